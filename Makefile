@@ -1,0 +1,93 @@
+# Ferrite. `make` lists the targets.
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS   += --no-print-directory
+
+export CGO_ENABLED   := 0
+export FERRITE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ferrite
+
+GOLANGCI := v2.15.0
+LINT     := $(FERRITE_CACHE)/bin/golangci-lint-$(GOLANGCI)
+BUILD    := go build -trimpath -buildvcs=false -ldflags '-s -w'
+FUZZTIME ?= 30s
+OS       ?= tiny
+
+# What the lab and the tests need beside Go, as Debian packages.
+PACKAGES := qemu-system-x86 qemu-utils ovmf seabios ipxe ipxe-qemu debootstrap mtools dosfstools xorriso syslinux \
+            zstd kmod fdisk gdisk systemd-boot-efi binutils iproute2 syslinux-common python3-sushy \
+            gcc libc6-dev ca-certificates
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: lab
+lab: deps build ramdisk ## bring a lab up, take a machine from power-off to its own operating system, stay up (OS=tiny|debian)
+	@bin/ferrite-lab up --os $(OS)
+
+.PHONY: lab-down
+lab-down: ## end the lab and leave nothing behind
+	@if [ -x bin/ferrite-lab ]; then bin/ferrite-lab down; else echo "no lab: bin/ferrite-lab was never built"; fi
+
+.PHONY: test
+test: deps ## all that a change must pass: lint, race, unit, end to end (as root)
+	@start=$$SECONDS; $(MAKE) lint && $(MAKE) race && $(MAKE) e2e && echo "test: ok $$(( SECONDS - start )).0 s"
+
+.PHONY: unit
+unit: ## the quick part of the tests
+	go test ./...
+
+.PHONY: race
+race: ## the unit tests under the race detector
+	CGO_ENABLED=1 go test -race ./...
+
+.PHONY: e2e
+e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root)
+	go test -count=1 -tags e2e ./conductor/store ./agent/disk ./cmd/ferrite-lab/network ./cmd/ferrite-lab/lab
+	@go run ./cmd/e2e
+
+.PHONY: lint
+lint: $(LINT) ## gofmt, vet and the rules of .golangci.yml
+	$(LINT) run ./...
+
+$(LINT):
+	@mkdir -p $(@D)
+	GOBIN=$(@D) GOFLAGS=-buildvcs=false go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
+	mv $(@D)/golangci-lint $@
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (30s) each
+	@for p in $$(go list ./...); do \
+	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "fuzz $$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$p; done; done
+
+.PHONY: golden
+golden: ## rewrite the golden files and the diagram; look at the diff
+	go test ./conductor/node ./conductor/plan ./pxe/... ./proto/... ./agent/... ./cmd/ferrite-lab/... -update
+
+.PHONY: build
+build: ## the three programs, static, into bin/
+	@mkdir -p bin
+	@$(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
+
+.PHONY: ramdisk
+ramdisk: build ## the lab's kernel and ramdisk, into bin/ramdisk (PROFILE=lab|metal)
+	@bin/ferrite image build --profile $(or $(PROFILE),lab) --agent bin/ferrite-agent --out bin/ramdisk
+
+.PHONY: bench
+bench: deps build ramdisk ## measure sizes, boot times and speeds
+	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api | grep -E '^(Benchmark|ok|FAIL)'
+	@go run ./cmd/e2e -bench
+
+.PHONY: deps
+deps: ## install what is missing (Debian packages, as root)
+	@missing=$$(for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+	[ -z "$$missing" ] && exit 0; \
+	[ "$$(id -u)" = 0 ] || { echo "these packages are missing, and only root can install them:" $$missing; exit 1; }; \
+	echo "installing:" $$missing; \
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null
+
+.PHONY: clean
+clean: ## remove bin/
+	rm -rf bin
