@@ -1,0 +1,214 @@
+// Package agentapi is the wire between a conductor and the agent in its
+// ramdisk: lookup, heartbeat, commands, results, inspection data. It follows
+// ironic-python-agent and Ironic to the letter, so that either side can be
+// exchanged for the original.
+//
+// It holds shapes and their validation only: standard library, no I/O.
+package agentapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Paths on the conductor. Ironic serves them without authentication.
+const (
+	LookupPath             = "/v1/lookup"
+	HeartbeatPath          = "/v1/heartbeat/" // + node UUID
+	ContinueInspectionPath = "/v1/continue_inspection"
+	// ProgressPath is Ferrite's own (+ node UUID + ProgressSuffix): Ironic
+	// refuses unknown keys in a heartbeat, so progress has a road of its own.
+	// An agent uses it only when Config.FerriteProgress said so.
+	ProgressPath   = "/ferrite/v1/agents/"
+	ProgressSuffix = "/progress"
+)
+
+// Headers the agent sends to the conductor.
+const (
+	VersionHeader   = "X-OpenStack-Ironic-API-Version"
+	RequestIDHeader = "X-OpenStack-Request-ID"
+)
+
+// Microversions the agent asks for, as ironic-python-agent does.
+const (
+	LookupVersion    = "1.62"
+	HeartbeatVersion = "1.68"
+)
+
+// MaskedToken is what a lookup answers once the token has been given out.
+const MaskedToken = "******"
+
+// LookupReply answers GET /v1/lookup?addresses=mac,mac&node_uuid=.
+type LookupReply struct {
+	Node   LookupNode   `json:"node"`
+	Config LookupConfig `json:"config"`
+}
+
+// LookupNode is the part of the node an agent may see.
+type LookupNode struct {
+	UUID               string         `json:"uuid"`
+	Properties         map[string]any `json:"properties"`
+	InstanceInfo       map[string]any `json:"instance_info"`
+	DriverInternalInfo map[string]any `json:"driver_internal_info"`
+	Links              []Link         `json:"links,omitempty"`
+}
+
+// Link is a REST link.
+type Link struct {
+	Href string `json:"href"`
+	Rel  string `json:"rel"`
+}
+
+// LookupConfig is what the conductor tells the agent to do.
+type LookupConfig struct {
+	HeartbeatTimeout           int      `json:"heartbeat_timeout"` // seconds
+	AgentToken                 string   `json:"agent_token"`
+	AgentTokenRequired         bool     `json:"agent_token_required"`
+	AgentMD5ChecksumEnable     bool     `json:"agent_md5_checksum_enable"`
+	DisableDeepImageInspection bool     `json:"disable_deep_image_inspection"`
+	PermittedImageFormats      []string `json:"permitted_image_formats,omitempty"`
+	AgentSkipBMCDetect         bool     `json:"agent_skip_bmc_detect"`
+	// FerriteProgress is true when the conductor takes Progress reports.
+	FerriteProgress bool `json:"ferrite_progress,omitempty"`
+}
+
+// Heartbeat is the body of POST /v1/heartbeat/{uuid}; the answer is 202.
+type Heartbeat struct {
+	CallbackURL   string `json:"callback_url"`
+	AgentToken    string `json:"agent_token"`
+	AgentVersion  string `json:"agent_version"`
+	AgentVerifyCA string `json:"agent_verify_ca,omitempty"` // PEM
+}
+
+// Validate refuses what a conductor cannot act on.
+func (h Heartbeat) Validate() error {
+	if h.AgentToken == "" {
+		return fmt.Errorf("heartbeat: agent_token is missing")
+	}
+	if h.AgentVersion == "" {
+		return fmt.Errorf("heartbeat: agent_version is missing")
+	}
+	u, err := url.Parse(h.CallbackURL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return fmt.Errorf("heartbeat: callback_url %q is not an http(s) URL", h.CallbackURL)
+	}
+	return nil
+}
+
+// Progress is how far the running step has come. Done and Total are bytes;
+// Total is 0 when unknown.
+type Progress struct {
+	AgentToken string `json:"agent_token"`
+	Step       string `json:"step"`
+	Stage      string `json:"stage"`
+	Done       int64  `json:"done"`
+	Total      int64  `json:"total"`
+}
+
+// Command asks the agent for something: POST /v1/commands/ with
+// agent_token and wait in the query.
+type Command struct {
+	Name   string          `json:"name"` // extension.command
+	Params json.RawMessage `json:"params"`
+}
+
+// Split returns the extension and the command of the name.
+func (c Command) Split() (extension, command string, err error) {
+	extension, command, ok := strings.Cut(c.Name, ".")
+	if !ok || extension == "" || command == "" {
+		return "", "", fmt.Errorf("Invalid command: Command name must be of the form <extension>.<name>") //nolint:staticcheck // the agent's words on the wire
+	}
+	return extension, command, nil
+}
+
+// Status is the life of a command.
+type Status string
+
+// The statuses a result can have.
+const (
+	Running              Status = "RUNNING"
+	Succeeded            Status = "SUCCEEDED"
+	Failed               Status = "FAILED"
+	CleanVersionMismatch Status = "CLEAN_VERSION_MISMATCH"
+	VersionMismatch      Status = "VERSION_MISMATCH"
+)
+
+// Result is one command's state. Name has no extension prefix.
+type Result struct {
+	ID     string          `json:"id"`
+	Name   string          `json:"command_name"`
+	Status Status          `json:"command_status"`
+	Error  *CommandError   `json:"command_error"`
+	Result json.RawMessage `json:"command_result"`
+}
+
+// CommandError says why a command failed.
+type CommandError struct {
+	Type    string `json:"type"`
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Details string `json:"details"`
+}
+
+// Error makes a CommandError what a step returns to say under which type it
+// is to be reported.
+func (e *CommandError) Error() string { return e.Text() }
+
+// Text is what a person is shown.
+func (e *CommandError) Text() string {
+	if e.Details != "" {
+		return e.Details
+	}
+	return e.Message
+}
+
+// Results answers GET /v1/commands/, in the order the commands started.
+type Results struct {
+	Commands []Result `json:"commands"`
+}
+
+// Fault is the body of an HTTP error from the agent.
+type Fault struct {
+	Code   string `json:"faultcode"` // Client or Server
+	String string `json:"faultstring"`
+}
+
+// Step names one thing to do, as commands carry it. The agent echoes the
+// whole object unchanged: a conductor compares it with what it sent.
+type Step struct {
+	Interface       string         `json:"interface"`
+	Step            string         `json:"step"`
+	Priority        int            `json:"priority"`
+	Args            map[string]any `json:"args,omitempty"`
+	RebootRequested bool           `json:"reboot_requested"`
+	Abortable       bool           `json:"abortable"`
+	ArgsInfo        map[string]any `json:"argsinfo,omitempty"`
+}
+
+// Steps answers <kind>.get_<kind>_steps: steps by hardware manager. Exactly
+// one of the three lists is set.
+type Steps struct {
+	Clean    map[string][]Step `json:"clean_steps,omitempty"`
+	Deploy   map[string][]Step `json:"deploy_steps,omitempty"`
+	Service  map[string][]Step `json:"service_steps,omitempty"`
+	Versions map[string]string `json:"hardware_manager_version"`
+}
+
+// ImageInfo is args.image_info of deploy.write_image.
+type ImageInfo struct {
+	ID               string   `json:"id"`
+	URLs             []string `json:"urls"`
+	Checksum         string   `json:"checksum,omitempty"` // value, or URL of a checksum file
+	OSHashAlgo       string   `json:"os_hash_algo,omitempty"`
+	OSHashValue      string   `json:"os_hash_value,omitempty"`
+	DiskFormat       string   `json:"disk_format,omitempty"`
+	ContainerFormat  string   `json:"container_format,omitempty"`
+	StreamRawImages  bool     `json:"stream_raw_images"`
+	NodeUUID         string   `json:"node_uuid,omitempty"`
+	ImageType        string   `json:"image_type,omitempty"` // whole-disk (default) or partition
+	DeployBootMode   string   `json:"deploy_boot_mode,omitempty"`
+	ConfigDrive      any      `json:"configdrive,omitempty"`
+	RequestAuthorize string   `json:"image_request_authorization,omitempty"`
+}

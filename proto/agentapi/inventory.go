@@ -1,0 +1,131 @@
+package agentapi
+
+import (
+	"fmt"
+	"net"
+)
+
+// Inspection is the body of POST /v1/continue_inspection.
+type Inspection struct {
+	Inventory     Inventory      `json:"inventory"`
+	RootDisk      *Disk          `json:"root_disk,omitempty"`
+	BootInterface string         `json:"boot_interface,omitempty"` // BOOTIF, verbatim
+	Configuration map[string]any `json:"configuration,omitempty"`
+	PCIDevices    []PCIDevice    `json:"pci_devices,omitempty"`
+	Error         *string        `json:"error"`
+	Logs          string         `json:"logs,omitempty"` // base64 of a tar.gz
+}
+
+// maxInterfaces is far more than a machine has: a conductor looks each up.
+const maxInterfaces = 1024
+
+// Validate refuses data no node can be found or filled by.
+func (i Inspection) Validate() error {
+	if len(i.Inventory.Interfaces) == 0 {
+		return fmt.Errorf("inspection data: inventory.interfaces is empty")
+	}
+	if n := len(i.Inventory.Interfaces); n > maxInterfaces {
+		return fmt.Errorf("inspection data: inventory.interfaces has %d entries, at most %d are taken", n, maxInterfaces)
+	}
+	for n, f := range i.Inventory.Interfaces {
+		if _, err := net.ParseMAC(f.MACAddress); err != nil {
+			return fmt.Errorf("inspection data: inventory.interfaces[%d].mac_address %q is not a MAC address", n, f.MACAddress)
+		}
+	}
+	return nil
+}
+
+// Inventory is what a machine is made of.
+type Inventory struct {
+	Interfaces   []Interface  `json:"interfaces"`
+	CPU          CPU          `json:"cpu"`
+	Memory       Memory       `json:"memory"`
+	Disks        []Disk       `json:"disks"`
+	BMCAddress   string       `json:"bmc_address,omitempty"`
+	BMCv6Address string       `json:"bmc_v6address,omitempty"`
+	BMCMAC       string       `json:"bmc_mac,omitempty"`
+	SystemVendor SystemVendor `json:"system_vendor"`
+	Boot         BootInfo     `json:"boot"`
+	Hostname     string       `json:"hostname"`
+}
+
+// Interface is one network interface. Vendor and Product are PCI ids "0x...".
+type Interface struct {
+	Name        string  `json:"name"`
+	MACAddress  string  `json:"mac_address"`
+	IPv4Address string  `json:"ipv4_address,omitempty"`
+	IPv6Address string  `json:"ipv6_address,omitempty"`
+	HasCarrier  bool    `json:"has_carrier"`
+	LLDP        [][]any `json:"lldp"` // [type, hex]; null when not collected
+	Vendor      string  `json:"vendor,omitempty"`
+	Product     string  `json:"product,omitempty"`
+	ClientID    string  `json:"client_id,omitempty"`
+	BIOSDevName string  `json:"biosdevname,omitempty"`
+	SpeedMbps   int     `json:"speed_mbps,omitempty"`
+	PCIAddress  string  `json:"pci_address,omitempty"`
+	Driver      string  `json:"driver,omitempty"`
+}
+
+// CPU is the processors taken together. Frequency is MHz, as a string.
+type CPU struct {
+	ModelName    string   `json:"model_name"`
+	Frequency    string   `json:"frequency"`
+	Count        int      `json:"count"` // logical
+	Architecture string   `json:"architecture"`
+	Flags        []string `json:"flags"`
+	SocketCount  int      `json:"socket_count,omitempty"`
+}
+
+// Memory is what the kernel has (Total, bytes) and what is fitted.
+type Memory struct {
+	Total      int64 `json:"total"`
+	PhysicalMB int64 `json:"physical_mb"`
+}
+
+// Disk is one block device. Size is bytes.
+type Disk struct {
+	Name               string `json:"name"`
+	Model              string `json:"model"`
+	Size               int64  `json:"size"`
+	Rotational         bool   `json:"rotational"`
+	WWN                string `json:"wwn,omitempty"`
+	Serial             string `json:"serial,omitempty"`
+	Vendor             string `json:"vendor,omitempty"`
+	WWNWithExtension   string `json:"wwn_with_extension,omitempty"`
+	WWNVendorExtension string `json:"wwn_vendor_extension,omitempty"`
+	HCTL               string `json:"hctl,omitempty"`
+	ByPath             string `json:"by_path,omitempty"`
+	LogicalSectors     int    `json:"logical_sectors,omitempty"`
+	PhysicalSectors    int    `json:"physical_sectors,omitempty"`
+	Transport          string `json:"tran,omitempty"`
+}
+
+// SystemVendor is what DMI says of the machine.
+type SystemVendor struct {
+	ProductName  string   `json:"product_name"`
+	SerialNumber string   `json:"serial_number"`
+	Manufacturer string   `json:"manufacturer"`
+	Firmware     Firmware `json:"firmware"`
+}
+
+// Firmware is the BIOS or UEFI.
+type Firmware struct {
+	Vendor    string `json:"vendor"`
+	Version   string `json:"version"`
+	BuildDate string `json:"build_date"`
+}
+
+// BootInfo is how the ramdisk was booted: mode uefi or bios, and BOOTIF.
+type BootInfo struct {
+	CurrentBootMode string `json:"current_boot_mode"`
+	PXEInterface    string `json:"pxe_interface,omitempty"`
+}
+
+// PCIDevice is one function on the PCI bus; ids are hex without prefix.
+type PCIDevice struct {
+	VendorID  string `json:"vendor_id"`
+	ProductID string `json:"product_id"`
+	Class     string `json:"class"`
+	Revision  string `json:"revision"`
+	Bus       string `json:"bus"`
+}

@@ -1,0 +1,98 @@
+package agentapi
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// StepParams are the parameters of <kind>.execute_<kind>_step. Step stays raw
+// because it has to be echoed as it came; exactly one version is sent, that
+// of the kind, and null means "do not compare".
+type StepParams struct {
+	Step           json.RawMessage   `json:"step"`
+	Node           CommandNode       `json:"node"`
+	Ports          []CommandPort     `json:"ports"`
+	CleanVersion   map[string]string `json:"clean_version,omitempty"`
+	DeployVersion  map[string]string `json:"deploy_version,omitempty"`
+	ServiceVersion map[string]string `json:"service_version,omitempty"`
+}
+
+// CommandNode is what an agent uses of the node object commands carry. Ironic
+// sends its whole database record; all else is ignored.
+type CommandNode struct {
+	UUID               string         `json:"uuid"`
+	Properties         map[string]any `json:"properties,omitempty"`
+	InstanceInfo       map[string]any `json:"instance_info,omitempty"`
+	DriverInternalInfo map[string]any `json:"driver_internal_info,omitempty"`
+}
+
+// CommandPort is what an agent uses of a port object.
+type CommandPort struct {
+	Address    string `json:"address"`
+	PXEEnabled bool   `json:"pxe_enabled"`
+}
+
+// Parsed reads the step out of its raw form.
+func (p StepParams) Parsed() (Step, error) {
+	var s Step
+	if len(p.Step) == 0 {
+		return s, fmt.Errorf("step is missing")
+	}
+	if err := json.Unmarshal(p.Step, &s); err != nil {
+		return s, fmt.Errorf("step: %w", err)
+	}
+	return s, s.Validate()
+}
+
+// Validate refuses a step that names nothing.
+func (s Step) Validate() error {
+	if s.Step == "" {
+		return fmt.Errorf("step: its name (key \"step\") is missing")
+	}
+	return nil
+}
+
+// StepResult is the command_result of <kind>.execute_<kind>_step: what the
+// step returned (null when nothing) beside the step as it was sent. One pair
+// is set.
+type StepResult struct {
+	CleanResult   json.RawMessage `json:"clean_result,omitempty"`
+	CleanStep     json.RawMessage `json:"clean_step,omitempty"`
+	DeployResult  json.RawMessage `json:"deploy_result,omitempty"`
+	DeployStep    json.RawMessage `json:"deploy_step,omitempty"`
+	ServiceResult json.RawMessage `json:"service_result,omitempty"`
+	ServiceStep   json.RawMessage `json:"service_step,omitempty"`
+}
+
+// PrepareImageParams are those of standby.prepare_image and, as a step's
+// args, of deploy.write_image. ConfigDrive is base64 of a (gzipped) ISO 9660
+// image or an http(s) URL of one; empty for none.
+type PrepareImageParams struct {
+	ImageInfo   ImageInfo `json:"image_info"`
+	ConfigDrive string    `json:"configdrive,omitempty"`
+}
+
+// BootloaderParams are those of image.install_bootloader.
+type BootloaderParams struct {
+	RootUUID              string `json:"root_uuid"`
+	EFISystemPartUUID     string `json:"efi_system_part_uuid"`
+	PrepBootPartUUID      string `json:"prep_boot_part_uuid"`
+	TargetBootMode        string `json:"target_boot_mode"` // uefi or bios
+	IgnoreBootloaderError bool   `json:"ignore_bootloader_failure,omitempty"`
+}
+
+// SystemLogs is the command_result of log.collect_system_logs: base64 of a
+// tar.gz.
+type SystemLogs struct {
+	SystemLogs string `json:"system_logs"`
+}
+
+// InspectionReply answers POST /v1/continue_inspection. UUID is empty when
+// the conductor did not say whose data it was.
+type InspectionReply struct {
+	UUID string `json:"uuid"`
+}
+
+// RootUUIDKey is the key of standby.get_partition_uuids under which a whole
+// disk image has its disk identifier.
+const RootUUIDKey = "root uuid"

@@ -1,0 +1,86 @@
+package agentapi
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/url"
+)
+
+// minTokenLength is the shortest agent token Ironic issues and its agent
+// takes.
+const minTokenLength = 32
+
+// Validate refuses a lookup reply an agent cannot go on with. A masked token
+// is valid: whether it is enough depends on what the agent already holds.
+func (r LookupReply) Validate() error {
+	if r.Node.UUID == "" {
+		return fmt.Errorf("lookup reply: node.uuid is missing")
+	}
+	if r.Config.HeartbeatTimeout <= 0 {
+		return fmt.Errorf("lookup reply: config.heartbeat_timeout is %d, expected seconds above zero", r.Config.HeartbeatTimeout)
+	}
+	if t := r.Config.AgentToken; t != "" && t != MaskedToken && len(t) < minTokenLength {
+		return fmt.Errorf("lookup reply: config.agent_token has %d characters, expected at least %d", len(t), minTokenLength)
+	}
+	return nil
+}
+
+// Validate refuses a report no node or step can be found by.
+func (p Progress) Validate() error {
+	switch {
+	case p.AgentToken == "":
+		return fmt.Errorf("progress: agent_token is missing")
+	case p.Step == "":
+		return fmt.Errorf("progress: step is missing")
+	case p.Done < 0 || p.Total < 0:
+		return fmt.Errorf("progress: done %d and total %d are bytes and cannot be negative", p.Done, p.Total)
+	}
+	return nil
+}
+
+// Validate refuses image information nothing can be written from: without a
+// checksum nobody can tell what ends up on the disk.
+func (i ImageInfo) Validate() error {
+	if i.ID == "" {
+		return fmt.Errorf("image_info: id is missing")
+	}
+	if len(i.URLs) == 0 {
+		return fmt.Errorf("image_info: urls is empty")
+	}
+	for _, s := range i.URLs {
+		u, err := url.Parse(s)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fmt.Errorf("image_info: url %q is not an http(s) URL", s)
+		}
+	}
+	if i.ImageType != "" && i.ImageType != "whole-disk" {
+		return fmt.Errorf("image_info: image_type %q is not built, expected whole-disk", i.ImageType)
+	}
+	return i.validateHash()
+}
+
+func (i ImageInfo) validateHash() error {
+	if (i.OSHashAlgo == "") != (i.OSHashValue == "") {
+		return fmt.Errorf("image_info: os_hash_algo and os_hash_value go together: found %q and %q", i.OSHashAlgo, i.OSHashValue)
+	}
+	if i.OSHashAlgo == "" && i.Checksum == "" {
+		return fmt.Errorf("image_info: neither os_hash_value nor checksum is there: an image cannot be verified without one")
+	}
+	if i.OSHashValue != "" {
+		if _, err := hex.DecodeString(i.OSHashValue); err != nil {
+			return fmt.Errorf("image_info: os_hash_value %q is not hexadecimal", i.OSHashValue)
+		}
+	}
+	return nil
+}
+
+// Validate refuses a command that cannot be carried out for its form alone.
+func (c Command) Validate() error {
+	if _, _, err := c.Split(); err != nil {
+		return err
+	}
+	if len(c.Params) == 0 || c.Params[0] != '{' {
+		return fmt.Errorf("command %s: params is not an object", c.Name)
+	}
+	return nil
+}

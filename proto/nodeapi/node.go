@@ -1,0 +1,35 @@
+package nodeapi
+
+// Node is what a client of ours reads of a node. Which of it is there depends
+// on ?fields=; the whole answer has some sixty fields more, which a client
+// that shows them takes as they come.
+type Node struct {
+	UUID                 string `json:"uuid"`
+	Name                 string `json:"name"`
+	ProvisionState       string `json:"provision_state"`
+	TargetProvisionState string `json:"target_provision_state"`
+	PowerState           string `json:"power_state"`
+	TargetPowerState     string `json:"target_power_state"`
+	LastError            string `json:"last_error"`
+}
+
+// Label is what people call the node: its name, else its UUID.
+func (n Node) Label() string {
+	if n.Name != "" {
+		return n.Name
+	}
+	return n.UUID
+}
+
+// NodeList is one page of GET /v1/nodes.
+type NodeList struct {
+	Nodes []Node `json:"nodes"`
+}
+
+// Patch is one operation of RFC 6902 as far as Ironic takes it: add, replace,
+// remove.
+type Patch struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}

@@ -1,0 +1,63 @@
+// Package nodeapi is the wire between a conductor and an operator: of Ironic's
+// REST API what both sides must spell alike (nodes, verbs, faults,
+// microversions, what is secret) and, under /ferrite/v1, what that API has no
+// word for.
+//
+// It holds shapes, their decoding and their validation only: standard library,
+// no I/O but reading the body of a request it is handed. A field that Ironic
+// answers as null is the zero value here.
+package nodeapi
+
+// Where the API is. A path without the /v1 in front works too.
+const (
+	Root        = "/v1"
+	FerriteRoot = "/ferrite/v1"
+)
+
+// Headers of Ironic's API.
+const (
+	// HeaderVersion asks for a microversion and says which one was used.
+	HeaderVersion = "X-Openstack-Ironic-Api-Version"
+	// HeaderMinVersion and HeaderMaxVersion are on every reply under /v1.
+	HeaderMinVersion = "X-Openstack-Ironic-Api-Minimum-Version"
+	HeaderMaxVersion = "X-Openstack-Ironic-Api-Maximum-Version"
+	// HeaderServiceVersion is the spelling common to all of OpenStack:
+	// "baremetal 1.50". HeaderVersion wins when both are there.
+	HeaderServiceVersion = "Openstack-Api-Version"
+	// HeaderRequestID names one request in replies and in the log.
+	HeaderRequestID = "Openstack-Request-Id"
+	// HeaderRequestIDX is the same from microversion 1.107 on.
+	HeaderRequestIDX = "X-Openstack-Request-Id"
+)
+
+// MinMinor and MaxMinor are the microversions 1.N this code speaks.
+const (
+	MinMinor = 1
+	MaxMinor = 115
+)
+
+// Masked stands where a secret would be.
+const Masked = "******"
+
+// Link is a REST link.
+type Link struct {
+	Href string `json:"href"`
+	Rel  string `json:"rel"`
+}
+
+// VersionInfo is the version object of GET / and GET /v1.
+type VersionInfo struct {
+	ID         string `json:"id"`
+	Links      []Link `json:"links"`
+	Status     string `json:"status"`
+	MinVersion string `json:"min_version"`
+	Version    string `json:"version"`
+}
+
+// Discovery answers GET /.
+type Discovery struct {
+	Name           string        `json:"name"`
+	Description    string        `json:"description"`
+	DefaultVersion VersionInfo   `json:"default_version"`
+	Versions       []VersionInfo `json:"versions"`
+}

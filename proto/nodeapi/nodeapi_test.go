@@ -1,0 +1,111 @@
+package nodeapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFaultThereAndBack(t *testing.T) {
+	for name, f := range map[string]*Fault{
+		"client": NewFault(http.StatusBadRequest, `no "%s"`, "such"),
+		"server": NewFault(http.StatusInternalServerError, "ours"),
+		"route":  Routing(http.StatusNotAcceptable, "too new"),
+	} {
+		got := ParseFault(f.Status, f.Body())
+		if got.Text != f.Text || got.Status != f.Status {
+			t.Errorf("%s: %+v came back as %+v", name, f, got)
+		}
+	}
+}
+
+func TestFaultBody(t *testing.T) {
+	for want, f := range map[string]*Fault{
+		`{"error_message":"{\"faultcode\":\"Client\",\"faultstring\":\"a\",\"debuginfo\":null}"}`: NewFault(400, "a"),
+		`{"error_message":"{\"faultcode\":\"Server\",\"faultstring\":\"a\",\"debuginfo\":null}"}`: NewFault(503, "a"),
+		`{"error_message":"{\"code\":404,\"title\":\"Not Found\",\"description\":\"\"}"}`:         Routing(404, ""),
+	} {
+		if diff := cmp.Diff(want, string(f.Body())); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// TestParseFault: whatever a server or a proxy answers, there is a text.
+func TestParseFault(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"error_message":{"faultstring":"as an object"}}`:           "as an object",
+		`{"error_message":"as text"}`:                                "as text",
+		`{"error_message":"{\"title\":\"Not Found\",\"code\":404}"}`: "Not Found",
+		`<html>bad gateway</html>`:                                   "<html>bad gateway</html>",
+		`{"error_message":"{\"faultstring\":\"twice encoded\"}"}`:    "twice encoded",
+		`{}`:                     "{}",
+		``:                       "",
+		`{"error_message":null}`: "",
+		`{"error_message":"{\"description\":\"d\",\"title\":\"Not\"}"}`: "d",
+	} {
+		if got := ParseFault(500, []byte(body)).Text; got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestMask(t *testing.T) {
+	in := map[string]any{
+		"redfish_password": "x", "address": "a", "auth_TOKEN": 7, "empty_password": nil,
+		"deep": map[string]any{"ssh_private_key": "k", "port": 1},
+	}
+	before, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"redfish_password": Masked, "address": "a", "auth_TOKEN": Masked, "empty_password": nil,
+		"deep": map[string]any{"ssh_private_key": Masked, "port": 1},
+	}
+	if diff := cmp.Diff(want, Mask(in)); diff != "" {
+		t.Errorf("masked (-want +got):\n%s", diff)
+	}
+	if after, err := json.Marshal(in); err != nil || string(before) != string(after) {
+		t.Errorf("masking wrote to its input: %s, %v", after, err)
+	}
+	got := MaskInstance(map[string]any{"configdrive": "x", "image_url": "http://h/i?temp_url_sig=s", "image_source": "http://h/i"})
+	if diff := cmp.Diff(map[string]any{"configdrive": Masked, "image_url": Masked, "image_source": "http://h/i"}, got); diff != "" {
+		t.Errorf("instance_info (-want +got):\n%s", diff)
+	}
+	if Mask(nil) != nil || MaskInstance(nil) != nil {
+		t.Error("nothing became something")
+	}
+}
+
+func TestTooDeep(t *testing.T) {
+	for doc, want := range map[string]bool{
+		`[[[1]]]`:               false,
+		`[[[[1]]]]`:             true,
+		`{"a":"[[[[[["}`:        false,
+		`{"a\"[[[[":1}`:         false,
+		`[[[]],[[]],[{"a":1}]]`: false,
+		`[[[`:                   false,
+		`"\`:                    false,
+	} {
+		if got := tooDeep([]byte(doc), 3); got != want {
+			t.Errorf("%s: %v", doc, got)
+		}
+	}
+}
+
+func FuzzNegotiate(f *testing.F) {
+	for _, seed := range []string{"1.1", "latest", "", "1.", "-1.5", "1.116", "2.0", "99999999999999999999.1", "1.+5"} {
+		f.Add(seed, "baremetal "+seed)
+	}
+	f.Fuzz(func(t *testing.T, ours, common string) {
+		for _, h := range []http.Header{{HeaderVersion: {ours}}, {HeaderServiceVersion: {common}}} {
+			minor, fault := negotiate(h)
+			if fault == nil && (minor < MinMinor || minor > MaxMinor) {
+				t.Fatalf("%v: minor version %d", h, minor)
+			}
+		}
+	})
+}

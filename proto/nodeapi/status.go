@@ -1,0 +1,48 @@
+package nodeapi
+
+import "time"
+
+// Status answers GET /ferrite/v1/nodes/{node}/status: what a node is doing,
+// what it waits for, since when, until when, and what to try next.
+type Status struct {
+	Node   string `json:"node"` // UUID
+	Name   string `json:"name,omitempty"`
+	Power  string `json:"power_state,omitempty"`
+	State  string `json:"state"`
+	Target string `json:"target,omitempty"`
+
+	Activity string   `json:"activity,omitempty"` // verify, inspect, clean, deploy, delete, power
+	Step     string   `json:"step,omitempty"`     // the one being done, interface.step
+	Steps    []string `json:"steps,omitempty"`
+	Index    int      `json:"index"` // of Step in Steps
+
+	WaitingFor string    `json:"waiting_for,omitempty"`
+	Since      time.Time `json:"since,omitzero"`
+	Until      time.Time `json:"until,omitzero"` // when waiting becomes a failure
+
+	BootStages    []Stage   `json:"boot_stages,omitempty"`
+	Progress      *Progress `json:"progress,omitempty"`
+	LastHeartbeat time.Time `json:"last_heartbeat,omitzero"`
+	LastError     string    `json:"last_error,omitempty"`
+	Try           string    `json:"try,omitempty"`
+}
+
+// Stage is one stage of the boot that was seen: DHCP offer, TFTP, iPXE script,
+// kernel, ramdisk, lookup, heartbeat.
+type Stage struct {
+	Name   string    `json:"name"`
+	Detail string    `json:"detail,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// Progress is how far a step has come. Done and Total are bytes, Total 0 when
+// unknown; Rate is bytes per second; ETA is seconds.
+type Progress struct {
+	Step  string    `json:"step"`
+	Stage string    `json:"stage,omitempty"`
+	Done  int64     `json:"done"`
+	Total int64     `json:"total"`
+	Rate  float64   `json:"rate"`
+	ETA   float64   `json:"eta"`
+	At    time.Time `json:"at"`
+}

@@ -1,0 +1,33 @@
+package nodeapi
+
+// Provision is the body of PUT /v1/nodes/{node}/states/provision.
+type Provision struct {
+	Target string `json:"target"`
+	// ConfigDrive is base64 of a gzipped ISO, a URL, or an object of
+	// meta_data, network_data, user_data, vendor_data.
+	ConfigDrive any `json:"configdrive,omitempty"`
+}
+
+// Power is the body of PUT /v1/nodes/{node}/states/power. Timeout is seconds.
+type Power struct {
+	Target  string `json:"target"`
+	Timeout int    `json:"timeout,omitempty"`
+}
+
+// Maintenance is the body of PUT /v1/nodes/{node}/maintenance.
+type Maintenance struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+// BootDevice is what /v1/nodes/{node}/management/boot_device takes and gives.
+type BootDevice struct {
+	Device     string `json:"boot_device"`
+	Persistent bool   `json:"persistent"`
+}
+
+// Valid is the verdict on one interface: GET /v1/nodes/{node}/validate answers
+// a map of them by kind. A nil Result means not supported.
+type Valid struct {
+	Result *bool  `json:"result"`
+	Reason string `json:"reason,omitempty"`
+}
