@@ -1,0 +1,88 @@
+package node
+
+import "slices"
+
+// HardwareType is a kind of machine: by interface kind, the implementations
+// it can work with, the default first. Names and defaults are Ironic's.
+type HardwareType struct {
+	Name       string
+	Interfaces map[string][]string
+}
+
+// Every implementation Ironic knows, by kind; fake-hardware takes them all.
+var implementations = map[string][]string{
+	"bios":       {"fake", "no-bios", "redfish", "idrac-redfish", "ilo", "irmc"},
+	"boot":       {"fake", "ipxe", "pxe", "http", "http-ipxe", "redfish-virtual-media", "redfish-https", "idrac-redfish-virtual-media", "ilo-virtual-media", "ilo-pxe", "ilo-ipxe", "ilo-uefi-https", "irmc-virtual-media", "irmc-pxe"},
+	"console":    {"fake", "no-console", "ipmitool-socat", "ipmitool-shellinabox", "redfish-graphical", "fake-graphical"},
+	"deploy":     {"fake", "direct", "ramdisk", "custom-agent", "anaconda", "ansible", "autodetect", "bootc"},
+	"firmware":   {"fake", "no-firmware", "redfish"},
+	"inspect":    {"fake", "no-inspect", "agent", "redfish", "inspector", "idrac-redfish", "ilo", "irmc"},
+	"management": {"fake", "noop", "ipmitool", "redfish", "idrac-redfish", "ilo", "ilo5", "irmc", "intel-ipmitool"},
+	"network":    {"noop", "flat", "neutron", "fake"},
+	"power":      {"fake", "ipmitool", "redfish", "idrac-redfish", "ilo", "irmc", "agent", "snmp"},
+	"raid":       {"fake", "no-raid", "agent", "redfish", "idrac-redfish", "ilo5", "irmc"},
+	"rescue":     {"fake", "no-rescue", "agent"},
+	"storage":    {"noop", "fake", "cinder", "external"},
+	"vendor":     {"fake", "no-vendor", "ipmitool", "redfish", "idrac-redfish", "ilo", "irmc"},
+}
+
+// hardwareTypes are all that are known, enabled or not.
+var hardwareTypes = []HardwareType{
+	{"fake-hardware", implementations},
+	{"redfish", map[string][]string{
+		"bios":       {"redfish", "no-bios"},
+		"boot":       {"ipxe", "pxe", "http", "http-ipxe"},
+		"console":    {"no-console"},
+		"deploy":     {"direct", "custom-agent", "ramdisk"},
+		"firmware":   {"redfish", "no-firmware"},
+		"inspect":    {"redfish", "agent", "no-inspect"},
+		"management": {"redfish", "noop"},
+		"network":    {"noop", "flat"},
+		"power":      {"redfish"},
+		"raid":       {"redfish", "agent", "no-raid"},
+		"rescue":     {"no-rescue", "agent"},
+		"storage":    {"noop"},
+		"vendor":     {"redfish", "no-vendor"},
+	}},
+	{"ipmi", map[string][]string{
+		"bios":       {"no-bios"},
+		"boot":       {"ipxe", "pxe", "http", "http-ipxe"},
+		"console":    {"no-console"},
+		"deploy":     {"direct", "custom-agent", "ramdisk"},
+		"firmware":   {"no-firmware"},
+		"inspect":    {"no-inspect", "agent"},
+		"management": {"ipmitool", "noop"},
+		"network":    {"noop", "flat"},
+		"power":      {"ipmitool"},
+		"raid":       {"no-raid", "agent"},
+		"rescue":     {"no-rescue", "agent"},
+		"storage":    {"noop"},
+		"vendor":     {"ipmitool", "no-vendor"},
+	}},
+}
+
+// HardwareTypes lists every hardware type there is.
+func HardwareTypes() []HardwareType { return slices.Clone(hardwareTypes) }
+
+// HardwareTypeByName finds a hardware type.
+func HardwareTypeByName(name string) (HardwareType, bool) {
+	i := slices.IndexFunc(hardwareTypes, func(h HardwareType) bool { return h.Name == name })
+	if i < 0 {
+		return HardwareType{}, false
+	}
+	return hardwareTypes[i], true
+}
+
+// Default names the implementation a node gets that asks for none; "" for an
+// unknown kind.
+func (h HardwareType) Default(kind string) string {
+	if all := h.Interfaces[kind]; len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// Supports reports whether the hardware type can work with an implementation.
+func (h HardwareType) Supports(kind, name string) bool {
+	return slices.Contains(h.Interfaces[kind], name)
+}

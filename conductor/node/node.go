@@ -1,0 +1,243 @@
+// Package node is the node as plain data: the record, the states of its life
+// and THE table of transitions between them, and the records kept around it
+// (ports, effects, history, leases).
+//
+// It is pure: no I/O, no clock, no goroutine, none of our other packages. Next
+// is the only function that yields a new state; only the engine stores one.
+package node
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Node is one machine. The JSON form is what the store keeps; the operator's
+// view of it is made in package api.
+type Node struct {
+	UUID     string `json:"uuid"`
+	Name     string `json:"name,omitempty"`
+	Revision int64  `json:"revision"` // grows by one with every save
+
+	Driver     string            `json:"driver"`
+	Interfaces map[string]string `json:"interfaces,omitempty"` // kind (power, deploy, ...) -> name (redfish, direct, ...)
+
+	ProvisionState       State      `json:"provision_state"`
+	TargetProvisionState State      `json:"target_provision_state,omitempty"`
+	ProvisionUpdatedAt   *time.Time `json:"provision_updated_at,omitempty"`
+	PowerState           PowerState `json:"power_state,omitempty"`
+	TargetPowerState     PowerState `json:"target_power_state,omitempty"`
+	LastError            string     `json:"last_error,omitempty"`
+	Maintenance          bool       `json:"maintenance,omitempty"`
+	MaintenanceReason    string     `json:"maintenance_reason,omitempty"`
+	Fault                string     `json:"fault,omitempty"`
+	BootMode             string     `json:"boot_mode,omitempty"` // uefi or bios, as the BMC reports it
+	SecureBoot           *bool      `json:"secure_boot,omitempty"`
+
+	DriverInfo         map[string]any `json:"driver_info,omitempty"`
+	DriverInternalInfo map[string]any `json:"driver_internal_info,omitempty"` // what the API shows beyond Run and Agent
+	Properties         map[string]any `json:"properties,omitempty"`
+	InstanceInfo       map[string]any `json:"instance_info,omitempty"`
+	Extra              map[string]any `json:"extra,omitempty"`
+	NetworkData        map[string]any `json:"network_data,omitempty"`
+	RAIDConfig         map[string]any `json:"raid_config,omitempty"`
+	TargetRAIDConfig   map[string]any `json:"target_raid_config,omitempty"`
+
+	InstanceUUID    string   `json:"instance_uuid,omitempty"`
+	InstanceName    string   `json:"instance_name,omitempty"`
+	ChassisUUID     string   `json:"chassis_uuid,omitempty"`
+	AllocationUUID  string   `json:"allocation_uuid,omitempty"`
+	ResourceClass   string   `json:"resource_class,omitempty"`
+	Traits          []string `json:"traits,omitempty"`
+	ConductorGroup  string   `json:"conductor_group,omitempty"`
+	Owner           string   `json:"owner,omitempty"`
+	Lessee          string   `json:"lessee,omitempty"`
+	Description     string   `json:"description,omitempty"`
+	Shard           string   `json:"shard,omitempty"`
+	ParentNode      string   `json:"parent_node,omitempty"`
+	AutomatedClean  *bool    `json:"automated_clean,omitempty"`
+	Protected       bool     `json:"protected,omitempty"`
+	ProtectedReason string   `json:"protected_reason,omitempty"`
+	Retired         bool     `json:"retired,omitempty"`
+	RetiredReason   string   `json:"retired_reason,omitempty"`
+	DisablePowerOff bool     `json:"disable_power_off,omitempty"`
+	ConsoleEnabled  bool     `json:"console_enabled,omitempty"`
+
+	InspectionStartedAt  *time.Time `json:"inspection_started_at,omitempty"`
+	InspectionFinishedAt *time.Time `json:"inspection_finished_at,omitempty"`
+	CreatedAt            time.Time  `json:"created_at"`
+	UpdatedAt            *time.Time `json:"updated_at,omitempty"`
+
+	Run      *Run      `json:"run,omitempty"`     // the activity under way
+	Agent    Agent     `json:"agent"`             // the ramdisk's agent, as far as it is known
+	Deadline time.Time `json:"deadline,omitzero"` // when waiting ends in Expired; zero for never
+}
+
+// PowerState is Ironic's spelling of on and off, and of power targets.
+type PowerState string
+
+// The power states and the targets a request can name.
+const (
+	PowerOn       PowerState = "power on"
+	PowerOff      PowerState = "power off"
+	PowerError    PowerState = "error"
+	Rebooting     PowerState = "rebooting"
+	SoftRebooting PowerState = "soft rebooting"
+	SoftPowerOff  PowerState = "soft power off"
+)
+
+// Agent is what is known of the agent of the current boot. All of it is
+// forgotten when the machine is powered off or rebooted.
+type Agent struct {
+	URL         string `json:"url,omitempty"`
+	Version     string `json:"version,omitempty"`
+	VerifyCA    string `json:"verify_ca,omitempty"`    // PEM the agent's certificate is pinned to
+	Token       string `json:"token,omitempty"`        // secret; never shown
+	TokenSent   bool   `json:"token_sent,omitempty"`   // given out once this boot
+	LastCommand string `json:"last_command,omitempty"` // id of the newest command whose answer is recorded
+	Doubted     bool   `json:"doubted,omitempty"`      // a run has failed with it: no other run is given to it
+}
+
+// Step is one thing to do, by name. A plan is a list of steps, so it can be
+// printed, compared and tested.
+type Step struct {
+	Interface string         `json:"interface"`
+	Step      string         `json:"step"`
+	Args      map[string]any `json:"args,omitempty"`
+	Priority  int            `json:"priority,omitempty"`
+	InBand    bool           `json:"in_band,omitempty"` // done by the agent
+	Abortable bool           `json:"abortable,omitempty"`
+	Reboot    bool           `json:"reboot_requested,omitempty"`
+}
+
+// Run is an activity under way: its steps and how far they have come.
+type Run struct {
+	Activity   string    `json:"activity"` // verify, inspect, clean, deploy, delete, power
+	Steps      []Step    `json:"steps"`
+	Index      int       `json:"index"`
+	Generation int64     `json:"generation"`         // outcomes of another generation are dropped
+	Command    string    `json:"command,omitempty"`  // id of the agent command awaited
+	Relisted   int       `json:"relisted,omitempty"` // how often the agent's steps were begun again
+	Waiting    string    `json:"waiting,omitempty"`  // what a waiting step waits for, for people
+	Since      time.Time `json:"since,omitzero"`
+}
+
+// Current returns the step being done, nil when the run has none left.
+func (r *Run) Current() *Step {
+	if r == nil || r.Index < 0 || r.Index >= len(r.Steps) {
+		return nil
+	}
+	return &r.Steps[r.Index]
+}
+
+// Port is one network interface of a node, known by its MAC (lower case).
+type Port struct {
+	UUID                string         `json:"uuid"`
+	NodeUUID            string         `json:"node_uuid"`
+	Address             string         `json:"address"`
+	Name                string         `json:"name,omitempty"`
+	PXEEnabled          bool           `json:"pxe_enabled"`
+	LocalLinkConnection map[string]any `json:"local_link_connection,omitempty"`
+	PortgroupUUID       string         `json:"portgroup_uuid,omitempty"`
+	PhysicalNetwork     string         `json:"physical_network,omitempty"`
+	IsSmartNIC          bool           `json:"is_smartnic,omitempty"`
+	Description         string         `json:"description,omitempty"`
+	Vendor              string         `json:"vendor,omitempty"`
+	Category            string         `json:"category,omitempty"`
+	Extra               map[string]any `json:"extra,omitempty"`
+	InternalInfo        map[string]any `json:"internal_info,omitempty"`
+	CreatedAt           time.Time      `json:"created_at"`
+	UpdatedAt           *time.Time     `json:"updated_at,omitempty"`
+}
+
+// Effect is one debt to the outside world, a row that lives exactly as long
+// as it is owed. At most one per node is owed at a time.
+type Effect struct {
+	ID         int64
+	Node       string // UUID
+	Generation int64  // Run.Generation that owes it
+	Name       string
+	Args       json.RawMessage
+	RunAt      time.Time
+	Owner      string // the conductor that holds the lease
+	Attempt    int    // grows with every claim: with ID and Owner it is the fence
+	LeaseUntil time.Time
+	Error      string // what the last attempt died of
+}
+
+// HistoryEntry is one line of a node's history.
+type HistoryEntry struct {
+	UUID      string    `json:"uuid"`
+	NodeUUID  string    `json:"node_uuid"`
+	CreatedAt time.Time `json:"created_at"`
+	Severity  string    `json:"severity"`   // INFO or ERROR
+	EventType string    `json:"event_type"` // the activity
+	Event     string    `json:"event"`
+	State     State     `json:"state,omitempty"`
+	Target    State     `json:"target_provision_state,omitempty"`
+	Conductor string    `json:"conductor,omitempty"`
+	User      string    `json:"user,omitempty"`
+}
+
+// Lease is a DHCP lease or, when Static, a reservation. MAC is lower case.
+type Lease struct {
+	MAC     string
+	IP      string
+	Static  bool
+	Expires time.Time
+}
+
+// Inspected is what the last inspection found, kept apart from the node
+// because it is large: both parts are JSON objects.
+type Inspected struct {
+	Inventory  json.RawMessage
+	PluginData json.RawMessage
+}
+
+// Change is everything one decision writes, in one transaction: all of it or
+// nothing. Insert, Save and Delete are alternatives.
+type Change struct {
+	Finish    *Effect // the fence: deleted WHERE id, owner and attempt; ErrFenced when it is gone
+	Insert    *Node   // a new node; ErrConflict on a taken UUID, name or instance
+	Save      *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
+	Delete    string  // UUID; ports, history, inspection and effects go with it
+	Effects   []Effect
+	History   []HistoryEntry
+	PutPorts  []Port     // insert or replace by UUID; ErrConflict on a taken address
+	DropPorts []string   // UUIDs
+	Inspected *Inspected // of Save's node
+}
+
+// Query filters and pages nodes. Nil and zero fields do not filter.
+type Query struct {
+	UUIDs          []string
+	ProvisionState *State
+	Driver         string
+	ResourceClass  string
+	ConductorGroup *string
+	InstanceUUID   string
+	Owner          string
+	Lessee         string
+	Fault          string
+	ParentNode     string
+	WithChildren   bool
+	Associated     *bool
+	Maintenance    *bool
+	Retired        *bool
+	Shards         []string
+	Sharded        *bool
+	ChassisUUID    string
+	Contains       string // in Description, whatever the case
+
+	Marker  string // UUID after which the page starts
+	Limit   int    // 0 for all
+	SortKey string // a column of Node's API form; "" for the order of creation
+	Desc    bool
+}
+
+// PortQuery filters ports.
+type PortQuery struct {
+	NodeUUID string
+	Address  string
+	Marker   string
+	Limit    int
+}
