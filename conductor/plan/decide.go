@@ -1,0 +1,121 @@
+// Package plan decides what a conductor does next: plain data in (a node, the
+// facts around it, an event, the time), plain data out (the node as it is to
+// be saved, and the one effect it then owes). One file per activity.
+//
+// It is pure: no I/O, no clock, no goroutine. Whatever needs the world is
+// named as a step; package engine carries steps out and comes back with an
+// Outcome.
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Decide returns everything that is to be written because of e: the node as
+// it becomes, at most one effect, history. The change is nil when there is
+// nothing to write. An error refuses the event (a *node.Refusal for requests)
+// and changes nothing.
+func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) {
+	d := &decision{n: n.Clone(), f: f, now: now}
+	if err := d.handle(e); err != nil {
+		return nil, err
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	if !d.dirty {
+		return nil, nil
+	}
+	return &node.Change{Save: &d.n, Effects: d.effects, History: d.history, PutPorts: d.ports, Inspected: d.inspected}, nil
+}
+
+// decision is the scratch pad of one Decide.
+type decision struct {
+	n         node.Node
+	f         Facts
+	now       time.Time
+	dirty     bool
+	err       error // a row the table lacks: a fault of ours, never a client's
+	effects   []node.Effect
+	history   []node.HistoryEntry
+	ports     []node.Port
+	inspected *node.Inspected
+}
+
+func (d *decision) handle(e Event) error {
+	switch e := e.(type) {
+	case Request:
+		return d.request(e)
+	case PowerRequest:
+		return d.requestPower(e)
+	case Outcome:
+		d.outcome(e)
+	case AgentCalled:
+		return d.agentCalled(e)
+	case Inspected:
+		return d.dataReceived(e)
+	case Expired:
+		d.expired()
+	case Restarted:
+		d.restarted()
+	default:
+		return fmt.Errorf("plan: no rule for an event of type %T", e)
+	}
+	return nil
+}
+
+// fire moves the node along one row of the table.
+func (d *decision) fire(e node.Event) {
+	to, err := node.Next(d.n.ProvisionState, e)
+	if err != nil {
+		d.err = fmt.Errorf("plan: node %s in run %s: %w", d.n.UUID, d.activityName(), err)
+		return
+	}
+	at := d.now
+	d.n.ProvisionState, d.n.ProvisionUpdatedAt = to, &at
+	d.n.TargetProvisionState = node.States[to].Target
+	d.n.Deadline = time.Time{}
+	d.dirty = true
+}
+
+// owe makes the node owe one effect to the outside world.
+func (d *decision) owe(name string, args any) {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		d.err = fmt.Errorf("plan: arguments of effect %s: %w", name, err)
+		return
+	}
+	gen := int64(0)
+	if d.n.Run != nil {
+		gen = d.n.Run.Generation
+	}
+	d.effects = append(d.effects, node.Effect{Node: d.n.UUID, Generation: gen, Name: name, Args: raw, RunAt: d.now})
+	d.dirty = true
+}
+
+// note adds a line to the node's history.
+func (d *decision) note(severity, text string) {
+	d.history = append(d.history, node.HistoryEntry{
+		NodeUUID: d.n.UUID, CreatedAt: d.now, Severity: severity, EventType: d.activityName(), Event: text,
+		State: d.n.ProvisionState, Target: d.n.TargetProvisionState, Conductor: d.f.Settings.Host,
+	})
+	d.dirty = true
+}
+
+func (d *decision) activityName() string {
+	if d.n.Run == nil {
+		return ""
+	}
+	return d.n.Run.Activity
+}
+
+// forgetAgent drops all that was known of the agent: its boot is over.
+func (d *decision) forgetAgent() {
+	d.n.Agent = node.Agent{}
+	d.f.AgentSeen = time.Time{}
+	d.dirty = true
+}

@@ -1,0 +1,27 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// tearDown ends an instance: deleting -> cleaning (-> available). What the
+// instance brought with it is forgotten only once the machine is off.
+type tearDown struct{}
+
+func (tearDown) steps(d *decision) []node.Step {
+	if d.n.DisablePowerOff || !agentDeploy(d.n) {
+		return nil
+	}
+	return []node.Step{step("power", "power_off", nil)}
+}
+
+func (tearDown) done(d *decision) {
+	d.n.InstanceInfo, d.n.InstanceUUID, d.n.AllocationUUID = nil, "", ""
+	d.fire(node.Clean)
+	d.start("clean")
+}
+
+func (tearDown) fail(d *decision, _ string)       { d.fire(node.Fail) }
+func (tearDown) timeout(s Settings) time.Duration { return s.PowerTimeout }

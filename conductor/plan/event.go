@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Event is something that happened to a node. There are seven kinds.
+type Event interface{ event() }
+
+// Request is an operator's verb with its arguments.
+type Request struct {
+	Verb           node.Event
+	ConfigDrive    any // string (base64 of a gzipped ISO, or a URL) or an object with meta_data, user_data, network_data
+	CleanSteps     []node.Step
+	DeploySteps    []node.Step
+	ServiceSteps   []node.Step
+	RescuePassword string
+	DisableRamdisk bool
+}
+
+// PowerRequest is an operator's wish for power. Timeout 0 means the default.
+type PowerRequest struct {
+	Target  node.PowerState
+	Timeout time.Duration
+}
+
+// Outcome is what became of an effect. Result is the effect's own JSON;
+// Failure says in one sentence why it did not work, "" when it did.
+type Outcome struct {
+	Effect  node.Effect
+	Result  json.RawMessage
+	Failure string
+}
+
+// AgentCalled is a heartbeat whose token was right.
+type AgentCalled struct{ Heartbeat agentapi.Heartbeat }
+
+// Inspected is the data an inspecting ramdisk has sent; Raw is all of it.
+type Inspected struct {
+	Data agentapi.Inspection
+	Raw  json.RawMessage
+}
+
+// Expired says that the node's deadline has passed.
+type Expired struct{}
+
+// Restarted says that the conductor has started again: what it kept in memory
+// (who called when) is gone.
+type Restarted struct{}
+
+func (Request) event()      {}
+func (PowerRequest) event() {}
+func (Outcome) event()      {}
+func (AgentCalled) event()  {}
+func (Inspected) event()    {}
+func (Expired) event()      {}
+func (Restarted) event()    {}
+
+// Facts is what Decide may know besides the node, gathered by the engine.
+type Facts struct {
+	Ports     []node.Port
+	Taken     map[string]bool // those of NewAddresses that are ports of other nodes
+	Settings  Settings
+	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
+	BootStage string    // the last boot stage seen, for people; "" when none
+	Owed      bool      // an effect is owed: the node is reserved
+}
+
+// Settings are the operator's choices that decisions depend on.
+type Settings struct {
+	Host             string        // this conductor's name, for history
+	AutomatedClean   bool          // clean between tenants unless the node says otherwise
+	FastTrack        bool          // keep the agent running between activities
+	FastTrackTimeout time.Duration // an agent heard of within this time counts as running
+	DeployTimeout    time.Duration // silence of the ramdisk that fails a deploy
+	CleanTimeout     time.Duration
+	InspectTimeout   time.Duration
+	PowerTimeout     time.Duration // how long a power change may take
+}
+
+// DefaultSettings are Ironic's defaults.
+func DefaultSettings() Settings {
+	return Settings{
+		AutomatedClean:   true,
+		FastTrackTimeout: 300 * time.Second,
+		DeployTimeout:    1800 * time.Second,
+		CleanTimeout:     1800 * time.Second,
+		InspectTimeout:   1800 * time.Second,
+		PowerTimeout:     60 * time.Second,
+	}
+}

@@ -1,0 +1,169 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// inspect learns what the machine is made of: inspecting -> manageable. How
+// depends on the inspect interface: from the ramdisk (agent), from the BMC
+// (redfish), or not at all (fake).
+type inspect struct{}
+
+func (inspect) steps(d *decision) []node.Step {
+	at := d.now
+	d.n.InspectionStartedAt, d.n.InspectionFinishedAt = &at, nil
+	switch d.n.Interfaces["inspect"] {
+	case "agent":
+		steps := append(bootRamdisk(d), step("inspect", "wait_for_data", nil))
+		if d.f.Settings.FastTrack { // over only once the next activity can use the agent
+			return append(steps, step("agent", "wait_for_heartbeat", nil))
+		}
+		return append(steps, leaveRamdisk(d)...)
+	case "redfish":
+		return []node.Step{step("inspect", "read_system", nil)}
+	}
+	return nil
+}
+
+func (inspect) done(d *decision) {
+	at := d.now
+	d.n.InspectionFinishedAt = &at
+	d.fire(node.Done)
+}
+
+func (inspect) fail(d *decision, _ string) {
+	d.n.InspectionStartedAt = nil
+	d.fire(node.Fail)
+}
+
+func (inspect) timeout(s Settings) time.Duration { return s.InspectTimeout }
+
+// dataReceived takes the data of a ramdisk that the node waits for.
+func (d *decision) dataReceived(e Inspected) error {
+	if s := d.n.Run.Current(); s == nil || s.String() != waitData {
+		return node.Refuse(node.NotFound, "node %s does not wait for inspection data: it is %q", d.n.UUID, d.n.ProvisionState)
+	}
+	if err := e.Data.Validate(); err != nil {
+		return node.Refuse(node.Invalid, "%v", err)
+	}
+	d.learn(e.Data)
+	d.inspected = &node.Inspected{Inventory: inventoryOf(e.Raw), PluginData: pluginDataOf(e.Data)}
+	d.addPorts(e.Data)
+	if e.Data.Error != nil && *e.Data.Error != "" {
+		d.failRun("the ramdisk reported: " + *e.Data.Error)
+		return nil
+	}
+	d.work()
+	d.next()
+	return nil
+}
+
+// learn fills the properties schedulers look at: cpus, cpu_arch, memory_mb
+// and local_gb (of the root disk, less one for partitioning, as Ironic has it).
+func (d *decision) learn(data agentapi.Inspection) {
+	if d.n.Properties == nil {
+		d.n.Properties = map[string]any{}
+	}
+	inv, p := data.Inventory, d.n.Properties
+	if inv.CPU.Count > 0 {
+		p["cpus"] = inv.CPU.Count
+	}
+	if inv.CPU.Architecture != "" {
+		p["cpu_arch"] = inv.CPU.Architecture
+	}
+	if inv.Memory.PhysicalMB > 0 {
+		p["memory_mb"] = inv.Memory.PhysicalMB
+	}
+	if data.RootDisk != nil && data.RootDisk.Size > 0 {
+		p["local_gb"] = max(data.RootDisk.Size>>30-1, 0)
+	}
+	if mode := inv.Boot.CurrentBootMode; mode != "" {
+		d.n.BootMode = mode
+		p["capabilities"] = setCapability(fmt.Sprint(cmp.Or[any](p["capabilities"], "")), "boot_mode", mode)
+	}
+	d.dirty = true
+}
+
+// addPorts makes a port of every interface that has none yet and links a
+// machine to a network: the one it booted from, and those with carrier. An
+// address that is another node's is left to it, as is one that is not
+// Ethernet's.
+func (d *decision) addPorts(data agentapi.Inspection) {
+	known := map[string]bool{}
+	for _, p := range d.f.Ports {
+		known[p.Address] = true
+	}
+	boot := bootMAC(data.BootInterface)
+	for _, i := range data.Inventory.Interfaces {
+		mac, ok := ethernet(i.MACAddress)
+		if !ok || known[mac] || (mac != boot && !i.HasCarrier) {
+			continue
+		}
+		known[mac] = true
+		if d.f.Taken[mac] {
+			d.note("WARNING", fmt.Sprintf("interface %s is made no port: its address %s is another node's", i.Name, mac))
+			continue
+		}
+		d.ports = append(d.ports, node.Port{NodeUUID: d.n.UUID, Address: mac, PXEEnabled: boot == "" || mac == boot, CreatedAt: d.now})
+	}
+}
+
+// bootMAC reads BOOTIF, which PXELINUX prefixes with the hardware type and
+// writes with dashes ("01-52-54-..."), and iPXE may write plainly.
+func bootMAC(bootif string) string {
+	s := strings.ToLower(strings.ReplaceAll(bootif, "-", ":"))
+	if len(s) == len("01:00:00:00:00:00:00") {
+		s = s[3:]
+	}
+	if _, err := net.ParseMAC(s); err != nil {
+		return ""
+	}
+	return s
+}
+
+// setCapability sets one entry of Ironic's "a:1,b:2" form.
+func setCapability(caps, key, value string) string {
+	m := capabilities(caps)
+	m[key] = value
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, k+":"+m[k])
+	}
+	return strings.Join(out, ",")
+}
+
+func capabilities(caps string) map[string]string {
+	m := map[string]string{}
+	for part := range strings.SplitSeq(caps, ",") {
+		if k, v, ok := strings.Cut(strings.TrimSpace(part), ":"); ok {
+			m[k] = v
+		}
+	}
+	return m
+}
+
+// wantedBootMode is what the instance, or else the node, asks for.
+func wantedBootMode(n node.Node) string {
+	for _, m := range []map[string]any{n.InstanceInfo, n.Properties} {
+		switch caps := m["capabilities"].(type) {
+		case string:
+			if mode := capabilities(caps)["boot_mode"]; mode != "" {
+				return mode
+			}
+		case map[string]any:
+			if mode, ok := caps["boot_mode"].(string); ok && mode != "" {
+				return mode
+			}
+		}
+	}
+	return ""
+}

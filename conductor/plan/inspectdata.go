@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"encoding/json"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// inventoryOf cuts the inventory out of what the ramdisk sent, unchanged: it
+// may hold more than we know of.
+func inventoryOf(raw json.RawMessage) json.RawMessage {
+	var doc struct {
+		Inventory json.RawMessage `json:"inventory"`
+	}
+	if json.Unmarshal(raw, &doc) != nil || doc.Inventory == nil {
+		return json.RawMessage("{}")
+	}
+	return doc.Inventory
+}
+
+// pluginDataOf is what Ironic's validate-interfaces hook leaves beside the
+// inventory, and the parts of the body that are not inventory.
+func pluginDataOf(data agentapi.Inspection) json.RawMessage {
+	type iface struct {
+		agentapi.Interface
+		PXEEnabled bool `json:"pxe_enabled"`
+	}
+	all, valid, macs := map[string]iface{}, map[string]iface{}, []string{}
+	boot := bootMAC(data.BootInterface)
+	for _, i := range data.Inventory.Interfaces {
+		f := iface{i, i.MACAddress == boot}
+		all[i.Name] = f
+		if f.PXEEnabled || i.HasCarrier {
+			valid[i.Name] = f
+			macs = append(macs, i.MACAddress)
+		}
+	}
+	raw, err := json.Marshal(map[string]any{
+		"all_interfaces": all, "valid_interfaces": valid, "macs": macs,
+		"boot_interface": data.BootInterface, "root_disk": data.RootDisk,
+		"configuration": data.Configuration, "pci_devices": data.PCIDevices,
+	})
+	if err != nil { // only plain strings and numbers are in there
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// systemRead takes what the BMC tells of the machine (inspect interface
+// redfish): properties, and an inventory of what is known that way.
+func (d *decision) systemRead(s node.System) {
+	data := agentapi.Inspection{Inventory: agentapi.Inventory{
+		CPU:          agentapi.CPU{Count: s.CPUs, Architecture: s.Architecture},
+		Memory:       agentapi.Memory{PhysicalMB: s.MemoryMB, Total: s.MemoryMB << 20},
+		SystemVendor: agentapi.SystemVendor{ProductName: s.Model, SerialNumber: s.Serial, Manufacturer: s.Manufacturer, Firmware: agentapi.Firmware{Version: s.BIOSVersion}},
+		Boot:         agentapi.BootInfo{CurrentBootMode: s.BootMode},
+	}}
+	for _, mac := range s.MACs {
+		data.Inventory.Interfaces = append(data.Inventory.Interfaces, agentapi.Interface{MACAddress: mac, HasCarrier: true})
+	}
+	d.learn(data)
+	d.addPorts(data)
+	raw, err := json.Marshal(data.Inventory)
+	if err != nil {
+		raw = json.RawMessage("{}")
+	}
+	d.inspected = &node.Inspected{Inventory: raw, PluginData: pluginDataOf(data)}
+}

@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// outcome takes what became of an effect. One of a run that is over is
+// dropped: the row is gone, nothing else changes.
+func (d *decision) outcome(o Outcome) {
+	d.dirty = true // at least the effect's row is to be deleted
+	if o.Effect.Name == powerEffect {
+		d.powerRequested(o)
+		return
+	}
+	if d.n.Run == nil || d.n.Run.Generation != o.Effect.Generation {
+		return
+	}
+	if o.Failure != "" {
+		d.failRun(o.Failure)
+		return
+	}
+	settle, ok := settlers[o.Effect.Name]
+	if !ok {
+		d.failRun(fmt.Sprintf("no rule for the outcome of %s", o.Effect.Name))
+		return
+	}
+	if err := settle(d, o.Result); err != nil {
+		d.failRun(err.Error())
+	}
+}
+
+// settlers say, by effect, what a success means for the node. Each goes on
+// with the run, or returns the reason why it has failed all the same.
+var settlers = map[string]func(d *decision, result json.RawMessage) error{
+	"power.validate":             validated,
+	"management.validate":        validated,
+	"power.power_on":             powerIs(node.PowerOn, false),
+	"power.power_off":            powerIs(node.PowerOff, true),
+	"management.set_boot_device": goOn,
+	"management.set_boot_mode":   bootModeSet,
+	"inspect.read_system":        systemKnown,
+	"agent.get_steps":            stepsKnown,
+	"agent.execute_step":         commandAnswered,
+	"agent.install_bootloader":   commandAnswered,
+	"agent.sync":                 commandAnswered,
+	"agent.poll":                 commandAnswered,
+	"agent.power_off":            goOn, // the step after it waits until the machine is off
+}
+
+func goOn(d *decision, _ json.RawMessage) error {
+	d.next()
+	return nil
+}
+
+// Validated is the result of power.validate and management.validate.
+type Validated struct {
+	PowerState node.PowerState `json:"power_state,omitempty"`
+	BootMode   string          `json:"boot_mode,omitempty"`
+}
+
+func validated(d *decision, result json.RawMessage) error {
+	var v Validated
+	if err := read(result, &v); err != nil {
+		return err
+	}
+	if v.PowerState != "" {
+		d.setPower(v.PowerState, v.PowerState != node.PowerOn)
+	}
+	if v.BootMode != "" {
+		d.n.BootMode = v.BootMode
+	}
+	d.next()
+	return nil
+}
+
+func powerIs(p node.PowerState, cut bool) func(*decision, json.RawMessage) error {
+	return func(d *decision, _ json.RawMessage) error {
+		d.setPower(p, cut)
+		d.next()
+		return nil
+	}
+}
+
+func bootModeSet(d *decision, _ json.RawMessage) error {
+	d.n.BootMode = wantedBootMode(d.n)
+	d.next()
+	return nil
+}
+
+func systemKnown(d *decision, result json.RawMessage) error {
+	var s node.System
+	if err := read(result, &s); err != nil {
+		return err
+	}
+	d.systemRead(s)
+	d.next()
+	return nil
+}
+
+func read(result json.RawMessage, into any) error {
+	if err := json.Unmarshal(result, into); err != nil {
+		return fmt.Errorf("the outcome cannot be read: %w", err)
+	}
+	return nil
+}

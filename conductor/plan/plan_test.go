@@ -1,0 +1,203 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden scripts")
+
+// TestScripts replays testdata/*.txt: each line that begins with "> " is an
+// event, the lines after it are what was decided. -update rewrites those.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, f := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := replay(t, string(b))
+			if *update {
+				if err := os.WriteFile(f, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != string(b) {
+				t.Errorf("%s is not what is decided now (-update rewrites it):\n%s", f, got)
+			}
+		})
+	}
+}
+
+// scene is one node under a script.
+type scene struct {
+	t     *testing.T
+	n     node.Node
+	f     Facts
+	owed  *node.Effect
+	now   time.Time
+	lines []string
+}
+
+func replay(t *testing.T, script string) string {
+	s := &scene{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), f: Facts{Settings: DefaultSettings()}}
+	s.n = node.Node{
+		UUID: "11111111-2222-4333-8444-555555555555", Driver: "redfish", ProvisionState: node.Enroll,
+		Interfaces:   map[string]string{"deploy": "direct", "inspect": "agent", "boot": "ipxe"},
+		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00ff"},
+	}
+	for line := range strings.SplitSeq(script, "\n") {
+		switch {
+		case strings.HasPrefix(line, "> "):
+			s.lines = append(s.lines, line)
+			s.do(strings.Fields(line[2:]))
+		case strings.HasPrefix(line, "#"):
+			s.lines = append(s.lines, line)
+		}
+	}
+	return strings.Join(s.lines, "\n") + "\n"
+}
+
+func (s *scene) do(w []string) {
+	rest := strings.Join(w[1:], " ")
+	s.now = s.now.Add(time.Second)
+	switch w[0] {
+	case "set":
+		k, v, _ := strings.Cut(rest, "=")
+		s.set(k, v)
+	case "ask":
+		s.decide(Request{Verb: node.Event(rest)})
+	case "power":
+		s.decide(PowerRequest{Target: node.PowerState(rest)})
+	case "ok", "fails":
+		if s.owed == nil {
+			s.t.Fatal("nothing is owed")
+		}
+		o := Outcome{Effect: *s.owed}
+		if w[0] == "fails" {
+			o.Failure = rest
+		} else {
+			o.Result = json.RawMessage(rest)
+		}
+		s.owed = nil
+		s.decide(o)
+	case "heartbeat":
+		s.f.AgentSeen = s.now
+		s.decide(AgentCalled{agentapi.Heartbeat{CallbackURL: rest, AgentToken: "t", AgentVersion: "1"}})
+	case "later":
+		d, err := time.ParseDuration(rest + "s")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.now = s.now.Add(d)
+	case "beat": // a heartbeat that memory alone takes note of
+		s.f.AgentSeen = s.now
+	case "data":
+		s.decide(Inspected{Data: inspection(s.t, rest), Raw: json.RawMessage(rest)})
+	case "stage":
+		s.f.BootStage = rest
+	case "expire":
+		s.now = s.n.Deadline
+		s.decide(Expired{})
+	case "restart":
+		s.f.AgentSeen = time.Time{}
+		s.decide(Restarted{})
+	default:
+		s.t.Fatalf("script: unknown word %q", w[0])
+	}
+}
+
+func inspection(t *testing.T, body string) (i agentapi.Inspection) {
+	if err := json.Unmarshal([]byte(body), &i); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func (s *scene) set(k, v string) {
+	switch k {
+	case "fast_track":
+		s.f.Settings.FastTrack = v == "true"
+	case "automated_clean":
+		s.f.Settings.AutomatedClean = v == "true"
+	case "deploy_interface":
+		s.n.Interfaces["deploy"] = v
+	case "inspect_interface":
+		s.n.Interfaces["inspect"] = v
+	case "state":
+		s.n.ProvisionState = node.State(v)
+	case "maintenance":
+		s.n.Maintenance = v == "true"
+	case "protected":
+		s.n.Protected = v == "true"
+	case "taken":
+		s.f.Taken = map[string]bool{v: true}
+	case "retired":
+		s.n.Retired = v == "true"
+	case "disable_power_off":
+		s.n.DisablePowerOff = v == "true"
+	case "image_source":
+		s.n.InstanceInfo["image_source"] = v
+	case "image_checksum":
+		s.n.InstanceInfo["image_checksum"] = v
+	case "capabilities":
+		s.n.Properties = map[string]any{"capabilities": v}
+	default:
+		s.t.Fatalf("script: cannot set %q", k)
+	}
+}
+
+func (s *scene) say(format string, args ...any) {
+	s.lines = append(s.lines, "  "+fmt.Sprintf(format, args...))
+}
+
+func (s *scene) decide(e Event) {
+	s.f.Owed = s.owed != nil
+	c, err := Decide(s.n, s.f, e, s.now)
+	var refused *node.Refusal
+	switch {
+	case errors.As(err, &refused):
+		s.say("refused: %s", refused.Reason)
+		return
+	case err != nil:
+		s.t.Fatal(err)
+	case c == nil:
+		s.say("nothing to write")
+		return
+	}
+	before := s.n.ProvisionState
+	s.n = *c.Save
+	s.n.Revision++
+	s.say("%s -> %s (target %q, power %q)", before, s.n.ProvisionState, s.n.TargetProvisionState, s.n.PowerState)
+	for _, h := range c.History {
+		s.say("history %s: %s", h.Severity, h.Event)
+	}
+	for _, p := range c.PutPorts {
+		s.say("port %s pxe=%v", p.Address, p.PXEEnabled)
+	}
+	if c.Inspected != nil {
+		s.say("inventory %s", c.Inspected.Inventory)
+	}
+	for _, ef := range c.Effects {
+		s.say("owes %s %s", ef.Name, ef.Args)
+		s.owed = &ef
+	}
+	if r := s.n.Run; r != nil && r.Waiting != "" {
+		s.say("waits for %s until %s", r.Waiting, s.n.Deadline.Format("15:04:05"))
+	}
+}

@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"encoding/json"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// powerEffect is the effect of a power request. It belongs to no run: power
+// changes leave the provision state alone.
+const powerEffect = "power.request"
+
+// PowerArgs is the args of every effect that changes power.
+type PowerArgs struct {
+	Target         node.PowerState `json:"target"`
+	TimeoutSeconds float64         `json:"timeout_seconds,omitempty"`
+	GraceSeconds   float64         `json:"grace_seconds,omitempty"` // how long the machine may take to go off by itself
+}
+
+// powerAfter is the state a target leads to.
+var powerAfter = map[node.PowerState]node.PowerState{
+	node.PowerOn:       node.PowerOn,
+	node.PowerOff:      node.PowerOff,
+	node.SoftPowerOff:  node.PowerOff,
+	node.Rebooting:     node.PowerOn,
+	node.SoftRebooting: node.PowerOn,
+}
+
+// requestPower takes an operator's power target. Ironic refuses it while
+// cleaning, where a power cut could leave a disk half wiped.
+func (d *decision) requestPower(r PowerRequest) error {
+	after, ok := powerAfter[r.Target]
+	switch {
+	case !ok:
+		return node.Refuse(node.Invalid, "power target %q is unknown: it is one of power on, power off, rebooting, soft power off, soft rebooting", r.Target)
+	case d.f.Owed:
+		return d.locked()
+	case d.n.ProvisionState == node.Cleaning || d.n.ProvisionState == node.CleanWait:
+		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while it is in state %q.", r.Target, d.n.UUID, d.n.ProvisionState)
+	case d.n.DisablePowerOff && r.Target != node.PowerOn:
+		return node.Refuse(node.Invalid, "node %s has disable_power_off set: it may only be powered on", d.n.UUID)
+	}
+	timeout := r.Timeout
+	if timeout == 0 {
+		timeout = d.f.Settings.PowerTimeout
+	}
+	d.n.TargetPowerState = after
+	d.owe(powerEffect, PowerArgs{Target: r.Target, TimeoutSeconds: timeout.Seconds()})
+	return d.err
+}
+
+// powerRequested records how a power request ended. A failure leaves the
+// known state as it is and does not put the node into maintenance.
+func (d *decision) powerRequested(o Outcome) {
+	var args PowerArgs
+	if err := json.Unmarshal(o.Effect.Args, &args); err != nil {
+		o.Failure = "the arguments of the power request cannot be read: " + err.Error()
+	}
+	d.n.TargetPowerState = ""
+	d.dirty = true
+	if o.Failure != "" {
+		d.n.LastError = "power change to \"" + string(args.Target) + "\" failed: " + o.Failure
+		d.note("ERROR", d.n.LastError)
+		return
+	}
+	if d.n.ProvisionState.Class() != node.Failed { // there it says why, and power mends nothing
+		d.n.LastError = ""
+	}
+	d.setPower(powerAfter[args.Target], args.Target != node.PowerOn)
+}
+
+// setPower records a power state; the agent does not outlive a cut.
+func (d *decision) setPower(p node.PowerState, cut bool) {
+	d.n.PowerState = p
+	if cut {
+		d.forgetAgent()
+	}
+	d.dirty = true
+}
+
+// PowerAfter is the state a power target leads to; "" for an unknown target.
+func PowerAfter(target node.PowerState) node.PowerState { return powerAfter[target] }

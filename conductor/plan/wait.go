@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// PollArgs is the args of agent.poll: the command awaited.
+type PollArgs struct {
+	Command string `json:"command"`
+}
+
+// agentCalled takes a heartbeat. Most of them change nothing and write
+// nothing: only a new agent, a wait for its call, or a command under way make
+// the node move.
+func (d *decision) agentCalled(e AgentCalled) error {
+	a, hb := &d.n.Agent, e.Heartbeat
+	if a.URL != "" && a.URL != hb.CallbackURL {
+		return node.Refuse(node.Invalid, "the agent of node %s calls from %s, but this boot's agent is at %s", d.n.UUID, hb.CallbackURL, a.URL)
+	}
+	if a.URL == "" || a.VerifyCA != hb.AgentVerifyCA || a.Version != hb.AgentVersion {
+		a.URL, a.Version, a.VerifyCA = hb.CallbackURL, hb.AgentVersion, hb.AgentVerifyCA
+		d.dirty = true
+	}
+	r := d.n.Run
+	switch s := r.Current(); {
+	case s == nil || d.f.Owed || d.n.ProvisionState.Class() != node.Waiting:
+	case s.String() == waitHeartbeat:
+		d.work()
+		d.next()
+	case r.Command != "":
+		d.poll()
+	}
+	return nil
+}
+
+// poll asks what has become of the command under way.
+func (d *decision) poll() {
+	if !d.f.Owed {
+		d.owe("agent.poll", PollArgs{Command: d.n.Run.Command})
+	}
+}
+
+// expired ends a wait, unless an agent at work on a step has been heard of
+// meanwhile: a long step is not a silent one. One that was to send inspection
+// data, and only calls, does not count.
+func (d *decision) expired() {
+	d.dirty = true
+	d.n.Deadline = time.Time{}
+	if d.n.Run == nil || d.n.ProvisionState.Class() != node.Waiting {
+		return
+	}
+	if next := d.f.AgentSeen.Add(d.timeout()); d.n.Run.Command != "" && !d.f.AgentSeen.IsZero() && next.After(d.now) {
+		d.n.Deadline = next
+		d.poll() // its call that the step is done may have been lost
+		return
+	}
+	d.failRun(fmt.Sprintf("timed out after %s waiting for %s; last boot stage seen: %s",
+		d.timeout(), d.n.Run.Waiting, cmp.Or(d.f.BootStage, "none, the machine never asked for an address")))
+}
+
+// restarted gives a waiting node one full timeout, since nobody listened
+// while the conductor was away, and asks after a command that may have ended
+// meanwhile.
+func (d *decision) restarted() {
+	r := d.n.Run
+	switch class := d.n.ProvisionState.Class(); {
+	case r == nil:
+	case class == node.Waiting:
+		d.n.Deadline = d.now.Add(d.timeout())
+		d.dirty = true
+		if r.Command != "" && d.n.Agent.URL != "" {
+			d.poll()
+		}
+	case class == node.Working && !d.f.Owed:
+		d.advance()
+	}
+}
