@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// BenchmarkCycle is an engine's day: 64 workers claim an effect each, read its
+// node, save it with the next effect and a line of history, with every flush
+// reaching the disk. One op is one cycle; "cycles/s" is the figure to watch.
+func BenchmarkCycle(b *testing.B) {
+	for _, nodes := range []int{200, 2000} {
+		b.Run(fmt.Sprintf("%d-nodes", nodes), func(b *testing.B) { cycles(b, nodes) })
+	}
+}
+
+func cycles(b *testing.B, nodes int) {
+	s := open(b, b.TempDir(), store.Options{})
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for range nodes {
+		fill(b, s, now)
+	}
+	const workers = 64
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	queue := make(chan node.Effect, workers)
+	var wg sync.WaitGroup
+	b.ResetTimer()
+	for range workers {
+		wg.Go(func() {
+			for e := range queue {
+				if err := cycle(b, s, &e, now); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	for left.Load() > 0 {
+		got, err := s.Claim(b.Context(), "bench", now, time.Minute, int(min(workers, left.Load())))
+		if err != nil {
+			b.Fatal(err)
+		}
+		left.Add(-int64(len(got)))
+		for _, e := range got {
+			queue <- e
+		}
+	}
+	close(queue)
+	wg.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
+}
+
+func cycle(b *testing.B, s *store.SQLite, e *node.Effect, now time.Time) error {
+	n, err := s.Node(b.Context(), e.Node)
+	if err != nil {
+		return err
+	}
+	n.Run.Index++
+	_, err = s.Commit(b.Context(), node.Change{
+		Finish: e, Save: &n,
+		Effects: []node.Effect{{Node: n.UUID, Generation: 1, Name: "power_on", RunAt: now}},
+		History: []node.HistoryEntry{{UUID: uuid.NewString(), NodeUUID: n.UUID, CreatedAt: now, Severity: "INFO", Event: "power on"}},
+	})
+	return err
+}
+
+func fill(b *testing.B, s *store.SQLite, now time.Time) string {
+	id := uuid.NewString()
+	n := node.Node{
+		UUID: id, Name: "node-" + id, Driver: "redfish", ProvisionState: node.Cleaning, TargetProvisionState: node.Available, CreatedAt: now,
+		DriverInfo: map[string]any{"redfish_address": "https://10.0.0.1", "redfish_username": "admin", "redfish_password": "secret"},
+		Interfaces: map[string]string{"power": "redfish", "management": "redfish", "boot": "ipxe", "deploy": "direct"},
+		Run:        &node.Run{Activity: "clean", Steps: []node.Step{{Interface: "power", Step: "power_off"}, {Interface: "deploy", Step: "erase_devices_metadata", InBand: true}}},
+	}
+	_, err := s.Commit(b.Context(), node.Change{Insert: &n, Effects: []node.Effect{{Node: id, Name: "power_on", RunAt: now}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return id
+}
+
+// BenchmarkNode is a point read while nothing else happens.
+func BenchmarkNode(b *testing.B) {
+	s := open(b, b.TempDir(), store.Options{})
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	var ids []string
+	for range 1000 {
+		ids = append(ids, fill(b, s, now))
+	}
+	i := 0
+	for b.Loop() {
+		if _, err := s.Node(b.Context(), ids[i%len(ids)]); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}
+
+// BenchmarkOpen is what a start of the conductor waits for: first of a new
+// database, then of one that is there.
+func BenchmarkOpen(b *testing.B) {
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			reopen(b, b.TempDir())
+		}
+	})
+	b.Run("old", func(b *testing.B) {
+		dir := b.TempDir()
+		for b.Loop() {
+			reopen(b, dir)
+		}
+	})
+}
+
+func reopen(b *testing.B, dir string) {
+	s, err := store.Open(b.Context(), dir+"/ferrite.db", store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,93 @@
+package broken
+
+import (
+	"context"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Node finds a node, or fails.
+func (s *Store) Node(ctx context.Context, ref string) (node.Node, error) {
+	return answer(s, "Node", func() (node.Node, error) { return s.inner.Node(ctx, ref) })
+}
+
+// Nodes lists nodes, or fails.
+func (s *Store) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
+	return answer(s, "Nodes", func() ([]node.Node, error) { return s.inner.Nodes(ctx, q) })
+}
+
+// Port finds a port, or fails.
+func (s *Store) Port(ctx context.Context, uuid string) (node.Port, error) {
+	return answer(s, "Port", func() (node.Port, error) { return s.inner.Port(ctx, uuid) })
+}
+
+// Ports lists ports, or fails.
+func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
+	return answer(s, "Ports", func() ([]node.Port, error) { return s.inner.Ports(ctx, q) })
+}
+
+// Owed reads the effect a node owes, or fails.
+func (s *Store) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) {
+	return answer(s, "Owed", func() (*node.Effect, error) { return s.inner.Owed(ctx, nodeUUID) })
+}
+
+// Claim leases effects, or fails.
+func (s *Store) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+	return answer(s, "Claim", func() ([]node.Effect, error) { return s.inner.Claim(ctx, owner, now, lease, limit) })
+}
+
+// Takeover voids leases, or fails.
+func (s *Store) Takeover(ctx context.Context, owner string) (int, error) {
+	return answer(s, "Takeover", func() (int, error) { return s.inner.Takeover(ctx, owner) })
+}
+
+// Expired lists nodes past their deadline, or fails.
+func (s *Store) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
+	return answer(s, "Expired", func() ([]string, error) { return s.inner.Expired(ctx, now, limit) })
+}
+
+// Inspected reads an inspection, or fails.
+func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error) {
+	return answer(s, "Inspected", func() (node.Inspected, error) { return s.inner.Inspected(ctx, nodeUUID) })
+}
+
+// History reads a node's history, or fails.
+func (s *Store) History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error) {
+	return answer(s, "History", func() ([]node.HistoryEntry, error) { return s.inner.History(ctx, nodeUUID) })
+}
+
+// Leases lists DHCP leases, or fails.
+func (s *Store) Leases(ctx context.Context) ([]node.Lease, error) {
+	return answer(s, "Leases", func() ([]node.Lease, error) { return s.inner.Leases(ctx) })
+}
+
+// Renew prolongs a lease, or fails.
+func (s *Store) Renew(ctx context.Context, e node.Effect, until time.Time) error {
+	return nothing(s, "Renew", func() error { return s.inner.Renew(ctx, e, until) })
+}
+
+// Release gives an effect back, or fails.
+func (s *Store) Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error {
+	return nothing(s, "Release", func() error { return s.inner.Release(ctx, e, runAt, why) })
+}
+
+// SaveLease saves a DHCP lease, or fails.
+func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {
+	return nothing(s, "SaveLease", func() error { return s.inner.SaveLease(ctx, l) })
+}
+
+// DeleteLease removes a DHCP lease, or fails.
+func (s *Store) DeleteLease(ctx context.Context, mac string) error {
+	return nothing(s, "DeleteLease", func() error { return s.inner.DeleteLease(ctx, mac) })
+}
+
+// NextDue reads when the next effect is due, or fails.
+func (s *Store) NextDue(ctx context.Context) (time.Time, bool, error) {
+	return when(s, "NextDue", func() (time.Time, bool, error) { return s.inner.NextDue(ctx) })
+}
+
+// NextDeadline reads the earliest deadline, or fails.
+func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
+	return when(s, "NextDeadline", func() (time.Time, bool, error) { return s.inner.NextDeadline(ctx) })
+}

@@ -1,0 +1,31 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Expired returns the UUIDs of nodes whose deadline is at or before now.
+func (s *SQLite) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	var uuids []string
+	err := s.read.NewRaw("SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= ? ORDER BY deadline, id LIMIT ?",
+		micros(now), limit).Scan(ctx, &uuids)
+	if err != nil {
+		return nil, fmt.Errorf("list nodes past their deadline: %w", err)
+	}
+	return uuids, nil
+}
+
+// NextDeadline is the earliest deadline of all.
+func (s *SQLite) NextDeadline(ctx context.Context) (time.Time, bool, error) {
+	var us *int64
+	if err := s.read.NewRaw("SELECT min(deadline) FROM nodes WHERE deadline > 0").Scan(ctx, &us); err != nil {
+		return time.Time{}, false, fmt.Errorf("read the next deadline: %w", err)
+	}
+	at, ok := earliest(us)
+	return at, ok, nil
+}

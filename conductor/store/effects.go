@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+const effectColumns = "id, node, generation, name, args, run_at, owner, attempt, lease_until, error"
+
+// fence finds an effect only while it is held by this very attempt.
+const fence = " WHERE id = ? AND owner = ? AND attempt = ?"
+
+func fenced(e *node.Effect) error {
+	return fmt.Errorf("effect %d (%s of node %s, attempt %d): %w", e.ID, e.Name, e.Node, e.Attempt, node.ErrFenced)
+}
+
+// held runs a statement that ends in fence and checks that it found e.
+func (t *tx) held(e *node.Effect, text string, args ...any) error {
+	touched, err := t.exec(text+fence, append(args, e.ID, e.Owner, e.Attempt)...)
+	if err == nil && touched == 0 {
+		return fenced(e)
+	}
+	return err
+}
+
+func (t *tx) finish(e *node.Effect) error { return t.held(e, "DELETE FROM effects") }
+
+// owe adds an effect nobody holds yet.
+func (t *tx) owe(e *node.Effect) error {
+	_, err := t.exec("INSERT INTO effects (node, generation, name, args, run_at) VALUES (?, ?, ?, ?, ?)",
+		e.Node, e.Generation, e.Name, string(e.Args), micros(e.RunAt))
+	if _, ok := taken(err); ok {
+		return fmt.Errorf("node %s owes an effect already, %s cannot be added: %w", e.Node, e.Name, node.ErrConflict)
+	}
+	if orphan(err) {
+		return noNode(e.Node)
+	}
+	return err
+}
+
+// effectRow has a place for every column of effectColumns.
+type effectRow struct {
+	e                 node.Effect
+	args              string
+	runAt, leaseUntil int64
+}
+
+func (r *effectRow) places() []any {
+	return []any{&r.e.ID, &r.e.Node, &r.e.Generation, &r.e.Name, &r.args, &r.runAt, &r.e.Owner, &r.e.Attempt, &r.leaseUntil, &r.e.Error}
+}
+
+func (r *effectRow) effect() node.Effect {
+	r.e.RunAt, r.e.LeaseUntil, r.e.Args = fromMicros(r.runAt), fromMicros(r.leaseUntil), raw(r.args)
+	return r.e
+}
+
+// Owed returns the effect a node owes.
+func (s *SQLite) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) {
+	var r effectRow
+	err := s.point.effect.QueryRowContext(ctx, nodeUUID).Scan(r.places()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the effect node %s owes: %w", nodeUUID, err)
+	}
+	e := r.effect()
+	return &e, nil
+}
+
+// Claim leases effects that are due.
+func (s *SQLite) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	var got []node.Effect
+	err := s.w.do(ctx, func(t *tx) error {
+		got = nil
+		return t.query(func(scan func(...any) error) error {
+			var r effectRow
+			if err := scan(r.places()...); err != nil {
+				return err
+			}
+			got = append(got, r.effect())
+			return nil
+		}, `UPDATE effects SET owner = ?1, attempt = attempt + 1, lease_until = ?2 WHERE id IN (
+			SELECT id FROM effects WHERE run_at <= ?3 AND lease_until <= ?3 ORDER BY run_at, id LIMIT ?4
+			) RETURNING `+effectColumns, owner, micros(now.Add(lease)), micros(now), limit)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim effects: %w", err)
+	}
+	// RETURNING promises no order.
+	slices.SortFunc(got, func(a, b node.Effect) int {
+		if c := a.RunAt.Compare(b.RunAt); c != 0 {
+			return c
+		}
+		return int(a.ID - b.ID)
+	})
+	return got, nil
+}
+
+// Renew prolongs a lease.
+func (s *SQLite) Renew(ctx context.Context, e node.Effect, until time.Time) error {
+	return s.w.do(ctx, func(t *tx) error {
+		return t.held(&e, "UPDATE effects SET lease_until = ?", micros(until))
+	})
+}
+
+// Release gives an effect back.
+func (s *SQLite) Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error {
+	return s.w.do(ctx, func(t *tx) error {
+		return t.held(&e, "UPDATE effects SET owner = '', lease_until = 0, run_at = ?, error = ?", micros(runAt), why)
+	})
+}
+
+// Takeover voids every lease of owner.
+func (s *SQLite) Takeover(ctx context.Context, owner string) (int, error) {
+	var n int64
+	err := s.w.do(ctx, func(t *tx) (err error) {
+		n, err = t.exec("UPDATE effects SET owner = '', lease_until = 0 WHERE owner = ? AND owner <> ''", owner)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("take over the leases of %s: %w", owner, err)
+	}
+	return int(n), nil
+}
+
+// NextDue is the earliest RunAt of an effect nobody holds.
+func (s *SQLite) NextDue(ctx context.Context) (time.Time, bool, error) {
+	var us *int64
+	if err := s.read.NewRaw("SELECT min(run_at) FROM effects WHERE owner = ''").Scan(ctx, &us); err != nil {
+		return time.Time{}, false, fmt.Errorf("read when the next effect is due: %w", err)
+	}
+	at, ok := earliest(us)
+	return at, ok, nil
+}

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+func (t *tx) putInspected(uuid string, i *node.Inspected) error {
+	_, err := t.exec("INSERT OR REPLACE INTO inspected (node_uuid, inventory, plugin_data) VALUES (?, ?, ?)",
+		uuid, string(i.Inventory), string(i.PluginData))
+	return err
+}
+
+// Inspected returns what the last inspection of a node found.
+func (s *SQLite) Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error) {
+	var inventory, plugin string
+	err := s.read.NewRaw("SELECT inventory, plugin_data FROM inspected WHERE node_uuid = ?", nodeUUID).Scan(ctx, &inventory, &plugin)
+	if errors.Is(err, sql.ErrNoRows) {
+		return node.Inspected{}, node.Refuse(node.NotFound, "Node inventory record for node %s could not be found.", nodeUUID)
+	}
+	if err != nil {
+		return node.Inspected{}, fmt.Errorf("read the inspection of node %s: %w", nodeUUID, err)
+	}
+	return node.Inspected{Inventory: raw(inventory), PluginData: raw(plugin)}, nil
+}
+
+func raw(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return json.RawMessage(s)
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Leases returns all DHCP leases in the order of their MACs.
+func (s *SQLite) Leases(ctx context.Context) ([]node.Lease, error) {
+	var rows []struct {
+		MAC     string `bun:"mac"`
+		IP      string `bun:"ip"`
+		Static  bool   `bun:"static"`
+		Expires int64  `bun:"expires"`
+	}
+	if err := s.read.NewRaw("SELECT mac, ip, static, expires FROM leases ORDER BY mac").Scan(ctx, &rows); err != nil {
+		return nil, fmt.Errorf("list leases: %w", err)
+	}
+	var all []node.Lease
+	for _, r := range rows {
+		all = append(all, node.Lease{MAC: r.MAC, IP: r.IP, Static: r.Static, Expires: fromMicros(r.Expires)})
+	}
+	return all, nil
+}
+
+// SaveLease inserts or replaces the lease of a MAC.
+func (s *SQLite) SaveLease(ctx context.Context, l node.Lease) error {
+	err := s.w.do(ctx, func(t *tx) error {
+		_, err := t.exec(`INSERT INTO leases (mac, ip, static, expires) VALUES (?, ?, ?, ?) ON CONFLICT (mac)
+			DO UPDATE SET ip = excluded.ip, static = excluded.static, expires = excluded.expires`,
+			l.MAC, l.IP, l.Static, micros(l.Expires))
+		if _, ok := taken(err); ok {
+			return node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.IP, l.MAC)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save the lease of %s: %w", l.MAC, err)
+	}
+	return nil
+}
+
+// DeleteLease removes the lease of a MAC.
+func (s *SQLite) DeleteLease(ctx context.Context, mac string) error {
+	return s.w.do(ctx, func(t *tx) error {
+		touched, err := t.exec("DELETE FROM leases WHERE mac = ?", mac)
+		if err == nil && touched == 0 {
+			return node.Refuse(node.NotFound, "There is no lease of %s.", mac)
+		}
+		return err
+	})
+}

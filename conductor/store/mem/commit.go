@@ -1,0 +1,208 @@
+package mem
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// change is a Commit under way: what it did so far can be undone.
+type change struct {
+	s    *Store
+	undo []func()
+}
+
+func (c *change) did(undo func()) { c.undo = append(c.undo, undo) }
+
+func (c *change) rollback() {
+	for _, undo := range slices.Backward(c.undo) {
+		undo()
+	}
+}
+
+// Commit writes a change.
+func (s *Store) Commit(ctx context.Context, n node.Change) (node.Node, error) {
+	if err := s.lock(ctx); err != nil {
+		return node.Node{}, err
+	}
+	defer s.mu.Unlock()
+	c := &change{s: s}
+	saved, err := c.apply(&n)
+	if err != nil {
+		c.rollback()
+		return node.Node{}, err
+	}
+	return saved, nil
+}
+
+func (c *change) apply(n *node.Change) (node.Node, error) {
+	var saved node.Node
+	if n.Finish != nil {
+		held, err := c.s.held(n.Finish)
+		if err != nil {
+			return saved, err
+		}
+		c.dropEffect(held)
+	}
+	if err := c.node(n, &saved); err != nil {
+		return saved, err
+	}
+	for _, uuid := range n.DropPorts {
+		if c.s.ports.rows[uuid] == nil {
+			return saved, noPort(uuid)
+		}
+		c.did(c.s.ports.drop(uuid))
+	}
+	for _, p := range n.PutPorts {
+		if err := c.putPort(p); err != nil {
+			return saved, err
+		}
+	}
+	if n.Inspected != nil {
+		c.inspected(saved.UUID, *n.Inspected)
+	}
+	for _, e := range n.Effects {
+		if err := c.owe(e); err != nil {
+			return saved, err
+		}
+	}
+	for _, h := range n.History {
+		if err := c.record(h); err != nil {
+			return saved, err
+		}
+	}
+	return saved, nil
+}
+
+func (c *change) node(n *node.Change, saved *node.Node) error {
+	switch {
+	case n.Insert != nil && (n.Save != nil || n.Delete != "") || n.Save != nil && n.Delete != "":
+		return errors.New("a change may hold one of Insert, Save and Delete, not several")
+	case n.Inspected != nil && n.Insert == nil && n.Save == nil:
+		return errors.New("a change with an inspection must save the node it is of")
+	case n.Insert != nil:
+		*saved = *n.Insert
+		saved.Revision = 1
+		if c.s.nodes.rows[saved.UUID] != nil {
+			return node.Refuse(node.Conflict, "A node with UUID %s already exists.", saved.UUID)
+		}
+		return c.putNode(saved)
+	case n.Save != nil:
+		*saved = *n.Save
+		saved.Revision++
+		return c.save(saved)
+	case n.Delete != "":
+		return c.deleteNode(n.Delete)
+	}
+	return nil
+}
+
+func (c *change) save(n *node.Node) error {
+	old := c.s.nodes.rows[n.UUID]
+	switch {
+	case old == nil:
+		return noNode(n.UUID)
+	case old.v.Revision != n.Revision-1:
+		return fmt.Errorf("save node %s at revision %d: %w: read it again", n.UUID, n.Revision-1, node.ErrStale)
+	}
+	return c.putNode(n)
+}
+
+func (c *change) putNode(n *node.Node) error {
+	for uuid, r := range c.s.nodes.rows {
+		switch {
+		case uuid == n.UUID:
+		case n.Name != "" && r.v.Name == n.Name:
+			return node.Refuse(node.Conflict, "A node with name %s already exists.", n.Name)
+		case n.InstanceUUID != "" && r.v.InstanceUUID == n.InstanceUUID:
+			return node.Refuse(node.Conflict, "Instance %s is already associated with a node, it cannot be associated with this other node %s", n.InstanceUUID, n.UUID)
+		}
+	}
+	kept, err := clone(*n)
+	if err != nil {
+		return err
+	}
+	c.did(c.s.nodes.put(n.UUID, kept))
+	return nil
+}
+
+func (c *change) deleteNode(uuid string) error {
+	s := c.s
+	if s.nodes.rows[uuid] == nil {
+		return noNode(uuid)
+	}
+	for id, p := range s.ports.rows {
+		if p.v.NodeUUID == uuid {
+			c.did(s.ports.drop(id))
+		}
+	}
+	if e := s.owed[uuid]; e != nil {
+		c.dropEffect(e)
+	}
+	if old, ok := s.found[uuid]; ok {
+		delete(s.found, uuid)
+		c.did(func() { s.found[uuid] = old })
+	}
+	old := s.history[uuid]
+	delete(s.history, uuid)
+	c.did(func() { s.history[uuid] = old })
+	c.did(s.nodes.drop(uuid))
+	return nil
+}
+
+func (c *change) putPort(p node.Port) error {
+	for uuid, r := range c.s.ports.rows {
+		if uuid != p.UUID && r.v.Address == p.Address {
+			return node.Refuse(node.Conflict, "A port with MAC address %s already exists.", p.Address)
+		}
+	}
+	if c.s.nodes.rows[p.NodeUUID] == nil {
+		return noNode(p.NodeUUID)
+	}
+	kept, err := clone(p)
+	if err != nil {
+		return err
+	}
+	c.did(c.s.ports.put(p.UUID, kept))
+	return nil
+}
+
+func (c *change) inspected(uuid string, i node.Inspected) {
+	s := c.s
+	old, had := s.found[uuid]
+	s.found[uuid] = node.Inspected{Inventory: rawCopy(i.Inventory), PluginData: rawCopy(i.PluginData)}
+	c.did(func() {
+		delete(s.found, uuid)
+		if had {
+			s.found[uuid] = old
+		}
+	})
+}
+
+func (c *change) record(h node.HistoryEntry) error {
+	s := c.s
+	if s.nodes.rows[h.NodeUUID] == nil {
+		return noNode(h.NodeUUID)
+	}
+	kept, err := clone(h)
+	if err != nil {
+		return err
+	}
+	old := s.history[h.NodeUUID]
+	c.did(func() { s.history[h.NodeUUID] = old })
+	all := append(slices.Clone(old), kept)
+	s.history[h.NodeUUID] = all[max(0, len(all)-store.HistoryKept):]
+	return nil
+}
+
+func rawCopy(r json.RawMessage) json.RawMessage {
+	if len(r) == 0 {
+		return nil
+	}
+	return slices.Clone(r)
+}

@@ -1,0 +1,154 @@
+package mem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// held finds the effect e while it is held by this very attempt.
+func (s *Store) held(e *node.Effect) (*node.Effect, error) {
+	h := s.effects[e.ID]
+	if h == nil || h.Owner != e.Owner || h.Attempt != e.Attempt {
+		return nil, fmt.Errorf("effect %d (%s of node %s, attempt %d): %w", e.ID, e.Name, e.Node, e.Attempt, node.ErrFenced)
+	}
+	return h, nil
+}
+
+func (c *change) dropEffect(e *node.Effect) {
+	s := c.s
+	delete(s.effects, e.ID)
+	delete(s.owed, e.Node)
+	c.did(func() { s.effects[e.ID], s.owed[e.Node] = e, e })
+}
+
+func (c *change) owe(e node.Effect) error {
+	s := c.s
+	if s.owed[e.Node] != nil {
+		return fmt.Errorf("node %s owes an effect already, %s cannot be added: %w", e.Node, e.Name, node.ErrConflict)
+	}
+	if s.nodes.rows[e.Node] == nil {
+		return noNode(e.Node)
+	}
+	s.lastID++
+	kept := &node.Effect{
+		ID: s.lastID, Node: e.Node, Generation: e.Generation, Name: e.Name,
+		Args: rawCopy(e.Args), RunAt: micro(e.RunAt),
+	}
+	s.effects[kept.ID], s.owed[e.Node] = kept, kept
+	c.did(func() {
+		delete(s.effects, kept.ID)
+		delete(s.owed, e.Node)
+		s.lastID--
+	})
+	return nil
+}
+
+// Owed returns the effect a node owes.
+func (s *Store) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	e := s.owed[nodeUUID]
+	if e == nil {
+		return nil, nil
+	}
+	c := copyEffect(e)
+	return &c, nil
+}
+
+func copyEffect(e *node.Effect) node.Effect {
+	c := *e
+	c.Args = rawCopy(e.Args)
+	return c
+}
+
+// Claim leases effects that are due.
+func (s *Store) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	until := micro(now.Add(lease))
+	now = micro(now)
+	var due []*node.Effect
+	for _, e := range s.effects {
+		if !e.RunAt.After(now) && !e.LeaseUntil.After(now) {
+			due = append(due, e)
+		}
+	}
+	slices.SortFunc(due, func(a, b *node.Effect) int {
+		return cmp.Or(a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
+	})
+	var got []node.Effect
+	for _, e := range due[:max(0, min(limit, len(due)))] {
+		e.Owner, e.Attempt, e.LeaseUntil = owner, e.Attempt+1, until
+		got = append(got, copyEffect(e))
+	}
+	return got, nil
+}
+
+// Renew prolongs a lease.
+func (s *Store) Renew(ctx context.Context, e node.Effect, until time.Time) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	h, err := s.held(&e)
+	if err != nil {
+		return err
+	}
+	h.LeaseUntil = micro(until)
+	return nil
+}
+
+// Release gives an effect back.
+func (s *Store) Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	h, err := s.held(&e)
+	if err != nil {
+		return err
+	}
+	h.Owner, h.LeaseUntil, h.RunAt, h.Error = "", time.Time{}, micro(runAt), why
+	return nil
+}
+
+// Takeover voids every lease of owner.
+func (s *Store) Takeover(ctx context.Context, owner string) (int, error) {
+	if err := s.lock(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	n := 0
+	for _, e := range s.effects {
+		if e.Owner == owner && owner != "" {
+			e.Owner, e.LeaseUntil = "", time.Time{}
+			n++
+		}
+	}
+	return n, nil
+}
+
+// NextDue is the earliest RunAt of an effect nobody holds.
+func (s *Store) NextDue(ctx context.Context) (time.Time, bool, error) {
+	if err := s.lock(ctx); err != nil {
+		return time.Time{}, false, err
+	}
+	defer s.mu.Unlock()
+	var at time.Time
+	found := false
+	for _, e := range s.effects {
+		if e.Owner == "" && (!found || e.RunAt.Before(at)) {
+			at, found = e.RunAt, true
+		}
+	}
+	return at, found, nil
+}

@@ -1,0 +1,53 @@
+package mem
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Leases returns all DHCP leases in the order of their MACs.
+func (s *Store) Leases(ctx context.Context) ([]node.Lease, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var all []node.Lease
+	for _, mac := range slices.Sorted(maps.Keys(s.leases)) {
+		all = append(all, s.leases[mac])
+	}
+	return all, nil
+}
+
+// SaveLease inserts or replaces the lease of a MAC.
+func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	for mac, other := range s.leases {
+		if mac != l.MAC && other.IP == l.IP {
+			return fmt.Errorf("save the lease of %s: %w", l.MAC,
+				node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.IP, l.MAC))
+		}
+	}
+	l.Expires = micro(l.Expires)
+	s.leases[l.MAC] = l
+	return nil
+}
+
+// DeleteLease removes the lease of a MAC.
+func (s *Store) DeleteLease(ctx context.Context, mac string) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if _, ok := s.leases[mac]; !ok {
+		return node.Refuse(node.NotFound, "There is no lease of %s.", mac)
+	}
+	delete(s.leases, mac)
+	return nil
+}

@@ -1,0 +1,125 @@
+// Package mem is a store in memory, with the meaning of the SQLite one to the
+// letter (storetest and a property test hold them together): for simulations
+// and for tests of what needs a store.
+//
+// It must not be used for real machines: nothing survives the process. It shares
+// no code with the SQLite store, so that each checks the other.
+package mem
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// Store is a store in memory. Its methods are documented in store.Store.
+type Store struct {
+	mu      sync.Mutex
+	closed  bool
+	nodes   table[node.Node]
+	ports   table[node.Port]
+	effects map[int64]*node.Effect
+	owed    map[string]*node.Effect // by node UUID
+	lastID  int64
+	history map[string][]node.HistoryEntry
+	found   map[string]node.Inspected
+	leases  map[string]node.Lease
+}
+
+// New makes an empty store.
+func New() *Store {
+	return &Store{
+		nodes: newTable[node.Node](), ports: newTable[node.Port](),
+		effects: map[int64]*node.Effect{}, owed: map[string]*node.Effect{},
+		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, leases: map[string]node.Lease{},
+	}
+}
+
+var errClosed = errors.New("the store is closed")
+
+// lock begins a call; the caller unlocks. A context that has ended or a closed
+// store refuses it.
+func (s *Store) lock(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return errClosed
+	}
+	return nil
+}
+
+// Close refuses everything from now on.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+// table keeps rows by UUID and in the order of creation.
+type table[T any] struct {
+	rows map[string]*row[T]
+	last int64
+}
+
+type row[T any] struct {
+	id int64
+	v  T
+}
+
+func newTable[T any]() table[T] { return table[T]{rows: map[string]*row[T]{}} }
+
+// put inserts or replaces, and returns how to undo that.
+func (t *table[T]) put(uuid string, v T) (undo func()) {
+	old := t.rows[uuid]
+	if old != nil {
+		t.rows[uuid] = &row[T]{old.id, v}
+		return func() { t.rows[uuid] = old }
+	}
+	t.last++
+	t.rows[uuid] = &row[T]{t.last, v}
+	return func() { delete(t.rows, uuid) }
+}
+
+func (t *table[T]) drop(uuid string) (undo func()) {
+	old := t.rows[uuid]
+	delete(t.rows, uuid)
+	return func() { t.rows[uuid] = old }
+}
+
+// clone copies through JSON, which is how the SQLite store keeps a record: what
+// JSON loses is lost here too.
+func clone[T any](v T) (T, error) {
+	var c T
+	doc, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(doc, &c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("copy a %T: %w", v, err)
+	}
+	return c, nil
+}
+
+// micro cuts a time to the precision of the stores.
+func micro(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return time.UnixMicro(t.UnixMicro()).UTC()
+}
+
+func noNode(ref string) error {
+	return node.Refuse(node.NotFound, "Node %s could not be found.", ref)
+}
+
+var _ store.Store = (*Store)(nil)

@@ -1,0 +1,144 @@
+package mem
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Node finds a node by UUID or name.
+func (s *Store) Node(ctx context.Context, ref string) (node.Node, error) {
+	if err := s.lock(ctx); err != nil {
+		return node.Node{}, err
+	}
+	defer s.mu.Unlock()
+	if r := s.nodes.rows[ref]; r != nil {
+		return clone(r.v)
+	}
+	for _, r := range s.nodes.rows {
+		if ref != "" && r.v.Name == ref {
+			return clone(r.v)
+		}
+	}
+	return node.Node{}, noNode(ref)
+}
+
+func noPort(uuid string) error {
+	return node.Refuse(node.NotFound, "Port %s could not be found.", uuid)
+}
+
+// Port finds a port by UUID.
+func (s *Store) Port(ctx context.Context, uuid string) (node.Port, error) {
+	if err := s.lock(ctx); err != nil {
+		return node.Port{}, err
+	}
+	defer s.mu.Unlock()
+	r := s.ports.rows[uuid]
+	if r == nil {
+		return node.Port{}, noPort(uuid)
+	}
+	return clone(r.v)
+}
+
+// Ports lists ports in the order of creation.
+func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	after := int64(0)
+	if q.Marker != "" {
+		m := s.ports.rows[q.Marker]
+		if m == nil {
+			return nil, noPort(q.Marker)
+		}
+		after = m.id
+	}
+	var rows []*row[node.Port]
+	for _, r := range s.ports.rows {
+		if r.id > after && (q.NodeUUID == "" || r.v.NodeUUID == q.NodeUUID) && (q.Address == "" || r.v.Address == q.Address) {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *row[node.Port]) int { return cmp.Compare(a.id, b.id) })
+	return cloneRows(rows, q.Limit)
+}
+
+// cloneRows copies the first limit rows, all when 0.
+func cloneRows[T any](rows []*row[T], limit int) ([]T, error) {
+	if limit > 0 && limit < len(rows) {
+		rows = rows[:limit]
+	}
+	var all []T
+	for _, r := range rows {
+		v, err := clone(r.v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// Expired returns the UUIDs of nodes whose deadline is at or before now.
+func (s *Store) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	now = micro(now)
+	var rows []*row[node.Node]
+	for _, r := range s.nodes.rows {
+		if d := micro(r.v.Deadline); !d.IsZero() && !d.After(now) {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *row[node.Node]) int {
+		return cmp.Or(micro(a.v.Deadline).Compare(micro(b.v.Deadline)), cmp.Compare(a.id, b.id))
+	})
+	var uuids []string
+	for _, r := range rows[:max(0, min(limit, len(rows)))] {
+		uuids = append(uuids, r.v.UUID)
+	}
+	return uuids, nil
+}
+
+// NextDeadline is the earliest deadline of all.
+func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
+	if err := s.lock(ctx); err != nil {
+		return time.Time{}, false, err
+	}
+	defer s.mu.Unlock()
+	var at time.Time
+	for _, r := range s.nodes.rows {
+		if d := micro(r.v.Deadline); !d.IsZero() && (at.IsZero() || d.Before(at)) {
+			at = d
+		}
+	}
+	return at, !at.IsZero(), nil
+}
+
+// Inspected returns what the last inspection of a node found.
+func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error) {
+	if err := s.lock(ctx); err != nil {
+		return node.Inspected{}, err
+	}
+	defer s.mu.Unlock()
+	i, ok := s.found[nodeUUID]
+	if !ok {
+		return i, node.Refuse(node.NotFound, "Node inventory record for node %s could not be found.", nodeUUID)
+	}
+	return node.Inspected{Inventory: rawCopy(i.Inventory), PluginData: rawCopy(i.PluginData)}, nil
+}
+
+// History returns the newest entries of a node, oldest first.
+func (s *Store) History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	return slices.Clone(s.history[nodeUUID]), nil
+}

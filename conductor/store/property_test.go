@@ -1,0 +1,237 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/conductor/store/storetest"
+)
+
+// TestSameAsMem does the same random things to both stores: every answer and
+// every error must be the same.
+func TestSameAsMem(t *testing.T) {
+	few(t)
+	rapid.Check(t, func(r *rapid.T) {
+		s, err := store.Open(t.Context(), t.TempDir()+"/ferrite.db", store.Options{NoSync: true, Readers: 1})
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer func() {
+			if err := s.Close(); err != nil {
+				r.Error(err)
+			}
+		}()
+		p := &pair{ctx: t.Context(), a: mem.New(), b: s, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+		r.Repeat(map[string]func(*rapid.T){
+			"commit":   p.commit,
+			"effects":  p.effects,
+			"queries":  p.queries,
+			"leases":   p.leases,
+			"overview": p.overview,
+			"time":     func(r *rapid.T) { p.now = p.now.Add(time.Duration(rapid.IntRange(0, 40e9).Draw(r, "ns"))) },
+		})
+	})
+}
+
+// few keeps the test quick unless -rapid.checks asks for more.
+func few(t *testing.T) {
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		if err := f.Value.Set("25"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+type pair struct {
+	ctx  context.Context
+	a, b store.Store
+	now  time.Time
+	held []node.Effect // claimed once, perhaps finished since
+}
+
+// both asks both stores and compares.
+func both[T any](r *rapid.T, p *pair, call func(s store.Store) (T, error)) (T, error) {
+	va, ea := call(p.a)
+	vb, eb := call(p.b)
+	if d := cmp.Diff(va, vb); d != "" {
+		r.Fatalf("-mem +sqlite:\n%s", d)
+	}
+	// Of several conflicts at once either may be named.
+	if !errors.Is(ea, node.ErrConflict) && fmt.Sprint(ea) != fmt.Sprint(eb) {
+		r.Fatalf("mem answers %v, sqlite %v", ea, eb)
+	}
+	for _, target := range []error{node.ErrNotFound, node.ErrConflict, node.ErrStale, node.ErrFenced} {
+		if errors.Is(ea, target) != errors.Is(eb, target) {
+			r.Fatalf("mem answers %v, sqlite %v: one is %v", ea, eb, target)
+		}
+	}
+	return va, ea
+}
+
+func uuidN(n int) string { return fmt.Sprintf("11111111-0000-4000-8000-%012d", n) }
+
+// anyOf draws from few values, so that they meet.
+func anyOf(r *rapid.T, label string, values ...string) string {
+	return rapid.SampledFrom(values).Draw(r, label)
+}
+
+func anyUUID(r *rapid.T) string { return uuidN(rapid.IntRange(0, 5).Draw(r, "uuid")) }
+
+func (p *pair) someTime(r *rapid.T) time.Time {
+	return rapid.SampledFrom([]time.Time{{}, p.now, p.now.Add(-time.Second), p.now.Add(time.Minute + 1001)}).Draw(r, "time")
+}
+
+func (p *pair) commit(r *rapid.T) {
+	var c node.Change
+	uuid := anyUUID(r)
+	switch rapid.IntRange(0, 9).Draw(r, "kind") {
+	case 0:
+		c.Delete = uuid
+	case 1, 2, 3:
+		n := node.Node{UUID: uuid, CreatedAt: p.now}
+		p.edit(r, &n)
+		c.Insert = &n
+	case 4: // ports, effects and history alone
+	default:
+		n, err := both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, uuid) })
+		if err != nil {
+			n.UUID = uuid
+		}
+		p.edit(r, &n)
+		n.Revision -= int64(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(r, "stale"))
+		c.Save = &n
+	}
+	p.parts(r, &c)
+	_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Commit(p.ctx, c) })
+}
+
+func (p *pair) edit(r *rapid.T, n *node.Node) {
+	n.Name = anyOf(r, "name", "", "n1", "n2")
+	n.InstanceUUID = anyOf(r, "instance", "", "", "i1")
+	n.ProvisionState = node.State(anyOf(r, "state", "enroll", "active"))
+	n.ParentNode = anyOf(r, "parent", "", "", uuidN(0))
+	n.Shard = anyOf(r, "shard", "", "s1", "s2")
+	n.Description = anyOf(r, "description", "", "Ünï% 'code'", "b_d")
+	n.Maintenance = rapid.Bool().Draw(r, "maintenance")
+	n.AutomatedClean = rapid.SampledFrom([]*bool{nil, new(bool)}).Draw(r, "automated clean")
+	n.Interfaces = map[string]string{"power": anyOf(r, "power", "", "fake")}
+	n.Extra = map[string]any{"text": rapid.String().Draw(r, "text"), "n": 1.5}
+	n.Deadline = p.someTime(r)
+	at := p.someTime(r)
+	n.UpdatedAt = &at
+}
+
+func (p *pair) parts(r *rapid.T, c *node.Change) {
+	if len(p.held) > 0 && rapid.Bool().Draw(r, "finish") {
+		e := rapid.SampledFrom(p.held).Draw(r, "held")
+		c.Finish = &e
+	}
+	if rapid.Bool().Draw(r, "owe") {
+		c.Effects = []node.Effect{{Node: anyUUID(r), Generation: 3, Name: "x", Args: json.RawMessage(anyOf(r, "args", "", "{}")), RunAt: p.someTime(r)}}
+	}
+	if rapid.Bool().Draw(r, "put port") {
+		c.PutPorts = []node.Port{{UUID: uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port")), NodeUUID: anyUUID(r), Address: anyOf(r, "mac", "a", "b", "c")}}
+	}
+	if rapid.IntRange(0, 4).Draw(r, "drop port") == 0 {
+		c.DropPorts = []string{uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port"))}
+	}
+	if rapid.IntRange(0, 4).Draw(r, "inspected") == 0 {
+		c.Inspected = &node.Inspected{Inventory: json.RawMessage(anyOf(r, "inventory", "", `{"a":1}`))}
+	}
+	if rapid.Bool().Draw(r, "history") {
+		c.History = []node.HistoryEntry{{UUID: "h", NodeUUID: anyUUID(r), CreatedAt: p.now, Event: rapid.String().Draw(r, "event")}}
+	}
+}
+
+func (p *pair) effects(r *rapid.T) {
+	owner := anyOf(r, "owner", "me", "you")
+	if len(p.held) == 0 || rapid.Bool().Draw(r, "claim") {
+		limit := rapid.IntRange(0, 3).Draw(r, "limit")
+		got, _ := both(r, p, func(s store.Store) ([]node.Effect, error) {
+			return s.Claim(p.ctx, owner, p.now, 30*time.Second, limit)
+		})
+		p.held = append(p.held, got...)
+		return
+	}
+	e := rapid.SampledFrom(p.held).Draw(r, "held")
+	at, what := p.someTime(r), rapid.IntRange(0, 2).Draw(r, "what")
+	_, _ = both(r, p, func(s store.Store) (int, error) {
+		switch what {
+		case 0:
+			return 0, s.Renew(p.ctx, e, at)
+		case 1:
+			return 0, s.Release(p.ctx, e, at, "why")
+		}
+		return s.Takeover(p.ctx, owner)
+	})
+}
+
+func (p *pair) queries(r *rapid.T) {
+	q := node.Query{
+		SortKey: rapid.SampledFrom(storetest.SortKeys).Draw(r, "sort"), Desc: rapid.Bool().Draw(r, "desc"),
+		Limit:  rapid.IntRange(0, 3).Draw(r, "limit"),
+		Marker: rapid.SampledFrom([]string{"", "", uuidN(0), uuidN(1)}).Draw(r, "marker"),
+	}
+	for _, set := range []func(){
+		func() { s := node.Active; q.ProvisionState = &s },
+		func() { q.WithChildren = true },
+		func() { q.ParentNode = uuidN(0) },
+		func() { q.UUIDs = []string{uuidN(0), uuidN(2)} },
+		func() { q.InstanceUUID = "i1" },
+		func() { q.Associated = new(bool) },
+		func() { q.Maintenance = new(bool) },
+		func() { q.Sharded = new(bool) },
+		func() { q.Shards = []string{"s1", "x"} },
+		func() { q.Contains = "üNÏ% '" },
+	} {
+		if rapid.IntRange(0, 5).Draw(r, "filter") == 0 {
+			set()
+		}
+	}
+	_, _ = both(r, p, func(s store.Store) ([]node.Node, error) { return s.Nodes(p.ctx, q) })
+	pq := node.PortQuery{NodeUUID: anyOf(r, "node", "", uuidN(1)), Address: anyOf(r, "mac", "", "a"), Marker: anyOf(r, "marker", "", uuidN(11)), Limit: q.Limit}
+	_, _ = both(r, p, func(s store.Store) ([]node.Port, error) { return s.Ports(p.ctx, pq) })
+}
+
+func (p *pair) leases(r *rapid.T) {
+	l := node.Lease{MAC: anyOf(r, "mac", "m1", "m2", "m3"), IP: anyOf(r, "ip", "1", "2", "3"), Static: rapid.Bool().Draw(r, "static"), Expires: p.someTime(r)}
+	if rapid.IntRange(0, 3).Draw(r, "drop") == 0 {
+		_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.DeleteLease(p.ctx, l.MAC) })
+		return
+	}
+	_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.SaveLease(p.ctx, l) })
+}
+
+// overview reads everything there is.
+func (p *pair) overview(r *rapid.T) {
+	for i := range 6 {
+		uuid := uuidN(i)
+		_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, uuid) })
+		_, _ = both(r, p, func(s store.Store) (*node.Effect, error) { return s.Owed(p.ctx, uuid) })
+		_, _ = both(r, p, func(s store.Store) (node.Inspected, error) { return s.Inspected(p.ctx, uuid) })
+		_, _ = both(r, p, func(s store.Store) ([]node.HistoryEntry, error) { return s.History(p.ctx, uuid) })
+	}
+	_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, "n1") })
+	_, _ = both(r, p, func(s store.Store) ([]node.Lease, error) { return s.Leases(p.ctx) })
+	_, _ = both(r, p, func(s store.Store) ([]string, error) { return s.Expired(p.ctx, p.now, 3) })
+	for _, next := range []func(s store.Store) (time.Time, bool, error){
+		func(s store.Store) (time.Time, bool, error) { return s.NextDue(p.ctx) },
+		func(s store.Store) (time.Time, bool, error) { return s.NextDeadline(p.ctx) },
+	} {
+		_, _ = both(r, p, func(s store.Store) (string, error) {
+			at, ok, err := next(s)
+			return fmt.Sprint(at, ok), err
+		})
+	}
+}

@@ -1,0 +1,82 @@
+// Package store keeps nodes and what belongs to them: ports, effects, history,
+// inspection results and DHCP leases. This package is the SQLite one; mem, broken
+// and storetest beside it are the same thing in memory, one that fails on
+// command, and the suite all of them pass.
+//
+// It must not decide anything: it reads no clock, knows no state machine, and
+// calls nothing of ours but package node. What one decision changes arrives as
+// one node.Change and is written entirely or not at all.
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Store is what every store of this tree offers. Errors match node.ErrNotFound,
+// node.ErrConflict, node.ErrStale or node.ErrFenced where they apply; the first
+// two are also *node.Refusal, in words meant for the client.
+//
+// Times are kept to the microsecond, in UTC. Every method is safe for
+// concurrent use, and a write that returned nil survives a loss of power.
+type Store interface {
+	// Commit writes a change and returns the node as saved, with its new
+	// revision; the zero Node when the change saves none. Parts are applied in
+	// the order Finish, Insert/Save/Delete, DropPorts, PutPorts, Inspected,
+	// Effects, History. ID, Owner, Attempt and LeaseUntil of new effects are the
+	// store's and are ignored; Finish needs only ID, Owner and Attempt.
+	Commit(ctx context.Context, c node.Change) (node.Node, error)
+
+	// Node finds a node by UUID or name.
+	Node(ctx context.Context, ref string) (node.Node, error)
+	// Nodes lists nodes. Children are left out unless the query names their
+	// parent or themselves, or asks for children.
+	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	// Port finds a port by UUID.
+	Port(ctx context.Context, uuid string) (node.Port, error)
+	// Ports lists ports in the order of creation.
+	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+
+	// Owed returns the effect a node owes, nil when there is none.
+	Owed(ctx context.Context, nodeUUID string) (*node.Effect, error)
+	// Claim leases at most limit effects that are due and not leased by a
+	// living owner, the longest due first.
+	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error)
+	// Renew prolongs a lease; node.ErrFenced when it is no longer e's.
+	Renew(ctx context.Context, e node.Effect, until time.Time) error
+	// Release gives an effect back, not to be claimed before runAt, noting why;
+	// node.ErrFenced when it is no longer e's.
+	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error
+	// Takeover voids every lease of owner and says how many there were.
+	Takeover(ctx context.Context, owner string) (int, error)
+	// NextDue is the earliest RunAt of an effect nobody holds; false when there
+	// is none.
+	NextDue(ctx context.Context) (time.Time, bool, error)
+
+	// Expired returns the UUIDs of at most limit nodes whose deadline is at or
+	// before now, the oldest first.
+	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)
+	// NextDeadline is the earliest deadline of all; false when there is none.
+	NextDeadline(ctx context.Context) (time.Time, bool, error)
+
+	// Inspected returns what the last inspection of a node found.
+	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
+	// History returns the newest HistoryKept entries of a node, oldest first.
+	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
+
+	// Leases returns all DHCP leases, in the order of their MACs.
+	Leases(ctx context.Context) ([]node.Lease, error)
+	// SaveLease inserts or replaces the lease of a MAC; node.ErrConflict when
+	// the address is another's.
+	SaveLease(ctx context.Context, l node.Lease) error
+	// DeleteLease removes the lease of a MAC; node.ErrNotFound when it has none.
+	DeleteLease(ctx context.Context, mac string) error
+
+	Close() error
+}
+
+// HistoryKept is how many entries of history a node keeps; older ones go when
+// new ones come. It is Ironic's default.
+const HistoryKept = 300

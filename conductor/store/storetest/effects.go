@@ -1,0 +1,144 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+func claim(t *testing.T, s store.Store, owner string, now time.Time, limit int) []node.Effect {
+	t.Helper()
+	got, err := s.Claim(t.Context(), owner, now, 30*time.Second, limit)
+	check(t, err)
+	return got
+}
+
+func names(effects []node.Effect) []string {
+	var all []string
+	for _, e := range effects {
+		all = append(all, e.Name)
+	}
+	return all
+}
+
+func testClaim(t *testing.T, s store.Store) {
+	for i, sec := range []int{5, 3, 5, 60} {
+		insert(t, s, sample(i), effect(i, string(rune('a'+i)), at(sec)))
+	}
+	insert(t, s, sample(9), effect(9, "at once", time.Time{}))
+	equal(t, 0, len(claim(t, s, "me", at(10), 0)))
+	first := claim(t, s, "me", at(10), 2)
+	equal(t, []string{"at once", "b"}, names(first))
+	want := effect(1, "b", at(3))
+	want.ID, want.Owner, want.Attempt, want.LeaseUntil = first[1].ID, "me", 1, at(40)
+	equal(t, want, first[1])
+	equal(t, []string{"a", "c"}, names(claim(t, s, "other", at(10), 9)))
+	equal(t, 0, len(claim(t, s, "me", at(39), 9)))
+
+	again := claim(t, s, "other", at(40), 9) // the leases have run out
+	equal(t, []string{"at once", "b", "a", "c"}, names(again))
+	equal(t, 2, again[1].Attempt)
+}
+
+// testFence plays a conductor that was presumed dead and comes back.
+func testFence(t *testing.T, s store.Store) {
+	n := insert(t, s, sample(1), effect(1, "x", at(0)))
+	zombie := claim(t, s, "zombie", at(0), 1)[0]
+	heir := claim(t, s, "heir", at(31), 1)[0]
+	n.Name = "by the zombie"
+	_, err := s.Commit(t.Context(), node.Change{Finish: &zombie, Save: &n})
+	wants(t, err, node.ErrFenced)
+	wants(t, s.Renew(t.Context(), zombie, at(99)), node.ErrFenced)
+	wants(t, s.Release(t.Context(), zombie, at(99), "late"), node.ErrFenced)
+
+	n.Name = "by the heir"
+	n, err = s.Commit(t.Context(), node.Change{Finish: &heir, Save: &n, Effects: []node.Effect{effect(1, "y", at(0))}})
+	check(t, err)
+	equal(t, "by the heir", n.Name)
+	_, err = s.Commit(t.Context(), node.Change{Finish: &heir})
+	wants(t, err, node.ErrFenced)
+	next := claim(t, s, "heir", at(31), 1)[0]
+	if next.ID == heir.ID {
+		t.Errorf("effect id %d was used twice", next.ID)
+	}
+	same := next // the same owner, an attempt of an earlier life
+	same.Attempt--
+	_, err = s.Commit(t.Context(), node.Change{Finish: &same})
+	wants(t, err, node.ErrFenced)
+}
+
+func testLease(t *testing.T, s store.Store) {
+	for i := range 3 {
+		insert(t, s, sample(i), effect(i, string(rune('a'+i)), at(0)))
+	}
+	mine := claim(t, s, "me", at(0), 2)
+	others := claim(t, s, "other", at(0), 1)
+
+	check(t, s.Renew(t.Context(), mine[0], at(100)))
+	owed, err := s.Owed(t.Context(), uuid(0))
+	check(t, err)
+	equal(t, at(100), owed.LeaseUntil)
+	equal(t, []string{"b", "c"}, names(claim(t, s, "third", at(50), 9)))
+
+	check(t, s.Release(t.Context(), mine[0], at(70), "no answer"))
+	owed, err = s.Owed(t.Context(), uuid(0))
+	check(t, err)
+	want := effect(0, "a", at(70))
+	want.ID, want.Attempt, want.Error = mine[0].ID, 1, "no answer"
+	equal(t, &want, owed)
+	equal(t, 0, len(claim(t, s, "me", at(69), 9)))
+
+	n, err := s.Takeover(t.Context(), "third")
+	check(t, err)
+	equal(t, 2, n)
+	n, err = s.Takeover(t.Context(), "")
+	check(t, err)
+	equal(t, 0, n)
+	wants(t, s.Renew(t.Context(), others[0], at(99)), node.ErrFenced)
+	got := claim(t, s, "third", at(50), 9)
+	equal(t, []string{"b", "c"}, names(got))
+	equal(t, 3, got[0].Attempt)
+	equal(t, []string{"a"}, names(claim(t, s, "me", at(70), 1)))
+}
+
+func testOneEffect(t *testing.T, s store.Store) {
+	n := insert(t, s, sample(1), effect(1, "x", at(0)))
+	_, err := s.Commit(t.Context(), node.Change{Effects: []node.Effect{effect(1, "y", at(0))}})
+	wants(t, err, node.ErrConflict)
+	_, err = s.Commit(t.Context(), node.Change{Effects: []node.Effect{effect(2, "y", at(0))}})
+	wants(t, err, node.ErrNotFound)
+	held := claim(t, s, "me", at(0), 1)[0]
+	given := effect(1, "y", at(5)) // what the store alone decides is ignored
+	given.ID, given.Owner, given.Attempt, given.LeaseUntil, given.Error = 7, "x", 9, at(99), "x"
+	_, err = s.Commit(t.Context(), node.Change{Finish: &held, Save: &n, Effects: []node.Effect{given}})
+	check(t, err)
+	owed, err := s.Owed(t.Context(), n.UUID)
+	check(t, err)
+	want := effect(1, "y", at(5))
+	want.ID = owed.ID
+	equal(t, &want, owed)
+}
+
+func testNextDue(t *testing.T, s store.Store) {
+	due := func() (time.Time, bool) {
+		t.Helper()
+		when, ok, err := s.NextDue(t.Context())
+		check(t, err)
+		return when, ok
+	}
+	_, ok := due()
+	equal(t, false, ok)
+	insert(t, s, sample(1), effect(1, "x", at(20)))
+	insert(t, s, sample(2), effect(2, "y", at(10).Add(1500)))
+	when, ok := due()
+	equal(t, true, ok)
+	equal(t, at(10).Add(time.Microsecond), when)
+	equal(t, 1, len(claim(t, s, "me", when, 9)))
+	when, _ = due()
+	equal(t, at(20), when)
+	claim(t, s, "me", when, 9)
+	_, ok = due()
+	equal(t, false, ok)
+}

@@ -1,0 +1,98 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// port is the n-th port, of the m-th node.
+func port(n, m int) node.Port {
+	return node.Port{
+		UUID: uuid(200 + n), NodeUUID: uuid(m), Address: fmt.Sprintf("52:54:00:00:00:%02x", n), PXEEnabled: true,
+		Extra: map[string]any{"n": float64(n)}, CreatedAt: at(n),
+	}
+}
+
+func put(t *testing.T, s store.Store, ports ...node.Port) error {
+	_, err := s.Commit(t.Context(), node.Change{PutPorts: ports})
+	return err
+}
+
+func testPorts(t *testing.T, s store.Store) {
+	insert(t, s, sample(1))
+	insert(t, s, sample(2))
+	check(t, put(t, s, port(2, 1), port(1, 1), port(3, 2)))
+
+	got, err := s.Port(t.Context(), port(1, 1).UUID)
+	check(t, err)
+	equal(t, port(1, 1), got)
+	for _, c := range []struct {
+		q    node.PortQuery
+		want []node.Port
+	}{
+		{node.PortQuery{}, []node.Port{port(2, 1), port(1, 1), port(3, 2)}},
+		{node.PortQuery{NodeUUID: uuid(1)}, []node.Port{port(2, 1), port(1, 1)}},
+		{node.PortQuery{Address: port(3, 2).Address}, []node.Port{port(3, 2)}},
+		{node.PortQuery{NodeUUID: uuid(9)}, nil},
+		{node.PortQuery{Marker: port(2, 1).UUID}, []node.Port{port(1, 1), port(3, 2)}},
+		{node.PortQuery{Marker: port(2, 1).UUID, Limit: 1}, []node.Port{port(1, 1)}},
+	} {
+		got, err := s.Ports(t.Context(), c.q)
+		check(t, err)
+		equal(t, c.want, got)
+	}
+	_, err = s.Ports(t.Context(), node.PortQuery{Marker: uuid(9)})
+	wants(t, err, node.ErrNotFound)
+
+	t.Run("replace keeps its place", func(t *testing.T) {
+		p := port(2, 1)
+		p.PXEEnabled, p.Address = false, "52:54:00:00:00:ff"
+		check(t, put(t, s, p))
+		got, err := s.Ports(t.Context(), node.PortQuery{NodeUUID: uuid(1)})
+		check(t, err)
+		equal(t, []node.Port{p, port(1, 1)}, got)
+	})
+	t.Run("a taken address", func(t *testing.T) {
+		for _, p := range []node.Port{port(4, 2), port(1, 1)} {
+			p.Address = port(3, 2).Address
+			wants(t, put(t, s, p), node.ErrConflict)
+		}
+	})
+	t.Run("an address moves", func(t *testing.T) {
+		p := port(5, 1)
+		p.Address = port(3, 2).Address
+		_, err := s.Commit(t.Context(), node.Change{DropPorts: []string{port(3, 2).UUID}, PutPorts: []node.Port{p}})
+		check(t, err)
+	})
+	t.Run("unknown node or port", func(t *testing.T) {
+		wants(t, put(t, s, port(6, 99)), node.ErrNotFound)
+		_, err := s.Commit(t.Context(), node.Change{DropPorts: []string{uuid(9)}})
+		wants(t, err, node.ErrNotFound)
+		_, err = s.Port(t.Context(), uuid(9))
+		wants(t, err, node.ErrNotFound)
+	})
+}
+
+func testLeases(t *testing.T, s store.Store) {
+	a := node.Lease{MAC: "52:54:00:00:00:02", IP: "10.0.0.2", Expires: at(60)}
+	b := node.Lease{MAC: "52:54:00:00:00:01", IP: "10.0.0.1", Static: true}
+	check(t, s.SaveLease(t.Context(), a))
+	check(t, s.SaveLease(t.Context(), b))
+	wants(t, s.SaveLease(t.Context(), node.Lease{MAC: "52:54:00:00:00:03", IP: a.IP}), node.ErrConflict)
+	moved := b
+	moved.IP = a.IP
+	wants(t, s.SaveLease(t.Context(), moved), node.ErrConflict)
+
+	a.IP, a.Expires = "10.0.0.9", at(90)
+	check(t, s.SaveLease(t.Context(), a))
+	got, err := s.Leases(t.Context())
+	check(t, err)
+	equal(t, []node.Lease{b, a}, got)
+
+	check(t, s.DeleteLease(t.Context(), b.MAC))
+	wants(t, s.DeleteLease(t.Context(), b.MAC), node.ErrNotFound)
+	check(t, s.SaveLease(t.Context(), node.Lease{MAC: "52:54:00:00:00:03", IP: b.IP}))
+}

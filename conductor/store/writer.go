@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// maxBatch bounds how many writes share one transaction, and so how long the
+// first of them waits for the last.
+const maxBatch = 256
+
+// errClosed is what a write after Close meets.
+var errClosed = errors.New("the database is closed")
+
+// job is one write, all or nothing by itself. run may be called twice: it must
+// start afresh each time.
+type job struct {
+	ctx  context.Context
+	run  func(t *tx) error
+	err  error
+	done chan struct{}
+}
+
+// writer owns the one writing connection. Writes that arrive while the disk is
+// busy with the last transaction share the next one, so that a hundred workers
+// pay for one flush and not for a hundred.
+type writer struct {
+	jobs chan *job
+	tx   *tx
+	stop chan struct{} // closed by close
+	quit sync.Once
+	over chan struct{} // closed when loop has ended
+	err  error         // what closing the connection answered
+}
+
+func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{
+		jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{}),
+		tx: &tx{conn: conn, prepared: map[string]*sql.Stmt{}},
+	}
+	go w.loop()
+	return w, nil
+}
+
+// do runs a write and waits until it is on the disk or refused. A context that
+// ends while the write is queued withdraws it; one that ends later is too late,
+// so that the answer is never uncertain.
+func (w *writer) do(ctx context.Context, run func(t *tx) error) error {
+	j := &job{ctx: ctx, run: run, done: make(chan struct{})}
+	select {
+	case w.jobs <- j:
+	case <-w.stop:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	<-j.done
+	return j.err
+}
+
+func (w *writer) close() error {
+	w.quit.Do(func() { close(w.stop) })
+	<-w.over
+	return w.err
+}
+
+func (w *writer) loop() {
+	defer close(w.over)
+	for {
+		select {
+		case j := <-w.jobs:
+			w.batch(w.gather(j))
+		case <-w.stop:
+			w.err = w.tx.close()
+			return
+		}
+	}
+}
+
+// gather takes along whoever is waiting already.
+func (w *writer) gather(first *job) []*job {
+	batch := []*job{first}
+	for len(batch) < maxBatch {
+		select {
+		case j := <-w.jobs:
+			batch = append(batch, j)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// batch runs jobs in one transaction. When the transaction as a whole fails (a
+// full disk), each gets a transaction of its own, so that only those that do
+// not fit fail.
+func (w *writer) batch(jobs []*job) {
+	if err := w.transact(jobs); err != nil {
+		for _, j := range jobs {
+			if len(jobs) > 1 {
+				err = w.transact([]*job{j})
+			}
+			if err != nil {
+				j.err = err
+			}
+		}
+	}
+	for _, j := range jobs {
+		close(j.done)
+	}
+}
+
+// transact leaves each job's own error in it, and returns what befell the
+// transaction: then none of the jobs has happened.
+func (w *writer) transact(jobs []*job) error {
+	if _, err := w.tx.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", full(err))
+	}
+	for _, j := range jobs {
+		if j.err = j.ctx.Err(); j.err != nil {
+			continue
+		}
+		if err := w.tx.savepoint(j); err != nil {
+			return w.tx.rollback(err)
+		}
+	}
+	if _, err := w.tx.exec("COMMIT"); err != nil {
+		return w.tx.rollback(fmt.Errorf("commit: %w", err))
+	}
+	return nil
+}
