@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// maxTries bounds the races one event may lose against other events of the
+// same node.
+const maxTries = 20
+
+// act lets something happen to a node: facts, decision, one transaction. It
+// begins again when another event was faster.
+func (e *Engine) act(ctx context.Context, ref string, ev plan.Event) (node.Node, error) {
+	return e.decide(ctx, ref, ev, nil)
+}
+
+func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *node.Effect) (node.Node, error) {
+	for range maxTries {
+		n, err := e.node(ctx, ref)
+		if err != nil {
+			return n, err
+		}
+		facts, err := e.facts(ctx, n)
+		if err != nil {
+			return n, err
+		}
+		if facts.Taken, err = e.taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
+			return n, err
+		}
+		change, err := plan.Decide(n, facts, ev, e.Now())
+		if err != nil {
+			return n, err
+		}
+		if change == nil && finish == nil {
+			return n, nil
+		}
+		if change == nil {
+			change = &node.Change{}
+		}
+		change.Finish = finish
+		saved, err := e.commit(ctx, *change)
+		if errors.Is(err, node.ErrStale) || (errors.Is(err, node.ErrConflict) && len(change.PutPorts) > 0) {
+			continue // another event was faster, or another node with one of the addresses
+		}
+		return saved, err
+	}
+	return node.Node{}, node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.Host())
+}
+
+// taken finds which addresses are ports of other nodes.
+func (e *Engine) taken(ctx context.Context, uuid string, macs []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, mac := range macs {
+		ports, err := e.Store.Ports(ctx, node.PortQuery{Address: mac})
+		if err != nil {
+			return nil, fmt.Errorf("ports with address %s: %w", mac, err)
+		}
+		if len(ports) > 0 && ports[0].NodeUUID != uuid {
+			out[mac] = true
+		}
+	}
+	return out, nil
+}
+
+// facts gathers what plan may know besides the node. Whatever changes later
+// raises the node's revision, so a commit on old facts is refused as stale.
+func (e *Engine) facts(ctx context.Context, n node.Node) (plan.Facts, error) {
+	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID})
+	if err != nil {
+		return plan.Facts{}, fmt.Errorf("ports of node %s: %w", n.UUID, err)
+	}
+	owed, err := e.Store.Owed(ctx, n.UUID)
+	if err != nil {
+		return plan.Facts{}, fmt.Errorf("effects of node %s: %w", n.UUID, err)
+	}
+	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil}
+	f.AgentSeen, f.BootStage = e.memory.facts(n.UUID)
+	if f.BootStage == "" && n.Run != nil && e.started.After(n.Run.Since) {
+		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.started.UTC().Format("15:04:05"))
+	}
+	return f, nil
+}
+
+// commit writes a change, fills what only the edge can (identifiers), and
+// wakes whoever has to do with it.
+func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
+	for i := range c.History {
+		c.History[i].UUID = uuid.NewString()
+	}
+	for i := range c.PutPorts {
+		if c.PutPorts[i].UUID == "" {
+			c.PutPorts[i].UUID = uuid.NewString()
+		}
+	}
+	now := e.Now()
+	if c.Save != nil {
+		c.Save.UpdatedAt = &now
+	}
+	saved, err := e.Store.Commit(ctx, c)
+	if err != nil {
+		return saved, err
+	}
+	if c.Insert != nil {
+		e.memory.forget(saved.UUID) // of a deleted node that had the same UUID
+	}
+	if c.Save != nil || c.Insert != nil {
+		pending := e.memory.saved(saved, debtOf(c))
+		if !saved.Deadline.IsZero() {
+			wake(e.wakeDue)
+		}
+		if pending != nil {
+			e.later(saved.UUID, plan.AgentCalled{Heartbeat: *pending})
+		}
+	}
+	if len(c.Effects) > 0 {
+		wake(e.wakeRun)
+	}
+	return saved, nil
+}
+
+func debtOf(c node.Change) debt {
+	switch {
+	case len(c.Effects) > 0:
+		return owes
+	case c.Finish != nil:
+		return owesNothing
+	}
+	return asBefore
+}
+
+// remember fills memory with a node that this process has not saved yet.
+func (e *Engine) remember(ctx context.Context, n node.Node) error {
+	owed, err := e.Store.Owed(ctx, n.UUID)
+	if err != nil {
+		return fmt.Errorf("effects of node %s: %w", n.UUID, err)
+	}
+	d := owesNothing
+	if owed != nil {
+		d = owes
+	}
+	if pending := e.memory.saved(n, d); pending != nil {
+		e.later(n.UUID, plan.AgentCalled{Heartbeat: *pending})
+	}
+	return nil
+}
+
+// later lets an event happen outside the request that brought it.
+func (e *Engine) later(ref string, ev plan.Event) {
+	if e.stop.Err() != nil {
+		return // what was to happen is found again by Recover
+	}
+	e.running.Go(func() {
+		if _, err := e.act(e.stop, ref, ev); err != nil && e.stop.Err() == nil {
+			e.Log.Error("event not taken", "node", ref, "event", fmt.Sprintf("%T", ev), "err", err)
+		}
+	})
+}
+
+// node reads a node and turns the store's errors into refusals.
+func (e *Engine) node(ctx context.Context, ref string) (node.Node, error) {
+	n, err := e.Store.Node(ctx, ref)
+	if errors.Is(err, node.ErrNotFound) {
+		return n, node.Refuse(node.NotFound, "Node %s could not be found.", ref)
+	}
+	return n, err
+}

@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// job is one effect being carried out.
+type job struct {
+	*Engine
+	n      node.Node
+	bmc    BMC
+	effect node.Effect
+}
+
+// jobs says, by effect, how it is carried out. What each returns goes to
+// plan's settler of the same name, as JSON.
+var jobs = map[string]func(*job, context.Context) (any, error){
+	"power.validate":             (*job).validatePower,
+	"management.validate":        (*job).validateManagement,
+	"power.power_on":             (*job).power,
+	"power.power_off":            (*job).power,
+	"power.request":              (*job).power,
+	"management.set_boot_device": (*job).setBootDevice,
+	"management.set_boot_mode":   (*job).setBootMode,
+	"inspect.read_system":        (*job).readSystem,
+	"agent.get_steps":            (*job).getSteps,
+	"agent.execute_step":         (*job).executeStep,
+	"agent.install_bootloader":   (*job).installBootloader,
+	"agent.sync":                 (*job).sync,
+	"agent.power_off":            (*job).agentPowerOff,
+	"agent.poll":                 (*job).poll,
+}
+
+// perform carries out one effect.
+func (e *Engine) perform(ctx context.Context, ef node.Effect) (any, error) {
+	n, err := e.Store.Node(ctx, ef.Node)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", ef.Node, err)
+	}
+	do, ok := jobs[ef.Name]
+	if !ok {
+		return nil, node.Refuse(node.Invalid, "this conductor does not know how to carry out %s", ef.Name)
+	}
+	bmc, ok := e.BMCs[n.Driver]
+	if !ok {
+		return nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.Host())
+	}
+	return (&job{e, n, bmc, ef}).guard(ctx, do)
+}
+
+// guard makes a failure of a panic. What machines answer is read in here: one
+// that hits upon a fault of ours must not end the conductor of all the others,
+// again after every start.
+func (j *job) guard(ctx context.Context, do func(*job, context.Context) (any, error)) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.Log.Error("effect panicked", "node", j.n.UUID, "effect", j.effect.Name, "panic", p, "stack", string(debug.Stack()))
+			result, err = nil, node.Refuse(node.Invalid, "a fault in this program: %v; please report it with the log", p)
+		}
+	}()
+	return do(j, ctx)
+}
+
+// bmcCall bounds one call to a BMC, bmcCheck one of a verification.
+const (
+	bmcCall  = 25 * time.Second
+	bmcCheck = 12 * time.Second
+)
+
+func (j *job) args(into any) error {
+	if err := json.Unmarshal(j.effect.Args, into); err != nil {
+		return node.Refuse(node.Invalid, "the arguments of %s cannot be read: %v", j.effect.Name, err)
+	}
+	return nil
+}
+
+// validatePower checks what is configured, then that the BMC lets us in.
+func (j *job) validatePower(ctx context.Context) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, bmcCheck)
+	defer cancel()
+	if err := j.bmc.Validate(j.n); err != nil {
+		return nil, node.Refuse(node.Invalid, "%v", err)
+	}
+	p, err := j.bmc.PowerState(ctx, j.n)
+	return plan.Validated{PowerState: p}, err
+}
+
+// validateManagement reads what later steps will set.
+func (j *job) validateManagement(ctx context.Context) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, bmcCheck)
+	defer cancel()
+	if _, _, err := j.bmc.BootDevice(ctx, j.n); err != nil {
+		return nil, err
+	}
+	mode, err := j.bmc.BootMode(ctx, j.n)
+	return plan.Validated{BootMode: mode}, err
+}
+
+func (j *job) setBootDevice(ctx context.Context) (any, error) {
+	var a struct {
+		Device     string `json:"device"`
+		Persistent bool   `json:"persistent"`
+	}
+	if err := j.args(&a); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	return nil, j.bmc.SetBootDevice(ctx, j.n, a.Device, a.Persistent)
+}
+
+func (j *job) setBootMode(ctx context.Context) (any, error) {
+	var a struct {
+		Mode string `json:"mode"`
+	}
+	if err := j.args(&a); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	return nil, j.bmc.SetBootMode(ctx, j.n, a.Mode)
+}
+
+func (j *job) readSystem(ctx context.Context) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	return j.bmc.System(ctx, j.n)
+}

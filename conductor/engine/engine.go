@@ -1,0 +1,116 @@
+// Package engine is the only writer of node state. It gathers the facts
+// around an event, asks package plan what follows, saves the node together
+// with the effect it then owes, carries effects out, and comes back with their
+// outcome. It also declares what it needs from stores, BMC drivers and agents.
+//
+// It must not decide (that is plan's), know a driver or a database, or write
+// a node in any other way than through plan or an operator's edit.
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Config is what an engine is made of. Everything but the last group is
+// required.
+type Config struct {
+	Store    Store
+	BMCs     map[string]BMC // by hardware type; its keys are the enabled types
+	Agents   AgentClient
+	Drives   ConfigDrives
+	Settings plan.Settings // Host names this conductor, and owns leases
+	Log      *slog.Logger
+
+	Now     func() time.Time // the clock; time.Now when nil
+	Workers int              // effects carried out at a time; 64 when 0
+	Retries int              // tries of an effect that fails for a passing reason; 4 when 0
+}
+
+// Engine runs the nodes of one conductor. It is safe for concurrent use.
+type Engine struct {
+	Config
+	memory  memory
+	slots   chan struct{}
+	wakeRun chan struct{}
+	wakeDue chan struct{}
+	started time.Time
+	running sync.WaitGroup
+	stop    context.Context // ends work begun outside a request
+	halt    context.CancelFunc
+}
+
+// New makes an engine; Run starts it.
+func New(c Config) *Engine {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Workers == 0 {
+		c.Workers = 64
+	}
+	if c.Retries == 0 {
+		c.Retries = 4
+	}
+	stop, halt := context.WithCancel(context.Background())
+	return &Engine{
+		Config: c, started: c.Now(), stop: stop, halt: halt,
+		memory:  memory{nodes: map[string]*remembered{}},
+		slots:   make(chan struct{}, c.Workers),
+		wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
+	}
+}
+
+// Host is the name of this conductor.
+func (e *Engine) Host() string { return e.Settings.Host }
+
+// Recover voids the leases of this conductor's earlier life and gives every
+// waiting node its time again. It is called once, before Run and before the
+// first request.
+func (e *Engine) Recover(ctx context.Context) error {
+	n, err := e.Store.Takeover(ctx, e.Host())
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		e.Log.Info("effects of an earlier life are owed again", "count", n)
+	}
+	for state, info := range node.States {
+		if info.Class != node.Working && info.Class != node.Waiting {
+			continue
+		}
+		nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, WithChildren: true})
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			if err := e.remember(ctx, n); err != nil {
+				return err
+			}
+			if _, err := e.act(ctx, n.UUID, plan.Restarted{}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Run carries out effects and watches deadlines until ctx ends; then it waits
+// for the effects under way, which ctx has cancelled, to let go.
+func (e *Engine) Run(ctx context.Context) {
+	defer context.AfterFunc(ctx, e.halt)()
+	e.running.Go(func() { e.watchDeadlines(ctx) })
+	e.dispatch(ctx)
+	e.running.Wait()
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

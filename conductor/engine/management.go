@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// driver finds a node and what drives it.
+func (e *Engine) driver(ctx context.Context, ref string) (node.Node, BMC, error) {
+	n, err := e.node(ctx, ref)
+	if err != nil {
+		return n, nil, err
+	}
+	bmc, ok := e.BMCs[n.Driver]
+	if !ok {
+		return n, nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.Host())
+	}
+	return n, bmc, nil
+}
+
+// BootDevice asks the BMC what the machine will boot from.
+func (e *Engine) BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error) {
+	n, bmc, err := e.driver(ctx, ref)
+	if err != nil {
+		return "", false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	return bmc.BootDevice(ctx, n)
+}
+
+// SetBootDevice tells the BMC what to boot from: once, or persistently.
+func (e *Engine) SetBootDevice(ctx context.Context, ref, device string, persistent bool) error {
+	n, err := e.free(ctx, ref)
+	if err != nil {
+		return err
+	}
+	_, bmc, err := e.driver(ctx, n.UUID)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	return bmc.SetBootDevice(ctx, n, device, persistent)
+}
+
+// SupportedBootDevices lists what SetBootDevice takes for this node.
+func (e *Engine) SupportedBootDevices(ctx context.Context, ref string) ([]string, error) {
+	n, bmc, err := e.driver(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return bmc.SupportedBootDevices(n), nil
+}
+
+// Validate says, by interface kind, what is missing for it to work; nil is
+// valid. It looks at what is configured and asks no BMC.
+func (e *Engine) Validate(ctx context.Context, ref string) (map[string]error, error) {
+	n, bmc, err := e.driver(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]error{}
+	for kind := range n.Interfaces {
+		out[kind] = nil
+	}
+	configured := bmc.Validate(n)
+	out["power"], out["management"] = configured, configured
+	out["deploy"] = plan.CheckInstance(n)
+	return out, nil
+}

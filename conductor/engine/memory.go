@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// memory is what a conductor knows and does not write: who called when, how
+// far a boot or a step has come. After a restart it is empty, and nothing is
+// lost but sight.
+type memory struct {
+	mu    sync.Mutex
+	nodes map[string]*remembered
+}
+
+type remembered struct {
+	agent   node.Agent // as saved last
+	rev     int64      // the revision it was saved with
+	known   bool       // agent is filled in
+	cares   bool       // a heartbeat would change something
+	owed    bool       // an effect is under way
+	debtRev int64      // the revision that began or ended it
+	issued  bool       // the token was given out by this process
+	issuing bool       // it is being given out right now
+	seen    time.Time
+	pending *agentapi.Heartbeat // came while an effect was under way
+	stages  []BootStage
+	progress
+}
+
+// BootStage is a point a machine has come to on its way into the ramdisk.
+type BootStage struct {
+	Name   string    `json:"name"`
+	Detail string    `json:"detail,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// progress is how far the running step has come.
+type progress struct {
+	last  agentapi.Progress
+	first int64 // bytes when the stage was first heard of
+	since time.Time
+	at    time.Time
+}
+
+func (m *memory) of(uuid string) *remembered {
+	r, ok := m.nodes[uuid]
+	if !ok {
+		r = &remembered{}
+		m.nodes[uuid] = r
+	}
+	return r
+}
+
+// debt is what a save did to the effect a node owes.
+type debt int
+
+const (
+	asBefore debt = iota
+	owes
+	owesNothing
+)
+
+// saved takes note of a node as it was saved. It returns a heartbeat that had
+// to wait for an effect to end, once it has ended.
+func (m *memory) saved(n node.Node, d debt) *agentapi.Heartbeat {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(n.UUID)
+	if d != asBefore && n.Revision >= r.debtRev { // even if a later save, which left the debt alone, was noted first
+		r.owed, r.debtRev = d == owes, n.Revision
+	}
+	if n.Revision >= r.rev {
+		r.take(n)
+	}
+	if r.owed || r.pending == nil {
+		return nil
+	}
+	p := r.pending
+	r.pending = nil
+	return p
+}
+
+// take takes note of the node itself.
+func (r *remembered) take(n node.Node) {
+	if n.Agent.Token != r.agent.Token || n.Agent.Token == "" { // another boot
+		r.seen, r.pending, r.progress = time.Time{}, nil, progress{}
+		if n.Agent.Token == "" {
+			r.issued = false
+		}
+	}
+	r.agent, r.rev, r.known = n.Agent, n.Revision, true
+	r.cares = n.Run != nil && n.ProvisionState.Class() == node.Waiting
+	if n.Run == nil {
+		r.progress = progress{}
+	}
+}
+
+// beat takes a heartbeat: known is false when this node's agent is not in
+// memory yet, act is true when the engine must look at it.
+func (m *memory) beat(uuid string, hb agentapi.Heartbeat, now time.Time) (known, act bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	if !ok || !r.known {
+		return false, false, nil
+	}
+	if r.agent.Token == "" || !sameToken(r.agent.Token, hb.AgentToken) {
+		return true, false, node.Refuse(node.Invalid, "Invalid or missing agent token received.")
+	}
+	if r.agent.URL != "" && r.agent.URL != hb.CallbackURL {
+		return true, true, nil // the engine says what is wrong with it
+	}
+	r.seen = now
+	if r.owed {
+		r.pending = &hb
+		return true, false, nil
+	}
+	fresh := r.agent.URL != hb.CallbackURL || r.agent.VerifyCA != hb.AgentVerifyCA || r.agent.Version != hb.AgentVersion
+	return true, fresh || r.cares, nil
+}
+
+func (m *memory) facts(uuid string) (seen time.Time, stage string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	if !ok {
+		return time.Time{}, ""
+	}
+	if k := len(r.stages); k > 0 {
+		s := r.stages[k-1]
+		stage = fmt.Sprintf("%s at %s", s.Name, s.At.UTC().Format("15:04:05"))
+	}
+	return r.seen, stage
+}
+
+// maxStages bounds what one boot can leave behind.
+const maxStages = 32
+
+// stage records a boot stage unless it is the last one again. fresh begins a
+// new boot.
+func (m *memory) stage(uuid string, s BootStage, fresh bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(uuid)
+	if fresh {
+		r.stages = nil
+	}
+	if k := len(r.stages); k > 0 && (r.stages[k-1].Name == s.Name || k >= maxStages) {
+		return
+	}
+	r.stages = append(r.stages, s)
+}
+
+func (m *memory) report(uuid string, p agentapi.Progress, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(uuid)
+	if r.last.Step != p.Step || r.last.Stage != p.Stage || p.Done < r.last.Done {
+		r.first, r.since = p.Done, now
+	}
+	r.last, r.at = p, now
+}
+
+// token returns the token a report must carry, "" when there is none.
+func (m *memory) token(uuid string) (string, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	if !ok || !r.known {
+		return "", false
+	}
+	return r.agent.Token, true
+}
+
+func (m *memory) forget(uuid string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.nodes, uuid)
+}
+
+// issue begins to give a token out; false when another lookup is at it. The
+// end says whether it went out.
+func (m *memory) issue(uuid string) (end func(out bool), ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(uuid)
+	if r.issuing {
+		return nil, false
+	}
+	r.issuing = true
+	return func(out bool) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		r.issuing = false
+		r.issued = r.issued || out
+	}, true
+}
+
+func (m *memory) wasIssued(uuid string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	return ok && r.issued
+}
+
+func sameToken(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

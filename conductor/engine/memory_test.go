@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Saves may be noted in another order than they were made: an edit on the
+// heels of an outcome, and the outcome second. The debt must be right anyway,
+// and the heartbeat that waited for its end must be heard.
+func TestDebtIsNotedOutOfOrder(t *testing.T) {
+	m := memory{nodes: map[string]*remembered{}}
+	save := func(rev int64, d debt) *agentapi.Heartbeat {
+		return m.saved(node.Node{UUID: "n", Revision: rev, ProvisionState: node.CleanWait, Run: &node.Run{}, Agent: node.Agent{Token: "t", URL: "u"}}, d)
+	}
+	save(5, owes)
+	if known, act, err := m.beat("n", agentapi.Heartbeat{CallbackURL: "u", AgentToken: "t"}, time.Unix(1, 0)); !known || act || err != nil {
+		t.Fatalf("a heartbeat while an effect is owed: known %v, act %v, %v", known, act, err)
+	}
+	if hb := save(7, asBefore); hb != nil {
+		t.Fatal("the heartbeat is heard while an effect is owed")
+	}
+	if hb := save(6, owesNothing); hb == nil {
+		t.Fatal("the heartbeat that waited is not heard")
+	}
+	if hb := save(5, owes); hb != nil || m.nodes["n"].owed {
+		t.Fatal("an old debt counts again")
+	}
+}
+
+// A node created again with the UUID of a deleted one is new: what a late
+// event left in memory of the old one does not count.
+func TestCreatedAgainIsForgotten(t *testing.T) {
+	e := New(Config{Store: mem.New(), BMCs: map[string]BMC{"redfish": nil}})
+	old := node.Node{UUID: "1be26c0b-03f2-4d2e-ae87-c02d7f33c123", Revision: 8, Agent: node.Agent{Token: "t"}}
+	e.memory.saved(old, owes)
+	if _, err := e.CreateNode(t.Context(), node.Node{UUID: old.UUID, Driver: "redfish"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := e.memory.nodes[old.UUID]; r.rev != 1 || r.owed || r.agent.Token != "" {
+		t.Errorf("memory holds %+v of the new node", r)
+	}
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Store keeps nodes and what belongs to them. Every write is one Change, all
+// of it or nothing; the errors are node.ErrNotFound, ErrConflict, ErrStale
+// and ErrFenced, wrapped.
+type Store interface {
+	Commit(ctx context.Context, c node.Change) (node.Node, error)
+	Node(ctx context.Context, ref string) (node.Node, error) // UUID or name
+	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	Port(ctx context.Context, uuid string) (node.Port, error)
+	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
+	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
+
+	Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is owed
+	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error)
+	Renew(ctx context.Context, e node.Effect, until time.Time) error
+	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error
+	Takeover(ctx context.Context, owner string) (int, error)
+	NextDue(ctx context.Context) (time.Time, bool, error)
+	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)
+	NextDeadline(ctx context.Context) (time.Time, bool, error)
+
+	Leases(ctx context.Context) ([]node.Lease, error)
+	SaveLease(ctx context.Context, l node.Lease) error
+	DeleteLease(ctx context.Context, mac string) error
+}
+
+// BMC is one kind of board management controller. Every call ends by its
+// context's deadline; an error with a method Permanent() bool that answers
+// true is not worth a retry (wrong credentials, a setting that is missing).
+type BMC interface {
+	Validate(n node.Node) error
+	PowerState(ctx context.Context, n node.Node) (node.PowerState, error)
+	SetPower(ctx context.Context, n node.Node, target node.PowerState) error // returns once accepted
+	BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error)
+	SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error
+	SupportedBootDevices(n node.Node) []string
+	BootMode(ctx context.Context, n node.Node) (string, error)
+	SetBootMode(ctx context.Context, n node.Node, mode string) error
+	System(ctx context.Context, n node.Node) (node.System, error)
+}
+
+// AgentClient commands the agent of a ramdisk.
+type AgentClient interface {
+	Execute(ctx context.Context, a node.Agent, cmd agentapi.Command, wait bool) (agentapi.Result, error)
+	Commands(ctx context.Context, a node.Agent) ([]agentapi.Result, error)
+}
+
+// ConfigDrives turns what an operator gave as config drive into what an agent
+// takes: the base64 of a gzipped ISO, or a URL. hostname and uuid fill what
+// the operator left out.
+type ConfigDrives interface {
+	Encode(drive any, n node.Node) (string, error)
+}

@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// CreateNode stores a new node. UUID, times and the interfaces that were not
+// named are filled in; the state is enroll unless n asks for available, as
+// clients older than API 1.11 do.
+func (e *Engine) CreateNode(ctx context.Context, n node.Node) (node.Node, error) {
+	if n.UUID == "" {
+		n.UUID = uuid.NewString()
+	}
+	if n.ProvisionState != node.Available {
+		n.ProvisionState = node.Enroll
+	}
+	n.CreatedAt, n.ProvisionUpdatedAt, n.UpdatedAt = e.Now(), nil, nil
+	if err := e.fillInterfaces(&n); err != nil {
+		return n, err
+	}
+	return e.commit(ctx, node.Change{Insert: &n})
+}
+
+// fillInterfaces checks the driver and the interfaces named, and gives the
+// others their default.
+func (e *Engine) fillInterfaces(n *node.Node) error {
+	if _, ok := e.BMCs[n.Driver]; !ok {
+		return node.Refuse(node.Invalid, "No valid host was found. Reason: No conductor service registered which supports driver %s (enabled: %s).", n.Driver, e.driverNames())
+	}
+	hw, ok := node.HardwareTypeByName(n.Driver)
+	if !ok {
+		return node.Refuse(node.Invalid, "hardware type %s is unknown", n.Driver)
+	}
+	n.Interfaces = maps.Clone(n.Interfaces)
+	if n.Interfaces == nil {
+		n.Interfaces = map[string]string{}
+	}
+	for kind, name := range n.Interfaces {
+		if name != "" && !hw.Supports(kind, name) {
+			return node.Refuse(node.Invalid, "Could not find the following interface in the 'ironic.hardware.interfaces.%s' entrypoint: %s. Valid interfaces are %v.", kind, name, hw.Interfaces[kind])
+		}
+	}
+	for kind := range hw.Interfaces {
+		if n.Interfaces[kind] == "" {
+			n.Interfaces[kind] = hw.Default(kind)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) driverNames() []string { return slices.Sorted(maps.Keys(e.BMCs)) }
+
+// HardwareTypes lists the enabled hardware types, by name.
+func (e *Engine) HardwareTypes() []node.HardwareType {
+	var out []node.HardwareType
+	for _, name := range e.driverNames() {
+		if hw, ok := node.HardwareTypeByName(name); ok {
+			out = append(out, hw)
+		}
+	}
+	return out
+}
+
+// Node returns a node by UUID or name.
+func (e *Engine) Node(ctx context.Context, ref string) (node.Node, error) { return e.node(ctx, ref) }
+
+// Nodes returns those that match, in order.
+func (e *Engine) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
+	nodes, err := e.Store.Nodes(ctx, q)
+	if errors.Is(err, node.ErrNotFound) {
+		return nil, node.Refuse(node.NotFound, "Node %s could not be found.", q.Marker)
+	}
+	return nodes, err
+}
+
+// updatable are the states in which a node under way to somewhere may be
+// edited all the same (Ironic's UPDATE_ALLOWED_STATES).
+var updatable = map[node.State]bool{
+	node.DeployFailed: true, node.InspectFailed: true, node.InspectWait: true, node.CleanFailed: true,
+	node.Error: true, node.Verifying: true, node.AdoptFailed: true, node.RescueFailed: true,
+	node.UnrescueFailed: true, node.ServiceHold: true, node.ServiceFailed: true,
+}
+
+// UpdateNode edits a node. It is refused while the node is reserved, or on
+// its way to another state where Ironic refuses it too. edit may run more
+// than once and may answer a Refusal.
+func (e *Engine) UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error) {
+	return e.edit(ctx, ref, func(n *node.Node) error {
+		if n.TargetProvisionState != "" && !updatable[n.ProvisionState] {
+			return node.Refuse(node.Conflict, "Node %s can not be updated while a state transition is in progress.", n.UUID)
+		}
+		if err := edit(n); err != nil {
+			return err
+		}
+		return e.fillInterfaces(n)
+	})
+}
+
+// edit changes a node outside of plan: what operators write, never its state.
+func (e *Engine) edit(ctx context.Context, ref string, change func(*node.Node) error) (node.Node, error) {
+	for range maxTries {
+		old, err := e.free(ctx, ref)
+		if err != nil {
+			return old, err
+		}
+		n := old.Clone()
+		if err := change(&n); err != nil {
+			return old, err
+		}
+		n.UUID, n.Revision, n.ProvisionState, n.Run = old.UUID, old.Revision, old.ProvisionState, old.Run
+		saved, err := e.commit(ctx, node.Change{Save: &n})
+		if errors.Is(err, node.ErrStale) {
+			continue
+		}
+		return saved, err
+	}
+	return node.Node{}, e.locked(ref)
+}
+
+// free returns a node that no effect holds.
+func (e *Engine) free(ctx context.Context, ref string) (node.Node, error) {
+	n, err := e.node(ctx, ref)
+	if err != nil {
+		return n, err
+	}
+	holder, err := e.Reserved(ctx, n.UUID)
+	if err != nil {
+		return n, err
+	}
+	if holder != "" {
+		return n, e.locked(n.UUID)
+	}
+	return n, nil
+}
+
+func (e *Engine) locked(ref string) error {
+	return node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.Host())
+}
+
+// Reserved names the conductor that works on a node, "" when none does.
+func (e *Engine) Reserved(ctx context.Context, uuid string) (string, error) {
+	owed, err := e.Store.Owed(ctx, uuid)
+	if err != nil || owed == nil {
+		return "", err
+	}
+	if owed.Owner != "" {
+		return owed.Owner, nil
+	}
+	return e.Host(), nil
+}
+
+// deletable are the states a node can be deleted in without being in
+// maintenance.
+var deletable = map[node.State]bool{node.Enroll: true, node.Manageable: true, node.Available: true, node.AdoptFailed: true}
+
+// DeleteNode removes a node and all that belongs to it.
+func (e *Engine) DeleteNode(ctx context.Context, ref string) error {
+	n, err := e.free(ctx, ref)
+	switch {
+	case err != nil:
+		return err
+	case n.Protected:
+		return node.Refuse(node.Forbidden, "Node %s is protected and can not be undeployed, rebuilt or deleted", n.UUID)
+	case !n.Maintenance && n.InstanceUUID != "":
+		return node.Refuse(node.Conflict, "Node %s is associated with instance %s.", n.UUID, n.InstanceUUID)
+	case !n.Maintenance && !deletable[n.ProvisionState]:
+		return node.Refuse(node.Conflict, "Can not delete node %q while it is in provision state %q. Valid provision states to perform deletion are: enroll, manageable, available, adopt failed; or set the node into maintenance first.", n.UUID, n.ProvisionState)
+	}
+	if _, err := e.commit(ctx, node.Change{Delete: n.UUID}); err != nil {
+		return err
+	}
+	e.memory.forget(n.UUID)
+	return nil
+}
+
+// Provision asks for a verb. It returns once the verb is taken; what follows
+// goes on by itself.
+func (e *Engine) Provision(ctx context.Context, ref string, r plan.Request) error {
+	if r.ConfigDrive != nil {
+		if _, err := e.Drives.Encode(r.ConfigDrive, node.Node{}); err != nil {
+			return node.Refuse(node.Invalid, "config drive: %v", err)
+		}
+	}
+	_, err := e.act(ctx, ref, r)
+	return err
+}
+
+// SetPower asks for a power state; timeout 0 means the default.
+func (e *Engine) SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error {
+	_, err := e.act(ctx, ref, plan.PowerRequest{Target: target, Timeout: timeout})
+	return err
+}
+
+// SetMaintenance takes a node out of service or back into it, which also
+// clears its fault.
+func (e *Engine) SetMaintenance(ctx context.Context, ref string, on bool, reason string) error {
+	_, err := e.edit(ctx, ref, func(n *node.Node) error {
+		n.Maintenance, n.MaintenanceReason = on, ""
+		if on {
+			n.MaintenanceReason = reason
+		} else {
+			n.Fault = ""
+		}
+		return nil
+	})
+	return err
+}
+
+// Inspected returns what the last inspection found.
+func (e *Engine) Inspected(ctx context.Context, ref string) (node.Inspected, error) {
+	n, err := e.node(ctx, ref)
+	if err != nil {
+		return node.Inspected{}, err
+	}
+	found, err := e.Store.Inspected(ctx, n.UUID)
+	if errors.Is(err, node.ErrNotFound) {
+		return found, node.Refuse(node.NotFound, "Node %s has no inventory: it was never inspected.", n.UUID)
+	}
+	return found, err
+}
+
+// History returns what has happened to a node, oldest first.
+func (e *Engine) History(ctx context.Context, ref string) ([]node.HistoryEntry, error) {
+	n, err := e.node(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return e.Store.History(ctx, n.UUID)
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// How often a BMC is asked whether the machine is on or off yet.
+const (
+	powerPollFirst = 100 * time.Millisecond
+	powerPollMost  = time.Second
+)
+
+// power brings the machine to a power state. On and off are asked for only
+// when the machine is not there yet, so doing it twice is harmless; a reset
+// after a crash is sent again, since no BMC tells whether one has happened.
+func (j *job) power(ctx context.Context) (any, error) {
+	a := plan.PowerArgs{Target: powerTarget[j.effect.Name], TimeoutSeconds: j.Settings.PowerTimeout.Seconds()}
+	if err := j.args(&a); err != nil {
+		return nil, err
+	}
+	want := plan.PowerAfter(a.Target)
+	if a.Target == node.PowerOn || want == node.PowerOff {
+		there, err := j.powerBecomes(ctx, want, seconds(a.GraceSeconds))
+		if err != nil || there {
+			return nil, err
+		}
+	}
+	if a.Target == node.PowerOn && j.effect.Name != "power.request" {
+		j.memory.stage(j.n.UUID, BootStage{Name: "power on", At: j.Now()}, true)
+	}
+	call, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	if err := j.bmc.SetPower(call, j.n, a.Target); err != nil {
+		return nil, err
+	}
+	there, err := j.powerBecomes(ctx, want, seconds(a.TimeoutSeconds))
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		return nil, node.Refuse(node.Conflict, "the BMC accepted %q, but the machine was not %q within %s", a.Target, want, seconds(a.TimeoutSeconds))
+	}
+	return nil, nil
+}
+
+var powerTarget = map[string]node.PowerState{
+	"power.power_on":  node.PowerOn,
+	"power.power_off": node.PowerOff,
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// powerBecomes asks at least once, and again until the machine is as wanted
+// or the time is over.
+func (j *job) powerBecomes(ctx context.Context, want node.PowerState, within time.Duration) (bool, error) {
+	end := j.Now().Add(within)
+	for wait := powerPollFirst; ; wait = min(2*wait, powerPollMost) {
+		call, cancel := context.WithTimeout(ctx, bmcCall)
+		is, err := j.bmc.PowerState(call, j.n)
+		cancel()
+		if err != nil {
+			return false, fmt.Errorf("read the power state: %w", err)
+		}
+		if is == want {
+			return true, nil
+		}
+		if !j.Now().Before(end) {
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}

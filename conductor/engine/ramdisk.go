@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// lookupStates are those in which a ramdisk may ask who it is (Ironic's
+// LOOKUP_ALLOWED_STATES); fast track adds the second group.
+var (
+	lookupStates = map[node.State]bool{
+		node.Deploying: true, node.DeployWait: true, node.Cleaning: true, node.CleanWait: true,
+		node.Inspecting: true, node.InspectWait: true, node.Rescuing: true, node.RescueWait: true, node.ServiceWait: true,
+	}
+	fastTrackStates = map[node.State]bool{
+		node.Enroll: true, node.Manageable: true, node.Available: true, node.Servicing: true, node.ServiceHold: true,
+	}
+)
+
+// unknownRamdisk is one answer for a machine that is not known and for one
+// that is not expected: a stranger learns nothing.
+func unknownRamdisk() error {
+	return node.Refuse(node.NotFound, "Node could not be found.")
+}
+
+// Lookup tells a ramdisk which node it runs on and gives it the token of this
+// boot, in clear once. from is where it calls from: it must be the address
+// our DHCP gave to one of its MACs, when it gave one.
+func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, from netip.Addr) (agentapi.LookupNode, string, error) {
+	n, err := e.nodeOf(ctx, macs, uuid)
+	if err != nil {
+		return agentapi.LookupNode{}, "", err
+	}
+	if !lookupStates[n.ProvisionState] && (!e.Settings.FastTrack || !fastTrackStates[n.ProvisionState]) {
+		return agentapi.LookupNode{}, "", unknownRamdisk()
+	}
+	if err := e.checkLease(ctx, macs, from); err != nil {
+		e.Log.Warn("lookup refused", "node", n.UUID, "from", from, "err", err)
+		return agentapi.LookupNode{}, "", unknownRamdisk()
+	}
+	token, err := e.issueToken(ctx, n.UUID)
+	return lookupView(n), token, err
+}
+
+// nodeOf finds a node by its ports' addresses, or else by UUID.
+func (e *Engine) nodeOf(ctx context.Context, macs []string, uuid string) (node.Node, error) {
+	for _, mac := range macs {
+		ports, err := e.Store.Ports(ctx, node.PortQuery{Address: strings.ToLower(mac)})
+		if err != nil {
+			return node.Node{}, err
+		}
+		if len(ports) > 0 && (uuid == "" || ports[0].NodeUUID == uuid) {
+			return e.node(ctx, ports[0].NodeUUID)
+		}
+	}
+	if uuid == "" {
+		return node.Node{}, unknownRamdisk()
+	}
+	n, err := e.Store.Node(ctx, uuid)
+	if errors.Is(err, node.ErrNotFound) || (err == nil && n.UUID != uuid) {
+		return node.Node{}, unknownRamdisk()
+	}
+	return n, err
+}
+
+// checkLease compares the caller's address with what our DHCP gave to its
+// MACs. A machine whose address another server gave is not checked.
+func (e *Engine) checkLease(ctx context.Context, macs []string, from netip.Addr) error {
+	leases, err := e.Store.Leases(ctx)
+	if err != nil {
+		return err
+	}
+	var ours []string
+	for _, l := range leases {
+		for _, mac := range macs {
+			if !strings.EqualFold(l.MAC, mac) {
+				continue
+			}
+			if l.IP == from.Unmap().String() {
+				return nil
+			}
+			ours = append(ours, l.IP)
+		}
+	}
+	if len(ours) > 0 {
+		return fmt.Errorf("the addresses leased to these MACs are %v, the caller is %s", ours, from)
+	}
+	return nil
+}
+
+// issueToken gives out this boot's token once. A conductor that died between
+// writing it and answering may give another as long as no agent has used it.
+// Of two lookups at a time one is told to come again: otherwise both would get
+// a token, and the first of the two would be worth nothing.
+func (e *Engine) issueToken(ctx context.Context, uuid string) (token string, err error) {
+	end, ok := e.memory.issue(uuid)
+	if !ok {
+		return "", e.locked(uuid)
+	}
+	defer func() { end(err == nil) }()
+	for range maxTries {
+		n, err := e.node(ctx, uuid)
+		if err != nil {
+			return "", err
+		}
+		if n.Agent.TokenSent && (n.Agent.URL != "" || e.memory.wasIssued(uuid)) {
+			return agentapi.MaskedToken, nil
+		}
+		n = n.Clone()
+		n.Agent.Token, n.Agent.TokenSent = newToken(), true
+		_, err = e.commitHeld(ctx, n)
+		if errors.Is(err, node.ErrStale) {
+			continue
+		}
+		if err == nil {
+			e.memory.stage(uuid, BootStage{Name: "lookup", At: e.Now()}, false)
+		}
+		return n.Agent.Token, err
+	}
+	return "", e.locked(uuid)
+}
+
+// commitHeld saves what a ramdisk changes on a node that an effect may hold:
+// the effect stays owed.
+func (e *Engine) commitHeld(ctx context.Context, n node.Node) (node.Node, error) {
+	return e.commit(ctx, node.Change{Save: &n})
+}
+
+// newToken returns 43 characters that cannot be guessed; ironic-python-agent
+// asks for at least 32.
+func newToken() string {
+	var b [32]byte
+	rand.Read(b[:]) // never fails: it ends the program instead
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Heartbeat takes an agent's call. Only one that makes the node move is
+// written; the others are remembered.
+func (e *Engine) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error {
+	known, act, err := e.memory.beat(uuid, hb, e.Now())
+	if !known {
+		n, err2 := e.node(ctx, uuid)
+		if err2 != nil {
+			return err2
+		}
+		if err := e.remember(ctx, n); err != nil {
+			return err
+		}
+		uuid = n.UUID
+		_, act, err = e.memory.beat(uuid, hb, e.Now())
+	}
+	if err != nil {
+		e.Log.Warn("heartbeat refused", "node", uuid, "from", hb.CallbackURL, "err", err)
+		return err
+	}
+	if !act {
+		return nil
+	}
+	e.memory.stage(uuid, BootStage{Name: "heartbeat", At: e.Now()}, false)
+	_, err = e.act(ctx, uuid, plan.AgentCalled{Heartbeat: hb})
+	return err
+}
+
+// ContinueInspection takes the data of an inspecting ramdisk, finds its node
+// by MAC, else by BMC address, among those that wait for it.
+func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte) (node.Node, error) {
+	if err := data.Validate(); err != nil {
+		return node.Node{}, node.Refuse(node.Invalid, "%v", err)
+	}
+	var macs []string
+	for _, i := range data.Inventory.Interfaces {
+		macs = append(macs, i.MACAddress)
+	}
+	n, err := e.nodeOf(ctx, macs, uuid)
+	if err != nil {
+		n, err = e.waitingByBMC(ctx, data.Inventory)
+	}
+	if err != nil {
+		return n, err
+	}
+	if n.ProvisionState != node.InspectWait {
+		return n, unknownRamdisk()
+	}
+	e.memory.stage(n.UUID, BootStage{Name: "inspection data", At: e.Now()}, false)
+	return e.act(ctx, n.UUID, plan.Inspected{Data: data, Raw: json.RawMessage(raw)})
+}
+
+func (e *Engine) waitingByBMC(ctx context.Context, inv agentapi.Inventory) (node.Node, error) {
+	state := node.InspectWait
+	nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, WithChildren: true})
+	if err != nil {
+		return node.Node{}, err
+	}
+	for _, n := range nodes {
+		for k, v := range n.DriverInfo {
+			addr, ok := v.(string)
+			if ok && strings.HasSuffix(k, "_address") && sameHost(addr, inv.BMCAddress, inv.BMCv6Address) {
+				return n, nil
+			}
+		}
+	}
+	return node.Node{}, unknownRamdisk()
+}
+
+// sameHost reports whether a configured BMC address (host, host:port or URL)
+// is one of the addresses an inventory tells.
+func sameHost(configured string, addrs ...string) bool {
+	if _, rest, ok := strings.Cut(configured, "://"); ok {
+		configured, _, _ = strings.Cut(rest, "/")
+	}
+	if h, _, err := net.SplitHostPort(configured); err == nil {
+		configured = h
+	}
+	want, err := netip.ParseAddr(strings.Trim(configured, "[]"))
+	if err != nil {
+		return false
+	}
+	for _, a := range addrs {
+		a, _, _ = strings.Cut(a, "/")
+		got, err := netip.ParseAddr(a)
+		if err == nil && got == want && !got.IsUnspecified() {
+			return true
+		}
+	}
+	return false
+}
+
+// Progress takes how far the agent's step has come.
+func (e *Engine) Progress(ctx context.Context, uuid string, p agentapi.Progress) error {
+	token, known := e.memory.token(uuid)
+	if !known {
+		n, err := e.node(ctx, uuid)
+		if err != nil {
+			return err
+		}
+		token = n.Agent.Token
+	}
+	if token == "" || !sameToken(token, p.AgentToken) {
+		return node.Refuse(node.Invalid, "Invalid or missing agent token received.")
+	}
+	e.memory.report(uuid, p, e.Now())
+	return nil
+}

@@ -1,0 +1,207 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+func refused(t *testing.T, err error) node.Kind {
+	t.Helper()
+	var r *node.Refusal
+	if !errors.As(err, &r) {
+		t.Fatalf("not a refusal: %v", err)
+	}
+	return r.Kind
+}
+
+// waiting brings a node to clean wait with a machine that does not answer by
+// itself, so that a test can play the ramdisk.
+func waiting(t *testing.T, w *world) node.Node {
+	t.Helper()
+	w.start()
+	n := w.create("redfish")
+	w.ask(n.UUID, node.Manage, node.Manageable)
+	if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Provide}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second)
+	w.mu.Lock()
+	w.of(n.UUID).boot++ // what w.run would do is the test's to do
+	w.mu.Unlock()
+	n, err := w.e.Node(w.ctx, n.UUID)
+	if err != nil || n.ProvisionState != node.CleanWait {
+		t.Fatalf("node is %q, %v", n.ProvisionState, err)
+	}
+	return n
+}
+
+func TestLookupGivesTheTokenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		n := waiting(t, w)
+		defer w.close()
+		mac := []string{macOf(n.UUID)}
+		leased := netip.MustParseAddr("10.0.0.5")
+		if err := w.store.SaveLease(w.ctx, node.Lease{MAC: mac[0], IP: leased.String(), Expires: time.Now().Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := w.e.Lookup(w.ctx, mac, "", netip.MustParseAddr("10.0.0.6")); refused(t, err) != node.NotFound {
+			t.Errorf("lookup from another's address: %v", err)
+		}
+		if _, _, err := w.e.Lookup(w.ctx, []string{"52:54:00:ff:ff:ff"}, "", leased); refused(t, err) != node.NotFound {
+			t.Errorf("lookup of a stranger: %v", err)
+		}
+		_, first, err := w.e.Lookup(w.ctx, mac, "", leased)
+		if err != nil || len(first) < 32 {
+			t.Fatalf("token %q, %v", first, err)
+		}
+		if _, again, _ := w.e.Lookup(w.ctx, mac, "", leased); again != agentapi.MaskedToken {
+			t.Errorf("the token is given out twice: %q", again)
+		}
+		// A conductor that died before it answered may give another one.
+		w.crash()
+		w.start()
+		_, fresh, err := w.e.Lookup(w.ctx, mac, "", leased)
+		if err != nil || fresh == first || len(fresh) < 32 {
+			t.Fatalf("token after a crash %q, %v", fresh, err)
+		}
+		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: first, AgentVersion: "1"}
+		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); refused(t, err) != node.Invalid {
+			t.Errorf("heartbeat with a token that was replaced: %v", err)
+		}
+		hb.AgentToken = fresh
+		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
+			t.Error(err)
+		}
+		hb.CallbackURL = "https://10.6.6.6:9999"
+		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); refused(t, err) != node.Invalid {
+			t.Errorf("heartbeat from elsewhere: %v", err)
+		}
+		// Once an agent has used it, no crash makes it be given out again.
+		w.crash()
+		w.start()
+		if _, again, _ := w.e.Lookup(w.ctx, mac, "", leased); again != agentapi.MaskedToken {
+			t.Errorf("the token in use is given out: %q", again)
+		}
+	})
+}
+
+// TestHeartbeatsDoNotWrite counts revisions.
+func TestHeartbeatsDoNotWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.settings.FastTrack = true
+		w.start()
+		defer w.close()
+		n := w.create("redfish")
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		n = w.ask(n.UUID, node.Provide, node.Available)
+		hb := agentapi.Heartbeat{CallbackURL: n.Agent.URL, AgentToken: n.Agent.Token, AgentVersion: n.Agent.Version}
+		for range 100 {
+			if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after, err := w.e.Node(w.ctx, n.UUID)
+		if err != nil || after.Revision != n.Revision {
+			t.Errorf("revision %d became %d, %v", n.Revision, after.Revision, err)
+		}
+	})
+}
+
+func TestStatusAndProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		n := waiting(t, w)
+		defer w.close()
+		for _, s := range []string{"dhcp offer", "dhcp offer", "kernel"} {
+			if err := w.e.BootStage(w.ctx, macOf(n.UUID), s, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, token, err := w.e.Lookup(w.ctx, []string{macOf(n.UUID)}, "", netip.Addr{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.e.Progress(w.ctx, n.UUID, agentapi.Progress{AgentToken: "guess", Step: "x"}); refused(t, err) != node.Invalid {
+			t.Errorf("progress with a guessed token: %v", err)
+		}
+		for _, done := range []int64{0, 50 << 20} {
+			if err := w.e.Progress(w.ctx, n.UUID, agentapi.Progress{AgentToken: token, Step: "write_image", Stage: "write", Done: done, Total: 100 << 20}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		s, err := w.e.Status(w.ctx, n.UUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, b := range s.BootStages {
+			names = append(names, b.Name)
+		}
+		if diff := cmp.Diff([]string{"power on", "dhcp offer", "kernel", "lookup"}, names); diff != "" {
+			t.Errorf("boot stages (-want +got):\n%s", diff)
+		}
+		if s.Activity != "clean" || s.Step != "agent.wait_for_heartbeat" || s.WaitingFor == "" || s.Until.IsZero() || s.Try == "" {
+			t.Errorf("status %+v", s)
+		}
+		want := &engine.Progress{Step: "write_image", Stage: "write", Done: 50 << 20, Total: 100 << 20, Rate: 10 << 20, ETA: 5 * time.Second, At: s.Progress.At}
+		if diff := cmp.Diff(want, s.Progress); diff != "" {
+			t.Errorf("progress (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestInspectionFindsItsNode: by MAC, else by BMC address, and only a node
+// that waits for it.
+func TestInspectionFindsItsNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		n := w.create("redfish")
+		if _, err := w.e.UpdateNode(w.ctx, n.UUID, func(n *node.Node) error {
+			n.DriverInfo = map[string]any{"redfish_address": "https://192.0.2.7:443/redfish"}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		data := agentapi.Inspection{Inventory: agentapi.Inventory{
+			Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: "52:54:00:aa:bb:cc", HasCarrier: true}}, BMCAddress: "192.0.2.7",
+		}}
+		raw, err := json.Marshal(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw); refused(t, err) != node.NotFound {
+			t.Errorf("data for a node at rest: %v", err)
+		}
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Inspect}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw); err != nil {
+			t.Error(err)
+		}
+		if n := w.settled(n.UUID); n.ProvisionState != node.Manageable {
+			t.Errorf("node is %q: %s", n.ProvisionState, n.LastError)
+		}
+		ports, err := w.e.Ports(w.ctx, node.PortQuery{NodeUUID: n.UUID})
+		if err != nil || len(ports) != 2 {
+			t.Errorf("ports %v, %v", ports, err)
+		}
+	})
+}

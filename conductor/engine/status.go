@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Status answers what a node is doing, what it waits for, and how far it is.
+type Status struct {
+	Node, Name    string
+	State, Target node.State
+	Power         node.PowerState
+	Activity      string // verify, inspect, clean, deploy, delete; "" when at rest
+	Step          string // the step under way
+	Steps         []string
+	Index         int // of Step in Steps
+	WaitingFor    string
+	Since, Until  time.Time // of the activity; of the wait
+	BootStages    []BootStage
+	Progress      *Progress
+	LastHeartbeat time.Time
+	LastError     string
+	Try           string // what an operator can do next
+}
+
+// Progress is how far a long step has come. Done and Total are bytes, Total 0
+// when unknown; Rate is bytes a second; ETA is zero when it cannot be told.
+type Progress struct {
+	Step, Stage string
+	Done, Total int64
+	Rate        float64
+	ETA         time.Duration
+	At          time.Time
+}
+
+// Status tells how a node is.
+func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
+	n, err := e.node(ctx, ref)
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{
+		Node: n.UUID, Name: n.Name, State: n.ProvisionState, Target: n.TargetProvisionState, Power: n.PowerState,
+		LastError: n.LastError, Until: n.Deadline, Try: advice[n.ProvisionState.Class()],
+	}
+	if n.Run != nil {
+		s.Activity, s.Since, s.Index = n.Run.Activity, n.Run.Since, n.Run.Index
+		for _, st := range n.Run.Steps {
+			s.Steps = append(s.Steps, st.String())
+		}
+		if cur := n.Run.Current(); cur != nil {
+			s.Step = cur.String()
+		}
+		s.WaitingFor = n.Run.Waiting
+	}
+	if s.WaitingFor == "" && n.ProvisionState.Class() == node.Working {
+		if s.WaitingFor, err = e.owedText(ctx, n.UUID); err != nil {
+			return s, err
+		}
+	}
+	e.memory.fill(n.UUID, &s)
+	return s, nil
+}
+
+// owedText says what the conductor itself is busy with.
+func (e *Engine) owedText(ctx context.Context, uuid string) (string, error) {
+	owed, err := e.Store.Owed(ctx, uuid)
+	if err != nil || owed == nil {
+		return "", err
+	}
+	text := fmt.Sprintf("%s to be done", owed.Name)
+	if owed.Error != "" {
+		text += fmt.Sprintf("; attempt %d failed: %s", owed.Attempt, owed.Error)
+	}
+	return text, nil
+}
+
+// advice is what to try next, by class of state.
+var advice = map[node.Class]string{
+	node.Working: "nothing: the conductor is at work; last_error will say so if it fails",
+	node.Waiting: "look at the boot stages and the machine's console; abort ends the wait",
+	node.Held:    "unhold lets it go on, abort ends it",
+	node.Failed:  "mend what last_error names, then ask for the verb again",
+}
+
+func (m *memory) fill(uuid string, s *Status) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	if !ok {
+		return
+	}
+	for _, st := range r.stages {
+		if !st.At.Before(s.Since) { // what an earlier activity saw is over
+			s.BootStages = append(s.BootStages, st)
+		}
+	}
+	s.LastHeartbeat = r.seen
+	if r.at.IsZero() {
+		return
+	}
+	p := &Progress{Step: r.last.Step, Stage: r.last.Stage, Done: r.last.Done, Total: r.last.Total, At: r.at}
+	if took := r.at.Sub(r.since).Seconds(); took > 0 {
+		p.Rate = float64(p.Done-r.first) / took
+	}
+	if p.Rate > 0 && p.Total > p.Done {
+		p.ETA = time.Duration(float64(p.Total-p.Done) / p.Rate * float64(time.Second))
+	}
+	s.Progress = p
+}

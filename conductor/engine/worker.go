@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// The lease of an effect: how long a silent conductor keeps it, and how often
+// a living one renews it.
+const (
+	leaseTime  = 30 * time.Second
+	renewEvery = 10 * time.Second
+	pollEvery  = time.Second // looks for owed effects, should a wake-up be missed
+)
+
+// dispatch claims owed effects and carries them out, as many at a time as
+// there are slots, until ctx ends.
+func (e *Engine) dispatch(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.wakeRun:
+		case <-timer.C:
+		}
+		e.claim(ctx)
+		timer.Reset(e.untilDue(ctx))
+	}
+}
+
+// claim takes what is owed until nothing is left or all slots are taken; an
+// effect that ends wakes the dispatcher again.
+func (e *Engine) claim(ctx context.Context) {
+	for {
+		free := cap(e.slots) - len(e.slots)
+		if free == 0 {
+			return
+		}
+		effects, err := e.Store.Claim(ctx, e.Host(), e.Now(), leaseTime, free)
+		if err != nil {
+			if ctx.Err() == nil {
+				e.Log.Error("owed effects cannot be claimed; tried again in a second", "err", err)
+			}
+			return
+		}
+		for _, ef := range effects {
+			e.slots <- struct{}{}
+			e.running.Go(func() {
+				defer wake(e.wakeRun)
+				defer func() { <-e.slots }()
+				e.carryOut(ctx, ef)
+			})
+		}
+		if len(effects) < free {
+			return
+		}
+	}
+}
+
+func (e *Engine) untilDue(ctx context.Context) time.Duration {
+	at, ok, err := e.Store.NextDue(ctx)
+	if err != nil || !ok {
+		return pollEvery
+	}
+	return min(pollEvery, max(at.Sub(e.Now()), time.Millisecond))
+}
+
+// carryOut does what one effect says, with no transaction open and the lease
+// renewed, and brings the outcome home.
+func (e *Engine) carryOut(ctx context.Context, ef node.Effect) {
+	log := e.Log.With("node", ef.Node, "effect", ef.Name, "attempt", ef.Attempt)
+	work, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		e.keepLease(work, ef, cancel)
+	}()
+	result, err := e.perform(work, ef)
+	fenced := errors.Is(context.Cause(work), node.ErrFenced)
+	cancel(nil)
+	<-renewed
+
+	switch {
+	case fenced:
+		log.Warn("effect was taken over by another conductor; its outcome here is dropped")
+	case ctx.Err() != nil:
+		e.giveBack(ef, ctx.Err(), 0)
+	case err != nil && passing(err) && ef.Attempt < e.tries(ef.Name):
+		log.Info("effect failed and is tried again", "err", err)
+		e.giveBack(ef, err, pause(ef.Attempt))
+	default:
+		e.settle(ctx, ef, result, err)
+	}
+}
+
+// keepLease renews the lease until ctx ends, and cancels the work when the
+// effect is no longer ours.
+func (e *Engine) keepLease(ctx context.Context, ef node.Effect, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := e.Store.Renew(ctx, ef, e.Now().Add(leaseTime))
+		if errors.Is(err, node.ErrFenced) {
+			cancel(node.ErrFenced)
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			e.Log.Warn("lease not renewed", "node", ef.Node, "effect", ef.Name, "err", err)
+		}
+	}
+}
+
+// settle brings the outcome home: the effect's row goes and the node moves,
+// in one transaction. When that cannot be written (a full disk), the effect
+// stays owed and is asked after again.
+func (e *Engine) settle(ctx context.Context, ef node.Effect, result any, failure error) {
+	o := plan.Outcome{Effect: ef}
+	if failure != nil {
+		o.Failure = failure.Error()
+		e.Log.Warn("effect failed", "node", ef.Node, "effect", ef.Name, "attempt", ef.Attempt, "err", failure)
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		o.Failure = fmt.Sprintf("the result of %s cannot be kept: %v", ef.Name, err)
+	}
+	o.Result = raw
+	_, err = e.decide(ctx, ef.Node, o, &ef)
+	if errors.Is(err, node.ErrConflict) && !errors.Is(err, node.ErrFenced) && o.Failure == "" {
+		// What was learnt can never be saved: to try again for ever helps nobody.
+		o.Failure = fmt.Sprintf("the outcome of %s cannot be saved: %v", ef.Name, err)
+		_, err = e.decide(ctx, ef.Node, o, &ef)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, node.ErrFenced):
+		e.Log.Warn("effect was taken over; its outcome here is dropped", "node", ef.Node, "effect", ef.Name)
+		e.refresh(ctx, ef.Node)
+	default:
+		e.Log.Error("outcome not saved; the effect stays owed", "node", ef.Node, "effect", ef.Name, "err", err)
+		e.giveBack(ef, err, 2*time.Second)
+	}
+}
+
+// giveBack leaves an effect owed, to be claimed again after a while.
+func (e *Engine) giveBack(ef node.Effect, why error, after time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.stop), 2*time.Second)
+	defer cancel()
+	err := e.Store.Release(ctx, ef, e.Now().Add(after), plan.Clip(why.Error()))
+	switch {
+	case err == nil:
+	case errors.Is(err, node.ErrFenced): // the write whose answer was an error took effect
+		e.refresh(ctx, ef.Node)
+	default:
+		e.Log.Warn("effect not given back; its lease will run out", "node", ef.Node, "effect", ef.Name, "err", err)
+	}
+}
+
+// refresh reads again what memory holds of a node, after a write that may or
+// may not have taken effect: a debt remembered wrongly would keep the node's
+// heartbeats waiting for ever.
+func (e *Engine) refresh(ctx context.Context, uuid string) {
+	n, err := e.Store.Node(ctx, uuid)
+	if errors.Is(err, node.ErrNotFound) {
+		e.memory.forget(uuid)
+		return
+	}
+	if err == nil {
+		err = e.remember(ctx, n)
+	}
+	if err != nil && ctx.Err() == nil {
+		e.Log.Warn("node not read again; its next step waits for its deadline", "node", uuid, "err", err)
+	}
+}
+
+// tries is how often an effect is tried before its failure counts. Somebody
+// waits for a verification and can ask again: it is tried twice.
+func (e *Engine) tries(name string) int {
+	switch {
+	case strings.HasSuffix(name, ".validate"):
+		return min(2, e.Retries)
+	case name == "agent.poll":
+		return 3 * e.Retries // minutes: a short outage of the network must not end a long write
+	}
+	return e.Retries
+}
+
+// pause grows with every try of an effect, to half a minute.
+func pause(attempt int) time.Duration {
+	return min(time.Second<<min(attempt-1, 10), 30*time.Second)
+}
+
+// passing reports whether an error may be gone the next time.
+func passing(err error) bool {
+	var p interface{ Permanent() bool }
+	var refusal *node.Refusal
+	if errors.As(err, &p) && p.Permanent() {
+		return false
+	}
+	return !errors.As(err, &refusal)
+}
+
+// watchDeadlines turns deadlines that have passed into events.
+func (e *Engine) watchDeadlines(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.wakeDue:
+		case <-timer.C:
+		}
+		due, err := e.Store.Expired(ctx, e.Now(), 100)
+		for _, id := range due {
+			if _, err := e.act(ctx, id, plan.Expired{}); err != nil && ctx.Err() == nil {
+				e.Log.Error("deadline not taken", "node", id, "err", err)
+			}
+		}
+		next := time.Minute
+		if at, ok, err2 := e.Store.NextDeadline(ctx); err2 == nil && ok {
+			next = max(min(next, at.Sub(e.Now())), time.Millisecond)
+		}
+		if (err != nil || len(due) > 0) && next < pollEvery {
+			next = pollEvery / 4 // what could not be taken is not asked for in a loop
+		}
+		timer.Reset(next)
+	}
+}

@@ -1,0 +1,346 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// world is everything outside the engine, in one process and in virtual time:
+// machines with a BMC, which boot a ramdisk whose agent calls back.
+type world struct {
+	t        *testing.T
+	ctx      context.Context
+	store    *mem.Store
+	settings plan.Settings
+	rng      *rand.Rand
+	trouble  float64                     // how likely each call to the outside fails or is lost
+	faults   func(*mortal) engine.Store  // makes a store fail; nil for one that works
+	drive    func(engine.BMC) engine.BMC // makes redfish something else; nil for the world
+	system   node.System                 // what a BMC tells of its machine
+
+	mu       sync.Mutex
+	e        *engine.Engine
+	machines map[string]*machine
+	life     *mortal
+	stop     context.CancelFunc
+	done     chan struct{}
+	powered  sync.WaitGroup // what runs on machines
+}
+
+// machine is one node's hardware.
+type machine struct {
+	power    node.PowerState
+	device   string
+	boot     int // grows with every power change: what ran before is gone
+	disk     string
+	wiped    bool
+	tenant   string // whose image is on the disk
+	token    string
+	commands []agentapi.Result
+	writing  int // write_image steps at work: never more than one
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w := &world{
+		t: t, ctx: t.Context(), store: mem.New(), settings: plan.DefaultSettings(),
+		rng: rand.New(rand.NewPCG(seed, 1)), machines: map[string]*machine{},
+	}
+	w.settings.Host = "test"
+	return w
+}
+
+// start begins a conductor's life; end or crash ends it.
+func (w *world) start() {
+	life := &mortal{Store: w.store}
+	var st engine.Store = life
+	var bmc engine.BMC = w
+	if w.drive != nil {
+		bmc = w.drive(w)
+	}
+	if w.faults != nil {
+		st = w.faults(life)
+	}
+	e := engine.New(engine.Config{
+		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{},
+		Settings: w.settings, Log: slog.New(slog.DiscardHandler),
+	})
+	w.mu.Lock()
+	w.e, w.life = e, life
+	w.mu.Unlock()
+	if err := e.Recover(w.ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(w.ctx)
+	w.stop, w.done = stop, make(chan struct{})
+	go func() {
+		defer close(w.done)
+		e.Run(ctx)
+	}()
+}
+
+func (w *world) end() {
+	w.stop()
+	<-w.done
+}
+
+// crash ends the conductor as kill -9 does: nothing more is written.
+func (w *world) crash() {
+	w.life.dead.Store(true)
+	w.end()
+}
+
+// mortal is a store that a dead process cannot reach.
+type mortal struct {
+	*mem.Store
+	dead atomic.Bool
+}
+
+var errDead = errors.New("this conductor is dead")
+
+func (m *mortal) Commit(ctx context.Context, c node.Change) (node.Node, error) {
+	if m.dead.Load() {
+		return node.Node{}, errDead
+	}
+	return m.Store.Commit(ctx, c)
+}
+
+func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why string) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Store.Release(ctx, e, at, why)
+}
+
+// close ends the conductor and pulls every plug.
+func (w *world) close() {
+	w.end()
+	w.mu.Lock()
+	for _, m := range w.machines {
+		m.boot++
+	}
+	w.mu.Unlock()
+	w.powered.Wait()
+}
+
+func (w *world) engine() *engine.Engine {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.e
+}
+
+func (w *world) of(uuid string) *machine {
+	m, ok := w.machines[uuid]
+	if !ok {
+		m = &machine{power: node.PowerOff, device: "disk", disk: "old tenant"}
+		w.machines[uuid] = m
+	}
+	return m
+}
+
+var errLost = errors.New("connection reset by the test")
+
+// call is a call to the outside: it takes time and may be lost before or
+// after it has worked.
+func (w *world) call(ctx context.Context, work func()) error {
+	w.mu.Lock()
+	before, after := w.rng.Float64() < w.trouble, w.rng.Float64() < w.trouble
+	delay := time.Duration(w.rng.IntN(200)) * time.Millisecond
+	w.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(delay):
+	}
+	if before {
+		return errLost
+	}
+	w.mu.Lock()
+	work()
+	w.mu.Unlock()
+	if after {
+		return errLost
+	}
+	return nil
+}
+
+func (w *world) Validate(node.Node) error { return nil }
+
+func (w *world) PowerState(ctx context.Context, n node.Node) (p node.PowerState, err error) {
+	err = w.call(ctx, func() { p = w.of(n.UUID).power })
+	return p, err
+}
+
+func (w *world) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
+	return w.call(ctx, func() {
+		m := w.of(n.UUID)
+		m.boot++
+		m.power = plan.PowerAfter(target)
+		m.token, m.commands, m.writing = "", nil, 0
+		if boot := m.boot; m.power == node.PowerOn {
+			w.powered.Go(func() { w.run(n.UUID, boot) })
+		}
+	})
+}
+
+func (w *world) BootDevice(ctx context.Context, n node.Node) (d string, persistent bool, err error) {
+	err = w.call(ctx, func() { d = w.of(n.UUID).device })
+	return d, false, err
+}
+
+func (w *world) SetBootDevice(ctx context.Context, n node.Node, device string, _ bool) error {
+	return w.call(ctx, func() { w.of(n.UUID).device = device })
+}
+func (w *world) SupportedBootDevices(node.Node) []string                { return []string{"pxe", "disk"} }
+func (w *world) BootMode(context.Context, node.Node) (string, error)    { return "uefi", nil }
+func (w *world) SetBootMode(context.Context, node.Node, string) error   { return nil }
+func (w *world) System(context.Context, node.Node) (node.System, error) { return w.system, nil }
+
+// alive runs work if the machine is still in that boot.
+func (w *world) alive(uuid string, boot int, work func(m *machine)) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := w.of(uuid)
+	if m.boot != boot || m.power != node.PowerOn {
+		return false
+	}
+	if work != nil {
+		work(m)
+	}
+	return true
+}
+
+// run is one boot of a machine: from the network into the ramdisk when asked
+// to, into what is on the disk otherwise.
+func (w *world) run(uuid string, boot int) {
+	time.Sleep(5 * time.Second)
+	pxe := false
+	if !w.alive(uuid, boot, func(m *machine) { pxe = m.device == "pxe"; m.device = "disk" }) || !pxe {
+		return
+	}
+	n, err := w.engine().Node(w.ctx, uuid)
+	if err != nil || !plan.WantsRamdisk(n) {
+		return
+	}
+	if plan.Inspecting(n) {
+		data := agentapi.Inspection{Inventory: agentapi.Inventory{
+			Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: macOf(uuid), HasCarrier: true}},
+			CPU:        agentapi.CPU{Count: 2, Architecture: "x86_64"}, Memory: agentapi.Memory{PhysicalMB: 512},
+		}}
+		raw, _ := json.Marshal(data)
+		w.retry(uuid, boot, func() error {
+			_, err := w.engine().ContinueInspection(w.ctx, uuid, data, raw)
+			return err
+		})
+	}
+	var token string
+	w.retry(uuid, boot, func() (err error) {
+		_, token, err = w.engine().Lookup(w.ctx, []string{macOf(uuid)}, uuid, netip.Addr{})
+		return err
+	})
+	if !w.alive(uuid, boot, func(m *machine) { m.token = token }) {
+		return
+	}
+	for w.beat(uuid, boot) {
+		time.Sleep(90 * time.Second)
+	}
+}
+
+// retry calls the conductor until it answers or the machine's boot is over.
+func (w *world) retry(uuid string, boot int, f func() error) {
+	for range 20 {
+		if f() == nil || !w.alive(uuid, boot, nil) {
+			return
+		}
+		time.Sleep(3 * time.Second)
+	}
+}
+
+func (w *world) beat(uuid string, boot int) bool {
+	var token string
+	if !w.alive(uuid, boot, func(m *machine) { token = m.token }) {
+		return false
+	}
+	if w.chance() {
+		return true // lost on the way
+	}
+	err := w.engine().Heartbeat(w.ctx, uuid, agentapi.Heartbeat{
+		CallbackURL: fmt.Sprintf("https://agent/%s/%d", uuid, boot), AgentToken: token, AgentVersion: "test",
+	})
+	_ = err // an agent only logs it
+	return true
+}
+
+func (w *world) chance() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rng.Float64() < w.trouble
+}
+
+func macOf(uuid string) string { return "52:54:00:" + uuid[:2] + ":" + uuid[2:4] + ":" + uuid[4:6] }
+
+type drives struct{}
+
+func (drives) Encode(d any, _ node.Node) (string, error) { return fmt.Sprint(d), nil }
+
+// create makes a node with one port.
+func (w *world) create(driver string) node.Node {
+	w.t.Helper()
+	n, err := w.e.CreateNode(w.ctx, node.Node{Driver: driver, Interfaces: map[string]string{"deploy": "direct", "inspect": "agent"},
+		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00", "tenant": 0}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.e.CreatePort(w.ctx, node.Port{NodeUUID: n.UUID, Address: macOf(n.UUID), PXEEnabled: true}); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// settled waits until a node is at rest and returns it.
+func (w *world) settled(uuid string) node.Node {
+	w.t.Helper()
+	for range 100_000 {
+		n, err := w.e.Node(w.ctx, uuid)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		owed, err := w.store.Owed(w.ctx, uuid)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if c := n.ProvisionState.Class(); owed == nil && (c == node.Stable || c == node.Failed) {
+			return n
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	w.t.Fatalf("node %s never comes to rest", uuid)
+	return node.Node{}
+}
+
+// ask requests a verb and expects where it ends.
+func (w *world) ask(uuid string, verb node.Event, want node.State) node.Node {
+	w.t.Helper()
+	if err := w.e.Provision(w.ctx, uuid, plan.Request{Verb: verb}); err != nil {
+		w.t.Fatalf("%s: %v", verb, err)
+	}
+	n := w.settled(uuid)
+	if n.ProvisionState != want {
+		w.t.Fatalf("%s: node ends in %q, want %q (last_error %q)", verb, n.ProvisionState, want, n.LastError)
+	}
+	return n
+}

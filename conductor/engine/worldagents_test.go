@@ -1,0 +1,107 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// agents is the world as the engine's AgentClient.
+type agents struct{ *world }
+
+func where(url string) (uuid string, boot int, err error) {
+	_, err = fmt.Sscanf(url, "https://agent/%36s/%d", &uuid, &boot)
+	return uuid, boot, err
+}
+
+func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command, wait bool) (res agentapi.Result, err error) {
+	uuid, boot, err := where(ag.URL)
+	if err != nil {
+		return res, err
+	}
+	gone := true
+	err = a.call(ctx, func() {
+		m := a.of(uuid)
+		if m.boot != boot || m.token != ag.Token {
+			return
+		}
+		gone = false
+		_, short, _ := cmd.Split()
+		res = agentapi.Result{ID: fmt.Sprintf("%d-%d", boot, len(m.commands)), Name: short, Status: agentapi.Running}
+		switch short {
+		case "get_clean_steps":
+			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"never","interface":"deploy","priority":0}]}}`)
+		case "get_deploy_steps":
+			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"deploy_steps":{"ferrite":[{"step":"write_image","interface":"deploy","priority":0}]}}`)
+		case "sync", "power_off":
+			res.Status = agentapi.Succeeded
+		}
+		m.commands = append(m.commands, res)
+		if i := len(m.commands) - 1; res.Status == agentapi.Running {
+			a.powered.Go(func() { a.work(uuid, boot, i, cmd) })
+		}
+	})
+	if err == nil && gone {
+		err = errLost
+	}
+	return res, err
+}
+
+// work is a command at work on the machine.
+func (a agents) work(uuid string, boot, i int, cmd agentapi.Command) {
+	var p struct {
+		Step agentapi.Step
+		Node agentapi.LookupNode
+	}
+	_ = json.Unmarshal(cmd.Params, &p)
+	if p.Step.Step == "write_image" {
+		a.alive(uuid, boot, func(m *machine) {
+			m.writing++
+			if m.writing > 1 {
+				a.t.Errorf("node %s: write_image runs twice at a time", uuid)
+			}
+		})
+	}
+	time.Sleep(time.Duration(a.pick(20_000)) * time.Millisecond * time.Duration(a.pick(2))) // half of them at once
+	ok := a.alive(uuid, boot, func(m *machine) {
+		m.commands[i].Status = agentapi.Succeeded
+		switch p.Step.Step {
+		case "erase_devices_metadata":
+			m.disk, m.wiped = "", true
+		case "write_image":
+			tenant := fmt.Sprint(p.Node.InstanceInfo["tenant"])
+			if !m.wiped && m.tenant != tenant {
+				a.t.Errorf("node %s: tenant %s deployed onto the uncleaned disk of tenant %s", uuid, tenant, m.tenant)
+			}
+			m.wiped, m.tenant = false, tenant
+			m.writing--
+			info := p.Step.Args["image_info"].(map[string]any)
+			m.disk = fmt.Sprint(info["id"])
+		}
+	})
+	if ok {
+		a.beat(uuid, boot)
+	}
+}
+
+func (a agents) Commands(ctx context.Context, ag node.Agent) (out []agentapi.Result, err error) {
+	uuid, boot, err := where(ag.URL)
+	if err != nil {
+		return nil, err
+	}
+	gone := true
+	err = a.call(ctx, func() {
+		if m := a.of(uuid); m.boot == boot {
+			gone = false
+			out = append(out, m.commands...)
+		}
+	})
+	if err == nil && gone {
+		err = errLost
+	}
+	return out, err
+}
