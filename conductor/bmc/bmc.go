@@ -1,0 +1,87 @@
+// Package bmc drives board management controllers: power, boot device, boot
+// mode and what they tell of their machine. Each hardware type has a driver in
+// a package of its own beneath this one; bmctest is the suite they all pass.
+//
+// It must not know states or plans, nor store anything: what to do is decided
+// elsewhere, and a node is read for its driver_info.
+package bmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/fake"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Driver talks to the BMCs of one hardware type. Calls end by their context's
+// deadline. An error with a method Permanent() bool that answers true is not
+// worth a retry; a *node.Refusal is the caller's fault.
+type Driver interface {
+	// Validate says what is missing or wrong in driver_info. It asks no BMC.
+	Validate(n node.Node) error
+	// PowerState answers node.PowerOn or PowerOff.
+	PowerState(ctx context.Context, n node.Node) (node.PowerState, error)
+	// SetPower takes PowerOn, PowerOff, SoftPowerOff, Rebooting and
+	// SoftRebooting, and returns once the BMC has accepted it.
+	SetPower(ctx context.Context, n node.Node, target node.PowerState) error
+	// BootDevice answers Ironic's name of the device (pxe, disk, cdrom, bios,
+	// uefihttp), "" for none, and whether it is for more than the next boot.
+	BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error)
+	SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error
+	// SupportedBootDevices lists what Ironic's driver of this type offers.
+	SupportedBootDevices(n node.Node) []string
+	// BootMode answers "uefi" or "bios", "" when the BMC does not say.
+	BootMode(ctx context.Context, n node.Node) (string, error)
+	SetBootMode(ctx context.Context, n node.Node, mode string) error
+	// System answers what the BMC tells of the machine.
+	System(ctx context.Context, n node.Node) (node.System, error)
+	// Close ends what the driver keeps open, such as sessions.
+	Close() error
+}
+
+// makers has every hardware type there is.
+var makers = map[string]func(log *slog.Logger) Driver{
+	"fake-hardware": func(*slog.Logger) Driver { return fake.New(fake.Script{}) },
+	"redfish":       func(log *slog.Logger) Driver { return redfish.New(redfish.Options{Log: log}) },
+	"ipmi":          func(*slog.Logger) Driver { return unbuilt{"ipmi", "ipmi_address"} },
+}
+
+// Set is the drivers of the enabled hardware types.
+type Set struct {
+	types map[string]Driver
+}
+
+// New makes the drivers of the named hardware types.
+func New(names []string, log *slog.Logger) (*Set, error) {
+	s := &Set{types: map[string]Driver{}}
+	for _, name := range names {
+		newDriver, ok := makers[name]
+		if !ok {
+			return nil, errors.Join(fmt.Errorf("hardware type %q is not known: choose from %s",
+				name, strings.Join(slices.Sorted(maps.Keys(makers)), ", ")), s.Close())
+		}
+		if s.types[name] == nil {
+			s.types[name] = newDriver(log)
+		}
+	}
+	return s, nil
+}
+
+// Types returns the drivers by hardware type.
+func (s *Set) Types() map[string]Driver { return s.types }
+
+// Close closes all drivers.
+func (s *Set) Close() error {
+	var errs []error
+	for _, d := range s.types {
+		errs = append(errs, d.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,146 @@
+// Package bmctest is the suite every driver passes, and so the definition of
+// what engine may rely on.
+//
+// It must not know any driver: it sees bmc.Driver and nothing else.
+package bmctest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Run runs the suite. open gives a driver and a node whose machine is off and
+// nobody else uses, and sees to the driver's closing.
+func Run(t *testing.T, open func(t *testing.T) (bmc.Driver, node.Node)) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, d bmc.Driver, n node.Node)
+	}{
+		{"power", testPower},
+		{"power targets", testTargets},
+		{"boot device", testBootDevice},
+		{"boot mode", testBootMode},
+		{"system", testSystem},
+		{"an ended context", testContext},
+		{"close", testClose},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, n := open(t)
+			if err := d.Validate(n); err != nil {
+				t.Fatalf("the node is not valid: %v", err)
+			}
+			c.test(t, d, n)
+		})
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func refused(t *testing.T, what string, err error) {
+	t.Helper()
+	var r *node.Refusal
+	if !errors.As(err, &r) {
+		t.Errorf("%s: got %v, want a refusal", what, err)
+	}
+}
+
+// testPower walks through every target, and repeats what must be harmless.
+func testPower(t *testing.T, d bmc.Driver, n node.Node) {
+	for _, c := range []struct{ target, want node.PowerState }{
+		{node.PowerOff, node.PowerOff},
+		{node.PowerOn, node.PowerOn},
+		{node.PowerOn, node.PowerOn},
+		{node.Rebooting, node.PowerOn},
+		{node.SoftRebooting, node.PowerOn},
+		{node.SoftPowerOff, node.PowerOff},
+		{node.SoftPowerOff, node.PowerOff},
+		{node.Rebooting, node.PowerOn}, // of a machine that is off
+		{node.PowerOff, node.PowerOff},
+		{node.PowerOff, node.PowerOff},
+		{node.SoftRebooting, node.PowerOn},
+		{node.PowerOff, node.PowerOff},
+	} {
+		if err := d.SetPower(t.Context(), n, c.target); err != nil {
+			t.Fatalf("set %q: %v", c.target, err)
+		}
+		if got, err := d.PowerState(t.Context(), n); err != nil || got != c.want {
+			t.Errorf("after %q: power is %q (%v), want %q", c.target, got, err, c.want)
+		}
+	}
+}
+
+func testTargets(t *testing.T, d bmc.Driver, n node.Node) {
+	for _, target := range []node.PowerState{"", node.PowerError, "up"} {
+		refused(t, "power state "+string(target), d.SetPower(t.Context(), n, target))
+	}
+}
+
+func testBootDevice(t *testing.T, d bmc.Driver, n node.Node) {
+	supported := d.SupportedBootDevices(n)
+	if !slices.Contains(supported, "pxe") {
+		t.Errorf("supported boot devices are %v, want pxe among them", supported)
+	}
+	for _, device := range append(supported, "pxe", "disk") {
+		for _, persistent := range []bool{false, true} {
+			if device == "bios" { // firmware without a setup screen has no such device
+				continue
+			}
+			check(t, d.SetBootDevice(t.Context(), n, device, persistent))
+			got, lasts, err := d.BootDevice(t.Context(), n)
+			if err != nil || got != device || lasts != persistent {
+				t.Errorf("boot device is %q, persistent %v (%v), want %q, %v", got, lasts, err, device, persistent)
+			}
+		}
+	}
+	for _, device := range []string{"", "tape"} {
+		refused(t, "boot device "+device, d.SetBootDevice(t.Context(), n, device, false))
+	}
+}
+
+func testBootMode(t *testing.T, d bmc.Driver, n node.Node) {
+	for _, mode := range []string{"bios", "uefi", "uefi"} {
+		check(t, d.SetBootMode(t.Context(), n, mode))
+		if got, err := d.BootMode(t.Context(), n); err != nil || got != mode {
+			t.Errorf("boot mode is %q (%v), want %q", got, err, mode)
+		}
+	}
+	for _, mode := range []string{"", "openfirmware"} {
+		refused(t, "boot mode "+mode, d.SetBootMode(t.Context(), n, mode))
+	}
+}
+
+func testSystem(t *testing.T, d bmc.Driver, n node.Node) {
+	check(t, d.SetBootMode(t.Context(), n, "uefi"))
+	s, err := d.System(t.Context(), n)
+	if err != nil || s.BootMode != "uefi" {
+		t.Errorf("system is %+v (%v), want boot mode uefi", s, err)
+	}
+}
+
+func testContext(t *testing.T, d bmc.Driver, n node.Node) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.PowerState(ctx, n); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if _, err := d.PowerState(t.Context(), n); err != nil {
+		t.Errorf("the next call: %v", err)
+	}
+}
+
+func testClose(t *testing.T, d bmc.Driver, n node.Node) {
+	_, err := d.PowerState(t.Context(), n)
+	check(t, err)
+	check(t, d.Close())
+	check(t, d.Close())
+}

@@ -1,0 +1,173 @@
+package redfish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stmcginnis/gofish/schemas"
+)
+
+// wireError is a request that got no answer one can read.
+type wireError struct {
+	method, path string
+	took         time.Duration
+	cause        error
+}
+
+func (e *wireError) Error() string {
+	call := e.method + " " + e.path
+	switch {
+	case errors.Is(e.cause, context.Canceled):
+		return call + " was given up by the caller"
+	case errors.Is(e.cause, context.DeadlineExceeded):
+		return fmt.Sprintf("the BMC did not answer %s within %s", call, e.took.Round(10*time.Millisecond))
+	case errors.Is(e.cause, io.EOF), errors.Is(e.cause, io.ErrUnexpectedEOF):
+		return "the BMC closed the connection in the middle of " + call
+	}
+	return fmt.Sprintf("%s: %v", call, e.cause)
+}
+
+func (e *wireError) Unwrap() error { return e.cause }
+
+func isWire(err error) bool {
+	var e *wireError
+	return errors.As(err, &e)
+}
+
+// credentialsError is a BMC that does not let us in.
+type credentialsError struct {
+	user  string
+	cause error
+}
+
+func (e *credentialsError) Error() string {
+	if e.user == "" {
+		return fmt.Sprintf("the BMC wants credentials: set redfish_username and redfish_password (%v)", e.cause)
+	}
+	return fmt.Sprintf("the credentials of user %q were refused: correct redfish_username and redfish_password (%v)", e.user, e.cause)
+}
+
+// Permanent says that trying again does not help.
+func (e *credentialsError) Permanent() bool { return true }
+
+// status is the HTTP status of a refusal, 0 for any other error.
+func status(err error) int {
+	var e *schemas.Error
+	if errors.As(err, &e) {
+		return e.HTTPReturnedStatusCode
+	}
+	return 0
+}
+
+// failure reports an error that speaks of a BMC in trouble: one that does not
+// answer, answers nonsense or says so itself.
+func failure(err error) bool {
+	return isWire(err) || status(err) >= http.StatusInternalServerError
+}
+
+// badCredentials reports an answer to a login that speaks of the credentials:
+// some BMCs say 400 or 403 where DSP0266 has 401.
+func badCredentials(err error) bool {
+	limit := strings.Contains(messageID(err), "SessionLimitExceeded")
+	switch status(err) {
+	case http.StatusUnauthorized:
+		return true
+	case http.StatusForbidden:
+		return !limit
+	case http.StatusBadRequest:
+		return strings.Contains(messageID(err), "UnauthorizedLoginAttempt")
+	}
+	return false
+}
+
+// messageID is the registry's name of what the BMC said.
+func messageID(err error) string {
+	var e *schemas.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	id := e.Code
+	for _, i := range e.ExtendedInfos {
+		id += " " + i.MessageID
+	}
+	return id
+}
+
+// answerError is a refusal of the BMC in words.
+type answerError struct {
+	status int
+	words  string
+	cause  error
+}
+
+func (e *answerError) Error() string {
+	return fmt.Sprintf("the BMC answered %d %s: %s", e.status, http.StatusText(e.status), e.words)
+}
+
+func (e *answerError) Unwrap() error { return e.cause }
+
+// describe turns what gofish says, raw JSON and URLs, into words, and keeps
+// what was said before it.
+func describe(err error) error {
+	var said *answerError
+	if errors.As(err, &said) {
+		return err
+	}
+	var e *schemas.Error
+	if errors.As(err, &e) {
+		return reword(err, e, &answerError{e.HTTPReturnedStatusCode, words(e), e})
+	}
+	var u *url.Error
+	if errors.As(err, &u) && isWire(u.Err) {
+		return reword(err, u, u.Err)
+	}
+	return err
+}
+
+// reword puts better in the place of the error at the end of err's chain.
+func reword(err, end, better error) error {
+	before, ok := strings.CutSuffix(err.Error(), end.Error())
+	if !ok || before == "" {
+		return better
+	}
+	return fmt.Errorf("%s%w", before, better)
+}
+
+// unfold takes the first of a collection's failures out of gofish's error,
+// which hides them.
+func unfold(err error) error {
+	var c *schemas.CollectionError
+	if !errors.As(err, &c) || c.Empty() {
+		return err
+	}
+	first := slices.Min(slices.Collect(maps.Keys(c.Failures)))
+	return fmt.Errorf("%s: %w", first, c.Failures[first])
+}
+
+// maxWords bounds what is repeated of a BMC's answer, which may be a web page.
+const maxWords = 300
+
+func words(e *schemas.Error) string {
+	var all []string
+	for _, i := range e.ExtendedInfos {
+		if i.Message != "" {
+			all = append(all, i.Message)
+		}
+	}
+	if len(all) == 0 {
+		all = []string{e.Message}
+	}
+	text := strings.Join(strings.Fields(strings.Join(all, "; ")), " ")
+	if len(text) > maxWords {
+		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
+	}
+	return text
+}

@@ -1,0 +1,118 @@
+package redfish
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/stmcginnis/gofish/schemas"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// powerStates: a machine on its way counts as where it was, because whoever
+// waits for it must not go on before it has arrived.
+var powerStates = map[schemas.PowerState]node.PowerState{
+	schemas.OnPowerState: node.PowerOn, schemas.PoweringOffPowerState: node.PowerOn, schemas.PausedPowerState: node.PowerOn,
+	schemas.OffPowerState: node.PowerOff, schemas.PoweringOnPowerState: node.PowerOff,
+}
+
+// PowerState reads whether the machine is on.
+func (d *Driver) PowerState(ctx context.Context, n node.Node) (p node.PowerState, err error) {
+	err = d.call(ctx, n, "read the power state", func(s *session) error {
+		sys, err := s.read()
+		if err != nil {
+			return err
+		}
+		var ok bool
+		if p, ok = powerStates[sys.PowerState]; !ok {
+			return fmt.Errorf("%s reports the power state %q, expected On or Off", sys.ODataID, sys.PowerState)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return p, nil
+}
+
+// button is how a power target is reached.
+type button struct {
+	whenOff, whenOn []schemas.ResetType // the first the BMC offers; none for nothing to do
+}
+
+var buttons = map[node.PowerState]button{
+	node.PowerOn: {
+		whenOff: []schemas.ResetType{schemas.OnResetType, schemas.ForceOnResetType, schemas.PushPowerButtonResetType},
+	},
+	node.PowerOff: {
+		whenOn: []schemas.ResetType{schemas.ForceOffResetType},
+	},
+	node.SoftPowerOff: {
+		whenOn: []schemas.ResetType{schemas.GracefulShutdownResetType, schemas.PushPowerButtonResetType},
+	},
+	node.Rebooting: {
+		whenOff: []schemas.ResetType{schemas.OnResetType, schemas.ForceOnResetType, schemas.PushPowerButtonResetType},
+		whenOn:  []schemas.ResetType{schemas.ForceRestartResetType, schemas.PowerCycleResetType},
+	},
+	node.SoftRebooting: {
+		whenOff: []schemas.ResetType{schemas.OnResetType, schemas.ForceOnResetType, schemas.PushPowerButtonResetType},
+		whenOn:  []schemas.ResetType{schemas.GracefulRestartResetType},
+	},
+}
+
+// SetPower presses the button for target and returns once the BMC has accepted
+// it. A machine that is there already is left alone.
+func (d *Driver) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
+	b, ok := buttons[target]
+	if !ok {
+		return node.Refuse(node.Invalid, "redfish cannot set the power state %q", target)
+	}
+	return d.call(ctx, n, fmt.Sprintf("set %q", target), func(s *session) error {
+		return s.change(func(sys *schemas.ComputerSystem) error { return press(sys, b, target) })
+	})
+}
+
+func press(sys *schemas.ComputerSystem, b button, target node.PowerState) error {
+	ways := b.whenOn
+	if sys.PowerState == schemas.OffPowerState {
+		ways = b.whenOff
+	}
+	if sys.PowerState == schemas.PoweringOffPowerState || sys.PowerState == schemas.PoweringOnPowerState {
+		ways = append(slices.Clone(b.whenOn), b.whenOff...) // either may have come true by now
+	}
+	if len(ways) == 0 {
+		return nil
+	}
+	offered, err := sys.GetSupportedResetTypes()
+	if err != nil {
+		return fmt.Errorf("read the reset types of %s: %w", sys.ODataID, err)
+	}
+	for _, way := range ways {
+		if len(offered) == 0 || slices.Contains(offered, way) {
+			_, err := sys.Reset(way)
+			return err
+		}
+	}
+	return node.Refuse(node.Invalid, "the BMC cannot set %q: it takes %v for a reset, %v is wanted", target, offered, ways)
+}
+
+// changes is how often a change is tried when others change the system between
+// our reading and writing.
+const changes = 3
+
+// change reads the system and changes it. gofish sends the ETag it read along,
+// where there is one; the answer 412 means that the system was changed in
+// between (DSP0266, 6.5).
+func (s *session) change(do func(sys *schemas.ComputerSystem) error) error {
+	for try := 1; ; try++ {
+		sys, err := s.read()
+		if err != nil {
+			return err
+		}
+		if err = do(sys); status(err) != http.StatusPreconditionFailed || try == changes {
+			return err
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package redfish
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/stmcginnis/gofish/schemas"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// read gets the system a call is about, finding it first when it is the only
+// one and nobody has named it.
+func (s *session) read() (*schemas.ComputerSystem, error) {
+	if *s.system != "" {
+		sys, err := schemas.GetComputerSystem(s.client, *s.system)
+		if status(err) == http.StatusNotFound {
+			return nil, driverinfo.Wrong("redfish_system_id", "is %s, which the BMC does not have (%v)", *s.system, describe(err))
+		}
+		return sys, err
+	}
+	all, err := s.client.Service.Systems()
+	if err != nil {
+		return nil, fmt.Errorf("list the systems: %w", unfold(err))
+	}
+	if len(all) != 1 {
+		var paths []string
+		for _, sys := range all {
+			paths = append(paths, sys.ODataID)
+		}
+		slices.SortFunc(paths, byNumber)
+		return nil, driverinfo.Wrong("redfish_system_id", "is missing, and the BMC has %d systems: choose from %s", len(all), strings.Join(paths, ", "))
+	}
+	*s.system = all[0].ODataID
+	return all[0], nil
+}
+
+// System reads what the BMC tells of the machine.
+func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err error) {
+	err = d.call(ctx, n, "read the system", func(s *session) error {
+		sys, err := s.read()
+		if err != nil {
+			return err
+		}
+		out = basics(sys)
+		if out.Architecture, err = s.architecture(sys); err != nil {
+			return err
+		}
+		out.MACs, err = s.macs(sys)
+		return err
+	})
+	if err != nil {
+		return node.System{}, err
+	}
+	return out, nil
+}
+
+func basics(sys *schemas.ComputerSystem) node.System {
+	out := node.System{
+		UUID: strings.ToLower(sys.UUID), Manufacturer: sys.Manufacturer, Model: sys.Model,
+		Serial: sys.SerialNumber, BIOSVersion: sys.BiosVersion, BootMode: modeOf(sys),
+	}
+	if gib := sys.MemorySummary.TotalSystemMemoryGiB; gib != nil {
+		out.MemoryMB = int64(*gib * 1024)
+	}
+	switch p := sys.ProcessorSummary; {
+	case p.LogicalProcessorCount != nil:
+		out.CPUs = int(*p.LogicalProcessorCount)
+	case p.Count != nil:
+		out.CPUs = int(*p.Count)
+	}
+	return out
+}
+
+// architectures are the kernel's names for Redfish's instruction sets.
+var architectures = map[schemas.InstructionSet]string{
+	schemas.X8664InstructionSet: "x86_64", schemas.X86InstructionSet: "i686",
+	schemas.ARMA64InstructionSet: "aarch64", schemas.ARMA32InstructionSet: "armv7l",
+}
+
+// architecture is the first processor's; "" where the BMC does not tell.
+func (s *session) architecture(sys *schemas.ComputerSystem) (string, error) {
+	all, err := sys.Processors()
+	if err != nil {
+		return "", s.optional("processors", unfold(err))
+	}
+	for _, p := range all {
+		if a := architectures[p.InstructionSet]; a != "" {
+			return a, nil
+		}
+	}
+	return "", nil
+}
+
+func (s *session) macs(sys *schemas.ComputerSystem) ([]string, error) {
+	all, err := sys.EthernetInterfaces()
+	if err != nil {
+		return nil, s.optional("Ethernet interfaces", unfold(err))
+	}
+	slices.SortFunc(all, func(a, b *schemas.EthernetInterface) int { return byNumber(a.ODataID, b.ODataID) })
+	var macs []string
+	for _, nic := range all {
+		mac := nic.MACAddress
+		if mac == "" {
+			mac = nic.PermanentMACAddress
+		}
+		if mac != "" {
+			macs = append(macs, strings.ToLower(mac))
+		}
+	}
+	return macs, nil
+}
+
+// byNumber orders paths as a person would, 2 before 10: gofish reads the
+// members of a collection in any order.
+func byNumber(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// optional lets a BMC lack a resource, or have one it cannot show: that a part
+// is not known is no reason to fail the whole.
+func (s *session) optional(what string, err error) error {
+	if failure(err) && status(err) == 0 || status(err) == http.StatusUnauthorized {
+		return fmt.Errorf("list the %s: %w", what, err)
+	}
+	s.log.Warn("the BMC does not tell of a part of the machine", "part", what, "err", describe(err))
+	return nil
+}

@@ -1,0 +1,140 @@
+package redfish
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// target is where a node's BMC is and how to be let in: driver_info, read.
+type target struct {
+	base     string // scheme://host[:port]
+	root     string // path of the service root
+	system   string // path of the ComputerSystem, "" for the only one
+	user     string
+	password string
+	auth     string // auto, basic or session
+	verify   string // "true", "false", or the path of the CA certificates
+}
+
+// defaultRoot is where DSP0266 puts the service root.
+const defaultRoot = "/redfish/v1/"
+
+// parse reads Ironic's redfish_* settings. Its errors are permanent and hold
+// no secret.
+func parse(n node.Node) (t target, err error) {
+	var address string
+	for _, s := range []struct {
+		key string
+		to  *string
+	}{
+		{"redfish_address", &address}, {"redfish_system_id", &t.system},
+		{"redfish_username", &t.user}, {"redfish_password", &t.password}, {"redfish_auth_type", &t.auth},
+	} {
+		if *s.to, err = driverinfo.Text(n, s.key); err != nil {
+			return target{}, err
+		}
+	}
+	if t.base, t.root, err = parseAddress(address); err != nil {
+		return target{}, err
+	}
+	if t.system != "" && !strings.HasPrefix(t.system, "/") {
+		return target{}, driverinfo.Wrong("redfish_system_id", "must be a path such as /redfish/v1/Systems/1, not %q", t.system)
+	}
+	switch t.auth {
+	case "":
+		t.auth = "auto"
+	case "auto", "basic", "session":
+	default:
+		return target{}, driverinfo.Wrong("redfish_auth_type", "must be auto, basic or session, not %q", t.auth)
+	}
+	t.verify, err = parseVerify(n.DriverInfo["redfish_verify_ca"])
+	return t, err
+}
+
+func parseAddress(address string) (base, root string, err error) {
+	const key = "redfish_address"
+	if address == "" {
+		return "", "", driverinfo.Wrong(key, "is missing: set it to the BMC's URL, such as https://10.0.0.1")
+	}
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
+		return "", "", driverinfo.Wrong(key, "must be a URL such as https://10.0.0.1: it has no host, or no scheme of http and https")
+	case u.User != nil:
+		return "", "", driverinfo.Wrong(key, "must not hold credentials: use redfish_username and redfish_password")
+	case u.RawQuery != "" || u.Fragment != "":
+		return "", "", driverinfo.Wrong(key, "must end with the path: remove what follows it")
+	}
+	root = defaultRoot
+	if path := strings.Trim(u.Path, "/"); path != "" {
+		root = "/" + path + "/"
+	}
+	return u.Scheme + "://" + u.Host, root, nil
+}
+
+// verifyWords are what may be said for true and false, in any case.
+var verifyWords = map[string]string{
+	"true": "true", "t": "true", "yes": "true", "y": "true", "on": "true", "1": "true",
+	"false": "false", "f": "false", "no": "false", "n": "false", "off": "false", "0": "false",
+}
+
+func parseVerify(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "true", nil
+	case bool:
+		return fmt.Sprint(v), nil
+	case string:
+		if word, ok := verifyWords[strings.ToLower(v)]; ok {
+			return word, nil
+		}
+		if _, err := os.Stat(v); err == nil {
+			return v, nil
+		}
+		return "", driverinfo.Wrong("redfish_verify_ca", "must be true, false, or a file or folder of CA certificates here: there is no %q", v)
+	default:
+		return "", driverinfo.Wrong("redfish_verify_ca", "must be a boolean or a path, not %T", v)
+	}
+}
+
+// tlsConfig is how the BMC proves who it is.
+func (t *target) tlsConfig() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	switch t.verify {
+	case "true":
+		return c, nil
+	case "false":
+		c.InsecureSkipVerify = true // the operator's word; BMCs come with certificates nobody signed
+		return c, nil
+	}
+	files := []string{t.verify}
+	if i, err := os.Stat(t.verify); err == nil && i.IsDir() {
+		if files, err = filepath.Glob(filepath.Join(t.verify, "*")); err != nil {
+			return nil, fmt.Errorf("list the CA certificates in %s: %w", t.verify, err)
+		}
+	}
+	c.RootCAs = x509.NewCertPool()
+	found := false
+	for _, f := range files {
+		pem, err := os.ReadFile(f)
+		if err != nil {
+			return nil, fmt.Errorf("read the CA certificates of redfish_verify_ca: %w", err)
+		}
+		found = c.RootCAs.AppendCertsFromPEM(pem) || found
+	}
+	if !found {
+		return nil, driverinfo.Wrong("redfish_verify_ca", "names %s, where there is no PEM certificate", t.verify)
+	}
+	return c, nil
+}

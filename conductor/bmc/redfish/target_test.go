@@ -1,0 +1,93 @@
+package redfish_test
+
+import (
+	"encoding/pem"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+func TestValidate(t *testing.T) {
+	d := redfish.New(redfish.Options{})
+	for _, c := range []struct {
+		key  string
+		v    any
+		want string // in the error; "" for none
+	}{
+		{"redfish_address", "10.0.0.1", ""},
+		{"redfish_address", "bmc.example:8443/redfish/v1", ""},
+		{"redfish_address", "[fd00::1]:443", ""},
+		{"redfish_address", "http://[fd00::1]", ""},
+		{"redfish_address", nil, "redfish_address is missing"},
+		{"redfish_address", "", "redfish_address is missing"},
+		{"redfish_address", 5.0, "redfish_address must be a string, not float64"},
+		{"redfish_address", "ftp://h", "must be a URL"},
+		{"redfish_address", "https://", "must be a URL"},
+		{"redfish_address", "https://admin:secret@h", "must not hold credentials"},
+		{"redfish_address", "https://h\x00secret", "must be a URL"},
+		{"redfish_address", "https://h/?q", "remove what follows"},
+		{"redfish_system_id", "/redfish/v1/Systems/1", ""},
+		{"redfish_system_id", "1", "must be a path such as"},
+		{"redfish_username", "admin", ""},
+		{"redfish_username", true, "must be a string, not bool"},
+		{"redfish_password", 12345.0, "must be a string, not float64"},
+		{"redfish_auth_type", "session", ""},
+		{"redfish_auth_type", "digest", `must be auto, basic or session, not "digest"`},
+		{"redfish_verify_ca", false, ""},
+		{"redfish_verify_ca", "False", ""},
+		{"redfish_verify_ca", "1", ""},
+		{"redfish_verify_ca", t.TempDir(), ""},
+		{"redfish_verify_ca", "/no/such/file", `there is no "/no/such/file"`},
+		{"redfish_verify_ca", 7.0, "must be a boolean or a path, not float64"},
+	} {
+		n := node.Node{DriverInfo: map[string]any{"redfish_address": "https://h"}}
+		n.DriverInfo[c.key] = c.v
+		err := d.Validate(n)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s = %v: %v", c.key, c.v, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !permanent(err) || strings.Contains(err.Error(), "secret")):
+			t.Errorf("%s = %v: got %v, want %s", c.key, c.v, err, c.want)
+		}
+	}
+}
+
+// The BMC's certificate is checked against what the node names.
+func TestVerify(t *testing.T) {
+	b := newBoard(t)
+	s := httptest.NewTLSServer(b)
+	t.Cleanup(s.Close)
+	dir := t.TempDir()
+	ca := filepath.Join(dir, "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(ca, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := newDriver(t, redfish.Options{BackOff: time.Millisecond})
+	for _, c := range []struct {
+		verify any
+		want   string
+	}{
+		{nil, "certificate signed by unknown authority"},
+		{true, "certificate signed by unknown authority"},
+		{"false", ""},
+		{ca, ""},
+		{dir, ""},
+		{empty, "where there is no PEM certificate"},
+	} {
+		_, err := d.PowerState(t.Context(), b.node("redfish_address", s.URL, "redfish_verify_ca", c.verify))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("verify %v: got %v, want %q", c.verify, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package redfish
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// maxBody bounds an answer; the largest resources of real BMCs are a few
+// hundred kilobytes.
+const maxBody = 8 << 20
+
+// wire is the transport to one BMC: one request at a time from the first byte
+// sent to the last received, each with a deadline and a trace.
+type wire struct {
+	next     *http.Transport
+	root     string
+	timeout  time.Duration
+	log      *slog.Logger
+	turn     sync.Mutex
+	requests atomic.Int64
+}
+
+func newWire(o *Options, t *target) (*wire, error) {
+	conf, err := t.tlsConfig()
+	if err != nil {
+		return nil, err
+	}
+	return &wire{
+		// No proxy: BMCs are on a network of their own. HTTP/1.1: what they know.
+		next: &http.Transport{TLSClientConfig: conf, MaxConnsPerHost: 1, IdleConnTimeout: 30 * time.Second},
+		root: t.root, timeout: o.RequestTimeout, log: o.Log.With("bmc", t.base),
+	}, nil
+}
+
+func (w *wire) close() { w.next.CloseIdleConnections() }
+
+// RoundTrip sends one request and reads the whole answer.
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	ctx, cancel := context.WithTimeout(r.Context(), w.timeout)
+	defer cancel()
+	w.requests.Add(1)
+	r = r.Clone(ctx)
+	if r.URL.Path == defaultRoot {
+		r.URL.Path = w.root
+	}
+	start := time.Now()
+	answer, err := w.exchange(r)
+	took := time.Since(start)
+	trace := []any{"method", r.Method, "path", r.URL.Path, "ms", took.Milliseconds()}
+	if err != nil {
+		w.log.Debug("redfish call", append(trace, "err", err)...)
+		return nil, &wireError{r.Method, r.URL.Path, took, err}
+	}
+	w.log.Debug("redfish call", append(trace, "status", answer.StatusCode)...)
+	return answer, nil
+}
+
+// exchange does the work of RoundTrip. The answer it returns is in memory.
+func (w *wire) exchange(r *http.Request) (*http.Response, error) {
+	answer, err := w.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
+	if err = errors.Join(err, answer.Body.Close()); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if len(body) > maxBody {
+		return nil, fmt.Errorf("the answer is larger than %d bytes", maxBody)
+	}
+	if r.Method == http.MethodGet && answer.StatusCode == http.StatusOK && !json.Valid(body) {
+		return nil, fmt.Errorf("the answer is not JSON: it begins with %.40q", body)
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	return answer, nil
+}
+
+// sameHost keeps tokens and passwords from following a redirect elsewhere.
+func sameHost(r *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	if r.URL.Host != first.Host || r.URL.Scheme != first.Scheme || len(via) > 5 {
+		return fmt.Errorf("redirected to %s://%s, which is not followed: set redfish_address to where the BMC is", r.URL.Scheme, r.URL.Host)
+	}
+	return nil
+}
