@@ -1,0 +1,98 @@
+// Package pxe is the boot service's contract: what a machine that asks for an
+// address or a boot file looks like (Client), the one question boot asks of
+// whoever knows the machines (Booter), and where addresses are remembered
+// (Leases). The protocols live below it: dhcp, tftp, httpboot, ipxe.
+//
+// pxe knows nothing of nodes, states or power: it must not import the
+// conductor, and it keeps no policy of its own.
+package pxe
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// Firmware is the program on the machine that speaks to us, read from DHCP
+// options 60, 77 and 93 (RFC 2132, RFC 3004, RFC 4578).
+type Firmware string
+
+// The firmwares told apart. System is anything that is not a boot ROM: the
+// agent's or the installed operating system's DHCP client.
+const (
+	System   Firmware = "system"
+	BIOS     Firmware = "bios"
+	UEFI     Firmware = "uefi"
+	UEFIHTTP Firmware = "uefi-http"
+	IPXE     Firmware = "ipxe"
+)
+
+// Stage is a point on the way from power-on to a running ramdisk, in order.
+type Stage string
+
+// The boot stages the boot service can see.
+const (
+	StageOffer   Stage = "dhcp offer"
+	StageAck     Stage = "dhcp ack"
+	StageTFTP    Stage = "tftp boot file"
+	StageHTTP    Stage = "http boot file"
+	StageScript  Stage = "ipxe script"
+	StageKernel  Stage = "kernel"
+	StageRamdisk Stage = "ramdisk"
+)
+
+// Client is a machine as the wire shows it.
+type Client struct {
+	MAC      net.HardwareAddr
+	Arch     uint16 // DHCP option 93, RFC 4578 section 2.1: 0 BIOS, 7 and 9 x86-64 UEFI, 16 x86-64 UEFI HTTP
+	Firmware Firmware
+	IP       netip.Addr // the address it has or was offered; zero when unknown
+	Detail   string     // what was asked for: a file name, a vendor class; for people
+}
+
+// Action is what a machine gets.
+type Action int
+
+// The actions. The zero value ignores the machine, so a forgotten answer is
+// a silent one.
+const (
+	Ignore  Action = iota // no DHCP answer at all: not ours
+	Address               // an address, but nothing to boot: the firmware goes on to its next device
+	Ramdisk               // an address, a boot loader, then Kernel and Initrd
+)
+
+// Boot is the answer to one Client.
+type Boot struct {
+	Action  Action
+	Kernel  string // absolute local path, or an http(s) URL
+	Initrd  string // absolute local path, or an http(s) URL
+	Cmdline string // kernel command line, without initrd=
+}
+
+// Booter is the one question boot asks. Boot is called several times in one
+// boot (DHCP, script, kernel, ramdisk) and must be quick and free of side
+// effects; Reached reports progress and must not block. Both are safe for
+// concurrent use.
+type Booter interface {
+	Boot(ctx context.Context, c Client) (Boot, error)
+	Reached(ctx context.Context, c Client, s Stage)
+}
+
+// Lease binds an address to a MAC. A Static lease is a reservation: it never
+// expires and its address is given to nobody else.
+type Lease struct {
+	MAC     net.HardwareAddr
+	IP      netip.Addr
+	Static  bool
+	Expires time.Time
+}
+
+// Leases remembers addresses across restarts. Leases lists all of them;
+// SaveLease inserts or replaces the one of that MAC. An address never stands
+// twice: the second SaveLease answers an error.
+type Leases interface {
+	Leases(ctx context.Context) ([]Lease, error)
+	SaveLease(ctx context.Context, l Lease) error
+	DeleteLease(ctx context.Context, mac net.HardwareAddr) error
+}

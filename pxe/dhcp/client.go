@@ -1,0 +1,70 @@
+package dhcp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/insomniacslk/dhcp/dhcpv4"
+)
+
+const (
+	classPXE  = "PXEClient"  // option 60 of PXE 2.1 firmware
+	classHTTP = "HTTPClient" // option 60 of UEFI 2.5 HTTP boot
+)
+
+// clientOf reads from a request what the machine is.
+func clientOf(req *dhcpv4.DHCPv4) pxe.Client {
+	arch, hasArch := archOf(req)
+	c := pxe.Client{MAC: req.ClientHWAddr, Arch: arch, Firmware: pxe.System, Detail: detail(req)}
+	class := req.ClassIdentifier()
+	switch {
+	case isIPXE(req): // first, since iPXE also says PXEClient
+		c.Firmware = pxe.IPXE
+	case strings.HasPrefix(class, classHTTP):
+		c.Firmware = pxe.UEFIHTTP
+	case (strings.HasPrefix(class, classPXE) || hasArch) && arch == 0:
+		c.Firmware = pxe.BIOS
+	case strings.HasPrefix(class, classPXE) || hasArch:
+		c.Firmware = pxe.UEFI
+	}
+	return c
+}
+
+// isIPXE knows iPXE by its own option space (175) or its user class (77),
+// which it sends without the length byte RFC 3004 asks for.
+func isIPXE(req *dhcpv4.DHCPv4) bool {
+	return req.Options.Has(dhcpv4.OptionEtherboot) ||
+		bytes.Contains(req.Options.Get(dhcpv4.OptionUserClassInformation), []byte("iPXE"))
+}
+
+// archOf reads option 93, its first entry when there are several, or what
+// some ROMs only say in the class "PXEClient:Arch:00007:UNDI:003016".
+func archOf(req *dhcpv4.DHCPv4) (uint16, bool) {
+	if v := req.Options.Get(dhcpv4.OptionClientSystemArchitectureType); len(v) >= 2 {
+		return binary.BigEndian.Uint16(v), true
+	}
+	fields := strings.Split(req.ClassIdentifier(), ":")
+	if len(fields) < 3 || fields[1] != "Arch" {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(fields[2], 10, 16)
+	return uint16(n), err == nil
+}
+
+// detail is the machine's own word for itself, made fit for a log line.
+func detail(req *dhcpv4.DHCPv4) string {
+	word := req.ClassIdentifier()
+	if isIPXE(req) {
+		word = "iPXE " + word
+	}
+	word = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, word)
+	return word[:min(len(word), 64)]
+}

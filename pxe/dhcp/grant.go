@@ -1,0 +1,124 @@
+package dhcp
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+// Grant is a lease that is being acknowledged and what has to be on record
+// before the machine is told.
+type Grant struct {
+	Save  bool             // false: the record is good enough
+	Lease pxe.Lease        // to be saved; it ends later than promised, so that several boots in a row write once
+	Evict net.HardwareAddr // when not nil: delete this machine's record first, its lease ran out and Lease has the address now
+}
+
+// Current returns the address mac has, for renewals: the one it was offered
+// or granted and that has not run out.
+func (p *Pool) Current(mac net.HardwareAddr, now time.Time) (netip.Addr, bool) {
+	e := p.entries[hwaddr(mac)]
+	if e == nil || !e.live(now) {
+		return netip.Addr{}, false
+	}
+	return e.ip, true
+}
+
+// Grant lends ip to mac for s.Lease from now. It fails when mac does not hold it.
+func (p *Pool) Grant(mac net.HardwareAddr, s Subnet, ip netip.Addr, now time.Time) (Grant, error) {
+	hw := hwaddr(mac)
+	e := p.entries[hw]
+	if e == nil || e.ip != ip || !e.live(now) {
+		return Grant{}, fmt.Errorf("address %v is not held for %v", ip, hw)
+	}
+	if e.static {
+		return Grant{}, nil
+	}
+	e.bound, e.expires = true, now.Add(s.Lease)
+	g := Grant{
+		Save:  e.stored.Before(e.expires),
+		Lease: pxe.Lease{MAC: mac, IP: ip, Expires: e.expires.Add(s.Lease / 4)},
+	}
+	if other, ok := p.stored[ip]; ok && other != hw {
+		g.Evict = net.HardwareAddr(other[:])
+	}
+	return g, nil
+}
+
+// Saved notes that a grant's lease is on record.
+func (p *Pool) Saved(g Grant) {
+	hw := hwaddr(g.Lease.MAC)
+	if g.Evict != nil {
+		delete(p.records, hwaddr(g.Evict))
+	}
+	if was, ok := p.records[hw]; ok {
+		delete(p.stored, was)
+	}
+	p.stored[g.Lease.IP], p.records[hw] = hw, g.Lease.IP
+	if e := p.entries[hw]; e != nil && e.ip == g.Lease.IP {
+		e.stored = g.Lease.Expires
+	}
+}
+
+// Unsaved takes a grant back whose lease could not be put on record: the
+// address is left alone for a while, since somebody else may have it there.
+func (p *Pool) Unsaved(g Grant, now time.Time) {
+	hw := hwaddr(g.Lease.MAC)
+	if e := p.entries[hw]; e != nil && e.ip == g.Lease.IP && !e.static {
+		p.drop(hw)
+		p.refused[g.Lease.IP] = now.Add(offerHold)
+	}
+}
+
+// Release ends mac's lease of ip at once (RFC 2131 section 4.3.4). The
+// address is remembered, so that the machine most likely gets it again.
+func (p *Pool) Release(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
+	e := p.entries[hwaddr(mac)]
+	if e == nil || e.ip != ip || e.static {
+		return false
+	}
+	e.expires = now
+	return true
+}
+
+// Decline notes that mac found ip in use by somebody else (RFC 2131 section
+// 4.3.3): nobody gets it for an hour. A reservation stays with its machine,
+// its owner has to find the other one. It answers false when ip is not mac's to decline.
+func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
+	hw := hwaddr(mac)
+	e := p.entries[hw]
+	if e == nil || e.ip != ip {
+		return false
+	}
+	if !e.static {
+		p.drop(hw)
+		p.refused[ip] = now.Add(declineHold)
+	}
+	return true
+}
+
+func (p *Pool) drop(hw hwaddr) {
+	delete(p.holder, p.entries[hw].ip)
+	delete(p.entries, hw)
+}
+
+// Note remembers how a machine that has an address looked on the wire.
+func (p *Pool) Note(c pxe.Client) {
+	if e := p.entries[hwaddr(c.MAC)]; e != nil {
+		e.client = c
+	}
+}
+
+// Client returns the machine that has ip now, as last seen.
+func (p *Pool) Client(ip netip.Addr, now time.Time) (pxe.Client, bool) {
+	hw, ok := p.holder[ip]
+	if !ok || !p.entries[hw].live(now) {
+		return pxe.Client{}, false
+	}
+	c := p.entries[hw].client
+	c.MAC, c.IP = net.HardwareAddr(hw[:]), ip
+	return c, true
+}

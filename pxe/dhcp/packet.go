@@ -1,0 +1,96 @@
+package dhcp
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/insomniacslk/dhcp/dhcpv4"
+	"github.com/insomniacslk/dhcp/iana"
+)
+
+const (
+	maxPacket = 1500 // an Ethernet frame's worth; no client sends more
+	maxHops   = 16   // RFC 1542 section 4.1.1
+)
+
+// parse reads a DHCP request from a datagram. The error says why the datagram
+// is none that a server answers.
+func parse(b []byte) (*dhcpv4.DHCPv4, error) {
+	if len(b) > maxPacket {
+		return nil, fmt.Errorf("dhcp packet of more than %d bytes", maxPacket)
+	}
+	p, err := dhcpv4.FromBytes(b)
+	if err != nil {
+		return nil, fmt.Errorf("malformed dhcp packet of %d bytes: %w", len(b), err)
+	}
+	switch {
+	case p.OpCode != dhcpv4.OpcodeBootRequest:
+		return nil, fmt.Errorf("dhcp opcode %v, expected a request", p.OpCode)
+	case p.HWType != iana.HWTypeEthernet || len(p.ClientHWAddr) != 6:
+		return nil, fmt.Errorf("dhcp hardware type %v with an address of %d bytes, expected Ethernet", p.HWType, len(p.ClientHWAddr))
+	case hwaddr(p.ClientHWAddr) == hwaddr{} || p.ClientHWAddr[0]&1 != 0:
+		return nil, fmt.Errorf("dhcp hardware address %v is not one of a single machine", p.ClientHWAddr)
+	case p.HopCount > maxHops:
+		return nil, fmt.Errorf("dhcp packet went through %d relays", p.HopCount)
+	}
+	for _, code := range echoed() {
+		if n := len(p.Options.Get(code)); n > 255 {
+			return nil, fmt.Errorf("dhcp option %d is %d bytes long, at most 255 are echoed", code.Code(), n)
+		}
+	}
+	switch t := p.MessageType(); t {
+	case dhcpv4.MessageTypeDiscover, dhcpv4.MessageTypeRequest, dhcpv4.MessageTypeDecline,
+		dhcpv4.MessageTypeRelease, dhcpv4.MessageTypeInform:
+		return p, nil
+	default:
+		return nil, fmt.Errorf("dhcp message type %v is not for a server", t)
+	}
+}
+
+// echoed lists the options a reply repeats: the client identifier (RFC 6842),
+// the machine's GUID (PXE 2.1: ROMs drop answers without it) and what the
+// relay put in (RFC 3046).
+func echoed() []dhcpv4.OptionCode {
+	return []dhcpv4.OptionCode{
+		dhcpv4.OptionClientIdentifier,
+		dhcpv4.OptionClientMachineIdentifier,
+		dhcpv4.OptionRelayAgentInformation,
+	}
+}
+
+// addr turns the library's address into one that compares; the unspecified
+// address and rubbish become the zero Addr.
+func addr(ip net.IP) netip.Addr {
+	a, ok := netip.AddrFromSlice(ip.To4())
+	if !ok || a.IsUnspecified() {
+		return netip.Addr{}
+	}
+	return a
+}
+
+// wanted is the address a REQUEST is about: option 50, or in a renewal ciaddr.
+func wanted(req *dhcpv4.DHCPv4) netip.Addr {
+	if a := addr(req.RequestedIPAddress()); a.IsValid() {
+		return a
+	}
+	return addr(req.ClientIPAddr)
+}
+
+// link is an address on the subnet the client sits on, by which the subnet
+// is chosen: the relay's link selection (RFC 3527) or address, else the address a
+// renewal comes from, else the server's own.
+func link(req *dhcpv4.DHCPv4, server netip.Addr) netip.Addr {
+	if relay := addr(req.GatewayIPAddr); relay.IsValid() {
+		if info := req.RelayAgentInfo(); info != nil {
+			if a := addr(info.Get(dhcpv4.LinkSelectionSubOption)); a.IsValid() {
+				return a
+			}
+		}
+		return relay
+	}
+	if a := addr(req.ClientIPAddr); a.IsValid() {
+		return a
+	}
+	return server
+}

@@ -1,0 +1,219 @@
+package dhcp
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+const (
+	// offerHold is how long an offered address waits for its REQUEST.
+	offerHold = time.Minute
+	// declineHold is how long an address that a machine found in use elsewhere is left alone.
+	declineHold = time.Hour
+)
+
+type hwaddr [6]byte
+
+func (h hwaddr) String() string { return net.HardwareAddr(h[:]).String() }
+
+// entry is what one machine holds. An entry stands exactly as long as
+// Pool.holder names its machine for its address.
+type entry struct {
+	ip      netip.Addr
+	static  bool
+	bound   bool       // acknowledged, not only offered
+	expires time.Time  // as promised to the machine; past: remembered, but free for others
+	stored  time.Time  // expiry on record in pxe.Leases; zero: not on record
+	client  pxe.Client // as last seen in a DHCP request
+}
+
+func (e *entry) live(now time.Time) bool { return e.static || e.expires.After(now) }
+
+// Pool decides which machine has which address. It does no I/O and reads no
+// clock: callers pass the time, and write to pxe.Leases what Grant tells them
+// to. It is not safe for concurrent use. Its memory is bounded by the number
+// of addresses it was given, however many machines ask.
+type Pool struct {
+	subnets []Subnet
+	taken   map[netip.Addr]bool // addresses of ours and of routers: never given out
+	entries map[hwaddr]*entry
+	holder  map[netip.Addr]hwaddr
+	stored  map[netip.Addr]hwaddr // what pxe.Leases has on record, by address
+	records map[hwaddr]netip.Addr // the same, by machine
+	refused map[netip.Addr]time.Time
+}
+
+// ExhaustedError means that every address of a subnet's pool is held.
+type ExhaustedError struct{ Subnet Subnet }
+
+func (e *ExhaustedError) Error() string {
+	if !e.Subnet.First.IsValid() {
+		return fmt.Sprintf("subnet %v has no pool: only machines with a reservation get an address", e.Subnet.Prefix)
+	}
+	return fmt.Sprintf("no free address between %v and %v: widen the pool or shorten the lease time", e.Subnet.First, e.Subnet.Last)
+}
+
+// NewPool returns a pool over subnets, which must not overlap, that knows
+// leases and never gives out an address of own (the server's).
+func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, error) {
+	p := &Pool{taken: map[netip.Addr]bool{}, refused: map[netip.Addr]time.Time{}}
+	for _, a := range own {
+		p.taken[a] = true
+	}
+	for _, s := range subnets {
+		s, err := s.normal()
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range p.subnets {
+			if o.Prefix.Overlaps(s.Prefix) {
+				return nil, fmt.Errorf("subnets %v and %v overlap: an address must belong to one only", o.Prefix, s.Prefix)
+			}
+		}
+		if s.Router.IsValid() {
+			p.taken[s.Router] = true
+		}
+		p.subnets = append(p.subnets, s)
+	}
+	return p, p.load(leases)
+}
+
+// load replaces what the pool knows by what is on record.
+func (p *Pool) load(leases []pxe.Lease) error {
+	entries := make(map[hwaddr]*entry, len(leases))
+	holder := make(map[netip.Addr]hwaddr, len(leases))
+	stored := make(map[netip.Addr]hwaddr, len(leases))
+	records := make(map[hwaddr]netip.Addr, len(leases))
+	for _, l := range leases {
+		if len(l.MAC) != len(hwaddr{}) || !l.IP.Is4() {
+			return fmt.Errorf("lease of %v for %v on record: expected a six-byte MAC and an IPv4 address", l.IP, l.MAC)
+		}
+		hw := hwaddr(l.MAC)
+		if other, ok := holder[l.IP]; ok {
+			return fmt.Errorf("address %v is on record twice, for %v and %v: delete one of the leases", l.IP, other, hw)
+		}
+		if _, ok := entries[hw]; ok {
+			return fmt.Errorf("%v is on record with two addresses: delete one of the leases", hw)
+		}
+		entries[hw] = &entry{ip: l.IP, static: l.Static, bound: true, expires: l.Expires, stored: l.Expires}
+		holder[l.IP], stored[l.IP], records[hw] = hw, hw, l.IP
+	}
+	p.entries, p.holder, p.stored, p.records = entries, holder, stored, records
+	return nil
+}
+
+// Reload takes over leases, what is on record now, and keeps the offers and
+// leases it knows itself as long as they do not stand against it: a new
+// reservation beats whoever has the address.
+func (p *Pool) Reload(leases []pxe.Lease) error {
+	was := p.entries
+	if err := p.load(leases); err != nil {
+		return err
+	}
+	for hw, e := range was {
+		known := p.entries[hw]
+		switch _, held := p.holder[e.ip]; {
+		case known != nil && known.ip == e.ip:
+			known.client = e.client
+			if !known.static && !e.static {
+				known.bound, known.expires = e.bound, e.expires
+			}
+		case known == nil && !held && !e.static:
+			e.stored = time.Time{}
+			p.entries[hw], p.holder[e.ip] = e, hw
+		}
+	}
+	return nil
+}
+
+// Subnet returns the subnet that a belongs to.
+func (p *Pool) Subnet(a netip.Addr) (Subnet, bool) {
+	for _, s := range p.subnets {
+		if s.Prefix.Contains(a) {
+			return s, true
+		}
+	}
+	return Subnet{}, false
+}
+
+// Offer returns the address machine mac should have in s and holds it for a
+// minute: its reservation, else the address it has or last had, else the one
+// it wishes for, else any.
+func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, now time.Time) (netip.Addr, error) {
+	hw := hwaddr(mac)
+	if e := p.entries[hw]; e != nil {
+		if e.static && (!s.host(e.ip) || p.taken[e.ip]) {
+			return netip.Addr{}, fmt.Errorf("the reservation of %v for %v is no free host address of subnet %v, where it asks: correct the reservation", e.ip, hw, s.Prefix)
+		}
+		if e.static || (s.inRange(e.ip) && p.free(e.ip, hw, now)) {
+			e.bound = e.bound && e.live(now)
+			e.hold(now)
+			return e.ip, nil
+		}
+	}
+	ip, err := p.pick(hw, s, wish, now)
+	if err != nil {
+		return ip, err
+	}
+	p.assign(hw, ip)
+	p.entries[hw].hold(now)
+	return ip, nil
+}
+
+func (e *entry) hold(now time.Time) {
+	if until := now.Add(offerHold); e.expires.Before(until) {
+		e.expires = until
+	}
+}
+
+// free tells whether hw may have ip: nobody else holds it and nobody declined it.
+func (p *Pool) free(ip netip.Addr, hw hwaddr, now time.Time) bool {
+	if p.taken[ip] || p.refused[ip].After(now) {
+		return false
+	}
+	other, held := p.holder[ip]
+	return !held || other == hw || !p.entries[other].live(now)
+}
+
+// pick finds an address for hw: the wish, else one nobody remembers, else
+// the one that ran out longest ago, so that machines tend to keep theirs.
+func (p *Pool) pick(hw hwaddr, s Subnet, wish netip.Addr, now time.Time) (netip.Addr, error) {
+	if s.inRange(wish) && p.free(wish, hw, now) {
+		return wish, nil
+	}
+	var oldest netip.Addr
+	var since time.Time
+	for a := s.First; s.inRange(a); a = a.Next() {
+		if !p.free(a, hw, now) {
+			continue
+		}
+		other, held := p.holder[a]
+		if !held {
+			return a, nil
+		}
+		if e := p.entries[other]; !oldest.IsValid() || e.expires.Before(since) {
+			oldest, since = a, e.expires
+		}
+	}
+	if !oldest.IsValid() {
+		return oldest, &ExhaustedError{Subnet: s}
+	}
+	return oldest, nil
+}
+
+// assign makes hw the holder of ip and of nothing else.
+func (p *Pool) assign(hw hwaddr, ip netip.Addr) {
+	if other, held := p.holder[ip]; held {
+		delete(p.entries, other)
+	}
+	e := &entry{ip: ip}
+	if was := p.entries[hw]; was != nil {
+		delete(p.holder, was.ip)
+		e.client = was.client
+	}
+	p.entries[hw], p.holder[ip] = e, hw
+}

@@ -1,0 +1,185 @@
+// Package dhcp lends addresses and tells machines what to boot: a DHCPv4
+// server (RFC 2131, 2132) with a pool, reservations and relays. What to
+// answer is decided purely, in reply.go from one request, in pool.go from who has which
+// address; serve.go alone has sockets.
+//
+// It must not know what a machine is for: pxe.Booter says whether it is ours
+// and whether it boots, and a machine that is not ours gets no answer at all.
+package dhcp
+
+import (
+	"bytes"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/ferrite-metal/ferrite/pxe/loader"
+	"github.com/insomniacslk/dhcp/dhcpv4"
+)
+
+// Answer is what a reply says of the server and of the client's subnet.
+type Answer struct {
+	Server netip.Addr // server identifier, next server and TFTP server
+	URL    string     // base of boot HTTP, no slash at the end
+	Subnet Subnet     // the one the client sits on
+}
+
+// Reply builds the answer to req, or nil when the server stays silent.
+// lease is what the books say: the machine's own lease or offer, else, when it has none,
+// somebody else's lease of the address it wants, else nothing. Reply only
+// looks: lending the address is up to the caller.
+func Reply(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) *dhcpv4.DHCPv4 {
+	if boot.Action == pxe.Ignore {
+		return nil
+	}
+	switch req.MessageType() {
+	case dhcpv4.MessageTypeDiscover:
+		if !lease.IP.IsValid() {
+			return nil
+		}
+		return lend(req, boot, lease, a, dhcpv4.MessageTypeOffer)
+	case dhcpv4.MessageTypeRequest:
+		return toRequest(req, boot, lease, a)
+	case dhcpv4.MessageTypeInform:
+		if !addr(req.ClientIPAddr).IsValid() {
+			return nil
+		}
+		p := blank(req, a, dhcpv4.MessageTypeAck)
+		p.ClientIPAddr = req.ClientIPAddr
+		network(p, a.Subnet)
+		bootOptions(p, req, boot, a)
+		return p
+	default:
+		return nil
+	}
+}
+
+// toRequest answers a REQUEST by the client's state (RFC 2131 section 4.3.2).
+func toRequest(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer) *dhcpv4.DHCPv4 {
+	chosen := addr(req.ServerIdentifier())
+	want := wanted(req)
+	switch {
+	case chosen.IsValid() && chosen != a.Server: // it took another server's offer
+		return nil
+	case !want.IsValid():
+		return nil
+	case !a.Subnet.Prefix.Contains(want):
+		return refuse(req, a, "address "+want.String()+" is not of this network")
+	case want == lease.IP && bytes.Equal(lease.MAC, req.ClientHWAddr):
+		return lend(req, boot, lease, a, dhcpv4.MessageTypeAck)
+	case lease.IP.IsValid() || chosen.IsValid():
+		return refuse(req, a, "address "+want.String()+" is not yours")
+	default: // no record of it: RFC 2131 demands silence, the client starts over by itself
+		return nil
+	}
+}
+
+// lend is an OFFER or an ACK of lease.
+func lend(req *dhcpv4.DHCPv4, boot pxe.Boot, lease pxe.Lease, a Answer, t dhcpv4.MessageType) *dhcpv4.DHCPv4 {
+	p := blank(req, a, t)
+	p.YourIPAddr = lease.IP.AsSlice()
+	p.ClientIPAddr = net.IPv4zero
+	if t == dhcpv4.MessageTypeAck {
+		p.ClientIPAddr = req.ClientIPAddr
+	}
+	p.UpdateOption(dhcpv4.OptIPAddressLeaseTime(a.Subnet.Lease.Truncate(time.Second)))
+	network(p, a.Subnet)
+	bootOptions(p, req, boot, a)
+	return p
+}
+
+// refuse is a NAK. Through a relay it must be broadcast on the client's
+// link, since the client is told to forget its address (RFC 2131 section 4.3.2).
+func refuse(req *dhcpv4.DHCPv4, a Answer, why string) *dhcpv4.DHCPv4 {
+	p := blank(req, a, dhcpv4.MessageTypeNak)
+	p.UpdateOption(dhcpv4.OptMessage(why))
+	if addr(req.GatewayIPAddr).IsValid() {
+		p.SetBroadcast()
+	}
+	return p
+}
+
+// blank is a reply with what all replies share (RFC 2131 table 3).
+func blank(req *dhcpv4.DHCPv4, a Answer, t dhcpv4.MessageType) *dhcpv4.DHCPv4 {
+	p := &dhcpv4.DHCPv4{
+		OpCode:        dhcpv4.OpcodeBootReply,
+		HWType:        req.HWType,
+		TransactionID: req.TransactionID,
+		Flags:         req.Flags,
+		ClientIPAddr:  net.IPv4zero,
+		YourIPAddr:    net.IPv4zero,
+		ServerIPAddr:  net.IPv4zero,
+		GatewayIPAddr: req.GatewayIPAddr,
+		ClientHWAddr:  req.ClientHWAddr,
+		Options:       dhcpv4.Options{},
+	}
+	for _, code := range echoed() {
+		if v := req.Options.Get(code); v != nil {
+			p.UpdateOption(dhcpv4.OptGeneric(code, v))
+		}
+	}
+	p.UpdateOption(dhcpv4.OptMessageType(t))
+	p.UpdateOption(dhcpv4.OptServerIdentifier(a.Server.AsSlice()))
+	return p
+}
+
+// network adds what the client needs to know of its subnet.
+func network(p *dhcpv4.DHCPv4, s Subnet) {
+	p.UpdateOption(dhcpv4.OptSubnetMask(net.CIDRMask(s.Prefix.Bits(), 32)))
+	p.UpdateOption(dhcpv4.OptBroadcastAddress(s.Broadcast().AsSlice()))
+	if s.Router.IsValid() {
+		p.UpdateOption(dhcpv4.OptRouter(s.Router.AsSlice()))
+	}
+	if len(s.DNS) > 0 {
+		ips := make([]net.IP, len(s.DNS))
+		for i, a := range s.DNS {
+			ips[i] = a.AsSlice()
+		}
+		p.UpdateOption(dhcpv4.OptDNS(ips...))
+	}
+}
+
+// iPXE's encapsulated option 176 "no-pxedhcp": do not wait for a ProxyDHCP server. Without it
+// iPXE sits out three seconds after every ACK.
+const ipxeNoProxyDHCP = 176
+
+// bootOptions adds what to boot, if anything. A boot ROM that is not to boot
+// gets the rest of the answer without a file, and goes on to its next device.
+func bootOptions(p, req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer) {
+	c := clientOf(req)
+	if c.Firmware == pxe.IPXE {
+		p.UpdateOption(dhcpv4.OptGeneric(dhcpv4.OptionEtherboot, []byte{ipxeNoProxyDHCP, 1, 1}))
+	}
+	file, ok := bootFile(c, boot, a.URL)
+	if !ok {
+		return
+	}
+	p.ServerIPAddr = a.Server.AsSlice()
+	p.UpdateOption(dhcpv4.OptBootFileName(file))
+	if len(file) < 128 { // the field old ROMs read; a longer name stands in option 67 alone
+		p.BootFileName = file
+	}
+	if c.Firmware == pxe.UEFIHTTP {
+		// The firmware drops offers that do not repeat its class (UEFI 2.10 section 24.7.3.1).
+		p.UpdateOption(dhcpv4.OptClassIdentifier(classHTTP))
+		return
+	}
+	p.UpdateOption(dhcpv4.OptTFTPServerName(a.Server.String()))
+}
+
+// bootFile names what a client fetches first: iPXE its script and UEFI HTTP
+// boot the loader, both as a URL below base; other firmware a TFTP file name.
+func bootFile(c pxe.Client, boot pxe.Boot, base string) (string, bool) {
+	if boot.Action != pxe.Ramdisk {
+		return "", false
+	}
+	if c.Firmware == pxe.IPXE {
+		return base + pxe.ScriptPath(c.MAC), true
+	}
+	file, ok := loader.For(c.Firmware, c.Arch)
+	if ok && c.Firmware == pxe.UEFIHTTP {
+		file = base + pxe.LoaderPath(file)
+	}
+	return file, ok
+}

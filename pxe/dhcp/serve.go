@@ -1,0 +1,188 @@
+package dhcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/insomniacslk/dhcp/dhcpv4"
+)
+
+const (
+	workers     = 4               // requests answered at a time; the kernel queues the rest and drops what is too much
+	askTimeout  = 3 * time.Second // for one question to the Booter or write to the Leases
+	complainGap = time.Minute     // between two warnings: strangers can cause them
+)
+
+// Config is what a server needs. Interface, Server, Subnets, Booter, Leases
+// and Log are required.
+type Config struct {
+	Interface  string     // the only one served; empty (tests, or relays alone): answers go where the request came from
+	Server     netip.Addr // our address on it: server identifier and next server
+	URL        string     // base of boot HTTP, e.g. http://10.77.0.1:8088
+	Subnets    []Subnet
+	Port       uint16 // 0: 67
+	ClientPort uint16 // 0: 68
+	Booter     pxe.Booter
+	Leases     pxe.Leases
+	Log        *slog.Logger
+	Now        func() time.Time // nil: time.Now
+}
+
+// Server is a DHCP server whose sockets are open. Its methods are safe for
+// concurrent use.
+type Server struct {
+	conf Config
+	wire *wire
+
+	mu         sync.Mutex // over what follows
+	pool       *Pool
+	complained map[string]time.Time // by text, of which there are a few
+}
+
+// Listen reads the leases on record and opens the sockets. Serve must follow.
+func Listen(ctx context.Context, c Config) (*Server, error) {
+	if c.Port == 0 {
+		c.Port = dhcpv4.ServerPort
+	}
+	if c.ClientPort == 0 {
+		c.ClientPort = dhcpv4.ClientPort
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	leases, err := c.Leases.Leases(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("dhcp: read the leases on record: %w", err)
+	}
+	pool, err := NewPool(c.Subnets, []netip.Addr{c.Server}, leases)
+	if err != nil {
+		return nil, fmt.Errorf("dhcp: %w", err)
+	}
+	w, err := openWire(ctx, c.Interface, c.Server, c.Port)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{conf: c, wire: w, pool: pool, complained: map[string]time.Time{}}, nil
+}
+
+// Addr is where the server listens.
+func (s *Server) Addr() netip.AddrPort { return s.wire.udp.LocalAddr().(*net.UDPAddr).AddrPort() }
+
+// Client returns the machine that has ip now, as its last DHCP request showed it.
+func (s *Server) Client(ip netip.Addr) (pxe.Client, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pool.Client(ip, s.conf.Now())
+}
+
+// Reload reads the leases on record again: to be called when reservations changed.
+func (s *Server) Reload(ctx context.Context) error {
+	leases, err := s.conf.Leases.Leases(ctx)
+	if err != nil {
+		return fmt.Errorf("dhcp: read the leases on record: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.pool.Reload(leases); err != nil {
+		return fmt.Errorf("dhcp: %w", err)
+	}
+	return nil
+}
+
+// Serve answers requests until ctx ends, then closes the sockets. It returns
+// nil when ctx ended it.
+func (s *Server) Serve(ctx context.Context) error {
+	// The read deadline wakes the workers; the sockets close when none uses them any more.
+	stop := context.AfterFunc(ctx, func() { _ = s.wire.udp.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() { s.work(ctx) })
+	}
+	wg.Wait()
+	return s.wire.close()
+}
+
+// Close frees the sockets of a server that was never served.
+func (s *Server) Close() error { return s.wire.close() }
+
+func (s *Server) work(ctx context.Context) {
+	buf := make([]byte, maxPacket+1)
+	for {
+		n, peer, err := s.wire.udp.ReadFromUDPAddrPort(buf)
+		if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // the interface went down, say: it may come back
+			s.complain("dhcp cannot read", "interface", s.conf.Interface, "err", err)
+			pause(ctx, 100*time.Millisecond)
+			continue
+		}
+		req, err := parse(buf[:n])
+		if err != nil {
+			s.conf.Log.Debug("dhcp packet ignored", "from", peer, "err", err)
+			continue
+		}
+		s.handle(ctx, req, peer)
+	}
+}
+
+// handle answers one request and reports how far its machine got.
+func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.AddrPort) {
+	c, reply := s.answer(ctx, req)
+	log := s.conf.Log.With("mac", c.MAC.String(), "firmware", c.Firmware, "request", req.MessageType().String())
+	if reply == nil {
+		log.Debug("dhcp request not answered", "detail", c.Detail, "from", peer)
+		return
+	}
+	// Before the reply is out, so that stages are reported in their order. An
+	// operating system's DHCP is no step of a network boot.
+	if stage, ok := stageOf(reply); ok && c.Firmware != pxe.System {
+		s.conf.Booter.Reached(ctx, c, stage)
+	}
+	r := destination(reply, ports{server: s.conf.Port, client: s.conf.ClientPort})
+	if err := s.wire.send(reply.ToBytes(), r, peer); err != nil {
+		log.Warn("dhcp reply not sent", "to", r.to, "err", err)
+		return
+	}
+	log.Debug("dhcp reply", "reply", reply.MessageType().String(), "ip", c.IP, "file", reply.BootFileNameOption(), "to", r.to)
+}
+
+func stageOf(reply *dhcpv4.DHCPv4) (pxe.Stage, bool) {
+	switch {
+	case reply.MessageType() == dhcpv4.MessageTypeOffer:
+		return pxe.StageOffer, true
+	case reply.MessageType() == dhcpv4.MessageTypeAck && addr(reply.YourIPAddr).IsValid():
+		return pxe.StageAck, true
+	default:
+		return "", false
+	}
+}
+
+// complain warns, with one text at most once in complainGap.
+func (s *Server) complain(text string, args ...any) {
+	now := s.conf.Now()
+	s.mu.Lock()
+	due := now.Sub(s.complained[text]) >= complainGap
+	if due {
+		s.complained[text] = now
+	}
+	s.mu.Unlock()
+	if due {
+		s.conf.Log.Warn(text, args...)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,51 @@
+package dhcp
+
+import (
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/insomniacslk/dhcp/dhcpv4"
+)
+
+// settle finds the lease that Reply answers req from, and holds an address
+// for the machine when the request is one that gets one.
+func settle(p *Pool, req *dhcpv4.DHCPv4, s Subnet, server netip.Addr, now time.Time) (pxe.Lease, error) {
+	mac := req.ClientHWAddr
+	switch req.MessageType() {
+	case dhcpv4.MessageTypeDiscover:
+		ip, err := p.Offer(mac, s, addr(req.RequestedIPAddress()), now)
+		return pxe.Lease{MAC: mac, IP: ip}, err
+	case dhcpv4.MessageTypeRequest:
+		// An offer of ours that ran out meanwhile, or a renewal of an address
+		// nobody else has, is as good as a record. An address a rebooted
+		// client merely remembers is not (RFC 2131 section 4.3.2).
+		adopt := addr(req.ServerIdentifier()) == server || addr(req.ClientIPAddr).IsValid()
+		return p.claim(mac, s, wanted(req), adopt, now), nil
+	default:
+		return pxe.Lease{}, nil
+	}
+}
+
+// claim returns the lease that a REQUEST for want is judged by: mac's own,
+// else that of whoever has want, else none. With adopt, mac gets want when it is free.
+func (p *Pool) claim(mac net.HardwareAddr, s Subnet, want netip.Addr, adopt bool, now time.Time) pxe.Lease {
+	if ip, ok := p.Current(mac, now); ok {
+		return pxe.Lease{MAC: mac, IP: ip}
+	}
+	hw := hwaddr(mac)
+	if other, held := p.holder[want]; held && other != hw && p.entries[other].live(now) {
+		return pxe.Lease{MAC: net.HardwareAddr(other[:]), IP: want}
+	}
+	e := p.entries[hw]
+	adopt = adopt || (e != nil && e.ip == want) // it was ours and ran out, but nobody took it
+	if !adopt || !s.inRange(want) || !p.free(want, hw, now) {
+		return pxe.Lease{}
+	}
+	if e == nil || e.ip != want {
+		p.assign(hw, want)
+	}
+	p.entries[hw].hold(now)
+	return pxe.Lease{MAC: mac, IP: want}
+}

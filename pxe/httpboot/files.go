@@ -1,0 +1,109 @@
+package httpboot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/ferrite-metal/ferrite/pxe/ipxe"
+	"github.com/ferrite-metal/ferrite/pxe/loader"
+)
+
+// loader serves a boot loader; UEFI firmware sends HEAD, then GET, and wants the length.
+func (h *handler) loader(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	file, info, err := h.Loaders.Open(name)
+	if err != nil {
+		if !errors.Is(err, loader.ErrName) && !errors.Is(err, fs.ErrNotExist) {
+			h.Log.Warn("boot loader not served", "file", name, "err", err)
+		}
+		h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("there is no boot loader %.100q", name))
+		return
+	}
+	defer file.Close()
+	if c, ok := h.known(remote(r)); ok {
+		c.Detail = name
+		h.reached(r, c, pxe.StageHTTP)
+	}
+	serveFile(w, r, file, info)
+}
+
+func (h *handler) script(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
+	text := ipxe.Exit(c.MAC)
+	if boot.Action == pxe.Ramdisk {
+		var err error
+		text, err = ipxe.Script(ipxe.Boot{
+			MAC:     c.MAC,
+			Kernel:  h.URL + pxe.KernelPath(c.MAC),
+			Initrd:  h.URL + pxe.InitrdPath(c.MAC),
+			Cmdline: boot.Cmdline,
+		})
+		if err != nil {
+			h.Log.Error("no ipxe script", "mac", c.MAC.String(), "err", err)
+			http.Error(w, "no script: "+err.Error(), http.StatusInternalServerError)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	h.reached(r, c, pxe.StageScript)
+	http.ServeContent(w, r, "", zeroTime(), strings.NewReader(text))
+}
+
+func (h *handler) kernel(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
+	h.bootFile(w, r, c, boot, boot.Kernel, pxe.StageKernel)
+}
+
+func (h *handler) initrd(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
+	h.bootFile(w, r, c, boot, boot.Initrd, pxe.StageRamdisk)
+}
+
+// bootFile serves a kernel or ramdisk from disk, or sends the machine to the
+// URL it is at; either way the machine passes here and its stage is seen.
+func (h *handler) bootFile(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot, from string, s pxe.Stage) {
+	if boot.Action != pxe.Ramdisk {
+		h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%v is not to boot a ramdisk now", c.MAC))
+		return
+	}
+	c.Detail = from
+	if strings.HasPrefix(from, "http://") || strings.HasPrefix(from, "https://") {
+		h.reached(r, c, s)
+		http.Redirect(w, r, from, http.StatusFound)
+		return
+	}
+	file, info, err := openFile(from)
+	if err != nil {
+		h.Log.Error("boot file not served", "mac", c.MAC.String(), "stage", s, "err", err)
+		http.Error(w, fmt.Sprintf("the %s is not there, see the server's log", s), http.StatusInternalServerError)
+		return
+	}
+	defer file.Close()
+	h.reached(r, c, s)
+	serveFile(w, r, file, info)
+}
+
+func openFile(path string) (*os.File, fs.FileInfo, error) {
+	// Without O_NONBLOCK opening a pipe would wait for its writer.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
+
+func serveFile(w http.ResponseWriter, r *http.Request, file *os.File, info fs.FileInfo) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	http.ServeContent(w, r, "", info.ModTime(), file)
+}

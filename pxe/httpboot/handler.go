@@ -1,0 +1,114 @@
+// Package httpboot serves boot files over HTTP: the boot loaders (UEFI HTTP
+// boot), each machine's iPXE script, and the kernel and ramdisk it names. Whatever is
+// specific to a machine comes from pxe.Booter, asked anew for every request.
+//
+// It must not decide who boots, and it changes nothing: GET and HEAD only.
+package httpboot
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/ferrite-metal/ferrite/pxe/loader"
+)
+
+const askTimeout = 3 * time.Second // for one question to the Booter
+
+// Config is what the handler needs. URL, Loaders, Booter and Log are required.
+type Config struct {
+	URL     string // base that machines reach this handler under, no slash at the end
+	Loaders loader.Folder
+	Booter  pxe.Booter
+	Client  func(netip.Addr) (pxe.Client, bool) // who has an address; nil: nobody is known
+	Extra   map[string]http.Handler             // more handlers by path prefix ("/deploy/"), which they see unstripped
+	Log     *slog.Logger
+}
+
+type handler struct{ Config }
+
+// New returns the handler for boot HTTP.
+func New(c Config) http.Handler {
+	h := &handler{c}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pxe.LoaderPath("{file...}"), h.loader)
+	mux.HandleFunc("GET /ipxe/{mac}", h.machine(h.script))
+	mux.HandleFunc("GET /boot/{mac}/kernel", h.machine(h.kernel))
+	mux.HandleFunc("GET /boot/{mac}/initrd", h.machine(h.initrd))
+	for prefix, extra := range c.Extra {
+		mux.Handle(prefix, extra)
+	}
+	return unhurried(mux)
+}
+
+// machine resolves the {mac} of a path to the client and what it is to boot,
+// and answers 404 with the reason when that is nothing.
+func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Client, pxe.Boot)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		mac, err := net.ParseMAC(r.PathValue("mac"))
+		if err != nil || len(mac) != 6 {
+			h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%.40q is not a MAC address: expected one such as 52-54-00-77-00-01", r.PathValue("mac")))
+			return
+		}
+		c := h.client(r, mac)
+		ctx, cancel := context.WithTimeout(r.Context(), askTimeout)
+		defer cancel()
+		boot, err := h.Booter.Boot(ctx, c)
+		switch {
+		case err != nil:
+			h.Log.Warn("boot policy gave no answer", "mac", mac.String(), "path", r.URL.Path, "err", err)
+			http.Error(w, "the boot policy gave no answer, see the server's log; try again", http.StatusServiceUnavailable)
+		case boot.Action == pxe.Ignore:
+			h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%v is not a machine of ours", mac))
+		default:
+			serve(w, r, c, boot)
+		}
+	}
+}
+
+// client is the machine mac as DHCP last saw it, at the address that asks now.
+func (h *handler) client(r *http.Request, mac net.HardwareAddr) pxe.Client {
+	c := pxe.Client{MAC: mac, Firmware: pxe.IPXE, IP: remote(r), Detail: r.UserAgent()}
+	if known, ok := h.known(c.IP); ok && known.MAC.String() == mac.String() {
+		c.Arch = known.Arch
+	}
+	return c
+}
+
+func (h *handler) known(ip netip.Addr) (pxe.Client, bool) {
+	if h.Client == nil {
+		return pxe.Client{}, false
+	}
+	return h.Client(ip)
+}
+
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	h.Log.Debug("boot http request refused", "from", r.RemoteAddr, "path", r.URL.Path, "status", status, "why", why)
+	http.Error(w, why, status)
+}
+
+// reached reports a stage once per download: a HEAD fetches nothing, and a
+// later range belongs to a download already reported.
+func (h *handler) reached(r *http.Request, c pxe.Client, s pxe.Stage) {
+	if r.Method != http.MethodGet {
+		return
+	}
+	if from := r.Header.Get("Range"); from != "" && len(from) >= 8 && from[:8] != "bytes=0-" {
+		return
+	}
+	h.Log.Debug("boot http", "mac", c.MAC.String(), "ip", c.IP, "path", r.URL.Path)
+	h.Booter.Reached(r.Context(), c, s)
+}
+
+func remote(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil { // not a TCP connection, as in tests
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
+}

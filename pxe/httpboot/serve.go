@@ -1,0 +1,48 @@
+package httpboot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+const (
+	maxConnections = 512              // a rack or ten at once; more wait in the kernel's queue
+	headerTimeout  = 10 * time.Second // for a request's header
+	idleTimeout    = time.Minute
+	maxHeader      = 16 << 10
+	grace          = 2 * time.Second // for downloads under way when the service stops
+)
+
+// Serve answers on l until ctx ends, then closes l and every connection. It
+// returns nil when ctx ended it.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	srv := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	done := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		err := srv.Shutdown(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = srv.Close()
+		}
+		done <- err
+	})
+	err := srv.Serve(netutil.LimitListener(l, maxConnections))
+	if stop() { // nobody asked it to end
+		return fmt.Errorf("boot http on %v: %w", l.Addr(), err)
+	}
+	return <-done
+}

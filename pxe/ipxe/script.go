@@ -1,0 +1,109 @@
+// Package ipxe writes the scripts that iPXE runs: one that boots a kernel and
+// a ramdisk, one that hands the machine back to its firmware.
+//
+// It is pure text: it must not open files, ask policy or know any address that it is not given.
+package ipxe
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// initrdName is what the ramdisk is called inside iPXE. The kernel finds it
+// under UEFI only by initrd=NAME on its command line.
+const initrdName = "initrd"
+
+// How often and how far apart a download is tried: long enough for the boot service to
+// be restarted.
+const (
+	attempts = 10
+	waitSec  = 3
+)
+
+// Boot is what Script makes a script of.
+type Boot struct {
+	MAC     net.HardwareAddr // for the greeting only
+	Kernel  string           // http(s) URL
+	Initrd  string           // http(s) URL
+	Cmdline string           // kernel command line, without initrd=
+}
+
+// Script boots b, trying again when a download fails, and says on the
+// console what failed. It refuses what iPXE has no way to write down.
+func Script(b Boot) (string, error) {
+	args, err := escape(b.Cmdline)
+	if err != nil {
+		return "", err
+	}
+	for _, u := range []string{b.Kernel, b.Initrd} {
+		if err := checkURL(u); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf(`#!ipxe
+echo Ferrite: booting the ramdisk on %[1]s
+set tries:int32 0
+:attempt
+imgfree
+kernel --name kernel %[2]s initrd=%[3]s%[4]s || goto failed
+initrd --name %[3]s %[5]s || goto failed
+boot || goto failed
+:failed
+inc tries
+iseq ${tries} %[6]d && goto giveup ||
+echo Ferrite: the boot failed, see the error above; next try in %[7]d seconds
+sleep %[7]d
+goto attempt
+:giveup
+echo Ferrite: %[1]s did not boot after %[6]d tries. Is the boot service at %[2]s up?
+exit 1
+`, b.MAC, b.Kernel, initrdName, args, b.Initrd, attempts, waitSec), nil
+}
+
+// Exit hands the machine back to its firmware. It exits with an error: after
+// a success UEFI firmware stops at its menu, after an error it goes on to
+// the next boot device.
+func Exit(mac net.HardwareAddr) string {
+	return fmt.Sprintf(`#!ipxe
+echo Ferrite: no network boot for %s, trying the next device
+exit 1
+`, mac)
+}
+
+// escape writes a command line so that iPXE passes its words on unchanged,
+// each with a space before it. iPXE splits at blanks (runs of them become one), takes
+// "#..." for a comment and "||", "&&", ";" for operators; an empty expansion in front hides
+// those. Nothing hides "${": iPXE expands until none is left.
+func escape(cmdline string) (string, error) {
+	if strings.Contains(cmdline, "${") {
+		return "", fmt.Errorf("kernel command line %q: iPXE would expand \"${\": write it without", cmdline)
+	}
+	if strings.ContainsFunc(cmdline, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", fmt.Errorf("kernel command line %q holds a control character: take it out", cmdline)
+	}
+	if strings.HasSuffix(cmdline, `\`) {
+		return "", fmt.Errorf("kernel command line %q ends in a backslash, which would join it to the script's next line: take it out", cmdline)
+	}
+	var out strings.Builder
+	for word := range strings.FieldsSeq(cmdline) {
+		out.WriteByte(' ')
+		if strings.HasPrefix(word, "#") || word == "||" || word == "&&" || word == ";" {
+			out.WriteString("${}")
+		}
+		out.WriteString(word)
+	}
+	return out.String(), nil
+}
+
+func checkURL(u string) error {
+	p, err := url.Parse(u)
+	if err != nil {
+		return fmt.Errorf("boot file URL: %w", err)
+	}
+	if (p.Scheme != "http" && p.Scheme != "https") || p.Host == "" || strings.ContainsAny(u, " ${}\\") {
+		return fmt.Errorf("boot file URL %q: expected a plain http or https URL", u)
+	}
+	return nil
+}

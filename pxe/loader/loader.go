@@ -1,0 +1,59 @@
+// Package loader knows the boot loaders: which one a firmware starts, and how
+// to open it in the one folder they are served from (Debian's /usr/lib/ipxe).
+// TFTP and boot HTTP both serve through it, so a name DHCP hands out means
+// the same file everywhere.
+//
+// It must not decide whether a machine boots, and it never writes.
+package loader
+
+import "github.com/ferrite-metal/ferrite/pxe"
+
+// The client architectures served, as DHCP option 93 numbers them (RFC 4578
+// section 2.1 and the IANA registry it opened).
+const (
+	archBIOS     = 0
+	archX64      = 7
+	archX64Other = 9 // listed as "EFI BC", used by x86-64 firmware since an erratum of RFC 4578
+	archX64HTTP  = 16
+)
+
+type choice struct {
+	firmware pxe.Firmware
+	arch     uint16
+	file     string
+}
+
+// choices is the whole policy. The UEFI loaders drive the NIC through the
+// firmware's own driver (snponly), so every NIC the firmware can boot from works.
+func choices() []choice {
+	return []choice{
+		{pxe.BIOS, archBIOS, "undionly.kpxe"},
+		{pxe.UEFI, archX64, "snponly.efi"},
+		{pxe.UEFI, archX64Other, "snponly.efi"},
+		{pxe.UEFIHTTP, archX64HTTP, "snponly.efi"},
+	}
+}
+
+// For names the boot loader of a firmware on an architecture. It answers
+// false when there is none: iPXE needs none, and others we have none for.
+func For(f pxe.Firmware, arch uint16) (string, bool) {
+	for _, c := range choices() {
+		if c.firmware == f && c.arch == arch {
+			return c.file, true
+		}
+	}
+	return "", false
+}
+
+// Files lists every boot loader For can name, each once.
+func Files() []string {
+	seen := map[string]bool{}
+	var files []string
+	for _, c := range choices() {
+		if !seen[c.file] {
+			seen[c.file] = true
+			files = append(files, c.file)
+		}
+	}
+	return files
+}

@@ -1,0 +1,30 @@
+package pxe
+
+import "net"
+
+// The paths of boot HTTP. They stand here because two packages must agree on
+// them: dhcp and ipxe name them, httpboot serves them.
+
+// LoaderPath is where boot HTTP serves a boot loader.
+func LoaderPath(file string) string { return "/loader/" + file }
+
+// ScriptPath is where boot HTTP serves a machine's iPXE script.
+func ScriptPath(mac net.HardwareAddr) string { return "/ipxe/" + hyphens(mac) }
+
+// KernelPath is where boot HTTP serves the kernel a machine is to boot.
+func KernelPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + "/kernel" }
+
+// InitrdPath is where boot HTTP serves the ramdisk that goes with the kernel.
+func InitrdPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + "/initrd" }
+
+// hyphens writes a MAC as 52-54-00-77-00-01: a colon in a path is legal, but
+// not every firmware's URL parser knows that.
+func hyphens(mac net.HardwareAddr) string {
+	b := []byte(mac.String())
+	for i, c := range b {
+		if c == ':' {
+			b[i] = '-'
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,110 @@
+// Package pxetest holds what the tests of the boot service share: Leases in
+// memory, a Booter that answers from a map and notes the stages, both in place
+// of the conductor, and how a service is run and a golden file compared.
+//
+// It must not be imported by anything but tests.
+package pxetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+// Leases is pxe.Leases in memory. The zero value is empty and ready.
+type Leases struct {
+	mu     sync.Mutex
+	all    []pxe.Lease
+	writes int
+}
+
+// Leases lists all leases.
+func (l *Leases) Leases(context.Context) ([]pxe.Lease, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.all), nil
+}
+
+// SaveLease inserts or replaces the lease of that MAC; an address another has is an error.
+func (l *Leases) SaveLease(_ context.Context, n pxe.Lease) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.all {
+		if o.IP == n.IP && !bytes.Equal(o.MAC, n.MAC) {
+			return fmt.Errorf("address %v is on record for %v already", n.IP, o.MAC)
+		}
+	}
+	l.writes++
+	l.remove(n.MAC)
+	l.all = append(l.all, n)
+	return nil
+}
+
+// DeleteLease deletes the lease of a MAC, if there is one.
+func (l *Leases) DeleteLease(_ context.Context, mac net.HardwareAddr) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.writes++
+	l.remove(mac)
+	return nil
+}
+
+func (l *Leases) remove(mac net.HardwareAddr) {
+	l.all = slices.DeleteFunc(l.all, func(o pxe.Lease) bool { return bytes.Equal(o.MAC, mac) })
+}
+
+// Writes is how often something was written.
+func (l *Leases) Writes() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.writes
+}
+
+// Booter answers from a map. The zero value ignores everybody.
+type Booter struct {
+	mu     sync.Mutex
+	boots  map[string]pxe.Boot
+	stages []Stage
+}
+
+// Stage is one call of Reached.
+type Stage struct {
+	Client pxe.Client
+	Stage  pxe.Stage
+}
+
+// Set makes Boot answer b for mac.
+func (b *Booter) Set(mac net.HardwareAddr, boot pxe.Boot) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.boots == nil {
+		b.boots = map[string]pxe.Boot{}
+	}
+	b.boots[mac.String()] = boot
+}
+
+// Boot answers what was Set for the client's MAC.
+func (b *Booter) Boot(_ context.Context, c pxe.Client) (pxe.Boot, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.boots[c.MAC.String()], nil
+}
+
+// Reached notes a stage.
+func (b *Booter) Reached(_ context.Context, c pxe.Client, s pxe.Stage) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stages = append(b.stages, Stage{c, s})
+}
+
+// Stages lists what was reached, in order.
+func (b *Booter) Stages() []Stage {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.stages)
+}

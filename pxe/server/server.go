@@ -1,0 +1,196 @@
+// Package server wires the boot service: DHCP, TFTP, boot HTTP and router
+// advertisements on one interface, from one Config.
+//
+// It must not hold policy: what a machine gets is pxe.Booter's to say. (It is
+// not package pxe itself, since the protocols import that for the contract.)
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/ferrite-metal/ferrite/pxe/dhcp"
+	"github.com/ferrite-metal/ferrite/pxe/httpboot"
+	"github.com/ferrite-metal/ferrite/pxe/loader"
+	"github.com/ferrite-metal/ferrite/pxe/ra"
+	"github.com/ferrite-metal/ferrite/pxe/socket"
+	"github.com/ferrite-metal/ferrite/pxe/tftp"
+)
+
+// Defaults of Config.
+const (
+	DefaultLoaderDir = "/usr/lib/ipxe" // Debian's package ipxe
+	DefaultHTTPPort  = 8088
+)
+
+// Config is what the boot service needs. Interface, Address, Subnets, Booter,
+// Leases and Log are required; zero values elsewhere mean the default.
+type Config struct {
+	Interface string     // the only one served; empty (tests, relays alone): no broadcasts, no router advertisements
+	Address   netip.Addr // this server's, on Interface: machines fetch everything from it
+	Subnets   []dhcp.Subnet
+	LoaderDir string                  // folder of boot loaders; DefaultLoaderDir
+	HTTPAddr  netip.AddrPort          // where boot HTTP listens; Address and DefaultHTTPPort. With port 0 any free one
+	Extra     map[string]http.Handler // more handlers on boot HTTP, by path prefix ("/deploy/")
+	Booter    pxe.Booter
+	Leases    pxe.Leases
+	Log       *slog.Logger
+
+	DHCPPort       uint16 // 67, DHCPClientPort 68, TFTPPort 69: others are for tests
+	DHCPClientPort uint16
+	TFTPPort       uint16
+}
+
+// Server is a boot service whose sockets are open. Its methods are safe for
+// concurrent use.
+type Server struct {
+	conf Config
+	url  string
+	web  net.Listener
+	dhcp *dhcp.Server
+	tftp *tftp.Server
+	ra   *ra.Server // nil where the interface has no IPv6
+}
+
+// Listen checks the configuration and opens every socket, or none: machines
+// can be served from then on, once Serve is called.
+func Listen(ctx context.Context, c Config) (*Server, error) {
+	if c.LoaderDir == "" {
+		c.LoaderDir = DefaultLoaderDir
+	}
+	if !c.HTTPAddr.IsValid() {
+		c.HTTPAddr = netip.AddrPortFrom(c.Address, DefaultHTTPPort)
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	s := &Server{conf: c}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	c.Log.Info("boot service listens", "interface", c.Interface, "dhcp", s.dhcp.Addr(), "tftp", s.tftp.Addr(), "http", s.url)
+	return s, nil
+}
+
+func (c Config) check() error {
+	if !c.Address.Is4() || c.Address.IsUnspecified() {
+		return fmt.Errorf("boot service: address %v: expected the IPv4 address machines reach this server under", c.Address)
+	}
+	if len(c.Subnets) == 0 {
+		return errors.New("boot service: no subnet is configured: name at least the one of the boot interface")
+	}
+	if err := loader.Folder(c.LoaderDir).Check(); err != nil {
+		return fmt.Errorf("boot service: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) open(ctx context.Context) (err error) {
+	c := s.conf
+	if s.web, err = socket.TCP(ctx, "boot http", "", c.HTTPAddr); err != nil {
+		return err
+	}
+	port := s.web.Addr().(*net.TCPAddr).AddrPort().Port()
+	s.url = "http://" + netip.AddrPortFrom(c.Address, port).String()
+	s.dhcp, err = dhcp.Listen(ctx, dhcp.Config{
+		Interface: c.Interface, Server: c.Address, URL: s.url, Subnets: c.Subnets,
+		Port: c.DHCPPort, ClientPort: c.DHCPClientPort, Booter: c.Booter, Leases: c.Leases, Log: c.Log,
+	})
+	if err != nil {
+		return err
+	}
+	s.tftp, err = tftp.Listen(ctx, tftp.Config{
+		Interface: c.Interface, Server: c.Address, Port: c.TFTPPort, Loaders: loader.Folder(c.LoaderDir),
+		Booter: c.Booter, Client: s.dhcp.Client, Log: c.Log,
+	})
+	if err != nil {
+		return err
+	}
+	s.openRA()
+	return nil
+}
+
+// openRA is the one part the service can do without.
+func (s *Server) openRA() {
+	if s.conf.Interface == "" {
+		return
+	}
+	answerer, err := ra.Listen(ra.Config{Interface: s.conf.Interface, Booter: s.conf.Booter, Log: s.conf.Log})
+	if err != nil {
+		s.conf.Log.Info("no router advertisements: some iPXE builds will wait for one", "err", err)
+		return
+	}
+	s.ra = answerer
+}
+
+// Close frees the sockets of a service that was never served.
+func (s *Server) Close() error {
+	var errs []error
+	if s.web != nil {
+		errs = append(errs, s.web.Close())
+	}
+	if s.dhcp != nil {
+		errs = append(errs, s.dhcp.Close())
+	}
+	if s.tftp != nil {
+		errs = append(errs, s.tftp.Close())
+	}
+	if s.ra != nil {
+		errs = append(errs, s.ra.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Serve serves machines until ctx ends or a part fails; then all of it is
+// closed. It returns nil when ctx ended it.
+func (s *Server) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	web := httpboot.New(httpboot.Config{
+		URL: s.url, Loaders: loader.Folder(s.conf.LoaderDir), Booter: s.conf.Booter,
+		Client: s.dhcp.Client, Extra: s.conf.Extra, Log: s.conf.Log,
+	})
+	parts := []func(context.Context) error{
+		s.dhcp.Serve,
+		s.tftp.Serve,
+		func(ctx context.Context) error { return httpboot.Serve(ctx, s.web, web, s.conf.Log) },
+	}
+	if s.ra != nil {
+		parts = append(parts, s.ra.Serve)
+	}
+	errs := make([]error, len(parts))
+	var wg sync.WaitGroup
+	for i, part := range parts {
+		wg.Go(func() {
+			defer cancel()
+			errs[i] = part(ctx)
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// URL is the base of boot HTTP as machines reach it, no slash at the end.
+func (s *Server) URL() string { return s.url }
+
+// DHCPAddr is where DHCP listens.
+func (s *Server) DHCPAddr() netip.AddrPort { return s.dhcp.Addr() }
+
+// TFTPAddr is where TFTP listens.
+func (s *Server) TFTPAddr() netip.AddrPort { return s.tftp.Addr() }
+
+// Client returns the machine that DHCP lent ip to, as its last request showed it.
+func (s *Server) Client(ip netip.Addr) (pxe.Client, bool) { return s.dhcp.Client(ip) }
+
+// Reservable says why a reservation of ip could never be honoured; nil when it can be.
+func (s *Server) Reservable(ip netip.Addr) error { return s.dhcp.Reservable(ip) }
+
+// Reload reads the leases on record again: to be called when reservations changed.
+func (s *Server) Reload(ctx context.Context) error { return s.dhcp.Reload(ctx) }

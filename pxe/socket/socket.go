@@ -1,0 +1,76 @@
+// Package socket opens the boot service's sockets: on one interface only
+// (SO_BINDTODEVICE, so nothing leaks to the machine's other networks), with errors that
+// say which port, why, and what to do.
+//
+// It must not read or write: what goes over a socket is its owner's business.
+package socket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// UDP opens an IPv4 UDP socket that may broadcast. With iface "" it is on all
+// interfaces. what names the service for the error.
+func UDP(ctx context.Context, what, iface string, at netip.AddrPort) (*net.UDPConn, error) {
+	lc := net.ListenConfig{Control: control(iface, unix.SO_BROADCAST)}
+	c, err := lc.ListenPacket(ctx, "udp4", at.String())
+	if err != nil {
+		return nil, explain(what, "UDP", iface, at, err)
+	}
+	udp, ok := c.(*net.UDPConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%s: listening gave a %T, expected a UDP socket", what, c), c.Close())
+	}
+	return udp, nil
+}
+
+// TCP opens a listening TCP socket. With iface "" it is on all interfaces.
+func TCP(ctx context.Context, what, iface string, at netip.AddrPort) (net.Listener, error) {
+	lc := net.ListenConfig{Control: control(iface, unix.SO_REUSEADDR)}
+	l, err := lc.Listen(ctx, "tcp4", at.String())
+	if err != nil {
+		return nil, explain(what, "TCP", iface, at, err)
+	}
+	return l, nil
+}
+
+// control sets a flag and binds to the interface before the port is bound:
+// only then do two services on different interfaces not collide.
+func control(iface string, flag int) func(string, string, syscall.RawConn) error {
+	return func(_, _ string, raw syscall.RawConn) error {
+		var err error
+		ctlErr := raw.Control(func(fd uintptr) {
+			err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, flag, 1)
+			if err == nil && iface != "" {
+				err = unix.BindToDevice(int(fd), iface)
+			}
+		})
+		return errors.Join(ctlErr, err)
+	}
+}
+
+func explain(what, proto, iface string, at netip.AddrPort, err error) error {
+	advice := ""
+	switch {
+	case errors.Is(err, unix.EADDRINUSE):
+		advice = fmt.Sprintf(": another program has the port: find it with `ss -lnp sport = :%d` and stop it, or choose another port", at.Port())
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		advice = ": run as root, or give the program CAP_NET_BIND_SERVICE and CAP_NET_RAW"
+	case errors.Is(err, unix.EADDRNOTAVAIL):
+		advice = fmt.Sprintf(": this machine does not have the address %v: add it to the interface or correct the setting", at.Addr())
+	case errors.Is(err, unix.ENODEV):
+		advice = ": there is no such interface: see `ip link`"
+	}
+	on := ""
+	if iface != "" {
+		on = " on interface " + iface
+	}
+	return fmt.Errorf("%s: open %s port %d%s: %w%s", what, proto, at.Port(), on, err, advice)
+}

@@ -1,0 +1,127 @@
+package tftp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// TFTP opcodes (RFC 1350 section 5, RFC 2347).
+const (
+	opRead  = 1
+	opWrite = 2
+	opData  = 3
+	opAck   = 4
+	opError = 5
+	opOACK  = 6
+)
+
+// TFTP error codes (RFC 1350 appendix).
+const (
+	codeNotFound = 1
+	codeAccess   = 2
+	codeIllegal  = 4
+)
+
+const (
+	defaultBlock = 512   // RFC 1350
+	maxBlockSize = 65464 // RFC 2348
+	maxRequest   = 512   // RFC 2347: a request fits one plain block
+	maxWindow    = 64    // blocks under way; RFC 7440 allows 65535, no firmware asks for more than 64
+)
+
+// request is a read request as it came in. The sizes are zero when not asked for.
+type request struct {
+	name   string
+	block  int  // blksize
+	window int  // windowsize
+	size   bool // tsize: the client wants to know the length
+	octet  bool // the other mode is netascii
+}
+
+// requestError is a request that gets an ERROR packet rather than silence.
+type requestError struct {
+	code uint16
+	text string
+}
+
+func (e *requestError) Error() string { return e.text }
+
+// parseRequest reads what came to the TFTP port. Option names are taken in
+// any case (RFC 2347); an option that makes no sense is as good as absent.
+func parseRequest(b []byte) (request, error) {
+	if len(b) < 4 || len(b) > maxRequest {
+		return request{}, fmt.Errorf("tftp request of %d bytes, expected 4 to %d", len(b), maxRequest)
+	}
+	switch op := binary.BigEndian.Uint16(b); op {
+	case opRead:
+	case opWrite:
+		return request{}, &requestError{codeAccess, "this server is read-only"}
+	default:
+		return request{}, fmt.Errorf("tftp opcode %d, expected a read request", op)
+	}
+	fields := bytes.Split(b[2:], []byte{0})
+	if len(fields) < 3 { // the last one is what follows the last NUL: nothing
+		return request{}, fmt.Errorf("tftp request without a file name or a mode")
+	}
+	r := request{name: string(fields[0])}
+	switch mode := strings.ToLower(string(fields[1])); mode {
+	case "octet":
+		r.octet = true
+	case "netascii":
+	default:
+		return request{}, &requestError{codeIllegal, "unknown transfer mode"}
+	}
+	for o := fields[2 : len(fields)-1]; len(o) >= 2; o = o[2:] {
+		r.option(strings.ToLower(string(o[0])), string(o[1]))
+	}
+	return r, nil
+}
+
+func (r *request) option(name, value string) {
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return
+	}
+	switch name {
+	case "blksize":
+		if n >= 8 && n <= maxBlockSize {
+			r.block = n
+		}
+	case "windowsize":
+		if n >= 1 && n <= 65535 {
+			r.window = min(n, maxWindow)
+		}
+	case "tsize":
+		r.size = n == 0
+	}
+}
+
+// encode writes the request anew, for pin/tftp: names in lower case, only
+// options that are understood there, no more than limit bytes to a block.
+func (r request) encode(limit int) []byte {
+	b := []byte{0, opRead}
+	mode := "netascii"
+	if r.octet {
+		mode = "octet"
+	}
+	fields := []string{r.name, mode}
+	if r.block >= defaultBlock {
+		fields = append(fields, "blksize", strconv.Itoa(min(r.block, limit)))
+	}
+	if r.size {
+		fields = append(fields, "tsize", "0")
+	}
+	for _, f := range fields {
+		b = append(append(b, f...), 0)
+	}
+	return b
+}
+
+// errorPacket tells a client why it gets nothing.
+func errorPacket(code uint16, text string) []byte {
+	b := binary.BigEndian.AppendUint16([]byte{0, opError}, code)
+	return append(append(b, text...), 0)
+}

@@ -1,0 +1,194 @@
+// Package tftp serves the boot loaders of one folder to boot ROMs, read-only
+// (RFC 1350, with blksize, tsize and windowsize: RFC 2347, 2348, 2349, 7440).
+// Transfers block by block are pin/tftp's; those with a window, which it does
+// not know, are sent by window.go.
+//
+// It must not accept writes, leave the folder, or serve anything that depends on who asks.
+package tftp
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/ferrite-metal/ferrite/pxe/loader"
+	"github.com/ferrite-metal/ferrite/pxe/socket"
+)
+
+const (
+	defaultPort      = 69
+	defaultTransfers = 64              // at a time; a machine that finds none asks again by itself
+	transferTime     = 5 * time.Minute // for a whole file: loaders are under 1 MB
+	blockTime        = time.Second     // until a block is sent again
+	blockTries       = 6
+	maxBlock         = 1468 // what fits an Ethernet frame: fragments get lost where boot ROMs live
+)
+
+// Config is what a server needs. Server, Loaders, Booter and Log are required.
+type Config struct {
+	Interface string     // the only one served; empty: all
+	Server    netip.Addr // our address
+	Port      uint16     // 0: 69
+	Loaders   loader.Folder
+	Booter    pxe.Booter                          // told of StageTFTP, never asked
+	Client    func(netip.Addr) (pxe.Client, bool) // who has an address; nil: nobody is known
+	Transfers int                                 // at a time; 0: 64
+	Log       *slog.Logger
+}
+
+// Server is a TFTP server whose port is open.
+type Server struct {
+	conf Config
+	udp  *net.UDPConn
+
+	mu     sync.Mutex
+	active map[netip.AddrPort]*place
+	wg     sync.WaitGroup
+}
+
+// place is a transfer under way.
+type place struct {
+	request string // as it came in
+	cancel  context.CancelFunc
+}
+
+// Listen opens the port. Serve must follow.
+func Listen(ctx context.Context, c Config) (*Server, error) {
+	if c.Port == 0 {
+		c.Port = defaultPort
+	}
+	if c.Transfers == 0 {
+		c.Transfers = defaultTransfers
+	}
+	udp, err := socket.UDP(ctx, "tftp", c.Interface, netip.AddrPortFrom(c.Server, c.Port))
+	if err != nil {
+		return nil, err
+	}
+	return &Server{conf: c, udp: udp, active: map[netip.AddrPort]*place{}}, nil
+}
+
+// Addr is where the server listens.
+func (s *Server) Addr() netip.AddrPort { return s.udp.LocalAddr().(*net.UDPAddr).AddrPort() }
+
+// Close frees the port of a server that was never served.
+func (s *Server) Close() error { return s.udp.Close() }
+
+// Serve answers requests until ctx ends, then cuts the transfers under way
+// and closes the port. It returns nil when ctx ended it.
+func (s *Server) Serve(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { _ = s.udp.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	buf := make([]byte, maxRequest+1)
+	for ctx.Err() == nil {
+		n, peer, err := s.udp.ReadFromUDPAddrPort(buf)
+		if errors.Is(err, net.ErrClosed) {
+			break
+		}
+		if err != nil {
+			if ctx.Err() == nil { // the interface went down, say: it may come back
+				s.conf.Log.Debug("tftp cannot read", "err", err)
+				time.Sleep(100 * time.Millisecond)
+			}
+			continue
+		}
+		s.handle(ctx, buf[:n], netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port()))
+	}
+	s.wg.Wait()
+	return s.udp.Close()
+}
+
+// handle answers one request: with an ERROR, with a transfer, or, when there
+// is no room or it is a repetition, not at all.
+func (s *Server) handle(ctx context.Context, b []byte, peer netip.AddrPort) {
+	log := s.conf.Log.With("from", peer)
+	req, err := parseRequest(b)
+	var refused *requestError
+	switch {
+	case errors.As(err, &refused):
+		s.refuse(log, peer, refused.code, refused.text)
+		return
+	case err != nil:
+		log.Debug("tftp packet ignored", "err", err)
+		return
+	}
+	log = log.With("file", req.name)
+	ctx, mine := s.begin(ctx, peer, string(b))
+	if mine == nil {
+		log.Debug("tftp request dropped: it is under way already, or too many are", "limit", s.conf.Transfers)
+		return
+	}
+	file, info, err := s.conf.Loaders.Open(req.name)
+	if err != nil {
+		s.end(peer, mine)
+		s.refuseFile(log, peer, err)
+		return
+	}
+	s.reached(ctx, peer.Addr(), req.name)
+	t := &transfer{conf: s.conf, log: log, peer: peer, req: req, file: file, size: info.Size()}
+	s.wg.Go(func() {
+		defer s.end(peer, mine)
+		t.run(ctx)
+	})
+}
+
+func (s *Server) refuse(log *slog.Logger, peer netip.AddrPort, code uint16, text string) {
+	log.Debug("tftp request refused", "why", text)
+	if _, err := s.udp.WriteToUDPAddrPort(errorPacket(code, text), peer); err != nil {
+		log.Debug("tftp error not sent", "err", err)
+	}
+}
+
+func (s *Server) refuseFile(log *slog.Logger, peer netip.AddrPort, err error) {
+	switch {
+	case errors.Is(err, loader.ErrName):
+		s.refuse(log, peer, codeAccess, "not a file name here")
+	case errors.Is(err, fs.ErrNotExist):
+		s.refuse(log, peer, codeNotFound, "file not found")
+	default:
+		log.Warn("boot loader not served", "err", err)
+		s.refuse(log, peer, codeAccess, "file cannot be read")
+	}
+}
+
+func (s *Server) reached(ctx context.Context, ip netip.Addr, file string) {
+	if s.conf.Client == nil {
+		return
+	}
+	if c, ok := s.conf.Client(ip); ok {
+		c.Detail = file
+		s.conf.Booter.Reached(ctx, c, pxe.StageTFTP)
+	}
+}
+
+// begin takes a place for peer; nil means there is none. A client repeats its
+// request from the same port when an answer is late, which must not start a second transfer;
+// a different request from that port means that the client is through with the first.
+func (s *Server) begin(ctx context.Context, peer netip.AddrPort, request string) (context.Context, *place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.active[peer]
+	switch {
+	case old != nil && old.request == request, old == nil && len(s.active) >= s.conf.Transfers:
+		return ctx, nil
+	case old != nil:
+		old.cancel()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s.active[peer] = &place{request: request, cancel: cancel}
+	return ctx, s.active[peer]
+}
+
+func (s *Server) end(peer netip.AddrPort, p *place) {
+	p.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active[peer] == p {
+		delete(s.active, peer)
+	}
+}
