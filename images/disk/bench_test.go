@@ -1,0 +1,66 @@
+package disk
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/images/disk/disktest"
+)
+
+// benchmarkWrite streams an image of a disk of 64 MiB over loopback HTTP onto
+// a file, hashing it: the figures are bytes of disk per second.
+func benchmarkWrite(b *testing.B, make func(raw []byte) []byte) {
+	raw := pattern(64<<20, 30)
+	image := make(raw)
+	url := serve(b, content(image))
+	dst, err := disktest.CreateFileTarget(filepath.Join(b.TempDir(), "disk"), int64(len(raw)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dst.Close()
+	noSync, sum := unsynced{dst}, sumOf(image)
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		src, err := OpenHTTPSource(context.Background(), http.DefaultClient, url, HTTPOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := Write(context.Background(), src, noSync, Options{Checksum: sum}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// unsynced leaves the medium out of the figures.
+type unsynced struct{ *disktest.FileTarget }
+
+func (unsynced) Flush() error { return nil }
+
+func BenchmarkWriteRaw(b *testing.B) {
+	benchmarkWrite(b, func(raw []byte) []byte { return raw })
+}
+
+func BenchmarkWriteQcow2(b *testing.B) {
+	benchmarkWrite(b, func(raw []byte) []byte { return convert(b, raw, "-O", "qcow2") })
+}
+
+func BenchmarkWriteQcow2Zlib(b *testing.B) {
+	benchmarkWrite(b, func(raw []byte) []byte { return convert(b, raw, "-c", "-O", "qcow2") })
+}
+
+func BenchmarkWriteQcow2Zstd(b *testing.B) {
+	benchmarkWrite(b, func(raw []byte) []byte {
+		return convert(b, raw, "-c", "-O", "qcow2", "-o", "compression_type=zstd")
+	})
+}
+
+func BenchmarkWriteZst(b *testing.B) {
+	benchmarkWrite(b, func(raw []byte) []byte { return zst(b, raw) })
+}
+
+func BenchmarkWriteGz(b *testing.B) {
+	benchmarkWrite(b, func(raw []byte) []byte { return gz(b, raw) })
+}

@@ -1,0 +1,180 @@
+package disk
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/md5" // old image catalogues still publish nothing else; refused unless asked for
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Algorithm names a checksum as Ironic's os_hash_algo does.
+type Algorithm string
+
+// The algorithms known. MD5 is taken only where the caller allows it.
+const (
+	MD5    Algorithm = "md5"
+	SHA256 Algorithm = "sha256"
+	SHA512 Algorithm = "sha512"
+)
+
+// ErrChecksum is wrapped by a ChecksumError and by unusable checksum values.
+var ErrChecksum = errors.New("checksum")
+
+// Checksum is an algorithm and the sum in lower-case hex. An empty Sum with
+// an Algorithm asks for the sum to be computed, not compared.
+type Checksum struct {
+	Algorithm Algorithm
+	Sum       string
+}
+
+// ChecksumError says that the bytes received are not the ones expected.
+type ChecksumError struct {
+	Want Checksum
+	Got  string // hex
+}
+
+// Error names both sums, so that an operator can tell a stale sum from a
+// damaged image.
+func (e *ChecksumError) Error() string {
+	return fmt.Sprintf("%s checksum is wrong: expected %s, found %s", e.Want.Algorithm, e.Want.Sum, e.Got)
+}
+
+// Unwrap makes errors.Is(err, ErrChecksum) true.
+func (e *ChecksumError) Unwrap() error { return ErrChecksum }
+
+// hexLength is the length of each algorithm's sum in hex digits.
+func hexLength() map[Algorithm]int { return map[Algorithm]int{MD5: 32, SHA256: 64, SHA512: 128} }
+
+// newHash returns the hash of an algorithm.
+func newHash(a Algorithm) (hash.Hash, error) {
+	switch a {
+	case MD5:
+		return md5.New(), nil
+	case SHA256:
+		return sha256.New(), nil
+	case SHA512:
+		return sha512.New(), nil
+	}
+	return nil, fmt.Errorf("%w: algorithm %q is not one of sha256, sha512, md5", ErrChecksum, a)
+}
+
+// NewChecksum checks that sum is a hex sum of the algorithm (os_hash_algo and
+// os_hash_value) and returns it in lower case.
+func NewChecksum(algorithm, sum string) (Checksum, error) {
+	a := Algorithm(strings.ToLower(strings.TrimSpace(algorithm)))
+	want, known := hexLength()[a]
+	if !known {
+		return Checksum{}, fmt.Errorf("%w: algorithm %q is not one of sha256, sha512, md5", ErrChecksum, algorithm)
+	}
+	sum = strings.ToLower(strings.TrimSpace(sum))
+	if _, err := hex.DecodeString(sum); err != nil || len(sum) != want {
+		return Checksum{}, fmt.Errorf("%w: %q is not a %s sum of %d hex digits", ErrChecksum, clip(sum), a, want)
+	}
+	return Checksum{Algorithm: a, Sum: sum}, nil
+}
+
+// parseChecksum reads a bare sum and tells its algorithm from its length, as
+// Ironic's "checksum" field has it, or one written "sha256:<sum>".
+func parseChecksum(value string) (Checksum, error) {
+	value = strings.TrimSpace(value)
+	if name, sum, ok := strings.Cut(value, ":"); ok {
+		return NewChecksum(name, sum)
+	}
+	for a, n := range hexLength() {
+		if len(value) == n {
+			return NewChecksum(string(a), value)
+		}
+	}
+	return Checksum{}, fmt.Errorf("%w: %q is not a sum of sha256 (64 hex digits), sha512 (128) or md5 (32), nor a URL", ErrChecksum, clip(value))
+}
+
+// isChecksumURL tells a checksum that must be fetched from a bare sum.
+func isChecksumURL(value string) bool {
+	v := strings.ToLower(value)
+	return strings.HasPrefix(v, "http://") || strings.HasPrefix(v, "https://")
+}
+
+// checksumLine is one sum found in a checksum file; name is empty for a bare sum.
+type checksumLine struct {
+	sum  Checksum
+	name string
+}
+
+// parseChecksumFile finds the sum of the image called name in the text of a
+// checksum file: a bare sum, lines of "sum  name" (coreutils) or of
+// "SHA256 (name) = sum" (BSD), signed or not. When an image has several sums
+// the strongest is taken.
+func parseChecksumFile(text []byte, name string) (Checksum, error) {
+	lines, err := checksumLines(text)
+	if err != nil {
+		return Checksum{}, err
+	}
+	var found []Checksum
+	for _, l := range lines {
+		if path.Base(l.name) == path.Base(name) || len(lines) == 1 && l.name == "" {
+			found = append(found, l.sum)
+		}
+	}
+	if len(found) == 0 {
+		return Checksum{}, fmt.Errorf("%w: file has %d sums but none for %q", ErrChecksum, len(lines), clip(path.Base(name)))
+	}
+	return slices.MaxFunc(found, func(a, b Checksum) int { return len(a.Sum) - len(b.Sum) }), nil
+}
+
+// checksumLines reads every sum of a checksum file; lines of other kinds
+// (signatures, comments, other algorithms) are passed over.
+func checksumLines(text []byte) ([]checksumLine, error) {
+	var lines []checksumLine
+	s := bufio.NewScanner(bytes.NewReader(text))
+	for s.Scan() {
+		if l, ok := parseChecksumLine(strings.TrimSpace(s.Text())); ok {
+			lines = append(lines, l)
+		}
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("%w: file is not text: %w", ErrChecksum, err)
+	}
+	return lines, nil
+}
+
+// parseChecksumLine reads one line in any of the forms.
+func parseChecksumLine(line string) (checksumLine, bool) {
+	if head, sum, ok := cutLast(line, "="); ok && strings.HasSuffix(strings.TrimSpace(head), ")") {
+		if algorithm, name, ok := strings.Cut(strings.TrimSpace(head), "("); ok {
+			c, err := NewChecksum(algorithm, sum)
+			return checksumLine{c, strings.TrimSuffix(name, ")")}, err == nil
+		}
+	}
+	line = strings.TrimPrefix(line, `\`) // coreutils' mark of a name with odd characters
+	sum, name := line, ""
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		sum, name = line[:i], strings.TrimPrefix(strings.TrimSpace(line[i:]), "*")
+	}
+	c, err := parseChecksum(sum)
+	return checksumLine{c, name}, err == nil
+}
+
+// cutLast cuts s around the last sep.
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// clip keeps what a stranger wrote short enough for an error.
+func clip(s string) string {
+	if len(s) > 140 {
+		return s[:140] + "..."
+	}
+	return s
+}

@@ -1,0 +1,47 @@
+package disk
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// maxChecksumFile bounds the download of a checksum file, bytes.
+const maxChecksumFile = 1 << 20
+
+// FetchChecksum turns what an operator gave as a checksum into a sum: value is
+// a sum, or the URL of a checksum file, which is fetched and searched for the
+// name of the image at imageURL.
+func FetchChecksum(ctx context.Context, client *http.Client, value, imageURL string, opts HTTPOptions) (Checksum, error) {
+	if !isChecksumURL(value) {
+		return parseChecksum(value)
+	}
+	src, err := OpenHTTPSource(ctx, client, value, opts)
+	if err != nil {
+		return Checksum{}, fmt.Errorf("checksum file: %w", err)
+	}
+	defer src.Close() //nolint:errcheck // only read from: nothing to lose
+	body, err := src.Body(ctx)
+	if err != nil {
+		return Checksum{}, fmt.Errorf("checksum file %s: %w", src.Name(), err)
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, maxChecksumFile+1))
+	if err != nil {
+		return Checksum{}, fmt.Errorf("checksum file %s: %w", src.Name(), err)
+	}
+	if len(text) > maxChecksumFile {
+		return Checksum{}, fmt.Errorf("%w: file %s is larger than %d bytes", ErrChecksum, src.Name(), maxChecksumFile)
+	}
+	image, err := url.Parse(imageURL)
+	if err != nil {
+		return Checksum{}, fmt.Errorf("image URL %q: %w", clip(imageURL), err)
+	}
+	sum, err := parseChecksumFile(text, image.Path)
+	if err != nil {
+		return Checksum{}, fmt.Errorf("checksum file %s: %w", src.Name(), err)
+	}
+	return sum, nil
+}

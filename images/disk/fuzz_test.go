@@ -1,0 +1,99 @@
+package disk
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"testing"
+	"time"
+)
+
+// fuzzDisk is the size of the disk fuzzed images are written onto.
+const fuzzDisk = 128 << 10
+
+// fuzzWrite writes an image onto a small disk: it may fail, but not hang,
+// panic, or leave a bootable start behind a failure.
+func fuzzWrite(t *testing.T, image []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	dst := newMemTarget(fuzzDisk, 512)
+	res, err := Write(ctx, memSource{b: image}, dst, Options{})
+	if ctx.Err() != nil {
+		t.Fatalf("no end: %v", err)
+	}
+	if err != nil && dst.writes+dst.zeroes > 0 && !bytes.Equal(dst.b[:heldBack], make([]byte, heldBack)) {
+		t.Fatalf("start is not zeroes after %v", err)
+	}
+	if err == nil && (res.VirtualSize > fuzzDisk || res.BytesRead != int64(len(image))) {
+		t.Fatalf("result %+v of %d bytes", res, len(image))
+	}
+}
+
+func FuzzQcow2(f *testing.F) {
+	raw := pattern(16<<10, 20)
+	for _, o := range []string{"cluster_size=512", "cluster_size=512,compat=0.10", "cluster_size=512,compression_type=zstd", "cluster_size=4k"} {
+		f.Add(convert(f, raw, "-O", "qcow2", "-o", o))
+		if o != "cluster_size=512,compat=0.10" {
+			f.Add(convert(f, raw, "-c", "-O", "qcow2", "-o", o))
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		fuzzWrite(t, append([]byte("QFI\xfb"), b[min(4, len(b)):]...))
+	})
+}
+
+// FuzzQcow2Entry puts an L1 and an L2 entry of the fuzzer's into a sound image.
+func FuzzQcow2Entry(f *testing.F) {
+	image := convert(f, pattern(16<<10, 21), "-O", "qcow2", "-o", "cluster_size=512")
+	h, err := parseQcow2Header(image)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(uint16(0), uint64(0), uint64(1))
+	f.Add(uint16(3), uint64(1<<63|0x1000), uint64(1<<62|0x1403))
+	f.Fuzz(func(t *testing.T, n uint16, l1, l2 uint64) {
+		b := bytes.Clone(image)
+		be := binary.BigEndian
+		table := int64(be.Uint64(b[h.l1Offset:]) & entryOffset)
+		be.PutUint64(b[table+int64(n%64)*8:], l2)
+		if l1 != 0 {
+			be.PutUint64(b[h.l1Offset:], l1)
+		}
+		fuzzWrite(t, b)
+	})
+}
+
+func FuzzStream(f *testing.F) {
+	raw := pattern(20<<10, 22)
+	f.Add(gz(f, raw))
+	f.Add(zst(f, raw))
+	f.Add(gz(f, make([]byte, fuzzDisk*4))) // a small bomb
+	f.Add(zst(f, make([]byte, fuzzDisk*4)))
+	f.Add([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00abcd\x28\xb5\x2f\xfd\x00"))
+	f.Fuzz(fuzzWrite)
+}
+
+func FuzzChecksumFile(f *testing.F) {
+	f.Add([]byte(sumA+"  disk.raw\n"), "disk.raw")
+	f.Add([]byte("SHA512 (disk.raw) = "+sumC), "disk.raw")
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
+		c, err := parseChecksumFile(text, name)
+		if err != nil {
+			return
+		}
+		if again, err := NewChecksum(string(c.Algorithm), c.Sum); err != nil || again != c {
+			t.Fatalf("%v does not hold: %v %v", c, again, err)
+		}
+	})
+}
+
+func FuzzContentRange(f *testing.F) {
+	f.Add("bytes 0-4095/10000")
+	f.Add("bytes 5-9/*")
+	f.Fuzz(func(t *testing.T, v string) {
+		from, size, err := contentRange(v)
+		if err == nil && (from < 0 || size < -1) {
+			t.Fatalf("%q: %d %d", v, from, size)
+		}
+	})
+}

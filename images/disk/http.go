@@ -1,0 +1,199 @@
+package disk
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// HTTPOptions is how an image is fetched. The zero value is usable.
+type HTTPOptions struct {
+	Header  http.Header   // sent with every request, such as Authorization
+	Stall   time.Duration // a connection without a byte for this long is broken; 30 s when zero
+	Retries int           // of a broken connection, in a row without progress; 5 when zero
+	Backoff time.Duration // before the first retry, doubled each time up to 10 s; 500 ms when zero
+}
+
+// withDefaults fills in what was left zero.
+func (o HTTPOptions) withDefaults() HTTPOptions {
+	if o.Stall <= 0 {
+		o.Stall = 30 * time.Second
+	}
+	if o.Retries <= 0 {
+		o.Retries = 5
+	}
+	if o.Backoff <= 0 {
+		o.Backoff = 500 * time.Millisecond
+	}
+	return o
+}
+
+// HTTPStatusError is an answer that is no image.
+type HTTPStatusError struct {
+	Status int
+	Text   string
+}
+
+// Error gives the status line.
+func (e *HTTPStatusError) Error() string { return "server answered " + e.Text }
+
+// Unwrap makes errors.Is(err, ErrSource) true.
+func (e *HTTPStatusError) Unwrap() error { return ErrSource }
+
+// temporary tells statuses that another try may change.
+func (e *HTTPStatusError) temporary() bool {
+	return e.Status >= 500 || e.Status == http.StatusTooManyRequests || e.Status == http.StatusRequestTimeout
+}
+
+// HTTPSource is an image on a web server. It survives broken and stalled
+// connections, going on where it was (RFC 9110 section 14).
+type HTTPSource struct {
+	client   *http.Client
+	url      string
+	name     string
+	opts     HTTPOptions
+	size     int64
+	ranges   bool
+	head     []byte
+	validate validator
+	first    *httpBody // the answer to the first request, when it was the whole image
+}
+
+// validator tells whether two answers are of the same image.
+type validator struct{ etag, modified string }
+
+// OpenHTTPSource asks the server for the start of the image at rawURL, which
+// tells its size and whether it answers Range requests. The client must not
+// have a Timeout, which would bound the whole download; stalls are bounded by
+// opts. ctx must last as long as the source: a server without Range has begun
+// to send the image. Nothing of a URL's password is shown in errors.
+func OpenHTTPSource(ctx context.Context, client *http.Client, rawURL string, opts HTTPOptions) (*HTTPSource, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("image URL %q: expected http://host/path or https://host/path", clip(rawURL))
+	}
+	s := &HTTPSource{client: client, url: rawURL, name: u.Redacted(), opts: opts.withDefaults(), size: -1}
+	if err := s.probe(ctx); err != nil {
+		return nil, fmt.Errorf("image %s: %w", s.name, err)
+	}
+	return s, nil
+}
+
+// probe makes the first request: for the first 4 KiB, or for all where the
+// server knows no Range.
+func (s *HTTPSource) probe(ctx context.Context) error {
+	return s.retry(ctx, func() error {
+		a, err := s.get(ctx, 0, headSize-1)
+		if err != nil {
+			return err
+		}
+		if a.from != 0 {
+			a.close()
+			return fmt.Errorf("%w: asked for bytes from 0, was sent bytes from %d", ErrSource, a.from)
+		}
+		s.size, s.ranges, s.validate = a.size, a.partial, a.validate
+		if s.size == 0 {
+			a.close()
+			return fmt.Errorf("%w: it is empty", ErrFormat)
+		}
+		want := min(s.size, headSize)
+		s.head, err = io.ReadAll(io.LimitReader(a, headSize))
+		if err == nil && int64(len(s.head)) < want {
+			err = &CutShortError{Want: want, Got: int64(len(s.head))}
+		}
+		if err != nil {
+			a.close()
+			return brokenError{fmt.Errorf("%w: %w", ErrSource, err)}
+		}
+		if a.partial {
+			a.close()
+			return nil
+		}
+		a.pause()
+		s.first = &httpBody{ctx: ctx, src: s, answer: a, pending: s.head}
+		return nil
+	})
+}
+
+// Name is the URL without its password.
+func (s *HTTPSource) Name() string { return s.name }
+
+// Size is what the server announced.
+func (s *HTTPSource) Size() int64 { return s.size }
+
+// Head is the image's start.
+func (s *HTTPSource) Head() []byte { return s.head }
+
+// Close drops a connection that Body was not called for.
+func (s *HTTPSource) Close() error {
+	if s.first != nil {
+		return s.first.Close()
+	}
+	return nil
+}
+
+// Body starts the download. Reading it ends with ctx.
+func (s *HTTPSource) Body(ctx context.Context) (io.ReadCloser, error) {
+	if b := s.first; b != nil {
+		s.first = nil
+		b.ctx = ctx
+		b.stop = context.AfterFunc(ctx, b.answer.cancel)
+		return b, nil
+	}
+	return &httpBody{ctx: ctx, src: s}, nil
+}
+
+// ReadRange reads part of the image.
+func (s *HTTPSource) ReadRange(ctx context.Context, p []byte, off int64) error {
+	if !s.ranges {
+		return ErrNoRange
+	}
+	return s.retry(ctx, func() error {
+		a, err := s.get(ctx, off, off+int64(len(p))-1)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		if !a.partial || a.from != off {
+			return fmt.Errorf("%w: it answered a Range request before, now it does not", ErrSource)
+		}
+		if err := s.same(a); err != nil {
+			return err
+		}
+		if n, err := io.ReadFull(a, p); err != nil {
+			return brokenError{fmt.Errorf("%w: %d of %d bytes from %d: %w", ErrSource, n, len(p), off, err)}
+		}
+		return nil
+	})
+}
+
+// same refuses an answer of another image than the first one.
+func (s *HTTPSource) same(a *answer) error {
+	if a.validate != s.validate || a.size >= 0 && s.size >= 0 && a.size != s.size {
+		return fmt.Errorf("%w: the image was changed on the server during the transfer", ErrSource)
+	}
+	return nil
+}
+
+// contentRange parses "bytes 0-4095/10000"; the size is -1 for "*".
+func contentRange(v string) (from, size int64, err error) {
+	span, total, ok := strings.Cut(strings.TrimPrefix(v, "bytes "), "/")
+	first, _, dash := strings.Cut(span, "-")
+	from, err = strconv.ParseInt(first, 10, 64)
+	if !ok || !dash || err != nil || from < 0 {
+		return 0, 0, fmt.Errorf("%w: Content-Range is %q, expected bytes FIRST-LAST/SIZE", ErrSource, clip(v))
+	}
+	if total == "*" {
+		return from, -1, nil
+	}
+	size, err = strconv.ParseInt(total, 10, 64)
+	if err != nil || size < 0 {
+		return 0, 0, fmt.Errorf("%w: Content-Range is %q, expected bytes FIRST-LAST/SIZE", ErrSource, clip(v))
+	}
+	return from, size, nil
+}

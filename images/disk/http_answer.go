@@ -1,0 +1,157 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// brokenError marks a failure that another try may mend.
+type brokenError struct{ error }
+
+// Unwrap gives the failure.
+func (e brokenError) Unwrap() error { return e.error }
+
+// errStalled is the cause of a request given up for want of bytes.
+var errStalled = errors.New("no bytes within the time allowed")
+
+// answer is a response being read, watched for stalls.
+type answer struct {
+	body     io.ReadCloser
+	from     int64 // offset of the first byte in the image
+	size     int64 // of the whole image, -1 unknown
+	partial  bool  // it is an answer to a Range request
+	validate validator
+	ctx      context.Context // carries the cause of a stall
+	cancel   context.CancelFunc
+	watch    *time.Timer
+	stall    time.Duration
+}
+
+// get asks for the bytes from first to last, or to the end when last is -1.
+func (s *HTTPSource) get(ctx context.Context, first, last int64) (*answer, error) {
+	ctx, cause := context.WithCancelCause(ctx)
+	a := &answer{ctx: ctx, cancel: func() { cause(context.Canceled) }, stall: s.opts.Stall}
+	a.watch = time.AfterFunc(a.stall, func() { cause(errStalled) })
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+	if err != nil {
+		a.cancel()
+		return nil, err
+	}
+	for k, v := range s.opts.Header {
+		req.Header[k] = v
+	}
+	// Bytes are counted and hashed as they are stored, so no encoding on the way.
+	req.Header.Set("Accept-Encoding", "identity")
+	switch {
+	case last >= 0:
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, last))
+	case first > 0:
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", first))
+	}
+	resp, err := s.client.Do(req) //nolint:bodyclose // the answer keeps the body and closes it
+	if err != nil {
+		a.cancel()
+		return nil, brokenError{fmt.Errorf("%w: %w", ErrSource, a.explain(err))}
+	}
+	a.body = resp.Body
+	if err := a.accept(resp); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// accept reads an answer's status and headers.
+func (a *answer) accept(resp *http.Response) error {
+	a.validate = validator{resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")}
+	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return fmt.Errorf("%w: server sends it with Content-Encoding %s, expected none", ErrSource, clip(e))
+	}
+	switch resp.StatusCode {
+	case http.StatusOK:
+		a.size = resp.ContentLength
+		return nil
+	case http.StatusPartialContent:
+		a.partial = true
+		var err error
+		a.from, a.size, err = contentRange(resp.Header.Get("Content-Range"))
+		return err
+	case http.StatusRequestedRangeNotSatisfiable:
+		return fmt.Errorf("%w: server answered %s: the image is empty or shorter than it said", ErrSource, resp.Status)
+	}
+	err := &HTTPStatusError{Status: resp.StatusCode, Text: resp.Status}
+	if err.temporary() {
+		return brokenError{err}
+	}
+	return err
+}
+
+// Read reads the body; each byte that comes starts the stall's clock anew.
+func (a *answer) Read(p []byte) (int, error) {
+	n, err := a.body.Read(p)
+	if n > 0 {
+		a.watch.Reset(a.stall)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = a.explain(err)
+	}
+	return n, err
+}
+
+// pause stops the stall's clock while nobody reads: it must watch the server,
+// not a slow disk.
+func (a *answer) pause() { a.watch.Stop() }
+
+// resume starts it again.
+func (a *answer) resume() { a.watch.Reset(a.stall) }
+
+// explain puts the stall in place of the cancellation it caused.
+func (a *answer) explain(err error) error {
+	if errors.Is(context.Cause(a.ctx), errStalled) {
+		return fmt.Errorf("%w (%s)", errStalled, a.stall)
+	}
+	return err
+}
+
+// close ends the request.
+func (a *answer) close() {
+	a.watch.Stop()
+	a.cancel()
+	if a.body != nil {
+		_ = a.body.Close() // only read from: nothing to lose
+	}
+}
+
+// retry runs do until it succeeds, fails for good, or has failed too often.
+func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
+	for try := 0; ; try++ {
+		err := do()
+		var again brokenError
+		if err == nil || !errors.As(err, &again) || ctx.Err() != nil {
+			return err
+		}
+		if try == s.opts.Retries {
+			return fmt.Errorf("given up after %d tries: %w", try+1, again.error)
+		}
+		if err := s.wait(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// wait pauses before retry number try.
+func (s *HTTPSource) wait(ctx context.Context, try int) error {
+	d := min(s.opts.Backoff<<min(try, 10), 10*time.Second)
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

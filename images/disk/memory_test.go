@@ -1,0 +1,177 @@
+package disk
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/images/disk/disktest"
+)
+
+// voidTarget is a disk of any size that keeps nothing.
+type voidTarget int64
+
+func (v voidTarget) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (v voidTarget) Zero(int64, int64) error                { return nil }
+func (v voidTarget) Size() int64                            { return int64(v) }
+func (v voidTarget) LogicalSectorSize() int                 { return 512 }
+func (v voidTarget) Flush() error                           { return nil }
+
+// peak runs f and returns how far the heap in use rose meanwhile, bytes.
+func peak(t *testing.T, f func()) uint64 {
+	t.Helper()
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	base, high := m.HeapAlloc, uint64(0)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+				runtime.ReadMemStats(&m)
+				high = max(high, m.HeapAlloc)
+			}
+		}
+	}()
+	f()
+	close(stop)
+	<-done
+	return high - min(base, high)
+}
+
+// repeated is a stream of n bytes of noise and zeroes by turns.
+type repeated struct {
+	noise []byte
+	n     int64
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.n == 0 {
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(p)), r.n, int64(len(r.noise))))
+	if r.n>>24&1 == 0 {
+		clear(p[:n])
+	} else {
+		copy(p, r.noise[:n])
+	}
+	r.n -= int64(n)
+	return n, nil
+}
+
+// rawStream is a raw image made as it is read.
+type rawStream int64
+
+func (s rawStream) Name() string { return "stream" }
+func (s rawStream) Size() int64  { return int64(s) }
+func (s rawStream) Head() []byte { return make([]byte, headSize) }
+func (s rawStream) Body(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(&repeated{pattern(1<<20, 40), int64(s)}), nil
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	sparse := filepath.Join(t.TempDir(), "sparse.qcow2")
+	qemuImg(t, "create", "-q", "-f", "qcow2", sparse, "4T")
+	for _, cmd := range []string{"write 0 4M", "write 2T 8M", "write -c 3T 1M", "write 4398046507008 4k"} {
+		if err := qemuIO(sparse, cmd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := disktest.OpenFileSource(sparse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name  string
+		src   Source
+		size  int64
+		limit uint64
+	}{
+		{"qcow2 of 4 TiB, sparse", file, 4 << 40, 40 << 20},
+		{"raw of 512 MiB", rawStream(512 << 20), 512 << 20, 40 << 20},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var res Result
+			rose := peak(t, func() { res, err = Write(context.Background(), tt.src, voidTarget(tt.size), Options{}) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("heap rose by %d KiB for %d bytes", rose>>10, res.VirtualSize)
+			if rose > tt.limit {
+				t.Errorf("heap rose by %d bytes, expected at most %d", rose, tt.limit)
+			}
+			if res.Written+res.Zeroed != tt.size {
+				t.Errorf("written %d + zeroed %d, expected %d", res.Written, res.Zeroed, tt.size)
+			}
+		})
+	}
+}
+
+// hugeTables is a qcow2 of 64 KiB clusters with every guest cluster in use,
+// whose tables are made as they are read: L1 in cluster 1, then the L2 tables,
+// then the clusters.
+type hugeTables struct {
+	guests int64
+	head   []byte
+}
+
+func newHugeTables(guests int64) hugeTables {
+	h := hugeTables{guests, make([]byte, headSize)}
+	be := binary.BigEndian
+	copy(h.head, "QFI\xfb")
+	be.PutUint32(h.head[4:], 2)
+	be.PutUint32(h.head[20:], 16)
+	be.PutUint64(h.head[24:], uint64(guests)<<16)
+	be.PutUint32(h.head[36:], uint32(h.l2s()))
+	be.PutUint64(h.head[40:], 1<<16)
+	return h
+}
+
+func (h hugeTables) l2s() int64                                  { return (h.guests-1)>>13 + 1 }
+func (h hugeTables) Name() string                                { return "huge" }
+func (h hugeTables) Size() int64                                 { return (2 + h.l2s() + h.guests) << 16 }
+func (h hugeTables) Head() []byte                                { return h.head }
+func (h hugeTables) Body(context.Context) (io.ReadCloser, error) { return nil, os.ErrClosed }
+func (h hugeTables) ReadRange(_ context.Context, p []byte, off int64) error {
+	for i := 0; i < len(p); i += 8 {
+		at := off + int64(i)
+		entry := 2 + at&(1<<16-1)>>3 // L1: the L2 tables in order
+		if at >= 2<<16 {
+			entry = 2 + h.l2s() + (at-2<<16)>>3 // L2: the clusters in order
+		}
+		binary.BigEndian.PutUint64(p[i:], uint64(entry)<<16|entryCopied)
+	}
+	return nil
+}
+
+// TestMapBudget: 512 GiB of 64 KiB clusters fit the map, more is refused, and
+// neither takes more memory than the package says.
+func TestMapBudget(t *testing.T) {
+	for _, tt := range []struct {
+		guests int64
+		fits   bool
+	}{{8<<20 - 8192, true}, {9 << 20, false}} {
+		src := newHugeTables(tt.guests)
+		var err error
+		rose := peak(t, func() { _, err = openQcow2(context.Background(), src, voidTarget(1<<50)) })
+		if (err == nil) != tt.fits || err != nil && !errors.Is(err, ErrFormat) {
+			t.Errorf("%d clusters: %v", tt.guests, err)
+		}
+		if rose > mapBudget+4<<20 {
+			t.Errorf("%d clusters: heap rose by %d bytes", tt.guests, rose)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package disk
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"slices"
+)
+
+// mapBudget bounds the memory of a qcow2Map, in bytes.
+const mapBudget = 64 << 20
+
+// qcow2Map says where each cluster of a qcow2 file belongs on the disk, in
+// the order of the file.
+type qcow2Map struct {
+	qcow2Header
+	fileSize int64
+	plain    []uint64 // host cluster << 32 | guest cluster
+	packed   []packedCluster
+	zero     []zeroRun // in order of the disk
+	tables   []table
+	seed     maphash.Seed
+	warnings []string
+}
+
+// packedCluster is a compressed cluster: at most n bytes of the file from off.
+// n counts whole sectors, so it may reach into the next one's first.
+type packedCluster struct {
+	off   int64
+	n     uint32
+	guest uint32
+}
+
+// zeroRun is a run of guest clusters that read as zeroes.
+type zeroRun struct{ first, count uint32 }
+
+// table is a part of the file that was read out of order to make the map. It
+// is compared when the body passes it, since only the body is checksummed.
+type table struct {
+	off int64
+	n   int64
+	sum uint64
+}
+
+// bytes is the map's size in memory.
+func (m *qcow2Map) bytes() int {
+	return 8*len(m.plain) + 16*len(m.packed) + 8*len(m.zero) + 24*len(m.tables)
+}
+
+// fits refuses a map that grew over its budget.
+func (m *qcow2Map) fits() error {
+	if m.bytes() > mapBudget {
+		return fmt.Errorf("%w: qcow2 has more clusters than a map of %d MiB holds; convert it with larger clusters", ErrFormat, mapBudget>>20)
+	}
+	return nil
+}
+
+// addZero adds count guest clusters from first, which come in order.
+func (m *qcow2Map) addZero(first, count int64) {
+	if n := len(m.zero); n > 0 && int64(m.zero[n-1].first)+int64(m.zero[n-1].count) == first {
+		m.zero[n-1].count += uint32(count)
+		return
+	}
+	m.zero = append(m.zero, zeroRun{uint32(first), uint32(count)})
+}
+
+// guests is the number of clusters of the virtual disk.
+func (m *qcow2Map) guests() int64 { return (m.size-1)>>m.clusterBits + 1 }
+
+// host is the file offset of plain cluster i.
+func (m *qcow2Map) host(i int) int64 { return int64(m.plain[i]>>32) << m.clusterBits }
+
+// guest is the disk offset of plain cluster i.
+func (m *qcow2Map) guest(i int) int64 { return int64(m.plain[i]&(1<<32-1)) << m.clusterBits }
+
+// sort brings the map into the file's order and refuses parts of the file
+// that would be used twice.
+func (m *qcow2Map) sort() error {
+	slices.Sort(m.plain)
+	slices.SortFunc(m.packed, func(a, b packedCluster) int { return cmp.Compare(a.off, b.off) })
+	slices.SortFunc(m.tables, func(a, b table) int { return cmp.Compare(a.off, b.off) })
+	const none = int64(1<<63 - 1)
+	end := int64(0)
+	for t, p, c := 0, 0, 0; ; {
+		next, stop, kind := none, int64(0), ""
+		if t < len(m.tables) {
+			next, stop, kind = m.tables[t].off, m.tables[t].off+m.tables[t].n, "table"
+		}
+		if p < len(m.plain) && m.host(p) < next {
+			next, stop, kind = m.host(p), m.host(p)+m.clusterSize(), "cluster"
+		}
+		if c < len(m.packed) && m.packed[c].off < next {
+			// The last sector may be shared with what follows, up to its last byte.
+			next, stop, kind = m.packed[c].off, m.packed[c].off+int64(m.packed[c].n)-511, "compressed cluster"
+		}
+		switch kind {
+		case "table":
+			t++
+		case "cluster":
+			p++
+		case "compressed cluster":
+			c++
+		default:
+			return nil
+		}
+		if next < end {
+			return fmt.Errorf("%w: qcow2 %s at %d overlaps what is before it; check it with qemu-img check", ErrFormat, kind, next)
+		}
+		end = max(end, stop)
+	}
+}

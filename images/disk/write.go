@@ -1,0 +1,202 @@
+package disk
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Options is how an image is to be written.
+type Options struct {
+	Format        string         // Ironic's disk_format; empty: told by the first bytes
+	Checksum      Checksum       // over the bytes as they are downloaded
+	AllowMD5      bool           // MD5 is refused otherwise
+	Progress      func(Progress) // called from one goroutine, once more at the end; may be nil
+	ProgressEvery time.Duration  // 500 ms when zero
+}
+
+// Result is what a write did.
+type Result struct {
+	Format      Format
+	VirtualSize int64 // bytes of the disk the image describes
+	BytesRead   int64 // of the image
+	Written     int64 // bytes of data
+	Zeroed      int64 // bytes made to read as zeroes
+	Sum         string
+	Warnings    []string
+}
+
+// Write writes the image from src onto dst, in one pass over its bytes. Until
+// it has succeeded the target's first 64 KiB are zeroes, so that it does not
+// boot; all that can be checked beforehand (format, fit, tables) is checked
+// before the first byte is written.
+func Write(ctx context.Context, src Source, dst Target, opts Options) (Result, error) {
+	w := &write{src: src, dst: dst, opts: opts}
+	if err := w.run(ctx); err != nil {
+		return w.result, fmt.Errorf("write image %s: %w", src.Name(), err)
+	}
+	return w.result, nil
+}
+
+// write is one call of Write.
+type write struct {
+	src    Source
+	dst    Target
+	opts   Options
+	result Result
+	hash   hash.Hash
+	qcow2  *qcow2Map
+	feed   *feed
+	sink   *sink
+	work   int // workers
+}
+
+// run goes through the whole write.
+func (w *write) run(ctx context.Context) error {
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	body, err := w.src.Body(gctx) // its reads end with the group
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	w.work = max(2, min(runtime.GOMAXPROCS(0), 8))
+	w.feed = newFeed(w.src.Size(), newPool(8+2*w.work), w.hash)
+	w.sink = newSink(w.dst, w.work)
+	if err := w.sink.clear(); err != nil {
+		return err
+	}
+	stop := w.startProgress(ctx)
+	defer stop()
+	w.feed.start(gctx, g, body)
+	w.sink.startWorkers(gctx, g, w.work)
+	g.Go(func() error {
+		defer close(w.sink.jobs)
+		return w.copy(gctx)
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return w.complete()
+}
+
+// prepare refuses what can be refused before anything is written.
+func (w *write) prepare(ctx context.Context) error {
+	var err error
+	if w.result.Format, err = choose(w.src.Head(), w.opts.Format); err != nil {
+		return err
+	}
+	if err := w.prepareHash(); err != nil {
+		return err
+	}
+	w.result.VirtualSize = -1
+	switch w.result.Format {
+	case Raw:
+		w.result.VirtualSize = w.src.Size()
+	case Zstd:
+		// Only a lower bound, since frames may follow: good for a refusal.
+		if n := zstdContent(w.src.Head()); n > w.dst.Size() {
+			return fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, w.dst.Size(), n)
+		}
+	case Gzip: // says nothing of its size that could be trusted
+	case QCOW2:
+		if w.qcow2, err = openQcow2(ctx, w.src, w.dst); err != nil {
+			return err
+		}
+		w.result.VirtualSize = w.qcow2.size
+		w.result.Warnings = w.qcow2.warnings
+	}
+	if w.result.VirtualSize == 0 || w.src.Size() == 0 {
+		return fmt.Errorf("%w: it is empty", ErrFormat)
+	}
+	if w.result.VirtualSize > w.dst.Size() {
+		return fmt.Errorf("%w: disk has %d bytes, image needs %d", ErrTooSmall, w.dst.Size(), w.result.VirtualSize)
+	}
+	return nil
+}
+
+// prepareHash readies the checksum asked for.
+func (w *write) prepareHash() error {
+	c := w.opts.Checksum
+	if c.Algorithm == "" {
+		if c.Sum != "" {
+			return fmt.Errorf("%w: sum %q comes without an algorithm", ErrChecksum, clip(c.Sum))
+		}
+		return nil
+	}
+	if c.Algorithm == MD5 && !w.opts.AllowMD5 {
+		return fmt.Errorf("%w: md5 is not allowed here; give a sha256 or sha512 sum", ErrChecksum)
+	}
+	if c.Sum != "" {
+		var err error
+		if w.opts.Checksum, err = NewChecksum(string(c.Algorithm), c.Sum); err != nil {
+			return err
+		}
+	}
+	var err error
+	w.hash, err = newHash(c.Algorithm)
+	return err
+}
+
+// copy runs the reader of the image's format.
+func (w *write) copy(ctx context.Context) error {
+	switch w.result.Format {
+	case QCOW2:
+		return copyQcow2(ctx, w.feed, w.sink, w.qcow2)
+	case Gzip, Zstd:
+		return copyCompressed(ctx, w.feed, w.sink, w.result.Format, newPool(4+2*w.work), w.work)
+	default:
+		return copyRaw(ctx, w.feed, w.sink)
+	}
+}
+
+// complete compares the checksum and, when it is right, makes the disk whole.
+func (w *write) complete() error {
+	w.result.BytesRead = w.feed.read.Load()
+	w.result.Written, w.result.Zeroed = w.sink.written.Load(), w.sink.zeroed.Load()
+	if w.result.VirtualSize < 0 {
+		w.result.VirtualSize = w.sink.high.Load()
+	}
+	if w.hash != nil {
+		w.result.Sum = hex.EncodeToString(w.hash.Sum(nil))
+		if want := w.opts.Checksum; want.Sum != "" && want.Sum != w.result.Sum {
+			return &ChecksumError{Want: want, Got: w.result.Sum}
+		}
+	}
+	if w.sink.high.Load() == 0 {
+		return fmt.Errorf("%w: there is no disk in it", ErrFormat)
+	}
+	return w.sink.finish()
+}
+
+// startProgress reports until the returned function is called, which reports
+// a last time.
+func (w *write) startProgress(ctx context.Context) (stop func()) {
+	if w.opts.Progress == nil {
+		return func() {}
+	}
+	r := &reporter{
+		call: w.opts.Progress, every: w.opts.ProgressEvery, read: &w.feed.read,
+		done:  func() int64 { return w.sink.written.Load() + w.sink.zeroed.Load() },
+		total: w.result.VirtualSize, size: w.src.Size(),
+	}
+	if r.every <= 0 {
+		r.every = 500 * time.Millisecond
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { r.run(ctx) })
+	return func() {
+		cancel()
+		wg.Wait()
+		r.report()
+	}
+}

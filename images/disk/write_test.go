@@ -1,0 +1,330 @@
+package disk
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/images/disk/disktest"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+func sumOf(b []byte) Checksum {
+	s := sha256.Sum256(b)
+	return Checksum{SHA256, hex.EncodeToString(s[:])}
+}
+
+func gz(t testing.TB, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func zst(t testing.TB, b []byte) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.EncodeAll(b, nil)
+}
+
+func TestWriteFormats(t *testing.T) {
+	t.Parallel()
+	raw := pattern(5<<20+512, 1)
+	odd := pattern(1<<20+1234*512, 2)
+	tests := []struct {
+		name  string
+		raw   []byte
+		image []byte
+		hint  string
+	}{
+		{"raw", raw, raw, "raw"},
+		{"raw smaller than the held back start", raw[:40<<10], raw[:40<<10], ""},
+		{"raw zero", make([]byte, 5<<20), make([]byte, 5<<20), ""},
+		{"gz", raw, gz(t, raw), "raw"},
+		{"gz of two members", raw, append(gz(t, raw[:2<<20]), gz(t, raw[2<<20:])...), ""},
+		{"zst", raw, zst(t, raw), ""},
+		{"zst of two frames", raw, append(zst(t, raw[:2<<20]), zst(t, raw[2<<20:])...), ""},
+		{"qcow2 v3", raw, convert(t, raw, "-O", "qcow2"), "qcow2"},
+		{"qcow2 v2", raw, convert(t, raw, "-O", "qcow2", "-o", "compat=0.10"), "qcow2"},
+		{"qcow2 zlib", raw, convert(t, raw, "-c", "-O", "qcow2"), ""},
+		{"qcow2 v2 zlib", raw, convert(t, raw, "-c", "-O", "qcow2", "-o", "compat=0.10"), ""},
+		{"qcow2 zstd", raw, convert(t, raw, "-c", "-O", "qcow2", "-o", "compression_type=zstd"), ""},
+		{"qcow2 odd size", odd, convert(t, odd, "-O", "qcow2"), ""},
+		{"qcow2 odd size zlib", odd, convert(t, odd, "-c", "-O", "qcow2"), ""},
+		{"qcow2 512 byte clusters", odd, convert(t, odd, "-O", "qcow2", "-o", "cluster_size=512"), ""},
+		{"qcow2 512 byte clusters zlib", odd, convert(t, odd, "-c", "-O", "qcow2", "-o", "cluster_size=512"), ""},
+		{"qcow2 4K clusters zstd", odd, convert(t, odd, "-c", "-O", "qcow2", "-o", "cluster_size=4K,compression_type=zstd"), ""},
+		{"qcow2 2M clusters", raw, convert(t, raw, "-O", "qcow2", "-o", "cluster_size=2M"), ""},
+		{"qcow2 2M clusters zlib", raw, convert(t, raw, "-c", "-O", "qcow2", "-o", "cluster_size=2M"), ""},
+		{"qcow2 2M clusters zstd", raw, convert(t, raw, "-c", "-O", "qcow2", "-o", "cluster_size=2M,compression_type=zstd"), ""},
+		{"qcow2 preallocated", odd, convert(t, odd, "-O", "qcow2", "-o", "preallocation=full"), ""},
+		{"qcow2 data written as zeroes", odd, convert(t, odd, "-O", "qcow2", "-S", "0"), ""},
+		{"qcow2 out of order", odd, convert(t, odd, "-W", "-m", "16", "-O", "qcow2"), ""},
+	}
+	for _, tt := range tests {
+		for _, sector := range []int{512, 4096} {
+			t.Run(fmt.Sprintf("%s onto %d", tt.name, sector), func(t *testing.T) {
+				if sector == 4096 && strings.Contains(tt.name, "512 byte clusters") {
+					t.Log("clusters smaller than sectors: TestRefusals has it")
+					return
+				}
+				dst := newMemTarget((int64(len(tt.raw))+4095)/4096*4096+1<<20, sector)
+				var last Progress
+				res, err := Write(context.Background(), memSource{b: tt.image}, dst, Options{
+					Format: tt.hint, Checksum: sumOf(tt.image),
+					Progress: func(p Progress) { last = p }, ProgressEvery: time.Millisecond,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameDisk(t, dst.b[:len(tt.raw)], tt.raw)
+				if res.VirtualSize != int64(len(tt.raw)) || res.BytesRead != int64(len(tt.image)) {
+					t.Errorf("result %+v, image %d, disk %d", res, len(tt.image), len(tt.raw))
+				}
+				if done := res.Written + res.Zeroed; done < res.VirtualSize || done >= res.VirtualSize+int64(sector) {
+					t.Errorf("written %d + zeroed %d, expected %d", res.Written, res.Zeroed, res.VirtualSize)
+				}
+				if last.Done != res.Written+res.Zeroed || last.Read != res.BytesRead || last.Download != int64(len(tt.image)) {
+					t.Errorf("last progress is %+v", last)
+				}
+				end := (len(tt.raw) + 4095) / 4096 * 4096
+				if !bytes.Equal(dst.b[max(end, heldBack):], bytes.Repeat([]byte{0xda}, len(dst.b)-max(end, heldBack))) {
+					t.Error("bytes after the image were touched")
+				}
+			})
+		}
+	}
+}
+
+// TestAgainstQemu writes onto a dirty file and compares with what qemu-img
+// makes of the same image, for images with a history: overwritten, discarded
+// and zeroed clusters, and an internal snapshot.
+func TestAgainstQemu(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"0.10", "1.1"} {
+		t.Run(version, func(t *testing.T) {
+			dir := t.TempDir()
+			image, want := filepath.Join(dir, "i.qcow2"), filepath.Join(dir, "want.raw")
+			if err := os.WriteFile(image, convert(t, pattern(16<<20, 3), "-O", "qcow2", "-o", "compat="+version), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			qemuImg(t, "snapshot", "-c", "before", image)
+			for i, cmd := range []string{"write -P 7 9M 1M", "discard 3M 2M", "write -z 6M 1M", "write -z -u 12M 512k", "write -P 9 100k 700k", "write -P 1 15M 1M", "write -P 3 0 64k"} {
+				if err := qemuIO(image, cmd); err != nil {
+					t.Fatalf("%d %s: %v", i, cmd, err)
+				}
+			}
+			qemuImg(t, "convert", "-O", "raw", image, want)
+			src, err := disktest.OpenFileSource(image)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := filepath.Join(dir, "got")
+			if err := os.WriteFile(got, bytes.Repeat([]byte("stale"), 20<<20/5), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			dst, err := disktest.CreateFileTarget(got, 16<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dst.Close()
+			if _, err := Write(context.Background(), src, dst, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			a, err := os.ReadFile(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameDisk(t, a, b)
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	raw := pattern(2<<20, 4)
+	q := convert(t, raw, "-O", "qcow2")
+	small := convert(t, raw, "-O", "qcow2", "-o", "cluster_size=512")
+	dir := t.TempDir()
+	base := filepath.Join(dir, "secret-base.raw")
+	if err := os.WriteFile(base, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made := func(name string, args ...string) []byte {
+		t.Helper()
+		p := filepath.Join(dir, name)
+		qemuImg(t, append(append([]string{"create", "-q", "-f", "qcow2"}, args...), p, "2M")...)
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	encrypted := bytes.Clone(q)
+	encrypted[35] = 2 // LUKS
+	size := int64(2 << 20)
+	tests := []struct {
+		name   string
+		src    Source
+		size   int64
+		sector int
+		opts   Options
+		want   error
+		text   string
+	}{
+		{"backing file", memSource{b: made("b", "-b", base, "-F", "raw")}, size, 512, Options{}, ErrFormat, "secret-base.raw"},
+		{"external data", memSource{b: made("d", "-o", "data_file="+filepath.Join(dir, "ext.raw"))}, size, 512, Options{}, ErrFormat, "ext.raw"},
+		{"extended l2", memSource{b: made("e", "-o", "extended_l2=on")}, size, 512, Options{}, ErrFormat, "extended L2"},
+		{"encrypted", memSource{b: encrypted}, size, 512, Options{}, ErrFormat, "encrypted"},
+		{"no range", sequential{memSource{b: q}}, size, 512, Options{}, ErrNoRange, "Range"},
+		{"qcow2 without size", memSource{b: q, unknown: true}, size, 512, Options{}, ErrNoRange, "size"},
+		{"clusters smaller than sectors", memSource{b: small}, size, 4096, Options{}, ErrFormat, "smaller than the disk's sectors"},
+		{"qcow2 too large", memSource{b: q}, size - 4096, 512, Options{}, ErrTooSmall, "disk has 2093056 bytes, image needs 2097152"},
+		{"raw too large", memSource{b: raw}, size - 4096, 512, Options{}, ErrTooSmall, "image needs 2097152"},
+		{"zst too large", memSource{b: zst(t, raw)}, size - 4096, 512, Options{}, ErrTooSmall, "at least 2097152"},
+		{"hint raw, is qcow2", memSource{b: q}, size, 512, Options{Format: "raw"}, ErrFormat, "disk_format says raw"},
+		{"hint qcow2, is raw", memSource{b: raw}, size, 512, Options{Format: "qcow2"}, ErrFormat, "disk_format says qcow2"},
+		{"hint vmdk", memSource{b: raw}, size, 512, Options{Format: "vmdk"}, ErrFormat, "vmdk"},
+		{"xz", memSource{b: append([]byte("\xfd7zXZ\x00"), raw...)}, size, 512, Options{}, ErrFormat, "it is xz"},
+		{"empty", memSource{}, size, 512, Options{}, ErrFormat, "empty"},
+		{"md5", memSource{b: raw}, size, 512, Options{Checksum: Checksum{MD5, strings.Repeat("0", 32)}}, ErrChecksum, "md5 is not allowed"},
+		{"bad sum", memSource{b: raw}, size, 512, Options{Checksum: Checksum{SHA256, "1234"}}, ErrChecksum, "64 hex digits"},
+		{"cut qcow2", memSource{b: q[:len(q)-70000]}, size, 512, Options{}, ErrFormat, "outside the file"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dst := newMemTarget(tt.size, tt.sector)
+			_, err := Write(context.Background(), tt.src, dst, tt.opts)
+			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("error is %v, expected %q with %q", err, tt.want, tt.text)
+			}
+			if dst.writes+dst.zeroes != 0 {
+				t.Errorf("the disk was touched: %d writes, %d zeroes", dst.writes, dst.zeroes)
+			}
+		})
+	}
+}
+
+// TestFailuresLeaveNothingBootable covers what shows only on the way: the
+// disk's start must then be zeroes.
+func TestFailuresLeaveNothingBootable(t *testing.T) {
+	t.Parallel()
+	raw := pattern(6<<20, 5)
+	q := convert(t, raw, "-c", "-O", "qcow2")
+	// After header, refcounts, L1 and L2 at 64 KiB each come the clusters.
+	damaged := convert(t, bytes.Repeat([]byte("text"), 1<<18), "-c", "-O", "qcow2")
+	for i := 5 << 16; i < len(damaged); i++ {
+		damaged[i] = 0xff
+	}
+	wrong := sumOf([]byte("another image"))
+	tests := []struct {
+		name   string
+		src    Source
+		size   int64
+		opts   Options
+		failAt int64
+		want   error
+		text   string
+	}{
+		{"wrong checksum", memSource{b: raw}, 6 << 20, Options{Checksum: wrong}, -1, ErrChecksum,
+			"expected " + wrong.Sum + ", found " + sumOf(raw).Sum},
+		{"gz too large", memSource{b: gz(t, raw)}, 4 << 20, Options{}, -1, ErrTooSmall, "disk has 4194304 bytes"},
+		{"raw of unknown size too large", memSource{b: raw, unknown: true}, 4 << 20, Options{}, -1, ErrTooSmall, "disk has 4194304 bytes"},
+		{"gz cut", memSource{b: gz(t, raw)[:100000]}, 6 << 20, Options{}, -1, ErrFormat, "gz stream is damaged"},
+		{"zst cut", memSource{b: zst(t, raw)[:100000]}, 6 << 20, Options{}, -1, ErrFormat, "zst stream is damaged"},
+		{"gz with garbage after it", memSource{b: append(gz(t, raw), "garbage"...)}, 6 << 20, Options{}, -1, ErrFormat, "damaged"},
+		{"qcow2 inside gz", memSource{b: gz(t, q)}, 6 << 20, Options{}, -1, ErrFormat, "inside the compressed stream"},
+		{"damaged cluster", memSource{b: damaged}, 6 << 20, Options{}, -1, ErrFormat, "does not decompress"},
+		{"medium error", memSource{b: pattern(6<<20, 6)}, 6 << 20, Options{}, 6<<20 - 1, nil, "write"},
+		{"shorter than announced", short{memSource{b: raw}}, 8 << 20, Options{}, -1, ErrSource, "cut short: expected 7340032 bytes, got 6291456"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dst := newMemTarget(tt.size, 512)
+			dst.failAt = tt.failAt
+			if tt.failAt >= 0 {
+				copy(tt.src.(memSource).b[tt.failAt-10:], "not zeroes")
+			}
+			_, err := Write(context.Background(), tt.src, dst, tt.opts)
+			if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("error is %v, expected %v with %q", err, tt.want, tt.text)
+			}
+			if !bytes.Equal(dst.b[:heldBack], make([]byte, heldBack)) {
+				t.Error("the disk's start is not zeroes")
+			}
+		})
+	}
+}
+
+// short announces a MiB more than it has.
+type short struct{ memSource }
+
+func (s short) Size() int64 { return s.memSource.Size() + 1<<20 }
+
+func TestWriteCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	opts := Options{Progress: func(p Progress) {
+		if p.Read > 1<<20 {
+			cancel()
+		}
+	}, ProgressEvery: time.Millisecond}
+	_, err := Write(ctx, memSource{b: pattern(64<<20, 7)}, slowTarget{newMemTarget(64<<20, 512)}, opts)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, expected %v", err, context.Canceled)
+	}
+}
+
+// slowTarget takes a few milliseconds per write.
+type slowTarget struct{ *memTarget }
+
+func (s slowTarget) WriteAt(p []byte, off int64) (int, error) {
+	time.Sleep(5 * time.Millisecond)
+	return s.memTarget.WriteAt(p, off)
+}
+
+// TestTableChanged: the map was made of other tables than the body brings.
+func TestTableChanged(t *testing.T) {
+	q := convert(t, pattern(2<<20, 8), "-O", "qcow2")
+	h, err := parseQcow2Header(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Clone(q)
+	changed[h.l1Offset+7] ^= 1
+	_, err = Write(context.Background(), swapped{memSource{b: q}, memSource{b: changed}}, newMemTarget(2<<20, 512), Options{})
+	if !errors.Is(err, ErrSource) || !strings.Contains(err.Error(), "changed meanwhile") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// swapped gives another body than its ranges.
+type swapped struct {
+	memSource
+	body memSource
+}
+
+func (s swapped) Body(ctx context.Context) (io.ReadCloser, error) { return s.body.Body(ctx) }

@@ -1,0 +1,171 @@
+package ramdisk
+
+import (
+	"bufio"
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/u-root/mkuimage/cpio"
+
+	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+)
+
+// Build fetches the profile's kernel and makes kernel and initramfs in the recipe's
+// output folder. Both appear there complete or not at all. With Recipe.Busybox given,
+// or no Commands, it needs no Go toolchain.
+func Build(ctx context.Context, r Recipe) (Result, error) {
+	if err := r.check(); err != nil {
+		return Result{}, err
+	}
+	kernel, err := FetchKernel(ctx, r.CacheDir, r.Profile.KernelPackage, r.Log)
+	if err != nil {
+		return Result{}, err
+	}
+	if r.Busybox == "" && len(r.Commands) > 0 {
+		if r.Busybox, err = cachedCommands(ctx, r.CacheDir, r.Commands, r.Log); err != nil {
+			return Result{}, err
+		}
+	}
+	return assemble(ctx, r, kernel)
+}
+
+// assemble is Build once everything is at hand.
+func assemble(ctx context.Context, r Recipe, kernel Kernel) (Result, error) {
+	chosen, err := chooseModules(kernel, r.Profile)
+	if err != nil {
+		return Result{}, err
+	}
+	content, err := r.tree(kernel, chosen)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{
+		KernelPackage: kernel.Package, KernelVersion: kernel.Version, KernelRelease: kernel.Release,
+		Modules: chosen.files, Load: chosen.load, Notes: chosen.notes,
+	}
+	if err := r.write(ctx, kernel, content, &res); err != nil {
+		return Result{}, err
+	}
+	return res, nil
+}
+
+func chooseModules(kernel Kernel, p Profile) (*selection, error) {
+	ix, err := readIndex(os.DirFS(kernel.Modules))
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", kernel.Release, err)
+	}
+	chosen, err := selectModules(ix, p.Modules)
+	if err != nil {
+		return nil, fmt.Errorf("profile %s on kernel %s: %w", p.Name, kernel.Release, err)
+	}
+	return chosen, nil
+}
+
+func (r Recipe) tree(kernel Kernel, chosen *selection) (tree, error) {
+	if err := checkStatic(r.Agent); err != nil {
+		return nil, err
+	}
+	t := newTree()
+	t.addFile("init", r.Agent, 0o755)
+	t.addText(moduleList, strings.Join(append(chosen.load, ""), "\n"))
+	modules := path.Join("lib/modules", kernel.Release)
+	for name, text := range chosen.lists {
+		t.addText(path.Join(modules, name), text)
+	}
+	for _, file := range chosen.files {
+		t.addFile(path.Join(modules, file), filepath.Join(kernel.Modules, file), 0o644)
+	}
+	if r.Busybox != "" {
+		if err := checkStatic(r.Busybox); err != nil {
+			return nil, err
+		}
+		addCommands(t, r.Busybox, r.Commands)
+	}
+	for _, f := range r.Files {
+		t.addFile(f.Path, f.Source, f.Mode)
+	}
+	return t, nil
+}
+
+func addCommands(t tree, busybox string, commands []string) {
+	t.addFile("bin/bb", busybox, 0o755)
+	for _, command := range commands {
+		name := path.Base(command)
+		t.addRecord(cpio.Symlink("bin/"+name, "bb"))
+		if name == shell {
+			t.addRecord(cpio.Symlink("bin/sh", name))
+		}
+	}
+}
+
+// checkStatic refuses what could not start in a ramdisk without shared libraries: the
+// kernel would only say "No working init".
+func checkStatic(binary string) error {
+	f, err := elf.Open(binary)
+	if err != nil {
+		return fmt.Errorf("binary for the ramdisk: expected an ELF program: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	if f.Machine != elf.EM_X86_64 {
+		return fmt.Errorf("binary for the ramdisk: %s is for %s, expected EM_X86_64", binary, f.Machine)
+	}
+	for _, segment := range f.Progs {
+		if segment.Type == elf.PT_INTERP {
+			return fmt.Errorf("binary for the ramdisk: %s is linked dynamically: build it with CGO_ENABLED=0", binary)
+		}
+	}
+	return nil
+}
+
+func (r Recipe) write(ctx context.Context, kernel Kernel, content tree, res *Result) error {
+	if err := os.MkdirAll(r.Out, 0o755); err != nil {
+		return fmt.Errorf("make output folder: %w", err)
+	}
+	var err error
+	res.KernelPath = filepath.Join(r.Out, r.Profile.Name+".vmlinuz")
+	res.KernelSHA256, res.KernelSize, err = workshop.WriteFile(res.KernelPath, func(w io.Writer) error {
+		f, err := os.Open(kernel.Image)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.Copy(w, f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	res.InitramfsPath = filepath.Join(r.Out, r.Profile.Name+".initramfs")
+	res.InitramfsSHA256, res.InitramfsSize, err = workshop.WriteFile(res.InitramfsPath, func(w io.Writer) error {
+		return compressTo(w, r.Compression, func(w io.Writer) error {
+			size := &sizeWriter{ctx: ctx, w: bufio.NewWriterSize(w, 1<<20)}
+			err := errors.Join(content.write(size), size.w.Flush())
+			res.UnpackedSize = size.n
+			return err
+		})
+	})
+	return err
+}
+
+// sizeWriter counts bytes and stops when its context ends.
+type sizeWriter struct {
+	ctx context.Context
+	w   *bufio.Writer
+	n   int64
+}
+
+func (s *sizeWriter) Write(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := s.w.Write(p)
+	s.n += int64(n)
+	return n, err
+}

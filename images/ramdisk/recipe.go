@@ -1,0 +1,77 @@
+// Package ramdisk builds what a machine is netbooted with: a kernel taken from Debian's
+// package archive and an initramfs around a static /init, usually ferrite-agent. A
+// recipe is data; the same recipe with the same packages and binaries gives the same
+// bytes. It packs binaries by path and must know nothing of what they do, of nodes, or
+// of how the result is served.
+//
+// What /init finds: the kernel's modules below /lib/modules/<release> with modules.dep,
+// modules.alias and modules.builtin in depmod's text formats, reduced to the modules
+// that are there (soft dependencies that must come first are in modules.dep as well, so
+// that loading a line from its end to its start is always right); /etc/ferrite/modules,
+// one module name per line, to be loaded at start in that order; /dev/console; and in
+// /bin the console commands, /bin/sh among them. The kernel sets no PATH: whoever
+// starts a shell does.
+package ramdisk
+
+import (
+	"fmt"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+)
+
+// moduleList is the file in the ramdisk naming the modules to load at start, one per line.
+const moduleList = "etc/ferrite/modules"
+
+// Recipe says what to build.
+type Recipe struct {
+	Profile     Profile
+	Agent       string      // path of the static binary that becomes /init
+	Commands    []string    // import paths of u-root commands for the console; none means no shell
+	Busybox     string      // prebuilt binary that has Commands, see BuildCommands; "" builds one with the Go toolchain, cached
+	Files       []File      // anything else
+	Compression Compression // of the initramfs; "" is Zstd
+	Out         string      // folder for the results: <profile>.vmlinuz and <profile>.initramfs
+	CacheDir    string      // folder for downloads, see workshop.CacheDir
+	Log         *slog.Logger
+}
+
+// File is one regular file added to a ramdisk.
+type File struct {
+	Path   string // in the ramdisk, without a leading slash
+	Mode   uint32 // permission bits
+	Source string // path on this machine
+}
+
+// Result is what was built. Sizes are in bytes, sums are SHA-256 in hex.
+type Result struct {
+	KernelPath, InitramfsPath     string
+	KernelSize, InitramfsSize     int64
+	KernelSHA256, InitramfsSHA256 string
+	UnpackedSize                  int64    // of the initramfs before compression
+	KernelPackage, KernelVersion  string   // Debian package and its version
+	KernelRelease                 string   // uname -r
+	Modules                       []string // paths below /lib/modules/<release>
+	Load                          []string // names the agent loads at start
+	Notes                         []string // modules the profile would like that this kernel has not
+}
+
+func (r Recipe) check() error {
+	switch {
+	case r.Profile.Name == "" || r.Profile.KernelPackage == "":
+		return fmt.Errorf("ramdisk recipe: expected a profile with name and kernel package, found %+q", r.Profile.Name)
+	case r.Agent == "":
+		return fmt.Errorf("ramdisk recipe: no path of the agent binary that becomes /init")
+	case r.Out == "" || r.CacheDir == "":
+		return fmt.Errorf("ramdisk recipe: output folder %q and cache folder %q must both be set", r.Out, r.CacheDir)
+	case r.Log == nil:
+		return fmt.Errorf("ramdisk recipe: no logger")
+	}
+	for _, f := range r.Files {
+		if f.Path != path.Clean(f.Path) || path.IsAbs(f.Path) || slices.Contains(strings.Split(f.Path, "/"), "..") {
+			return fmt.Errorf("ramdisk recipe: file path %q: expected a clean path without leading slash", f.Path)
+		}
+	}
+	return nil
+}
