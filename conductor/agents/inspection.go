@@ -1,0 +1,66 @@
+package agents
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// inspectionSince is when the endpoint came. Exactly 1.1 is taken too:
+// ironic-python-agent sends its data without a version header.
+const inspectionSince = 84
+
+// continueInspection answers POST /v1/continue_inspection?node_uuid=.
+func (s *Server) continueInspection(w http.ResponseWriter, r *http.Request) error {
+	minor, err := begin(w, r, nodeapi.MinMinor)
+	if err != nil {
+		return err
+	}
+	if minor < inspectionSince && minor != nodeapi.MinMinor {
+		return notFound()
+	}
+	uuid := strings.ToLower(r.URL.Query().Get("node_uuid"))
+	if uuid != "" && !isUUID(uuid) {
+		return badRequest("Expected UUID for node_uuid: %s", uuid)
+	}
+	raw, err := nodeapi.ReadBody(w, r, nodeapi.InspectionLimit)
+	if err != nil {
+		return err
+	}
+	data, err := decodeInspection(raw)
+	if err != nil {
+		return err
+	}
+	n, err := s.conductor.ContinueInspection(r.Context(), uuid, data, raw)
+	if err != nil {
+		return hide(err)
+	}
+	if minor == nodeapi.MinMinor {
+		return answer(w, http.StatusAccepted, map[string]string{"uuid": n.UUID})
+	}
+	// The token is lookup's to give out, once; here there is none to tell of.
+	return s.answerLookup(w, r, agentapi.LookupNode{
+		UUID: n.UUID, Properties: n.Properties, InstanceInfo: n.InstanceInfo, DriverInternalInfo: n.DriverInternalInfo,
+	}, nil)
+}
+
+func decodeInspection(raw []byte) (agentapi.Inspection, error) {
+	var data agentapi.Inspection
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &top); raw == nil || err != nil {
+		return data, badRequest("Inspection data is not a JSON object: %v", err)
+	}
+	if len(top["inventory"]) == 0 {
+		return data, badRequest("Invalid inspection data: 'inventory' is a required property")
+	}
+	if err := json.Unmarshal(raw, &data); err != nil {
+		return data, badRequest("Invalid inspection data: %v", err)
+	}
+	if err := data.Validate(); err != nil {
+		return data, badRequest("Invalid inspection data: %v", err)
+	}
+	return data, nil
+}

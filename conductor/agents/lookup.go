@@ -1,0 +1,175 @@
+package agents
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// The microversions lookup is made of.
+const (
+	lookupSince = 22
+	tokenSince  = 62 // the agent's token is part of the answer
+)
+
+// maxMACs bounds what one lookup may ask about.
+const maxMACs = 256
+
+// lookup answers GET /v1/lookup?addresses=mac,mac&node_uuid=.
+func (s *Server) lookup(w http.ResponseWriter, r *http.Request) error {
+	minor, err := begin(w, r, lookupSince)
+	if err != nil {
+		return err
+	}
+	macs, uuid, err := lookupArgs(r)
+	if err != nil {
+		return err
+	}
+	if minor < tokenSince {
+		n, err := s.find(r, macs, uuid)
+		if err != nil {
+			return hide(err)
+		}
+		return s.answerLookup(w, r, n, nil)
+	}
+	n, token, err := s.conductor.Lookup(r.Context(), macs, uuid, caller(r))
+	if err != nil {
+		return hide(err)
+	}
+	return s.answerLookup(w, r, n, &token)
+}
+
+// hide makes one answer of all the reasons for which nothing was found.
+func hide(err error) error {
+	if errors.Is(err, node.ErrNotFound) {
+		return notFound()
+	}
+	return err
+}
+
+// lookupArgs reads the query. MACs that are none are dropped, as Ironic does.
+func lookupArgs(r *http.Request) (macs []string, uuid string, err error) {
+	q := r.URL.Query()
+	for name := range q {
+		if name != "addresses" && name != "node_uuid" {
+			return nil, "", badRequest("Unexpected arguments: %s", name)
+		}
+	}
+	for a := range strings.SplitSeq(strings.Join(q["addresses"], ","), ",") {
+		mac, err := net.ParseMAC(strings.TrimSpace(a))
+		if err == nil && len(mac) == 6 && len(macs) < maxMACs {
+			macs = append(macs, mac.String())
+		}
+	}
+	if uuid = strings.ToLower(q.Get("node_uuid")); uuid != "" && !isUUID(uuid) {
+		return nil, "", badRequest("Expected UUID for node_uuid: %s", q.Get("node_uuid"))
+	}
+	if len(macs) == 0 && uuid == "" {
+		return nil, "", badRequest("At least one of 'addresses' and 'node_uuid' parameters is required")
+	}
+	return macs, uuid, nil
+}
+
+// find is a lookup from the time before tokens: it must not use this boot's
+// token up, and it tells no more than the UUID, because an agent that old
+// cannot go on and anybody else has no business here.
+func (s *Server) find(r *http.Request, macs []string, uuid string) (agentapi.LookupNode, error) {
+	for _, mac := range macs {
+		ports, err := s.conductor.Ports(r.Context(), node.PortQuery{Address: mac})
+		if err != nil {
+			return agentapi.LookupNode{}, err
+		}
+		if len(ports) > 0 {
+			uuid = ports[0].NodeUUID
+			break
+		}
+	}
+	if uuid == "" {
+		return agentapi.LookupNode{}, notFound()
+	}
+	n, err := s.conductor.Node(r.Context(), uuid)
+	if err != nil {
+		return agentapi.LookupNode{}, err
+	}
+	if class := n.ProvisionState.Class(); class != node.Working && class != node.Waiting {
+		return agentapi.LookupNode{}, notFound()
+	}
+	return agentapi.LookupNode{UUID: n.UUID}, nil
+}
+
+// lookupReply is agentapi.LookupReply with what only Ironic's own agent reads.
+type lookupReply struct {
+	Node   agentapi.LookupNode `json:"node"`
+	Config lookupConfig        `json:"config"`
+}
+
+type lookupConfig struct {
+	agentapi.LookupConfig
+	AgentToken    *string `json:"agent_token"` // null when the client is too old for it
+	Metrics       metrics `json:"metrics"`
+	MetricsStatsd statsd  `json:"metrics_statsd"`
+	// BIOS boot loaders are part of whole-disk images; grub-install is not run.
+	EnableBIOSBootloaderInstall bool `json:"enable_bios_bootloader_install"`
+}
+
+// metrics switches the agent's metrics off. The keys must be there.
+type metrics struct {
+	Backend            string  `json:"backend"`
+	PrependHost        bool    `json:"prepend_host"`
+	PrependUUID        bool    `json:"prepend_uuid"`
+	PrependHostReverse bool    `json:"prepend_host_reverse"`
+	GlobalPrefix       *string `json:"global_prefix"`
+}
+
+type statsd struct {
+	Host string `json:"statsd_host"`
+	Port int    `json:"statsd_port"`
+}
+
+// answerLookup tells the agent who it is and what to do. token is nil when
+// there is none to tell of.
+func (s *Server) answerLookup(w http.ResponseWriter, r *http.Request, n agentapi.LookupNode, token *string) error {
+	n.Properties = orEmpty(n.Properties)
+	n.InstanceInfo = orEmpty(nodeapi.MaskInstance(n.InstanceInfo))
+	internal := map[string]any{}
+	for k, v := range nodeapi.Mask(n.DriverInternalInfo) {
+		internal[k] = v
+	}
+	if token != nil {
+		internal["agent_secret_token"] = nodeapi.Masked
+	}
+	n.DriverInternalInfo = internal
+	base := "http://" + r.Host
+	if r.TLS != nil {
+		base = "https://" + r.Host
+	}
+	n.Links = []agentapi.Link{{Href: base + "/v1/nodes/" + n.UUID, Rel: "self"}, {Href: base + "/nodes/" + n.UUID, Rel: "bookmark"}}
+	status := http.StatusOK
+	if r.Method == http.MethodPost {
+		status = http.StatusAccepted
+	}
+	return answer(w, status, lookupReply{Node: n, Config: lookupConfig{
+		LookupConfig: agentapi.LookupConfig{
+			HeartbeatTimeout:      int(s.heartbeat.Seconds()),
+			AgentTokenRequired:    true,
+			PermittedImageFormats: []string{"raw", "qcow2"},
+			AgentSkipBMCDetect:    false,
+			FerriteProgress:       true,
+		},
+		AgentToken:    token,
+		Metrics:       metrics{Backend: "noop", PrependHostReverse: true},
+		MetricsStatsd: statsd{Host: "localhost", Port: 8125},
+	}})
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}

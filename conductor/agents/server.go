@@ -1,0 +1,159 @@
+// Package agents is the agent's side of a conductor: it answers what a ramdisk
+// calls (lookup, heartbeat, inspection data, progress), and it commands the
+// agent in one.
+//
+// It translates between the wire and the engine; it decides nothing and writes
+// no node. Anybody can call what is served here, so it tells strangers nothing.
+package agents
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Conductor is what the server needs of the engine. What a client caused comes
+// back as a *node.Refusal.
+type Conductor interface {
+	Node(ctx context.Context, ref string) (node.Node, error)
+	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	// Lookup finds the node of a ramdisk; the token is in clear once per boot.
+	Lookup(ctx context.Context, macs []string, uuid string, from netip.Addr) (agentapi.LookupNode, string, error)
+	Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error
+	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte) (node.Node, error)
+	Progress(ctx context.Context, uuid string, p agentapi.Progress) error
+}
+
+// Options is what a Server is made of.
+type Options struct {
+	Conductor Conductor
+	// HeartbeatTimeout is how long an agent may be silent; 300 s when 0.
+	HeartbeatTimeout time.Duration
+	// FailureRate is how many calls a second one address may get wrong before
+	// it is turned away, FailureBurst how many at once; 20 and 100 when 0.
+	FailureRate, FailureBurst float64
+	// Now is the clock; time.Now when nil.
+	Now func() time.Time
+}
+
+// Server answers what a ramdisk calls: lookup, heartbeat, inspection data,
+// progress. Anybody can call these, so whoever is wrong too often is turned
+// away; who is right never is.
+type Server struct {
+	conductor Conductor
+	heartbeat time.Duration
+	failures  *limiter
+}
+
+// NewServer makes a Server.
+func NewServer(o Options) *Server {
+	if o.HeartbeatTimeout == 0 {
+		o.HeartbeatTimeout = 300 * time.Second
+	}
+	if o.FailureRate == 0 {
+		o.FailureRate = 20
+	}
+	if o.FailureBurst == 0 {
+		o.FailureBurst = 100
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Server{
+		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout,
+		failures: newLimiter(o.FailureRate, o.FailureBurst, o.Now),
+	}
+}
+
+// Handler answers one request, or says why not: a *nodeapi.Fault or a
+// *node.Refusal for the client, anything else is ours.
+type Handler = func(w http.ResponseWriter, r *http.Request) error
+
+// Handlers is every path the server answers to, with all below it.
+func (s *Server) Handlers() map[string]Handler {
+	return map[string]Handler{
+		agentapi.LookupPath:             s.limited(http.MethodGet, s.lookup),
+		agentapi.HeartbeatPath:          s.limited(http.MethodPost, s.beat),
+		agentapi.ContinueInspectionPath: s.limited(http.MethodPost, s.continueInspection),
+		agentapi.ProgressPath:           s.limited(http.MethodPost, s.progress),
+	}
+}
+
+// limited lets a caller through unless it was wrong too often of late. 503 is
+// what ironic-python-agent tries again after; a 4xx it may give up on.
+func (s *Server) limited(method string, h Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if r.Method != method {
+			return nodeapi.Routing(http.StatusMethodNotAllowed, "")
+		}
+		from := caller(r)
+		if !s.failures.allowed(from) {
+			w.Header().Set("Retry-After", "5")
+			return nodeapi.NewFault(http.StatusServiceUnavailable, "Too many failed calls from %s; try again in a few seconds", from)
+		}
+		err := h(w, r)
+		if blames(err) {
+			s.failures.failed(from)
+		}
+		return err
+	}
+}
+
+// blames reports whether an error is the caller's doing. A node that is
+// locked, or a fault of ours, is not.
+func blames(err error) bool {
+	var fault *nodeapi.Fault
+	var refusal *node.Refusal
+	switch {
+	case errors.As(err, &fault):
+		return fault.Status < http.StatusInternalServerError
+	case errors.As(err, &refusal):
+		return refusal.Kind == node.Invalid || refusal.Kind == node.NotFound
+	}
+	return false
+}
+
+// caller is the address a request came from. Headers that claim another are
+// not believed: lookup checks it against our own leases.
+func caller(r *http.Request) netip.Addr {
+	ap, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{} // not TCP: a test or a Unix socket
+	}
+	return ap.Addr().Unmap()
+}
+
+// begin negotiates the microversion; below since the path does not exist.
+func begin(w http.ResponseWriter, r *http.Request, since int) (int, error) {
+	minor, err := nodeapi.Begin(w, r)
+	if err == nil && minor < since {
+		err = notFound()
+	}
+	return minor, err
+}
+
+// notFound is one answer for what does not exist, is not known, and is not in
+// a state to ask: a stranger learns nothing.
+func notFound() error {
+	return nodeapi.NewFault(http.StatusNotFound, "Resource could not be found.")
+}
+
+func badRequest(format string, args ...any) error {
+	return nodeapi.NewFault(http.StatusBadRequest, format, args...)
+}
+
+// below is the rest of the path under a prefix.
+func below(r *http.Request, prefix string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, strings.TrimSuffix(prefix, "/")), "/")
+}
+
+func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }

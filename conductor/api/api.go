@@ -1,0 +1,152 @@
+// Package api is Ironic's REST API for operators, microversions 1.1 to 1.115,
+// over the engine; and beside it, under /ferrite/v1, what that API has no word
+// for. One file per resource, each with its rows of the route table.
+//
+// It translates and nothing else: it decides nothing, writes no node itself,
+// and knows neither drivers nor the store. What the agent calls (lookup,
+// heartbeat, inspection data) is package agents, mounted here.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Options is what an API is made of.
+type Options struct {
+	Conductor Conductor
+	Log       *slog.Logger
+	// Boot is the boot service beside this conductor; nil when there is none:
+	// reservations are kept for the next start with one.
+	Boot Boot
+	// Mounts are handlers by path prefix that are served beside the resources:
+	// what agents call, a user interface. Their errors end as the API's own do.
+	Mounts map[string]Handler
+	// CacheBytes bounds the rendered answers that are kept; 8 MiB when 0.
+	CacheBytes int
+}
+
+// Handler answers a request, or says why not: a *nodeapi.Fault or
+// *node.Refusal for the client, anything else for the log and a 500.
+type Handler = func(w http.ResponseWriter, r *http.Request) error
+
+// API answers requests. It is safe for concurrent use.
+type API struct {
+	conductor Conductor
+	boot      Boot
+	log       *slog.Logger
+	echo      *echo.Echo
+	nodes     *table[node.Node]
+	ports     *table[node.Port]
+	full      [nodeapi.MaxMinor + 1]selection // all fields of a node by minor version
+	cache     *cache
+	buffers   sync.Pool
+	started   time.Time
+}
+
+// New makes an API.
+func New(o Options) *API {
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 8 << 20
+	}
+	if o.Boot == nil {
+		o.Boot = noBoot{}
+	}
+	a := &API{
+		conductor: o.Conductor, boot: o.Boot, log: o.Log, echo: echo.New(),
+		nodes: nodeTable(), ports: portTable(), cache: newCache(o.CacheBytes), started: time.Now(),
+	}
+	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
+	for minor := range a.full {
+		a.full[minor] = a.nodes.full(minor)
+	}
+	a.echo.HTTPErrorHandler = a.answerError
+	for _, r := range a.routes() {
+		a.echo.Add(r.method, r.path, a.adapt(r))
+	}
+	for prefix, h := range o.Mounts {
+		a.mount(prefix, h)
+	}
+	return a
+}
+
+// routes is everything the API answers to.
+func (a *API) routes() []route {
+	var all []route
+	for _, resource := range [][]route{
+		a.rootRoutes(), a.nodeRoutes(), a.stateRoutes(), a.managementRoutes(), a.recordRoutes(),
+		a.portRoutes(), a.driverRoutes(), a.conductorRoutes(), a.ferriteRoutes(), a.leaseRoutes(),
+	} {
+		all = append(all, resource...)
+	}
+	return all
+}
+
+// ServeHTTP answers one request, whatever happens on the way.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := newRequestID()
+	w.Header()[nodeapi.HeaderRequestID] = []string{id}
+	defer a.recover(w, r, id)
+	r.URL.Path, r.URL.RawPath = normalPath(r.URL.Path), ""
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	a.echo.ServeHTTP(w, r)
+}
+
+// mount serves a handler at a prefix and below.
+func (a *API) mount(prefix string, h Handler) {
+	prefix = strings.TrimSuffix(prefix, "/")
+	for _, path := range []string{prefix, prefix + "/*"} {
+		a.echo.Any(path, func(c echo.Context) error { return h(c.Response(), c.Request()) })
+	}
+}
+
+// The limits on a connection: who sends nothing, or slowly, is cut off.
+const (
+	headerTimeout = 10 * time.Second
+	readTimeout   = 2 * time.Minute // a config drive of 64 MiB over a slow line
+	writeTimeout  = 3 * time.Minute
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+)
+
+// NewServer makes the HTTP server for h with those limits.
+func NewServer(ctx context.Context, h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+}
+
+// normalPath strips a trailing slash and puts the /v1 that older clients leave
+// out in front.
+func normalPath(path string) string {
+	path = strings.TrimRight(path, "/")
+	if path == "" {
+		return "/"
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch first {
+	case "nodes", "ports", "drivers", "conductors", "lookup", "heartbeat", "continue_inspection":
+		return nodeapi.Root + path
+	}
+	return path
+}

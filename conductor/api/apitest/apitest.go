@@ -1,0 +1,74 @@
+// Package apitest serves the API of a whole conductor for tests: the real
+// engine, with machines that are made of nothing. The caller brings the store
+// and what agents call, which faces of the engine do not know.
+//
+// It is for tests alone; nothing that ships imports it.
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Conductor is one that listens on the loopback until its test ends.
+type Conductor struct {
+	*httptest.Server
+	Engine *engine.Engine
+	BMC    *BMC
+	Log    *Log
+}
+
+// Start starts a conductor. mounts may be nil.
+func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler) *Conductor {
+	t.Helper()
+	c := &Conductor{BMC: &BMC{power: map[string]node.PowerState{}}, Log: &Log{}}
+	settings := plan.DefaultSettings()
+	settings.Host = "conductor-1"
+	log := slog.New(slog.NewTextHandler(c.Log, nil))
+	c.Engine = engine.New(engine.Config{
+		Store: store, BMCs: map[string]engine.BMC{"fake-hardware": c.BMC, "ipmi": c.BMC, "redfish": c.BMC},
+		Agents: noAgents{}, Drives: drives{}, Settings: settings, Log: log,
+	})
+	if err := c.Engine.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); c.Engine.Run(ctx) }()
+	options := api.Options{Conductor: c.Engine, Log: log}
+	if mounts != nil {
+		options.Mounts = mounts(c.Engine)
+	}
+	c.Server = httptest.NewServer(api.New(options))
+	t.Cleanup(func() { c.Close(); stop(); <-done })
+	return c
+}
+
+// Log is a log that can be asked what was written.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write takes what is logged.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String is all that was logged.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

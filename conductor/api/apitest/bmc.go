@@ -1,0 +1,102 @@
+package apitest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// BMC is every machine's: it does at once what it is told. Hang, when set,
+// holds up every question for the power state until it is closed.
+type BMC struct {
+	Hang chan struct{}
+
+	mu    sync.Mutex
+	power map[string]node.PowerState
+	fault error
+}
+
+// Break makes every question for the power state fail from now on.
+func (b *BMC) Break(why error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.fault = why
+}
+
+// Validate misses a redfish node's address.
+func (b *BMC) Validate(n node.Node) error {
+	if n.Driver == "redfish" && n.DriverInfo["redfish_address"] == nil {
+		return node.Refuse(node.Invalid, "driver_info/redfish_address of node %s is missing", n.UUID)
+	}
+	return nil
+}
+
+// PowerState is off until it was switched.
+func (b *BMC) PowerState(ctx context.Context, n node.Node) (node.PowerState, error) {
+	if b.Hang != nil {
+		select {
+		case <-b.Hang:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fault != nil {
+		return "", b.fault
+	}
+	if p := b.power[n.UUID]; p != "" {
+		return p, nil
+	}
+	return node.PowerOff, nil
+}
+
+// SetPower is done at once.
+func (b *BMC) SetPower(_ context.Context, n node.Node, target node.PowerState) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch target {
+	case node.PowerOff, node.SoftPowerOff:
+		b.power[n.UUID] = node.PowerOff
+	default:
+		b.power[n.UUID] = node.PowerOn
+	}
+	return nil
+}
+
+// BootDevice is always the network.
+func (b *BMC) BootDevice(context.Context, node.Node) (string, bool, error) { return "pxe", false, nil }
+
+// SetBootDevice takes anything.
+func (b *BMC) SetBootDevice(context.Context, node.Node, string, bool) error { return nil }
+
+// SupportedBootDevices is the network.
+func (b *BMC) SupportedBootDevices(node.Node) []string { return []string{"pxe"} }
+
+// BootMode is UEFI.
+func (b *BMC) BootMode(context.Context, node.Node) (string, error) { return "uefi", nil }
+
+// SetBootMode takes anything.
+func (b *BMC) SetBootMode(context.Context, node.Node, string) error { return nil }
+
+// System is a small one.
+func (b *BMC) System(context.Context, node.Node) (node.System, error) {
+	return node.System{MemoryMB: 512, CPUs: 2, Architecture: "x86_64"}, nil
+}
+
+// noAgents: no ramdisk answers.
+type noAgents struct{}
+
+func (noAgents) Execute(context.Context, node.Agent, agentapi.Command, bool) (agentapi.Result, error) {
+	return agentapi.Result{}, context.DeadlineExceeded
+}
+
+func (noAgents) Commands(context.Context, node.Agent) ([]agentapi.Result, error) {
+	return nil, context.DeadlineExceeded
+}
+
+type drives struct{}
+
+func (drives) Encode(any, node.Node) (string, error) { return "", nil }

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// route is one row of the route table.
+type route struct {
+	method, path string
+	since        int    // microversion 1.since; below it the path does not exist
+	doc          string // one clause, for people
+	handle       func(*call) error
+	// tooOld answers a request below since; nil for the usual 404.
+	tooOld error
+}
+
+// call is one request on its way through a handler.
+type call struct {
+	echo.Context
+	minor int // microversion 1.minor
+}
+
+// adapt makes a handler of a row: it negotiates the microversion, which paths
+// outside /v1 do not have.
+func (a *API) adapt(r route) echo.HandlerFunc {
+	versioned := len(r.path) >= 3 && r.path[:3] == nodeapi.Root
+	return func(ec echo.Context) error {
+		c := &call{Context: ec, minor: nodeapi.MaxMinor}
+		if !versioned {
+			return r.handle(c)
+		}
+		minor, err := nodeapi.Begin(ec.Response(), ec.Request())
+		if err != nil {
+			return err
+		}
+		c.minor = minor
+		if minor < r.since {
+			if r.tooOld != nil {
+				return r.tooOld
+			}
+			return noResource()
+		}
+		return r.handle(c)
+	}
+}
+
+// base is the URL the client reached us by, for links.
+func (c *call) base() string {
+	if c.Request().TLS != nil {
+		return "https://" + c.Request().Host
+	}
+	return "http://" + c.Request().Host
+}
+
+// json answers with bytes that are JSON already.
+func (c *call) json(status int, body []byte) error {
+	header := c.Response().Header()
+	header["Content-Type"] = []string{"application/json"}
+	c.Response().WriteHeader(status)
+	_, err := c.Response().Write(body)
+	return err
+}
+
+// empty answers without a body.
+func (c *call) empty(status int) error { return c.NoContent(status) }
+
+// accepted answers 202 and says where to look for the outcome.
+func (c *call) accepted(path string) error {
+	c.Response().Header().Set(echo.HeaderLocation, c.base()+path)
+	return c.empty(http.StatusAccepted)
+}
+
+// buffer lends a buffer to f and answers with what f made of it.
+func (a *API) buffer(c *call, status int, f func(dst []byte) []byte) error {
+	b, _ := a.buffers.Get().(*[]byte)
+	*b = f((*b)[:0])
+	err := c.json(status, *b)
+	if cap(*b) <= 4<<20 { // do not keep what one huge list needed
+		a.buffers.Put(b)
+	}
+	return err
+}
+
+func newRequestID() string { return "req-" + uuid.NewString() }

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Conductor is what the API needs of the engine. A ref is a UUID or a name;
+// what a client caused comes back as a *node.Refusal.
+type Conductor interface {
+	Nodes
+	Verbs
+	Ports
+	Records
+	Leases
+	// Host is the name of this conductor.
+	Host() string
+	// HardwareTypes are those that are enabled.
+	HardwareTypes() []node.HardwareType
+}
+
+// Nodes keeps node records.
+type Nodes interface {
+	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
+	Node(ctx context.Context, ref string) (node.Node, error)
+	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
+	DeleteNode(ctx context.Context, ref string) error
+	// Reserved is the host that works on the node, "" when none does.
+	Reserved(ctx context.Context, uuid string) (string, error)
+}
+
+// Verbs makes nodes do things.
+type Verbs interface {
+	Provision(ctx context.Context, ref string, r plan.Request) error
+	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
+	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
+	BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error)
+	SetBootDevice(ctx context.Context, ref, device string, persistent bool) error
+	SupportedBootDevices(ctx context.Context, ref string) ([]string, error)
+	// Validate says by interface kind what is missing; nil is valid.
+	Validate(ctx context.Context, ref string) (map[string]error, error)
+}
+
+// Ports keeps port records.
+type Ports interface {
+	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
+	Port(ctx context.Context, uuid string) (node.Port, error)
+	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	UpdatePort(ctx context.Context, uuid string, edit func(*node.Port) error) (node.Port, error)
+	DeletePort(ctx context.Context, uuid string) error
+}
+
+// Records is what has been found out about a node.
+type Records interface {
+	Inspected(ctx context.Context, ref string) (node.Inspected, error)
+	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
+	Status(ctx context.Context, ref string) (engine.Status, error)
+}
+
+// Leases keeps the addresses of machines. An address never stands twice.
+type Leases interface {
+	Leases(ctx context.Context) ([]node.Lease, error)
+	SaveLease(ctx context.Context, l node.Lease) error
+	DeleteLease(ctx context.Context, mac string) error
+}
+
+// Boot is what the API needs of the boot service, which honours reservations.
+type Boot interface {
+	// Reservable says why a reservation of ip could never be honoured.
+	Reservable(ip netip.Addr) error
+	// Reload takes over the leases on record.
+	Reload(ctx context.Context) error
+}

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// driverRoutes is the enabled hardware types.
+func (a *API) driverRoutes() []route {
+	return []route{
+		{method: http.MethodGet, path: "/v1/drivers", doc: "the enabled hardware types", handle: a.listDrivers},
+		{method: http.MethodGet, path: "/v1/drivers/:driver", doc: "one hardware type with its interfaces", handle: a.showDriver},
+		{method: http.MethodGet, path: "/v1/drivers/:driver/properties", doc: "the keys its driver_info can have", handle: a.driverProperties},
+	}
+}
+
+// interfaceSince is the microversion each kind of interface came with; those
+// of 30 came with hardware types themselves.
+func interfaceSince(kind string) int {
+	switch kind {
+	case "storage":
+		return 33
+	case "rescue":
+		return 38
+	case "bios":
+		return 40
+	case "firmware":
+		return 86
+	}
+	return 30
+}
+
+func (a *API) listDrivers(c *call) error {
+	q := c.QueryParams()
+	if err := unexpected(sortedKeys(q), []string{"type", "detail", "fields"}); err != nil {
+		return err
+	}
+	if (q.Has("type") || q.Has("detail")) && c.minor < 30 {
+		return notAcceptable()
+	}
+	kind, detail := q.Get("type"), false
+	if kind != "" && kind != "dynamic" && kind != "classic" {
+		return badRequest(`The type %q is not valid: it is classic or dynamic`, kind)
+	}
+	if q.Has("detail") {
+		var err error
+		if detail, err = parseBool("detail", q.Get("detail")); err != nil {
+			return err
+		}
+	}
+	drivers := []map[string]any{}
+	for _, hw := range a.conductor.HardwareTypes() {
+		if kind != "classic" { // there are none of that kind any more
+			drivers = append(drivers, a.driver(c, hw, detail))
+		}
+	}
+	return c.marshal(http.StatusOK, map[string]any{"drivers": drivers})
+}
+
+// driver is one hardware type as JSON.
+func (a *API) driver(c *call, hw node.HardwareType, detail bool) map[string]any {
+	link := func(path string) []nodeapi.Link {
+		return []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}}
+	}
+	d := map[string]any{"name": hw.Name, "hosts": []string{a.conductor.Host()}, "links": link("drivers/" + hw.Name)}
+	if c.minor >= 14 {
+		d["properties"] = link("drivers/" + hw.Name + "/properties")
+	}
+	if c.minor < 30 {
+		return d
+	}
+	d["type"] = "dynamic"
+	if !detail {
+		return d
+	}
+	for kind, names := range hw.Interfaces {
+		if interfaceSince(kind) <= c.minor {
+			d["default_"+kind+"_interface"], d["enabled_"+kind+"_interfaces"] = nullable(hw.Default(kind)), names
+		}
+	}
+	return d
+}
+
+// hardwareType finds the one a path names.
+func (a *API) hardwareType(c *call) (node.HardwareType, error) {
+	name := c.Param("driver")
+	all := a.conductor.HardwareTypes()
+	i := slices.IndexFunc(all, func(hw node.HardwareType) bool { return hw.Name == name })
+	if i < 0 {
+		return node.HardwareType{}, nodeapi.NewFault(http.StatusNotFound, "Could not find the following driver(s) or hardware type(s): %s.", name)
+	}
+	return all[i], nil
+}
+
+func (a *API) showDriver(c *call) error {
+	hw, err := a.hardwareType(c)
+	if err != nil {
+		return err
+	}
+	return c.marshal(http.StatusOK, a.driver(c, hw, true))
+}
+
+func (a *API) driverProperties(c *call) error {
+	hw, err := a.hardwareType(c)
+	if err != nil {
+		return err
+	}
+	properties := map[string]string{}
+	for _, p := range driverInfoKeys() {
+		if slices.Contains(p.drivers, hw.Name) {
+			properties[p.key] = p.meaning
+		}
+	}
+	return c.marshal(http.StatusOK, properties)
+}
+
+// driverInfoKey is one key that driver_info can have.
+type driverInfoKey struct {
+	key     string
+	drivers []string
+	meaning string
+}
+
+func driverInfoKeys() []driverInfoKey {
+	redfish, ipmi, all := []string{"redfish"}, []string{"ipmi"}, []string{"fake-hardware", "ipmi", "redfish"}
+	return []driverInfoKey{
+		{"redfish_address", redfish, "URL of the Redfish service; https unless it says otherwise. Required."},
+		{"redfish_system_id", redfish, "Path of the ComputerSystem, like /redfish/v1/Systems/1. Required when the service has more than one."},
+		{"redfish_username", redfish, "User name for the Redfish service. Optional."},
+		{"redfish_password", redfish, "Password for the Redfish service. Optional."},
+		{"redfish_verify_ca", redfish, "Whether the service's certificate is checked: true, false, or the path of a CA file. Optional."},
+		{"redfish_auth_type", redfish, "basic, session or auto (the default). Optional."},
+		{"ipmi_address", ipmi, "IP address or host name of the BMC. Required."},
+		{"ipmi_username", ipmi, "User name on the BMC. Optional."},
+		{"ipmi_password", ipmi, "Password on the BMC. Optional."},
+		{"ipmi_port", ipmi, "UDP port of the BMC, 623 by default. Optional."},
+		{"ipmi_priv_level", ipmi, "Privilege level: ADMINISTRATOR (the default), OPERATOR, USER. Optional."},
+		{"ipmi_cipher_suite", ipmi, "RMCP+ cipher suite, chosen by negotiation by default. Optional."},
+		{"deploy_kernel", all, "URL of another kernel for the ramdisk than the conductor's own. Optional."},
+		{"deploy_ramdisk", all, "URL of another ramdisk than the conductor's own. Optional."},
+		{"kernel_append_params", all, "Additional words for the ramdisk's kernel command line. Optional."},
+	}
+}

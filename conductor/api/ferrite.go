@@ -1,0 +1,47 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// ferriteRoutes is what Ironic's API has no word for.
+func (a *API) ferriteRoutes() []route {
+	return []route{
+		{method: http.MethodGet, path: "/ferrite/v1/nodes/:node/status", doc: "what a node is doing, what it waits for, how far it is", handle: a.showStatus},
+	}
+}
+
+func (a *API) showStatus(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	s, err := a.conductor.Status(c.Request().Context(), n.UUID)
+	if err != nil {
+		return err
+	}
+	return c.marshal(http.StatusOK, wireStatus(s))
+}
+
+// wireStatus is a status as the wire has it.
+func wireStatus(s engine.Status) nodeapi.Status {
+	w := nodeapi.Status{
+		Node: s.Node, Name: s.Name, Power: string(s.Power), State: string(s.State), Target: string(s.Target),
+		Activity: s.Activity, Step: s.Step, Steps: s.Steps, Index: s.Index,
+		WaitingFor: s.WaitingFor, Since: s.Since, Until: s.Until,
+		LastHeartbeat: s.LastHeartbeat, LastError: s.LastError, Try: s.Try,
+	}
+	for _, stage := range s.BootStages {
+		w.BootStages = append(w.BootStages, nodeapi.Stage{Name: stage.Name, Detail: stage.Detail, At: stage.At})
+	}
+	if p := s.Progress; p != nil {
+		w.Progress = &nodeapi.Progress{
+			Step: p.Step, Stage: p.Stage, Done: p.Done, Total: p.Total,
+			Rate: p.Rate, ETA: p.ETA.Seconds(), At: p.At,
+		}
+	}
+	return w
+}

@@ -1,0 +1,130 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// fuzzNode is the one node there is; fuzzing may take its name away.
+const fuzzNode = "22222222-2222-4222-8222-222222222222"
+
+// fuzzed is a conductor with one node, and a way to send it anything.
+type fuzzed struct{ *conductor }
+
+func newFuzzed(f *testing.F) fuzzed {
+	c := newConductor(f)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","uuid":"`+fuzzNode+`","extra":{"a":{"b":[1]}}}`)
+	return fuzzed{c}
+}
+
+// send answers a request without a network; no answer may be ours to blame.
+func (z fuzzed) send(t *testing.T, minor int, method, path, body string) {
+	if minor < 1 || minor > nodeapi.MaxMinor {
+		minor = nodeapi.MaxMinor
+	}
+	u, err := url.ParseRequestURI(path)
+	if err != nil {
+		return // a server never sees it
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, "/", strings.NewReader(body))
+	r.URL = u
+	r.Header.Set(nodeapi.HeaderVersion, nodeapi.Version(minor))
+	w := httptest.NewRecorder()
+	z.Config.Handler.ServeHTTP(w, r)
+	if w.Code >= http.StatusInternalServerError {
+		t.Fatalf("%s %s at 1.%d %q: %d %s", method, path, minor, body, w.Code, w.Body)
+	}
+	if w.Code >= http.StatusBadRequest && errorForm(w.Body.String()) == "neither" {
+		t.Fatalf("%s %s: %d without an error in it: %q", method, path, w.Code, w.Body)
+	}
+}
+
+func FuzzCreateNode(f *testing.F) {
+	z := newFuzzed(f)
+	for _, seed := range []string{
+		`{"driver":"fake-hardware"}`, `{"driver":"redfish","name":"a","driver_info":{"redfish_address":"x"}}`, `null`, `[]`, `"x"`, `{`, ``,
+		`{"driver":null}`, `{"driver":1}`, `{"driver":"fake-hardware","properties":{"cpus":-1}}`, `{"driver":"fake-hardware","uuid":"x"}`,
+		`{"driver":"fake-hardware","power_interface":{}}`, `{"driver":"fake-hardware","automated_clean":"maybe","retired":[]}`,
+		`{"driver":"fake-hardware","name":"n1"}`, `{"driver":"fake-hardware","extra":{"a":[[[[[]]]]]}}`,
+	} {
+		f.Add(seed, 82)
+	}
+	f.Fuzz(func(t *testing.T, body string, minor int) { z.send(t, minor, "POST", "/v1/nodes", body) })
+}
+
+func FuzzPatchNode(f *testing.F) {
+	z := newFuzzed(f)
+	for _, seed := range []string{
+		`[]`, `{}`, `null`, `[{"op":"add","path":"/extra/b","value":1}]`, `[{"op":"remove","path":"/extra/a/b/0"}]`,
+		`[{"op":"replace","path":"/name","value":null}]`, `[{"op":"add","path":"/extra/a/b/-","value":{}}]`, `[{"op":"add","path":"/extra/a/b/99","value":{}}]`,
+		`[{"op":"remove","path":"/driver"}]`, `[{"op":"add","path":"/driver","value":"redfish"}]`, `[null]`, `[{"op":"add","path":"/extra"}]`,
+		`[{"op":"add","path":"/power_interface","value":"redfish"}]`, `[{"op":"add","path":"/maintenance","value":"x"}]`, `[{"op":"add","path":"/extra/~0","value":1}]`,
+	} {
+		f.Add(seed, 115)
+	}
+	f.Fuzz(func(t *testing.T, body string, minor int) { z.send(t, minor, "PATCH", "/v1/nodes/"+fuzzNode, body) })
+}
+
+func FuzzProvision(f *testing.F) {
+	z := newFuzzed(f)
+	for _, seed := range []string{
+		`{"target":"manage"}`, `{"target":"active","configdrive":{"meta_data":{}}}`, `{"target":"clean","clean_steps":[{"interface":"deploy","step":"x","args":{}}]}`,
+		`{"target":"active","deploy_steps":[{"interface":"deploy","step":"x","priority":1e99}]}`, `{"target":null}`, `{"target":["manage"]}`, `{"target":"rescue","rescue_password":1}`,
+		`{"target":"service","service_steps":[null]}`, `{"target":"provide","runbook":"r"}`, `{"target":"clean","disable_ramdisk":"x"}`, `[]`,
+	} {
+		f.Add(seed, 115)
+	}
+	f.Fuzz(func(t *testing.T, body string, minor int) {
+		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/states/provision", body)
+		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/states/power", body)
+		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/maintenance", body)
+		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/management/boot_device", body)
+	})
+}
+
+func FuzzPorts(f *testing.F) {
+	z := newFuzzed(f)
+	for _, seed := range []string{
+		`{"address":"52:54:00:00:00:01","node_uuid":"n1"}`, `{"address":"52:54:00:00:00:01","node_ident":"n1"}`, `{"address":1,"node_ident":[]}`,
+		`{"address":"52:54:00:00:00:02","node_ident":"n1","local_link_connection":{"switch_id":1}}`, `{}`, `null`,
+	} {
+		f.Add(seed, 115)
+	}
+	f.Fuzz(func(t *testing.T, body string, minor int) { z.send(t, minor, "POST", "/v1/ports", body) })
+}
+
+func FuzzQuery(f *testing.F) {
+	z := newFuzzed(f)
+	for _, seed := range []string{
+		"/v1/nodes?limit=1&marker=x", "/v1/nodes?fields=a,b,,links", "/v1/nodes?sort_key=extra&sort_dir=up", "/v1/nodes?provision_state=&shard=,,&sharded=1",
+		"/v1/nodes?detail=True&fields=uuid", "/v1/ports?sort_key=address&sort_dir=desc&limit=1", "/v1/ports?address=x&node=n1", "/v1/nodes/n1?fields=%00",
+		"/v1/nodes/n1/history?limit=1&marker=11111111-1111-4111-8111-111111111111", "/v1/drivers?type=x&detail=1", "/v1/conductors?fields=x", "/nodes/n1/",
+		"/v1/lookup?addresses=52:54:00:00:00:01,x&node_uuid=", "/ferrite/v1/nodes/n1/status", "/ferrite/v1/leases/x", "/v1/nodes/validate?node=..", "//v1//nodes", "/v1/nodes/%2e%2e/x", "/v1/nodes/a%2Fb",
+	} {
+		f.Add(seed, 115)
+	}
+	f.Fuzz(func(t *testing.T, path string, minor int) { z.send(t, minor, "GET", path, "") })
+}
+
+func FuzzAgent(f *testing.F) {
+	z := newFuzzed(f)
+	for _, seed := range []string{
+		`{"callback_url":"http://h/","agent_token":"x","agent_version":"1"}`, `{"callback_url":1}`, `null`, `[]`, `{"agent_token":null}`,
+		`{"inventory":{"interfaces":[{"mac_address":"52:54:00:00:00:01"}]}}`, `{"inventory":null}`, `{"inventory":{"interfaces":[{}]},"error":1}`,
+		`{"agent_token":"x","done":-1}`, `{"step":"x","done":1e400}`,
+	} {
+		f.Add(seed, 84)
+	}
+	const id = "11111111-1111-4111-8111-111111111111"
+	f.Fuzz(func(t *testing.T, body string, minor int) {
+		z.send(t, minor, "POST", "/v1/heartbeat/n1", body)
+		z.send(t, minor, "POST", "/v1/heartbeat/"+id, body)
+		z.send(t, minor, "POST", "/v1/continue_inspection", body)
+		z.send(t, minor, "POST", "/ferrite/v1/agents/"+id+"/progress", body)
+	})
+}

@@ -1,0 +1,110 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// conductor is a whole one, with what a test asks of it.
+type conductor struct {
+	*apitest.Conductor
+	t testing.TB
+}
+
+func newConductor(t testing.TB) *conductor {
+	t.Helper()
+	return &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]api.Handler {
+		return agents.NewServer(agents.Options{Conductor: e, FailureRate: 1e9, FailureBurst: 1e9}).Handlers()
+	})}
+}
+
+// reply is an answer, read.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// doc is the body as JSON.
+func (r reply) doc(t testing.TB) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal([]byte(r.body), &m); err != nil {
+		t.Fatalf("body %q: %v", r.body, err)
+	}
+	return m
+}
+
+// text is what an error says.
+func (r reply) text() string { return nodeapi.ParseFault(r.status, []byte(r.body)).Text }
+
+// do sends a request in microversion 1.minor; 0 sends no version.
+func (c *conductor) do(minor int, method, path, body string) reply {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, c.URL+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if minor > 0 {
+		r.Header.Set(nodeapi.HeaderVersion, nodeapi.Version(minor))
+	}
+	return c.send(r)
+}
+
+func (c *conductor) send(r *http.Request) reply {
+	c.t.Helper()
+	resp, err := c.Client().Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return reply{resp.StatusCode, resp.Header, string(body)}
+}
+
+// must is do that expects a status.
+func (c *conductor) must(status, minor int, method, path, body string) reply {
+	c.t.Helper()
+	r := c.do(minor, method, path, body)
+	if r.status != status {
+		c.t.Fatalf("%s %s %s at 1.%d: status %d, want %d: %s", method, path, body, minor, r.status, status, r.body)
+	}
+	return r
+}
+
+// settle waits until nobody works on a node, and returns it.
+func (c *conductor) settle(ref string) node.Node {
+	c.t.Helper()
+	for range 500 {
+		n, err := c.Engine.Node(context.Background(), ref)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		held, err := c.Engine.Reserved(context.Background(), n.UUID)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if held == "" && n.ProvisionState.Class() != node.Working {
+			return n
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	c.t.Fatalf("node %s is still at work", ref)
+	return node.Node{}
+}

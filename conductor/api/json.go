@@ -1,0 +1,144 @@
+package api
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// The append functions write JSON the way encoding/json would, without
+// reflection: a node is some seventy small values, and GET and list of nodes
+// are what a conductor answers most.
+
+const hexDigits = "0123456789abcdef"
+
+// appendString writes s quoted. Bytes that are not UTF-8 become U+FFFD.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				dst = append(append(dst, s[start:i]...), `\ufffd`...)
+				start = i + size
+			}
+			i += size
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+		}
+		i++
+		start = i
+	}
+	return append(append(dst, s[start:]...), '"')
+}
+
+// appendText writes s, or null when it is empty.
+func appendText(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
+	}
+	return appendString(dst, s)
+}
+
+// appendTime writes t as Ironic does, in UTC with microseconds, or null.
+func appendTime(dst []byte, t *time.Time) []byte {
+	if t == nil || t.IsZero() {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '"')
+	dst = t.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000000+00:00")
+	return append(dst, '"')
+}
+
+// appendBool writes b, or null.
+func appendBool(dst []byte, b *bool) []byte {
+	if b == nil {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendBool(dst, *b)
+}
+
+// appendObject writes m with its keys sorted; an absent one is {}.
+func appendObject(dst []byte, m map[string]any) []byte {
+	if len(m) == 0 {
+		return append(dst, "{}"...)
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for i, k := range keys {
+		dst = append(dst, "{,"[min(i, 1)])
+		dst = append(appendString(dst, k), ':')
+		dst = appendAny(dst, m[k])
+	}
+	return append(dst, '}')
+}
+
+// appendAny writes a value as encoding/json decodes them, and anything else by
+// way of encoding/json.
+func appendAny(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case string:
+		return appendString(dst, v)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return strconv.AppendInt(dst, int64(v), 10)
+		}
+	case map[string]any:
+		return appendObject(dst, v)
+	case []any:
+		dst = append(dst, '[')
+		for i, item := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendAny(dst, item)
+		}
+		return append(dst, ']')
+	}
+	text, err := json.Marshal(v)
+	if err != nil { // a channel or NaN: cannot have come out of JSON
+		return append(dst, "null"...)
+	}
+	return append(dst, text...)
+}
+
+// appendLinks writes the two links Ironic gives every resource.
+func appendLinks(dst []byte, base, path string) []byte {
+	dst = append(dst, `[{"href":`...)
+	dst = appendString(dst, base+"/v1/"+path)
+	dst = append(dst, `,"rel":"self"},{"href":`...)
+	dst = appendString(dst, base+"/"+path)
+	return append(dst, `,"rel":"bookmark"}]`...)
+}

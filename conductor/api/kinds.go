@@ -1,0 +1,182 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// The kinds of field. Each makes a table row from where the value is kept.
+
+// maxText is the length of Ironic's text columns.
+const maxText = 255
+
+// text is a string; "" is shown as null.
+func text[T any, S ~string](name string, since int, u use, at func(*T) *S) field[T] {
+	return sized(name, since, u, maxText, at)
+}
+
+// sized is text of at most limit characters.
+func sized[T any, S ~string](name string, since int, u use, limit int, at func(*T) *S) field[T] {
+	f := field[T]{name: name, since: since, use: u | sortable}
+	f.show = func(dst []byte, v *view[T]) []byte { return appendText(dst, string(*at(v.of))) }
+	f.get = func(t *T) any { return nullable(string(*at(t))) }
+	f.set = func(t *T, value any) error {
+		s, err := asText(value, limit)
+		if err == nil {
+			*at(t) = S(s)
+		}
+		return err
+	}
+	return f
+}
+
+// identifier is a UUID; "" is shown as null.
+func identifier[T any](name string, since int, u use, at func(*T) *string) field[T] {
+	f := text(name, since, u, at)
+	f.set = func(t *T, value any) error {
+		s, err := asUUID(name, value)
+		if err == nil {
+			*at(t) = s
+		}
+		return err
+	}
+	return f
+}
+
+// object is free-form JSON; an absent one is shown as {}. mask hides what is
+// secret in it, nil for nothing.
+func object[T any](name string, since int, u use, mask func(map[string]any) map[string]any, at func(*T) *map[string]any) field[T] {
+	f := field[T]{name: name, since: since, use: u}
+	f.show = func(dst []byte, v *view[T]) []byte {
+		m := *at(v.of)
+		if mask != nil {
+			m = mask(m)
+		}
+		return appendObject(dst, m)
+	}
+	f.get = func(t *T) any {
+		if m := *at(t); m != nil {
+			return m
+		}
+		return map[string]any{}
+	}
+	f.set = func(t *T, value any) error {
+		m, ok := value.(map[string]any)
+		if !ok && value != nil {
+			return wrongType(value, "object", "null")
+		}
+		*at(t) = m
+		return nil
+	}
+	return f
+}
+
+// flag is a boolean that is false unless set. null means absent.
+func flag[T any](name string, since int, u use, absent bool, at func(*T) *bool) field[T] {
+	f := field[T]{name: name, since: since, use: u | sortable}
+	f.show = func(dst []byte, v *view[T]) []byte { return strconv.AppendBool(dst, *at(v.of)) }
+	f.get = func(t *T) any { return *at(t) }
+	f.set = func(t *T, value any) error {
+		if value == nil {
+			*at(t) = absent
+			return nil
+		}
+		b, err := asBool(name, value)
+		if err == nil {
+			*at(t) = b
+		}
+		return err
+	}
+	return f
+}
+
+// maybe is a boolean that may be unknown: null.
+func maybe[T any](name string, since int, u use, at func(*T) **bool) field[T] {
+	f := field[T]{name: name, since: since, use: u | sortable}
+	f.show = func(dst []byte, v *view[T]) []byte { return appendBool(dst, *at(v.of)) }
+	f.get = func(t *T) any {
+		if b := *at(t); b != nil {
+			return *b
+		}
+		return nil
+	}
+	f.set = func(t *T, value any) error {
+		if value == nil {
+			*at(t) = nil
+			return nil
+		}
+		b, err := asBool(name, value)
+		if err == nil {
+			*at(t) = &b
+		}
+		return err
+	}
+	return f
+}
+
+// instant is a time nobody sets through the API.
+func instant[T any](name string, since int, at func(*T) *time.Time) field[T] {
+	return field[T]{name: name, since: since, use: sortable, show: func(dst []byte, v *view[T]) []byte {
+		return appendTime(dst, at(v.of))
+	}}
+}
+
+// shown is a field that is worked out, and read only.
+func shown[T any](name string, since int, u use, show func(dst []byte, v *view[T]) []byte) field[T] {
+	return field[T]{name: name, since: since, use: u, show: show}
+}
+
+func nullable(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func asText(value any, limit int) (string, error) {
+	s, ok := value.(string)
+	if !ok && value != nil {
+		return "", wrongType(value, "string", "null")
+	}
+	if utf8.RuneCountInString(s) > limit {
+		return "", &schemaError{fmt.Sprintf("'%s' is too long: %d characters are the limit", s, limit)}
+	}
+	return s, nil
+}
+
+func asUUID(name string, value any) (string, error) {
+	if value == nil {
+		return "", nil
+	}
+	s, ok := value.(string)
+	if !ok {
+		return "", wrongType(value, "string", "null")
+	}
+	if !validUUID(s) {
+		return "", nodeapi.NewFault(http.StatusBadRequest, "Expected UUID for %s: %s", name, s)
+	}
+	return strings.ToLower(s), nil
+}
+
+// asBool takes true and false, and every word Ironic takes for them.
+func asBool(name string, value any) (bool, error) {
+	switch v := value.(type) {
+	case bool:
+		return v, nil
+	case string:
+		return parseBool(name, v)
+	case float64:
+		return parseBool(name, strconv.FormatFloat(v, 'f', -1, 64))
+	}
+	return parseBool(name, python(value))
+}
+
+func validUUID(s string) bool { return uuid.Validate(s) == nil && len(s) == 36 }

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// leaseRoutes is the addresses of machines: those lent and those reserved.
+func (a *API) leaseRoutes() []route {
+	const one = nodeapi.FerriteRoot + "/leases/:mac"
+	return []route{
+		{method: http.MethodGet, path: nodeapi.FerriteRoot + "/leases", doc: "the addresses that are lent or reserved", handle: a.listLeases},
+		{method: http.MethodPut, path: one, doc: "reserve an address for a MAC", handle: a.reserve},
+		{method: http.MethodDelete, path: one, doc: "forget the lease or reservation of a MAC", handle: a.deleteLease},
+	}
+}
+
+func (a *API) listLeases(c *call) error {
+	all, err := a.conductor.Leases(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	answer := nodeapi.Leases{Leases: make([]nodeapi.Lease, len(all))}
+	for i, l := range all {
+		answer.Leases[i] = wireLease(l)
+	}
+	return c.marshal(http.StatusOK, answer)
+}
+
+func wireLease(l node.Lease) nodeapi.Lease {
+	return nodeapi.Lease{MAC: l.MAC, IP: l.IP, Static: l.Static, Expires: l.Expires}
+}
+
+// reserve makes a reservation, in place of what the MAC had before.
+func (a *API) reserve(c *call) error {
+	mac, err := c.mac()
+	if err != nil {
+		return err
+	}
+	body, err := c.object("reservation")
+	if err != nil {
+		return err
+	}
+	if err := unexpected(sortedKeys(body), []string{"ip"}); err != nil {
+		return err
+	}
+	text, err := args(body).need("ip")
+	if err != nil {
+		return err
+	}
+	ip, err := netip.ParseAddr(text)
+	if err != nil || !ip.Is4() || ip.IsUnspecified() || ip.IsMulticast() {
+		return badRequest("The ip %q of a reservation is not the IPv4 address of a machine, such as 10.0.0.50.", text)
+	}
+	if err := a.boot.Reservable(ip); err != nil {
+		return badRequest("%s", err)
+	}
+	ctx := c.Request().Context()
+	l := node.Lease{MAC: mac, IP: ip.String(), Static: true}
+	if err := a.makeRoom(ctx, l); err != nil {
+		return err
+	}
+	if err := a.conductor.SaveLease(ctx, l); err != nil {
+		return err
+	}
+	if err := a.reloadBoot(ctx); err != nil {
+		return err
+	}
+	return c.marshal(http.StatusOK, wireLease(l))
+}
+
+// makeRoom refuses l when its address belongs to another MAC, and forgets a
+// lease of it that ran out: the boot service remembers those only so that a
+// machine tends to get the same address again.
+func (a *API) makeRoom(ctx context.Context, l node.Lease) error {
+	all, err := a.conductor.Leases(ctx)
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		switch {
+		case other.IP != l.IP || other.MAC == l.MAC:
+		case other.Static:
+			return nodeapi.NewFault(http.StatusConflict, "The address %s is reserved for %s; delete that reservation first.", l.IP, other.MAC)
+		case other.Expires.After(time.Now()):
+			return nodeapi.NewFault(http.StatusConflict, "The address %s is lent to %s until %s; reserve another one, or delete that lease first.",
+				l.IP, other.MAC, other.Expires.UTC().Format(time.RFC3339))
+		default:
+			return a.conductor.DeleteLease(ctx, other.MAC)
+		}
+	}
+	return nil
+}
+
+func (a *API) deleteLease(c *call) error {
+	mac, err := c.mac()
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	if err := a.conductor.DeleteLease(ctx, mac); err != nil {
+		return err
+	}
+	if err := a.reloadBoot(ctx); err != nil {
+		return err
+	}
+	return c.empty(http.StatusNoContent)
+}
+
+// reloadBoot has the boot service take over a change that is on record, even
+// when the client that made it is gone.
+func (a *API) reloadBoot(ctx context.Context) error {
+	if err := a.boot.Reload(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("the change of a lease is on record, but the boot service did not take it over; repeat the request: %w", err)
+	}
+	return nil
+}
+
+// mac is the MAC in the path, as leases spell it.
+func (c *call) mac() (string, error) {
+	text := c.Param("mac")
+	hw, err := net.ParseMAC(text)
+	const group = 1 // of the first byte: an address of several machines
+	if err != nil || len(hw) != 6 || hw[0]&group != 0 {
+		return "", badRequest("%q is not the MAC of a machine, six bytes such as 52:54:00:12:34:56.", text)
+	}
+	return hw.String(), nil
+}
+
+// noBoot is in place of a boot service where none runs.
+type noBoot struct{}
+
+func (noBoot) Reservable(netip.Addr) error  { return nil }
+func (noBoot) Reload(context.Context) error { return nil }

@@ -1,0 +1,147 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// maxLimit is the longest page, and the default.
+const maxLimit = 1000
+
+// page is what all lists understand.
+type page struct {
+	limit   int
+	marker  string
+	sortKey string // "" for the order of creation
+	desc    bool
+	fields  string // as asked
+	detail  bool
+}
+
+// pageArgs are the names page reads.
+func pageArgs() []string {
+	return []string{"limit", "marker", "sort_key", "sort_dir", "fields", "detail"}
+}
+
+// page reads the common arguments of a list. sortKey checks the sort key;
+// since is the microversion ?detail= came with, fieldsSince that of ?fields=.
+func (c *call) page(sortKey func(int, string) (string, error), fieldsSince, since int) (page, error) {
+	q := c.QueryParams()
+	p := page{limit: maxLimit, marker: q.Get("marker"), fields: q.Get("fields")}
+	var err error
+	if q.Has("limit") {
+		n, err := strconv.Atoi(q.Get("limit"))
+		if err != nil {
+			return p, badRequest("Expected an integer for limit: %s", q.Get("limit"))
+		}
+		if n <= 0 {
+			return p, badRequest("Limit must be positive")
+		}
+		p.limit = min(n, maxLimit)
+	}
+	if q.Has("marker") && !validUUID(p.marker) {
+		return p, badRequest("Expected UUID for marker: %s", p.marker)
+	}
+	if p.sortKey, err = sortKey(c.minor, q.Get("sort_key")); err != nil {
+		return p, err
+	}
+	switch dir := q.Get("sort_dir"); dir {
+	case "", "asc":
+	case "desc":
+		p.desc = true
+	default:
+		return p, badRequest("Invalid sort direction: %s. Acceptable values are 'asc' or 'desc'", dir)
+	}
+	if p.fields != "" && c.minor < fieldsSince {
+		return p, notAcceptable()
+	}
+	if q.Has("detail") {
+		if c.minor < since {
+			return p, badRequest("Invalid query parameter ?detail=%s received.", q.Get("detail"))
+		}
+		if p.detail, err = parseBool("detail", q.Get("detail")); err != nil {
+			return p, err
+		}
+	}
+	if p.detail && p.fields != "" {
+		return p, badRequest("Can not specify ?detail=True and fields in the same request.")
+	}
+	return p, nil
+}
+
+// next is the URL of the page after last: the request's own arguments, with
+// another marker.
+func (c *call) next(p page, last string) string {
+	q := c.QueryParams()
+	var b strings.Builder
+	b.WriteString(c.base() + c.Request().URL.Path + "?sort_key=" + cmpOr(q.Get("sort_key"), "id") + "&sort_dir=" + cmpOr(q.Get("sort_dir"), "asc"))
+	for _, key := range sortedKeys(q) {
+		switch key {
+		case "sort_key", "sort_dir", "limit", "marker":
+		default:
+			for _, v := range q[key] {
+				b.WriteString("&" + key + "=" + queryEscape(v))
+			}
+		}
+	}
+	b.WriteString("&limit=" + strconv.Itoa(p.limit) + "&marker=" + last)
+	return b.String()
+}
+
+func cmpOr(s, absent string) string {
+	if s == "" {
+		return absent
+	}
+	return s
+}
+
+// queryEscape leaves the comma alone: fields=a,b is how Ironic prints it.
+func queryEscape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "%2C", ",") }
+
+// appendList answers a page: {"name": [...], "next": ...}. items holds one more
+// than the page when there is another page.
+func appendList[T any](dst []byte, c *call, p page, name string, items []T, id func(*T) string, show func([]byte, *T) []byte) []byte {
+	more := len(items) > p.limit
+	items = items[:min(len(items), p.limit)]
+	dst = append(append(append(dst, `{"`...), name...), `":[`...)
+	for i := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = show(dst, &items[i])
+	}
+	dst = append(dst, ']')
+	if more {
+		dst = appendString(append(dst, `,"next":`...), c.next(p, id(&items[len(items)-1])))
+	}
+	return append(dst, '}')
+}
+
+// filter is one ?name=value of a list, over the query Q it narrows.
+type filter[Q any] struct {
+	name  string
+	since int
+	apply func(q *Q, value string) error
+}
+
+// narrow applies the filters a request names and refuses names nobody knows.
+func narrow[Q any](c *call, q *Q, filters []filter[Q], known ...string) error {
+	params := c.QueryParams()
+	for _, f := range filters {
+		known = append(known, f.name)
+		if !params.Has(f.name) {
+			continue
+		}
+		if c.minor < f.since {
+			return nodeapi.NewFault(http.StatusNotAcceptable, "Request not acceptable. The minimal required API version should be %s", nodeapi.Version(f.since))
+		}
+		if err := f.apply(q, params.Get(f.name)); err != nil {
+			return err
+		}
+	}
+	return unexpected(sortedKeys(params), known)
+}

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+func (a *API) patchNode(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	if err := unexpected(sortedKeys(c.QueryParams()), []string{"reset_interfaces"}); err != nil {
+		return err
+	}
+	ops, err := c.patch()
+	if err != nil {
+		return err
+	}
+	reset, err := c.resetInterfaces(ops)
+	if err != nil {
+		return err
+	}
+	if err := a.nodes.patchable(c.minor, ops); err != nil {
+		return err
+	}
+	n, err = a.conductor.UpdateNode(c.Request().Context(), n.UUID, func(n *node.Node) error {
+		if reset {
+			n.Interfaces = nil
+		}
+		maintenance := n.Maintenance
+		if err := a.nodes.apply(ops, n); err != nil {
+			return err
+		}
+		if maintenance && !n.Maintenance {
+			n.MaintenanceReason, n.Fault = "", ""
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.answerNode(c, http.StatusOK, &n, "")
+}
+
+// resetInterfaces reads ?reset_interfaces=, with which a change of driver puts
+// every interface the patch does not name back to the new driver's default.
+func (c *call) resetInterfaces(ops []operation) (bool, error) {
+	if !c.QueryParams().Has("reset_interfaces") {
+		return false, nil
+	}
+	if c.minor < 45 {
+		return false, notAcceptable()
+	}
+	reset, err := parseBool("reset_interfaces", c.QueryParam("reset_interfaces"))
+	if err != nil || !reset {
+		return false, err
+	}
+	if !slices.ContainsFunc(ops, func(o operation) bool { return o.field() == "driver" }) {
+		return false, badRequest("The reset_interfaces parameter can only be used when changing the node's driver.")
+	}
+	return true, nil
+}

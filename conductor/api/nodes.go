@@ -1,0 +1,158 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// nodeRoutes is the collection of nodes and the node itself.
+func (a *API) nodeRoutes() []route {
+	needsNode := func(*call) error { return badRequest("Missing mandatory parameter: node_ident") }
+	return []route{
+		{method: http.MethodGet, path: "/v1/nodes", doc: "nodes, filtered, sorted, a page at a time", handle: a.listNodes},
+		{method: http.MethodGet, path: "/v1/nodes/detail", doc: "the same with all fields", handle: a.listNodesDetail},
+		{method: http.MethodPost, path: "/v1/nodes", doc: "enroll a node", handle: a.createNode},
+		{method: http.MethodPatch, path: "/v1/nodes", doc: "refused: which node", handle: needsNode},
+		{method: http.MethodDelete, path: "/v1/nodes", doc: "refused: which node", handle: needsNode},
+		{method: http.MethodGet, path: "/v1/nodes/:node", doc: "one node", handle: a.showNode},
+		{method: http.MethodPatch, path: "/v1/nodes/:node", doc: "change fields of a node", handle: a.patchNode},
+		{method: http.MethodDelete, path: "/v1/nodes/:node", doc: "forget a node", handle: a.deleteNode},
+		{method: http.MethodPost, path: "/v1/nodes/:node", doc: "refused: a node is posted to the collection", handle: func(c *call) error {
+			return badRequest("Schema error for node: '%s' is not of type 'object'", c.Param("node"))
+		}},
+		{method: http.MethodGet, path: "/v1/nodes/:node/:field", doc: "refused: no such part", handle: func(c *call) error {
+			if strings.Contains(c.Param("field"), "/") {
+				return nodeapi.Routing(http.StatusNotFound, "")
+			}
+			return badRequest("Field %s is not a valid field.", c.Param("field"))
+		}},
+	}
+}
+
+// ref is the node a path names: a UUID, or a name from 1.5 on. It is checked
+// for its form only.
+func (c *call) ref() (string, error) {
+	ref := c.Param("node")
+	if c.minor < 91 { // until then a suffix was taken for a content type
+		ref = strings.TrimSuffix(ref, ".json")
+	}
+	if validUUID(ref) {
+		return strings.ToLower(ref), nil
+	}
+	if !validName(ref) {
+		return "", nodeapi.Routing(http.StatusBadRequest, "Expected UUID or name for node: %s", ref)
+	}
+	if c.minor < 5 {
+		return "", noNode(ref)
+	}
+	return ref, nil
+}
+
+func noNode(ref string) error {
+	return nodeapi.NewFault(http.StatusNotFound, "Node %s could not be found.", ref)
+}
+
+// node reads the node a path names.
+func (a *API) node(c *call) (node.Node, error) {
+	ref, err := c.ref()
+	if err != nil {
+		return node.Node{}, err
+	}
+	n, err := a.conductor.Node(c.Request().Context(), ref)
+	if errors.Is(err, node.ErrNotFound) {
+		return n, noNode(ref)
+	}
+	return n, err
+}
+
+// reserved says who works on a node. A node at rest, with no power change
+// under way, owes nothing, and is not asked about.
+func (a *API) reserved(c *call, n *node.Node) (string, error) {
+	if n.Run == nil && n.TargetPowerState == "" {
+		return "", nil
+	}
+	return a.conductor.Reserved(c.Request().Context(), n.UUID)
+}
+
+func (a *API) showNode(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	fields := c.QueryParam("fields")
+	if err := unexpected(sortedKeys(c.QueryParams()), []string{"fields", "node_ident"}); err != nil {
+		return err
+	}
+	return a.answerNode(c, http.StatusOK, &n, fields)
+}
+
+// answerNode answers with one node, from the cache when it was rendered before.
+func (a *API) answerNode(c *call, status int, n *node.Node, fields string) error {
+	chosen := a.full[c.minor]
+	if fields != "" {
+		var err error
+		if chosen, err = a.chosen(c, fields); err != nil {
+			return err
+		}
+	}
+	holder, err := a.reserved(c, n)
+	if err != nil {
+		return err
+	}
+	key := cacheKey{n.UUID, n.Revision, c.minor, fields, c.base(), holder}
+	if body, ok := a.cache.get(key); ok {
+		return c.json(status, body)
+	}
+	v := view[node.Node]{of: n, minor: c.minor, base: key.base, host: a.conductor.Host(), reserved: holder}
+	body := a.nodes.render(make([]byte, 0, 3<<10), chosen, &v)
+	a.cache.put(key, body)
+	return c.json(status, body)
+}
+
+// chosen reads ?fields=, which came with 1.8.
+func (a *API) chosen(c *call, fields string) (selection, error) {
+	if c.minor < 8 {
+		return nil, notAcceptable()
+	}
+	return a.nodes.asked(c.minor, fields)
+}
+
+func (a *API) createNode(c *call) error {
+	body, err := c.object("node")
+	if err != nil {
+		return err
+	}
+	if body["driver"] == nil {
+		return badRequest("Schema error for node: 'driver' is a required property")
+	}
+	var n node.Node
+	if err := a.nodes.fill(c.minor, body, &n); err != nil {
+		return err
+	}
+	if c.minor < 11 { // the enroll state is newer
+		n.ProvisionState = node.Available
+	}
+	n, err = a.conductor.CreateNode(c.Request().Context(), n)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderLocation, c.base()+"/v1/nodes/"+n.UUID)
+	return a.answerNode(c, http.StatusCreated, &n, "")
+}
+
+func (a *API) deleteNode(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	if err := a.conductor.DeleteNode(c.Request().Context(), n.UUID); err != nil {
+		return err
+	}
+	return c.empty(http.StatusNoContent)
+}

@@ -1,0 +1,49 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// TestLife takes a node of fake hardware through what this release can do.
+func TestLife(t *testing.T) {
+	c := newConductor(t)
+	r := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
+	id, _ := r.doc(t)["uuid"].(string)
+	if want := c.URL + "/v1/nodes/" + id; r.header.Get("Location") != want {
+		t.Errorf("Location %q, want %q", r.header.Get("Location"), want)
+	}
+	for _, step := range []struct {
+		verb string
+		ends node.State
+	}{
+		{"manage", node.Manageable}, {"inspect", node.Manageable}, {"provide", node.Available},
+		{"active", node.Active}, {"rebuild", node.Active}, {"deleted", node.Available}, {"manage", node.Manageable},
+	} {
+		r := c.must(http.StatusAccepted, 82, "PUT", "/v1/nodes/n1/states/provision", `{"target":"`+step.verb+`"}`)
+		if r.body != "" || r.header.Get("Location") != c.URL+"/v1/nodes/n1/states" {
+			t.Errorf("%s: body %q, Location %q", step.verb, r.body, r.header.Get("Location"))
+		}
+		if n := c.settle(id); n.ProvisionState != step.ends {
+			t.Fatalf("after %s the node is %q: %s", step.verb, n.ProvisionState, n.LastError)
+		}
+	}
+	c.must(http.StatusAccepted, 82, "PUT", "/v1/nodes/n1/states/power", `{"target":"power on"}`)
+	if n := c.settle(id); n.PowerState != node.PowerOn {
+		t.Errorf("power is %q", n.PowerState)
+	}
+	if doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1/history", "").doc(t); len(doc["history"].([]any)) == 0 {
+		t.Error("a life without history")
+	}
+	if doc := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/nodes/n1/status", "").doc(t); doc["state"] != "manageable" {
+		t.Errorf("status: %v", doc)
+	}
+	c.must(http.StatusNoContent, 82, "DELETE", "/v1/nodes/n1", "")
+	c.must(http.StatusNotFound, 82, "GET", "/v1/nodes/n1", "")
+	if strings.Contains(c.Log.String(), "level=ERROR") {
+		t.Errorf("log has errors:\n%s", c.Log)
+	}
+}

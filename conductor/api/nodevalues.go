@@ -1,0 +1,226 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Fields of a node that are not plain values.
+
+// interfaceField is <kind>_interface. null means the default, which the
+// conductor fills in.
+func interfaceField(kind string, since int) field[node.Node] {
+	f := field[node.Node]{name: kind + "_interface", since: since, use: both | sortable}
+	f.show = func(dst []byte, v *view[node.Node]) []byte { return appendText(dst, v.of.Interfaces[kind]) }
+	f.get = func(n *node.Node) any { return nullable(n.Interfaces[kind]) }
+	f.set = func(n *node.Node, value any) error {
+		name, err := asText(value, maxText)
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			delete(n.Interfaces, kind)
+			return nil
+		}
+		if n.Interfaces == nil {
+			n.Interfaces = map[string]string{}
+		}
+		n.Interfaces[kind] = name
+		return nil
+	}
+	return f
+}
+
+func driverField() field[node.Node] {
+	f := text("driver", 1, both, func(n *node.Node) *string { return &n.Driver })
+	set := f.set
+	f.set = func(n *node.Node, value any) error {
+		if value == nil || value == "" {
+			return &schemaError{"'driver' is a required property"}
+		}
+		return set(n, value)
+	}
+	return f
+}
+
+// conductorGroupField: a conductor is in the group without a name; nobody
+// would look after a node of another.
+func conductorGroupField() field[node.Node] {
+	f := text("conductor_group", 46, both, func(n *node.Node) *string { return &n.ConductorGroup })
+	f.show = func(dst []byte, v *view[node.Node]) []byte { return appendString(dst, v.of.ConductorGroup) }
+	f.set = func(n *node.Node, value any) error {
+		group, err := asText(value, maxText)
+		if err == nil && group != "" {
+			err = badRequest(`No valid host was found. Reason: No conductor service registered which supports driver %s for conductor group "%s".`, n.Driver, group)
+		}
+		return err
+	}
+	return f
+}
+
+// chassisField: this conductor keeps no chassis, so none can be named.
+func chassisField() field[node.Node] {
+	f := identifier("chassis_uuid", 1, both, func(n *node.Node) *string { return &n.ChassisUUID })
+	set := f.set
+	f.set = func(n *node.Node, value any) error {
+		if id, ok := value.(string); ok && validUUID(id) {
+			return badRequest("Chassis %s could not be found.", id)
+		}
+		return set(n, value)
+	}
+	return f
+}
+
+func nameField() field[node.Node] {
+	f := text("name", 5, both, func(n *node.Node) *string { return &n.Name })
+	set := f.set
+	f.set = func(n *node.Node, value any) error {
+		if name, ok := value.(string); ok {
+			if err := checkName(name); err != nil {
+				return err
+			}
+		}
+		return set(n, value)
+	}
+	return f
+}
+
+// unreserved is what a name may be made of: RFC 3986 section 2.3.
+var unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
+
+// reservedNames cannot be names: they stand where a name could in a path.
+func reservedNames() []string {
+	return []string{"maintenance", "management", "states", "vendor_passthru", "detail", "validate"}
+}
+
+func checkName(name string) error {
+	if slices.Contains(reservedNames(), name) {
+		return nodeapi.NewFault(http.StatusBadRequest, `The word %q is reserved and can not be used as a node name. Reserved words are: %s.`, name, strings.Join(reservedNames(), ", "))
+	}
+	if !validName(name) {
+		return nodeapi.NewFault(http.StatusBadRequest, "Cannot create node with invalid name '%s'", name)
+	}
+	return nil
+}
+
+// validName: a name must not look like a UUID, or nobody could tell which is meant.
+func validName(name string) bool {
+	return len(name) <= maxText && unreserved.MatchString(name) && uuid.Validate(name) != nil
+}
+
+// propertiesField checks the three sizes schedulers do arithmetic with.
+func propertiesField() field[node.Node] {
+	f := object("properties", 1, both, nil, func(n *node.Node) *map[string]any { return &n.Properties })
+	set := f.set
+	f.set = func(n *node.Node, value any) error {
+		m, _ := value.(map[string]any)
+		var wrong []string
+		for _, key := range []string{"cpus", "local_gb", "memory_mb"} {
+			if v, ok := m[key]; ok && v != nil && !natural(v) {
+				wrong = append(wrong, fmt.Sprintf("%s=%s", key, strings.Trim(python(v), "'")))
+			}
+		}
+		if wrong != nil {
+			return nodeapi.NewFault(http.StatusBadRequest, "The following properties for node %s should be non-negative integers, but provided values are: %s", n.UUID, strings.Join(wrong, ", "))
+		}
+		return set(n, value)
+	}
+	return f
+}
+
+// natural: a number >= 0 without fraction, as a number or as text.
+func natural(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return v >= 0 && v == float64(int64(v))
+	case int:
+		return v >= 0
+	case string:
+		_, err := strconv.ParseUint(v, 10, 63)
+		return err == nil
+	}
+	return false
+}
+
+// showProvisionState translates states that are newer than the microversion:
+// "available" was null before 1.2, "inspect wait" was "inspecting" before 1.39.
+func showProvisionState(dst []byte, v *view[node.Node]) []byte {
+	s := v.of.ProvisionState
+	switch {
+	case s == node.Available && v.minor < 2:
+		return append(dst, "null"...)
+	case s == node.InspectWait && v.minor < 39:
+		s = node.Inspecting
+	}
+	return appendText(dst, string(s))
+}
+
+func showTraits(dst []byte, v *view[node.Node]) []byte {
+	dst = append(dst, '[')
+	for i, t := range v.of.Traits {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, t)
+	}
+	return append(dst, ']')
+}
+
+// stepField is the step an activity is at: {} when another runs, or none.
+func stepField(name string, since int, activity string) field[node.Node] {
+	return shown(name, since, 0, func(dst []byte, v *view[node.Node]) []byte {
+		if r := v.of.Run; r != nil && r.Activity == activity && r.Current() != nil {
+			return appendObject(dst, stepObject(*r.Current()))
+		}
+		return append(dst, "{}"...)
+	})
+}
+
+func stepObject(s node.Step) map[string]any {
+	o := map[string]any{
+		"interface": s.Interface, "step": s.Step, "priority": s.Priority,
+		"abortable": s.Abortable, "reboot_requested": s.Reboot, "args": nil, "requires_ramdisk": s.InBand,
+	}
+	if s.Args != nil {
+		o["args"] = nodeapi.Mask(s.Args)
+	}
+	return o
+}
+
+// showInternalInfo puts together what Ironic keeps in one bag: the bag itself,
+// the agent, the steps of the activity under way.
+func showInternalInfo(dst []byte, v *view[node.Node]) []byte {
+	n := v.of
+	if n.Run == nil && n.Agent == (node.Agent{}) {
+		return appendObject(dst, nodeapi.Mask(n.DriverInternalInfo))
+	}
+	info := make(map[string]any, len(n.DriverInternalInfo)+6)
+	for k, value := range nodeapi.Mask(n.DriverInternalInfo) {
+		info[k] = value
+	}
+	for k, value := range map[string]string{"agent_url": n.Agent.URL, "agent_version": n.Agent.Version} {
+		if value != "" {
+			info[k] = value
+		}
+	}
+	if n.Agent.Token != "" {
+		info["agent_secret_token"] = nodeapi.Masked
+	}
+	if r := n.Run; r != nil && slices.Contains([]string{"clean", "deploy", "service"}, r.Activity) {
+		steps := make([]any, len(r.Steps))
+		for i, s := range r.Steps {
+			steps[i] = stepObject(s)
+		}
+		info[r.Activity+"_steps"], info[r.Activity+"_step_index"] = steps, r.Index
+	}
+	return appendObject(dst, info)
+}

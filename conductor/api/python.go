@@ -1,0 +1,63 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Ironic is written in Python, and its error texts quote values as Python
+// prints them. Clients match on some of these texts.
+
+// python prints a decoded JSON value as Python's repr does.
+func python(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "None"
+	case string:
+		return "'" + v + "'"
+	case bool:
+		if v {
+			return "True"
+		}
+		return "False"
+	case float64:
+		return string(appendAny(nil, v))
+	case []any:
+		items := make([]string, len(v))
+		for i, item := range v {
+			items[i] = python(item)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case map[string]any:
+		items := make([]string, 0, len(v))
+		for _, k := range sortedKeys(v) {
+			items = append(items, "'"+k+"': "+python(v[k]))
+		}
+		return "{" + strings.Join(items, ", ") + "}"
+	}
+	return fmt.Sprint(v)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// parseBool takes the words Ironic takes for true and false.
+func parseBool(name, word string) (bool, error) {
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "1", "t", "true", "on", "y", "yes":
+		return true, nil
+	case "0", "f", "false", "off", "n", "no":
+		return false, nil
+	}
+	return false, nodeapi.NewFault(http.StatusBadRequest, "Invalid %s: Unrecognized value '%s', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'", name, word)
+}

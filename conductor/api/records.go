@@ -1,0 +1,128 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// recordRoutes is what has been found out about a node and what happened to it.
+func (a *API) recordRoutes() []route {
+	unknown := nodeapi.Routing(http.StatusNotFound, "")
+	return []route{
+		{method: http.MethodGet, path: "/v1/nodes/:node/inventory", since: 81, tooOld: unknown, doc: "what inspection found", handle: a.showInventory},
+		{method: http.MethodGet, path: "/v1/nodes/:node/history", since: 78, tooOld: unknown, doc: "what has happened to a node", handle: a.listHistory},
+		{method: http.MethodGet, path: "/v1/nodes/:node/history/:entry", since: 78, tooOld: unknown, doc: "one thing that has happened", handle: a.showHistory},
+	}
+}
+
+func (a *API) showInventory(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	found, err := a.conductor.Inspected(c.Request().Context(), n.UUID)
+	if errors.Is(err, node.ErrNotFound) {
+		return nodeapi.NewFault(http.StatusNotFound, "Node inventory record for node %s could not be found.", n.UUID)
+	}
+	if err != nil {
+		return err
+	}
+	return c.marshal(http.StatusOK, map[string]json.RawMessage{"inventory": orNull(found.Inventory), "plugin_data": orNull(found.PluginData)})
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// maxEvent is the length of an event's text in the list.
+const maxEvent = 255
+
+func (a *API) listHistory(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	if err := unexpected(sortedKeys(c.QueryParams()), []string{"detail", "limit", "marker"}); err != nil {
+		return err
+	}
+	anyKey := func(int, string) (string, error) { return "", nil }
+	p, err := c.page(anyKey, 1, 1)
+	if err != nil {
+		return err
+	}
+	entries, err := a.conductor.History(c.Request().Context(), n.UUID)
+	if err != nil {
+		return err
+	}
+	if p.marker != "" {
+		i := indexHistory(entries, p.marker)
+		if i < 0 {
+			return noHistory(p.marker)
+		}
+		entries = entries[i+1:]
+	}
+	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
+		return appendList(dst, c, p, "history", entries, func(e *node.HistoryEntry) string { return e.UUID }, func(dst []byte, e *node.HistoryEntry) []byte {
+			return appendEntry(dst, c, e, p.detail)
+		})
+	})
+}
+
+func (a *API) showHistory(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	entries, err := a.conductor.History(c.Request().Context(), n.UUID)
+	if err != nil {
+		return err
+	}
+	i := indexHistory(entries, c.Param("entry"))
+	if i < 0 {
+		return noHistory(c.Param("entry"))
+	}
+	return a.buffer(c, http.StatusOK, func(dst []byte) []byte { return appendEntry(dst, c, &entries[i], true) })
+}
+
+func noHistory(id string) error {
+	return nodeapi.NewFault(http.StatusNotFound, "Node history record %s could not be found.", id)
+}
+
+func indexHistory(entries []node.HistoryEntry, id string) int {
+	for i := range entries {
+		if entries[i].UUID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// appendEntry writes one line of history; without detail its text is cut short.
+func appendEntry(dst []byte, c *call, e *node.HistoryEntry, detail bool) []byte {
+	event := e.Event
+	if runes := []rune(event); !detail && len(runes) > maxEvent {
+		event = string(runes[:maxEvent-3]) + "..."
+	}
+	dst = appendString(append(dst, `{"uuid":`...), e.UUID)
+	dst = appendTime(append(dst, `,"created_at":`...), &e.CreatedAt)
+	dst = appendString(append(dst, `,"severity":`...), e.Severity)
+	dst = appendString(append(dst, `,"event":`...), event)
+	if detail {
+		dst = appendText(append(dst, `,"event_type":`...), e.EventType)
+		dst = appendText(append(dst, `,"conductor":`...), e.Conductor)
+		dst = appendText(append(dst, `,"user":`...), e.User)
+		if c.minor >= 115 {
+			dst = appendText(append(dst, `,"state":`...), string(e.State))
+			dst = appendText(append(dst, `,"target_provision_state":`...), string(e.Target))
+		}
+	}
+	dst = appendString(append(dst, `,"links":[{"href":`...), c.base()+"/v1/nodes/"+e.NodeUUID+"/history/"+e.UUID)
+	return append(dst, `,"rel":"self"}]}`...)
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// rootRoutes is discovery: what a client asks first.
+func (a *API) rootRoutes() []route {
+	malformed := func(*call) error {
+		return nodeapi.NewFault(http.StatusMethodNotAllowed, "The server could not comply with the request since it is either malformed or otherwise incorrect.")
+	}
+	return []route{
+		{method: http.MethodGet, path: "/", doc: "what is served here", handle: a.discovery},
+		{method: http.MethodGet, path: "/v1", doc: "the resources and the microversions", handle: a.versionRoot},
+		{method: http.MethodPost, path: "/v1", doc: "refused", handle: malformed},
+	}
+}
+
+func versionInfo(base string) nodeapi.VersionInfo {
+	return nodeapi.VersionInfo{
+		ID:         "v1",
+		Links:      []nodeapi.Link{{Href: base + "/v1/", Rel: "self"}},
+		Status:     "CURRENT",
+		MinVersion: nodeapi.Version(nodeapi.MinMinor),
+		Version:    nodeapi.Version(nodeapi.MaxMinor),
+	}
+}
+
+func (a *API) discovery(c *call) error {
+	v := versionInfo(c.base())
+	return c.marshal(http.StatusOK, nodeapi.Discovery{
+		Name:           "OpenStack Ironic API",
+		Description:    "Ferrite speaks the Bare Metal API of OpenStack Ironic: it turns racks of powered-off machines into running ones.",
+		DefaultVersion: v,
+		Versions:       []nodeapi.VersionInfo{v},
+	})
+}
+
+// resources is what GET /v1 links to, each from its microversion on.
+func resources() []struct {
+	name  string
+	since int
+} {
+	return []struct {
+		name  string
+		since int
+	}{
+		{"nodes", 1},
+		{"ports", 1},
+		{"drivers", 1},
+		{"lookup", 22},
+		{"heartbeat", 22},
+		{"conductors", 49},
+		{"continue_inspection", 84},
+	}
+}
+
+func (a *API) versionRoot(c *call) error {
+	base := c.base()
+	doc := map[string]any{
+		"id":          "v1",
+		"links":       versionInfo(base).Links,
+		"media_types": map[string]string{"base": "application/json", "type": "application/vnd.openstack.ironic.v1+json"},
+		"version":     versionInfo(base),
+	}
+	for _, r := range resources() {
+		if r.since <= c.minor {
+			doc[r.name] = []nodeapi.Link{{Href: base + "/v1/" + r.name + "/", Rel: "self"}, {Href: base + "/" + r.name + "/", Rel: "bookmark"}}
+		}
+	}
+	return c.marshal(http.StatusOK, doc)
+}
+
+// marshal answers with any value: for small answers that are not asked often.
+func (c *call) marshal(status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return c.json(status, body)
+}

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// stepList is one of the three lists of steps a verb can come with.
+type stepList struct {
+	name     string
+	since    int
+	verbs    []node.Event
+	required bool // the first of verbs cannot do without
+	priority bool // each step has one; otherwise none may
+	at       func(*plan.Request) *[]node.Step
+}
+
+func stepLists() []stepList {
+	return []stepList{
+		{"clean_steps", 15, []node.Event{node.Clean}, true, false, func(r *plan.Request) *[]node.Step { return &r.CleanSteps }},
+		{"deploy_steps", 69, []node.Event{node.Deploy, node.Rebuild}, false, true, func(r *plan.Request) *[]node.Step { return &r.DeploySteps }},
+		{"service_steps", 87, []node.Event{node.Service}, true, false, func(r *plan.Request) *[]node.Step { return &r.ServiceSteps }},
+	}
+}
+
+// stepInterfaces are those that can have steps.
+func stepInterfaces() []string {
+	return []string{"bios", "deploy", "firmware", "management", "network", "power", "raid", "vendor"}
+}
+
+// steps checks the lists of steps in the arguments of a verb.
+func (c *call) steps(v node.Event, a args, r *plan.Request) error {
+	for _, l := range stepLists() {
+		items, err := a.list(l.name)
+		if err != nil {
+			return err
+		}
+		ours := false
+		for _, e := range l.verbs {
+			ours = ours || e == v
+		}
+		switch {
+		case ours && l.required && len(items) == 0 && a["runbook"] == nil:
+			return badRequest(`"%s" is required when setting target provision state to %s`, l.name, v)
+		case len(items) == 0:
+			continue
+		case !ours:
+			return badRequest(`"%s" is only valid when setting target provision state to %s`, l.name, l.verbs[0])
+		case c.minor < l.since:
+			return nodeapi.NewFault(406, "Request not acceptable. The minimal required API version should be %s", nodeapi.Version(l.since))
+		}
+		for i, item := range items {
+			s, err := readStep(item, l.priority)
+			if err != nil {
+				return badRequest("Invalid %s: %v (step %d)", l.name, err, i+1)
+			}
+			*l.at(r) = append(*l.at(r), s)
+		}
+	}
+	return nil
+}
+
+// readStep checks one step an operator wrote.
+func readStep(item map[string]any, prioritised bool) (node.Step, error) {
+	known := []string{"interface", "step", "args", "order", "execute_on_child_nodes", "limit_child_node_execution"}
+	if prioritised {
+		known = append(known, "priority")
+	}
+	for _, key := range sortedKeys(item) {
+		if !contains(known, key) {
+			return node.Step{}, fmt.Errorf("Additional properties are not allowed ('%s' was unexpected)", key) //nolint:staticcheck // Ironic's words
+		}
+	}
+	for _, key := range append([]string{"interface", "step"}, known[6:]...) {
+		if item[key] == nil {
+			return node.Step{}, fmt.Errorf("'%s' is a required property", key)
+		}
+	}
+	var s node.Step
+	var ok bool
+	if s.Interface, ok = item["interface"].(string); !ok || !contains(stepInterfaces(), s.Interface) {
+		return s, fmt.Errorf("%s is not one of %s", python(item["interface"]), stepInterfaces())
+	}
+	if s.Step, ok = item["step"].(string); !ok || s.Step == "" {
+		return s, fmt.Errorf("%s is not a step's name", python(item["step"]))
+	}
+	if s.Args, ok = item["args"].(map[string]any); !ok && item["args"] != nil {
+		return s, fmt.Errorf("%s is not of type 'object'", python(item["args"]))
+	}
+	if !prioritised {
+		return s, nil
+	}
+	p, ok := item["priority"].(float64)
+	if !ok || p < 0 || p != float64(int(p)) {
+		return s, fmt.Errorf("%s is not a priority: a whole number, 0 or more", python(item["priority"]))
+	}
+	s.Priority = int(p)
+	return s, nil
+}

@@ -1,0 +1,84 @@
+// Package bootpolicy answers the boot service's question from node state: the
+// only bridge between pxe, which knows no nodes, and the engine, which knows
+// no packets.
+//
+// It keeps nothing and decides nothing about a node's life: whether a machine
+// gets the ramdisk follows from the plan the node is in.
+package bootpolicy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+// Policy is a pxe.Booter and a pxe.Leases over an engine.
+type Policy struct {
+	Engine *engine.Engine
+	Log    *slog.Logger
+	Kernel string // the ramdisk of nodes that name none: a local path
+	Initrd string
+	APIURL string // where agents find the API, e.g. http://10.0.0.1:6385
+	Append string // kernel parameters that every ramdisk gets
+}
+
+// Boot answers a machine. One that no port is known of is ignored.
+func (p *Policy) Boot(ctx context.Context, c pxe.Client) (pxe.Boot, error) {
+	n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
+	if errors.Is(err, node.ErrNotFound) {
+		return pxe.Boot{Action: pxe.Ignore}, nil
+	}
+	if err != nil {
+		return pxe.Boot{}, err
+	}
+	if !port.PXEEnabled || !plan.WantsRamdisk(n) {
+		return pxe.Boot{Action: pxe.Address}, nil
+	}
+	kernel, initrd := p.ramdisk(n)
+	if kernel == "" || initrd == "" {
+		return pxe.Boot{}, fmt.Errorf("node %s is to boot a ramdisk, but none is configured: start the conductor with --ramdisk, or set driver_info deploy_kernel and deploy_ramdisk", n.UUID)
+	}
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: p.cmdline(n, c.MAC)}, nil
+}
+
+// ramdisk prefers what the node names over the conductor's own.
+func (p *Policy) ramdisk(n node.Node) (kernel, initrd string) {
+	k, _ := n.DriverInfo["deploy_kernel"].(string)
+	r, _ := n.DriverInfo["deploy_ramdisk"].(string)
+	if k != "" && r != "" {
+		return strings.TrimPrefix(k, "file://"), strings.TrimPrefix(r, "file://")
+	}
+	return p.Kernel, p.Initrd
+}
+
+// cmdline is what ironic-python-agent and ours read from the kernel's command
+// line. %default% in kernel_append_params stands for the conductor's own.
+func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr) string {
+	appended := p.Append
+	if own, ok := n.DriverInfo["kernel_append_params"].(string); ok && own != "" {
+		appended = strings.ReplaceAll(own, "%default%", p.Append)
+	}
+	words := []string{"ipa-api-url=" + p.APIURL, "BOOTIF=" + mac.String()}
+	if plan.Inspecting(n) {
+		words = append(words, "ipa-inspection-callback-url="+p.APIURL+"/v1/continue_inspection", "ipa-inspection-collectors=default,pci-devices")
+	}
+	if appended != "" {
+		words = append(words, appended)
+	}
+	return strings.Join(words, " ")
+}
+
+// Reached takes note of a boot stage.
+func (p *Policy) Reached(ctx context.Context, c pxe.Client, s pxe.Stage) {
+	if err := p.Engine.BootStage(ctx, c.MAC.String(), string(s), c.Detail); err != nil {
+		p.Log.Warn("boot stage not noted", "mac", c.MAC.String(), "stage", s, "err", err)
+	}
+}

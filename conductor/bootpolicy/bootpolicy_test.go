@@ -1,0 +1,126 @@
+package bootpolicy_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+const mac = "52:54:00:00:00:01"
+
+// policy is one over a store that has a single node with one port.
+func policy(t *testing.T, n node.Node, p node.Port) *bootpolicy.Policy {
+	t.Helper()
+	s := mem.New()
+	n.UUID, n.Driver, n.CreatedAt = "11111111-2222-4333-8444-555555555555", "redfish", time.Unix(0, 0)
+	if _, err := s.Commit(t.Context(), node.Change{Insert: &n}); err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.Node(t.Context(), n.UUID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.UUID, p.NodeUUID, p.Address = "21111111-2222-4333-8444-555555555555", n.UUID, mac
+	if _, err := s.Commit(t.Context(), node.Change{Save: &n, PutPorts: []node.Port{p}}); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	return &bootpolicy.Policy{
+		Engine: engine.New(engine.Config{Store: s, Log: log}), Log: log,
+		Kernel: "/images/vmlinuz", Initrd: "/images/initrd", APIURL: "http://10.0.0.1:6385", Append: "quiet",
+	}
+}
+
+func booting(activity, wait string) node.Node {
+	iface, name, _ := strings.Cut(wait, ".")
+	return node.Node{ProvisionState: node.Cleaning, Run: &node.Run{Activity: activity, Steps: []node.Step{{Interface: "power", Step: "power_on"}, {Interface: iface, Step: name}}}}
+}
+
+func TestBoot(t *testing.T) {
+	rest := node.Node{ProvisionState: node.Active}
+	wrote := booting("deploy", "agent.wait_for_heartbeat")
+	wrote.Run.Index = 2
+	own := booting("clean", "agent.wait_for_heartbeat")
+	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "file:///r", "kernel_append_params": "%default% debug"}
+	for name, tc := range map[string]struct {
+		n    node.Node
+		mac  string
+		pxe  bool
+		want pxe.Boot
+	}{
+		"a stranger is ignored":              {rest, "52:54:00:ff:ff:ff", true, pxe.Boot{}},
+		"a node at rest gets an address":     {rest, mac, true, pxe.Boot{Action: pxe.Address}},
+		"the last boot of a deploy, to disk": {wrote, mac, true, pxe.Boot{Action: pxe.Address}},
+		"a port that is not for booting":     {booting("clean", "agent.wait_for_heartbeat"), mac, false, pxe.Boot{Action: pxe.Address}},
+		"cleaning boots the ramdisk": {booting("clean", "agent.wait_for_heartbeat"), mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
+		}},
+		"inspection says where to send the data": {booting("inspect", "inspect.wait_for_data"), mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection ipa-inspection-collectors=default,pci-devices quiet",
+		}},
+		"a node with a ramdisk of its own": {own, mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "/r",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet debug",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hw, err := net.ParseMAC(tc.mac)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := policy(t, tc.n, node.Port{PXEEnabled: tc.pxe}).Boot(t.Context(), pxe.Client{MAC: hw})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("boot (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNoRamdisk(t *testing.T) {
+	p := policy(t, booting("clean", "agent.wait_for_heartbeat"), node.Port{PXEEnabled: true})
+	p.Kernel = ""
+	hw, _ := net.ParseMAC(mac)
+	if _, err := p.Boot(context.Background(), pxe.Client{MAC: hw}); err == nil || !strings.Contains(err.Error(), "--ramdisk") {
+		t.Errorf("without a ramdisk: %v", err)
+	}
+}
+
+func TestLeases(t *testing.T) {
+	p := policy(t, node.Node{ProvisionState: node.Active}, node.Port{})
+	hw, _ := net.ParseMAC(mac)
+	want := pxe.Lease{MAC: hw, IP: netip.MustParseAddr("10.0.0.5"), Static: true}
+	if err := p.SaveLease(t.Context(), want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Leases(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]pxe.Lease{want}, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+		t.Errorf("leases (-want +got):\n%s", diff)
+	}
+	if err := p.DeleteLease(t.Context(), hw); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Leases(t.Context()); err != nil || len(got) != 0 {
+		t.Errorf("after delete: %v, %v", got, err)
+	}
+}
