@@ -1,0 +1,209 @@
+// Package agent is the life of the agent: find the network, hand over
+// inspection data when asked to, look up the node, then beat and do what the
+// conductor commands.
+//
+// It must not know how a kernel, a disk or a wire works: it puts together
+// what the packages below it offer.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/command"
+	"github.com/ferrite-metal/ferrite/agent/contact"
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/extension"
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/agent/logbook"
+	"github.com/ferrite-metal/ferrite/agent/param"
+	"github.com/ferrite-metal/ferrite/agent/steps"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Version is what heartbeats say. Conductors read it as the version of
+// ironic-python-agent whose protocol is spoken.
+const Version = "10.0.0"
+
+// Kernel is what the agent's life asks of the kernel.
+type Kernel interface {
+	extension.Power
+	logbook.Kernel
+	inventory.IPMI
+	Machine() string
+}
+
+// Network is the interfaces, looked after by somebody else.
+type Network interface {
+	Wait(ctx context.Context, all bool, patience time.Duration) error
+	Down() error
+}
+
+// Options is what an agent is made of.
+type Options struct {
+	Params  param.Params
+	Root    fs.FS // the root file system, with sys and proc
+	Kernel  Kernel
+	Network Network
+	Settled <-chan struct{} // closed when the drivers of the devices at hand are loaded
+	Open    func(ctx context.Context, path string) (steps.Device, error)
+	EFIVars func() disk.EFIVars // nil result: not started by UEFI
+	Arch    string              // as Go names it
+	Listen  string              // address of the command API, ":9999"
+	Book    *logbook.Book
+	Log     *slog.Logger
+}
+
+// Agent is one boot's agent.
+type Agent struct {
+	Options
+	conductor *contact.Conductor
+	machine   *steps.Machine
+	host      *extension.Host
+	progress  *progress
+	state     state
+}
+
+// New makes an agent; Run lets it live.
+func New(o Options) *Agent {
+	trust := contact.Options{URLs: o.Params.APIURLs, Pin: o.Params.APIPin, Insecure: o.Params.Insecure, RequestID: o.Params.RequestID}
+	a := &Agent{Options: o, conductor: contact.New(trust)}
+	a.state.setToken(o.Params.Token)
+	a.progress = newProgress(a.conductor, &a.state, o.Log)
+	download := o.Params.Download
+	a.machine = &steps.Machine{
+		Disks: a.disks, Open: o.Open, EFIVars: o.EFIVars, Arch: o.Arch,
+		Client:   contact.NewImageClient(trust, download.ConnectTimeout),
+		Download: steps.Download{Retries: download.Retries, RetryInterval: download.RetryInterval, MaxDuration: download.MaxDuration},
+		Wait:     steps.DiskWait{Attempts: o.Params.DiskAttempts, Delay: o.Params.DiskDelay},
+		Config:   a.state.config, Progress: a.progress.report, Log: o.Log,
+	}
+	a.host = &extension.Host{Machine: a.machine, Power: o.Kernel, Inventory: a.inventory, Logs: a.logs, Refresh: a.refresh}
+	return a
+}
+
+// ErrLockedDown says that the conductor gave this node's token to somebody
+// else: then this agent must not be commanded.
+var ErrLockedDown = errors.New("the conductor has given this node's token out already, and not to this agent")
+
+// restartPause is between two lives of an agent that could not go on.
+const restartPause = 5 * time.Second
+
+// Run is the agent's life. It ends with ctx, or with ErrLockedDown; whatever
+// else goes wrong is logged and tried again from lookup on.
+func (a *Agent) Run(ctx context.Context) error {
+	if err := a.Network.Wait(ctx, a.Params.DHCPWaitAll, a.Params.DHCPWait); err != nil {
+		return err
+	}
+	nodeUUID := ""
+	if len(a.Params.InspectionURLs) > 0 {
+		nodeUUID = a.inspect(ctx)
+	}
+	if len(a.Params.APIURLs) == 0 {
+		a.Log.Info("no conductor to report to (ipa-api-url); waiting")
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	for {
+		err := a.live(ctx, nodeUUID)
+		if errors.Is(err, ErrLockedDown) {
+			return errors.Join(err, a.Network.Down())
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		a.Log.Error("the agent could not go on; starting again", "err", err, "in", restartPause)
+		select {
+		case <-ctx.Done():
+		case <-time.After(restartPause):
+		}
+	}
+}
+
+// live is one life: from lookup until something goes wrong.
+func (a *Agent) live(ctx context.Context, nodeUUID string) error {
+	reply, err := a.lookup(ctx, nodeUUID)
+	if err != nil {
+		return err
+	}
+	if err := a.state.adopt(reply); err != nil {
+		return err
+	}
+	a.host.SetNode(extension.NodeOf(reply.Node))
+	a.Log.Info("node found", "node", reply.Node.UUID, "heartbeat_timeout", reply.Config.HeartbeatTimeout, "conductor", a.conductor.URL())
+	return a.serve(ctx)
+}
+
+// lookup tries until the conductor knows the node. When patience ends it
+// begins anew, as ironic-python-agent does by being started again.
+func (a *Agent) lookup(ctx context.Context, nodeUUID string) (agentapi.LookupReply, error) {
+	patience := contact.Patience{Timeout: a.Params.LookupTimeout, Interval: a.Params.LookupInterval}
+	for {
+		reply, err := a.conductor.LookupUntil(ctx, a.macs, nodeUUID, patience, a.Log)
+		if err == nil {
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return reply, ctx.Err()
+		}
+		a.Log.Error("the conductor does not know this machine; starting again", "err", err, "macs", a.macs())
+	}
+}
+
+// refresh looks the node up again and adopts what has changed.
+func (a *Agent) refresh(ctx context.Context) (agentapi.LookupNode, error) {
+	reply, err := a.conductor.Lookup(ctx, a.macs(), a.state.uuid())
+	if err != nil {
+		return agentapi.LookupNode{}, err
+	}
+	return reply.Node, a.state.adopt(reply)
+}
+
+// serve opens the command API and beats until ctx ends.
+func (a *Agent) serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ip, err := a.advertised(ctx)
+	if err != nil {
+		return err
+	}
+	version, err := a.conductor.Version(ctx)
+	if err != nil {
+		return err
+	}
+	heart := newHeart(a.conductor, &a.state, a.Log)
+	api := command.New(ctx, command.Options{
+		Extensions: a.host.All(), Token: a.state.token, Done: heart.force, Version: Version, Started: time.Now(), Log: a.Log,
+		OpenList: func() bool { return version.Less(agentapi.Microversion{Major: 1, Minor: 83}) },
+	})
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Listen)
+	if err != nil {
+		return fmt.Errorf("command API: %w", err)
+	}
+	door, err := openDoor(l, ip, version, api, a.Log)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer door.close()
+	go a.progress.run(ctx) // ends with the cancel above
+	a.Log.Info("command API is open", "callback", door.callback)
+	return heart.run(ctx, door)
+}
+
+// advertised is the address the conductor is to call.
+func (a *Agent) advertised(ctx context.Context) (netip.Addr, error) {
+	if a.Params.AdvertiseHost != "" {
+		ip, err := netip.ParseAddr(a.Params.AdvertiseHost)
+		if err != nil {
+			return ip, fmt.Errorf("kernel parameter ipa-advertise-host: %w", err)
+		}
+		return ip, nil
+	}
+	return contact.LocalAddress(ctx, a.conductor.URL())
+}

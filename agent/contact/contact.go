@@ -1,0 +1,236 @@
+// Package contact is the agent's side of the conductor's API: which version
+// it speaks, lookup, heartbeat, inspection data, progress.
+//
+// It must not keep state about the node or decide when to call: it carries
+// one question and one answer, with a deadline.
+package contact
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Options is where the conductor is and how it is trusted.
+type Options struct {
+	URLs      []string // best first
+	Pin       []byte   // SHA-256 of its certificate; nil: verified by the system's roots
+	Insecure  bool     // its certificate is not verified at all
+	RequestID string   // sent with every request; may be empty
+}
+
+// Timeouts of a request, and the largest answer taken.
+const (
+	requestTimeout = 30 * time.Second
+	maxAnswer      = 8 << 20
+)
+
+// Conductor is one or more addresses of the same conductor. It is safe for
+// several goroutines.
+type Conductor struct {
+	client    *http.Client
+	requestID string
+
+	mu      sync.Mutex
+	urls    []string // the one that worked last is first
+	version agentapi.Microversion
+}
+
+// New makes a client; nothing is sent yet.
+func New(o Options) *Conductor {
+	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, urls: append([]string(nil), o.URLs...)}
+}
+
+// StatusError is an answer that was not the one hoped for.
+type StatusError struct {
+	Method, URL string
+	Status      int
+	Text        string // the answer's own words, shortened
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("%s %s: answered %d %s: %s", e.Method, e.URL, e.Status, http.StatusText(e.Status), e.Text)
+}
+
+// Status is the HTTP status an error stands for, 0 for none.
+func Status(err error) int {
+	var s *StatusError
+	if errors.As(err, &s) {
+		return s.Status
+	}
+	return 0
+}
+
+// URL is the address that worked last.
+func (c *Conductor) URL() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.urls[0]
+}
+
+// Version asks for and remembers the newest microversion the conductor
+// speaks.
+func (c *Conductor) Version(ctx context.Context) (agentapi.Microversion, error) {
+	var root agentapi.Root
+	if err := c.each(func(base string) error {
+		return c.call(ctx, http.MethodGet, base+"/", "", nil, http.StatusOK, &root)
+	}); err != nil {
+		return agentapi.Microversion{}, err
+	}
+	v, err := agentapi.ParseMicroversion(root.DefaultVersion.Version)
+	if err != nil {
+		return v, fmt.Errorf("GET %s/: default_version: %w", c.URL(), err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = v
+	return v, nil
+}
+
+// Lookup asks which node has these MAC addresses. nodeUUID is given once it
+// is known.
+func (c *Conductor) Lookup(ctx context.Context, macs []string, nodeUUID string) (agentapi.LookupReply, error) {
+	query := url.Values{"addresses": {strings.Join(macs, ",")}}
+	if nodeUUID != "" {
+		query.Set("node_uuid", nodeUUID)
+	}
+	var reply agentapi.LookupReply
+	err := c.each(func(base string) error {
+		reply = agentapi.LookupReply{} // of a former address, perhaps half read
+		return c.call(ctx, http.MethodGet, base+agentapi.LookupPath+"?"+query.Encode(), c.atMost(agentapi.LookupVersion), nil, http.StatusOK, &reply)
+	})
+	if err != nil {
+		return reply, err
+	}
+	return reply, reply.Validate()
+}
+
+// Heartbeat says that the agent is there and where.
+func (c *Conductor) Heartbeat(ctx context.Context, nodeUUID string, h agentapi.Heartbeat) error {
+	return c.each(func(base string) error {
+		return c.call(ctx, http.MethodPost, base+agentapi.HeartbeatPath+url.PathEscape(nodeUUID), c.atMost(agentapi.HeartbeatVersion), h, http.StatusAccepted, nil)
+	})
+}
+
+// Progress says how far a step has come. Only a conductor that asked for it
+// in its lookup reply knows this path.
+func (c *Conductor) Progress(ctx context.Context, nodeUUID string, p agentapi.Progress) error {
+	path := agentapi.ProgressPath + url.PathEscape(nodeUUID) + agentapi.ProgressSuffix
+	return c.call(ctx, http.MethodPost, c.URL()+path, "", p, http.StatusAccepted, nil)
+}
+
+// Inspection hands over inspection data to a full URL, without a version:
+// conductors take it whatever they speak.
+func (c *Conductor) Inspection(ctx context.Context, fullURL string, i agentapi.Inspection) (agentapi.InspectionReply, error) {
+	var reply agentapi.InspectionReply
+	err := c.call(ctx, http.MethodPost, fullURL, "", i, http.StatusOK, &reply)
+	return reply, err
+}
+
+// atMost is the version to ask for: the one we know, or the conductor's when
+// it is older.
+func (c *Conductor) atMost(ours string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, err := agentapi.ParseMicroversion(ours)
+	if err != nil || c.version == (agentapi.Microversion{}) || !c.version.Less(v) {
+		return ours
+	}
+	return c.version.String()
+}
+
+// each tries the addresses in turn until one answers at all; that one is
+// first the next time. An answer that is an error is an answer.
+func (c *Conductor) each(try func(base string) error) error {
+	c.mu.Lock()
+	bases := append([]string(nil), c.urls...)
+	c.mu.Unlock()
+	var errs []error
+	for _, base := range bases {
+		err := try(base)
+		if err == nil || Status(err) != 0 {
+			c.prefer(base)
+			return err
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Conductor) prefer(base string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, u := range c.urls {
+		if u == base {
+			copy(c.urls[1:i+1], c.urls[:i])
+			c.urls[0] = base
+			return
+		}
+	}
+}
+
+// call makes one request. Any 2xx is success when it is not the expected
+// code but an answer without a body is wanted: conductors differ between 200,
+// 202 and 204.
+func (c *Conductor) call(ctx context.Context, method, target, version string, body any, want int, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	var payload io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", method, target, err)
+		}
+		payload = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, payload)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	if version != "" {
+		req.Header.Set(agentapi.VersionHeader, version)
+	}
+	if c.requestID != "" {
+		req.Header.Set(agentapi.RequestIDHeader, c.requestID)
+	}
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() // read to its end below
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("%s %s: read the answer: %w", method, target, err)
+	}
+	if resp.StatusCode != want && (answer != nil || resp.StatusCode/100 != 2) {
+		return &StatusError{Method: method, URL: target, Status: resp.StatusCode, Text: shorten(b)}
+	}
+	if answer == nil || len(bytes.TrimSpace(b)) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(b, answer); err != nil {
+		return fmt.Errorf("%s %s: the answer is not what was expected: %w", method, target, err)
+	}
+	return nil
+}
+
+// shorten keeps an answer fit for a log line.
+func shorten(b []byte) string {
+	s := strings.Join(strings.Fields(string(b)), " ")
+	if len(s) > 300 {
+		s = s[:300] + "..."
+	}
+	return s
+}

@@ -1,0 +1,139 @@
+package disk
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+)
+
+// BootEntry is an entry to be made in the firmware's boot menu.
+type BootEntry struct {
+	Label  string
+	Loader Loader
+}
+
+// SetBootEntry makes the loader on partition p of a disk with table t what
+// the firmware boots first. Other entries of the same label, left by earlier
+// deployments, are removed; what was written is read back. It returns the
+// number of the entry.
+func SetBootEntry(vars EFIVars, t *Table, p Part, sector int, e BootEntry) (uint16, error) {
+	want := LoadOption{Attributes: loadActive, Label: e.Label, DevicePath: diskPath(t, p, int64(sector), e.Loader.Path)}
+	if e.Loader.Options != "" {
+		want.Options = utf16Bytes(e.Loader.Options)
+	}
+	numbers, err := bootNumbers(vars)
+	if err != nil {
+		return 0, err
+	}
+	number, stale, err := place(vars, numbers, want)
+	if err != nil {
+		return 0, err
+	}
+	if err := setVerified(vars, bootName(number), want.Bytes()); err != nil {
+		return 0, err
+	}
+	if err := orderFirst(vars, number, stale); err != nil {
+		return 0, err
+	}
+	for _, n := range stale {
+		if err := vars.Delete(bootName(n)); err != nil {
+			return 0, err
+		}
+	}
+	return number, nil
+}
+
+// bootName is the variable of an entry.
+func bootName(number uint16) string { return fmt.Sprintf("Boot%04X", number) }
+
+// bootNumbers lists the entries there are.
+func bootNumbers(vars EFIVars) ([]uint16, error) {
+	names, err := vars.Names()
+	if err != nil {
+		return nil, err
+	}
+	var numbers []uint16
+	for _, name := range names {
+		if len(name) != 8 || name[:4] != "Boot" {
+			continue
+		}
+		if n, err := strconv.ParseUint(name[4:], 16, 16); err == nil && bootName(uint16(n)) == name {
+			numbers = append(numbers, uint16(n))
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// place decides where the entry goes: over the first of the same label, else
+// under the lowest free number. stale are the others of that label.
+func place(vars EFIVars, numbers []uint16, want LoadOption) (number uint16, stale []uint16, err error) {
+	found := false
+	for _, n := range numbers {
+		b, err := vars.Get(bootName(n))
+		if err != nil {
+			return 0, nil, err
+		}
+		o, err := ParseLoadOption(b)
+		if err != nil || o.Label != want.Label {
+			continue // firmware leaves odd entries of its own; they are none of ours
+		}
+		if found {
+			stale = append(stale, n)
+			continue
+		}
+		number, found = n, true
+	}
+	if found {
+		return number, stale, nil
+	}
+	for n := range 1 << 16 {
+		if !slices.Contains(numbers, uint16(n)) {
+			return uint16(n), nil, nil
+		}
+	}
+	return 0, nil, errors.New("all 65536 EFI boot entries are in use")
+}
+
+// setVerified writes a variable unless it is so already (each write wears the
+// flash), and reads it back.
+func setVerified(vars EFIVars, name string, value []byte) error {
+	old, err := vars.Get(name)
+	if err == nil && bytes.Equal(old, value) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := vars.Set(name, value); err != nil {
+		return err
+	}
+	back, err := vars.Get(name)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(back, value) {
+		return fmt.Errorf("EFI variable %s does not read back as written: expected %x, found %x", name, value, back)
+	}
+	return nil
+}
+
+// orderFirst puts number at the head of BootOrder and drops what is stale.
+func orderFirst(vars EFIVars, number uint16, stale []uint16) error {
+	old, err := vars.Get("BootOrder")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	le := binary.LittleEndian
+	order := le.AppendUint16(nil, number)
+	for ; len(old) >= 2; old = old[2:] {
+		if n := le.Uint16(old); n != number && !slices.Contains(stale, n) {
+			order = le.AppendUint16(order, n)
+		}
+	}
+	return setVerified(vars, "BootOrder", order)
+}

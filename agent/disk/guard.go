@@ -1,0 +1,51 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrProtected is wrapped when a disk belongs to a cluster's shared
+// filesystem: erasing it would lose the data of other machines.
+var ErrProtected = errors.New("protected from erasing")
+
+// Guard refuses a disk with a partition of GPFS or VMFS, or a gfs2
+// filesystem (IPA's guard_special_filesystems). An operator who means it
+// switches the guard off; callers then do not call this.
+func Guard(d Disk) error {
+	whole := section{d, 0, d.Size()}
+	sections := map[string]section{"disk": whole}
+	t, err := ReadTable(d)
+	switch {
+	case err == nil:
+		for _, p := range t.Parts() {
+			if kind := protectedType(p.Type); kind != "" {
+				return fmt.Errorf("%w: partition %d is of %s, which other machines may share", ErrProtected, p.Number, kind)
+			}
+			sections[fmt.Sprintf("partition %d", p.Number)] = section{d, p.Start, p.Size}
+		}
+	case !errors.Is(err, ErrNoTable) && !errors.Is(err, ErrTable):
+		return err
+	}
+	for name, s := range sections {
+		for _, sig := range signatures() {
+			if sig.name != "gfs2" && !strings.HasPrefix(sig.name, "vmfs") {
+				continue
+			}
+			has, err := s.has(sig)
+			if err != nil {
+				return err
+			}
+			if has {
+				return fmt.Errorf("%w: %s has a %s filesystem, which other machines may share", ErrProtected, name, sig.name)
+			}
+		}
+	}
+	return nil
+}
+
+// protectedType names a partition type that is refused.
+func protectedType(t string) string {
+	return map[string]string{typeGPFS: "GPFS", typeVMFS: "VMFS", mbrType(mbrVMFS): "VMFS"}[t]
+}

@@ -1,0 +1,73 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Table is a disk's partition table, of either kind.
+type Table struct {
+	GPT *GPT // one of the two is nil
+	MBR *MBR
+}
+
+// Part is a partition of either kind, in bytes.
+type Part struct {
+	Number int
+	Start  int64
+	Size   int64
+	Type   string // a GUID, or "0x83" in an MBR
+	Name   string // of a GPT entry
+	ID     GUID   // of a GPT entry
+}
+
+// ReadTable reads the table firmware and Linux would use: a GPT where the MBR
+// is protective or absent, else the MBR. ErrNoTable means there is none.
+func ReadTable(d Disk) (*Table, error) {
+	m, mbrErr := ReadMBR(d)
+	if mbrErr == nil && !m.Protective() {
+		return &Table{MBR: m}, nil
+	}
+	g, err := ReadGPT(d)
+	switch {
+	case err == nil:
+		return &Table{GPT: g}, nil
+	case errors.Is(err, ErrNoTable) && mbrErr == nil:
+		return nil, fmt.Errorf("%w: the MBR says there is a GPT, but there is none", ErrTable)
+	case errors.Is(err, ErrNoTable):
+		return nil, mbrErr
+	}
+	return nil, err
+}
+
+// Parts lists the partitions, without the container of an MBR's logical ones.
+func (t *Table) Parts() []Part {
+	var parts []Part
+	if t.GPT != nil {
+		sector := int64(t.GPT.sector)
+		for _, p := range t.GPT.Partitions() {
+			parts = append(parts, Part{Number: p.Number, Start: p.First * sector, Size: (p.Last - p.First + 1) * sector, Type: p.Type.String(), Name: p.Name, ID: p.ID})
+		}
+		return parts
+	}
+	sector := int64(t.MBR.sector)
+	for _, p := range t.MBR.Partitions {
+		if !p.extended() {
+			parts = append(parts, Part{Number: p.Number, Start: p.First * sector, Size: p.Sectors * sector, Type: mbrType(p.Type)})
+		}
+	}
+	return parts
+}
+
+// mbrType is a type byte as Part has it.
+func mbrType(b byte) string { return fmt.Sprintf("0x%02x", b) }
+
+// ESP finds the EFI system partition.
+func (t *Table) ESP() (Part, bool) {
+	for _, p := range t.Parts() {
+		if p.Type == typeESP || p.Type == mbrType(mbrESP) {
+			return p, true
+		}
+	}
+	return Part{}, false
+}

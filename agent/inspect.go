@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/agent/logbook"
+	"github.com/ferrite-metal/ferrite/agent/steps"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// inspect hands over inspection data and returns the node's UUID when the
+// answer has it. Failure is logged only: the agent may still be of use.
+func (a *Agent) inspect(ctx context.Context) string {
+	data := a.inspection(ctx)
+	reply, err := a.conductor.InspectUntil(ctx, a.Params.InspectionURLs, data, a.Log)
+	if err != nil {
+		a.Log.Error("inspection data not handed over", "err", err)
+		return ""
+	}
+	a.Log.Info("inspection data handed over", "node", reply.UUID)
+	return reply.UUID
+}
+
+// inspection collects what the kernel line asks for.
+func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
+	wants := func(collector string) bool { return slices.Contains(a.Params.Collectors, collector) }
+	data := agentapi.Inspection{
+		Inventory:     a.inventory(ctx),
+		BootInterface: a.Params.BootIF,
+		Configuration: map[string]any{
+			"collectors": a.Params.Collectors,
+			"managers":   []map[string]string{{"name": steps.VersionManager, "version": steps.Version}},
+		},
+	}
+	if root, err := a.machine.RootDisk(ctx, agentapi.CommandNode{}, 0); err != nil {
+		a.Log.Warn("no root disk in the inspection data", "err", err)
+	} else {
+		data.RootDisk = &root
+		data.Inventory.Disks, _ = a.disks() // one may have been waited for
+	}
+	if wants("pci-devices") {
+		data.PCIDevices = inventory.PCIDevices(a.Root)
+	}
+	if wants("logs") {
+		logs, err := a.logs()
+		if err != nil {
+			a.Log.Warn("no logs in the inspection data", "err", err)
+		}
+		data.Logs = logs
+	}
+	return data
+}
+
+// inventory is what the machine is made of now.
+func (a *Agent) inventory(ctx context.Context) agentapi.Inventory {
+	a.settle()
+	hostname, err := os.Hostname()
+	if err != nil {
+		a.Log.Debug("no host name", "err", err)
+	}
+	return inventory.Host{
+		FS: a.Root, Addresses: addresses, IPMI: a.Kernel, Hostname: hostname, Machine: a.Kernel.Machine(),
+		BootIF: a.Params.BootIF, Log: a.Log,
+	}.Collect(ctx)
+}
+
+// disks are those there are now.
+func (a *Agent) disks() ([]agentapi.Disk, []inventory.Skipped) {
+	a.settle()
+	return inventory.Disks(a.Root)
+}
+
+// settleTime is how long loading drivers may keep anything waiting.
+const settleTime = 30 * time.Second
+
+// settle waits until the drivers are loaded: before that a disk that is not
+// seen may only be late.
+func (a *Agent) settle() {
+	select {
+	case <-a.Settled:
+	case <-time.After(settleTime):
+		a.Log.Warn("drivers are still being loaded; going on with what is there", "waited", settleTime)
+	}
+}
+
+// macs are the addresses the conductor may know this machine by.
+func (a *Agent) macs() []string { return inventory.MACs(a.Root) }
+
+// logs is everything there is to look at after a failure.
+func (a *Agent) logs() (string, error) {
+	return logbook.Collect(a.Book, a.Kernel, a.Root, time.Now())
+}
+
+// addresses are those of a network interface.
+func addresses(name string) []netip.Addr {
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		return nil
+	}
+	all, err := i.Addrs()
+	if err != nil {
+		return nil
+	}
+	var out []netip.Addr
+	for _, a := range all {
+		if p, err := netip.ParsePrefix(a.String()); err == nil {
+			out = append(out, p.Addr())
+		}
+	}
+	return out
+}

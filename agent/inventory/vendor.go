@@ -1,0 +1,26 @@
+package inventory
+
+import (
+	"io/fs"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// SystemVendor is what DMI says of the machine.
+func SystemVendor(fsys fs.FS) agentapi.SystemVendor {
+	id := func(name string) string { return text(fsys, "sys/class/dmi/id", name) }
+	return agentapi.SystemVendor{
+		ProductName:  id("product_name"),
+		SerialNumber: id("product_serial"),
+		Manufacturer: id("sys_vendor"),
+		Firmware:     agentapi.Firmware{Vendor: id("bios_vendor"), Version: id("bios_version"), BuildDate: id("bios_date")},
+	}
+}
+
+// BootMode is how this kernel was started: uefi or bios.
+func BootMode(fsys fs.FS) string {
+	if exists(fsys, "sys/firmware/efi") {
+		return "uefi"
+	}
+	return "bios"
+}

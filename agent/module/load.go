@@ -1,0 +1,179 @@
+package module
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Kernel takes modules.
+type Kernel interface {
+	LoadModule(path, params string) error
+}
+
+// Events is the kernel's stream of device events.
+type Events interface {
+	Next() (map[string]string, error)
+}
+
+// listFile names the modules to load before any device is looked at, one per
+// line; it is written when the ramdisk is built.
+const listFile = "etc/ferrite/modules"
+
+// Loader loads modules, each once. It is safe for several goroutines.
+type Loader struct {
+	fsys    fs.FS // the root file system, with lib/modules and sys
+	index   *Index
+	kernel  Kernel
+	log     *slog.Logger
+	options map[string]string // module -> parameters
+	banned  []string
+
+	mu    sync.Mutex
+	tried map[string]bool // files given to the kernel, and modules asked for
+}
+
+// NewLoader makes a loader that passes options (module -> "a=1 b=2") on and
+// never loads what is banned.
+func NewLoader(fsys fs.FS, index *Index, kernel Kernel, options map[string]string, banned []string, log *slog.Logger) *Loader {
+	l := &Loader{fsys: fsys, index: index, kernel: kernel, log: log, options: options, tried: map[string]bool{}}
+	for _, b := range banned {
+		l.banned = append(l.banned, name(b))
+	}
+	return l
+}
+
+// Listed loads the modules listFile names, in its order. Those it cannot load
+// are logged: a machine may well do without.
+func (l *Loader) Listed() {
+	f, err := l.fsys.Open(listFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		l.log.Warn("list of modules cannot be read", "err", err)
+		return
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	if err := eachLine(f, func(s string) { l.load(s) }); err != nil {
+		l.log.Warn("list of modules cannot be read", "err", err)
+	}
+}
+
+// maxPasses bounds Coldplug: a bus behind a bus behind a bus is three.
+const maxPasses = 10
+
+// Coldplug loads what the devices that are there ask for. A module may bring
+// up a bus with further devices, so it looks again until a pass loads nothing.
+func (l *Loader) Coldplug() {
+	for range maxPasses {
+		n := 0
+		for _, modalias := range l.modaliases() {
+			n += l.Device(modalias)
+		}
+		if n == 0 {
+			return
+		}
+	}
+}
+
+// modaliases are those of all devices on all buses, sorted, each once. Going
+// by the buses instead of walking all of sys/devices is what makes this
+// quick. What cannot be read (a device may vanish while we look, or ask for
+// nothing) is passed over.
+func (l *Loader) modaliases() []string {
+	var all []string
+	for _, bus := range l.list("sys/bus") {
+		folder := path.Join("sys/bus", bus, "devices")
+		for _, device := range l.list(folder) {
+			if b, err := fs.ReadFile(l.fsys, path.Join(folder, device, "modalias")); err == nil {
+				all = append(all, strings.TrimSpace(string(b)))
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// list names what is in a folder; a bus may have none.
+func (l *Loader) list(folder string) []string {
+	entries, err := fs.ReadDir(l.fsys, folder)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			l.log.Warn("devices cannot be listed", "folder", folder, "err", err)
+		}
+		return nil
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
+}
+
+// Device loads the modules that serve a device and returns how many files the
+// kernel took.
+func (l *Loader) Device(modalias string) int {
+	n := 0
+	for _, m := range l.index.For(modalias) {
+		n += l.load(m)
+	}
+	return n
+}
+
+// load loads a module and what it needs, once.
+func (l *Loader) load(module string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	module = name(module)
+	if l.tried[module] || slices.Contains(l.banned, module) || l.index.Builtin(module) {
+		return 0
+	}
+	l.tried[module] = true
+	files, err := l.index.Closure(module)
+	if err != nil {
+		l.log.Debug("module is not in this ramdisk", "module", module, "err", err)
+		return 0
+	}
+	n := 0
+	for _, file := range files {
+		if l.tried[file] {
+			continue
+		}
+		l.tried[file] = true
+		if err := l.kernel.LoadModule(file, l.options[name(file)]); err != nil {
+			// ENODEV is a driver's way of saying that its device is not there.
+			l.log.Info("module not loaded", "module", name(file), "err", err)
+			continue
+		}
+		l.log.Debug("module loaded", "module", name(file))
+		n++
+	}
+	return n
+}
+
+// Hotplug loads what devices that turn up later ask for, until the events end
+// or ctx does.
+func (l *Loader) Hotplug(ctx context.Context, events Events) error {
+	for ctx.Err() == nil {
+		vars, err := events.Next()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		switch {
+		case len(vars) == 0: // some were lost
+			l.Coldplug()
+		case vars["ACTION"] == "add" && vars["MODALIAS"] != "":
+			l.Device(vars["MODALIAS"])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+// Package network brings up every Ethernet interface that has a link: DHCP,
+// addresses, routes, name servers, and renewals for as long as the agent runs.
+// Interfaces that appear or get a link later are taken then; one without a
+// link is waited for by nobody.
+//
+// It must not know what the network is for. The kernel and DHCP are reached
+// through interfaces, so the decisions are tested without root.
+package network
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// Link is one network interface of the machine.
+type Link struct {
+	Index    int
+	Name     string
+	MAC      net.HardwareAddr
+	Physical bool // backed by a device, not made by software
+}
+
+// Route is one way out.
+type Route struct {
+	To      netip.Prefix // 0.0.0.0/0 for the default
+	Gateway netip.Addr   // invalid: directly reachable
+	Metric  int
+}
+
+// Config is what DHCP gave an interface.
+type Config struct {
+	Address  netip.Prefix
+	Routes   []Route
+	DNS      []netip.Addr
+	Domain   string
+	Hostname string
+	MTU      int // 0: leave as it is
+	Lease    time.Duration
+	Renew    time.Duration // after which to ask again
+}
+
+// Kernel is what this package asks of the kernel.
+type Kernel interface {
+	Links() ([]Link, error)
+	Up(Link) error
+	Down(Link) error
+	Carrier(Link) bool
+	Configure(Link, Config) error
+	Deconfigure(Link, Config) error
+	// Changes tells, without saying what, that links came, went or changed.
+	Changes(ctx context.Context) (<-chan struct{}, error)
+}
+
+// DHCP asks for addresses.
+type DHCP interface {
+	// Request asks for an address anew.
+	Request(ctx context.Context, l Link) (Session, error)
+}
+
+// Session is an address held.
+type Session interface {
+	Config() Config
+	// Renew asks to keep it.
+	Renew(ctx context.Context) (Session, error)
+}

@@ -1,0 +1,273 @@
+package network
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/sys"
+)
+
+// Metrics of the default routes: the interface the machine was booted from
+// wins, the others follow in the kernel's order.
+const (
+	bootMetric  = 100
+	otherMetric = 200
+)
+
+// Manager looks after all interfaces.
+type Manager struct {
+	kernel Kernel
+	dhcp   DHCP
+	log    *slog.Logger
+	boot   net.HardwareAddr // booted from; nil when not known
+	onDNS  func([]Config)   // told of all configurations after a change
+
+	mu      sync.Mutex
+	state   map[int]*state
+	changed chan struct{} // closed and made anew at each change
+}
+
+// state is what is known of one interface.
+type state struct {
+	link    Link
+	carrier bool
+	config  *Config
+	stop    context.CancelFunc
+}
+
+// New makes a manager. boot is the MAC address the machine was booted from,
+// nil when not known; onDNS is told all configurations, the boot interface's
+// first, whenever one changes.
+func New(kernel Kernel, dhcp DHCP, boot net.HardwareAddr, onDNS func([]Config), log *slog.Logger) *Manager {
+	return &Manager{kernel: kernel, dhcp: dhcp, log: log, boot: boot, onDNS: onDNS, state: map[int]*state{}, changed: make(chan struct{})}
+}
+
+// Run looks after the interfaces until ctx ends.
+func (m *Manager) Run(ctx context.Context) error {
+	changes, err := m.kernel.Changes(ctx)
+	if err != nil {
+		return fmt.Errorf("network: %w", err)
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	// Events can be lost; a slow look around makes up for it.
+	slow := time.NewTicker(time.Second)
+	defer slow.Stop()
+	for {
+		if err := m.look(ctx, &wg); err != nil {
+			m.log.Warn("interfaces cannot be listed", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changes:
+		case <-slow.C:
+		}
+	}
+}
+
+// look starts looking after new interfaces and lets go of vanished ones.
+func (m *Manager) look(ctx context.Context, wg *sync.WaitGroup) error {
+	links, err := m.kernel.Links()
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	present := map[int]bool{}
+	for _, l := range links {
+		if !l.Physical || len(l.MAC) != 6 {
+			continue
+		}
+		present[l.Index] = true
+		s, known := m.state[l.Index]
+		if !known {
+			lctx, stop := context.WithCancel(ctx)
+			s = &state{link: l, stop: stop}
+			m.state[l.Index] = s
+			wg.Go(func() { m.serve(lctx, l) })
+		}
+		if c := m.kernel.Carrier(l); c != s.carrier {
+			s.carrier = c
+			m.announce()
+		}
+	}
+	for index, s := range m.state {
+		if !present[index] {
+			s.stop()
+			delete(m.state, index)
+			m.announce()
+		}
+	}
+	return nil
+}
+
+// announce wakes everyone who waits. The lock is held.
+func (m *Manager) announce() {
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// serve brings one interface up and keeps its address until ctx ends.
+func (m *Manager) serve(ctx context.Context, l Link) {
+	log := m.log.With("interface", l.Name, "mac", l.MAC.String())
+	if err := m.kernel.Up(l); err != nil {
+		log.Warn("interface stays down", "err", err)
+	}
+	for ctx.Err() == nil {
+		if !m.waitCarrier(ctx, l.Index, true) {
+			return
+		}
+		log.Debug("link is up")
+		m.hold(ctx, l, log)
+	}
+}
+
+// waitCarrier waits until an interface has a link, or has none any more.
+func (m *Manager) waitCarrier(ctx context.Context, index int, want bool) bool {
+	for {
+		m.mu.Lock()
+		s, known := m.state[index]
+		reached := known && s.carrier == want
+		changed := m.changed
+		m.mu.Unlock()
+		if reached {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-changed:
+		}
+	}
+}
+
+// Pauses between attempts at DHCP.
+const (
+	firstPause = 200 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
+
+// hold gets an address and renews it until the link goes or the server takes
+// the address back.
+func (m *Manager) hold(ctx context.Context, l Link, log *slog.Logger) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // ends with the cancel above
+		m.waitCarrier(ctx, l.Index, false)
+		cancel()
+	}()
+	var session Session
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		s, err := m.dhcp.Request(ctx, l)
+		if err == nil {
+			session = s
+			break
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		log.Info("no address by DHCP yet", "err", err, "again_in", pause)
+		if !sys.Sleep(ctx, pause) {
+			return
+		}
+	}
+	config, err := m.apply(l, session.Config())
+	if err != nil {
+		log.Warn("address not set", "err", err)
+		sys.Sleep(ctx, maxPause)
+		return
+	}
+	log.Info("address by DHCP", "address", config.Address.String(), "lease", config.Lease)
+	defer m.drop(l, config, log)
+	m.renew(ctx, session, log)
+}
+
+// renew keeps the address for as long as the server agrees. A server that
+// does not answer is asked again until the lease has run out.
+func (m *Manager) renew(ctx context.Context, s Session, log *slog.Logger) {
+	end := time.Now().Add(s.Config().Lease)
+	wait := s.Config().Renew
+	for {
+		if !sys.Sleep(ctx, wait) {
+			return
+		}
+		next, err := s.Renew(ctx)
+		if err == nil {
+			s, end, wait = next, time.Now().Add(next.Config().Lease), next.Config().Renew
+			continue
+		}
+		left := time.Until(end)
+		log.Info("lease not renewed", "err", err, "left", left.Round(time.Second))
+		if left <= 0 || isNak(err) {
+			return
+		}
+		wait = max(left/2, time.Second)
+	}
+}
+
+// apply gives an interface its address and records it.
+func (m *Manager) apply(l Link, c Config) (Config, error) {
+	metric := otherMetric + l.Index
+	if bytes.Equal(l.MAC, m.boot) {
+		metric = bootMetric
+	}
+	for i := range c.Routes {
+		c.Routes[i].Metric = metric
+	}
+	if err := m.kernel.Configure(l, c); err != nil {
+		return c, err
+	}
+	m.record(l, &c)
+	return c, nil
+}
+
+// drop takes an address away that is no longer ours.
+func (m *Manager) drop(l Link, c Config, log *slog.Logger) {
+	if err := m.kernel.Deconfigure(l, c); err != nil {
+		log.Debug("address not taken away", "err", err)
+	}
+	m.record(l, nil)
+}
+
+func (m *Manager) record(l Link, c *Config) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, known := m.state[l.Index]
+	if !known {
+		return
+	}
+	s.config = c
+	m.onDNS(m.configs())
+	m.announce()
+}
+
+// configs are all there are, the boot interface's first. The lock is held.
+func (m *Manager) configs() []Config {
+	var indexes []int
+	for i, s := range m.state {
+		if s.config != nil {
+			indexes = append(indexes, i)
+		}
+	}
+	slices.SortFunc(indexes, func(a, b int) int {
+		if boot := bytes.Equal(m.state[a].link.MAC, m.boot); boot != bytes.Equal(m.state[b].link.MAC, m.boot) {
+			if boot {
+				return -1
+			}
+			return 1
+		}
+		return a - b
+	})
+	var all []Config
+	for _, i := range indexes {
+		all = append(all, *m.state[i].config)
+	}
+	return all
+}

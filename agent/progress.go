@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Figures of reporting progress: to the conductor at most twice a second, to
+// the log now and then.
+const (
+	progressEvery = 500 * time.Millisecond
+	logEvery      = 5 * time.Second
+)
+
+// Reporter takes progress.
+type Reporter interface {
+	Progress(ctx context.Context, nodeUUID string, p agentapi.Progress) error
+}
+
+// progress passes on how far a step is: the newest only, and never so that
+// the step waits for it.
+type progress struct {
+	to    Reporter
+	state *state
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	latest *agentapi.Progress
+	logged time.Time
+}
+
+func newProgress(to Reporter, s *state, log *slog.Logger) *progress {
+	return &progress{to: to, state: s, log: log}
+}
+
+// report takes the state of a step, as often as it likes to tell.
+func (p *progress) report(now agentapi.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.latest = &now
+	if time.Since(p.logged) >= logEvery {
+		p.logged = time.Now()
+		p.log.Info("progress", "step", now.Step, "stage", now.Stage, "done", now.Done, "total", now.Total)
+	}
+}
+
+// run posts what was reported until ctx ends.
+func (p *progress) run(ctx context.Context) {
+	t := time.NewTicker(progressEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			p.post(ctx)
+		}
+	}
+}
+
+func (p *progress) post(ctx context.Context) {
+	p.mu.Lock()
+	now := p.latest
+	p.latest = nil
+	p.mu.Unlock()
+	if now == nil || !p.state.config().FerriteProgress {
+		return
+	}
+	now.AgentToken = p.state.token()
+	if err := p.to.Progress(ctx, p.state.uuid(), *now); err != nil && ctx.Err() == nil {
+		p.log.Debug("progress not taken", "err", err) // the next report is as good
+	}
+}

@@ -1,0 +1,93 @@
+// Package steps is what the agent can do to a machine on request, one file
+// per step, with the readable list of them in registry.go.
+//
+// It must not know how a step was asked for or reported (that is package
+// extension), and must refuse rather than guess: no step touches a disk that
+// it was not certain to be meant.
+package steps
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Device is a whole disk opened for us alone.
+type Device interface {
+	disk.Disk
+	// RereadPartitions makes the kernel see a new partition table.
+	RereadPartitions(ctx context.Context) error
+	Close() error
+}
+
+// Machine is what steps work on. All fields but the unexported are set once,
+// before any step.
+type Machine struct {
+	Disks    func() ([]agentapi.Disk, []inventory.Skipped)
+	Open     func(ctx context.Context, path string) (Device, error)
+	EFIVars  func() disk.EFIVars // nil result: not started by UEFI
+	Arch     string              // as Go names it: amd64, arm64
+	Client   *http.Client        // for images and what belongs to them
+	Download Download
+	Wait     DiskWait
+	Config   func() agentapi.LookupConfig // what the conductor allows
+	Progress func(agentapi.Progress)      // may be called often
+	Log      *slog.Logger
+
+	mu      sync.Mutex
+	written *written
+}
+
+// Download is how patient image downloads are.
+type Download struct {
+	Retries       int           // of a broken connection
+	RetryInterval time.Duration // before the first of them
+	MaxDuration   time.Duration // of a whole write; 0: no limit
+}
+
+// DiskWait is how long a disk may take to turn up: controllers with many
+// disks spin them up one after the other.
+type DiskWait struct {
+	Attempts int
+	Delay    time.Duration
+}
+
+// written is what was installed since the agent started.
+type written struct {
+	device     string
+	identifier string // of the disk, as get_partition_uuids reports it
+}
+
+// setWritten remembers, or with nil forgets, where the image is.
+func (m *Machine) setWritten(w *written) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.written = w
+}
+
+func (m *Machine) getWritten() *written {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.written
+}
+
+// PartitionUUIDs is what standby.get_partition_uuids answers: nothing before
+// an image was written, then the disk's identifier.
+func (m *Machine) PartitionUUIDs() map[string]string {
+	w := m.getWritten()
+	if w == nil {
+		return map[string]string{}
+	}
+	return map[string]string{agentapi.RootUUIDKey: w.identifier}
+}
+
+// failure is an error under the name ironic-python-agent gives such errors.
+func failure(kind, message, details string) *agentapi.CommandError {
+	return &agentapi.CommandError{Type: kind, Code: http.StatusInternalServerError, Message: message, Details: details}
+}

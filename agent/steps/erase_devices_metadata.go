@@ -1,0 +1,70 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// eraseMetadata makes all disks look new: partition tables, file systems,
+// RAID and LVM are gone, and that is read back. Data stays where it was. A
+// disk that cannot be done does not keep the others from being done, but the
+// step fails and names it.
+func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
+	disks, skipped, err := m.allowedDisks(r.Node)
+	if err != nil {
+		return nil, failure("BlockDeviceEraseError", "Error erasing block device", err.Error())
+	}
+	m.setWritten(nil)
+	for _, s := range skipped {
+		m.Log.Info("disk is not erased", "disk", s.Name, "reason", s.Reason)
+	}
+	// As ironic-python-agent does: what lies on top of others comes later in
+	// the alphabet (partitions after their disk).
+	slices.SortFunc(disks, func(a, b agentapi.Disk) int { return strings.Compare(b.Name, a.Name) })
+	var errs []error
+	for i, d := range disks {
+		m.Progress(agentapi.Progress{Step: r.Step.Step, Stage: d.Name, Done: int64(i), Total: int64(len(disks))})
+		if err := m.eraseOne(ctx, d, guarded(r.Node)); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, failure("BlockDeviceEraseError", "Error erasing block device", err.Error())
+	}
+	return nil, nil
+}
+
+// guarded reports whether file systems shared between machines are to be
+// refused: unless the operator said otherwise.
+func guarded(n agentapi.CommandNode) bool {
+	wipe, given := n.DriverInternalInfo["wipe_special_filesystems"].(bool)
+	return !given || wipe
+}
+
+func (m *Machine) eraseOne(ctx context.Context, d agentapi.Disk, guard bool) error {
+	dev, err := m.Open(ctx, d.Name)
+	if err != nil {
+		return err
+	}
+	defer dev.Close() //nolint:errcheck // flushed before; closing tells nothing new
+	if guard {
+		if err := disk.Guard(dev); err != nil {
+			return err
+		}
+	}
+	report, err := disk.WipeMetadata(ctx, dev)
+	if err != nil {
+		return err
+	}
+	if err := dev.RereadPartitions(ctx); err != nil {
+		return err
+	}
+	m.Log.Info("disk metadata erased", "disk", d.Name, "found", report.Found, "partitions", report.Partitions)
+	return nil
+}

@@ -1,0 +1,93 @@
+package steps
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	image "github.com/ferrite-metal/ferrite/images/disk"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// openImage opens the first of an image's URLs that answers, and finds out
+// the checksum to expect.
+func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*image.HTTPSource, image.Checksum, error) {
+	opts := image.HTTPOptions{Retries: max(m.Download.Retries, 1), Backoff: m.Download.RetryInterval}
+	if info.RequestAuthorize != "" {
+		value, err := base64.StdEncoding.DecodeString(info.RequestAuthorize)
+		if err != nil {
+			return nil, image.Checksum{}, fmt.Errorf("%w: image_request_authorization is not base64: %w", image.ErrSource, err)
+		}
+		opts.Header = http.Header{"Authorization": {string(value)}}
+	}
+	var errs []error
+	for _, u := range info.URLs {
+		sum, err := m.checksum(ctx, info, u, opts)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		src, err := image.OpenHTTPSource(ctx, m.Client, u, opts)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if err := m.permit(src.Head()); err != nil {
+			return nil, sum, errors.Join(err, src.Close())
+		}
+		return src, sum, nil
+	}
+	return nil, image.Checksum{}, errors.Join(errs...)
+}
+
+// checksum prefers os_hash_value over checksum, as the stronger of the two.
+func (m *Machine) checksum(ctx context.Context, info agentapi.ImageInfo, u string, opts image.HTTPOptions) (image.Checksum, error) {
+	if info.OSHashValue != "" {
+		return image.NewChecksum(info.OSHashAlgo, info.OSHashValue)
+	}
+	return image.FetchChecksum(ctx, m.Client, info.Checksum, u, opts)
+}
+
+// permit holds an image against the formats the conductor allows, by what it
+// is and not by what it is said to be. Compressed streams contain raw images.
+func (m *Machine) permit(head []byte) error {
+	allowed := m.Config().PermittedImageFormats
+	if len(allowed) == 0 {
+		return nil
+	}
+	format, err := image.Detect(head)
+	if err != nil {
+		return err
+	}
+	if format != image.QCOW2 {
+		format = image.Raw
+	}
+	if !slices.Contains(allowed, string(format)) {
+		return fmt.Errorf("%w: it is %s, the conductor permits %s", image.ErrFormat, format, strings.Join(allowed, ", "))
+	}
+	return nil
+}
+
+// invalidImage is a request that cannot be carried out.
+func invalidImage(err error) error {
+	return failure("InvalidImage", "Image cannot be deployed", err.Error())
+}
+
+// imageFailure names what went wrong as ironic-python-agent does.
+func imageFailure(err error) error {
+	var status *image.HTTPStatusError
+	switch {
+	case errors.Is(err, image.ErrChecksum):
+		return failure("ImageChecksumError", "Error verifying image checksum", err.Error())
+	case errors.Is(err, image.ErrFormat):
+		return failure("InvalidImage", "Image cannot be deployed", err.Error())
+	case errors.As(err, &status), errors.Is(err, image.ErrSource):
+		return failure("ImageDownloadError", "Error downloading image", err.Error())
+	default:
+		return failure("ImageWriteError", "Error writing image to device", err.Error())
+	}
+}

@@ -1,0 +1,79 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Kind is the life in which a step runs.
+type Kind string
+
+// The kinds; their names are part of command names and of result keys.
+const (
+	Clean  Kind = "clean"
+	Deploy Kind = "deploy"
+)
+
+// Manager is the name our steps are listed under, and Version changes when
+// steps change so that a plan made with the old ones must not go on.
+const (
+	Manager        = "FerriteHardwareManager"
+	VersionManager = "ferrite_hardware_manager"
+	Version        = "1.0"
+)
+
+// Request is one step asked for.
+type Request struct {
+	Step agentapi.Step
+	Node agentapi.CommandNode
+}
+
+// Func does a step. What it returns is reported as the step's result.
+type Func func(ctx context.Context, m *Machine, r Request) (any, error)
+
+// Step is one thing the agent can do.
+type Step struct {
+	Kind      Kind
+	Interface string
+	Name      string
+	Priority  int  // 0: runs only when asked for by name
+	Abortable bool // may be cut off
+	Run       Func
+}
+
+// Registry is all there is. Priorities are those of ironic-python-agent; the
+// conductor's own write_image, at 80, asks for ours.
+func Registry() []Step {
+	return []Step{
+		{Clean, "deploy", "erase_devices_metadata", 99, true, eraseMetadata},
+		{Deploy, "deploy", "erase_devices_metadata", 0, false, eraseMetadata},
+		{Deploy, "deploy", "write_image", 0, false, writeImage},
+	}
+}
+
+// List is the steps of a kind as the conductor wants to see them.
+func List(kind Kind) map[string][]agentapi.Step {
+	list := []agentapi.Step{}
+	for _, s := range Registry() {
+		if s.Kind == kind {
+			list = append(list, agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable})
+		}
+	}
+	return map[string][]agentapi.Step{Manager: list}
+}
+
+// Versions is hardware_manager_version.
+func Versions() map[string]string { return map[string]string{VersionManager: Version} }
+
+// Execute does the step a request names. Without an interface the name alone
+// counts.
+func Execute(ctx context.Context, m *Machine, kind Kind, r Request) (any, error) {
+	for _, s := range Registry() {
+		if s.Kind == kind && s.Name == r.Step.Step && (r.Step.Interface == "" || r.Step.Interface == s.Interface) {
+			return s.Run(ctx, m, r)
+		}
+	}
+	return nil, failure("HardwareManagerMethodNotFound", "No such step", fmt.Sprintf("this agent has no %s step %s.%s", kind, r.Step.Interface, r.Step.Step))
+}

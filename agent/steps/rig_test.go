@@ -1,0 +1,189 @@
+package steps
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/images/configdrive"
+	"github.com/ferrite-metal/ferrite/images/disk/disktest"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+const (
+	mib      = 1 << 20
+	diskSize = 128 * mib
+)
+
+// fileDisk is a regular file taken for a disk.
+type fileDisk struct {
+	*disktest.FileTarget
+	reread int
+}
+
+func (d *fileDisk) RereadPartitions(context.Context) error { d.reread++; return nil }
+
+// bench is a machine whose disks are files.
+type bench struct {
+	*Machine
+	files    map[string]string // device -> file
+	progress []agentapi.Progress
+	config   agentapi.LookupConfig
+	vars     memVars
+	uefi     bool
+}
+
+func newBench(t *testing.T, names ...string) *bench {
+	t.Helper()
+	b := &bench{files: map[string]string{}, vars: memVars{}}
+	for _, n := range names {
+		b.files[n] = filepath.Join(t.TempDir(), "disk")
+		if err := os.WriteFile(b.files[n], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(b.files[n], diskSize); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Machine = &Machine{
+		Disks: func() (list []agentapi.Disk, _ []inventory.Skipped) {
+			for _, n := range slices.Sorted(maps.Keys(b.files)) {
+				list = append(list, agentapi.Disk{Name: n, Size: diskSize, Serial: "S-" + n})
+			}
+			return list, nil
+		},
+		Open: func(_ context.Context, path string) (Device, error) {
+			f, err := disktest.CreateFileTarget(b.files[path], diskSize)
+			return &fileDisk{FileTarget: f}, err
+		},
+		EFIVars: func() disk.EFIVars {
+			if !b.uefi {
+				return nil
+			}
+			return b.vars
+		},
+		Arch: "amd64", Client: http.DefaultClient, Download: Download{Retries: 1, RetryInterval: time.Millisecond},
+		Config: func() agentapi.LookupConfig { return b.config }, Progress: func(p agentapi.Progress) { b.progress = append(b.progress, p) },
+		Log: slog.New(slog.DiscardHandler),
+	}
+	return b
+}
+
+// read returns part of a disk.
+func (b *bench) read(t *testing.T, name string, off int64, n int) []byte {
+	t.Helper()
+	f, err := os.Open(b.files[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() // only read from
+	out := make([]byte, n)
+	if _, err := f.ReadAt(out, off); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// fill puts recognisable bytes all over a disk's ends.
+func (b *bench) fill(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.OpenFile(b.files[name], os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := bytes.Repeat([]byte("OLD!"), mib/4)
+	for _, off := range []int64{0, diskSize - mib} {
+		if _, err := f.WriteAt(old, off); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gptImage is a small raw image with one partition, as any tool would make it.
+func gptImage(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "image")
+	const size = 8 * mib
+	f, err := disktest.CreateFileTarget(path, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := bytes.NewReader(bytes.Repeat([]byte{1, 2, 3, 4}, 64))
+	var id disk.GUID
+	id[0] = 9
+	g := disk.NewGPT(&fileDisk{FileTarget: f}, id)
+	kind, err := disk.ParseGUID("0fc63daf-8483-4772-8e79-3d69d8477de4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.AddLast(4*mib, kind, "root", random); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(g.Write(&fileDisk{FileTarget: f}), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// serve serves bytes and returns how to ask for them.
+func serve(t *testing.T, content []byte) agentapi.ImageInfo {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "image", time.Unix(1, 0), bytes.NewReader(content))
+	}))
+	t.Cleanup(srv.Close)
+	sum := sha256.Sum256(content)
+	return agentapi.ImageInfo{ID: "tiny", URLs: []string{srv.URL + "/image"}, DiskFormat: "raw", OSHashAlgo: "sha256", OSHashValue: hex.EncodeToString(sum[:])}
+}
+
+func iso(t *testing.T) []byte {
+	t.Helper()
+	b, err := configdrive.Build(configdrive.Label, map[string][]byte{"openstack/latest/meta_data.json": []byte("{}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// args are a step's args as JSON makes them.
+func args(info agentapi.ImageInfo, drive string) map[string]any {
+	return map[string]any{"image_info": info, "configdrive": drive}
+}
+
+// memVars is EFI variables in memory.
+type memVars map[string][]byte
+
+func (v memVars) Names() ([]string, error) { return slices.Sorted(maps.Keys(v)), nil }
+
+func (v memVars) Get(name string) ([]byte, error) {
+	b, ok := v[name]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	return b, nil
+}
+
+func (v memVars) Set(name string, value []byte) error { v[name] = slices.Clone(value); return nil }
+func (v memVars) Delete(name string) error            { delete(v, name); return nil }

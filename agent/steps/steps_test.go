@@ -1,0 +1,120 @@
+package steps
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+func TestEraseMetadata(t *testing.T) {
+	b := newBench(t, "/dev/vda", "/dev/vdb", "/dev/vdc")
+	for n := range b.files {
+		b.fill(t, n)
+	}
+	node := agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"serial": "S-/dev/vdb"}, map[string]any{"volume_name": "data"}}}}
+	result, err := Execute(t.Context(), b.Machine, Clean, Request{Step: agentapi.Step{Interface: "deploy", Step: "erase_devices_metadata"}, Node: node})
+	if err != nil || result != nil {
+		t.Fatalf("%v, %v", result, err)
+	}
+	for n, want := range map[string]bool{"/dev/vda": true, "/dev/vdb": false, "/dev/vdc": true} {
+		for _, off := range []int64{0, diskSize - mib} {
+			if got := bytes.Equal(b.read(t, n, off, mib), make([]byte, mib)); got != want {
+				t.Errorf("%s at %d erased: %v", n, off, got)
+			}
+		}
+	}
+}
+
+func TestEraseGoesOnAfterAFailureAndFails(t *testing.T) {
+	b := newBench(t, "/dev/vda", "/dev/vdb")
+	for n := range b.files {
+		b.fill(t, n)
+	}
+	open := b.Open
+	b.Open = func(ctx context.Context, path string) (Device, error) {
+		if path == "/dev/vdb" {
+			return nil, fmt.Errorf("open %s: held by somebody", path)
+		}
+		return open(ctx, path)
+	}
+	_, err := Execute(t.Context(), b.Machine, Clean, Request{Step: agentapi.Step{Step: "erase_devices_metadata"}})
+	var ce *agentapi.CommandError
+	if !errors.As(err, &ce) || ce.Type != "BlockDeviceEraseError" || !strings.Contains(ce.Details, "/dev/vdb: open /dev/vdb: held by somebody") {
+		t.Errorf("error %v", err)
+	}
+	if !bytes.Equal(b.read(t, "/dev/vda", 0, mib), make([]byte, mib)) {
+		t.Error("the other disk was not erased")
+	}
+}
+
+func TestUnknownStep(t *testing.T) {
+	for _, s := range []agentapi.Step{{Step: "nope"}, {Step: "erase_devices_metadata", Interface: "raid"}} {
+		if _, err := Execute(t.Context(), newBench(t).Machine, Clean, Request{Step: s}); err == nil {
+			t.Errorf("%+v was done", s)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	want := map[string][]agentapi.Step{Manager: {
+		{Interface: "deploy", Step: "erase_devices_metadata"}, {Interface: "deploy", Step: "write_image"},
+	}}
+	if diff := cmp.Diff(want, List(Deploy)); diff != "" {
+		t.Error(diff)
+	}
+	want = map[string][]agentapi.Step{Manager: {{Interface: "deploy", Step: "erase_devices_metadata", Priority: 99, Abortable: true}}}
+	if diff := cmp.Diff(want, List(Clean)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRootDiskIsWaitedFor(t *testing.T) {
+	b := newBench(t)
+	b.Wait = DiskWait{Attempts: 10, Delay: 3 * time.Second}
+	looks := 0
+	b.Disks = func() ([]agentapi.Disk, []inventory.Skipped) {
+		if looks++; looks < 3 {
+			return nil, nil
+		}
+		return []agentapi.Disk{{Name: "/dev/late", Size: diskSize}}, nil
+	}
+	if d, err := b.RootDisk(t.Context(), agentapi.CommandNode{}, 0); err != nil || d.Name != "/dev/late" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	looks = 0
+	if _, err := b.RootDisk(ctx, agentapi.CommandNode{}, 0); !errors.Is(err, context.Canceled) || !errors.Is(err, inventory.ErrNoDisk) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestInstallBootloader(t *testing.T) {
+	uefi := agentapi.BootloaderParams{RootUUID: "0x00000000", TargetBootMode: "uefi"}
+	b := newBench(t, "/dev/vda")
+	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, agentapi.BootloaderParams{TargetBootMode: "bios"}); err != nil {
+		t.Errorf("bios: %v", err)
+	}
+	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, uefi); err != nil {
+		t.Errorf("started by BIOS: %v", err)
+	}
+	b.uefi = true
+	err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, uefi)
+	var ce *agentapi.CommandError
+	if !errors.As(err, &ce) || !strings.Contains(ce.Details, "/dev/vda") {
+		t.Errorf("empty disk: %v", err)
+	}
+	uefi.IgnoreBootloaderError = true
+	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, uefi); err != nil || len(b.vars) != 0 {
+		t.Errorf("ignored: %v, variables %v", err, b.vars)
+	}
+}

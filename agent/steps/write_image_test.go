@@ -1,0 +1,195 @@
+package steps
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/images/configdrive"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+func TestWriteImage(t *testing.T) {
+	content, drive := gptImage(t), iso(t)
+	packed, err := configdrive.Encode(drive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, "/dev/vda")
+	b.fill(t, "/dev/vda")
+	result, err := Execute(t.Context(), b.Machine, Deploy, Request{Step: agentapi.Step{Interface: "deploy", Step: "write_image", Args: args(serve(t, content), packed)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "prepare_image: image (tiny) written to device /dev/vda root_uuid=0x00000000"; result != want {
+		t.Errorf("result %q", result)
+	}
+	if got := b.read(t, "/dev/vda", 4*mib, 1024); !bytes.Equal(got, content[4*mib:4*mib+1024]) {
+		t.Error("the image's data is not on the disk")
+	}
+	dev, err := b.Open(t.Context(), "/dev/vda")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close() // only read from
+	table, err := disk.ReadTable(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := table.Parts()
+	last := parts[len(parts)-1]
+	if len(parts) != 2 || last.Name != configdrive.Label || last.Start+last.Size < diskSize-2*mib {
+		t.Errorf("partitions %+v", parts)
+	}
+	if got := b.read(t, "/dev/vda", last.Start, len(drive)); !bytes.Equal(got, drive) {
+		t.Error("the config drive is not in its partition")
+	}
+	checkBackup(t, b.read(t, "/dev/vda", diskSize-512, 512))
+	if diff := cmp.Diff(map[string]string{"root uuid": "0x00000000"}, b.PartitionUUIDs()); diff != "" {
+		t.Error(diff)
+	}
+	end := b.progress[len(b.progress)-1]
+	if end.Stage != "config drive" || !slices.ContainsFunc(b.progress, func(p agentapi.Progress) bool { return p.Done == 8*mib && p.Total == 8*mib }) {
+		t.Errorf("progress %+v", b.progress)
+	}
+}
+
+// checkBackup looks at the GPT header in the disk's last sector.
+func checkBackup(t *testing.T, h []byte) {
+	t.Helper()
+	if string(h[:8]) != "EFI PART" || binary.LittleEndian.Uint64(h[24:]) != diskSize/512-1 {
+		t.Fatalf("no backup GPT at the end of the disk: % x", h[:32])
+	}
+	sum := binary.LittleEndian.Uint32(h[16:])
+	head := slices.Clone(h[:92])
+	copy(head[16:20], []byte{0, 0, 0, 0})
+	if got := crc32.ChecksumIEEE(head); got != sum {
+		t.Errorf("backup GPT has CRC %08x, expected %08x", sum, got)
+	}
+}
+
+func TestWriteImageFailures(t *testing.T) {
+	content := gptImage(t)
+	good := serve(t, content)
+	hits := 0
+	missing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { hits++; http.NotFound(w, r) }))
+	defer missing.Close()
+	huge := make([]byte, 512) // a qcow2 header for a disk of 1 TiB
+	copy(huge, "QFI\xfb\x00\x00\x00\x03")
+	binary.BigEndian.PutUint64(huge[24:], 1<<40)
+	with := func(change func(*agentapi.ImageInfo)) agentapi.ImageInfo { i := good; change(&i); return i }
+	wrong := strings.Repeat("11", 32)
+	tests := map[string]struct {
+		info    agentapi.ImageInfo
+		drive   string
+		node    agentapi.CommandNode
+		kind    string
+		text    string
+		touched bool
+	}{
+		"wrong checksum": {
+			info: with(func(i *agentapi.ImageInfo) { i.OSHashValue = wrong }),
+			kind: "ImageChecksumError", text: "expected " + wrong + ", found " + good.OSHashValue, touched: true,
+		},
+		"no such image":          {info: with(func(i *agentapi.ImageInfo) { i.URLs = []string{missing.URL} }), kind: "ImageDownloadError", text: "404"},
+		"disk too small":         {info: with(func(i *agentapi.ImageInfo) { *i = serve(t, huge); i.DiskFormat = "qcow2" }), kind: "DeviceNotFound", text: "none has 1099511627776 bytes"},
+		"no table in it":         {info: serve(t, bytes.Repeat([]byte("data"), mib)), kind: "ImageWriteError", text: "partition table", touched: true},
+		"no checksum":            {info: with(func(i *agentapi.ImageInfo) { i.OSHashAlgo, i.OSHashValue = "", "" }), kind: "InvalidImage", text: "cannot be verified"},
+		"config drive is no ISO": {info: good, drive: base64.StdEncoding.EncodeToString([]byte("hello")), kind: "InvalidImage", text: "ISO 9660"},
+		"hint of no disk": {
+			info: good, node: agentapi.CommandNode{Properties: map[string]any{"root_device": map[string]any{"serial": "other"}}},
+			kind: "DeviceNotFound", text: "serial=other",
+		},
+		"disk kept for others": {
+			info: good, node: agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"name": "/dev/vda"}}}},
+			kind: "DeviceNotFound", text: "left out: in skip_block_devices",
+		},
+		"bad authorization": {info: with(func(i *agentapi.ImageInfo) { i.RequestAuthorize = "%" }), kind: "ImageDownloadError", text: "image_request_authorization"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "/dev/vda")
+			b.fill(t, "/dev/vda")
+			_, err := Execute(t.Context(), b.Machine, Deploy, Request{Step: agentapi.Step{Step: "write_image", Args: args(tc.info, tc.drive)}, Node: tc.node})
+			var ce *agentapi.CommandError
+			if !errors.As(err, &ce) || ce.Type != tc.kind || !strings.Contains(ce.Details, tc.text) {
+				t.Fatalf("error %#v", err)
+			}
+			for _, off := range []int64{0, diskSize - mib} {
+				zeroed := bytes.Equal(b.read(t, "/dev/vda", off, mib), make([]byte, mib))
+				if zeroed != tc.touched {
+					t.Errorf("the disk at %d is wiped: %v", off, zeroed)
+				}
+			}
+			if len(b.PartitionUUIDs()) != 0 {
+				t.Error("a failed image is reported as written")
+			}
+		})
+	}
+	if hits != 1 {
+		t.Errorf("a missing image was asked for %d times", hits)
+	}
+}
+
+func TestSecondURLIsTried(t *testing.T) {
+	dead := httptest.NewServer(http.NotFoundHandler())
+	defer dead.Close()
+	b := newBench(t, "/dev/vda")
+	info := serve(t, gptImage(t))
+	info.URLs = append([]string{dead.URL}, info.URLs...)
+	if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPermittedFormats(t *testing.T) {
+	b := newBench(t, "/dev/vda")
+	b.config.PermittedImageFormats = []string{"qcow2"}
+	_, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: serve(t, gptImage(t))})
+	if err == nil || !strings.Contains(err.Error(), "it is raw, the conductor permits qcow2") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestConfigDriveForms(t *testing.T) {
+	want := iso(t)
+	packed, err := configdrive.Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gz, err := base64.StdEncoding.DecodeString(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := func(content []byte) string { return serve(t, content).URLs[0] }
+	for name, drive := range map[string]string{
+		"gzip in base64": packed, "wrapped lines": packed[:76] + "\n" + packed[76:], "ISO in base64": base64.StdEncoding.EncodeToString(want),
+		"URL of base64": url([]byte(packed)), "URL of gzip": url(gz), "URL of ISO": url(want),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			for _, p := range []agentapi.PrepareImageParams{{ConfigDrive: drive}, {ImageInfo: agentapi.ImageInfo{ConfigDrive: drive}}} {
+				if got, err := b.configDrive(t.Context(), p); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%d bytes, %v", len(got), err)
+				}
+			}
+		})
+	}
+	b := newBench(t)
+	if got, err := b.configDrive(t.Context(), agentapi.PrepareImageParams{}); got != nil || err != nil {
+		t.Errorf("no drive: %v, %v", got, err)
+	}
+	if _, err := b.configDrive(t.Context(), agentapi.PrepareImageParams{ImageInfo: agentapi.ImageInfo{ConfigDrive: 5}}); err == nil {
+		t.Error("a number was taken for a config drive")
+	}
+}
