@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent"
+	"github.com/ferrite-metal/ferrite/agent/boot"
+	"github.com/ferrite-metal/ferrite/agent/logbook"
+	"github.com/ferrite-metal/ferrite/agent/module"
+	"github.com/ferrite-metal/ferrite/agent/network"
+	"github.com/ferrite-metal/ferrite/agent/param"
+	"github.com/ferrite-metal/ferrite/agent/sys"
+)
+
+// first is process 1: it brings the machine up and lives as its agent. There
+// is nobody to return to.
+func first() {
+	kernel := sys.Linux{}
+	ctx := context.Background()
+	book := &logbook.Book{}
+	mountErr := boot.Mounts(kernel)
+	consoleErr := kernel.Console()
+	consoles := outputs(kernel, book)
+	line, lineErr := os.ReadFile(sys.Cmdline)
+	p, log, paramErr := parameters(book, string(line))
+	log.Info("agent started", "version", agent.Version, "memory", kernel.Memory())
+	for _, err := range []error{mountErr, consoleErr, lineErr, kernel.SetHostname("ferrite-agent"), network.Loopback()} {
+		if err != nil {
+			log.Error("machine not brought up as it should be", "err", err)
+		}
+	}
+	reaper := boot.NewReaper(kernel, log)
+	go reaper.Reap(ctx) // for the life of the machine, as all below
+	shells(ctx, kernel, reaper, consoles, p.Shell || paramErr != nil, log)
+	if paramErr != nil {
+		log.Error("the agent cannot start with this kernel line; the console has a shell", "err", paramErr)
+		select {}
+	}
+	go entropy(ctx, kernel, log)
+	nics := startNetwork(ctx, p, log)
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		drivers(ctx, kernel, p, log)
+	}()
+	err := agent.New(options(p, book, log, nics, settled)).Run(ctx)
+	log.Error("agent ended; the machine stays up for whoever comes to look", "err", err)
+	select {}
+}
+
+// outputs sends the log to every console and into the kernel's log.
+func outputs(kernel sys.Linux, book *logbook.Book) []string {
+	consoles, err := kernel.Consoles()
+	if err != nil || len(consoles) == 0 {
+		consoles = []string{"/dev/console"}
+	}
+	for _, path := range consoles {
+		if tty, err := kernel.OpenTerminal(path); err == nil { // one that is not there shows nothing
+			book.Add(tty)
+		}
+	}
+	if kmsg, err := kernel.Kmsg("ferrite-agent"); err == nil {
+		book.Add(kmsg)
+	}
+	return consoles
+}
+
+// shells offers a shell on every console.
+func shells(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, consoles []string, atOnce bool, log *slog.Logger) {
+	s := boot.Shell{Kernel: kernel, Reaper: reaper, Log: log, Paths: boot.ShellPaths(), AtOnce: atOnce}
+	for _, console := range consoles {
+		go func() {
+			if err := s.Serve(ctx, console); err != nil {
+				log.Debug("no shell on this console", "err", err)
+			}
+		}()
+	}
+}
+
+// entropy sees to it that random numbers come.
+func entropy(ctx context.Context, kernel sys.Linux, log *slog.Logger) {
+	if err := boot.Entropy(ctx, kernel, log); err != nil {
+		log.Error("random numbers may not come; TLS and DHCP then wait without end", "err", err)
+	}
+}
+
+// startNetwork begins to look after the network interfaces.
+func startNetwork(ctx context.Context, p param.Params, log *slog.Logger) *network.Manager {
+	var bootMAC net.HardwareAddr
+	if p.BootMAC != "" {
+		bootMAC, _ = net.ParseMAC(p.BootMAC) // a MAC by the rules of param
+	}
+	m := network.New(network.Linux{}, network.Client{}, bootMAC, func(all []network.Config) {
+		if err := network.WriteResolvConf("/etc/resolv.conf", all); err != nil {
+			log.Warn("names cannot be resolved", "err", err)
+		}
+	}, log)
+	go func() {
+		if err := m.Run(ctx); err != nil {
+			log.Error("network interfaces are not looked after", "err", err)
+		}
+	}()
+	return m
+}
+
+// drivers loads the modules the machine needs and goes on doing so for
+// devices that come later.
+func drivers(ctx context.Context, kernel sys.Linux, p param.Params, log *slog.Logger) {
+	began := time.Now()
+	events, err := kernel.Uevents() // before looking, so that nothing falls between
+	if err != nil {
+		log.Warn("devices that come later will not be seen", "err", err)
+	}
+	release, err := kernel.Release()
+	if err != nil {
+		log.Error("no drivers loaded", "err", err)
+		return
+	}
+	root := os.DirFS("/")
+	index, err := module.ReadIndex(root, release)
+	if err != nil {
+		log.Error("no drivers loaded", "err", err)
+		return
+	}
+	l := module.NewLoader(root, index, kernel, p.ModuleOptions, p.Blacklist, log)
+	l.Listed()
+	if err := boot.MountEFI(kernel); err != nil {
+		log.Warn("EFI variables cannot be reached", "err", err)
+	}
+	l.Coldplug()
+	log.Info("drivers loaded", "took", time.Since(began).Round(time.Millisecond))
+	if events == nil {
+		return
+	}
+	go func() {
+		if err := l.Hotplug(ctx, events); err != nil {
+			log.Warn("devices that come later will not be seen", "err", err)
+		}
+	}()
+}

@@ -1,0 +1,83 @@
+// Command ferrite-agent is process 1 of Ferrite's ramdisk: it brings the
+// machine up, reports to the conductor named on the kernel's command line and
+// does what that commands. Started by hand as an ordinary process it leaves
+// the machine as it is and takes its parameters as arguments instead:
+//
+//	ferrite-agent ipa-api-url=http://127.0.0.1:6385
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/ferrite-metal/ferrite/agent"
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/agent/logbook"
+	"github.com/ferrite-metal/ferrite/agent/param"
+	"github.com/ferrite-metal/ferrite/agent/steps"
+	"github.com/ferrite-metal/ferrite/agent/sys"
+)
+
+// listen is the port conductors command agents on.
+const listen = ":9999"
+
+func main() {
+	if os.Getpid() == 1 {
+		first() // never returns: the kernel panics when process 1 ends
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	book := &logbook.Book{}
+	book.Add(os.Stderr)
+	settled := make(chan struct{})
+	close(settled)
+	p, log, err := parameters(book, strings.Join(os.Args[1:], " "))
+	if err == nil {
+		err = agent.New(options(p, book, log, present{}, settled)).Run(ctx)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Error("agent ended", "err", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// parameters reads a command line and makes the logger it asks for.
+func parameters(book *logbook.Book, cmdline string) (param.Params, *slog.Logger, error) {
+	p, problems, err := param.Parse(cmdline)
+	log := book.Logger(p.Debug, sys.Linux{}.Uptime)
+	for _, problem := range problems {
+		log.Warn("parameter left at its default", "err", problem)
+	}
+	return p, log, err
+}
+
+// options puts an agent together for the machine this runs on.
+func options(p param.Params, book *logbook.Book, log *slog.Logger, n agent.Network, settled <-chan struct{}) agent.Options {
+	if total := (sys.Linux{}).Memory(); total > 0 {
+		debug.SetMemoryLimit(total / 2) // the rest is the kernel's, and the ramdisk's itself
+	}
+	root := os.DirFS("/")
+	return agent.Options{
+		Params: p, Root: root, Kernel: sys.Linux{}, Network: n, Settled: settled,
+		Open: func(ctx context.Context, path string) (steps.Device, error) { return disk.OpenDevice(ctx, path) },
+		EFIVars: func() disk.EFIVars {
+			if inventory.BootMode(root) != "uefi" {
+				return nil
+			}
+			return disk.EFIVarFS("/sys/firmware/efi/efivars")
+		},
+		Arch: runtime.GOARCH, Listen: listen, Book: book, Log: log,
+	}
+}
+
+// present is a network somebody else has set up already.
+type present struct{}

@@ -1,0 +1,15 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Wait returns at once.
+func (present) Wait(context.Context, bool, time.Duration) error { return nil }
+
+// Down refuses: these interfaces are not ours.
+func (present) Down() error {
+	return errors.New("the network was set up by somebody else and stays up")
+}

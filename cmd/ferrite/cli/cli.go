@@ -1,0 +1,108 @@
+// Package cli is the ferrite command: nodes, ports, leases and drivers of a conductor,
+// from a shell. One file per noun or verb.
+//
+// It is a client like any other: it knows the wire (proto) and nothing of what
+// is behind it, and works against Ironic too, with less to show.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// defaultURL is where a conductor listens that was not told otherwise.
+const defaultURL = "http://127.0.0.1:6385"
+
+// session is what all commands of one run share.
+type session struct {
+	release string
+	url     string
+	output  string
+	timeout time.Duration
+	client  *client
+}
+
+const rootHelp = `ferrite turns powered-off machines into running ones.
+
+A machine's life, and the verb for each part of it:
+
+  enroll      ferrite node create --driver redfish --driver-info ... --port MAC
+  manage      ferrite node manage NODE     check that its BMC answers
+  inspect     ferrite node inspect NODE    learn what it is made of
+  provide     ferrite node provide NODE    wipe it and offer it
+  deploy      ferrite node deploy NODE --image URL --checksum SUM
+  undeploy    ferrite node undeploy NODE   wipe it and offer it again
+
+Something is stuck?  ferrite node status NODE  says what it waits for, since
+when, until when, and what to try.`
+
+// New makes the command. extra are commands that are more than a client: serve
+// and image.
+func New(release string, extra ...*cobra.Command) *cobra.Command {
+	s := &session{release: release}
+	root := &cobra.Command{
+		Use:           "ferrite",
+		Short:         "Turn powered-off machines into running ones",
+		Long:          rootHelp,
+		Version:       release,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return s.open()
+		},
+	}
+	url := os.Getenv("FERRITE_URL")
+	if url == "" {
+		url = defaultURL
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&s.url, "url", url, "where the conductor is, also $FERRITE_URL")
+	flags.StringVarP(&s.output, "output", "o", "table", "table, json or yaml")
+	flags.DurationVar(&s.timeout, "request-timeout", time.Minute, "how long one request may take")
+	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"}, &cobra.Group{ID: "server", Title: "Be a conductor:"})
+	for _, c := range []*cobra.Command{nodeCommand(s), portCommand(s), leaseCommand(s), driverCommand(s), versionCommand(s)} {
+		c.GroupID = "client"
+		root.AddCommand(c)
+	}
+	for _, c := range extra {
+		if c.GroupID == "" {
+			c.GroupID = "server"
+		}
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// open checks the common flags and makes the client.
+func (s *session) open() error {
+	switch s.output {
+	case "table", "json", "yaml":
+	default:
+		return fmt.Errorf("--output %q: expected table, json or yaml", s.output)
+	}
+	c, err := newClient(s.url, s.release, s.timeout)
+	s.client = c
+	return err
+}
+
+// Run carries a command out and prints its error. It returns the exit status.
+func Run(ctx context.Context, cmd *cobra.Command) int {
+	if err := cmd.ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// group makes a command that only holds others.
+func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	g.AddCommand(commands...)
+	return g
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// client talks to one conductor, in the newest microversion both know.
+type client struct {
+	base  string // without /v1
+	agent string
+	http  *http.Client
+	minor atomic.Int64 // goes down once, when the server turns out to be older
+}
+
+func newClient(base, release string, timeout time.Duration) (*client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("--url %q: expected http://HOST:PORT or https://HOST:PORT", base)
+	}
+	c := &client{
+		base:  strings.TrimSuffix(strings.TrimRight(base, "/"), nodeapi.Root),
+		agent: "ferrite/" + release,
+		http:  &http.Client{Timeout: timeout},
+	}
+	c.minor.Store(nodeapi.MaxMinor)
+	return c, nil
+}
+
+// maxReply bounds what is read of one answer.
+const maxReply = 256 << 20
+
+// do sends a request and decodes the answer into out, when out is not nil.
+// A *json.RawMessage takes the answer as it is.
+func (c *client) do(ctx context.Context, method, path string, in, out any) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return fmt.Errorf("%s %s: %w", method, path, err)
+		}
+	}
+	reply, fault, err := c.send(ctx, method, path, body)
+	if errors.Is(err, errOlder) {
+		reply, fault, err = c.send(ctx, method, path, body)
+	}
+	switch {
+	case err != nil:
+		return err
+	case fault != nil:
+		return fault
+	case out == nil:
+		return nil
+	}
+	if raw, ok := out.(*json.RawMessage); ok {
+		*raw = reply
+		return nil
+	}
+	if err := json.Unmarshal(reply, out); err != nil {
+		return fmt.Errorf("%s %s: the answer is not what a conductor says; is %s the right URL? %w", method, path, c.base, err)
+	}
+	return nil
+}
+
+func (c *client) send(ctx context.Context, method, path string, body []byte) ([]byte, *nodeapi.Fault, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	req.Header.Set(nodeapi.HeaderVersion, nodeapi.Version(int(c.minor.Load())))
+	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, nil, c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotAcceptable && c.stepDown(resp.Header.Get(nodeapi.HeaderMaxVersion)) {
+		return nil, nil, errOlder
+	}
+	reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s %s: the answer ended early: %w", method, path, err)
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		return nil, nodeapi.ParseFault(resp.StatusCode, reply), nil
+	}
+	return reply, nil, nil
+}
+
+// errOlder: the server is older than us; the request is to be sent again.
+var errOlder = errors.New("the server speaks an older microversion")
+
+// stepDown goes back to the server's newest microversion, when it is older
+// than the one that was asked for.
+func (c *client) stepDown(newest string) bool {
+	minor, err := nodeapi.ParseVersion(newest)
+	if err != nil || int64(minor) >= c.minor.Load() {
+		return false
+	}
+	c.minor.Store(int64(minor))
+	return true
+}
+
+// unreachable says what is wrong and what to try.
+func (c *client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: ferrite serve\n  is it somewhere else? say where with --url or FERRITE_URL", c.base, err)
+}
+
+// notFound reports whether the server lacks what was asked for.
+func notFound(err error) bool {
+	var f *nodeapi.Fault
+	return errors.As(err, &f) && f.Status == http.StatusNotFound
+}
+
+// nodePath is the path of a node, or of a part of it.
+func nodePath(node string, parts ...string) string {
+	return nodeapi.Root + "/nodes/" + strings.Join(append([]string{url.PathEscape(node)}, parts...), "/")
+}

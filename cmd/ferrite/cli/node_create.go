@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeCreate(s *session) *cobra.Command {
+	var driver, uuid, networkData string
+	var macs []string
+	cmd := &cobra.Command{
+		Use:   "create --driver DRIVER [--name NAME] [--driver-info KEY=VALUE]... [--port MAC]...",
+		Short: "Enroll a machine",
+		Long: `Enroll a machine: tell the conductor that it exists and how to reach its BMC.
+Nothing happens to the machine yet; go on with "ferrite node manage".`,
+		Example: `  ferrite node create --driver redfish --name m1 --port 52:54:00:12:34:56 \
+      --driver-info redfish_address=https://10.0.0.9 \
+      --driver-info redfish_username=admin --driver-info redfish_password=secret`,
+		Args: cobra.NoArgs,
+	}
+	f := addNodeFlags(cmd)
+	cmd.Flags().StringVar(&driver, "driver", "", `hardware type; "ferrite driver list" shows them`)
+	cmd.Flags().StringVar(&uuid, "uuid", "", "UUID, made up when left out")
+	cmd.Flags().StringVar(&networkData, "network-data", "", "JSON the ramdisk configures its network by")
+	cmd.Flags().StringArrayVar(&macs, "port", nil, "MAC of a network interface it boots from; repeat it")
+	must(cmd.MarkFlagRequired("driver"))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		body, err := f.body(cmd)
+		if err != nil {
+			return err
+		}
+		body["driver"] = driver
+		if uuid != "" {
+			body["uuid"] = uuid
+		}
+		if networkData != "" {
+			if body["network_data"], err = jsonFlag("network-data", networkData); err != nil {
+				return err
+			}
+		}
+		var reply json.RawMessage
+		if err := s.client.do(cmd.Context(), "POST", nodeapi.Root+"/nodes", body, &reply); err != nil {
+			return err
+		}
+		var n nodeapi.Node
+		if err := json.Unmarshal(reply, &n); err != nil {
+			return fmt.Errorf("the new node: %w", err)
+		}
+		for _, mac := range macs {
+			port := map[string]any{"node_uuid": n.UUID, "address": mac}
+			if err := s.client.do(cmd.Context(), "POST", nodeapi.Root+"/ports", port, nil); err != nil {
+				return fmt.Errorf("node %s is enrolled, but its port %s is not: %w\n  add it with: ferrite port create %s --node %s", n.Label(), mac, err, mac, n.Label())
+			}
+		}
+		return s.print(cmd.OutOrStdout(), reply, fields(reply))
+	}
+	return cmd
+}
+
+// must panics on a mistake in the making of a command, which the first run of
+// any test would show.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

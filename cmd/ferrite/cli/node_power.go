@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodePower(s *session) *cobra.Command {
+	var commands []*cobra.Command
+	for _, p := range []struct{ name, target, ends, short string }{
+		{"on", "power on", "power on", "Switch a machine on"},
+		{"off", "power off", "power off", "Switch a machine off at once"},
+		{"reboot", "rebooting", "power on", "Switch a machine off and on"},
+		{"soft-off", "soft power off", "power off", "Ask the operating system to shut down"},
+		{"soft-reboot", "soft rebooting", "power on", "Ask the operating system to reboot"},
+	} {
+		var wait waitFlag
+		var timeout time.Duration
+		cmd := &cobra.Command{
+			Use:               p.name + " NODE...",
+			Short:             p.short,
+			Args:              cobra.MinimumNArgs(1),
+			ValidArgsFunction: completeNodes(s),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				body := nodeapi.Power{Target: p.target, Timeout: int(timeout.Seconds())}
+				begin := func(ctx context.Context, node string) error {
+					return s.client.do(ctx, "PUT", nodePath(node, "states", "power"), body, nil)
+				}
+				return s.carryOut(cmd, args, wait, s.powerGoal(cmd.Context(), p.ends), begin, p.target)
+			},
+		}
+		wait.add(cmd)
+		cmd.Flags().DurationVar(&timeout, "power-timeout", 0, "how long the machine may take; the conductor's default when left out")
+		commands = append(commands, cmd)
+	}
+	return group("power", "Switch machines on and off", "", commands...)
+}
+
+// powerGoal is a power state to end in. Status tells the power the node has;
+// that nobody works on it any more is asked of the node.
+func (s *session) powerGoal(ctx context.Context, ends string) goal {
+	return func(st nodeapi.Status) (bool, error) {
+		n, err := s.getNode(ctx, st.Node, "power_state,target_power_state,last_error")
+		switch {
+		case err != nil:
+			return false, err
+		case n.TargetPowerState != "":
+			return false, nil
+		case n.PowerState == ends:
+			return true, nil
+		}
+		st.LastError = n.LastError
+		st.State = "in state " + st.State + ", " + cmpOr(n.PowerState, "power unknown")
+		return false, &landedError{st}
+	}
+}
+
+func cmpOr(s, absent string) string {
+	if s == "" {
+		return absent
+	}
+	return s
+}

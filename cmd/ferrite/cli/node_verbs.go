@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// verb is a command that asks for a provision state.
+type verb struct {
+	name, target, short, long string
+	goal                      string // where the node ends when all goes well; "" when that is not known
+}
+
+// plainVerbs are those without arguments of their own.
+func plainVerbs() []verb {
+	return []verb{
+		{"manage", "manage", "Check that the BMC answers, and take the machine under management",
+			"From enroll: the BMC is asked for the power state with the credentials given. From any failed\nstate: somebody has looked at the machine, and it may go on. From available: take it out of the pool.", "manageable"},
+		{"inspect", "inspect", "Learn what a machine is made of",
+			"Boots the ramdisk (or asks the BMC, with inspect interface redfish) and stores the inventory.\nThe machine must be manageable.", "manageable"},
+		{"provide", "provide", "Wipe a machine and offer it",
+			"Cleans the disks as far as automated cleaning is on, then makes the machine available.\nThe machine must be manageable.", "available"},
+		{"undeploy", "deleted", "End what runs on a machine, wipe it and offer it again",
+			"The machine is powered off, its instance forgotten, its disks cleaned. There is no way back.", "available"},
+		{"abort", "abort", "Stop waiting",
+			"Ends a wait: inspecting, cleaning, deploying. The node lands in the failed state of what it did.", ""},
+	}
+}
+
+func nodeVerbs(s *session) []*cobra.Command {
+	var commands []*cobra.Command
+	for _, v := range plainVerbs() {
+		var wait waitFlag
+		cmd := &cobra.Command{
+			Use:               v.name + " NODE...",
+			Short:             v.short,
+			Long:              v.long,
+			Args:              cobra.MinimumNArgs(1),
+			ValidArgsFunction: completeNodes(s),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return s.ask(cmd, args, v.goal, wait, nodeapi.Provision{Target: v.target})
+			},
+		}
+		if v.goal != "" {
+			wait.add(cmd)
+		}
+		commands = append(commands, cmd)
+	}
+	return commands
+}
+
+// ask asks for a verb on every node and, when told to, follows them all.
+func (s *session) ask(cmd *cobra.Command, nodes []string, goal string, wait waitFlag, body nodeapi.Provision) error {
+	begin := func(ctx context.Context, node string) error {
+		return s.client.do(ctx, "PUT", nodePath(node, "states", "provision"), body, nil)
+	}
+	return s.carryOut(cmd, nodes, wait, provisionGoal(goal), begin, body.Target)
+}
+
+// carryOut begins something on every node and follows it when told to.
+func (s *session) carryOut(cmd *cobra.Command, nodes []string, wait waitFlag, g goal, begin func(context.Context, string) error, what string) error {
+	if !wait.on {
+		return each(nodes, func(node string) error {
+			if err := begin(cmd.Context(), node); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s asked of %s; follow it with: ferrite node status %s\n", what, node, node)
+			return err
+		})
+	}
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), wait.limit, fmt.Errorf("not there after %s", wait.limit))
+	defer cancel()
+	screen := newScreen(cmd, s.output, len(nodes) == 1)
+	return all(nodes, func(node string) error {
+		if err := begin(ctx, node); err != nil {
+			return err
+		}
+		return s.follow(ctx, node, g, screen)
+	})
+}

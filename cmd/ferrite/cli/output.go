@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"sigs.k8s.io/yaml"
+)
+
+// print writes a reply in the form that was asked for; rows says how it looks
+// as a table.
+func (s *session) print(w io.Writer, reply json.RawMessage, rows func(t table.Writer) error) error {
+	switch s.output {
+	case "json":
+		var v any
+		if err := json.Unmarshal(reply, &v); err != nil {
+			return fmt.Errorf("the conductor's answer: %w", err)
+		}
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	case "yaml":
+		doc, err := yaml.JSONToYAML(reply)
+		if err != nil {
+			return fmt.Errorf("the conductor's answer as YAML: %w", err)
+		}
+		_, err = w.Write(doc)
+		return err
+	}
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	if err := rows(t); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
+}
+
+// wide is how many characters of one value a table shows on a line.
+const wide = 100
+
+// fields is a table of one object: a row for each of its fields but links.
+func fields(reply json.RawMessage) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		var object map[string]any
+		if err := json.Unmarshal(reply, &object); err != nil {
+			return fmt.Errorf("the conductor's answer: %w", err)
+		}
+		t.AppendHeader(table.Row{"Field", "Value"})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: wide}})
+		for _, name := range sorted(object) {
+			if !slices.Contains([]string{"links", "ports", "states", "portgroups", "volume"}, name) {
+				t.AppendRow(table.Row{name, cell(object[name])})
+			}
+		}
+		return nil
+	}
+}
+
+// cell is a value as people read it: nothing for null.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		return fmt.Sprint(v)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func sorted(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

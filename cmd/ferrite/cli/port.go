@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func portCommand(s *session) *cobra.Command {
+	return group("port", "Network interfaces of machines", "Network interfaces of machines. The ones a machine boots from must be known by their MAC.",
+		portCreate(s), portList(s), portShow(s), portDelete(s))
+}
+
+func portCreate(s *session) *cobra.Command {
+	var node, physical string
+	var pxe bool
+	var link, extra []string
+	cmd := &cobra.Command{
+		Use:     "create MAC --node NODE",
+		Short:   "Add a network interface to a machine",
+		Example: "  ferrite port create 52:54:00:12:34:56 --node m1",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := s.getNode(cmd.Context(), node, "uuid")
+			if err != nil {
+				return err
+			}
+			body := map[string]any{"address": args[0], "node_uuid": n.UUID, "pxe_enabled": pxe}
+			if physical != "" {
+				body["physical_network"] = physical
+			}
+			for field, given := range map[string][]string{"local_link_connection": link, "extra": extra} {
+				if len(given) == 0 {
+					continue
+				}
+				if body[field], err = pairs(field, given, jsonOrText); err != nil {
+					return err
+				}
+			}
+			var reply json.RawMessage
+			if err := s.client.do(cmd.Context(), "POST", nodeapi.Root+"/ports", body, &reply); err != nil {
+				return err
+			}
+			return s.print(cmd.OutOrStdout(), reply, fields(reply))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&node, "node", "", "the machine it belongs to")
+	f.BoolVar(&pxe, "pxe-enabled", true, "whether the machine boots from it")
+	f.StringVar(&physical, "physical-network", "", "name of the network it is plugged into")
+	f.StringArrayVar(&link, "local-link-connection", nil, "KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it")
+	f.StringArrayVar(&extra, "extra", nil, "KEY=VALUE of your own; repeat it")
+	must(cmd.MarkFlagRequired("node"))
+	return cmd
+}
+
+func portList(s *session) *cobra.Command {
+	var node, address string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List network interfaces",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q := url.Values{"fields": {"uuid,address,node_uuid,pxe_enabled"}}
+			if node != "" {
+				q.Set("node", node)
+			}
+			if address != "" {
+				q.Set("address", address)
+			}
+			ports, err := s.pages(cmd, "ports", q, 0)
+			if err != nil {
+				return err
+			}
+			reply, err := json.Marshal(ports)
+			if err != nil {
+				return err
+			}
+			return s.print(cmd.OutOrStdout(), reply, rowsOf(reply, []string{"uuid", "address", "node_uuid", "pxe_enabled"}))
+		},
+	}
+	cmd.Flags().StringVar(&node, "node", "", "only those of this machine")
+	cmd.Flags().StringVar(&address, "address", "", "only the one with this MAC")
+	return cmd
+}
+
+func portShow(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show PORT",
+		Short: "Show one network interface, by UUID",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.show(cmd, nodeapi.Root+"/ports/"+url.PathEscape(args[0]))
+		},
+	}
+}
+
+func portDelete(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete PORT...",
+		Short: "Forget network interfaces, by UUID",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return each(args, func(port string) error {
+				if err := s.client.do(cmd.Context(), "DELETE", nodeapi.Root+"/ports/"+url.PathEscape(port), nil, nil); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "deleted port %s\n", port)
+				return err
+			})
+		},
+	}
+}

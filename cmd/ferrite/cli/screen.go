@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// screen is where waiting is told of: one line for each stage, and a bar for
+// bytes when a person is watching one node.
+type screen struct {
+	mu   sync.Mutex
+	w    io.Writer
+	bars bool
+}
+
+// newScreen writes where the command's result does not go: with -o json or
+// yaml that is stderr.
+func newScreen(cmd *cobra.Command, output string, single bool) *screen {
+	w := cmd.OutOrStdout()
+	if output != "table" {
+		w = cmd.ErrOrStderr()
+	}
+	file, ok := w.(*os.File)
+	return &screen{w: w, bars: single && ok && term.IsTerminal(int(file.Fd()))}
+}
+
+func (s *screen) line(node string, started time.Time) *line {
+	return &line{screen: s, node: node, started: started}
+}
+
+// line is one node on the screen.
+type line struct {
+	*screen
+	node    string
+	started time.Time
+	last    string // what was said last
+	stages  int    // boot stages that were told of
+	tenth   int64  // of the bytes, told last
+	bar     *progressbar.ProgressBar
+	barOf   string
+}
+
+// show tells what is new in a status.
+func (l *line) show(st nodeapi.Status) {
+	if l.stages > len(st.BootStages) { // another boot
+		l.stages = 0
+	}
+	for _, stage := range st.BootStages[l.stages:] {
+		l.say("boot: " + join(stage.Name, stage.Detail))
+	}
+	l.stages = len(st.BootStages)
+	if text := describe(st); text != l.last {
+		l.endBar()
+		l.last, l.tenth = text, 0
+		l.say(text)
+	}
+	if st.Progress != nil && st.Activity != "" {
+		l.progress(*st.Progress)
+	}
+}
+
+// describe is a status in one line.
+func describe(st nodeapi.Status) string {
+	text := st.State
+	if st.Step != "" {
+		text += fmt.Sprintf(": %s (%d of %d)", st.Step, st.Index+1, len(st.Steps))
+	}
+	if st.WaitingFor != "" {
+		text += ", waits for " + st.WaitingFor
+	}
+	if !st.Until.IsZero() {
+		text += ", until " + st.Until.Local().Format(time.TimeOnly)
+	}
+	return text
+}
+
+func join(name, detail string) string {
+	if detail == "" {
+		return name
+	}
+	return name + " " + detail
+}
+
+// say prints a line with the time since the beginning.
+func (l *line) say(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bar != nil {
+		l.ignore(l.bar.Clear())
+	}
+	_, err := fmt.Fprintf(l.w, "%s  %6.1f s  %s\n", l.node, time.Since(l.started).Seconds(), text)
+	l.ignore(err)
+}
+
+// ignore drops the error of a write to the screen: who cannot be told of
+// progress cannot be told of that either, and the work goes on.
+func (l *line) ignore(error) {}
+
+// progress shows bytes: on a bar, or a line for every tenth.
+func (l *line) progress(p nodeapi.Progress) {
+	what := join(p.Step, p.Stage)
+	if l.bars {
+		if of := fmt.Sprint(what, p.Total); l.bar == nil || l.barOf != of {
+			l.endBar()
+			l.bar, l.barOf = newBar(l.w, p, what), of
+		}
+		l.ignore(l.bar.Set64(p.Done))
+		return
+	}
+	if p.Total <= 0 {
+		return
+	}
+	if tenth := p.Done * 10 / p.Total; tenth > l.tenth {
+		l.tenth = tenth
+		l.say(fmt.Sprintf("%s %d%%, %s of %s at %s/s", what, p.Done*100/p.Total, bytesText(p.Done), bytesText(p.Total), bytesText(int64(p.Rate))))
+	}
+}
+
+func newBar(w io.Writer, p nodeapi.Progress, what string) *progressbar.ProgressBar {
+	total := p.Total
+	if total <= 0 {
+		total = -1 // a spinner
+	}
+	return progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what),
+		progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetSpinnerChangeInterval(0)) // else a goroutine draws it for ever
+}
+
+func (l *line) endBar() {
+	if l.bar != nil {
+		l.ignore(l.bar.Clear())
+		l.bar = nil
+	}
+}
+
+func (l *line) close() { l.endBar() }
+
+// finish says that the node is there.
+func (l *line) finish(st nodeapi.Status) {
+	l.endBar()
+	l.say(fmt.Sprintf("%s is %s", label(st), st.State))
+}
+
+// bytesText is a size in units of a thousand.
+func bytesText(n int64) string {
+	const unit = 1000
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, i := float64(n)/unit, 0
+	for size >= unit && i < 4 {
+		size, i = size/unit, i+1
+	}
+	return fmt.Sprintf("%.1f %cB", size, "kMGTP"[i])
+}

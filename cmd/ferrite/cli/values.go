@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// pairs reads KEY=VALUE arguments. read says what a value means.
+func pairs(flag string, args []string, read func(string) any) (map[string]any, error) {
+	m := map[string]any{}
+	for _, a := range args {
+		key, value, ok := strings.Cut(a, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("--%s %q: expected KEY=VALUE", flag, a)
+		}
+		m[key] = read(value)
+	}
+	return m, nil
+}
+
+// jsonOrText is JSON when the value is some, else the text itself: 4 is a
+// number, true is a boolean, x86_64 is text.
+func jsonOrText(value string) any {
+	var v any
+	if json.Unmarshal([]byte(value), &v) == nil {
+		return v
+	}
+	return value
+}
+
+// mostlyText is for driver_info, where a password of digits must stay text:
+// only true, false, objects and lists are JSON.
+func mostlyText(value string) any {
+	switch v := jsonOrText(value).(type) {
+	case bool, map[string]any, []any:
+		return v
+	}
+	return value
+}
+
+// pointer escapes a key for a JSON pointer.
+func pointer(key string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// versions is what both sides are.
+type versions struct {
+	Release       string `json:"release"`
+	ClientMax     string `json:"client_max_microversion"`
+	URL           string `json:"url"`
+	ServerMin     string `json:"server_min_microversion,omitempty"`
+	ServerMax     string `json:"server_max_microversion,omitempty"`
+	ServerProblem string `json:"server_problem,omitempty"`
+}
+
+func versionCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Show the versions of this command and of the conductor",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := versions{Release: s.release, ClientMax: nodeapi.Version(nodeapi.MaxMinor), URL: s.client.base}
+			var d nodeapi.Discovery
+			if err := s.client.do(cmd.Context(), "GET", "/", nil, &d); err != nil {
+				v.ServerProblem = err.Error() // our own version is worth knowing without a server
+			}
+			v.ServerMin, v.ServerMax = d.DefaultVersion.MinVersion, d.DefaultVersion.Version
+			reply, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			return s.print(cmd.OutOrStdout(), reply, func(t table.Writer) error {
+				t.AppendRow(table.Row{"ferrite", v.Release})
+				t.AppendRow(table.Row{"speaks microversions up to", v.ClientMax})
+				t.AppendRow(table.Row{"conductor", v.URL})
+				if v.ServerProblem != "" {
+					t.AppendRow(table.Row{"problem", v.ServerProblem})
+					return nil
+				}
+				t.AppendRow(table.Row{"conductor speaks", fmt.Sprintf("%s to %s", v.ServerMin, v.ServerMax)})
+				return nil
+			})
+		},
+	}
+}

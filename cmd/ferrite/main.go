@@ -1,0 +1,19 @@
+// Command ferrite is the conductor, its client and the maker of ramdisks in
+// one static binary.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/image"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
+)
+
+// release is what `ferrite version` and the agents' records show.
+const release = "0.1.0"
+
+func main() {
+	os.Exit(cli.Run(context.Background(), cli.New(release, serve.Command(), image.Command())))
+}

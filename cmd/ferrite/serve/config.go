@@ -1,0 +1,250 @@
+// Package serve is `ferrite serve`: it reads the configuration, wires store,
+// drivers, engine, API and boot service together, and ends them in order.
+//
+// It is wiring: whatever could be tested without it belongs elsewhere.
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/providers/posflag"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/pxe/dhcp"
+)
+
+// Config is what a conductor can be told. The keys are the flags' names, in a
+// YAML file as on the command line; FERRITE_ variables use underscores.
+type Config struct {
+	DataDir       string   `koanf:"data-dir"`
+	APIAddress    string   `koanf:"api-address"`
+	Auth          string   `koanf:"auth"`
+	HardwareTypes []string `koanf:"hardware-types"`
+	Host          string   `koanf:"host"`
+	LogLevel      string   `koanf:"log-level"`
+	AdvertiseURL  string   `koanf:"advertise-url"`
+
+	AutomatedClean   bool          `koanf:"automated-clean"`
+	FastTrack        bool          `koanf:"fast-track"`
+	DeployTimeout    time.Duration `koanf:"deploy-timeout"`
+	CleanTimeout     time.Duration `koanf:"clean-timeout"`
+	InspectTimeout   time.Duration `koanf:"inspect-timeout"`
+	PowerTimeout     time.Duration `koanf:"power-timeout"`
+	HeartbeatTimeout time.Duration `koanf:"heartbeat-timeout"`
+
+	Boot          bool          `koanf:"boot"`
+	BootInterface string        `koanf:"boot-interface"`
+	BootAddress   string        `koanf:"boot-address"`
+	BootPool      string        `koanf:"boot-pool"`
+	BootRouter    string        `koanf:"boot-router"`
+	BootDNS       []string      `koanf:"boot-dns"`
+	BootLease     time.Duration `koanf:"boot-lease"`
+	LoaderDir     string        `koanf:"loader-dir"`
+	Kernel        string        `koanf:"ramdisk-kernel"`
+	Initrd        string        `koanf:"ramdisk-initrd"`
+	KernelAppend  string        `koanf:"kernel-append"`
+}
+
+// flags declares every setting with its default.
+func flags(f *pflag.FlagSet) {
+	d := plan.DefaultSettings()
+	f.String("config", "", "YAML `file` with any of these settings (flags beat FERRITE_* variables, which beat the file)")
+	f.String("data-dir", "/var/lib/ferrite", "`folder` of the database; made if missing, mode 0700, locked while running")
+	f.String("api-address", "127.0.0.1:6385", "`host:port` of the REST API")
+	f.String("auth", "none", "authentication of operators: none")
+	f.StringSlice("hardware-types", []string{"redfish", "fake-hardware"}, "enabled hardware types: fake-hardware, redfish, ipmi")
+	f.String("host", hostname(), "`name` of this conductor")
+	f.String("log-level", "info", "debug, info, warn or error")
+	f.String("advertise-url", "", "`URL` under which ramdisks reach the API (default: --boot-address and the API's port)")
+
+	f.Bool("automated-clean", d.AutomatedClean, "clean disks between tenants")
+	f.Bool("fast-track", false, "keep the agent running between activities, which spares boots")
+	f.Duration("deploy-timeout", d.DeployTimeout, "silence of a ramdisk after which a deploy fails")
+	f.Duration("clean-timeout", d.CleanTimeout, "silence of a ramdisk after which cleaning fails")
+	f.Duration("inspect-timeout", d.InspectTimeout, "silence of a ramdisk after which inspection fails")
+	f.Duration("power-timeout", d.PowerTimeout, "how long a power change may take")
+	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call three times as often")
+
+	f.Bool("boot", false, "serve DHCP, TFTP and boot HTTP on --boot-interface")
+	f.String("boot-interface", "", "network `interface` the machines boot from")
+	f.String("boot-address", "", "this conductor's `address/prefix` on it (default: read from the interface)")
+	f.String("boot-pool", "", "`first-last` addresses to give to machines (default: the upper half of the subnet)")
+	f.String("boot-router", "", "default `router` of the machines (default: none)")
+	f.StringSlice("boot-dns", nil, "name servers of the machines")
+	f.Duration("boot-lease", time.Hour, "how long an address is given")
+	f.String("loader-dir", "/usr/lib/ipxe", "`folder` of iPXE's binaries (Debian package ipxe)")
+	f.String("ramdisk-kernel", "", "kernel of the ramdisk (made by: ferrite image build)")
+	f.String("ramdisk-initrd", "", "initramfs of the ramdisk")
+	f.String("kernel-append", "", "more kernel parameters for the ramdisk, as nofb or console=ttyS0,115200")
+}
+
+func hostname() string {
+	h, err := os.Hostname()
+	if err != nil {
+		return "ferrite"
+	}
+	return h
+}
+
+// read gathers the settings: defaults, file, environment, flags; later ones
+// win. A key nobody knows is an error, since a misspelt setting is not obeyed.
+func read(f *pflag.FlagSet) (Config, error) {
+	k := koanf.New(".")
+	if path, _ := f.GetString("config"); path != "" {
+		if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
+			return Config{}, fmt.Errorf("configuration file %s: %w", path, err)
+		}
+		for _, key := range k.Keys() {
+			if f.Lookup(key) == nil {
+				return Config{}, fmt.Errorf("configuration file %s: unknown setting %q; `ferrite serve --help` lists them", path, key)
+			}
+		}
+	}
+	known := env.Opt{Prefix: "FERRITE_", TransformFunc: func(key, value string) (string, any) {
+		key = strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(key, "FERRITE_")), "_", "-")
+		fl := f.Lookup(key)
+		if fl == nil {
+			return "", nil // FERRITE_URL, FERRITE_CACHE and others' variables
+		}
+		if fl.Value.Type() == "stringSlice" {
+			return key, strings.Split(value, ",")
+		}
+		return key, value
+	}}
+	if err := k.Load(env.Provider(".", known), nil); err != nil {
+		return Config{}, fmt.Errorf("environment: %w", err)
+	}
+	if err := k.Load(posflag.Provider(f, ".", k), nil); err != nil {
+		return Config{}, fmt.Errorf("flags: %w", err)
+	}
+	var c Config
+	if err := k.Unmarshal("", &c); err != nil {
+		return c, fmt.Errorf("settings: %w", err)
+	}
+	return c, c.check()
+}
+
+// check refuses what cannot work before anything is made or opened.
+func (c *Config) check() error {
+	if c.DataDir == "" {
+		return errors.New("--data-dir is empty: name the folder of the database")
+	}
+	if _, _, err := net.SplitHostPort(c.APIAddress); err != nil {
+		return fmt.Errorf("--api-address %q is not host:port: %w", c.APIAddress, err)
+	}
+	if c.Auth != "none" {
+		return fmt.Errorf("--auth %q is not built into this release; only none is", c.Auth)
+	}
+	if len(c.HardwareTypes) == 0 {
+		return errors.New("--hardware-types is empty: name at least one of fake-hardware, redfish, ipmi")
+	}
+	if c.Host == "" {
+		return errors.New("--host is empty: a conductor needs a name")
+	}
+	if (c.Kernel == "") != (c.Initrd == "") {
+		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")
+	}
+	for _, p := range []string{c.Kernel, c.Initrd} {
+		if p == "" || strings.Contains(p, "://") {
+			continue
+		}
+		if _, err := os.Stat(p); err != nil {
+			return fmt.Errorf("ramdisk: %w; make one with: ferrite image build --profile metal", err)
+		}
+	}
+	if !c.Boot {
+		return nil
+	}
+	if c.BootInterface == "" {
+		return errors.New("--boot needs --boot-interface: the network interface the machines boot from")
+	}
+	return nil
+}
+
+// subnet describes the boot network.
+func (c *Config) subnet() (netip.Addr, dhcp.Subnet, error) {
+	prefix, err := c.bootPrefix()
+	if err != nil {
+		return netip.Addr{}, dhcp.Subnet{}, err
+	}
+	s := dhcp.Subnet{Prefix: prefix.Masked(), Lease: c.BootLease}
+	if s.First, s.Last, err = c.pool(prefix); err != nil {
+		return prefix.Addr(), s, err
+	}
+	if c.BootRouter != "" {
+		if s.Router, err = netip.ParseAddr(c.BootRouter); err != nil {
+			return prefix.Addr(), s, fmt.Errorf("--boot-router: %w", err)
+		}
+	}
+	for _, d := range c.BootDNS {
+		a, err := netip.ParseAddr(d)
+		if err != nil {
+			return prefix.Addr(), s, fmt.Errorf("--boot-dns: %w", err)
+		}
+		s.DNS = append(s.DNS, a)
+	}
+	return prefix.Addr(), s, nil
+}
+
+// bootPrefix is --boot-address, or what the interface has.
+func (c *Config) bootPrefix() (netip.Prefix, error) {
+	if c.BootAddress != "" {
+		p, err := netip.ParsePrefix(c.BootAddress)
+		if err != nil {
+			return p, fmt.Errorf("--boot-address %q is not address/prefix, as 10.0.0.1/24: %w", c.BootAddress, err)
+		}
+		return p, nil
+	}
+	i, err := net.InterfaceByName(c.BootInterface)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("--boot-interface %s: %w", c.BootInterface, err)
+	}
+	addrs, err := i.Addrs()
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("--boot-interface %s: %w", c.BootInterface, err)
+	}
+	for _, a := range addrs {
+		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Is4() {
+			return p, nil
+		}
+	}
+	return netip.Prefix{}, fmt.Errorf("--boot-interface %s has no IPv4 address: give it one, or say --boot-address", c.BootInterface)
+}
+
+// pool is --boot-pool, or the upper half of the subnet without its broadcast
+// address.
+func (c *Config) pool(p netip.Prefix) (first, last netip.Addr, err error) {
+	if c.BootPool != "" {
+		a, b, ok := strings.Cut(c.BootPool, "-")
+		first, err = netip.ParseAddr(strings.TrimSpace(a))
+		if err == nil {
+			last, err = netip.ParseAddr(strings.TrimSpace(b))
+		}
+		if !ok || err != nil {
+			return first, last, fmt.Errorf("--boot-pool %q is not first-last, as 10.0.0.100-10.0.0.200", c.BootPool)
+		}
+		return first, last, nil
+	}
+	if p.Bits() > 29 {
+		return first, last, fmt.Errorf("subnet %s is too small for a pool of its own: say --boot-pool", p.Masked())
+	}
+	base := p.Masked().Addr().As4()
+	n := uint32(base[0])<<24 | uint32(base[1])<<16 | uint32(base[2])<<8 | uint32(base[3])
+	size := uint32(1) << (32 - p.Bits())
+	return addr4(n + size/2), addr4(n + size - 2), nil
+}
+
+func addr4(n uint32) netip.Addr {
+	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+}

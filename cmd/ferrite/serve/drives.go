@@ -1,0 +1,55 @@
+package serve
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/images/configdrive"
+)
+
+// drives makes config drives out of what operators give.
+type drives struct{}
+
+// Encode passes on a URL or a drive that is made already (base64 of a gzipped
+// ISO, checked), and makes one of an object with meta_data, user_data,
+// network_data and vendor_data. A drive without a hostname gets the node's
+// name.
+func (drives) Encode(drive any, n node.Node) (string, error) {
+	switch d := drive.(type) {
+	case string:
+		if strings.HasPrefix(d, "http://") || strings.HasPrefix(d, "https://") {
+			return d, nil
+		}
+		if _, err := configdrive.Decode(d); err != nil {
+			return "", err
+		}
+		return d, nil
+	case map[string]any:
+		return build(d, n)
+	default:
+		return "", fmt.Errorf("expected a string or an object, found %T", drive)
+	}
+}
+
+func build(drive map[string]any, n node.Node) (string, error) {
+	raw, err := json.Marshal(drive)
+	if err != nil {
+		return "", err
+	}
+	d, err := configdrive.Parse(raw)
+	if err != nil {
+		return "", err
+	}
+	d, err = d.WithDefaults(cmp.Or(n.InstanceUUID, n.UUID), n.Name)
+	if err != nil {
+		return "", err
+	}
+	iso, err := d.ISO()
+	if err != nil {
+		return "", err
+	}
+	return configdrive.Encode(iso)
+}

@@ -1,0 +1,129 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
+	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/pxe/dhcp"
+	"github.com/ferrite-metal/ferrite/pxe/loader"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
+)
+
+// startBoot runs a conductor and its boot service as serve does, but on the
+// loopback's high ports.
+func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
+	t.Helper()
+	loaders := t.TempDir()
+	for _, name := range loader.Files() {
+		if err := os.WriteFile(filepath.Join(loaders, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	conf := Config{Host: "test", DeployTimeout: time.Minute, CleanTimeout: time.Minute, InspectTimeout: time.Minute, PowerTimeout: time.Minute, HeartbeatTimeout: time.Minute}
+	drivers, err := bmc.New([]string{"fake-hardware"}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := drivers.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	eng := engine.New(engine.Config{
+		Store: mem.New(), BMCs: map[string]engine.BMC{"fake-hardware": drivers.Types()["fake-hardware"]},
+		Agents: agents.NewClient(), Drives: drives{}, Settings: conf.settings(), Log: log,
+	})
+	policy := &bootpolicy.Policy{Engine: eng, Log: log}
+	at := netip.MustParseAddr("127.0.78.1")
+	boot, err := bootserver.Listen(t.Context(), bootserver.Config{
+		Address: at, LoaderDir: loaders, HTTPAddr: netip.AddrPortFrom(at, 0),
+		Subnets: []dhcp.Subnet{{Prefix: netip.MustParsePrefix("127.0.78.0/24"),
+			First: netip.MustParseAddr("127.0.78.100"), Last: netip.MustParseAddr("127.0.78.110")}},
+		Booter: policy, Leases: policy, Log: log, DHCPPort: 6787, TFTPPort: 6989,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	c := &conductor{url: "http://" + l.Addr().String(), log: &syncBuffer{}, stop: stop, err: make(chan error, 1)}
+	go func() { c.err <- serve(ctx, conf, eng, l, boot, log) }()
+	t.Cleanup(func() { c.end(t) })
+	return c, boot
+}
+
+// offered is the address DHCP offers to a machine.
+func offered(t *testing.T, server netip.AddrPort, mac net.HardwareAddr) string {
+	t.Helper()
+	req, err := dhcpv4.NewDiscovery(mac)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write(req.ToBytes()); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 1500)
+	n, err := conn.Read(buf)
+	if err != nil {
+		t.Fatalf("no offer: %v", err)
+	}
+	offer, err := dhcpv4.FromBytes(buf[:n])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return offer.YourIPAddr.String()
+}
+
+// TestReservation: one made while the conductor runs is what DHCP hands out
+// from then on, until it is deleted; one that DHCP could not honour is refused.
+func TestReservation(t *testing.T) {
+	c, boot := startBoot(t)
+	mac := net.HardwareAddr{0x52, 0x54, 0, 0x78, 0, 1}
+	path := "/ferrite/v1/leases/" + mac.String()
+	n := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware"}, http.StatusCreated)
+	c.call(t, "POST", "/v1/ports", map[string]any{"address": mac.String(), "node_uuid": n["uuid"]}, http.StatusCreated)
+	expect := func(when, want string) {
+		t.Helper()
+		if ip := offered(t, boot.DHCPAddr(), mac); ip != want {
+			t.Errorf("%s DHCP offers %s, want %s", when, ip, want)
+		}
+	}
+	expect("without a reservation", "127.0.78.100")
+	c.call(t, "PUT", path, map[string]any{"ip": "127.0.78.50"}, http.StatusOK)
+	expect("with one outside the pool", "127.0.78.50")
+	c.call(t, "PUT", path, map[string]any{"ip": "127.0.78.105"}, http.StatusOK)
+	expect("with one inside the pool", "127.0.78.105")
+	for _, bad := range []string{"127.0.79.50", "127.0.78.255", "127.0.78.1"} {
+		c.call(t, "PUT", path, map[string]any{"ip": bad}, http.StatusBadRequest)
+	}
+	expect("after refused ones", "127.0.78.105")
+	c.call(t, "DELETE", path, map[string]any{}, http.StatusNoContent)
+	expect("after it is deleted", "127.0.78.100")
+}

@@ -1,0 +1,204 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/pxe/dhcp"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
+)
+
+// Command is `ferrite serve`.
+func Command() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a conductor: the REST API, the nodes' lives and, with --boot, the boot service",
+		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM or SIGINT.\n" +
+			"It answers GET /v1 once it is ready. All its state is in --data-dir: whatever way it\n" +
+			"ends, the next start takes up every node where it was.",
+		Args: cobra.NoArgs, SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			conf, err := read(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			defer stop()
+			return run(ctx, conf, cmd.ErrOrStderr())
+		},
+	}
+	flags(c.Flags())
+	return c
+}
+
+// stopTime is how long requests under way may take once the end has come.
+const stopTime = 3 * time.Second
+
+// run wires a conductor and serves until ctx ends.
+func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
+	log, err := logger(c.LogLevel, stderr)
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(c.DataDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	db, err := store.Open(ctx, filepath.Join(c.DataDir, "ferrite.db"), store.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	drivers, err := bmc.New(c.HardwareTypes, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drivers.Close()) }()
+	bmcs := map[string]engine.BMC{}
+	for name, d := range drivers.Types() {
+		bmcs[name] = d
+	}
+	eng := engine.New(engine.Config{
+		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Settings: c.settings(), Log: log,
+	})
+	listener, err := net.Listen("tcp", c.APIAddress)
+	if err != nil {
+		return fmt.Errorf("api: %w; is another conductor running? choose another --api-address", err)
+	}
+	defer listener.Close() // the server does, too, once it serves
+	if err := eng.Recover(ctx); err != nil {
+		return fmt.Errorf("take up the nodes of the last run: %w", err)
+	}
+	boot, err := c.listenBoot(ctx, eng, listener.Addr(), log)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, c, eng, listener, boot, log)
+}
+
+func (c Config) settings() plan.Settings {
+	return plan.Settings{
+		Host: c.Host, AutomatedClean: c.AutomatedClean, FastTrack: c.FastTrack, FastTrackTimeout: c.HeartbeatTimeout,
+		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout, PowerTimeout: c.PowerTimeout,
+	}
+}
+
+// listenBoot opens the boot service; nil without --boot.
+func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, api net.Addr, log *slog.Logger) (*bootserver.Server, error) {
+	if !c.Boot {
+		return nil, nil
+	}
+	addr, subnet, err := c.subnet()
+	if err != nil {
+		return nil, err
+	}
+	url := c.AdvertiseURL
+	if url == "" {
+		_, port, err := net.SplitHostPort(api.String())
+		if err != nil {
+			return nil, err
+		}
+		url = "http://" + net.JoinHostPort(addr.String(), port)
+	}
+	policy := &bootpolicy.Policy{Engine: eng, Log: log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url, Append: c.KernelAppend}
+	return bootserver.Listen(ctx, bootserver.Config{
+		Interface: c.BootInterface, Address: addr, Subnets: []dhcp.Subnet{subnet}, LoaderDir: c.LoaderDir,
+		Booter: policy, Leases: policy, Log: log,
+	})
+}
+
+// serve runs the parts until ctx ends or one of them fails; then it ends the
+// others, the API first, so that nothing is promised that is not kept.
+func serve(ctx context.Context, c Config, eng *engine.Engine, l net.Listener, boot *bootserver.Server, log *slog.Logger) error {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	ramdisks := agents.NewServer(agents.Options{Conductor: eng, HeartbeatTimeout: c.HeartbeatTimeout})
+	options := api.Options{Conductor: eng, Log: log, Mounts: ramdisks.Handlers()}
+	if boot != nil { // a nil *Server in an interface would not be nil
+		options.Boot = boot
+	}
+	srv := api.NewServer(ctx, api.New(options), log)
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+
+	var parts sync.WaitGroup
+	parts.Go(func() { eng.Run(work) })
+	if boot != nil {
+		parts.Go(func() { fail(boot.Serve(work)) })
+	}
+	parts.Go(func() {
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			fail(err)
+		}
+	})
+	log.Info("ready", "api", "http://"+l.Addr().String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types", c.HardwareTypes, "boot", c.Boot)
+	warnOpen(l.Addr(), log)
+
+	<-ctx.Done()
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	if err := srv.Shutdown(stopping); err != nil {
+		log.Info("requests cut off at the end", "err", errors.Join(err, srv.Close()))
+	}
+	stopWork()
+	parts.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	log.Info("stopped")
+	return nil
+}
+
+// warnOpen says so when anybody on a network can command the machines.
+func warnOpen(a net.Addr, log *slog.Logger) {
+	if tcp, ok := a.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		log.Warn("the API takes orders from anybody who reaches it: keep this network to the machines and their operators", "api", a.String(), "auth", "none")
+	}
+}
+
+func logger(level string, w io.Writer) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("--log-level %q: it is one of debug, info, warn, error", level)
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l})), nil
+}
+
+// lock makes the data folder and keeps a second conductor out of it.
+func lock(dir string) (unlock func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("--data-dir: %w", err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("--data-dir: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("--data-dir: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("--data-dir %s is in use by another conductor: %w", dir, err), f.Close())
+	}
+	return f.Close, nil
+}

@@ -1,0 +1,273 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// conductor is one `ferrite serve` inside the test.
+type conductor struct {
+	url  string
+	log  *syncBuffer
+	stop context.CancelFunc
+	err  chan error
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// command runs `ferrite serve` with arguments until it ends by itself.
+func command(ctx context.Context, args ...string) (string, error) {
+	c := Command()
+	out := &syncBuffer{}
+	c.SetArgs(args)
+	c.SetErr(out)
+	c.SetOut(io.Discard)
+	c.SilenceErrors = true
+	err := c.ExecuteContext(ctx)
+	return out.String(), err
+}
+
+func start(t *testing.T, dir string, args ...string) *conductor {
+	t.Helper()
+	addr := freePort(t)
+	ctx, stop := context.WithCancel(context.Background())
+	c := &conductor{url: "http://" + addr, log: &syncBuffer{}, stop: stop, err: make(chan error, 1)}
+	cmd := Command()
+	cmd.SetArgs(append([]string{"--data-dir", dir, "--api-address", addr, "--hardware-types", "fake-hardware,redfish,ipmi", "--host", "test"}, args...))
+	cmd.SetErr(c.log)
+	cmd.SilenceErrors = true
+	go func() { c.err <- cmd.ExecuteContext(ctx) }()
+	for range 200 {
+		res, err := http.Get(c.url + "/v1")
+		if err == nil {
+			res.Body.Close()
+			if res.StatusCode != http.StatusOK {
+				t.Fatalf("GET /v1 answers %s", res.Status)
+			}
+			return c
+		}
+		select {
+		case err := <-c.err:
+			t.Fatalf("it ended: %v\n%s", err, c.log)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	t.Fatalf("not ready:\n%s", c.log)
+	return nil
+}
+
+func (c *conductor) end(t *testing.T) {
+	t.Helper()
+	c.stop()
+	select {
+	case err := <-c.err:
+		if err != nil {
+			t.Errorf("it ended with %v\n%s", err, c.log)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatalf("it does not end:\n%s", c.log)
+	}
+}
+
+// call makes one request at the newest microversion.
+func (c *conductor) call(t *testing.T, method, path string, body any, want int) map[string]any {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-OpenStack-Ironic-API-Version", "latest")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != want {
+		t.Fatalf("%s %s answers %s, want %d: %s", method, path, res.Status, want, answer)
+	}
+	var doc map[string]any
+	_ = json.Unmarshal(answer, &doc) // some answers have no body
+	return doc
+}
+
+func (c *conductor) until(t *testing.T, id, state string) map[string]any {
+	t.Helper()
+	var n map[string]any
+	for range 500 {
+		n = c.call(t, "GET", "/v1/nodes/"+id, nil, 200)
+		if n["provision_state"] == state && n["reservation"] == nil {
+			return n
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("node is %v (%v), want %q", n["provision_state"], n["last_error"], state)
+	return nil
+}
+
+// TestContract is what scripts rely on: a node of fake hardware goes through
+// its life, survives a restart, and the data folder is private and locked.
+func TestContract(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"))
+	defer http.DefaultClient.CloseIdleConnections()
+	dir := filepath.Join(t.TempDir(), "data")
+	c := start(t, dir, "--auth", "none", "--boot=false")
+	if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
+		t.Errorf("data folder: %v, %v", st.Mode(), err)
+	}
+	if _, err := command(t.Context(), "--data-dir", dir, "--api-address", freePort(t)); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("a second conductor on the same data: %v", err)
+	}
+	n := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
+	id := fmt.Sprint(n["uuid"])
+	for _, step := range [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"}, {"active", "active"}} {
+		c.call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": step[0]}, 202)
+		c.until(t, id, step[1])
+	}
+	c.end(t)
+	c = start(t, dir)
+	defer c.end(t)
+	if n := c.until(t, "n1", "active"); n["uuid"] != id {
+		t.Errorf("after a restart: %v", n)
+	}
+	c.call(t, "PUT", "/v1/nodes/n1/states/power", map[string]any{"target": "power on"}, 202)
+	if n := c.until(t, id, "active"); n["power_state"] != "power on" {
+		t.Errorf("power is %v", n["power_state"])
+	}
+	c.call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": "deleted"}, 202)
+	c.until(t, id, "available")
+	// A type whose driver is not built yet can be recorded, and says so.
+	ipmi := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "ipmi", "driver_info": map[string]any{"ipmi_address": "192.0.2.1"}}, 201)
+	c.call(t, "PUT", fmt.Sprintf("/v1/nodes/%v/states/provision", ipmi["uuid"]), map[string]any{"target": "manage"}, 202)
+	if n := c.until(t, fmt.Sprint(ipmi["uuid"]), "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]), "not built") {
+		t.Errorf("ipmi: last_error %v", n["last_error"])
+	}
+}
+
+func TestRefusesToStart(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	file := filepath.Join(t.TempDir(), "f.yaml")
+	if err := os.WriteFile(file, []byte("hardware-type: [redfish]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"the port is taken":          {[]string{"--api-address", taken.Addr().String()}, "address already in use"},
+		"no port":                    {[]string{"--api-address", "127.0.0.1"}, "not host:port"},
+		"unknown authentication":     {[]string{"--auth", "basic"}, "not built"},
+		"unknown hardware type":      {[]string{"--hardware-types", "redfish,abacus"}, "abacus"},
+		"unknown flag":               {[]string{"--hardware"}, "unknown flag"},
+		"boot without an interface":  {[]string{"--boot"}, "--boot-interface"},
+		"boot on no such interface":  {[]string{"--boot", "--boot-interface", "nope0"}, "nope0"},
+		"a kernel without initramfs": {[]string{"--ramdisk-kernel", "/x"}, "go together"},
+		"no such ramdisk":            {[]string{"--ramdisk-kernel", "/nope", "--ramdisk-initrd", "/nope"}, "image build"},
+		"log level":                  {[]string{"--log-level", "loud"}, "debug, info"},
+		"unknown setting in a file":  {[]string{"--config", file}, `unknown setting "hardware-type"`},
+		"no such file":               {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			args := append([]string{"--data-dir", t.TempDir(), "--api-address", "127.0.0.1:0"}, tc.args...)
+			_, err := command(ctx, args...)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want it to say %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestSources: flags beat variables, which beat the file.
+func TestSources(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f.yaml")
+	text := "host: from-file\ndeploy-timeout: 10m\nclean-timeout: 10m\nboot-dns: [10.0.0.1, 10.0.0.2]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("FERRITE_DEPLOY_TIMEOUT", "20m")
+	t.Setenv("FERRITE_CLEAN_TIMEOUT", "20m")
+	t.Setenv("FERRITE_HARDWARE_TYPES", "ipmi,redfish")
+	t.Setenv("FERRITE_URL", "http://not-ours")
+	c := Command()
+	if err := c.ParseFlags([]string{"--config", file, "--clean-timeout", "30m"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(c.Flags())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Host != "from-file" || got.DeployTimeout != 20*time.Minute || got.CleanTimeout != 30*time.Minute ||
+		fmt.Sprint(got.HardwareTypes) != "[ipmi redfish]" || len(got.BootDNS) != 2 || got.InspectTimeout != 30*time.Minute {
+		t.Errorf("settings %+v", got)
+	}
+}
+
+func TestPool(t *testing.T) {
+	for want, c := range map[string]Config{
+		"10.0.0.128-10.0.0.254 10.0.0.1 ": {BootAddress: "10.0.0.1/24"},
+		"10.0.0.5-10.0.0.9 10.0.0.1 ":     {BootAddress: "10.0.0.1/24", BootPool: "10.0.0.5-10.0.0.9"},
+		"too small":                       {BootAddress: "10.0.0.1/30"},
+		"not first-last":                  {BootAddress: "10.0.0.1/24", BootPool: "10.0.0.5"},
+		"not address/prefix":              {BootAddress: "10.0.0.1"},
+	} {
+		addr, s, err := c.subnet()
+		got := fmt.Sprintf("%s-%s %s ", s.First, s.Last, addr)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%+v gives %q, want %q", c, got, want)
+		}
+	}
+}
