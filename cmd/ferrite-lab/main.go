@@ -1,0 +1,84 @@
+// Command ferrite-lab is a machine room for people who have none: QEMU
+// machines behind Redfish BMCs in a network namespace of their own, with a
+// conductor that provisions them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/tour"
+)
+
+func main() {
+	root := &cobra.Command{
+		Use: "ferrite-lab", Short: "A machine room of QEMU machines, for trying Ferrite",
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	root.AddCommand(up(), down())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err := root.ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ferrite-lab:", err)
+		os.Exit(1)
+	}
+}
+
+func up() *cobra.Command {
+	o := tour.Options{Out: os.Stdout}
+	c := &cobra.Command{
+		Use: "up", Short: "Bring a lab up, take a machine from power-off to its own operating system, stay up", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Bin == "" {
+				self, err := os.Executable()
+				if err != nil {
+					return fmt.Errorf("find the programs: %w; say where they are with --bin", err)
+				}
+				o.Bin = filepath.Dir(self)
+			}
+			return tour.Run(cmd.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.OS, "os", "tiny", "operating system to deploy: tiny or debian")
+	f.StringVar(&o.Firmware, "firmware", "uefi", "firmware of the machines: uefi or bios")
+	f.StringVar(&o.Accel, "accel", "tcg", "QEMU's accelerator: tcg, or kvm where it works")
+	f.BoolVar(&o.FastTrack, "fast-track", false, "keep the agent running between activities")
+	f.StringVar(&o.Dir, "dir", tour.DefaultDir(), "`folder` of the lab: disks, consoles, logs")
+	f.StringVar(&o.Bin, "bin", "", "`folder` of the programs and ramdisk/ (default: beside this one)")
+	return c
+}
+
+// downTime is how long a lab may take to end.
+const downTime = time.Minute
+
+func down() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use: "down", Short: "End a lab and leave nothing behind", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), downTime)
+			defer cancel()
+			err := lab.Down(ctx, dir, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+			if errors.Is(err, fs.ErrNotExist) {
+				fmt.Println("no lab runs in", dir)
+				return nil
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", tour.DefaultDir(), "`folder` of the lab")
+	return c
+}

@@ -1,0 +1,144 @@
+package qemu
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// program is the emulator, from Debian's qemu-system-x86.
+const program = "qemu-system-x86_64"
+
+// Debian's ovmf package. The variables file is a template: OVMF writes to it.
+const (
+	ovmfCode = "/usr/share/OVMF/OVMF_CODE_4M.fd"
+	ovmfVars = "/usr/share/OVMF/OVMF_VARS_4M.fd"
+)
+
+// Descriptors the process inherits: its ends of the QMP and console sockets.
+const (
+	qmpFD     = 3
+	consoleFD = 4
+)
+
+// args is QEMU's command line for one start of the machine.
+//
+//   - -no-reboot turns a guest's reset into an exit, so that every start has
+//     the boot order of its own moment;
+//   - graphics=off makes SeaBIOS and the iPXE ROM speak on the serial port;
+//   - +rdrand, because without it the guest's random pool under TCG is not
+//     ready for minutes and getrandom blocks;
+//   - discard and detect-zeroes keep a disk file sparse when a guest erases it;
+//   - cache=unsafe, because a lab's disks need not survive the host's crash.
+func args(s Spec, start Start) []string {
+	a := []string{
+		"-name", "guest=" + s.Name,
+		"-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
+		"-machine", "q35,graphics=off",
+		"-smp", strconv.Itoa(s.CPUs), "-m", strconv.Itoa(s.MemoryMB),
+		"-uuid", s.UUID,
+		"-smbios", fmt.Sprintf("type=1,manufacturer=%s,product=%s,serial=%s,uuid=%s", Manufacturer, Model, escape(s.Serial), s.UUID),
+		"-chardev", fmt.Sprintf("socket,id=qmp,fd=%d", qmpFD), "-mon", "chardev=qmp,mode=control",
+		"-chardev", fmt.Sprintf("socket,id=console,fd=%d", consoleFD), "-serial", "chardev:console",
+	}
+	if s.Accel == KVM {
+		a = append(a, "-accel", "kvm", "-cpu", "host")
+	} else {
+		a = append(a, "-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand")
+	}
+	if start.Firmware == UEFI {
+		a = append(a,
+			"-drive", "if=pflash,format=raw,unit=0,readonly=on,file="+ovmfCode,
+			"-drive", "if=pflash,format=raw,unit=1,file="+escape(varsPath(s)))
+	}
+	if start.HTTP {
+		for _, pxe := range []string{"IPv4PXESupport", "IPv6PXESupport"} {
+			a = append(a, "-fw_cfg", "name=opt/org.tianocore/"+pxe+",string=n")
+		}
+	}
+	a = append(a, diskArgs(s, start)...)
+	a = append(a, nicArgs(s, start)...)
+	return append(a, cdArgs(start)...)
+}
+
+// Manufacturer and Model are what the machine says of itself in SMBIOS.
+const (
+	Manufacturer = "Ferrite"
+	Model        = "Lab Machine"
+)
+
+// varsPath is the machine's own copy of the UEFI variables.
+func varsPath(s Spec) string { return filepath.Join(s.Dir, s.Name+".vars.fd") }
+
+// escape doubles commas, which separate options in QEMU's arguments.
+func escape(s string) string { return strings.ReplaceAll(s, ",", ",,") }
+
+// bootIndex is the option that puts a device at its place in the order.
+func bootIndex(start Start, id string) string {
+	i := slices.Index(start.Order, id)
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf(",bootindex=%d", i+1)
+}
+
+func diskArgs(s Spec, start Start) []string {
+	var a []string
+	if slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.Bus == BusSCSI }) {
+		a = append(a, "-device", "virtio-scsi-pci,id=scsi")
+	}
+	sata := 0
+	for i, d := range s.Disks {
+		id := fmt.Sprintf("disk%d", i)
+		a = append(a, "-drive", fmt.Sprintf("if=none,id=drive-%s,format=%s,cache=unsafe,discard=unmap,detect-zeroes=unmap,file=%s", id, d.Format, escape(d.Path)))
+		device := ""
+		switch d.Bus {
+		case BusVirtio:
+			device = "virtio-blk-pci"
+		case BusNVMe:
+			device = "nvme"
+		case BusSCSI:
+			device = "scsi-hd,bus=scsi.0"
+		case BusSATA:
+			device = fmt.Sprintf("ide-hd,bus=ide.%d", sata)
+			sata++
+		}
+		sector := ""
+		if d.LogicalSectorSize != 512 {
+			sector = fmt.Sprintf(",logical_block_size=%d,physical_block_size=%[1]d", d.LogicalSectorSize)
+		}
+		a = append(a, "-device", fmt.Sprintf("%s,id=%s,drive=drive-%[2]s,serial=%s%s%s", device, id, escape(d.Serial), sector, bootIndex(start, id)))
+	}
+	return a
+}
+
+func nicArgs(s Spec, start Start) []string {
+	var a []string
+	for i, n := range s.NICs {
+		id := fmt.Sprintf("nic%d", i)
+		device := fmt.Sprintf("%s,id=%s,mac=%s%s", nicDevices[n.Model], id, n.MAC, bootIndex(start, id))
+		if n.Tap != "" {
+			a = append(a, "-netdev", fmt.Sprintf("tap,id=net-%s,ifname=%s,script=no,downscript=no", id, n.Tap))
+			device += ",netdev=net-" + id
+		}
+		// An iPXE ROM would take the card away from the firmware's HTTP boot.
+		if !n.OptionROM || start.HTTP {
+			device += ",romfile="
+		}
+		a = append(a, "-device", device)
+	}
+	return a
+}
+
+// cdArgs is the drive for virtual media, always there so that media can be
+// changed while the machine runs.
+func cdArgs(start Start) []string {
+	device := fmt.Sprintf("ide-cd,bus=ide.%d,id=%s%s", maxSATA, cdID, bootIndex(start, cdID))
+	if start.Media == "" {
+		return []string{"-device", device}
+	}
+	drive := "if=none,id=drive-" + cdID + ",media=cdrom,readonly=on,format=raw,file=" + escape(start.Media)
+	return []string{"-drive", drive, "-device", device + ",drive=drive-" + cdID}
+}

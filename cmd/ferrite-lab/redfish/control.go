@@ -1,0 +1,51 @@
+package redfish
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// controlFault is a Fault as the lab's control endpoint takes it.
+type controlFault struct {
+	Kind         FaultKind `json:"kind"`
+	DelaySeconds float64   `json:"delay_seconds,omitempty"`
+	Times        int       `json:"times,omitempty"`
+	Method       string    `json:"method,omitempty"`
+	PathPrefix   string    `json:"path_prefix,omitempty"`
+}
+
+// Control is the lab's side door, for a listener no client of the controller
+// can reach: GET /counters, PUT /fault with a JSON fault, DELETE /fault.
+func (s *Server) Control() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /counters", func(w http.ResponseWriter, r *http.Request) {
+		body, err := encode(s.Counters())
+		if err != nil {
+			s.writeError(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		s.send(w, http.StatusOK, body)
+	})
+	mux.HandleFunc("PUT /fault", func(w http.ResponseWriter, r *http.Request) {
+		var c controlFault
+		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+		d.DisallowUnknownFields()
+		err := d.Decode(&c)
+		if err == nil {
+			delay := time.Duration(c.DelaySeconds * float64(time.Second))
+			err = s.SetFault(Fault{Kind: c.Kind, Delay: delay, Times: c.Times, Method: c.Method, PathPrefix: c.PathPrefix})
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	mux.HandleFunc("DELETE /fault", func(w http.ResponseWriter, _ *http.Request) {
+		s.ClearFault()
+		w.WriteHeader(http.StatusNoContent)
+	})
+	return mux
+}

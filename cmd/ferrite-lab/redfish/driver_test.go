@@ -1,0 +1,153 @@
+package redfish
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/bmctest"
+	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// These tests bind the conductor's driver to the controllers it is tried on.
+
+func newDriver(t *testing.T, o driver.Options) *driver.Driver {
+	t.Helper()
+	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+	d := driver.New(o)
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// node is how a conductor knows the machine behind the bench.
+func (b *bench) node(password string) node.Node {
+	return node.Node{Driver: "redfish", DriverInfo: map[string]any{
+		"redfish_address": b.url, "redfish_username": testUser, "redfish_password": password,
+	}}
+}
+
+func TestDriver(t *testing.T) {
+	bmctest.Run(t, func(t *testing.T) (bmc.Driver, node.Node) {
+		b := newBench(t)
+		return newDriver(t, driver.Options{}), b.node(testPassword)
+	})
+}
+
+// What a BMC tells of its machine arrives whole.
+func TestDriverSystem(t *testing.T) {
+	b := newBench(t)
+	got, err := newDriver(t, driver.Options{}).System(t.Context(), b.node(testPassword))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := node.System{
+		UUID: "6aaf4df9-c601-5e47-a343-0856024bd9c3", Manufacturer: got.Manufacturer, Model: got.Model, Serial: "NODE-0",
+		BIOSVersion: "OVMF", MemoryMB: 1536, CPUs: 2, Architecture: "x86_64", BootMode: "uefi",
+		MACs: []string{"52:54:00:77:00:01", "52:54:00:77:00:02"},
+	}
+	if got.Manufacturer == "" || got.Model == "" {
+		t.Errorf("no manufacturer or model: %+v", got)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Many callers, one session, one request at a time, nothing left behind.
+func TestDriverIsGentle(t *testing.T) {
+	b := newBench(t)
+	d := newDriver(t, driver.Options{})
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			if err := d.SetBootDevice(t.Context(), b.node(testPassword), "pxe", false); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if c := b.Counters(); c.Logins != 1 || c.Sessions != 1 || c.MaxInFlight != 1 {
+		t.Errorf("after ten calls at once: %+v", c)
+	}
+	b.clock.advance(2 * time.Minute) // the controller forgets the session
+	if _, err := d.PowerState(t.Context(), b.node(testPassword)); err != nil || b.Counters().Logins != 2 {
+		t.Errorf("after the session ran out: %v, %+v", err, b.Counters())
+	}
+	if err := d.Close(); err != nil || b.Counters().Sessions != 0 {
+		t.Errorf("after the end: %v, %+v", err, b.Counters())
+	}
+}
+
+// With all sessions taken by others, credentials go with every request.
+func TestDriverWithoutSession(t *testing.T) {
+	b := newBench(t)
+	for range 2 { // the bench has two
+		other := newDriver(t, driver.Options{})
+		if _, err := other.PowerState(t.Context(), b.node(testPassword)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p, err := newDriver(t, driver.Options{}).PowerState(t.Context(), b.node(testPassword)); err != nil || p != node.PowerOff {
+		t.Errorf("power is %q, %v", p, err)
+	}
+}
+
+func TestDriverWrongPassword(t *testing.T) {
+	b := newBench(t)
+	d := newDriver(t, driver.Options{})
+	for range 5 {
+		_, err := d.PowerState(t.Context(), b.node("no such password"))
+		var p interface{ Permanent() bool }
+		if err == nil || !strings.Contains(err.Error(), `the credentials of user "admin" were refused`) || strings.Contains(err.Error(), "no such") || !errors.As(err, &p) || !p.Permanent() {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if c := b.Counters(); c.LoginFailures != 1 {
+		t.Errorf("%d attempts with a wrong password, want 1", c.LoginFailures)
+	}
+}
+
+// Every fault there is makes a clear error, and is over when it is over.
+func TestDriverFaults(t *testing.T) {
+	for kind, want := range map[FaultKind]string{
+		Hang:    "the BMC did not answer GET " + systemPath + " within",
+		Drop:    "the BMC closed the connection in the middle of GET " + systemPath,
+		Garbage: "the answer is not JSON",
+		Busy:    "the BMC answered 503 Service Unavailable",
+		Broken:  "the BMC answered 500 Internal Server Error",
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			o := driver.Options{BackOff: time.Millisecond}
+			if kind == Hang {
+				o.RequestTimeout = 500 * time.Millisecond
+			}
+			d := newDriver(t, o)
+			if _, err := d.PowerState(t.Context(), b.node(testPassword)); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.SetFault(Fault{Kind: kind, Delay: time.Second, PathPrefix: systemPath}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.PowerState(t.Context(), b.node(testPassword)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+			b.ClearFault()
+			if _, err := d.PowerState(t.Context(), b.node(testPassword)); err != nil {
+				t.Errorf("after it: %v", err)
+			}
+		})
+	}
+}

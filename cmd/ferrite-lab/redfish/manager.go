@@ -1,0 +1,74 @@
+package redfish
+
+import (
+	"net/http"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
+)
+
+// manager is Manager.v1_17_0.
+type manager struct {
+	common
+	ManagerType     string
+	Manufacturer    string
+	Model           string
+	UUID            string
+	FirmwareVersion string
+	PowerState      qemu.Power
+	Status          status
+	VirtualMedia    link
+	Links           managerLinks
+	Actions         managerActions
+}
+
+type managerLinks struct {
+	ManagerForServers []link
+	ManagerForChassis []link
+}
+
+type managerActions struct {
+	Reset resetBody `json:"#Manager.Reset"`
+}
+
+func (s *Server) getManager(*http.Request) (reply, error) {
+	return ok(manager{
+		common:       head(managerPath, "Manager.v1_17_0.Manager", "Manager"),
+		ManagerType:  "BMC",
+		Manufacturer: qemu.Manufacturer,
+		Model:        "Lab Controller",
+		UUID:         s.controllerUUID(), FirmwareVersion: "1.0.0",
+		PowerState: qemu.On, Status: enabled(),
+		VirtualMedia: link{managerPath + "/VirtualMedia"},
+		Links:        managerLinks{links(systemPath), links(chassisPath)},
+		Actions:      managerActions{resetBody{managerPath + managerResetAction, managerResets()}},
+	})
+}
+
+// chassis is Chassis.v1_22_0.
+type chassis struct {
+	common
+	ChassisType  string
+	Manufacturer string
+	Model        string
+	SerialNumber string
+	PowerState   qemu.Power
+	Status       status
+	Links        chassisLinks
+}
+
+type chassisLinks struct {
+	ComputerSystems []link
+	ManagedBy       []link
+}
+
+func (s *Server) getChassis(*http.Request) (reply, error) {
+	return ok(chassis{
+		common:       head(chassisPath, "Chassis.v1_22_0.Chassis", "Chassis"),
+		ChassisType:  "RackMount",
+		Manufacturer: qemu.Manufacturer,
+		Model:        qemu.Model,
+		SerialNumber: s.machine.Spec().Serial,
+		PowerState:   s.machine.Power(), Status: enabled(),
+		Links: chassisLinks{links(systemPath), links(managerPath)},
+	})
+}

@@ -1,0 +1,88 @@
+package redfish
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
+)
+
+// Where the reset actions are posted, below their resource.
+const (
+	resetAction        = "/Actions/ComputerSystem.Reset"
+	managerResetAction = "/Actions/Manager.Reset"
+)
+
+// resetRequest is the body of both reset actions.
+type resetRequest struct {
+	ResetType qemu.ResetType
+}
+
+// readReset decodes a reset request and checks its type.
+func readReset(r *http.Request, actionName string, oneOf []qemu.ResetType) (qemu.ResetType, error) {
+	var q resetRequest
+	if err := decode(r, &q); err != nil {
+		return "", err
+	}
+	if q.ResetType == "" {
+		return "", problem(parameterMissing, actionName, "ResetType").about("#/ResetType")
+	}
+	if !slices.Contains(oneOf, q.ResetType) {
+		return "", problem(parameterNotInList, string(q.ResetType), "ResetType", actionName).about("#/ResetType")
+	}
+	return q.ResetType, nil
+}
+
+// resetSystem presses a button of the machine, now or, under the fault
+// SlowPower, a while after the answer.
+func (s *Server) resetSystem(r *http.Request) (reply, error) {
+	kind, err := readReset(r, "ComputerSystem.Reset", qemu.ResetTypes())
+	if err != nil {
+		return reply{}, err
+	}
+	s.log.Info("reset", "type", kind)
+	if delay := s.faults.powerDelay(); delay > 0 {
+		s.late.Go(func() { s.resetLater(kind, delay) })
+		return noContent()
+	}
+	// A client that hangs up must not leave the machine half started.
+	err = s.machine.Reset(context.WithoutCancel(r.Context()), kind)
+	if errors.Is(err, qemu.ErrPoweredOff) {
+		return reply{}, problem(powerRequired).about("#/ResetType")
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return noContent()
+}
+
+// resetLater presses the button after delay, unless the controller ends first.
+func (s *Server) resetLater(kind qemu.ResetType, delay time.Duration) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-s.life.Done():
+	case <-timer.C:
+		if err := s.machine.Reset(s.life, kind); err != nil {
+			s.log.Error("late reset failed", "type", kind, "err", err)
+		}
+	}
+}
+
+// managerResets are the ways the controller itself can be reset.
+func managerResets() []qemu.ResetType {
+	return []qemu.ResetType{qemu.ResetGracefulRestart, qemu.ResetForceRestart}
+}
+
+// resetManager restarts the controller, which its clients notice by their
+// sessions being gone.
+func (s *Server) resetManager(r *http.Request) (reply, error) {
+	if _, err := readReset(r, "Manager.Reset", managerResets()); err != nil {
+		return reply{}, err
+	}
+	s.sessions.clear()
+	return noContent()
+}

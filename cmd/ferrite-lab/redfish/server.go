@@ -1,0 +1,176 @@
+package redfish
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config is one controller.
+type Config struct {
+	Machine  Machine
+	Username string
+	Password string
+	// MaxSessions is how many sessions may be open at once; 0 is 8. Real
+	// controllers have 4 to 16, and clients that leak them lock others out.
+	MaxSessions int
+	// SessionTimeout ends a session not used for so long; 0 is 30 minutes.
+	SessionTimeout time.Duration
+	// MediaDir is where virtual media is kept while inserted.
+	MediaDir string
+	// MediaClient fetches virtual media; nil is http.DefaultClient.
+	MediaClient *http.Client
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Server is the controller: an http.Handler for a listener of its own.
+type Server struct {
+	config   Config
+	machine  Machine
+	log      *slog.Logger
+	mux      *http.ServeMux
+	sessions *sessions
+	counters *counters
+	faults   *faults
+	media    *media
+
+	// life ends with Close; hanging requests and late power changes wait on
+	// it, and late counts the latter.
+	life context.Context
+	end  context.CancelFunc
+	late sync.WaitGroup
+}
+
+// New makes the controller of one machine.
+func New(c Config) *Server {
+	if c.MaxSessions == 0 {
+		c.MaxSessions = 8
+	}
+	if c.SessionTimeout == 0 {
+		c.SessionTimeout = 30 * time.Minute
+	}
+	if c.MediaClient == nil {
+		c.MediaClient = http.DefaultClient
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	s := &Server{
+		config: c, machine: c.Machine,
+		log:      c.Log.With("bmc", c.Machine.Spec().Name),
+		mux:      http.NewServeMux(),
+		sessions: newSessions(c.MaxSessions, c.SessionTimeout, c.Now),
+		counters: newCounters(),
+		faults:   newFaults(),
+		media:    &media{client: c.MediaClient, dir: c.MediaDir, tray: c.Machine},
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	table := map[string]resource{}
+	for _, r := range s.routes() {
+		if table[r.path] == nil {
+			table[r.path] = resource{}
+		}
+		table[r.path][r.method] = r
+	}
+	for path, methods := range table {
+		s.mux.Handle(path, s.serve(methods))
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.writeError(w, r, problem(resourceMissing, r.URL.Path))
+	})
+	return s
+}
+
+// Close lets hanging requests go, drops power changes still to come, and
+// ejects virtual media. Calling it again is fine.
+func (s *Server) Close() error {
+	s.end()
+	s.late.Wait()
+	return s.media.eject(context.Background())
+}
+
+// ServeHTTP counts the request, applies the fault in force, and answers.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.counters.begin(r)()
+	// Clients write collections with and without a slash at the end.
+	if path := strings.TrimRight(r.URL.Path, "/"); path != r.URL.Path {
+		r = r.Clone(r.Context())
+		r.URL.Path = path
+	}
+	if !s.misbehave(w, r) {
+		s.mux.ServeHTTP(w, r)
+	}
+}
+
+// handler answers one method of one resource.
+type handler func(*http.Request) (reply, error)
+
+// reply is an answer before it is written: a nil body is 204, a []byte is
+// written as it is, anything else as JSON.
+type reply struct {
+	status int // 0 is 200
+	header http.Header
+	body   any
+}
+
+// route is one method of one resource; open ones need no authentication.
+type route struct {
+	method string
+	path   string
+	open   bool
+	handle handler
+}
+
+// resource is the methods of one path.
+type resource map[string]route
+
+// serve makes the HTTP handler of one resource.
+func (s *Server) serve(methods resource) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet // net/http drops the body
+		}
+		rt, known := methods[method]
+		if !known {
+			w.Header().Set("Allow", methods.allow())
+			s.writeError(w, r, problem(operationNotAllowed))
+			return
+		}
+		if !rt.open {
+			if err := s.authenticate(r); err != nil {
+				s.writeError(w, r, err)
+				return
+			}
+		}
+		if err := s.precondition(methods, r); err != nil {
+			s.writeError(w, r, err)
+			return
+		}
+		answer, err := rt.handle(r)
+		if err != nil {
+			s.writeError(w, r, err)
+			return
+		}
+		s.write(w, r, answer)
+	})
+}
+
+// allow is the Allow header of a resource (RFC 9110, 10.2.1).
+func (m resource) allow() string {
+	var names []string
+	for _, name := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		if _, ok := m[name]; ok {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 && names[0] == http.MethodGet {
+		names = append(names, http.MethodHead)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,99 @@
+package redfish
+
+import (
+	"net/http"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
+)
+
+const storagePath = systemPath + "/Storage/1"
+
+// storage is Storage.v1_13_0: one controller with every disk behind it.
+type storage struct {
+	common
+	Status             status
+	StorageControllers []storageController
+	Drives             []link
+	Volumes            link
+}
+
+type storageController struct {
+	ODataID  string `json:"@odata.id"`
+	MemberID string `json:"MemberId"`
+	Name     string
+	Status   status
+}
+
+func (s *Server) getStorage(*http.Request) (reply, error) {
+	return ok(storage{
+		common: head(storagePath, "Storage.v1_13_0.Storage", "Storage"),
+		Status: enabled(),
+		StorageControllers: []storageController{
+			{ODataID: storagePath + "#/StorageControllers/0", MemberID: "0", Name: "Controller", Status: enabled()},
+		},
+		Drives:  links(numbered(storagePath+"/Drives", len(s.machine.Spec().Disks))...),
+		Volumes: link{storagePath + "/Volumes"},
+	})
+}
+
+// drive is Drive.v1_16_0.
+type drive struct {
+	common
+	Manufacturer   string
+	Model          string
+	SerialNumber   string
+	CapacityBytes  int64
+	BlockSizeBytes int
+	MediaType      string
+	Protocol       string `json:",omitempty"`
+	Status         status
+}
+
+func (s *Server) getDrive(r *http.Request) (reply, error) {
+	disks := s.machine.Spec().Disks
+	i, err := member(r, len(disks))
+	if err != nil {
+		return reply{}, err
+	}
+	d := disks[i]
+	return ok(drive{
+		common:       head(r.URL.Path, "Drive.v1_16_0.Drive", "Drive"),
+		Manufacturer: "QEMU", Model: driveModel(d), SerialNumber: d.Serial,
+		CapacityBytes: d.SizeMB << 20, BlockSizeBytes: d.LogicalSectorSize,
+		MediaType: "SSD", Protocol: protocols[d.Bus], Status: enabled(),
+	})
+}
+
+// protocols are Redfish's words for a bus; it has none for virtio.
+var protocols = map[qemu.Bus]string{qemu.BusNVMe: "NVMe", qemu.BusSATA: "SATA", qemu.BusSCSI: "SAS"}
+
+func driveModel(d qemu.Disk) string { return "QEMU " + string(d.Bus) + " disk" }
+
+// simpleStorage is SimpleStorage.v1_3_1, what older clients read.
+type simpleStorage struct {
+	common
+	Status  status
+	Devices []simpleDevice
+}
+
+type simpleDevice struct {
+	Name          string
+	Manufacturer  string
+	Model         string
+	CapacityBytes int64
+	Status        status
+}
+
+func (s *Server) getSimpleStorage(*http.Request) (reply, error) {
+	devices := []simpleDevice{}
+	for _, d := range s.machine.Spec().Disks {
+		devices = append(devices, simpleDevice{
+			Name: d.Serial, Manufacturer: "QEMU", Model: driveModel(d),
+			CapacityBytes: d.SizeMB << 20, Status: enabled(),
+		})
+	}
+	return ok(simpleStorage{
+		common: head(systemPath+"/SimpleStorage/1", "SimpleStorage.v1_3_1.SimpleStorage", "Simple Storage"),
+		Status: enabled(), Devices: devices,
+	})
+}

@@ -1,0 +1,87 @@
+package redfish
+
+import (
+	"net/http"
+)
+
+// Where the media actions are posted, below the drive.
+const (
+	insertAction = "/Actions/VirtualMedia.InsertMedia"
+	ejectAction  = "/Actions/VirtualMedia.EjectMedia"
+)
+
+// virtualMedia is VirtualMedia.v1_6_0. Image and ImageName are null while
+// the drive is empty.
+type virtualMedia struct {
+	common
+	MediaTypes     []string
+	Image          *string
+	ImageName      *string
+	ConnectedVia   string
+	Inserted       bool
+	WriteProtected bool
+	Status         status
+	Actions        mediaActions
+}
+
+type mediaActions struct {
+	Insert action `json:"#VirtualMedia.InsertMedia"`
+	Eject  action `json:"#VirtualMedia.EjectMedia"`
+}
+
+func (s *Server) getMedia(*http.Request) (reply, error) {
+	body := virtualMedia{
+		common:     head(mediaPath, "VirtualMedia.v1_6_0.VirtualMedia", "Virtual CD"),
+		MediaTypes: []string{"CD", "DVD"}, ConnectedVia: "NotConnected", WriteProtected: true, Status: enabled(),
+		Actions: mediaActions{action{mediaPath + insertAction}, action{mediaPath + ejectAction}},
+	}
+	if image, name := s.media.inserted(); image != "" {
+		body.Image, body.ImageName, body.ConnectedVia, body.Inserted = &image, &name, "URI", true
+	}
+	return ok(body)
+}
+
+// insertRequest is the body of InsertMedia. A CD is read-only and inserted
+// as it is named, so the flags have one good value each.
+type insertRequest struct {
+	Image                string
+	Inserted             *bool
+	WriteProtected       *bool
+	UserName             string
+	Password             string
+	TransferMethod       string // stream or upload: the image is copied either way
+	TransferProtocolType string // follows from the URI
+	MediaType            string
+}
+
+func (s *Server) insertMedia(r *http.Request) (reply, error) {
+	const name = "VirtualMedia.InsertMedia"
+	var q insertRequest
+	if err := decode(r, &q); err != nil {
+		return reply{}, err
+	}
+	if q.Image == "" {
+		return reply{}, problem(parameterMissing, name, "Image").about("#/Image")
+	}
+	for parameter, value := range map[string]*bool{"Inserted": q.Inserted, "WriteProtected": q.WriteProtected} {
+		if value != nil && !*value {
+			return reply{}, problem(parameterNotInList, "false", parameter, name).about("#/" + parameter)
+		}
+	}
+	if err := s.media.insert(r.Context(), q); err != nil {
+		return reply{}, err
+	}
+	s.log.Info("media inserted", "image", q.Image)
+	return noContent()
+}
+
+func (s *Server) ejectMedia(r *http.Request) (reply, error) {
+	if err := decode(r, &struct{}{}); err != nil {
+		return reply{}, err
+	}
+	if err := s.media.eject(r.Context()); err != nil {
+		return reply{}, err
+	}
+	s.log.Info("media ejected")
+	return noContent()
+}

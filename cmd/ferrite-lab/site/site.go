@@ -1,0 +1,99 @@
+// Package site is a lab with a conductor in it, and an operator's hands: start
+// and kill the conductor, enroll machines, ask for verbs, wait for states. The
+// tour of `make lab` and the end-to-end tests both work on a site.
+//
+// It knows the programs by their paths and speaks to them over HTTP, as
+// anybody would; it must not reach into a conductor.
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/network"
+)
+
+// apiPort is where the conductor listens, on the bridge's address.
+const apiPort = 6385
+
+// conductorDir is the conductor's data folder in the lab's.
+const conductorDir = "conductor"
+
+// Config is what a site is to be.
+type Config struct {
+	Lab     lab.Config
+	Ferrite string   // path of the program
+	Kernel  string   // of the ramdisk
+	Initrd  string   // of the ramdisk
+	Serve   []string // more flags of `ferrite serve`
+}
+
+// Site is a running site.
+type Site struct {
+	*lab.Lab
+	URL       string // of the API, inside the lab's network
+	Conductor *lab.Child
+
+	config Config
+	http   *http.Client
+}
+
+// New brings a site up: machines off, conductor ready.
+func New(ctx context.Context, c Config) (*Site, error) {
+	l, err := lab.New(ctx, c.Lab)
+	if err != nil {
+		return nil, err
+	}
+	// A lab that was killed in this folder left its nodes; these are others.
+	if err := os.RemoveAll(filepath.Join(c.Lab.Dir, conductorDir)); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	s := &Site{Lab: l, config: c, http: l.HTTPClient(), URL: fmt.Sprintf("http://%s:%d", l.Network.Gateway, apiPort)}
+	if err := s.StartConductor(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// StartConductor starts `ferrite serve` on the site's data and waits until it
+// answers. The one before must have ended.
+func (s *Site) StartConductor(ctx context.Context) error {
+	args := append([]string{
+		"serve", "--host", "lab", "--data-dir", filepath.Join(s.config.Lab.Dir, conductorDir),
+		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, apiPort),
+		"--boot", "--boot-interface", network.BridgeName,
+		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),
+		"--ramdisk-kernel", s.config.Kernel, "--ramdisk-initrd", s.config.Initrd,
+		"--kernel-append", "console=ttyS0,115200 quiet",
+	}, s.config.Serve...)
+	child, err := s.Start("conductor", exec.Command(s.config.Ferrite, args...))
+	if err != nil {
+		return fmt.Errorf("conductor: %w", err)
+	}
+	s.Conductor = child
+	for range 100 {
+		select {
+		case <-child.Done():
+			return fmt.Errorf("conductor ended at once; its log is %s", child.Log)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+		if s.call(ctx, http.MethodGet, "/v1", nil, nil) == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("conductor is not ready after 5 s; its log is %s", child.Log)
+}
+
+// Close takes the lab down, and what the conductor knew with it.
+func (s *Site) Close() error {
+	return errors.Join(s.Lab.Close(), os.RemoveAll(filepath.Join(s.config.Lab.Dir, conductorDir)))
+}
