@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// testCase is one story told to the end. Its error says which stage failed
+// and why.
+type testCase struct {
+	name     string
+	why      string
+	measured bool // runs alone: its times are figures
+	limit    time.Duration
+	run      func(ctx context.Context, b *bed) error
+}
+
+// cases are all of them, in the order they run.
+var cases = []testCase{
+	{"uefi", "a UEFI machine from enroll to its own OS, twice: raw, then qcow2 after an undeploy", true, 8 * time.Minute, uefiLife},
+	{"fast-track", "the same once, the agent kept running between cleaning and deploy", true, 6 * time.Minute, fastTrackLife},
+	{"bios", "a BIOS machine from enroll to its own OS, then rebuilt with another image", true, 6 * time.Minute, biosLife},
+	{"ovmf-pxe", "the firmware's own PXE and our TFTP", false, 6 * time.Minute, ovmfPXE},
+	{"uefi-http", "UEFI HTTP boot, no TFTP at all", false, 6 * time.Minute, uefiHTTP},
+	{"kill", "kill -9 of the conductor in the middle of cleaning, and of writing", false, 10 * time.Minute, killed},
+	{"bad-image", "404, cut short, wrong sum, too large, backing file: failed with the reason, then a good one", false, 12 * time.Minute, badImages},
+	{"bad-bmc", "wrong password, hanging, garbage, dropped: back to enroll with the reason, BMC not hammered", false, 8 * time.Minute, badBMC},
+	{"silence", "a machine that never calls times out with the last boot stage seen", false, 6 * time.Minute, silence},
+	{"formats", "gz, zst and compressed qcow2 boot; NVMe and SCSI disks; two NICs, one wired", false, 12 * time.Minute, formats},
+}

@@ -1,0 +1,92 @@
+// Command e2e is the end-to-end test: real DHCP packets, real QEMU machines,
+// real disks. Each case is a site of its own (a lab with a conductor in a
+// network namespace); the list is in cases.go. It needs root.
+//
+// Its last line says how it went, for people and scripts alike.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+func main() {
+	only := flag.String("run", "", "run the cases that match this `regexp`")
+	list := flag.Bool("list", false, "list the cases")
+	bench := flag.Bool("bench", false, "run the measured cases alone and print their figures")
+	bin := flag.String("bin", "bin", "`folder` with the programs and, in ramdisk/, the ramdisk")
+	keep := flag.Bool("keep", false, "keep the folders of cases that went well, too")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, options{only: *only, list: *list, bench: *bench, bin: *bin, keep: *keep}); err != nil {
+		fmt.Printf("e2e: failed: %v\n", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	only        string
+	list, bench bool
+	bin         string
+	keep        bool
+}
+
+// run runs the chosen cases: the measured ones alone, the others two at a
+// time, since a machine room of two cores holds two machines.
+func run(ctx context.Context, o options) error {
+	match, err := regexp.Compile(o.only)
+	if err != nil {
+		return fmt.Errorf("-run: %w", err)
+	}
+	var measured, others []testCase
+	for _, c := range cases {
+		switch {
+		case !match.MatchString(c.name):
+		case c.measured:
+			measured = append(measured, c)
+		case !o.bench:
+			others = append(others, c)
+		}
+	}
+	if o.list {
+		for _, c := range append(measured, others...) {
+			fmt.Printf("%-14s %s\n", c.name, c.why)
+		}
+		return nil
+	}
+	if os.Geteuid() != 0 {
+		return fmt.Errorf("network namespaces need root: run it as root")
+	}
+	b, err := prepare(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer b.tidy()
+	start := time.Now()
+	if o.bench {
+		if err := b.benchConductor(ctx); err != nil {
+			return err
+		}
+	}
+	if err := b.runAll(ctx, measured, 1); err != nil {
+		return err
+	}
+	if err := b.runAll(ctx, others, 2); err != nil {
+		return err
+	}
+	if o.bench {
+		fmt.Printf("bench: enroll to booted with the agent kept running %.1f s\n", b.figures.fast.Seconds())
+	}
+	fmt.Printf("%d cases passed in %.1f s\n", len(measured)+len(others), time.Since(start).Seconds())
+	fmt.Println(b.figures.line())
+	return nil
+}
