@@ -49,6 +49,15 @@ type BMC interface {
 	System(ctx context.Context, n node.Node) (node.System, error)
 }
 
+// Stepper is a BMC that has steps of its own: BIOS settings, RAID volumes,
+// firmware. DoStep begins a step, or asks after one that it answered a Task
+// for; it must find out by itself whether a step it is given again was begun
+// before (a conductor may die at any moment).
+type Stepper interface {
+	Steps(n node.Node) []node.StepOffer
+	DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error)
+}
+
 // AgentClient commands the agent of a ramdisk.
 type AgentClient interface {
 	Execute(ctx context.Context, a node.Agent, cmd agentapi.Command, wait bool) (agentapi.Result, error)

@@ -97,18 +97,6 @@ type Agent struct {
 	Doubted     bool   `json:"doubted,omitempty"`      // a run has failed with it: no other run is given to it
 }
 
-// Step is one thing to do, by name. A plan is a list of steps, so it can be
-// printed, compared and tested.
-type Step struct {
-	Interface string         `json:"interface"`
-	Step      string         `json:"step"`
-	Args      map[string]any `json:"args,omitempty"`
-	Priority  int            `json:"priority,omitempty"`
-	InBand    bool           `json:"in_band,omitempty"` // done by the agent
-	Abortable bool           `json:"abortable,omitempty"`
-	Reboot    bool           `json:"reboot_requested,omitempty"`
-}
-
 // Run is an activity under way: its steps and how far they have come.
 type Run struct {
 	Activity   string    `json:"activity"` // verify, inspect, clean, deploy, delete, power

@@ -1,0 +1,56 @@
+package node
+
+import "time"
+
+// Step is one thing to do, by name. A plan is a list of steps, so it can be
+// printed, compared and tested.
+type Step struct {
+	Interface string         `json:"interface"`
+	Step      string         `json:"step"`
+	Args      map[string]any `json:"args,omitempty"`
+	Priority  int            `json:"priority,omitempty"`
+	InBand    bool           `json:"in_band,omitempty"` // done by the agent
+	Abortable bool           `json:"abortable,omitempty"`
+	Reboot    bool           `json:"reboot_requested,omitempty"`
+}
+
+// Framework is a part of a node's life that has steps of its own.
+type Framework string
+
+// The frameworks, as Ironic names them.
+const (
+	VerifySteps  Framework = "verify"
+	CleanSteps   Framework = "clean"
+	DeploySteps  Framework = "deploy"
+	ServiceSteps Framework = "service"
+)
+
+// StepOffer is a step that a BMC driver can do, out of band.
+type StepOffer struct {
+	Interface string
+	Step      string
+	// Priority by framework: 0 is done only when asked for, a framework that
+	// is not named does not have the step.
+	Priority  map[Framework]int
+	Args      map[string]StepArg
+	Abortable bool
+	// NeedsNoRamdisk: it may run on a machine without an agent.
+	NeedsNoRamdisk bool
+}
+
+// StepArg describes one argument of an offered step, for people and for the
+// check that precedes a run.
+type StepArg struct {
+	Description string
+	Required    bool
+}
+
+// StepReport is what a driver says of a step it was given. A driver is asked
+// again, with the Task it answered, until the step is Done.
+type StepReport struct {
+	Done   bool          `json:"done,omitempty"`
+	Reboot bool          `json:"reboot,omitempty"` // power-cycle the machine, then ask again
+	Task   string        `json:"task,omitempty"`   // the driver's own memory of what is under way
+	After  time.Duration `json:"after,omitempty"`  // ask again no sooner than this
+	Note   string        `json:"note,omitempty"`   // what it waits for, for people
+}
