@@ -60,7 +60,11 @@ const (
 	Ignore  Action = iota // no DHCP answer at all: not ours
 	Address               // an address, but nothing to boot: the firmware goes on to its next device
 	Ramdisk               // an address, a boot loader, then Kernel and Initrd
+	Image                 // an address, a boot loader, then the ISO or disk image at ImageURL, read as it is needed
 )
+
+// Boots reports whether a machine gets a boot loader.
+func (a Action) Boots() bool { return a == Ramdisk || a == Image }
 
 // Boot is the answer to one Client.
 type Boot struct {
@@ -68,6 +72,8 @@ type Boot struct {
 	Kernel  string // absolute local path, or an http(s) URL
 	Initrd  string // absolute local path, or an http(s) URL
 	Cmdline string // kernel command line, without initrd=
+
+	ImageURL string // http(s) URL of what Image boots; its server must answer Range
 }
 
 // Booter is the one question boot asks. Boot is called several times in one

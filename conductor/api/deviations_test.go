@@ -30,16 +30,6 @@ func deviations() map[string]deviation {
 
 		"09#12": {why: "malformed JSON is the client's mistake: 400, not 500", status: 400},
 
-		"12#42":  {why: "manual cleaning is not built", status: 400},
-		"12#44":  {why: "hence the node is manageable already", status: 400},
-		"12#51":  {why: "manual cleaning is not built", status: 400},
-		"12#55":  {why: "hence the node is manageable already", status: 400},
-		"12#96":  {why: "rescue is not built", status: 400},
-		"12#101": {why: "hence there is nothing to unrescue", status: 400},
-		"12#114": {why: "adopt is not built", status: 400, then: []string{
-			"PUT " + walk + ` {"target":"provide"}`, "PUT " + walk + ` {"target":"active"}`,
-		}},
-
 		"20#7": {why: "our drivers read other keys of driver_info", shape: true},
 
 		"30#5": {why: "states/provision cannot be read: 405, not 500", status: 405},

@@ -90,6 +90,9 @@ func readStep(item map[string]any, prioritised bool) (node.Step, error) {
 	if s.Args, ok = item["args"].(map[string]any); !ok && item["args"] != nil {
 		return s, fmt.Errorf("%s is not of type 'object'", python(item["args"]))
 	}
+	if err := readChildren(item, &s); err != nil {
+		return s, err
+	}
 	if !prioritised {
 		return s, nil
 	}
@@ -99,4 +102,24 @@ func readStep(item map[string]any, prioritised bool) (node.Step, error) {
 	}
 	s.Priority = int(p)
 	return s, nil
+}
+
+// readChildren reads which child nodes a step is for.
+func readChildren(item map[string]any, s *node.Step) error {
+	var ok bool
+	if s.OnChildren, ok = item["execute_on_child_nodes"].(bool); !ok && item["execute_on_child_nodes"] != nil {
+		return fmt.Errorf("%s is not of type 'boolean'", python(item["execute_on_child_nodes"]))
+	}
+	list, ok := item["limit_child_node_execution"].([]any)
+	if !ok && item["limit_child_node_execution"] != nil {
+		return fmt.Errorf("%s is not of type 'array'", python(item["limit_child_node_execution"]))
+	}
+	for _, child := range list {
+		name, ok := child.(string)
+		if !ok || name == "" {
+			return fmt.Errorf("%s does not name a child node", python(child))
+		}
+		s.Children = append(s.Children, name)
+	}
+	return nil
 }

@@ -39,7 +39,13 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (pxe.Boot, error) {
 	if err != nil {
 		return pxe.Boot{}, err
 	}
-	if !port.PXEEnabled || !plan.WantsRamdisk(n) {
+	if !port.PXEEnabled {
+		return pxe.Boot{Action: pxe.Address}, nil
+	}
+	if own, ok := plan.BootsInstance(n); ok {
+		return instance(own), nil
+	}
+	if !plan.WantsRamdisk(n) {
 		return pxe.Boot{Action: pxe.Address}, nil
 	}
 	kernel, initrd := p.ramdisk(n)
@@ -49,10 +55,26 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (pxe.Boot, error) {
 	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: p.cmdline(n, c.MAC)}, nil
 }
 
-// ramdisk prefers what the node names over the conductor's own.
+// instance boots what the machine runs as its workload.
+func instance(b plan.InstanceBoot) pxe.Boot {
+	if b.ISO != "" {
+		return pxe.Boot{Action: pxe.Image, ImageURL: b.ISO}
+	}
+	return pxe.Boot{
+		Action: pxe.Ramdisk, Kernel: strings.TrimPrefix(b.Kernel, "file://"), Initrd: strings.TrimPrefix(b.Ramdisk, "file://"),
+		Cmdline: b.Cmdline,
+	}
+}
+
+// ramdisk prefers what the node names over the conductor's own; a rescue may
+// have one to itself.
 func (p *Policy) ramdisk(n node.Node) (kernel, initrd string) {
-	k, _ := n.DriverInfo["deploy_kernel"].(string)
-	r, _ := n.DriverInfo["deploy_ramdisk"].(string)
+	kind := "deploy"
+	if plan.Rescuing(n) && n.DriverInfo["rescue_kernel"] != nil {
+		kind = "rescue"
+	}
+	k, _ := n.DriverInfo[kind+"_kernel"].(string)
+	r, _ := n.DriverInfo[kind+"_ramdisk"].(string)
 	if k != "" && r != "" {
 		return strings.TrimPrefix(k, "file://"), strings.TrimPrefix(r, "file://")
 	}

@@ -81,6 +81,9 @@ func (e *Engine) facts(ctx context.Context, n node.Node) (plan.Facts, error) {
 		return plan.Facts{}, fmt.Errorf("effects of node %s: %w", n.UUID, err)
 	}
 	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil}
+	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
+		f.Offers = stepper.Steps(n)
+	}
 	f.AgentSeen, f.BootStage = e.memory.facts(n.UUID)
 	if f.BootStage == "" && n.Run != nil && e.started.After(n.Run.Since) {
 		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.started.UTC().Format("15:04:05"))
@@ -106,6 +109,9 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	saved, err := e.Store.Commit(ctx, c)
 	if err != nil {
 		return saved, err
+	}
+	for _, m := range c.Moves {
+		e.Log.Info("state", "node", saved.UUID, "name", saved.Name, "from", m.From, "on", m.On, "to", m.To)
 	}
 	if c.Insert != nil {
 		e.memory.forget(saved.UUID) // of a deleted node that had the same UUID

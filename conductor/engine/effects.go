@@ -26,6 +26,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"management.validate":        (*job).validateManagement,
 	"power.power_on":             (*job).power,
 	"power.power_off":            (*job).power,
+	"power.reboot":               (*job).power,
 	"power.request":              (*job).power,
 	"management.set_boot_device": (*job).setBootDevice,
 	"management.set_boot_mode":   (*job).setBootMode,
@@ -35,6 +36,9 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"agent.install_bootloader":   (*job).installBootloader,
 	"agent.sync":                 (*job).sync,
 	"agent.power_off":            (*job).agentPowerOff,
+	"agent.finalize_rescue":      (*job).finalizeRescue,
+	"driver.execute_step":        (*job).driverStep,
+	"children.execute_step":      (*job).childrenStep,
 	"agent.poll":                 (*job).poll,
 }
 

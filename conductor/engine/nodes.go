@@ -190,6 +190,13 @@ func (e *Engine) Provision(ctx context.Context, ref string, r plan.Request) erro
 			return node.Refuse(node.Invalid, "config drive: %v", err)
 		}
 	}
+	if r.RescuePassword != "" {
+		hash, err := hashPassword(r.RescuePassword)
+		if err != nil {
+			return err
+		}
+		r.RescueHash, r.RescuePassword = hash, ""
+	}
 	_, err := e.act(ctx, ref, r)
 	return err
 }

@@ -51,6 +51,7 @@ func (j *job) power(ctx context.Context) (any, error) {
 var powerTarget = map[string]node.PowerState{
 	"power.power_on":  node.PowerOn,
 	"power.power_off": node.PowerOff,
+	"power.reboot":    node.Rebooting,
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

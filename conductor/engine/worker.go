@@ -193,8 +193,8 @@ func (e *Engine) tries(name string) int {
 	switch {
 	case strings.HasSuffix(name, ".validate"):
 		return min(2, e.Retries)
-	case name == "agent.poll":
-		return 3 * e.Retries // minutes: a short outage of the network must not end a long write
+	case name == "agent.poll", name == "driver.execute_step":
+		return 3 * e.Retries // minutes: a short outage must not end a long write, nor a BMC's own restart a step
 	}
 	return e.Retries
 }

@@ -68,6 +68,7 @@ type Node struct {
 	UpdatedAt            *time.Time `json:"updated_at,omitempty"`
 
 	Run      *Run      `json:"run,omitempty"`     // the activity under way
+	Child    *ChildRun `json:"child,omitempty"`   // the last step done for the parent node
 	Agent    Agent     `json:"agent"`             // the ramdisk's agent, as far as it is known
 	Deadline time.Time `json:"deadline,omitzero"` // when waiting ends in Expired; zero for never
 }
@@ -95,26 +96,6 @@ type Agent struct {
 	TokenSent   bool   `json:"token_sent,omitempty"`   // given out once this boot
 	LastCommand string `json:"last_command,omitempty"` // id of the newest command whose answer is recorded
 	Doubted     bool   `json:"doubted,omitempty"`      // a run has failed with it: no other run is given to it
-}
-
-// Run is an activity under way: its steps and how far they have come.
-type Run struct {
-	Activity   string    `json:"activity"` // verify, inspect, clean, deploy, delete, power
-	Steps      []Step    `json:"steps"`
-	Index      int       `json:"index"`
-	Generation int64     `json:"generation"`         // outcomes of another generation are dropped
-	Command    string    `json:"command,omitempty"`  // id of the agent command awaited
-	Relisted   int       `json:"relisted,omitempty"` // how often the agent's steps were begun again
-	Waiting    string    `json:"waiting,omitempty"`  // what a waiting step waits for, for people
-	Since      time.Time `json:"since,omitzero"`
-}
-
-// Current returns the step being done, nil when the run has none left.
-func (r *Run) Current() *Step {
-	if r == nil || r.Index < 0 || r.Index >= len(r.Steps) {
-		return nil
-	}
-	return &r.Steps[r.Index]
 }
 
 // Port is one network interface of a node, known by its MAC (lower case).
@@ -190,9 +171,10 @@ type Change struct {
 	Delete    string  // UUID; ports, history, inspection and effects go with it
 	Effects   []Effect
 	History   []HistoryEntry
-	PutPorts  []Port     // insert or replace by UUID; ErrConflict on a taken address
-	DropPorts []string   // UUIDs
-	Inspected *Inspected // of Save's node
+	Moves     []Transition // the rows of the table that were taken, for the log; not stored
+	PutPorts  []Port       // insert or replace by UUID; ErrConflict on a taken address
+	DropPorts []string     // UUIDs
+	Inspected *Inspected   // of Save's node
 }
 
 // Query filters and pages nodes. Nil and zero fields do not filter.

@@ -10,8 +10,13 @@ type Step struct {
 	Args      map[string]any `json:"args,omitempty"`
 	Priority  int            `json:"priority,omitempty"`
 	InBand    bool           `json:"in_band,omitempty"` // done by the agent
+	Driver    bool           `json:"driver,omitempty"`  // done by the BMC driver
 	Abortable bool           `json:"abortable,omitempty"`
 	Reboot    bool           `json:"reboot_requested,omitempty"`
+	// OnChildren: done on the child nodes instead, on those of Children when
+	// it names any.
+	OnChildren bool     `json:"execute_on_child_nodes,omitempty"`
+	Children   []string `json:"limit_child_node_execution,omitempty"`
 }
 
 // Framework is a part of a node's life that has steps of its own.

@@ -167,6 +167,9 @@ func Next(s State, e Event) (State, error) {
 	return s, &InvalidEventError{s, e}
 }
 
+// Row finds the row for e in s; nil when there is none.
+func Row(s State, e Event) *Transition { return index[s][e] }
+
 // Requestable reports whether an operator may ask for e in s.
 func Requestable(s State, e Event) bool {
 	t, ok := index[s][e]

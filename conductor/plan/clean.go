@@ -6,25 +6,60 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// clean wipes what the last owner left, with those steps of the agent whose
-// priority is not zero: cleaning -> available. With automated cleaning off, or
-// a deploy interface without a ramdisk, it has no steps and is over at once.
+// clean wipes what the last owner left, with those steps of driver and agent
+// whose priority is not zero: cleaning -> available. By hand it does what an
+// operator has listed instead: cleaning -> manageable.
 type clean struct{}
 
-func (clean) steps(d *decision) []node.Step {
-	if !automatedClean(d) || !agentDeploy(d.n) {
-		return nil
+func (clean) steps(d *decision) ([]node.Step, error) {
+	if d.n.Run.ByHand {
+		return d.byHand(node.CleanSteps, leaveRamdisk)
 	}
-	return append(withAgent(d), leaveRamdisk(d)...)
+	if !automatedClean(d) {
+		return nil, nil
+	}
+	if !agentDeploy(d.n) {
+		return d.automatic(node.CleanSteps, nil), nil
+	}
+	return append(withAgent(d), leaveRamdisk(d)...), nil
 }
 
-func (clean) done(d *decision) { d.fire(node.Done) }
+// byHand is a run of the steps an operator has listed, in a ramdisk where they
+// need one; leave ends the ramdisk.
+func (d *decision) byHand(fw node.Framework, leave func(*decision) []node.Step) ([]node.Step, error) {
+	r := d.n.Run
+	if !r.NoRamdisk && d.needsRamdisk(fw, r.Listed) {
+		return append(withAgent(d), leave(d)...), nil
+	}
+	r.NoRamdisk = true
+	return d.resolve(fw, r.Listed, nil)
+}
 
-// A failed clean takes the node out of service: its disks may still hold
-// somebody's data. Ironic does the same, with this fault.
-func (clean) fail(d *decision, reason string) {
+func (clean) done(d *decision, r node.Run) {
+	if r.ByHand {
+		d.fire(node.Manage)
+		return
+	}
+	d.fire(node.Done)
+}
+
+// A clean that fails at a step takes the node out of service: its disks may
+// hold half of something. One that never came to a step does not. Ironic does
+// the same, with this fault.
+func (clean) fail(d *decision, r node.Run, reason string) {
 	d.fire(node.Fail)
-	d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = true, reason, "clean failure"
+	d.outOfService(r, "clean failure", reason)
+	if r.ByHand {
+		d.n.TargetProvisionState = node.Manageable
+	}
+}
+
+// outOfService puts a node into maintenance when its run has failed at a step
+// of the framework.
+func (d *decision) outOfService(r node.Run, fault, reason string) {
+	if s := r.Current(); s != nil && (s.InBand || s.Driver || s.OnChildren) {
+		d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = true, reason, fault
+	}
 }
 
 func (clean) timeout(s Settings) time.Duration { return s.CleanTimeout }

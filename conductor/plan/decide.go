@@ -30,7 +30,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	if !d.dirty {
 		return nil, nil
 	}
-	return &node.Change{Save: &d.n, Effects: d.effects, History: d.history, PutPorts: d.ports, Inspected: d.inspected}, nil
+	return &node.Change{Save: &d.n, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected}, nil
 }
 
 // decision is the scratch pad of one Decide.
@@ -39,9 +39,11 @@ type decision struct {
 	f         Facts
 	now       time.Time
 	dirty     bool
+	held      bool  // the request came to a held node, whose agent may be at hand
 	err       error // a row the table lacks: a fault of ours, never a client's
 	effects   []node.Effect
 	history   []node.HistoryEntry
+	moves     []node.Transition
 	ports     []node.Port
 	inspected *node.Inspected
 }
@@ -62,6 +64,8 @@ func (d *decision) handle(e Event) error {
 		d.expired()
 	case Restarted:
 		d.restarted()
+	case ChildStep:
+		return d.childStep(e)
 	default:
 		return fmt.Errorf("plan: no rule for an event of type %T", e)
 	}
@@ -75,11 +79,20 @@ func (d *decision) fire(e node.Event) {
 		d.err = fmt.Errorf("plan: node %s in run %s: %w", d.n.UUID, d.activityName(), err)
 		return
 	}
+	d.moves = append(d.moves, *node.Row(d.n.ProvisionState, e))
 	at := d.now
 	d.n.ProvisionState, d.n.ProvisionUpdatedAt = to, &at
-	d.n.TargetProvisionState = node.States[to].Target
+	d.target()
 	d.n.Deadline = time.Time{}
 	d.dirty = true
+}
+
+// target is where the state leads; cleaning by hand leads back.
+func (d *decision) target() {
+	d.n.TargetProvisionState = node.States[d.n.ProvisionState].Target
+	if d.n.Run != nil && d.n.Run.ByHand && d.n.TargetProvisionState != "" {
+		d.n.TargetProvisionState = node.Manageable
+	}
 }
 
 // owe makes the node owe one effect to the outside world.

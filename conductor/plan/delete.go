@@ -10,18 +10,18 @@ import (
 // instance brought with it is forgotten only once the machine is off.
 type tearDown struct{}
 
-func (tearDown) steps(d *decision) []node.Step {
+func (tearDown) steps(d *decision) ([]node.Step, error) {
 	if d.n.DisablePowerOff || !agentDeploy(d.n) {
-		return nil
+		return nil, nil
 	}
-	return []node.Step{step("power", "power_off", nil)}
+	return []node.Step{step("power", "power_off", nil)}, nil
 }
 
-func (tearDown) done(d *decision) {
+func (tearDown) done(d *decision, _ node.Run) {
 	d.n.InstanceInfo, d.n.InstanceUUID, d.n.AllocationUUID = nil, "", ""
 	d.fire(node.Clean)
 	d.start("clean")
 }
 
-func (tearDown) fail(d *decision, _ string)       { d.fire(node.Fail) }
-func (tearDown) timeout(s Settings) time.Duration { return s.PowerTimeout }
+func (tearDown) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
+func (tearDown) timeout(s Settings) time.Duration       { return s.PowerTimeout }

@@ -2,36 +2,151 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// deploy writes an image and boots it: deploying -> active. Rebuild is the
-// same activity on a node that has an instance already.
+// deploy puts a workload on the machine: deploying -> active. Rebuild is the
+// same activity on a node that has an instance already. The deploy interface
+// says how.
 type deploy struct{}
 
-func (deploy) steps(d *decision) []node.Step {
-	if !agentDeploy(d.n) {
-		return nil
+// deployPlans is the conductor's own steps by deploy interface.
+var deployPlans = map[string]func(*decision) []node.Step{
+	"fake":         func(*decision) []node.Step { return nil },
+	"direct":       writeAndBoot,
+	"custom-agent": customAgent,
+	"ramdisk":      bootInstance,
+}
+
+// The priorities Ironic gives to the parts of a deploy. Steps of drivers,
+// agents, templates and requests find their place between them by their own.
+const (
+	atRamdisk    = 100 // the ramdisk is booted
+	atImage      = 80  // the image is written
+	atBootloader = 60  // the boot settings are made
+	atLeaving    = 40  // the ramdisk is left
+	atInstance   = 20  // the instance is booted
+)
+
+func (deploy) steps(d *decision) ([]node.Step, error) {
+	if err := CheckInstance(d.n); err != nil { // it may have changed since the request
+		return nil, err
 	}
-	return append(withAgent(d),
-		node.Step{Interface: "deploy", Step: "write_image", Priority: 80, InBand: true, Args: writeImageArgs(d.n)},
-		step("agent", "install_bootloader", map[string]any{"target_boot_mode": d.n.BootMode}),
+	own := deployPlans[d.n.Interfaces["deploy"]](d)
+	if slices.ContainsFunc(own, func(s node.Step) bool { return s.String() == getSteps }) {
+		early, err := d.deploySteps(nil, func(priority int) bool { return priority > atRamdisk })
+		return append(early, own...), err // the others are placed when the agent's are known
+	}
+	all, err := d.deploySteps(nil, func(int) bool { return true })
+	return mergeSteps(own, all), err
+}
+
+// writeAndBoot streams the image onto the disk (deploy interface direct).
+func writeAndBoot(d *decision) []node.Step {
+	return append(prioritised(atRamdisk, withAgent(d)...), append([]node.Step{
+		{Interface: "deploy", Step: "write_image", Priority: atImage, InBand: true, Args: writeImageArgs(d.n)},
+		{Interface: "agent", Step: "install_bootloader", Priority: atBootloader, Args: map[string]any{"target_boot_mode": d.n.BootMode}},
+	}, leaveForDisk()...)...)
+}
+
+// customAgent leaves the writing to steps that a request, a template or a
+// ramdisk of the operator's own brings (deploy interface custom-agent).
+func customAgent(d *decision) []node.Step {
+	return append(prioritised(atRamdisk, withAgent(d)...), leaveForDisk()...)
+}
+
+// leaveForDisk ends the ramdisk and boots what is on the disk now. The ramdisk
+// shuts down by itself, so that nothing it wrote is lost.
+func leaveForDisk() []node.Step {
+	return append(prioritised(atLeaving,
 		step("agent", "sync", nil),
 		step("management", "set_boot_device", map[string]any{"device": "disk", "persistent": true}),
 		step("agent", "power_off", nil),
 		step("power", "power_off", map[string]any{"grace_seconds": 10}),
-		step("power", "power_on", nil),
-	)
+	), prioritised(atInstance, step("power", "power_on", nil))...)
 }
 
-func (deploy) done(d *decision) { d.fire(node.Done) }
+// writeImage is the agent's step that the conductor gives a place and
+// arguments of its own.
+const writeImage = "deploy.write_image"
+
+func prioritised(priority int, steps ...node.Step) []node.Step {
+	for i := range steps {
+		steps[i].Priority = priority
+	}
+	return steps
+}
+
+// deploySteps is what is to be done beside the conductor's own steps: what
+// driver and agent do unasked, and what templates and the request ask for. A
+// step asked for replaces the one of the same name; with priority 0 it only
+// takes it away. Those that want does not want are left out.
+func (d *decision) deploySteps(agent byAgent, want func(priority int) bool) ([]node.Step, error) {
+	steps := d.automatic(node.DeploySteps, agent)
+	var asked []node.Step
+	for _, s := range d.n.Run.Listed {
+		if s.Priority > 0 && want(s.Priority) {
+			asked = append(asked, s)
+		}
+	}
+	asked, err := d.resolve(node.DeploySteps, asked, agent)
+	if err != nil {
+		return nil, err
+	}
+	steps = slices.DeleteFunc(steps, func(s node.Step) bool {
+		return !want(s.Priority) || s.String() == writeImage || listed(d.n.Run, s)
+	})
+	steps = append(steps, asked...)
+	sortSteps(steps)
+	return steps, nil
+}
+
+// listed reports whether a run was asked for a step of this name.
+func listed(r *node.Run, s node.Step) bool {
+	return slices.ContainsFunc(r.Listed, func(l node.Step) bool { return l.String() == s.String() })
+}
+
+// placeAround puts the steps of a deploy between the conductor's own, now that
+// the agent's are known.
+func (d *decision) placeAround(agent byAgent) error {
+	steps, err := d.deploySteps(agent, func(priority int) bool { return priority <= atRamdisk })
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if s.InBand && s.Priority <= atLeaving {
+			return fmt.Errorf("step %s with priority %d comes when the ramdisk is left already: give it %d to %d", s, s.Priority, atLeaving+1, atRamdisk-1)
+		}
+	}
+	r := d.n.Run
+	own := slices.DeleteFunc(slices.Clone(r.Steps[r.Index+1:]), func(s node.Step) bool { return s.InBand && listed(r, s) })
+	rest := mergeSteps(own, d.returnToRamdisk(steps))
+	r.Steps = append(r.Steps[:r.Index+1:r.Index+1], rest...)
+	return nil
+}
+
+// mergeSteps puts each of more, which is in order, before the first of own
+// with a lower priority. Own steps keep their order.
+func mergeSteps(own, more []node.Step) []node.Step {
+	out := make([]node.Step, 0, len(own)+len(more))
+	for _, s := range own {
+		for len(more) > 0 && more[0].Priority > s.Priority {
+			out, more = append(out, more[0]), more[1:]
+		}
+		out = append(out, s)
+	}
+	return append(out, more...)
+}
+
+func (deploy) done(d *decision, _ node.Run) { d.fire(node.Done) }
 
 // The machine stays as it is, its agent running, for a look at it. The agent
 // has wiped the start of a disk it could not write whole, so it cannot boot
 // half an image.
-func (deploy) fail(d *decision, _ string) { d.fire(node.Fail) }
+func (deploy) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
 
 func (deploy) timeout(s Settings) time.Duration { return s.DeployTimeout }
 
@@ -54,29 +169,6 @@ func writeImageArgs(n node.Node) map[string]any {
 		}
 	}
 	return map[string]any{"image_info": info}
-}
-
-// CheckInstance refuses a deploy that cannot succeed, before anything is
-// changed.
-func CheckInstance(n node.Node) error {
-	switch n.Interfaces["deploy"] {
-	case "fake":
-		return nil
-	case "direct":
-	default:
-		return node.Refuse(node.Invalid, "node %s has deploy interface %q, which is not built into this release; set deploy_interface to direct", n.UUID, n.Interfaces["deploy"])
-	}
-	src := text(n.InstanceInfo, "image_source")
-	if src == "" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is missing; set it to the http(s) URL of an image", n.UUID)
-	}
-	if text(n.InstanceInfo, "image_checksum") == "" && text(n.InstanceInfo, "image_os_hash_value") == "" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: image %s has no checksum; set instance_info/image_checksum, or image_os_hash_algo and image_os_hash_value", n.UUID, src)
-	}
-	if text(n.InstanceInfo, "image_os_hash_value") != "" && text(n.InstanceInfo, "image_os_hash_algo") == "" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_os_hash_value needs image_os_hash_algo (sha256 or sha512)", n.UUID)
-	}
-	return nil
 }
 
 // text reads a string out of a free-form map; other types read as what they

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Event is something that happened to a node. There are seven kinds.
+// Event is something that happened to a node. There are eight kinds.
 type Event interface{ event() }
 
 // Request is an operator's verb with its arguments.
@@ -18,7 +18,9 @@ type Request struct {
 	CleanSteps     []node.Step
 	DeploySteps    []node.Step
 	ServiceSteps   []node.Step
-	RescuePassword string
+	Runbook        string // the trait of the runbook that the steps are of; "" for none
+	RescuePassword string // in clear, never stored: the engine makes RescueHash of it
+	RescueHash     string // hashed as crypt(3) does
 	DisableRamdisk bool
 }
 
@@ -59,11 +61,13 @@ func (AgentCalled) event()  {}
 func (Inspected) event()    {}
 func (Expired) event()      {}
 func (Restarted) event()    {}
+func (ChildStep) event()    {}
 
 // Facts is what Decide may know besides the node, gathered by the engine.
 type Facts struct {
 	Ports     []node.Port
-	Taken     map[string]bool // those of NewAddresses that are ports of other nodes
+	Offers    []node.StepOffer // what the BMC driver can do
+	Taken     map[string]bool  // those of NewAddresses that are ports of other nodes
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	BootStage string    // the last boot stage seen, for people; "" when none
@@ -78,6 +82,8 @@ type Settings struct {
 	FastTrackTimeout time.Duration // an agent heard of within this time counts as running
 	DeployTimeout    time.Duration // silence of the ramdisk that fails a deploy
 	CleanTimeout     time.Duration
+	RescueTimeout    time.Duration
+	ServiceTimeout   time.Duration
 	InspectTimeout   time.Duration
 	PowerTimeout     time.Duration // how long a power change may take
 }
@@ -89,6 +95,8 @@ func DefaultSettings() Settings {
 		FastTrackTimeout: 300 * time.Second,
 		DeployTimeout:    1800 * time.Second,
 		CleanTimeout:     1800 * time.Second,
+		RescueTimeout:    1800 * time.Second,
+		ServiceTimeout:   1800 * time.Second,
 		InspectTimeout:   1800 * time.Second,
 		PowerTimeout:     60 * time.Second,
 	}

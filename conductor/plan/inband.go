@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,10 +8,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
-
-// writeImagePriority is where Ironic's own deploy step stands; the agent's
-// steps above it come before the image, those below after it.
-const writeImagePriority = 80
 
 // What an agent may make of a run: that many steps listed, begun again so
 // often, a command named by so many bytes.
@@ -22,82 +17,56 @@ const (
 	maxID       = 256
 )
 
-func count(managers map[string][]agentapi.Step) (n int) {
-	for _, steps := range managers {
+func count(agent byAgent) (n int) {
+	for _, steps := range agent {
 		n += len(steps)
 	}
 	return n
 }
 
-// stepsKnown puts the agent's steps into the run.
+// stepsKnown puts the steps of the framework into the run, now that the
+// agent's are known too.
 func stepsKnown(d *decision, result json.RawMessage) error {
 	var s agentapi.Steps
 	if err := read(result, &s); err != nil {
 		return err
 	}
-	r := d.n.Run
-	at := r.Index + 1
-	if n := count(s.Clean) + count(s.Deploy); n > maxSteps {
+	agent := byAgent(s.Clean)
+	switch d.n.Run.Activity {
+	case "deploy":
+		agent = s.Deploy
+	case "service":
+		agent = s.Service
+	}
+	if n := count(agent); n > maxSteps {
 		return fmt.Errorf("the agent lists %d steps; at most %d are taken", n, maxSteps)
 	}
-	before, after := sorted(s.Clean), []node.Step(nil)
-	if r.Activity == "deploy" {
-		before, after = aroundImage(sorted(s.Deploy))
-	}
-	r.Steps = slices.Insert(r.Steps, at, before...)
-	if len(after) > 0 {
-		i := slices.IndexFunc(r.Steps, func(s node.Step) bool { return s.String() == "deploy.write_image" })
-		r.Steps = slices.Insert(r.Steps, i+1, after...)
+	if err := d.place(agent); err != nil {
+		d.endRun(err.Error())
+		return nil
 	}
 	d.next()
 	return nil
 }
 
-// aroundImage parts the agent's deploy steps around the image. Its write_image is
-// the one the run already has.
-func aroundImage(all []node.Step) (before, after []node.Step) {
-	for _, s := range all {
-		switch {
-		case s.String() == "deploy.write_image":
-		case s.Priority > writeImagePriority:
-			before = append(before, s)
-		default:
-			after = append(after, s)
+// place puts a framework's steps behind the current one: those of an
+// operator's list as they stand, others by their priority.
+func (d *decision) place(agent byAgent) error {
+	r := d.n.Run
+	fw := node.Framework(r.Activity)
+	switch {
+	case fw == node.DeploySteps:
+		return d.placeAround(agent)
+	case r.Listed != nil:
+		steps, err := d.resolve(fw, r.Listed, agent)
+		if err != nil {
+			return err
 		}
+		d.insert(r.Index+1, d.returnToRamdisk(steps)...)
+	default:
+		d.insert(r.Index+1, d.automatic(fw, agent)...)
 	}
-	return before, after
-}
-
-// tieBreak is Ironic's order of interfaces when priorities are equal, higher
-// first.
-var tieBreak = map[string]int{"vendor": 7, "power": 6, "management": 5, "firmware": 4, "deploy": 3, "bios": 2, "raid": 1}
-
-// sorted flattens the managers' steps, drops those with priority 0 (they run
-// only by request), keeps one of each name (the highest priority, then the
-// first manager by name), and puts them in order.
-func sorted(managers map[string][]agentapi.Step) []node.Step {
-	best := map[string]node.Step{}
-	names := make([]string, 0, len(managers))
-	for m := range managers {
-		names = append(names, m)
-	}
-	slices.Sort(names)
-	for _, m := range names {
-		for _, s := range managers[m] {
-			st := node.Step{Interface: s.Interface, Step: s.Step, Args: s.Args, Priority: s.Priority, InBand: true, Abortable: s.Abortable, Reboot: s.RebootRequested}
-			if old, ok := best[st.Step]; s.Priority > 0 && (!ok || s.Priority > old.Priority) {
-				best[st.Step] = st
-			}
-		}
-	}
-	out := make([]node.Step, 0, len(best))
-	for _, s := range best {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b node.Step) int {
-		return cmp.Or(b.Priority-a.Priority, tieBreak[b.Interface]-tieBreak[a.Interface], cmp.Compare(a.Step, b.Step))
-	})
-	return out
+	return nil
 }
 
 // commandAnswered takes the state of an agent command: just begun, still
@@ -117,7 +86,7 @@ func commandAnswered(d *decision, result json.RawMessage) error {
 		r.Command = res.ID
 		d.await(fmt.Sprintf("the agent to finish %s", r.Current()))
 	case agentapi.Succeeded:
-		d.stepSucceeded()
+		d.stepDone()
 	case agentapi.CleanVersionMismatch, agentapi.VersionMismatch:
 		return d.stepsChanged()
 	default:
@@ -129,30 +98,21 @@ func commandAnswered(d *decision, result json.RawMessage) error {
 	return nil
 }
 
-func (d *decision) stepSucceeded() {
-	r := d.n.Run
-	d.work()
-	if r.Current().Reboot {
-		again := append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))
-		r.Steps = slices.Insert(r.Steps, r.Index+1, again...)
-	}
-	d.next()
-}
-
 // stepsChanged begins the agent's steps again: the agent is not the one that
-// listed them (another ramdisk was booted in between).
+// listed them (another ramdisk was booted in between). Ironic does so for
+// automated cleaning alone.
 func (d *decision) stepsChanged() error {
 	r := d.n.Run
 	at := slices.IndexFunc(r.Steps, func(s node.Step) bool { return s.String() == getSteps })
-	if r.Activity != "clean" || at < 0 {
+	if r.Activity != "clean" || r.Listed != nil || at < 0 {
 		return fmt.Errorf("the agent is not the one that listed its steps: its version has changed")
 	}
 	if r.Relisted++; r.Relisted > maxRelisted {
 		return fmt.Errorf("the agent's version has changed %d times while it ran its steps", r.Relisted)
 	}
 	d.note("INFO", "the agent's version has changed: its steps are listed and run again")
-	r.Steps = slices.DeleteFunc(r.Steps, func(s node.Step) bool { return s.InBand })
-	r.Index = at
+	r.Steps = slices.DeleteFunc(r.Steps, func(s node.Step) bool { return s.InBand || s.Driver })
+	r.Index, r.Command = at, ""
 	d.advance()
 	return nil
 }

@@ -18,29 +18,29 @@ import (
 // (redfish), or not at all (fake).
 type inspect struct{}
 
-func (inspect) steps(d *decision) []node.Step {
+func (inspect) steps(d *decision) ([]node.Step, error) {
 	at := d.now
 	d.n.InspectionStartedAt, d.n.InspectionFinishedAt = &at, nil
 	switch d.n.Interfaces["inspect"] {
 	case "agent":
 		steps := append(bootRamdisk(d), step("inspect", "wait_for_data", nil))
 		if d.f.Settings.FastTrack { // over only once the next activity can use the agent
-			return append(steps, step("agent", "wait_for_heartbeat", nil))
+			return append(steps, step("agent", "wait_for_heartbeat", nil)), nil
 		}
-		return append(steps, leaveRamdisk(d)...)
+		return append(steps, leaveRamdisk(d)...), nil
 	case "redfish":
-		return []node.Step{step("inspect", "read_system", nil)}
+		return []node.Step{step("inspect", "read_system", nil)}, nil
 	}
-	return nil
+	return nil, nil
 }
 
-func (inspect) done(d *decision) {
+func (inspect) done(d *decision, _ node.Run) {
 	at := d.now
 	d.n.InspectionFinishedAt = &at
 	d.fire(node.Done)
 }
 
-func (inspect) fail(d *decision, _ string) {
+func (inspect) fail(d *decision, _ node.Run, _ string) {
 	d.n.InspectionStartedAt = nil
 	d.fire(node.Fail)
 }

@@ -39,6 +39,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"management.validate":        validated,
 	"power.power_on":             powerIs(node.PowerOn, false),
 	"power.power_off":            powerIs(node.PowerOff, true),
+	"power.reboot":               powerIs(node.PowerOn, true),
 	"management.set_boot_device": goOn,
 	"management.set_boot_mode":   bootModeSet,
 	"inspect.read_system":        systemKnown,
@@ -46,8 +47,11 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"agent.execute_step":         commandAnswered,
 	"agent.install_bootloader":   commandAnswered,
 	"agent.sync":                 commandAnswered,
+	"agent.finalize_rescue":      commandAnswered,
 	"agent.poll":                 commandAnswered,
 	"agent.power_off":            goOn, // the step after it waits until the machine is off
+	driverEffect:                 driverAnswered,
+	childrenEffect:               goOn,
 }
 
 func goOn(d *decision, _ json.RawMessage) error {

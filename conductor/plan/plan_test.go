@@ -81,7 +81,14 @@ func (s *scene) do(w []string) {
 		k, v, _ := strings.Cut(rest, "=")
 		s.set(k, v)
 	case "ask":
-		s.decide(Request{Verb: node.Event(rest)})
+		s.decide(s.request(rest))
+	case "child":
+		var e ChildStep
+		s.parse(rest, &e)
+		s.decide(e)
+	case "offers":
+		s.f.Offers = nil
+		s.parse(rest, &s.f.Offers)
 	case "power":
 		s.decide(PowerRequest{Target: node.PowerState(rest)})
 	case "ok", "fails":
@@ -122,6 +129,24 @@ func (s *scene) do(w []string) {
 	}
 }
 
+// request reads a verb and, after it, what comes with it as JSON.
+func (s *scene) request(rest string) Request {
+	verb, more, _ := strings.Cut(rest, " {")
+	r := Request{}
+	if more != "" {
+		s.parse("{"+more, &r)
+	}
+	r.Verb = node.Event(verb)
+	return r
+}
+
+func (s *scene) parse(body string, into any) {
+	s.t.Helper()
+	if err := json.Unmarshal([]byte(body), into); err != nil {
+		s.t.Fatalf("script: %v: %s", err, body)
+	}
+}
+
 func inspection(t *testing.T, body string) (i agentapi.Inspection) {
 	if err := json.Unmarshal([]byte(body), &i); err != nil {
 		t.Fatal(err)
@@ -135,10 +160,10 @@ func (s *scene) set(k, v string) {
 		s.f.Settings.FastTrack = v == "true"
 	case "automated_clean":
 		s.f.Settings.AutomatedClean = v == "true"
-	case "deploy_interface":
-		s.n.Interfaces["deploy"] = v
-	case "inspect_interface":
-		s.n.Interfaces["inspect"] = v
+	case "deploy_interface", "inspect_interface", "rescue_interface", "bios_interface", "firmware_interface":
+		s.n.Interfaces[strings.TrimSuffix(k, "_interface")] = v
+	case "trait":
+		s.n.Traits = []string{v}
 	case "state":
 		s.n.ProvisionState = node.State(v)
 	case "maintenance":
@@ -151,10 +176,8 @@ func (s *scene) set(k, v string) {
 		s.n.Retired = v == "true"
 	case "disable_power_off":
 		s.n.DisablePowerOff = v == "true"
-	case "image_source":
-		s.n.InstanceInfo["image_source"] = v
-	case "image_checksum":
-		s.n.InstanceInfo["image_checksum"] = v
+	case "image_source", "image_checksum", "boot_iso":
+		s.n.InstanceInfo[k] = v
 	case "capabilities":
 		s.n.Properties = map[string]any{"capabilities": v}
 	default:
@@ -194,8 +217,15 @@ func (s *scene) decide(e Event) {
 		s.say("inventory %s", c.Inspected.Inventory)
 	}
 	for _, ef := range c.Effects {
-		s.say("owes %s %s", ef.Name, ef.Args)
+		when := ""
+		if later := ef.RunAt.Sub(s.now); later > 0 {
+			when = " in " + later.String()
+		}
+		s.say("owes %s %s%s", ef.Name, ef.Args, when)
 		s.owed = &ef
+	}
+	if s.n.Child != nil {
+		s.say("child %+v", *s.n.Child)
 	}
 	if r := s.n.Run; r != nil && r.Waiting != "" {
 		s.say("waits for %s until %s", r.Waiting, s.n.Deadline.Format("15:04:05"))

@@ -37,6 +37,8 @@ func (d *decision) requestPower(r PowerRequest) error {
 		return d.locked()
 	case d.n.ProvisionState == node.Cleaning || d.n.ProvisionState == node.CleanWait:
 		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while it is in state %q.", r.Target, d.n.UUID, d.n.ProvisionState)
+	case r.Target != node.PowerOn && d.uninterruptible():
+		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while step %s is under way, which must not be cut off.", r.Target, d.n.UUID, d.n.Run.Current())
 	case d.n.DisablePowerOff && r.Target != node.PowerOn:
 		return node.Refuse(node.Invalid, "node %s has disable_power_off set: it may only be powered on", d.n.UUID)
 	}
@@ -47,6 +49,18 @@ func (d *decision) requestPower(r PowerRequest) error {
 	d.n.TargetPowerState = after
 	d.owe(powerEffect, PowerArgs{Target: r.Target, TimeoutSeconds: timeout.Seconds()})
 	return d.err
+}
+
+// uninterruptible reports whether the machine is at a step of a framework in
+// which steps say whether they may be cut off, and this one did not.
+func (d *decision) uninterruptible() bool {
+	switch {
+	case d.n.Run == nil || !d.busy():
+		return false
+	case d.n.Run.Activity == string(node.CleanSteps) || d.n.Run.Activity == string(node.ServiceSteps):
+		return !d.n.Run.Current().Abortable
+	}
+	return false
 }
 
 // powerRequested records how a power request ended. A failure leaves the

@@ -1,99 +1,107 @@
 package plan
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// verbs says which activity a verb begins; verbs that begin none only move
-// the node along the table. A verb of the table that is not here is not
-// built yet.
-var verbs = map[node.Event]struct {
-	activity string
-	check    func(n node.Node) error
-}{
-	node.Manage:  {"verify", nil}, // from enroll; elsewhere a plain move
-	node.Provide: {"clean", notRetired},
-	node.Inspect: {"inspect", canInspect},
-	node.Deploy:  {"deploy", canDeploy},
-	node.Rebuild: {"deploy", canDeploy},
-	node.Delete:  {"delete", notProtected},
-	node.Abort:   {"", nil},
+// verb is what an operator's request sets off.
+type verb struct {
+	activity string // "" for verbs that only move the node, or end a run
+	check    func(n node.Node, r Request) error
+	act      func(d *decision) // instead of beginning an activity
+}
+
+// verbs is every verb of the table.
+var verbs = map[node.Event]verb{
+	node.Manage:   {activity: "verify"}, // from enroll; elsewhere a plain move
+	node.Provide:  {activity: "clean", check: canProvide},
+	node.Clean:    {activity: "clean", check: canClean},
+	node.Inspect:  {activity: "inspect", check: canInspect},
+	node.Adopt:    {activity: "adopt", check: canAdopt},
+	node.Deploy:   {activity: "deploy", check: canDeploy},
+	node.Rebuild:  {activity: "deploy", check: canDeploy},
+	node.Delete:   {activity: "delete", check: notProtected},
+	node.RescueIt: {activity: "rescue", check: canRescue},
+	node.Unrescue: {activity: "unrescue"},
+	node.Service:  {activity: "service", check: canService},
+	node.Abort:    {act: (*decision).abort},
+	node.Unhold:   {act: (*decision).unhold},
 }
 
 // request takes an operator's verb: refused with a reason, or begun.
 func (d *decision) request(r Request) error {
-	if d.f.Owed {
+	if d.f.Owed && !d.abortsDriverStep(r) {
 		return d.locked()
 	}
 	if !node.Requestable(d.n.ProvisionState, r.Verb) {
 		return node.Refuse(node.InvalidState,
 			"The requested action %q can not be performed on node %q while it is in state %q.", r.Verb, d.n.UUID, d.n.ProvisionState)
 	}
-	v, built := verbs[r.Verb]
-	if !built || len(r.CleanSteps)+len(r.DeploySteps)+len(r.ServiceSteps) > 0 {
-		return node.Refuse(node.Invalid, "%q with these arguments is not built into this release; built are manage, inspect, provide, deploy, rebuild, delete and abort", r.Verb)
-	}
+	v := verbs[r.Verb]
 	if v.check != nil {
-		if err := v.check(d.n); err != nil {
+		if err := v.check(d.n, r); err != nil {
 			return err
 		}
 	}
-	if r.Verb == node.Abort {
-		d.abort()
-		return nil
+	if err := checkListed(d.n, r); err != nil {
+		return err
 	}
-	if r.ConfigDrive != nil {
-		if d.n.InstanceInfo == nil {
-			d.n.InstanceInfo = map[string]any{}
-		}
-		d.n.InstanceInfo["configdrive"] = r.ConfigDrive
+	if v.act != nil {
+		v.act(d)
+		return d.err
 	}
-	d.n.LastError = ""
+	d.keepInstance(r)
+	d.held = d.n.ProvisionState.Class() == node.Held
+	d.n.LastError, d.n.Run = "", nil
 	d.fire(r.Verb)
 	if d.n.ProvisionState.Class() == node.Working {
-		d.start(v.activity)
+		d.startRun(node.Run{Activity: v.activity, ByHand: r.Verb == node.Clean, Listed: r.steps(), NoRamdisk: r.DisableRamdisk})
 	}
 	return d.err
 }
 
-// abort ends a waiting run, at the operator's wish. A step under way on the
-// machine is not called back; the next power cycle ends it.
-func (d *decision) abort() {
-	reason := "aborted by request"
-	if r := d.n.Run; r != nil {
-		reason = fmt.Sprintf("%s aborted by request while waiting for %s", r.Activity, r.Waiting)
-		if activities[r.Activity] == (clean{}) {
-			d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = true, reason, "clean failure"
+// abortsDriverStep: a driver at a long step is asked after again and again, so
+// its node is always reserved; that it is to end after the step can be asked
+// for all the same.
+func (d *decision) abortsDriverStep(r Request) bool {
+	s := d.n.Run.Current()
+	return r.Verb == node.Abort && s != nil && s.Driver && d.waiting()
+}
+
+// keepInstance keeps what a verb brings for the instance.
+func (d *decision) keepInstance(r Request) {
+	for key, value := range map[string]any{"configdrive": r.ConfigDrive, rescueHash: r.RescueHash} {
+		if value == nil || value == "" {
+			continue
 		}
+		if d.n.InstanceInfo == nil {
+			d.n.InstanceInfo = map[string]any{}
+		}
+		d.n.InstanceInfo[key] = value
 	}
-	d.n.LastError = reason
-	d.note("ERROR", reason)
-	d.n.Run = nil
-	d.forgetAgent()
-	d.fire(node.Abort)
 }
 
 func (d *decision) locked() error {
 	return node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", d.n.UUID, d.f.Settings.Host)
 }
 
-func notRetired(n node.Node) error {
+func canProvide(n node.Node, _ Request) error {
 	if n.Retired {
 		return node.Refuse(node.InvalidState, "Node %s is retired: clear retired before it is provided", n.UUID)
 	}
 	return nil
 }
 
-func notProtected(n node.Node) error {
+func notProtected(n node.Node, _ Request) error {
 	if n.Protected {
 		return node.Refuse(node.Forbidden, "Node %s is protected and can not be undeployed, rebuilt or deleted", n.UUID)
 	}
 	return nil
 }
 
-func canInspect(n node.Node) error {
+func canInspect(n node.Node, _ Request) error {
 	switch name := n.Interfaces["inspect"]; name {
 	case "agent", "redfish", "fake":
 		return nil
@@ -104,12 +112,44 @@ func canInspect(n node.Node) error {
 	}
 }
 
-func canDeploy(n node.Node) error {
+func canClean(n node.Node, r Request) error {
+	if len(r.CleanSteps) == 0 {
+		return node.Refuse(node.Invalid, `"clean_steps" is required when setting target provision state to clean`)
+	}
+	return hasRunbookTrait(n, r)
+}
+
+func canService(n node.Node, r Request) error {
+	if len(r.ServiceSteps) == 0 {
+		return node.Refuse(node.Invalid, `"service_steps" is required when setting target provision state to service`)
+	}
+	return hasRunbookTrait(n, r)
+}
+
+// hasRunbookTrait: a runbook is for the nodes that have the trait it is named
+// after.
+func hasRunbookTrait(n node.Node, r Request) error {
+	if r.Runbook != "" && !slices.Contains(n.Traits, r.Runbook) {
+		return node.Refuse(node.Invalid, "Runbook %s is not for node %s: the node does not have the trait %s; add it, or choose another runbook", r.Runbook, n.UUID, r.Runbook)
+	}
+	return nil
+}
+
+// canAdopt: the machine runs a workload, which only a deploy interface that is
+// known can look after later.
+func canAdopt(n node.Node, _ Request) error {
+	if _, ok := deployPlans[n.Interfaces["deploy"]]; !ok {
+		return CheckInstance(n)
+	}
+	return nil
+}
+
+func canDeploy(n node.Node, r Request) error {
 	if n.Maintenance {
 		return node.Refuse(node.Invalid, "The deploy operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
 	}
 	if n.ProvisionState == node.Active {
-		if err := notProtected(n); err != nil {
+		if err := notProtected(n, r); err != nil {
 			return err
 		}
 	}

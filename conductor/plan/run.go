@@ -8,32 +8,72 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// activity is one kind of run. All of them are in the table activities.
+// activity is one kind of run. All of them are in the table activities. done
+// and fail are called once the run r is over and the node has none.
 type activity interface {
-	steps(d *decision) []node.Step
-	done(d *decision)                 // all steps have succeeded
-	fail(d *decision, reason string)  // a step has failed, or time ran out
-	timeout(s Settings) time.Duration // the longest silence while waiting
+	steps(d *decision) ([]node.Step, error)      // an error fails the run before it has begun
+	done(d *decision, r node.Run)                // all steps have succeeded
+	fail(d *decision, r node.Run, reason string) // a step has failed, or time ran out
+	timeout(s Settings) time.Duration            // the longest silence while waiting
 }
 
-// activities names what a conductor can do with a node. The agent knows the
-// steps of clean and deploy under the same names.
+// activities names what a conductor can do with a node. The agent and the
+// drivers know the steps of verify, clean, deploy and service under the same
+// names: they are Ironic's frameworks.
 var activities = map[string]activity{
-	"verify":  verify{},
-	"inspect": inspect{},
-	"clean":   clean{},
-	"deploy":  deploy{},
-	"delete":  tearDown{},
+	"verify":   verify{},
+	"inspect":  inspect{},
+	"clean":    clean{},
+	"deploy":   deploy{},
+	"delete":   tearDown{},
+	"adopt":    adopt{},
+	"rescue":   rescue{},
+	"unrescue": unrescue{},
+	"service":  service{},
+	"child":    child{},
 }
 
-// start begins an activity. The generation is the revision about to be saved,
-// so it never comes back.
-func (d *decision) start(name string) {
-	d.n.Run = &node.Run{Activity: name, Generation: d.n.Revision + 1, Since: d.now}
+// start begins an activity as the conductor itself wants it.
+func (d *decision) start(name string) { d.startRun(node.Run{Activity: name}) }
+
+// startRun begins an activity as r asks for it. The generation is the revision
+// about to be saved, so it never comes back.
+func (d *decision) startRun(r node.Run) {
+	r.Generation, r.Since = d.n.Revision+1, d.now
+	d.n.Run = &r
 	d.n.LastError = ""
+	d.target()
 	d.dirty = true
-	d.n.Run.Steps = activities[name].steps(d)
-	d.note("INFO", fmt.Sprintf("%s started", name))
+	steps, err := activities[r.Activity].steps(d)
+	if err != nil {
+		d.endRun(err.Error())
+		return
+	}
+	d.n.Run.Steps = steps
+	d.note("INFO", fmt.Sprintf("%s started", r.Activity))
+	d.advance()
+}
+
+// stepDone ends a step that somebody else has done, and goes on.
+func (d *decision) stepDone() {
+	r := d.n.Run
+	if r.AbortAfter {
+		d.endAborted()
+		return
+	}
+	d.work()
+	if s := r.Current(); s.InBand && s.Reboot {
+		d.insert(r.Index+1, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
+	}
+	r.Task, r.Rebooted = "", 0
+	d.next()
+}
+
+// next goes on to the following step.
+func (d *decision) next() {
+	r := d.n.Run
+	r.Index++
+	r.Command = ""
 	d.advance()
 }
 
@@ -41,49 +81,59 @@ func (d *decision) start(name string) {
 // called whenever Run.Index has come to a step that is not begun.
 func (d *decision) advance() {
 	r := d.n.Run
-	r.Command, r.Waiting = "", ""
+	r.Waiting = ""
 	for {
 		s := r.Current()
 		if s == nil {
 			d.finish()
 			return
 		}
-		if why, ok := waits[s.String()]; ok {
-			if s.String() == waitHeartbeat && d.agentAlive() {
-				r.Index++
-				continue
+		if pause := pauseFor(*s); pause != nil {
+			if pause(d, *s) {
+				return
 			}
-			d.await(why)
-			return
+			r.Index++
+			continue
+		}
+		if s.InBand && d.n.Agent.URL == "" {
+			d.insert(r.Index, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
+			continue
 		}
 		d.work()
-		if s.InBand {
-			d.owe("agent.execute_step", *s)
-		} else {
-			d.owe(s.String(), s.Args)
-		}
+		d.begin(*s)
 		return
 	}
 }
 
-// next goes on to the following step.
-func (d *decision) next() {
-	d.n.Run.Index++
-	d.advance()
+// begin owes the effect that does a step.
+func (d *decision) begin(s node.Step) {
+	switch {
+	case s.OnChildren:
+		d.owe(childrenEffect, s)
+	case s.Driver:
+		d.owe(driverEffect, DriverArgs{Step: s, Task: d.n.Run.Task})
+	case s.InBand:
+		d.owe("agent.execute_step", s)
+	default:
+		d.owe(s.String(), s.Args)
+	}
 }
 
 // await enters the wait state of the activity and sets its deadline.
-func (d *decision) await(why string) {
+func (d *decision) await(why string) { d.awaitUntil(why, d.now.Add(d.timeout())) }
+
+func (d *decision) awaitUntil(why string, end time.Time) {
 	if d.n.ProvisionState.Class() == node.Working {
 		d.fire(node.Wait)
 	}
 	d.n.Run.Waiting = why
-	d.n.Deadline = d.now.Add(d.timeout())
+	d.n.Deadline = end
 	d.dirty = true
 }
 
 // work leaves the wait state: our turn.
 func (d *decision) work() {
+	d.n.Deadline = time.Time{}
 	if d.n.ProvisionState.Class() == node.Waiting {
 		d.fire(node.Resume)
 	}
@@ -94,28 +144,39 @@ func (d *decision) timeout() time.Duration {
 }
 
 func (d *decision) finish() {
-	a := activities[d.n.Run.Activity]
 	d.work()
-	d.note("INFO", fmt.Sprintf("%s done in %s", d.n.Run.Activity, d.now.Sub(d.n.Run.Since).Round(100*time.Millisecond)))
+	r := *d.n.Run
+	d.note("INFO", fmt.Sprintf("%s done in %s", r.Activity, d.now.Sub(r.Since).Round(100*time.Millisecond)))
 	d.n.Run = nil
-	a.done(d)
+	activities[r.Activity].done(d, r)
 	d.dirty = true
 }
 
-// failRun ends the run with a reason. Nothing of it is left owed.
+// failRun ends the run because of the step it is at.
 func (d *decision) failRun(reason string) {
-	reason = Clip(reason)
-	a := activities[d.n.Run.Activity]
 	if s := d.n.Run.Current(); s != nil {
 		reason = fmt.Sprintf("%s failed at step %s: %s", d.n.Run.Activity, s, reason)
 	}
+	d.endRun(reason)
+}
+
+// endRun ends the run with a reason. Nothing of it is left owed.
+func (d *decision) endRun(reason string) {
+	reason = Clip(reason)
 	d.n.LastError = reason
 	d.note("ERROR", reason)
+	r := *d.n.Run
 	d.n.Run = nil
 	d.n.Agent.Doubted = d.n.Agent.URL != ""
-	a.fail(d, reason)
+	activities[r.Activity].fail(d, r, reason)
 	d.n.Deadline = time.Time{}
 	d.dirty = true
+}
+
+// insert puts steps into the run, before the one at i.
+func (d *decision) insert(i int, steps ...node.Step) {
+	r := d.n.Run
+	r.Steps = append(r.Steps[:i:i], append(steps, r.Steps[i:]...)...)
 }
 
 // maxReason bounds what a machine can make us keep of its errors, in bytes.

@@ -2,18 +2,7 @@ package plan
 
 import "github.com/ferrite-metal/ferrite/conductor/node"
 
-// waits are the steps that only the machine can finish: what they wait for,
-// for people.
-var waits = map[string]string{
-	waitHeartbeat: "the first heartbeat of the ramdisk's agent",
-	waitData:      "the inspection data of the ramdisk",
-}
-
-const (
-	waitHeartbeat = "agent.wait_for_heartbeat"
-	waitData      = "inspect.wait_for_data"
-	getSteps      = "agent.get_steps"
-)
+const getSteps = "agent.get_steps"
 
 func step(iface, name string, args map[string]any) node.Step {
 	return node.Step{Interface: iface, Step: name, Args: args}
@@ -22,13 +11,22 @@ func step(iface, name string, args map[string]any) node.Step {
 // bootRamdisk turns the machine off and on again into the ramdisk, through
 // the network, this once.
 func bootRamdisk(d *decision) []node.Step {
-	steps := []node.Step{step("power", "power_off", nil)}
-	if mode := wantedBootMode(d.n); mode != "" && mode != d.n.BootMode {
-		steps = append(steps, step("management", "set_boot_mode", map[string]any{"mode": mode}))
-	}
-	return append(steps,
+	return append([]node.Step{step("power", "power_off", nil)}, startRamdisk(d)...)
+}
+
+// startRamdisk turns a machine that is off on, into the ramdisk.
+func startRamdisk(d *decision) []node.Step {
+	return append(setBootMode(d),
 		step("management", "set_boot_device", map[string]any{"device": networkDevice(d.n), "persistent": false}),
 		step("power", "power_on", nil))
+}
+
+// setBootMode is needed only where the machine has another one.
+func setBootMode(d *decision) []node.Step {
+	if mode := wantedBootMode(d.n); mode != "" && mode != d.n.BootMode {
+		return []node.Step{step("management", "set_boot_mode", map[string]any{"mode": mode})}
+	}
+	return nil
 }
 
 // networkDevice is how the machine boots from the network: UEFI HTTP boot
@@ -42,9 +40,10 @@ func networkDevice(n node.Node) string {
 }
 
 // withAgent boots the ramdisk and waits for its agent, or spares the boot
-// when an agent is running and may be used (fast track).
+// when an agent is running and may be used (fast track, or a held run whose
+// operator asks for other steps).
 func withAgent(d *decision) []node.Step {
-	if d.f.Settings.FastTrack && d.agentAlive() {
+	if (d.f.Settings.FastTrack || d.held) && d.agentAlive() {
 		return []node.Step{step("agent", "get_steps", nil)}
 	}
 	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil), step("agent", "get_steps", nil))
@@ -59,6 +58,20 @@ func leaveRamdisk(d *decision) []node.Step {
 	return []node.Step{step("power", "power_off", nil)}
 }
 
+// bootInstance takes the machine into what it is there for, however it comes:
+// from its disk, or from the network where the instance is a ramdisk.
+func bootInstance(d *decision) []node.Step {
+	device := "disk"
+	if d.n.Interfaces["deploy"] == "ramdisk" {
+		device = networkDevice(d.n)
+	}
+	return []node.Step{
+		step("power", "power_off", nil),
+		step("management", "set_boot_device", map[string]any{"device": device, "persistent": true}),
+		step("power", "power_on", nil),
+	}
+}
+
 // agentDeploy reports whether the deploy interface works through an agent in
 // a ramdisk. Only fake has no steps at all.
 func agentDeploy(n node.Node) bool { return n.Interfaces["deploy"] != "fake" }
@@ -66,11 +79,8 @@ func agentDeploy(n node.Node) bool { return n.Interfaces["deploy"] != "fake" }
 // WantsRamdisk reports whether a network boot of n must lead to the ramdisk:
 // a step that waits for it is still to come.
 func WantsRamdisk(n node.Node) bool {
-	if n.Run == nil {
-		return false
-	}
-	for _, s := range n.Run.Steps[min(n.Run.Index, len(n.Run.Steps)):] {
-		if _, ok := waits[s.String()]; ok {
+	for _, s := range n.Run.Left() {
+		if name := s.String(); name == waitHeartbeat || name == waitData {
 			return true
 		}
 	}
@@ -80,4 +90,9 @@ func WantsRamdisk(n node.Node) bool {
 // Inspecting reports whether that ramdisk is to send inspection data.
 func Inspecting(n node.Node) bool {
 	return n.Run != nil && n.Run.Activity == "inspect"
+}
+
+// Rescuing reports whether that ramdisk is the one people log in to.
+func Rescuing(n node.Node) bool {
+	return n.Run != nil && n.Run.Activity == "rescue"
 }

@@ -26,9 +26,12 @@ func (d *decision) agentCalled(e AgentCalled) error {
 		d.dirty = true
 	}
 	r := d.n.Run
-	switch s := r.Current(); {
-	case s == nil || d.f.Owed || d.n.ProvisionState.Class() != node.Waiting:
-	case s.String() == waitHeartbeat:
+	s := r.Current()
+	if s == nil || d.f.Owed || d.n.ProvisionState.Class() != node.Waiting {
+		return nil
+	}
+	switch _, beat := waitsFor(r); {
+	case beat, s.String() == waitHeartbeat:
 		d.work()
 		d.next()
 	case r.Command != "":
@@ -44,22 +47,43 @@ func (d *decision) poll() {
 	}
 }
 
+// waiting reports whether the run waits for somebody else. A child's run does
+// so in whatever state the child is.
+func (d *decision) waiting() bool {
+	return d.n.Run != nil && (d.n.ProvisionState.Class() == node.Waiting || d.n.Run.Activity == "child")
+}
+
 // expired ends a wait, unless an agent at work on a step has been heard of
 // meanwhile: a long step is not a silent one. One that was to send inspection
 // data, and only calls, does not count.
 func (d *decision) expired() {
 	d.dirty = true
 	d.n.Deadline = time.Time{}
-	if d.n.Run == nil || d.n.ProvisionState.Class() != node.Waiting {
+	if !d.waiting() {
 		return
 	}
-	if next := d.f.AgentSeen.Add(d.timeout()); d.n.Run.Command != "" && !d.f.AgentSeen.IsZero() && next.After(d.now) {
+	r := d.n.Run
+	if timed, _ := waitsFor(r); timed {
+		d.work()
+		d.next()
+		return
+	}
+	if next := d.f.AgentSeen.Add(d.timeout()); r.Command != "" && !d.f.AgentSeen.IsZero() && next.After(d.now) {
 		d.n.Deadline = next
 		d.poll() // its call that the step is done may have been lost
 		return
 	}
-	d.failRun(fmt.Sprintf("timed out after %s waiting for %s; last boot stage seen: %s",
-		d.timeout(), d.n.Run.Waiting, cmp.Or(d.f.BootStage, "none, the machine never asked for an address")))
+	d.failRun(d.tooLate())
+}
+
+// tooLate says what was waited for in vain, and how far the machine came.
+func (d *decision) tooLate() string {
+	r := d.n.Run
+	reason := fmt.Sprintf("timed out after %s waiting for %s", d.timeout(), r.Waiting)
+	if s := r.Current(); s != nil && s.Driver {
+		return reason
+	}
+	return reason + "; last boot stage seen: " + cmp.Or(d.f.BootStage, "none, the machine never asked for an address")
 }
 
 // restarted gives a waiting node one full timeout, since nobody listened
@@ -70,6 +94,9 @@ func (d *decision) restarted() {
 	switch class := d.n.ProvisionState.Class(); {
 	case r == nil:
 	case class == node.Waiting:
+		if timed, _ := waitsFor(r); timed {
+			return // the clock has gone on
+		}
 		d.n.Deadline = d.now.Add(d.timeout())
 		d.dirty = true
 		if r.Command != "" && d.n.Agent.URL != "" {

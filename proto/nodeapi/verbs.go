@@ -5,7 +5,24 @@ type Provision struct {
 	Target string `json:"target"`
 	// ConfigDrive is base64 of a gzipped ISO, a URL, or an object of
 	// meta_data, network_data, user_data, vendor_data.
-	ConfigDrive any `json:"configdrive,omitempty"`
+	ConfigDrive    any    `json:"configdrive,omitempty"`
+	CleanSteps     []Step `json:"clean_steps,omitempty"`
+	DeploySteps    []Step `json:"deploy_steps,omitempty"` // with a priority each
+	ServiceSteps   []Step `json:"service_steps,omitempty"`
+	Runbook        string `json:"runbook,omitempty"` // name or UUID, instead of steps
+	RescuePassword string `json:"rescue_password,omitempty"`
+	DisableRamdisk bool   `json:"disable_ramdisk,omitempty"`
+}
+
+// Step is one step an operator asks for. Priority is for deploy steps alone,
+// which must have one; 0 takes the step out of the deploy.
+type Step struct {
+	Interface           string         `json:"interface"`
+	Step                string         `json:"step"`
+	Args                map[string]any `json:"args,omitempty"`
+	Priority            *int           `json:"priority,omitempty"`
+	ExecuteOnChildNodes bool           `json:"execute_on_child_nodes,omitempty"`
+	LimitChildNodes     []string       `json:"limit_child_node_execution,omitempty"`
 }
 
 // Power is the body of PUT /v1/nodes/{node}/states/power. Timeout is seconds.

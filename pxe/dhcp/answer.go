@@ -123,7 +123,7 @@ func (s *Server) giveBack(req *dhcpv4.DHCPv4) {
 
 // warnNoLoader says why a machine that should boot will not.
 func (s *Server) warnNoLoader(c pxe.Client, boot pxe.Boot) {
-	if boot.Action != pxe.Ramdisk || c.Firmware == pxe.System {
+	if !boot.Action.Boots() || c.Firmware == pxe.System {
 		return
 	}
 	if _, ok := bootFile(c, boot, s.conf.URL); !ok {

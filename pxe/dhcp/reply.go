@@ -171,7 +171,7 @@ func bootOptions(p, req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer) {
 // bootFile names what a client fetches first: iPXE its script and UEFI HTTP
 // boot the loader, both as a URL below base; other firmware a TFTP file name.
 func bootFile(c pxe.Client, boot pxe.Boot, base string) (string, bool) {
-	if boot.Action != pxe.Ramdisk {
+	if !boot.Action.Boots() {
 		return "", false
 	}
 	if c.Firmware == pxe.IPXE {

@@ -34,25 +34,32 @@ func (h *handler) loader(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) script(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {
-	text := ipxe.Exit(c.MAC)
-	if boot.Action == pxe.Ramdisk {
-		var err error
-		text, err = ipxe.Script(ipxe.Boot{
-			MAC:     c.MAC,
-			Kernel:  h.URL + pxe.KernelPath(c.MAC),
-			Initrd:  h.URL + pxe.InitrdPath(c.MAC),
-			Cmdline: boot.Cmdline,
-		})
-		if err != nil {
-			h.Log.Error("no ipxe script", "mac", c.MAC.String(), "err", err)
-			http.Error(w, "no script: "+err.Error(), http.StatusInternalServerError)
-			return
-		}
+	text, err := h.scriptFor(c, boot)
+	if err != nil {
+		h.Log.Error("no ipxe script", "mac", c.MAC.String(), "err", err)
+		http.Error(w, "no script: "+err.Error(), http.StatusInternalServerError)
+		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	h.reached(r, c, pxe.StageScript)
 	http.ServeContent(w, r, "", zeroTime(), strings.NewReader(text))
+}
+
+func (h *handler) scriptFor(c pxe.Client, boot pxe.Boot) (string, error) {
+	switch boot.Action {
+	case pxe.Ramdisk:
+		return ipxe.Script(ipxe.Boot{
+			MAC:     c.MAC,
+			Kernel:  h.URL + pxe.KernelPath(c.MAC),
+			Initrd:  h.URL + pxe.InitrdPath(c.MAC),
+			Cmdline: boot.Cmdline,
+		})
+	case pxe.Image:
+		return ipxe.ImageScript(c.MAC, boot.ImageURL)
+	default:
+		return ipxe.Exit(c.MAC), nil
+	}
 }
 
 func (h *handler) kernel(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot) {

@@ -1,5 +1,5 @@
 // Package ipxe writes the scripts that iPXE runs: one that boots a kernel and
-// a ramdisk, one that hands the machine back to its firmware.
+// a ramdisk, one that boots an ISO, one that hands the machine back to its firmware.
 //
 // It is pure text: it must not open files, ask policy or know any address that it is not given.
 package ipxe
@@ -42,24 +42,39 @@ func Script(b Boot) (string, error) {
 			return "", err
 		}
 	}
+	return retrying("booting the ramdisk on "+b.MAC.String(), fmt.Sprintf(`imgfree
+kernel --name kernel %[1]s initrd=%[2]s%[3]s || goto failed
+initrd --name %[2]s %[4]s || goto failed
+boot || goto failed`, b.Kernel, initrdName, args, b.Initrd), b.MAC, b.Kernel), nil
+}
+
+// ImageScript boots the ISO or disk image at u, which iPXE attaches as a disk
+// and reads over the network (sanboot).
+func ImageScript(mac net.HardwareAddr, u string) (string, error) {
+	if err := checkURL(u); err != nil {
+		return "", err
+	}
+	return retrying(fmt.Sprintf("booting the image %s on %s", u, mac), fmt.Sprintf("sanboot %s || goto failed", u), mac, u), nil
+}
+
+// retrying is a script that does something until it works, for as long as the
+// server behind from may take to come back.
+func retrying(what, do string, mac net.HardwareAddr, from string) string {
 	return fmt.Sprintf(`#!ipxe
-echo Ferrite: booting the ramdisk on %[1]s
+echo Ferrite: %[1]s
 set tries:int32 0
 :attempt
-imgfree
-kernel --name kernel %[2]s initrd=%[3]s%[4]s || goto failed
-initrd --name %[3]s %[5]s || goto failed
-boot || goto failed
+%[2]s
 :failed
 inc tries
-iseq ${tries} %[6]d && goto giveup ||
-echo Ferrite: the boot failed, see the error above; next try in %[7]d seconds
-sleep %[7]d
+iseq ${tries} %[3]d && goto giveup ||
+echo Ferrite: the boot failed, see the error above; next try in %[4]d seconds
+sleep %[4]d
 goto attempt
 :giveup
-echo Ferrite: %[1]s did not boot after %[6]d tries. Is the boot service at %[2]s up?
+echo Ferrite: %[5]s did not boot after %[3]d tries. Is the server at %[6]s up?
 exit 1
-`, b.MAC, b.Kernel, initrdName, args, b.Initrd, attempts, waitSec), nil
+`, what, do, attempts, waitSec, mac, from)
 }
 
 // Exit hands the machine back to its firmware. It exits with an error: after

@@ -27,7 +27,13 @@ func plainVerbs() []verb {
 		{"undeploy", "deleted", "End what runs on a machine, wipe it and offer it again",
 			"The machine is powered off, its instance forgotten, its disks cleaned. There is no way back.", "available"},
 		{"abort", "abort", "Stop waiting",
-			"Ends a wait: inspecting, cleaning, deploying. The node lands in the failed state of what it did.", ""},
+			"Ends a wait or a hold. The node lands in the failed state of what it did; a step that must not\nbe cut off is left to end first. From service failed: back to the workload.", ""},
+		{"adopt", "adopt", "Take over a machine that already runs a workload",
+			"The BMC is asked whether the machine is on; the machine itself is not touched. It must be\nmanageable, and is active afterwards.", "active"},
+		{"unrescue", "unrescue", "End a rescue and boot the machine's own operating system",
+			"Restarts the machine from its disk. It must be in rescue, or have failed on the way there.", "active"},
+		{"unhold", "unhold", "Let a held machine go on",
+			"A step called hold has stopped what the machine was doing; this lets it go on.", ""},
 	}
 }
 

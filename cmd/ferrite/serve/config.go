@@ -40,6 +40,8 @@ type Config struct {
 	DeployTimeout    time.Duration `koanf:"deploy-timeout"`
 	CleanTimeout     time.Duration `koanf:"clean-timeout"`
 	InspectTimeout   time.Duration `koanf:"inspect-timeout"`
+	RescueTimeout    time.Duration `koanf:"rescue-timeout"`
+	ServiceTimeout   time.Duration `koanf:"service-timeout"`
 	PowerTimeout     time.Duration `koanf:"power-timeout"`
 	HeartbeatTimeout time.Duration `koanf:"heartbeat-timeout"`
 
@@ -73,6 +75,8 @@ func flags(f *pflag.FlagSet) {
 	f.Duration("deploy-timeout", d.DeployTimeout, "silence of a ramdisk after which a deploy fails")
 	f.Duration("clean-timeout", d.CleanTimeout, "silence of a ramdisk after which cleaning fails")
 	f.Duration("inspect-timeout", d.InspectTimeout, "silence of a ramdisk after which inspection fails")
+	f.Duration("rescue-timeout", d.RescueTimeout, "silence of a ramdisk after which a rescue fails")
+	f.Duration("service-timeout", d.ServiceTimeout, "silence of a ramdisk after which a service fails")
 	f.Duration("power-timeout", d.PowerTimeout, "how long a power change may take")
 	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call three times as often")
 

@@ -100,7 +100,8 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 func (c Config) settings() plan.Settings {
 	return plan.Settings{
 		Host: c.Host, AutomatedClean: c.AutomatedClean, FastTrack: c.FastTrack, FastTrackTimeout: c.HeartbeatTimeout,
-		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout, PowerTimeout: c.PowerTimeout,
+		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
+		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout,
 	}
 }
 

@@ -86,6 +86,20 @@ func (b *BMC) System(context.Context, node.Node) (node.System, error) {
 	return node.System{MemoryMB: 512, CPUs: 2, Architecture: "x86_64"}, nil
 }
 
+// Steps are two of the BIOS, by request.
+func (b *BMC) Steps(node.Node) []node.StepOffer {
+	byRequest := map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}
+	return []node.StepOffer{
+		{Interface: "bios", Step: "apply_configuration", Priority: byRequest, NeedsNoRamdisk: true, Args: map[string]node.StepArg{"settings": {Description: "a list of name and value", Required: true}}},
+		{Interface: "bios", Step: "factory_reset", Priority: byRequest, NeedsNoRamdisk: true},
+	}
+}
+
+// DoStep does it at once.
+func (b *BMC) DoStep(context.Context, node.Node, node.Step, string) (node.StepReport, error) {
+	return node.StepReport{Done: true}, nil
+}
+
 // noAgents: no ramdisk answers.
 type noAgents struct{}
 

@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// How often children are asked whether they are done, and for how long one
+// that is busy with something else is waited for.
+const (
+	childPoll     = 200 * time.Millisecond
+	childPatience = 2 * time.Minute
+)
+
+// childrenStep has the child nodes do a step, all at a time, and waits for
+// them. Each is told with a token, so telling them again after a crash does
+// nothing again.
+func (j *job) childrenStep(ctx context.Context) (any, error) {
+	var s node.Step
+	if err := j.args(&s); err != nil {
+		return nil, err
+	}
+	children, err := j.children(ctx, s.Children)
+	if err != nil {
+		return nil, err
+	}
+	event := plan.ChildStep{Step: s, Token: fmt.Sprintf("%s/%d/%d", j.n.UUID, j.effect.Generation, j.n.Run.Index)}
+	for _, child := range children {
+		if err := j.tell(ctx, child, event); err != nil {
+			return nil, err
+		}
+	}
+	var failed []error
+	for _, child := range children {
+		if err := j.childDone(ctx, child, event.Token); err != nil {
+			failed = append(failed, fmt.Errorf("child node %s: %w", child, err))
+		}
+	}
+	return nil, errors.Join(failed...)
+}
+
+// children finds the nodes a step is for: all children, or those named, each
+// of which must be one.
+func (j *job) children(ctx context.Context, named []string) ([]string, error) {
+	nodes, err := j.Store.Nodes(ctx, node.Query{ParentNode: j.n.UUID})
+	if err != nil {
+		return nil, fmt.Errorf("children of node %s: %w", j.n.UUID, err)
+	}
+	var all []string
+	for _, n := range nodes {
+		if len(named) == 0 || slices.Contains(named, n.UUID) || n.Name != "" && slices.Contains(named, n.Name) {
+			all = append(all, n.UUID)
+		}
+	}
+	if len(named) > len(all) || len(all) == 0 {
+		return nil, node.Refuse(node.Invalid, "node %s has %d child nodes, of which %d are among those listed (%v): correct limit_child_node_execution, or the parent_node of the children",
+			j.n.UUID, len(nodes), len(all), named)
+	}
+	return all, nil
+}
+
+// tell lets a child begin the step, as soon as it is free.
+func (j *job) tell(ctx context.Context, child string, e plan.ChildStep) error {
+	for end := j.Now().Add(childPatience); ; {
+		_, err := j.act(ctx, child, e)
+		var refused *node.Refusal
+		if err == nil || !errors.As(err, &refused) || refused.Kind != node.Locked || j.Now().After(end) {
+			return err
+		}
+		if err := pauseFor(ctx, childPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// childDone waits until the child has done the step with that token. A child
+// always comes to an end: its own steps have deadlines.
+func (j *job) childDone(ctx context.Context, child, token string) error {
+	for {
+		n, err := j.Store.Node(ctx, child)
+		if err != nil {
+			return err
+		}
+		switch c := n.Child; {
+		case c == nil || c.Token != token:
+			return node.Refuse(node.Conflict, "it was given another step meanwhile")
+		case c.Failure != "":
+			return node.Refuse(node.Conflict, "%s", c.Failure)
+		case c.Done:
+			return nil
+		}
+		if err := pauseFor(ctx, childPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// pauseFor waits, or ends with ctx.
+func pauseFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

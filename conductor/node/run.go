@@ -1,0 +1,46 @@
+package node
+
+import "time"
+
+// Run is an activity under way: its steps and how far they have come.
+type Run struct {
+	Activity   string    `json:"activity"` // a key of plan's activities: verify, clean, deploy, ...
+	Steps      []Step    `json:"steps"`
+	Index      int       `json:"index"`
+	Generation int64     `json:"generation"`         // outcomes of another generation are dropped
+	Command    string    `json:"command,omitempty"`  // id of the agent command awaited
+	Task       string    `json:"task,omitempty"`     // the driver's memory of the step it is asked after
+	Relisted   int       `json:"relisted,omitempty"` // how often the agent's steps were begun again
+	Rebooted   int       `json:"rebooted,omitempty"` // how often the step under way asked for a reboot
+	Waiting    string    `json:"waiting,omitempty"`  // what a waiting step waits for, for people
+	Since      time.Time `json:"since,omitzero"`
+
+	// What an operator asked for.
+	ByHand     bool   `json:"by_hand,omitempty"`     // cleaning with steps of the operator's: ends in manageable
+	Listed     []Step `json:"listed,omitempty"`      // the steps asked for, until it is known who does them
+	NoRamdisk  bool   `json:"no_ramdisk,omitempty"`  // the machine is not booted into a ramdisk for it
+	AbortAfter bool   `json:"abort_after,omitempty"` // to be aborted once the step under way is over
+}
+
+// Current returns the step being done, nil when the run has none left.
+func (r *Run) Current() *Step {
+	if r == nil || r.Index < 0 || r.Index >= len(r.Steps) {
+		return nil
+	}
+	return &r.Steps[r.Index]
+}
+
+// Left is the steps from the current one on.
+func (r *Run) Left() []Step {
+	if r == nil {
+		return nil
+	}
+	return r.Steps[min(max(r.Index, 0), len(r.Steps)):]
+}
+
+// ChildRun is a step that a child node does for a step of its parent's.
+type ChildRun struct {
+	Token   string `json:"token"` // the parent's UUID, generation and step: asked twice, done once
+	Done    bool   `json:"done,omitempty"`
+	Failure string `json:"failure,omitempty"`
+}

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// childrenEffect does one step on the child nodes of a node: the engine asks
+// each of them with a ChildStep and waits for all.
+const childrenEffect = "children.execute_step"
+
+// ChildStep asks a child node to do a step of its parent's. Parent and child
+// are two nodes with a transaction each: the token makes the asking harmless
+// to repeat.
+type ChildStep struct {
+	Step  node.Step
+	Token string
+}
+
+// child is one step done for the parent. It leaves the child's provision state
+// as it is, as Ironic does.
+type child struct{}
+
+func (child) steps(d *decision) ([]node.Step, error) {
+	// The step may be one of any framework: the child is in none.
+	for _, fw := range []node.Framework{node.CleanSteps, node.DeploySteps, node.ServiceSteps} {
+		steps, err := d.resolve(fw, d.n.Run.Listed, nil)
+		if err == nil || fw == node.ServiceSteps {
+			return steps, err
+		}
+	}
+	return nil, nil
+}
+
+func (child) done(d *decision, _ node.Run) {
+	d.n.Child = &node.ChildRun{Token: d.n.Child.Token, Done: true}
+}
+
+func (child) fail(d *decision, _ node.Run, reason string) {
+	d.n.Child = &node.ChildRun{Token: d.n.Child.Token, Done: true, Failure: reason}
+}
+
+func (child) timeout(s Settings) time.Duration { return s.CleanTimeout }
+
+// childStep begins a step for the parent, unless it has been begun already.
+func (d *decision) childStep(e ChildStep) error {
+	if d.n.Child != nil && d.n.Child.Token == e.Token {
+		return nil
+	}
+	if d.f.Owed || d.n.Run != nil {
+		return d.locked()
+	}
+	if e.Step.Step == "hold" {
+		return node.Refuse(node.Invalid, "step hold cannot be executed on child node %s: nobody could tell its parent to go on", d.n.UUID)
+	}
+	d.n.Child = &node.ChildRun{Token: e.Token}
+	s := e.Step
+	s.OnChildren, s.Children = false, nil
+	d.startRun(node.Run{Activity: "child", Listed: []node.Step{s}})
+	return d.err
+}

@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// driverEffect does one step of the BMC driver, or asks after it.
+const driverEffect = "driver.execute_step"
+
+// DriverArgs is the args of driver.execute_step. Task is what the driver
+// answered when it was given the step before.
+type DriverArgs struct {
+	Step node.Step `json:"step"`
+	Task string    `json:"task,omitempty"`
+}
+
+// maxReboots is how often one step may ask for a reboot.
+const maxReboots = 3
+
+// driverAnswered takes a driver's report: the step is done, wants the machine
+// rebooted, or is to be asked after again.
+func driverAnswered(d *decision, result json.RawMessage) error {
+	var report node.StepReport
+	if err := read(result, &report); err != nil {
+		return err
+	}
+	r := d.n.Run
+	switch {
+	case report.Done:
+		d.stepDone()
+	case report.Reboot:
+		if r.Rebooted++; r.Rebooted > maxReboots {
+			return fmt.Errorf("the step asks for one reboot after the other: %d were made", maxReboots)
+		}
+		d.work()
+		r.Task = report.Task
+		d.insert(r.Index, d.rebootForDriver()...)
+		d.advance()
+	default:
+		d.askAgain(report)
+	}
+	return nil
+}
+
+// rebootForDriver restarts the machine in the middle of a run, back into the
+// ramdisk when the run works with one.
+func (d *decision) rebootForDriver() []node.Step {
+	if d.n.Agent.URL == "" {
+		return []node.Step{step("power", "reboot", nil)}
+	}
+	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))
+}
+
+// askAgain keeps a step's effect owed, for later. The time a step may take
+// counts from its last sign of progress.
+func (d *decision) askAgain(report node.StepReport) {
+	r := d.n.Run
+	why := cmp.Or(report.Note, fmt.Sprintf("the BMC to finish %s", r.Current()))
+	if r.Waiting != why || d.n.Deadline.IsZero() {
+		d.await(why)
+	}
+	r.Task = report.Task
+	d.owe(driverEffect, DriverArgs{Step: *r.Current(), Task: r.Task})
+	d.effects[len(d.effects)-1].RunAt = d.now.Add(max(report.After, time.Second))
+}

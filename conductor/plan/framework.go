@@ -1,0 +1,190 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// A framework's steps come from three sides: the conductor has the reserved
+// ones, the BMC driver offers some, and the agent lists its own once it runs.
+
+// reserved are the steps the conductor does itself, in every framework and
+// whatever interface they are listed under (Ironic's reserved step names).
+var reserved = map[string]bool{"hold": true, "wait": true, "power_on": true, "power_off": true, "reboot": true}
+
+// byAgent is the agent's steps by name, as it listed them.
+type byAgent map[string][]agentapi.Step
+
+// driven reports whether the BMC driver is behind an implementation of an
+// interface, rather than nothing or the agent.
+func driven(implementation string) bool {
+	return implementation != "" && implementation != "noop" && implementation != "agent" && !strings.HasPrefix(implementation, "no-")
+}
+
+// offers are the driver's steps that the node can do in a framework.
+func (d *decision) offers(fw node.Framework) []node.StepOffer {
+	var out []node.StepOffer
+	for _, o := range d.f.Offers {
+		if _, ok := o.Priority[fw]; ok && driven(d.n.Interfaces[o.Interface]) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// automatic is what is done unasked: the steps of driver and agent whose
+// priority is not 0, in order.
+func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
+	steps := inOrder(agent)
+	for _, o := range d.offers(fw) {
+		if p := o.Priority[fw]; p > 0 {
+			steps = append(steps, node.Step{Interface: o.Interface, Step: o.Step, Priority: p, Driver: true, Abortable: o.Abortable})
+		}
+	}
+	sortSteps(steps)
+	return steps
+}
+
+// resolve finds out who does each of the steps an operator has listed. A step
+// that nobody has is an error that names those there are.
+func (d *decision) resolve(fw node.Framework, listed []node.Step, agent byAgent) ([]node.Step, error) {
+	out := make([]node.Step, 0, len(listed))
+	for _, s := range listed {
+		done, ok, err := d.whoDoes(fw, s, agent)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, fmt.Errorf("Cannot %s node %s: node does not support this %s step: {'interface': '%s', 'step': '%s'}; it has: %s", //nolint:staticcheck // Ironic's words
+				fw, d.n.UUID, fw, s.Interface, s.Step, d.known(fw, agent))
+		}
+		out = append(out, done)
+	}
+	return out, nil
+}
+
+// whoDoes marks one step with who does it; ok is false when nobody can.
+func (d *decision) whoDoes(fw node.Framework, s node.Step, agent byAgent) (done node.Step, ok bool, err error) {
+	switch {
+	case s.OnChildren: // the children find out
+		return s, true, nil
+	case reserved[s.Step]:
+		if s.Step != "hold" && s.Step != "wait" {
+			s.Interface = "power"
+		}
+		return s, true, nil
+	}
+	for _, o := range d.offers(fw) {
+		if o.Interface == s.Interface && o.Step == s.Step {
+			s.Driver, s.Abortable = true, o.Abortable
+			return s, true, missing(o, s)
+		}
+	}
+	for _, manager := range slices.Sorted(maps.Keys(agent)) {
+		for _, a := range agent[manager] {
+			if a.Interface == s.Interface && a.Step == s.Step {
+				s.InBand, s.Abortable, s.Reboot = true, a.Abortable, a.RebootRequested
+				return s, true, nil
+			}
+		}
+	}
+	return s, false, nil
+}
+
+// missing refuses a step without the arguments its driver cannot do without.
+func missing(o node.StepOffer, s node.Step) error {
+	for _, name := range slices.Sorted(maps.Keys(o.Args)) {
+		if o.Args[name].Required && s.Args[name] == nil {
+			return fmt.Errorf("step %s needs the argument %s: %s", s, name, o.Args[name].Description)
+		}
+	}
+	return nil
+}
+
+// known lists the steps of a framework, for people.
+func (d *decision) known(fw node.Framework, agent byAgent) string {
+	names := map[string]bool{}
+	for name := range reserved {
+		names[name] = true
+	}
+	for _, o := range d.offers(fw) {
+		names[o.Interface+"."+o.Step] = true
+	}
+	for _, steps := range agent {
+		for _, s := range steps {
+			names[s.Interface+"."+s.Step] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+}
+
+// needsRamdisk reports whether steps an operator has listed cannot be done
+// without an agent: all but the conductor's own and those that a driver does
+// on a machine in whatever condition.
+func (d *decision) needsRamdisk(fw node.Framework, listed []node.Step) bool {
+	return agentDeploy(d.n) && slices.ContainsFunc(listed, func(s node.Step) bool {
+		if s.OnChildren {
+			return false
+		}
+		if reserved[s.Step] {
+			_, timed, err := waitSpan(s)
+			return s.Step == "wait" && err == nil && !timed
+		}
+		return !slices.ContainsFunc(d.offers(fw), func(o node.StepOffer) bool {
+			return o.Interface == s.Interface && o.Step == s.Step && o.NeedsNoRamdisk
+		})
+	})
+}
+
+// returnToRamdisk makes the machine come back into the ramdisk from a power
+// step that is followed by steps of the agent.
+func (d *decision) returnToRamdisk(steps []node.Step) []node.Step {
+	var out []node.Step
+	for i, s := range steps {
+		more := slices.ContainsFunc(steps[i+1:], func(s node.Step) bool { return s.InBand })
+		switch own := !s.OnChildren && !s.Driver && !s.InBand && more; {
+		case own && s.Step == "reboot":
+			out = append(out, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
+		case own && s.Step == "power_on":
+			out = append(out, append(startRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// tieBreak is Ironic's order of interfaces when priorities are equal, higher
+// first.
+var tieBreak = map[string]int{"network": 8, "vendor": 7, "power": 6, "management": 5, "firmware": 4, "deploy": 3, "bios": 2, "raid": 1}
+
+// sortSteps puts steps in the order they are done in.
+func sortSteps(steps []node.Step) {
+	slices.SortStableFunc(steps, func(a, b node.Step) int {
+		return cmp.Or(b.Priority-a.Priority, tieBreak[b.Interface]-tieBreak[a.Interface], cmp.Compare(a.Step, b.Step))
+	})
+}
+
+// inOrder flattens the managers' steps, drops those with priority 0 (they run
+// only by request), keeps one of each name (the highest priority, then the
+// first manager by name), and puts them in order.
+func inOrder(managers byAgent) []node.Step {
+	best := map[string]node.Step{}
+	for _, m := range slices.Sorted(maps.Keys(managers)) {
+		for _, s := range managers[m] {
+			st := node.Step{Interface: s.Interface, Step: s.Step, Args: s.Args, Priority: s.Priority, InBand: true, Abortable: s.Abortable, Reboot: s.RebootRequested}
+			if old, ok := best[st.Step]; s.Priority > 0 && (!ok || s.Priority > old.Priority) {
+				best[st.Step] = st
+			}
+		}
+	}
+	out := slices.Collect(maps.Values(best))
+	sortSteps(out)
+	return out
+}

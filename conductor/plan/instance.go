@@ -1,0 +1,72 @@
+package plan
+
+import "github.com/ferrite-metal/ferrite/conductor/node"
+
+// instanceChecks is what instance_info must hold, by deploy interface.
+var instanceChecks = map[string]func(node.Node) error{
+	"fake":         nothingNeeded,
+	"custom-agent": nothingNeeded,
+	"direct":       hasImage,
+	"ramdisk":      hasRamdisk,
+}
+
+// CheckInstance refuses a deploy that cannot succeed, before anything is
+// changed.
+func CheckInstance(n node.Node) error {
+	name := n.Interfaces["deploy"]
+	check, ok := instanceChecks[name]
+	if !ok {
+		return node.Refuse(node.Invalid, "node %s has deploy interface %q, which is not built into this release; set deploy_interface to direct, ramdisk or custom-agent", n.UUID, name)
+	}
+	return check(n)
+}
+
+func nothingNeeded(node.Node) error { return nil }
+
+func hasImage(n node.Node) error {
+	src := text(n.InstanceInfo, "image_source")
+	if src == "" {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is missing; set it to the http(s) URL of an image", n.UUID)
+	}
+	if text(n.InstanceInfo, "image_checksum") == "" && text(n.InstanceInfo, "image_os_hash_value") == "" {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: image %s has no checksum; set instance_info/image_checksum, or image_os_hash_algo and image_os_hash_value", n.UUID, src)
+	}
+	if text(n.InstanceInfo, "image_os_hash_value") != "" && text(n.InstanceInfo, "image_os_hash_algo") == "" {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_os_hash_value needs image_os_hash_algo (sha256 or sha512)", n.UUID)
+	}
+	return nil
+}
+
+// hasRamdisk: an ISO, or a kernel with its ramdisk.
+func hasRamdisk(n node.Node) error {
+	iso, kernel, ramdisk := text(n.InstanceInfo, "boot_iso"), text(n.InstanceInfo, "kernel"), text(n.InstanceInfo, "ramdisk")
+	if iso == "" && (kernel == "" || ramdisk == "") {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and ramdisk, as http(s) URLs", n.UUID)
+	}
+	return nil
+}
+
+// InstanceBoot is what a machine boots from the network as its workload.
+type InstanceBoot struct {
+	ISO             string // URL of an ISO, instead of the others
+	Kernel, Ramdisk string // URLs or local paths
+	Cmdline         string
+}
+
+// BootsInstance says what a network boot of n leads to when its instance is a
+// ramdisk (deploy interface ramdisk); ok is false when it is not, or when the
+// machine is not there for its instance now.
+func BootsInstance(n node.Node) (boot InstanceBoot, ok bool) {
+	if n.Interfaces["deploy"] != "ramdisk" || WantsRamdisk(n) {
+		return boot, false
+	}
+	switch n.ProvisionState {
+	case node.Deploying, node.Active, node.Servicing, node.Unrescuing:
+	default:
+		return boot, false
+	}
+	return InstanceBoot{
+		ISO: text(n.InstanceInfo, "boot_iso"), Kernel: text(n.InstanceInfo, "kernel"), Ramdisk: text(n.InstanceInfo, "ramdisk"),
+		Cmdline: text(n.InstanceInfo, "ramdisk_kernel_arguments"),
+	}, true
+}

@@ -1,0 +1,43 @@
+package plan
+
+import "github.com/ferrite-metal/ferrite/conductor/node"
+
+// checkListed refuses steps that cannot be meant as they are listed. Steps
+// that nobody has are found out later, as Ironic does: the agent's are not
+// known before it runs.
+func checkListed(n node.Node, r Request) error {
+	for _, s := range r.steps() {
+		if s.Step == "" {
+			return node.Refuse(node.Invalid, "a step without a name was listed for node %s", n.UUID)
+		}
+		if s.OnChildren && s.Step == "hold" {
+			return node.Refuse(node.Invalid, "step hold cannot be executed on child nodes: hold the parent node %s instead", n.UUID)
+		}
+		if len(s.Children) > 0 && !s.OnChildren {
+			return node.Refuse(node.Invalid, "step %s names child nodes in limit_child_node_execution, but does not say execute_on_child_nodes", s)
+		}
+		if s.Step != "wait" {
+			continue
+		}
+		_, timed, err := waitSpan(s)
+		switch {
+		case err != nil:
+			return node.Refuse(node.Invalid, "%v", err)
+		case !timed && s.OnChildren:
+			return node.Refuse(node.Invalid, "step wait on child nodes needs the argument seconds: no agent of theirs calls")
+		case !timed && (r.DisableRamdisk || !agentDeploy(n)):
+			return node.Refuse(node.Invalid, "step wait without seconds waits for a heartbeat, but no agent runs for node %s: give it seconds", n.UUID)
+		}
+	}
+	return nil
+}
+
+// steps is the list a request came with, whichever verb it is for.
+func (r Request) steps() []node.Step {
+	for _, list := range [][]node.Step{r.CleanSteps, r.DeploySteps, r.ServiceSteps} {
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}

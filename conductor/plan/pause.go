@@ -1,0 +1,127 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// pauses are the steps at which a run stops until somebody else moves: the
+// machine, an operator, the clock. Each reports whether there is anything to
+// stop for. The last two are Ironic's reserved steps, known by name whatever
+// interface they are listed under.
+var pauses = map[string]func(d *decision, s node.Step) bool{
+	waitHeartbeat: awaitAgent,
+	waitData:      awaitData,
+	"hold":        hold,
+	"wait":        wait,
+}
+
+// The waits of our own plans.
+const (
+	waitHeartbeat = "agent.wait_for_heartbeat"
+	waitData      = "inspect.wait_for_data"
+)
+
+// pauseFor finds the pause that a step is; nil for a step that is done by
+// somebody.
+func pauseFor(s node.Step) func(*decision, node.Step) bool {
+	if s.InBand || s.Driver || s.OnChildren {
+		return nil
+	}
+	if p, ok := pauses[s.String()]; ok {
+		return p
+	}
+	return pauses[s.Step]
+}
+
+// awaitAgent waits for the first heartbeat of a boot, unless it has come.
+func awaitAgent(d *decision, _ node.Step) bool {
+	if d.agentAlive() {
+		return false
+	}
+	d.await("the first heartbeat of the ramdisk's agent")
+	return true
+}
+
+func awaitData(d *decision, _ node.Step) bool {
+	d.await("the inspection data of the ramdisk")
+	return true
+}
+
+// hold leaves the node to its operator. Heartbeats are still taken note of,
+// and no time runs out.
+func hold(d *decision, _ node.Step) bool {
+	d.fire(node.Hold)
+	d.n.Run.Waiting = "an operator to say unhold"
+	return true
+}
+
+// unhold lets a held run go on. An agent that has not been heard of lately is
+// waited for first: it may have been silent for as long as the hold.
+func (d *decision) unhold() {
+	d.fire(node.Unhold)
+	if d.err != nil {
+		return
+	}
+	for _, s := range d.n.Run.Left() {
+		if s.InBand {
+			d.insert(d.n.Run.Index+1, step("agent", "wait_for_heartbeat", nil))
+			break
+		}
+	}
+	d.next()
+}
+
+// maxWait bounds a wait in seconds, as Ironic's max_conductor_wait_step_seconds does.
+const maxWait = 30 * time.Second
+
+// wait lets some seconds pass, or without a number waits for the next
+// heartbeat.
+func wait(d *decision, s node.Step) bool {
+	span, timed, err := waitSpan(s)
+	switch {
+	case err != nil: // a step that no request has brought in
+		d.failRun(err.Error())
+	case timed:
+		d.awaitUntil(fmt.Sprintf("%s to pass", span), d.now.Add(span))
+	default:
+		d.await("the next heartbeat of the ramdisk's agent")
+	}
+	return true
+}
+
+// waitSpan is how long a wait lasts; timed is false for one that ends with a
+// heartbeat.
+func waitSpan(s node.Step) (span time.Duration, timed bool, err error) {
+	v, ok := s.Args["seconds"]
+	if !ok {
+		return 0, false, nil
+	}
+	var seconds float64
+	switch v := v.(type) {
+	case float64:
+		seconds = v
+	case int:
+		seconds = float64(v)
+	default:
+		return 0, false, fmt.Errorf("step wait: seconds is %v, expected a number", cmp.Or[any](v, "null"))
+	}
+	if !(seconds >= 0) { // NaN too
+		return 0, false, fmt.Errorf("step wait: seconds is %v, expected 0 or more", seconds)
+	}
+	return time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second)), true, nil
+}
+
+// waitsFor reports which wait of an operator's the run is at: for time to
+// pass, or for a heartbeat.
+func waitsFor(r *node.Run) (timed, heartbeat bool) {
+	s := r.Current()
+	if s == nil || s.Step != "wait" || pauseFor(*s) == nil {
+		return false, false
+	}
+	_, timed, _ = waitSpan(*s)
+	return timed, !timed
+}

@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// rescue boots a ramdisk that an operator can log in to: rescuing -> rescue.
+// The disks are left alone.
+type rescue struct{}
+
+// rescueHash is where Ironic keeps the password of user rescue, hashed.
+const rescueHash = "hashed_rescue_password"
+
+func (rescue) steps(d *decision) ([]node.Step, error) {
+	if d.n.Interfaces["rescue"] == "fake" {
+		return nil, nil
+	}
+	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil), step("agent", "finalize_rescue", nil)), nil
+}
+
+func (rescue) done(d *decision, _ node.Run) {
+	delete(d.n.InstanceInfo, rescueHash)
+	d.fire(node.Done)
+}
+
+func (rescue) fail(d *decision, _ node.Run, _ string) {
+	delete(d.n.InstanceInfo, rescueHash)
+	d.fire(node.Fail)
+}
+
+func (rescue) timeout(s Settings) time.Duration { return s.RescueTimeout }
+
+// canRescue refuses a rescue that cannot succeed.
+func canRescue(n node.Node, r Request) error {
+	switch name := n.Interfaces["rescue"]; {
+	case n.Maintenance:
+		return node.Refuse(node.Invalid, "The rescue operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
+	case name == "agent" || name == "fake":
+	default:
+		return node.Refuse(node.Invalid, "node %s has rescue interface %q; set rescue_interface to agent", n.UUID, name)
+	}
+	if r.RescueHash == "" {
+		return node.Refuse(node.Invalid, `A non-empty "rescue_password" is required when setting target provision state to rescue`)
+	}
+	return nil
+}
