@@ -55,6 +55,11 @@ func TestBoot(t *testing.T) {
 	wrote.Run.Index = 2
 	own := booting("clean", "agent.wait_for_heartbeat")
 	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "file:///r", "kernel_append_params": "%default% debug"}
+	live := func(info map[string]any) node.Node {
+		return node.Node{ProvisionState: node.Active, Interfaces: map[string]string{"deploy": "ramdisk"}, InstanceInfo: info}
+	}
+	rescued := booting("rescue", "agent.wait_for_heartbeat")
+	rescued.DriverInfo = map[string]any{"rescue_kernel": "http://h/rk", "rescue_ramdisk": "http://h/rr", "deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r"}
 	for name, tc := range map[string]struct {
 		n    node.Node
 		mac  string
@@ -76,6 +81,16 @@ func TestBoot(t *testing.T) {
 		"a node with a ramdisk of its own": {own, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "/r",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet debug",
+		}},
+		"an instance that is an ISO": {live(map[string]any{"boot_iso": "http://h/live.iso"}), mac, true, pxe.Boot{
+			Action: pxe.Image, ImageURL: "http://h/live.iso",
+		}},
+		"an instance that is a ramdisk": {live(map[string]any{"kernel": "http://h/k", "ramdisk": "file:///r", "ramdisk_kernel_arguments": "quiet"}), mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "/r", Cmdline: "quiet",
+		}},
+		"a rescue with a ramdisk of its own": {rescued, mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "http://h/rk", Initrd: "http://h/rr",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,6 +34,7 @@ type world struct {
 	system   node.System                 // what a BMC tells of its machine
 
 	mu       sync.Mutex
+	taken    map[node.Transition]bool // rows of the table that were taken
 	e        *engine.Engine
 	machines map[string]*machine
 	life     *mortal
@@ -53,12 +54,16 @@ type machine struct {
 	token    string
 	commands []agentapi.Result
 	writing  int // write_image steps at work: never more than one
+	bios     string // settings in force
+	pending  string // settings for the next boot
+	updating int    // polls until the firmware update is over
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{
 		t: t, ctx: t.Context(), store: mem.New(), settings: plan.DefaultSettings(),
 		rng: rand.New(rand.NewPCG(seed, 1)), machines: map[string]*machine{},
+		taken: map[node.Transition]bool{},
 	}
 	w.settings.Host = "test"
 	return w
@@ -66,7 +71,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 
 // start begins a conductor's life; end or crash ends it.
 func (w *world) start() {
-	life := &mortal{Store: w.store}
+	life := &mortal{Store: w.store, moved: w.moved}
 	var st engine.Store = life
 	var bmc engine.BMC = w
 	if w.drive != nil {
@@ -107,7 +112,8 @@ func (w *world) crash() {
 // mortal is a store that a dead process cannot reach.
 type mortal struct {
 	*mem.Store
-	dead atomic.Bool
+	dead  atomic.Bool
+	moved func([]node.Transition)
 }
 
 var errDead = errors.New("this conductor is dead")
@@ -116,7 +122,11 @@ func (m *mortal) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if m.dead.Load() {
 		return node.Node{}, errDead
 	}
-	return m.Store.Commit(ctx, c)
+	n, err := m.Store.Commit(ctx, c)
+	if err == nil {
+		m.moved(c.Moves)
+	}
+	return n, err
 }
 
 func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why string) error {
@@ -135,6 +145,15 @@ func (w *world) close() {
 	}
 	w.mu.Unlock()
 	w.powered.Wait()
+}
+
+// moved takes note of rows of the table.
+func (w *world) moved(rows []node.Transition) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range rows {
+		w.taken[r] = true
+	}
 }
 
 func (w *world) engine() *engine.Engine {
@@ -191,6 +210,7 @@ func (w *world) SetPower(ctx context.Context, n node.Node, target node.PowerStat
 		m.boot++
 		m.power = plan.PowerAfter(target)
 		m.token, m.commands, m.writing = "", nil, 0
+		m.bios = m.pending
 		if boot := m.boot; m.power == node.PowerOn {
 			w.powered.Go(func() { w.run(n.UUID, boot) })
 		}

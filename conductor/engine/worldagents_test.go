@@ -37,7 +37,9 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"never","interface":"deploy","priority":0}]}}`)
 		case "get_deploy_steps":
 			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"deploy_steps":{"ferrite":[{"step":"write_image","interface":"deploy","priority":0}]}}`)
-		case "sync", "power_off":
+		case "get_service_steps":
+			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"service_steps":{"ferrite":[{"step":"burnin_cpu","interface":"deploy","priority":0,"abortable":true}]}}`)
+		case "sync", "power_off", "finalize_rescue":
 			res.Status = agentapi.Succeeded
 		}
 		m.commands = append(m.commands, res)

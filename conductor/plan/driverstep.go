@@ -37,7 +37,6 @@ func driverAnswered(d *decision, result json.RawMessage) error {
 		if r.Rebooted++; r.Rebooted > maxReboots {
 			return fmt.Errorf("the step asks for one reboot after the other: %d were made", maxReboots)
 		}
-		d.work()
 		r.Task = report.Task
 		d.insert(r.Index, d.rebootForDriver()...)
 		d.advance()

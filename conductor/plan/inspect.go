@@ -62,7 +62,6 @@ func (d *decision) dataReceived(e Inspected) error {
 		d.failRun("the ramdisk reported: " + *e.Data.Error)
 		return nil
 	}
-	d.work()
 	d.next()
 	return nil
 }

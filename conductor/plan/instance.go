@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/ferrite-metal/ferrite/conductor/node"
+import (
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
 
 // instanceChecks is what instance_info must hold, by deploy interface.
 var instanceChecks = map[string]func(node.Node) error{
@@ -40,7 +44,10 @@ func hasImage(n node.Node) error {
 // hasRamdisk: an ISO, or a kernel with its ramdisk.
 func hasRamdisk(n node.Node) error {
 	iso, kernel, ramdisk := text(n.InstanceInfo, "boot_iso"), text(n.InstanceInfo, "kernel"), text(n.InstanceInfo, "ramdisk")
-	if iso == "" && (kernel == "" || ramdisk == "") {
+	switch {
+	case iso != "" && !strings.HasPrefix(iso, "http://") && !strings.HasPrefix(iso, "https://"):
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/boot_iso is %q, expected an http(s) URL", n.UUID, iso)
+	case iso == "" && (kernel == "" || ramdisk == ""):
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and ramdisk, as http(s) URLs", n.UUID)
 	}
 	return nil

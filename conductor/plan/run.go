@@ -61,7 +61,6 @@ func (d *decision) stepDone() {
 		d.endAborted()
 		return
 	}
-	d.work()
 	if s := r.Current(); s.InBand && s.Reboot {
 		d.insert(r.Index+1, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
 	}
@@ -144,7 +143,9 @@ func (d *decision) timeout() time.Duration {
 }
 
 func (d *decision) finish() {
-	d.work()
+	if node.Row(d.n.ProvisionState, node.Done) == nil {
+		d.work()
+	}
 	r := *d.n.Run
 	d.note("INFO", fmt.Sprintf("%s done in %s", r.Activity, d.now.Sub(r.Since).Round(100*time.Millisecond)))
 	d.n.Run = nil

@@ -32,7 +32,6 @@ func (d *decision) agentCalled(e AgentCalled) error {
 	}
 	switch _, beat := waitsFor(r); {
 	case beat, s.String() == waitHeartbeat:
-		d.work()
 		d.next()
 	case r.Command != "":
 		d.poll()
@@ -64,7 +63,6 @@ func (d *decision) expired() {
 	}
 	r := d.n.Run
 	if timed, _ := waitsFor(r); timed {
-		d.work()
 		d.next()
 		return
 	}

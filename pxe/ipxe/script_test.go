@@ -35,7 +35,20 @@ func TestScriptGolden(t *testing.T) {
 		}
 		pxetest.Golden(t, name+".ipxe", text)
 	}
+	text, err := ImageScript(machine(), "http://10.77.0.1/live.iso")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pxetest.Golden(t, "image.ipxe", text)
 	pxetest.Golden(t, "exit.ipxe", Exit(machine()))
+}
+
+func TestImageScriptRefuses(t *testing.T) {
+	for _, u := range []string{"", "/images/live.iso", "http://h/${x}", "ftp://h/live.iso"} {
+		if text, err := ImageScript(machine(), u); err == nil {
+			t.Errorf("%q: no error but\n%s", u, text)
+		}
+	}
 }
 
 func TestScriptRefuses(t *testing.T) {

@@ -56,13 +56,13 @@ type goal func(nodeapi.Status) (done bool, err error)
 func provisionGoal(state string) goal {
 	return func(st nodeapi.Status) (bool, error) {
 		switch {
+		case strings.HasSuffix(st.State, " hold"): // it goes on when somebody says so
+			return false, &landedError{st}
 		case st.Activity != "" || waiting(st.State):
 			return false, nil
 		case st.State == state && (st.Target == "" || st.Target == state):
 			return true, nil
 		case strings.HasSuffix(st.State, " failed"), st.State == "error", st.State == "enroll" && st.LastError != "":
-			return false, &landedError{st}
-		case strings.HasSuffix(st.State, " hold"):
 			return false, &landedError{st}
 		}
 		return false, nil

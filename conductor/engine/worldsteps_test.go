@@ -1,0 +1,43 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Steps of the world's BMCs: settings that need a reboot, and an update that
+// takes its time.
+func (w *world) Steps(node.Node) []node.StepOffer {
+	byRequest := map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}
+	return []node.StepOffer{
+		{Interface: "bios", Step: "apply_configuration", Priority: byRequest, NeedsNoRamdisk: true},
+		{Interface: "firmware", Step: "update", Priority: byRequest, NeedsNoRamdisk: true},
+	}
+}
+
+// DoStep may be given a step again after its answer was lost.
+func (w *world) DoStep(ctx context.Context, n node.Node, s node.Step, task string) (r node.StepReport, err error) {
+	err = w.call(ctx, func() {
+		m := w.of(n.UUID)
+		switch s.Step {
+		case "apply_configuration":
+			want := fmt.Sprint(s.Args["settings"])
+			if m.bios == want {
+				r.Done = true
+				return
+			}
+			m.pending = want
+			r = node.StepReport{Reboot: true, Task: "pending"}
+		case "update":
+			if task == "" {
+				m.updating = 5
+			}
+			m.updating--
+			r = node.StepReport{Done: m.updating <= 0, Task: "update", After: time.Second, Note: fmt.Sprintf("%d polls to go", m.updating)}
+		}
+	})
+	return r, err
+}
