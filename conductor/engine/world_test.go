@@ -35,6 +35,8 @@ type world struct {
 
 	mu       sync.Mutex
 	taken    map[node.Transition]bool // rows of the table that were taken
+	broken   map[string]bool          // nodes whose BMC refuses everything
+	mute     map[string]bool          // nodes whose ramdisk never calls
 	e        *engine.Engine
 	machines map[string]*machine
 	life     *mortal
@@ -53,7 +55,7 @@ type machine struct {
 	tenant   string // whose image is on the disk
 	token    string
 	commands []agentapi.Result
-	writing  int // write_image steps at work: never more than one
+	writing  int    // write_image steps at work: never more than one
 	bios     string // settings in force
 	pending  string // settings for the next boot
 	updating int    // polls until the firmware update is over
@@ -63,7 +65,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{
 		t: t, ctx: t.Context(), store: mem.New(), settings: plan.DefaultSettings(),
 		rng: rand.New(rand.NewPCG(seed, 1)), machines: map[string]*machine{},
-		taken: map[node.Transition]bool{},
+		taken: map[node.Transition]bool{}, broken: map[string]bool{}, mute: map[string]bool{},
 	}
 	w.settings.Host = "test"
 	return w
@@ -173,6 +175,17 @@ func (w *world) of(uuid string) *machine {
 
 var errLost = errors.New("connection reset by the test")
 
+// toBMC is a call to the BMC of one node.
+func (w *world) toBMC(ctx context.Context, n node.Node, work func(m *machine)) error {
+	w.mu.Lock()
+	broken := w.broken[n.UUID]
+	w.mu.Unlock()
+	if broken {
+		return node.Refuse(node.Invalid, "this BMC refuses everything")
+	}
+	return w.call(ctx, func() { work(w.of(n.UUID)) })
+}
+
 // call is a call to the outside: it takes time and may be lost before or
 // after it has worked.
 func (w *world) call(ctx context.Context, work func()) error {
@@ -200,13 +213,12 @@ func (w *world) call(ctx context.Context, work func()) error {
 func (w *world) Validate(node.Node) error { return nil }
 
 func (w *world) PowerState(ctx context.Context, n node.Node) (p node.PowerState, err error) {
-	err = w.call(ctx, func() { p = w.of(n.UUID).power })
+	err = w.toBMC(ctx, n, func(m *machine) { p = m.power })
 	return p, err
 }
 
 func (w *world) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
-	return w.call(ctx, func() {
-		m := w.of(n.UUID)
+	return w.toBMC(ctx, n, func(m *machine) {
 		m.boot++
 		m.power = plan.PowerAfter(target)
 		m.token, m.commands, m.writing = "", nil, 0
@@ -218,12 +230,12 @@ func (w *world) SetPower(ctx context.Context, n node.Node, target node.PowerStat
 }
 
 func (w *world) BootDevice(ctx context.Context, n node.Node) (d string, persistent bool, err error) {
-	err = w.call(ctx, func() { d = w.of(n.UUID).device })
+	err = w.toBMC(ctx, n, func(m *machine) { d = m.device })
 	return d, false, err
 }
 
 func (w *world) SetBootDevice(ctx context.Context, n node.Node, device string, _ bool) error {
-	return w.call(ctx, func() { w.of(n.UUID).device = device })
+	return w.toBMC(ctx, n, func(m *machine) { m.device = device })
 }
 func (w *world) SupportedBootDevices(node.Node) []string                { return []string{"pxe", "disk"} }
 func (w *world) BootMode(context.Context, node.Node) (string, error)    { return "uefi", nil }
@@ -249,7 +261,7 @@ func (w *world) alive(uuid string, boot int, work func(m *machine)) bool {
 func (w *world) run(uuid string, boot int) {
 	time.Sleep(5 * time.Second)
 	pxe := false
-	if !w.alive(uuid, boot, func(m *machine) { pxe = m.device == "pxe"; m.device = "disk" }) || !pxe {
+	if !w.alive(uuid, boot, func(m *machine) { pxe = m.device == "pxe" && !w.mute[uuid]; m.device = "disk" }) || !pxe {
 		return
 	}
 	n, err := w.engine().Node(w.ctx, uuid)

@@ -20,8 +20,7 @@ func (w *world) Steps(node.Node) []node.StepOffer {
 
 // DoStep may be given a step again after its answer was lost.
 func (w *world) DoStep(ctx context.Context, n node.Node, s node.Step, task string) (r node.StepReport, err error) {
-	err = w.call(ctx, func() {
-		m := w.of(n.UUID)
+	err = w.toBMC(ctx, n, func(m *machine) {
 		switch s.Step {
 		case "apply_configuration":
 			want := fmt.Sprint(s.Args["settings"])
