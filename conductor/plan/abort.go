@@ -42,6 +42,9 @@ func (d *decision) endAborted() {
 	d.note("ERROR", reason)
 	delete(d.n.InstanceInfo, rescueHash)
 	d.n.Run = nil
+	if d.n.ProvisionState.Class() == node.Working { // a step that had to end first has ended in our hands
+		d.fire(node.Wait)
+	}
 	d.fire(node.Abort)
 	if r.ByHand {
 		d.n.TargetProvisionState = node.Manageable

@@ -55,6 +55,9 @@ func (d *decision) dataReceived(e Inspected) error {
 	if err := e.Data.Validate(); err != nil {
 		return node.Refuse(node.Invalid, "%v", err)
 	}
+	if d.f.Owed { // a power request: the ramdisk sends its data again, if it lives on
+		return d.locked()
+	}
 	d.learn(e.Data)
 	d.inspected = &node.Inspected{Inventory: inventoryOf(e.Raw), PluginData: pluginDataOf(e.Data)}
 	d.addPorts(e.Data)

@@ -63,6 +63,10 @@ func (d *decision) expired() {
 	}
 	r := d.n.Run
 	if timed, _ := waitsFor(r); timed {
+		if d.f.Owed { // a power request: it ends first
+			d.n.Deadline = d.now.Add(time.Second)
+			return
+		}
 		d.next()
 		return
 	}

@@ -1,0 +1,265 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+var exploreDepth = flag.Int("explore.depth", 9, "how many events the exploration puts in a row")
+
+// TestExplore starts in each state a node can rest in and lets every sequence of
+// events happen, up to a depth: requests, outcomes good and bad, heartbeats,
+// deadlines, crashes between any two writes, outcomes that come twice. The
+// effects table is modelled: one row at the most, which survives a crash.
+// Situations that are the same but for times, texts and numbers are visited
+// once. In each of them the invariants must hold, and from each the node must
+// come to rest by itself, whether the world works or fails.
+func TestExplore(t *testing.T) {
+	for _, base := range explored {
+		t.Run(base.name, func(t *testing.T) {
+			x := &explorer{t: t, seen: map[string]bool{}, states: map[node.State]bool{}}
+			var level []world
+			for state, info := range node.States {
+				if info.Class == node.Stable || info.Class == node.Failed { // the others are come to
+					level = append(level, start(base.interfaces, state))
+				}
+			}
+			for depth := 0; len(level) > 0 && depth <= *exploreDepth && !t.Failed(); depth++ {
+				var next []world
+				for _, w := range level {
+					if key := w.key(); !x.seen[key] {
+						x.seen[key] = true
+						x.states[w.n.ProvisionState] = true
+						x.check(w)
+						next = append(next, x.successors(w)...)
+					}
+				}
+				level = next
+			}
+			t.Logf("%d situations in %d states, %d events, depth %d, all explored: %v", len(x.seen), len(x.states), x.events, *exploreDepth, len(level) == 0)
+		})
+	}
+}
+
+var explored = []struct {
+	name       string
+	interfaces map[string]string
+}{
+	{"ramdisk", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "boot": "ipxe", "bios": "redfish", "firmware": "redfish"}},
+	{"fake", map[string]string{"deploy": "fake", "inspect": "fake", "rescue": "fake", "boot": "fake", "bios": "fake", "firmware": "fake"}},
+}
+
+// world is a node, the one row it may have in the effects table, and what is
+// true outside.
+type world struct {
+	n     node.Node
+	owed  *node.Effect
+	seen  bool // the agent was heard of lately
+	dirty bool // somebody's data is on the disk
+	trail []string
+}
+
+var exploreNow = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func start(interfaces map[string]string, state node.State) world {
+	n := node.Node{
+		UUID: "11111111-2222-4333-8444-555555555555", Driver: "redfish", ProvisionState: state, Revision: 1,
+		TargetProvisionState: node.States[state].Target, Interfaces: interfaces,
+		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00"},
+	}
+	if state.Class() == node.Failed {
+		n.LastError = "an earlier run failed"
+	}
+	return world{n: n, dirty: state != node.Available, trail: []string{string(state)}}
+}
+
+func (w world) facts() Facts {
+	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, Offers: []node.StepOffer{
+		{Interface: "bios", Step: "apply", Priority: map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}, NeedsNoRamdisk: true},
+	}}
+	if w.seen {
+		f.AgentSeen = exploreNow
+	}
+	return f
+}
+
+// key is the situation without what makes no difference.
+func (w world) key() string {
+	var b strings.Builder
+	n := w.n
+	fmt.Fprint(&b, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.Maintenance, n.Fault, n.Agent.URL != "", n.Agent.Doubted,
+		n.Deadline.IsZero(), w.seen, w.dirty, len(n.InstanceInfo))
+	if r := n.Run; r != nil {
+		fmt.Fprint(&b, r.Activity, r.Command != "", r.Task, r.Relisted, r.Rebooted, r.ByHand, r.NoRamdisk, r.AbortAfter, len(r.Listed))
+		for _, s := range r.Left() {
+			fmt.Fprint(&b, " ", s, s.InBand, s.Driver)
+		}
+	}
+	if w.owed != nil {
+		fmt.Fprint(&b, " owes ", w.owed.Name, string(w.owed.Args), n.Run != nil && n.Run.Generation == w.owed.Generation)
+	}
+	return b.String()
+}
+
+// explorer counts, and complains.
+type explorer struct {
+	t      *testing.T
+	seen   map[string]bool
+	states map[node.State]bool
+	events int
+}
+
+func (x *explorer) complain(w world, format string, args ...any) {
+	x.t.Helper()
+	x.t.Fatalf("%s\n  after: %s\n  node: %q power %q run %+v owed %+v", fmt.Sprintf(format, args...), strings.Join(w.trail, " | "), w.n.ProvisionState, w.n.PowerState, w.n.Run, w.owed)
+}
+
+// step lets one event happen; finish says that it is the outcome of the owed
+// effect. ok is false when it was refused or changed nothing.
+func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool) {
+	x.events++
+	f := w.facts()
+	if finish {
+		f.Owed = true
+	}
+	c, err := Decide(w.n, f, e, exploreNow)
+	var refused *node.Refusal
+	if err != nil {
+		if !errors.As(err, &refused) {
+			x.complain(w, "event %s: %v", name, err)
+		}
+		return w, false
+	}
+	next := w
+	next.trail = append(w.trail[:len(w.trail):len(w.trail)], name)
+	if finish {
+		next.owed = nil
+	}
+	if c == nil {
+		return next, finish
+	}
+	if len(c.Effects) > 1 || len(c.Effects) == 1 && next.owed != nil {
+		x.complain(next, "a second effect is owed: %+v", c.Effects)
+	}
+	next.n = *c.Save
+	next.n.Revision++
+	if len(c.Effects) == 1 {
+		next.owed = &c.Effects[0]
+	}
+	if cut(c.Effects) && w.interrupted() {
+		x.complain(next, "power is cut during a step that must not be cut off")
+	}
+	if _, called := e.(AgentCalled); called {
+		next.seen = true
+	}
+	if next.n.Agent.URL == "" {
+		next.seen = false
+	}
+	return next, true
+}
+
+// cut reports whether a request is to cut the power. The plan's own power
+// steps come between steps, never in the middle of one.
+func cut(effects []node.Effect) bool {
+	return len(effects) == 1 && effects[0].Name == powerEffect && !strings.Contains(string(effects[0].Args), `"power on"`)
+}
+
+func (w world) interrupted() bool {
+	return (&decision{n: w.n}).uninterruptible()
+}
+
+// check is the invariants.
+func (x *explorer) check(w world) {
+	n, r := w.n, w.n.Run
+	fresh := len(w.trail) == 1 // placed in a state, not come to it
+	switch n.ProvisionState.Class() {
+	case node.Working:
+		if w.owed == nil && !fresh {
+			x.complain(w, "works, and owes nothing: stuck")
+		}
+	case node.Waiting:
+		if n.Deadline.IsZero() && w.owed == nil && !fresh {
+			x.complain(w, "waits without a deadline")
+		}
+	case node.Held:
+		if !n.Deadline.IsZero() || r == nil && !fresh {
+			x.complain(w, "is held, with a deadline or without a run")
+		}
+	case node.Stable, node.Failed:
+		if r != nil || !n.Deadline.IsZero() {
+			x.complain(w, "rests, with a run or a deadline")
+		}
+		if n.ProvisionState.Class() == node.Stable && w.owed != nil && w.owed.Name != powerEffect && r == nil && w.owed.Name != driverEffect {
+			x.complain(w, "rests, and an effect is in flight")
+		}
+		if n.ProvisionState.Class() == node.Failed && n.LastError == "" && !fresh && w.owed == nil {
+			x.complain(w, "has failed without a reason")
+		}
+	}
+	if n.ProvisionState == node.Available && w.dirty && agentDeploy(n) {
+		x.complain(w, "is offered with somebody's data on the disk")
+	}
+	if fresh {
+		return
+	}
+	x.comesToRest(w, "the world works", true)
+	x.comesToRest(w, "the world fails", false)
+}
+
+// longest is how many events a run may take to its end.
+const longest = 120
+
+// comesToRest goes on without an operator until nothing more happens.
+func (x *explorer) comesToRest(w world, how string, works bool) {
+	for range longest {
+		outcomes := results(w, works)
+		switch {
+		case w.owed != nil:
+			w, _ = x.settle(w, outcomes[0])
+		case w.n.ProvisionState.Class() == node.Waiting:
+			if e, ok := x.external(w, works); ok {
+				w = e
+				continue
+			}
+			w, _ = x.step(w, "deadline", Expired{}, false)
+		default:
+			return
+		}
+	}
+	x.complain(w, "%s, and the node does not come to rest", how)
+}
+
+// external is the machine's turn: it calls.
+func (x *explorer) external(w world, works bool) (world, bool) {
+	s := w.n.Run.Current()
+	switch {
+	case !works || s == nil:
+		return w, false
+	case s.String() == waitData:
+		return x.step(w, "data", inspectedEvent, false)
+	}
+	timed, _ := waitsFor(w.n.Run)
+	next, ok := x.step(w, "heartbeat", heartbeat(w), false)
+	return next, ok && !timed && (next.owed != nil || next.key() != w.key())
+}
+
+func heartbeat(w world) Event {
+	url := w.n.Agent.URL
+	if url == "" {
+		url = "https://10.0.0.5:9999"
+	}
+	return AgentCalled{agentapi.Heartbeat{CallbackURL: url, AgentToken: "t", AgentVersion: "1"}}
+}
+
+var inspectedEvent = Inspected{
+	Data: agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: []agentapi.Interface{{Name: "e", MACAddress: "52:54:00:00:00:01"}}}},
+	Raw:  json.RawMessage(`{}`),
+}
