@@ -1,9 +1,10 @@
 package api
 
 import (
-	"fmt"
 	"slices"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -69,10 +70,15 @@ func setRunbookSteps(r *node.Runbook, steps []ranked) {
 // asLogicalName takes a name that can stand in a path.
 func asLogicalName(value any) (string, error) {
 	s, err := someText(value)
-	if err == nil && !validName(s) {
-		err = &schemaError{fmt.Sprintf(`'%s' does not match '^[A-Za-z0-9\-._~]+$', has more than %d characters, or is a UUID`, s, maxText)}
+	switch {
+	case err != nil:
+		return "", err
+	case uuid.Validate(s) == nil: // in any of its spellings: ref would take it for one
+		return "", &schemaError{"'" + s + "' is a UUID, which cannot be a name"}
+	case !unreserved.MatchString(s):
+		return "", &schemaError{"'" + s + "' does not match '^[A-Za-z0-9\\-._~]+$'"}
 	}
-	return s, err
+	return asText(s, maxText)
 }
 
 // traitForName: as long as a node is approved by the name of the runbook, a new
