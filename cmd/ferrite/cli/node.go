@@ -14,6 +14,7 @@ func nodeCommand(s *session) *cobra.Command {
 		nodeCreate(s), nodeList(s), nodeShow(s), nodeSet(s), nodeUnset(s), nodeDelete(s),
 		nodeStatus(s), nodePower(s), nodeMaintenance(s), nodeBootDevice(s),
 		nodeValidate(s), nodeInventory(s), nodeHistory(s), nodeDeploy(s), nodeRebuild(s),
+		traitCommand(s, "node", "NODE", nodePath, completeNodes(s)),
 	)
 	cmd.AddCommand(nodeVerbs(s)...)
 	return cmd
