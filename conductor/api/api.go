@@ -85,7 +85,7 @@ func (a *API) routes() []route {
 	var all []route
 	for _, resource := range [][]route{
 		a.rootRoutes(), a.nodeRoutes(), a.stateRoutes(), a.managementRoutes(), a.recordRoutes(),
-		a.portRoutes(), a.driverRoutes(), a.conductorRoutes(), a.ferriteRoutes(), a.leaseRoutes(),
+		a.portRoutes(), a.traitRoutes(), a.templateRoutes(), a.runbookRoutes(), a.driverRoutes(), a.conductorRoutes(), a.ferriteRoutes(), a.leaseRoutes(),
 	} {
 		all = append(all, resource...)
 	}
@@ -145,7 +145,7 @@ func normalPath(path string) string {
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case "nodes", "ports", "drivers", "conductors", "lookup", "heartbeat", "continue_inspection":
+	case "nodes", "ports", "drivers", "conductors", "deploy_templates", "runbooks", "lookup", "heartbeat", "continue_inspection":
 		return nodeapi.Root + path
 	}
 	return path

@@ -69,6 +69,14 @@ func (c *call) json(status int, body []byte) error {
 // empty answers without a body.
 func (c *call) empty(status int) error { return c.NoContent(status) }
 
+// done answers 204 when all went well.
+func (c *call) done(err error) error {
+	if err != nil {
+		return err
+	}
+	return c.empty(http.StatusNoContent)
+}
+
 // accepted answers 202 and says where to look for the outcome.
 func (c *call) accepted(path string) error {
 	c.Response().Header().Set(echo.HeaderLocation, c.base()+path)

@@ -16,6 +16,9 @@ type Conductor interface {
 	Nodes
 	Verbs
 	Ports
+	Traits
+	DeployTemplates
+	Runbooks
 	Records
 	Leases
 	// Host is the name of this conductor.
@@ -54,6 +57,31 @@ type Ports interface {
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	UpdatePort(ctx context.Context, uuid string, edit func(*node.Port) error) (node.Port, error)
 	DeletePort(ctx context.Context, uuid string) error
+}
+
+// Traits keeps the traits of nodes; those given to it are valid.
+type Traits interface {
+	SetTraits(ctx context.Context, ref string, traits []string) error
+	AddTrait(ctx context.Context, ref, trait string) error
+	RemoveTrait(ctx context.Context, ref, trait string) error
+}
+
+// DeployTemplates keeps deploy templates.
+type DeployTemplates interface {
+	CreateDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
+	DeployTemplate(ctx context.Context, ref string) (node.DeployTemplate, error)
+	DeployTemplates(ctx context.Context) ([]node.DeployTemplate, error)
+	UpdateDeployTemplate(ctx context.Context, ref string, edit func(*node.DeployTemplate) error) (node.DeployTemplate, error)
+	DeleteDeployTemplate(ctx context.Context, ref string) error
+}
+
+// Runbooks keeps runbooks.
+type Runbooks interface {
+	CreateRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
+	Runbook(ctx context.Context, ref string) (node.Runbook, error)
+	Runbooks(ctx context.Context) ([]node.Runbook, error)
+	UpdateRunbook(ctx context.Context, ref string, edit func(*node.Runbook) error) (node.Runbook, error)
+	DeleteRunbook(ctx context.Context, ref string) error
 }
 
 // Records is what has been found out about a node.

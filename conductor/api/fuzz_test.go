@@ -98,12 +98,36 @@ func FuzzPorts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string, minor int) { z.send(t, minor, "POST", "/v1/ports", body) })
 }
 
+func FuzzTemplates(f *testing.F) {
+	z := newFuzzed(f)
+	z.must(http.StatusCreated, 115, "POST", "/v1/deploy_templates", `{"name":"CUSTOM_A","steps":[{"interface":"bios","step":"a","args":{"a":[1]},"priority":1}]}`)
+	z.must(http.StatusCreated, 115, "POST", "/v1/runbooks", `{"name":"a","steps":[{"interface":"bios","step":"a","order":1}]}`)
+	for _, seed := range []string{
+		`{"name":"CUSTOM_B","steps":[{"interface":"bios","step":"a","args":{},"priority":"7","order":1}]}`, `{"name":1,"steps":[null]}`, `{}`, `[]`, `null`, `{"traits":["CUSTOM_A",null]}`,
+		`[{"op":"add","path":"/steps/-","value":{"interface":"bios","step":"b","args":{},"priority":1e99}}]`, `[{"op":"remove","path":"/steps/0/args"}]`,
+		`[{"op":"replace","path":"/public","value":true}]`, `[{"op":"replace","path":"/steps","value":[[]]}]`, `[{"op":"replace","path":"/steps/0/order","value":"99999999999"}]`,
+	} {
+		f.Add(seed, 115)
+	}
+	f.Fuzz(func(t *testing.T, body string, minor int) {
+		for _, path := range []string{"/v1/deploy_templates", "/v1/runbooks"} {
+			z.send(t, minor, "POST", path, body)
+		}
+		for _, path := range []string{"/v1/deploy_templates/CUSTOM_A", "/v1/runbooks/a"} {
+			z.send(t, minor, "PATCH", path, body)
+		}
+		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/traits", body)
+		z.send(t, minor, "PUT", "/v1/runbooks/a/traits", body)
+	})
+}
+
 func FuzzQuery(f *testing.F) {
 	z := newFuzzed(f)
 	for _, seed := range []string{
 		"/v1/nodes?limit=1&marker=x", "/v1/nodes?fields=a,b,,links", "/v1/nodes?sort_key=extra&sort_dir=up", "/v1/nodes?provision_state=&shard=,,&sharded=1",
 		"/v1/nodes?detail=True&fields=uuid", "/v1/ports?sort_key=address&sort_dir=desc&limit=1", "/v1/ports?address=x&node=n1", "/v1/nodes/n1?fields=%00",
 		"/v1/nodes/n1/history?limit=1&marker=11111111-1111-4111-8111-111111111111", "/v1/drivers?type=x&detail=1", "/v1/conductors?fields=x", "/nodes/n1/",
+		"/v1/deploy_templates?sort_key=name&fields=x", "/v1/runbooks/a%2Fb?fields=name", "/v1/runbooks?detail=maybe&limit=-1",
 		"/v1/lookup?addresses=52:54:00:00:00:01,x&node_uuid=", "/ferrite/v1/nodes/n1/status", "/ferrite/v1/leases/x", "/v1/nodes/validate?node=..", "//v1//nodes", "/v1/nodes/%2e%2e/x", "/v1/nodes/a%2Fb",
 	} {
 		f.Add(seed, 115)

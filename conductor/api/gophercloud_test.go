@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -47,6 +48,10 @@ func TestGophercloud(t *testing.T) {
 	}).Extract()
 	if err != nil || n.Properties["capabilities"] != "boot_mode:uefi" || n.InstanceUUID == "" {
 		t.Fatalf("updated: %+v: %v", n, err)
+	}
+	c.must(http.StatusNoContent, 89, "PUT", "/v1/nodes/"+n.UUID+"/traits", `{"traits":["HW_CPU_X86_VMX","CUSTOM_A"]}`) // it can only read them
+	if n, err = nodes.Get(ctx, client, n.UUID).Extract(); err != nil || !slices.Equal(n.Traits, []string{"CUSTOM_A", "HW_CPU_X86_VMX"}) {
+		t.Errorf("traits: %+v: %v", n, err)
 	}
 	for _, verb := range []nodes.TargetProvisionState{nodes.TargetManage, nodes.TargetInspect, nodes.TargetProvide, nodes.TargetActive, nodes.TargetDeleted} {
 		opts := nodes.ProvisionStateOpts{Target: verb}

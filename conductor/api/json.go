@@ -134,6 +134,18 @@ func appendAny(dst []byte, v any) []byte {
 	return append(dst, text...)
 }
 
+// appendTexts writes a list of strings.
+func appendTexts(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, s)
+	}
+	return append(dst, ']')
+}
+
 // appendLinks writes the two links Ironic gives every resource.
 func appendLinks(dst []byte, base, path string) []byte {
 	dst = append(dst, `[{"href":`...)

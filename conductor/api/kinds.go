@@ -98,6 +98,18 @@ func flag[T any](name string, since int, u use, absent bool, at func(*T) *bool) 
 	return f
 }
 
+// strict takes true, false and null for a boolean, and no words.
+func strict[T any](f field[T]) field[T] {
+	set := f.set
+	f.set = func(t *T, value any) error {
+		if _, ok := value.(bool); !ok && value != nil {
+			return wrongType(value, "boolean", "null")
+		}
+		return set(t, value)
+	}
+	return f
+}
+
 // maybe is a boolean that may be unknown: null.
 func maybe[T any](name string, since int, u use, at func(*T) **bool) field[T] {
 	f := field[T]{name: name, since: since, use: u | sortable}

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,6 +121,28 @@ func appendList[T any](dst []byte, c *call, p page, name string, items []T, id f
 		dst = appendString(append(dst, `,"next":`...), c.next(p, id(&items[len(items)-1])))
 	}
 	return append(dst, '}')
+}
+
+// cut makes a page, and what tells that there is another, of all that match:
+// for what is not so much that the store had to. items come in the order of
+// creation; missing words that there is no item of the marker's UUID.
+func cut[T any](t *table[T], minor int, items []T, p page, id func(*T) string, missing func(string) error) ([]T, error) {
+	if p.sortKey != "" {
+		show := t.fields[t.byName[p.sortKey]].show
+		key := func(of *T) string { return string(show(nil, &view[T]{of: of, minor: minor})) }
+		slices.SortStableFunc(items, func(x, y T) int { return cmp.Compare(key(&x), key(&y)) })
+	}
+	if p.desc {
+		slices.Reverse(items)
+	}
+	if p.marker != "" {
+		i := slices.IndexFunc(items, func(x T) bool { return id(&x) == p.marker })
+		if i < 0 {
+			return nil, missing(p.marker)
+		}
+		items = items[i+1:]
+	}
+	return items[:min(len(items), p.limit+1)], nil
 }
 
 // filter is one ?name=value of a list, over the query Q it narrows.

@@ -80,7 +80,7 @@ func nodeTable() *table[node.Node] {
 		text("target_power_state", 1, 0, func(n *n) *node.PowerState { return &n.TargetPowerState }),
 		text("target_provision_state", 1, 0, func(n *n) *node.State { return &n.TargetProvisionState }),
 		object("target_raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.TargetRAIDConfig }),
-		shown("traits", 37, 0, showTraits),
+		shown("traits", 37, 0, func(dst []byte, v *view[n]) []byte { return appendTexts(dst, v.of.Traits) }),
 		iface("vendor", 31),
 		shown("links", 1, 0, func(dst []byte, v *view[n]) []byte { return appendLinks(dst, v.base, "nodes/"+v.of.UUID) }),
 		shown("conductor", 49, 0, func(dst []byte, v *view[n]) []byte { return appendText(dst, v.host) }),

@@ -164,17 +164,6 @@ func showProvisionState(dst []byte, v *view[node.Node]) []byte {
 	return appendText(dst, string(s))
 }
 
-func showTraits(dst []byte, v *view[node.Node]) []byte {
-	dst = append(dst, '[')
-	for i, t := range v.of.Traits {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendString(dst, t)
-	}
-	return append(dst, ']')
-}
-
 // stepField is the step an activity is at: {} when another runs, or none.
 func stepField(name string, since int, activity string) field[node.Node] {
 	return shown(name, since, 0, func(dst []byte, v *view[node.Node]) []byte {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -255,20 +254,7 @@ func (a *API) findPorts(c *call, q node.PortQuery, p page) ([]node.Port, error) 
 	if err != nil {
 		return nil, err
 	}
-	if p.sortKey != "" {
-		show := a.ports.fields[a.ports.byName[p.sortKey]].show
-		key := func(p *node.Port) string { return string(show(nil, &view[node.Port]{of: p, minor: c.minor})) }
-		slices.SortStableFunc(ports, func(x, y node.Port) int { return cmp.Compare(key(&x), key(&y)) })
-	}
-	if p.desc {
-		slices.Reverse(ports)
-	}
-	if p.marker != "" {
-		i := slices.IndexFunc(ports, func(x node.Port) bool { return x.UUID == p.marker })
-		if i < 0 {
-			return nil, nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", p.marker)
-		}
-		ports = ports[i+1:]
-	}
-	return ports[:min(len(ports), p.limit+1)], nil
+	return cut(a.ports, c.minor, ports, p, func(p *node.Port) string { return p.UUID }, func(ref string) error {
+		return nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", ref)
+	})
 }

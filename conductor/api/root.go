@@ -54,7 +54,9 @@ func resources() []struct {
 		{"lookup", 22},
 		{"heartbeat", 22},
 		{"conductors", 49},
+		{"deploy_templates", 55},
 		{"continue_inspection", 84},
+		{"runbooks", 92},
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 // stateRoutes is what a node is doing and being told to do.
 func (a *API) stateRoutes() []route {
-	writeOnly := func(*call) error { return nodeapi.Routing(http.StatusMethodNotAllowed, "") }
 	return []route{
 		{method: http.MethodGet, path: "/v1/nodes/:node/states", doc: "power and provision state", handle: a.showStates},
 		{method: http.MethodPut, path: "/v1/nodes/:node/states/provision", doc: "ask for a verb", handle: a.provision},
@@ -22,6 +21,9 @@ func (a *API) stateRoutes() []route {
 		{method: http.MethodGet, path: "/v1/nodes/:node/states/power", doc: "refused: it is a field of the states", handle: writeOnly},
 	}
 }
+
+// writeOnly is for paths that can be written to and not read.
+func writeOnly(*call) error { return nodeapi.Routing(http.StatusMethodNotAllowed, "") }
 
 func (a *API) showStates(c *call) error {
 	n, err := a.node(c)

@@ -8,9 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Store keeps nodes and what belongs to them. Every write is one Change, all
-// of it or nothing; the errors are node.ErrNotFound, ErrConflict, ErrStale
-// and ErrFenced, wrapped.
+// Store keeps nodes and what belongs to them, and what operators keep beside
+// them. Every write to a node is one Change, all of it or nothing; the errors
+// are node.ErrNotFound, ErrConflict, ErrStale and ErrFenced, wrapped.
 type Store interface {
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
 	Node(ctx context.Context, ref string) (node.Node, error) // UUID or name
@@ -28,6 +28,19 @@ type Store interface {
 	NextDue(ctx context.Context) (time.Time, bool, error)
 	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)
 	NextDeadline(ctx context.Context) (time.Time, bool, error)
+
+	ListDeployTemplates(ctx context.Context) ([]node.DeployTemplate, error)
+	DeployTemplates(ctx context.Context, names []string) ([]node.DeployTemplate, error) // those with one of these names
+	DeployTemplate(ctx context.Context, ref string) (node.DeployTemplate, error)        // UUID or name
+	InsertDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
+	SaveDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
+	DeleteDeployTemplate(ctx context.Context, uuid string) error
+
+	ListRunbooks(ctx context.Context) ([]node.Runbook, error)
+	Runbook(ctx context.Context, ref string) (node.Runbook, error) // UUID or name
+	InsertRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
+	SaveRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
+	DeleteRunbook(ctx context.Context, uuid string) error
 
 	Leases(ctx context.Context) ([]node.Lease, error)
 	SaveLease(ctx context.Context, l node.Lease) error

@@ -38,6 +38,7 @@ func TestSameAsMem(t *testing.T) {
 			"effects":  p.effects,
 			"queries":  p.queries,
 			"leases":   p.leases,
+			"catalogs": p.catalogs,
 			"overview": p.overview,
 			"time":     func(r *rapid.T) { p.now = p.now.Add(time.Duration(rapid.IntRange(0, 40e9).Draw(r, "ns"))) },
 		})
@@ -213,6 +214,29 @@ func (p *pair) leases(r *rapid.T) {
 	_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.SaveLease(p.ctx, l) })
 }
 
+// catalogs writes templates and runbooks.
+func (p *pair) catalogs(r *rapid.T) {
+	uuid, name, what := anyUUID(r), anyOf(r, "name", "n1", "n2", "n3"), rapid.IntRange(0, 5).Draw(r, "what")
+	revision := rapid.Int64Range(1, 3).Draw(r, "revision")
+	t := node.DeployTemplate{UUID: uuid, Name: name, Revision: revision, Steps: []node.Step{{Step: rapid.String().Draw(r, "step")}}}
+	k := node.Runbook{UUID: uuid, Name: name, Revision: revision, CreatedAt: p.now}
+	_, _ = both(r, p, func(s store.Store) (any, error) {
+		switch what {
+		case 0:
+			return s.InsertDeployTemplate(p.ctx, t)
+		case 1:
+			return s.SaveDeployTemplate(p.ctx, t)
+		case 2:
+			return nil, s.DeleteDeployTemplate(p.ctx, uuid)
+		case 3:
+			return s.InsertRunbook(p.ctx, k)
+		case 4:
+			return s.SaveRunbook(p.ctx, k)
+		}
+		return nil, s.DeleteRunbook(p.ctx, uuid)
+	})
+}
+
 // overview reads everything there is.
 func (p *pair) overview(r *rapid.T) {
 	for i := range 6 {
@@ -224,6 +248,9 @@ func (p *pair) overview(r *rapid.T) {
 	}
 	_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, "n1") })
 	_, _ = both(r, p, func(s store.Store) ([]node.Lease, error) { return s.Leases(p.ctx) })
+	_, _ = both(r, p, func(s store.Store) ([]node.DeployTemplate, error) { return s.ListDeployTemplates(p.ctx) })
+	_, _ = both(r, p, func(s store.Store) ([]node.Runbook, error) { return s.ListRunbooks(p.ctx) })
+	_, _ = both(r, p, func(s store.Store) (node.DeployTemplate, error) { return s.DeployTemplate(p.ctx, "n1") })
 	_, _ = both(r, p, func(s store.Store) ([]string, error) { return s.Expired(p.ctx, p.now, 3) })
 	for _, next := range []func(s store.Store) (time.Time, bool, error){
 		func(s store.Store) (time.Time, bool, error) { return s.NextDue(p.ctx) },

@@ -1,7 +1,8 @@
 // Package store keeps nodes and what belongs to them: ports, effects, history,
-// inspection results and DHCP leases. This package is the SQLite one; mem, broken
-// and storetest beside it are the same thing in memory, one that fails on
-// command, and the suite all of them pass.
+// inspection results and DHCP leases; and the catalogs of deploy templates and
+// runbooks. This package is the SQLite one; mem, broken and storetest beside it
+// are the same thing in memory, one that fails on command, and the suite all of
+// them pass.
 //
 // It must not decide anything: it reads no clock, knows no state machine, and
 // calls nothing of ours but package node. What one decision changes arrives as
@@ -65,6 +66,29 @@ type Store interface {
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
 	// History returns the newest HistoryKept entries of a node, oldest first.
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
+
+	// ListDeployTemplates lists all deploy templates in the order of creation.
+	ListDeployTemplates(ctx context.Context) ([]node.DeployTemplate, error)
+	// DeployTemplates returns those whose name is among names, in the order of
+	// creation; none for no names.
+	DeployTemplates(ctx context.Context, names []string) ([]node.DeployTemplate, error)
+	// DeployTemplate finds a deploy template by UUID or name.
+	DeployTemplate(ctx context.Context, ref string) (node.DeployTemplate, error)
+	// InsertDeployTemplate adds a template and returns it with its revision;
+	// node.ErrConflict on a taken UUID or name.
+	InsertDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
+	// SaveDeployTemplate replaces the template of t's UUID, when it is still of
+	// t's revision (node.ErrStale), and returns it with its new one.
+	SaveDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
+	// DeleteDeployTemplate removes a template by UUID.
+	DeleteDeployTemplate(ctx context.Context, uuid string) error
+
+	// Runbooks are kept as deploy templates are.
+	ListRunbooks(ctx context.Context) ([]node.Runbook, error)
+	Runbook(ctx context.Context, ref string) (node.Runbook, error)
+	InsertRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
+	SaveRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
+	DeleteRunbook(ctx context.Context, uuid string) error
 
 	// Leases returns all DHCP leases, in the order of their MACs.
 	Leases(ctx context.Context) ([]node.Lease, error)

@@ -15,6 +15,7 @@ func nodeCommand(s *session) *cobra.Command {
 		nodeStatus(s), nodePower(s), nodeMaintenance(s), nodeBootDevice(s),
 		nodeValidate(s), nodeInventory(s), nodeHistory(s), nodeDeploy(s), nodeRebuild(s),
 		nodeClean(s), nodeService(s), nodeRescue(s),
+		traitCommand(s, "node", "NODE", nodePath, completeNodes(s)),
 	)
 	cmd.AddCommand(nodeVerbs(s)...)
 	return cmd

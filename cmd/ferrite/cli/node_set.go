@@ -54,7 +54,7 @@ func nodeSet(s *session) *cobra.Command {
 		if reset {
 			path += "?reset_interfaces=true"
 		}
-		return s.patchNode(cmd, path, ops)
+		return s.patch(cmd, path, ops)
 	}
 	return cmd
 }
@@ -93,13 +93,13 @@ func nodeUnset(s *session) *cobra.Command {
 				ops = append(ops, nodeapi.Patch{Op: "remove", Path: "/" + field + "/" + pointer(key)})
 			}
 		}
-		return s.patchNode(cmd, nodePath(args[0]), ops)
+		return s.patch(cmd, nodePath(args[0]), ops)
 	}
 	return cmd
 }
 
-// patchNode changes a node and prints it.
-func (s *session) patchNode(cmd *cobra.Command, path string, ops []nodeapi.Patch) error {
+// patch changes an object and prints it.
+func (s *session) patch(cmd *cobra.Command, path string, ops []nodeapi.Patch) error {
 	if len(ops) == 0 {
 		return errors.New("nothing to change: name at least one field, see --help")
 	}

@@ -41,12 +41,16 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 func (f stepFlags) read() ([]nodeapi.Step, error) {
 	var all []nodeapi.Step
 	if f.file != "" {
-		raw, err := os.ReadFile(f.file)
+		list, err := readSteps(f.file)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := json.Marshal(list)
 		if err != nil {
 			return nil, fmt.Errorf("--steps: %w", err)
 		}
 		if err := yaml.UnmarshalStrict(raw, &all); err != nil {
-			return nil, fmt.Errorf("--steps: %s is no list of steps: %w", f.file, err)
+			return nil, fmt.Errorf("--steps: %s has a step that is none: %w", f.file, err)
 		}
 	}
 	for _, text := range f.steps {
@@ -73,4 +77,26 @@ func readStep(text string) (s nodeapi.Step, err error) {
 		return s, fmt.Errorf("--step %q: what follows the colon is no JSON object: %w", text, err)
 	}
 	return s, nil
+}
+
+// readSteps reads a list of steps: JSON in the flag itself, or a file of JSON
+// or YAML. What the steps are is for the conductor to check.
+func readSteps(what string) ([]any, error) {
+	text, from := []byte(what), "the value"
+	if !strings.HasPrefix(strings.TrimSpace(what), "[") {
+		var err error
+		if text, err = os.ReadFile(what); err != nil {
+			return nil, fmt.Errorf("--steps: %q is no list in JSON and no file: %w", what, err)
+		}
+		from = what
+	}
+	doc, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("--steps: %s is neither JSON nor YAML: %w", from, err)
+	}
+	var steps []any
+	if err := json.Unmarshal(doc, &steps); err != nil || len(steps) == 0 {
+		return nil, fmt.Errorf("--steps: %s is no list of steps, such as [{interface: raid, step: delete_configuration, ...}]", from)
+	}
+	return steps, nil
 }

@@ -19,6 +19,9 @@ func pairs(flag string, args []string, read func(string) any) (map[string]any, e
 	return m, nil
 }
 
+// fieldOf is the field a flag stands for.
+func fieldOf(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
 // jsonOrText is JSON when the value is some, else the text itself: 4 is a
 // number, true is a boolean, x86_64 is text.
 func jsonOrText(value string) any {

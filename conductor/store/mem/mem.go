@@ -30,6 +30,9 @@ type Store struct {
 	history map[string][]node.HistoryEntry
 	found   map[string]node.Inspected
 	leases  map[string]node.Lease
+
+	templates catalog[node.DeployTemplate]
+	runbooks  catalog[node.Runbook]
 }
 
 // New makes an empty store.
@@ -38,6 +41,7 @@ func New() *Store {
 		nodes: newTable[node.Node](), ports: newTable[node.Port](),
 		effects: map[int64]*node.Effect{}, owed: map[string]*node.Effect{},
 		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, leases: map[string]node.Lease{},
+		templates: newTemplates(), runbooks: newRunbooks(),
 	}
 }
 

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+const templateHelp = `Deploy templates: steps that are added to a deploy. The name of a template is a
+trait, CUSTOM_ and something in capitals; its steps are taken when the instance
+asks for that trait (instance_info/traits) and the machine has it.`
+
+const templateStepsHelp = `the steps: a list of {interface, step, args, priority}, as JSON or a file of JSON or YAML`
+
+func templateCommand(s *session) *cobra.Command {
+	r := record{s, "deploy template", "TEMPLATE", "deploy_templates", []string{"uuid", "name", "created_at"}}
+	return group("template", "Deploy templates: steps that traits add to a deploy", templateHelp,
+		r.list(), r.show(), templateCreate(r), templateSet(r), r.delete())
+}
+
+func templateFlags(cmd *cobra.Command) *recordFlags {
+	f := &recordFlags{}
+	cmd.Flags().StringVar(&f.steps, "steps", "", templateStepsHelp)
+	cmd.Flags().StringArrayVar(&f.extra, "extra", nil, "KEY=VALUE of your own; repeat it")
+	return f
+}
+
+func templateCreate(r record) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "create NAME --steps STEPS",
+		Short:   "Add a deploy template",
+		Example: `  ferrite template create CUSTOM_RAID1 --steps raid1.yaml`,
+		Args:    cobra.ExactArgs(1),
+	}
+	f := templateFlags(cmd)
+	must(cmd.MarkFlagRequired("steps"))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		reply, err := r.create(cmd, args[0], f)
+		if err != nil {
+			return err
+		}
+		return r.session.print(cmd.OutOrStdout(), reply, fields(reply))
+	}
+	return cmd
+}
+
+func templateSet(r record) *cobra.Command {
+	cmd := &cobra.Command{Use: "set TEMPLATE [--FIELD VALUE]...", Short: "Change a deploy template"}
+	return r.set(templateFlags(cmd), cmd)
+}

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// collection is a resource that belongs to no other, and whose records are
+// found by UUID or name: what its handlers have to know of it. They are the
+// same for all such resources.
+type collection[T any] struct {
+	api      *API
+	path     string // under /v1, and the key of a list
+	since    int    // microversion 1.since; below it the path does not exist
+	noun     string // "Deploy template", for texts
+	ident    string // Ironic's word for the identifier in a path
+	fields   *table[T]
+	brief    []string // what a list shows that is not asked for more
+	required []string // what a new record cannot do without
+	id       func(*T) string
+
+	// Further rules of a new record and of a patched one; nil for none.
+	created func(c *call, of *T) error
+	patched func(ops []operation, of *T)
+
+	all    func(ctx context.Context) ([]T, error)
+	one    func(ctx context.Context, ref string) (T, error)
+	create func(ctx context.Context, of T) (T, error)
+	update func(ctx context.Context, ref string, edit func(*T) error) (T, error)
+	delete func(ctx context.Context, ref string) error
+}
+
+// routes is the rows of the route table.
+func (r *collection[T]) routes() []route {
+	many, one, name := "/v1/"+r.path, "/v1/"+r.path+"/:ident", strings.ToLower(r.noun)
+	which := func(*call) error { return badRequest("Missing mandatory parameter: %s", r.ident) }
+	rows := []route{
+		{method: http.MethodGet, path: many, doc: "every " + name + ", a page at a time", handle: r.list},
+		{method: http.MethodPost, path: many, doc: "add a " + name, handle: r.add},
+		{method: http.MethodPatch, path: many, doc: "refused: which " + name, handle: which},
+		{method: http.MethodDelete, path: many, doc: "refused: which " + name, handle: which},
+		{method: http.MethodGet, path: one, doc: "one " + name, handle: r.show},
+		{method: http.MethodPatch, path: one, doc: "change fields of a " + name, handle: r.patch},
+		{method: http.MethodDelete, path: one, doc: "forget a " + name, handle: r.drop},
+	}
+	for i := range rows {
+		rows[i].since, rows[i].tooOld = r.since, tooNew(rows[i].method, name+"s")
+	}
+	return rows
+}
+
+// tooNew answers for a whole resource that is newer than the microversion: it
+// is not there, and so has no method that could change it.
+func tooNew(method, names string) error {
+	status := http.StatusMethodNotAllowed
+	if method == http.MethodGet {
+		status = http.StatusNotFound
+	}
+	return nodeapi.Routing(status, "The API version does not allow %s", names)
+}
+
+// ref is the UUID or name in the path, checked for its form only.
+func (r *collection[T]) ref(c *call) (string, error) {
+	ref := c.Param("ident")
+	if c.minor < 91 { // until then a suffix was taken for a content type
+		ref = strings.TrimSuffix(ref, ".json")
+	}
+	switch {
+	case validUUID(ref):
+		return strings.ToLower(ref), nil
+	case !validName(ref):
+		return "", badRequest("Expected UUID or name for %s: %s", r.ident, ref)
+	}
+	return ref, nil
+}
+
+func (r *collection[T]) answer(c *call, status int, of *T, chosen selection) error {
+	v := view[T]{of: of, minor: c.minor, base: c.base()}
+	return r.api.buffer(c, status, func(dst []byte) []byte { return r.fields.render(dst, chosen, &v) })
+}
+
+// chosen reads ?fields=.
+func (r *collection[T]) chosen(c *call, fields string, otherwise selection) (selection, error) {
+	if fields == "" {
+		return otherwise, nil
+	}
+	return r.fields.asked(c.minor, fields)
+}
+
+func (r *collection[T]) list(c *call) error {
+	if err := unexpected(sortedKeys(c.QueryParams()), pageArgs()); err != nil {
+		return err
+	}
+	p, err := c.page(r.fields.sortKey, r.since, r.since)
+	if err != nil {
+		return err
+	}
+	chosen := r.fields.pick(c.minor, r.brief...)
+	if p.detail {
+		chosen = r.fields.full(c.minor)
+	}
+	if chosen, err = r.chosen(c, p.fields, chosen); err != nil {
+		return err
+	}
+	items, err := r.all(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	items, err = cut(r.fields, c.minor, items, p, r.id, func(ref string) error {
+		return node.Refuse(node.NotFound, "%s %s could not be found.", r.noun, ref)
+	})
+	if err != nil {
+		return err
+	}
+	v := view[T]{minor: c.minor, base: c.base()}
+	return r.api.buffer(c, http.StatusOK, func(dst []byte) []byte {
+		return appendList(dst, c, p, r.path, items, r.id, func(dst []byte, of *T) []byte {
+			v.of = of
+			return r.fields.render(dst, chosen, &v)
+		})
+	})
+}
+
+func (r *collection[T]) show(c *call) error {
+	ref, err := r.ref(c)
+	if err != nil {
+		return err
+	}
+	if err := unexpected(sortedKeys(c.QueryParams()), []string{"fields"}); err != nil {
+		return err
+	}
+	chosen, err := r.chosen(c, c.QueryParam("fields"), r.fields.full(c.minor))
+	if err != nil {
+		return err
+	}
+	of, err := r.one(c.Request().Context(), ref)
+	if err != nil {
+		return err
+	}
+	return r.answer(c, http.StatusOK, &of, chosen)
+}
+
+func (r *collection[T]) add(c *call) error {
+	body, err := c.object(r.fields.kind)
+	if err != nil {
+		return err
+	}
+	for _, key := range r.required {
+		if _, ok := body[key]; !ok {
+			return badRequest("Schema error for %s: '%s' is a required property", r.fields.kind, key)
+		}
+	}
+	var of T
+	if err := r.fields.fill(c.minor, body, &of); err != nil {
+		return err
+	}
+	if r.created != nil {
+		if err := r.created(c, &of); err != nil {
+			return r.fields.schemaFault(err)
+		}
+	}
+	if of, err = r.create(c.Request().Context(), of); err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderLocation, c.base()+"/v1/"+r.path+"/"+r.id(&of))
+	return r.answer(c, http.StatusCreated, &of, r.fields.full(c.minor))
+}
+
+func (r *collection[T]) patch(c *call) error {
+	ref, err := r.ref(c)
+	if err != nil {
+		return err
+	}
+	ops, err := c.patch()
+	if err != nil {
+		return err
+	}
+	if err := r.fields.patchable(c.minor, ops); err != nil {
+		return err
+	}
+	of, err := r.update(c.Request().Context(), ref, func(of *T) error {
+		if err := r.fields.apply(ops, of); err != nil {
+			return err
+		}
+		if r.patched != nil {
+			r.patched(ops, of)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.answer(c, http.StatusOK, &of, r.fields.full(c.minor))
+}
+
+func (r *collection[T]) drop(c *call) error {
+	ref, err := r.ref(c)
+	if err != nil {
+		return err
+	}
+	if err := r.delete(c.Request().Context(), ref); err != nil {
+		return err
+	}
+	return c.empty(http.StatusNoContent)
+}

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// templateRoutes is the deploy templates: steps that are added to the deploys
+// of nodes with a certain trait.
+func (a *API) templateRoutes() []route {
+	r := &collection[node.DeployTemplate]{
+		api: a, path: "deploy_templates", since: 55, noun: "Deploy template", ident: "template_ident",
+		fields: templateTable(), brief: []string{"uuid", "name", "links"}, required: []string{"name", "steps"},
+		id:  func(t *node.DeployTemplate) string { return t.UUID },
+		all: a.conductor.DeployTemplates, one: a.conductor.DeployTemplate, create: a.conductor.CreateDeployTemplate,
+		update: a.conductor.UpdateDeployTemplate, delete: a.conductor.DeleteDeployTemplate,
+	}
+	return r.routes()
+}
+
+// templateTable is every field of a deploy template.
+func templateTable() *table[node.DeployTemplate] {
+	type t = node.DeployTemplate
+	name := text("name", 1, both, func(t *t) *string { return &t.Name })
+	name.set = func(t *t, value any) (err error) {
+		t.Name, err = asTrait(value)
+		return err
+	}
+	return newTable("template", []field[t]{
+		identifier("uuid", 1, creatable, func(t *t) *string { return &t.UUID }),
+		instant("created_at", 1, func(t *t) *time.Time { return &t.CreatedAt }),
+		instant("updated_at", 1, func(t *t) *time.Time { return t.UpdatedAt }),
+		name,
+		object("extra", 1, both, nil, func(t *t) *map[string]any { return &t.Extra }),
+		shown("links", 1, 0, func(dst []byte, v *view[t]) []byte { return appendLinks(dst, v.base, "deploy_templates/"+v.of.UUID) }),
+		stepsField(stepRules{rank: "priority", required: []string{"interface", "step", "args", "priority"}}, templateSteps, setTemplateSteps),
+	})
+}
+
+func templateSteps(t *node.DeployTemplate) []ranked {
+	steps := make([]ranked, len(t.Steps))
+	for i, s := range t.Steps {
+		steps[i] = ranked{s, s.Priority}
+	}
+	return steps
+}
+
+func setTemplateSteps(t *node.DeployTemplate, steps []ranked) {
+	t.Steps = make([]node.Step, len(steps))
+	for i, s := range steps {
+		t.Steps[i] = s.Step
+		t.Steps[i].Priority = s.rank
+	}
+}

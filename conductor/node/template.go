@@ -1,0 +1,77 @@
+package node
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// DeployTemplate is a named list of deploy steps. Its name is a trait: the
+// steps are added to the deploys of the nodes that are asked to have it.
+type DeployTemplate struct {
+	UUID      string         `json:"uuid"`
+	Name      string         `json:"name"`
+	Revision  int64          `json:"revision"` // grows by one with every save
+	Steps     []Step         `json:"steps"`    // with their priority
+	Extra     map[string]any `json:"extra,omitempty"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt *time.Time     `json:"updated_at,omitempty"`
+}
+
+// Runbook is a named list of steps to clean or service a node with. Operators
+// approve nodes for it by traits: until microversion 1.112 a node needs its
+// name for a trait, from then on any of its Traits.
+type Runbook struct {
+	UUID           string         `json:"uuid"`
+	Name           string         `json:"name"`
+	Revision       int64          `json:"revision"` // grows by one with every save
+	Description    string         `json:"description,omitempty"`
+	Steps          []RunbookStep  `json:"steps"`
+	Traits         []string       `json:"traits,omitempty"` // sorted, none twice
+	DisableRamdisk bool           `json:"disable_ramdisk,omitempty"`
+	Public         bool           `json:"public,omitempty"`
+	Owner          string         `json:"owner,omitempty"`
+	Extra          map[string]any `json:"extra,omitempty"`
+	CreatedAt      time.Time      `json:"created_at"`
+	UpdatedAt      *time.Time     `json:"updated_at,omitempty"`
+}
+
+// RunbookStep is a step and its place among the others.
+type RunbookStep struct {
+	Step
+	Order int `json:"order"`
+}
+
+// Check refuses a template that has a step twice.
+func (t DeployTemplate) Check() error {
+	if twice := repeated(t.Steps, func(s Step) Step { return s }); twice != "" {
+		return Refuse(Invalid, "Deploy template invalid: Duplicate deploy steps. A template cannot have multiple deploy steps with the same interface and step. Duplicates: %s.", twice)
+	}
+	return nil
+}
+
+// Check refuses a runbook that has a step twice, or is both owned and public.
+func (r Runbook) Check() error {
+	if twice := repeated(r.Steps, func(s RunbookStep) Step { return s.Step }); twice != "" {
+		return Refuse(Invalid, "Runbook invalid: Duplicate steps. A runbook cannot have multiple steps with the same interface and step. Duplicates: %s.", twice)
+	}
+	if r.Public && r.Owner != "" {
+		return Refuse(Invalid, "Runbook invalid: There cannot be an owner for a public runbook.")
+	}
+	return nil
+}
+
+// repeated names the steps that are there more than once.
+func repeated[S any](steps []S, of func(S) Step) string {
+	count := map[string]int{}
+	var twice []string
+	for _, s := range steps {
+		step := of(s)
+		name := "interface: " + step.Interface + ", step: " + step.Step
+		if count[name]++; count[name] == 2 {
+			twice = append(twice, name)
+		}
+	}
+	slices.Sort(twice)
+	return strings.Join(twice, "; ")
+}
