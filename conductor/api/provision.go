@@ -67,6 +67,9 @@ func (a *API) provision(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := a.runbook(c, args, &request); err != nil {
+		return err
+	}
 	if err := a.conductor.Provision(c.Request().Context(), n.UUID, request); err != nil {
 		return err
 	}
@@ -89,7 +92,7 @@ func (a *API) wrongVerb(c *call, n *node.Node, target string) error {
 // request checks the arguments a verb came with.
 func (c *call) request(v node.Event, a args) (plan.Request, error) {
 	r := plan.Request{Verb: v}
-	checks := []func(node.Event, args, *plan.Request) error{c.configDrive, c.steps, c.password, c.ramdisk, c.runbook}
+	checks := []func(node.Event, args, *plan.Request) error{c.configDrive, c.steps, c.password, c.ramdisk}
 	for _, check := range checks {
 		if err := check(v, a, &r); err != nil {
 			return r, err
@@ -158,12 +161,31 @@ func (c *call) ramdisk(v node.Event, a args, r *plan.Request) (err error) {
 	return err
 }
 
-func (c *call) runbook(_ node.Event, a args, _ *plan.Request) error {
+// runbook finds the runbook whose steps a node is to be cleaned or serviced
+// with. Until runbooks had traits, the name was the trait.
+func (a *API) runbook(c *call, given args, r *plan.Request) error {
+	list, ok := map[node.Event]string{node.Clean: "clean_steps", node.Service: "service_steps"}[r.Verb]
 	switch {
-	case a["runbook"] == nil:
+	case given["runbook"] == nil:
 		return nil
 	case c.minor < 92:
 		return notAcceptable()
+	case !ok:
+		return badRequest(`"runbook" is only valid when setting target provision state to clean or service`)
+	case given[list] != nil:
+		return badRequest(`Please provide either "%s" or a runbook, but not both.`, list)
 	}
-	return badRequest("Runbook %s could not be found: this release keeps no runbooks", spelt(a["runbook"]))
+	ref, err := given.text("runbook")
+	if err != nil {
+		return err
+	}
+	book, err := a.conductor.Runbook(c.Request().Context(), ref)
+	if err != nil {
+		return err
+	}
+	if c.minor < runbookTraits {
+		book.Traits = []string{book.Name}
+	}
+	r.Runbook = &book
+	return nil
 }

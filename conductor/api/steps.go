@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -52,15 +53,36 @@ func (c *call) steps(v node.Event, a args, r *plan.Request) error {
 		case c.minor < l.since:
 			return nodeapi.NewFault(406, "Request not acceptable. The minimal required API version should be %s", nodeapi.Version(l.since))
 		}
-		for i, item := range items {
-			s, err := readStep(item, l.priority)
-			if err != nil {
-				return badRequest("Invalid %s: %v (step %d)", l.name, err, i+1)
-			}
-			*l.at(r) = append(*l.at(r), s)
+		if *l.at(r), err = l.read(items); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// read checks all steps of a list and puts them in the order they ask for;
+// those that ask for none come first, as they stand.
+func (l stepList) read(items []map[string]any) ([]node.Step, error) {
+	ranked := make([]node.RunbookStep, len(items))
+	for i, item := range items {
+		s, err := readStep(item, l.priority)
+		if err != nil {
+			return nil, badRequest("Invalid %s: %v (step %d)", l.name, err, i+1)
+		}
+		ranked[i].Step = s
+		if item["order"] == nil {
+			continue
+		}
+		if ranked[i].Order, err = asRank(item["order"]); err != nil {
+			return nil, badRequest("Invalid %s: %v (step %d)", l.name, err, i+1)
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b node.RunbookStep) int { return a.Order - b.Order })
+	steps := make([]node.Step, len(ranked))
+	for i, s := range ranked {
+		steps[i] = s.Step
+	}
+	return steps, nil
 }
 
 // readStep checks one step an operator wrote.

@@ -34,6 +34,9 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		if facts.Taken, err = e.taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
 			return n, err
 		}
+		if facts.Templates, err = e.templates(ctx, n, ev); err != nil {
+			return n, err
+		}
 		change, err := plan.Decide(n, facts, ev, e.Now())
 		if err != nil {
 			return n, err
@@ -52,6 +55,26 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		return saved, err
 	}
 	return node.Node{}, node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.Host())
+}
+
+// templates finds the deploy templates that a deploy is to follow: those named
+// by the traits of the instance.
+func (e *Engine) templates(ctx context.Context, n node.Node, ev plan.Event) ([]node.DeployTemplate, error) {
+	r, ok := ev.(plan.Request)
+	if !ok || r.Verb != node.Deploy && r.Verb != node.Rebuild {
+		return nil, nil
+	}
+	list, _ := n.InstanceInfo["traits"].([]any)
+	var names []string
+	for _, t := range list {
+		if name, ok := t.(string); ok {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return e.Store.DeployTemplates(ctx, names)
 }
 
 // taken finds which addresses are ports of other nodes.

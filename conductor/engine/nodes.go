@@ -27,6 +27,9 @@ func (e *Engine) CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	if err := e.fillInterfaces(&n); err != nil {
 		return n, err
 	}
+	if err := e.checkParent(ctx, n); err != nil {
+		return n, err
+	}
 	return e.commit(ctx, node.Change{Insert: &n})
 }
 
@@ -98,8 +101,14 @@ func (e *Engine) UpdateNode(ctx context.Context, ref string, edit func(*node.Nod
 		if n.TargetProvisionState != "" && !updatable[n.ProvisionState] {
 			return node.Refuse(node.Conflict, "Node %s can not be updated while a state transition is in progress.", n.UUID)
 		}
+		parent := n.ParentNode
 		if err := edit(n); err != nil {
 			return err
+		}
+		if n.ParentNode != parent {
+			if err := e.checkParent(ctx, *n); err != nil {
+				return err
+			}
 		}
 		return e.fillInterfaces(n)
 	})

@@ -18,9 +18,9 @@ type Request struct {
 	CleanSteps     []node.Step
 	DeploySteps    []node.Step
 	ServiceSteps   []node.Step
-	Runbook        string // the trait of the runbook that the steps are of; "" for none
-	RescuePassword string // in clear, never stored: the engine makes RescueHash of it
-	RescueHash     string // hashed as crypt(3) does
+	Runbook        *node.Runbook // whose steps the node is to be cleaned or serviced with; nil for none
+	RescuePassword string        // in clear, never stored: the engine makes RescueHash of it
+	RescueHash     string        // hashed as crypt(3) does
 	DisableRamdisk bool
 }
 
@@ -66,8 +66,9 @@ func (ChildStep) event()    {}
 // Facts is what Decide may know besides the node, gathered by the engine.
 type Facts struct {
 	Ports     []node.Port
-	Offers    []node.StepOffer // what the BMC driver can do
-	Taken     map[string]bool  // those of NewAddresses that are ports of other nodes
+	Offers    []node.StepOffer      // what the BMC driver can do
+	Templates []node.DeployTemplate // those that the instance's traits name
+	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	BootStage string    // the last boot stage seen, for people; "" when none

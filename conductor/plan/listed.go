@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/ferrite-metal/ferrite/conductor/node"
+import (
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
 
 // checkListed refuses steps that cannot be meant as they are listed. Steps
 // that nobody has are found out later, as Ironic does: the agent's are not
@@ -25,19 +29,51 @@ func checkListed(n node.Node, r Request) error {
 			return node.Refuse(node.Invalid, "%v", err)
 		case !timed && s.OnChildren:
 			return node.Refuse(node.Invalid, "step wait on child nodes needs the argument seconds: no agent of theirs calls")
-		case !timed && (r.DisableRamdisk || !agentDeploy(n)):
+		case !timed && (r.noRamdisk() || !agentDeploy(n)):
 			return node.Refuse(node.Invalid, "step wait without seconds waits for a heartbeat, but no agent runs for node %s: give it seconds", n.UUID)
 		}
 	}
 	return nil
 }
 
-// steps is the list a request came with, whichever verb it is for.
+// steps is the list a request came with, whichever verb it is for: its own, or
+// its runbook's in their order.
 func (r Request) steps() []node.Step {
 	for _, list := range [][]node.Step{r.CleanSteps, r.DeploySteps, r.ServiceSteps} {
 		if len(list) > 0 {
 			return list
 		}
 	}
-	return nil
+	if r.Runbook == nil {
+		return nil
+	}
+	book := slices.Clone(r.Runbook.Steps)
+	slices.SortStableFunc(book, func(a, b node.RunbookStep) int { return a.Order - b.Order })
+	var steps []node.Step
+	for _, s := range book {
+		steps = append(steps, s.Step)
+	}
+	return steps
+}
+
+func (r Request) noRamdisk() bool {
+	return r.DisableRamdisk || r.Runbook != nil && r.Runbook.DisableRamdisk
+}
+
+// asked is all that was asked for: a deploy also does the steps of the
+// templates its instance's traits name, but for those the request has too.
+func (d *decision) asked(activity string, r Request) []node.Step {
+	own := r.steps()
+	if activity != "deploy" {
+		return own
+	}
+	var all []node.Step
+	for _, t := range d.f.Templates {
+		for _, s := range t.Steps {
+			if !slices.ContainsFunc(own, func(o node.Step) bool { return o.String() == s.String() }) {
+				all = append(all, s)
+			}
+		}
+	}
+	return append(all, own...)
 }

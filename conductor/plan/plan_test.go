@@ -86,6 +86,9 @@ func (s *scene) do(w []string) {
 		var e ChildStep
 		s.parse(rest, &e)
 		s.decide(e)
+	case "templates":
+		s.f.Templates = nil
+		s.parse(rest, &s.f.Templates)
 	case "offers":
 		s.f.Offers = nil
 		s.parse(rest, &s.f.Offers)

@@ -57,7 +57,7 @@ func (d *decision) request(r Request) error {
 	d.n.LastError, d.n.Run = "", nil
 	d.fire(r.Verb)
 	if d.n.ProvisionState.Class() == node.Working {
-		d.startRun(node.Run{Activity: v.activity, ByHand: r.Verb == node.Clean, Listed: r.steps(), NoRamdisk: r.DisableRamdisk})
+		d.startRun(node.Run{Activity: v.activity, ByHand: r.Verb == node.Clean, Listed: d.asked(v.activity, r), NoRamdisk: r.noRamdisk()})
 	}
 	return d.err
 }
@@ -113,26 +113,36 @@ func canInspect(n node.Node, _ Request) error {
 }
 
 func canClean(n node.Node, r Request) error {
-	if len(r.CleanSteps) == 0 {
+	if err := approved(n, r); err != nil {
+		return err
+	}
+	if len(r.steps()) == 0 {
 		return node.Refuse(node.Invalid, `"clean_steps" is required when setting target provision state to clean`)
 	}
-	return hasRunbookTrait(n, r)
+	return nil
 }
 
 func canService(n node.Node, r Request) error {
-	if len(r.ServiceSteps) == 0 {
+	if err := approved(n, r); err != nil {
+		return err
+	}
+	if len(r.steps()) == 0 {
 		return node.Refuse(node.Invalid, `"service_steps" is required when setting target provision state to service`)
 	}
-	return hasRunbookTrait(n, r)
+	return nil
 }
 
-// hasRunbookTrait: a runbook is for the nodes that have the trait it is named
-// after.
-func hasRunbookTrait(n node.Node, r Request) error {
-	if r.Runbook != "" && !slices.Contains(n.Traits, r.Runbook) {
-		return node.Refuse(node.Invalid, "Runbook %s is not for node %s: the node does not have the trait %s; add it, or choose another runbook", r.Runbook, n.UUID, r.Runbook)
+// approved: a runbook is for the nodes that have one of its traits. Until
+// microversion 1.112 that is its name.
+func approved(n node.Node, r Request) error {
+	book := r.Runbook
+	switch {
+	case book == nil || slices.ContainsFunc(book.Traits, func(t string) bool { return slices.Contains(n.Traits, t) }):
+		return nil
+	case len(book.Traits) == 0:
+		return node.Refuse(node.Invalid, "Runbook %s has no traits configured. Please ask an administrator to add traits to the runbook.", book.Name)
 	}
-	return nil
+	return node.Refuse(node.Invalid, "This runbook has not been approved for use on this node %s. The node does not have any of the runbook's traits %v. Please ask an administrator to add a matching trait to your node.", n.UUID, book.Traits)
 }
 
 // canAdopt: the machine runs a workload, which only a deploy interface that is
