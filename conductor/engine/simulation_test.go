@@ -17,7 +17,8 @@ var (
 )
 
 // TestSimulation lets a random operator loose on a few nodes while calls are
-// lost, agents fall silent and the conductor is killed. Whatever happens, every
+// lost or come twice, agents fall silent, the conductor is killed, or frozen
+// and thawed beside its successor, and the clock jumps. Whatever happens, every
 // node comes to rest with a reason, and no image is written onto a disk that
 // was not cleaned since the last tenant. A failing seed is printed:
 // go test ./conductor/engine -run Simulation -sim.seed N -sim.lives 1.
@@ -43,16 +44,28 @@ func simulate(t *testing.T, seed uint64) {
 	w.start()
 	var ids []string
 	for range 3 {
-		ids = append(ids, w.create("redfish").UUID)
+		n := w.create("redfish")
+		_, err := w.e.UpdateNode(w.ctx, n.UUID, func(n *node.Node) error { n.Interfaces["rescue"] = "agent"; return nil })
+		w.allow(err)
+		ids = append(ids, n.UUID)
 	}
 	w.trouble = []float64{0.02, 0.1, 0.3}[seed%3]
 	for range 60 {
 		w.operate(ids[w.pick(len(ids))])
 		time.Sleep(time.Duration(w.pick(30)) * time.Second)
-		if w.pick(10) == 0 {
+		switch w.pick(20) {
+		case 0, 1:
 			w.crash()
 			time.Sleep(time.Duration(w.pick(60)) * time.Second)
 			w.start()
+		case 2: // taken for dead, and back
+			thaw := w.freeze()
+			time.Sleep(time.Duration(w.pick(60)) * time.Second)
+			w.start()
+			time.Sleep(time.Duration(w.pick(60)) * time.Second)
+			thaw()
+		case 3: // somebody sets the clock
+			w.skew.Add(int64(time.Duration(w.pick(7200)-3600) * time.Second))
 		}
 	}
 	w.mu.Lock()
@@ -82,7 +95,10 @@ func (w *world) operate(id string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	verbs := []node.Event{node.Manage, node.Provide, node.Inspect, node.Deploy, node.Rebuild, node.Delete, node.Abort}
+	verbs := []node.Event{
+		node.Manage, node.Provide, node.Inspect, node.Deploy, node.Rebuild, node.Delete, node.Abort,
+		node.Clean, node.Service, node.RescueIt, node.Unrescue, node.Unhold,
+	}
 	verb := verbs[w.pick(len(verbs))]
 	if verb == node.Abort && w.pick(4) > 0 {
 		return
@@ -97,7 +113,31 @@ func (w *world) operate(id string) {
 		})
 		w.allow(err)
 	}
-	w.allow(w.e.Provision(w.ctx, id, plan.Request{Verb: verb}))
+	q := plan.Request{Verb: verb}
+	switch verb {
+	case node.Clean:
+		q.CleanSteps = w.anySteps("erase_devices_metadata")
+	case node.Service:
+		q.ServiceSteps = w.anySteps("burnin_cpu")
+	case node.RescueIt:
+		q.RescuePassword = "x"
+	}
+	w.allow(w.e.Provision(w.ctx, id, q))
+}
+
+// anySteps lists a few steps of all sides, inBand among them.
+func (w *world) anySteps(inBand string) []node.Step {
+	all := []node.Step{
+		{Interface: "deploy", Step: inBand}, {Interface: "deploy", Step: "hold"}, {Interface: "power", Step: "reboot"},
+		{Interface: "deploy", Step: "wait"}, {Interface: "deploy", Step: "wait", Args: map[string]any{"seconds": 20.0}},
+		{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": w.pick(3)}},
+		{Interface: "firmware", Step: "update"}, {Interface: "deploy", Step: "nobody"},
+	}
+	var steps []node.Step
+	for range 1 + w.pick(4) {
+		steps = append(steps, all[w.pick(len(all))])
+	}
+	return steps
 }
 
 // allow accepts refusals, and nothing else.

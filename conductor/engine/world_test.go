@@ -33,6 +33,8 @@ type world struct {
 	drive    func(engine.BMC) engine.BMC // makes redfish something else; nil for the world
 	system   node.System                 // what a BMC tells of its machine
 
+	skew atomic.Int64 // how far the conductor's clock is off, in nanoseconds
+
 	mu       sync.Mutex
 	taken    map[node.Transition]bool // rows of the table that were taken
 	broken   map[string]bool          // nodes whose BMC refuses everything
@@ -85,6 +87,7 @@ func (w *world) start() {
 	e := engine.New(engine.Config{
 		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{},
 		Settings: w.settings, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
 	})
 	w.mu.Lock()
 	w.e, w.life = e, life
@@ -111,16 +114,35 @@ func (w *world) crash() {
 	w.end()
 }
 
+// freeze stops the conductor as SIGSTOP does: what it is about to write waits.
+// The function it returns lets it go on, beside whatever has been started
+// meanwhile, until all that it had begun has come to an end.
+func (w *world) freeze() (thaw func()) {
+	gate := make(chan struct{})
+	w.life.gate.Store(&gate)
+	stop, done := w.stop, w.done
+	return func() {
+		close(gate)
+		time.Sleep(time.Minute)
+		stop()
+		<-done
+	}
+}
+
 // mortal is a store that a dead process cannot reach.
 type mortal struct {
 	*mem.Store
 	dead  atomic.Bool
+	gate  atomic.Pointer[chan struct{}] // closed when a frozen process goes on
 	moved func([]node.Transition)
 }
 
 var errDead = errors.New("this conductor is dead")
 
 func (m *mortal) Commit(ctx context.Context, c node.Change) (node.Node, error) {
+	if gate := m.gate.Load(); gate != nil {
+		<-*gate
+	}
 	if m.dead.Load() {
 		return node.Node{}, errDead
 	}
@@ -310,6 +332,9 @@ func (w *world) beat(uuid string, boot int) bool {
 	if w.chance() {
 		return true // lost on the way
 	}
+	if w.chance() { // sent twice
+		_ = w.engine().Heartbeat(w.ctx, uuid, agentapi.Heartbeat{CallbackURL: fmt.Sprintf("https://agent/%s/%d", uuid, boot), AgentToken: token, AgentVersion: "test"})
+	}
 	err := w.engine().Heartbeat(w.ctx, uuid, agentapi.Heartbeat{
 		CallbackURL: fmt.Sprintf("https://agent/%s/%d", uuid, boot), AgentToken: token, AgentVersion: "test",
 	})
@@ -355,8 +380,11 @@ func (w *world) settled(uuid string) node.Node {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if c := n.ProvisionState.Class(); owed == nil && (c == node.Stable || c == node.Failed) {
+		switch c := n.ProvisionState.Class(); {
+		case owed == nil && (c == node.Stable || c == node.Failed):
 			return n
+		case c == node.Held:
+			w.allow(w.e.Provision(w.ctx, uuid, plan.Request{Verb: node.Unhold}))
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
