@@ -34,8 +34,10 @@ type view[T any] struct {
 	of    *T
 	minor int
 	base  string // http://host:port
-	// Of nodes only: the conductor's host, and who holds the reservation.
+	// Of nodes only: the conductor's host, who holds the reservation, and why
+	// the node is not at rest where one node is shown.
 	host, reserved string
+	status         *nodeapi.Status
 }
 
 // table is the fields of a resource in the order they are shown.

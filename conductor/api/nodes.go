@@ -105,6 +105,9 @@ func (a *API) answerNode(c *call, status int, n *node.Node, fields string) error
 	if err != nil {
 		return err
 	}
+	if n.Run != nil || n.ProvisionState.Class() == node.Failed {
+		return a.answerBusyNode(c, status, n, chosen, holder)
+	}
 	key := cacheKey{n.UUID, n.Revision, c.minor, fields, c.base(), holder}
 	if body, ok := a.cache.get(key); ok {
 		return c.json(status, body)
@@ -113,6 +116,18 @@ func (a *API) answerNode(c *call, status int, n *node.Node, fields string) error
 	body := a.nodes.render(make([]byte, 0, 3<<10), chosen, &v)
 	a.cache.put(key, body)
 	return c.json(status, body)
+}
+
+// answerBusyNode answers with a node that is not at rest. It also says why, of
+// which much is known in memory alone, so the answer is not kept.
+func (a *API) answerBusyNode(c *call, status int, n *node.Node, chosen selection, holder string) error {
+	st, err := a.conductor.Status(c.Request().Context(), n.UUID)
+	if err != nil {
+		return err
+	}
+	wire := wireStatus(st)
+	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.Host(), reserved: holder, status: &wire}
+	return a.buffer(c, status, func(dst []byte) []byte { return a.nodes.render(dst, chosen, &v) })
 }
 
 // chosen reads ?fields=, which came with 1.8.

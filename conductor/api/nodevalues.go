@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -189,7 +190,7 @@ func stepObject(s node.Step) map[string]any {
 // the agent, the steps of the activity under way.
 func showInternalInfo(dst []byte, v *view[node.Node]) []byte {
 	n := v.of
-	if n.Run == nil && n.Agent == (node.Agent{}) {
+	if n.Run == nil && n.Agent == (node.Agent{}) && v.status == nil {
 		return appendObject(dst, nodeapi.Mask(n.DriverInternalInfo))
 	}
 	info := make(map[string]any, len(n.DriverInternalInfo)+6)
@@ -204,6 +205,9 @@ func showInternalInfo(dst []byte, v *view[node.Node]) []byte {
 	if n.Agent.Token != "" {
 		info["agent_secret_token"] = nodeapi.Masked
 	}
+	if v.status != nil {
+		info["ferrite_status"] = why(*v.status)
+	}
 	if r := n.Run; r != nil && slices.Contains([]string{"clean", "deploy", "service"}, r.Activity) {
 		steps := make([]any, len(r.Steps))
 		for i, s := range r.Steps {
@@ -212,4 +216,32 @@ func showInternalInfo(dst []byte, v *view[node.Node]) []byte {
 		info[r.Activity+"_steps"], info[r.Activity+"_step_index"] = steps, r.Index
 	}
 	return appendObject(dst, info)
+}
+
+// why is what a node that is not at rest waits for, and what to do about it;
+// "ferrite node status" tells more.
+func why(s nodeapi.Status) map[string]any {
+	m := map[string]any{}
+	for key, value := range map[string]string{
+		"step": s.Step, "waiting_for": s.WaitingFor, "since": stamp(s.Since), "until": stamp(s.Until), "last_error": s.LastError, "try": s.Try,
+	} {
+		if value != "" {
+			m[key] = value
+		}
+	}
+	if k := len(s.BootStages); k > 0 {
+		m["last_boot_stage"] = s.BootStages[k-1].Name
+	}
+	if s.Progress != nil {
+		m["progress"] = map[string]any{"done": s.Progress.Done, "total": s.Progress.Total, "rate": s.Progress.Rate}
+	}
+	return m
+}
+
+// stamp writes a time as Ironic does; "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }

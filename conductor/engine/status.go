@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -44,7 +45,7 @@ func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
 	}
 	s := Status{
 		Node: n.UUID, Name: n.Name, State: n.ProvisionState, Target: n.TargetProvisionState, Power: n.PowerState,
-		LastError: n.LastError, Until: n.Deadline, Try: advice[n.ProvisionState.Class()],
+		LastError: n.LastError, Until: n.Deadline, Try: advice(n),
 	}
 	if n.Run != nil {
 		s.Activity, s.Since, s.Index = n.Run.Activity, n.Run.Since, n.Run.Index
@@ -78,12 +79,36 @@ func (e *Engine) owedText(ctx context.Context, uuid string) (string, error) {
 	return text, nil
 }
 
-// advice is what to try next, by class of state.
-var advice = map[node.Class]string{
-	node.Working: "nothing: the conductor is at work; last_error will say so if it fails",
-	node.Waiting: "look at the boot stages and the machine's console; abort ends the wait",
-	node.Held:    "unhold lets it go on, abort ends it",
-	node.Failed:  "mend what last_error names, then ask for the verb again",
+// advice is what to try next: by class of state, with the verbs that lead out
+// of it.
+func advice(n node.Node) string {
+	if n.Run != nil && n.Run.AbortAfter {
+		return "nothing: the step under way ends first, then the abort takes effect"
+	}
+	var verbs []string
+	for _, v := range node.Verbs(n.ProvisionState) {
+		verbs = append(verbs, spoken(v))
+	}
+	ways := strings.Join(verbs, ", ")
+	switch class := n.ProvisionState.Class(); {
+	case class == node.Working:
+		return "nothing: the conductor is at work; last_error will say so if it fails"
+	case class == node.Waiting:
+		return "look at the boot stages and the machine's log or console; to give up: " + ways
+	case class == node.Held:
+		return "unhold lets it go on; what can be asked for: " + ways
+	case class == node.Failed, n.ProvisionState == node.Error:
+		return "mend what last_error names, then one of: " + ways
+	}
+	return ""
+}
+
+// spoken is the word an operator asks for a verb with.
+func spoken(v node.Event) string {
+	if v == node.Delete {
+		return "undeploy"
+	}
+	return string(v)
 }
 
 func (m *memory) fill(uuid string, s *Status) {

@@ -167,6 +167,17 @@ func Next(s State, e Event) (State, error) {
 	return s, &InvalidEventError{s, e}
 }
 
+// Verbs lists what an operator may ask for in s, in the table's order.
+func Verbs(s State) []Event {
+	var verbs []Event
+	for _, t := range Table {
+		if t.From == s && t.By == ByRequest {
+			verbs = append(verbs, t.On)
+		}
+	}
+	return verbs
+}
+
 // Row finds the row for e in s; nil when there is none.
 func Row(s State, e Event) *Transition { return index[s][e] }
 
