@@ -34,6 +34,11 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		if facts.Taken, err = e.taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
 			return n, err
 		}
+		if plan.NeedsLeases(n, ev) {
+			if facts.Leased, err = e.leased(ctx, n.UUID); err != nil {
+				return n, err
+			}
+		}
 		change, err := plan.Decide(n, facts, ev, e.Now())
 		if err != nil {
 			return n, err

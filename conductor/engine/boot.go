@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // NodeByMAC returns the node that has a port with this address;
@@ -32,7 +33,7 @@ func (e *Engine) BootStage(ctx context.Context, mac, name, detail string) error 
 	if err != nil {
 		return err
 	}
-	e.memory.stage(n.UUID, BootStage{Name: name, Detail: detail, At: e.Now()}, false)
+	e.memory.stage(n.UUID, BootStage{Name: name, Detail: nodeapi.MaskText(detail), At: e.Now()}, false)
 	return nil
 }
 
