@@ -3,8 +3,15 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
 // TestPatchesDoNotAddUp: no row of patches makes a node that no one patch could.
@@ -74,5 +81,29 @@ func TestCredentialsInURLs(t *testing.T) {
 	n, err := c.Engine.Node(t.Context(), "n1")
 	if err != nil || n.InstanceInfo["image_source"] != "http://u:hunter2@h/i.raw" {
 		t.Errorf("the conductor itself has %v, %v", n.InstanceInfo, err)
+	}
+}
+
+// TestNUL: a byte that a database takes for the end of a text is the client's fault.
+func TestNUL(t *testing.T) {
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := &conductor{t: t, Conductor: apitest.Start(t, db, func(e *engine.Engine) map[string]api.Handler {
+		return agents.NewServer(agents.Options{Conductor: e}).Handlers()
+	})}
+	for _, path := range []string{"/v1/nodes?owner=a%00", "/v1/nodes?description_contains=%00", "/v1/nodes?shard=a,%00", "/v1/ports?node=%00", "/v1/nodes/%00", "/v1/nodes?marker=%00"} {
+		c.must(http.StatusBadRequest, 115, "GET", path, "")
+	}
+	c.must(http.StatusNotFound, 115, "POST", "/v1/heartbeat/%00", `{"callback_url":"https://h","agent_token":"x","agent_version":"9"}`)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","owner":"a\u0000b","extra":{"\u0000":"\u0000"}}`)
+	if n := c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1", "").doc(t); n["owner"] != "a\x00b" {
+		t.Errorf("owner %q", n["owner"])
 	}
 }
