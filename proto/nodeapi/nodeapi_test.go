@@ -3,6 +3,8 @@ package nodeapi
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,6 +95,7 @@ func TestMaskText(t *testing.T) {
 		"http://user:pass@h:80/i":    "http://******@h:80/i",
 		"http://user:p@ss@h/i":       "http://******@h/i",
 		"https://token@h":            "https://******@h",
+		"http://user:pa'ss@h":        "http://******@h",
 		`Get "http://u:p@h/i": EOF`:  `Get "http://******@h/i": EOF`,
 		"http://a:b@h and s3://c@d/": "http://******@h and s3://******@d/",
 		"http://h/i?temp_url_sig=abc&temp_url_expires=9": "http://h/i?temp_url_sig=******&temp_url_expires=9",
@@ -142,6 +145,24 @@ func FuzzNegotiate(f *testing.F) {
 			minor, fault := negotiate(h)
 			if fault == nil && (minor < MinMinor || minor > MaxMinor) {
 				t.Fatalf("%v: minor version %d", h, minor)
+			}
+		}
+	})
+}
+
+// FuzzMaskText: what is masked stays as it is, and no URL keeps user and password.
+func FuzzMaskText(f *testing.F) {
+	for _, seed := range []string{"http://u:p@h/i?sig=x", "a://b@c://d@", "?a=b&token=c;sig=d", "://@", "http://[::1]@x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		once := MaskText(text)
+		if twice := MaskText(once); twice != once {
+			t.Errorf("%q became %q, then %q", text, once, twice)
+		}
+		if u, err := url.Parse(text); err == nil && u.User != nil && u.Scheme != "" && strings.Contains(text, "://") {
+			if masked, err := url.Parse(once); err != nil || masked.User == nil || masked.User.String() != url.User(Masked).String() {
+				t.Errorf("%q became %q", text, once)
 			}
 		}
 	})

@@ -8,8 +8,8 @@ import (
 // userinfo is what stands before the host of a URL, user:password or a token.
 // It reaches to the last @, as parsers of URLs have it. parameter is one of a query.
 var (
-	userinfo  = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'<>]*@`)
-	parameter = regexp.MustCompile(`([?&;])([A-Za-z0-9_.-]+)=([^\s&;#"'<>]+)`)
+	userinfo  = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"<>]*@`)
+	parameter = regexp.MustCompile(`([?&;])([A-Za-z0-9_.-]+)=([^\s&;#"<>]+)`)
 )
 
 // signature reports whether a query parameter lets whoever has it fetch what
