@@ -305,24 +305,22 @@ func TestServeReservedMeanwhile(t *testing.T) {
 
 // TestServeReloadsBetweenLeases: what Reload reads holds no half of a lease.
 func TestServeReloadsBetweenLeases(t *testing.T) {
-	l := interleaved{&pxetest.Leases{}, nil, make(chan string, 100)}
-	reloaded := make(chan error, 1)
 	var r *rig
-	l.meanwhile = func() {
+	ready, reloaded := make(chan struct{}), make(chan error, 1)
+	begin := sync.OnceFunc(func() {
+		<-ready
 		go func() { reloaded <- r.Reload(context.Background()) }()
 		time.Sleep(silence) // it has the time to do the wrong thing
-	}
-	r = serve(t, &l)
+	})
+	l := interleaved{&pxetest.Leases{}, begin, make(chan string, 100)}
+	r = serve(t, l)
+	close(ready)
 	r.boot(t)
 	if err := <-reloaded; err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	for len(l.calls) > 0 {
-		got = append(got, <-l.calls)
-	}
-	if diff := cmp.Diff([]string{"read", "saved", "read"}, got); diff != "" {
-		t.Errorf("calls, the first at the start (-want +got):\n%s", diff)
+	if first, second := <-l.calls, <-l.calls; first != "read" || second != "saved" {
+		t.Errorf("after the %s at the start came a %s, want the lease to be saved before the books are read", first, second)
 	}
 }
 
