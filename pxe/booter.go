@@ -94,11 +94,14 @@ type Lease struct {
 	Expires time.Time
 }
 
-// Leases remembers addresses across restarts. Leases lists all of them;
-// SaveLease inserts or replaces the one of that MAC. An address never stands
-// twice: the second SaveLease answers an error.
+// Leases remembers addresses across restarts. Operators reserve addresses there
+// at any moment, so what is asked for here rests on books that may be old:
+// SaveLease inserts or replaces the one of that MAC, but a lease that is not
+// Static never takes the place of a reservation, and an address never stands
+// twice: both answer an error. EndLease deletes l as long as it is on record as
+// it was read, and leaves alone a reservation or a lease renewed since.
 type Leases interface {
 	Leases(ctx context.Context) ([]Lease, error)
 	SaveLease(ctx context.Context, l Lease) error
-	DeleteLease(ctx context.Context, mac net.HardwareAddr) error
+	EndLease(ctx context.Context, l Lease) error
 }

@@ -93,7 +93,7 @@ func (s *Server) nodeUUID(r *http.Request, ref string) (string, error) {
 	if isUUID(ref) {
 		return strings.ToLower(ref), nil
 	}
-	if ref == "" || strings.Contains(ref, "/") {
+	if ref == "" || strings.ContainsAny(ref, "/\x00") { // neither can be part of a name
 		return "", nodeapi.Routing(http.StatusNotFound, "")
 	}
 	n, err := s.conductor.Node(r.Context(), ref)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -30,13 +31,9 @@ func (s *Server) continueInspection(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	data, err := decodeInspection(raw)
+	n, err := s.takeIn(r, uuid, raw)
 	if err != nil {
 		return err
-	}
-	n, err := s.conductor.ContinueInspection(r.Context(), uuid, data, raw)
-	if err != nil {
-		return hide(err)
 	}
 	if minor == nodeapi.MinMinor {
 		return answer(w, http.StatusAccepted, map[string]string{"uuid": n.UUID})
@@ -45,6 +42,22 @@ func (s *Server) continueInspection(w http.ResponseWriter, r *http.Request) erro
 	return s.answerLookup(w, r, agentapi.LookupNode{
 		UUID: n.UUID, Properties: n.Properties, InstanceInfo: n.InstanceInfo, DriverInternalInfo: n.DriverInternalInfo,
 	}, nil)
+}
+
+// takeIn decodes the data and gives it to the conductor, when it is its turn.
+func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, error) {
+	select {
+	case s.decoding <- struct{}{}:
+	case <-r.Context().Done():
+		return node.Node{}, r.Context().Err()
+	}
+	defer func() { <-s.decoding }()
+	data, err := decodeInspection(raw)
+	if err != nil {
+		return node.Node{}, err
+	}
+	n, err := s.conductor.ContinueInspection(r.Context(), uuid, data, raw, caller(r))
+	return n, hide(err)
 }
 
 func decodeInspection(raw []byte) (agentapi.Inspection, error) {

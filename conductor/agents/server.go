@@ -29,7 +29,8 @@ type Conductor interface {
 	// Lookup finds the node of a ramdisk; the token is in clear once per boot.
 	Lookup(ctx context.Context, macs []string, uuid string, from netip.Addr) (agentapi.LookupNode, string, error)
 	Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error
-	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte) (node.Node, error)
+	// ContinueInspection takes what a ramdisk at from found.
+	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error)
 	Progress(ctx context.Context, uuid string, p agentapi.Progress) error
 }
 
@@ -52,7 +53,13 @@ type Server struct {
 	conductor Conductor
 	heartbeat time.Duration
 	failures  *limiter
+	decoding  chan struct{} // a place for each inspection that is taken in at a time
 }
+
+// maxDecoding bounds the inspections taken in at a time: each is up to 16 MiB of
+// JSON from anybody, several times that once it is decoded, and a thousand
+// addresses to look up.
+const maxDecoding = 4
 
 // NewServer makes a Server.
 func NewServer(o Options) *Server {
@@ -70,7 +77,7 @@ func NewServer(o Options) *Server {
 	}
 	return &Server{
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout,
-		failures: newLimiter(o.FailureRate, o.FailureBurst, o.Now),
+		failures: newLimiter(o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
 	}
 }
 

@@ -75,8 +75,8 @@ func (s *scripted) Heartbeat(_ context.Context, uuid string, hb agentapi.Heartbe
 	return nil
 }
 
-func (s *scripted) ContinueInspection(_ context.Context, uuid string, data agentapi.Inspection, raw []byte) (node.Node, error) {
-	s.note("inspection %q %s", uuid, data.Inventory.Interfaces[0].MACAddress)
+func (s *scripted) ContinueInspection(_ context.Context, uuid string, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error) {
+	s.note("inspection %q %s from %s", uuid, data.Inventory.Interfaces[0].MACAddress, from)
 	if !json.Valid(raw) {
 		return node.Node{}, errors.New("the raw data is not what was sent")
 	}
@@ -200,6 +200,7 @@ func TestHeartbeat(t *testing.T) {
 		{"bad status", aNode, `{"callback_url":"http://h/","agent_token":"x","agent_version":"9","agent_status":"zz"}`, 72, 400, "Agent status is invalid. Valid states are start,end,error."},
 		{"unknown argument", aNode, `{"callback_url":"http://h/","agent_token":"x","bogus":"1"}`, 68, 400, "Unexpected arguments: bogus"},
 		{"unknown node", "nobody", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, "Node nobody could not be found."},
+		{"no name", "a%00b", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, ""},
 		{"unknown UUID", "11111111-2222-4333-8444-000000000000", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, "Node 11111111-2222-4333-8444-000000000000 could not be found."},
 		{"no URL", aNode, `{"callback_url":"h","agent_token":"x","agent_version":"9"}`, 68, 400, `heartbeat: callback_url "h" is not an http(s) URL`},
 	} {
@@ -244,6 +245,8 @@ func TestContinueInspection(t *testing.T) {
 		{"no inventory", "", `{"root_disk":null}`, 0, 400},
 		{"no interfaces", "", `{"inventory":{"interfaces":[]}}`, 0, 400},
 		{"no MAC", "", `{"inventory":{"interfaces":[{"name":"eth0"}]}}`, 0, 400},
+		{"disks without end", "", `{"inventory":{"interfaces":[{"mac_address":"` + aMAC + `"}],"disks":[` + strings.Repeat("{},", 100_000) + `{}]}}`, 0, 400},
+		{"a mode that is more", "", `{"inventory":{"interfaces":[{"mac_address":"` + aMAC + `"}],"boot":{"current_boot_mode":"uefi,trusted:true"}}}`, 0, 400},
 		{"empty", "", ``, 0, 400},
 		{"list", "", `[]`, 0, 400},
 		{"cut short", "", string(recorded[:len(recorded)/2]), 0, 400},
@@ -317,5 +320,26 @@ func TestMethods(t *testing.T) {
 		if a := ask(t, s, 84, method, path, ""); a.status != http.StatusMethodNotAllowed {
 			t.Errorf("%s %s: %d", method, path, a.status)
 		}
+	}
+}
+
+// TestInspectionsTakeTurns: of many inspections only some are decoded at a time;
+// who goes away meanwhile is not waited for.
+func TestInspectionsTakeTurns(t *testing.T) {
+	c := &scripted{state: node.InspectWait}
+	s := NewServer(Options{Conductor: c})
+	for range maxDecoding {
+		s.decoding <- struct{}{}
+	}
+	ctx, gone := context.WithCancel(t.Context())
+	gone()
+	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/continue_inspection", strings.NewReader(`{"inventory":{"interfaces":[{"mac_address":"`+aMAC+`"}]}}`))
+	if err := s.continueInspection(httptest.NewRecorder(), r); !errors.Is(err, context.Canceled) || len(c.calls) != 0 {
+		t.Errorf("without a place: %v, calls %v", err, c.calls)
+	}
+	<-s.decoding
+	r = httptest.NewRequestWithContext(t.Context(), "POST", "/v1/continue_inspection", strings.NewReader(`{"inventory":{"interfaces":[{"mac_address":"`+aMAC+`"}]}}`))
+	if err := s.continueInspection(httptest.NewRecorder(), r); err != nil || len(c.calls) != 1 || len(s.decoding) != maxDecoding-1 {
+		t.Errorf("with one: %v, calls %v, %d places taken", err, c.calls, len(s.decoding))
 	}
 }

@@ -51,6 +51,7 @@ type API struct {
 	full      [nodeapi.MaxMinor + 1]selection // all fields of a node by minor version
 	cache     *cache
 	buffers   sync.Pool
+	bodies    *bodies
 	started   time.Time
 }
 
@@ -64,7 +65,7 @@ func New(o Options) *API {
 	}
 	a := &API{
 		conductor: o.Conductor, boot: o.Boot, log: o.Log, echo: echo.New(),
-		nodes: nodeTable(), ports: portTable(), cache: newCache(o.CacheBytes), started: time.Now(),
+		nodes: nodeTable(), ports: portTable(), cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), started: time.Now(),
 	}
 	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
 	for minor := range a.full {
@@ -97,6 +98,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := newRequestID()
 	w.Header()[nodeapi.HeaderRequestID] = []string{id}
 	defer a.recover(w, r, id)
+	defer a.bodies.bound(r)()
 	r.URL.Path, r.URL.RawPath = normalPath(r.URL.Path), ""
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusOK)

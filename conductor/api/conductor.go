@@ -95,6 +95,7 @@ type Records interface {
 type Leases interface {
 	Leases(ctx context.Context) ([]node.Lease, error)
 	SaveLease(ctx context.Context, l node.Lease) error
+	EndLease(ctx context.Context, l node.Lease) error
 	DeleteLease(ctx context.Context, mac string) error
 }
 

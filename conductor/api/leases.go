@@ -93,7 +93,7 @@ func (a *API) makeRoom(ctx context.Context, l node.Lease) error {
 			return nodeapi.NewFault(http.StatusConflict, "The address %s is lent to %s until %s; reserve another one, or delete that lease first.",
 				l.IP, other.MAC, other.Expires.UTC().Format(time.RFC3339))
 		default:
-			return a.conductor.DeleteLease(ctx, other.MAC)
+			return a.conductor.EndLease(ctx, other) // if it is renewed meanwhile, saving l is refused
 		}
 	}
 	return nil

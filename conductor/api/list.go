@@ -160,6 +160,9 @@ func narrow[Q any](c *call, q *Q, filters []filter[Q], known ...string) error {
 		if !params.Has(f.name) {
 			continue
 		}
+		if strings.Contains(params.Get(f.name), "\x00") { // which no database takes in a query
+			return badRequest("Invalid %s: it holds a NUL character", f.name)
+		}
 		if c.minor < f.since {
 			return nodeapi.NewFault(http.StatusNotAcceptable, "Request not acceptable. The minimal required API version should be %s", nodeapi.Version(f.since))
 		}

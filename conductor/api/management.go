@@ -125,7 +125,7 @@ func verdict(n *node.Node, kind string, reason error) nodeapi.Valid {
 	ok := reason == nil
 	v := nodeapi.Valid{Result: &ok}
 	if !ok {
-		v.Reason = reason.Error()
+		v.Reason = nodeapi.MaskText(reason.Error())
 	}
 	return v
 }

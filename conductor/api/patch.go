@@ -3,7 +3,9 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
+	"sort"
 	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -113,12 +115,15 @@ func (t *table[T]) apply(ops []operation, of *T) error {
 	for _, o := range ops {
 		doc[o.field()] = t.fields[t.byName[o.field()]].get(of)
 	}
-	raw, err := json.Marshal(doc)
+	before, err := json.Marshal(doc)
 	if err != nil {
 		return fmt.Errorf("the fields of a %s as JSON: %w", t.kind, err)
 	}
-	raw, err = applyAll(raw, ops)
+	raw, err := applyAll(before, ops)
 	if err != nil {
+		return err
+	}
+	if err := checkPatched(len(before), raw); err != nil {
 		return err
 	}
 	var after map[string]any
@@ -133,6 +138,19 @@ func (t *table[T]) apply(ops []operation, of *T) error {
 	return nil
 }
 
+// checkPatched refuses what patches, one after the other, could make of a resource
+// though no single one may: nesting that its readers cannot follow, and a size
+// that every list would carry. A config drive may make it larger than a patch can.
+func checkPatched(before int, after []byte) error {
+	if len(after) > nodeapi.BodyLimit && len(after) > before {
+		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The patched fields would be %d bytes, the limit is %d", len(after), nodeapi.BodyLimit)
+	}
+	if err := nodeapi.CheckJSON(after); err != nil {
+		return badRequest("Couldn't apply patch: the result is %v", err)
+	}
+	return nil
+}
+
 func (t *table[T]) patchFault(err error) error {
 	if wrong, ok := err.(*schemaError); ok { //nolint:errorlint // set functions return it bare
 		return badRequest("Schema error for patch: %s", wrong.text)
@@ -140,8 +158,8 @@ func (t *table[T]) patchFault(err error) error {
 	return err
 }
 
-// applyAll applies the operations in order. When that fails it applies them
-// one by one, to say which one it was.
+// applyAll applies the operations in order. When that fails it looks for the
+// first that does: the operations up to it fail, those before it do not.
 func applyAll(doc []byte, ops []operation) ([]byte, error) {
 	if len(ops) == 0 {
 		return doc, nil
@@ -150,12 +168,12 @@ func applyAll(doc []byte, ops []operation) ([]byte, error) {
 	if err == nil {
 		return patched, nil
 	}
-	for i, o := range ops {
-		if _, err := apply(doc, ops[:i+1]); err != nil {
-			return nil, badRequest("Couldn't apply patch '%s'. Reason: %v", python(o.raw), err)
-		}
-	}
-	return nil, err
+	first := sort.Search(len(ops)-1, func(i int) bool {
+		_, err := apply(doc, ops[:i+1])
+		return err != nil
+	})
+	_, err = apply(doc, ops[:first+1])
+	return nil, badRequest("Couldn't apply patch '%s'. Reason: %v", python(ops[first].raw), err)
 }
 
 func apply(doc []byte, ops []operation) ([]byte, error) {

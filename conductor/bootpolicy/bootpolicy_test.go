@@ -132,10 +132,16 @@ func TestLeases(t *testing.T) {
 	if diff := cmp.Diff([]pxe.Lease{want}, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("leases (-want +got):\n%s", diff)
 	}
-	if err := p.DeleteLease(t.Context(), hw); err != nil {
+	lent := pxe.Lease{MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, 9}, IP: netip.MustParseAddr("10.0.0.9"), Expires: time.Unix(1000, 0)}
+	if err := p.SaveLease(t.Context(), lent); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := p.Leases(t.Context()); err != nil || len(got) != 0 {
-		t.Errorf("after delete: %v, %v", got, err)
+	for _, l := range []pxe.Lease{want, lent} { // the reservation stays
+		if err := p.EndLease(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := p.Leases(t.Context()); err != nil || len(got) != 1 || !got[0].Static {
+		t.Errorf("after the end of a lease: %v, %v", got, err)
 	}
 }

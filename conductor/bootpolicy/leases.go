@@ -31,12 +31,16 @@ func (p *Policy) Leases(ctx context.Context) ([]pxe.Lease, error) {
 	return out, nil
 }
 
-// SaveLease inserts or replaces the lease of a MAC.
+// SaveLease inserts or replaces the lease of a MAC, unless it has a reservation.
 func (p *Policy) SaveLease(ctx context.Context, l pxe.Lease) error {
-	return p.Engine.SaveLease(ctx, node.Lease{MAC: l.MAC.String(), IP: l.IP.String(), Static: l.Static, Expires: l.Expires})
+	return p.Engine.SaveLease(ctx, stored(l))
 }
 
-// DeleteLease forgets the lease of a MAC.
-func (p *Policy) DeleteLease(ctx context.Context, mac net.HardwareAddr) error {
-	return p.Engine.DeleteLease(ctx, mac.String())
+// EndLease forgets a lease that is on record as it was read.
+func (p *Policy) EndLease(ctx context.Context, l pxe.Lease) error {
+	return p.Engine.EndLease(ctx, stored(l))
+}
+
+func stored(l pxe.Lease) node.Lease {
+	return node.Lease{MAC: l.MAC.String(), IP: l.IP.String(), Static: l.Static, Expires: l.Expires}
 }

@@ -31,10 +31,7 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		if err != nil {
 			return n, err
 		}
-		if facts.Taken, err = e.taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
-			return n, err
-		}
-		if facts.Templates, err = e.templates(ctx, n, ev); err != nil {
+		if err := e.factsOf(ctx, n, ev, &facts); err != nil {
 			return n, err
 		}
 		change, err := plan.Decide(n, facts, ev, e.Now())
@@ -55,6 +52,20 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		return saved, err
 	}
 	return node.Node{}, node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.Host())
+}
+
+// factsOf gathers what only this event needs to be known.
+func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.Facts) (err error) {
+	if f.Taken, err = e.taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
+		return err
+	}
+	if f.Templates, err = e.templates(ctx, n, ev); err != nil {
+		return err
+	}
+	if plan.NeedsLeases(n, ev) {
+		f.Leased, err = e.leased(ctx, n.UUID)
+	}
+	return err
 }
 
 // templates finds the deploy templates that a deploy is to follow: those named

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // NodeByMAC returns the node that has a port with this address;
@@ -32,17 +33,22 @@ func (e *Engine) BootStage(ctx context.Context, mac, name, detail string) error 
 	if err != nil {
 		return err
 	}
-	e.memory.stage(n.UUID, BootStage{Name: name, Detail: detail, At: e.Now()}, false)
+	e.memory.stage(n.UUID, BootStage{Name: name, Detail: nodeapi.MaskText(detail), At: e.Now()}, false)
 	return nil
 }
 
 // Leases lists the addresses the boot service has handed out and reserved.
 func (e *Engine) Leases(ctx context.Context) ([]node.Lease, error) { return e.Store.Leases(ctx) }
 
-// SaveLease inserts or replaces the lease of a MAC.
+// SaveLease inserts or replaces the lease of a MAC; a reservation only gives
+// way to another one.
 func (e *Engine) SaveLease(ctx context.Context, l node.Lease) error { return e.Store.SaveLease(ctx, l) }
 
-// DeleteLease forgets the lease of a MAC.
+// EndLease forgets a lease that stands as it was read: neither reserved nor
+// renewed since.
+func (e *Engine) EndLease(ctx context.Context, l node.Lease) error { return e.Store.EndLease(ctx, l) }
+
+// DeleteLease forgets the lease or reservation of a MAC.
 func (e *Engine) DeleteLease(ctx context.Context, mac string) error {
 	return e.Store.DeleteLease(ctx, mac)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -43,5 +44,19 @@ func TestCreatedAgainIsForgotten(t *testing.T) {
 	}
 	if r := e.memory.nodes[old.UUID]; r.rev != 1 || r.owed || r.agent.Token != "" {
 		t.Errorf("memory holds %+v of the new node", r)
+	}
+}
+
+// TestETA: what is left of a step is told as long as it means something.
+func TestETA(t *testing.T) {
+	for total, want := range map[int64]time.Duration{100: 98 * time.Second, 2: 0, 1: 0, 0: 0, math.MaxInt64: 0} {
+		m := memory{nodes: map[string]*remembered{}}
+		m.report("n", agentapi.Progress{Step: "s", Done: 1, Total: total}, time.Unix(0, 0))
+		m.report("n", agentapi.Progress{Step: "s", Done: 2, Total: total}, time.Unix(1, 0))
+		var s Status
+		m.fill("n", &s)
+		if s.Progress.ETA != want {
+			t.Errorf("2 of %d after a second: %v left, want %v", total, s.Progress.ETA, want)
+		}
 	}
 }

@@ -44,6 +44,7 @@ type Store interface {
 
 	Leases(ctx context.Context) ([]node.Lease, error)
 	SaveLease(ctx context.Context, l node.Lease) error
+	EndLease(ctx context.Context, l node.Lease) error
 	DeleteLease(ctx context.Context, mac string) error
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -36,7 +37,7 @@ func unknownRamdisk() error {
 
 // Lookup tells a ramdisk which node it runs on and gives it the token of this
 // boot, in clear once. from is where it calls from: it must be the address
-// our DHCP gave to one of its MACs, when it gave one.
+// our DHCP gave to one of the node's ports, when it gave one.
 func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, from netip.Addr) (agentapi.LookupNode, string, error) {
 	n, err := e.nodeOf(ctx, macs, uuid)
 	if err != nil {
@@ -45,7 +46,7 @@ func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, from ne
 	if !lookupStates[n.ProvisionState] && (!e.Settings.FastTrack || !fastTrackStates[n.ProvisionState]) {
 		return agentapi.LookupNode{}, "", unknownRamdisk()
 	}
-	if err := e.checkLease(ctx, macs, from); err != nil {
+	if err := e.checkLease(ctx, n.UUID, from); err != nil {
 		e.Log.Warn("lookup refused", "node", n.UUID, "from", from, "err", err)
 		return agentapi.LookupNode{}, "", unknownRamdisk()
 	}
@@ -74,29 +75,37 @@ func (e *Engine) nodeOf(ctx context.Context, macs []string, uuid string) (node.N
 	return n, err
 }
 
-// checkLease compares the caller's address with what our DHCP gave to its
-// MACs. A machine whose address another server gave is not checked.
-func (e *Engine) checkLease(ctx context.Context, macs []string, from netip.Addr) error {
-	leases, err := e.Store.Leases(ctx)
+// checkLease compares the caller's address with what our DHCP gave to the node's
+// ports: what MACs the caller claims to have is only its word. A machine whose
+// address another server gave is not checked.
+func (e *Engine) checkLease(ctx context.Context, uuid string, from netip.Addr) error {
+	leased, err := e.leased(ctx, uuid)
 	if err != nil {
 		return err
 	}
-	var ours []string
-	for _, l := range leases {
-		for _, mac := range macs {
-			if !strings.EqualFold(l.MAC, mac) {
-				continue
-			}
-			if l.IP == from.Unmap().String() {
-				return nil
-			}
-			ours = append(ours, l.IP)
-		}
-	}
-	if len(ours) > 0 {
-		return fmt.Errorf("the addresses leased to these MACs are %v, the caller is %s", ours, from)
+	if len(leased) > 0 && !slices.Contains(leased, from.Unmap().String()) {
+		return fmt.Errorf("the addresses leased to the node's ports are %v, the caller is %s", leased, from)
 	}
 	return nil
+}
+
+// leased lists the addresses our DHCP gave to the ports of a node.
+func (e *Engine) leased(ctx context.Context, uuid string) ([]string, error) {
+	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: uuid})
+	if err != nil {
+		return nil, fmt.Errorf("ports of node %s: %w", uuid, err)
+	}
+	leases, err := e.Store.Leases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, l := range leases {
+		if slices.ContainsFunc(ports, func(p node.Port) bool { return strings.EqualFold(p.Address, l.MAC) }) {
+			all = append(all, l.IP)
+		}
+	}
+	return all, nil
 }
 
 // issueToken gives out this boot's token once. A conductor that died between
@@ -173,8 +182,9 @@ func (e *Engine) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbe
 }
 
 // ContinueInspection takes the data of an inspecting ramdisk, finds its node
-// by MAC, else by BMC address, among those that wait for it.
-func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte) (node.Node, error) {
+// by MAC, else by BMC address, among those that wait for it. from is where it
+// calls from, as for Lookup.
+func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error) {
 	if err := data.Validate(); err != nil {
 		return node.Node{}, node.Refuse(node.Invalid, "%v", err)
 	}
@@ -190,6 +200,10 @@ func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agent
 		return n, err
 	}
 	if n.ProvisionState != node.InspectWait {
+		return n, unknownRamdisk()
+	}
+	if err := e.checkLease(ctx, n.UUID, from); err != nil {
+		e.Log.Warn("inspection data refused", "node", n.UUID, "from", from, "err", err)
 		return n, unknownRamdisk()
 	}
 	e.memory.stage(n.UUID, BootStage{Name: "inspection data", At: e.Now()}, false)

@@ -185,7 +185,7 @@ func TestInspectionFindsItsNode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw); refused(t, err) != node.NotFound {
+		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw, netip.Addr{}); refused(t, err) != node.NotFound {
 			t.Errorf("data for a node at rest: %v", err)
 		}
 		w.ask(n.UUID, node.Manage, node.Manageable)
@@ -193,7 +193,7 @@ func TestInspectionFindsItsNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Second)
-		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw); err != nil {
+		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw, netip.Addr{}); err != nil {
 			t.Error(err)
 		}
 		if n := w.settled(n.UUID); n.ProvisionState != node.Manageable {
@@ -202,6 +202,78 @@ func TestInspectionFindsItsNode(t *testing.T) {
 		ports, err := w.e.Ports(w.ctx, node.PortQuery{NodeUUID: n.UUID})
 		if err != nil || len(ports) != 2 {
 			t.Errorf("ports %v, %v", ports, err)
+		}
+	})
+}
+
+// TestStrangersAreNotTheMachine: whoever knows a node's UUID, and has a machine
+// with a lease of its own, is given neither its token nor taken data from; and
+// the token alone sends this conductor nowhere but to the machine.
+func TestStrangersAreNotTheMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		n := waiting(t, w)
+		defer w.close()
+		const stranger = "52:54:00:ee:ee:ee"
+		machine, elsewhere := netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr("10.0.0.66")
+		for mac, ip := range map[string]netip.Addr{macOf(n.UUID): machine, stranger: elsewhere} {
+			if err := w.store.SaveLease(w.ctx, node.Lease{MAC: mac, IP: ip.String(), Expires: time.Now().Add(time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, macs := range [][]string{nil, {stranger}, {"52:54:00:ff:ff:ff"}, {macOf(n.UUID), stranger}} {
+			if _, token, err := w.e.Lookup(w.ctx, macs, n.UUID, elsewhere); token != "" || refused(t, err) != node.NotFound {
+				t.Errorf("lookup of %v gives %q, %v", macs, token, err)
+			}
+		}
+		_, token, err := w.e.Lookup(w.ctx, nil, n.UUID, machine)
+		if err != nil || len(token) < 32 {
+			t.Fatalf("the machine's own lookup: %q, %v", token, err)
+		}
+		hb := agentapi.Heartbeat{AgentToken: token, AgentVersion: "1"}
+		for _, callback := range []string{"https://10.0.0.66:9999", "https://127.0.0.1:22", "https://internal:443"} {
+			hb.CallbackURL = callback
+			if err := w.e.Heartbeat(w.ctx, n.UUID, hb); refused(t, err) != node.Invalid {
+				t.Errorf("heartbeat that wants to be called at %s: %v", callback, err)
+			}
+		}
+		hb.CallbackURL = "https://10.0.0.5:9999"
+		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestStrangersSendNoInspectionData(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		n := w.create("redfish")
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		if err := w.store.SaveLease(w.ctx, node.Lease{MAC: macOf(n.UUID), IP: "10.0.0.5", Expires: time.Now().Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		w.mu.Lock()
+		w.of(n.UUID).boot++ // what w.run would do is the test's to do
+		w.mu.Unlock()
+		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Inspect}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		if n, err := w.e.Node(w.ctx, n.UUID); err != nil || n.ProvisionState != node.InspectWait {
+			t.Fatalf("node is %q, %v", n.ProvisionState, err)
+		}
+		data := agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: macOf(n.UUID)}}}}
+		raw, err := json.Marshal(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.e.ContinueInspection(w.ctx, n.UUID, data, raw, netip.MustParseAddr("10.0.0.66")); refused(t, err) != node.NotFound {
+			t.Errorf("data from elsewhere: %v", err)
+		}
+		if _, err := w.e.Inspected(w.ctx, n.UUID); refused(t, err) != node.NotFound {
+			t.Errorf("the data was kept: %v", err)
 		}
 	})
 }

@@ -37,6 +37,9 @@ type Progress struct {
 	At          time.Time
 }
 
+// maxETA is the longest that is told: what an agent reports may be anything.
+const maxETA = 365 * 24 * time.Hour
+
 // Status tells how a node is.
 func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
 	n, err := e.node(ctx, ref)
@@ -131,8 +134,8 @@ func (m *memory) fill(uuid string, s *Status) {
 	if took := r.at.Sub(r.since).Seconds(); took > 0 {
 		p.Rate = float64(p.Done-r.first) / took
 	}
-	if p.Rate > 0 && p.Total > p.Done {
-		p.ETA = time.Duration(float64(p.Total-p.Done) / p.Rate * float64(time.Second))
+	if left := float64(p.Total-p.Done) / p.Rate; p.Rate > 0 && left > 0 && left < maxETA.Seconds() {
+		p.ETA = time.Duration(left * float64(time.Second))
 	}
 	s.Progress = p
 }

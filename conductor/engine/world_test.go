@@ -297,7 +297,7 @@ func (w *world) run(uuid string, boot int) {
 		}}
 		raw, _ := json.Marshal(data)
 		w.retry(uuid, boot, func() error {
-			_, err := w.engine().ContinueInspection(w.ctx, uuid, data, raw)
+			_, err := w.engine().ContinueInspection(w.ctx, uuid, data, raw, netip.Addr{})
 			return err
 		})
 	}

@@ -69,6 +69,7 @@ type Facts struct {
 	Offers    []node.StepOffer      // what the BMC driver can do
 	Templates []node.DeployTemplate // those that the instance's traits name
 	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
+	Leased    []string              // the addresses our DHCP gave to the node's ports; asked for when NeedsLeases says so
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	BootStage string    // the last boot stage seen, for people; "" when none

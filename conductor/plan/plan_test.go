@@ -175,6 +175,8 @@ func (s *scene) set(k, v string) {
 		s.n.Protected = v == "true"
 	case "taken":
 		s.f.Taken = map[string]bool{v: true}
+	case "leased":
+		s.f.Leased = strings.Fields(v)
 	case "retired":
 		s.n.Retired = v == "true"
 	case "disable_power_off":

@@ -73,7 +73,7 @@ func (d *decision) powerRequested(o Outcome) {
 	d.n.TargetPowerState = ""
 	d.dirty = true
 	if o.Failure != "" {
-		d.n.LastError = "power change to \"" + string(args.Target) + "\" failed: " + o.Failure
+		d.n.LastError = "power change to \"" + string(args.Target) + "\" failed: " + Clip(o.Failure)
 		d.note("ERROR", d.n.LastError)
 		return
 	}

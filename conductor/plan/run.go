@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // activity is one kind of run. All of them are in the table activities. done
@@ -183,8 +184,10 @@ func (d *decision) insert(i int, steps ...node.Step) {
 // maxReason bounds what a machine can make us keep of its errors, in bytes.
 const maxReason = 4096
 
-// Clip shortens a reason to what last_error and the history keep.
+// Clip makes of a reason what last_error and the history keep: without the
+// credentials of the URLs in it, and not too long.
 func Clip(reason string) string {
+	reason = nodeapi.MaskText(reason)
 	if len(reason) <= maxReason {
 		return reason
 	}

@@ -3,6 +3,9 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -21,6 +24,9 @@ func (d *decision) agentCalled(e AgentCalled) error {
 	if a.URL != "" && a.URL != hb.CallbackURL {
 		return node.Refuse(node.Invalid, "the agent of node %s calls from %s, but this boot's agent is at %s", d.n.UUID, hb.CallbackURL, a.URL)
 	}
+	if err := d.checkCallback(hb.CallbackURL); a.URL == "" && err != nil {
+		return err
+	}
 	if a.URL == "" || a.VerifyCA != hb.AgentVerifyCA || a.Version != hb.AgentVersion {
 		a.URL, a.Version, a.VerifyCA = hb.CallbackURL, hb.AgentVersion, hb.AgentVerifyCA
 		d.dirty = true
@@ -35,6 +41,29 @@ func (d *decision) agentCalled(e AgentCalled) error {
 		d.next()
 	case r.Command != "":
 		d.poll()
+	}
+	return nil
+}
+
+// NeedsLeases reports whether e is decided by the addresses our DHCP gave: it is
+// when an agent says for the first time where it can be called.
+func NeedsLeases(n node.Node, e Event) bool {
+	_, called := e.(AgentCalled)
+	return called && n.Agent.URL == ""
+}
+
+// checkCallback refuses a new agent that wants to be called elsewhere than at an
+// address of its machine: whoever has its token could else send this conductor to
+// any server on its network. Where another DHCP server gives the addresses, none
+// are known.
+func (d *decision) checkCallback(callback string) error {
+	u, err := url.Parse(callback)
+	if err != nil {
+		return node.Refuse(node.Invalid, "the agent of node %s calls from %q, which is no URL", d.n.UUID, callback)
+	}
+	at, err := netip.ParseAddr(u.Hostname())
+	if len(d.f.Leased) > 0 && (err != nil || !slices.Contains(d.f.Leased, at.Unmap().String())) {
+		return node.Refuse(node.Invalid, "the agent of node %s wants to be called at %s, but the addresses leased to its machine are %v", d.n.UUID, callback, d.f.Leased)
 	}
 	return nil
 }

@@ -25,19 +25,36 @@ func (s *SQLite) Leases(ctx context.Context) ([]node.Lease, error) {
 	return all, nil
 }
 
-// SaveLease inserts or replaces the lease of a MAC.
+// SaveLease inserts or replaces the lease of a MAC; a lent one leaves a
+// reservation alone.
 func (s *SQLite) SaveLease(ctx context.Context, l node.Lease) error {
 	err := s.w.do(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO leases (mac, ip, static, expires) VALUES (?, ?, ?, ?) ON CONFLICT (mac)
-			DO UPDATE SET ip = excluded.ip, static = excluded.static, expires = excluded.expires`,
+		touched, err := t.exec(`INSERT INTO leases (mac, ip, static, expires) VALUES (?, ?, ?, ?) ON CONFLICT (mac)
+			DO UPDATE SET ip = excluded.ip, static = excluded.static, expires = excluded.expires
+			WHERE excluded.static OR NOT leases.static`,
 			l.MAC, l.IP, l.Static, micros(l.Expires))
 		if _, ok := taken(err); ok {
 			return node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.IP, l.MAC)
+		}
+		if err == nil && touched == 0 {
+			return node.Refuse(node.Conflict, "%s has an address reserved and is lent no other one.", l.MAC)
 		}
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("save the lease of %s: %w", l.MAC, err)
+	}
+	return nil
+}
+
+// EndLease removes a lease that is on record as it was read.
+func (s *SQLite) EndLease(ctx context.Context, l node.Lease) error {
+	err := s.w.do(ctx, func(t *tx) error {
+		_, err := t.exec("DELETE FROM leases WHERE mac = ? AND ip = ? AND NOT static AND expires <= ?", l.MAC, l.IP, micros(l.Expires))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("end the lease of %s: %w", l.MAC, err)
 	}
 	return nil
 }

@@ -207,8 +207,12 @@ func (p *pair) queries(r *rapid.T) {
 
 func (p *pair) leases(r *rapid.T) {
 	l := node.Lease{MAC: anyOf(r, "mac", "m1", "m2", "m3"), IP: anyOf(r, "ip", "1", "2", "3"), Static: rapid.Bool().Draw(r, "static"), Expires: p.someTime(r)}
-	if rapid.IntRange(0, 3).Draw(r, "drop") == 0 {
+	switch rapid.IntRange(0, 5).Draw(r, "drop") {
+	case 0:
 		_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.DeleteLease(p.ctx, l.MAC) })
+		return
+	case 1:
+		_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.EndLease(p.ctx, l) })
 		return
 	}
 	_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.SaveLease(p.ctx, l) })

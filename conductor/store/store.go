@@ -93,8 +93,12 @@ type Store interface {
 	// Leases returns all DHCP leases, in the order of their MACs.
 	Leases(ctx context.Context) ([]node.Lease, error)
 	// SaveLease inserts or replaces the lease of a MAC; node.ErrConflict when
-	// the address is another's.
+	// the address is another's, or when l is lent and the MAC has a reservation:
+	// that one was made while the loan was under way, and is what counts.
 	SaveLease(ctx context.Context, l node.Lease) error
+	// EndLease removes l if it is on record still: lent, and not renewed since
+	// it was read. Otherwise it changes nothing.
+	EndLease(ctx context.Context, l node.Lease) error
 	// DeleteLease removes the lease of a MAC; node.ErrNotFound when it has none.
 	DeleteLease(ctx context.Context, mac string) error
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -252,7 +253,11 @@ func FuzzDecode(f *testing.F) {
 	f.Add(s)
 	f.Add("H4sIAAAAAAAA/w==")
 	f.Fuzz(func(t *testing.T, s string) {
-		if b, err := Decode(s); err == nil && len(b) > MaxSize {
+		b, err := Decode(s)
+		if checked := Check(s); (checked == nil) != (err == nil) {
+			t.Fatalf("Decode says %v, Check %v", err, checked)
+		}
+		if err == nil && len(b) > MaxSize {
 			t.Fatalf("%d bytes", len(b))
 		}
 	})
@@ -272,4 +277,24 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("no defaults for what was accepted: %v", err)
 		}
 	})
+}
+
+// TestCheckHoldsLittle: what a stranger can send in a few kilobytes does not
+// become megabytes just to be looked at.
+func TestCheckHoldsLittle(t *testing.T) {
+	image := make([]byte, MaxSize)
+	copy(image[16*sectorSize:], "\x01CD001")
+	drive, err := Encode(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := Check(drive); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > MaxSize/16 {
+		t.Errorf("%d bytes were allocated to check a drive of %d", n, len(drive))
+	}
 }

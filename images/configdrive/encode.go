@@ -32,22 +32,44 @@ func Encode(image []byte) (string, error) {
 // and in ISO 9660 or a filesystem of a bootable-sector shape (VFAT): anything
 // else would be a partition nobody can read.
 func Decode(s string) ([]byte, error) {
+	var image bytes.Buffer
+	if err := unpack(s, &image); err != nil {
+		return nil, err
+	}
+	return image.Bytes(), nil
+}
+
+// Check says what is wrong with Ironic's string form, as Decode does, without
+// holding the image: sixty kilobytes of gzip can hold MaxSize of zeros.
+func Check(s string) error { return unpack(s, io.Discard) }
+
+func unpack(s string, to io.Writer) error {
 	// A decoder that skips white space: people paste the output of base64(1).
 	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(s)))
 	if err != nil {
-		return nil, fmt.Errorf("%w: expected base64 of gzip: %w", ErrInvalid, err)
+		return fmt.Errorf("%w: expected base64 of gzip: %w", ErrInvalid, err)
 	}
-	image, err := io.ReadAll(io.LimitReader(z, MaxSize+1))
+	var start prefix
+	n, err := io.Copy(io.MultiWriter(&start, to), io.LimitReader(z, MaxSize+1))
 	if err != nil {
-		return nil, fmt.Errorf("%w: expected base64 of gzip: %w", ErrInvalid, err)
+		return fmt.Errorf("%w: expected base64 of gzip: %w", ErrInvalid, err)
 	}
-	if len(image) > MaxSize {
-		return nil, tooLarge(len(image))
+	if n > MaxSize {
+		return tooLarge(int(n))
 	}
-	if !isISO(image) && !isFAT(image) {
-		return nil, fmt.Errorf("%w: the %d bytes inside are neither ISO 9660 nor VFAT", ErrInvalid, len(image))
+	if !isISO(start) && !isFAT(start) {
+		return fmt.Errorf("%w: the %d bytes inside are neither ISO 9660 nor VFAT", ErrInvalid, n)
 	}
-	return image, nil
+	return nil
+}
+
+// prefix keeps the start of what is written to it: all that tells what it is.
+type prefix []byte
+
+func (p *prefix) Write(b []byte) (int, error) {
+	room := 17*sectorSize - len(*p)
+	*p = append(*p, b[:min(room, len(b))]...)
+	return len(b), nil
 }
 
 // tooLarge words the one limit.

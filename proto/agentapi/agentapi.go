@@ -82,7 +82,8 @@ type Heartbeat struct {
 	AgentVerifyCA string `json:"agent_verify_ca,omitempty"` // PEM
 }
 
-// Validate refuses what a conductor cannot act on.
+// Validate refuses what a conductor cannot act on, and a callback_url that
+// would have it ask for anything but an agent's commands.
 func (h Heartbeat) Validate() error {
 	if h.AgentToken == "" {
 		return fmt.Errorf("heartbeat: agent_token is missing")
@@ -90,12 +91,29 @@ func (h Heartbeat) Validate() error {
 	if h.AgentVersion == "" {
 		return fmt.Errorf("heartbeat: agent_version is missing")
 	}
+	for name, text := range map[string]string{"callback_url": h.CallbackURL, "agent_version": h.AgentVersion} {
+		if len(text) > maxText {
+			return fmt.Errorf("heartbeat: %s has %d characters, at most %d are taken", name, len(text), maxText)
+		}
+	}
+	if len(h.AgentVerifyCA) > maxCertificate {
+		return fmt.Errorf("heartbeat: agent_verify_ca has %d bytes, at most %d are taken", len(h.AgentVerifyCA), maxCertificate)
+	}
 	u, err := url.Parse(h.CallbackURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return fmt.Errorf("heartbeat: callback_url %q is not an http(s) URL", h.CallbackURL)
 	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		return fmt.Errorf("heartbeat: callback_url %q names more than an agent's scheme, host and port", h.CallbackURL)
+	}
 	return nil
 }
+
+// What an agent tells of itself is kept with the node.
+const (
+	maxText        = 255
+	maxCertificate = 64 << 10
+)
 
 // Progress is how far the running step has come. Done and Total are bytes;
 // Total is 0 when unknown.

@@ -123,6 +123,16 @@ func TestRecordedInspection(t *testing.T) {
 	}
 }
 
+func beat(callback string) Heartbeat {
+	return Heartbeat{AgentToken: "t", AgentVersion: "v", CallbackURL: callback}
+}
+
+func inspected(change func(*Inventory)) Inspection {
+	i := Inventory{Interfaces: []Interface{{MACAddress: "52:54:00:00:00:01"}}}
+	change(&i)
+	return Inspection{Inventory: i}
+}
+
 func TestValidateRefuses(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
 	image := ImageInfo{ID: "i", URLs: []string{"http://h/i"}, OSHashAlgo: "sha256", OSHashValue: sum}
@@ -146,6 +156,20 @@ func TestValidateRefuses(t *testing.T) {
 		"progress negative": {Progress{AgentToken: "t", Step: "s", Done: -1}, "negative"},
 		"command no dot":    {Command{Name: "nodot", Params: json.RawMessage(`{}`)}, "<extension>.<name>"},
 		"command list":      {Command{Name: "a.b", Params: json.RawMessage(`[]`)}, "not an object"},
+		"progress long":     {Progress{AgentToken: "t", Step: "s", Stage: strings.Repeat("s", 256)}, "at most 255"},
+		"heartbeat":         {beat("https://10.0.0.5:9999/"), ""},
+		"heartbeat IPv6":    {beat("https://[fd00::5]:9999"), ""},
+		"heartbeat path":    {beat("https://10.0.0.5/admin"), "more than an agent's"},
+		"heartbeat query":   {beat("https://10.0.0.5/?x="), "more than an agent's"},
+		"heartbeat mark":    {beat("https://10.0.0.5?"), "more than an agent's"},
+		"heartbeat user":    {beat("https://u:p@10.0.0.5"), "more than an agent's"},
+		"heartbeat hash":    {beat("https://10.0.0.5/#x"), "more than an agent's"},
+		"heartbeat long":    {beat("https://" + strings.Repeat("h", 255)), "callback_url has 263"},
+		"heartbeat version": {Heartbeat{AgentToken: "t", CallbackURL: "https://h", AgentVersion: strings.Repeat("1", 256)}, "agent_version has 256"},
+		"heartbeat CA":      {Heartbeat{AgentToken: "t", CallbackURL: "https://h", AgentVersion: "1", AgentVerifyCA: strings.Repeat("1", 1<<17)}, "agent_verify_ca has 131072"},
+		"inspection arch":   {inspected(func(i *Inventory) { i.CPU.Architecture = strings.Repeat("x", 256) }), "architecture has 256"},
+		"inspection name":   {inspected(func(i *Inventory) { i.Interfaces[0].Name = strings.Repeat("x", 256) }), "interfaces[0].name has 256"},
+		"inspection mode":   {inspected(func(i *Inventory) { i.Boot.CurrentBootMode = "uefi,trusted:true" }), "neither bios nor uefi"},
 		"heartbeat no url":  {Heartbeat{AgentToken: "t", AgentVersion: "v", CallbackURL: "ftp://x"}, "not an http(s) URL"},
 		"inspection mac":    {Inspection{Inventory: Inventory{Interfaces: []Interface{{MACAddress: "zz"}}}}, "not a MAC"},
 	}

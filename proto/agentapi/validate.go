@@ -32,6 +32,8 @@ func (p Progress) Validate() error {
 		return fmt.Errorf("progress: agent_token is missing")
 	case p.Step == "":
 		return fmt.Errorf("progress: step is missing")
+	case len(p.Step) > maxText || len(p.Stage) > maxText:
+		return fmt.Errorf("progress: step and stage have %d and %d characters, at most %d are taken", len(p.Step), len(p.Stage), maxText)
 	case p.Done < 0 || p.Total < 0:
 		return fmt.Errorf("progress: done %d and total %d are bytes and cannot be negative", p.Done, p.Total)
 	}

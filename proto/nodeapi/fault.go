@@ -49,22 +49,24 @@ type (
 	}
 )
 
-// Body is the reply's body.
+// Body is the reply's body. What is wrong is often said of a URL, whose
+// credentials are not for everybody who reads a reply.
 func (f *Fault) Body() []byte {
 	var inner any
+	text := MaskText(f.Text)
 	switch {
 	case f.Route:
-		inner = routeFault{f.Status, http.StatusText(f.Status), f.Text}
+		inner = routeFault{f.Status, http.StatusText(f.Status), text}
 	case f.Status >= http.StatusInternalServerError:
-		inner = controllerFault{Code: "Server", String: f.Text}
+		inner = controllerFault{Code: "Server", String: text}
 	default:
-		inner = controllerFault{Code: "Client", String: f.Text}
+		inner = controllerFault{Code: "Client", String: text}
 	}
-	text, err := json.Marshal(inner)
+	message, err := json.Marshal(inner)
 	if err != nil { // strings and numbers always encode
-		text = []byte(`{}`)
+		message = []byte(`{}`)
 	}
-	body, err := json.Marshal(map[string]string{"error_message": string(text)})
+	body, err := json.Marshal(map[string]string{"error_message": string(message)})
 	if err != nil {
 		body = []byte(`{"error_message": ""}`)
 	}

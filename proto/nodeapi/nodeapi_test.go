@@ -3,6 +3,8 @@ package nodeapi
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,7 +57,9 @@ func TestParseFault(t *testing.T) {
 func TestMask(t *testing.T) {
 	in := map[string]any{
 		"redfish_password": "x", "address": "a", "auth_TOKEN": 7, "empty_password": nil,
-		"deep": map[string]any{"ssh_private_key": "k", "port": 1},
+		"deep":  map[string]any{"ssh_private_key": "k", "port": 1},
+		"list":  []any{1, "https://t:p@h/i", map[string]any{"password": "p"}},
+		"plain": []any{"http://h/i"},
 	}
 	before, err := json.Marshal(in)
 	if err != nil {
@@ -63,7 +67,9 @@ func TestMask(t *testing.T) {
 	}
 	want := map[string]any{
 		"redfish_password": Masked, "address": "a", "auth_TOKEN": Masked, "empty_password": nil,
-		"deep": map[string]any{"ssh_private_key": Masked, "port": 1},
+		"deep":  map[string]any{"ssh_private_key": Masked, "port": 1},
+		"list":  []any{1, "https://******@h/i", map[string]any{"password": Masked}},
+		"plain": []any{"http://h/i"},
 	}
 	if diff := cmp.Diff(want, Mask(in)); diff != "" {
 		t.Errorf("masked (-want +got):\n%s", diff)
@@ -71,8 +77,8 @@ func TestMask(t *testing.T) {
 	if after, err := json.Marshal(in); err != nil || string(before) != string(after) {
 		t.Errorf("masking wrote to its input: %s, %v", after, err)
 	}
-	got := MaskInstance(map[string]any{"configdrive": "x", "image_url": "http://h/i?temp_url_sig=s", "image_source": "http://h/i"})
-	if diff := cmp.Diff(map[string]any{"configdrive": Masked, "image_url": Masked, "image_source": "http://h/i"}, got); diff != "" {
+	got := MaskInstance(map[string]any{"configdrive": "x", "image_url": "http://h/i?temp_url_sig=s", "image_source": "http://u:p@h/i"})
+	if diff := cmp.Diff(map[string]any{"configdrive": Masked, "image_url": Masked, "image_source": "http://******@h/i"}, got); diff != "" {
 		t.Errorf("instance_info (-want +got):\n%s", diff)
 	}
 	if Mask(nil) != nil || MaskInstance(nil) != nil {
@@ -80,18 +86,52 @@ func TestMask(t *testing.T) {
 	}
 }
 
-func TestTooDeep(t *testing.T) {
-	for doc, want := range map[string]bool{
-		`[[[1]]]`:               false,
-		`[[[[1]]]]`:             true,
-		`{"a":"[[[[[["}`:        false,
-		`{"a\"[[[[":1}`:         false,
-		`[[[]],[[]],[{"a":1}]]`: false,
-		`[[[`:                   false,
-		`"\`:                    false,
+func TestMaskText(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "",
+		"GET http://h/i?a=b: 404":    "GET http://h/i?a=b: 404",
+		"mail ops@example.org":       "mail ops@example.org",
+		"http://h/path@v1":           "http://h/path@v1",
+		"http://user:pass@h:80/i":    "http://******@h:80/i",
+		"http://user:p@ss@h/i":       "http://******@h/i",
+		"https://token@h":            "https://******@h",
+		"http://user:pa'ss@h":        "http://******@h",
+		`Get "http://u:p@h/i": EOF`:  `Get "http://******@h/i": EOF`,
+		"http://a:b@h and s3://c@d/": "http://******@h and s3://******@d/",
+		"http://h/i?temp_url_sig=abc&temp_url_expires=9": "http://h/i?temp_url_sig=******&temp_url_expires=9",
+		"http://h/i?X-Amz-Date=1&X-Amz-Signature=abc":    "http://h/i?X-Amz-Date=1&X-Amz-Signature=******",
+		"http://h/i?sv=1&sig=a%2Fb#x":                    "http://h/i?sv=1&sig=******#x",
+		"POST /v1/commands/?agent_token=abc&wait=true":   "POST /v1/commands/?agent_token=******&wait=true",
 	} {
-		if got := tooDeep([]byte(doc), 3); got != want {
-			t.Errorf("%s: %v", doc, got)
+		if got := MaskText(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+		if got := MaskText(want); got != want {
+			t.Errorf("%q became %q the second time", want, got)
+		}
+	}
+}
+
+func TestCheckShape(t *testing.T) {
+	for doc, want := range map[string]string{
+		`[[[1]]]`:                 "",
+		`[[[[1]]]]`:               "nested deeper than 3 levels",
+		`{"a":"[[[[[[,,,,,,,,,"}`: "",
+		`{"a\"[[[[":1}`:           "",
+		`[[[]],[[]],[{"a":1}]]`:   "",
+		`[0,0,0,0,0,0,0,0,0,0]`:   "",
+		`[0,0,0,0,0,0,0,0,0,0,0]`: "more than 10 values",
+		`[{},{},{},{},{}]`:        "",
+		`[{},{},{},{},{},{}]`:     "more than 10 values",
+		`[[[`:                     "",
+		`"\`:                      "",
+	} {
+		got := ""
+		if err := checkShape([]byte(doc), 3, 10); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", doc, got, want)
 		}
 	}
 }
@@ -105,6 +145,24 @@ func FuzzNegotiate(f *testing.F) {
 			minor, fault := negotiate(h)
 			if fault == nil && (minor < MinMinor || minor > MaxMinor) {
 				t.Fatalf("%v: minor version %d", h, minor)
+			}
+		}
+	})
+}
+
+// FuzzMaskText: what is masked stays as it is, and no URL keeps user and password.
+func FuzzMaskText(f *testing.F) {
+	for _, seed := range []string{"http://u:p@h/i?sig=x", "a://b@c://d@", "?a=b&token=c;sig=d", "://@", "http://[::1]@x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		once := MaskText(text)
+		if twice := MaskText(once); twice != once {
+			t.Errorf("%q became %q, then %q", text, once, twice)
+		}
+		if u, err := url.Parse(text); err == nil && u.User != nil && u.Scheme != "" && strings.Contains(text, "://") {
+			if masked, err := url.Parse(once); err != nil || masked.User == nil || masked.User.String() != url.User(Masked).String() {
+				t.Errorf("%q became %q", text, once)
 			}
 		}
 	})

@@ -1,6 +1,9 @@
 package nodeapi
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // secretParts mark a key as secret wherever they occur in it.
 func secretParts() []string {
@@ -22,8 +25,8 @@ func secret(key string) bool {
 	return false
 }
 
-// Mask returns m with every secret replaced, at any depth. It copies only what
-// it changes; m itself is never written.
+// Mask returns m with every secret replaced, at any depth, and the credentials
+// in every URL. It copies only what it changes; m itself is never written.
 func Mask(m map[string]any) map[string]any {
 	masked, _ := mask(m)
 	return masked
@@ -48,22 +51,46 @@ func MaskInstance(m map[string]any) map[string]any {
 
 func mask(m map[string]any) (masked map[string]any, copied bool) {
 	masked = m
-	put := func(key string, value any) {
+	for key, value := range m {
+		changed := value != nil && secret(key)
+		if changed {
+			value = Masked
+		} else if value, changed = maskValue(value); !changed {
+			continue
+		}
 		if !copied {
 			masked, copied = clone(m), true
 		}
 		masked[key] = value
 	}
-	for key, value := range m {
-		if value != nil && secret(key) {
-			put(key, Masked)
+	return masked, copied
+}
+
+// maskValue masks inside a value that is no secret as a whole.
+func maskValue(value any) (masked any, changed bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		return mask(v)
+	case []any:
+		return maskList(v)
+	case string:
+		text := MaskText(v)
+		return text, text != v
+	}
+	return value, false
+}
+
+func maskList(list []any) (masked []any, copied bool) {
+	masked = list
+	for i, value := range list {
+		value, changed := maskValue(value)
+		if !changed {
 			continue
 		}
-		if inner, ok := value.(map[string]any); ok {
-			if c, changed := mask(inner); changed {
-				put(key, c)
-			}
+		if !copied {
+			masked, copied = slices.Clone(list), true
 		}
+		masked[i] = value
 	}
 	return masked, copied
 }

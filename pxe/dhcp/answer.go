@@ -44,7 +44,10 @@ func (s *Server) answer(ctx context.Context, req *dhcpv4.DHCPv4) (pxe.Client, *d
 
 // lend settles the address and has an acknowledged lease on record before
 // the machine hears of it (RFC 2131 section 4.3.1: the binding is committed first).
+// Until then the books are not read anew: see Reload.
 func (s *Server) lend(ctx context.Context, req *dhcpv4.DHCPv4, boot pxe.Boot) (*dhcpv4.DHCPv4, netip.Addr, error) {
+	s.books.RLock()
+	defer s.books.RUnlock()
 	reply, ip, g, err := s.decide(req, boot)
 	if err != nil || !g.Save {
 		return reply, ip, err
@@ -89,8 +92,8 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (*dhcpv4.DHCPv4, neti
 
 func (s *Server) save(ctx context.Context, g Grant) error {
 	if g.Evict != nil {
-		if err := s.conf.Leases.DeleteLease(ctx, g.Evict); err != nil {
-			return fmt.Errorf("delete the lease of %v, which ran out: %w", g.Evict, err)
+		if err := s.conf.Leases.EndLease(ctx, *g.Evict); err != nil {
+			return fmt.Errorf("end the lease of %v, which ran out: %w", g.Evict.MAC, err)
 		}
 	}
 	if err := s.conf.Leases.SaveLease(ctx, g.Lease); err != nil {

@@ -12,9 +12,9 @@ import (
 // Grant is a lease that is being acknowledged and what has to be on record
 // before the machine is told.
 type Grant struct {
-	Save  bool             // false: the record is good enough
-	Lease pxe.Lease        // to be saved; it ends later than promised, so that several boots in a row write once
-	Evict net.HardwareAddr // when not nil: delete this machine's record first, its lease ran out and Lease has the address now
+	Save  bool       // false: the record is good enough
+	Lease pxe.Lease  // to be saved; it ends later than promised, so that several boots in a row write once
+	Evict *pxe.Lease // when not nil: end this record first, it ran out and Lease has the address now
 }
 
 // Current returns the address mac has, for renewals: the one it was offered
@@ -42,8 +42,8 @@ func (p *Pool) Grant(mac net.HardwareAddr, s Subnet, ip netip.Addr, now time.Tim
 		Save:  e.stored.Before(e.expires),
 		Lease: pxe.Lease{MAC: mac, IP: ip, Expires: e.expires.Add(s.Lease / 4)},
 	}
-	if other, ok := p.stored[ip]; ok && other != hw {
-		g.Evict = net.HardwareAddr(other[:])
+	if other, ok := p.stored[ip]; ok && hwaddr(other.MAC) != hw {
+		g.Evict = &other
 	}
 	return g, nil
 }
@@ -52,12 +52,12 @@ func (p *Pool) Grant(mac net.HardwareAddr, s Subnet, ip netip.Addr, now time.Tim
 func (p *Pool) Saved(g Grant) {
 	hw := hwaddr(g.Lease.MAC)
 	if g.Evict != nil {
-		delete(p.records, hwaddr(g.Evict))
+		delete(p.records, hwaddr(g.Evict.MAC))
 	}
 	if was, ok := p.records[hw]; ok {
 		delete(p.stored, was)
 	}
-	p.stored[g.Lease.IP], p.records[hw] = hw, g.Lease.IP
+	p.stored[g.Lease.IP], p.records[hw] = g.Lease, g.Lease.IP
 	if e := p.entries[hw]; e != nil && e.ip == g.Lease.IP {
 		e.stored = g.Lease.Expires
 	}
@@ -69,7 +69,7 @@ func (p *Pool) Unsaved(g Grant, now time.Time) {
 	hw := hwaddr(g.Lease.MAC)
 	if e := p.entries[hw]; e != nil && e.ip == g.Lease.IP && !e.static {
 		p.drop(hw)
-		p.refused[g.Lease.IP] = now.Add(offerHold)
+		p.refused[g.Lease.IP] = refusal{until: now.Add(offerHold)}
 	}
 }
 
@@ -85,19 +85,32 @@ func (p *Pool) Release(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool 
 }
 
 // Decline notes that mac found ip in use by somebody else (RFC 2131 section
-// 4.3.3): nobody gets it for an hour. A reservation stays with its machine,
-// its owner has to find the other one. It answers false when ip is not mac's to decline.
+// 4.3.3): nobody gets it for an hour, unless mac said so of several others before.
+// A reservation stays with its machine, its owner has to find the other one. It answers false when ip is not mac's to decline.
 func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
 	hw := hwaddr(mac)
 	e := p.entries[hw]
 	if e == nil || e.ip != ip {
 		return false
 	}
-	if !e.static {
-		p.drop(hw)
-		p.refused[ip] = now.Add(declineHold)
+	if e.static {
+		return true
+	}
+	p.drop(hw)
+	if p.declinedBy(hw, now) < maxDeclines {
+		p.refused[ip] = refusal{until: now.Add(declineHold), by: hw}
 	}
 	return true
+}
+
+// declinedBy counts the addresses left alone on one machine's word.
+func (p *Pool) declinedBy(hw hwaddr, now time.Time) (n int) {
+	for _, r := range p.refused {
+		if r.by == hw && r.until.After(now) {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *Pool) drop(hw hwaddr) {

@@ -14,6 +14,9 @@ const (
 	offerHold = time.Minute
 	// declineHold is how long an address that a machine found in use elsewhere is left alone.
 	declineHold = time.Hour
+	// maxDeclines is how many addresses one machine can have left alone at a time. A
+	// switch that answers ARP for everybody makes a machine decline all it is offered.
+	maxDeclines = 4
 )
 
 type hwaddr [6]byte
@@ -42,9 +45,15 @@ type Pool struct {
 	taken   map[netip.Addr]bool // addresses of ours and of routers: never given out
 	entries map[hwaddr]*entry
 	holder  map[netip.Addr]hwaddr
-	stored  map[netip.Addr]hwaddr // what pxe.Leases has on record, by address
-	records map[hwaddr]netip.Addr // the same, by machine
-	refused map[netip.Addr]time.Time
+	stored  map[netip.Addr]pxe.Lease // what pxe.Leases has on record, by address
+	records map[hwaddr]netip.Addr    // the same, by machine
+	refused map[netip.Addr]refusal
+}
+
+// refusal sets an address aside: it is in use, by whomever.
+type refusal struct {
+	until time.Time
+	by    hwaddr // the machine that declined it; zero: the pool found out itself
 }
 
 // ExhaustedError means that every address of a subnet's pool is held.
@@ -60,7 +69,7 @@ func (e *ExhaustedError) Error() string {
 // NewPool returns a pool over subnets, which must not overlap, that knows
 // leases and never gives out an address of own (the server's).
 func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, error) {
-	p := &Pool{taken: map[netip.Addr]bool{}, refused: map[netip.Addr]time.Time{}}
+	p := &Pool{taken: map[netip.Addr]bool{}, refused: map[netip.Addr]refusal{}}
 	for _, a := range own {
 		p.taken[a] = true
 	}
@@ -86,7 +95,7 @@ func NewPool(subnets []Subnet, own []netip.Addr, leases []pxe.Lease) (*Pool, err
 func (p *Pool) load(leases []pxe.Lease) error {
 	entries := make(map[hwaddr]*entry, len(leases))
 	holder := make(map[netip.Addr]hwaddr, len(leases))
-	stored := make(map[netip.Addr]hwaddr, len(leases))
+	stored := make(map[netip.Addr]pxe.Lease, len(leases))
 	records := make(map[hwaddr]netip.Addr, len(leases))
 	for _, l := range leases {
 		if len(l.MAC) != len(hwaddr{}) || !l.IP.Is4() {
@@ -100,7 +109,7 @@ func (p *Pool) load(leases []pxe.Lease) error {
 			return fmt.Errorf("%v is on record with two addresses: delete one of the leases", hw)
 		}
 		entries[hw] = &entry{ip: l.IP, static: l.Static, bound: true, expires: l.Expires, stored: l.Expires}
-		holder[l.IP], stored[l.IP], records[hw] = hw, hw, l.IP
+		holder[l.IP], stored[l.IP], records[hw] = hw, l, l.IP
 	}
 	p.entries, p.holder, p.stored, p.records = entries, holder, stored, records
 	return nil
@@ -108,7 +117,8 @@ func (p *Pool) load(leases []pxe.Lease) error {
 
 // Reload takes over leases, what is on record now, and keeps the offers and
 // leases it knows itself as long as they do not stand against it: a new
-// reservation beats whoever has the address.
+// reservation beats whoever has the address. A machine that is to move does so
+// when it next renews, so nobody else gets its old address before that lease ends.
 func (p *Pool) Reload(leases []pxe.Lease) error {
 	was := p.entries
 	if err := p.load(leases); err != nil {
@@ -125,6 +135,8 @@ func (p *Pool) Reload(leases []pxe.Lease) error {
 		case known == nil && !held && !e.static:
 			e.stored = time.Time{}
 			p.entries[hw], p.holder[e.ip] = e, hw
+		case e.bound && !e.static:
+			p.refused[e.ip] = refusal{until: e.expires}
 		}
 	}
 	return nil
@@ -172,7 +184,7 @@ func (e *entry) hold(now time.Time) {
 
 // free tells whether hw may have ip: nobody else holds it and nobody declined it.
 func (p *Pool) free(ip netip.Addr, hw hwaddr, now time.Time) bool {
-	if p.taken[ip] || p.refused[ip].After(now) {
+	if p.taken[ip] || p.refused[ip].until.After(now) {
 		return false
 	}
 	other, held := p.holder[ip]

@@ -71,7 +71,7 @@ func TestPoolOffer(t *testing.T) {
 			}
 			p := newPool(t, s, tc.leases...)
 			if tc.refused != "" {
-				p.refused[ip(tc.refused)] = now.Add(time.Minute)
+				p.refused[ip(tc.refused)] = refusal{until: now.Add(time.Minute)}
 			}
 			var wish netip.Addr
 			if tc.wish != "" {
@@ -130,7 +130,7 @@ func TestPoolDeclineReleaseEvict(t *testing.T) {
 		t.Fatalf("got %v, %v", got, err)
 	}
 	g, err = p.Grant(mac(2), s, first, now)
-	if diff := cmp.Diff(mac(1), g.Evict); err != nil || diff != "" {
+	if err != nil || g.Evict == nil || g.Evict.IP != first || g.Evict.MAC.String() != mac(1).String() {
 		t.Fatalf("evicts %v, error %v", g.Evict, err)
 	}
 	p.Saved(g)
@@ -176,6 +176,58 @@ func TestPoolReload(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestPoolReloadMoves: a machine with a lease is given a reservation elsewhere.
+// It goes on using the address it has until it renews.
+func TestPoolReloadMoves(t *testing.T) {
+	now := epoch()
+	p := newPool(t, small(1))
+	s := p.subnets[0]
+	old, err := p.Offer(mac(1), s, netip.Addr{}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Grant(mac(1), s, old, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Reload([]pxe.Lease{{MAC: mac(1), IP: ip("10.77.0.7"), Static: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := p.Current(mac(1), now); !ok || got != ip("10.77.0.7") {
+		t.Errorf("the machine has %v, want its reservation", got)
+	}
+	if got, err := p.Offer(mac(2), s, netip.Addr{}, now.Add(s.Lease/2)); err == nil {
+		t.Errorf("%v, which is in use, is offered to another machine", got)
+	}
+	if _, err := p.Offer(mac(2), s, netip.Addr{}, now.Add(s.Lease+time.Second)); err != nil {
+		t.Errorf("after its lease the address is still set aside: %v", err)
+	}
+}
+
+// TestPoolDeclinesAll: one machine that declines whatever it is offered does
+// not leave the others without an address.
+func TestPoolDeclinesAll(t *testing.T) {
+	now := epoch()
+	p := newPool(t, small(maxDeclines+2))
+	s := p.subnets[0]
+	for range 3 * maxDeclines {
+		a, err := p.Offer(mac(1), s, netip.Addr{}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.Decline(mac(1), a, now) {
+			t.Fatalf("%v is not believed to decline %v", mac(1), a)
+		}
+	}
+	if n := len(p.refused); n != maxDeclines {
+		t.Errorf("%d addresses are left alone, want %d", n, maxDeclines)
+	}
+	for n := range 2 {
+		if _, err := p.Offer(mac(2+n), s, netip.Addr{}, now); err != nil {
+			t.Errorf("another machine: %v", err)
+		}
 	}
 }
 
@@ -290,7 +342,7 @@ func checkBooks(t *rapid.T, p *Pool) {
 		}
 	}
 	for hw, a := range p.records {
-		if p.stored[a] != hw {
+		if hwaddr(p.stored[a].MAC) != hw {
 			t.Fatalf("%v on record for %v, but also for %v", a, hw, p.stored[a])
 		}
 	}

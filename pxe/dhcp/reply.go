@@ -145,7 +145,8 @@ func network(p *dhcpv4.DHCPv4, s Subnet) {
 const ipxeNoProxyDHCP = 176
 
 // bootOptions adds what to boot, if anything. A boot ROM that is not to boot
-// gets the rest of the answer without a file, and goes on to its next device.
+// gets the rest of the answer without a file, and goes on to its next device: a
+// BIOS and iPXE by themselves, UEFI when it is told to.
 func bootOptions(p, req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer) {
 	c := clientOf(req)
 	if c.Firmware == pxe.IPXE {
@@ -153,6 +154,9 @@ func bootOptions(p, req *dhcpv4.DHCPv4, boot pxe.Boot, a Answer) {
 	}
 	file, ok := bootFile(c, boot, a.URL)
 	if !ok {
+		if c.Firmware == pxe.UEFI && boot.Action == pxe.Address {
+			localBoot(p)
+		}
 		return
 	}
 	p.ServerIPAddr = a.Server.AsSlice()

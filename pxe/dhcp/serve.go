@@ -41,7 +41,9 @@ type Server struct {
 	conf Config
 	wire *wire
 
-	mu         sync.Mutex // over what follows
+	books sync.RWMutex // held while a lease goes on record, and alone while all of them are read
+
+	mu         sync.Mutex // over what follows; taken after books
 	pool       *Pool
 	complained map[string]time.Time // by text, of which there are a few
 }
@@ -82,8 +84,12 @@ func (s *Server) Client(ip netip.Addr) (pxe.Client, bool) {
 	return s.pool.Client(ip, s.conf.Now())
 }
 
-// Reload reads the leases on record again: to be called when reservations changed.
+// Reload reads the leases on record again: to be called when reservations
+// changed. It waits for the leases that are being written: otherwise it could read
+// the books before such a one, and take them over after it.
 func (s *Server) Reload(ctx context.Context) error {
+	s.books.Lock()
+	defer s.books.Unlock()
 	leases, err := s.conf.Leases.Leases(ctx)
 	if err != nil {
 		return fmt.Errorf("dhcp: read the leases on record: %w", err)
@@ -149,7 +155,7 @@ func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.Addr
 	}
 	r := destination(reply, ports{server: s.conf.Port, client: s.conf.ClientPort})
 	if err := s.wire.send(reply.ToBytes(), r, peer); err != nil {
-		log.Warn("dhcp reply not sent", "to", r.to, "err", err)
+		s.complain("dhcp reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err) // a request names its relay, which may be anything
 		return
 	}
 	log.Debug("dhcp reply", "reply", reply.MessageType().String(), "ip", c.IP, "file", reply.BootFileNameOption(), "to", r.to)

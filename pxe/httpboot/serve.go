@@ -9,11 +9,12 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/net/netutil"
+	"github.com/ferrite-metal/ferrite/pxe/socket"
 )
 
 const (
 	maxConnections = 512              // a rack or ten at once; more wait in the kernel's queue
+	maxEach        = 32               // of one address: a machine needs two, and some sit behind one address
 	headerTimeout  = 10 * time.Second // for a request's header
 	idleTimeout    = time.Minute
 	maxHeader      = 16 << 10
@@ -40,7 +41,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		}
 		done <- err
 	})
-	err := srv.Serve(netutil.LimitListener(l, maxConnections))
+	err := srv.Serve(socket.Limit(l, maxConnections, maxEach))
 	if stop() { // nobody asked it to end
 		return fmt.Errorf("boot http on %v: %w", l.Addr(), err)
 	}

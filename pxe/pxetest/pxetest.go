@@ -30,13 +30,17 @@ func (l *Leases) Leases(context.Context) ([]pxe.Lease, error) {
 	return slices.Clone(l.all), nil
 }
 
-// SaveLease inserts or replaces the lease of that MAC; an address another has is an error.
+// SaveLease inserts or replaces the lease of that MAC; an address another has
+// is an error, as is a lease in place of a reservation.
 func (l *Leases) SaveLease(_ context.Context, n pxe.Lease) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, o := range l.all {
 		if o.IP == n.IP && !bytes.Equal(o.MAC, n.MAC) {
 			return fmt.Errorf("address %v is on record for %v already", n.IP, o.MAC)
+		}
+		if bytes.Equal(o.MAC, n.MAC) && o.Static && !n.Static {
+			return fmt.Errorf("%v has %v reserved", o.MAC, o.IP)
 		}
 	}
 	l.writes++
@@ -45,12 +49,14 @@ func (l *Leases) SaveLease(_ context.Context, n pxe.Lease) error {
 	return nil
 }
 
-// DeleteLease deletes the lease of a MAC, if there is one.
-func (l *Leases) DeleteLease(_ context.Context, mac net.HardwareAddr) error {
+// EndLease deletes a lease that is on record as it was read.
+func (l *Leases) EndLease(_ context.Context, n pxe.Lease) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.writes++
-	l.remove(mac)
+	l.all = slices.DeleteFunc(l.all, func(o pxe.Lease) bool {
+		return bytes.Equal(o.MAC, n.MAC) && o.IP == n.IP && !o.Static && !o.Expires.After(n.Expires)
+	})
 	return nil
 }
 

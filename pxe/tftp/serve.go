@@ -24,6 +24,7 @@ import (
 const (
 	defaultPort      = 69
 	defaultTransfers = 64              // at a time; a machine that finds none asks again by itself
+	maxEach          = 8               // of them to one address, so that one client leaves room for others
 	transferTime     = 5 * time.Minute // for a whole file: loaders are under 1 MB
 	blockTime        = time.Second     // until a block is sent again
 	blockTries       = 6
@@ -174,7 +175,7 @@ func (s *Server) begin(ctx context.Context, peer netip.AddrPort, request string)
 	defer s.mu.Unlock()
 	old := s.active[peer]
 	switch {
-	case old != nil && old.request == request, old == nil && len(s.active) >= s.conf.Transfers:
+	case old != nil && old.request == request, old == nil && (len(s.active) >= s.conf.Transfers || s.activeTo(peer.Addr()) >= maxEach):
 		return ctx, nil
 	case old != nil:
 		old.cancel()
@@ -182,6 +183,16 @@ func (s *Server) begin(ctx context.Context, peer netip.AddrPort, request string)
 	ctx, cancel := context.WithCancel(ctx)
 	s.active[peer] = &place{request: request, cancel: cancel}
 	return ctx, s.active[peer]
+}
+
+// activeTo counts the transfers to one address. The lock is held.
+func (s *Server) activeTo(a netip.Addr) (n int) {
+	for peer := range s.active {
+		if peer.Addr() == a {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *Server) end(peer netip.AddrPort, p *place) {

@@ -348,3 +348,44 @@ func TestLostACK(t *testing.T) {
 	}
 	c.ack(2)
 }
+
+// TestTransfersOfOneAddress: a client that begins one transfer after the other,
+// and never acknowledges a block, leaves room for other machines.
+func TestTransfersOfOneAddress(t *testing.T) {
+	r := serve(t, nil)
+	want := r.file(t, "f", 5000)
+	ask := func(from string) *net.UDPConn {
+		t.Helper()
+		c, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(from)}, net.UDPAddrFromAddrPort(r.Addr()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() }) // the test is over
+		if _, err := c.Write([]byte("\x00\x01f\x00octet\x00")); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for range 2 * defaultTransfers {
+		ask("127.0.77.66")
+	}
+	c, err := pintftp.NewClient(r.Addr().String()) // from 127.0.0.1, after all of those
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetRetries(1) // the others hold their places for six seconds
+	c.SetTimeout(4 * time.Second)
+	wt, err := c.Receive("f", "octet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if _, err := wt.WriteTo(&got); err != nil || !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("another machine got %d bytes, %v", got.Len(), err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := r.activeTo(netip.MustParseAddr("127.0.77.66")); n > maxEach {
+		t.Errorf("%d transfers to one address", n)
+	}
+}

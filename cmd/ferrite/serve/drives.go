@@ -23,10 +23,7 @@ func (drives) Encode(drive any, n node.Node) (string, error) {
 		if strings.HasPrefix(d, "http://") || strings.HasPrefix(d, "https://") {
 			return d, nil
 		}
-		if _, err := configdrive.Decode(d); err != nil {
-			return "", err
-		}
-		return d, nil
+		return d, configdrive.Check(d)
 	case map[string]any:
 		return build(d, n)
 	default:

@@ -24,8 +24,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
+	"github.com/ferrite-metal/ferrite/pxe/socket"
 )
 
 // Command is `ferrite serve`.
@@ -50,6 +52,13 @@ func Command() *cobra.Command {
 	flags(c.Flags())
 	return c
 }
+
+// How many connections the API serves at a time, in all and of one address: one
+// that does nothing costs 20 KB and is cut off after some seconds.
+const (
+	maxConnections = 1024
+	maxEach        = 64
+)
 
 // stopTime is how long requests under way may take once the end has come.
 const stopTime = 3 * time.Second
@@ -149,7 +158,7 @@ func serve(ctx context.Context, c Config, eng *engine.Engine, l net.Listener, bo
 		parts.Go(func() { fail(boot.Serve(work)) })
 	}
 	parts.Go(func() {
-		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(socket.Limit(l, maxConnections, maxEach)); !errors.Is(err, http.ErrServerClosed) {
 			fail(err)
 		}
 	})
@@ -183,7 +192,18 @@ func logger(level string, w io.Writer) (*slog.Logger, error) {
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		return nil, fmt.Errorf("--log-level %q: it is one of debug, info, warn, error", level)
 	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l})), nil
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: masked})), nil
+}
+
+// masked keeps the credentials in URLs out of the log, whoever writes to it.
+func masked(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(nodeapi.MaskText(v))
+	case error:
+		a.Value = slog.StringValue(nodeapi.MaskText(v.Error()))
+	}
+	return a
 }
 
 // lock makes the data folder and keeps a second conductor out of it.

@@ -77,6 +77,11 @@ func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {
 	return nothing(s, "SaveLease", func() error { return s.inner.SaveLease(ctx, l) })
 }
 
+// EndLease ends a DHCP lease, or fails.
+func (s *Store) EndLease(ctx context.Context, l node.Lease) error {
+	return nothing(s, "EndLease", func() error { return s.inner.EndLease(ctx, l) })
+}
+
 // DeleteLease removes a DHCP lease, or fails.
 func (s *Store) DeleteLease(ctx context.Context, mac string) error {
 	return nothing(s, "DeleteLease", func() error { return s.inner.DeleteLease(ctx, mac) })

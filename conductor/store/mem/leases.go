@@ -22,7 +22,8 @@ func (s *Store) Leases(ctx context.Context) ([]node.Lease, error) {
 	return all, nil
 }
 
-// SaveLease inserts or replaces the lease of a MAC.
+// SaveLease inserts or replaces the lease of a MAC; a lent one leaves a
+// reservation alone.
 func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {
 	if err := s.lock(ctx); err != nil {
 		return err
@@ -34,8 +35,24 @@ func (s *Store) SaveLease(ctx context.Context, l node.Lease) error {
 				node.Refuse(node.Conflict, "The address %s is leased to another MAC than %s.", l.IP, l.MAC))
 		}
 	}
+	if s.leases[l.MAC].Static && !l.Static {
+		return fmt.Errorf("save the lease of %s: %w", l.MAC,
+			node.Refuse(node.Conflict, "%s has an address reserved and is lent no other one.", l.MAC))
+	}
 	l.Expires = micro(l.Expires)
 	s.leases[l.MAC] = l
+	return nil
+}
+
+// EndLease removes a lease that is on record as it was read.
+func (s *Store) EndLease(ctx context.Context, l node.Lease) error {
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if now, ok := s.leases[l.MAC]; ok && now.IP == l.IP && !now.Static && !now.Expires.After(micro(l.Expires)) {
+		delete(s.leases, l.MAC)
+	}
 	return nil
 }
 

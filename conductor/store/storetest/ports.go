@@ -92,6 +92,22 @@ func testLeases(t *testing.T, s store.Store) {
 	check(t, err)
 	equal(t, []node.Lease{b, a}, got)
 
+	// What the boot service writes rests on what it read before: meanwhile the
+	// address may have been reserved, or the lease renewed.
+	lent := node.Lease{MAC: b.MAC, IP: "10.0.0.7", Expires: at(120)}
+	wants(t, s.SaveLease(t.Context(), lent), node.ErrConflict)
+	for _, old := range []node.Lease{lent, {MAC: b.MAC, IP: b.IP, Expires: at(999)}, {MAC: a.MAC, IP: a.IP, Expires: at(89)},
+		{MAC: a.MAC, IP: "10.0.0.2", Expires: at(999)}} {
+		check(t, s.EndLease(t.Context(), old))
+	}
+	got, err = s.Leases(t.Context())
+	check(t, err)
+	equal(t, []node.Lease{b, a}, got)
+	check(t, s.EndLease(t.Context(), a))
+	got, err = s.Leases(t.Context())
+	check(t, err)
+	equal(t, []node.Lease{b}, got)
+
 	check(t, s.DeleteLease(t.Context(), b.MAC))
 	wants(t, s.DeleteLease(t.Context(), b.MAC), node.ErrNotFound)
 	check(t, s.SaveLease(t.Context(), node.Lease{MAC: "52:54:00:00:00:03", IP: b.IP}))

@@ -1,0 +1,109 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// TestPatchesDoNotAddUp: no row of patches makes a node that no one patch could.
+func TestPatchesDoNotAddUp(t *testing.T) {
+	c := newConductor(t)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
+	nested := strings.Repeat(`{"a":`, 19) + "1" + strings.Repeat("}", 19)
+	add := func(path, value string) reply {
+		return c.do(115, "PATCH", "/v1/nodes/n1", `[{"op":"add","path":"/extra`+path+`","value":`+value+`}]`)
+	}
+	if r := add("/a", nested); r.status != http.StatusOK {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if r := add(strings.Repeat("/a", 20), nested); r.status != http.StatusBadRequest || !strings.Contains(r.text(), "nested deeper than 25") {
+		t.Errorf("deeper and deeper: %d %s", r.status, r.text())
+	}
+	large := `"` + strings.Repeat("x", 700<<10) + `"`
+	if r := add("/b", large); r.status != http.StatusOK {
+		t.Fatalf("%d %s", r.status, r.text())
+	}
+	if r := add("/c", large); r.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("larger and larger: %d %.200s", r.status, r.text())
+	}
+	if r := c.do(115, "PATCH", "/v1/nodes/n1", `[{"op":"remove","path":"/extra/b"}]`); r.status != http.StatusOK {
+		t.Errorf("smaller again: %d %s", r.status, r.text())
+	}
+}
+
+// TestPatchNamesTheFault: of many operations the one that fails is named.
+func TestPatchNamesTheFault(t *testing.T) {
+	c := newConductor(t)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
+	for _, at := range []int{0, 1, 7, 99} {
+		ops := make([]string, 100)
+		for i := range ops {
+			ops[i] = fmt.Sprintf(`{"op":"add","path":"/extra/k%d","value":1}`, i)
+		}
+		ops[at] = `{"op":"remove","path":"/extra/missing"}`
+		r := c.must(http.StatusBadRequest, 115, "PATCH", "/v1/nodes/n1", "["+strings.Join(ops, ",")+"]")
+		if !strings.HasPrefix(r.text(), "Couldn't apply patch '{'op': 'remove', 'path': '/extra/missing'}'. Reason: ") {
+			t.Errorf("operation %d: %s", at, r.text())
+		}
+	}
+}
+
+// TestCredentialsInURLs: whoever may read a node is not told how to fetch its image.
+func TestCredentialsInURLs(t *testing.T) {
+	c := newConductor(t)
+	const secret = "hunter2"
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","automated_clean":false,"deploy_interface":"direct",
+		"driver_info":{"deploy_kernel":"http://u:hunter2@h/vmlinuz"},
+		"instance_info":{"image_source":"http://u:hunter2@h/i.raw","image_checksum":"http://h/sums?sig=hunter2","kernel":["http://hunter2@h/k"]}}`)
+	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n1", `[{"op":"remove","path":"/instance_info/image_checksum"}]`)
+	for _, path := range []string{"/v1/nodes/n1", "/v1/nodes/detail", "/v1/nodes?fields=instance_info,driver_info", "/v1/nodes/n1/validate"} {
+		r := c.must(http.StatusOK, 115, "GET", path, "")
+		if strings.Contains(r.body, secret) || !strings.Contains(r.body, "******") && path != "/v1/nodes/n1/validate" {
+			t.Errorf("%s: %s", path, r.body)
+		}
+	}
+	for _, verb := range []string{"manage", "provide", "active"} {
+		r := c.do(115, "PUT", "/v1/nodes/n1/states/provision", `{"target":"`+verb+`"}`)
+		c.settle("n1")
+		if strings.Contains(r.body, secret) || verb == "active" && !strings.Contains(r.text(), "http://******@h/i.raw has no checksum") {
+			t.Errorf("%s: %d %s", verb, r.status, r.body)
+		}
+	}
+	n, err := c.Engine.Node(t.Context(), "n1")
+	if err != nil || n.InstanceInfo["image_source"] != "http://u:hunter2@h/i.raw" {
+		t.Errorf("the conductor itself has %v, %v", n.InstanceInfo, err)
+	}
+}
+
+// TestNUL: a byte that a database takes for the end of a text is the client's fault.
+func TestNUL(t *testing.T) {
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := &conductor{t: t, Conductor: apitest.Start(t, db, func(e *engine.Engine) map[string]api.Handler {
+		return agents.NewServer(agents.Options{Conductor: e}).Handlers()
+	})}
+	for _, path := range []string{"/v1/nodes?owner=a%00", "/v1/nodes?description_contains=%00", "/v1/nodes?shard=a,%00", "/v1/ports?node=%00", "/v1/nodes/%00", "/v1/nodes?marker=%00"} {
+		c.must(http.StatusBadRequest, 115, "GET", path, "")
+	}
+	c.must(http.StatusNotFound, 115, "POST", "/v1/heartbeat/%00", `{"callback_url":"https://h","agent_token":"x","agent_version":"9"}`)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","owner":"a\u0000b","extra":{"\u0000":"\u0000"}}`)
+	if n := c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1", "").doc(t); n["owner"] != "a\x00b" {
+		t.Errorf("owner %q", n["owner"])
+	}
+}

@@ -1,0 +1,40 @@
+package nodeapi
+
+import (
+	"regexp"
+	"strings"
+)
+
+// userinfo is what stands before the host of a URL, user:password or a token.
+// It reaches to the last @, as parsers of URLs have it. parameter is one of a query.
+var (
+	userinfo  = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"<>]*@`)
+	parameter = regexp.MustCompile(`([?&;])([A-Za-z0-9_.-]+)=([^\s&;#"<>]+)`)
+)
+
+// signature reports whether a query parameter lets whoever has it fetch what
+// the URL names: temp_url_sig of Swift, X-Amz-Signature, sig of Azure.
+func signature(name string) bool {
+	name = strings.ToLower(name)
+	return name == "sig" || name == "key" || strings.HasSuffix(name, "_sig") || strings.HasSuffix(name, "signature") ||
+		strings.HasSuffix(name, "apikey") || strings.HasSuffix(name, "api_key") || secret(name)
+}
+
+// MaskText returns a text in which the credentials of every URL are replaced:
+// its user and password, its signature, a token in its query. A text without
+// any is returned as it is.
+func MaskText(text string) string {
+	if strings.Contains(text, "://") && strings.Contains(text, "@") {
+		text = userinfo.ReplaceAllString(text, "${1}"+Masked+"@")
+	}
+	if !strings.ContainsAny(text, "?&") {
+		return text
+	}
+	return parameter.ReplaceAllStringFunc(text, func(found string) string {
+		name, _, _ := strings.Cut(found[1:], "=")
+		if !signature(name) {
+			return found
+		}
+		return found[:1] + name + "=" + Masked
+	})
+}
