@@ -24,6 +24,11 @@ type target struct {
 	verify   string // "true", "false", or the path of the CA certificates
 }
 
+// account is who the node is to its BMC.
+func (t *target) account() account {
+	return account{t.user, t.password, t.auth, t.verify, t.root}
+}
+
 // defaultRoot is where DSP0266 puts the service root.
 const defaultRoot = "/redfish/v1/"
 
