@@ -88,12 +88,6 @@ func parseAddress(address string) (base, root string, err error) {
 	return u.Scheme + "://" + u.Host, root, nil
 }
 
-// verifyWords are what may be said for true and false, in any case.
-var verifyWords = map[string]string{
-	"true": "true", "t": "true", "yes": "true", "y": "true", "on": "true", "1": "true",
-	"false": "false", "f": "false", "no": "false", "n": "false", "off": "false", "0": "false",
-}
-
 func parseVerify(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -101,8 +95,8 @@ func parseVerify(v any) (string, error) {
 	case bool:
 		return fmt.Sprint(v), nil
 	case string:
-		if word, ok := verifyWords[strings.ToLower(v)]; ok {
-			return word, nil
+		if word, ok := driverinfo.Word(v); ok {
+			return fmt.Sprint(word), nil
 		}
 		if _, err := os.Stat(v); err == nil {
 			return v, nil
