@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/fake"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -50,7 +51,7 @@ type Driver interface {
 var makers = map[string]func(log *slog.Logger) Driver{
 	"fake-hardware": func(*slog.Logger) Driver { return fake.New(fake.Script{}) },
 	"redfish":       func(log *slog.Logger) Driver { return redfish.New(redfish.Options{Log: log}) },
-	"ipmi":          func(*slog.Logger) Driver { return unbuilt{"ipmi", "ipmi_address"} },
+	"ipmi":          func(log *slog.Logger) Driver { return ipmi.New(ipmi.Options{Log: log}) },
 }
 
 // Set is the drivers of the enabled hardware types.

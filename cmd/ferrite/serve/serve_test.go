@@ -181,10 +181,11 @@ func TestContract(t *testing.T) {
 	}
 	c.call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": "deleted"}, 202)
 	c.until(t, id, "available")
-	// A type whose driver is not built yet can be recorded, and says so.
-	ipmi := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "ipmi", "driver_info": map[string]any{"ipmi_address": "192.0.2.1"}}, 201)
+	// Settings that cannot work are named, and the node goes back.
+	info := map[string]any{"ipmi_address": "192.0.2.1", "ipmi_bridging": "single"}
+	ipmi := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "ipmi", "driver_info": info}, 201)
 	c.call(t, "PUT", fmt.Sprintf("/v1/nodes/%v/states/provision", ipmi["uuid"]), map[string]any{"target": "manage"}, 202)
-	if n := c.until(t, fmt.Sprint(ipmi["uuid"]), "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]), "not built") {
+	if n := c.until(t, fmt.Sprint(ipmi["uuid"]), "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]), "ipmi_bridging must be no") {
 		t.Errorf("ipmi: last_error %v", n["last_error"])
 	}
 }

@@ -6,6 +6,9 @@ package driverinfo
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -45,4 +48,55 @@ func Required(n node.Node, key, what string) (string, error) {
 		err = Wrong(key, "is missing: set it to %s", what)
 	}
 	return v, err
+}
+
+// Number reads a setting that is a whole number, which may be written as
+// text; otherwise is what it is when not set.
+func Number(n node.Node, key string, otherwise int) (int, error) {
+	switch v := n.DriverInfo[key].(type) {
+	case nil:
+		return otherwise, nil
+	case int:
+		return v, nil
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<31 {
+			return int(v), nil
+		}
+	case string:
+		if i, err := strconv.Atoi(v); err == nil {
+			return i, nil
+		}
+		if v == "" {
+			return otherwise, nil
+		}
+	}
+	return 0, Wrong(key, "must be a whole number, not %v", n.DriverInfo[key])
+}
+
+// words are what may be said for true and false, in any case.
+var words = map[string]bool{
+	"true": true, "t": true, "yes": true, "y": true, "on": true, "1": true,
+	"false": false, "f": false, "no": false, "n": false, "off": false, "0": false,
+}
+
+// Bool reads a setting that is true or false, which may be written as text;
+// otherwise is what it is when not set.
+func Bool(n node.Node, key string, otherwise bool) (bool, error) {
+	switch v := n.DriverInfo[key].(type) {
+	case nil:
+		return otherwise, nil
+	case bool:
+		return v, nil
+	case string:
+		if is, ok := Word(v); ok {
+			return is, nil
+		}
+	}
+	return false, Wrong(key, "must be true or false, not %v", n.DriverInfo[key])
+}
+
+// Word reads a word for true or false; ok is false for any other.
+func Word(s string) (is, ok bool) {
+	is, ok = words[strings.ToLower(s)]
+	return is, ok
 }

@@ -42,22 +42,6 @@ func isWire(err error) bool {
 	return errors.As(err, &e)
 }
 
-// credentialsError is a BMC that does not let us in.
-type credentialsError struct {
-	user  string
-	cause error
-}
-
-func (e *credentialsError) Error() string {
-	if e.user == "" {
-		return fmt.Sprintf("the BMC wants credentials: set redfish_username and redfish_password (%v)", e.cause)
-	}
-	return fmt.Sprintf("the credentials of user %q were refused: correct redfish_username and redfish_password (%v)", e.user, e.cause)
-}
-
-// Permanent says that trying again does not help.
-func (e *credentialsError) Permanent() bool { return true }
-
 // status is the HTTP status of a refusal, 0 for any other error.
 func status(err error) int {
 	var e *schemas.Error

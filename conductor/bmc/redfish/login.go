@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/stmcginnis/gofish"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
 )
 
 // account is whom we are to a BMC, and how.
@@ -16,35 +17,19 @@ type account struct {
 
 // login is one user's way into one BMC.
 type login struct {
-	c       *controller
+	o       *Options
+	base    string // scheme, host and port
 	account account
 
 	wire   *wire
 	client *gofish.APIClient // nil while not logged in
 	basic  bool              // credentials with every request, no session
 	system string            // the only system, once it has been found
-
-	refusal error // what the BMC said to these credentials
-	until   time.Time
 }
 
-// refused answers for the BMC while it would only say no again.
-func (l *login) refused() error {
-	if time.Now().Before(l.until) {
-		return l.refusal
-	}
-	return nil
-}
-
-// refuse remembers that the credentials are no good. A session that was given
-// for them nevertheless goes back.
-func (l *login) refuse(ctx context.Context, cause error) error {
-	if err := l.logout(ctx); err != nil {
-		l.c.o.Log.Warn("session not given back, it will run out by itself", "bmc", l.c.base, "err", err)
-	}
-	l.refusal = &credentialsError{l.account.user, describe(cause)}
-	l.until = time.Now().Add(l.c.o.RefusedFor)
-	return l.refusal
+// refuse says that the credentials are no good.
+func (l *login) refuse(cause error) error {
+	return &controller.CredentialsError{Prefix: "redfish", User: l.account.user, Cause: describe(cause)}
 }
 
 // call does something, logging in first when there is no session, and once more
@@ -61,14 +46,14 @@ func (l *login) call(ctx context.Context, t *target, do func(s *session) error) 
 		return err
 	}
 	if fresh || l.basic {
-		return l.refuse(ctx, err)
+		return l.refuse(err)
 	}
-	l.c.o.Log.Debug("redfish session was forgotten, logging in again", "bmc", l.c.base)
+	l.o.Log.Debug("redfish session was forgotten, logging in again", "bmc", l.base)
 	if err := l.connect(ctx, t); err != nil {
 		return err
 	}
 	if err = l.once(ctx, t, do); status(err) == http.StatusUnauthorized {
-		return l.refuse(ctx, err)
+		return l.refuse(err)
 	}
 	return err
 }
@@ -78,7 +63,7 @@ func (l *login) once(ctx context.Context, t *target, do func(s *session) error) 
 	if t.system != "" {
 		path = &t.system
 	}
-	return do(&session{client: l.client.WithContext(ctx), system: path, log: l.c.o.Log})
+	return do(&session{client: l.client.WithContext(ctx), system: path, log: l.o.Log})
 }
 
 // connect logs in: by session, which costs the BMC least, or with the
@@ -86,7 +71,7 @@ func (l *login) once(ctx context.Context, t *target, do func(s *session) error) 
 func (l *login) connect(ctx context.Context, t *target) error {
 	l.client, l.basic = nil, false
 	if l.wire == nil {
-		w, err := newWire(l.c.o, t)
+		w, err := newWire(l.o, t)
 		if err != nil {
 			return err
 		}
@@ -106,17 +91,17 @@ func (l *login) connect(ctx context.Context, t *target) error {
 	case asked < 2 && status(err) != 0:
 		return fmt.Errorf("read the service root: %w", err)
 	case badCredentials(err):
-		return l.refuse(ctx, err)
+		return l.refuse(err)
 	case l.account.auth == "session":
 		return fmt.Errorf("create a session, as redfish_auth_type demands: %w", err)
 	}
-	l.c.o.Log.Warn("no session to be had, sending credentials with every request instead", "bmc", l.c.base, "err", describe(err))
+	l.o.Log.Warn("no session to be had, sending credentials with every request instead", "bmc", l.base, "err", describe(err))
 	return l.open(ctx, true)
 }
 
 func (l *login) open(ctx context.Context, basic bool) error {
 	client, err := gofish.ConnectContext(ctx, gofish.ClientConfig{
-		Endpoint: l.c.base, Username: l.account.user, Password: l.account.password, BasicAuth: basic,
+		Endpoint: l.base, Username: l.account.user, Password: l.account.password, BasicAuth: basic,
 		HTTPClient: &http.Client{Transport: l.wire, CheckRedirect: sameHost}, NoModifyTransport: true,
 		MaxConcurrentRequests: 1, ReuseConnections: true,
 	})
@@ -127,8 +112,8 @@ func (l *login) open(ctx context.Context, basic bool) error {
 	return nil
 }
 
-// logout gives the session back.
-func (l *login) logout(ctx context.Context) error {
+// Logout gives the session back.
+func (l *login) Logout(ctx context.Context) error {
 	if l.client == nil {
 		return nil
 	}

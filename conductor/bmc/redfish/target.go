@@ -24,6 +24,11 @@ type target struct {
 	verify   string // "true", "false", or the path of the CA certificates
 }
 
+// account is who the node is to its BMC.
+func (t *target) account() account {
+	return account{t.user, t.password, t.auth, t.verify, t.root}
+}
+
 // defaultRoot is where DSP0266 puts the service root.
 const defaultRoot = "/redfish/v1/"
 
@@ -83,12 +88,6 @@ func parseAddress(address string) (base, root string, err error) {
 	return u.Scheme + "://" + u.Host, root, nil
 }
 
-// verifyWords are what may be said for true and false, in any case.
-var verifyWords = map[string]string{
-	"true": "true", "t": "true", "yes": "true", "y": "true", "on": "true", "1": "true",
-	"false": "false", "f": "false", "no": "false", "n": "false", "off": "false", "0": "false",
-}
-
 func parseVerify(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -96,8 +95,8 @@ func parseVerify(v any) (string, error) {
 	case bool:
 		return fmt.Sprint(v), nil
 	case string:
-		if word, ok := verifyWords[strings.ToLower(v)]; ok {
-			return word, nil
+		if word, ok := driverinfo.Word(v); ok {
+			return fmt.Sprint(word), nil
 		}
 		if _, err := os.Stat(v); err == nil {
 			return v, nil

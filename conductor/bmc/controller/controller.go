@@ -1,0 +1,125 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// controller is one BMC. Whoever has entered it is the only one to use it.
+type controller[A comparable, L Login] struct {
+	o       *Options
+	open    func(address string, a A) L
+	address string
+	gate    chan struct{} // holds one token while somebody is in
+	idle    *time.Timer   // gives logins back; runs while nobody is in
+	users   map[A]*user[L]
+	pause   backOff
+}
+
+// user is a login, and what the BMC has said to its credentials.
+type user[L Login] struct {
+	login   L
+	refusal error
+	until   time.Time // the BMC would only say no again
+}
+
+func newController[A comparable, L Login](p *Pool[A, L], address string) *controller[A, L] {
+	c := &controller[A, L]{
+		o: &p.o, open: p.open, address: address, gate: make(chan struct{}, 1), users: map[A]*user[L]{},
+		pause: backOff{first: p.o.BackOff, most: p.o.MaxBackOff},
+	}
+	c.idle = time.AfterFunc(p.o.IdleTimeout, c.rest)
+	return c
+}
+
+// enter waits for the call before to end.
+func (c *controller[A, L]) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case c.gate <- struct{}{}:
+		c.idle.Stop()
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *controller[A, L]) leave() {
+	c.idle.Reset(c.o.IdleTimeout)
+	<-c.gate
+}
+
+// call does something for one user of the BMC, unless the BMC is to be let
+// alone.
+func (c *controller[A, L]) call(ctx context.Context, a A, do func(ctx context.Context, l L) error) error {
+	u := c.users[a]
+	if u == nil {
+		u = &user[L]{login: c.open(c.address, a)}
+		c.users[a] = u
+	}
+	if time.Now().Before(u.until) {
+		return u.refusal
+	}
+	if err := c.pause.wait(ctx); err != nil {
+		return err
+	}
+	err := do(ctx, u.login)
+	c.note(ctx, u, err)
+	return err
+}
+
+// note remembers how a call went. A refusal is an answer: only a BMC that fails
+// is let alone. A caller that gave up says nothing about the BMC.
+func (c *controller[A, L]) note(ctx context.Context, u *user[L], err error) {
+	var refused *CredentialsError
+	switch {
+	case err == nil:
+		c.pause.succeeded()
+	case errors.As(err, &refused):
+		c.logout(ctx, u.login) // a session may have been given nevertheless
+		u.refusal, u.until = refused, time.Now().Add(c.o.RefusedFor)
+	case c.o.Failure(err) && !errors.Is(ctx.Err(), context.Canceled):
+		c.pause.failed(err)
+	}
+}
+
+func (c *controller[A, L]) logout(ctx context.Context, l L) {
+	if err := l.Logout(ctx); err != nil {
+		c.o.Log.Warn("session not given back, it will run out by itself", "bmc", c.address, "err", err)
+	}
+}
+
+// rest gives back logins that nobody has used for long.
+func (c *controller[A, L]) rest() {
+	select {
+	case c.gate <- struct{}{}:
+	default:
+		return // in use again
+	}
+	defer func() { <-c.gate }()
+	ctx, cancel := context.WithTimeout(context.Background(), c.o.LogoutTimeout)
+	defer cancel()
+	c.forget(ctx)
+}
+
+// forget logs out all users.
+func (c *controller[A, L]) forget(ctx context.Context) {
+	for _, u := range c.users {
+		c.logout(ctx, u.login)
+	}
+	clear(c.users)
+}
+
+// close gives all logins back, waiting for a call under way.
+func (c *controller[A, L]) close(ctx context.Context) error {
+	if err := c.enter(ctx); err != nil {
+		return fmt.Errorf("%s %s: a call is still under way: %w", c.o.Driver, c.address, err)
+	}
+	defer func() { <-c.gate }()
+	c.forget(ctx)
+	return nil
+}

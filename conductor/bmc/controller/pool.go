@@ -1,0 +1,123 @@
+// Package controller keeps the way into each BMC, for drivers of every
+// protocol. BMCs are small computers that lose their way under load, so a BMC
+// sees one call at a time and one login per user, is let alone for a while
+// after failures, and gets its sessions back when nobody has use for them.
+//
+// It must not know any protocol: what a login is, and which errors speak of a
+// BMC in trouble, is the driver's to say.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Options are how patient a Pool is; zero durations mean the defaults.
+type Options struct {
+	Driver        string // its name, with which errors begin
+	Log           *slog.Logger
+	Failure       func(error) bool // reports an error of a BMC in trouble: one that does not answer, or says so itself
+	CallTimeout   time.Duration    // bounds each call, however many requests it takes, 60 s
+	LogoutTimeout time.Duration    // bounds giving back the logins of one BMC, 15 s
+	IdleTimeout   time.Duration    // after which logins are given back, 5 min
+	RefusedFor    time.Duration    // how long refused credentials are not tried again, 30 s
+	BackOff       time.Duration    // the first pause after a failure, doubled with each, 250 ms
+	MaxBackOff    time.Duration    // 60 s
+}
+
+func (o *Options) defaults() {
+	for _, d := range []struct {
+		to *time.Duration
+		is time.Duration
+	}{
+		{&o.CallTimeout, time.Minute}, {&o.LogoutTimeout, 15 * time.Second},
+		{&o.IdleTimeout, 5 * time.Minute}, {&o.RefusedFor, 30 * time.Second},
+		{&o.BackOff, 250 * time.Millisecond}, {&o.MaxBackOff, time.Minute},
+	} {
+		if *d.to == 0 {
+			*d.to = d.is
+		}
+	}
+}
+
+// Login is one user's way into one BMC; one call at a time uses it.
+type Login interface {
+	// Logout gives back what the BMC keeps for the user. The next call may log
+	// in again.
+	Logout(ctx context.Context) error
+}
+
+// Pool is the BMCs of one driver. A is whom we are to a BMC, and how: another
+// password is another A, since a node with a wrong one must not cost the
+// others their login. It is safe for concurrent use.
+type Pool[A comparable, L Login] struct {
+	o    Options
+	open func(address string, a A) L
+
+	mu          sync.Mutex
+	controllers map[string]*controller[A, L] // by address
+}
+
+// New makes a pool that knows no BMC yet. open makes a login that has talked
+// to nobody yet.
+func New[A comparable, L Login](o Options, open func(address string, a A) L) *Pool[A, L] {
+	o.defaults()
+	return &Pool[A, L]{o: o, open: open, controllers: map[string]*controller[A, L]{}}
+}
+
+func (p *Pool[A, L]) controller(address string) *controller[A, L] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.controllers[address]
+	if c == nil {
+		c = newController(p, address)
+		p.controllers[address] = c
+	}
+	return c
+}
+
+// Call does something with a BMC while nobody else does. what says it for
+// errors, which begin with the driver's name and the address.
+func (p *Pool[A, L]) Call(ctx context.Context, address string, a A, what string, do func(ctx context.Context, l L) error) error {
+	ctx, cancel := context.WithTimeout(ctx, p.o.CallTimeout)
+	defer cancel()
+	c := p.controller(address)
+	if err := c.enter(ctx); err != nil {
+		return fmt.Errorf("%s %s: %s: wait for the call before: %w", p.o.Driver, address, what, err)
+	}
+	defer c.leave()
+	if err := c.call(ctx, a, do); err != nil {
+		return fmt.Errorf("%s %s: %s: %w", p.o.Driver, address, what, err)
+	}
+	return nil
+}
+
+// closeTimeout bounds giving back all logins at the end.
+const closeTimeout = 3 * time.Second
+
+// Close gives back all logins. A BMC that does not answer keeps its sessions
+// until they run out by themselves.
+func (p *Pool[A, L]) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	errs := make([]error, 0, len(p.controllers))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, c := range p.controllers {
+		wg.Go(func() {
+			err := c.close(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		})
+	}
+	wg.Wait()
+	clear(p.controllers)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,189 @@
+package ipmi
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bougou/go-ipmi/pkg/command/chassis"
+	"github.com/bougou/go-ipmi/pkg/types"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// bootDevices are Ironic's names for what a machine boots from, in the order
+// its ipmitool interface lists them.
+var bootDevices = []struct {
+	device   string
+	selector types.BootDeviceSelector
+}{
+	{"pxe", types.BootDeviceSelectorForcePXE},
+	{"disk", types.BootDeviceSelectorForceHardDrive},
+	{"cdrom", types.BootDeviceSelectorForceCDROM},
+	{"bios", types.BootDeviceSelectorForceBIOSSetup},
+	{"safe", types.BootDeviceSelectorForceHardDriveSafe},
+}
+
+// SupportedBootDevices lists what there are names for; which of them a BMC
+// takes shows when it is set.
+func (d *Driver) SupportedBootDevices(node.Node) []string {
+	var all []string
+	for _, b := range bootDevices {
+		all = append(all, b.device)
+	}
+	return all
+}
+
+// bootFlagsSize is the length of boot option parameter 5 (IPMI v2.0, table
+// 28-14).
+const bootFlagsSize = 5
+
+// flags reads what the BMC will tell the firmware to boot. A BMC that has no
+// such parameter, or has not been told any, has none.
+func (s *session) flags(ctx context.Context) (flags types.BootOptionParam_BootFlags, err error) {
+	c := types.CommandGetSystemBootOptions
+	answer, err := ask(ctx, s, c, func(ctx context.Context) (*chassis.GetSystemBootOptionsParamResponse, error) {
+		return s.client.GetSystemBootOptionsParam(ctx, types.BootOptionParamSelector_BootFlags, 0, 0)
+	})
+	if unsupported(err) {
+		s.log.Warn("the BMC does not tell what the machine boots from", "err", err)
+		return flags, nil
+	}
+	if err != nil {
+		return flags, err
+	}
+	if len(answer.ParamData) < bootFlagsSize {
+		return flags, &garbledError{c.Name, fmt.Sprintf("the boot flags are %d bytes long, expected %d", len(answer.ParamData), bootFlagsSize)}
+	}
+	return flags, flags.Unpack(answer.ParamData[:bootFlagsSize])
+}
+
+func (s *session) setParam(ctx context.Context, selector types.BootOptionParamSelector, data []byte) error {
+	_, err := ask(ctx, s, types.CommandSetSystemBootOptions, func(ctx context.Context) (*chassis.SetSystemBootOptionsParamResponse, error) {
+		return s.client.SetSystemBootOptionsParam(ctx, &chassis.SetSystemBootOptionsParamRequest{ParamSelector: selector, ParamData: data})
+	})
+	return err
+}
+
+// BootDevice reads the override of the boot order; "" for none, or for one
+// that Ironic has no name for. As in Ironic, the flag that says whether the
+// override is valid is not looked at: there are BMCs that never set it.
+func (d *Driver) BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error) {
+	err = d.call(ctx, n, "read the boot device", func(ctx context.Context, s *session) error {
+		flags, err := s.flags(ctx)
+		for _, b := range bootDevices {
+			if b.selector == flags.BootDeviceSelector {
+				device, persistent = b.device, flags.Persist
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return "", false, err
+	}
+	return device, persistent, nil
+}
+
+// SetBootDevice overrides the boot order, once or until further notice, for
+// the firmware interface that the node boots through.
+func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error {
+	var selector types.BootDeviceSelector
+	for _, b := range bootDevices {
+		if b.device == device {
+			selector = b.selector
+		}
+	}
+	if selector == types.BootDeviceSelectorNoOverride {
+		return node.Refuse(node.Invalid, "Invalid boot device %s specified.", device)
+	}
+	t, err := parse(n)
+	if err != nil {
+		return err
+	}
+	return d.call(ctx, n, "set the boot device to "+device, func(ctx context.Context, s *session) error {
+		mode, err := s.bootMode(ctx, n)
+		if err != nil {
+			return err
+		}
+		if !t.keepBootTimeout {
+			if err := s.keepFlags(ctx); err != nil {
+				return err
+			}
+		}
+		flags := types.BootOptionParam_BootFlags{
+			BootFlagsValid: true, Persist: persistent, BIOSBootType: bootTypes[mode], BootDeviceSelector: selector,
+		}
+		return s.setParam(ctx, types.BootOptionParamSelector_BootFlags, flags.Pack())
+	})
+}
+
+// keepFlags has the BMC keep the boot flags longer than the minute after which
+// it forgets them by itself (parameter 3, bit 3), as Ironic does unless
+// ipmi_disable_boot_timeout is false: a machine may be turned on later.
+func (s *session) keepFlags(ctx context.Context) error {
+	err := s.setParam(ctx, types.BootOptionParamSelector_BMCBootFlagValidBitClear, []byte{1 << 3})
+	if unsupported(err) {
+		s.log.Warn("the BMC may forget the boot device after a minute; ipmi_disable_boot_timeout: false spares the question", "err", err)
+		return nil
+	}
+	return err
+}
+
+// bootTypes are Ironic's names for IPMI's firmware interfaces.
+var bootTypes = map[string]types.BIOSBootType{
+	"bios": types.BIOSBootTypeLegacy,
+	"uefi": types.BIOSBootTypeEFI,
+}
+
+func modeOf(flags types.BootOptionParam_BootFlags) string {
+	for name, t := range bootTypes {
+		if flags.BootFlagsValid && t == flags.BIOSBootType {
+			return name
+		}
+	}
+	return ""
+}
+
+// bootMode is what the node boots through: what is recorded of it, or else
+// what the BMC was told, or else Ironic's default.
+func (s *session) bootMode(ctx context.Context, n node.Node) (string, error) {
+	if n.BootMode != "" {
+		return n.BootMode, nil
+	}
+	flags, err := s.flags(ctx)
+	if mode := modeOf(flags); mode != "" || err != nil {
+		return mode, err
+	}
+	return "uefi", nil
+}
+
+// BootMode reads which firmware interface the machine was told to boot
+// through; "" when it was told nothing, since IPMI does not know how it boots
+// by itself.
+func (d *Driver) BootMode(ctx context.Context, n node.Node) (mode string, err error) {
+	err = d.call(ctx, n, "read the boot mode", func(ctx context.Context, s *session) error {
+		flags, err := s.flags(ctx)
+		mode = modeOf(flags)
+		return err
+	})
+	return mode, err
+}
+
+// SetBootMode chooses the firmware interface and leaves the boot device as it
+// is; where there is none, it is chosen until further notice.
+func (d *Driver) SetBootMode(ctx context.Context, n node.Node, mode string) error {
+	want, ok := bootTypes[mode]
+	if !ok {
+		return node.Refuse(node.Invalid, "ipmi cannot set the boot mode %q, only uefi and bios", mode)
+	}
+	return d.call(ctx, n, "set the boot mode to "+mode, func(ctx context.Context, s *session) error {
+		flags, err := s.flags(ctx)
+		if err != nil || flags.BootFlagsValid && flags.BIOSBootType == want {
+			return err
+		}
+		if !flags.BootFlagsValid {
+			flags = types.BootOptionParam_BootFlags{BootFlagsValid: true, Persist: true}
+		}
+		flags.BIOSBootType = want
+		return s.setParam(ctx, types.BootOptionParamSelector_BootFlags, flags.Pack())
+	})
+}
