@@ -30,6 +30,7 @@ type Options struct {
 	RefusedFor     time.Duration // how long refused credentials are not tried again, 30 s
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
 	MaxBackOff     time.Duration // 60 s
+	StepPatience   time.Duration // how long a step waits while nothing goes on, 20 min
 }
 
 func (o *Options) defaults() {
@@ -40,6 +41,7 @@ func (o *Options) defaults() {
 		{&o.RequestTimeout, 15 * time.Second}, {&o.CallTimeout, time.Minute},
 		{&o.IdleTimeout, 5 * time.Minute}, {&o.RefusedFor, 30 * time.Second},
 		{&o.BackOff, 250 * time.Millisecond}, {&o.MaxBackOff, time.Minute},
+		{&o.StepPatience, 20 * time.Minute},
 	} {
 		if *d.to == 0 {
 			*d.to = d.is
