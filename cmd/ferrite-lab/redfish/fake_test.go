@@ -130,6 +130,12 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
+func (c *clock) goOn(step time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.step = step
+}
+
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -68,7 +68,8 @@ func (s *Server) press(ctx context.Context, kind qemu.ResetType) error {
 	}
 	s.events.add("The system was reset: " + string(kind))
 	leavesRunning := []qemu.ResetType{qemu.ResetNmi, qemu.ResetOn, qemu.ResetForceOn}
-	if s.machine.Power() == qemu.On && !(before == qemu.On && slices.Contains(leavesRunning, kind)) {
+	started := before == qemu.Off || !slices.Contains(leavesRunning, kind)
+	if started && s.machine.Power() == qemu.On {
 		s.bios.start()
 		s.secureBoot.start(s.machine.Boot().Firmware)
 		s.firmware.start()

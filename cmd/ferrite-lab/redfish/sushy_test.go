@@ -18,7 +18,7 @@ import (
 // python3-sushy is what Ironic itself talks to controllers with.
 func TestSushy(t *testing.T) {
 	b := newBench(t)
-	b.clock.step = b.config.TaskTime / 10
+	b.clock.goOn(b.config.TaskTime / 10)
 	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("an image")) }))
 	defer image.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
