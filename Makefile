@@ -64,7 +64,7 @@ fuzz: ## run every fuzz target for FUZZTIME (30s) each
 
 .PHONY: golden
 golden: ## rewrite the golden files and the diagram; look at the diff
-	go test ./conductor/node ./conductor/plan ./pxe/... ./proto/... ./agent/... ./cmd/ferrite-lab/... -update
+	go test ./conductor/node ./conductor/plan ./conductor/bmc/redfish ./pxe/... ./proto/... ./agent/... ./cmd/ferrite-lab/... -update
 
 .PHONY: build
 build: ## the three programs, static, into bin/

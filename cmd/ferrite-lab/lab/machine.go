@@ -67,7 +67,8 @@ func (l *Lab) addMachine(ctx context.Context, i int, c MachineConfig) error {
 	m.BMC = redfish.New(redfish.Config{
 		Machine: m.Machine, Username: c.Username, Password: c.Password,
 		MediaDir: filepath.Join(l.config.Dir, runDir), MediaClient: l.HTTPClient(),
-		Log: l.log,
+		RAID: redfish.RAID{DriveGiB: []int{100, 100, 100, 100}},
+		Log:  l.log,
 	})
 	l.onClose(m.BMC.Close)
 	m.URL, err = l.serve(firstBMCPort+i, m.BMC)

@@ -59,19 +59,3 @@ func (s *Server) getRole(*http.Request) (reply, error) {
 		AssignedPrivileges: []string{"Login", "ConfigureManager", "ConfigureUsers", "ConfigureComponents", "ConfigureSelf"},
 	})
 }
-
-// taskService is TaskService.v1_2_0. Nothing here takes long enough to be a
-// task, so the collection is empty.
-type taskService struct {
-	common
-	ServiceEnabled bool
-	Status         status
-	Tasks          link
-}
-
-func (s *Server) getTaskService(*http.Request) (reply, error) {
-	return ok(taskService{
-		common:         head(tasksPath, "TaskService.v1_2_0.TaskService", "Task Service"),
-		ServiceEnabled: true, Status: enabled(), Tasks: link{tasksPath + "/Tasks"},
-	})
-}

@@ -4,5 +4,6 @@
 // on demand.
 //
 // It must not start processes or touch the network itself: it acts through
-// the Machine interface and fetches media with the HTTP client it is given.
+// the Machine interface and fetches media and firmware with the HTTP client it
+// is given.
 package redfish

@@ -115,16 +115,25 @@ const (
 	testPassword = "pass word"
 )
 
-// clock is a clock the test sets.
+// clock is a clock the test sets. With a step it goes on by itself, by as much
+// with every look: for clients that know no other way than to wait.
 type clock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu   sync.Mutex
+	now  time.Time
+	step time.Duration
 }
 
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.now = c.now.Add(c.step)
 	return c.now
+}
+
+func (c *clock) goOn(step time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.step = step
 }
 
 func (c *clock) advance(d time.Duration) {
@@ -142,14 +151,19 @@ type bench struct {
 }
 
 // newController is a controller without a listener.
-func newController(t *testing.T) *bench {
+func newController(t *testing.T, edit ...func(*Config)) *bench {
 	t.Helper()
 	b := &bench{machine: newFake(), clock: &clock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}}
-	b.Server = New(Config{
+	c := Config{
 		Machine: b.machine, Username: testUser, Password: testPassword,
 		MaxSessions: 2, SessionTimeout: time.Minute, MediaDir: t.TempDir(),
+		RAID: RAID{DriveGiB: []int{100, 100, 100, 200}}, TaskTime: time.Second, RestartTime: time.Second,
 		Now: b.clock.Now, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	})
+	}
+	for _, change := range edit {
+		change(&c)
+	}
+	b.Server = New(c)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -158,9 +172,9 @@ func newController(t *testing.T) *bench {
 	return b
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T, edit ...func(*Config)) *bench {
 	t.Helper()
-	b := newController(t)
+	b := newController(t, edit...)
 	server := httptest.NewServer(b.Server)
 	b.url = server.URL
 	t.Cleanup(func() { // before the controller's own clean-up

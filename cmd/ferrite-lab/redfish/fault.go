@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,7 +14,7 @@ import (
 // FaultKind is a way controllers fail.
 type FaultKind string
 
-// The faults. All but SlowPower hit requests.
+// The faults that hit requests.
 const (
 	Hang         FaultKind = "hang"         // take the request, never answer
 	Drop         FaultKind = "drop"         // close the connection without a word
@@ -21,7 +22,14 @@ const (
 	Unauthorized FaultKind = "unauthorized" // 401, whatever the credentials
 	Busy         FaultKind = "busy"         // 503 with Retry-After, Delay in seconds
 	Broken       FaultKind = "broken"       // 500
-	SlowPower    FaultKind = "slow-power"   // answer a reset at once, act after Delay
+)
+
+// The faults that hit what requests set off.
+const (
+	SlowPower      FaultKind = "slow-power"      // answer a reset at once, act after Delay
+	TaskException  FaultKind = "task-exception"  // the next task to end fails
+	SettingsLost   FaultKind = "settings-lost"   // the next start forgets pending BIOS settings
+	RestartIgnored FaultKind = "restart-ignored" // the controller takes its own reset and does nothing
 )
 
 // Fault is one failure in force.
@@ -29,7 +37,7 @@ type Fault struct {
 	Kind FaultKind
 	// Delay is for Busy and SlowPower.
 	Delay time.Duration
-	// Times is how many requests it hits before it clears; 0 is all.
+	// Times is how often it hits before it clears; 0 is always.
 	Times int
 	// Method and PathPrefix narrow it; empty is any.
 	Method     string
@@ -39,7 +47,7 @@ type Fault struct {
 // validate reports a fault that would do nothing.
 func (f Fault) validate() error {
 	switch f.Kind {
-	case Hang, Drop, Garbage, Unauthorized, Broken:
+	case Hang, Drop, Garbage, Unauthorized, Broken, TaskException, SettingsLost, RestartIgnored:
 		return nil
 	case Busy, SlowPower:
 		if f.Delay <= 0 {
@@ -53,7 +61,8 @@ func (f Fault) validate() error {
 
 // hits says whether the fault is for this request.
 func (f Fault) hits(r *http.Request) bool {
-	return f.Kind != SlowPower && (f.Method == "" || f.Method == r.Method) && strings.HasPrefix(r.URL.Path, f.PathPrefix)
+	later := []FaultKind{SlowPower, TaskException, SettingsLost, RestartIgnored}
+	return !slices.Contains(later, f.Kind) && (f.Method == "" || f.Method == r.Method) && strings.HasPrefix(r.URL.Path, f.PathPrefix)
 }
 
 // faults holds the fault in force, at most one.
@@ -85,16 +94,17 @@ func (f *faults) take(r *http.Request) (Fault, <-chan struct{}, bool) {
 	return hit, f.changed, true
 }
 
-// powerDelay is how long a reset is put off.
-func (f *faults) powerDelay() time.Duration {
+// strikes says whether a fault of a kind that does not hit requests is in
+// force, and uses it.
+func (f *faults) strikes(kind FaultKind) (Fault, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.current == nil || f.current.Kind != SlowPower {
-		return 0
+	if f.current == nil || f.current.Kind != kind {
+		return Fault{}, false
 	}
-	delay := f.current.Delay
+	hit := *f.current
 	f.spend()
-	return delay
+	return hit, true
 }
 
 // spend uses up one of the fault's times. The caller holds mu.
@@ -142,7 +152,7 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) bool {
 		s.writeError(w, r, problem(temporarilyAway, seconds))
 	case Broken:
 		s.writeError(w, r, problem(internalError).because(fmt.Errorf("fault %s is in force", f.Kind)))
-	case SlowPower: // never hits a request
+	case SlowPower, TaskException, SettingsLost, RestartIgnored: // never hit a request
 	}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
@@ -62,9 +63,10 @@ func gofishInventory(t *testing.T, b *bench, client *gofish.APIClient, system *s
 		t.Errorf("%d nics, %v", len(nics), err)
 	}
 	stores, err := system.Storage()
-	if err != nil || len(stores) != 1 {
+	if err != nil || len(stores) != 2 {
 		t.Fatalf("%d storage, %v", len(stores), err)
 	}
+	slices.SortFunc(stores, func(a, b *schemas.Storage) int { return strings.Compare(a.ID, b.ID) })
 	drives, err := stores[0].Drives()
 	isNVMe := func(d *schemas.Drive) bool { return d.Protocol == schemas.NVMeProtocol }
 	if err != nil || len(drives) != 2 || !slices.ContainsFunc(drives, isNVMe) {
@@ -89,6 +91,74 @@ func gofishInventory(t *testing.T, b *bench, client *gofish.APIClient, system *s
 	enclosures, err := client.Service.Chassis()
 	if err != nil || len(enclosures) != 1 {
 		t.Errorf("%d chassis, %v", len(enclosures), err)
+	}
+}
+
+// TestGofishBoard takes it through what steps change.
+func TestGofishBoard(t *testing.T) {
+	b := newBench(t)
+	client, err := gofish.ConnectContext(t.Context(), gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword, BasicAuth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	systems, err := client.Service.Systems()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := systems[0].Bios()
+	if err != nil || settings.Attributes.String("LogicalProc") != "Enabled" || settings.ResetBiosToDefaultsPending {
+		t.Fatalf("bios %+v, %v", settings, err)
+	}
+	if err := settings.UpdateBiosAttributesApplyAt(schemas.SettingsAttributes{"LogicalProc": "Disabled"}, schemas.OnResetSettingsApplyTime); err != nil {
+		t.Fatal(err)
+	}
+	secure, err := systems[0].SecureBoot()
+	if err != nil || secure.SecureBootMode != schemas.UserModeSecureBootModeType {
+		t.Fatalf("secure boot %+v, %v", secure, err)
+	}
+	if _, err := secure.ResetKeys(schemas.DeleteAllKeysResetKeysType); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := systems[0].Reset(schemas.OnResetType); err != nil {
+		t.Fatal(err)
+	}
+	if settings, err = systems[0].Bios(); err != nil || settings.Attributes.String("LogicalProc") != "Disabled" {
+		t.Errorf("bios after a start: %+v, %v", settings, err)
+	}
+	if secure, err = systems[0].SecureBoot(); err != nil || secure.SecureBootMode != schemas.SetupModeSecureBootModeType {
+		t.Errorf("secure boot after a start: %+v, %v", secure, err)
+	}
+	gofishTasks(t, b, client)
+}
+
+func gofishTasks(t *testing.T, b *bench, client *gofish.APIClient) {
+	t.Helper()
+	b.send(t, "POST", volumesPath, mirrorRequest, 202)
+	b.clock.advance(b.config.TaskTime)
+	store, err := schemas.GetStorage(client, raidPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := store.Volumes()
+	if err != nil || len(all) != 1 || all[0].RAIDType != schemas.RAID1RAIDType || all[0].CapacityBytes == nil || *all[0].CapacityBytes != 100<<30 {
+		t.Fatalf("%d volumes, %v", len(all), err)
+	}
+	updates, err := client.Service.UpdateService()
+	if err != nil {
+		t.Fatal(err)
+	}
+	monitor, err := updates.SimpleUpdate(&schemas.UpdateServiceSimpleUpdateParameters{ImageURI: images(t) + "/BIOS-2.0"})
+	if err != nil || monitor == nil || monitor.TaskMonitor != monitorsPath+"/2" {
+		t.Fatalf("monitor %+v, %v", monitor, err)
+	}
+	b.ended(t, "2")
+	task, err := schemas.GetTask(client, tasksPath+"/Tasks/2")
+	if err != nil || task.TaskState != schemas.CompletedTaskState {
+		t.Errorf("task %+v, %v", task, err)
+	}
+	inventory, err := updates.FirmwareInventory()
+	if err != nil || len(inventory) != 2 {
+		t.Errorf("%d in the inventory, %v", len(inventory), err)
 	}
 }
 

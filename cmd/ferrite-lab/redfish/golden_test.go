@@ -19,10 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // TestResources reads every resource of the table and compares it with its
 // golden file.
 func TestResources(t *testing.T) {
-	b := newBench(t)
-	if _, err := b.sessions.open(testUser); err != nil {
-		t.Fatal(err)
-	}
+	b := newFilledBench(t)
 	for _, r := range b.routes() {
 		if r.method != http.MethodGet {
 			continue
@@ -46,6 +43,21 @@ func TestResources(t *testing.T) {
 	}
 }
 
+// newFilledBench has a member 1 in every collection.
+func newFilledBench(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t)
+	if _, err := b.sessions.open(testUser); err != nil {
+		t.Fatal(err)
+	}
+	b.events.add("The system was reset: On")
+	if response, body := b.call(t, http.MethodPost, raidPath+"/Volumes", mirrorRequest); response.StatusCode != http.StatusAccepted {
+		t.Fatalf("%s %s", response.Status, body)
+	}
+	b.clock.advance(b.config.TaskTime)
+	return b
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", strings.ReplaceAll(name, "$", ""))
@@ -66,10 +78,7 @@ func golden(t *testing.T, name, got string) {
 // TestLinksLead follows every link from the service root: none may be dead,
 // and everything but the version and OData documents must be reachable.
 func TestLinksLead(t *testing.T) {
-	b := newBench(t)
-	if _, err := b.sessions.open(testUser); err != nil {
-		t.Fatal(err)
-	}
+	b := newFilledBench(t)
 	seen := map[string]bool{}
 	todo := []string{rootPath}
 	for len(todo) > 0 {
@@ -99,13 +108,13 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
-// linksIn collects @odata.id and Uri values anywhere in a document.
+// linksIn collects @odata.id, Uri and TaskMonitor values anywhere in a document.
 func linksIn(v any) []string {
 	var found []string
 	switch v := v.(type) {
 	case map[string]any:
 		for key, value := range v {
-			if text, ok := value.(string); ok && (key == "@odata.id" || key == "Uri") {
+			if text, ok := value.(string); ok && (key == "@odata.id" || key == "Uri" || key == "TaskMonitor") {
 				found = append(found, text)
 				continue
 			}

@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
 )
@@ -16,7 +17,9 @@ type manager struct {
 	FirmwareVersion string
 	PowerState      qemu.Power
 	Status          status
+	LastResetTime   string
 	VirtualMedia    link
+	LogServices     link
 	Links           managerLinks
 	Actions         managerActions
 }
@@ -24,6 +27,14 @@ type manager struct {
 type managerLinks struct {
 	ManagerForServers []link
 	ManagerForChassis []link
+	Oem               managerOem
+}
+
+// managerOem is where Dell's boards link to their own services.
+type managerOem struct {
+	Dell struct {
+		DellJobService link
+	}
 }
 
 type managerActions struct {
@@ -31,15 +42,21 @@ type managerActions struct {
 }
 
 func (s *Server) getManager(*http.Request) (reply, error) {
+	var oem managerOem
+	oem.Dell.DellJobService = link{jobServicePath}
+	s.mu.Lock()
+	lastReset := s.lastReset
+	s.mu.Unlock()
 	return ok(manager{
 		common:       head(managerPath, "Manager.v1_17_0.Manager", "Manager"),
 		ManagerType:  "BMC",
 		Manufacturer: qemu.Manufacturer,
 		Model:        "Lab Controller",
-		UUID:         s.controllerUUID(), FirmwareVersion: "1.0.0",
-		PowerState: qemu.On, Status: enabled(),
+		UUID:         s.controllerUUID(), FirmwareVersion: s.firmwareVersion(bmcFirmware),
+		PowerState: qemu.On, Status: enabled(), LastResetTime: lastReset.UTC().Format(time.RFC3339Nano),
 		VirtualMedia: link{managerPath + "/VirtualMedia"},
-		Links:        managerLinks{links(systemPath), links(chassisPath)},
+		LogServices:  link{logServicesPath},
+		Links:        managerLinks{links(systemPath), links(chassisPath), oem},
 		Actions:      managerActions{resetBody{managerPath + managerResetAction, managerResets()}},
 	})
 }

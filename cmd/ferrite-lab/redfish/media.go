@@ -39,7 +39,7 @@ func (m *media) insert(ctx context.Context, q insertRequest) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.image != "" {
-		return problem(resourceInUse)
+		return problem(resourceInUse).because(errors.New("there is media inserted: eject it first"))
 	}
 	file, err := m.fetch(ctx, q)
 	if err != nil {

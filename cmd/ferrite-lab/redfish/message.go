@@ -42,12 +42,17 @@ var (
 	propertyMissing     = messageKind{"PropertyMissing", http.StatusBadRequest, warning, "The property %1 is required and was not sent.", "Send the property."}
 	propertyUnknown     = messageKind{"PropertyUnknown", http.StatusBadRequest, warning, "The property %1 is not one of this resource's that can be written.", "Leave the property out."}
 	valueNotInList      = messageKind{"PropertyValueNotInList", http.StatusBadRequest, warning, "The value %1 is not one the property %2 can take.", "Choose one of the allowable values."}
+	notWritable         = messageKind{"PropertyNotWritable", http.StatusBadRequest, warning, "The property %1 is read only.", "Leave the property out."}
+	valueType           = messageKind{"PropertyValueTypeError", http.StatusBadRequest, warning, "The value %1 is not of the type the property %2 has.", "Send a value of the property's type."}
+	valueOutOfRange     = messageKind{"PropertyValueOutOfRange", http.StatusBadRequest, warning, "The value %1 is out of the range the property %2 has.", "Send a value within the range."}
+	valueError          = messageKind{"PropertyValueError", http.StatusBadRequest, warning, "The value of the property %1 cannot be taken.", "Correct the value."}
+	operationFailed     = messageKind{"OperationFailed", http.StatusInternalServerError, critical, "%1 failed: %2", "Remove what the text says and ask again."}
 	valueConflict       = messageKind{"PropertyValueConflict", http.StatusBadRequest, warning, "The property %1 cannot be written, because its value conflicts with the property %2.", "Send both properties with values that go together."}
 	parameterMissing    = messageKind{"ActionParameterMissing", http.StatusBadRequest, critical, "The action %1 needs the parameter %2.", "Send the parameter."}
 	parameterNotInList  = messageKind{"ActionParameterValueNotInList", http.StatusBadRequest, warning, "The value %1 is not one the parameter %2 of the action %3 can take.", "Choose one of the allowable values."}
 	powerRequired       = messageKind{"ChassisPowerStateOnRequired", http.StatusConflict, warning, "The system is powered off, and the request needs it on.", "Power the system on first."}
 	preconditionFailed  = messageKind{"PreconditionFailed", http.StatusPreconditionFailed, critical, "The ETag sent is not that of the resource now.", "Read the resource again and repeat the change."}
-	resourceInUse       = messageKind{"ResourceInUse", http.StatusConflict, warning, "The resource is in use: there is media inserted.", "Eject the media first."}
+	resourceInUse       = messageKind{"ResourceInUse", http.StatusConflict, warning, "The resource is in use.", "Free it first, or wait until it is free."}
 	couldNotConnect     = messageKind{"CouldNotEstablishConnection", http.StatusBadRequest, critical, "The controller could not read %1.", "Check that the URI is right and can be reached from the controller."}
 	temporarilyAway     = messageKind{"ServiceTemporarilyUnavailable", http.StatusServiceUnavailable, critical, "The controller is busy; try again in %1 seconds.", "Wait as long as the Retry-After header says."}
 	internalError       = messageKind{"InternalError", http.StatusInternalServerError, critical, "The controller failed to do what was asked.", "Read the lab's log."}
@@ -58,8 +63,9 @@ var (
 func messageKinds() []messageKind {
 	return []messageKind{
 		resourceMissing, operationNotAllowed, noValidSession, unauthorized, sessionLimit, malformedJSON,
-		propertyMissing, propertyUnknown, valueNotInList, valueConflict, parameterMissing, parameterNotInList,
-		powerRequired, preconditionFailed, resourceInUse, couldNotConnect, temporarilyAway, internalError, successKind,
+		propertyMissing, propertyUnknown, valueNotInList, notWritable, valueType, valueOutOfRange, valueError, valueConflict,
+		parameterMissing, parameterNotInList,
+		powerRequired, preconditionFailed, resourceInUse, couldNotConnect, temporarilyAway, operationFailed, internalError, successKind,
 	}
 }
 

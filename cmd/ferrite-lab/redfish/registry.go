@@ -81,7 +81,7 @@ func (s *Server) getOData(*http.Request) (reply, error) {
 		URL  string `json:"url"`
 	}
 	entries := []entry{{"Service", "Singleton", rootPath + "/"}}
-	for _, name := range []string{"Systems", "Managers", "Chassis", "SessionService", "AccountService", "TaskService", "Registries"} {
+	for _, name := range []string{"Systems", "Managers", "Chassis", "SessionService", "AccountService", "TaskService", "UpdateService", "Registries"} {
 		entries = append(entries, entry{name, "Singleton", rootPath + "/" + name})
 	}
 	return ok(struct {
@@ -93,7 +93,8 @@ func (s *Server) getOData(*http.Request) (reply, error) {
 // schemaNames are the schema files the resources here refer to.
 func schemaNames() []string {
 	return strings.Fields("ServiceRoot ComputerSystem Processor Memory EthernetInterface Storage Drive SimpleStorage " +
-		"Manager VirtualMedia Chassis SessionService Session AccountService ManagerAccount Role TaskService MessageRegistryFile")
+		"Volume Bios SecureBoot Manager VirtualMedia LogService LogEntry Chassis SessionService Session AccountService ManagerAccount Role " +
+		"TaskService Task UpdateService SoftwareInventory MessageRegistryFile AttributeRegistry")
 }
 
 // edmx is an OData CSDL document that only refers to others (DSP0266, 8.4.2).

@@ -31,6 +31,7 @@ type serviceRoot struct {
 	SessionService            link
 	AccountService            link
 	Tasks                     link
+	UpdateService             link
 	Registries                link
 	Links                     rootLinks
 }
@@ -60,6 +61,7 @@ func (s *Server) getRoot(*http.Request) (reply, error) {
 		SessionService: link{servicePath},
 		AccountService: link{accountsPath},
 		Tasks:          link{tasksPath},
+		UpdateService:  link{updatePath},
 		Registries:     link{registryPath},
 		Links:          rootLinks{Sessions: link{sessionsPath}},
 	}

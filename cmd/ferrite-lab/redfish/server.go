@@ -23,6 +23,13 @@ type Config struct {
 	MediaDir string
 	// MediaClient fetches virtual media; nil is http.DefaultClient.
 	MediaClient *http.Client
+	// RAID is a controller with drives of its own; the zero value has none.
+	RAID RAID
+	// TaskTime is how long a task works once it is prepared; 0 is 2 s.
+	TaskTime time.Duration
+	// RestartTime is how long the controller does not answer after a reset of
+	// its own; 0 is 5 s.
+	RestartTime time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	Log *slog.Logger
@@ -39,6 +46,17 @@ type Server struct {
 	faults   *faults
 	media    *media
 
+	bios       *bios
+	secureBoot *secureBoot
+	volumes    *volumes
+	firmware   *firmware
+	tasks      *tasks
+	events     *events
+
+	mu        sync.Mutex // guards the two below
+	lastReset time.Time  // of the controller itself
+	awayUntil time.Time
+
 	// life ends with Close; hanging requests and late power changes wait on
 	// it, and late counts the latter.
 	life context.Context
@@ -53,6 +71,12 @@ func New(c Config) *Server {
 	}
 	if c.SessionTimeout == 0 {
 		c.SessionTimeout = 30 * time.Minute
+	}
+	if c.TaskTime == 0 {
+		c.TaskTime = 2 * time.Second
+	}
+	if c.RestartTime == 0 {
+		c.RestartTime = 5 * time.Second
 	}
 	if c.MediaClient == nil {
 		c.MediaClient = http.DefaultClient
@@ -70,6 +94,7 @@ func New(c Config) *Server {
 		media:    &media{client: c.MediaClient, dir: c.MediaDir, tray: c.Machine},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
+	s.equip()
 	table := map[string]resource{}
 	for _, r := range s.routes() {
 		if table[r.path] == nil {
@@ -86,7 +111,24 @@ func New(c Config) *Server {
 	return s
 }
 
-// Close lets hanging requests go, drops power changes still to come, and
+// equip makes what has a state of its own, besides the machine.
+func (s *Server) equip() {
+	strikes := func(kind FaultKind) func() bool {
+		return func() bool {
+			_, hit := s.faults.strikes(kind)
+			return hit
+		}
+	}
+	s.bios = newBios(strikes(SettingsLost))
+	s.secureBoot = newSecureBoot()
+	s.volumes = &volumes{raid: s.config.RAID}
+	s.firmware = &firmware{versions: map[component]string{bmcFirmware: "1.0.0"}, staged: map[component]string{}}
+	s.events = &events{now: s.config.Now}
+	s.tasks = &tasks{life: s.life, run: s.late.Go, now: s.config.Now, lasts: s.config.TaskTime, fails: strikes(TaskException)}
+	s.lastReset = s.config.Now()
+}
+
+// Close lets hanging requests go, drops power changes and tasks under way, and
 // ejects virtual media. Calling it again is fine.
 func (s *Server) Close() error {
 	s.end()
@@ -102,6 +144,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = r.Clone(r.Context())
 		r.URL.Path = path
 	}
+	if s.away() {
+		panic(http.ErrAbortHandler) // net/http's way to close without an answer
+	}
+	s.tasks.settle()
 	if !s.misbehave(w, r) {
 		s.mux.ServeHTTP(w, r)
 	}

@@ -223,6 +223,7 @@ func TestSessions(t *testing.T) {
 	if response, _ := b.call(t, "POST", managerPath+managerResetAction, `{"ResetType": "GracefulRestart"}`); response.StatusCode != http.StatusNoContent {
 		t.Errorf("manager reset: %s", response.Status)
 	}
+	b.clock.advance(b.config.RestartTime)
 	if got := use(third.Header.Get("X-Auth-Token")); got != 401 {
 		t.Errorf("session after the controller's reset: %d", got)
 	}

@@ -8,7 +8,7 @@ import (
 
 const storagePath = systemPath + "/Storage/1"
 
-// storage is Storage.v1_13_0: one controller with every disk behind it.
+// storage is Storage.v1_13_0: a controller and what is behind it.
 type storage struct {
 	common
 	Status             status
@@ -18,10 +18,21 @@ type storage struct {
 }
 
 type storageController struct {
-	ODataID  string `json:"@odata.id"`
-	MemberID string `json:"MemberId"`
-	Name     string
-	Status   status
+	ODataID   string `json:"@odata.id"`
+	MemberID  string `json:"MemberId"`
+	Name      string
+	RAIDTypes []raidType `json:"SupportedRAIDTypes"`
+	Status    status
+}
+
+// getStorages lists the controllers: the disks' own, and the RAID controller
+// where there is one.
+func (s *Server) getStorages(r *http.Request) (reply, error) {
+	members := []string{storagePath}
+	if len(s.config.RAID.DriveGiB) > 0 {
+		members = append(members, raidPath)
+	}
+	return collection("Storage", "Storage", members...)(r)
 }
 
 func (s *Server) getStorage(*http.Request) (reply, error) {
@@ -29,7 +40,7 @@ func (s *Server) getStorage(*http.Request) (reply, error) {
 		common: head(storagePath, "Storage.v1_13_0.Storage", "Storage"),
 		Status: enabled(),
 		StorageControllers: []storageController{
-			{ODataID: storagePath + "#/StorageControllers/0", MemberID: "0", Name: "Controller", Status: enabled()},
+			{ODataID: storagePath + "#/StorageControllers/0", MemberID: "0", Name: "Controller", RAIDTypes: []raidType{}, Status: enabled()},
 		},
 		Drives:  links(numbered(storagePath+"/Drives", len(s.machine.Spec().Disks))...),
 		Volumes: link{storagePath + "/Volumes"},

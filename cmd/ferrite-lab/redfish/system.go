@@ -25,6 +25,8 @@ type computerSystem struct {
 	EthernetInterfaces link
 	Storage            link
 	SimpleStorage      link
+	Bios               link
+	SecureBoot         link
 	Links              systemLinks
 	Actions            systemActions
 }
@@ -118,7 +120,7 @@ func (s *Server) getSystem(*http.Request) (reply, error) {
 		Model:        qemu.Model,
 		SerialNumber: spec.Serial,
 		UUID:         spec.UUID,
-		BiosVersion:  map[qemu.Firmware]string{qemu.UEFI: "OVMF", qemu.BIOS: "SeaBIOS"}[boot.Firmware],
+		BiosVersion:  s.firmwareVersion(biosFirmware),
 		PowerState:   power,
 		Status:       state,
 		Boot: bootBody{
@@ -133,6 +135,8 @@ func (s *Server) getSystem(*http.Request) (reply, error) {
 		EthernetInterfaces: link{systemPath + "/EthernetInterfaces"},
 		Storage:            link{systemPath + "/Storage"},
 		SimpleStorage:      link{systemPath + "/SimpleStorage"},
+		Bios:               link{biosPath},
+		SecureBoot:         link{secureBootPath},
 		Links:              systemLinks{Chassis: links(chassisPath), ManagedBy: links(managerPath)},
 		Actions:            systemActions{resetBody{systemPath + resetAction, qemu.ResetTypes()}},
 	})

@@ -28,11 +28,13 @@ type Options struct {
 	RefusedFor     time.Duration // how long refused credentials are not tried again, 30 s
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
 	MaxBackOff     time.Duration // 60 s
+	StepPatience   time.Duration // how long a step waits while nothing goes on, 20 min
 }
 
 // Driver drives every Redfish BMC; it is safe for concurrent use.
 type Driver struct {
-	pool *controller.Pool[account, *login]
+	pool     *controller.Pool[account, *login]
+	patience time.Duration // Options.StepPatience
 }
 
 // New makes a driver that has talked to nobody yet.
@@ -43,7 +45,10 @@ func New(o Options) *Driver {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Driver{controller.New(controller.Options{
+	if o.StepPatience == 0 {
+		o.StepPatience = 20 * time.Minute
+	}
+	return &Driver{patience: o.StepPatience, pool: controller.New(controller.Options{
 		Driver: "redfish", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout, LogoutTimeout: o.RequestTimeout,
 		IdleTimeout: o.IdleTimeout, RefusedFor: o.RefusedFor, BackOff: o.BackOff, MaxBackOff: o.MaxBackOff,
 	}, func(base string, a account) *login { return &login{o: &o, base: base, account: a} })}

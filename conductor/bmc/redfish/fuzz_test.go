@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // FuzzAnswer answers a question about the system with anything: the driver may
@@ -41,6 +42,47 @@ func FuzzAnswer(f *testing.F) {
 		}
 		_, _ = d.System(t.Context(), b.node())
 		_ = d.SetBootDevice(t.Context(), b.node(), "pxe", true)
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// FuzzStep answers what steps ask with anything.
+func FuzzStep(f *testing.F) {
+	f.Add("", `{"Bios": {"@odata.id": "/redfish/v1/Systems/1"}, "Attributes": {"A": 1}, "@Redfish.Settings": {"SettingsObject": {"@odata.id": "/redfish/v1/Systems/1"}}, "AttributeRegistry": "R", "Id": "R", "Location": [{"Uri": "/redfish/v1/Systems/1"}], "RegistryEntries": {"Attributes": [{"AttributeName": "A", "Type": "Integer"}]}, "Registries": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [{"@odata.id": "/redfish/v1/Systems/1"}]}`)
+	f.Add("", `{"Storage": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [{"@odata.id": "/redfish/v1/Systems/1"}], "Volumes": {"@odata.id": "/redfish/v1/Systems/1"}, "Drives": [{"@odata.id": "/redfish/v1/Systems/1"}], "StorageControllers": [{}], "CapacityBytes": -1, "RAIDType": "RAID0"}`)
+	f.Add(`{"stage": "follow", "task": "/redfish/v1/Systems/1"}`, `{"TaskState": "Exception", "Messages": [{}], "Payload": {}}`)
+	f.Add(`{"stage": "change", "since": "2026-01-01T00:00:00Z"}`, `{"Tasks": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [null]}`)
+	f.Add(`{"item": -1}`, `[]`)
+	f.Fuzz(func(t *testing.T, memory, body string) {
+		b := newBoard(t)
+		b.hook = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+			if login := r.URL.Path == "/redfish/v1/SessionService/Sessions"; login || r.Method == http.MethodDelete {
+				return false
+			}
+			if r.URL.Path == "/redfish/v1/" && b.count("GET /redfish/v1/") == 1 {
+				return false
+			}
+			_, _ = w.Write([]byte(body)) // a client that has gone is its own affair
+			return true
+		}
+		d := redfish.New(redfish.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, RefusedFor: time.Nanosecond, RequestTimeout: time.Second, CallTimeout: 100 * time.Millisecond})
+		n := b.node("redfish_system_id", "/redfish/v1/Systems/1")
+		for _, s := range []node.Step{
+			{Interface: "bios", Step: "factory_reset"},
+			{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": []any{map[string]any{"name": "A", "value": "2"}}}},
+			{Interface: "raid", Step: "delete_configuration"},
+			{Interface: "raid", Step: "apply_configuration", Args: map[string]any{"raid_config": map[string]any{"logical_disks": []any{map[string]any{"size_gb": 1, "raid_level": "0"}}}}},
+			{Interface: "firmware", Step: "update", Args: map[string]any{"settings": []any{map[string]any{"component": "bmc", "url": "http://x/y"}}}},
+			{Interface: "management", Step: "clear_secure_boot_keys"},
+			{Interface: "management", Step: "clear_job_queue"},
+			{Interface: "management", Step: "reset_bmc"},
+		} {
+			if _, err := d.DoStep(t.Context(), n, s, memory); err != nil && len(err.Error()) > 5000 {
+				t.Errorf("an error of %d bytes", len(err.Error()))
+			}
+		}
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}

@@ -1,0 +1,146 @@
+package redfish
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+const (
+	biosPath         = systemPath + "/Bios"
+	biosSettingsPath = biosPath + "/Settings"
+	resetBiosAction  = "/Actions/Bios.ResetBios"
+)
+
+// bios is the firmware's setup screen: values in force, values that the next
+// start takes, and a reset to the defaults that it does first. They are only
+// kept: the firmware QEMU runs has no such settings.
+type bios struct {
+	ignores func() bool // whether the start that happens now forgets them
+
+	mu       sync.Mutex
+	values   map[string]any
+	pending  map[string]any
+	defaults bool // a reset is pending
+}
+
+func newBios(ignores func() bool) *bios {
+	return &bios{ignores: ignores, values: biosDefaults(), pending: map[string]any{}}
+}
+
+// start is what the firmware does with them at a start of the machine.
+func (b *bios) start() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if (b.defaults || len(b.pending) > 0) && !b.ignores() {
+		if b.defaults {
+			b.values = biosDefaults()
+		}
+		maps.Copy(b.values, b.pending)
+	}
+	b.pending, b.defaults = map[string]any{}, false
+}
+
+// biosBody is Bios.v1_2_0.
+type biosBody struct {
+	common
+	AttributeRegistry          string
+	Attributes                 map[string]any
+	ResetBiosToDefaultsPending bool
+	Settings                   settingsLink `json:"@Redfish.Settings"`
+	Actions                    biosActions
+}
+
+// settingsLink is Settings.v1_3_0: where a resource's future is written.
+type settingsLink struct {
+	Type           string   `json:"@odata.type"`
+	SettingsObject link     `json:"SettingsObject"`
+	ApplyTimes     []string `json:"SupportedApplyTimes"`
+}
+
+type biosActions struct {
+	Reset action `json:"#Bios.ResetBios"`
+}
+
+// The times at which a change can be applied (Settings, OperationApplyTime).
+const (
+	applyImmediate = "Immediate"
+	applyOnReset   = "OnReset"
+)
+
+func (s *Server) getBios(*http.Request) (reply, error) {
+	s.bios.mu.Lock()
+	defer s.bios.mu.Unlock()
+	return ok(biosBody{
+		common:            head(biosPath, "Bios.v1_2_0.Bios", "BIOS Settings"),
+		AttributeRegistry: biosRegistryID, Attributes: maps.Clone(s.bios.values), ResetBiosToDefaultsPending: s.bios.defaults,
+		Settings: settingsLink{"#Settings.v1_3_0.Settings", link{biosSettingsPath}, []string{applyOnReset}},
+		Actions:  biosActions{action{biosPath + resetBiosAction}},
+	})
+}
+
+// biosSettings is the settings object: a Bios with what is pending.
+type biosSettings struct {
+	common
+	AttributeRegistry string
+	Attributes        map[string]any
+}
+
+func (s *Server) getBiosSettings(*http.Request) (reply, error) {
+	s.bios.mu.Lock()
+	defer s.bios.mu.Unlock()
+	return ok(biosSettings{
+		common:            head(biosSettingsPath, "Bios.v1_2_0.Bios", "BIOS Settings Pending"),
+		AttributeRegistry: biosRegistryID, Attributes: maps.Clone(s.bios.pending),
+	})
+}
+
+// biosPatch is what can be written to the settings object.
+type biosPatch struct {
+	Attributes map[string]any
+	ApplyTime  *applyTime `json:"@Redfish.SettingsApplyTime"`
+}
+
+// applyTime is Settings.PreferredApplyTime.
+type applyTime struct {
+	Type      string `json:"@odata.type"`
+	ApplyTime string
+}
+
+// patchBiosSettings notes what the next start is to take: all of it or none.
+func (s *Server) patchBiosSettings(r *http.Request) (reply, error) {
+	var p biosPatch
+	if err := decode(r, &p); err != nil {
+		return reply{}, err
+	}
+	if len(p.Attributes) == 0 {
+		return reply{}, problem(propertyMissing, "Attributes").about("#/Attributes")
+	}
+	if p.ApplyTime != nil && p.ApplyTime.ApplyTime != applyOnReset {
+		return reply{}, problem(valueNotInList, p.ApplyTime.ApplyTime, "ApplyTime").about("#/@Redfish.SettingsApplyTime/ApplyTime")
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
+		if err := checkBiosAttribute(name, p.Attributes[name]); err != nil {
+			return reply{}, err
+		}
+	}
+	s.bios.mu.Lock()
+	defer s.bios.mu.Unlock()
+	maps.Copy(s.bios.pending, p.Attributes)
+	s.log.Info("bios settings pending", "attributes", p.Attributes)
+	return noContent()
+}
+
+// resetBios lets the next start go back to the defaults; what was pending
+// before is void.
+func (s *Server) resetBios(r *http.Request) (reply, error) {
+	if err := decode(r, &struct{}{}); err != nil {
+		return reply{}, err
+	}
+	s.bios.mu.Lock()
+	defer s.bios.mu.Unlock()
+	s.bios.defaults, s.bios.pending = true, map[string]any{}
+	s.log.Info("bios reset pending")
+	return noContent()
+}

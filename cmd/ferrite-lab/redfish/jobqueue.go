@@ -1,0 +1,47 @@
+package redfish
+
+import "net/http"
+
+// Dell's boards have a queue of jobs beside the tasks, and an action outside
+// the standard that empties it; here the queue is the tasks themselves. The
+// paths and the words are those of iDRAC 9, as Ironic's driver uses them.
+const (
+	jobServicePath       = rootPath + "/Dell/Managers/1/DellJobService"
+	deleteJobQueueAction = "/Actions/DellJobService.DeleteJobQueue"
+	allJobs              = "JID_CLEARALL"
+)
+
+// jobService is DellJobService.v1_1_0.
+type jobService struct {
+	common
+	Actions jobActions
+}
+
+type jobActions struct {
+	DeleteJobQueue action `json:"#DellJobService.DeleteJobQueue"`
+}
+
+func (s *Server) getJobService(*http.Request) (reply, error) {
+	return ok(jobService{
+		common:  head(jobServicePath, "DellJobService.v1_1_0.DellJobService", "DellJobService"),
+		Actions: jobActions{action{jobServicePath + deleteJobQueueAction}},
+	})
+}
+
+// deleteJobQueue forgets every task that is not being worked on.
+func (s *Server) deleteJobQueue(r *http.Request) (reply, error) {
+	const name = "DellJobService.DeleteJobQueue"
+	var q struct{ JobID string }
+	if err := decode(r, &q); err != nil {
+		return reply{}, err
+	}
+	if q.JobID == "" {
+		return reply{}, problem(parameterMissing, name, "JobID").about("#/JobID")
+	}
+	if q.JobID != allJobs {
+		return reply{}, problem(parameterNotInList, q.JobID, "JobID", name).about("#/JobID")
+	}
+	s.tasks.clear()
+	s.log.Info("job queue cleared")
+	return noContent()
+}

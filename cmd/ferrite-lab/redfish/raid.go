@@ -1,0 +1,99 @@
+package redfish
+
+import (
+	"net/http"
+	"slices"
+)
+
+const raidPath = systemPath + "/Storage/RAID"
+
+// RAID is a storage controller that knows how to make volumes. Its drives are
+// known to nobody else: QEMU has no such controller, so that no operating
+// system sees a volume of it.
+type RAID struct {
+	DriveGiB   []int    // one for each drive, numbered from 1
+	ApplyTimes []string // Immediate, OnReset; none is both
+}
+
+func (r RAID) applyTimes() []string {
+	if len(r.ApplyTimes) == 0 {
+		return []string{applyImmediate, applyOnReset}
+	}
+	return r.ApplyTimes
+}
+
+// raidType is RAIDType (Redfish, Volume).
+type raidType string
+
+// layout is what a RAID type demands of its drives.
+type layout struct {
+	raidType raidType
+	min, max int // drives
+	even     bool
+	data     func(n int) int // how many of n drives' space is left for data
+}
+
+// layouts has every type the controller can make.
+func layouts() []layout {
+	const many = 1 << 10
+	return []layout{
+		{"RAID0", 1, many, false, func(n int) int { return n }},
+		{"RAID1", 2, 2, false, func(int) int { return 1 }},
+		{"RAID5", 3, many, false, func(n int) int { return n - 1 }},
+		{"RAID6", 4, many, false, func(n int) int { return n - 2 }},
+		{"RAID10", 4, many, true, func(n int) int { return n / 2 }},
+	}
+}
+
+func raidTypes() []raidType {
+	var types []raidType
+	for _, l := range layouts() {
+		types = append(types, l.raidType)
+	}
+	return types
+}
+
+func layoutOf(t raidType) (layout, bool) {
+	all := layouts()
+	i := slices.IndexFunc(all, func(l layout) bool { return l.raidType == t })
+	if i < 0 {
+		return layout{}, false
+	}
+	return all[i], true
+}
+
+// hasRAID hides the controller from a machine that has none.
+func (s *Server) hasRAID(r *http.Request) error {
+	if len(s.config.RAID.DriveGiB) == 0 {
+		return problem(resourceMissing, r.URL.Path)
+	}
+	return nil
+}
+
+func (s *Server) getRAID(r *http.Request) (reply, error) {
+	if err := s.hasRAID(r); err != nil {
+		return reply{}, err
+	}
+	return ok(storage{
+		common: head(raidPath, "Storage.v1_13_0.Storage", "RAID Storage"),
+		Status: enabled(),
+		StorageControllers: []storageController{
+			{ODataID: raidPath + "#/StorageControllers/0", MemberID: "0", Name: "RAID Controller", RAIDTypes: raidTypes(), Status: enabled()},
+		},
+		Drives:  links(numbered(raidPath+"/Drives", len(s.config.RAID.DriveGiB))...),
+		Volumes: link{raidPath + "/Volumes"},
+	})
+}
+
+func (s *Server) getRAIDDrive(r *http.Request) (reply, error) {
+	i, err := member(r, len(s.config.RAID.DriveGiB))
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(drive{
+		common:       head(r.URL.Path, "Drive.v1_16_0.Drive", "Drive"),
+		Manufacturer: "QEMU", Model: "Lab RAID drive", SerialNumber: s.machine.Spec().Serial + "-R" + r.PathValue("id"),
+		CapacityBytes: int64(s.config.RAID.DriveGiB[i]) << 30, BlockSizeBytes: 512,
+		MediaType: "HDD", Protocol: "SAS", Status: enabled(),
+	})
+}

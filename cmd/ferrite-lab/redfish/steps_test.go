@@ -1,0 +1,299 @@
+package redfish
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+var _ engine.Stepper = (*driver.Driver)(nil)
+
+// wire is the network between a conductor and the controller: it can lose one
+// request, before or after the controller has seen it.
+type wire struct {
+	mu    sync.Mutex
+	next  http.Handler
+	seen  int
+	lose  int // which one, from 1; 0 for none
+	after bool
+}
+
+func (w *wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	w.seen++
+	next, lost := w.next, w.seen == w.lose
+	w.mu.Unlock()
+	if lost {
+		if w.after {
+			next.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		panic(http.ErrAbortHandler)
+	}
+	next.ServeHTTP(rw, r)
+}
+
+// lead lets requests go to h.
+func (w *wire) lead(h http.Handler) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.next = h
+}
+
+// stage is a conductor that does one step on the bench, as the engine does: it
+// keeps what the step answers, cycles the power when it is told to, and asks
+// again after an error that passes.
+type stage struct {
+	*bench
+	wire   *wire
+	driver *driver.Driver
+	node   node.Node
+	lose   func(call int) bool // whether the answer of a call dies with its conductor
+	notes  []string
+	calls  int
+}
+
+func newStage(t *testing.T, edit ...func(*Config)) *stage {
+	t.Helper()
+	s := &stage{bench: newBench(t, edit...), lose: func(int) bool { return false }}
+	s.wire = &wire{next: s.Server}
+	server := httptest.NewServer(s.wire)
+	t.Cleanup(func() {
+		s.end()
+		server.Close()
+	})
+	s.driver = newDriver(t, driver.Options{BackOff: time.Millisecond, MaxBackOff: time.Millisecond})
+	s.node = s.bench.node(testPassword)
+	s.node.DriverInfo["redfish_address"] = server.URL
+	s.node.DriverInfo["redfish_auth_type"] = "basic" // a session lost on the wire would be open until it runs out
+	return s
+}
+
+// maxCalls of a step; a lab's takes a dozen.
+const maxCallsOfStep = 2000
+
+func (s *stage) do(t *testing.T, name string, arguments map[string]any) (node.StepReport, error) {
+	t.Helper()
+	kind, step, _ := strings.Cut(name, ".")
+	task, failures := "", 0
+	for s.calls = range maxCallsOfStep {
+		report, err := s.driver.DoStep(t.Context(), s.node, node.Step{Interface: kind, Step: step, Args: arguments}, task)
+		var p interface{ Permanent() bool }
+		var refused *node.Refusal
+		switch {
+		case errors.As(err, &p) && p.Permanent(), errors.As(err, &refused):
+			return report, err
+		case err != nil:
+			if failures++; failures > 3 {
+				return report, err
+			}
+			continue
+		case s.lose(s.calls):
+			continue
+		}
+		failures = 0
+		task = report.Task
+		s.notes = append(s.notes, report.Note)
+		if report.Done {
+			return report, nil
+		}
+		if report.Reboot {
+			kind := "ForceRestart"
+			if s.machine.Power() == "Off" {
+				kind = "On"
+			}
+			s.send(t, "POST", resetPath, `{"ResetType": "`+kind+`"}`, 204)
+		}
+		s.clock.advance(s.config.TaskTime / 4)
+		time.Sleep(time.Millisecond) // what is fetched goes by no clock
+	}
+	t.Fatalf("%s is not done after %d calls: %q", name, s.calls, s.notes[max(0, len(s.notes)-3):])
+	return node.StepReport{}, nil
+}
+
+// state is what steps change, and how often it was asked for.
+func (s *stage) state(t *testing.T) string {
+	t.Helper()
+	s.clock.advance(s.config.RestartTime)
+	s.tasks.settle()
+	s.bios.mu.Lock()
+	defer s.bios.mu.Unlock()
+	s.secureBoot.mu.Lock()
+	defer s.secureBoot.mu.Unlock()
+	text, err := json.Marshal([]any{s.bios.values, s.bios.pending, s.bios.defaults, s.secureBoot.mode, s.secureBoot.reset})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := string(text)
+	for _, v := range s.volumes.all() {
+		out += fmt.Sprintf(" %s %s %d %v", v.name, v.raidType, v.bytes, v.drives)
+	}
+	return out + fmt.Sprintf(" %v %v tasks %d", s.firmwareVersion(biosFirmware), s.firmwareVersion(bmcFirmware), s.tasks.lastID)
+}
+
+func settings(pairs ...any) map[string]any {
+	var list []any
+	for i := 0; i+1 < len(pairs); i += 2 {
+		list = append(list, map[string]any{"name": pairs[i], "value": pairs[i+1]})
+	}
+	return map[string]any{"settings": list}
+}
+
+func updates(pairs ...string) map[string]any {
+	var list []any
+	for i := 0; i+1 < len(pairs); i += 2 {
+		list = append(list, map[string]any{"component": pairs[i], "url": pairs[i+1]})
+	}
+	return map[string]any{"settings": list}
+}
+
+func raid(disks ...map[string]any) map[string]any {
+	var list []any
+	for _, d := range disks {
+		list = append(list, d)
+	}
+	return map[string]any{"logical_disks": list}
+}
+
+// scenario is a step that succeeds.
+type scenario struct {
+	name      string
+	step      string
+	arguments func(images string) map[string]any
+	config    func(*Config)
+	prepare   func(t *testing.T, s *stage)
+	want      string // part of the last state
+	tasks     int    // how many the BMC was given, what prepare gave included
+}
+
+func scenarios() []scenario {
+	none := func(string) map[string]any { return nil }
+	is := func(a map[string]any) func(string) map[string]any { return func(string) map[string]any { return a } }
+	target := func(c map[string]any) func(*testing.T, *stage) {
+		return func(_ *testing.T, s *stage) { s.node.TargetRAIDConfig = c }
+	}
+	onReset := func(c *Config) { c.RAID.ApplyTimes = []string{"OnReset"} }
+	mirror := map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"1", "2"}, "volume_name": "system", "is_root_volume": true}
+	data := map[string]any{"size_gb": 50, "raid_level": "0", "number_of_physical_disks": 1}
+	old := func(c map[string]any) func(*testing.T, *stage) {
+		return func(t *testing.T, s *stage) {
+			target(c)(t, s)
+			s.send(t, "POST", volumesPath, strings.NewReplacer("RAID1", "RAID0", "system", "old").Replace(mirrorRequest), 202)
+			s.clock.advance(s.config.TaskTime)
+			s.tasks.settle()
+		}
+	}
+	mirrored := "system RAID1 107374182400 [" + raidPath + "/Drives/1 " + raidPath + "/Drives/2]"
+	return []scenario{
+		{"bios settings", "bios.apply_configuration", is(settings("LogicalProc", "Disabled", "BootDelaySeconds", "5", "QuietBoot", "false")), nil, nil,
+			`"BootDelaySeconds":5,"LogicalProc":"Disabled","ProcVirtualization":"Enabled","QuietBoot":false`, 0},
+		{"bios reset", "bios.factory_reset", none, nil, func(t *testing.T, s *stage) {
+			s.send(t, "PATCH", biosSettingsPath, `{"Attributes": {"BootDelaySeconds": 5}}`, 204)
+			s.send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
+		}, `"BootDelaySeconds":0`, 0},
+		{"volumes", "raid.create_configuration", none, nil, target(raid(data, mirror)), mirrored, 2},
+		{"volumes at a start", "raid.create_configuration", none, onReset, target(raid(data, mirror)), mirrored, 2},
+		{"root volume alone", "raid.create_configuration", is(map[string]any{"create_nonroot_volumes": false}), nil, target(raid(data, mirror)), mirrored, 1},
+		{"volumes by argument", "raid.apply_configuration", is(map[string]any{"raid_config": raid(mirror)}), nil, nil, mirrored, 1},
+		{"volumes anew", "raid.create_configuration", is(map[string]any{"delete_existing": true}), nil, old(raid(mirror)), mirrored, 3},
+		{"volumes anew at a start", "raid.create_configuration", is(map[string]any{"delete_existing": true}), onReset, old(raid(mirror)), mirrored, 3},
+		{"no volumes", "raid.delete_configuration", none, nil, old(nil), "UserMode", 2},
+		{"firmware", "firmware.update", func(u string) map[string]any { return updates("bios", u+"/BIOS-2.0", "bmc", u+"/BMC-3.0") }, nil, nil, "2.0 3.0", 2},
+		{"no secure boot keys", "management.clear_secure_boot_keys", none, nil, nil, "SetupMode", 0},
+		{"secure boot keys", "management.reset_secure_boot_keys_to_default", none, nil, func(t *testing.T, s *stage) {
+			s.send(t, "POST", secureBootPath+resetKeysAction, `{"ResetKeysType": "DeleteAllKeys"}`, 204)
+			s.send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
+		}, "UserMode", 0},
+		{"job queue", "management.clear_job_queue", none, nil, old(nil), "tasks 1", 1},
+		{"reset of the controller", "management.reset_bmc", none, nil, nil, "UserMode", 0},
+	}
+}
+
+func (c scenario) stage(t *testing.T) *stage {
+	s := newStage(t, func(conf *Config) {
+		if c.config != nil {
+			c.config(conf)
+		}
+	})
+	if c.prepare != nil {
+		c.prepare(t, s)
+	}
+	return s
+}
+
+// Every step does what it is there for, and given again does nothing.
+func TestSteps(t *testing.T) {
+	url := images(t)
+	for _, c := range scenarios() {
+		t.Run(c.name, func(t *testing.T) {
+			s := c.stage(t)
+			report, err := s.do(t, c.step, c.arguments(url))
+			if err != nil || report.Note == "" {
+				t.Fatalf("%+v, %v", report, err)
+			}
+			state := s.state(t)
+			if !strings.Contains(state, c.want) || s.tasks.lastID != c.tasks {
+				t.Errorf("state %s, expected %s and %d tasks", state, c.want, c.tasks)
+			}
+			if strings.HasPrefix(c.step, "firmware") {
+				return // flashes again when it is asked again: an image does not say what it is
+			}
+			if _, err := s.do(t, c.step, c.arguments(url)); err != nil {
+				t.Errorf("again: %v", err)
+			}
+			if diff := cmp.Diff(state, s.state(t)); diff != "" {
+				t.Errorf("again (-first +second):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A conductor that dies with any answer of a step still in its hands, and a
+// request that is lost at any point, before or after the controller has seen
+// it, change neither what comes of the step nor how often it is done.
+func TestStepsSurvive(t *testing.T) {
+	url := images(t)
+	for _, c := range scenarios() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := c.stage(t)
+			if _, err := s.do(t, c.step, c.arguments(url)); err != nil {
+				t.Fatal(err)
+			}
+			want, calls, requests := s.state(t), s.calls+1, s.wire.seen
+			check := func(what string, s *stage) {
+				report, err := s.do(t, c.step, c.arguments(url))
+				if err != nil || !report.Done {
+					t.Errorf("%s: %+v, %v", what, report, err)
+				}
+				if diff := cmp.Diff(want, s.state(t)); diff != "" {
+					t.Errorf("%s (-undisturbed +disturbed):\n%s", what, diff)
+				}
+			}
+			for call := range min(calls, 6) {
+				s := c.stage(t)
+				s.lose = func(n int) bool { return n == call }
+				check(fmt.Sprintf("answer %d lost", call), s)
+			}
+			stride := max(1, requests/6)
+			for n := 1; n <= requests; n += stride {
+				for _, after := range []bool{false, true} {
+					s := c.stage(t)
+					s.wire.lose, s.wire.after = n, after
+					check(fmt.Sprintf("request %d lost, after it was seen: %v", n, after), s)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,271 @@
+package redfish
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// taskState is Task.TaskState.
+type taskState string
+
+// The states a task here goes through: New until its work can begin.
+const (
+	taskNew       taskState = "New"
+	taskRunning   taskState = "Running"
+	taskCompleted taskState = "Completed"
+	taskException taskState = "Exception"
+)
+
+// maxTasks is how many tasks are remembered; the oldest that are over go first.
+const maxTasks = 64
+
+// work is what a task is to do.
+type work struct {
+	name    string
+	request payload
+	onReset bool // begins with the machine's next start
+	// prepare comes first and takes the time it takes; nil for nothing.
+	prepare func(ctx context.Context) error
+	finish  func() error // what it comes to once its time is over
+	cancel  func()       // undoes what the request reserved; nil for nothing
+}
+
+// payload is Task.Payload: the request that made the task. It is what lets a
+// client that was restarted find its own.
+type payload struct {
+	HTTPHeaders   []string `json:"HttpHeaders"`
+	HTTPOperation string   `json:"HttpOperation"`
+	JSONBody      string   `json:"JsonBody"`
+	TargetURI     string   `json:"TargetUri"`
+}
+
+func requested(r *http.Request, body any) (payload, error) {
+	text, err := json.Marshal(body)
+	return payload{[]string{}, r.Method, string(text), r.URL.Path}, err
+}
+
+// task is work under way.
+type task struct {
+	work
+	id      string
+	state   taskState
+	percent int
+	start   time.Time
+	begun   time.Time // when the part that takes a known time began; zero before it
+	end     time.Time
+	said    string
+}
+
+func (t *task) over() bool { return t.state == taskCompleted || t.state == taskException }
+
+// tasks are the controller's long jobs. Nobody drives them: whenever a client
+// asks for something, settle brings them to where they are by the clock.
+type tasks struct {
+	life  context.Context // ends what is being prepared
+	run   func(func())    // beside the requests
+	now   func() time.Time
+	lasts time.Duration // of every task, once it is prepared
+	fails func() bool   // whether the one that ends now goes wrong
+
+	mu     sync.Mutex
+	list   []*task
+	lastID int
+}
+
+// add begins a task, or lets it wait for the machine's next start.
+func (l *tasks) add(w work) task {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lastID++
+	t := &task{work: w, id: strconv.Itoa(l.lastID), state: taskNew, start: l.now()}
+	l.list = append(l.list, t)
+	if i := slices.IndexFunc(l.list, (*task).over); len(l.list) > maxTasks && i >= 0 {
+		l.list = slices.Delete(l.list, i, i+1)
+	}
+	switch {
+	case w.onReset:
+	case w.prepare != nil:
+		l.run(func() { l.prepare(t) })
+	default:
+		l.begin(t)
+	}
+	return *t
+}
+
+// prepare does the part of a task that does not go by the clock.
+func (l *tasks) prepare(t *task) {
+	l.mu.Lock()
+	t.state = taskRunning
+	l.mu.Unlock()
+	err := t.prepare(l.life)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.close(t, err)
+		return
+	}
+	l.begin(t)
+}
+
+// begin starts a task's clock. The caller holds mu.
+func (l *tasks) begin(t *task) { t.state, t.begun = taskRunning, l.now() }
+
+// close ends a task. The caller holds mu.
+func (l *tasks) close(t *task, err error) {
+	t.state, t.percent, t.end = taskCompleted, 100, l.now()
+	if err != nil {
+		t.state, t.said = taskException, err.Error()
+		if t.cancel != nil {
+			t.cancel()
+		}
+	}
+}
+
+// settle brings every task to where it is now.
+func (l *tasks) settle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.list {
+		if t.state != taskRunning || t.begun.IsZero() {
+			continue
+		}
+		spent := l.now().Sub(t.begun)
+		if spent < l.lasts {
+			t.percent = int(100 * spent / l.lasts)
+			continue
+		}
+		if l.fails() {
+			l.close(t, fmt.Errorf("fault %s is in force", TaskException))
+			continue
+		}
+		l.close(t, t.finish())
+	}
+}
+
+// release begins what waited for the machine's start.
+func (l *tasks) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.list {
+		if t.state == taskNew && t.onReset {
+			l.begin(t)
+		}
+	}
+}
+
+// clear forgets every task that is not being worked on.
+func (l *tasks) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = slices.DeleteFunc(l.list, func(t *task) bool {
+		if t.state == taskNew && t.cancel != nil {
+			t.cancel()
+		}
+		return t.state != taskRunning
+	})
+}
+
+// find is the task a request asks for.
+func (l *tasks) find(r *http.Request) (task, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.list {
+		if t.id == r.PathValue("id") {
+			return *t, nil
+		}
+	}
+	return task{}, problem(resourceMissing, r.URL.Path)
+}
+
+func (l *tasks) ids() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var ids []string
+	for _, t := range l.list {
+		ids = append(ids, t.id)
+	}
+	return ids
+}
+
+// accept answers a request whose work is a task (DSP0266, 13.2). There is no
+// Retry-After: sushy 4.3.3 falls over one in seconds.
+func (s *Server) accept(w work) (reply, error) {
+	t := s.tasks.add(w)
+	s.log.Info("task", "id", t.id, "name", t.name)
+	return reply{
+		status: http.StatusAccepted,
+		header: http.Header{"Location": {monitorsPath + "/" + t.id}},
+		body:   describeTask(t),
+	}, nil
+}
+
+// taskBody is Task.v1_7_1.
+type taskBody struct {
+	common
+	TaskState       taskState
+	TaskStatus      string
+	TaskMonitor     string
+	PercentComplete int
+	StartTime       string
+	EndTime         string `json:",omitempty"`
+	Payload         payload
+	Messages        []messageBody
+}
+
+func describeTask(t task) taskBody {
+	body := taskBody{
+		common:    head(tasksPath+"/Tasks/"+t.id, "Task.v1_7_1.Task", t.name),
+		TaskState: t.state, TaskStatus: "OK", TaskMonitor: monitorsPath + "/" + t.id, PercentComplete: t.percent,
+		StartTime: t.start.UTC().Format(time.RFC3339), Payload: t.request, Messages: []messageBody{},
+	}
+	if t.over() {
+		body.EndTime = t.end.UTC().Format(time.RFC3339)
+	}
+	if t.state == taskException {
+		body.TaskStatus = critical
+		body.Messages = problem(operationFailed, path.Base(t.request.TargetURI), t.said).body().Error.Extended
+	}
+	return body
+}
+
+func (s *Server) getTasks(r *http.Request) (reply, error) {
+	var members []string
+	for _, id := range s.tasks.ids() {
+		members = append(members, strings.TrimRight(r.URL.Path, "/")+"/"+id)
+	}
+	return collection("Task", "Tasks", members...)(r)
+}
+
+// getTask answers 202 while the task is under way, as iDRAC 9 does: sushy takes
+// the task's own address for its monitor's.
+func (s *Server) getTask(r *http.Request) (reply, error) {
+	t, err := s.tasks.find(r)
+	switch {
+	case err != nil:
+		return reply{}, err
+	case t.over():
+		return ok(describeTask(t))
+	}
+	return reply{status: http.StatusAccepted, body: describeTask(t)}, nil
+}
+
+// getMonitor answers 202 while the task is under way, and then what the
+// request would have answered had it been quick (DSP0266, 13.2).
+func (s *Server) getMonitor(r *http.Request) (reply, error) {
+	t, err := s.tasks.find(r)
+	if err == nil && t.state == taskException {
+		err = problem(operationFailed, path.Base(t.request.TargetURI), t.said)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return s.getTask(r)
+}

@@ -1,0 +1,115 @@
+package redfish
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// setting is one BIOS setting that an operator wants.
+type setting struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}
+
+// applyBIOS does bios.apply_configuration: it writes what is not as wanted to
+// the settings object, has the machine started, and reads back. What is as
+// wanted already costs no start.
+func applyBIOS(r *run) (node.StepReport, error) {
+	var a struct {
+		Settings []setting `json:"settings"`
+	}
+	if err := r.arguments(&a); err != nil {
+		return node.StepReport{}, err
+	}
+	b, err := r.bios()
+	if err != nil {
+		return node.StepReport{}, err
+	}
+	wanted, err := r.wanted(b, a.Settings)
+	if err != nil {
+		return node.StepReport{}, err
+	}
+	missing := b.differing(wanted)
+	switch {
+	case len(missing) == 0 && b.queued(wanted):
+		return done("%d BIOS settings are as wanted", len(wanted))
+	case r.memory.Stage == "" && b.queued(wanted): // written by a conductor that could not say so
+	case r.memory.Stage == "":
+		if err := r.write(b, wanted); err != nil {
+			return node.StepReport{}, err
+		}
+	case b.queued(wanted) && !r.overdue():
+		return r.wait("the BIOS takes its settings at the start of the machine")
+	case b.queued(wanted):
+		return node.StepReport{}, broken("the BIOS settings are still pending %s after the machine was restarted: %s; look at the machine's console",
+			r.patience, b.describe(missing, wanted))
+	default:
+		return node.StepReport{}, broken("the BMC did not take BIOS settings: %s; look into the BMC's log, and set them by hand to see what they depend on",
+			b.describe(missing, wanted))
+	}
+	r.enter("start")
+	return r.reboot(fmt.Sprintf("a start of the machine for the BIOS settings %s", strings.Join(missing, ", ")))
+}
+
+// wanted checks the settings all at once, and gives their values types.
+func (r *run) wanted(b bios, settings []setting) (map[string]any, error) {
+	if len(settings) == 0 {
+		return nil, broken("settings is empty: name at least one BIOS setting")
+	}
+	registry, err := r.attributes(b)
+	if err != nil {
+		return nil, fmt.Errorf("read the registry of BIOS settings: %w", err)
+	}
+	wanted := map[string]any{}
+	var wrong []string
+	for _, s := range settings {
+		current, exists := b.Attributes[s.Name]
+		a, described := registry[s.Name]
+		if !described {
+			a = like(s.Name, current)
+		}
+		_, twice := wanted[s.Name]
+		v, err := a.convert(s.Value)
+		switch {
+		case !exists:
+			wrong = append(wrong, fmt.Sprintf("the BIOS has no setting %q%s", s.Name, b.hint(s.Name)))
+		case twice:
+			wrong = append(wrong, s.Name+" is there twice")
+		case err != nil:
+			wrong = append(wrong, err.Error())
+		default:
+			wanted[s.Name] = v
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, broken("nothing was changed: %s", strings.Join(wrong, "; "))
+	}
+	return wanted, nil
+}
+
+// hint names the setting that may be meant.
+func (b bios) hint(name string) string {
+	for known := range b.Attributes {
+		if strings.EqualFold(known, name) {
+			return fmt.Sprintf(", but %q", known)
+		}
+	}
+	return fmt.Sprintf(" among its %d", len(b.Attributes))
+}
+
+// write notes in the settings object what the next start is to take.
+func (r *run) write(b bios, wanted map[string]any) error {
+	if b.Settings.SettingsObject.Path == "" {
+		return broken("the BMC shows BIOS settings and has no settings object to change them: change them by hand")
+	}
+	body := map[string]any{"Attributes": wanted}
+	if slices.Contains(b.Settings.SupportedApplyTimes, "OnReset") {
+		body["@Redfish.SettingsApplyTime"] = map[string]string{
+			"@odata.type": "#Settings.v1_1_0.PreferredApplyTime", "ApplyTime": "OnReset",
+		}
+	}
+	return r.patch(b.Settings.SettingsObject.Path, body)
+}

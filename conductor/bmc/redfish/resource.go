@@ -1,0 +1,148 @@
+package redfish
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// reference is a link to another resource.
+type reference struct {
+	Path string `json:"@odata.id"`
+}
+
+func paths(all []reference) []string {
+	var list []string
+	for _, r := range all {
+		list = append(list, r.Path)
+	}
+	return list
+}
+
+// root is what of the service root leads to where steps go.
+type root struct {
+	Tasks, Registries, UpdateService, Managers reference
+}
+
+func (s *session) root() (r root, err error) {
+	_, err = s.get(defaultRoot, &r)
+	return r, err
+}
+
+// systemLinks is what of a system leads to where steps go.
+type systemLinks struct {
+	BiosVersion               string
+	Bios, SecureBoot, Storage reference
+	Links                     struct{ ManagedBy []reference }
+}
+
+func (s *session) systemLinks() (l systemLinks, err error) {
+	if *s.system == "" {
+		if _, err := s.read(); err != nil {
+			return l, err
+		}
+	}
+	_, err = s.get(*s.system, &l)
+	return l, err
+}
+
+// get reads a resource into v, and answers its ETag, "" where there is none.
+func (s *session) get(path string, v any) (etag string, err error) {
+	answer, err := s.client.Get(path)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(v); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return answer.Header.Get("ETag"), nil
+}
+
+// members lists what is in a collection.
+func (s *session) members(path string) ([]string, error) {
+	var all []string
+	for path != "" {
+		var c struct {
+			Members []reference
+			Next    string `json:"Members@odata.nextLink"`
+		}
+		if _, err := s.get(path, &c); err != nil {
+			return nil, err
+		}
+		all, path = append(all, paths(c.Members)...), c.Next
+	}
+	return all, nil
+}
+
+// patch changes a resource, with the ETag it has, as some BMCs demand. One that
+// somebody else changed in between is read again.
+func (s *session) patch(path string, body any) error {
+	for try := 1; ; try++ {
+		etag, err := s.get(path, &struct{}{})
+		if err != nil {
+			return err
+		}
+		header := map[string]string{}
+		if etag != "" {
+			header["If-Match"] = etag
+		}
+		answer, err := s.client.PatchWithHeaders(path, body, header)
+		if err == nil {
+			return answer.Body.Close()
+		}
+		if status(err) != http.StatusPreconditionFailed || try == changes {
+			return err
+		}
+	}
+}
+
+// ask posts to an action or a collection, or deletes. It answers the path of
+// the task that the BMC makes of it, "" where it was done at once. A nil body
+// is none.
+func (s *session) ask(method, path string, body map[string]any) (task string, err error) {
+	if path == "" {
+		return "", broken("the BMC does not offer the action: update its firmware, or leave the step out")
+	}
+	var content io.ReadSeeker
+	kind := ""
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return "", err
+		}
+		content, kind = bytes.NewReader(text), "application/json"
+	}
+	answer, err := s.client.RunRawRequestWithHeaders(method, path, content, kind, nil)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusAccepted {
+		return "", nil
+	}
+	told, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return "", err
+	}
+	return taskPath(answer.Header.Get("Location"), told), nil
+}
+
+// taskPath finds the task in a 202: in the body, or, where that is empty or
+// another resource, the monitor that Location names (DSP0266, 13.2).
+func taskPath(location string, body []byte) string {
+	var t struct {
+		Path string `json:"@odata.id"`
+		bmcTask
+	}
+	if json.Unmarshal(body, &t) == nil && t.Path != "" && t.TaskState != "" {
+		return t.Path
+	}
+	if u, err := url.Parse(location); err == nil {
+		return u.Path
+	}
+	return location
+}

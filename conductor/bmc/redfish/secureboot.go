@@ -1,0 +1,71 @@
+package redfish
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// keyReset is a way to reset the keys, and how it shows that it was done. With
+// no keys the firmware is in setup mode, with keys in any other (UEFI 2.10,
+// 32.3). A firmware that shows no mode has to be believed.
+type keyReset struct {
+	kind string // SecureBoot, ResetKeysType
+	is   func(mode string) bool
+	want string
+}
+
+// clearSecureBootKeys does management.clear_secure_boot_keys.
+func clearSecureBootKeys(r *run) (node.StepReport, error) {
+	return r.resetKeys(keyReset{"DeleteAllKeys", func(mode string) bool { return mode == "SetupMode" }, "SetupMode"})
+}
+
+// defaultSecureBootKeys does management.reset_secure_boot_keys_to_default.
+func defaultSecureBootKeys(r *run) (node.StepReport, error) {
+	return r.resetKeys(keyReset{"ResetAllKeysToDefault", func(mode string) bool { return mode != "SetupMode" }, "any but SetupMode"})
+}
+
+// resetKeys asks for the reset and a start of the machine, which is when
+// firmware writes its variables, and reads back. Asking twice does no harm.
+func (r *run) resetKeys(k keyReset) (node.StepReport, error) {
+	if err := r.arguments(&struct{}{}); err != nil {
+		return node.StepReport{}, err
+	}
+	l, err := r.systemLinks()
+	if err != nil {
+		return node.StepReport{}, err
+	}
+	if l.SecureBoot.Path == "" {
+		return node.StepReport{}, broken("the BMC does not offer secure boot for %s: update its firmware, or leave the step out", *r.system)
+	}
+	var sb struct {
+		Mode    string `json:"SecureBootMode"`
+		Actions struct {
+			Reset struct {
+				Target string   `json:"target"`
+				OneOf  []string `json:"ResetKeysType@Redfish.AllowableValues"`
+			} `json:"#SecureBoot.ResetKeys"`
+		}
+	}
+	if _, err := r.get(l.SecureBoot.Path, &sb); err != nil {
+		return node.StepReport{}, err
+	}
+	if r.memory.Stage != "" {
+		if sb.Mode != "" && !k.is(sb.Mode) {
+			return node.StepReport{}, broken("the BMC did not reset the secure boot keys: expected the mode %s after a start, found %s; look into the BMC's log, and reset them in the firmware's setup", k.want, sb.Mode)
+		}
+		return done("secure boot keys are reset, the mode is %q", sb.Mode)
+	}
+	if k.kind == "DeleteAllKeys" && k.is(sb.Mode) {
+		return done("there are no secure boot keys")
+	}
+	if offered := sb.Actions.Reset.OneOf; len(offered) > 0 && !slices.Contains(offered, k.kind) {
+		return node.StepReport{}, broken("the BMC cannot reset the keys so: it takes %v, %s is wanted", offered, k.kind)
+	}
+	if _, err := r.ask(http.MethodPost, sb.Actions.Reset.Target, map[string]any{"ResetKeysType": k.kind}); err != nil {
+		return node.StepReport{}, err
+	}
+	r.enter("start")
+	return r.reboot("a start of the machine for its secure boot keys")
+}

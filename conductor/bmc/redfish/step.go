@@ -1,0 +1,193 @@
+package redfish
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// step is one thing the driver can do to a machine by its BMC. do is called
+// again and again until it reports that it is done, and finds out from the BMC
+// what earlier calls have brought about: what it keeps between calls is no more
+// than what the BMC cannot tell.
+type step struct {
+	offer node.StepOffer
+	do    func(r *run) (node.StepReport, error)
+}
+
+// Steps offers what redfish can do out of band. Which of it a BMC supports
+// shows when it is asked for.
+func (d *Driver) Steps(node.Node) []node.StepOffer {
+	var all []node.StepOffer
+	for _, s := range steps() {
+		all = append(all, s.offer)
+	}
+	return all
+}
+
+// DoStep begins a step, or goes on with one it answered task for.
+//
+// A BMC that falls silent in the middle of a step is waited for: many do while
+// they restart or update themselves. One that was never reached is an error.
+func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, task string) (report node.StepReport, err error) {
+	name := s.Interface + "." + s.Step
+	var names []string
+	for _, known := range steps() {
+		offered := known.offer.Interface + "." + known.offer.Step
+		if names = append(names, offered); offered != name {
+			continue
+		}
+		m, err := recall(task)
+		if err != nil {
+			return node.StepReport{}, err
+		}
+		err = d.call(ctx, n, "do the step "+name, func(sess *session) error {
+			r := &run{session: sess, node: n, args: s.Args, memory: m, now: time.Now(), patience: d.patience}
+			r.memory.Silent = time.Time{}
+			report, err = known.do(r)
+			return err
+		})
+		if err != nil {
+			return d.bear(m, err)
+		}
+		return report, nil
+	}
+	return node.StepReport{}, node.Refuse(node.Invalid, "redfish has no step %s: it has %s", name, strings.Join(names, ", "))
+}
+
+// bear decides whether a failure in the middle of a step is borne for now.
+func (d *Driver) bear(m memory, err error) (node.StepReport, error) {
+	if m.Stage == "" || !failure(err) {
+		return node.StepReport{}, err
+	}
+	r := &run{memory: m, now: time.Now(), patience: d.patience}
+	if r.memory.Silent.IsZero() {
+		r.memory.Silent = r.now
+	}
+	if silent := r.now.Sub(r.memory.Silent); silent > r.patience {
+		return node.StepReport{}, fmt.Errorf("no answer for %s in the middle of the step, reset the BMC by hand: %w", silent.Round(time.Second), err)
+	}
+	return r.wait("the BMC does not answer: " + err.Error())
+}
+
+// memory is what a step keeps between calls, as the text that the engine gives
+// back.
+type memory struct {
+	Stage  string            `json:"stage"`
+	Since  time.Time         `json:"since"`            // when the stage began
+	Silent time.Time         `json:"silent,omitzero"`  // when the BMC fell silent
+	Item   int               `json:"item,omitempty"`   // of several things to do
+	Known  []string          `json:"known,omitempty"`  // tasks the BMC had before
+	Task   string            `json:"task,omitempty"`   // the one that is followed
+	Asked  []string          `json:"asked,omitempty"`  // requests made
+	Seen   string            `json:"seen,omitempty"`   // what was waited for last
+	Starts []string          `json:"starts,omitempty"` // tasks that a start of the machine was asked for
+	Was    map[string]string `json:"was,omitempty"`    // values before
+	Said   []string          `json:"said,omitempty"`   // what is to be told at the end
+}
+
+// recall reads what an earlier call has answered.
+func recall(task string) (m memory, err error) {
+	if task == "" {
+		return m, nil
+	}
+	err = json.Unmarshal([]byte(task), &m)
+	if err != nil || m.Item < 0 {
+		return m, broken("the memory of the step, %q, cannot be read (%v): begin the step anew", task, err)
+	}
+	return m, nil
+}
+
+// run is one call of a step.
+type run struct {
+	*session
+	node     node.Node
+	args     map[string]any
+	memory   memory
+	now      time.Time
+	patience time.Duration
+}
+
+// pollAfter is the pause between two looks at a BMC.
+const pollAfter = 5 * time.Second
+
+// enter begins a stage.
+func (r *run) enter(stage string) { r.memory.Stage, r.memory.Since = stage, r.now }
+
+// overdue says whether the stage has lasted longer than anybody waits.
+func (r *run) overdue() bool { return r.now.Sub(r.memory.Since) > r.patience }
+
+func (r *run) report(p node.StepReport) (node.StepReport, error) {
+	text, err := json.Marshal(r.memory)
+	p.Task = string(text)
+	return p, err
+}
+
+// wait asks to be called again in a while.
+func (r *run) wait(note string) (node.StepReport, error) {
+	return r.report(node.StepReport{After: pollAfter, Note: note})
+}
+
+// watch is wait for work that is going on: as long as what it says of itself
+// changes, there is no hurry.
+func (r *run) watch(note string) (node.StepReport, error) {
+	if note != r.memory.Seen {
+		r.memory.Seen, r.memory.Since = note, r.now
+	}
+	if r.overdue() {
+		return node.StepReport{}, broken("nothing has moved for %s: %s; look into the BMC's log, and clear its tasks", r.patience, note)
+	}
+	return r.wait(note)
+}
+
+// begin asks to be called again at once: what the step is about to do is kept
+// before it is done, so that a conductor that dies in between can tell what it
+// began from what was there.
+func (r *run) begin(stage, note string) (node.StepReport, error) {
+	r.enter(stage)
+	return r.report(node.StepReport{Note: note})
+}
+
+// reboot asks for a power cycle before the next call.
+func (r *run) reboot(note string) (node.StepReport, error) {
+	return r.report(node.StepReport{Reboot: true, Note: note})
+}
+
+func done(format string, args ...any) (node.StepReport, error) {
+	return node.StepReport{Done: true, Note: fmt.Sprintf(format, args...)}, nil
+}
+
+// arguments reads the step's arguments into v, strictly: a misspelt one is an
+// error, not a default.
+func (r *run) arguments(v any) error {
+	text, err := json.Marshal(r.args)
+	if err != nil {
+		return err
+	}
+	return strictly(text, v, "the step's arguments")
+}
+
+// strictly decodes JSON that people wrote.
+func strictly(text []byte, v any, what string) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return broken("%s are wrong: %v", what, err)
+	}
+	return nil
+}
+
+// stepError is a step that cannot succeed as it is.
+type stepError struct{ reason string }
+
+func (e *stepError) Error() string { return e.reason }
+
+// Permanent says that trying again does not help.
+func (e *stepError) Permanent() bool { return true }
+
+func broken(format string, args ...any) error { return &stepError{fmt.Sprintf(format, args...)} }
