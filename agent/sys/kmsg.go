@@ -2,6 +2,7 @@ package sys
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,6 +41,32 @@ func (k *Kmsg) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// FollowKernelLog gives every record of the kernel's log, from the oldest
+// there is, until ctx ends. Records that were overwritten before they could be
+// read are missing.
+func (Linux) FollowKernelLog(ctx context.Context, record func([]byte)) error {
+	// Not blocking, so that the reading waits in the poller and closing ends it.
+	f, err := os.OpenFile("/dev/kmsg", os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read from
+	defer context.AfterFunc(ctx, func() { _ = f.Close() })()
+	buf := make([]byte, 8<<10)
+	for {
+		n, err := f.Read(buf) // one record
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, unix.EPIPE): // the oldest record was overwritten
+			continue
+		case err != nil:
+			return fmt.Errorf("read the kernel's log: %w", err)
+		}
+		record(buf[:n])
+	}
 }
 
 // KernelLog is what the kernel's log holds now, as dmesg prints it raw:

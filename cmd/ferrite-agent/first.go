@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/module"
 	"github.com/ferrite-metal/ferrite/agent/network"
 	"github.com/ferrite-metal/ferrite/agent/param"
+	"github.com/ferrite-metal/ferrite/agent/rescue"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
@@ -21,7 +23,8 @@ import (
 func first() {
 	kernel := sys.Linux{}
 	ctx := context.Background()
-	book := &logbook.Book{}
+	book, stream := &logbook.Book{}, &logbook.Stream{}
+	book.Add(stream) // first: the conductor is to see what the console sees
 	mountErr := boot.Mounts(kernel)
 	consoleErr := kernel.Console()
 	consoles := outputs(kernel, book)
@@ -33,6 +36,7 @@ func first() {
 			log.Error("machine not brought up as it should be", "err", err)
 		}
 	}
+	go kernelLog(ctx, kernel, stream, log)
 	reaper := boot.NewReaper(kernel, log)
 	go reaper.Reap(ctx) // for the life of the machine, as all below
 	shells(ctx, kernel, reaper, consoles, p.Shell || paramErr != nil, log)
@@ -47,7 +51,10 @@ func first() {
 		defer close(settled)
 		drivers(ctx, kernel, p, log)
 	}()
-	err := agent.New(options(p, book, log, nics, settled)).Run(ctx)
+	o := options(p, book, log)
+	o.Network, o.Settled, o.Stream = nics, settled, stream
+	o.Rescue = func(p rescue.Password) error { return letIn(ctx, kernel, reaper, p, log) }
+	err := agent.New(o).Run(ctx)
 	log.Error("agent ended; the machine stays up for whoever comes to look", "err", err)
 	select {}
 }
@@ -63,10 +70,42 @@ func outputs(kernel sys.Linux, book *logbook.Book) []string {
 			book.Add(tty)
 		}
 	}
-	if kmsg, err := kernel.Kmsg("ferrite-agent"); err == nil {
+	if kmsg, err := kernel.Kmsg(logbook.KernelTag); err == nil {
 		book.Add(kmsg)
 	}
 	return consoles
+}
+
+// kernelLog adds the kernel's log to the stream, from its first line on.
+func kernelLog(ctx context.Context, kernel sys.Linux, stream *logbook.Stream, log *slog.Logger) {
+	err := kernel.FollowKernelLog(ctx, func(record []byte) {
+		if line, ok := logbook.KernelLine(record); ok {
+			stream.Add(line)
+		}
+	})
+	log.Warn("the conductor gets no more of the kernel's log", "err", err)
+}
+
+// sshPort is where the rescue user logs in.
+const sshPort = ":22"
+
+// letIn starts the SSH server of a machine in rescue.
+func letIn(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, p rescue.Password, log *slog.Logger) error {
+	shell := boot.FindShell()
+	if shell == "" {
+		return errors.New("this ramdisk has no shell to log in to; build it with console commands")
+	}
+	s, err := rescue.Listen(ctx, sshPort, rescue.Options{
+		Password: p, Kernel: kernel, Programs: reaper, Shell: shell, Env: boot.Environment(), Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	log.Info("ssh is open", "user", rescue.User, "address", s.Address().String(), "host_key", s.Fingerprint())
+	go func() { // for the life of the machine
+		log.Error("ssh ended", "err", s.Serve(ctx))
+	}()
+	return nil
 }
 
 // shells offers a shell on every console.

@@ -14,7 +14,7 @@ import (
 // progress answers POST /ferrite/v1/agents/{uuid}/progress with 202 and no
 // body. The last word of the path may be left out.
 func (s *Server) progress(w http.ResponseWriter, r *http.Request) error {
-	uuid := strings.TrimSuffix(below(r, agentapi.ProgressPath), "/progress")
+	uuid := strings.TrimSuffix(below(r, agentapi.AgentsPath), "/progress")
 	if !isUUID(uuid) {
 		return nodeapi.Routing(http.StatusNotFound, "")
 	}
