@@ -84,7 +84,7 @@ func (s *Server) Handlers() map[string]Handler {
 		agentapi.LookupPath:             s.limited(http.MethodGet, s.lookup),
 		agentapi.HeartbeatPath:          s.limited(http.MethodPost, s.beat),
 		agentapi.ContinueInspectionPath: s.limited(http.MethodPost, s.continueInspection),
-		agentapi.AgentsPath:           s.limited(http.MethodPost, s.progress),
+		agentapi.AgentsPath:             s.limited(http.MethodPost, s.progress),
 	}
 }
 
