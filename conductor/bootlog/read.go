@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
-
-// ErrNoLog says that there is no such log, and which there are.
-var ErrNoLog = errors.New("no log")
 
 // chunk is how much is read at a time.
 const chunk = 64 << 10
@@ -36,7 +34,7 @@ func (k *Keeper) Tail(node string, lines int) []string {
 }
 
 // Stream gives the log a query asks for to emit, in pieces, and ends with the
-// first error of that. Following goes on until ctx ends or the node is
+// first error of that. That there is no such log is a *nodeapi.Fault. Following goes on until ctx ends or the node is
 // deleted; who follows the latest boot is taken on into the next.
 func (k *Keeper) Stream(ctx context.Context, node string, q nodeapi.LogQuery, emit func([]byte) error) error {
 	s, err := k.shelf(node)
@@ -86,7 +84,7 @@ func (s *shelf) reader(q nodeapi.LogQuery) (*reader, error) {
 		return r, nil
 	}
 	if q.Boot < 0 || q.Boot >= len(s.boots) {
-		return nil, fmt.Errorf("%w of boot %d: there are %d boots, 0 is the latest", ErrNoLog, q.Boot, len(s.boots))
+		return nil, nodeapi.NewFault(http.StatusNotFound, "There is no log of boot %d: logs of %d boots are kept, and 0 is the latest.", q.Boot, len(s.boots))
 	}
 	r.boot = s.boots[len(s.boots)-1-q.Boot]
 	r.at = r.boot.base
