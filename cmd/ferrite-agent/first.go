@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent"
@@ -30,13 +31,13 @@ func first() {
 	consoles := outputs(kernel, book)
 	line, lineErr := os.ReadFile(sys.Cmdline)
 	p, log, paramErr := parameters(book, string(line))
+	kernelLog(ctx, kernel, stream, log)
 	log.Info("agent started", "version", agent.Version, "memory", kernel.Memory())
 	for _, err := range []error{mountErr, consoleErr, lineErr, kernel.SetHostname("ferrite-agent"), network.Loopback()} {
 		if err != nil {
 			log.Error("machine not brought up as it should be", "err", err)
 		}
 	}
-	go kernelLog(ctx, kernel, stream, log)
 	reaper := boot.NewReaper(kernel, log)
 	go reaper.Reap(ctx) // for the life of the machine, as all below
 	shells(ctx, kernel, reaper, consoles, p.Shell || paramErr != nil, log)
@@ -76,14 +77,22 @@ func outputs(kernel sys.Linux, book *logbook.Book) []string {
 	return consoles
 }
 
-// kernelLog adds the kernel's log to the stream, from its first line on.
+// kernelLog adds the kernel's log to the stream: what there is before it
+// returns, so that the conductor reads things in their order, and from then on
+// what comes.
 func kernelLog(ctx context.Context, kernel sys.Linux, stream *logbook.Stream, log *slog.Logger) {
-	err := kernel.FollowKernelLog(ctx, func(record []byte) {
-		if line, ok := logbook.KernelLine(record); ok {
-			stream.Add(line)
-		}
-	})
-	log.Warn("the conductor gets no more of the kernel's log", "err", err)
+	read := make(chan struct{})
+	caughtUp := sync.OnceFunc(func() { close(read) })
+	go func() { // for the life of the machine
+		defer caughtUp()
+		err := kernel.FollowKernelLog(ctx, func(record []byte) {
+			if line, ok := logbook.KernelLine(record); ok {
+				stream.Add(line)
+			}
+		}, caughtUp)
+		log.Warn("the conductor gets no more of the kernel's log", "err", err)
+	}()
+	<-read
 }
 
 // sshPort is where the rescue user logs in.
