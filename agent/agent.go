@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/command"
@@ -23,6 +24,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/param"
+	"github.com/ferrite-metal/ferrite/agent/rescue"
 	"github.com/ferrite-metal/ferrite/agent/steps"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -43,6 +45,8 @@ type Kernel interface {
 type Network interface {
 	Wait(ctx context.Context, all bool, patience time.Duration) error
 	Down() error
+	// AskAnew asks for all addresses again.
+	AskAnew()
 }
 
 // Options is what an agent is made of.
@@ -56,8 +60,12 @@ type Options struct {
 	EFIVars func() disk.EFIVars // nil result: not started by UEFI
 	Arch    string              // as Go names it
 	Listen  string              // address of the command API, ":9999"
-	Book    *logbook.Book
-	Log     *slog.Logger
+	// Rescue lets in who has the password; it returns once it does. Nil: this
+	// machine is not the agent's to give away.
+	Rescue func(rescue.Password) error
+	Book   *logbook.Book
+	Stream *logbook.Stream // the log from the first line on, for the conductor
+	Log    *slog.Logger
 }
 
 // Agent is one boot's agent.
@@ -67,15 +75,19 @@ type Agent struct {
 	machine   *steps.Machine
 	host      *extension.Host
 	progress  *progress
+	courier   *courier
 	state     state
+	handed    sync.Once     // closes rescued
+	rescued   chan struct{} // closed by a rescue.finalize_rescue that worked
 }
 
 // New makes an agent; Run lets it live.
 func New(o Options) *Agent {
 	trust := contact.Options{URLs: o.Params.APIURLs, Pin: o.Params.APIPin, Insecure: o.Params.Insecure, RequestID: o.Params.RequestID}
-	a := &Agent{Options: o, conductor: contact.New(trust)}
+	a := &Agent{Options: o, conductor: contact.New(trust), rescued: make(chan struct{})}
 	a.state.setToken(o.Params.Token)
 	a.progress = newProgress(a.conductor, &a.state, o.Log)
+	a.courier = &courier{to: a.conductor, state: &a.state, stream: o.Stream, log: o.Log}
 	download := o.Params.Download
 	a.machine = &steps.Machine{
 		Disks: a.disks, Open: o.Open, EFIVars: o.EFIVars, Arch: o.Arch,
@@ -84,7 +96,7 @@ func New(o Options) *Agent {
 		Wait:     steps.DiskWait{Attempts: o.Params.DiskAttempts, Delay: o.Params.DiskDelay},
 		Config:   a.state.config, Progress: a.progress.report, Log: o.Log,
 	}
-	a.host = &extension.Host{Machine: a.machine, Power: o.Kernel, Inventory: a.inventory, Logs: a.logs, Refresh: a.refresh}
+	a.host = &extension.Host{Machine: a.machine, Power: o.Kernel, Inventory: a.inventory, Logs: a.logs, Refresh: a.refresh, Rescue: a.rescue}
 	return a
 }
 
@@ -95,8 +107,9 @@ var ErrLockedDown = errors.New("the conductor has given this node's token out al
 // restartPause is between two lives of an agent that could not go on.
 const restartPause = 5 * time.Second
 
-// Run is the agent's life. It ends with ctx, or with ErrLockedDown; whatever
-// else goes wrong is logged and tried again from lookup on.
+// Run is the agent's life. It ends with ctx, or with ErrLockedDown; after a
+// rescue it only waits for that. Whatever else goes wrong is logged and tried
+// again from lookup on.
 func (a *Agent) Run(ctx context.Context) error {
 	if err := a.Network.Wait(ctx, a.Params.DHCPWaitAll, a.Params.DHCPWait); err != nil {
 		return err
@@ -107,6 +120,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	if len(a.Params.APIURLs) == 0 {
 		a.Log.Info("no conductor to report to (ipa-api-url); waiting")
+		a.Stream.Close()
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -114,6 +128,9 @@ func (a *Agent) Run(ctx context.Context) error {
 		err := a.live(ctx, nodeUUID)
 		if errors.Is(err, ErrLockedDown) {
 			return errors.Join(err, a.Network.Down())
+		}
+		if errors.Is(err, errRescued) {
+			return a.handOver(ctx)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -136,6 +153,9 @@ func (a *Agent) live(ctx context.Context, nodeUUID string) error {
 		return err
 	}
 	a.host.SetNode(extension.NodeOf(reply.Node))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go a.courier.run(ctx) // ends with the cancel above
 	a.Log.Info("node found", "node", reply.Node.UUID, "heartbeat_timeout", reply.Config.HeartbeatTimeout, "conductor", a.conductor.URL())
 	return a.serve(ctx)
 }
@@ -167,8 +187,8 @@ func (a *Agent) refresh(ctx context.Context) (agentapi.LookupNode, error) {
 
 // serve opens the command API and beats until ctx ends.
 func (a *Agent) serve(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	ip, err := a.advertised(ctx)
 	if err != nil {
 		return err
@@ -192,8 +212,18 @@ func (a *Agent) serve(ctx context.Context) error {
 	}
 	defer door.close()
 	go a.progress.run(ctx) // ends with the cancel above
+	go func() {            // as this
+		select {
+		case <-ctx.Done():
+		case <-a.rescued:
+			cancel(errRescued)
+		}
+	}()
 	a.Log.Info("command API is open", "callback", door.callback)
-	return heart.run(ctx, door)
+	if err := heart.run(ctx, door); ctx.Err() == nil {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 // advertised is the address the conductor is to call.

@@ -25,6 +25,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/param"
+	"github.com/ferrite-metal/ferrite/agent/rescue"
 	"github.com/ferrite-metal/ferrite/agent/steps"
 	"github.com/ferrite-metal/ferrite/images/configdrive"
 	"github.com/ferrite-metal/ferrite/images/disk/disktest"
@@ -40,7 +41,7 @@ const mib = 1 << 20
 
 // machine is a kernel and a network that note what is asked of them.
 type machine struct {
-	off, synced, down atomic.Int32
+	off, synced, down, anew, rescued atomic.Int32
 }
 
 func (m *machine) Sync()                                                  { m.synced.Add(1) }
@@ -51,6 +52,16 @@ func (m *machine) IPMI(byte, byte, []byte, time.Duration) ([]byte, error) { retu
 func (m *machine) Machine() string                                        { return "x86_64" }
 func (m *machine) Wait(context.Context, bool, time.Duration) error        { return nil }
 func (m *machine) Down() error                                            { m.down.Add(1); return nil }
+func (m *machine) AskAnew()                                               { m.anew.Add(1) }
+
+// Rescue takes the one right password.
+func (m *machine) Rescue(p rescue.Password) error {
+	if !p.Matches([]byte("Hello world!")) {
+		return errors.New("another password than was sent")
+	}
+	m.rescued.Add(1)
+	return nil
+}
 
 // fileDisk is a regular file taken for a disk.
 type fileDisk struct{ *disktest.FileTarget }
@@ -72,10 +83,11 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 	settled := make(chan struct{})
 	close(settled)
 	m := &machine{}
-	book := &logbook.Book{}
+	book, stream := &logbook.Book{}, &logbook.Stream{}
+	book.Add(stream)
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s + "\n")} }
 	a := New(Options{
-		Params: p, Kernel: m, Network: m, Settled: settled, Arch: "amd64", Listen: "127.0.0.1:0", Book: book,
+		Params: p, Kernel: m, Network: m, Settled: settled, Arch: "amd64", Listen: "127.0.0.1:0", Book: book, Stream: stream, Rescue: m.Rescue,
 		Root: fstest.MapFS{
 			"sys/class/net/eth0/address": text(nodeMAC), "sys/class/net/eth0/type": text("1"), "sys/class/net/eth0/device/vendor": text("0x1af4"),
 			"sys/class/net/eth0/carrier": text("1"), "sys/block/vda/size": text("262144"), "proc/meminfo": text("MemTotal: 481284 kB"),

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -40,6 +41,8 @@ type conductor struct {
 	issued     bool
 	lookups    []string
 	progress   []agentapi.Progress
+	logged     []string // lines, as they arrived
+	refuseLogs int      // how many batches are not taken
 	inspection *agentapi.Inspection
 	beats      chan agentapi.Heartbeat
 }
@@ -73,13 +76,39 @@ func (c *conductor) serve(w http.ResponseWriter, r *http.Request) {
 		i := read[agentapi.Inspection](c, r)
 		c.inspection = &i
 		c.answer(w, http.StatusOK, agentapi.InspectionReply{UUID: nodeUUID})
-	case c.ferrite && r.Method == http.MethodPost && r.URL.Path == agentapi.ProgressPath+nodeUUID+agentapi.ProgressSuffix:
+	case c.ferrite && r.Method == http.MethodPost && r.URL.Path == agentapi.AgentsPath+nodeUUID+agentapi.ProgressSuffix:
 		c.progress = append(c.progress, read[agentapi.Progress](c, r))
 		w.WriteHeader(http.StatusAccepted)
+	case c.ferrite && r.Method == http.MethodPost && r.URL.Path == agentapi.AgentsPath+nodeUUID+agentapi.LogSuffix:
+		c.takeLog(w, r)
 	default:
 		c.t.Errorf("unexpected %s %s", r.Method, r.URL)
 		w.WriteHeader(http.StatusNotFound)
 	}
+}
+
+// takeLog takes log lines, unless it is told to refuse some first.
+func (c *conductor) takeLog(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			c.t.Error(err)
+			return
+		}
+		r.Body = z
+	}
+	l := read[agentapi.LogLines](c, r)
+	c.expect("token of the log", l.AgentToken, nodeToken)
+	if c.refuseLogs > 0 {
+		c.refuseLogs--
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
+	}
+	if l.First != int64(len(c.logged)) {
+		c.t.Errorf("log lines from %d on, after %d", l.First, len(c.logged))
+	}
+	c.logged = append(c.logged, l.Lines...)
+	w.WriteHeader(http.StatusAccepted)
 }
 
 // lookup gives the token out once, as every conductor does.
@@ -92,7 +121,7 @@ func (c *conductor) lookup() agentapi.LookupReply {
 	return agentapi.LookupReply{
 		Node: agentapi.LookupNode{UUID: nodeUUID, Properties: map[string]any{}, InstanceInfo: map[string]any{}},
 		Config: agentapi.LookupConfig{
-			HeartbeatTimeout: 300, AgentToken: token, AgentTokenRequired: true, FerriteProgress: c.ferrite,
+			HeartbeatTimeout: 300, AgentToken: token, AgentTokenRequired: true, FerriteProgress: c.ferrite, FerriteLog: c.ferrite,
 			PermittedImageFormats: []string{"raw", "qcow2"},
 		},
 	}

@@ -35,16 +35,26 @@ func NewReaper(kernel Children, log *slog.Logger) *Reaper {
 
 // Run starts cmd and waits for its end.
 func (r *Reaper) Run(cmd *exec.Cmd) error {
+	if err := r.Start(cmd); err != nil {
+		return err
+	}
+	return r.Wait(cmd)
+}
+
+// Start starts cmd, whose end is then Wait's.
+func (r *Reaper) Start(cmd *exec.Cmd) error {
 	r.mu.Lock() // no child is looked at between its start and its registration
+	defer r.mu.Unlock()
 	err := cmd.Start()
 	if err == nil {
 		r.own[cmd.Process.Pid] = true
 	}
-	r.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	err = cmd.Wait()
+	return err
+}
+
+// Wait waits for the end of what Start has started.
+func (r *Reaper) Wait(cmd *exec.Cmd) error {
+	err := cmd.Wait()
 	r.mu.Lock()
 	delete(r.own, cmd.Process.Pid)
 	r.mu.Unlock()

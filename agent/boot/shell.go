@@ -30,6 +30,14 @@ func ShellPaths() []string {
 	return []string{"/bbin/gosh", "/bin/gosh", "/bin/sh", "/bbin/sh"}
 }
 
+// FindShell is the path of the ramdisk's shell, empty when it has none.
+func FindShell() string { return firstProgram(ShellPaths()) }
+
+// Environment is what a person's programs start with: the kernel sets none.
+func Environment() []string {
+	return []string{"PATH=/bbin:/bin:/usr/bin:/sbin:/usr/sbin", "HOME=/"}
+}
+
 // Serve offers a shell on one console until ctx ends: after Enter, or at
 // once, and again after each has been left.
 func (s Shell) Serve(ctx context.Context, console string) error {
@@ -64,7 +72,7 @@ func (s Shell) once(ctx context.Context, console, program string) error {
 	s.Log.Info("shell started", "console", console, "program", program)
 	cmd := exec.CommandContext(ctx, program)
 	cmd.Dir = "/"
-	cmd.Env = []string{"PATH=/bbin:/bin:/usr/bin:/sbin:/usr/sbin", "HOME=/", "TERM=linux"}
+	cmd.Env = append(Environment(), "TERM=linux")
 	s.Kernel.OnTerminal(cmd, tty)
 	began := time.Now()
 	if err := s.Reaper.Run(cmd); err != nil {

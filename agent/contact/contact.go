@@ -1,5 +1,5 @@
 // Package contact is the agent's side of the conductor's API: which version
-// it speaks, lookup, heartbeat, inspection data, progress.
+// it speaks, lookup, heartbeat, inspection data, progress, log lines.
 //
 // It must not keep state about the node or decide when to call: it carries
 // one question and one answer, with a deadline.
@@ -125,7 +125,7 @@ func (c *Conductor) Heartbeat(ctx context.Context, nodeUUID string, h agentapi.H
 // Progress says how far a step has come. Only a conductor that asked for it
 // in its lookup reply knows this path.
 func (c *Conductor) Progress(ctx context.Context, nodeUUID string, p agentapi.Progress) error {
-	path := agentapi.ProgressPath + url.PathEscape(nodeUUID) + agentapi.ProgressSuffix
+	path := agentapi.AgentsPath + url.PathEscape(nodeUUID) + agentapi.ProgressSuffix
 	return c.call(ctx, http.MethodPost, c.URL()+path, "", p, http.StatusAccepted, nil)
 }
 
@@ -179,29 +179,39 @@ func (c *Conductor) prefer(base string) {
 	}
 }
 
-// call makes one request. Any 2xx is success when it is not the expected
-// code but an answer without a body is wanted: conductors differ between 200,
-// 202 and 204.
+// call makes one request with body as JSON.
 func (c *Conductor) call(ctx context.Context, method, target, version string, body any, want int, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	var payload io.Reader
+	var payload []byte
 	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if payload, err = json.Marshal(body); err != nil {
 			return fmt.Errorf("%s %s: %w", method, target, err)
 		}
-		payload = bytes.NewReader(b)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, target, payload)
+	header := http.Header{}
+	if version != "" {
+		header.Set(agentapi.VersionHeader, version)
+	}
+	return c.send(ctx, method, target, header, payload, want, answer)
+}
+
+// send makes one request. Any 2xx is success when it is not the expected code
+// but an answer without a body is wanted: conductors differ between 200, 202
+// and 204.
+func (c *Conductor) send(ctx context.Context, method, target string, header http.Header, payload []byte, want int, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	var body io.Reader
+	if payload != nil {
+		body = bytes.NewReader(payload)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
 		return err
 	}
+	req.Header = header
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	if version != "" {
-		req.Header.Set(agentapi.VersionHeader, version)
-	}
 	if c.requestID != "" {
 		req.Header.Set(agentapi.RequestIDHeader, c.requestID)
 	}

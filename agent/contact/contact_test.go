@@ -52,7 +52,7 @@ func TestRequestsAreAsRecorded(t *testing.T) {
 			_, _ = w.Write(recorded(t, "lookup"))
 		case strings.HasPrefix(r.URL.Path, agentapi.HeartbeatPath):
 			w.WriteHeader(http.StatusAccepted)
-		case strings.HasPrefix(r.URL.Path, agentapi.ProgressPath):
+		case strings.HasPrefix(r.URL.Path, agentapi.AgentsPath):
 			w.WriteHeader(http.StatusNoContent)
 		case r.URL.Path == agentapi.ContinueInspectionPath:
 			_, _ = w.Write(recorded(t, "continue_inspection-reply"))

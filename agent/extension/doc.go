@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/command"
+	"github.com/ferrite-metal/ferrite/agent/rescue"
 	"github.com/ferrite-metal/ferrite/agent/steps"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -32,6 +33,9 @@ type Host struct {
 	// Refresh asks the conductor for the node anew: what a node's disk is to
 	// be may have changed since the agent started.
 	Refresh func(ctx context.Context) (agentapi.LookupNode, error)
+	// Rescue lets in who has the password, and ends the agent's service once
+	// the answer is out.
+	Rescue func(rescue.Password) error
 
 	mu   sync.Mutex
 	node agentapi.CommandNode
@@ -42,10 +46,12 @@ func (h *Host) All() map[string]command.Extension {
 	return map[string]command.Extension{
 		"clean":   h.clean(),
 		"deploy":  h.deploy(),
+		"service": h.service(),
 		"standby": h.standby(),
 		"image":   h.image(),
 		"log":     h.log(),
 		"poll":    h.poll(),
+		"rescue":  h.rescue(),
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// kind is what tells the step commands of cleaning and deploying apart.
+// kind is what tells the step commands of cleaning, deploying and servicing
+// apart.
 type kind struct {
 	name                 steps.Kind
 	listed               func(map[string][]agentapi.Step) agentapi.Steps

@@ -23,6 +23,7 @@ type machine struct {
 	asked   map[string]int // requests by interface
 	refuse  map[string]int // how many requests are refused first
 	renew   error
+	network byte // third byte of the addresses
 }
 
 func newMachine(names ...string) *machine {
@@ -96,17 +97,18 @@ func (m *machine) Request(_ context.Context, l Link) (Session, error) {
 		m.refuse[l.Name]--
 		return nil, errors.New("no offer")
 	}
-	return held{m, l}, nil
+	return held{m, l, m.network}, nil
 }
 
 // held is a lease of ten minutes.
 type held struct {
-	m *machine
-	l Link
+	m       *machine
+	l       Link
+	network byte
 }
 
 func (h held) Config() Config {
-	ip := netip.AddrFrom4([4]byte{10, 0, 0, byte(h.l.Index)})
+	ip := netip.AddrFrom4([4]byte{10, 0, h.network, byte(h.l.Index)})
 	return Config{
 		Address: netip.PrefixFrom(ip, 24), Lease: 10 * time.Minute, Renew: 5 * time.Minute,
 		Routes: []Route{{To: netip.PrefixFrom(netip.IPv4Unspecified(), 0), Gateway: netip.AddrFrom4([4]byte{10, 0, 0, 254})}},

@@ -31,6 +31,7 @@ type Manager struct {
 	mu      sync.Mutex
 	state   map[int]*state
 	changed chan struct{} // closed and made anew at each change
+	anew    chan struct{} // the same at each AskAnew
 }
 
 // state is what is known of one interface.
@@ -45,7 +46,7 @@ type state struct {
 // nil when not known; onDNS is told all configurations, the boot interface's
 // first, whenever one changes.
 func New(kernel Kernel, dhcp DHCP, boot net.HardwareAddr, onDNS func([]Config), log *slog.Logger) *Manager {
-	return &Manager{kernel: kernel, dhcp: dhcp, log: log, boot: boot, onDNS: onDNS, state: map[int]*state{}, changed: make(chan struct{})}
+	return &Manager{kernel: kernel, dhcp: dhcp, log: log, boot: boot, onDNS: onDNS, state: map[int]*state{}, changed: make(chan struct{}), anew: make(chan struct{})}
 }
 
 // Run looks after the interfaces until ctx ends.
@@ -163,40 +164,74 @@ func (m *Manager) hold(ctx context.Context, l Link, log *slog.Logger) {
 		m.waitCarrier(ctx, l.Index, false)
 		cancel()
 	}()
-	var session Session
+	session, err := m.request(ctx, l, log)
+	for err == nil {
+		config, err := m.apply(l, session.Config())
+		if err != nil {
+			log.Warn("address not set", "err", err)
+			sys.Sleep(ctx, maxPause)
+			return
+		}
+		log.Info("address by DHCP", "address", config.Address.String(), "lease", config.Lease)
+		if !m.renew(ctx, session, log) {
+			m.drop(l, config, log)
+			return
+		}
+		// Until there is an answer the old address is better than none.
+		if session, err = m.request(ctx, l, log); err != nil || session.Config().Address != config.Address {
+			m.drop(l, config, log)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// request asks for an address until it gets one or ctx ends.
+func (m *Manager) request(ctx context.Context, l Link, log *slog.Logger) (Session, error) {
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		s, err := m.dhcp.Request(ctx, l)
 		if err == nil {
-			session = s
-			break
+			return s, nil
 		}
 		if ctx.Err() != nil {
-			return
+			return nil, ctx.Err()
 		}
 		log.Info("no address by DHCP yet", "err", err, "again_in", pause)
 		if !sys.Sleep(ctx, pause) {
-			return
+			return nil, ctx.Err()
 		}
 	}
-	config, err := m.apply(l, session.Config())
-	if err != nil {
-		log.Warn("address not set", "err", err)
-		sys.Sleep(ctx, maxPause)
-		return
-	}
-	log.Info("address by DHCP", "address", config.Address.String(), "lease", config.Lease)
-	defer m.drop(l, config, log)
-	m.renew(ctx, session, log)
+}
+
+// AskAnew makes every interface ask for its address again: the network behind
+// a link may have become another one, which the link does not show.
+func (m *Manager) AskAnew() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.anew)
+	m.anew = make(chan struct{})
 }
 
 // renew keeps the address for as long as the server agrees. A server that
-// does not answer is asked again until the lease has run out.
-func (m *Manager) renew(ctx context.Context, s Session, log *slog.Logger) {
+// does not answer is asked again until the lease has run out. It returns true
+// when the address is to be asked for anew.
+func (m *Manager) renew(ctx context.Context, s Session, log *slog.Logger) (anew bool) {
+	m.mu.Lock()
+	asked := m.anew
+	m.mu.Unlock()
 	end := time.Now().Add(s.Config().Lease)
 	wait := s.Config().Renew
 	for {
-		if !sys.Sleep(ctx, wait) {
-			return
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		case <-asked:
+			t.Stop()
+			return true
+		case <-t.C:
 		}
 		next, err := s.Renew(ctx)
 		if err == nil {
@@ -206,7 +241,7 @@ func (m *Manager) renew(ctx context.Context, s Session, log *slog.Logger) {
 		left := time.Until(end)
 		log.Info("lease not renewed", "err", err, "left", left.Round(time.Second))
 		if left <= 0 || isNak(err) {
-			return
+			return false
 		}
 		wait = max(left/2, time.Second)
 	}

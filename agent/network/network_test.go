@@ -140,6 +140,36 @@ func TestLeaseRunsOut(t *testing.T) {
 	})
 }
 
+// TestAskAnew: the same network gives the same address, which stays as it is;
+// another network's takes its place, and the old one stays until it is there.
+func TestAskAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine("eth0")
+		m.carrier["eth0"] = true
+		mgr, stop := start(t, m, nil)
+		defer stop()
+		synctest.Wait()
+		mgr.AskAnew()
+		synctest.Wait()
+		if n := m.count("eth0"); n != 2 || slices.Contains(m.done(), "deconfigure eth0 10.0.0.1/24") {
+			t.Errorf("asked %d times, calls %v", n, m.done())
+		}
+		m.mu.Lock()
+		m.network, m.refuse["eth0"] = 7, 2
+		m.mu.Unlock()
+		mgr.AskAnew()
+		synctest.Wait()
+		if len(mgr.Addresses()) != 1 {
+			t.Error("no address while the new one is waited for")
+		}
+		time.Sleep(time.Second)
+		want := []string{"deconfigure eth0 10.0.0.1/24", "configure eth0 10.0.7.1/24 metric 201"}
+		if calls := m.done(); !slices.Equal(calls[len(calls)-2:], want) {
+			t.Errorf("calls %v, want %v in the end", calls, want)
+		}
+	})
+}
+
 func TestInterfacesComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine()

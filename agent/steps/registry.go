@@ -12,8 +12,9 @@ type Kind string
 
 // The kinds; their names are part of command names and of result keys.
 const (
-	Clean  Kind = "clean"
-	Deploy Kind = "deploy"
+	Clean   Kind = "clean"
+	Deploy  Kind = "deploy"
+	Service Kind = "service"
 )
 
 // Manager is the name our steps are listed under, and Version changes when
@@ -44,12 +45,15 @@ type Step struct {
 }
 
 // Registry is all there is. Priorities are those of ironic-python-agent; the
-// conductor's own write_image, at 80, asks for ours.
+// conductor's own write_image, at 80, asks for ours. Service steps have none:
+// a machine in service has a tenant's data on it, so they run by name only.
 func Registry() []Step {
 	return []Step{
 		{Clean, "deploy", "erase_devices_metadata", 99, true, eraseMetadata},
 		{Deploy, "deploy", "erase_devices_metadata", 0, false, eraseMetadata},
 		{Deploy, "deploy", "write_image", 0, false, writeImage},
+		{Service, "deploy", "erase_devices_metadata", 0, false, eraseMetadata},
+		{Service, "deploy", "write_image", 0, false, writeImage},
 	}
 }
 

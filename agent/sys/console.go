@@ -58,6 +58,21 @@ func (Linux) OnTerminal(cmd *exec.Cmd, tty *os.File) {
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 }
 
+// OnPipes makes cmd run as the leader of a session without a terminal, so
+// that it and what it starts can be signalled together.
+func (Linux) OnPipes(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+}
+
+// SignalSession signals the process group of a session's leader: without job
+// control, as in the ramdisk's shell, that is every program of the session.
+func (Linux) SignalSession(pid int, s unix.Signal) error {
+	if err := unix.Kill(-pid, s); err != nil {
+		return fmt.Errorf("signal %v to session %d: %w", s, pid, err)
+	}
+	return nil
+}
+
 // DeadChild is the process id of a child that has ended and was not waited
 // for; 0 when there is none. It stays as it is until ReapChild.
 func (Linux) DeadChild() (int, error) {

@@ -2,6 +2,7 @@ package sys
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -40,6 +41,44 @@ func (k *Kmsg) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
+}
+
+// FollowKernelLog gives every record of the kernel's log, from the oldest
+// there is, until ctx ends, and calls caughtUp when it has given all there
+// were. Records that were overwritten before they could be read are missing.
+func (Linux) FollowKernelLog(ctx context.Context, record func([]byte), caughtUp func()) error {
+	// Not blocking, so that waiting is done in the poller and closing ends it.
+	f, err := os.OpenFile("/dev/kmsg", os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read from
+	defer context.AfterFunc(ctx, func() { _ = f.Close() })()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, 8<<10)
+	for {
+		var n int
+		var readErr error
+		err := raw.Read(func(fd uintptr) bool { // false: wait for more
+			n, readErr = unix.Read(int(fd), buf) // one record
+			if errors.Is(readErr, unix.EAGAIN) {
+				caughtUp()
+			}
+			return !errors.Is(readErr, unix.EAGAIN)
+		})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(readErr, unix.EPIPE), errors.Is(readErr, unix.EINTR): // the oldest record was overwritten; a signal came
+			continue
+		case err != nil || readErr != nil:
+			return fmt.Errorf("read the kernel's log: %w", errors.Join(err, readErr))
+		}
+		record(buf[:n])
+	}
 }
 
 // KernelLog is what the kernel's log holds now, as dmesg prints it raw:

@@ -39,6 +39,7 @@ var rules = []rule{
 	{"conductor/bmc/*", []string{"conductor/bmc/*", "conductor/node", "proto/*"}, "drivers never import each other", true},
 	{"conductor/agents", []string{"conductor/node", "conductor/plan", "conductor/engine", "proto/*"}, "a face of the engine", true},
 	{"conductor/api/*", []string{"conductor/api/*", "conductor/node", "conductor/plan", "conductor/engine", "proto/*"}, "a face of the engine", true},
+	{"conductor/bootlog", []string{"proto/*"}, "files of text; knows names, not nodes", true},
 	{"conductor/bootpolicy", []string{"conductor/node", "conductor/plan", "conductor/engine", "proto/*", "pxe"}, "the bridge", true},
 	{"pxe/*", []string{"pxe/*"}, "boot knows nothing of nodes", true},
 	{"agent/*", []string{"agent/*", "proto/*", "images/disk/*", "images/configdrive"}, "a small ramdisk", true},

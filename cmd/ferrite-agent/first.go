@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent"
@@ -13,6 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/module"
 	"github.com/ferrite-metal/ferrite/agent/network"
 	"github.com/ferrite-metal/ferrite/agent/param"
+	"github.com/ferrite-metal/ferrite/agent/rescue"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
@@ -21,12 +24,14 @@ import (
 func first() {
 	kernel := sys.Linux{}
 	ctx := context.Background()
-	book := &logbook.Book{}
+	book, stream := &logbook.Book{}, &logbook.Stream{}
+	book.Add(stream) // first: the conductor is to see what the console sees
 	mountErr := boot.Mounts(kernel)
 	consoleErr := kernel.Console()
 	consoles := outputs(kernel, book)
 	line, lineErr := os.ReadFile(sys.Cmdline)
 	p, log, paramErr := parameters(book, string(line))
+	kernelLog(ctx, kernel, stream, log)
 	log.Info("agent started", "version", agent.Version, "memory", kernel.Memory())
 	for _, err := range []error{mountErr, consoleErr, lineErr, kernel.SetHostname("ferrite-agent"), network.Loopback()} {
 		if err != nil {
@@ -47,7 +52,10 @@ func first() {
 		defer close(settled)
 		drivers(ctx, kernel, p, log)
 	}()
-	err := agent.New(options(p, book, log, nics, settled)).Run(ctx)
+	o := options(p, book, log)
+	o.Network, o.Settled, o.Stream = nics, settled, stream
+	o.Rescue = func(p rescue.Password) error { return letIn(ctx, kernel, reaper, p, log) }
+	err := agent.New(o).Run(ctx)
 	log.Error("agent ended; the machine stays up for whoever comes to look", "err", err)
 	select {}
 }
@@ -63,10 +71,50 @@ func outputs(kernel sys.Linux, book *logbook.Book) []string {
 			book.Add(tty)
 		}
 	}
-	if kmsg, err := kernel.Kmsg("ferrite-agent"); err == nil {
+	if kmsg, err := kernel.Kmsg(logbook.KernelTag); err == nil {
 		book.Add(kmsg)
 	}
 	return consoles
+}
+
+// kernelLog adds the kernel's log to the stream: what there is before it
+// returns, so that the conductor reads things in their order, and from then on
+// what comes.
+func kernelLog(ctx context.Context, kernel sys.Linux, stream *logbook.Stream, log *slog.Logger) {
+	read := make(chan struct{})
+	caughtUp := sync.OnceFunc(func() { close(read) })
+	go func() { // for the life of the machine
+		defer caughtUp()
+		err := kernel.FollowKernelLog(ctx, func(record []byte) {
+			if line, ok := logbook.KernelLine(record); ok {
+				stream.Add(line)
+			}
+		}, caughtUp)
+		log.Warn("the conductor gets no more of the kernel's log", "err", err)
+	}()
+	<-read
+}
+
+// sshPort is where the rescue user logs in.
+const sshPort = ":22"
+
+// letIn starts the SSH server of a machine in rescue.
+func letIn(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, p rescue.Password, log *slog.Logger) error {
+	shell := boot.FindShell()
+	if shell == "" {
+		return errors.New("this ramdisk has no shell to log in to; build it with console commands")
+	}
+	s, err := rescue.Listen(ctx, sshPort, rescue.Options{
+		Password: p, Kernel: kernel, Programs: reaper, Shell: shell, Env: boot.Environment(), Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	log.Info("ssh is open", "user", rescue.User, "address", s.Address().String(), "host_key", s.Fingerprint())
+	go func() { // for the life of the machine
+		log.Error("ssh ended", "err", s.Serve(ctx))
+	}()
+	return nil
 }
 
 // shells offers a shell on every console.

@@ -35,13 +35,16 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	book := &logbook.Book{}
+	book, stream := &logbook.Book{}, &logbook.Stream{}
 	book.Add(os.Stderr)
+	book.Add(stream)
 	settled := make(chan struct{})
 	close(settled)
 	p, log, err := parameters(book, strings.Join(os.Args[1:], " "))
 	if err == nil {
-		err = agent.New(options(p, book, log, present{}, settled)).Run(ctx)
+		o := options(p, book, log)
+		o.Network, o.Settled, o.Stream = present{}, settled, stream
+		err = agent.New(o).Run(ctx)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("agent ended", "err", err)
@@ -60,14 +63,15 @@ func parameters(book *logbook.Book, cmdline string) (param.Params, *slog.Logger,
 	return p, log, err
 }
 
-// options puts an agent together for the machine this runs on.
-func options(p param.Params, book *logbook.Book, log *slog.Logger, n agent.Network, settled <-chan struct{}) agent.Options {
+// options puts an agent together for the machine this runs on; who calls it
+// adds what depends on whether the machine is the agent's own.
+func options(p param.Params, book *logbook.Book, log *slog.Logger) agent.Options {
 	if total := (sys.Linux{}).Memory(); total > 0 {
 		debug.SetMemoryLimit(total / 2) // the rest is the kernel's, and the ramdisk's itself
 	}
 	root := os.DirFS("/")
 	return agent.Options{
-		Params: p, Root: root, Kernel: sys.Linux{}, Network: n, Settled: settled,
+		Params: p, Root: root, Kernel: sys.Linux{},
 		Open: func(ctx context.Context, path string) (steps.Device, error) { return disk.OpenDevice(ctx, path) },
 		EFIVars: func() disk.EFIVars {
 			if inventory.BootMode(root) != "uefi" {

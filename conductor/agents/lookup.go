@@ -160,6 +160,7 @@ func (s *Server) answerLookup(w http.ResponseWriter, r *http.Request, n agentapi
 			PermittedImageFormats: []string{"raw", "qcow2"},
 			AgentSkipBMCDetect:    false,
 			FerriteProgress:       true,
+			FerriteLog:            s.logs != nil,
 		},
 		AgentToken:    token,
 		Metrics:       metrics{Backend: "noop", PrependHostReverse: true},

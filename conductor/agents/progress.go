@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -12,12 +11,8 @@ import (
 )
 
 // progress answers POST /ferrite/v1/agents/{uuid}/progress with 202 and no
-// body. The last word of the path may be left out.
-func (s *Server) progress(w http.ResponseWriter, r *http.Request) error {
-	uuid := strings.TrimSuffix(below(r, agentapi.ProgressPath), "/progress")
-	if !isUUID(uuid) {
-		return nodeapi.Routing(http.StatusNotFound, "")
-	}
+// body.
+func (s *Server) progress(w http.ResponseWriter, r *http.Request, uuid string) error {
 	raw, err := nodeapi.ReadBody(w, r, nodeapi.BodyLimit)
 	if err != nil {
 		return err
@@ -29,7 +24,7 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request) error {
 	if err := p.Validate(); err != nil {
 		return badRequest("%v", err)
 	}
-	err = s.conductor.Progress(r.Context(), strings.ToLower(uuid), p)
+	err = s.conductor.Progress(r.Context(), uuid, p)
 	if errors.Is(err, node.ErrNotFound) {
 		return noNode(uuid)
 	}

@@ -1,5 +1,5 @@
 // Package agents is the agent's side of a conductor: it answers what a ramdisk
-// calls (lookup, heartbeat, inspection data, progress), and it commands the
+// calls (lookup, heartbeat, inspection data, progress, log), and it commands the
 // agent in one.
 //
 // It translates between the wire and the engine; it decides nothing and writes
@@ -32,28 +32,42 @@ type Conductor interface {
 	// ContinueInspection takes what a ramdisk at from found.
 	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error)
 	Progress(ctx context.Context, uuid string, p agentapi.Progress) error
+	// CheckToken refuses a token that is not the one of this node's boot.
+	CheckToken(ctx context.Context, uuid, token string) error
+}
+
+// Logs keeps what machines log. boot names the boot: 16 hexadecimal digits.
+type Logs interface {
+	Append(node, boot string, first int64, lines []string) error
 }
 
 // Options is what a Server is made of.
 type Options struct {
 	Conductor Conductor
+	// Logs keeps what agents log; nil: they are not asked for it.
+	Logs Logs
 	// HeartbeatTimeout is how long an agent may be silent; 300 s when 0.
 	HeartbeatTimeout time.Duration
 	// FailureRate is how many calls a second one address may get wrong before
 	// it is turned away, FailureBurst how many at once; 20 and 100 when 0.
 	FailureRate, FailureBurst float64
+	// LogRate is how many bytes a second one node may log in the long run,
+	// LogBurst how many at once; 128 KiB and 4 MiB when 0.
+	LogRate, LogBurst float64
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
 }
 
 // Server answers what a ramdisk calls: lookup, heartbeat, inspection data,
-// progress. Anybody can call these, so whoever is wrong too often is turned
+// progress, log. Anybody can call these, so whoever is wrong too often is turned
 // away; who is right never is.
 type Server struct {
 	conductor Conductor
 	heartbeat time.Duration
-	failures  *limiter
+	failures  *limiter[netip.Addr]
 	decoding  chan struct{} // a place for each inspection that is taken in at a time
+	logs      Logs
+	logged    *limiter[string] // bytes, by node
 }
 
 // maxDecoding bounds the inspections taken in at a time: each is up to 16 MiB of
@@ -72,12 +86,19 @@ func NewServer(o Options) *Server {
 	if o.FailureBurst == 0 {
 		o.FailureBurst = 100
 	}
+	if o.LogRate == 0 {
+		o.LogRate = 128 << 10
+	}
+	if o.LogBurst == 0 {
+		o.LogBurst = 4 << 20
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	return &Server{
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout,
-		failures: newLimiter(o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
+		failures: newLimiter[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
+		logs: o.Logs, logged: newLimiter[string](o.LogRate, o.LogBurst, o.Now),
 	}
 }
 
@@ -91,7 +112,7 @@ func (s *Server) Handlers() map[string]Handler {
 		agentapi.LookupPath:             s.limited(http.MethodGet, s.lookup),
 		agentapi.HeartbeatPath:          s.limited(http.MethodPost, s.beat),
 		agentapi.ContinueInspectionPath: s.limited(http.MethodPost, s.continueInspection),
-		agentapi.ProgressPath:           s.limited(http.MethodPost, s.progress),
+		agentapi.AgentsPath:             s.limited(http.MethodPost, s.report),
 	}
 }
 
@@ -103,26 +124,38 @@ func (s *Server) limited(method string, h Handler) Handler {
 			return nodeapi.Routing(http.StatusMethodNotAllowed, "")
 		}
 		from := caller(r)
-		if !s.failures.allowed(from) {
+		if !s.failures.allowed(from, 1) {
 			w.Header().Set("Retry-After", "5")
 			return nodeapi.NewFault(http.StatusServiceUnavailable, "Too many failed calls from %s; try again in a few seconds", from)
 		}
 		err := h(w, r)
 		if blames(err) {
-			s.failures.failed(from)
+			s.failures.count(from, 1)
 		}
 		return err
 	}
 }
 
+// report answers what an agent tells of its own accord.
+func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
+	rest := below(r, agentapi.AgentsPath)
+	if uuid, ok := strings.CutSuffix(rest, agentapi.LogSuffix); ok && s.logs != nil && isUUID(uuid) {
+		return s.log(w, r, strings.ToLower(uuid))
+	}
+	if uuid := strings.TrimSuffix(rest, agentapi.ProgressSuffix); isUUID(uuid) { // the last word may be left out
+		return s.progress(w, r, strings.ToLower(uuid))
+	}
+	return nodeapi.Routing(http.StatusNotFound, "")
+}
+
 // blames reports whether an error is the caller's doing. A node that is
-// locked, or a fault of ours, is not.
+// locked, a machine that has much to tell, or a fault of ours, is not.
 func blames(err error) bool {
 	var fault *nodeapi.Fault
 	var refusal *node.Refusal
 	switch {
 	case errors.As(err, &fault):
-		return fault.Status < http.StatusInternalServerError
+		return fault.Status < http.StatusInternalServerError && fault.Status != http.StatusTooManyRequests
 	case errors.As(err, &refusal):
 		return refusal.Kind == node.Invalid || refusal.Kind == node.NotFound
 	}

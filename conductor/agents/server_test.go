@@ -88,6 +88,16 @@ func (s *scripted) Progress(_ context.Context, uuid string, p agentapi.Progress)
 	return nil
 }
 
+func (s *scripted) CheckToken(_ context.Context, uuid, token string) error {
+	switch {
+	case uuid != aNode:
+		return node.Refuse(node.NotFound, "no %s", uuid)
+	case token != aToken:
+		return node.Refuse(node.Invalid, "Invalid or missing agent token received.")
+	}
+	return nil
+}
+
 // answered is what a request was answered.
 type answered struct {
 	status int
@@ -305,9 +315,9 @@ func TestLimiter(t *testing.T) {
 
 // TestLimiterIsBounded: a flood from forged addresses costs bounded memory.
 func TestLimiterIsBounded(t *testing.T) {
-	l := newLimiter(1, 3, time.Now)
+	l := newLimiter[netip.Addr](1, 3, time.Now)
 	for i := range 3 * maxCallers {
-		l.failed(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
+		l.count(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 1)
 	}
 	if len(l.buckets) > maxCallers {
 		t.Errorf("%d callers are remembered", len(l.buckets))

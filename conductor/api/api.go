@@ -29,6 +29,8 @@ type Options struct {
 	// Boot is the boot service beside this conductor; nil when there is none:
 	// reservations are kept for the next start with one.
 	Boot Boot
+	// Logs has what machines logged; nil when none is kept.
+	Logs Logs
 	// Mounts are handlers by path prefix that are served beside the resources:
 	// what agents call, a user interface. Their errors end as the API's own do.
 	Mounts map[string]Handler
@@ -44,6 +46,8 @@ type Handler = func(w http.ResponseWriter, r *http.Request) error
 type API struct {
 	conductor Conductor
 	boot      Boot
+	logs      Logs
+	readers   chan struct{} // a place for everybody who reads a log
 	log       *slog.Logger
 	echo      *echo.Echo
 	nodes     *table[node.Node]
@@ -64,7 +68,7 @@ func New(o Options) *API {
 		o.Boot = noBoot{}
 	}
 	a := &API{
-		conductor: o.Conductor, boot: o.Boot, log: o.Log, echo: echo.New(),
+		conductor: o.Conductor, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), log: o.Log, echo: echo.New(),
 		nodes: nodeTable(), ports: portTable(), cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), started: time.Now(),
 	}
 	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
@@ -86,7 +90,8 @@ func (a *API) routes() []route {
 	var all []route
 	for _, resource := range [][]route{
 		a.rootRoutes(), a.nodeRoutes(), a.stateRoutes(), a.managementRoutes(), a.recordRoutes(),
-		a.portRoutes(), a.traitRoutes(), a.templateRoutes(), a.runbookRoutes(), a.driverRoutes(), a.conductorRoutes(), a.ferriteRoutes(), a.leaseRoutes(),
+		a.portRoutes(), a.traitRoutes(), a.templateRoutes(), a.runbookRoutes(), a.driverRoutes(), a.conductorRoutes(),
+		a.ferriteRoutes(), a.logRoutes(), a.leaseRoutes(),
 	} {
 		all = append(all, resource...)
 	}

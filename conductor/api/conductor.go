@@ -8,6 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Conductor is what the API needs of the engine. A ref is a UUID or a name;
@@ -105,4 +106,10 @@ type Boot interface {
 	Reservable(ip netip.Addr) error
 	// Reload takes over the leases on record.
 	Reload(ctx context.Context) error
+}
+
+// Logs has what machines logged. Stream gives it to emit in pieces, and ends
+// with ctx or with the first error of that.
+type Logs interface {
+	Stream(ctx context.Context, node string, q nodeapi.LogQuery, emit func([]byte) error) error
 }

@@ -27,9 +27,10 @@ type Config struct {
 	Settings plan.Settings // Host names this conductor, and owns leases
 	Log      *slog.Logger
 
-	Now     func() time.Time // the clock; time.Now when nil
-	Workers int              // effects carried out at a time; 64 when 0
-	Retries int              // tries of an effect that fails for a passing reason; 4 when 0
+	BootLogs BootLogs         // nil: none are kept
+	Now      func() time.Time // the clock; time.Now when nil
+	Workers  int              // effects carried out at a time; 64 when 0
+	Retries  int              // tries of an effect that fails for a passing reason; 4 when 0
 }
 
 // Engine runs the nodes of one conductor. It is safe for concurrent use.

@@ -78,6 +78,12 @@ type AgentClient interface {
 	Commands(ctx context.Context, a node.Agent) ([]agentapi.Result, error)
 }
 
+// BootLogs keeps what machines logged, by node.
+type BootLogs interface {
+	// Forget removes the logs of a node that is no more.
+	Forget(uuid string) error
+}
+
 // ConfigDrives turns what an operator gave as config drive into what an agent
 // takes: the base64 of a gzipped ISO, or a URL. hostname and uuid fill what
 // the operator left out.

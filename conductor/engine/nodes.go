@@ -188,6 +188,11 @@ func (e *Engine) DeleteNode(ctx context.Context, ref string) error {
 		return err
 	}
 	e.memory.forget(n.UUID)
+	if e.BootLogs != nil {
+		if err := e.BootLogs.Forget(n.UUID); err != nil {
+			e.Log.Warn("the logs of a deleted node stay until the next start", "node", n.UUID, "err", err)
+		}
+	}
 	return nil
 }
 

@@ -252,17 +252,25 @@ func sameHost(configured string, addrs ...string) bool {
 
 // Progress takes how far the agent's step has come.
 func (e *Engine) Progress(ctx context.Context, uuid string, p agentapi.Progress) error {
-	token, known := e.memory.token(uuid)
+	if err := e.CheckToken(ctx, uuid, p.AgentToken); err != nil {
+		return err
+	}
+	e.memory.report(uuid, p, e.Now())
+	return nil
+}
+
+// CheckToken refuses a token that is not the one this node's boot was given.
+func (e *Engine) CheckToken(ctx context.Context, uuid, token string) error {
+	want, known := e.memory.token(uuid)
 	if !known {
 		n, err := e.node(ctx, uuid)
 		if err != nil {
 			return err
 		}
-		token = n.Agent.Token
+		want = n.Agent.Token
 	}
-	if token == "" || !sameToken(token, p.AgentToken) {
+	if want == "" || !sameToken(want, token) {
 		return node.Refuse(node.Invalid, "Invalid or missing agent token received.")
 	}
-	e.memory.report(uuid, p, e.Now())
 	return nil
 }

@@ -18,11 +18,13 @@ const (
 	LookupPath             = "/v1/lookup"
 	HeartbeatPath          = "/v1/heartbeat/" // + node UUID
 	ContinueInspectionPath = "/v1/continue_inspection"
-	// ProgressPath is Ferrite's own (+ node UUID + ProgressSuffix): Ironic
-	// refuses unknown keys in a heartbeat, so progress has a road of its own.
-	// An agent uses it only when Config.FerriteProgress said so.
-	ProgressPath   = "/ferrite/v1/agents/"
+	// AgentsPath is Ferrite's own (+ node UUID + a suffix): Ironic refuses
+	// unknown keys in a heartbeat, so progress and the log have roads of their
+	// own. An agent uses them only when the lookup's answer said so, by
+	// FerriteProgress and FerriteLog.
+	AgentsPath     = "/ferrite/v1/agents/"
 	ProgressSuffix = "/progress"
+	LogSuffix      = "/log"
 )
 
 // Headers the agent sends to the conductor.
@@ -72,6 +74,8 @@ type LookupConfig struct {
 	AgentSkipBMCDetect         bool     `json:"agent_skip_bmc_detect"`
 	// FerriteProgress is true when the conductor takes Progress reports.
 	FerriteProgress bool `json:"ferrite_progress,omitempty"`
+	// FerriteLog is true when the conductor takes LogLines.
+	FerriteLog bool `json:"ferrite_log,omitempty"`
 }
 
 // Heartbeat is the body of POST /v1/heartbeat/{uuid}; the answer is 202.
@@ -124,6 +128,23 @@ type Progress struct {
 	Done       int64  `json:"done"`
 	Total      int64  `json:"total"`
 }
+
+// LogLines is the body of POST /ferrite/v1/agents/{uuid}/log, as it is or with
+// Content-Encoding gzip; the answer is 202, or 429 when it was too much at
+// once. First is the number of the first line, counted from this agent's
+// start: by it a conductor knows lines that it was sent before, when its
+// answer did not arrive. What the agent had to drop is said in a line.
+type LogLines struct {
+	AgentToken string   `json:"agent_token"`
+	First      int64    `json:"first"`
+	Lines      []string `json:"lines"`
+}
+
+// Limits on one LogLines: bytes of JSON, unpacked, and lines.
+const (
+	MaxLogBody  = 1 << 20
+	MaxLogLines = 10_000
+)
 
 // Command asks the agent for something: POST /v1/commands/ with
 // agent_token and wait in the query.

@@ -81,6 +81,14 @@ type BootloaderParams struct {
 	IgnoreBootloaderError bool   `json:"ignore_bootloader_failure,omitempty"`
 }
 
+// RescueParams are those of rescue.finalize_rescue: the password of the user
+// rescue, or with Hashed its crypt(3) form, which Ironic makes with SHA-256 or
+// SHA-512 ([conductor]rescue_password_hash_algorithm).
+type RescueParams struct {
+	RescuePassword string `json:"rescue_password"`
+	Hashed         bool   `json:"hashed"`
+}
+
 // SystemLogs is the command_result of log.collect_system_logs: base64 of a
 // tar.gz.
 type SystemLogs struct {

@@ -40,6 +40,19 @@ func (p Progress) Validate() error {
 	return nil
 }
 
+// Validate refuses lines no node or place can be found for.
+func (l LogLines) Validate() error {
+	switch {
+	case l.AgentToken == "":
+		return fmt.Errorf("log: agent_token is missing")
+	case l.First < 0:
+		return fmt.Errorf("log: first %d is the number of a line and cannot be negative", l.First)
+	case len(l.Lines) > MaxLogLines:
+		return fmt.Errorf("log: %d lines, at most %d are taken at once", len(l.Lines), MaxLogLines)
+	}
+	return nil
+}
+
 // Validate refuses image information nothing can be written from: without a
 // checksum nobody can tell what ends up on the disk.
 func (i ImageInfo) Validate() error {

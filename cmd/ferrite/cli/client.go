@@ -102,6 +102,33 @@ func (c *client) send(ctx context.Context, method, path string, body []byte) ([]
 	return reply, nil, nil
 }
 
+// stream sends a request and copies the answer to w for as long as it lasts.
+func (c *client) stream(ctx context.Context, path string, w io.Writer) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	if err != nil {
+		return fmt.Errorf("GET %s: %w", path, err)
+	}
+	req.Header.Set("User-Agent", c.agent)
+	lasting := *c.http
+	lasting.Timeout = 0 // of the whole answer
+	resp, err := lasting.Do(req)
+	if err != nil {
+		return c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusBadRequest {
+		reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+		if err != nil {
+			return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
+		}
+		return nodeapi.ParseFault(resp.StatusCode, reply)
+	}
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
+	}
+	return nil
+}
+
 // errOlder: the server is older than us; the request is to be sent again.
 var errOlder = errors.New("the server speaks an older microversion")
 

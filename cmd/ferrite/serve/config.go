@@ -62,7 +62,7 @@ type Config struct {
 func flags(f *pflag.FlagSet) {
 	d := plan.DefaultSettings()
 	f.String("config", "", "YAML `file` with any of these settings (flags beat FERRITE_* variables, which beat the file)")
-	f.String("data-dir", "/var/lib/ferrite", "`folder` of the database; made if missing, mode 0700, locked while running")
+	f.String("data-dir", "/var/lib/ferrite", "`folder` of the database and the machines' logs; made if missing, mode 0700, locked while running")
 	f.String("api-address", "127.0.0.1:6385", "`host:port` of the REST API")
 	f.String("auth", "none", "authentication of operators: none")
 	f.StringSlice("hardware-types", []string{"redfish", "fake-hardware"}, "enabled hardware types: fake-hardware, redfish, ipmi")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -64,9 +65,13 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	logs, err := bootlog.Open(t.TempDir(), bootlog.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	c := &conductor{url: "http://" + l.Addr().String(), log: &syncBuffer{}, stop: stop, err: make(chan error, 1)}
-	go func() { c.err <- serve(ctx, conf, eng, l, boot, log) }()
+	go func() { c.err <- serve(ctx, conf, eng, logs, l, boot, log) }()
 	t.Cleanup(func() { c.end(t) })
 	return c, boot
 }

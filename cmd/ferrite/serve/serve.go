@@ -20,8 +20,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -88,8 +90,12 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	for name, d := range drivers.Types() {
 		bmcs[name] = d
 	}
+	logs, err := bootlog.Open(filepath.Join(c.DataDir, "logs"), bootlog.Limits{})
+	if err != nil {
+		return err
+	}
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Settings: c.settings(), Log: log,
+		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, BootLogs: logs, Settings: c.settings(), Log: log,
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {
@@ -99,11 +105,33 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	if err := eng.Recover(ctx); err != nil {
 		return fmt.Errorf("take up the nodes of the last run: %w", err)
 	}
+	if err := sweep(ctx, eng, logs); err != nil {
+		return fmt.Errorf("logs of deleted nodes: %w", err)
+	}
 	boot, err := c.listenBoot(ctx, eng, listener.Addr(), log)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, c, eng, listener, boot, log)
+	return serve(ctx, c, eng, logs, listener, boot, log)
+}
+
+// sweep removes the logs of nodes that were deleted while nobody could.
+func sweep(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error {
+	nodes, err := logs.Nodes()
+	if err != nil {
+		return err
+	}
+	for _, uuid := range nodes {
+		_, err := eng.Node(ctx, uuid)
+		var refusal *node.Refusal
+		if errors.As(err, &refusal) && refusal.Kind == node.NotFound {
+			err = logs.Forget(uuid)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c Config) settings() plan.Settings {
@@ -140,11 +168,11 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, api net.Addr
 
 // serve runs the parts until ctx ends or one of them fails; then it ends the
 // others, the API first, so that nothing is promised that is not kept.
-func serve(ctx context.Context, c Config, eng *engine.Engine, l net.Listener, boot *bootserver.Server, log *slog.Logger) error {
+func serve(ctx context.Context, c Config, eng *engine.Engine, logs *bootlog.Keeper, l net.Listener, boot *bootserver.Server, log *slog.Logger) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	ramdisks := agents.NewServer(agents.Options{Conductor: eng, HeartbeatTimeout: c.HeartbeatTimeout})
-	options := api.Options{Conductor: eng, Log: log, Mounts: ramdisks.Handlers()}
+	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout})
+	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil *Server in an interface would not be nil
 		options.Boot = boot
 	}

@@ -272,3 +272,41 @@ func TestPool(t *testing.T) {
 		}
 	}
 }
+
+// TestBootLogs: logs outlive a restart, and go with their node, also when it
+// was deleted while nobody could remove them.
+func TestBootLogs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	c := start(t, dir)
+	n := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
+	id := fmt.Sprint(n["uuid"])
+	c.end(t)
+	const gone = "11111111-2222-4333-8444-555555555555"
+	for _, node := range []string{id, gone} {
+		folder := filepath.Join(dir, "logs", node)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "00000001-00000000000000aa.log"), []byte("a line\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c = start(t, dir)
+	defer c.end(t)
+	if _, err := os.Stat(filepath.Join(dir, "logs", gone)); !os.IsNotExist(err) {
+		t.Errorf("the log of a node that is no more: %v", err)
+	}
+	res, err := http.Get(c.url + "/ferrite/v1/nodes/n1/logs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	if err != nil || string(text) != "a line\n" {
+		t.Errorf("the log %q %v", text, err)
+	}
+	c.call(t, "DELETE", "/v1/nodes/n1", nil, 204)
+	if _, err := os.Stat(filepath.Join(dir, "logs", id)); !os.IsNotExist(err) {
+		t.Errorf("the log of a deleted node: %v", err)
+	}
+}

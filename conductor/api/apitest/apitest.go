@@ -44,7 +44,7 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); c.Engine.Run(ctx) }()
-	options := api.Options{Conductor: c.Engine, Log: log}
+	options := api.Options{Conductor: c.Engine, Logs: logs{}, Log: log}
 	if mounts != nil {
 		options.Mounts = mounts(c.Engine)
 	}

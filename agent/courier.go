@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/logbook"
+	"github.com/ferrite-metal/ferrite/agent/sys"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Figures of sending the log: how often, how much at once, and how long to
+// wait at most after the conductor did not take it.
+const (
+	courierEvery  = time.Second
+	courierBytes  = 256 << 10
+	courierLines  = 5000
+	courierPause  = 30 * time.Second
+	courierLeaves = 5 * time.Second // for the last of it, when the agent hands over
+)
+
+// LogTaker takes log lines.
+type LogTaker interface {
+	Log(ctx context.Context, nodeUUID string, l agentapi.LogLines) error
+}
+
+// courier carries the log to the conductor. The stream it takes from never
+// waits for it.
+type courier struct {
+	to     LogTaker
+	state  *state
+	stream *logbook.Stream
+	log    *slog.Logger
+}
+
+// run carries until ctx ends. A conductor that did not ask for the log is not
+// bothered, and nothing is kept for it any longer.
+func (c *courier) run(ctx context.Context) {
+	if !c.state.config().FerriteLog {
+		c.stream.Close()
+		return
+	}
+	for pause := courierEvery; sys.Sleep(ctx, pause); {
+		if err := c.send(ctx); err != nil && ctx.Err() == nil {
+			pause = min(2*pause, courierPause)
+			c.log.Debug("log not taken", "err", err, "again_in", pause)
+			continue
+		}
+		pause = courierEvery
+	}
+}
+
+// send carries everything there is now.
+func (c *courier) send(ctx context.Context) error {
+	for {
+		first, lines := c.stream.Next(courierBytes, courierLines)
+		if len(lines) == 0 {
+			return nil
+		}
+		if err := c.to.Log(ctx, c.state.uuid(), agentapi.LogLines{AgentToken: c.state.token(), First: max(first, 0), Lines: lines}); err != nil {
+			return err
+		}
+		c.stream.Taken(first + int64(len(lines)))
+	}
+}
+
+// finish carries what is left, for the last time.
+func (c *courier) finish(ctx context.Context) {
+	if c.state.config().FerriteLog {
+		ctx, cancel := context.WithTimeout(ctx, courierLeaves)
+		defer cancel()
+		if err := c.send(ctx); err != nil {
+			c.log.Debug("the end of the log not taken", "err", err)
+		}
+	}
+	c.stream.Close()
+}

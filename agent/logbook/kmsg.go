@@ -1,0 +1,31 @@
+package logbook
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// KernelTag begins the lines the agent itself puts into the kernel's log.
+const KernelTag = "ferrite-agent"
+
+// KernelLine makes a line as dmesg shows it of a record of /dev/kmsg (the
+// kernel's Documentation/ABI/testing/dev-kmsg): "level,sequence,microseconds,
+// flags;text", and more lines with what a program may want to know. It is
+// false for what is no record, and for the agent's own lines, which have come
+// by another way.
+func KernelLine(record []byte) (string, bool) {
+	head, rest, ok := strings.Cut(string(record), ";")
+	fields := strings.Split(head, ",")
+	if !ok || len(fields) < 3 {
+		return "", false
+	}
+	micros, err := strconv.ParseInt(fields[2], 10, 64)
+	text, _, _ := strings.Cut(rest, "\n")
+	if err != nil || micros < 0 || strings.HasPrefix(text, KernelTag+":") {
+		return "", false
+	}
+	at := time.Duration(micros) * time.Microsecond
+	return fmt.Sprintf("[%5d.%06d] %s", at/time.Second, at%time.Second/time.Microsecond, text), true
+}

@@ -1,0 +1,235 @@
+package rescue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// session is one channel: requests prepare it, one of them starts a program,
+// and it ends when that does.
+type session struct {
+	*Server
+	channel ssh.Channel
+	log     *slog.Logger
+	env     []string
+	pty     *os.File      // nil: without a terminal
+	tty     *os.File      // the program's side
+	cmd     *exec.Cmd     // nil before it is started
+	ended   chan struct{} // closed with the program
+
+	mu  sync.Mutex
+	pid int // of the program; 0 before it runs and after its end
+}
+
+func newSession(s *Server, channel ssh.Channel, log *slog.Logger) *session {
+	return &session{Server: s, channel: channel, log: log, env: append([]string(nil), s.Env...), ended: make(chan struct{})}
+}
+
+// handlers is every request a session knows. One that is not here is refused,
+// subsystems (sftp) among them.
+func (s *session) handlers(ctx context.Context) map[string]func(payload []byte) error {
+	return map[string]func([]byte) error{
+		"pty-req":       s.openPTY,
+		"window-change": s.changeWindow,
+		"env":           s.setEnv,
+		"signal":        s.signal,
+		"shell":         func([]byte) error { return s.start(exec.CommandContext(ctx, s.Shell)) },
+		"exec": func(payload []byte) error {
+			r, err := read[execRequest](payload)
+			if err != nil {
+				return err
+			}
+			s.log.Info("command by ssh")
+			return s.start(exec.CommandContext(ctx, s.Shell, "-c", r.Command))
+		},
+	}
+}
+
+// serve answers requests until the program or the client is gone.
+func (s *session) serve(ctx context.Context, requests <-chan *ssh.Request) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	handlers := s.handlers(ctx)
+	for r := range requests {
+		err := fmt.Errorf("request %q is not known", r.Type)
+		if handle := handlers[r.Type]; handle != nil {
+			err = handle(r.Payload)
+		}
+		if err != nil {
+			s.log.Debug("ssh request refused", "err", err)
+		}
+		if r.WantReply {
+			_ = r.Reply(err == nil, nil) // the client may be gone
+		}
+	}
+	cancel()           // tells the program, if it still runs
+	s.closeTerminals() // what is left on the terminal must not keep the session
+	if s.started() {
+		<-s.ended
+	}
+	_ = s.channel.Close() // closed already when the program ended first
+}
+
+func (s *session) openPTY(payload []byte) error {
+	r, err := read[ptyRequest](payload)
+	if err != nil {
+		return err
+	}
+	if s.pty != nil || s.started() {
+		return errors.New("pty-req: there is a terminal, or a program without one")
+	}
+	if s.pty, s.tty, err = s.Kernel.OpenPTY(); err != nil {
+		s.log.Warn("no terminal for ssh", "err", err)
+		return err
+	}
+	if term, err := (envRequest{"TERM", r.Term}).variable(); err == nil && r.Term != "" {
+		s.env = append(s.env, term)
+	}
+	return s.setWindow(r.Columns, r.Rows)
+}
+
+func (s *session) changeWindow(payload []byte) error {
+	r, err := read[windowChange](payload)
+	if err != nil {
+		return err
+	}
+	return s.setWindow(r.Columns, r.Rows)
+}
+
+// setWindow tells the terminal its size, and thereby the program (SIGWINCH).
+func (s *session) setWindow(columns, rows uint32) error {
+	if s.pty == nil {
+		return errors.New("window-change: the session has no terminal")
+	}
+	const most = 1<<16 - 1
+	return s.Kernel.SetWindow(s.pty, uint16(min(columns, most)), uint16(min(rows, most)))
+}
+
+func (s *session) setEnv(payload []byte) error {
+	r, err := read[envRequest](payload)
+	if err != nil {
+		return err
+	}
+	v, err := r.variable()
+	if err == nil && len(s.env) >= len(s.Env)+maxEnv {
+		err = fmt.Errorf("more than %d environment variables", maxEnv)
+	}
+	if err == nil {
+		s.env = append(s.env, v)
+	}
+	return err
+}
+
+func (s *session) signal(payload []byte) error {
+	r, err := read[signalRequest](payload)
+	if err != nil {
+		return err
+	}
+	sig, known := signals()[strings.TrimPrefix(r.Name, "SIG")]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !known || s.pid == 0 {
+		return fmt.Errorf("signal %.20q: it is unknown, or no program runs", r.Name)
+	}
+	return s.Kernel.SignalSession(s.pid, sig)
+}
+
+// start runs the session's one program.
+func (s *session) start(cmd *exec.Cmd) error {
+	if s.started() {
+		return errors.New("a session runs one program only")
+	}
+	cmd.Dir, cmd.Env = "/", s.env
+	cmd.Cancel = func() error { return s.Kernel.SignalSession(cmd.Process.Pid, syscall.SIGHUP) }
+	cmd.WaitDelay = hangupTime
+	pump, err := s.connect(cmd)
+	if err == nil {
+		err = s.Programs.Start(cmd)
+	}
+	if err != nil {
+		s.log.Warn("program not started by ssh", "program", cmd.Path, "err", err)
+		return err
+	}
+	s.mu.Lock()
+	s.pid = cmd.Process.Pid
+	s.mu.Unlock()
+	s.cmd = cmd
+	drained := pump()
+	go func() { // ends with the program, which ends with its client
+		defer close(s.ended)
+		err := s.Programs.Wait(cmd)
+		s.mu.Lock()
+		s.pid = 0
+		s.mu.Unlock()
+		<-drained
+		s.report(cmd, err)
+	}()
+	return nil
+}
+
+func (s *session) started() bool { return s.cmd != nil }
+
+// connect ties cmd to the channel. What it returns begins to carry bytes; the
+// channel that returns is closed when all that the program said is sent.
+func (s *session) connect(cmd *exec.Cmd) (pump func() <-chan struct{}, err error) {
+	drained := make(chan struct{})
+	if s.pty == nil {
+		s.Kernel.OnPipes(cmd)
+		cmd.Stdout, cmd.Stderr = s.channel, s.channel.Stderr() // sent by the time Wait returns
+		stdin, err := cmd.StdinPipe()
+		return func() <-chan struct{} {
+			go func() { // ends with the channel or the program
+				_, _ = io.Copy(stdin, s.channel) // who is read no longer need not be told
+				_ = stdin.Close()                // as above
+			}()
+			close(drained)
+			return drained
+		}, err
+	}
+	s.Kernel.OnTerminal(cmd, s.tty)
+	return func() <-chan struct{} {
+		_ = s.tty.Close() // the program has its own; while we had one, its end could not be seen
+		go func() {       // ends with the channel or the terminal
+			_, _ = io.Copy(s.pty, s.channel) // as above
+			_, _ = s.pty.Write([]byte{4})    // the client says no more: Ctrl-D
+		}()
+		go func() { // ends with the last program on the terminal
+			defer close(drained)
+			_, _ = io.Copy(s.channel, s.pty) // EIO is how a terminal ends
+		}()
+		return drained
+	}, nil
+}
+
+// report tells the client how the program ended, and closes the channel.
+func (s *session) report(cmd *exec.Cmd, err error) {
+	name, payload := "exit-status", ssh.Marshal(exitStatus{255})
+	if state := cmd.ProcessState; state != nil {
+		status, _ := state.Sys().(syscall.WaitStatus)
+		payload = ssh.Marshal(exitStatus{uint32(status.ExitStatus())})
+		if status.Signaled() {
+			name, payload = "exit-signal", ssh.Marshal(exitSignal{Name: signalName(status.Signal()), CoreDumped: status.CoreDump()})
+		}
+	}
+	s.log.Debug("program by ssh ended", "err", err)
+	_, _ = s.channel.SendRequest(name, false, payload) // the client may be gone
+	_ = s.channel.Close()                              // as above
+}
+
+// closeTerminals hangs up on whoever is still there.
+func (s *session) closeTerminals() {
+	if s.pty != nil {
+		_ = s.pty.Close() // a terminal
+		_ = s.tty.Close() // closed already when a program was started
+	}
+}

@@ -1,0 +1,117 @@
+// Package bootlog keeps what machines logged while they ran the ramdisk: per
+// node and per boot, in files, bounded in number and size, so that it can be
+// read while it comes in, after the boot and after the conductor's restart.
+//
+// It must not know what a node is doing or why it logs. What it is given comes
+// from machines that may be hostile: names are checked before they become
+// paths, and lines are made harmless when they arrive, so that files, tails
+// and streams can be shown on a terminal by whatever means.
+package bootlog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+)
+
+// Limits bound what is kept of one node.
+type Limits struct {
+	Boots int   // the oldest is dropped first; 5 when 0
+	Bytes int64 // of one boot, of which the oldest lines are dropped; 4 MiB when 0
+}
+
+// Keeper keeps the logs of all nodes. It is safe for several goroutines.
+type Keeper struct {
+	dir    string
+	limits Limits
+
+	mu      sync.Mutex
+	shelves map[string]*shelf // by node, those that were asked for
+}
+
+// Open keeps logs in a folder, which is made when it is not there.
+func Open(dir string, l Limits) (*Keeper, error) {
+	if l.Boots == 0 {
+		l.Boots = 5
+	}
+	if l.Bytes == 0 {
+		l.Bytes = 4 << 20
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("boot logs: %w", err)
+	}
+	return &Keeper{dir: dir, limits: l, shelves: map[string]*shelf{}}, nil
+}
+
+// Append adds lines to the log of one boot of a node; a boot not seen before
+// begins a new log. boot is 16 hexadecimal digits that no other boot has.
+// first is the number of the first line, counted by the machine: lines that
+// came before, when our answer was lost, are not taken twice.
+func (k *Keeper) Append(node, boot string, first int64, lines []string) error {
+	if !validBoot(boot) {
+		return fmt.Errorf("boot log of %s: boot %q is not 16 hexadecimal digits", node, boot)
+	}
+	s, err := k.shelf(node)
+	if err != nil {
+		return err
+	}
+	return s.add(boot, first, lines)
+}
+
+// Forget removes all logs of a node.
+func (k *Keeper) Forget(node string) error {
+	s, err := k.shelf(node)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	delete(k.shelves, node)
+	k.mu.Unlock()
+	return s.remove()
+}
+
+// Nodes are those with a log.
+func (k *Keeper) Nodes() ([]string, error) {
+	entries, err := os.ReadDir(k.dir)
+	if err != nil {
+		return nil, fmt.Errorf("boot logs: %w", err)
+	}
+	var nodes []string
+	for _, e := range entries {
+		if e.IsDir() && validNode(e.Name()) {
+			nodes = append(nodes, e.Name())
+		}
+	}
+	return nodes, nil
+}
+
+// shelf is the logs of one node, read from the folder the first time.
+func (k *Keeper) shelf(node string) (*shelf, error) {
+	if !validNode(node) {
+		return nil, fmt.Errorf("boot log: node %q is not a UUID in lower case", node)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s, known := k.shelves[node]; known {
+		return s, nil
+	}
+	s, err := openShelf(filepath.Join(k.dir, node), k.limits)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("boot log of %s: %w", node, err)
+	}
+	k.shelves[node] = s
+	return s, nil
+}
+
+// The names that may become paths: they have no dot and no slash in them.
+var (
+	nodeName = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	bootName = regexp.MustCompile(`^[0-9a-f]{16}$`)
+)
+
+func validNode(name string) bool { return nodeName.MatchString(name) }
+func validBoot(name string) bool { return bootName.MatchString(name) }
