@@ -88,7 +88,7 @@ func (j *job) validatePower(ctx context.Context) (any, error) {
 	if err := j.bmc.Validate(j.n); err != nil {
 		return nil, node.Refuse(node.Invalid, "%v", err)
 	}
-	p, err := j.bmc.PowerState(ctx, j.n)
+	p, err := j.readPower(ctx, j.bmc, j.n)
 	return plan.Validated{PowerState: p}, err
 }
 

@@ -175,11 +175,8 @@ func (e *Engine) DeleteNode(ctx context.Context, ref string) error {
 	case !n.Maintenance && !deletable[n.ProvisionState]:
 		return node.Refuse(node.Conflict, "Can not delete node %q while it is in provision state %q. Valid provision states to perform deletion are: enroll, manageable, available, adopt failed; or set the node into maintenance first.", n.UUID, n.ProvisionState)
 	}
-	if _, err := e.commit(ctx, node.Change{Delete: n.UUID}); err != nil {
-		return err
-	}
-	e.memory.forget(n.UUID)
-	return nil
+	_, err = e.commit(ctx, node.Change{Delete: n.UUID})
+	return err
 }
 
 // Provision asks for a verb. It returns once the verb is taken; what follows
@@ -201,13 +198,15 @@ func (e *Engine) SetPower(ctx context.Context, ref string, target node.PowerStat
 }
 
 // SetMaintenance takes a node out of service or back into it, which also
-// clears its fault.
+// clears its fault. A power failure is cleared either way: maintenance that an
+// operator has asked for does not end by itself.
 func (e *Engine) SetMaintenance(ctx context.Context, ref string, on bool, reason string) error {
 	_, err := e.edit(ctx, ref, func(n *node.Node) error {
 		n.Maintenance, n.MaintenanceReason = on, ""
 		if on {
 			n.MaintenanceReason = reason
-		} else {
+		}
+		if !on || n.Fault == plan.PowerFailure {
 			n.Fault = ""
 		}
 		return nil

@@ -61,7 +61,7 @@ func (j *job) powerBecomes(ctx context.Context, want node.PowerState, within tim
 	end := j.Now().Add(within)
 	for wait := powerPollFirst; ; wait = min(2*wait, powerPollMost) {
 		call, cancel := context.WithTimeout(ctx, bmcCall)
-		is, err := j.bmc.PowerState(call, j.n)
+		is, err := j.readPower(call, j.bmc, j.n)
 		cancel()
 		if err != nil {
 			return false, fmt.Errorf("read the power state: %w", err)
