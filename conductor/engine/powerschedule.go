@@ -16,12 +16,13 @@ import (
 // few words for each node, never the node, and only what may be forgotten.
 type schedule struct {
 	mu    sync.Mutex
-	turns map[string]*turn // of every node, by UUID
-	queue turnQueue        // of those that wait for their reading, the next first
-	asked map[string]bool  // the BMCs that are being asked
-	weak  int              // readings under way of BMCs that did not answer the last time
-	most  int              // how many of those there may be
-	dealt uint32           // turns given out so far
+	turns map[string]*turn   // of every node, by UUID
+	well  turnQueue          // waiting for their reading
+	weak  turnQueue          // likewise, but the BMC did not answer the last time
+	asked map[string][]*turn // by BMC that is being asked, who waits for the end of that
+	tried int                // readings of weak BMCs under way
+	most  int                // how many of those there may be
+	dealt uint32             // turns given out so far
 }
 
 // turn is a node's place in the schedule.
@@ -32,27 +33,28 @@ type turn struct {
 	every time.Duration // 0: its power is not to be read now
 	phase uint32        // which part of every interval is the node's, in 1/2^32
 	due   time.Time
-	place int // in the queue, -1 while it is not there
-	busy  bool
-	lost  bool      // in maintenance because its BMC does not answer
-	read  time.Time // the last reading that was answered, whoever asked
+	queue *turnQueue // where it waits, nil while it does not
+	place int        // in the queue
+	busy  bool       // being read
+	lost  bool       // in maintenance because its BMC does not answer
+	read  time.Time  // the last reading that was answered, whoever asked
 	tally plan.PowerTally
 }
 
 func newSchedule(workers int) *schedule {
-	return &schedule{turns: map[string]*turn{}, asked: map[string]bool{}, most: max(1, workers/2)}
+	return &schedule{turns: map[string]*turn{}, asked: map[string][]*turn{}, most: max(1, workers/2)}
 }
 
 // note takes note of a node as it was saved, whose power is to be read every so
-// often. It reports whether that is sooner than all that was due before.
-func (s *schedule) note(n node.Node, every time.Duration, now time.Time) (first bool) {
+// often. It reports whether the next reading may be sooner than it was before.
+func (s *schedule) note(n node.Node, every time.Duration, now time.Time) (sooner bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.turns[n.UUID]
 	if !ok {
 		// Multiples of the golden ratio: however many nodes there are, their
 		// phases are spread evenly.
-		t = &turn{uuid: n.UUID, place: -1, phase: s.dealt * 2654435769}
+		t = &turn{uuid: n.UUID, phase: s.dealt * 2654435769}
 		s.dealt++
 		s.turns[n.UUID] = t
 	}
@@ -69,7 +71,7 @@ func (s *schedule) note(n node.Node, every time.Duration, now time.Time) (first 
 		t.every = every
 		s.put(t, t.next(now))
 	}
-	return t.place == 0
+	return t.first()
 }
 
 // bmcOf is the address of a node's BMC as driver_info has it, whatever the
@@ -98,56 +100,69 @@ func (t *turn) next(now time.Time) time.Time {
 	return at
 }
 
-// put brings a turn to its place in the queue, or takes it out when it is not
+// put brings a turn to its place in the queues, or takes it out when it is not
 // to be read or being read.
 func (s *schedule) put(t *turn, due time.Time) {
-	t.due = due
-	switch wanted := t.every > 0 && !t.busy; {
-	case wanted && t.place < 0:
-		heap.Push(&s.queue, t)
-	case wanted:
-		heap.Fix(&s.queue, t.place)
-	case t.place >= 0:
-		heap.Remove(&s.queue, t.place)
+	if t.queue != nil {
+		heap.Remove(t.queue, t.place)
+		t.queue = nil
 	}
+	t.due = due
+	if t.every == 0 || t.busy {
+		return
+	}
+	if t.queue = &s.well; t.tally.Failures > 0 {
+		t.queue = &s.weak
+	}
+	heap.Push(t.queue, t)
 }
 
-// shortly is when a turn that has come too early is looked at again.
-const shortly = time.Second
+// first reports whether a turn is the next of its queue.
+func (t *turn) first() bool { return t.queue != nil && t.place == 0 }
 
 // reading is one turn taken.
 type reading struct {
 	uuid string
 	bmc  string
-	weak bool // the BMC did not answer the last time
+	weak bool
 	late time.Duration
 }
 
 // take gives out the turn that is due; when none is, how long it takes until
-// one may be. BMCs that do not answer cannot take up more than their share of
-// the readings at a time: the others would have to wait for them.
+// one may be. Weak BMCs cannot take up more than their share of the readings at
+// a time: the others would have to wait for them.
 func (s *schedule) take(now time.Time) (r reading, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.queue) > 0 {
-		t := s.queue[0]
-		if wait := t.due.Sub(now); wait > 0 {
-			return reading{}, wait
+	wait = time.Hour // the first that is noted wakes the reader
+	for _, q := range []*turnQueue{&s.well, &s.weak} {
+		for len(*q) > 0 && (q == &s.well || s.tried < s.most) {
+			t := (*q)[0]
+			if early := t.due.Sub(now); early > 0 {
+				wait = min(wait, early)
+				break
+			}
+			if waiting, busy := s.asked[t.bmc]; busy {
+				s.asked[t.bmc] = append(waiting, t)
+				heap.Pop(q)
+				t.queue = nil
+				continue
+			}
+			return s.begin(t, now), 0
 		}
-		r := reading{t.uuid, t.bmc, t.tally.Failures > 0, now.Sub(t.due)}
-		if s.asked[r.bmc] || r.weak && s.weak >= s.most {
-			s.put(t, now.Add(shortly))
-			continue
-		}
-		t.busy = true
-		s.put(t, t.due)
-		s.asked[r.bmc] = true
-		if r.weak {
-			s.weak++
-		}
-		return r, 0
 	}
-	return reading{}, time.Hour // the first node that is noted wakes the reader
+	return reading{}, wait
+}
+
+func (s *schedule) begin(t *turn, now time.Time) reading {
+	r := reading{t.uuid, t.bmc, t.tally.Failures > 0, now.Sub(t.due)}
+	t.busy = true
+	s.put(t, t.due)
+	s.asked[r.bmc] = nil
+	if r.weak {
+		s.tried++
+	}
+	return r
 }
 
 // count takes an answer, or its absence, into the node's tally.
@@ -167,30 +182,39 @@ const leastOften = 5 * time.Minute
 // confirmAfter is when a reading that differs from the record is made again.
 const confirmAfter = 5 * time.Second
 
-// done ends a turn: the node gets its next. It reports whether that is sooner
-// than all others.
-func (s *schedule) done(r reading, now time.Time) (first bool) {
+// done ends a turn: the node gets its next, and who has waited for the BMC gets
+// his. It reports whether the next reading may be sooner than it was before.
+func (s *schedule) done(r reading, now time.Time) (sooner bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	waiting := s.asked[r.bmc]
 	delete(s.asked, r.bmc)
+	for _, t := range waiting {
+		if s.turns[t.uuid] == t && t.queue == nil { // it was not noted anew meanwhile
+			s.put(t, t.due)
+		}
+	}
 	if r.weak {
-		s.weak--
+		s.tried--
 	}
-	t, ok := s.turns[r.uuid]
-	if !ok {
-		return false
+	if t, ok := s.turns[r.uuid]; ok && t.busy {
+		t.busy = false
+		s.put(t, t.after(now))
+		sooner = t.first()
 	}
-	t.busy = false
-	switch tally := t.tally; {
-	case tally.Unsure():
-		s.put(t, now.Add(confirmAfter))
-	case tally.Failures > 1:
-		pause := min(t.every<<min(tally.Failures-1, 10), max(t.every, leastOften))
-		s.put(t, t.next(now.Add(pause-t.every)))
-	default:
-		s.put(t, t.next(now))
+	return sooner || r.weak || len(waiting) > 0
+}
+
+// after is when a node that has been read is read again.
+func (t *turn) after(now time.Time) time.Time {
+	switch {
+	case t.tally.Unsure():
+		return now.Add(confirmAfter)
+	case t.tally.Failures > 1:
+		pause := min(t.every<<min(t.tally.Failures-1, 10), max(t.every, leastOften))
+		return t.next(now.Add(pause - t.every))
 	}
-	return t.place == 0
+	return t.next(now)
 }
 
 // seen takes note that a machine's power was read well.
@@ -247,6 +271,5 @@ func (q *turnQueue) Pop() any {
 	t := (*q)[last]
 	(*q)[last] = nil
 	*q = (*q)[:last]
-	t.place = -1
 	return t
 }

@@ -32,6 +32,7 @@ type world struct {
 	faults   func(*mortal) engine.Store  // makes a store fail; nil for one that works
 	drive    func(engine.BMC) engine.BMC // makes redfish something else; nil for the world
 	system   node.System                 // what a BMC tells of its machine
+	readers  int                         // power states read at a time; 0 for the default
 
 	mu       sync.Mutex
 	e        *engine.Engine
@@ -77,7 +78,7 @@ func (w *world) start() {
 	}
 	e := engine.New(engine.Config{
 		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{},
-		Settings: w.settings, Log: slog.New(slog.DiscardHandler),
+		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers,
 	})
 	w.mu.Lock()
 	w.e, w.life = e, life
