@@ -121,6 +121,16 @@ func (b *boards) readings(uuid string) int {
 	return len(b.reads[uuid])
 }
 
+// pauses are the times between the readings of a node.
+func (b *boards) pauses(uuid string) (out []time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, at := range b.reads[uuid][1:] {
+		out = append(out, at.Sub(b.reads[uuid][i]))
+	}
+	return out
+}
+
 // pressed is what BMCs were asked for.
 func (b *boards) pressed() []node.PowerState {
 	b.mu.Lock()

@@ -128,15 +128,15 @@ type reading struct {
 	late time.Duration
 }
 
-// take gives out the turn that is due; when none is, how long it takes until
-// one may be. Weak BMCs cannot take up more than their share of the readings at
-// a time: the others would have to wait for them.
-func (s *schedule) take(now time.Time) (r reading, wait time.Duration) {
+// take gives out the turns that are due, limit at the most; when none is, how
+// long it takes until one may be. Weak BMCs cannot take up more than their share
+// of the readings at a time: the others would have to wait for them.
+func (s *schedule) take(now time.Time, limit int) (due []reading, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wait = time.Hour // the first that is noted wakes the reader
 	for _, q := range []*turnQueue{&s.well, &s.weak} {
-		for len(*q) > 0 && (q == &s.well || s.tried < s.most) {
+		for len(*q) > 0 && len(due) < limit && (q == &s.well || s.tried < s.most) {
 			t := (*q)[0]
 			if early := t.due.Sub(now); early > 0 {
 				wait = min(wait, early)
@@ -148,10 +148,10 @@ func (s *schedule) take(now time.Time) (r reading, wait time.Duration) {
 				t.queue = nil
 				continue
 			}
-			return s.begin(t, now), 0
+			due = append(due, s.begin(t, now))
 		}
 	}
-	return reading{}, wait
+	return due, wait
 }
 
 func (s *schedule) begin(t *turn, now time.Time) reading {

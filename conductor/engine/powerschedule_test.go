@@ -17,14 +17,12 @@ func TestTurnsAreSpreadEvenly(t *testing.T) {
 		s.note(node.Node{UUID: fmt.Sprintf("%08d-0000-4000-8000-000000000000", i)}, every, now)
 	}
 	seconds := map[int]int{}
-	for range nodes {
-		end := now.Add(every)
-		r, wait := s.take(end)
-		if r.uuid == "" {
-			t.Fatalf("a turn is not due within the interval, but after another %s", wait)
-		}
+	due, wait := s.take(now.Add(every), nodes)
+	if len(due) != nodes {
+		t.Fatalf("%d turns are not due within the interval, but after another %s", nodes-len(due), wait)
+	}
+	for _, r := range due {
 		seconds[int((every-r.late-1)/time.Second)]++
-		s.done(r, end)
 	}
 	for second, k := range seconds {
 		if share := nodes / 60; k < share-2 || k > share+3 {
@@ -40,11 +38,11 @@ func TestTurnIsNotedOutOfOrder(t *testing.T) {
 	note(3, time.Minute)
 	note(5, 0)
 	note(4, time.Minute)
-	if r, _ := s.take(now.Add(time.Hour)); r.uuid != "" {
-		t.Errorf("%s is to be read", r.uuid)
+	if due, _ := s.take(now.Add(time.Hour), 9); len(due) != 0 {
+		t.Errorf("%+v are to be read, want nothing", due)
 	}
 	note(6, time.Minute)
-	if r, _ := s.take(now.Add(time.Hour)); r.uuid != "n" {
-		t.Errorf("%q is to be read, want n", r.uuid)
+	if due, _ := s.take(now.Add(time.Hour), 9); len(due) != 1 || due[0].uuid != "n" {
+		t.Errorf("%+v are to be read, want n", due)
 	}
 }

@@ -11,6 +11,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
+// readPause is how long the power sync sleeps at least. The turns that come due
+// meanwhile are looked up together: one at a time, reading ten thousand nodes
+// from the store would cost several times as much.
+const readPause = 250 * time.Millisecond
+
 // syncPower reads the power of every machine in its turn, until ctx ends. It
 // reserves no node, and writes only when plan says that a reading changes
 // something.
@@ -33,24 +38,52 @@ func (e *Engine) syncPower(ctx context.Context) {
 		case <-e.wakeRead:
 		case <-timer.C:
 		}
-		for {
-			r, wait := e.schedule.take(e.Now())
-			if r.uuid == "" {
-				timer.Reset(wait)
+		wait := time.Hour // a reading that ends wakes us, while all slots are taken
+		for free := cap(slots) - len(slots); free > 0 && ctx.Err() == nil; free = cap(slots) - len(slots) {
+			var due []reading
+			if due, wait = e.schedule.take(e.Now(), min(free, page)); len(due) == 0 {
 				break
 			}
-			if warned = e.warnLate(r, warned); ctx.Err() != nil {
-				return
-			}
-			slots <- struct{}{}
-			e.running.Go(func() {
-				defer func() { <-slots }()
-				e.readTurn(ctx, r)
-				if e.schedule.done(r, e.Now()) {
-					wake(e.wakeRead)
-				}
-			})
+			warned = e.warnLate(due[0], warned)
+			e.readTurns(ctx, due, slots)
 		}
+		timer.Reset(max(wait, readPause))
+	}
+}
+
+// readTurns looks up the nodes whose turn it is and reads them side by side.
+func (e *Engine) readTurns(ctx context.Context, due []reading, slots chan struct{}) {
+	nodes := map[string]node.Node{}
+	var q node.Query
+	for _, r := range due {
+		q.UUIDs = append(q.UUIDs, r.uuid)
+	}
+	found, err := e.Store.Nodes(ctx, q)
+	if err != nil {
+		e.stumble(ctx, fmt.Sprintf("%d nodes", len(due)), err)
+	}
+	for _, n := range found {
+		nodes[n.UUID] = n
+	}
+	for _, r := range due {
+		n, ok := nodes[r.uuid]
+		if !ok {
+			if err == nil { // deleted while the schedule was made
+				e.schedule.forget(r.uuid)
+			}
+			e.schedule.done(r, e.Now())
+			continue
+		}
+		slots <- struct{}{}
+		e.running.Go(func() {
+			e.readTurn(ctx, n)
+			sooner := e.schedule.done(r, e.Now())
+			full := len(slots) == cap(slots)
+			<-slots
+			if sooner || full {
+				wake(e.wakeRead)
+			}
+		})
 	}
 }
 
@@ -104,16 +137,7 @@ func (e *Engine) warnLate(r reading, warned time.Time) time.Time {
 }
 
 // readTurn reads one machine's power and brings home what it means.
-func (e *Engine) readTurn(ctx context.Context, r reading) {
-	n, err := e.Store.Node(ctx, r.uuid)
-	if errors.Is(err, node.ErrNotFound) {
-		e.schedule.forget(r.uuid)
-		return
-	}
-	if err != nil {
-		e.stumble(ctx, r.uuid, err)
-		return
-	}
+func (e *Engine) readTurn(ctx context.Context, n node.Node) {
 	bmc := e.BMCs[n.Driver]
 	if bmc == nil || plan.PowerPoll(n, e.Settings) == 0 {
 		return
