@@ -436,3 +436,34 @@ func TestPowerRequest(t *testing.T) {
 		})
 	}
 }
+
+// Machines that take their time to shut down keep no other effect waiting.
+func TestWaitingForPowerTakesNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoards(t)
+		b.start()
+		defer b.close()
+		n := b.managed()
+		var slow []string
+		for range 100 { // more than there are slots
+			m := b.create("redfish")
+			b.push(m.UUID, node.PowerOn)
+			slow = append(slow, b.ask(m.UUID, node.Manage, node.Manageable).UUID)
+		}
+		b.set(func() { b.deaf = true })
+		for _, id := range slow {
+			if err := b.e.SetPower(b.ctx, id, node.SoftPowerOff, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		b.set(func() { b.deaf = false })
+		if err := b.e.SetPower(b.ctx, n.UUID, node.PowerOn, 0); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if n := b.node(n.UUID); n.PowerState != node.PowerOn {
+			t.Errorf("the machine is %q while %d others shut down", n.PowerState, len(slow))
+		}
+	})
+}
