@@ -122,10 +122,11 @@ func (t *turn) first() bool { return t.queue != nil && t.place == 0 }
 
 // reading is one turn taken.
 type reading struct {
-	uuid string
-	bmc  string
-	weak bool
-	late time.Duration
+	uuid  string
+	bmc   string
+	weak  bool
+	late  time.Duration
+	every time.Duration
 }
 
 // take gives out the turns that are due, limit at the most; when none is, how
@@ -155,7 +156,7 @@ func (s *schedule) take(now time.Time, limit int) (due []reading, wait time.Dura
 }
 
 func (s *schedule) begin(t *turn, now time.Time) reading {
-	r := reading{t.uuid, t.bmc, t.tally.Failures > 0, now.Sub(t.due)}
+	r := reading{t.uuid, t.bmc, t.tally.Failures > 0, now.Sub(t.due), t.every}
 	t.busy = true
 	s.put(t, t.due)
 	s.asked[r.bmc] = nil
@@ -209,7 +210,7 @@ func (s *schedule) done(r reading, now time.Time) (sooner bool) {
 func (t *turn) after(now time.Time) time.Time {
 	switch {
 	case t.tally.Unsure():
-		return now.Add(confirmAfter)
+		return now.Add(min(confirmAfter, t.every))
 	case t.tally.Failures > 1:
 		pause := min(t.every<<min(t.tally.Failures-1, 10), max(t.every, leastOften))
 		return t.next(now.Add(pause - t.every))

@@ -38,16 +38,17 @@ func (e *Engine) syncPower(ctx context.Context) {
 		case <-e.wakeRead:
 		case <-timer.C:
 		}
-		wait := time.Hour // a reading that ends wakes us, while all slots are taken
+		pause := readPause
 		for free := cap(slots) - len(slots); free > 0 && ctx.Err() == nil; free = cap(slots) - len(slots) {
-			var due []reading
-			if due, wait = e.schedule.take(e.Now(), min(free, page)); len(due) == 0 {
+			due, wait := e.schedule.take(e.Now(), min(free, page))
+			if len(due) == 0 {
+				pause = max(wait, readPause)
 				break
 			}
 			warned = e.warnLate(due[0], warned)
 			e.readTurns(ctx, due, slots)
 		}
-		timer.Reset(max(wait, readPause))
+		timer.Reset(pause)
 	}
 }
 
@@ -59,8 +60,8 @@ func (e *Engine) readTurns(ctx context.Context, due []reading, slots chan struct
 		q.UUIDs = append(q.UUIDs, r.uuid)
 	}
 	found, err := e.Store.Nodes(ctx, q)
-	if err != nil {
-		e.stumble(ctx, fmt.Sprintf("%d nodes", len(due)), err)
+	if err != nil && ctx.Err() == nil {
+		e.Log.Error("power states not read: the nodes cannot be looked up; their next turn is another chance", "nodes", len(due), "err", err)
 	}
 	for _, n := range found {
 		nodes[n.UUID] = n
@@ -78,7 +79,7 @@ func (e *Engine) readTurns(ctx context.Context, due []reading, slots chan struct
 		e.running.Go(func() {
 			e.readTurn(ctx, n)
 			sooner := e.schedule.done(r, e.Now())
-			full := len(slots) == cap(slots)
+			full := len(slots) == cap(slots) // then others may be due as well
 			<-slots
 			if sooner || full {
 				wake(e.wakeRead)
@@ -129,7 +130,7 @@ const lateAgain = 10 * time.Minute
 
 func (e *Engine) warnLate(r reading, warned time.Time) time.Time {
 	now := e.Now()
-	if r.late < 2*e.Settings.SyncPowerInterval || now.Sub(warned) < lateAgain {
+	if r.late < 2*r.every || now.Sub(warned) < lateAgain {
 		return warned
 	}
 	e.Log.Warn("power states are read late: read more of them at a time, or less often", "late", r.late.Round(time.Second), "at-a-time", e.PowerWorkers)
@@ -166,19 +167,13 @@ func (e *Engine) readTurn(ctx context.Context, n node.Node) {
 	switch {
 	case errors.Is(err, node.ErrNotFound):
 		e.schedule.forget(n.UUID)
+	case err != nil && ctx.Err() == nil:
+		e.Log.Error("power state not synced; the node's next turn is another chance", "node", n.UUID, "err", err)
 	case err != nil:
-		e.stumble(ctx, n.UUID, err)
 	case after.Maintenance && !n.Maintenance:
 		e.Log.Warn("node put into maintenance", "node", n.UUID, "reason", after.MaintenanceReason)
 	case n.Maintenance && !after.Maintenance:
 		e.Log.Info("node is back from maintenance", "node", n.UUID, "power", after.PowerState)
-	}
-}
-
-// stumble tells of trouble of our own; the node's next turn is another chance.
-func (e *Engine) stumble(ctx context.Context, uuid string, err error) {
-	if ctx.Err() == nil {
-		e.Log.Error("power state not synced", "node", uuid, "err", err)
 	}
 }
 
