@@ -316,11 +316,11 @@ func (w *world) create(driver string) node.Node {
 func (w *world) settled(uuid string) node.Node {
 	w.t.Helper()
 	for range 100_000 {
-		n, err := w.e.Node(w.ctx, uuid)
+		owed, err := w.store.Owed(w.ctx, uuid) // before the node: the other way round what has just been done is missed
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		owed, err := w.store.Owed(w.ctx, uuid)
+		n, err := w.e.Node(w.ctx, uuid)
 		if err != nil {
 			w.t.Fatal(err)
 		}
