@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -211,81 +210,6 @@ func TestReadingIsOvertaken(t *testing.T) {
 	})
 }
 
-// However many machines there are, no more than told are read at a time, one
-// of each BMC, and every one gets its turn.
-func TestReadersAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBoards(t)
-		b.readers = 4
-		b.start()
-		defer b.close()
-		var ids []string
-		for i := range 30 {
-			n := b.ask(b.create("redfish").UUID, node.Manage, node.Manageable)
-			ids = append(ids, n.UUID)
-			if i < 10 {
-				_, err := b.e.UpdateNode(b.ctx, n.UUID, func(n *node.Node) error {
-					n.DriverInfo = map[string]any{"redfish_address": "https://chassis"}
-					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		time.Sleep(time.Minute)
-		b.set(func() { b.slow, b.most, b.crowd = 9*time.Second, 0, 0; clear(b.reads) })
-		time.Sleep(15 * time.Minute)
-		b.set(func() {
-			if b.most != 4 || b.crowd != 1 {
-				t.Errorf("%d readings at a time (want 4), %d of one BMC (want 1)", b.most, b.crowd)
-			}
-		})
-		for _, id := range ids {
-			if b.readings(id) == 0 {
-				t.Errorf("node %s was never read", id)
-			}
-		}
-	})
-}
-
-// Dead BMCs do not take the turns of living ones.
-func TestDeadBMCsDoNotStarveOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBoards(t)
-		b.readers = 4
-		b.start()
-		defer b.close()
-		n := b.managed()
-		time.Sleep(2 * time.Minute)
-		var turn time.Duration // which part of the minute is the node's
-		b.set(func() { at := b.reads[n.UUID][0]; turn = at.Sub(at.Truncate(time.Minute)) })
-		dead := map[string]bool{}
-		for range 200 {
-			dead[b.managed().UUID] = true
-		}
-		b.set(func() { b.dead = dead })
-		time.Sleep(time.Hour) // by now it is known who is dead
-		b.set(func() { clear(b.reads) })
-		time.Sleep(time.Hour)
-		if k := b.readings(n.UUID); k < 59 {
-			t.Errorf("read %d times in an hour, want once a minute", k)
-		}
-		b.set(func() {
-			for _, at := range b.reads[n.UUID] {
-				if late := at.Add(-turn).Sub(at.Add(-turn).Round(time.Minute)); late.Abs() > time.Second {
-					t.Errorf("read %s late, at %s", late, at)
-				}
-			}
-		})
-		for id := range dead {
-			if b.readings(id) == 0 {
-				t.Errorf("node %s is not asked any more", id)
-			}
-		}
-	})
-}
-
 // A node that is deleted while it is being read leaves nothing behind.
 func TestDeletedWhileRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -379,94 +303,6 @@ func TestPanicWhileReading(t *testing.T) {
 		time.Sleep(15 * time.Minute)
 		if n := b.node(n.UUID); n.Fault != plan.PowerFailure || !strings.Contains(n.MaintenanceReason, "index out of range") {
 			t.Errorf("fault %q: %s", n.Fault, n.MaintenanceReason)
-		}
-	})
-}
-
-// A request for power that fails leaves the power state as it is, sets no
-// maintenance, and says why.
-func TestPowerRequest(t *testing.T) {
-	for name, tc := range map[string]struct {
-		deaf, keepOn bool
-		from, target node.PowerState
-		timeout      time.Duration
-		refused      bool
-		took         time.Duration // at least
-		power        node.PowerState
-		fails        bool
-	}{
-		"off":                           {from: node.PowerOn, target: node.PowerOff, power: node.PowerOff},
-		"soft off":                      {from: node.PowerOn, target: node.SoftPowerOff, power: node.PowerOff},
-		"soft off, deaf":                {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, took: 10 * time.Minute, power: node.PowerOn, fails: true},
-		"soft off, deaf, with patience": {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, timeout: time.Hour, took: time.Hour, power: node.PowerOn, fails: true},
-		"off, deaf":                     {from: node.PowerOn, target: node.PowerOff, deaf: true, took: time.Minute, power: node.PowerOn, fails: true},
-		"reboot":                        {from: node.PowerOn, target: node.Rebooting, power: node.PowerOn},
-		"soft reboot":                   {from: node.PowerOn, target: node.SoftRebooting, power: node.PowerOn},
-		"reboot of a machine to be on":  {from: node.PowerOn, target: node.Rebooting, keepOn: true, power: node.PowerOn},
-		"soft reboot of one":            {from: node.PowerOn, target: node.SoftRebooting, keepOn: true, power: node.PowerOn},
-		"off, of one":                   {from: node.PowerOn, target: node.PowerOff, keepOn: true, refused: true, power: node.PowerOn},
-		"soft off, of one":              {from: node.PowerOn, target: node.SoftPowerOff, keepOn: true, refused: true, power: node.PowerOn},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBoards(t)
-				b.start()
-				defer b.close()
-				n := b.create("redfish")
-				b.push(n.UUID, tc.from)
-				n = b.ask(n.UUID, node.Manage, node.Manageable)
-				if _, err := b.e.UpdateNode(b.ctx, n.UUID, func(n *node.Node) error { n.DisablePowerOff = tc.keepOn; return nil }); err != nil {
-					t.Fatal(err)
-				}
-				b.set(func() { b.deaf = tc.deaf })
-				began := time.Now()
-				err := b.e.SetPower(b.ctx, n.UUID, tc.target, tc.timeout)
-				var refusal *node.Refusal
-				if tc.refused != errors.As(err, &refusal) || !tc.refused && err != nil {
-					t.Fatalf("answered %v", err)
-				}
-				if want := plan.PowerAfter(tc.target); !tc.refused && b.node(n.UUID).TargetPowerState != want {
-					t.Errorf("target_power_state is %q while under way, want %q", b.node(n.UUID).TargetPowerState, want)
-				}
-				n = b.settled(n.UUID)
-				if took := time.Since(began); took < tc.took || took > tc.took+time.Minute {
-					t.Errorf("took %s, want %s", took, tc.took)
-				}
-				if n.PowerState != tc.power || n.TargetPowerState != "" || n.Maintenance || (n.LastError != "") != tc.fails {
-					t.Errorf("power %q (want %q), target %q, maintenance %v, last error %q", n.PowerState, tc.power, n.TargetPowerState, n.Maintenance, n.LastError)
-				}
-			})
-		})
-	}
-}
-
-// Machines that take their time to shut down keep no other effect waiting.
-func TestWaitingForPowerTakesNoSlot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBoards(t)
-		b.start()
-		defer b.close()
-		n := b.managed()
-		var slow []string
-		for range 100 { // more than there are slots
-			m := b.create("redfish")
-			b.push(m.UUID, node.PowerOn)
-			slow = append(slow, b.ask(m.UUID, node.Manage, node.Manageable).UUID)
-		}
-		b.set(func() { b.deaf = true })
-		for _, id := range slow {
-			if err := b.e.SetPower(b.ctx, id, node.SoftPowerOff, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-		time.Sleep(10 * time.Second)
-		b.set(func() { b.deaf = false })
-		if err := b.e.SetPower(b.ctx, n.UUID, node.PowerOn, 0); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Second)
-		if n := b.node(n.UUID); n.PowerState != node.PowerOn {
-			t.Errorf("the machine is %q while %d others shut down", n.PowerState, len(slow))
 		}
 	})
 }
