@@ -32,7 +32,7 @@ func wireStatus(s engine.Status) nodeapi.Status {
 		Node: s.Node, Name: s.Name, Power: string(s.Power), State: string(s.State), Target: string(s.Target),
 		Activity: s.Activity, Step: s.Step, Steps: s.Steps, Index: s.Index,
 		WaitingFor: s.WaitingFor, Since: s.Since, Until: s.Until,
-		LastHeartbeat: s.LastHeartbeat, LastError: s.LastError, Try: s.Try,
+		LastHeartbeat: s.LastHeartbeat, PowerReadAt: s.PowerReadAt, LastError: s.LastError, Try: s.Try,
 	}
 	for _, stage := range s.BootStages {
 		w.BootStages = append(w.BootStages, nodeapi.Stage{Name: stage.Name, Detail: stage.Detail, At: stage.At})

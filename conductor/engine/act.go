@@ -149,8 +149,14 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	}
 	if c.Insert != nil {
 		e.memory.forget(saved.UUID) // of a deleted node that had the same UUID
+		e.schedule.forget(saved.UUID)
+	}
+	if c.Delete != "" {
+		e.memory.forget(c.Delete)
+		e.schedule.forget(c.Delete)
 	}
 	if c.Save != nil || c.Insert != nil {
+		e.schedulePower(saved)
 		pending := e.memory.saved(saved, debtOf(c))
 		if !saved.Deadline.IsZero() {
 			wake(e.wakeDue)

@@ -17,6 +17,7 @@ type job struct {
 	n      node.Node
 	bmc    BMC
 	effect node.Effect
+	leave  func() // the slot: see carryOut
 }
 
 // jobs says, by effect, how it is carried out. What each returns goes to
@@ -43,7 +44,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 }
 
 // perform carries out one effect.
-func (e *Engine) perform(ctx context.Context, ef node.Effect) (any, error) {
+func (e *Engine) perform(ctx context.Context, ef node.Effect, leave func()) (any, error) {
 	n, err := e.Store.Node(ctx, ef.Node)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", ef.Node, err)
@@ -56,7 +57,7 @@ func (e *Engine) perform(ctx context.Context, ef node.Effect) (any, error) {
 	if !ok {
 		return nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.Host())
 	}
-	return (&job{e, n, bmc, ef}).guard(ctx, do)
+	return (&job{e, n, bmc, ef, leave}).guard(ctx, do)
 }
 
 // guard makes a failure of a panic. What machines answer is read in here: one
@@ -92,7 +93,7 @@ func (j *job) validatePower(ctx context.Context) (any, error) {
 	if err := j.bmc.Validate(j.n); err != nil {
 		return nil, node.Refuse(node.Invalid, "%v", err)
 	}
-	p, err := j.bmc.PowerState(ctx, j.n)
+	p, err := j.readPower(ctx, j.bmc, j.n)
 	return plan.Validated{PowerState: p}, err
 }
 

@@ -31,19 +31,23 @@ type Config struct {
 	Now      func() time.Time // the clock; time.Now when nil
 	Workers  int              // effects carried out at a time; 64 when 0
 	Retries  int              // tries of an effect that fails for a passing reason; 4 when 0
+
+	PowerWorkers int // power states read at a time by the power sync; 64 when 0
 }
 
 // Engine runs the nodes of one conductor. It is safe for concurrent use.
 type Engine struct {
 	Config
-	memory  memory
-	slots   chan struct{}
-	wakeRun chan struct{}
-	wakeDue chan struct{}
-	started time.Time
-	running sync.WaitGroup
-	stop    context.Context // ends work begun outside a request
-	halt    context.CancelFunc
+	memory   memory
+	schedule *schedule
+	slots    chan struct{}
+	wakeRun  chan struct{}
+	wakeDue  chan struct{}
+	wakeRead chan struct{}
+	started  time.Time
+	running  sync.WaitGroup
+	stop     context.Context // ends work begun outside a request
+	halt     context.CancelFunc
 }
 
 // New makes an engine; Run starts it.
@@ -57,12 +61,15 @@ func New(c Config) *Engine {
 	if c.Retries == 0 {
 		c.Retries = 4
 	}
+	if c.PowerWorkers == 0 {
+		c.PowerWorkers = 64
+	}
 	stop, halt := context.WithCancel(context.Background())
 	return &Engine{
 		Config: c, started: c.Now(), stop: stop, halt: halt,
-		memory:  memory{nodes: map[string]*remembered{}},
+		memory: memory{nodes: map[string]*remembered{}}, schedule: newSchedule(c.PowerWorkers),
 		slots:   make(chan struct{}, c.Workers),
-		wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
+		wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1), wakeRead: make(chan struct{}, 1),
 	}
 }
 
@@ -100,11 +107,12 @@ func (e *Engine) Recover(ctx context.Context) error {
 	return nil
 }
 
-// Run carries out effects and watches deadlines until ctx ends; then it waits
-// for the effects under way, which ctx has cancelled, to let go.
+// Run carries out effects, watches deadlines and reads power states until ctx
+// ends; then it waits for what is under way, which ctx has cancelled, to let go.
 func (e *Engine) Run(ctx context.Context) {
 	defer context.AfterFunc(ctx, e.halt)()
 	e.running.Go(func() { e.watchDeadlines(ctx) })
+	e.running.Go(func() { e.syncPower(ctx) })
 	e.dispatch(ctx)
 	e.running.Wait()
 }

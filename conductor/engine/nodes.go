@@ -187,7 +187,6 @@ func (e *Engine) DeleteNode(ctx context.Context, ref string) error {
 	if _, err := e.commit(ctx, node.Change{Delete: n.UUID}); err != nil {
 		return err
 	}
-	e.memory.forget(n.UUID)
 	if e.BootLogs != nil {
 		if err := e.BootLogs.Forget(n.UUID); err != nil {
 			e.Log.Warn("the logs of a deleted node stay until the next start", "node", n.UUID, "err", err)
@@ -222,13 +221,15 @@ func (e *Engine) SetPower(ctx context.Context, ref string, target node.PowerStat
 }
 
 // SetMaintenance takes a node out of service or back into it, which also
-// clears its fault.
+// clears its fault. A power failure is cleared either way: maintenance that an
+// operator has asked for does not end by itself.
 func (e *Engine) SetMaintenance(ctx context.Context, ref string, on bool, reason string) error {
 	_, err := e.edit(ctx, ref, func(n *node.Node) error {
 		n.Maintenance, n.MaintenanceReason = on, ""
 		if on {
 			n.MaintenanceReason = reason
-		} else {
+		}
+		if !on || n.Fault == plan.PowerFailure {
 			n.Fault = ""
 		}
 		return nil

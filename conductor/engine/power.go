@@ -9,10 +9,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// How often a BMC is asked whether the machine is on or off yet.
+// How often a BMC is asked whether the machine is on or off yet: ever less often
+// the longer the machine may take, since a BMC does one thing at a time.
 const (
 	powerPollFirst = 100 * time.Millisecond
-	powerPollMost  = time.Second
+	powerPollMost  = time.Second // or this part of the whole time:
+	powerPollPart  = 60
 )
 
 // power brings the machine to a power state. On and off are asked for only
@@ -38,6 +40,7 @@ func (j *job) power(ctx context.Context) (any, error) {
 	if err := j.bmc.SetPower(call, j.n, a.Target); err != nil {
 		return nil, err
 	}
+	j.leave() // an operating system may take ten minutes to shut down
 	there, err := j.powerBecomes(ctx, want, seconds(a.TimeoutSeconds))
 	if err != nil {
 		return nil, err
@@ -60,9 +63,9 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // or the time is over.
 func (j *job) powerBecomes(ctx context.Context, want node.PowerState, within time.Duration) (bool, error) {
 	end := j.Now().Add(within)
-	for wait := powerPollFirst; ; wait = min(2*wait, powerPollMost) {
+	for wait := powerPollFirst; ; wait = min(2*wait, max(powerPollMost, within/powerPollPart)) {
 		call, cancel := context.WithTimeout(ctx, bmcCall)
-		is, err := j.bmc.PowerState(call, j.n)
+		is, err := j.readPower(call, j.bmc, j.n)
 		cancel()
 		if err != nil {
 			return false, fmt.Errorf("read the power state: %w", err)

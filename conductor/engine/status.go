@@ -23,6 +23,7 @@ type Status struct {
 	BootStages    []BootStage
 	Progress      *Progress
 	LastHeartbeat time.Time
+	PowerReadAt   time.Time // when the BMC last told the power state; zero when not since this conductor started
 	LastError     string
 	Try           string // what an operator can do next
 }
@@ -65,6 +66,7 @@ func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
 			return s, err
 		}
 	}
+	s.PowerReadAt = e.schedule.lastRead(n.UUID)
 	e.memory.fill(n.UUID, &s)
 	return s, nil
 }

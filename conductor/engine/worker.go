@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -55,9 +56,9 @@ func (e *Engine) claim(ctx context.Context) {
 		for _, ef := range effects {
 			e.slots <- struct{}{}
 			e.running.Go(func() {
-				defer wake(e.wakeRun)
-				defer func() { <-e.slots }()
-				e.carryOut(ctx, ef)
+				leave := sync.OnceFunc(func() { <-e.slots; wake(e.wakeRun) })
+				defer leave()
+				e.carryOut(ctx, ef, leave)
 			})
 		}
 		if len(effects) < free {
@@ -75,8 +76,9 @@ func (e *Engine) untilDue(ctx context.Context) time.Duration {
 }
 
 // carryOut does what one effect says, with no transaction open and the lease
-// renewed, and brings the outcome home.
-func (e *Engine) carryOut(ctx context.Context, ef node.Effect) {
+// renewed, and brings the outcome home. leave gives its slot to another effect,
+// for one that only waits from then on.
+func (e *Engine) carryOut(ctx context.Context, ef node.Effect, leave func()) {
 	log := e.Log.With("node", ef.Node, "effect", ef.Name, "attempt", ef.Attempt)
 	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -85,7 +87,7 @@ func (e *Engine) carryOut(ctx context.Context, ef node.Effect) {
 		defer close(renewed)
 		e.keepLease(work, ef, cancel)
 	}()
-	result, err := e.perform(work, ef)
+	result, err := e.perform(work, ef, leave)
 	fenced := errors.Is(context.Cause(work), node.ErrFenced)
 	cancel(nil)
 	<-renewed

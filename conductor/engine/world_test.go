@@ -32,6 +32,7 @@ type world struct {
 	faults   func(*mortal) engine.Store  // makes a store fail; nil for one that works
 	drive    func(engine.BMC) engine.BMC // makes redfish something else; nil for the world
 	system   node.System                 // what a BMC tells of its machine
+	readers  int                         // power states read at a time; 0 for the default
 
 	skew atomic.Int64 // how far the conductor's clock is off, in nanoseconds
 
@@ -86,7 +87,7 @@ func (w *world) start() {
 	}
 	e := engine.New(engine.Config{
 		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{},
-		Settings: w.settings, Log: slog.New(slog.DiscardHandler),
+		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
 	})
 	w.mu.Lock()
@@ -372,11 +373,11 @@ func (w *world) create(driver string) node.Node {
 func (w *world) settled(uuid string) node.Node {
 	w.t.Helper()
 	for range 100_000 {
-		n, err := w.e.Node(w.ctx, uuid)
+		owed, err := w.store.Owed(w.ctx, uuid) // before the node: the other way round what has just been done is missed
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		owed, err := w.store.Owed(w.ctx, uuid)
+		n, err := w.e.Node(w.ctx, uuid)
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -64,8 +64,7 @@ func (d *decision) leaveService() {
 		d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = false, "", ""
 	}
 	d.fire(node.Abort)
-	if cmp.Or(d.n.Agent.URL, d.n.Agent.Token) != "" && !d.n.DisablePowerOff {
-		d.n.TargetPowerState = node.PowerOn
-		d.owe(powerEffect, PowerArgs{Target: node.Rebooting, TimeoutSeconds: d.f.Settings.PowerTimeout.Seconds()})
+	if cmp.Or(d.n.Agent.URL, d.n.Agent.Token) != "" {
+		d.owePower(node.Rebooting, 0)
 	}
 }

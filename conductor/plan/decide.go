@@ -60,6 +60,8 @@ func (d *decision) handle(e Event) error {
 		return d.agentCalled(e)
 	case Inspected:
 		return d.dataReceived(e)
+	case PowerRead:
+		d.powerRead(e)
 	case Expired:
 		d.expired()
 	case Restarted:

@@ -8,7 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Event is something that happened to a node. There are eight kinds.
+// Event is something that happened to a node. There are nine kinds; PowerRead
+// is in powersync.go, ChildStep in child.go.
 type Event interface{ event() }
 
 // Request is an operator's verb with its arguments.
@@ -88,9 +89,17 @@ type Settings struct {
 	ServiceTimeout   time.Duration
 	InspectTimeout   time.Duration
 	PowerTimeout     time.Duration // how long a power change may take
+
+	SoftPowerOffTimeout   time.Duration // how long an operating system may take to shut down
+	SyncPowerInterval     time.Duration // how often the power of each node is read; 0 for never
+	PowerSyncRetries      int           // readings that may fail in a row, and tries to force a machine
+	PowerRecoveryInterval time.Duration // how often a BMC lost for long is asked; 0 for never
+	ForcePowerState       bool          // change a machine that differs from its record, not the record
 }
 
-// DefaultSettings are Ironic's defaults.
+// DefaultSettings are Ironic's defaults, but for two of the power sync: the
+// interval is that of earlier releases of Ironic, and a record that is wrong is
+// corrected, where Ironic would switch the machine.
 func DefaultSettings() Settings {
 	return Settings{
 		AutomatedClean:   true,
@@ -101,5 +110,10 @@ func DefaultSettings() Settings {
 		ServiceTimeout:   1800 * time.Second,
 		InspectTimeout:   1800 * time.Second,
 		PowerTimeout:     60 * time.Second,
+
+		SoftPowerOffTimeout:   600 * time.Second,
+		SyncPowerInterval:     60 * time.Second,
+		PowerSyncRetries:      3,
+		PowerRecoveryInterval: 300 * time.Second,
 	}
 }

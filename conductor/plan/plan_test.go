@@ -52,6 +52,7 @@ type scene struct {
 	owed  *node.Effect
 	now   time.Time
 	lines []string
+	power PowerTally
 }
 
 func replay(t *testing.T, script string) string {
@@ -115,6 +116,14 @@ func (s *scene) do(w []string) {
 			s.t.Fatal(err)
 		}
 		s.now = s.now.Add(d)
+	case "read": // the power: a state, or "fails" and why
+		s.read(rest)
+	case "stale": // a reading that began before the last save
+		s.decide(PowerRead{PowerTally{Differs: confirmations}, s.n.Revision - 1, node.PowerState(rest), ""})
+	case "show": // what PUT states/power and the power sync change
+		s.say("power %q, target %q, maintenance %v %q", s.n.PowerState, s.n.TargetPowerState, s.n.Maintenance, s.n.Fault)
+		s.say("maintenance reason: %s", s.n.MaintenanceReason)
+		s.say("last error: %s", s.n.LastError)
 	case "beat": // a heartbeat that memory alone takes note of
 		s.f.AgentSeen = s.now
 	case "data":
@@ -150,6 +159,14 @@ func (s *scene) parse(body string, into any) {
 	}
 }
 
+func (s *scene) read(answer string) {
+	state, failure := node.PowerState(answer), ""
+	if why, failed := strings.CutPrefix(answer, "fails "); failed {
+		state, failure = "", why
+	}
+	s.decide(s.power.Count(s.n, state, failure, s.now))
+}
+
 func inspection(t *testing.T, body string) (i agentapi.Inspection) {
 	if err := json.Unmarshal([]byte(body), &i); err != nil {
 		t.Fatal(err)
@@ -183,6 +200,19 @@ func (s *scene) set(k, v string) {
 		s.n.DisablePowerOff = v == "true"
 	case "image_source", "image_checksum", "boot_iso":
 		s.n.InstanceInfo[k] = v
+	case "force":
+		s.f.Settings.ForcePowerState = v == "true"
+	case "recovery":
+		var err error
+		if s.f.Settings.PowerRecoveryInterval, err = time.ParseDuration(v); err != nil {
+			s.t.Fatal(err)
+		}
+	case "last_error":
+		s.n.LastError = v
+	case "power_interface":
+		s.n.Interfaces["power"] = v
+	case "power_state":
+		s.n.PowerState = node.PowerState(v)
 	case "capabilities":
 		s.n.Properties = map[string]any{"capabilities": v}
 	default:

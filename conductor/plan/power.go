@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -39,15 +40,11 @@ func (d *decision) requestPower(r PowerRequest) error {
 		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while it is in state %q.", r.Target, d.n.UUID, d.n.ProvisionState)
 	case r.Target != node.PowerOn && d.uninterruptible():
 		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while step %s is under way, which must not be cut off.", r.Target, d.n.UUID, d.n.Run.Current())
-	case d.n.DisablePowerOff && r.Target != node.PowerOn:
-		return node.Refuse(node.Invalid, "node %s has disable_power_off set: it may only be powered on", d.n.UUID)
+	case d.n.DisablePowerOff && after == node.PowerOff:
+		return node.Refuse(node.Conflict, "Failed to set node power state to %s. Node %s has disable_power_off set: it may be powered on and rebooted only.", r.Target, d.n.UUID)
 	}
-	timeout := r.Timeout
-	if timeout == 0 {
-		timeout = d.f.Settings.PowerTimeout
-	}
-	d.n.TargetPowerState = after
-	d.owe(powerEffect, PowerArgs{Target: r.Target, TimeoutSeconds: timeout.Seconds()})
+	d.pardon()
+	d.owePower(r.Target, r.Timeout)
 	return d.err
 }
 
@@ -61,6 +58,25 @@ func (d *decision) uninterruptible() bool {
 		return !d.n.Run.Current().Abortable
 	}
 	return false
+}
+
+// owePower begins a power change; timeout 0 means the default of its kind. The
+// agent is forgotten at once, as in Ironic: a change that is not seen to
+// succeed may have ended its boot all the same.
+func (d *decision) owePower(target node.PowerState, timeout time.Duration) {
+	s := d.f.Settings
+	switch {
+	case timeout > 0:
+	case target == node.SoftPowerOff || target == node.SoftRebooting:
+		timeout = s.SoftPowerOffTimeout
+	default:
+		timeout = s.PowerTimeout
+	}
+	if target != node.PowerOn {
+		d.forgetAgent()
+	}
+	d.n.TargetPowerState = powerAfter[target]
+	d.owe(powerEffect, PowerArgs{Target: target, TimeoutSeconds: timeout.Seconds()})
 }
 
 // powerRequested records how a power request ended. A failure leaves the
@@ -77,10 +93,16 @@ func (d *decision) powerRequested(o Outcome) {
 		d.note("ERROR", d.n.LastError)
 		return
 	}
-	if d.n.ProvisionState.Class() != node.Failed { // there it says why, and power mends nothing
+	d.pardon()
+	d.setPower(powerAfter[args.Target], args.Target != node.PowerOn)
+}
+
+// pardon clears last_error, but not where it says why the node is in a failed
+// state: power mends nothing of that.
+func (d *decision) pardon() {
+	if d.n.ProvisionState.Class() != node.Failed {
 		d.n.LastError = ""
 	}
-	d.setPower(powerAfter[args.Target], args.Target != node.PowerOn)
 }
 
 // setPower records a power state; the agent does not outlive a cut.

@@ -7,9 +7,11 @@ import "time"
 type Status struct {
 	Node   string `json:"node"` // UUID
 	Name   string `json:"name,omitempty"`
-	Power  string `json:"power_state,omitempty"`
 	State  string `json:"state"`
 	Target string `json:"target,omitempty"`
+
+	Power       string    `json:"power_state,omitempty"`
+	PowerReadAt time.Time `json:"power_read_at,omitzero"` // the last good read; absent when there was none since the conductor started
 
 	Activity string   `json:"activity,omitempty"` // verify, inspect, clean, deploy, delete, power
 	Step     string   `json:"step,omitempty"`     // the one being done, interface.step

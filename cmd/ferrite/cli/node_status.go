@@ -18,8 +18,8 @@ func nodeStatus(s *session) *cobra.Command {
 		Use:   "status NODE",
 		Short: "Say what a machine is doing, what it waits for, and what to try",
 		Long: `Say what a machine is doing: the step it is at, what it waits for, since when and
-until when, the boot stages seen, how many bytes are written, when its agent was
-heard of last, the last error, and what to try next.`,
+until when, the boot stages seen, how many bytes are written, when its power state was last
+read well and its agent heard of, the last error, and what to try next.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,6 +67,7 @@ func statusRows(st nodeapi.Status) func(t table.Writer) error {
 		row("state", st.State)
 		row("on its way to", st.Target)
 		row("power", st.Power)
+		row("power read", clock(st.PowerReadAt))
 		row("activity", st.Activity)
 		if st.Step != "" {
 			row("step", fmt.Sprintf("%s (%d of %d)", st.Step, st.Index+1, len(st.Steps)))
@@ -107,7 +108,10 @@ func clock(t time.Time) string {
 		return ""
 	}
 	d := time.Until(t).Round(time.Second)
-	if d < 0 {
+	switch {
+	case d == 0:
+		return t.Local().Format(time.DateTime) + " (now)"
+	case d < 0:
 		return fmt.Sprintf("%s (%s ago)", t.Local().Format(time.DateTime), -d)
 	}
 	return fmt.Sprintf("%s (in %s)", t.Local().Format(time.DateTime), d)

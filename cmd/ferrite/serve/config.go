@@ -45,6 +45,13 @@ type Config struct {
 	PowerTimeout     time.Duration `koanf:"power-timeout"`
 	HeartbeatTimeout time.Duration `koanf:"heartbeat-timeout"`
 
+	SoftPowerOffTimeout time.Duration `koanf:"soft-power-off-timeout"`
+	SyncInterval        time.Duration `koanf:"sync-power-state-interval"`
+	SyncWorkers         int           `koanf:"sync-power-state-workers"`
+	SyncRetries         int           `koanf:"power-state-sync-max-retries"`
+	RecoveryInterval    time.Duration `koanf:"power-failure-recovery-interval"`
+	ForcePowerState     bool          `koanf:"force-power-state-during-sync"`
+
 	Boot          bool          `koanf:"boot"`
 	BootInterface string        `koanf:"boot-interface"`
 	BootAddress   string        `koanf:"boot-address"`
@@ -79,6 +86,13 @@ func flags(f *pflag.FlagSet) {
 	f.Duration("service-timeout", d.ServiceTimeout, "silence of a ramdisk after which a service fails")
 	f.Duration("power-timeout", d.PowerTimeout, "how long a power change may take")
 	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call three times as often")
+
+	f.Duration("soft-power-off-timeout", d.SoftPowerOffTimeout, "how long an operating system may take to shut down or reboot by itself")
+	f.Duration("sync-power-state-interval", d.SyncPowerInterval, "how often the power state of each node is read; 0 for never")
+	f.Int("sync-power-state-workers", 64, "how many power states are read at a time")
+	f.Int("power-state-sync-max-retries", d.PowerSyncRetries, "tries more that may fail before a node whose power cannot be read, or forced, goes into maintenance")
+	f.Duration("power-failure-recovery-interval", d.PowerRecoveryInterval, "how often the BMC of such a node is asked whether it can leave maintenance again; 0 for never")
+	f.Bool("force-power-state-during-sync", d.ForcePowerState, "switch a machine whose power differs from its record, instead of correcting the record")
 
 	f.Bool("boot", false, "serve DHCP, TFTP and boot HTTP on --boot-interface")
 	f.String("boot-interface", "", "network `interface` the machines boot from")
@@ -156,6 +170,9 @@ func (c *Config) check() error {
 	if c.Host == "" {
 		return errors.New("--host is empty: a conductor needs a name")
 	}
+	if err := c.checkPower(); err != nil {
+		return err
+	}
 	if (c.Kernel == "") != (c.Initrd == "") {
 		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")
 	}
@@ -172,6 +189,30 @@ func (c *Config) check() error {
 	}
 	if c.BootInterface == "" {
 		return errors.New("--boot needs --boot-interface: the network interface the machines boot from")
+	}
+	return nil
+}
+
+// checkPower refuses a power sync that would not read, or read without pause.
+func (c *Config) checkPower() error {
+	for _, s := range []struct {
+		flag string
+		is   time.Duration
+		may  bool // be 0
+	}{
+		{"sync-power-state-interval", c.SyncInterval, true},
+		{"power-failure-recovery-interval", c.RecoveryInterval, true},
+		{"soft-power-off-timeout", c.SoftPowerOffTimeout, false},
+	} {
+		if s.is < time.Second && (s.is != 0 || !s.may) {
+			return fmt.Errorf("--%s %s is too short: say 1s or more", s.flag, s.is)
+		}
+	}
+	if c.SyncWorkers < 1 {
+		return fmt.Errorf("--sync-power-state-workers %d reads nothing: say 1 or more, or --sync-power-state-interval 0", c.SyncWorkers)
+	}
+	if c.SyncRetries < 0 {
+		return fmt.Errorf("--power-state-sync-max-retries %d is less than none: say 0 or more", c.SyncRetries)
 	}
 	return nil
 }

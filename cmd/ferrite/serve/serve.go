@@ -96,6 +96,7 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	}
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, BootLogs: logs, Settings: c.settings(), Log: log,
+		PowerWorkers: c.SyncWorkers,
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {
@@ -139,6 +140,8 @@ func (c Config) settings() plan.Settings {
 		Host: c.Host, AutomatedClean: c.AutomatedClean, FastTrack: c.FastTrack, FastTrackTimeout: c.HeartbeatTimeout,
 		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
 		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout,
+		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, PowerSyncRetries: c.SyncRetries,
+		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
 	}
 }
 

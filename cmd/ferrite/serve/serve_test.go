@@ -215,6 +215,10 @@ func TestRefusesToStart(t *testing.T) {
 		"no such ramdisk":            {[]string{"--ramdisk-kernel", "/nope", "--ramdisk-initrd", "/nope"}, "image build"},
 		"log level":                  {[]string{"--log-level", "loud"}, "debug, info"},
 		"unknown setting in a file":  {[]string{"--config", file}, `unknown setting "hardware-type"`},
+		"a power sync without pause": {[]string{"--sync-power-state-interval", "1ms"}, "--sync-power-state-interval"},
+		"no time to shut down":       {[]string{"--soft-power-off-timeout", "0"}, "--soft-power-off-timeout"},
+		"no readers":                 {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
+		"less than no retries":       {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},
 		"no such file":               {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,7 +236,8 @@ func TestRefusesToStart(t *testing.T) {
 // TestSources: flags beat variables, which beat the file.
 func TestSources(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f.yaml")
-	text := "host: from-file\ndeploy-timeout: 10m\nclean-timeout: 10m\nboot-dns: [10.0.0.1, 10.0.0.2]\n"
+	text := "host: from-file\ndeploy-timeout: 10m\nclean-timeout: 10m\nboot-dns: [10.0.0.1, 10.0.0.2]\n" +
+		"sync-power-state-interval: 0\nforce-power-state-during-sync: true\npower-state-sync-max-retries: 5\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -247,6 +252,9 @@ func TestSources(t *testing.T) {
 	got, err := read(c.Flags())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s := got.settings(); s.SyncPowerInterval != 0 || !s.ForcePowerState || s.PowerSyncRetries != 5 || s.PowerRecoveryInterval != 300*time.Second || s.SoftPowerOffTimeout != 600*time.Second {
+		t.Errorf("settings of the power sync %+v", s)
 	}
 	if got.Host != "from-file" || got.DeployTimeout != 20*time.Minute || got.CleanTimeout != 30*time.Minute ||
 		fmt.Sprint(got.HardwareTypes) != "[ipmi redfish]" || len(got.BootDNS) != 2 || got.InspectTimeout != 30*time.Minute {

@@ -1,0 +1,99 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// A request for power that fails leaves the power state as it is, sets no
+// maintenance, and says why.
+func TestPowerRequest(t *testing.T) {
+	for name, tc := range map[string]struct {
+		deaf, keepOn bool
+		from, target node.PowerState
+		timeout      time.Duration
+		refused      bool
+		took         time.Duration // at least
+		power        node.PowerState
+		fails        bool
+	}{
+		"off":                           {from: node.PowerOn, target: node.PowerOff, power: node.PowerOff},
+		"soft off":                      {from: node.PowerOn, target: node.SoftPowerOff, power: node.PowerOff},
+		"soft off, deaf":                {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, took: 10 * time.Minute, power: node.PowerOn, fails: true},
+		"soft off, deaf, with patience": {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, timeout: time.Hour, took: time.Hour, power: node.PowerOn, fails: true},
+		"off, deaf":                     {from: node.PowerOn, target: node.PowerOff, deaf: true, took: time.Minute, power: node.PowerOn, fails: true},
+		"reboot":                        {from: node.PowerOn, target: node.Rebooting, power: node.PowerOn},
+		"soft reboot":                   {from: node.PowerOn, target: node.SoftRebooting, power: node.PowerOn},
+		"reboot of a machine to be on":  {from: node.PowerOn, target: node.Rebooting, keepOn: true, power: node.PowerOn},
+		"soft reboot of one":            {from: node.PowerOn, target: node.SoftRebooting, keepOn: true, power: node.PowerOn},
+		"off, of one":                   {from: node.PowerOn, target: node.PowerOff, keepOn: true, refused: true, power: node.PowerOn},
+		"soft off, of one":              {from: node.PowerOn, target: node.SoftPowerOff, keepOn: true, refused: true, power: node.PowerOn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBoards(t)
+				b.start()
+				defer b.close()
+				n := b.create("redfish")
+				b.push(n.UUID, tc.from)
+				n = b.ask(n.UUID, node.Manage, node.Manageable)
+				if _, err := b.e.UpdateNode(b.ctx, n.UUID, func(n *node.Node) error { n.DisablePowerOff = tc.keepOn; return nil }); err != nil {
+					t.Fatal(err)
+				}
+				b.set(func() { b.deaf = tc.deaf })
+				began := time.Now()
+				err := b.e.SetPower(b.ctx, n.UUID, tc.target, tc.timeout)
+				var refusal *node.Refusal
+				if tc.refused != errors.As(err, &refusal) || !tc.refused && err != nil {
+					t.Fatalf("answered %v", err)
+				}
+				if want := plan.PowerAfter(tc.target); !tc.refused && b.node(n.UUID).TargetPowerState != want {
+					t.Errorf("target_power_state is %q while under way, want %q", b.node(n.UUID).TargetPowerState, want)
+				}
+				n = b.settled(n.UUID)
+				if took := time.Since(began); took < tc.took || took > tc.took+time.Minute {
+					t.Errorf("took %s, want %s", took, tc.took)
+				}
+				if n.PowerState != tc.power || n.TargetPowerState != "" || n.Maintenance || (n.LastError != "") != tc.fails {
+					t.Errorf("power %q (want %q), target %q, maintenance %v, last error %q", n.PowerState, tc.power, n.TargetPowerState, n.Maintenance, n.LastError)
+				}
+			})
+		})
+	}
+}
+
+// Machines that take their time to shut down keep no other effect waiting.
+func TestWaitingForPowerTakesNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoards(t)
+		b.start()
+		defer b.close()
+		n := b.managed()
+		var slow []string
+		for range 100 { // more than there are slots
+			m := b.create("redfish")
+			b.push(m.UUID, node.PowerOn)
+			slow = append(slow, b.ask(m.UUID, node.Manage, node.Manageable).UUID)
+		}
+		b.set(func() { b.deaf = true })
+		for _, id := range slow {
+			if err := b.e.SetPower(b.ctx, id, node.SoftPowerOff, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		b.set(func() { b.deaf = false })
+		if err := b.e.SetPower(b.ctx, n.UUID, node.PowerOn, 0); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if n := b.node(n.UUID); n.PowerState != node.PowerOn {
+			t.Errorf("the machine is %q while %d others shut down", n.PowerState, len(slow))
+		}
+	})
+}

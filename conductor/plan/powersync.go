@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// PowerFailure is the fault of a node whose BMC could not be read, or whose
+// power could not be kept. It is the only one a node is freed of by itself.
+const PowerFailure = "power failure"
+
+// powerEvent is the event type of what the power sync writes, as in Ironic's
+// history.
+const powerEvent = "monitoring"
+
+// confirmations is how many readings in a row must differ from the record
+// before they count: a BMC that stutters once moves nothing.
+const confirmations = 2
+
+// PowerRead is one reading of a machine's power by the power sync.
+type PowerRead struct {
+	PowerTally
+	Revision int64           // of the node whose BMC was asked: a node saved meanwhile is asked again
+	State    node.PowerState // what the BMC says, "" when it cannot tell
+	Failure  string          // why there is no answer, "" when there is one
+}
+
+// PowerTally is what the readings of one node have come to, with the one at
+// hand. It is kept in memory: a conductor that starts counts afresh.
+type PowerTally struct {
+	Failures int             // readings in a row without an answer
+	Since    time.Time       // when the first of them failed
+	Differs  int             // answers in a row other than the record
+	record   node.PowerState // the record they differ from
+}
+
+// Count takes one more reading, of the BMC of n, into the tally.
+func (t *PowerTally) Count(n node.Node, state node.PowerState, failure string, now time.Time) PowerRead {
+	if t.record != n.PowerState {
+		t.record, t.Differs = n.PowerState, 0
+	}
+	switch {
+	case failure != "" && t.Failures == 0:
+		t.Failures, t.Since = 1, now
+	case failure != "":
+		t.Failures++
+	default:
+		t.Failures, t.Since = 0, time.Time{}
+		if t.Differs++; state == "" || state == t.record {
+			t.Differs = 0
+		}
+	}
+	return PowerRead{PowerTally: *t, Revision: n.Revision, State: state, Failure: failure}
+}
+
+// Unsure reports whether an answer is to be confirmed by another one.
+func (t PowerTally) Unsure() bool { return t.Differs > 0 && t.Differs < confirmations }
+
+func (PowerRead) event() {}
+
+// unread are the states at rest in which a machine is not ours to look after
+// (two of Ironic's SYNC_EXCLUDED_STATES; in the others a run is under way).
+var unread = map[node.State]bool{node.Enroll: true, node.AdoptFailed: true}
+
+// PowerPoll is how often the power of n is to be read now; 0 for not at all.
+// A node that is being worked on is left alone, so is one in maintenance,
+// except where the power sync has put it there.
+func PowerPoll(n node.Node, s Settings) time.Duration {
+	class := n.ProvisionState.Class()
+	switch {
+	case n.Run != nil || n.TargetPowerState != "":
+		return 0
+	case unread[n.ProvisionState] || class != node.Stable && class != node.Failed:
+		return 0
+	case n.Interfaces["power"] == "agent": // it has no BMC to ask
+		return 0
+	case !n.Maintenance:
+		return s.SyncPowerInterval
+	case n.Fault == PowerFailure:
+		return s.PowerRecoveryInterval
+	}
+	return 0
+}
+
+// PowerNews reports whether a reading changes anything about n as it is. Most
+// readings do not, and are not brought to Decide.
+func PowerNews(n node.Node, e PowerRead, s Settings) bool { return e.meaning(n, s) != nil }
+
+// meaning says what follows from a reading; nil when there is nothing to write.
+func (e PowerRead) meaning(n node.Node, s Settings) func(*decision, PowerRead) {
+	switch {
+	case e.Revision != n.Revision || PowerPoll(n, s) == 0:
+		return nil
+	case e.Failure != "" && (n.Maintenance || e.Failures <= s.PowerSyncRetries):
+		return nil
+	case e.Failure != "":
+		return (*decision).powerLost
+	case n.Maintenance:
+		return (*decision).powerBack
+	case e.State == "" || e.State == n.PowerState:
+		return nil
+	case n.PowerState == "":
+		return (*decision).powerLearnt
+	case e.Differs < confirmations:
+		return nil
+	case !s.ForcePowerState || n.DisablePowerOff:
+		return (*decision).powerFound
+	case e.Differs-confirmations < s.PowerSyncRetries:
+		return (*decision).forcePower
+	}
+	return (*decision).powerStuck
+}
+
+// powerRead takes a reading. A node that is reserved is left alone.
+func (d *decision) powerRead(e PowerRead) {
+	if follow := e.meaning(d.n, d.f.Settings); follow != nil && !d.f.Owed {
+		follow(d, e)
+	}
+}
+
+// powerLearnt records the power of a node that had no record of it.
+func (d *decision) powerLearnt(e PowerRead) { d.setPower(e.State, e.State != node.PowerOn) }
+
+// powerFound records what the machine was found to be.
+func (d *decision) powerFound(e PowerRead) {
+	text := fmt.Sprintf("found %q where %q was recorded; the record was corrected", e.State, d.n.PowerState)
+	d.setPower(e.State, e.State != node.PowerOn)
+	d.notePower("INFO", text)
+}
+
+// forcePower brings the machine to what is recorded, the way a request does.
+func (d *decision) forcePower(e PowerRead) {
+	d.notePower("INFO", fmt.Sprintf("found %q where %q is recorded; changing the machine to the record, try %d of %d",
+		e.State, d.n.PowerState, e.Differs-confirmations+1, d.f.Settings.PowerSyncRetries))
+	d.owePower(d.n.PowerState, 0)
+}
+
+// powerStuck gives up forcing a machine: the record follows it, and a person
+// has to see why.
+func (d *decision) powerStuck(e PowerRead) {
+	reason := fmt.Sprintf("the machine is %q and did not stay %q in %d tries, so the record was corrected; find out who else switches it, or what its BMC makes of the commands",
+		e.State, d.n.PowerState, d.f.Settings.PowerSyncRetries)
+	d.setPower(e.State, e.State != node.PowerOn)
+	d.powerFails(reason)
+}
+
+// powerLost takes a node out of service whose BMC has been silent for long.
+// The last known power state stands.
+func (d *decision) powerLost(e PowerRead) {
+	d.powerFails(fmt.Sprintf("no answer of the BMC to %d readings of the power state since %s: %s; check its address, its credentials and the way to it",
+		e.Failures, e.Since.UTC().Format("2006-01-02 15:04:05 MST"), Clip(e.Failure)))
+}
+
+// powerFails puts the node into maintenance, and says whether it comes out of
+// it by itself. In a failed state last_error keeps the reason of that.
+func (d *decision) powerFails(reason string) {
+	reason += "; then end the maintenance"
+	if every := d.f.Settings.PowerRecoveryInterval; every > 0 {
+		reason += fmt.Sprintf(", or let it end by itself (the BMC is asked every %s)", every)
+	}
+	d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = true, reason, PowerFailure
+	if d.n.ProvisionState.Class() != node.Failed {
+		d.n.LastError = reason
+	}
+	d.notePower("ERROR", reason)
+}
+
+// powerBack puts a node back into service whose BMC answers again, with
+// whatever power it has now.
+func (d *decision) powerBack(e PowerRead) {
+	text := "the BMC answers again: the node has left maintenance"
+	if e.State != "" && e.State != d.n.PowerState {
+		text += fmt.Sprintf(", %q instead of %q", e.State, d.n.PowerState)
+		d.setPower(e.State, e.State != node.PowerOn)
+	}
+	if d.n.LastError == d.n.MaintenanceReason {
+		d.n.LastError = ""
+	}
+	d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = false, "", ""
+	d.notePower("INFO", text)
+}
+
+// notePower adds a line of the power sync to the history.
+func (d *decision) notePower(severity, text string) {
+	d.note(severity, "power sync: "+text)
+	d.history[len(d.history)-1].EventType = powerEvent
+}
