@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -42,12 +43,25 @@ type conductor struct {
 	progress   []agentapi.Progress
 	inspection *agentapi.Inspection
 	beats      chan agentapi.Heartbeat
+	closed     chan struct{} // one for each connection that ended, up to a few
 }
 
+// patience is how long a test waits for what must come: far less than an agent
+// waits before its next regular heartbeat, far more than a busy machine needs.
+const patience = time.Minute
+
 func newConductor(t *testing.T, ferrite bool) *conductor {
-	c := &conductor{t: t, max: "1.95", ferrite: ferrite, beats: make(chan agentapi.Heartbeat, 100)}
+	c := &conductor{t: t, max: "1.95", ferrite: ferrite, beats: make(chan agentapi.Heartbeat, 100), closed: make(chan struct{}, 10)}
 	c.Server = httptest.NewUnstartedServer(http.HandlerFunc(c.serve))
 	c.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	c.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateClosed {
+			select {
+			case c.closed <- struct{}{}:
+			default:
+			}
+		}
+	}
 	c.StartTLS()
 	t.Cleanup(c.Close)
 	return c
@@ -133,9 +147,19 @@ func (c *conductor) beat() agentapi.Heartbeat {
 	select {
 	case b := <-c.beats:
 		return b
-	case <-time.After(10 * time.Second):
-		c.t.Fatal("no heartbeat in 10 s")
+	case <-time.After(patience):
+		c.t.Fatalf("no heartbeat in %v", patience)
 		return agentapi.Heartbeat{}
+	}
+}
+
+// hungUp waits until somebody has ended a connection.
+func (c *conductor) hungUp() {
+	c.t.Helper()
+	select {
+	case <-c.closed:
+	case <-time.After(patience):
+		c.t.Fatalf("nobody came and went in %v", patience)
 	}
 }
 
