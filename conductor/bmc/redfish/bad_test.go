@@ -68,12 +68,11 @@ func TestFailures(t *testing.T) {
 			b := newBoard(t)
 			o := redfish.Options{BackOff: time.Millisecond}
 			if strings.HasPrefix(c.name, "hang") {
-				o.RequestTimeout = 3 * time.Second // enough for what does not hang
+				o.RequestTimeout = time.Second
 			}
 			d := newDriver(t, o)
-			if _, err := d.PowerState(t.Context(), b.node()); err != nil {
-				t.Fatal(err)
-			}
+			well := func() bool { _, err := d.PowerState(t.Context(), b.node()); return err == nil }
+			eventually(t, "it is well", well)
 			b.set(func() {
 				b.hook = func(w http.ResponseWriter, r *http.Request, _ int) bool {
 					if isSystem(r) {
@@ -90,9 +89,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%d bytes long, permanent %v: %v", len(err.Error()), permanent(err), err)
 			}
 			b.set(func() { b.hook = nil })
-			if _, err := d.PowerState(t.Context(), b.node()); err != nil {
-				t.Errorf("after it got well: %v", err)
-			}
+			eventually(t, "it is well again", well)
 		})
 	}
 }
