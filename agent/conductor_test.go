@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 const (
@@ -73,7 +74,7 @@ func (c *conductor) serve(w http.ResponseWriter, r *http.Request) {
 	version := r.Header.Get(agentapi.VersionHeader)
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == "/":
-		c.answer(w, http.StatusOK, agentapi.Root{DefaultVersion: agentapi.RootVersion{ID: "v1", MinVersion: "1.1", Version: c.max}})
+		c.answer(w, http.StatusOK, nodeapi.Discovery{DefaultVersion: nodeapi.VersionInfo{ID: "v1", MinVersion: "1.1", Version: c.max}})
 	case r.Method == http.MethodGet && r.URL.Path == agentapi.LookupPath:
 		c.expect("version of lookup", version, "1.62")
 		c.lookups = append(c.lookups, r.URL.RawQuery)

@@ -31,10 +31,10 @@ const (
 	RequestIDHeader = "X-OpenStack-Request-ID"
 )
 
-// Microversions the agent asks for, as ironic-python-agent does.
+// Microversions 1.N the agent asks for, as ironic-python-agent does.
 const (
-	LookupVersion    = "1.62"
-	HeartbeatVersion = "1.68"
+	LookupMinor    = 62
+	HeartbeatMinor = 68
 )
 
 // MaskedToken is what a lookup answers once the token has been given out.
