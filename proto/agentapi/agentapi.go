@@ -9,6 +9,7 @@ package agentapi
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 )
@@ -150,6 +151,12 @@ type CommandError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Details string `json:"details"`
+}
+
+// NewCommandError makes the error a command is to fail with: kind is one of
+// ironic-python-agent's error classes where it has one.
+func NewCommandError(kind, message, details string) *CommandError {
+	return &CommandError{Type: kind, Code: http.StatusInternalServerError, Message: message, Details: details}
 }
 
 // Error makes a CommandError what a step returns to say under which type it
