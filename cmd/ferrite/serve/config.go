@@ -22,6 +22,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
 // Config is what a conductor can be told. The keys are the flags' names, in a
@@ -82,8 +83,8 @@ func flags(f *pflag.FlagSet) {
 	f.String("boot-pool", "", "`first-last` addresses to give to machines (default: the upper half of the subnet)")
 	f.String("boot-router", "", "default `router` of the machines (default: none)")
 	f.StringSlice("boot-dns", nil, "name servers of the machines")
-	f.Duration("boot-lease", time.Hour, "how long an address is given")
-	f.String("loader-dir", "/usr/lib/ipxe", "`folder` of iPXE's binaries (Debian package ipxe)")
+	f.Duration("boot-lease", dhcp.DefaultLease, "how long an address is given")
+	f.String("loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
 	f.String("ramdisk-kernel", "", "kernel of the ramdisk (made by: ferrite image build)")
 	f.String("ramdisk-initrd", "", "initramfs of the ramdisk")
 	f.String("kernel-append", "", "more kernel parameters for the ramdisk, as nofb or console=ttyS0,115200")
@@ -239,12 +240,6 @@ func (c *Config) pool(p netip.Prefix) (first, last netip.Addr, err error) {
 	if p.Bits() > 29 {
 		return first, last, fmt.Errorf("subnet %s is too small for a pool of its own: say --boot-pool", p.Masked())
 	}
-	base := p.Masked().Addr().As4()
-	n := uint32(base[0])<<24 | uint32(base[1])<<16 | uint32(base[2])<<8 | uint32(base[3])
-	size := uint32(1) << (32 - p.Bits())
-	return addr4(n + size/2), addr4(n + size - 2), nil
-}
-
-func addr4(n uint32) netip.Addr {
-	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+	first, last = dhcp.UpperHalf(p)
+	return first, last, nil
 }
