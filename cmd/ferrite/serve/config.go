@@ -75,7 +75,7 @@ func flags(f *pflag.FlagSet) {
 	f.Duration("clean-timeout", d.CleanTimeout, "silence of a ramdisk after which cleaning fails")
 	f.Duration("inspect-timeout", d.InspectTimeout, "silence of a ramdisk after which inspection fails")
 	f.Duration("power-timeout", d.PowerTimeout, "how long a power change may take")
-	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call three times as often")
+	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call two or three times in it")
 
 	f.Bool("boot", false, "serve DHCP, TFTP and boot HTTP on --boot-interface")
 	f.String("boot-interface", "", "network `interface` the machines boot from")
@@ -169,6 +169,9 @@ func (c *Config) check() error {
 	}
 	if c.BootInterface == "" {
 		return errors.New("--boot needs --boot-interface: the network interface the machines boot from")
+	}
+	if at, err := netip.ParseAddrPort(c.APIAddress); err == nil && at.Addr().IsLoopback() && c.AdvertiseURL == "" {
+		return fmt.Errorf("--boot with --api-address %s: no ramdisk can call that address; listen on one the machines reach, or say with --advertise-url how they come here", at)
 	}
 	return nil
 }
