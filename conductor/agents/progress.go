@@ -14,7 +14,7 @@ import (
 // progress answers POST /ferrite/v1/agents/{uuid}/progress with 202 and no
 // body. The last word of the path may be left out.
 func (s *Server) progress(w http.ResponseWriter, r *http.Request) error {
-	uuid := strings.TrimSuffix(below(r, agentapi.ProgressPath), "/progress")
+	uuid := strings.TrimSuffix(below(r, agentapi.ProgressPath), agentapi.ProgressSuffix)
 	if !isUUID(uuid) {
 		return nodeapi.Routing(http.StatusNotFound, "")
 	}
@@ -26,8 +26,8 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request) error {
 	if err := json.Unmarshal(raw, &p); raw == nil || err != nil {
 		return badRequest("Progress is not a JSON object: %v", err)
 	}
-	if p.Done < 0 || p.Total < 0 {
-		return badRequest("Progress counts bytes: done %d and total %d cannot be negative", p.Done, p.Total)
+	if err := p.Validate(); err != nil {
+		return badRequest("%v", err)
 	}
 	err = s.conductor.Progress(r.Context(), strings.ToLower(uuid), p)
 	if errors.Is(err, node.ErrNotFound) {
