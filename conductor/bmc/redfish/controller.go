@@ -73,8 +73,8 @@ func (c *controller) pause(ctx context.Context) error {
 	case wait <= 0:
 		return nil
 	case wait > patience:
-		return fmt.Errorf("not asked: it failed %d times in a row and is let alone for another %s; the last failure: %w",
-			c.failures, wait.Round(time.Second), c.last)
+		return fmt.Errorf("not asked for another %s, after failures in a row: %d; the last: %w",
+			wait.Round(time.Second), c.failures, c.last)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
