@@ -27,7 +27,7 @@ func Offer(t *testing.T, server netip.AddrPort, mac net.HardwareAddr, more ...dh
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // it has said all it had to
 	for range 3 {
 		offer, err := exchange(conn, req)
 		if err == nil {
