@@ -193,20 +193,20 @@ func (a *Agent) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	version, err := a.conductor.Version(ctx)
+	minor, err := a.conductor.Version(ctx)
 	if err != nil {
 		return err
 	}
 	heart := newHeart(a.conductor, &a.state, a.Log)
 	api := command.New(ctx, command.Options{
 		Extensions: a.host.All(), Token: a.state.token, Done: heart.force, Version: Version, Started: time.Now(), Log: a.Log,
-		OpenList: func() bool { return version.Less(agentapi.Microversion{Major: 1, Minor: 83}) },
+		OpenList: func() bool { return minor < 83 }, // before that Ironic sends no token with GET
 	})
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Listen)
 	if err != nil {
 		return fmt.Errorf("command API: %w", err)
 	}
-	door, err := openDoor(l, ip, version, api, a.Log)
+	door, err := openDoor(l, ip, minor, api, a.Log)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}

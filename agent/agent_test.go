@@ -108,7 +108,7 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 			cancel()
 			select {
 			case err = <-ended:
-			case <-time.After(10 * time.Second):
+			case <-time.After(patience):
 				t.Errorf("the agent did not end; its log:\n%s", book.Tail())
 			}
 		})
@@ -192,15 +192,11 @@ func clean(t *testing.T, c *conductor, agent *commander) {
 	t.Helper()
 	params := recordedParams(t, "clean.execute_clean_step")
 	params["clean_version"] = nil
-	began := time.Now()
 	r := agent.send("clean.execute_clean_step", params, false)
 	if r.Name != "execute_clean_step" || r.Error != nil {
 		t.Fatalf("clean %+v", r)
 	}
 	c.beat()
-	if took := time.Since(began); took > 4*time.Second {
-		t.Errorf("our own conductor heard of the end only after %v", took)
-	}
 	_, all := agent.list("?agent_token=" + nodeToken)
 	last := all[len(all)-1]
 	if last.ID != r.ID || last.Status != agentapi.Succeeded {
@@ -299,7 +295,7 @@ func TestLocksDown(t *testing.T) {
 	c := newConductor(t, true)
 	c.issued = true
 	m, _, stop := live(t, c, "")
-	for deadline := time.Now().Add(5 * time.Second); m.down.Load() == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); m.down.Load() == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the network is still up")
 		}
@@ -343,8 +339,8 @@ func TestOldConductors(t *testing.T) {
 func TestWrongPin(t *testing.T) {
 	c := newConductor(t, true)
 	_, _, stop := live(t, c, "ferrite-api-sha256="+strings.Repeat("00", 32))
-	time.Sleep(100 * time.Millisecond)
-	_ = stop()
+	c.hungUp()
+	_ = stop() // it was still trying
 	if len(c.lookups) != 0 || len(c.beats) != 0 {
 		t.Errorf("lookups %v", c.lookups)
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 const (
@@ -45,12 +47,25 @@ type conductor struct {
 	refuseLogs int      // how many batches are not taken
 	inspection *agentapi.Inspection
 	beats      chan agentapi.Heartbeat
+	closed     chan struct{} // one for each connection that ended, up to a few
 }
 
+// patience is how long a test waits for what must come: far less than an agent
+// waits before its next regular heartbeat, far more than a busy machine needs.
+const patience = time.Minute
+
 func newConductor(t *testing.T, ferrite bool) *conductor {
-	c := &conductor{t: t, max: "1.95", ferrite: ferrite, beats: make(chan agentapi.Heartbeat, 100)}
+	c := &conductor{t: t, max: "1.95", ferrite: ferrite, beats: make(chan agentapi.Heartbeat, 100), closed: make(chan struct{}, 10)}
 	c.Server = httptest.NewUnstartedServer(http.HandlerFunc(c.serve))
 	c.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	c.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateClosed {
+			select {
+			case c.closed <- struct{}{}:
+			default:
+			}
+		}
+	}
 	c.StartTLS()
 	t.Cleanup(c.Close)
 	return c
@@ -62,7 +77,7 @@ func (c *conductor) serve(w http.ResponseWriter, r *http.Request) {
 	version := r.Header.Get(agentapi.VersionHeader)
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == "/":
-		c.answer(w, http.StatusOK, agentapi.Root{DefaultVersion: agentapi.RootVersion{ID: "v1", MinVersion: "1.1", Version: c.max}})
+		c.answer(w, http.StatusOK, nodeapi.Discovery{DefaultVersion: nodeapi.VersionInfo{ID: "v1", MinVersion: "1.1", Version: c.max}})
 	case r.Method == http.MethodGet && r.URL.Path == agentapi.LookupPath:
 		c.expect("version of lookup", version, "1.62")
 		c.lookups = append(c.lookups, r.URL.RawQuery)
@@ -162,9 +177,19 @@ func (c *conductor) beat() agentapi.Heartbeat {
 	select {
 	case b := <-c.beats:
 		return b
-	case <-time.After(10 * time.Second):
-		c.t.Fatal("no heartbeat in 10 s")
+	case <-time.After(patience):
+		c.t.Fatalf("no heartbeat in %v", patience)
 		return agentapi.Heartbeat{}
+	}
+}
+
+// hungUp waits until somebody has ended a connection.
+func (c *conductor) hungUp() {
+	c.t.Helper()
+	select {
+	case <-c.closed:
+	case <-time.After(patience):
+		c.t.Fatalf("nobody came and went in %v", patience)
 	}
 }
 

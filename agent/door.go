@@ -17,8 +17,6 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
-
-	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // door is where the conductor comes in.
@@ -29,9 +27,13 @@ type door struct {
 	ended    chan struct{}
 }
 
+// takesCertificates is the microversion 1.N from which on a conductor takes our
+// certificate from a heartbeat.
+const takesCertificates = 68
+
 // openDoor serves the command API on l, under TLS for every conductor that
-// can take our certificate from a heartbeat (1.68).
-func openDoor(l net.Listener, ip netip.Addr, v agentapi.Microversion, api http.Handler, log *slog.Logger) (*door, error) {
+// speaks at least takesCertificates.
+func openDoor(l net.Listener, ip netip.Addr, minor int, api http.Handler, log *slog.Logger) (*door, error) {
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		return nil, fmt.Errorf("command API: %w", err)
@@ -41,7 +43,7 @@ func openDoor(l net.Listener, ip netip.Addr, v agentapi.Microversion, api http.H
 		Handler: api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	if !v.Less(agentapi.Microversion{Major: 1, Minor: 68}) {
+	if minor >= takesCertificates {
 		cert, text, err := selfSigned(ip, time.Now())
 		if err != nil {
 			return nil, fmt.Errorf("command API: certificate: %w", err)

@@ -43,7 +43,7 @@ func newBench(t *testing.T) *bench {
 			"sync":    {Run: value(map[string]int{"n": 1}, nil)},
 			"null":    {Run: value(nil, nil)},
 			"text":    {Run: value("hello", nil)},
-			"fail":    {Run: value(nil, fmt.Errorf("step: %w", Failure("ImageChecksumError", "Error verifying", "expected a, found b")))},
+			"fail":    {Run: value(nil, fmt.Errorf("step: %w", agentapi.NewCommandError("ImageChecksumError", "Error verifying", "expected a, found b")))},
 			"plain":   {Run: value(nil, errors.New("disk is gone"))},
 			"refuse":  {Run: value(nil, &HTTPError{http.StatusBadRequest, "Invalid command: no"})},
 			"panic":   {Run: func(context.Context, json.RawMessage) (any, error) { panic("oh") }},
@@ -159,10 +159,10 @@ func TestResults(t *testing.T) {
 		"sync":    {agentapi.Succeeded, `{"n":1}`, nil},
 		"null":    {agentapi.Succeeded, "null", nil},
 		"text":    {agentapi.Succeeded, `{"result":"hello"}`, nil},
-		"fail":    {agentapi.Failed, "null", Failure("ImageChecksumError", "Error verifying", "expected a, found b")},
-		"plain":   {agentapi.Failed, "null", Failure("CommandExecutionError", "Command execution failed", "disk is gone")},
-		"panic":   {agentapi.Failed, "null", Failure("CommandExecutionError", "Command execution failed", "test.panic panicked: oh")},
-		"version": {agentapi.CleanVersionMismatch, "null", Failure("VersionMismatch", "Hardware managers version mismatch", "1 is not 2")},
+		"fail":    {agentapi.Failed, "null", agentapi.NewCommandError("ImageChecksumError", "Error verifying", "expected a, found b")},
+		"plain":   {agentapi.Failed, "null", agentapi.NewCommandError("CommandExecutionError", "Command execution failed", "disk is gone")},
+		"panic":   {agentapi.Failed, "null", agentapi.NewCommandError("CommandExecutionError", "Command execution failed", "test.panic panicked: oh")},
+		"version": {agentapi.CleanVersionMismatch, "null", agentapi.NewCommandError("VersionMismatch", "Hardware managers version mismatch", "1 is not 2")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, r, _ := b.post(t, "", "test."+name)

@@ -60,12 +60,6 @@ func (e *HTTPError) fault() agentapi.Fault {
 	return agentapi.Fault{Code: code, String: e.Text}
 }
 
-// Failure makes the error a command is to fail with: kind is one of
-// ironic-python-agent's error classes where it has one.
-func Failure(kind, message, details string) *agentapi.CommandError {
-	return &agentapi.CommandError{Type: kind, Code: http.StatusInternalServerError, Message: message, Details: details}
-}
-
 // InvalidParams is the failure of a command that was asked for what cannot be.
 func InvalidParams(err error) *agentapi.CommandError {
 	return &agentapi.CommandError{

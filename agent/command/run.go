@@ -211,7 +211,7 @@ func errorOf(err error) *agentapi.CommandError {
 	}
 	var m *mismatchError
 	if errors.As(err, &m) {
-		return Failure("VersionMismatch", "Hardware managers version mismatch", m.details)
+		return agentapi.NewCommandError("VersionMismatch", "Hardware managers version mismatch", m.details)
 	}
-	return Failure("CommandExecutionError", "Command execution failed", err.Error())
+	return agentapi.NewCommandError("CommandExecutionError", "Command execution failed", err.Error())
 }

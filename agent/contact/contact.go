@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Options is where the conductor is and how it is trusted.
@@ -41,9 +42,9 @@ type Conductor struct {
 	client    *http.Client
 	requestID string
 
-	mu      sync.Mutex
-	urls    []string // the one that worked last is first
-	version agentapi.Microversion
+	mu    sync.Mutex
+	urls  []string // the one that worked last is first
+	minor int      // the newest microversion 1.N it speaks; 0 before it was asked
 }
 
 // New makes a client; nothing is sent yet.
@@ -78,23 +79,22 @@ func (c *Conductor) URL() string {
 	return c.urls[0]
 }
 
-// Version asks for and remembers the newest microversion the conductor
-// speaks.
-func (c *Conductor) Version(ctx context.Context) (agentapi.Microversion, error) {
-	var root agentapi.Root
+// Version asks for and remembers the newest microversion 1.minor that the
+// conductor speaks.
+func (c *Conductor) Version(ctx context.Context) (minor int, err error) {
+	var root nodeapi.Discovery
 	if err := c.each(func(base string) error {
 		return c.call(ctx, http.MethodGet, base+"/", "", nil, http.StatusOK, &root)
 	}); err != nil {
-		return agentapi.Microversion{}, err
+		return 0, err
 	}
-	v, err := agentapi.ParseMicroversion(root.DefaultVersion.Version)
-	if err != nil {
-		return v, fmt.Errorf("GET %s/: default_version: %w", c.URL(), err)
+	if minor, err = nodeapi.ParseVersion(root.DefaultVersion.Version); err != nil {
+		return 0, fmt.Errorf("GET %s/: default_version: %w", c.URL(), err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.version = v
-	return v, nil
+	c.minor = minor
+	return minor, nil
 }
 
 // Lookup asks which node has these MAC addresses. nodeUUID is given once it
@@ -107,7 +107,7 @@ func (c *Conductor) Lookup(ctx context.Context, macs []string, nodeUUID string) 
 	var reply agentapi.LookupReply
 	err := c.each(func(base string) error {
 		reply = agentapi.LookupReply{} // of a former address, perhaps half read
-		return c.call(ctx, http.MethodGet, base+agentapi.LookupPath+"?"+query.Encode(), c.atMost(agentapi.LookupVersion), nil, http.StatusOK, &reply)
+		return c.call(ctx, http.MethodGet, base+agentapi.LookupPath+"?"+query.Encode(), c.atMost(agentapi.LookupMinor), nil, http.StatusOK, &reply)
 	})
 	if err != nil {
 		return reply, err
@@ -118,7 +118,7 @@ func (c *Conductor) Lookup(ctx context.Context, macs []string, nodeUUID string) 
 // Heartbeat says that the agent is there and where.
 func (c *Conductor) Heartbeat(ctx context.Context, nodeUUID string, h agentapi.Heartbeat) error {
 	return c.each(func(base string) error {
-		return c.call(ctx, http.MethodPost, base+agentapi.HeartbeatPath+url.PathEscape(nodeUUID), c.atMost(agentapi.HeartbeatVersion), h, http.StatusAccepted, nil)
+		return c.call(ctx, http.MethodPost, base+agentapi.HeartbeatPath+url.PathEscape(nodeUUID), c.atMost(agentapi.HeartbeatMinor), h, http.StatusAccepted, nil)
 	})
 }
 
@@ -139,14 +139,13 @@ func (c *Conductor) Inspection(ctx context.Context, fullURL string, i agentapi.I
 
 // atMost is the version to ask for: the one we know, or the conductor's when
 // it is older.
-func (c *Conductor) atMost(ours string) string {
+func (c *Conductor) atMost(minor int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, err := agentapi.ParseMicroversion(ours)
-	if err != nil || c.version == (agentapi.Microversion{}) || !c.version.Less(v) {
-		return ours
+	if c.minor > 0 {
+		minor = min(minor, c.minor)
 	}
-	return c.version.String()
+	return nodeapi.Version(minor)
 }
 
 // each tries the addresses in turn until one answers at all; that one is

@@ -73,7 +73,7 @@ func named(err error, k kind, s agentapi.Step) error {
 	if errors.As(err, &ce) {
 		return err
 	}
-	return command.Failure(k.errorType, k.errorText, fmt.Sprintf("%s step %s: %v", k.name, s.Step, err))
+	return agentapi.NewCommandError(k.errorType, k.errorText, fmt.Sprintf("%s step %s: %v", k.name, s.Step, err))
 }
 
 // wrapText puts a text into an object, as ironic-python-agent reports texts.

@@ -30,7 +30,7 @@ func (m *Machine) InstallBootloader(ctx context.Context, n agentapi.CommandNode,
 		return nil
 	}
 	if err != nil {
-		return failure("CommandExecutionError", "Installing the boot entry failed", err.Error())
+		return agentapi.NewCommandError("CommandExecutionError", "Installing the boot entry failed", err.Error())
 	}
 	return nil
 }

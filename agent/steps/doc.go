@@ -86,8 +86,3 @@ func (m *Machine) PartitionUUIDs() map[string]string {
 	}
 	return map[string]string{agentapi.RootUUIDKey: w.identifier}
 }
-
-// failure is an error under the name ironic-python-agent gives such errors.
-func failure(kind, message, details string) *agentapi.CommandError {
-	return &agentapi.CommandError{Type: kind, Code: http.StatusInternalServerError, Message: message, Details: details}
-}

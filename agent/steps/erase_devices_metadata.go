@@ -18,7 +18,7 @@ import (
 func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
 	disks, skipped, err := m.allowedDisks(r.Node)
 	if err != nil {
-		return nil, failure("BlockDeviceEraseError", "Error erasing block device", err.Error())
+		return nil, agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", err.Error())
 	}
 	m.setWritten(nil)
 	for _, s := range skipped {
@@ -35,16 +35,17 @@ func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, failure("BlockDeviceEraseError", "Error erasing block device", err.Error())
+		return nil, agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", err.Error())
 	}
 	return nil, nil
 }
 
 // guarded reports whether file systems shared between machines are to be
-// refused: unless the operator said otherwise.
+// refused: unless the operator said otherwise. Ironic's key says the opposite
+// of its name: true, the default, is what keeps them from being wiped.
 func guarded(n agentapi.CommandNode) bool {
-	wipe, given := n.DriverInternalInfo["wipe_special_filesystems"].(bool)
-	return !given || wipe
+	guard, given := n.DriverInternalInfo["wipe_special_filesystems"].(bool)
+	return !given || guard
 }
 
 func (m *Machine) eraseOne(ctx context.Context, d agentapi.Disk, guard bool) error {

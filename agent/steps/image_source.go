@@ -74,7 +74,7 @@ func (m *Machine) permit(head []byte) error {
 
 // invalidImage is a request that cannot be carried out.
 func invalidImage(err error) error {
-	return failure("InvalidImage", "Image cannot be deployed", err.Error())
+	return agentapi.NewCommandError("InvalidImage", "Image cannot be deployed", err.Error())
 }
 
 // imageFailure names what went wrong as ironic-python-agent does.
@@ -82,12 +82,12 @@ func imageFailure(err error) error {
 	var status *image.HTTPStatusError
 	switch {
 	case errors.Is(err, image.ErrChecksum):
-		return failure("ImageChecksumError", "Error verifying image checksum", err.Error())
+		return agentapi.NewCommandError("ImageChecksumError", "Error verifying image checksum", err.Error())
 	case errors.Is(err, image.ErrFormat):
-		return failure("InvalidImage", "Image cannot be deployed", err.Error())
+		return agentapi.NewCommandError("InvalidImage", "Image cannot be deployed", err.Error())
 	case errors.As(err, &status), errors.Is(err, image.ErrSource):
-		return failure("ImageDownloadError", "Error downloading image", err.Error())
+		return agentapi.NewCommandError("ImageDownloadError", "Error downloading image", err.Error())
 	default:
-		return failure("ImageWriteError", "Error writing image to device", err.Error())
+		return agentapi.NewCommandError("ImageWriteError", "Error writing image to device", err.Error())
 	}
 }

@@ -79,5 +79,5 @@ func Execute(ctx context.Context, m *Machine, kind Kind, r Request) (any, error)
 			return s.Run(ctx, m, r)
 		}
 	}
-	return nil, failure("HardwareManagerMethodNotFound", "No such step", fmt.Sprintf("this agent has no %s step %s.%s", kind, r.Step.Interface, r.Step.Step))
+	return nil, agentapi.NewCommandError("HardwareManagerMethodNotFound", "No such step", fmt.Sprintf("this agent has no %s step %s.%s", kind, r.Step.Interface, r.Step.Step))
 }

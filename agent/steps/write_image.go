@@ -54,9 +54,9 @@ func (m *Machine) PrepareImage(ctx context.Context, n agentapi.CommandNode, p ag
 		return "", imageFailure(err)
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	root, err := m.RootDisk(ctx, n, needs(src))
+	root, err := m.RootDisk(ctx, n, image.SizeHint(src))
 	if err != nil {
-		return "", failure("DeviceNotFound", "Error finding the disk or partition device to deploy the image onto", err.Error())
+		return "", agentapi.NewCommandError("DeviceNotFound", "Error finding the disk or partition device to deploy the image onto", err.Error())
 	}
 	m.Log.Info("image goes onto disk", "image", info.ID, "disk", root.Name, "model", root.Model, "serial", root.Serial, "size", root.Size)
 	w, err := m.writeTo(ctx, root.Name, src, sum, info.DiskFormat, drive)
@@ -144,18 +144,4 @@ func identifier(dev Device) (string, error) {
 		return "", fmt.Errorf("read the disk's identifier: %w", err)
 	}
 	return fmt.Sprintf("0x%08x", binary.LittleEndian.Uint32(sector[440:])), nil
-}
-
-// needs is the size of the disk an image describes, as far as its start
-// tells; 0 when only writing it will.
-func needs(src image.Source) int64 {
-	head := src.Head()
-	format, err := image.Detect(head)
-	switch {
-	case err == nil && format == image.Raw && src.Size() > 0:
-		return src.Size()
-	case err == nil && format == image.QCOW2 && len(head) >= 32:
-		return int64(binary.BigEndian.Uint64(head[24:]) & (1<<62 - 1))
-	}
-	return 0
 }

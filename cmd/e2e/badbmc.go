@@ -10,6 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/redfish"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // maxLogins is what one verification with a wrong password may try.
@@ -38,7 +39,7 @@ func badBMC(ctx context.Context, b *bed) (err error) {
 	if c := m.BMC.Counters(); c.LoginFailures > maxLogins {
 		return fmt.Errorf("wrong password: the BMC saw %d failed logins, at most %d are polite", c.LoginFailures, maxLogins)
 	}
-	patch := []any{map[string]any{"op": "add", "path": "/driver_info/redfish_password", "value": m.Password}}
+	patch := []nodeapi.Patch{{Op: "add", Path: "/driver_info/redfish_password", Value: m.Password}}
 	if err := s.Call(ctx, "PATCH", "/v1/nodes/"+n.UUID, patch, nil); err != nil {
 		return err
 	}

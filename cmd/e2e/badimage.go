@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // badImages asks for images that cannot be deployed. Each fails with its
@@ -105,8 +107,8 @@ func wrongToken(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	err = s.Call(ctx, "POST", "/v1/heartbeat/"+n.UUID, map[string]any{
 		"callback_url": "https://192.0.2.66:9999", "agent_token": strings.Repeat("x", 43), "agent_version": "9.9",
 	}, nil)
-	var answer *site.AnswerError
-	if !errors.As(err, &answer) || answer.Status != 400 {
+	var fault *nodeapi.Fault
+	if !errors.As(err, &fault) || fault.Status != http.StatusBadRequest {
 		return fmt.Errorf("a heartbeat with a wrong token is not refused: %w", cmp.Or(err, errors.New("202")))
 	}
 	log, err := os.ReadFile(s.Conductor.Log)

@@ -30,10 +30,10 @@ func image(s *site.Site, i osimage.Image, path string) site.Image {
 
 // drive is a config drive that makes the OS report.
 func drive(s *site.Site, hostname string) map[string]any {
-	return map[string]any{"configdrive": map[string]any{
+	return map[string]any{
 		"meta_data": map[string]any{"hostname": hostname, "uuid": "11111111-2222-4333-8444-555555555555"},
 		"user_data": "#cloud-config\nphone_home:\n  url: " + s.PhoneHomeURL + "\n",
-	}}
+	}
 }
 
 // deploy writes an image and waits for the OS to report its hostname and the

@@ -82,6 +82,3 @@ func options(p param.Params, book *logbook.Book, log *slog.Logger) agent.Options
 		Arch: runtime.GOARCH, Listen: listen, Book: book, Log: log,
 	}
 }
-
-// present is a network somebody else has set up already.
-type present struct{}

@@ -162,10 +162,8 @@ func TestClientHasDeadlines(t *testing.T) {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	began := time.Now()
-	_, err := c.Commands(ctx, a)
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second || strings.Contains(err.Error(), agentToken) {
-		t.Errorf("after %v: %v", time.Since(began), err)
+	if _, err := c.Commands(ctx, a); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), agentToken) {
+		t.Errorf("got %v, want %v and no token", err, context.DeadlineExceeded)
 	}
 }
 

@@ -3,7 +3,6 @@ package agents
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -103,10 +102,6 @@ func (s *Server) nodeUUID(r *http.Request, ref string) (string, error) {
 	return n.UUID, err
 }
 
-func noNode(ref string) error {
-	return nodeapi.NewFault(http.StatusNotFound, "Node %s could not be found.", ref)
-}
-
 // decodeArgs reads the arguments, all of them texts, from body and query.
 func decodeArgs(raw []byte, r *http.Request, minor int) (map[string]string, error) {
 	var body map[string]*string
@@ -145,18 +140,4 @@ func decodeArgs(raw []byte, r *http.Request, minor int) (map[string]string, erro
 		}
 	}
 	return args, nil
-}
-
-// answer writes a JSON reply.
-func answer(w http.ResponseWriter, status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encode a %T: %w", v, err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil {
-		return fmt.Errorf("answer an agent: %w", err)
-	}
-	return nil
 }

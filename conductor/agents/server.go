@@ -8,7 +8,9 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -187,6 +189,10 @@ func notFound() error {
 	return nodeapi.NewFault(http.StatusNotFound, "Resource could not be found.")
 }
 
+func noNode(ref string) error {
+	return nodeapi.NewFault(http.StatusNotFound, "Node %s could not be found.", ref)
+}
+
 func badRequest(format string, args ...any) error {
 	return nodeapi.NewFault(http.StatusBadRequest, format, args...)
 }
@@ -197,3 +203,17 @@ func below(r *http.Request, prefix string) string {
 }
 
 func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+
+// answer writes a JSON reply.
+func answer(w http.ResponseWriter, status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode a %T: %w", v, err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		return fmt.Errorf("answer an agent: %w", err)
+	}
+	return nil
+}

@@ -21,21 +21,29 @@ const (
 	pollEvery  = time.Second // looks for owed effects, should a wake-up be missed
 )
 
-// dispatch claims owed effects and carries them out, as many at a time as
-// there are slots, until ctx ends.
-func (e *Engine) dispatch(ctx context.Context) {
+// repeat does something at once, whenever it is woken, and after the time it
+// asked for when it was done last, until ctx ends.
+func repeat(ctx context.Context, woken <-chan struct{}, do func(context.Context) time.Duration) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.wakeRun:
+		case <-woken:
 		case <-timer.C:
 		}
-		e.claim(ctx)
-		timer.Reset(e.untilDue(ctx))
+		timer.Reset(do(ctx))
 	}
+}
+
+// dispatch claims owed effects and carries them out, as many at a time as
+// there are slots, until ctx ends.
+func (e *Engine) dispatch(ctx context.Context) {
+	repeat(ctx, e.wakeRun, func(ctx context.Context) time.Duration {
+		e.claim(ctx)
+		return e.untilDue(ctx)
+	})
 }
 
 // claim takes what is owed until nothing is left or all slots are taken; an
@@ -216,30 +224,23 @@ func passing(err error) bool {
 	return !errors.As(err, &refusal)
 }
 
-// watchDeadlines turns deadlines that have passed into events.
-func (e *Engine) watchDeadlines(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-e.wakeDue:
-		case <-timer.C:
+// watchDeadlines turns deadlines that have passed into events, until ctx ends.
+func (e *Engine) watchDeadlines(ctx context.Context) { repeat(ctx, e.wakeDue, e.expire) }
+
+// expire takes the deadlines that have passed, and says when the next one does.
+func (e *Engine) expire(ctx context.Context) time.Duration {
+	due, err := e.Store.Expired(ctx, e.Now(), 100)
+	for _, id := range due {
+		if _, err := e.act(ctx, id, plan.Expired{}); err != nil && ctx.Err() == nil {
+			e.Log.Error("deadline not taken", "node", id, "err", err)
 		}
-		due, err := e.Store.Expired(ctx, e.Now(), 100)
-		for _, id := range due {
-			if _, err := e.act(ctx, id, plan.Expired{}); err != nil && ctx.Err() == nil {
-				e.Log.Error("deadline not taken", "node", id, "err", err)
-			}
-		}
-		next := time.Minute
-		if at, ok, err2 := e.Store.NextDeadline(ctx); err2 == nil && ok {
-			next = max(min(next, at.Sub(e.Now())), time.Millisecond)
-		}
-		if (err != nil || len(due) > 0) && next < pollEvery {
-			next = pollEvery / 4 // what could not be taken is not asked for in a loop
-		}
-		timer.Reset(next)
 	}
+	next := time.Minute
+	if at, ok, err2 := e.Store.NextDeadline(ctx); err2 == nil && ok {
+		next = max(min(next, at.Sub(e.Now())), time.Millisecond)
+	}
+	if (err != nil || len(due) > 0) && next < pollEvery {
+		next = pollEvery / 4 // what could not be taken is not asked for in a loop
+	}
+	return next
 }

@@ -28,9 +28,8 @@ func Encode(image []byte) (string, error) {
 	return out.String(), nil
 }
 
-// Decode turns Ironic's string form into the image, which is at most MaxSize
-// and in ISO 9660 or a filesystem of a bootable-sector shape (VFAT): anything
-// else would be a partition nobody can read.
+// Decode turns Ironic's string form into the image: ISO 9660 or VFAT of at most
+// MaxSize bytes. Anything else would be a partition nobody can read.
 func Decode(s string) ([]byte, error) {
 	var image bytes.Buffer
 	if err := unpack(s, &image); err != nil {

@@ -35,9 +35,9 @@ const (
 )
 
 const (
-	qcow2MaxL1   = 32 << 20 // bytes of an L1 table, QEMU's own limit
-	extDataFile  = 0x44415441
-	qcow2Ignored = 0 // an extension of this type ends the list
+	qcow2MaxL1  = 32 << 20 // bytes of an L1 table, QEMU's own limit
+	extDataFile = 0x44415441
+	extEnd      = 0 // an extension of this type ends the list
 )
 
 // parseQcow2Header reads and checks a header from the image's first bytes.
@@ -66,10 +66,13 @@ func parseQcow2Header(b []byte) (*qcow2Header, error) {
 	return h, h.parseGeometry(b)
 }
 
+// qcow2SizeAt is where a qcow2 header has the size of the virtual disk.
+const qcow2SizeAt = 24
+
 // parseGeometry reads cluster size, disk size and the L1 table's place.
 func (h *qcow2Header) parseGeometry(b []byte) error {
 	be := binary.BigEndian
-	cb, size := be.Uint32(b[20:]), be.Uint64(b[24:])
+	cb, size := be.Uint32(b[20:]), be.Uint64(b[qcow2SizeAt:])
 	if cb < 9 || cb > 21 {
 		return fmt.Errorf("%w: qcow2 cluster bits are %d, expected 9 to 21", ErrFormat, cb)
 	}
@@ -141,7 +144,7 @@ func dataFileName(b []byte, off uint64) string {
 	be := binary.BigEndian
 	for off+8 <= uint64(len(b)) {
 		kind, n := be.Uint32(b[off:]), uint64(be.Uint32(b[off+4:]))
-		if kind == qcow2Ignored {
+		if kind == extEnd {
 			break
 		}
 		if kind == extDataFile {

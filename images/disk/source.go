@@ -2,9 +2,11 @@ package disk
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 )
 
 // Source is where an image's bytes come from.
@@ -25,6 +27,20 @@ type RangeReader interface {
 	// ReadRange fills p from offset off; off+len(p) must not exceed Size. It
 	// answers ErrNoRange when the source cannot do that.
 	ReadRange(ctx context.Context, p []byte, off int64) error
+}
+
+// SizeHint is the size of the disk an image describes, as far as its first bytes
+// tell; 0 when only writing it will. Nothing else of the image is checked.
+func SizeHint(src Source) int64 {
+	head := src.Head()
+	format, err := Detect(head)
+	switch {
+	case err == nil && format == Raw && src.Size() > 0:
+		return src.Size()
+	case err == nil && format == QCOW2 && len(head) >= qcow2SizeAt+8:
+		return int64(min(binary.BigEndian.Uint64(head[qcow2SizeAt:]), math.MaxInt64))
+	}
+	return 0
 }
 
 // ErrSource is wrapped when the bytes could not be had or changed on the way:

@@ -9,6 +9,7 @@ package agentapi
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 )
@@ -33,10 +34,10 @@ const (
 	RequestIDHeader = "X-OpenStack-Request-ID"
 )
 
-// Microversions the agent asks for, as ironic-python-agent does.
+// Microversions 1.N the agent asks for, as ironic-python-agent does.
 const (
-	LookupVersion    = "1.62"
-	HeartbeatVersion = "1.68"
+	LookupMinor    = 62
+	HeartbeatMinor = 68
 )
 
 // MaskedToken is what a lookup answers once the token has been given out.
@@ -189,6 +190,12 @@ type CommandError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Details string `json:"details"`
+}
+
+// NewCommandError makes the error a command is to fail with: kind is one of
+// ironic-python-agent's error classes where it has one.
+func NewCommandError(kind, message, details string) *CommandError {
+	return &CommandError{Type: kind, Code: http.StatusInternalServerError, Message: message, Details: details}
 }
 
 // Error makes a CommandError what a step returns to say under which type it

@@ -4,13 +4,16 @@ package nodeapi
 // on ?fields=; the whole answer has some sixty fields more, which a client
 // that shows them takes as they come.
 type Node struct {
-	UUID                 string `json:"uuid"`
-	Name                 string `json:"name"`
-	ProvisionState       string `json:"provision_state"`
-	TargetProvisionState string `json:"target_provision_state"`
-	PowerState           string `json:"power_state"`
-	TargetPowerState     string `json:"target_power_state"`
-	LastError            string `json:"last_error"`
+	UUID                 string         `json:"uuid"`
+	Name                 string         `json:"name"`
+	ProvisionState       string         `json:"provision_state"`
+	TargetProvisionState string         `json:"target_provision_state"`
+	PowerState           string         `json:"power_state"`
+	TargetPowerState     string         `json:"target_power_state"`
+	LastError            string         `json:"last_error"`
+	Reservation          string         `json:"reservation"` // the conductor that works on it
+	Maintenance          bool           `json:"maintenance"`
+	Properties           map[string]any `json:"properties"`
 }
 
 // Label is what people call the node: its name, else its UUID.

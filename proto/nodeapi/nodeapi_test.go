@@ -136,6 +136,17 @@ func TestCheckShape(t *testing.T) {
 	}
 }
 
+func TestParseVersion(t *testing.T) {
+	if minor, err := ParseVersion(Version(82)); err != nil || minor != 82 {
+		t.Errorf("1.82 read as 1.%d, %v", minor, err)
+	}
+	for _, bad := range []string{"", "1", "1.", "a.b", "1.-2", "1.+2", "1.2.3", "2.82", "latest"} {
+		if minor, err := ParseVersion(bad); err == nil {
+			t.Errorf("%q read as 1.%d", bad, minor)
+		}
+	}
+}
+
 func FuzzNegotiate(f *testing.F) {
 	for _, seed := range []string{"1.1", "latest", "", "1.", "-1.5", "1.116", "2.0", "99999999999999999999.1", "1.+5"} {
 		f.Add(seed, "baremetal "+seed)

@@ -3,10 +3,12 @@ package dhcp
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +27,7 @@ type rig struct {
 	booter *pxetest.Booter
 	leases pxe.Leases
 	client *net.UDPConn
+	asked  uint32 // requests sent
 	log    *logBuffer
 }
 
@@ -80,39 +83,56 @@ func (r *rig) write(t *testing.T, b []byte) {
 	}
 }
 
-// ask sends a request and returns the reply; nil after a while without.
+// ask sends a request and returns the reply to it; nil after a while without.
+// Each has an ID of its own: what comes late answers an earlier one.
 func (r *rig) ask(t *testing.T, req *dhcpv4.DHCPv4, patience time.Duration) *dhcpv4.DHCPv4 {
 	t.Helper()
+	r.asked++
+	binary.BigEndian.PutUint32(req.TransactionID[:], r.asked)
 	r.write(t, req.ToBytes())
 	if err := r.client.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	buf := make([]byte, 2000)
-	n, err := r.client.Read(buf)
-	if err != nil {
-		return nil
+	for buf := make([]byte, 2000); ; {
+		n, err := r.client.Read(buf)
+		if err != nil {
+			return nil
+		}
+		reply, err := dhcpv4.FromBytes(buf[:n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply.TransactionID == req.TransactionID {
+			return reply
+		}
 	}
-	reply, err := dhcpv4.FromBytes(buf[:n])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reply
 }
 
 const (
-	soon    = 3 * time.Second        // for an answer that must come
-	silence = 150 * time.Millisecond // for one that must not
+	soon    = time.Minute            // for what must come
+	again   = 500 * time.Millisecond // until a client that got no answer asks again
+	silence = 150 * time.Millisecond // for an answer that must not come
 )
 
 // persist asks again when nothing comes, as every client does.
 func (r *rig) persist(t *testing.T, req *dhcpv4.DHCPv4) *dhcpv4.DHCPv4 {
 	t.Helper()
-	for range 10 {
-		if reply := r.ask(t, req, soon/10); reply != nil {
+	for end := time.Now().Add(soon); time.Now().Before(end); {
+		if reply := r.ask(t, req, again); reply != nil {
 			return reply
 		}
 	}
 	return nil
+}
+
+// logs waits until the server has logged text.
+func (r *rig) logs(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(soon); !strings.Contains(r.log.String(), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the log does not say %q:\n%s", text, r.log)
+		}
+	}
 }
 
 // boot goes through DISCOVER and REQUEST as a boot ROM does.
@@ -149,7 +169,7 @@ func TestServeBoot(t *testing.T) {
 		stages = append(stages, s.Stage)
 	}
 	want := []pxe.Stage{pxe.StageOffer, pxe.StageAck, pxe.StageOffer, pxe.StageAck}
-	if diff := cmp.Diff(want, stages); diff != "" {
+	if diff := cmp.Diff(want, slices.Compact(stages)); diff != "" { // a client on a busy machine may ask twice
 		t.Error(diff)
 	}
 	c, ok := r.Client(addr(ack.YourIPAddr))
@@ -221,18 +241,16 @@ func TestServeExhausted(t *testing.T) {
 	if reply := r.ask(t, request(dhcpv4.MessageTypeDiscover), silence); reply != nil {
 		t.Errorf("got %v from an exhausted pool", reply)
 	}
-	if !strings.Contains(r.log.String(), "no free address between 127.0.77.100 and 127.0.77.103") {
-		t.Errorf("the log does not say why:\n%s", r.log)
-	}
+	r.logs(t, "no free address between 127.0.77.100 and 127.0.77.103")
 	r.write(t, request(dhcpv4.MessageTypeRelease, as(12), ciaddr("127.0.77.102")).ToBytes())
 	if got := r.boot(t).YourIPAddr.String(); got != "127.0.77.102" {
 		t.Errorf("got %s, want the one that was released", got)
 	}
 	// It finds the address in use: that one is set aside, and nothing else is left.
 	r.write(t, request(dhcpv4.MessageTypeDecline, address(optRequested, "127.0.77.102"), address(optServer, loopback().String())).ToBytes())
-	for try := 0; r.ask(t, request(dhcpv4.MessageTypeDiscover), silence) != nil; try++ {
-		if try == 10 { // the server's workers may take two requests in either order
-			t.Fatal("the declined address, the last one, was offered again")
+	for end := time.Now().Add(soon); r.ask(t, request(dhcpv4.MessageTypeDiscover), silence) != nil; {
+		if time.Now().After(end) { // the server's workers may take two requests in either order
+			t.Fatal("the declined address, the last one, is still offered")
 		}
 	}
 }
@@ -341,9 +359,7 @@ func TestServeSaysNothingItCannotRecord(t *testing.T) {
 	if reply := r.ask(t, request(dhcpv4.MessageTypeRequest, wants, address(optServer, loopback().String())), silence); reply != nil {
 		t.Errorf("got %v, although the lease is not on record", reply)
 	}
-	if !strings.Contains(r.log.String(), "the disk is full") {
-		t.Errorf("the log does not say why:\n%s", r.log)
-	}
+	r.logs(t, "the disk is full")
 }
 
 func TestListenErrors(t *testing.T) {

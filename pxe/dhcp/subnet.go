@@ -78,6 +78,13 @@ func (s Subnet) inRange(a netip.Addr) bool {
 	return s.First.IsValid() && a.Is4() && a.Compare(s.First) >= 0 && a.Compare(s.Last) <= 0
 }
 
+// UpperHalf is the addresses of the upper half of a prefix of at most 30 bits,
+// without the broadcast address: a pool for who names none.
+func UpperHalf(p netip.Prefix) (first, last netip.Addr) {
+	base, size := number(p.Masked().Addr()), uint32(1)<<(32-p.Bits())
+	return fromNumber(base + size/2), fromNumber(base + size - 2)
+}
+
 // Broadcast is the subnet's directed broadcast address.
 func (s Subnet) Broadcast() netip.Addr {
 	host := uint32(1)<<(32-s.Prefix.Bits()) - 1

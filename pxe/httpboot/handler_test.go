@@ -195,7 +195,7 @@ func TestServe(t *testing.T) {
 		"no such version": {"GET / HTTP/9.9\r\n\r\n", "HTTP/1.1 505 "},
 		"no host":         {"GET /loader/a.efi HTTP/1.1\r\n\r\n", "HTTP/1.1 400 "},
 		"endless header":  {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", "HTTP/1.1 431 "},
-		"cut short":       {"GET /loa", ""},
+		"cut short":       {"GET /loa", "HTTP/1.1 400 "},
 		"http 1.0":        {"GET /loader/a.efi HTTP/1.0\r\n\r\n", "HTTP/1.0 200 "},
 	} {
 		if got := raw(t, l.Addr(), tc.send); !strings.HasPrefix(got, tc.want) {

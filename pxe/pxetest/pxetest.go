@@ -1,6 +1,7 @@
 // Package pxetest holds what the tests of the boot service share: Leases in
 // memory, a Booter that answers from a map and notes the stages, both in place
-// of the conductor, and how a service is run and a golden file compared.
+// of the conductor, and how a service is run, asked for an address, and a
+// golden file compared.
 //
 // It must not be imported by anything but tests.
 package pxetest

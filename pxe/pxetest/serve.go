@@ -7,7 +7,7 @@ import (
 )
 
 // stopTime is how long a service may take to end once its context has.
-const stopTime = 5 * time.Second
+const stopTime = time.Minute
 
 // Serve runs a service until the test ends. One that answers an error, or does
 // not stop, fails the test.

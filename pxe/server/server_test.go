@@ -68,36 +68,14 @@ func start(t *testing.T, c server.Config) *server.Server {
 // options does, and returns the server and the file the answer names.
 func dhcpFile(t *testing.T, s *server.Server, class string, arch iana.Arch, more ...dhcpv4.Modifier) (next, file string) {
 	t.Helper()
-	req, err := dhcpv4.NewDiscovery(machine1(), append(more, dhcpv4.WithOption(dhcpv4.OptClassIdentifier(class)), dhcpv4.WithOption(dhcpv4.OptClientArch(arch)))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(s.DHCPAddr()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Write(req.ToBytes()); err != nil {
-		t.Fatal(err)
-	}
-	buf := make([]byte, 1500)
-	n, err := conn.Read(buf)
-	if err != nil {
-		t.Fatalf("no offer: %v", err)
-	}
-	offer, err := dhcpv4.FromBytes(buf[:n])
-	if err != nil {
-		t.Fatal(err)
-	}
+	offer := pxetest.Offer(t, s.DHCPAddr(), machine1(),
+		append(more, dhcpv4.WithOption(dhcpv4.OptClassIdentifier(class)), dhcpv4.WithOption(dhcpv4.OptClientArch(arch)))...)
 	return offer.ServerIPAddr.String(), offer.BootFileNameOption()
 }
 
 func get(t *testing.T, url string) string {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	resp, err := client.Get(url)
 	if err != nil {
 		t.Fatal(err)

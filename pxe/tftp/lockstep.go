@@ -16,23 +16,23 @@ import (
 // sender through a channel that the sender closes when it is done; one packet too many
 // at that moment, such as a repeated last ACK, is a send on a closed channel and ends
 // the whole program. So a packet goes in only when the sender has sent a block and
-// nothing has answered it yet (turn), and the sender never gives up by itself.
+// nothing has answered it yet (turn), and the sender never gives up by itself. For
+// the same reason only the ACK of that very block may take the turn: the sender would
+// ignore any other, and the right one could never go in.
 type lockstep struct {
-	*net.UDPConn              // embedded, and so hidden from a server that treats a UDPConn specially
-	peer         *net.UDPAddr // the one client
-	first        []byte       // the request, until it is read
-	block        atomic.Int32 // last block sent; 0 for the OACK, -1 before it
-	tries        int          // how often it was sent again
-	turn         chan struct{}
+	*net.UDPConn               // embedded, and so hidden from a server that treats a UDPConn specially
+	peer         *net.UDPAddr  // the one client
+	first        []byte        // the request, until it is read
+	block        int32         // last block sent; 0 for the OACK, -1 before it. The sender's alone
+	tries        int           // how often it was sent again
+	turn         chan int32    // holds the block that was sent and that nothing has answered yet
 	ended        atomic.Bool   // an ERROR went in: what the sender says to that is not for the client
 	over         chan struct{} // closed when the transfer ended
 }
 
 func newLockstep(udp *net.UDPConn, peer netip.AddrPort, request []byte) *lockstep {
-	c := &lockstep{UDPConn: udp, peer: net.UDPAddrFromAddrPort(peer), first: request,
-		turn: make(chan struct{}, 1), over: make(chan struct{})}
-	c.block.Store(-1)
-	return c
+	return &lockstep{UDPConn: udp, peer: net.UDPAddrFromAddrPort(peer), first: request, block: -1,
+		turn: make(chan int32, 1), over: make(chan struct{})}
 }
 
 // ReadFrom returns the request, then each block's ACK once, or an ERROR: the
@@ -61,16 +61,27 @@ func (c *lockstep) ReadFrom(b []byte) (int, net.Addr, error) {
 			case <-c.over:
 				return 0, nil, net.ErrClosed
 			}
-		case op == opAck && int32(binary.BigEndian.Uint16(b[2:])) == c.block.Load():
-			select {
-			case <-c.turn:
-				return n, c.peer, nil
-			default: // a repetition
-			}
+		case op == opAck && c.answers(int32(binary.BigEndian.Uint16(b[2:]))):
+			return n, c.peer, nil
 		}
 	}
 	<-c.over
 	return 0, nil, fmt.Errorf("tftp transfer: %w", net.ErrClosed)
+}
+
+// answers takes the turn if an ACK is for the block it waits for. A repetition
+// leaves the turn as it was: no other is put in while this one is out, since the
+// sender goes on only when it was answered.
+func (c *lockstep) answers(ack int32) bool {
+	select {
+	case block := <-c.turn:
+		if block == ack {
+			return true
+		}
+		c.turn <- block
+	default:
+	}
+	return false
 }
 
 // WriteTo sends what the sender sends. A packet that cannot be sent is as
@@ -87,16 +98,15 @@ func (c *lockstep) WriteTo(b []byte, _ net.Addr) (int, error) {
 	default: // an ERROR of the sender's own, which is its last word
 		return c.send(b), nil
 	}
-	if block == c.block.Load() {
+	if block == c.block {
 		if c.tries++; c.tries >= blockTries {
 			c.interrupt()
 			return len(b), nil
 		}
 		return c.send(b), nil
 	}
-	c.tries = 0
-	c.block.Store(block)
-	c.turn <- struct{}{} // before the send: the ACK may be here before the next line runs
+	c.tries, c.block = 0, block
+	c.turn <- block // before the send: the ACK may be here before the next line runs
 	return c.send(b), nil
 }
 

@@ -119,8 +119,8 @@ func TestImagesSlow(t *testing.T) {
 	}
 	start := time.Now()
 	_, body, err := fetch(t, "GET", server.URL+"/os.raw", "")
-	if took := time.Since(start); err != nil || !bytes.Equal(body, content) || took < 200*time.Millisecond || took > 3*time.Second {
-		t.Errorf("%d octets in %s, %v; expected a quarter of a second", len(body), took, err)
+	if took := time.Since(start); err != nil || !bytes.Equal(body, content) || took < 200*time.Millisecond {
+		t.Errorf("%d octets in %s, %v; expected a quarter of a second at least", len(body), took, err)
 	}
 }
 

@@ -29,7 +29,8 @@ type counters struct {
 
 func newCounters() *counters { return &counters{c: Counters{Calls: map[string]int{}}} }
 
-// begin counts a request; the function it returns ends it.
+// begin counts a request; the function it returns ends it, however often it is
+// called.
 func (c *counters) begin(r *http.Request) (end func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,11 +41,24 @@ func (c *counters) begin(r *http.Request) (end func()) {
 	if _, known := c.c.Calls[call]; known || len(c.c.Calls) < maxCalls {
 		c.c.Calls[call]++
 	}
-	return func() {
+	return sync.OnceFunc(func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.c.InFlight--
-	}
+	})
+}
+
+// answering ends the count of a request with the first byte of its answer: a
+// client may have all of the answer, and send its next request, before the
+// handler has returned.
+type answering struct {
+	http.ResponseWriter
+	end func()
+}
+
+func (a answering) Write(b []byte) (int, error) {
+	a.end()
+	return a.ResponseWriter.Write(b)
 }
 
 func (c *counters) login(ok bool) {

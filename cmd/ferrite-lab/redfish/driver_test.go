@@ -132,12 +132,11 @@ func TestDriverFaults(t *testing.T) {
 			b := newBench(t)
 			o := driver.Options{BackOff: time.Millisecond}
 			if kind == Hang {
-				o.RequestTimeout = 500 * time.Millisecond
+				o.RequestTimeout = time.Second
 			}
 			d := newDriver(t, o)
-			if _, err := d.PowerState(t.Context(), b.node(testPassword)); err != nil {
-				t.Fatal(err)
-			}
+			well := func() bool { _, err := d.PowerState(t.Context(), b.node(testPassword)); return err == nil }
+			eventually(t, "it is well", well)
 			if err := b.SetFault(Fault{Kind: kind, Delay: time.Second, PathPrefix: systemPath}); err != nil {
 				t.Fatal(err)
 			}
@@ -145,9 +144,7 @@ func TestDriverFaults(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 			b.ClearFault()
-			if _, err := d.PowerState(t.Context(), b.node(testPassword)); err != nil {
-				t.Errorf("after it: %v", err)
-			}
+			eventually(t, "it is well again", well)
 		})
 	}
 }

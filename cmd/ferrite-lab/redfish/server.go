@@ -138,7 +138,9 @@ func (s *Server) Close() error {
 
 // ServeHTTP counts the request, applies the fault in force, and answers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer s.counters.begin(r)()
+	end := s.counters.begin(r)
+	defer end()
+	w = answering{w, end}
 	// Clients write collections with and without a slash at the end.
 	if path := strings.TrimRight(r.URL.Path, "/"); path != r.URL.Path {
 		r = r.Clone(r.Context())

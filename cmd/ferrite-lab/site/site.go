@@ -86,7 +86,7 @@ func (s *Site) StartConductor(ctx context.Context) error {
 			return ctx.Err()
 		case <-time.After(50 * time.Millisecond):
 		}
-		if s.call(ctx, http.MethodGet, "/v1", nil, nil) == nil {
+		if s.Call(ctx, http.MethodGet, "/v1", nil, nil) == nil {
 			return nil
 		}
 	}

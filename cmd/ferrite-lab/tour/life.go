@@ -38,10 +38,10 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 	if err := t.site.SetImage(ctx, m.Name, t.image); err != nil {
 		return err
 	}
-	drive := map[string]any{"configdrive": map[string]any{
+	drive := map[string]any{
 		"meta_data": map[string]any{"hostname": hostname},
 		"user_data": "#cloud-config\nphone_home:\n  url: " + t.site.PhoneHomeURL + "\n  post: [instance_id, hostname]\n",
-	}}
+	}
 	if err := t.follow(ctx, m.Name, "active", "active", drive); err != nil {
 		return err
 	}
@@ -57,13 +57,13 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 }
 
 // follow asks for a verb and shows what happens until the node rests.
-func (t *tour) follow(ctx context.Context, name, verb, state string, more map[string]any) error {
+func (t *tour) follow(ctx context.Context, name, verb, state string, configDrive any) error {
 	t.stage(verb, "ferrite node %s %s", cliVerb[verb], name)
 	before, err := t.site.Status(ctx, name)
 	if err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
-	if err := t.site.Provision(ctx, name, verb, more); err != nil {
+	if err := t.site.Provision(ctx, name, verb, configDrive); err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
 	watching, stop := context.WithCancel(ctx)
@@ -78,7 +78,7 @@ func (t *tour) follow(ctx context.Context, name, verb, state string, more map[st
 	if err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
-	t.stage("", "%s is %s", name, n.State)
+	t.stage("", "%s is %s", name, n.ProvisionState)
 	return nil
 }
 

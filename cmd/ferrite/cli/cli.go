@@ -106,3 +106,11 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	g.AddCommand(commands...)
 	return g
 }
+
+// must panics on a mistake in the making of a command, which the first run of
+// any test would show.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

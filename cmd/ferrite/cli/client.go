@@ -73,6 +73,32 @@ func (c *client) do(ctx context.Context, method, path string, in, out any) error
 	return nil
 }
 
+// pages reads a list to its end, or until limit items are there.
+func (c *client) pages(ctx context.Context, kind string, q url.Values, limit int) ([]json.RawMessage, error) {
+	items := []json.RawMessage{}
+	for {
+		var page map[string]json.RawMessage
+		if err := c.do(ctx, "GET", nodeapi.Root+"/"+kind+"?"+q.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		var some []json.RawMessage
+		if err := json.Unmarshal(page[kind], &some); err != nil {
+			return nil, fmt.Errorf("list of %s: %w", kind, err)
+		}
+		items = append(items, some...)
+		if len(page["next"]) == 0 || len(some) == 0 || limit > 0 && len(items) >= limit {
+			return items, nil
+		}
+		var last struct {
+			UUID string `json:"uuid"`
+		}
+		if err := json.Unmarshal(some[len(some)-1], &last); err != nil || last.UUID == "" {
+			return nil, fmt.Errorf("there are more %s, but these fields do not tell where to go on: add uuid to --fields", kind)
+		}
+		q.Set("marker", last.UUID)
+	}
+}
+
 func (c *client) send(ctx context.Context, method, path string, body []byte) ([]byte, *nodeapi.Fault, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {

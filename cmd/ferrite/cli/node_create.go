@@ -60,11 +60,3 @@ Nothing happens to the machine yet; go on with "ferrite node manage".`,
 	}
 	return cmd
 }
-
-// must panics on a mistake in the making of a command, which the first run of
-// any test would show.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}

@@ -11,7 +11,7 @@ func nodeDelete(s *session) *cobra.Command {
 		Use:   "delete NODE...",
 		Short: "Forget machines",
 		Long: `Forget machines. The machines themselves are not touched. A machine that is at
-work is not forgotten: undeploy it, or set it into maintenance first.`,
+work is not forgotten: undeploy it, or put it into maintenance first.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,11 +10,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-const imageHelp = `The image is a raw or qcow2 disk image, raw ones also gzipped or zstd-packed. Its
-checksum is hex (md5, sha256 or sha512, told by the length; "sha512:..." says it), or the URL
-of a file of checksums. The config drive is a folder (meta_data.json, user_data,
-network_data.json, vendor_data.json), an ISO file, a file that holds the base64 of a gzipped
-ISO, a JSON object with meta_data, user_data, network_data, or a URL.`
+const imageHelp = `The image is a raw or qcow2 disk image, raw ones also packed with gzip or zstd.
+Its checksum is hex (sha256 or sha512, told by the length or said: "sha512:..."; md5 only
+where the conductor permits it, which Ferrite's does not), or the URL of a file of checksums.
+The config drive is a folder (meta_data.json, user_data, network_data.json,
+vendor_data.json), an ISO file, a file that holds the base64 of a gzipped ISO, a JSON object
+with meta_data, user_data, network_data, vendor_data, or a URL.`
 
 func nodeDeploy(s *session) *cobra.Command {
 	return deployCommand(s, verb{

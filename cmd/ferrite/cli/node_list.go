@@ -2,15 +2,11 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 func nodeList(s *session) *cobra.Command {
@@ -93,7 +89,7 @@ func (o listOptions) query(cmd *cobra.Command) url.Values {
 }
 
 func (s *session) listNodes(cmd *cobra.Command, o listOptions) error {
-	nodes, err := s.pages(cmd, "nodes", o.query(cmd), o.limit)
+	nodes, err := s.client.pages(cmd.Context(), "nodes", o.query(cmd), o.limit)
 	if err != nil {
 		return err
 	}
@@ -106,53 +102,4 @@ func (s *session) listNodes(cmd *cobra.Command, o listOptions) error {
 		columns = strings.Split(o.fields, ",")
 	}
 	return s.print(cmd.OutOrStdout(), reply, rowsOf(reply, columns))
-}
-
-// rowsOf is a table of a list of objects, with these columns.
-func rowsOf(reply json.RawMessage, columns []string) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		var items []map[string]any
-		if err := json.Unmarshal(reply, &items); err != nil {
-			return fmt.Errorf("the conductor's answer: %w", err)
-		}
-		header := make(table.Row, len(columns))
-		for i, c := range columns {
-			header[i] = strings.ReplaceAll(c, "_", " ")
-		}
-		t.AppendHeader(header)
-		for _, item := range items {
-			row := make(table.Row, len(columns))
-			for i, c := range columns {
-				row[i] = cell(item[c])
-			}
-			t.AppendRow(row)
-		}
-		return nil
-	}
-}
-
-// pages reads a list to its end, or until limit items are there.
-func (s *session) pages(cmd *cobra.Command, kind string, q url.Values, limit int) ([]json.RawMessage, error) {
-	items := []json.RawMessage{}
-	for {
-		var page map[string]json.RawMessage
-		if err := s.client.do(cmd.Context(), "GET", nodeapi.Root+"/"+kind+"?"+q.Encode(), nil, &page); err != nil {
-			return nil, err
-		}
-		var some []json.RawMessage
-		if err := json.Unmarshal(page[kind], &some); err != nil {
-			return nil, fmt.Errorf("list of %s: %w", kind, err)
-		}
-		items = append(items, some...)
-		if len(page["next"]) == 0 || len(some) == 0 || limit > 0 && len(items) >= limit {
-			return items, nil
-		}
-		var last struct {
-			UUID string `json:"uuid"`
-		}
-		if err := json.Unmarshal(some[len(some)-1], &last); err != nil || last.UUID == "" {
-			return nil, fmt.Errorf("there are more %s, but these fields do not tell where to go on: add uuid to --fields", kind)
-		}
-		q.Set("marker", last.UUID)
-	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -54,14 +55,7 @@ func (s *session) powerGoal(ctx context.Context, ends string) goal {
 			return true, nil
 		}
 		st.LastError = n.LastError
-		st.State = "in state " + st.State + ", " + cmpOr(n.PowerState, "power unknown")
+		st.State = "in state " + st.State + ", " + cmp.Or(n.PowerState, "power unknown")
 		return false, &landedError{st}
 	}
-}
-
-func cmpOr(s, absent string) string {
-	if s == "" {
-		return absent
-	}
-	return s
 }

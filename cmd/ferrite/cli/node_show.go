@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -24,13 +23,4 @@ func nodeShow(s *session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&names, "fields", "", "these fields only, between commas")
 	return cmd
-}
-
-// show prints one object.
-func (s *session) show(cmd *cobra.Command, path string) error {
-	var reply json.RawMessage
-	if err := s.client.do(cmd.Context(), "GET", path, nil, &reply); err != nil {
-		return err
-	}
-	return s.print(cmd.OutOrStdout(), reply, fields(reply))
 }

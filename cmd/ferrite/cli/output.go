@@ -9,6 +9,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 )
 
@@ -43,6 +44,15 @@ func (s *session) print(w io.Writer, reply json.RawMessage, rows func(t table.Wr
 	return err
 }
 
+// show reads one object and prints it.
+func (s *session) show(cmd *cobra.Command, path string) error {
+	var reply json.RawMessage
+	if err := s.client.do(cmd.Context(), "GET", path, nil, &reply); err != nil {
+		return err
+	}
+	return s.print(cmd.OutOrStdout(), reply, fields(reply))
+}
+
 // wide is how many characters of one value a table shows on a line.
 const wide = 100
 
@@ -59,6 +69,29 @@ func fields(reply json.RawMessage) func(t table.Writer) error {
 			if !slices.Contains([]string{"links", "ports", "states", "portgroups", "volume"}, name) {
 				t.AppendRow(table.Row{name, cell(object[name])})
 			}
+		}
+		return nil
+	}
+}
+
+// rowsOf is a table of a list of objects, with these columns.
+func rowsOf(reply json.RawMessage, columns []string) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		var items []map[string]any
+		if err := json.Unmarshal(reply, &items); err != nil {
+			return fmt.Errorf("the conductor's answer: %w", err)
+		}
+		header := make(table.Row, len(columns))
+		for i, c := range columns {
+			header[i] = strings.ReplaceAll(c, "_", " ")
+		}
+		t.AppendHeader(header)
+		for _, item := range items {
+			row := make(table.Row, len(columns))
+			for i, c := range columns {
+				row[i] = cell(item[c])
+			}
+			t.AppendRow(row)
 		}
 		return nil
 	}

@@ -72,7 +72,7 @@ func portList(s *session) *cobra.Command {
 			if address != "" {
 				q.Set("address", address)
 			}
-			ports, err := s.pages(cmd, "ports", q, 0)
+			ports, err := s.client.pages(cmd.Context(), "ports", q, 0)
 			if err != nil {
 				return err
 			}

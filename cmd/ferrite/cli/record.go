@@ -35,7 +35,7 @@ func (r record) list() *cobra.Command {
 		Short: "List every " + r.noun,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := r.session.pages(cmd, r.kind, url.Values{"detail": {"True"}}, 0)
+			all, err := r.session.client.pages(cmd.Context(), r.kind, url.Values{"detail": {"True"}}, 0)
 			if err != nil {
 				return err
 			}

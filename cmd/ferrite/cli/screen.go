@@ -20,6 +20,7 @@ type screen struct {
 	mu   sync.Mutex
 	w    io.Writer
 	bars bool
+	now  func() time.Time
 }
 
 // newScreen writes where the command's result does not go: with -o json or
@@ -30,11 +31,11 @@ func newScreen(cmd *cobra.Command, output string, single bool) *screen {
 		w = cmd.ErrOrStderr()
 	}
 	file, ok := w.(*os.File)
-	return &screen{w: w, bars: single && ok && term.IsTerminal(int(file.Fd()))}
+	return &screen{w: w, bars: single && ok && term.IsTerminal(int(file.Fd())), now: time.Now}
 }
 
-func (s *screen) line(node string, started time.Time) *line {
-	return &line{screen: s, node: node, started: started}
+func (s *screen) line(node string) *line {
+	return &line{screen: s, node: node, started: s.now()}
 }
 
 // line is one node on the screen.
@@ -97,7 +98,7 @@ func (l *line) say(text string) {
 	if l.bar != nil {
 		l.ignore(l.bar.Clear())
 	}
-	_, err := fmt.Fprintf(l.w, "%s  %6.1f s  %s\n", l.node, time.Since(l.started).Seconds(), text)
+	_, err := fmt.Fprintf(l.w, "%s  %6.1f s  %s\n", l.node, l.now().Sub(l.started).Seconds(), text)
 	l.ignore(err)
 }
 

@@ -99,8 +99,9 @@ func TestConfigDrive(t *testing.T) {
 // TestStages: every stage is told of once, bytes at every tenth.
 func TestStages(t *testing.T) {
 	var out bytes.Buffer
-	s := &screen{w: &out}
-	l := s.line("m1", time.Now())
+	clock := time.Unix(0, 0)
+	s := &screen{w: &out, now: func() time.Time { return clock }}
+	l := s.line("m1")
 	wait := nodeapi.Status{State: "wait call-back", Activity: "deploy", Step: "deploy.write_image", Steps: []string{"a", "deploy.write_image"}, Index: 1}
 	for _, done := range []int64{0, 1, 15e6, 16e6, 50e6, 100e6} {
 		st := wait
@@ -109,6 +110,7 @@ func TestStages(t *testing.T) {
 		l.show(st)
 	}
 	l.show(nodeapi.Status{State: "deploying"})
+	clock = clock.Add(90 * time.Second)
 	l.finish(nodeapi.Status{Name: "m1", State: "active"})
 	want := `m1     0.0 s  boot: dhcp
 m1     0.0 s  boot: kernel vmlinuz
@@ -117,7 +119,7 @@ m1     0.0 s  deploy.write_image 15%, 15.0 MB of 100.0 MB at 20.0 MB/s
 m1     0.0 s  deploy.write_image 50%, 50.0 MB of 100.0 MB at 20.0 MB/s
 m1     0.0 s  deploy.write_image 100%, 100.0 MB of 100.0 MB at 20.0 MB/s
 m1     0.0 s  deploying
-m1     0.0 s  m1 is active
+m1    90.0 s  m1 is active
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -127,8 +129,8 @@ m1     0.0 s  m1 is active
 // TestBar: a person sees a bar, which goes when the step is over.
 func TestBar(t *testing.T) {
 	var out bytes.Buffer
-	s := &screen{w: &out, bars: true}
-	l := s.line("m1", time.Now())
+	s := &screen{w: &out, bars: true, now: time.Now}
+	l := s.line("m1")
 	st := nodeapi.Status{State: "wait call-back", Activity: "deploy"}
 	for _, p := range []nodeapi.Progress{{Step: "write", Done: 1}, {Step: "write", Done: 5e6, Total: 10e6}, {Step: "verify", Done: 1e6, Total: 10e6}} {
 		st.Progress = &p

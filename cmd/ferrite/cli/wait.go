@@ -104,8 +104,7 @@ const (
 
 // follow tells what happens to a node until it is there.
 func (s *session) follow(ctx context.Context, node string, g goal, screen *screen) error {
-	started := time.Now()
-	line := screen.line(node, started)
+	line := screen.line(node)
 	defer line.close()
 	for poll := firstPoll; ; poll = min(poll*3/2, lastPoll) {
 		st, err := s.status(ctx, node)

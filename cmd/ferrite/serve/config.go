@@ -22,6 +22,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
 // Config is what a conductor can be told. The keys are the flags' names, in a
@@ -85,7 +86,7 @@ func flags(f *pflag.FlagSet) {
 	f.Duration("rescue-timeout", d.RescueTimeout, "silence of a ramdisk after which a rescue fails")
 	f.Duration("service-timeout", d.ServiceTimeout, "silence of a ramdisk after which a service fails")
 	f.Duration("power-timeout", d.PowerTimeout, "how long a power change may take")
-	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call three times as often")
+	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call two or three times in it")
 
 	f.Duration("soft-power-off-timeout", d.SoftPowerOffTimeout, "how long an operating system may take to shut down or reboot by itself")
 	f.Duration("sync-power-state-interval", d.SyncPowerInterval, "how often the power state of each node is read; 0 for never")
@@ -100,8 +101,8 @@ func flags(f *pflag.FlagSet) {
 	f.String("boot-pool", "", "`first-last` addresses to give to machines (default: the upper half of the subnet)")
 	f.String("boot-router", "", "default `router` of the machines (default: none)")
 	f.StringSlice("boot-dns", nil, "name servers of the machines")
-	f.Duration("boot-lease", time.Hour, "how long an address is given")
-	f.String("loader-dir", "/usr/lib/ipxe", "`folder` of iPXE's binaries (Debian package ipxe)")
+	f.Duration("boot-lease", dhcp.DefaultLease, "how long an address is given")
+	f.String("loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
 	f.String("ramdisk-kernel", "", "kernel of the ramdisk (made by: ferrite image build)")
 	f.String("ramdisk-initrd", "", "initramfs of the ramdisk")
 	f.String("kernel-append", "", "more kernel parameters for the ramdisk, as nofb or console=ttyS0,115200")
@@ -189,6 +190,9 @@ func (c *Config) check() error {
 	}
 	if c.BootInterface == "" {
 		return errors.New("--boot needs --boot-interface: the network interface the machines boot from")
+	}
+	if at, err := netip.ParseAddrPort(c.APIAddress); err == nil && at.Addr().IsLoopback() && c.AdvertiseURL == "" {
+		return fmt.Errorf("--boot with --api-address %s: no ramdisk can call that address; listen on one the machines reach, or say with --advertise-url how they come here", at)
 	}
 	return nil
 }
@@ -284,12 +288,6 @@ func (c *Config) pool(p netip.Prefix) (first, last netip.Addr, err error) {
 	if p.Bits() > 29 {
 		return first, last, fmt.Errorf("subnet %s is too small for a pool of its own: say --boot-pool", p.Masked())
 	}
-	base := p.Masked().Addr().As4()
-	n := uint32(base[0])<<24 | uint32(base[1])<<16 | uint32(base[2])<<8 | uint32(base[3])
-	size := uint32(1) << (32 - p.Bits())
-	return addr4(n + size/2), addr4(n + size - 2), nil
-}
-
-func addr4(n uint32) netip.Addr {
-	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+	first, last = dhcp.UpperHalf(p)
+	return first, last, nil
 }

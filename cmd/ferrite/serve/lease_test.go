@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/insomniacslk/dhcp/dhcpv4"
-
 	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
@@ -22,6 +20,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	"github.com/ferrite-metal/ferrite/pxe/loader"
+	"github.com/ferrite-metal/ferrite/pxe/pxetest"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
@@ -35,7 +34,8 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 			t.Fatal(err)
 		}
 	}
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	logged := &apitest.Log{}
+	log := slog.New(slog.NewTextHandler(logged, nil))
 	conf := Config{Host: "test", DeployTimeout: time.Minute, CleanTimeout: time.Minute, InspectTimeout: time.Minute, PowerTimeout: time.Minute, HeartbeatTimeout: time.Minute}
 	drivers, err := bmc.New([]string{"fake-hardware"}, log)
 	if err != nil {
@@ -70,40 +70,10 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	c := &conductor{url: "http://" + l.Addr().String(), log: &syncBuffer{}, stop: stop, err: make(chan error, 1)}
+	c := &conductor{url: "http://" + l.Addr().String(), log: logged, stop: stop, err: make(chan error, 1)}
 	go func() { c.err <- serve(ctx, conf, eng, logs, l, boot, log) }()
 	t.Cleanup(func() { c.end(t) })
 	return c, boot
-}
-
-// offered is the address DHCP offers to a machine.
-func offered(t *testing.T, server netip.AddrPort, mac net.HardwareAddr) string {
-	t.Helper()
-	req, err := dhcpv4.NewDiscovery(mac)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(server))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Write(req.ToBytes()); err != nil {
-		t.Fatal(err)
-	}
-	buf := make([]byte, 1500)
-	n, err := conn.Read(buf)
-	if err != nil {
-		t.Fatalf("no offer: %v", err)
-	}
-	offer, err := dhcpv4.FromBytes(buf[:n])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return offer.YourIPAddr.String()
 }
 
 // TestReservation: one made while the conductor runs is what DHCP hands out
@@ -116,7 +86,7 @@ func TestReservation(t *testing.T) {
 	c.call(t, "POST", "/v1/ports", map[string]any{"address": mac.String(), "node_uuid": n["uuid"]}, http.StatusCreated)
 	expect := func(when, want string) {
 		t.Helper()
-		if ip := offered(t, boot.DHCPAddr(), mac); ip != want {
+		if ip := pxetest.Offer(t, boot.DHCPAddr(), mac).YourIPAddr.String(); ip != want {
 			t.Errorf("%s DHCP offers %s, want %s", when, ip, want)
 		}
 	}

@@ -26,8 +26,8 @@ func (b *backOff) wait(ctx context.Context) error {
 	case wait <= 0:
 		return nil
 	case wait > patience:
-		return fmt.Errorf("not asked: it failed %d times in a row and is let alone for another %s; the last failure: %w",
-			b.failures, wait.Round(time.Second), b.last)
+		return fmt.Errorf("not asked for another %s, after failures in a row: %d; the last: %w",
+			wait.Round(time.Second), b.failures, b.last)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

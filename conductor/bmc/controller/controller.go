@@ -48,9 +48,11 @@ func (c *controller[A, L]) enter(ctx context.Context) error {
 	}
 }
 
+// leave lets the next one in. The idle time begins behind the gate: were it to
+// end before, rest would find the controller in use and keep the logins.
 func (c *controller[A, L]) leave() {
-	c.idle.Reset(c.o.IdleTimeout)
 	<-c.gate
+	c.idle.Reset(c.o.IdleTimeout)
 }
 
 // call does something for one user of the BMC, unless the BMC is to be let

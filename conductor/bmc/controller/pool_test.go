@@ -118,7 +118,7 @@ func TestBackOff(t *testing.T) {
 			t.Errorf("asked at (-want +got):\n%s", diff)
 		}
 		err := call(p, "a", "u", nil)
-		if want := "fakebmc a: look: not asked: it failed 3 times in a row and is let alone for another 4s; the last failure: sick"; err == nil || err.Error() != want {
+		if want := "fakebmc a: look: not asked for another 4s, after failures in a row: 3; the last: sick"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 		time.Sleep(4 * time.Second)
