@@ -13,7 +13,6 @@ type deviation struct {
 
 // deviations is all of them, by exchange.
 func deviations() map[string]deviation {
-	const walk = "/v1/nodes/11111111-0000-4000-8000-000000000020/states/provision"
 	all := map[string]deviation{
 		"02#20": {why: "the header common to all of OpenStack counts here, as in newer Ironics; 21.4 ignored it", shape: true},
 

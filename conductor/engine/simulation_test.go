@@ -114,12 +114,13 @@ func (w *world) operate(id string) {
 		w.allow(err)
 	}
 	q := plan.Request{Verb: verb}
-	switch verb {
-	case node.Clean:
+	if verb == node.Clean {
 		q.CleanSteps = w.anySteps("erase_devices_metadata")
-	case node.Service:
+	}
+	if verb == node.Service {
 		q.ServiceSteps = w.anySteps("burnin_cpu")
-	case node.RescueIt:
+	}
+	if verb == node.RescueIt {
 		q.RescuePassword = "x"
 	}
 	w.allow(w.e.Provision(w.ctx, id, q))

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -43,7 +42,7 @@ The machine must be active. End it with: ferrite node unrescue NODE`,
 // readPassword asks for a password on the terminal, or takes the first line of
 // a file. On the command line it would be everybody's to see.
 func readPassword(cmd *cobra.Command, file string) (string, error) {
-	var in io.Reader = cmd.InOrStdin()
+	in := cmd.InOrStdin()
 	switch {
 	case file == "" && term.IsTerminal(int(os.Stdin.Fd())):
 		fmt.Fprint(cmd.ErrOrStderr(), "Password for user rescue: ")
