@@ -88,10 +88,11 @@ func (c *conductor) must(status, minor int, method, path, body string) reply {
 	return r
 }
 
-// settle waits until nobody works on a node, and returns it.
+// settle waits until nobody works on a node, and returns it. The reservation is
+// read first: a node read before it could be one still under way.
 func (c *conductor) settle(ref string) node.Node {
 	c.t.Helper()
-	for range 500 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		n, err := c.Engine.Node(context.Background(), ref)
 		if err != nil {
 			c.t.Fatal(err)
@@ -100,10 +101,15 @@ func (c *conductor) settle(ref string) node.Node {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		if held == "" && n.ProvisionState.Class() != node.Working {
+		if held != "" {
+			continue
+		}
+		if n, err = c.Engine.Node(context.Background(), ref); err != nil {
+			c.t.Fatal(err)
+		}
+		if n.ProvisionState.Class() != node.Working {
 			return n
 		}
-		time.Sleep(2 * time.Millisecond)
 	}
 	c.t.Fatalf("node %s is still at work", ref)
 	return node.Node{}

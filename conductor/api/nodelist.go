@@ -61,7 +61,7 @@ func (a *API) holders(c *call, chosen selection, nodes []node.Node) (map[string]
 	}
 	held := map[string]string{}
 	for i := range nodes {
-		holder, err := a.reserved(c, &nodes[i])
+		holder, err := a.holder(c, &nodes[i])
 		if err != nil {
 			return nil, err
 		}

@@ -80,6 +80,25 @@ func (a *API) reserved(c *call, n *node.Node) (string, error) {
 	return a.conductor.Reserved(c.Request().Context(), n.UUID)
 }
 
+// holder is reserved for a node that is to be shown: one that was on its way
+// and is held by nobody has come to an end since it was read, so it is read
+// again. Otherwise a client could see it free, and as it was before.
+func (a *API) holder(c *call, n *node.Node) (string, error) {
+	holder, err := a.reserved(c, n)
+	if err != nil || holder != "" || n.Run == nil && n.TargetPowerState == "" {
+		return holder, err
+	}
+	fresh, err := a.conductor.Node(c.Request().Context(), n.UUID)
+	if errors.Is(err, node.ErrNotFound) {
+		return "", nil // deleted meanwhile: what was read was true
+	}
+	if err != nil {
+		return "", err
+	}
+	*n = fresh
+	return a.reserved(c, n)
+}
+
 func (a *API) showNode(c *call) error {
 	n, err := a.node(c)
 	if err != nil {
@@ -101,7 +120,7 @@ func (a *API) answerNode(c *call, status int, n *node.Node, fields string) error
 			return err
 		}
 	}
-	holder, err := a.reserved(c, n)
+	holder, err := a.holder(c, n)
 	if err != nil {
 		return err
 	}

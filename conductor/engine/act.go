@@ -62,11 +62,17 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 	if f.Templates, err = e.templates(ctx, n, ev); err != nil {
 		return err
 	}
+	if _, late := ev.(plan.Expired); late && e.BootLogs != nil && n.Agent.TokenSent { // else the log is of another boot
+		f.LastWords = e.BootLogs.Tail(n.UUID, lastWords)
+	}
 	if plan.NeedsLeases(n, ev) {
 		f.Leased, err = e.leased(ctx, n.UUID)
 	}
 	return err
 }
+
+// lastWords is how many lines of a machine's log an error quotes.
+const lastWords = 3
 
 // templates finds the deploy templates that a deploy is to follow: those named
 // by the traits of the instance.

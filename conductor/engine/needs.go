@@ -80,6 +80,8 @@ type AgentClient interface {
 
 // BootLogs keeps what machines logged, by node.
 type BootLogs interface {
+	// Tail is the last lines of the latest boot; none when nothing was logged.
+	Tail(uuid string, lines int) []string
 	// Forget removes the logs of a node that is no more.
 	Forget(uuid string) error
 }

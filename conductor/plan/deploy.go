@@ -49,24 +49,28 @@ func writeAndBoot(d *decision) []node.Step {
 	return append(prioritised(atRamdisk, withAgent(d)...), append([]node.Step{
 		{Interface: "deploy", Step: "write_image", Priority: atImage, InBand: true, Args: writeImageArgs(d.n)},
 		{Interface: "agent", Step: "install_bootloader", Priority: atBootloader, Args: map[string]any{"target_boot_mode": d.n.BootMode}},
-	}, leaveForDisk()...)...)
+	}, leaveForDisk(d)...)...)
 }
 
 // customAgent leaves the writing to steps that a request, a template or a
 // ramdisk of the operator's own brings (deploy interface custom-agent).
 func customAgent(d *decision) []node.Step {
-	return append(prioritised(atRamdisk, withAgent(d)...), leaveForDisk()...)
+	return append(prioritised(atRamdisk, withAgent(d)...), leaveForDisk(d)...)
 }
 
 // leaveForDisk ends the ramdisk and boots what is on the disk now. The ramdisk
-// shuts down by itself, so that nothing it wrote is lost.
-func leaveForDisk() []node.Step {
-	return append(prioritised(atLeaving,
+// shuts down by itself, so that nothing it wrote is lost; a machine that must
+// not be turned off is reset once its disks are in step.
+func leaveForDisk(d *decision) []node.Step {
+	leave := []node.Step{
 		step("agent", "sync", nil),
 		step("management", "set_boot_device", map[string]any{"device": "disk", "persistent": true}),
-		step("agent", "power_off", nil),
-		step("power", "power_off", map[string]any{"grace_seconds": 10}),
-	), prioritised(atInstance, step("power", "power_on", nil))...)
+	}
+	if d.n.DisablePowerOff {
+		return append(prioritised(atLeaving, leave...), prioritised(atInstance, step("power", "reboot", nil))...)
+	}
+	leave = append(leave, step("agent", "power_off", nil), step("power", "power_off", map[string]any{"grace_seconds": 10}))
+	return append(prioritised(atLeaving, leave...), prioritised(atInstance, step("power", "power_on", nil))...)
 }
 
 // writeImage is the agent's step that the conductor gives a place and

@@ -74,6 +74,7 @@ type Facts struct {
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	BootStage string    // the last boot stage seen, for people; "" when none
+	LastWords []string  // the last lines the machine has logged, where Expired may quote them
 	Owed      bool      // an effect is owed: the node is reserved
 }
 

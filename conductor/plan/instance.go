@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -25,6 +26,10 @@ func CheckInstance(n node.Node) error {
 	return check(n)
 }
 
+// md5Sum is what an MD5 checksum looks like; those of other lengths are told
+// apart by the agent.
+var md5Sum = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
+
 func nothingNeeded(node.Node) error { return nil }
 
 func hasImage(n node.Node) error {
@@ -37,6 +42,9 @@ func hasImage(n node.Node) error {
 	}
 	if text(n.InstanceInfo, "image_os_hash_value") != "" && text(n.InstanceInfo, "image_os_hash_algo") == "" {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_os_hash_value needs image_os_hash_algo (sha256 or sha512)", n.UUID)
+	}
+	if text(n.InstanceInfo, "image_os_hash_algo") == "md5" || md5Sum.MatchString(text(n.InstanceInfo, "image_checksum")) {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: the checksum of image %s is MD5, which agents refuse since it can be forged; give its sha256 or sha512", n.UUID, src)
 	}
 	return nil
 }

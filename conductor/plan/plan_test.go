@@ -130,6 +130,8 @@ func (s *scene) do(w []string) {
 		s.decide(Inspected{Data: inspection(s.t, rest), Raw: json.RawMessage(rest)})
 	case "stage":
 		s.f.BootStage = rest
+	case "logged":
+		s.f.LastWords = strings.Split(rest, "; ")
 	case "expire":
 		s.now = s.n.Deadline
 		s.decide(Expired{})

@@ -9,16 +9,23 @@ func step(iface, name string, args map[string]any) node.Step {
 }
 
 // bootRamdisk turns the machine off and on again into the ramdisk, through
-// the network, this once.
+// the network, this once. A machine that must not be turned off is reset.
 func bootRamdisk(d *decision) []node.Step {
+	if d.n.DisablePowerOff {
+		return append(aimAtRamdisk(d), step("power", "reboot", nil))
+	}
 	return append([]node.Step{step("power", "power_off", nil)}, startRamdisk(d)...)
 }
 
 // startRamdisk turns a machine that is off on, into the ramdisk.
 func startRamdisk(d *decision) []node.Step {
+	return append(aimAtRamdisk(d), step("power", "power_on", nil))
+}
+
+// aimAtRamdisk makes the next boot one into the ramdisk.
+func aimAtRamdisk(d *decision) []node.Step {
 	return append(setBootMode(d),
-		step("management", "set_boot_device", map[string]any{"device": networkDevice(d.n), "persistent": false}),
-		step("power", "power_on", nil))
+		step("management", "set_boot_device", map[string]any{"device": networkDevice(d.n), "persistent": false}))
 }
 
 // setBootMode is needed only where the machine has another one.
@@ -65,11 +72,11 @@ func bootInstance(d *decision) []node.Step {
 	if d.n.Interfaces["deploy"] == "ramdisk" {
 		device = networkDevice(d.n)
 	}
-	return []node.Step{
-		step("power", "power_off", nil),
-		step("management", "set_boot_device", map[string]any{"device": device, "persistent": true}),
-		step("power", "power_on", nil),
+	aim := step("management", "set_boot_device", map[string]any{"device": device, "persistent": true})
+	if d.n.DisablePowerOff {
+		return []node.Step{aim, step("power", "reboot", nil)}
 	}
+	return []node.Step{step("power", "power_off", nil), aim, step("power", "power_on", nil)}
 }
 
 // agentDeploy reports whether the deploy interface works through an agent in

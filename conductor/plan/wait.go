@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -114,7 +115,11 @@ func (d *decision) tooLate() string {
 	if s := r.Current(); s != nil && s.Driver {
 		return reason
 	}
-	return reason + "; last boot stage seen: " + cmp.Or(d.f.BootStage, "none, the machine never asked for an address")
+	reason += "; last boot stage seen: " + cmp.Or(d.f.BootStage, "none, the machine never asked for an address")
+	if len(d.f.LastWords) > 0 {
+		reason += "; the last it logged: " + strings.Join(d.f.LastWords, " | ")
+	}
+	return reason
 }
 
 // restarted gives a waiting node one full timeout, since nobody listened
