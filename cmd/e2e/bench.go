@@ -38,23 +38,36 @@ func (s *shared) benchConductor(ctx context.Context) error {
 }
 
 func (s *shared) oneConductor(ctx context.Context) (ready time.Duration, mib float64, err error) {
+	start := time.Now()
+	err = s.conductor(ctx, func(_ string, pid int) (err error) {
+		ready = time.Since(start)
+		time.Sleep(idleTime)
+		mib, err = residentMiB(pid)
+		return err
+	})
+	return ready, mib, err
+}
+
+// conductor starts a conductor with an empty database, lets use have it once
+// it answers, and ends it.
+func (s *shared) conductor(ctx context.Context, use func(address string, pid int) error) (err error) {
 	dir, err := os.MkdirTemp(s.dir, "bench-")
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	addr := l.Addr().String()
 	if err := l.Close(); err != nil {
-		return 0, 0, err
+		return err
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "ferrite"), "serve", "--data-dir", dir, "--api-address", addr, "--log-level", "error")
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
-		return 0, 0, err
+		return err
 	}
 	defer func() {
 		err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM), cmd.Wait())
@@ -62,18 +75,12 @@ func (s *shared) oneConductor(ctx context.Context) (ready time.Duration, mib flo
 	for time.Since(start) < 10*time.Second {
 		res, err := http.Get("http://" + addr + "/v1")
 		if err == nil {
-			ready = time.Since(start)
 			_ = res.Body.Close()
-			break
+			return use(addr, cmd.Process.Pid)
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if ready == 0 {
-		return 0, 0, errors.New("not ready after 10 s")
-	}
-	time.Sleep(idleTime)
-	mib, err = residentMiB(cmd.Process.Pid)
-	return ready, mib, err
+	return errors.New("not ready after 10 s")
 }
 
 // residentMiB reads VmRSS, which the kernel gives in KiB.

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -73,7 +74,7 @@ func run(ctx context.Context, o options) error {
 	defer b.tidy()
 	start := time.Now()
 	if o.bench {
-		if err := b.benchConductor(ctx); err != nil {
+		if err := errors.Join(b.benchConductor(ctx), b.benchLoad(ctx)); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func (j *job) power(ctx context.Context) (any, error) {
 			return nil, err
 		}
 	}
-	if a.Target == node.PowerOn && j.effect.Name != "power.request" {
+	if want == node.PowerOn && j.effect.Name != "power.request" {
 		j.memory.stage(j.n.UUID, BootStage{Name: "power on", At: j.Now()}, true)
 	}
 	call, cancel := context.WithTimeout(ctx, bmcCall)
