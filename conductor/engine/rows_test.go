@@ -22,7 +22,6 @@ func TestEveryRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		w.start()
-		defer w.close()
 		for name, walk := range rowWalks {
 			n := w.create("redfish")
 			r := &walker{w, name, n.UUID}
@@ -35,6 +34,9 @@ func TestEveryRow(t *testing.T) {
 			}
 			walk(r)
 		}
+		w.close()
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		for _, row := range node.Table {
 			if taken := w.taken[row]; taken == notOurs[row.From][row.On] {
 				t.Errorf("row %s --%s--> %s: taken %v", row.From, row.On, row.To, taken)
