@@ -2,15 +2,16 @@ package rescue
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/sha512"
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"hash"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/GehirnInc/crypt"
+	"github.com/GehirnInc/crypt/sha256_crypt"
+	"github.com/GehirnInc/crypt/sha512_crypt"
 )
 
 // Password is a password in its crypt(3) form with SHA-256 ($5$) or SHA-512
@@ -25,18 +26,17 @@ type Password struct {
 
 // scheme is what tells the two apart.
 type scheme struct {
-	id   string
-	new  func() hash.Hash
-	sum  int // length of an encoded sum
-	turn func(a, b, c int) (int, int, int)
+	id  string
+	new func() crypt.Crypter
+	sum int // length of an encoded sum
 }
 
 func schemes() []scheme {
-	return []scheme{
-		{"5", sha256.New, 43, func(a, b, c int) (int, int, int) { return c + 1, a + 1, b + 1 }},
-		{"6", sha512.New, 86, func(a, b, c int) (int, int, int) { return b + 1, c + 1, a + 1 }},
-	}
+	return []scheme{{"5", sha256_crypt.New, 43}, {"6", sha512_crypt.New, 86}}
 }
+
+// alphabet is crypt(3)'s base 64, whose digits are not those of RFC 4648.
+const alphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // Limits. The work grows with the square of a password's length, and crypt(3)
 // allows rounds that take minutes; each guess of a stranger costs as much.
@@ -60,8 +60,19 @@ func NewPassword(text string, hashed bool) (Password, error) {
 		return Password{}, fmt.Errorf("rescue_password has %d bytes, expected at most %d", len(text), maxPassword)
 	}
 	p := Password{scheme: schemes()[1], salt: []byte(rand.Text())[:maxSalt], rounds: defaultRounds, one: new(sync.Mutex)}
-	p.sum = p.hash([]byte(text))
-	return p, nil
+	var err error
+	p.sum, err = p.hash([]byte(text))
+	return p, err
+}
+
+// hash is the sum of a password with this one's salt and rounds.
+func (p Password) hash(key []byte) (string, error) {
+	settings := fmt.Sprintf("$%s$rounds=%d$%s", p.scheme.id, p.rounds, p.salt)
+	whole, err := p.scheme.new().Generate(key, []byte(settings))
+	if err != nil {
+		return "", fmt.Errorf("hash the rescue password: %w", err)
+	}
+	return whole[strings.LastIndexByte(whole, '$')+1:], nil
 }
 
 // parse reads "$5$[rounds=N$]salt$sum" or the same with $6$.
@@ -87,8 +98,8 @@ func parse(text string) (Password, error) {
 		}
 		p.rounds, rest = max(n, minRounds), rest[1:]
 	}
-	if len(rest) != 2 || len(rest[0]) > maxSalt || len(rest[1]) != p.scheme.sum || strings.Trim(rest[1], alphabet) != "" {
-		return p, fmt.Errorf("rescue_password is not a whole crypt(3) hash: expected a salt of at most %d and a sum of %d characters", maxSalt, p.scheme.sum)
+	if len(rest) != 2 || rest[0] == "" || len(rest[0]) > maxSalt || len(rest[1]) != p.scheme.sum || strings.Trim(rest[1], alphabet) != "" {
+		return p, fmt.Errorf("rescue_password is not a whole crypt(3) hash: expected a salt of 1 to %d and a sum of %d characters", maxSalt, p.scheme.sum)
 	}
 	p.salt, p.sum = []byte(rest[0]), rest[1]
 	return p, nil
@@ -102,7 +113,8 @@ func (p Password) Matches(given []byte) bool {
 	}
 	p.one.Lock()
 	defer p.one.Unlock()
-	return subtle.ConstantTimeCompare([]byte(p.hash(given)), []byte(p.sum)) == 1
+	sum, err := p.hash(given)
+	return err == nil && subtle.ConstantTimeCompare([]byte(sum), []byte(p.sum)) == 1
 }
 
 // String keeps a password out of logs, hashed as it is.

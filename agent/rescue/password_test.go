@@ -106,8 +106,8 @@ func FuzzPassword(f *testing.F) {
 			t.Fatalf("taken with %d rounds and a salt of %d", p.rounds, len(p.salt))
 		}
 		p.rounds = minRounds // the parser is what is tested
-		if sum := p.hash([]byte("x")); len(sum) != p.scheme.sum {
-			t.Errorf("a sum of %d characters", len(sum))
+		if sum, err := p.hash([]byte("x")); err != nil || len(sum) != p.scheme.sum {
+			t.Errorf("a sum of %d characters, %v", len(sum), err)
 		}
 	})
 }
