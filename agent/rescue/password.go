@@ -98,8 +98,8 @@ func parse(text string) (Password, error) {
 		}
 		p.rounds, rest = max(n, minRounds), rest[1:]
 	}
-	if len(rest) != 2 || rest[0] == "" || len(rest[0]) > maxSalt || len(rest[1]) != p.scheme.sum || strings.Trim(rest[1], alphabet) != "" {
-		return p, fmt.Errorf("rescue_password is not a whole crypt(3) hash: expected a salt of 1 to %d and a sum of %d characters", maxSalt, p.scheme.sum)
+	if len(rest) != 2 || len(rest[0]) > maxSalt || len(rest[1]) != p.scheme.sum || strings.Trim(rest[1], alphabet) != "" {
+		return p, fmt.Errorf("rescue_password is not a whole crypt(3) hash: expected a salt of at most %d and a sum of %d characters", maxSalt, p.scheme.sum)
 	}
 	p.salt, p.sum = []byte(rest[0]), rest[1]
 	return p, nil

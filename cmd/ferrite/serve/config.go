@@ -73,7 +73,7 @@ func flags(f *pflag.FlagSet) {
 	f.String("data-dir", "/var/lib/ferrite", "`folder` of the database and the machines' logs; made if missing, mode 0700, locked while running")
 	f.String("api-address", "127.0.0.1:6385", "`host:port` of the REST API")
 	f.String("auth", "none", "authentication of operators: none")
-	f.StringSlice("hardware-types", []string{"redfish", "fake-hardware"}, "enabled hardware types: fake-hardware, redfish, ipmi")
+	f.StringSlice("hardware-types", []string{"redfish", "ipmi", "fake-hardware"}, "enabled hardware types: fake-hardware, redfish, ipmi")
 	f.String("host", hostname(), "`name` of this conductor")
 	f.String("log-level", "info", "debug, info, warn or error")
 	f.String("advertise-url", "", "`URL` under which ramdisks reach the API (default: --boot-address and the API's port)")
