@@ -37,8 +37,8 @@ func silence(ctx context.Context, b *bed) (err error) {
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(n.LastError, "last boot stage seen: ramdisk") || !n.Maintenance {
-		return fmt.Errorf("maintenance %v, last_error %q does not name the last boot stage", n.Maintenance, n.LastError)
+	if !strings.Contains(n.LastError, "last boot stage seen: ramdisk") || n.Maintenance {
+		return fmt.Errorf("maintenance %v (no cleaning step had begun), last_error %q, expected to name the last boot stage", n.Maintenance, n.LastError)
 	}
 	say("silence: as it should: %s", n.LastError)
 	return nil
