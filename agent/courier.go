@@ -41,13 +41,18 @@ func (c *courier) run(ctx context.Context) {
 		c.stream.Close()
 		return
 	}
-	for pause := courierEvery; sys.Sleep(ctx, pause); {
+	// The first time at once: the conductor may restart the machine as soon as
+	// it has called, and the log of that boot would be lost.
+	for pause := courierEvery; ; {
 		if err := c.send(ctx); err != nil && ctx.Err() == nil {
 			pause = min(2*pause, courierPause)
 			c.log.Debug("log not taken", "err", err, "again_in", pause)
-			continue
+		} else {
+			pause = courierEvery
 		}
-		pause = courierEvery
+		if !sys.Sleep(ctx, pause) {
+			return
+		}
 	}
 }
 

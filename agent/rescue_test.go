@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -163,4 +164,37 @@ func TestLogStaysHome(t *testing.T) {
 	if _, lines := s.Next(1<<20, 10); lines != nil {
 		t.Errorf("kept %q", lines)
 	}
+}
+
+// taker notes when log lines came.
+type taker struct{ at []time.Time }
+
+func (k *taker) Log(context.Context, string, agentapi.LogLines) error {
+	k.at = append(k.at, time.Now())
+	return nil
+}
+
+// TestLogLeavesAtOnce: a machine may be restarted as soon as its agent has
+// called, and what it logged until then must be on its way.
+func TestLogLeavesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &logbook.Stream{}
+		s.Add("line")
+		st := &state{}
+		if err := st.adopt(agentapi.LookupReply{Config: agentapi.LookupConfig{FerriteLog: true}}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		start, k := time.Now(), &taker{}
+		c := &courier{to: k, state: st, stream: s, log: slog.New(slog.DiscardHandler)}
+		go c.run(ctx)
+		synctest.Wait()
+		s.Add("another")
+		time.Sleep(courierEvery)
+		synctest.Wait()
+		if diff := cmp.Diff([]time.Time{start, start.Add(courierEvery)}, k.at); diff != "" {
+			t.Errorf("log lines left at (-want +got):\n%s", diff)
+		}
+	})
 }
