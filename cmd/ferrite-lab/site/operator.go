@@ -111,8 +111,9 @@ func (s *Site) Status(ctx context.Context, name string) (st nodeapi.Status, err 
 
 // resting are the states that nothing leaves by itself.
 var resting = []string{
-	"enroll", "manageable", "available", "active", "error",
-	"inspect failed", "clean failed", "deploy failed",
+	"enroll", "manageable", "available", "active", "rescue", "error",
+	"inspect failed", "adopt failed", "clean failed", "deploy failed", "service failed", "rescue failed", "unrescue failed",
+	"clean hold", "deploy hold", "service hold",
 }
 
 // pollEvery is how often a node is looked at while waiting for it.
