@@ -83,6 +83,11 @@ func fails(ctx context.Context, s *site.Site, m *lab.Machine, i site.Image, says
 		}
 	}
 	say("bad-image: as it should: %s", n.LastError)
+	return bootsNothing(m)
+}
+
+// bootsNothing wants a disk that no firmware would boot.
+func bootsNothing(m *lab.Machine) error {
 	f, err := os.Open(m.Spec().Disks[0].Path)
 	if err != nil {
 		return err

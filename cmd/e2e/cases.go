@@ -27,4 +27,8 @@ var cases = []testCase{
 	{"bad-bmc", "wrong password, hanging, garbage, dropped: back to enroll with the reason, BMC not hammered", false, 8 * time.Minute, badBMC},
 	{"silence", "a machine that never calls times out with the last boot stage seen", false, 6 * time.Minute, silence},
 	{"formats", "gz, zst and compressed qcow2 boot; NVMe and SCSI disks; two NICs, one wired", false, 12 * time.Minute, formats},
+	{"rescue", "an adopted machine in rescue: SSH by password, the ramdisk's log, and back to its OS", false, 6 * time.Minute, rescued},
+	{"service", "an active machine wiped, held and written again by service steps", false, 6 * time.Minute, serviced},
+	{"by-hand", "cleaning by hand: steps of agent, BMC and child nodes with reboots between, an abort, a step nobody has", false, 8 * time.Minute, cleanedByHand},
+	{"live", "machines that boot their workload from the network: kernel and ramdisk, and an ISO", false, 6 * time.Minute, live},
 }
