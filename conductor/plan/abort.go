@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -64,7 +63,7 @@ func (d *decision) leaveService() {
 		d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = false, "", ""
 	}
 	d.fire(node.Abort)
-	if cmp.Or(d.n.Agent.URL, d.n.Agent.Token) != "" {
+	if inRamdisk(d.n) {
 		d.owePower(node.Rebooting, 0)
 	}
 }

@@ -43,6 +43,11 @@ func (child) fail(d *decision, _ node.Run, reason string) {
 
 func (child) timeout(s Settings) time.Duration { return s.CleanTimeout }
 
+// childBusy reports whether a step for the parent is under way. It reserves
+// the node even while it only waits: a verb would end it, and the parent would
+// wait for ever.
+func (d *decision) childBusy() bool { return d.n.Run != nil && d.n.Run.Activity == "child" }
+
 // childStep begins a step for the parent, unless it has been begun already.
 func (d *decision) childStep(e ChildStep) error {
 	if d.n.Child != nil && d.n.Child.Token == e.Token {
@@ -51,12 +56,15 @@ func (d *decision) childStep(e ChildStep) error {
 	if d.f.Owed || d.n.Run != nil {
 		return d.locked()
 	}
-	if e.Step.Step == "hold" {
-		return node.Refuse(node.Invalid, "step hold cannot be executed on child node %s: nobody could tell its parent to go on", d.n.UUID)
-	}
-	d.n.Child = &node.ChildRun{Token: e.Token}
 	s := e.Step
 	s.OnChildren, s.Children = false, nil
+	switch {
+	case s.Step == "hold":
+		return node.Refuse(node.Invalid, "step hold cannot be executed on child node %s: nobody could tell its parent to go on", d.n.UUID)
+	case endsWithHeartbeat(s):
+		return node.Refuse(node.Invalid, "step wait cannot be executed on child node %s without the argument seconds: no agent of it calls", d.n.UUID)
+	}
+	d.n.Child = &node.ChildRun{Token: e.Token}
 	d.startRun(node.Run{Activity: "child", Listed: []node.Step{s}})
 	return d.err
 }

@@ -121,7 +121,7 @@ func (d *decision) placeAround(agent byAgent) error {
 		return err
 	}
 	for _, s := range steps {
-		if s.InBand && s.Priority <= atLeaving {
+		if needsAgent(s) && s.Priority <= atLeaving {
 			return fmt.Errorf("step %s with priority %d comes when the ramdisk is left already: give it %d to %d", s, s.Priority, atLeaving+1, atRamdisk-1)
 		}
 	}

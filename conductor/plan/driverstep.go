@@ -40,6 +40,8 @@ func driverAnswered(d *decision, result json.RawMessage) error {
 		r.Task = report.Task
 		d.insert(r.Index, d.rebootForDriver()...)
 		d.advance()
+	case d.n.ProvisionState.Class() == node.Working && node.Row(d.n.ProvisionState, node.Wait) == nil:
+		return fmt.Errorf("the step is not done at once, but a node cannot wait while it is %s", d.n.ProvisionState)
 	default:
 		d.askAgain(report)
 	}
@@ -47,9 +49,9 @@ func driverAnswered(d *decision, result json.RawMessage) error {
 }
 
 // rebootForDriver restarts the machine in the middle of a run, back into the
-// ramdisk when the run works with one.
+// ramdisk when the run works with one. The run of a child never does.
 func (d *decision) rebootForDriver() []node.Step {
-	if d.n.Agent.URL == "" {
+	if d.n.Agent.URL == "" || d.childBusy() {
 		return []node.Step{step("power", "reboot", nil)}
 	}
 	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))

@@ -78,7 +78,7 @@ func (d *decision) whoDoes(fw node.Framework, s node.Step, agent byAgent) (done 
 		if s.Step != "hold" && s.Step != "wait" {
 			s.Interface = "power"
 		}
-		return s, true, nil
+		return s, true, checkReserved(d.n, s)
 	}
 	for _, o := range d.offers(fw) {
 		if o.Interface == s.Interface && o.Step == s.Step {
@@ -95,6 +95,20 @@ func (d *decision) whoDoes(fw node.Framework, s node.Step, agent byAgent) (done 
 		}
 	}
 	return s, false, nil
+}
+
+// checkReserved refuses a reserved step that the node is not to do. Arguments
+// would reach the power effects, which have some of their own.
+func checkReserved(n node.Node, s node.Step) error {
+	switch {
+	case s.Step == "hold" || s.Step == "wait":
+		return nil
+	case len(s.Args) > 0:
+		return node.Refuse(node.Invalid, "step %s takes no arguments, but was given %v: leave them out", s.Step, slices.Sorted(maps.Keys(s.Args)))
+	case s.Step == "power_off" && n.DisablePowerOff:
+		return node.Refuse(node.Invalid, "step power_off cannot be done on node %s, which has disable_power_off set: use reboot", n.UUID)
+	}
+	return nil
 }
 
 // missing refuses a step without the arguments its driver cannot do without.
@@ -133,8 +147,7 @@ func (d *decision) needsRamdisk(fw node.Framework, listed []node.Step) bool {
 			return false
 		}
 		if reserved[s.Step] {
-			_, timed, err := waitSpan(s)
-			return s.Step == "wait" && err == nil && !timed
+			return endsWithHeartbeat(s)
 		}
 		return !slices.ContainsFunc(d.offers(fw), func(o node.StepOffer) bool {
 			return o.Interface == s.Interface && o.Step == s.Step && o.NeedsNoRamdisk
@@ -143,15 +156,15 @@ func (d *decision) needsRamdisk(fw node.Framework, listed []node.Step) bool {
 }
 
 // returnToRamdisk makes the machine come back into the ramdisk from a power
-// step that is followed by steps of the agent.
+// step that is followed by steps which need the agent.
 func (d *decision) returnToRamdisk(steps []node.Step) []node.Step {
 	var out []node.Step
 	for i, s := range steps {
-		more := slices.ContainsFunc(steps[i+1:], func(s node.Step) bool { return s.InBand })
-		switch own := !s.OnChildren && !s.Driver && !s.InBand && more; {
-		case own && s.Step == "reboot":
+		returns := own(s) && slices.ContainsFunc(steps[i+1:], needsAgent)
+		switch {
+		case returns && s.Step == "reboot":
 			out = append(out, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
-		case own && s.Step == "power_on":
+		case returns && s.Step == "power_on":
 			out = append(out, append(startRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
 		default:
 			out = append(out, s)

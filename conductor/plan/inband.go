@@ -9,8 +9,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// What an agent may make of a run: that many steps listed, begun again so
-// often, a command named by so many bytes.
+// What may be made of a run: that many steps listed (by an agent, or by an
+// operator: all of a run is saved with each of its steps), begun again so often,
+// a command named by so many bytes.
 const (
 	maxSteps    = 256
 	maxRelisted = 3
@@ -111,7 +112,7 @@ func (d *decision) stepsChanged() error {
 		return fmt.Errorf("the agent's version has changed %d times while it ran its steps", r.Relisted)
 	}
 	d.note("INFO", "the agent's version has changed: its steps are listed and run again")
-	r.Steps = slices.DeleteFunc(r.Steps, func(s node.Step) bool { return s.InBand || s.Driver })
+	r.Steps = append(r.Steps[:at+1], leaveRamdisk(d)...)
 	r.Index, r.Command = at, ""
 	d.advance()
 	return nil

@@ -49,7 +49,7 @@ func (inspect) timeout(s Settings) time.Duration { return s.InspectTimeout }
 
 // dataReceived takes the data of a ramdisk that the node waits for.
 func (d *decision) dataReceived(e Inspected) error {
-	if s := d.n.Run.Current(); s == nil || s.String() != waitData {
+	if !waitsIn(d.n.Run.Current(), waitData) {
 		return node.Refuse(node.NotFound, "node %s does not wait for inspection data: it is %q", d.n.UUID, d.n.ProvisionState)
 	}
 	if err := e.Data.Validate(); err != nil {

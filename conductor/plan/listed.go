@@ -10,7 +10,11 @@ import (
 // that nobody has are found out later, as Ironic does: the agent's are not
 // known before it runs.
 func checkListed(n node.Node, r Request) error {
-	for _, s := range r.steps() {
+	steps := r.steps()
+	if len(steps) > maxSteps {
+		return node.Refuse(node.Invalid, "%d steps are listed for node %s; at most %d are taken: do them in several goes", len(steps), n.UUID, maxSteps)
+	}
+	for _, s := range steps {
 		if s.Step == "" {
 			return node.Refuse(node.Invalid, "a step without a name was listed for node %s", n.UUID)
 		}
@@ -19,6 +23,11 @@ func checkListed(n node.Node, r Request) error {
 		}
 		if len(s.Children) > 0 && !s.OnChildren {
 			return node.Refuse(node.Invalid, "step %s names child nodes in limit_child_node_execution, but does not say execute_on_child_nodes", s)
+		}
+		if reserved[s.Step] && !s.OnChildren {
+			if err := checkReserved(n, s); err != nil {
+				return err
+			}
 		}
 		if s.Step != "wait" {
 			continue

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -28,7 +29,7 @@ const (
 // pauseFor finds the pause that a step is; nil for a step that is done by
 // somebody.
 func pauseFor(s node.Step) func(*decision, node.Step) bool {
-	if s.InBand || s.Driver || s.OnChildren {
+	if !own(s) {
 		return nil
 	}
 	if p, ok := pauses[s.String()]; ok {
@@ -59,20 +60,25 @@ func hold(d *decision, _ node.Step) bool {
 	return true
 }
 
-// unhold lets a held run go on. An agent that has not been heard of lately is
-// waited for first: it may have been silent for as long as the hold.
+// unhold lets a held run go on. Where it goes on with the agent of before the
+// hold, and that one has not been heard of lately, it is waited for first: it
+// may have been silent for as long as the hold.
 func (d *decision) unhold() {
 	d.fire(node.Unhold)
 	if d.err != nil {
 		return
 	}
-	for _, s := range d.n.Run.Left() {
-		if s.InBand {
-			d.insert(d.n.Run.Index+1, step("agent", "wait_for_heartbeat", nil))
-			break
-		}
+	left := d.n.Run.Left()
+	first := slices.IndexFunc(left, func(s node.Step) bool { return needsAgent(s) || bootsAnew(s) })
+	if first >= 0 && needsAgent(left[first]) && d.n.Agent.URL != "" {
+		d.insert(d.n.Run.Index+1, step("agent", "wait_for_heartbeat", nil))
 	}
 	d.next()
+}
+
+// bootsAnew reports whether the agent of before a step is gone after it.
+func bootsAnew(s node.Step) bool {
+	return own(s) && s.Interface == "power" && (s.Step == "power_off" || s.Step == "reboot")
 }
 
 // maxWait bounds a wait in seconds, as Ironic's max_conductor_wait_step_seconds does.
@@ -113,6 +119,12 @@ func waitSpan(s node.Step) (span time.Duration, timed bool, err error) {
 		return 0, false, fmt.Errorf("step wait: seconds is %v, expected 0 or more", seconds)
 	}
 	return time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second)), true, nil
+}
+
+// endsWithHeartbeat reports whether s is a wait for the agent's next call.
+func endsWithHeartbeat(s node.Step) bool {
+	_, timed, err := waitSpan(s)
+	return own(s) && s.Step == "wait" && !timed && err == nil
 }
 
 // waitsFor reports which wait of an operator's the run is at: for time to

@@ -97,7 +97,7 @@ func (s *scene) do(w []string) {
 		s.decide(PowerRequest{Target: node.PowerState(rest)})
 	case "ok", "fails":
 		if s.owed == nil {
-			s.t.Fatal("nothing is owed")
+			s.t.Fatalf("nothing is owed, after:\n%s", strings.Join(s.lines[max(0, len(s.lines)-8):], "\n"))
 		}
 		o := Outcome{Effect: *s.owed}
 		if w[0] == "fails" {

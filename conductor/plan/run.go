@@ -88,15 +88,15 @@ func (d *decision) advance() {
 			d.finish()
 			return
 		}
+		if needsAgent(*s) && d.n.Agent.URL == "" {
+			d.insert(r.Index, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
+			continue
+		}
 		if pause := pauseFor(*s); pause != nil {
 			if pause(d, *s) {
 				return
 			}
 			r.Index++
-			continue
-		}
-		if s.InBand && d.n.Agent.URL == "" {
-			d.insert(r.Index, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
 			continue
 		}
 		d.work()

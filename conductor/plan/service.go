@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -12,7 +13,11 @@ import (
 type service struct{}
 
 func (service) steps(d *decision) ([]node.Step, error) {
-	return d.byHand(node.ServiceSteps, bootInstance)
+	steps, err := d.byHand(node.ServiceSteps, bootInstance)
+	if d.n.Run.NoRamdisk && inRamdisk(d.n) && !slices.ContainsFunc(steps, bootsAnew) { // since an earlier try, or a hold
+		steps = append(steps, bootInstance(d)...)
+	}
+	return steps, err
 }
 
 func (service) done(d *decision, _ node.Run) {

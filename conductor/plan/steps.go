@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/ferrite-metal/ferrite/conductor/node"
+import (
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
 
 const getSteps = "agent.get_steps"
 
@@ -83,15 +87,35 @@ func bootInstance(d *decision) []node.Step {
 // a ramdisk. Only fake has no steps at all.
 func agentDeploy(n node.Node) bool { return n.Interfaces["deploy"] != "fake" }
 
+// own reports whether the conductor itself does a step, rather than the agent,
+// the driver or the child nodes. Agents name their steps as they like, ours too.
+func own(s node.Step) bool { return !s.InBand && !s.Driver && !s.OnChildren }
+
+// waitsIn reports whether s is one of the waits of our own plans.
+func waitsIn(s *node.Step, name string) bool { return s != nil && own(*s) && s.String() == name }
+
+// needsAgent reports whether a step cannot be done, or does not end, without
+// an agent that runs. To see the agent off takes none: the BMC does it else.
+func needsAgent(s node.Step) bool {
+	switch {
+	case s.InBand:
+		return true
+	case !own(s):
+		return false
+	case s.Interface == "agent":
+		return s.Step != "wait_for_heartbeat" && s.Step != "power_off"
+	}
+	return endsWithHeartbeat(s)
+}
+
+// inRamdisk reports whether the machine may be in the ramdisk: a token was
+// given out since it was last off.
+func inRamdisk(n node.Node) bool { return n.Agent.URL != "" || n.Agent.Token != "" }
+
 // WantsRamdisk reports whether a network boot of n must lead to the ramdisk:
 // a step that waits for it is still to come.
 func WantsRamdisk(n node.Node) bool {
-	for _, s := range n.Run.Left() {
-		if name := s.String(); name == waitHeartbeat || name == waitData {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Run.Left(), func(s node.Step) bool { return waitsIn(&s, waitHeartbeat) || waitsIn(&s, waitData) })
 }
 
 // Inspecting reports whether that ramdisk is to send inspection data.

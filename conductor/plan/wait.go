@@ -38,7 +38,7 @@ func (d *decision) agentCalled(e AgentCalled) error {
 		return nil
 	}
 	switch _, beat := waitsFor(r); {
-	case beat, s.String() == waitHeartbeat:
+	case beat, waitsIn(s, waitHeartbeat):
 		d.next()
 	case r.Command != "":
 		d.poll()
@@ -79,7 +79,7 @@ func (d *decision) poll() {
 // waiting reports whether the run waits for somebody else. A child's run does
 // so in whatever state the child is.
 func (d *decision) waiting() bool {
-	return d.n.Run != nil && (d.n.ProvisionState.Class() == node.Waiting || d.n.Run.Activity == "child")
+	return d.n.Run != nil && d.n.ProvisionState.Class() == node.Waiting || d.childBusy()
 }
 
 // expired ends a wait, unless an agent at work on a step has been heard of
