@@ -22,6 +22,7 @@ func (rescue) steps(d *decision) ([]node.Step, error) {
 
 func (rescue) done(d *decision, _ node.Run) {
 	delete(d.n.InstanceInfo, rescueHash)
+	d.forgetAgent() // it is the owner's from here on, as is all else in the ramdisk
 	d.fire(node.Done)
 }
 
