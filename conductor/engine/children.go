@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// How often children are asked whether they are done, and for how long one
-// that is busy with something else is waited for.
+// How often children are asked whether they are done, and for how long those
+// that are busy with something else are waited for.
 const (
 	childPoll     = 200 * time.Millisecond
 	childPatience = 2 * time.Minute
@@ -52,10 +52,12 @@ func (j *job) childrenStep(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.leave() // the children need slots to get done
 	event := plan.ChildStep{Step: s, Token: fmt.Sprintf("%s/%d/%d", j.n.UUID, j.effect.Generation, j.n.Run.Index)}
+	patience := j.Now().Add(childPatience)
 	for _, child := range children {
-		if err := j.tell(ctx, child, event); err != nil {
-			return nil, err
+		if err := j.tell(ctx, child, event, patience); err != nil {
+			return nil, fmt.Errorf("child node %s: %w", child, err)
 		}
 	}
 	var failed []error
@@ -74,22 +76,27 @@ func (j *job) children(ctx context.Context, named []string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("children of node %s: %w", j.n.UUID, err)
 	}
+	if len(nodes) == 0 {
+		return nil, node.Refuse(node.Invalid, "node %s has no child nodes: correct the parent_node of those that should be", j.n.UUID)
+	}
 	var all []string
+	strangers := slices.Clone(named)
 	for _, n := range nodes {
-		if len(named) == 0 || slices.Contains(named, n.UUID) || n.Name != "" && slices.Contains(named, n.Name) {
+		called := func(ref string) bool { return ref == n.UUID || ref == n.Name }
+		if len(named) == 0 || slices.ContainsFunc(named, called) {
 			all = append(all, n.UUID)
 		}
+		strangers = slices.DeleteFunc(strangers, called)
 	}
-	if len(named) > len(all) || len(all) == 0 {
-		return nil, node.Refuse(node.Invalid, "node %s has %d child nodes, of which %d are among those listed (%v): correct limit_child_node_execution, or the parent_node of the children",
-			j.n.UUID, len(nodes), len(all), named)
+	if len(strangers) > 0 {
+		return nil, node.Refuse(node.Invalid, "%v are no child nodes of node %s: correct limit_child_node_execution, or the parent_node of the children", strangers, j.n.UUID)
 	}
 	return all, nil
 }
 
 // tell lets a child begin the step, as soon as it is free.
-func (j *job) tell(ctx context.Context, child string, e plan.ChildStep) error {
-	for end := j.Now().Add(childPatience); ; {
+func (j *job) tell(ctx context.Context, child string, e plan.ChildStep, end time.Time) error {
+	for {
 		_, err := j.act(ctx, child, e)
 		var refused *node.Refusal
 		if err == nil || !errors.As(err, &refused) || refused.Kind != node.Locked || j.Now().After(end) {
