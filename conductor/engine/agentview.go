@@ -18,7 +18,7 @@ func agentView(n node.Node) map[string]any {
 		"properties":             orEmpty(n.Properties),
 		"driver_info":            nodeapi.Mask(orEmpty(n.DriverInfo)),
 		"driver_internal_info":   nodeapi.Mask(orEmpty(n.DriverInternalInfo)),
-		"instance_info":          hide(n.InstanceInfo, "configdrive"),
+		"instance_info":          hide(n.InstanceInfo),
 		"extra":                  orEmpty(n.Extra),
 		"raid_config":            orEmpty(n.RAIDConfig),
 		"target_raid_config":     orEmpty(n.TargetRAIDConfig),
@@ -29,7 +29,7 @@ func agentView(n node.Node) map[string]any {
 func lookupView(n node.Node) agentapi.LookupNode {
 	return agentapi.LookupNode{
 		UUID: n.UUID, Properties: orEmpty(n.Properties),
-		InstanceInfo:       hide(n.InstanceInfo, "configdrive"),
+		InstanceInfo:       hide(n.InstanceInfo),
 		DriverInternalInfo: orEmpty(n.DriverInternalInfo),
 	}
 }
@@ -41,12 +41,14 @@ func orEmpty(m map[string]any) map[string]any {
 	return m
 }
 
-// hide masks the value of one key.
-func hide(m map[string]any, key string) map[string]any {
-	if _, ok := m[key]; !ok {
-		return orEmpty(m)
+// hide masks what of instance_info the agent is given by other ways: with the
+// step, with the command, and only once it has shown the token.
+func hide(info map[string]any) map[string]any {
+	info = orEmpty(maps.Clone(info))
+	for _, key := range []string{"configdrive", "hashed_rescue_password"} {
+		if _, ok := info[key]; ok {
+			info[key] = agentapi.MaskedToken
+		}
 	}
-	m = maps.Clone(m)
-	m[key] = agentapi.MaskedToken
-	return m
+	return info
 }

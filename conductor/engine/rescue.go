@@ -10,9 +10,17 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
+// maxPassword is the longest rescue password, in bytes. SHA-512 crypt goes over
+// a password five thousand times and more: one of megabytes keeps a core busy
+// for minutes.
+const maxPassword = 512
+
 // hashPassword makes of a password what /etc/shadow holds ($6$): the password
 // itself is stored nowhere.
 func hashPassword(password string) (string, error) {
+	if len(password) > maxPassword {
+		return "", node.Refuse(node.Invalid, "rescue_password has %d bytes; give it at most %d", len(password), maxPassword)
+	}
 	hash, err := sha512_crypt.New().Generate([]byte(password), nil)
 	if err != nil {
 		return "", fmt.Errorf("hash the rescue password: %w", err)

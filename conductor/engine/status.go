@@ -14,7 +14,7 @@ type Status struct {
 	Node, Name    string
 	State, Target node.State
 	Power         node.PowerState
-	Activity      string // verify, inspect, clean, deploy, delete; "" when at rest
+	Activity      string // verify, inspect, clean and so on, child for a step of the parent's; "" when at rest
 	Step          string // the step under way
 	Steps         []string
 	Index         int // of Step in Steps
