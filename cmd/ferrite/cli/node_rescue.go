@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -60,9 +61,12 @@ func readPassword(cmd *cobra.Command, file string) (string, error) {
 		in = f
 	}
 	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("--password-file %s: %w", file, err)
+	}
 	line = strings.TrimRight(line, "\r\n")
 	if line == "" {
-		return "", fmt.Errorf("--password-file %s: its first line is empty (%w)", file, errors.Join(err, errors.New("expected a password")))
+		return "", fmt.Errorf("--password-file %s: its first line is empty, expected the password", file)
 	}
 	return line, nil
 }

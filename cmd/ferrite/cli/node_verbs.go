@@ -19,7 +19,7 @@ type verb struct {
 func plainVerbs() []verb {
 	return []verb{
 		{"manage", "manage", "Check that the BMC answers, and take the machine under management",
-			"From enroll: the BMC is asked for the power state with the credentials given. From any failed\nstate: somebody has looked at the machine, and it may go on. From available: take it out of the pool.", "manageable"},
+			"From enroll: the BMC is asked for the power state with the credentials given. From inspect,\nclean or adopt failed: somebody has looked at the machine, and it may go on. From available:\ntake it out of the pool.", "manageable"},
 		{"inspect", "inspect", "Learn what a machine is made of",
 			"Boots the ramdisk (or asks the BMC, with inspect interface redfish) and stores the inventory.\nThe machine must be manageable.", "manageable"},
 		{"provide", "provide", "Wipe a machine and offer it",
@@ -31,7 +31,7 @@ func plainVerbs() []verb {
 		{"adopt", "adopt", "Take over a machine that already runs a workload",
 			"The BMC is asked whether the machine is on; the machine itself is not touched. It must be\nmanageable, and is active afterwards.", "active"},
 		{"unrescue", "unrescue", "End a rescue and boot the machine's own operating system",
-			"Restarts the machine from its disk. It must be in rescue, or have failed on the way there.", "active"},
+			"Restarts the machine from its disk. It must be in rescue, or have failed on\nthe way there or back.", "active"},
 		{"unhold", "unhold", "Let a held machine go on",
 			"A step called hold has stopped what the machine was doing; this lets it go on.", ""},
 	}
