@@ -49,6 +49,9 @@ func (e *Engine) perform(ctx context.Context, ef node.Effect, leave func()) (any
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", ef.Node, err)
 	}
+	if !plan.Wanted(n, ef) {
+		return nil, nil
+	}
 	do, ok := jobs[ef.Name]
 	if !ok {
 		return nil, node.Refuse(node.Invalid, "this conductor does not know how to carry out %s", ef.Name)

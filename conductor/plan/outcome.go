@@ -15,7 +15,7 @@ func (d *decision) outcome(o Outcome) {
 		d.powerRequested(o)
 		return
 	}
-	if d.n.Run == nil || d.n.Run.Generation != o.Effect.Generation {
+	if !Wanted(d.n, o.Effect) {
 		return
 	}
 	if o.Failure != "" {
@@ -30,6 +30,13 @@ func (d *decision) outcome(o Outcome) {
 	if err := settle(d, o.Result); err != nil {
 		d.failRun(err.Error())
 	}
+}
+
+// Wanted reports whether anybody waits for what becomes of an effect. One whose
+// run has been aborted, or has run out of time, is better not begun: the
+// machine may be wanted for something else by now.
+func Wanted(n node.Node, ef node.Effect) bool {
+	return ef.Name == powerEffect || n.Run != nil && n.Run.Generation == ef.Generation
 }
 
 // settlers say, by effect, what a success means for the node. Each goes on
