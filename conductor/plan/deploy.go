@@ -87,7 +87,8 @@ func prioritised(priority int, steps ...node.Step) []node.Step {
 // deploySteps is what is to be done beside the conductor's own steps: what
 // driver and agent do unasked, and what templates and the request ask for. A
 // step asked for replaces the one of the same name; with priority 0 it only
-// takes it away. Those that want does not want are left out.
+// takes it away. Those that want does not want are left out, but for what the
+// agent does unasked, which comes as early as it can.
 func (d *decision) deploySteps(agent byAgent, want func(priority int) bool) ([]node.Step, error) {
 	steps := d.automatic(node.DeploySteps, agent)
 	var asked []node.Step
@@ -101,7 +102,7 @@ func (d *decision) deploySteps(agent byAgent, want func(priority int) bool) ([]n
 		return nil, err
 	}
 	steps = slices.DeleteFunc(steps, func(s node.Step) bool {
-		return !want(s.Priority) || s.String() == writeImage || listed(d.n.Run, s)
+		return !s.InBand && !want(s.Priority) || s.String() == writeImage || listed(d.n.Run, s)
 	})
 	steps = append(steps, asked...)
 	sortSteps(steps)
