@@ -39,10 +39,7 @@ func (c *call) steps(v node.Event, a args, r *plan.Request) error {
 		if err != nil {
 			return err
 		}
-		ours := false
-		for _, e := range l.verbs {
-			ours = ours || e == v
-		}
+		ours := slices.Contains(l.verbs, v)
 		switch {
 		case ours && l.required && len(items) == 0 && a["runbook"] == nil:
 			return badRequest(`"%s" is required when setting target provision state to %s`, l.name, v)
@@ -87,16 +84,17 @@ func (l stepList) read(items []map[string]any) ([]node.Step, error) {
 
 // readStep checks one step an operator wrote.
 func readStep(item map[string]any, prioritised bool) (node.Step, error) {
-	known := []string{"interface", "step", "args", "order", "execute_on_child_nodes", "limit_child_node_execution"}
+	required := []string{"interface", "step"}
 	if prioritised {
-		known = append(known, "priority")
+		required = append(required, "priority")
 	}
+	known := append([]string{"args", "order", "execute_on_child_nodes", "limit_child_node_execution"}, required...)
 	for _, key := range sortedKeys(item) {
 		if !contains(known, key) {
 			return node.Step{}, fmt.Errorf("Additional properties are not allowed ('%s' was unexpected)", key) //nolint:staticcheck // Ironic's words
 		}
 	}
-	for _, key := range append([]string{"interface", "step"}, known[6:]...) {
+	for _, key := range required {
 		if item[key] == nil {
 			return node.Step{}, fmt.Errorf("'%s' is a required property", key)
 		}
