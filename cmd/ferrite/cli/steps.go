@@ -16,7 +16,8 @@ const stepsHelp = `Steps are done in the order given. --step is INTERFACE.STEP, 
 colon as JSON: --step 'bios.apply_configuration:{"settings": [...]}'. --steps names a file
 with a list of steps in JSON or YAML, each with interface, step and args, for all that does
 not fit on a line (execute_on_child_nodes, for one). The steps hold, wait, power_on,
-power_off and reboot are the conductor's own and stand under any interface.`
+power_off and reboot are the conductor's own and stand under any interface; of them only
+wait takes an argument, seconds (without it the machine's next call is waited for).`
 
 // stepFlags is the steps a verb comes with.
 type stepFlags struct {
