@@ -60,10 +60,7 @@ func instance(b plan.InstanceBoot) pxe.Boot {
 	if b.ISO != "" {
 		return pxe.Boot{Action: pxe.Image, ImageURL: b.ISO}
 	}
-	return pxe.Boot{
-		Action: pxe.Ramdisk, Kernel: strings.TrimPrefix(b.Kernel, "file://"), Initrd: strings.TrimPrefix(b.Ramdisk, "file://"),
-		Cmdline: b.Cmdline,
-	}
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: b.Kernel, Initrd: b.Ramdisk, Cmdline: b.Cmdline}
 }
 
 // ramdisk prefers what the node names over the conductor's own; a rescue may

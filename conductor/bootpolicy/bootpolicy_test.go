@@ -85,9 +85,10 @@ func TestBoot(t *testing.T) {
 		"an instance that is an ISO": {live(map[string]any{"boot_iso": "http://h/live.iso"}), mac, true, pxe.Boot{
 			Action: pxe.Image, ImageURL: "http://h/live.iso",
 		}},
-		"an instance that is a ramdisk": {live(map[string]any{"kernel": "http://h/k", "ramdisk": "file:///r", "ramdisk_kernel_arguments": "quiet"}), mac, true, pxe.Boot{
-			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "/r", Cmdline: "quiet",
+		"an instance that is a ramdisk": {live(map[string]any{"kernel": "http://h/k", "ramdisk": "http://h/r", "ramdisk_kernel_arguments": "quiet"}), mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r", Cmdline: "quiet",
 		}},
+		"an instance that names a file of ours": {live(map[string]any{"kernel": "/etc/shadow", "ramdisk": "http://h/r"}), mac, true, pxe.Boot{Action: pxe.Address}},
 		"a rescue with a ramdisk of its own": {rescued, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/rk", Initrd: "http://h/rr",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",

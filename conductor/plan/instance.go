@@ -49,14 +49,20 @@ func hasImage(n node.Node) error {
 	return nil
 }
 
-// hasRamdisk: an ISO, or a kernel with its ramdisk.
+// hasRamdisk: an ISO, or a kernel with its ramdisk. They are URLs: a path of the
+// conductor's own disk would be served to whoever is on the machines' network.
 func hasRamdisk(n node.Node) error {
-	iso, kernel, ramdisk := text(n.InstanceInfo, "boot_iso"), text(n.InstanceInfo, "kernel"), text(n.InstanceInfo, "ramdisk")
-	switch {
-	case iso != "" && !strings.HasPrefix(iso, "http://") && !strings.HasPrefix(iso, "https://"):
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/boot_iso is %q, expected an http(s) URL", n.UUID, iso)
-	case iso == "" && (kernel == "" || ramdisk == ""):
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and ramdisk, as http(s) URLs", n.UUID)
+	keys := []string{"boot_iso"}
+	if text(n.InstanceInfo, "boot_iso") == "" {
+		keys = []string{"kernel", "ramdisk"}
+	}
+	for _, key := range keys {
+		switch at := text(n.InstanceInfo, key); {
+		case at == "":
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and ramdisk, as http(s) URLs", n.UUID)
+		case !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://"):
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an http(s) URL", n.UUID, key, at)
+		}
 	}
 	return nil
 }
@@ -64,7 +70,7 @@ func hasRamdisk(n node.Node) error {
 // InstanceBoot is what a machine boots from the network as its workload.
 type InstanceBoot struct {
 	ISO             string // URL of an ISO, instead of the others
-	Kernel, Ramdisk string // URLs or local paths
+	Kernel, Ramdisk string // URLs
 	Cmdline         string
 }
 
@@ -72,7 +78,7 @@ type InstanceBoot struct {
 // ramdisk (deploy interface ramdisk); ok is false when it is not, or when the
 // machine is not there for its instance now.
 func BootsInstance(n node.Node) (boot InstanceBoot, ok bool) {
-	if n.Interfaces["deploy"] != "ramdisk" || WantsRamdisk(n) {
+	if n.Interfaces["deploy"] != "ramdisk" || WantsRamdisk(n) || hasRamdisk(n) != nil { // it may have been edited since
 		return boot, false
 	}
 	switch n.ProvisionState {
