@@ -65,7 +65,7 @@ const (
 // stopTime is how long requests under way may take once the end has come.
 const stopTime = 3 * time.Second
 
-// run wires a conductor and serves until ctx ends.
+// run opens the data folder and serves what it holds until ctx ends.
 func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	log, err := logger(c.LogLevel, stderr)
 	if err != nil {
@@ -81,6 +81,11 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	return conduct(ctx, c, db, log)
+}
+
+// conduct wires a conductor of the nodes in a store and serves until ctx ends.
+func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (err error) {
 	drivers, err := bmc.New(c.HardwareTypes, log)
 	if err != nil {
 		return err

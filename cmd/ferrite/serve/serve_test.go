@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -54,20 +55,29 @@ func start(t *testing.T, dir string, args ...string) *conductor {
 	cmd.SetErr(c.log)
 	cmd.SilenceErrors = true
 	go func() { c.err <- cmd.ExecuteContext(ctx) }()
+	if err := c.ready(); err != nil {
+		t.Fatalf("%v\n%s", err, c.log)
+	}
+	c.call(t, "GET", "/v1", nil, http.StatusOK)
+	return c
+}
+
+// ready waits until a conductor says where it listens; an error says that it
+// never will.
+func (c *conductor) ready() error {
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		if _, rest, ready := strings.Cut(c.log.String(), "msg=ready api="); ready {
 			c.url, _, _ = strings.Cut(rest, " ")
-			c.call(t, "GET", "/v1", nil, http.StatusOK)
-			return c
+			return nil
 		}
 		select {
 		case err := <-c.err:
-			t.Fatalf("it ended: %v\n%s", err, c.log)
+			c.err <- err // for end, too
+			return fmt.Errorf("it ended: %w", err)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	t.Fatalf("not ready:\n%s", c.log)
-	return nil
+	return errors.New("it is not ready")
 }
 
 func (c *conductor) end(t *testing.T) {
@@ -83,33 +93,40 @@ func (c *conductor) end(t *testing.T) {
 	}
 }
 
-// call makes one request at the newest microversion.
+// call makes one request that is answered with want.
 func (c *conductor) call(t *testing.T, method, path string, body any, want int) map[string]any {
 	t.Helper()
-	raw, err := json.Marshal(body)
+	status, answer, err := c.send(method, path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("X-OpenStack-Ironic-API-Version", "latest")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res.StatusCode != want {
-		t.Fatalf("%s %s answers %s, want %d: %s", method, path, res.Status, want, answer)
+	if status != want {
+		t.Fatalf("%s %s answers %d, want %d: %s", method, path, status, want, answer)
 	}
 	var doc map[string]any
 	_ = json.Unmarshal(answer, &doc) // some answers have no body
 	return doc
+}
+
+// send makes one request at the newest microversion; the error is that of a
+// connection that broke.
+func (c *conductor) send(method, path string, body any) (status int, answer []byte, err error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return 0, nil, err
+	}
+	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(raw))
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Header.Set("X-OpenStack-Ironic-API-Version", "latest")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	answer, err = io.ReadAll(res.Body)
+	return res.StatusCode, answer, err
 }
 
 func (c *conductor) until(t *testing.T, id, state string) map[string]any {

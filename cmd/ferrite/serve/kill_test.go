@@ -1,0 +1,152 @@
+package serve
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ask is one thing an operator's script asks for, and where the node ends.
+type ask struct {
+	name   string
+	path   string // below /v1/nodes/{id}; "" makes the node
+	body   map[string]any
+	wanted string // the provision state, or the power state
+}
+
+func verb(target, wanted string, with ...map[string]any) ask {
+	body := map[string]any{"target": target}
+	for _, w := range with {
+		for k, v := range w {
+			body[k] = v
+		}
+	}
+	return ask{target, "/states/provision", body, wanted}
+}
+
+func power(target, wanted string) ask {
+	return ask{target, "/states/power", map[string]any{"target": target}, wanted}
+}
+
+var enroll = ask{"enroll", "", map[string]any{
+	"uuid": nodeUUID, "driver": "fake-hardware", "rescue_interface": "fake",
+	"instance_info": map[string]any{"image_source": "http://images/os.raw"},
+}, "enroll"}
+
+// settings is a step of the driver, pauses are Ironic's reserved ones.
+var (
+	settings = map[string]any{"interface": "bios", "step": "apply_configuration", "args": map[string]any{"settings": []any{}}}
+	reset    = map[string]any{"interface": "bios", "step": "factory_reset"}
+	reboot   = map[string]any{"interface": "power", "step": "reboot"}
+	hold     = map[string]any{"interface": "deploy", "step": "hold"}
+	wait     = map[string]any{"interface": "deploy", "step": "wait", "args": map[string]any{"seconds": 0.05}}
+	nobody   = map[string]any{"interface": "deploy", "step": "nobody"}
+)
+
+func steps(list string, all ...map[string]any) map[string]any { return map[string]any{list: all} }
+
+// cycles are whole lives of a node.
+var cycles = []struct {
+	name string
+	asks []ask
+}{
+	{"life", []ask{
+		enroll, verb("manage", "manageable"), verb("inspect", "manageable"), verb("provide", "available"),
+		verb("active", "active", map[string]any{"configdrive": map[string]any{"meta_data": map[string]any{"hostname": "one"}}}),
+		power("power on", "power on"), verb("rebuild", "active"), power("power off", "power off"), verb("deleted", "available"),
+	}},
+	{"deploy", []ask{
+		enroll, verb("manage", "manageable"), verb("provide", "available"),
+		verb("active", "deploy hold", steps("deploy_steps", ranked(settings, 90), ranked(wait, 70), ranked(hold, 50), ranked(reset, 30))),
+		verb("unhold", "active"), verb("deleted", "available"),
+	}},
+	{"rescue", []ask{
+		enroll, verb("manage", "manageable"), verb("adopt", "active"), verb("rescue", "rescue", map[string]any{"rescue_password": "x"}),
+		verb("unrescue", "active"), verb("rescue", "rescue", map[string]any{"rescue_password": "y"}), verb("deleted", "available"),
+	}},
+	{"service", []ask{
+		enroll, verb("manage", "manageable"), verb("adopt", "active"),
+		verb("service", "service hold", steps("service_steps", settings, wait, hold, reboot)), verb("unhold", "active"),
+		verb("service", "service failed", steps("service_steps", nobody)), verb("abort", "active"),
+	}},
+	{"clean", []ask{
+		enroll, verb("manage", "manageable"),
+		verb("clean", "clean hold", steps("clean_steps", reset, reboot, hold, wait, settings)), verb("unhold", "manageable"),
+		verb("clean", "clean failed", steps("clean_steps", settings, nobody)), verb("manage", "manageable"),
+	}},
+}
+
+func ranked(step map[string]any, priority int) map[string]any {
+	out := map[string]any{"priority": priority}
+	for k, v := range step {
+		out[k] = v
+	}
+	return out
+}
+
+// TestKillNine kills a conductor before, amid and after every single write of
+// whole lives of a node, starts it again, and lets an operator's script go on:
+// it asks once more only for what the node shows was not accepted. Every stage
+// ends as it does undisturbed, and SQLite's file is whole. Then each life is
+// gone through by conductors that live for two writes each: to claim an effect, and
+// to bring it home.
+func TestKillNine(t *testing.T) {
+	var table []string
+	told := map[string]bool{} // beginnings of lives that were cut at their last write
+	for _, c := range cycles {
+		smooth := &operator{t: t, dir: t.TempDir(), address: "127.0.79.1"}
+		want := smooth.script(c.asks)
+		writes := smooth.diary()
+		if len(writes) < len(c.asks) {
+			t.Fatalf("%s: only %d writes are known of: %v", c.name, len(writes), writes)
+		}
+		var all sync.WaitGroup
+		rows := make([]string, 3*len(writes))
+		turns := make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+		for i, write := range writes {
+			story := strings.Join(writes[:i+1], "; ")
+			if told[story] {
+				continue
+			}
+			told[story] = true
+			for k, m := range []moment{before, amid, after} {
+				all.Go(func() {
+					turns <- struct{}{}
+					defer func() { <-turns }()
+					name := fmt.Sprintf("%s, %s write %d", c.name, m, i+1)
+					t.Run(name, func(t *testing.T) {
+						o := &operator{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.0.%d.%d", 80+k, 1+i), cuts: []cut{{m, i + 1}}}
+						compare(t, want, o.script(c.asks))
+						if o.lives != 2 {
+							t.Errorf("the conductor had %d lives, want 2", o.lives)
+						}
+						rows[3*i+k] = fmt.Sprintf("%-8s %3d %-6s  %-60s  %s", c.name, i+1, m, write, o.went)
+					})
+				})
+			}
+		}
+		all.Wait()
+		table = append(table, slices.DeleteFunc(rows, func(row string) bool { return row == "" })...)
+		t.Run(c.name+", two writes a life", func(t *testing.T) {
+			o := &operator{t: t, dir: t.TempDir(), address: "127.0.79.2", everyLife: cut{after, 2}}
+			compare(t, want, o.script(c.asks))
+			if o.lives < len(c.asks) {
+				t.Errorf("the conductor had only %d lives", o.lives)
+			}
+			table = append(table, fmt.Sprintf("%-8s all after   each of %d lives ends after its second write", c.name, o.lives))
+		})
+	}
+	t.Logf("%d cuts\n%s", len(table), strings.Join(table, "\n"))
+}
+
+func compare(t *testing.T, want, got []scene) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("not as in an undisturbed life (-undisturbed +killed):\n%s", diff)
+	}
+}

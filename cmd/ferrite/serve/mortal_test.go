@@ -1,0 +1,188 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// cutVariable makes a conductor of the test binary, and says where it dies.
+const cutVariable = "CONDUCTOR_CUT"
+
+func TestMain(m *testing.M) {
+	if at, ok := os.LookupEnv(cutVariable); ok {
+		if err := conductMortal(at, os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// moment is where a kill -9 meets a write.
+type moment string
+
+const (
+	never  moment = "never"
+	before moment = "before" // nothing of it is written
+	amid   moment = "amid"   // SQLite is at it: it is written or it is not
+	after  moment = "after"  // it is written, and nobody has been told
+)
+
+// cut is one point of a conductor's life: its nth write.
+type cut struct {
+	moment moment
+	nth    int
+}
+
+// conductMortal is `ferrite serve` with a store that kills the process. It ends
+// with its standard input, so that it does not outlive the test.
+func conductMortal(at string, args []string) (err error) {
+	var c cut
+	if _, err := fmt.Sscan(at, &c.moment, &c.nth); err != nil {
+		return fmt.Errorf("%s=%q: %w", cutVariable, at, err)
+	}
+	cmd := Command()
+	if err := cmd.ParseFlags(args); err != nil {
+		return err
+	}
+	conf, err := read(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	log, err := logger(conf.LogLevel, os.Stderr)
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(conf.DataDir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	db, err := store.Open(ctx, filepath.Join(conf.DataDir, "ferrite.db"), store.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return conduct(ctx, conf, &mortal{Store: db, cut: c, diary: os.Stdout}, log)
+}
+
+// mortal is a store whose process dies at one of its writes. It keeps a diary
+// of them, a line each.
+type mortal struct {
+	engine.Store
+	cut   cut
+	diary io.Writer
+
+	mu     sync.Mutex
+	writes int
+}
+
+// write does one write, or dies over it.
+func (m *mortal) write(do func() (what string)) {
+	m.mu.Lock()
+	m.writes++
+	moment := never
+	if m.writes == m.cut.nth {
+		moment = m.cut.moment
+	}
+	m.mu.Unlock()
+	switch moment {
+	case before:
+		die()
+	case amid:
+		go do()
+		die()
+	}
+	what := do()
+	fmt.Fprintln(m.diary, what)
+	if moment == after {
+		die()
+	}
+}
+
+// die is kill -9 by the process itself, from which nothing returns.
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+func (m *mortal) Commit(ctx context.Context, c node.Change) (n node.Node, err error) {
+	m.write(func() string {
+		n, err = m.Store.Commit(ctx, c)
+		return "commit: " + described(c) + failed(err)
+	})
+	return n, err
+}
+
+func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why string) (err error) {
+	m.write(func() string {
+		err = m.Store.Release(ctx, e, at, why)
+		return "release: " + e.Name + failed(err)
+	})
+	return err
+}
+
+// Claim counts when something is due: the dispatcher also looks in vain.
+func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) (got []node.Effect, err error) {
+	if at, owed, err := m.NextDue(ctx); err != nil || !owed || at.After(now) {
+		return nil, err
+	}
+	m.write(func() string {
+		got, err = m.Store.Claim(ctx, owner, now, lease, limit)
+		return "claim: " + strings.Join(names(got), ", ") + failed(err)
+	})
+	return got, err
+}
+
+// described says what a change writes, for the table.
+func described(c node.Change) string {
+	var parts []string
+	if c.Insert != nil {
+		parts = append(parts, "new node")
+	}
+	if c.Finish != nil {
+		parts = append(parts, c.Finish.Name+" done")
+	}
+	for _, m := range c.Moves {
+		parts = append(parts, fmt.Sprintf("%s > %s", m.From, m.To))
+	}
+	for _, name := range names(c.Effects) {
+		parts = append(parts, "owes "+name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func names(effects []node.Effect) (out []string) {
+	for _, e := range effects {
+		out = append(out, e.Name)
+	}
+	return out
+}
+
+func failed(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + err.Error()
+}

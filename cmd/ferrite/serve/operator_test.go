@@ -1,0 +1,273 @@
+package serve
+
+import (
+	"bufio"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+const nodeUUID = "11111111-2222-4333-8444-555555555555"
+
+// operator is a script and whoever starts the conductor again when it is gone.
+type operator struct {
+	t         *testing.T
+	dir       string
+	address   string // its conductors' own: nobody else's answer there
+	cuts      []cut  // one for each life; later lives are not cut
+	everyLife cut    // for all lives without one of their own
+
+	c      *conductor
+	kept   []*apitest.Log // the diaries, by life
+	lives  int
+	closed bool
+	went   string // how it went on after the last death
+}
+
+// scene is what a node shows once one thing is done.
+type scene struct {
+	Ask     string
+	Node    map[string]any
+	History []string
+}
+
+// script asks for everything in turn.
+func (o *operator) script(asks []ask) (scenes []scene) {
+	o.t.Helper()
+	o.begin()
+	defer o.stop()
+	for _, a := range asks {
+		o.do(a)
+		scenes = append(scenes, o.scene(a))
+	}
+	o.stop()
+	o.checkFile()
+	return scenes
+}
+
+// begin starts a conductor in a process of its own.
+func (o *operator) begin() {
+	o.t.Helper()
+	at := cut{moment: never}
+	if o.lives < len(o.cuts) {
+		at = o.cuts[o.lives]
+	} else if o.everyLife.nth > 0 {
+		at = o.everyLife
+	}
+	o.lives++
+	diary := &apitest.Log{}
+	o.kept = append(o.kept, diary)
+	c := &conductor{log: &apitest.Log{}, err: make(chan error, 1)}
+	cmd := exec.Command(os.Args[0], "--data-dir", filepath.Join(o.dir, "data"), "--api-address", o.address+":0",
+		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0")
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d", cutVariable, at.moment, at.nth))
+	cmd.Stdout, cmd.Stderr = diary, c.log
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		o.t.Fatal(err)
+	}
+	c.stop = func() { _ = input.Close() }
+	go func() { c.err <- cmd.Wait() }()
+	o.c = c
+	if err := c.ready(); err != nil && at.moment == never {
+		o.t.Fatalf("%v\n%s", err, c.log)
+	} // one that is to die may do so while it starts
+}
+
+func (o *operator) stop() {
+	if !o.closed {
+		o.closed = true
+		o.c.end(o.t)
+	}
+}
+
+// revive waits until the conductor is dead and starts another.
+func (o *operator) revive(why error) {
+	o.t.Helper()
+	select {
+	case err := <-o.c.err:
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			o.closed = true
+			o.t.Fatalf("the conductor ended by itself: %v\n%s", err, o.c.log)
+		}
+	case <-time.After(patience):
+		o.t.Fatalf("%v, and the conductor lives", why)
+	}
+	o.begin()
+}
+
+// do asks for one thing until it is done. It is asked for again only when the
+// node shows that it was not accepted.
+func (o *operator) do(a ask) {
+	o.t.Helper()
+	method, path, accepted := http.MethodPut, "/v1/nodes/"+nodeUUID+a.path, http.StatusAccepted
+	if a.path == "" {
+		method, path, accepted = http.MethodPost, "/v1/nodes", http.StatusCreated
+	}
+	was := o.mark()
+	for {
+		status, answer, err := o.c.send(method, path, a.body)
+		lives := o.lives
+		if err != nil {
+			o.revive(err)
+			o.went = a.name + ": accepted unheard, goes on"
+		} else if status != accepted {
+			o.t.Fatalf("%s is answered %d: %s", a.name, status, answer)
+		}
+		n := o.rest()
+		if err == nil && o.lives > lives {
+			o.went = a.name + ": goes on"
+		}
+		if o.mark() != was {
+			if n["provision_state"] != a.wanted && n["power_state"] != a.wanted {
+				o.t.Fatalf("%s ends in %q, %q, want %q; last_error %v", a.name, n["provision_state"], n["power_state"], a.wanted, n["last_error"])
+			}
+			return
+		}
+		if err == nil {
+			o.t.Fatalf("%s was accepted, and is forgotten", a.name)
+		}
+		o.went = a.name + ": not accepted, asked again"
+	}
+}
+
+// get reads something, whoever dies meanwhile; nil when it does not exist.
+func (o *operator) get(path string) []byte {
+	o.t.Helper()
+	for {
+		switch status, answer, err := o.c.send(http.MethodGet, path, nil); {
+		case err != nil:
+			o.revive(err)
+		case status == http.StatusNotFound:
+			return nil
+		case status != http.StatusOK:
+			o.t.Fatalf("GET %s answers %d: %s", path, status, answer)
+		default:
+			return answer
+		}
+	}
+}
+
+// rest waits until nobody works on the node. The API reads a node before its
+// reservation, so that only the second look is sure to see what was done.
+func (o *operator) rest() (n map[string]any) {
+	o.t.Helper()
+	quiet := 0
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		n = map[string]any{}
+		if answer := o.get("/v1/nodes/" + nodeUUID); answer != nil {
+			if err := json.Unmarshal(answer, &n); err != nil {
+				o.t.Fatal(err)
+			}
+		}
+		state, _ := n["provision_state"].(string)
+		class := node.State(state).Class()
+		if quiet++; n["reservation"] != nil || class == node.Working || class == node.Waiting {
+			quiet = 0
+		}
+		if quiet == 2 {
+			return n
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	o.t.Fatalf("the node stays %q, reserved by %v", n["provision_state"], n["reservation"])
+	return nil
+}
+
+// mark changes with everything that is done to the node.
+func (o *operator) mark() string {
+	o.t.Helper()
+	answer := o.get("/v1/nodes/" + nodeUUID)
+	if answer == nil {
+		return ""
+	}
+	var n map[string]any
+	if err := json.Unmarshal(answer, &n); err != nil {
+		o.t.Fatal(err)
+	}
+	return fmt.Sprint(n["provision_state"], n["power_state"], o.history(func(e entry) string { return e.UUID }))
+}
+
+type entry struct{ UUID, Severity, EventType, Event, State, Target string }
+
+func (o *operator) history(show func(entry) string) (out []string) {
+	o.t.Helper()
+	var h struct {
+		History []struct {
+			UUID, Severity, Event, State string
+			EventType                    string `json:"event_type"`
+			Target                       string `json:"target_provision_state"`
+		}
+	}
+	if err := json.Unmarshal(o.get("/v1/nodes/"+nodeUUID+"/history?detail=true"), &h); err != nil {
+		o.t.Fatal(err)
+	}
+	for _, e := range h.History {
+		out = append(out, show(entry{e.UUID, e.Severity, e.EventType, e.Event, e.State, e.Target}))
+	}
+	return out
+}
+
+// What no two lives have in common: times, spans, and where it was looked at.
+var (
+	times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[0-9.]*(Z|[+-]\d\d:\d\d)`)
+	spans = regexp.MustCompile(`done in [0-9.mµs]+`)
+)
+
+func (o *operator) scene(a ask) scene {
+	o.t.Helper()
+	text := times.ReplaceAllString(string(o.get("/v1/nodes/"+nodeUUID)), "TIME")
+	s := scene{Ask: a.name}
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, o.c.url, "URL")), &s.Node); err != nil {
+		o.t.Fatal(err)
+	}
+	s.History = o.history(func(e entry) string {
+		return spans.ReplaceAllString(fmt.Sprintf("%s %s: %s (%s, %s)", e.Severity, e.EventType, e.Event, e.State, e.Target), "done")
+	})
+	return s
+}
+
+// diary is what the first life has written.
+func (o *operator) diary() (lines []string) {
+	for s := bufio.NewScanner(strings.NewReader(o.kept[0].String())); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	return lines
+}
+
+// checkFile looks at what the conductors have left behind.
+func (o *operator) checkFile() {
+	o.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(o.dir, "data", "ferrite.db")+"?mode=ro")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer db.Close()
+	for query, want := range map[string]string{
+		"PRAGMA integrity_check":                              "ok",
+		"SELECT count(*) FROM pragma_foreign_key_check":       "0",
+		"SELECT count(*) || ' effects are owed' FROM effects": "0 effects are owed",
+	} {
+		var got string
+		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
+			o.t.Errorf("%s: %q (%v), want %q", query, got, err, want)
+		}
+	}
+}
