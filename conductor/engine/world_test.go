@@ -26,6 +26,7 @@ type world struct {
 	t        *testing.T
 	ctx      context.Context
 	store    *mem.Store
+	ledger   *ledger
 	settings plan.Settings
 	rng      *rand.Rand
 	trouble  float64                     // how likely each call to the outside fails or is lost
@@ -71,18 +72,21 @@ func newWorld(t *testing.T, seed uint64) *world {
 		taken: map[node.Transition]bool{}, broken: map[string]bool{}, mute: map[string]bool{},
 	}
 	w.settings.Host = "test"
+	w.ledger = newLedger(t, w.store)
 	return w
 }
 
 // start begins a conductor's life; end or crash ends it.
 func (w *world) start() {
-	life := &mortal{Store: w.store, moved: w.moved}
+	life := &mortal{Store: w.store, ledger: w.ledger, moved: w.moved}
+	w.ledger.disturb(0)
 	var st engine.Store = life
 	var bmc engine.BMC = w
 	if w.drive != nil {
 		bmc = w.drive(w)
 	}
 	if w.faults != nil {
+		w.ledger.failing = true
 		st = w.faults(life)
 	}
 	e := engine.New(engine.Config{
@@ -133,9 +137,10 @@ func (w *world) freeze() (thaw func()) {
 // mortal is a store that a dead process cannot reach.
 type mortal struct {
 	*mem.Store
-	dead  atomic.Bool
-	gate  atomic.Pointer[chan struct{}] // closed when a frozen process goes on
-	moved func([]node.Transition)
+	ledger *ledger
+	dead   atomic.Bool
+	gate   atomic.Pointer[chan struct{}] // closed when a frozen process goes on
+	moved  func([]node.Transition)
 }
 
 var errDead = errors.New("this conductor is dead")
@@ -147,7 +152,7 @@ func (m *mortal) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if m.dead.Load() {
 		return node.Node{}, errDead
 	}
-	n, err := m.Store.Commit(ctx, c)
+	n, err := m.ledger.commit(m, c)
 	if err == nil {
 		m.moved(c.Moves)
 	}
@@ -158,7 +163,19 @@ func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why s
 	if m.dead.Load() {
 		return errDead
 	}
-	return m.Store.Release(ctx, e, at, why)
+	return m.ledger.release(func(d *debt) bool { return d.effect.ID == e.ID }, func() error { return m.Store.Release(ctx, e, at, why) })
+}
+
+func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+	if m.dead.Load() {
+		return nil, errDead
+	}
+	return m.ledger.claim(m, owner, now, lease, limit)
+}
+
+func (m *mortal) Takeover(ctx context.Context, owner string) (n int, err error) {
+	err = m.ledger.release(func(*debt) bool { return true }, func() error { n, err = m.Store.Takeover(ctx, owner); return err })
+	return n, err
 }
 
 // close ends the conductor and pulls every plug.
@@ -381,6 +398,7 @@ func (w *world) settled(uuid string) node.Node {
 		if err != nil {
 			w.t.Fatal(err)
 		}
+		w.ledger.overdue(n)
 		switch c := n.ProvisionState.Class(); {
 		case owed == nil && (c == node.Stable || c == node.Failed):
 			return n

@@ -1,0 +1,240 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+)
+
+// ledger sees what all conductors of a world write, and holds it against what
+// must be true whatever happens outside:
+//   - an effect is finished once, by the conductor that holds it, and is never
+//     lost on the way;
+//   - a node at rest owes nothing but a power request, a working one owes an
+//     effect, a waiting one has something that ends its wait;
+//   - an effect is not tried, nor a run asked after, for ever;
+//   - no working or waiting state lasts for ever.
+type ledger struct {
+	t     *testing.T
+	store *mem.Store
+
+	mu         sync.Mutex
+	debts      map[int64]*debt
+	runs       map[run]int // effects each run has owed
+	moved      map[string]move
+	disturbed  time.Time     // when a conductor was started or a clock was set last
+	disturbing int           // how often that was
+	setBack    time.Duration // by how much clocks were set back in all
+	failing    bool          // the store fails: what cannot be saved is tried until it can
+	most       maxima
+}
+
+// maxima is how near to the bounds a world came.
+type maxima struct {
+	tries, effects int
+	lasted         time.Duration
+}
+
+func (m maxima) with(o maxima) maxima {
+	return maxima{max(m.tries, o.tries), max(m.effects, o.effects), max(m.lasted, o.lasted)}
+}
+
+// debt is an effect that is owed, and the conductor that works on it.
+type debt struct {
+	effect node.Effect
+	holder *mortal
+	since  int // disturbances before it
+}
+
+// move is when a node came to the state it is in, and how far clocks had been
+// set back by then.
+type move struct {
+	at      time.Time
+	setBack time.Duration
+}
+
+type run struct {
+	node       string
+	generation int64
+}
+
+// The bounds, beyond what the disturbances of a world account for.
+const (
+	mostTries   = 12 // three times the engine's retries: agent.poll, driver.execute_step
+	mostEffects = 200
+	longestWait = 45 * time.Minute // half an hour's silence, and the tries of an effect
+)
+
+func newLedger(t *testing.T, s *mem.Store) *ledger {
+	return &ledger{t: t, store: s, debts: map[int64]*debt{}, runs: map[run]int{}, moved: map[string]move{}}
+}
+
+func (l *ledger) commit(m *mortal, c node.Change) (node.Node, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, err := l.store.Commit(context.Background(), c)
+	if err != nil {
+		return n, err
+	}
+	l.finish(m, c.Finish)
+	if n.UUID != "" {
+		if len(c.Moves) > 0 || c.Insert != nil {
+			l.moved[n.UUID] = move{time.Now(), l.setBack}
+		}
+		l.check(n, l.owed(n))
+	}
+	return n, nil
+}
+
+// finish takes an effect off the books.
+func (l *ledger) finish(m *mortal, e *node.Effect) {
+	if e == nil {
+		return
+	}
+	switch d := l.debts[e.ID]; {
+	case d == nil:
+		l.t.Errorf("effect %d (%s of node %s) is finished, and is not owed", e.ID, e.Name, e.Node)
+	case d.holder != m:
+		l.t.Errorf("effect %d (%s of node %s) is finished by a conductor that does not hold it", e.ID, e.Name, e.Node)
+	}
+	delete(l.debts, e.ID)
+}
+
+// owed notes what a node owes now, and what it owed and owes no longer without
+// having been finished.
+func (l *ledger) owed(n node.Node) *node.Effect {
+	e, err := l.store.Owed(context.Background(), n.UUID)
+	if err != nil {
+		l.t.Error(err)
+	}
+	for id, d := range l.debts {
+		if d.effect.Node == n.UUID && (e == nil || e.ID != id) {
+			l.t.Errorf("effect %d (%s of node %s) is lost", id, d.effect.Name, n.UUID)
+			delete(l.debts, id)
+		}
+	}
+	if e == nil || l.debts[e.ID] != nil {
+		return e
+	}
+	l.debts[e.ID] = &debt{effect: *e, since: l.disturbing}
+	if e.Generation == 0 {
+		return e // a power request: it belongs to no run
+	}
+	r := run{n.UUID, e.Generation}
+	l.runs[r]++
+	l.most.effects = max(l.most.effects, l.runs[r])
+	if l.runs[r] > mostEffects {
+		l.t.Errorf("node %s in %q: run %+v has owed %d effects", n.UUID, n.ProvisionState, n.Run, l.runs[r])
+	}
+	return e
+}
+
+// check is what must be true of a node between any two writes.
+func (l *ledger) check(n node.Node, e *node.Effect) {
+	forParent := n.Run != nil && n.Run.Activity == "child"
+	if forParent {
+		return // its state is that of its own life
+	}
+	wrong := ""
+	switch n.ProvisionState.Class() {
+	case node.Stable, node.Failed:
+		switch {
+		case n.Run != nil || !n.Deadline.IsZero():
+			wrong = "rests, with a run or a deadline"
+		case e != nil && e.Name != "power.request":
+			wrong = "rests, with an effect in flight"
+		}
+	case node.Working:
+		if e == nil {
+			wrong = "works, and owes nothing"
+		}
+	case node.Waiting:
+		if e == nil && n.Deadline.IsZero() {
+			wrong = "waits, and nothing ends it"
+		}
+	case node.Held:
+		if n.Run == nil || !n.Deadline.IsZero() {
+			wrong = "is held, without a run or with a deadline"
+		}
+	}
+	if wrong != "" {
+		l.t.Errorf("node %s in %q %s: run %+v, owes %+v, deadline %s", n.UUID, n.ProvisionState, wrong, n.Run, e, n.Deadline)
+	}
+}
+
+func (l *ledger) claim(m *mortal, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	got, err := l.store.Claim(context.Background(), owner, now, lease, limit)
+	for _, e := range got {
+		d := l.debts[e.ID]
+		if d == nil {
+			l.t.Errorf("effect %d (%s of node %s) is claimed, and nobody has seen it owed", e.ID, e.Name, e.Node)
+			continue
+		}
+		d.holder = m
+		tries := e.Attempt - (l.disturbing - d.since)
+		l.most.tries = max(l.most.tries, tries)
+		if tries > mostTries && !l.failing {
+			l.t.Errorf("effect %d (%s of node %s) is tried for the %d. time", e.ID, e.Name, e.Node, e.Attempt)
+		}
+	}
+	return got, err
+}
+
+// release notes that nobody holds an effect, or none of its owner's.
+func (l *ledger) release(match func(*debt) bool, write func() error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := write()
+	if err == nil {
+		for _, d := range l.debts {
+			if match(d) {
+				d.holder = nil
+			}
+		}
+	}
+	return err
+}
+
+// disturb takes note that a conductor was started or its clock was set: what is
+// under way may begin again.
+func (l *ledger) disturb(clock time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.disturbed = time.Now()
+	l.disturbing++
+	l.setBack += max(0, -clock)
+}
+
+// overdue complains about a node that works or waits for too long.
+func (l *ledger) overdue(n node.Node) {
+	if c := n.ProvisionState.Class(); c != node.Working && c != node.Waiting {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	came := l.moved[n.UUID]
+	since := came.at
+	if l.disturbed.After(since) {
+		since = l.disturbed
+	}
+	lasted := time.Since(since) - (l.setBack - came.setBack) // a deadline moves away with every clock set back
+	l.most.lasted = max(l.most.lasted, lasted)
+	if lasted > longestWait {
+		l.t.Errorf("node %s is %q for %s: run %+v, deadline %s", n.UUID, n.ProvisionState, time.Since(came.at), n.Run, n.Deadline)
+	}
+}
+
+// balance complains about what is still owed once all nodes are at rest.
+func (l *ledger) balance() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, d := range l.debts {
+		l.t.Errorf("effect %d (%s of node %s) is owed still", id, d.effect.Name, d.effect.Node)
+	}
+}
