@@ -17,8 +17,8 @@ var (
 )
 
 // TestSimulation lets a random operator loose on a few nodes while calls are
-// lost or come twice, agents fall silent, the conductor is killed, or frozen
-// and thawed beside its successor, and the clock jumps. Whatever happens, every
+// lost or come twice, agents and BMCs fall silent for minutes, the conductor is
+// killed, or frozen and thawed beside its successor, and the clock jumps. Whatever happens, every
 // node comes to rest with a reason, no image is written onto a disk that was
 // not cleaned since the last tenant, and the ledger has nothing to complain of.
 // A failing seed is printed:
@@ -66,12 +66,16 @@ func simulate(t *testing.T, seed uint64) maxima {
 			thaw := w.freeze()
 			time.Sleep(time.Duration(w.pick(60)) * time.Second)
 			w.start()
-			time.Sleep(time.Duration(w.pick(60)) * time.Second)
+			time.Sleep(time.Duration(w.pick(300))*time.Millisecond + time.Duration(w.pick(2)*w.pick(60))*time.Second)
 			thaw()
 		case 3: // somebody sets the clock
 			by := time.Duration(w.pick(7200)-3600) * time.Second
 			w.skew.Add(int64(by))
 			w.ledger.disturb(by)
+		case 4: // a BMC falls silent, or answers again
+			w.turn(w.lost, ids[w.pick(len(ids))])
+		case 5: // the same of a ramdisk
+			w.turn(w.mute, ids[w.pick(len(ids))])
 		}
 		for _, id := range ids {
 			n, err := w.store.Node(w.ctx, id)
@@ -83,6 +87,8 @@ func simulate(t *testing.T, seed uint64) maxima {
 	}
 	w.mu.Lock()
 	w.trouble = 0
+	clear(w.lost)
+	clear(w.mute)
 	w.mu.Unlock()
 	for _, id := range ids {
 		n := w.settled(id)
@@ -102,6 +108,13 @@ func (w *world) pick(n int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.rng.IntN(n)
+}
+
+// turn changes whether a node is among some.
+func (w *world) turn(some map[string]bool, id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	some[id] = !some[id]
 }
 
 // operate asks one node for something its state allows.

@@ -40,6 +40,7 @@ type world struct {
 	mu       sync.Mutex
 	taken    map[node.Transition]bool // rows of the table that were taken
 	broken   map[string]bool          // nodes whose BMC refuses everything
+	lost     map[string]bool          // nodes whose BMC does not answer
 	mute     map[string]bool          // nodes whose ramdisk never calls
 	e        *engine.Engine
 	machines map[string]*machine
@@ -69,7 +70,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{
 		t: t, ctx: t.Context(), store: mem.New(), settings: plan.DefaultSettings(),
 		rng: rand.New(rand.NewPCG(seed, 1)), machines: map[string]*machine{},
-		taken: map[node.Transition]bool{}, broken: map[string]bool{}, mute: map[string]bool{},
+		taken: map[node.Transition]bool{}, broken: map[string]bool{}, lost: map[string]bool{}, mute: map[string]bool{},
 	}
 	w.settings.Host = "test"
 	w.ledger = newLedger(t, w.store)
@@ -218,10 +219,13 @@ var errLost = errors.New("connection reset by the test")
 // toBMC is a call to the BMC of one node.
 func (w *world) toBMC(ctx context.Context, n node.Node, work func(m *machine)) error {
 	w.mu.Lock()
-	broken := w.broken[n.UUID]
+	broken, lost := w.broken[n.UUID], w.lost[n.UUID]
 	w.mu.Unlock()
 	if broken {
 		return node.Refuse(node.Invalid, "this BMC refuses everything")
+	}
+	if lost {
+		return errLost
 	}
 	return w.call(ctx, func() { work(w.of(n.UUID)) })
 }
