@@ -79,20 +79,24 @@ func conductMortal(at string, args []string) (err error) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		stop()
 	}()
-	db, err := store.Open(ctx, filepath.Join(conf.DataDir, "ferrite.db"), store.Options{})
+	// What the kernel has been given outlives a process: flushing it to the disk
+	// would only make the test slow.
+	db, err := store.Open(ctx, filepath.Join(conf.DataDir, "ferrite.db"), store.Options{NoSync: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return conduct(ctx, conf, &mortal{Store: db, cut: c, diary: os.Stdout}, log)
+	wal := filepath.Join(conf.DataDir, "ferrite.db-wal")
+	return conduct(ctx, conf, &mortal{Store: db, cut: c, diary: os.Stdout, wal: wal}, log)
 }
 
 // mortal is a store whose process dies at one of its writes. It keeps a diary
-// of them, a line each.
+// of those it has survived, a line each.
 type mortal struct {
 	engine.Store
 	cut   cut
 	diary io.Writer
+	wal   string // where SQLite writes first
 
 	mu     sync.Mutex
 	writes int
@@ -111,14 +115,39 @@ func (m *mortal) write(do func() (what string)) {
 	case before:
 		die()
 	case amid:
-		go do()
-		die()
+		m.dieOver(do)
 	}
 	what := do()
 	fmt.Fprintln(m.diary, what)
 	if moment == after {
 		die()
 	}
+}
+
+// dieOver dies as soon as SQLite has begun to write.
+func (m *mortal) dieOver(do func() string) {
+	done := make(chan struct{})
+	was := m.walSize()
+	go func() {
+		defer close(done)
+		do()
+	}()
+	for m.walSize() == was {
+		select {
+		case <-done: // the log was begun anew, and is no longer than before
+			die()
+		default:
+		}
+	}
+	die()
+}
+
+func (m *mortal) walSize() int64 {
+	st, err := os.Stat(m.wal)
+	if err != nil {
+		return 0
+	}
+	return st.Size()
 }
 
 // die is kill -9 by the process itself, from which nothing returns.

@@ -205,22 +205,20 @@ func (o *operator) mark() string {
 	return fmt.Sprint(n["provision_state"], n["power_state"], o.history(func(e entry) string { return e.UUID }))
 }
 
-type entry struct{ UUID, Severity, EventType, Event, State, Target string }
+type entry struct {
+	UUID, Severity, Event, State string
+	EventType                    string `json:"event_type"`
+	Target                       string `json:"target_provision_state"`
+}
 
 func (o *operator) history(show func(entry) string) (out []string) {
 	o.t.Helper()
-	var h struct {
-		History []struct {
-			UUID, Severity, Event, State string
-			EventType                    string `json:"event_type"`
-			Target                       string `json:"target_provision_state"`
-		}
-	}
+	var h struct{ History []entry }
 	if err := json.Unmarshal(o.get("/v1/nodes/"+nodeUUID+"/history?detail=true"), &h); err != nil {
 		o.t.Fatal(err)
 	}
 	for _, e := range h.History {
-		out = append(out, show(entry{e.UUID, e.Severity, e.EventType, e.Event, e.State, e.Target}))
+		out = append(out, show(e))
 	}
 	return out
 }
