@@ -106,25 +106,26 @@ type mortal struct {
 func (m *mortal) write(do func() (what string)) {
 	m.mu.Lock()
 	m.writes++
-	moment := never
+	when := never
 	if m.writes == m.cut.nth {
-		moment = m.cut.moment
+		when = m.cut.moment
 	}
-	m.mu.Unlock()
-	switch moment {
-	case before:
+	if when == before {
 		die()
-	case amid:
+	}
+	if when == amid {
 		m.dieOver(do)
 	}
+	m.mu.Unlock()
 	what := do()
 	fmt.Fprintln(m.diary, what)
-	if moment == after {
+	if when == after {
 		die()
 	}
 }
 
-// dieOver dies as soon as SQLite has begun to write.
+// dieOver dies as soon as SQLite has begun to write. What it writes can be seen
+// before that, but nobody's next write comes through: m is locked.
 func (m *mortal) dieOver(do func() string) {
 	done := make(chan struct{})
 	was := m.walSize()

@@ -34,7 +34,8 @@ type operator struct {
 	kept   []*apitest.Log // the diaries, by life
 	lives  int
 	closed bool
-	went   string // how it went on after the last death
+	asks   string // what is being asked for
+	went   string // how that went on after the last death
 }
 
 // scene is what a node shows once one thing is done.
@@ -110,6 +111,7 @@ func (o *operator) revive(why error) {
 	case <-time.After(patience):
 		o.t.Fatalf("%v, and the conductor lives", why)
 	}
+	o.went = o.asks + ": goes on"
 	o.begin()
 }
 
@@ -122,9 +124,9 @@ func (o *operator) do(a ask) {
 		method, path, accepted = http.MethodPost, "/v1/nodes", http.StatusCreated
 	}
 	was := o.mark()
+	o.asks = a.name
 	for {
 		status, answer, err := o.c.send(method, path, a.body)
-		lives := o.lives
 		if err != nil {
 			o.revive(err)
 			o.went = a.name + ": accepted unheard, goes on"
@@ -132,9 +134,6 @@ func (o *operator) do(a ask) {
 			o.t.Fatalf("%s is answered %d: %s", a.name, status, answer)
 		}
 		n := o.rest()
-		if err == nil && o.lives > lives {
-			o.went = a.name + ": goes on"
-		}
 		if o.mark() != was {
 			if n["provision_state"] != a.wanted && n["power_state"] != a.wanted {
 				o.t.Fatalf("%s ends in %q, %q, want %q; last_error %v", a.name, n["provision_state"], n["power_state"], a.wanted, n["last_error"])
