@@ -25,6 +25,7 @@ var (
 // go test ./conductor/engine -run Simulation -sim.seed N -sim.lives 1.
 func TestSimulation(t *testing.T) {
 	var most maxima
+	var lived time.Duration
 	for seed := *simSeed; seed < *simSeed+uint64(*simLives); seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			defer func() {
@@ -32,14 +33,16 @@ func TestSimulation(t *testing.T) {
 					t.Logf("seed %d", seed)
 				}
 			}()
+			born := time.Now()
 			most = most.with(simulate(t, seed))
+			lived += time.Since(born)
 		})
 		if t.Failed() {
 			return
 		}
 	}
-	t.Logf("%d seeds from %d: at most %d tries of an effect, %d effects of a run, %s in one state, not counting what clocks were set back",
-		*simLives, *simSeed, most.tries, most.effects, most.lasted)
+	t.Logf("%d seeds from %d, %.0f hours: at most %d tries of an effect, %d effects of a run, %s in one state, not counting what clocks were set back",
+		*simLives, *simSeed, lived.Hours(), most.tries, most.effects, most.lasted)
 }
 
 func simulate(t *testing.T, seed uint64) maxima {
