@@ -14,8 +14,9 @@ import (
 // must be true whatever happens outside:
 //   - an effect is finished once, by the conductor that holds it, and is never
 //     lost on the way;
-//   - a node at rest owes nothing but a power request, a working one owes an
-//     effect, a waiting one has something that ends its wait;
+//   - a node at rest owes nothing but a power request (an aborted one the answer
+//     of its driver, too), a working one owes an effect, a waiting one has
+//     something that ends its wait;
 //   - an effect is not tried, nor a run asked after, for ever;
 //   - no working or waiting state lasts for ever.
 type ledger struct {
@@ -145,6 +146,8 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 		switch {
 		case n.Run != nil || !n.Deadline.IsZero():
 			wrong = "rests, with a run or a deadline"
+		case e != nil && e.Name == "driver.execute_step" && n.ProvisionState.Class() == node.Failed:
+			// The driver was being asked when its run was aborted; the answer is dropped.
 		case e != nil && e.Name != "power.request":
 			wrong = "rests, with an effect in flight"
 		}

@@ -235,6 +235,11 @@ func (o *operator) scene(a ask) scene {
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, o.c.url, "URL")), &s.Node); err != nil {
 		o.t.Fatal(err)
 	}
+	if info, ok := s.Node["driver_internal_info"].(map[string]any); ok {
+		if status, ok := info["ferrite_status"].(map[string]any); ok {
+			delete(status, "last_boot_stage") // only remembered
+		}
+	}
 	s.History = o.history(func(e entry) string {
 		return spans.ReplaceAllString(fmt.Sprintf("%s %s: %s (%s, %s)", e.Severity, e.EventType, e.Event, e.State, e.Target), "done")
 	})
