@@ -102,9 +102,10 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(w.ctx)
-	w.stop, w.done = stop, make(chan struct{})
+	done := make(chan struct{})
+	w.stop, w.done = stop, done
 	go func() {
-		defer close(w.done)
+		defer close(done) // w.done may be the next conductor's by the time this one begins
 		e.Run(ctx)
 	}()
 }
