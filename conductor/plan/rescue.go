@@ -22,7 +22,7 @@ func (rescue) steps(d *decision) ([]node.Step, error) {
 
 func (rescue) done(d *decision, _ node.Run) {
 	delete(d.n.InstanceInfo, rescueHash)
-	d.forgetAgent() // it is the owner's from here on, as is all else in the ramdisk
+	d.n.Agent.Doubted = d.n.Agent.URL != "" // it is the owner's from here on; only its last log lines are still taken
 	d.fire(node.Done)
 }
 
