@@ -22,15 +22,14 @@ type ChildStep struct {
 // as it is, as Ironic does.
 type child struct{}
 
-func (child) steps(d *decision) ([]node.Step, error) {
-	// The step may be one of any framework: the child is in none.
+// steps takes a step of any framework: the child is in none.
+func (child) steps(d *decision) (steps []node.Step, err error) {
 	for _, fw := range []node.Framework{node.CleanSteps, node.DeploySteps, node.ServiceSteps} {
-		steps, err := d.resolve(fw, d.n.Run.Listed, nil)
-		if err == nil || fw == node.ServiceSteps {
-			return steps, err
+		if steps, err = d.resolve(fw, d.n.Run.Listed, nil); err == nil {
+			break
 		}
 	}
-	return nil, nil
+	return steps, err
 }
 
 func (child) done(d *decision, _ node.Run) {
