@@ -50,6 +50,7 @@ type API struct {
 	readers   chan struct{} // a place for everybody who reads a log
 	log       *slog.Logger
 	echo      *echo.Echo
+	top       map[string]int // resources by the first word of their path
 	nodes     *table[node.Node]
 	ports     *table[node.Port]
 	full      [nodeapi.MaxMinor + 1]selection // all fields of a node by minor version
@@ -75,6 +76,7 @@ func New(o Options) *API {
 	for minor := range a.full {
 		a.full[minor] = a.nodes.full(minor)
 	}
+	a.top = resources()
 	a.echo.HTTPErrorHandler = a.answerError
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, r.path, a.adapt(r))
@@ -89,9 +91,20 @@ func New(o Options) *API {
 func (a *API) routes() []route {
 	var all []route
 	for _, resource := range [][]route{
-		a.rootRoutes(), a.nodeRoutes(), a.stateRoutes(), a.managementRoutes(), a.recordRoutes(),
-		a.portRoutes(), a.traitRoutes(), a.templateRoutes(), a.runbookRoutes(), a.driverRoutes(), a.conductorRoutes(),
-		a.ferriteRoutes(), a.logRoutes(), a.leaseRoutes(),
+		a.rootRoutes(),
+		a.nodeRoutes(),
+		a.stateRoutes(),
+		a.managementRoutes(),
+		a.recordRoutes(),
+		a.portRoutes(),
+		a.traitRoutes(),
+		a.templateRoutes(),
+		a.runbookRoutes(),
+		a.driverRoutes(),
+		a.conductorRoutes(),
+		a.ferriteRoutes(),
+		a.logRoutes(),
+		a.leaseRoutes(),
 	} {
 		all = append(all, resource...)
 	}
@@ -104,7 +117,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()[nodeapi.HeaderRequestID] = []string{id}
 	defer a.recover(w, r, id)
 	defer a.bodies.bound(r)()
-	r.URL.Path, r.URL.RawPath = normalPath(r.URL.Path), ""
+	r.URL.Path, r.URL.RawPath = a.normalPath(r.URL.Path), ""
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusOK)
 		return
@@ -145,14 +158,13 @@ func NewServer(ctx context.Context, h http.Handler, log *slog.Logger) *http.Serv
 
 // normalPath strips a trailing slash and puts the /v1 that older clients leave
 // out in front.
-func normalPath(path string) string {
+func (a *API) normalPath(path string) string {
 	path = strings.TrimRight(path, "/")
 	if path == "" {
 		return "/"
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	switch first {
-	case "nodes", "ports", "drivers", "conductors", "deploy_templates", "runbooks", "lookup", "heartbeat", "continue_inspection":
+	if _, ok := a.top[first]; ok {
 		return nodeapi.Root + path
 	}
 	return path

@@ -1,12 +1,13 @@
 package api
 
 import (
-	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -16,7 +17,8 @@ import (
 // same for all such resources.
 type collection[T any] struct {
 	api      *API
-	path     string // under /v1, and the key of a list
+	path     string // under /v1
+	key      string // of a list; the path when ""
 	since    int    // microversion 1.since; below it the path does not exist
 	noun     string // "Deploy template", for texts
 	ident    string // Ironic's word for the identifier in a path
@@ -25,15 +27,22 @@ type collection[T any] struct {
 	required []string // what a new record cannot do without
 	id       func(*T) string
 
+	// Arguments of a list beyond those of every list; nil for none.
+	filters func(c *call) []filter[narrowing[T]]
+	detail  bool // there is /detail too, as with the oldest resources
+
 	// Further rules of a new record and of a patched one; nil for none.
 	created func(c *call, of *T) error
 	patched func(ops []operation, of *T)
 
-	all    func(ctx context.Context) ([]T, error)
-	one    func(ctx context.Context, ref string) (T, error)
-	create func(ctx context.Context, of T) (T, error)
-	update func(ctx context.Context, ref string, edit func(*T) error) (T, error)
-	delete func(ctx context.Context, ref string) error
+	kept engine.Catalog[T]
+}
+
+// narrowing is what a list of a collection is narrowed to.
+type narrowing[T any] struct {
+	column string   // a key of the records; "" for none
+	values []string // of which theirs is one
+	keep   []func(*T) bool
 }
 
 // routes is the rows of the route table.
@@ -48,6 +57,9 @@ func (r *collection[T]) routes() []route {
 		{method: http.MethodGet, path: one, doc: "one " + name, handle: r.show},
 		{method: http.MethodPatch, path: one, doc: "change fields of a " + name, handle: r.patch},
 		{method: http.MethodDelete, path: one, doc: "forget a " + name, handle: r.drop},
+	}
+	if r.detail {
+		rows = append(rows, route{method: http.MethodGet, path: many + "/detail", doc: "every " + name + " with all its fields", handle: r.listDetail})
 	}
 	for i := range rows {
 		rows[i].since, rows[i].tooOld = r.since, tooNew(rows[i].method, name+"s")
@@ -94,13 +106,36 @@ func (r *collection[T]) chosen(c *call, fields string, otherwise selection) (sel
 }
 
 func (r *collection[T]) list(c *call) error {
-	if err := unexpected(sortedKeys(c.QueryParams()), pageArgs()); err != nil {
+	var narrowed narrowing[T]
+	var filters []filter[narrowing[T]]
+	if r.filters != nil {
+		filters = r.filters(c)
+	}
+	if err := narrow(c, &narrowed, filters, pageArgs()...); err != nil {
 		return err
 	}
+	return r.page(c, narrowed, false)
+}
+
+func (r *collection[T]) listDetail(c *call) error {
+	if c.QueryParams().Has("fields") {
+		return badRequest("Unexpected arguments: fields")
+	}
+	var narrowed narrowing[T]
+	if err := narrow(c, &narrowed, nil, pageArgs()...); err != nil {
+		return err
+	}
+	return r.page(c, narrowed, true)
+}
+
+// page answers a page of the records that are left by narrowed; with all their
+// fields when detail, or the request, says so.
+func (r *collection[T]) page(c *call, narrowed narrowing[T], detail bool) error {
 	p, err := c.page(r.fields.sortKey, r.since, r.since)
 	if err != nil {
 		return err
 	}
+	p.detail = p.detail || detail
 	chosen := r.fields.pick(c.minor, r.brief...)
 	if p.detail {
 		chosen = r.fields.full(c.minor)
@@ -108,9 +143,12 @@ func (r *collection[T]) list(c *call) error {
 	if chosen, err = r.chosen(c, p.fields, chosen); err != nil {
 		return err
 	}
-	items, err := r.all(c.Request().Context())
+	items, err := r.kept.List(c.Request().Context(), narrowed.column, narrowed.values...)
 	if err != nil {
 		return err
+	}
+	for _, keep := range narrowed.keep {
+		items = slices.DeleteFunc(items, func(of T) bool { return !keep(&of) })
 	}
 	items, err = cut(r.fields, c.minor, items, p, r.id, func(ref string) error {
 		return node.Refuse(node.NotFound, "%s %s could not be found.", r.noun, ref)
@@ -120,7 +158,7 @@ func (r *collection[T]) list(c *call) error {
 	}
 	v := view[T]{minor: c.minor, base: c.base()}
 	return r.api.buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return appendList(dst, c, p, r.path, items, r.id, func(dst []byte, of *T) []byte {
+		return appendList(dst, c, p, cmpOr(r.key, r.path), items, r.id, func(dst []byte, of *T) []byte {
 			v.of = of
 			return r.fields.render(dst, chosen, &v)
 		})
@@ -139,7 +177,7 @@ func (r *collection[T]) show(c *call) error {
 	if err != nil {
 		return err
 	}
-	of, err := r.one(c.Request().Context(), ref)
+	of, err := r.kept.Find(c.Request().Context(), ref)
 	if err != nil {
 		return err
 	}
@@ -165,7 +203,7 @@ func (r *collection[T]) add(c *call) error {
 			return r.fields.schemaFault(err)
 		}
 	}
-	if of, err = r.create(c.Request().Context(), of); err != nil {
+	if of, err = r.kept.Create(c.Request().Context(), of); err != nil {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderLocation, c.base()+"/v1/"+r.path+"/"+r.id(&of))
@@ -184,7 +222,7 @@ func (r *collection[T]) patch(c *call) error {
 	if err := r.fields.patchable(c.minor, ops); err != nil {
 		return err
 	}
-	of, err := r.update(c.Request().Context(), ref, func(of *T) error {
+	of, err := r.kept.Update(c.Request().Context(), ref, func(of *T) error {
 		if err := r.fields.apply(ops, of); err != nil {
 			return err
 		}
@@ -204,7 +242,7 @@ func (r *collection[T]) drop(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := r.delete(c.Request().Context(), ref); err != nil {
+	if err := r.kept.Delete(c.Request().Context(), ref); err != nil {
 		return err
 	}
 	return c.empty(http.StatusNoContent)

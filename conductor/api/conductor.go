@@ -18,10 +18,10 @@ type Conductor interface {
 	Verbs
 	Ports
 	Traits
-	DeployTemplates
-	Runbooks
 	Records
 	Leases
+	// Catalogs is what operators keep beside nodes.
+	Catalogs() engine.Catalogs
 	// Host is the name of this conductor.
 	Host() string
 	// HardwareTypes are those that are enabled.
@@ -65,24 +65,6 @@ type Traits interface {
 	SetTraits(ctx context.Context, ref string, traits []string) error
 	AddTrait(ctx context.Context, ref, trait string) error
 	RemoveTrait(ctx context.Context, ref, trait string) error
-}
-
-// DeployTemplates keeps deploy templates.
-type DeployTemplates interface {
-	CreateDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
-	DeployTemplate(ctx context.Context, ref string) (node.DeployTemplate, error)
-	DeployTemplates(ctx context.Context) ([]node.DeployTemplate, error)
-	UpdateDeployTemplate(ctx context.Context, ref string, edit func(*node.DeployTemplate) error) (node.DeployTemplate, error)
-	DeleteDeployTemplate(ctx context.Context, ref string) error
-}
-
-// Runbooks keeps runbooks.
-type Runbooks interface {
-	CreateRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
-	Runbook(ctx context.Context, ref string) (node.Runbook, error)
-	Runbooks(ctx context.Context) ([]node.Runbook, error)
-	UpdateRunbook(ctx context.Context, ref string, edit func(*node.Runbook) error) (node.Runbook, error)
-	DeleteRunbook(ctx context.Context, ref string) error
 }
 
 // Records is what has been found out about a node.

@@ -179,7 +179,7 @@ func (a *API) runbook(c *call, given args, r *plan.Request) error {
 	if err != nil {
 		return err
 	}
-	book, err := a.conductor.Runbook(c.Request().Context(), ref)
+	book, err := a.conductor.Catalogs().Runbooks.Find(c.Request().Context(), ref)
 	if err != nil {
 		return err
 	}

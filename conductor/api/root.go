@@ -40,23 +40,17 @@ func (a *API) discovery(c *call) error {
 }
 
 // resources is what GET /v1 links to, each from its microversion on.
-func resources() []struct {
-	name  string
-	since int
-} {
-	return []struct {
-		name  string
-		since int
-	}{
-		{"nodes", 1},
-		{"ports", 1},
-		{"drivers", 1},
-		{"lookup", 22},
-		{"heartbeat", 22},
-		{"conductors", 49},
-		{"deploy_templates", 55},
-		{"continue_inspection", 84},
-		{"runbooks", 92},
+func resources() map[string]int {
+	return map[string]int{
+		"nodes":               1,
+		"ports":               1,
+		"drivers":             1,
+		"lookup":              22,
+		"heartbeat":           22,
+		"conductors":          49,
+		"deploy_templates":    55,
+		"continue_inspection": 84,
+		"runbooks":            92,
 	}
 }
 
@@ -68,9 +62,9 @@ func (a *API) versionRoot(c *call) error {
 		"media_types": map[string]string{"base": "application/json", "type": "application/vnd.openstack.ironic.v1+json"},
 		"version":     versionInfo(base),
 	}
-	for _, r := range resources() {
-		if r.since <= c.minor {
-			doc[r.name] = []nodeapi.Link{{Href: base + "/v1/" + r.name + "/", Rel: "self"}, {Href: base + "/" + r.name + "/", Rel: "bookmark"}}
+	for name, since := range resources() {
+		if since <= c.minor {
+			doc[name] = []nodeapi.Link{{Href: base + "/v1/" + name + "/", Rel: "self"}, {Href: base + "/" + name + "/", Rel: "bookmark"}}
 		}
 	}
 	return c.marshal(http.StatusOK, doc)

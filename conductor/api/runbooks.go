@@ -22,8 +22,7 @@ func (a *API) runbookRoutes() []route {
 		fields: runbookTable(), brief: []string{"uuid", "name", "links"}, required: []string{"name", "steps"},
 		id:      func(r *node.Runbook) string { return r.UUID },
 		created: traitForName, patched: publish,
-		all: a.conductor.Runbooks, one: a.conductor.Runbook, create: a.conductor.CreateRunbook,
-		update: a.conductor.UpdateRunbook, delete: a.conductor.DeleteRunbook,
+		kept: a.conductor.Catalogs().Runbooks,
 	}}
 	return append(r.routes(), r.traitRoutes()...)
 }

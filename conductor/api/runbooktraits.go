@@ -30,7 +30,7 @@ func (r *runbooks) listTraits(c *call) error {
 	if err != nil {
 		return err
 	}
-	of, err := r.one(c.Request().Context(), ref)
+	of, err := r.kept.Find(c.Request().Context(), ref)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (r *runbooks) editTraits(c *call, change func(old []string) []string) error
 	if err != nil {
 		return err
 	}
-	_, err = r.update(c.Request().Context(), ref, func(of *node.Runbook) error {
+	_, err = r.kept.Update(c.Request().Context(), ref, func(of *node.Runbook) error {
 		of.Traits = change(of.Traits)
 		slices.Sort(of.Traits)
 		of.Traits = slices.Compact(of.Traits)

@@ -12,9 +12,8 @@ func (a *API) templateRoutes() []route {
 	r := &collection[node.DeployTemplate]{
 		api: a, path: "deploy_templates", since: 55, noun: "Deploy template", ident: "template_ident",
 		fields: templateTable(), brief: []string{"uuid", "name", "links"}, required: []string{"name", "steps"},
-		id:  func(t *node.DeployTemplate) string { return t.UUID },
-		all: a.conductor.DeployTemplates, one: a.conductor.DeployTemplate, create: a.conductor.CreateDeployTemplate,
-		update: a.conductor.UpdateDeployTemplate, delete: a.conductor.DeleteDeployTemplate,
+		id:   func(t *node.DeployTemplate) string { return t.UUID },
+		kept: a.conductor.Catalogs().DeployTemplates,
 	}
 	return r.routes()
 }

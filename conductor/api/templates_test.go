@@ -133,7 +133,7 @@ func TestDeployTemplateEdits(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	kept, err := c.Engine.DeployTemplate(t.Context(), id)
+	kept, err := c.Engine.Catalogs().DeployTemplates.Find(t.Context(), id)
 	if err != nil || kept.Steps[0].Args["password"] != "pa55" {
 		t.Errorf("the secret was lost: %v %v", kept.Steps, err)
 	}

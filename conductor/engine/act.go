@@ -88,10 +88,7 @@ func (e *Engine) templates(ctx context.Context, n node.Node, ev plan.Event) ([]n
 			names = append(names, name)
 		}
 	}
-	if len(names) == 0 {
-		return nil, nil
-	}
-	return e.Store.DeployTemplates(ctx, names)
+	return e.Store.Catalogs().DeployTemplates.List(ctx, "name", names...)
 }
 
 // taken finds which addresses are ports of other nodes.

@@ -29,18 +29,7 @@ type Store interface {
 	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)
 	NextDeadline(ctx context.Context) (time.Time, bool, error)
 
-	ListDeployTemplates(ctx context.Context) ([]node.DeployTemplate, error)
-	DeployTemplates(ctx context.Context, names []string) ([]node.DeployTemplate, error) // those with one of these names
-	DeployTemplate(ctx context.Context, ref string) (node.DeployTemplate, error)        // UUID or name
-	InsertDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
-	SaveDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
-	DeleteDeployTemplate(ctx context.Context, uuid string) error
-
-	ListRunbooks(ctx context.Context) ([]node.Runbook, error)
-	Runbook(ctx context.Context, ref string) (node.Runbook, error) // UUID or name
-	InsertRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
-	SaveRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
-	DeleteRunbook(ctx context.Context, uuid string) error
+	Catalogs() node.Catalogs
 
 	Leases(ctx context.Context) ([]node.Lease, error)
 	SaveLease(ctx context.Context, l node.Lease) error

@@ -29,16 +29,17 @@ func TestTemplateEdits(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	e, s := keeper(now)
 	ctx := t.Context()
+	templates := e.Catalogs().DeployTemplates
 	step := node.Step{Interface: "bios", Step: "a"}
-	made, err := e.CreateDeployTemplate(ctx, node.DeployTemplate{Name: "CUSTOM_A", Steps: []node.Step{step}, UpdatedAt: &time.Time{}})
+	made, err := templates.Create(ctx, node.DeployTemplate{Record: node.Record{UpdatedAt: &time.Time{}}, Name: "CUSTOM_A", Steps: []node.Step{step}})
 	if err != nil || made.UUID == "" || made.CreatedAt != now || made.UpdatedAt != nil {
 		t.Fatalf("created: %+v %v", made, err)
 	}
 	overtaken := false
-	saved, err := e.UpdateDeployTemplate(ctx, "CUSTOM_A", func(v *node.DeployTemplate) error {
+	saved, err := templates.Update(ctx, "CUSTOM_A", func(v *node.DeployTemplate) error {
 		if !overtaken {
 			overtaken = true
-			if _, err := e.UpdateDeployTemplate(ctx, made.UUID, func(v *node.DeployTemplate) error {
+			if _, err := templates.Update(ctx, made.UUID, func(v *node.DeployTemplate) error {
 				v.Extra = map[string]any{"other": true}
 				return nil
 			}); err != nil {
@@ -59,24 +60,24 @@ func TestTemplateEdits(t *testing.T) {
 		{refused, func(*node.DeployTemplate) error { return refused }},
 		{nil, func(v *node.DeployTemplate) error { v.Steps = append(v.Steps, step); return nil }},
 	} {
-		_, err := e.UpdateDeployTemplate(ctx, "CUSTOM_A", c.edit)
+		_, err := templates.Update(ctx, "CUSTOM_A", c.edit)
 		var r *node.Refusal
 		if c.why != nil && !errors.Is(err, c.why) || c.why == nil && !errors.As(err, &r) {
 			t.Errorf("got %v, want %v", err, c.why)
 		}
 	}
-	if _, err := e.CreateDeployTemplate(ctx, node.DeployTemplate{Name: "CUSTOM_B", Steps: []node.Step{step, step}}); err == nil {
+	if _, err := templates.Create(ctx, node.DeployTemplate{Name: "CUSTOM_B", Steps: []node.Step{step, step}}); err == nil {
 		t.Error("a template with a step twice was created")
 	}
-	all, err := e.DeployTemplates(ctx)
+	all, err := templates.List(ctx, "")
 	if err != nil || len(all) != 1 || all[0].Revision != 3 || len(all[0].Steps) != 1 {
 		t.Errorf("kept: %+v %v", all, err)
 	}
 
-	s.Fail(broken.Fault{Method: "SaveDeployTemplate", Err: node.ErrStale})
-	before := s.Calls("SaveDeployTemplate")
-	_, err = e.UpdateDeployTemplate(ctx, "CUSTOM_A", func(*node.DeployTemplate) error { return nil })
-	if tries := s.Calls("SaveDeployTemplate") - before; !errors.Is(err, node.ErrStale) || tries < 2 || tries > 100 {
+	s.Fail(broken.Fault{Method: "DeployTemplates.Save", Err: node.ErrStale})
+	before := s.Calls("DeployTemplates.Save")
+	_, err = templates.Update(ctx, "CUSTOM_A", func(*node.DeployTemplate) error { return nil })
+	if tries := s.Calls("DeployTemplates.Save") - before; !errors.Is(err, node.ErrStale) || tries < 2 || tries > 100 {
 		t.Errorf("a template that never comes to rest: %v after %d tries", err, tries)
 	}
 }

@@ -3,28 +3,29 @@ package node
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
 // DeployTemplate is a named list of deploy steps. Its name is a trait: the
 // steps are added to the deploys of the nodes that are asked to have it.
 type DeployTemplate struct {
-	UUID      string         `json:"uuid"`
-	Name      string         `json:"name"`
-	Revision  int64          `json:"revision"` // grows by one with every save
-	Steps     []Step         `json:"steps"`    // with their priority
-	Extra     map[string]any `json:"extra,omitempty"`
-	CreatedAt time.Time      `json:"created_at"`
-	UpdatedAt *time.Time     `json:"updated_at,omitempty"`
+	Record
+	Name  string         `json:"name"`
+	Steps []Step         `json:"steps"` // with their priority
+	Extra map[string]any `json:"extra,omitempty"`
 }
+
+// Kind is what people call it.
+func (*DeployTemplate) Kind() string { return "deploy template" }
+
+// Keys is the name.
+func (t *DeployTemplate) Keys() []Key { return []Key{named("deploy template", t.Name)} }
 
 // Runbook is a named list of steps to clean or service a node with. Operators
 // approve nodes for it by traits: until microversion 1.112 a node needs its
 // name for a trait, from then on any of its Traits.
 type Runbook struct {
-	UUID           string         `json:"uuid"`
+	Record
 	Name           string         `json:"name"`
-	Revision       int64          `json:"revision"` // grows by one with every save
 	Description    string         `json:"description,omitempty"`
 	Steps          []RunbookStep  `json:"steps"`
 	Traits         []string       `json:"traits,omitempty"` // sorted, none twice
@@ -32,9 +33,13 @@ type Runbook struct {
 	Public         bool           `json:"public,omitempty"`
 	Owner          string         `json:"owner,omitempty"`
 	Extra          map[string]any `json:"extra,omitempty"`
-	CreatedAt      time.Time      `json:"created_at"`
-	UpdatedAt      *time.Time     `json:"updated_at,omitempty"`
 }
+
+// Kind is what people call it.
+func (*Runbook) Kind() string { return "runbook" }
+
+// Keys is the name.
+func (r *Runbook) Keys() []Key { return []Key{named("runbook", r.Name)} }
 
 // RunbookStep is a step and its place among the others.
 type RunbookStep struct {
@@ -43,7 +48,7 @@ type RunbookStep struct {
 }
 
 // Check refuses a template that has a step twice.
-func (t DeployTemplate) Check() error {
+func (t *DeployTemplate) Check() error {
 	if twice := repeated(t.Steps, func(s Step) Step { return s }); twice != "" {
 		return Refuse(Invalid, "Deploy template invalid: Duplicate deploy steps. A template cannot have multiple deploy steps with the same interface and step. Duplicates: %s.", twice)
 	}
@@ -51,7 +56,7 @@ func (t DeployTemplate) Check() error {
 }
 
 // Check refuses a runbook that has a step twice, or is both owned and public.
-func (r Runbook) Check() error {
+func (r *Runbook) Check() error {
 	if twice := repeated(r.Steps, func(s RunbookStep) Step { return s.Step }); twice != "" {
 		return Refuse(Invalid, "Runbook invalid: Duplicate steps. A runbook cannot have multiple steps with the same interface and step. Duplicates: %s.", twice)
 	}

@@ -14,14 +14,14 @@ func TestCheckTemplates(t *testing.T) {
 		name, want string
 		of         interface{ Check() error }
 	}{
-		{"a template", "", node.DeployTemplate{Steps: []node.Step{step("a"), step("b"), {Interface: "raid", Step: "a"}}}},
+		{"a template", "", &node.DeployTemplate{Steps: []node.Step{step("a"), step("b"), {Interface: "raid", Step: "a"}}}},
 		{"a template with steps twice", "Duplicates: interface: bios, step: a; interface: bios, step: b.",
-			node.DeployTemplate{Steps: []node.Step{step("b"), step("a"), step("b"), step("a"), step("a")}}},
-		{"a runbook", "", node.Runbook{Owner: "o", Steps: []node.RunbookStep{ordered("a", 1), ordered("b", 1)}}},
-		{"a public runbook", "", node.Runbook{Public: true}},
+			&node.DeployTemplate{Steps: []node.Step{step("b"), step("a"), step("b"), step("a"), step("a")}}},
+		{"a runbook", "", &node.Runbook{Owner: "o", Steps: []node.RunbookStep{ordered("a", 1), ordered("b", 1)}}},
+		{"a public runbook", "", &node.Runbook{Public: true}},
 		{"a runbook with a step twice", "Duplicates: interface: bios, step: a.",
-			node.Runbook{Steps: []node.RunbookStep{ordered("a", 1), ordered("a", 2)}}},
-		{"a public runbook of an owner", "cannot be an owner", node.Runbook{Public: true, Owner: "o"}},
+			&node.Runbook{Steps: []node.RunbookStep{ordered("a", 1), ordered("a", 2)}}},
+		{"a public runbook of an owner", "cannot be an owner", &node.Runbook{Public: true, Owner: "o"}},
 	} {
 		err := c.of.Check()
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -13,119 +13,139 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// catalog is a table of records that operators write and name, and that belong
-// to no node: deploy templates, runbooks. There are few, and they change seldom.
-type catalog[T any] struct {
-	table string // in the database
-	kind  string // for people
-	label func(v *T) label
-}
-
-// label is what a table of a catalog knows of a record besides the document.
-type label struct {
-	uuid, name string
-	revision   *int64
-}
-
-var (
-	deployTemplates = catalog[node.DeployTemplate]{"deploy_templates", "deploy template", func(t *node.DeployTemplate) label {
-		return label{t.UUID, t.Name, &t.Revision}
-	}}
-	runbooks = catalog[node.Runbook]{"runbooks", "runbook", func(r *node.Runbook) label {
-		return label{r.UUID, r.Name, &r.Revision}
-	}}
-)
-
-func (c catalog[T]) missing(ref string) error {
-	return node.Refuse(node.NotFound, "%s%s %s could not be found.", strings.ToUpper(c.kind[:1]), c.kind[1:], ref)
-}
-
-// taken words a unique index's refusal as Ironic does.
-func (c catalog[T]) taken(l label, err error) error {
-	col, ok := taken(err)
-	switch {
-	case !ok:
-		return err
-	case col == c.table+".name":
-		return node.Refuse(node.Conflict, "A %s with name %s already exists.", c.kind, l.name)
+// Catalogs is a table for each type of record.
+func (s *SQLite) Catalogs() node.Catalogs {
+	return node.Catalogs{
+		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{s, "deploy_templates"},
+		Runbooks:        catalog[node.Runbook, *node.Runbook]{s, "runbooks"},
 	}
-	return node.Refuse(node.Conflict, "A %s with UUID %s already exists.", c.kind, l.uuid)
 }
 
-// list returns those that where lets through, in the order of creation.
-func (c catalog[T]) list(ctx context.Context, s *SQLite, where func(*bun.SelectQuery)) ([]T, error) {
-	sel := s.read.NewSelect().Table(c.table).Column("doc").OrderExpr("id")
-	where(sel)
+// catalog is a table of records. Their keys are columns, NULL for none; the
+// document beside them is the whole of a record.
+type catalog[T any, P node.Recorded[T]] struct {
+	s     *SQLite
+	table string
+}
+
+func (c catalog[T, P]) kind() string { return P(new(T)).Kind() }
+
+func (c catalog[T, P]) missing(ref string) error {
+	kind := c.kind()
+	return node.Refuse(node.NotFound, "%s%s %s could not be found.", strings.ToUpper(kind[:1]), kind[1:], ref)
+}
+
+// refused words what an index or the table of nodes has against a record.
+func (c catalog[T, P]) refused(v P, err error) error {
+	col, ok := taken(err)
+	for _, k := range v.Keys() {
+		switch {
+		case ok && col == c.table+"."+k.Column:
+			return node.Refuse(node.Conflict, "%s", k.Taken)
+		case k.Column == "node_uuid" && orphan(err):
+			return noNode(k.Value)
+		}
+	}
+	if ok {
+		return node.Refuse(node.Conflict, "A %s with UUID %s already exists.", c.kind(), v.Head().UUID)
+	}
+	return err
+}
+
+// List returns all records, or those with one of the values in a column.
+func (c catalog[T, P]) List(ctx context.Context, column string, values ...string) ([]T, error) {
+	sel := c.s.read.NewSelect().Table(c.table).Column("doc").OrderExpr("id")
+	if column != "" {
+		if len(values) == 0 {
+			return nil, ctx.Err()
+		}
+		sel.Where("? IN ?", bun.Ident(column), bun.Tuple(values))
+	}
 	var docs []string
 	if err := sel.Scan(ctx, &docs); err != nil {
-		return nil, fmt.Errorf("list %ss: %w", c.kind, err)
+		return nil, fmt.Errorf("list %ss: %w", c.kind(), err)
 	}
 	return decodeAll[T](docs)
 }
 
-func (c catalog[T]) find(ctx context.Context, s *SQLite, ref string) (T, error) {
+// Find finds a record by UUID, or by its name if it has one.
+func (c catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
+	var none T
 	var doc string
-	err := s.read.NewSelect().Table(c.table).Column("doc").Where("uuid = ? OR name = ?", ref, ref).
-		OrderExpr("uuid = ? DESC", ref).Limit(1).Scan(ctx, &doc)
+	sel := c.s.read.NewSelect().Table(c.table).Column("doc").Where("uuid = ?", ref).OrderExpr("uuid = ? DESC", ref).Limit(1)
+	for _, k := range P(new(T)).Keys() {
+		if k.Column == "name" {
+			sel.WhereOr("name = ?", ref)
+		}
+	}
+	err := sel.Scan(ctx, &doc)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = c.missing(ref)
-	} else if err != nil {
-		err = fmt.Errorf("read %s %s: %w", c.kind, ref, err)
+		return none, c.missing(ref)
 	}
 	if err != nil {
-		var none T
-		return none, err
+		return none, fmt.Errorf("read %s %s: %w", c.kind(), ref, err)
 	}
 	return decode[T](doc)
 }
 
-// insert stores v, which is a copy of the caller's, as the first of its revisions.
-func (c catalog[T]) insert(ctx context.Context, s *SQLite, v T) (T, error) {
-	l := c.label(&v)
-	*l.revision = 1
-	return c.write(ctx, s, v, func(t *tx, doc string) error {
-		_, err := t.exec("INSERT INTO "+c.table+" (uuid, name, revision, doc) VALUES (?, ?, 1, ?)", l.uuid, l.name, doc)
-		return c.taken(l, err)
-	})
+// Insert stores v, which is a copy of the caller's, as the first of its revisions.
+func (c catalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
+	P(&v).Head().Revision = 1
+	return c.write(ctx, v, func(t *tx, doc string) error { return c.insert(t, &v, doc) })
 }
 
-// save stores v, which is a copy of the caller's, as the revision after its own.
-func (c catalog[T]) save(ctx context.Context, s *SQLite, v T) (T, error) {
-	l := c.label(&v)
-	old := *l.revision
-	*l.revision++
-	return c.write(ctx, s, v, func(t *tx, doc string) error {
-		touched, err := t.exec("UPDATE "+c.table+" SET name = ?, revision = ?, doc = ? WHERE uuid = ? AND revision = ?",
-			l.name, old+1, doc, l.uuid, old)
-		if err != nil || touched == 1 {
-			return c.taken(l, err)
-		}
-		found, err := t.exists("SELECT 1 FROM "+c.table+" WHERE uuid = ?", l.uuid)
-		switch {
-		case err != nil:
-			return err
-		case !found:
-			return c.missing(l.uuid)
-		}
-		return fmt.Errorf("save %s %s at revision %d: %w: read it again", c.kind, l.uuid, old, node.ErrStale)
-	})
+func (c catalog[T, P]) insert(t *tx, v P, doc string) error {
+	columns, marks, args := "uuid, revision, doc", "?, ?, ?", []any{v.Head().UUID, v.Head().Revision, doc}
+	for _, k := range v.Keys() {
+		columns, marks, args = columns+", "+k.Column, marks+", NULLIF(?, '')", append(args, k.Value)
+	}
+	_, err := t.exec("INSERT INTO "+c.table+" ("+columns+") VALUES ("+marks+")", args...)
+	return c.refused(v, err)
+}
+
+// Save stores v, which is a copy of the caller's, as the revision after its own.
+func (c catalog[T, P]) Save(ctx context.Context, v T) (T, error) {
+	P(&v).Head().Revision++
+	return c.write(ctx, v, func(t *tx, doc string) error { return c.save(t, &v, doc) })
+}
+
+func (c catalog[T, P]) save(t *tx, v P, doc string) error {
+	head := v.Head()
+	set, args := "revision = ?, doc = ?", []any{head.Revision, doc}
+	for _, k := range v.Keys() {
+		set, args = set+", "+k.Column+" = NULLIF(?, '')", append(args, k.Value)
+	}
+	args = append(args, head.UUID, head.Revision-1)
+	touched, err := t.exec("UPDATE "+c.table+" SET "+set+" WHERE uuid = ? AND revision = ?", args...)
+	if err != nil || touched == 1 {
+		return c.refused(v, err)
+	}
+	found, err := t.exists("SELECT 1 FROM "+c.table+" WHERE uuid = ?", head.UUID)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return c.missing(head.UUID)
+	}
+	return fmt.Errorf("save %s %s at revision %d: %w: read it again", c.kind(), head.UUID, head.Revision-1, node.ErrStale)
 }
 
 // write runs one write with v as a document, and returns v when it was written.
-func (c catalog[T]) write(ctx context.Context, s *SQLite, v T, run func(t *tx, doc string) error) (T, error) {
+func (c catalog[T, P]) write(ctx context.Context, v T, run func(t *tx, doc string) error) (T, error) {
 	var none T
 	doc, err := json.Marshal(v)
 	if err != nil {
-		return none, fmt.Errorf("encode %s %s: %w", c.kind, c.label(&v).uuid, err)
+		return none, fmt.Errorf("encode %s %s: %w", c.kind(), P(&v).Head().UUID, err)
 	}
-	if err := s.w.do(ctx, func(t *tx) error { return run(t, string(doc)) }); err != nil {
+	if err := c.s.w.do(ctx, func(t *tx) error { return run(t, string(doc)) }); err != nil {
 		return none, err
 	}
 	return v, nil
 }
 
-func (c catalog[T]) drop(ctx context.Context, s *SQLite, uuid string) error {
-	return s.w.do(ctx, func(t *tx) error {
+// Delete removes a record.
+func (c catalog[T, P]) Delete(ctx context.Context, uuid string) error {
+	return c.s.w.do(ctx, func(t *tx) error {
 		touched, err := t.exec("DELETE FROM "+c.table+" WHERE uuid = ?", uuid)
 		if err == nil && touched == 0 {
 			return c.missing(uuid)

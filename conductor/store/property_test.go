@@ -220,24 +220,27 @@ func (p *pair) leases(r *rapid.T) {
 
 // catalogs writes templates and runbooks.
 func (p *pair) catalogs(r *rapid.T) {
-	uuid, name, what := anyUUID(r), anyOf(r, "name", "n1", "n2", "n3"), rapid.IntRange(0, 5).Draw(r, "what")
-	revision := rapid.Int64Range(1, 3).Draw(r, "revision")
-	t := node.DeployTemplate{UUID: uuid, Name: name, Revision: revision, Steps: []node.Step{{Step: rapid.String().Draw(r, "step")}}}
-	k := node.Runbook{UUID: uuid, Name: name, Revision: revision, CreatedAt: p.now}
+	name := anyOf(r, "name", "n1", "n2", "n3")
+	head := node.Record{UUID: anyUUID(r), Revision: rapid.Int64Range(1, 3).Draw(r, "revision"), CreatedAt: p.now}
+	if rapid.Bool().Draw(r, "runbook") {
+		write(r, p, func(s store.Store) node.Catalog[node.Runbook] { return s.Catalogs().Runbooks }, node.Runbook{Record: head, Name: name})
+		return
+	}
+	steps := []node.Step{{Step: rapid.String().Draw(r, "step")}}
+	write(r, p, func(s store.Store) node.Catalog[node.DeployTemplate] { return s.Catalogs().DeployTemplates }, node.DeployTemplate{Record: head, Name: name, Steps: steps})
+}
+
+// write makes one write to a catalog.
+func write[T any, P node.Recorded[T]](r *rapid.T, p *pair, of func(store.Store) node.Catalog[T], v T) {
+	what := rapid.IntRange(0, 2).Draw(r, "what")
 	_, _ = both(r, p, func(s store.Store) (any, error) {
 		switch what {
 		case 0:
-			return s.InsertDeployTemplate(p.ctx, t)
+			return of(s).Insert(p.ctx, v)
 		case 1:
-			return s.SaveDeployTemplate(p.ctx, t)
-		case 2:
-			return nil, s.DeleteDeployTemplate(p.ctx, uuid)
-		case 3:
-			return s.InsertRunbook(p.ctx, k)
-		case 4:
-			return s.SaveRunbook(p.ctx, k)
+			return of(s).Save(p.ctx, v)
 		}
-		return nil, s.DeleteRunbook(p.ctx, uuid)
+		return nil, of(s).Delete(p.ctx, P(&v).Head().UUID)
 	})
 }
 
@@ -252,9 +255,13 @@ func (p *pair) overview(r *rapid.T) {
 	}
 	_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, "n1") })
 	_, _ = both(r, p, func(s store.Store) ([]node.Lease, error) { return s.Leases(p.ctx) })
-	_, _ = both(r, p, func(s store.Store) ([]node.DeployTemplate, error) { return s.ListDeployTemplates(p.ctx) })
-	_, _ = both(r, p, func(s store.Store) ([]node.Runbook, error) { return s.ListRunbooks(p.ctx) })
-	_, _ = both(r, p, func(s store.Store) (node.DeployTemplate, error) { return s.DeployTemplate(p.ctx, "n1") })
+	_, _ = both(r, p, func(s store.Store) ([]node.DeployTemplate, error) {
+		return s.Catalogs().DeployTemplates.List(p.ctx, "")
+	})
+	_, _ = both(r, p, func(s store.Store) ([]node.Runbook, error) { return s.Catalogs().Runbooks.List(p.ctx, "") })
+	_, _ = both(r, p, func(s store.Store) (node.DeployTemplate, error) {
+		return s.Catalogs().DeployTemplates.Find(p.ctx, "n1")
+	})
 	_, _ = both(r, p, func(s store.Store) ([]string, error) { return s.Expired(p.ctx, p.now, 3) })
 	for _, next := range []func(s store.Store) (time.Time, bool, error){
 		func(s store.Store) (time.Time, bool, error) { return s.NextDue(p.ctx) },

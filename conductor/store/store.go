@@ -67,28 +67,8 @@ type Store interface {
 	// History returns the newest HistoryKept entries of a node, oldest first.
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 
-	// ListDeployTemplates lists all deploy templates in the order of creation.
-	ListDeployTemplates(ctx context.Context) ([]node.DeployTemplate, error)
-	// DeployTemplates returns those whose name is among names, in the order of
-	// creation; none for no names.
-	DeployTemplates(ctx context.Context, names []string) ([]node.DeployTemplate, error)
-	// DeployTemplate finds a deploy template by UUID or name.
-	DeployTemplate(ctx context.Context, ref string) (node.DeployTemplate, error)
-	// InsertDeployTemplate adds a template and returns it with its revision;
-	// node.ErrConflict on a taken UUID or name.
-	InsertDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
-	// SaveDeployTemplate replaces the template of t's UUID, when it is still of
-	// t's revision (node.ErrStale), and returns it with its new one.
-	SaveDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error)
-	// DeleteDeployTemplate removes a template by UUID.
-	DeleteDeployTemplate(ctx context.Context, uuid string) error
-
-	// Runbooks are kept as deploy templates are.
-	ListRunbooks(ctx context.Context) ([]node.Runbook, error)
-	Runbook(ctx context.Context, ref string) (node.Runbook, error)
-	InsertRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
-	SaveRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error)
-	DeleteRunbook(ctx context.Context, uuid string) error
+	// Catalogs is what operators keep beside nodes.
+	Catalogs() node.Catalogs
 
 	// Leases returns all DHCP leases, in the order of their MACs.
 	Leases(ctx context.Context) ([]node.Lease, error)

@@ -6,57 +6,43 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// ListDeployTemplates lists deploy templates, or fails.
-func (s *Store) ListDeployTemplates(ctx context.Context) ([]node.DeployTemplate, error) {
-	return answer(s, "ListDeployTemplates", func() ([]node.DeployTemplate, error) { return s.inner.ListDeployTemplates(ctx) })
+// Catalogs are those of the wrapped store. Their methods fail under the name
+// of the catalog: "Runbooks.Save".
+func (s *Store) Catalogs() node.Catalogs {
+	inner := s.inner.Catalogs()
+	return node.Catalogs{
+		DeployTemplates: catalog[node.DeployTemplate]{s, "DeployTemplates", inner.DeployTemplates},
+		Runbooks:        catalog[node.Runbook]{s, "Runbooks", inner.Runbooks},
+	}
 }
 
-// DeployTemplates finds deploy templates by name, or fails.
-func (s *Store) DeployTemplates(ctx context.Context, names []string) ([]node.DeployTemplate, error) {
-	return answer(s, "DeployTemplates", func() ([]node.DeployTemplate, error) { return s.inner.DeployTemplates(ctx, names) })
+type catalog[T any] struct {
+	s     *Store
+	name  string
+	inner node.Catalog[T]
 }
 
-// DeployTemplate finds a deploy template, or fails.
-func (s *Store) DeployTemplate(ctx context.Context, ref string) (node.DeployTemplate, error) {
-	return answer(s, "DeployTemplate", func() (node.DeployTemplate, error) { return s.inner.DeployTemplate(ctx, ref) })
+// List lists records, or fails.
+func (c catalog[T]) List(ctx context.Context, column string, values ...string) ([]T, error) {
+	return answer(c.s, c.name+".List", func() ([]T, error) { return c.inner.List(ctx, column, values...) })
 }
 
-// InsertDeployTemplate adds a deploy template, or fails.
-func (s *Store) InsertDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error) {
-	return answer(s, "InsertDeployTemplate", func() (node.DeployTemplate, error) { return s.inner.InsertDeployTemplate(ctx, t) })
+// Find finds a record, or fails.
+func (c catalog[T]) Find(ctx context.Context, ref string) (T, error) {
+	return answer(c.s, c.name+".Find", func() (T, error) { return c.inner.Find(ctx, ref) })
 }
 
-// SaveDeployTemplate replaces a deploy template, or fails.
-func (s *Store) SaveDeployTemplate(ctx context.Context, t node.DeployTemplate) (node.DeployTemplate, error) {
-	return answer(s, "SaveDeployTemplate", func() (node.DeployTemplate, error) { return s.inner.SaveDeployTemplate(ctx, t) })
+// Insert adds a record, or fails.
+func (c catalog[T]) Insert(ctx context.Context, v T) (T, error) {
+	return answer(c.s, c.name+".Insert", func() (T, error) { return c.inner.Insert(ctx, v) })
 }
 
-// DeleteDeployTemplate removes a deploy template, or fails.
-func (s *Store) DeleteDeployTemplate(ctx context.Context, uuid string) error {
-	return nothing(s, "DeleteDeployTemplate", func() error { return s.inner.DeleteDeployTemplate(ctx, uuid) })
+// Save replaces a record, or fails.
+func (c catalog[T]) Save(ctx context.Context, v T) (T, error) {
+	return answer(c.s, c.name+".Save", func() (T, error) { return c.inner.Save(ctx, v) })
 }
 
-// ListRunbooks lists runbooks, or fails.
-func (s *Store) ListRunbooks(ctx context.Context) ([]node.Runbook, error) {
-	return answer(s, "ListRunbooks", func() ([]node.Runbook, error) { return s.inner.ListRunbooks(ctx) })
-}
-
-// Runbook finds a runbook, or fails.
-func (s *Store) Runbook(ctx context.Context, ref string) (node.Runbook, error) {
-	return answer(s, "Runbook", func() (node.Runbook, error) { return s.inner.Runbook(ctx, ref) })
-}
-
-// InsertRunbook adds a runbook, or fails.
-func (s *Store) InsertRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error) {
-	return answer(s, "InsertRunbook", func() (node.Runbook, error) { return s.inner.InsertRunbook(ctx, r) })
-}
-
-// SaveRunbook replaces a runbook, or fails.
-func (s *Store) SaveRunbook(ctx context.Context, r node.Runbook) (node.Runbook, error) {
-	return answer(s, "SaveRunbook", func() (node.Runbook, error) { return s.inner.SaveRunbook(ctx, r) })
-}
-
-// DeleteRunbook removes a runbook, or fails.
-func (s *Store) DeleteRunbook(ctx context.Context, uuid string) error {
-	return nothing(s, "DeleteRunbook", func() error { return s.inner.DeleteRunbook(ctx, uuid) })
+// Delete removes a record, or fails.
+func (c catalog[T]) Delete(ctx context.Context, uuid string) error {
+	return nothing(c.s, c.name+".Delete", func() error { return c.inner.Delete(ctx, uuid) })
 }

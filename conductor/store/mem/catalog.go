@@ -10,43 +10,55 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// catalog keeps records that have a unique name and belong to no node.
-type catalog[T any] struct {
+// newCatalogs makes an empty catalog for each type of record.
+func newCatalogs(s *Store) node.Catalogs {
+	return node.Catalogs{
+		DeployTemplates: newCatalog[node.DeployTemplate](s),
+		Runbooks:        newCatalog[node.Runbook](s),
+	}
+}
+
+// Catalogs is a catalog for each type of record.
+func (s *Store) Catalogs() node.Catalogs { return s.catalogs }
+
+// catalog keeps the records of one type.
+type catalog[T any, P node.Recorded[T]] struct {
 	table[T]
-	kind  string // for people
-	label func(v *T) (uuid, name string, revision *int64)
+	s *Store
 }
 
-func newTemplates() catalog[node.DeployTemplate] {
-	return catalog[node.DeployTemplate]{newTable[node.DeployTemplate](), "deploy template", func(t *node.DeployTemplate) (string, string, *int64) {
-		return t.UUID, t.Name, &t.Revision
-	}}
+// newCatalog makes an empty one, which goes along with the deletion of nodes.
+func newCatalog[T any, P node.Recorded[T]](s *Store) *catalog[T, P] {
+	c := &catalog[T, P]{newTable[T](), s}
+	s.cascades = append(s.cascades, c.dropOf)
+	return c
 }
 
-func newRunbooks() catalog[node.Runbook] {
-	return catalog[node.Runbook]{newTable[node.Runbook](), "runbook", func(r *node.Runbook) (string, string, *int64) {
-		return r.UUID, r.Name, &r.Revision
-	}}
+func (c *catalog[T, P]) missing(ref string) error {
+	kind := P(new(T)).Kind()
+	return node.Refuse(node.NotFound, "%s%s %s could not be found.", strings.ToUpper(kind[:1]), kind[1:], ref)
 }
 
-func (c *catalog[T]) missing(ref string) error {
-	return node.Refuse(node.NotFound, "%s%s %s could not be found.", strings.ToUpper(c.kind[:1]), c.kind[1:], ref)
+// key is what a record has in a column.
+func (c *catalog[T, P]) key(v *T, column string) string {
+	for _, k := range P(v).Keys() {
+		if k.Column == column {
+			return k.Value
+		}
+	}
+	return ""
 }
 
-func (c *catalog[T]) name(v *T) string {
-	_, name, _ := c.label(v)
-	return name
-}
-
-// list copies those that are wanted, in the order of creation.
-func (c *catalog[T]) list(ctx context.Context, s *Store, wanted func(v *T) bool) ([]T, error) {
-	if err := s.lock(ctx); err != nil {
+// List copies those that are wanted, in the order of creation.
+func (c *catalog[T, P]) List(ctx context.Context, column string, values ...string) ([]T, error) {
+	if err := c.s.lock(ctx); err != nil {
 		return nil, err
 	}
-	defer s.mu.Unlock()
+	defer c.s.mu.Unlock()
 	var rows []*row[T]
 	for _, r := range c.rows {
-		if wanted(&r.v) {
+		value := c.key(&r.v, column)
+		if column == "" || value != "" && slices.Contains(values, value) {
 			rows = append(rows, r)
 		}
 	}
@@ -54,64 +66,71 @@ func (c *catalog[T]) list(ctx context.Context, s *Store, wanted func(v *T) bool)
 	return cloneRows(rows, 0)
 }
 
-func (c *catalog[T]) find(ctx context.Context, s *Store, ref string) (T, error) {
+// Find copies the record with this UUID, or else this name.
+func (c *catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 	var none T
-	if err := s.lock(ctx); err != nil {
+	if err := c.s.lock(ctx); err != nil {
 		return none, err
 	}
-	defer s.mu.Unlock()
+	defer c.s.mu.Unlock()
 	if r := c.rows[ref]; r != nil {
 		return clone(r.v)
 	}
 	for _, r := range c.rows {
-		if c.name(&r.v) == ref {
+		if name := c.key(&r.v, "name"); name != "" && name == ref {
 			return clone(r.v)
 		}
 	}
 	return none, c.missing(ref)
 }
 
-// insert keeps v, which is a copy of the caller's, as the first of its revisions.
-func (c *catalog[T]) insert(ctx context.Context, s *Store, v T) (T, error) {
+// Insert keeps v, which is a copy of the caller's, as the first of its revisions.
+func (c *catalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
 	var none T
-	if err := s.lock(ctx); err != nil {
+	if err := c.s.lock(ctx); err != nil {
 		return none, err
 	}
-	defer s.mu.Unlock()
-	uuid, _, revision := c.label(&v)
-	if c.rows[uuid] != nil {
-		return none, node.Refuse(node.Conflict, "A %s with UUID %s already exists.", c.kind, uuid)
+	defer c.s.mu.Unlock()
+	head := P(&v).Head()
+	if c.rows[head.UUID] != nil {
+		return none, node.Refuse(node.Conflict, "A %s with UUID %s already exists.", P(&v).Kind(), head.UUID)
 	}
-	*revision = 1
+	head.Revision = 1
 	return c.keep(v)
 }
 
-// save keeps v, which is a copy of the caller's, as the revision after its own.
-func (c *catalog[T]) save(ctx context.Context, s *Store, v T) (T, error) {
+// Save keeps v, which is a copy of the caller's, as the revision after its own.
+func (c *catalog[T, P]) Save(ctx context.Context, v T) (T, error) {
 	var none T
-	if err := s.lock(ctx); err != nil {
+	if err := c.s.lock(ctx); err != nil {
 		return none, err
 	}
-	defer s.mu.Unlock()
-	uuid, _, revision := c.label(&v)
-	old := c.rows[uuid]
+	defer c.s.mu.Unlock()
+	head := P(&v).Head()
+	old := c.rows[head.UUID]
 	if old == nil {
-		return none, c.missing(uuid)
+		return none, c.missing(head.UUID)
 	}
-	if _, _, kept := c.label(&old.v); *kept != *revision {
-		return none, fmt.Errorf("save %s %s at revision %d: %w: read it again", c.kind, uuid, *revision, node.ErrStale)
+	if P(&old.v).Head().Revision != head.Revision {
+		return none, fmt.Errorf("save %s %s at revision %d: %w: read it again", P(&v).Kind(), head.UUID, head.Revision, node.ErrStale)
 	}
-	*revision++
+	head.Revision++
 	return c.keep(v)
 }
 
-// keep puts a copy of v, unless its name is another's.
-func (c *catalog[T]) keep(v T) (T, error) {
+// keep puts a copy of v, unless one of its keys is another's or its node is
+// nowhere.
+func (c *catalog[T, P]) keep(v T) (T, error) {
 	var none T
-	uuid, name, _ := c.label(&v)
-	for other, r := range c.rows {
-		if other != uuid && c.name(&r.v) == name {
-			return none, node.Refuse(node.Conflict, "A %s with name %s already exists.", c.kind, name)
+	uuid := P(&v).Head().UUID
+	for _, k := range P(&v).Keys() {
+		if k.Column == "node_uuid" && k.Value != "" && c.s.nodes.rows[k.Value] == nil {
+			return none, noNode(k.Value)
+		}
+		for other, r := range c.rows {
+			if other != uuid && k.Taken != "" && k.Value != "" && c.key(&r.v, k.Column) == k.Value {
+				return none, node.Refuse(node.Conflict, "%s", k.Taken)
+			}
 		}
 	}
 	kept, err := clone(v)
@@ -122,14 +141,25 @@ func (c *catalog[T]) keep(v T) (T, error) {
 	return v, nil
 }
 
-func (c *catalog[T]) remove(ctx context.Context, s *Store, uuid string) error {
-	if err := s.lock(ctx); err != nil {
+// Delete forgets a record.
+func (c *catalog[T, P]) Delete(ctx context.Context, uuid string) error {
+	if err := c.s.lock(ctx); err != nil {
 		return err
 	}
-	defer s.mu.Unlock()
+	defer c.s.mu.Unlock()
 	if c.rows[uuid] == nil {
 		return c.missing(uuid)
 	}
 	c.drop(uuid)
 	return nil
+}
+
+// dropOf forgets the records of a node, and returns how to undo that.
+func (c *catalog[T, P]) dropOf(nodeUUID string) (undo []func()) {
+	for uuid, r := range c.rows {
+		if c.key(&r.v, "node_uuid") == nodeUUID {
+			undo = append(undo, c.drop(uuid))
+		}
+	}
+	return undo
 }

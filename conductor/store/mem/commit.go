@@ -141,6 +141,9 @@ func (c *change) deleteNode(uuid string) error {
 			c.did(s.ports.drop(id))
 		}
 	}
+	for _, drop := range s.cascades {
+		c.undo = append(c.undo, drop(uuid)...)
+	}
 	if e := s.owed[uuid]; e != nil {
 		c.dropEffect(e)
 	}

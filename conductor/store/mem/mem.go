@@ -31,18 +31,19 @@ type Store struct {
 	found   map[string]node.Inspected
 	leases  map[string]node.Lease
 
-	templates catalog[node.DeployTemplate]
-	runbooks  catalog[node.Runbook]
+	catalogs node.Catalogs
+	cascades []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes
 }
 
 // New makes an empty store.
 func New() *Store {
-	return &Store{
+	s := &Store{
 		nodes: newTable[node.Node](), ports: newTable[node.Port](),
 		effects: map[int64]*node.Effect{}, owed: map[string]*node.Effect{},
 		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, leases: map[string]node.Lease{},
-		templates: newTemplates(), runbooks: newRunbooks(),
 	}
+	s.catalogs = newCatalogs(s)
+	return s
 }
 
 var errClosed = errors.New("the store is closed")

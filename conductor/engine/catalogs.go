@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Catalog is the records of one type as operators use them. A ref is a UUID or
+// a name.
+type Catalog[T any] interface {
+	// List returns records in the order of creation: all for column "", else
+	// those whose key in this column is among values.
+	List(ctx context.Context, column string, values ...string) ([]T, error)
+	Find(ctx context.Context, ref string) (T, error)
+	// Create stores a new record. UUID, revision and times are filled in.
+	Create(ctx context.Context, v T) (T, error)
+	// Update edits a record. edit may run more than once and may answer a
+	// Refusal. What is under way keeps what it began with.
+	Update(ctx context.Context, ref string, edit func(*T) error) (T, error)
+	Delete(ctx context.Context, ref string) error
+}
+
+// Catalogs is a catalog for each type of record.
+type Catalogs struct {
+	DeployTemplates Catalog[node.DeployTemplate]
+	Runbooks        Catalog[node.Runbook]
+}
+
+// Catalogs is what operators keep beside nodes.
+func (e *Engine) Catalogs() Catalogs {
+	kept := e.Store.Catalogs()
+	return Catalogs{
+		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
+		Runbooks:        catalog[node.Runbook, *node.Runbook]{kept.Runbooks, e},
+	}
+}
+
+// catalog fills in, checks, and repeats what others were faster at.
+type catalog[T any, P node.Recorded[T]] struct {
+	node.Catalog[T]
+	e *Engine
+}
+
+// Create stores a new record.
+func (c catalog[T, P]) Create(ctx context.Context, v T) (T, error) {
+	head := P(&v).Head()
+	if head.UUID == "" {
+		head.UUID = uuid.NewString()
+	}
+	head.CreatedAt, head.UpdatedAt = c.e.Now(), nil
+	if err := P(&v).Check(); err != nil {
+		return v, err
+	}
+	return c.Insert(ctx, v)
+}
+
+// Update edits a record.
+func (c catalog[T, P]) Update(ctx context.Context, ref string, edit func(*T) error) (T, error) {
+	return again(func() (T, error) {
+		v, err := c.Find(ctx, ref)
+		if err != nil {
+			return v, err
+		}
+		head, now := *P(&v).Head(), c.e.Now()
+		if err := edit(&v); err != nil {
+			return v, err
+		}
+		head.UpdatedAt = &now
+		*P(&v).Head() = head
+		if err := P(&v).Check(); err != nil {
+			return v, err
+		}
+		return c.Save(ctx, v)
+	})
+}
+
+// Delete removes a record, by UUID or name.
+func (c catalog[T, P]) Delete(ctx context.Context, ref string) error {
+	v, err := c.Find(ctx, ref)
+	if err != nil {
+		return err
+	}
+	return c.Catalog.Delete(ctx, P(&v).Head().UUID)
+}
+
+// again repeats an edit as long as others are faster.
+func again[T any](try func() (T, error)) (T, error) {
+	var saved T
+	var err error
+	for range maxTries {
+		if saved, err = try(); !errors.Is(err, node.ErrStale) {
+			break
+		}
+	}
+	return saved, err
+}

@@ -1,0 +1,71 @@
+package node
+
+import (
+	"context"
+	"time"
+)
+
+// Record is what the records of all catalogs have in common: deploy templates,
+// runbooks and the like, which operators write beside nodes. Types embed it.
+type Record struct {
+	UUID      string     `json:"uuid"`
+	Revision  int64      `json:"revision"` // grows by one with every save
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt *time.Time `json:"updated_at,omitempty"`
+}
+
+// Head is that common part.
+func (r *Record) Head() *Record { return r }
+
+// Recorded is what a type of records tells of itself.
+type Recorded[T any] interface {
+	*T
+	Head() *Record
+	// Kind is what people call it: "deploy template".
+	Kind() string
+	// Keys are always the same columns, in the same order.
+	Keys() []Key
+	// Check refuses a record that contradicts itself.
+	Check() error
+}
+
+// Key is what a record is found by besides its UUID: a column of its table. By
+// the column "name" it is found wherever a UUID would do; in the column
+// "node_uuid" it names a node that must exist, and with which it goes.
+type Key struct {
+	Column string
+	Value  string // "" for none, which any number may have
+	// Taken is what a client is told when another record has the value; ""
+	// where records may share it.
+	Taken string
+}
+
+// named is the key of records that have a name of their own.
+func named(kind, name string) Key {
+	return Key{Column: "name", Value: name, Taken: "A " + kind + " with name " + name + " already exists."}
+}
+
+// Catalog keeps the records of one type, few in number. Errors match
+// ErrNotFound, ErrConflict and ErrStale; the first two are also *Refusal, in
+// words meant for the client.
+type Catalog[T any] interface {
+	// List returns records in the order of creation: all for column "", else
+	// those whose key in this column is among values.
+	List(ctx context.Context, column string, values ...string) ([]T, error)
+	// Find finds a record by UUID or name.
+	Find(ctx context.Context, ref string) (T, error)
+	// Insert adds a record and returns it with its revision; ErrConflict on a
+	// taken UUID or key, ErrNotFound on a node that does not exist.
+	Insert(ctx context.Context, v T) (T, error)
+	// Save replaces the record of v's UUID, when it is still of v's revision
+	// (ErrStale), and returns it with its new one.
+	Save(ctx context.Context, v T) (T, error)
+	// Delete removes a record by UUID.
+	Delete(ctx context.Context, uuid string) error
+}
+
+// Catalogs is a catalog for each type of record.
+type Catalogs struct {
+	DeployTemplates Catalog[DeployTemplate]
+	Runbooks        Catalog[Runbook]
+}
