@@ -40,6 +40,7 @@ const (
 	StageScript  Stage = "ipxe script"
 	StageKernel  Stage = "kernel"
 	StageRamdisk Stage = "ramdisk"
+	StageFailed  Stage = "boot failed" // iPXE could not load or start what it was told to
 )
 
 // Client is a machine as the wire shows it.

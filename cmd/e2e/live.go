@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
+	"github.com/ferrite-metal/ferrite/pxe"
 )
 
 // live deploys machines that have no OS on a disk: their workload comes from
@@ -34,7 +37,35 @@ func live(ctx context.Context, b *bed) (err error) {
 			return fmt.Errorf("%s: %w", s.Machines[i].Name, err)
 		}
 	}
-	return nil
+	return b.lost(ctx, s, s.Machines[0], at+"nothing")
+}
+
+// lost takes the kernel away from a machine that lives on it: the status says
+// what iPXE met.
+func (b *bed) lost(ctx context.Context, s *site.Site, m *lab.Machine, kernel string) error {
+	if err := b.commands(ctx, s, "node set "+m.Name+" --instance-info kernel="+kernel, "node power reboot "+m.Name); err != nil {
+		return err
+	}
+	for {
+		st, err := s.Status(ctx, m.Name)
+		if err != nil {
+			return err
+		}
+		for _, stage := range st.BootStages {
+			if stage.Name == string(pxe.StageFailed) {
+				say("live: as it should: %s: %s", stage.Name, stage.Detail)
+				if !strings.Contains(stage.Detail, "ipxe.org/2d0c") { // ENOENT of its HTTP client
+					return fmt.Errorf("%s: boot stage %q says %q, expected the address of iPXE's page on 404", m.Name, stage.Name, stage.Detail)
+				}
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s has no kernel and does not say so: %w", m.Name, ctx.Err())
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // lives deploys a machine as the flags say and restarts it when its OS is up:

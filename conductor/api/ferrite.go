@@ -30,6 +30,7 @@ func (a *API) showStatus(c *call) error {
 func wireStatus(s engine.Status) nodeapi.Status {
 	w := nodeapi.Status{
 		Node: s.Node, Name: s.Name, Power: string(s.Power), State: string(s.State), Target: string(s.Target),
+		Maintenance: s.Maintenance, MaintenanceReason: s.Reason, Fault: s.Fault,
 		Activity: s.Activity, Step: s.Step, Steps: s.Steps, Index: s.Index,
 		WaitingFor: s.WaitingFor, Since: s.Since, Until: s.Until,
 		LastHeartbeat: s.LastHeartbeat, PowerReadAt: s.PowerReadAt, LastError: s.LastError, Try: s.Try,

@@ -139,7 +139,7 @@ func (m *memory) facts(uuid string) (seen time.Time, stage string) {
 	return r.seen, stage
 }
 
-// maxStages bounds what one boot can leave behind.
+// maxStages is how many stages are kept of one boot: the latest.
 const maxStages = 32
 
 // stage records a boot stage unless it is the last one again. fresh begins a
@@ -151,10 +151,10 @@ func (m *memory) stage(uuid string, s BootStage, fresh bool) {
 	if fresh {
 		r.stages = nil
 	}
-	if k := len(r.stages); k > 0 && (r.stages[k-1].Name == s.Name || k >= maxStages) {
+	if k := len(r.stages); k > 0 && r.stages[k-1].Name == s.Name {
 		return
 	}
-	r.stages = append(r.stages, s)
+	r.stages = append(r.stages[max(0, len(r.stages)-maxStages+1):], s)
 }
 
 func (m *memory) report(uuid string, p agentapi.Progress, now time.Time) {

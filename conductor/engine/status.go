@@ -14,6 +14,8 @@ type Status struct {
 	Node, Name    string
 	State, Target node.State
 	Power         node.PowerState
+	Maintenance   bool
+	Reason, Fault string // of the maintenance
 	Activity      string // verify, inspect, clean and so on, child for a step of the parent's; "" when at rest
 	Step          string // the step under way
 	Steps         []string
@@ -49,6 +51,7 @@ func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
 	}
 	s := Status{
 		Node: n.UUID, Name: n.Name, State: n.ProvisionState, Target: n.TargetProvisionState, Power: n.PowerState,
+		Maintenance: n.Maintenance, Reason: n.MaintenanceReason, Fault: n.Fault,
 		LastError: n.LastError, Until: n.Deadline, Try: advice(n),
 	}
 	if n.Run != nil {

@@ -13,6 +13,8 @@ type Node struct {
 	LastError            string         `json:"last_error"`
 	Reservation          string         `json:"reservation"` // the conductor that works on it
 	Maintenance          bool           `json:"maintenance"`
+	MaintenanceReason    string         `json:"maintenance_reason"`
+	Fault                string         `json:"fault"`
 	Properties           map[string]any `json:"properties"`
 }
 

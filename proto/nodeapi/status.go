@@ -10,6 +10,10 @@ type Status struct {
 	State  string `json:"state"`
 	Target string `json:"target,omitempty"`
 
+	Maintenance       bool   `json:"maintenance,omitempty"`
+	MaintenanceReason string `json:"maintenance_reason,omitempty"`
+	Fault             string `json:"fault,omitempty"` // what the conductor put it into maintenance for
+
 	Power       string    `json:"power_state,omitempty"`
 	PowerReadAt time.Time `json:"power_read_at,omitzero"` // the last good read; absent when there was none since the conductor started
 

@@ -3,9 +3,11 @@ package httpboot
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -54,9 +56,10 @@ func (h *handler) scriptFor(c pxe.Client, boot pxe.Boot) (string, error) {
 			Kernel:  h.URL + pxe.KernelPath(c.MAC),
 			Initrd:  h.URL + pxe.InitrdPath(c.MAC),
 			Cmdline: boot.Cmdline,
+			Failed:  h.URL + pxe.FailedPath(c.MAC),
 		})
 	case pxe.Image:
-		return ipxe.ImageScript(c.MAC, boot.ImageURL)
+		return ipxe.ImageScript(c.MAC, boot.ImageURL, h.URL+pxe.FailedPath(c.MAC))
 	default:
 		return ipxe.Exit(c.MAC), nil
 	}
@@ -92,6 +95,20 @@ func (h *handler) bootFile(w http.ResponseWriter, r *http.Request, c pxe.Client,
 	defer file.Close()
 	h.reached(r, c, s)
 	serveFile(w, r, file, info)
+}
+
+// errorNumber is how iPXE writes the number of an error.
+var errorNumber = regexp.MustCompile(`^[0-9a-f]{8}$`)
+
+// failed is told by iPXE that what it loaded, or tried to, does not boot.
+func (h *handler) failed(w http.ResponseWriter, r *http.Request, c pxe.Client, _ pxe.Boot) {
+	c.Detail = "see the machine's console"
+	if n := r.URL.Query().Get("error"); errorNumber.MatchString(n) {
+		c.Detail = "iPXE error " + n + ", explained at https://ipxe.org/" + n
+	}
+	h.reached(r, c, pxe.StageFailed)
+	w.WriteHeader(http.StatusOK)
+	_, _ = io.WriteString(w, "noted\n") // the machine needs no answer
 }
 
 func openFile(path string) (*os.File, fs.FileInfo, error) {

@@ -40,6 +40,7 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("GET /ipxe/{mac}", h.machine(h.script))
 	mux.HandleFunc("GET /boot/{mac}/kernel", h.machine(h.kernel))
 	mux.HandleFunc("GET /boot/{mac}/initrd", h.machine(h.initrd))
+	mux.HandleFunc("GET /boot/{mac}/failed", h.machine(h.failed))
 	for prefix, extra := range c.Extra {
 		mux.Handle(prefix, extra)
 	}

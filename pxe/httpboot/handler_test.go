@@ -121,6 +121,8 @@ func TestPaths(t *testing.T) {
 		{"GET", "/boot/52-54-00-77-00-04/kernel", 500, "kernel is not there", ""},
 		{"GET", "/boot/52-54-00-77-00-04/initrd", 500, "ramdisk is not there", ""},
 		{"GET", "/boot/52-54-00-77-00-99/kernel", 404, "not a machine of ours", ""},
+		{"GET", "/boot/52-54-00-77-00-01/failed?error=2d0c618e", 200, "noted", pxe.StageFailed},
+		{"GET", "/boot/52-54-00-77-00-99/failed", 404, "not a machine of ours", ""},
 		{"GET", "/deploy/abc/image", 200, "extra /deploy/abc/image", ""},
 		{"GET", "/", 404, "", ""},
 	} {

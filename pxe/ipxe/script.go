@@ -28,6 +28,7 @@ type Boot struct {
 	Kernel  string           // http(s) URL
 	Initrd  string           // http(s) URL
 	Cmdline string           // kernel command line, without initrd=
+	Failed  string           // http(s) URL that is told, with ?error=, when it fails
 }
 
 // Script boots b, trying again when a download fails, and says on the
@@ -37,7 +38,7 @@ func Script(b Boot) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, u := range []string{b.Kernel, b.Initrd} {
+	for _, u := range []string{b.Kernel, b.Initrd, b.Failed} {
 		if err := checkURL(u); err != nil {
 			return "", err
 		}
@@ -45,28 +46,33 @@ func Script(b Boot) (string, error) {
 	return retrying("booting the ramdisk on "+b.MAC.String(), fmt.Sprintf(`imgfree
 kernel --name kernel %[1]s initrd=%[2]s%[3]s || goto failed
 initrd --name %[2]s %[4]s || goto failed
-boot || goto failed`, b.Kernel, initrdName, args, b.Initrd), b.MAC, b.Kernel), nil
+boot || goto failed`, b.Kernel, initrdName, args, b.Initrd), b.MAC, b.Kernel, b.Failed), nil
 }
 
 // ImageScript boots the ISO or disk image at u, which iPXE attaches as a disk
-// and reads over the network (sanboot).
-func ImageScript(mac net.HardwareAddr, u string) (string, error) {
-	if err := checkURL(u); err != nil {
-		return "", err
+// and reads over the network (sanboot); failed is told as Boot.Failed is.
+func ImageScript(mac net.HardwareAddr, u, failed string) (string, error) {
+	for _, u := range []string{u, failed} {
+		if err := checkURL(u); err != nil {
+			return "", err
+		}
 	}
-	return retrying(fmt.Sprintf("booting the image %s on %s", u, mac), fmt.Sprintf("sanboot %s || goto failed", u), mac, u), nil
+	return retrying(fmt.Sprintf("booting the image %s on %s", u, mac), fmt.Sprintf("sanboot %s || goto failed", u), mac, u, failed), nil
 }
 
 // retrying is a script that does something until it works, for as long as the
-// server behind from may take to come back.
-func retrying(what, do string, mac net.HardwareAddr, from string) string {
+// server behind from may take to come back. The first failure is told to failed
+// with iPXE's number for it, which is that of its page on ipxe.org.
+func retrying(what, do string, mac net.HardwareAddr, from, failed string) string {
 	return fmt.Sprintf(`#!ipxe
 echo Ferrite: %[1]s
 set tries:int32 0
 :attempt
 %[2]s
 :failed
+set why ${errno:hexraw}
 inc tries
+iseq ${tries} 1 && imgfetch --name report %[7]s?error=${why} ||
 iseq ${tries} %[3]d && goto giveup ||
 echo Ferrite: the boot failed, see the error above; next try in %[4]d seconds
 sleep %[4]d
@@ -74,7 +80,7 @@ goto attempt
 :giveup
 echo Ferrite: %[5]s did not boot after %[3]d tries. Is the server at %[6]s up?
 exit 1
-`, what, do, attempts, waitSec, mac, from)
+`, what, do, attempts, waitSec, mac, from, failed)
 }
 
 // Exit hands the machine back to its firmware. It exits with an error: after

@@ -19,8 +19,10 @@ func TestMain(m *testing.M) {
 
 func machine() net.HardwareAddr { return net.HardwareAddr{0x52, 0x54, 0, 0x77, 0, 1} }
 
+const failed = "http://10.77.0.1:8088/boot/x/failed"
+
 func ramdisk(cmdline string) Boot {
-	return Boot{MAC: machine(), Kernel: "http://10.77.0.1:8088/boot/x/kernel", Initrd: "http://10.77.0.1:8088/boot/x/initrd", Cmdline: cmdline}
+	return Boot{MAC: machine(), Kernel: "http://10.77.0.1:8088/boot/x/kernel", Initrd: "http://10.77.0.1:8088/boot/x/initrd", Cmdline: cmdline, Failed: failed}
 }
 
 func TestScriptGolden(t *testing.T) {
@@ -35,7 +37,7 @@ func TestScriptGolden(t *testing.T) {
 		}
 		pxetest.Golden(t, name+".ipxe", text)
 	}
-	text, err := ImageScript(machine(), "http://10.77.0.1/live.iso")
+	text, err := ImageScript(machine(), "http://10.77.0.1/live.iso", failed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func TestScriptGolden(t *testing.T) {
 
 func TestImageScriptRefuses(t *testing.T) {
 	for _, u := range []string{"", "/images/live.iso", "http://h/${x}", "ftp://h/live.iso"} {
-		if text, err := ImageScript(machine(), u); err == nil {
+		if text, err := ImageScript(machine(), u, failed); err == nil {
 			t.Errorf("%q: no error but\n%s", u, text)
 		}
 	}
@@ -57,11 +59,12 @@ func TestScriptRefuses(t *testing.T) {
 		"a new line":           ramdisk("quiet\nshell"),
 		"a carriage return":    ramdisk("quiet\rshell"),
 		"a last backslash":     ramdisk(`quiet \`),
-		"a local path":         {Kernel: "/boot/vmlinuz", Initrd: "http://h/i"},
-		"no initrd":            {Kernel: "http://h/k"},
-		"a URL with a blank":   {Kernel: "http://h/k x", Initrd: "http://h/i"},
-		"a URL that expands":   {Kernel: "http://h/k", Initrd: "http://h/${x}"},
-		"a URL with a newline": {Kernel: "http://h/k\nshell", Initrd: "http://h/i"},
+		"a local path":         {Kernel: "/boot/vmlinuz", Initrd: "http://h/i", Failed: failed},
+		"no initrd":            {Kernel: "http://h/k", Failed: failed},
+		"a URL with a blank":   {Kernel: "http://h/k x", Initrd: "http://h/i", Failed: failed},
+		"a URL that expands":   {Kernel: "http://h/k", Initrd: "http://h/${x}", Failed: failed},
+		"nobody to tell":       {Kernel: "http://h/k", Initrd: "http://h/i"},
+		"a URL with a newline": {Kernel: "http://h/k\nshell", Initrd: "http://h/i", Failed: failed},
 	} {
 		if text, err := Script(b); err == nil {
 			t.Errorf("%s: no error but\n%s", name, text)

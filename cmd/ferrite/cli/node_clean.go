@@ -8,7 +8,7 @@ import (
 
 func nodeClean(s *session) *cobra.Command {
 	return stepCommand(s, verb{
-		name: "clean", target: "clean", goal: "manageable",
+		name: "clean", target: "clean", goal: provisionGoal("manageable"),
 		short: "Do cleaning steps of your own choice on a machine",
 		long:  "Do cleaning steps of your own choice on a machine that is manageable, which it is afterwards.\n\n" + stepsHelp,
 	}, func(p *nodeapi.Provision) *[]nodeapi.Step { return &p.CleanSteps })
@@ -16,7 +16,7 @@ func nodeClean(s *session) *cobra.Command {
 
 func nodeService(s *session) *cobra.Command {
 	return stepCommand(s, verb{
-		name: "service", target: "service", goal: "active",
+		name: "service", target: "service", goal: provisionGoal("active"),
 		short: "Change a machine under a living workload, by steps",
 		long:  "Do service steps on an active machine. When they need the ramdisk the machine is restarted into\nit, and back into its own operating system afterwards.\n\n" + stepsHelp,
 	}, func(p *nodeapi.Provision) *[]nodeapi.Step { return &p.ServiceSteps })

@@ -19,7 +19,7 @@ with meta_data, user_data, network_data, vendor_data, or a URL.`
 
 func nodeDeploy(s *session) *cobra.Command {
 	return deployCommand(s, verb{
-		name: "deploy", target: "active", goal: "active",
+		name: "deploy", target: "active", goal: provisionGoal("active"),
 		short: "Write an operating system onto a machine and boot it",
 		long:  "Write an operating system onto a machine and boot it. The machine must be available.\n\n" + imageHelp,
 	})
@@ -27,7 +27,7 @@ func nodeDeploy(s *session) *cobra.Command {
 
 func nodeRebuild(s *session) *cobra.Command {
 	return deployCommand(s, verb{
-		name: "rebuild", target: "rebuild", goal: "active",
+		name: "rebuild", target: "rebuild", goal: provisionGoal("active"),
 		short: "Write the operating system of a machine again",
 		long:  "Write the operating system of an active machine again. What it has on its disk is lost.\n\n" + imageHelp,
 	})

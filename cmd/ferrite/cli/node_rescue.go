@@ -32,7 +32,7 @@ The machine must be active. End it with: ferrite node unrescue NODE`,
 			if err != nil {
 				return err
 			}
-			return s.ask(cmd, args, "rescue", wait, nodeapi.Provision{Target: "rescue", RescuePassword: password})
+			return s.ask(cmd, args, provisionGoal("rescue"), wait, nodeapi.Provision{Target: "rescue", RescuePassword: password})
 		},
 	}
 	cmd.Flags().StringVar(&file, "password-file", "", "file whose first line is the password; - is standard input")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,6 +52,7 @@ func (s *session) status(ctx context.Context, node string) (nodeapi.Status, erro
 	return nodeapi.Status{
 		Node: n.UUID, Name: n.Name, Power: n.PowerState, State: n.ProvisionState,
 		Target: n.TargetProvisionState, LastError: n.LastError,
+		Maintenance: n.Maintenance, MaintenanceReason: n.MaintenanceReason, Fault: n.Fault,
 	}, nil
 }
 
@@ -66,6 +68,9 @@ func statusRows(st nodeapi.Status) func(t table.Writer) error {
 		row("node", join(st.Node, st.Name))
 		row("state", st.State)
 		row("on its way to", st.Target)
+		if st.Maintenance {
+			row("maintenance", join("yes", cmp.Or(st.MaintenanceReason, st.Fault)))
+		}
 		row("power", st.Power)
 		row("power read", clock(st.PowerReadAt))
 		row("activity", st.Activity)

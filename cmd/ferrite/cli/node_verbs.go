@@ -12,28 +12,28 @@ import (
 // verb is a command that asks for a provision state.
 type verb struct {
 	name, target, short, long string
-	goal                      string // where the node ends when all goes well; "" when that is not known
+	goal                      goal // where the node is to end
 }
 
 // plainVerbs are those without arguments of their own.
 func plainVerbs() []verb {
 	return []verb{
 		{"manage", "manage", "Check that the BMC answers, and take the machine under management",
-			"From enroll: the BMC is asked for the power state with the credentials given. From inspect,\nclean or adopt failed: somebody has looked at the machine, and it may go on. From available:\ntake it out of the pool.", "manageable"},
+			"From enroll: the BMC is asked for the power state with the credentials given. From inspect,\nclean or adopt failed: somebody has looked at the machine, and it may go on. From available:\ntake it out of the pool.", provisionGoal("manageable")},
 		{"inspect", "inspect", "Learn what a machine is made of",
-			"Boots the ramdisk (or asks the BMC, with inspect interface redfish) and stores the inventory.\nThe machine must be manageable.", "manageable"},
+			"Boots the ramdisk (or asks the BMC, with inspect interface redfish) and stores the inventory.\nThe machine must be manageable.", provisionGoal("manageable")},
 		{"provide", "provide", "Wipe a machine and offer it",
-			"Cleans the disks as far as automated cleaning is on, then makes the machine available.\nThe machine must be manageable.", "available"},
+			"Cleans the disks as far as automated cleaning is on, then makes the machine available.\nThe machine must be manageable.", provisionGoal("available")},
 		{"undeploy", "deleted", "End what runs on a machine, wipe it and offer it again",
-			"The machine is powered off, its instance forgotten, its disks cleaned. There is no way back.", "available"},
+			"The machine is powered off, its instance forgotten, its disks cleaned. There is no way back.", provisionGoal("available")},
 		{"abort", "abort", "Stop waiting",
-			"Ends a wait or a hold. The node lands in the failed state of what it did; a step that must not\nbe cut off is left to end first. From service failed: back to the workload.", ""},
+			"Ends a wait or a hold. The node lands in the failed state of what it did; a step that must not\nbe cut off is left to end first. From service failed: back to the workload.", atRest},
 		{"adopt", "adopt", "Take over a machine that already runs a workload",
-			"The BMC is asked whether the machine is on; the machine itself is not touched. It must be\nmanageable, and is active afterwards.", "active"},
+			"The BMC is asked whether the machine is on; the machine itself is not touched. It must be\nmanageable, and is active afterwards.", provisionGoal("active")},
 		{"unrescue", "unrescue", "End a rescue and boot the machine's own operating system",
-			"Restarts the machine from its disk. It must be in rescue, or have failed on\nthe way there or back.", "active"},
+			"Restarts the machine from its disk. It must be in rescue, or have failed on\nthe way there or back.", provisionGoal("active")},
 		{"unhold", "unhold", "Let a held machine go on",
-			"A step called hold has stopped what the machine was doing; this lets it go on.", ""},
+			"A step called hold has stopped what the machine was doing; this lets it go on.", wherever},
 	}
 }
 
@@ -51,20 +51,18 @@ func nodeVerbs(s *session) []*cobra.Command {
 				return s.ask(cmd, args, v.goal, wait, nodeapi.Provision{Target: v.target})
 			},
 		}
-		if v.goal != "" {
-			wait.add(cmd)
-		}
+		wait.add(cmd)
 		commands = append(commands, cmd)
 	}
 	return commands
 }
 
 // ask asks for a verb on every node and, when told to, follows them all.
-func (s *session) ask(cmd *cobra.Command, nodes []string, goal string, wait waitFlag, body nodeapi.Provision) error {
+func (s *session) ask(cmd *cobra.Command, nodes []string, g goal, wait waitFlag, body nodeapi.Provision) error {
 	begin := func(ctx context.Context, node string) error {
 		return s.client.do(ctx, "PUT", nodePath(node, "states", "provision"), body, nil)
 	}
-	return s.carryOut(cmd, nodes, wait, provisionGoal(goal), begin, body.Target)
+	return s.carryOut(cmd, nodes, wait, g, begin, body.Target)
 }
 
 // carryOut begins something on every node and follows it when told to.
@@ -82,9 +80,13 @@ func (s *session) carryOut(cmd *cobra.Command, nodes []string, wait waitFlag, g 
 	defer cancel()
 	screen := newScreen(cmd, s.output, len(nodes) == 1)
 	return all(nodes, func(node string) error {
+		before, err := s.status(ctx, node)
+		if err != nil {
+			return err
+		}
 		if err := begin(ctx, node); err != nil {
 			return err
 		}
-		return s.follow(ctx, node, g, screen)
+		return s.follow(ctx, node, g, screen.line(node, before))
 	})
 }

@@ -81,11 +81,13 @@ func rowsOf(reply json.RawMessage, columns []string) func(t table.Writer) error 
 		if err := json.Unmarshal(reply, &items); err != nil {
 			return fmt.Errorf("the conductor's answer: %w", err)
 		}
-		header := make(table.Row, len(columns))
+		header, widths := make(table.Row, len(columns)), make([]table.ColumnConfig, len(columns))
 		for i, c := range columns {
+			widths[i] = table.ColumnConfig{Number: i + 1, WidthMax: wide}
 			header[i] = strings.ReplaceAll(c, "_", " ")
 		}
 		t.AppendHeader(header)
+		t.SetColumnConfigs(widths)
 		for _, item := range items {
 			row := make(table.Row, len(columns))
 			for i, c := range columns {

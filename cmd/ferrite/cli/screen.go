@@ -34,8 +34,13 @@ func newScreen(cmd *cobra.Command, output string, single bool) *screen {
 	return &screen{w: w, bars: single && ok && term.IsTerminal(int(file.Fd())), now: time.Now}
 }
 
-func (s *screen) line(node string) *line {
-	return &line{screen: s, node: node, started: s.now()}
+// line is for a node that was like this before it was asked for anything.
+func (s *screen) line(node string, before nodeapi.Status) *line {
+	l := &line{screen: s, node: node, started: s.now()}
+	for _, stage := range before.BootStages {
+		l.told = stage.At
+	}
+	return l
 }
 
 // line is one node on the screen.
@@ -43,22 +48,21 @@ type line struct {
 	*screen
 	node    string
 	started time.Time
-	last    string // what was said last
-	stages  int    // boot stages that were told of
-	tenth   int64  // of the bytes, told last
+	last    string    // what was said last
+	told    time.Time // of the last boot stage that is no news
+	tenth   int64     // of the bytes, told last
 	bar     *progressbar.ProgressBar
 	barOf   string
 }
 
 // show tells what is new in a status.
 func (l *line) show(st nodeapi.Status) {
-	if l.stages > len(st.BootStages) { // another boot
-		l.stages = 0
+	for _, stage := range st.BootStages {
+		if stage.At.After(l.told) {
+			l.told = stage.At
+			l.say("boot: " + join(stage.Name, stage.Detail))
+		}
 	}
-	for _, stage := range st.BootStages[l.stages:] {
-		l.say("boot: " + join(stage.Name, stage.Detail))
-	}
-	l.stages = len(st.BootStages)
 	if text := describe(st); text != l.last {
 		l.endBar()
 		l.last, l.tenth = text, 0

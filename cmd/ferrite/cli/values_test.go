@@ -96,16 +96,17 @@ func TestConfigDrive(t *testing.T) {
 	}
 }
 
-// TestStages: every stage is told of once, bytes at every tenth.
+// TestStages: every stage after those of before is told of once, bytes at every tenth.
 func TestStages(t *testing.T) {
 	var out bytes.Buffer
 	clock := time.Unix(0, 0)
 	s := &screen{w: &out, now: func() time.Time { return clock }}
-	l := s.line("m1")
+	old := time.Unix(9, 0)
+	l := s.line("m1", nodeapi.Status{BootStages: []nodeapi.Stage{{Name: "of an earlier boot", At: old}}})
 	wait := nodeapi.Status{State: "wait call-back", Activity: "deploy", Step: "deploy.write_image", Steps: []string{"a", "deploy.write_image"}, Index: 1}
 	for _, done := range []int64{0, 1, 15e6, 16e6, 50e6, 100e6} {
 		st := wait
-		st.BootStages = []nodeapi.Stage{{Name: "dhcp"}, {Name: "kernel", Detail: "vmlinuz"}}
+		st.BootStages = []nodeapi.Stage{{Name: "offer", At: old}, {Name: "dhcp", At: old.Add(1)}, {Name: "kernel", Detail: "vmlinuz", At: old.Add(2)}}
 		st.Progress = &nodeapi.Progress{Step: "deploy.write_image", Done: done, Total: 100e6, Rate: 20e6}
 		l.show(st)
 	}
@@ -130,7 +131,7 @@ m1    90.0 s  m1 is active
 func TestBar(t *testing.T) {
 	var out bytes.Buffer
 	s := &screen{w: &out, bars: true, now: time.Now}
-	l := s.line("m1")
+	l := s.line("m1", nodeapi.Status{})
 	st := nodeapi.Status{State: "wait call-back", Activity: "deploy"}
 	for _, p := range []nodeapi.Progress{{Step: "write", Done: 1}, {Step: "write", Done: 5e6, Total: 10e6}, {Step: "verify", Done: 1e6, Total: 10e6}} {
 		st.Progress = &p

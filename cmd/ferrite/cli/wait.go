@@ -55,18 +55,27 @@ type goal func(nodeapi.Status) (done bool, err error)
 // provisionGoal is a provision state to end in.
 func provisionGoal(state string) goal {
 	return func(st nodeapi.Status) (bool, error) {
-		switch {
-		case strings.HasSuffix(st.State, " hold"): // it goes on when somebody says so
-			return false, &landedError{st}
-		case st.Activity != "" || waiting(st.State):
-			return false, nil
-		case st.State == state && (st.Target == "" || st.Target == state):
-			return true, nil
-		case strings.HasSuffix(st.State, " failed"), st.State == "error", st.State == "enroll" && st.LastError != "":
-			return false, &landedError{st}
-		}
-		return false, nil
+		there, err := wherever(st)
+		return there && st.State == state && (st.Target == "" || st.Target == state), err
 	}
+}
+
+// wherever is any state to rest in, unless something went wrong on the way.
+func wherever(st nodeapi.Status) (bool, error) {
+	switch rests, err := atRest(st); {
+	case strings.HasSuffix(st.State, " hold"): // it goes on when somebody says so
+		return false, &landedError{st}
+	case !rests || err != nil:
+		return false, err
+	case strings.HasSuffix(st.State, " failed"), st.State == "error", st.State == "enroll" && st.LastError != "":
+		return false, &landedError{st}
+	}
+	return true, nil
+}
+
+// atRest is any state that does not end by itself, failed or not.
+func atRest(st nodeapi.Status) (bool, error) {
+	return st.Activity == "" && !waiting(st.State), nil
 }
 
 // waiting: between two looks a node may be seen with no activity in a state
@@ -103,8 +112,7 @@ const (
 )
 
 // follow tells what happens to a node until it is there.
-func (s *session) follow(ctx context.Context, node string, g goal, screen *screen) error {
-	line := screen.line(node)
+func (s *session) follow(ctx context.Context, node string, g goal, line *line) error {
 	defer line.close()
 	for poll := firstPoll; ; poll = min(poll*3/2, lastPoll) {
 		st, err := s.status(ctx, node)

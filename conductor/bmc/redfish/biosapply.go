@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -91,13 +92,20 @@ func (r *run) wanted(b bios, settings []setting) (map[string]any, error) {
 }
 
 // hint names the setting that may be meant.
+// hinted is how many names an error lists.
+const hinted = 40
+
 func (b bios) hint(name string) string {
 	for known := range b.Attributes {
 		if strings.EqualFold(known, name) {
 			return fmt.Sprintf(", but %q", known)
 		}
 	}
-	return fmt.Sprintf(" among its %d", len(b.Attributes))
+	names := slices.Sorted(maps.Keys(b.Attributes))
+	if more := len(names) - hinted; more > 0 {
+		names = append(names[:hinted], fmt.Sprintf("%d more", more))
+	}
+	return "; it has " + strings.Join(names, ", ")
 }
 
 // write notes in the settings object what the next start is to take.
