@@ -175,6 +175,14 @@ type Change struct {
 	PutPorts  []Port       // insert or replace by UUID; ErrConflict on a taken address
 	DropPorts []string     // UUIDs
 	Inspected *Inspected   // of Save's node
+
+	// PutAllocation is inserted when its Revision is 0 (ErrConflict on a taken
+	// key); else that must be the stored one (ErrStale), and is stored plus one.
+	PutAllocation *Allocation
+	// DropAllocation is the UUID of an allocation of the node that is saved, or
+	// of none when none is saved (else ErrStale); one that is gone already is
+	// no error.
+	DropAllocation string
 }
 
 // Query filters and pages nodes. Nil and zero fields do not filter.

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -42,7 +43,17 @@ type Key struct {
 
 // named is the key of records that have a name of their own.
 func named(kind, name string) Key {
-	return Key{Column: "name", Value: name, Taken: "A " + kind + " with name " + name + " already exists."}
+	return Key{Column: "name", Value: name, Taken: Exists(kind, "name", name)}
+}
+
+// Exists words that a value is another record's: "An allocation with name x
+// already exists."
+func Exists(kind, what, value string) string {
+	article := "A"
+	if strings.ContainsAny(kind[:1], "aeiou") {
+		article = "An"
+	}
+	return article + " " + kind + " with " + what + " " + value + " already exists."
 }
 
 // Catalog keeps the records of one type, few in number. Errors match
@@ -68,4 +79,5 @@ type Catalog[T any] interface {
 type Catalogs struct {
 	DeployTemplates Catalog[DeployTemplate]
 	Runbooks        Catalog[Runbook]
+	Allocations     Catalog[Allocation]
 }

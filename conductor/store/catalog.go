@@ -18,6 +18,7 @@ func (s *SQLite) Catalogs() node.Catalogs {
 	return node.Catalogs{
 		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{s, "deploy_templates"},
 		Runbooks:        catalog[node.Runbook, *node.Runbook]{s, "runbooks"},
+		Allocations:     allocations(s),
 	}
 }
 
@@ -47,7 +48,7 @@ func (c catalog[T, P]) refused(v P, err error) error {
 		}
 	}
 	if ok {
-		return node.Refuse(node.Conflict, "A %s with UUID %s already exists.", c.kind(), v.Head().UUID)
+		return node.Refuse(node.Conflict, "%s", node.Exists(c.kind(), "UUID", v.Head().UUID))
 	}
 	return err
 }

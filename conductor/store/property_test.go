@@ -150,8 +150,24 @@ func (p *pair) parts(r *rapid.T, c *node.Change) {
 	if rapid.IntRange(0, 4).Draw(r, "inspected") == 0 {
 		c.Inspected = &node.Inspected{Inventory: json.RawMessage(anyOf(r, "inventory", "", `{"a":1}`))}
 	}
+	if rapid.IntRange(0, 3).Draw(r, "put allocation") == 0 {
+		v := p.allocation(r)
+		c.PutAllocation = &v
+	}
+	if rapid.IntRange(0, 4).Draw(r, "drop allocation") == 0 {
+		c.DropAllocation = uuidN(20 + rapid.IntRange(0, 2).Draw(r, "allocation"))
+	}
 	if rapid.Bool().Draw(r, "history") {
 		c.History = []node.HistoryEntry{{UUID: "h", NodeUUID: anyUUID(r), CreatedAt: p.now, Event: rapid.String().Draw(r, "event")}}
+	}
+}
+
+// allocation is one of a few, perhaps of a node.
+func (p *pair) allocation(r *rapid.T) node.Allocation {
+	return node.Allocation{
+		Record: node.Record{UUID: uuidN(20 + rapid.IntRange(0, 2).Draw(r, "allocation")), Revision: rapid.Int64Range(0, 2).Draw(r, "revision"), CreatedAt: p.now},
+		Name:   anyOf(r, "name", "", "n1", "n2"), State: node.AllocationState(anyOf(r, "state", "allocating", "active")),
+		NodeUUID: anyOf(r, "node", "", uuidN(0), uuidN(1)), LastError: rapid.String().Draw(r, "error"),
 	}
 }
 
@@ -218,11 +234,15 @@ func (p *pair) leases(r *rapid.T) {
 	_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.SaveLease(p.ctx, l) })
 }
 
-// catalogs writes templates and runbooks.
+// catalogs writes templates, runbooks and allocations.
 func (p *pair) catalogs(r *rapid.T) {
 	name := anyOf(r, "name", "n1", "n2", "n3")
 	head := node.Record{UUID: anyUUID(r), Revision: rapid.Int64Range(1, 3).Draw(r, "revision"), CreatedAt: p.now}
-	if rapid.Bool().Draw(r, "runbook") {
+	switch anyOf(r, "type", "allocation", "runbook", "template") {
+	case "allocation":
+		write(r, p, func(s store.Store) node.Catalog[node.Allocation] { return s.Catalogs().Allocations }, p.allocation(r))
+		return
+	case "runbook":
 		write(r, p, func(s store.Store) node.Catalog[node.Runbook] { return s.Catalogs().Runbooks }, node.Runbook{Record: head, Name: name})
 		return
 	}
@@ -259,6 +279,10 @@ func (p *pair) overview(r *rapid.T) {
 		return s.Catalogs().DeployTemplates.List(p.ctx, "")
 	})
 	_, _ = both(r, p, func(s store.Store) ([]node.Runbook, error) { return s.Catalogs().Runbooks.List(p.ctx, "") })
+	_, _ = both(r, p, func(s store.Store) ([]node.Allocation, error) { return s.Catalogs().Allocations.List(p.ctx, "") })
+	_, _ = both(r, p, func(s store.Store) ([]node.Allocation, error) {
+		return s.Catalogs().Allocations.List(p.ctx, "state", "active")
+	})
 	_, _ = both(r, p, func(s store.Store) (node.DeployTemplate, error) {
 		return s.Catalogs().DeployTemplates.Find(p.ctx, "n1")
 	})

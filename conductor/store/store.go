@@ -1,6 +1,6 @@
 // Package store keeps nodes and what belongs to them: ports, effects, history,
-// inspection results and DHCP leases; and the catalogs of deploy templates and
-// runbooks. This package is the SQLite one; mem, broken and storetest beside it
+// inspection results and DHCP leases; and the catalogs of deploy templates,
+// runbooks and allocations. This package is the SQLite one; mem, broken and storetest beside it
 // are the same thing in memory, one that fails on command, and the suite all of
 // them pass.
 //
@@ -25,8 +25,8 @@ import (
 type Store interface {
 	// Commit writes a change and returns the node as saved, with its new
 	// revision; the zero Node when the change saves none. Parts are applied in
-	// the order Finish, Insert/Save/Delete, DropPorts, PutPorts, Inspected,
-	// Effects, History. ID, Owner, Attempt and LeaseUntil of new effects are the
+	// the order Finish, Insert/Save/Delete, DropAllocation, PutAllocation,
+	// DropPorts, PutPorts, Inspected, Effects, History. ID, Owner, Attempt and LeaseUntil of new effects are the
 	// store's and are ignored; Finish needs only ID, Owner and Attempt.
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
 

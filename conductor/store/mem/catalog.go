@@ -12,9 +12,11 @@ import (
 
 // newCatalogs makes an empty catalog for each type of record.
 func newCatalogs(s *Store) node.Catalogs {
+	s.allocations = newCatalog[node.Allocation](s)
 	return node.Catalogs{
 		DeployTemplates: newCatalog[node.DeployTemplate](s),
 		Runbooks:        newCatalog[node.Runbook](s),
+		Allocations:     s.allocations,
 	}
 }
 
@@ -85,34 +87,41 @@ func (c *catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 }
 
 // Insert keeps v, which is a copy of the caller's, as the first of its revisions.
-func (c *catalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
+func (c *catalog[T, P]) Insert(ctx context.Context, v T) (T, error) { return c.write(ctx, v, c.insert) }
+
+// Save keeps v, which is a copy of the caller's, as the revision after its own.
+func (c *catalog[T, P]) Save(ctx context.Context, v T) (T, error) { return c.write(ctx, v, c.save) }
+
+// write makes one write under the lock, and returns v when it was written.
+func (c *catalog[T, P]) write(ctx context.Context, v T, run func(P) (undo func(), err error)) (T, error) {
 	var none T
 	if err := c.s.lock(ctx); err != nil {
 		return none, err
 	}
 	defer c.s.mu.Unlock()
-	head := P(&v).Head()
+	if _, err := run(&v); err != nil {
+		return none, err
+	}
+	return v, nil
+}
+
+func (c *catalog[T, P]) insert(v P) (undo func(), err error) {
+	head := v.Head()
 	if c.rows[head.UUID] != nil {
-		return none, node.Refuse(node.Conflict, "A %s with UUID %s already exists.", P(&v).Kind(), head.UUID)
+		return nil, node.Refuse(node.Conflict, "%s", node.Exists(v.Kind(), "UUID", head.UUID))
 	}
 	head.Revision = 1
 	return c.keep(v)
 }
 
-// Save keeps v, which is a copy of the caller's, as the revision after its own.
-func (c *catalog[T, P]) Save(ctx context.Context, v T) (T, error) {
-	var none T
-	if err := c.s.lock(ctx); err != nil {
-		return none, err
-	}
-	defer c.s.mu.Unlock()
-	head := P(&v).Head()
+func (c *catalog[T, P]) save(v P) (undo func(), err error) {
+	head := v.Head()
 	old := c.rows[head.UUID]
 	if old == nil {
-		return none, c.missing(head.UUID)
+		return nil, c.missing(head.UUID)
 	}
 	if P(&old.v).Head().Revision != head.Revision {
-		return none, fmt.Errorf("save %s %s at revision %d: %w: read it again", P(&v).Kind(), head.UUID, head.Revision, node.ErrStale)
+		return nil, fmt.Errorf("save %s %s at revision %d: %w: read it again", v.Kind(), head.UUID, head.Revision, node.ErrStale)
 	}
 	head.Revision++
 	return c.keep(v)
@@ -120,25 +129,23 @@ func (c *catalog[T, P]) Save(ctx context.Context, v T) (T, error) {
 
 // keep puts a copy of v, unless one of its keys is another's or its node is
 // nowhere.
-func (c *catalog[T, P]) keep(v T) (T, error) {
-	var none T
-	uuid := P(&v).Head().UUID
-	for _, k := range P(&v).Keys() {
+func (c *catalog[T, P]) keep(v P) (undo func(), err error) {
+	uuid := v.Head().UUID
+	for _, k := range v.Keys() {
 		if k.Column == "node_uuid" && k.Value != "" && c.s.nodes.rows[k.Value] == nil {
-			return none, noNode(k.Value)
+			return nil, noNode(k.Value)
 		}
 		for other, r := range c.rows {
 			if other != uuid && k.Taken != "" && k.Value != "" && c.key(&r.v, k.Column) == k.Value {
-				return none, node.Refuse(node.Conflict, "%s", k.Taken)
+				return nil, node.Refuse(node.Conflict, "%s", k.Taken)
 			}
 		}
 	}
-	kept, err := clone(v)
+	kept, err := clone(*v)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	c.put(uuid, kept)
-	return v, nil
+	return c.put(uuid, kept), nil
 }
 
 // Delete forgets a record.

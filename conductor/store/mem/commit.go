@@ -52,6 +52,9 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 	if err := c.node(n, &saved); err != nil {
 		return saved, err
 	}
+	if err := c.allocation(n, saved.UUID); err != nil {
+		return saved, err
+	}
 	for _, uuid := range n.DropPorts {
 		if c.s.ports.rows[uuid] == nil {
 			return saved, noPort(uuid)
@@ -156,6 +159,29 @@ func (c *change) deleteNode(uuid string) error {
 	c.did(func() { s.history[uuid] = old })
 	c.did(s.nodes.drop(uuid))
 	return nil
+}
+
+// allocation parts the saved node, if any, from an allocation, and puts another.
+func (c *change) allocation(n *node.Change, nodeUUID string) error {
+	kept := c.s.allocations
+	if old := kept.rows[n.DropAllocation]; old != nil {
+		if old.v.NodeUUID != nodeUUID {
+			return fmt.Errorf("drop allocation %s of node %q: %w: read it again", n.DropAllocation, nodeUUID, node.ErrStale)
+		}
+		c.did(kept.drop(n.DropAllocation))
+	}
+	if n.PutAllocation == nil {
+		return nil
+	}
+	write, v := kept.save, *n.PutAllocation
+	if v.Revision == 0 {
+		write = kept.insert
+	}
+	undo, err := write(&v)
+	if err == nil {
+		c.did(undo)
+	}
+	return err
 }
 
 func (c *change) putPort(p node.Port) error {

@@ -31,8 +31,9 @@ type Store struct {
 	found   map[string]node.Inspected
 	leases  map[string]node.Lease
 
-	catalogs node.Catalogs
-	cascades []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes
+	catalogs    node.Catalogs
+	allocations *catalog[node.Allocation, *node.Allocation] // of catalogs: parts of a change, too
+	cascades    []func(nodeUUID string) (undo []func())     // of the catalogs, when a node goes
 }
 
 // New makes an empty store.
