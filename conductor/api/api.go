@@ -100,6 +100,7 @@ func (a *API) routes() []route {
 		a.traitRoutes(),
 		a.templateRoutes(),
 		a.runbookRoutes(),
+		a.allocationRoutes(),
 		a.driverRoutes(),
 		a.conductorRoutes(),
 		a.ferriteRoutes(),

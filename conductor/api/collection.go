@@ -30,6 +30,7 @@ type collection[T any] struct {
 	// Arguments of a list beyond those of every list; nil for none.
 	filters func(c *call) []filter[narrowing[T]]
 	detail  bool // there is /detail too, as with the oldest resources
+	whole   bool // a list shows every field anyway, and knows no ?detail=
 
 	// Further rules of a new record and of a patched one; nil for none.
 	created func(c *call, of *T) error
@@ -111,10 +112,14 @@ func (r *collection[T]) list(c *call) error {
 	if r.filters != nil {
 		filters = r.filters(c)
 	}
-	if err := narrow(c, &narrowed, filters, pageArgs()...); err != nil {
+	args := pageArgs()
+	if r.whole {
+		args = slices.DeleteFunc(args, func(arg string) bool { return arg == "detail" })
+	}
+	if err := narrow(c, &narrowed, filters, args...); err != nil {
 		return err
 	}
-	return r.page(c, narrowed, false)
+	return r.page(c, narrowed, r.whole)
 }
 
 func (r *collection[T]) listDetail(c *call) error {

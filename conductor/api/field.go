@@ -17,6 +17,7 @@ const (
 	patchable                 // a PATCH may set it
 	sortable                  // sort_key may name it
 	fullOnly                  // shown with the whole resource only; fields= cannot ask for it
+	unseen                    // never shown: what a POST says beside the fields
 )
 
 // field is one field of a resource: all there is to know of it, in one row.
@@ -64,7 +65,7 @@ type selection []int
 func (t *table[T]) full(minor int) selection {
 	s := make(selection, 0, len(t.fields))
 	for i := range t.fields {
-		if t.fields[i].since <= minor {
+		if t.fields[i].since <= minor && t.fields[i].use&unseen == 0 {
 			s = append(s, i)
 		}
 	}
@@ -91,7 +92,7 @@ func (t *table[T]) asked(minor int, names string) (selection, error) {
 		name = strings.TrimSpace(name)
 		i, ok := t.byName[name]
 		switch {
-		case !ok || t.fields[i].use&fullOnly != 0:
+		case !ok || t.fields[i].use&(fullOnly|unseen) != 0:
 			unknown = append(unknown, `"`+name+`"`)
 		case t.fields[i].since > minor:
 			return nil, notAcceptable()

@@ -48,6 +48,7 @@ func resources() map[string]int {
 		"lookup":              22,
 		"heartbeat":           22,
 		"conductors":          49,
+		"allocations":         52,
 		"deploy_templates":    55,
 		"continue_inspection": 84,
 		"runbooks":            92,

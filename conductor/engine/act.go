@@ -143,6 +143,9 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if c.Save != nil {
 		c.Save.UpdatedAt = &now
 	}
+	if a := c.PutAllocation; a != nil && a.Revision > 0 {
+		a.UpdatedAt = &now
+	}
 	saved, err := e.Store.Commit(ctx, c)
 	if err != nil {
 		return saved, err

@@ -28,6 +28,7 @@ type Catalog[T any] interface {
 type Catalogs struct {
 	DeployTemplates Catalog[node.DeployTemplate]
 	Runbooks        Catalog[node.Runbook]
+	Allocations     Catalog[node.Allocation]
 }
 
 // Catalogs is what operators keep beside nodes.
@@ -36,6 +37,7 @@ func (e *Engine) Catalogs() Catalogs {
 	return Catalogs{
 		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
 		Runbooks:        catalog[node.Runbook, *node.Runbook]{kept.Runbooks, e},
+		Allocations:     allocations{catalog[node.Allocation, *node.Allocation]{kept.Allocations, e}},
 	}
 }
 

@@ -45,9 +45,11 @@ type Engine struct {
 	wakeDue  chan struct{}
 	wakeRead chan struct{}
 	started  time.Time
-	running  sync.WaitGroup
-	stop     context.Context // ends work begun outside a request
-	halt     context.CancelFunc
+
+	wakeAllocate chan struct{}
+	running      sync.WaitGroup
+	stop         context.Context // ends work begun outside a request
+	halt         context.CancelFunc
 }
 
 // New makes an engine; Run starts it.
@@ -70,6 +72,7 @@ func New(c Config) *Engine {
 		memory: memory{nodes: map[string]*remembered{}}, schedule: newSchedule(c.PowerWorkers),
 		slots:   make(chan struct{}, c.Workers),
 		wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1), wakeRead: make(chan struct{}, 1),
+		wakeAllocate: make(chan struct{}, 1),
 	}
 }
 
@@ -107,12 +110,13 @@ func (e *Engine) Recover(ctx context.Context) error {
 	return nil
 }
 
-// Run carries out effects, watches deadlines and reads power states until ctx
-// ends; then it waits for what is under way, which ctx has cancelled, to let go.
+// Run carries out effects, watches deadlines, reads power states and gives nodes
+// to allocations until ctx ends; then it waits for what is under way, which ctx has cancelled, to let go.
 func (e *Engine) Run(ctx context.Context) {
 	defer context.AfterFunc(ctx, e.halt)()
 	e.running.Go(func() { e.watchDeadlines(ctx) })
 	e.running.Go(func() { e.syncPower(ctx) })
+	e.running.Go(func() { e.watchAllocations(ctx) })
 	e.dispatch(ctx)
 	e.running.Wait()
 }

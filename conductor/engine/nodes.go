@@ -101,11 +101,14 @@ func (e *Engine) UpdateNode(ctx context.Context, ref string, edit func(*node.Nod
 		if n.TargetProvisionState != "" && !updatable[n.ProvisionState] {
 			return node.Refuse(node.Conflict, "Node %s can not be updated while a state transition is in progress.", n.UUID)
 		}
-		parent := n.ParentNode
+		old := *n
 		if err := edit(n); err != nil {
 			return err
 		}
-		if n.ParentNode != parent {
+		if err := e.checkInstance(ctx, old, n); err != nil {
+			return err
+		}
+		if n.ParentNode != old.ParentNode {
 			if err := e.checkParent(ctx, *n); err != nil {
 				return err
 			}
@@ -126,7 +129,7 @@ func (e *Engine) edit(ctx context.Context, ref string, change func(*node.Node) e
 			return old, err
 		}
 		n.UUID, n.Revision, n.ProvisionState, n.Run = old.UUID, old.Revision, old.ProvisionState, old.Run
-		saved, err := e.commit(ctx, node.Change{Save: &n})
+		saved, err := e.commit(ctx, node.Change{Save: &n, DropAllocation: node.Released(old, n)})
 		if errors.Is(err, node.ErrStale) {
 			continue
 		}

@@ -30,7 +30,10 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	if !d.dirty {
 		return nil, nil
 	}
-	return &node.Change{Save: &d.n, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected}, nil
+	return &node.Change{
+		Save: &d.n, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected,
+		DropAllocation: node.Released(n, d.n),
+	}, nil
 }
 
 // decision is the scratch pad of one Decide.

@@ -7,7 +7,8 @@ import (
 )
 
 // tearDown ends an instance: deleting -> cleaning (-> available). What the
-// instance brought with it is forgotten only once the machine is off.
+// instance brought with it, and the allocation it was, is forgotten only once
+// the machine is off.
 type tearDown struct{}
 
 func (tearDown) steps(d *decision) ([]node.Step, error) {

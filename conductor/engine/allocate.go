@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Allocations that are still to be given a node are those in the state
+// allocating: what was under way when a conductor died is found by the next
+// look. Two that look at once do no harm: node and allocation are saved in one
+// change, which is refused when either is no longer as it was read.
+
+const (
+	allocatePatience = 10 * time.Second // how long nodes may be reserved before that is the answer
+	allocateSoon     = time.Second      // until the next look, when something was left
+	allocateIdle     = time.Minute      // until the next look, for what another conductor has left
+	allocatePage     = 1000             // nodes that are read at a time
+)
+
+// watchAllocations gives nodes to allocations, until ctx ends.
+func (e *Engine) watchAllocations(ctx context.Context) { repeat(ctx, e.wakeAllocate, e.allocate) }
+
+// allocate takes up every allocation that waits, and says when to look again.
+func (e *Engine) allocate(ctx context.Context) time.Duration {
+	waiting, err := e.Store.Catalogs().Allocations.List(ctx, "state", string(node.Allocating))
+	if err != nil {
+		e.unallocated(ctx, "", err)
+		return allocateSoon
+	}
+	pool := nodePool{}
+	next := allocateIdle
+	for _, a := range waiting {
+		done, err := e.allocateOne(ctx, a, pool)
+		if err != nil {
+			e.unallocated(ctx, a.UUID, err)
+		}
+		if !done {
+			next = allocateSoon
+		}
+	}
+	return next
+}
+
+func (e *Engine) unallocated(ctx context.Context, uuid string, err error) {
+	if ctx.Err() == nil {
+		e.Log.Error("allocations not taken up; tried again in a second", "allocation", uuid, "err", err)
+	}
+}
+
+// nodePool is the nodes that may suit, by class, as this look has read or left
+// them: a thousand allocations at once read them once.
+type nodePool map[string][]*node.Node
+
+// of reads the nodes of a class that no one has.
+func (p nodePool) of(ctx context.Context, s Store, class string) ([]*node.Node, error) {
+	if nodes, ok := p[class]; ok {
+		return nodes, nil
+	}
+	state, no := node.Available, false
+	nodes, err := s.Nodes(ctx, node.Query{ResourceClass: class, ProvisionState: &state, Associated: &no, Maintenance: &no})
+	if err != nil {
+		return nil, err
+	}
+	p[class] = make([]*node.Node, len(nodes))
+	for i := range nodes {
+		p[class][i] = &nodes[i]
+	}
+	return p[class], nil
+}
+
+// allocateOne gives a node to an allocation, or the reason why there is none.
+// It is not done when that has to wait.
+func (e *Engine) allocateOne(ctx context.Context, a node.Allocation, pool nodePool) (done bool, err error) {
+	nodes, err := pool.of(ctx, e.Store, a.ResourceClass)
+	if err != nil {
+		return false, err
+	}
+	busy := 0
+	for _, n := range plan.Candidates(&a, nodes, rand.Shuffle) {
+		switch given, err := e.give(ctx, a, n); {
+		case errors.Is(err, errReserved):
+			busy++
+		case given || err != nil:
+			return given, err
+		}
+	}
+	return e.allocateNone(ctx, a, busy)
+}
+
+// errReserved: an operation on the node is under way.
+var errReserved = errors.New("the node is reserved")
+
+// give gives a node to an allocation, and leaves in n what has become of it.
+// What changed meanwhile is read again; given is true, too, for an allocation
+// that is no longer to be given anything, and false for a node that does not
+// suit any more.
+func (e *Engine) give(ctx context.Context, a node.Allocation, n *node.Node) (given bool, err error) {
+	for range maxTries {
+		if plan.Misfit(&a, n) != "" {
+			return false, nil
+		}
+		holder, err := e.Reserved(ctx, n.UUID)
+		if err != nil {
+			return false, err
+		}
+		if holder != "" {
+			return false, errReserved
+		}
+		bound, taken := plan.Assign(a, *n)
+		saved, err := e.commit(ctx, node.Change{Save: &taken, PutAllocation: &bound})
+		switch {
+		case err == nil:
+			*n = saved
+			e.Log.Info("allocation has its node", "allocation", a.UUID, "name", a.Name, "node", saved.UUID)
+			return true, nil
+		case errors.Is(err, node.ErrConflict): // the UUID is another node's instance: for good
+			return e.fail(ctx, plan.Unallocable(a, err))
+		case !errors.Is(err, node.ErrStale) && !errors.Is(err, node.ErrNotFound):
+			return false, err
+		}
+		if a, err = e.Store.Catalogs().Allocations.Find(ctx, a.UUID); errors.Is(err, node.ErrNotFound) || err == nil && a.State != node.Allocating {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if *n, err = e.Store.Node(ctx, n.UUID); errors.Is(err, node.ErrNotFound) {
+			return false, nil // and n, which has become empty, suits no one
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, errReserved
+}
+
+// allocateNone gives an allocation the reason why it has no node: it counts
+// all that might have suited. As long as a node may come free soon it waits.
+func (e *Engine) allocateNone(ctx context.Context, a node.Allocation, busy int) (done bool, err error) {
+	var search plan.Search
+	q := node.Query{ResourceClass: a.ResourceClass, WithChildren: true, Limit: allocatePage}
+	if len(a.CandidateNodes) > 0 {
+		q.ResourceClass, q.UUIDs = "", a.CandidateNodes
+	}
+	for {
+		nodes, err := e.Store.Nodes(ctx, q)
+		if errors.Is(err, node.ErrNotFound) { // the marker is gone
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		for i := range nodes {
+			search.Look(&a, &nodes[i])
+		}
+		if len(nodes) < allocatePage {
+			break
+		}
+		q.Marker = nodes[len(nodes)-1].UUID
+	}
+	began := a.CreatedAt
+	if e.started.After(began) {
+		began = e.started
+	}
+	if search.Suitable() > 0 && e.Now().Sub(began) < allocatePatience {
+		return false, nil
+	}
+	return e.fail(ctx, search.InVain(a, busy))
+}
+
+// fail saves an allocation that has no node. It is not done when the allocation
+// has become another.
+func (e *Engine) fail(ctx context.Context, a node.Allocation) (done bool, err error) {
+	now := e.Now()
+	a.UpdatedAt = &now
+	_, err = e.Store.Catalogs().Allocations.Save(ctx, a)
+	switch {
+	case err == nil:
+		e.Log.Warn("allocation has no node", "allocation", a.UUID, "name", a.Name, "err", a.LastError)
+		return true, nil
+	case errors.Is(err, node.ErrNotFound):
+		return true, nil
+	case errors.Is(err, node.ErrStale):
+		return false, nil
+	}
+	return false, err
+}

@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// allocations is the catalog of allocations. A new one is given its node by
+// allocate.go, after the answer; one that is deleted sets its node free.
+type allocations struct {
+	catalog[node.Allocation, *node.Allocation]
+}
+
+// Create stores a wish for a node, to be granted later. One that names its node
+// is for a node that was deployed without an allocation, and has it at once.
+func (c allocations) Create(ctx context.Context, v node.Allocation) (node.Allocation, error) {
+	if v.NodeUUID != "" {
+		return c.backfill(ctx, v)
+	}
+	v.State = node.Allocating
+	v, err := c.catalog.Create(ctx, v)
+	if err == nil {
+		wake(c.e.wakeAllocate)
+	}
+	return v, err
+}
+
+// backfill gives an allocation to a node that is in use already.
+func (c allocations) backfill(ctx context.Context, v node.Allocation) (node.Allocation, error) {
+	for range maxTries {
+		n, err := c.e.free(ctx, v.NodeUUID)
+		if err != nil {
+			return v, err
+		}
+		filled, err := plan.Backfill(v, n)
+		if err != nil {
+			return v, err
+		}
+		if filled.UUID == "" {
+			filled.UUID = uuid.NewString()
+		}
+		filled.CreatedAt = c.e.Now()
+		filled, n = plan.Assign(filled, n)
+		_, err = c.e.commit(ctx, node.Change{Save: &n, PutAllocation: &filled})
+		if !errors.Is(err, node.ErrStale) {
+			return filled, err
+		}
+	}
+	return v, c.e.locked(v.NodeUUID)
+}
+
+// Delete drops an allocation and sets its node free.
+func (c allocations) Delete(ctx context.Context, ref string) error {
+	var v node.Allocation
+	for range maxTries {
+		var err error
+		if v, err = c.Find(ctx, ref); err != nil {
+			return err
+		}
+		err = c.drop(ctx, v)
+		if !errors.Is(err, node.ErrStale) && !errors.Is(err, node.ErrNotFound) { // without its node, it is gone too
+			return err
+		}
+	}
+	return c.e.locked(v.NodeUUID)
+}
+
+// drop drops an allocation as it was read.
+func (c allocations) drop(ctx context.Context, v node.Allocation) error {
+	change := node.Change{DropAllocation: v.UUID}
+	if v.NodeUUID != "" {
+		n, err := c.e.free(ctx, v.NodeUUID)
+		if err != nil {
+			return err
+		}
+		if err := releasable(v, n); err != nil {
+			return err
+		}
+		n.InstanceUUID, n.AllocationUUID = "", ""
+		change.Save = &n
+	}
+	_, err := c.e.commit(ctx, change)
+	return err
+}
+
+// releasable refuses to part an allocation from a node that is in use, or on
+// its way into use. In maintenance it can always be parted.
+func releasable(v node.Allocation, n node.Node) error {
+	switch {
+	case n.Maintenance:
+		return nil
+	case n.TargetProvisionState != "" && !updatable[n.ProvisionState]:
+		return node.Refuse(node.Conflict, "Cannot remove allocation %s for node %s, because the node is in state %s where updates are not allowed (and maintenance mode is off)", v.UUID, n.UUID, n.ProvisionState)
+	case n.ProvisionState == node.Active:
+		return node.Refuse(node.Conflict, "Cannot remove allocation %s for node %s, because the node is active (and maintenance mode is off)", v.UUID, n.UUID)
+	}
+	return nil
+}
+
+// partable are the states in which an edit may take the instance from a node
+// that has an allocation.
+var partable = map[node.State]bool{node.Enroll: true, node.Inspecting: true, node.InspectWait: true, node.Manageable: true, node.Available: true}
+
+// checkInstance refuses an edit that gives an instance's node to another, and
+// what contradicts the node's allocation. One that takes the instance away
+// takes the allocation along.
+func (e *Engine) checkInstance(ctx context.Context, old node.Node, n *node.Node) error {
+	switch {
+	case old.InstanceUUID != "" && n.InstanceUUID != "" && n.InstanceUUID != old.InstanceUUID:
+		return node.Refuse(node.Conflict, "Node %s is associated with instance %s.", n.UUID, old.InstanceUUID)
+	case old.AllocationUUID == "":
+		return nil
+	case n.InstanceUUID == "":
+		if !old.Maintenance && !partable[old.ProvisionState] {
+			return node.Refuse(node.Conflict, "Node %s with an allocation can not have instance_uuid removed unless it is in one of allowed (enroll, inspecting, inspect wait, manageable, available) states or in maintenance mode. Current state is '%s'.", n.UUID, old.ProvisionState)
+		}
+		n.AllocationUUID = ""
+	}
+	if n.Owner == old.Owner {
+		return nil
+	}
+	v, err := e.Store.Catalogs().Allocations.Find(ctx, old.AllocationUUID)
+	switch {
+	case err != nil && !errors.Is(err, node.ErrNotFound): // gone: then the node is not as it was read, and its edit is stale
+		return err
+	case v.Owner != "":
+		return node.Refuse(node.Conflict, "Cannot update owner of node \"%s\" while it is allocated to an allocation with an owner.", n.UUID)
+	}
+	return nil
+}
