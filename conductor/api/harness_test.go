@@ -114,3 +114,19 @@ func (c *conductor) settle(ref string) node.Node {
 	c.t.Fatalf("node %s is still at work", ref)
 	return node.Node{}
 }
+
+// allocated waits until an allocation has a node, or none, and returns it.
+func (c *conductor) allocated(ref string) node.Allocation {
+	c.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		a, err := c.Engine.Catalogs().Allocations.Find(context.Background(), ref)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if a.State != node.Allocating {
+			return a
+		}
+	}
+	c.t.Fatalf("allocation %s still has no node", ref)
+	return node.Allocation{}
+}

@@ -49,6 +49,9 @@ func (r *replay) one(t *testing.T, e exchange) {
 		t.Errorf("%s at %q: status %d, Ironic's %d\nsent: %.300s\nours: %.300s\nIronic's: %.300s", e.id, e.version, got.status, e.status, e.sent, got.body, e.body)
 	}
 	r.learn(e, got)
+	if got.status == http.StatusCreated && e.path == "/v1/allocations" {
+		r.allocated(got.doc(t)["uuid"].(string))
+	}
 	if want == e.status && !d.shape {
 		r.compare(t, e, got)
 	}
