@@ -1,5 +1,5 @@
-// Package cli is the ferrite command: nodes, ports, templates, runbooks, leases
-// and drivers of a conductor, from a shell. One file per noun or verb.
+// Package cli is the ferrite command: nodes, ports, templates, runbooks,
+// allocations, leases and drivers of a conductor, from a shell. One file per noun or verb.
 //
 // It is a client like any other: it knows the wire (proto) and nothing of what
 // is behind it, and works against Ironic too, with less to show.
@@ -66,7 +66,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	flags.StringVarP(&s.output, "output", "o", "table", "table, json or yaml")
 	flags.DurationVar(&s.timeout, "request-timeout", time.Minute, "how long one request may take")
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"}, &cobra.Group{ID: "server", Title: "Be a conductor:"})
-	for _, c := range []*cobra.Command{nodeCommand(s), portCommand(s), templateCommand(s), runbookCommand(s), leaseCommand(s), driverCommand(s), versionCommand(s)} {
+	for _, c := range []*cobra.Command{nodeCommand(s), portCommand(s), templateCommand(s), runbookCommand(s), allocationCommand(s), leaseCommand(s), driverCommand(s), versionCommand(s)} {
 		c.GroupID = "client"
 		root.AddCommand(c)
 	}

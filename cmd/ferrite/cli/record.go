@@ -35,17 +35,22 @@ func (r record) list() *cobra.Command {
 		Short: "List every " + r.noun,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := r.session.client.pages(cmd.Context(), r.kind, url.Values{"detail": {"True"}}, 0)
-			if err != nil {
-				return err
-			}
-			reply, err := json.Marshal(all)
-			if err != nil {
-				return err
-			}
-			return r.session.print(cmd.OutOrStdout(), reply, rowsOf(reply, r.columns))
+			return r.listed(cmd, url.Values{"detail": {"True"}})
 		},
 	}
+}
+
+// listed prints a list to its end.
+func (r record) listed(cmd *cobra.Command, q url.Values) error {
+	all, err := r.session.client.pages(cmd.Context(), r.kind, q, 0)
+	if err != nil {
+		return err
+	}
+	reply, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return r.session.print(cmd.OutOrStdout(), reply, rowsOf(reply, r.columns))
 }
 
 func (r record) show() *cobra.Command {
