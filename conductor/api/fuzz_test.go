@@ -121,6 +121,21 @@ func FuzzTemplates(f *testing.F) {
 	})
 }
 
+func FuzzAllocations(f *testing.F) {
+	z := newFuzzed(f)
+	z.must(http.StatusCreated, 115, "POST", "/v1/allocations", `{"name":"a","resource_class":"x"}`)
+	for _, seed := range []string{
+		`{"resource_class":"x","traits":["CUSTOM_A"],"candidate_nodes":["n1"],"owner":"o","extra":{}}`, `{"node":"n1"}`, `{"node":["n1"],"name":7}`, `{"resource_class":"x","candidate_nodes":["\u0000",null]}`,
+		`[{"op":"add","path":"/name","value":"b"}]`, `[{"op":"remove","path":"/extra"}]`, `{}`, `[]`, `null`,
+	} {
+		f.Add(seed, 115)
+	}
+	f.Fuzz(func(t *testing.T, body string, minor int) {
+		z.send(t, minor, "POST", "/v1/allocations", body)
+		z.send(t, minor, "PATCH", "/v1/allocations/a", body)
+	})
+}
+
 func FuzzQuery(f *testing.F) {
 	z := newFuzzed(f)
 	for _, seed := range []string{
@@ -128,6 +143,7 @@ func FuzzQuery(f *testing.F) {
 		"/v1/nodes?detail=True&fields=uuid", "/v1/ports?sort_key=address&sort_dir=desc&limit=1", "/v1/ports?address=x&node=n1", "/v1/nodes/n1?fields=%00",
 		"/v1/nodes/n1/history?limit=1&marker=11111111-1111-4111-8111-111111111111", "/v1/drivers?type=x&detail=1", "/v1/conductors?fields=x", "/nodes/n1/",
 		"/v1/deploy_templates?sort_key=name&fields=x", "/v1/runbooks/a%2Fb?fields=name", "/v1/runbooks?detail=maybe&limit=-1",
+		"/v1/allocations?node=n1&state=%00&owner=", "/v1/nodes/n1/allocation?fields=uuid,x",
 		"/v1/lookup?addresses=52:54:00:00:00:01,x&node_uuid=", "/ferrite/v1/nodes/n1/status", "/ferrite/v1/leases/x", "/v1/nodes/validate?node=..", "//v1//nodes", "/v1/nodes/%2e%2e/x", "/v1/nodes/a%2Fb",
 	} {
 		f.Add(seed, 115)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -32,10 +33,10 @@ func (e *Engine) allocate(ctx context.Context) time.Duration {
 		e.unallocated(ctx, "", err)
 		return allocateSoon
 	}
-	pool := nodePool{}
+	l := &look{free: map[string][]*node.Node{}, vain: map[string]*plan.Search{}}
 	next := allocateIdle
 	for _, a := range waiting {
-		done, err := e.allocateOne(ctx, a, pool)
+		done, err := e.allocateOne(ctx, a, l)
 		if err != nil {
 			e.unallocated(ctx, a.UUID, err)
 		}
@@ -52,13 +53,16 @@ func (e *Engine) unallocated(ctx context.Context, uuid string, err error) {
 	}
 }
 
-// nodePool is the nodes that may suit, by class, as this look has read or left
-// them: a thousand allocations at once read them once.
-type nodePool map[string][]*node.Node
+// look is one look at all that wait, and what it has read: a thousand
+// allocations at once read the nodes once.
+type look struct {
+	free map[string][]*node.Node // by class: those that no one has, as this look has read or left them
+	vain map[string]*plan.Search // by what is wished for: for which there was no node
+}
 
-// of reads the nodes of a class that no one has.
-func (p nodePool) of(ctx context.Context, s Store, class string) ([]*node.Node, error) {
-	if nodes, ok := p[class]; ok {
+// nodes reads the nodes of a class that may suit.
+func (l *look) nodes(ctx context.Context, s Store, class string) ([]*node.Node, error) {
+	if nodes, ok := l.free[class]; ok {
 		return nodes, nil
 	}
 	state, no := node.Available, false
@@ -66,17 +70,45 @@ func (p nodePool) of(ctx context.Context, s Store, class string) ([]*node.Node, 
 	if err != nil {
 		return nil, err
 	}
-	p[class] = make([]*node.Node, len(nodes))
+	l.free[class] = make([]*node.Node, len(nodes))
 	for i := range nodes {
-		p[class][i] = &nodes[i]
+		l.free[class][i] = &nodes[i]
 	}
-	return p[class], nil
+	return l.free[class], nil
+}
+
+// search counts all nodes that might have suited an allocation.
+func (l *look) search(ctx context.Context, s Store, a *node.Allocation) (*plan.Search, error) {
+	wish := fmt.Sprintf("%q", []any{a.ResourceClass, a.Owner, a.Traits, a.CandidateNodes})
+	if known := l.vain[wish]; known != nil {
+		return known, nil
+	}
+	found := &plan.Search{}
+	q := node.Query{ResourceClass: a.ResourceClass, WithChildren: true, Limit: allocatePage}
+	if len(a.CandidateNodes) > 0 {
+		q.ResourceClass, q.UUIDs = "", a.CandidateNodes
+	}
+	for more := true; more; {
+		nodes, err := s.Nodes(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range nodes {
+			found.Look(a, &nodes[i])
+			q.Marker = nodes[i].UUID
+		}
+		more = len(nodes) == allocatePage
+	}
+	if found.Suitable() == 0 {
+		l.vain[wish] = found
+	}
+	return found, nil
 }
 
 // allocateOne gives a node to an allocation, or the reason why there is none.
 // It is not done when that has to wait.
-func (e *Engine) allocateOne(ctx context.Context, a node.Allocation, pool nodePool) (done bool, err error) {
-	nodes, err := pool.of(ctx, e.Store, a.ResourceClass)
+func (e *Engine) allocateOne(ctx context.Context, a node.Allocation, l *look) (done bool, err error) {
+	nodes, err := l.nodes(ctx, e.Store, a.ResourceClass)
 	if err != nil {
 		return false, err
 	}
@@ -89,7 +121,7 @@ func (e *Engine) allocateOne(ctx context.Context, a node.Allocation, pool nodePo
 			return given, err
 		}
 	}
-	return e.allocateNone(ctx, a, busy)
+	return e.allocateNone(ctx, a, l, busy)
 }
 
 // errReserved: an operation on the node is under way.
@@ -139,35 +171,21 @@ func (e *Engine) give(ctx context.Context, a node.Allocation, n *node.Node) (giv
 	return false, errReserved
 }
 
-// allocateNone gives an allocation the reason why it has no node: it counts
-// all that might have suited. As long as a node may come free soon it waits.
-func (e *Engine) allocateNone(ctx context.Context, a node.Allocation, busy int) (done bool, err error) {
-	var search plan.Search
-	q := node.Query{ResourceClass: a.ResourceClass, WithChildren: true, Limit: allocatePage}
-	if len(a.CandidateNodes) > 0 {
-		q.ResourceClass, q.UUIDs = "", a.CandidateNodes
+// allocateNone gives an allocation the reason why it has no node. As long as
+// one may come free soon it waits.
+func (e *Engine) allocateNone(ctx context.Context, a node.Allocation, l *look, busy int) (done bool, err error) {
+	search, err := l.search(ctx, e.Store, &a)
+	if errors.Is(err, node.ErrNotFound) { // a node was deleted between two pages
+		return false, nil
 	}
-	for {
-		nodes, err := e.Store.Nodes(ctx, q)
-		if errors.Is(err, node.ErrNotFound) { // the marker is gone
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		for i := range nodes {
-			search.Look(&a, &nodes[i])
-		}
-		if len(nodes) < allocatePage {
-			break
-		}
-		q.Marker = nodes[len(nodes)-1].UUID
+	if err != nil {
+		return false, err
 	}
-	began := a.CreatedAt
-	if e.started.After(began) {
-		began = e.started
+	since := a.CreatedAt
+	if e.started.After(since) {
+		since = e.started
 	}
-	if search.Suitable() > 0 && e.Now().Sub(began) < allocatePatience {
+	if search.Suitable() > 0 && e.Now().Sub(since) < allocatePatience {
 		return false, nil
 	}
 	return e.fail(ctx, search.InVain(a, busy))

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"reflect"
 
 	"github.com/google/uuid"
 
@@ -100,6 +101,13 @@ func releasable(v node.Allocation, n node.Node) error {
 		return node.Refuse(node.Conflict, "Cannot remove allocation %s for node %s, because the node is active (and maintenance mode is off)", v.UUID, n.UUID)
 	}
 	return nil
+}
+
+// onlyParted reports whether an edit has done nothing but take the instance away.
+func onlyParted(old, n node.Node) bool {
+	parted := old.InstanceUUID != "" && n.InstanceUUID == ""
+	old.InstanceUUID = ""
+	return parted && reflect.DeepEqual(old, n)
 }
 
 // partable are the states in which an edit may take the instance from a node

@@ -33,7 +33,7 @@ func partings() map[string]parting {
 		"rescue":                 {node.Rescue, nil, "", instance},
 		"deploy failed":          {node.DeployFailed, nil, "", instance},
 		"waiting":                {node.DeployWait, nil, updates, transition},
-		"waiting, and broken":    {node.DeployWait, broken, "", transition},
+		"waiting, and broken":    {node.DeployWait, broken, "", ""},
 		"manageable":             {node.Manageable, nil, "", ""},
 	}
 }
@@ -75,6 +75,30 @@ func TestPartings(t *testing.T) {
 			}
 			consistent(t, s)
 		}
+	}
+}
+
+// TestMovingNode: nothing else of a node on its way can be edited, in
+// maintenance or not.
+func TestMovingNode(t *testing.T) {
+	s := mem.New()
+	offered(t, s, "n1", "bm", func(n *node.Node) {
+		n.ProvisionState, n.TargetProvisionState, n.Maintenance, n.InstanceUUID = node.DeployWait, node.Active, true, "i1"
+	})
+	e, end := conductorOn(t, s, "one")
+	defer end()
+	for name, edit := range map[string]func(n *node.Node){
+		"more than the instance": func(n *node.Node) { n.InstanceUUID, n.Owner = "", "you" },
+		"other things":           func(n *node.Node) { n.Extra = map[string]any{"k": 1} },
+		"nothing":                func(*node.Node) {},
+	} {
+		_, err := e.UpdateNode(t.Context(), "n1", func(n *node.Node) error { edit(n); return nil })
+		if !errors.Is(err, node.ErrConflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n, err := s.Node(t.Context(), "n1"); err != nil || n.Owner != "" || n.InstanceUUID != "i1" {
+		t.Errorf("the node: %+v, %v", n, err)
 	}
 }
 

@@ -94,16 +94,21 @@ var updatable = map[node.State]bool{
 }
 
 // UpdateNode edits a node. It is refused while the node is reserved, or on
-// its way to another state where Ironic refuses it too. edit may run more
+// its way to another state where Ironic refuses it too: only the instance can
+// be taken from one that is in maintenance all the same. edit may run more
 // than once and may answer a Refusal.
 func (e *Engine) UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error) {
 	return e.edit(ctx, ref, func(n *node.Node) error {
-		if n.TargetProvisionState != "" && !updatable[n.ProvisionState] {
-			return node.Refuse(node.Conflict, "Node %s can not be updated while a state transition is in progress.", n.UUID)
+		moving := n.TargetProvisionState != "" && !updatable[n.ProvisionState]
+		if moving && !n.Maintenance {
+			return inTransition(n.UUID)
 		}
-		old := *n
+		old := n.Clone()
 		if err := edit(n); err != nil {
 			return err
+		}
+		if moving && !onlyParted(old, *n) {
+			return inTransition(n.UUID)
 		}
 		if err := e.checkInstance(ctx, old, n); err != nil {
 			return err
@@ -115,6 +120,10 @@ func (e *Engine) UpdateNode(ctx context.Context, ref string, edit func(*node.Nod
 		}
 		return e.fillInterfaces(n)
 	})
+}
+
+func inTransition(uuid string) error {
+	return node.Refuse(node.Conflict, "Node %s can not be updated while a state transition is in progress.", uuid)
 }
 
 // edit changes a node outside of plan: what operators write, never its state.
