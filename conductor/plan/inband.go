@@ -90,6 +90,9 @@ func commandAnswered(d *decision, result json.RawMessage) error {
 		}
 		d.await(fmt.Sprintf("the agent to finish %s", r.Current()))
 	case agentapi.Succeeded:
+		if err := d.raidByAgent(*r.Current(), res.Result); err != nil {
+			return err
+		}
 		d.stepDone()
 	case agentapi.CleanVersionMismatch, agentapi.VersionMismatch:
 		return d.stepsChanged()
