@@ -27,8 +27,8 @@ func (e *endless) DoStep(context.Context, node.Node, node.Step, string) (node.St
 	return node.StepReport{After: time.Minute}, nil
 }
 
-// A driver's step that was aborted is not asked for again, although its effect
-// is still owed: a driver that keeps no task would begin anew.
+// A driver's step that was aborted is not asked for again: a driver that keeps
+// no task would begin anew. Its effect falls due at once, so that the node is free.
 func TestAbortedDriverStepStaysAborted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -45,6 +45,10 @@ func TestAbortedDriverStepStaysAborted(t *testing.T) {
 		before := bmc.asked.Load()
 		if err := w.e.Provision(w.ctx, id, plan.Request{Verb: node.Abort}); err != nil {
 			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // the step is asked after every minute: the node is free before
+		if holder, err := w.e.Reserved(w.ctx, id); err != nil || holder != "" {
+			t.Errorf("the node is still reserved by %q (%v)", holder, err)
 		}
 		if n := w.settled(id); n.ProvisionState != node.CleanFailed {
 			t.Errorf("the node ends in %q", n.ProvisionState)
