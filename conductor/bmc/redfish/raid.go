@@ -27,9 +27,9 @@ type drive struct {
 
 type volume struct {
 	path, id, name string
-	raidType   string
-	bytes      int64
-	drives     []string // paths
+	raidType       string
+	bytes          int64
+	drives         []string // paths
 }
 
 func (v volume) String() string {
