@@ -140,9 +140,14 @@ func (m *memory) facts(uuid string, f *plan.Facts) {
 		s := r.stages[k-1]
 		f.BootStage = fmt.Sprintf("%s at %s", s.Name, s.At.UTC().Format("15:04:05"))
 	}
-	if f.Progressed = r.moved; !r.moved.IsZero() {
-		f.Progress = fmt.Sprintf("%s, %s: %d of %d at %s", r.last.Step, r.last.Stage, r.last.Done, r.last.Total, r.moved.UTC().Format("15:04:05"))
+	if f.Progressed = r.moved; r.moved.IsZero() {
+		return
 	}
+	done := fmt.Sprint(r.last.Done)
+	if r.last.Total > 0 {
+		done += fmt.Sprintf(" of %d", r.last.Total)
+	}
+	f.Progress = fmt.Sprintf("%s, %s: %s at %s", r.last.Step, r.last.Stage, done, r.moved.UTC().Format("15:04:05"))
 }
 
 // maxStages is how many stages are kept of one boot: the latest.

@@ -30,6 +30,8 @@ type world struct {
 	settings   plan.Settings
 	rng        *rand.Rand
 	trouble    float64                     // how likely each call to the outside fails or is lost
+	hangs      float64                     // how likely a step of an agent or a BMC never ends, and keeps in touch
+	creep      float64                     // how likely the agent of such a step reports more done every minute
 	faults     func(*mortal) engine.Store  // makes a store fail; nil for one that works
 	drive      func(engine.BMC) engine.BMC // makes redfish something else; nil for the world
 	finalizing func(*machine) error        // an agent that is told to let its machine go may fail so; nil for never
@@ -66,6 +68,7 @@ type machine struct {
 	bios     string // settings in force
 	pending  string // settings for the next boot
 	updating int    // polls until the firmware update is over
+	chatting bool   // the update will never be over, but has something new to say at every poll
 }
 
 func newWorld(t *testing.T, seed uint64) *world {

@@ -81,6 +81,10 @@ func (a agents) work(uuid string, boot, i int, cmd agentapi.Command) {
 			}
 		})
 	}
+	if a.hang() {
+		a.linger(uuid, boot, p.Step.Step)
+		return
+	}
 	time.Sleep(time.Duration(a.pick(20_000)) * time.Millisecond * time.Duration(a.pick(2))) // half of them at once
 	ok := a.alive(uuid, boot, func(m *machine) {
 		m.commands[i].Status = agentapi.Succeeded
@@ -100,6 +104,21 @@ func (a agents) work(uuid string, boot, i int, cmd agentapi.Command) {
 	})
 	if ok {
 		a.beat(uuid, boot)
+	}
+}
+
+// linger is a step that never ends. Its agent calls in good time, and may report
+// more done every minute.
+func (a agents) linger(uuid string, boot int, step string) {
+	a.mu.Lock()
+	creeps := a.rng.Float64() < a.creep
+	a.mu.Unlock()
+	for done := int64(1); a.alive(uuid, boot, nil); done++ {
+		time.Sleep(time.Minute)
+		var token string
+		if creeps && a.alive(uuid, boot, func(m *machine) { token = m.token }) {
+			_ = a.engine().Progress(a.ctx, uuid, agentapi.Progress{AgentToken: token, Step: step, Stage: "sda", Done: done, Total: 1000}) // an agent only logs it
+		}
 	}
 }
 
