@@ -50,6 +50,14 @@ func (d *decision) stepEnd() time.Time {
 	return earlier(moved.Add(d.f.Settings.StepTimeout), r.StepSince.Add(d.f.Settings.StepLimit))
 }
 
+// beforeStepEnd is at, or when the step under way has had its time before that.
+func (d *decision) beforeStepEnd(at time.Time) time.Time {
+	if end := d.stepEnd(); !end.IsZero() {
+		return earlier(at, end)
+	}
+	return at
+}
+
 // overdue is the reason to give up the step under way, nil while it has time.
 func (d *decision) overdue() error {
 	r, s := d.n.Run, d.f.Settings

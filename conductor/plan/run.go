@@ -124,13 +124,7 @@ func (d *decision) await(why string) { d.awaitUntil(why, d.patience()) }
 
 // patience is how long somebody at work may be silent from now on, and a step
 // under way may last.
-func (d *decision) patience() time.Time {
-	silent := d.now.Add(d.timeout())
-	if end := d.stepEnd(); !end.IsZero() {
-		return earlier(silent, end)
-	}
-	return silent
-}
+func (d *decision) patience() time.Time { return d.beforeStepEnd(d.now.Add(d.timeout())) }
 
 func (d *decision) awaitUntil(why string, end time.Time) {
 	if d.n.ProvisionState.Class() == node.Working {

@@ -110,7 +110,7 @@ func (d *decision) expired() {
 		return
 	}
 	if next := d.agentHeard().Add(d.timeout()); r.Command != "" && next.After(d.now) {
-		d.n.Deadline = earlier(next, d.stepEnd())
+		d.n.Deadline = d.beforeStepEnd(next)
 		d.poll() // its call that the step is done may have been lost
 		return
 	}
