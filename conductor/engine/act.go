@@ -121,7 +121,7 @@ func (e *Engine) facts(ctx context.Context, n node.Node) (plan.Facts, error) {
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
 		f.Offers = stepper.Steps(n)
 	}
-	f.AgentSeen, f.BootStage = e.memory.facts(n.UUID)
+	e.memory.facts(n.UUID, &f)
 	if f.BootStage == "" && n.Run != nil && e.started.After(n.Run.Since) {
 		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.started.UTC().Format("15:04:05"))
 	}
@@ -160,6 +160,9 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if c.Delete != "" {
 		e.memory.forget(c.Delete)
 		e.schedule.forget(c.Delete)
+	}
+	if c.Hurry {
+		wake(e.wakeRun)
 	}
 	if c.Save != nil || c.Insert != nil {
 		e.schedulePower(saved)

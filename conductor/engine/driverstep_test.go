@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -27,8 +28,8 @@ func (e *endless) DoStep(context.Context, node.Node, node.Step, string) (node.St
 	return node.StepReport{After: time.Minute}, nil
 }
 
-// A driver's step that was aborted is not asked for again, although its effect
-// is still owed: a driver that keeps no task would begin anew.
+// A driver's step that was aborted is not asked for again: a driver that keeps
+// no task would begin anew. Its effect falls due at once, so that the node is free.
 func TestAbortedDriverStepStaysAborted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -46,6 +47,10 @@ func TestAbortedDriverStepStaysAborted(t *testing.T) {
 		if err := w.e.Provision(w.ctx, id, plan.Request{Verb: node.Abort}); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(time.Second) // the step is asked after every minute: the node is free before
+		if holder, err := w.e.Reserved(w.ctx, id); err != nil || holder != "" {
+			t.Errorf("the node is still reserved by %q (%v)", holder, err)
+		}
 		if n := w.settled(id); n.ProvisionState != node.CleanFailed {
 			t.Errorf("the node ends in %q", n.ProvisionState)
 		}
@@ -53,4 +58,37 @@ func TestAbortedDriverStepStaysAborted(t *testing.T) {
 			t.Errorf("the driver was asked %d times before the abort, %d times in all", before, after)
 		}
 	})
+}
+
+// Whoever keeps in touch, but does not get a step done, has its time and no more.
+func TestStepsEndInBoundedTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		creep float64
+		step  node.Step
+		tells []string
+	}{
+		"a BMC with news":          {0, node.Step{Interface: "firmware", Step: "update"}, []string{"firmware.update", "20m", "--step-timeout", " polls; look into the BMC's log"}},
+		"an agent that calls":      {0, node.Step{Interface: "deploy", Step: "erase_devices_metadata"}, []string{"erase_devices_metadata", "20m", "--step-timeout", "it reported no progress"}},
+		"an agent with more to do": {1, node.Step{Interface: "deploy", Step: "erase_devices_metadata"}, []string{"erase_devices_metadata", "35m", "--step-limit", "erase_devices_metadata, sda: 35 of 1000"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1)
+				w.settings.StepTimeout, w.settings.StepLimit = 20*time.Minute, 35*time.Minute
+				w.hangs, w.creep = 1, c.creep
+				w.start()
+				defer w.close()
+				id := w.ask(w.create("redfish").UUID, node.Manage, node.Manageable).UUID
+				if err := w.e.Provision(w.ctx, id, plan.Request{Verb: node.Clean, CleanSteps: []node.Step{c.step}}); err != nil {
+					t.Fatal(err)
+				}
+				n := w.settled(id)
+				for _, part := range c.tells {
+					if n.ProvisionState != node.CleanFailed || !strings.Contains(n.LastError, part) {
+						t.Errorf("the node ends in %q, expected %q in last_error: %s", n.ProvisionState, part, n.LastError)
+					}
+				}
+			})
+		})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -45,6 +46,7 @@ type progress struct {
 	last  agentapi.Progress
 	first int64 // bytes when the stage was first heard of
 	since time.Time
+	moved time.Time // when more was done than before
 	at    time.Time
 }
 
@@ -125,18 +127,27 @@ func (m *memory) beat(uuid string, hb agentapi.Heartbeat, now time.Time) (known,
 	return true, fresh || r.cares, nil
 }
 
-func (m *memory) facts(uuid string) (seen time.Time, stage string) {
+// facts fills in what decisions may know of a node's machine.
+func (m *memory) facts(uuid string, f *plan.Facts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.nodes[uuid]
 	if !ok {
-		return time.Time{}, ""
+		return
 	}
+	f.AgentSeen = r.seen
 	if k := len(r.stages); k > 0 {
 		s := r.stages[k-1]
-		stage = fmt.Sprintf("%s at %s", s.Name, s.At.UTC().Format("15:04:05"))
+		f.BootStage = fmt.Sprintf("%s at %s", s.Name, s.At.UTC().Format("15:04:05"))
 	}
-	return r.seen, stage
+	if f.Progressed = r.moved; r.moved.IsZero() {
+		return
+	}
+	done := fmt.Sprint(r.last.Done)
+	if r.last.Total > 0 {
+		done += fmt.Sprintf(" of %d", r.last.Total)
+	}
+	f.Progress = fmt.Sprintf("%s, %s: %s at %s", r.last.Step, r.last.Stage, done, r.moved.UTC().Format("15:04:05"))
 }
 
 // maxStages is how many stages are kept of one boot: the latest.
@@ -161,8 +172,12 @@ func (m *memory) report(uuid string, p agentapi.Progress, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(uuid)
-	if r.last.Step != p.Step || r.last.Stage != p.Stage || p.Done < r.last.Done {
+	another := r.last.Step != p.Step || r.last.Stage != p.Stage
+	if another || p.Done < r.last.Done {
 		r.first, r.since = p.Done, now
+	}
+	if another || p.Done > r.last.Done {
+		r.moved = now
 	}
 	r.last, r.at = p, now
 }

@@ -61,7 +61,8 @@ type Stepper interface {
 	DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error)
 }
 
-// AgentClient commands the agent of a ramdisk.
+// AgentClient commands the agent of a ramdisk. An error that wraps
+// syscall.ECONNREFUSED says that the machine answers, and no agent listens.
 type AgentClient interface {
 	Execute(ctx context.Context, a node.Agent, cmd agentapi.Command, wait bool) (agentapi.Result, error)
 	Commands(ctx context.Context, a node.Agent) ([]agentapi.Result, error)

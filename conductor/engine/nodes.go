@@ -33,33 +33,6 @@ func (e *Engine) CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	return e.commit(ctx, node.Change{Insert: &n})
 }
 
-// fillInterfaces checks the driver and the interfaces named, and gives the
-// others their default.
-func (e *Engine) fillInterfaces(n *node.Node) error {
-	if _, ok := e.BMCs[n.Driver]; !ok {
-		return node.Refuse(node.Invalid, "No valid host was found. Reason: No conductor service registered which supports driver %s (enabled: %s).", n.Driver, e.driverNames())
-	}
-	hw, ok := node.HardwareTypeByName(n.Driver)
-	if !ok {
-		return node.Refuse(node.Invalid, "hardware type %s is unknown", n.Driver)
-	}
-	n.Interfaces = maps.Clone(n.Interfaces)
-	if n.Interfaces == nil {
-		n.Interfaces = map[string]string{}
-	}
-	for kind, name := range n.Interfaces {
-		if name != "" && !hw.Supports(kind, name) {
-			return node.Refuse(node.Invalid, "Could not find the following interface in the 'ironic.hardware.interfaces.%s' entrypoint: %s. Valid interfaces are %v.", kind, name, hw.Interfaces[kind])
-		}
-	}
-	for kind := range hw.Interfaces {
-		if n.Interfaces[kind] == "" {
-			n.Interfaces[kind] = hw.Default(kind)
-		}
-	}
-	return nil
-}
-
 func (e *Engine) driverNames() []string { return slices.Sorted(maps.Keys(e.BMCs)) }
 
 // HardwareTypes lists the enabled hardware types, by name.
@@ -117,6 +90,9 @@ func (e *Engine) UpdateNode(ctx context.Context, ref string, edit func(*node.Nod
 			if err := e.checkParent(ctx, *n); err != nil {
 				return err
 			}
+		}
+		if err := checkSettled(old, *n); err != nil {
+			return err
 		}
 		return e.fillInterfaces(n)
 	})

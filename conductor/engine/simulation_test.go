@@ -17,8 +17,8 @@ var (
 )
 
 // TestSimulation lets a random operator loose on a few nodes while calls are
-// lost or come twice, agents and BMCs fall silent for minutes, the conductor is
-// killed, or frozen and thawed beside its successor, and the clock jumps. Whatever happens, every
+// lost or come twice, agents and BMCs fall silent for minutes or work on a step
+// for ever, the conductor is killed, or frozen and thawed beside its successor, and the clock jumps. Whatever happens, every
 // node comes to rest with a reason, no image is written onto a disk that was
 // not cleaned since the last tenant, and the ledger has nothing to complain of.
 // A failing seed is printed:
@@ -48,6 +48,8 @@ func TestSimulation(t *testing.T) {
 func simulate(t *testing.T, seed uint64) maxima {
 	w := newWorld(t, seed)
 	w.settings.FastTrack = seed%2 == 0
+	w.settings.StepTimeout, w.settings.StepLimit = 20*time.Minute, 35*time.Minute // less than longestWait
+	w.hangs, w.creep = 0.15, 0.5
 	w.start()
 	var ids []string
 	for range 3 {

@@ -23,17 +23,20 @@ import (
 // world is everything outside the engine, in one process and in virtual time:
 // machines with a BMC, which boot a ramdisk whose agent calls back.
 type world struct {
-	t        *testing.T
-	ctx      context.Context
-	store    *mem.Store
-	ledger   *ledger
-	settings plan.Settings
-	rng      *rand.Rand
-	trouble  float64                     // how likely each call to the outside fails or is lost
-	faults   func(*mortal) engine.Store  // makes a store fail; nil for one that works
-	drive    func(engine.BMC) engine.BMC // makes redfish something else; nil for the world
-	system   node.System                 // what a BMC tells of its machine
-	readers  int                         // power states read at a time; 0 for the default
+	t          *testing.T
+	ctx        context.Context
+	store      *mem.Store
+	ledger     *ledger
+	settings   plan.Settings
+	rng        *rand.Rand
+	trouble    float64                     // how likely each call to the outside fails or is lost
+	hangs      float64                     // how likely a step of an agent or a BMC never ends, and keeps in touch
+	creep      float64                     // how likely the agent of such a step reports more done every minute
+	faults     func(*mortal) engine.Store  // makes a store fail; nil for one that works
+	drive      func(engine.BMC) engine.BMC // makes redfish something else; nil for the world
+	finalizing func(*machine) error        // an agent that is told to let its machine go may fail so; nil for never
+	system     node.System                 // what a BMC tells of its machine
+	readers    int                         // power states read at a time; 0 for the default
 
 	skew atomic.Int64 // how far the conductor's clock is off, in nanoseconds
 
@@ -60,10 +63,12 @@ type machine struct {
 	tenant   string // whose image is on the disk
 	token    string
 	commands []agentapi.Result
+	letGo    bool   // the agent has ended its service: the machine is in rescue
 	writing  int    // write_image steps at work: never more than one
 	bios     string // settings in force
 	pending  string // settings for the next boot
 	updating int    // polls until the firmware update is over
+	chatting bool   // the update will never be over, but has something new to say at every poll
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -266,7 +271,7 @@ func (w *world) SetPower(ctx context.Context, n node.Node, target node.PowerStat
 	return w.toBMC(ctx, n, func(m *machine) {
 		m.boot++
 		m.power = plan.PowerAfter(target)
-		m.token, m.commands, m.writing = "", nil, 0
+		m.token, m.commands, m.writing, m.letGo = "", nil, 0, false
 		m.bios = m.pending
 		if boot := m.boot; m.power == node.PowerOn {
 			w.powered.Go(func() { w.run(n.UUID, boot) })
@@ -349,7 +354,7 @@ func (w *world) retry(uuid string, boot int, f func() error) {
 
 func (w *world) beat(uuid string, boot int) bool {
 	var token string
-	if !w.alive(uuid, boot, func(m *machine) { token = m.token }) {
+	if letGo := false; !w.alive(uuid, boot, func(m *machine) { token, letGo = m.token, m.letGo }) || letGo {
 		return false
 	}
 	if w.chance() {

@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
+
+// errRefused is what a machine answers whose agent has let go of it.
+var errRefused = fmt.Errorf("dial the agent: %w", syscall.ECONNREFUSED)
 
 // agents is the world as the engine's AgentClient.
 type agents struct{ *world }
@@ -23,14 +27,22 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 	if err != nil {
 		return res, err
 	}
-	gone := true
+	gone := errLost
 	err = a.call(ctx, func() {
 		m := a.of(uuid)
-		if m.boot != boot || m.token != ag.Token {
+		if m.boot == boot && m.letGo {
+			gone = errRefused
+		}
+		if m.boot != boot || m.token != ag.Token || m.letGo {
 			return
 		}
-		gone = false
+		gone = nil
 		_, short, _ := cmd.Split()
+		if short == "finalize_rescue" && a.finalizing != nil {
+			if gone = a.finalizing(m); gone != nil {
+				return
+			}
+		}
 		res = agentapi.Result{ID: fmt.Sprintf("%d-%d", boot, len(m.commands)), Name: short, Status: agentapi.Running}
 		switch short {
 		case "get_clean_steps":
@@ -42,13 +54,14 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 		case "sync", "power_off", "finalize_rescue":
 			res.Status = agentapi.Succeeded
 		}
+		m.letGo = short == "finalize_rescue"
 		m.commands = append(m.commands, res)
 		if i := len(m.commands) - 1; res.Status == agentapi.Running {
 			a.powered.Go(func() { a.work(uuid, boot, i, cmd) })
 		}
 	})
-	if err == nil && gone {
-		err = errLost
+	if err == nil {
+		err = gone
 	}
 	return res, err
 }
@@ -67,6 +80,10 @@ func (a agents) work(uuid string, boot, i int, cmd agentapi.Command) {
 				a.t.Errorf("node %s: write_image runs twice at a time", uuid)
 			}
 		})
+	}
+	if a.hang() {
+		a.linger(uuid, boot, p.Step.Step)
+		return
 	}
 	time.Sleep(time.Duration(a.pick(20_000)) * time.Millisecond * time.Duration(a.pick(2))) // half of them at once
 	ok := a.alive(uuid, boot, func(m *machine) {
@@ -90,20 +107,38 @@ func (a agents) work(uuid string, boot, i int, cmd agentapi.Command) {
 	}
 }
 
+// linger is a step that never ends. Its agent calls in good time, and may report
+// more done every minute.
+func (a agents) linger(uuid string, boot int, step string) {
+	a.mu.Lock()
+	creeps := a.rng.Float64() < a.creep
+	a.mu.Unlock()
+	for done := int64(1); a.alive(uuid, boot, nil); done++ {
+		time.Sleep(time.Minute)
+		var token string
+		if creeps && a.alive(uuid, boot, func(m *machine) { token = m.token }) {
+			_ = a.engine().Progress(a.ctx, uuid, agentapi.Progress{AgentToken: token, Step: step, Stage: "sda", Done: done, Total: 1000}) // an agent only logs it
+		}
+	}
+}
+
 func (a agents) Commands(ctx context.Context, ag node.Agent) (out []agentapi.Result, err error) {
 	uuid, boot, err := where(ag.URL)
 	if err != nil {
 		return nil, err
 	}
-	gone := true
+	gone := errLost
 	err = a.call(ctx, func() {
-		if m := a.of(uuid); m.boot == boot {
-			gone = false
+		switch m := a.of(uuid); {
+		case m.boot == boot && m.letGo:
+			gone = errRefused
+		case m.boot == boot:
+			gone = nil
 			out = append(out, m.commands...)
 		}
 	})
-	if err == nil && gone {
-		err = errLost
+	if err == nil {
+		err = gone
 	}
 	return out, err
 }

@@ -18,6 +18,13 @@ func (w *world) Steps(node.Node) []node.StepOffer {
 	}
 }
 
+// hang decides whether a step never ends.
+func (w *world) hang() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.hangs > 0 && w.rng.Float64() < w.hangs
+}
+
 // DoStep may be given a step again after its answer was lost.
 func (w *world) DoStep(ctx context.Context, n node.Node, s node.Step, task string) (r node.StepReport, err error) {
 	err = w.toBMC(ctx, n, func(m *machine) {
@@ -32,9 +39,12 @@ func (w *world) DoStep(ctx context.Context, n node.Node, s node.Step, task strin
 			r = node.StepReport{Reboot: true, Task: "pending"}
 		case "update":
 			if task == "" {
-				m.updating = 5
+				m.updating, m.chatting = 5, w.hangs > 0 && w.rng.Float64() < w.hangs
 			}
-			m.updating--
+			if m.updating--; m.chatting {
+				r = node.StepReport{Task: "update", After: 15 * time.Second, Note: fmt.Sprintf("%d polls", -m.updating)}
+				return
+			}
 			r = node.StepReport{Done: m.updating <= 0, Task: "update", After: time.Second, Note: fmt.Sprintf("%d polls to go", m.updating)}
 		}
 	})

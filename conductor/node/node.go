@@ -169,6 +169,7 @@ type Change struct {
 	Insert    *Node   // a new node; ErrConflict on a taken UUID, name or instance
 	Save      *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
 	Delete    string  // UUID; ports, history, inspection and effects go with it
+	Hurry     bool    // the effect Save's node owes falls due at once, unless somebody is at it
 	Effects   []Effect
 	History   []HistoryEntry
 	Moves     []Transition // the rows of the table that were taken, for the log; not stored

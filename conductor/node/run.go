@@ -14,6 +14,9 @@ type Run struct {
 	Rebooted   int       `json:"rebooted,omitempty"` // how often the step under way asked for a reboot
 	Waiting    string    `json:"waiting,omitempty"`  // what a waiting step waits for, for people
 	Since      time.Time `json:"since,omitzero"`
+	StepSince  time.Time `json:"step_since,omitzero"` // when the step under way was first found unfinished; zero before
+	StepMoved  time.Time `json:"step_moved,omitzero"` // when it was last seen to advance, or could be seen again
+	StepDone   int       `json:"step_done,omitempty"` // the most that its driver has reported of StepReport.Progress
 
 	// What an operator asked for.
 	ByHand     bool   `json:"by_hand,omitempty"`     // cleaning with steps of the operator's: ends in manageable

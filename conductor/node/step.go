@@ -58,4 +58,20 @@ type StepReport struct {
 	Task   string        `json:"task,omitempty"`   // the driver's own memory of what is under way
 	After  time.Duration `json:"after,omitempty"`  // ask again no sooner than this
 	Note   string        `json:"note,omitempty"`   // what it waits for, for people
+	// Progress grows with what has been done, in a measure of the driver's own;
+	// 0 where it cannot be measured. A note that changes is no progress.
+	Progress int `json:"progress,omitempty"`
+	// Volumes is what there is of RAID after a step that was to change it, for
+	// the node's raid_config; nil for any other step.
+	Volumes *[]LogicalDisk `json:"volumes,omitempty"`
+}
+
+// LogicalDisk is an entry of raid_config's logical_disks, as Ironic's redfish
+// driver writes it.
+type LogicalDisk struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	Controller string `json:"controller"`
+	SizeGB     int64  `json:"size_gb"` // GiB, rounded down
+	RAIDLevel  string `json:"raid_level"`
 }

@@ -31,7 +31,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 		return nil, nil
 	}
 	return &node.Change{
-		Save: &d.n, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected,
+		Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected,
 		DropAllocation: node.Released(n, d.n),
 	}, nil
 }
@@ -42,6 +42,7 @@ type decision struct {
 	f         Facts
 	now       time.Time
 	dirty     bool
+	hurry     bool  // what was owed is not wanted any more: it is to fall due, and be dropped
 	held      bool  // the request came to a held node, whose agent may be at hand
 	err       error // a row the table lacks: a fault of ours, never a client's
 	effects   []node.Effect

@@ -32,6 +32,9 @@ func driverAnswered(d *decision, result json.RawMessage) error {
 	r := d.n.Run
 	switch {
 	case report.Done:
+		if report.Volumes != nil {
+			d.volumesKnown(*report.Volumes)
+		}
 		d.stepDone()
 	case report.Reboot:
 		if r.Rebooted++; r.Rebooted > maxReboots {
@@ -43,7 +46,7 @@ func driverAnswered(d *decision, result json.RawMessage) error {
 	case d.n.ProvisionState.Class() == node.Working && node.Row(d.n.ProvisionState, node.Wait) == nil:
 		return fmt.Errorf("the step is not done at once, but a node cannot wait while it is %s", d.n.ProvisionState)
 	default:
-		d.askAgain(report)
+		return d.askAgain(report)
 	}
 	return nil
 }
@@ -57,15 +60,21 @@ func (d *decision) rebootForDriver() []node.Step {
 	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))
 }
 
-// askAgain keeps a step's effect owed, for later. The time a step may take
-// counts from its last sign of progress.
-func (d *decision) askAgain(report node.StepReport) {
+// askAgain keeps a step's effect owed, for later. What the BMC says of it
+// breaks its silence when it is something new; how long the step may last is
+// another matter.
+func (d *decision) askAgain(report node.StepReport) error {
 	r := d.n.Run
+	moved := d.moved(report.Progress)
+	if err := d.goesOn(); err != nil {
+		return err
+	}
 	why := cmp.Or(report.Note, fmt.Sprintf("the BMC to finish %s", r.Current()))
-	if r.Waiting != why || d.n.Deadline.IsZero() {
+	if r.Waiting != why || moved || d.n.Deadline.IsZero() {
 		d.await(why)
 	}
 	r.Task = report.Task
 	d.owe(driverEffect, DriverArgs{Step: *r.Current(), Task: r.Task})
 	d.effects[len(d.effects)-1].RunAt = d.now.Add(max(report.After, time.Second))
+	return nil
 }

@@ -73,9 +73,13 @@ type Facts struct {
 	Leased    []string              // the addresses our DHCP gave to the node's ports; asked for when NeedsLeases says so
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
-	BootStage string    // the last boot stage seen, for people; "" when none
-	LastWords []string  // the last lines the machine has logged, where Expired may quote them
-	Owed      bool      // an effect is owed: the node is reserved
+	// When this boot's agent last reported more done than before, and how far
+	// that was, for people; zero and "" when it never did.
+	Progressed time.Time
+	Progress   string
+	BootStage  string   // the last boot stage seen, for people; "" when none
+	LastWords  []string // the last lines the machine has logged, where Expired may quote them
+	Owed       bool     // an effect is owed: the node is reserved
 }
 
 // Settings are the operator's choices that decisions depend on.
@@ -90,6 +94,8 @@ type Settings struct {
 	ServiceTimeout   time.Duration
 	InspectTimeout   time.Duration
 	PowerTimeout     time.Duration // how long a power change may take
+	StepTimeout      time.Duration // how long a step of agent or BMC may last without measured progress
+	StepLimit        time.Duration // how long it may last in all
 
 	SoftPowerOffTimeout   time.Duration // how long an operating system may take to shut down
 	SyncPowerInterval     time.Duration // how often the power of each node is read; 0 for never
@@ -100,7 +106,8 @@ type Settings struct {
 
 // DefaultSettings are Ironic's defaults, but for two of the power sync: the
 // interval is that of earlier releases of Ironic, and a record that is wrong is
-// corrected, where Ironic would switch the machine.
+// corrected, where Ironic would switch the machine. Ironic lets a step last for
+// ever; a large disk that erases itself says nothing for most of a day.
 func DefaultSettings() Settings {
 	return Settings{
 		AutomatedClean:   true,
@@ -111,6 +118,8 @@ func DefaultSettings() Settings {
 		ServiceTimeout:   1800 * time.Second,
 		InspectTimeout:   1800 * time.Second,
 		PowerTimeout:     60 * time.Second,
+		StepTimeout:      24 * time.Hour,
+		StepLimit:        7 * 24 * time.Hour,
 
 		SoftPowerOffTimeout:   600 * time.Second,
 		SyncPowerInterval:     60 * time.Second,

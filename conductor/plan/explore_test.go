@@ -25,7 +25,7 @@ var exploreDepth = flag.Int("explore.depth", 0, "how many events the exploration
 func TestExplore(t *testing.T) {
 	for _, base := range explored {
 		t.Run(base.name, func(t *testing.T) {
-			x := &explorer{t: t, seen: map[string]bool{}, states: map[node.State]bool{}}
+			x := &explorer{t: t, seen: map[string]bool{}, states: map[node.State]bool{}, now: exploreNow}
 			var level []world
 			for state, info := range node.States {
 				if info.Class == node.Stable || info.Class == node.Failed { // the others are come to
@@ -82,12 +82,12 @@ func start(interfaces map[string]string, state node.State) world {
 	return world{n: n, dirty: state != node.Available, trail: []string{string(state)}}
 }
 
-func (w world) facts() Facts {
+func (w world) facts(now time.Time) Facts {
 	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, Offers: []node.StepOffer{
 		{Interface: "bios", Step: "apply", Priority: map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}, NeedsNoRamdisk: true},
 	}}
 	if w.seen {
-		f.AgentSeen = exploreNow
+		f.AgentSeen = now
 	}
 	return f
 }
@@ -116,6 +116,7 @@ type explorer struct {
 	seen   map[string]bool
 	states map[node.State]bool
 	events int
+	now    time.Time
 }
 
 func (x *explorer) complain(w world, format string, args ...any) {
@@ -127,11 +128,11 @@ func (x *explorer) complain(w world, format string, args ...any) {
 // effect. ok is false when it was refused or changed nothing.
 func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool) {
 	x.events++
-	f := w.facts()
+	f := w.facts(x.now)
 	if finish {
 		f.Owed = true
 	}
-	c, err := Decide(w.n, f, e, exploreNow)
+	c, err := Decide(w.n, f, e, x.now)
 	var refused *node.Refusal
 	if err != nil {
 		if !errors.As(err, &refused) {
@@ -211,22 +212,40 @@ func (x *explorer) check(w world) {
 	if fresh {
 		return
 	}
-	x.comesToRest(w, "the world works", true)
-	x.comesToRest(w, "the world fails", false)
+	for _, m := range moods {
+		x.comesToRest(w, m)
+		x.now = exploreNow
+	}
 }
 
-// longest is how many events a run may take to its end.
-const longest = 120
+// mood is how the world is.
+type mood struct {
+	how     string
+	works   bool
+	lingers bool // whoever can, says for ever that it is not done yet; its agent calls
+}
+
+var moods = []mood{{"the world works", true, false}, {"the world fails", false, false}, {"the world lingers", true, true}}
+
+// longest is how many events a run may take to its end, and lingering how much
+// time goes by between two of them where nothing gets done: a step may take no
+// more of them than StepTimeout allows.
+const (
+	longest   = 120
+	lingering = 2 * time.Hour
+)
 
 // comesToRest goes on without an operator until nothing more happens.
-func (x *explorer) comesToRest(w world, how string, works bool) {
+func (x *explorer) comesToRest(w world, m mood) {
 	for range longest {
-		outcomes := results(w, works)
+		if m.lingers {
+			x.now = x.now.Add(lingering)
+		}
 		switch {
 		case w.owed != nil:
-			w, _ = x.settle(w, outcomes[0])
+			w, _ = x.settle(w, m.outcome(w))
 		case w.n.ProvisionState.Class() == node.Waiting:
-			if e, ok := x.external(w, works); ok {
+			if e, ok := x.external(w, m.works); ok {
 				w = e
 				continue
 			}
@@ -235,7 +254,7 @@ func (x *explorer) comesToRest(w world, how string, works bool) {
 			return
 		}
 	}
-	x.complain(w, "%s, and the node does not come to rest", how)
+	x.complain(w, "%s, and the node does not come to rest", m.how)
 }
 
 // external is the machine's turn: it calls.

@@ -27,6 +27,17 @@ func results(w world, works bool) []outcome {
 	return append(good, bad)
 }
 
+// outcome is how the owed effect ends in a mood.
+func (m mood) outcome(w world) outcome {
+	all := results(w, m.works)
+	for _, o := range all {
+		if m.lingers && (o.name == "running" || o.name == "again") {
+			return o
+		}
+	}
+	return all[0]
+}
+
 // special are effects whose outcome says more than that they are done.
 var special = map[string][]outcome{
 	"power.validate":      {{"on", `{"power_state":"power on"}`, ""}},
@@ -115,6 +126,14 @@ func (x *explorer) successors(w world) []world {
 	}
 	if !w.n.Deadline.IsZero() {
 		keep(x.step(w, "deadline", Expired{}, false))
+	}
+	if r := w.n.Run; r != nil && !r.StepSince.IsZero() { // a step has had its time
+		x.now = r.StepSince.Add(DefaultSettings().StepLimit)
+		keep(x.step(w, "step limit", Expired{}, false))
+		for _, o := range results(w, true) {
+			keep(x.settle(w, o))
+		}
+		x.now = exploreNow
 	}
 	// A crash: what was in memory is gone, what was written is not.
 	crashed := w

@@ -85,8 +85,14 @@ func commandAnswered(d *decision, result json.RawMessage) error {
 	switch res.Status {
 	case agentapi.Running:
 		r.Command = res.ID
+		if err := d.goesOn(); err != nil {
+			return err
+		}
 		d.await(fmt.Sprintf("the agent to finish %s", r.Current()))
 	case agentapi.Succeeded:
+		if err := d.raidByAgent(*r.Current(), res.Result); err != nil {
+			return err
+		}
 		d.stepDone()
 	case agentapi.CleanVersionMismatch, agentapi.VersionMismatch:
 		return d.stepsChanged()
@@ -113,7 +119,8 @@ func (d *decision) stepsChanged() error {
 	}
 	d.note("INFO", "the agent's version has changed: its steps are listed and run again")
 	r.Steps = append(r.Steps[:at+1:at+1], leaveRamdisk(d)...)
-	r.Index, r.Command = at, ""
+	endStep(r)
+	r.Index = at
 	d.advance()
 	return nil
 }

@@ -54,7 +54,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"agent.execute_step":         commandAnswered,
 	"agent.install_bootloader":   commandAnswered,
 	"agent.sync":                 commandAnswered,
-	"agent.finalize_rescue":      commandAnswered,
+	"agent.finalize_rescue":      rescueFinalized,
 	"agent.poll":                 commandAnswered,
 	"agent.power_off":            goOn, // the step after it waits until the machine is off
 	driverEffect:                 driverAnswered,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,17 @@ func (s *scene) do(w []string) {
 		s.say("power %q, target %q, maintenance %v %q", s.n.PowerState, s.n.TargetPowerState, s.n.Maintenance, s.n.Fault)
 		s.say("maintenance reason: %s", s.n.MaintenanceReason)
 		s.say("last error: %s", s.n.LastError)
+	case "raid": // what steps have made of it
+		for name, m := range map[string]map[string]any{"raid_config": s.n.RAIDConfig, "properties": s.n.Properties} {
+			raw, err := json.Marshal(m)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			s.say("%s %s", name, raw)
+		}
+		slices.Sort(s.lines[len(s.lines)-2:])
+	case "progress": // of the agent's step, which memory alone takes note of
+		s.f.Progressed, s.f.Progress = s.now, rest
 	case "beat": // a heartbeat that memory alone takes note of
 		s.f.AgentSeen = s.now
 	case "data":
@@ -182,7 +194,7 @@ func (s *scene) set(k, v string) {
 		s.f.Settings.FastTrack = v == "true"
 	case "automated_clean":
 		s.f.Settings.AutomatedClean = v == "true"
-	case "deploy_interface", "inspect_interface", "rescue_interface", "bios_interface", "firmware_interface":
+	case "deploy_interface", "inspect_interface", "rescue_interface", "bios_interface", "firmware_interface", "raid_interface":
 		s.n.Interfaces[strings.TrimSuffix(k, "_interface")] = v
 	case "trait":
 		s.n.Traits = []string{v}
@@ -260,6 +272,9 @@ func (s *scene) decide(e Event) {
 		}
 		s.say("owes %s %s%s", ef.Name, ef.Args, when)
 		s.owed = &ef
+	}
+	if c.Hurry {
+		s.say("what it owes falls due at once")
 	}
 	if s.n.Child != nil {
 		s.say("child %+v", *s.n.Child)

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // rescue boots a ramdisk that an operator can log in to: rescuing -> rescue.
@@ -18,6 +20,24 @@ func (rescue) steps(d *decision) ([]node.Step, error) {
 		return nil, nil
 	}
 	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil), step("agent", "finalize_rescue", nil)), nil
+}
+
+// Finalized is the result of agent.finalize_rescue. AnswerLost says that it is
+// inferred from the agent's having let go of the machine.
+type Finalized struct {
+	agentapi.Result
+	AnswerLost bool `json:"answer_lost,omitempty"`
+}
+
+func rescueFinalized(d *decision, result json.RawMessage) error {
+	var f Finalized
+	if err := read(result, &f); err != nil {
+		return err
+	}
+	if f.AnswerLost {
+		d.note("INFO", "the agent's answer to finalize_rescue was lost; it listens no more, as agents do that have let user rescue in")
+	}
+	return commandAnswered(d, result)
 }
 
 func (rescue) done(d *decision, _ node.Run) {

@@ -65,7 +65,7 @@ func (d *decision) stepDone() {
 	if s := r.Current(); s.InBand && s.Reboot {
 		d.insert(r.Index+1, append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))...)
 	}
-	r.Task, r.Rebooted = "", 0
+	endStep(r)
 	d.next()
 }
 
@@ -120,7 +120,11 @@ func (d *decision) begin(s node.Step) {
 }
 
 // await enters the wait state of the activity and sets its deadline.
-func (d *decision) await(why string) { d.awaitUntil(why, d.now.Add(d.timeout())) }
+func (d *decision) await(why string) { d.awaitUntil(why, d.patience()) }
+
+// patience is how long somebody at work may be silent from now on, and a step
+// under way may last.
+func (d *decision) patience() time.Time { return d.beforeStepEnd(d.now.Add(d.timeout())) }
 
 func (d *decision) awaitUntil(why string, end time.Time) {
 	if d.n.ProvisionState.Class() == node.Working {

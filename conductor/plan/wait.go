@@ -100,12 +100,29 @@ func (d *decision) expired() {
 		d.next()
 		return
 	}
-	if next := d.f.AgentSeen.Add(d.timeout()); r.Command != "" && !d.f.AgentSeen.IsZero() && next.After(d.now) {
-		d.n.Deadline = next
+	if r.Command != "" && d.f.Owed { // the agent is being asked, or its power changed: that ends first
+		d.n.Deadline = d.now.Add(5 * time.Second)
+		return
+	}
+	d.hurry = d.f.Owed && r.Current() != nil && r.Current().Driver
+	if err := d.overdue(); err != nil {
+		d.failRun(err.Error())
+		return
+	}
+	if next := d.agentHeard().Add(d.timeout()); r.Command != "" && next.After(d.now) {
+		d.n.Deadline = d.beforeStepEnd(next)
 		d.poll() // its call that the step is done may have been lost
 		return
 	}
 	d.failRun(d.tooLate())
+}
+
+// agentHeard is when the agent called last, or told of progress; zero for never.
+func (d *decision) agentHeard() time.Time {
+	if d.f.Progressed.After(d.f.AgentSeen) {
+		return d.f.Progressed
+	}
+	return d.f.AgentSeen
 }
 
 // tooLate says what was waited for in vain, and how far the machine came.
@@ -133,7 +150,10 @@ func (d *decision) restarted() {
 		if timed, _ := waitsFor(r); timed {
 			return // the clock has gone on
 		}
-		d.n.Deadline = d.now.Add(d.timeout())
+		if !r.StepSince.IsZero() { // how far it came meanwhile nobody has seen
+			r.StepMoved = d.now
+		}
+		d.n.Deadline = d.patience()
 		d.dirty = true
 		if r.Command != "" && d.n.Agent.URL != "" {
 			d.poll()

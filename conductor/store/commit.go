@@ -49,6 +49,11 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 			return err
 		}
 	}
+	if c.Hurry {
+		if err := t.hurry(saved.UUID); err != nil {
+			return err
+		}
+	}
 	for i := range c.Effects {
 		if err := t.owe(&c.Effects[i]); err != nil {
 			return err

@@ -44,6 +44,12 @@ func (t *tx) owe(e *node.Effect) error {
 	return err
 }
 
+// hurry makes the effect of a node fall due, unless somebody holds it.
+func (t *tx) hurry(nodeUUID string) error {
+	_, err := t.exec("UPDATE effects SET run_at = 0 WHERE node = ? AND owner = ''", nodeUUID)
+	return err
+}
+
 // effectRow has a place for every column of effectColumns.
 type effectRow struct {
 	e                 node.Effect

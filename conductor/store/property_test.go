@@ -111,7 +111,7 @@ func (p *pair) commit(r *rapid.T) {
 		}
 		p.edit(r, &n)
 		n.Revision -= int64(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(r, "stale"))
-		c.Save = &n
+		c.Save, c.Hurry = &n, rapid.Bool().Draw(r, "hurry")
 	}
 	p.parts(r, &c)
 	_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Commit(p.ctx, c) })

@@ -61,6 +61,7 @@ type stage struct {
 	node   node.Node
 	lose   func(call int) bool // whether the answer of a call dies with its conductor
 	notes  []string
+	most   int // of the progress it reported
 	calls  int
 }
 
@@ -105,6 +106,10 @@ func (s *stage) do(t *testing.T, name string, arguments map[string]any) (node.St
 		failures = 0
 		task = report.Task
 		s.notes = append(s.notes, report.Note)
+		if report.Progress != 0 && report.Progress < s.most {
+			t.Errorf("%s reports progress %d after %d", name, report.Progress, s.most)
+		}
+		s.most = max(s.most, report.Progress)
 		if report.Done {
 			return report, nil
 		}
@@ -246,7 +251,11 @@ func TestSteps(t *testing.T) {
 			if !strings.Contains(state, c.want) || s.tasks.lastID != c.tasks {
 				t.Errorf("state %s, expected %s and %d tasks", state, c.want, c.tasks)
 			}
+			s.checkVolumes(t, c.step, report)
 			if strings.HasPrefix(c.step, "firmware") {
+				if s.most <= 100 {
+					t.Errorf("of two updates, progress %d was reported at most; expected more than one's", s.most)
+				}
 				return // flashes again when it is asked again: an image does not say what it is
 			}
 			if _, err := s.do(t, c.step, c.arguments(url)); err != nil {
@@ -256,6 +265,26 @@ func TestSteps(t *testing.T) {
 				t.Errorf("again (-first +second):\n%s", diff)
 			}
 		})
+	}
+}
+
+// checkVolumes holds what a step tells of RAID against what there is. Steps that
+// have nothing to do with it tell nothing.
+func (s *stage) checkVolumes(t *testing.T, step string, report node.StepReport) {
+	t.Helper()
+	if !strings.HasPrefix(step, "raid.") {
+		if report.Volumes != nil {
+			t.Errorf("%s tells of volumes: %+v", step, *report.Volumes)
+		}
+		return
+	}
+	want := []node.LogicalDisk{}
+	for _, v := range s.volumes.all() {
+		level := map[raidType]string{"RAID0": "0", "RAID1": "1"}[v.raidType]
+		want = append(want, node.LogicalDisk{ID: v.id, Name: v.name, Controller: "RAID", SizeGB: v.bytes >> 30, RAIDLevel: level})
+	}
+	if diff := cmp.Diff(&want, report.Volumes); diff != "" {
+		t.Errorf("volumes told (-there +told):\n%s", diff)
 	}
 }
 

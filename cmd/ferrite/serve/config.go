@@ -44,6 +44,8 @@ type Config struct {
 	RescueTimeout    time.Duration `koanf:"rescue-timeout"`
 	ServiceTimeout   time.Duration `koanf:"service-timeout"`
 	PowerTimeout     time.Duration `koanf:"power-timeout"`
+	StepTimeout      time.Duration `koanf:"step-timeout"`
+	StepLimit        time.Duration `koanf:"step-limit"`
 	HeartbeatTimeout time.Duration `koanf:"heartbeat-timeout"`
 
 	SoftPowerOffTimeout time.Duration `koanf:"soft-power-off-timeout"`
@@ -86,6 +88,8 @@ func flags(f *pflag.FlagSet) {
 	f.Duration("rescue-timeout", d.RescueTimeout, "silence of a ramdisk after which a rescue fails")
 	f.Duration("service-timeout", d.ServiceTimeout, "silence of a ramdisk after which a service fails")
 	f.Duration("power-timeout", d.PowerTimeout, "how long a power change may take")
+	f.Duration("step-timeout", d.StepTimeout, "how long one step of an agent or a BMC may go without measured progress, however often it is heard of")
+	f.Duration("step-limit", d.StepLimit, "how long one step may take in all")
 	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call two or three times in it")
 
 	f.Duration("soft-power-off-timeout", d.SoftPowerOffTimeout, "how long an operating system may take to shut down or reboot by itself")
@@ -173,6 +177,9 @@ func (c *Config) check() error {
 	}
 	if err := c.checkPower(); err != nil {
 		return err
+	}
+	if c.StepTimeout < time.Second || c.StepLimit < c.StepTimeout {
+		return fmt.Errorf("--step-timeout %s, --step-limit %s: say 1s or more for the first, and no less for the second", c.StepTimeout, c.StepLimit)
 	}
 	if (c.Kernel == "") != (c.Initrd == "") {
 		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +21,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-const nodeUUID = "11111111-2222-4333-8444-555555555555"
+const (
+	nodeUUID  = "11111111-2222-4333-8444-555555555555"
+	childUUID = "22222222-2222-4333-8444-555555555555"
+)
 
 // operator is a script and whoever starts the conductor again when it is gone.
 type operator struct {
@@ -34,13 +38,15 @@ type operator struct {
 	kept   []*apitest.Log // the diaries, by life
 	lives  int
 	closed bool
-	asks   string // what is being asked for
-	went   string // how that went on after the last death
+	known  []string               // the nodes there are
+	api    atomic.Pointer[string] // URL of the conductor that lives
+	asks   string                 // what is being asked for
+	went   string                 // how that went on after the last death
 }
 
 // scene is what a node shows once one thing is done.
 type scene struct {
-	Ask     string
+	Ask, Of string
 	Node    map[string]any
 	History []string
 }
@@ -50,9 +56,17 @@ func (o *operator) script(asks []ask) (scenes []scene) {
 	o.t.Helper()
 	o.begin()
 	defer o.stop()
+	if asks[0].body["deploy_interface"] == "direct" {
+		defer bootRamdisk(o.t, &o.api)()
+	}
 	for _, a := range asks {
 		o.do(a)
-		scenes = append(scenes, o.scene(a))
+		if a.path == "" {
+			o.known = append(o.known, a.of())
+		}
+		for _, uuid := range o.known {
+			scenes = append(scenes, o.scene(a, uuid))
+		}
 	}
 	o.stop()
 	o.checkFile()
@@ -88,7 +102,8 @@ func (o *operator) begin() {
 	o.c = c
 	if err := c.ready(); err != nil && at.moment == never {
 		o.t.Fatalf("%v\n%s", err, c.log)
-	} // one that is to die may do so while it starts
+	}
+	o.api.Store(&c.url) // one that is to die may do so while it starts
 }
 
 func (o *operator) stop() {
@@ -119,11 +134,11 @@ func (o *operator) revive(why error) {
 // node shows that it was not accepted.
 func (o *operator) do(a ask) {
 	o.t.Helper()
-	method, path, accepted := http.MethodPut, "/v1/nodes/"+nodeUUID+a.path, http.StatusAccepted
+	method, path, accepted := http.MethodPut, "/v1/nodes/"+a.of()+a.path, http.StatusAccepted
 	if a.path == "" {
 		method, path, accepted = http.MethodPost, "/v1/nodes", http.StatusCreated
 	}
-	was := o.mark()
+	was := o.mark(a.of())
 	o.asks = a.name
 	for {
 		status, answer, err := o.c.send(method, path, a.body)
@@ -133,8 +148,8 @@ func (o *operator) do(a ask) {
 		} else if status != accepted {
 			o.t.Fatalf("%s is answered %d: %s", a.name, status, answer)
 		}
-		n := o.rest()
-		if o.mark() != was {
+		n := o.rest(a.of())
+		if o.mark(a.of()) != was {
 			if n["provision_state"] != a.wanted && n["power_state"] != a.wanted {
 				o.t.Fatalf("%s ends in %q, %q, want %q; last_error %v", a.name, n["provision_state"], n["power_state"], a.wanted, n["last_error"])
 			}
@@ -166,12 +181,12 @@ func (o *operator) get(path string) []byte {
 
 // rest waits until nobody works on the node. The API reads a node before its
 // reservation, so that only the second look is sure to see what was done.
-func (o *operator) rest() (n map[string]any) {
+func (o *operator) rest(uuid string) (n map[string]any) {
 	o.t.Helper()
 	quiet := 0
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		n = map[string]any{}
-		if answer := o.get("/v1/nodes/" + nodeUUID); answer != nil {
+		if answer := o.get("/v1/nodes/" + uuid); answer != nil {
 			if err := json.Unmarshal(answer, &n); err != nil {
 				o.t.Fatal(err)
 			}
@@ -191,9 +206,9 @@ func (o *operator) rest() (n map[string]any) {
 }
 
 // mark changes with everything that is done to the node.
-func (o *operator) mark() string {
+func (o *operator) mark(uuid string) string {
 	o.t.Helper()
-	answer := o.get("/v1/nodes/" + nodeUUID)
+	answer := o.get("/v1/nodes/" + uuid)
 	if answer == nil {
 		return ""
 	}
@@ -201,7 +216,7 @@ func (o *operator) mark() string {
 	if err := json.Unmarshal(answer, &n); err != nil {
 		o.t.Fatal(err)
 	}
-	return fmt.Sprint(n["provision_state"], n["power_state"], o.history(func(e entry) string { return e.UUID }))
+	return fmt.Sprint(n["provision_state"], n["power_state"], o.history(uuid, func(e entry) string { return e.UUID }))
 }
 
 type entry struct {
@@ -210,10 +225,10 @@ type entry struct {
 	Target                       string `json:"target_provision_state"`
 }
 
-func (o *operator) history(show func(entry) string) (out []string) {
+func (o *operator) history(uuid string, show func(entry) string) (out []string) {
 	o.t.Helper()
 	var h struct{ History []entry }
-	if err := json.Unmarshal(o.get("/v1/nodes/"+nodeUUID+"/history?detail=true"), &h); err != nil {
+	if err := json.Unmarshal(o.get("/v1/nodes/"+uuid+"/history?detail=true"), &h); err != nil {
 		o.t.Fatal(err)
 	}
 	for _, e := range h.History {
@@ -228,10 +243,10 @@ var (
 	spans = regexp.MustCompile(`done in [0-9.mµs]+`)
 )
 
-func (o *operator) scene(a ask) scene {
+func (o *operator) scene(a ask, uuid string) scene {
 	o.t.Helper()
-	text := times.ReplaceAllString(string(o.get("/v1/nodes/"+nodeUUID)), "TIME")
-	s := scene{Ask: a.name}
+	text := times.ReplaceAllString(string(o.get("/v1/nodes/"+uuid)), "TIME")
+	s := scene{Ask: a.name, Of: uuid}
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, o.c.url, "URL")), &s.Node); err != nil {
 		o.t.Fatal(err)
 	}
@@ -240,7 +255,7 @@ func (o *operator) scene(a ask) scene {
 			delete(status, "last_boot_stage") // only remembered
 		}
 	}
-	s.History = o.history(func(e entry) string {
+	s.History = o.history(uuid, func(e entry) string {
 		return spans.ReplaceAllString(fmt.Sprintf("%s %s: %s (%s, %s)", e.Severity, e.EventType, e.Event, e.State, e.Target), "done")
 	})
 	return s

@@ -145,6 +145,7 @@ func (c Config) settings() plan.Settings {
 		Host: c.Host, AutomatedClean: c.AutomatedClean, FastTrack: c.FastTrack, FastTrackTimeout: c.HeartbeatTimeout,
 		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
 		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout,
+		StepTimeout: c.StepTimeout, StepLimit: c.StepLimit,
 		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, PowerSyncRetries: c.SyncRetries,
 		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
 	}

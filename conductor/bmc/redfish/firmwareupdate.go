@@ -173,6 +173,7 @@ func (r *run) followUpdate(f firmwareSetting) (node.StepReport, error) {
 		}
 	case working:
 	}
+	r.progress = 100*r.memory.Item + t.percent()
 	return r.watch(fmt.Sprintf("updates %s, task %s: %s", f.Component, t.path, t))
 }
 
@@ -213,6 +214,7 @@ func (r *run) settleUpdate(f firmwareSetting, all int) (node.StepReport, error) 
 	if r.memory.Item++; r.memory.Item >= all {
 		return done("%s", strings.Join(r.memory.Said, "; "))
 	}
+	r.progress = 100 * r.memory.Item
 	return r.begin("next", "goes on to the next update")
 }
 

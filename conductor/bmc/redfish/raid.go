@@ -26,10 +26,10 @@ type drive struct {
 }
 
 type volume struct {
-	path, name string
-	raidType   string
-	bytes      int64
-	drives     []string // paths
+	path, id, name string
+	raidType       string
+	bytes          int64
+	drives         []string // paths
 }
 
 func (v volume) String() string {
@@ -185,6 +185,7 @@ func (s *session) presentVolumes(c *raidController) error {
 	slices.SortFunc(all, byNumber)
 	for _, p := range all {
 		var doc struct {
+			ID             string `json:"Id"`
 			Name, RAIDType string
 			CapacityBytes  int64
 			Links          struct{ Drives []reference }
@@ -193,7 +194,7 @@ func (s *session) presentVolumes(c *raidController) error {
 			return err
 		}
 		if _, ok := levelOf(func(l raidLevel) bool { return l.raidType == doc.RAIDType }); ok {
-			c.present = append(c.present, volume{p, doc.Name, doc.RAIDType, doc.CapacityBytes, paths(doc.Links.Drives)})
+			c.present = append(c.present, volume{p, doc.ID, doc.Name, doc.RAIDType, doc.CapacityBytes, paths(doc.Links.Drives)})
 		}
 	}
 	return nil

@@ -81,7 +81,7 @@ func (r *run) changeVolumes(plan planner) (node.StepReport, error) {
 	}
 	if r.memory.Stage == "" {
 		if len(p.requests()) == 0 && len(tasks) == 0 {
-			return done("the volumes are as wanted")
+			return asWanted(all)
 		}
 		if r.memory.Known, err = r.taskPathsBut(tasks); err != nil {
 			return node.StepReport{}, err
@@ -97,7 +97,24 @@ func (r *run) changeVolumes(plan planner) (node.StepReport, error) {
 	if err != nil && len(tasks) == 0 {
 		return node.StepReport{}, err
 	}
+	if len(p.requests()) == 0 && len(tasks) == 0 {
+		return asWanted(all)
+	}
 	return r.pursue(p, tasks, slices.ContainsFunc(all, raidController.onReset))
+}
+
+// asWanted ends a step, with what there is of volumes now.
+func asWanted(all []raidController) (node.StepReport, error) {
+	volumes := []node.LogicalDisk{}
+	for _, c := range all {
+		for _, v := range c.present {
+			level, _ := levelOf(func(l raidLevel) bool { return l.raidType == v.raidType })
+			volumes = append(volumes, node.LogicalDisk{ID: v.id, Name: v.name, Controller: c.id, SizeGB: v.bytes >> 30, RAIDLevel: level.name})
+		}
+	}
+	report, err := done("the volumes are as wanted")
+	report.Volumes = &volumes
+	return report, err
 }
 
 // pursue asks for what is left of a plan and nobody works on, and waits.
@@ -129,8 +146,6 @@ func (r *run) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepReport
 		r.memory.Starts = append(r.memory.Starts, fresh...)
 		r.enter("change")
 		return r.reboot("a start of the machine, at which the controller changes its volumes")
-	case len(open) == 0 && len(tasks) == 0 && len(p.requests()) == 0:
-		return done("the volumes are as wanted")
 	case r.overdue() && len(tasks) == 0:
 		return node.StepReport{}, broken("the BMC was asked to %s %s ago and has not: expected it in the list of volumes, found it not done; look into the BMC's log",
 			strings.Join(open, ", to "), r.patience)

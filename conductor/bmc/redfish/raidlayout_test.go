@@ -19,7 +19,7 @@ func shelf() raidController {
 		}
 		c.drives = append(c.drives, d)
 	}
-	c.present = []volume{{"/v/1", "old", "RAID1", 50 << 30, []string{"/d/8", "/d/9"}}}
+	c.present = []volume{{"/v/1", "1", "old", "RAID1", 50 << 30, []string{"/d/8", "/d/9"}}}
 	return c
 }
 

@@ -111,6 +111,7 @@ type run struct {
 	memory   memory
 	now      time.Time
 	patience time.Duration
+	progress int // for the report, where it can be measured
 }
 
 // pollAfter is the pause between two looks at a BMC.
@@ -124,7 +125,7 @@ func (r *run) overdue() bool { return r.now.Sub(r.memory.Since) > r.patience }
 
 func (r *run) report(p node.StepReport) (node.StepReport, error) {
 	text, err := json.Marshal(r.memory)
-	p.Task = string(text)
+	p.Task, p.Progress = string(text), r.progress
 	return p, err
 }
 

@@ -63,6 +63,14 @@ func (t bmcTask) String() string {
 	return fmt.Sprintf("%s, %.0f %%", t.TaskState, *t.PercentComplete)
 }
 
+// percent is how much of it is done; 0 where the BMC does not tell.
+func (t bmcTask) percent() int {
+	if t.PercentComplete == nil {
+		return 0
+	}
+	return int(min(max(*t.PercentComplete, 0), 100))
+}
+
 // failure is why a task went wrong, in the BMC's words.
 func (t bmcTask) failure() error {
 	var all []string

@@ -69,6 +69,9 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 	if n.Inspected != nil {
 		c.inspected(saved.UUID, *n.Inspected)
 	}
+	if n.Hurry {
+		c.hurry(saved.UUID)
+	}
 	for _, e := range n.Effects {
 		if err := c.owe(e); err != nil {
 			return saved, err

@@ -48,6 +48,17 @@ func (c *change) owe(e node.Effect) error {
 	return nil
 }
 
+// hurry makes the effect of a node fall due, unless somebody holds it.
+func (c *change) hurry(nodeUUID string) {
+	e := c.s.owed[nodeUUID]
+	if e == nil || e.Owner != "" {
+		return
+	}
+	was := e.RunAt
+	e.RunAt = time.Time{}
+	c.did(func() { e.RunAt = was })
+}
+
 // Owed returns the effect a node owes.
 func (s *Store) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) {
 	if err := s.lock(ctx); err != nil {

@@ -103,6 +103,32 @@ func testLease(t *testing.T, s store.Store) {
 	equal(t, []string{"a"}, names(claim(t, s, "me", at(70), 1)))
 }
 
+// testHurry brings forward what nobody is at, of the node that is saved.
+func testHurry(t *testing.T, s store.Store) {
+	n := insert(t, s, sample(1), effect(1, "x", at(500)))
+	insert(t, s, sample(2), effect(2, "y", at(500)))
+	stale := n
+	stale.Revision--
+	_, err := s.Commit(t.Context(), node.Change{Save: &stale, Hurry: true})
+	wants(t, err, node.ErrStale)
+	equal(t, 0, len(claim(t, s, "me", at(0), 9)))
+
+	n, err = s.Commit(t.Context(), node.Change{Save: &n, Hurry: true})
+	check(t, err)
+	got := claim(t, s, "me", at(0), 9)
+	equal(t, []string{"x"}, names(got))
+
+	n, err = s.Commit(t.Context(), node.Change{Save: &n, Hurry: true}) // somebody is at it
+	check(t, err)
+	check(t, s.Renew(t.Context(), got[0], at(100)))
+	n, err = s.Commit(t.Context(), node.Change{Finish: &got[0], Save: &n, Hurry: true, Effects: []node.Effect{effect(1, "z", at(500))}})
+	check(t, err)
+	equal(t, 0, len(claim(t, s, "me", at(0), 9))) // what is new keeps its time
+	_, err = s.Commit(t.Context(), node.Change{Save: &n, Hurry: true})
+	check(t, err)
+	equal(t, []string{"z"}, names(claim(t, s, "me", at(0), 9)))
+}
+
 func testOneEffect(t *testing.T, s store.Store) {
 	n := insert(t, s, sample(1), effect(1, "x", at(0)))
 	_, err := s.Commit(t.Context(), node.Change{Effects: []node.Effect{effect(1, "y", at(0))}})

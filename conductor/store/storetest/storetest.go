@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"claim in order, once", testClaim},
 		{"the fence", testFence},
 		{"renew, release, take over", testLease},
+		{"hurry", testHurry},
 		{"one effect per node", testOneEffect},
 		{"when the next effect is due", testNextDue},
 		{"deadlines", testDeadlines},

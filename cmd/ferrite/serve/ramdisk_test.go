@@ -1,0 +1,110 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// ramdisk is a machine whose ramdisk is always up when its node waits for it:
+// it looks itself up and calls, through whatever conductor lives, and does at
+// once what it is told.
+type ramdisk struct {
+	api      *atomic.Pointer[string]
+	server   *httptest.Server
+	pem      string
+	token    string
+	mu       sync.Mutex
+	commands []agentapi.Result
+}
+
+// bootRamdisk puts the ramdisk of nodeUUID beside a conductor; end takes it away.
+func bootRamdisk(t *testing.T, api *atomic.Pointer[string]) (end func()) {
+	r := &ramdisk{api: api}
+	r.server = httptest.NewTLSServer(http.HandlerFunc(r.command))
+	r.pem = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.server.Certificate().Raw}))
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			if r.wanted(ctx) && !r.beat(ctx) {
+				r.lookup(ctx)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	return func() {
+		stop()
+		<-done
+		r.server.Close()
+	}
+}
+
+// call asks the conductor; a conductor that is dead answers nothing.
+func (r *ramdisk) call(ctx context.Context, method, path string, body, answer any) bool {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return false
+	}
+	q, err := http.NewRequestWithContext(ctx, method, *r.api.Load()+path, bytes.NewReader(raw))
+	if err != nil {
+		return false
+	}
+	q.Header.Set("X-OpenStack-Ironic-API-Version", "1.80")
+	q.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	return res.StatusCode/100 == 2 && (answer == nil || json.NewDecoder(res.Body).Decode(answer) == nil)
+}
+
+// wanted is what the machine would see of its own: that it was switched on. Fake
+// hardware has no machine, so that the state of the node has to say it.
+func (r *ramdisk) wanted(ctx context.Context) bool {
+	var n struct {
+		State string `json:"provision_state"`
+	}
+	return r.call(ctx, http.MethodGet, "/v1/nodes/"+nodeUUID, nil, &n) && n.State == "clean wait"
+}
+
+func (r *ramdisk) lookup(ctx context.Context) {
+	var reply agentapi.LookupReply
+	if r.call(ctx, http.MethodGet, agentapi.LookupPath+"?node_uuid="+nodeUUID, nil, &reply) {
+		r.token = reply.Config.AgentToken
+	}
+}
+
+func (r *ramdisk) beat(ctx context.Context) bool {
+	return r.token != "" && r.call(ctx, http.MethodPost, agentapi.HeartbeatPath+nodeUUID, agentapi.Heartbeat{
+		CallbackURL: r.server.URL, AgentToken: r.token, AgentVersion: "10.0.0", AgentVerifyCA: r.pem,
+	}, nil)
+}
+
+// command answers /v1/commands/.
+func (r *ramdisk) command(w http.ResponseWriter, q *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var answer any = agentapi.Results{Commands: r.commands}
+	if q.Method == http.MethodPost {
+		var c agentapi.Command
+		_ = json.NewDecoder(q.Body).Decode(&c)
+		_, name, _ := c.Split()
+		res := agentapi.Result{ID: fmt.Sprint(len(r.commands)), Name: name, Status: agentapi.Succeeded, Result: json.RawMessage(`{"clean_steps":{},"hardware_manager_version":{}}`)}
+		r.commands = append(r.commands, res)
+		answer = res
+	}
+	_ = json.NewEncoder(w).Encode(answer)
+}
