@@ -54,6 +54,8 @@ func (d *decision) handle(e Event) error {
 		return d.request(e)
 	case PowerRequest:
 		return d.requestPower(e)
+	case chore:
+		return d.requestChore(e)
 	case Outcome:
 		d.outcome(e)
 	case AgentCalled:

@@ -35,7 +35,7 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 	settings.Host = "conductor-1"
 	log := slog.New(slog.NewTextHandler(c.Log, nil))
 	c.Engine = engine.New(engine.Config{
-		Store: store, BMCs: map[string]engine.BMC{"fake-hardware": c.BMC, "ipmi": c.BMC, "redfish": c.BMC},
+		Store: store, BMCs: map[string]engine.BMC{"fake-hardware": fakeMachine{c.BMC}, "ipmi": realMachine{c.BMC}, "redfish": realMachine{c.BMC}},
 		Agents: noAgents{}, Drives: drives{}, Settings: settings, Log: log,
 	})
 	if err := c.Engine.Recover(t.Context()); err != nil {
