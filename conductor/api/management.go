@@ -82,7 +82,7 @@ func (a *API) supportedBootDevices(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, map[string][]string{"supported_boot_devices": slices.Concat([]string{}, devices)})
+	return c.marshal(http.StatusOK, map[string][]string{"supported_boot_devices": append([]string{}, devices...)})
 }
 
 func (a *API) injectNMI(c *call) error {

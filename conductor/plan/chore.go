@@ -136,7 +136,7 @@ func settled(n node.Node) error {
 func (r BootModeRequest) done(d *decision)   { d.n.BootMode = r.Mode }
 func (r SecureBootRequest) done(d *decision) { on := r.On; d.n.SecureBoot = &on }
 func (r ConsoleRequest) done(d *decision)    { d.n.ConsoleEnabled = r.On }
-func (VendorRequest) done(*decision)           {}
+func (VendorRequest) done(*decision)         {}
 
 func (r BootModeRequest) failure() string {
 	return fmt.Sprintf("Failed to change boot mode to '%s'", r.Mode)

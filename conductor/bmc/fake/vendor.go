@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -28,6 +29,9 @@ func (d *Driver) VendorMethods() []node.VendorMethod {
 
 // CheckVendor wants the argument bar.
 func (d *Driver) CheckVendor(_ context.Context, _ node.Node, method string, args map[string]any) error {
+	if !slices.ContainsFunc(d.VendorMethods(), func(m node.VendorMethod) bool { return m.Name == method }) {
+		return node.Refuse(node.Invalid, "No handler for method %s", method)
+	}
 	switch args["bar"] {
 	case nil, "", false, 0.0:
 		return node.Refuse(node.Invalid, "Parameter 'bar' not passed to method '%s'.", method)
