@@ -73,10 +73,11 @@ func (fakeMachine) CallVendor(_ context.Context, _ node.Node, _ string, args map
 
 // InjectNMI needs a machine that is on.
 func (m realMachine) InjectNMI(ctx context.Context, n node.Node) error {
-	if p, err := m.PowerState(ctx, n); err != nil || p == node.PowerOff {
-		return node.Refuse(node.Conflict, "node %s is powered off", n.UUID)
+	p, err := m.PowerState(ctx, n)
+	if err == nil && p == node.PowerOff {
+		err = node.Refuse(node.Conflict, "node %s is powered off", n.UUID)
 	}
-	return nil
+	return err
 }
 
 // SecureBoot is not known.
