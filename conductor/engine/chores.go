@@ -100,7 +100,7 @@ func (j *job) change(ctx context.Context, set func(context.Context) error, is fu
 		}
 		return nil, node.Refuse(node.Conflict, "the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into the BMC's log", firmwareTime)
 	}
-	if j.n.PowerState == node.PowerOff {
+	if j.n.PowerState == node.PowerOff && !j.n.DisablePowerOff {
 		err = j.within(ctx, func(ctx context.Context) error { return j.bmc.SetPower(ctx, j.n, node.PowerOff) })
 	}
 	return plan.ChoreDone{Restarted: true}, err

@@ -82,5 +82,8 @@ func (e *Engine) Validate(ctx context.Context, ref string) (map[string]error, er
 	configured := bmc.Validate(n)
 	out["power"], out["management"] = configured, configured
 	out["deploy"] = plan.CheckInstance(n)
+	if consoles, ok := bmc.(Consoles); ok {
+		out["console"] = consoles.ValidateConsole(n)
+	}
 	return out, nil
 }
