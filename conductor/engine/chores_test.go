@@ -163,6 +163,28 @@ func TestChangeOfFirmware(t *testing.T) {
 	}
 }
 
+// What people change in the firmware's setup is found within the hour, where
+// the BMC knows of it, and a node that is reserved is left alone.
+func TestFirmwareIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAble(t)
+		a.start()
+		defer a.close()
+		n := a.managed()
+		time.Sleep(3 * time.Hour)
+		a.wrote(0, "while nothing has changed")
+		a.setAble(func() { a.mode, a.secure = "bios", true })
+		time.Sleep(firmwareHour)
+		if n = a.node(n.UUID); n.BootMode != "bios" || n.SecureBoot == nil || !*n.SecureBoot {
+			t.Errorf("boot mode %q, secure boot %v", n.BootMode, n.SecureBoot)
+		}
+		a.wrote(1, "when it had changed")
+	})
+}
+
+// firmwareHour is when the next look at the firmware is over.
+const firmwareHour = time.Hour + 5*time.Minute
+
 // What a driver lacks is answered for in Ironic's words: at once where Ironic
 // looks first, in last_error where it looks later.
 func TestDriverWithoutExtensions(t *testing.T) {

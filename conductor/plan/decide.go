@@ -64,6 +64,8 @@ func (d *decision) handle(e Event) error {
 		return d.dataReceived(e)
 	case PowerRead:
 		d.powerRead(e)
+	case FirmwareRead:
+		d.firmwareRead(e)
 	case Expired:
 		d.expired()
 	case Restarted:

@@ -95,6 +95,13 @@ func (s *scene) do(w []string) {
 		s.parse(rest, &s.f.Offers)
 	case "power":
 		s.decide(PowerRequest{Target: node.PowerState(rest)})
+	case "firmware": // a boot mode, and whether secure boot is on
+		mode, secure, said := strings.Cut(rest, " ")
+		e := FirmwareRead{Revision: s.n.Revision, BootMode: mode}
+		if on := secure == "on"; said {
+			e.SecureBoot = &on
+		}
+		s.decide(e)
 	case "boot": // mode
 		s.decide(BootModeRequest{Mode: rest})
 	case "secure": // on or off
