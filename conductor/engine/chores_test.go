@@ -143,7 +143,7 @@ func TestChangeOfFirmware(t *testing.T) {
 					defer a.close()
 					n := a.create("redfish")
 					a.push(n.UUID, tc.from)
-					n = a.world.ask(n.UUID, node.Manage, node.Manageable)
+					n = a.ask(n.UUID, node.Manage, node.Manageable)
 					if n.BootMode != "uefi" || n.SecureBoot == nil || *n.SecureBoot {
 						t.Fatalf("verified, the boot mode is %q and secure boot %v", n.BootMode, n.SecureBoot)
 					}
