@@ -106,6 +106,18 @@ func (a args) truth(name string) (bool, error) {
 	return asBool(name, a[name])
 }
 
+// needTruth is a boolean argument that must be there.
+func (a args) needTruth(name string) (bool, error) {
+	v, ok := a[name]
+	if !ok {
+		return false, badRequest("Missing mandatory parameter: %s", name)
+	}
+	if v == nil {
+		return false, badRequest("Invalid %s None: it is one of True, False", name)
+	}
+	return asBool(name, v)
+}
+
 // whole is an optional integer argument.
 func (a args) whole(name string) (n int, present bool, err error) {
 	switch v := a[name].(type) {

@@ -47,6 +47,18 @@ type Verbs interface {
 	BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error)
 	SetBootDevice(ctx context.Context, ref, device string, persistent bool) error
 	SupportedBootDevices(ctx context.Context, ref string) ([]string, error)
+	InjectNMI(ctx context.Context, ref string) error
+	// ChangeBootMode, ChangeSecureBoot and SetConsole are taken, and done later.
+	ChangeBootMode(ctx context.Context, ref, mode string) error
+	ChangeSecureBoot(ctx context.Context, ref string, on bool) error
+	SetConsole(ctx context.Context, ref string, on bool) error
+	Console(ctx context.Context, ref string) (on bool, info map[string]any, err error)
+	Indicators(ctx context.Context, ref string) ([]node.Indicator, error)
+	IndicatorState(ctx context.Context, ref, component, name string) (string, error)
+	SetIndicatorState(ctx context.Context, ref, component, name, state string) error
+	VendorMethods(ctx context.Context, ref string) ([]node.VendorMethod, error)
+	// CallVendor has no result when the method is async.
+	CallVendor(ctx context.Context, ref, httpMethod, method string, args map[string]any) (result any, async bool, err error)
 	// Validate says by interface kind what is missing; nil is valid.
 	Validate(ctx context.Context, ref string) (map[string]error, error)
 }

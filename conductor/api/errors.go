@@ -42,6 +42,8 @@ func statusOf(k node.Kind) int {
 		return http.StatusServiceUnavailable
 	case node.Invalid, node.InvalidState:
 		return http.StatusBadRequest
+	case node.BMCFailed:
+		return http.StatusInternalServerError // Ironic's; 502 would speak of a proxy to its clients
 	}
 	return http.StatusInternalServerError
 }

@@ -75,6 +75,7 @@ func FuzzProvision(f *testing.F) {
 	for _, seed := range []string{
 		`{"target":"manage"}`, `{"target":"active","configdrive":{"meta_data":{}}}`, `{"target":"clean","clean_steps":[{"interface":"deploy","step":"x","args":{}}]}`,
 		`{"target":"active","deploy_steps":[{"interface":"deploy","step":"x","priority":1e99}]}`, `{"target":null}`, `{"target":["manage"]}`, `{"target":"rescue","rescue_password":1}`,
+		`{"target":"uefi"}`, `{"target":true}`, `{"enabled":true}`, `{"state":"on"}`, `{"bar":"meow"}`, `{"bar":[{}],"method":1}`,
 		`{"target":"service","service_steps":[null]}`, `{"target":"provide","runbook":"r"}`, `{"target":"clean","disable_ramdisk":"x"}`, `[]`,
 	} {
 		f.Add(seed, 115)
@@ -83,7 +84,11 @@ func FuzzProvision(f *testing.F) {
 		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/states/provision", body)
 		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/states/power", body)
 		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/maintenance", body)
-		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/management/boot_device", body)
+		for _, path := range []string{"/management/boot_device", "/management/inject_nmi", "/management/indicators/led@system", "/states/boot_mode", "/states/secure_boot", "/states/console"} {
+			z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+path, body)
+		}
+		z.send(t, minor, "POST", "/v1/nodes/"+fuzzNode+"/vendor_passthru/third_method_sync", body)
+		z.send(t, minor, "POST", "/v1/drivers/redfish/vendor_passthru", body)
 	})
 }
 
@@ -142,6 +147,7 @@ func FuzzQuery(f *testing.F) {
 		"/v1/nodes?limit=1&marker=x", "/v1/nodes?fields=a,b,,links", "/v1/nodes?sort_key=extra&sort_dir=up", "/v1/nodes?provision_state=&shard=,,&sharded=1",
 		"/v1/nodes?detail=True&fields=uuid", "/v1/ports?sort_key=address&sort_dir=desc&limit=1", "/v1/ports?address=x&node=n1", "/v1/nodes/n1?fields=%00",
 		"/v1/nodes/n1/history?limit=1&marker=11111111-1111-4111-8111-111111111111", "/v1/drivers?type=x&detail=1", "/v1/conductors?fields=x", "/nodes/n1/",
+		"/v1/nodes/n1/management/indicators/@", "/v1/nodes/n1/vendor_passthru?method=&method=x", "/v1/drivers/redfish/vendor_passthru/methods",
 		"/v1/deploy_templates?sort_key=name&fields=x", "/v1/runbooks/a%2Fb?fields=name", "/v1/runbooks?detail=maybe&limit=-1",
 		"/v1/allocations?node=n1&state=%00&owner=", "/v1/nodes/n1/allocation?fields=uuid,x",
 		"/v1/lookup?addresses=52:54:00:00:00:01,x&node_uuid=", "/ferrite/v1/nodes/n1/status", "/ferrite/v1/leases/x", "/v1/nodes/validate?node=..", "//v1//nodes", "/v1/nodes/%2e%2e/x", "/v1/nodes/a%2Fb",

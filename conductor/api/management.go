@@ -16,6 +16,7 @@ func (a *API) managementRoutes() []route {
 		{method: http.MethodGet, path: "/v1/nodes/:node/management/boot_device", doc: "what the machine will boot from", handle: a.showBootDevice},
 		{method: http.MethodPut, path: "/v1/nodes/:node/management/boot_device", doc: "say what to boot from", handle: a.setBootDevice},
 		{method: http.MethodGet, path: "/v1/nodes/:node/management/boot_device/supported", doc: "what can be booted from", handle: a.supportedBootDevices},
+		{method: http.MethodPut, path: "/v1/nodes/:node/management/inject_nmi", since: 29, doc: "interrupt the machine, so that its system writes a dump", handle: a.injectNMI},
 		{method: http.MethodGet, path: "/v1/nodes/:node/validate", doc: "what is missing, by interface", handle: a.validate},
 		{method: http.MethodGet, path: "/v1/nodes/validate", doc: "the same, the node in the query", handle: a.validateQuery},
 	}
@@ -30,7 +31,11 @@ func (a *API) showBootDevice(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, map[string]any{"boot_device": nullable(device), "persistent": persistent})
+	answer := map[string]any{"boot_device": nullable(device), "persistent": persistent}
+	if device == "" {
+		answer["persistent"] = nil // nothing is known to last
+	}
+	return c.marshal(http.StatusOK, answer)
 }
 
 // bootDevices are the names Ironic has for what a machine can boot from.
@@ -77,7 +82,18 @@ func (a *API) supportedBootDevices(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, map[string][]string{"supported_boot_devices": slices.Concat([]string{}, devices)})
+	return c.marshal(http.StatusOK, map[string][]string{"supported_boot_devices": append([]string{}, devices...)})
+}
+
+func (a *API) injectNMI(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	if _, err := c.args(nodeapi.BodyLimit); err != nil {
+		return err
+	}
+	return c.done(a.conductor.InjectNMI(c.Request().Context(), n.UUID))
 }
 
 func (a *API) validate(c *call) error { return a.answerValidation(c) }

@@ -23,24 +23,28 @@ type job struct {
 // jobs says, by effect, how it is carried out. What each returns goes to
 // plan's settler of the same name, as JSON.
 var jobs = map[string]func(*job, context.Context) (any, error){
-	"power.validate":             (*job).validatePower,
-	"management.validate":        (*job).validateManagement,
-	"power.power_on":             (*job).power,
-	"power.power_off":            (*job).power,
-	"power.reboot":               (*job).power,
-	"power.request":              (*job).power,
-	"management.set_boot_device": (*job).setBootDevice,
-	"management.set_boot_mode":   (*job).setBootMode,
-	"inspect.read_system":        (*job).readSystem,
-	"agent.get_steps":            (*job).getSteps,
-	"agent.execute_step":         (*job).executeStep,
-	"agent.install_bootloader":   (*job).installBootloader,
-	"agent.sync":                 (*job).sync,
-	"agent.power_off":            (*job).agentPowerOff,
-	"agent.finalize_rescue":      (*job).finalizeRescue,
-	"driver.execute_step":        (*job).driverStep,
-	"children.execute_step":      (*job).childrenStep,
-	"agent.poll":                 (*job).poll,
+	"power.validate":                (*job).validatePower,
+	"management.validate":           (*job).validateManagement,
+	"power.power_on":                (*job).power,
+	"power.power_off":               (*job).power,
+	"power.reboot":                  (*job).power,
+	"power.request":                 (*job).power,
+	"management.set_boot_device":    (*job).setBootDevice,
+	"management.set_boot_mode":      (*job).setBootMode,
+	"inspect.read_system":           (*job).readSystem,
+	"agent.get_steps":               (*job).getSteps,
+	"agent.execute_step":            (*job).executeStep,
+	"agent.install_bootloader":      (*job).installBootloader,
+	"agent.sync":                    (*job).sync,
+	"agent.power_off":               (*job).agentPowerOff,
+	"agent.finalize_rescue":         (*job).finalizeRescue,
+	"management.change_boot_mode":   (*job).changeBootMode,
+	"management.change_secure_boot": (*job).changeSecureBoot,
+	"console.change":                (*job).changeConsole,
+	"vendor.call":                   (*job).callVendor,
+	"driver.execute_step":           (*job).driverStep,
+	"children.execute_step":         (*job).childrenStep,
+	"agent.poll":                    (*job).poll,
 }
 
 // perform carries out one effect.
@@ -108,7 +112,21 @@ func (j *job) validateManagement(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	mode, err := j.bmc.BootMode(ctx, j.n)
-	return plan.Validated{BootMode: mode}, err
+	return plan.Validated{BootMode: mode, SecureBoot: j.secureBoot(ctx)}, err
+}
+
+// secureBoot reads whether secure boot is on; nil when that is not known. It is
+// told to people and nothing rests on it: a BMC that cannot say fails nothing.
+func (j *job) secureBoot(ctx context.Context) *bool {
+	bmc, ok := j.bmc.(SecureBooter)
+	if !ok {
+		return nil
+	}
+	on, err := bmc.SecureBoot(ctx, j.n)
+	if err != nil {
+		j.Log.Info("the BMC does not say whether secure boot is on", "node", j.n.UUID, "err", err)
+	}
+	return on
 }
 
 func (j *job) setBootDevice(ctx context.Context) (any, error) {

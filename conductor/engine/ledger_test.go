@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
@@ -123,7 +124,7 @@ func (l *ledger) owed(n node.Node) *node.Effect {
 	}
 	l.debts[e.ID] = &debt{effect: *e, since: l.disturbing}
 	if e.Generation == 0 {
-		return e // a power request: it belongs to no run
+		return e // a power request or a chore: it belongs to no run
 	}
 	r := run{n.UUID, e.Generation}
 	l.runs[r]++
@@ -148,7 +149,7 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 			wrong = "rests, with a run or a deadline"
 		case e != nil && e.Name == "driver.execute_step" && n.ProvisionState.Class() == node.Failed:
 			// The driver was being asked when its run was aborted; the answer is dropped.
-		case e != nil && e.Name != "power.request":
+		case e != nil && !plan.Wanted(node.Node{}, *e): // neither a power request nor a chore
 			wrong = "rests, with an effect in flight"
 		}
 	case node.Working:

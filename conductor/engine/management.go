@@ -28,7 +28,8 @@ func (e *Engine) BootDevice(ctx context.Context, ref string) (device string, per
 	}
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
-	return bmc.BootDevice(ctx, n)
+	device, persistent, err = bmc.BootDevice(ctx, n)
+	return device, persistent, told(err)
 }
 
 // SetBootDevice tells the BMC what to boot from: once, or persistently.
@@ -43,7 +44,7 @@ func (e *Engine) SetBootDevice(ctx context.Context, ref, device string, persiste
 	}
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
-	return bmc.SetBootDevice(ctx, n, device, persistent)
+	return told(bmc.SetBootDevice(ctx, n, device, persistent))
 }
 
 // SupportedBootDevices lists what SetBootDevice takes for this node.
@@ -53,6 +54,18 @@ func (e *Engine) SupportedBootDevices(ctx context.Context, ref string) ([]string
 		return nil, err
 	}
 	return bmc.SupportedBootDevices(n), nil
+}
+
+// InjectNMI sends the machine a non-maskable interrupt, which makes most
+// operating systems write a dump.
+func (e *Engine) InjectNMI(ctx context.Context, ref string) error {
+	n, bmc, err := findFree[Interrupter](ctx, e, ref, "management", "inject_nmi")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	return told(bmc.InjectNMI(ctx, n))
 }
 
 // Validate says, by interface kind, what is missing for it to work; nil is
@@ -69,5 +82,8 @@ func (e *Engine) Validate(ctx context.Context, ref string) (map[string]error, er
 	configured := bmc.Validate(n)
 	out["power"], out["management"] = configured, configured
 	out["deploy"] = plan.CheckInstance(n)
+	if consoles, ok := bmc.(Consoles); ok {
+		out["console"] = consoles.ValidateConsole(n)
+	}
 	return out, nil
 }

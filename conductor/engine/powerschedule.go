@@ -39,6 +39,8 @@ type turn struct {
 	lost  bool       // in maintenance because its BMC does not answer
 	read  time.Time  // the last reading that was answered, whoever asked
 	tally plan.PowerTally
+
+	firmware time.Time // when it was asked last how the machine starts
 }
 
 func newSchedule(workers int) *schedule {
@@ -236,6 +238,19 @@ func (s *schedule) lastRead(uuid string) time.Time {
 		return t.read
 	}
 	return time.Time{}
+}
+
+// firmwareDue reports whether a node's BMC is to be asked how its firmware
+// starts the machine, and takes it that it is.
+func (s *schedule) firmwareDue(uuid string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.turns[uuid]
+	if !ok || now.Sub(t.firmware).Abs() < firmwareEvery {
+		return false
+	}
+	t.firmware = now
+	return true
 }
 
 func (s *schedule) forget(uuid string) {

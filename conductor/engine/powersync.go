@@ -161,6 +161,9 @@ func (e *Engine) readTurn(ctx context.Context, n node.Node) {
 		e.Log.Warn("power state not read; it stays as recorded", "node", n.UUID, "power", n.PowerState, "err", err)
 	}
 	if !plan.PowerNews(n, read, e.Settings) {
+		if err == nil {
+			e.readFirmware(ctx, bmc, n)
+		}
 		return
 	}
 	after, err := e.act(ctx, n.UUID, read)

@@ -27,6 +27,7 @@ const (
 	Locked                   // 409: an operation is under way
 	Forbidden                // 403: protected
 	Busy                     // 503: no worker
+	BMCFailed                // 500: the BMC did not do it, or did not answer
 )
 
 // Refusal is a request that was refused before anything was changed.

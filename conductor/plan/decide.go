@@ -58,6 +58,8 @@ func (d *decision) handle(e Event) error {
 		return d.request(e)
 	case PowerRequest:
 		return d.requestPower(e)
+	case chore:
+		return d.requestChore(e)
 	case Outcome:
 		d.outcome(e)
 	case AgentCalled:
@@ -66,6 +68,8 @@ func (d *decision) handle(e Event) error {
 		return d.dataReceived(e)
 	case PowerRead:
 		d.powerRead(e)
+	case FirmwareRead:
+		d.firmwareRead(e)
 	case Expired:
 		d.expired()
 	case Restarted:

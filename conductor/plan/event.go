@@ -8,8 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Event is something that happened to a node. There are nine kinds; PowerRead
-// is in powersync.go, ChildStep in child.go.
+// Event is something that happened to a node. There are ten kinds and the
+// chores; PowerRead is in powersync.go, FirmwareRead in firmwareread.go, ChildStep
+// in child.go, chores in chore.go.
 type Event interface{ event() }
 
 // Request is an operator's verb with its arguments.

@@ -199,7 +199,7 @@ func (x *explorer) check(w world) {
 		if r != nil || !n.Deadline.IsZero() {
 			x.complain(w, "rests, with a run or a deadline")
 		}
-		if n.ProvisionState.Class() == node.Stable && w.owed != nil && w.owed.Name != powerEffect && r == nil && w.owed.Name != driverEffect {
+		if n.ProvisionState.Class() == node.Stable && w.owed != nil && !aside(w.owed.Name) && r == nil && w.owed.Name != driverEffect {
 			x.complain(w, "rests, and an effect is in flight")
 		}
 		if n.ProvisionState.Class() == node.Failed && n.LastError == "" && !fresh && w.owed == nil {

@@ -15,6 +15,10 @@ func (d *decision) outcome(o Outcome) {
 		d.powerRequested(o)
 		return
 	}
+	if aside(o.Effect.Name) {
+		d.choreEnded(o)
+		return
+	}
 	if !Wanted(d.n, o.Effect) {
 		return
 	}
@@ -36,7 +40,7 @@ func (d *decision) outcome(o Outcome) {
 // run has been aborted, or has run out of time, is better not begun: the
 // machine may be wanted for something else by now.
 func Wanted(n node.Node, ef node.Effect) bool {
-	return ef.Name == powerEffect || n.Run != nil && n.Run.Generation == ef.Generation
+	return aside(ef.Name) || n.Run != nil && n.Run.Generation == ef.Generation
 }
 
 // settlers say, by effect, what a success means for the node. Each goes on
@@ -70,6 +74,7 @@ func goOn(d *decision, _ json.RawMessage) error {
 type Validated struct {
 	PowerState node.PowerState `json:"power_state,omitempty"`
 	BootMode   string          `json:"boot_mode,omitempty"`
+	SecureBoot *bool           `json:"secure_boot,omitempty"`
 }
 
 func validated(d *decision, result json.RawMessage) error {
@@ -82,6 +87,9 @@ func validated(d *decision, result json.RawMessage) error {
 	}
 	if v.BootMode != "" {
 		d.n.BootMode = v.BootMode
+	}
+	if v.SecureBoot != nil {
+		d.n.SecureBoot = v.SecureBoot
 	}
 	d.next()
 	return nil

@@ -96,6 +96,24 @@ func (s *scene) do(w []string) {
 		s.parse(rest, &s.f.Offers)
 	case "power":
 		s.decide(PowerRequest{Target: node.PowerState(rest)})
+	case "firmware": // a boot mode, and whether secure boot is on
+		mode, secure, said := strings.Cut(rest, " ")
+		e := FirmwareRead{Revision: s.n.Revision, BootMode: mode}
+		if on := secure == "on"; said {
+			e.SecureBoot = &on
+		}
+		s.decide(e)
+	case "boot": // mode
+		s.decide(BootModeRequest{Mode: rest})
+	case "secure": // on or off
+		s.decide(SecureBootRequest{On: rest == "on"})
+	case "console":
+		s.decide(ConsoleRequest{On: rest == "on"})
+	case "vendor": // method and arguments
+		method, body, _ := strings.Cut(rest, " ")
+		r := VendorRequest{Method: method}
+		s.parse(body, &r.Args)
+		s.decide(r)
 	case "ok", "fails":
 		if s.owed == nil {
 			s.t.Fatalf("nothing is owed, after:\n%s", strings.Join(s.lines[max(0, len(s.lines)-8):], "\n"))
@@ -136,6 +154,13 @@ func (s *scene) do(w []string) {
 		slices.Sort(s.lines[len(s.lines)-2:])
 	case "progress": // of the agent's step, which memory alone takes note of
 		s.f.Progressed, s.f.Progress = s.now, rest
+	case "chores": // what the requests that belong to no run change
+		secure := "unknown"
+		if s.n.SecureBoot != nil {
+			secure = fmt.Sprint(*s.n.SecureBoot)
+		}
+		s.say("boot mode %q, secure boot %s, console %v, agent %q", s.n.BootMode, secure, s.n.ConsoleEnabled, s.n.Agent.URL)
+		s.say("last error: %s", s.n.LastError)
 	case "beat": // a heartbeat that memory alone takes note of
 		s.f.AgentSeen = s.now
 	case "data":

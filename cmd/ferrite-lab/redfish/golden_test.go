@@ -51,6 +51,9 @@ func newFilledBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b.events.add("The system was reset: On")
+	if response, body := b.call(t, http.MethodPost, subscriptionsPath, `{"Destination": "https://h/", "Protocol": "Redfish", "HttpHeaders": [{"Authorization": "secret"}]}`); response.StatusCode != http.StatusCreated {
+		t.Fatalf("%s %s", response.Status, body)
+	}
 	if response, body := b.call(t, http.MethodPost, raidPath+"/Volumes", mirrorRequest); response.StatusCode != http.StatusAccepted {
 		t.Fatalf("%s %s", response.Status, body)
 	}

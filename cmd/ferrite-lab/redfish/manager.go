@@ -68,9 +68,11 @@ type chassis struct {
 	Manufacturer string
 	Model        string
 	SerialNumber string
+	UUID         string
 	PowerState   qemu.Power
 	Status       status
-	Links        chassisLinks
+	indicatorBody
+	Links chassisLinks
 }
 
 type chassisLinks struct {
@@ -85,7 +87,9 @@ func (s *Server) getChassis(*http.Request) (reply, error) {
 		Manufacturer: qemu.Manufacturer,
 		Model:        qemu.Model,
 		SerialNumber: s.machine.Spec().Serial,
+		UUID:         s.chassisUUID(),
 		PowerState:   s.machine.Power(), Status: enabled(),
-		Links: chassisLinks{links(systemPath), links(managerPath)},
+		indicatorBody: s.indicators.at(chassisPath),
+		Links:         chassisLinks{links(systemPath), links(managerPath)},
 	})
 }

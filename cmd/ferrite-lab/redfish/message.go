@@ -38,6 +38,7 @@ var (
 	noValidSession      = messageKind{"NoValidSession", http.StatusUnauthorized, critical, "The request has no session that is still valid.", "Open a session, or use basic authentication."}
 	unauthorized        = messageKind{"ResourceAtUriUnauthorized", http.StatusUnauthorized, critical, "Access to %1 was refused: %2", "Check the user name and the password."}
 	sessionLimit        = messageKind{"SessionLimitExceeded", http.StatusServiceUnavailable, critical, "All sessions this controller has are taken.", "Close sessions, or wait until they expire."}
+	subscriptionLimit   = messageKind{"EventSubscriptionLimitExceeded", http.StatusServiceUnavailable, critical, "The controller keeps no more subscriptions.", "Delete one first."}
 	malformedJSON       = messageKind{"MalformedJSON", http.StatusBadRequest, critical, "The body of the request is not JSON of the expected shape.", "Correct the body and send it again."}
 	propertyMissing     = messageKind{"PropertyMissing", http.StatusBadRequest, warning, "The property %1 is required and was not sent.", "Send the property."}
 	propertyUnknown     = messageKind{"PropertyUnknown", http.StatusBadRequest, warning, "The property %1 is not one of this resource's that can be written.", "Leave the property out."}
@@ -62,7 +63,7 @@ var (
 // messageKinds lists the registry, for a client that downloads it.
 func messageKinds() []messageKind {
 	return []messageKind{
-		resourceMissing, operationNotAllowed, noValidSession, unauthorized, sessionLimit, malformedJSON,
+		resourceMissing, operationNotAllowed, noValidSession, unauthorized, sessionLimit, subscriptionLimit, malformedJSON,
 		propertyMissing, propertyUnknown, valueNotInList, notWritable, valueType, valueOutOfRange, valueError, valueConflict,
 		parameterMissing, parameterNotInList,
 		powerRequired, preconditionFailed, resourceInUse, couldNotConnect, temporarilyAway, operationFailed, internalError, successKind,

@@ -32,6 +32,7 @@ type serviceRoot struct {
 	AccountService            link
 	Tasks                     link
 	UpdateService             link
+	EventService              link
 	Registries                link
 	Links                     rootLinks
 }
@@ -62,11 +63,17 @@ func (s *Server) getRoot(*http.Request) (reply, error) {
 		AccountService: link{accountsPath},
 		Tasks:          link{tasksPath},
 		UpdateService:  link{updatePath},
+		EventService:   link{eventsPath},
 		Registries:     link{registryPath},
 		Links:          rootLinks{Sessions: link{sessionsPath}},
 	}
 	root.ID = "RootService"
 	return ok(root)
+}
+
+// chassisUUID is the enclosure's own, not its machine's.
+func (s *Server) chassisUUID() string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("chassis "+s.machine.Spec().UUID)).String()
 }
 
 // controllerUUID is the controller's own, not its machine's.

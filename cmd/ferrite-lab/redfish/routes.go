@@ -58,6 +58,7 @@ func (s *Server) systemRoutes() []route {
 		{get, systemPath + "/Storage", closed, s.getStorages},
 		{get, systemPath + "/Storage/1", closed, s.getStorage},
 		{get, systemPath + "/Storage/1/Drives/{id}", closed, s.getDrive},
+		{patch, systemPath + "/Storage/1/Drives/{id}", closed, s.patchIndicator(s.getDrive)},
 		{get, systemPath + "/Storage/1/Volumes", closed, collection("Volume", "Volumes")},
 		{get, raidPath, closed, s.getRAID},
 		{get, raidPath + "/Drives/{id}", closed, s.getRAIDDrive},
@@ -98,6 +99,7 @@ func (s *Server) managerRoutes() []route {
 
 		{get, rootPath + "/Chassis", closed, collection("Chassis", "Chassis", chassisPath)},
 		{get, chassisPath, closed, s.getChassis},
+		{patch, chassisPath, closed, s.patchIndicator(s.getChassis)},
 	}
 }
 
@@ -125,6 +127,12 @@ func (s *Server) serviceRoutes() []route {
 		{get, inventoryPath, closed, collection("SoftwareInventory", "Firmware Inventory", inventoryPath+"/BIOS", inventoryPath+"/BMC")},
 		{get, inventoryPath + "/BIOS", closed, s.getFirmware(biosFirmware)},
 		{get, inventoryPath + "/BMC", closed, s.getFirmware(bmcFirmware)},
+
+		{get, eventsPath, closed, s.getEventService},
+		{get, subscriptionsPath, closed, s.getSubscriptions},
+		{post, subscriptionsPath, closed, s.createSubscription},
+		{get, subscriptionsPath + "/{id}", closed, s.getSubscription},
+		{del, subscriptionsPath + "/{id}", closed, s.deleteSubscription},
 
 		{get, registryPath, closed, collection("MessageRegistryFile", "Registries", registryPath+"/Base", registryPath+"/"+biosRegistryID)},
 		{get, registryPath + "/Base", closed, s.getRegistryFile},

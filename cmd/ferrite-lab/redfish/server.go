@@ -52,6 +52,9 @@ type Server struct {
 	firmware   *firmware
 	tasks      *tasks
 	events     *events
+	indicators *indicators
+
+	subscriptions *subscriptions
 
 	mu        sync.Mutex // guards the two below
 	lastReset time.Time  // of the controller itself
@@ -124,6 +127,8 @@ func (s *Server) equip() {
 	s.volumes = &volumes{raid: s.config.RAID}
 	s.firmware = &firmware{versions: map[component]string{bmcFirmware: "1.0.0"}, staged: map[component]string{}}
 	s.events = &events{now: s.config.Now}
+	s.indicators = newIndicators()
+	s.subscriptions = &subscriptions{}
 	s.tasks = &tasks{life: s.life, run: s.late.Go, now: s.config.Now, lasts: s.config.TaskTime, fails: strikes(TaskException)}
 	s.lastReset = s.config.Now()
 }

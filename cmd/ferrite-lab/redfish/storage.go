@@ -58,6 +58,7 @@ type drive struct {
 	MediaType      string
 	Protocol       string `json:",omitempty"`
 	Status         status
+	*indicatorBody // nil for a drive without a light
 }
 
 func (s *Server) getDrive(r *http.Request) (reply, error) {
@@ -67,11 +68,12 @@ func (s *Server) getDrive(r *http.Request) (reply, error) {
 		return reply{}, err
 	}
 	d := disks[i]
+	light := s.indicators.at(r.URL.Path)
 	return ok(drive{
 		common:       head(r.URL.Path, "Drive.v1_16_0.Drive", "Drive"),
 		Manufacturer: "QEMU", Model: driveModel(d), SerialNumber: d.Serial,
 		CapacityBytes: d.SizeMB << 20, BlockSizeBytes: d.LogicalSectorSize,
-		MediaType: "SSD", Protocol: protocols[d.Bus], Status: enabled(),
+		MediaType: "SSD", Protocol: protocols[d.Bus], Status: enabled(), indicatorBody: &light,
 	})
 }
 

@@ -9,14 +9,15 @@ import (
 // computerSystem is ComputerSystem.v1_20_0.
 type computerSystem struct {
 	common
-	SystemType         string
-	Manufacturer       string
-	Model              string
-	SerialNumber       string
-	UUID               string
-	BiosVersion        string
-	PowerState         qemu.Power
-	Status             status
+	SystemType   string
+	Manufacturer string
+	Model        string
+	SerialNumber string
+	UUID         string
+	BiosVersion  string
+	PowerState   qemu.Power
+	Status       status
+	indicatorBody
 	Boot               bootBody
 	ProcessorSummary   processorSummary
 	MemorySummary      memorySummary
@@ -123,6 +124,8 @@ func (s *Server) getSystem(*http.Request) (reply, error) {
 		BiosVersion:  s.firmwareVersion(biosFirmware),
 		PowerState:   power,
 		Status:       state,
+
+		indicatorBody: s.indicators.at(systemPath),
 		Boot: bootBody{
 			Enabled: boot.Enabled, EnabledOneOf: allowedEnabled(),
 			Mode: modeOf(boot.Firmware), ModeOneOf: allowedModes(),

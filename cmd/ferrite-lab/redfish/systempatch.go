@@ -10,6 +10,7 @@ import (
 // systemPatch is what of a system can be written.
 type systemPatch struct {
 	Boot *bootPatch
+	indicatorPatch
 }
 
 // bootPatch is the part of Boot a client sends; what it leaves out stays.
@@ -19,18 +20,29 @@ type bootPatch struct {
 	Target  *qemu.Target  `json:"BootSourceOverrideTarget"`
 }
 
-// patchSystem changes what the next start boots from.
+// patchSystem changes what the next start boots from, or the light.
 func (s *Server) patchSystem(r *http.Request) (reply, error) {
 	var p systemPatch
 	if err := decode(r, &p); err != nil {
 		return reply{}, err
 	}
-	if p.Boot == nil {
+	if p.Boot == nil && p.empty() {
 		return reply{}, problem(propertyMissing, "Boot").about("#/Boot")
 	}
-	boot, err := p.Boot.apply(s.machine.Boot())
-	if err != nil {
-		return reply{}, err
+	boot := s.machine.Boot()
+	if p.Boot != nil {
+		var err error
+		if boot, err = p.Boot.apply(boot); err != nil {
+			return reply{}, err
+		}
+	}
+	if !p.empty() {
+		if err := s.indicators.set(systemPath, p.indicatorPatch); err != nil {
+			return reply{}, err
+		}
+	}
+	if p.Boot == nil {
+		return noContent()
 	}
 	if err := s.machine.SetBoot(boot); err != nil {
 		return reply{}, err

@@ -30,12 +30,12 @@ type Conductor struct {
 // Start starts a conductor. mounts may be nil.
 func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler) *Conductor {
 	t.Helper()
-	c := &Conductor{BMC: &BMC{power: map[string]node.PowerState{}}, Log: &Log{}}
+	c := &Conductor{BMC: &BMC{power: map[string]node.PowerState{}, mode: map[string]string{}}, Log: &Log{}}
 	settings := plan.DefaultSettings()
 	settings.Host = "conductor-1"
 	log := slog.New(slog.NewTextHandler(c.Log, nil))
 	c.Engine = engine.New(engine.Config{
-		Store: store, BMCs: map[string]engine.BMC{"fake-hardware": c.BMC, "ipmi": c.BMC, "redfish": c.BMC},
+		Store: store, BMCs: map[string]engine.BMC{"fake-hardware": fakeMachine{c.BMC}, "ipmi": realMachine{c.BMC}, "redfish": realMachine{c.BMC}},
 		Agents: noAgents{}, Drives: drives{}, Settings: settings, Log: log,
 	})
 	if err := c.Engine.Recover(t.Context()); err != nil {

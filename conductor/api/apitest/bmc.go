@@ -15,6 +15,7 @@ type BMC struct {
 
 	mu    sync.Mutex
 	power map[string]node.PowerState
+	mode  map[string]string
 	fault error
 }
 
@@ -75,11 +76,23 @@ func (b *BMC) SetBootDevice(context.Context, node.Node, string, bool) error { re
 // SupportedBootDevices is the network.
 func (b *BMC) SupportedBootDevices(node.Node) []string { return []string{"pxe"} }
 
-// BootMode is UEFI.
-func (b *BMC) BootMode(context.Context, node.Node) (string, error) { return "uefi", nil }
+// BootMode is UEFI until it was set.
+func (b *BMC) BootMode(_ context.Context, n node.Node) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if mode := b.mode[n.UUID]; mode != "" {
+		return mode, nil
+	}
+	return "uefi", nil
+}
 
-// SetBootMode takes anything.
-func (b *BMC) SetBootMode(context.Context, node.Node, string) error { return nil }
+// SetBootMode is done at once.
+func (b *BMC) SetBootMode(_ context.Context, n node.Node, mode string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mode[n.UUID] = mode
+	return nil
+}
 
 // System is a small one.
 func (b *BMC) System(context.Context, node.Node) (node.System, error) {

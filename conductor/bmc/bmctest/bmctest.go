@@ -20,6 +20,8 @@ type Limits struct {
 	BootDevices []string // the only ones it takes, nil for all
 	NextBoot    bool     // it keeps no boot device for longer than the next boot
 	NoBootMode  bool     // it forgets a boot mode at once
+
+	NoInterrupt, NoIndicators bool // it has no NMI, no lights
 }
 
 // Run runs the suite. open gives a driver and a node whose machine is off and
@@ -40,6 +42,10 @@ func RunWithin(t *testing.T, l Limits, open func(t *testing.T) (bmc.Driver, node
 		{"boot device", l.testBootDevice, false},
 		{"boot mode", testBootMode, l.NoBootMode},
 		{"system", testSystem, l.NoBootMode},
+		{"secure boot", testSecureBoot, l.NoBootMode},
+		{"an interrupt", testNMI, l.NoInterrupt},
+		{"indicators", testIndicators, l.NoIndicators},
+		{"vendor methods", testVendor, false},
 		{"an ended context", testContext, false},
 		{"close", testClose, false},
 	} {

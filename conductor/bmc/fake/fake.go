@@ -47,6 +47,8 @@ type machine struct {
 	device     string
 	persistent bool
 	mode       string
+	secure     *bool  // secure boot
+	light      string // of the system, "" before it was set
 }
 
 // New makes a driver that follows a script.
@@ -101,7 +103,7 @@ func (d *Driver) call(ctx context.Context, name string, n node.Node, do func(m *
 	defer d.mu.Unlock()
 	m := d.machines[n.UUID]
 	if m == nil {
-		m = &machine{power: n.PowerState, device: "pxe", mode: n.BootMode}
+		m = &machine{power: n.PowerState, device: "pxe", mode: n.BootMode, secure: n.SecureBoot}
 		d.machines[n.UUID] = m
 	}
 	do(m)
@@ -167,6 +169,17 @@ func (d *Driver) SetBootMode(ctx context.Context, n node.Node, mode string) erro
 		return node.Refuse(node.Invalid, "fake-hardware cannot set the boot mode %q, only uefi and bios", mode)
 	}
 	return d.call(ctx, "SetBootMode", n, func(m *machine) { m.mode = mode })
+}
+
+// SecureBoot answers what was set or the node's record has.
+func (d *Driver) SecureBoot(ctx context.Context, n node.Node) (on *bool, err error) {
+	err = d.call(ctx, "SecureBoot", n, func(m *machine) { on = m.secure })
+	return on, err
+}
+
+// SetSecureBoot takes effect at once.
+func (d *Driver) SetSecureBoot(ctx context.Context, n node.Node, on bool) error {
+	return d.call(ctx, "SetSecureBoot", n, func(m *machine) { m.secure = &on })
 }
 
 // System answers nothing but the boot mode: there is no machine to describe.

@@ -24,6 +24,7 @@ type board struct {
 
 	mu       sync.Mutex
 	on       bool
+	identify byte // as the chassis status has it
 	flags    []byte
 	commands []string // by name, as they came
 	busy     int      // commands being answered
@@ -58,6 +59,7 @@ func newBoard(t testing.TB, options ...bmc.Option) *board {
 	for c, do := range map[types.Command]func(req []byte) ([]byte, types.CompletionCode){
 		types.CommandGetChassisStatus:     b.chassisStatus,
 		types.CommandChassisControl:       b.chassisControl,
+		types.CommandChassisIdentify:      b.chassisIdentify,
 		types.CommandGetSystemBootOptions: b.bootOptions,
 		types.CommandSetSystemBootOptions: b.setBootOptions,
 		types.CommandGetSystemGUID:        b.guid,
@@ -128,7 +130,7 @@ func (b *board) count(command types.Command) (n int) {
 }
 
 func (b *board) chassisStatus([]byte) ([]byte, types.CompletionCode) {
-	status := []byte{0, 0, 0}
+	status := []byte{0, 0, 1<<6 | b.identify<<4}
 	if b.on {
 		status[0] = 1
 	}
@@ -137,10 +139,22 @@ func (b *board) chassisStatus([]byte) ([]byte, types.CompletionCode) {
 
 // chassisControl takes the actions of IPMI v2.0, table 28-4.
 func (b *board) chassisControl(req []byte) ([]byte, types.CompletionCode) {
-	if len(req) != 1 || req[0] > 5 || req[0] == 4 {
+	if len(req) != 1 || req[0] > 5 {
 		return nil, types.CodeRequestDataFieldInvalid
 	}
-	b.on = req[0] == 1 || b.on && (req[0] == 2 || req[0] == 3)
+	b.on = req[0] == 1 || b.on && (req[0] >= 2 && req[0] <= 4)
+	return nil, types.CodeOK
+}
+
+// chassisIdentify takes the request of table 28-6.
+func (b *board) chassisIdentify(req []byte) ([]byte, types.CompletionCode) {
+	if len(req) != 2 {
+		return nil, types.CodeRequestDataLengthInvalid
+	}
+	b.identify = 0
+	if req[1]&1 != 0 {
+		b.identify = 2
+	}
 	return nil, types.CodeOK
 }
 

@@ -45,7 +45,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 // has no word for safe mode; TestBoard has the rest.
 func TestSimulator(t *testing.T) {
 	t.Parallel()
-	limits := bmctest.Limits{BootDevices: []string{"pxe", "disk", "cdrom"}, NextBoot: true, NoBootMode: true}
+	limits := bmctest.Limits{BootDevices: []string{"pxe", "disk", "cdrom"}, NextBoot: true, NoBootMode: true, NoInterrupt: true, NoIndicators: true}
 	bmctest.RunWithin(t, limits, func(t *testing.T) (bmc.Driver, node.Node) {
 		return newDriver(t, ipmi.Options{}), newSim(t).node()
 	})

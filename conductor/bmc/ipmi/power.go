@@ -104,6 +104,22 @@ func (s *session) control(ctx context.Context, way chassis.ChassisControl) error
 	return err
 }
 
+// InjectNMI presses the button for a diagnostic interrupt (IPMI v2.0, table
+// 28-4). It is sent again when it is not answered: a second one finds the
+// system in its dump.
+func (d *Driver) InjectNMI(ctx context.Context, n node.Node) error {
+	return d.call(ctx, n, "inject an NMI", func(ctx context.Context, s *session) error {
+		on, err := s.isOn(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !on:
+			return node.Refuse(node.Conflict, "node %s is powered off: there is nothing to interrupt", n.UUID)
+		}
+		return s.press(ctx, "an NMI", []chassis.ChassisControl{chassis.ChassisControlDiagnosticInterrupt})
+	})
+}
+
 // powerPoll is how often a machine that is to shut down is asked after.
 const powerPoll = 500 * time.Millisecond
 

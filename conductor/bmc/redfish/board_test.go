@@ -28,13 +28,14 @@ type board struct {
 	crowd    int // most requests at once
 	systems  int
 	resets   []string                                                 // allowable
+	extra    map[string]any                                           // of the system, and by path of other resources
 	hook     func(w http.ResponseWriter, r *http.Request, n int) bool // n counts from 1; true when it has answered
 }
 
 func newBoard(t *testing.T) *board {
 	b := &board{power: "Off", password: "right", sessions: map[string]string{}, systems: 1, etag: 1,
 		boot:   map[string]string{"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None", "BootSourceOverrideMode": "UEFI"},
-		resets: []string{"On", "ForceOff", "ForceRestart", "GracefulRestart", "GracefulShutdown"}}
+		resets: []string{"On", "ForceOff", "ForceRestart", "GracefulRestart", "GracefulShutdown", "Nmi"}}
 	s := httptest.NewServer(b)
 	b.url = s.URL
 	t.Cleanup(s.Close)
@@ -103,11 +104,13 @@ func (b *board) answer(w http.ResponseWriter, r *http.Request) {
 			members = append(members, link(fmt.Sprint("/redfish/v1/Systems/", i+1)))
 		}
 		reply(w, 200, map[string]any{"Members": members})
-	case r.Method == "DELETE":
+	case r.Method == "DELETE" && strings.HasPrefix(path, "/redfish/v1/SessionService/"):
 		delete(b.sessions, path)
 		w.WriteHeader(204)
 	case strings.HasPrefix(path, "/redfish/v1/Systems/9"):
 		refuse(w, 404, "ResourceMissingAtURI", "There is nothing here")
+	case b.extra[path] != nil:
+		b.other(w, r, path)
 	case r.Method == "GET":
 		b.system(w, path)
 	case strings.HasSuffix(path, "/Actions/ComputerSystem.Reset"):
@@ -145,7 +148,7 @@ func (b *board) known(r *http.Request) bool {
 
 func (b *board) system(w http.ResponseWriter, path string) {
 	w.Header().Set("ETag", b.tag())
-	reply(w, 200, map[string]any{
+	body := map[string]any{
 		"@odata.id": path, "Id": "1", "PowerState": b.power, "Boot": b.boot, "UUID": "6AAF4DF9-C601-5E47-A343-0856024BD9C3",
 		"MemorySummary":    map[string]any{"TotalSystemMemoryGiB": 1.5},
 		"ProcessorSummary": map[string]any{"Count": 1, "LogicalProcessorCount": 2},
@@ -153,7 +156,25 @@ func (b *board) system(w http.ResponseWriter, path string) {
 		"Actions": map[string]any{"#ComputerSystem.Reset": map[string]any{
 			"target": path + "/Actions/ComputerSystem.Reset", "ResetType@Redfish.AllowableValues": b.resets,
 		}},
-	})
+	}
+	for key, value := range b.extra {
+		if !strings.HasPrefix(key, "/") {
+			body[key] = value
+		}
+	}
+	reply(w, 200, body)
+}
+
+// other reads and patches what a test has put on the board.
+func (b *board) other(w http.ResponseWriter, r *http.Request, path string) {
+	resource, _ := b.extra[path].(map[string]any)
+	if r.Method == "PATCH" {
+		if err := json.NewDecoder(r.Body).Decode(&resource); err != nil {
+			refuse(w, 400, "MalformedJSON", err.Error())
+			return
+		}
+	}
+	reply(w, 200, resource)
 }
 
 func (b *board) tag() string { return fmt.Sprintf("%q", fmt.Sprint(b.etag)) }

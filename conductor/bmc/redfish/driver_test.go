@@ -30,7 +30,13 @@ func newDriver(t *testing.T, o redfish.Options) *redfish.Driver {
 
 func TestDriver(t *testing.T) {
 	bmctest.Run(t, func(t *testing.T) (bmc.Driver, node.Node) {
-		return newDriver(t, redfish.Options{}), newBoard(t).node()
+		b := newBoard(t)
+		b.extra = map[string]any{
+			"SecureBoot": link("/redfish/v1/SecureBoot"), "/redfish/v1/SecureBoot": map[string]any{"SecureBootEnable": false},
+			"Links":                 map[string]any{"Chassis": []any{link("/redfish/v1/Chassis/1")}},
+			"/redfish/v1/Chassis/1": map[string]any{"Id": "Enclosure", "LocationIndicatorActive": false},
+		}
+		return newDriver(t, redfish.Options{}), b.node()
 	})
 }
 

@@ -98,6 +98,19 @@ func press(sys *schemas.ComputerSystem, b button, target node.PowerState) error 
 	return node.Refuse(node.Invalid, "the BMC cannot set %q: it takes %v for a reset, %v is wanted", target, offered, ways)
 }
 
+// InjectNMI presses the button for a non-maskable interrupt.
+func (d *Driver) InjectNMI(ctx context.Context, n node.Node) error {
+	nmi := button{whenOn: []schemas.ResetType{schemas.NmiResetType}}
+	return d.call(ctx, n, "inject an NMI", func(s *session) error {
+		return s.change(func(sys *schemas.ComputerSystem) error {
+			if sys.PowerState == schemas.OffPowerState {
+				return node.Refuse(node.Conflict, "node %s is powered off: there is nothing to interrupt", n.UUID)
+			}
+			return press(sys, nmi, "an NMI")
+		})
+	})
+}
+
 // changes is how often a change is tried when others change the system between
 // our reading and writing.
 const changes = 3

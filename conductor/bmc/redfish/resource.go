@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/stmcginnis/gofish/schemas"
 )
 
 // reference is a link to another resource.
@@ -24,7 +26,7 @@ func paths(all []reference) []string {
 
 // root is what of the service root leads to where steps go.
 type root struct {
-	Tasks, Registries, UpdateService, Managers reference
+	Tasks, Registries, UpdateService, Managers, EventService reference
 }
 
 func (s *session) root() (r root, err error) {
@@ -34,9 +36,12 @@ func (s *session) root() (r root, err error) {
 
 // systemLinks is what of a system leads to where steps go.
 type systemLinks struct {
-	BiosVersion               string
+	BiosVersion string
+	Boot        struct {
+		Mode schemas.BootSourceOverrideMode `json:"BootSourceOverrideMode"`
+	}
 	Bios, SecureBoot, Storage reference
-	Links                     struct{ ManagedBy []reference }
+	Links                     struct{ ManagedBy, Chassis []reference }
 }
 
 func (s *session) systemLinks() (l systemLinks, err error) {

@@ -1,8 +1,12 @@
 package redfish
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/stmcginnis/gofish/schemas"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -24,6 +28,53 @@ func clearSecureBootKeys(r *run) (node.StepReport, error) {
 // defaultSecureBootKeys does management.reset_secure_boot_keys_to_default.
 func defaultSecureBootKeys(r *run) (node.StepReport, error) {
 	return r.resetKeys(keyReset{"ResetAllKeysToDefault", func(mode string) bool { return mode != "SetupMode" }, "any but SetupMode"})
+}
+
+// secureBootEnabled is what of SecureBoot can be set.
+type secureBootEnabled struct {
+	On *bool `json:"SecureBootEnable"`
+}
+
+// SecureBoot reads whether the firmware starts what is signed alone; nil where
+// the BMC does not say, as Supermicro's do without a licence.
+func (d *Driver) SecureBoot(ctx context.Context, n node.Node) (*bool, error) {
+	var sb secureBootEnabled
+	err := d.call(ctx, n, "read secure boot", func(s *session) error {
+		l, err := s.systemLinks()
+		if err != nil || l.SecureBoot.Path == "" {
+			return err
+		}
+		if _, err := s.get(l.SecureBoot.Path, &sb); err != nil {
+			return s.optional("secure boot", err)
+		}
+		return nil
+	})
+	return sb.On, err
+}
+
+// SetSecureBoot asks for secure boot, which only UEFI has. What is set already
+// is not set again.
+func (d *Driver) SetSecureBoot(ctx context.Context, n node.Node, on bool) error {
+	return d.call(ctx, n, fmt.Sprintf("set secure boot to %t", on), func(s *session) error {
+		l, err := s.systemLinks()
+		if err != nil {
+			return err
+		}
+		if l.SecureBoot.Path == "" {
+			return node.Unsupported(n, "set_secure_boot_state")
+		}
+		var sb secureBootEnabled
+		if _, err := s.get(l.SecureBoot.Path, &sb); err != nil {
+			return err
+		}
+		if sb.On != nil && *sb.On == on {
+			return nil
+		}
+		if l.Boot.Mode == schemas.LegacyBootSourceOverrideMode {
+			return node.Refuse(node.Invalid, "Configuring secure boot requires UEFI for node %s: set its boot mode first", n.UUID)
+		}
+		return s.patch(l.SecureBoot.Path, secureBootEnabled{&on})
+	})
 }
 
 // resetKeys asks for the reset and a start of the machine, which is when

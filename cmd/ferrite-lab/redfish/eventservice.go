@@ -1,0 +1,171 @@
+package redfish
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+const (
+	eventsPath        = rootPath + "/EventService"
+	subscriptionsPath = eventsPath + "/Subscriptions"
+)
+
+// maxSubscriptions is how many the controller keeps; real ones have some 20.
+const maxSubscriptions = 20
+
+// eventTypes are those a client can subscribe to (EventService, EventType).
+func eventTypes() []string {
+	return []string{"Alert", "ResourceAdded", "ResourceRemoved", "ResourceUpdated", "StatusChange"}
+}
+
+// subscriptions are kept and nothing is ever sent to them.
+type subscriptions struct {
+	mu     sync.Mutex
+	list   []subscription
+	lastID int
+}
+
+// subscription is one, without what a client must not read back: headers may
+// hold a token.
+type subscription struct {
+	id, destination, protocol, context string
+	eventTypes                         []string
+}
+
+func (l *subscriptions) all() []subscription {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list)
+}
+
+// add keeps one, or says that there are too many.
+func (l *subscriptions) add(s subscription) (subscription, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) >= maxSubscriptions {
+		return s, problem(subscriptionLimit)
+	}
+	l.lastID++
+	s.id = strconv.Itoa(l.lastID)
+	l.list = append(l.list, s)
+	return s, nil
+}
+
+// remove forgets one and says whether it was there.
+func (l *subscriptions) remove(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := len(l.list)
+	l.list = slices.DeleteFunc(l.list, func(s subscription) bool { return s.id == id })
+	return len(l.list) < before
+}
+
+// eventService is EventService.v1_10_0.
+type eventService struct {
+	common
+	ServiceEnabled               bool
+	DeliveryRetryAttempts        int
+	DeliveryRetryIntervalSeconds int
+	EventTypesForSubscription    []string
+	Status                       status
+	Subscriptions                link
+}
+
+func (s *Server) getEventService(*http.Request) (reply, error) {
+	return ok(eventService{
+		common:         head(eventsPath, "EventService.v1_10_0.EventService", "Event Service"),
+		ServiceEnabled: true, DeliveryRetryAttempts: 3, DeliveryRetryIntervalSeconds: 60,
+		EventTypesForSubscription: eventTypes(), Status: enabled(), Subscriptions: link{subscriptionsPath},
+	})
+}
+
+func (s *Server) getSubscriptions(r *http.Request) (reply, error) {
+	var members []string
+	for _, one := range s.subscriptions.all() {
+		members = append(members, subscriptionsPath+"/"+one.id)
+	}
+	return collection("EventDestination", "Event Subscriptions", members...)(r)
+}
+
+// eventDestination is EventDestination.v1_13_0. Headers are write-only.
+type eventDestination struct {
+	common
+	Context          string
+	Destination      string
+	EventTypes       []string
+	Protocol         string
+	SubscriptionType string
+	HTTPHeaders      *string `json:"HttpHeaders"`
+	Status           status
+}
+
+func describeSubscription(s subscription) eventDestination {
+	return eventDestination{
+		common:  head(subscriptionsPath+"/"+s.id, "EventDestination.v1_13_0.EventDestination", "Event Subscription"),
+		Context: s.context, Destination: s.destination, EventTypes: s.eventTypes, Protocol: s.protocol,
+		SubscriptionType: "RedfishEvent", Status: enabled(),
+	}
+}
+
+func (s *Server) getSubscription(r *http.Request) (reply, error) {
+	for _, one := range s.subscriptions.all() {
+		if one.id == r.PathValue("id") {
+			return ok(describeSubscription(one))
+		}
+	}
+	return reply{}, problem(resourceMissing, r.URL.Path)
+}
+
+// subscriptionRequest is the body of a POST to the collection.
+type subscriptionRequest struct {
+	Destination string
+	Protocol    string
+	Context     string
+	EventTypes  []string
+	HTTPHeaders []map[string]string `json:"HttpHeaders"`
+}
+
+// check refuses what could not be sent to.
+func (q subscriptionRequest) check() error {
+	if q.Destination == "" {
+		return problem(propertyMissing, "Destination").about("#/Destination")
+	}
+	if u, err := url.Parse(q.Destination); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return problem(valueError, "Destination").about("#/Destination")
+	}
+	if q.Protocol != "Redfish" {
+		return problem(valueNotInList, q.Protocol, "Protocol").about("#/Protocol")
+	}
+	for _, t := range q.EventTypes {
+		if !slices.Contains(eventTypes(), t) {
+			return problem(valueNotInList, t, "EventTypes").about("#/EventTypes")
+		}
+	}
+	return nil
+}
+
+func (s *Server) createSubscription(r *http.Request) (reply, error) {
+	var q subscriptionRequest
+	if err := decode(r, &q); err != nil {
+		return reply{}, err
+	}
+	if err := q.check(); err != nil {
+		return reply{}, err
+	}
+	kept, err := s.subscriptions.add(subscription{destination: q.Destination, protocol: q.Protocol, context: q.Context, eventTypes: append([]string{}, q.EventTypes...)})
+	if err != nil {
+		return reply{}, err
+	}
+	body := describeSubscription(kept)
+	return reply{status: http.StatusCreated, header: http.Header{"Location": {body.ODataID}}, body: body}, nil
+}
+
+func (s *Server) deleteSubscription(r *http.Request) (reply, error) {
+	if !s.subscriptions.remove(r.PathValue("id")) {
+		return reply{}, problem(resourceMissing, r.URL.Path)
+	}
+	return noContent()
+}

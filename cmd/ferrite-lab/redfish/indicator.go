@@ -1,0 +1,94 @@
+package redfish
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// led is what an IndicatorLED shows.
+type led string
+
+const (
+	ledOff      led = "Off"
+	ledLit      led = "Lit"
+	ledBlinking led = "Blinking"
+)
+
+// indicators are the lights that people find hardware by, kept by the path of
+// the resource that has one.
+type indicators struct {
+	mu  sync.Mutex
+	led map[string]led
+}
+
+func newIndicators() *indicators { return &indicators{led: map[string]led{}} }
+
+// indicatorBody is the light as resources show it: IndicatorLED, which DMTF has
+// retired and clients still read, and LocationIndicatorActive in its place.
+type indicatorBody struct {
+	IndicatorLED            led
+	LocationIndicatorActive bool
+}
+
+// at is the light of the resource at a path.
+func (i *indicators) at(path string) indicatorBody {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	now, set := i.led[path]
+	if !set {
+		now = ledOff
+	}
+	return indicatorBody{now, now != ledOff}
+}
+
+// indicatorPatch is what of a light can be written: either of its two forms.
+type indicatorPatch struct {
+	IndicatorLED            *led
+	LocationIndicatorActive *bool
+}
+
+func (p indicatorPatch) empty() bool {
+	return p.IndicatorLED == nil && p.LocationIndicatorActive == nil
+}
+
+// set changes the light of the resource at a path.
+func (i *indicators) set(path string, p indicatorPatch) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case p.IndicatorLED != nil && p.LocationIndicatorActive != nil:
+		return problem(valueConflict, "IndicatorLED", "LocationIndicatorActive").about("#/IndicatorLED")
+	case p.IndicatorLED != nil && !slices.Contains([]led{ledOff, ledLit, ledBlinking}, *p.IndicatorLED):
+		return problem(valueNotInList, string(*p.IndicatorLED), "IndicatorLED").about("#/IndicatorLED")
+	case p.IndicatorLED != nil:
+		i.led[path] = *p.IndicatorLED
+	case *p.LocationIndicatorActive:
+		i.led[path] = ledBlinking
+	default:
+		i.led[path] = ledOff
+	}
+	return nil
+}
+
+// patchIndicator answers PATCH of a resource of which nothing but its light
+// can be written. read finds out whether there is such a resource.
+func (s *Server) patchIndicator(read handler) handler {
+	return func(r *http.Request) (reply, error) {
+		if _, err := read(r); err != nil {
+			return reply{}, err
+		}
+		var p indicatorPatch
+		if err := decode(r, &p); err != nil {
+			return reply{}, err
+		}
+		if p.empty() {
+			return reply{}, problem(propertyMissing, "IndicatorLED").about("#/IndicatorLED")
+		}
+		if err := s.indicators.set(r.URL.Path, p); err != nil {
+			return reply{}, err
+		}
+		s.log.Info("indicator set", "path", r.URL.Path)
+		return noContent()
+	}
+}

@@ -1,0 +1,95 @@
+package bmctest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// What a driver may have beyond bmc.Driver is tested where it has it.
+
+func testSecureBoot(t *testing.T, d bmc.Driver, n node.Node) {
+	s, ok := d.(interface {
+		SecureBoot(ctx context.Context, n node.Node) (*bool, error)
+		SetSecureBoot(ctx context.Context, n node.Node, on bool) error
+	})
+	if !ok {
+		t.Skip("the driver has no secure boot")
+	}
+	check(t, d.SetBootMode(t.Context(), n, "uefi"))
+	for _, want := range []bool{true, true, false} {
+		check(t, s.SetSecureBoot(t.Context(), n, want))
+		if got, err := s.SecureBoot(t.Context(), n); err != nil || got == nil || *got != want {
+			t.Errorf("secure boot is %v (%v), want %v", got, err, want)
+		}
+	}
+}
+
+func testNMI(t *testing.T, d bmc.Driver, n node.Node) {
+	i, ok := d.(interface {
+		InjectNMI(ctx context.Context, n node.Node) error
+	})
+	if !ok {
+		t.Skip("the driver has no NMI")
+	}
+	refused(t, "an NMI for a machine that is off", i.InjectNMI(t.Context(), n))
+	check(t, d.SetPower(t.Context(), n, node.PowerOn))
+	check(t, i.InjectNMI(t.Context(), n))
+	if p, err := d.PowerState(t.Context(), n); err != nil || p != node.PowerOn {
+		t.Errorf("after an NMI: power is %q (%v)", p, err)
+	}
+}
+
+func testIndicators(t *testing.T, d bmc.Driver, n node.Node) {
+	l, ok := d.(interface {
+		Indicators(ctx context.Context, n node.Node) ([]node.Indicator, error)
+		IndicatorState(ctx context.Context, n node.Node, component, name string) (string, error)
+		SetIndicatorState(ctx context.Context, n node.Node, component, name, state string) error
+	})
+	if !ok {
+		t.Skip("the driver has no indicators")
+	}
+	all, err := l.Indicators(t.Context(), n)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("indicators are %v (%v), want at least one", all, err)
+	}
+	for _, i := range all {
+		if i.ReadOnly {
+			refused(t, "to set what can be read only", l.SetIndicatorState(t.Context(), n, i.Component, i.Name, i.States[0]))
+			continue
+		}
+		for _, state := range i.States {
+			check(t, l.SetIndicatorState(t.Context(), n, i.Component, i.Name, state))
+			if got, err := l.IndicatorState(t.Context(), n, i.Component, i.Name); err != nil || got != state {
+				t.Errorf("%s@%s is %q (%v), want %q", i.Name, i.Component, got, err, state)
+			}
+		}
+		refused(t, "a state that cannot be set", l.SetIndicatorState(t.Context(), n, i.Component, i.Name, node.IndicatorUnknown))
+	}
+	for _, nobody := range []struct{ component, name string }{{"system", "nobody"}, {"tail", all[0].Name}, {"", ""}} {
+		_, err := l.IndicatorState(t.Context(), n, nobody.component, nobody.name)
+		refused(t, "an indicator that is not there", err)
+		refused(t, "an indicator that is not there", l.SetIndicatorState(t.Context(), n, nobody.component, nobody.name, node.IndicatorOn))
+	}
+}
+
+func testVendor(t *testing.T, d bmc.Driver, n node.Node) {
+	v, ok := d.(interface {
+		VendorMethods() []node.VendorMethod
+		CheckVendor(ctx context.Context, n node.Node, method string, args map[string]any) error
+		CallVendor(ctx context.Context, n node.Node, method string, args map[string]any) (any, error)
+	})
+	if !ok {
+		t.Skip("the driver has no vendor methods")
+	}
+	for _, m := range v.VendorMethods() {
+		if m.Name == "" || len(m.HTTPMethods) == 0 || m.Description == "" {
+			t.Errorf("method %+v does not say what it is", m)
+		}
+	}
+	_, err := v.CallVendor(t.Context(), n, "nobody", nil)
+	refused(t, "a method that is not there", err)
+	refused(t, "a method that is not there", v.CheckVendor(t.Context(), n, "nobody", nil))
+}

@@ -1,0 +1,83 @@
+package ipmi_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bougou/go-ipmi/pkg/types"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// What reaches the BMC of a vendor method, or why nothing does.
+func TestVendorMethods(t *testing.T) {
+	for _, c := range []struct {
+		method string
+		args   map[string]any
+		want   string // commands with their data, or the refusal
+	}{
+		{"send_raw", map[string]any{"raw_bytes": "0x00 0x04 0x0f"}, "Chassis Identify [15]"},
+		{"send_raw", map[string]any{"raw_bytes": "0 1"}, "Get Chassis Status []"},
+		{"send_raw", nil, "Parameter raw_bytes (string of bytes) was not specified."},
+		{"send_raw", map[string]any{"raw_bytes": 4.0}, "Parameter raw_bytes (string of bytes) was not specified."},
+		{"send_raw", map[string]any{"raw_bytes": "0x00 0x104"}, `not "0x104"`},
+		{"send_raw", map[string]any{"raw_bytes": "0x00"}, "must be a network function (0x00 to 0x3f), a command and its data"},
+		{"send_raw", map[string]any{"raw_bytes": "0x40 1"}, "must be a network function (0x00 to 0x3f), a command and its data"},
+		{"send_raw", map[string]any{"raw_bytes": strings.Repeat("0 ", 65)}, "64 bytes at the most"},
+		{"bmc_reset", nil, "Warm Reset []"},
+		{"bmc_reset", map[string]any{"warm": "True"}, "Warm Reset []"},
+		{"bmc_reset", map[string]any{"warm": false}, "Cold Reset []"},
+		{"bmc_reset", map[string]any{"warm": "tepid"}, "not tepid"},
+	} {
+		b := newBoard(t)
+		got := ""
+		b.set(func() {
+			b.hook = func(cmd types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
+				mine := false
+				for _, known := range []types.Command{types.CommandChassisIdentify, types.CommandGetChassisStatus, types.CommandWarmReset, types.CommandColdReset} {
+					mine = mine || known == cmd
+				}
+				if mine {
+					b.set(func() { got += fmt.Sprintf("%s %v", cmd.Name, req) })
+				}
+				return nil, types.CodeOK, mine
+			}
+		})
+		d := newDriver(t, ipmi.Options{})
+		err := d.CheckVendor(t.Context(), b.node(), c.method, c.args)
+		if err == nil {
+			_, err = d.CallVendor(t.Context(), b.node(), c.method, c.args)
+		}
+		var r *node.Refusal
+		b.set(func() {
+			if err == nil && got != c.want || err != nil && (!errors.As(err, &r) || got != "" || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s %v: sent %q, %v, want %s", c.method, c.args, got, err, c.want)
+			}
+		})
+	}
+}
+
+// A BMC without a light, or that cannot tell of it, is not in trouble.
+func TestLightThatIsMissing(t *testing.T) {
+	b := newBoard(t)
+	b.set(func() {
+		b.hook = func(cmd types.Command, _ []byte) ([]byte, types.CompletionCode, bool) {
+			if cmd == types.CommandGetChassisStatus {
+				return []byte{0, 0, 0}, types.CodeOK, true
+			}
+			return nil, types.CodeInvalidCommand, cmd == types.CommandChassisIdentify
+		}
+	})
+	d := newDriver(t, ipmi.Options{})
+	if state, err := d.IndicatorState(t.Context(), b.node(), "chassis", "identify"); err != nil || state != node.IndicatorUnknown {
+		t.Errorf("the light is %q, %v", state, err)
+	}
+	err := d.SetIndicatorState(t.Context(), b.node(), "chassis", "identify", node.IndicatorOn)
+	var r *node.Refusal
+	if !errors.As(err, &r) || !strings.Contains(err.Error(), "the BMC cannot turn the chassis' light on: the BMC answered Chassis Identify with 0xc1") {
+		t.Errorf("no light: %v", err)
+	}
+}

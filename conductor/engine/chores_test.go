@@ -1,0 +1,313 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// able is a BMC with all that one may have beyond engine.BMC. Its firmware
+// takes what it was told at once, or some time after a start of the machine.
+type able struct {
+	*boards
+
+	mu      sync.Mutex
+	mode    string
+	secure  bool
+	late    time.Duration // after a start; 0 for at once
+	never   bool          // not even then
+	pending func()        // what the next start brings about
+	sent    []string      // vendor methods that have reached the BMC
+	fail    error         // what a vendor method ends with
+	hang    chan struct{} // which it waits for, if there is one
+}
+
+func newAble(t *testing.T) *able {
+	a := &able{boards: newBoards(t), mode: "uefi"}
+	a.drive = func(engine.BMC) engine.BMC { return a }
+	return a
+}
+
+func (a *able) take(set func()) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.late == 0 && !a.never {
+		set()
+	} else {
+		a.pending = set
+	}
+	return nil
+}
+
+func (a *able) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
+	a.mu.Lock()
+	if set := a.pending; set != nil && !a.never {
+		a.pending = nil
+		time.AfterFunc(a.late, func() { a.mu.Lock(); defer a.mu.Unlock(); set() })
+	}
+	a.mu.Unlock()
+	return a.boards.SetPower(ctx, n, target)
+}
+
+func (a *able) BootMode(context.Context, node.Node) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mode, nil
+}
+
+func (a *able) SetBootMode(_ context.Context, _ node.Node, mode string) error {
+	return a.take(func() { a.mode = mode })
+}
+
+func (a *able) SecureBoot(context.Context, node.Node) (*bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	on := a.secure
+	return &on, nil
+}
+
+func (a *able) SetSecureBoot(_ context.Context, _ node.Node, on bool) error {
+	return a.take(func() { a.secure = on })
+}
+
+func (a *able) ValidateConsole(node.Node) error                   { return nil }
+func (a *able) SetConsole(context.Context, node.Node, bool) error { return nil }
+func (a *able) Console(context.Context, node.Node) (map[string]any, error) {
+	return map[string]any{"type": "socat", "url": "tcp://127.0.0.1:1"}, nil
+}
+
+func (a *able) VendorMethods() []node.VendorMethod {
+	return []node.VendorMethod{
+		{Name: "slow", HTTPMethods: []string{"POST"}, Async: true},
+		{Name: "quick", HTTPMethods: []string{"GET", "POST"}},
+		{Name: "beside", HTTPMethods: []string{"POST"}, Async: true, Shared: true},
+	}
+}
+
+func (a *able) CheckVendor(_ context.Context, _ node.Node, _ string, args map[string]any) error {
+	if args["wrong"] != nil {
+		return node.Refuse(node.Invalid, "wrong is wrong")
+	}
+	return nil
+}
+
+func (a *able) CallVendor(ctx context.Context, _ node.Node, method string, _ map[string]any) (any, error) {
+	a.mu.Lock()
+	a.sent = append(a.sent, method)
+	hang, fail := a.hang, a.fail
+	a.mu.Unlock()
+	if hang != nil {
+		select {
+		case <-hang:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return "done " + method, fail
+}
+
+// Firmware that takes a setting as it starts is started, and the machine is as
+// it was afterwards.
+func TestChangeOfFirmware(t *testing.T) {
+	for name, tc := range map[string]struct {
+		late  time.Duration
+		never bool
+		from  node.PowerState
+		want  []node.PowerState // what is pressed
+		fails string
+	}{
+		"at once":               {from: node.PowerOn},
+		"with a start":          {late: 3 * time.Minute, from: node.PowerOn, want: []node.PowerState{node.Rebooting}},
+		"with a start from off": {late: time.Minute, from: node.PowerOff, want: []node.PowerState{node.Rebooting, node.PowerOff}},
+		"never":                 {never: true, from: node.PowerOn, want: []node.PowerState{node.Rebooting}, fails: "the firmware had not taken it 15m0s later"},
+	} {
+		for what, ask := range map[string]func(a *able, id string) error{
+			"boot mode":   func(a *able, id string) error { return a.e.ChangeBootMode(a.ctx, id, "bios") },
+			"secure boot": func(a *able, id string) error { return a.e.ChangeSecureBoot(a.ctx, id, true) },
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					a := newAble(t)
+					a.late, a.never = tc.late, tc.never
+					a.start()
+					defer a.close()
+					n := a.create("redfish")
+					a.push(n.UUID, tc.from)
+					n = a.ask(n.UUID, node.Manage, node.Manageable)
+					if n.BootMode != "uefi" || n.SecureBoot == nil || *n.SecureBoot {
+						t.Fatalf("verified, the boot mode is %q and secure boot %v", n.BootMode, n.SecureBoot)
+					}
+					if err := ask(a, n.UUID); err != nil {
+						t.Fatal(err)
+					}
+					n = a.settled(n.UUID)
+					if diff := cmp.Diff(tc.want, a.pressed()); diff != "" || a.powerOf(n.UUID) != tc.from {
+						t.Errorf("the machine is %q, buttons (-want +got):\n%s", a.powerOf(n.UUID), diff)
+					}
+					if done := n.BootMode == "bios" || *n.SecureBoot; done != (tc.fails == "") || !strings.Contains(n.LastError, tc.fails) || tc.fails == "" && n.LastError != "" {
+						t.Errorf("boot mode %q, secure boot %v, last error %q", n.BootMode, *n.SecureBoot, n.LastError)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What people change in the firmware's setup is found within the hour, where
+// the BMC knows of it, and a node that is reserved is left alone.
+func TestFirmwareIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAble(t)
+		a.start()
+		defer a.close()
+		n := a.managed()
+		time.Sleep(3 * time.Hour)
+		a.wrote(0, "while nothing has changed")
+		a.setAble(func() { a.mode, a.secure = "bios", true })
+		time.Sleep(firmwareHour)
+		if n = a.node(n.UUID); n.BootMode != "bios" || n.SecureBoot == nil || !*n.SecureBoot {
+			t.Errorf("boot mode %q, secure boot %v", n.BootMode, n.SecureBoot)
+		}
+		a.wrote(1, "when it had changed")
+	})
+}
+
+// firmwareHour is when the next look at the firmware is over.
+const firmwareHour = time.Hour + 5*time.Minute
+
+// What a driver lacks is answered for in Ironic's words: at once where Ironic
+// looks first, in last_error where it looks later.
+func TestDriverWithoutExtensions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoards(t)
+		b.start()
+		defer b.close()
+		id := b.managed().UUID
+		_, err1 := b.e.Indicators(b.ctx, id)
+		_, err2 := b.e.IndicatorState(b.ctx, id, "system", "led")
+		for what, err := range map[string]error{
+			"inject_nmi": b.e.InjectNMI(b.ctx, id), "console": b.e.SetConsole(b.ctx, id, true), "get_supported_indicators": err1,
+			"get_indicator_state": err2, "set_indicator_state": b.e.SetIndicatorState(b.ctx, id, "system", "led", "on"),
+		} {
+			if want := "Driver redfish does not support " + what + " (disabled or not implemented)."; err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+		if all, err := b.e.VendorMethods(b.ctx, id); err != nil || all != nil {
+			t.Errorf("vendor methods are %v, %v", all, err)
+		}
+		if _, _, err := b.e.CallVendor(b.ctx, id, "POST", "quick", nil); err == nil || err.Error() != "No handler for method quick" {
+			t.Errorf("vendor method: %v", err)
+		}
+		if err := b.e.ChangeSecureBoot(b.ctx, id, true); err != nil {
+			t.Fatal(err)
+		}
+		if n := b.settled(id); n.SecureBoot != nil || n.LastError != "Failed to change secure_boot state to 'true': Driver redfish does not support set_secure_boot_state (disabled or not implemented)." {
+			t.Errorf("secure boot %v, last error %q", n.SecureBoot, n.LastError)
+		}
+	})
+}
+
+func TestConsole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAble(t)
+		a.start()
+		defer a.close()
+		n := a.create("redfish") // which has no-console, unless it is told otherwise
+		if err := a.e.SetConsole(a.ctx, n.UUID, false); err == nil || !strings.Contains(err.Error(), "does not support console") {
+			t.Errorf("no-console: %v", err)
+		}
+		n = a.node(n.UUID)
+		n.Interfaces["console"] = "sol"
+		saved := n.Clone()
+		if _, err := a.store.Commit(a.ctx, node.Change{Save: &saved}); err != nil {
+			t.Fatal(err)
+		}
+		for _, on := range []bool{false, true, true, false} {
+			if err := a.e.SetConsole(a.ctx, n.UUID, on); err != nil {
+				t.Fatal(err)
+			}
+			if is := a.settled(n.UUID).ConsoleEnabled; is != on {
+				t.Errorf("the console is enabled: %v, want %v", is, on)
+			}
+			is, info, err := a.e.Console(a.ctx, n.UUID)
+			if err != nil || is != on || (info["url"] == "tcp://127.0.0.1:1") != on {
+				t.Errorf("console %v %v, %v", is, info, err)
+			}
+		}
+	})
+}
+
+// A vendor method is called once, whatever happens, and reserves its node
+// unless it may be called beside other work.
+func TestVendor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAble(t)
+		a.start()
+		n := a.managed()
+		for _, c := range []struct {
+			by, method string
+			args       map[string]any
+			want       string
+		}{
+			{"POST", "quick", nil, "done quick false <nil>"},
+			{"GET", "quick", nil, "done quick false <nil>"},
+			{"POST", "beside", nil, "done beside true <nil>"},
+			{"PUT", "quick", nil, "<nil> false The method quick does not support HTTP PUT"},
+			{"POST", "quick", map[string]any{"wrong": true}, "<nil> false wrong is wrong"},
+			{"POST", "slow", map[string]any{"wrong": true}, "<nil> false wrong is wrong"},
+			{"POST", "slow", nil, "<nil> true <nil>"},
+		} {
+			result, async, err := a.e.CallVendor(a.ctx, n.UUID, c.by, c.method, c.args)
+			if got := fmt.Sprintf("%v %v %v", result, async, err); got != c.want {
+				t.Errorf("%s %s %v: %s, want %s", c.by, c.method, c.args, got, c.want)
+			}
+		}
+		a.settled(n.UUID)
+		a.setAble(func() { a.fail = errors.New("the BMC is gone"); a.sent = nil })
+		var r *node.Refusal
+		if _, _, err := a.e.CallVendor(a.ctx, n.UUID, "GET", "quick", nil); !errors.As(err, &r) || r.Kind != node.BMCFailed || r.Reason != "the BMC is gone" {
+			t.Errorf("a failure: %v", err)
+		}
+		if _, _, err := a.e.CallVendor(a.ctx, n.UUID, "POST", "slow", nil); err != nil {
+			t.Fatal(err)
+		}
+		if n = a.settled(n.UUID); n.LastError != "Vendor method slow failed: the BMC is gone" {
+			t.Errorf("last error %q", n.LastError)
+		}
+		a.setAble(func() { a.fail, a.hang = nil, make(chan struct{}) })
+		if _, _, err := a.e.CallVendor(a.ctx, n.UUID, "POST", "slow", nil); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if _, _, err := a.e.CallVendor(a.ctx, n.UUID, "POST", "quick", nil); !errors.As(err, &r) || r.Kind != node.Locked {
+			t.Errorf("beside another: %v", err)
+		}
+		a.crash()
+		a.setAble(func() { close(a.hang); a.hang = nil })
+		a.start()
+		defer a.close()
+		if n = a.settled(n.UUID); !strings.Contains(n.LastError, "not known whether it was done") {
+			t.Errorf("after a crash: last error %q", n.LastError)
+		}
+		if diff := cmp.Diff([]string{"quick", "slow", "slow"}, a.sent); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func (a *able) setAble(change func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	change()
+}

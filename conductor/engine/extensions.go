@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// The interfaces below are what a BMC may have beyond BMC. For a driver that
+// lacks one, the engine answers in Ironic's words.
+
+// SecureBooter is a BMC that has a say in secure boot.
+type SecureBooter interface {
+	// SecureBoot answers whether it is on, nil when the BMC does not say.
+	SecureBoot(ctx context.Context, n node.Node) (*bool, error)
+	// SetSecureBoot returns once the BMC has accepted it; some firmware takes
+	// it only as the machine starts.
+	SetSecureBoot(ctx context.Context, n node.Node, on bool) error
+}
+
+// Interrupter is a BMC that can send its machine a non-maskable interrupt.
+type Interrupter interface {
+	InjectNMI(ctx context.Context, n node.Node) error
+}
+
+// Indicators is a BMC that has lights. An indicator that is not there, or a
+// state that it cannot show, is a refusal.
+type Indicators interface {
+	Indicators(ctx context.Context, n node.Node) ([]node.Indicator, error)
+	IndicatorState(ctx context.Context, n node.Node, component, name string) (string, error)
+	SetIndicatorState(ctx context.Context, n node.Node, component, name, state string) error
+}
+
+// Consoles is a BMC whose machine's console can be used.
+type Consoles interface {
+	// ValidateConsole says what is missing for it. It asks no BMC.
+	ValidateConsole(n node.Node) error
+	SetConsole(ctx context.Context, n node.Node, on bool) error
+	// Console is how to reach the console, as clients of Ironic know it: type
+	// and url, or nothing.
+	Console(ctx context.Context, n node.Node) (map[string]any, error)
+}
+
+// Vendor is a BMC with methods of its own. CheckVendor refuses a call before it
+// is begun; what CallVendor answers is shown as JSON.
+type Vendor interface {
+	VendorMethods() []node.VendorMethod
+	CheckVendor(ctx context.Context, n node.Node, method string, args map[string]any) error
+	CallVendor(ctx context.Context, n node.Node, method string, args map[string]any) (any, error)
+}
+
+// extension finds what a node's BMC has beyond BMC; kind is the interface that
+// must not be switched off, what the name that Ironic has for the ability.
+func extension[T any](n node.Node, bmc BMC, kind, what string) (T, error) {
+	able, ok := bmc.(T)
+	if !ok || strings.HasPrefix(n.Interfaces[kind], "no-") {
+		return able, node.Unsupported(n, what)
+	}
+	return able, nil
+}
+
+// find finds a node and what its BMC has beyond BMC.
+func find[T any](ctx context.Context, e *Engine, ref, kind, what string) (n node.Node, able T, err error) {
+	n, bmc, err := e.driver(ctx, ref)
+	if err != nil {
+		return n, able, err
+	}
+	able, err = extension[T](n, bmc, kind, what)
+	return n, able, err
+}
+
+// findFree is find for a node that no effect holds.
+func findFree[T any](ctx context.Context, e *Engine, ref, kind, what string) (n node.Node, able T, err error) {
+	if n, err = e.free(ctx, ref); err != nil {
+		return n, able, err
+	}
+	return find[T](ctx, e, n.UUID, kind, what)
+}
+
+// told is an error of a BMC as the one who asked is told it. He need not read
+// the log: he cannot know better than the BMC what is wrong with it.
+func told(err error) error {
+	var refusal *node.Refusal
+	if err == nil || errors.As(err, &refusal) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return node.Refuse(node.BMCFailed, "%s", plan.Clip(err.Error()))
+}

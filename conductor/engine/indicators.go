@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Indicators lists the lights of a machine.
+func (e *Engine) Indicators(ctx context.Context, ref string) ([]node.Indicator, error) {
+	n, bmc, err := find[Indicators](ctx, e, ref, "management", "get_supported_indicators")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	all, err := bmc.Indicators(ctx, n)
+	return all, told(err)
+}
+
+// IndicatorState answers what a light shows: on, off, blinking or unknown.
+func (e *Engine) IndicatorState(ctx context.Context, ref, component, name string) (string, error) {
+	n, bmc, err := find[Indicators](ctx, e, ref, "management", "get_indicator_state")
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	state, err := bmc.IndicatorState(ctx, n, component, name)
+	return state, told(err)
+}
+
+// SetIndicatorState makes a light show something.
+func (e *Engine) SetIndicatorState(ctx context.Context, ref, component, name, state string) error {
+	n, bmc, err := findFree[Indicators](ctx, e, ref, "management", "set_indicator_state")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	return told(bmc.SetIndicatorState(ctx, n, component, name, state))
+}

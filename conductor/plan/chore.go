@@ -1,0 +1,156 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// chore is an operator's request that belongs to no run and leaves the
+// provision state alone, as a power request does: the node is reserved while
+// its BMC is at it, and a failure is told in last_error. The request itself, as
+// JSON, is the args of its effect.
+type chore interface {
+	Event
+	effect() string
+	check(n node.Node) error // refuses what must not be begun now
+	done(d *decision)
+	failure() string // what has failed, for last_error
+}
+
+// chores reads a chore back from the args of its effect.
+var chores = map[string]func(json.RawMessage) (chore, error){
+	BootModeRequest{}.effect():   readChore[BootModeRequest],
+	SecureBootRequest{}.effect(): readChore[SecureBootRequest],
+	ConsoleRequest{}.effect():    readChore[ConsoleRequest],
+	VendorRequest{}.effect():     readChore[VendorRequest],
+}
+
+func readChore[T chore](args json.RawMessage) (chore, error) {
+	var c T
+	err := json.Unmarshal(args, &c)
+	return c, err
+}
+
+// aside reports whether an effect belongs to no run.
+func aside(effect string) bool {
+	_, ok := chores[effect]
+	return ok || effect == powerEffect
+}
+
+// ChoreDone is the result of a chore's effect.
+type ChoreDone struct {
+	Restarted bool `json:"restarted,omitempty"` // the machine had to start anew for it
+}
+
+// requestChore takes a chore, unless the node is reserved.
+func (d *decision) requestChore(c chore) error {
+	if d.f.Owed {
+		return d.locked()
+	}
+	if err := c.check(d.n); err != nil {
+		return err
+	}
+	d.pardon()
+	d.owe(c.effect(), c)
+	return d.err
+}
+
+// choreEnded records how a chore ended.
+func (d *decision) choreEnded(o Outcome) {
+	c, err := chores[o.Effect.Name](o.Effect.Args)
+	if err != nil {
+		d.complain(fmt.Sprintf("the arguments of %s cannot be read: %v", o.Effect.Name, err))
+		return
+	}
+	var r ChoreDone
+	if o.Failure == "" {
+		if err := read(o.Result, &r); err != nil {
+			o.Failure = err.Error()
+		}
+	}
+	if o.Failure != "" {
+		d.complain(c.failure() + ": " + Clip(o.Failure))
+		return
+	}
+	if r.Restarted {
+		d.forgetAgent()
+	}
+	c.done(d)
+}
+
+// complain tells of a failure that belongs to no run.
+func (d *decision) complain(reason string) {
+	d.n.LastError = reason
+	d.note("ERROR", reason)
+}
+
+// BootModeRequest is an operator's wish for a boot mode, uefi or bios.
+type BootModeRequest struct {
+	Mode string `json:"mode"`
+}
+
+// SecureBootRequest is an operator's wish that the firmware starts nothing but
+// what is signed, or anything.
+type SecureBootRequest struct {
+	On bool `json:"on"`
+}
+
+// ConsoleRequest is an operator's wish that the node's console can be used, or
+// no longer.
+type ConsoleRequest struct {
+	On bool `json:"on"`
+}
+
+// VendorRequest is a call of a vendor method whose end nobody waits for.
+type VendorRequest struct {
+	Method string         `json:"method"`
+	Args   map[string]any `json:"args,omitempty"`
+}
+
+func (BootModeRequest) event()   {}
+func (SecureBootRequest) event() {}
+func (ConsoleRequest) event()    {}
+func (VendorRequest) event()     {}
+
+func (BootModeRequest) effect() string   { return "management.change_boot_mode" }
+func (SecureBootRequest) effect() string { return "management.change_secure_boot" }
+func (ConsoleRequest) effect() string    { return "console.change" }
+func (VendorRequest) effect() string     { return "vendor.call" }
+
+func (BootModeRequest) check(n node.Node) error   { return settled(n) }
+func (SecureBootRequest) check(n node.Node) error { return settled(n) }
+func (ConsoleRequest) check(node.Node) error      { return nil }
+func (VendorRequest) check(node.Node) error       { return nil }
+
+// settled: the firmware is left alone while a run starts the machine as it
+// needs it (Ironic's UNSTABLE_STATES).
+func settled(n node.Node) error {
+	if class := n.ProvisionState.Class(); class == node.Working || class == node.Waiting {
+		return node.Refuse(node.Conflict, "Node %s is in %s state. Since node is transitioning, the boot mode will not be set as this may interfere with ongoing changes and result in erroneous modification. Try again later.", n.UUID, n.ProvisionState)
+	}
+	return nil
+}
+
+func (r BootModeRequest) done(d *decision)   { d.n.BootMode = r.Mode }
+func (r SecureBootRequest) done(d *decision) { on := r.On; d.n.SecureBoot = &on }
+func (r ConsoleRequest) done(d *decision)    { d.n.ConsoleEnabled = r.On }
+func (VendorRequest) done(*decision)         {}
+
+func (r BootModeRequest) failure() string {
+	return fmt.Sprintf("Failed to change boot mode to '%s'", r.Mode)
+}
+
+func (r SecureBootRequest) failure() string {
+	return fmt.Sprintf("Failed to change secure_boot state to '%t'", r.On)
+}
+
+func (r ConsoleRequest) failure() string {
+	if r.On {
+		return "Error enabling the console"
+	}
+	return "Error disabling the console"
+}
+
+func (r VendorRequest) failure() string { return "Vendor method " + r.Method + " failed" }

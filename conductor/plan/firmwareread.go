@@ -1,0 +1,36 @@
+package plan
+
+import "github.com/ferrite-metal/ferrite/conductor/node"
+
+// FirmwareRead is what the BMC of a node at rest says of how its firmware
+// starts the machine. People change that behind our back, in the firmware's
+// setup.
+type FirmwareRead struct {
+	Revision   int64  // of the node whose BMC was asked: what was saved meanwhile knows better
+	BootMode   string // "" when the BMC does not say
+	SecureBoot *bool  // nil when it does not
+}
+
+func (FirmwareRead) event() {}
+
+// FirmwareNews reports whether a reading changes anything about n as it is.
+// Most readings do not, and are not brought to Decide.
+func FirmwareNews(n node.Node, e FirmwareRead) bool {
+	mode := e.BootMode != "" && e.BootMode != n.BootMode
+	secure := e.SecureBoot != nil && (n.SecureBoot == nil || *n.SecureBoot != *e.SecureBoot)
+	return e.Revision == n.Revision && (mode || secure)
+}
+
+// firmwareRead records what was read. A node that is reserved is left alone.
+func (d *decision) firmwareRead(e FirmwareRead) {
+	if d.f.Owed || !FirmwareNews(d.n, e) {
+		return
+	}
+	if e.BootMode != "" {
+		d.n.BootMode = e.BootMode
+	}
+	if e.SecureBoot != nil {
+		d.n.SecureBoot = e.SecureBoot
+	}
+	d.dirty = true
+}
