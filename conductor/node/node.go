@@ -195,6 +195,7 @@ type Query struct {
 	InstanceUUID   string
 	Owner          string
 	Lessee         string
+	Project        string // of the owner or of the lessee
 	Fault          string
 	ParentNode     string
 	WithChildren   bool
@@ -216,6 +217,7 @@ type Query struct {
 type PortQuery struct {
 	NodeUUID string
 	Address  string
+	Project  string // of the node's owner or lessee
 	Marker   string
 	Limit    int
 }
