@@ -28,6 +28,15 @@ func ParseRole(name string) (Role, error) {
 	return nobody, fmt.Errorf("role %q: expected reader, operator or admin", name)
 }
 
+func (r Role) String() string {
+	for name, role := range roles() {
+		if role == r {
+			return name
+		}
+	}
+	return "stranger"
+}
+
 // Caller is who a request comes from. Nobody changes one.
 type Caller struct {
 	User    string

@@ -29,6 +29,7 @@ type passwords struct {
 // Errors tell the line and not what is in it.
 func parsePasswords(raw []byte) (*passwords, error) {
 	p := &passwords{names: map[string]bool{}, known: newMemory()}
+	var entries bytes.Buffer // without comments, which the library knows not
 	cost := bcrypt.MinCost
 	number := 0
 	for line := range strings.Lines(string(raw)) {
@@ -48,10 +49,11 @@ func parsePasswords(raw []byte) (*passwords, error) {
 			return nil, fmt.Errorf("htpasswd file, line %d: %q is there twice", number, name)
 		}
 		p.names[name], cost = true, max(cost, c)
+		entries.WriteString(line + "\n")
 	}
 	bad := false
 	var err error
-	p.file, err = htpasswd.NewFromReader(bytes.NewReader(raw), []htpasswd.PasswdParser{htpasswd.AcceptBcrypt}, func(error) { bad = true })
+	p.file, err = htpasswd.NewFromReader(&entries, []htpasswd.PasswdParser{htpasswd.AcceptBcrypt}, func(error) { bad = true })
 	if err != nil || bad {
 		return nil, errors.New("htpasswd file: it is not made of lines NAME:HASH")
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
@@ -124,6 +125,15 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if err != nil {
 		return err
 	}
+	listener = socket.Limit(listener, maxConnections, maxEach)
+	if cert != nil {
+		listener = tls.NewListener(listener, cert.TLS())
+	}
+	return serve(ctx, c, eng, listener, c.api(eng, logs, boot, who, log), boot, log)
+}
+
+// api is what is served: for operators, and for ramdisks.
+func (c Config) api(eng *engine.Engine, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout})
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
@@ -132,11 +142,7 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if who != nil {
 		options.Auth = who
 	}
-	listener = socket.Limit(listener, maxConnections, maxEach)
-	if cert != nil {
-		listener = tls.NewListener(listener, cert.TLS())
-	}
-	return serve(ctx, c, eng, listener, api.New(options), boot, log)
+	return api.New(options)
 }
 
 // sweep removes the logs of nodes that were deleted while nobody could.
