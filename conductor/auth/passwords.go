@@ -24,6 +24,9 @@ type passwords struct {
 	dummy []byte // bcrypt of nothing anybody knows, as dear as the dearest of the file
 }
 
+// maxCost bounds what one login may cost: about a second of a core.
+const maxCost = 14
+
 // parsePasswords reads an htpasswd file. As with Ironic only bcrypt will do, and
 // each line is checked, since the library looks at a hash when somebody logs in.
 // Errors tell the line and not what is in it.
@@ -45,6 +48,8 @@ func parsePasswords(raw []byte) (*passwords, error) {
 			return nil, fmt.Errorf("htpasswd file, line %d: expected NAME:HASH", number)
 		case err != nil:
 			return nil, fmt.Errorf("htpasswd file, line %d: the password of %q is no bcrypt hash; make one with: ferrite user password, or htpasswd -B", number, name)
+		case c > maxCost:
+			return nil, fmt.Errorf("htpasswd file, line %d: the hash of %q has cost %d, which takes seconds a login; the most is %d", number, name, c, maxCost)
 		case p.names[name]:
 			return nil, fmt.Errorf("htpasswd file, line %d: %q is there twice", number, name)
 		}
