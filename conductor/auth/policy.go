@@ -2,6 +2,7 @@ package auth
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -26,12 +27,14 @@ type Rule struct {
 // What Ironic leaves to a project's manager is an admin's here.
 //
 // Whatever has no row is for system admins alone.
-func Policy() []Rule {
-	const no = nobody
-	return []Rule{
-		// name                                      system    owner     lessee    any project
-		{"public_api", Stranger, Stranger, Stranger, Stranger, []string{"GET /", "GET /v1", "POST /v1"}},
+func Policy() []Rule { return slices.Concat(nodePolicy(), otherPolicy()) }
 
+// no is in place of a role when none will do.
+const no = nobody
+
+// nodePolicy is the rows about a node and what is a part of it.
+func nodePolicy() []Rule {
+	return []Rule{ // name, then the least role: of the system, the owner, the lessee, any project
 		{"baremetal:node:create", Admin, no, no, Admin, []string{"POST /v1/nodes"}},
 		{"baremetal:node:list", Reader, no, no, Reader, []string{"GET /v1/nodes", "GET /v1/nodes/detail"}},
 		{"baremetal:node:get", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}", "POST /v1/nodes/{}", "GET /v1/nodes/{}/{}"}},
@@ -83,6 +86,13 @@ func Policy() []Rule {
 		{"baremetal:node:traits:list", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/traits", "GET /v1/nodes/{}/traits/{}"}},
 		{"baremetal:node:traits:set", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/traits", "PUT /v1/nodes/{}/traits/{}"}},
 		{"baremetal:node:traits:delete", Operator, Admin, no, no, []string{"DELETE /v1/nodes/{}/traits", "DELETE /v1/nodes/{}/traits/{}"}},
+	}
+}
+
+// otherPolicy is the rows about all else.
+func otherPolicy() []Rule {
+	return []Rule{
+		{"public_api", Stranger, Stranger, Stranger, Stranger, []string{"GET /", "GET /v1", "POST /v1"}},
 
 		{"baremetal:port:list", Reader, Reader, Reader, Reader, []string{"GET /v1/ports", "GET /v1/ports/detail", "GET /v1/nodes/{}/ports"}},
 		{"baremetal:port:get", Reader, Reader, Reader, no, []string{"GET /v1/ports/{}"}},

@@ -23,6 +23,8 @@ import (
 // conductor is one `ferrite serve` inside the test.
 type conductor struct {
 	url  string
+	http *http.Client        // http.DefaultClient when nil
+	sign func(*http.Request) // says who asks; nil: nobody is asked
 	log  *apitest.Log
 	stop context.CancelFunc
 	err  chan error
@@ -48,8 +50,14 @@ func command(ctx context.Context, args ...string) (string, error) {
 
 func start(t *testing.T, dir string, args ...string) *conductor {
 	t.Helper()
+	return startFor(t, &conductor{}, dir, args...)
+}
+
+// startFor starts the conductor c, which knows how it is to be called.
+func startFor(t *testing.T, c *conductor, dir string, args ...string) *conductor {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	c := &conductor{log: &apitest.Log{}, stop: stop, err: make(chan error, 1)}
+	c.log, c.stop, c.err = &apitest.Log{}, stop, make(chan error, 1)
 	cmd := Command()
 	cmd.SetArgs(append([]string{"--data-dir", dir, "--api-address", anyPort, "--hardware-types", "fake-hardware,redfish,ipmi", "--host", "test"}, args...))
 	cmd.SetErr(c.log)
@@ -120,7 +128,14 @@ func (c *conductor) send(method, path string, body any) (status int, answer []by
 		return 0, nil, err
 	}
 	r.Header.Set("X-OpenStack-Ironic-API-Version", "latest")
-	res, err := http.DefaultClient.Do(r)
+	if c.sign != nil {
+		c.sign(r)
+	}
+	client := c.http
+	if client == nil {
+		client = http.DefaultClient
+	}
+	res, err := client.Do(r)
 	if err != nil {
 		return 0, nil, err
 	}
