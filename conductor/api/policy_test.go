@@ -128,11 +128,11 @@ func (g *guardedConductor) estate() estate {
 		g.t.Fatal(err)
 	}
 	step := node.Step{Interface: "bios", Step: "factory_reset"}
-	book, err := g.Engine.CreateRunbook(ctx, node.Runbook{Name: fmt.Sprintf("book-%d", n), Owner: owner, Steps: []node.RunbookStep{{Step: step}}})
+	book, err := g.Engine.Catalogs().Runbooks.Create(ctx, node.Runbook{Name: fmt.Sprintf("book-%d", n), Owner: owner, Steps: []node.RunbookStep{{Step: step}}})
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	template, err := g.Engine.CreateDeployTemplate(ctx, node.DeployTemplate{Name: fmt.Sprintf("CUSTOM_T%d", n), Steps: []node.Step{step}})
+	template, err := g.Engine.Catalogs().DeployTemplates.Create(ctx, node.DeployTemplate{Name: fmt.Sprintf("CUSTOM_T%d", n), Steps: []node.Step{step}})
 	if err != nil {
 		g.t.Fatal(err)
 	}

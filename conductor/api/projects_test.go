@@ -176,7 +176,7 @@ func TestOwnerInCreate(t *testing.T) {
 func TestRunbookOfOthers(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
-	if _, err := g.Engine.UpdateRunbook(t.Context(), e.runbook, func(r *node.Runbook) error { r.Owner = other; return nil }); err != nil {
+	if _, err := g.Engine.Catalogs().Runbooks.Update(t.Context(), e.runbook, func(r *node.Runbook) error { r.Owner = other; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	g.as("admin "+owner, http.MethodPut, "/v1/nodes/"+e.node+"/states/provision", `{"target":"manage"}`)
@@ -187,7 +187,7 @@ func TestRunbookOfOthers(t *testing.T) {
 	if r := ask(); r.status != http.StatusForbidden || !strings.HasSuffix(r.text(), "baremetal:runbook:use") {
 		t.Errorf("another's: %d %s", r.status, r.body)
 	}
-	if _, err := g.Engine.UpdateRunbook(t.Context(), e.runbook, func(r *node.Runbook) error { r.Owner, r.Public = "", true; return nil }); err != nil {
+	if _, err := g.Engine.Catalogs().Runbooks.Update(t.Context(), e.runbook, func(r *node.Runbook) error { r.Owner, r.Public = "", true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if r := ask(); r.status == http.StatusForbidden {
