@@ -68,7 +68,7 @@ func (a *API) node(c *call) (node.Node, error) {
 	if errors.Is(err, node.ErrNotFound) {
 		return n, noNode(ref)
 	}
-	if err != nil {
+	if err != nil || c.caller == nil {
 		return n, err
 	}
 	return n, a.permit(c, c.rule, &n, noNode(ref))
