@@ -120,6 +120,15 @@ func otherPolicy() []Rule {
 		{"baremetal:runbook:delete", Operator, Admin, no, no, []string{"DELETE /v1/runbooks/{}"}},
 		{"baremetal:runbook:use", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/provision runbook"}},
 
+		// Which nodes an allocation takes is decided among all there are, so that it is
+		// the system's to make, whoever it is for.
+		{"baremetal:allocation:list_all", Reader, no, no, no, []string{"GET /v1/allocations"}},
+		{"baremetal:allocation:get", Reader, no, no, no, []string{"GET /v1/allocations/{}", "GET /v1/nodes/{}/allocation"}},
+		{"baremetal:allocation:create", Operator, no, no, no, []string{"POST /v1/allocations"}},
+		{"baremetal:allocation:update", Operator, no, no, no, []string{"PATCH /v1/allocations/{}", "PATCH /v1/allocations"}},
+		{"baremetal:allocation:delete", Operator, no, no, no, []string{
+			"DELETE /v1/allocations/{}", "DELETE /v1/allocations", "DELETE /v1/nodes/{}/allocation"}},
+
 		{"baremetal:driver:get", Reader, no, no, no, []string{"GET /v1/drivers", "GET /v1/drivers/{}"}},
 		{"baremetal:driver:get_properties", Reader, no, no, no, []string{"GET /v1/drivers/{}/properties"}},
 		{"baremetal:conductor:get", Reader, no, no, no, []string{"GET /v1/conductors", "GET /v1/conductors/{}"}},
