@@ -83,7 +83,7 @@ type Agent struct {
 
 // New makes an agent; Run lets it live.
 func New(o Options) *Agent {
-	trust := contact.Options{URLs: o.Params.APIURLs, Pin: o.Params.APIPin, Insecure: o.Params.Insecure, RequestID: o.Params.RequestID}
+	trust := contact.Options{URLs: o.Params.APIURLs, Pins: o.Params.APIPins, Insecure: o.Params.Insecure, RequestID: o.Params.RequestID}
 	a := &Agent{Options: o, conductor: contact.New(trust), rescued: make(chan struct{})}
 	a.state.setToken(o.Params.Token)
 	a.progress = newProgress(a.conductor, &a.state, o.Log)

@@ -25,7 +25,7 @@ import (
 // Options is where the conductor is and how it is trusted.
 type Options struct {
 	URLs      []string // best first
-	Pin       []byte   // SHA-256 of its certificate; nil: verified by the system's roots
+	Pins      [][]byte // SHA-256 of its certificate, of the authority that signs it; none: verified by the system's roots
 	Insecure  bool     // its certificate is not verified at all
 	RequestID string   // sent with every request; may be empty
 }

@@ -61,7 +61,7 @@ func TestRequestsAreAsRecorded(t *testing.T) {
 	srv := httptest.NewTLSServer(handler)
 	defer srv.Close()
 	sum := sha256.Sum256(srv.Certificate().Raw)
-	c := New(Options{URLs: []string{srv.URL}, Pin: sum[:], RequestID: "req-1"})
+	c := New(Options{URLs: []string{srv.URL}, Pins: [][]byte{sum[:]}, RequestID: "req-1"})
 	ctx := t.Context()
 
 	minor, err := c.Version(ctx)
@@ -112,14 +112,14 @@ func TestTrust(t *testing.T) {
 		client func(Options) *http.Client
 		ok     bool
 	}{
-		"right pin":            {Options{Pin: good[:]}, newHTTPClient, true},
-		"wrong pin":            {Options{Pin: bad[:]}, newHTTPClient, false},
-		"wrong pin, insecure":  {Options{Pin: bad[:], Insecure: true}, newHTTPClient, false},
+		"right pin":            {Options{Pins: [][]byte{good[:]}}, newHTTPClient, true},
+		"wrong pin":            {Options{Pins: [][]byte{bad[:]}}, newHTTPClient, false},
+		"wrong pin, insecure":  {Options{Pins: [][]byte{bad[:]}, Insecure: true}, newHTTPClient, false},
 		"no pin, unknown root": {Options{}, newHTTPClient, false},
 		"insecure":             {Options{Insecure: true}, newHTTPClient, true},
-		"image by pin":         {Options{Pin: good[:]}, imageClient, true},
-		"image by no pin":      {Options{Pin: bad[:]}, imageClient, false},
-		"image insecure":       {Options{Pin: bad[:], Insecure: true}, imageClient, true},
+		"image by pin":         {Options{Pins: [][]byte{good[:]}}, imageClient, true},
+		"image by no pin":      {Options{Pins: [][]byte{bad[:]}}, imageClient, false},
+		"image insecure":       {Options{Pins: [][]byte{bad[:]}, Insecure: true}, imageClient, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,78 +6,105 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 )
 
 // PinError says that who answered is not the conductor the kernel line named.
-type PinError struct{ Want, Got []byte }
-
-func (e *PinError) Error() string {
-	return fmt.Sprintf("certificate has SHA-256 %x, the kernel line says %x", e.Got, e.Want)
+type PinError struct {
+	Want [][]byte
+	Got  []byte
 }
 
-// tlsConfig is how the conductor's certificate is judged: by its pin alone when
-// there is one, since then neither names nor the clock matter, else as usual.
-func tlsConfig(o Options) *tls.Config {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
+func (e *PinError) Error() string {
+	want := make([]string, len(e.Want))
+	for i, pin := range e.Want {
+		want[i] = hex.EncodeToString(pin)
+	}
+	return fmt.Sprintf("certificate has SHA-256 %x, the kernel line says %s", e.Got, strings.Join(want, " or "))
+}
+
+// conductorTLS is how the certificate of the conductor at host is judged: by the
+// pins alone when there are some, else as usual.
+func (o Options) conductorTLS(host string) *tls.Config {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
 	switch {
-	case len(o.Pin) > 0:
+	case len(o.Pins) > 0:
 		c.InsecureSkipVerify = true // VerifyConnection does it
-		c.VerifyConnection = func(s tls.ConnectionState) error { return checkPin(s, o.Pin) }
+		c.VerifyConnection = func(s tls.ConnectionState) error { return checkPins(s.PeerCertificates, host, o.Pins) }
 	case o.Insecure:
 		c.InsecureSkipVerify = true
 	}
 	return c
 }
 
-func checkPin(s tls.ConnectionState, pin []byte) error {
-	if len(s.PeerCertificates) == 0 {
-		return errors.New("no certificate was presented")
-	}
-	got := sha256.Sum256(s.PeerCertificates[0].Raw)
-	if !bytes.Equal(got[:], pin) {
-		return &PinError{Want: pin, Got: got[:]}
-	}
-	return nil
-}
-
 // imageTLS is how an image server's certificate is judged: it may be the
-// conductor, known by its pin, or anyone the system's roots vouch for. What
+// conductor, known by its pins, or anyone the system's roots vouch for. What
 // is downloaded is verified by its checksum besides.
-func imageTLS(o Options) *tls.Config {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if o.Insecure {
+func (o Options) imageTLS(host string) *tls.Config {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
+	switch {
+	case o.Insecure:
 		c.InsecureSkipVerify = true
-		return c
-	}
-	if len(o.Pin) == 0 {
-		return c
-	}
-	c.InsecureSkipVerify = true // VerifyConnection does it
-	c.VerifyConnection = func(s tls.ConnectionState) error {
-		if checkPin(s, o.Pin) == nil {
-			return nil
+	case len(o.Pins) > 0:
+		c.InsecureSkipVerify = true // VerifyConnection does it
+		c.VerifyConnection = func(s tls.ConnectionState) error {
+			if checkPins(s.PeerCertificates, host, o.Pins) == nil {
+				return nil
+			}
+			return checkRoots(s.PeerCertificates, host, nil)
 		}
-		return checkRoots(s)
 	}
 	return c
 }
 
-func checkRoots(s tls.ConnectionState) error {
-	if len(s.PeerCertificates) == 0 {
+// checkPins takes a server whose own certificate is pinned, for which neither its
+// name nor the clock matters; and one whose certificate a pinned authority has
+// signed for this host, as when the conductor's has been replaced since this
+// machine booted.
+func checkPins(chain []*x509.Certificate, host string, pins [][]byte) error {
+	if len(chain) == 0 {
 		return errors.New("no certificate was presented")
 	}
-	opts := x509.VerifyOptions{DNSName: s.ServerName, Intermediates: x509.NewCertPool()}
-	for _, cert := range s.PeerCertificates[1:] {
+	pinned := func(c *x509.Certificate) bool {
+		sum := sha256.Sum256(c.Raw)
+		return slices.ContainsFunc(pins, func(pin []byte) bool { return bytes.Equal(sum[:], pin) })
+	}
+	if pinned(chain[0]) {
+		return nil
+	}
+	roots, found := x509.NewCertPool(), false
+	for _, c := range chain[1:] {
+		if pinned(c) {
+			roots.AddCert(c)
+			found = true
+		}
+	}
+	if found {
+		return checkRoots(chain, host, roots)
+	}
+	sum := sha256.Sum256(chain[0].Raw)
+	return &PinError{Want: pins, Got: sum[:]}
+}
+
+// checkRoots checks a chain as usual; nil roots are the system's.
+func checkRoots(chain []*x509.Certificate, host string, roots *x509.CertPool) error {
+	if len(chain) == 0 {
+		return errors.New("no certificate was presented")
+	}
+	opts := x509.VerifyOptions{DNSName: host, Roots: roots, Intermediates: x509.NewCertPool()}
+	for _, cert := range chain[1:] {
 		opts.Intermediates.AddCert(cert)
 	}
-	_, err := s.PeerCertificates[0].Verify(opts)
+	_, err := chain[0].Verify(opts)
 	return err
 }
 
@@ -86,20 +113,31 @@ const dialTimeout = 10 * time.Second
 
 // newHTTPClient makes the client for requests to the conductor.
 func newHTTPClient(o Options) *http.Client {
-	return &http.Client{Transport: transport(tlsConfig(o), dialTimeout)}
+	return &http.Client{Transport: transport(o.conductorTLS, dialTimeout)}
 }
 
 // NewImageClient makes the client for images: the transfer as a whole has no
 // deadline, connecting and the first byte have.
 func NewImageClient(o Options, connectTimeout time.Duration) *http.Client {
-	return &http.Client{Transport: transport(imageTLS(o), connectTimeout)}
+	return &http.Client{Transport: transport(o.imageTLS, connectTimeout)}
 }
 
-func transport(t *tls.Config, connectTimeout time.Duration) *http.Transport {
+// transport makes connections with the TLS configuration for each host. A TLS
+// connection does not tell the IP address it was made for, and that is what the
+// conductor's certificate is mostly about.
+func transport(conf func(host string) *tls.Config, connectTimeout time.Duration) *http.Transport {
+	plain := &net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}).DialContext,
-		TLSClientConfig:       t,
-		TLSHandshakeTimeout:   connectTimeout,
+		DialContext: plain.DialContext,
+		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			host, _, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			ctx, cancel := context.WithTimeout(ctx, 2*connectTimeout) // connection and handshake
+			defer cancel()
+			return (&tls.Dialer{NetDialer: plain, Config: conf(host)}).DialContext(ctx, network, address)
+		},
 		ResponseHeaderTimeout: max(connectTimeout, requestTimeout),
 		MaxIdleConnsPerHost:   2,
 		IdleConnTimeout:       90 * time.Second,

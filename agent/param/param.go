@@ -25,11 +25,11 @@ type Params struct {
 	BootMAC        string   // the same as aa:bb:cc:dd:ee:ff; empty when it is not a MAC
 	Token          string   // agent token given before the boot (virtual media)
 	Debug          bool
-	Insecure       bool   // do not verify the conductor's certificate
-	APIPin         []byte // SHA-256 of the conductor's certificate (DER)
-	RequestID      string // sent with every request as X-OpenStack-Request-ID
-	AdvertiseHost  string // address the conductor is to call; empty: found by route
-	Shell          bool   // start a shell on every console at once
+	Insecure       bool     // do not verify the conductor's certificate
+	APIPins        [][]byte // SHA-256 of the conductor's certificate (DER), or of the authority that signed it
+	RequestID      string   // sent with every request as X-OpenStack-Request-ID
+	AdvertiseHost  string   // address the conductor is to call; empty: found by route
+	Shell          bool     // start a shell on every console at once
 
 	LookupTimeout  time.Duration
 	LookupInterval time.Duration // of the first retry
@@ -87,7 +87,7 @@ func setters() map[string]func(*Params, string) error {
 		"ipa-image-download-connection-retries":        func(p *Params, v string) error { return count(&p.Download.Retries, v) },
 		"ipa-image-download-connection-retry-interval": func(p *Params, v string) error { return seconds(&p.Download.RetryInterval, v) },
 		"ipa-image-download-max-duration":              func(p *Params, v string) error { return seconds(&p.Download.MaxDuration, v) },
-		"ferrite-api-sha256":                           apiPin,
+		"ferrite-api-sha256":                           apiPins,
 		"ferrite.shell":                                func(p *Params, v string) error { return boolean(&p.Shell, v) },
 		"modprobe.blacklist":                           func(p *Params, v string) error { p.Blacklist = append(p.Blacklist, list(v)...); return nil },
 	}
@@ -162,12 +162,17 @@ func bootIF(p *Params, v string) error {
 	return nil
 }
 
-func apiPin(p *Params, v string) error {
-	sum, err := hex.DecodeString(strings.ReplaceAll(v, ":", ""))
-	if err != nil || len(sum) != sha256.Size {
-		return fmt.Errorf("%q is not a SHA-256 in hexadecimal", v)
+// apiPins reads one pin or several. Whoever gives none, as with an empty value,
+// did not mean that anybody will do.
+func apiPins(p *Params, v string) error {
+	p.APIPins = nil
+	for text := range strings.SplitSeq(v, ",") {
+		sum, err := hex.DecodeString(strings.ReplaceAll(text, ":", ""))
+		if err != nil || len(sum) != sha256.Size {
+			return fmt.Errorf("%q is not a SHA-256 in hexadecimal", text)
+		}
+		p.APIPins = append(p.APIPins, sum)
 	}
-	p.APIPin = sum
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package param
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,12 +19,15 @@ func TestParse(t *testing.T) {
 	}{
 		"nothing": {"", func(*Params) {}},
 		"as a conductor writes it": {
-			"initrd=r selinux=0 nofb vga=normal ipa-api-url=https://10.0.0.1:6385/,http://10.0.0.2:6385 BOOTIF=52:54:00:77:00:06 ipa-debug=1 ipa-global-request-id=req-1 ferrite-api-sha256=" + pin,
+			"initrd=r selinux=0 nofb vga=normal ipa-api-url=https://10.0.0.1:6385/,http://10.0.0.2:6385 BOOTIF=52:54:00:77:00:06 ipa-debug=1 ipa-global-request-id=req-1 ferrite-api-sha256=" + pin + "," + strings.Repeat("0A", 32),
 			func(p *Params) {
 				p.APIURLs = []string{"https://10.0.0.1:6385", "http://10.0.0.2:6385"}
 				p.BootIF, p.BootMAC = "52:54:00:77:00:06", "52:54:00:77:00:06"
 				p.Debug, p.RequestID = true, "req-1"
-				p.APIPin = []byte("\x00\x40\xde\x5f\xf0\x3c\xd9\x22\xdf\x2e\x92\x15\x25\x18\x1f\x05\xd3\x88\xf9\x85\xca\x4d\xe8\xf2\x6b\x2e\x16\x54\x1f\x11\x5e\x03")
+				p.APIPins = [][]byte{
+					[]byte("\x00\x40\xde\x5f\xf0\x3c\xd9\x22\xdf\x2e\x92\x15\x25\x18\x1f\x05\xd3\x88\xf9\x85\xca\x4d\xe8\xf2\x6b\x2e\x16\x54\x1f\x11\x5e\x03"),
+					bytes.Repeat([]byte{10}, 32),
+				}
 			},
 		},
 		"managed inspection": {
@@ -80,7 +85,7 @@ func TestParseProblems(t *testing.T) {
 	if p.LookupTimeout != 600*time.Second || p.BootIF != "eth0" || p.BootMAC != "" {
 		t.Errorf("params %+v", p)
 	}
-	for _, line := range []string{"ipa-api-url=mdns", "ipa-api-url=ftp://x", "ferrite-api-sha256=12", "ipa-inspection-callback-url=:"} {
+	for _, line := range []string{"ipa-api-url=mdns", "ipa-api-url=ftp://x", "ferrite-api-sha256=12", "ferrite-api-sha256=", "ferrite-api-sha256=" + pin + ",", "ipa-inspection-callback-url=:"} {
 		if _, _, err := Parse(line); err == nil || !strings.Contains(err.Error(), "kernel parameter") {
 			t.Errorf("%s: error %v", line, err)
 		}
@@ -95,7 +100,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p.LookupTimeout < 0 || len(p.APIPin) != 0 && len(p.APIPin) != 32 {
+		if p.LookupTimeout < 0 || slices.ContainsFunc(p.APIPins, func(pin []byte) bool { return len(pin) != 32 }) {
 			t.Errorf("params %+v", p)
 		}
 	})

@@ -9,11 +9,12 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/image"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
 )
 
 // release is what `ferrite version` and the agents' records show.
 const release = "0.1.0"
 
 func main() {
-	os.Exit(cli.Run(context.Background(), cli.New(release, serve.Command(), image.Command())))
+	os.Exit(cli.Run(context.Background(), cli.New(release, serve.Command(), user.Command(), image.Command())))
 }

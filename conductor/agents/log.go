@@ -36,14 +36,14 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, uuid string) error 
 		}
 		return err
 	}
-	if !s.logged.allowed(uuid, float64(len(raw))) {
+	if !s.logged.Allowed(uuid, float64(len(raw))) {
 		w.Header().Set("Retry-After", "10")
 		return nodeapi.NewFault(http.StatusTooManyRequests, "Node %s logs more than is taken; try again in a few seconds", uuid)
 	}
 	if err := s.logs.Append(uuid, bootOf(l.AgentToken), l.First, l.Lines); err != nil {
 		return err
 	}
-	s.logged.count(uuid, float64(len(raw)))
+	s.logged.Count(uuid, float64(len(raw)))
 	w.WriteHeader(http.StatusAccepted)
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -66,10 +67,10 @@ type Options struct {
 type Server struct {
 	conductor Conductor
 	heartbeat time.Duration
-	failures  *limiter[netip.Addr]
+	failures  *ratelimit.Limiter[netip.Addr]
 	decoding  chan struct{} // a place for each inspection that is taken in at a time
 	logs      Logs
-	logged    *limiter[string] // bytes, by node
+	logged    *ratelimit.Limiter[string] // bytes, by node
 }
 
 // maxDecoding bounds the inspections taken in at a time: each is up to 16 MiB of
@@ -99,8 +100,8 @@ func NewServer(o Options) *Server {
 	}
 	return &Server{
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout,
-		failures: newLimiter[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
-		logs: o.Logs, logged: newLimiter[string](o.LogRate, o.LogBurst, o.Now),
+		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
+		logs: o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),
 	}
 }
 
@@ -126,13 +127,13 @@ func (s *Server) limited(method string, h Handler) Handler {
 			return nodeapi.Routing(http.StatusMethodNotAllowed, "")
 		}
 		from := caller(r)
-		if !s.failures.allowed(from, 1) {
+		if !s.failures.Allowed(from, 1) {
 			w.Header().Set("Retry-After", "5")
 			return nodeapi.NewFault(http.StatusServiceUnavailable, "Too many failed calls from %s; try again in a few seconds", from)
 		}
 		err := h(w, r)
 		if blames(err) {
-			s.failures.count(from, 1)
+			s.failures.Count(from, 1)
 		}
 		return err
 	}

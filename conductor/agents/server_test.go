@@ -313,17 +313,6 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestLimiterIsBounded: a flood from forged addresses costs bounded memory.
-func TestLimiterIsBounded(t *testing.T) {
-	l := newLimiter[netip.Addr](1, 3, time.Now)
-	for i := range 3 * maxCallers {
-		l.count(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 1)
-	}
-	if len(l.buckets) > maxCallers {
-		t.Errorf("%d callers are remembered", len(l.buckets))
-	}
-}
-
 func TestMethods(t *testing.T) {
 	s := NewServer(Options{Conductor: &scripted{}})
 	for path, method := range map[string]string{"/v1/lookup": "POST", "/v1/heartbeat/" + aNode: "GET", "/v1/continue_inspection": "GET", "/ferrite/v1/agents/" + aNode: "GET"} {

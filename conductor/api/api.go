@@ -18,6 +18,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -26,13 +27,16 @@ import (
 type Options struct {
 	Conductor Conductor
 	Log       *slog.Logger
+	// Auth tells who sends a request; nil: anybody may do anything.
+	Auth Authenticator
 	// Boot is the boot service beside this conductor; nil when there is none:
 	// reservations are kept for the next start with one.
 	Boot Boot
 	// Logs has what machines logged; nil when none is kept.
 	Logs Logs
 	// Mounts are handlers by path prefix that are served beside the resources:
-	// what agents call, a user interface. Their errors end as the API's own do.
+	// what agents call. They are open to strangers, and check for themselves.
+	// Their errors end as the API's own do.
 	Mounts map[string]Handler
 	// CacheBytes bounds the rendered answers that are kept; 8 MiB when 0.
 	CacheBytes int
@@ -45,6 +49,8 @@ type Handler = func(w http.ResponseWriter, r *http.Request) error
 // API answers requests. It is safe for concurrent use.
 type API struct {
 	conductor Conductor
+	auth      Authenticator
+	rules     auth.Rules
 	boot      Boot
 	logs      Logs
 	readers   chan struct{} // a place for everybody who reads a log
@@ -68,9 +74,10 @@ func New(o Options) *API {
 	if o.Boot == nil {
 		o.Boot = noBoot{}
 	}
+	rules := auth.NewRules()
 	a := &API{
-		conductor: o.Conductor, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), log: o.Log, echo: echo.New(),
-		nodes: nodeTable(), ports: portTable(), cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), started: time.Now(),
+		conductor: o.Conductor, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), log: o.Log, echo: echo.New(),
+		nodes: nodeTable(rules), ports: portTable(), cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), started: time.Now(),
 	}
 	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
 	for minor := range a.full {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -23,16 +24,29 @@ type route struct {
 type call struct {
 	echo.Context
 	minor int // microversion 1.minor
+	// Who sends it, nil when nobody is asked, and what the policy says of it.
+	caller *auth.Caller
+	rule   *auth.Rule
 }
 
-// adapt makes a handler of a row: it negotiates the microversion, which paths
-// outside /v1 do not have.
+// adapt makes a handler of a row: it asks who it is, negotiates the microversion,
+// which paths outside /v1 do not have, and turns away who may not.
 func (a *API) adapt(r route) echo.HandlerFunc {
+	rule := a.rules.Of(r.method, r.path, "")
+	handle := func(c *call) error {
+		if err := a.authorize(c); err != nil {
+			return err
+		}
+		return r.handle(c)
+	}
 	versioned := len(r.path) >= 3 && r.path[:3] == nodeapi.Root
 	return func(ec echo.Context) error {
-		c := &call{Context: ec, minor: nodeapi.MaxMinor}
+		c := &call{Context: ec, minor: nodeapi.MaxMinor, rule: rule}
+		if err := a.identify(c); err != nil {
+			return err
+		}
 		if !versioned {
-			return r.handle(c)
+			return handle(c)
 		}
 		minor, err := nodeapi.Begin(ec.Response(), ec.Request())
 		if err != nil {
@@ -45,7 +59,7 @@ func (a *API) adapt(r route) echo.HandlerFunc {
 			}
 			return noResource()
 		}
-		return r.handle(c)
+		return handle(c)
 	}
 }
 

@@ -36,6 +36,11 @@ type collection[T any] struct {
 	created func(c *call, of *T) error
 	patched func(ops []operation, of *T)
 
+	// Of records that belong to projects: to which, and whether others may read
+	// it. Nil for records that are nobody's.
+	owner  func(*T) *string
+	public func(*T) bool
+
 	kept engine.Catalog[T]
 }
 
@@ -155,6 +160,7 @@ func (r *collection[T]) page(c *call, narrowed narrowing[T], detail bool) error 
 	for _, keep := range narrowed.keep {
 		items = slices.DeleteFunc(items, func(of T) bool { return !keep(&of) })
 	}
+	items = slices.DeleteFunc(items, func(of T) bool { return !r.mine(c, &of) })
 	items, err = cut(r.fields, c.minor, items, p, r.id, func(ref string) error {
 		return node.Refuse(node.NotFound, "%s %s could not be found.", r.noun, ref)
 	})
@@ -186,7 +192,35 @@ func (r *collection[T]) show(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := r.permit(c, &of); err != nil {
+		return err
+	}
 	return r.answer(c, http.StatusOK, &of, chosen)
+}
+
+// mine reports whether a caller sees a record in a list.
+func (r *collection[T]) mine(c *call, of *T) bool {
+	return c.project() == "" || r.owner == nil || *r.owner(of) == c.project() || r.public(of)
+}
+
+// permit refuses a caller whom a record does not concern. A public one concerns
+// everybody, as long as it is only read.
+func (r *collection[T]) permit(c *call, of *T) error {
+	if c.caller == nil || r.owner == nil || c.rule.Allows(c.caller, *r.owner(of), "") || c.Request().Method == http.MethodGet && r.public(of) {
+		return nil
+	}
+	return c.rule.Denied()
+}
+
+// claim makes a new record that of the caller's project, which cannot share it.
+func (r *collection[T]) claim(c *call, of *T) error {
+	if r.owner == nil || c.project() == "" {
+		return nil
+	}
+	if r.public(of) {
+		return badRequest("Cannot create a public %s as a project scoped admin.", strings.ToLower(r.noun))
+	}
+	return c.own(strings.ToLower(r.noun), r.owner(of))
 }
 
 func (r *collection[T]) add(c *call) error {
@@ -208,6 +242,9 @@ func (r *collection[T]) add(c *call) error {
 			return r.fields.schemaFault(err)
 		}
 	}
+	if err := r.claim(c, &of); err != nil {
+		return err
+	}
 	if of, err = r.kept.Create(c.Request().Context(), of); err != nil {
 		return err
 	}
@@ -228,6 +265,9 @@ func (r *collection[T]) patch(c *call) error {
 		return err
 	}
 	of, err := r.kept.Update(c.Request().Context(), ref, func(of *T) error {
+		if err := r.permitPatch(c, ops, of); err != nil {
+			return err
+		}
 		if err := r.fields.apply(ops, of); err != nil {
 			return err
 		}
@@ -242,10 +282,29 @@ func (r *collection[T]) patch(c *call) error {
 	return r.answer(c, http.StatusOK, &of, r.fields.full(c.minor))
 }
 
+func (r *collection[T]) permitPatch(c *call, ops []operation, of *T) error {
+	if r.owner == nil {
+		return nil
+	}
+	if err := r.permit(c, of); err != nil {
+		return err
+	}
+	return r.api.permitFields(c, "/v1/"+r.path+"/:ident", ops, *r.owner(of), "")
+}
+
 func (r *collection[T]) drop(c *call) error {
 	ref, err := r.ref(c)
 	if err != nil {
 		return err
+	}
+	if r.owner != nil && c.caller != nil {
+		of, err := r.kept.Find(c.Request().Context(), ref)
+		if err != nil {
+			return err
+		}
+		if err := r.permit(c, &of); err != nil {
+			return err
+		}
 	}
 	if err := r.kept.Delete(c.Request().Context(), ref); err != nil {
 		return err

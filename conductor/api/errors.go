@@ -48,6 +48,8 @@ func statusOf(k node.Kind) int {
 	return http.StatusInternalServerError
 }
 
+func isNotFound(err error) bool { return errors.Is(err, node.ErrNotFound) }
+
 // faultOf translates an error into what the client is told; nil for errors
 // that are ours.
 func faultOf(err error) *nodeapi.Fault {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -39,6 +40,7 @@ type view[T any] struct {
 	// the node is not at rest where one node is shown.
 	host, reserved string
 	status         *nodeapi.Status
+	caller         *auth.Caller // who does not see all of it, perhaps
 }
 
 // table is the fields of a resource in the order they are shown.

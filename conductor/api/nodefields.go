@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -11,7 +12,7 @@ const both = creatable | patchable
 
 // nodeTable is every field of a node with the microversion it appears in and
 // what may be done with it, in Ironic's order.
-func nodeTable() *table[node.Node] {
+func nodeTable(rules auth.Rules) *table[node.Node] {
 	type n = node.Node
 	link := func(name string, since int) field[n] {
 		return shown(name, since, fullOnly, func(dst []byte, v *view[n]) []byte {
@@ -36,8 +37,8 @@ func nodeTable() *table[node.Node] {
 		sized("description", 51, both, 4096, func(n *n) *string { return &n.Description }),
 		flag("disable_power_off", 95, both, false, func(n *n) *bool { return &n.DisablePowerOff }),
 		driverField(),
-		object("driver_info", 1, both, nodeapi.Mask, func(n *n) *map[string]any { return &n.DriverInfo }),
-		shown("driver_internal_info", 3, 0, showInternalInfo),
+		guarded(rules, object("driver_info", 1, both, nodeapi.Mask, func(n *n) *map[string]any { return &n.DriverInfo }), true),
+		guarded(rules, shown("driver_internal_info", 3, 0, showInternalInfo), true),
 		object("extra", 1, both, nil, func(n *n) *map[string]any { return &n.Extra }),
 		text("fault", 42, 0, func(n *n) *string { return &n.Fault }),
 		iface("firmware", 86),
@@ -49,7 +50,7 @@ func nodeTable() *table[node.Node] {
 		object("instance_info", 1, both, nodeapi.MaskInstance, func(n *n) *map[string]any { return &n.InstanceInfo }),
 		text("instance_name", 104, both, func(n *n) *string { return &n.InstanceName }),
 		identifier("instance_uuid", 1, both, func(n *n) *string { return &n.InstanceUUID }),
-		text("last_error", 1, 0, func(n *n) *string { return &n.LastError }),
+		guarded(rules, text("last_error", 1, 0, func(n *n) *string { return &n.LastError }), false),
 		text("lessee", 65, both, func(n *n) *string { return &n.Lessee }),
 		flag("maintenance", 1, both, false, func(n *n) *bool { return &n.Maintenance }),
 		text("maintenance_reason", 1, 0, func(n *n) *string { return &n.MaintenanceReason }),
@@ -69,7 +70,7 @@ func nodeTable() *table[node.Node] {
 		object("raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.RAIDConfig }),
 		iface("raid", 31),
 		iface("rescue", 38),
-		shown("reservation", 1, 0, func(dst []byte, v *view[n]) []byte { return appendText(dst, v.reserved) }),
+		guarded(rules, shown("reservation", 1, 0, func(dst []byte, v *view[n]) []byte { return appendText(dst, v.reserved) }), false),
 		sized("resource_class", 21, both, 80, func(n *n) *string { return &n.ResourceClass }),
 		flag("retired", 61, both, false, func(n *n) *bool { return &n.Retired }),
 		text("retired_reason", 61, both, func(n *n) *string { return &n.RetiredReason }),

@@ -27,6 +27,9 @@ func (a *API) answerNodes(c *call, detail bool) error {
 	if err := narrow(c, &q, nodeFilters(), pageArgs()...); err != nil {
 		return err
 	}
+	if q.Project, err = c.narrowProject(q.Project); err != nil {
+		return err
+	}
 	chosen := a.nodes.pick(c.minor, defaultNodeFields()...)
 	if p.fields != "" {
 		if chosen, err = a.nodes.asked(c.minor, p.fields); err != nil {
@@ -41,7 +44,7 @@ func (a *API) answerNodes(c *call, detail bool) error {
 			return err
 		}
 	}
-	v := view[node.Node]{minor: c.minor, base: c.base(), host: q.host}
+	v := view[node.Node]{minor: c.minor, base: c.base(), host: q.host, caller: c.caller}
 	holders, err := a.holders(c, chosen, nodes)
 	if err != nil {
 		return err
@@ -101,6 +104,7 @@ func nodeFilters() []filter[nodeQuery] {
 		{"maintenance", 1, boolFilter("maintenance", func(q *q) **bool { return &q.Maintenance })},
 		{"owner", 50, textFilter(func(q *q) *string { return &q.Owner })},
 		{"parent_node", 83, uuidFilter("parent_node", func(q *q) *string { return &q.ParentNode })},
+		{"project", 1, textFilter(func(q *q) *string { return &q.Project })},
 		{"provision_state", 9, stateFilter},
 		{"resource_class", 21, textFilter(func(q *q) *string { return &q.ResourceClass })},
 		{"retired", 61, boolFilter("retired", func(q *q) **bool { return &q.Retired })},

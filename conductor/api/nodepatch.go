@@ -26,6 +26,9 @@ func (a *API) patchNode(c *call) error {
 	if err := a.nodes.patchable(c.minor, ops); err != nil {
 		return err
 	}
+	if err := a.permitPatch(c, ops, &n); err != nil {
+		return err
+	}
 	n, err = a.conductor.UpdateNode(c.Request().Context(), n.UUID, func(n *node.Node) error {
 		if reset {
 			n.Interfaces = nil
@@ -43,6 +46,19 @@ func (a *API) patchNode(c *call) error {
 		return err
 	}
 	return a.answerNode(c, http.StatusOK, &n, "")
+}
+
+// permitPatch checks the fields of a patch that not everybody may change who may
+// change the node.
+func (a *API) permitPatch(c *call, ops []operation, n *node.Node) error {
+	if err := a.permitFields(c, "/v1/nodes/:node", ops, n.Owner, n.Lessee); err != nil || c.caller == nil {
+		return err
+	}
+	owner := slices.ContainsFunc(ops, func(o operation) bool { return o.field() == "owner" })
+	if owner && n.ProvisionState == node.Active && !a.rules.Of(http.MethodPatch, "/v1/nodes/:node", "owner while active").Allows(c.caller, n.Owner, n.Lessee) {
+		return node.Refuse(node.Conflict, "Cannot update owner of node %q while it is in state %q.", n.UUID, n.ProvisionState)
+	}
+	return nil
 }
 
 // resetInterfaces reads ?reset_interfaces=, with which a change of driver puts

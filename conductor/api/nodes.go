@@ -58,7 +58,7 @@ func noNode(ref string) error {
 	return nodeapi.NewFault(http.StatusNotFound, "Node %s could not be found.", ref)
 }
 
-// node reads the node a path names.
+// node reads the node a path names, when the caller may do with it what he asks.
 func (a *API) node(c *call) (node.Node, error) {
 	ref, err := c.ref()
 	if err != nil {
@@ -68,7 +68,10 @@ func (a *API) node(c *call) (node.Node, error) {
 	if errors.Is(err, node.ErrNotFound) {
 		return n, noNode(ref)
 	}
-	return n, err
+	if err != nil || c.caller == nil {
+		return n, err
+	}
+	return n, a.permit(c, c.rule, &n, noNode(ref))
 }
 
 // reserved says who works on a node. A node at rest, with no power change
@@ -127,11 +130,14 @@ func (a *API) answerNode(c *call, status int, n *node.Node, fields string) error
 	if n.Run != nil || n.ProvisionState.Class() == node.Failed {
 		return a.answerBusyNode(c, status, n, chosen, holder)
 	}
-	key := cacheKey{n.UUID, n.Revision, c.minor, fields, c.base(), holder}
+	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.Host(), reserved: holder, caller: c.caller}
+	if !c.insider(n) {
+		return a.buffer(c, status, func(dst []byte) []byte { return a.nodes.render(dst, chosen, &v) })
+	}
+	key := cacheKey{n.UUID, n.Revision, c.minor, fields, v.base, holder}
 	if body, ok := a.cache.get(key); ok {
 		return c.json(status, body)
 	}
-	v := view[node.Node]{of: n, minor: c.minor, base: key.base, host: a.conductor.Host(), reserved: holder}
 	body := a.nodes.render(make([]byte, 0, 3<<10), chosen, &v)
 	a.cache.put(key, body)
 	return c.json(status, body)
@@ -145,7 +151,7 @@ func (a *API) answerBusyNode(c *call, status int, n *node.Node, chosen selection
 		return err
 	}
 	wire := wireStatus(st)
-	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.Host(), reserved: holder, status: &wire}
+	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.Host(), reserved: holder, status: &wire, caller: c.caller}
 	return a.buffer(c, status, func(dst []byte) []byte { return a.nodes.render(dst, chosen, &v) })
 }
 
@@ -172,12 +178,30 @@ func (a *API) createNode(c *call) error {
 	if c.minor < 11 { // the enroll state is newer
 		n.ProvisionState = node.Available
 	}
+	if err := c.own("node", &n.Owner); err != nil {
+		return err
+	}
+	if err := a.permitParent(c, n.ParentNode); err != nil {
+		return err
+	}
 	n, err = a.conductor.CreateNode(c.Request().Context(), n)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderLocation, c.base()+"/v1/nodes/"+n.UUID)
 	return a.answerNode(c, http.StatusCreated, &n, "")
+}
+
+// permitParent: who sees only his own nodes makes no children of others.
+func (a *API) permitParent(c *call, parent string) error {
+	if parent == "" || c.project() == "" {
+		return nil
+	}
+	n, err := a.conductor.Node(c.Request().Context(), parent)
+	if isNotFound(err) || err == nil && !a.visible(c, &n) {
+		return badRequest("Node %s could not be found.", parent)
+	}
+	return err
 }
 
 func (a *API) deleteNode(c *call) error {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 
@@ -27,17 +26,26 @@ func (a *API) portRoutes() []route {
 	}
 }
 
-// port reads the port a path names, by UUID only.
+// port reads the port a path names, by UUID only, when the caller may do with it
+// what he asks.
 func (a *API) port(c *call) (node.Port, error) {
 	id, err := asUUID("port_uuid", c.Param("port"))
 	if err != nil {
 		return node.Port{}, err
 	}
 	p, err := a.conductor.Port(c.Request().Context(), id)
-	if errors.Is(err, node.ErrNotFound) {
-		return p, nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", id)
+	missing := nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", id)
+	if isNotFound(err) {
+		return p, missing
 	}
-	return p, err
+	if err != nil || c.caller == nil {
+		return p, err
+	}
+	n, err := a.conductor.Node(c.Request().Context(), p.NodeUUID)
+	if err != nil {
+		return p, err
+	}
+	return p, a.permit(c, c.rule, &n, missing)
 }
 
 func (a *API) answerPort(c *call, status int, p *node.Port, chosen selection) error {
@@ -80,7 +88,7 @@ func (a *API) createPort(c *call) error {
 	if err := a.ports.fill(c.minor, body, &p); err != nil {
 		return err
 	}
-	if err := a.nodeExists(c, p.NodeUUID); err != nil {
+	if _, err := a.bodyNode(c, p.NodeUUID); err != nil {
 		return err
 	}
 	if p, err = a.conductor.CreatePort(c.Request().Context(), p); err != nil {
@@ -90,24 +98,12 @@ func (a *API) createPort(c *call) error {
 	return a.answerPort(c, http.StatusCreated, &p, a.ports.full(c.minor))
 }
 
-// nodeExists: a body that names a node that is not there is a bad request.
-func (a *API) nodeExists(c *call, id string) error {
-	_, err := a.conductor.Node(c.Request().Context(), id)
-	if errors.Is(err, node.ErrNotFound) {
-		return badRequest("Node %s could not be found.", id)
-	}
-	return err
-}
-
 func (a *API) nodeUUID(c *call, ident any) (string, error) {
 	ref, ok := ident.(string)
 	if !ok || !validUUID(ref) && !validName(ref) {
 		return "", badRequest("Expected UUID or name for node_ident: %s", spelt(ident))
 	}
-	n, err := a.conductor.Node(c.Request().Context(), ref)
-	if errors.Is(err, node.ErrNotFound) {
-		return "", badRequest("Node %s could not be found.", ref)
-	}
+	n, err := a.bodyNode(c, ref)
 	return n.UUID, err
 }
 
@@ -142,7 +138,8 @@ func (a *API) patchPort(c *call) error {
 			return err
 		}
 		if p.NodeUUID != before {
-			return a.nodeExists(c, p.NodeUUID)
+			_, err := a.bodyNode(c, p.NodeUUID)
+			return err
 		}
 		return nil
 	})
@@ -190,7 +187,7 @@ func (a *API) portFilters(c *call) []filter[node.PortQuery] {
 	type q = node.PortQuery
 	byNode := func(q *q, v string) error {
 		n, err := a.conductor.Node(c.Request().Context(), v)
-		if errors.Is(err, node.ErrNotFound) {
+		if isNotFound(err) || err == nil && !a.visible(c, &n) {
 			return noNode(v)
 		}
 		q.NodeUUID = n.UUID
@@ -213,7 +210,7 @@ func (a *API) answerPorts(c *call, nodeUUID string, detail bool) error {
 	if err != nil {
 		return err
 	}
-	q := node.PortQuery{NodeUUID: nodeUUID, Marker: p.marker, Limit: p.limit + 1}
+	q := node.PortQuery{NodeUUID: nodeUUID, Project: c.project(), Marker: p.marker, Limit: p.limit + 1}
 	filters := a.portFilters(c)
 	if nodeUUID != "" {
 		filters = nil

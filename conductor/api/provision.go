@@ -183,6 +183,10 @@ func (a *API) runbook(c *call, given args, r *plan.Request) error {
 	if err != nil {
 		return err
 	}
+	use := a.rules.Of("PUT", "/v1/nodes/:node/states/provision", "runbook")
+	if c.caller != nil && !book.Public && !use.Allows(c.caller, book.Owner, "") {
+		return use.Denied()
+	}
 	if c.minor < runbookTraits {
 		book.Traits = []string{book.Name}
 	}

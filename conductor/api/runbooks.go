@@ -22,7 +22,9 @@ func (a *API) runbookRoutes() []route {
 		fields: runbookTable(), brief: []string{"uuid", "name", "links"}, required: []string{"name", "steps"},
 		id:      func(r *node.Runbook) string { return r.UUID },
 		created: traitForName, patched: publish,
-		kept: a.conductor.Catalogs().Runbooks,
+		owner:  func(r *node.Runbook) *string { return &r.Owner },
+		public: func(r *node.Runbook) bool { return r.Public },
+		kept:   a.conductor.Catalogs().Runbooks,
 	}}
 	return append(r.routes(), r.traitRoutes()...)
 }

@@ -34,6 +34,9 @@ func (r *runbooks) listTraits(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := r.permit(c, &of); err != nil {
+		return err
+	}
 	return r.api.answerTraits(c, of.Traits)
 }
 
@@ -75,6 +78,9 @@ func (r *runbooks) editTraits(c *call, change func(old []string) []string) error
 		return err
 	}
 	_, err = r.kept.Update(c.Request().Context(), ref, func(of *node.Runbook) error {
+		if err := r.permit(c, of); err != nil {
+			return err
+		}
 		of.Traits = change(of.Traits)
 		slices.Sort(of.Traits)
 		of.Traits = slices.Compact(of.Traits)

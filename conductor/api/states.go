@@ -30,7 +30,7 @@ func (a *API) showStates(c *call) error {
 	if err != nil {
 		return err
 	}
-	v := view[node.Node]{of: &n, minor: c.minor}
+	v := view[node.Node]{of: &n, minor: c.minor, caller: c.caller}
 	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return a.nodes.render(dst, a.nodes.pick(c.minor, stateFields()...), &v)
 	})

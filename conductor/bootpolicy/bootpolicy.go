@@ -28,6 +28,9 @@ type Policy struct {
 	Initrd string
 	APIURL string // where agents find the API, e.g. http://10.0.0.1:6385
 	Append string // kernel parameters that every ramdisk gets
+	// Pins names the API's certificate, as SHA-256 in hexadecimal, to agents that
+	// could not know it otherwise; nil when the API has none.
+	Pins func() []string
 }
 
 // Boot answers a machine. One that no port is known of is ignored.
@@ -88,6 +91,9 @@ func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr) string {
 	words := []string{"ipa-api-url=" + p.APIURL, "BOOTIF=" + mac.String()}
 	if plan.Inspecting(n) {
 		words = append(words, "ipa-inspection-callback-url="+p.APIURL+"/v1/continue_inspection", "ipa-inspection-collectors=default,pci-devices")
+	}
+	if p.Pins != nil {
+		words = append(words, "ferrite-api-sha256="+strings.Join(p.Pins(), ","))
 	}
 	if appended != "" {
 		words = append(words, appended)

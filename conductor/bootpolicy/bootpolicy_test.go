@@ -110,6 +110,20 @@ func TestBoot(t *testing.T) {
 	}
 }
 
+// TestPins: the ramdisk is told by which certificate it knows the API, the one of
+// now.
+func TestPins(t *testing.T) {
+	p := policy(t, booting("clean", "agent.wait_for_heartbeat"), node.Port{PXEEnabled: true})
+	hw, _ := net.ParseMAC(mac)
+	for _, pins := range [][]string{{"aa"}, {"bb", "cc"}} {
+		p.Pins = func() []string { return pins }
+		got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
+		if want := " ferrite-api-sha256=" + strings.Join(pins, ",") + " "; err != nil || !strings.Contains(got.Cmdline, want) {
+			t.Errorf("command line %q (%v), want it to say%s", got.Cmdline, err, want)
+		}
+	}
+}
+
 func TestNoRamdisk(t *testing.T) {
 	p := policy(t, booting("clean", "agent.wait_for_heartbeat"), node.Port{PXEEnabled: true})
 	p.Kernel = ""

@@ -132,7 +132,7 @@ func (e *Engine) facts(ctx context.Context, n node.Node) (plan.Facts, error) {
 // wakes whoever has to do with it.
 func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	for i := range c.History {
-		c.History[i].UUID = uuid.NewString()
+		c.History[i].UUID, c.History[i].User = uuid.NewString(), user(ctx)
 	}
 	for i := range c.PutPorts {
 		if c.PutPorts[i].UUID == "" {

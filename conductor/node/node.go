@@ -196,6 +196,7 @@ type Query struct {
 	InstanceUUID   string
 	Owner          string
 	Lessee         string
+	Project        string // of the owner or of the lessee
 	Fault          string
 	ParentNode     string
 	WithChildren   bool
@@ -217,6 +218,7 @@ type Query struct {
 type PortQuery struct {
 	NodeUUID string
 	Address  string
+	Project  string // of the node's owner or lessee
 	Marker   string
 	Limit    int
 }

@@ -108,6 +108,9 @@ func filter(sel *bun.SelectQuery, q *node.Query) *bun.SelectQuery {
 			sel.Where("(?) = ?", bun.Safe(f.condition), *v)
 		}
 	}
+	if q.Project != "" {
+		sel.Where("(owner = ?0 OR lessee = ?0)", q.Project)
+	}
 	if q.ProvisionState != nil {
 		sel.Where("provision_state = ?", string(*q.ProvisionState))
 	}

@@ -63,6 +63,9 @@ func (s *SQLite) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, erro
 	if q.Address != "" {
 		sel.Where("address = ?", q.Address)
 	}
+	if q.Project != "" {
+		sel.Where("node_uuid IN (SELECT uuid FROM nodes WHERE owner = ?0 OR lessee = ?0)", q.Project)
+	}
 	if q.Marker != "" {
 		if _, err := s.Port(ctx, q.Marker); err != nil {
 			return nil, err

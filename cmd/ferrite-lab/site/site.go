@@ -67,7 +67,7 @@ func New(ctx context.Context, c Config) (*Site, error) {
 func (s *Site) StartConductor(ctx context.Context) error {
 	args := append([]string{
 		"serve", "--host", "lab", "--data-dir", filepath.Join(s.config.Lab.Dir, conductorDir),
-		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, apiPort),
+		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, apiPort), "--allow-anybody", // who is in the namespace is in the lab
 		"--boot", "--boot-interface", network.BridgeName,
 		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),
 		"--ramdisk-kernel", s.config.Kernel, "--ramdisk-initrd", s.config.Initrd,

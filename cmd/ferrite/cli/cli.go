@@ -8,6 +8,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -23,6 +24,7 @@ type session struct {
 	url     string
 	output  string
 	timeout time.Duration
+	login   login
 	client  *client
 }
 
@@ -38,7 +40,10 @@ A machine's life, and the verb for each part of it:
   undeploy    ferrite node undeploy NODE   wipe it and offer it again
 
 Something is stuck?  ferrite node status NODE  says what it waits for, since
-when, until when, and what to try.`
+when, until when, and what to try.
+
+Where the conductor is, and who you are to it: the flags --url, --user and those below, or
+FERRITE_URL, FERRITE_USER with FERRITE_PASSWORD, or FERRITE_TOKEN, and FERRITE_CACERT.`
 
 // New makes the command. extra are commands that are more than a client: serve
 // and image.
@@ -53,8 +58,11 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			return s.open()
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Root() != cmd && top(cmd).GroupID != "client" {
+				return nil // it is no client
+			}
+			return s.open(cmd.InOrStdin())
 		},
 	}
 	url := os.Getenv("FERRITE_URL")
@@ -65,6 +73,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	flags.StringVar(&s.url, "url", url, "where the conductor is, also $FERRITE_URL")
 	flags.StringVarP(&s.output, "output", "o", "table", "table, json or yaml")
 	flags.DurationVar(&s.timeout, "request-timeout", time.Minute, "how long one request may take")
+	s.login.add(flags)
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"}, &cobra.Group{ID: "server", Title: "Be a conductor:"})
 	for _, c := range []*cobra.Command{nodeCommand(s), portCommand(s), templateCommand(s), runbookCommand(s), allocationCommand(s), leaseCommand(s), driverCommand(s), versionCommand(s)} {
 		c.GroupID = "client"
@@ -79,14 +88,25 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	return root
 }
 
+// top is the command below the root that a command belongs to.
+func top(cmd *cobra.Command) *cobra.Command {
+	for cmd.Parent() != cmd.Root() {
+		cmd = cmd.Parent()
+	}
+	return cmd
+}
+
 // open checks the common flags and makes the client.
-func (s *session) open() error {
+func (s *session) open(stdin io.Reader) error {
 	switch s.output {
 	case "table", "json", "yaml":
 	default:
 		return fmt.Errorf("--output %q: expected table, json or yaml", s.output)
 	}
-	c, err := newClient(s.url, s.release, s.timeout)
+	if err := s.login.open(stdin); err != nil {
+		return err
+	}
+	c, err := newClient(s.url, s.release, s.timeout, &s.login)
 	s.client = c
 	return err
 }

@@ -2,16 +2,23 @@ package cli_test
 
 import (
 	"context"
+	"encoding/pem"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/crypto/bcrypt"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -19,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ferrite": func() { os.Exit(cli.Run(context.Background(), cli.New("1.2.3-test"))) },
+		"ferrite": func() { os.Exit(cli.Run(context.Background(), cli.New("1.2.3-test", user.Command()))) },
 	})
 }
 
@@ -40,7 +47,10 @@ func TestScripts(t *testing.T) {
 			old := httptest.NewServer(older(c.Config.Handler))
 			env.Defer(old.Close)
 			env.Setenv("OLDER_URL", old.URL)
-			return nil
+			ancient := httptest.NewServer(http.HandlerFunc(ancient))
+			env.Defer(ancient.Close)
+			env.Setenv("ANCIENT_URL", ancient.URL)
+			return guard(env, c.Config.Handler)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC},
 	})
@@ -60,6 +70,71 @@ func older(h http.Handler) http.Handler {
 			h.ServeHTTP(w, r)
 		}
 	})
+}
+
+// ancient knows only 1.10, and only how to make a node: a server from before
+// nodes began in enroll.
+func ancient(w http.ResponseWriter, r *http.Request) {
+	const newest = 10
+	w.Header().Set(nodeapi.HeaderMinVersion, nodeapi.Version(nodeapi.MinMinor))
+	w.Header().Set(nodeapi.HeaderMaxVersion, nodeapi.Version(newest))
+	asked, err := nodeapi.ParseVersion(r.Header.Get(nodeapi.HeaderVersion))
+	switch {
+	case err == nil && asked > newest:
+		w.WriteHeader(http.StatusNotAcceptable)
+	case r.Method == http.MethodPost && r.URL.Path == "/v1/nodes":
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprint(w, `{"uuid":"11111111-2222-4333-8444-555555555555","name":"m1","provision_state":"available"}`)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// guard serves the same conductor over HTTPS to users only: alice, an admin with the
+// password wonderland, and bob, a reader with a token. The script finds the URL, the
+// authority and the token in its variables, and nothing of them in force.
+func guard(env *testscript.Env, h http.Handler) error {
+	token, kept := auth.NewToken("test", nil)
+	users, err := auth.Users{Users: []auth.User{{Name: "alice", Role: "admin"}, {Name: "bob", Role: "reader", Tokens: []auth.Token{kept}}}}.Encode()
+	if err != nil {
+		return err
+	}
+	hash, err := bcrypt.GenerateFromPassword([]byte("wonderland"), bcrypt.MinCost)
+	if err != nil {
+		return err
+	}
+	srv := httptest.NewUnstartedServer(nil)
+	for name, text := range map[string]string{"known-users": string(users), "known-passwords": "alice:" + string(hash) + "\n"} {
+		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	who, err := auth.New(auth.Options{
+		Htpasswd: filepath.Join(env.WorkDir, "known-passwords"), Users: filepath.Join(env.WorkDir, "known-users"), Tokens: true,
+		Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	srv.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := who.Authenticate(w, r)
+		var fault *nodeapi.Fault
+		switch {
+		case errors.As(err, &fault):
+			_ = fault.Write(w)
+		case c.Role < auth.Operator && r.Method != http.MethodGet:
+			_ = nodeapi.NewFault(http.StatusForbidden, "Access was denied to %s", c.User).Write(w)
+		default:
+			h.ServeHTTP(w, r)
+		}
+	})
+	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	srv.StartTLS()
+	env.Defer(srv.Close)
+	env.Setenv("GUARDED_URL", srv.URL)
+	env.Setenv("TOKEN", token)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	return os.WriteFile(filepath.Join(env.WorkDir, "ca.pem"), ca, 0o600)
 }
 
 // breakBMC makes every question to a BMC fail from now on: "break REASON".

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,21 +22,32 @@ type client struct {
 	base  string // without /v1
 	agent string
 	http  *http.Client
+	login *login
 	minor atomic.Int64 // goes down once, when the server turns out to be older
 }
 
-func newClient(base, release string, timeout time.Duration) (*client, error) {
+func newClient(base, release string, timeout time.Duration, l *login) (*client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("--url %q: expected http://HOST:PORT or https://HOST:PORT", base)
 	}
+	transport, err := l.transport()
+	if err != nil {
+		return nil, err
+	}
 	c := &client{
 		base:  strings.TrimSuffix(strings.TrimRight(base, "/"), nodeapi.Root),
 		agent: "ferrite/" + release,
-		http:  &http.Client{Timeout: timeout},
+		http:  &http.Client{Timeout: timeout, Transport: transport, CheckRedirect: stay},
+		login: l,
 	}
 	c.minor.Store(nodeapi.MaxMinor)
 	return c, nil
+}
+
+// stay follows nobody elsewhere: the token would go along.
+func stay(r *http.Request, _ []*http.Request) error {
+	return fmt.Errorf("it sends us on to %s; if that is right, give it as --url", r.URL.Redacted())
 }
 
 // maxReply bounds what is read of one answer.
@@ -110,6 +122,7 @@ func (c *client) send(ctx context.Context, method, path string, body []byte) ([]
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	c.login.authorize(req)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, nil, c.unreachable(ctx, err)
@@ -123,7 +136,7 @@ func (c *client) send(ctx context.Context, method, path string, body []byte) ([]
 		return nil, nil, fmt.Errorf("%s %s: the answer ended early: %w", method, path, err)
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
-		return nil, nodeapi.ParseFault(resp.StatusCode, reply), nil
+		return nil, c.fault(resp.StatusCode, reply), nil
 	}
 	return reply, nil, nil
 }
@@ -135,6 +148,7 @@ func (c *client) stream(ctx context.Context, path string, w io.Writer) error {
 		return fmt.Errorf("GET %s: %w", path, err)
 	}
 	req.Header.Set("User-Agent", c.agent)
+	c.login.authorize(req)
 	lasting := *c.http
 	lasting.Timeout = 0 // of the whole answer
 	resp, err := lasting.Do(req)
@@ -147,7 +161,7 @@ func (c *client) stream(ctx context.Context, path string, w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
 		}
-		return nodeapi.ParseFault(resp.StatusCode, reply)
+		return c.fault(resp.StatusCode, reply)
 	}
 	if _, err := io.Copy(w, resp.Body); err != nil {
 		return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
@@ -169,6 +183,15 @@ func (c *client) stepDown(newest string) bool {
 	return true
 }
 
+// fault is what the server says is wrong, and what to try when that is who asks.
+func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
+	f := nodeapi.ParseFault(status, reply)
+	if status == http.StatusUnauthorized {
+		f.Text += "\n  say who you are: --user with FERRITE_PASSWORD or --user-password-file, or FERRITE_TOKEN"
+	}
+	return f
+}
+
 // unreachable says what is wrong and what to try.
 func (c *client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -177,6 +200,10 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	var inner *url.Error
 	if errors.As(err, &inner) {
 		err = inner.Err
+	}
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &untrusted) {
+		return fmt.Errorf("the certificate of %s is not trusted: %w\n  say with --ca-file or FERRITE_CACERT whom to trust", c.base, err)
 	}
 	return fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: ferrite serve\n  is it somewhere else? say where with --url or FERRITE_URL", c.base, err)
 }

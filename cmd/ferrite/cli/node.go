@@ -24,7 +24,7 @@ func nodeCommand(s *session) *cobra.Command {
 // completeNodes offers the names of nodes to a shell's completion.
 func completeNodes(s *session) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if err := s.open(); err != nil {
+		if err := s.open(cmd.InOrStdin()); err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		var list nodeapi.NodeList

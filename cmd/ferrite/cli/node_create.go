@@ -46,6 +46,7 @@ Nothing happens to the machine yet; go on with "ferrite node manage".`,
 		if err := s.client.do(cmd.Context(), "POST", nodeapi.Root+"/nodes", body, &reply); err != nil {
 			return err
 		}
+		s.warnOldState(cmd)
 		var n nodeapi.Node
 		if err := json.Unmarshal(reply, &n); err != nil {
 			return fmt.Errorf("the new node: %w", err)
@@ -59,4 +60,16 @@ Nothing happens to the machine yet; go on with "ferrite node manage".`,
 		return s.print(cmd.OutOrStdout(), reply, fields(reply))
 	}
 	return cmd
+}
+
+// enrollSince is the microversion from which on a new node is in state enroll.
+const enrollSince = 11
+
+// warnOldState says so when the server is too old for enroll: then the new node is
+// available at once, and could be deployed with nothing about it checked.
+func (s *session) warnOldState(cmd *cobra.Command) {
+	if minor := int(s.client.minor.Load()); minor < enrollSince {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: the conductor speaks only %s, in which new nodes skip enroll: the node is available at once, unchecked and not cleaned; state enroll came with %s\n",
+			nodeapi.Version(minor), nodeapi.Version(enrollSince))
+	}
 }

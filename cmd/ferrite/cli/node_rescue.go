@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -43,7 +40,6 @@ The machine must be active. End it with: ferrite node unrescue NODE`,
 // readPassword asks for a password on the terminal, or takes the first line of
 // a file. On the command line it would be everybody's to see.
 func readPassword(cmd *cobra.Command, file string) (string, error) {
-	in := cmd.InOrStdin()
 	switch {
 	case file == "" && term.IsTerminal(int(os.Stdin.Fd())):
 		fmt.Fprint(cmd.ErrOrStderr(), "Password for user rescue: ")
@@ -52,21 +48,6 @@ func readPassword(cmd *cobra.Command, file string) (string, error) {
 		return string(typed), err
 	case file == "":
 		return "", errors.New("a password is needed, and there is no terminal to ask for it: use --password-file")
-	case file != "-":
-		f, err := os.Open(file)
-		if err != nil {
-			return "", fmt.Errorf("--password-file: %w", err)
-		}
-		defer f.Close()
-		in = f
 	}
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("--password-file %s: %w", file, err)
-	}
-	line = strings.TrimRight(line, "\r\n")
-	if line == "" {
-		return "", fmt.Errorf("--password-file %s: its first line is empty, expected the password", file)
-	}
-	return line, nil
+	return firstLine(cmd.InOrStdin(), "--password-file", file)
 }

@@ -30,7 +30,12 @@ import (
 type Config struct {
 	DataDir       string   `koanf:"data-dir"`
 	APIAddress    string   `koanf:"api-address"`
-	Auth          string   `koanf:"auth"`
+	Auth          []string `koanf:"auth"`
+	Htpasswd      string   `koanf:"htpasswd-file"`
+	Users         string   `koanf:"users-file"`
+	AllowAnybody  bool     `koanf:"allow-anybody"`
+	TLSCert       string   `koanf:"tls-cert"`
+	TLSKey        string   `koanf:"tls-key"`
 	HardwareTypes []string `koanf:"hardware-types"`
 	Host          string   `koanf:"host"`
 	LogLevel      string   `koanf:"log-level"`
@@ -74,7 +79,12 @@ func flags(f *pflag.FlagSet) {
 	f.String("config", "", "YAML `file` with any of these settings (flags beat FERRITE_* variables, which beat the file)")
 	f.String("data-dir", "/var/lib/ferrite", "`folder` of the database and the machines' logs; made if missing, mode 0700, locked while running")
 	f.String("api-address", "127.0.0.1:6385", "`host:port` of the REST API")
-	f.String("auth", "none", "authentication of operators: none")
+	f.StringSlice("auth", []string{"none"}, "how operators say who they are: none, or basic, token or both")
+	f.String("htpasswd-file", "", "`file` of passwords (bcrypt) for --auth basic, made by: ferrite user password, or htpasswd -B")
+	f.String("users-file", "", "`file` of users with their roles, projects and tokens, made by: ferrite user set; without one everybody in --htpasswd-file is an admin")
+	f.Bool("allow-anybody", false, "with --auth none: take orders from anybody who reaches --api-address, although it is not the loopback")
+	f.String("tls-cert", "", "`file` of the API's certificate, PEM, followed by those that signed it: the API is then https, and agents know it by this")
+	f.String("tls-key", "", "`file` of its private key, PEM")
 	f.StringSlice("hardware-types", []string{"redfish", "ipmi", "fake-hardware"}, "enabled hardware types: fake-hardware, redfish, ipmi")
 	f.String("host", hostname(), "`name` of this conductor")
 	f.String("log-level", "info", "debug, info, warn or error")
@@ -166,8 +176,8 @@ func (c *Config) check() error {
 	if _, _, err := net.SplitHostPort(c.APIAddress); err != nil {
 		return fmt.Errorf("--api-address %q is not host:port: %w", c.APIAddress, err)
 	}
-	if c.Auth != "none" {
-		return fmt.Errorf("--auth %q is not built into this release; only none is", c.Auth)
+	if err := c.checkAuth(); err != nil {
+		return err
 	}
 	if len(c.HardwareTypes) == 0 {
 		return errors.New("--hardware-types is empty: name at least one of fake-hardware, redfish, ipmi")

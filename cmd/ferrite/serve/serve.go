@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +20,11 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
+	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -99,6 +102,10 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if err != nil {
 		return err
 	}
+	who, cert, err := c.access(log)
+	if err != nil {
+		return err
+	}
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers,
@@ -114,11 +121,28 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if err := sweep(ctx, eng, logs); err != nil {
 		return fmt.Errorf("logs of deleted nodes: %w", err)
 	}
-	boot, err := c.listenBoot(ctx, eng, listener.Addr(), log)
+	boot, err := c.listenBoot(ctx, eng, listener.Addr(), cert, log)
 	if err != nil {
 		return err
 	}
-	return serve(ctx, c, eng, logs, listener, boot, log)
+	listener = socket.Limit(listener, maxConnections, maxEach)
+	if cert != nil {
+		listener = tls.NewListener(listener, cert.TLS())
+	}
+	return serve(ctx, c, eng, listener, c.api(eng, logs, boot, who, log), boot, log)
+}
+
+// api is what is served: for operators, and for ramdisks.
+func (c Config) api(eng *engine.Engine, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
+	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout})
+	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}
+	if boot != nil { // a nil pointer in an interface would not be nil
+		options.Boot = boot
+	}
+	if who != nil {
+		options.Auth = who
+	}
+	return api.New(options)
 }
 
 // sweep removes the logs of nodes that were deleted while nobody could.
@@ -152,7 +176,7 @@ func (c Config) settings() plan.Settings {
 }
 
 // listenBoot opens the boot service; nil without --boot.
-func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, api net.Addr, log *slog.Logger) (*bootserver.Server, error) {
+func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, api net.Addr, cert *certificate.Certificate, log *slog.Logger) (*bootserver.Server, error) {
 	if !c.Boot {
 		return nil, nil
 	}
@@ -166,9 +190,12 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, api net.Addr
 		if err != nil {
 			return nil, err
 		}
-		url = "http://" + net.JoinHostPort(addr.String(), port)
+		url = c.scheme() + net.JoinHostPort(addr.String(), port)
 	}
 	policy := &bootpolicy.Policy{Engine: eng, Log: log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url, Append: c.KernelAppend}
+	if cert != nil {
+		policy.Pins = cert.Pins
+	}
 	return bootserver.Listen(ctx, bootserver.Config{
 		Interface: c.BootInterface, Address: addr, Subnets: []dhcp.Subnet{subnet}, LoaderDir: c.LoaderDir,
 		Booter: policy, Leases: policy, Log: log,
@@ -177,15 +204,10 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, api net.Addr
 
 // serve runs the parts until ctx ends or one of them fails; then it ends the
 // others, the API first, so that nothing is promised that is not kept.
-func serve(ctx context.Context, c Config, eng *engine.Engine, logs *bootlog.Keeper, l net.Listener, boot *bootserver.Server, log *slog.Logger) error {
+func serve(ctx context.Context, c Config, eng *engine.Engine, l net.Listener, face *api.API, boot *bootserver.Server, log *slog.Logger) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout})
-	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}
-	if boot != nil { // a nil *Server in an interface would not be nil
-		options.Boot = boot
-	}
-	srv := api.NewServer(ctx, api.New(options), log)
+	srv := api.NewServer(ctx, face, log)
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 
@@ -195,12 +217,12 @@ func serve(ctx context.Context, c Config, eng *engine.Engine, logs *bootlog.Keep
 		parts.Go(func() { fail(boot.Serve(work)) })
 	}
 	parts.Go(func() {
-		if err := srv.Serve(socket.Limit(l, maxConnections, maxEach)); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			fail(err)
 		}
 	})
-	log.Info("ready", "api", "http://"+l.Addr().String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types", c.HardwareTypes, "boot", c.Boot)
-	warnOpen(l.Addr(), log)
+	log.Info("ready", "api", c.scheme()+l.Addr().String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types", c.HardwareTypes, "boot", c.Boot)
+	c.warnOpen(l.Addr(), log)
 
 	<-ctx.Done()
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
@@ -215,13 +237,6 @@ func serve(ctx context.Context, c Config, eng *engine.Engine, logs *bootlog.Keep
 	}
 	log.Info("stopped")
 	return nil
-}
-
-// warnOpen says so when anybody on a network can command the machines.
-func warnOpen(a net.Addr, log *slog.Logger) {
-	if tcp, ok := a.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		log.Warn("the API takes orders from anybody who reaches it: keep this network to the machines and their operators", "api", a.String(), "auth", "none")
-	}
 }
 
 func logger(level string, w io.Writer) (*slog.Logger, error) {

@@ -23,6 +23,8 @@ import (
 // conductor is one `ferrite serve` inside the test.
 type conductor struct {
 	url  string
+	http *http.Client        // http.DefaultClient when nil
+	sign func(*http.Request) // says who asks; nil: nobody is asked
 	log  *apitest.Log
 	stop context.CancelFunc
 	err  chan error
@@ -48,8 +50,14 @@ func command(ctx context.Context, args ...string) (string, error) {
 
 func start(t *testing.T, dir string, args ...string) *conductor {
 	t.Helper()
+	return startFor(t, &conductor{}, dir, args...)
+}
+
+// startFor starts the conductor c, which knows how it is to be called.
+func startFor(t *testing.T, c *conductor, dir string, args ...string) *conductor {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	c := &conductor{log: &apitest.Log{}, stop: stop, err: make(chan error, 1)}
+	c.log, c.stop, c.err = &apitest.Log{}, stop, make(chan error, 1)
 	cmd := Command()
 	cmd.SetArgs(append([]string{"--data-dir", dir, "--api-address", anyPort, "--hardware-types", "fake-hardware,redfish,ipmi", "--host", "test"}, args...))
 	cmd.SetErr(c.log)
@@ -120,7 +128,14 @@ func (c *conductor) send(method, path string, body any) (status int, answer []by
 		return 0, nil, err
 	}
 	r.Header.Set("X-OpenStack-Ironic-API-Version", "latest")
-	res, err := http.DefaultClient.Do(r)
+	if c.sign != nil {
+		c.sign(r)
+	}
+	client := c.http
+	if client == nil {
+		client = http.DefaultClient
+	}
+	res, err := client.Do(r)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -200,7 +215,17 @@ func TestRefusesToStart(t *testing.T) {
 		"a limit within the timeout": {[]string{"--step-limit", "1h"}, "--step-timeout 24h0m0s, --step-limit 1h0m0s"},
 		"the port is taken":          {[]string{"--api-address", taken.Addr().String()}, "address already in use"},
 		"no port":                    {[]string{"--api-address", "127.0.0.1"}, "not host:port"},
-		"unknown authentication":     {[]string{"--auth", "basic"}, "not built"},
+		"unknown authentication":     {[]string{"--auth", "keystone"}, "expected none, or basic, token or both"},
+		"none and another":           {[]string{"--auth", "none,basic"}, "expected none, or basic, token or both"},
+		"passwords without a file":   {[]string{"--auth", "basic"}, "--htpasswd-file"},
+		"tokens without a file":      {[]string{"--auth", "token"}, "--users-file"},
+		"users nobody asks for":      {[]string{"--users-file", file}, "nobody is asked"},
+		"a users file that is none":  {[]string{"--auth", "token", "--users-file", file}, "unknown field"},
+		"orders from anybody":        {[]string{"--api-address", "0.0.0.0:0"}, "--allow-anybody"},
+		"orders from any interface":  {[]string{"--api-address", ":0"}, "--allow-anybody"},
+		"a certificate without key":  {[]string{"--tls-cert", file}, "go together"},
+		"a certificate that is none": {[]string{"--tls-cert", file, "--tls-key", file}, "TLS certificate and key"},
+		"http beside a certificate":  {[]string{"--tls-cert", file, "--tls-key", file, "--advertise-url", "http://h"}, "plain http"},
 		"unknown hardware type":      {[]string{"--hardware-types", "redfish,abacus"}, "abacus"},
 		"unknown flag":               {[]string{"--hardware"}, "unknown flag"},
 		"boot without an interface":  {[]string{"--boot"}, "--boot-interface"},

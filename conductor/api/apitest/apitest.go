@@ -27,8 +27,9 @@ type Conductor struct {
 	Log    *Log
 }
 
-// Start starts a conductor. mounts may be nil.
-func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler) *Conductor {
+// Start starts a conductor. mounts may be nil; with changes what else its API is
+// made of.
+func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler, with ...func(*api.Options)) *Conductor {
 	t.Helper()
 	c := &Conductor{BMC: &BMC{power: map[string]node.PowerState{}, mode: map[string]string{}}, Log: &Log{}}
 	settings := plan.DefaultSettings()
@@ -47,6 +48,9 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 	options := api.Options{Conductor: c.Engine, Logs: logs{}, Log: log}
 	if mounts != nil {
 		options.Mounts = mounts(c.Engine)
+	}
+	for _, change := range with {
+		change(&options)
 	}
 	c.Server = httptest.NewServer(api.New(options))
 	t.Cleanup(func() { c.Close(); stop(); <-done })

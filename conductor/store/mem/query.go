@@ -59,7 +59,8 @@ func matches(q *node.Query, n *node.Node) bool {
 			return false
 		}
 	}
-	return is(q.Associated, n.InstanceUUID != "") &&
+	return concerns(n, q.Project) &&
+		is(q.Associated, n.InstanceUUID != "") &&
 		is(q.Maintenance, n.Maintenance) &&
 		is(q.Retired, n.Retired) &&
 		is(q.Sharded, n.Shard != "") &&
@@ -69,6 +70,11 @@ func matches(q *node.Query, n *node.Node) bool {
 		(len(q.Shards) == 0 || slices.Contains(q.Shards, n.Shard)) &&
 		strings.Contains(strings.ToLower(n.Description), strings.ToLower(q.Contains)) &&
 		(n.ParentNode == "" || q.ParentNode != "" || q.WithChildren || len(q.UUIDs) > 0)
+}
+
+// concerns tells whether a node is owned by, or lent to, a project; "" is any.
+func concerns(n *node.Node, project string) bool {
+	return project == "" || n.Owner == project || n.Lessee == project
 }
 
 func is[T comparable](want *T, have T) bool { return want == nil || *want == have }

@@ -59,7 +59,7 @@ func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error
 	}
 	var rows []*row[node.Port]
 	for _, r := range s.ports.rows {
-		if r.id > after && (q.NodeUUID == "" || r.v.NodeUUID == q.NodeUUID) && (q.Address == "" || r.v.Address == q.Address) {
+		if r.id > after && (q.NodeUUID == "" || r.v.NodeUUID == q.NodeUUID) && (q.Address == "" || r.v.Address == q.Address) && concerns(&s.nodes.rows[r.v.NodeUUID].v, q.Project) {
 			rows = append(rows, r)
 		}
 	}

@@ -22,8 +22,10 @@ func put(t *testing.T, s store.Store, ports ...node.Port) error {
 }
 
 func testPorts(t *testing.T, s store.Store) {
+	lent := sample(2)
+	lent.Owner, lent.Lessee = "o", "l"
 	insert(t, s, sample(1))
-	insert(t, s, sample(2))
+	insert(t, s, lent)
 	check(t, put(t, s, port(2, 1), port(1, 1), port(3, 2)))
 
 	got, err := s.Port(t.Context(), port(1, 1).UUID)
@@ -37,6 +39,10 @@ func testPorts(t *testing.T, s store.Store) {
 		{node.PortQuery{NodeUUID: uuid(1)}, []node.Port{port(2, 1), port(1, 1)}},
 		{node.PortQuery{Address: port(3, 2).Address}, []node.Port{port(3, 2)}},
 		{node.PortQuery{NodeUUID: uuid(9)}, nil},
+		{node.PortQuery{Project: "o"}, []node.Port{port(3, 2)}},
+		{node.PortQuery{Project: "l"}, []node.Port{port(3, 2)}},
+		{node.PortQuery{Project: "x"}, nil},
+		{node.PortQuery{Project: "o", NodeUUID: uuid(1)}, nil},
 		{node.PortQuery{Marker: port(2, 1).UUID}, []node.Port{port(1, 1), port(3, 2)}},
 		{node.PortQuery{Marker: port(2, 1).UUID, Limit: 1}, []node.Port{port(1, 1)}},
 	} {

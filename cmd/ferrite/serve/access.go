@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/certificate"
+)
+
+// checkAuth refuses settings by which the wrong people, or none, could command the
+// machines.
+func (c *Config) checkAuth() error {
+	for _, how := range c.Auth {
+		if !slices.Contains([]string{"none", "basic", "token"}, how) {
+			return fmt.Errorf("--auth %q: expected none, or basic, token or both", how)
+		}
+	}
+	basic, token, none := slices.Contains(c.Auth, "basic"), slices.Contains(c.Auth, "token"), slices.Contains(c.Auth, "none")
+	switch {
+	case len(c.Auth) == 0 || none && (basic || token):
+		return fmt.Errorf("--auth %s: expected none, or basic, token or both", strings.Join(c.Auth, ","))
+	case basic != (c.Htpasswd != ""):
+		return errors.New("--auth basic and --htpasswd-file go together: one of them is missing; make the file with: ferrite user password")
+	case token && c.Users == "":
+		return errors.New("--auth token needs --users-file: make one with: ferrite user set, and ferrite user token")
+	case none && c.Users != "":
+		return errors.New("--users-file says who may do what, but with --auth none nobody is asked: say --auth basic, token or both")
+	case (c.TLSCert == "") != (c.TLSKey == ""):
+		return errors.New("--tls-cert and --tls-key go together: one of them is missing")
+	case c.TLSCert != "" && strings.HasPrefix(c.AdvertiseURL, "http://"):
+		return fmt.Errorf("--advertise-url %s is plain http, but with --tls-cert the API is https: no ramdisk could call it", c.AdvertiseURL)
+	}
+	if !none || c.AllowAnybody {
+		return nil
+	}
+	at, err := net.ResolveTCPAddr("tcp", c.APIAddress)
+	if err != nil {
+		return fmt.Errorf("--api-address %s: %w", c.APIAddress, err)
+	}
+	if !at.IP.IsLoopback() {
+		return fmt.Errorf("--api-address %s with --auth none: whoever reaches it could command the machines\n"+
+			"  have operators say who they are: --auth basic --htpasswd-file FILE (make it with: ferrite user password)\n"+
+			"  or listen on 127.0.0.1, or, on a network of nobody else, say --allow-anybody", c.APIAddress)
+	}
+	return nil
+}
+
+// access opens what decides who gets in: the users, and the API's certificate. Each
+// is nil when there is none.
+func (c *Config) access(log *slog.Logger) (*auth.Authenticator, *certificate.Certificate, error) {
+	var (
+		who  *auth.Authenticator
+		cert *certificate.Certificate
+		err  error
+	)
+	if !slices.Contains(c.Auth, "none") {
+		who, err = auth.New(auth.Options{Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"), Log: log})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.TLSCert != "" {
+		if cert, err = certificate.Open(c.TLSCert, c.TLSKey, log); err != nil {
+			return nil, nil, err
+		}
+	}
+	return who, cert, nil
+}
+
+// scheme is that of the API's URLs.
+func (c *Config) scheme() string {
+	if c.TLSCert != "" {
+		return "https://"
+	}
+	return "http://"
+}
+
+// warnOpen says so when anybody on a network can command the machines, or hear the
+// passwords of those who can.
+func (c *Config) warnOpen(a net.Addr, log *slog.Logger) {
+	tcp, ok := a.(*net.TCPAddr)
+	switch {
+	case !ok || tcp.IP.IsLoopback():
+	case slices.Contains(c.Auth, "none"):
+		log.Warn("the API takes orders from anybody who reaches it: keep this network to the machines and their operators", "api", a.String(), "auth", "none")
+	case c.TLSCert == "":
+		log.Warn("passwords and tokens cross the network in clear: say --tls-cert and --tls-key, or keep this network to the machines and their operators", "api", a.String())
+	}
+}

@@ -1,0 +1,164 @@
+package user
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/crypto/bcrypt"
+	"golang.org/x/term"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+)
+
+// files is where they are.
+type files struct{ users, htpasswd string }
+
+// readUsers reads the users; a file that is not there yet has none.
+func (f *files) readUsers() (auth.Users, error) {
+	if f.users == "" {
+		return auth.Users{}, errors.New("which users? say --users-file or FERRITE_USERS_FILE")
+	}
+	raw, err := os.ReadFile(f.users)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return auth.Users{}, err
+	}
+	u, err := auth.ParseUsers(raw)
+	if err != nil {
+		return u, fmt.Errorf("%s: %w", f.users, err)
+	}
+	return u, nil
+}
+
+// edit changes the users, unless what comes out makes no sense.
+func (f *files) edit(change func(*auth.Users) error) error {
+	u, err := f.readUsers()
+	if err != nil {
+		return err
+	}
+	if err := change(&u); err != nil {
+		return err
+	}
+	if err := u.Check(); err != nil {
+		return err
+	}
+	raw, err := u.Encode()
+	if err != nil {
+		return err
+	}
+	return replace(f.users, raw)
+}
+
+// setPassword writes a user's line of the htpasswd file, or takes it out when
+// password is empty; was reports whether there was one.
+func (f *files) setPassword(name, password string) (was bool, err error) {
+	if name == "" || strings.ContainsAny(name, ":\r\n") {
+		return false, fmt.Errorf("user %q: a name is not empty and holds no colon and no line break", name)
+	}
+	raw, err := os.ReadFile(f.htpasswd)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	var lines []string
+	for line := range strings.Lines(string(raw)) {
+		if strings.HasPrefix(line, name+":") {
+			was = true
+			continue
+		}
+		lines = append(lines, strings.TrimRight(line, "\r\n"))
+	}
+	if password != "" {
+		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
+		if err != nil {
+			return was, fmt.Errorf("password of %s: %w", name, err)
+		}
+		lines = append(lines, name+":"+string(hash))
+	}
+	text := strings.Join(lines, "\n")
+	if text != "" {
+		text += "\n"
+	}
+	return was, replace(f.htpasswd, []byte(text))
+}
+
+// replace writes a file as a whole, so that a conductor never reads half of it; only
+// its owner may read it, unless others could before; root takes it from nobody.
+func replace(path string, raw []byte) (err error) {
+	mode, uid, gid := fs.FileMode(0o600), -1, -1 // -1 is who we are
+	if st, err := os.Stat(path); err == nil {
+		mode = st.Mode().Perm()
+		if s, ok := st.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
+			uid, gid = int(s.Uid), int(s.Gid)
+		}
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(tmp.Name()))
+		}
+	}()
+	_, err = tmp.Write(raw)
+	if err = errors.Join(err, tmp.Chown(uid, gid), tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// readPassword asks for a password twice on the terminal, or takes the first line
+// of a file. On the command line it would be everybody's to see.
+func readPassword(cmd *cobra.Command, file string) (string, error) {
+	if file == "" {
+		return askPassword(cmd.ErrOrStderr())
+	}
+	in := cmd.InOrStdin()
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return "", fmt.Errorf("--password-file: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("--password-file %s: %w", file, err)
+	}
+	if line = strings.TrimRight(line, "\r\n"); line == "" {
+		return "", fmt.Errorf("--password-file %s: its first line is empty, expected the password", file)
+	}
+	return line, nil
+}
+
+func askPassword(out io.Writer) (string, error) {
+	fd := int(os.Stdin.Fd())
+	if !term.IsTerminal(fd) {
+		return "", errors.New("a password is needed, and there is no terminal to ask for it: use --password-file")
+	}
+	var typed [2]string
+	for i, prompt := range []string{"Password: ", "Again: "} {
+		fmt.Fprint(out, prompt)
+		raw, err := term.ReadPassword(fd)
+		fmt.Fprintln(out)
+		if err != nil {
+			return "", err
+		}
+		typed[i] = string(raw)
+	}
+	switch {
+	case typed[0] == "":
+		return "", errors.New("an empty password is none")
+	case typed[0] != typed[1]:
+		return "", errors.New("these are two passwords; nothing was changed")
+	}
+	return typed[0], nil
+}

@@ -1,0 +1,199 @@
+// Package user is `ferrite user`: it makes the files by which a conductor knows
+// its operators, their passwords and their tokens.
+//
+// It works on files and speaks to no conductor: one that runs reads them again by
+// itself.
+package user
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+)
+
+// Command is `ferrite user`.
+func Command() *cobra.Command {
+	c := &cobra.Command{
+		Use: "user", Short: "Keep the users of a conductor: roles, passwords, tokens", SilenceUsage: true,
+		Long: `Keeps two files that "ferrite serve" is given and reads again when they change:
+
+  --users-file     who may do what: role, project, hashes of tokens
+  --htpasswd-file  passwords, as bcrypt; "htpasswd -B" writes the same
+
+A reader sees everything but secrets, an operator also commands machines and edits their
+records, an admin also enrolls and forgets them. With --project a user sees only the nodes
+whose owner or lessee is that project.
+
+  ferrite user set alice --role admin
+  ferrite user password alice
+  ferrite user token ci --expires 720h`,
+	}
+	var f files
+	c.PersistentFlags().StringVar(&f.users, "users-file", os.Getenv("FERRITE_USERS_FILE"), "`file` of users, also $FERRITE_USERS_FILE")
+	c.PersistentFlags().StringVar(&f.htpasswd, "htpasswd-file", os.Getenv("FERRITE_HTPASSWD_FILE"), "`file` of passwords, also $FERRITE_HTPASSWD_FILE")
+	c.AddCommand(list(&f), set(&f), password(&f), token(&f), remove(&f))
+	return c
+}
+
+func list(f *files) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List users and the labels of their tokens", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			u, err := f.readUsers()
+			if err != nil {
+				return err
+			}
+			t := table.NewWriter()
+			t.SetStyle(table.StyleLight)
+			t.AppendHeader(table.Row{"Name", "Role", "Project", "Tokens"})
+			for _, user := range u.Users {
+				tokens := ""
+				for _, k := range user.Tokens {
+					tokens += k.Label
+					if k.Expires != nil {
+						tokens += " (until " + k.Expires.UTC().Format(time.RFC3339) + ")"
+					}
+					tokens += "\n"
+				}
+				t.AppendRow(table.Row{user.Name, user.Role, user.Project, tokens})
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), t.Render())
+			return err
+		},
+	}
+}
+
+func set(f *files) *cobra.Command {
+	var role, project string
+	c := &cobra.Command{
+		Use: "set NAME --role ROLE [--project PROJECT]", Short: "Add a user, or change his role", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return f.edit(func(u *auth.Users) error {
+				i := u.Find(args[0])
+				if i < 0 {
+					i = len(u.Users)
+					u.Users = append(u.Users, auth.User{Name: args[0]})
+				}
+				u.Users[i].Role, u.Users[i].Project = role, project
+				return nil
+			})
+		},
+	}
+	c.Flags().StringVar(&role, "role", "", "reader, operator or admin")
+	c.Flags().StringVar(&project, "project", "", "the project whose nodes he sees; all nodes when left out")
+	if err := c.MarkFlagRequired("role"); err != nil {
+		panic(err) // a mistake above, which the first run of any test would show
+	}
+	return c
+}
+
+func token(f *files) *cobra.Command {
+	var label string
+	var lasts time.Duration
+	c := &cobra.Command{
+		Use: "token NAME [--label LABEL] [--expires TIME]", Short: "Make a token for a user; it is shown once", Args: cobra.ExactArgs(1),
+		Long: "Makes a token to log in with, in place of one of the same label, and prints it. The file keeps a\nhash of it only.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var expires *time.Time
+			if cmd.Flags().Changed("expires") {
+				if lasts <= 0 {
+					return fmt.Errorf("--expires %s is over already: say how long from now, as 720h", lasts)
+				}
+				at := time.Now().Add(lasts).UTC().Truncate(time.Second)
+				expires = &at
+			}
+			secret, kept := auth.NewToken(label, expires)
+			err := f.edit(func(u *auth.Users) error {
+				i := u.Find(args[0])
+				if i < 0 {
+					return fmt.Errorf("there is no user %s in %s: add him with: ferrite user set", args[0], f.users)
+				}
+				u.Users[i].Tokens = append(without(u.Users[i].Tokens, label), kept)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), secret)
+			return err
+		},
+	}
+	c.Flags().StringVar(&label, "label", "default", "what it is for, to tell a user's tokens apart")
+	c.Flags().DurationVar(&lasts, "expires", 0, "how long it is good for; for ever when left out")
+	return c
+}
+
+func without(tokens []auth.Token, label string) (kept []auth.Token) {
+	for _, t := range tokens {
+		if t.Label != label {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+func remove(f *files) *cobra.Command {
+	var label string
+	c := &cobra.Command{
+		Use: "delete NAME [--token LABEL]", Short: "Remove a user with password and tokens, or one of his tokens", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			gone := false
+			if f.htpasswd != "" && label == "" {
+				var err error
+				if gone, err = f.setPassword(args[0], ""); err != nil {
+					return err
+				}
+			}
+			if f.users == "" && gone {
+				return nil
+			}
+			return f.edit(func(u *auth.Users) error {
+				i := u.Find(args[0])
+				switch {
+				case i < 0 && gone:
+					return nil
+				case i < 0:
+					return fmt.Errorf("there is no user %s", args[0])
+				case label == "":
+					u.Users = append(u.Users[:i], u.Users[i+1:]...)
+					return nil
+				}
+				kept := without(u.Users[i].Tokens, label)
+				if len(kept) == len(u.Users[i].Tokens) {
+					return fmt.Errorf("user %s has no token labelled %q", args[0], label)
+				}
+				u.Users[i].Tokens = kept
+				return nil
+			})
+		},
+	}
+	c.Flags().StringVar(&label, "token", "", "only the token with this `label`")
+	return c
+}
+
+func password(f *files) *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use: "password NAME [--password-file FILE]", Short: "Set the password of a user", Args: cobra.ExactArgs(1),
+		Long: "Sets a password in the htpasswd file. It is asked for, or the first line of a file (- is standard input).",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			secret, err := readPassword(cmd, file)
+			if err != nil {
+				return err
+			}
+			if f.htpasswd == "" {
+				return errors.New("where to? say --htpasswd-file or FERRITE_HTPASSWD_FILE")
+			}
+			_, err = f.setPassword(args[0], secret)
+			return err
+		},
+	}
+	c.Flags().StringVar(&file, "password-file", "", "file whose first line is the password; - is standard input")
+	return c
+}

@@ -1,0 +1,169 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Authenticator tells who sent a request, or answers a Fault and sets the headers
+// that go with it.
+type Authenticator interface {
+	Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error)
+}
+
+// identify finds out who sends a request, for the checks to come and for the
+// history. Without authentication nobody is anybody, and nothing is checked.
+func (a *API) identify(c *call) error {
+	if a.auth == nil || c.rule.Public() {
+		return nil
+	}
+	caller, err := a.auth.Authenticate(c.Response(), c.Request())
+	if err != nil {
+		return err
+	}
+	c.caller = caller
+	c.SetRequest(c.Request().WithContext(engine.WithUser(c.Request().Context(), caller.User)))
+	return nil
+}
+
+// authorize turns away who may not, whatever the request is about. Where that
+// decides, the handlers ask as they find it: node for a node in the path, permit
+// for others. Who may not know of a node hears that there is none.
+func (a *API) authorize(c *call) error {
+	if c.caller == nil || c.rule.Conceivable(c.caller) {
+		return nil
+	}
+	if c.Param("node") != "" {
+		if _, err := a.node(c); err != nil {
+			return err
+		}
+	}
+	if c.Param("port") != "" {
+		if _, err := a.port(c); err != nil {
+			return err
+		}
+	}
+	return c.rule.Denied()
+}
+
+// permit refuses a caller whom a node does not concern, with missing, and one who
+// may not do with it what a rule is about.
+func (a *API) permit(c *call, r *auth.Rule, n *node.Node, missing error) error {
+	switch {
+	case c.caller == nil:
+		return nil
+	case !a.visible(c, n):
+		return missing
+	case !r.Allows(c.caller, n.Owner, n.Lessee):
+		return r.Denied()
+	}
+	return nil
+}
+
+// visible reports whether a node exists for a caller.
+func (a *API) visible(c *call, n *node.Node) bool {
+	return c.caller == nil || a.rules.Of(http.MethodGet, "/v1/nodes/:node", "").Allows(c.caller, n.Owner, n.Lessee)
+}
+
+// permitFields refuses a patch of fields that are under a rule the caller does not
+// meet, of a resource that is owned by and lent to these projects.
+func (a *API) permitFields(c *call, path string, ops []operation, owner, lessee string) error {
+	if c.caller == nil {
+		return nil
+	}
+	for _, o := range ops {
+		field := o.field()
+		switch {
+		case strings.HasSuffix(field, "_interface"):
+			field = "{}_interface"
+		case field == "automated_clean" && saysNo(o.raw["value"]):
+			field += " off"
+		}
+		if r := a.rules[auth.Key(http.MethodPatch, path, field)]; r != nil && !r.Allows(c.caller, owner, lessee) {
+			return r.Denied()
+		}
+	}
+	return nil
+}
+
+func saysNo(value any) bool {
+	yes, err := parseBool("", spelt(value))
+	return err == nil && !yes
+}
+
+// project is the one whose nodes a caller sees; "" for all.
+func (c *call) project() string {
+	if c.caller == nil {
+		return ""
+	}
+	return c.caller.Project
+}
+
+// narrowProject leaves of a list what concerns the caller's project; asked is what
+// ?project= says, which can be no other.
+func (c *call) narrowProject(asked string) (string, error) {
+	own := c.project()
+	if own == "" || asked == own {
+		return asked, nil
+	}
+	if asked != "" {
+		return "", (&auth.Rule{Name: "baremetal:node:list_all"}).Denied()
+	}
+	return own, nil
+}
+
+// own makes what a caller with a project creates that project's.
+func (c *call) own(noun string, owner *string) error {
+	own := c.project()
+	if own != "" && *owner != "" && *owner != own {
+		return badRequest("Cannot create a %s as a project scoped admin with an owner other than your own project.", noun)
+	}
+	if own != "" {
+		*owner = own
+	}
+	return nil
+}
+
+// guarded is a field that not everybody sees to whom the node is shown: those whom
+// its rule does not allow see a text instead, or an object with one.
+func guarded(rules auth.Rules, f field[node.Node], object bool) field[node.Node] {
+	rule := rules.Of(http.MethodGet, "/v1/nodes/:node", f.name)
+	text := "** Redacted - requires " + rule.Name + " permission. **"
+	show := f.show
+	f.show = func(dst []byte, v *view[node.Node]) []byte {
+		switch {
+		case v.caller == nil || rule.Allows(v.caller, v.of.Owner, v.of.Lessee):
+			return show(dst, v)
+		case object:
+			return append(appendString(append(dst, `{"content":`...), text), '}')
+		}
+		return appendString(dst, text)
+	}
+	return f
+}
+
+// insider reports whether a caller sees all of a node.
+func (c *call) insider(n *node.Node) bool {
+	return c.caller == nil || c.caller.Project == "" || c.caller.Project == n.Owner
+}
+
+// bodyNode is the node a body names, which is a bad request when it is not there.
+// Who may do what he asks for only with nodes of his own learns of no others.
+func (a *API) bodyNode(c *call, ref string) (node.Node, error) {
+	n, err := a.conductor.Node(c.Request().Context(), ref)
+	missing := isNotFound(err)
+	switch {
+	case err != nil && !missing:
+		return n, err
+	case c.caller != nil && !c.rule.Allows(c.caller, n.Owner, n.Lessee):
+		return n, c.rule.Denied()
+	case missing:
+		return n, nodeapi.NewFault(http.StatusBadRequest, "Node %s could not be found.", ref)
+	}
+	return n, nil
+}

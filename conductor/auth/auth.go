@@ -1,0 +1,230 @@
+// Package auth tells who a request comes from and what he may do: HTTP basic
+// against an htpasswd file, bearer tokens and roles from a users file, and the
+// policy, one table of what asks for which role.
+//
+// It reads those two files, again whenever they change, and writes none; it knows
+// no resource and no node, only to which projects something belongs. Package api
+// asks it, and package agents does not: what agents call is open to strangers, and
+// checked there.
+package auth
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
+	"github.com/ferrite-metal/ferrite/conductor/reload"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Options is what an Authenticator is made of.
+type Options struct {
+	// Htpasswd is the file of passwords; "" when none are taken.
+	Htpasswd string
+	// Users is the file of users, with roles and tokens; "" when everybody in the
+	// htpasswd file is an admin, as with Ironic.
+	Users string
+	// Tokens says that tokens of the users file are taken.
+	Tokens bool
+	Log    *slog.Logger
+	// FailureRate is how many logins a second may fail from one address before it
+	// is turned away, FailureBurst how many at once; 1 and 20 when 0.
+	FailureRate, FailureBurst float64
+	// Now is the clock; time.Now when nil.
+	Now func() time.Time
+}
+
+// maxTurns bounds the passwords checked at a time.
+const maxTurns = 2
+
+// Authenticator tells who a request comes from. It is safe for concurrent use.
+type Authenticator struct {
+	passwords *reload.Files[*passwords] // nil when none are taken
+	users     *reload.Files[*directory] // nil when there is no such file
+	tokens    bool
+	failures  *ratelimit.Limiter[netip.Addr]
+	turns     chan struct{}
+	log       *slog.Logger
+	now       func() time.Time
+}
+
+// New reads the files.
+func New(o Options) (*Authenticator, error) {
+	if o.FailureRate == 0 {
+		o.FailureRate = 1
+	}
+	if o.FailureBurst == 0 {
+		o.FailureBurst = 20
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	a := &Authenticator{
+		tokens: o.Tokens, failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
+		turns: make(chan struct{}, maxTurns), log: o.Log, now: o.Now,
+	}
+	var err error
+	if o.Htpasswd != "" {
+		if a.passwords, err = reload.Open(o.Log, func(c [][]byte) (*passwords, error) { return parsePasswords(c[0]) }, o.Htpasswd); err != nil {
+			return nil, err
+		}
+	}
+	if o.Users != "" {
+		if a.users, err = reload.Open(o.Log, func(c [][]byte) (*directory, error) { return parseDirectory(c[0]) }, o.Users); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// directory is the users by what they are looked for.
+type directory struct {
+	byName  map[string]*Caller
+	byToken map[[sha256.Size]byte]grant
+}
+
+// grant is whose a token is, and until when; never ends when zero.
+type grant struct {
+	caller  *Caller
+	expires time.Time
+}
+
+func parseDirectory(raw []byte) (*directory, error) {
+	u, err := ParseUsers(raw)
+	if err != nil {
+		return nil, err
+	}
+	d := &directory{byName: map[string]*Caller{}, byToken: map[[sha256.Size]byte]grant{}}
+	for _, user := range u.Users {
+		role, err := ParseRole(user.Role)
+		if err != nil {
+			return nil, err
+		}
+		c := &Caller{User: user.Name, Role: role, Project: user.Project}
+		d.byName[user.Name] = c
+		for _, t := range user.Tokens {
+			var sum [sha256.Size]byte
+			if _, err := hex.Decode(sum[:], []byte(t.SHA256)); err != nil {
+				return nil, fmt.Errorf("user %s, token %q: %w", user.Name, t.Label, err)
+			}
+			g := grant{caller: c}
+			if t.Expires != nil {
+				g.expires = *t.Expires
+			}
+			d.byToken[sum] = g
+		}
+	}
+	return d, nil
+}
+
+// Authenticate tells who sent a request, or answers a Fault: 401, of which the
+// reply's header says what would do, 400 for what cannot be read, 429 for an
+// address with too many failures.
+func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error) {
+	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token := r.Header.Get("X-Auth-Token")
+	switch {
+	case a.tokens && strings.EqualFold(scheme, "Bearer"):
+		return a.bearer(w, r, strings.TrimSpace(value))
+	case a.passwords != nil && strings.EqualFold(scheme, "Basic"):
+		return a.basic(w, r)
+	case a.tokens && token != "":
+		return a.bearer(w, r, token)
+	case scheme != "":
+		return nil, nodeapi.NewFault(http.StatusBadRequest, "Unsupported authorization type %q", scheme)
+	}
+	return nil, a.challenge(w, "Authorization required")
+}
+
+// challenge is a 401, and says what would do.
+func (a *Authenticator) challenge(w http.ResponseWriter, why string) error {
+	const realm = ` realm="Baremetal API"`
+	if a.passwords != nil {
+		w.Header().Add("WWW-Authenticate", "Basic"+realm)
+	}
+	if a.tokens {
+		w.Header().Add("WWW-Authenticate", "Bearer"+realm)
+	}
+	return nodeapi.NewFault(http.StatusUnauthorized, "%s", why)
+}
+
+func (a *Authenticator) basic(w http.ResponseWriter, r *http.Request) (*Caller, error) {
+	user, password, ok := r.BasicAuth()
+	if !ok {
+		return nil, nodeapi.NewFault(http.StatusBadRequest, "Could not decode authorization token")
+	}
+	passwords := a.passwords.Get()
+	if passwords.known.has(user, password, a.now()) {
+		return a.named(w, user)
+	}
+	from := address(r)
+	if err := a.patience(w, from); err != nil {
+		return nil, err
+	}
+	right, err := passwords.match(r.Context(), a.turns, a.now, user, password)
+	if err != nil {
+		return nil, err
+	}
+	if !right {
+		return nil, a.failed(w, from, "Incorrect username or password")
+	}
+	return a.named(w, user)
+}
+
+// named is the user of a name whose password was right.
+func (a *Authenticator) named(w http.ResponseWriter, user string) (*Caller, error) {
+	if a.users == nil {
+		return &Caller{User: user, Role: Admin}, nil
+	}
+	if c := a.users.Get().byName[user]; c != nil {
+		return c, nil
+	}
+	a.log.Warn("a user has a password and no role: give him one with `ferrite user set`", "user", user)
+	return nil, a.challenge(w, "Incorrect username or password")
+}
+
+// bearer finds a token by its hash, so that the time a look takes tells nothing of
+// those there are.
+func (a *Authenticator) bearer(w http.ResponseWriter, r *http.Request, token string) (*Caller, error) {
+	from := address(r)
+	g, ok := a.users.Get().byToken[sha256.Sum256([]byte(token))]
+	if ok && (g.expires.IsZero() || a.now().Before(g.expires)) {
+		return g.caller, nil
+	}
+	if err := a.patience(w, from); err != nil {
+		return nil, err
+	}
+	return nil, a.failed(w, from, "The token is unknown or has expired")
+}
+
+// patience refuses to look at credentials from an address with which too many
+// were wrong of late.
+func (a *Authenticator) patience(w http.ResponseWriter, from netip.Addr) error {
+	if a.failures.Allowed(from, 1) {
+		return nil
+	}
+	w.Header().Set("Retry-After", "5")
+	return nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins from %s; try again in a few seconds", from)
+}
+
+func (a *Authenticator) failed(w http.ResponseWriter, from netip.Addr, why string) error {
+	a.failures.Count(from, 1)
+	a.log.Info("login failed", "from", from, "reason", why)
+	return a.challenge(w, why)
+}
+
+// address is where a request came from. Headers that claim another are not
+// believed.
+func address(r *http.Request) netip.Addr {
+	ap, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{} // not TCP: all of these count together
+	}
+	return ap.Addr().Unmap()
+}

@@ -1,0 +1,142 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tg123/go-htpasswd"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// passwords is an htpasswd file, and whose password was right of late.
+type passwords struct {
+	names map[string]bool
+	file  *htpasswd.File
+	known *memory
+	dummy []byte // bcrypt of nothing anybody knows, as dear as the dearest of the file
+}
+
+// maxCost bounds what one login may cost: about a second of a core.
+const maxCost = 14
+
+// parsePasswords reads an htpasswd file. As with Ironic only bcrypt will do, and
+// each line is checked, since the library looks at a hash when somebody logs in.
+// Errors tell the line and not what is in it.
+func parsePasswords(raw []byte) (*passwords, error) {
+	p := &passwords{names: map[string]bool{}, known: newMemory()}
+	var entries bytes.Buffer // without comments, which the library knows not
+	cost := bcrypt.MinCost
+	number := 0
+	for line := range strings.Lines(string(raw)) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, hash, ok := strings.Cut(line, ":")
+		c, err := bcrypt.Cost([]byte(hash))
+		switch {
+		case !ok || name == "":
+			return nil, fmt.Errorf("htpasswd file, line %d: expected NAME:HASH", number)
+		case err != nil:
+			return nil, fmt.Errorf("htpasswd file, line %d: the password of %q is no bcrypt hash; make one with: ferrite user password, or htpasswd -B", number, name)
+		case c > maxCost:
+			return nil, fmt.Errorf("htpasswd file, line %d: the hash of %q has cost %d, which takes seconds a login; the most is %d", number, name, c, maxCost)
+		case p.names[name]:
+			return nil, fmt.Errorf("htpasswd file, line %d: %q is there twice", number, name)
+		}
+		p.names[name], cost = true, max(cost, c)
+		entries.WriteString(line + "\n")
+	}
+	bad := false
+	var err error
+	p.file, err = htpasswd.NewFromReader(&entries, []htpasswd.PasswdParser{htpasswd.AcceptBcrypt}, func(error) { bad = true })
+	if err != nil || bad {
+		return nil, errors.New("htpasswd file: it is not made of lines NAME:HASH")
+	}
+	var nothing [32]byte
+	_, _ = rand.Read(nothing[:]) // never fails
+	if p.dummy, err = bcrypt.GenerateFromPassword(nothing[:], cost); err != nil {
+		return nil, fmt.Errorf("htpasswd file: %w", err)
+	}
+	return p, nil
+}
+
+// match reports whether a password is right. One bcrypt is some 50 ms of a core, so
+// they take turns, and what was right once is remembered for a while.
+func (p *passwords) match(ctx context.Context, turns chan struct{}, now func() time.Time, user, password string) (bool, error) {
+	select {
+	case turns <- struct{}{}:
+		defer func() { <-turns }()
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	if p.known.has(user, password, now()) { // meanwhile
+		return true, nil
+	}
+	if !p.names[user] { // takes as long, so that names cannot be tried out
+		_ = bcrypt.CompareHashAndPassword(p.dummy, []byte(password))
+		return false, nil
+	}
+	if !p.file.Match(user, password) {
+		return false, nil
+	}
+	p.known.add(user, password, now())
+	return true, nil
+}
+
+// How many right passwords are remembered, and for how long.
+const (
+	maxKnown = 1024
+	knownFor = 5 * time.Minute
+)
+
+// memory remembers credentials that were right, under a key of its own: neither
+// its contents nor the time a look takes tell anything of them. It belongs to one
+// state of the htpasswd file, and is gone with it.
+type memory struct {
+	key [sha256.Size]byte
+
+	mu    sync.Mutex
+	until map[[sha256.Size]byte]time.Time
+}
+
+func newMemory() *memory {
+	m := &memory{until: map[[sha256.Size]byte]time.Time{}}
+	_, _ = rand.Read(m.key[:]) // never fails
+	return m
+}
+
+func (m *memory) sum(user, password string) (out [sha256.Size]byte) {
+	mac := hmac.New(sha256.New, m.key[:])
+	mac.Write([]byte(user))
+	mac.Write([]byte{':'}) // no part of a name
+	mac.Write([]byte(password))
+	mac.Sum(out[:0])
+	return out
+}
+
+func (m *memory) has(user, password string, now time.Time) bool {
+	sum := m.sum(user, password)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return now.Before(m.until[sum])
+}
+
+func (m *memory) add(user, password string, now time.Time) {
+	sum := m.sum(user, password)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.until) >= maxKnown {
+		clear(m.until)
+	}
+	m.until[sum] = now.Add(knownFor)
+}

@@ -1,0 +1,200 @@
+package auth
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Rule is one row of the policy: what is asked for, and the least role of those
+// who may, by how what is asked about concerns them.
+type Rule struct {
+	Name   string // Ironic's name for it, which a denial says
+	System Role   // of those without a project
+	Owner  Role   // of the project that owns the node
+	Lessee Role   // of the project the node is lent to
+	Any    Role   // of any project: it is shown, or given, only what is its own
+	// For is the routes under the rule, with {} for each part that varies; with a
+	// field behind it, that of a body which brings the rule in besides.
+	For []string
+}
+
+// Policy is THE table of who may do what. It follows Ironic's secure-RBAC
+// defaults, its personas being these: a system admin, member and reader are an
+// admin, operator and reader without a project; a project's the same with one.
+// What Ironic leaves to a project's manager is an admin's here.
+//
+// Whatever has no row is for system admins alone.
+func Policy() []Rule { return slices.Concat(nodePolicy(), otherPolicy()) }
+
+// no is in place of a role when none will do.
+const no = nobody
+
+// nodePolicy is the rows about a node and what is a part of it.
+func nodePolicy() []Rule {
+	return []Rule{ // name, then the least role: of the system, the owner, the lessee, any project
+		{"baremetal:node:create", Admin, no, no, Admin, []string{"POST /v1/nodes"}},
+		{"baremetal:node:list", Reader, no, no, Reader, []string{"GET /v1/nodes", "GET /v1/nodes/detail"}},
+		{"baremetal:node:get", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}", "POST /v1/nodes/{}", "GET /v1/nodes/{}/{}"}},
+		{"baremetal:node:update", Operator, Operator, Operator, no, []string{"PATCH /v1/nodes/{}", "PATCH /v1/nodes", "DELETE /v1/nodes"}},
+		{"baremetal:node:update_extra", Operator, Operator, Operator, no, []string{"PATCH /v1/nodes/{} extra"}},
+		{"baremetal:node:update_instance_info", Operator, Operator, Admin, no, []string{
+			"PATCH /v1/nodes/{} instance_info", "PATCH /v1/nodes/{} instance_name"}},
+		{"baremetal:node:update:driver_info", Operator, Operator, no, no, []string{"PATCH /v1/nodes/{} driver_info"}},
+		{"baremetal:node:update:properties", Operator, Operator, no, no, []string{"PATCH /v1/nodes/{} properties"}},
+		{"baremetal:node:update:chassis_uuid", Admin, no, no, no, []string{"PATCH /v1/nodes/{} chassis_uuid"}},
+		{"baremetal:node:update:instance_uuid", Operator, Operator, no, no, []string{"PATCH /v1/nodes/{} instance_uuid"}},
+		{"baremetal:node:update:lessee", Operator, Operator, no, no, []string{"PATCH /v1/nodes/{} lessee"}},
+		{"baremetal:node:update:owner", Operator, no, no, no, []string{"PATCH /v1/nodes/{} owner"}},
+		{"baremetal:node:update_owner_provisioned", Admin, no, no, no, []string{"PATCH /v1/nodes/{} owner while active"}},
+		{"baremetal:node:update:driver_interfaces", Operator, Admin, no, no, []string{
+			"PATCH /v1/nodes/{} driver", "PATCH /v1/nodes/{} {}_interface"}},
+		{"baremetal:node:update:network_data", Operator, Operator, no, no, []string{"PATCH /v1/nodes/{} network_data"}},
+		{"baremetal:node:update:conductor_group", Operator, no, no, no, []string{"PATCH /v1/nodes/{} conductor_group"}},
+		{"baremetal:node:update:name", Operator, Operator, no, no, []string{"PATCH /v1/nodes/{} name"}},
+		{"baremetal:node:update:retired", Operator, Operator, no, no, []string{
+			"PATCH /v1/nodes/{} retired", "PATCH /v1/nodes/{} retired_reason"}},
+		{"baremetal:node:update:shard", Admin, no, no, no, []string{"PATCH /v1/nodes/{} shard"}},
+		{"baremetal:node:update:parent_node", Operator, no, no, no, []string{"PATCH /v1/nodes/{} parent_node"}},
+		{"baremetal:node:update:disable_power_off", Admin, no, no, no, []string{"PATCH /v1/nodes/{} disable_power_off"}},
+		{"baremetal:node:disable_cleaning", Admin, no, no, no, []string{"PATCH /v1/nodes/{} automated_clean off"}},
+		{"baremetal:node:delete:self_owned_node", Admin, Admin, no, no, []string{"DELETE /v1/nodes/{}"}},
+
+		// What a node shows of the house it stands in, to whom it is lent not.
+		{"baremetal:node:get:driver_info", Reader, Reader, no, no, []string{"GET /v1/nodes/{} driver_info"}},
+		{"baremetal:node:get:driver_internal_info", Reader, Reader, no, no, []string{
+			"GET /v1/nodes/{} driver_internal_info", "GET /ferrite/v1/nodes/{}/status", "GET /ferrite/v1/nodes/{}/logs"}},
+		{"baremetal:node:get:last_error", Reader, Reader, no, no, []string{"GET /v1/nodes/{} last_error"}},
+		{"baremetal:node:get:reservation", Reader, Reader, no, no, []string{"GET /v1/nodes/{} reservation"}},
+		{"baremetal:node:history:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/history", "GET /v1/nodes/{}/history/{}"}},
+		{"baremetal:node:inventory:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/inventory"}},
+
+		{"baremetal:node:get_states", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/states"}},
+		{"baremetal:node:set_provision_state", Operator, Operator, Admin, no, []string{
+			"PUT /v1/nodes/{}/states/provision", "GET /v1/nodes/{}/states/provision"}},
+		{"baremetal:node:set_power_state", Operator, Operator, Operator, no, []string{
+			"PUT /v1/nodes/{}/states/power", "GET /v1/nodes/{}/states/power"}},
+		{"baremetal:node:set_maintenance", Operator, Operator, Admin, no, []string{
+			"PUT /v1/nodes/{}/maintenance", "GET /v1/nodes/{}/maintenance"}},
+		{"baremetal:node:clear_maintenance", Operator, Operator, Admin, no, []string{"DELETE /v1/nodes/{}/maintenance"}},
+		{"baremetal:node:validate", Operator, Operator, Admin, no, []string{"GET /v1/nodes/{}/validate", "GET /v1/nodes/validate"}},
+		{"baremetal:node:get_boot_device", Operator, Admin, no, no, []string{
+			"GET /v1/nodes/{}/management/boot_device", "GET /v1/nodes/{}/management/boot_device/supported"}},
+		{"baremetal:node:set_boot_device", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/management/boot_device"}},
+		{"baremetal:node:traits:list", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/traits", "GET /v1/nodes/{}/traits/{}"}},
+		{"baremetal:node:traits:set", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/traits", "PUT /v1/nodes/{}/traits/{}"}},
+		{"baremetal:node:traits:delete", Operator, Admin, no, no, []string{"DELETE /v1/nodes/{}/traits", "DELETE /v1/nodes/{}/traits/{}"}},
+	}
+}
+
+// otherPolicy is the rows about all else.
+func otherPolicy() []Rule {
+	return []Rule{
+		{"public_api", Stranger, Stranger, Stranger, Stranger, []string{"GET /", "GET /v1", "POST /v1"}},
+
+		{"baremetal:port:list", Reader, Reader, Reader, Reader, []string{"GET /v1/ports", "GET /v1/ports/detail", "GET /v1/nodes/{}/ports"}},
+		{"baremetal:port:get", Reader, Reader, Reader, no, []string{"GET /v1/ports/{}"}},
+		{"baremetal:port:create", Admin, Admin, no, no, []string{"POST /v1/ports"}},
+		{"baremetal:port:update", Operator, Admin, no, no, []string{"PATCH /v1/ports/{}", "PATCH /v1/ports", "DELETE /v1/ports"}},
+		{"baremetal:port:delete", Admin, Admin, no, no, []string{"DELETE /v1/ports/{}"}},
+
+		{"baremetal:deploy_template:get", Reader, no, no, no, []string{"GET /v1/deploy_templates", "GET /v1/deploy_templates/{}"}},
+		{"baremetal:deploy_template:create", Admin, no, no, no, []string{"POST /v1/deploy_templates"}},
+		{"baremetal:deploy_template:update", Admin, no, no, no, []string{
+			"PATCH /v1/deploy_templates/{}", "PATCH /v1/deploy_templates"}},
+		{"baremetal:deploy_template:delete", Admin, no, no, no, []string{
+			"DELETE /v1/deploy_templates/{}", "DELETE /v1/deploy_templates"}},
+
+		// The owner of a runbook is in the place of a node's.
+		{"baremetal:runbook:list", Reader, no, no, Reader, []string{"GET /v1/runbooks"}},
+		{"baremetal:runbook:get", Reader, Reader, no, no, []string{
+			"GET /v1/runbooks/{}", "GET /v1/runbooks/{}/traits", "GET /v1/runbooks/{}/traits/{}"}},
+		{"baremetal:runbook:create", Operator, no, no, Admin, []string{"POST /v1/runbooks"}},
+		{"baremetal:runbook:update", Operator, Admin, no, no, []string{
+			"PATCH /v1/runbooks/{}", "PATCH /v1/runbooks", "DELETE /v1/runbooks",
+			"PUT /v1/runbooks/{}/traits", "DELETE /v1/runbooks/{}/traits", "PUT /v1/runbooks/{}/traits/{}", "DELETE /v1/runbooks/{}/traits/{}"}},
+		{"baremetal:runbook:update:public", Operator, no, no, no, []string{"PATCH /v1/runbooks/{} public"}},
+		{"baremetal:runbook:update:owner", Operator, no, no, no, []string{"PATCH /v1/runbooks/{} owner"}},
+		{"baremetal:runbook:delete", Operator, Admin, no, no, []string{"DELETE /v1/runbooks/{}"}},
+		{"baremetal:runbook:use", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/provision runbook"}},
+
+		// Which nodes an allocation takes is decided among all there are, so that it is
+		// the system's to make, whoever it is for.
+		{"baremetal:allocation:list_all", Reader, no, no, no, []string{"GET /v1/allocations"}},
+		{"baremetal:allocation:get", Reader, no, no, no, []string{"GET /v1/allocations/{}", "GET /v1/nodes/{}/allocation"}},
+		{"baremetal:allocation:create", Operator, no, no, no, []string{"POST /v1/allocations"}},
+		{"baremetal:allocation:update", Operator, no, no, no, []string{"PATCH /v1/allocations/{}", "PATCH /v1/allocations"}},
+		{"baremetal:allocation:delete", Operator, no, no, no, []string{
+			"DELETE /v1/allocations/{}", "DELETE /v1/allocations", "DELETE /v1/nodes/{}/allocation"}},
+
+		{"baremetal:driver:get", Reader, no, no, no, []string{"GET /v1/drivers", "GET /v1/drivers/{}"}},
+		{"baremetal:driver:get_properties", Reader, no, no, no, []string{"GET /v1/drivers/{}/properties"}},
+		{"baremetal:conductor:get", Reader, no, no, no, []string{"GET /v1/conductors", "GET /v1/conductors/{}"}},
+
+		{"ferrite:lease:get", Reader, no, no, no, []string{"GET /ferrite/v1/leases"}},
+		{"ferrite:lease:set", Operator, no, no, no, []string{"PUT /ferrite/v1/leases/{}", "DELETE /ferrite/v1/leases/{}"}},
+	}
+}
+
+// Rules is the policy by what it is about.
+type Rules map[string]*Rule
+
+// NewRules indexes the policy.
+func NewRules() Rules {
+	rules := Rules{}
+	policy := Policy()
+	for i := range policy {
+		for _, what := range policy[i].For {
+			rules[what] = &policy[i]
+		}
+	}
+	return rules
+}
+
+// Of is the rule of a route, as echo spells its path, or of one of its fields.
+func (r Rules) Of(method, path, field string) *Rule {
+	if rule := r[Key(method, path, field)]; rule != nil {
+		return rule
+	}
+	return &Rule{Name: "baremetal:" + strings.ToLower(method) + ":" + path, System: Admin}
+}
+
+// Key is how the policy names a route, or a field of it.
+func Key(method, path, field string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, ":") {
+			parts[i] = "{}"
+		}
+	}
+	key := method + " " + strings.Join(parts, "/")
+	if field != "" {
+		key += " " + field
+	}
+	return key
+}
+
+// Allows reports whether a caller may, what is asked about being owned by and
+// lent to these projects; "" is none.
+func (r *Rule) Allows(c *Caller, owner, lessee string) bool {
+	if c.Project == "" {
+		return c.Role.reaches(r.System)
+	}
+	return c.Role.reaches(r.Any) ||
+		c.Project == owner && c.Role.reaches(r.Owner) ||
+		c.Project == lessee && c.Role.reaches(r.Lessee)
+}
+
+// Conceivable reports whether a caller may, if only what is asked about concerns
+// him enough.
+func (r *Rule) Conceivable(c *Caller) bool { return r.Allows(c, c.Project, c.Project) }
+
+// Public reports whether strangers may.
+func (r *Rule) Public() bool { return r.System == Stranger }
+
+// Denied is the answer to who may not.
+func (r *Rule) Denied() error {
+	return nodeapi.NewFault(http.StatusForbidden, "Access was denied to the following resource: %s", r.Name)
+}

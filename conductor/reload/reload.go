@@ -1,0 +1,131 @@
+// Package reload keeps what is read from files current: certificates, users.
+// They are read again when they have changed, with no restart and no signal; what
+// cannot be read or makes no sense leaves in force what was read before.
+//
+// It knows nothing of what is in the files, and watches nothing in the
+// background: it looks when it is asked.
+package reload
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Files is a T made of one or several files. It is safe for concurrent use.
+type Files[T any] struct {
+	paths []string
+	parse func(contents [][]byte) (T, error)
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	current T
+	seen    []stamp
+	tried   [sha256.Size]byte // what was made into a T last, or could not be
+}
+
+// stamp is what tells without reading that a file is another.
+type stamp struct {
+	info    os.FileInfo // nil when it cannot be looked at
+	settled bool        // it was not changed just before it was read
+}
+
+// settling is how long after a change a file may change again without another
+// time stamp: the clock of a file system is coarse.
+const settling = 2 * time.Second
+
+// Open reads the files, in this order, and keeps what parse makes of them. The
+// errors of parse are logged, so they must hold no secrets.
+func Open[T any](log *slog.Logger, parse func(contents [][]byte) (T, error), paths ...string) (*Files[T], error) {
+	f := &Files[T]{paths: paths, parse: parse, log: log}
+	contents, err := f.read()
+	if err == nil {
+		f.tried = sum(contents, err)
+		f.current, err = parse(contents)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.names(), err)
+	}
+	return f, nil
+}
+
+// Get is what the files hold now, or what they held when they were last right.
+func (f *Files[T]) Get() T {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.changed() {
+		return f.current
+	}
+	contents, err := f.read()
+	if now := sum(contents, err); now == f.tried {
+		return f.current // read already; and if it was wrong, said already
+	} else {
+		f.tried = now
+	}
+	next := f.current
+	if err == nil {
+		next, err = f.parse(contents)
+	}
+	if err != nil {
+		f.log.Error("a changed file is not taken over; what it held before stays in force", "file", f.names(), "err", err)
+		return f.current
+	}
+	f.current = next
+	f.log.Info("a changed file is taken over", "file", f.names())
+	return f.current
+}
+
+// changed reports whether a file may hold something else than was read.
+func (f *Files[T]) changed() bool {
+	for i, path := range f.paths {
+		info, err := os.Stat(path)
+		was := f.seen[i]
+		switch {
+		case err != nil || was.info == nil:
+			if err == nil || was.info != nil {
+				return true
+			}
+		case !was.settled, !os.SameFile(info, was.info), info.Size() != was.info.Size(), !info.ModTime().Equal(was.info.ModTime()):
+			return true
+		}
+	}
+	return false
+}
+
+// read takes the stamps before the contents: a change in between is seen next
+// time.
+func (f *Files[T]) read() (contents [][]byte, err error) {
+	f.seen = make([]stamp, len(f.paths))
+	contents = make([][]byte, len(f.paths))
+	for i, path := range f.paths {
+		info, bad := os.Stat(path)
+		if bad == nil {
+			f.seen[i] = stamp{info, time.Since(info.ModTime()).Abs() > settling}
+			contents[i], bad = os.ReadFile(path)
+		}
+		if bad != nil && err == nil {
+			err = bad
+		}
+	}
+	return contents, err
+}
+
+// sum names what was read, or why it could not be.
+func sum(contents [][]byte, err error) [sha256.Size]byte {
+	if err != nil {
+		contents = [][]byte{[]byte(err.Error())}
+	}
+	var all bytes.Buffer
+	for _, c := range contents {
+		one := sha256.Sum256(c)
+		all.Write(one[:])
+	}
+	return sha256.Sum256(all.Bytes())
+}
+
+func (f *Files[T]) names() string { return strings.Join(f.paths, ", ") }
