@@ -20,17 +20,21 @@ type collection[T any] struct {
 	path     string // under /v1
 	key      string // of a list; the path when ""
 	since    int    // microversion 1.since; below it the path does not exist
+	tooOld   error  // what is said below it; nil for the words of the newer resources
 	noun     string // "Deploy template", for texts
-	ident    string // Ironic's word for the identifier in a path
+	ident    string // Ironic's word for the identifier in a path; x_uuid where names are not taken
 	fields   *table[T]
 	brief    []string // what a list shows that is not asked for more
 	required []string // what a new record cannot do without
 	id       func(*T) string
 
 	// Arguments of a list beyond those of every list; nil for none.
-	filters func(c *call) []filter[narrowing[T]]
-	detail  bool // there is /detail too, as with the oldest resources
-	whole   bool // a list shows every field anyway, and knows no ?detail=
+	filters     func(c *call) []filter[narrowing[T]]
+	detail      bool // there is /detail too, as with the oldest resources
+	detailSince int  // microversion of ?detail=, when that is newer than the resource
+	whole       bool // a list shows every field anyway, and knows no ?detail=
+
+	blank T // what a new record is that asks for nothing
 
 	// Further rules of a new record and of a patched one; nil for none.
 	created func(c *call, of *T) error
@@ -68,7 +72,9 @@ func (r *collection[T]) routes() []route {
 		rows = append(rows, route{method: http.MethodGet, path: many + "/detail", doc: "every " + name + " with all its fields", handle: r.listDetail})
 	}
 	for i := range rows {
-		rows[i].since, rows[i].tooOld = r.since, tooNew(rows[i].method, name+"s")
+		if rows[i].since, rows[i].tooOld = r.since, r.tooOld; r.tooOld == nil {
+			rows[i].tooOld = tooNew(rows[i].method, name+"s")
+		}
 	}
 	return rows
 }
@@ -92,6 +98,8 @@ func (r *collection[T]) ref(c *call) (string, error) {
 	switch {
 	case validUUID(ref):
 		return strings.ToLower(ref), nil
+	case strings.HasSuffix(r.ident, "_uuid"):
+		return "", badRequest("Expected UUID for %s: %s", r.ident, ref)
 	case !validName(ref):
 		return "", badRequest("Expected UUID or name for %s: %s", r.ident, ref)
 	}
@@ -105,13 +113,25 @@ func (r *collection[T]) answer(c *call, status int, of *T, chosen selection) err
 
 // chosen reads ?fields=.
 func (r *collection[T]) chosen(c *call, fields string, otherwise selection) (selection, error) {
-	if fields == "" {
+	switch {
+	case fields == "":
 		return otherwise, nil
+	case c.minor < fieldsSince:
+		return nil, notAcceptable()
 	}
 	return r.fields.asked(c.minor, fields)
 }
 
-func (r *collection[T]) list(c *call) error {
+func (r *collection[T]) list(c *call) error { return r.listed(c, false) }
+
+func (r *collection[T]) listDetail(c *call) error {
+	if c.QueryParams().Has("fields") {
+		return badRequest("Unexpected arguments: fields")
+	}
+	return r.listed(c, true)
+}
+
+func (r *collection[T]) listed(c *call, detail bool) error {
 	var narrowed narrowing[T]
 	var filters []filter[narrowing[T]]
 	if r.filters != nil {
@@ -124,24 +144,25 @@ func (r *collection[T]) list(c *call) error {
 	if err := narrow(c, &narrowed, filters, args...); err != nil {
 		return err
 	}
-	return r.page(c, narrowed, r.whole)
+	return r.page(c, narrowed, detail || r.whole)
 }
 
-func (r *collection[T]) listDetail(c *call) error {
-	if c.QueryParams().Has("fields") {
-		return badRequest("Unexpected arguments: fields")
-	}
-	var narrowed narrowing[T]
-	if err := narrow(c, &narrowed, nil, pageArgs()...); err != nil {
+// listOf lists the records of the node a path names.
+func (r *collection[T]) listOf(c *call) error {
+	n, err := r.api.node(c)
+	if err != nil {
 		return err
 	}
-	return r.page(c, narrowed, true)
+	if err := unexpected(sortedKeys(c.QueryParams()), pageArgs()); err != nil {
+		return err
+	}
+	return r.page(c, narrowing[T]{column: "node_uuid", values: []string{n.UUID}}, false)
 }
 
 // page answers a page of the records that are left by narrowed; with all their
 // fields when detail, or the request, says so.
 func (r *collection[T]) page(c *call, narrowed narrowing[T], detail bool) error {
-	p, err := c.page(r.fields.sortKey, r.since, r.since)
+	p, err := c.page(r.fields.sortKey, max(r.since, fieldsSince), max(r.since, r.detailSince))
 	if err != nil {
 		return err
 	}
@@ -233,7 +254,7 @@ func (r *collection[T]) add(c *call) error {
 			return badRequest("Schema error for %s: '%s' is a required property", r.fields.kind, key)
 		}
 	}
-	var of T
+	of := r.blank
 	if err := r.fields.fill(c.minor, body, &of); err != nil {
 		return err
 	}

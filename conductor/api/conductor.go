@@ -17,6 +17,7 @@ type Conductor interface {
 	Nodes
 	Verbs
 	Ports
+	VIFs
 	Traits
 	Records
 	Leases
@@ -66,10 +67,17 @@ type Verbs interface {
 // Ports keeps port records.
 type Ports interface {
 	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
-	Port(ctx context.Context, uuid string) (node.Port, error)
+	Port(ctx context.Context, ref string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
-	UpdatePort(ctx context.Context, uuid string, edit func(*node.Port) error) (node.Port, error)
-	DeletePort(ctx context.Context, uuid string) error
+	UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error)
+	DeletePort(ctx context.Context, ref string) error
+}
+
+// VIFs attaches virtual interfaces to nodes.
+type VIFs interface {
+	VIFs(ctx context.Context, ref string) ([]string, error)
+	AttachVIF(ctx context.Context, ref string, v node.VIF) error
+	DetachVIF(ctx context.Context, ref, id string) error
 }
 
 // Traits keeps the traits of nodes; those given to it are valid.

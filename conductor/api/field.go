@@ -168,9 +168,11 @@ func (t *table[T]) fill(minor int, body map[string]any, of *T) error {
 
 // schemaFault words a value of the wrong type or size as Ironic does; other
 // errors keep their own words.
-func (t *table[T]) schemaFault(err error) error {
+func (t *table[T]) schemaFault(err error) error { return schemaFault(t.kind, err) }
+
+func schemaFault(kind string, err error) error {
 	if wrong, ok := err.(*schemaError); ok { //nolint:errorlint // set functions return it bare
-		return nodeapi.NewFault(http.StatusBadRequest, "Schema error for %s: %s", t.kind, wrong.text)
+		return nodeapi.NewFault(http.StatusBadRequest, "Schema error for %s: %s", kind, wrong.text)
 	}
 	return err
 }

@@ -10,8 +10,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// fuzzNode is the one node there is; fuzzing may take its name away.
-const fuzzNode = "22222222-2222-4222-8222-222222222222"
+// fuzzNode is the one node there is, with a port and a portgroup where these
+// are tried; fuzzing may take its name away.
+const (
+	fuzzNode  = "22222222-2222-4222-8222-222222222222"
+	fuzzPort  = "22222222-2222-4222-8222-222222222223"
+	fuzzGroup = "22222222-2222-4222-8222-222222222224"
+)
 
 // fuzzed is a conductor with one node, and a way to send it anything.
 type fuzzed struct{ *conductor }
@@ -97,10 +102,45 @@ func FuzzPorts(f *testing.F) {
 	for _, seed := range []string{
 		`{"address":"52:54:00:00:00:01","node_uuid":"n1"}`, `{"address":"52:54:00:00:00:01","node_ident":"n1"}`, `{"address":1,"node_ident":[]}`,
 		`{"address":"52:54:00:00:00:02","node_ident":"n1","local_link_connection":{"switch_id":1}}`, `{}`, `null`,
+		`{"node_uuid":"` + fuzzNode + `","name":"g2","mode":null,"properties":{"a":1},"standalone_ports_supported":"no","physical_network":"p"}`,
+		`[{"op":"add","path":"/local_link_connection","value":{"port_id":"1","switch_id":"0a:1b:2c:3d:4e:5f"}}]`, `[{"op":"remove","path":"/mode"}]`,
+		`[{"op":"add","path":"/portgroup_uuid","value":"` + fuzzGroup + `"},{"op":"add","path":"/physical_network","value":"p"}]`,
+		`{"id":"v1"}`, `{"id":"v1","port_uuid":"` + fuzzPort + `"}`, `{"id":[],"portgroup_uuid":{}}`,
 	} {
 		f.Add(seed, 115)
 	}
-	f.Fuzz(func(t *testing.T, body string, minor int) { z.send(t, minor, "POST", "/v1/ports", body) })
+	z.must(http.StatusCreated, 115, "POST", "/v1/portgroups", `{"node_uuid":"`+fuzzNode+`","uuid":"`+fuzzGroup+`"}`)
+	z.must(http.StatusCreated, 115, "POST", "/v1/ports", `{"node_uuid":"`+fuzzNode+`","uuid":"`+fuzzPort+`","address":"52:54:00:00:00:0f"}`)
+	f.Fuzz(func(t *testing.T, body string, minor int) {
+		z.send(t, minor, "POST", "/v1/ports", body)
+		z.send(t, minor, "PATCH", "/v1/ports/"+fuzzPort, body)
+		z.send(t, minor, "POST", "/v1/portgroups", body)
+		z.send(t, minor, "PATCH", "/v1/portgroups/"+fuzzGroup, body)
+		z.send(t, minor, "POST", "/v1/nodes/"+fuzzNode+"/vifs", body)
+	})
+}
+
+func FuzzVolumes(f *testing.F) {
+	z := newFuzzed(f)
+	for _, seed := range []string{
+		`{"node_uuid":"` + fuzzNode + `","type":"iqn","connector_id":"a"}`, `{"node_uuid":"` + fuzzNode + `","volume_type":"iscsi","volume_id":"v","boot_index":-1e9,"properties":{"a":[1]}}`,
+		`[{"op":"replace","path":"/boot_index","value":1e300}]`, `[{"op":"add","path":"/properties/a","value":null}]`, `[{"op":"remove","path":"/type"}]`,
+		`{"description":"rack"}`, `[{"op":"add","path":"/description","value":1}]`, `[]`, `null`, `{}`,
+	} {
+		f.Add(seed, 115)
+	}
+	const id = "33333333-3333-4333-8333-333333333333"
+	z.must(http.StatusCreated, 115, "POST", "/v1/volume/connectors", `{"uuid":"`+id+`","node_uuid":"`+fuzzNode+`","type":"wwpn","connector_id":"b"}`)
+	z.must(http.StatusCreated, 115, "POST", "/v1/volume/targets", `{"uuid":"`+id+`","node_uuid":"`+fuzzNode+`","volume_type":"iscsi","volume_id":"v","boot_index":7}`)
+	z.must(http.StatusCreated, 115, "POST", "/v1/chassis", `{"uuid":"`+id+`"}`)
+	z.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/"+fuzzNode+"/states/power", `{"target":"power off"}`)
+	z.settle(fuzzNode)
+	f.Fuzz(func(t *testing.T, body string, minor int) {
+		for _, path := range []string{"/v1/volume/connectors", "/v1/volume/targets", "/v1/chassis"} {
+			z.send(t, minor, "POST", path, body)
+			z.send(t, minor, "PATCH", path+"/"+id, body)
+		}
+	})
 }
 
 func FuzzTemplates(f *testing.F) {
@@ -148,6 +188,8 @@ func FuzzQuery(f *testing.F) {
 		"/v1/nodes?detail=True&fields=uuid", "/v1/ports?sort_key=address&sort_dir=desc&limit=1", "/v1/ports?address=x&node=n1", "/v1/nodes/n1?fields=%00",
 		"/v1/nodes/n1/history?limit=1&marker=11111111-1111-4111-8111-111111111111", "/v1/drivers?type=x&detail=1", "/v1/conductors?fields=x", "/nodes/n1/",
 		"/v1/nodes/n1/management/indicators/@", "/v1/nodes/n1/vendor_passthru?method=&method=x", "/v1/drivers/redfish/vendor_passthru/methods",
+		"/v1/portgroups?node=n1&fields=mode", "/v1/portgroups/detail?shard=a,,b", "/v1/portgroups/x/ports?detail=1", "/v1/ports?portgroup=%00&description_contains=%ff", "/v1/nodes/n1/vifs",
+		"/v1/chassis/22222222-2222-4222-8222-222222222222/nodes/detail", "/v1/nodes/n1/volume/targets?limit=1", "/v1/volume/connectors?node=n1&conductor_groups=x", "/v1/ports?conductor_groups=,",
 		"/v1/deploy_templates?sort_key=name&fields=x", "/v1/runbooks/a%2Fb?fields=name", "/v1/runbooks?detail=maybe&limit=-1",
 		"/v1/allocations?node=n1&state=%00&owner=", "/v1/nodes/n1/allocation?fields=uuid,x",
 		"/v1/lookup?addresses=52:54:00:00:00:01,x&node_uuid=", "/ferrite/v1/nodes/n1/status", "/ferrite/v1/leases/x", "/v1/nodes/validate?node=..", "//v1//nodes", "/v1/nodes/%2e%2e/x", "/v1/nodes/a%2Fb",

@@ -26,7 +26,7 @@ func TestGophercloud(t *testing.T) {
 	client.Microversion = "1.89"
 
 	n, err := nodes.Create(ctx, client, nodes.CreateOpts{
-		Name: "default~m1", Driver: "fake-hardware", BootInterface: "ipxe", ResourceClass: "bm",
+		Name: "default~m1", Driver: "fake-hardware", BootInterface: "ipxe", NetworkInterface: "flat", ResourceClass: "bm",
 		DriverInfo: map[string]any{"address": "10.0.0.1"}, Properties: map[string]any{"cpu_arch": "x86_64"},
 	}).Extract()
 	if err != nil {
@@ -64,6 +64,7 @@ func TestGophercloud(t *testing.T) {
 		c.settle(n.UUID)
 	}
 	checkGopherLists(ctx, t, client, n.UUID)
+	checkGopherVIFs(ctx, t, client, n.UUID)
 	if err := nodes.ChangePowerState(ctx, client, n.UUID, nodes.PowerStateOpts{Target: nodes.PowerOn, Timeout: 60}).ExtractErr(); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +129,20 @@ func checkGopherLists(ctx context.Context, t *testing.T, client *gophercloud.Ser
 		t.Error(err)
 	}
 	if _, err := nodes.GetInventory(ctx, client, id).Extract(); err != nil && !gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
+		t.Error(err)
+	}
+}
+
+// checkGopherVIFs attaches a virtual interface and takes it off again.
+func checkGopherVIFs(ctx context.Context, t *testing.T, client *gophercloud.ServiceClient, id string) {
+	t.Helper()
+	if err := nodes.AttachVirtualInterface(ctx, client, id, nodes.VirtualInterfaceOpts{ID: "vif"}).ExtractErr(); err != nil {
+		t.Error(err)
+	}
+	if all, err := nodes.ListVirtualInterfaces(ctx, client, id).Extract(); err != nil || len(all) != 1 || all[0].ID != "vif" {
+		t.Errorf("VIFs: %+v: %v", all, err)
+	}
+	if err := nodes.DetachVirtualInterface(ctx, client, id, "vif").ExtractErr(); err != nil {
 		t.Error(err)
 	}
 }

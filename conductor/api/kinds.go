@@ -98,6 +98,60 @@ func flag[T any](name string, since int, u use, absent bool, at func(*T) *bool) 
 	return f
 }
 
+// needed is a field that cannot be without a value.
+func needed[T any](f field[T]) field[T] {
+	set := f.set
+	f.set = func(t *T, value any) error {
+		if value == nil {
+			return &schemaError{"'" + f.name + "' is a required property"}
+		}
+		return set(t, value)
+	}
+	return f
+}
+
+// hardware is a MAC, kept in lower case.
+func hardware[T any](name string, since int, u use, at func(*T) *string) field[T] {
+	f := text(name, since, u, at)
+	f.set = func(t *T, value any) error {
+		s, err := asText(value, maxText)
+		if err == nil && s != "" {
+			s, err = asMAC(name, s)
+		}
+		if err == nil {
+			*at(t) = s
+		}
+		return err
+	}
+	return f
+}
+
+// logicalName is a name by which a record can be asked for in place of its
+// UUID; a fault says of which kind it is.
+func logicalName[T any](kind string, since int, u use, at func(*T) *string) field[T] {
+	f := text("name", since, u, at)
+	set := f.set
+	f.set = func(t *T, value any) error {
+		if s, ok := value.(string); ok && s != "" && !validName(s) {
+			return badRequest("Cannot create %s with invalid name '%s'", kind, s)
+		}
+		return set(t, value)
+	}
+	return f
+}
+
+// filled is text that is either absent or not empty.
+func filled[T any](f field[T]) field[T] {
+	set := f.set
+	f.set = func(t *T, value any) error {
+		if value == "" {
+			return badRequest("A non-empty value is required when setting %s", f.name)
+		}
+		return set(t, value)
+	}
+	return f
+}
+
 // strict takes true, false and null for a boolean, and no words.
 func strict[T any](f field[T]) field[T] {
 	set := f.set

@@ -24,6 +24,13 @@ type page struct {
 	detail  bool
 }
 
+// The microversions in which lists of the oldest resources learnt ?fields= and
+// ?detail=.
+const (
+	fieldsSince = 8
+	detailSince = 43
+)
+
 // pageArgs are the names page reads.
 func pageArgs() []string {
 	return []string{"limit", "marker", "sort_key", "sort_dir", "fields", "detail"}

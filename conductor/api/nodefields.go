@@ -86,7 +86,7 @@ func nodeTable(rules auth.Rules) *table[node.Node] {
 		shown("links", 1, 0, func(dst []byte, v *view[n]) []byte { return appendLinks(dst, v.base, "nodes/"+v.of.UUID) }),
 		shown("conductor", 49, 0, func(dst []byte, v *view[n]) []byte { return appendText(dst, v.host) }),
 		identifier("allocation_uuid", 52, 0, func(n *n) *string { return &n.AllocationUUID }),
-		chassisField(),
+		identifier("chassis_uuid", 1, both, func(n *n) *string { return &n.ChassisUUID }),
 		link("ports", 1),
 		link("states", 14),
 		link("portgroups", 24),

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 func (a *API) listNodes(c *call) error { return a.answerNodes(c, false) }
@@ -18,17 +17,23 @@ func (a *API) listNodesDetail(c *call) error {
 	return a.answerNodes(c, true)
 }
 
-func (a *API) answerNodes(c *call, detail bool) error {
-	p, err := c.page(a.nodes.sortKey, 8, 43)
+func (a *API) answerNodes(c *call, detail bool) error { return a.answerNodesIn(c, "", detail) }
+
+// answerNodesIn answers a page of the nodes in a chassis; in any when it is "".
+func (a *API) answerNodesIn(c *call, chassis string, detail bool) error {
+	p, err := c.page(a.nodes.sortKey, fieldsSince, detailSince)
 	if err != nil {
 		return err
 	}
 	q := nodeQuery{Query: node.Query{Marker: p.marker, Limit: p.limit + 1, SortKey: p.sortKey, Desc: p.desc}, host: a.conductor.Host()}
-	if err := narrow(c, &q, nodeFilters(), pageArgs()...); err != nil {
+	if err := narrow(c, &q, a.nodeFilters(c), pageArgs()...); err != nil {
 		return err
 	}
 	if q.Project, err = c.narrowProject(q.Project); err != nil {
 		return err
+	}
+	if chassis != "" {
+		q.ChassisUUID = chassis
 	}
 	chosen := a.nodes.pick(c.minor, defaultNodeFields()...)
 	if p.fields != "" {
@@ -83,15 +88,18 @@ type nodeQuery struct {
 }
 
 // nodeFilters is every filter of the list of nodes.
-func nodeFilters() []filter[nodeQuery] {
+func (a *API) nodeFilters(c *call) []filter[nodeQuery] {
 	type q = nodeQuery
 	return []filter[q]{
 		{"associated", 1, boolFilter("associated", func(q *q) **bool { return &q.Associated })},
-		{"chassis_uuid", 1, func(_ *q, v string) error {
-			if _, err := asUUID("chassis_uuid", v); err != nil {
+		{"chassis_uuid", 1, func(q *q, v string) error {
+			id, err := asUUID("chassis_uuid", v)
+			if err != nil {
 				return err
 			}
-			return nodeapi.NewFault(http.StatusNotFound, "Chassis %s could not be found.", v) // none are kept
+			of, err := a.conductor.Catalogs().Chassis.Find(c.Request().Context(), id)
+			q.ChassisUUID = of.UUID
+			return err
 		}},
 		{"conductor", 49, func(q *q, v string) error { q.none = q.none || !strings.EqualFold(v, q.host); return nil }},
 		{"conductor_group", 46, func(q *q, v string) error { v = strings.ToLower(v); q.ConductorGroup = &v; return nil }},

@@ -68,19 +68,6 @@ func conductorGroupField() field[node.Node] {
 	return f
 }
 
-// chassisField: this conductor keeps no chassis, so none can be named.
-func chassisField() field[node.Node] {
-	f := identifier("chassis_uuid", 1, both, func(n *node.Node) *string { return &n.ChassisUUID })
-	set := f.set
-	f.set = func(n *node.Node, value any) error {
-		if id, ok := value.(string); ok && validUUID(id) {
-			return badRequest("Chassis %s could not be found.", id)
-		}
-		return set(n, value)
-	}
-	return f
-}
-
 func nameField() field[node.Node] {
 	f := text("name", 5, both, func(n *node.Node) *string { return &n.Name })
 	set := f.set

@@ -26,18 +26,26 @@ type Catalog[T any] interface {
 
 // Catalogs is a catalog for each type of record.
 type Catalogs struct {
-	DeployTemplates Catalog[node.DeployTemplate]
-	Runbooks        Catalog[node.Runbook]
-	Allocations     Catalog[node.Allocation]
+	DeployTemplates  Catalog[node.DeployTemplate]
+	Runbooks         Catalog[node.Runbook]
+	Allocations      Catalog[node.Allocation]
+	Chassis          Catalog[node.Chassis]
+	Portgroups       Catalog[node.Portgroup]
+	VolumeConnectors Catalog[node.VolumeConnector]
+	VolumeTargets    Catalog[node.VolumeTarget]
 }
 
 // Catalogs is what operators keep beside nodes.
 func (e *Engine) Catalogs() Catalogs {
 	kept := e.Store.Catalogs()
 	return Catalogs{
-		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
-		Runbooks:        catalog[node.Runbook, *node.Runbook]{kept.Runbooks, e},
-		Allocations:     allocations{catalog[node.Allocation, *node.Allocation]{kept.Allocations, e}},
+		DeployTemplates:  catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
+		Runbooks:         catalog[node.Runbook, *node.Runbook]{kept.Runbooks, e},
+		Allocations:      allocations{catalog[node.Allocation, *node.Allocation]{kept.Allocations, e}},
+		Chassis:          catalog[node.Chassis, *node.Chassis]{kept.Chassis, e},
+		Portgroups:       portgroups{catalog[node.Portgroup, *node.Portgroup]{kept.Portgroups, e}},
+		VolumeConnectors: volumes[node.VolumeConnector, *node.VolumeConnector]{catalog[node.VolumeConnector, *node.VolumeConnector]{kept.VolumeConnectors, e}},
+		VolumeTargets:    volumes[node.VolumeTarget, *node.VolumeTarget]{catalog[node.VolumeTarget, *node.VolumeTarget]{kept.VolumeTargets, e}},
 	}
 }
 

@@ -44,6 +44,7 @@ type Engine struct {
 	wakeRun  chan struct{}
 	wakeDue  chan struct{}
 	wakeRead chan struct{}
+	wiring   sync.Mutex // held while ports and portgroups are checked against each other and written
 	started  time.Time
 
 	wakeAllocate chan struct{}

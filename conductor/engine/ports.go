@@ -15,31 +15,54 @@ func (e *Engine) CreatePort(ctx context.Context, p node.Port) (node.Port, error)
 		p.UUID = uuid.NewString()
 	}
 	p.CreatedAt = e.Now()
-	return e.putPort(ctx, p)
-}
-
-// putPort writes a port and raises its node's revision, so that a decision
-// made on the old ports does not stand.
-func (e *Engine) putPort(ctx context.Context, p node.Port) (node.Port, error) {
+	e.wiring.Lock()
+	defer e.wiring.Unlock()
 	for range maxTries {
-		n, err := e.free(ctx, p.NodeUUID)
+		n, err := e.freeNamed(ctx, p.NodeUUID)
 		if err != nil {
 			return p, err
 		}
-		_, err = e.commit(ctx, node.Change{Save: &n, PutPorts: []node.Port{p}})
-		if errors.Is(err, node.ErrStale) {
-			continue
+		err = e.putPort(ctx, n, nil, p)
+		if !errors.Is(err, node.ErrStale) {
+			return p, err
 		}
-		return p, err
 	}
 	return p, e.locked(p.NodeUUID)
 }
 
-// Port returns a port by UUID.
-func (e *Engine) Port(ctx context.Context, id string) (node.Port, error) {
-	p, err := e.Store.Port(ctx, id)
+// putPort writes a port of n that breaks no rule; old is nil for a new one. It
+// raises the node's revision, so that a decision made on the old ports does not
+// stand.
+func (e *Engine) putPort(ctx context.Context, n node.Node, old *node.Port, p node.Port) error {
+	bond, err := e.bond(ctx, p.PortgroupUUID)
+	if err != nil {
+		return err
+	}
+	if err := node.CheckPort(n, old, p, bond); err != nil {
+		return err
+	}
+	_, err = e.commit(ctx, node.Change{Save: &n, PutPorts: []node.Port{p}})
+	return err
+}
+
+// bond reads a portgroup that a port names, nil for "".
+func (e *Engine) bond(ctx context.Context, id string) (*node.Bond, error) {
+	if id == "" {
+		return nil, nil //nolint:nilnil // no portgroup is no mistake
+	}
+	g, err := refused(e.Store.Catalogs().Portgroups.Find(ctx, id))
+	if err != nil {
+		return nil, err
+	}
+	members, err := e.Store.Ports(ctx, node.PortQuery{PortgroupUUID: id})
+	return &node.Bond{Portgroup: g, Members: members}, err
+}
+
+// Port returns a port by UUID or name.
+func (e *Engine) Port(ctx context.Context, ref string) (node.Port, error) {
+	p, err := e.Store.Port(ctx, ref)
 	if errors.Is(err, node.ErrNotFound) {
-		return p, node.Refuse(node.NotFound, "Port %s could not be found.", id)
+		return p, node.Refuse(node.NotFound, "Port %s could not be found.", ref)
 	}
 	return p, err
 }
@@ -53,23 +76,52 @@ func (e *Engine) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, erro
 	return ports, err
 }
 
-// UpdatePort edits a port; edit may answer a Refusal.
-func (e *Engine) UpdatePort(ctx context.Context, id string, edit func(*node.Port) error) (node.Port, error) {
-	p, err := e.Port(ctx, id)
+// UpdatePort edits a port, by UUID or name, of a node that is not reserved.
+// edit may run more than once and may answer a Refusal.
+func (e *Engine) UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error) {
+	e.wiring.Lock()
+	defer e.wiring.Unlock()
+	for range maxTries {
+		p, err := e.updatePort(ctx, ref, edit)
+		if !errors.Is(err, node.ErrStale) {
+			return p, err
+		}
+	}
+	return node.Port{}, e.locked(ref)
+}
+
+// updatePort is one try: ErrStale when another event was faster. The node is
+// read before its port, so that no change of the port after that goes unseen.
+func (e *Engine) updatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error) {
+	p, err := e.Port(ctx, ref)
 	if err != nil {
 		return p, err
 	}
+	n, err := e.free(ctx, p.NodeUUID)
+	if err != nil {
+		return p, err
+	}
+	old, err := e.Port(ctx, p.UUID)
+	if err != nil {
+		return p, err
+	}
+	p, now := old, e.Now()
 	if err := edit(&p); err != nil {
 		return p, err
 	}
-	now := e.Now()
-	p.UUID, p.UpdatedAt = id, &now
-	return e.putPort(ctx, p)
+	p.UUID, p.UpdatedAt = old.UUID, &now
+	if p.NodeUUID != n.UUID {
+		if n, err = e.freeNamed(ctx, p.NodeUUID); err != nil {
+			return p, err
+		}
+	}
+	return p, e.putPort(ctx, n, &old, p)
 }
 
-// DeletePort removes a port.
-func (e *Engine) DeletePort(ctx context.Context, id string) error {
-	p, err := e.Port(ctx, id)
+// DeletePort removes a port, by UUID or name. One that a tenant uses stays,
+// unless its node is in maintenance.
+func (e *Engine) DeletePort(ctx context.Context, ref string) error {
+	p, err := e.Port(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -78,7 +130,13 @@ func (e *Engine) DeletePort(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		_, err = e.commit(ctx, node.Change{Save: &n, DropPorts: []string{id}})
+		if p, err = e.Port(ctx, p.UUID); err != nil {
+			return err
+		}
+		if vif := p.VIF(); vif != "" && !n.Maintenance {
+			return node.Refuse(node.Conflict, "Cannot delete the port %s as it is bound to VIF %s for use.", p.UUID, vif)
+		}
+		_, err = e.commit(ctx, node.Change{Save: &n, DropPorts: []string{p.UUID}})
 		if !errors.Is(err, node.ErrStale) {
 			return err
 		}

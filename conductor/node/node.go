@@ -112,6 +112,7 @@ type Port struct {
 	Description         string         `json:"description,omitempty"`
 	Vendor              string         `json:"vendor,omitempty"`
 	Category            string         `json:"category,omitempty"`
+	NoDynamicPortgroup  bool           `json:"no_dynamic_portgroup,omitempty"`
 	Extra               map[string]any `json:"extra,omitempty"`
 	InternalInfo        map[string]any `json:"internal_info,omitempty"`
 	CreatedAt           time.Time      `json:"created_at"`
@@ -173,7 +174,7 @@ type Change struct {
 	Effects   []Effect
 	History   []HistoryEntry
 	Moves     []Transition // the rows of the table that were taken, for the log; not stored
-	PutPorts  []Port       // insert or replace by UUID; ErrConflict on a taken address
+	PutPorts  []Port       // insert or replace by UUID; ErrConflict on a taken address or name
 	DropPorts []string     // UUIDs
 	Inspected *Inspected   // of Save's node
 
@@ -214,11 +215,15 @@ type Query struct {
 	Desc    bool
 }
 
-// PortQuery filters ports.
+// PortQuery filters ports. Zero fields do not filter.
 type PortQuery struct {
-	NodeUUID string
-	Address  string
-	Project  string // of the node's owner or lessee
-	Marker   string
-	Limit    int
+	NodeUUID        string
+	Address         string
+	PortgroupUUID   string
+	Shards          []string // of the node: one of them
+	ConductorGroups []string // of the node: one of them
+	Contains        string   // in Description, whatever the case
+	Project         string   // of the node's owner or lessee
+	Marker          string   // UUID after which the page starts
+	Limit           int      // 0 for all
 }

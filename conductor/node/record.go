@@ -30,6 +30,13 @@ type Recorded[T any] interface {
 	Check() error
 }
 
+// Holder is a type of records that can be named elsewhere: by nodes, by ports.
+// What is named must exist, and cannot be deleted (a Refusal either way).
+type Holder interface {
+	// Holds is who names such a record, for people: "ports".
+	Holds() string
+}
+
 // Key is what a record is found by besides its UUID: a column of its table. By
 // the column "name" it is found wherever a UUID would do; in the column
 // "node_uuid" it names a node that must exist, and with which it goes.
@@ -71,13 +78,17 @@ type Catalog[T any] interface {
 	// Save replaces the record of v's UUID, when it is still of v's revision
 	// (ErrStale), and returns it with its new one.
 	Save(ctx context.Context, v T) (T, error)
-	// Delete removes a record by UUID.
+	// Delete removes a record by UUID; not a Holder's that is named.
 	Delete(ctx context.Context, uuid string) error
 }
 
 // Catalogs is a catalog for each type of record.
 type Catalogs struct {
-	DeployTemplates Catalog[DeployTemplate]
-	Runbooks        Catalog[Runbook]
-	Allocations     Catalog[Allocation]
+	DeployTemplates  Catalog[DeployTemplate]
+	Runbooks         Catalog[Runbook]
+	Allocations      Catalog[Allocation]
+	Chassis          Catalog[Chassis]
+	Portgroups       Catalog[Portgroup]
+	VolumeConnectors Catalog[VolumeConnector]
+	VolumeTargets    Catalog[VolumeTarget]
 }

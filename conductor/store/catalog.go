@@ -16,9 +16,13 @@ import (
 // Catalogs is a table for each type of record.
 func (s *SQLite) Catalogs() node.Catalogs {
 	return node.Catalogs{
-		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{s, "deploy_templates"},
-		Runbooks:        catalog[node.Runbook, *node.Runbook]{s, "runbooks"},
-		Allocations:     allocations(s),
+		DeployTemplates:  catalog[node.DeployTemplate, *node.DeployTemplate]{s, "deploy_templates"},
+		Runbooks:         catalog[node.Runbook, *node.Runbook]{s, "runbooks"},
+		Allocations:      allocations(s),
+		Chassis:          catalog[node.Chassis, *node.Chassis]{s, "chassis"},
+		Portgroups:       catalog[node.Portgroup, *node.Portgroup]{s, "portgroups"},
+		VolumeConnectors: catalog[node.VolumeConnector, *node.VolumeConnector]{s, "volume_connectors"},
+		VolumeTargets:    catalog[node.VolumeTarget, *node.VolumeTarget]{s, "volume_targets"},
 	}
 }
 
@@ -148,6 +152,9 @@ func (c catalog[T, P]) write(ctx context.Context, v T, run func(t *tx, doc strin
 func (c catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 	return c.s.w.do(ctx, func(t *tx) error {
 		touched, err := t.exec("DELETE FROM "+c.table+" WHERE uuid = ?", uuid)
+		if holder, ok := any(P(new(T))).(node.Holder); ok && orphan(err) {
+			return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", c.kind(), uuid, holder.Holds())
+		}
 		if err == nil && touched == 0 {
 			return c.missing(uuid)
 		}

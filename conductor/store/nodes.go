@@ -110,10 +110,12 @@ func (t *tx) deleteNode(uuid string) error {
 	return err
 }
 
-// nodeTaken words a unique index's refusal as Ironic does.
+// nodeTaken words an index's refusal as Ironic does.
 func nodeTaken(n *node.Node, err error) error {
 	col, ok := taken(err)
 	switch {
+	case orphan(err):
+		return node.Refuse(node.Invalid, "Chassis %s could not be found.", n.ChassisUUID)
 	case !ok:
 		return err
 	case col == "nodes.name":

@@ -19,7 +19,7 @@ func (p *points) prepare(ctx context.Context, db *sql.DB) error {
 		text string
 	}{
 		{&p.node, "SELECT doc FROM nodes WHERE uuid = ?1 OR name = ?1 AND name <> '' ORDER BY uuid = ?1 DESC LIMIT 1"},
-		{&p.port, "SELECT doc FROM ports WHERE uuid = ?"},
+		{&p.port, "SELECT doc FROM ports WHERE uuid = ?1 OR name = ?1 ORDER BY uuid = ?1 DESC LIMIT 1"},
 		{&p.effect, "SELECT " + effectColumns + " FROM effects WHERE node = ?"},
 	} {
 		var err error

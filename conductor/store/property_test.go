@@ -123,6 +123,7 @@ func (p *pair) edit(r *rapid.T, n *node.Node) {
 	n.ProvisionState = node.State(anyOf(r, "state", "enroll", "active"))
 	n.ParentNode = anyOf(r, "parent", "", "", uuidN(0))
 	n.Shard = anyOf(r, "shard", "", "s1", "s2")
+	n.ChassisUUID = anyOf(r, "chassis", "", "", uuidN(30))
 	n.Description = anyOf(r, "description", "", "Ünï% 'code'", "b_d")
 	n.Maintenance = rapid.Bool().Draw(r, "maintenance")
 	n.AutomatedClean = rapid.SampledFrom([]*bool{nil, new(bool)}).Draw(r, "automated clean")
@@ -142,7 +143,8 @@ func (p *pair) parts(r *rapid.T, c *node.Change) {
 		c.Effects = []node.Effect{{Node: anyUUID(r), Generation: 3, Name: "x", Args: json.RawMessage(anyOf(r, "args", "", "{}")), RunAt: p.someTime(r)}}
 	}
 	if rapid.Bool().Draw(r, "put port") {
-		c.PutPorts = []node.Port{{UUID: uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port")), NodeUUID: anyUUID(r), Address: anyOf(r, "mac", "a", "b", "c")}}
+		c.PutPorts = []node.Port{{UUID: uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port")), NodeUUID: anyUUID(r), Address: anyOf(r, "mac", "a", "b", "c"),
+			Name: anyOf(r, "port name", "", "", "eth0"), PortgroupUUID: anyOf(r, "portgroup", "", "", uuidN(40), uuidN(41)), Description: anyOf(r, "port description", "", "Ünï% 'code'")}}
 	}
 	if rapid.IntRange(0, 4).Draw(r, "drop port") == 0 {
 		c.DropPorts = []string{uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port"))}
@@ -217,7 +219,9 @@ func (p *pair) queries(r *rapid.T) {
 		}
 	}
 	_, _ = both(r, p, func(s store.Store) ([]node.Node, error) { return s.Nodes(p.ctx, q) })
-	pq := node.PortQuery{NodeUUID: anyOf(r, "node", "", uuidN(1)), Address: anyOf(r, "mac", "", "a"), Marker: anyOf(r, "marker", "", uuidN(11)), Limit: q.Limit}
+	pq := node.PortQuery{NodeUUID: anyOf(r, "node", "", uuidN(1)), Address: anyOf(r, "mac", "", "a"), Marker: anyOf(r, "marker", "", uuidN(11)), Limit: q.Limit,
+		PortgroupUUID: anyOf(r, "portgroup", "", uuidN(40)), Contains: anyOf(r, "contains", "", "üNÏ% '")}
+	pq.Shards = rapid.SampledFrom([][]string{nil, {"s1"}, {"s1", "s2"}}).Draw(r, "shards of ports")
 	_, _ = both(r, p, func(s store.Store) ([]node.Port, error) { return s.Ports(p.ctx, pq) })
 }
 
@@ -234,7 +238,8 @@ func (p *pair) leases(r *rapid.T) {
 	_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.SaveLease(p.ctx, l) })
 }
 
-// catalogs writes templates, runbooks and allocations.
+// catalogs writes templates, runbooks and allocations, or what nodes and ports
+// name.
 func (p *pair) catalogs(r *rapid.T) {
 	name := anyOf(r, "name", "n1", "n2", "n3")
 	head := node.Record{UUID: anyUUID(r), Revision: rapid.Int64Range(1, 3).Draw(r, "revision"), CreatedAt: p.now}
@@ -247,7 +252,20 @@ func (p *pair) catalogs(r *rapid.T) {
 		return
 	}
 	steps := []node.Step{{Step: rapid.String().Draw(r, "step")}}
+	if rapid.Bool().Draw(r, "what nodes and ports name") {
+		p.holders(r)
+		return
+	}
 	write(r, p, func(s store.Store) node.Catalog[node.DeployTemplate] { return s.Catalogs().DeployTemplates }, node.DeployTemplate{Record: head, Name: name, Steps: steps})
+}
+
+// holders writes chassis and portgroups.
+func (p *pair) holders(r *rapid.T) {
+	rack := node.Chassis{Record: node.Record{UUID: uuidN(30), Revision: int64(rapid.IntRange(1, 3).Draw(r, "chassis revision"))}}
+	write(r, p, func(s store.Store) node.Catalog[node.Chassis] { return s.Catalogs().Chassis }, rack)
+	head := node.Record{UUID: uuidN(40 + rapid.IntRange(0, 1).Draw(r, "portgroup")), Revision: int64(rapid.IntRange(1, 3).Draw(r, "portgroup revision"))}
+	write(r, p, func(s store.Store) node.Catalog[node.Portgroup] { return s.Catalogs().Portgroups },
+		node.Portgroup{Record: head, NodeUUID: anyUUID(r), Name: anyOf(r, "bond", "", "b1"), Address: anyOf(r, "bond mac", "", "a")})
 }
 
 // write makes one write to a catalog.
@@ -274,6 +292,9 @@ func (p *pair) overview(r *rapid.T) {
 		_, _ = both(r, p, func(s store.Store) ([]node.HistoryEntry, error) { return s.History(p.ctx, uuid) })
 	}
 	_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, "n1") })
+	_, _ = both(r, p, func(s store.Store) (node.Port, error) { return s.Port(p.ctx, "eth0") })
+	_, _ = both(r, p, func(s store.Store) ([]node.Portgroup, error) { return s.Catalogs().Portgroups.List(p.ctx, "") })
+	_, _ = both(r, p, func(s store.Store) ([]node.Chassis, error) { return s.Catalogs().Chassis.List(p.ctx, "") })
 	_, _ = both(r, p, func(s store.Store) ([]node.Lease, error) { return s.Leases(p.ctx) })
 	_, _ = both(r, p, func(s store.Store) ([]node.DeployTemplate, error) {
 		return s.Catalogs().DeployTemplates.List(p.ctx, "")

@@ -35,7 +35,7 @@ type Store interface {
 	// Nodes lists nodes. Children are left out unless the query names their
 	// parent or themselves, or asks for children.
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
-	// Port finds a port by UUID.
+	// Port finds a port by UUID or name.
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	// Ports lists ports in the order of creation.
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)

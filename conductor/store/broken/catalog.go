@@ -11,9 +11,13 @@ import (
 func (s *Store) Catalogs() node.Catalogs {
 	inner := s.inner.Catalogs()
 	return node.Catalogs{
-		DeployTemplates: catalog[node.DeployTemplate]{s, "DeployTemplates", inner.DeployTemplates},
-		Runbooks:        catalog[node.Runbook]{s, "Runbooks", inner.Runbooks},
-		Allocations:     catalog[node.Allocation]{s, "Allocations", inner.Allocations},
+		DeployTemplates:  catalog[node.DeployTemplate]{s, "DeployTemplates", inner.DeployTemplates},
+		Runbooks:         catalog[node.Runbook]{s, "Runbooks", inner.Runbooks},
+		Allocations:      catalog[node.Allocation]{s, "Allocations", inner.Allocations},
+		Chassis:          catalog[node.Chassis]{s, "Chassis", inner.Chassis},
+		Portgroups:       catalog[node.Portgroup]{s, "Portgroups", inner.Portgroups},
+		VolumeConnectors: catalog[node.VolumeConnector]{s, "VolumeConnectors", inner.VolumeConnectors},
+		VolumeTargets:    catalog[node.VolumeTarget]{s, "VolumeTargets", inner.VolumeTargets},
 	}
 }
 

@@ -14,9 +14,13 @@ import (
 func newCatalogs(s *Store) node.Catalogs {
 	s.allocations = newCatalog[node.Allocation](s)
 	return node.Catalogs{
-		DeployTemplates: newCatalog[node.DeployTemplate](s),
-		Runbooks:        newCatalog[node.Runbook](s),
-		Allocations:     s.allocations,
+		DeployTemplates:  newCatalog[node.DeployTemplate](s),
+		Runbooks:         newCatalog[node.Runbook](s),
+		Allocations:      s.allocations,
+		Chassis:          newCatalog[node.Chassis](s),
+		Portgroups:       newCatalog[node.Portgroup](s),
+		VolumeConnectors: newCatalog[node.VolumeConnector](s),
+		VolumeTargets:    newCatalog[node.VolumeTarget](s),
 	}
 }
 
@@ -33,6 +37,9 @@ type catalog[T any, P node.Recorded[T]] struct {
 func newCatalog[T any, P node.Recorded[T]](s *Store) *catalog[T, P] {
 	c := &catalog[T, P]{newTable[T](), s}
 	s.cascades = append(s.cascades, c.dropOf)
+	if holder, ok := any(P(new(T))).(node.Holder); ok {
+		s.hold(holder, func(uuid string) bool { return c.rows[uuid] != nil })
+	}
 	return c
 }
 
@@ -156,6 +163,9 @@ func (c *catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 	defer c.s.mu.Unlock()
 	if c.rows[uuid] == nil {
 		return c.missing(uuid)
+	}
+	if holder, ok := any(P(new(T))).(node.Holder); ok && c.s.named(holder.Holds(), uuid) {
+		return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", P(new(T)).Kind(), uuid, holder.Holds())
 	}
 	c.drop(uuid)
 	return nil

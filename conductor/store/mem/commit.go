@@ -129,6 +129,9 @@ func (c *change) putNode(n *node.Node) error {
 			return node.Refuse(node.Conflict, "Instance %s is already associated with a node, it cannot be associated with this other node %s", n.InstanceUUID, n.UUID)
 		}
 	}
+	if err := c.s.unheld("nodes", "Chassis", n.ChassisUUID); err != nil {
+		return err
+	}
 	kept, err := clone(*n)
 	if err != nil {
 		return err
@@ -189,12 +192,19 @@ func (c *change) allocation(n *node.Change, nodeUUID string) error {
 
 func (c *change) putPort(p node.Port) error {
 	for uuid, r := range c.s.ports.rows {
-		if uuid != p.UUID && r.v.Address == p.Address {
+		switch {
+		case uuid == p.UUID:
+		case r.v.Address == p.Address:
 			return node.Refuse(node.Conflict, "A port with MAC address %s already exists.", p.Address)
+		case p.Name != "" && r.v.Name == p.Name:
+			return node.Refuse(node.Conflict, "A port with name %s already exists.", p.Name)
 		}
 	}
 	if c.s.nodes.rows[p.NodeUUID] == nil {
 		return noNode(p.NodeUUID)
+	}
+	if err := c.s.unheld("ports", "Portgroup", p.PortgroupUUID); err != nil {
+		return err
 	}
 	kept, err := clone(p)
 	if err != nil {

@@ -34,6 +34,7 @@ type Store struct {
 	catalogs    node.Catalogs
 	allocations *catalog[node.Allocation, *node.Allocation] // of catalogs: parts of a change, too
 	cascades    []func(nodeUUID string) (undo []func())     // of the catalogs, when a node goes
+	holders     map[string]func(uuid string) bool           // by what they hold: is there such a record
 }
 
 // New makes an empty store.
@@ -42,6 +43,7 @@ func New() *Store {
 		nodes: newTable[node.Node](), ports: newTable[node.Port](),
 		effects: map[int64]*node.Effect{}, owed: map[string]*node.Effect{},
 		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, leases: map[string]node.Lease{},
+		holders: map[string]func(string) bool{},
 	}
 	s.catalogs = newCatalogs(s)
 	return s

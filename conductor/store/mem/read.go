@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -30,17 +31,21 @@ func noPort(uuid string) error {
 	return node.Refuse(node.NotFound, "Port %s could not be found.", uuid)
 }
 
-// Port finds a port by UUID.
-func (s *Store) Port(ctx context.Context, uuid string) (node.Port, error) {
+// Port finds a port by UUID or name.
+func (s *Store) Port(ctx context.Context, ref string) (node.Port, error) {
 	if err := s.lock(ctx); err != nil {
 		return node.Port{}, err
 	}
 	defer s.mu.Unlock()
-	r := s.ports.rows[uuid]
-	if r == nil {
-		return node.Port{}, noPort(uuid)
+	if r := s.ports.rows[ref]; r != nil {
+		return clone(r.v)
 	}
-	return clone(r.v)
+	for _, r := range s.ports.rows {
+		if ref != "" && r.v.Name == ref {
+			return clone(r.v)
+		}
+	}
+	return node.Port{}, noPort(ref)
 }
 
 // Ports lists ports in the order of creation.
@@ -59,12 +64,25 @@ func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error
 	}
 	var rows []*row[node.Port]
 	for _, r := range s.ports.rows {
-		if r.id > after && (q.NodeUUID == "" || r.v.NodeUUID == q.NodeUUID) && (q.Address == "" || r.v.Address == q.Address) && concerns(&s.nodes.rows[r.v.NodeUUID].v, q.Project) {
+		if r.id > after && s.wanted(&q, &r.v) {
 			rows = append(rows, r)
 		}
 	}
 	slices.SortFunc(rows, func(a, b *row[node.Port]) int { return cmp.Compare(a.id, b.id) })
 	return cloneRows(rows, q.Limit)
+}
+
+// wanted tells whether every filter that is set lets p through.
+func (s *Store) wanted(q *node.PortQuery, p *node.Port) bool {
+	for _, f := range [][2]string{{q.NodeUUID, p.NodeUUID}, {q.Address, p.Address}, {q.PortgroupUUID, p.PortgroupUUID}} {
+		if f[0] != "" && f[0] != f[1] {
+			return false
+		}
+	}
+	of := s.nodes.rows[p.NodeUUID].v
+	return concerns(&of, q.Project) && (len(q.Shards) == 0 || slices.Contains(q.Shards, of.Shard)) &&
+		(len(q.ConductorGroups) == 0 || slices.Contains(q.ConductorGroups, of.ConductorGroup)) &&
+		strings.Contains(strings.ToLower(p.Description), strings.ToLower(q.Contains))
 }
 
 // cloneRows copies the first limit rows, all when 0.

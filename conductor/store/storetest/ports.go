@@ -53,6 +53,7 @@ func testPorts(t *testing.T, s store.Store) {
 	_, err = s.Ports(t.Context(), node.PortQuery{Marker: uuid(9)})
 	wants(t, err, node.ErrNotFound)
 
+	t.Run("names and filters", func(t *testing.T) { testPortNames(t, s) })
 	t.Run("replace keeps its place", func(t *testing.T) {
 		p := port(2, 1)
 		p.PXEEnabled, p.Address = false, "52:54:00:00:00:ff"
@@ -80,6 +81,45 @@ func testPorts(t *testing.T, s store.Store) {
 		_, err = s.Port(t.Context(), uuid(9))
 		wants(t, err, node.ErrNotFound)
 	})
+}
+
+// testPortNames leaves the ports as they were.
+func testPortNames(t *testing.T, s store.Store) {
+	n, err := s.Node(t.Context(), uuid(2))
+	check(t, err)
+	n.Shard, n.ConductorGroup = "s1", "g1"
+	_, err = s.Commit(t.Context(), node.Change{Save: &n})
+	check(t, err)
+	p := port(1, 1)
+	p.Name, p.Description = "eth0", "Linke Büchse 50%"
+	check(t, put(t, s, p))
+	taken := port(2, 1)
+	taken.Name = p.Name
+	wants(t, put(t, s, taken), node.ErrConflict)
+	got, err := s.Port(t.Context(), "eth0")
+	check(t, err)
+	equal(t, p, got)
+	for _, c := range []struct {
+		q    node.PortQuery
+		want []node.Port
+	}{
+		{node.PortQuery{Contains: "BÜCHSE 50%"}, []node.Port{p}},
+		{node.PortQuery{Contains: "b_chse"}, nil},
+		{node.PortQuery{Shards: []string{"s0", "s1"}}, []node.Port{port(3, 2)}},
+		{node.PortQuery{Shards: []string{"s0"}}, nil},
+		{node.PortQuery{ConductorGroups: []string{"g1"}}, []node.Port{port(3, 2)}},
+		{node.PortQuery{ConductorGroups: []string{""}}, []node.Port{port(2, 1), p}},
+		{node.PortQuery{PortgroupUUID: uuid(1)}, nil},
+	} {
+		got, err := s.Ports(t.Context(), c.q)
+		check(t, err)
+		equal(t, c.want, got)
+	}
+	check(t, put(t, s, port(1, 1)))
+	_, err = s.Port(t.Context(), "eth0")
+	wants(t, err, node.ErrNotFound)
+	_, err = s.Port(t.Context(), "")
+	wants(t, err, node.ErrNotFound)
 }
 
 func testLeases(t *testing.T, s store.Store) {

@@ -33,6 +33,8 @@ func testFilters(t *testing.T, s store.Store) {
 		func(n *node.Node) { n.ChassisUUID = uuid(78) },
 		func(n *node.Node) { n.Description = "Größte 50% Maschine" },
 	}
+	_, err := s.Catalogs().Chassis.Insert(t.Context(), node.Chassis{Record: record(78)})
+	check(t, err)
 	var all []string
 	for i, edit := range edits {
 		n := sample(i)

@@ -1,0 +1,123 @@
+package api
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// volumeSince is the microversion of everything about remote volumes.
+const volumeSince = 32
+
+// volumeRoutes is how nodes reach remote volumes: what they are known by there
+// (connectors), and the volumes themselves (targets).
+func (a *API) volumeRoutes() []route {
+	unknown := nodeapi.Routing(http.StatusNotFound, "")
+	connectors := &collection[node.VolumeConnector]{
+		api: a, path: "volume/connectors", key: "connectors", since: volumeSince, tooOld: unknown, noun: "Volume connector", ident: "connector_uuid",
+		fields: connectorTable(), brief: []string{"uuid", "connector_id", "type", "node_uuid", "links"}, required: []string{"connector_id", "node_uuid", "type"},
+		id:      func(v *node.VolumeConnector) string { return v.UUID },
+		filters: func(c *call) []filter[narrowing[node.VolumeConnector]] { return nodeFilter[node.VolumeConnector](a, c) },
+		kept:    a.conductor.Catalogs().VolumeConnectors,
+	}
+	targets := &collection[node.VolumeTarget]{
+		api: a, path: "volume/targets", key: "targets", since: volumeSince, tooOld: unknown, noun: "Volume target", ident: "target_uuid",
+		fields: targetTable(), brief: []string{"uuid", "boot_index", "volume_id", "volume_type", "node_uuid", "links"}, required: []string{"boot_index", "node_uuid", "volume_id", "volume_type"},
+		id:      func(v *node.VolumeTarget) string { return v.UUID },
+		filters: func(c *call) []filter[narrowing[node.VolumeTarget]] { return nodeFilter[node.VolumeTarget](a, c) },
+		kept:    a.conductor.Catalogs().VolumeTargets,
+	}
+	const ofNode = "/v1/nodes/:node/volume"
+	rows := []route{
+		{method: http.MethodGet, path: "/v1/volume", doc: "where connectors and targets are", handle: a.showVolume},
+		{method: http.MethodGet, path: ofNode, doc: "where those of a node are", handle: a.showNodeVolume},
+		{method: http.MethodGet, path: ofNode + "/connectors", doc: "volume connectors of a node", handle: connectors.listOf},
+		{method: http.MethodGet, path: ofNode + "/targets", doc: "volume targets of a node", handle: targets.listOf},
+	}
+	for i := range rows {
+		rows[i].since, rows[i].tooOld = volumeSince, unknown
+	}
+	return append(append(rows, connectors.routes()...), targets.routes()...)
+}
+
+// nodeFilter is the filter ?node= of records that belong to nodes.
+func nodeFilter[T any](a *API, c *call) []filter[narrowing[T]] {
+	return []filter[narrowing[T]]{{"node", 1, func(q *narrowing[T], ref string) error {
+		id, err := a.nodeOf(c, ref)
+		q.column, q.values = "node_uuid", []string{id}
+		return err
+	}}}
+}
+
+func connectorTable() *table[node.VolumeConnector] {
+	type v = node.VolumeConnector
+	return newTable("connector", []field[v]{
+		identifier("uuid", 1, creatable, func(v *v) *string { return &v.UUID }),
+		instant("created_at", 1, func(v *v) *time.Time { return &v.CreatedAt }),
+		instant("updated_at", 1, func(v *v) *time.Time { return v.UpdatedAt }),
+		needed(text("connector_id", 1, both, func(v *v) *string { return &v.ConnectorID })),
+		object("extra", 1, both, nil, func(v *v) *map[string]any { return &v.Extra }),
+		needed(text("type", 1, both, func(v *v) *string { return &v.Type })),
+		shown("links", 1, 0, func(dst []byte, v *view[v]) []byte {
+			return appendLinks(dst, v.base, "volume/connectors/"+v.of.UUID)
+		}),
+		needed(identifier("node_uuid", 1, both, func(v *v) *string { return &v.NodeUUID })),
+	})
+}
+
+func targetTable() *table[node.VolumeTarget] {
+	type v = node.VolumeTarget
+	return newTable("target", []field[v]{
+		identifier("uuid", 1, creatable, func(v *v) *string { return &v.UUID }),
+		instant("created_at", 1, func(v *v) *time.Time { return &v.CreatedAt }),
+		instant("updated_at", 1, func(v *v) *time.Time { return v.UpdatedAt }),
+		bootIndexField(),
+		object("extra", 1, both, nil, func(v *v) *map[string]any { return &v.Extra }),
+		object("properties", 1, both, nodeapi.Mask, func(v *v) *map[string]any { return &v.Properties }),
+		needed(text("volume_id", 1, both, func(v *v) *string { return &v.VolumeID })),
+		needed(text("volume_type", 1, both, func(v *v) *string { return &v.VolumeType })),
+		shown("links", 1, 0, func(dst []byte, v *view[v]) []byte {
+			return appendLinks(dst, v.base, "volume/targets/"+v.of.UUID)
+		}),
+		needed(identifier("node_uuid", 1, both, func(v *v) *string { return &v.NodeUUID })),
+	})
+}
+
+// bootIndexField is a whole number.
+func bootIndexField() field[node.VolumeTarget] {
+	f := field[node.VolumeTarget]{name: "boot_index", since: 1, use: both | sortable}
+	f.show = func(dst []byte, v *view[node.VolumeTarget]) []byte {
+		return strconv.AppendInt(dst, int64(v.of.BootIndex), 10)
+	}
+	f.get = func(v *node.VolumeTarget) any { return v.BootIndex }
+	f.set = func(v *node.VolumeTarget, value any) error {
+		n, ok := value.(float64)
+		if !ok || n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
+			return wrongType(value, "integer")
+		}
+		v.BootIndex = int(n)
+		return nil
+	}
+	return needed(f)
+}
+
+func (a *API) showVolume(c *call) error { return c.volumeLinks("volume/") }
+
+func (a *API) showNodeVolume(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	return c.volumeLinks("nodes/" + n.UUID + "/volume/")
+}
+
+func (c *call) volumeLinks(path string) error {
+	links := func(path string) []nodeapi.Link {
+		return []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}}
+	}
+	return c.marshal(http.StatusOK, map[string]any{"links": links(path), "connectors": links(path + "connectors"), "targets": links(path + "targets")})
+}

@@ -1,0 +1,82 @@
+package node
+
+// VIF is a virtual interface that is to be attached to a node: to a certain
+// port or portgroup when one is named, else to the best that is free.
+type VIF struct {
+	ID            string
+	PortUUID      string
+	PortgroupUUID string
+}
+
+// PlaceVIF chooses what a VIF is attached to, as Ironic does: a portgroup
+// rather than a port, and a port that boots rather than one that does not;
+// among equals the oldest. Either port or group is returned. Physical networks
+// do not come into it: only Neutron knows which of them a VIF can be in.
+func PlaceVIF(v VIF, ports []Port, groups []Portgroup) (port *Port, group *Portgroup, err error) {
+	members, used := map[string]int{}, map[string]bool{} // by portgroup
+	for i := range ports {
+		p := &ports[i]
+		switch {
+		case v.PortUUID != "" && p.UUID != v.PortUUID, !p.linked():
+			continue
+		case p.VIF() == v.ID:
+			return nil, nil, attached(v.ID, "Port", p.UUID)
+		case p.VIF() != "":
+			used[p.PortgroupUUID] = true
+		default:
+			members[p.PortgroupUUID]++
+		}
+	}
+	for i := range groups {
+		g := &groups[i]
+		switch {
+		case v.PortUUID != "" || v.PortgroupUUID != "" && g.UUID != v.PortgroupUUID:
+			continue
+		case g.VIF() == v.ID:
+			return nil, nil, attached(v.ID, "Portgroup", g.UUID)
+		case group == nil && g.VIF() == "" && !used[g.UUID] && members[g.UUID] > 0:
+			group = g
+		}
+	}
+	if group != nil {
+		return nil, group, nil
+	}
+	if port = freePort(v, ports, groups, used); port == nil {
+		return nil, nil, Refuse(Invalid, "Unable to attach VIF %s, not enough free physical ports.", v.ID)
+	}
+	return port, nil, nil
+}
+
+// freePort finds a port for a VIF that no portgroup takes. A port of a
+// portgroup counts when others of it are used alone already.
+func freePort(v VIF, ports []Port, groups []Portgroup, used map[string]bool) *Port {
+	taken := map[string]bool{}
+	for i := range groups {
+		taken[groups[i].UUID] = groups[i].VIF() != ""
+	}
+	var best *Port
+	for i := range ports {
+		p, in := &ports[i], ports[i].PortgroupUUID
+		switch {
+		case v.PortgroupUUID != "" || v.PortUUID != "" && p.UUID != v.PortUUID, p.VIF() != "" || !p.linked():
+			continue
+		case in != "" && (taken[in] || !used[in]):
+			continue
+		}
+		if best == nil || p.PXEEnabled && !best.PXEEnabled {
+			best = p
+		}
+	}
+	return best
+}
+
+// linked: a port says that it is a smart NIC exactly when it is plugged in as
+// one. An InfiniBand port, known by its client id, need not say anything.
+func (p *Port) linked() bool {
+	id, _ := p.Extra["client-id"].(string)
+	return id != "" || p.IsSmartNIC == p.smartLink()
+}
+
+func attached(vif, kind, uuid string) error {
+	return Refuse(Conflict, "Unable to attach VIF because VIF %s is already attached to Ironic %s %s", vif, kind, uuid)
+}

@@ -1,0 +1,37 @@
+package mem
+
+import "github.com/ferrite-metal/ferrite/conductor/node"
+
+// What nodes and ports name must exist, and stays as long as it is named.
+
+// hold makes the catalog known that has the records of a holder.
+func (s *Store) hold(holder node.Holder, has func(uuid string) bool) {
+	s.holders[holder.Holds()] = has
+}
+
+// unheld says what a node or port names in vain.
+func (s *Store) unheld(holds, kind, uuid string) error {
+	if uuid == "" || s.holders[holds](uuid) {
+		return nil
+	}
+	return node.Refuse(node.Invalid, "%s %s could not be found.", kind, uuid)
+}
+
+// named reports whether a node, or a port, names a record.
+func (s *Store) named(holds, uuid string) bool {
+	switch holds {
+	case "nodes":
+		for _, r := range s.nodes.rows {
+			if r.v.ChassisUUID == uuid {
+				return true
+			}
+		}
+	case "ports":
+		for _, r := range s.ports.rows {
+			if r.v.PortgroupUUID == uuid {
+				return true
+			}
+		}
+	}
+	return false
+}
