@@ -107,6 +107,8 @@ func (a *API) routes() []route {
 		a.allocationRoutes(),
 		a.driverRoutes(),
 		a.conductorRoutes(),
+		a.shardRoutes(),
+		a.eventRoutes(),
 		a.ferriteRoutes(),
 		a.logRoutes(),
 		a.leaseRoutes(),

@@ -49,7 +49,9 @@ func resources() map[string]int {
 		"heartbeat":           22,
 		"conductors":          49,
 		"allocations":         52,
+		"events":              54,
 		"deploy_templates":    55,
+		"shards":              82,
 		"continue_inspection": 84,
 		"runbooks":            92,
 	}

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"ports", testPorts},
 		{"queries filter", testFilters},
 		{"queries sort and page", testPages},
+		{"shards", testShards},
 		{"claim in order, once", testClaim},
 		{"the fence", testFence},
 		{"renew, release, take over", testLease},
