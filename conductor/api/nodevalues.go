@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -113,10 +111,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// validName: a name must not look like a UUID, or nobody could tell which is meant.
-func validName(name string) bool {
-	return len(name) <= maxText && unreserved.MatchString(name) && uuid.Validate(name) != nil
-}
+func validName(name string) bool { return node.ValidName(name) }
 
 // propertiesField checks the three sizes schedulers do arithmetic with.
 func propertiesField() field[node.Node] {

@@ -29,6 +29,7 @@ type Catalogs struct {
 	DeployTemplates Catalog[node.DeployTemplate]
 	Runbooks        Catalog[node.Runbook]
 	Allocations     Catalog[node.Allocation]
+	InspectionRules Catalog[node.InspectionRule]
 }
 
 // Catalogs is what operators keep beside nodes.
@@ -38,6 +39,7 @@ func (e *Engine) Catalogs() Catalogs {
 		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
 		Runbooks:        catalog[node.Runbook, *node.Runbook]{kept.Runbooks, e},
 		Allocations:     allocations{catalog[node.Allocation, *node.Allocation]{kept.Allocations, e}},
+		InspectionRules: catalog[node.InspectionRule, *node.InspectionRule]{kept.InspectionRules, e},
 	}
 }
 

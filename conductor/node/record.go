@@ -80,4 +80,5 @@ type Catalogs struct {
 	DeployTemplates Catalog[DeployTemplate]
 	Runbooks        Catalog[Runbook]
 	Allocations     Catalog[Allocation]
+	InspectionRules Catalog[InspectionRule]
 }

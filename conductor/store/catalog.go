@@ -19,6 +19,7 @@ func (s *SQLite) Catalogs() node.Catalogs {
 		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{s, "deploy_templates"},
 		Runbooks:        catalog[node.Runbook, *node.Runbook]{s, "runbooks"},
 		Allocations:     allocations(s),
+		InspectionRules: catalog[node.InspectionRule, *node.InspectionRule]{s, "inspection_rules"},
 	}
 }
 

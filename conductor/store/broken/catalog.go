@@ -14,6 +14,7 @@ func (s *Store) Catalogs() node.Catalogs {
 		DeployTemplates: catalog[node.DeployTemplate]{s, "DeployTemplates", inner.DeployTemplates},
 		Runbooks:        catalog[node.Runbook]{s, "Runbooks", inner.Runbooks},
 		Allocations:     catalog[node.Allocation]{s, "Allocations", inner.Allocations},
+		InspectionRules: catalog[node.InspectionRule]{s, "InspectionRules", inner.InspectionRules},
 	}
 }
 

@@ -17,6 +17,7 @@ func newCatalogs(s *Store) node.Catalogs {
 		DeployTemplates: newCatalog[node.DeployTemplate](s),
 		Runbooks:        newCatalog[node.Runbook](s),
 		Allocations:     s.allocations,
+		InspectionRules: newCatalog[node.InspectionRule](s),
 	}
 }
 
