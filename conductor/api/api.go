@@ -105,6 +105,7 @@ func (a *API) routes() []route {
 		a.templateRoutes(),
 		a.runbookRoutes(),
 		a.allocationRoutes(),
+		a.inspectionRuleRoutes(),
 		a.driverRoutes(),
 		a.conductorRoutes(),
 		a.shardRoutes(),

@@ -21,7 +21,7 @@ type collection[T any] struct {
 	key      string // of a list; the path when ""
 	since    int    // microversion 1.since; below it the path does not exist
 	noun     string // "Deploy template", for texts
-	ident    string // Ironic's word for the identifier in a path
+	ident    string // Ironic's word for the identifier in a path; x_uuid where names are not taken
 	fields   *table[T]
 	brief    []string // what a list shows that is not asked for more
 	required []string // what a new record cannot do without
@@ -87,6 +87,8 @@ func (r *collection[T]) ref(c *call) (string, error) {
 	switch {
 	case validUUID(ref):
 		return strings.ToLower(ref), nil
+	case strings.HasSuffix(r.ident, "_uuid"):
+		return "", badRequest("Expected UUID for %s: %s", r.ident, ref)
 	case !validName(ref):
 		return "", badRequest("Expected UUID or name for %s: %s", r.ident, ref)
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -130,6 +131,27 @@ func maybe[T any](name string, since int, u use, at func(*T) **bool) field[T] {
 			*at(t) = &b
 		}
 		return err
+	}
+	return f
+}
+
+// number is a whole number from 0; null means 0.
+func number[T any](name string, since int, u use, at func(*T) *int) field[T] {
+	f := field[T]{name: name, since: since, use: u | sortable}
+	f.show = func(dst []byte, v *view[T]) []byte { return strconv.AppendInt(dst, int64(*at(v.of)), 10) }
+	f.get = func(t *T) any { return *at(t) }
+	f.set = func(t *T, value any) error {
+		n, ok := value.(float64)
+		switch {
+		case value != nil && (!ok || n != math.Trunc(n)):
+			return wrongType(value, "integer")
+		case n < 0:
+			return &schemaError{python(value) + " is less than the minimum of 0"}
+		case n > math.MaxInt32:
+			return &schemaError{python(value) + " is greater than the maximum of 2147483647"}
+		}
+		*at(t) = int(n)
+		return nil
 	}
 	return f
 }

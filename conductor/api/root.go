@@ -54,6 +54,7 @@ func resources() map[string]int {
 		"shards":              82,
 		"continue_inspection": 84,
 		"runbooks":            92,
+		"inspection_rules":    96,
 	}
 }
 

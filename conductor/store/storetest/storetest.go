@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"allocations", testAllocations},
 		{"allocations are bound to nodes", testBinding},
 		{"allocations are parted from nodes", testParting},
+		{"inspection rules", testInspectionRules},
 		{"concurrent commits", testConcurrent},
 		{"an ended context", testContext},
 		{"a closed store", testClosed},
