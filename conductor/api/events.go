@@ -8,7 +8,7 @@ import (
 // eventRoutes is what a network service tells of the ports it has bound.
 func (a *API) eventRoutes() []route {
 	return []route{
-		{method: http.MethodPost, path: "/v1/events", since: 54, doc: "tell of ports that a network service has bound", handle: a.takeEvents},
+		{method: http.MethodPost, path: "/v1/events", since: 54, doc: "tell of ports that a network service has bound", handle: a.takeEvents, wire: takes(http.StatusNoContent, eventsForm())},
 	}
 }
 

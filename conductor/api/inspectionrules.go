@@ -77,7 +77,7 @@ func sensitiveField() field[node.InspectionRule] {
 // show. parse reads new ones.
 func clausesField(name string, parse func(any) ([]node.Clause, error), at func(*node.InspectionRule) *[]node.Clause) field[node.InspectionRule] {
 	type r = node.InspectionRule
-	f := field[r]{name: name, since: 1, use: both}
+	f := field[r]{name: name, since: 1, use: both, form: clausesForm(name)}
 	f.show = func(dst []byte, v *view[r]) []byte {
 		if v.of.Sensitive {
 			return append(dst, "null"...)
@@ -102,6 +102,18 @@ func conditionsOf(value any) ([]node.Clause, error) {
 		return nil, nil
 	}
 	return rules.Conditions(value)
+}
+
+// clausesForm is the schema of them. A sensitive rule shows null.
+func clausesForm(name string) schema {
+	listOrObject := schema{"type": []string{"array", "object"}}
+	clause := schema{"type": "object", "required": []string{"op", "args"}, "properties": schema{
+		"op": schema{"type": "string"}, "args": listOrObject, "loop": listOrObject,
+	}}
+	if name == "conditions" {
+		clause["properties"].(schema)["multiple"] = schema{"enum": []string{"any", "all", "first", "last"}}
+	}
+	return schema{"type": []string{"array", "null"}, "items": clause}
 }
 
 // clauseList is clauses as JSON; mask hides what is secret in arguments and

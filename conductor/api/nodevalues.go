@@ -18,7 +18,7 @@ import (
 // interfaceField is <kind>_interface. null means the default, which the
 // conductor fills in.
 func interfaceField(kind string, since int) field[node.Node] {
-	f := field[node.Node]{name: kind + "_interface", since: since, use: both | sortable}
+	f := field[node.Node]{name: kind + "_interface", since: since, use: both | sortable, form: textForm(maxText)}
 	f.show = func(dst []byte, v *view[node.Node]) []byte { return appendText(dst, v.of.Interfaces[kind]) }
 	f.get = func(n *node.Node) any { return nullable(n.Interfaces[kind]) }
 	f.set = func(n *node.Node, value any) error {

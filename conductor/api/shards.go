@@ -10,7 +10,7 @@ import (
 // share a conductor.
 func (a *API) shardRoutes() []route {
 	return []route{
-		{method: http.MethodGet, path: "/v1/shards", since: 82, tooOld: tooNew(http.MethodGet, "shards"), doc: "how many nodes each shard has", handle: a.listShards},
+		{method: http.MethodGet, path: "/v1/shards", since: 82, tooOld: tooNew(http.MethodGet, "shards"), doc: "how many nodes each shard has", handle: a.listShards, wire: gives(formOf(nodeapi.Shards{}))},
 	}
 }
 
