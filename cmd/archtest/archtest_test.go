@@ -33,18 +33,19 @@ var rules = []rule{
 	{"images/disk/*", []string{"images/disk/*"}, "a pure core, usable alone", true},
 	{"images/configdrive", nil, "a pure core, usable alone", true},
 	{"agent/sys", nil, "the edge to the kernel", true},
-	{"conductor/plan", []string{"conductor/node", "proto/*"}, "decisions: plain data in, plain data out", true},
-	{"conductor/engine", []string{"conductor/node", "conductor/plan", "proto/*"}, "the only writer; knows interfaces, not drivers", true},
+	{"conductor/rules", []string{"conductor/node", "proto/*"}, "operators' rules: plain data in, plain data out", true},
+	{"conductor/plan", []string{"conductor/node", "conductor/rules", "proto/*"}, "decisions: plain data in, plain data out", true},
+	{"conductor/engine", []string{"conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "the only writer; knows interfaces, not drivers", true},
 	{"conductor/store/*", []string{"conductor/store/*", "conductor/node", "proto/*"}, "drivers never import each other", true},
 	{"conductor/bmc/*", []string{"conductor/bmc/*", "conductor/node", "proto/*"}, "drivers never import each other", true},
 	{"conductor/ratelimit", nil, "counts; usable alone", true},
 	{"conductor/reload", nil, "files; usable alone", true},
 	{"conductor/certificate/*", []string{"conductor/certificate/*", "conductor/reload"}, "TLS; knows no requests", true},
 	{"conductor/auth", []string{"conductor/ratelimit", "conductor/reload", "proto/*"}, "who, and what he may; knows projects, not nodes", true},
-	{"conductor/agents", []string{"conductor/node", "conductor/plan", "conductor/engine", "conductor/ratelimit", "proto/*"}, "a face of the engine", true},
-	{"conductor/api/*", []string{"conductor/api/*", "conductor/node", "conductor/plan", "conductor/engine", "conductor/auth", "conductor/ratelimit", "conductor/reload", "proto/*"}, "a face of the engine", true},
+	{"conductor/agents", []string{"conductor/node", "conductor/plan", "conductor/rules", "conductor/engine", "conductor/ratelimit", "proto/*"}, "a face of the engine", true},
+	{"conductor/api/*", []string{"conductor/api/*", "conductor/node", "conductor/plan", "conductor/rules", "conductor/engine", "conductor/auth", "conductor/ratelimit", "conductor/reload", "proto/*"}, "a face of the engine", true},
 	{"conductor/bootlog", []string{"proto/*"}, "files of text; knows names, not nodes", true},
-	{"conductor/bootpolicy", []string{"conductor/node", "conductor/plan", "conductor/engine", "proto/*", "pxe"}, "the bridge", true},
+	{"conductor/bootpolicy", []string{"conductor/node", "conductor/plan", "conductor/rules", "conductor/engine", "proto/*", "pxe"}, "the bridge", true},
 	{"pxe/*", []string{"pxe/*"}, "boot knows nothing of nodes", true},
 	{"agent/*", []string{"agent/*", "proto/*", "images/disk/*", "images/configdrive"}, "a small ramdisk", true},
 	{"images/ramdisk/*", []string{"images/*"}, "the builder packs binaries by path", true},
@@ -52,7 +53,7 @@ var rules = []rule{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"conductor/node", "conductor/plan"}
+var pure = []string{"conductor/node", "conductor/rules", "conductor/plan"}
 
 var impure = []string{"os", "net/http", "io/ioutil", "os/exec", "database/sql", "log/slog", "sync", "crypto/rand", "math/rand", "math/rand/v2"}
 

@@ -9,6 +9,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net"
 	"net/http"
@@ -64,6 +65,7 @@ type API struct {
 	buffers   sync.Pool
 	bodies    *bodies
 	started   time.Time
+	document  func() ([]byte, error) // of the API, made when it is first asked for
 }
 
 // New makes an API.
@@ -84,6 +86,7 @@ func New(o Options) *API {
 		a.full[minor] = a.nodes.full(minor)
 	}
 	a.top = resources()
+	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(a.routes())) })
 	a.echo.HTTPErrorHandler = a.answerError
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, r.path, a.adapt(r))
@@ -116,8 +119,11 @@ func (a *API) routes() []route {
 		a.templateRoutes(),
 		a.runbookRoutes(),
 		a.allocationRoutes(),
+		a.inspectionRuleRoutes(),
 		a.driverRoutes(),
 		a.conductorRoutes(),
+		a.shardRoutes(),
+		a.eventRoutes(),
 		a.ferriteRoutes(),
 		a.logRoutes(),
 		a.leaseRoutes(),

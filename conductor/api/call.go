@@ -18,6 +18,9 @@ type route struct {
 	handle       func(*call) error
 	// tooOld answers a request below since; nil for the usual 404.
 	tooOld error
+	// wire is what goes over the wire, for the document of the API; a row
+	// without is described by its method alone.
+	wire wire
 }
 
 // call is one request on its way through a handler.

@@ -68,8 +68,10 @@ func (r *collection[T]) routes() []route {
 		{method: http.MethodPatch, path: one, doc: "change fields of a " + name, handle: r.patch},
 		{method: http.MethodDelete, path: one, doc: "forget a " + name, handle: r.drop},
 	}
+	rows[0].wire = lists(r.fields, cmpOr(r.key, r.path), r.arguments()...)
+	rows[1].wire, rows[4].wire, rows[5].wire = adds(r.fields, r.required...), shows(r.fields), patches(r.fields)
 	if r.detail {
-		rows = append(rows, route{method: http.MethodGet, path: many + "/detail", doc: "every " + name + " with all its fields", handle: r.listDetail})
+		rows = append(rows, route{method: http.MethodGet, path: many + "/detail", doc: "every " + name + " with all its fields", handle: r.listDetail, wire: rows[0].wire})
 	}
 	for i := range rows {
 		if rows[i].since, rows[i].tooOld = r.since, r.tooOld; r.tooOld == nil {
@@ -77,6 +79,15 @@ func (r *collection[T]) routes() []route {
 		}
 	}
 	return rows
+}
+
+// arguments is what a list can be narrowed by. The filters are asked for their
+// names alone, of a call that nobody makes.
+func (r *collection[T]) arguments() []argument {
+	if r.filters == nil {
+		return nil
+	}
+	return argumentsOf(r.filters(&call{minor: nodeapi.MaxMinor}))
 }
 
 // tooNew answers for a whole resource that is newer than the microversion: it

@@ -36,6 +36,8 @@ type Nodes interface {
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
 	DeleteNode(ctx context.Context, ref string) error
+	// Shards counts the nodes of each shard.
+	Shards(ctx context.Context) ([]node.Shard, error)
 	// Reserved is the host that works on the node, "" when none does.
 	Reserved(ctx context.Context, uuid string) (string, error)
 }

@@ -10,8 +10,8 @@ import (
 // conductorRoutes is the conductors: this one.
 func (a *API) conductorRoutes() []route {
 	return []route{
-		{method: http.MethodGet, path: "/v1/conductors", since: 49, doc: "the conductors", handle: a.listConductors},
-		{method: http.MethodGet, path: "/v1/conductors/:host", since: 49, doc: "one conductor", handle: a.showConductor},
+		{method: http.MethodGet, path: "/v1/conductors", since: 49, doc: "the conductors", handle: a.listConductors, wire: gives(pageForm("conductors", conductorForm()), pageArgs()...)},
+		{method: http.MethodGet, path: "/v1/conductors/:host", since: 49, doc: "one conductor", handle: a.showConductor, wire: gives(conductorForm(), "fields")},
 	}
 }
 

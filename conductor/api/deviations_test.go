@@ -61,6 +61,6 @@ func unbuilt() map[string][]int {
 			22, 23, // raid
 			24, 25, 26, // bios
 		},
-		"20": {9, 16}, // RAID properties, shards
+		"20": {9}, // RAID properties
 	}
 }

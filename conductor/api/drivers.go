@@ -11,9 +11,9 @@ import (
 // driverRoutes is the enabled hardware types.
 func (a *API) driverRoutes() []route {
 	return []route{
-		{method: http.MethodGet, path: "/v1/drivers", doc: "the enabled hardware types", handle: a.listDrivers},
-		{method: http.MethodGet, path: "/v1/drivers/:driver", doc: "one hardware type with its interfaces", handle: a.showDriver},
-		{method: http.MethodGet, path: "/v1/drivers/:driver/properties", doc: "the keys its driver_info can have", handle: a.driverProperties},
+		{method: http.MethodGet, path: "/v1/drivers", doc: "the enabled hardware types", handle: a.listDrivers, wire: gives(pageForm("drivers", driverForm()), "type", "detail", "fields")},
+		{method: http.MethodGet, path: "/v1/drivers/:driver", doc: "one hardware type with its interfaces", handle: a.showDriver, wire: gives(driverForm())},
+		{method: http.MethodGet, path: "/v1/drivers/:driver/properties", doc: "the keys its driver_info can have", handle: a.driverProperties, wire: gives(formOf(map[string]string{}))},
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 // ferriteRoutes is what Ironic's API has no word for.
 func (a *API) ferriteRoutes() []route {
 	return []route{
-		{method: http.MethodGet, path: "/ferrite/v1/nodes/:node/status", doc: "what a node is doing, what it waits for, how far it is", handle: a.showStatus},
+		{method: http.MethodGet, path: "/ferrite/v1/nodes/:node/status", doc: "what a node is doing, what it waits for, how far it is", handle: a.showStatus, wire: gives(formOf(nodeapi.Status{}))},
+		{method: http.MethodGet, path: "/ferrite/v1/openapi.json", doc: "this document", handle: a.showDocument, wire: gives(objectForm())},
 	}
 }
 

@@ -29,6 +29,7 @@ type field[T any] struct {
 	show  func(dst []byte, v *view[T]) []byte // writes it as JSON
 	get   func(*T) any                        // what a patch starts from, secrets in clear; nil unless patchable
 	set   func(*T, any) error                 // takes a decoded JSON value; nil is null, back to the default
+	form  schema                              // of its values, for the document of the API; nil for anything
 }
 
 // view is a resource as one request sees it.

@@ -143,6 +143,25 @@ func FuzzVolumes(f *testing.F) {
 	})
 }
 
+func FuzzRules(f *testing.F) {
+	z := newFuzzed(f)
+	z.must(http.StatusCreated, 115, "POST", "/v1/inspection_rules", `{"uuid":"`+fuzzNode+`","sensitive":true,"actions":[{"op":"log","args":["x"],"loop":[1]}]}`)
+	for _, seed := range []string{
+		`{"conditions":[{"op":"!eq","args":[[1,"{item}"]],"loop":{"a":[]},"multiple":"last"}],"actions":[{"op":"fail","args":{"msg":"x"}}]}`, `{"actions":[null]}`, `{}`, `null`, `[]`,
+		`{"actions":[{"op":"set-attribute","args":["a/password","b"],"loop":["c/token"]}],"priority":1e99,"phase":""}`, `{"actions":{},"uuid":null,"sensitive":0}`,
+		`[{"op":"add","path":"/actions/0/args/0","value":{}}]`, `[{"op":"remove","path":"/conditions"},{"op":"add","path":"/sensitive","value":null}]`, `[{"op":"add","path":"/actions/-","value":1}]`,
+		`{"events":[{"event":"network.bind_port","port_id":"` + fuzzNode + `","mac_address":"52:54:00:00:00:01","status":"x"}]}`, `{"events":[{"event":{},"port_id":1}]}`,
+	} {
+		f.Add(seed, 115)
+	}
+	f.Fuzz(func(t *testing.T, body string, minor int) {
+		z.send(t, minor, "POST", "/v1/inspection_rules", body)
+		z.send(t, minor, "PATCH", "/v1/inspection_rules/"+fuzzNode, body)
+		z.send(t, minor, "GET", "/v1/inspection_rules?detail=true&limit=3", "")
+		z.send(t, minor, "POST", "/v1/events", body)
+	})
+}
+
 func FuzzTemplates(f *testing.F) {
 	z := newFuzzed(f)
 	z.must(http.StatusCreated, 115, "POST", "/v1/deploy_templates", `{"name":"CUSTOM_A","steps":[{"interface":"bios","step":"a","args":{"a":[1]},"priority":1}]}`)
@@ -192,6 +211,7 @@ func FuzzQuery(f *testing.F) {
 		"/v1/chassis/22222222-2222-4222-8222-222222222222/nodes/detail", "/v1/nodes/n1/volume/targets?limit=1", "/v1/volume/connectors?node=n1&conductor_groups=x", "/v1/ports?conductor_groups=,",
 		"/v1/deploy_templates?sort_key=name&fields=x", "/v1/runbooks/a%2Fb?fields=name", "/v1/runbooks?detail=maybe&limit=-1",
 		"/v1/allocations?node=n1&state=%00&owner=", "/v1/nodes/n1/allocation?fields=uuid,x",
+		"/v1/inspection_rules?phase=%00&sort_key=priority", "/v1/shards?x=1",
 		"/v1/lookup?addresses=52:54:00:00:00:01,x&node_uuid=", "/ferrite/v1/nodes/n1/status", "/ferrite/v1/leases/x", "/v1/nodes/validate?node=..", "//v1//nodes", "/v1/nodes/%2e%2e/x", "/v1/nodes/a%2Fb",
 	} {
 		f.Add(seed, 115)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ func text[T any, S ~string](name string, since int, u use, at func(*T) *S) field
 
 // sized is text of at most limit characters.
 func sized[T any, S ~string](name string, since int, u use, limit int, at func(*T) *S) field[T] {
-	f := field[T]{name: name, since: since, use: u | sortable}
+	f := field[T]{name: name, since: since, use: u | sortable, form: textForm(limit)}
 	f.show = func(dst []byte, v *view[T]) []byte { return appendText(dst, string(*at(v.of))) }
 	f.get = func(t *T) any { return nullable(string(*at(t))) }
 	f.set = func(t *T, value any) error {
@@ -41,6 +42,7 @@ func sized[T any, S ~string](name string, since int, u use, limit int, at func(*
 // identifier is a UUID; "" is shown as null.
 func identifier[T any](name string, since int, u use, at func(*T) *string) field[T] {
 	f := text(name, since, u, at)
+	f.form = schema{"type": []string{"string", "null"}, "format": "uuid"}
 	f.set = func(t *T, value any) error {
 		s, err := asUUID(name, value)
 		if err == nil {
@@ -54,7 +56,7 @@ func identifier[T any](name string, since int, u use, at func(*T) *string) field
 // object is free-form JSON; an absent one is shown as {}. mask hides what is
 // secret in it, nil for nothing.
 func object[T any](name string, since int, u use, mask func(map[string]any) map[string]any, at func(*T) *map[string]any) field[T] {
-	f := field[T]{name: name, since: since, use: u}
+	f := field[T]{name: name, since: since, use: u, form: objectForm()}
 	f.show = func(dst []byte, v *view[T]) []byte {
 		m := *at(v.of)
 		if mask != nil {
@@ -81,7 +83,7 @@ func object[T any](name string, since int, u use, mask func(map[string]any) map[
 
 // flag is a boolean that is false unless set. null means absent.
 func flag[T any](name string, since int, u use, absent bool, at func(*T) *bool) field[T] {
-	f := field[T]{name: name, since: since, use: u | sortable}
+	f := field[T]{name: name, since: since, use: u | sortable, form: flagForm()}
 	f.show = func(dst []byte, v *view[T]) []byte { return strconv.AppendBool(dst, *at(v.of)) }
 	f.get = func(t *T) any { return *at(t) }
 	f.set = func(t *T, value any) error {
@@ -166,7 +168,7 @@ func strict[T any](f field[T]) field[T] {
 
 // maybe is a boolean that may be unknown: null.
 func maybe[T any](name string, since int, u use, at func(*T) **bool) field[T] {
-	f := field[T]{name: name, since: since, use: u | sortable}
+	f := field[T]{name: name, since: since, use: u | sortable, form: flagForm()}
 	f.show = func(dst []byte, v *view[T]) []byte { return appendBool(dst, *at(v.of)) }
 	f.get = func(t *T) any {
 		if b := *at(t); b != nil {
@@ -188,16 +190,37 @@ func maybe[T any](name string, since int, u use, at func(*T) **bool) field[T] {
 	return f
 }
 
+// number is a whole number from 0; null means 0.
+func number[T any](name string, since int, u use, at func(*T) *int) field[T] {
+	f := field[T]{name: name, since: since, use: u | sortable, form: schema{"type": "integer", "minimum": 0}}
+	f.show = func(dst []byte, v *view[T]) []byte { return strconv.AppendInt(dst, int64(*at(v.of)), 10) }
+	f.get = func(t *T) any { return *at(t) }
+	f.set = func(t *T, value any) error {
+		n, ok := value.(float64)
+		switch {
+		case value != nil && (!ok || n != math.Trunc(n)):
+			return wrongType(value, "integer")
+		case n < 0:
+			return &schemaError{python(value) + " is less than the minimum of 0"}
+		case n > math.MaxInt32:
+			return &schemaError{python(value) + " is greater than the maximum of 2147483647"}
+		}
+		*at(t) = int(n)
+		return nil
+	}
+	return f
+}
+
 // instant is a time nobody sets through the API.
 func instant[T any](name string, since int, at func(*T) *time.Time) field[T] {
-	return field[T]{name: name, since: since, use: sortable, show: func(dst []byte, v *view[T]) []byte {
+	return field[T]{name: name, since: since, use: sortable, form: timeForm(), show: func(dst []byte, v *view[T]) []byte {
 		return appendTime(dst, at(v.of))
 	}}
 }
 
 // shown is a field that is worked out, and read only.
 func shown[T any](name string, since int, u use, show func(dst []byte, v *view[T]) []byte) field[T] {
-	return field[T]{name: name, since: since, use: u, show: show}
+	return field[T]{name: name, since: since, use: u, show: show, form: commonForms()[name]}
 }
 
 func nullable(s string) any {

@@ -16,8 +16,8 @@ import (
 func (a *API) leaseRoutes() []route {
 	const one = nodeapi.FerriteRoot + "/leases/:mac"
 	return []route{
-		{method: http.MethodGet, path: nodeapi.FerriteRoot + "/leases", doc: "the addresses that are lent or reserved", handle: a.listLeases},
-		{method: http.MethodPut, path: one, doc: "reserve an address for a MAC", handle: a.reserve},
+		{method: http.MethodGet, path: nodeapi.FerriteRoot + "/leases", doc: "the addresses that are lent or reserved", handle: a.listLeases, wire: gives(formOf(nodeapi.Leases{}))},
+		{method: http.MethodPut, path: one, doc: "reserve an address for a MAC", handle: a.reserve, wire: wire{status: http.StatusOK, takes: structure("ip", ""), gives: formOf(nodeapi.Lease{})}},
 		{method: http.MethodDelete, path: one, doc: "forget the lease or reservation of a MAC", handle: a.deleteLease},
 	}
 }

@@ -137,7 +137,7 @@ func cut[T any](t *table[T], minor int, items []T, p page, id func(*T) string, m
 	if p.sortKey != "" {
 		show := t.fields[t.byName[p.sortKey]].show
 		key := func(of *T) string { return string(show(nil, &view[T]{of: of, minor: minor})) }
-		slices.SortStableFunc(items, func(x, y T) int { return cmp.Compare(key(&x), key(&y)) })
+		slices.SortStableFunc(items, func(x, y T) int { return compareShown(key(&x), key(&y)) })
 	}
 	if p.desc {
 		slices.Reverse(items)
@@ -150,6 +150,16 @@ func cut[T any](t *table[T], minor int, items []T, p page, id func(*T) string, m
 		items = items[i+1:]
 	}
 	return items[:min(len(items), p.limit+1)], nil
+}
+
+// compareShown orders two values as they are shown: numbers by their size.
+func compareShown(x, y string) int {
+	a, errA := strconv.ParseFloat(x, 64)
+	b, errB := strconv.ParseFloat(y, 64)
+	if errA == nil && errB == nil {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(x, y)
 }
 
 // filter is one ?name=value of a list, over the query Q it narrows.

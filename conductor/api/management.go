@@ -13,12 +13,12 @@ import (
 // managementRoutes is what a BMC is asked through, and whether it can be.
 func (a *API) managementRoutes() []route {
 	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/management/boot_device", doc: "what the machine will boot from", handle: a.showBootDevice},
-		{method: http.MethodPut, path: "/v1/nodes/:node/management/boot_device", doc: "say what to boot from", handle: a.setBootDevice},
-		{method: http.MethodGet, path: "/v1/nodes/:node/management/boot_device/supported", doc: "what can be booted from", handle: a.supportedBootDevices},
-		{method: http.MethodPut, path: "/v1/nodes/:node/management/inject_nmi", since: 29, doc: "interrupt the machine, so that its system writes a dump", handle: a.injectNMI},
-		{method: http.MethodGet, path: "/v1/nodes/:node/validate", doc: "what is missing, by interface", handle: a.validate},
-		{method: http.MethodGet, path: "/v1/nodes/validate", doc: "the same, the node in the query", handle: a.validateQuery},
+		{method: http.MethodGet, path: "/v1/nodes/:node/management/boot_device", doc: "what the machine will boot from", handle: a.showBootDevice, wire: gives(bootDeviceForm())},
+		{method: http.MethodPut, path: "/v1/nodes/:node/management/boot_device", doc: "say what to boot from", handle: a.setBootDevice, wire: takes(http.StatusNoContent, bootDeviceForm())},
+		{method: http.MethodGet, path: "/v1/nodes/:node/management/boot_device/supported", doc: "what can be booted from", handle: a.supportedBootDevices, wire: gives(structure("supported_boot_devices", []string{}))},
+		{method: http.MethodPut, path: "/v1/nodes/:node/management/inject_nmi", since: 29, doc: "interrupt the machine, so that its system writes a dump", handle: a.injectNMI, wire: takes(http.StatusNoContent, objectForm())},
+		{method: http.MethodGet, path: "/v1/nodes/:node/validate", doc: "what is missing, by interface", handle: a.validate, wire: gives(formOf(map[string]nodeapi.Valid{}))},
+		{method: http.MethodGet, path: "/v1/nodes/validate", doc: "the same, the node in the query", handle: a.validateQuery, wire: gives(formOf(map[string]nodeapi.Valid{}), "node", "node_uuid")},
 	}
 }
 

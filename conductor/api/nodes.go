@@ -15,13 +15,13 @@ import (
 func (a *API) nodeRoutes() []route {
 	needsNode := func(*call) error { return badRequest("Missing mandatory parameter: node_ident") }
 	return []route{
-		{method: http.MethodGet, path: "/v1/nodes", doc: "nodes, filtered, sorted, a page at a time", handle: a.listNodes},
-		{method: http.MethodGet, path: "/v1/nodes/detail", doc: "the same with all fields", handle: a.listNodesDetail},
-		{method: http.MethodPost, path: "/v1/nodes", doc: "enroll a node", handle: a.createNode},
+		{method: http.MethodGet, path: "/v1/nodes", doc: "nodes, filtered, sorted, a page at a time", handle: a.listNodes, wire: lists(a.nodes, "nodes", argumentsOf(a.nodeFilters(&call{}))...)},
+		{method: http.MethodGet, path: "/v1/nodes/detail", doc: "the same with all fields", handle: a.listNodesDetail, wire: lists(a.nodes, "nodes", argumentsOf(a.nodeFilters(&call{}))...)},
+		{method: http.MethodPost, path: "/v1/nodes", doc: "enroll a node", handle: a.createNode, wire: adds(a.nodes, "driver")},
 		{method: http.MethodPatch, path: "/v1/nodes", doc: "refused: which node", handle: needsNode},
 		{method: http.MethodDelete, path: "/v1/nodes", doc: "refused: which node", handle: needsNode},
-		{method: http.MethodGet, path: "/v1/nodes/:node", doc: "one node", handle: a.showNode},
-		{method: http.MethodPatch, path: "/v1/nodes/:node", doc: "change fields of a node", handle: a.patchNode},
+		{method: http.MethodGet, path: "/v1/nodes/:node", doc: "one node", handle: a.showNode, wire: shows(a.nodes)},
+		{method: http.MethodPatch, path: "/v1/nodes/:node", doc: "change fields of a node", handle: a.patchNode, wire: patches(a.nodes, "reset_interfaces")},
 		{method: http.MethodDelete, path: "/v1/nodes/:node", doc: "forget a node", handle: a.deleteNode},
 		{method: http.MethodPost, path: "/v1/nodes/:node", doc: "refused: a node is posted to the collection", handle: func(c *call) error {
 			return badRequest("Schema error for node: '%s' is not of type 'object'", c.Param("node"))

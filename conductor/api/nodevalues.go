@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -20,7 +18,7 @@ import (
 // interfaceField is <kind>_interface. null means the default, which the
 // conductor fills in.
 func interfaceField(kind string, since int) field[node.Node] {
-	f := field[node.Node]{name: kind + "_interface", since: since, use: both | sortable}
+	f := field[node.Node]{name: kind + "_interface", since: since, use: both | sortable, form: textForm(maxText)}
 	f.show = func(dst []byte, v *view[node.Node]) []byte { return appendText(dst, v.of.Interfaces[kind]) }
 	f.get = func(n *node.Node) any { return nullable(n.Interfaces[kind]) }
 	f.set = func(n *node.Node, value any) error {
@@ -100,10 +98,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// validName: a name must not look like a UUID, or nobody could tell which is meant.
-func validName(name string) bool {
-	return len(name) <= maxText && unreserved.MatchString(name) && uuid.Validate(name) != nil
-}
+func validName(name string) bool { return node.ValidName(name) }
 
 // propertiesField checks the three sizes schedulers do arithmetic with.
 func propertiesField() field[node.Node] {

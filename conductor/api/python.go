@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,34 +12,7 @@ import (
 // prints them. Clients match on some of these texts.
 
 // python prints a decoded JSON value as Python's repr does.
-func python(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "None"
-	case string:
-		return "'" + v + "'"
-	case bool:
-		if v {
-			return "True"
-		}
-		return "False"
-	case float64:
-		return string(appendAny(nil, v))
-	case []any:
-		items := make([]string, len(v))
-		for i, item := range v {
-			items[i] = python(item)
-		}
-		return "[" + strings.Join(items, ", ") + "]"
-	case map[string]any:
-		items := make([]string, 0, len(v))
-		for _, k := range sortedKeys(v) {
-			items = append(items, "'"+k+"': "+python(v[k]))
-		}
-		return "{" + strings.Join(items, ", ") + "}"
-	}
-	return fmt.Sprint(v)
-}
+func python(v any) string { return nodeapi.Python(v) }
 
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))

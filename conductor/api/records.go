@@ -13,9 +13,9 @@ import (
 func (a *API) recordRoutes() []route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/inventory", since: 81, tooOld: unknown, doc: "what inspection found", handle: a.showInventory},
-		{method: http.MethodGet, path: "/v1/nodes/:node/history", since: 78, tooOld: unknown, doc: "what has happened to a node", handle: a.listHistory},
-		{method: http.MethodGet, path: "/v1/nodes/:node/history/:entry", since: 78, tooOld: unknown, doc: "one thing that has happened", handle: a.showHistory},
+		{method: http.MethodGet, path: "/v1/nodes/:node/inventory", since: 81, tooOld: unknown, doc: "what inspection found", handle: a.showInventory, wire: gives(inventoryForm())},
+		{method: http.MethodGet, path: "/v1/nodes/:node/history", since: 78, tooOld: unknown, doc: "what has happened to a node", handle: a.listHistory, wire: gives(pageForm("history", historyForm()), "detail", "limit", "marker")},
+		{method: http.MethodGet, path: "/v1/nodes/:node/history/:entry", since: 78, tooOld: unknown, doc: "one thing that has happened", handle: a.showHistory, wire: gives(historyForm())},
 	}
 }
 

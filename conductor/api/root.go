@@ -13,7 +13,7 @@ func (a *API) rootRoutes() []route {
 		return nodeapi.NewFault(http.StatusMethodNotAllowed, "The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
 	return []route{
-		{method: http.MethodGet, path: "/", doc: "what is served here", handle: a.discovery},
+		{method: http.MethodGet, path: "/", doc: "what is served here", handle: a.discovery, wire: gives(formOf(nodeapi.Discovery{}))},
 		{method: http.MethodGet, path: "/v1", doc: "the resources and the microversions", handle: a.versionRoot},
 		{method: http.MethodPost, path: "/v1", doc: "refused", handle: malformed},
 	}
@@ -52,9 +52,12 @@ func resources() map[string]int {
 		"volume":              32,
 		"conductors":          49,
 		"allocations":         52,
+		"events":              54,
 		"deploy_templates":    55,
+		"shards":              82,
 		"continue_inspection": 84,
 		"runbooks":            92,
+		"inspection_rules":    96,
 	}
 }
 

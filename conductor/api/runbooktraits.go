@@ -16,11 +16,11 @@ func (r *runbooks) traitRoutes() []route {
 	const all, one = "/v1/runbooks/:ident/traits", "/v1/runbooks/:ident/traits/:trait"
 	older := nodeapi.Routing(http.StatusNotFound, "The API version does not allow runbook traits")
 	return []route{
-		{method: http.MethodGet, path: all, since: runbookTraits, tooOld: older, doc: "the traits of a runbook", handle: r.listTraits},
-		{method: http.MethodPut, path: all, since: runbookTraits, tooOld: older, doc: "replace the traits of a runbook", handle: r.setTraits},
+		{method: http.MethodGet, path: all, since: runbookTraits, tooOld: older, doc: "the traits of a runbook", handle: r.listTraits, wire: gives(traitsForm())},
+		{method: http.MethodPut, path: all, since: runbookTraits, tooOld: older, doc: "replace the traits of a runbook", handle: r.setTraits, wire: takes(http.StatusNoContent, traitsForm())},
 		{method: http.MethodDelete, path: all, since: runbookTraits, tooOld: older, doc: "take all traits from a runbook", handle: r.clearTraits},
 		{method: http.MethodGet, path: one, since: runbookTraits, tooOld: older, doc: "refused: a trait has no fields", handle: writeOnly},
-		{method: http.MethodPut, path: one, since: runbookTraits, tooOld: older, doc: "give a runbook one more trait", handle: r.addTrait},
+		{method: http.MethodPut, path: one, since: runbookTraits, tooOld: older, doc: "give a runbook one more trait", handle: r.addTrait, wire: takes(http.StatusNoContent, nil)},
 		{method: http.MethodDelete, path: one, since: runbookTraits, tooOld: older, doc: "take a trait from a runbook, if it has it", handle: r.removeTrait},
 	}
 }

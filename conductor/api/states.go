@@ -11,11 +11,11 @@ import (
 // stateRoutes is what a node is doing and being told to do.
 func (a *API) stateRoutes() []route {
 	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/states", doc: "power and provision state", handle: a.showStates},
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/provision", doc: "ask for a verb", handle: a.provision},
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/power", doc: "change power", handle: a.setPower},
-		{method: http.MethodPut, path: "/v1/nodes/:node/maintenance", doc: "take a node out of service", handle: a.setMaintenance},
-		{method: http.MethodDelete, path: "/v1/nodes/:node/maintenance", doc: "put a node back into service", handle: a.clearMaintenance},
+		{method: http.MethodGet, path: "/v1/nodes/:node/states", doc: "power and provision state", handle: a.showStates, wire: gives(a.nodes.part("states", stateFields()...))},
+		{method: http.MethodPut, path: "/v1/nodes/:node/states/provision", doc: "ask for a verb", handle: a.provision, wire: takes(http.StatusAccepted, provisionForm())},
+		{method: http.MethodPut, path: "/v1/nodes/:node/states/power", doc: "change power", handle: a.setPower, wire: takes(http.StatusAccepted, powerForm())},
+		{method: http.MethodPut, path: "/v1/nodes/:node/maintenance", doc: "take a node out of service", handle: a.setMaintenance, wire: takes(http.StatusAccepted, schema{"type": "object", "properties": schema{"reason": textForm(maxText)}})},
+		{method: http.MethodDelete, path: "/v1/nodes/:node/maintenance", doc: "put a node back into service", handle: a.clearMaintenance, wire: takes(http.StatusAccepted, nil)},
 		{method: http.MethodGet, path: "/v1/nodes/:node/maintenance", doc: "refused: it is a field of the node", handle: writeOnly},
 		{method: http.MethodGet, path: "/v1/nodes/:node/states/provision", doc: "refused: it is a field of the states", handle: writeOnly},
 		{method: http.MethodGet, path: "/v1/nodes/:node/states/power", doc: "refused: it is a field of the states", handle: writeOnly},

@@ -41,7 +41,7 @@ func stepsField[T any](rules stepRules, read func(*T) []ranked, write func(*T, [
 		}
 		return steps
 	}
-	f := field[T]{name: "steps", since: 1, use: both}
+	f := field[T]{name: "steps", since: 1, use: both, form: rules.form()}
 	f.show = func(dst []byte, v *view[T]) []byte { return appendAny(dst, list(v.of, nodeapi.Mask)) }
 	f.get = func(of *T) any { return list(of, func(clear map[string]any) map[string]any { return clear }) }
 	f.set = func(of *T, value any) error {
@@ -63,6 +63,15 @@ func stepsField[T any](rules stepRules, read func(*T) []ranked, write func(*T, [
 		return nil
 	}
 	return f
+}
+
+// form is the schema of such a list.
+func (r stepRules) form() schema {
+	step := schema{"type": "object", "additionalProperties": false, "required": r.required, "properties": schema{
+		"interface": schema{"enum": keptInterfaces()}, "step": schema{"type": "string", "minLength": 1},
+		"args": schema{"type": "object"}, r.rank: schema{"type": []string{"integer", "string"}, "minimum": 0},
+	}}
+	return schema{"type": "array", "minItems": 1, "items": step}
 }
 
 // read checks one step as an operator wrote it.

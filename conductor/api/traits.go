@@ -15,11 +15,11 @@ func (a *API) traitRoutes() []route {
 	const all, one = "/v1/nodes/:node/traits", "/v1/nodes/:node/traits/:trait"
 	older := notAcceptable()
 	return []route{
-		{method: http.MethodGet, path: all, since: 37, tooOld: older, doc: "the traits of a node", handle: a.listTraits},
-		{method: http.MethodPut, path: all, since: 37, tooOld: older, doc: "replace the traits of a node", handle: a.setTraits},
+		{method: http.MethodGet, path: all, since: 37, tooOld: older, doc: "the traits of a node", handle: a.listTraits, wire: gives(traitsForm())},
+		{method: http.MethodPut, path: all, since: 37, tooOld: older, doc: "replace the traits of a node", handle: a.setTraits, wire: takes(http.StatusNoContent, traitsForm())},
 		{method: http.MethodDelete, path: all, since: 37, tooOld: older, doc: "take all traits from a node", handle: a.clearTraits},
 		{method: http.MethodGet, path: one, since: 37, tooOld: older, doc: "refused: a trait has no fields", handle: writeOnly},
-		{method: http.MethodPut, path: one, since: 37, tooOld: older, doc: "give a node one more trait", handle: a.addTrait},
+		{method: http.MethodPut, path: one, since: 37, tooOld: older, doc: "give a node one more trait", handle: a.addTrait, wire: takes(http.StatusNoContent, nil)},
 		{method: http.MethodDelete, path: one, since: 37, tooOld: older, doc: "take a trait from a node", handle: a.removeTrait},
 	}
 }

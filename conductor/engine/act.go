@@ -34,7 +34,7 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		if err := e.factsOf(ctx, n, ev, &facts); err != nil {
 			return n, err
 		}
-		change, err := plan.Decide(n, facts, ev, e.Now())
+		change, err := e.judge(ctx, n, facts, ev)
 		if err != nil {
 			return n, err
 		}
@@ -46,12 +46,34 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		}
 		change.Finish = finish
 		saved, err := e.commit(ctx, *change)
-		if errors.Is(err, node.ErrStale) || (errors.Is(err, node.ErrConflict) && len(change.PutPorts) > 0) {
-			continue // another event was faster, or another node with one of the addresses
+		if errors.Is(err, node.ErrStale) || errors.Is(err, node.ErrConflict) && (len(change.PutPorts) > 0 || renames(n, change)) {
+			continue // another event was faster, or another node with one of the addresses, or the name
 		}
 		return saved, err
 	}
 	return node.Node{}, node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.Host())
+}
+
+// judge asks plan. Only then is it known which name inspection rules give the
+// node: where another has it, that is a fact to decide by anew.
+func (e *Engine) judge(ctx context.Context, n node.Node, facts plan.Facts, ev plan.Event) (*node.Change, error) {
+	change, err := plan.Decide(n, facts, ev, e.Now())
+	if err != nil || !renames(n, change) {
+		return change, err
+	}
+	other, err := e.Store.Node(ctx, change.Save.Name)
+	if errors.Is(err, node.ErrNotFound) || err == nil && other.UUID == n.UUID {
+		return change, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	facts.NameTaken = change.Save.Name
+	return plan.Decide(n, facts, ev, e.Now())
+}
+
+func renames(n node.Node, change *node.Change) bool {
+	return change != nil && change.Save != nil && change.Save.Name != "" && change.Save.Name != n.Name
 }
 
 // factsOf gathers what only this event needs to be known.
@@ -61,6 +83,11 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 	}
 	if f.Templates, err = e.templates(ctx, n, ev); err != nil {
 		return err
+	}
+	if plan.Finds(ev) {
+		if f.Rules, err = e.Store.Catalogs().InspectionRules.List(ctx, "phase", node.MainPhase); err != nil {
+			return err
+		}
 	}
 	if _, late := ev.(plan.Expired); late && e.BootLogs != nil && n.Agent.TokenSent { // else the log is of another boot
 		f.LastWords = e.BootLogs.Tail(n.UUID, lastWords)

@@ -33,6 +33,7 @@ type Catalogs struct {
 	Portgroups       Catalog[node.Portgroup]
 	VolumeConnectors Catalog[node.VolumeConnector]
 	VolumeTargets    Catalog[node.VolumeTarget]
+	InspectionRules  Catalog[node.InspectionRule]
 }
 
 // Catalogs is what operators keep beside nodes.
@@ -46,6 +47,7 @@ func (e *Engine) Catalogs() Catalogs {
 		Portgroups:       portgroups{catalog[node.Portgroup, *node.Portgroup]{kept.Portgroups, e}},
 		VolumeConnectors: volumes[node.VolumeConnector, *node.VolumeConnector]{catalog[node.VolumeConnector, *node.VolumeConnector]{kept.VolumeConnectors, e}},
 		VolumeTargets:    volumes[node.VolumeTarget, *node.VolumeTarget]{catalog[node.VolumeTarget, *node.VolumeTarget]{kept.VolumeTargets, e}},
+		InspectionRules:  catalog[node.InspectionRule, *node.InspectionRule]{kept.InspectionRules, e},
 	}
 }
 

@@ -32,6 +32,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"management.set_boot_device":    (*job).setBootDevice,
 	"management.set_boot_mode":      (*job).setBootMode,
 	"inspect.read_system":           (*job).readSystem,
+	"inspect.call_api":              (*job).callAPI,
 	"agent.get_steps":               (*job).getSteps,
 	"agent.execute_step":            (*job).executeStep,
 	"agent.install_bootloader":      (*job).installBootloader,

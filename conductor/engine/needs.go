@@ -15,6 +15,7 @@ type Store interface {
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
 	Node(ctx context.Context, ref string) (node.Node, error) // UUID or name
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	Shards(ctx context.Context) ([]node.Shard, error)
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)

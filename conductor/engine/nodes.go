@@ -58,6 +58,9 @@ func (e *Engine) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	return nodes, err
 }
 
+// Shards counts the nodes of each shard; those in none come first.
+func (e *Engine) Shards(ctx context.Context) ([]node.Shard, error) { return e.Store.Shards(ctx) }
+
 // updatable are the states in which a node under way to somewhere may be
 // edited all the same (Ironic's UPDATE_ALLOWED_STATES).
 var updatable = map[node.State]bool{

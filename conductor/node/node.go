@@ -187,6 +187,12 @@ type Change struct {
 	DropAllocation string
 }
 
+// Shard is how many nodes have a shard; the name is "" for those in none.
+type Shard struct {
+	Name  string
+	Count int
+}
+
 // Query filters and pages nodes. Nil and zero fields do not filter.
 type Query struct {
 	UUIDs          []string

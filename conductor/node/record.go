@@ -91,4 +91,5 @@ type Catalogs struct {
 	Portgroups       Catalog[Portgroup]
 	VolumeConnectors Catalog[VolumeConnector]
 	VolumeTargets    Catalog[VolumeTarget]
+	InspectionRules  Catalog[InspectionRule]
 }

@@ -70,6 +70,8 @@ type Facts struct {
 	Ports     []node.Port
 	Offers    []node.StepOffer      // what the BMC driver can do
 	Templates []node.DeployTemplate // those that the instance's traits name
+	Rules     []node.InspectionRule // what operators want done with what was found; asked for when Finds says so
+	NameTaken string                // a name that rules would give the node, though another has it
 	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
 	Leased    []string              // the addresses our DHCP gave to the node's ports; asked for when NeedsLeases says so
 	Settings  Settings

@@ -65,6 +65,10 @@ func (d *decision) dataReceived(e Inspected) error {
 		d.failRun("the ramdisk reported: " + *e.Data.Error)
 		return nil
 	}
+	if err := d.applyRules(); err != nil {
+		d.failRun(err.Error())
+		return nil
+	}
 	d.next()
 	return nil
 }

@@ -54,6 +54,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"management.set_boot_device": goOn,
 	"management.set_boot_mode":   bootModeSet,
 	"inspect.read_system":        systemKnown,
+	callEffect:                   goOn,
 	"agent.get_steps":            stepsKnown,
 	"agent.execute_step":         commandAnswered,
 	"agent.install_bootloader":   commandAnswered,
@@ -115,6 +116,9 @@ func systemKnown(d *decision, result json.RawMessage) error {
 		return err
 	}
 	d.systemRead(s)
+	if err := d.applyRules(); err != nil {
+		return err
+	}
 	d.next()
 	return nil
 }

@@ -94,6 +94,12 @@ func (s *scene) do(w []string) {
 	case "offers":
 		s.f.Offers = nil
 		s.parse(rest, &s.f.Offers)
+	case "rules":
+		s.f.Rules = nil
+		s.parse(rest, &s.f.Rules)
+	case "look": // what inspection rules change
+		s.say("name %q, traits %v, properties %v, extra %v, ports %d", s.n.Name, s.n.Traits, s.n.Properties, s.n.Extra, len(s.f.Ports))
+		s.say("last error: %s", s.n.LastError)
 	case "power":
 		s.decide(PowerRequest{Target: node.PowerState(rest)})
 	case "firmware": // a boot mode, and whether secure boot is on
@@ -229,6 +235,10 @@ func (s *scene) set(k, v string) {
 		s.n.Maintenance = v == "true"
 	case "protected":
 		s.n.Protected = v == "true"
+	case "name_taken":
+		s.f.NameTaken = v
+	case "port":
+		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
 	case "taken":
 		s.f.Taken = map[string]bool{v: true}
 	case "leased":

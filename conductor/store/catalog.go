@@ -23,6 +23,7 @@ func (s *SQLite) Catalogs() node.Catalogs {
 		Portgroups:       catalog[node.Portgroup, *node.Portgroup]{s, "portgroups"},
 		VolumeConnectors: catalog[node.VolumeConnector, *node.VolumeConnector]{s, "volume_connectors"},
 		VolumeTargets:    catalog[node.VolumeTarget, *node.VolumeTarget]{s, "volume_targets"},
+		InspectionRules:  catalog[node.InspectionRule, *node.InspectionRule]{s, "inspection_rules"},
 	}
 }
 

@@ -35,6 +35,8 @@ type Store interface {
 	// Nodes lists nodes. Children are left out unless the query names their
 	// parent or themselves, or asks for children.
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	// Shards counts nodes, children too, by shard; those in none come first.
+	Shards(ctx context.Context) ([]node.Shard, error)
 	// Port finds a port by UUID or name.
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	// Ports lists ports in the order of creation.

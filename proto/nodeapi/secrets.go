@@ -14,8 +14,8 @@ func secretParts() []string {
 	}
 }
 
-// secret reports whether a key of driver_info and the like names a secret.
-func secret(key string) bool {
+// Secret reports whether a key of driver_info and the like names a secret.
+func Secret(key string) bool {
 	key = strings.ToLower(key)
 	for _, p := range secretParts() {
 		if strings.Contains(key, p) {
@@ -49,10 +49,16 @@ func MaskInstance(m map[string]any) map[string]any {
 	return masked
 }
 
+// MaskValue is Mask for any decoded JSON value that is no secret as a whole.
+func MaskValue(value any) any {
+	masked, _ := maskValue(value)
+	return masked
+}
+
 func mask(m map[string]any) (masked map[string]any, copied bool) {
 	masked = m
 	for key, value := range m {
-		changed := value != nil && secret(key)
+		changed := value != nil && Secret(key)
 		if changed {
 			value = Masked
 		} else if value, changed = maskValue(value); !changed {

@@ -17,7 +17,7 @@ var (
 func signature(name string) bool {
 	name = strings.ToLower(name)
 	return name == "sig" || name == "key" || strings.HasSuffix(name, "_sig") || strings.HasSuffix(name, "signature") ||
-		strings.HasSuffix(name, "apikey") || strings.HasSuffix(name, "api_key") || secret(name)
+		strings.HasSuffix(name, "apikey") || strings.HasSuffix(name, "api_key") || Secret(name)
 }
 
 // MaskText returns a text in which the credentials of every URL are replaced:

@@ -17,6 +17,11 @@ func (s *Store) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	return answer(s, "Nodes", func() ([]node.Node, error) { return s.inner.Nodes(ctx, q) })
 }
 
+// Shards counts nodes, or fails.
+func (s *Store) Shards(ctx context.Context) ([]node.Shard, error) {
+	return answer(s, "Shards", func() ([]node.Shard, error) { return s.inner.Shards(ctx) })
+}
+
 // Port finds a port, or fails.
 func (s *Store) Port(ctx context.Context, uuid string) (node.Port, error) {
 	return answer(s, "Port", func() (node.Port, error) { return s.inner.Port(ctx, uuid) })

@@ -18,6 +18,7 @@ func (s *Store) Catalogs() node.Catalogs {
 		Portgroups:       catalog[node.Portgroup]{s, "Portgroups", inner.Portgroups},
 		VolumeConnectors: catalog[node.VolumeConnector]{s, "VolumeConnectors", inner.VolumeConnectors},
 		VolumeTargets:    catalog[node.VolumeTarget]{s, "VolumeTargets", inner.VolumeTargets},
+		InspectionRules:  catalog[node.InspectionRule]{s, "InspectionRules", inner.InspectionRules},
 	}
 }
 

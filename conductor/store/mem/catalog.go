@@ -21,6 +21,7 @@ func newCatalogs(s *Store) node.Catalogs {
 		Portgroups:       newCatalog[node.Portgroup](s),
 		VolumeConnectors: newCatalog[node.VolumeConnector](s),
 		VolumeTargets:    newCatalog[node.VolumeTarget](s),
+		InspectionRules:  newCatalog[node.InspectionRule](s),
 	}
 }
 

@@ -3,6 +3,7 @@ package mem
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,23 @@ func (s *Store) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	}
 	slices.SortFunc(rows, order)
 	return cloneRows(rows, q.Limit)
+}
+
+// Shards counts the nodes of each shard, by name; those in none come first.
+func (s *Store) Shards(ctx context.Context) ([]node.Shard, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	count := map[string]int{}
+	for _, r := range s.nodes.rows {
+		count[r.v.Shard]++
+	}
+	var all []node.Shard
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		all = append(all, node.Shard{Name: name, Count: count[name]})
+	}
+	return all, nil
 }
 
 // matches tells whether every filter that is set lets n through.

@@ -34,6 +34,46 @@ func testRunbooks(t *testing.T, s store.Store) {
 	}, "A runbook with name CUSTOM_A already exists.", "Runbook nobody could not be found.")
 }
 
+// testInspectionRules is about records that have no name, and are found by what
+// many of them have in common.
+func testInspectionRules(t *testing.T, s store.Store) {
+	ctx, c := t.Context(), s.Catalogs().InspectionRules
+	sample := func(n int, phase string) node.InspectionRule {
+		return node.InspectionRule{
+			Record: record(n), Description: "words", Priority: n, Phase: phase, Sensitive: true,
+			Conditions: []node.Clause{{Op: "!eq", Args: []any{[]any{1.0, "a"}}, Loop: []any{true}, Multiple: "last"}},
+			Actions:    []node.Clause{{Op: "log", Args: map[string]any{"msg": "x"}, Loop: map[string]any{"a": nil}}},
+		}
+	}
+	all := []node.InspectionRule{sample(3, "main"), sample(1, "main"), sample(2, "other")}
+	for i := range all {
+		saved, err := c.Insert(ctx, all[i])
+		check(t, err)
+		all[i].Revision = 1
+		equal(t, all[i], saved)
+	}
+	got, err := c.List(ctx, "phase", "main")
+	check(t, err)
+	equal(t, all[:2], got)
+	got, err = c.List(ctx, "")
+	check(t, err)
+	equal(t, all, got)
+	_, err = c.Find(ctx, "main")
+	wants(t, err, node.ErrNotFound)
+	_, err = c.Insert(ctx, sample(1, "main"))
+	wants(t, err, node.ErrConflict)
+	all[0].Phase = "other"
+	_, err = c.Save(ctx, all[0])
+	check(t, err)
+	_, err = c.Save(ctx, all[0])
+	wants(t, err, node.ErrStale)
+	got, err = c.List(ctx, "phase", "main")
+	check(t, err)
+	equal(t, all[1:2], got)
+	check(t, c.Delete(ctx, uuid(1)))
+	wants(t, c.Delete(ctx, uuid(1)), node.ErrNotFound)
+}
+
 // record is the common part of the n-th.
 func record(n int) node.Record {
 	return node.Record{UUID: uuid(n), CreatedAt: at(n), UpdatedAt: ptr(at(n + 1).Add(time.Nanosecond))}

@@ -167,3 +167,21 @@ func paged(t *testing.T, s store.Store, q node.Query) []string {
 	}
 	return all
 }
+
+// testShards counts children too, which lists leave out.
+func testShards(t *testing.T, s store.Store) {
+	none, err := s.Shards(t.Context())
+	check(t, err)
+	equal(t, 0, len(none))
+	for i, shard := range []string{"s2", "", "s1", "s2"} {
+		n := sample(i)
+		n.Shard = shard
+		if i == 3 {
+			n.ParentNode = uuid(0)
+		}
+		insert(t, s, n)
+	}
+	got, err := s.Shards(t.Context())
+	check(t, err)
+	equal(t, []node.Shard{{Name: "", Count: 1}, {Name: "s1", Count: 1}, {Name: "s2", Count: 2}}, got)
+}

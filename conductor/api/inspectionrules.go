@@ -1,0 +1,194 @@
+package api
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/rules"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// inspectionRules is the collection of inspection rules: what is to be done with
+// what inspections find.
+type inspectionRules struct {
+	collection[node.InspectionRule]
+}
+
+func (a *API) inspectionRuleRoutes() []route {
+	r := &inspectionRules{collection[node.InspectionRule]{
+		api: a, path: "inspection_rules", since: 96, noun: "Inspection rule", ident: "inspection_rule_uuid",
+		fields: inspectionRuleTable(), brief: []string{"uuid", "description", "phase", "priority", "links"}, required: []string{"actions"},
+		id:      func(r *node.InspectionRule) string { return r.UUID },
+		filters: phaseFilter,
+		created: func(_ *call, r *node.InspectionRule) error { r.Phase = cmpOr(r.Phase, node.MainPhase); return nil },
+		kept:    a.conductor.Catalogs().InspectionRules,
+	}}
+	rows := r.routes()
+	for i := range rows {
+		if rows[i].method == http.MethodDelete && rows[i].path == "/v1/inspection_rules" {
+			rows[i].doc, rows[i].handle = "forget every inspection rule", r.dropAll
+		}
+	}
+	return rows
+}
+
+// inspectionRuleTable is every field of an inspection rule.
+func inspectionRuleTable() *table[node.InspectionRule] {
+	type r = node.InspectionRule
+	phase := sized("phase", 1, both, 16, func(r *r) *string { return &r.Phase })
+	phase.set = func(r *r, value any) error {
+		s, err := asText(value, 16)
+		r.Phase = cmpOr(s, node.MainPhase)
+		return err
+	}
+	return newTable("inspection_rule", []field[r]{
+		identifier("uuid", 1, creatable, func(r *r) *string { return &r.UUID }),
+		instant("created_at", 1, func(r *r) *time.Time { return &r.CreatedAt }),
+		instant("updated_at", 1, func(r *r) *time.Time { return r.UpdatedAt }),
+		text("description", 1, both, func(r *r) *string { return &r.Description }),
+		number("priority", 1, both, func(r *r) *int { return &r.Priority }),
+		sensitiveField(),
+		phase,
+		clausesField("conditions", conditionsOf, func(r *r) *[]node.Clause { return &r.Conditions }),
+		clausesField("actions", rules.Actions, func(r *r) *[]node.Clause { return &r.Actions }),
+		shown("links", 1, 0, func(dst []byte, v *view[r]) []byte { return appendLinks(dst, v.base, "inspection_rules/"+v.of.UUID) }),
+	})
+}
+
+// sensitiveField can be set and not taken back: what a rule hides stays hidden.
+func sensitiveField() field[node.InspectionRule] {
+	f := strict(flag("sensitive", 1, both, false, func(r *node.InspectionRule) *bool { return &r.Sensitive }))
+	set := f.set
+	f.set = func(r *node.InspectionRule, value any) error {
+		if r.Sensitive && value != true {
+			return badRequest("Couldn't apply patch. Reason: Inspection rules cannot have the sensitive flag unset.")
+		}
+		return set(r, value)
+	}
+	return f
+}
+
+// clausesField is the conditions or the actions, which a sensitive rule does not
+// show. parse reads new ones.
+func clausesField(name string, parse func(any) ([]node.Clause, error), at func(*node.InspectionRule) *[]node.Clause) field[node.InspectionRule] {
+	type r = node.InspectionRule
+	f := field[r]{name: name, since: 1, use: both, form: clausesForm(name)}
+	f.show = func(dst []byte, v *view[r]) []byte {
+		if v.of.Sensitive {
+			return append(dst, "null"...)
+		}
+		return appendAny(dst, clauseList(*at(v.of), maskedClause))
+	}
+	f.get = func(of *r) any { return clauseList(*at(of), func(v any) any { return v }) }
+	f.set = func(of *r, value any) error {
+		clauses, err := parse(value)
+		if err != nil {
+			return &schemaError{err.Error()}
+		}
+		*at(of) = clauses
+		return nil
+	}
+	return f
+}
+
+// conditionsOf takes null for none: a patch may remove them.
+func conditionsOf(value any) ([]node.Clause, error) {
+	if value == nil {
+		return nil, nil
+	}
+	return rules.Conditions(value)
+}
+
+// clausesForm is the schema of them. A sensitive rule shows null.
+func clausesForm(name string) schema {
+	listOrObject := schema{"type": []string{"array", "object"}}
+	clause := schema{"type": "object", "required": []string{"op", "args"}, "properties": schema{
+		"op": schema{"type": "string"}, "args": listOrObject, "loop": listOrObject,
+	}}
+	if name == "conditions" {
+		clause["properties"].(schema)["multiple"] = schema{"enum": []string{"any", "all", "first", "last"}}
+	}
+	return schema{"type": []string{"array", "null"}, "items": clause}
+}
+
+// clauseList is clauses as JSON; mask hides what is secret in arguments and
+// loops.
+func clauseList(clauses []node.Clause, mask func(any) any) []any {
+	list := make([]any, len(clauses))
+	for i, c := range clauses {
+		m := map[string]any{"op": c.Op, "args": mask(c.Args)}
+		if c.Loop != nil {
+			m["loop"] = mask(c.Loop)
+		}
+		if c.Multiple != "" {
+			m["multiple"] = c.Multiple
+		}
+		list[i] = m
+	}
+	return list
+}
+
+// maskedClause hides secrets in a rule that is not sensitive: what is under the
+// name of one, and what is to be written to the path of one.
+func maskedClause(v any) any {
+	switch v := nodeapi.MaskValue(v).(type) {
+	case map[string]any:
+		if path, _ := v["path"].(string); secretPath(path) && v["value"] != nil {
+			v = maps.Clone(v)
+			v["value"] = nodeapi.Masked
+		}
+		return v
+	case []any:
+		v = slices.Clone(v)
+		for i := range v {
+			path := ""
+			if i > 0 {
+				path, _ = v[i-1].(string)
+			}
+			if v[i] = maskedClause(v[i]); secretPath(path) {
+				v[i] = nodeapi.Masked
+			}
+		}
+		return v
+	default:
+		return v
+	}
+}
+
+// secretPath reports whether a path, with slashes or dots, leads to a secret.
+func secretPath(path string) bool {
+	return strings.ContainsAny(path, "/.") && nodeapi.Secret(path[strings.LastIndexAny(path, "/.")+1:])
+}
+
+// phaseFilter is ?phase=.
+func phaseFilter(*call) []filter[narrowing[node.InspectionRule]] {
+	return []filter[narrowing[node.InspectionRule]]{
+		{"phase", 96, func(n *narrowing[node.InspectionRule], phase string) error {
+			n.column, n.values = "phase", []string{phase}
+			return nil
+		}},
+	}
+}
+
+// dropAll forgets every rule. One that is made meanwhile stays.
+func (r *inspectionRules) dropAll(c *call) error {
+	if err := unexpected(sortedKeys(c.QueryParams()), nil); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	all, err := r.kept.List(ctx, "")
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := r.kept.Delete(ctx, all[i].UUID); err != nil && !errors.Is(err, node.ErrNotFound) {
+			return err
+		}
+	}
+	return c.empty(http.StatusNoContent)
+}

@@ -1,0 +1,16 @@
+package node
+
+import (
+	"regexp"
+
+	"github.com/google/uuid"
+)
+
+// unreserved is what a name may be made of: RFC 3986 section 2.3.
+var unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
+
+// ValidName reports whether a node can have a name. It must not look like a
+// UUID, or nobody could tell which is meant.
+func ValidName(name string) bool {
+	return len(name) <= 255 && unreserved.MatchString(name) && uuid.Validate(name) != nil
+}

@@ -1,0 +1,88 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/rules"
+)
+
+// callEffect is a call that an inspection rule asks for.
+const callEffect = "inspect.call_api"
+
+// Finds reports whether an event may bring what an inspection has found.
+func Finds(e Event) bool {
+	switch e := e.(type) {
+	case Inspected:
+		return true
+	case Outcome:
+		return e.Effect.Name == "inspect.read_system"
+	}
+	return false
+}
+
+// applyRules does what operators' inspection rules say with what was found: the
+// node, its ports, old and new, and what is kept of the inspection. When a rule
+// fails, what was found is kept as it is without rules.
+func (d *decision) applyRules() error {
+	if len(d.f.Rules) == 0 {
+		return nil
+	}
+	found := rules.Found{Node: d.n, Ports: slices.Concat(d.f.Ports, d.ports), NameTaken: d.f.NameTaken}
+	if err := json.Unmarshal(d.inspected.Inventory, &found.Inventory); err != nil {
+		return fmt.Errorf("the inventory cannot be read by inspection rules: %w", err)
+	}
+	if err := json.Unmarshal(d.inspected.PluginData, &found.PluginData); err != nil {
+		return fmt.Errorf("the plugin data cannot be read by inspection rules: %w", err)
+	}
+	out, err := rules.Apply(d.f.Rules, found)
+	for _, l := range out.Lines {
+		d.note(l.Severity, l.Text)
+	}
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(out.PluginData)
+	if err != nil {
+		return fmt.Errorf("the plugin data cannot be written after inspection rules: %w", err)
+	}
+	d.n, d.dirty = out.Node, true
+	d.inspected.PluginData = raw
+	d.takePorts(out.Ports)
+	return d.owesCalls(out.Calls)
+}
+
+// takePorts takes the ports as rules have left them, the new ones after those
+// there were.
+func (d *decision) takePorts(ports []node.Port) {
+	old := len(d.f.Ports)
+	d.ports = ports[old:]
+	for i, p := range ports[:old] {
+		if !reflect.DeepEqual(p, d.f.Ports[i]) {
+			at := d.now
+			p.UpdatedAt = &at
+			d.ports = append(d.ports, p)
+		}
+	}
+}
+
+// owesCalls puts the calls that rules ask for into the run, as its next steps.
+func (d *decision) owesCalls(calls []rules.Call) error {
+	var steps []node.Step
+	for _, c := range calls {
+		raw, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("a call of inspection rule %s: %w", c.Rule, err)
+		}
+		var args map[string]any
+		if err := json.Unmarshal(raw, &args); err != nil {
+			return fmt.Errorf("a call of inspection rule %s: %w", c.Rule, err)
+		}
+		steps = append(steps, step("inspect", "call_api", args))
+	}
+	d.insert(d.n.Run.Index+1, steps...)
+	return nil
+}

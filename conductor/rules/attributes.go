@@ -1,0 +1,275 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// attribute is one attribute of a node or a port that rules know of.
+type attribute[T any] struct {
+	get func(*T) any        // as JSON
+	set func(*T, any) error // nil: only to be read. null is back to the default
+}
+
+// nodeAttributes is those of a node, by Ironic's names. Rules read all of them
+// in replacement fields. What the conductor is at work with (states, the driver,
+// the instance) is not theirs to change.
+var nodeAttributes = withInterfaces(map[string]attribute[node.Node]{
+	"uuid":                   readOnly(func(n *node.Node) any { return n.UUID }),
+	"driver":                 readOnly(func(n *node.Node) any { return n.Driver }),
+	"provision_state":        readOnly(func(n *node.Node) any { return string(n.ProvisionState) }),
+	"target_provision_state": readOnly(func(n *node.Node) any { return string(n.TargetProvisionState) }),
+	"power_state":            readOnly(func(n *node.Node) any { return string(n.PowerState) }),
+	"boot_mode":              readOnly(func(n *node.Node) any { return n.BootMode }),
+	"instance_uuid":          readOnly(func(n *node.Node) any { return n.InstanceUUID }),
+	"conductor_group":        readOnly(func(n *node.Node) any { return n.ConductorGroup }),
+	"parent_node":            readOnly(func(n *node.Node) any { return n.ParentNode }),
+	"traits":                 readOnly(func(n *node.Node) any { return listOf(n.Traits) }),
+
+	"name":               nameAttribute(),
+	"description":        text(4096, func(n *node.Node) *string { return &n.Description }),
+	"resource_class":     text(80, func(n *node.Node) *string { return &n.ResourceClass }),
+	"owner":              text(255, func(n *node.Node) *string { return &n.Owner }),
+	"lessee":             text(255, func(n *node.Node) *string { return &n.Lessee }),
+	"shard":              text(255, func(n *node.Node) *string { return &n.Shard }),
+	"instance_name":      text(255, func(n *node.Node) *string { return &n.InstanceName }),
+	"protected":          flag(func(n *node.Node) *bool { return &n.Protected }),
+	"protected_reason":   text(255, func(n *node.Node) *string { return &n.ProtectedReason }),
+	"retired":            flag(func(n *node.Node) *bool { return &n.Retired }),
+	"retired_reason":     text(255, func(n *node.Node) *string { return &n.RetiredReason }),
+	"maintenance":        flag(func(n *node.Node) *bool { return &n.Maintenance }),
+	"maintenance_reason": text(255, func(n *node.Node) *string { return &n.MaintenanceReason }),
+	"disable_power_off":  flag(func(n *node.Node) *bool { return &n.DisablePowerOff }),
+	"automated_clean":    maybe(func(n *node.Node) **bool { return &n.AutomatedClean }),
+	"driver_info":        object(func(n *node.Node) *map[string]any { return &n.DriverInfo }),
+	"properties":         object(func(n *node.Node) *map[string]any { return &n.Properties }),
+	"extra":              object(func(n *node.Node) *map[string]any { return &n.Extra }),
+	"instance_info":      object(func(n *node.Node) *map[string]any { return &n.InstanceInfo }),
+	"network_data":       object(func(n *node.Node) *map[string]any { return &n.NetworkData }),
+})
+
+// portAttributes is those of a port that rules may change. Addresses are the
+// machine's own.
+var portAttributes = map[string]attribute[node.Port]{
+	"name":                  text(255, func(p *node.Port) *string { return &p.Name }),
+	"description":           text(255, func(p *node.Port) *string { return &p.Description }),
+	"category":              text(255, func(p *node.Port) *string { return &p.Category }),
+	"vendor":                text(255, func(p *node.Port) *string { return &p.Vendor }),
+	"physical_network":      text(64, func(p *node.Port) *string { return &p.PhysicalNetwork }),
+	"pxe_enabled":           flag(func(p *node.Port) *bool { return &p.PXEEnabled }),
+	"is_smartnic":           flag(func(p *node.Port) *bool { return &p.IsSmartNIC }),
+	"local_link_connection": object(func(p *node.Port) *map[string]any { return &p.LocalLinkConnection }),
+	"extra":                 object(func(p *node.Port) *map[string]any { return &p.Extra }),
+}
+
+func readOnly[T any](get func(*T) any) attribute[T] { return attribute[T]{get: get} }
+
+func listOf(texts []string) []any {
+	list := make([]any, len(texts))
+	for i, s := range texts {
+		list[i] = s
+	}
+	return list
+}
+
+// text is text of at most limit characters; numbers become text.
+func text[T any](limit int, at func(*T) *string) attribute[T] {
+	return attribute[T]{
+		get: func(of *T) any { return *at(of) },
+		set: func(of *T, v any) error {
+			s := ""
+			if v != nil {
+				var err error
+				if s, err = (args{"value": v}).text("value"); err != nil {
+					return err
+				}
+			}
+			if n := utf8.RuneCountInString(s); n > limit {
+				return fmt.Errorf("value has %d characters, the limit is %d", n, limit)
+			}
+			*at(of) = s
+			return nil
+		},
+	}
+}
+
+// nameAttribute is the name, which stands in URLs.
+func nameAttribute() attribute[node.Node] {
+	f := text(255, func(n *node.Node) *string { return &n.Name })
+	set := f.set
+	f.set = func(n *node.Node, v any) error {
+		if s, ok := v.(string); ok && s != "" && !node.ValidName(s) {
+			return fmt.Errorf("%q is not a valid node name: it is made of letters, digits and -._~, and is no UUID", safe(s))
+		}
+		return set(n, v)
+	}
+	return f
+}
+
+func flag[T any](at func(*T) *bool) attribute[T] {
+	return attribute[T]{
+		get: func(of *T) any { return *at(of) },
+		set: func(of *T, v any) (err error) {
+			*at(of), err = args{"value": v}.truth("value")
+			return err
+		},
+	}
+}
+
+// maybe is a flag that may be unset.
+func maybe[T any](at func(*T) **bool) attribute[T] {
+	return attribute[T]{
+		get: func(of *T) any {
+			if b := *at(of); b != nil {
+				return *b
+			}
+			return nil
+		},
+		set: func(of *T, v any) error {
+			if v == nil {
+				*at(of) = nil
+				return nil
+			}
+			b, err := args{"value": v}.truth("value")
+			*at(of) = &b
+			return err
+		},
+	}
+}
+
+// object is free-form JSON.
+func object[T any](at func(*T) *map[string]any) attribute[T] {
+	return attribute[T]{
+		get: func(of *T) any {
+			if *at(of) == nil {
+				*at(of) = map[string]any{}
+			}
+			return *at(of)
+		},
+		set: func(of *T, v any) error {
+			m, ok := v.(map[string]any)
+			if !ok && v != nil {
+				return fmt.Errorf("value must be an object, not %s", kindOf(v))
+			}
+			*at(of) = copyObject(m)
+			return nil
+		},
+	}
+}
+
+// withInterfaces adds <kind>_interface for every kind there is.
+func withInterfaces(all map[string]attribute[node.Node]) map[string]attribute[node.Node] {
+	for _, hw := range node.HardwareTypes() {
+		for kind := range hw.Interfaces {
+			all[kind+"_interface"] = interfaceAttribute(kind)
+		}
+	}
+	return all
+}
+
+// interfaceAttribute is one that the hardware type must be able to work with.
+func interfaceAttribute(kind string) attribute[node.Node] {
+	return attribute[node.Node]{
+		get: func(n *node.Node) any { return n.Interfaces[kind] },
+		set: func(n *node.Node, v any) error {
+			hw, ok := node.HardwareTypeByName(n.Driver)
+			if !ok {
+				return fmt.Errorf("hardware type %s is unknown", n.Driver)
+			}
+			name, ok := v.(string)
+			if v == nil {
+				name, ok = hw.Default(kind), true
+			}
+			if !ok || !hw.Supports(kind, name) {
+				return fmt.Errorf("%s is no %s interface of %s, which has %v", safe(v), kind, n.Driver, hw.Interfaces[kind])
+			}
+			n.Interfaces[kind] = name // of a copy: Apply has cloned the node
+			return nil
+		},
+	}
+}
+
+// verb is what is done at the end of a path.
+type verb struct {
+	makes  bool                                                      // objects that are missing on the way are made
+	whole  func(set func(any) error, a args) error                   // to a whole attribute
+	inside func(r *run, at map[string]any, key string, a args) error // to a part of one
+}
+
+var set = verb{
+	makes: true,
+	whole: func(set func(any) error, a args) error { return set(a["value"]) },
+	inside: func(_ *run, at map[string]any, key string, a args) error {
+		at[key] = copyValue(a["value"])
+		return nil
+	},
+}
+
+// extend appends to a list, which is made if there is none; unique leaves alone
+// one that has the value.
+var extend = verb{
+	makes: true,
+	whole: func(func(any) error, args) error { return fmt.Errorf("it is not a list") },
+	inside: func(r *run, at map[string]any, key string, a args) error {
+		unique, err := a.truth("unique")
+		if err != nil {
+			return err
+		}
+		list, ok := at[key].([]any)
+		if !ok && at[key] != nil {
+			return fmt.Errorf("it is %s, not a list", kindOf(at[key]))
+		}
+		if err := r.spend(valuePrice * len(list)); err != nil {
+			return err
+		}
+		if !unique || !slices.ContainsFunc(list, func(v any) bool { return equal(v, a["value"]) }) {
+			at[key] = append(list, copyValue(a["value"]))
+		}
+		return nil
+	},
+}
+
+// del does not mind what is not there.
+var del = verb{
+	whole: func(set func(any) error, _ args) error { return set(nil) },
+	inside: func(_ *run, at map[string]any, key string, _ args) error {
+		delete(at, key)
+		return nil
+	},
+}
+
+// at does a verb inside of an object.
+func (do verb) at(r *run, top map[string]any, path []string, a args) error {
+	in, err := holder(top, path, do.makes)
+	if err != nil || in == nil {
+		return err
+	}
+	if err := do.inside(r, in, path[len(path)-1], a); err != nil {
+		return fmt.Errorf("%s: %w", safe(strings.Join(path, "/")), err)
+	}
+	return nil
+}
+
+// change does a verb to an attribute, or to a part of one.
+func change[T any](r *run, of *T, table map[string]attribute[T], what string, path []string, do verb, a args) error {
+	at, ok := table[path[0]]
+	if !ok || at.set == nil {
+		return fmt.Errorf("rules cannot change %q of a %s", safe(path[0]), what)
+	}
+	var err error
+	if len(path) == 1 {
+		err = do.whole(func(v any) error { return at.set(of, v) }, a)
+	} else if top, ok := at.get(of).(map[string]any); ok {
+		err = do.at(r, top, path[1:], a)
+	} else {
+		err = fmt.Errorf("it has no parts")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path[0], err)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+// Package rules does what operators' inspection rules say with what an
+// inspection has found, as Ironic's rules do: conditions are looked at, and when
+// all hold actions change the node, its ports, its traits and the data kept of
+// the inspection.
+//
+// It is pure: plain data in, plain data out. Rules are checked when they are
+// written (Conditions, Actions) and carried out when data has come (Apply). The
+// data is a machine's word: whatever it says, rules end soon and never panic.
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Found is what an inspection has found, and whom it is about.
+type Found struct {
+	Node       node.Node
+	Ports      []node.Port
+	Inventory  map[string]any
+	PluginData map[string]any // the data beside the inventory
+	NameTaken  string         // a name that another node has, "" when none is known
+}
+
+// Outcome is what rules make of it.
+type Outcome struct {
+	Found
+	Lines []Line // what is to be told about, in order
+	Calls []Call // what is to be called, in order, once the rest is saved
+}
+
+// Line is something to be told about: what a rule logs, or could not look up.
+type Line struct {
+	Severity string // INFO, WARNING or ERROR
+	Text     string
+}
+
+// Call is a GET that a rule wants made.
+type Call struct {
+	Rule    string            `json:"rule"` // its UUID
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Timeout time.Duration     `json:"timeout"` // of one try
+	Retries int               `json:"retries"` // after the first try
+	Backoff float64           `json:"backoff"` // seconds before the second try; twice as long before each one more
+}
+
+// Apply carries rules out, the highest priority first, those of the same in the
+// order given. found is not changed. When a rule fails, the error names it, and
+// of the outcome only the lines count: what the rules before it did is dropped.
+func Apply(list []node.InspectionRule, found Found) (Outcome, error) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(x, y node.InspectionRule) int { return cmp.Compare(y.Priority, x.Priority) })
+	r := &run{out: Outcome{Found: copyFound(found)}, left: maxWork}
+	for i := range list {
+		if err := r.rule(&list[i]); err != nil {
+			return Outcome{Found: found, Lines: r.lines()}, fmt.Errorf("inspection rule %s: %w", nameOf(&list[i]), err)
+		}
+	}
+	if err := r.checkSize(); err != nil {
+		return Outcome{Found: found, Lines: r.lines()}, fmt.Errorf("inspection rules: %w", err)
+	}
+	r.out.Lines = r.lines()
+	return r.out, nil
+}
+
+// nameOf is a rule for people: rules have no names.
+func nameOf(r *node.InspectionRule) string {
+	if r.Description == "" {
+		return r.UUID
+	}
+	return fmt.Sprintf("%s (%s)", r.UUID, r.Description)
+}
+
+// run is the work of one Apply.
+type run struct {
+	out     Outcome
+	by      *node.InspectionRule // the one at work
+	item    any                  // of the loop at work
+	looping bool
+	quiet   bool            // in conditions: what is missing is no news
+	touched map[string]bool // objects that were written to
+	dropped int             // lines that were too many
+	left    int             // of the work one inspection may cause
+}
+
+// rule carries one out.
+func (r *run) rule(of *node.InspectionRule) error {
+	r.by = of
+	r.quiet = true
+	for i := range of.Conditions {
+		holds, err := r.condition(&of.Conditions[i])
+		if err != nil {
+			return r.failed("condition", of.Conditions[i].Op, err)
+		}
+		if !holds {
+			return nil
+		}
+	}
+	r.quiet = false
+	for i := range of.Actions {
+		if err := r.action(&of.Actions[i]); err != nil {
+			return r.failed("action", of.Actions[i].Op, err)
+		}
+	}
+	if name := r.out.Node.Name; name != "" && name == r.out.NameTaken {
+		return fmt.Errorf("the name %s is another node's", name)
+	}
+	return nil
+}
+
+// failed says which clause has failed. Why may quote the rule, so that of a
+// sensitive one only what it means to tell is told.
+func (r *run) failed(what, op string, why error) error {
+	if r.by.Sensitive && op != "fail" {
+		return fmt.Errorf("%s %s failed; of a sensitive rule it is not told why", what, op)
+	}
+	return fmt.Errorf("%s %s: %w", what, op, why)
+}
+
+// maxLines bounds what the rules of one inspection tell.
+const maxLines = 50
+
+func (r *run) tell(severity, text string) {
+	if len(r.out.Lines) >= maxLines {
+		r.dropped++
+		return
+	}
+	r.out.Lines = append(r.out.Lines, Line{severity, text})
+}
+
+func (r *run) lines() []Line {
+	if r.dropped == 0 {
+		return r.out.Lines
+	}
+	return append(r.out.Lines, Line{"WARNING", fmt.Sprintf("%d more lines of inspection rules are left out", r.dropped)})
+}
+
+// copyFound copies all that rules may change.
+func copyFound(f Found) Found {
+	n := f.Node.Clone()
+	for _, m := range []*map[string]any{&n.DriverInfo, &n.Properties, &n.InstanceInfo, &n.Extra, &n.NetworkData} {
+		*m = copyObject(*m)
+	}
+	ports := slices.Clone(f.Ports)
+	for i := range ports {
+		ports[i].LocalLinkConnection, ports[i].Extra = copyObject(ports[i].LocalLinkConnection), copyObject(ports[i].Extra)
+	}
+	return Found{Node: n, Ports: ports, Inventory: f.Inventory, PluginData: copyObject(f.PluginData), NameTaken: f.NameTaken}
+}
+
+func copyObject(m map[string]any) map[string]any {
+	if m == nil {
+		return nil
+	}
+	c, _ := copyValue(m).(map[string]any)
+	return c
+}
+
+// copyValue copies a decoded JSON value, so that nothing is shared.
+func copyValue(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		c := make(map[string]any, len(v))
+		for k, item := range v {
+			c[k] = copyValue(item)
+		}
+		return c
+	case []any:
+		c := make([]any, len(v))
+		for i, item := range v {
+			c[i] = copyValue(item)
+		}
+		return c
+	}
+	return v
+}
