@@ -71,7 +71,7 @@ var flags = []struct {
 }
 
 func (s *SQLite) selectNodes(ctx context.Context, q node.Query) (*bun.SelectQuery, error) {
-	sel := filter(s.read.NewSelect().Table("nodes").Column("doc"), &q)
+	sel := filter(s.read.NewSelect().Table("nodes").ColumnExpr(nodeRowColumns), &q)
 	by, ok := sortColumns[q.SortKey]
 	if !ok {
 		return nil, node.Refuse(node.Invalid, "The sort_key value %q is an invalid field for sorting", q.SortKey)

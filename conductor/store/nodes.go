@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -76,6 +77,7 @@ func (t *tx) insertNode(n *node.Node) error {
 	if err != nil {
 		return err
 	}
+	t.wrote(n.UUID)
 	_, err = t.exec(insertNode, args...)
 	return nodeTaken(n, err)
 }
@@ -86,6 +88,7 @@ func (t *tx) saveNode(n *node.Node) error {
 	if err != nil {
 		return err
 	}
+	t.wrote(n.UUID)
 	touched, err := t.exec(updateNode, append(args, n.Revision-1)...)
 	if err != nil || touched == 1 {
 		return nodeTaken(n, err)
@@ -103,6 +106,7 @@ func (t *tx) saveNode(n *node.Node) error {
 // deleteNode takes ports, effects, history and inspection along (the schema
 // cascades).
 func (t *tx) deleteNode(uuid string) error {
+	t.wrote(uuid)
 	touched, err := t.exec("DELETE FROM nodes WHERE uuid = ?", uuid)
 	if err == nil && touched == 0 {
 		return noNode(uuid)
@@ -130,26 +134,70 @@ func noNode(ref string) error {
 
 // Node finds a node by UUID or name.
 func (s *SQLite) Node(ctx context.Context, ref string) (node.Node, error) {
-	var doc string
-	err := s.point.node.QueryRowContext(ctx, ref).Scan(&doc)
-	if errors.Is(err, sql.ErrNoRows) {
-		return node.Node{}, noNode(ref)
+	if n, known := s.cache.current(ref); known {
+		return n, nil
+	}
+	found, err := s.readNode(ctx, ref)
+	if err != nil || found.node.UUID != ref { // a name: the cache knows none
+		s.cache.leave(ref, nil)
+	} else {
+		s.cache.leave(ref, found)
 	}
 	if err != nil {
-		return node.Node{}, fmt.Errorf("read node %s: %w", ref, err)
+		return node.Node{}, err
 	}
-	return decode[node.Node](doc)
+	return found.node.Clone(), nil
+}
+
+func (s *SQLite) readNode(ctx context.Context, ref string) (*cached, error) {
+	var r nodeRow
+	err := s.small.row(ctx, r.places(), "SELECT "+nodeRowColumns+" FROM nodes WHERE uuid = ?1 OR name = ?1 AND name <> '' ORDER BY uuid = ?1 DESC LIMIT 1", ref)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, noNode(ref)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read node %s: %w", ref, err)
+	}
+	return s.cache.decoded(&r, false)
 }
 
 // Nodes lists nodes.
 func (s *SQLite) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
+	rows, err := s.nodeRows(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	nodes := slices.Grow([]node.Node(nil), len(rows)) // nil for none
+	for i := range rows {
+		found, err := s.cache.decoded(&rows[i], true)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, found.node.Clone())
+	}
+	return nodes, nil
+}
+
+// nodeRows reads all rows before any is decoded: there are but a few readers.
+func (s *SQLite) nodeRows(ctx context.Context, q node.Query) (found []nodeRow, err error) {
 	sel, err := s.selectNodes(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	var docs []string
-	if err := sel.Scan(ctx, &docs); err != nil {
+	rows, err := sel.Rows(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
-	return decodeAll[node.Node](docs)
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r nodeRow
+		if err := rows.Scan(r.places()...); err != nil {
+			return nil, fmt.Errorf("list nodes: %w", err)
+		}
+		found = append(found, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	return found, nil
 }

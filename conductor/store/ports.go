@@ -44,7 +44,7 @@ func noPort(uuid string) error {
 // Port finds a port by UUID.
 func (s *SQLite) Port(ctx context.Context, uuid string) (node.Port, error) {
 	var doc string
-	err := s.point.port.QueryRowContext(ctx, uuid).Scan(&doc)
+	err := s.small.row(ctx, []any{&doc}, "SELECT doc FROM ports WHERE uuid = ?", uuid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return node.Port{}, noPort(uuid)
 	}
@@ -56,25 +56,31 @@ func (s *SQLite) Port(ctx context.Context, uuid string) (node.Port, error) {
 
 // Ports lists ports in the order of creation.
 func (s *SQLite) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
-	sel := s.read.NewSelect().Table("ports").Column("doc").OrderExpr("id")
+	text, args := "SELECT doc FROM ports WHERE true", []any{}
+	where := func(condition string, arg any) { text, args = text+" AND "+condition, append(args, arg) }
 	if q.NodeUUID != "" {
-		sel.Where("node_uuid = ?", q.NodeUUID)
+		where("node_uuid = ?", q.NodeUUID)
 	}
 	if q.Address != "" {
-		sel.Where("address = ?", q.Address)
+		where("address = ?", q.Address)
 	}
 	if q.Marker != "" {
 		if _, err := s.Port(ctx, q.Marker); err != nil {
 			return nil, err
 		}
-		sel.Where("id > (SELECT id FROM ports WHERE uuid = ?)", q.Marker)
+		where("id > (SELECT id FROM ports WHERE uuid = ?)", q.Marker)
 	}
-	if q.Limit > 0 {
-		sel.Limit(int64(q.Limit))
-	}
-	var docs []string
-	if err := sel.Scan(ctx, &docs); err != nil {
+	docs, err := s.small.texts(ctx, text+" ORDER BY id LIMIT ?", append(args, limit(q.Limit))...)
+	if err != nil {
 		return nil, fmt.Errorf("list ports: %w", err)
 	}
 	return decodeAll[node.Port](docs)
+}
+
+// limit is a limit as SQLite takes it: -1 for none.
+func limit(n int) int {
+	if n <= 0 {
+		return -1
+	}
+	return n
 }

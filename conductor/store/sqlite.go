@@ -32,7 +32,8 @@ type SQLite struct {
 	write *sql.DB // one connection, held by w
 	w     *writer
 	read  *bun.DB
-	point points
+	small statements
+	cache *nodeCache
 }
 
 // Open opens or creates the database at path, mode 0600 because it holds
@@ -57,12 +58,12 @@ func open(ctx context.Context, path string, o Options) (*SQLite, error) {
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	s := &SQLite{path: path, write: write}
+	s := &SQLite{path: path, write: write, cache: newNodeCache(cacheBytes)}
 	if err := s.openReaders(ctx, o); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	if s.w, err = newWriter(ctx, write); err != nil {
-		return nil, errors.Join(err, s.point.close(), s.read.Close(), write.Close())
+	if s.w, err = newWriter(ctx, write, s.cache); err != nil {
+		return nil, errors.Join(err, s.small.close(), s.read.Close(), write.Close())
 	}
 	return s, nil
 }
@@ -82,9 +83,7 @@ func (s *SQLite) openReaders(ctx context.Context, o Options) error {
 	}
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	if err := s.point.prepare(ctx, db); err != nil {
-		return errors.Join(err, db.Close())
-	}
+	s.small = statements{db: db, prepared: map[string]*sql.Stmt{}}
 	s.read = bun.NewDB(db, sqlitedialect.New())
 	return nil
 }
@@ -123,7 +122,7 @@ func private(path string) error {
 // Close waits for the writes under way and closes the file. Writes after it
 // answer an error.
 func (s *SQLite) Close() error {
-	err := errors.Join(s.point.close(), s.read.Close(), s.w.close(), s.write.Close())
+	err := errors.Join(s.small.close(), s.read.Close(), s.w.close(), s.write.Close())
 	if err != nil {
 		return fmt.Errorf("close database %s: %w", s.path, err)
 	}

@@ -13,7 +13,11 @@ import (
 type tx struct {
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
+	nodes    []string // written since the transaction began
 }
+
+// wrote takes note of a node whose row is about to change.
+func (t *tx) wrote(uuid string) { t.nodes = append(t.nodes, uuid) }
 
 // The statements run without a context on purpose: one caller's deadline must
 // not interrupt a transaction that others share. The work is local and bounded.
