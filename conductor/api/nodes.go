@@ -141,7 +141,7 @@ func (a *API) rendered(chosen selection, fields string, v *view[node.Node]) []by
 	if body, ok := a.cache.get(key); ok {
 		return body
 	}
-	body := slices.Clip(a.nodes.render(make([]byte, 0, 3<<10), chosen, v))
+	body := slices.Clone(a.nodes.render(make([]byte, 0, 3<<10), chosen, v)) // of its own size
 	a.cache.put(key, body)
 	return body
 }

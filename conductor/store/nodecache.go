@@ -28,7 +28,7 @@ func (r *nodeRow) places() []any { return []any{&r.id, &r.revision, &r.uuid, &r.
 // list when it was measured.
 type cached struct {
 	version
-	node    node.Node // shared by all readers: they get clones
+	node    node.Node // shared by all readers
 	size    int       // of its document
 	current bool      // no later version is on the disk, nor on its way there
 }

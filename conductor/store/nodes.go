@@ -151,7 +151,10 @@ func (s *SQLite) Node(ctx context.Context, ref string) (node.Node, error) {
 
 func (s *SQLite) readNode(ctx context.Context, ref string) (*cached, error) {
 	var r nodeRow
-	err := s.small.row(ctx, r.places(), "SELECT "+nodeRowColumns+" FROM nodes WHERE uuid = ?1 OR name = ?1 AND name <> '' ORDER BY uuid = ?1 DESC LIMIT 1", ref)
+	err := s.small.row(ctx, r.places(), "SELECT "+nodeRowColumns+" FROM nodes WHERE uuid = ?", ref)
+	if errors.Is(err, sql.ErrNoRows) && ref != "" {
+		err = s.small.row(ctx, r.places(), "SELECT "+nodeRowColumns+" FROM nodes WHERE name = ? AND name <> ''", ref)
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, noNode(ref)
 	}
@@ -161,7 +164,7 @@ func (s *SQLite) readNode(ctx context.Context, ref string) (*cached, error) {
 	return s.cache.decoded(&r, false)
 }
 
-// Nodes lists nodes.
+// Nodes lists nodes. They share what is in them with the cache.
 func (s *SQLite) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	rows, err := s.nodeRows(ctx, q)
 	if err != nil {
@@ -173,7 +176,7 @@ func (s *SQLite) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		nodes = append(nodes, found.node.Clone())
+		nodes = append(nodes, found.node)
 	}
 	return nodes, nil
 }
