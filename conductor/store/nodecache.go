@@ -6,10 +6,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// cacheBytes bounds the documents whose nodes the cache keeps, two generations
-// together: some thousands of nodes. Decoded they take about four times that.
-const cacheBytes = 6 << 20
-
 // version names one state of one node for ever: an id is never used twice, and
 // the revision grows with every save.
 type version struct{ id, revision int64 }
@@ -25,12 +21,14 @@ const nodeRowColumns = "id, revision, uuid, doc"
 func (r *nodeRow) places() []any { return []any{&r.id, &r.revision, &r.uuid, &r.doc} }
 
 // cached is a node as it was decoded, which was three quarters of the cost of a
-// list when it was measured.
+// list when it was measured; or what was written, which the first reader decodes:
+// never what a caller gave, who may have put anything into its maps.
 type cached struct {
 	version
-	node    node.Node // shared by all readers
-	size    int       // of its document
-	current bool      // no later version is on the disk, nor on its way there
+	node    *node.Node // shared by all readers; nil before the first
+	doc     string     // until then
+	size    int        // of the document
+	current bool       // no later version is on the disk, nor on its way there
 }
 
 // nodeCache keeps decoded nodes in two generations, as the API keeps rendered
@@ -56,67 +54,91 @@ func newNodeCache(bytes int) *nodeCache {
 	return &nodeCache{limit: bytes / 2, young: map[string]*cached{}, visits: map[string]*visit{}}
 }
 
-// current returns the node of a UUID when it is known, and otherwise enters it:
-// the caller reads it from the disk, and then leaves.
-func (c *nodeCache) current(uuid string) (n node.Node, known bool) {
+// current returns what is known of a UUID, and otherwise enters it: the caller
+// reads it from the disk, and then leaves.
+func (c *nodeCache) current(uuid string) (e *cached, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.find(uuid); e != nil && e.current {
-		return e.node.Clone(), true
+		return e, true
 	}
 	c.enter(uuid)
-	return node.Node{}, false
+	return nil, false
 }
 
-// leave ends a read that current began. found is what it found, nil for nothing.
-func (c *nodeCache) leave(uuid string, found *cached) {
+// leave ends a read that current began. found is what it found: nil for nothing,
+// or the node of a name, which nobody has entered.
+func (c *nodeCache) leave(ref string, found *cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if written := c.exit(uuid); found != nil && !written {
+	if overtaken := c.exit(ref); found != nil && found.node.UUID == ref && !overtaken {
 		found.current = true
-		c.add(uuid, found)
+		c.add(ref, found)
 	}
+}
+
+// written is a node that a transaction has written; without a document when it
+// has deleted it.
+type written struct {
+	uuid, doc string
+	revision  int64
 }
 
 // writing enters nodes that are about to be written, and forgets them; the
-// function it returns leaves, once the write has come to its end, whichever.
-func (c *nodeCache) writing(uuids []string) (end func()) {
+// function it returns leaves, once the write has come to its end: done when it
+// is on the disk.
+func (c *nodeCache) writing(nodes []written) (end func(done bool)) {
+	ids := make([]int64, len(nodes))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, uuid := range uuids {
-		c.enter(uuid).written = true
-		c.drop(uuid)
+	for i, w := range nodes {
+		c.enter(w.uuid).written = true
+		if e := c.find(w.uuid); e != nil {
+			ids[i] = e.id
+			c.drop(w.uuid)
+		}
 	}
-	return func() {
+	return func(done bool) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		for _, uuid := range uuids {
-			c.exit(uuid)
+		for i, w := range nodes {
+			c.exit(w.uuid)
+			c.drop(w.uuid) // of one written twice, or listed meanwhile
+			if done && ids[i] != 0 && w.doc != "" {
+				c.add(w.uuid, &cached{version: version{ids[i], w.revision}, doc: w.doc, size: len(w.doc), current: true})
+			}
 		}
 	}
 }
 
 // decoded returns the node of a row, from the cache when this version of it was
-// decoded before. What a list has to decode is kept as it is: whether it is
-// current, nobody knows.
-func (c *nodeCache) decoded(r *nodeRow, list bool) (*cached, error) {
+// decoded before. What has to be decoded is kept; whether it is current, nobody
+// knows.
+func (c *nodeCache) decoded(r *nodeRow) (*cached, error) {
 	c.mu.Lock()
 	e := c.find(r.uuid)
 	c.mu.Unlock()
-	if e != nil && e.version == r.version {
+	if e == nil || e.version != r.version {
+		e = &cached{version: r.version, doc: r.doc, size: len(r.doc)}
+	}
+	return c.decode(r.uuid, e)
+}
+
+// decode returns e with its node, and keeps that in its place.
+func (c *nodeCache) decode(uuid string, e *cached) (*cached, error) {
+	if e.node != nil {
 		return e, nil
 	}
-	n, err := decode[node.Node](r.doc)
+	n, err := decode[node.Node](e.doc)
 	if err != nil {
 		return nil, err
 	}
-	e = &cached{version: r.version, node: n, size: len(r.doc)}
-	if list {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if known := c.find(r.uuid); known == nil || !known.current {
-			c.add(r.uuid, e)
-		}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.find(uuid)
+	e = &cached{version: e.version, node: &n, size: e.size, current: known == e && e.current}
+	if known == nil || !known.current || e.current {
+		c.add(uuid, e)
 	}
 	return e, nil
 }
@@ -133,7 +155,7 @@ func (c *nodeCache) enter(uuid string) *visit {
 	return v
 }
 
-func (c *nodeCache) exit(uuid string) (written bool) {
+func (c *nodeCache) exit(uuid string) (overtaken bool) {
 	v := c.visits[uuid]
 	if v.guests--; v.guests == 0 {
 		delete(c.visits, uuid)

@@ -60,11 +60,13 @@ func nodeStatements() (insert, update string) {
 }
 
 // nodeArgs are the arguments insertNode takes, and updateNode but for its last.
-func nodeArgs(n *node.Node) ([]any, error) {
+// It notes that the node is about to be written.
+func (t *tx) nodeArgs(n *node.Node) ([]any, error) {
 	doc, err := json.Marshal(n)
 	if err != nil {
 		return nil, fmt.Errorf("encode node %s: %w", n.UUID, err)
 	}
+	t.nodes = append(t.nodes, written{uuid: n.UUID, doc: string(doc), revision: n.Revision})
 	args := make([]any, 0, len(nodeColumns)+4)
 	for _, c := range nodeColumns {
 		args = append(args, c.value(n))
@@ -73,22 +75,20 @@ func nodeArgs(n *node.Node) ([]any, error) {
 }
 
 func (t *tx) insertNode(n *node.Node) error {
-	args, err := nodeArgs(n)
+	args, err := t.nodeArgs(n)
 	if err != nil {
 		return err
 	}
-	t.wrote(n.UUID)
 	_, err = t.exec(insertNode, args...)
 	return nodeTaken(n, err)
 }
 
 // saveNode stores n, whose revision is the new one, over the one before it.
 func (t *tx) saveNode(n *node.Node) error {
-	args, err := nodeArgs(n)
+	args, err := t.nodeArgs(n)
 	if err != nil {
 		return err
 	}
-	t.wrote(n.UUID)
 	touched, err := t.exec(updateNode, append(args, n.Revision-1)...)
 	if err != nil || touched == 1 {
 		return nodeTaken(n, err)
@@ -106,7 +106,7 @@ func (t *tx) saveNode(n *node.Node) error {
 // deleteNode takes ports, effects, history and inspection along (the schema
 // cascades).
 func (t *tx) deleteNode(uuid string) error {
-	t.wrote(uuid)
+	t.nodes = append(t.nodes, written{uuid: uuid})
 	touched, err := t.exec("DELETE FROM nodes WHERE uuid = ?", uuid)
 	if err == nil && touched == 0 {
 		return noNode(uuid)
@@ -134,15 +134,16 @@ func noNode(ref string) error {
 
 // Node finds a node by UUID or name.
 func (s *SQLite) Node(ctx context.Context, ref string) (node.Node, error) {
-	if n, known := s.cache.current(ref); known {
-		return n, nil
-	}
-	found, err := s.readNode(ctx, ref)
-	if err != nil || found.node.UUID != ref { // a name: the cache knows none
-		s.cache.leave(ref, nil)
-	} else {
+	found, known := s.cache.current(ref)
+	if !known {
+		var err error
+		found, err = s.readNode(ctx, ref)
 		s.cache.leave(ref, found)
+		if err != nil {
+			return node.Node{}, err
+		}
 	}
+	found, err := s.cache.decode(ref, found)
 	if err != nil {
 		return node.Node{}, err
 	}
@@ -161,7 +162,7 @@ func (s *SQLite) readNode(ctx context.Context, ref string) (*cached, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read node %s: %w", ref, err)
 	}
-	return s.cache.decoded(&r, false)
+	return s.cache.decoded(&r)
 }
 
 // Nodes lists nodes. They share what is in them with the cache.
@@ -172,11 +173,11 @@ func (s *SQLite) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	}
 	nodes := slices.Grow([]node.Node(nil), len(rows)) // nil for none
 	for i := range rows {
-		found, err := s.cache.decoded(&rows[i], true)
+		found, err := s.cache.decoded(&rows[i])
 		if err != nil {
 			return nil, err
 		}
-		nodes = append(nodes, found.node)
+		nodes = append(nodes, *found.node)
 	}
 	return nodes, nil
 }

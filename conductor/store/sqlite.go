@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -24,6 +25,9 @@ type Options struct {
 	// NoSync leaves flushing to the operating system: a loss of power can then
 	// undo the newest writes. For tests.
 	NoSync bool
+	// CacheBytes bounds the documents whose nodes are kept decoded, 6 MiB when 0:
+	// some thousands of nodes. Decoded they take about four times that.
+	CacheBytes int
 }
 
 // SQLite is a Store in one file (and its -wal and -shm companions).
@@ -58,7 +62,7 @@ func open(ctx context.Context, path string, o Options) (*SQLite, error) {
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	s := &SQLite{path: path, write: write, cache: newNodeCache(cacheBytes)}
+	s := &SQLite{path: path, write: write, cache: newNodeCache(cmp.Or(o.CacheBytes, 6<<20))}
 	if err := s.openReaders(ctx, o); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}

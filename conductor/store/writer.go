@@ -133,8 +133,10 @@ func (w *writer) transact(jobs []*job) error {
 			return w.tx.rollback(err)
 		}
 	}
-	defer w.cache.writing(w.tx.nodes)() // from here on readers may see it
-	if _, err := w.tx.exec("COMMIT"); err != nil {
+	written := w.cache.writing(w.tx.nodes) // readers may see it before COMMIT returns
+	_, err := w.tx.exec("COMMIT")
+	written(err == nil)
+	if err != nil {
 		return w.tx.rollback(fmt.Errorf("commit: %w", err))
 	}
 	return nil
