@@ -45,18 +45,19 @@ func text(path string) string { return "coalesce(doc ->> '$." + path + "', '')" 
 func flag(path string) string { return "coalesce(doc ->> '$." + path + "', -1)" }
 
 // equals are the filters that compare a column with a text that is not empty.
+// Where the index has no empty ones, the query must say that it wants none.
 var equals = []struct {
 	column string
 	value  func(q *node.Query) string
 }{
 	{"driver", func(q *node.Query) string { return q.Driver }},
 	{"resource_class", func(q *node.Query) string { return q.ResourceClass }},
-	{"instance_uuid", func(q *node.Query) string { return q.InstanceUUID }},
+	{"instance_uuid <> '' AND instance_uuid", func(q *node.Query) string { return q.InstanceUUID }},
 	{"owner", func(q *node.Query) string { return q.Owner }},
 	{"lessee", func(q *node.Query) string { return q.Lessee }},
 	{"fault", func(q *node.Query) string { return q.Fault }},
-	{"parent_node", func(q *node.Query) string { return q.ParentNode }},
-	{"chassis_uuid", func(q *node.Query) string { return q.ChassisUUID }},
+	{"parent_node <> '' AND parent_node", func(q *node.Query) string { return q.ParentNode }},
+	{"chassis_uuid <> '' AND chassis_uuid", func(q *node.Query) string { return q.ChassisUUID }},
 }
 
 // flags are the filters that compare a yes or no.
