@@ -24,23 +24,23 @@ func TestReadsAreCurrent(t *testing.T) {
 	for i := range nodes {
 		writers.Go(func() {
 			for round := int64(1); round <= rounds; round++ {
-				if err := write(t, s, i, round); err != nil {
+				if err := saveRound(t, s, i, round); err != nil {
 					t.Errorf("node %d, round %d: %v", i, round, err)
 					return
 				}
 				saved[i].Store(round)
 			}
 		})
-		readers.Go(func() { read(t, s, over, i, &saved[i]) })
-		readers.Go(func() { list(t, s, over) })
+		readers.Go(func() { readOn(t, s, over, i, &saved[i]) })
+		readers.Go(func() { listOn(t, s, over) })
 	}
 	writers.Wait()
 	close(over)
 	readers.Wait()
 }
 
-// write saves a node, or in every tenth round deletes it and enrolls it anew.
-func write(t *testing.T, s *store.SQLite, i int, round int64) error {
+// saveRound saves a node, or in every tenth round deletes it and enrolls it anew.
+func saveRound(t *testing.T, s *store.SQLite, i int, round int64) error {
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 	old, err := s.Node(t.Context(), id)
 	fresh := errors.Is(err, node.ErrNotFound)
@@ -70,7 +70,7 @@ func write(t *testing.T, s *store.SQLite, i int, round int64) error {
 	return nil
 }
 
-func read(t *testing.T, s *store.SQLite, over chan struct{}, i int, saved *atomic.Int64) {
+func readOn(t *testing.T, s *store.SQLite, over chan struct{}, i int, saved *atomic.Int64) {
 	for {
 		select {
 		case <-over:
@@ -94,7 +94,7 @@ func read(t *testing.T, s *store.SQLite, over chan struct{}, i int, saved *atomi
 	}
 }
 
-func list(t *testing.T, s *store.SQLite, over chan struct{}) {
+func listOn(t *testing.T, s *store.SQLite, over chan struct{}) {
 	for {
 		select {
 		case <-over:
