@@ -53,9 +53,9 @@ var equals = []struct {
 	{"driver", func(q *node.Query) string { return q.Driver }},
 	{"resource_class", func(q *node.Query) string { return q.ResourceClass }},
 	{"instance_uuid <> '' AND instance_uuid", func(q *node.Query) string { return q.InstanceUUID }},
-	{"owner", func(q *node.Query) string { return q.Owner }},
-	{"lessee", func(q *node.Query) string { return q.Lessee }},
-	{"fault", func(q *node.Query) string { return q.Fault }},
+	{"owner <> '' AND owner", func(q *node.Query) string { return q.Owner }},
+	{"lessee <> '' AND lessee", func(q *node.Query) string { return q.Lessee }},
+	{"fault <> '' AND fault", func(q *node.Query) string { return q.Fault }},
 	{"parent_node <> '' AND parent_node", func(q *node.Query) string { return q.ParentNode }},
 	{"chassis_uuid <> '' AND chassis_uuid", func(q *node.Query) string { return q.ChassisUUID }},
 }
@@ -112,8 +112,10 @@ func filter(sel *bun.SelectQuery, q *node.Query) *bun.SelectQuery {
 	if q.ProvisionState != nil {
 		sel.Where("provision_state = ?", string(*q.ProvisionState))
 	}
-	if q.ConductorGroup != nil {
-		sel.Where("conductor_group = ?", *q.ConductorGroup)
+	if g := q.ConductorGroup; g != nil && *g != "" {
+		sel.Where("conductor_group <> '' AND conductor_group = ?", *g)
+	} else if g != nil {
+		sel.Where("conductor_group = ''")
 	}
 	if len(q.UUIDs) > 0 {
 		sel.Where("uuid IN ?", bun.Tuple(q.UUIDs))

@@ -2,13 +2,14 @@
 -- A page of a large site by any one filter, or by the usual sort keys, takes a
 -- walk along an index. Each has the row's id at its end, which is the order of
 -- creation. Only nodes_updated is touched by a save that leaves alone what
--- operators set (see saveNode).
+-- operators set (see saveNode). Where most nodes have nothing, nothing is not in
+-- the index.
 CREATE INDEX nodes_driver          ON nodes (driver);
 CREATE INDEX nodes_resource_class  ON nodes (resource_class);
-CREATE INDEX nodes_conductor_group ON nodes (conductor_group);
-CREATE INDEX nodes_owner           ON nodes (owner);
-CREATE INDEX nodes_lessee          ON nodes (lessee);
-CREATE INDEX nodes_fault           ON nodes (fault);
+CREATE INDEX nodes_conductor_group ON nodes (conductor_group) WHERE conductor_group <> '';
+CREATE INDEX nodes_owner           ON nodes (owner) WHERE owner <> '';
+CREATE INDEX nodes_lessee          ON nodes (lessee) WHERE lessee <> '';
+CREATE INDEX nodes_fault           ON nodes (fault) WHERE fault <> '';
 CREATE INDEX nodes_shard           ON nodes (shard);
 CREATE INDEX nodes_sharded         ON nodes ((shard <> ''));
 CREATE INDEX nodes_associated      ON nodes ((instance_uuid <> ''));
