@@ -39,7 +39,7 @@ func (s *shared) benchConductor(ctx context.Context) error {
 
 func (s *shared) oneConductor(ctx context.Context) (ready time.Duration, mib float64, err error) {
 	start := time.Now()
-	err = s.conductor(ctx, func(_ string, pid int) (err error) {
+	err = s.conductor(ctx, nil, func(_ string, pid int) (err error) {
 		ready = time.Since(start)
 		time.Sleep(idleTime)
 		mib, err = residentMiB(pid)
@@ -48,14 +48,19 @@ func (s *shared) oneConductor(ctx context.Context) (ready time.Duration, mib flo
 	return ready, mib, err
 }
 
-// conductor starts a conductor with an empty database, lets use have it once
-// it answers, and ends it.
-func (s *shared) conductor(ctx context.Context, use func(address string, pid int) error) (err error) {
+// conductor starts a conductor with an empty database, or with what fill puts
+// into its folder, lets use have it once it answers, and ends it.
+func (s *shared) conductor(ctx context.Context, fill func(dir string) error, use func(address string, pid int) error) (err error) {
 	dir, err := os.MkdirTemp(s.dir, "bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if fill != nil {
+		if err := fill(dir); err != nil {
+			return err
+		}
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

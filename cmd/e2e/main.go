@@ -74,7 +74,7 @@ func run(ctx context.Context, o options) error {
 	defer b.tidy()
 	start := time.Now()
 	if o.bench {
-		if err := errors.Join(b.benchConductor(ctx), b.benchLoad(ctx)); err != nil {
+		if err := errors.Join(b.benchConductor(ctx), b.benchLoad(ctx), b.benchLarge(ctx)); err != nil {
 			return err
 		}
 	}

@@ -3,9 +3,11 @@ package api
 import "sync"
 
 // cacheKey names one rendering of one node. The revision grows with every
-// save, so an entry is never wrong, only unused.
+// save, and a node deleted and enrolled again was created at another time, so
+// an entry is never wrong, only unused.
 type cacheKey struct {
 	uuid     string
+	created  int64 // unix microseconds
 	revision int64
 	minor    int
 	fields   string

@@ -17,7 +17,11 @@ const hexDigits = "0123456789abcdef"
 
 // appendString writes s quoted. Bytes that are not UTF-8 become U+FFFD.
 func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
+	return append(appendEscaped(append(dst, '"'), s), '"')
+}
+
+// appendEscaped writes s as it stands between quotes.
+func appendEscaped(dst []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -50,7 +54,7 @@ func appendString(dst []byte, s string) []byte {
 		i++
 		start = i
 	}
-	return append(append(dst, s[start:]...), '"')
+	return append(dst, s[start:]...)
 }
 
 // appendText writes s, or null when it is empty.
@@ -146,11 +150,19 @@ func appendTexts(dst []byte, list []string) []byte {
 	return append(dst, ']')
 }
 
-// appendLinks writes the two links Ironic gives every resource.
-func appendLinks(dst []byte, base, path string) []byte {
-	dst = append(dst, `[{"href":`...)
-	dst = appendString(dst, base+"/v1/"+path)
-	dst = append(dst, `,"rel":"self"},{"href":`...)
-	dst = appendString(dst, base+"/"+path)
+// appendLinks writes the two links Ironic gives every resource. path is in parts
+// with their slashes: a node in full has ten links, which are put together
+// nowhere but here.
+func appendLinks(dst []byte, base string, path ...string) []byte {
+	dst = appendURL(append(dst, `[{"href":`...), base, "/v1/", path)
+	dst = appendURL(append(dst, `,"rel":"self"},{"href":`...), base, "/", path)
 	return append(dst, `,"rel":"bookmark"}]`...)
+}
+
+func appendURL(dst []byte, base, root string, path []string) []byte {
+	dst = append(appendEscaped(append(dst, '"'), base), root...)
+	for _, part := range path {
+		dst = appendEscaped(dst, part)
+	}
+	return append(dst, '"')
 }

@@ -16,7 +16,7 @@ func nodeTable(rules auth.Rules) *table[node.Node] {
 	type n = node.Node
 	link := func(name string, since int) field[n] {
 		return shown(name, since, fullOnly, func(dst []byte, v *view[n]) []byte {
-			return appendLinks(dst, v.base, "nodes/"+v.of.UUID+"/"+name)
+			return appendLinks(dst, v.base, "nodes/", v.of.UUID, "/", name)
 		})
 	}
 	iface := func(kind string, since int) field[n] { return interfaceField(kind, since) }
@@ -83,7 +83,7 @@ func nodeTable(rules auth.Rules) *table[node.Node] {
 		object("target_raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.TargetRAIDConfig }),
 		shown("traits", 37, 0, func(dst []byte, v *view[n]) []byte { return appendTexts(dst, v.of.Traits) }),
 		iface("vendor", 31),
-		shown("links", 1, 0, func(dst []byte, v *view[n]) []byte { return appendLinks(dst, v.base, "nodes/"+v.of.UUID) }),
+		shown("links", 1, 0, func(dst []byte, v *view[n]) []byte { return appendLinks(dst, v.base, "nodes/", v.of.UUID) }),
 		shown("conductor", 49, 0, func(dst []byte, v *view[n]) []byte { return appendText(dst, v.host) }),
 		identifier("allocation_uuid", 52, 0, func(n *n) *string { return &n.AllocationUUID }),
 		identifier("chassis_uuid", 1, both, func(n *n) *string { return &n.ChassisUUID }),

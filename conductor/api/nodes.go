@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -127,20 +128,30 @@ func (a *API) answerNode(c *call, status int, n *node.Node, fields string) error
 	if err != nil {
 		return err
 	}
-	if n.Run != nil || n.ProvisionState.Class() == node.Failed {
+	if !atRest(n) {
 		return a.answerBusyNode(c, status, n, chosen, holder)
 	}
 	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.Host(), reserved: holder, caller: c.caller}
 	if !c.insider(n) {
 		return a.buffer(c, status, func(dst []byte) []byte { return a.nodes.render(dst, chosen, &v) })
 	}
-	key := cacheKey{n.UUID, n.Revision, c.minor, fields, v.base, holder}
+	return c.json(status, a.rendered(chosen, fields, &v))
+}
+
+// atRest: nothing of such a node's answer is known in memory alone.
+func atRest(n *node.Node) bool { return n.Run == nil && n.ProvisionState.Class() != node.Failed }
+
+// rendered returns a node at rest as it is shown with these fields, rendered
+// once, for callers from whom nothing of it is kept. It is shared: not to be
+// changed.
+func (a *API) rendered(chosen selection, fields string, v *view[node.Node]) []byte {
+	key := cacheKey{v.of.UUID, v.of.CreatedAt.UnixMicro(), v.of.Revision, v.minor, fields, v.base, v.reserved}
 	if body, ok := a.cache.get(key); ok {
-		return c.json(status, body)
+		return body
 	}
-	body := a.nodes.render(make([]byte, 0, 3<<10), chosen, &v)
+	body := slices.Clone(a.nodes.render(make([]byte, 0, 3<<10), chosen, v)) // of its own size
 	a.cache.put(key, body)
-	return c.json(status, body)
+	return body
 }
 
 // answerBusyNode answers with a node that is not at rest. It also says why, of

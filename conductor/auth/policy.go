@@ -83,6 +83,19 @@ func nodePolicy() []Rule {
 		{"baremetal:node:get_boot_device", Operator, Admin, no, no, []string{
 			"GET /v1/nodes/{}/management/boot_device", "GET /v1/nodes/{}/management/boot_device/supported"}},
 		{"baremetal:node:set_boot_device", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/management/boot_device"}},
+		{"baremetal:node:get_indicator_state", Reader, Reader, Reader, no, []string{
+			"GET /v1/nodes/{}/management/indicators", "GET /v1/nodes/{}/management/indicators/{}", "GET /v1/nodes/{}/management/indicators/{}/{}"}},
+		{"baremetal:node:set_indicator_state", Operator, Operator, no, no, []string{
+			"PUT /v1/nodes/{}/management/indicators/{}", "PUT /v1/nodes/{}/management/indicators/{}/{}"}},
+		{"baremetal:node:inject_nmi", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/management/inject_nmi"}},
+		{"baremetal:node:get_console", Operator, Admin, no, no, []string{"GET /v1/nodes/{}/states/console"}},
+		{"baremetal:node:set_console_state", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/console"}},
+		{"baremetal:node:set_boot_mode", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/boot_mode"}},
+		{"baremetal:node:set_secure_boot", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/secure_boot"}},
+		{"baremetal:node:vendor_passthru", Admin, no, no, no, vendorPassthru("/v1/nodes/{}/vendor_passthru")},
+		{"baremetal:node:vif:list", Operator, Admin, Admin, no, []string{"GET /v1/nodes/{}/vifs"}},
+		{"baremetal:node:vif:attach", Operator, Admin, Admin, no, []string{"POST /v1/nodes/{}/vifs"}},
+		{"baremetal:node:vif:detach", Operator, Admin, Admin, no, []string{"DELETE /v1/nodes/{}/vifs/{}"}},
 		{"baremetal:node:traits:list", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/traits", "GET /v1/nodes/{}/traits/{}"}},
 		{"baremetal:node:traits:set", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/traits", "PUT /v1/nodes/{}/traits/{}"}},
 		{"baremetal:node:traits:delete", Operator, Admin, no, no, []string{"DELETE /v1/nodes/{}/traits", "DELETE /v1/nodes/{}/traits/{}"}},
@@ -94,11 +107,42 @@ func otherPolicy() []Rule {
 	return []Rule{
 		{"public_api", Stranger, Stranger, Stranger, Stranger, []string{"GET /", "GET /v1", "POST /v1"}},
 
-		{"baremetal:port:list", Reader, Reader, Reader, Reader, []string{"GET /v1/ports", "GET /v1/ports/detail", "GET /v1/nodes/{}/ports"}},
+		{"baremetal:port:list", Reader, Reader, Reader, Reader, []string{"GET /v1/ports", "GET /v1/ports/detail", "GET /v1/nodes/{}/ports", "GET /v1/nodes/{}/ports/detail"}},
 		{"baremetal:port:get", Reader, Reader, Reader, no, []string{"GET /v1/ports/{}"}},
 		{"baremetal:port:create", Admin, Admin, no, no, []string{"POST /v1/ports"}},
 		{"baremetal:port:update", Operator, Admin, no, no, []string{"PATCH /v1/ports/{}", "PATCH /v1/ports", "DELETE /v1/ports"}},
 		{"baremetal:port:delete", Admin, Admin, no, no, []string{"DELETE /v1/ports/{}"}},
+
+		// Of portgroups and volumes a project sees those of a node it names.
+		{"baremetal:portgroup:list_all", Reader, no, no, no, []string{
+			"GET /v1/portgroups", "GET /v1/portgroups/detail", "GET /v1/portgroups/{}/ports", "GET /v1/portgroups/{}/ports/detail"}},
+		{"baremetal:portgroup:list", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/portgroups"}},
+		{"baremetal:portgroup:get", Reader, no, no, no, []string{"GET /v1/portgroups/{}"}},
+		{"baremetal:portgroup:create", Admin, no, no, no, []string{"POST /v1/portgroups"}},
+		{"baremetal:portgroup:update", Operator, no, no, no, []string{
+			"PATCH /v1/portgroups/{}", "PATCH /v1/portgroups", "DELETE /v1/portgroups"}},
+		{"baremetal:portgroup:delete", Admin, no, no, no, []string{"DELETE /v1/portgroups/{}"}},
+
+		{"baremetal:volume:list_all", Reader, no, no, no, []string{"GET /v1/volume", "GET /v1/volume/connectors", "GET /v1/volume/targets"}},
+		{"baremetal:volume:list", Reader, Reader, Reader, no, []string{
+			"GET /v1/nodes/{}/volume", "GET /v1/nodes/{}/volume/connectors", "GET /v1/nodes/{}/volume/targets"}},
+		{"baremetal:volume:get", Reader, no, no, no, []string{"GET /v1/volume/connectors/{}", "GET /v1/volume/targets/{}"}},
+		{"baremetal:volume:create", Operator, no, no, no, []string{"POST /v1/volume/connectors", "POST /v1/volume/targets"}},
+		{"baremetal:volume:update", Operator, no, no, no, []string{
+			"PATCH /v1/volume/connectors/{}", "PATCH /v1/volume/connectors", "PATCH /v1/volume/targets/{}", "PATCH /v1/volume/targets"}},
+		{"baremetal:volume:delete", Operator, no, no, no, []string{
+			"DELETE /v1/volume/connectors/{}", "DELETE /v1/volume/connectors", "DELETE /v1/volume/targets/{}", "DELETE /v1/volume/targets"}},
+
+		{"baremetal:chassis:get", Reader, no, no, no, []string{
+			"GET /v1/chassis", "GET /v1/chassis/detail", "GET /v1/chassis/{}", "GET /v1/chassis/{}/nodes", "GET /v1/chassis/{}/nodes/detail"}},
+		{"baremetal:chassis:create", Admin, no, no, no, []string{"POST /v1/chassis"}},
+		{"baremetal:chassis:update", Operator, no, no, no, []string{"PATCH /v1/chassis/{}", "PATCH /v1/chassis", "DELETE /v1/chassis"}},
+		{"baremetal:chassis:delete", Admin, no, no, no, []string{"DELETE /v1/chassis/{}"}},
+
+		{"baremetal:inspection_rule:get", Reader, no, no, no, []string{"GET /v1/inspection_rules", "GET /v1/inspection_rules/{}"}},
+		{"baremetal:inspection_rule:create", Admin, no, no, no, []string{"POST /v1/inspection_rules"}},
+		{"baremetal:inspection_rule:update", Admin, no, no, no, []string{"PATCH /v1/inspection_rules/{}", "PATCH /v1/inspection_rules"}},
+		{"baremetal:inspection_rule:delete", Admin, no, no, no, []string{"DELETE /v1/inspection_rules/{}", "DELETE /v1/inspection_rules"}},
 
 		{"baremetal:deploy_template:get", Reader, no, no, no, []string{"GET /v1/deploy_templates", "GET /v1/deploy_templates/{}"}},
 		{"baremetal:deploy_template:create", Admin, no, no, no, []string{"POST /v1/deploy_templates"}},
@@ -131,11 +175,25 @@ func otherPolicy() []Rule {
 
 		{"baremetal:driver:get", Reader, no, no, no, []string{"GET /v1/drivers", "GET /v1/drivers/{}"}},
 		{"baremetal:driver:get_properties", Reader, no, no, no, []string{"GET /v1/drivers/{}/properties"}},
+		{"baremetal:driver:vendor_passthru", Admin, no, no, no, vendorPassthru("/v1/drivers/{}/vendor_passthru")},
+		{"baremetal:shards:get", Reader, no, no, no, []string{"GET /v1/shards"}},
+		{"baremetal:events:post", Admin, no, no, no, []string{"POST /v1/events"}},
 		{"baremetal:conductor:get", Reader, no, no, no, []string{"GET /v1/conductors", "GET /v1/conductors/{}"}},
 
+		{"ferrite:openapi:get", Reader, no, no, Reader, []string{"GET /ferrite/v1/openapi.json"}},
 		{"ferrite:lease:get", Reader, no, no, no, []string{"GET /ferrite/v1/leases"}},
 		{"ferrite:lease:set", Operator, no, no, no, []string{"PUT /ferrite/v1/leases/{}", "DELETE /ferrite/v1/leases/{}"}},
 	}
+}
+
+// vendorPassthru is the routes of what only one vendor's hardware does: each of
+// its methods decides which HTTP methods call it.
+func vendorPassthru(path string) []string {
+	routes := []string{"GET " + path + "/methods"}
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		routes = append(routes, method+" "+path, method+" "+path+"/{}")
+	}
+	return routes
 }
 
 // Rules is the policy by what it is about.

@@ -27,7 +27,7 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		if err != nil {
 			return n, err
 		}
-		facts, err := e.facts(ctx, n)
+		facts, err := e.facts(ctx, n, finish)
 		if err != nil {
 			return n, err
 		}
@@ -134,15 +134,18 @@ func (e *Engine) taken(ctx context.Context, uuid string, macs []string) (map[str
 }
 
 // facts gathers what plan may know besides the node. Whatever changes later
-// raises the node's revision, so a commit on old facts is refused as stale.
-func (e *Engine) facts(ctx context.Context, n node.Node) (plan.Facts, error) {
+// raises the node's revision, so a commit on old facts is refused as stale. An
+// effect that is to be finished is owed still, or the commit is fenced off.
+func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (plan.Facts, error) {
 	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID})
 	if err != nil {
 		return plan.Facts{}, fmt.Errorf("ports of node %s: %w", n.UUID, err)
 	}
-	owed, err := e.Store.Owed(ctx, n.UUID)
-	if err != nil {
-		return plan.Facts{}, fmt.Errorf("effects of node %s: %w", n.UUID, err)
+	owed := finish
+	if owed == nil {
+		if owed, err = e.Store.Owed(ctx, n.UUID); err != nil {
+			return plan.Facts{}, fmt.Errorf("effects of node %s: %w", n.UUID, err)
+		}
 	}
 	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil}
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {

@@ -11,9 +11,7 @@ func (s *SQLite) Expired(ctx context.Context, now time.Time, limit int) ([]strin
 	if limit <= 0 {
 		return nil, nil
 	}
-	var uuids []string
-	err := s.read.NewRaw("SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= ? ORDER BY deadline, id LIMIT ?",
-		micros(now), limit).Scan(ctx, &uuids)
+	uuids, err := s.small.texts(ctx, "SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= ? ORDER BY deadline, id LIMIT ?", micros(now), limit)
 	if err != nil {
 		return nil, fmt.Errorf("list nodes past their deadline: %w", err)
 	}
@@ -23,7 +21,7 @@ func (s *SQLite) Expired(ctx context.Context, now time.Time, limit int) ([]strin
 // NextDeadline is the earliest deadline of all.
 func (s *SQLite) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 	var us *int64
-	if err := s.read.NewRaw("SELECT min(deadline) FROM nodes WHERE deadline > 0").Scan(ctx, &us); err != nil {
+	if err := s.small.row(ctx, []any{&us}, "SELECT min(deadline) FROM nodes WHERE deadline > 0"); err != nil {
 		return time.Time{}, false, fmt.Errorf("read the next deadline: %w", err)
 	}
 	at, ok := earliest(us)

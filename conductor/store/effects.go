@@ -69,7 +69,7 @@ func (r *effectRow) effect() node.Effect {
 // Owed returns the effect a node owes.
 func (s *SQLite) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) {
 	var r effectRow
-	err := s.point.effect.QueryRowContext(ctx, nodeUUID).Scan(r.places()...)
+	err := s.small.row(ctx, r.places(), "SELECT "+effectColumns+" FROM effects WHERE node = ?", nodeUUID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -142,7 +142,7 @@ func (s *SQLite) Takeover(ctx context.Context, owner string) (int, error) {
 // NextDue is the earliest RunAt of an effect nobody holds.
 func (s *SQLite) NextDue(ctx context.Context) (time.Time, bool, error) {
 	var us *int64
-	if err := s.read.NewRaw("SELECT min(run_at) FROM effects WHERE owner = ''").Scan(ctx, &us); err != nil {
+	if err := s.small.row(ctx, []any{&us}, "SELECT min(run_at) FROM effects WHERE owner = ''"); err != nil {
 		return time.Time{}, false, fmt.Errorf("read when the next effect is due: %w", err)
 	}
 	at, ok := earliest(us)

@@ -45,18 +45,19 @@ func text(path string) string { return "coalesce(doc ->> '$." + path + "', '')" 
 func flag(path string) string { return "coalesce(doc ->> '$." + path + "', -1)" }
 
 // equals are the filters that compare a column with a text that is not empty.
+// Where the index has no empty ones, the query must say that it wants none.
 var equals = []struct {
 	column string
 	value  func(q *node.Query) string
 }{
 	{"driver", func(q *node.Query) string { return q.Driver }},
 	{"resource_class", func(q *node.Query) string { return q.ResourceClass }},
-	{"instance_uuid", func(q *node.Query) string { return q.InstanceUUID }},
-	{"owner", func(q *node.Query) string { return q.Owner }},
-	{"lessee", func(q *node.Query) string { return q.Lessee }},
-	{"fault", func(q *node.Query) string { return q.Fault }},
-	{"parent_node", func(q *node.Query) string { return q.ParentNode }},
-	{"chassis_uuid", func(q *node.Query) string { return q.ChassisUUID }},
+	{"instance_uuid <> '' AND instance_uuid", func(q *node.Query) string { return q.InstanceUUID }},
+	{"owner <> '' AND owner", func(q *node.Query) string { return q.Owner }},
+	{"lessee <> '' AND lessee", func(q *node.Query) string { return q.Lessee }},
+	{"fault <> '' AND fault", func(q *node.Query) string { return q.Fault }},
+	{"parent_node <> '' AND parent_node", func(q *node.Query) string { return q.ParentNode }},
+	{"chassis_uuid <> '' AND chassis_uuid", func(q *node.Query) string { return q.ChassisUUID }},
 }
 
 // flags are the filters that compare a yes or no.
@@ -71,7 +72,7 @@ var flags = []struct {
 }
 
 func (s *SQLite) selectNodes(ctx context.Context, q node.Query) (*bun.SelectQuery, error) {
-	sel := filter(s.read.NewSelect().Table("nodes").Column("doc"), &q)
+	sel := filter(s.read.NewSelect().Table("nodes").ColumnExpr(nodeRowColumns), &q)
 	by, ok := sortColumns[q.SortKey]
 	if !ok {
 		return nil, node.Refuse(node.Invalid, "The sort_key value %q is an invalid field for sorting", q.SortKey)
@@ -114,8 +115,10 @@ func filter(sel *bun.SelectQuery, q *node.Query) *bun.SelectQuery {
 	if q.ProvisionState != nil {
 		sel.Where("provision_state = ?", string(*q.ProvisionState))
 	}
-	if q.ConductorGroup != nil {
-		sel.Where("conductor_group = ?", *q.ConductorGroup)
+	if g := q.ConductorGroup; g != nil && *g != "" {
+		sel.Where("conductor_group <> '' AND conductor_group = ?", *g)
+	} else if g != nil {
+		sel.Where("conductor_group = ''")
 	}
 	if len(q.UUIDs) > 0 {
 		sel.Where("uuid IN ?", bun.Tuple(q.UUIDs))

@@ -6,65 +6,80 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // nodeColumns are the parts of a node that queries filter, sort or wait by. The
-// document beside them is the whole of it.
+// document beside them is the whole of it. The seldom ones change when an operator
+// changes them.
 var nodeColumns = []struct {
-	name  string
-	value func(n *node.Node) any
+	name   string
+	seldom bool
+	value  func(n *node.Node) any
 }{
-	{"name", func(n *node.Node) any { return n.Name }},
-	{"driver", func(n *node.Node) any { return n.Driver }},
-	{"provision_state", func(n *node.Node) any { return string(n.ProvisionState) }},
-	{"target_provision_state", func(n *node.Node) any { return string(n.TargetProvisionState) }},
-	{"power_state", func(n *node.Node) any { return string(n.PowerState) }},
-	{"target_power_state", func(n *node.Node) any { return string(n.TargetPowerState) }},
-	{"resource_class", func(n *node.Node) any { return n.ResourceClass }},
-	{"conductor_group", func(n *node.Node) any { return n.ConductorGroup }},
-	{"instance_uuid", func(n *node.Node) any { return n.InstanceUUID }},
-	{"chassis_uuid", func(n *node.Node) any { return n.ChassisUUID }},
-	{"owner", func(n *node.Node) any { return n.Owner }},
-	{"lessee", func(n *node.Node) any { return n.Lessee }},
-	{"fault", func(n *node.Node) any { return n.Fault }},
-	{"shard", func(n *node.Node) any { return n.Shard }},
-	{"parent_node", func(n *node.Node) any { return n.ParentNode }},
-	{"description_lower", func(n *node.Node) any { return strings.ToLower(n.Description) }},
-	{"maintenance", func(n *node.Node) any { return n.Maintenance }},
-	{"retired", func(n *node.Node) any { return n.Retired }},
-	{"protected", func(n *node.Node) any { return n.Protected }},
-	{"created_at", func(n *node.Node) any { return micros(n.CreatedAt) }},
-	{"updated_at", func(n *node.Node) any { return microsOf(n.UpdatedAt) }},
-	{"provision_updated_at", func(n *node.Node) any { return microsOf(n.ProvisionUpdatedAt) }},
-	{"inspection_started_at", func(n *node.Node) any { return microsOf(n.InspectionStartedAt) }},
-	{"inspection_finished_at", func(n *node.Node) any { return microsOf(n.InspectionFinishedAt) }},
-	{"deadline", func(n *node.Node) any { return micros(n.Deadline) }},
+	{"name", true, func(n *node.Node) any { return n.Name }},
+	{"driver", true, func(n *node.Node) any { return n.Driver }},
+	{"provision_state", false, func(n *node.Node) any { return string(n.ProvisionState) }},
+	{"target_provision_state", false, func(n *node.Node) any { return string(n.TargetProvisionState) }},
+	{"power_state", false, func(n *node.Node) any { return string(n.PowerState) }},
+	{"target_power_state", false, func(n *node.Node) any { return string(n.TargetPowerState) }},
+	{"resource_class", true, func(n *node.Node) any { return n.ResourceClass }},
+	{"conductor_group", true, func(n *node.Node) any { return n.ConductorGroup }},
+	{"instance_uuid", true, func(n *node.Node) any { return n.InstanceUUID }},
+	{"chassis_uuid", true, func(n *node.Node) any { return n.ChassisUUID }},
+	{"owner", true, func(n *node.Node) any { return n.Owner }},
+	{"lessee", true, func(n *node.Node) any { return n.Lessee }},
+	{"fault", true, func(n *node.Node) any { return n.Fault }},
+	{"shard", true, func(n *node.Node) any { return n.Shard }},
+	{"parent_node", true, func(n *node.Node) any { return n.ParentNode }},
+	{"description_lower", true, func(n *node.Node) any { return strings.ToLower(n.Description) }},
+	{"maintenance", true, func(n *node.Node) any { return n.Maintenance }},
+	{"retired", true, func(n *node.Node) any { return n.Retired }},
+	{"protected", true, func(n *node.Node) any { return n.Protected }},
+	{"created_at", true, func(n *node.Node) any { return micros(n.CreatedAt) }},
+	{"updated_at", false, func(n *node.Node) any { return microsOf(n.UpdatedAt) }},
+	{"provision_updated_at", false, func(n *node.Node) any { return microsOf(n.ProvisionUpdatedAt) }},
+	{"inspection_started_at", false, func(n *node.Node) any { return microsOf(n.InspectionStartedAt) }},
+	{"inspection_finished_at", false, func(n *node.Node) any { return microsOf(n.InspectionFinishedAt) }},
+	{"deadline", false, func(n *node.Node) any { return micros(n.Deadline) }},
 }
 
-var insertNode, updateNode = nodeStatements()
+// The statements that write a node. Saves are many, and SQLite touches every index
+// on a column that a statement names: saveOften leaves the seldom columns and
+// their indexes alone, and finds no row when one of them has changed.
+var insertNode, saveOften, saveWhole = nodeStatements()
 
-func nodeStatements() (insert, update string) {
-	names := make([]string, len(nodeColumns))
+func nodeStatements() (insert, often, whole string) {
+	var names, changing, seldom []string
 	for i, c := range nodeColumns {
-		names[i] = c.name
+		names = append(names, c.name)
+		if is := fmt.Sprintf("?%d", i+1); c.seldom {
+			seldom = append(seldom, c.name+" = "+is)
+		} else {
+			changing = append(changing, c.name+" = "+is)
+		}
 	}
-	insert = "INSERT INTO nodes (" + strings.Join(names, ", ") + ", doc, revision, uuid) VALUES (?" +
-		strings.Repeat(", ?", len(names)+2) + ")"
-	update = "UPDATE nodes SET " + strings.Join(names, " = ?, ") +
-		" = ?, doc = ?, revision = ? WHERE uuid = ? AND revision = ?"
-	return insert, update
+	k := len(names)
+	last := fmt.Sprintf("doc = ?%d, revision = ?%d", k+1, k+2)
+	which := fmt.Sprintf(" WHERE uuid = ?%d AND revision = ?%d - 1", k+3, k+2)
+	insert = "INSERT INTO nodes (" + strings.Join(names, ", ") + ", doc, revision, uuid) VALUES (?" + strings.Repeat(", ?", k+2) + ")"
+	often = "UPDATE nodes SET " + strings.Join(append(changing, last), ", ") + which + " AND " + strings.Join(seldom, " AND ")
+	whole = "UPDATE nodes SET " + strings.Join(append(append(seldom, changing...), last), ", ") + which
+	return insert, often, whole
 }
 
-// nodeArgs are the arguments insertNode takes, and updateNode but for its last.
-func nodeArgs(n *node.Node) ([]any, error) {
+// nodeArgs are the arguments of those statements. It notes that the node is about
+// to be written.
+func (t *tx) nodeArgs(n *node.Node) ([]any, error) {
 	doc, err := json.Marshal(n)
 	if err != nil {
 		return nil, fmt.Errorf("encode node %s: %w", n.UUID, err)
 	}
-	args := make([]any, 0, len(nodeColumns)+4)
+	t.nodes = append(t.nodes, written{uuid: n.UUID, doc: string(doc), revision: n.Revision})
+	args := make([]any, 0, len(nodeColumns)+3)
 	for _, c := range nodeColumns {
 		args = append(args, c.value(n))
 	}
@@ -72,7 +87,7 @@ func nodeArgs(n *node.Node) ([]any, error) {
 }
 
 func (t *tx) insertNode(n *node.Node) error {
-	args, err := nodeArgs(n)
+	args, err := t.nodeArgs(n)
 	if err != nil {
 		return err
 	}
@@ -82,13 +97,15 @@ func (t *tx) insertNode(n *node.Node) error {
 
 // saveNode stores n, whose revision is the new one, over the one before it.
 func (t *tx) saveNode(n *node.Node) error {
-	args, err := nodeArgs(n)
+	args, err := t.nodeArgs(n)
 	if err != nil {
 		return err
 	}
-	touched, err := t.exec(updateNode, append(args, n.Revision-1)...)
-	if err != nil || touched == 1 {
-		return nodeTaken(n, err)
+	for _, text := range []string{saveOften, saveWhole} {
+		touched, err := t.exec(text, args...)
+		if err != nil || touched == 1 {
+			return nodeTaken(n, err)
+		}
 	}
 	found, err := t.exists("SELECT 1 FROM nodes WHERE uuid = ?", n.UUID)
 	switch {
@@ -103,6 +120,7 @@ func (t *tx) saveNode(n *node.Node) error {
 // deleteNode takes ports, effects, history and inspection along (the schema
 // cascades).
 func (t *tx) deleteNode(uuid string) error {
+	t.nodes = append(t.nodes, written{uuid: uuid})
 	touched, err := t.exec("DELETE FROM nodes WHERE uuid = ?", uuid)
 	if err == nil && touched == 0 {
 		return noNode(uuid)
@@ -132,26 +150,74 @@ func noNode(ref string) error {
 
 // Node finds a node by UUID or name.
 func (s *SQLite) Node(ctx context.Context, ref string) (node.Node, error) {
-	var doc string
-	err := s.point.node.QueryRowContext(ctx, ref).Scan(&doc)
-	if errors.Is(err, sql.ErrNoRows) {
-		return node.Node{}, noNode(ref)
+	found, known := s.cache.current(ref)
+	if !known {
+		var err error
+		found, err = s.readNode(ctx, ref)
+		s.cache.leave(ref, found)
+		if err != nil {
+			return node.Node{}, err
+		}
 	}
+	found, err := s.cache.decode(ref, found)
 	if err != nil {
-		return node.Node{}, fmt.Errorf("read node %s: %w", ref, err)
+		return node.Node{}, err
 	}
-	return decode[node.Node](doc)
+	return found.node.Clone(), nil
 }
 
-// Nodes lists nodes.
+func (s *SQLite) readNode(ctx context.Context, ref string) (*cached, error) {
+	var r nodeRow
+	err := s.small.row(ctx, r.places(), "SELECT "+nodeRowColumns+" FROM nodes WHERE uuid = ?", ref)
+	if errors.Is(err, sql.ErrNoRows) && ref != "" {
+		err = s.small.row(ctx, r.places(), "SELECT "+nodeRowColumns+" FROM nodes WHERE name = ? AND name <> ''", ref)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, noNode(ref)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read node %s: %w", ref, err)
+	}
+	return s.cache.decoded(&r)
+}
+
+// Nodes lists nodes. They share what is in them with the cache.
 func (s *SQLite) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
+	rows, err := s.nodeRows(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	nodes := slices.Grow([]node.Node(nil), len(rows)) // nil for none
+	for i := range rows {
+		found, err := s.cache.decoded(&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, *found.node)
+	}
+	return nodes, nil
+}
+
+// nodeRows reads all rows before any is decoded: there are but a few readers.
+func (s *SQLite) nodeRows(ctx context.Context, q node.Query) (found []nodeRow, err error) {
 	sel, err := s.selectNodes(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	var docs []string
-	if err := sel.Scan(ctx, &docs); err != nil {
+	rows, err := sel.Rows(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
-	return decodeAll[node.Node](docs)
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r nodeRow
+		if err := rows.Scan(r.places()...); err != nil {
+			return nil, fmt.Errorf("list nodes: %w", err)
+		}
+		found = append(found, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	return found, nil
 }

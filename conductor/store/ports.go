@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/uptrace/bun"
-
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -62,7 +60,7 @@ func noPort(uuid string) error {
 // Port finds a port by UUID or name.
 func (s *SQLite) Port(ctx context.Context, ref string) (node.Port, error) {
 	var doc string
-	err := s.point.port.QueryRowContext(ctx, ref).Scan(&doc)
+	err := s.small.row(ctx, []any{&doc}, "SELECT doc FROM ports WHERE uuid = ?1 OR name = ?1 ORDER BY uuid = ?1 DESC LIMIT 1", ref)
 	if errors.Is(err, sql.ErrNoRows) {
 		return node.Port{}, noPort(ref)
 	}
@@ -74,40 +72,52 @@ func (s *SQLite) Port(ctx context.Context, ref string) (node.Port, error) {
 
 // Ports lists ports in the order of creation.
 func (s *SQLite) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
-	sel := s.read.NewSelect().Table("ports").Column("doc").OrderExpr("id")
-	for _, f := range [][2]string{{"node_uuid", q.NodeUUID}, {"address", q.Address}, {"portgroup_uuid", q.PortgroupUUID}} {
+	text, args := "SELECT doc FROM ports WHERE true", []any{}
+	where := func(condition string, arg any) { text, args = text+" AND "+condition, append(args, arg) }
+	for _, f := range [][2]string{
+		{"node_uuid = ?", q.NodeUUID}, {"address = ?", q.Address}, {"portgroup_uuid = ?", q.PortgroupUUID},
+		{"instr(description_lower, ?) > 0", strings.ToLower(q.Contains)},
+	} {
 		if f[1] != "" {
-			sel.Where("? = ?", bun.Ident(f[0]), f[1])
+			where(f[0], f[1])
 		}
 	}
-	if len(q.Shards) > 0 {
-		sel.Where("node_uuid IN (SELECT uuid FROM nodes WHERE shard IN ?)", bun.Tuple(q.Shards))
-	}
-	if len(q.ConductorGroups) > 0 {
-		sel.Where("node_uuid IN (SELECT uuid FROM nodes WHERE conductor_group IN ?)", bun.Tuple(q.ConductorGroups))
-	}
-	if q.Contains != "" {
-		sel.Where("instr(description_lower, ?) > 0", strings.ToLower(q.Contains))
-	}
 	if q.Project != "" {
-		sel.Where("node_uuid IN (SELECT uuid FROM nodes WHERE owner = ?0 OR lessee = ?0)", q.Project)
+		where("node_uuid IN (SELECT uuid FROM nodes WHERE ? IN (owner, lessee))", q.Project)
+	}
+	for _, f := range []struct {
+		column string
+		among  []string
+	}{{"shard", q.Shards}, {"conductor_group", q.ConductorGroups}} {
+		if len(f.among) > 0 { // as JSON, so that the text is the same however many there are
+			list, err := json.Marshal(f.among)
+			if err != nil {
+				return nil, fmt.Errorf("list ports: %w", err)
+			}
+			where("node_uuid IN (SELECT uuid FROM nodes WHERE "+f.column+" IN (SELECT value FROM json_each(?)))", string(list))
+		}
 	}
 	if q.Marker != "" {
-		found, err := s.read.NewSelect().Table("ports").Where("uuid = ?", q.Marker).Exists(ctx)
+		known, err := s.small.texts(ctx, "SELECT uuid FROM ports WHERE uuid = ?", q.Marker)
 		if err != nil {
 			return nil, fmt.Errorf("read port %s: %w", q.Marker, err)
 		}
-		if !found {
+		if len(known) == 0 {
 			return nil, noPort(q.Marker)
 		}
-		sel.Where("id > (SELECT id FROM ports WHERE uuid = ?)", q.Marker)
+		where("id > (SELECT id FROM ports WHERE uuid = ?)", q.Marker)
 	}
-	if q.Limit > 0 {
-		sel.Limit(int64(q.Limit))
-	}
-	var docs []string
-	if err := sel.Scan(ctx, &docs); err != nil {
+	docs, err := s.small.texts(ctx, text+" ORDER BY id LIMIT ?", append(args, limit(q.Limit))...)
+	if err != nil {
 		return nil, fmt.Errorf("list ports: %w", err)
 	}
 	return decodeAll[node.Port](docs)
+}
+
+// limit is a limit as SQLite takes it: -1 for none.
+func limit(n int) int {
+	if n <= 0 {
+		return -1
+	}
+	return n
 }

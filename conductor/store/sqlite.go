@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -24,6 +25,9 @@ type Options struct {
 	// NoSync leaves flushing to the operating system: a loss of power can then
 	// undo the newest writes. For tests.
 	NoSync bool
+	// CacheBytes bounds the documents whose nodes are kept decoded, 6 MiB when 0:
+	// some thousands of nodes. Decoded they take about four times that.
+	CacheBytes int
 }
 
 // SQLite is a Store in one file (and its -wal and -shm companions).
@@ -32,7 +36,8 @@ type SQLite struct {
 	write *sql.DB // one connection, held by w
 	w     *writer
 	read  *bun.DB
-	point points
+	small statements
+	cache *nodeCache
 }
 
 // Open opens or creates the database at path, mode 0600 because it holds
@@ -57,12 +62,12 @@ func open(ctx context.Context, path string, o Options) (*SQLite, error) {
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	s := &SQLite{path: path, write: write}
+	s := &SQLite{path: path, write: write, cache: newNodeCache(cmp.Or(o.CacheBytes, 6<<20))}
 	if err := s.openReaders(ctx, o); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	if s.w, err = newWriter(ctx, write); err != nil {
-		return nil, errors.Join(err, s.point.close(), s.read.Close(), write.Close())
+	if s.w, err = newWriter(ctx, write, s.cache); err != nil {
+		return nil, errors.Join(err, s.small.close(), s.read.Close(), write.Close())
 	}
 	return s, nil
 }
@@ -82,9 +87,7 @@ func (s *SQLite) openReaders(ctx context.Context, o Options) error {
 	}
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	if err := s.point.prepare(ctx, db); err != nil {
-		return errors.Join(err, db.Close())
-	}
+	s.small = statements{db: db, prepared: map[string]*sql.Stmt{}}
 	s.read = bun.NewDB(db, sqlitedialect.New())
 	return nil
 }
@@ -123,7 +126,7 @@ func private(path string) error {
 // Close waits for the writes under way and closes the file. Writes after it
 // answer an error.
 func (s *SQLite) Close() error {
-	err := errors.Join(s.point.close(), s.read.Close(), s.w.close(), s.write.Close())
+	err := errors.Join(s.small.close(), s.read.Close(), s.w.close(), s.write.Close())
 	if err != nil {
 		return fmt.Errorf("close database %s: %w", s.path, err)
 	}

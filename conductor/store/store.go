@@ -33,7 +33,8 @@ type Store interface {
 	// Node finds a node by UUID or name.
 	Node(ctx context.Context, ref string) (node.Node, error)
 	// Nodes lists nodes. Children are left out unless the query names their
-	// parent or themselves, or asks for children.
+	// parent or themselves, or asks for children. What is in them (maps, the
+	// run) may be shared with other readers: who changes one works on a Clone.
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 	// Shards counts nodes, children too, by shard; those in none come first.
 	Shards(ctx context.Context) ([]node.Shard, error)

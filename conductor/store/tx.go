@@ -13,6 +13,7 @@ import (
 type tx struct {
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
+	nodes    []written // since the transaction began
 }
 
 // The statements run without a context on purpose: one caller's deadline must
@@ -72,6 +73,7 @@ func (t *tx) exists(text string, args ...any) (bool, error) {
 // savepoint runs one job inside the transaction and undoes it alone when it
 // fails. It returns an error only when the whole transaction is beyond use.
 func (t *tx) savepoint(j *job) error {
+	before := len(t.nodes)
 	if _, err := t.exec("SAVEPOINT job"); err != nil {
 		return err
 	}
@@ -85,6 +87,7 @@ func (t *tx) savepoint(j *job) error {
 	if _, err := t.exec("ROLLBACK TO job"); err != nil {
 		return err
 	}
+	t.nodes = t.nodes[:before]
 	_, err := t.exec("RELEASE job")
 	return err
 }

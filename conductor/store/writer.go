@@ -28,22 +28,23 @@ type job struct {
 // busy with the last transaction share the next one, so that a hundred workers
 // pay for one flush and not for a hundred.
 type writer struct {
-	jobs chan *job
-	tx   *tx
-	stop chan struct{} // closed by close
-	quit sync.Once
-	over chan struct{} // closed when loop has ended
-	err  error         // what closing the connection answered
+	jobs  chan *job
+	tx    *tx
+	cache *nodeCache
+	stop  chan struct{} // closed by close
+	quit  sync.Once
+	over  chan struct{} // closed when loop has ended
+	err   error         // what closing the connection answered
 }
 
-func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, cache *nodeCache) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := &writer{
 		jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{}),
-		tx: &tx{conn: conn, prepared: map[string]*sql.Stmt{}},
+		tx: &tx{conn: conn, prepared: map[string]*sql.Stmt{}}, cache: cache,
 	}
 	go w.loop()
 	return w, nil
@@ -120,6 +121,7 @@ func (w *writer) batch(jobs []*job) {
 // transact leaves each job's own error in it, and returns what befell the
 // transaction: then none of the jobs has happened.
 func (w *writer) transact(jobs []*job) error {
+	w.tx.nodes = w.tx.nodes[:0]
 	if _, err := w.tx.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", full(err))
 	}
@@ -131,7 +133,10 @@ func (w *writer) transact(jobs []*job) error {
 			return w.tx.rollback(err)
 		}
 	}
-	if _, err := w.tx.exec("COMMIT"); err != nil {
+	written := w.cache.writing(w.tx.nodes) // readers may see it before COMMIT returns
+	_, err := w.tx.exec("COMMIT")
+	written(err == nil)
+	if err != nil {
 		return w.tx.rollback(fmt.Errorf("commit: %w", err))
 	}
 	return nil

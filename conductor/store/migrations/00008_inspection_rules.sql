@@ -6,5 +6,3 @@ CREATE TABLE inspection_rules (
     revision INTEGER NOT NULL,
     doc      TEXT    NOT NULL
 );
-
-CREATE INDEX nodes_shard ON nodes (shard);

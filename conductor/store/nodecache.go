@@ -1,0 +1,200 @@
+package store
+
+import (
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// version names one state of one node for ever: an id is never used twice, and
+// the revision grows with every save.
+type version struct{ id, revision int64 }
+
+// nodeRow is what nodeRowColumns select.
+type nodeRow struct {
+	version
+	uuid, doc string
+}
+
+const nodeRowColumns = "id, revision, uuid, doc"
+
+func (r *nodeRow) places() []any { return []any{&r.id, &r.revision, &r.uuid, &r.doc} }
+
+// cached is a node as it was decoded, which was three quarters of the cost of a
+// list when it was measured; or what was written, which the first reader decodes:
+// never what a caller gave, who may have put anything into its maps.
+type cached struct {
+	version
+	node    *node.Node // shared by all readers; nil before the first
+	doc     string     // until then
+	size    int        // of the document
+	current bool       // no later version is on the disk, nor on its way there
+}
+
+// nodeCache keeps decoded nodes in two generations, as the API keeps rendered
+// ones. What it has of a version is never wrong. That a version is the current
+// one it knows because all writes of the file go through the writer beside it,
+// which enters every node it is about to write, and leaves when that is over.
+type nodeCache struct {
+	mu         sync.Mutex
+	limit      int // bytes of a generation
+	size       int
+	young, old map[string]*cached
+	visits     map[string]*visit
+}
+
+// visit is what goes on with one node: reads of its row, or a write. Those that
+// overlap share one.
+type visit struct {
+	guests  int
+	written bool // whatever these reads find may be overtaken already
+}
+
+func newNodeCache(bytes int) *nodeCache {
+	return &nodeCache{limit: bytes / 2, young: map[string]*cached{}, visits: map[string]*visit{}}
+}
+
+// current returns what is known of a UUID, and otherwise enters it: the caller
+// reads it from the disk, and then leaves.
+func (c *nodeCache) current(uuid string) (e *cached, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.find(uuid); e != nil && e.current {
+		return e, true
+	}
+	c.enter(uuid)
+	return nil, false
+}
+
+// leave ends a read that current began. found is what it found: nil for nothing,
+// or the node of a name, which nobody has entered.
+func (c *nodeCache) leave(ref string, found *cached) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if overtaken := c.exit(ref); found != nil && found.node.UUID == ref && !overtaken {
+		found.current = true
+		c.add(ref, found)
+	}
+}
+
+// written is a node that a transaction has written; without a document when it
+// has deleted it.
+type written struct {
+	uuid, doc string
+	revision  int64
+}
+
+// writing enters nodes that are about to be written, and forgets them; the
+// function it returns leaves, once the write has come to its end: done when it
+// is on the disk.
+func (c *nodeCache) writing(nodes []written) (end func(done bool)) {
+	ids := make([]int64, len(nodes))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, w := range nodes {
+		c.enter(w.uuid).written = true
+		if e := c.find(w.uuid); e != nil {
+			ids[i] = e.id
+			c.drop(w.uuid)
+		}
+	}
+	return func(done bool) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for i, w := range nodes {
+			c.exit(w.uuid)
+			c.drop(w.uuid) // of one written twice, or listed meanwhile
+			if done && ids[i] != 0 && w.doc != "" {
+				c.add(w.uuid, &cached{version: version{ids[i], w.revision}, doc: w.doc, size: len(w.doc), current: true})
+			}
+		}
+	}
+}
+
+// decoded returns the node of a row, from the cache when this version of it was
+// decoded before. What has to be decoded is kept; whether it is current, nobody
+// knows.
+func (c *nodeCache) decoded(r *nodeRow) (*cached, error) {
+	c.mu.Lock()
+	e := c.find(r.uuid)
+	c.mu.Unlock()
+	if e == nil || e.version != r.version {
+		e = &cached{version: r.version, doc: r.doc, size: len(r.doc)}
+	}
+	return c.decode(r.uuid, e)
+}
+
+// decode returns e with its node, and keeps that in its place.
+func (c *nodeCache) decode(uuid string, e *cached) (*cached, error) {
+	if e.node != nil {
+		return e, nil
+	}
+	n, err := decode[node.Node](e.doc)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.find(uuid)
+	e = &cached{version: e.version, node: &n, size: e.size, current: known == e && e.current}
+	if known == nil || !known.current || e.current {
+		c.add(uuid, e)
+	}
+	return e, nil
+}
+
+// The rest is called with mu held.
+
+func (c *nodeCache) enter(uuid string) *visit {
+	v := c.visits[uuid]
+	if v == nil {
+		v = &visit{}
+		c.visits[uuid] = v
+	}
+	v.guests++
+	return v
+}
+
+func (c *nodeCache) exit(uuid string) (overtaken bool) {
+	v := c.visits[uuid]
+	if v.guests--; v.guests == 0 {
+		delete(c.visits, uuid)
+	}
+	return v.written
+}
+
+func (c *nodeCache) find(uuid string) *cached {
+	if e := c.young[uuid]; e != nil {
+		return e
+	}
+	e := c.old[uuid]
+	if e != nil {
+		c.add(uuid, e)
+	}
+	return e
+}
+
+func (c *nodeCache) drop(uuid string) {
+	if e := c.young[uuid]; e != nil {
+		c.size -= e.cost()
+		delete(c.young, uuid)
+	}
+	delete(c.old, uuid)
+}
+
+// add makes a generation of the young when they are too many; what the old one
+// held unused is gone.
+func (c *nodeCache) add(uuid string, e *cached) {
+	c.drop(uuid)
+	if e.cost() > c.limit {
+		return // it would have to go at once
+	}
+	if c.size+e.cost() > c.limit {
+		c.old, c.young, c.size = c.young, map[string]*cached{}, 0
+	}
+	c.young[uuid] = e
+	c.size += e.cost()
+}
+
+// cost counts the maps and pointers of a node beside its texts.
+func (e *cached) cost() int { return e.size + 512 }
