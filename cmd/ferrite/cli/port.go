@@ -33,11 +33,15 @@ func portCreate(s *session) *cobra.Command {
 			if physical != "" {
 				body["physical_network"] = physical
 			}
-			for field, given := range map[string][]string{"local_link_connection": link, "extra": extra} {
-				if len(given) == 0 {
+			for _, f := range []struct {
+				flag  string
+				given []string
+				read  func(string) any
+			}{{"local-link-connection", link, mostlyText}, {"extra", extra, jsonOrText}} {
+				if len(f.given) == 0 {
 					continue
 				}
-				if body[field], err = pairs(field, given, jsonOrText); err != nil {
+				if body[fieldOf(f.flag)], err = pairs(f.flag, f.given, f.read); err != nil {
 					return err
 				}
 			}

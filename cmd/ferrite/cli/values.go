@@ -32,8 +32,8 @@ func jsonOrText(value string) any {
 	return value
 }
 
-// mostlyText is for driver_info, where a password of digits must stay text:
-// only true, false, objects and lists are JSON.
+// mostlyText is for driver_info, where a password of digits must stay text, and
+// for the names of a switch's ports: only true, false, objects and lists are JSON.
 func mostlyText(value string) any {
 	switch v := jsonOrText(value).(type) {
 	case bool, map[string]any, []any:
