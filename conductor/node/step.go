@@ -58,4 +58,5 @@ type StepReport struct {
 	Task   string        `json:"task,omitempty"`   // the driver's own memory of what is under way
 	After  time.Duration `json:"after,omitempty"`  // ask again no sooner than this
 	Note   string        `json:"note,omitempty"`   // what it waits for, for people
+	Told   *Told         `json:"told,omitempty"`   // what the BMC told once the step was done, where it may have changed
 }

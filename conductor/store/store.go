@@ -1,5 +1,5 @@
 // Package store keeps nodes and what belongs to them: ports, effects, history,
-// inspection results and DHCP leases; and the catalogs of deploy templates and
+// inspection results, what their BMCs told, and DHCP leases; and the catalogs of deploy templates and
 // runbooks. This package is the SQLite one; mem, broken and storetest beside it
 // are the same thing in memory, one that fails on command, and the suite all of
 // them pass.
@@ -25,7 +25,7 @@ import (
 type Store interface {
 	// Commit writes a change and returns the node as saved, with its new
 	// revision; the zero Node when the change saves none. Parts are applied in
-	// the order Finish, Insert/Save/Delete, DropPorts, PutPorts, Inspected,
+	// the order Finish, Insert/Save/Delete, DropPorts, PutPorts, Inspected, Told,
 	// Effects, History. ID, Owner, Attempt and LeaseUntil of new effects are the
 	// store's and are ignored; Finish needs only ID, Owner and Attempt.
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
@@ -64,6 +64,9 @@ type Store interface {
 
 	// Inspected returns what the last inspection of a node found.
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
+	// Told returns what the BMC of a node has told, nothing where it was never
+	// asked.
+	Told(ctx context.Context, nodeUUID string) (node.Told, error)
 	// History returns the newest HistoryKept entries of a node, oldest first.
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 
