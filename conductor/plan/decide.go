@@ -30,7 +30,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	if !d.dirty {
 		return nil, nil
 	}
-	return &node.Change{Save: &d.n, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected}, nil
+	return &node.Change{Save: &d.n, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected, Told: d.told}, nil
 }
 
 // decision is the scratch pad of one Decide.
@@ -46,6 +46,7 @@ type decision struct {
 	moves     []node.Transition
 	ports     []node.Port
 	inspected *node.Inspected
+	told      *node.Told
 }
 
 func (d *decision) handle(e Event) error {
@@ -54,6 +55,8 @@ func (d *decision) handle(e Event) error {
 		return d.request(e)
 	case PowerRequest:
 		return d.requestPower(e)
+	case MediaRequest:
+		return d.requestMedia(e)
 	case Outcome:
 		d.outcome(e)
 	case AgentCalled:
@@ -114,10 +117,15 @@ func (d *decision) owe(name string, args any) {
 
 // note adds a line to the node's history.
 func (d *decision) note(severity, text string) {
-	d.history = append(d.history, node.HistoryEntry{
+	e := node.HistoryEntry{
 		NodeUUID: d.n.UUID, CreatedAt: d.now, Severity: severity, EventType: d.activityName(), Event: text,
 		State: d.n.ProvisionState, Target: d.n.TargetProvisionState, Conductor: d.f.Settings.Host,
-	})
+	}
+	if since := d.n.ProvisionUpdatedAt; since != nil {
+		lasted := int64(max(d.now.Sub(*since), 0) / time.Second)
+		e.Duration = &lasted
+	}
+	d.history = append(d.history, e)
 	d.dirty = true
 }
 

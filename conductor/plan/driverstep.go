@@ -32,6 +32,9 @@ func driverAnswered(d *decision, result json.RawMessage) error {
 	r := d.n.Run
 	switch {
 	case report.Done:
+		if report.Told != nil {
+			d.learnTold(*report.Told)
+		}
 		d.stepDone()
 	case report.Reboot:
 		if r.Rebooted++; r.Rebooted > maxReboots {

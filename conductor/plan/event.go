@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Event is something that happened to a node. There are nine kinds; PowerRead
-// is in powersync.go, ChildStep in child.go.
+// Event is something that happened to a node. There are ten kinds; PowerRead
+// is in powersync.go, ChildStep in child.go, MediaRequest in media.go.
 type Event interface{ event() }
 
 // Request is an operator's verb with its arguments.
@@ -71,6 +71,8 @@ type Facts struct {
 	Templates []node.DeployTemplate // those that the instance's traits name
 	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
 	Leased    []string              // the addresses our DHCP gave to the node's ports; asked for when NeedsLeases says so
+	Tells     bool                  // the BMC driver can tell of BIOS settings and firmware
+	Told      node.Told             // what it has told before; asked for when NeedsTold says so
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	BootStage string    // the last boot stage seen, for people; "" when none

@@ -83,7 +83,7 @@ func start(interfaces map[string]string, state node.State) world {
 }
 
 func (w world) facts() Facts {
-	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, Offers: []node.StepOffer{
+	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, Tells: w.n.Interfaces["bios"] == "redfish", Offers: []node.StepOffer{
 		{Interface: "bios", Step: "apply", Priority: map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}, NeedsNoRamdisk: true},
 	}}
 	if w.seen {
@@ -198,7 +198,7 @@ func (x *explorer) check(w world) {
 		if r != nil || !n.Deadline.IsZero() {
 			x.complain(w, "rests, with a run or a deadline")
 		}
-		if n.ProvisionState.Class() == node.Stable && w.owed != nil && w.owed.Name != powerEffect && r == nil && w.owed.Name != driverEffect {
+		if n.ProvisionState.Class() == node.Stable && w.owed != nil && errands[w.owed.Name] == nil && r == nil && w.owed.Name != driverEffect {
 			x.complain(w, "rests, and an effect is in flight")
 		}
 		if n.ProvisionState.Class() == node.Failed && n.LastError == "" && !fresh && w.owed == nil {

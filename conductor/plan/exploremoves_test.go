@@ -48,6 +48,7 @@ var special = map[string][]outcome{
 	"agent.install_bootloader": {{"ok", `{"id":"2","command_status":"SUCCEEDED"}`, ""}, {"running", `{"id":"2","command_status":"RUNNING"}`, ""}},
 	"agent.sync":               {{"ok", `{"id":"3","command_status":"SUCCEEDED"}`, ""}},
 	"agent.finalize_rescue":    {{"ok", `{"id":"4","command_status":"SUCCEEDED"}`, ""}},
+	hardwareEffect:             {{"told", `{"BIOS":[{"name":"A"}],"Firmware":null}`, ""}},
 	driverEffect: {
 		{"done", `{"done":true}`, ""},
 		{"again", `{"task":"t","after":1000000000}`, ""},
@@ -79,6 +80,7 @@ func (x *explorer) settle(w world, o outcome) (world, bool) {
 func requests() map[string]Event {
 	all := map[string]Event{
 		"power off": PowerRequest{Target: node.PowerOff}, "power on": PowerRequest{Target: node.PowerOn}, "reboot": PowerRequest{Target: node.Rebooting},
+		"attach": MediaRequest{Attach: &node.Medium{Device: "cdrom", Image: "http://images/a.iso"}},
 		"clean": Request{Verb: node.Clean, CleanSteps: []node.Step{
 			{Interface: "deploy", Step: "erase_devices_metadata"}, {Interface: "deploy", Step: "hold"}, {Interface: "bios", Step: "apply"},
 		}},

@@ -11,8 +11,8 @@ import (
 // dropped: the row is gone, nothing else changes.
 func (d *decision) outcome(o Outcome) {
 	d.dirty = true // at least the effect's row is to be deleted
-	if o.Effect.Name == powerEffect {
-		d.powerRequested(o)
+	if answered, ok := errands[o.Effect.Name]; ok {
+		answered(d, o)
 		return
 	}
 	if !Wanted(d.n, o.Effect) {
@@ -32,11 +32,20 @@ func (d *decision) outcome(o Outcome) {
 	}
 }
 
+// errands are the effects that belong to no run, with what follows from their
+// outcomes.
+var errands = map[string]func(*decision, Outcome){
+	powerEffect:  (*decision).powerRequested,
+	attachEffect: (*decision).mediaAnswered,
+	detachEffect: (*decision).mediaAnswered,
+}
+
 // Wanted reports whether anybody waits for what becomes of an effect. One whose
 // run has been aborted, or has run out of time, is better not begun: the
 // machine may be wanted for something else by now.
 func Wanted(n node.Node, ef node.Effect) bool {
-	return ef.Name == powerEffect || n.Run != nil && n.Run.Generation == ef.Generation
+	_, errand := errands[ef.Name]
+	return errand || n.Run != nil && n.Run.Generation == ef.Generation
 }
 
 // settlers say, by effect, what a success means for the node. Each goes on
@@ -57,6 +66,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"agent.finalize_rescue":      commandAnswered,
 	"agent.poll":                 commandAnswered,
 	"agent.power_off":            goOn, // the step after it waits until the machine is off
+	hardwareEffect:               hardwareRead,
 	driverEffect:                 driverAnswered,
 	childrenEffect:               goOn,
 }
@@ -69,6 +79,7 @@ func goOn(d *decision, _ json.RawMessage) error {
 // Validated is the result of power.validate and management.validate.
 type Validated struct {
 	PowerState node.PowerState `json:"power_state,omitempty"`
+	Health     string          `json:"health,omitempty"` // with a power state alone
 	BootMode   string          `json:"boot_mode,omitempty"`
 }
 
@@ -79,6 +90,7 @@ func validated(d *decision, result json.RawMessage) error {
 	}
 	if v.PowerState != "" {
 		d.setPower(v.PowerState, v.PowerState != node.PowerOn)
+		d.n.Health = v.Health
 	}
 	if v.BootMode != "" {
 		d.n.BootMode = v.BootMode
