@@ -18,6 +18,7 @@ type Store interface {
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
+	Told(ctx context.Context, nodeUUID string) (node.Told, error)
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 
 	Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is owed
@@ -59,6 +60,26 @@ type BMC interface {
 type Stepper interface {
 	Steps(n node.Node) []node.StepOffer
 	DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error)
+}
+
+// Teller is a BMC that tells of BIOS settings and firmware. A part it cannot
+// tell of is left nil, and is no error.
+type Teller interface {
+	Tell(ctx context.Context, n node.Node) (node.Told, error)
+}
+
+// Monitor is a BMC that tells of its machine's health along with the power.
+type Monitor interface {
+	Vitals(ctx context.Context, n node.Node) (node.Vitals, error)
+}
+
+// MediaLoader is a BMC with virtual drives. AttachMedium empties the drives of
+// its kind first; DetachMedia empties those of the kinds named, all for none.
+// Both are harmless to repeat.
+type MediaLoader interface {
+	MediaSlots(ctx context.Context, n node.Node) ([]node.MediaSlot, error)
+	AttachMedium(ctx context.Context, n node.Node, m node.Medium) error
+	DetachMedia(ctx context.Context, n node.Node, devices []string) error
 }
 
 // AgentClient commands the agent of a ramdisk.

@@ -64,13 +64,14 @@ func (s *Server) getManager(*http.Request) (reply, error) {
 // chassis is Chassis.v1_22_0.
 type chassis struct {
 	common
-	ChassisType  string
-	Manufacturer string
-	Model        string
-	SerialNumber string
-	PowerState   qemu.Power
-	Status       status
-	Links        chassisLinks
+	ChassisType     string
+	Manufacturer    string
+	Model           string
+	SerialNumber    string
+	PowerState      qemu.Power
+	Status          status
+	NetworkAdapters link
+	Links           chassisLinks
 }
 
 type chassisLinks struct {
@@ -86,6 +87,7 @@ func (s *Server) getChassis(*http.Request) (reply, error) {
 		Model:        qemu.Model,
 		SerialNumber: s.machine.Spec().Serial,
 		PowerState:   s.machine.Power(), Status: enabled(),
+		NetworkAdapters: link{adaptersPath},
 		Links: chassisLinks{links(systemPath), links(managerPath)},
 	})
 }

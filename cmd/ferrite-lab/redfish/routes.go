@@ -98,6 +98,8 @@ func (s *Server) managerRoutes() []route {
 
 		{get, rootPath + "/Chassis", closed, collection("Chassis", "Chassis", chassisPath)},
 		{get, chassisPath, closed, s.getChassis},
+		{get, adaptersPath, closed, s.getAdapters},
+		{get, adaptersPath + "/{id}", closed, s.getAdapter},
 	}
 }
 

@@ -34,9 +34,9 @@ func (s *session) root() (r root, err error) {
 
 // systemLinks is what of a system leads to where steps go.
 type systemLinks struct {
-	BiosVersion               string
-	Bios, SecureBoot, Storage reference
-	Links                     struct{ ManagedBy []reference }
+	BiosVersion                             string
+	Bios, SecureBoot, Storage, VirtualMedia reference
+	Links                                   struct{ ManagedBy, Chassis []reference }
 }
 
 func (s *session) systemLinks() (l systemLinks, err error) {
