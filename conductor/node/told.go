@@ -1,8 +1,10 @@
 package node
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -45,6 +47,25 @@ type FirmwareComponent struct {
 	SerialNumber       string    `json:"serial_number,omitempty"`
 	CreatedAt          time.Time `json:"created_at"`
 	UpdatedAt          time.Time `json:"updated_at,omitzero"`
+}
+
+// SettingValue is a value of a setting as it is kept: text, booleans as Ironic
+// writes them; nil for null.
+func SettingValue(value any) *string {
+	var text string
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case string:
+		text = v
+	case bool:
+		text = map[bool]string{true: "True", false: "False"}[v]
+	case float64:
+		text = strconv.FormatFloat(v, 'f', -1, 64)
+	default:
+		text = fmt.Sprint(v)
+	}
+	return &text
 }
 
 // Update is t with what a BMC has told just now: settings that are gone go,

@@ -30,7 +30,7 @@ type Conductor struct {
 // Start starts a conductor. mounts may be nil.
 func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler) *Conductor {
 	t.Helper()
-	c := &Conductor{BMC: &BMC{power: map[string]node.PowerState{}}, Log: &Log{}}
+	c := &Conductor{BMC: &BMC{power: map[string]node.PowerState{}, media: map[string]string{}}, Log: &Log{}}
 	settings := plan.DefaultSettings()
 	settings.Host = "conductor-1"
 	log := slog.New(slog.NewTextHandler(c.Log, nil))

@@ -16,6 +16,7 @@ type BMC struct {
 	mu    sync.Mutex
 	power map[string]node.PowerState
 	fault error
+	media map[string]string // images by node
 }
 
 // Break makes every question for the power state fail from now on.
@@ -95,9 +96,49 @@ func (b *BMC) Steps(node.Node) []node.StepOffer {
 	}
 }
 
-// DoStep does it at once.
-func (b *BMC) DoStep(context.Context, node.Node, node.Step, string) (node.StepReport, error) {
-	return node.StepReport{Done: true}, nil
+// DoStep does it at once, and tells of two settings and a component.
+func (b *BMC) DoStep(_ context.Context, _ node.Node, s node.Step, _ string) (node.StepReport, error) {
+	five, on, low, high, yes := "5", "Enabled", int64(0), int64(60), true
+	if s.Step == "factory_reset" {
+		five = "0"
+	}
+	return node.StepReport{Done: true, Told: &node.Told{
+		BIOS: []node.BIOSSetting{
+			{Name: "BootDelay", Value: &five, AttributeType: "Integer", LowerBound: &low, UpperBound: &high, ResetRequired: &yes},
+			{Name: "Turbo", Value: &on, AttributeType: "Enumeration", AllowableValues: []string{"Enabled", "Disabled"}},
+		},
+		Firmware: []node.FirmwareComponent{{Component: "bmc", CurrentVersion: "1." + five, Vendor: "V", Model: "M", SerialNumber: "S"}},
+	}}, nil
+}
+
+// MediaSlots is a CD drive.
+func (b *BMC) MediaSlots(_ context.Context, n node.Node) ([]node.MediaSlot, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	slot := node.MediaSlot{Types: []string{"CD", "DVD"}}
+	if image, ok := b.media[n.UUID]; ok {
+		slot.Inserted, slot.Image = true, &image
+	}
+	return []node.MediaSlot{slot}, nil
+}
+
+// AttachMedium has no drive but that.
+func (b *BMC) AttachMedium(_ context.Context, n node.Node, m node.Medium) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.Device != "cdrom" {
+		return node.Refuse(node.Invalid, "there is no %s for %s", m.Device, m.Image)
+	}
+	b.media[n.UUID] = m.Image
+	return nil
+}
+
+// DetachMedia empties it, whatever is named.
+func (b *BMC) DetachMedia(_ context.Context, n node.Node, _ []string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.media, n.UUID)
+	return nil
 }
 
 // noAgents: no ramdisk answers.

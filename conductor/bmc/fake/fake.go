@@ -47,6 +47,7 @@ type machine struct {
 	device     string
 	persistent bool
 	mode       string
+	media      map[string]string // images by kind of drive
 }
 
 // New makes a driver that follows a script.
@@ -101,7 +102,7 @@ func (d *Driver) call(ctx context.Context, name string, n node.Node, do func(m *
 	defer d.mu.Unlock()
 	m := d.machines[n.UUID]
 	if m == nil {
-		m = &machine{power: n.PowerState, device: "pxe", mode: n.BootMode}
+		m = &machine{power: n.PowerState, device: "pxe", mode: n.BootMode, media: map[string]string{}}
 		d.machines[n.UUID] = m
 	}
 	do(m)

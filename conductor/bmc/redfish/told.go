@@ -73,7 +73,7 @@ func (s *session) settings(path string) ([]node.BIOSSetting, error) {
 // settingOf is one setting as it is kept. A BMC has no business to show a
 // password (Bios, PasswordName); one that does is not believed.
 func settingOf(name string, value any, registry map[string]attribute) node.BIOSSetting {
-	out := node.BIOSSetting{Name: name, Value: shown(value)}
+	out := node.BIOSSetting{Name: name, Value: node.SettingValue(value)}
 	a, described := registry[name]
 	if a.Type == "Password" || !described && strings.Contains(strings.ToLower(name), "password") {
 		out.Value = nil
@@ -87,22 +87,6 @@ func settingOf(name string, value any, registry map[string]attribute) node.BIOSS
 		out.AllowableValues = append(out.AllowableValues, allowed.ValueName)
 	}
 	return out
-}
-
-// shown is a value as Ironic's API has it: text, booleans as Python writes them.
-func shown(value any) *string {
-	var out string
-	switch v := value.(type) {
-	case nil:
-		return nil
-	case string:
-		out = v
-	case bool:
-		out = map[bool]string{true: "True", false: "False"}[v]
-	default:
-		out = text(v)
-	}
-	return &out
 }
 
 func whole(bound *float64) *int64 {
