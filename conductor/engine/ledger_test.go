@@ -14,8 +14,8 @@ import (
 // must be true whatever happens outside:
 //   - an effect is finished once, by the conductor that holds it, and is never
 //     lost on the way;
-//   - a node at rest owes nothing but a power request (an aborted one the answer
-//     of its driver, too), a working one owes an effect, a waiting one has
+//   - a node at rest owes nothing but a power request or an errand (an aborted
+//     one the answer of its driver, too), a working one owes an effect, a waiting one has
 //     something that ends its wait;
 //   - an effect is not tried, nor a run asked after, for ever;
 //   - no working or waiting state lasts for ever.
@@ -123,7 +123,7 @@ func (l *ledger) owed(n node.Node) *node.Effect {
 	}
 	l.debts[e.ID] = &debt{effect: *e, since: l.disturbing}
 	if e.Generation == 0 {
-		return e // a power request: it belongs to no run
+		return e // a power request or an errand: it belongs to no run
 	}
 	r := run{n.UUID, e.Generation}
 	l.runs[r]++
@@ -148,7 +148,7 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 			wrong = "rests, with a run or a deadline"
 		case e != nil && e.Name == "driver.execute_step" && n.ProvisionState.Class() == node.Failed:
 			// The driver was being asked when its run was aborted; the answer is dropped.
-		case e != nil && e.Name != "power.request":
+		case e != nil && e.Name != "power.request" && e.Name != n.Errand:
 			wrong = "rests, with an effect in flight"
 		}
 	case node.Working:

@@ -98,8 +98,8 @@ func simulate(t *testing.T, seed uint64) maxima {
 		if n.ProvisionState.Class() == node.Failed && n.LastError == "" {
 			t.Errorf("node %s is %q without a reason", id, n.ProvisionState)
 		}
-		if n.Run != nil || !n.Deadline.IsZero() {
-			t.Errorf("node %s rests in %q with run %+v, deadline %s", id, n.ProvisionState, n.Run, n.Deadline)
+		if n.Run != nil || !n.Deadline.IsZero() || n.Errand != "" {
+			t.Errorf("node %s rests in %q with run %+v, errand %q, deadline %s", id, n.ProvisionState, n.Run, n.Errand, n.Deadline)
 		}
 	}
 	w.ledger.balance()
@@ -155,6 +155,12 @@ func (w *world) operate(id string) {
 		q.RescuePassword = "x"
 	}
 	w.allow(w.e.Provision(w.ctx, id, q))
+	switch w.pick(12) {
+	case 0:
+		w.allow(w.e.AttachMedium(w.ctx, id, node.Medium{Device: "cdrom", Image: "http://images/a.iso"}))
+	case 1:
+		w.allow(w.e.DetachMedia(w.ctx, id, nil))
+	}
 }
 
 // anySteps lists a few steps of all sides, inBand among them.

@@ -64,6 +64,7 @@ type machine struct {
 	bios     string // settings in force
 	pending  string // settings for the next boot
 	updating int    // polls until the firmware update is over
+	medium   string // in the virtual CD drive
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
