@@ -88,6 +88,6 @@ func (s *Server) getChassis(*http.Request) (reply, error) {
 		SerialNumber: s.machine.Spec().Serial,
 		PowerState:   s.machine.Power(), Status: enabled(),
 		NetworkAdapters: link{adaptersPath},
-		Links: chassisLinks{links(systemPath), links(managerPath)},
+		Links:           chassisLinks{links(systemPath), links(managerPath)},
 	})
 }
