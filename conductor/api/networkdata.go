@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"math/bits"
 	"net/http"
 	"net/netip"
@@ -29,104 +28,28 @@ func networkDataField() field[node.Node] {
 	return f
 }
 
-// rule says what is wrong with a value, "" for nothing.
-type rule func(v any) string
-
-// member is one member of an object.
-type member struct {
-	name     string
-	required bool
-	rule     rule
-}
-
-// members is the rule for objects with these members; others are let through.
-func members(all ...member) rule {
-	return func(v any) string {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return python(v) + " is not of type 'object'"
-		}
-		for _, part := range all {
-			value, there := m[part.name]
-			switch {
-			case !there && part.required:
-				return fmt.Sprintf("'%s' is a required property", part.name)
-			case !there:
-			default:
-				if wrong := part.rule(value); wrong != "" {
-					return part.name + ": " + wrong
-				}
-			}
-		}
-		return ""
-	}
-}
-
-// each is the rule for lists.
-func each(item rule) rule {
-	return func(v any) string {
-		list, ok := v.([]any)
-		if !ok {
-			return python(v) + " is not of type 'array'"
-		}
-		for i, value := range list {
-			if wrong := item(value); wrong != "" {
-				return fmt.Sprintf("%d: %s", i, wrong)
-			}
-		}
-		return ""
-	}
-}
-
-// byType is the rule for objects that are of one kind or the other by their
-// member type.
-func byType(kinds map[string]rule) rule {
-	return func(v any) string {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return python(v) + " is not of type 'object'"
-		}
-		kind, _ := m["type"].(string)
-		if r := kinds[kind]; r != nil {
-			return r(v)
-		}
-		return fmt.Sprintf("type: %s is not one of ['%s']", python(m["type"]), strings.Join(sortedKeys(kinds), "', '"))
-	}
-}
-
-// either is the rule for what is fine by one of two rules.
-func either(a, b rule) rule {
-	return func(v any) string {
-		wrong := a(v)
-		if wrong == "" || b(v) == "" {
-			return ""
-		}
-		return wrong
-	}
-}
-
-func networkData() rule {
-	return members(
-		member{"links", true, each(byType(linkKinds()))},
-		member{"networks", true, each(byType(networkKinds()))},
-		member{"services", true, each(either(service(address4), service(address6)))},
+func networkData() shape {
+	return objectOf(
+		property{"links", true, listOf(kindOf(linkKinds()))},
+		property{"networks", true, listOf(kindOf(networkKinds()))},
+		property{"services", true, listOf(eitherOf(serviceOf(address4), serviceOf(address6)))},
 	)
 }
 
-func linkKinds() map[string]rule {
-	link := func(more ...member) rule {
-		return members(append([]member{
+func linkKinds() map[string]shape {
+	link := func(more ...property) shape {
+		return objectOf(append([]property{
 			{"id", true, isText}, {"ethernet_mac_address", true, isMAC}, {"mtu", false, isMTU}, {"vif_id", false, isText},
 		}, more...)...)
 	}
-	kinds := map[string]rule{
+	kinds := map[string]shape{
 		"bond": link(
-			member{"bond_mode", true, oneOf("802.3ad", "balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb")},
-			member{"bond_links", true, each(isText)},
+			property{"bond_mode", true, oneOf("802.3ad", "balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb")},
+			property{"bond_links", true, listOf(isText)},
 		),
-		"vlan": members(
-			member{"id", true, isText}, member{"vlan_mac_address", true, isMAC}, member{"vlan_link", true, isText},
-			member{"vlan_id", true, isWhole}, member{"mtu", false, isMTU}, member{"vif_id", false, isText},
+		"vlan": objectOf(
+			property{"id", true, isText}, property{"vlan_mac_address", true, isMAC}, property{"vlan_link", true, isText},
+			property{"vlan_id", true, isWhole}, property{"mtu", false, isMTU}, property{"vif_id", false, isText},
 		),
 	}
 	for _, kind := range []string{"bridge", "dvs", "hw_veb", "hyperv", "ovs", "tap", "vhostuser", "vif", "phy"} {
@@ -135,23 +58,23 @@ func linkKinds() map[string]rule {
 	return kinds
 }
 
-func networkKinds() map[string]rule {
-	network := func(address, netmask, net rule) rule {
-		return members(
-			member{"id", true, isText}, member{"link", true, isText}, member{"network_id", true, isText},
-			member{"ip_address", false, address}, member{"netmask", false, netmask},
-			member{"routes", false, each(members(
-				member{"network", true, net}, member{"netmask", true, netmask}, member{"gateway", true, address},
-				member{"services", false, each(service(address))},
+func networkKinds() map[string]shape {
+	network := func(address, netmask, net shape) shape {
+		return objectOf(
+			property{"id", true, isText}, property{"link", true, isText}, property{"network_id", true, isText},
+			property{"ip_address", false, address}, property{"netmask", false, netmask},
+			property{"routes", false, listOf(objectOf(
+				property{"network", true, net}, property{"netmask", true, netmask}, property{"gateway", true, address},
+				property{"services", false, listOf(serviceOf(address))},
 			))},
 		)
 	}
 	four, six := network(address4, netmask4, address4), network(address6, address6, address6)
-	return map[string]rule{"ipv4": four, "ipv4_dhcp": four, "ipv6": six, "ipv6_dhcp": six, "ipv6_slaac": six}
+	return map[string]shape{"ipv4": four, "ipv4_dhcp": four, "ipv6": six, "ipv6_dhcp": six, "ipv6_slaac": six}
 }
 
-func service(address rule) rule {
-	return members(member{"address", true, address}, member{"type", true, oneOf("dns")})
+func serviceOf(address shape) shape {
+	return objectOf(property{"address", true, address}, property{"type", true, oneOf("dns")})
 }
 
 var macForm = regexp.MustCompile(`^(?i)([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$`)
@@ -168,13 +91,6 @@ func isMTU(v any) string {
 		return ""
 	}
 	return python(v) + " is no number from 1 to 65535"
-}
-
-func isWhole(v any) string {
-	if n, ok := v.(float64); ok && n == float64(int64(n)) {
-		return ""
-	}
-	return python(v) + " is not of type 'integer'"
 }
 
 func address4(v any) string {

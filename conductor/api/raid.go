@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -57,7 +56,7 @@ func (a *API) raidProperties(c *call) error {
 type diskProperty struct {
 	name     string
 	required bool
-	valid    func(v any) string
+	valid    shape
 	meaning  string
 }
 
@@ -142,29 +141,6 @@ func wrongDisk(disk map[string]any) string {
 		return "'controller' is a dependency of 'physical_disks'"
 	}
 	return ""
-}
-
-func oneOf(values ...string) func(any) string {
-	return func(v any) string {
-		if s, ok := v.(string); ok && slices.Contains(values, s) {
-			return ""
-		}
-		return fmt.Sprintf("%s is not one of ['%s']", python(v), strings.Join(values, "', '"))
-	}
-}
-
-func isText(v any) string {
-	if _, ok := v.(string); ok {
-		return ""
-	}
-	return python(v) + " is not of type 'string'"
-}
-
-func isTruth(v any) string {
-	if _, ok := v.(bool); ok {
-		return ""
-	}
-	return python(v) + " is not of type 'boolean'"
 }
 
 func diskSize(v any) string {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -70,7 +71,7 @@ type toldRow[T any] struct {
 
 // answerTold answers {"name": [rows]}.
 func answerTold[T any](a *API, c *call, name string, t *table[toldRow[T]], chosen selection, rows []T, path func(T) string) error {
-	return a.buffer(c, 200, func(dst []byte) []byte {
+	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
 		dst = append(append(append(dst, `{"`...), name...), `":[`...)
 		for i, row := range rows {
 			if i > 0 {

@@ -67,24 +67,23 @@ func mediumOf(body map[string]any) (m node.Medium, err error) {
 		name     string
 		into     *string
 		required bool
-		values   []string
+		shape    shape
 	}{
-		{"device_type", &m.Device, true, node.MediaDevices()},
-		{"image_url", &m.Image, true, nil},
-		{"image_download_source", new(string), false, []string{"http", "local"}},
+		{"device_type", &m.Device, true, oneOf(node.MediaDevices()...)},
+		{"image_url", &m.Image, true, isText},
+		{"image_download_source", new(string), false, oneOf("http", "local")},
 	} {
 		v, there := body[f.name]
-		text, ok := v.(string)
 		switch {
 		case !there && f.required:
 			return m, badRequest("Schema error for vmedia: '%s' is a required property", f.name)
 		case !there:
-		case !ok:
-			return m, badRequest("Schema error for vmedia: %s is not of type 'string'", python(v))
-		case f.values != nil && !slices.Contains(f.values, text):
-			return m, badRequest("Schema error for vmedia: %s is not one of ['%s']", python(v), strings.Join(f.values, "', '"))
+			continue
 		}
-		*f.into = text
+		if wrong := f.shape(v); wrong != "" {
+			return m, badRequest("Schema error for vmedia: %s", wrong)
+		}
+		*f.into, _ = v.(string)
 	}
 	for _, name := range sortedKeys(body) {
 		if !contains([]string{"device_type", "image_url", "image_download_source"}, name) {
