@@ -56,11 +56,6 @@ func deviations() map[string]deviation {
 // unbuilt is the exchanges about what this release does not have.
 func unbuilt() map[string][]int {
 	return map[string][]int{
-		"06": {28}, // the filter ?project=
-		"15": {
-			22, 23, // raid
-			24, 25, 26, // bios
-		},
-		"20": {9, 16}, // RAID properties, shards
+		"20": {16}, // shards
 	}
 }

@@ -65,6 +65,11 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 	if _, late := ev.(plan.Expired); late && e.BootLogs != nil && n.Agent.TokenSent { // else the log is of another boot
 		f.LastWords = e.BootLogs.Tail(n.UUID, lastWords)
 	}
+	if plan.NeedsTold(ev) {
+		if f.Told, err = e.Store.Told(ctx, n.UUID); err != nil {
+			return err
+		}
+	}
 	if plan.NeedsLeases(n, ev) {
 		f.Leased, err = e.leased(ctx, n.UUID)
 	}
@@ -121,6 +126,7 @@ func (e *Engine) facts(ctx context.Context, n node.Node) (plan.Facts, error) {
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
 		f.Offers = stepper.Steps(n)
 	}
+	_, f.Tells = e.BMCs[n.Driver].(Teller)
 	e.memory.facts(n.UUID, &f)
 	if f.BootStage == "" && n.Run != nil && e.started.After(n.Run.Since) {
 		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.started.UTC().Format("15:04:05"))

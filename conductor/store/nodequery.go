@@ -18,14 +18,14 @@ var sortColumns = map[string]string{
 	"provision_state": "provision_state", "target_provision_state": "target_provision_state",
 	"power_state": "power_state", "target_power_state": "target_power_state",
 	"resource_class": "resource_class", "conductor_group": "conductor_group",
-	"instance_uuid": "instance_uuid", "chassis_uuid": "chassis_uuid",
+	"instance_uuid": "instance_uuid", "instance_name": "instance_name", "chassis_uuid": "chassis_uuid",
 	"owner": "owner", "lessee": "lessee", "fault": "fault", "shard": "shard", "parent_node": "parent_node",
 	"maintenance": "maintenance", "retired": "retired", "protected": "protected",
 	"created_at": "created_at", "updated_at": "updated_at", "provision_updated_at": "provision_updated_at",
 	"inspection_started_at": "inspection_started_at", "inspection_finished_at": "inspection_finished_at",
 
 	"last_error": text("last_error"), "maintenance_reason": text("maintenance_reason"),
-	"boot_mode": text("boot_mode"), "description": text("description"), "allocation_uuid": text("allocation_uuid"),
+	"boot_mode": text("boot_mode"), "health": text("health"), "description": text("description"), "allocation_uuid": text("allocation_uuid"),
 	"protected_reason": text("protected_reason"), "retired_reason": text("retired_reason"),
 	"console_enabled": flag("console_enabled"), "disable_power_off": flag("disable_power_off"),
 	"automated_clean": flag("automated_clean"), "secure_boot": flag("secure_boot"),
@@ -52,6 +52,7 @@ var equals = []struct {
 	{"driver", func(q *node.Query) string { return q.Driver }},
 	{"resource_class", func(q *node.Query) string { return q.ResourceClass }},
 	{"instance_uuid", func(q *node.Query) string { return q.InstanceUUID }},
+	{"instance_name", func(q *node.Query) string { return q.InstanceName }},
 	{"owner", func(q *node.Query) string { return q.Owner }},
 	{"lessee", func(q *node.Query) string { return q.Lessee }},
 	{"fault", func(q *node.Query) string { return q.Fault }},
@@ -119,6 +120,9 @@ func filter(sel *bun.SelectQuery, q *node.Query) *bun.SelectQuery {
 	}
 	if len(q.Shards) > 0 {
 		sel.Where("shard IN ?", bun.Tuple(q.Shards))
+	}
+	if q.Project != "" {
+		sel.Where("(owner = ?0 OR lessee = ?0)", q.Project)
 	}
 	if q.Contains != "" {
 		sel.Where("instr(description_lower, ?) > 0", strings.ToLower(q.Contains))

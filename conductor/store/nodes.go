@@ -26,6 +26,7 @@ var nodeColumns = []struct {
 	{"resource_class", func(n *node.Node) any { return n.ResourceClass }},
 	{"conductor_group", func(n *node.Node) any { return n.ConductorGroup }},
 	{"instance_uuid", func(n *node.Node) any { return n.InstanceUUID }},
+	{"instance_name", func(n *node.Node) any { return n.InstanceName }},
 	{"chassis_uuid", func(n *node.Node) any { return n.ChassisUUID }},
 	{"owner", func(n *node.Node) any { return n.Owner }},
 	{"lessee", func(n *node.Node) any { return n.Lessee }},

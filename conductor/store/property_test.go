@@ -157,6 +157,9 @@ func (p *pair) parts(r *rapid.T, c *node.Change) {
 	if rapid.IntRange(0, 4).Draw(r, "drop allocation") == 0 {
 		c.DropAllocation = uuidN(20 + rapid.IntRange(0, 2).Draw(r, "allocation"))
 	}
+	if rapid.IntRange(0, 4).Draw(r, "told") == 0 {
+		c.Told = &node.Told{Firmware: []node.FirmwareComponent{{Component: anyOf(r, "component", "bios", "bmc"), CreatedAt: p.now}}}
+	}
 	if rapid.Bool().Draw(r, "history") {
 		c.History = []node.HistoryEntry{{UUID: "h", NodeUUID: anyUUID(r), CreatedAt: p.now, Event: rapid.String().Draw(r, "event")}}
 	}
@@ -271,6 +274,7 @@ func (p *pair) overview(r *rapid.T) {
 		_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) (*node.Effect, error) { return s.Owed(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) (node.Inspected, error) { return s.Inspected(p.ctx, uuid) })
+		_, _ = both(r, p, func(s store.Store) (node.Told, error) { return s.Told(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) ([]node.HistoryEntry, error) { return s.History(p.ctx, uuid) })
 	}
 	_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, "n1") })

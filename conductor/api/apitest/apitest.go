@@ -15,7 +15,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
@@ -30,7 +29,7 @@ type Conductor struct {
 // Start starts a conductor. mounts may be nil.
 func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler) *Conductor {
 	t.Helper()
-	c := &Conductor{BMC: &BMC{power: map[string]node.PowerState{}, mode: map[string]string{}}, Log: &Log{}}
+	c := &Conductor{BMC: newBMC(), Log: &Log{}}
 	settings := plan.DefaultSettings()
 	settings.Host = "conductor-1"
 	log := slog.New(slog.NewTextHandler(c.Log, nil))
