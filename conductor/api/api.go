@@ -60,6 +60,8 @@ type API struct {
 	top       map[string]int // resources by the first word of their path
 	nodes     *table[node.Node]
 	ports     *table[node.Port]
+	bios      *table[toldRow[node.BIOSSetting]]
+	firmware  *table[toldRow[node.FirmwareComponent]]
 	full      [nodeapi.MaxMinor + 1]selection // all fields of a node by minor version
 	cache     *cache
 	buffers   sync.Pool
@@ -79,7 +81,8 @@ func New(o Options) *API {
 	rules := auth.NewRules()
 	a := &API{
 		conductor: o.Conductor, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), log: o.Log, echo: echo.New(),
-		nodes: nodeTable(rules), ports: portTable(), cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), started: time.Now(),
+		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
+		cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), started: time.Now(),
 	}
 	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
 	for minor := range a.full {
@@ -110,6 +113,10 @@ func (a *API) routes() []route {
 		a.indicatorRoutes(),
 		a.vendorRoutes(),
 		a.recordRoutes(),
+		a.biosRoutes(),
+		a.firmwareRoutes(),
+		a.raidRoutes(),
+		a.vmediaRoutes(),
 		a.portRoutes(),
 		a.portgroupRoutes(),
 		a.vifRoutes(),

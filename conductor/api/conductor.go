@@ -20,6 +20,7 @@ type Conductor interface {
 	VIFs
 	Traits
 	Records
+	Hardware
 	Leases
 	// Catalogs is what operators keep beside nodes.
 	Catalogs() engine.Catalogs
@@ -94,6 +95,16 @@ type Records interface {
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
 	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
 	Status(ctx context.Context, ref string) (engine.Status, error)
+}
+
+// Hardware is what a node's BMC has told, and what is wanted of it.
+type Hardware interface {
+	Told(ctx context.Context, ref string) (node.Told, error)
+	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
+	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)
+	// AttachMedium and DetachMedia return once that is under way.
+	AttachMedium(ctx context.Context, ref string, m node.Medium) error
+	DetachMedia(ctx context.Context, ref string, devices []string) error
 }
 
 // Leases keeps the addresses of machines. An address never stands twice.

@@ -7,7 +7,6 @@ type deviation struct {
 	why    string
 	status int      // what we answer; 0 for the same
 	shape  bool     // our answer has another shape
-	skip   bool     // what is asked for is not built
 	then   []string // requests that bring our node to where Ironic's is
 }
 
@@ -46,21 +45,5 @@ func deviations() map[string]deviation {
 	for _, n := range []int{14, 15, 16, 36} {
 		all[fmt.Sprintf("25#%d", n)] = deviation{why: "the configuration also has keys of newer Ironics, and our own", shape: true}
 	}
-	for file, ids := range unbuilt() {
-		for _, n := range ids {
-			all[fmt.Sprintf("%s#%d", file, n)] = deviation{why: "not built in this release", skip: true}
-		}
-	}
 	return all
-}
-
-// unbuilt is the exchanges about what this release does not have.
-func unbuilt() map[string][]int {
-	return map[string][]int{
-		"15": {
-			22, 23, // raid
-			24, 25, 26, // bios
-		},
-		"20": {9}, // RAID properties
-	}
 }

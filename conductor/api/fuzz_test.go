@@ -69,6 +69,7 @@ func FuzzPatchNode(f *testing.F) {
 		`[{"op":"replace","path":"/name","value":null}]`, `[{"op":"add","path":"/extra/a/b/-","value":{}}]`, `[{"op":"add","path":"/extra/a/b/99","value":{}}]`,
 		`[{"op":"remove","path":"/driver"}]`, `[{"op":"add","path":"/driver","value":"redfish"}]`, `[null]`, `[{"op":"add","path":"/extra"}]`,
 		`[{"op":"add","path":"/power_interface","value":"redfish"}]`, `[{"op":"add","path":"/maintenance","value":"x"}]`, `[{"op":"add","path":"/extra/~0","value":1}]`,
+		`[{"op":"add","path":"/network_data","value":{"links":[{"type":"bond","bond_links":[null]}],"networks":[{"type":[]}],"services":[0]}}]`, `[{"op":"add","path":"/instance_info/display_name","value":["x"]}]`,
 	} {
 		f.Add(seed, 115)
 	}
@@ -162,6 +163,21 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
+func FuzzHardware(f *testing.F) {
+	z := newFuzzed(f)
+	for _, seed := range []string{
+		`{"logical_disks":[{"size_gb":"MAX","raid_level":"1+0","physical_disks":[{},{}],"controller":"c"}]}`, `{"logical_disks":[{"size_gb":1e99,"raid_level":null}]}`, `{"logical_disks":[[]]}`,
+		`{"device_type":"cdrom","image_url":"http://u:p@h/x","image_download_source":"local"}`, `{"device_type":[],"image_url":{}}`, `{"image_url":"://"}`, `null`, `[]`, `{"device_types":"cdrom,,disk"}`,
+	} {
+		f.Add(seed, 115)
+	}
+	f.Fuzz(func(t *testing.T, body string, minor int) {
+		z.send(t, minor, "PUT", "/v1/nodes/"+fuzzNode+"/states/raid", body)
+		z.send(t, minor, "POST", "/v1/nodes/"+fuzzNode+"/vmedia", body)
+		z.send(t, minor, "DELETE", "/v1/nodes/"+fuzzNode+"/vmedia", body)
+	})
+}
+
 func FuzzTemplates(f *testing.F) {
 	z := newFuzzed(f)
 	z.must(http.StatusCreated, 115, "POST", "/v1/deploy_templates", `{"name":"CUSTOM_A","steps":[{"interface":"bios","step":"a","args":{"a":[1]},"priority":1}]}`)
@@ -209,6 +225,8 @@ func FuzzQuery(f *testing.F) {
 		"/v1/nodes/n1/management/indicators/@", "/v1/nodes/n1/vendor_passthru?method=&method=x", "/v1/drivers/redfish/vendor_passthru/methods",
 		"/v1/portgroups?node=n1&fields=mode", "/v1/portgroups/detail?shard=a,,b", "/v1/portgroups/x/ports?detail=1", "/v1/ports?portgroup=%00&description_contains=%ff", "/v1/nodes/n1/vifs",
 		"/v1/chassis/22222222-2222-4222-8222-222222222222/nodes/detail", "/v1/nodes/n1/volume/targets?limit=1", "/v1/volume/connectors?node=n1&conductor_groups=x", "/v1/ports?conductor_groups=,",
+		"/v1/nodes/n1/bios?fields=,&detail=x", "/v1/nodes/n1/bios/%00", "/v1/nodes/n1/firmware?fields=vendor&detail=0", "/v1/nodes/n1/children", "/v1/nodes/n1/vmedia",
+		"/v1/nodes/n1/history?sort_key=event&sort_dir=desc",
 		"/v1/deploy_templates?sort_key=name&fields=x", "/v1/runbooks/a%2Fb?fields=name", "/v1/runbooks?detail=maybe&limit=-1",
 		"/v1/allocations?node=n1&state=%00&owner=", "/v1/nodes/n1/allocation?fields=uuid,x",
 		"/v1/inspection_rules?phase=%00&sort_key=priority", "/v1/shards?x=1",

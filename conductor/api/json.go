@@ -83,6 +83,22 @@ func appendBool(dst []byte, b *bool) []byte {
 	return strconv.AppendBool(dst, *b)
 }
 
+// appendWhole writes n, or null.
+func appendWhole(dst []byte, n *int64) []byte {
+	if n == nil {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendInt(dst, *n, 10)
+}
+
+// appendMaybe writes s, which may be empty, or null.
+func appendMaybe(dst []byte, s *string) []byte {
+	if s == nil {
+		return append(dst, "null"...)
+	}
+	return appendString(dst, *s)
+}
+
 // appendObject writes m with its keys sorted; an absent one is {}.
 func appendObject(dst []byte, m map[string]any) []byte {
 	if len(m) == 0 {

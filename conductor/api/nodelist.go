@@ -111,6 +111,7 @@ func (a *API) nodeFilters(c *call) []filter[nodeQuery] {
 		{"fault", 42, faultFilter},
 		{"include_children", 83, func(q *q, v string) (err error) { q.WithChildren, err = parseBool("include_children", v); return err }},
 		{"instance_uuid", 1, uuidFilter("instance_uuid", func(q *q) *string { return &q.InstanceUUID })},
+		{"instance_name", 104, textFilter(func(q *q) *string { return &q.InstanceName })},
 		{"lessee", 65, textFilter(func(q *q) *string { return &q.Lessee })},
 		{"maintenance", 1, boolFilter("maintenance", func(q *q) **bool { return &q.Maintenance })},
 		{"owner", 50, textFilter(func(q *q) *string { return &q.Owner })},

@@ -33,12 +33,17 @@ func (a *API) patchNode(c *call) error {
 		if reset {
 			n.Interfaces = nil
 		}
-		maintenance := n.Maintenance
+		maintenance, shown := n.Maintenance, n.InstanceInfo["display_name"]
 		if err := a.nodes.apply(ops, n); err != nil {
 			return err
 		}
 		if maintenance && !n.Maintenance {
 			n.MaintenanceReason, n.Fault = "", ""
+		}
+		// What clients older than 1.104 have for a name of the instance.
+		if name, ok := n.InstanceInfo["display_name"].(string); ok && n.InstanceName == "" && name != shown {
+			runes := []rune(name)
+			n.InstanceName = string(runes[:min(len(runes), maxText)])
 		}
 		return nil
 	})

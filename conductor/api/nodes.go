@@ -75,10 +75,13 @@ func (a *API) node(c *call) (node.Node, error) {
 	return n, a.permit(c, c.rule, &n, noNode(ref))
 }
 
-// reserved says who works on a node. A node at rest, with no power change
-// under way, owes nothing, and is not asked about.
+// idle: a node at rest, with no chore under way, owes nothing, and nobody has to
+// be asked whether it does.
+func idle(n *node.Node) bool { return n.Run == nil && n.Chore == "" }
+
+// reserved says who works on a node.
 func (a *API) reserved(c *call, n *node.Node) (string, error) {
-	if n.Run == nil && n.TargetPowerState == "" {
+	if idle(n) {
 		return "", nil
 	}
 	return a.conductor.Reserved(c.Request().Context(), n.UUID)
@@ -89,7 +92,7 @@ func (a *API) reserved(c *call, n *node.Node) (string, error) {
 // again. Otherwise a client could see it free, and as it was before.
 func (a *API) holder(c *call, n *node.Node) (string, error) {
 	holder, err := a.reserved(c, n)
-	if err != nil || holder != "" || n.Run == nil && n.TargetPowerState == "" {
+	if err != nil || holder != "" || idle(n) {
 		return holder, err
 	}
 	fresh, err := a.conductor.Node(c.Request().Context(), n.UUID)

@@ -80,6 +80,19 @@ func nameField() field[node.Node] {
 	return f
 }
 
+// instanceNameField: a name has at least one character, null is none.
+func instanceNameField() field[node.Node] {
+	f := text("instance_name", 104, both, func(n *node.Node) *string { return &n.InstanceName })
+	set := f.set
+	f.set = func(n *node.Node, value any) error {
+		if value == "" {
+			return &schemaError{"'' is too short"}
+		}
+		return set(n, value)
+	}
+	return f
+}
+
 // unreserved is what a name may be made of: RFC 3986 section 2.3.
 var unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
 

@@ -27,7 +27,7 @@ func (a *API) identify(c *call) error {
 		return err
 	}
 	c.caller = caller
-	c.SetRequest(c.Request().WithContext(engine.WithUser(c.Request().Context(), caller.User)))
+	c.SetRequest(c.Request().WithContext(engine.WithUser(c.Request().Context(), caller.User, caller.Project)))
 	return nil
 }
 

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -15,6 +17,7 @@ func (a *API) recordRoutes() []route {
 	return []route{
 		{method: http.MethodGet, path: "/v1/nodes/:node/inventory", since: 81, tooOld: unknown, doc: "what inspection found", handle: a.showInventory, wire: gives(inventoryForm())},
 		{method: http.MethodGet, path: "/v1/nodes/:node/history", since: 78, tooOld: unknown, doc: "what has happened to a node", handle: a.listHistory, wire: gives(pageForm("history", historyForm()), "detail", "limit", "marker")},
+		{method: http.MethodGet, path: "/v1/nodes/:node/children", since: 83, tooOld: unknown, doc: "the nodes that are part of a node", handle: a.listChildren},
 		{method: http.MethodGet, path: "/v1/nodes/:node/history/:entry", since: 78, tooOld: unknown, doc: "one thing that has happened", handle: a.showHistory, wire: gives(historyForm())},
 	}
 }
@@ -41,25 +44,54 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// maxEvent is the length of an event's text in the list.
-const maxEvent = 255
+// listChildren answers the UUIDs of the child nodes, and where to read them.
+func (a *API) listChildren(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	children, err := a.conductor.Nodes(c.Request().Context(), node.Query{ParentNode: n.UUID, Project: c.project()})
+	if err != nil {
+		return err
+	}
+	uuids := make([]string, len(children))
+	for i := range children {
+		uuids[i] = children[i].UUID
+	}
+	return c.marshal(http.StatusOK, map[string]any{
+		"children": uuids,
+		"links":    nodeapi.Link{Href: c.base() + "/v1/nodes?parent_node=" + n.UUID, Rel: "children"},
+	})
+}
+
+// An event's text in the list has at most maxEvent characters; one that has
+// more is cut to the first few and three dots.
+const (
+	maxEvent = 255
+	cutEvent = 251
+)
 
 func (a *API) listHistory(c *call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(c.QueryParams()), []string{"detail", "limit", "marker"}); err != nil {
+	if err := unexpected(sortedKeys(c.QueryParams()), []string{"detail", "limit", "marker", "sort_key", "sort_dir"}); err != nil {
 		return err
 	}
-	anyKey := func(int, string) (string, error) { return "", nil }
-	p, err := c.page(anyKey, 1, 1)
+	p, err := c.page(historyKey, 1, 1)
 	if err != nil {
 		return err
 	}
 	entries, err := a.conductor.History(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
+	}
+	if of := historyKeys()[p.sortKey]; of != nil {
+		slices.SortStableFunc(entries, func(x, y node.HistoryEntry) int { return cmp.Compare(of(&x), of(&y)) })
+	}
+	if p.desc {
+		slices.Reverse(entries)
 	}
 	if p.marker != "" {
 		i := indexHistory(entries, p.marker)
@@ -73,6 +105,29 @@ func (a *API) listHistory(c *call) error {
 			return appendEntry(dst, c, e, p.detail)
 		})
 	})
+}
+
+// historyKeys are what history can be sorted by, besides the order in which
+// things happened.
+func historyKeys() map[string]func(*node.HistoryEntry) string {
+	return map[string]func(*node.HistoryEntry) string{
+		"uuid":       func(e *node.HistoryEntry) string { return e.UUID },
+		"severity":   func(e *node.HistoryEntry) string { return e.Severity },
+		"event_type": func(e *node.HistoryEntry) string { return e.EventType },
+		"event":      func(e *node.HistoryEntry) string { return e.Event },
+		"conductor":  func(e *node.HistoryEntry) string { return e.Conductor },
+		"user":       func(e *node.HistoryEntry) string { return e.User },
+	}
+}
+
+func historyKey(_ int, name string) (string, error) {
+	if name == "" || name == "id" || name == "created_at" {
+		return "", nil
+	}
+	if historyKeys()[name] == nil {
+		return "", badRequest("The sort_key value %q is an invalid field for sorting", name)
+	}
+	return name, nil
 }
 
 func (a *API) showHistory(c *call) error {
@@ -108,7 +163,7 @@ func indexHistory(entries []node.HistoryEntry, id string) int {
 func appendEntry(dst []byte, c *call, e *node.HistoryEntry, detail bool) []byte {
 	event := e.Event
 	if runes := []rune(event); !detail && len(runes) > maxEvent {
-		event = string(runes[:maxEvent-3]) + "..."
+		event = string(runes[:cutEvent]) + "..."
 	}
 	dst = appendString(append(dst, `{"uuid":`...), e.UUID)
 	dst = appendTime(append(dst, `,"created_at":`...), &e.CreatedAt)
@@ -118,9 +173,13 @@ func appendEntry(dst []byte, c *call, e *node.HistoryEntry, detail bool) []byte 
 		dst = appendText(append(dst, `,"event_type":`...), e.EventType)
 		dst = appendText(append(dst, `,"conductor":`...), e.Conductor)
 		dst = appendText(append(dst, `,"user":`...), e.User)
+		if c.minor >= 113 {
+			dst = appendText(append(dst, `,"project":`...), e.Project)
+		}
 		if c.minor >= 115 {
 			dst = appendText(append(dst, `,"state":`...), string(e.State))
 			dst = appendText(append(dst, `,"target_provision_state":`...), string(e.Target))
+			dst = appendWhole(append(dst, `,"duration_seconds":`...), e.Duration)
 		}
 	}
 	dst = appendString(append(dst, `,"links":[{"href":`...), c.base()+"/v1/nodes/"+e.NodeUUID+"/history/"+e.UUID)

@@ -83,6 +83,13 @@ func nodePolicy() []Rule {
 		{"baremetal:node:get_boot_device", Operator, Admin, no, no, []string{
 			"GET /v1/nodes/{}/management/boot_device", "GET /v1/nodes/{}/management/boot_device/supported"}},
 		{"baremetal:node:set_boot_device", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/management/boot_device"}},
+		{"baremetal:node:bios:get", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/bios", "GET /v1/nodes/{}/bios/{}"}},
+		{"baremetal:node:firmware:get", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/firmware"}},
+		{"baremetal:node:list_children", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/children"}},
+		{"baremetal:node:set_raid_state", Operator, Operator, no, no, []string{"PUT /v1/nodes/{}/states/raid", "GET /v1/nodes/{}/states/raid"}},
+		{"baremetal:node:vmedia:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/vmedia"}},
+		{"baremetal:node:vmedia:attach", Operator, Operator, no, no, []string{"POST /v1/nodes/{}/vmedia"}},
+		{"baremetal:node:vmedia:detach", Operator, Operator, no, no, []string{"DELETE /v1/nodes/{}/vmedia"}},
 		{"baremetal:node:get_indicator_state", Reader, Reader, Reader, no, []string{
 			"GET /v1/nodes/{}/management/indicators", "GET /v1/nodes/{}/management/indicators/{}", "GET /v1/nodes/{}/management/indicators/{}/{}"}},
 		{"baremetal:node:set_indicator_state", Operator, Operator, no, no, []string{
@@ -175,6 +182,7 @@ func otherPolicy() []Rule {
 
 		{"baremetal:driver:get", Reader, no, no, no, []string{"GET /v1/drivers", "GET /v1/drivers/{}"}},
 		{"baremetal:driver:get_properties", Reader, no, no, no, []string{"GET /v1/drivers/{}/properties"}},
+		{"baremetal:driver:get_raid_logical_disk_properties", Reader, no, no, no, []string{"GET /v1/drivers/{}/raid/logical_disk_properties"}},
 		{"baremetal:driver:vendor_passthru", Admin, no, no, no, vendorPassthru("/v1/drivers/{}/vendor_passthru")},
 		{"baremetal:shards:get", Reader, no, no, no, []string{"GET /v1/shards"}},
 		{"baremetal:events:post", Admin, no, no, no, []string{"POST /v1/events"}},

@@ -92,6 +92,11 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 	if _, late := ev.(plan.Expired); late && e.BootLogs != nil && n.Agent.TokenSent { // else the log is of another boot
 		f.LastWords = e.BootLogs.Tail(n.UUID, lastWords)
 	}
+	if plan.NeedsTold(ev) {
+		if f.Told, err = e.Store.Told(ctx, n.UUID); err != nil {
+			return err
+		}
+	}
 	if plan.NeedsLeases(n, ev) {
 		f.Leased, err = e.leased(ctx, n.UUID)
 	}
@@ -151,6 +156,7 @@ func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (p
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
 		f.Offers = stepper.Steps(n)
 	}
+	_, f.Tells = e.BMCs[n.Driver].(Teller)
 	e.memory.facts(n.UUID, &f)
 	if f.BootStage == "" && n.Run != nil && e.started.After(n.Run.Since) {
 		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.started.UTC().Format("15:04:05"))
@@ -162,7 +168,8 @@ func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (p
 // wakes whoever has to do with it.
 func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	for i := range c.History {
-		c.History[i].UUID, c.History[i].User = uuid.NewString(), user(ctx)
+		by := userOf(ctx)
+		c.History[i].UUID, c.History[i].User, c.History[i].Project = uuid.NewString(), by.name, by.project
 	}
 	for i := range c.PutPorts {
 		if c.PutPorts[i].UUID == "" {

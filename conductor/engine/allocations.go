@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 
 	"github.com/google/uuid"
@@ -78,6 +79,9 @@ func (c allocations) drop(ctx context.Context, v node.Allocation) error {
 		n, err := c.e.free(ctx, v.NodeUUID)
 		if err != nil {
 			return err
+		}
+		if n.AllocationUUID != v.UUID { // v is gone, and the node has been given to another
+			return fmt.Errorf("drop allocation %s of node %s: %w: read it again", v.UUID, n.UUID, node.ErrStale)
 		}
 		if err := releasable(v, n); err != nil {
 			return err

@@ -23,29 +23,32 @@ type job struct {
 // jobs says, by effect, how it is carried out. What each returns goes to
 // plan's settler of the same name, as JSON.
 var jobs = map[string]func(*job, context.Context) (any, error){
-	"power.validate":                (*job).validatePower,
-	"management.validate":           (*job).validateManagement,
-	"power.power_on":                (*job).power,
-	"power.power_off":               (*job).power,
-	"power.reboot":                  (*job).power,
-	"power.request":                 (*job).power,
-	"management.set_boot_device":    (*job).setBootDevice,
-	"management.set_boot_mode":      (*job).setBootMode,
-	"inspect.read_system":           (*job).readSystem,
-	"inspect.call_api":              (*job).callAPI,
-	"agent.get_steps":               (*job).getSteps,
-	"agent.execute_step":            (*job).executeStep,
-	"agent.install_bootloader":      (*job).installBootloader,
-	"agent.sync":                    (*job).sync,
-	"agent.power_off":               (*job).agentPowerOff,
-	"agent.finalize_rescue":         (*job).finalizeRescue,
-	"management.change_boot_mode":   (*job).changeBootMode,
-	"management.change_secure_boot": (*job).changeSecureBoot,
-	"console.change":                (*job).changeConsole,
-	"vendor.call":                   (*job).callVendor,
-	"driver.execute_step":           (*job).driverStep,
-	"children.execute_step":         (*job).childrenStep,
-	"agent.poll":                    (*job).poll,
+	"power.validate":                  (*job).validatePower,
+	"management.validate":             (*job).validateManagement,
+	"power.power_on":                  (*job).power,
+	"power.power_off":                 (*job).power,
+	"power.reboot":                    (*job).power,
+	"power.request":                   (*job).power,
+	"management.set_boot_device":      (*job).setBootDevice,
+	"management.set_boot_mode":        (*job).setBootMode,
+	"management.read_hardware":        (*job).readHardware,
+	"inspect.read_system":             (*job).readSystem,
+	"inspect.call_api":                (*job).callAPI,
+	"agent.get_steps":                 (*job).getSteps,
+	"agent.execute_step":              (*job).executeStep,
+	"agent.install_bootloader":        (*job).installBootloader,
+	"agent.sync":                      (*job).sync,
+	"agent.power_off":                 (*job).agentPowerOff,
+	"agent.finalize_rescue":           (*job).finalizeRescue,
+	"management.change_boot_mode":     (*job).changeBootMode,
+	"management.change_secure_boot":   (*job).changeSecureBoot,
+	"management.attach_virtual_media": (*job).attachMedium,
+	"management.detach_virtual_media": (*job).detachMedia,
+	"console.change":                  (*job).changeConsole,
+	"vendor.call":                     (*job).callVendor,
+	"driver.execute_step":             (*job).driverStep,
+	"children.execute_step":           (*job).childrenStep,
+	"agent.poll":                      (*job).poll,
 }
 
 // perform carries out one effect.
@@ -101,8 +104,8 @@ func (j *job) validatePower(ctx context.Context) (any, error) {
 	if err := j.bmc.Validate(j.n); err != nil {
 		return nil, node.Refuse(node.Invalid, "%v", err)
 	}
-	p, err := j.readPower(ctx, j.bmc, j.n)
-	return plan.Validated{PowerState: p}, err
+	v, err := j.readVitals(ctx, j.bmc, j.n)
+	return plan.Validated{PowerState: v.Power, Health: v.Health}, err
 }
 
 // validateManagement reads what later steps will set.

@@ -9,8 +9,29 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// The interfaces below are what a BMC may have beyond BMC. For a driver that
-// lacks one, the engine answers in Ironic's words.
+// The interfaces below are what a BMC may have beyond BMC. An operator who asks
+// for one that the driver lacks is answered in Ironic's words; what the engine
+// would have asked by itself is left out.
+
+// Stepper is a BMC that has steps of its own: BIOS settings, RAID volumes,
+// firmware. DoStep begins a step, or asks after one that it answered a Task
+// for; it must find out by itself whether a step it is given again was begun
+// before (a conductor may die at any moment).
+type Stepper interface {
+	Steps(n node.Node) []node.StepOffer
+	DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error)
+}
+
+// Teller is a BMC that tells of BIOS settings and firmware. A part it cannot
+// tell of is left nil, and is no error.
+type Teller interface {
+	Tell(ctx context.Context, n node.Node) (node.Told, error)
+}
+
+// Monitor is a BMC that tells of its machine's health along with the power.
+type Monitor interface {
+	Vitals(ctx context.Context, n node.Node) (node.Vitals, error)
+}
 
 // SecureBooter is a BMC that has a say in secure boot.
 type SecureBooter interface {
@@ -44,6 +65,15 @@ type Consoles interface {
 	Console(ctx context.Context, n node.Node) (map[string]any, error)
 }
 
+// MediaLoader is a BMC with virtual drives. AttachMedium empties the drives of
+// its kind first; DetachMedia empties those of the kinds named, all for none.
+// Both are harmless to repeat.
+type MediaLoader interface {
+	MediaSlots(ctx context.Context, n node.Node) ([]node.MediaSlot, error)
+	AttachMedium(ctx context.Context, n node.Node, m node.Medium) error
+	DetachMedia(ctx context.Context, n node.Node, devices []string) error
+}
+
 // Vendor is a BMC with methods of its own. CheckVendor refuses a call before it
 // is begun; what CallVendor answers is shown as JSON.
 type Vendor interface {
@@ -56,7 +86,7 @@ type Vendor interface {
 // must not be switched off, what the name that Ironic has for the ability.
 func extension[T any](n node.Node, bmc BMC, kind, what string) (T, error) {
 	able, ok := bmc.(T)
-	if !ok || strings.HasPrefix(n.Interfaces[kind], "no-") {
+	if is := n.Interfaces[kind]; !ok || is == "noop" || strings.HasPrefix(is, "no-") {
 		return able, node.Unsupported(n, what)
 	}
 	return able, nil

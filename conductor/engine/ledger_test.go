@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
@@ -15,9 +14,9 @@ import (
 // must be true whatever happens outside:
 //   - an effect is finished once, by the conductor that holds it, and is never
 //     lost on the way;
-//   - a node at rest owes nothing but a power request (an aborted one the answer
-//     of its driver, too), a working one owes an effect, a waiting one has
-//     something that ends its wait;
+//   - a node at rest owes nothing but a chore (an aborted one the answer of its
+//     driver, too), a working one owes an effect, a waiting one has something that
+//     ends its wait; and who owes a chore, and nobody else, has it on record;
 //   - an effect is not tried, nor a run asked after, for ever;
 //   - no working or waiting state lasts for ever.
 type ledger struct {
@@ -123,8 +122,8 @@ func (l *ledger) owed(n node.Node) *node.Effect {
 		return e
 	}
 	l.debts[e.ID] = &debt{effect: *e, since: l.disturbing}
-	if e.Generation == 0 {
-		return e // a power request or a chore: it belongs to no run
+	if e.Name == n.Chore {
+		return e // it belongs to no run, even where one is waiting
 	}
 	r := run{n.UUID, e.Generation}
 	l.runs[r]++
@@ -137,6 +136,9 @@ func (l *ledger) owed(n node.Node) *node.Effect {
 
 // check is what must be true of a node between any two writes.
 func (l *ledger) check(n node.Node, e *node.Effect) {
+	if n.Chore != "" && (e == nil || e.Name != n.Chore) {
+		l.t.Errorf("node %s has the chore %q on record, and owes %+v", n.UUID, n.Chore, e)
+	}
 	forParent := n.Run != nil && n.Run.Activity == "child"
 	if forParent {
 		return // its state is that of its own life
@@ -149,7 +151,7 @@ func (l *ledger) check(n node.Node, e *node.Effect) {
 			wrong = "rests, with a run or a deadline"
 		case e != nil && e.Name == "driver.execute_step" && n.ProvisionState.Class() == node.Failed:
 			// The driver was being asked when its run was aborted; the answer is dropped.
-		case e != nil && !plan.Wanted(node.Node{}, *e): // neither a power request nor a chore
+		case e != nil && e.Name != n.Chore:
 			wrong = "rests, with an effect in flight"
 		}
 	case node.Working:

@@ -19,6 +19,7 @@ type Store interface {
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
+	Told(ctx context.Context, nodeUUID string) (node.Told, error)
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 
 	Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is owed
@@ -51,15 +52,6 @@ type BMC interface {
 	BootMode(ctx context.Context, n node.Node) (string, error)
 	SetBootMode(ctx context.Context, n node.Node, mode string) error
 	System(ctx context.Context, n node.Node) (node.System, error)
-}
-
-// Stepper is a BMC that has steps of its own: BIOS settings, RAID volumes,
-// firmware. DoStep begins a step, or asks after one that it answered a Task
-// for; it must find out by itself whether a step it is given again was begun
-// before (a conductor may die at any moment).
-type Stepper interface {
-	Steps(n node.Node) []node.StepOffer
-	DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error)
 }
 
 // AgentClient commands the agent of a ramdisk. An error that wraps

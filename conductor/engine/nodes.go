@@ -164,24 +164,36 @@ var deletable = map[node.State]bool{node.Enroll: true, node.Manageable: true, no
 
 // DeleteNode removes a node and all that belongs to it.
 func (e *Engine) DeleteNode(ctx context.Context, ref string) error {
-	n, err := e.free(ctx, ref)
-	switch {
-	case err != nil:
+	uuid, err := again(func() (string, error) {
+		n, err := e.free(ctx, ref)
+		if err == nil {
+			err = checkDeletable(n)
+		}
+		if err == nil {
+			_, err = e.commit(ctx, node.Change{Delete: n.UUID, DeleteAt: n.Revision})
+		}
+		return n.UUID, err
+	})
+	if err != nil {
 		return err
+	}
+	if e.BootLogs != nil {
+		if err := e.BootLogs.Forget(uuid); err != nil {
+			e.Log.Warn("the logs of a deleted node stay until the next start", "node", uuid, "err", err)
+		}
+	}
+	return nil
+}
+
+// checkDeletable refuses to forget a node that somebody needs.
+func checkDeletable(n node.Node) error {
+	switch {
 	case n.Protected:
 		return node.Refuse(node.Forbidden, "Node %s is protected and can not be undeployed, rebuilt or deleted", n.UUID)
 	case !n.Maintenance && n.InstanceUUID != "":
 		return node.Refuse(node.Conflict, "Node %s is associated with instance %s.", n.UUID, n.InstanceUUID)
 	case !n.Maintenance && !deletable[n.ProvisionState]:
 		return node.Refuse(node.Conflict, "Can not delete node %q while it is in provision state %q. Valid provision states to perform deletion are: enroll, manageable, available, adopt failed; or set the node into maintenance first.", n.UUID, n.ProvisionState)
-	}
-	if _, err := e.commit(ctx, node.Change{Delete: n.UUID}); err != nil {
-		return err
-	}
-	if e.BootLogs != nil {
-		if err := e.BootLogs.Forget(n.UUID); err != nil {
-			e.Log.Warn("the logs of a deleted node stay until the next start", "node", n.UUID, "err", err)
-		}
 	}
 	return nil
 }

@@ -65,12 +65,12 @@ func (j *job) powerBecomes(ctx context.Context, want node.PowerState, within tim
 	end := j.Now().Add(within)
 	for wait := powerPollFirst; ; wait = min(2*wait, max(powerPollMost, within/powerPollPart)) {
 		call, cancel := context.WithTimeout(ctx, bmcCall)
-		is, err := j.readPower(call, j.bmc, j.n)
+		is, err := j.readVitals(call, j.bmc, j.n)
 		cancel()
 		if err != nil {
 			return false, fmt.Errorf("read the power state: %w", err)
 		}
-		if is == want {
+		if is.Power == want {
 			return true, nil
 		}
 		if !j.Now().Before(end) {

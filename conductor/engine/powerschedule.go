@@ -169,14 +169,14 @@ func (s *schedule) begin(t *turn, now time.Time) reading {
 }
 
 // count takes an answer, or its absence, into the node's tally.
-func (s *schedule) count(n node.Node, state node.PowerState, failure string, now time.Time) plan.PowerRead {
+func (s *schedule) count(n node.Node, found node.Vitals, failure string, now time.Time) plan.PowerRead {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.turns[n.UUID]
 	if !ok { // deleted meanwhile: nobody will ask for the tally
 		t = &turn{}
 	}
-	return t.tally.Count(n, state, failure, now)
+	return t.tally.Count(n, found, failure, now)
 }
 
 // After failures in a row a BMC is asked ever less often, down to this.

@@ -148,7 +148,7 @@ func (e *Engine) readTurn(ctx context.Context, n node.Node) {
 	}
 	call, cancel := context.WithTimeout(ctx, bmcCheck)
 	defer cancel()
-	state, err := e.readPower(call, bmc, n)
+	found, err := e.readVitals(call, bmc, n)
 	if ctx.Err() != nil {
 		return // the end of the conductor says nothing about a BMC
 	}
@@ -156,7 +156,7 @@ func (e *Engine) readTurn(ctx context.Context, n node.Node) {
 	if err != nil {
 		failure = err.Error()
 	}
-	read := e.schedule.count(n, state, failure, e.Now())
+	read := e.schedule.count(n, found, failure, e.Now())
 	if read.Failures == 1 {
 		e.Log.Warn("power state not read; it stays as recorded", "node", n.UUID, "power", n.PowerState, "err", err)
 	}
@@ -180,22 +180,27 @@ func (e *Engine) readTurn(ctx context.Context, n node.Node) {
 	}
 }
 
-// readPower asks a BMC for the power state, and remembers when it was told. A
-// driver that panics has failed: see guard.
-func (e *Engine) readPower(ctx context.Context, bmc BMC, n node.Node) (p node.PowerState, err error) {
+// readVitals asks a BMC for the power state, and in the same breath for the
+// machine's health where it tells of it. When that was is remembered. A driver
+// that panics has failed: see guard.
+func (e *Engine) readVitals(ctx context.Context, bmc BMC, n node.Node) (v node.Vitals, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			e.Log.Error("reading the power state panicked", "node", n.UUID, "panic", fault, "stack", string(debug.Stack()))
-			p, err = "", node.Refuse(node.Invalid, "a fault in this program: %v; please report it with the log", fault)
+			v, err = node.Vitals{}, node.Refuse(node.Invalid, "a fault in this program: %v; please report it with the log", fault)
 		}
 	}()
-	p, err = bmc.PowerState(ctx, n)
+	if m, ok := bmc.(Monitor); ok {
+		v, err = m.Vitals(ctx, n)
+	} else {
+		v.Power, err = bmc.PowerState(ctx, n)
+	}
 	switch {
 	case err != nil:
-		return "", err
-	case p == node.PowerError:
-		return "", fmt.Errorf("the BMC of node %s answers %q for the power state, expected %q or %q", n.UUID, p, node.PowerOn, node.PowerOff)
+		return node.Vitals{}, err
+	case v.Power == node.PowerError:
+		return node.Vitals{}, fmt.Errorf("the BMC of node %s answers %q for the power state, expected %q or %q", n.UUID, v.Power, node.PowerOn, node.PowerOff)
 	}
 	e.schedule.seen(n.UUID, e.Now())
-	return p, nil
+	return v, nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -50,6 +51,7 @@ func simulate(t *testing.T, seed uint64) maxima {
 	w.settings.FastTrack = seed%2 == 0
 	w.settings.StepTimeout, w.settings.StepLimit = 20*time.Minute, 35*time.Minute // less than longestWait
 	w.hangs, w.creep = 0.15, 0.5
+	w.drive = func(engine.BMC) engine.BMC { return obliging{w} }
 	w.start()
 	var ids []string
 	for range 3 {
@@ -100,8 +102,8 @@ func simulate(t *testing.T, seed uint64) maxima {
 		if n.ProvisionState.Class() == node.Failed && n.LastError == "" {
 			t.Errorf("node %s is %q without a reason", id, n.ProvisionState)
 		}
-		if n.Run != nil || !n.Deadline.IsZero() {
-			t.Errorf("node %s rests in %q with run %+v, deadline %s", id, n.ProvisionState, n.Run, n.Deadline)
+		if n.Run != nil || !n.Deadline.IsZero() || n.Chore != "" {
+			t.Errorf("node %s rests in %q with run %+v, chore %q, deadline %s", id, n.ProvisionState, n.Run, n.Chore, n.Deadline)
 		}
 	}
 	w.ledger.balance()
@@ -157,6 +159,28 @@ func (w *world) operate(id string) {
 		q.RescuePassword = "x"
 	}
 	w.allow(w.e.Provision(w.ctx, id, q))
+	if ask := w.chores(id); w.pick(4) == 0 {
+		w.allow(ask[w.pick(len(ask))]())
+	}
+}
+
+// chores are what an operator asks of one node's BMC beside all runs.
+func (w *world) chores(id string) []func() error {
+	odd := w.pick(2) == 1
+	return []func() error{
+		func() error { return w.e.SetPower(w.ctx, id, node.PowerOn, 0) },
+		func() error {
+			return w.e.AttachMedium(w.ctx, id, node.Medium{Device: "cdrom", Image: "http://images/a.iso"})
+		},
+		func() error { return w.e.DetachMedia(w.ctx, id, nil) },
+		func() error { return w.e.ChangeBootMode(w.ctx, id, map[bool]string{true: "bios", false: "uefi"}[odd]) },
+		func() error { return w.e.ChangeSecureBoot(w.ctx, id, odd) },
+		func() error { return w.e.SetConsole(w.ctx, id, odd) },
+		func() error {
+			_, _, err := w.e.CallVendor(w.ctx, id, "POST", "slow", nil)
+			return err
+		},
+	}
 }
 
 // anySteps lists a few steps of all sides, inBand among them.

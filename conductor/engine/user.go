@@ -4,13 +4,16 @@ import "context"
 
 type userKey struct{}
 
+type user struct{ name, project string }
+
 // WithUser says for whom all that is done with ctx is done: the history of nodes
-// names him. What goes on by itself later has no user.
-func WithUser(ctx context.Context, name string) context.Context {
-	return context.WithValue(ctx, userKey{}, name)
+// names him and his project, "" for none. What goes on by itself later has no
+// user.
+func WithUser(ctx context.Context, name, project string) context.Context {
+	return context.WithValue(ctx, userKey{}, user{name, project})
 }
 
-func user(ctx context.Context) string {
-	name, _ := ctx.Value(userKey{}).(string)
-	return name
+func userOf(ctx context.Context) user {
+	u, _ := ctx.Value(userKey{}).(user)
+	return u
 }

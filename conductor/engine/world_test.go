@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,6 +70,10 @@ type machine struct {
 	pending  string // settings for the next boot
 	updating int    // polls until the firmware update is over
 	chatting bool   // the update will never be over, but has something new to say at every poll
+	medium   string // in the virtual CD drive
+	mode     string // boot mode, "" for uefi
+	nextMode string // what the next start makes of it
+	secure   bool   // secure boot
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -273,6 +278,7 @@ func (w *world) SetPower(ctx context.Context, n node.Node, target node.PowerStat
 		m.power = plan.PowerAfter(target)
 		m.token, m.commands, m.writing, m.letGo = "", nil, 0, false
 		m.bios = m.pending
+		m.mode = cmp.Or(m.nextMode, m.mode)
 		if boot := m.boot; m.power == node.PowerOn {
 			w.powered.Go(func() { w.run(n.UUID, boot) })
 		}

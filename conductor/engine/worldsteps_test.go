@@ -50,3 +50,27 @@ func (w *world) DoStep(ctx context.Context, n node.Node, s node.Step, task strin
 	})
 	return r, err
 }
+
+// Tell tells of the settings that steps set.
+func (w *world) Tell(ctx context.Context, n node.Node) (told node.Told, err error) {
+	err = w.toBMC(ctx, n, func(m *machine) {
+		told.BIOS = []node.BIOSSetting{{Name: "settings", Value: &m.bios}}
+	})
+	return told, err
+}
+
+// MediaSlots is one CD drive.
+func (w *world) MediaSlots(ctx context.Context, n node.Node) (slots []node.MediaSlot, err error) {
+	err = w.toBMC(ctx, n, func(m *machine) {
+		slots = []node.MediaSlot{{Types: []string{"CD"}, Inserted: m.medium != ""}}
+	})
+	return slots, err
+}
+
+func (w *world) AttachMedium(ctx context.Context, n node.Node, medium node.Medium) error {
+	return w.toBMC(ctx, n, func(m *machine) { m.medium = medium.Image })
+}
+
+func (w *world) DetachMedia(ctx context.Context, n node.Node, _ []string) error {
+	return w.toBMC(ctx, n, func(m *machine) { m.medium = "" })
+}

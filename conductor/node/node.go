@@ -32,6 +32,7 @@ type Node struct {
 	Fault                string     `json:"fault,omitempty"`
 	BootMode             string     `json:"boot_mode,omitempty"` // uefi or bios, as the BMC reports it
 	SecureBoot           *bool      `json:"secure_boot,omitempty"`
+	Health               string     `json:"health,omitempty"` // OK, Warning or Critical, as the BMC sums it up; "" when it does not
 
 	DriverInfo         map[string]any `json:"driver_info,omitempty"`
 	DriverInternalInfo map[string]any `json:"driver_internal_info,omitempty"` // what the API shows beyond Run and Agent
@@ -69,6 +70,7 @@ type Node struct {
 
 	Run      *Run      `json:"run,omitempty"`     // the activity under way
 	Child    *ChildRun `json:"child,omitempty"`   // the last step done for the parent node
+	Chore    string    `json:"chore,omitempty"`   // the effect owed that belongs to no run
 	Agent    Agent     `json:"agent"`             // the ramdisk's agent, as far as it is known
 	Deadline time.Time `json:"deadline,omitzero"` // when waiting ends in Expired; zero for never
 }
@@ -146,6 +148,8 @@ type HistoryEntry struct {
 	Target    State     `json:"target_provision_state,omitempty"`
 	Conductor string    `json:"conductor,omitempty"`
 	User      string    `json:"user,omitempty"`
+	Project   string    `json:"project,omitempty"`
+	Duration  *int64    `json:"duration_seconds,omitempty"` // how long the node had been in State; nil when not known
 }
 
 // Lease is a DHCP lease or, when Static, a reservation. MAC is lower case.
@@ -170,6 +174,7 @@ type Change struct {
 	Insert    *Node   // a new node; ErrConflict on a taken UUID, name or instance
 	Save      *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
 	Delete    string  // UUID; ports, history, inspection and effects go with it
+	DeleteAt  int64   // the revision that Delete's node must be of (ErrStale); 0 for any
 	Hurry     bool    // the effect Save's node owes falls due at once, unless somebody is at it
 	Effects   []Effect
 	History   []HistoryEntry
@@ -177,6 +182,7 @@ type Change struct {
 	PutPorts  []Port       // insert or replace by UUID; ErrConflict on a taken address or name
 	DropPorts []string     // UUIDs
 	Inspected *Inspected   // of Save's node
+	Told      *Told        // of Save's node
 
 	// PutAllocation is inserted when its Revision is 0 (ErrConflict on a taken
 	// key); else that must be the stored one (ErrStale), and is stored plus one.
@@ -201,9 +207,10 @@ type Query struct {
 	ResourceClass  string
 	ConductorGroup *string
 	InstanceUUID   string
+	InstanceName   string
 	Owner          string
 	Lessee         string
-	Project        string // of the owner or of the lessee
+	Project        string // that is the owner or the lessee
 	Fault          string
 	ParentNode     string
 	WithChildren   bool

@@ -13,3 +13,9 @@ type System struct {
 	BootMode     string   // uefi or bios
 	MACs         []string // lower case
 }
+
+// Vitals is what a BMC tells of its machine's state, in one answer.
+type Vitals struct {
+	Power  PowerState
+	Health string // OK, Warning or Critical; "" when it does not say
+}

@@ -65,6 +65,6 @@ func (d *decision) leaveService() {
 	}
 	d.fire(node.Abort)
 	if inRamdisk(d.n) {
-		d.owePower(node.Rebooting, 0)
+		d.beginChore(d.powerChange(node.Rebooting, 0))
 	}
 }

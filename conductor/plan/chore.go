@@ -3,26 +3,40 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // chore is an operator's request that belongs to no run and leaves the
-// provision state alone, as a power request does: the node is reserved while
-// its BMC is at it, and a failure is told in last_error. The request itself, as
-// JSON, is the args of its effect.
+// provision state alone: the node is reserved while its BMC is at it, and a
+// failure is told in last_error. The request itself, as JSON, is the args of its
+// effect.
 type chore interface {
 	Event
 	effect() string
-	check(n node.Node) error // refuses what must not be begun now
+	check(d *decision) error // refuses what must not be begun now
+	begin(d *decision)       // what is true as soon as it is owed
 	done(d *decision)
 	failure() string // what has failed, for last_error
 }
 
-// chores reads a chore back from the args of its effect.
+// plain is the part of a chore that most have no need of.
+type plain struct{}
+
+func (plain) event()                {}
+func (plain) check(*decision) error { return nil }
+func (plain) begin(*decision)       {}
+func (plain) done(*decision)        {}
+
+// chores are the effects that belong to no run, with what reads a chore back
+// from the args of its effect.
 var chores = map[string]func(json.RawMessage) (chore, error){
+	powerChange{}.effect():       readChore[powerChange],
 	BootModeRequest{}.effect():   readChore[BootModeRequest],
 	SecureBootRequest{}.effect(): readChore[SecureBootRequest],
+	AttachRequest{}.effect():     readChore[AttachRequest],
+	DetachRequest{}.effect():     readChore[DetachRequest],
 	ConsoleRequest{}.effect():    readChore[ConsoleRequest],
 	VendorRequest{}.effect():     readChore[VendorRequest],
 }
@@ -33,13 +47,8 @@ func readChore[T chore](args json.RawMessage) (chore, error) {
 	return c, err
 }
 
-// aside reports whether an effect belongs to no run.
-func aside(effect string) bool {
-	_, ok := chores[effect]
-	return ok || effect == powerEffect
-}
-
-// ChoreDone is the result of a chore's effect.
+// ChoreDone is the result of a chore's effect; null, which a power change has,
+// is one with nothing to tell.
 type ChoreDone struct {
 	Restarted bool `json:"restarted,omitempty"` // the machine had to start anew for it
 }
@@ -49,19 +58,28 @@ func (d *decision) requestChore(c chore) error {
 	if d.f.Owed {
 		return d.locked()
 	}
-	if err := c.check(d.n); err != nil {
+	if err := c.check(d); err != nil {
 		return err
 	}
 	d.pardon()
-	d.owe(c.effect(), c)
+	d.beginChore(c)
 	return d.err
+}
+
+// beginChore owes a chore that nothing speaks against.
+func (d *decision) beginChore(c chore) {
+	c.begin(d)
+	d.n.Chore = c.effect()
+	d.owe(d.n.Chore, c)
 }
 
 // choreEnded records how a chore ended.
 func (d *decision) choreEnded(o Outcome) {
+	d.n.Chore = ""
+	d.n.TargetPowerState = "" // where the chore was to change it
 	c, err := chores[o.Effect.Name](o.Effect.Args)
 	if err != nil {
-		d.complain(fmt.Sprintf("the arguments of %s cannot be read: %v", o.Effect.Name, err))
+		d.complain(o.Effect.Name, fmt.Sprintf("the arguments of %s cannot be read: %v", o.Effect.Name, err))
 		return
 	}
 	var r ChoreDone
@@ -71,7 +89,7 @@ func (d *decision) choreEnded(o Outcome) {
 		}
 	}
 	if o.Failure != "" {
-		d.complain(c.failure() + ": " + Clip(o.Failure))
+		d.complain(o.Effect.Name, c.failure()+": "+Clip(o.Failure))
 		return
 	}
 	if r.Restarted {
@@ -80,49 +98,53 @@ func (d *decision) choreEnded(o Outcome) {
 	c.done(d)
 }
 
-// complain tells of a failure that belongs to no run.
-func (d *decision) complain(reason string) {
+// complain tells of a chore's failure.
+func (d *decision) complain(effect, reason string) {
 	d.n.LastError = reason
-	d.note("ERROR", reason)
+	d.noteChore("ERROR", effect, reason)
+}
+
+// noteChore adds a line to the history, under the interface the chore is of: a
+// run that may be waiting meanwhile has nothing to do with it.
+func (d *decision) noteChore(severity, effect, text string) {
+	d.note(severity, text)
+	d.history[len(d.history)-1].EventType, _, _ = strings.Cut(effect, ".")
 }
 
 // BootModeRequest is an operator's wish for a boot mode, uefi or bios.
 type BootModeRequest struct {
+	plain
 	Mode string `json:"mode"`
 }
 
 // SecureBootRequest is an operator's wish that the firmware starts nothing but
 // what is signed, or anything.
 type SecureBootRequest struct {
+	plain
 	On bool `json:"on"`
 }
 
 // ConsoleRequest is an operator's wish that the node's console can be used, or
 // no longer.
 type ConsoleRequest struct {
+	plain
 	On bool `json:"on"`
 }
 
 // VendorRequest is a call of a vendor method whose end nobody waits for.
 type VendorRequest struct {
+	plain
 	Method string         `json:"method"`
 	Args   map[string]any `json:"args,omitempty"`
 }
-
-func (BootModeRequest) event()   {}
-func (SecureBootRequest) event() {}
-func (ConsoleRequest) event()    {}
-func (VendorRequest) event()     {}
 
 func (BootModeRequest) effect() string   { return "management.change_boot_mode" }
 func (SecureBootRequest) effect() string { return "management.change_secure_boot" }
 func (ConsoleRequest) effect() string    { return "console.change" }
 func (VendorRequest) effect() string     { return "vendor.call" }
 
-func (BootModeRequest) check(n node.Node) error   { return settled(n) }
-func (SecureBootRequest) check(n node.Node) error { return settled(n) }
-func (ConsoleRequest) check(node.Node) error      { return nil }
-func (VendorRequest) check(node.Node) error       { return nil }
+func (BootModeRequest) check(d *decision) error   { return settled(d.n) }
+func (SecureBootRequest) check(d *decision) error { return settled(d.n) }
 
 // settled: the firmware is left alone while a run starts the machine as it
 // needs it (Ironic's UNSTABLE_STATES).
@@ -136,7 +158,6 @@ func settled(n node.Node) error {
 func (r BootModeRequest) done(d *decision)   { d.n.BootMode = r.Mode }
 func (r SecureBootRequest) done(d *decision) { on := r.On; d.n.SecureBoot = &on }
 func (r ConsoleRequest) done(d *decision)    { d.n.ConsoleEnabled = r.On }
-func (VendorRequest) done(*decision)         {}
 
 func (r BootModeRequest) failure() string {
 	return fmt.Sprintf("Failed to change boot mode to '%s'", r.Mode)

@@ -13,16 +13,20 @@ type clean struct{}
 
 func (clean) steps(d *decision) ([]node.Step, error) {
 	if d.n.Run.ByHand {
-		return d.byHand(node.CleanSteps, leaveRamdisk)
+		return d.byHand(node.CleanSteps, endClean)
 	}
 	if !automatedClean(d) {
 		return nil, nil
 	}
 	if !agentDeploy(d.n) {
-		return d.automatic(node.CleanSteps, nil), nil
+		return append(d.automatic(node.CleanSteps, nil), d.readHardware()...), nil
 	}
-	return append(withAgent(d), leaveRamdisk(d)...), nil
+	return append(withAgent(d), endClean(d)...), nil
 }
+
+// endClean ends the ramdisk; before that, while all of the machine is on, its
+// BMC is asked what has become of settings and firmware.
+func endClean(d *decision) []node.Step { return append(d.readHardware(), leaveRamdisk(d)...) }
 
 // byHand is a run of the steps an operator has listed, in a ramdisk where they
 // need one; leave ends the ramdisk.
@@ -32,7 +36,8 @@ func (d *decision) byHand(fw node.Framework, leave func(*decision) []node.Step) 
 		return append(withAgent(d), leave(d)...), nil
 	}
 	r.NoRamdisk = true
-	return d.resolve(fw, r.Listed, nil)
+	steps, err := d.resolve(fw, r.Listed, nil)
+	return append(steps, d.readHardware()...), err
 }
 
 func (clean) done(d *decision, r node.Run) {

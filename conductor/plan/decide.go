@@ -32,7 +32,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	}
 	return &node.Change{
 		Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected,
-		DropAllocation: node.Released(n, d.n),
+		Told: d.told, DropAllocation: node.Released(n, d.n),
 	}, nil
 }
 
@@ -50,6 +50,7 @@ type decision struct {
 	moves     []node.Transition
 	ports     []node.Port
 	inspected *node.Inspected
+	told      *node.Told
 }
 
 func (d *decision) handle(e Event) error {
@@ -122,10 +123,15 @@ func (d *decision) owe(name string, args any) {
 
 // note adds a line to the node's history.
 func (d *decision) note(severity, text string) {
-	d.history = append(d.history, node.HistoryEntry{
+	e := node.HistoryEntry{
 		NodeUUID: d.n.UUID, CreatedAt: d.now, Severity: severity, EventType: d.activityName(), Event: text,
 		State: d.n.ProvisionState, Target: d.n.TargetProvisionState, Conductor: d.f.Settings.Host,
-	})
+	}
+	if since := d.n.ProvisionUpdatedAt; since != nil {
+		lasted := int64(max(d.now.Sub(*since), 0) / time.Second)
+		e.Duration = &lasted
+	}
+	d.history = append(d.history, e)
 	d.dirty = true
 }
 

@@ -35,6 +35,9 @@ func driverAnswered(d *decision, result json.RawMessage) error {
 		if report.Volumes != nil {
 			d.volumesKnown(*report.Volumes)
 		}
+		if report.Told != nil {
+			d.learnTold(*report.Told)
+		}
 		d.stepDone()
 	case report.Reboot:
 		if r.Rebooted++; r.Rebooted > maxReboots {

@@ -74,6 +74,8 @@ type Facts struct {
 	NameTaken string                // a name that rules would give the node, though another has it
 	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
 	Leased    []string              // the addresses our DHCP gave to the node's ports; asked for when NeedsLeases says so
+	Tells     bool                  // the BMC driver can tell of BIOS settings and firmware
+	Told      node.Told             // what it has told before; asked for when NeedsTold says so
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	// When this boot's agent last reported more done than before, and how far

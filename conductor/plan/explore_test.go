@@ -25,7 +25,7 @@ var exploreDepth = flag.Int("explore.depth", 0, "how many events the exploration
 func TestExplore(t *testing.T) {
 	for _, base := range explored {
 		t.Run(base.name, func(t *testing.T) {
-			x := &explorer{t: t, seen: map[string]bool{}, states: map[node.State]bool{}, now: exploreNow}
+			x := &explorer{t: t, seen: map[string]bool{}, states: map[node.State]bool{}, chores: map[string]bool{}, now: exploreNow}
 			var level []world
 			for state, info := range node.States {
 				if info.Class == node.Stable || info.Class == node.Failed { // the others are come to
@@ -44,6 +44,11 @@ func TestExplore(t *testing.T) {
 					}
 				}
 				level = next
+			}
+			for chore := range chores {
+				if !x.chores[chore] {
+					t.Errorf("the chore %s was never owed", chore)
+				}
 			}
 			t.Logf("%d situations in %d states, %d events, depth %d, all explored: %v", len(x.seen), len(x.states), x.events, depth-1, len(level) == 0)
 		})
@@ -83,7 +88,7 @@ func start(interfaces map[string]string, state node.State) world {
 }
 
 func (w world) facts(now time.Time) Facts {
-	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, Offers: []node.StepOffer{
+	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, Tells: w.n.Interfaces["bios"] == "redfish", Offers: []node.StepOffer{
 		{Interface: "bios", Step: "apply", Priority: map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}, NeedsNoRamdisk: true},
 	}}
 	if w.seen {
@@ -115,6 +120,7 @@ type explorer struct {
 	t      *testing.T
 	seen   map[string]bool
 	states map[node.State]bool
+	chores map[string]bool // those that were owed
 	events int
 	now    time.Time
 }
@@ -171,7 +177,7 @@ func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool
 // cut reports whether a request is to cut the power. The plan's own power
 // steps come between steps, never in the middle of one.
 func cut(effects []node.Effect) bool {
-	return len(effects) == 1 && effects[0].Name == powerEffect && !strings.Contains(string(effects[0].Args), `"power on"`)
+	return len(effects) == 1 && effects[0].Name == powerChange{}.effect() && !strings.Contains(string(effects[0].Args), `"power on"`)
 }
 
 func (w world) interrupted() bool {
@@ -182,6 +188,10 @@ func (w world) interrupted() bool {
 func (x *explorer) check(w world) {
 	n, r := w.n, w.n.Run
 	fresh := len(w.trail) == 1 // placed in a state, not come to it
+	if chore := w.owed != nil && chores[w.owed.Name] != nil; chore != (n.Chore != "") || chore && n.Chore != w.owed.Name {
+		x.complain(w, "has the chore %q on record", n.Chore)
+	}
+	x.chores[n.Chore] = true
 	switch n.ProvisionState.Class() {
 	case node.Working:
 		if w.owed == nil && !fresh {
@@ -199,7 +209,7 @@ func (x *explorer) check(w world) {
 		if r != nil || !n.Deadline.IsZero() {
 			x.complain(w, "rests, with a run or a deadline")
 		}
-		if n.ProvisionState.Class() == node.Stable && w.owed != nil && !aside(w.owed.Name) && r == nil && w.owed.Name != driverEffect {
+		if n.ProvisionState.Class() == node.Stable && w.owed != nil && chores[w.owed.Name] == nil && r == nil && w.owed.Name != driverEffect {
 			x.complain(w, "rests, and an effect is in flight")
 		}
 		if n.ProvisionState.Class() == node.Failed && n.LastError == "" && !fresh && w.owed == nil {

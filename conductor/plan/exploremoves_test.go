@@ -60,6 +60,7 @@ var special = map[string][]outcome{
 	"agent.sync":               {{"ok", `{"id":"3","command_status":"SUCCEEDED"}`, ""}},
 	"agent.finalize_rescue":    {{"ok", `{"id":"4","command_status":"SUCCEEDED"}`, ""}},
 	BootModeRequest{}.effect(): {{"ok", `{}`, ""}, {"after a start", `{"restarted":true}`, ""}},
+	hardwareEffect:             {{"told", `{"BIOS":[{"name":"A"}],"Firmware":null}`, ""}},
 	driverEffect: {
 		{"done", `{"done":true}`, ""},
 		{"again", `{"task":"t","after":1000000000}`, ""},
@@ -91,7 +92,9 @@ func (x *explorer) settle(w world, o outcome) (world, bool) {
 func requests() map[string]Event {
 	all := map[string]Event{
 		"power off": PowerRequest{Target: node.PowerOff}, "power on": PowerRequest{Target: node.PowerOn}, "reboot": PowerRequest{Target: node.Rebooting},
-		"boot mode": BootModeRequest{Mode: "uefi"}, "console": ConsoleRequest{On: true},
+		"boot mode": BootModeRequest{Mode: "uefi"}, "secure boot": SecureBootRequest{On: true}, "console": ConsoleRequest{On: true},
+		"attach": AttachRequest{Medium: node.Medium{Device: "cdrom", Image: "http://images/a.iso"}}, "detach": DetachRequest{},
+		"vendor": VendorRequest{Method: "m"},
 		"clean": Request{Verb: node.Clean, CleanSteps: []node.Step{
 			{Interface: "deploy", Step: "erase_devices_metadata"}, {Interface: "deploy", Step: "hold"}, {Interface: "bios", Step: "apply"},
 		}},

@@ -118,7 +118,7 @@ func (d *decision) stepsChanged() error {
 		return fmt.Errorf("the agent's version has changed %d times while it ran its steps", r.Relisted)
 	}
 	d.note("INFO", "the agent's version has changed: its steps are listed and run again")
-	r.Steps = append(r.Steps[:at+1:at+1], leaveRamdisk(d)...)
+	r.Steps = append(r.Steps[:at+1:at+1], endClean(d)...)
 	endStep(r)
 	r.Index = at
 	d.advance()

@@ -27,9 +27,9 @@ func (inspect) steps(d *decision) ([]node.Step, error) {
 		if d.f.Settings.FastTrack { // over only once the next activity can use the agent
 			return append(steps, step("agent", "wait_for_heartbeat", nil)), nil
 		}
-		return append(steps, leaveRamdisk(d)...), nil
+		return append(append(steps, d.readHardware()...), leaveRamdisk(d)...), nil
 	case "redfish":
-		return []node.Step{step("inspect", "read_system", nil)}, nil
+		return append([]node.Step{step("inspect", "read_system", nil)}, d.readHardware()...), nil
 	}
 	return nil, nil
 }

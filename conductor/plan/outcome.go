@@ -11,11 +11,7 @@ import (
 // dropped: the row is gone, nothing else changes.
 func (d *decision) outcome(o Outcome) {
 	d.dirty = true // at least the effect's row is to be deleted
-	if o.Effect.Name == powerEffect {
-		d.powerRequested(o)
-		return
-	}
-	if aside(o.Effect.Name) {
+	if _, ok := chores[o.Effect.Name]; ok {
 		d.choreEnded(o)
 		return
 	}
@@ -40,7 +36,8 @@ func (d *decision) outcome(o Outcome) {
 // run has been aborted, or has run out of time, is better not begun: the
 // machine may be wanted for something else by now.
 func Wanted(n node.Node, ef node.Effect) bool {
-	return aside(ef.Name) || n.Run != nil && n.Run.Generation == ef.Generation
+	_, ok := chores[ef.Name]
+	return ok || n.Run != nil && n.Run.Generation == ef.Generation
 }
 
 // settlers say, by effect, what a success means for the node. Each goes on
@@ -62,6 +59,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"agent.finalize_rescue":      rescueFinalized,
 	"agent.poll":                 commandAnswered,
 	"agent.power_off":            goOn, // the step after it waits until the machine is off
+	hardwareEffect:               hardwareRead,
 	driverEffect:                 driverAnswered,
 	childrenEffect:               goOn,
 }
@@ -74,6 +72,7 @@ func goOn(d *decision, _ json.RawMessage) error {
 // Validated is the result of power.validate and management.validate.
 type Validated struct {
 	PowerState node.PowerState `json:"power_state,omitempty"`
+	Health     string          `json:"health,omitempty"` // with a power state alone
 	BootMode   string          `json:"boot_mode,omitempty"`
 	SecureBoot *bool           `json:"secure_boot,omitempty"`
 }
@@ -85,6 +84,7 @@ func validated(d *decision, result json.RawMessage) error {
 	}
 	if v.PowerState != "" {
 		d.setPower(v.PowerState, v.PowerState != node.PowerOn)
+		d.n.Health = v.Health
 	}
 	if v.BootMode != "" {
 		d.n.BootMode = v.BootMode

@@ -54,6 +54,8 @@ type scene struct {
 	now   time.Time
 	lines []string
 	power PowerTally
+
+	health string // what the BMC says along with the power
 }
 
 func replay(t *testing.T, script string) string {
@@ -100,6 +102,12 @@ func (s *scene) do(w []string) {
 	case "look": // what inspection rules change
 		s.say("name %q, traits %v, properties %v, extra %v, ports %d", s.n.Name, s.n.Traits, s.n.Properties, s.n.Extra, len(s.f.Ports))
 		s.say("last error: %s", s.n.LastError)
+	case "attach":
+		var r AttachRequest
+		s.parse(rest, &r)
+		s.decide(r)
+	case "detach": // kinds of drive, none for all
+		s.decide(DetachRequest{Devices: w[1:]})
 	case "power":
 		s.decide(PowerRequest{Target: node.PowerState(rest)})
 	case "firmware": // a boot mode, and whether secure boot is on
@@ -144,7 +152,7 @@ func (s *scene) do(w []string) {
 	case "read": // the power: a state, or "fails" and why
 		s.read(rest)
 	case "stale": // a reading that began before the last save
-		s.decide(PowerRead{PowerTally{Differs: confirmations}, s.n.Revision - 1, node.PowerState(rest), ""})
+		s.decide(PowerRead{PowerTally: PowerTally{Differs: confirmations}, Revision: s.n.Revision - 1, State: node.PowerState(rest)})
 	case "show": // what PUT states/power and the power sync change
 		s.say("power %q, target %q, maintenance %v %q", s.n.PowerState, s.n.TargetPowerState, s.n.Maintenance, s.n.Fault)
 		s.say("maintenance reason: %s", s.n.MaintenanceReason)
@@ -209,7 +217,7 @@ func (s *scene) read(answer string) {
 	if why, failed := strings.CutPrefix(answer, "fails "); failed {
 		state, failure = "", why
 	}
-	s.decide(s.power.Count(s.n, state, failure, s.now))
+	s.decide(s.power.Count(s.n, node.Vitals{Power: state, Health: s.health}, failure, s.now))
 }
 
 func inspection(t *testing.T, body string) (i agentapi.Inspection) {
@@ -249,6 +257,10 @@ func (s *scene) set(k, v string) {
 		s.n.DisablePowerOff = v == "true"
 	case "image_source", "image_checksum", "boot_iso":
 		s.n.InstanceInfo[k] = v
+	case "tells":
+		s.f.Tells = v == "true"
+	case "health":
+		s.health = v
 	case "force":
 		s.f.Settings.ForcePowerState = v == "true"
 	case "recovery":
@@ -299,6 +311,14 @@ func (s *scene) decide(e Event) {
 	}
 	if c.Inspected != nil {
 		s.say("inventory %s", c.Inspected.Inventory)
+	}
+	if c.Told != nil {
+		s.f.Told = *c.Told
+		told, err := json.Marshal(c.Told)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.say("told %s", told)
 	}
 	for _, ef := range c.Effects {
 		when := ""

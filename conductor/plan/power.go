@@ -1,21 +1,24 @@
 package plan
 
 import (
-	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
-
-// powerEffect is the effect of a power request. It belongs to no run: power
-// changes leave the provision state alone.
-const powerEffect = "power.request"
 
 // PowerArgs is the args of every effect that changes power.
 type PowerArgs struct {
 	Target         node.PowerState `json:"target"`
 	TimeoutSeconds float64         `json:"timeout_seconds,omitempty"`
 	GraceSeconds   float64         `json:"grace_seconds,omitempty"` // how long the machine may take to go off by itself
+}
+
+// powerChange is the chore that a power request leads to. The power sync, where
+// it is to force the record upon a machine, owes the same.
+type powerChange struct {
+	plain
+	PowerArgs
 }
 
 // powerAfter is the state a target leads to.
@@ -27,26 +30,60 @@ var powerAfter = map[node.PowerState]node.PowerState{
 	node.SoftRebooting: node.PowerOn,
 }
 
-// requestPower takes an operator's power target. Ironic refuses it while
-// cleaning, where a power cut could leave a disk half wiped.
+// requestPower takes an operator's power target.
 func (d *decision) requestPower(r PowerRequest) error {
-	after, ok := powerAfter[r.Target]
-	switch {
-	case !ok:
+	if powerAfter[r.Target] == "" {
 		return node.Refuse(node.Invalid, "power target %q is unknown: it is one of power on, power off, rebooting, soft power off, soft rebooting", r.Target)
-	case d.f.Owed:
-		return d.locked()
-	case d.n.ProvisionState == node.Cleaning || d.n.ProvisionState == node.CleanWait:
-		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while it is in state %q.", r.Target, d.n.UUID, d.n.ProvisionState)
-	case r.Target != node.PowerOn && d.uninterruptible():
-		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while step %s is under way, which must not be cut off.", r.Target, d.n.UUID, d.n.Run.Current())
-	case d.n.DisablePowerOff && after == node.PowerOff:
-		return node.Refuse(node.Conflict, "Failed to set node power state to %s. Node %s has disable_power_off set: it may be powered on and rebooted only.", r.Target, d.n.UUID)
 	}
-	d.pardon()
-	d.owePower(r.Target, r.Timeout)
-	return d.err
+	return d.requestChore(d.powerChange(r.Target, r.Timeout))
 }
+
+// powerChange is a change to target; timeout 0 means the default of its kind.
+func (d *decision) powerChange(target node.PowerState, timeout time.Duration) powerChange {
+	s := d.f.Settings
+	switch {
+	case timeout > 0:
+	case target == node.SoftPowerOff || target == node.SoftRebooting:
+		timeout = s.SoftPowerOffTimeout
+	default:
+		timeout = s.PowerTimeout
+	}
+	return powerChange{PowerArgs: PowerArgs{Target: target, TimeoutSeconds: timeout.Seconds()}}
+}
+
+func (powerChange) effect() string { return "power.request" }
+
+// check refuses what Ironic refuses while cleaning, where a power cut could
+// leave a disk half wiped.
+func (p powerChange) check(d *decision) error {
+	switch {
+	case d.n.ProvisionState == node.Cleaning || d.n.ProvisionState == node.CleanWait:
+		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while it is in state %q.", p.Target, d.n.UUID, d.n.ProvisionState)
+	case p.Target != node.PowerOn && d.uninterruptible():
+		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while step %s is under way, which must not be cut off.", p.Target, d.n.UUID, d.n.Run.Current())
+	case d.n.DisablePowerOff && powerAfter[p.Target] == node.PowerOff:
+		return node.Refuse(node.Conflict, "Failed to set node power state to %s. Node %s has disable_power_off set: it may be powered on and rebooted only.", p.Target, d.n.UUID)
+	}
+	return nil
+}
+
+// begin forgets the agent at once, as in Ironic: a change that is not seen to
+// succeed may have ended its boot all the same.
+func (p powerChange) begin(d *decision) {
+	if p.Target != node.PowerOn {
+		d.forgetAgent()
+	}
+	d.n.TargetPowerState = powerAfter[p.Target]
+}
+
+func (p powerChange) done(d *decision) {
+	d.pardon()
+	d.setPower(powerAfter[p.Target], p.Target != node.PowerOn)
+}
+
+// failure leaves the known state as it is and does not put the node into
+// maintenance.
+func (p powerChange) failure() string { return fmt.Sprintf("power change to %q failed", p.Target) }
 
 // uninterruptible reports whether the machine is at a step of a framework in
 // which steps say whether they may be cut off, and this one did not.
@@ -58,43 +95,6 @@ func (d *decision) uninterruptible() bool {
 		return !d.n.Run.Current().Abortable
 	}
 	return false
-}
-
-// owePower begins a power change; timeout 0 means the default of its kind. The
-// agent is forgotten at once, as in Ironic: a change that is not seen to
-// succeed may have ended its boot all the same.
-func (d *decision) owePower(target node.PowerState, timeout time.Duration) {
-	s := d.f.Settings
-	switch {
-	case timeout > 0:
-	case target == node.SoftPowerOff || target == node.SoftRebooting:
-		timeout = s.SoftPowerOffTimeout
-	default:
-		timeout = s.PowerTimeout
-	}
-	if target != node.PowerOn {
-		d.forgetAgent()
-	}
-	d.n.TargetPowerState = powerAfter[target]
-	d.owe(powerEffect, PowerArgs{Target: target, TimeoutSeconds: timeout.Seconds()})
-}
-
-// powerRequested records how a power request ended. A failure leaves the
-// known state as it is and does not put the node into maintenance.
-func (d *decision) powerRequested(o Outcome) {
-	var args PowerArgs
-	if err := json.Unmarshal(o.Effect.Args, &args); err != nil {
-		o.Failure = "the arguments of the power request cannot be read: " + err.Error()
-	}
-	d.n.TargetPowerState = ""
-	d.dirty = true
-	if o.Failure != "" {
-		d.n.LastError = "power change to \"" + string(args.Target) + "\" failed: " + Clip(o.Failure)
-		d.note("ERROR", d.n.LastError)
-		return
-	}
-	d.pardon()
-	d.setPower(powerAfter[args.Target], args.Target != node.PowerOn)
 }
 
 // pardon clears last_error, but not where it says why the node is in a failed

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -24,6 +25,7 @@ type PowerRead struct {
 	PowerTally
 	Revision int64           // of the node whose BMC was asked: a node saved meanwhile is asked again
 	State    node.PowerState // what the BMC says, "" when it cannot tell
+	Health   string          // what it says of the machine's health, "" when it does not
 	Failure  string          // why there is no answer, "" when there is one
 }
 
@@ -37,7 +39,7 @@ type PowerTally struct {
 }
 
 // Count takes one more reading, of the BMC of n, into the tally.
-func (t *PowerTally) Count(n node.Node, state node.PowerState, failure string, now time.Time) PowerRead {
+func (t *PowerTally) Count(n node.Node, v node.Vitals, failure string, now time.Time) PowerRead {
 	if t.record != n.PowerState {
 		t.record, t.Differs = n.PowerState, 0
 	}
@@ -48,11 +50,11 @@ func (t *PowerTally) Count(n node.Node, state node.PowerState, failure string, n
 		t.Failures++
 	default:
 		t.Failures, t.Since = 0, time.Time{}
-		if t.Differs++; state == "" || state == t.record {
+		if t.Differs++; v.Power == "" || v.Power == t.record {
 			t.Differs = 0
 		}
 	}
-	return PowerRead{PowerTally: *t, Revision: n.Revision, State: state, Failure: failure}
+	return PowerRead{PowerTally: *t, Revision: n.Revision, State: v.Power, Health: v.Health, Failure: failure}
 }
 
 // Unsure reports whether an answer is to be confirmed by another one.
@@ -70,7 +72,7 @@ var unread = map[node.State]bool{node.Enroll: true, node.AdoptFailed: true}
 func PowerPoll(n node.Node, s Settings) time.Duration {
 	class := n.ProvisionState.Class()
 	switch {
-	case n.Run != nil || n.TargetPowerState != "":
+	case n.Run != nil || n.Chore != "":
 		return 0
 	case unread[n.ProvisionState] || class != node.Stable && class != node.Failed:
 		return 0
@@ -86,7 +88,15 @@ func PowerPoll(n node.Node, s Settings) time.Duration {
 
 // PowerNews reports whether a reading changes anything about n as it is. Most
 // readings do not, and are not brought to Decide.
-func PowerNews(n node.Node, e PowerRead, s Settings) bool { return e.meaning(n, s) != nil }
+func PowerNews(n node.Node, e PowerRead, s Settings) bool {
+	return e.healthNews(n, s) || e.meaning(n, s) != nil
+}
+
+// healthNews reports whether a reading tells of another health than is on
+// record. A BMC that is silent says nothing of its machine's.
+func (e PowerRead) healthNews(n node.Node, s Settings) bool {
+	return e.Failure == "" && e.Health != n.Health && e.Revision == n.Revision && PowerPoll(n, s) > 0
+}
 
 // meaning says what follows from a reading; nil when there is nothing to write.
 func (e PowerRead) meaning(n node.Node, s Settings) func(*decision, PowerRead) {
@@ -115,8 +125,30 @@ func (e PowerRead) meaning(n node.Node, s Settings) func(*decision, PowerRead) {
 
 // powerRead takes a reading. A node that is reserved is left alone.
 func (d *decision) powerRead(e PowerRead) {
-	if follow := e.meaning(d.n, d.f.Settings); follow != nil && !d.f.Owed {
+	if d.f.Owed {
+		return
+	}
+	follow := e.meaning(d.n, d.f.Settings)
+	if e.healthNews(d.n, d.f.Settings) {
+		d.healthFound(e)
+	}
+	if follow != nil {
 		follow(d, e)
+	}
+}
+
+// healthFound records what the BMC says of its machine's health.
+func (d *decision) healthFound(e PowerRead) {
+	before := d.n.Health
+	d.n.Health, d.dirty = e.Health, true
+	switch {
+	case before == "" && e.Health == "OK": // what anybody would have thought
+	case e.Health == "":
+		d.notePower("INFO", fmt.Sprintf("the BMC no longer tells the machine's health; it was %q", before))
+	case e.Health == "OK":
+		d.notePower("INFO", fmt.Sprintf("the machine's health is %q again, it was %q", e.Health, before))
+	default:
+		d.notePower("WARNING", fmt.Sprintf("the machine's health is %q, it was %q; look into the BMC's log for the reason", e.Health, cmp.Or(before, "not known")))
 	}
 }
 
@@ -134,7 +166,7 @@ func (d *decision) powerFound(e PowerRead) {
 func (d *decision) forcePower(e PowerRead) {
 	d.notePower("INFO", fmt.Sprintf("found %q where %q is recorded; changing the machine to the record, try %d of %d",
 		e.State, d.n.PowerState, e.Differs-confirmations+1, d.f.Settings.PowerSyncRetries))
-	d.owePower(d.n.PowerState, 0)
+	d.beginChore(d.powerChange(d.n.PowerState, 0))
 }
 
 // powerStuck gives up forcing a machine: the record follows it, and a person

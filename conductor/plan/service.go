@@ -13,12 +13,14 @@ import (
 type service struct{}
 
 func (service) steps(d *decision) ([]node.Step, error) {
-	steps, err := d.byHand(node.ServiceSteps, bootInstance)
+	steps, err := d.byHand(node.ServiceSteps, endService)
 	if d.n.Run.NoRamdisk && inRamdisk(d.n) && !slices.ContainsFunc(steps, bootsAnew) { // since an earlier try, or a hold
 		steps = append(steps, bootInstance(d)...)
 	}
 	return steps, err
 }
+
+func endService(d *decision) []node.Step { return append(d.readHardware(), bootInstance(d)...) }
 
 func (service) done(d *decision, _ node.Run) {
 	if d.n.Fault == serviceFault { // of an earlier try

@@ -12,10 +12,11 @@ import (
 type verify struct{}
 
 func (verify) steps(d *decision) ([]node.Step, error) {
-	return append([]node.Step{
+	steps := append([]node.Step{
 		step("power", "validate", nil),
 		step("management", "validate", nil),
-	}, d.automatic(node.VerifySteps, nil)...), nil
+	}, d.automatic(node.VerifySteps, nil)...)
+	return append(steps, d.readHardware()...), nil
 }
 
 func (verify) done(d *decision, _ node.Run)           { d.fire(node.Done) }

@@ -49,6 +49,11 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 			return err
 		}
 	}
+	if c.Told != nil {
+		if err := t.putTold(saved.UUID, c.Told); err != nil {
+			return err
+		}
+	}
 	if c.Hurry {
 		if err := t.hurry(saved.UUID); err != nil {
 			return err
@@ -64,14 +69,14 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 
 var (
 	errAmbiguous = errors.New("a change may hold one of Insert, Save and Delete, not several")
-	errOrphan    = errors.New("a change with an inspection must save the node it is of")
+	errOrphan    = errors.New("a change with an inspection, or what a BMC told, must save the node it is of")
 )
 
 func (t *tx) applyNode(c *node.Change, saved *node.Node) error {
 	switch {
 	case c.Insert != nil && (c.Save != nil || c.Delete != "") || c.Save != nil && c.Delete != "":
 		return errAmbiguous
-	case c.Inspected != nil && c.Insert == nil && c.Save == nil:
+	case (c.Inspected != nil || c.Told != nil) && c.Insert == nil && c.Save == nil:
 		return errOrphan
 	case c.Insert != nil:
 		*saved = *c.Insert
@@ -82,7 +87,7 @@ func (t *tx) applyNode(c *node.Change, saved *node.Node) error {
 		saved.Revision++
 		return t.saveNode(saved)
 	case c.Delete != "":
-		return t.deleteNode(c.Delete)
+		return t.deleteNode(c.Delete, c.DeleteAt)
 	}
 	return nil
 }

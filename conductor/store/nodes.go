@@ -29,6 +29,7 @@ var nodeColumns = []struct {
 	{"resource_class", true, func(n *node.Node) any { return n.ResourceClass }},
 	{"conductor_group", true, func(n *node.Node) any { return n.ConductorGroup }},
 	{"instance_uuid", true, func(n *node.Node) any { return n.InstanceUUID }},
+	{"instance_name", true, func(n *node.Node) any { return n.InstanceName }},
 	{"chassis_uuid", true, func(n *node.Node) any { return n.ChassisUUID }},
 	{"owner", true, func(n *node.Node) any { return n.Owner }},
 	{"lessee", true, func(n *node.Node) any { return n.Lessee }},
@@ -119,13 +120,21 @@ func (t *tx) saveNode(n *node.Node) error {
 
 // deleteNode takes ports, effects, history and inspection along (the schema
 // cascades).
-func (t *tx) deleteNode(uuid string) error {
+// deleteNode deletes a node of this revision; of any when that is 0.
+func (t *tx) deleteNode(uuid string, revision int64) error {
 	t.nodes = append(t.nodes, written{uuid: uuid})
-	touched, err := t.exec("DELETE FROM nodes WHERE uuid = ?", uuid)
-	if err == nil && touched == 0 {
+	touched, err := t.exec("DELETE FROM nodes WHERE uuid = ?1 AND ?2 IN (0, revision)", uuid, revision)
+	if err != nil || touched == 1 {
+		return err
+	}
+	found, err := t.exists("SELECT 1 FROM nodes WHERE uuid = ?", uuid)
+	switch {
+	case err != nil:
+		return err
+	case !found:
 		return noNode(uuid)
 	}
-	return err
+	return fmt.Errorf("delete node %s at revision %d: %w: read it again", uuid, revision, node.ErrStale)
 }
 
 // nodeTaken words an index's refusal as Ironic does.

@@ -98,7 +98,7 @@ func (p *pair) commit(r *rapid.T) {
 	uuid := anyUUID(r)
 	switch rapid.IntRange(0, 9).Draw(r, "kind") {
 	case 0:
-		c.Delete = uuid
+		c.Delete, c.DeleteAt = uuid, rapid.Int64Range(0, 3).Draw(r, "delete at")
 	case 1, 2, 3:
 		n := node.Node{UUID: uuid, CreatedAt: p.now}
 		p.edit(r, &n)
@@ -158,6 +158,9 @@ func (p *pair) parts(r *rapid.T, c *node.Change) {
 	}
 	if rapid.IntRange(0, 4).Draw(r, "drop allocation") == 0 {
 		c.DropAllocation = uuidN(20 + rapid.IntRange(0, 2).Draw(r, "allocation"))
+	}
+	if rapid.IntRange(0, 4).Draw(r, "told") == 0 {
+		c.Told = &node.Told{Firmware: []node.FirmwareComponent{{Component: anyOf(r, "component", "bios", "bmc"), CreatedAt: p.now}}}
 	}
 	if rapid.Bool().Draw(r, "history") {
 		c.History = []node.HistoryEntry{{UUID: "h", NodeUUID: anyUUID(r), CreatedAt: p.now, Event: rapid.String().Draw(r, "event")}}
@@ -289,6 +292,7 @@ func (p *pair) overview(r *rapid.T) {
 		_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) (*node.Effect, error) { return s.Owed(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) (node.Inspected, error) { return s.Inspected(p.ctx, uuid) })
+		_, _ = both(r, p, func(s store.Store) (node.Told, error) { return s.Told(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) ([]node.HistoryEntry, error) { return s.History(p.ctx, uuid) })
 	}
 	_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, "n1") })

@@ -1,8 +1,8 @@
 // Package store keeps nodes and what belongs to them: ports, effects, history,
-// inspection results and DHCP leases; and the catalogs of deploy templates,
-// runbooks and allocations. This package is the SQLite one; mem, broken and storetest beside it
-// are the same thing in memory, one that fails on command, and the suite all of
-// them pass.
+// inspection results, what their BMCs told, and DHCP leases; and the catalogs
+// of deploy templates, runbooks and allocations. This package is the SQLite one;
+// mem, broken and storetest beside it are the same thing in memory, one that
+// fails on command, and the suite all of them pass.
 //
 // It must not decide anything: it reads no clock, knows no state machine, and
 // calls nothing of ours but package node. What one decision changes arrives as
@@ -26,8 +26,9 @@ type Store interface {
 	// Commit writes a change and returns the node as saved, with its new
 	// revision; the zero Node when the change saves none. Parts are applied in
 	// the order Finish, Insert/Save/Delete, DropAllocation, PutAllocation,
-	// DropPorts, PutPorts, Inspected, Hurry, Effects, History. ID, Owner, Attempt and LeaseUntil of new effects are the
-	// store's and are ignored; Finish needs only ID, Owner and Attempt.
+	// DropPorts, PutPorts, Inspected, Told, Hurry, Effects, History. ID, Owner,
+	// Attempt and LeaseUntil of new effects are the store's and are ignored; Finish
+	// needs only ID, Owner and Attempt.
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
 
 	// Node finds a node by UUID or name.
@@ -67,6 +68,9 @@ type Store interface {
 
 	// Inspected returns what the last inspection of a node found.
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
+	// Told returns what the BMC of a node has told, nothing where it was never
+	// asked.
+	Told(ctx context.Context, nodeUUID string) (node.Told, error)
 	// History returns the newest HistoryKept entries of a node, oldest first.
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 

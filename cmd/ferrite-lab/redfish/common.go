@@ -38,7 +38,8 @@ type status struct {
 	Health string
 }
 
-// enabled is the status of everything here: a lab's hardware does not wear.
+// enabled is the status of everything here: a lab's hardware does not wear,
+// unless SetHealth says so of the machine as a whole.
 func enabled() status { return status{State: "Enabled", Health: "OK"} }
 
 // action is an entry of Actions.

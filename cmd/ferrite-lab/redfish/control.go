@@ -2,7 +2,9 @@ package redfish
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -16,7 +18,8 @@ type controlFault struct {
 }
 
 // Control is the lab's side door, for a listener no client of the controller
-// can reach: GET /counters, PUT /fault with a JSON fault, DELETE /fault.
+// can reach: GET /counters, PUT /fault with a JSON fault, DELETE /fault,
+// PUT /health with a JSON health.
 func (s *Server) Control() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /counters", func(w http.ResponseWriter, r *http.Request) {
@@ -47,5 +50,31 @@ func (s *Server) Control() http.Handler {
 		s.ClearFault()
 		w.WriteHeader(http.StatusNoContent)
 	})
+	mux.HandleFunc("PUT /health", func(w http.ResponseWriter, r *http.Request) {
+		var c struct {
+			Health string `json:"health"`
+		}
+		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&c)
+		if err == nil {
+			err = s.SetHealth(c.Health)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
 	return mux
+}
+
+// SetHealth makes the machine as well or ill as a real one can be: OK, Warning
+// or Critical (Resource, Health).
+func (s *Server) SetHealth(health string) error {
+	if !slices.Contains([]string{"OK", "Warning", "Critical"}, health) {
+		return fmt.Errorf("health %q: expected OK, Warning or Critical", health)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.health = health
+	return nil
 }

@@ -72,7 +72,8 @@ type chassis struct {
 	PowerState   qemu.Power
 	Status       status
 	indicatorBody
-	Links chassisLinks
+	NetworkAdapters link
+	Links           chassisLinks
 }
 
 type chassisLinks struct {
@@ -89,7 +90,8 @@ func (s *Server) getChassis(*http.Request) (reply, error) {
 		SerialNumber: s.machine.Spec().Serial,
 		UUID:         s.chassisUUID(),
 		PowerState:   s.machine.Power(), Status: enabled(),
-		indicatorBody: s.indicators.at(chassisPath),
-		Links:         chassisLinks{links(systemPath), links(managerPath)},
+		indicatorBody:   s.indicators.at(chassisPath),
+		NetworkAdapters: link{adaptersPath},
+		Links:           chassisLinks{links(systemPath), links(managerPath)},
 	})
 }

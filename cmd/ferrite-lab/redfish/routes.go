@@ -100,6 +100,8 @@ func (s *Server) managerRoutes() []route {
 		{get, rootPath + "/Chassis", closed, collection("Chassis", "Chassis", chassisPath)},
 		{get, chassisPath, closed, s.getChassis},
 		{patch, chassisPath, closed, s.patchIndicator(s.getChassis)},
+		{get, adaptersPath, closed, s.getAdapters},
+		{get, adaptersPath + "/{id}", closed, s.getAdapter},
 	}
 }
 

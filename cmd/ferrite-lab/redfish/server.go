@@ -56,9 +56,10 @@ type Server struct {
 
 	subscriptions *subscriptions
 
-	mu        sync.Mutex // guards the two below
+	mu        sync.Mutex // guards what is below
 	lastReset time.Time  // of the controller itself
 	awayUntil time.Time
+	health    string // of the machine
 
 	// life ends with Close; hanging requests and late power changes wait on
 	// it, and late counts the latter.
@@ -94,6 +95,7 @@ func New(c Config) *Server {
 		sessions: newSessions(c.MaxSessions, c.SessionTimeout, c.Now),
 		counters: newCounters(),
 		faults:   newFaults(),
+		health:   "OK",
 		media:    &media{client: c.MediaClient, dir: c.MediaDir, tray: c.Machine},
 	}
 	s.life, s.end = context.WithCancel(context.Background())

@@ -111,6 +111,9 @@ type resetBody struct {
 func (s *Server) getSystem(*http.Request) (reply, error) {
 	spec, boot, power := s.machine.Spec(), s.machine.Boot(), s.machine.Power()
 	state := enabled()
+	s.mu.Lock()
+	state.Health = s.health
+	s.mu.Unlock()
 	if power == qemu.Off {
 		state.State = "StandbyOffline"
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
@@ -31,7 +30,7 @@ type Conductor struct {
 // made of.
 func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler, with ...func(*api.Options)) *Conductor {
 	t.Helper()
-	c := &Conductor{BMC: &BMC{power: map[string]node.PowerState{}, mode: map[string]string{}}, Log: &Log{}}
+	c := &Conductor{BMC: newBMC(), Log: &Log{}}
 	settings := plan.DefaultSettings()
 	settings.Host = "conductor-1"
 	log := slog.New(slog.NewTextHandler(c.Log, nil))

@@ -9,7 +9,8 @@ import (
 )
 
 // BMC is every machine's: it does at once what it is told. Hang, when set,
-// holds up every question for the power state until it is closed.
+// holds up every question for the power state, and every medium, until it is
+// closed.
 type BMC struct {
 	Hang chan struct{}
 
@@ -17,6 +18,11 @@ type BMC struct {
 	power map[string]node.PowerState
 	mode  map[string]string
 	fault error
+	media map[string]string // images by node
+}
+
+func newBMC() *BMC {
+	return &BMC{power: map[string]node.PowerState{}, mode: map[string]string{}, media: map[string]string{}}
 }
 
 // Break makes every question for the power state fail from now on.
@@ -24,6 +30,18 @@ func (b *BMC) Break(why error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fault = why
+}
+
+func (b *BMC) wait(ctx context.Context) error {
+	if b.Hang == nil {
+		return nil
+	}
+	select {
+	case <-b.Hang:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Validate misses a redfish node's address.
@@ -36,12 +54,8 @@ func (b *BMC) Validate(n node.Node) error {
 
 // PowerState is off until it was switched.
 func (b *BMC) PowerState(ctx context.Context, n node.Node) (node.PowerState, error) {
-	if b.Hang != nil {
-		select {
-		case <-b.Hang:
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
+	if err := b.wait(ctx); err != nil {
+		return "", err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,9 +122,52 @@ func (b *BMC) Steps(node.Node) []node.StepOffer {
 	}
 }
 
-// DoStep does it at once.
-func (b *BMC) DoStep(context.Context, node.Node, node.Step, string) (node.StepReport, error) {
-	return node.StepReport{Done: true}, nil
+// DoStep does it at once, and tells of two settings and a component.
+func (b *BMC) DoStep(_ context.Context, _ node.Node, s node.Step, _ string) (node.StepReport, error) {
+	five, on, low, high, yes := "5", "Enabled", int64(0), int64(60), true
+	if s.Step == "factory_reset" {
+		five = "0"
+	}
+	return node.StepReport{Done: true, Told: &node.Told{
+		BIOS: []node.BIOSSetting{
+			{Name: "BootDelay", Value: &five, AttributeType: "Integer", LowerBound: &low, UpperBound: &high, ResetRequired: &yes},
+			{Name: "Turbo", Value: &on, AttributeType: "Enumeration", AllowableValues: []string{"Enabled", "Disabled"}},
+		},
+		Firmware: []node.FirmwareComponent{{Component: "bmc", CurrentVersion: "1." + five, Vendor: "V", Model: "M", SerialNumber: "S"}},
+	}}, nil
+}
+
+// MediaSlots is a CD drive.
+func (b *BMC) MediaSlots(_ context.Context, n node.Node) ([]node.MediaSlot, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	slot := node.MediaSlot{Types: []string{"CD", "DVD"}}
+	if image, ok := b.media[n.UUID]; ok {
+		slot.Inserted, slot.Image = true, &image
+	}
+	return []node.MediaSlot{slot}, nil
+}
+
+// AttachMedium has no drive but that.
+func (b *BMC) AttachMedium(ctx context.Context, n node.Node, m node.Medium) error {
+	if err := b.wait(ctx); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.Device != "cdrom" {
+		return node.Refuse(node.Invalid, "there is no %s for %s", m.Device, m.Image)
+	}
+	b.media[n.UUID] = m.Image
+	return nil
+}
+
+// DetachMedia empties it, whatever is named.
+func (b *BMC) DetachMedia(_ context.Context, n node.Node, _ []string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.media, n.UUID)
+	return nil
 }
 
 // noAgents: no ramdisk answers.

@@ -12,6 +12,8 @@ import (
 )
 
 var (
+	_ engine.Stepper      = (*fake.Driver)(nil)
+	_ engine.MediaLoader  = (*fake.Driver)(nil)
 	_ engine.SecureBooter = (*fake.Driver)(nil)
 	_ engine.Indicators   = (*fake.Driver)(nil)
 	_ engine.Consoles     = (*fake.Driver)(nil)

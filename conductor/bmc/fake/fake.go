@@ -47,8 +47,9 @@ type machine struct {
 	device     string
 	persistent bool
 	mode       string
-	secure     *bool  // secure boot
-	light      string // of the system, "" before it was set
+	secure     *bool             // secure boot
+	light      string            // of the system, "" before it was set
+	media      map[string]string // images by kind of drive
 }
 
 // New makes a driver that follows a script.
@@ -103,7 +104,7 @@ func (d *Driver) call(ctx context.Context, name string, n node.Node, do func(m *
 	defer d.mu.Unlock()
 	m := d.machines[n.UUID]
 	if m == nil {
-		m = &machine{power: n.PowerState, device: "pxe", mode: n.BootMode, secure: n.SecureBoot}
+		m = &machine{power: n.PowerState, device: "pxe", mode: n.BootMode, secure: n.SecureBoot, media: map[string]string{}}
 		d.machines[n.UUID] = m
 	}
 	do(m)

@@ -3,6 +3,7 @@ package fake_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,4 +80,55 @@ func TestDelay(t *testing.T) {
 			t.Errorf("took %s (%v), want the deadline at 6 s", time.Since(start), err)
 		}
 	})
+}
+
+func TestMedia(t *testing.T) {
+	d, n := fake.New(fake.Script{}), node.Node{UUID: "n1"}
+	inside := func() (all []string) {
+		slots, err := d.MediaSlots(t.Context(), n)
+		if err != nil || len(slots) != 3 {
+			t.Fatalf("%+v, %v", slots, err)
+		}
+		for _, s := range slots {
+			if s.Inserted {
+				all = append(all, s.Types[0]+" "+*s.Image)
+			}
+		}
+		return all
+	}
+	for _, m := range []node.Medium{{Device: "cdrom", Image: "a"}, {Device: "disk", Image: "b"}, {Device: "cdrom", Image: "c"}} {
+		if err := d.AttachMedium(t.Context(), n, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := [][]string{{"CD c", "USBStick b"}, {"USBStick b"}, nil}
+	for i, devices := range [][]string{{"floppy"}, {"cdrom", "floppy"}, nil} {
+		if err := d.DetachMedia(t.Context(), n, devices); err != nil {
+			t.Fatal(err)
+		}
+		if got := inside(); !slices.Equal(got, want[i]) {
+			t.Errorf("after %v: %v, want %v", devices, got, want[i])
+		}
+	}
+}
+
+// The BIOS has what it was given last, and nothing after a reset.
+func TestSettings(t *testing.T) {
+	d, n := fake.New(fake.Script{}), node.Node{UUID: "n1"}
+	do := func(kind, name string, settings ...any) (node.StepReport, error) {
+		return d.DoStep(t.Context(), n, node.Step{Interface: kind, Step: name, Args: map[string]any{"settings": settings}}, "")
+	}
+	r, err := do("bios", "apply_configuration", map[string]any{"name": "Cores", "value": 4.0})
+	if err != nil || !r.Done || len(r.Told.BIOS) != 1 || r.Told.BIOS[0].Name != "Cores" || *r.Told.BIOS[0].Value != "4" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err = do("bios", "factory_reset"); err != nil || !r.Done || r.Told.BIOS == nil || len(r.Told.BIOS) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err = do("firmware", "update", map[string]any{"component": "bmc"}); err != nil || !r.Done || r.Told != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err = do("bios", "apply_configuration", "Cores"); err == nil {
+		t.Error("a setting without a name is taken")
+	}
 }

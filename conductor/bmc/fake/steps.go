@@ -19,8 +19,38 @@ func (d *Driver) Steps(node.Node) []node.StepOffer {
 	}
 }
 
-// DoStep does nothing, as quickly and as badly as the script has it.
-func (d *Driver) DoStep(ctx context.Context, n node.Node, _ node.Step, _ string) (node.StepReport, error) {
-	err := d.call(ctx, "DoStep", n, func(*machine) {})
-	return node.StepReport{Done: err == nil}, err
+// DoStep does nothing, as quickly and as badly as the script has it, but tells
+// that the BIOS has the settings it was given, and none after a reset.
+func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, _ string) (node.StepReport, error) {
+	told, err := settings(s)
+	if err != nil {
+		return node.StepReport{}, err
+	}
+	if err := d.call(ctx, "DoStep", n, func(*machine) {}); err != nil {
+		return node.StepReport{}, err
+	}
+	return node.StepReport{Done: true, Told: told}, nil
+}
+
+// settings are those of the BIOS after a step; nil for a step that leaves them
+// alone.
+func settings(s node.Step) (*node.Told, error) {
+	told := &node.Told{BIOS: []node.BIOSSetting{}}
+	switch s.String() {
+	case "bios.factory_reset":
+		return told, nil
+	case "bios.apply_configuration":
+	default:
+		return nil, nil
+	}
+	list, _ := s.Args["settings"].([]any)
+	for _, item := range list {
+		wanted, _ := item.(map[string]any)
+		name, _ := wanted["name"].(string)
+		if name == "" {
+			return nil, node.Refuse(node.Invalid, "settings of step %s: %v is no object with a name and a value", s, item)
+		}
+		told.BIOS = append(told.BIOS, node.BIOSSetting{Name: name, Value: node.SettingValue(wanted["value"])})
+	}
+	return told, nil
 }

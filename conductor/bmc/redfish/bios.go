@@ -99,7 +99,9 @@ type attribute struct {
 	ReadOnly, Hidden       bool
 	DefaultValue           any
 	LowerBound, UpperBound *float64
-	MinLength, MaxLength   *int
+	MinLength, MaxLength   *int64
+	ResetRequired          *bool
+	IsSystemUniqueProperty *bool
 	Value                  []struct{ ValueName string }
 }
 
@@ -188,7 +190,7 @@ func (a attribute) convert(v any) (any, error) {
 		return on, nil
 	case "String":
 		text, ok := v.(string)
-		if !ok || a.MinLength != nil && len(text) < *a.MinLength || a.MaxLength != nil && len(text) > *a.MaxLength {
+		if !ok || a.MinLength != nil && int64(len(text)) < *a.MinLength || a.MaxLength != nil && int64(len(text)) > *a.MaxLength {
 			return nil, fmt.Errorf("%s cannot be %v, only a text of the length that the BIOS allows", a.AttributeName, v)
 		}
 	}

@@ -18,6 +18,8 @@ func FuzzAnswer(f *testing.F) {
 		`{"Actions": {"#ComputerSystem.Reset": {"target": "", "@Redfish.ActionInfo": "/redfish/v1/Systems/1"}}}`,
 		`{"Processors": {"@odata.id": "/redfish/v1/Systems/1"}, "EthernetInterfaces": {"@odata.id": "x"}}`,
 		`{"Members": [{"@odata.id": "/redfish/v1/Systems/1"}], "Members@odata.nextLink": ""}`,
+		`{"Bios": {"@odata.id": "/redfish/v1/Systems/1"}, "Attributes": {"A": [1], "B": 1e400}, "Links": {"Chassis": [{"@odata.id": "/redfish/v1/Systems/1"}]}, "NetworkAdapters": {"@odata.id": "/redfish/v1/Systems/1"}, "Controllers": [null]}`,
+		`{"VirtualMedia": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [{"@odata.id": "/redfish/v1/Systems/1"}], "MediaTypes": ["CD"], "Inserted": true, "Image": ""}`,
 		`[]`, `null`, `{"Boot": []}`, `{`, ``,
 	} {
 		f.Add(200, seed)
@@ -41,6 +43,9 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("an error of %d bytes", len(err.Error()))
 		}
 		_, _ = d.System(t.Context(), b.node())
+		_, _ = d.Tell(t.Context(), b.node())
+		_, _ = d.MediaSlots(t.Context(), b.node())
+		_ = d.AttachMedium(t.Context(), b.node(), node.Medium{Device: "cdrom", Image: "http://x/y"})
 		_ = d.SetBootDevice(t.Context(), b.node(), "pxe", true)
 		if err := d.Close(); err != nil {
 			t.Error(err)

@@ -19,22 +19,9 @@ var powerStates = map[schemas.PowerState]node.PowerState{
 }
 
 // PowerState reads whether the machine is on.
-func (d *Driver) PowerState(ctx context.Context, n node.Node) (p node.PowerState, err error) {
-	err = d.call(ctx, n, "read the power state", func(s *session) error {
-		sys, err := s.read()
-		if err != nil {
-			return err
-		}
-		var ok bool
-		if p, ok = powerStates[sys.PowerState]; !ok {
-			return fmt.Errorf("%s reports the power state %q, expected On or Off", sys.ODataID, sys.PowerState)
-		}
-		return nil
-	})
-	if err != nil {
-		return "", err
-	}
-	return p, nil
+func (d *Driver) PowerState(ctx context.Context, n node.Node) (node.PowerState, error) {
+	v, err := d.Vitals(ctx, n)
+	return v.Power, err
 }
 
 // button is how a power target is reached.

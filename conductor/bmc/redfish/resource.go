@@ -40,8 +40,8 @@ type systemLinks struct {
 	Boot        struct {
 		Mode schemas.BootSourceOverrideMode `json:"BootSourceOverrideMode"`
 	}
-	Bios, SecureBoot, Storage reference
-	Links                     struct{ ManagedBy, Chassis []reference }
+	Bios, SecureBoot, Storage, VirtualMedia reference
+	Links                                   struct{ ManagedBy, Chassis []reference }
 }
 
 func (s *session) systemLinks() (l systemLinks, err error) {

@@ -49,7 +49,9 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, task stri
 		err = d.call(ctx, n, "do the step "+name, func(sess *session) error {
 			r := &run{session: sess, node: n, args: s.Args, memory: m, now: time.Now(), patience: d.patience}
 			r.memory.Silent = time.Time{}
-			report, err = known.do(r)
+			if report, err = known.do(r); err == nil && report.Done {
+				report.Told = r.toldAfter(s.Interface)
+			}
 			return err
 		})
 		if err != nil {

@@ -57,6 +57,11 @@ func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected,
 	return answer(s, "Inspected", func() (node.Inspected, error) { return s.inner.Inspected(ctx, nodeUUID) })
 }
 
+// Told reads what a BMC has told, or fails.
+func (s *Store) Told(ctx context.Context, nodeUUID string) (node.Told, error) {
+	return answer(s, "Told", func() (node.Told, error) { return s.inner.Told(ctx, nodeUUID) })
+}
+
 // History reads a node's history, or fails.
 func (s *Store) History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error) {
 	return answer(s, "History", func() ([]node.HistoryEntry, error) { return s.inner.History(ctx, nodeUUID) })

@@ -69,6 +69,11 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 	if n.Inspected != nil {
 		c.inspected(saved.UUID, *n.Inspected)
 	}
+	if n.Told != nil {
+		if err := c.told(saved.UUID, *n.Told); err != nil {
+			return saved, err
+		}
+	}
 	if n.Hurry {
 		c.hurry(saved.UUID)
 	}
@@ -89,8 +94,8 @@ func (c *change) node(n *node.Change, saved *node.Node) error {
 	switch {
 	case n.Insert != nil && (n.Save != nil || n.Delete != "") || n.Save != nil && n.Delete != "":
 		return errors.New("a change may hold one of Insert, Save and Delete, not several")
-	case n.Inspected != nil && n.Insert == nil && n.Save == nil:
-		return errors.New("a change with an inspection must save the node it is of")
+	case (n.Inspected != nil || n.Told != nil) && n.Insert == nil && n.Save == nil:
+		return errors.New("a change with an inspection, or what a BMC told, must save the node it is of")
 	case n.Insert != nil:
 		*saved = *n.Insert
 		saved.Revision = 1
@@ -103,7 +108,7 @@ func (c *change) node(n *node.Change, saved *node.Node) error {
 		saved.Revision++
 		return c.save(saved)
 	case n.Delete != "":
-		return c.deleteNode(n.Delete)
+		return c.deleteNode(n.Delete, n.DeleteAt)
 	}
 	return nil
 }
@@ -140,10 +145,14 @@ func (c *change) putNode(n *node.Node) error {
 	return nil
 }
 
-func (c *change) deleteNode(uuid string) error {
+func (c *change) deleteNode(uuid string, revision int64) error {
 	s := c.s
-	if s.nodes.rows[uuid] == nil {
+	old := s.nodes.rows[uuid]
+	switch {
+	case old == nil:
 		return noNode(uuid)
+	case revision != 0 && old.v.Revision != revision:
+		return fmt.Errorf("delete node %s at revision %d: %w: read it again", uuid, revision, node.ErrStale)
 	}
 	for id, p := range s.ports.rows {
 		if p.v.NodeUUID == uuid {
@@ -160,9 +169,13 @@ func (c *change) deleteNode(uuid string) error {
 		delete(s.found, uuid)
 		c.did(func() { s.found[uuid] = old })
 	}
-	old := s.history[uuid]
+	if old, ok := s.told[uuid]; ok {
+		delete(s.told, uuid)
+		c.did(func() { s.told[uuid] = old })
+	}
+	lines := s.history[uuid]
 	delete(s.history, uuid)
-	c.did(func() { s.history[uuid] = old })
+	c.did(func() { s.history[uuid] = lines })
 	c.did(s.nodes.drop(uuid))
 	return nil
 }
@@ -224,6 +237,23 @@ func (c *change) inspected(uuid string, i node.Inspected) {
 			s.found[uuid] = old
 		}
 	})
+}
+
+func (c *change) told(uuid string, t node.Told) error {
+	kept, err := clone(t)
+	if err != nil {
+		return err
+	}
+	s := c.s
+	old, had := s.told[uuid]
+	s.told[uuid] = kept
+	c.did(func() {
+		delete(s.told, uuid)
+		if had {
+			s.told[uuid] = old
+		}
+	})
+	return nil
 }
 
 func (c *change) record(h node.HistoryEntry) error {

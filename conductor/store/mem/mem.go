@@ -29,6 +29,7 @@ type Store struct {
 	lastID  int64
 	history map[string][]node.HistoryEntry
 	found   map[string]node.Inspected
+	told    map[string]node.Told
 	leases  map[string]node.Lease
 
 	catalogs    node.Catalogs
@@ -42,7 +43,7 @@ func New() *Store {
 	s := &Store{
 		nodes: newTable[node.Node](), ports: newTable[node.Port](),
 		effects: map[int64]*node.Effect{}, owed: map[string]*node.Effect{},
-		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, leases: map[string]node.Lease{},
+		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, told: map[string]node.Told{}, leases: map[string]node.Lease{},
 		holders: map[string]func(string) bool{},
 	}
 	s.catalogs = newCatalogs(s)

@@ -67,6 +67,7 @@ func matches(q *node.Query, n *node.Node) bool {
 		{q.Driver, n.Driver},
 		{q.ResourceClass, n.ResourceClass},
 		{q.InstanceUUID, n.InstanceUUID},
+		{q.InstanceName, n.InstanceName},
 		{q.Owner, n.Owner},
 		{q.Lessee, n.Lessee},
 		{q.Fault, n.Fault},
@@ -128,6 +129,7 @@ var sortKeys = map[string]compare{
 	"resource_class":         by(func(n *node.Node) string { return n.ResourceClass }),
 	"conductor_group":        by(func(n *node.Node) string { return n.ConductorGroup }),
 	"instance_uuid":          by(func(n *node.Node) string { return n.InstanceUUID }),
+	"instance_name":          by(func(n *node.Node) string { return n.InstanceName }),
 	"chassis_uuid":           by(func(n *node.Node) string { return n.ChassisUUID }),
 	"allocation_uuid":        by(func(n *node.Node) string { return n.AllocationUUID }),
 	"owner":                  by(func(n *node.Node) string { return n.Owner }),
@@ -141,6 +143,7 @@ var sortKeys = map[string]compare{
 	"protected_reason":       by(func(n *node.Node) string { return n.ProtectedReason }),
 	"retired_reason":         by(func(n *node.Node) string { return n.RetiredReason }),
 	"boot_mode":              by(func(n *node.Node) string { return n.BootMode }),
+	"health":                 by(func(n *node.Node) string { return n.Health }),
 
 	"maintenance":       by(func(n *node.Node) int { return flag(&n.Maintenance) }),
 	"retired":           by(func(n *node.Node) int { return flag(&n.Retired) }),

@@ -152,6 +152,15 @@ func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected,
 	return node.Inspected{Inventory: rawCopy(i.Inventory), PluginData: rawCopy(i.PluginData)}, nil
 }
 
+// Told returns what the BMC of a node has told.
+func (s *Store) Told(ctx context.Context, nodeUUID string) (node.Told, error) {
+	if err := s.lock(ctx); err != nil {
+		return node.Told{}, err
+	}
+	defer s.mu.Unlock()
+	return clone(s.told[nodeUUID])
+}
+
 // History returns the newest entries of a node, oldest first.
 func (s *Store) History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error) {
 	if err := s.lock(ctx); err != nil {

@@ -94,9 +94,9 @@ func testAtomic(t *testing.T, s store.Store) {
 	_, err = s.Commit(t.Context(), node.Change{
 		Finish: &held[0], Save: &n,
 		PutPorts: []node.Port{port(2, 1)}, DropPorts: []string{port(1, 1).UUID},
-		Inspected: &node.Inspected{Inventory: []byte(`{}`)},
-		Effects:   []node.Effect{effect(1, "second", at(2))},
-		History:   []node.HistoryEntry{{UUID: uuid(50), NodeUUID: n.UUID}, {UUID: uuid(51), NodeUUID: uuid(99)}},
+		Inspected: &node.Inspected{Inventory: []byte(`{}`)}, Told: &node.Told{Firmware: []node.FirmwareComponent{{Component: "bmc"}}},
+		Effects: []node.Effect{effect(1, "second", at(2))},
+		History: []node.HistoryEntry{{UUID: uuid(50), NodeUUID: n.UUID}, {UUID: uuid(51), NodeUUID: uuid(99)}},
 	})
 	wants(t, err, node.ErrNotFound)
 
@@ -114,6 +114,9 @@ func testAtomic(t *testing.T, s store.Store) {
 	equal(t, 0, len(history))
 	_, err = s.Inspected(t.Context(), n.UUID)
 	wants(t, err, node.ErrNotFound)
+	told, err := s.Told(t.Context(), n.UUID)
+	check(t, err)
+	equal(t, node.Told{}, told)
 }
 
 func testAmbiguous(t *testing.T, s store.Store) {
@@ -124,6 +127,7 @@ func testAmbiguous(t *testing.T, s store.Store) {
 		{Save: &n, Delete: n.UUID},
 		{Inspected: &node.Inspected{}},
 		{Inspected: &node.Inspected{}, Delete: n.UUID},
+		{Told: &node.Told{}},
 	} {
 		if _, err := s.Commit(t.Context(), c); err == nil {
 			t.Errorf("%+v was accepted", c)
@@ -137,11 +141,13 @@ func testAmbiguous(t *testing.T, s store.Store) {
 func testDelete(t *testing.T, s store.Store) {
 	n := insert(t, s, sample(1), effect(1, "wait", at(0)))
 	n, err := s.Commit(t.Context(), node.Change{
-		Save: &n, Inspected: &node.Inspected{Inventory: []byte(`{"a":1}`)},
+		Save: &n, Inspected: &node.Inspected{Inventory: []byte(`{"a":1}`)}, Told: &node.Told{BIOS: []node.BIOSSetting{{Name: "A"}}},
 		PutPorts: []node.Port{port(1, 1)}, History: []node.HistoryEntry{{NodeUUID: n.UUID}},
 	})
 	check(t, err)
-	_, err = s.Commit(t.Context(), node.Change{Delete: n.UUID})
+	_, err = s.Commit(t.Context(), node.Change{Delete: n.UUID, DeleteAt: n.Revision - 1}) // read before it was saved
+	wants(t, err, node.ErrStale)
+	_, err = s.Commit(t.Context(), node.Change{Delete: n.UUID, DeleteAt: n.Revision})
 	check(t, err)
 	_, err = s.Node(t.Context(), n.UUID)
 	wants(t, err, node.ErrNotFound)
@@ -149,6 +155,9 @@ func testDelete(t *testing.T, s store.Store) {
 	wants(t, err, node.ErrNotFound)
 	_, err = s.Inspected(t.Context(), n.UUID)
 	wants(t, err, node.ErrNotFound)
+	told, err := s.Told(t.Context(), n.UUID)
+	check(t, err)
+	equal(t, node.Told{}, told)
 	history, err := s.History(t.Context(), n.UUID)
 	check(t, err)
 	equal(t, 0, len(history))
@@ -235,6 +244,23 @@ func testInspected(t *testing.T, s store.Store) {
 		n, err = s.Commit(t.Context(), node.Change{Save: &n, Inspected: &want})
 		check(t, err)
 		got, err := s.Inspected(t.Context(), n.UUID)
+		check(t, err)
+		equal(t, want, got)
+	}
+}
+
+func testTold(t *testing.T, s store.Store) {
+	n := insert(t, s, sample(1))
+	got, err := s.Told(t.Context(), n.UUID)
+	check(t, err)
+	equal(t, node.Told{}, got)
+	for _, want := range []node.Told{
+		{BIOS: []node.BIOSSetting{{Name: "A", Value: ptr("1"), UpperBound: ptr(int64(5)), ReadOnly: ptr(false), CreatedAt: at(1)}}},
+		{BIOS: []node.BIOSSetting{}, Firmware: []node.FirmwareComponent{{Component: "bmc", CurrentVersion: "2", CreatedAt: at(1), UpdatedAt: at(2)}}},
+	} {
+		n, err = s.Commit(t.Context(), node.Change{Save: &n, Told: &want})
+		check(t, err)
+		got, err := s.Told(t.Context(), n.UUID)
 		check(t, err)
 		equal(t, want, got)
 	}

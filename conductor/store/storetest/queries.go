@@ -32,6 +32,7 @@ func testFilters(t *testing.T, s store.Store) {
 		func(n *node.Node) { n.Shard = "s2" },
 		func(n *node.Node) { n.ChassisUUID = uuid(78) },
 		func(n *node.Node) { n.Description = "Größte 50% Maschine" },
+		func(n *node.Node) { n.InstanceName = "web-1" },
 	}
 	_, err := s.Catalogs().Chassis.Insert(t.Context(), node.Chassis{Record: record(78)})
 	check(t, err)
@@ -69,6 +70,10 @@ func testFilters(t *testing.T, s store.Store) {
 		"instance":           {node.Query{InstanceUUID: uuid(77)}, only(6)},
 		"associated":         {node.Query{Associated: ptr(true)}, only(6)},
 		"not associated":     {node.Query{Associated: ptr(false)}, but(6)},
+		"instance name":      {node.Query{InstanceName: "web-1"}, only(16)},
+		"project, owned":     {node.Query{Project: "o"}, only(7)},
+		"project, leased":    {node.Query{Project: "l"}, only(8)},
+		"no such project":    {node.Query{Project: "p"}, nil},
 		"owner":              {node.Query{Owner: "o"}, only(7)},
 		"lessee":             {node.Query{Lessee: "l"}, only(8)},
 		"project, an owner":  {node.Query{Project: "o"}, only(7)},
@@ -99,9 +104,9 @@ func testFilters(t *testing.T, s store.Store) {
 // SortKeys are all keys nodes can be sorted by.
 var SortKeys = []string{
 	"", "id", "uuid", "name", "driver", "provision_state", "target_provision_state", "power_state", "target_power_state",
-	"resource_class", "conductor_group", "instance_uuid", "chassis_uuid", "allocation_uuid", "owner", "lessee", "fault",
+	"resource_class", "conductor_group", "instance_uuid", "instance_name", "chassis_uuid", "allocation_uuid", "owner", "lessee", "fault",
 	"shard", "parent_node", "description", "last_error", "maintenance_reason", "protected_reason", "retired_reason",
-	"boot_mode", "maintenance", "retired", "protected", "console_enabled", "disable_power_off", "automated_clean",
+	"boot_mode", "health", "maintenance", "retired", "protected", "console_enabled", "disable_power_off", "automated_clean",
 	"secure_boot", "created_at", "updated_at", "provision_updated_at", "inspection_started_at", "inspection_finished_at",
 	"bios_interface", "boot_interface", "console_interface", "deploy_interface", "firmware_interface",
 	"inspect_interface", "management_interface", "network_interface", "power_interface", "raid_interface",

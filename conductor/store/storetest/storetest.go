@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"deadlines", testDeadlines},
 		{"history is bounded", testHistory},
 		{"inspection", testInspected},
+		{"what a BMC told", testTold},
 		{"DHCP leases", testLeases},
 		{"deploy templates", testDeployTemplates},
 		{"deploy templates by trait", testTemplatesByTrait},

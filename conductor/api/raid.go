@@ -1,0 +1,180 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// raidRoutes is what RAID volumes a node is to get, and what can be said of one.
+func (a *API) raidRoutes() []route {
+	return []route{
+		{method: http.MethodPut, path: "/v1/nodes/:node/states/raid", since: 12, tooOld: notAcceptable(), doc: "say which RAID volumes are wanted", handle: a.setRAID},
+		{method: http.MethodGet, path: "/v1/nodes/:node/states/raid", doc: "refused: it is a field of the states", handle: writeOnly},
+		{method: http.MethodGet, path: "/v1/drivers/:driver/raid/logical_disk_properties", since: 12, tooOld: notAcceptable(), doc: "what can be said of a RAID volume", handle: a.raidProperties},
+	}
+}
+
+// setRAID takes the configuration itself as body; an empty one is none.
+func (a *API) setRAID(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	if err := unexpected(sortedKeys(c.QueryParams()), nil); err != nil {
+		return err
+	}
+	v, present, err := c.body(nodeapi.BodyLimit)
+	if err != nil {
+		return err
+	}
+	config, ok := v.(map[string]any)
+	if !present || !ok && v != nil {
+		return badRequest("Expected types <class 'NoneType'>, <class 'dict'> for target_raid_config: %s", python(v))
+	}
+	if err := checkRAID(config); err != nil {
+		return err
+	}
+	return c.done(a.conductor.SetTargetRAIDConfig(c.Request().Context(), n.UUID, config))
+}
+
+func (a *API) raidProperties(c *call) error {
+	if _, err := a.hardwareType(c); err != nil {
+		return err
+	}
+	properties := map[string]string{}
+	for _, p := range diskProperties() {
+		properties[p.name] = p.meaning
+	}
+	return c.marshal(http.StatusOK, properties)
+}
+
+// diskProperty is one thing that can be said of a logical disk. valid says what
+// is wrong with a value, "" for nothing.
+type diskProperty struct {
+	name     string
+	required bool
+	valid    shape
+	meaning  string
+}
+
+// diskProperties is Ironic's schema of a logical disk.
+func diskProperties() []diskProperty {
+	return []diskProperty{
+		{"raid_level", true, oneOf("JBOD", "0", "1", "2", "5", "6", "1+0", "5+0", "6+0"), "Level of the volume: JBOD, 0, 1, 2, 5, 6, 1+0, 5+0 or 6+0. Required."},
+		{"size_gb", true, diskSize, "Size in GiB, or MAX for all that is left. Required."},
+		{"volume_name", false, isText, "Name of the volume; made up if left out. Optional."},
+		{"is_root_volume", false, isTruth, "Whether the operating system is to go there, false if left out. At most one. Optional."},
+		{"share_physical_disks", false, isTruth, "Whether other volumes may be on the same disks, false if left out. Optional."},
+		{"disk_type", false, oneOf("hdd", "ssd"), "Kind of the disks, hdd or ssd; any if left out. Optional."},
+		{"interface_type", false, oneOf("sata", "scsi", "sas"), "Interface of the disks, sata, scsi or sas; any if left out. Optional."},
+		{"number_of_physical_disks", false, diskCount, "How many disks; the fewest that the level needs if left out. Optional."},
+		{"controller", false, isText, "The controller that is to make the volume; a suitable one if left out. Optional."},
+		{"physical_disks", false, physicalDisks, "The disks themselves, which needs controller too; suitable ones if left out. Optional."},
+	}
+}
+
+// checkRAID refuses what Ironic's schema of a RAID configuration refuses, in
+// its words; none at all is fine.
+func checkRAID(config map[string]any) error {
+	if len(config) == 0 {
+		return nil
+	}
+	disks, ok := config["logical_disks"].([]any)
+	roots := 0
+	wrong := ""
+	switch extra := slices.DeleteFunc(sortedKeys(config), func(key string) bool { return key == "logical_disks" }); {
+	case config["logical_disks"] == nil:
+		wrong = "'logical_disks' is a required property"
+	case len(extra) > 0:
+		wrong = fmt.Sprintf("Additional properties are not allowed ('%s' was unexpected)", extra[0])
+	case !ok:
+		wrong = python(config["logical_disks"]) + " is not of type 'array'"
+	case len(disks) == 0:
+		wrong = "[] is too short"
+	}
+	for _, d := range disks {
+		disk, ok := d.(map[string]any)
+		switch {
+		case wrong != "":
+		case !ok:
+			wrong = python(d) + " is not of type 'object'"
+		default:
+			wrong = wrongDisk(disk)
+		}
+		if root, _ := disk["is_root_volume"].(bool); root {
+			roots++
+		}
+	}
+	if wrong != "" {
+		return badRequest("RAID config validation error: %s", wrong)
+	}
+	if roots > 1 {
+		return badRequest("Raid config cannot have more than one root volume. %d root volumes were specified", roots)
+	}
+	return nil
+}
+
+func wrongDisk(disk map[string]any) string {
+	known := map[string]bool{}
+	for _, p := range diskProperties() {
+		known[p.name] = true
+		v, there := disk[p.name]
+		switch {
+		case !there && p.required:
+			return fmt.Sprintf("'%s' is a required property", p.name)
+		case !there:
+		default:
+			if wrong := p.valid(v); wrong != "" {
+				return wrong
+			}
+		}
+	}
+	for _, key := range sortedKeys(disk) {
+		if !known[key] {
+			return fmt.Sprintf("Additional properties are not allowed ('%s' was unexpected)", key)
+		}
+	}
+	if disk["physical_disks"] != nil && disk["controller"] == nil {
+		return "'controller' is a dependency of 'physical_disks'"
+	}
+	return ""
+}
+
+func diskSize(v any) string {
+	if n, ok := v.(float64); v == "MAX" || ok && n >= 0 && n == float64(int64(n)) {
+		return ""
+	}
+	return python(v) + " is not valid under any of the given schemas"
+}
+
+func diskCount(v any) string {
+	n, ok := v.(float64)
+	switch {
+	case !ok || n != float64(int64(n)):
+		return python(v) + " is not of type 'integer'"
+	case n <= 0:
+		return python(v) + " is less than or equal to the minimum of 0"
+	}
+	return ""
+}
+
+// physicalDisks: names of disks, or at least two descriptions of some.
+func physicalDisks(v any) string {
+	list, ok := v.([]any)
+	names, hints := 0, 0
+	for _, item := range list {
+		switch item.(type) {
+		case string:
+			names++
+		case map[string]any:
+			hints++
+		}
+	}
+	if !ok || names != len(list) && (hints != len(list) || hints < 2) {
+		return python(v) + " is not valid under any of the given schemas"
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// vmediaRoutes is the virtual drives of a machine.
+func (a *API) vmediaRoutes() []route {
+	const path = "/v1/nodes/:node/vmedia"
+	unknown := nodeapi.Routing(http.StatusNotFound, "")
+	return []route{
+		{method: http.MethodGet, path: path, since: 93, tooOld: unknown, doc: "the virtual drives and what is in them", handle: a.listMedia},
+		{method: http.MethodPost, path: path, since: 89, tooOld: unknown, doc: "put an image into a virtual drive", handle: a.attachMedium},
+		{method: http.MethodDelete, path: path, since: 89, tooOld: unknown, doc: "empty virtual drives", handle: a.detachMedia},
+	}
+}
+
+func (a *API) listMedia(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	slots, err := a.conductor.MediaSlots(c.Request().Context(), n.UUID)
+	if err != nil {
+		return err
+	}
+	for i, s := range slots {
+		if s.Image != nil {
+			image := nodeapi.MaskText(*s.Image)
+			slots[i].Image = &image
+		}
+	}
+	return c.marshal(http.StatusOK, slices.Concat([]node.MediaSlot{}, slots))
+}
+
+// imageSchemes are the protocols a BMC may fetch an image by. Of a file it
+// could only be the conductor's own, which is nobody's to hand out.
+func imageSchemes() []string { return []string{"http", "https", "nfs", "cifs", "smb"} }
+
+func (a *API) attachMedium(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	body, err := c.object("vmedia")
+	if err != nil {
+		return err
+	}
+	medium, err := mediumOf(body)
+	if err != nil {
+		return err
+	}
+	return c.done(a.conductor.AttachMedium(c.Request().Context(), n.UUID, medium))
+}
+
+// mediumOf checks the body of a request to attach. The BMC fetches the image
+// itself: from image_download_source local, Ironic's own copy, it would have to
+// come through this conductor, which keeps no copies and so takes it for http.
+func mediumOf(body map[string]any) (m node.Medium, err error) {
+	for _, f := range []struct {
+		name     string
+		into     *string
+		required bool
+		shape    shape
+	}{
+		{"device_type", &m.Device, true, oneOf(node.MediaDevices()...)},
+		{"image_url", &m.Image, true, isText},
+		{"image_download_source", new(string), false, oneOf("http", "local")},
+	} {
+		v, there := body[f.name]
+		switch {
+		case !there && f.required:
+			return m, badRequest("Schema error for vmedia: '%s' is a required property", f.name)
+		case !there:
+			continue
+		}
+		if wrong := f.shape(v); wrong != "" {
+			return m, badRequest("Schema error for vmedia: %s", wrong)
+		}
+		*f.into, _ = v.(string)
+	}
+	for _, name := range sortedKeys(body) {
+		if !contains([]string{"device_type", "image_url", "image_download_source"}, name) {
+			return m, badRequest("Schema error for vmedia: Additional properties are not allowed ('%s' was unexpected)", name)
+		}
+	}
+	image, err := url.Parse(m.Image)
+	if err != nil {
+		return m, badRequest("image_url is no URL")
+	}
+	if !slices.Contains(imageSchemes(), image.Scheme) || image.Host == "" {
+		return m, badRequest("Unsupported or missing URL scheme: %s", image.Scheme)
+	}
+	return m, nil
+}
+
+func (a *API) detachMedia(c *call) error {
+	n, err := a.node(c)
+	if err != nil {
+		return err
+	}
+	args, err := c.args(nodeapi.BodyLimit, "device_types")
+	if err != nil {
+		return err
+	}
+	list, err := args.text("device_types")
+	if err != nil {
+		return err
+	}
+	var devices, invalid []string
+	for device := range strings.SplitSeq(list, ",") {
+		switch {
+		case device == "":
+		case !contains(node.MediaDevices(), device):
+			invalid = append(invalid, device)
+		default:
+			devices = append(devices, device)
+		}
+	}
+	if invalid != nil {
+		return badRequest("Invalid device type(s) %s (valid are %s)", strings.Join(invalid, ", "), strings.Join(node.MediaDevices(), ", "))
+	}
+	return c.done(a.conductor.DetachMedia(c.Request().Context(), n.UUID, devices))
+}

@@ -1,0 +1,227 @@
+package redfish
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// mediaTypes are Redfish's names of the drives that can stand for each of
+// Ironic's, and for what eject_vmedia calls a boot device. Some blades (Cisco
+// UCS) have a DVD and no CD.
+var mediaTypes = map[string][]string{
+	"cdrom": {"CD", "DVD"}, "disk": {"USBStick"}, "floppy": {"Floppy"},
+	"cd": {"CD"}, "dvd": {"DVD"}, "usb": {"USBStick"},
+}
+
+// virtualDrive is VirtualMedia.
+type virtualDrive struct {
+	Path       string `json:"@odata.id"`
+	MediaTypes []string
+	Image      *string
+	Inserted   bool
+	Actions    struct {
+		Insert struct {
+			Target string `json:"target"`
+		} `json:"#VirtualMedia.InsertMedia"`
+		Eject struct {
+			Target string `json:"target"`
+		} `json:"#VirtualMedia.EjectMedia"`
+	}
+}
+
+// is reports whether the drive is of one of the kinds, or of any for none.
+func (d virtualDrive) is(kinds []string) bool {
+	return len(kinds) == 0 || slices.ContainsFunc(kinds, func(kind string) bool {
+		return slices.ContainsFunc(mediaTypes[kind], func(t string) bool { return slices.Contains(d.MediaTypes, t) })
+	})
+}
+
+// virtualDrives lists the virtual drives: the system's, or, where it has none (they
+// moved there with VirtualMedia v1_4_0), those of the BMCs that manage it. There
+// may be none.
+func (s *session) virtualDrives() ([]virtualDrive, error) {
+	l, err := s.systemLinks()
+	if err != nil {
+		return nil, err
+	}
+	collections := []string{l.VirtualMedia.Path}
+	for _, bmc := range l.Links.ManagedBy {
+		var m struct{ VirtualMedia reference }
+		if _, err := s.get(bmc.Path, &m); err != nil {
+			return nil, err
+		}
+		collections = append(collections, m.VirtualMedia.Path)
+	}
+	for _, path := range collections {
+		if path == "" {
+			continue
+		}
+		all, err := s.virtualDrivesIn(path)
+		if err != nil || len(all) > 0 {
+			return all, err
+		}
+	}
+	return nil, nil
+}
+
+func (s *session) virtualDrivesIn(path string) ([]virtualDrive, error) {
+	paths, err := s.members(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []virtualDrive
+	for _, path := range paths {
+		var d virtualDrive
+		if _, err := s.get(path, &d); err != nil {
+			return nil, err
+		}
+		d.Path = path
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// MediaSlots lists the virtual drives and what is in them.
+func (d *Driver) MediaSlots(ctx context.Context, n node.Node) (slots []node.MediaSlot, err error) {
+	err = d.call(ctx, n, "list the virtual drives", func(s *session) error {
+		all, err := s.virtualDrives()
+		for _, v := range all {
+			slot := node.MediaSlot{Types: append([]string{}, v.MediaTypes...), Inserted: v.Inserted}
+			if v.Image != nil && *v.Image != "" {
+				slot.Image = v.Image
+			}
+			slots = append(slots, slot)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slots, nil
+}
+
+// AttachMedium puts an image into the first drive of its kind that takes it.
+// Drives of that kind are emptied before: iDRACs go on showing an image that
+// was ejected for a while, so that what they show is not to be relied on.
+func (d *Driver) AttachMedium(ctx context.Context, n node.Node, m node.Medium) error {
+	return d.call(ctx, n, "attach a virtual "+m.Device, func(s *session) error {
+		all, err := s.virtualDrives()
+		if err != nil {
+			return err
+		}
+		fit := slices.DeleteFunc(all, func(v virtualDrive) bool { return !v.is([]string{m.Device}) })
+		if err := s.ejectAll(fit); err != nil {
+			return err
+		}
+		failed := node.Refuse(node.Invalid, "No suitable virtual media device found: the BMC has no %s for a %s", strings.Join(mediaTypes[m.Device], " or "), m.Device)
+		for _, v := range fit {
+			if failed = s.insert(v, m); failed == nil || !refusesDrive(failed) {
+				return failed
+			}
+			s.log.Info("a virtual drive does not take an image, the next is tried", "drive", v.Path, "err", describe(failed))
+		}
+		return failed
+	})
+}
+
+// refusesDrive reports an answer after which another drive may do: some are
+// for the BMC's own remote console alone.
+func refusesDrive(err error) bool {
+	return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed}, status(err))
+}
+
+// insert asks for an image as little as DSP0268 needs, and once more with what
+// some BMCs (Supermicro) want to be told besides. Those that came before the
+// action take a PATCH.
+func (s *session) insert(v virtualDrive, m node.Medium) error {
+	image, err := url.Parse(m.Image)
+	if err != nil {
+		return broken("the image URL cannot be read")
+	}
+	login := map[string]any{}
+	if image.User != nil {
+		password, _ := image.User.Password()
+		login["UserName"], login["Password"] = image.User.Username(), password
+		image.User = nil // BMCs show the URL to everybody
+	}
+	body := func(more map[string]any) map[string]any {
+		all := map[string]any{"Image": image.String()}
+		for _, part := range []map[string]any{login, more} {
+			for k, v := range part {
+				all[k] = v
+			}
+		}
+		return all
+	}
+	if v.Actions.Insert.Target == "" {
+		return s.patch(v.Path, body(map[string]any{"Inserted": true}))
+	}
+	_, err = s.ask(http.MethodPost, v.Actions.Insert.Target, body(map[string]any{"Inserted": true, "WriteProtected": true}))
+	if status(err) == http.StatusBadRequest {
+		_, again := s.ask(http.MethodPost, v.Actions.Insert.Target, body(map[string]any{
+			"TransferMethod": "Stream", "TransferProtocolType": strings.ToUpper(image.Scheme),
+		}))
+		if again == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// DetachMedia empties the drives of the kinds named, all for none.
+func (d *Driver) DetachMedia(ctx context.Context, n node.Node, devices []string) error {
+	return d.call(ctx, n, "detach virtual media", func(s *session) error { return s.ejectKinds(devices) })
+}
+
+// checkEject checks the arguments of the vendor method eject_vmedia, which was
+// there before Ironic had virtual media, and has words of its own.
+func checkEject(args map[string]any) error {
+	device, ok := args["boot_device"].(string)
+	if args["boot_device"] == nil || ok && slices.Contains([]string{"", "cd", "dvd", "usb", "floppy"}, strings.ToLower(device)) {
+		return nil
+	}
+	return node.Refuse(node.Invalid, "Boot device %v is not a valid value: it is one of cd, dvd, usb, floppy", args["boot_device"])
+}
+
+// ejectVendorMedia does eject_vmedia: it empties the drives of one kind, or all.
+func ejectVendorMedia(s *session, args map[string]any) (any, error) {
+	var kinds []string
+	if device, _ := args["boot_device"].(string); device != "" {
+		kinds = []string{strings.ToLower(device)}
+	}
+	return nil, s.ejectKinds(kinds)
+}
+
+func (s *session) ejectKinds(kinds []string) error {
+	all, err := s.virtualDrives()
+	if err != nil {
+		return err
+	}
+	return s.ejectAll(slices.DeleteFunc(all, func(v virtualDrive) bool { return !v.is(kinds) }))
+}
+
+// ejectAll empties drives. One that is empty stays so: some BMCs refuse to be
+// told.
+func (s *session) ejectAll(drives []virtualDrive) error {
+	for _, v := range drives {
+		if !v.Inserted {
+			continue
+		}
+		var err error
+		if v.Actions.Eject.Target == "" {
+			err = s.patch(v.Path, map[string]any{"Image": nil, "Inserted": false})
+		} else {
+			_, err = s.ask(http.MethodPost, v.Actions.Eject.Target, map[string]any{})
+		}
+		if err != nil {
+			return fmt.Errorf("eject %s: %w", v.Path, err)
+		}
+	}
+	return nil
+}

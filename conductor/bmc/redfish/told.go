@@ -1,0 +1,179 @@
+package redfish
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// maxTold bounds how many settings, or components, are taken of a BMC; large
+// servers have some 1,500 settings.
+const maxTold = 4096
+
+// Tell reads BIOS settings and firmware. What a BMC does not have, or cannot
+// show just now, is left out, and so is what the node has no interface for.
+func (d *Driver) Tell(ctx context.Context, n node.Node) (told node.Told, err error) {
+	err = d.call(ctx, n, "read BIOS settings and firmware", func(s *session) error {
+		told, err = s.tell(n)
+		return err
+	})
+	if err != nil {
+		return node.Told{}, err
+	}
+	return told, nil
+}
+
+func (s *session) tell(n node.Node) (told node.Told, err error) {
+	l, err := s.systemLinks()
+	if err != nil {
+		return told, err
+	}
+	if !strings.HasPrefix(n.Interfaces["bios"], "no-") && l.Bios.Path != "" {
+		if told.BIOS, err = s.settings(l.Bios.Path); err != nil {
+			if err := s.optional("BIOS settings", err); err != nil {
+				return told, err
+			}
+		}
+	}
+	if !strings.HasPrefix(n.Interfaces["firmware"], "no-") {
+		if told.Firmware, err = s.components(l); err != nil {
+			return told, err
+		}
+	}
+	return told, nil
+}
+
+// settings reads the settings in force, with what the registry says of them.
+func (s *session) settings(path string) ([]node.BIOSSetting, error) {
+	var b bios
+	if _, err := s.get(path, &b); err != nil {
+		return nil, err
+	}
+	if len(b.Attributes) > maxTold {
+		return nil, broken("the BIOS has %d settings, more than the %d that are taken", len(b.Attributes), maxTold)
+	}
+	registry, err := s.attributes(b)
+	if err != nil {
+		if err := s.optional("registry of BIOS settings", err); err != nil {
+			return nil, err
+		}
+	}
+	all := []node.BIOSSetting{}
+	for _, name := range slices.Sorted(maps.Keys(b.Attributes)) {
+		all = append(all, settingOf(name, b.Attributes[name], registry))
+	}
+	return all, nil
+}
+
+// settingOf is one setting as it is kept. A BMC has no business to show a
+// password (Bios, PasswordName); one that does is not believed.
+func settingOf(name string, value any, registry map[string]attribute) node.BIOSSetting {
+	out := node.BIOSSetting{Name: name, Value: node.SettingValue(value)}
+	a, described := registry[name]
+	if a.Type == "Password" || !described && strings.Contains(strings.ToLower(name), "password") {
+		out.Value = nil
+	}
+	if !described {
+		return out
+	}
+	out.AttributeType, out.ReadOnly, out.ResetRequired, out.Unique = a.Type, &a.ReadOnly, a.ResetRequired, a.IsSystemUniqueProperty
+	out.LowerBound, out.UpperBound, out.MinLength, out.MaxLength = whole(a.LowerBound), whole(a.UpperBound), a.MinLength, a.MaxLength
+	for _, allowed := range a.Value {
+		out.AllowableValues = append(out.AllowableValues, allowed.ValueName)
+	}
+	return out
+}
+
+func whole(bound *float64) *int64 {
+	if bound == nil {
+		return nil
+	}
+	n := int64(*bound)
+	return &n
+}
+
+// components are the parts whose firmware Ironic knows of: the BIOS, the BMC
+// and the network cards of the system's first enclosure.
+func (s *session) components(l systemLinks) ([]node.FirmwareComponent, error) {
+	var all []node.FirmwareComponent
+	if l.BiosVersion != "" {
+		all = append(all, node.FirmwareComponent{Component: "bios", CurrentVersion: l.BiosVersion})
+	}
+	if len(l.Links.ManagedBy) > 0 {
+		var m manager
+		if _, err := s.get(l.Links.ManagedBy[0].Path, &m); err != nil {
+			if err := s.optional("BMC", err); err != nil {
+				return nil, err
+			}
+		}
+		if m.FirmwareVersion != "" {
+			all = append(all, node.FirmwareComponent{Component: "bmc", CurrentVersion: m.FirmwareVersion, Model: m.Model})
+		}
+	}
+	cards, err := s.networkCards(l)
+	if err != nil {
+		return all, s.optional("network cards", err)
+	}
+	return append(all, cards...), nil
+}
+
+// networkAdapter is NetworkAdapter: a card, and the chips on it that have
+// firmware.
+type networkAdapter struct {
+	ID                                string `json:"Id"`
+	Manufacturer, Model, SerialNumber string
+	Controllers                       []struct{ FirmwarePackageVersion string }
+}
+
+// networkCards reads the cards; none where the BMC shows none. A card with
+// several chips counts once: they are flashed together.
+func (s *session) networkCards(l systemLinks) ([]node.FirmwareComponent, error) {
+	if len(l.Links.Chassis) == 0 {
+		return nil, nil
+	}
+	var chassis struct{ NetworkAdapters reference }
+	if _, err := s.get(l.Links.Chassis[0].Path, &chassis); err != nil || chassis.NetworkAdapters.Path == "" {
+		return nil, err
+	}
+	paths, err := s.members(chassis.NetworkAdapters.Path)
+	if err != nil {
+		return nil, err
+	}
+	var all []node.FirmwareComponent
+	for _, path := range paths[:min(len(paths), maxTold)] {
+		var card networkAdapter
+		if _, err := s.get(path, &card); err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		for _, chip := range card.Controllers {
+			if chip.FirmwarePackageVersion == "" {
+				continue
+			}
+			all = append(all, node.FirmwareComponent{
+				Component: "nic:" + cmp.Or(card.SerialNumber, card.ID), CurrentVersion: chip.FirmwarePackageVersion,
+				Vendor: card.Manufacturer, Model: card.Model, SerialNumber: card.SerialNumber,
+			})
+			break
+		}
+	}
+	return all, nil
+}
+
+// toldAfter is what may have changed with a step that is done. A BMC that
+// cannot tell now (many restart after an update) is asked at the end of the run.
+func (r *run) toldAfter(kind string) *node.Told {
+	if kind != "bios" && kind != "firmware" {
+		return nil
+	}
+	told, err := r.tell(r.node)
+	if err != nil {
+		r.log.Warn("BIOS settings and firmware not read after a step", "err", describe(err))
+		return nil
+	}
+	return &told
+}

@@ -1,0 +1,41 @@
+package redfish
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/stmcginnis/gofish/schemas"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Vitals reads the power state and the health of the machine: both are of the
+// system, so that one request tells them.
+func (d *Driver) Vitals(ctx context.Context, n node.Node) (v node.Vitals, err error) {
+	err = d.call(ctx, n, "read the power state", func(s *session) error {
+		sys, err := s.read()
+		if err != nil {
+			return err
+		}
+		var ok bool
+		if v.Power, ok = powerStates[sys.PowerState]; !ok {
+			return fmt.Errorf("%s reports the power state %q, expected On or Off", sys.ODataID, sys.PowerState)
+		}
+		v.Health = health(sys)
+		return nil
+	})
+	if err != nil {
+		return node.Vitals{}, err
+	}
+	return v, nil
+}
+
+// health is the machine's in Ironic's words, which are Redfish's; "" for any
+// other.
+func health(sys *schemas.ComputerSystem) string {
+	if known := []schemas.Health{schemas.OKHealth, schemas.WarningHealth, schemas.CriticalHealth}; slices.Contains(known, sys.Status.Health) {
+		return string(sys.Status.Health)
+	}
+	return ""
+}

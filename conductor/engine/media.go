@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// MediaSlots asks the BMC for its virtual drives and what is in them.
+func (e *Engine) MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error) {
+	n, bmc, err := find[MediaLoader](ctx, e, ref, "management", "get_virtual_media")
+	if err != nil {
+		return nil, err
+	}
+	if err := e.BMCs[n.Driver].Validate(n); err != nil {
+		return nil, node.Refuse(node.Invalid, "%v", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, bmcCall)
+	defer cancel()
+	slots, err := bmc.MediaSlots(ctx, n)
+	return slots, told(err)
+}
+
+// AttachMedium asks for an image in a virtual drive. It returns once the request
+// is taken.
+func (e *Engine) AttachMedium(ctx context.Context, ref string, m node.Medium) error {
+	n, _, err := find[MediaLoader](ctx, e, ref, "management", "attach_virtual_media")
+	if err != nil {
+		return err
+	}
+	return e.chore(ctx, n.UUID, plan.AttachRequest{Medium: m})
+}
+
+// DetachMedia asks for the virtual drives of the kinds named to be emptied, all
+// when none is named. It returns once the request is taken.
+func (e *Engine) DetachMedia(ctx context.Context, ref string, devices []string) error {
+	n, _, err := find[MediaLoader](ctx, e, ref, "management", "detach_virtual_media")
+	if err != nil {
+		return err
+	}
+	return e.chore(ctx, n.UUID, plan.DetachRequest{Devices: devices})
+}
+
+func (j *job) attachMedium(ctx context.Context) (any, error) {
+	var r plan.AttachRequest
+	if err := j.args(&r); err != nil {
+		return nil, err
+	}
+	bmc, err := extension[MediaLoader](j.n, j.bmc, "management", "attach_virtual_media")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepCall) // some BMCs answer only when they have the image
+	defer cancel()
+	return plan.ChoreDone{}, bmc.AttachMedium(ctx, j.n, r.Medium)
+}
+
+func (j *job) detachMedia(ctx context.Context) (any, error) {
+	var r plan.DetachRequest
+	if err := j.args(&r); err != nil {
+		return nil, err
+	}
+	bmc, err := extension[MediaLoader](j.n, j.bmc, "management", "detach_virtual_media")
+	if err != nil {
+		return nil, err
+	}
+	return plan.ChoreDone{}, j.within(ctx, func(ctx context.Context) error { return bmc.DetachMedia(ctx, j.n, r.Devices) })
+}

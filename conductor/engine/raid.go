@@ -1,0 +1,22 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// SetTargetRAIDConfig keeps what the next RAID step is to make; an empty
+// configuration is none. Whether it has the right form is for the caller to
+// check, whether the machine can have it shows the step.
+func (e *Engine) SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error {
+	_, err := e.edit(ctx, ref, func(n *node.Node) error {
+		if raid := n.Interfaces["raid"]; len(config) > 0 && (raid == "" || strings.HasPrefix(raid, "no-")) {
+			return node.Refuse(node.NotFound, "Driver %s does not support raid (disabled or not implemented).", n.Driver)
+		}
+		n.TargetRAIDConfig = config
+		return nil
+	})
+	return err
+}

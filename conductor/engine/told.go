@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Told returns what the BMC has told of BIOS settings and firmware when it was
+// asked last.
+func (e *Engine) Told(ctx context.Context, ref string) (node.Told, error) {
+	n, err := e.node(ctx, ref)
+	if err != nil {
+		return node.Told{}, err
+	}
+	return e.Store.Told(ctx, n.UUID)
+}
+
+// readHardware asks the BMC what it tells. One that does not answer leaves what
+// was told before, and fails nothing.
+func (j *job) readHardware(ctx context.Context) (any, error) {
+	teller, ok := j.bmc.(Teller)
+	if !ok {
+		return node.Told{}, nil
+	}
+	call, cancel := context.WithTimeout(ctx, stepCall)
+	defer cancel()
+	told, err := teller.Tell(call, j.n)
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // the end of the conductor: asked again by the next
+	}
+	if err != nil {
+		j.Log.Warn("BIOS settings and firmware not read; what was known of them stays", "node", j.n.UUID, "err", err)
+		return node.Told{}, nil
+	}
+	return told, nil
+}

@@ -1,0 +1,43 @@
+package plan
+
+import (
+	"encoding/json"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// hardwareEffect asks the BMC what it tells of BIOS settings and firmware. It
+// never fails: no run is worth ending for what is only shown.
+const hardwareEffect = "management.read_hardware"
+
+// readHardware is at the end of the runs after which Ironic reads settings and
+// firmware anew: what was told before may be true no more.
+func (d *decision) readHardware() []node.Step {
+	if !d.f.Tells {
+		return nil
+	}
+	return []node.Step{step("management", "read_hardware", nil)}
+}
+
+// NeedsTold reports whether Facts.Told decides what follows from an event.
+func NeedsTold(e Event) bool {
+	o, ok := e.(Outcome)
+	return ok && (o.Effect.Name == hardwareEffect || o.Effect.Name == driverEffect)
+}
+
+func hardwareRead(d *decision, result json.RawMessage) error {
+	var now node.Told
+	if err := read(result, &now); err != nil {
+		return err
+	}
+	d.learnTold(now)
+	d.next()
+	return nil
+}
+
+// learnTold keeps what a BMC has told, where it is news.
+func (d *decision) learnTold(now node.Told) {
+	if told, changed := d.f.Told.Update(now, d.now); changed {
+		d.told = &told
+	}
+}

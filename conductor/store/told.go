@@ -1,0 +1,33 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+func (t *tx) putTold(uuid string, told *node.Told) error {
+	doc, err := json.Marshal(told)
+	if err != nil {
+		return fmt.Errorf("encode what the BMC of node %s told: %w", uuid, err)
+	}
+	_, err = t.exec("INSERT OR REPLACE INTO told (node_uuid, doc) VALUES (?, ?)", uuid, string(doc))
+	return err
+}
+
+// Told returns what the BMC of a node has told.
+func (s *SQLite) Told(ctx context.Context, nodeUUID string) (node.Told, error) {
+	var doc string
+	err := s.read.NewRaw("SELECT doc FROM told WHERE node_uuid = ?", nodeUUID).Scan(ctx, &doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return node.Told{}, nil
+	}
+	if err != nil {
+		return node.Told{}, fmt.Errorf("read what the BMC of node %s told: %w", nodeUUID, err)
+	}
+	return decode[node.Told](doc)
+}
