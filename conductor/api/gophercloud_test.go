@@ -14,17 +14,40 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/ports"
 )
 
-// TestGophercloud: the library Metal3 and Terraform use takes a node through
-// its life.
-func TestGophercloud(t *testing.T) {
-	c := newConductor(t)
-	ctx := t.Context()
+// gophercloud is a client of the library Metal3 and Terraform use.
+func (c *conductor) gophercloud() *gophercloud.ServiceClient {
+	c.t.Helper()
 	client, err := noauth.NewBareMetalNoAuth(noauth.EndpointOpts{IronicEndpoint: c.URL + "/v1"})
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
-	client.Microversion = "1.89"
+	client.Microversion = "1.93" // the newest that the library has a call for
+	return client
+}
 
+// gopherNode creates a node.
+func (c *conductor) gopherNode(client *gophercloud.ServiceClient, opts nodes.CreateOpts) *nodes.Node {
+	c.t.Helper()
+	n, err := nodes.Create(c.t.Context(), client, opts).Extract()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return n
+}
+
+// gopherSettle asks for a change of state, and waits for its end.
+func (c *conductor) gopherSettle(client *gophercloud.ServiceClient, id string, opts nodes.ProvisionStateOpts) {
+	c.t.Helper()
+	if err := nodes.ChangeProvisionState(c.t.Context(), client, id, opts).ExtractErr(); err != nil {
+		c.t.Fatalf("%s: %v", opts.Target, err)
+	}
+	c.settle(id)
+}
+
+// TestGophercloud: a node's life.
+func TestGophercloud(t *testing.T) {
+	c := newConductor(t)
+	ctx, client := t.Context(), c.gophercloud()
 	n, err := nodes.Create(ctx, client, nodes.CreateOpts{
 		Name: "default~m1", Driver: "fake-hardware", BootInterface: "ipxe", NetworkInterface: "flat", ResourceClass: "bm",
 		DriverInfo: map[string]any{"address": "10.0.0.1"}, Properties: map[string]any{"cpu_arch": "x86_64"},
@@ -58,10 +81,7 @@ func TestGophercloud(t *testing.T) {
 		if verb == nodes.TargetActive {
 			opts.ConfigDrive = nodes.ConfigDrive{MetaData: map[string]any{"uuid": "x"}, UserData: "#!/bin/sh"}
 		}
-		if err := nodes.ChangeProvisionState(ctx, client, n.UUID, opts).ExtractErr(); err != nil {
-			t.Fatalf("%s: %v", verb, err)
-		}
-		c.settle(n.UUID)
+		c.gopherSettle(client, n.UUID, opts)
 	}
 	checkGopherLists(ctx, t, client, n.UUID)
 	checkGopherVIFs(ctx, t, client, n.UUID)

@@ -38,6 +38,9 @@ func TestLife(t *testing.T) {
 	if doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1/history", "").doc(t); len(doc["history"].([]any)) == 0 {
 		t.Error("a life without history")
 	}
+	if doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1/history/detail?limit=1", "").doc(t); doc["history"].([]any)[0].(map[string]any)["conductor"] != "conductor-1" {
+		t.Errorf("history in detail: %v", doc)
+	}
 	if doc := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/nodes/n1/status", "").doc(t); doc["state"] != "manageable" || doc["power_read_at"] == nil {
 		t.Errorf("status: %v", doc)
 	}

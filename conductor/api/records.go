@@ -18,6 +18,7 @@ func (a *API) recordRoutes() []route {
 		{method: http.MethodGet, path: "/v1/nodes/:node/inventory", since: 81, tooOld: unknown, doc: "what inspection found", handle: a.showInventory, wire: gives(inventoryForm())},
 		{method: http.MethodGet, path: "/v1/nodes/:node/history", since: 78, tooOld: unknown, doc: "what has happened to a node", handle: a.listHistory, wire: gives(pageForm("history", historyForm()), "detail", "limit", "marker")},
 		{method: http.MethodGet, path: "/v1/nodes/:node/children", since: 83, tooOld: unknown, doc: "the nodes that are part of a node", handle: a.listChildren},
+		{method: http.MethodGet, path: "/v1/nodes/:node/history/detail", since: 78, tooOld: unknown, doc: "the same in full, as python-ironicclient asks for it", handle: a.listHistoryDetail, wire: gives(pageForm("history", historyForm()), "detail", "limit", "marker")},
 		{method: http.MethodGet, path: "/v1/nodes/:node/history/:entry", since: 78, tooOld: unknown, doc: "one thing that has happened", handle: a.showHistory, wire: gives(historyForm())},
 	}
 }
@@ -71,7 +72,10 @@ const (
 	cutEvent = 251
 )
 
-func (a *API) listHistory(c *call) error {
+func (a *API) listHistory(c *call) error       { return a.answerHistory(c, false) }
+func (a *API) listHistoryDetail(c *call) error { return a.answerHistory(c, true) }
+
+func (a *API) answerHistory(c *call, detail bool) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -102,7 +106,7 @@ func (a *API) listHistory(c *call) error {
 	}
 	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return appendList(dst, c, p, "history", entries, func(e *node.HistoryEntry) string { return e.UUID }, func(dst []byte, e *node.HistoryEntry) []byte {
-			return appendEntry(dst, c, e, p.detail)
+			return appendEntry(dst, c, e, detail || p.detail)
 		})
 	})
 }

@@ -68,7 +68,7 @@ func nodePolicy() []Rule {
 			"GET /v1/nodes/{} driver_internal_info", "GET /ferrite/v1/nodes/{}/status", "GET /ferrite/v1/nodes/{}/logs"}},
 		{"baremetal:node:get:last_error", Reader, Reader, no, no, []string{"GET /v1/nodes/{} last_error"}},
 		{"baremetal:node:get:reservation", Reader, Reader, no, no, []string{"GET /v1/nodes/{} reservation"}},
-		{"baremetal:node:history:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/history", "GET /v1/nodes/{}/history/{}"}},
+		{"baremetal:node:history:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/history", "GET /v1/nodes/{}/history/detail", "GET /v1/nodes/{}/history/{}"}},
 		{"baremetal:node:inventory:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/inventory"}},
 
 		{"baremetal:node:get_states", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/states"}},

@@ -48,13 +48,13 @@ func command(ctx context.Context, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func start(t *testing.T, dir string, args ...string) *conductor {
+func start(t testing.TB, dir string, args ...string) *conductor {
 	t.Helper()
 	return startFor(t, &conductor{}, dir, args...)
 }
 
 // startFor starts the conductor c, which knows how it is to be called.
-func startFor(t *testing.T, c *conductor, dir string, args ...string) *conductor {
+func startFor(t testing.TB, c *conductor, dir string, args ...string) *conductor {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	c.log, c.stop, c.err = &apitest.Log{}, stop, make(chan error, 1)
@@ -88,7 +88,7 @@ func (c *conductor) ready() error {
 	return errors.New("it is not ready")
 }
 
-func (c *conductor) end(t *testing.T) {
+func (c *conductor) end(t testing.TB) {
 	t.Helper()
 	c.stop()
 	select {
@@ -102,7 +102,7 @@ func (c *conductor) end(t *testing.T) {
 }
 
 // call makes one request that is answered with want.
-func (c *conductor) call(t *testing.T, method, path string, body any, want int) map[string]any {
+func (c *conductor) call(t testing.TB, method, path string, body any, want int) map[string]any {
 	t.Helper()
 	status, answer, err := c.send(method, path, body)
 	if err != nil {

@@ -1,0 +1,165 @@
+//go:build e2e
+
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// What Ironic's own clients are called, and the Debian packages they come in.
+// The SDK is in Debian's Python alone, whatever python3 the PATH has first.
+const (
+	ironicClient = "/usr/bin/baremetal"
+	python       = "/usr/bin/python3"
+	openstackSDK = "/usr/lib/python3/dist-packages/openstack/baremetal"
+)
+
+// installed fails a test whose client is missing: a skip would look like a pass.
+func installed(t *testing.T, path, pkg string) {
+	t.Helper()
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("%s is missing: install Debian's package %s, or all with make deps", path, pkg)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBaremetalClient runs testdata/baremetal/*.txt: Ironic's CLI, unmodified,
+// against a conductor of fake hardware, one to each script.
+func TestBaremetalClient(t *testing.T) {
+	installed(t, ironicClient, "python3-ironicclient")
+	program, err := filepath.Abs("testdata/baremetal.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/baremetal", ContinueOnError: true, // what else goes wrong is worth a look
+		Setup: func(env *testscript.Env) error {
+			tb, ok := env.T().(testing.TB)
+			if !ok {
+				return fmt.Errorf("%T is no testing.TB", env.T())
+			}
+			c := start(tb, filepath.Join(tb.TempDir(), "data"))
+			env.Defer(func() { c.end(tb) })
+			client, err := startClient(program, env.WorkDir, append(env.Vars, "OS_AUTH_TYPE=none", "OS_ENDPOINT="+c.url, "COLUMNS=1000"))
+			if err != nil {
+				return err
+			}
+			env.Defer(func() {
+				if err := client.end(); err != nil {
+					tb.Errorf("the client ended with %v", err)
+				}
+			})
+			env.Values["conductor"], env.Values["client"] = c, client
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"baremetal": baremetal, "settled": settled, "keep": keep},
+	})
+}
+
+// TestOpenstackSDK runs testdata/openstacksdk.py: the bare-metal half of the
+// library that OpenStack's own tools are made of.
+func TestOpenstackSDK(t *testing.T) {
+	installed(t, openstackSDK, "python3-openstacksdk")
+	c := start(t, filepath.Join(t.TempDir(), "data"))
+	defer c.end(t)
+	cmd := exec.Command(python, "testdata/openstacksdk.py", c.url)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir()) // it reads clouds.yaml where there is one
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// client is testdata/baremetal.py, which runs the commands of one script.
+type client struct {
+	cmd    *exec.Cmd
+	input  io.WriteCloser
+	ask    *json.Encoder
+	answer *json.Decoder
+}
+
+func startClient(program, dir string, env []string) (*client, error) {
+	cmd := exec.Command(python, program)
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, env, os.Stderr
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &client{cmd: cmd, input: input, ask: json.NewEncoder(input), answer: json.NewDecoder(output)}, cmd.Start()
+}
+
+func (c *client) end() error { return errors.Join(c.input.Close(), c.cmd.Wait()) }
+
+// baremetal is a command of the client: "baremetal node show m1". One that fails
+// after "!" says why on its standard error, at once: the client would try again
+// for ten seconds what is refused with 409.
+func baremetal(ts *testscript.TestScript, fails bool, args []string) {
+	c, ok := ts.Value("client").(*client)
+	if !ok {
+		ts.Fatalf("there is no client")
+	}
+	if fails {
+		args = append([]string{"--max-retries", "1"}, args...)
+	}
+	var answer struct {
+		Status         int
+		Stdout, Stderr string
+	}
+	ts.Check(c.ask.Encode(args))
+	ts.Check(c.answer.Decode(&answer))
+	fmt.Fprint(ts.Stdout(), answer.Stdout)
+	fmt.Fprint(ts.Stderr(), answer.Stderr)
+	if failed := answer.Status != 0; failed != fails {
+		ts.Fatalf("baremetal: exit status %d: %s", answer.Status, answer.Stderr)
+	}
+}
+
+// settled waits until nobody works on a node: "settled m1 [STATE]". Some verbs
+// of the client do not wait for what they have asked for.
+func settled(ts *testscript.TestScript, _ bool, args []string) {
+	c, ok := ts.Value("conductor").(*conductor)
+	if !ok || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: settled NODE [STATE]")
+	}
+	var n struct {
+		State    string `json:"provision_state"`
+		Reserved any    `json:"reservation"`
+	}
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		status, answer, err := c.send("GET", "/v1/nodes/"+args[0]+"?fields=provision_state,reservation", nil)
+		ts.Check(err)
+		if status != http.StatusOK {
+			ts.Fatalf("node %s: status %d: %s", args[0], status, answer)
+		}
+		ts.Check(json.Unmarshal(answer, &n))
+		if n.Reserved == nil && (len(args) == 1 || n.State == args[1]) {
+			return
+		}
+	}
+	ts.Fatalf("node %s is %s, reserved by %v, and stays so", args[0], n.State, n.Reserved)
+}
+
+// keep gives what the last command wrote to a variable: "keep NAME".
+func keep(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: keep NAME")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
