@@ -48,10 +48,20 @@ func (c *cache) put(k cacheKey, body []byte) {
 }
 
 func (c *cache) add(k cacheKey, body []byte) {
-	const overhead = 200 // the key and the map
-	if c.size+len(body)+overhead > c.limit {
+	cost := k.cost() + len(body)
+	if cost > c.limit {
+		return // it would have to go at once
+	}
+	if c.size+cost > c.limit {
 		c.old, c.young, c.size = c.young, map[cacheKey][]byte{}, 0
 	}
 	c.young[k] = body
-	c.size += len(body) + overhead
+	c.size += cost
+}
+
+// cost is what a key takes in memory, with its place in the map. The fields and
+// the base are the client's words, which can be far longer than the answer.
+func (k *cacheKey) cost() int {
+	const overhead = 200
+	return overhead + len(k.uuid) + len(k.fields) + len(k.base) + len(k.reserved)
 }
