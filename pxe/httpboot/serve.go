@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxConnections = 512              // a rack or ten at once; more wait in the kernel's queue
+	maxConnections = 512              // a rack or ten at once; those with nothing to do give way, others wait in the kernel's queue
 	maxEach        = 32               // of one address: a machine needs two, and some sit behind one address
 	headerTimeout  = 10 * time.Second // for a request's header
 	idleTimeout    = time.Minute

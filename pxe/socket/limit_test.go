@@ -92,17 +92,29 @@ func TestLimitOfOneAddress(t *testing.T) {
 	}
 	dial(t, "127.0.0.2", l)
 	next(t, accepted)
-	if n := len(l.(*limited).slots); n > 4 {
-		t.Errorf("%d places are taken by three connections and one that waits", n)
+	if n := len(l.(*limited).slots); n != 3 {
+		t.Errorf("%d places are taken by three connections", n)
+	}
+}
+
+// say has a peer send something, and its connection read it.
+func say(t *testing.T, peer, c net.Conn) {
+	t.Helper()
+	if _, err := peer.Write([]byte("GET")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, make([]byte, 3)); err != nil {
+		t.Fatal(err)
 	}
 }
 
 func TestLimitInAll(t *testing.T) {
 	l, accepted := limitedPair(t, 2, 2)
-	dial(t, "127.0.0.2", l)
+	second := dial(t, "127.0.0.2", l)
 	first := next(t, accepted)
-	dial(t, "127.0.0.3", l)
-	next(t, accepted)
+	say(t, second, first)
+	third := dial(t, "127.0.0.3", l)
+	say(t, third, next(t, accepted))
 	dial(t, "127.0.0.4", l)
 	if n := len(accepted); n != 0 {
 		t.Errorf("%d connections too many", n)
@@ -112,6 +124,42 @@ func TestLimitInAll(t *testing.T) {
 	}
 	if got := peer(next(t, accepted)).String(); got != "127.0.0.4" {
 		t.Errorf("accepted %s, want the one that waited", got)
+	}
+}
+
+// TestLimitMakesRoom: those who say nothing give way to others, and so do those
+// who have had their answer; who has asked for something keeps his place.
+func TestLimitMakesRoom(t *testing.T) {
+	l, accepted := limitedPair(t, 2, 2)
+	asking := dial(t, "127.0.0.2", l)
+	asked := next(t, accepted)
+	say(t, asking, asked)
+	for i := range 20 {
+		from := net.IPv4(127, 0, 1, byte(i+1)).String()
+		dial(t, from, l) // and nothing more
+		if got := peer(next(t, accepted)).String(); got != from {
+			t.Fatalf("accepted %s, want %s", got, from)
+		}
+	}
+	if _, err := asked.Write([]byte("OK")); err != nil {
+		t.Fatalf("who asked lost his place: %v", err)
+	}
+
+	other := dial(t, "127.0.0.3", l)
+	say(t, other, next(t, accepted))
+	read := make(chan error, 1)
+	go func() { _, err := asked.Read(make([]byte, 1)); read <- err }() // the next request, which does not come
+	dial(t, "127.0.0.4", l)
+	if got := peer(next(t, accepted)).String(); got != "127.0.0.4" {
+		t.Errorf("accepted %s, want the newest", got)
+	}
+	select {
+	case err := <-read:
+		if !errors.Is(err, net.ErrClosed) {
+			t.Errorf("the one with its answer ended with %v", err)
+		}
+	case <-time.After(patience):
+		t.Error("the one with its answer kept its place")
 	}
 }
 

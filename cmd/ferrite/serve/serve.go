@@ -59,7 +59,8 @@ func Command() *cobra.Command {
 }
 
 // How many connections the API serves at a time, in all and of one address: one
-// that does nothing costs 20 KB and is cut off after some seconds.
+// that does nothing costs 20 KB, is cut off after some seconds, and before that
+// gives way to others.
 const (
 	maxConnections = 1024
 	maxEach        = 64
