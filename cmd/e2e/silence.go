@@ -14,7 +14,7 @@ import (
 // silence boots a ramdisk that is not one: the kernel panics, nobody calls,
 // and the node fails by its deadline saying how far the machine came.
 func silence(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--clean-timeout", "25s")
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--clean-timeout", "25s", "--file-url-allowed-paths", b.dir+","+filepath.Dir(b.kernel))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
@@ -28,6 +29,9 @@ type Policy struct {
 	Initrd string
 	APIURL string // where agents find the API, e.g. http://10.0.0.1:6385
 	Append string // kernel parameters that every ramdisk gets
+	// Local is the folders whose files nodes may name as their own ramdisks; all
+	// others are no business of whoever may edit a node.
+	Local []string
 	// Pins names the API's certificate, as SHA-256 in hexadecimal, to agents that
 	// could not know it otherwise; nil when the API has none.
 	Pins func() []string
@@ -51,7 +55,10 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (pxe.Boot, error) {
 	if !plan.WantsRamdisk(n) {
 		return pxe.Boot{Action: pxe.Address}, nil
 	}
-	kernel, initrd := p.ramdisk(n)
+	kernel, initrd, err := p.ramdisk(n)
+	if err != nil {
+		return pxe.Boot{}, err
+	}
 	if kernel == "" || initrd == "" {
 		return pxe.Boot{}, fmt.Errorf("node %s is to boot a ramdisk, but none is configured: start the conductor with --ramdisk, or set driver_info deploy_kernel and deploy_ramdisk", n.UUID)
 	}
@@ -68,17 +75,42 @@ func instance(b plan.InstanceBoot) pxe.Boot {
 
 // ramdisk prefers what the node names over the conductor's own; a rescue may
 // have one to itself.
-func (p *Policy) ramdisk(n node.Node) (kernel, initrd string) {
+func (p *Policy) ramdisk(n node.Node) (kernel, initrd string, err error) {
 	kind := "deploy"
 	if plan.Rescuing(n) && n.DriverInfo["rescue_kernel"] != nil {
 		kind = "rescue"
 	}
 	k, _ := n.DriverInfo[kind+"_kernel"].(string)
 	r, _ := n.DriverInfo[kind+"_ramdisk"].(string)
-	if k != "" && r != "" {
-		return strings.TrimPrefix(k, "file://"), strings.TrimPrefix(r, "file://")
+	if k == "" || r == "" {
+		return p.Kernel, p.Initrd, nil
 	}
-	return p.Kernel, p.Initrd
+	if kernel, err = p.source(n, kind+"_kernel", k); err == nil {
+		initrd, err = p.source(n, kind+"_ramdisk", r)
+	}
+	return kernel, initrd, err
+}
+
+// source is where a file is that a node names in driver_info: a URL, or a path
+// below one of the folders that are open to nodes, wherever links lead.
+func (p *Policy) source(n node.Node, key, named string) (string, error) {
+	if strings.HasPrefix(named, "http://") || strings.HasPrefix(named, "https://") {
+		return named, nil
+	}
+	file, err := filepath.EvalSymlinks(strings.TrimPrefix(named, "file://"))
+	if err != nil {
+		return "", fmt.Errorf("node %s: driver_info/%s: %w", n.UUID, key, err)
+	}
+	for _, folder := range p.Local {
+		folder, err := filepath.EvalSymlinks(folder)
+		if err != nil {
+			continue // it is not there, so nothing is below it
+		}
+		if inside, err := filepath.Rel(folder, file); err == nil && filepath.IsLocal(inside) {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("node %s: driver_info/%s is %q, which is in no folder that is open to nodes; give an http(s) URL, or open its folder with --file-url-allowed-paths", n.UUID, key, named)
 }
 
 // cmdline is what ironic-python-agent and ours read from the kernel's command

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +56,7 @@ func TestBoot(t *testing.T) {
 	wrote := booting("deploy", "agent.wait_for_heartbeat")
 	wrote.Run.Index = 2
 	own := booting("clean", "agent.wait_for_heartbeat")
-	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "file:///r", "kernel_append_params": "%default% debug"}
+	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r", "kernel_append_params": "%default% debug"}
 	live := func(info map[string]any) node.Node {
 		return node.Node{ProvisionState: node.Active, Interfaces: map[string]string{"deploy": "ramdisk"}, InstanceInfo: info}
 	}
@@ -79,7 +81,7 @@ func TestBoot(t *testing.T) {
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection ipa-inspection-collectors=default,pci-devices quiet",
 		}},
 		"a node with a ramdisk of its own": {own, mac, true, pxe.Boot{
-			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "/r",
+			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet debug",
 		}},
 		"an instance that is an ISO": {live(map[string]any{"boot_iso": "http://h/live.iso"}), mac, true, pxe.Boot{
@@ -120,6 +122,45 @@ func TestPins(t *testing.T) {
 		got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
 		if want := " ferrite-api-sha256=" + strings.Join(pins, ",") + " "; err != nil || !strings.Contains(got.Cmdline, want) {
 			t.Errorf("command line %q (%v), want it to say%s", got.Cmdline, err, want)
+		}
+	}
+}
+
+// TestOwnFiles: a node's own ramdisk may be a file of a folder that is open to
+// nodes. Nobody who may edit a node has another served to himself.
+func TestOwnFiles(t *testing.T) {
+	dir := t.TempDir()
+	open, secret := filepath.Join(dir, "open"), filepath.Join(dir, "open-not", "ferrite.db")
+	for _, file := range []string{filepath.Join(open, "sub", "k"), filepath.Join(open, "r"), secret} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(secret, filepath.Join(open, "link")); err != nil {
+		t.Fatal(err)
+	}
+	hw, _ := net.ParseMAC(mac)
+	for named, served := range map[string]bool{
+		open + "/sub/k": true, "file://" + open + "/sub/k": true, open + "/sub/../sub/k": true,
+		secret: false, "file://" + secret: false, open + "/../open-not/ferrite.db": false, open + "/link": false,
+		open + "/none": false, "open/sub/k": false, "ftp://h/k": false,
+	} {
+		n := booting("clean", "agent.wait_for_heartbeat")
+		n.DriverInfo = map[string]any{"deploy_kernel": named, "deploy_ramdisk": open + "/r"}
+		p := policy(t, n, node.Port{PXEEnabled: true})
+		if got, err := p.Boot(t.Context(), pxe.Client{MAC: hw}); err == nil {
+			t.Errorf("with no folder open, %s is served as %s", named, got.Kernel)
+		}
+		p.Local = []string{filepath.Join(dir, "missing"), open}
+		got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
+		switch {
+		case served && (err != nil || got.Kernel != open+"/sub/k" || got.Initrd != open+"/r"):
+			t.Errorf("%s: served %s and %s: %v", named, got.Kernel, got.Initrd, err)
+		case !served && (err == nil || !strings.Contains(err.Error(), "driver_info/deploy_kernel")):
+			t.Errorf("%s: served %s: %v", named, got.Kernel, err)
 		}
 	}
 }

@@ -71,6 +71,7 @@ type Config struct {
 	Kernel        string        `koanf:"ramdisk-kernel"`
 	Initrd        string        `koanf:"ramdisk-initrd"`
 	KernelAppend  string        `koanf:"kernel-append"`
+	FilePaths     []string      `koanf:"file-url-allowed-paths"`
 }
 
 // flags declares every setting with its default.
@@ -119,6 +120,7 @@ func flags(f *pflag.FlagSet) {
 	f.String("loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
 	f.String("ramdisk-kernel", "", "kernel of the ramdisk (made by: ferrite image build)")
 	f.String("ramdisk-initrd", "", "initramfs of the ramdisk")
+	f.StringSlice("file-url-allowed-paths", nil, "`folders` on this host whose files nodes may name as deploy_kernel, deploy_ramdisk, rescue_kernel and rescue_ramdisk; without any, these are http(s) URLs")
 	f.String("kernel-append", "", "more kernel parameters for the ramdisk, as nofb or console=ttyS0,115200")
 }
 

@@ -193,7 +193,7 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, api net.Addr
 		}
 		url = c.scheme() + net.JoinHostPort(addr.String(), port)
 	}
-	policy := &bootpolicy.Policy{Engine: eng, Log: log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url, Append: c.KernelAppend}
+	policy := &bootpolicy.Policy{Engine: eng, Log: log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url, Append: c.KernelAppend, Local: c.FilePaths}
 	if cert != nil {
 		policy.Pins = cert.Pins
 	}
