@@ -65,7 +65,8 @@ type API struct {
 	full      [nodeapi.MaxMinor + 1]selection // all fields of a node by minor version
 	cache     *cache
 	buffers   sync.Pool
-	bodies    *bodies
+	bodies    *bodies // of requests
+	answers   *bodies // that their readers have yet to take
 	started   time.Time
 	document  func() ([]byte, error) // of the API, made when it is first asked for
 }
@@ -82,7 +83,7 @@ func New(o Options) *API {
 	a := &API{
 		conductor: o.Conductor, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), log: o.Log, echo: echo.New(),
 		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
-		cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), started: time.Now(),
+		cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), answers: newBodies(answersEach, answersAll), started: time.Now(),
 	}
 	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
 	for minor := range a.full {

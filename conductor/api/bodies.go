@@ -18,7 +18,14 @@ const (
 	bodiesAll  = 160 << 20 // so that one address leaves room for others
 )
 
-// bodies counts what the bodies under way hold.
+// What long answers may hold in memory until their readers have taken them, who
+// may be slow: a page of a thousand nodes with all their fields is 3 MB and more.
+const (
+	answersEach = 64 << 20
+	answersAll  = 160 << 20
+)
+
+// bodies counts what the bodies under way hold: of requests, or of answers.
 type bodies struct {
 	maxEach, maxAll int64
 
@@ -52,6 +59,22 @@ func (b *bodies) take(from netip.Addr, n int64) bool {
 	b.all += n
 	b.by[from] += n
 	return true
+}
+
+// hold reserves what an answer of n bytes takes until end is called, or answers a
+// 503 Fault. One that is longer than all answers of an address may be is given as
+// long as it is the only one: nothing that is kept is too long to be read.
+func (b *bodies) hold(r *http.Request, n int64) (end func(), err error) {
+	at, _ := netip.ParseAddrPort(r.RemoteAddr)
+	from := at.Addr().Unmap()
+	if n = min(n-freeBody, b.maxEach); n <= 0 {
+		return func() {}, nil
+	}
+	if !b.take(from, n) {
+		return nil, nodeapi.NewFault(http.StatusServiceUnavailable,
+			"Too many long answers are under way that their readers have not taken; please retry in a few seconds, or ask for fewer with limit")
+	}
+	return func() { b.give(from, n) }, nil
 }
 
 func (b *bodies) give(from netip.Addr, n int64) {

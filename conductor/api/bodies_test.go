@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/labstack/echo/v4"
+
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -54,4 +57,48 @@ func TestBodies(t *testing.T) {
 	if b.all != 0 || len(b.by) != 0 {
 		t.Errorf("%d bytes of %v are held by nobody", b.all, b.by)
 	}
+}
+
+// TestLongAnswers: what slow readers have not taken does not pile up in memory,
+// short answers always get through, and one that is longer than an address may
+// have is given to who has no other.
+func TestLongAnswers(t *testing.T) {
+	a := &API{answers: newBodies(10*freeBody, 15*freeBody)}
+	a.buffers.New = func() any { return new([]byte) }
+	answer := func(from string, size int, reading func()) int {
+		w := &slowWriter{ResponseRecorder: httptest.NewRecorder(), reading: reading}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.RemoteAddr = from + ":1"
+		err := a.buffer(&call{Context: echo.New().NewContext(r, w)}, http.StatusOK, func(dst []byte) []byte { return append(dst, make([]byte, size)...) })
+		if fault := faultOf(err); fault != nil {
+			return fault.Status
+		}
+		return w.Code
+	}
+	nobody := func() {}
+	want := map[string]int{"huge": 200, "another": 503, "short": 200, "of another address": 200, "of a third": 503, "afterwards": 200}
+	got := map[string]int{}
+	got["huge"] = answer("10.0.0.1", 100*freeBody, func() {
+		got["another"] = answer("10.0.0.1", 2*freeBody, nobody)
+		got["short"] = answer("10.0.0.1", freeBody, nobody)
+		got["of another address"] = answer("10.0.0.2", 5*freeBody, func() { got["of a third"] = answer("10.0.0.3", 5*freeBody, nobody) })
+	})
+	got["afterwards"] = answer("10.0.0.1", 5*freeBody, nobody)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if a.answers.all != 0 || len(a.answers.by) != 0 {
+		t.Errorf("%d bytes of %v are held by nobody", a.answers.all, a.answers.by)
+	}
+}
+
+// slowWriter is a client that does something before it takes its answer.
+type slowWriter struct {
+	*httptest.ResponseRecorder
+	reading func()
+}
+
+func (w *slowWriter) Write(p []byte) (int, error) {
+	w.reading()
+	return w.ResponseRecorder.Write(p)
 }

@@ -104,11 +104,15 @@ func (c *call) accepted(path string) error {
 func (a *API) buffer(c *call, status int, f func(dst []byte) []byte) error {
 	b, _ := a.buffers.Get().(*[]byte)
 	*b = f((*b)[:0])
-	err := c.json(status, *b)
 	if cap(*b) <= 4<<20 { // do not keep what one huge list needed
-		a.buffers.Put(b)
+		defer a.buffers.Put(b)
 	}
-	return err
+	end, err := a.answers.hold(c.Request(), int64(len(*b)))
+	if err != nil {
+		return err
+	}
+	defer end()
+	return c.json(status, *b)
 }
 
 func newRequestID() string { return "req-" + uuid.NewString() }
