@@ -35,6 +35,9 @@ func (a *API) answerNodesIn(c *call, chassis string, detail bool) error {
 	if chassis != "" {
 		q.ChassisUUID = chassis
 	}
+	if err := a.permitMarker(c, p.marker); err != nil {
+		return err
+	}
 	chosen, full := a.nodes.pick(c.minor, defaultNodeFields()...), false
 	if p.fields != "" {
 		if chosen, err = a.nodes.asked(c.minor, p.fields); err != nil {

@@ -26,10 +26,10 @@ func (a *API) patchNode(c *call) error {
 	if err := a.nodes.patchable(c.minor, ops); err != nil {
 		return err
 	}
-	if err := a.permitPatch(c, ops, &n); err != nil {
-		return err
-	}
 	n, err = a.conductor.UpdateNode(c.Request().Context(), n.UUID, func(n *node.Node) error {
+		if err := a.permitPatch(c, ops, n); err != nil { // it may be another's by now
+			return err
+		}
 		if reset {
 			n.Interfaces = nil
 		}
@@ -53,9 +53,12 @@ func (a *API) patchNode(c *call) error {
 	return a.answerNode(c, http.StatusOK, &n, "")
 }
 
-// permitPatch checks the fields of a patch that not everybody may change who may
-// change the node.
+// permitPatch refuses a patch of a node the caller may not change, or of fields
+// that not everybody may change who may change the node.
 func (a *API) permitPatch(c *call, ops []operation, n *node.Node) error {
+	if err := a.permit(c, c.rule, n, noNode(n.UUID)); err != nil {
+		return err
+	}
 	if err := a.permitFields(c, "/v1/nodes/:node", ops, n.Owner, n.Lessee); err != nil || c.caller == nil {
 		return err
 	}

@@ -117,6 +117,31 @@ func (c *call) narrowProject(asked string) (string, error) {
 	return own, nil
 }
 
+// permitMarker refuses a page after a node that the caller may not know of: what
+// comes after it would tell where that node stands in the order of any field.
+func (a *API) permitMarker(c *call, marker string) error {
+	if c.project() == "" || marker == "" {
+		return nil
+	}
+	_, err := a.nodeOf(c, marker)
+	return err
+}
+
+// permitPortMarker is permitMarker for a port, which is its node's.
+func (a *API) permitPortMarker(c *call, marker string) error {
+	if c.project() == "" || marker == "" {
+		return nil
+	}
+	p, err := a.conductor.Port(c.Request().Context(), marker)
+	if err == nil {
+		err = a.permitMarker(c, p.NodeUUID)
+	}
+	if fault := faultOf(err); err != nil && fault != nil && fault.Status == http.StatusNotFound {
+		return nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", marker)
+	}
+	return err
+}
+
 // own makes what a caller with a project creates that project's.
 func (c *call) own(noun string, owner *string) error {
 	own := c.project()

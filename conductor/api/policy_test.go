@@ -64,7 +64,7 @@ type guardedConductor struct {
 	estates int               // made so far
 }
 
-func newGuardedConductor(t testing.TB) *guardedConductor {
+func newGuardedConductor(t testing.TB, with ...func(*api.Options)) *guardedConductor {
 	t.Helper()
 	g := &guardedConductor{tokens: map[string]string{}}
 	var users auth.Users
@@ -86,6 +86,9 @@ func newGuardedConductor(t testing.TB) *guardedConductor {
 	g.conductor = &conductor{t: t, Conductor: apitest.Start(t, mem.New(), nil, func(o *api.Options) {
 		if o.Auth, err = auth.New(auth.Options{Users: file, Tokens: true, Log: o.Log}); err != nil {
 			t.Fatal(err)
+		}
+		for _, change := range with {
+			change(o)
 		}
 	})}
 	return g

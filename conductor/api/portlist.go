@@ -106,6 +106,9 @@ func (a *API) answerPorts(c *call, q node.PortQuery, filters []filter[node.PortQ
 	if err := checkPortFilters(q); err != nil {
 		return err
 	}
+	if err := a.permitPortMarker(c, p.marker); err != nil {
+		return err
+	}
 	chosen := a.ports.pick(c.minor, defaultPortFields()...)
 	if p.fields != "" {
 		if chosen, err = a.ports.asked(c.minor, p.fields); err != nil {

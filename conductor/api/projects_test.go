@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -65,6 +67,59 @@ func TestListsAreNarrowed(t *testing.T) {
 	}
 	if r := g.as("admin "+other, http.MethodDelete, "/v1/runbooks/"+e.runbook, ""); r.status != http.StatusForbidden {
 		t.Errorf("others delete a public runbook: %d %s", r.status, r.body)
+	}
+}
+
+// TestMarkers: a page after what a project may not know of would tell where that
+// stands in the order of any field, so to its users that is not there.
+func TestMarkers(t *testing.T) {
+	g := newGuardedConductor(t)
+	e := g.estate()
+	for path, known := range map[string]string{"/v1/nodes?": e.node, "/v1/nodes/detail?": e.node, "/v1/ports?": e.port, "/v1/ports?sort_key=address&": e.port} {
+		for who, want := range map[string]int{"reader ": http.StatusOK, "reader " + owner: http.StatusOK, "reader " + lessee: http.StatusOK, "reader " + other: http.StatusNotFound} {
+			r := g.as(who, http.MethodGet, path+"marker="+known, "")
+			if r.status != want {
+				t.Errorf("%s of %s: %d %s, want %d", path, who, r.status, r.body, want)
+			}
+			if want == http.StatusOK {
+				continue
+			}
+			const unknown = "11111111-1111-4111-8111-111111111111"
+			if same := g.as(who, http.MethodGet, path+"marker="+unknown, ""); strings.ReplaceAll(same.body, unknown, known) != r.body {
+				t.Errorf("%s of %s: %s, but for what is not there %s", path, who, r.body, same.body)
+			}
+		}
+	}
+}
+
+// sold is a conductor in which a node changes hands just before it is edited.
+type sold struct{ api.Conductor }
+
+func (s sold) UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error) {
+	if _, err := s.Conductor.UpdateNode(ctx, ref, func(n *node.Node) error { n.Owner = other; return nil }); err != nil {
+		return node.Node{}, err
+	}
+	return s.Conductor.UpdateNode(ctx, ref, edit)
+}
+
+// TestPatchOfSoldNode: whose node it is counts when it is written, not when it was
+// looked at.
+func TestPatchOfSoldNode(t *testing.T) {
+	g := newGuardedConductor(t, func(o *api.Options) { o.Conductor = sold{o.Conductor} })
+	id := g.estate().node
+	for path, want := range map[string]int{"/driver_info/redfish_address": http.StatusNotFound, "/description": http.StatusNotFound} {
+		if r := g.as("admin "+owner, http.MethodPatch, "/v1/nodes/"+id, `[{"op":"add","path":"`+path+`","value":"x"}]`); r.status != want {
+			t.Errorf("%s: %d %s, want %d", path, r.status, r.body, want)
+		}
+		if _, err := g.Engine.UpdateNode(t.Context(), id, func(n *node.Node) error {
+			if n.DriverInfo["redfish_address"] != nil || n.Description != "" {
+				t.Errorf("%s was written", path)
+			}
+			n.Owner = owner
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
