@@ -52,6 +52,9 @@ func text(t *testing.T, k *Keeper, q nodeapi.LogQuery) string {
 func TestBootsSurviveARestart(t *testing.T) {
 	dir := t.TempDir()
 	k := open(t, dir, Limits{})
+	if err := k.Stream(t.Context(), aNode, nodeapi.LogQuery{}, nil); err == nil || !strings.Contains(err.Error(), "no ramdisk of this node has logged") {
+		t.Errorf("no boot at all: %v", err)
+	}
 	add(t, k, 7, 0, "a", "b")
 	add(t, k, 7, 2, "c")
 	add(t, k, 3, 0, "second boot") // names say nothing about order

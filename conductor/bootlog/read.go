@@ -83,6 +83,9 @@ func (s *shelf) reader(q nodeapi.LogQuery) (*reader, error) {
 	if len(s.boots) == 0 && q.Follow && r.latest {
 		return r, nil
 	}
+	if len(s.boots) == 0 {
+		return nil, nodeapi.NewFault(http.StatusNotFound, "There is no log: no ramdisk of this node has logged anything yet.")
+	}
 	if q.Boot < 0 || q.Boot >= len(s.boots) {
 		return nil, nodeapi.NewFault(http.StatusNotFound, "There is no log of boot %d: logs of %d boots are kept, and 0 is the latest.", q.Boot, len(s.boots))
 	}

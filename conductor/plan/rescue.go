@@ -60,7 +60,7 @@ func canRescue(n node.Node, r Request) error {
 		return node.Refuse(node.Invalid, "The rescue operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
 	case name == "agent" || name == "fake":
 	default:
-		return node.Refuse(node.Invalid, "node %s has rescue interface %q; set rescue_interface to agent", n.UUID, name)
+		return node.Refuse(node.Invalid, "node %s has rescue interface %q; set rescue_interface to agent (on a node in use only while it is in maintenance)", n.UUID, name)
 	}
 	if r.RescueHash == "" {
 		return node.Refuse(node.Invalid, `A non-empty "rescue_password" is required when setting target provision state to rescue`)

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -132,6 +133,7 @@ func guard(env *testscript.Env, h http.Handler) error {
 	srv.StartTLS()
 	env.Defer(srv.Close)
 	env.Setenv("GUARDED_URL", srv.URL)
+	env.Setenv("PLAIN_URL", strings.Replace(srv.URL, "https://", "http://", 1)) // the same port, not spoken to in TLS
 	env.Setenv("TOKEN", token)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
 	return os.WriteFile(filepath.Join(env.WorkDir, "ca.pem"), ca, 0o600)

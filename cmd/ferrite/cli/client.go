@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -183,11 +184,18 @@ func (c *client) stepDown(newest string) bool {
 	return true
 }
 
-// fault is what the server says is wrong, and what to try when that is who asks.
+// plainToTLS is what Go's servers answer who speaks plain HTTP to a port of HTTPS.
+const plainToTLS = "Client sent an HTTP request to an HTTPS server"
+
+// fault is what the server says is wrong, and what to try when that is who asks or
+// how.
 func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
 	f := nodeapi.ParseFault(status, reply)
-	if status == http.StatusUnauthorized {
+	switch {
+	case status == http.StatusUnauthorized:
 		f.Text += "\n  say who you are: --user with FERRITE_PASSWORD or --user-password-file, or FERRITE_TOKEN"
+	case strings.HasPrefix(f.Text, plainToTLS):
+		f.Text += "\n  say https:// in --url or FERRITE_URL: " + strings.Replace(c.base, "http://", "https://", 1)
 	}
 	return f
 }
@@ -202,6 +210,10 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 		err = inner.Err
 	}
 	var untrusted *tls.CertificateVerificationError
+	var bad x509.CertificateInvalidError
+	if errors.As(err, &untrusted) && errors.As(err, &bad) && bad.Reason == x509.Expired {
+		return fmt.Errorf("the certificate of %s is not good now: %w\n  is this machine's clock right? then the conductor's --tls-cert needs a new one, which it takes over while it runs", c.base, err)
+	}
 	if errors.As(err, &untrusted) {
 		return fmt.Errorf("the certificate of %s is not trusted: %w\n  say with --ca-file or FERRITE_CACERT whom to trust", c.base, err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,11 @@ Nothing happens to the machine yet; go on with "ferrite node manage".`,
 		body, err := f.body(cmd)
 		if err != nil {
 			return err
+		}
+		for _, mac := range macs { // else the node would be there, without it
+			if _, err := net.ParseMAC(mac); err != nil {
+				return fmt.Errorf("--port %q: expected a MAC address like 52:54:00:12:34:56", mac)
+			}
 		}
 		body["driver"] = driver
 		if uuid != "" {

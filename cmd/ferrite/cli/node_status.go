@@ -18,7 +18,7 @@ func nodeStatus(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status NODE",
 		Short: "Say what a machine is doing, what it waits for, and what to try",
-		Long: `Say what a machine is doing: the step it is at, what it waits for, since when and
+		Long: `Say what a machine is doing and since when: the step it is at, what it waits for and
 until when, the boot stages seen, how many bytes are written, when its power state was last
 read well and its agent heard of, the last error, and what to try next.`,
 		Args:              cobra.ExactArgs(1),
@@ -74,11 +74,11 @@ func statusRows(st nodeapi.Status) func(t table.Writer) error {
 		row("power", st.Power)
 		row("power read", clock(st.PowerReadAt))
 		row("activity", st.Activity)
+		row("since", clock(st.Since))
 		if st.Step != "" {
 			row("step", fmt.Sprintf("%s (%d of %d)", st.Step, st.Index+1, len(st.Steps)))
 		}
 		row("waits for", st.WaitingFor)
-		row("since", clock(st.Since))
 		row("until", clock(st.Until))
 		for _, stage := range st.BootStages {
 			row("boot", clock(stage.At)+"  "+join(stage.Name, stage.Detail))

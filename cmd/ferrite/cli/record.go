@@ -123,9 +123,12 @@ func (r record) create(cmd *cobra.Command, name string, f *recordFlags) (json.Ra
 // recordFlags are the fields that create and set have flags for.
 type recordFlags struct {
 	steps string
-	extra []string
-	texts map[string]*string // by flag, which is the field with dashes
-	bools map[string]*bool
+	// complete adds to a step, by its place from 0 on, what the API insists on and
+	// people need not say.
+	complete func(place int, step map[string]any)
+	extra    []string
+	texts    map[string]*string // by flag, which is the field with dashes
+	bools    map[string]*bool
 }
 
 // given is the fields whose flags were used, but extra, which is by key.
@@ -142,9 +145,16 @@ func (f *recordFlags) given(cmd *cobra.Command) (plain, extra map[string]any, er
 		}
 	}
 	if f.steps != "" {
-		if plain["steps"], err = readSteps(f.steps); err != nil {
+		steps, err := readSteps(f.steps)
+		if err != nil {
 			return nil, nil, err
 		}
+		for i, s := range steps {
+			if step, ok := s.(map[string]any); ok {
+				f.complete(i, step)
+			}
+		}
+		plain["steps"] = steps
 	}
 	extra, err = pairs("extra", f.extra, jsonOrText)
 	return plain, extra, err

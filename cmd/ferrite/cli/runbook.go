@@ -11,7 +11,7 @@ const runbookHelp = `Runbooks: steps to clean or service a machine with, kept un
 can be run through a runbook when it has one of the runbook's traits; before
 microversion 1.112, when it has the runbook's name for a trait.`
 
-const runbookStepsHelp = `the steps: a list of {interface, step, args, order}, as JSON or a file of JSON or YAML`
+const runbookStepsHelp = `the steps: a list of {interface, step, args, order}, without order in the order given, as JSON or a file of JSON or YAML`
 
 func runbookCommand(s *session) *cobra.Command {
 	r := record{s, "runbook", "RUNBOOK", "runbooks", []string{"uuid", "name", "owner", "public", "traits"}}
@@ -30,6 +30,11 @@ func runbookFlags(cmd *cobra.Command) *recordFlags {
 		bools: map[string]*bool{
 			"public":          flags.Bool("public", false, "for everyone to use"),
 			"disable-ramdisk": flags.Bool("disable-ramdisk", false, "run it without the agent"),
+		},
+		complete: func(place int, step map[string]any) {
+			if _, ok := step["order"]; !ok {
+				step["order"] = place + 1
+			}
 		},
 	}
 	flags.StringVar(&f.steps, "steps", "", runbookStepsHelp)

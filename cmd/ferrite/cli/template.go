@@ -8,7 +8,7 @@ const templateHelp = `Deploy templates: steps that are added to a deploy. The na
 trait, CUSTOM_ and something in capitals; its steps are taken when the instance
 asks for that trait (instance_info/traits) and the machine has it.`
 
-const templateStepsHelp = `the steps: a list of {interface, step, args, priority}, as JSON or a file of JSON or YAML`
+const templateStepsHelp = `the steps: a list of {interface, step, args, priority}, without args none, as JSON or a file of JSON or YAML`
 
 func templateCommand(s *session) *cobra.Command {
 	r := record{s, "deploy template", "TEMPLATE", "deploy_templates", []string{"uuid", "name", "created_at"}}
@@ -17,7 +17,11 @@ func templateCommand(s *session) *cobra.Command {
 }
 
 func templateFlags(cmd *cobra.Command) *recordFlags {
-	f := &recordFlags{}
+	f := &recordFlags{complete: func(_ int, step map[string]any) {
+		if _, ok := step["args"]; !ok {
+			step["args"] = map[string]any{}
+		}
+	}}
 	cmd.Flags().StringVar(&f.steps, "steps", "", templateStepsHelp)
 	cmd.Flags().StringArrayVar(&f.extra, "extra", nil, "KEY=VALUE of your own; repeat it")
 	return f

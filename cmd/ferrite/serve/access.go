@@ -3,6 +3,7 @@ package serve
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"slices"
@@ -60,6 +61,9 @@ func (c *Config) access(log *slog.Logger) (*auth.Authenticator, *certificate.Cer
 	)
 	if !slices.Contains(c.Auth, "none") {
 		who, err = auth.New(auth.Options{Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"), Log: log})
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("--htpasswd-file, --users-file: %w; make them with: ferrite user set, and ferrite user password", err)
+		}
 		if err != nil {
 			return nil, nil, err
 		}

@@ -193,6 +193,9 @@ func (c *Config) check() error {
 	if c.StepTimeout < time.Second || c.StepLimit < c.StepTimeout {
 		return fmt.Errorf("--step-timeout %s, --step-limit %s: say 1s or more for the first, and no less for the second", c.StepTimeout, c.StepLimit)
 	}
+	if err := c.checkTimeouts(); err != nil {
+		return err
+	}
 	if (c.Kernel == "") != (c.Initrd == "") {
 		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")
 	}
@@ -212,6 +215,23 @@ func (c *Config) check() error {
 	}
 	if at, err := netip.ParseAddrPort(c.APIAddress); err == nil && at.Addr().IsLoopback() && c.AdvertiseURL == "" {
 		return fmt.Errorf("--boot with --api-address %s: no ramdisk can call that address; listen on one the machines reach, or say with --advertise-url how they come here", at)
+	}
+	return nil
+}
+
+// checkTimeouts refuses a timeout that is over before anything could be done.
+func (c *Config) checkTimeouts() error {
+	for _, t := range []struct {
+		flag string
+		is   time.Duration
+	}{
+		{"deploy-timeout", c.DeployTimeout}, {"clean-timeout", c.CleanTimeout}, {"inspect-timeout", c.InspectTimeout},
+		{"rescue-timeout", c.RescueTimeout}, {"service-timeout", c.ServiceTimeout}, {"power-timeout", c.PowerTimeout},
+		{"heartbeat-timeout", c.HeartbeatTimeout}, {"boot-lease", c.BootLease},
+	} {
+		if t.is <= 0 {
+			return fmt.Errorf("--%s %s is over before it begins: say how long, as 30m", t.flag, t.is)
+		}
 	}
 	return nil
 }

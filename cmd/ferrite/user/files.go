@@ -88,7 +88,8 @@ func (f *files) setPassword(name, password string) (was bool, err error) {
 	return was, replace(f.htpasswd, []byte(text))
 }
 
-// replace writes a file as a whole, so that a conductor never reads half of it; only
+// replace writes a file as a whole, so that a conductor never reads half of it; its
+// folder is made when there is none (/etc/ferrite, at first). Only
 // its owner may read it, unless others could before; root takes it from nobody.
 func replace(path string, raw []byte) (err error) {
 	mode, uid, gid := fs.FileMode(0o600), -1, -1 // -1 is who we are
@@ -97,6 +98,9 @@ func replace(path string, raw []byte) (err error) {
 		if s, ok := st.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
 			uid, gid = int(s.Uid), int(s.Gid)
 		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -53,15 +54,14 @@ func list(f *files) *cobra.Command {
 			t.SetStyle(table.StyleLight)
 			t.AppendHeader(table.Row{"Name", "Role", "Project", "Tokens"})
 			for _, user := range u.Users {
-				tokens := ""
+				var tokens []string
 				for _, k := range user.Tokens {
-					tokens += k.Label
 					if k.Expires != nil {
-						tokens += " (until " + k.Expires.UTC().Format(time.RFC3339) + ")"
+						k.Label += " (until " + k.Expires.UTC().Format(time.RFC3339) + ")"
 					}
-					tokens += "\n"
+					tokens = append(tokens, k.Label)
 				}
-				t.AppendRow(table.Row{user.Name, user.Role, user.Project, tokens})
+				t.AppendRow(table.Row{user.Name, user.Role, user.Project, strings.Join(tokens, "\n")})
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), t.Render())
 			return err
@@ -190,7 +190,13 @@ func password(f *files) *cobra.Command {
 			if f.htpasswd == "" {
 				return errors.New("where to? say --htpasswd-file or FERRITE_HTPASSWD_FILE")
 			}
-			_, err = f.setPassword(args[0], secret)
+			if _, err = f.setPassword(args[0], secret); err != nil || f.users == "" {
+				return err
+			}
+			u, err := f.readUsers()
+			if err == nil && u.Find(args[0]) < 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "note: %s has no role in %s yet, without which nobody gets in; give one with: ferrite user set %s --role ROLE\n", args[0], f.users, args[0])
+			}
 			return err
 		},
 	}
