@@ -159,7 +159,17 @@ func (r *collection[T]) listed(c *call, detail bool) error {
 }
 
 // listOf lists the records of the node a path names.
-func (r *collection[T]) listOf(c *call) error {
+func (r *collection[T]) listOf(c *call) error { return r.listedOf(c, false) }
+
+// listDetailOf does so with all their fields.
+func (r *collection[T]) listDetailOf(c *call) error {
+	if c.QueryParams().Has("fields") {
+		return badRequest("Unexpected arguments: fields")
+	}
+	return r.listedOf(c, true)
+}
+
+func (r *collection[T]) listedOf(c *call, detail bool) error {
 	n, err := r.api.node(c)
 	if err != nil {
 		return err
@@ -167,7 +177,7 @@ func (r *collection[T]) listOf(c *call) error {
 	if err := unexpected(sortedKeys(c.QueryParams()), pageArgs()); err != nil {
 		return err
 	}
-	return r.page(c, narrowing[T]{column: "node_uuid", values: []string{n.UUID}}, false)
+	return r.page(c, narrowing[T]{column: "node_uuid", values: []string{n.UUID}}, detail)
 }
 
 // page answers a page of the records that are left by narrowed; with all their

@@ -5,9 +5,8 @@ import "fmt"
 // deviation is an exchange we answer otherwise than Ironic 21.4, on purpose.
 type deviation struct {
 	why    string
-	status int      // what we answer; 0 for the same
-	shape  bool     // our answer has another shape
-	then   []string // requests that bring our node to where Ironic's is
+	status int  // what we answer; 0 for the same
+	shape  bool // our answer has another shape
 }
 
 // deviations is all of them, by exchange.

@@ -89,14 +89,21 @@ func (a *API) answerError(err error, c echo.Context) {
 		a.log.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "request", id, "err", err)
 		fault = ours(id)
 	}
-	if fault.Status == http.StatusMethodNotAllowed && strings.HasPrefix(c.Request().URL.Path, nodeapi.Root) {
+	if unrouted(err, fault) && strings.HasPrefix(c.Request().URL.Path, nodeapi.Root) {
 		if _, bad := nodeapi.Begin(c.Response(), c.Request()); bad != nil {
-			a.log.Debug("a path with another method, asked for in a version we lack", "path", c.Request().URL.Path)
+			a.log.Debug("no such path or method, asked for in a version we lack", "path", c.Request().URL.Path)
 		}
 	}
 	if err := fault.Write(c.Response()); err != nil {
 		a.log.Debug("client gone before its answer", "path", c.Request().URL.Path, "err", err)
 	}
+}
+
+// unrouted reports whether no handler was reached, which would have told of the
+// microversions.
+func unrouted(err error, fault *nodeapi.Fault) bool {
+	var routing *echo.HTTPError
+	return errors.As(err, &routing) || fault.Status == http.StatusMethodNotAllowed
 }
 
 // recover answers 500 for a handler that panicked. http.ErrAbortHandler is how

@@ -94,6 +94,8 @@ func TestPortgroupRefusals(t *testing.T) {
 		{115, "GET", groups + "/detail?fields=uuid", "", 400, "Unexpected arguments: fields"},
 		{115, "GET", groups + "/a%20b/ports", "", 400, "Expected UUID or name for portgroup_ident: a b"},
 		{115, "GET", "/v1/nodes/nobody/portgroups", "", 404, "Node nobody could not be found."},
+		{115, "GET", "/v1/nodes/nobody/portgroups/detail", "", 404, "Node nobody could not be found."},
+		{115, "GET", "/v1/nodes/a/portgroups/detail?fields=uuid", "", 400, "Unexpected arguments: fields"},
 	})
 }
 

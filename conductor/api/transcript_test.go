@@ -40,6 +40,10 @@ func readTranscripts(t *testing.T) []exchange {
 			t.Fatal(err)
 		}
 		number, _, _ := strings.Cut(filepath.Base(file), "-")
+		if isWalk(string(raw)) {
+			all = append(all, readWalk(t, number, string(raw))...)
+			continue
+		}
 		for i, text := range strings.Split(string(raw), "\n"+strings.Repeat("-", 78)+"\n") {
 			e, ok, err := readExchange(text)
 			if err != nil {

@@ -154,35 +154,6 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestLocked: while the conductor works on a node, it says so and who.
-func TestLocked(t *testing.T) {
-	c := newConductor(t)
-	c.BMC.Hang = make(chan struct{})
-	id, _ := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(t)["uuid"].(string)
-	c.must(http.StatusAccepted, 82, "PUT", "/v1/nodes/n1/states/provision", `{"target":"manage"}`)
-	want := "Node " + id + " is locked by host conductor-1, please retry after the current operation is completed."
-	for _, call := range [][]string{
-		{"PUT", "/v1/nodes/n1/states/provision", `{"target":"manage"}`},
-		{"PUT", "/v1/nodes/n1/states/power", `{"target":"power on"}`},
-		{"PATCH", "/v1/nodes/n1", `[{"op":"add","path":"/extra/z","value":2}]`},
-		{"DELETE", "/v1/nodes/n1", ""},
-	} {
-		if r := c.must(http.StatusConflict, 82, call[0], call[1], call[2]); r.text() != want {
-			t.Errorf("%s %s: %q, want %q", call[0], call[1], r.text(), want)
-		}
-	}
-	doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1?fields=reservation,provision_state,target_provision_state", "").doc(t)
-	delete(doc, "links")
-	if diff := cmp.Diff(map[string]any{"reservation": "conductor-1", "provision_state": "verifying", "target_provision_state": "manageable"}, doc); diff != "" {
-		t.Errorf("node at work (-want +got):\n%s", diff)
-	}
-	close(c.BMC.Hang)
-	c.settle(id)
-	if doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1", "").doc(t); doc["reservation"] != nil || doc["provision_state"] != "manageable" {
-		t.Errorf("node at rest: reservation %v, state %v", doc["reservation"], doc["provision_state"])
-	}
-}
-
 // TestPages walks a list page by page, in both directions, and keeps filters.
 func TestPages(t *testing.T) {
 	c := newConductor(t)

@@ -123,7 +123,7 @@ func otherPolicy() []Rule {
 		// Of portgroups and volumes a project sees those of a node it names.
 		{"baremetal:portgroup:list_all", Reader, no, no, no, []string{
 			"GET /v1/portgroups", "GET /v1/portgroups/detail", "GET /v1/portgroups/{}/ports", "GET /v1/portgroups/{}/ports/detail"}},
-		{"baremetal:portgroup:list", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/portgroups"}},
+		{"baremetal:portgroup:list", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/portgroups", "GET /v1/nodes/{}/portgroups/detail"}},
 		{"baremetal:portgroup:get", Reader, no, no, no, []string{"GET /v1/portgroups/{}"}},
 		{"baremetal:portgroup:create", Admin, no, no, no, []string{"POST /v1/portgroups"}},
 		{"baremetal:portgroup:update", Operator, no, no, no, []string{

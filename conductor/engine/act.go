@@ -97,6 +97,9 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 			return err
 		}
 	}
+	if plan.Limited(ev) {
+		f.Crowd = e.memory.crowd()
+	}
 	if plan.NeedsLeases(n, ev) {
 		f.Leased, err = e.leased(ctx, n.UUID)
 	}

@@ -21,7 +21,7 @@ func (j *job) callAPI(ctx context.Context) (any, error) {
 	if err := j.args(&c); err != nil {
 		return nil, err
 	}
-	client := &http.Client{Timeout: c.Timeout}
+	client := &http.Client{Timeout: c.Timeout, CheckRedirect: stayThere}
 	wait := time.Duration(c.Backoff * float64(time.Second))
 	for try := 0; ; try++ {
 		again, err := get(ctx, client, c)
@@ -41,6 +41,15 @@ func (j *job) callAPI(ctx context.Context) (any, error) {
 		}
 		wait *= 2
 	}
+}
+
+// stayThere follows a redirect on the host that was named: the headers of a call
+// may hold a token that is meant for that one alone.
+func stayThere(to *http.Request, via []*http.Request) error {
+	if len(via) >= 5 || to.URL.Host != via[0].URL.Host {
+		return fmt.Errorf("redirected to %s, which is not followed: name that server in the rule", to.URL.Host)
+	}
+	return nil
 }
 
 // get makes one try, and says whether another could end better.

@@ -52,6 +52,20 @@ func TestCallAPI(t *testing.T) {
 	}
 }
 
+// TestCallAPIStays: what is meant for one server is not sent to another.
+func TestCallAPIStays(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another server was sent %v", r.Header)
+	}))
+	defer other.Close()
+	s := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+	defer s.Close()
+	err := call(t, rules.Call{Rule: "r1", URL: s.URL, Headers: map[string]string{"X-Key": "k"}, Timeout: time.Minute})
+	if err == nil || !strings.Contains(err.Error(), "which is not followed") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func call(t *testing.T, c rules.Call) error {
 	t.Helper()
 	raw, err := json.Marshal(c)

@@ -70,7 +70,7 @@ func New(c Config) *Engine {
 	stop, halt := context.WithCancel(context.Background())
 	return &Engine{
 		Config: c, started: c.Now(), stop: stop, halt: halt,
-		memory: memory{nodes: map[string]*remembered{}}, schedule: newSchedule(c.PowerWorkers),
+		memory: newMemory(), schedule: newSchedule(c.PowerWorkers),
 		slots:   make(chan struct{}, c.Workers),
 		wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1), wakeRead: make(chan struct{}, 1),
 		wakeAllocate: make(chan struct{}, 1),

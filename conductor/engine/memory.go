@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/subtle"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -15,14 +16,20 @@ import (
 // far a boot or a step has come. After a restart it is empty, and nothing is
 // lost but sight.
 type memory struct {
-	mu    sync.Mutex
-	nodes map[string]*remembered
+	mu     sync.Mutex
+	nodes  map[string]*remembered
+	states map[node.State]int // how many nodes are in each; none counts that is at rest since before this process
+}
+
+func newMemory() memory {
+	return memory{nodes: map[string]*remembered{}, states: map[node.State]int{}}
 }
 
 type remembered struct {
 	agent   node.Agent // as saved last
-	rev     int64      // the revision it was saved with
-	known   bool       // agent is filled in
+	state   node.State // likewise
+	rev     int64      // the revision both were saved with
+	known   bool       // they are filled in
 	cares   bool       // a heartbeat would change something
 	owed    bool       // an effect is under way
 	debtRev int64      // the revision that began or ended it
@@ -78,7 +85,9 @@ func (m *memory) saved(n node.Node, d debt) *agentapi.Heartbeat {
 		r.owed, r.debtRev = d == owes, n.Revision
 	}
 	if n.Revision >= r.rev {
+		m.count(r, -1)
 		r.take(n)
+		m.count(r, 1)
 	}
 	if r.owed || r.pending == nil {
 		return nil
@@ -86,6 +95,21 @@ func (m *memory) saved(n node.Node, d debt) *agentapi.Heartbeat {
 	p := r.pending
 	r.pending = nil
 	return p
+}
+
+// count counts a node in the state it was saved in.
+func (m *memory) count(r *remembered, by int) {
+	if r.known {
+		m.states[r.state] += by
+	}
+}
+
+// crowd is how many nodes are in each state. Those at work or waiting are all
+// known, since Recover has seen them.
+func (m *memory) crowd() map[node.State]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.states)
 }
 
 // take takes note of the node itself.
@@ -96,7 +120,7 @@ func (r *remembered) take(n node.Node) {
 			r.issued = false
 		}
 	}
-	r.agent, r.rev, r.known = n.Agent, n.Revision, true
+	r.agent, r.state, r.rev, r.known = n.Agent, n.ProvisionState, n.Revision, true
 	r.cares = n.Run != nil && n.ProvisionState.Class() == node.Waiting
 	if n.Run == nil {
 		r.progress = progress{}
@@ -196,6 +220,9 @@ func (m *memory) token(uuid string) (string, bool) {
 func (m *memory) forget(uuid string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if r, ok := m.nodes[uuid]; ok {
+		m.count(r, -1)
+	}
 	delete(m.nodes, uuid)
 }
 

@@ -76,6 +76,7 @@ type Facts struct {
 	Leased    []string              // the addresses our DHCP gave to the node's ports; asked for when NeedsLeases says so
 	Tells     bool                  // the BMC driver can tell of BIOS settings and firmware
 	Told      node.Told             // what it has told before; asked for when NeedsTold says so
+	Crowd     map[node.State]int    // how many nodes there are in each state; asked for when Limited says so
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	// When this boot's agent last reported more done than before, and how far
@@ -107,6 +108,9 @@ type Settings struct {
 	PowerSyncRetries      int           // readings that may fail in a row, and tries to force a machine
 	PowerRecoveryInterval time.Duration // how often a BMC lost for long is asked; 0 for never
 	ForcePowerState       bool          // change a machine that differs from its record, not the record
+
+	MaxConcurrentDeploy int // nodes that may be on their way to active at a time; 0 for any number
+	MaxConcurrentClean  int // nodes that may be deleted or cleaned at a time; 0 for any number
 }
 
 // DefaultSettings are Ironic's defaults, but for two of the power sync: the
@@ -130,5 +134,8 @@ func DefaultSettings() Settings {
 		SyncPowerInterval:     60 * time.Second,
 		PowerSyncRetries:      3,
 		PowerRecoveryInterval: 300 * time.Second,
+
+		MaxConcurrentDeploy: 250,
+		MaxConcurrentClean:  50,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +246,13 @@ func (s *scene) set(k, v string) {
 		s.n.Protected = v == "true"
 	case "name_taken":
 		s.f.NameTaken = v
+	case "crowd": // state and number
+		at := strings.LastIndex(v, " ")
+		count, err := strconv.Atoi(v[at+1:])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.f.Crowd = map[node.State]int{node.State(v[:at]): count}
 	case "port":
 		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
 	case "taken":

@@ -39,6 +39,9 @@ func (d *decision) request(r Request) error {
 		return node.Refuse(node.InvalidState,
 			"The requested action %q can not be performed on node %q while it is in state %q.", r.Verb, d.n.UUID, d.n.ProvisionState)
 	}
+	if err := d.checkLimit(r.Verb); err != nil {
+		return err
+	}
 	v := verbs[r.Verb]
 	if v.check != nil {
 		if err := v.check(d.n, r); err != nil {

@@ -53,6 +53,9 @@ type Config struct {
 	StepLimit        time.Duration `koanf:"step-limit"`
 	HeartbeatTimeout time.Duration `koanf:"heartbeat-timeout"`
 
+	MaxConcurrentDeploy int `koanf:"max-concurrent-deploy"`
+	MaxConcurrentClean  int `koanf:"max-concurrent-clean"`
+
 	SoftPowerOffTimeout time.Duration `koanf:"soft-power-off-timeout"`
 	SyncInterval        time.Duration `koanf:"sync-power-state-interval"`
 	SyncWorkers         int           `koanf:"sync-power-state-workers"`
@@ -102,6 +105,9 @@ func flags(f *pflag.FlagSet) {
 	f.Duration("step-timeout", d.StepTimeout, "how long one step of an agent or a BMC may go without measured progress, however often it is heard of")
 	f.Duration("step-limit", d.StepLimit, "how long one step may take in all")
 	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call two or three times in it")
+
+	f.Int("max-concurrent-deploy", d.MaxConcurrentDeploy, "nodes that may be deployed at a time before another is refused (503, which clients try again); 0 for any number")
+	f.Int("max-concurrent-clean", d.MaxConcurrentClean, "likewise nodes that may be deleted or cleaned at a time; provide is never refused")
 
 	f.Duration("soft-power-off-timeout", d.SoftPowerOffTimeout, "how long an operating system may take to shut down or reboot by itself")
 	f.Duration("sync-power-state-interval", d.SyncPowerInterval, "how often the power state of each node is read; 0 for never")
@@ -195,6 +201,9 @@ func (c *Config) check() error {
 	}
 	if err := c.checkTimeouts(); err != nil {
 		return err
+	}
+	if c.MaxConcurrentDeploy < 0 || c.MaxConcurrentClean < 0 {
+		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number", c.MaxConcurrentDeploy, c.MaxConcurrentClean)
 	}
 	if (c.Kernel == "") != (c.Initrd == "") {
 		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")

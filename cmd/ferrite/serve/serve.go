@@ -173,6 +173,7 @@ func (c Config) settings() plan.Settings {
 		StepTimeout: c.StepTimeout, StepLimit: c.StepLimit,
 		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, PowerSyncRetries: c.SyncRetries,
 		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
+		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
 	}
 }
 

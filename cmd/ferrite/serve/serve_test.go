@@ -239,6 +239,7 @@ func TestRefusesToStart(t *testing.T) {
 		"a power sync without pause": {[]string{"--sync-power-state-interval", "1ms"}, "--sync-power-state-interval"},
 		"no time to shut down":       {[]string{"--soft-power-off-timeout", "0"}, "--soft-power-off-timeout"},
 		"a timeout that is over":     {[]string{"--clean-timeout", "-5m"}, "--clean-timeout -5m0s is over"},
+		"fewer than no cleaning":     {[]string{"--max-concurrent-clean", "-1"}, "--max-concurrent-clean -1"},
 		"no readers":                 {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
 		"less than no retries":       {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},
 		"no such file":               {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},

@@ -25,6 +25,22 @@ func newBMC() *BMC {
 	return &BMC{power: map[string]node.PowerState{}, mode: map[string]string{}, media: map[string]string{}}
 }
 
+// Hold holds up every question for the power state from now on, until what it
+// returns is called.
+func (b *BMC) Hold() (release func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	held := make(chan struct{})
+	b.Hang = held
+	return sync.OnceFunc(func() { close(held) })
+}
+
+func (b *BMC) held() chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Hang
+}
+
 // Break makes every question for the power state fail from now on.
 func (b *BMC) Break(why error) {
 	b.mu.Lock()
@@ -33,11 +49,12 @@ func (b *BMC) Break(why error) {
 }
 
 func (b *BMC) wait(ctx context.Context) error {
-	if b.Hang == nil {
+	held := b.held()
+	if held == nil {
 		return nil
 	}
 	select {
-	case <-b.Hang:
+	case <-held:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -1,0 +1,53 @@
+package plan
+
+import "github.com/ferrite-metal/ferrite/conductor/node"
+
+// limit bounds how many nodes are at the same thing at once. It is asked when an
+// operator sends one more there; a node that comes to it by itself, or to be
+// cleaned by provide, is not turned away, as in Ironic.
+type limit struct {
+	task   string // Ironic's word for it
+	most   func(Settings) int
+	states []node.State // in which a node is at it
+}
+
+// limits is every verb that is bounded.
+func limits() map[node.Event]limit {
+	cleaning := func(s Settings) int { return s.MaxConcurrentClean }
+	deploying := func(s Settings) int { return s.MaxConcurrentDeploy }
+	clean := []node.State{node.Deleting, node.Cleaning, node.CleanWait}
+	deploy := []node.State{node.Deploying, node.DeployWait}
+	return map[node.Event]limit{
+		node.Deploy:  {"provisioning", deploying, deploy},
+		node.Rebuild: {"provisioning", deploying, deploy},
+		node.Delete:  {"unprovisioning", cleaning, clean},
+		node.Clean:   {"cleaning", cleaning, clean},
+	}
+}
+
+// Limited reports whether an event is decided by what other nodes are at.
+func Limited(ev Event) bool {
+	r, ok := ev.(Request)
+	if !ok {
+		return false
+	}
+	_, limited := limits()[r.Verb]
+	return limited
+}
+
+// checkLimit refuses a verb while as many nodes as may be are at it. How many
+// that is it does not say: who wants to do harm would know how much he needs.
+func (d *decision) checkLimit(verb node.Event) error {
+	l, ok := limits()[verb]
+	if !ok || l.most(d.f.Settings) <= 0 {
+		return nil
+	}
+	at := 0
+	for _, state := range l.states {
+		at += d.f.Crowd[state]
+	}
+	if at < l.most(d.f.Settings) {
+		return nil
+	}
+	return node.Refuse(node.Busy, "Unable to process request at this time. The concurrent action limit for %s has been reached. Please contact your administrator and try again later.", l.task)
+}
