@@ -38,6 +38,7 @@ func (w *world) onChildren(parent string, s node.Step) {
 func TestParentsTakeNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)
+		b.settings.MaxConcurrentClean = 0
 		b.start()
 		defer b.close()
 		var parents, children []string
