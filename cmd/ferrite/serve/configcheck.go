@@ -1,0 +1,177 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe/dhcp"
+)
+
+// check refuses what cannot work before anything is made or opened.
+func (c *Config) check() error {
+	if c.DataDir == "" {
+		return errors.New("--data-dir is empty: name the folder of the database")
+	}
+	if _, _, err := net.SplitHostPort(c.APIAddress); err != nil {
+		return fmt.Errorf("--api-address %q is not host:port: %w", c.APIAddress, err)
+	}
+	if err := c.checkAuth(); err != nil {
+		return err
+	}
+	if len(c.HardwareTypes) == 0 {
+		return errors.New("--hardware-types is empty: name at least one of fake-hardware, redfish, ipmi")
+	}
+	if c.Host == "" {
+		return errors.New("--host is empty: a conductor needs a name")
+	}
+	if err := c.checkPower(); err != nil {
+		return err
+	}
+	if c.StepTimeout < time.Second || c.StepLimit < c.StepTimeout {
+		return fmt.Errorf("--step-timeout %s, --step-limit %s: say 1s or more for the first, and no less for the second", c.StepTimeout, c.StepLimit)
+	}
+	if err := c.checkTimeouts(); err != nil {
+		return err
+	}
+	if c.MaxConcurrentDeploy < 0 || c.MaxConcurrentClean < 0 {
+		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number", c.MaxConcurrentDeploy, c.MaxConcurrentClean)
+	}
+	if (c.Kernel == "") != (c.Initrd == "") {
+		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")
+	}
+	for _, p := range []string{c.Kernel, c.Initrd} {
+		if p == "" || strings.Contains(p, "://") {
+			continue
+		}
+		if _, err := os.Stat(p); err != nil {
+			return fmt.Errorf("ramdisk: %w; make one with: ferrite image build --profile metal", err)
+		}
+	}
+	if !c.Boot {
+		return nil
+	}
+	if c.BootInterface == "" {
+		return errors.New("--boot needs --boot-interface: the network interface the machines boot from")
+	}
+	if at, err := netip.ParseAddrPort(c.APIAddress); err == nil && at.Addr().IsLoopback() && c.AdvertiseURL == "" {
+		return fmt.Errorf("--boot with --api-address %s: no ramdisk can call that address; listen on one the machines reach, or say with --advertise-url how they come here", at)
+	}
+	return nil
+}
+
+// checkTimeouts refuses a timeout that is over before anything could be done.
+func (c *Config) checkTimeouts() error {
+	for _, t := range []struct {
+		flag string
+		is   time.Duration
+	}{
+		{"deploy-timeout", c.DeployTimeout}, {"clean-timeout", c.CleanTimeout}, {"inspect-timeout", c.InspectTimeout},
+		{"rescue-timeout", c.RescueTimeout}, {"service-timeout", c.ServiceTimeout}, {"power-timeout", c.PowerTimeout},
+		{"heartbeat-timeout", c.HeartbeatTimeout}, {"boot-lease", c.BootLease},
+	} {
+		if t.is <= 0 {
+			return fmt.Errorf("--%s %s is over before it begins: say how long, as 30m", t.flag, t.is)
+		}
+	}
+	return nil
+}
+
+// checkPower refuses a power sync that would not read, or read without pause.
+func (c *Config) checkPower() error {
+	for _, s := range []struct {
+		flag string
+		is   time.Duration
+		may  bool // be 0
+	}{
+		{"sync-power-state-interval", c.SyncInterval, true},
+		{"power-failure-recovery-interval", c.RecoveryInterval, true},
+		{"soft-power-off-timeout", c.SoftPowerOffTimeout, false},
+	} {
+		if s.is < time.Second && (s.is != 0 || !s.may) {
+			return fmt.Errorf("--%s %s is too short: say 1s or more", s.flag, s.is)
+		}
+	}
+	if c.SyncWorkers < 1 {
+		return fmt.Errorf("--sync-power-state-workers %d reads nothing: say 1 or more, or --sync-power-state-interval 0", c.SyncWorkers)
+	}
+	if c.SyncRetries < 0 {
+		return fmt.Errorf("--power-state-sync-max-retries %d is less than none: say 0 or more", c.SyncRetries)
+	}
+	return nil
+}
+
+// subnet describes the boot network.
+func (c *Config) subnet() (netip.Addr, dhcp.Subnet, error) {
+	prefix, err := c.bootPrefix()
+	if err != nil {
+		return netip.Addr{}, dhcp.Subnet{}, err
+	}
+	s := dhcp.Subnet{Prefix: prefix.Masked(), Lease: c.BootLease}
+	if s.First, s.Last, err = c.pool(prefix); err != nil {
+		return prefix.Addr(), s, err
+	}
+	if c.BootRouter != "" {
+		if s.Router, err = netip.ParseAddr(c.BootRouter); err != nil {
+			return prefix.Addr(), s, fmt.Errorf("--boot-router: %w", err)
+		}
+	}
+	for _, d := range c.BootDNS {
+		a, err := netip.ParseAddr(d)
+		if err != nil {
+			return prefix.Addr(), s, fmt.Errorf("--boot-dns: %w", err)
+		}
+		s.DNS = append(s.DNS, a)
+	}
+	return prefix.Addr(), s, nil
+}
+
+// bootPrefix is --boot-address, or what the interface has.
+func (c *Config) bootPrefix() (netip.Prefix, error) {
+	if c.BootAddress != "" {
+		p, err := netip.ParsePrefix(c.BootAddress)
+		if err != nil {
+			return p, fmt.Errorf("--boot-address %q is not address/prefix, as 10.0.0.1/24: %w", c.BootAddress, err)
+		}
+		return p, nil
+	}
+	i, err := net.InterfaceByName(c.BootInterface)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("--boot-interface %s: %w", c.BootInterface, err)
+	}
+	addrs, err := i.Addrs()
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("--boot-interface %s: %w", c.BootInterface, err)
+	}
+	for _, a := range addrs {
+		if p, err := netip.ParsePrefix(a.String()); err == nil && p.Addr().Is4() {
+			return p, nil
+		}
+	}
+	return netip.Prefix{}, fmt.Errorf("--boot-interface %s has no IPv4 address: give it one, or say --boot-address", c.BootInterface)
+}
+
+// pool is --boot-pool, or the upper half of the subnet without its broadcast
+// address.
+func (c *Config) pool(p netip.Prefix) (first, last netip.Addr, err error) {
+	if c.BootPool != "" {
+		a, b, ok := strings.Cut(c.BootPool, "-")
+		first, err = netip.ParseAddr(strings.TrimSpace(a))
+		if err == nil {
+			last, err = netip.ParseAddr(strings.TrimSpace(b))
+		}
+		if !ok || err != nil {
+			return first, last, fmt.Errorf("--boot-pool %q is not first-last, as 10.0.0.100-10.0.0.200", c.BootPool)
+		}
+		return first, last, nil
+	}
+	if p.Bits() > 29 {
+		return first, last, fmt.Errorf("subnet %s is too small for a pool of its own: say --boot-pool", p.Masked())
+	}
+	first, last = dhcp.UpperHalf(p)
+	return first, last, nil
+}
