@@ -17,7 +17,7 @@ import (
 // does, and returns what it printed.
 func (b *bed) ferrite(ctx context.Context, s *site.Site, args ...string) (string, error) {
 	cmd := s.Network.Command(ctx, filepath.Join(b.bin, "ferrite"), args...)
-	cmd.Env = append(os.Environ(), "FERRITE_URL="+s.URL)
+	cmd.Env = append(os.Environ(), s.Env()...)
 	var said, complaint strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &complaint
 	if err := cmd.Run(); err != nil {

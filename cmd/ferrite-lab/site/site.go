@@ -8,12 +8,16 @@ package site
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
@@ -42,7 +46,43 @@ type Site struct {
 	Conductor *lab.Child
 
 	config Config
+	access Access
 	http   *http.Client
+}
+
+// Access is how a conductor is spoken to that does not take orders from anybody.
+type Access struct {
+	Roots          string // PEM file of who has signed its certificate
+	User, Password string
+}
+
+// Secure has the conductor, from its next start on, spoken to over TLS, and by
+// somebody; more are the flags of `ferrite serve` that ask for it.
+func (s *Site) Secure(a Access, more ...string) error {
+	raw, err := os.ReadFile(a.Roots)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(raw) {
+		return fmt.Errorf("%s: expected certificates as PEM, found none", a.Roots)
+	}
+	s.http = s.HTTPClient()
+	if t, ok := s.http.Transport.(*http.Transport); ok {
+		t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
+	s.access, s.URL = a, strings.Replace(s.URL, "http://", "https://", 1)
+	s.config.Serve = append(slices.Clone(s.config.Serve), more...)
+	return nil
+}
+
+// Env is what tells the client of the command line how to speak to the conductor.
+func (s *Site) Env() []string {
+	env := []string{"FERRITE_URL=" + s.URL}
+	if s.access.User != "" {
+		env = append(env, "FERRITE_CACERT="+s.access.Roots, "FERRITE_USER="+s.access.User, "FERRITE_PASSWORD="+s.access.Password)
+	}
+	return env
 }
 
 // New brings a site up: machines off, conductor ready.

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// secured cleans a machine whose conductor is spoken to over TLS by those who
+// have a password: the ramdisk knows it by the pins on its command line. The
+// certificate is replaced while the ramdisk runs.
+func secured(ctx context.Context, b *bed) (err error) {
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	own, err := newAuthority()
+	if err != nil {
+		return err
+	}
+	access := site.Access{Roots: filepath.Join(b.dir, rootsFile), User: "root", Password: "let me in, please"}
+	flags, err := b.guard(ctx, s, own, access)
+	if err != nil {
+		return err
+	}
+	if err := s.Conductor.Stop(); err != nil {
+		return err
+	}
+	if err := s.Secure(access, flags...); err != nil {
+		return err
+	}
+	if err := s.StartConductor(ctx); err != nil {
+		return err
+	}
+	m := s.Machines[0]
+	if _, err := s.Enroll(ctx, m, nil); err != nil {
+		return fmt.Errorf("enroll: %w", err)
+	}
+	if err := b.commands(ctx, s, "node manage "+m.Name+" --wait", "node provide "+m.Name+" --wait"); err != nil {
+		return err
+	}
+	if _, err := b.ferrite(ctx, s, "node", "list", "--user", "nobody"); err == nil || !strings.Contains(err.Error(), "say who you are") {
+		return fmt.Errorf("a stranger lists nodes: %w", err)
+	}
+	if err := own.issue(b.dir, s.Network.Gateway.String()); err != nil {
+		return err
+	}
+	replaced := time.Now()
+	return heardAfter(ctx, s, m.Name, replaced.Add(2*time.Second)) // by then a heartbeat has met the new one
+}
+
+// guard makes what the conductor is to be guarded by, and says so in flags.
+func (b *bed) guard(ctx context.Context, s *site.Site, own *authority, a site.Access) (flags []string, err error) {
+	if err := own.issue(b.dir, s.Network.Gateway.String()); err != nil {
+		return nil, err
+	}
+	secret, htpasswd := filepath.Join(b.dir, "secret"), filepath.Join(b.dir, "htpasswd")
+	if err := os.WriteFile(secret, []byte(a.Password+"\n"), 0o600); err != nil {
+		return nil, err
+	}
+	if _, err := b.ferrite(ctx, s, "user", "password", a.User, "--htpasswd-file", htpasswd, "--password-file", secret); err != nil {
+		return nil, err
+	}
+	return []string{
+		"--auth", "basic", "--htpasswd-file", htpasswd,
+		"--tls-cert", filepath.Join(b.dir, certFile), "--tls-key", filepath.Join(b.dir, keyFile),
+	}, nil
+}
+
+// heardAfter waits for a heartbeat that came after a moment.
+func heardAfter(ctx context.Context, s *site.Site, name string, moment time.Time) error {
+	var st nodeapi.Status
+	for {
+		var err error
+		if st, err = s.Status(ctx, name); err != nil {
+			return err
+		}
+		if st.LastHeartbeat.After(moment) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s has not been heard of since %s, though its conductor only has another certificate: %w", name, st.LastHeartbeat, ctx.Err())
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// The files of a case's certificate.
+const (
+	certFile  = "tls.crt"
+	keyFile   = "tls.key"
+	rootsFile = "roots.pem"
+)
+
+// authority signs the certificates of one run.
+type authority struct {
+	cert *x509.Certificate
+	der  []byte
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority() (*authority, error) {
+	a := &authority{}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority"}, NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	var err error
+	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return nil, err
+	}
+	if a.der, err = x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key); err != nil {
+		return nil, err
+	}
+	a.cert, err = x509.ParseCertificate(a.der)
+	return a, err
+}
+
+// issue writes a new certificate for a host, with the authority's behind it, its
+// key, and the authority's certificate alone.
+func (a *authority) issue(dir, host string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: host}, NotAfter: time.Now().Add(24 * time.Hour),
+		IPAddresses: []net.IP{net.ParseIP(host)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
+	if err != nil {
+		return err
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.der})
+	for name, content := range map[string][]byte{
+		keyFile:   pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
+		certFile:  append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), own...),
+		rootsFile: own,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
