@@ -69,7 +69,7 @@ func (c *caller) get(ctx context.Context, path string, nodes int) error {
 	if err != nil {
 		return err
 	}
-	if got := strings.Count(string(answer), `"uuid":`) + strings.Count(string(answer), `"uuid": `); status != 200 || got != nodes {
+	if got := strings.Count(string(answer), `"uuid":`); status != 200 || got != nodes {
 		return fmt.Errorf("GET %s: status %d, %d nodes, want %d: %.300s", path, status, got, nodes, answer)
 	}
 	return nil
