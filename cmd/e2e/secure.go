@@ -2,16 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +11,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
+	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -31,7 +24,7 @@ func secured(ctx context.Context, b *bed) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	own, err := newAuthority()
+	own, err := certtest.Make()
 	if err != nil {
 		return err
 	}
@@ -59,7 +52,7 @@ func secured(ctx context.Context, b *bed) (err error) {
 	if _, err := b.ferrite(ctx, s, "node", "list", "--user", "nobody"); err == nil || !strings.Contains(err.Error(), "say who you are") {
 		return fmt.Errorf("a stranger lists nodes: %w", err)
 	}
-	if err := own.issue(b.dir, s.Network.Gateway.String()); err != nil {
+	if err := issue(own, b.dir, s.Network.Gateway.String()); err != nil {
 		return err
 	}
 	replaced := time.Now()
@@ -67,8 +60,8 @@ func secured(ctx context.Context, b *bed) (err error) {
 }
 
 // guard makes what the conductor is to be guarded by, and says so in flags.
-func (b *bed) guard(ctx context.Context, s *site.Site, own *authority, a site.Access) (flags []string, err error) {
-	if err := own.issue(b.dir, s.Network.Gateway.String()); err != nil {
+func (b *bed) guard(ctx context.Context, s *site.Site, own *certtest.Authority, a site.Access) (flags []string, err error) {
+	if err := issue(own, b.dir, s.Network.Gateway.String()); err != nil {
 		return nil, err
 	}
 	secret, htpasswd := filepath.Join(b.dir, "secret"), filepath.Join(b.dir, "htpasswd")
@@ -110,55 +103,14 @@ const (
 	rootsFile = "roots.pem"
 )
 
-// authority signs the certificates of one run.
-type authority struct {
-	cert *x509.Certificate
-	der  []byte
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority() (*authority, error) {
-	a := &authority{}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority"}, NotAfter: time.Now().Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	var err error
-	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		return nil, err
-	}
-	if a.der, err = x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key); err != nil {
-		return nil, err
-	}
-	a.cert, err = x509.ParseCertificate(a.der)
-	return a, err
-}
-
 // issue writes a new certificate for a host, with the authority's behind it, its
 // key, and the authority's certificate alone.
-func (a *authority) issue(dir, host string) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+func issue(by *certtest.Authority, dir, host string) error {
+	chain, key, err := by.Issue(host)
 	if err != nil {
 		return err
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: host}, NotAfter: time.Now().Add(24 * time.Hour),
-		IPAddresses: []net.IP{net.ParseIP(host)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
-	if err != nil {
-		return err
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.der})
-	for name, content := range map[string][]byte{
-		keyFile:   pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
-		certFile:  append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), own...),
-		rootsFile: own,
-	} {
+	for name, content := range map[string][]byte{keyFile: key, certFile: chain, rootsFile: by.PEM()} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -161,23 +160,5 @@ func TestGophercloudBasic(t *testing.T) {
 			t.Errorf("with %q: %v, want %q", password, err, want)
 		}
 		client.HTTPClient.CloseIdleConnections()
-	}
-}
-
-// TestBaremetalBasic: so does Debian's command line for Ironic, over HTTPS.
-func TestBaremetalBasic(t *testing.T) {
-	const program = "/usr/bin/baremetal"
-	if _, err := os.Stat(program); err != nil {
-		t.Skipf("%s is not here (Debian: python3-ironicclient)", program)
-	}
-	g := startGuarded(t, true)
-	g.write(t, "authority.pem", string(g.authority.PEM()))
-	for password, want := range map[string]string{"wonderland": "| enroll", "guess": "Incorrect username or password"} {
-		cmd := exec.CommandContext(t.Context(), program, "node", "create", "--driver", "fake-hardware")
-		cmd.Env = append(os.Environ(), "OS_AUTH_TYPE=http_basic", "OS_ENDPOINT="+g.url, "OS_USERNAME=alice", "OS_PASSWORD="+password, "OS_CACERT="+g.path("authority.pem"))
-		out, err := cmd.CombinedOutput()
-		if (err == nil) != (password == "wonderland") || !strings.Contains(string(out), want) {
-			t.Errorf("with %q: %v, want %q in\n%s", password, err, want, out)
-		}
 	}
 }

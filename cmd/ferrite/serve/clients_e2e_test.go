@@ -163,3 +163,18 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
+
+// TestBaremetalBasic: Debian's command line for Ironic logs in, over HTTPS.
+func TestBaremetalBasic(t *testing.T) {
+	installed(t, ironicClient, "python3-ironicclient")
+	g := startGuarded(t, true)
+	g.write(t, "authority.pem", string(g.authority.PEM()))
+	for password, want := range map[string]string{"wonderland": "| enroll", "guess": "Incorrect username or password"} {
+		cmd := exec.CommandContext(t.Context(), ironicClient, "node", "create", "--driver", "fake-hardware")
+		cmd.Env = append(os.Environ(), "OS_AUTH_TYPE=http_basic", "OS_ENDPOINT="+g.url, "OS_USERNAME=alice", "OS_PASSWORD="+password, "OS_CACERT="+g.path("authority.pem"))
+		out, err := cmd.CombinedOutput()
+		if (err == nil) != (password == "wonderland") || !strings.Contains(string(out), want) {
+			t.Errorf("with %q: %v, want %q in\n%s", password, err, want, out)
+		}
+	}
+}

@@ -9,65 +9,36 @@ import (
 	"github.com/bougou/go-ipmi/pkg/client"
 	"github.com/bougou/go-ipmi/pkg/types"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/vendor"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// vendorMethod is something the driver can do for which Ironic has no word of
-// its own. check refuses arguments without asking the BMC.
-type vendorMethod struct {
-	node.VendorMethod
-	check func(args map[string]any) error
-	do    func(ctx context.Context, s *session, args map[string]any) error
-}
-
 // vendorMethods has the names and descriptions of Ironic's ipmitool interface.
-func vendorMethods() []vendorMethod {
-	return []vendorMethod{
-		{node.VendorMethod{Name: "send_raw", HTTPMethods: []string{"POST"}, Async: true, Description: "Send raw bytes to the BMC. Required argument: 'raw_bytes' - a string of raw bytes (e.g. '0x00 0x01')."}, checkRaw, sendRaw},
-		{node.VendorMethod{Name: "bmc_reset", HTTPMethods: []string{"POST"}, Async: true, Description: "Reset the BMC. Required argument: 'warm' (Boolean) - for warm (True) or cold (False) reset."}, checkReset, resetBMC},
+func vendorMethods() vendor.Methods[func(ctx context.Context, s *session, args map[string]any) error] {
+	return vendor.Methods[func(ctx context.Context, s *session, args map[string]any) error]{
+		{VendorMethod: node.VendorMethod{Name: "send_raw", HTTPMethods: []string{"POST"}, Async: true, Description: "Send raw bytes to the BMC. Required argument: 'raw_bytes' - a string of raw bytes (e.g. '0x00 0x01')."}, Check: checkRaw, Do: sendRaw},
+		{VendorMethod: node.VendorMethod{Name: "bmc_reset", HTTPMethods: []string{"POST"}, Async: true, Description: "Reset the BMC. Required argument: 'warm' (Boolean) - for warm (True) or cold (False) reset."}, Check: checkReset, Do: resetBMC},
 	}
 }
 
 // VendorMethods lists what CallVendor can do.
-func (d *Driver) VendorMethods() []node.VendorMethod {
-	var all []node.VendorMethod
-	for _, m := range vendorMethods() {
-		all = append(all, m.VendorMethod)
-	}
-	return all
-}
+func (d *Driver) VendorMethods() []node.VendorMethod { return vendorMethods().List() }
 
-func vendorMethodOf(name string) (vendorMethod, error) {
-	for _, m := range vendorMethods() {
-		if m.Name == name {
-			return m, nil
-		}
-	}
-	return vendorMethod{}, node.Refuse(node.Invalid, "No handler for method %s", name)
-}
-
-// CheckVendor refuses arguments that no BMC could take.
+// CheckVendor refuses what no BMC could do.
 func (d *Driver) CheckVendor(_ context.Context, n node.Node, method string, args map[string]any) error {
-	m, err := vendorMethodOf(method)
-	if err != nil {
-		return err
-	}
-	if err := d.Validate(n); err != nil {
-		return node.Refuse(node.Invalid, "%v", err)
-	}
-	return m.check(args)
+	return vendorMethods().Check(method, args, d.Validate(n))
 }
 
 // CallVendor does a method; none has a result.
 func (d *Driver) CallVendor(ctx context.Context, n node.Node, method string, args map[string]any) (any, error) {
-	m, err := vendorMethodOf(method)
+	m, err := vendorMethods().Find(method)
 	if err != nil {
 		return nil, err
 	}
 	return nil, d.call(ctx, n, "do the vendor method "+method, func(ctx context.Context, s *session) error {
 		once := *s
 		once.tries = 1 // nobody knows what it does when it is done twice
-		return m.do(ctx, &once, args)
+		return m.Do(ctx, &once, args)
 	})
 }
 

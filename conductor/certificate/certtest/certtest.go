@@ -22,27 +22,50 @@ import (
 
 // Authority signs certificates.
 type Authority struct {
-	t    testing.TB
+	t    testing.TB // nil when it was made without one
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// New makes an authority.
+// New makes an authority whose failures end a test.
 func New(t testing.TB) *Authority {
 	t.Helper()
-	a := &Authority{t: t}
-	template := a.template("an authority")
-	template.IsCA, template.BasicConstraintsValid, template.KeyUsage = true, true, x509.KeyUsageCertSign
-	a.key = a.newKey()
-	a.cert = a.sign(template, template, a.key, a.key)
+	a, err := Make()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.t = t
 	return a
+}
+
+// Make makes an authority for a program that tests, and is none of go test.
+func Make() (*Authority, error) {
+	template, key, err := draft("an authority")
+	if err != nil {
+		return nil, err
+	}
+	template.IsCA, template.BasicConstraintsValid, template.KeyUsage = true, true, x509.KeyUsageCertSign
+	cert, err := sign(template, template, key, key)
+	return &Authority{cert: cert, key: key}, err
 }
 
 // Server is a certificate for hosts, names or addresses, followed by that of its
 // authority, and its private key: both PEM.
 func (a *Authority) Server(hosts ...string) (chain, key []byte) {
 	a.t.Helper()
-	template := a.template("a server")
+	chain, key, err := a.Issue(hosts...)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return chain, key
+}
+
+// Issue is Server with an error.
+func (a *Authority) Issue(hosts ...string) (chain, key []byte, err error) {
+	template, private, err := draft("a server")
+	if err != nil {
+		return nil, nil, err
+	}
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	for _, h := range hosts {
 		if ip := net.ParseIP(h); ip != nil {
@@ -51,13 +74,12 @@ func (a *Authority) Server(hosts ...string) (chain, key []byte) {
 			template.DNSNames = append(template.DNSNames, h)
 		}
 	}
-	private := a.newKey()
-	cert := a.sign(template, a.cert, private, a.key)
-	der, err := x509.MarshalECPrivateKey(private)
+	cert, err := sign(template, a.cert, private, a.key)
 	if err != nil {
-		a.t.Fatal(err)
+		return nil, nil, err
 	}
-	return append(encode("CERTIFICATE", cert.Raw), a.PEM()...), encode("EC PRIVATE KEY", der)
+	der, err := x509.MarshalECPrivateKey(private)
+	return append(encode("CERTIFICATE", cert.Raw), a.PEM()...), encode("EC PRIVATE KEY", der), err
 }
 
 // PEM is the authority's own certificate.
@@ -78,35 +100,25 @@ func Write(t testing.TB, dir string, chain, key []byte) (certFile, keyFile strin
 	return certFile, keyFile
 }
 
-func (a *Authority) template(name string) *x509.Certificate {
+// draft is what a certificate is made of, before its particulars.
+func draft(name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
 	if err != nil {
-		a.t.Fatal(err)
+		return nil, nil, err
 	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	return &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-	}
+	}, key, err
 }
 
-func (a *Authority) newKey() *ecdsa.PrivateKey {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return key
-}
-
-func (a *Authority) sign(template, parent *x509.Certificate, of, by *ecdsa.PrivateKey) *x509.Certificate {
+func sign(template, parent *x509.Certificate, of, by *ecdsa.PrivateKey) (*x509.Certificate, error) {
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, &of.PublicKey, by)
 	if err != nil {
-		a.t.Fatal(err)
+		return nil, err
 	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return cert
+	return x509.ParseCertificate(der)
 }
 
 func encode(kind string, der []byte) []byte {

@@ -1,0 +1,52 @@
+// Package vendor is what drivers share of vendor methods: what only one kind of
+// hardware can do, and Ironic has no word for (vendor passthru). A driver writes a
+// table of them.
+//
+// It must not call a BMC: how a method is done is the driver's.
+package vendor
+
+import "github.com/ferrite-metal/ferrite/conductor/node"
+
+// Method is one of them. Check refuses arguments without asking the BMC; Do is
+// whatever the driver does it by.
+type Method[Do any] struct {
+	node.VendorMethod
+	Check func(args map[string]any) error
+	Do    Do
+}
+
+// Methods is all of a driver's.
+type Methods[Do any] []Method[Do]
+
+// List is the methods as operators are told of them.
+func (m Methods[Do]) List() []node.VendorMethod {
+	var all []node.VendorMethod
+	for _, method := range m {
+		all = append(all, method.VendorMethod)
+	}
+	return all
+}
+
+// Find finds a method by name; a *node.Refusal in Ironic's words when there is
+// none.
+func (m Methods[Do]) Find(name string) (Method[Do], error) {
+	for _, method := range m {
+		if method.Name == name {
+			return method, nil
+		}
+	}
+	return Method[Do]{}, node.Refuse(node.Invalid, "No handler for method %s", name)
+}
+
+// Check refuses a method that is not there, arguments that no BMC could take, and
+// a node whose settings are not valid: invalid says what is wrong with them.
+func (m Methods[Do]) Check(name string, args map[string]any, invalid error) error {
+	method, err := m.Find(name)
+	if err != nil {
+		return err
+	}
+	if invalid != nil {
+		return node.Refuse(node.Invalid, "%v", invalid)
+	}
+	return method.Check(args)
+}
