@@ -53,7 +53,7 @@ func allocationTable() *table[node.Allocation] {
 		texts("candidate_nodes", creatable, func(v *v) *[]string { return &v.CandidateNodes }, someText),
 		object("extra", 1, both, nil, func(v *v) *map[string]any { return &v.Extra }),
 		sized("last_error", 1, 0, 0, func(v *v) *string { return &v.LastError }),
-		allocationName(),
+		logicalName("allocation", 1, both, func(v *v) *string { return &v.Name }),
 		text("owner", allocationOwner, creatable, func(v *v) *string { return &v.Owner }),
 		sized("resource_class", 1, creatable, 80, func(v *v) *string { return &v.ResourceClass }),
 		text("state", 1, 0, func(v *v) *node.AllocationState { return &v.State }),
@@ -64,47 +64,13 @@ func allocationTable() *table[node.Allocation] {
 	})
 }
 
-func allocationName() field[node.Allocation] {
-	f := text("name", 1, both, func(v *node.Allocation) *string { return &v.Name })
-	set := f.set
-	f.set = func(v *node.Allocation, value any) error {
-		if name, ok := value.(string); ok && name != "" && !validName(name) {
-			return badRequest("Cannot create allocation with invalid name '%s'", name)
-		}
-		return set(v, value)
-	}
-	return f
-}
-
-// texts is a list of strings, each of which read accepts; null means none.
-func texts[T any](name string, u use, at func(*T) *[]string, read func(any) (string, error)) field[T] {
-	f := field[T]{name: name, since: 1, use: u}
-	f.show = func(dst []byte, v *view[T]) []byte { return appendTexts(dst, *at(v.of)) }
-	f.set = func(t *T, value any) error {
-		items, ok := value.([]any)
-		if !ok && value != nil {
-			return wrongType(value, "array", "null")
-		}
-		list := make([]string, len(items))
-		for i, item := range items {
-			var err error
-			if list[i], err = read(item); err != nil {
-				return err
-			}
-		}
-		*at(t) = list
-		return nil
-	}
-	return f
-}
-
 // newAllocation finds the nodes that a new allocation names.
 func (a *API) newAllocation(c *call, v *node.Allocation) error {
 	switch {
 	case v.NodeUUID != "" && c.minor < allocationBackfill:
 		return badRequest("Cannot set node when creating an allocation in this API version")
 	case v.NodeUUID != "":
-		n, err := a.named(c, v.NodeUUID)
+		n, err := a.bodyNode(c, v.NodeUUID)
 		if err != nil {
 			return err
 		}
@@ -114,7 +80,7 @@ func (a *API) newAllocation(c *call, v *node.Allocation) error {
 	}
 	var missing []string
 	for i, ref := range v.CandidateNodes {
-		if n, err := a.named(c, ref); err == nil {
+		if n, err := a.bodyNode(c, ref); err == nil {
 			v.CandidateNodes[i] = n.UUID
 		} else if faultOf(err) != nil {
 			missing = append(missing, ref)
@@ -128,25 +94,12 @@ func (a *API) newAllocation(c *call, v *node.Allocation) error {
 	return nil
 }
 
-// named finds the node that a body or a query names, who is to blame when there
-// is none.
-func (a *API) named(c *call, ref string) (node.Node, error) {
-	if validUUID(ref) {
-		ref = strings.ToLower(ref)
-	}
-	n, err := a.conductor.Node(c.Request().Context(), ref)
-	if fault := faultOf(err); err != nil && fault != nil && fault.Status == http.StatusNotFound {
-		return n, badRequest("Node %s could not be found.", ref)
-	}
-	return n, err
-}
-
 // allocationFilters is every filter of the list of allocations.
 func (a *API) allocationFilters(c *call) []filter[narrowing[node.Allocation]] {
 	type q = narrowing[node.Allocation]
 	return []filter[q]{
 		{"node", allocationsSince, func(q *q, ref string) error {
-			n, err := a.named(c, ref)
+			n, err := a.bodyNode(c, ref)
 			q.column, q.values = "node_uuid", []string{n.UUID}
 			return err
 		}},

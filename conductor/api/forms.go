@@ -82,7 +82,9 @@ func historyForm() schema {
 	return schema{named: "history_entry", "type": "object", "required": []string{"uuid", "created_at", "severity", "event"}, "properties": schema{
 		"uuid": schema{"type": "string", "format": "uuid"}, "created_at": timeForm(), "severity": text, "event": text, "event_type": text,
 		"conductor": text, "user": text, "state": newer, "target_provision_state": newer, "links": linksForm(),
-	}}
+		"project":          schema{"type": []string{"string", "null"}, "x-since": nodeapi.Version(113)},
+		"duration_seconds": schema{"type": []string{"number", "null"}, "x-since": nodeapi.Version(115)},
+	}, "additionalProperties": false}
 }
 
 // driverForm has default_x_interface and enabled_x_interfaces besides.
@@ -93,7 +95,7 @@ func driverForm() schema {
 }
 
 func conductorForm() schema {
-	return schema{named: "conductor", "type": "object", "properties": schema{
+	return schema{named: "conductor", "type": "object", "additionalProperties": false, "properties": schema{
 		"hostname": schema{"type": "string"}, "conductor_group": schema{"type": "string"}, "alive": schema{"type": "boolean"}, "links": linksForm(),
 		"drivers": formOf([]string{}), "created_at": timeForm(), "updated_at": timeForm(),
 	}}

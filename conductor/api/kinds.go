@@ -190,9 +190,31 @@ func maybe[T any](name string, since int, u use, at func(*T) **bool) field[T] {
 	return f
 }
 
+// texts is a list of strings, each of which read accepts; null means none.
+func texts[T any](name string, u use, at func(*T) *[]string, read func(any) (string, error)) field[T] {
+	f := field[T]{name: name, since: 1, use: u, form: schema{"type": []string{"array", "null"}, "items": schema{"type": "string"}}}
+	f.show = func(dst []byte, v *view[T]) []byte { return appendTexts(dst, *at(v.of)) }
+	f.set = func(t *T, value any) error {
+		items, ok := value.([]any)
+		if !ok && value != nil {
+			return wrongType(value, "array", "null")
+		}
+		list := make([]string, len(items))
+		for i, item := range items {
+			var err error
+			if list[i], err = read(item); err != nil {
+				return err
+			}
+		}
+		*at(t) = list
+		return nil
+	}
+	return f
+}
+
 // number is a whole number from 0; null means 0.
 func number[T any](name string, since int, u use, at func(*T) *int) field[T] {
-	f := field[T]{name: name, since: since, use: u | sortable, form: schema{"type": "integer", "minimum": 0}}
+	f := field[T]{name: name, since: since, use: u | sortable, form: schema{"type": []string{"integer", "null"}, "minimum": 0}}
 	f.show = func(dst []byte, v *view[T]) []byte { return strconv.AppendInt(dst, int64(*at(v.of)), 10) }
 	f.get = func(t *T) any { return *at(t) }
 	f.set = func(t *T, value any) error {

@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,9 +92,6 @@ func instanceNameField() field[node.Node] {
 	return f
 }
 
-// unreserved is what a name may be made of: RFC 3986 section 2.3.
-var unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
-
 // reservedNames cannot be names: they stand where a name could in a path.
 func reservedNames() []string {
 	return []string{"maintenance", "management", "states", "vendor_passthru", "detail", "validate"}
@@ -111,6 +107,7 @@ func checkName(name string) error {
 	return nil
 }
 
+// validName reports whether a name can stand in a path.
 func validName(name string) bool { return node.ValidName(name) }
 
 // propertiesField checks the three sizes schedulers do arithmetic with.

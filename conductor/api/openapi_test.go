@@ -97,6 +97,11 @@ func (d *document) fill() {
 		{"POST", "/v1/inspection_rules", "", `{"sensitive":true,` + oneAction + `}`},
 		{"PATCH", "/v1/inspection_rules/" + ruleID, "/v1/inspection_rules/{ident}", `[]`},
 		{"POST", "/v1/events", "", `{"events":[{"event":"network.bind_port","port_id":"` + fuzzNode + `","mac_address":"52:54:00:00:00:01","status":"x"}]}`},
+		{"POST", "/v1/chassis", "", `{}`},
+		{"POST", "/v1/portgroups", "", `{"node_uuid":"` + fuzzNode + `"}`},
+		{"POST", "/v1/volume/connectors", "", `{"node_uuid":"` + fuzzNode + `","type":"iqn","connector_id":"iqn.x"}`},
+		{"POST", "/v1/volume/targets", "", `{"node_uuid":"` + fuzzNode + `","volume_type":"iscsi","boot_index":0,"volume_id":"v"}`},
+		{"POST", "/v1/allocations", "", `{"resource_class":"none"}`},
 		{"PUT", "/ferrite/v1/leases/52:54:00:00:00:01", "/ferrite/v1/leases/{mac}", `{"ip":"10.0.0.7"}`},
 	} {
 		of, method, what := r.of, strings.ToLower(r.method), r.method+" "+r.path
@@ -140,7 +145,7 @@ func TestDocumentIsTrue(t *testing.T) {
 			continue
 		}
 		parent, _, _ := strings.Cut(path, "/{")
-		filled := strings.NewReplacer("{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{entry}", first("/v1/nodes/n1/history", "uuid")).Replace(path)
+		filled := strings.NewReplacer("{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{entry}", first("/v1/nodes/n1/history", "uuid"), "{port}", first("/v1/ports", "uuid")).Replace(path)
 		if parent != path && strings.Contains(path, "{ident}") {
 			if one := first(parent, "uuid"); one != "" {
 				filled = strings.ReplaceAll(filled, "{ident}", one)
@@ -173,6 +178,8 @@ func TestDocumentIsTrue(t *testing.T) {
 		"/", "/v1/nodes", "/v1/nodes/detail", "/v1/nodes/{node}", "/v1/nodes/{node}/states", "/v1/nodes/{node}/traits", "/v1/nodes/{node}/validate",
 		"/v1/nodes/{node}/history", "/v1/nodes/{node}/history/{entry}", "/v1/nodes/{node}/management/boot_device", "/v1/nodes/{node}/management/boot_device/supported",
 		"/v1/deploy_templates", "/v1/deploy_templates/{ident}", "/v1/runbooks", "/v1/runbooks/{ident}", "/v1/runbooks/{ident}/traits",
+		"/v1/ports", "/v1/ports/{port}", "/v1/chassis", "/v1/chassis/{ident}", "/v1/portgroups", "/v1/portgroups/{ident}", "/v1/allocations", "/v1/allocations/{ident}",
+		"/v1/volume/connectors", "/v1/volume/connectors/{ident}", "/v1/volume/targets", "/v1/volume/targets/{ident}",
 		"/v1/inspection_rules", "/v1/inspection_rules/{ident}", "/v1/shards", "/v1/conductors", "/v1/conductors/{host}",
 		"/v1/drivers", "/v1/drivers/{driver}", "/v1/drivers/{driver}/properties", "/ferrite/v1/nodes/{node}/status", "/ferrite/v1/leases", "/ferrite/v1/openapi.json",
 	} {

@@ -137,7 +137,7 @@ func (a *API) permitPortMarker(c *call, marker string) error {
 		err = a.permitMarker(c, p.NodeUUID)
 	}
 	if fault := faultOf(err); err != nil && fault != nil && fault.Status == http.StatusNotFound {
-		return nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", marker)
+		return noPort(marker)
 	}
 	return err
 }
@@ -180,6 +180,9 @@ func (c *call) insider(n *node.Node) bool {
 // bodyNode is the node a body names, which is a bad request when it is not there.
 // Who may do what he asks for only with nodes of his own learns of no others.
 func (a *API) bodyNode(c *call, ref string) (node.Node, error) {
+	if validUUID(ref) {
+		ref = strings.ToLower(ref)
+	}
 	n, err := a.conductor.Node(c.Request().Context(), ref)
 	missing := isNotFound(err)
 	switch {

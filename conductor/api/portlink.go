@@ -29,16 +29,17 @@ func linkForms() [][]string {
 	return [][]string{{"port_id", "switch_id"}, {"port_id", "hostname"}, {"network_type"}, {"port_id", "vtep-logical-switch", "vtep-physical-switch"}}
 }
 
-// linkField is local_link_connection. Where it is told in keys that the
-// microversion does not have, it is shown as empty.
+// linkField is local_link_connection. Where it is told in OVN's keys and the
+// microversion does not have these, it is shown as empty.
 func linkField() field[node.Port] {
 	f := object("local_link_connection", 19, both, nil, func(p *node.Port) *map[string]any { return &p.LocalLinkConnection })
 	set := f.set
 	f.show = func(dst []byte, v *view[node.Port]) []byte {
-		if strings.Contains(strings.Join(sortedKeys(v.of.LocalLinkConnection), " "), "vtep-") && linkTooNew(v.minor, v.of.LocalLinkConnection) {
+		link := v.of.LocalLinkConnection
+		if link["vtep-logical-switch"] != nil && linkTooNew(v.minor, link) {
 			return append(dst, "{}"...)
 		}
-		return appendObject(dst, v.of.LocalLinkConnection)
+		return appendObject(dst, link)
 	}
 	f.set = func(p *node.Port, value any) error {
 		m, ok := value.(map[string]any)

@@ -142,7 +142,5 @@ func (a *API) findPorts(c *call, q node.PortQuery, p page) ([]node.Port, error) 
 	if err != nil {
 		return nil, err
 	}
-	return cut(a.ports, c.minor, ports, p, func(p *node.Port) string { return p.UUID }, func(ref string) error {
-		return nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", ref)
-	})
+	return cut(a.ports, c.minor, ports, p, func(p *node.Port) string { return p.UUID }, noPort)
 }

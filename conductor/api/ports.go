@@ -32,6 +32,10 @@ func (a *API) portRoutes() []route {
 // portNames is the microversion from which on a port has a name.
 const portNames = 88
 
+func noPort(ref string) error {
+	return nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", ref)
+}
+
 // port reads the port a path names: a UUID, or a name since ports have any;
 // when the caller may do with it what he asks.
 func (a *API) port(c *call) (node.Port, error) {
@@ -47,9 +51,8 @@ func (a *API) port(c *call) (node.Port, error) {
 		}
 	}
 	p, err := a.conductor.Port(c.Request().Context(), ref)
-	missing := nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", ref)
 	if isNotFound(err) {
-		return p, missing
+		return p, noPort(ref)
 	}
 	if err != nil || c.caller == nil {
 		return p, err
@@ -58,7 +61,7 @@ func (a *API) port(c *call) (node.Port, error) {
 	if err != nil {
 		return p, err
 	}
-	return p, a.permit(c, c.rule, &n, missing)
+	return p, a.permit(c, c.rule, &n, noPort(ref))
 }
 
 func (a *API) answerPort(c *call, status int, p *node.Port, chosen selection) error {

@@ -16,9 +16,9 @@ func (a *API) recordRoutes() []route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []route{
 		{method: http.MethodGet, path: "/v1/nodes/:node/inventory", since: 81, tooOld: unknown, doc: "what inspection found", handle: a.showInventory, wire: gives(inventoryForm())},
-		{method: http.MethodGet, path: "/v1/nodes/:node/history", since: 78, tooOld: unknown, doc: "what has happened to a node", handle: a.listHistory, wire: gives(pageForm("history", historyForm()), "detail", "limit", "marker")},
 		{method: http.MethodGet, path: "/v1/nodes/:node/children", since: 83, tooOld: unknown, doc: "the nodes that are part of a node", handle: a.listChildren},
-		{method: http.MethodGet, path: "/v1/nodes/:node/history/detail", since: 78, tooOld: unknown, doc: "the same in full, as python-ironicclient asks for it", handle: a.listHistoryDetail, wire: gives(pageForm("history", historyForm()), "detail", "limit", "marker")},
+		{method: http.MethodGet, path: "/v1/nodes/:node/history", since: 78, tooOld: unknown, doc: "what has happened to a node", handle: a.listHistory, wire: gives(pageForm("history", historyForm()), historyArgs()...)},
+		{method: http.MethodGet, path: "/v1/nodes/:node/history/detail", since: 78, tooOld: unknown, doc: "the same in full, as python-ironicclient asks for it", handle: a.listHistoryDetail, wire: gives(pageForm("history", historyForm()), historyArgs()...)},
 		{method: http.MethodGet, path: "/v1/nodes/:node/history/:entry", since: 78, tooOld: unknown, doc: "one thing that has happened", handle: a.showHistory, wire: gives(historyForm())},
 	}
 }
@@ -72,6 +72,9 @@ const (
 	cutEvent = 251
 )
 
+// historyArgs are what a list of history can be asked with.
+func historyArgs() []string { return []string{"detail", "limit", "marker", "sort_key", "sort_dir"} }
+
 func (a *API) listHistory(c *call) error       { return a.answerHistory(c, false) }
 func (a *API) listHistoryDetail(c *call) error { return a.answerHistory(c, true) }
 
@@ -80,7 +83,7 @@ func (a *API) answerHistory(c *call, detail bool) error {
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(c.QueryParams()), []string{"detail", "limit", "marker", "sort_key", "sort_dir"}); err != nil {
+	if err := unexpected(sortedKeys(c.QueryParams()), historyArgs()); err != nil {
 		return err
 	}
 	p, err := c.page(historyKey, 1, 1)

@@ -89,7 +89,7 @@ func targetTable() *table[node.VolumeTarget] {
 
 // bootIndexField is a whole number.
 func bootIndexField() field[node.VolumeTarget] {
-	f := field[node.VolumeTarget]{name: "boot_index", since: 1, use: both | sortable}
+	f := field[node.VolumeTarget]{name: "boot_index", since: 1, use: both | sortable, form: schema{"type": "integer"}}
 	f.show = func(dst []byte, v *view[node.VolumeTarget]) []byte {
 		return strconv.AppendInt(dst, int64(v.of.BootIndex), 10)
 	}

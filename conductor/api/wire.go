@@ -131,8 +131,13 @@ func structure(name string, like any) schema {
 	return schema{"type": "object", "required": []string{name}, "properties": schema{name: formOf(like)}}
 }
 
+// textForm is text of at most limit characters; 0 is for what only we write.
 func textForm(limit int) schema {
-	return schema{"type": []string{"string", "null"}, "maxLength": limit}
+	form := schema{"type": []string{"string", "null"}}
+	if limit > 0 {
+		form["maxLength"] = limit
+	}
+	return form
 }
 
 func objectForm() schema { return schema{"type": []string{"object", "null"}} }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -114,10 +116,6 @@ func onlyParted(old, n node.Node) bool {
 	return parted && reflect.DeepEqual(old, n)
 }
 
-// partable are the states in which an edit may take the instance from a node
-// that has an allocation.
-var partable = map[node.State]bool{node.Enroll: true, node.Inspecting: true, node.InspectWait: true, node.Manageable: true, node.Available: true}
-
 // checkInstance refuses an edit that gives an instance's node to another, and
 // what contradicts the node's allocation. One that takes the instance away
 // takes the allocation along.
@@ -128,8 +126,8 @@ func (e *Engine) checkInstance(ctx context.Context, old node.Node, n *node.Node)
 	case old.AllocationUUID == "":
 		return nil
 	case n.InstanceUUID == "":
-		if !old.Maintenance && !partable[old.ProvisionState] {
-			return node.Refuse(node.Conflict, "Node %s with an allocation can not have instance_uuid removed unless it is in one of allowed (enroll, inspecting, inspect wait, manageable, available) states or in maintenance mode. Current state is '%s'.", n.UUID, old.ProvisionState)
+		if !old.Maintenance && !slices.Contains(settled, string(old.ProvisionState)) {
+			return node.Refuse(node.Conflict, "Node %s with an allocation can not have instance_uuid removed unless it is in one of allowed (%s) states or in maintenance mode. Current state is '%s'.", n.UUID, strings.Join(settled, ", "), old.ProvisionState)
 		}
 		n.AllocationUUID = ""
 	}

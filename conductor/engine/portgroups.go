@@ -14,10 +14,7 @@ type portgroups struct {
 
 // Create stores a new portgroup of a node that exists.
 func (c portgroups) Create(ctx context.Context, g node.Portgroup) (node.Portgroup, error) {
-	if _, err := c.e.named(ctx, g.NodeUUID); err != nil {
-		return g, err
-	}
-	return c.catalog.Create(ctx, g)
+	return refused(c.catalog.Create(ctx, g))
 }
 
 // Update edits a portgroup of a node that is not reserved, and takes its ports
@@ -25,8 +22,10 @@ func (c portgroups) Create(ctx context.Context, g node.Portgroup) (node.Portgrou
 func (c portgroups) Update(ctx context.Context, ref string, edit func(*node.Portgroup) error) (node.Portgroup, error) {
 	c.e.wiring.Lock()
 	defer c.e.wiring.Unlock()
-	return c.catalog.Update(ctx, ref, func(g *node.Portgroup) error {
+	var network string // of before
+	g, err := c.catalog.Update(ctx, ref, func(g *node.Portgroup) error {
 		old := *g
+		network = old.PhysicalNetwork
 		if err := edit(g); err != nil {
 			return err
 		}
@@ -38,23 +37,31 @@ func (c portgroups) Update(ctx context.Context, ref string, edit func(*node.Port
 		if err != nil {
 			return err
 		}
-		if err := node.CheckPortgroup(n, old, node.Bond{Portgroup: *g, Members: members}); err != nil {
-			return err
-		}
-		if g.PhysicalNetwork == old.PhysicalNetwork || len(members) == 0 {
-			return nil
-		}
-		return c.e.moveTo(ctx, n, g.PhysicalNetwork, members)
+		return node.CheckPortgroup(n, old, node.Bond{Portgroup: *g, Members: members})
 	})
+	if err != nil || g.PhysicalNetwork == network {
+		return g, err
+	}
+	return g, c.e.moveAlong(ctx, g)
 }
 
-// moveTo puts ports of a node into a physical network.
-func (e *Engine) moveTo(ctx context.Context, n node.Node, network string, ports []node.Port) error {
-	now := e.Now()
-	for i := range ports {
-		ports[i].PhysicalNetwork, ports[i].UpdatedAt = network, &now
-	}
-	_, err := e.commit(ctx, node.Change{Save: &n, PutPorts: ports})
+// moveAlong puts the ports of a portgroup into its physical network.
+func (e *Engine) moveAlong(ctx context.Context, g node.Portgroup) error {
+	_, err := again(func() (node.Node, error) {
+		n, err := e.free(ctx, g.NodeUUID)
+		if err != nil {
+			return n, err
+		}
+		ports, err := e.Store.Ports(ctx, node.PortQuery{PortgroupUUID: g.UUID})
+		if err != nil || len(ports) == 0 {
+			return n, err
+		}
+		now := e.Now()
+		for i := range ports {
+			ports[i].PhysicalNetwork, ports[i].UpdatedAt = g.PhysicalNetwork, &now
+		}
+		return e.commit(ctx, node.Change{Save: &n, PutPorts: ports})
+	})
 	return err
 }
 
@@ -70,13 +77,8 @@ func (c portgroups) Delete(ctx context.Context, ref string) error {
 	return c.catalog.Delete(ctx, g.UUID)
 }
 
-// named is the node that a record of its own names: whoever sends one that does
-// not exist has made a mistake.
-func (e *Engine) named(ctx context.Context, uuid string) (node.Node, error) {
-	return refused(e.node(ctx, uuid))
-}
-
-// freeNamed is named for a node that no effect may hold.
+// freeNamed is the node that a record of its own names, and that no effect may
+// hold: whoever names one that does not exist has made a mistake.
 func (e *Engine) freeNamed(ctx context.Context, uuid string) (node.Node, error) {
 	return refused(e.free(ctx, uuid))
 }

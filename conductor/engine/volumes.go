@@ -12,10 +12,7 @@ type volumes[T any, P node.Recorded[T]] struct{ catalog[T, P] }
 
 // Create stores a new record of a node that exists.
 func (c volumes[T, P]) Create(ctx context.Context, v T) (T, error) {
-	if _, err := c.e.named(ctx, nodeOf(P(&v).Keys())); err != nil {
-		return v, err
-	}
-	return c.catalog.Create(ctx, v)
+	return refused(c.catalog.Create(ctx, v))
 }
 
 // Update edits a record of a node that is off and not reserved.

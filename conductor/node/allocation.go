@@ -30,7 +30,7 @@ type Allocation struct {
 // Kind is what people call it.
 func (*Allocation) Kind() string { return "allocation" }
 
-// Keys is the name, the node, and what lists are narrowed by.
+// Keys is the name, the node, and what a store can narrow a list by.
 func (a *Allocation) Keys() []Key {
 	return []Key{
 		named("allocation", a.Name),

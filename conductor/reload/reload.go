@@ -105,8 +105,10 @@ func (f *Files[T]) read() (contents [][]byte, err error) {
 	for i, path := range f.paths {
 		info, bad := os.Stat(path)
 		if bad == nil {
-			f.seen[i] = stamp{info, time.Since(info.ModTime()).Abs() > settling}
-			contents[i], bad = os.ReadFile(path)
+			at := stamp{info, time.Since(info.ModTime()).Abs() > settling}
+			if contents[i], bad = os.ReadFile(path); bad == nil {
+				f.seen[i] = at // what could not be read is read again
+			}
 		}
 		if bad != nil && err == nil {
 			err = bad

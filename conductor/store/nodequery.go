@@ -58,7 +58,7 @@ var equals = []struct {
 	{"lessee <> '' AND lessee", func(q *node.Query) string { return q.Lessee }},
 	{"fault <> '' AND fault", func(q *node.Query) string { return q.Fault }},
 	{"parent_node <> '' AND parent_node", func(q *node.Query) string { return q.ParentNode }},
-	{"chassis_uuid <> '' AND chassis_uuid", func(q *node.Query) string { return q.ChassisUUID }},
+	{"chassis", func(q *node.Query) string { return q.ChassisUUID }},
 }
 
 // flags are the filters that compare a yes or no.

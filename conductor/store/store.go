@@ -1,8 +1,8 @@
 // Package store keeps nodes and what belongs to them: ports, effects, history,
-// inspection results, what their BMCs told, and DHCP leases; and the catalogs
-// of deploy templates, runbooks and allocations. This package is the SQLite one;
-// mem, broken and storetest beside it are the same thing in memory, one that
-// fails on command, and the suite all of them pass.
+// inspection results, what their BMCs told, and DHCP leases; and the catalogs of
+// what operators keep beside nodes. This package is the SQLite one; mem, broken and
+// storetest beside it are the same thing in memory, one that fails on command, and
+// the suite all of them pass.
 //
 // It must not decide anything: it reads no clock, knows no state machine, and
 // calls nothing of ours but package node. What one decision changes arrives as

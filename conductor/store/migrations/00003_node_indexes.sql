@@ -15,7 +15,6 @@ CREATE INDEX nodes_sharded         ON nodes ((shard <> ''));
 CREATE INDEX nodes_associated      ON nodes ((instance_uuid <> ''));
 CREATE INDEX nodes_maintenance     ON nodes (maintenance);
 CREATE INDEX nodes_retired         ON nodes (retired);
-CREATE INDEX nodes_chassis         ON nodes (chassis_uuid) WHERE chassis_uuid <> '';
 CREATE INDEX nodes_parent          ON nodes (parent_node) WHERE parent_node <> '';
 CREATE INDEX nodes_by_name         ON nodes (name);
 CREATE INDEX nodes_created         ON nodes (created_at);

@@ -25,7 +25,7 @@ UPDATE ports SET doc = json_remove(doc, '$.name')
     WHERE EXISTS (SELECT 1 FROM ports older WHERE older.id < ports.id AND older.doc ->> '$.name' = ports.doc ->> '$.name');
 
 ALTER TABLE nodes ADD COLUMN chassis TEXT GENERATED ALWAYS AS (NULLIF(chassis_uuid, '')) VIRTUAL REFERENCES chassis (uuid);
-CREATE INDEX nodes_in_chassis ON nodes (chassis) WHERE chassis IS NOT NULL;
+CREATE INDEX nodes_chassis ON nodes (chassis) WHERE chassis IS NOT NULL;
 ALTER TABLE ports ADD COLUMN name TEXT GENERATED ALWAYS AS (doc ->> '$.name') VIRTUAL;
 CREATE UNIQUE INDEX ports_name ON ports (name);
 ALTER TABLE ports ADD COLUMN portgroup_uuid TEXT GENERATED ALWAYS AS (doc ->> '$.portgroup_uuid') VIRTUAL REFERENCES portgroups (uuid);
