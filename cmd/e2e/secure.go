@@ -17,7 +17,7 @@ import (
 
 // secured cleans a machine whose conductor is spoken to over TLS by those who
 // have a password: the ramdisk knows it by the pins on its command line. The
-// certificate is replaced while the ramdisk runs.
+// certificate is replaced while the ramdisk runs, which then has to connect anew.
 func secured(ctx context.Context, b *bed) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track")
 	if err != nil {
@@ -49,14 +49,23 @@ func secured(ctx context.Context, b *bed) (err error) {
 	if err := b.commands(ctx, s, "node manage "+m.Name+" --wait", "node provide "+m.Name+" --wait"); err != nil {
 		return err
 	}
-	if _, err := b.ferrite(ctx, s, "node", "list", "--user", "nobody"); err == nil || !strings.Contains(err.Error(), "say who you are") {
-		return fmt.Errorf("a stranger lists nodes: %w", err)
+	switch _, err := b.ferrite(ctx, s, "node", "list", "--user", "nobody"); {
+	case err == nil:
+		return errors.New("a stranger lists nodes")
+	case !strings.Contains(err.Error(), "say who you are"):
+		return fmt.Errorf("a stranger is refused in other words: %w", err)
 	}
 	if err := issue(own, b.dir, s.Network.Gateway.String()); err != nil {
 		return err
 	}
+	if err := s.Conductor.Stop(); err != nil { // and with it the connections that were made under the old one
+		return err
+	}
 	replaced := time.Now()
-	return heardAfter(ctx, s, m.Name, replaced.Add(2*time.Second)) // by then a heartbeat has met the new one
+	if err := s.StartConductor(ctx); err != nil {
+		return err
+	}
+	return heardAfter(ctx, s, m.Name, replaced)
 }
 
 // guard makes what the conductor is to be guarded by, and says so in flags.

@@ -68,9 +68,11 @@ func (s *Site) Secure(a Access, more ...string) error {
 		return fmt.Errorf("%s: expected certificates as PEM, found none", a.Roots)
 	}
 	s.http = s.HTTPClient()
-	if t, ok := s.http.Transport.(*http.Transport); ok {
-		t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	t, ok := s.http.Transport.(*http.Transport)
+	if !ok {
+		return fmt.Errorf("the lab's client has a %T, which takes no certificates", s.http.Transport)
 	}
+	t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	s.access, s.URL = a, strings.Replace(s.URL, "http://", "https://", 1)
 	s.config.Serve = append(slices.Clone(s.config.Serve), more...)
 	return nil

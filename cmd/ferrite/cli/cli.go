@@ -45,8 +45,8 @@ when, until when, and what to try.
 Where the conductor is, and who you are to it: the flags --url, --user and those below, or
 FERRITE_URL, FERRITE_USER with FERRITE_PASSWORD, or FERRITE_TOKEN, and FERRITE_CACERT.`
 
-// New makes the command. extra are commands that are more than a client: serve
-// and image.
+// New makes the command. extra are commands that are more than a client: serve,
+// user and image.
 func New(release string, extra ...*cobra.Command) *cobra.Command {
 	s := &session{release: release}
 	root := &cobra.Command{

@@ -102,8 +102,8 @@ func (o *operator) begin() {
 	o.c = c
 	if err := c.ready(); err != nil && at.moment == never {
 		o.t.Fatalf("%v\n%s", err, c.log)
-	}
-	o.api.Store(&c.url) // one that is to die may do so while it starts
+	} // one that is to die may do so while it starts
+	o.api.Store(&c.url)
 }
 
 func (o *operator) stop() {

@@ -91,10 +91,10 @@ func (r *run) wanted(b bios, settings []setting) (map[string]any, error) {
 	return wanted, nil
 }
 
-// hint names the setting that may be meant.
 // hinted is how many names an error lists.
 const hinted = 40
 
+// hint names the setting that may be meant, or those there are.
 func (b bios) hint(name string) string {
 	for known := range b.Attributes {
 		if strings.EqualFold(known, name) {
