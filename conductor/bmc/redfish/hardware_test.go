@@ -111,6 +111,14 @@ func TestMediaOfOddBoards(t *testing.T) {
 		docs[media] = `{"Members": [` + strings.Join(members, ", ") + `]}`
 		return docs
 	}
+	// managedBy is a system and a BMC of its own, each with what it says of drives;
+	// what is "" cannot be read.
+	managedBy := func(system1, bmc string, docs map[string]string) map[string]string {
+		docs[system] = `{"Links": {"ManagedBy": [{"@odata.id": "/bmc"}]}` + system1 + `}`
+		docs["/bmc"] = bmc
+		return docs
+	}
+	const linked = `"VirtualMedia": {"@odata.id": "` + media + `"}`
 	plain := func(n string) string {
 		return "POST /insert" + n + ` {"Image":"http://images/a.iso","Inserted":true,"WriteProtected":true}`
 	}
@@ -121,10 +129,12 @@ func TestMediaOfOddBoards(t *testing.T) {
 		want   []string
 		fails  string
 	}{
-		"of the system, the DVD for a CD": {drives(`{"MediaTypes": ["USBStick"]`+actions+`}`, `{"MediaTypes": ["DVD"]`+actions+`}`), "cdrom", taken, []string{plain("2")}, ""},
-		"a stick":                         {drives(`{"MediaTypes": ["USBStick", "Floppy"]` + actions + `}`), "disk", taken, []string{plain("1")}, ""},
-		"no such drive":                   {drives(`{"MediaTypes": ["USBStick"]` + actions + `}`), "cdrom", taken, nil, "no CD or DVD for a cdrom"},
-		"none at all":                     {drives(), "cdrom", taken, nil, "no CD or DVD for a cdrom"},
+		"of the system, the DVD for a CD":           {drives(`{"MediaTypes": ["USBStick"]`+actions+`}`, `{"MediaTypes": ["DVD"]`+actions+`}`), "cdrom", taken, []string{plain("2")}, ""},
+		"of the system, its BMC is not asked":       {managedBy(", "+linked, "", drives(`{"MediaTypes": ["CD"]`+actions+`}`)), "cdrom", taken, []string{plain("1")}, ""},
+		"of the BMC, for want of any of the system": {managedBy("", "{"+linked+"}", drives(`{"MediaTypes": ["CD"]`+actions+`}`)), "cdrom", taken, []string{plain("1")}, ""},
+		"a stick":       {drives(`{"MediaTypes": ["USBStick", "Floppy"]` + actions + `}`), "disk", taken, []string{plain("1")}, ""},
+		"no such drive": {drives(`{"MediaTypes": ["USBStick"]` + actions + `}`), "cdrom", taken, nil, "no CD or DVD for a cdrom"},
+		"none at all":   {drives(), "cdrom", taken, nil, "no CD or DVD for a cdrom"},
 		"emptied before": {drives(`{"MediaTypes": ["CD"], "Inserted": true, "Image": "http://images/a.iso"` + actions + `}`), "cdrom", taken,
 			[]string{`POST /eject1 {}`, plain("1")}, ""},
 		"wants more to be said": {drives(`{"MediaTypes": ["CD"]` + actions + `}`), "cdrom", func(call string) int {

@@ -42,34 +42,30 @@ func (d virtualDrive) is(kinds []string) bool {
 	})
 }
 
-// virtualDrives lists the virtual drives: the system's, or, where it has none (they
-// moved there with VirtualMedia v1_4_0), those of the BMCs that manage it. There
-// may be none.
+// virtualDrives lists the virtual drives: the system's, or, where it has none,
+// those of the BMCs that manage it, who alone had any before ComputerSystem
+// v1_13_0. There may be none.
 func (s *session) virtualDrives() ([]virtualDrive, error) {
 	l, err := s.systemLinks()
 	if err != nil {
 		return nil, err
 	}
-	collections := []string{l.VirtualMedia.Path}
+	if all, err := s.virtualDrivesIn(l.VirtualMedia.Path); err != nil || len(all) > 0 {
+		return all, err
+	}
 	for _, bmc := range l.Links.ManagedBy {
 		var m struct{ VirtualMedia reference }
 		if _, err := s.get(bmc.Path, &m); err != nil {
 			return nil, err
 		}
-		collections = append(collections, m.VirtualMedia.Path)
-	}
-	for _, path := range collections {
-		if path == "" {
-			continue
-		}
-		all, err := s.virtualDrivesIn(path)
-		if err != nil || len(all) > 0 {
+		if all, err := s.virtualDrivesIn(m.VirtualMedia.Path); err != nil || len(all) > 0 {
 			return all, err
 		}
 	}
 	return nil, nil
 }
 
+// virtualDrivesIn reads the drives of a collection, none for "".
 func (s *session) virtualDrivesIn(path string) ([]virtualDrive, error) {
 	paths, err := s.members(path)
 	if err != nil {
