@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -135,7 +134,7 @@ func (a *API) answerValidation(c *call) error {
 // verdict is what is said of one interface. One that is switched off is not
 // valid, though nothing is wrong with it.
 func verdict(n *node.Node, kind string, reason error) nodeapi.Valid {
-	if reason == nil && strings.HasPrefix(n.Interfaces[kind], "no-") {
+	if reason == nil && n.Off(kind) {
 		reason = fmt.Errorf("Driver %s does not support %s (disabled or not implemented).", n.Driver, kind) //nolint:staticcheck // Ironic's words
 	}
 	ok := reason == nil

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -86,7 +85,7 @@ type Vendor interface {
 // must not be switched off, what the name that Ironic has for the ability.
 func extension[T any](n node.Node, bmc BMC, kind, what string) (T, error) {
 	able, ok := bmc.(T)
-	if is := n.Interfaces[kind]; !ok || is == "noop" || strings.HasPrefix(is, "no-") {
+	if !ok || n.Idle(kind) {
 		return able, node.Unsupported(n, what)
 	}
 	return able, nil

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -12,7 +11,7 @@ import (
 // check, whether the machine can have it shows the step.
 func (e *Engine) SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error {
 	_, err := e.edit(ctx, ref, func(n *node.Node) error {
-		if raid := n.Interfaces["raid"]; len(config) > 0 && (raid == "" || strings.HasPrefix(raid, "no-")) {
+		if len(config) > 0 && n.Off("raid") {
 			return node.Refuse(node.NotFound, "Driver %s does not support raid (disabled or not implemented).", n.Driver)
 		}
 		n.TargetRAIDConfig = config

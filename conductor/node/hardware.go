@@ -1,6 +1,9 @@
 package node
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // HardwareType is a kind of machine: by interface kind, the implementations
 // it can work with, the default first. Names and defaults are Ironic's.
@@ -86,3 +89,11 @@ func (h HardwareType) Default(kind string) string {
 func (h HardwareType) Supports(kind, name string) bool {
 	return slices.Contains(h.Interfaces[kind], name)
 }
+
+// Off reports whether an interface of the node is switched off: Ironic's
+// implementations named no-... refuse whatever is asked of them.
+func (n *Node) Off(kind string) bool { return strings.HasPrefix(n.Interfaces[kind], "no-") }
+
+// Idle reports whether nothing is done through an interface of the node: it is
+// off, or noop, which is content with everything and does nothing.
+func (n *Node) Idle(kind string) bool { return n.Off(kind) || n.Interfaces[kind] == "noop" }

@@ -45,7 +45,7 @@ func withVIF(info map[string]any, id string) map[string]any {
 
 // Networked reports whether the node's network interface cares for how ports
 // are used; noop cares for nothing.
-func (n *Node) Networked() bool { return n.Interfaces["network"] != "noop" }
+func (n *Node) Networked() bool { return !n.Idle("network") }
 
 // rewirable: nobody relies on how the machine is plugged in.
 func (n *Node) rewirable() bool {

@@ -21,17 +21,18 @@ var reserved = map[string]bool{"hold": true, "wait": true, "power_on": true, "po
 // byAgent is the agent's steps by name, as it listed them.
 type byAgent map[string][]agentapi.Step
 
-// driven reports whether the BMC driver is behind an implementation of an
-// interface, rather than nothing or the agent.
-func driven(implementation string) bool {
-	return implementation != "" && implementation != "noop" && implementation != "agent" && !strings.HasPrefix(implementation, "no-")
+// driven reports whether the BMC driver is behind an interface of the node,
+// rather than nothing or the agent.
+func driven(n *node.Node, kind string) bool {
+	is := n.Interfaces[kind]
+	return is != "" && is != "agent" && !n.Idle(kind)
 }
 
 // offers are the driver's steps that the node can do in a framework.
 func (d *decision) offers(fw node.Framework) []node.StepOffer {
 	var out []node.StepOffer
 	for _, o := range d.f.Offers {
-		if _, ok := o.Priority[fw]; ok && driven(d.n.Interfaces[o.Interface]) {
+		if _, ok := o.Priority[fw]; ok && driven(&d.n, o.Interface) {
 			out = append(out, o)
 		}
 	}

@@ -1,11 +1,8 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +91,7 @@ func (d *decision) learn(data agentapi.Inspection) {
 	}
 	if mode := inv.Boot.CurrentBootMode; mode != "" {
 		d.n.BootMode = mode
-		p["capabilities"] = setCapability(fmt.Sprint(cmp.Or[any](p["capabilities"], "")), "boot_mode", mode)
+		p["capabilities"] = node.SetCapability(text(p, "capabilities"), "boot_mode", mode)
 	}
 	d.dirty = true
 }
@@ -136,33 +133,12 @@ func bootMAC(bootif string) string {
 	return s
 }
 
-// setCapability sets one entry of Ironic's "a:1,b:2" form.
-func setCapability(caps, key, value string) string {
-	m := capabilities(caps)
-	m[key] = value
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, k+":"+m[k])
-	}
-	return strings.Join(out, ",")
-}
-
-func capabilities(caps string) map[string]string {
-	m := map[string]string{}
-	for part := range strings.SplitSeq(caps, ",") {
-		if k, v, ok := strings.Cut(strings.TrimSpace(part), ":"); ok {
-			m[k] = v
-		}
-	}
-	return m
-}
-
 // wantedBootMode is what the instance, or else the node, asks for.
 func wantedBootMode(n node.Node) string {
 	for _, m := range []map[string]any{n.InstanceInfo, n.Properties} {
 		switch caps := m["capabilities"].(type) {
 		case string:
-			if mode := capabilities(caps)["boot_mode"]; mode != "" {
+			if mode := node.Capability(caps, "boot_mode"); mode != "" {
 				return mode
 			}
 		case map[string]any:

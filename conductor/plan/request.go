@@ -105,10 +105,10 @@ func notProtected(n node.Node, _ Request) error {
 }
 
 func canInspect(n node.Node, _ Request) error {
-	switch name := n.Interfaces["inspect"]; name {
-	case "agent", "redfish", "fake":
+	switch name := n.Interfaces["inspect"]; {
+	case name == "agent", name == "redfish", name == "fake":
 		return nil
-	case "no-inspect":
+	case n.Off("inspect"):
 		return node.Refuse(node.Invalid, "node %s has inspect interface no-inspect; set inspect_interface to agent or redfish", n.UUID)
 	default:
 		return node.Refuse(node.Invalid, "node %s has inspect interface %q, which is not built into this release; set inspect_interface to agent or redfish", n.UUID, name)

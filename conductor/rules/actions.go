@@ -158,7 +158,7 @@ func setCapability(r *run, a args) error {
 	if name == "" || strings.ContainsAny(name, ":,") || strings.Contains(value, ",") {
 		return fmt.Errorf("a capability is written name:value between commas, so %q cannot be one", safe(name))
 	}
-	return r.editCapabilities(name, name+":"+value)
+	return r.editCapabilities(func(caps string) string { return node.SetCapability(caps, name, value) })
 }
 
 func unsetCapability(r *run, a args) error {
@@ -166,11 +166,12 @@ func unsetCapability(r *run, a args) error {
 	if err != nil {
 		return err
 	}
-	return r.editCapabilities(name)
+	return r.editCapabilities(func(caps string) string { return node.UnsetCapability(caps, name) })
 }
 
-// editCapabilities takes what is named out and puts more at the end.
-func (r *run) editCapabilities(name string, more ...string) error {
+// editCapabilities edits properties/capabilities, which nobody need have made
+// for there being none in it.
+func (r *run) editCapabilities(edit func(caps string) string) error {
 	old, ok := r.out.Node.Properties["capabilities"].(string)
 	if !ok && r.out.Node.Properties["capabilities"] != nil {
 		return fmt.Errorf("properties/capabilities is %s, not text", kindOf(r.out.Node.Properties["capabilities"]))
@@ -178,14 +179,15 @@ func (r *run) editCapabilities(name string, more ...string) error {
 	if err := r.spend(valuePrice * len(old)); err != nil {
 		return err
 	}
-	if len(more) == 0 && old == "" {
+	caps := edit(old)
+	if caps == "" && old == "" {
 		return nil
 	}
 	if r.out.Node.Properties == nil {
 		r.out.Node.Properties = map[string]any{}
 	}
 	r.touch("properties")
-	r.out.Node.Properties["capabilities"] = strings.Join(append(without(old, name), more...), ",")
+	r.out.Node.Properties["capabilities"] = caps
 	return nil
 }
 

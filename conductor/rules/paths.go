@@ -76,18 +76,6 @@ func holder(top map[string]any, path []string, create bool) (map[string]any, err
 	return at, nil
 }
 
-// capabilities are written "a:1,b:2".
-func without(capabilities, name string) []string {
-	var left []string
-	for part := range strings.SplitSeq(capabilities, ",") {
-		key, _, _ := strings.Cut(strings.TrimSpace(part), ":")
-		if part != "" && key != name {
-			left = append(left, part)
-		}
-	}
-	return left
-}
-
 // safe is text from a rule or a machine as people may be shown it.
 func safe(v any) string {
 	const limit = 500

@@ -33,14 +33,14 @@ func (s *session) tell(n node.Node) (told node.Told, err error) {
 	if err != nil {
 		return told, err
 	}
-	if !strings.HasPrefix(n.Interfaces["bios"], "no-") && l.Bios.Path != "" {
+	if !n.Off("bios") && l.Bios.Path != "" {
 		if told.BIOS, err = s.settings(l.Bios.Path); err != nil {
 			if err := s.optional("BIOS settings", err); err != nil {
 				return told, err
 			}
 		}
 	}
-	if !strings.HasPrefix(n.Interfaces["firmware"], "no-") {
+	if !n.Off("firmware") {
 		if told.Firmware, err = s.components(l); err != nil {
 			return told, err
 		}

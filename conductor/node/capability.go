@@ -1,0 +1,50 @@
+package node
+
+import (
+	"slices"
+	"strings"
+)
+
+// Capabilities are written "a:1,b:2", in the properties of a node and in what
+// an instance asks for. They are edited as text, so that what another hand has
+// written stays as it is.
+
+// Capability is the value of a capability, "" for one that is not there. Of
+// several of one name it is the last, as Ironic reads them.
+func Capability(caps, name string) (value string) {
+	for part := range strings.SplitSeq(caps, ",") {
+		if k, v, ok := strings.Cut(strings.TrimSpace(part), ":"); ok && k == name {
+			value = v
+		}
+	}
+	return value
+}
+
+// SetCapability gives a capability a value, where it stood before or else at
+// the end.
+func SetCapability(caps, name, value string) string {
+	parts := capabilities(caps)
+	is := capabilityNamed(name)
+	at := slices.IndexFunc(parts, is)
+	if at < 0 {
+		return strings.Join(append(parts, name+":"+value), ",")
+	}
+	parts[at] = name + ":" + value
+	return strings.Join(append(parts[:at+1], slices.DeleteFunc(parts[at+1:], is)...), ",")
+}
+
+// UnsetCapability takes a capability out; one that is not there is no mistake.
+func UnsetCapability(caps, name string) string {
+	return strings.Join(slices.DeleteFunc(capabilities(caps), capabilityNamed(name)), ",")
+}
+
+func capabilities(caps string) []string {
+	return slices.DeleteFunc(strings.Split(caps, ","), func(part string) bool { return strings.TrimSpace(part) == "" })
+}
+
+func capabilityNamed(name string) func(part string) bool {
+	return func(part string) bool {
+		k, _, _ := strings.Cut(strings.TrimSpace(part), ":")
+		return k == name
+	}
+}
