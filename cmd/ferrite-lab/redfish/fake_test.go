@@ -25,7 +25,7 @@ type fakeMachine struct {
 	boot   qemu.Boot
 	media  string
 	resets []qemu.ResetType
-	fail   error // what Reset and the tray answer
+	fail   error // what SetBoot, Reset and the tray answer
 }
 
 func newFake() *fakeMachine {
@@ -59,8 +59,11 @@ func (f *fakeMachine) Boot() qemu.Boot {
 func (f *fakeMachine) SetBoot(b qemu.Boot) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := errors.Join(b.Validate(), f.fail); err != nil {
+		return err
+	}
 	f.boot = b
-	return b.Validate()
+	return nil
 }
 
 func (f *fakeMachine) Reset(_ context.Context, kind qemu.ResetType) error {

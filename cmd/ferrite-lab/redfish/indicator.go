@@ -52,23 +52,26 @@ func (p indicatorPatch) empty() bool {
 	return p.IndicatorLED == nil && p.LocationIndicatorActive == nil
 }
 
-// set changes the light of the resource at a path.
-func (i *indicators) set(path string, p indicatorPatch) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+// light is what the patch makes of a light.
+func (p indicatorPatch) light() (led, error) {
 	switch {
 	case p.IndicatorLED != nil && p.LocationIndicatorActive != nil:
-		return problem(valueConflict, "IndicatorLED", "LocationIndicatorActive").about("#/IndicatorLED")
+		return "", problem(valueConflict, "IndicatorLED", "LocationIndicatorActive").about("#/IndicatorLED")
 	case p.IndicatorLED != nil && !slices.Contains([]led{ledOff, ledLit, ledBlinking}, *p.IndicatorLED):
-		return problem(valueNotInList, string(*p.IndicatorLED), "IndicatorLED").about("#/IndicatorLED")
+		return "", problem(valueNotInList, string(*p.IndicatorLED), "IndicatorLED").about("#/IndicatorLED")
 	case p.IndicatorLED != nil:
-		i.led[path] = *p.IndicatorLED
+		return *p.IndicatorLED, nil
 	case *p.LocationIndicatorActive:
-		i.led[path] = ledBlinking
-	default:
-		i.led[path] = ledOff
+		return ledBlinking, nil
 	}
-	return nil
+	return ledOff, nil
+}
+
+// set changes the light of the resource at a path.
+func (i *indicators) set(path string, to led) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.led[path] = to
 }
 
 // patchIndicator answers PATCH of a resource of which nothing but its light
@@ -85,9 +88,11 @@ func (s *Server) patchIndicator(read handler) handler {
 		if p.empty() {
 			return reply{}, problem(propertyMissing, "IndicatorLED").about("#/IndicatorLED")
 		}
-		if err := s.indicators.set(r.URL.Path, p); err != nil {
+		light, err := p.light()
+		if err != nil {
 			return reply{}, err
 		}
+		s.indicators.set(r.URL.Path, light)
 		s.log.Info("indicator set", "path", r.URL.Path)
 		return noContent()
 	}

@@ -1,10 +1,13 @@
 package redfish
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
 )
 
 const drivePath = storagePath + "/Drives/1"
@@ -37,9 +40,32 @@ func TestIndicators(t *testing.T) {
 	if response, _ := b.call(t, http.MethodPatch, storagePath+"/Drives/7", `{"IndicatorLED": "Lit"}`); response.StatusCode != 404 {
 		t.Errorf("a drive that is not there: %s", response.Status)
 	}
-	response, _ := b.call(t, http.MethodPatch, systemPath, `{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Tape"}}`)
-	if _, body := b.call(t, http.MethodGet, systemPath, ""); response.StatusCode != 400 || !strings.Contains(body, `"IndicatorLED":"Blinking"`) {
-		t.Errorf("half a patch was taken: %s", response.Status)
+}
+
+// A patch of light and boot is taken whole, or not at all.
+func TestHalfPatches(t *testing.T) {
+	b := newBench(t)
+	const untouched = `"IndicatorLED":"Off"`
+	for _, c := range []struct {
+		patch  string
+		fail   error
+		status int
+	}{
+		{`{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Tape"}}`, nil, 400},
+		{`{"IndicatorLED": "Pink", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`, nil, 400},
+		{`{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`, errors.New("no room"), 500},
+	} {
+		b.machine.fail = c.fail
+		response, _ := b.call(t, http.MethodPatch, systemPath, c.patch)
+		_, body := b.call(t, http.MethodGet, systemPath, "")
+		if response.StatusCode != c.status || !strings.Contains(body, untouched) || b.machine.Boot().Target != qemu.TargetNone {
+			t.Errorf("%s: status %d, want %d; boot is %+v in %s", c.patch, response.StatusCode, c.status, b.machine.Boot(), body)
+		}
+	}
+	b.machine.fail = nil
+	b.send(t, http.MethodPatch, systemPath, `{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`, 204)
+	if _, body := b.call(t, http.MethodGet, systemPath, ""); !strings.Contains(body, `"IndicatorLED":"Lit"`) || b.machine.Boot().Target != qemu.TargetPxe {
+		t.Errorf("boot is %+v in %s", b.machine.Boot(), body)
 	}
 }
 

@@ -20,7 +20,8 @@ type bootPatch struct {
 	Target  *qemu.Target  `json:"BootSourceOverrideTarget"`
 }
 
-// patchSystem changes what the next start boots from, or the light.
+// patchSystem changes what the next start boots from, the light, or both; if
+// one is refused, neither.
 func (s *Server) patchSystem(r *http.Request) (reply, error) {
 	var p systemPatch
 	if err := decode(r, &p); err != nil {
@@ -29,25 +30,28 @@ func (s *Server) patchSystem(r *http.Request) (reply, error) {
 	if p.Boot == nil && p.empty() {
 		return reply{}, problem(propertyMissing, "Boot").about("#/Boot")
 	}
-	boot := s.machine.Boot()
+	var boot qemu.Boot
+	var light led
+	var err error
 	if p.Boot != nil {
-		var err error
-		if boot, err = p.Boot.apply(boot); err != nil {
+		if boot, err = p.Boot.apply(s.machine.Boot()); err != nil {
 			return reply{}, err
 		}
 	}
 	if !p.empty() {
-		if err := s.indicators.set(systemPath, p.indicatorPatch); err != nil {
+		if light, err = p.light(); err != nil {
 			return reply{}, err
 		}
 	}
-	if p.Boot == nil {
-		return noContent()
+	if p.Boot != nil { // before the light, which is never refused
+		if err := s.machine.SetBoot(boot); err != nil {
+			return reply{}, err
+		}
+		s.log.Info("boot override set", "target", boot.Target, "enabled", boot.Enabled, "firmware", boot.Firmware)
 	}
-	if err := s.machine.SetBoot(boot); err != nil {
-		return reply{}, err
+	if !p.empty() {
+		s.indicators.set(systemPath, light)
 	}
-	s.log.Info("boot override set", "target", boot.Target, "enabled", boot.Enabled, "firmware", boot.Firmware)
 	return noContent()
 }
 
