@@ -49,7 +49,7 @@ var rules = []rule{
 	{"pxe/*", []string{"pxe/*"}, "boot knows nothing of nodes", true},
 	{"agent/*", []string{"agent/*", "proto/*", "images/disk/*", "images/configdrive"}, "a small ramdisk", true},
 	{"images/ramdisk/*", []string{"images/*"}, "the builder packs binaries by path", true},
-	{"cmd/ferrite/cli", []string{"proto/*"}, "the CLI is a client like any other", false},
+	{"cmd/ferrite/cli", []string{"proto/*", "cmd/ferrite/secret"}, "the CLI is a client like any other", false},
 }
 
 // pure packages do no I/O and read no clock.

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 const allocationHelp = `Allocations: ask for a machine of a kind, by resource class and traits, and get
@@ -63,26 +61,20 @@ func allocationCreate(r record) *cobra.Command {
 	} {
 		f.texts[flag] = flags.String(flag, "", help)
 	}
-	flags.StringArrayVar(&f.extra, "extra", nil, "KEY=VALUE of your own; repeat it")
+	f.extra(cmd)
 	traits := flags.StringArray("trait", nil, "a trait the machine must have; repeat it")
 	candidates := flags.StringArray("candidate-node", nil, "one of these machines only, in this order; repeat it")
 	cmd.MarkFlagsOneRequired("resource-class", "node")
 	wait.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		body, extra, err := f.given(cmd)
-		if err != nil {
-			return err
-		}
+		lists := map[string]any{}
 		for field, list := range map[string][]string{"traits": *traits, "candidate_nodes": *candidates} {
 			if len(list) > 0 {
-				body[field] = list
+				lists[field] = list
 			}
 		}
-		if len(extra) > 0 {
-			body["extra"] = extra
-		}
-		var reply json.RawMessage
-		if err := r.session.client.do(cmd.Context(), "POST", nodeapi.Root+"/"+r.kind, body, &reply); err != nil {
+		reply, err := r.create(cmd, f, lists)
+		if err != nil {
 			return err
 		}
 		if wait.on {

@@ -1,5 +1,6 @@
-// Package cli is the ferrite command: nodes, ports, templates, runbooks,
-// allocations, leases and drivers of a conductor, from a shell. One file per noun or verb.
+// Package cli is the ferrite command: nodes, ports and portgroups, chassis,
+// volumes, templates, runbooks, inspection rules, allocations, leases and drivers
+// of a conductor, from a shell. One file per noun or verb.
 //
 // It is a client like any other: it knows the wire (proto) and nothing of what
 // is behind it, and works against Ironic too, with less to show.
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // defaultURL is where a conductor listens that was not told otherwise.
@@ -60,7 +62,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Root() != cmd && top(cmd).GroupID != "client" {
-				return nil // it is no client
+				return noClient(cmd)
 			}
 			return s.open(cmd.InOrStdin())
 		},
@@ -75,7 +77,10 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	flags.DurationVar(&s.timeout, "request-timeout", time.Minute, "how long one request may take")
 	s.login.add(flags)
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"}, &cobra.Group{ID: "server", Title: "Be a conductor:"})
-	for _, c := range []*cobra.Command{nodeCommand(s), portCommand(s), templateCommand(s), runbookCommand(s), allocationCommand(s), leaseCommand(s), driverCommand(s), versionCommand(s)} {
+	for _, c := range []*cobra.Command{
+		nodeCommand(s), portCommand(s), portgroupCommand(s), chassisCommand(s), volumeCommand(s), templateCommand(s), runbookCommand(s),
+		inspectionRuleCommand(s), allocationCommand(s), leaseCommand(s), driverCommand(s), versionCommand(s),
+	} {
 		c.GroupID = "client"
 		root.AddCommand(c)
 	}
@@ -83,6 +88,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		if c.GroupID == "" {
 			c.GroupID = "server"
 		}
+		c.SetHelpFunc(helpOfNoClient)
 		root.AddCommand(c)
 	}
 	return root
@@ -94,6 +100,23 @@ func top(cmd *cobra.Command) *cobra.Command {
 		cmd = cmd.Parent()
 	}
 	return cmd
+}
+
+// noClient refuses the flags of clients for a command that asks no conductor:
+// who gives them expects them to matter.
+func noClient(cmd *cobra.Command) (err error) {
+	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && err == nil {
+			err = fmt.Errorf("--%s is for commands that ask a conductor, which ferrite %s does not: leave it out", f.Name, top(cmd).Name())
+		}
+	})
+	return err
+}
+
+// helpOfNoClient is the help of such a command, without those flags.
+func helpOfNoClient(cmd *cobra.Command, args []string) {
+	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
+	cmd.Root().HelpFunc()(cmd, args)
 }
 
 // open checks the common flags and makes the client.

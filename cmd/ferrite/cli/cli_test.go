@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ANCIENT_URL", ancient.URL)
 			return guard(env, c.Config.Handler)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "uuidof": uuidOf},
 	})
 }
 
@@ -137,6 +138,15 @@ func guard(env *testscript.Env, h http.Handler) error {
 	env.Setenv("TOKEN", token)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
 	return os.WriteFile(filepath.Join(env.WorkDir, "ca.pem"), ca, 0o600)
+}
+
+// uuidOf sets UUID to that of the object in a file of JSON: "uuidof FILE".
+func uuidOf(ts *testscript.TestScript, _ bool, args []string) {
+	var made struct{ UUID string }
+	if len(args) != 1 || json.Unmarshal([]byte(ts.ReadFile(args[0])), &made) != nil || made.UUID == "" {
+		ts.Fatalf("usage: uuidof FILE, of JSON with a uuid")
+	}
+	ts.Setenv("UUID", made.UUID)
 }
 
 // breakBMC makes every question to a BMC fail from now on: "break REASON".

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -86,8 +87,10 @@ func (c *client) do(ctx context.Context, method, path string, in, out any) error
 	return nil
 }
 
-// pages reads a list to its end, or until limit items are there.
+// pages reads a list to its end, or until limit items are there. kind is the
+// path of the list, whose last part is the key it has in answers.
 func (c *client) pages(ctx context.Context, kind string, q url.Values, limit int) ([]json.RawMessage, error) {
+	key := path.Base(kind)
 	items := []json.RawMessage{}
 	for {
 		var page map[string]json.RawMessage
@@ -95,7 +98,7 @@ func (c *client) pages(ctx context.Context, kind string, q url.Values, limit int
 			return nil, err
 		}
 		var some []json.RawMessage
-		if err := json.Unmarshal(page[kind], &some); err != nil {
+		if err := json.Unmarshal(page[key], &some); err != nil {
 			return nil, fmt.Errorf("list of %s: %w", kind, err)
 		}
 		items = append(items, some...)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -9,9 +8,10 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 )
 
 // login is who the caller is to the conductor, and how that is known in turn.
@@ -43,7 +43,7 @@ func (l *login) open(stdin io.Reader) error {
 			continue
 		}
 		var err error
-		if *f.to, err = firstLine(stdin, f.flag, f.path); err != nil {
+		if *f.to, err = secret.FirstLine(stdin, f.flag, f.path); err != nil {
 			return err
 		}
 	}
@@ -87,25 +87,4 @@ func (l *login) transport() (http.RoundTripper, error) {
 	t = t.Clone()
 	t.TLSClientConfig = conf
 	return t, nil
-}
-
-// firstLine reads a secret out of a file; - is standard input.
-func firstLine(in io.Reader, flag, path string) (string, error) {
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", flag, err)
-		}
-		defer f.Close()
-		in = f
-	}
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("%s %s: %w", flag, path, err)
-	}
-	line = strings.TrimRight(line, "\r\n")
-	if line == "" {
-		return "", fmt.Errorf("%s %s: its first line is empty, expected the secret", flag, path)
-	}
-	return line, nil
 }

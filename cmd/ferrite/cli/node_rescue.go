@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -49,5 +50,5 @@ func readPassword(cmd *cobra.Command, file string) (string, error) {
 	case file == "":
 		return "", errors.New("a password is needed, and there is no terminal to ask for it: use --password-file")
 	}
-	return firstLine(cmd.InOrStdin(), "--password-file", file)
+	return secret.FirstLine(cmd.InOrStdin(), "--password-file", file)
 }

@@ -44,6 +44,7 @@ func addNodeFlags(cmd *cobra.Command) *nodeFlags {
 		{"conductor-group", "conductor_group", "which conductors may manage it"},
 		{"parent-node", "parent_node", "UUID of the node it is a part of"},
 		{"shard", "shard", "shard it belongs to"},
+		{"chassis", "chassis_uuid", "UUID of the chassis it is built into"},
 	} {
 		f.texts[t.field] = flags.String(t.flag, "", t.help)
 	}

@@ -118,7 +118,7 @@ func cell(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-func sorted(m map[string]any) []string {
+func sorted[T any](m map[string]T) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

@@ -16,7 +16,7 @@ func portCommand(s *session) *cobra.Command {
 }
 
 func portCreate(s *session) *cobra.Command {
-	var node, physical string
+	var node, physical, portgroup string
 	var pxe bool
 	var link, extra []string
 	cmd := &cobra.Command{
@@ -32,6 +32,9 @@ func portCreate(s *session) *cobra.Command {
 			body := map[string]any{"address": args[0], "node_uuid": n.UUID, "pxe_enabled": pxe}
 			if physical != "" {
 				body["physical_network"] = physical
+			}
+			if portgroup != "" {
+				body["portgroup_uuid"] = portgroup
 			}
 			for _, f := range []struct {
 				flag  string
@@ -56,6 +59,7 @@ func portCreate(s *session) *cobra.Command {
 	f.StringVar(&node, "node", "", "the machine it belongs to")
 	f.BoolVar(&pxe, "pxe-enabled", true, "whether the machine boots from it")
 	f.StringVar(&physical, "physical-network", "", "name of the network it is plugged into")
+	f.StringVar(&portgroup, "portgroup", "", "UUID of the portgroup it is to be a member of")
 	f.StringArrayVar(&link, "local-link-connection", nil, "KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it")
 	f.StringArrayVar(&extra, "extra", nil, "KEY=VALUE of your own; repeat it")
 	must(cmd.MarkFlagRequired("node"))

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -10,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// record is a noun whose objects belong to no machine and are found by name or
-// UUID: what list, show and delete have to know of it.
+// record is a noun whose objects are found by UUID, or by name where they have
+// one: what list, show and delete have to know of it.
 type record struct {
 	session *session
 	noun    string   // deploy template
@@ -38,6 +39,21 @@ func (r record) list() *cobra.Command {
 			return r.listed(cmd, url.Values{"detail": {"True"}})
 		},
 	}
+}
+
+// listOf is list, of all machines or of one.
+func (r record) listOf() *cobra.Command {
+	cmd := r.list()
+	cmd.Use += " [--node NODE]"
+	node := cmd.Flags().String("node", "", "only those of this machine")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		q := url.Values{"detail": {"True"}}
+		if *node != "" {
+			q.Set("node", *node)
+		}
+		return r.listed(cmd, q)
+	}
+	return cmd
 }
 
 // listed prints a list to its end.
@@ -81,81 +97,143 @@ func (r record) delete() *cobra.Command {
 	}
 }
 
-// set changes one by what the flags say; --name gives it another name.
+// set changes one by what the flags say.
 func (r record) set(f *recordFlags, cmd *cobra.Command) *cobra.Command {
-	name := cmd.Flags().String("name", "", "its new name")
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		plain, extra, err := f.given(cmd)
+		plain, objects, err := f.given(cmd)
 		if err != nil {
 			return err
-		}
-		if *name != "" {
-			plain["name"] = *name
 		}
 		var ops []nodeapi.Patch
 		for _, field := range sorted(plain) {
 			ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field, Value: plain[field]})
 		}
-		for _, key := range sorted(extra) {
-			ops = append(ops, nodeapi.Patch{Op: "add", Path: "/extra/" + pointer(key), Value: extra[key]})
+		for _, field := range sorted(objects) {
+			for _, key := range sorted(objects[field]) {
+				ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field + "/" + pointer(key), Value: objects[field][key]})
+			}
 		}
 		return r.session.patch(cmd, r.path(args[0]), ops)
 	}
 	return cmd
 }
 
-// create makes a new one of what the flags say, and returns it.
-func (r record) create(cmd *cobra.Command, name string, f *recordFlags) (json.RawMessage, error) {
-	body, extra, err := f.given(cmd)
+// create makes a new one of what the flags say and of what is given besides,
+// and returns it.
+func (r record) create(cmd *cobra.Command, f *recordFlags, besides map[string]any) (json.RawMessage, error) {
+	body, objects, err := f.given(cmd)
 	if err != nil {
 		return nil, err
 	}
-	body["name"] = name
-	if len(extra) > 0 {
-		body["extra"] = extra
+	for field, object := range objects {
+		body[field] = object
 	}
+	maps.Copy(body, besides)
 	var reply json.RawMessage
 	err = r.session.client.do(cmd.Context(), "POST", nodeapi.Root+"/"+r.kind, body, &reply)
 	return reply, err
 }
 
-// recordFlags are the fields that create and set have flags for.
+// created is create, and prints what is made.
+func (r record) created(cmd *cobra.Command, f *recordFlags, besides map[string]any) error {
+	reply, err := r.create(cmd, f, besides)
+	if err != nil {
+		return err
+	}
+	return r.session.print(cmd.OutOrStdout(), reply, fields(reply))
+}
+
+// createOf makes a new one of a machine, named by its flag, and prints it.
+func (r record) createOf(f *recordFlags, cmd *cobra.Command) *cobra.Command {
+	node := cmd.Flags().String("node", "", "the machine it belongs to")
+	must(cmd.MarkFlagRequired("node"))
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		n, err := r.session.getNode(cmd.Context(), *node, "uuid")
+		if err != nil {
+			return err
+		}
+		return r.created(cmd, f, map[string]any{"node_uuid": n.UUID})
+	}
+	return cmd
+}
+
+// recordFlags are the fields that create and set have flags for. Maps but the
+// last are by flag, which is the field with dashes.
 type recordFlags struct {
 	steps string
 	// complete adds to a step, by its place from 0 on, what the API insists on and
 	// people need not say.
 	complete func(place int, step map[string]any)
-	extra    []string
-	texts    map[string]*string // by flag, which is the field with dashes
+	texts    map[string]*string
 	bools    map[string]*bool
+	numbers  map[string]*int
+	lists    map[string]*string     // JSON, or a file of JSON or YAML
+	objects  map[string]*objectFlag // by field
 }
 
-// given is the fields whose flags were used, but extra, which is by key.
-func (f *recordFlags) given(cmd *cobra.Command) (plain, extra map[string]any, err error) {
-	plain = map[string]any{}
-	for flag, value := range f.texts {
-		if cmd.Flags().Changed(flag) {
-			plain[fieldOf(flag)] = *value
-		}
+// object adds a flag for the keys of a field that is an object.
+func (f *recordFlags) object(cmd *cobra.Command, flag, field, help string) {
+	if f.objects == nil {
+		f.objects = map[string]*objectFlag{}
 	}
-	for flag, value := range f.bools {
-		if cmd.Flags().Changed(flag) {
-			plain[fieldOf(flag)] = *value
+	o := &objectFlag{flag: flag, read: jsonOrText}
+	cmd.Flags().StringArrayVar(&o.args, flag, nil, help)
+	f.objects[field] = o
+}
+
+// extra adds the flag that nearly every record has.
+func (f *recordFlags) extra(cmd *cobra.Command) {
+	f.object(cmd, "extra", "extra", "KEY=VALUE of your own; repeat it")
+}
+
+// given is the fields whose flags were used; those that are objects are by key.
+func (f *recordFlags) given(cmd *cobra.Command) (plain map[string]any, objects map[string]map[string]any, err error) {
+	plain, objects = map[string]any{}, map[string]map[string]any{}
+	given(cmd, f.texts, plain)
+	given(cmd, f.bools, plain)
+	given(cmd, f.numbers, plain)
+	for flag, what := range f.lists {
+		if !cmd.Flags().Changed(flag) {
+			continue
+		}
+		if plain[fieldOf(flag)], err = readList(flag, *what); err != nil {
+			return nil, nil, err
 		}
 	}
 	if f.steps != "" {
-		steps, err := readSteps(f.steps)
-		if err != nil {
+		if plain["steps"], err = f.completed(); err != nil {
 			return nil, nil, err
 		}
-		for i, s := range steps {
-			if step, ok := s.(map[string]any); ok {
-				f.complete(i, step)
-			}
-		}
-		plain["steps"] = steps
 	}
-	extra, err = pairs("extra", f.extra, jsonOrText)
-	return plain, extra, err
+	for field, o := range f.objects {
+		if len(o.args) == 0 {
+			continue
+		}
+		if objects[field], err = pairs(o.flag, o.args, o.read); err != nil {
+			return nil, nil, err
+		}
+	}
+	return plain, objects, nil
+}
+
+// given adds those of a kind of flags that were used.
+func given[T any](cmd *cobra.Command, flags map[string]*T, plain map[string]any) {
+	for flag, value := range flags {
+		if cmd.Flags().Changed(flag) {
+			plain[fieldOf(flag)] = *value
+		}
+	}
+}
+
+// completed is the steps with what the API insists on.
+func (f *recordFlags) completed() ([]any, error) {
+	steps, err := readList("steps", f.steps)
+	for i, s := range steps {
+		if step, ok := s.(map[string]any); ok {
+			f.complete(i, step)
+		}
+	}
+	return steps, err
 }

@@ -38,7 +38,7 @@ func runbookFlags(cmd *cobra.Command) *recordFlags {
 		},
 	}
 	flags.StringVar(&f.steps, "steps", "", runbookStepsHelp)
-	flags.StringArrayVar(&f.extra, "extra", nil, "KEY=VALUE of your own; repeat it")
+	f.extra(cmd)
 	return f
 }
 
@@ -54,7 +54,7 @@ func runbookCreate(r record) *cobra.Command {
 	cmd.Flags().StringArrayVar(&traits, "trait", nil, "trait of the machines it is meant for; repeat it")
 	must(cmd.MarkFlagRequired("steps"))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		reply, err := r.create(cmd, args[0], f)
+		reply, err := r.create(cmd, f, map[string]any{"name": args[0]})
 		if err != nil {
 			return err
 		}
@@ -72,5 +72,7 @@ func runbookCreate(r record) *cobra.Command {
 
 func runbookSet(r record) *cobra.Command {
 	cmd := &cobra.Command{Use: "set RUNBOOK [--FIELD VALUE]...", Short: "Change a runbook"}
-	return r.set(runbookFlags(cmd), cmd)
+	f := runbookFlags(cmd)
+	f.texts["name"] = cmd.Flags().String("name", "", "its new name")
+	return r.set(f, cmd)
 }

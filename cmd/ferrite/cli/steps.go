@@ -42,7 +42,7 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 func (f stepFlags) read() ([]nodeapi.Step, error) {
 	var all []nodeapi.Step
 	if f.file != "" {
-		list, err := readSteps(f.file)
+		list, err := readList("steps", f.file)
 		if err != nil {
 			return nil, err
 		}
@@ -80,24 +80,31 @@ func readStep(text string) (s nodeapi.Step, err error) {
 	return s, nil
 }
 
-// readSteps reads a list of steps: JSON in the flag itself, or a file of JSON
-// or YAML. What the steps are is for the conductor to check.
-func readSteps(what string) ([]any, error) {
+// listExamples are one object of each of the lists that flags can be.
+var listExamples = map[string]string{
+	"steps":      "{interface: raid, step: delete_configuration, ...}",
+	"actions":    "{op: set-attribute, args: {path: /extra/rack, value: r1}}",
+	"conditions": "{op: is-true, args: {value: \"{inventory[cpu][count]}\"}}",
+}
+
+// readList reads a flag that is a list of objects: JSON in the flag itself, or a
+// file of JSON or YAML. What the objects are is for the conductor to check.
+func readList(flag, what string) ([]any, error) {
 	text, from := []byte(what), "the value"
 	if !strings.HasPrefix(strings.TrimSpace(what), "[") {
 		var err error
 		if text, err = os.ReadFile(what); err != nil {
-			return nil, fmt.Errorf("--steps: %q is no list in JSON and no file: %w", what, err)
+			return nil, fmt.Errorf("--%s: %q is no list in JSON and no file: %w", flag, what, err)
 		}
 		from = what
 	}
 	doc, err := yaml.YAMLToJSON(text)
 	if err != nil {
-		return nil, fmt.Errorf("--steps: %s is neither JSON nor YAML: %w", from, err)
+		return nil, fmt.Errorf("--%s: %s is neither JSON nor YAML: %w", flag, from, err)
 	}
-	var steps []any
-	if err := json.Unmarshal(doc, &steps); err != nil || len(steps) == 0 {
-		return nil, fmt.Errorf("--steps: %s is no list of steps, such as [{interface: raid, step: delete_configuration, ...}]", from)
+	var list []any
+	if err := json.Unmarshal(doc, &list); err != nil || len(list) == 0 {
+		return nil, fmt.Errorf("--%s: %s is no list of %s, such as [%s]", flag, from, flag, listExamples[flag])
 	}
-	return steps, nil
+	return list, nil
 }

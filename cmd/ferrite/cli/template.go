@@ -23,7 +23,7 @@ func templateFlags(cmd *cobra.Command) *recordFlags {
 		}
 	}}
 	cmd.Flags().StringVar(&f.steps, "steps", "", templateStepsHelp)
-	cmd.Flags().StringArrayVar(&f.extra, "extra", nil, "KEY=VALUE of your own; repeat it")
+	f.extra(cmd)
 	return f
 }
 
@@ -37,16 +37,14 @@ func templateCreate(r record) *cobra.Command {
 	f := templateFlags(cmd)
 	must(cmd.MarkFlagRequired("steps"))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		reply, err := r.create(cmd, args[0], f)
-		if err != nil {
-			return err
-		}
-		return r.session.print(cmd.OutOrStdout(), reply, fields(reply))
+		return r.created(cmd, f, map[string]any{"name": args[0]})
 	}
 	return cmd
 }
 
 func templateSet(r record) *cobra.Command {
 	cmd := &cobra.Command{Use: "set TEMPLATE [--FIELD VALUE]...", Short: "Change a deploy template"}
-	return r.set(templateFlags(cmd), cmd)
+	f := templateFlags(cmd)
+	f.texts = map[string]*string{"name": cmd.Flags().String("name", "", "its new name")}
+	return r.set(f, cmd)
 }

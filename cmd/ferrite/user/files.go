@@ -1,7 +1,6 @@
 package user
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 	"golang.org/x/term"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 )
 
@@ -119,28 +119,12 @@ func replace(path string, raw []byte) (err error) {
 }
 
 // readPassword asks for a password twice on the terminal, or takes the first line
-// of a file. On the command line it would be everybody's to see.
+// of a file.
 func readPassword(cmd *cobra.Command, file string) (string, error) {
 	if file == "" {
 		return askPassword(cmd.ErrOrStderr())
 	}
-	in := cmd.InOrStdin()
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return "", fmt.Errorf("--password-file: %w", err)
-		}
-		defer f.Close()
-		in = f
-	}
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("--password-file %s: %w", file, err)
-	}
-	if line = strings.TrimRight(line, "\r\n"); line == "" {
-		return "", fmt.Errorf("--password-file %s: its first line is empty, expected the password", file)
-	}
-	return line, nil
+	return secret.FirstLine(cmd.InOrStdin(), "--password-file", file)
 }
 
 func askPassword(out io.Writer) (string, error) {
