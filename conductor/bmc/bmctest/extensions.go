@@ -93,3 +93,25 @@ func testVendor(t *testing.T, d bmc.Driver, n node.Node) {
 	refused(t, "a method that is not there", err)
 	refused(t, "a method that is not there", v.CheckVendor(t.Context(), n, "nobody", nil))
 }
+
+func testConsole(t *testing.T, d bmc.Driver, n node.Node) {
+	c, ok := d.(interface {
+		ValidateConsole(n node.Node) error
+		SetConsole(ctx context.Context, n node.Node, on bool) error
+		Console(ctx context.Context, n node.Node) (map[string]any, error)
+	})
+	if !ok {
+		t.Skip("the driver has no console")
+	}
+	check(t, c.ValidateConsole(n))
+	for _, on := range []bool{false, true, true, false, false} {
+		check(t, c.SetConsole(t.Context(), n, on))
+		info, err := c.Console(t.Context(), n)
+		check(t, err)
+		_, named := info["type"].(string)
+		_, placed := info["url"].(string)
+		if info == nil || len(info) > 0 && (!named || !placed) {
+			t.Errorf("after setting it %v: the console is %v, want type and url, or nothing", on, info)
+		}
+	}
+}

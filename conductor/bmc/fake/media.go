@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -28,6 +29,9 @@ func (d *Driver) MediaSlots(ctx context.Context, n node.Node) (all []node.MediaS
 
 // AttachMedium remembers the image.
 func (d *Driver) AttachMedium(ctx context.Context, n node.Node, medium node.Medium) error {
+	if !slices.Contains(node.MediaDevices(), medium.Device) {
+		return node.Refuse(node.Invalid, "No suitable virtual media device found: there is no %s, only %v", medium.Device, node.MediaDevices())
+	}
 	return d.call(ctx, "AttachMedium", n, func(m *machine) { m.media[medium.Device] = medium.Image })
 }
 

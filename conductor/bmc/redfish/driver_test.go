@@ -33,6 +33,11 @@ func TestDriver(t *testing.T) {
 		b := newBoard(t)
 		b.extra = map[string]any{
 			"SecureBoot": link("/redfish/v1/SecureBoot"), "/redfish/v1/SecureBoot": map[string]any{"SecureBootEnable": false},
+			"Bios": link("/redfish/v1/Systems/1/Bios"), "/redfish/v1/Systems/1/Bios": map[string]any{"Attributes": map[string]any{"Cores": 4, "Turbo": true}},
+			"BiosVersion": "U1", "Status": map[string]any{"Health": "OK"},
+			"VirtualMedia": link("/redfish/v1/Media"), "/redfish/v1/Media": map[string]any{"Members": []any{link("/redfish/v1/Media/1"), link("/redfish/v1/Media/2")}},
+			"/redfish/v1/Media/1":   map[string]any{"MediaTypes": []any{"DVD"}}, // as before there were actions: to be patched
+			"/redfish/v1/Media/2":   map[string]any{"MediaTypes": []any{"USBStick"}},
 			"Links":                 map[string]any{"Chassis": []any{link("/redfish/v1/Chassis/1")}},
 			"/redfish/v1/Chassis/1": map[string]any{"Id": "Enclosure", "LocationIndicatorActive": false},
 		}

@@ -1,0 +1,74 @@
+package bmctest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// testTold reads BIOS settings and firmware, all that can be and none of what
+// is switched off.
+func testTold(t *testing.T, d bmc.Driver, n node.Node) {
+	teller, ok := d.(interface {
+		Tell(ctx context.Context, n node.Node) (node.Told, error)
+	})
+	if !ok {
+		t.Skip("the driver tells of no BIOS settings and no firmware")
+	}
+	told, err := teller.Tell(t.Context(), n)
+	check(t, err)
+	if len(told.BIOS) == 0 || len(told.Firmware) == 0 {
+		t.Errorf("told %+v, want settings and components", told)
+	}
+	seen := map[string]bool{}
+	for _, s := range told.BIOS {
+		if s.Name == "" || seen["setting "+s.Name] {
+			t.Errorf("setting %+v has no name of its own", s)
+		}
+		if s.AttributeType == "Password" && s.Value != nil {
+			t.Errorf("the value of password %s is told", s.Name)
+		}
+		seen["setting "+s.Name] = true
+	}
+	for _, c := range told.Firmware {
+		if c.Component == "" || seen["component "+c.Component] {
+			t.Errorf("component %+v has no name of its own", c)
+		}
+		seen["component "+c.Component] = true
+	}
+	again, err := teller.Tell(t.Context(), n)
+	if diff := cmp.Diff(told, again); err != nil || diff != "" {
+		t.Errorf("told again: %v (-first +second):\n%s", err, diff)
+	}
+	n.Interfaces = maps.Clone(n.Interfaces)
+	if n.Interfaces == nil {
+		n.Interfaces = map[string]string{}
+	}
+	n.Interfaces["bios"], n.Interfaces["firmware"] = "no-bios", "no-firmware"
+	if told, err := teller.Tell(t.Context(), n); err != nil || told.BIOS != nil || told.Firmware != nil {
+		t.Errorf("with both switched off: told %+v (%v), want nothing", told, err)
+	}
+}
+
+// testVitals: the power that comes with the health is the power there is.
+func testVitals(t *testing.T, d bmc.Driver, n node.Node) {
+	m, ok := d.(interface {
+		Vitals(ctx context.Context, n node.Node) (node.Vitals, error)
+	})
+	if !ok {
+		t.Skip("the driver tells of no health")
+	}
+	for _, power := range []node.PowerState{node.PowerOff, node.PowerOn, node.PowerOff} {
+		check(t, d.SetPower(t.Context(), n, power))
+		v, err := m.Vitals(t.Context(), n)
+		if err != nil || v.Power != power || !slices.Contains([]string{"", "OK", "Warning", "Critical"}, v.Health) {
+			t.Errorf("after %q: vitals are %+v (%v)", power, v, err)
+		}
+	}
+}
