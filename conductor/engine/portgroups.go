@@ -22,47 +22,42 @@ func (c portgroups) Create(ctx context.Context, g node.Portgroup) (node.Portgrou
 func (c portgroups) Update(ctx context.Context, ref string, edit func(*node.Portgroup) error) (node.Portgroup, error) {
 	c.e.wiring.Lock()
 	defer c.e.wiring.Unlock()
-	var network string // of before
-	g, err := c.catalog.Update(ctx, ref, func(g *node.Portgroup) error {
-		old := *g
-		network = old.PhysicalNetwork
-		if err := edit(g); err != nil {
-			return err
-		}
-		n, err := c.e.freeNamed(ctx, g.NodeUUID)
-		if err != nil {
-			return err
-		}
-		members, err := c.e.Store.Ports(ctx, node.PortQuery{PortgroupUUID: old.UUID})
-		if err != nil {
-			return err
-		}
-		return node.CheckPortgroup(n, old, node.Bond{Portgroup: *g, Members: members})
-	})
-	if err != nil || g.PhysicalNetwork == network {
-		return g, err
-	}
-	return g, c.e.moveAlong(ctx, g)
+	return again(func() (node.Portgroup, error) { return c.update(ctx, ref, edit) })
 }
 
-// moveAlong puts the ports of a portgroup into its physical network.
-func (e *Engine) moveAlong(ctx context.Context, g node.Portgroup) error {
-	_, err := again(func() (node.Node, error) {
-		n, err := e.free(ctx, g.NodeUUID)
-		if err != nil {
-			return n, err
-		}
-		ports, err := e.Store.Ports(ctx, node.PortQuery{PortgroupUUID: g.UUID})
-		if err != nil || len(ports) == 0 {
-			return n, err
-		}
-		now := e.Now()
-		for i := range ports {
-			ports[i].PhysicalNetwork, ports[i].UpdatedAt = g.PhysicalNetwork, &now
-		}
-		return e.commit(ctx, node.Change{Save: &n, PutPorts: ports})
-	})
-	return err
+// update is one try: ErrStale when another event was faster.
+func (c portgroups) update(ctx context.Context, ref string, edit func(*node.Portgroup) error) (node.Portgroup, error) {
+	old, err := c.Find(ctx, ref)
+	if err != nil {
+		return old, err
+	}
+	g, now := old, c.e.Now()
+	if err := edit(&g); err != nil {
+		return g, err
+	}
+	g.Record, g.UpdatedAt = old.Record, &now
+	n, err := c.e.freeNamed(ctx, g.NodeUUID)
+	if err != nil {
+		return g, err
+	}
+	members, err := c.e.Store.Ports(ctx, node.PortQuery{PortgroupUUID: g.UUID})
+	if err != nil {
+		return g, err
+	}
+	if err := node.CheckPortgroup(n, old, node.Bond{Portgroup: g, Members: members}); err != nil {
+		return g, err
+	}
+	if len(members) == 0 || g.PhysicalNetwork == old.PhysicalNetwork {
+		return c.Save(ctx, g)
+	}
+	for i := range members {
+		members[i].PhysicalNetwork, members[i].UpdatedAt = g.PhysicalNetwork, &now
+	}
+	if _, err := c.e.commit(ctx, node.Change{Save: &n, SavePortgroup: &g, PutPorts: members}); err != nil {
+		return g, err
+	}
+	g.Revision++
+	return g, nil
 }
 
 // Delete removes a portgroup, by UUID or name, of a node that is not reserved.

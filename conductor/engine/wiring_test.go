@@ -9,6 +9,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store/broken"
 )
 
 // wired is a node with one portgroup and one port in it that does not boot.
@@ -48,6 +49,35 @@ func TestWiringRace(t *testing.T) {
 		}
 		if err := errors.Join(ofPort, ofGroup); !errors.Is(err, node.ErrConflict) {
 			t.Errorf("refused with %v", err)
+		}
+	}
+}
+
+// TestPortgroupMoves: a portgroup and its ports are in one physical network,
+// whichever of the calls to the store fails on the way into another.
+func TestPortgroupMoves(t *testing.T) {
+	ctx := t.Context()
+	e, _, g, p := wired(t)
+	s, ok := e.Store.(*broken.Store)
+	if !ok {
+		t.Fatalf("the store is a %T", e.Store)
+	}
+	for nth, failed := 1, true; failed; nth++ {
+		s.Fail(broken.Fault{Nth: nth, Err: errors.New("the disk is full")})
+		to := fmt.Sprintf("net%d", nth)
+		_, err := e.Catalogs().Portgroups.Update(ctx, g.UUID, func(g *node.Portgroup) error { g.PhysicalNetwork = to; return nil })
+		s.Heal()
+		failed = err != nil
+		group, err := e.Catalogs().Portgroups.Find(ctx, g.UUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		port, err := e.Port(ctx, p.UUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if group.PhysicalNetwork != port.PhysicalNetwork || (group.PhysicalNetwork == to) == failed {
+			t.Errorf("call %d, failed %v: the portgroup is in %q, its port in %q", nth, failed, group.PhysicalNetwork, port.PhysicalNetwork)
 		}
 	}
 }

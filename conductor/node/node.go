@@ -191,6 +191,9 @@ type Change struct {
 	// of none when none is saved (else ErrStale); one that is gone already is
 	// no error.
 	DropAllocation string
+	// SavePortgroup is stored before its ports are. Its Revision must be the
+	// stored one (ErrStale), and is stored plus one.
+	SavePortgroup *Portgroup
 }
 
 // Shard is how many nodes have a shard; the name is "" for those in none.

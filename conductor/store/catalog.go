@@ -20,7 +20,7 @@ func (s *SQLite) Catalogs() node.Catalogs {
 		Runbooks:         catalog[node.Runbook, *node.Runbook]{s, "runbooks"},
 		Allocations:      allocations(s),
 		Chassis:          catalog[node.Chassis, *node.Chassis]{s, "chassis"},
-		Portgroups:       catalog[node.Portgroup, *node.Portgroup]{s, "portgroups"},
+		Portgroups:       portgroups(s),
 		VolumeConnectors: catalog[node.VolumeConnector, *node.VolumeConnector]{s, "volume_connectors"},
 		VolumeTargets:    catalog[node.VolumeTarget, *node.VolumeTarget]{s, "volume_targets"},
 		InspectionRules:  catalog[node.InspectionRule, *node.InspectionRule]{s, "inspection_rules"},

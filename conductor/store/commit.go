@@ -34,6 +34,9 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 	if err := t.applyAllocation(c, saved.UUID); err != nil {
 		return err
 	}
+	if err := t.savePortgroup(c.SavePortgroup); err != nil {
+		return err
+	}
 	for _, uuid := range c.DropPorts {
 		if err := t.dropPort(uuid); err != nil {
 			return err

@@ -12,13 +12,13 @@ import (
 
 // newCatalogs makes an empty catalog for each type of record.
 func newCatalogs(s *Store) node.Catalogs {
-	s.allocations = newCatalog[node.Allocation](s)
+	s.allocations, s.portgroups = newCatalog[node.Allocation](s), newCatalog[node.Portgroup](s)
 	return node.Catalogs{
 		DeployTemplates:  newCatalog[node.DeployTemplate](s),
 		Runbooks:         newCatalog[node.Runbook](s),
 		Allocations:      s.allocations,
 		Chassis:          newCatalog[node.Chassis](s),
-		Portgroups:       newCatalog[node.Portgroup](s),
+		Portgroups:       s.portgroups,
 		VolumeConnectors: newCatalog[node.VolumeConnector](s),
 		VolumeTargets:    newCatalog[node.VolumeTarget](s),
 		InspectionRules:  newCatalog[node.InspectionRule](s),

@@ -55,6 +55,9 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 	if err := c.allocation(n, saved.UUID); err != nil {
 		return saved, err
 	}
+	if err := c.portgroup(n.SavePortgroup); err != nil {
+		return saved, err
+	}
 	for _, uuid := range n.DropPorts {
 		if c.s.ports.rows[uuid] == nil {
 			return saved, noPort(uuid)
@@ -197,6 +200,19 @@ func (c *change) allocation(n *node.Change, nodeUUID string) error {
 		write = kept.insert
 	}
 	undo, err := write(&v)
+	if err == nil {
+		c.did(undo)
+	}
+	return err
+}
+
+// portgroup saves a portgroup; nil is none.
+func (c *change) portgroup(g *node.Portgroup) error {
+	if g == nil {
+		return nil
+	}
+	v := *g
+	undo, err := c.s.portgroups.save(&v)
 	if err == nil {
 		c.did(undo)
 	}

@@ -33,9 +33,10 @@ type Store struct {
 	leases  map[string]node.Lease
 
 	catalogs    node.Catalogs
-	allocations *catalog[node.Allocation, *node.Allocation] // of catalogs: parts of a change, too
-	cascades    []func(nodeUUID string) (undo []func())     // of the catalogs, when a node goes
-	holders     map[string]func(uuid string) bool           // by what they hold: is there such a record
+	allocations *catalog[node.Allocation, *node.Allocation] // of catalogs, as are portgroups: parts of a change, too
+	portgroups  *catalog[node.Portgroup, *node.Portgroup]
+	cascades    []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes
+	holders     map[string]func(uuid string) bool       // by what they hold: is there such a record
 }
 
 // New makes an empty store.

@@ -57,6 +57,54 @@ func testPortgroupsGo(t *testing.T, s store.Store) {
 	equal(t, 0, len(left))
 }
 
+// testPortgroupMoves saves a node, a portgroup and its port: all, or none.
+func testPortgroupMoves(t *testing.T, s store.Store) {
+	n := insert(t, s, sample(99))
+	g, err := s.Catalogs().Portgroups.Insert(t.Context(), group(1, "a"))
+	check(t, err)
+	_, err = s.Catalogs().Portgroups.Insert(t.Context(), group(2, "b"))
+	check(t, err)
+	p := port(1, 99)
+	p.PortgroupUUID, p.PhysicalNetwork = g.UUID, "p1"
+	check(t, put(t, s, p))
+	n, err = s.Node(t.Context(), n.UUID)
+	check(t, err)
+	stands := func(wantGroup node.Portgroup, wantPort string, wantNode int64) {
+		t.Helper()
+		got, err := s.Catalogs().Portgroups.Find(t.Context(), g.UUID)
+		check(t, err)
+		equal(t, wantGroup, got)
+		of, err := s.Port(t.Context(), p.UUID)
+		check(t, err)
+		equal(t, wantPort, of.PhysicalNetwork)
+		now, err := s.Node(t.Context(), n.UUID)
+		check(t, err)
+		equal(t, wantNode, now.Revision)
+	}
+	moved, stale, nobody, taken, old := g, g, g, g, n
+	moved.PhysicalNetwork, stale.Revision, nobody.UUID, taken.Name, old.Revision = "p2", 7, uuid(77), "b", 77
+	port := p
+	port.PhysicalNetwork = "p2"
+	for _, c := range []struct {
+		change node.Change
+		want   error
+	}{
+		{node.Change{Save: &n, SavePortgroup: &stale, PutPorts: []node.Port{port}}, node.ErrStale},
+		{node.Change{Save: &n, SavePortgroup: &nobody, PutPorts: []node.Port{port}}, node.ErrNotFound},
+		{node.Change{Save: &n, SavePortgroup: &taken, PutPorts: []node.Port{port}}, node.ErrConflict},
+		{node.Change{Save: &old, SavePortgroup: &moved, PutPorts: []node.Port{port}}, node.ErrStale},
+		{node.Change{Save: &n, SavePortgroup: &moved, PutPorts: []node.Port{port}, History: []node.HistoryEntry{{NodeUUID: uuid(98)}}}, node.ErrNotFound},
+	} {
+		_, err := s.Commit(t.Context(), c.change)
+		wants(t, err, c.want)
+		stands(g, "p1", n.Revision)
+	}
+	_, err = s.Commit(t.Context(), node.Change{Save: &n, SavePortgroup: &moved, PutPorts: []node.Port{port}})
+	check(t, err)
+	moved.Revision++
+	stands(moved, "p2", n.Revision+1)
+}
+
 // testHolders: a chassis that a node names, a portgroup that a port names.
 func testHolders(t *testing.T, s store.Store) {
 	ctx, chassis, groups := t.Context(), s.Catalogs().Chassis, s.Catalogs().Portgroups

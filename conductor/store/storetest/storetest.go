@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"runbooks", testRunbooks},
 		{"allocations", testAllocations},
 		{"allocations are bound to nodes", testBinding},
+		{"portgroups are saved with their ports", testPortgroupMoves},
 		{"allocations are parted from nodes", testParting},
 		{"portgroups", testPortgroups},
 		{"portgroups go with their node", testPortgroupsGo},
