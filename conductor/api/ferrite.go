@@ -33,7 +33,7 @@ func wireStatus(s engine.Status) nodeapi.Status {
 		Node: s.Node, Name: s.Name, Power: string(s.Power), State: string(s.State), Target: string(s.Target),
 		Maintenance: s.Maintenance, MaintenanceReason: s.Reason, Fault: s.Fault,
 		Activity: s.Activity, Step: s.Step, Steps: s.Steps, Index: s.Index,
-		WaitingFor: s.WaitingFor, Since: s.Since, Until: s.Until,
+		WaitingFor: s.WaitingFor, Since: s.Since, WaitingSince: s.WaitingSince, Until: s.Until,
 		LastHeartbeat: s.LastHeartbeat, PowerReadAt: s.PowerReadAt, LastError: s.LastError, Try: s.Try,
 	}
 	for _, stage := range s.BootStages {

@@ -215,7 +215,7 @@ func showInternalInfo(dst []byte, v *view[node.Node]) []byte {
 func why(s nodeapi.Status) map[string]any {
 	m := map[string]any{}
 	for key, value := range map[string]string{
-		"step": s.Step, "waiting_for": s.WaitingFor, "since": stamp(s.Since), "until": stamp(s.Until), "last_error": s.LastError, "try": s.Try,
+		"step": s.Step, "waiting_for": s.WaitingFor, "since": stamp(s.Since), "waiting_since": stamp(s.WaitingSince), "until": stamp(s.Until), "last_error": s.LastError, "try": s.Try,
 	} {
 		if value != "" {
 			m[key] = value

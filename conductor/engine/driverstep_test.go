@@ -43,6 +43,9 @@ func TestAbortedDriverStepStaysAborted(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(90 * time.Second)
+		if s, err := w.e.Status(w.ctx, id); err != nil || time.Since(s.WaitingSince) < time.Minute || s.WaitingSince.Before(s.Since) {
+			t.Errorf("it waits since %s, not since it was asked first: activity since %s (%v)", s.WaitingSince, s.Since, err)
+		}
 		before := bmc.asked.Load()
 		if err := w.e.Provision(w.ctx, id, plan.Request{Verb: node.Abort}); err != nil {
 			t.Fatal(err)

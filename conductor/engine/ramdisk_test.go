@@ -157,6 +157,9 @@ func TestStatusAndProgress(t *testing.T) {
 		if s.Activity != "clean" || s.Step != "agent.wait_for_heartbeat" || s.WaitingFor == "" || s.Until.IsZero() || s.Try == "" {
 			t.Errorf("status %+v", s)
 		}
+		if !s.WaitingSince.Equal(*n.ProvisionUpdatedAt) || !s.WaitingSince.After(s.Since) {
+			t.Errorf("it waits since %s, which came into its state at %s, in an activity since %s", s.WaitingSince, n.ProvisionUpdatedAt, s.Since)
+		}
 		want := &engine.Progress{Step: "write_image", Stage: "write", Done: 50 << 20, Total: 100 << 20, Rate: 10 << 20, ETA: 5 * time.Second, At: s.Progress.At}
 		if diff := cmp.Diff(want, s.Progress); diff != "" {
 			t.Errorf("progress (-want +got):\n%s", diff)

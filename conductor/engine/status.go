@@ -21,7 +21,9 @@ type Status struct {
 	Steps         []string
 	Index         int // of Step in Steps
 	WaitingFor    string
-	Since, Until  time.Time // of the activity; of the wait
+	Since         time.Time // of the activity
+	WaitingSince  time.Time // of the wait, for a machine or a person; zero while the conductor is at work
+	Until         time.Time // of the wait
 	BootStages    []BootStage
 	Progress      *Progress
 	LastHeartbeat time.Time
@@ -62,7 +64,7 @@ func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
 		if cur := n.Run.Current(); cur != nil {
 			s.Step = cur.String()
 		}
-		s.WaitingFor = n.Run.Waiting
+		s.WaitingFor, s.WaitingSince = n.Run.Waiting, waitingSince(n)
 	}
 	if s.WaitingFor == "" && n.ProvisionState.Class() == node.Working {
 		if s.WaitingFor, err = e.owedText(ctx, n.UUID); err != nil {
@@ -72,6 +74,18 @@ func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
 	s.PowerReadAt = e.schedule.lastRead(n.UUID)
 	e.memory.fill(n.UUID, &s)
 	return s, nil
+}
+
+// waitingSince is when a node with a run began to wait: with the step under
+// way, which may be asked after many times, or when it came into its state.
+func waitingSince(n node.Node) time.Time {
+	switch class := n.ProvisionState.Class(); {
+	case class == node.Waiting && !n.Run.StepSince.IsZero():
+		return n.Run.StepSince
+	case (class == node.Waiting || class == node.Held) && n.ProvisionUpdatedAt != nil:
+		return *n.ProvisionUpdatedAt
+	}
+	return time.Time{}
 }
 
 // owedText says what the conductor itself is busy with.

@@ -22,9 +22,10 @@ type Status struct {
 	Steps    []string `json:"steps,omitempty"`
 	Index    int      `json:"index"` // of Step in Steps
 
-	WaitingFor string    `json:"waiting_for,omitempty"`
-	Since      time.Time `json:"since,omitzero"`
-	Until      time.Time `json:"until,omitzero"` // when waiting becomes a failure
+	Since        time.Time `json:"since,omitzero"` // of the activity
+	WaitingFor   string    `json:"waiting_for,omitempty"`
+	WaitingSince time.Time `json:"waiting_since,omitzero"` // absent while the conductor itself is at work
+	Until        time.Time `json:"until,omitzero"`         // when waiting becomes a failure
 
 	BootStages    []Stage   `json:"boot_stages,omitempty"`
 	Progress      *Progress `json:"progress,omitempty"`

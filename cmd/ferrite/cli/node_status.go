@@ -18,7 +18,7 @@ func nodeStatus(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status NODE",
 		Short: "Say what a machine is doing, what it waits for, and what to try",
-		Long: `Say what a machine is doing and since when: the step it is at, what it waits for and
+		Long: `Say what a machine is doing and since when: the step it is at, what it waits for, since and
 until when, the boot stages seen, how many bytes are written, when its power state was last
 read well and its agent heard of, the last error, and what to try next.`,
 		Args:              cobra.ExactArgs(1),
@@ -79,6 +79,7 @@ func statusRows(st nodeapi.Status) func(t table.Writer) error {
 			row("step", fmt.Sprintf("%s (%d of %d)", st.Step, st.Index+1, len(st.Steps)))
 		}
 		row("waits for", st.WaitingFor)
+		row("waits since", clock(st.WaitingSince))
 		row("until", clock(st.Until))
 		for _, stage := range st.BootStages {
 			row("boot", clock(stage.At)+"  "+join(stage.Name, stage.Detail))
