@@ -18,6 +18,9 @@ type route struct {
 	handle       func(*call) error
 	// tooOld answers a request below since; nil for the usual 404.
 	tooOld error
+	// known refuses who may not know of what the path names, and who may not do
+	// with it what he asks; nil where that is a node or a port, or no secret.
+	known func(*call) error
 	// wire is what goes over the wire, for the document of the API; a row
 	// without is described by its method alone.
 	wire wire
@@ -37,7 +40,7 @@ type call struct {
 func (a *API) adapt(r route) echo.HandlerFunc {
 	rule := a.rules.Of(r.method, r.path, "")
 	handle := func(c *call) error {
-		if err := a.authorize(c); err != nil {
+		if err := a.authorize(c, r.known); err != nil {
 			return err
 		}
 		return r.handle(c)

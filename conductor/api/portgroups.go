@@ -25,6 +25,7 @@ func (a *API) portgroupRoutes() []route {
 		fields: portgroupTable(), brief: []string{"uuid", "address", "name", "links"}, required: []string{"node_uuid"},
 		id:     func(g *node.Portgroup) string { return g.UUID },
 		detail: true, detailSince: detailSince,
+		node:  func(g *node.Portgroup) *string { return &g.NodeUUID },
 		blank: node.Portgroup{Mode: node.DefaultMode, StandalonePorts: true},
 		kept:  a.conductor.Catalogs().Portgroups,
 	}}
@@ -144,7 +145,7 @@ func (r *portgroups) ports(c *call, detail bool) error {
 	if err != nil {
 		return err
 	}
-	g, err := r.kept.Find(c.Request().Context(), ref)
+	g, err := r.find(c, ref)
 	if err != nil {
 		return err
 	}

@@ -148,10 +148,8 @@ func (a *API) patchPort(c *call) error {
 		if err := a.ports.apply(ops, p); err != nil {
 			return err
 		}
-		if p.NodeUUID != before {
-			if _, err := a.bodyNode(c, p.NodeUUID); err != nil {
-				return err
-			}
+		if err := a.permitMove(c, before, p.NodeUUID); err != nil {
+			return err
 		}
 		switch {
 		case touches("local_link_connection") && linkTooNew(c.minor, p.LocalLinkConnection):

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -21,13 +22,15 @@ func (a *API) volumeRoutes() []route {
 		api: a, path: "volume/connectors", key: "connectors", since: volumeSince, tooOld: unknown, noun: "Volume connector", ident: "connector_uuid",
 		fields: connectorTable(), brief: []string{"uuid", "connector_id", "type", "node_uuid", "links"}, required: []string{"connector_id", "node_uuid", "type"},
 		id:      func(v *node.VolumeConnector) string { return v.UUID },
+		node:    func(v *node.VolumeConnector) *string { return &v.NodeUUID },
 		filters: func(c *call) []filter[narrowing[node.VolumeConnector]] { return nodeFilter[node.VolumeConnector](a, c) },
 		kept:    a.conductor.Catalogs().VolumeConnectors,
 	}
 	targets := &collection[node.VolumeTarget]{
 		api: a, path: "volume/targets", key: "targets", since: volumeSince, tooOld: unknown, noun: "Volume target", ident: "target_uuid",
-		fields: targetTable(), brief: []string{"uuid", "boot_index", "volume_id", "volume_type", "node_uuid", "links"}, required: []string{"boot_index", "node_uuid", "volume_id", "volume_type"},
+		fields: targetTable(a.rules), brief: []string{"uuid", "boot_index", "volume_id", "volume_type", "node_uuid", "links"}, required: []string{"boot_index", "node_uuid", "volume_id", "volume_type"},
 		id:      func(v *node.VolumeTarget) string { return v.UUID },
+		node:    func(v *node.VolumeTarget) *string { return &v.NodeUUID },
 		filters: func(c *call) []filter[narrowing[node.VolumeTarget]] { return nodeFilter[node.VolumeTarget](a, c) },
 		kept:    a.conductor.Catalogs().VolumeTargets,
 	}
@@ -69,7 +72,7 @@ func connectorTable() *table[node.VolumeConnector] {
 	})
 }
 
-func targetTable() *table[node.VolumeTarget] {
+func targetTable(rules auth.Rules) *table[node.VolumeTarget] {
 	type v = node.VolumeTarget
 	return newTable("target", []field[v]{
 		identifier("uuid", 1, creatable, func(v *v) *string { return &v.UUID }),
@@ -77,7 +80,7 @@ func targetTable() *table[node.VolumeTarget] {
 		instant("updated_at", 1, func(v *v) *time.Time { return v.UpdatedAt }),
 		bootIndexField(),
 		object("extra", 1, both, nil, func(v *v) *map[string]any { return &v.Extra }),
-		object("properties", 1, both, nodeapi.Mask, func(v *v) *map[string]any { return &v.Properties }),
+		redacted(rules, object("properties", 1, both, nodeapi.Mask, func(v *v) *map[string]any { return &v.Properties })),
 		needed(text("volume_id", 1, both, func(v *v) *string { return &v.VolumeID })),
 		needed(text("volume_type", 1, both, func(v *v) *string { return &v.VolumeType })),
 		shown("links", 1, 0, func(dst []byte, v *view[v]) []byte {
@@ -85,6 +88,21 @@ func targetTable() *table[node.VolumeTarget] {
 		}),
 		needed(identifier("node_uuid", 1, both, func(v *v) *string { return &v.NodeUUID })),
 	})
+}
+
+// redacted is a field of targets that may hold what opens the volume: those whom
+// its rule does not allow see an object that says so.
+func redacted(rules auth.Rules, f field[node.VolumeTarget]) field[node.VolumeTarget] {
+	rule := rules.Of(http.MethodGet, "/v1/volume/targets/:ident", f.name)
+	text := "** Value redacted: Requires permission " + rule.Name + " access. Permission denied. **"
+	show := f.show
+	f.show = func(dst []byte, v *view[node.VolumeTarget]) []byte {
+		if v.caller == nil || rule.Allows(v.caller, "", "") {
+			return show(dst, v)
+		}
+		return append(appendString(append(dst, `{"redacted_contents":`...), text), '}')
+	}
+	return f
 }
 
 // bootIndexField is a whole number.
