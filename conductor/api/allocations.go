@@ -39,7 +39,7 @@ func (a *API) allocationRoutes() []route {
 	const ofNode = "/v1/nodes/:node/allocation"
 	older := nodeapi.Routing(http.StatusNotFound, "The API version does not allow allocations")
 	return append(rows,
-		route{method: http.MethodGet, path: ofNode, since: allocationsSince, tooOld: older, doc: "the allocation a node is given to", handle: r.showOfNode},
+		route{method: http.MethodGet, path: ofNode, since: allocationsSince, tooOld: older, doc: "the allocation a node is given to", handle: r.showOfNode, wire: shows(r.fields)},
 		route{method: http.MethodDelete, path: ofNode, since: allocationsSince, tooOld: older, doc: "take a node from its allocation, and forget that", handle: r.dropOfNode},
 	)
 }

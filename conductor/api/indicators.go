@@ -15,11 +15,11 @@ import (
 func (a *API) indicatorRoutes() []route {
 	const all = "/v1/nodes/:node/management/indicators"
 	return []route{
-		{method: http.MethodGet, path: all, since: 63, doc: "the lights of the machine", handle: a.listIndicators},
-		{method: http.MethodGet, path: all + "/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator},
-		{method: http.MethodPut, path: all + "/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator},
-		{method: http.MethodGet, path: all + "/:component/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator},
-		{method: http.MethodPut, path: all + "/:component/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator},
+		{method: http.MethodGet, path: all, since: 63, doc: "the lights of the machine", handle: a.listIndicators, wire: gives(indicatorsForm())},
+		{method: http.MethodGet, path: all + "/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator, wire: gives(indicatorStateForm())},
+		{method: http.MethodPut, path: all + "/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator, wire: takes(http.StatusNoContent, indicatorStateForm())},
+		{method: http.MethodGet, path: all + "/:component/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator, wire: gives(indicatorStateForm())},
+		{method: http.MethodPut, path: all + "/:component/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator, wire: takes(http.StatusNoContent, indicatorStateForm())},
 	}
 }
 

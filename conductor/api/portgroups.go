@@ -30,11 +30,12 @@ func (a *API) portgroupRoutes() []route {
 		kept:  a.conductor.Catalogs().Portgroups,
 	}}
 	r.filters = r.narrowing
+	ports, groups := lists(a.ports, "ports"), lists(r.fields, "portgroups")
 	rows := []route{
-		{method: http.MethodGet, path: "/v1/portgroups/:ident/ports", doc: "ports of a portgroup", handle: func(c *call) error { return r.ports(c, false) }},
-		{method: http.MethodGet, path: "/v1/portgroups/:ident/ports/detail", doc: "the same with all fields", handle: func(c *call) error { return r.ports(c, true) }},
-		{method: http.MethodGet, path: "/v1/nodes/:node/portgroups", doc: "portgroups of a node", handle: r.listOf},
-		{method: http.MethodGet, path: "/v1/nodes/:node/portgroups/detail", doc: "the same with all fields", handle: r.listDetailOf},
+		{method: http.MethodGet, path: "/v1/portgroups/:ident/ports", doc: "ports of a portgroup", handle: func(c *call) error { return r.ports(c, false) }, wire: ports},
+		{method: http.MethodGet, path: "/v1/portgroups/:ident/ports/detail", doc: "the same with all fields", handle: func(c *call) error { return r.ports(c, true) }, wire: ports},
+		{method: http.MethodGet, path: "/v1/nodes/:node/portgroups", doc: "portgroups of a node", handle: r.listOf, wire: groups},
+		{method: http.MethodGet, path: "/v1/nodes/:node/portgroups/detail", doc: "the same with all fields", handle: r.listDetailOf, wire: groups},
 	}
 	for i := range rows {
 		rows[i].since, rows[i].tooOld = portgroupOfSince, nodeapi.Routing(http.StatusNotFound, "")

@@ -11,9 +11,9 @@ import (
 // raidRoutes is what RAID volumes a node is to get, and what can be said of one.
 func (a *API) raidRoutes() []route {
 	return []route{
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/raid", since: 12, tooOld: notAcceptable(), doc: "say which RAID volumes are wanted", handle: a.setRAID},
+		{method: http.MethodPut, path: "/v1/nodes/:node/states/raid", since: 12, tooOld: notAcceptable(), doc: "say which RAID volumes are wanted", handle: a.setRAID, wire: takes(http.StatusNoContent, raidForm())},
 		{method: http.MethodGet, path: "/v1/nodes/:node/states/raid", doc: "refused: it is a field of the states", handle: writeOnly},
-		{method: http.MethodGet, path: "/v1/drivers/:driver/raid/logical_disk_properties", since: 12, tooOld: notAcceptable(), doc: "what can be said of a RAID volume", handle: a.raidProperties},
+		{method: http.MethodGet, path: "/v1/drivers/:driver/raid/logical_disk_properties", since: 12, tooOld: notAcceptable(), doc: "what can be said of a RAID volume", handle: a.raidProperties, wire: gives(formOf(map[string]string{}))},
 	}
 }
 

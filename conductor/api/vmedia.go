@@ -15,9 +15,10 @@ func (a *API) vmediaRoutes() []route {
 	const path = "/v1/nodes/:node/vmedia"
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []route{
-		{method: http.MethodGet, path: path, since: 93, tooOld: unknown, doc: "the virtual drives and what is in them", handle: a.listMedia},
-		{method: http.MethodPost, path: path, since: 89, tooOld: unknown, doc: "put an image into a virtual drive", handle: a.attachMedium},
-		{method: http.MethodDelete, path: path, since: 89, tooOld: unknown, doc: "empty virtual drives", handle: a.detachMedia},
+		{method: http.MethodGet, path: path, since: 93, tooOld: unknown, doc: "the virtual drives and what is in them", handle: a.listMedia, wire: gives(formOf([]node.MediaSlot{}))},
+		{method: http.MethodPost, path: path, since: 89, tooOld: unknown, doc: "put an image into a virtual drive", handle: a.attachMedium, wire: takes(http.StatusNoContent, mediumForm())},
+		{method: http.MethodDelete, path: path, since: 89, tooOld: unknown, doc: "empty virtual drives", handle: a.detachMedia,
+			wire: wire{status: http.StatusNoContent, query: argumentsNamed([]string{"device_types"})}},
 	}
 }
 

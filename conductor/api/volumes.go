@@ -36,10 +36,10 @@ func (a *API) volumeRoutes() []route {
 	}
 	const ofNode = "/v1/nodes/:node/volume"
 	rows := []route{
-		{method: http.MethodGet, path: "/v1/volume", doc: "where connectors and targets are", handle: a.showVolume},
-		{method: http.MethodGet, path: ofNode, doc: "where those of a node are", handle: a.showNodeVolume},
-		{method: http.MethodGet, path: ofNode + "/connectors", doc: "volume connectors of a node", handle: connectors.listOf},
-		{method: http.MethodGet, path: ofNode + "/targets", doc: "volume targets of a node", handle: targets.listOf},
+		{method: http.MethodGet, path: "/v1/volume", doc: "where connectors and targets are", handle: a.showVolume, wire: gives(volumeForm())},
+		{method: http.MethodGet, path: ofNode, doc: "where those of a node are", handle: a.showNodeVolume, wire: gives(volumeForm())},
+		{method: http.MethodGet, path: ofNode + "/connectors", doc: "volume connectors of a node", handle: connectors.listOf, wire: lists(connectors.fields, "connectors")},
+		{method: http.MethodGet, path: ofNode + "/targets", doc: "volume targets of a node", handle: targets.listOf, wire: lists(targets.fields, "targets")},
 	}
 	for i := range rows {
 		rows[i].since, rows[i].tooOld = volumeSince, unknown

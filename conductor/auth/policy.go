@@ -189,10 +189,24 @@ func otherPolicy() []Rule {
 		{"baremetal:events:post", Admin, no, no, no, []string{"POST /v1/events"}},
 		{"baremetal:conductor:get", Reader, no, no, no, []string{"GET /v1/conductors", "GET /v1/conductors/{}"}},
 
+		{"ferrite:subcollection:write", Reader, no, no, Reader, subcollections()},
 		{"ferrite:openapi:get", Reader, no, no, Reader, []string{"GET /ferrite/v1/openapi.json"}},
 		{"ferrite:lease:get", Reader, no, no, no, []string{"GET /ferrite/v1/leases"}},
 		{"ferrite:lease:set", Operator, no, no, no, []string{"PUT /ferrite/v1/leases/{}", "DELETE /ferrite/v1/leases/{}"}},
 	}
+}
+
+// subcollections is the routes by which what belongs to something else could be
+// written, were it not that this is refused to everybody.
+func subcollections() []string {
+	routes := []string{"GET /v1/nodes/{}/portgroups/{}/ports"}
+	for _, list := range []string{
+		"/v1/nodes/{}/ports", "/v1/nodes/{}/portgroups", "/v1/nodes/{}/volume/connectors", "/v1/nodes/{}/volume/targets",
+		"/v1/portgroups/{}/ports", "/v1/chassis/{}/nodes",
+	} {
+		routes = append(routes, "POST "+list, "PATCH "+list, "DELETE "+list, "GET "+list+"/{}", "PATCH "+list+"/{}", "DELETE "+list+"/{}")
+	}
+	return routes
 }
 
 // vendorPassthru is the routes of what only one vendor's hardware does: each of
