@@ -109,6 +109,17 @@ func TestEveryListInPages(t *testing.T) {
 	}
 }
 
+// TestConductorsInPages: who pages by the last he saw, a host, comes to an end.
+func TestConductorsInPages(t *testing.T) {
+	c := newConductor(t)
+	for query, want := range map[string]int{"limit=1": 1, "limit=1&marker=conductor-1": 0} {
+		if got, next := c.listed("/v1/conductors?" + query); len(got) != want || next != "" {
+			t.Errorf("%s: %v, next %q", query, got, next)
+		}
+	}
+	c.must(http.StatusNotFound, 115, "GET", "/v1/conductors?marker=nobody", "")
+}
+
 // keeps reports whether the URL of the next page asks for what the first did.
 func keeps(t *testing.T, next, path, query string) bool {
 	t.Helper()
