@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
@@ -117,5 +116,3 @@ func (a *API) buffer(c *call, status int, f func(dst []byte) []byte) error {
 	defer end()
 	return c.json(status, *b)
 }
-
-func newRequestID() string { return "req-" + uuid.NewString() }
