@@ -76,6 +76,11 @@ func (c *call) base() string {
 	return "http://" + c.Request().Host
 }
 
+// links is where what has this path under /v1 is found, as Ironic tells it.
+func (c *call) links(path string) []nodeapi.Link {
+	return []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}}
+}
+
 // json answers with bytes that are JSON already.
 func (c *call) json(status int, body []byte) error {
 	header := c.Response().Header()

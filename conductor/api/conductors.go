@@ -16,10 +16,9 @@ func (a *API) conductorRoutes() []route {
 }
 
 func (a *API) conductorView(c *call, detail bool) map[string]any {
-	path := "conductors/" + a.conductor.Host()
 	v := map[string]any{
 		"hostname": a.conductor.Host(), "conductor_group": "", "alive": true,
-		"links": []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}},
+		"links": c.links("conductors/" + a.conductor.Host()),
 	}
 	if detail {
 		drivers := []string{}

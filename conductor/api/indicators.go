@@ -35,10 +35,9 @@ func (a *API) listIndicators(c *call) error {
 	list := []map[string]any{}
 	for _, i := range found {
 		id := i.Name + "@" + i.Component
-		path := "nodes/" + c.Param("node") + "/management/indicators/" + id
 		list = append(list, map[string]any{
 			"name": id, "component": i.Component, "readonly": i.ReadOnly, "states": i.States,
-			"links": []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}},
+			"links": c.links("nodes/" + c.Param("node") + "/management/indicators/" + id),
 		})
 	}
 	return c.marshal(http.StatusOK, map[string]any{"indicators": list})

@@ -89,7 +89,7 @@ func checkRAID(config map[string]any) error {
 	case config["logical_disks"] == nil:
 		wrong = "'logical_disks' is a required property"
 	case len(extra) > 0:
-		wrong = fmt.Sprintf("Additional properties are not allowed ('%s' was unexpected)", extra[0])
+		wrong = additional(extra[0])
 	case !ok:
 		wrong = python(config["logical_disks"]) + " is not of type 'array'"
 	case len(disks) == 0:
@@ -134,7 +134,7 @@ func wrongDisk(disk map[string]any) string {
 	}
 	for _, key := range sortedKeys(disk) {
 		if !known[key] {
-			return fmt.Sprintf("Additional properties are not allowed ('%s' was unexpected)", key)
+			return additional(key)
 		}
 	}
 	if disk["physical_disks"] != nil && disk["controller"] == nil {

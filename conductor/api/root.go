@@ -71,7 +71,7 @@ func (a *API) versionRoot(c *call) error {
 	}
 	for name, since := range resources() {
 		if since <= c.minor {
-			doc[name] = []nodeapi.Link{{Href: base + "/v1/" + name + "/", Rel: "self"}, {Href: base + "/" + name + "/", Rel: "bookmark"}}
+			doc[name] = c.links(name + "/")
 		}
 	}
 	return c.marshal(http.StatusOK, doc)

@@ -88,7 +88,7 @@ func mediumOf(body map[string]any) (m node.Medium, err error) {
 	}
 	for _, name := range sortedKeys(body) {
 		if !contains([]string{"device_type", "image_url", "image_download_source"}, name) {
-			return m, badRequest("Schema error for vmedia: Additional properties are not allowed ('%s' was unexpected)", name)
+			return m, badRequest("Schema error for vmedia: %s", additional(name))
 		}
 	}
 	image, err := url.Parse(m.Image)

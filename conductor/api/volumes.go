@@ -134,8 +134,5 @@ func (a *API) showNodeVolume(c *call) error {
 }
 
 func (c *call) volumeLinks(path string) error {
-	links := func(path string) []nodeapi.Link {
-		return []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}}
-	}
-	return c.marshal(http.StatusOK, map[string]any{"links": links(path), "connectors": links(path + "connectors"), "targets": links(path + "targets")})
+	return c.marshal(http.StatusOK, map[string]any{"links": c.links(path), "connectors": c.links(path + "connectors"), "targets": c.links(path + "targets")})
 }
