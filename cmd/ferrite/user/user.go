@@ -29,7 +29,7 @@ func Command() *cobra.Command {
 
 A reader sees everything but secrets, an operator also commands machines and edits their
 records, an admin also enrolls and forgets them. With --project a user sees only the nodes
-whose owner or lessee is that project.
+whose owner or lessee is that project, what these are made of, and the project's allocations.
 
   ferrite user set alice --role admin
   ferrite user password alice
