@@ -56,7 +56,7 @@ func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, er
 	if err != nil {
 		return node.Node{}, err
 	}
-	n, err := s.conductor.ContinueInspection(r.Context(), uuid, data, raw, caller(r))
+	n, err := s.conductor.ContinueInspection(r.Context(), uuid, data, raw, nodeapi.From(r))
 	return n, hide(err)
 }
 

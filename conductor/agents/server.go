@@ -126,7 +126,7 @@ func (s *Server) limited(method string, h Handler) Handler {
 		if r.Method != method {
 			return nodeapi.Routing(http.StatusMethodNotAllowed, "")
 		}
-		from := caller(r)
+		from := nodeapi.From(r)
 		if !s.failures.Allowed(from, 1) {
 			w.Header().Set("Retry-After", "5")
 			return nodeapi.NewFault(http.StatusServiceUnavailable, "Too many failed calls from %s; try again in a few seconds", from)
@@ -163,16 +163,6 @@ func blames(err error) bool {
 		return refusal.Kind == node.Invalid || refusal.Kind == node.NotFound
 	}
 	return false
-}
-
-// caller is the address a request came from. Headers that claim another are
-// not believed: lookup checks it against our own leases.
-func caller(r *http.Request) netip.Addr {
-	ap, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{} // not TCP: a test or a Unix socket
-	}
-	return ap.Addr().Unmap()
 }
 
 // begin negotiates the microversion; below since the path does not exist.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -25,6 +26,7 @@ func (a *API) allocationRoutes() []route {
 		api: a, path: "allocations", since: allocationsSince, noun: "Allocation", ident: "allocation_ident",
 		fields: allocationTable(), whole: true,
 		id:      func(v *node.Allocation) string { return v.UUID },
+		owner:   func(v *node.Allocation) *string { return &v.Owner },
 		filters: a.allocationFilters, created: a.newAllocation,
 		kept: a.conductor.Catalogs().Allocations,
 	}}
@@ -37,7 +39,7 @@ func (a *API) allocationRoutes() []route {
 	const ofNode = "/v1/nodes/:node/allocation"
 	older := nodeapi.Routing(http.StatusNotFound, "The API version does not allow allocations")
 	return append(rows,
-		route{method: http.MethodGet, path: ofNode, since: allocationsSince, tooOld: older, doc: "the allocation a node is given to", handle: r.showOfNode},
+		route{method: http.MethodGet, path: ofNode, since: allocationsSince, tooOld: older, doc: "the allocation a node is given to", handle: r.showOfNode, wire: shows(r.fields)},
 		route{method: http.MethodDelete, path: ofNode, since: allocationsSince, tooOld: older, doc: "take a node from its allocation, and forget that", handle: r.dropOfNode},
 	)
 }
@@ -64,9 +66,13 @@ func allocationTable() *table[node.Allocation] {
 	})
 }
 
-// newAllocation finds the nodes that a new allocation names.
+// newAllocation finds the nodes that a new allocation names. A project's user
+// gets one for his own project, out of the nodes that concern it.
 func (a *API) newAllocation(c *call, v *node.Allocation) error {
+	restricted := a.rules.Of(http.MethodPost, "/v1/allocations", "owner")
 	switch {
+	case c.caller != nil && v.Owner != "" && v.Owner != c.project() && !restricted.Allows(c.caller, "", ""):
+		return restricted.Denied()
 	case v.NodeUUID != "" && c.minor < allocationBackfill:
 		return badRequest("Cannot set node when creating an allocation in this API version")
 	case v.NodeUUID != "":
@@ -103,7 +109,12 @@ func (a *API) allocationFilters(c *call) []filter[narrowing[node.Allocation]] {
 			q.column, q.values = "node_uuid", []string{n.UUID}
 			return err
 		}},
-		{"owner", allocationOwner, keep(func(v *node.Allocation) string { return v.Owner })},
+		{"owner", allocationOwner, func(q *q, owner string) error {
+			if own := c.project(); own != "" && owner != own {
+				return (&auth.Rule{Name: "baremetal:allocation:list_all"}).Denied()
+			}
+			return keep(func(v *node.Allocation) string { return v.Owner })(q, owner)
+		}},
 		{"resource_class", allocationsSince, keep(func(v *node.Allocation) string { return v.ResourceClass })},
 		{"state", allocationsSince, keep(func(v *node.Allocation) string { return string(v.State) })},
 	}
@@ -117,7 +128,8 @@ func keep[T any](of func(*T) string) func(*narrowing[T], string) error {
 	}
 }
 
-// ofNode finds the allocation of the node that a path names.
+// ofNode finds the allocation of the node that a path names. That the node has one
+// is no secret to whom the node concerns; whose it is decides who may see it.
 func (r *allocations) ofNode(c *call) (node.Allocation, error) {
 	n, err := r.api.node(c)
 	if err != nil {
@@ -129,6 +141,9 @@ func (r *allocations) ofNode(c *call) (node.Allocation, error) {
 	}
 	if len(found) == 0 {
 		return node.Allocation{}, node.Refuse(node.NotFound, "Allocation for node %s was not found", c.Param("node"))
+	}
+	if c.caller != nil && !c.rule.Allows(c.caller, found[0].Owner, "") {
+		return node.Allocation{}, c.rule.Denied()
 	}
 	return found[0], nil
 }

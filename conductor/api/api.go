@@ -90,7 +90,7 @@ func New(o Options) *API {
 		a.full[minor] = a.nodes.full(minor)
 	}
 	a.top = resources()
-	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(a.routes())) })
+	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(append(a.routes(), agentRows(o.Mounts)...))) })
 	a.echo.HTTPErrorHandler = a.answerError
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, r.path, a.adapt(r))
@@ -122,6 +122,7 @@ func (a *API) routes() []route {
 		a.portgroupRoutes(),
 		a.vifRoutes(),
 		a.chassisRoutes(),
+		a.subcollectionRoutes(),
 		a.volumeRoutes(),
 		a.traitRoutes(),
 		a.templateRoutes(),

@@ -28,9 +28,18 @@ func TestOurFault(t *testing.T) {
 			"/fails":  func(http.ResponseWriter, *http.Request) error { return errors.New("deep inside") },
 		}
 	})
+	const global = "req-01234567-89ab-cdef-0123-456789abcdef"
+	ask := func(path, global string) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-OpenStack-Request-ID", global)
+		return c.Client().Do(r)
+	}
 	for _, path := range []string{"/panics", "/fails/below/"} {
-		before := strings.Count(c.Log.String(), "level=ERROR")
-		resp, err := c.Client().Get(c.URL + path)
+		logged := len(c.Log.String())
+		resp, err := ask(path, global)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,11 +48,21 @@ func TestOurFault(t *testing.T) {
 		if err != nil || resp.StatusCode != http.StatusInternalServerError || strings.Contains(string(body), "deep") {
 			t.Errorf("%s: %d %s %v", path, resp.StatusCode, body, err)
 		}
-		if n := strings.Count(c.Log.String(), "level=ERROR") - before; n != 1 {
+		if n := strings.Count(c.Log.String()[logged:], "level=ERROR"); n != 1 {
 			t.Errorf("%s: %d lines in the log:\n%s", path, n, c.Log)
 		}
-		if id := resp.Header.Get("Openstack-Request-Id"); id == "" || !strings.Contains(c.Log.String(), id) || !strings.Contains(string(body), id) {
+		if id := resp.Header.Get("Openstack-Request-Id"); id == "" || id == global || !strings.Contains(c.Log.String(), id) || !strings.Contains(string(body), id) {
 			t.Errorf("%s: request %q is not in log and answer", path, id)
+		}
+		if n := strings.Count(c.Log.String()[logged:], "global_request="+global); n != 1 {
+			t.Errorf("%s: the log names %d times what it was a part of", path, n)
+		}
+		if resp, err = ask(path, "req-nonsense"); err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if strings.Contains(c.Log.String(), "nonsense") {
+			t.Errorf("%s: what is no ID is logged:\n%s", path, c.Log)
 		}
 	}
 }

@@ -11,9 +11,10 @@ import (
 // biosRoutes is the BIOS settings of a node, as they were read last.
 func (a *API) biosRoutes() []route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
+	setting := toldForm(a.bios, "bios_setting")
 	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/bios", since: 40, tooOld: unknown, doc: "the BIOS settings of a node", handle: a.listBIOS},
-		{method: http.MethodGet, path: "/v1/nodes/:node/bios/:setting", since: 40, tooOld: unknown, doc: "one BIOS setting of a node", handle: a.showBIOS},
+		{method: http.MethodGet, path: "/v1/nodes/:node/bios", since: 40, tooOld: unknown, doc: "the BIOS settings of a node", handle: a.listBIOS, wire: toldList("bios", setting, biosColumns())},
+		{method: http.MethodGet, path: "/v1/nodes/:node/bios/:setting", since: 40, tooOld: unknown, doc: "one BIOS setting of a node", handle: a.showBIOS, wire: gives(schema{"type": "object", "additionalProperties": setting})},
 	}
 }
 

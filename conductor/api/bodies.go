@@ -43,8 +43,7 @@ func (b *bodies) bound(r *http.Request) (end func()) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return func() {}
 	}
-	at, _ := netip.ParseAddrPort(r.RemoteAddr) // none: not TCP, all of these count together
-	c := &counted{ReadCloser: r.Body, bodies: b, from: at.Addr().Unmap()}
+	c := &counted{ReadCloser: r.Body, bodies: b, from: nodeapi.From(r)}
 	r.Body = c
 	return func() { b.give(c.from, c.taken) }
 }
@@ -65,8 +64,7 @@ func (b *bodies) take(from netip.Addr, n int64) bool {
 // 503 Fault. One that is longer than all answers of an address may be is given as
 // long as it is the only one: nothing that is kept is too long to be read.
 func (b *bodies) hold(r *http.Request, n int64) (end func(), err error) {
-	at, _ := netip.ParseAddrPort(r.RemoteAddr)
-	from := at.Addr().Unmap()
+	from := nodeapi.From(r)
 	if n = min(n-freeBody, b.maxEach); n <= 0 {
 		return func() {}, nil
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
@@ -18,6 +17,9 @@ type route struct {
 	handle       func(*call) error
 	// tooOld answers a request below since; nil for the usual 404.
 	tooOld error
+	// known refuses who may not know of what the path names, and who may not do
+	// with it what he asks; nil where that is a node or a port, or no secret.
+	known func(*call) error
 	// wire is what goes over the wire, for the document of the API; a row
 	// without is described by its method alone.
 	wire wire
@@ -37,7 +39,7 @@ type call struct {
 func (a *API) adapt(r route) echo.HandlerFunc {
 	rule := a.rules.Of(r.method, r.path, "")
 	handle := func(c *call) error {
-		if err := a.authorize(c); err != nil {
+		if err := a.authorize(c, r.known); err != nil {
 			return err
 		}
 		return r.handle(c)
@@ -72,6 +74,11 @@ func (c *call) base() string {
 		return "https://" + c.Request().Host
 	}
 	return "http://" + c.Request().Host
+}
+
+// links is where what has this path under /v1 is found, as Ironic tells it.
+func (c *call) links(path string) []nodeapi.Link {
+	return []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}}
 }
 
 // json answers with bytes that are JSON already.
@@ -114,5 +121,3 @@ func (a *API) buffer(c *call, status int, f func(dst []byte) []byte) error {
 	defer end()
 	return c.json(status, *b)
 }
-
-func newRequestID() string { return "req-" + uuid.NewString() }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // chassis is the collection of what nodes are built into.
@@ -17,9 +18,10 @@ func (a *API) chassisRoutes() []route {
 		id:   func(of *node.Chassis) string { return of.UUID },
 		kept: a.conductor.Catalogs().Chassis,
 	}}
+	page := lists(a.nodes, "nodes", argumentsOf(a.nodeFilters(&call{minor: nodeapi.MaxMinor}))...)
 	return append(r.routes(),
-		route{method: http.MethodGet, path: "/v1/chassis/:ident/nodes", doc: "nodes in a chassis", handle: func(c *call) error { return r.nodes(c, false) }},
-		route{method: http.MethodGet, path: "/v1/chassis/:ident/nodes/detail", doc: "the same with all fields", handle: func(c *call) error { return r.nodes(c, true) }},
+		route{method: http.MethodGet, path: "/v1/chassis/:ident/nodes", doc: "nodes in a chassis", handle: func(c *call) error { return r.nodes(c, false) }, wire: page},
+		route{method: http.MethodGet, path: "/v1/chassis/:ident/nodes/detail", doc: "the same with all fields", handle: func(c *call) error { return r.nodes(c, true) }, wire: page},
 	)
 }
 

@@ -38,9 +38,11 @@ type collection[T any] struct {
 	created func(c *call, of *T) error
 	patched func(ops []operation, of *T)
 
-	// Of records that belong to projects: to which, and whether others may read
-	// it. Nil for records that are nobody's.
+	// Of records that concern projects: the one they belong to, or the node they
+	// are a part of, whose owner and lessee then count; and whether others may read
+	// one. Nil for what there is not: a record with neither is the system's.
 	owner  func(*T) *string
+	node   func(*T) *string
 	public func(*T) bool
 
 	kept engine.Catalog[T]
@@ -65,6 +67,9 @@ func (r *collection[T]) routes() []route {
 		rows = append(rows, route{method: http.MethodGet, path: many + "/detail", doc: "every " + name + " with all its fields", handle: r.listDetail, wire: rows[0].wire})
 	}
 	for i := range rows {
+		if rows[i].path == one && r.hidden() {
+			rows[i].known = r.known
+		}
 		if rows[i].since, rows[i].tooOld = r.since, r.tooOld; r.tooOld == nil {
 			rows[i].tooOld = tooNew(rows[i].method, name+"s")
 		}
@@ -109,7 +114,7 @@ func (r *collection[T]) ref(c *call) (string, error) {
 }
 
 func (r *collection[T]) answer(c *call, status int, of *T, chosen selection) error {
-	v := view[T]{of: of, minor: c.minor, base: c.base()}
+	v := view[T]{of: of, minor: c.minor, base: c.base(), caller: c.caller}
 	return r.api.buffer(c, status, func(dst []byte) []byte { return r.fields.render(dst, chosen, &v) })
 }
 
@@ -136,39 +141,11 @@ func (r *collection[T]) show(c *call) error {
 	if err != nil {
 		return err
 	}
-	of, err := r.kept.Find(c.Request().Context(), ref)
+	of, err := r.find(c, ref)
 	if err != nil {
 		return err
 	}
-	if err := r.permit(c, &of); err != nil {
-		return err
-	}
 	return r.answer(c, http.StatusOK, &of, chosen)
-}
-
-// mine reports whether a caller sees a record in a list.
-func (r *collection[T]) mine(c *call, of *T) bool {
-	return c.project() == "" || r.owner == nil || *r.owner(of) == c.project() || r.public(of)
-}
-
-// permit refuses a caller whom a record does not concern. A public one concerns
-// everybody, as long as it is only read.
-func (r *collection[T]) permit(c *call, of *T) error {
-	if c.caller == nil || r.owner == nil || c.rule.Allows(c.caller, *r.owner(of), "") || c.Request().Method == http.MethodGet && r.public(of) {
-		return nil
-	}
-	return c.rule.Denied()
-}
-
-// claim makes a new record that of the caller's project, which cannot share it.
-func (r *collection[T]) claim(c *call, of *T) error {
-	if r.owner == nil || c.project() == "" {
-		return nil
-	}
-	if r.public(of) {
-		return badRequest("Cannot create a public %s as a project scoped admin.", strings.ToLower(r.noun))
-	}
-	return c.own(strings.ToLower(r.noun), r.owner(of))
 }
 
 func (r *collection[T]) add(c *call) error {
@@ -213,10 +190,14 @@ func (r *collection[T]) patch(c *call) error {
 		return err
 	}
 	of, err := r.kept.Update(c.Request().Context(), ref, func(of *T) error {
-		if err := r.permitPatch(c, ops, of); err != nil {
+		if err := r.permitPatch(c, ref, ops, of); err != nil {
 			return err
 		}
+		before := *of
 		if err := r.fields.apply(ops, of); err != nil {
+			return err
+		}
+		if err := r.permitMove(c, &before, of); err != nil {
 			return err
 		}
 		if r.patched != nil {
@@ -230,27 +211,13 @@ func (r *collection[T]) patch(c *call) error {
 	return r.answer(c, http.StatusOK, &of, r.fields.full(c.minor))
 }
 
-func (r *collection[T]) permitPatch(c *call, ops []operation, of *T) error {
-	if r.owner == nil {
-		return nil
-	}
-	if err := r.permit(c, of); err != nil {
-		return err
-	}
-	return r.api.permitFields(c, "/v1/"+r.path+"/:ident", ops, *r.owner(of), "")
-}
-
 func (r *collection[T]) drop(c *call) error {
 	ref, err := r.ref(c)
 	if err != nil {
 		return err
 	}
-	if r.owner != nil && c.caller != nil {
-		of, err := r.kept.Find(c.Request().Context(), ref)
-		if err != nil {
-			return err
-		}
-		if err := r.permit(c, &of); err != nil {
+	if c.caller != nil {
+		if _, err := r.find(c, ref); err != nil {
 			return err
 		}
 	}

@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 	"slices"
-
-	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // The lists of a collection: all its records, and those of one of what they
@@ -83,17 +81,17 @@ func (r *collection[T]) page(c *call, narrowed narrowing[T], detail bool) error 
 	if err != nil {
 		return err
 	}
-	for _, keep := range narrowed.keep {
-		items = slices.DeleteFunc(items, func(of T) bool { return !keep(&of) })
-	}
-	items = slices.DeleteFunc(items, func(of T) bool { return !r.mine(c, &of) })
-	items, err = cut(r.fields, c.minor, items, p, r.id, func(ref string) error {
-		return node.Refuse(node.NotFound, "%s %s could not be found.", r.noun, ref)
-	})
+	mine, err := r.mine(c)
 	if err != nil {
 		return err
 	}
-	v := view[T]{minor: c.minor, base: c.base()}
+	for _, keep := range append(narrowed.keep, mine) {
+		items = slices.DeleteFunc(items, func(of T) bool { return !keep(&of) })
+	}
+	if items, err = cut(r.fields, c.minor, items, p, r.id, r.missing); err != nil {
+		return err
+	}
+	v := view[T]{minor: c.minor, base: c.base(), caller: c.caller}
 	return r.api.buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return appendList(dst, c, p, cmpOr(r.key, r.path), items, r.id, func(dst []byte, of *T) []byte {
 			v.of = of

@@ -16,10 +16,9 @@ func (a *API) conductorRoutes() []route {
 }
 
 func (a *API) conductorView(c *call, detail bool) map[string]any {
-	path := "conductors/" + a.conductor.Host()
 	v := map[string]any{
 		"hostname": a.conductor.Host(), "conductor_group": "", "alive": true,
-		"links": []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}},
+		"links": c.links("conductors/" + a.conductor.Host()),
 	}
 	if detail {
 		drivers := []string{}
@@ -37,7 +36,7 @@ func (a *API) listConductors(c *call) error {
 		return err
 	}
 	anyKey := func(int, string) (string, error) { return "", nil }
-	p, err := c.page(anyKey, 49, 49)
+	p, err := c.pageAfterAny(anyKey, 49, 49)
 	if err != nil {
 		return err
 	}
@@ -47,13 +46,23 @@ func (a *API) listConductors(c *call) error {
 			return err
 		}
 	}
-	return c.marshal(http.StatusOK, map[string]any{"conductors": []any{view}})
+	switch p.marker { // which is a host here
+	case "":
+		return c.marshal(http.StatusOK, map[string]any{"conductors": []any{view}})
+	case a.conductor.Host():
+		return c.marshal(http.StatusOK, map[string]any{"conductors": []any{}})
+	}
+	return noConductor(p.marker)
+}
+
+func noConductor(host string) error {
+	return nodeapi.NewFault(http.StatusNotFound, "Conductor %s could not be found.", host)
 }
 
 func (a *API) showConductor(c *call) error {
 	host := c.Param("host")
 	if host != a.conductor.Host() {
-		return nodeapi.NewFault(http.StatusNotFound, "Conductor %s could not be found.", host)
+		return noConductor(host)
 	}
 	v := a.conductorView(c, true)
 	if fields := c.QueryParam("fields"); fields != "" {

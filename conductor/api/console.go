@@ -9,8 +9,9 @@ import (
 // consoleRoutes is the way to a machine's console.
 func (a *API) consoleRoutes() []route {
 	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/states/console", doc: "whether the console can be used, and how", handle: a.showConsole},
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/console", doc: "open the console, or close it", handle: a.setConsole},
+		{method: http.MethodGet, path: "/v1/nodes/:node/states/console", doc: "whether the console can be used, and how", handle: a.showConsole, wire: gives(consoleForm())},
+		{method: http.MethodPut, path: "/v1/nodes/:node/states/console", doc: "open the console, or close it", handle: a.setConsole,
+			wire: takes(http.StatusAccepted, objectWith(schema{"enabled": truthForm()}, "enabled"))},
 	}
 }
 

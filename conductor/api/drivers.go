@@ -62,12 +62,9 @@ func (a *API) listDrivers(c *call) error {
 
 // driver is one hardware type as JSON.
 func (a *API) driver(c *call, hw node.HardwareType, detail bool) map[string]any {
-	link := func(path string) []nodeapi.Link {
-		return []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}}
-	}
-	d := map[string]any{"name": hw.Name, "hosts": []string{a.conductor.Host()}, "links": link("drivers/" + hw.Name)}
+	d := map[string]any{"name": hw.Name, "hosts": []string{a.conductor.Host()}, "links": c.links("drivers/" + hw.Name)}
 	if c.minor >= 14 {
-		d["properties"] = link("drivers/" + hw.Name + "/properties")
+		d["properties"] = c.links("drivers/" + hw.Name + "/properties")
 	}
 	if c.minor < 30 {
 		return d

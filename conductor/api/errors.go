@@ -86,7 +86,7 @@ func (a *API) answerError(err error, c echo.Context) {
 	fault := faultOf(err)
 	if fault == nil {
 		id := c.Response().Header().Get(nodeapi.HeaderRequestID)
-		a.log.Error("request failed", "method", c.Request().Method, "path", c.Request().URL.Path, "request", id, "err", err)
+		a.logOf(c.Request(), id).Error("request failed", "err", err)
 		fault = ours(id)
 	}
 	if unrouted(err, fault) && strings.HasPrefix(c.Request().URL.Path, nodeapi.Root) {
@@ -116,7 +116,7 @@ func (a *API) recover(w http.ResponseWriter, r *http.Request, id string) {
 	if p == http.ErrAbortHandler { //nolint:errorlint // the very value, never wrapped
 		panic(p)
 	}
-	a.log.Error("request panicked", "method", r.Method, "path", r.URL.Path, "request", id, "panic", p, "stack", string(debug.Stack()))
+	a.logOf(r, id).Error("request panicked", "panic", p, "stack", string(debug.Stack()))
 	if err := ours(id).Write(w); err != nil {
 		a.log.Debug("client gone before its answer", "path", r.URL.Path, "err", err)
 	}

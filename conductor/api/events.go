@@ -24,7 +24,7 @@ func (a *API) takeEvents(c *call) error {
 	}
 	for _, key := range sortedKeys(body) {
 		if key != "events" {
-			return eventFault(&schemaError{"Additional properties are not allowed ('" + key + "' was unexpected)"})
+			return eventFault(&schemaError{additional(key)})
 		}
 	}
 	value, ok := body["events"]
@@ -117,7 +117,7 @@ func checkEvent(item any) error {
 	known := eventKeys()
 	for _, name := range sortedKeys(e) {
 		if !slices.ContainsFunc(known, func(k eventKey) bool { return k.name == name }) {
-			return &schemaError{"Additional properties are not allowed ('" + name + "' was unexpected)"}
+			return &schemaError{additional(name)}
 		}
 	}
 	for _, k := range known {

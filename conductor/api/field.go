@@ -155,7 +155,7 @@ func (t *table[T]) fill(minor int, body map[string]any, of *T) error {
 	for _, name := range sortedKeys(body) {
 		i, ok := t.byName[name]
 		if !ok || t.fields[i].use&creatable == 0 {
-			return nodeapi.NewFault(http.StatusBadRequest, "Schema error for %s: Additional properties are not allowed ('%s' was unexpected)", t.kind, name)
+			return badRequest("Schema error for %s: %s", t.kind, additional(name))
 		}
 		if t.fields[i].since > minor {
 			return notAcceptable()

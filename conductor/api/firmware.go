@@ -12,7 +12,7 @@ import (
 func (a *API) firmwareRoutes() []route {
 	return []route{{
 		method: http.MethodGet, path: "/v1/nodes/:node/firmware", since: 86, tooOld: nodeapi.Routing(http.StatusNotFound, ""),
-		doc: "the firmware of a node's components", handle: a.listFirmware,
+		doc: "the firmware of a node's components", handle: a.listFirmware, wire: toldList("firmware", toldForm(a.firmware, "firmware_component"), firmwareColumns()),
 	}}
 }
 

@@ -10,8 +10,10 @@ import (
 func (a *API) firmwareModeRoutes() []route {
 	tooOld := nodeapi.NewFault(http.StatusNotFound, "This endpoint is supported starting with the API version 1.76")
 	return []route{
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/boot_mode", since: 76, doc: "boot by BIOS or by UEFI", handle: a.setBootMode, tooOld: tooOld},
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/secure_boot", since: 76, doc: "start signed boot loaders only", handle: a.setSecureBoot, tooOld: tooOld},
+		{method: http.MethodPut, path: "/v1/nodes/:node/states/boot_mode", since: 76, doc: "boot by BIOS or by UEFI", handle: a.setBootMode, tooOld: tooOld,
+			wire: takes(http.StatusAccepted, objectWith(schema{"target": wordForm("bios", "uefi")}, "target"))},
+		{method: http.MethodPut, path: "/v1/nodes/:node/states/secure_boot", since: 76, doc: "start signed boot loaders only", handle: a.setSecureBoot, tooOld: tooOld,
+			wire: takes(http.StatusAccepted, objectWith(schema{"target": truthForm()}, "target"))},
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 func (a *API) indicatorRoutes() []route {
 	const all = "/v1/nodes/:node/management/indicators"
 	return []route{
-		{method: http.MethodGet, path: all, since: 63, doc: "the lights of the machine", handle: a.listIndicators},
-		{method: http.MethodGet, path: all + "/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator},
-		{method: http.MethodPut, path: all + "/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator},
-		{method: http.MethodGet, path: all + "/:component/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator},
-		{method: http.MethodPut, path: all + "/:component/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator},
+		{method: http.MethodGet, path: all, since: 63, doc: "the lights of the machine", handle: a.listIndicators, wire: gives(indicatorsForm())},
+		{method: http.MethodGet, path: all + "/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator, wire: gives(indicatorStateForm())},
+		{method: http.MethodPut, path: all + "/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator, wire: takes(http.StatusNoContent, indicatorStateForm())},
+		{method: http.MethodGet, path: all + "/:component/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator, wire: gives(indicatorStateForm())},
+		{method: http.MethodPut, path: all + "/:component/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator, wire: takes(http.StatusNoContent, indicatorStateForm())},
 	}
 }
 
@@ -35,10 +35,9 @@ func (a *API) listIndicators(c *call) error {
 	list := []map[string]any{}
 	for _, i := range found {
 		id := i.Name + "@" + i.Component
-		path := "nodes/" + c.Param("node") + "/management/indicators/" + id
 		list = append(list, map[string]any{
 			"name": id, "component": i.Component, "readonly": i.ReadOnly, "states": i.States,
-			"links": []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}},
+			"links": c.links("nodes/" + c.Param("node") + "/management/indicators/" + id),
 		})
 	}
 	return c.marshal(http.StatusOK, map[string]any{"indicators": list})

@@ -39,6 +39,14 @@ func pageArgs() []string {
 // page reads the common arguments of a list. sortKey checks the sort key;
 // since is the microversion ?detail= came with, fieldsSince that of ?fields=.
 func (c *call) page(sortKey func(int, string) (string, error), fieldsSince, since int) (page, error) {
+	if marker := c.QueryParam("marker"); c.QueryParams().Has("marker") && !validUUID(marker) {
+		return page{}, badRequest("Expected UUID for marker: %s", marker)
+	}
+	return c.pageAfterAny(sortKey, fieldsSince, since)
+}
+
+// pageAfterAny is page for a list whose marker may be anything.
+func (c *call) pageAfterAny(sortKey func(int, string) (string, error), fieldsSince, since int) (page, error) {
 	q := c.QueryParams()
 	p := page{limit: maxLimit, marker: q.Get("marker"), fields: q.Get("fields")}
 	var err error
@@ -51,9 +59,6 @@ func (c *call) page(sortKey func(int, string) (string, error), fieldsSince, sinc
 			return p, badRequest("Limit must be positive")
 		}
 		p.limit = min(n, maxLimit)
-	}
-	if q.Has("marker") && !validUUID(p.marker) {
-		return p, badRequest("Expected UUID for marker: %s", p.marker)
 	}
 	if p.sortKey, err = sortKey(c.minor, q.Get("sort_key")); err != nil {
 		return p, err

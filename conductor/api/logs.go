@@ -16,7 +16,8 @@ const (
 
 func (a *API) logRoutes() []route {
 	return []route{
-		{method: http.MethodGet, path: nodeapi.FerriteRoot + "/nodes/:node/logs", doc: "what kernel and agent of a machine logged, as text; follow=true goes on", handle: a.readLog},
+		{method: http.MethodGet, path: nodeapi.FerriteRoot + "/nodes/:node/logs", doc: "what kernel and agent of a machine logged, as text; follow=true goes on", handle: a.readLog,
+			wire: wire{status: http.StatusOK, query: argumentsNamed([]string{"boot", "tail", "follow"}), gives: schema{"type": "string"}, media: "text/plain"}},
 	}
 }
 

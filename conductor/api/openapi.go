@@ -124,7 +124,7 @@ func (d *describer) responses(r route, versioned bool) schema {
 		success["headers"] = headers
 	}
 	if r.wire.gives != nil {
-		success["content"] = schema{jsonType: schema{"schema": d.keep(r.wire.gives)}}
+		success["content"] = schema{cmpOr(r.wire.media, jsonType): schema{"schema": d.keep(r.wire.gives)}}
 	}
 	all[statusOfSuccess(r)] = success
 	return all
@@ -136,6 +136,8 @@ func statusOfSuccess(r route) string {
 		return strconv.Itoa(r.wire.status)
 	case r.method == http.MethodGet:
 		return strconv.Itoa(http.StatusOK)
+	case r.method == http.MethodDelete && r.wire.gives == nil:
+		return strconv.Itoa(http.StatusNoContent)
 	}
 	return "2XX"
 }

@@ -9,6 +9,12 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
 // document is what the server says of itself, with its schemas.
@@ -97,8 +103,8 @@ func (d *document) fill() {
 		{"POST", "/v1/inspection_rules", "", `{"sensitive":true,` + oneAction + `}`},
 		{"PATCH", "/v1/inspection_rules/" + ruleID, "/v1/inspection_rules/{ident}", `[]`},
 		{"POST", "/v1/events", "", `{"events":[{"event":"network.bind_port","port_id":"` + fuzzNode + `","mac_address":"52:54:00:00:00:01","status":"x"}]}`},
-		{"POST", "/v1/chassis", "", `{}`},
-		{"POST", "/v1/portgroups", "", `{"node_uuid":"` + fuzzNode + `"}`},
+		{"POST", "/v1/chassis", "", `{"uuid":"` + fuzzNode + `"}`},
+		{"POST", "/v1/portgroups", "", `{"name":"bond","node_uuid":"` + fuzzNode + `"}`},
 		{"POST", "/v1/volume/connectors", "", `{"node_uuid":"` + fuzzNode + `","type":"iqn","connector_id":"iqn.x"}`},
 		{"POST", "/v1/volume/targets", "", `{"node_uuid":"` + fuzzNode + `","volume_type":"iscsi","boot_index":0,"volume_id":"v"}`},
 		{"POST", "/v1/allocations", "", `{"resource_class":"none"}`},
@@ -181,11 +187,90 @@ func TestDocumentIsTrue(t *testing.T) {
 		"/v1/ports", "/v1/ports/{port}", "/v1/chassis", "/v1/chassis/{ident}", "/v1/portgroups", "/v1/portgroups/{ident}", "/v1/allocations", "/v1/allocations/{ident}",
 		"/v1/volume/connectors", "/v1/volume/connectors/{ident}", "/v1/volume/targets", "/v1/volume/targets/{ident}",
 		"/v1/inspection_rules", "/v1/inspection_rules/{ident}", "/v1/shards", "/v1/conductors", "/v1/conductors/{host}",
+		"/v1", "/v1/nodes/{node}/ports", "/v1/nodes/{node}/portgroups", "/v1/nodes/{node}/volume", "/v1/nodes/{node}/volume/targets", "/v1/nodes/{node}/children", "/v1/nodes/{node}/bios", "/v1/nodes/{node}/firmware", "/v1/nodes/{node}/vifs",
+		"/v1/nodes/{node}/vmedia", "/v1/nodes/{node}/states/console", "/v1/nodes/{node}/management/indicators", "/v1/nodes/{node}/vendor_passthru/methods", "/v1/portgroups/{ident}/ports", "/v1/chassis/{ident}/nodes", "/v1/volume", "/v1/drivers/{driver}/raid/logical_disk_properties",
 		"/v1/drivers", "/v1/drivers/{driver}", "/v1/drivers/{driver}/properties", "/ferrite/v1/nodes/{node}/status", "/ferrite/v1/leases", "/ferrite/v1/openapi.json",
 	} {
 		if !checked[path] {
 			t.Errorf("no answer of GET %s was checked", path)
 		}
+	}
+}
+
+// TestDocumentDescribes: of everything that is not refused the document says what
+// it answers, and what it takes.
+func TestDocumentDescribes(t *testing.T) {
+	d := readDocument(t, newConductor(t))
+	for path, item := range d.root["paths"].(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			o, _ := operation.(map[string]any)
+			if responses, _ := o["responses"].(map[string]any); len(responses) < 2 || strings.Contains(path, "/vendor_passthru") {
+				continue // refused, or a parameter; each vendor has methods of his own
+			}
+			if summary := o["summary"].(string); len(strings.Fields(summary)) < 2 {
+				t.Errorf("%s %s is described by %q", method, path, summary)
+			}
+			if method == "get" && d.at("paths", path, method, "responses", "200", "content") == nil || d.at("paths", path, method, "responses", "2XX") != nil {
+				t.Errorf("what %s %s answers is not said", method, path)
+			}
+			bare := method == "get" || method == "delete" || strings.HasSuffix(path, "/traits/{trait}")
+			if !bare && o["requestBody"] == nil {
+				t.Errorf("what %s %s takes is not said", method, path)
+			}
+		}
+	}
+}
+
+// machineLogs takes what machines log.
+type machineLogs struct{}
+
+func (machineLogs) Append(string, string, int64, []string) error { return nil }
+
+// TestDocumentOfAgents: what an agent asks, and is answered, from its lookup on.
+func TestDocumentOfAgents(t *testing.T) {
+	d := readDocument(t, &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]api.Handler {
+		return agents.NewServer(agents.Options{Conductor: e, Logs: machineLogs{}}).Handlers()
+	})})
+	const mac = "52:54:00:00:00:09"
+	d.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"ipmi","name":"r1","inspect_interface":"agent","uuid":"`+fuzzNode+`"}`)
+	d.must(http.StatusCreated, 115, "POST", "/v1/ports", `{"address":"`+mac+`","node_uuid":"`+fuzzNode+`"}`)
+	verb := func(target string) {
+		t.Helper()
+		d.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/r1/states/provision", `{"target":"`+target+`"}`)
+		d.settle("r1")
+	}
+	call := func(minor, status int, method, path, query, body string) reply {
+		t.Helper()
+		url, of := strings.ReplaceAll(path, "{node}", fuzzNode)+query, strings.ToLower(method)
+		if body != "" && !d.check("request of "+url, body, "paths", path, of, "requestBody", "content", "application/json", "schema") {
+			t.Errorf("what %s takes is not described", path)
+		}
+		r := d.must(status, minor, method, url, body)
+		if described := d.check("answer of "+url, r.body, content(path, of, fmt.Sprint(status))...); !described && (r.body != "" || d.at("paths", path, of, "responses", fmt.Sprint(status)) == nil) {
+			t.Errorf("what %s answers is not described: %d %s", path, status, r.body)
+		}
+		return r
+	}
+	found := `{"inventory":{"interfaces":[{"name":"eth0","mac_address":"` + mac + `","lldp":null}],"cpu":{},"memory":{"physical_mb":1024},"disks":[]},"error":null}`
+	verb("manage")
+	verb("inspect")
+	call(1, http.StatusAccepted, "POST", "/v1/continue_inspection", "", found)
+	d.settle("r1")
+	verb("inspect")
+	call(84, http.StatusAccepted, "POST", "/v1/continue_inspection", "?node_uuid="+fuzzNode, found)
+	d.settle("r1")
+	verb("provide")
+	call(61, http.StatusOK, "GET", "/v1/lookup", "?addresses="+mac, "")
+	config, _ := call(115, http.StatusOK, "GET", "/v1/lookup", "?addresses="+mac, "").doc(t)["config"].(map[string]any)
+	token, _ := config["agent_token"].(string)
+	call(1, http.StatusAccepted, "POST", "/ferrite/v1/agents/{node}/log", "", `{"agent_token":"`+token+`","first":0,"lines":["up"]}`)
+	call(1, http.StatusAccepted, "POST", "/ferrite/v1/agents/{node}/progress", "", `{"agent_token":"`+token+`","step":"x","stage":"y","done":1,"total":2}`)
+	call(115, http.StatusAccepted, "POST", "/v1/heartbeat/{node}", "", `{"agent_token":"`+token+`","agent_version":"9.9","callback_url":"http://127.0.0.1:9999","agent_status":"start"}`)
+	if d.at("paths", "/v1/heartbeat/{node}", "post", "requestBody", "content", "application/json", "schema", "properties", "agent_status", "x-since") != "1.72" {
+		t.Error("when agent_status came is not said")
+	}
+	if readDocument(t, &conductor{t: t, Conductor: apitest.Start(t, mem.New(), nil)}).at("paths", "/v1/lookup") != nil {
+		t.Error("lookup is described where it is not served")
 	}
 }
 

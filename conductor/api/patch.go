@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -65,7 +66,7 @@ func checkOperation(item any, pattern *regexp.Regexp, allowed string) (operation
 	}
 	for _, key := range sortedKeys(raw) {
 		if key != "op" && key != "path" && key != "value" {
-			return operation{}, fmt.Errorf("Additional properties are not allowed ('%s' was unexpected)", key) //nolint:staticcheck // Ironic's words
+			return operation{}, errors.New(additional(key))
 		}
 	}
 	for _, key := range []string{"op", "path"} {

@@ -34,7 +34,7 @@ func (a *API) identify(c *call) error {
 // authorize turns away who may not, whatever the request is about. Where that
 // decides, the handlers ask as they find it: node for a node in the path, permit
 // for others. Who may not know of a node hears that there is none.
-func (a *API) authorize(c *call) error {
+func (a *API) authorize(c *call, known func(*call) error) error {
 	if c.caller == nil || c.rule.Conceivable(c.caller) {
 		return nil
 	}
@@ -45,6 +45,11 @@ func (a *API) authorize(c *call) error {
 	}
 	if c.Param("port") != "" {
 		if _, err := a.port(c); err != nil {
+			return err
+		}
+	}
+	if known != nil {
+		if err := known(c); err != nil {
 			return err
 		}
 	}
@@ -177,6 +182,40 @@ func (c *call) insider(n *node.Node) bool {
 	return c.caller == nil || c.caller.Project == "" || c.caller.Project == n.Owner
 }
 
+// permitMove refuses to make what is a part of one node that of another, unless
+// that is known to the caller and has the same owner: who gives a machine away
+// does not give its parts to others one by one.
+func (a *API) permitMove(c *call, from, to string) error {
+	if from == to {
+		return nil
+	}
+	ctx := c.Request().Context()
+	before, err := a.conductor.Node(ctx, from)
+	if err != nil {
+		return err
+	}
+	after, err := a.conductor.Node(ctx, to)
+	switch {
+	case isNotFound(err), err == nil && !a.visible(c, &after):
+		return badRequest("Node %s could not be found.", to)
+	case err == nil && before.Owner != after.Owner:
+		return badRequest("What is a part of node %s cannot become one of node %s: they have not the same owner.", from, to)
+	}
+	return err
+}
+
+// visiblePart reports whether what is a part of a node exists for a caller.
+func (a *API) visiblePart(c *call, nodeUUID string) (bool, error) {
+	if c.project() == "" {
+		return true, nil
+	}
+	n, err := a.conductor.Node(c.Request().Context(), nodeUUID)
+	if isNotFound(err) {
+		return false, nil
+	}
+	return err == nil && a.visible(c, &n), err
+}
+
 // bodyNode is the node a body names, which is a bad request when it is not there.
 // Who may do what he asks for only with nodes of his own learns of no others.
 func (a *API) bodyNode(c *call, ref string) (node.Node, error) {
@@ -190,7 +229,7 @@ func (a *API) bodyNode(c *call, ref string) (node.Node, error) {
 		return n, err
 	case c.caller != nil && !c.rule.Allows(c.caller, n.Owner, n.Lessee):
 		return n, c.rule.Denied()
-	case missing:
+	case missing, !a.visible(c, &n):
 		return n, nodeapi.NewFault(http.StatusBadRequest, "Node %s could not be found.", ref)
 	}
 	return n, nil

@@ -113,7 +113,10 @@ func (g *guardedConductor) as(who, method, path, body string) reply {
 }
 
 // estate is a node of the owner, lent to the lessee, with what belongs to it.
-type estate struct{ node, port, mac, runbook, template string }
+type estate struct {
+	node, port, mac, runbook, template       string
+	portgroup, connector, target, allocation string
+}
 
 func (g *guardedConductor) estate() estate {
 	g.t.Helper()
@@ -139,12 +142,38 @@ func (g *guardedConductor) estate() estate {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	return estate{made.UUID, port.UUID, port.Address, book.UUID, template.UUID}
+	e := estate{node: made.UUID, port: port.UUID, mac: port.Address, runbook: book.UUID, template: template.UUID}
+	g.furnish(&e)
+	return e
+}
+
+// furnish gives an estate's node what else nodes have, and its owner an allocation.
+func (g *guardedConductor) furnish(e *estate) {
+	g.t.Helper()
+	ctx, kept := g.t.Context(), g.Engine.Catalogs()
+	group, err := kept.Portgroups.Create(ctx, node.Portgroup{NodeUUID: e.node, Mode: node.DefaultMode})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	connector, err := kept.VolumeConnectors.Create(ctx, node.VolumeConnector{NodeUUID: e.node, Type: "iqn", ConnectorID: "iqn." + e.node})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	target, err := kept.VolumeTargets.Create(ctx, node.VolumeTarget{NodeUUID: e.node, VolumeType: "iscsi", VolumeID: "v", Properties: map[string]any{"target_portal": "10.1.1.2"}})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	allocation, err := kept.Allocations.Create(ctx, node.Allocation{ResourceClass: "none", Owner: owner})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	e.portgroup, e.connector, e.target, e.allocation = group.UUID, connector.UUID, target.UUID, allocation.UUID
 }
 
 // path is a route about the estate.
 func (e estate) path(route string) string {
 	ids := map[string]string{
+		"portgroups": e.portgroup, "connectors": e.connector, "targets": e.target, "allocations": e.allocation,
 		"nodes": e.node, "ports": e.port, "runbooks": e.runbook, "deploy_templates": e.template,
 		"drivers": "fake-hardware", "conductors": "conductor-1", "leases": "52:54:00:aa:bb:cc", "traits": "CUSTOM_X", "history": "none",
 	}
@@ -168,6 +197,14 @@ func (e estate) path(route string) string {
 func (e estate) body(key string) string {
 	return map[string]string{
 		"POST /v1/ports":                          `{"node_uuid":"` + e.node + `","address":"02` + strings.Replace(e.mac, "52", "", 1) + `"}`,
+		"POST /v1/portgroups":                     `{"node_uuid":"` + e.node + `"}`,
+		"POST /v1/volume/connectors":              `{"node_uuid":"` + e.node + `","type":"iqn","connector_id":"x"}`,
+		"POST /v1/volume/targets":                 `{"node_uuid":"` + e.node + `","volume_type":"iscsi","volume_id":"w","boot_index":1}`,
+		"POST /v1/allocations":                    `{"resource_class":"none"}`,
+		"PATCH /v1/portgroups/{}":                 `[{"op":"add","path":"/extra/x","value":1}]`,
+		"PATCH /v1/volume/connectors/{}":          `[{"op":"add","path":"/extra/x","value":1}]`,
+		"PATCH /v1/volume/targets/{}":             `[{"op":"add","path":"/extra/x","value":1}]`,
+		"PATCH /v1/allocations/{}":                `[{"op":"add","path":"/extra/x","value":1}]`,
 		"PUT /v1/nodes/{}/traits":                 `{"traits":["CUSTOM_X"]}`,
 		"PUT /v1/runbooks/{}/traits":              `{"traits":["CUSTOM_X"]}`,
 		"PUT /v1/nodes/{}/states/provision":       `{"target":"nonsense"}`,
@@ -186,7 +223,9 @@ func (e estate) verdict(r reply) string {
 		return "?" // who are you
 	case r.status == http.StatusForbidden && strings.HasPrefix(text, "Access was denied to the following resource: "):
 		return "n" // no
-	case r.status == http.StatusNotFound && (strings.Contains(text, "Node "+e.node+" ") || strings.Contains(text, "Port "+e.port+" ")):
+	case r.status == http.StatusNotFound && slices.ContainsFunc([]string{
+		"Node " + e.node, "Port " + e.port, "Portgroup " + e.portgroup, "Volume connector " + e.connector, "Volume target " + e.target, "Allocation " + e.allocation,
+	}, func(hidden string) bool { return strings.HasPrefix(text, hidden+" could not be found") }):
 		return "-" // there is none
 	}
 	return "y"
@@ -205,7 +244,7 @@ func TestPolicy(t *testing.T) {
 		return strings.Compare(x, y)
 	})
 	var out strings.Builder
-	out.WriteString("# y yes, n 403, - 404 as if there were no such node, ? 401; for reader, operator, admin\n")
+	out.WriteString("# y yes, n 403, - 404 as if there were no such thing, ? 401; for reader, operator, admin\n")
 	fmt.Fprintf(&out, "%-52s %s  %-6s  %-5s  %-6s  %s\n", "#", "stranger", "system", "owner", "lessee", "other")
 	for _, key := range routes {
 		method, route, _ := strings.Cut(key, " ")

@@ -25,15 +25,17 @@ func (a *API) portgroupRoutes() []route {
 		fields: portgroupTable(), brief: []string{"uuid", "address", "name", "links"}, required: []string{"node_uuid"},
 		id:     func(g *node.Portgroup) string { return g.UUID },
 		detail: true, detailSince: detailSince,
+		node:  func(g *node.Portgroup) *string { return &g.NodeUUID },
 		blank: node.Portgroup{Mode: node.DefaultMode, StandalonePorts: true},
 		kept:  a.conductor.Catalogs().Portgroups,
 	}}
 	r.filters = r.narrowing
+	ports, groups := lists(a.ports, "ports"), lists(r.fields, "portgroups")
 	rows := []route{
-		{method: http.MethodGet, path: "/v1/portgroups/:ident/ports", doc: "ports of a portgroup", handle: func(c *call) error { return r.ports(c, false) }},
-		{method: http.MethodGet, path: "/v1/portgroups/:ident/ports/detail", doc: "the same with all fields", handle: func(c *call) error { return r.ports(c, true) }},
-		{method: http.MethodGet, path: "/v1/nodes/:node/portgroups", doc: "portgroups of a node", handle: r.listOf},
-		{method: http.MethodGet, path: "/v1/nodes/:node/portgroups/detail", doc: "the same with all fields", handle: r.listDetailOf},
+		{method: http.MethodGet, path: "/v1/portgroups/:ident/ports", doc: "ports of a portgroup", handle: func(c *call) error { return r.ports(c, false) }, wire: ports},
+		{method: http.MethodGet, path: "/v1/portgroups/:ident/ports/detail", doc: "the same with all fields", handle: func(c *call) error { return r.ports(c, true) }, wire: ports},
+		{method: http.MethodGet, path: "/v1/nodes/:node/portgroups", doc: "portgroups of a node", handle: r.listOf, wire: groups},
+		{method: http.MethodGet, path: "/v1/nodes/:node/portgroups/detail", doc: "the same with all fields", handle: r.listDetailOf, wire: groups},
 	}
 	for i := range rows {
 		rows[i].since, rows[i].tooOld = portgroupOfSince, nodeapi.Routing(http.StatusNotFound, "")
@@ -144,7 +146,7 @@ func (r *portgroups) ports(c *call, detail bool) error {
 	if err != nil {
 		return err
 	}
-	g, err := r.kept.Find(c.Request().Context(), ref)
+	g, err := r.find(c, ref)
 	if err != nil {
 		return err
 	}

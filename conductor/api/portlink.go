@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -70,7 +69,7 @@ func linkFault(m map[string]any) string {
 		_, ok := known[key]
 		switch {
 		case !ok:
-			return fmt.Sprintf("Additional properties are not allowed ('%s' was unexpected)", key)
+			return additional(key)
 		case !isText:
 			return python(m[key]) + " is not of type 'string'"
 		case key == "network_type" && text != "managed" && text != "unmanaged":

@@ -49,7 +49,14 @@ func (a *API) portFilters(c *call) []filter[node.PortQuery] {
 				return err
 			}
 			g, err := a.conductor.Catalogs().Portgroups.Find(c.Request().Context(), ref)
+			if err != nil {
+				return err
+			}
 			q.PortgroupUUID = g.UUID
+			visible, err := a.visiblePart(c, g.NodeUUID)
+			if err == nil && !visible {
+				return node.Refuse(node.NotFound, "Portgroup %s could not be found.", ref)
+			}
 			return err
 		}},
 		{"shard", 82, func(q *q, v string) error { q.Shards = strings.Split(v, ","); return nil }},

@@ -14,12 +14,13 @@ import (
 // portRoutes is the network interfaces of nodes.
 func (a *API) portRoutes() []route {
 	needsPort := func(*call) error { return badRequest("Missing mandatory parameter: port_uuid") }
+	ofNode := lists(a.ports, "ports")
 	page := lists(a.ports, "ports", argumentsOf(a.portFilters(&call{minor: nodeapi.MaxMinor}))...)
 	return []route{
 		{method: http.MethodGet, path: "/v1/ports", doc: "ports, filtered, a page at a time", handle: a.listPorts, wire: page},
 		{method: http.MethodGet, path: "/v1/ports/detail", doc: "the same with all fields", handle: a.listPortsDetail, wire: page},
-		{method: http.MethodGet, path: "/v1/nodes/:node/ports", doc: "ports of one node", handle: func(c *call) error { return a.listNodePorts(c, false) }},
-		{method: http.MethodGet, path: "/v1/nodes/:node/ports/detail", doc: "the same with all fields", handle: func(c *call) error { return a.listNodePorts(c, true) }},
+		{method: http.MethodGet, path: "/v1/nodes/:node/ports", doc: "ports of one node", handle: func(c *call) error { return a.listNodePorts(c, false) }, wire: ofNode},
+		{method: http.MethodGet, path: "/v1/nodes/:node/ports/detail", doc: "the same with all fields", handle: func(c *call) error { return a.listNodePorts(c, true) }, wire: ofNode},
 		{method: http.MethodPost, path: "/v1/ports", doc: "add a port to a node", handle: a.createPort, wire: adds(a.ports, "address")},
 		{method: http.MethodPatch, path: "/v1/ports", doc: "refused: which port", handle: needsPort},
 		{method: http.MethodDelete, path: "/v1/ports", doc: "refused: which port", handle: needsPort},
@@ -148,10 +149,8 @@ func (a *API) patchPort(c *call) error {
 		if err := a.ports.apply(ops, p); err != nil {
 			return err
 		}
-		if p.NodeUUID != before {
-			if _, err := a.bodyNode(c, p.NodeUUID); err != nil {
-				return err
-			}
+		if err := a.permitMove(c, before, p.NodeUUID); err != nil {
+			return err
 		}
 		switch {
 		case touches("local_link_connection") && linkTooNew(c.minor, p.LocalLinkConnection):

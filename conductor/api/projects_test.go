@@ -25,7 +25,7 @@ func TestListsAreNarrowed(t *testing.T) {
 		if r.status != http.StatusOK {
 			return fmt.Sprint(r.status)
 		}
-		for _, key := range []string{"nodes", "ports", "runbooks"} {
+		for _, key := range []string{"nodes", "ports", "runbooks", "portgroups", "connectors", "targets", "allocations"} {
 			if list, ok := r.doc(t)[key].([]any); ok {
 				return fmt.Sprint(len(list))
 			}
@@ -36,13 +36,16 @@ func TestListsAreNarrowed(t *testing.T) {
 	for _, path := range []string{
 		"/v1/nodes", "/v1/nodes/detail", "/v1/nodes?owner=" + owner, "/v1/nodes?project=" + owner, "/v1/nodes?project=" + lessee,
 		"/v1/ports", "/v1/ports/detail", "/v1/ports?sort_key=address", "/v1/ports?node=" + e.node, "/v1/ports?node_uuid=" + e.node, "/v1/ports?address=" + e.mac,
-		"/v1/runbooks",
+		"/v1/runbooks", "/v1/portgroups", "/v1/portgroups/detail", "/v1/portgroups?node=" + e.node, "/v1/nodes/" + e.node + "/portgroups",
+		"/v1/ports?portgroup=" + e.portgroup, "/v1/portgroups/" + e.portgroup + "/ports",
+		"/v1/volume/connectors", "/v1/volume/connectors?node=" + e.node, "/v1/volume/targets", "/v1/volume/targets?detail=true", "/v1/nodes/" + e.node + "/volume/targets",
+		"/v1/allocations", "/v1/allocations?resource_class=none", "/v1/allocations?owner=" + owner, "/v1/allocations?node=" + e.node,
 	} {
 		var row []string
 		for _, project := range []string{"", owner, lessee, other} {
 			row = append(row, count(g.as("reader "+project, http.MethodGet, path, "")))
 		}
-		got[strings.ReplaceAll(path, e.node, "NODE")] = strings.Join(row, " ")
+		got[strings.NewReplacer(e.node, "NODE", e.portgroup, "PORTGROUP").Replace(path)] = strings.Join(row, " ")
 	}
 	want := map[string]string{ // the system, owner, lessee, others
 		"/v1/nodes":                   "2 1 1 0",
@@ -57,6 +60,22 @@ func TestListsAreNarrowed(t *testing.T) {
 		"/v1/ports?node_uuid=NODE":    "1 1 1 404",
 		"/v1/ports?address=" + e.mac:  "1 1 1 0",
 		"/v1/runbooks":                "1 1 0 0",
+
+		"/v1/portgroups":                      "1 1 1 0",
+		"/v1/portgroups/detail":               "1 1 1 0",
+		"/v1/portgroups?node=NODE":            "1 1 1 404",
+		"/v1/nodes/NODE/portgroups":           "1 1 1 404",
+		"/v1/ports?portgroup=PORTGROUP":       "0 0 0 404",
+		"/v1/portgroups/PORTGROUP/ports":      "0 0 0 404",
+		"/v1/volume/connectors":               "1 1 1 0",
+		"/v1/volume/connectors?node=NODE":     "1 1 1 404",
+		"/v1/volume/targets":                  "1 1 1 0",
+		"/v1/volume/targets?detail=true":      "1 1 1 0",
+		"/v1/nodes/NODE/volume/targets":       "1 1 1 404",
+		"/v1/allocations":                     "1 1 0 0",
+		"/v1/allocations?resource_class=none": "1 1 0 0",
+		"/v1/allocations?owner=" + owner:      "1 1 403 403",
+		"/v1/allocations?node=NODE":           "0 0 0 400",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("how many are seen (-want +got):\n%s", diff)
@@ -75,7 +94,10 @@ func TestListsAreNarrowed(t *testing.T) {
 func TestMarkers(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
-	for path, known := range map[string]string{"/v1/nodes?": e.node, "/v1/nodes/detail?": e.node, "/v1/ports?": e.port, "/v1/ports?sort_key=address&": e.port} {
+	for path, known := range map[string]string{
+		"/v1/nodes?": e.node, "/v1/nodes/detail?": e.node, "/v1/ports?": e.port, "/v1/ports?sort_key=address&": e.port,
+		"/v1/portgroups?": e.portgroup, "/v1/volume/connectors?": e.connector, "/v1/volume/targets?": e.target,
+	} {
 		for who, want := range map[string]int{"reader ": http.StatusOK, "reader " + owner: http.StatusOK, "reader " + lessee: http.StatusOK, "reader " + other: http.StatusNotFound} {
 			r := g.as(who, http.MethodGet, path+"marker="+known, "")
 			if r.status != want {
@@ -247,27 +269,6 @@ func TestRunbookOfOthers(t *testing.T) {
 	}
 	if r := ask(); r.status == http.StatusForbidden {
 		t.Errorf("a public one: %d %s", r.status, r.body)
-	}
-}
-
-// TestPortsOfOthers: a port can be put on no node that is not the caller's, and
-// whether there is such a node is nothing to learn.
-func TestPortsOfOthers(t *testing.T) {
-	g := newGuardedConductor(t)
-	e := g.estate()
-	mine := g.as("admin "+other, http.MethodPost, "/v1/nodes", `{"driver":"fake-hardware"}`).doc(t)["uuid"]
-	port := g.as("admin "+other, http.MethodPost, "/v1/ports", fmt.Sprintf(`{"node_uuid":%q,"address":"52:54:00:dd:00:01"}`, mine)).doc(t)["uuid"]
-	const none = "99999999-2222-4333-8444-555555555555"
-	for _, id := range []string{e.node, none} {
-		for what, r := range map[string]reply{
-			"create":         g.as("admin "+other, http.MethodPost, "/v1/ports", `{"node_uuid":"`+id+`","address":"52:54:00:dd:00:02"}`),
-			"create by name": g.as("admin "+other, http.MethodPost, "/v1/ports", `{"node_ident":"`+id+`","address":"52:54:00:dd:00:02"}`),
-			"move":           g.as("admin "+other, http.MethodPatch, fmt.Sprint("/v1/ports/", port), `[{"op":"replace","path":"/node_uuid","value":"`+id+`"}]`),
-		} {
-			if r.status != http.StatusForbidden {
-				t.Errorf("%s: %d %s", what, r.status, r.body)
-			}
-		}
 	}
 }
 

@@ -116,7 +116,7 @@ func (c *call) configDrive(v node.Event, a args, r *plan.Request) error {
 		}
 		for _, key := range sortedKeys(drive) {
 			if !contains(known, key) {
-				return badRequest("Invalid configdrive: Additional properties are not allowed ('%s' was unexpected)", key)
+				return badRequest("Invalid configdrive: %s", additional(key))
 			}
 		}
 	default:

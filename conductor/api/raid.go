@@ -11,9 +11,9 @@ import (
 // raidRoutes is what RAID volumes a node is to get, and what can be said of one.
 func (a *API) raidRoutes() []route {
 	return []route{
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/raid", since: 12, tooOld: notAcceptable(), doc: "say which RAID volumes are wanted", handle: a.setRAID},
+		{method: http.MethodPut, path: "/v1/nodes/:node/states/raid", since: 12, tooOld: notAcceptable(), doc: "say which RAID volumes are wanted", handle: a.setRAID, wire: takes(http.StatusNoContent, raidForm())},
 		{method: http.MethodGet, path: "/v1/nodes/:node/states/raid", doc: "refused: it is a field of the states", handle: writeOnly},
-		{method: http.MethodGet, path: "/v1/drivers/:driver/raid/logical_disk_properties", since: 12, tooOld: notAcceptable(), doc: "what can be said of a RAID volume", handle: a.raidProperties},
+		{method: http.MethodGet, path: "/v1/drivers/:driver/raid/logical_disk_properties", since: 12, tooOld: notAcceptable(), doc: "what can be said of a RAID volume", handle: a.raidProperties, wire: gives(formOf(map[string]string{}))},
 	}
 }
 
@@ -89,7 +89,7 @@ func checkRAID(config map[string]any) error {
 	case config["logical_disks"] == nil:
 		wrong = "'logical_disks' is a required property"
 	case len(extra) > 0:
-		wrong = fmt.Sprintf("Additional properties are not allowed ('%s' was unexpected)", extra[0])
+		wrong = additional(extra[0])
 	case !ok:
 		wrong = python(config["logical_disks"]) + " is not of type 'array'"
 	case len(disks) == 0:
@@ -134,7 +134,7 @@ func wrongDisk(disk map[string]any) string {
 	}
 	for _, key := range sortedKeys(disk) {
 		if !known[key] {
-			return fmt.Sprintf("Additional properties are not allowed ('%s' was unexpected)", key)
+			return additional(key)
 		}
 	}
 	if disk["physical_disks"] != nil && disk["controller"] == nil {

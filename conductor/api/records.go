@@ -16,7 +16,7 @@ func (a *API) recordRoutes() []route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []route{
 		{method: http.MethodGet, path: "/v1/nodes/:node/inventory", since: 81, tooOld: unknown, doc: "what inspection found", handle: a.showInventory, wire: gives(inventoryForm())},
-		{method: http.MethodGet, path: "/v1/nodes/:node/children", since: 83, tooOld: unknown, doc: "the nodes that are part of a node", handle: a.listChildren},
+		{method: http.MethodGet, path: "/v1/nodes/:node/children", since: 83, tooOld: unknown, doc: "the nodes that are part of a node", handle: a.listChildren, wire: gives(childrenForm())},
 		{method: http.MethodGet, path: "/v1/nodes/:node/history", since: 78, tooOld: unknown, doc: "what has happened to a node", handle: a.listHistory, wire: gives(pageForm("history", historyForm()), historyArgs()...)},
 		{method: http.MethodGet, path: "/v1/nodes/:node/history/detail", since: 78, tooOld: unknown, doc: "the same in full, as python-ironicclient asks for it", handle: a.listHistoryDetail, wire: gives(pageForm("history", historyForm()), historyArgs()...)},
 		{method: http.MethodGet, path: "/v1/nodes/:node/history/:entry", since: 78, tooOld: unknown, doc: "one thing that has happened", handle: a.showHistory, wire: gives(historyForm())},

@@ -14,7 +14,7 @@ func (a *API) rootRoutes() []route {
 	}
 	return []route{
 		{method: http.MethodGet, path: "/", doc: "what is served here", handle: a.discovery, wire: gives(formOf(nodeapi.Discovery{}))},
-		{method: http.MethodGet, path: "/v1", doc: "the resources and the microversions", handle: a.versionRoot},
+		{method: http.MethodGet, path: "/v1", doc: "the resources and the microversions", handle: a.versionRoot, wire: gives(rootForm())},
 		{method: http.MethodPost, path: "/v1", doc: "refused", handle: malformed},
 	}
 }
@@ -71,7 +71,7 @@ func (a *API) versionRoot(c *call) error {
 	}
 	for name, since := range resources() {
 		if since <= c.minor {
-			doc[name] = []nodeapi.Link{{Href: base + "/v1/" + name + "/", Rel: "self"}, {Href: base + "/" + name + "/", Rel: "bookmark"}}
+			doc[name] = c.links(name + "/")
 		}
 	}
 	return c.marshal(http.StatusOK, doc)

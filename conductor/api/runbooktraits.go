@@ -30,11 +30,8 @@ func (r *runbooks) listTraits(c *call) error {
 	if err != nil {
 		return err
 	}
-	of, err := r.kept.Find(c.Request().Context(), ref)
+	of, err := r.find(c, ref)
 	if err != nil {
-		return err
-	}
-	if err := r.permit(c, &of); err != nil {
 		return err
 	}
 	return r.api.answerTraits(c, of.Traits)
@@ -78,7 +75,7 @@ func (r *runbooks) editTraits(c *call, change func(old []string) []string) error
 		return err
 	}
 	_, err = r.kept.Update(c.Request().Context(), ref, func(of *node.Runbook) error {
-		if err := r.permit(c, of); err != nil {
+		if err := r.permit(c, ref, of); err != nil {
 			return err
 		}
 		of.Traits = change(of.Traits)

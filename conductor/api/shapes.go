@@ -17,6 +17,11 @@ type property struct {
 	shape    shape
 }
 
+// additional is what is wrong with an object that has a property of this name.
+func additional(name string) string {
+	return "Additional properties are not allowed ('" + name + "' was unexpected)"
+}
+
 // objectOf is objects with these properties; others are let through.
 func objectOf(all ...property) shape {
 	return func(v any) string {

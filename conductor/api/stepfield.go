@@ -102,7 +102,7 @@ func (r stepRules) read(item any) (ranked, error) {
 		case r.rank:
 			s.rank, err = asRank(m[key])
 		default:
-			err = &schemaError{"Additional properties are not allowed ('" + key + "' was unexpected)"}
+			err = &schemaError{additional(key)}
 		}
 		if err != nil {
 			return s, err

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -91,7 +92,7 @@ func readStep(item map[string]any, prioritised bool) (node.Step, error) {
 	known := append([]string{"args", "order", "execute_on_child_nodes", "limit_child_node_execution"}, required...)
 	for _, key := range sortedKeys(item) {
 		if !contains(known, key) {
-			return node.Step{}, fmt.Errorf("Additional properties are not allowed ('%s' was unexpected)", key) //nolint:staticcheck // Ironic's words
+			return node.Step{}, errors.New(additional(key))
 		}
 	}
 	for _, key := range required {

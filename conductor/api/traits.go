@@ -94,7 +94,7 @@ func (c *call) traits(kind string) ([]string, error) {
 	value, ok := body["traits"]
 	if len(body) > 1 || len(body) == 1 && !ok {
 		delete(body, "traits")
-		return nil, badRequest("Schema error for body: Additional properties are not allowed ('%s' was unexpected)", sortedKeys(body)[0])
+		return nil, badRequest("Schema error for body: %s", additional(sortedKeys(body)[0]))
 	}
 	if !ok {
 		return nil, badRequest("A single %[1]s trait may be added via PUT /v1/%[1]ss/<%[1]s identifier>/traits/<trait> with no body, or all %[1]s traits may be replaced via PUT /v1/%[1]ss/<%[1]s identifier>/traits with the list of traits specified in the request body.", kind)

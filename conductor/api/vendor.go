@@ -12,14 +12,18 @@ import (
 func (a *API) vendorRoutes() []route {
 	const ofNode, ofDriver = "/v1/nodes/:node/vendor_passthru", "/v1/drivers/:driver/vendor_passthru"
 	all := []route{
-		{method: http.MethodGet, path: ofNode + "/methods", doc: "the node's vendor methods", handle: a.listVendorMethods},
-		{method: http.MethodGet, path: ofDriver + "/methods", doc: "the driver's vendor methods", handle: a.listDriverMethods},
+		{method: http.MethodGet, path: ofNode + "/methods", doc: "the node's vendor methods", handle: a.listVendorMethods, wire: gives(vendorMethodsForm())},
+		{method: http.MethodGet, path: ofDriver + "/methods", doc: "the driver's vendor methods", handle: a.listDriverMethods, wire: gives(vendorMethodsForm())},
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		for _, name := range []string{"", "/:method"} {
+			result := wire{gives: schema{}} // each method has forms of its own
+			if name == "" {
+				result.query = argumentsNamed([]string{"method"})
+			}
 			all = append(all,
-				route{method: method, path: ofNode + name, doc: "call a vendor method of the node", handle: a.callVendor},
-				route{method: method, path: ofDriver + name, doc: "call a vendor method of the driver", handle: a.callDriver})
+				route{method: method, path: ofNode + name, doc: "call a vendor method of the node", handle: a.callVendor, wire: result},
+				route{method: method, path: ofDriver + name, doc: "call a vendor method of the driver", handle: a.callDriver, wire: result})
 		}
 	}
 	return all

@@ -11,8 +11,8 @@ import (
 func (a *API) vifRoutes() []route {
 	const path = "/v1/nodes/:node/vifs"
 	rows := []route{
-		{method: http.MethodGet, path: path, doc: "the virtual interfaces attached to a node", handle: a.listVIFs},
-		{method: http.MethodPost, path: path, doc: "attach a virtual interface to a free port", handle: a.attachVIF},
+		{method: http.MethodGet, path: path, doc: "the virtual interfaces attached to a node", handle: a.listVIFs, wire: gives(vifsForm())},
+		{method: http.MethodPost, path: path, doc: "attach a virtual interface to a free port", handle: a.attachVIF, wire: takes(http.StatusNoContent, vifForm())},
 		{method: http.MethodDelete, path: path + "/:vif", doc: "detach a virtual interface", handle: a.detachVIF},
 	}
 	for i := range rows {

@@ -15,9 +15,10 @@ func (a *API) vmediaRoutes() []route {
 	const path = "/v1/nodes/:node/vmedia"
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []route{
-		{method: http.MethodGet, path: path, since: 93, tooOld: unknown, doc: "the virtual drives and what is in them", handle: a.listMedia},
-		{method: http.MethodPost, path: path, since: 89, tooOld: unknown, doc: "put an image into a virtual drive", handle: a.attachMedium},
-		{method: http.MethodDelete, path: path, since: 89, tooOld: unknown, doc: "empty virtual drives", handle: a.detachMedia},
+		{method: http.MethodGet, path: path, since: 93, tooOld: unknown, doc: "the virtual drives and what is in them", handle: a.listMedia, wire: gives(formOf([]node.MediaSlot{}))},
+		{method: http.MethodPost, path: path, since: 89, tooOld: unknown, doc: "put an image into a virtual drive", handle: a.attachMedium, wire: takes(http.StatusNoContent, mediumForm())},
+		{method: http.MethodDelete, path: path, since: 89, tooOld: unknown, doc: "empty virtual drives", handle: a.detachMedia,
+			wire: wire{status: http.StatusNoContent, query: argumentsNamed([]string{"device_types"})}},
 	}
 }
 
@@ -87,7 +88,7 @@ func mediumOf(body map[string]any) (m node.Medium, err error) {
 	}
 	for _, name := range sortedKeys(body) {
 		if !contains([]string{"device_type", "image_url", "image_download_source"}, name) {
-			return m, badRequest("Schema error for vmedia: Additional properties are not allowed ('%s' was unexpected)", name)
+			return m, badRequest("Schema error for vmedia: %s", additional(name))
 		}
 	}
 	image, err := url.Parse(m.Image)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -21,22 +22,24 @@ func (a *API) volumeRoutes() []route {
 		api: a, path: "volume/connectors", key: "connectors", since: volumeSince, tooOld: unknown, noun: "Volume connector", ident: "connector_uuid",
 		fields: connectorTable(), brief: []string{"uuid", "connector_id", "type", "node_uuid", "links"}, required: []string{"connector_id", "node_uuid", "type"},
 		id:      func(v *node.VolumeConnector) string { return v.UUID },
+		node:    func(v *node.VolumeConnector) *string { return &v.NodeUUID },
 		filters: func(c *call) []filter[narrowing[node.VolumeConnector]] { return nodeFilter[node.VolumeConnector](a, c) },
 		kept:    a.conductor.Catalogs().VolumeConnectors,
 	}
 	targets := &collection[node.VolumeTarget]{
 		api: a, path: "volume/targets", key: "targets", since: volumeSince, tooOld: unknown, noun: "Volume target", ident: "target_uuid",
-		fields: targetTable(), brief: []string{"uuid", "boot_index", "volume_id", "volume_type", "node_uuid", "links"}, required: []string{"boot_index", "node_uuid", "volume_id", "volume_type"},
+		fields: targetTable(a.rules), brief: []string{"uuid", "boot_index", "volume_id", "volume_type", "node_uuid", "links"}, required: []string{"boot_index", "node_uuid", "volume_id", "volume_type"},
 		id:      func(v *node.VolumeTarget) string { return v.UUID },
+		node:    func(v *node.VolumeTarget) *string { return &v.NodeUUID },
 		filters: func(c *call) []filter[narrowing[node.VolumeTarget]] { return nodeFilter[node.VolumeTarget](a, c) },
 		kept:    a.conductor.Catalogs().VolumeTargets,
 	}
 	const ofNode = "/v1/nodes/:node/volume"
 	rows := []route{
-		{method: http.MethodGet, path: "/v1/volume", doc: "where connectors and targets are", handle: a.showVolume},
-		{method: http.MethodGet, path: ofNode, doc: "where those of a node are", handle: a.showNodeVolume},
-		{method: http.MethodGet, path: ofNode + "/connectors", doc: "volume connectors of a node", handle: connectors.listOf},
-		{method: http.MethodGet, path: ofNode + "/targets", doc: "volume targets of a node", handle: targets.listOf},
+		{method: http.MethodGet, path: "/v1/volume", doc: "where connectors and targets are", handle: a.showVolume, wire: gives(volumeForm())},
+		{method: http.MethodGet, path: ofNode, doc: "where those of a node are", handle: a.showNodeVolume, wire: gives(volumeForm())},
+		{method: http.MethodGet, path: ofNode + "/connectors", doc: "volume connectors of a node", handle: connectors.listOf, wire: lists(connectors.fields, "connectors")},
+		{method: http.MethodGet, path: ofNode + "/targets", doc: "volume targets of a node", handle: targets.listOf, wire: lists(targets.fields, "targets")},
 	}
 	for i := range rows {
 		rows[i].since, rows[i].tooOld = volumeSince, unknown
@@ -69,7 +72,7 @@ func connectorTable() *table[node.VolumeConnector] {
 	})
 }
 
-func targetTable() *table[node.VolumeTarget] {
+func targetTable(rules auth.Rules) *table[node.VolumeTarget] {
 	type v = node.VolumeTarget
 	return newTable("target", []field[v]{
 		identifier("uuid", 1, creatable, func(v *v) *string { return &v.UUID }),
@@ -77,7 +80,7 @@ func targetTable() *table[node.VolumeTarget] {
 		instant("updated_at", 1, func(v *v) *time.Time { return v.UpdatedAt }),
 		bootIndexField(),
 		object("extra", 1, both, nil, func(v *v) *map[string]any { return &v.Extra }),
-		object("properties", 1, both, nodeapi.Mask, func(v *v) *map[string]any { return &v.Properties }),
+		redacted(rules, object("properties", 1, both, nodeapi.Mask, func(v *v) *map[string]any { return &v.Properties })),
 		needed(text("volume_id", 1, both, func(v *v) *string { return &v.VolumeID })),
 		needed(text("volume_type", 1, both, func(v *v) *string { return &v.VolumeType })),
 		shown("links", 1, 0, func(dst []byte, v *view[v]) []byte {
@@ -85,6 +88,21 @@ func targetTable() *table[node.VolumeTarget] {
 		}),
 		needed(identifier("node_uuid", 1, both, func(v *v) *string { return &v.NodeUUID })),
 	})
+}
+
+// redacted is a field of targets that may hold what opens the volume: those whom
+// its rule does not allow see an object that says so.
+func redacted(rules auth.Rules, f field[node.VolumeTarget]) field[node.VolumeTarget] {
+	rule := rules.Of(http.MethodGet, "/v1/volume/targets/:ident", f.name)
+	text := "** Value redacted: Requires permission " + rule.Name + " access. Permission denied. **"
+	show := f.show
+	f.show = func(dst []byte, v *view[node.VolumeTarget]) []byte {
+		if v.caller == nil || rule.Allows(v.caller, "", "") {
+			return show(dst, v)
+		}
+		return append(appendString(append(dst, `{"redacted_contents":`...), text), '}')
+	}
+	return f
 }
 
 // bootIndexField is a whole number.
@@ -116,8 +134,5 @@ func (a *API) showNodeVolume(c *call) error {
 }
 
 func (c *call) volumeLinks(path string) error {
-	links := func(path string) []nodeapi.Link {
-		return []nodeapi.Link{{Href: c.base() + "/v1/" + path, Rel: "self"}, {Href: c.base() + "/" + path, Rel: "bookmark"}}
-	}
-	return c.marshal(http.StatusOK, map[string]any{"links": links(path), "connectors": links(path + "connectors"), "targets": links(path + "targets")})
+	return c.marshal(http.StatusOK, map[string]any{"links": c.links(path), "connectors": c.links(path + "connectors"), "targets": c.links(path + "targets")})
 }

@@ -19,7 +19,8 @@ const named = "x-name"
 type wire struct {
 	status       int        // of success; 0 for any
 	query        []argument // arguments in the query
-	takes, gives schema     // the bodies; nil for none, or none that is described
+	takes, gives schema     // the bodies; nil for none
+	media        string     // type of what it gives; JSON when ""
 }
 
 // argument is one ?name= and the microversion it came with.

@@ -163,7 +163,7 @@ func (a *Authenticator) basic(w http.ResponseWriter, r *http.Request) (*Caller, 
 	if passwords.known.has(user, password, a.now()) {
 		return a.named(w, user)
 	}
-	from := address(r)
+	from := nodeapi.From(r)
 	if err := a.patience(w, from); err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (a *Authenticator) named(w http.ResponseWriter, user string) (*Caller, erro
 // bearer finds a token by its hash, so that the time a look takes tells nothing of
 // those there are.
 func (a *Authenticator) bearer(w http.ResponseWriter, r *http.Request, token string) (*Caller, error) {
-	from := address(r)
+	from := nodeapi.From(r)
 	g, ok := a.users.Get().byToken[sha256.Sum256([]byte(token))]
 	if ok && (g.expires.IsZero() || a.now().Before(g.expires)) {
 		return g.caller, nil
@@ -217,14 +217,4 @@ func (a *Authenticator) failed(w http.ResponseWriter, from netip.Addr, why strin
 	a.failures.Count(from, 1)
 	a.log.Info("login failed", "from", from, "reason", why)
 	return a.challenge(w, why)
-}
-
-// address is where a request came from. Headers that claim another are not
-// believed.
-func address(r *http.Request) netip.Addr {
-	ap, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{} // not TCP: all of these count together
-	}
-	return ap.Addr().Unmap()
 }

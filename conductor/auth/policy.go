@@ -114,30 +114,30 @@ func otherPolicy() []Rule {
 	return []Rule{
 		{"public_api", Stranger, Stranger, Stranger, Stranger, []string{"GET /", "GET /v1", "POST /v1"}},
 
-		{"baremetal:port:list", Reader, Reader, Reader, Reader, []string{"GET /v1/ports", "GET /v1/ports/detail", "GET /v1/nodes/{}/ports", "GET /v1/nodes/{}/ports/detail"}},
+		{"baremetal:port:list", Reader, Reader, Reader, Reader, []string{"GET /v1/ports", "GET /v1/ports/detail", "GET /v1/nodes/{}/ports", "GET /v1/nodes/{}/ports/detail",
+			"GET /v1/portgroups/{}/ports", "GET /v1/portgroups/{}/ports/detail"}},
 		{"baremetal:port:get", Reader, Reader, Reader, no, []string{"GET /v1/ports/{}"}},
 		{"baremetal:port:create", Admin, Admin, no, no, []string{"POST /v1/ports"}},
 		{"baremetal:port:update", Operator, Admin, no, no, []string{"PATCH /v1/ports/{}", "PATCH /v1/ports", "DELETE /v1/ports"}},
 		{"baremetal:port:delete", Admin, Admin, no, no, []string{"DELETE /v1/ports/{}"}},
 
-		// Of portgroups and volumes a project sees those of a node it names.
-		{"baremetal:portgroup:list_all", Reader, no, no, no, []string{
-			"GET /v1/portgroups", "GET /v1/portgroups/detail", "GET /v1/portgroups/{}/ports", "GET /v1/portgroups/{}/ports/detail"}},
-		{"baremetal:portgroup:list", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/portgroups", "GET /v1/nodes/{}/portgroups/detail"}},
-		{"baremetal:portgroup:get", Reader, no, no, no, []string{"GET /v1/portgroups/{}"}},
-		{"baremetal:portgroup:create", Admin, no, no, no, []string{"POST /v1/portgroups"}},
-		{"baremetal:portgroup:update", Operator, no, no, no, []string{
+		{"baremetal:portgroup:list", Reader, Reader, Reader, Reader, []string{
+			"GET /v1/portgroups", "GET /v1/portgroups/detail", "GET /v1/nodes/{}/portgroups", "GET /v1/nodes/{}/portgroups/detail"}},
+		{"baremetal:portgroup:get", Reader, Reader, Reader, no, []string{"GET /v1/portgroups/{}"}},
+		{"baremetal:portgroup:create", Admin, Admin, no, no, []string{"POST /v1/portgroups"}},
+		{"baremetal:portgroup:update", Operator, Admin, no, no, []string{
 			"PATCH /v1/portgroups/{}", "PATCH /v1/portgroups", "DELETE /v1/portgroups"}},
-		{"baremetal:portgroup:delete", Admin, no, no, no, []string{"DELETE /v1/portgroups/{}"}},
+		{"baremetal:portgroup:delete", Admin, Admin, no, no, []string{"DELETE /v1/portgroups/{}"}},
 
-		{"baremetal:volume:list_all", Reader, no, no, no, []string{"GET /v1/volume", "GET /v1/volume/connectors", "GET /v1/volume/targets"}},
-		{"baremetal:volume:list", Reader, Reader, Reader, no, []string{
+		{"baremetal:volume:list", Reader, Reader, Reader, Reader, []string{
+			"GET /v1/volume", "GET /v1/volume/connectors", "GET /v1/volume/targets",
 			"GET /v1/nodes/{}/volume", "GET /v1/nodes/{}/volume/connectors", "GET /v1/nodes/{}/volume/targets"}},
-		{"baremetal:volume:get", Reader, no, no, no, []string{"GET /v1/volume/connectors/{}", "GET /v1/volume/targets/{}"}},
-		{"baremetal:volume:create", Operator, no, no, no, []string{"POST /v1/volume/connectors", "POST /v1/volume/targets"}},
-		{"baremetal:volume:update", Operator, no, no, no, []string{
+		{"baremetal:volume:get", Reader, Reader, Reader, no, []string{"GET /v1/volume/connectors/{}", "GET /v1/volume/targets/{}"}},
+		{"baremetal:volume:view_target_properties", Reader, no, no, Admin, []string{"GET /v1/volume/targets/{} properties"}},
+		{"baremetal:volume:create", Operator, Admin, Admin, no, []string{"POST /v1/volume/connectors", "POST /v1/volume/targets"}},
+		{"baremetal:volume:update", Operator, Operator, Admin, no, []string{
 			"PATCH /v1/volume/connectors/{}", "PATCH /v1/volume/connectors", "PATCH /v1/volume/targets/{}", "PATCH /v1/volume/targets"}},
-		{"baremetal:volume:delete", Operator, no, no, no, []string{
+		{"baremetal:volume:delete", Operator, Admin, Admin, no, []string{
 			"DELETE /v1/volume/connectors/{}", "DELETE /v1/volume/connectors", "DELETE /v1/volume/targets/{}", "DELETE /v1/volume/targets"}},
 
 		{"baremetal:chassis:get", Reader, no, no, no, []string{
@@ -171,13 +171,14 @@ func otherPolicy() []Rule {
 		{"baremetal:runbook:delete", Operator, Admin, no, no, []string{"DELETE /v1/runbooks/{}"}},
 		{"baremetal:runbook:use", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/provision runbook"}},
 
-		// Which nodes an allocation takes is decided among all there are, so that it is
-		// the system's to make, whoever it is for.
-		{"baremetal:allocation:list_all", Reader, no, no, no, []string{"GET /v1/allocations"}},
-		{"baremetal:allocation:get", Reader, no, no, no, []string{"GET /v1/allocations/{}", "GET /v1/nodes/{}/allocation"}},
-		{"baremetal:allocation:create", Operator, no, no, no, []string{"POST /v1/allocations"}},
-		{"baremetal:allocation:update", Operator, no, no, no, []string{"PATCH /v1/allocations/{}", "PATCH /v1/allocations"}},
-		{"baremetal:allocation:delete", Operator, no, no, no, []string{
+		// The owner of an allocation is in the place of a node's. Where it is reached
+		// by its node, the node is to concern the caller, and the allocation to be his.
+		{"baremetal:allocation:list", Reader, no, no, Reader, []string{"GET /v1/allocations"}},
+		{"baremetal:allocation:get", Reader, Reader, Reader, no, []string{"GET /v1/allocations/{}", "GET /v1/nodes/{}/allocation"}},
+		{"baremetal:allocation:create", Operator, no, no, Operator, []string{"POST /v1/allocations"}},
+		{"baremetal:allocation:create_restricted", Operator, no, no, no, []string{"POST /v1/allocations owner"}},
+		{"baremetal:allocation:update", Operator, Operator, no, no, []string{"PATCH /v1/allocations/{}", "PATCH /v1/allocations"}},
+		{"baremetal:allocation:delete", Operator, Operator, Operator, no, []string{
 			"DELETE /v1/allocations/{}", "DELETE /v1/allocations", "DELETE /v1/nodes/{}/allocation"}},
 
 		{"baremetal:driver:get", Reader, no, no, no, []string{"GET /v1/drivers", "GET /v1/drivers/{}"}},
@@ -188,10 +189,24 @@ func otherPolicy() []Rule {
 		{"baremetal:events:post", Admin, no, no, no, []string{"POST /v1/events"}},
 		{"baremetal:conductor:get", Reader, no, no, no, []string{"GET /v1/conductors", "GET /v1/conductors/{}"}},
 
+		{"ferrite:subcollection:write", Reader, no, no, Reader, subcollections()},
 		{"ferrite:openapi:get", Reader, no, no, Reader, []string{"GET /ferrite/v1/openapi.json"}},
 		{"ferrite:lease:get", Reader, no, no, no, []string{"GET /ferrite/v1/leases"}},
 		{"ferrite:lease:set", Operator, no, no, no, []string{"PUT /ferrite/v1/leases/{}", "DELETE /ferrite/v1/leases/{}"}},
 	}
+}
+
+// subcollections is the routes by which what belongs to something else could be
+// written, were it not that this is refused to everybody.
+func subcollections() []string {
+	routes := []string{"GET /v1/nodes/{}/portgroups/{}/ports"}
+	for _, list := range []string{
+		"/v1/nodes/{}/ports", "/v1/nodes/{}/portgroups", "/v1/nodes/{}/volume/connectors", "/v1/nodes/{}/volume/targets",
+		"/v1/portgroups/{}/ports", "/v1/chassis/{}/nodes",
+	} {
+		routes = append(routes, "POST "+list, "PATCH "+list, "DELETE "+list, "GET "+list+"/{}", "PATCH "+list+"/{}", "DELETE "+list+"/{}")
+	}
+	return routes
 }
 
 // vendorPassthru is the routes of what only one vendor's hardware does: each of

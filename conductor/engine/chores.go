@@ -75,14 +75,14 @@ const (
 // as a job of the BMC), and turned off again where it was off. Done again after
 // a crash it begins anew: what has come true meanwhile costs no second start.
 func (j *job) change(ctx context.Context, set func(context.Context) error, is func(context.Context) (bool, error)) (any, error) {
-	if err := j.within(ctx, set); err != nil {
+	if err := j.callBMC(ctx, set); err != nil {
 		return nil, err
 	}
 	there, err := j.look(ctx, is)
 	if err != nil || there {
 		return plan.ChoreDone{}, err
 	}
-	if err := j.within(ctx, func(ctx context.Context) error { return j.bmc.SetPower(ctx, j.n, node.Rebooting) }); err != nil {
+	if err := j.callBMC(ctx, func(ctx context.Context) error { return j.bmc.SetPower(ctx, j.n, node.Rebooting) }); err != nil {
 		return nil, fmt.Errorf("start the machine for it: %w", err)
 	}
 	j.leave()
@@ -101,20 +101,20 @@ func (j *job) change(ctx context.Context, set func(context.Context) error, is fu
 		return nil, node.Refuse(node.Conflict, "the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into the BMC's log", firmwareTime)
 	}
 	if j.n.PowerState == node.PowerOff && !j.n.DisablePowerOff {
-		err = j.within(ctx, func(ctx context.Context) error { return j.bmc.SetPower(ctx, j.n, node.PowerOff) })
+		err = j.callBMC(ctx, func(ctx context.Context) error { return j.bmc.SetPower(ctx, j.n, node.PowerOff) })
 	}
 	return plan.ChoreDone{Restarted: true}, err
 }
 
-// within does one call to the BMC.
-func (j *job) within(ctx context.Context, call func(context.Context) error) error {
+// callBMC does one call to the BMC, within the time one may take.
+func (j *job) callBMC(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
 	return call(ctx)
 }
 
 func (j *job) look(ctx context.Context, is func(context.Context) (bool, error)) (there bool, err error) {
-	err = j.within(ctx, func(ctx context.Context) error {
+	err = j.callBMC(ctx, func(ctx context.Context) error {
 		there, err = is(ctx)
 		return err
 	})

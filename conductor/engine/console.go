@@ -31,7 +31,7 @@ func (e *Engine) Console(ctx context.Context, ref string) (on bool, info map[str
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
 	info, err = bmc.Console(ctx, n)
-	return true, info, told(err)
+	return true, info, bmcFault(err)
 }
 
 // consoles finds a node and its console, if that is fit for use.
@@ -52,5 +52,5 @@ func (j *job) changeConsole(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.ChoreDone{}, j.within(ctx, func(ctx context.Context) error { return bmc.SetConsole(ctx, j.n, r.On) })
+	return plan.ChoreDone{}, j.callBMC(ctx, func(ctx context.Context) error { return bmc.SetConsole(ctx, j.n, r.On) })
 }

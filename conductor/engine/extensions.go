@@ -109,9 +109,9 @@ func findFree[T any](ctx context.Context, e *Engine, ref, kind, what string) (n 
 	return find[T](ctx, e, n.UUID, kind, what)
 }
 
-// told is an error of a BMC as the one who asked is told it. He need not read
+// bmcFault is an error of a BMC as the one who asked is told it. He need not read
 // the log: he cannot know better than the BMC what is wrong with it.
-func told(err error) error {
+func bmcFault(err error) error {
 	var refusal *node.Refusal
 	if err == nil || errors.As(err, &refusal) || errors.Is(err, context.Canceled) {
 		return err

@@ -15,7 +15,7 @@ func (e *Engine) Indicators(ctx context.Context, ref string) ([]node.Indicator, 
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
 	all, err := bmc.Indicators(ctx, n)
-	return all, told(err)
+	return all, bmcFault(err)
 }
 
 // IndicatorState answers what a light shows: on, off, blinking or unknown.
@@ -27,7 +27,7 @@ func (e *Engine) IndicatorState(ctx context.Context, ref, component, name string
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
 	state, err := bmc.IndicatorState(ctx, n, component, name)
-	return state, told(err)
+	return state, bmcFault(err)
 }
 
 // SetIndicatorState makes a light show something.
@@ -38,5 +38,5 @@ func (e *Engine) SetIndicatorState(ctx context.Context, ref, component, name, st
 	}
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
-	return told(bmc.SetIndicatorState(ctx, n, component, name, state))
+	return bmcFault(bmc.SetIndicatorState(ctx, n, component, name, state))
 }

@@ -29,7 +29,7 @@ func (e *Engine) BootDevice(ctx context.Context, ref string) (device string, per
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
 	device, persistent, err = bmc.BootDevice(ctx, n)
-	return device, persistent, told(err)
+	return device, persistent, bmcFault(err)
 }
 
 // SetBootDevice tells the BMC what to boot from: once, or persistently.
@@ -44,7 +44,7 @@ func (e *Engine) SetBootDevice(ctx context.Context, ref, device string, persiste
 	}
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
-	return told(bmc.SetBootDevice(ctx, n, device, persistent))
+	return bmcFault(bmc.SetBootDevice(ctx, n, device, persistent))
 }
 
 // SupportedBootDevices lists what SetBootDevice takes for this node.
@@ -65,7 +65,7 @@ func (e *Engine) InjectNMI(ctx context.Context, ref string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
-	return told(bmc.InjectNMI(ctx, n))
+	return bmcFault(bmc.InjectNMI(ctx, n))
 }
 
 // Validate says, by interface kind, what is missing for it to work; nil is

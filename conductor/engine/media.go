@@ -19,7 +19,7 @@ func (e *Engine) MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, 
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
 	slots, err := bmc.MediaSlots(ctx, n)
-	return slots, told(err)
+	return slots, bmcFault(err)
 }
 
 // AttachMedium asks for an image in a virtual drive. It returns once the request
@@ -65,5 +65,5 @@ func (j *job) detachMedia(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.ChoreDone{}, j.within(ctx, func(ctx context.Context) error { return bmc.DetachMedia(ctx, j.n, r.Devices) })
+	return plan.ChoreDone{}, j.callBMC(ctx, func(ctx context.Context) error { return bmc.DetachMedia(ctx, j.n, r.Devices) })
 }

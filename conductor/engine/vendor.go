@@ -49,13 +49,13 @@ func (e *Engine) CallVendor(ctx context.Context, ref, httpMethod, method string,
 	call, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()
 	if err := vendor.CheckVendor(call, n, method, args); err != nil {
-		return nil, false, told(err)
+		return nil, false, bmcFault(err)
 	}
 	if m.Async && !m.Shared {
 		return nil, true, e.chore(ctx, n.UUID, plan.VendorRequest{Method: method, Args: args})
 	}
 	result, err = vendor.CallVendor(call, n, method, args)
-	return result, m.Async, told(err)
+	return result, m.Async, bmcFault(err)
 }
 
 // callVendor does a vendor method that nobody waits for, once: who knows what
@@ -72,7 +72,7 @@ func (j *job) callVendor(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.ChoreDone{}, j.within(ctx, func(ctx context.Context) error {
+	return plan.ChoreDone{}, j.callBMC(ctx, func(ctx context.Context) error {
 		_, err := vendor.CallVendor(ctx, j.n, r.Method, r.Args)
 		return err
 	})

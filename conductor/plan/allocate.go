@@ -10,6 +10,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
+// strange is a node that does not concern the owner of an allocation.
+const strange = "not owned by or on loan to the owner"
+
 // misfits is every reason why a node does not suit an allocation, in the order
 // they are looked for: each node counts for the first that is true of it.
 var misfits = []struct {
@@ -20,7 +23,7 @@ var misfits = []struct {
 	{"not among the candidates", func(a *node.Allocation, n *node.Node) bool {
 		return len(a.CandidateNodes) > 0 && !slices.Contains(a.CandidateNodes, n.UUID)
 	}},
-	{"not owned by or on loan to the owner", func(a *node.Allocation, n *node.Node) bool {
+	{strange, func(a *node.Allocation, n *node.Node) bool {
 		return a.Owner != "" && n.Owner != a.Owner && n.Lessee != a.Owner
 	}},
 	{"part of another node", func(_ *node.Allocation, n *node.Node) bool { return n.ParentNode != "" }},
@@ -82,13 +85,18 @@ type Search struct {
 	failed map[string]int // by label of misfits, "" for those that suited
 }
 
-// Look counts a node.
+// Look counts a node. Of nodes that do not concern its owner an allocation tells
+// only when it names them: how many others have is not for him to know.
 func (s *Search) Look(a *node.Allocation, n *node.Node) {
 	if s.failed == nil {
 		s.failed = map[string]int{}
 	}
+	misfit := Misfit(a, n)
+	if misfit == strange && len(a.CandidateNodes) == 0 {
+		return
+	}
 	s.looked++
-	s.failed[Misfit(a, n)]++
+	s.failed[misfit]++
 }
 
 // Suitable is how many nodes of those that were looked at do suit.

@@ -7,11 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// allocations is the catalog of allocations; s may be nil for what is written
-// as a part of a change.
-func allocations(s *SQLite) catalog[node.Allocation, *node.Allocation] {
-	return catalog[node.Allocation, *node.Allocation]{s, "allocations"}
-}
+// allocations is the table of allocations.
+const allocations table[node.Allocation, *node.Allocation] = "allocations"
 
 // applyAllocation parts the saved node, if any, from an allocation, and writes
 // another.
@@ -31,9 +28,9 @@ func (t *tx) applyAllocation(c *node.Change, nodeUUID string) error {
 		return fmt.Errorf("encode allocation %s: %w", v.UUID, err)
 	}
 	if v.Revision == 1 {
-		return allocations(nil).insert(t, &v, string(doc))
+		return allocations.insert(t, &v, string(doc))
 	}
-	return allocations(nil).save(t, &v, string(doc))
+	return allocations.save(t, &v, string(doc))
 }
 
 // dropAllocation drops an allocation of a node, or of none for "".

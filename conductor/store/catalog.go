@@ -16,37 +16,41 @@ import (
 // Catalogs is a table for each type of record.
 func (s *SQLite) Catalogs() node.Catalogs {
 	return node.Catalogs{
-		DeployTemplates:  catalog[node.DeployTemplate, *node.DeployTemplate]{s, "deploy_templates"},
-		Runbooks:         catalog[node.Runbook, *node.Runbook]{s, "runbooks"},
-		Allocations:      allocations(s),
-		Chassis:          catalog[node.Chassis, *node.Chassis]{s, "chassis"},
-		Portgroups:       portgroups(s),
-		VolumeConnectors: catalog[node.VolumeConnector, *node.VolumeConnector]{s, "volume_connectors"},
-		VolumeTargets:    catalog[node.VolumeTarget, *node.VolumeTarget]{s, "volume_targets"},
-		InspectionRules:  catalog[node.InspectionRule, *node.InspectionRule]{s, "inspection_rules"},
+		DeployTemplates:  catalog[node.DeployTemplate, *node.DeployTemplate]{"deploy_templates", s},
+		Runbooks:         catalog[node.Runbook, *node.Runbook]{"runbooks", s},
+		Allocations:      catalog[node.Allocation, *node.Allocation]{allocations, s},
+		Chassis:          catalog[node.Chassis, *node.Chassis]{"chassis", s},
+		Portgroups:       catalog[node.Portgroup, *node.Portgroup]{portgroups, s},
+		VolumeConnectors: catalog[node.VolumeConnector, *node.VolumeConnector]{"volume_connectors", s},
+		VolumeTargets:    catalog[node.VolumeTarget, *node.VolumeTarget]{"volume_targets", s},
+		InspectionRules:  catalog[node.InspectionRule, *node.InspectionRule]{"inspection_rules", s},
 	}
 }
 
 // catalog is a table of records. Their keys are columns, NULL for none; the
 // document beside them is the whole of a record.
 type catalog[T any, P node.Recorded[T]] struct {
-	s     *SQLite
-	table string
+	table[T, P]
+	s *SQLite
 }
 
-func (c catalog[T, P]) kind() string { return P(new(T)).Kind() }
+// table is the name of a table of records, and what is written there as a part of
+// a transaction.
+type table[T any, P node.Recorded[T]] string
 
-func (c catalog[T, P]) missing(ref string) error {
+func (c table[T, P]) kind() string { return P(new(T)).Kind() }
+
+func (c table[T, P]) missing(ref string) error {
 	kind := c.kind()
 	return node.Refuse(node.NotFound, "%s%s %s could not be found.", strings.ToUpper(kind[:1]), kind[1:], ref)
 }
 
 // refused words what an index or the table of nodes has against a record.
-func (c catalog[T, P]) refused(v P, err error) error {
+func (c table[T, P]) refused(v P, err error) error {
 	col, ok := taken(err)
 	for _, k := range v.Keys() {
 		switch {
-		case ok && col == c.table+"."+k.Column:
+		case ok && col == string(c)+"."+k.Column:
 			return node.Refuse(node.Conflict, "%s", k.Taken)
 		case k.Column == "node_uuid" && orphan(err):
 			return noNode(k.Value)
@@ -60,7 +64,7 @@ func (c catalog[T, P]) refused(v P, err error) error {
 
 // List returns all records, or those with one of the values in a column.
 func (c catalog[T, P]) List(ctx context.Context, column string, values ...string) ([]T, error) {
-	sel := c.s.read.NewSelect().Table(c.table).Column("doc").OrderExpr("id")
+	sel := c.s.read.NewSelect().Table(string(c.table)).Column("doc").OrderExpr("id")
 	if column != "" {
 		if len(values) == 0 {
 			return nil, ctx.Err()
@@ -78,7 +82,7 @@ func (c catalog[T, P]) List(ctx context.Context, column string, values ...string
 func (c catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 	var none T
 	var doc string
-	sel := c.s.read.NewSelect().Table(c.table).Column("doc").Where("uuid = ?", ref).OrderExpr("uuid = ? DESC", ref).Limit(1)
+	sel := c.s.read.NewSelect().Table(string(c.table)).Column("doc").Where("uuid = ?", ref).OrderExpr("uuid = ? DESC", ref).Limit(1)
 	for _, k := range P(new(T)).Keys() {
 		if k.Column == "name" {
 			sel.WhereOr("name = ?", ref)
@@ -100,12 +104,12 @@ func (c catalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
 	return c.write(ctx, v, func(t *tx, doc string) error { return c.insert(t, &v, doc) })
 }
 
-func (c catalog[T, P]) insert(t *tx, v P, doc string) error {
+func (c table[T, P]) insert(t *tx, v P, doc string) error {
 	columns, marks, args := "uuid, revision, doc", "?, ?, ?", []any{v.Head().UUID, v.Head().Revision, doc}
 	for _, k := range v.Keys() {
 		columns, marks, args = columns+", "+k.Column, marks+", NULLIF(?, '')", append(args, k.Value)
 	}
-	_, err := t.exec("INSERT INTO "+c.table+" ("+columns+") VALUES ("+marks+")", args...)
+	_, err := t.exec("INSERT INTO "+string(c)+" ("+columns+") VALUES ("+marks+")", args...)
 	return c.refused(v, err)
 }
 
@@ -115,18 +119,18 @@ func (c catalog[T, P]) Save(ctx context.Context, v T) (T, error) {
 	return c.write(ctx, v, func(t *tx, doc string) error { return c.save(t, &v, doc) })
 }
 
-func (c catalog[T, P]) save(t *tx, v P, doc string) error {
+func (c table[T, P]) save(t *tx, v P, doc string) error {
 	head := v.Head()
 	set, args := "revision = ?, doc = ?", []any{head.Revision, doc}
 	for _, k := range v.Keys() {
 		set, args = set+", "+k.Column+" = NULLIF(?, '')", append(args, k.Value)
 	}
 	args = append(args, head.UUID, head.Revision-1)
-	touched, err := t.exec("UPDATE "+c.table+" SET "+set+" WHERE uuid = ? AND revision = ?", args...)
+	touched, err := t.exec("UPDATE "+string(c)+" SET "+set+" WHERE uuid = ? AND revision = ?", args...)
 	if err != nil || touched == 1 {
 		return c.refused(v, err)
 	}
-	found, err := t.exists("SELECT 1 FROM "+c.table+" WHERE uuid = ?", head.UUID)
+	found, err := t.exists("SELECT 1 FROM "+string(c)+" WHERE uuid = ?", head.UUID)
 	switch {
 	case err != nil:
 		return err
@@ -152,7 +156,7 @@ func (c catalog[T, P]) write(ctx context.Context, v T, run func(t *tx, doc strin
 // Delete removes a record.
 func (c catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 	return c.s.w.do(ctx, func(t *tx) error {
-		touched, err := t.exec("DELETE FROM "+c.table+" WHERE uuid = ?", uuid)
+		touched, err := t.exec("DELETE FROM "+string(c.table)+" WHERE uuid = ?", uuid)
 		if holder, ok := any(P(new(T))).(node.Holder); ok && orphan(err) {
 			return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", c.kind(), uuid, holder.Holds())
 		}

@@ -7,11 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// portgroups is the catalog of portgroups; s may be nil for what is written as
-// a part of a change.
-func portgroups(s *SQLite) catalog[node.Portgroup, *node.Portgroup] {
-	return catalog[node.Portgroup, *node.Portgroup]{s, "portgroups"}
-}
+// portgroups is the table of portgroups.
+const portgroups table[node.Portgroup, *node.Portgroup] = "portgroups"
 
 // savePortgroup writes a portgroup as a part of a change; nil is none.
 func (t *tx) savePortgroup(g *node.Portgroup) error {
@@ -24,5 +21,5 @@ func (t *tx) savePortgroup(g *node.Portgroup) error {
 	if err != nil {
 		return fmt.Errorf("encode portgroup %s: %w", v.UUID, err)
 	}
-	return portgroups(nil).save(t, &v, string(doc))
+	return portgroups.save(t, &v, string(doc))
 }

@@ -29,7 +29,7 @@ func Command() *cobra.Command {
 
 A reader sees everything but secrets, an operator also commands machines and edits their
 records, an admin also enrolls and forgets them. With --project a user sees only the nodes
-whose owner or lessee is that project.
+whose owner or lessee is that project, what these are made of, and the project's allocations.
 
   ferrite user set alice --role admin
   ferrite user password alice
@@ -73,20 +73,24 @@ func set(f *files) *cobra.Command {
 	var role, project string
 	c := &cobra.Command{
 		Use: "set NAME --role ROLE [--project PROJECT]", Short: "Add a user, or change his role", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Long: "Adds a user, or changes his role. The project of one who is there already stays as it is, unless\n--project says another; --project \"\" lifts it, which lets him see all nodes.",
+		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.edit(func(u *auth.Users) error {
 				i := u.Find(args[0])
 				if i < 0 {
 					i = len(u.Users)
 					u.Users = append(u.Users, auth.User{Name: args[0]})
 				}
-				u.Users[i].Role, u.Users[i].Project = role, project
+				u.Users[i].Role = role
+				if cmd.Flags().Changed("project") {
+					u.Users[i].Project = project
+				}
 				return nil
 			})
 		},
 	}
 	c.Flags().StringVar(&role, "role", "", "reader, operator or admin")
-	c.Flags().StringVar(&project, "project", "", "the project whose nodes he sees; all nodes when left out")
+	c.Flags().StringVar(&project, "project", "", "the `project` whose nodes he sees; a new user sees all nodes when it is left out")
 	if err := c.MarkFlagRequired("role"); err != nil {
 		panic(err) // a mistake above, which the first run of any test would show
 	}

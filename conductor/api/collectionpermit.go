@@ -1,0 +1,115 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Whom the records of a collection concern, and what follows from that.
+
+// find is the record of a UUID or name, when the caller may do with it what he
+// asks.
+func (r *collection[T]) find(c *call, ref string) (T, error) {
+	of, err := r.kept.Find(c.Request().Context(), ref)
+	if err != nil {
+		return of, err
+	}
+	return of, r.permit(c, ref, &of)
+}
+
+// known refuses who may not know of the record that a path names.
+func (r *collection[T]) known(c *call) error {
+	ref, err := r.ref(c)
+	if err != nil {
+		return err
+	}
+	_, err = r.find(c, ref)
+	return err
+}
+
+// hidden: whom a record does not concern hears that there is none. Where others
+// may be shown one, he hears that it is not for him.
+func (r *collection[T]) hidden() bool {
+	return r.public == nil && (r.owner != nil || r.node != nil)
+}
+
+func (r *collection[T]) missing(ref string) error {
+	return node.Refuse(node.NotFound, "%s %s could not be found.", r.noun, ref)
+}
+
+// permit refuses a caller whom a record does not concern. A public one concerns
+// everybody, as long as it is only read.
+func (r *collection[T]) permit(c *call, ref string, of *T) error {
+	if c.caller == nil || r.owner == nil && r.node == nil {
+		return nil
+	}
+	owner, lessee, err := r.concerned(c, of)
+	shown := r.api.rules.Of(http.MethodGet, "/v1/"+r.path+"/:ident", "")
+	switch {
+	case isNotFound(err), err == nil && r.hidden() && !shown.Allows(c.caller, owner, lessee):
+		return r.missing(ref)
+	case err != nil, c.rule.Allows(c.caller, owner, lessee):
+		return err
+	case c.Request().Method == http.MethodGet && r.public != nil && r.public(of):
+		return nil
+	}
+	return c.rule.Denied()
+}
+
+// concerned is the projects that a record concerns.
+func (r *collection[T]) concerned(c *call, of *T) (owner, lessee string, err error) {
+	if r.node == nil {
+		return *r.owner(of), "", nil
+	}
+	n, err := r.api.conductor.Node(c.Request().Context(), *r.node(of))
+	return n.Owner, n.Lessee, err
+}
+
+// mine tells which records a caller sees in a list.
+func (r *collection[T]) mine(c *call) (func(*T) bool, error) {
+	project := c.project()
+	switch {
+	case project == "":
+	case r.node != nil:
+		nodes, err := r.api.uuidsOf(c, []node.Query{{Project: project}})
+		return func(of *T) bool { return nodes[*r.node(of)] }, err
+	case r.owner != nil:
+		return func(of *T) bool { return *r.owner(of) == project || r.public != nil && r.public(of) }, nil
+	}
+	return func(*T) bool { return true }, nil
+}
+
+// claim makes a new record that of the caller's project, which cannot share it.
+// One that is a part of a node is that of the node's.
+func (r *collection[T]) claim(c *call, of *T) error {
+	switch {
+	case c.caller == nil:
+		return nil
+	case r.node != nil:
+		_, err := r.api.bodyNode(c, *r.node(of))
+		return err
+	case r.owner == nil || c.project() == "":
+		return nil
+	case r.public != nil && r.public(of):
+		return badRequest("Cannot create a public %s as a project scoped admin.", strings.ToLower(r.noun))
+	}
+	return c.own(strings.ToLower(r.noun), r.owner(of))
+}
+
+// permitPatch refuses a patch of a record, or of one of its fields.
+func (r *collection[T]) permitPatch(c *call, ref string, ops []operation, of *T) error {
+	if err := r.permit(c, ref, of); err != nil || r.owner == nil {
+		return err
+	}
+	return r.api.permitFields(c, "/v1/"+r.path+"/:ident", ops, *r.owner(of), "")
+}
+
+// permitMove refuses to make a record a part of some other nodes.
+func (r *collection[T]) permitMove(c *call, before, after *T) error {
+	if r.node == nil {
+		return nil
+	}
+	return r.api.permitMove(c, *r.node(before), *r.node(after))
+}
