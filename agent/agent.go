@@ -38,6 +38,7 @@ type Kernel interface {
 	extension.Power
 	logbook.Kernel
 	inventory.IPMI
+	inventory.Listener
 	Machine() string
 }
 

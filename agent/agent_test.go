@@ -8,7 +8,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -49,10 +51,13 @@ func (m *machine) PowerOff() error                                        { m.of
 func (m *machine) Reboot() error                                          { return errors.New("not asked for") }
 func (m *machine) KernelLog() ([]byte, error)                             { return []byte("6,1,1,-;Linux\n"), nil }
 func (m *machine) IPMI(byte, byte, []byte, time.Duration) ([]byte, error) { return nil, fs.ErrNotExist }
-func (m *machine) Machine() string                                        { return "x86_64" }
-func (m *machine) Wait(context.Context, bool, time.Duration) error        { return nil }
-func (m *machine) Down() error                                            { m.down.Add(1); return nil }
-func (m *machine) AskAnew()                                               { m.anew.Add(1) }
+func (m *machine) Frames(string, uint16, []net.HardwareAddr) (io.ReadCloser, error) {
+	return nil, fs.ErrPermission
+}
+func (m *machine) Machine() string                                 { return "x86_64" }
+func (m *machine) Wait(context.Context, bool, time.Duration) error { return nil }
+func (m *machine) Down() error                                     { m.down.Add(1); return nil }
+func (m *machine) AskAnew()                                        { m.anew.Add(1) }
 
 // Rescue takes the one right password.
 func (m *machine) Rescue(p rescue.Password) error {

@@ -27,9 +27,21 @@ func (a *Agent) inspect(ctx context.Context) string {
 	return reply.UUID
 }
 
+// collectors are those of ironic-python-agent that there are here; default is
+// always collected.
+func collectors() []string {
+	return []string{"default", "logs", "pci-devices", "numa-topology", "dmi-decode", "lldp", "usb-devices"}
+}
+
 // inspection collects what the kernel line asks for.
 func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	wants := func(collector string) bool { return slices.Contains(a.Params.Collectors, collector) }
+	for _, c := range a.Params.Collectors {
+		if !slices.Contains(collectors(), c) {
+			a.Log.Warn("inspection collector is not built into this agent", "collector", c, "known", collectors())
+		}
+	}
+	heard := a.hear(ctx) // meanwhile
 	data := agentapi.Inspection{
 		Inventory:     a.inventory(ctx),
 		BootInterface: a.Params.BootIF,
@@ -47,7 +59,20 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	if wants("pci-devices") {
 		data.PCIDevices = inventory.PCIDevices(a.Root)
 	}
-	if wants("logs") {
+	if wants("numa-topology") {
+		data.NUMATopology = inventory.NUMATopology(a.Root)
+	}
+	if wants("dmi-decode") {
+		data.DMI = inventory.DMI(a.Root)
+	}
+	if wants("usb-devices") {
+		data.USBDevices = inventory.USBDevices(a.Root)
+	}
+	data.LLDPRaw = heard()
+	for i, f := range data.Inventory.Interfaces {
+		data.Inventory.Interfaces[i].LLDP = data.LLDPRaw[f.Name]
+	}
+	if wants("logs") { // last, since they are about all of this
 		logs, err := a.logs()
 		if err != nil {
 			a.Log.Warn("no logs in the inspection data", "err", err)
@@ -94,7 +119,7 @@ func (a *Agent) macs() []string { return inventory.MACs(a.Root) }
 
 // logs is everything there is to look at after a failure.
 func (a *Agent) logs() (string, error) {
-	return logbook.Collect(a.Book, a.Kernel, a.Root, time.Now())
+	return logbook.Collect(a.Book, a.Kernel, a.Root, inventory.Tree(a.Root), time.Now())
 }
 
 // addresses are those of a network interface.

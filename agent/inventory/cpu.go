@@ -31,6 +31,13 @@ func CPU(fsys fs.FS, machine string) agentapi.CPU {
 			}
 		}
 	}
+	if len(sockets) == 0 { // only x86 has them in cpuinfo
+		for _, n := range numbered(fsys, "sys/devices/system/cpu", "cpu") {
+			if id := text(fsys, "sys/devices/system/cpu", "cpu"+strconv.Itoa(n), "topology/physical_package_id"); id != "" {
+				sockets[id] = true
+			}
+		}
+	}
 	c.SocketCount = max(len(sockets), min(c.Count, 1))
 	c.Frequency = frequency(fsys, mhz)
 	return c

@@ -38,7 +38,7 @@ func notADisk(fsys fs.FS, name string) string {
 		pattern *regexp.Regexp
 		reason  string
 	}{
-		{regexp.MustCompile(`^(loop|ram|zram|nbd)\d`), "not hardware"},
+		{notHardware(), "not hardware"},
 		{regexp.MustCompile(`^(sr|scd)\d`), "optical drive"},
 		{regexp.MustCompile(`^fd\d`), "floppy drive"},
 		{regexp.MustCompile(`^dm-\d`), "mapping onto other disks"},
@@ -64,12 +64,20 @@ func notADisk(fsys fs.FS, name string) string {
 	return ""
 }
 
+// notHardware are block devices that there is no machine part behind.
+func notHardware() *regexp.Regexp { return regexp.MustCompile(`^(loop|ram|zram|nbd)\d`) }
+
 // virtualMedia tells the drives BMCs show over USB, as seen on iDRAC
-// ("Virtual CD", "Virtual Floppy"), AMI MegaRAC ("Virtual HDISK0"), iLO
-// ("Virtual Media", "Virtual DVD-ROM") and XCC.
+// ("Virtual CD", "Virtual Floppy"; its own card is "LCDRIVE" of an "iDRAC"), AMI
+// MegaRAC ("Virtual HDISK0"), iLO ("Virtual Media", "Virtual DVD-ROM") and XCC,
+// and those of devices that call themselves a BMC's.
 func virtualMedia(fsys fs.FS, folder string) bool {
-	model := strings.ToLower(text(fsys, folder, "device/model"))
-	return strings.Contains(model, "virtual") && transport(linkOf(fsys, folder)) == "usb"
+	link := linkOf(fsys, folder)
+	if transport(fsys, link) != "usb" {
+		return false
+	}
+	u, _ := usbBehind(fsys, "sys/block", link)
+	return strings.Contains(strings.ToLower(text(fsys, folder, "device/model")), "virtual") || bmcName(u) != ""
 }
 
 // memberOf is the Linux RAID array a disk or one of its partitions belongs
@@ -100,7 +108,7 @@ func disk(fsys fs.FS, name string) agentapi.Disk {
 		HCTL:            hctl(linkOf(fsys, folder, "device")),
 		LogicalSectors:  int(number(fsys, folder, "queue/logical_block_size")),
 		PhysicalSectors: int(number(fsys, folder, "queue/physical_block_size")),
-		Transport:       transport(link),
+		Transport:       transport(fsys, link),
 	}
 	d.WWN, d.WWNVendorExtension, d.WWNWithExtension = wwn(wwid(fsys, folder))
 	if p := byPath(fsys, link); p != "" {
@@ -110,9 +118,12 @@ func disk(fsys fs.FS, name string) agentapi.Disk {
 }
 
 // serial is where each kind of disk keeps it: virtio-blk beside the disk,
-// NVMe with the controller, SCSI and ATA in vital product data page 80h,
-// whose first four bytes are its header.
+// NVMe with the controller, USB with the USB device (as udev has it), SCSI and
+// ATA in vital product data page 80h, whose first four bytes are its header.
 func serial(fsys fs.FS, folder string) string {
+	if u, ok := usbBehind(fsys, "sys/block", linkOf(fsys, folder)); ok && u.serial != "" {
+		return u.serial
+	}
 	for _, file := range []string{"serial", "device/serial"} {
 		if s := text(fsys, folder, file); s != "" {
 			return s

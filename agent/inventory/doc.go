@@ -35,9 +35,13 @@ func (h Host) Collect(ctx context.Context) agentapi.Inventory {
 	for _, s := range skipped {
 		h.Log.Debug("disk left out", "disk", s.Name, "reason", s.Reason)
 	}
+	interfaces, skipped := Interfaces(h.FS, h.Addresses)
+	for _, s := range skipped {
+		h.Log.Info("interface left out", "interface", s.Name, "reason", s.Reason)
+	}
 	bmc := FindBMC(ctx, h.IPMI, h.Log)
 	return agentapi.Inventory{
-		Interfaces:   Interfaces(h.FS, h.Addresses),
+		Interfaces:   interfaces,
 		CPU:          CPU(h.FS, h.Machine),
 		Memory:       Memory(h.FS),
 		Disks:        disks,
@@ -45,8 +49,9 @@ func (h Host) Collect(ctx context.Context) agentapi.Inventory {
 		BMCv6Address: bmc.IPv6,
 		BMCMAC:       bmc.MAC,
 		SystemVendor: SystemVendor(h.FS),
-		Boot:         agentapi.BootInfo{CurrentBootMode: BootMode(h.FS), PXEInterface: h.BootIF},
+		Boot:         agentapi.BootInfo{CurrentBootMode: BootMode(h.FS), PXEInterface: h.BootIF, SecureBoot: SecureBoot(h.FS)},
 		Hostname:     h.Hostname,
+		TPM:          TPM(h.FS),
 	}
 }
 

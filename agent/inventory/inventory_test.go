@@ -26,9 +26,10 @@ type noBMC struct{}
 func (noBMC) IPMI(byte, byte, []byte, time.Duration) ([]byte, error) { return nil, fs.ErrNotExist }
 
 // TestMachines compares what is found on captured machines (testdata/<name>.tree,
-// sysfs and proc as they were in QEMU) with testdata/<name>.json.
+// sysfs and proc as they were in QEMU, see capture_e2e_test.go) with
+// testdata/<name>.json.
 func TestMachines(t *testing.T) {
-	for _, machine := range []string{"q35-bios-many", "q35-uefi-4kn"} {
+	for _, machine := range machines(t) {
 		t.Run(machine, func(t *testing.T) {
 			tree := captured(t, machine)
 			h := Host{
@@ -37,7 +38,10 @@ func TestMachines(t *testing.T) {
 					return []netip.Addr{netip.MustParseAddr("fe80::1"), netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr("2001:db8::5")}
 				},
 			}
-			inspection := agentapi.Inspection{Inventory: h.Collect(t.Context()), PCIDevices: PCIDevices(tree)}
+			inspection := agentapi.Inspection{
+				Inventory: h.Collect(t.Context()), PCIDevices: PCIDevices(tree), NUMATopology: NUMATopology(tree), DMI: DMI(tree),
+				USBDevices: USBDevices(tree),
+			}
 			if err := inspection.Validate(); err != nil {
 				t.Error(err)
 			}
@@ -127,7 +131,7 @@ func TestWWN(t *testing.T) {
 func TestMemoryOfSMBIOS(t *testing.T) {
 	module := func(size uint16, extended uint32) []byte {
 		b := make([]byte, 0x28)
-		b[0], b[1] = memoryDevice, byte(len(b))
+		b[0], b[1] = smbiosMemoryDevice, byte(len(b))
 		b[0x0c], b[0x0d] = byte(size), byte(size>>8)
 		for i := range 4 {
 			b[0x1c+i] = byte(extended >> (8 * i))
@@ -141,18 +145,23 @@ func TestMemoryOfSMBIOS(t *testing.T) {
 	} {
 		table = append(table, m...)
 	}
-	if got := fittedMB(table); got != 16384+65536+2 {
+	if got := fittedMB(structures(table)); got != 16384+65536+2 {
 		t.Errorf("%d MB", got)
 	}
 }
 
-func FuzzMemoryOfSMBIOS(f *testing.F) {
-	for _, machine := range []string{"q35-bios-many", "q35-uefi-4kn"} {
+func FuzzSMBIOS(f *testing.F) {
+	for _, machine := range machines(f) {
 		f.Add(captured(f, machine)["sys/firmware/dmi/tables/DMI"].Data)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if fittedMB(b) < 0 {
+		table := structures(b)
+		if fittedMB(table) < 0 {
 			t.Error("negative memory")
+		}
+		hostInterfaces(table)
+		if _, err := json.Marshal(dmiOf(table)); err != nil {
+			t.Error(err)
 		}
 	})
 }

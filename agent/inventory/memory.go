@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"encoding/binary"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -21,59 +20,37 @@ func Memory(fsys fs.FS) agentapi.Memory {
 			}
 		}
 	}
-	if table, err := fs.ReadFile(fsys, "sys/firmware/dmi/tables/DMI"); err == nil {
-		m.PhysicalMB = fittedMB(table)
-	}
+	m.PhysicalMB = fittedMB(smbios(fsys))
 	if m.PhysicalMB == 0 {
 		m.PhysicalMB = m.Total >> 20
 	}
 	return m
 }
 
-// memoryDevice is the SMBIOS structure of one memory module (type 17,
-// SMBIOS 3.7 section 7.18).
-const memoryDevice = 17
-
 // fittedMB adds up the memory modules of a SMBIOS table.
-func fittedMB(table []byte) int64 {
+func fittedMB(table []structure) int64 {
 	var total int64
-	for len(table) >= 4 {
-		kind, length := table[0], int(table[1])
-		if length < 4 || length > len(table) {
-			return total // not a table any more
+	for _, s := range table {
+		if s.kind == smbiosMemoryDevice {
+			total += moduleKB(s) >> 10
 		}
-		if kind == memoryDevice {
-			total += moduleMB(table[:length])
-		}
-		table = afterStrings(table[length:])
 	}
 	return total
 }
 
-// moduleMB is the size of one module.
-func moduleMB(s []byte) int64 {
-	const sizeAt, extendedAt = 0x0c, 0x1c
-	if len(s) < sizeAt+2 {
-		return 0
-	}
-	size := binary.LittleEndian.Uint16(s[sizeAt:])
+// moduleKB is the size of one memory module in KiB, 0 where none is fitted or
+// its size is not known (DSP0134 7.18).
+func moduleKB(s structure) int64 {
+	const sizeAt, extendedAt, inKB, seeExtended, notKnown = 0x0c, 0x1c, 0x8000, 0x7fff, 0xffff
+	size, ok := s.u16(sizeAt)
 	switch {
-	case size == 0 || size == 0xffff: // not fitted, not known
+	case !ok || size == notKnown:
 		return 0
-	case size == 0x7fff && len(s) >= extendedAt+4:
-		return int64(binary.LittleEndian.Uint32(s[extendedAt:]) & 0x7fffffff)
-	case size&0x8000 != 0: // in KiB
-		return int64(size&0x7fff) >> 10
+	case size == seeExtended:
+		mb, _ := s.u32(extendedAt)
+		return int64(mb&0x7fffffff) << 10
+	case size&inKB != 0:
+		return int64(size &^ inKB)
 	}
-	return int64(size)
-}
-
-// afterStrings skips a structure's strings, which end with two zero bytes.
-func afterStrings(b []byte) []byte {
-	for i := 0; i+1 < len(b); i++ {
-		if b[i] == 0 && b[i+1] == 0 {
-			return b[i+2:]
-		}
-	}
-	return nil
+	return int64(size) << 10
 }

@@ -10,29 +10,31 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// etherType is what sys/class/net/X/type says of Ethernet (ARPHRD_ETHER).
-const etherType = 1
+// What sys/class/net/X/type says of an interface (ARPHRD_...).
+const (
+	etherType      = 1
+	infinibandType = 32
+)
 
-// Interfaces lists the machine's own Ethernet interfaces: those a device
-// backs, not bridges, tunnels or loopback.
-func Interfaces(fsys fs.FS, addresses func(name string) []netip.Addr) []agentapi.Interface {
-	list := []agentapi.Interface{}
-	for _, name := range names(fsys, "sys/class/net") {
+// Interfaces lists the machine's own network interfaces: those a device backs,
+// not bridges, tunnels or loopback, nor the BMC's.
+func Interfaces(fsys fs.FS, addresses func(name string) []netip.Addr) (list []agentapi.Interface, skipped []Skipped) {
+	list = []agentapi.Interface{}
+	own, skipped := ownInterfaces(fsys)
+	for _, name := range own {
 		folder := path.Join("sys/class/net", name)
-		if !exists(fsys, folder, "device") || number(fsys, folder, "type") != etherType {
-			continue
-		}
 		i := agentapi.Interface{
-			Name:       name,
-			MACAddress: strings.ToLower(text(fsys, folder, "address")),
-			HasCarrier: text(fsys, folder, "carrier") == "1",
-			Vendor:     text(fsys, folder, "device/vendor"),
-			Product:    text(fsys, folder, "device/device"),
-			PCIAddress: pciAddress(linkOf(fsys, folder)),
-			Driver:     path.Base(linkOf(fsys, folder, "device/driver")),
+			Name:        name,
+			MACAddress:  strings.ToLower(text(fsys, folder, "address")),
+			HasCarrier:  text(fsys, folder, "carrier") == "1",
+			Vendor:      text(fsys, folder, "device/vendor"),
+			Product:     text(fsys, folder, "device/device"),
+			PCIAddress:  pciAddress(linkOf(fsys, folder)),
+			Driver:      strings.Trim(path.Base(linkOf(fsys, folder, "device/driver")), "."), // Base of nothing is "."
+			BIOSDevName: biosDevName(fsys, pciAddress(linkOf(fsys, folder))),
 		}
-		if i.Driver == "." {
-			i.Driver = ""
+		if number(fsys, folder, "type") == infinibandType {
+			i.MACAddress, i.ClientID = infiniband(i.MACAddress)
 		}
 		if speed := number(fsys, folder, "speed"); speed > 0 { // -1 without a link
 			i.SpeedMbps = int(speed)
@@ -40,13 +42,44 @@ func Interfaces(fsys fs.FS, addresses func(name string) []netip.Addr) []agentapi
 		i.IPv4Address, i.IPv6Address = bestAddresses(addresses(name))
 		list = append(list, i)
 	}
-	return list
+	return list, skipped
+}
+
+// ownInterfaces are the names of the machine's own interfaces.
+func ownInterfaces(fsys fs.FS) (own []string, skipped []Skipped) {
+	hosts := hostInterfaces(smbios(fsys))
+	for _, name := range names(fsys, "sys/class/net") {
+		folder := path.Join("sys/class/net", name)
+		kind := number(fsys, folder, "type")
+		if !exists(fsys, folder, "device") || kind != etherType && kind != infinibandType {
+			continue
+		}
+		if reason := bmcNIC(fsys, folder, strings.ToLower(text(fsys, folder, "address")), hosts); reason != "" {
+			skipped = append(skipped, Skipped{name, reason})
+			continue
+		}
+		own = append(own, name)
+	}
+	return own, skipped
+}
+
+// Wired are the names of the machine's own interfaces with a link.
+func Wired(fsys fs.FS) []string {
+	var wired []string
+	own, _ := ownInterfaces(fsys)
+	for _, name := range own {
+		if text(fsys, "sys/class/net", name, "carrier") == "1" {
+			wired = append(wired, name)
+		}
+	}
+	return wired
 }
 
 // MACs are the addresses a lookup is made with.
 func MACs(fsys fs.FS) []string {
 	var macs []string
-	for _, i := range Interfaces(fsys, func(string) []netip.Addr { return nil }) {
+	list, _ := Interfaces(fsys, func(string) []netip.Addr { return nil })
+	for _, i := range list {
 		macs = append(macs, i.MACAddress)
 	}
 	return macs
@@ -63,6 +96,29 @@ func bestAddresses(all []netip.Addr) (v4, v6 string) {
 		}
 	}
 	return v4, v6
+}
+
+// biosDevName is the name the firmware gives an interface on the board: the
+// kernel has the number of SMBIOS type 41 as index, which biosdevname writes
+// em1, em2.
+func biosDevName(fsys fs.FS, pci string) string {
+	if index := text(fsys, "sys/bus/pci/devices", pci, "index"); pci != "" && index != "" {
+		return "em" + index
+	}
+	return ""
+}
+
+// infiniband makes of an InfiniBand address of 20 bytes what ironic-python-agent
+// does: the MAC address that Ethernet over the same port has, and the client
+// identifier of its DHCP requests. Another address stays as it is.
+func infiniband(address string) (mac, clientID string) {
+	const prefix = "ff:00:00:00:00:00:02:00:00:02:c9:00:" // Mellanox
+	b := strings.Split(address, ":")
+	if len(b) != 20 {
+		return address, ""
+	}
+	mac = strings.Join(append(append([]string{}, b[12:15]...), b[17:]...), ":")
+	return mac, prefix + strings.Join(b[12:], ":")
 }
 
 // pciAddress is the last PCI function a sysfs path goes through; "" for a

@@ -16,6 +16,7 @@ func PCIDevices(fsys fs.FS) []agentapi.PCIDevice {
 		}
 		list = append(list, agentapi.PCIDevice{
 			VendorID: id("vendor"), ProductID: id("device"), Class: id("class"), Revision: id("revision"), Bus: address,
+			NUMANode: text(fsys, "sys/bus/pci/devices", address, "numa_node"),
 		})
 	}
 	return list

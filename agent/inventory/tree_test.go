@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // captured reads testdata/<name>.tree: what a machine's sysfs and proc held,
@@ -20,7 +22,14 @@ func captured(t testing.TB, name string) fstest.MapFS {
 		t.Fatal(err)
 	}
 	tree := fstest.MapFS{}
-	for line := range strings.Lines(string(b)) {
+	fill(t, tree, string(b))
+	return tree
+}
+
+// fill reads such a text into a tree.
+func fill(t testing.TB, tree fstest.MapFS, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if path, to, ok := strings.Cut(line, " -> "); ok {
 			tree[path] = &fstest.MapFile{Mode: fs.ModeSymlink | 0o777, Data: []byte(to)}
@@ -29,9 +38,36 @@ func captured(t testing.TB, name string) fstest.MapFS {
 		path, quoted, ok := strings.Cut(line, " = ")
 		content, err := strconv.Unquote(quoted)
 		if !ok || err != nil {
-			t.Fatalf("%s: line %q: %v", name, line, err)
+			t.Fatalf("line %q: %v", line, err)
 		}
 		tree[path] = &fstest.MapFile{Data: []byte(content)}
 	}
-	return tree
+}
+
+// machines are the names of the captured trees.
+func machines(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.tree")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no captured machines", err)
+	}
+	var list []string
+	for _, f := range files {
+		list = append(list, strings.TrimSuffix(filepath.Base(f), ".tree"))
+	}
+	return list
+}
+
+// TestTree: what Tree writes of a machine is what the collectors need of it, and
+// all that there was.
+func TestTree(t *testing.T) {
+	for _, machine := range machines(t) {
+		want, err := os.ReadFile(filepath.Join("testdata", machine+".tree"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(Tree(captured(t, machine)))); diff != "" {
+			t.Errorf("%s: %s", machine, diff)
+		}
+	}
 }

@@ -16,11 +16,3 @@ func SystemVendor(fsys fs.FS) agentapi.SystemVendor {
 		Firmware:     agentapi.Firmware{Vendor: id("bios_vendor"), Version: id("bios_version"), BuildDate: id("bios_date")},
 	}
 }
-
-// BootMode is how this kernel was started: uefi or bios.
-func BootMode(fsys fs.FS) string {
-	if exists(fsys, "sys/firmware/efi") {
-		return "uefi"
-	}
-	return "bios"
-}

@@ -29,9 +29,13 @@ const maxState = 256 << 10
 
 // Collect gathers the agent's and the kernel's log, the addresses and the
 // machine's state as base64 of a tar.gz. What cannot be read is named in its
-// place: a bundle with a hole is better than none.
-func Collect(book *Book, kernel Kernel, root fs.FS, now time.Time) (string, error) {
+// place: a bundle with a hole is better than none. Tree, when there is one, is
+// what the inventory is made from.
+func Collect(book *Book, kernel Kernel, root fs.FS, tree []byte, now time.Time) (string, error) {
 	files := map[string][]byte{"agent.log": book.Tail(), "ip-addr": []byte(addresses())}
+	if tree != nil {
+		files["inventory.tree"] = tree
+	}
 	klog, err := kernel.KernelLog()
 	if err != nil {
 		klog = append(klog, fmt.Sprintf("\n(not whole: %v)\n", err)...)

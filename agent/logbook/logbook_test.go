@@ -57,14 +57,14 @@ func TestCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := fstest.MapFS{"proc/cmdline": {Data: []byte("quiet ipa-agent-token=secret x=y\n")}}
-	text, err := Collect(&b, kernelLog{errors.New("cut")}, root, time.Unix(1, 0))
+	text, err := Collect(&b, kernelLog{errors.New("cut")}, root, []byte("proc/cpuinfo = \"\"\n"), time.Unix(1, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := unpack(t, text)
 	for name, part := range map[string]string{
 		"agent.log": "agent line", "dmesg": "(not whole: cut)", "proc-mounts": "(open proc/mounts", "ip-addr": "1: lo",
-		"proc-cmdline": "quiet ipa-agent-token=****** x=y\n",
+		"proc-cmdline": "quiet ipa-agent-token=****** x=y\n", "inventory.tree": "proc/cpuinfo = ",
 	} {
 		if !strings.Contains(files[name], part) {
 			t.Errorf("%s = %q, want part %q", name, files[name], part)

@@ -21,6 +21,7 @@ type Params struct {
 	APIURLs        []string // of the conductor, best first, without trailing slash
 	InspectionURLs []string // full URLs that take inspection data; none: no inspection
 	Collectors     []string // what inspection is to collect
+	CollectLLDP    bool     // the older way to ask for the collector lldp
 	BootIF         string   // the interface booted from, as it was given
 	BootMAC        string   // the same as aa:bb:cc:dd:ee:ff; empty when it is not a MAC
 	Token          string   // agent token given before the boot (virtual media)
@@ -35,6 +36,7 @@ type Params struct {
 	LookupInterval time.Duration // of the first retry
 	DHCPWait       time.Duration // for the boot interface's address before inspection
 	DHCPWaitAll    bool          // wait for all interfaces with carrier
+	LLDPTimeout    time.Duration // for what the switches say, every 30 s by default
 	DiskAttempts   int           // of waiting for a disk to install onto
 	DiskDelay      time.Duration // between two of them
 	Download       Download
@@ -58,6 +60,7 @@ func defaults() Params {
 		LookupTimeout:  600 * time.Second,
 		LookupInterval: time.Second,
 		DHCPWait:       60 * time.Second,
+		LLDPTimeout:    30 * time.Second,
 		DiskAttempts:   10,
 		DiskDelay:      3 * time.Second,
 		Download:       Download{ConnectTimeout: 60 * time.Second, Retries: 9, RetryInterval: 10 * time.Second},
@@ -81,6 +84,8 @@ func setters() map[string]func(*Params, string) error {
 		"ipa-advertise-host":                           func(p *Params, v string) error { p.AdvertiseHost = v; return nil },
 		"ipa-lookup-timeout":                           func(p *Params, v string) error { return seconds(&p.LookupTimeout, v) },
 		"ipa-lookup-interval":                          func(p *Params, v string) error { return seconds(&p.LookupInterval, v) },
+		"ipa-collect-lldp":                             func(p *Params, v string) error { return boolean(&p.CollectLLDP, v) },
+		"ipa-lldp-timeout":                             func(p *Params, v string) error { return fraction(&p.LLDPTimeout, v) },
 		"ipa-disk-wait-attempts":                       func(p *Params, v string) error { return count(&p.DiskAttempts, v) },
 		"ipa-disk-wait-delay":                          func(p *Params, v string) error { return seconds(&p.DiskDelay, v) },
 		"ipa-image-download-connection-timeout":        func(p *Params, v string) error { return seconds(&p.Download.ConnectTimeout, v) },
@@ -219,6 +224,16 @@ func seconds(to *time.Duration, v string) error {
 		return fmt.Errorf("%q is not a number of seconds", v)
 	}
 	*to = time.Duration(n) * time.Second
+	return nil
+}
+
+// fraction reads seconds that may have a part behind the point.
+func fraction(to *time.Duration, v string) error {
+	n, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(n >= 0 && n <= 1<<30) { // a comparison that NaN does not pass
+		return fmt.Errorf("%q is not a number of seconds", v)
+	}
+	*to = time.Duration(n * float64(time.Second))
 	return nil
 }
 

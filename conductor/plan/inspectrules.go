@@ -31,7 +31,7 @@ func (d *decision) applyRules() error {
 	if len(d.f.Rules) == 0 {
 		return nil
 	}
-	found := rules.Found{Node: d.n, Ports: slices.Concat(d.f.Ports, d.ports), NameTaken: d.f.NameTaken}
+	found := rules.Found{Node: d.n, Ports: d.allPorts(), NameTaken: d.f.NameTaken}
 	if err := json.Unmarshal(d.inspected.Inventory, &found.Inventory); err != nil {
 		return fmt.Errorf("the inventory cannot be read by inspection rules: %w", err)
 	}
@@ -55,8 +55,21 @@ func (d *decision) applyRules() error {
 	return d.owesCalls(out.Calls)
 }
 
-// takePorts takes the ports as rules have left them, the new ones after those
-// there were.
+// allPorts is the ports there were, as they are by now, and the new ones.
+func (d *decision) allPorts() []node.Port {
+	ports := slices.Clone(d.f.Ports)
+	for _, p := range d.ports {
+		if at := slices.IndexFunc(ports, func(old node.Port) bool { return old.Address == p.Address }); at >= 0 {
+			ports[at] = p
+		} else {
+			ports = append(ports, p)
+		}
+	}
+	return ports
+}
+
+// takePorts takes the ports as an inspection has left them, the new ones after
+// those there were.
 func (d *decision) takePorts(ports []node.Port) {
 	old := len(d.f.Ports)
 	d.ports = ports[old:]

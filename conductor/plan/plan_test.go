@@ -255,6 +255,8 @@ func (s *scene) set(k, v string) {
 		s.f.Crowd = map[node.State]int{node.State(v[:at]): count}
 	case "port":
 		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
+	case "link": // of that port
+		s.parse(v, &s.f.Ports[0].LocalLinkConnection)
 	case "taken":
 		s.f.Taken = map[string]bool{v: true}
 	case "leased":
@@ -315,10 +317,11 @@ func (s *scene) decide(e Event) {
 		s.say("history %s: %s", h.Severity, h.Event)
 	}
 	for _, p := range c.PutPorts {
-		s.say("port %s pxe=%v", p.Address, p.PXEEnabled)
+		s.say("port %s pxe=%v%s", p.Address, p.PXEEnabled, linkOf(s.t, p))
 	}
 	if c.Inspected != nil {
 		s.say("inventory %s", c.Inspected.Inventory)
+		s.sayHeard(c.Inspected.PluginData)
 	}
 	if c.Told != nil {
 		s.f.Told = *c.Told

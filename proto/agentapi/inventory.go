@@ -7,13 +7,17 @@ import (
 
 // Inspection is the body of POST /v1/continue_inspection.
 type Inspection struct {
-	Inventory     Inventory      `json:"inventory"`
-	RootDisk      *Disk          `json:"root_disk,omitempty"`
-	BootInterface string         `json:"boot_interface,omitempty"` // BOOTIF, verbatim
-	Configuration map[string]any `json:"configuration,omitempty"`
-	PCIDevices    []PCIDevice    `json:"pci_devices,omitempty"`
-	Error         *string        `json:"error"`
-	Logs          string         `json:"logs,omitempty"` // base64 of a tar.gz
+	Inventory     Inventory          `json:"inventory"`
+	RootDisk      *Disk              `json:"root_disk,omitempty"`
+	BootInterface string             `json:"boot_interface,omitempty"` // BOOTIF, verbatim
+	Configuration map[string]any     `json:"configuration,omitempty"`
+	PCIDevices    []PCIDevice        `json:"pci_devices,omitempty"`
+	LLDPRaw       map[string][][]any `json:"lldp_raw,omitempty"` // by interface, [type, hex]
+	NUMATopology  *NUMATopology      `json:"numa_topology,omitempty"`
+	DMI           *DMI               `json:"dmi,omitempty"`
+	USBDevices    []USBDevice        `json:"usb_devices,omitempty"`
+	Error         *string            `json:"error"`
+	Logs          string             `json:"logs,omitempty"` // base64 of a tar.gz
 }
 
 // maxInterfaces is far more than a machine has: a conductor looks each up.
@@ -58,6 +62,7 @@ type Inventory struct {
 	SystemVendor SystemVendor `json:"system_vendor"`
 	Boot         BootInfo     `json:"boot"`
 	Hostname     string       `json:"hostname"`
+	TPM          *TPM         `json:"tpm,omitempty"` // ours: ironic-python-agent does not tell
 }
 
 // Interface is one network interface. Vendor and Product are PCI ids "0x...".
@@ -127,16 +132,10 @@ type Firmware struct {
 }
 
 // BootInfo is how the ramdisk was booted: mode uefi or bios, and BOOTIF.
+// SecureBoot, which ironic-python-agent does not tell, is whether UEFI checks
+// signatures; it is not told where there is nothing to check them.
 type BootInfo struct {
 	CurrentBootMode string `json:"current_boot_mode"`
 	PXEInterface    string `json:"pxe_interface,omitempty"`
-}
-
-// PCIDevice is one function on the PCI bus; ids are hex without prefix.
-type PCIDevice struct {
-	VendorID  string `json:"vendor_id"`
-	ProductID string `json:"product_id"`
-	Class     string `json:"class"`
-	Revision  string `json:"revision"`
-	Bus       string `json:"bus"`
+	SecureBoot      *bool  `json:"secure_boot,omitempty"`
 }

@@ -1,0 +1,78 @@
+package inventory
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/proto/lldp"
+)
+
+// Listener receives the Ethernet frames of one type that come to an interface:
+// each Read is a frame, and Close wakes it.
+type Listener interface {
+	Frames(name string, etherType uint16, groups []net.HardwareAddr) (io.ReadCloser, error)
+}
+
+// largestFrame is an Ethernet frame without jumbo extensions, in which no LLDPDU
+// comes (802.1AB 6.7).
+const largestFrame = 1600
+
+// HearLLDP listens on all the interfaces at once until each has heard its switch
+// or ctx is over, and returns what was heard in the form of inspection data, an
+// empty list for silence. Switches speak every 30 seconds by default. The
+// firmware of some NICs (Intel X710, E810) keeps LLDPDUs for itself: nothing is
+// heard there.
+func HearLLDP(ctx context.Context, l Listener, interfaces []string, log *slog.Logger) map[string][][]any {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	heard := map[string][][]any{}
+	for _, name := range interfaces {
+		in, err := l.Frames(name, lldp.EtherType, lldp.Groups())
+		if err != nil {
+			log.Warn("LLDP is not listened to", "interface", name, "err", err)
+			continue
+		}
+		wg.Go(func() {
+			tlvs := lldp.Wire(nextLLDPDU(ctx, in, log.With("interface", name)))
+			mu.Lock()
+			defer mu.Unlock()
+			heard[name] = tlvs
+		})
+	}
+	wg.Wait()
+	return heard
+}
+
+// nextLLDPDU waits for one that can be read; none when ctx ends before.
+func nextLLDPDU(ctx context.Context, in io.ReadCloser, log *slog.Logger) []lldp.TLV {
+	stop := context.AfterFunc(ctx, func() { in.Close() }) // which wakes Read
+	defer func() {
+		if stop() {
+			in.Close()
+		}
+	}()
+	buf := make([]byte, largestFrame)
+	for {
+		n, err := in.Read(buf)
+		if err != nil {
+			if ctx.Err() == nil {
+				log.Warn("LLDP cannot be listened to any more", "err", err)
+			} else {
+				log.Info("no LLDP heard")
+			}
+			return nil
+		}
+		tlvs, err := lldp.Frame(buf[:n])
+		if err != nil {
+			log.Debug("frame passed over", "err", err)
+			continue
+		}
+		log.Info("LLDP heard", "statements", len(tlvs))
+		return tlvs
+	}
+}

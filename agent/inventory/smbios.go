@@ -1,0 +1,107 @@
+package inventory
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io/fs"
+	"strings"
+)
+
+// The SMBIOS structures that are read (DSP0134 3.7, section 7).
+const (
+	smbiosBIOS          = 0
+	smbiosProcessor     = 4
+	smbiosMemoryArray   = 16
+	smbiosMemoryDevice  = 17
+	smbiosHostInterface = 42
+	smbiosEnd           = 127
+)
+
+// structure is one of SMBIOS: its formatted part, header included, and the
+// texts behind it.
+type structure struct {
+	kind   byte
+	handle uint16
+	data   []byte
+	texts  []string
+}
+
+// smbios reads the machine's SMBIOS table; nothing where there is none.
+func smbios(fsys fs.FS) []structure {
+	table, err := fs.ReadFile(fsys, "sys/firmware/dmi/tables/DMI")
+	if err != nil {
+		return nil
+	}
+	return structures(table)
+}
+
+// structures takes a table apart, as far as it is one.
+func structures(table []byte) []structure {
+	var list []structure
+	for len(table) >= 4 {
+		length := int(table[1])
+		if length < 4 || length > len(table) {
+			break
+		}
+		s := structure{kind: table[0], handle: binary.LittleEndian.Uint16(table[2:]), data: table[:length]}
+		s.texts, table = textsOf(table[length:])
+		list = append(list, s)
+		if s.kind == smbiosEnd {
+			break
+		}
+	}
+	return list
+}
+
+// textsOf reads the texts behind a structure, each ended by a zero byte and all
+// by another, and what follows them.
+func textsOf(b []byte) (texts []string, rest []byte) {
+	end := bytes.Index(b, []byte{0, 0})
+	if end < 0 {
+		return nil, nil
+	}
+	if end > 0 {
+		for t := range bytes.SplitSeq(b[:end], []byte{0}) {
+			texts = append(texts, strings.TrimSpace(strings.ToValidUTF8(string(t), "?")))
+		}
+	}
+	return texts, b[end+2:]
+}
+
+// u8, u16, u32 and u64 read a field; ok is false where an older SMBIOS has none.
+func (s structure) u8(at int) (v uint8, ok bool) {
+	if len(s.data) < at+1 {
+		return 0, false
+	}
+	return s.data[at], true
+}
+
+func (s structure) u16(at int) (v uint16, ok bool) {
+	if len(s.data) < at+2 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint16(s.data[at:]), true
+}
+
+func (s structure) u32(at int) (v uint32, ok bool) {
+	if len(s.data) < at+4 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint32(s.data[at:]), true
+}
+
+func (s structure) u64(at int) (v uint64, ok bool) {
+	if len(s.data) < at+8 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(s.data[at:]), true
+}
+
+// text reads a field that says which text it is, counted from 1; "" for none.
+func (s structure) text(at int) string {
+	n, ok := s.u8(at)
+	if !ok || n == 0 || int(n) > len(s.texts) {
+		return ""
+	}
+	return s.texts[n-1]
+}

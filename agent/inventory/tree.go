@@ -1,0 +1,86 @@
+package inventory
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// read is what the collectors look at, as patterns of paths. A collector that
+// looks at something new has it added here.
+func read() []string {
+	under := func(folder string, files ...string) []string {
+		var list []string
+		for _, f := range files {
+			list = append(list, folder+"/"+f)
+		}
+		return list
+	}
+	return slices.Concat(
+		under("proc", "cpuinfo", "meminfo"),
+		under("sys/block/*", "size", "serial", "wwid", "nsid", "hidden", "device/model", "device/vendor", "device/serial", "device/wwid", "device/vpd_pg80",
+			"queue/rotational", "queue/logical_block_size", "queue/physical_block_size", "holders/*", "*/holders/*"),
+		under("sys/bus/pci/devices/*", "vendor", "device", "class", "revision", "numa_node", "index"),
+		under("sys/bus/usb/devices/*", "idVendor", "idProduct", "manufacturer", "product", "serial", "bDeviceClass", "busnum", "devnum"),
+		under("sys/class", "ata_port/*/port_no", "scsi_host/*/proc_name", "spi_host/*/signalling", "fc_transport/*/port_name",
+			"sas_device/*/sas_address", "sas_device/*/phy_identifier", "sas_port/*/num_phys", "iscsi_session/*/targetname",
+			"iscsi_connection/*/persistent_address", "iscsi_connection/*/persistent_port"),
+		under("sys/class/dmi/id", "product_name", "product_serial", "sys_vendor", "bios_vendor", "bios_version", "bios_date"),
+		under("sys/class/net/*", "address", "carrier", "speed", "type", "device/vendor", "device/device", "device/driver"),
+		under("sys/class/tpm/tpm0", "tpm_version_major", "device/description", "device/caps"),
+		under("sys/devices/system", "cpu/cpu*/topology/core_id", "cpu/cpu*/topology/physical_package_id", "cpu/cpu0/cpufreq/cpuinfo_max_freq",
+			"node/node*/meminfo", "node/node*/cpu*"),
+		under("sys/firmware", "dmi/tables/DMI", "efi/fw_platform_size"), []string{secureBootVariable},
+	)
+}
+
+// largestEntry bounds what is taken of one file.
+const largestEntry = 1 << 20
+
+// Tree writes down what the collectors look at, one entry per line, "path =
+// quoted content" or "path -> link": enough to find out, on another machine and
+// later, what they made of this one. A file that cannot be read is not there for
+// them either.
+func Tree(fsys fs.FS) []byte {
+	entries := map[string]string{}
+	for _, pattern := range read() {
+		matches, err := fs.Glob(fsys, pattern)
+		if err != nil {
+			continue // only for a pattern that is none
+		}
+		for _, m := range matches {
+			if name, disk := strings.CutPrefix(m, "sys/block/"); !disk || notHardware().FindString(name) == "" {
+				record(fsys, m, entries)
+			}
+		}
+	}
+	lines := make([]string, 0, len(entries))
+	for name, rest := range entries {
+		lines = append(lines, name+rest+"\n")
+	}
+	slices.Sort(lines)
+	return []byte(strings.Join(lines, ""))
+}
+
+// record notes the links on the way to a file, each once, and the file. Sysfs has
+// no circles, but a bound costs nothing.
+func record(fsys fs.FS, name string, entries map[string]string) {
+	done := "."
+	for rest, hops := strings.Split(name, "/"), 0; len(rest) > 0 && hops < 100; hops++ {
+		next := path.Join(done, rest[0])
+		rest = rest[1:]
+		to := linkOf(fsys, next)
+		if to == "" {
+			done = next
+			continue
+		}
+		entries[next] = " -> " + to
+		rest = append(strings.Split(path.Join(done, to), "/"), rest...)
+		done = "."
+	}
+	if b, err := fs.ReadFile(fsys, done); err == nil {
+		entries[done] = fmt.Sprintf(" = %q", b[:min(len(b), largestEntry)])
+	}
+}
