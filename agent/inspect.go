@@ -44,6 +44,10 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 		data.RootDisk = &root
 		data.Inventory.Disks, _ = a.disks() // one may have been waited for
 	}
+	_, skipped := a.disks()
+	for _, s := range skipped {
+		data.SkippedDisks = append(data.SkippedDisks, agentapi.SkippedDisk(s))
+	}
 	if wants("pci-devices") {
 		data.PCIDevices = inventory.PCIDevices(a.Root)
 	}
