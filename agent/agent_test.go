@@ -179,7 +179,7 @@ func checkInspection(t *testing.T, c *conductor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := c.inspection
-	if i == nil || i.RootDisk == nil || i.RootDisk.Name != "/dev/vda" || i.BootInterface != "01-52-54-00-77-00-06" || i.Inventory.Memory.Total != 481284<<10 || i.Logs == "" || len(i.SkippedDisks) == 0 {
+	if i == nil || i.RootDisk == nil || i.RootDisk.Name != "/dev/vda" || i.BootInterface != "01-52-54-00-77-00-06" || i.Inventory.Memory.Total != 481284<<10 || i.Logs == "" {
 		t.Fatalf("inspection data %+v", i)
 	}
 	if want := "addresses=52%3A54%3A00%3A77%3A00%3A06&node_uuid=" + nodeUUID; len(c.lookups) != 1 || c.lookups[0] != want {

@@ -17,6 +17,9 @@ type Inspection struct {
 	// SkippedDisks is Ferrite's own: what looks like a disk and is not among those
 	// of the inventory. Conductors that do not know it let it pass.
 	SkippedDisks []SkippedDisk `json:"ferrite_skipped_disks,omitempty"`
+	// SystemUUID, Ferrite's own too, is that of DMI: by it a machine is known again
+	// that has new network cards.
+	SystemUUID string `json:"ferrite_system_uuid,omitempty"`
 }
 
 // SkippedDisk is a block device that is no disk to work on, and why.
