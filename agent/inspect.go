@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/netip"
@@ -19,9 +20,12 @@ import (
 // inspect hands over inspection data and returns the node's UUID when the
 // answer has it. Failure is logged only: the agent may still be of use.
 func (a *Agent) inspect(ctx context.Context) string {
+	a.Board.Doing("inspecting the machine")
 	data := a.inspection(ctx)
+	a.Board.Doing("handing over what inspection has found")
 	reply, err := a.conductor.InspectUntil(ctx, a.Params.InspectionURLs, data, a.Log)
 	if err != nil {
+		a.Board.Failed(fmt.Errorf("inspection data not handed over: %w", err))
 		a.Log.Error("inspection data not handed over", "err", err)
 		return ""
 	}
