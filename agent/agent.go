@@ -174,7 +174,7 @@ func (a *Agent) live(ctx context.Context, nodeUUID string) error {
 // lookup tries until the conductor knows the node. When patience ends it
 // begins anew, as ironic-python-agent does by being started again.
 func (a *Agent) lookup(ctx context.Context, nodeUUID string) (agentapi.LookupReply, error) {
-	patience := contact.Patience{Timeout: a.Params.LookupTimeout, Interval: a.Params.LookupInterval}
+	patience := contact.Patience{Timeout: a.Params.LookupTimeout, Interval: a.Params.LookupInterval, Failed: a.Board.Failed}
 	for {
 		reply, err := a.conductor.LookupUntil(ctx, a.macs, nodeUUID, patience, a.Log)
 		if err == nil {

@@ -59,6 +59,7 @@ func (h *heart) run(ctx context.Context, d *door) error {
 		} else {
 			if failures > 0 {
 				h.log.Info("heartbeat taken again", "failures", failures)
+				h.board.Set(func(s *screen.State) { s.Err = "" })
 			}
 			failures = 0
 			at := time.Now()

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/agent/inventory"
@@ -21,8 +22,9 @@ func (a *Agent) showMachine() {
 	for _, i := range inventory.Interfaces(a.Root, addresses) {
 		cards = append(cards, screen.Card{Name: i.Name, MAC: i.MACAddress, Carrier: i.HasCarrier, Addresses: addresses(i.Name)})
 	}
+	conductor := slices.Concat(a.Params.APIURLs, a.Params.InspectionURLs, []string{""})[0]
 	a.Board.Set(func(s *screen.State) {
-		s.Version, s.Cards = Version, cards
+		s.Version, s.Cards, s.Conductor = Version, cards, conductor
 		s.Machine, s.Serial = strings.TrimSpace(vendor.Manufacturer+" "+vendor.ProductName), vendor.SerialNumber
 	})
 }
@@ -32,7 +34,7 @@ func (a *Agent) showNode(r agentapi.LookupReply) {
 	a.showMachine()
 	a.Board.Doing(idle)
 	a.Board.Set(func(s *screen.State) {
-		s.Node, s.Name, s.Conductor = r.Node.UUID, r.Config.FerriteName, a.conductor.URL()
+		s.Node, s.Name, s.Conductor, s.Err = r.Node.UUID, r.Config.FerriteName, a.conductor.URL(), ""
 	})
 }
 
