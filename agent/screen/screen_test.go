@@ -69,8 +69,8 @@ func TestRender(t *testing.T) {
 func TestRenderFits(t *testing.T) {
 	s := busy()
 	s.Node, s.Err, s.Log = strings.Repeat("n\n", 300), strings.Repeat("\x9b", 300), append(s.Log, "\x1b]0;x\a", "ü")
-	for columns := range 130 {
-		for rows := range 60 {
+	for _, columns := range []int{0, 1, 2, 3, 4, 5, 12, 13, 14, 40, 79, 80, 132} {
+		for _, rows := range []int{0, 1, 2, 3, 8, 12, 16, 24, 25, 60} {
 			lines := Render(s, columns, rows)
 			if len(lines) != max(rows, 1) {
 				t.Fatalf("%d lines in %d rows", len(lines), rows)
