@@ -25,6 +25,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/param"
 	"github.com/ferrite-metal/ferrite/agent/rescue"
+	"github.com/ferrite-metal/ferrite/agent/screen"
 	"github.com/ferrite-metal/ferrite/agent/steps"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -65,6 +66,7 @@ type Options struct {
 	// machine is not the agent's to give away.
 	Rescue func(rescue.Password) error
 	Book   *logbook.Book
+	Board  *screen.Board   // what the consoles show; nil when there are none
 	Stream *logbook.Stream // the log from the first line on, for the conductor
 	Log    *slog.Logger
 }
@@ -87,7 +89,7 @@ func New(o Options) *Agent {
 	trust := contact.Options{URLs: o.Params.APIURLs, Pins: o.Params.APIPins, Insecure: o.Params.Insecure, RequestID: o.Params.RequestID}
 	a := &Agent{Options: o, conductor: contact.New(trust), rescued: make(chan struct{})}
 	a.state.setToken(o.Params.Token)
-	a.progress = newProgress(a.conductor, &a.state, o.Log)
+	a.progress = newProgress(a.conductor, &a.state, o.Board, o.Log)
 	a.courier = &courier{to: a.conductor, state: &a.state, stream: o.Stream, log: o.Log}
 	download := o.Params.Download
 	a.machine = &steps.Machine{
@@ -112,15 +114,19 @@ const restartPause = 5 * time.Second
 // rescue it only waits for that. Whatever else goes wrong is logged and tried
 // again from lookup on.
 func (a *Agent) Run(ctx context.Context) error {
+	a.showMachine()
+	a.Board.Doing("waiting for the network")
 	if err := a.Network.Wait(ctx, a.Params.DHCPWaitAll, a.Params.DHCPWait); err != nil {
 		return err
 	}
+	a.showMachine() // its addresses are known now
 	nodeUUID := ""
 	if len(a.Params.InspectionURLs) > 0 {
 		nodeUUID = a.inspect(ctx)
 	}
 	if len(a.Params.APIURLs) == 0 {
 		a.Log.Info("no conductor to report to (ipa-api-url); waiting")
+		a.Board.Doing("nothing: there is no conductor to report to")
 		a.Stream.Close()
 		<-ctx.Done()
 		return ctx.Err()
@@ -128,6 +134,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	for {
 		err := a.live(ctx, nodeUUID)
 		if errors.Is(err, ErrLockedDown) {
+			a.Board.Failed(err)
+			a.Board.Doing("nothing: locked down")
 			return errors.Join(err, a.Network.Down())
 		}
 		if errors.Is(err, errRescued) {
@@ -136,6 +144,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		a.Board.Failed(err)
 		a.Log.Error("the agent could not go on; starting again", "err", err, "in", restartPause)
 		select {
 		case <-ctx.Done():
@@ -146,6 +155,7 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // live is one life: from lookup until something goes wrong.
 func (a *Agent) live(ctx context.Context, nodeUUID string) error {
+	a.Board.Doing("asking the conductor who this is")
 	reply, err := a.lookup(ctx, nodeUUID)
 	if err != nil {
 		return err
@@ -154,6 +164,7 @@ func (a *Agent) live(ctx context.Context, nodeUUID string) error {
 		return err
 	}
 	a.host.SetNode(extension.NodeOf(reply.Node))
+	a.showNode(reply)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go a.courier.run(ctx) // ends with the cancel above
@@ -164,7 +175,7 @@ func (a *Agent) live(ctx context.Context, nodeUUID string) error {
 // lookup tries until the conductor knows the node. When patience ends it
 // begins anew, as ironic-python-agent does by being started again.
 func (a *Agent) lookup(ctx context.Context, nodeUUID string) (agentapi.LookupReply, error) {
-	patience := contact.Patience{Timeout: a.Params.LookupTimeout, Interval: a.Params.LookupInterval}
+	patience := contact.Patience{Timeout: a.Params.LookupTimeout, Interval: a.Params.LookupInterval, Failed: a.Board.Failed}
 	for {
 		reply, err := a.conductor.LookupUntil(ctx, a.macs, nodeUUID, patience, a.Log)
 		if err == nil {
@@ -173,6 +184,7 @@ func (a *Agent) lookup(ctx context.Context, nodeUUID string) (agentapi.LookupRep
 		if ctx.Err() != nil {
 			return reply, ctx.Err()
 		}
+		a.Board.Failed(err)
 		a.Log.Error("the conductor does not know this machine; starting again", "err", err, "macs", a.macs())
 	}
 }
@@ -198,9 +210,9 @@ func (a *Agent) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	heart := newHeart(a.conductor, &a.state, a.Log)
+	heart := newHeart(a.conductor, &a.state, a.Board, a.Log)
 	api := command.New(ctx, command.Options{
-		Extensions: a.host.All(), Token: a.state.token, Done: heart.force, Version: Version, Started: time.Now(), Log: a.Log,
+		Extensions: a.host.All(), Token: a.state.token, Begun: a.showCommand, Ended: a.showEnd, Done: heart.force, Version: Version, Started: time.Now(), Log: a.Log,
 		OpenList: func() bool { return minor < 83 }, // before that Ironic sends no token with GET
 	})
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Listen)

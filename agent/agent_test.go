@@ -28,6 +28,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/param"
 	"github.com/ferrite-metal/ferrite/agent/rescue"
+	"github.com/ferrite-metal/ferrite/agent/screen"
 	"github.com/ferrite-metal/ferrite/agent/steps"
 	"github.com/ferrite-metal/ferrite/images/configdrive"
 	"github.com/ferrite-metal/ferrite/images/disk/disktest"
@@ -44,6 +45,8 @@ const mib = 1 << 20
 // machine is a kernel and a network that note what is asked of them.
 type machine struct {
 	off, synced, down, anew, rescued atomic.Int32
+
+	board *screen.Board
 }
 
 func (m *machine) Sync()                                                  { m.synced.Add(1) }
@@ -87,15 +90,17 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 	}
 	settled := make(chan struct{})
 	close(settled)
-	m := &machine{}
+	m := &machine{board: screen.NewBoard()}
 	book, stream := &logbook.Book{}, &logbook.Stream{}
 	book.Add(stream)
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s + "\n")} }
 	a := New(Options{
-		Params: p, Kernel: m, Network: m, Settled: settled, Arch: "amd64", Listen: "127.0.0.1:0", Book: book, Stream: stream, Rescue: m.Rescue,
+		Params: p, Kernel: m, Network: m, Settled: settled, Arch: "amd64", Listen: "127.0.0.1:0", Book: book, Stream: stream, Board: m.board, Rescue: m.Rescue,
 		Root: fstest.MapFS{
 			"sys/class/net/eth0/address": text(nodeMAC), "sys/class/net/eth0/type": text("1"), "sys/class/net/eth0/device/vendor": text("0x1af4"),
 			"sys/class/net/eth0/carrier": text("1"), "sys/block/vda/size": text("262144"), "proc/meminfo": text("MemTotal: 481284 kB"),
+			"sys/block/sr0/size": text("8"), "sys/class/dmi/id/product_uuid": text("4C4C4544-0043-4A10-8052-B4C04F4D3432"),
+			"sys/class/dmi/id/sys_vendor": text("QEMU"), "sys/class/dmi/id/product_serial": text("S-1"),
 		},
 		Open: func(context.Context, string) (steps.Device, error) {
 			f, err := disktest.CreateFileTarget(file, 128*mib)
@@ -156,6 +161,7 @@ func TestWholeLife(t *testing.T) {
 	if r := agent.send("standby.sync", map[string]any{}, true); r.Status != agentapi.Succeeded || m.synced.Load() != 1 {
 		t.Errorf("sync %+v", r)
 	}
+	checkBoard(t, c, m)
 	if r := agent.send("log.collect_system_logs", map[string]any{}, true); !bytes.Contains(r.Result, []byte(`{"system_logs":"H4sI`)) {
 		t.Errorf("logs %.100s", r.Result)
 	}
@@ -186,6 +192,9 @@ func checkInspection(t *testing.T, c *conductor) {
 	i := c.inspection
 	if i == nil || i.RootDisk == nil || i.RootDisk.Name != "/dev/vda" || i.BootInterface != "01-52-54-00-77-00-06" || i.Inventory.Memory.Total != 481284<<10 || i.Logs == "" {
 		t.Fatalf("inspection data %+v", i)
+	}
+	if len(i.SkippedDisks) != 1 || i.SkippedDisks[0].Name != "/dev/sr0" || i.SystemUUID != "4c4c4544-0043-4a10-8052-b4c04f4d3432" {
+		t.Errorf("skipped disks %v, system UUID %q", i.SkippedDisks, i.SystemUUID)
 	}
 	if want := "addresses=52%3A54%3A00%3A77%3A00%3A06&node_uuid=" + nodeUUID; len(c.lookups) != 1 || c.lookups[0] != want {
 		t.Errorf("lookups %v", c.lookups)

@@ -136,7 +136,7 @@ func (c *conductor) lookup() agentapi.LookupReply {
 	return agentapi.LookupReply{
 		Node: agentapi.LookupNode{UUID: nodeUUID, Properties: map[string]any{}, InstanceInfo: map[string]any{}},
 		Config: agentapi.LookupConfig{
-			HeartbeatTimeout: 300, AgentToken: token, AgentTokenRequired: true, FerriteProgress: c.ferrite, FerriteLog: c.ferrite,
+			HeartbeatTimeout: 300, AgentToken: token, AgentTokenRequired: true, FerriteProgress: c.ferrite, FerriteLog: c.ferrite, FerriteName: "web-1",
 			PermittedImageFormats: []string{"raw", "qcow2"},
 		},
 	}

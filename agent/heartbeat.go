@@ -2,10 +2,12 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/agent/screen"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -19,12 +21,13 @@ type Beater interface {
 type heart struct {
 	to     Beater
 	state  *state
+	board  *screen.Board
 	log    *slog.Logger
 	forced chan struct{}
 }
 
-func newHeart(to Beater, s *state, log *slog.Logger) *heart {
-	return &heart{to: to, state: s, log: log, forced: make(chan struct{}, 1)}
+func newHeart(to Beater, s *state, board *screen.Board, log *slog.Logger) *heart {
+	return &heart{to: to, state: s, board: board, log: log, forced: make(chan struct{}, 1)}
 }
 
 // force asks for a heartbeat now.
@@ -50,13 +53,17 @@ func (h *heart) run(ctx context.Context, d *door) error {
 		wait := h.interval()
 		if err != nil {
 			failures++
+			h.board.Failed(fmt.Errorf("heartbeat not taken: %w", err))
 			wait = h.errorPause(failures)
 			h.log.Warn("heartbeat not taken", "err", err, "again_in", wait.Round(time.Millisecond))
 		} else {
 			if failures > 0 {
 				h.log.Info("heartbeat taken again", "failures", failures)
+				h.board.Set(func(s *screen.State) { s.Err = "" })
 			}
 			failures = 0
+			at := time.Now()
+			h.board.Set(func(s *screen.State) { s.Beat = at })
 		}
 		if err := h.pause(ctx, began, wait, failures > 0); err != nil {
 			return err

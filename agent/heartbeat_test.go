@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 
+	"github.com/ferrite-metal/ferrite/agent/screen"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -40,7 +41,7 @@ func beatFor(t *testing.T, d time.Duration, ferrite bool, refuse int, act func(*
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h := newHeart(b, s, slog.New(slog.DiscardHandler))
+	h := newHeart(b, s, screen.NewBoard(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	go act(h)
@@ -107,7 +108,7 @@ func TestProgressIsAtMostTwiceASecond(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r, s := &reports{}, &state{}
 			s.looked.FerriteProgress, s.secret = ferrite, nodeToken
-			p := newProgress(r, s, slog.New(slog.DiscardHandler))
+			p := newProgress(r, s, nil, slog.New(slog.DiscardHandler))
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+time.Millisecond)
 			defer cancel()
 			go func() {

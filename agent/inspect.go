@@ -2,10 +2,13 @@ package agent
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/inventory"
@@ -17,9 +20,12 @@ import (
 // inspect hands over inspection data and returns the node's UUID when the
 // answer has it. Failure is logged only: the agent may still be of use.
 func (a *Agent) inspect(ctx context.Context) string {
+	a.Board.Doing("inspecting the machine")
 	data := a.inspection(ctx)
+	a.Board.Doing("handing over what inspection has found")
 	reply, err := a.conductor.InspectUntil(ctx, a.Params.InspectionURLs, data, a.Log)
 	if err != nil {
+		a.Board.Failed(fmt.Errorf("inspection data not handed over: %w", err))
 		a.Log.Error("inspection data not handed over", "err", err)
 		return ""
 	}
@@ -45,6 +51,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	data := agentapi.Inspection{
 		Inventory:     a.inventory(ctx),
 		BootInterface: a.Params.BootIF,
+		SystemUUID:    a.systemUUID(),
 		Configuration: map[string]any{
 			"collectors": a.Params.Collectors,
 			"managers":   []map[string]string{{"name": steps.VersionManager, "version": steps.Version}},
@@ -55,6 +62,10 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	} else {
 		data.RootDisk = &root
 		data.Inventory.Disks, _ = a.disks() // one may have been waited for
+	}
+	_, skipped := a.disks()
+	for _, s := range skipped {
+		data.SkippedDisks = append(data.SkippedDisks, agentapi.SkippedDisk(s))
 	}
 	if wants("pci-devices") {
 		data.PCIDevices = inventory.PCIDevices(a.Root)
@@ -80,6 +91,15 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 		data.Logs = logs
 	}
 	return data
+}
+
+// systemUUID is what DMI calls the machine; "" when it does not.
+func (a *Agent) systemUUID() string {
+	b, err := fs.ReadFile(a.Root, "sys/class/dmi/id/product_uuid")
+	if err != nil {
+		return "" // a machine without DMI
+	}
+	return strings.ToLower(strings.TrimSpace(string(b)))
 }
 
 // inventory is what the machine is made of now.

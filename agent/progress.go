@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/agent/screen"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -26,6 +27,7 @@ type Reporter interface {
 type progress struct {
 	to    Reporter
 	state *state
+	board *screen.Board
 	log   *slog.Logger
 
 	mu     sync.Mutex
@@ -33,8 +35,8 @@ type progress struct {
 	logged time.Time
 }
 
-func newProgress(to Reporter, s *state, log *slog.Logger) *progress {
-	return &progress{to: to, state: s, log: log}
+func newProgress(to Reporter, s *state, board *screen.Board, log *slog.Logger) *progress {
+	return &progress{to: to, state: s, board: board, log: log}
 }
 
 // report takes the state of a step, as often as it likes to tell.
@@ -42,6 +44,7 @@ func (p *progress) report(now agentapi.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.latest = &now
+	p.board.Set(func(s *screen.State) { s.Doing, s.Stage, s.Done, s.Total = now.Step, now.Stage, now.Done, now.Total })
 	if time.Since(p.logged) >= logEvery {
 		p.logged = time.Now()
 		p.log.Info("progress", "step", now.Step, "stage", now.Stage, "done", now.Done, "total", now.Total)

@@ -170,7 +170,12 @@ func TestShellWaitsForEnter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close() // a test's pipe
-	s := Shell{Kernel: ttys{in}, Reaper: NewReaper(sys.Linux{}, quiet()), Log: quiet(), Paths: []string{"/nonexistent", "/bin/true"}}
+	var taken []string
+	take := func(console string) func() {
+		taken = append(taken, console)
+		return func() { taken = append(taken, "given back") }
+	}
+	s := Shell{Kernel: ttys{in}, Reaper: NewReaper(sys.Linux{}, quiet()), Log: quiet(), Paths: []string{"/nonexistent", "/bin/true"}, Take: take}
 	done := make(chan error, 1)
 	go func() { done <- s.once(t.Context(), "tty", firstProgram(s.Paths)) }()
 	select {
@@ -188,6 +193,9 @@ func TestShellWaitsForEnter(t *testing.T) {
 		}
 	case <-time.After(5 * time.Second):
 		t.Fatal("no shell after Enter")
+	}
+	if diff := cmp.Diff([]string{"tty", "given back"}, taken); diff != "" {
+		t.Error(diff)
 	}
 }
 

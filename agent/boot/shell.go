@@ -23,6 +23,9 @@ type Shell struct {
 	Log    *slog.Logger
 	Paths  []string // programs to try, best first
 	AtOnce bool     // do not wait for Enter
+	// Take keeps others from writing to a console while a shell runs there, until
+	// it is given back; nil when nobody does.
+	Take func(console string) (giveBack func())
 }
 
 // ShellPaths are where the ramdisk may have a shell: u-root's, then any.
@@ -74,6 +77,9 @@ func (s Shell) once(ctx context.Context, console, program string) error {
 	cmd.Dir = "/"
 	cmd.Env = append(Environment(), "TERM=linux")
 	s.Kernel.OnTerminal(cmd, tty)
+	if s.Take != nil {
+		defer s.Take(console)()
+	}
 	began := time.Now()
 	if err := s.Reaper.Run(cmd); err != nil {
 		s.Log.Info("shell ended", "console", console, "err", err)

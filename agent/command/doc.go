@@ -38,9 +38,13 @@ type Options struct {
 	Token      func() string // the token callers must have; empty: nobody may command
 	OpenList   func() bool   // whether results are shown without a token
 	Done       func()        // called when an async command has ended; may be nil
-	Version    string        // of the agent
-	Started    time.Time
-	Log        *slog.Logger
+	// Begun is called when a command starts, Ended when one has ended, with how;
+	// both may be nil.
+	Begun   func(c agentapi.Command)
+	Ended   func(c agentapi.Command, err error)
+	Version string // of the agent
+	Started time.Time
+	Log     *slog.Logger
 }
 
 // HTTPError refuses a request.

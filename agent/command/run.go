@@ -85,7 +85,13 @@ func (r *runner) admit(ext, name string) (*entry, Command, error) {
 func (r *runner) run(e *entry, cmd Command, c agentapi.Command) error {
 	log := r.opts.Log.With("command", c.Name, "id", e.result.ID)
 	log.Info("command started")
+	if r.opts.Begun != nil {
+		r.opts.Begun(c)
+	}
 	value, err := r.call(cmd, c)
+	if r.opts.Ended != nil {
+		r.opts.Ended(c, err)
+	}
 	if err == nil {
 		e.setResult(r, c, cmd.Async, value)
 		log.Info("command ended")

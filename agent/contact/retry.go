@@ -16,6 +16,7 @@ import (
 type Patience struct {
 	Timeout  time.Duration // of all attempts together
 	Interval time.Duration // least pause between two
+	Failed   func(error)   // is told of each that fails; may be nil
 }
 
 // maxPause is the longest pause between two attempts.
@@ -46,6 +47,9 @@ func (c *Conductor) LookupUntil(ctx context.Context, macs func() []string, nodeU
 		if Status(err) == http.StatusConflict {
 			pause = busyPauses()[min(busy, len(busyPauses())-1)]
 			busy++
+		}
+		if p.Failed != nil {
+			p.Failed(fmt.Errorf("lookup: %w", err))
 		}
 		log.Warn("lookup did not succeed", "err", err, "again_in", pause.Round(time.Millisecond))
 		if !sys.Sleep(ctx, pause) {

@@ -29,3 +29,11 @@ func KernelLine(record []byte) (string, bool) {
 	at := time.Duration(micros) * time.Microsecond
 	return fmt.Sprintf("[%5d.%06d] %s", at/time.Second, at%time.Second/time.Microsecond, text), true
 }
+
+// KernelError reports whether a record of /dev/kmsg is of an error, or worse: the
+// lowest three bits of its level are syslog's severity (RFC 5424), 3 for an error.
+func KernelError(record []byte) bool {
+	level, _, _ := strings.Cut(string(record), ",")
+	n, err := strconv.Atoi(level)
+	return err == nil && n >= 0 && n&7 <= 3
+}

@@ -121,3 +121,14 @@ func FuzzKernelLine(f *testing.F) {
 		}
 	})
 }
+
+func TestKernelError(t *testing.T) {
+	for record, want := range map[string]bool{
+		"3,1,2,-;disk on fire": true, "0,1,2,-;panic": true, "4,1,2,-;hm": false, "6,1,2,-;Linux": false,
+		"11,1,2,-;an error a program told of": true, "30,1,2,-;news of a daemon": false, "x": false, "": false, "-8,1,2;": false,
+	} {
+		if KernelError([]byte(record)) != want {
+			t.Errorf("%q: want %v", record, want)
+		}
+	}
+}

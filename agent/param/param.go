@@ -30,7 +30,7 @@ type Params struct {
 	APIPins        [][]byte // SHA-256 of the conductor's certificate (DER), or of the authority that signed it
 	RequestID      string   // sent with every request as X-OpenStack-Request-ID
 	AdvertiseHost  string   // address the conductor is to call; empty: found by route
-	Shell          bool     // start a shell on every console at once
+	Shell          Shell    // who gets a shell on the consoles
 
 	LookupTimeout  time.Duration
 	LookupInterval time.Duration // of the first retry
@@ -44,6 +44,16 @@ type Params struct {
 	ModuleOptions map[string]string // module (with _) -> "a=1 b=2", from module.a=1
 	Blacklist     []string          // modules never to load, from modprobe.blacklist=
 }
+
+// Shell is who gets a shell on the machine's consoles: it is a door.
+type Shell int
+
+// Who gets one.
+const (
+	ShellOnEnter Shell = iota // whoever presses Enter
+	ShellAtOnce               // whoever is there
+	ShellNever                // nobody
+)
 
 // Download is how patient image downloads are.
 type Download struct {
@@ -93,7 +103,7 @@ func setters() map[string]func(*Params, string) error {
 		"ipa-image-download-connection-retry-interval": func(p *Params, v string) error { return seconds(&p.Download.RetryInterval, v) },
 		"ipa-image-download-max-duration":              func(p *Params, v string) error { return seconds(&p.Download.MaxDuration, v) },
 		"ferrite-api-sha256":                           apiPins,
-		"ferrite.shell":                                func(p *Params, v string) error { return boolean(&p.Shell, v) },
+		"ferrite.shell":                                shell,
 		"modprobe.blacklist":                           func(p *Params, v string) error { p.Blacklist = append(p.Blacklist, list(v)...); return nil },
 	}
 }
@@ -113,16 +123,20 @@ func Parse(cmdline string) (p Params, problems []error, err error) {
 		if f := set[key]; f != nil {
 			if bad := f(&p, value); bad != nil {
 				bad = fmt.Errorf("kernel parameter %s: %w", key, bad)
-				if fatal(key) {
-					return p, problems, bad
+				if !fatal(key) {
+					problems = append(problems, bad)
+				} else if err == nil {
+					err = bad // and on, for what is said of the shell
 				}
-				problems = append(problems, bad)
 			}
 			continue
 		}
 		if module, option, ok := strings.Cut(key, "."); ok && module != "" && option != "" {
 			addModuleOption(p.ModuleOptions, module, option+"="+value)
 		}
+	}
+	if err != nil {
+		return p, problems, err
 	}
 	if len(p.InspectionURLs) == 0 && collectorsGiven(cmdline) && len(p.APIURLs) > 0 {
 		for _, u := range p.APIURLs {
@@ -146,6 +160,21 @@ func collectorsGiven(cmdline string) bool {
 		}
 	}
 	return false
+}
+
+// shell reads who gets a shell. What cannot be read was meant to say something
+// about a door: it stays shut.
+func shell(p *Params, v string) error {
+	var atOnce bool
+	err := boolean(&atOnce, v)
+	p.Shell = ShellNever
+	if atOnce {
+		p.Shell = ShellAtOnce
+	}
+	if err != nil {
+		return fmt.Errorf("%w; nobody gets a shell", err)
+	}
+	return nil
 }
 
 func addModuleOption(options map[string]string, module, option string) {

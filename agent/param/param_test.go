@@ -58,9 +58,10 @@ func TestParse(t *testing.T) {
 			"e1000e.IntMode=1 snd-hda.a=2 snd_hda.b=3 modprobe.blacklist=x,y ferrite.shell=1",
 			func(p *Params) {
 				p.ModuleOptions = map[string]string{"e1000e": "IntMode=1", "snd_hda": "a=2 b=3"}
-				p.Blacklist, p.Shell = []string{"x", "y"}, true
+				p.Blacklist, p.Shell = []string{"x", "y"}, ShellAtOnce
 			},
 		},
+		"no shell":             {"ferrite.shell=0", func(p *Params) { p.Shell = ShellNever }},
 		"the last word counts": {"ipa-debug=1 ipa-debug=0", func(*Params) {}},
 	}
 	for name, tc := range tests {
@@ -89,6 +90,19 @@ func TestParseProblems(t *testing.T) {
 	for _, line := range []string{"ipa-api-url=mdns", "ipa-api-url=ftp://x", "ferrite-api-sha256=12", "ferrite-api-sha256=", "ferrite-api-sha256=" + pin + ",", "ipa-inspection-callback-url=:"} {
 		if _, _, err := Parse(line); err == nil || !strings.Contains(err.Error(), "kernel parameter") {
 			t.Errorf("%s: error %v", line, err)
+		}
+	}
+}
+
+// TestShellIsADoor: whatever else is wrong, and wherever, it stays shut when
+// somebody has said so, and when it cannot be read what was said.
+func TestShellIsADoor(t *testing.T) {
+	for line, want := range map[string]Shell{
+		"ipa-api-url=mdns ferrite.shell=off": ShellNever, "ferrite.shell=off ipa-api-url=mdns": ShellNever, "ipa-api-url=mdns": ShellOnEnter,
+		"ferrite.shell=perhaps": ShellNever, "ferrite.shell=1 ferrite.shell=no": ShellNever, "ferrite.shell=": ShellNever,
+	} {
+		if p, _, _ := Parse(line); p.Shell != want {
+			t.Errorf("%s: %d, want %d", line, p.Shell, want)
 		}
 	}
 }

@@ -9,20 +9,21 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
 // RootDisk chooses the disk a node is installed onto, which has to hold need
 // bytes. It waits a while for one to turn up.
 func (m *Machine) RootDisk(ctx context.Context, n agentapi.CommandNode, need int64) (agentapi.Disk, error) {
-	hints, err := inventory.HintsFrom(n.InstanceInfo, n.Properties)
+	wish, err := wishOf(n, need)
 	if err != nil {
 		return agentapi.Disk{}, err
 	}
 	patience := time.Duration(max(m.Wait.Attempts-1, 0)) * m.Wait.Delay
 	deadline := time.Now().Add(patience)
 	for first := true; ; first = false {
-		d, err := m.chooseRoot(n, hints, need)
-		if err == nil || !errors.Is(err, inventory.ErrNoDisk) || time.Now().After(deadline) {
+		d, err := m.chooseRoot(wish)
+		if err == nil || !errors.Is(err, rootdevice.ErrNoDisk) || time.Now().After(deadline) {
 			return d, err
 		}
 		if first {
@@ -37,29 +38,36 @@ func (m *Machine) RootDisk(ctx context.Context, n agentapi.CommandNode, need int
 // diskPoll is how often disks are looked at while one is waited for.
 const diskPoll = 200 * time.Millisecond
 
-func (m *Machine) chooseRoot(n agentapi.CommandNode, hints inventory.Hints, need int64) (agentapi.Disk, error) {
-	disks, skipped, err := m.allowedDisks(n)
-	if err != nil {
-		return agentapi.Disk{}, err
+// wishOf is what a node says of its root disk.
+func wishOf(n agentapi.CommandNode, need int64) (w rootdevice.Wish, err error) {
+	w.Need = need
+	if w.Hints, err = rootdevice.From(n.InstanceInfo, n.Properties); err == nil {
+		w.Skip, err = rootdevice.SkipFrom(n.Properties)
 	}
-	return inventory.RootDisk(disks, skipped, hints, need)
+	return w, err
+}
+
+func (m *Machine) chooseRoot(w rootdevice.Wish) (agentapi.Disk, error) {
+	disks, skipped := m.Disks()
+	left := make([]agentapi.SkippedDisk, len(skipped))
+	for i, s := range skipped {
+		left[i] = agentapi.SkippedDisk(s)
+	}
+	d, _, err := rootdevice.Choose(disks, left, w)
+	return d, err
 }
 
 // allowedDisks are the disks without those the operator keeps for something
 // else (properties.skip_block_devices, a list of hints).
 func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []inventory.Skipped, error) {
 	all, skipped := m.Disks()
-	keep, given := n.Properties["skip_block_devices"]
-	if !given || keep == nil {
-		return all, skipped, nil
-	}
-	list, ok := keep.([]any)
-	if !ok {
-		return nil, nil, fmt.Errorf("properties.skip_block_devices: expected a list of hints, found %v", keep)
+	skip, err := rootdevice.SkipFrom(n.Properties)
+	if err != nil {
+		return nil, nil, err
 	}
 	allowed := []agentapi.Disk{}
 	for _, d := range all {
-		kept, err := matchesAny(list, d)
+		kept, err := matchesAny(skip, d)
 		if err != nil {
 			return nil, nil, fmt.Errorf("properties.skip_block_devices: %w", err)
 		}
@@ -72,20 +80,10 @@ func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []inven
 	return allowed, skipped, nil
 }
 
-// matchesAny reports whether one of a list of hints matches a disk. A RAID
-// volume (volume_name) is no disk of ours: arrays and their members are left
-// out already.
-func matchesAny(list []any, d agentapi.Disk) (bool, error) {
-	for _, item := range list {
-		hints, ok := item.(map[string]any)
-		if !ok || len(hints) == 0 {
-			return false, fmt.Errorf("expected an object of hints, found %v", item)
-		}
-		if _, volume := hints["volume_name"]; volume {
-			continue
-		}
-		matches, err := inventory.Hints(hints).Match(d)
-		if err != nil || matches {
+// matchesAny reports whether one of a list of hints matches a disk.
+func matchesAny(list []rootdevice.Hints, d agentapi.Disk) (bool, error) {
+	for _, hints := range list {
+		if matches, err := hints.Match(d); err != nil || matches {
 			return matches, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
 func TestEraseMetadata(t *testing.T) {
@@ -93,7 +94,7 @@ func TestRootDiskIsWaitedFor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	looks = 0
-	if _, err := b.RootDisk(ctx, agentapi.CommandNode{}, 0); !errors.Is(err, context.Canceled) || !errors.Is(err, inventory.ErrNoDisk) {
+	if _, err := b.RootDisk(ctx, agentapi.CommandNode{}, 0); !errors.Is(err, context.Canceled) || !errors.Is(err, rootdevice.ErrNoDisk) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -112,7 +112,7 @@ func TestWriteImageFailures(t *testing.T) {
 		},
 		"disk kept for others": {
 			info: good, node: agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"name": "/dev/vda"}}}},
-			kind: "DeviceNotFound", text: "left out: in skip_block_devices",
+			kind: "DeviceNotFound", text: "in skip_block_devices, by {name=/dev/vda}",
 		},
 		"bad authorization": {info: with(func(i *agentapi.ImageInfo) { i.RequestAuthorize = "%" }), kind: "ImageDownloadError", text: "image_request_authorization"},
 	}

@@ -43,6 +43,20 @@ func (Linux) SetWindow(pty *os.File, columns, rows uint16) error {
 	return nil
 }
 
+// Window is the size of a terminal; that of a PC's text mode when it does not
+// tell.
+func (Linux) Window(tty *os.File) (columns, rows int) {
+	var size *unix.Winsize
+	err := onFD(tty, func(fd int) (err error) {
+		size, err = unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+		return err
+	})
+	if err != nil || size.Col == 0 || size.Row == 0 {
+		return 80, 25
+	}
+	return int(size.Col), int(size.Row)
+}
+
 // onFD runs f on a file's descriptor and leaves the file as it is: Fd would
 // make reads of it block in a way that closing does not end.
 func onFD(file *os.File, f func(fd int) error) error {

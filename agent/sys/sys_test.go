@@ -124,3 +124,21 @@ func TestIPMIStructSizes(t *testing.T) {
 		t.Errorf("ipmi_recv has %d bytes, the kernel's %d", got, want)
 	}
 }
+
+func TestWindow(t *testing.T) {
+	pty, tty, err := Linux{}.OpenPTY()
+	if err != nil {
+		t.Skip("this machine gives no terminals: ", err)
+	}
+	defer pty.Close() // a terminal of the test
+	defer tty.Close() // as this
+	if columns, rows := (Linux{}).Window(tty); columns != 80 || rows != 25 {
+		t.Errorf("a terminal that was told no size: %d x %d", columns, rows)
+	}
+	if err := (Linux{}).SetWindow(pty, 132, 50); err != nil {
+		t.Fatal(err)
+	}
+	if columns, rows := (Linux{}).Window(tty); columns != 132 || rows != 50 {
+		t.Errorf("%d x %d", columns, rows)
+	}
+}

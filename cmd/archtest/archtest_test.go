@@ -29,6 +29,7 @@ type rule struct {
 
 var rules = []rule{
 	{"proto/*", nil, "contracts, usable alone", true},
+	{"proto/rootdevice", []string{"proto/agentapi"}, "one choice for agent and conductor: disks and hints in, a disk out", true},
 	{"conductor/node", nil, "a pure core, usable alone", true},
 	{"images/disk/*", []string{"images/disk/*"}, "a pure core, usable alone", true},
 	{"images/configdrive", nil, "a pure core, usable alone", true},
@@ -53,7 +54,7 @@ var rules = []rule{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"conductor/node", "conductor/rules", "conductor/plan"}
+var pure = []string{"conductor/node", "conductor/rules", "conductor/plan", "proto/rootdevice"}
 
 var impure = []string{"os", "net/http", "io/ioutil", "os/exec", "database/sql", "log/slog", "sync", "crypto/rand", "math/rand", "math/rand/v2"}
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/network"
 	"github.com/ferrite-metal/ferrite/agent/param"
 	"github.com/ferrite-metal/ferrite/agent/rescue"
+	"github.com/ferrite-metal/ferrite/agent/screen"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
@@ -28,10 +29,11 @@ func first() {
 	book.Add(stream) // first: the conductor is to see what the console sees
 	mountErr := boot.Mounts(kernel)
 	consoleErr := kernel.Console()
-	consoles := outputs(kernel, book)
+	board := screen.NewBoard()
+	consoles := open(ctx, kernel, book, board)
 	line, lineErr := os.ReadFile(sys.Cmdline)
 	p, log, paramErr := parameters(book, string(line))
-	kernelLog(ctx, kernel, stream, log)
+	kernelLog(ctx, kernel, stream, board, log)
 	log.Info("agent started", "version", agent.Version, "memory", kernel.Memory())
 	for _, err := range []error{mountErr, consoleErr, lineErr, kernel.SetHostname("ferrite-agent"), network.Loopback()} {
 		if err != nil {
@@ -40,9 +42,13 @@ func first() {
 	}
 	reaper := boot.NewReaper(kernel, log)
 	go reaper.Reap(ctx) // for the life of the machine, as all below
-	shells(ctx, kernel, reaper, consoles, p.Shell || paramErr != nil, log)
+	if paramErr != nil && p.Shell == param.ShellOnEnter {
+		p.Shell = param.ShellAtOnce
+	}
+	consoles.shells(ctx, kernel, reaper, p.Shell, board, log)
 	if paramErr != nil {
-		log.Error("the agent cannot start with this kernel line; the console has a shell", "err", paramErr)
+		board.Failed(paramErr)
+		log.Error("the agent cannot start with this kernel line; look at it from a console's shell", "err", paramErr)
 		select {}
 	}
 	go entropy(ctx, kernel, log)
@@ -53,34 +59,18 @@ func first() {
 		drivers(ctx, kernel, p, log)
 	}()
 	o := options(p, book, log)
-	o.Network, o.Settled, o.Stream = nics, settled, stream
+	o.Network, o.Settled, o.Stream, o.Board = nics, settled, stream, board
 	o.Rescue = func(p rescue.Password) error { return letIn(ctx, kernel, reaper, p, log) }
 	err := agent.New(o).Run(ctx)
 	log.Error("agent ended; the machine stays up for whoever comes to look", "err", err)
 	select {}
 }
 
-// outputs sends the log to every console and into the kernel's log.
-func outputs(kernel sys.Linux, book *logbook.Book) []string {
-	consoles, err := kernel.Consoles()
-	if err != nil || len(consoles) == 0 {
-		consoles = []string{"/dev/console"}
-	}
-	for _, path := range consoles {
-		if tty, err := kernel.OpenTerminal(path); err == nil { // one that is not there shows nothing
-			book.Add(tty)
-		}
-	}
-	if kmsg, err := kernel.Kmsg(logbook.KernelTag); err == nil {
-		book.Add(kmsg)
-	}
-	return consoles
-}
-
 // kernelLog adds the kernel's log to the stream: what there is before it
 // returns, so that the conductor reads things in their order, and from then on
-// what comes.
-func kernelLog(ctx context.Context, kernel sys.Linux, stream *logbook.Stream, log *slog.Logger) {
+// what comes. Its errors are shown on the consoles too: drawing there covers what
+// the kernel has printed itself.
+func kernelLog(ctx context.Context, kernel sys.Linux, stream *logbook.Stream, board *screen.Board, log *slog.Logger) {
 	read := make(chan struct{})
 	caughtUp := sync.OnceFunc(func() { close(read) })
 	go func() { // for the life of the machine
@@ -88,6 +78,9 @@ func kernelLog(ctx context.Context, kernel sys.Linux, stream *logbook.Stream, lo
 		err := kernel.FollowKernelLog(ctx, func(record []byte) {
 			if line, ok := logbook.KernelLine(record); ok {
 				stream.Add(line)
+				if logbook.KernelError(record) {
+					_, _ = board.Write([]byte(line + "\n")) // it never fails
+				}
 			}
 		}, caughtUp)
 		log.Warn("the conductor gets no more of the kernel's log", "err", err)
@@ -115,18 +108,6 @@ func letIn(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, p rescue.
 		log.Error("ssh ended", "err", s.Serve(ctx))
 	}()
 	return nil
-}
-
-// shells offers a shell on every console.
-func shells(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, consoles []string, atOnce bool, log *slog.Logger) {
-	s := boot.Shell{Kernel: kernel, Reaper: reaper, Log: log, Paths: boot.ShellPaths(), AtOnce: atOnce}
-	for _, console := range consoles {
-		go func() {
-			if err := s.Serve(ctx, console); err != nil {
-				log.Debug("no shell on this console", "err", err)
-			}
-		}()
-	}
 }
 
 // entropy sees to it that random numbers come.

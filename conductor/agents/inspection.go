@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -57,7 +58,24 @@ func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, er
 		return node.Node{}, err
 	}
 	n, err := s.conductor.ContinueInspection(r.Context(), uuid, data, raw, nodeapi.From(r))
+	if errors.Is(err, node.ErrNotFound) && uuid == "" {
+		n, err = s.discover(r, data, raw)
+	}
 	return n, hide(err)
+}
+
+// discover gives the conductor what a machine found that no node waits for, unless
+// its address sends too much of that.
+func (s *Server) discover(r *http.Request, data agentapi.Inspection, raw []byte) (node.Node, error) {
+	from := nodeapi.From(r)
+	if !s.unknown.Allowed(from, 1) {
+		return node.Node{}, nodeapi.NewFault(http.StatusServiceUnavailable, "Too many unknown machines at %s; try again in a minute", from)
+	}
+	n, err := s.conductor.Discover(r.Context(), data, raw, from)
+	if err == nil {
+		s.unknown.Count(from, 1)
+	}
+	return n, err
 }
 
 func decodeInspection(raw []byte) (agentapi.Inspection, error) {

@@ -161,6 +161,7 @@ func (s *Server) answerLookup(w http.ResponseWriter, r *http.Request, n agentapi
 			AgentSkipBMCDetect:    false,
 			FerriteProgress:       true,
 			FerriteLog:            s.logs != nil,
+			FerriteName:           n.Name,
 		},
 		AgentToken:    token,
 		Metrics:       metrics{Backend: "noop", PrependHostReverse: true},

@@ -34,6 +34,9 @@ type Conductor interface {
 	Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error
 	// ContinueInspection takes what a ramdisk at from found.
 	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error)
+	// Discover takes what a machine found that no node waits for; NotFound when that
+	// is not wanted.
+	Discover(ctx context.Context, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error)
 	Progress(ctx context.Context, uuid string, p agentapi.Progress) error
 	// CheckToken refuses a token that is not the one of this node's boot.
 	CheckToken(ctx context.Context, uuid, token string) error
@@ -68,7 +71,8 @@ type Server struct {
 	conductor Conductor
 	heartbeat time.Duration
 	failures  *ratelimit.Limiter[netip.Addr]
-	decoding  chan struct{} // a place for each inspection that is taken in at a time
+	unknown   *ratelimit.Limiter[netip.Addr] // inspections of unknown machines, by caller
+	decoding  chan struct{}                  // a place for each inspection that is taken in at a time
 	logs      Logs
 	logged    *ratelimit.Limiter[string] // bytes, by node
 }
@@ -77,6 +81,14 @@ type Server struct {
 // JSON from anybody, several times that once it is decoded, and a thousand
 // addresses to look up.
 const maxDecoding = 4
+
+// An address may send the inspection of an unknown machine this often in the long
+// run, and so often at once: a machine does it once each boot, and a relay that
+// hides some behind its own address is patient.
+const (
+	unknownRate  = 1.0 / 60
+	unknownBurst = 10
+)
 
 // NewServer makes a Server.
 func NewServer(o Options) *Server {
@@ -101,7 +113,8 @@ func NewServer(o Options) *Server {
 	return &Server{
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout,
 		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
-		logs: o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),
+		unknown: ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),
+		logs:    o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),
 	}
 }
 

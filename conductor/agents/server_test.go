@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,8 @@ type scripted struct {
 	state node.State
 	sent  bool     // the token was given out
 	calls []string // what came through
+
+	nobody, discovers bool // no node waits for inspection data; those of strangers are wanted
 }
 
 func (s *scripted) note(format string, args ...any) {
@@ -80,7 +83,18 @@ func (s *scripted) ContinueInspection(_ context.Context, uuid string, data agent
 	if !json.Valid(raw) {
 		return node.Node{}, errors.New("the raw data is not what was sent")
 	}
+	if s.nobody {
+		return node.Node{}, node.Refuse(node.NotFound, "a secret reason")
+	}
 	return s.Node(context.Background(), aNode)
+}
+
+func (s *scripted) Discover(_ context.Context, data agentapi.Inspection, _ []byte, from netip.Addr) (node.Node, error) {
+	s.note("discover %s from %s", data.Inventory.Interfaces[0].MACAddress, from)
+	if !s.discovers {
+		return node.Node{}, node.Refuse(node.NotFound, "a secret reason")
+	}
+	return node.Node{UUID: aNode, ProvisionState: node.Enroll}, nil
 }
 
 func (s *scripted) Progress(_ context.Context, uuid string, p agentapi.Progress) error {
@@ -271,6 +285,36 @@ func TestContinueInspection(t *testing.T) {
 				t.Errorf("a secret is told: %s", a.body)
 			}
 		})
+	}
+}
+
+// TestDiscovery: data that no node waits for are those of an unknown machine, but
+// not without end.
+func TestDiscovery(t *testing.T) {
+	body := `{"inventory":{"interfaces":[{"mac_address":"` + aMAC + `"}]}}`
+	now := time.Unix(0, 0)
+	off := &scripted{nobody: true}
+	if a := ask(t, NewServer(Options{Conductor: off}), 0, "POST", "/v1/continue_inspection", body); a.status != 404 || strings.Contains(a.text, "secret") {
+		t.Errorf("switched off: %d %s", a.status, a.text)
+	}
+	c := &scripted{nobody: true, discovers: true}
+	s := NewServer(Options{Conductor: c, Now: func() time.Time { return now }})
+	if a := ask(t, s, 84, "POST", "/v1/continue_inspection?node_uuid="+aNode, body); a.status != 404 || len(c.calls) != 1 {
+		t.Errorf("of a node that does not wait: %d, calls %v", a.status, c.calls)
+	}
+	var got []int
+	for range unknownBurst + 1 {
+		got = append(got, ask(t, s, 0, "POST", "/v1/continue_inspection", body).status)
+	}
+	now = now.Add(time.Minute)
+	got = append(got, ask(t, s, 0, "POST", "/v1/continue_inspection", body).status)
+	want := append(slices.Repeat([]int{202}, unknownBurst), 503, 202)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("statuses (-want +got):\n%s", diff)
+	}
+	c.nobody = false // known machines are not held up by unknown ones at the same address
+	if a := ask(t, s, 0, "POST", "/v1/continue_inspection", body); a.status != 202 {
+		t.Errorf("a known machine: %d", a.status)
 	}
 }
 

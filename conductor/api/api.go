@@ -134,6 +134,7 @@ func (a *API) routes() []route {
 		a.shardRoutes(),
 		a.eventRoutes(),
 		a.ferriteRoutes(),
+		a.rootDeviceRoutes(),
 		a.logRoutes(),
 		a.leaseRoutes(),
 	} {

@@ -152,3 +152,12 @@ func (a args) list(name string) ([]map[string]any, error) {
 	}
 	return objects, nil
 }
+
+// object is an optional argument that is an object; nil when it is absent or null.
+func (a args) object(name string) (map[string]any, error) {
+	m, ok := a[name].(map[string]any)
+	if !ok && a[name] != nil {
+		return nil, badRequest("Invalid %s: %s is not of type 'object'", name, python(a[name]))
+	}
+	return m, nil
+}

@@ -95,6 +95,8 @@ type Records interface {
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
 	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
 	Status(ctx context.Context, ref string) (engine.Status, error)
+	// RootDevice goes by the node's own hints when these are nil.
+	RootDevice(ctx context.Context, ref string, hints map[string]any) (engine.RootDevice, error)
 }
 
 // Hardware is what a node's BMC has told, and what is wanted of it.

@@ -237,6 +237,20 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path string, minor int) { z.send(t, minor, "GET", path, "") })
 }
 
+func FuzzRootDevice(f *testing.F) {
+	z := newFuzzed(f)
+	z.inspectedWith("n1", `{"disks":[{"name":"/dev/sda","size":9000000000,"serial":"A"}]}`, `{}`)
+	for _, seed := range []string{
+		``, `{}`, `null`, `[]`, `{"root_device":null}`, `{"root_device":{"size":">= 4","serial":"<or> A <or> B"}}`, `{"root_device":{"rotational":"maybe"}}`,
+		`{"root_device":{"size":1e400}}`, `{"root_device":{"size":[1]}}`, `{"root_device":{"name":"\u0000%zz"}}`, `{"root_device":{"model":"<all-in> "},"x":1}`,
+	} {
+		f.Add(seed, 115)
+	}
+	f.Fuzz(func(t *testing.T, body string, minor int) {
+		z.send(t, minor, "POST", "/ferrite/v1/nodes/n1/root-device", body)
+	})
+}
+
 func FuzzAgent(f *testing.F) {
 	z := newFuzzed(f)
 	for _, seed := range []string{

@@ -69,7 +69,8 @@ func nodePolicy() []Rule {
 		{"baremetal:node:get:last_error", Reader, Reader, no, no, []string{"GET /v1/nodes/{} last_error"}},
 		{"baremetal:node:get:reservation", Reader, Reader, no, no, []string{"GET /v1/nodes/{} reservation"}},
 		{"baremetal:node:history:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/history", "GET /v1/nodes/{}/history/detail", "GET /v1/nodes/{}/history/{}"}},
-		{"baremetal:node:inventory:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/inventory"}},
+		{"baremetal:node:inventory:get", Reader, Reader, no, no, []string{
+			"GET /v1/nodes/{}/inventory", "POST /ferrite/v1/nodes/{}/root-device"}},
 
 		{"baremetal:node:get_states", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/states"}},
 		{"baremetal:node:set_provision_state", Operator, Operator, Admin, no, []string{

@@ -37,11 +37,12 @@ type Policy struct {
 	Pins func() []string
 }
 
-// Boot answers a machine. One that no port is known of is ignored.
+// Boot answers a machine. One that no port is known of is ignored, or inspected
+// where unknown machines are to be discovered.
 func (p *Policy) Boot(ctx context.Context, c pxe.Client) (pxe.Boot, error) {
 	n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
 	if errors.Is(err, node.ErrNotFound) {
-		return pxe.Boot{Action: pxe.Ignore}, nil
+		return p.stranger(c), nil
 	}
 	if err != nil {
 		return pxe.Boot{}, err
@@ -63,6 +64,16 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (pxe.Boot, error) {
 		return pxe.Boot{}, fmt.Errorf("node %s is to boot a ramdisk, but none is configured: start the conductor with --ramdisk, or set driver_info deploy_kernel and deploy_ramdisk", n.UUID)
 	}
 	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: p.cmdline(n, c.MAC)}, nil
+}
+
+// stranger is the answer to a machine that nobody has enrolled. Its ramdisk is
+// given nobody to report to but whoever takes inspection data.
+func (p *Policy) stranger(c pxe.Client) pxe.Boot {
+	if !p.Engine.Discovers() || p.Kernel == "" || p.Initrd == "" {
+		return pxe.Boot{Action: pxe.Ignore}
+	}
+	words := append([]string{"BOOTIF=" + c.MAC.String()}, p.inspection()...)
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Cmdline: p.finish(words, p.Append)}
 }
 
 // instance boots what the machine runs as its workload.
@@ -122,8 +133,18 @@ func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr) string {
 	}
 	words := []string{"ipa-api-url=" + p.APIURL, "BOOTIF=" + mac.String()}
 	if plan.Inspecting(n) {
-		words = append(words, "ipa-inspection-callback-url="+p.APIURL+"/v1/continue_inspection", "ipa-inspection-collectors=default,pci-devices")
+		words = append(words, p.inspection()...)
 	}
+	return p.finish(words, appended)
+}
+
+// inspection is what makes a ramdisk inspect the machine first.
+func (p *Policy) inspection() []string {
+	return []string{"ipa-inspection-callback-url=" + p.APIURL + "/v1/continue_inspection", "ipa-inspection-collectors=default,pci-devices"}
+}
+
+// finish adds what every ramdisk gets.
+func (p *Policy) finish(words []string, appended string) string {
 	if p.Pins != nil {
 		words = append(words, "ferrite-api-sha256="+strings.Join(p.Pins(), ","))
 	}

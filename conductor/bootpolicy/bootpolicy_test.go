@@ -112,6 +112,27 @@ func TestBoot(t *testing.T) {
 	}
 }
 
+// TestStranger: a machine nobody has enrolled is inspected where that is wanted,
+// and its agent is sent to nobody else.
+func TestStranger(t *testing.T) {
+	hw, _ := net.ParseMAC("52:54:00:ff:ff:ff")
+	p := policy(t, node.Node{ProvisionState: node.Active}, node.Port{PXEEnabled: true})
+	p.Engine.Discovery = engine.Discovery{Driver: "redfish", Limit: 1}
+	p.Pins = func() []string { return []string{"aa"} }
+	want := pxe.Boot{
+		Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
+		Cmdline: "BOOTIF=52:54:00:ff:ff:ff ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection ipa-inspection-collectors=default,pci-devices ferrite-api-sha256=aa quiet",
+	}
+	got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v, boot (-want +got):\n%s", err, diff)
+	}
+	p.Kernel = ""
+	if got, err := p.Boot(t.Context(), pxe.Client{MAC: hw}); err != nil || got.Action != pxe.Ignore {
+		t.Errorf("without a ramdisk: %+v, %v", got, err)
+	}
+}
+
 // TestPins: the ramdisk is told by which certificate it knows the API, the one of
 // now.
 func TestPins(t *testing.T) {

@@ -28,7 +28,7 @@ func agentView(n node.Node) map[string]any {
 // lookupView is the part of the node a lookup shows.
 func lookupView(n node.Node) agentapi.LookupNode {
 	return agentapi.LookupNode{
-		UUID: n.UUID, Properties: orEmpty(n.Properties),
+		UUID: n.UUID, Name: n.Name, Properties: orEmpty(n.Properties),
 		InstanceInfo:       hide(n.InstanceInfo),
 		DriverInternalInfo: orEmpty(n.DriverInternalInfo),
 	}

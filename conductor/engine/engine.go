@@ -32,6 +32,8 @@ type Config struct {
 	Workers  int              // effects carried out at a time; 64 when 0
 	Retries  int              // tries of an effect that fails for a passing reason; 4 when 0
 
+	Discovery Discovery // the zero value: machines nobody has enrolled stay unknown
+
 	PowerWorkers int // power states read at a time by the power sync; 64 when 0
 }
 
@@ -46,6 +48,8 @@ type Engine struct {
 	wakeRead chan struct{}
 	wiring   sync.Mutex // held while ports and portgroups are checked against each other and written
 	started  time.Time
+
+	discovering sync.Mutex // held while a machine nobody has enrolled is looked for and written
 
 	wakeAllocate chan struct{}
 	running      sync.WaitGroup

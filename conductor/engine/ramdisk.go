@@ -217,14 +217,22 @@ func (e *Engine) waitingByBMC(ctx context.Context, inv agentapi.Inventory) (node
 		return node.Node{}, err
 	}
 	for _, n := range nodes {
-		for k, v := range n.DriverInfo {
-			addr, ok := v.(string)
-			if ok && strings.HasSuffix(k, "_address") && sameHost(addr, inv.BMCAddress, inv.BMCv6Address) {
-				return n, nil
-			}
+		if hasBMC(n, inv) {
+			return n, nil
 		}
 	}
 	return node.Node{}, unknownRamdisk()
+}
+
+// hasBMC reports whether a node is configured with the BMC an inventory tells of.
+func hasBMC(n node.Node, inv agentapi.Inventory) bool {
+	for k, v := range n.DriverInfo {
+		addr, ok := v.(string)
+		if ok && strings.HasSuffix(k, "_address") && sameHost(addr, inv.BMCAddress, inv.BMCv6Address) {
+			return true
+		}
+	}
+	return false
 }
 
 // sameHost reports whether a configured BMC address (host, host:port or URL)

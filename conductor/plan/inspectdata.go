@@ -19,6 +19,10 @@ func inventoryOf(raw json.RawMessage) json.RawMessage {
 	return doc.Inventory
 }
 
+// SkippedDisks is where the plugin data has what the agent did not take for a
+// disk, and why ([]agentapi.SkippedDisk).
+const SkippedDisks = "ferrite_skipped_disks"
+
 // pluginDataOf is what Ironic's validate-interfaces hook leaves beside the
 // inventory, and the parts of the body that are not inventory.
 func pluginDataOf(data agentapi.Inspection) json.RawMessage {
@@ -36,11 +40,15 @@ func pluginDataOf(data agentapi.Inspection) json.RawMessage {
 			macs = append(macs, i.MACAddress)
 		}
 	}
-	raw, err := json.Marshal(map[string]any{
+	doc := map[string]any{
 		"all_interfaces": all, "valid_interfaces": valid, "macs": macs,
 		"boot_interface": data.BootInterface, "root_disk": data.RootDisk,
 		"configuration": data.Configuration, "pci_devices": data.PCIDevices,
-	})
+	}
+	if len(data.SkippedDisks) > 0 {
+		doc[SkippedDisks] = data.SkippedDisks
+	}
+	raw, err := json.Marshal(doc)
 	if err != nil { // only plain strings and numbers are in there
 		return json.RawMessage("{}")
 	}

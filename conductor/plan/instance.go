@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
 // instanceChecks is what instance_info must hold, by deploy interface.
 var instanceChecks = map[string]func(node.Node) error{
 	"fake":         nothingNeeded,
-	"custom-agent": nothingNeeded,
-	"direct":       hasImage,
+	"custom-agent": hintsReadable,
+	"direct":       both(hasImage, hintsReadable),
 	"ramdisk":      hasRamdisk,
 }
 
@@ -31,6 +32,31 @@ func CheckInstance(n node.Node) error {
 var md5Sum = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
 
 func nothingNeeded(node.Node) error { return nil }
+
+func both(first, second func(node.Node) error) func(node.Node) error {
+	return func(n node.Node) error {
+		if err := first(n); err != nil {
+			return err
+		}
+		return second(n)
+	}
+}
+
+// hintsReadable: which disk is meant must be certain, before a ramdisk is booted
+// to find out that it is not.
+func hintsReadable(n node.Node) error {
+	hints, err := rootdevice.From(n.InstanceInfo, n.Properties)
+	if err == nil {
+		err = hints.Validate()
+	}
+	if err == nil {
+		_, err = rootdevice.SkipFrom(n.Properties)
+	}
+	if err != nil {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: the root device hints are wrong: %v", n.UUID, err)
+	}
+	return nil
+}
 
 func hasImage(n node.Node) error {
 	src := text(n.InstanceInfo, "image_source")

@@ -56,6 +56,7 @@ type LookupNode struct {
 	InstanceInfo       map[string]any `json:"instance_info"`
 	DriverInternalInfo map[string]any `json:"driver_internal_info"`
 	Links              []Link         `json:"links,omitempty"`
+	Name               string         `json:"-"` // Ironic does not tell it here
 }
 
 // Link is a REST link.
@@ -77,6 +78,8 @@ type LookupConfig struct {
 	FerriteProgress bool `json:"ferrite_progress,omitempty"`
 	// FerriteLog is true when the conductor takes LogLines.
 	FerriteLog bool `json:"ferrite_log,omitempty"`
+	// FerriteName is the node's name, for the machine's console.
+	FerriteName string `json:"ferrite_name,omitempty"`
 }
 
 // Heartbeat is the body of POST /v1/heartbeat/{uuid}; the answer is 202.

@@ -18,6 +18,18 @@ type Inspection struct {
 	USBDevices    []USBDevice        `json:"usb_devices,omitempty"`
 	Error         *string            `json:"error"`
 	Logs          string             `json:"logs,omitempty"` // base64 of a tar.gz
+	// SkippedDisks is Ferrite's own: what looks like a disk and is not among those
+	// of the inventory. Conductors that do not know it let it pass.
+	SkippedDisks []SkippedDisk `json:"ferrite_skipped_disks,omitempty"`
+	// SystemUUID, Ferrite's own too, is that of DMI: by it a machine is known again
+	// that has new network cards.
+	SystemUUID string `json:"ferrite_system_uuid,omitempty"`
+}
+
+// SkippedDisk is a block device that is no disk to work on, and why.
+type SkippedDisk struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
 }
 
 // maxInterfaces is far more than a machine has: a conductor looks each up.

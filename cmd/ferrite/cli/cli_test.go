@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ANCIENT_URL", ancient.URL)
 			return guard(env, c.Config.Handler)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "uuidof": uuidOf},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected, "uuidof": uuidOf},
 	})
 }
 
@@ -156,4 +156,17 @@ func breakBMC(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("usage: break REASON")
 	}
 	c.BMC.Break(node.Refuse(node.Invalid, "%s", args[0]))
+}
+
+// inspected puts an inventory on record as what was found of a node.
+func inspected(ts *testscript.TestScript, _ bool, args []string) {
+	c, ok := ts.Value("conductor").(*apitest.Conductor)
+	if !ok || len(args) != 2 {
+		ts.Fatalf("usage: inspected NODE FILE")
+	}
+	n, err := c.Engine.Node(context.Background(), args[0])
+	ts.Check(err)
+	found := node.Inspected{Inventory: []byte(ts.ReadFile(args[1])), PluginData: []byte("{}")}
+	_, err = c.Engine.Store.Commit(context.Background(), node.Change{Save: &n, Inspected: &found})
+	ts.Check(err)
 }

@@ -105,7 +105,7 @@ func (i image) patch() ([]nodeapi.Patch, error) {
 		info["image_disk_format"] = i.format
 	}
 	if len(i.rootDevice) > 0 {
-		hints, err := pairs("root-device", i.rootDevice, jsonOrText)
+		hints, err := pairs("root-device", i.rootDevice, hintText)
 		if err != nil {
 			return nil, err
 		}

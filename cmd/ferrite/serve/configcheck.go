@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,9 @@ func (c *Config) check() error {
 	if c.MaxConcurrentDeploy < 0 || c.MaxConcurrentClean < 0 {
 		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number", c.MaxConcurrentDeploy, c.MaxConcurrentClean)
 	}
+	if err := c.checkDiscovery(); err != nil {
+		return err
+	}
 	if (c.Kernel == "") != (c.Initrd == "") {
 		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")
 	}
@@ -60,6 +64,22 @@ func (c *Config) check() error {
 	}
 	if at, err := netip.ParseAddrPort(c.APIAddress); err == nil && at.Addr().IsLoopback() && c.AdvertiseURL == "" {
 		return fmt.Errorf("--boot with --api-address %s: no ramdisk can call that address; listen on one the machines reach, or say with --advertise-url how they come here", at)
+	}
+	return nil
+}
+
+// checkDiscovery refuses nodes that could not be made, and machines that could not
+// be booted to become some.
+func (c *Config) checkDiscovery() error {
+	switch {
+	case c.Discovery == "":
+		return nil
+	case !slices.Contains(c.HardwareTypes, c.Discovery):
+		return fmt.Errorf("--discovery %q is not among --hardware-types %s", c.Discovery, strings.Join(c.HardwareTypes, ", "))
+	case c.DiscoveryLimit < 1:
+		return fmt.Errorf("--discovery-limit %d takes in nothing: say 1 or more, or leave --discovery away", c.DiscoveryLimit)
+	case c.Boot && c.Kernel == "":
+		return errors.New("--discovery with --boot needs --ramdisk-kernel and --ramdisk-initrd, which unknown machines are booted into")
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	}
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, BootLogs: logs, Settings: c.settings(), Log: log,
-		PowerWorkers: c.SyncWorkers,
+		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {

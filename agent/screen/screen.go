@@ -1,0 +1,111 @@
+// Package screen shows a person at the machine's console who the machine is,
+// which conductor it obeys, what it is doing and what went wrong last: as a
+// screen on a display, as a line for each change on a serial line, whose other
+// end is often a file.
+//
+// What is shown is a pure function of a State; only Show touches a terminal. It
+// must not get between a person and the kernel's own words: nothing is drawn
+// unless something changes, so a panic, which ends all change, stays.
+package screen
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// State is what there is to know. Fields that are empty are not known yet.
+type State struct {
+	Version   string // of the agent
+	Node      string // UUID
+	Name      string // of the node
+	Machine   string // maker and product
+	Serial    string // number of the machine
+	Cards     []Card
+	Conductor string    // URL
+	Beat      time.Time // when the last heartbeat was answered
+	Doing     string    // an activity, or the step: "deploy.write_image"
+	Stage     string    // of the step: "write"
+	Done      int64     // bytes
+	Total     int64     // bytes; 0 when that is not known
+	Err       string    // what went wrong last
+	Shell     string    // how to get a shell, or why there is none
+	Log       []string  // its last lines, newest last
+}
+
+// Card is one network interface.
+type Card struct {
+	Name, MAC string
+	Carrier   bool
+	Addresses []netip.Addr
+}
+
+// keepLines is how much of the log is kept for screens: more rows than consoles
+// have.
+const keepLines = 128
+
+// Board is the State of this moment and tells who shows it that it has changed.
+// It is safe for several goroutines; a nil one takes everything and shows
+// nothing.
+type Board struct {
+	mu      sync.Mutex
+	state   State
+	changed chan struct{} // closed by the next change
+}
+
+// NewBoard makes an empty one.
+func NewBoard() *Board { return &Board{changed: make(chan struct{})} }
+
+// Set changes what is shown.
+func (b *Board) Set(change func(*State)) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.state)
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// Doing says what the agent is at from now on; what a step had done is over.
+func (b *Board) Doing(what string) {
+	b.Set(func(s *State) { s.Doing, s.Stage, s.Done, s.Total = what, "", 0, 0 })
+}
+
+// Failed keeps what went wrong last.
+func (b *Board) Failed(err error) {
+	if err != nil {
+		b.Set(func(s *State) { s.Err = err.Error() })
+	}
+}
+
+// Write takes lines of the log; it never fails.
+func (b *Board) Write(p []byte) (int, error) {
+	b.Set(func(s *State) {
+		for line := range strings.Lines(string(p)) {
+			s.Log = append(s.Log, strings.TrimRight(line, "\n"))
+		}
+		if extra := len(s.Log) - keepLines; extra > 0 {
+			s.Log = slices.Delete(s.Log, 0, extra)
+		}
+	})
+	return len(p), nil
+}
+
+// State is what is shown now.
+func (b *Board) State() State {
+	s, _ := b.look()
+	return s
+}
+
+// look is the state now, and what is closed when it has changed.
+func (b *Board) look() (State, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.state
+	s.Log, s.Cards = slices.Clone(s.Log), slices.Clone(s.Cards)
+	return s, b.changed
+}

@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/agent/screen"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// idle is what the consoles say between two commands.
+const idle = "waiting for the conductor's next command"
+
+// showMachine tells the consoles which machine this is, and where it is to be
+// found.
+func (a *Agent) showMachine() {
+	vendor := inventory.SystemVendor(a.Root)
+	var cards []screen.Card
+	interfaces, _ := inventory.Interfaces(a.Root, addresses)
+	for _, i := range interfaces {
+		cards = append(cards, screen.Card{Name: i.Name, MAC: i.MACAddress, Carrier: i.HasCarrier, Addresses: addresses(i.Name)})
+	}
+	conductor := slices.Concat(a.Params.APIURLs, a.Params.InspectionURLs, []string{""})[0]
+	a.Board.Set(func(s *screen.State) {
+		s.Version, s.Cards, s.Conductor = Version, cards, conductor
+		s.Machine, s.Serial = strings.TrimSpace(vendor.Manufacturer+" "+vendor.ProductName), vendor.SerialNumber
+	})
+}
+
+// showNode tells them who the conductor says this is.
+func (a *Agent) showNode(r agentapi.LookupReply) {
+	a.showMachine()
+	a.Board.Doing(idle)
+	a.Board.Set(func(s *screen.State) {
+		s.Node, s.Name, s.Conductor, s.Err = r.Node.UUID, r.Config.FerriteName, a.conductor.URL(), ""
+	})
+}
+
+// showCommand tells them what the conductor wants: the step, where it is one.
+func (a *Agent) showCommand(c agentapi.Command) { a.Board.Doing(title(c)) }
+
+// showEnd tells them that it is done, or why not.
+func (a *Agent) showEnd(c agentapi.Command, err error) {
+	if err != nil {
+		a.Board.Failed(fmt.Errorf("%s: %w", title(c), err))
+	}
+	a.Board.Doing(idle)
+}
+
+// title is the name of a command's step, or else of the command.
+func title(c agentapi.Command) string {
+	var params struct {
+		Step agentapi.Step `json:"step"`
+	}
+	if json.Unmarshal(c.Params, &params) != nil || params.Step.Step == "" {
+		return c.Name
+	}
+	return params.Step.Interface + "." + params.Step.Step
+}

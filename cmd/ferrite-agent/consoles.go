@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	"github.com/ferrite-metal/ferrite/agent/boot"
+	"github.com/ferrite-metal/ferrite/agent/logbook"
+	"github.com/ferrite-metal/ferrite/agent/param"
+	"github.com/ferrite-metal/ferrite/agent/screen"
+	"github.com/ferrite-metal/ferrite/agent/sys"
+)
+
+// consoles are the terminals the kernel prints to, each with what it shows; nil
+// for one that cannot be opened.
+type consoles map[string]*screen.Console
+
+// open finds the consoles. Displays show the board, and the end of the log with
+// it; the others the log, and a line when the board changes. The kernel's log gets
+// the log too.
+func open(ctx context.Context, kernel sys.Linux, book *logbook.Book, board *screen.Board) consoles {
+	book.Add(board)
+	paths, err := kernel.Consoles()
+	if err != nil || len(paths) == 0 {
+		paths = []string{"/dev/console"}
+	}
+	all := consoles{}
+	for _, path := range paths {
+		all[path] = nil
+		tty, err := kernel.OpenTerminal(path)
+		if err != nil {
+			continue // one that is not there shows nothing
+		}
+		all[path] = screen.NewConsole(tty, sizeOf(kernel, path, tty))
+		if !screen.Display(path) {
+			book.Add(tty)
+		}
+		go all[path].Show(ctx, board) // for the life of the machine
+	}
+	if kmsg, err := kernel.Kmsg(logbook.KernelTag); err == nil {
+		book.Add(kmsg)
+	}
+	return all
+}
+
+func sizeOf(kernel sys.Linux, path string, tty *os.File) func() (columns, rows int) {
+	if !screen.Display(path) {
+		return nil
+	}
+	return func() (columns, rows int) { return kernel.Window(tty) }
+}
+
+// take leaves a console to who works there.
+func (c consoles) take(path string) (giveBack func()) {
+	if c[path] == nil {
+		return func() {}
+	}
+	return c[path].Take()
+}
+
+// shells offers a shell on every console, or says why there is none.
+func (c consoles) shells(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, who param.Shell, board *screen.Board, log *slog.Logger) {
+	hint := "Enter: a shell on this console"
+	switch {
+	case who == param.ShellNever:
+		hint = "no shell here: ferrite.shell on the kernel's command line says so"
+	case boot.FindShell() == "":
+		hint = "no shell here: this ramdisk has none"
+	}
+	board.Set(func(s *screen.State) { s.Shell = hint })
+	if who == param.ShellNever {
+		log.Info("no shell on the consoles: ferrite.shell on the kernel's command line says so")
+		return
+	}
+	s := boot.Shell{Kernel: kernel, Reaper: reaper, Log: log, Paths: boot.ShellPaths(), AtOnce: who == param.ShellAtOnce, Take: c.take}
+	for path := range c {
+		go func() {
+			if err := s.Serve(ctx, path); err != nil {
+				log.Debug("no shell on this console", "err", err)
+			}
+		}()
+	}
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeRootDevice(s *session) *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "root-device NODE [KEY=HINT]...",
+		Short: "Say which disk would be installed onto, and why not the others",
+		Long: `Say which disk would be installed onto, by what the last inspection found, and
+why not each of the others. Without hints those count that the node has; with
+hints these are tried and, when they lead to a disk, kept in its properties as
+root_device. With --dry-run nothing is kept.
+
+Hints are size (GiB), rotational, name, model, vendor, serial, wwn,
+wwn_with_extension, wwn_vendor_extension, hctl, by_path and tran; all must match.
+A hint is a value, or an operator and one: = (at least) == != >= <= > < for
+numbers, s== s!= s>= s> s<= s< for text, <in> and <all-in> for parts of text,
+<or> before each of several.`,
+		Example:           "  ferrite node root-device m1\n  ferrite node root-device m1 'size=>= 400' 'model=<in> samsung' --dry-run",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			query, err := hintsQuery(args[1:])
+			if err != nil {
+				return err
+			}
+			choice, err := s.rootDevice(cmd, args[0], query)
+			if err != nil {
+				return err
+			}
+			if choice.Refusal != "" {
+				return errors.New(choice.Refusal)
+			}
+			if dryRun || len(query.RootDevice) == 0 {
+				return nil
+			}
+			ops := []nodeapi.Patch{{Op: "add", Path: "/properties/root_device", Value: query.RootDevice}}
+			if err := s.client.do(cmd.Context(), "PATCH", nodePath(args[0]), ops, nil); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "properties.root_device of %s is set\n", args[0])
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say so: keep no hints")
+	return cmd
+}
+
+func hintsQuery(args []string) (q nodeapi.RootDeviceQuery, err error) {
+	if len(args) > 0 {
+		q.RootDevice, err = pairs("hint", args, hintText)
+	}
+	return q, err
+}
+
+// hintText is text whatever it looks like: a serial number of digits is one too,
+// and a number of GiB may be written as text.
+func hintText(value string) any { return value }
+
+// rootDevice asks for a choice and prints it.
+func (s *session) rootDevice(cmd *cobra.Command, node string, q nodeapi.RootDeviceQuery) (choice nodeapi.RootDevice, err error) {
+	var reply json.RawMessage
+	path := nodeapi.FerriteRoot + "/nodes/" + url.PathEscape(node) + "/root-device"
+	err = s.client.do(cmd.Context(), "POST", path, q, &reply)
+	var fault *nodeapi.Fault
+	if notFound(err) && errors.As(err, &fault) && fault.Text == "" {
+		return choice, fmt.Errorf("the server at %s cannot say which disk it would take: it is no Ferrite, or an older one", s.client.base)
+	}
+	if err != nil {
+		return choice, err
+	}
+	if err := json.Unmarshal(reply, &choice); err != nil {
+		return choice, fmt.Errorf("the conductor's answer: %w", err)
+	}
+	return choice, s.print(cmd.OutOrStdout(), reply, verdictRows(choice))
+}
+
+func verdictRows(choice nodeapi.RootDevice) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		t.AppendHeader(table.Row{"Disk", "Size", "Model", "Serial", "Taken", "Why"})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 6, WidthMax: wide}})
+		for _, d := range choice.Disks {
+			size := ""
+			if d.Size > 0 {
+				size = bytesText(d.Size)
+			}
+			t.AppendRow(table.Row{d.Name, size, d.Model, d.Serial, map[bool]string{true: "yes", false: "no"}[d.Taken], d.Why})
+		}
+		return nil
+	}
+}

@@ -1,0 +1,218 @@
+package rootdevice
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// The reasons for which no disk is taken. With ErrNoDisk another one may still
+// turn up; with ErrAmbiguous only better hints help.
+var (
+	ErrNoDisk    = errors.New("no suitable disk")
+	ErrAmbiguous = errors.New("several disks fit equally")
+)
+
+// smallestRoot is the size from which a disk is taken for one to install an
+// operating system on (4 GiB, as ironic-python-agent has it).
+const smallestRoot = 4 << 30
+
+// Wish is what is asked of the root disk.
+type Wish struct {
+	Hints Hints   // all must match; none: the smallest disk that is large enough
+	Skip  []Hints // disks that are kept for something else
+	Need  int64   // bytes it has to hold, where no hints say which disk it is
+}
+
+// Verdict is what became of one disk, and why. Of one that the agent has left
+// out (virtual media, members of arrays) only the name is known.
+type Verdict struct {
+	Disk  agentapi.Disk
+	Taken bool
+	Why   string
+}
+
+// Choose takes a disk. With hints it is the smallest that all of them match, and
+// none when two are as small; without, the smallest of at least 4 GiB and at
+// least w.Need bytes, the first by name of equals. Only when no disk reaches 4
+// GiB is the smallest taken that has w.Need bytes. Verdicts come by size and
+// name, left (what the agent does not take for disks) last, and with an error
+// too, unless hints are wrong in themselves.
+func Choose(disks []agentapi.Disk, left []agentapi.SkippedDisk, w Wish) (agentapi.Disk, []Verdict, error) {
+	tests, err := w.Hints.parse()
+	if err != nil {
+		return agentapi.Disk{}, nil, err
+	}
+	sorted := slices.Clone(disks)
+	slices.SortStableFunc(sorted, func(a, b agentapi.Disk) int {
+		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
+	})
+	verdicts := make([]Verdict, len(sorted))
+	for i, d := range sorted {
+		verdicts[i].Disk = d
+		if verdicts[i].Why, err = unfit(d, tests, w.Skip); err != nil {
+			return agentapi.Disk{}, nil, err
+		}
+	}
+	if len(tests) == 0 {
+		judgeSizes(verdicts, w.Need)
+	}
+	taken, err := takeFirst(verdicts, w.Hints)
+	for _, s := range left {
+		if s.Reason == notHardware {
+			continue
+		}
+		verdicts = append(verdicts, Verdict{Disk: agentapi.Disk{Name: s.Name}, Why: s.Reason})
+	}
+	if errors.Is(err, ErrNoDisk) {
+		err = fmt.Errorf("%w%s; %s", ErrNoDisk, lack(w), seen(verdicts))
+	}
+	return taken, verdicts, err
+}
+
+// unfit says why a disk cannot be meant; "" when it can.
+func unfit(d agentapi.Disk, tests []test, skip []Hints) (string, error) {
+	if strings.Contains(strings.ToLower(d.Model), "virtual") && d.Transport == "usb" {
+		return "virtual media", nil // which ironic-python-agent lists among the disks
+	}
+	for _, h := range skip {
+		kept, err := h.Match(d)
+		if err != nil {
+			return "", fmt.Errorf("properties.skip_block_devices: %w", err)
+		}
+		if kept {
+			return "in skip_block_devices, by " + h.String(), nil
+		}
+	}
+	return strings.Join(failures(tests, d), "; "), nil
+}
+
+// judgeSizes is the verdict on disks that are too small.
+func judgeSizes(verdicts []Verdict, need int64) {
+	least := need
+	if slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Why == "" && v.Disk.Size >= smallestRoot }) {
+		least = max(need, smallestRoot)
+	}
+	for i, v := range verdicts {
+		if v.Why == "" && v.Disk.Size < least {
+			verdicts[i].Why = fmt.Sprintf("too small: %d bytes, expected at least %d", v.Disk.Size, least)
+		}
+	}
+}
+
+// takeFirst takes the first disk that nothing speaks against, and says why not
+// the others.
+func takeFirst(verdicts []Verdict, hints Hints) (agentapi.Disk, error) {
+	var fit []*Verdict
+	for i := range verdicts {
+		if verdicts[i].Why == "" {
+			fit = append(fit, &verdicts[i])
+		}
+	}
+	if len(fit) == 0 {
+		return agentapi.Disk{}, ErrNoDisk
+	}
+	first := fit[0].Disk
+	var equals []agentapi.Disk
+	for _, v := range fit {
+		v.Why = "larger than " + first.Name
+		if v.Disk.Size == first.Size {
+			v.Why = "as large as " + first.Name + ", whose name comes first"
+			equals = append(equals, v.Disk)
+		}
+	}
+	if len(hints) > 0 && len(equals) > 1 {
+		for _, v := range fit[:len(equals)] {
+			v.Why = "matches the hints as well as others do"
+		}
+		return agentapi.Disk{}, ambiguous(equals, hints)
+	}
+	fit[0].Taken, fit[0].Why = true, "the smallest disk that is large enough"
+	if len(hints) > 0 {
+		fit[0].Why = "matches all hints"
+		if len(fit) > 1 {
+			fit[0].Why = "the smallest disk that matches all hints"
+		}
+	}
+	return first, nil
+}
+
+// ambiguous names disks that fit equally, and a hint that tells them apart.
+func ambiguous(equals []agentapi.Disk, hints Hints) error {
+	names := make([]string, len(equals))
+	for i, d := range equals {
+		names[i] = d.Name
+	}
+	return fmt.Errorf("%w: root_device %s matches %s, all of %d bytes; tell them apart by %s",
+		ErrAmbiguous, hints, strings.Join(names, ", "), equals[0].Size, apart(equals))
+}
+
+// apart is hints of which each is true of one disk only. What stays with a disk
+// wherever it is put comes first.
+func apart(disks []agentapi.Disk) string {
+	for _, key := range []string{"serial", "wwn", "by_path", "hctl", "name"} {
+		var words []string
+		values := map[string]bool{}
+		for _, d := range disks {
+			if all := texts()[key](d); len(all) > 0 && !values[strings.ToLower(all[0])] {
+				values[strings.ToLower(all[0])] = true
+				words = append(words, key+"="+all[0])
+			}
+		}
+		if len(words) == len(disks) {
+			return strings.Join(words, " or ")
+		}
+	}
+	return "size or model: these disks tell nothing else"
+}
+
+// lack is what no disk has.
+func lack(w Wish) string {
+	if len(w.Hints) > 0 {
+		return ": none matches root_device " + w.Hints.String()
+	}
+	return fmt.Sprintf(": none has %d bytes", max(w.Need, 1))
+}
+
+// notHardware is what the agent says of memory and loops, which nobody looks
+// for among the disks.
+const notHardware = "not hardware"
+
+// mostSeen bounds how many disks an error tells of.
+const mostSeen = 24
+
+// seen says what disks there are, and what was wrong with each.
+func seen(verdicts []Verdict) string {
+	var parts []string
+	for _, v := range verdicts {
+		parts = append(parts, describe(v.Disk)+": "+v.Why)
+	}
+	if len(parts) == 0 {
+		return "there are no disks (is the controller's driver in the ramdisk?)"
+	}
+	if more := len(parts) - mostSeen; more > 0 {
+		parts = append(parts[:mostSeen], fmt.Sprintf("and %d more", more))
+	}
+	return "disks seen: " + strings.Join(parts, ", ")
+}
+
+// describe is a disk with what people know it by.
+func describe(d agentapi.Disk) string {
+	var parts []string
+	if d.Size > 0 {
+		parts = append(parts, fmt.Sprintf("%d bytes", d.Size))
+	}
+	for _, f := range []struct{ name, value string }{{"model", d.Model}, {"serial", d.Serial}, {"wwn", d.WWN}} {
+		if f.value != "" {
+			parts = append(parts, fmt.Sprintf("%s %q", f.name, f.value))
+		}
+	}
+	if len(parts) == 0 {
+		return d.Name
+	}
+	return d.Name + " (" + strings.Join(parts, ", ") + ")"
+}

@@ -1,0 +1,198 @@
+package rootdevice
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The operators are those of OpenStack's extra specs, which Ironic's hints are
+// written with: an operator, a blank, what to compare with.
+
+// numberOperators compare numbers; "=" is at least, for reasons of history.
+func numberOperators() map[string]func(have, want float64) bool {
+	return map[string]func(have, want float64) bool{
+		"=":  func(h, w float64) bool { return h >= w },
+		"==": func(h, w float64) bool { return h == w },
+		"!=": func(h, w float64) bool { return h != w },
+		">=": func(h, w float64) bool { return h >= w },
+		"<=": func(h, w float64) bool { return h <= w },
+		">":  func(h, w float64) bool { return h > w },
+		"<":  func(h, w float64) bool { return h < w },
+	}
+}
+
+// textOperators compare text, in lower case.
+func textOperators() map[string]func(have, want string) bool {
+	return map[string]func(have, want string) bool{
+		"s==":      func(h, w string) bool { return h == w },
+		"s!=":      func(h, w string) bool { return h != w },
+		"s>=":      func(h, w string) bool { return h >= w },
+		"s>":       func(h, w string) bool { return h > w },
+		"s<=":      func(h, w string) bool { return h <= w },
+		"s<":       func(h, w string) bool { return h < w },
+		"<in>":     strings.Contains,
+		"<all-in>": containsAll,
+	}
+}
+
+func containsAll(have, words string) bool {
+	for _, w := range strings.Fields(words) {
+		if !strings.Contains(have, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// either stands before each of several values, one of which is enough.
+const either = "<or>"
+
+// parseTruth reads true and false as Ironic does.
+func parseTruth(hint any) (bool, error) {
+	switch strings.ToLower(strings.TrimSpace(fmt.Sprint(hint))) {
+	case "true", "t", "yes", "y", "on", "1":
+		return true, nil
+	case "false", "f", "no", "n", "off", "0":
+		return false, nil
+	}
+	return false, fmt.Errorf("%v is neither true nor false", hint)
+}
+
+// parseNumber understands a hint on a number of GiB. Without an operator it must
+// be met to the whole GiB, since disks are sold by rounded sizes.
+func parseNumber(hint any) (func(have float64) bool, error) {
+	var text string
+	switch v := hint.(type) {
+	case float64: // a JSON number
+		text = strconv.FormatFloat(v, 'f', -1, 64)
+	case int, int64, json.Number, string:
+		text = strings.TrimSpace(fmt.Sprint(v))
+	default:
+		return nil, fmt.Errorf("%v is not a number of GiB with an operator before it", hint)
+	}
+	if op, _, _ := strings.Cut(text, " "); op == either {
+		return anyNumber(text)
+	}
+	op, number, found := strings.Cut(text, " ")
+	if !found {
+		want, err := gib(text)
+		return func(have float64) bool { return math.Trunc(have) == math.Trunc(want) }, err
+	}
+	compare, known := numberOperators()[op]
+	if !known {
+		return nil, fmt.Errorf("operator %q is not one of =, ==, !=, >=, <=, >, <, %s", op, either)
+	}
+	want, err := gib(number)
+	return func(have float64) bool { return compare(have, want) }, err
+}
+
+// anyNumber is several sizes, each to the whole GiB.
+func anyNumber(text string) (func(have float64) bool, error) {
+	choices, err := alternatives(text)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []float64
+	for _, choice := range choices {
+		want, err := gib(choice)
+		if err != nil {
+			return nil, err
+		}
+		wanted = append(wanted, math.Trunc(want))
+	}
+	return func(have float64) bool { return slices.Contains(wanted, math.Trunc(have)) }, nil
+}
+
+func gib(text string) (float64, error) {
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || n < 0 {
+		return 0, fmt.Errorf("%q is not a number of GiB with an operator before it", text)
+	}
+	return n, nil
+}
+
+// parseText understands a hint on text. One that names a value whole may name any
+// form the disk has it in, and denies all of them when it is a negation; other
+// operators look at the first form only. What a disk does not tell satisfies
+// nothing, not even a negation.
+func parseText(hint any) (func(values []string) bool, error) {
+	given, ok := hint.(string)
+	if !ok {
+		return nil, fmt.Errorf("expected a string, found %v", hint)
+	}
+	text := strings.ToLower(strings.TrimSpace(unquote(given)))
+	op, rest, _ := strings.Cut(text, " ")
+	holds, known, err := comparison(op, text, strings.TrimSpace(rest))
+	switch {
+	case err != nil:
+		return nil, err
+	case known && strings.TrimSpace(rest) == "", text == "":
+		return nil, fmt.Errorf("%q has nothing to compare with", given)
+	case !known && strings.HasPrefix(op, "<") && strings.HasSuffix(op, ">"):
+		return nil, fmt.Errorf("operator %q is not one of <in>, <all-in>, %s, s==, s!=, s>=, s>, s<=, s<", op, either)
+	case !known:
+		holds = func(have string) bool { return have == text }
+	}
+	return func(values []string) bool {
+		fits := func(v string) bool { return holds(strings.ToLower(v)) }
+		switch {
+		case len(values) == 0:
+			return false
+		case op == "s!=":
+			return !slices.ContainsFunc(values, func(v string) bool { return !fits(v) })
+		case !known, op == "s==", op == either:
+			return slices.ContainsFunc(values, fits)
+		}
+		return fits(values[0])
+	}, nil
+}
+
+// comparison is what an operator does on text; known is false when it is none.
+func comparison(op, text, want string) (holds func(have string) bool, known bool, err error) {
+	if op == either {
+		choices, err := alternatives(text)
+		return func(have string) bool { return slices.Contains(choices, have) }, true, err
+	}
+	if compare := textOperators()[op]; compare != nil {
+		return func(have string) bool { return compare(have, want) }, true, nil
+	}
+	compare := numberOperators()[op]
+	if compare == nil || want == "" {
+		return nil, compare != nil, nil
+	}
+	number, err := strconv.ParseFloat(want, 64)
+	if err != nil {
+		return nil, true, fmt.Errorf("operator %q compares numbers, and %q is none; text is compared by s==, s!= and the like", op, want)
+	}
+	return func(have string) bool {
+		n, err := strconv.ParseFloat(have, 64)
+		return err == nil && compare(n, number)
+	}, true, nil
+}
+
+// alternatives splits "<or> a <or> b".
+func alternatives(text string) ([]string, error) {
+	var all []string
+	for choice := range strings.SplitSeq(text, either) {
+		if choice = strings.TrimSpace(choice); choice != "" {
+			all = append(all, choice)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%q has nothing to compare with", text)
+	}
+	return all, nil
+}
+
+// unquote undoes the URL quoting Ironic stores strings with.
+func unquote(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
+}
