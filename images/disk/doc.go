@@ -1,5 +1,5 @@
 // Package disk reads disk images and writes them onto block devices: raw and
-// qcow2 images, and gz and zst streams around raw ones, in one sequential pass
+// qcow2 images, and gz, zst and xz streams around raw ones, in one sequential pass
 // over the bytes, in constant memory, with the checksum computed on the way.
 //
 // What an image says is zero is zeroed on the target, because a disk may hold

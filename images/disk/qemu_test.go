@@ -42,7 +42,7 @@ func TestAgainstQemu(t *testing.T) {
 	t.Parallel()
 	const size = 16<<20 + 3*512
 	options := []string{
-		"compat=0.10", "compat=1.1", "cluster_size=512", "cluster_size=2M",
+		"compat=0.10", "compat=1.1", "cluster_size=4k", "cluster_size=2M",
 		"extended_l2=on", "extended_l2=on,cluster_size=16k", "extended_l2=on,cluster_size=128k",
 		"extended_l2=on,cluster_size=2M", "extended_l2=on,compression_type=zstd",
 	}
