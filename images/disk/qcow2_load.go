@@ -219,6 +219,9 @@ func (l *tableLoader) compressed(guest int64, entry uint64) error {
 	off := int64(entry & (1<<x - 1))
 	sectors := int64(entry&(entryCompressed-1)) >> x
 	end := off&^511 + (sectors+1)*512
+	if entry&entryCopied != 0 {
+		return fmt.Errorf("%w: qcow2 compressed cluster %d has entry %#x: it must not have the highest bit", ErrFormat, guest, entry)
+	}
 	if off < l.clusterSize() || off >= l.fileSize {
 		return fmt.Errorf("%w: qcow2 compressed cluster %d at %d lies outside the file of %d bytes", ErrFormat, guest, off, l.fileSize)
 	}
