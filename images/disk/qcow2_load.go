@@ -77,7 +77,6 @@ type tableLoader struct {
 
 // load walks the L1 table.
 func (l *tableLoader) load() error {
-	l.plain = make([]uint64, 0, min(l.fileSize>>l.clusterBits, l.guests(), mapBudget/8))
 	if l.l1Offset+l.l1Entries*8 > l.fileSize {
 		return fmt.Errorf("%w: qcow2 L1 table at %d lies outside the file of %d bytes", ErrFormat, l.l1Offset, l.fileSize)
 	}
@@ -193,7 +192,7 @@ func (l *tableLoader) l2(guest int64, entry uint64) error {
 	if err != nil {
 		return err
 	}
-	l.plain = append(l.plain, host<<32|uint64(guest))
+	l.plain = append(room(l.plain, l.fileSize>>l.clusterBits, mapBudget/8), host<<32|uint64(guest))
 	return nil
 }
 
@@ -227,6 +226,6 @@ func (l *tableLoader) compressed(guest int64, entry uint64) error {
 	}
 	// The file's last sector need not be whole.
 	n := min(end, l.fileSize) - off
-	l.packed = append(l.packed, packedCluster{off: off, n: uint32(n), guest: uint32(guest)})
+	l.packed = append(room(l.packed, min(l.guests(), l.fileSize/packedLeast), mapBudget/16), packedCluster{off: off, n: uint32(n), guest: uint32(guest)})
 	return nil
 }

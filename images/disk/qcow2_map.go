@@ -56,6 +56,20 @@ func (m *qcow2Map) fits() error {
 	return nil
 }
 
+// packedLeast is what a compressed cluster takes of the file, at the least, in
+// images that people have: bytes.
+const packedLeast = 32
+
+// room makes room for as many entries as there can be, but no more than fit the
+// budget, before the first: a list that grew would be in memory twice. What is
+// never used of it never becomes resident.
+func room[T any](list []T, entries, budget int64) []T {
+	if list != nil {
+		return list
+	}
+	return make([]T, 0, min(entries, budget)+1)
+}
+
 // addZero adds count guest clusters from first, which come in order.
 func (m *qcow2Map) addZero(first, count int64) {
 	if n := len(m.zero); n > 0 && int64(m.zero[n-1].first)+int64(m.zero[n-1].count) == first {

@@ -39,7 +39,7 @@ func (l *tableLoader) extendedL2(guest int64, entry, bitmaps uint64) error {
 	if err != nil {
 		return err
 	}
-	l.partial = append(l.partial, partialCluster{host: uint32(host), guest: uint32(guest), data: data})
+	l.partial = append(room(l.partial, l.fileSize>>l.clusterBits, mapBudget/12), partialCluster{host: uint32(host), guest: uint32(guest), data: data})
 	return nil
 }
 
