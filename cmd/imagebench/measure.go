@@ -41,52 +41,78 @@ type bench struct {
 	shm  string
 }
 
+// series are the figures of one image, a figure a round.
+type series struct {
+	slow, dd      []float64 // throttled: seconds of ours, of dd for the same bytes
+	fast, cpu     []float64 // unthrottled: seconds, CPU seconds
+	qemu, qemuCPU []float64 // the same of curl and qemu-img
+	peak, written int64     // bytes
+}
+
 // image measures one image and prints its line.
 func (b *bench) image(ctx context.Context, im image) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
+	rounds := b.rounds
+	if im.packed {
+		rounds = 1
 	}
-	ours := []string{self, childMode, b.url + "/" + filepath.Base(im.path), b.dev.path, im.sum}
-	var slow, dds, fast, cpu, qemu, qemuCPU []float64
-	var r report
-	var peak int64
-	for range b.rounds {
-		f, err := measured(ctx, b.slow.dir, ours...)
-		if err == nil {
-			r, err = parseReport(f.out)
-		}
-		if err != nil {
+	var s series
+	for range rounds {
+		if err := b.round(ctx, im, &s); err != nil {
 			return err
-		}
-		peak = max(peak, r.Peak)
-		slow = append(slow, r.Seconds)
-		if f, err = measured(ctx, b.slow.dir, dd(b.dev.path, r.Written)...); err != nil {
-			return err
-		}
-		dds = append(dds, f.wall)
-		if f, err = measured(ctx, "", ours...); err == nil {
-			r, err = parseReport(f.out)
-		}
-		if err != nil {
-			return err
-		}
-		fast, cpu, peak = append(fast, r.Seconds), append(cpu, f.cpu), max(peak, r.Peak)
-		if im.qemu {
-			if f, err = b.viaQemu(ctx, im); err != nil {
-				return err
-			}
-			qemu, qemuCPU = append(qemu, f.wall), append(qemuCPU, f.cpu)
 		}
 	}
 	gib := float64(b.size) / (1 << 30)
-	fmt.Printf("bench: image %-10s at %d MB/s: %.2f s for %d MB, dd %.2f s, ratio %.2f; unthrottled %.2f s, %.2f CPU s/GiB; peak %d MiB",
-		im.format, b.rate/1e6, median(slow), r.Written/1e6, median(dds), median(dds)/median(slow), median(fast), median(cpu)/gib, peak>>20)
+	fmt.Printf("bench: image %-10s %d MB of data: %.2f s, %.2f CPU s/GiB of disk, peak %d MiB resident",
+		im.format, s.written/1e6, median(s.fast), median(s.cpu)/gib, s.peak>>20)
 	if im.qemu {
-		fmt.Printf("; curl and qemu-img %.2f s, %.2f CPU s/GiB, ratio %.2f", median(qemu), median(qemuCPU)/gib, median(qemu)/median(fast))
+		fmt.Printf("; curl and qemu-img %.2f s, %.2f CPU s/GiB, ratio %.2f", median(s.qemu), median(s.qemuCPU)/gib, median(s.qemu)/median(s.fast))
 	}
-	fmt.Println()
+	if !im.packed {
+		fmt.Printf("; at %d MB/s %.2f s, dd %.2f s, ratio %.2f", b.rate/1e6, median(s.slow), median(s.dd), median(s.dd)/median(s.slow))
+	}
+	fmt.Printf(" (of %d)\n", rounds)
 	return nil
+}
+
+// round measures one image once: unthrottled beside qemu-img, throttled beside dd.
+func (b *bench) round(ctx context.Context, im image, s *series) error {
+	r, f, err := b.ours(ctx, "", im)
+	if err != nil {
+		return err
+	}
+	s.fast, s.cpu, s.written, s.peak = append(s.fast, r.Seconds), append(s.cpu, f.cpu), r.Written, max(s.peak, r.Peak)
+	if im.qemu {
+		if f, err = b.viaQemu(ctx, im); err != nil {
+			return err
+		}
+		s.qemu, s.qemuCPU = append(s.qemu, f.wall), append(s.qemuCPU, f.cpu)
+	}
+	if im.packed {
+		return nil
+	}
+	if r, _, err = b.ours(ctx, b.slow.dir, im); err != nil {
+		return err
+	}
+	s.slow, s.peak = append(s.slow, r.Seconds), max(s.peak, r.Peak)
+	if f, err = measured(ctx, b.slow.dir, dd(b.dev.path, r.Written)...); err != nil {
+		return err
+	}
+	s.dd = append(s.dd, f.wall)
+	return nil
+}
+
+// ours writes the image by a process of its own.
+func (b *bench) ours(ctx context.Context, group string, im image) (report, figures, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return report{}, figures{}, err
+	}
+	f, err := measured(ctx, group, self, childMode, b.url+"/"+filepath.Base(im.path), b.dev.path, im.sum)
+	if err != nil {
+		return report{}, f, err
+	}
+	r, err := parseReport(f.out)
+	return r, f, err
 }
 
 // viaQemu is what one does without us: download into memory, then convert.

@@ -96,7 +96,7 @@ func decompressor(format Format, r io.Reader, threads int) (io.Reader, func(), e
 		d, err := gzip.NewReader(r)
 		return d, func() {}, err
 	case Zstd:
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(threads), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(threads), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(false))
 		if err != nil {
 			return nil, nil, err
 		}
