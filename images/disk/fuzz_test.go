@@ -2,9 +2,11 @@ package disk
 
 import (
 	"bytes"
+	"compress/flate"
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -84,6 +86,48 @@ func FuzzQcow2Subclusters(f *testing.F) {
 		be.PutUint64(b[at+8:], bitmaps)
 		fuzzWrite(t, b)
 	})
+}
+
+// FuzzDeflate compares with the standard library: what it takes we take, with
+// the same bytes; what it refuses we refuse. It wants bits after the last byte
+// it needs, as many as the code of a block's end has, hence the zeroes.
+func FuzzDeflate(f *testing.F) {
+	raw := pattern(40<<10, 24)
+	for level := flate.HuffmanOnly; level <= flate.BestCompression; level++ {
+		f.Add(deflated(f, raw, level), uint16(len(raw)))
+	}
+	f.Add([]byte{0x4b, 0x04, 0x00}, uint16(1)) // fixed codes
+	f.Add([]byte{0x01, 0x01, 0x00, 0xfe, 0xff, 0x61}, uint16(1))
+	f.Fuzz(func(t *testing.T, in []byte, n uint16) {
+		want, padded, got := make([]byte, n), make([]byte, n), make([]byte, n)
+		_, wantErr := io.ReadFull(flate.NewReader(bytes.NewReader(in)), want)
+		_, paddedErr := io.ReadFull(flate.NewReader(bytes.NewReader(append(bytes.Clone(in), 0, 0))), padded)
+		var d deflate
+		err := d.inflate(got, in)
+		switch {
+		case err != nil && wantErr == nil, err == nil && paddedErr != nil:
+			t.Fatalf("we: %v; the library: %v; with two more bytes: %v", err, wantErr, paddedErr)
+		case err == nil && !bytes.Equal(got, padded):
+			t.Fatal("other bytes than the library's")
+		}
+	})
+}
+
+// deflated is b as a raw deflate stream.
+func deflated(t testing.TB, b []byte, level int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 func FuzzStream(f *testing.F) {
