@@ -91,7 +91,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	server := &http.Server{Handler: http.FileServer(http.Dir(o.dir)), ReadHeaderTimeout: time.Minute}
 	go server.Serve(l) //nolint:errcheck // it ends with Close
-	defer server.Close()
+	defer server.Close() //nolint:errcheck // the bench is over
 	b := &bench{options: o, dev: dev, slow: slow, url: "http://" + l.Addr().String(), shm: shm}
 	for _, im := range images {
 		if o.only == "" || o.only == im.format {
