@@ -7,7 +7,7 @@
 // tables live, are written last, after the checksum was found right, so that a
 // write that was cut short or went wrong leaves nothing that boots.
 //
-// Memory: 12 to 44 MiB of buffers, a few MiB per worker for decompression (a
+// Memory: 10 to 44 MiB of buffers, a few MiB per worker for decompression (a
 // zst stream adds its window, at most 128 MiB, an xz stream its dictionary, at
 // most 64 MiB, which is xz -9), and for qcow2 a map of at most 64 MiB: 8 bytes
 // per cluster (8 Mi clusters, 512 GiB of data in 64 KiB clusters), 16 per
