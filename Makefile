@@ -15,7 +15,7 @@ OS       ?= tiny
 
 # What the lab and the tests need beside Go, as Debian packages.
 PACKAGES := qemu-system-x86 qemu-utils ovmf seabios ipxe ipxe-qemu debootstrap mtools dosfstools xorriso syslinux \
-            zstd kmod fdisk gdisk systemd-boot-efi binutils iproute2 syslinux-common python3-sushy openipmi ipmitool \
+            zstd xz-utils curl kmod fdisk gdisk systemd-boot-efi binutils iproute2 syslinux-common python3-sushy openipmi ipmitool \
             gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk
 
 .PHONY: help
@@ -86,6 +86,7 @@ ramdisk: build ## the lab's kernel and ramdisk, into bin/ramdisk (PROFILE=lab|me
 .PHONY: bench
 bench: deps build ramdisk ## measure sizes, boot times and speeds
 	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api | grep -E '^(Benchmark|ok|FAIL)'
+	@go run ./cmd/imagebench
 	@go run ./cmd/e2e -bench
 
 .PHONY: deps

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -63,4 +64,20 @@ func BenchmarkWriteZst(b *testing.B) {
 
 func BenchmarkWriteGz(b *testing.B) {
 	benchmarkWrite(b, func(raw []byte) []byte { return gz(b, raw) })
+}
+
+// BenchmarkDeflate decompresses a cluster of text.
+func BenchmarkDeflate(b *testing.B) {
+	var raw []byte
+	for i := 0; len(raw) < 64<<10; i++ {
+		raw = fmt.Appendf(raw, "%d: the disk of a machine holds letters, %x of them long\n", i, i*i*2654435761%65537)
+	}
+	in, out := deflated(b, raw, 6), make([]byte, len(raw))
+	b.SetBytes(int64(len(raw)))
+	var d deflate
+	for b.Loop() {
+		if err := d.inflate(out, in); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -1,5 +1,5 @@
 // Package disk reads disk images and writes them onto block devices: raw and
-// qcow2 images, and gz and zst streams around raw ones, in one sequential pass
+// qcow2 images, and gz, zst and xz streams around raw ones, in one sequential pass
 // over the bytes, in constant memory, with the checksum computed on the way.
 //
 // What an image says is zero is zeroed on the target, because a disk may hold
@@ -7,10 +7,13 @@
 // tables live, are written last, after the checksum was found right, so that a
 // write that was cut short or went wrong leaves nothing that boots.
 //
-// Memory: 16 to 32 MiB of buffers, a few MiB per worker for decompression
-// (a zst stream adds its window, at most 128 MiB), and for qcow2 a map of at
-// most 64 MiB: 8 bytes per cluster (8 Mi clusters, 512 GiB of data in 64 KiB
-// clusters), 16 per compressed cluster. An image with a larger map is refused.
+// Memory: 10 to 44 MiB of buffers, a few MiB per worker for decompression (a
+// zst stream adds its window, at most 128 MiB, an xz stream its dictionary, at
+// most 64 MiB, which is xz -9), and for qcow2 a map of at most 64 MiB: 8 bytes
+// per cluster (8 Mi clusters, 512 GiB of data in 64 KiB clusters), 16 per
+// compressed cluster, 12 per cluster of which only some subclusters have data.
+// An image with a larger map is refused, and so is a qcow2 on a server without
+// Range: its tables, read last, would have the whole image wait in memory.
 //
 // The package knows nothing of partition tables, devices' ioctls, nodes or
 // steps, and imports nothing of ours. It must never open what an image names

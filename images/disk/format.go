@@ -10,12 +10,13 @@ import (
 // Format is how an image's bytes are arranged.
 type Format string
 
-// The formats Write takes. Gzip and Zstd are streams around a raw image.
+// The formats Write takes. Gzip, Zstd and XZ are streams around a raw image.
 const (
 	Raw   Format = "raw"
 	QCOW2 Format = "qcow2"
 	Gzip  Format = "gz"
 	Zstd  Format = "zst"
+	XZ    Format = "xz"
 )
 
 // ErrFormat is wrapped by every refusal of an image for what it is or for
@@ -40,7 +41,7 @@ func signatures() []signature {
 		{"qcow2", 0, []byte("QFI\xfb"), QCOW2},
 		{"gz", 0, []byte{0x1f, 0x8b, 0x08}, Gzip},
 		{"zst", 0, []byte{0x28, 0xb5, 0x2f, 0xfd}, Zstd},
-		{"xz", 0, []byte("\xfd7zXZ\x00"), ""},
+		{"xz", 0, []byte("\xfd7zXZ\x00"), XZ},
 		{"bzip2", 0, []byte("BZh"), ""},
 		{"lz4", 0, []byte{0x04, 0x22, 0x4d, 0x18}, ""},
 		{"zip", 0, []byte("PK\x03\x04"), ""},
@@ -72,7 +73,7 @@ func Detect(head []byte) (Format, error) {
 			continue
 		}
 		if s.format == "" {
-			return "", fmt.Errorf("%w: it is %s; convert it to raw or qcow2, or compress a raw image with gz or zst", ErrFormat, s.name)
+			return "", fmt.Errorf("%w: it is %s; convert it to raw or qcow2, or compress a raw image with gz, zst or xz", ErrFormat, s.name)
 		}
 		return s.format, nil
 	}
@@ -90,15 +91,16 @@ func isSkippableZstd(head []byte) bool {
 // refused, since a guest can write any header into its own raw disk.
 func choose(head []byte, hint string) (Format, error) {
 	allowed := map[string][]Format{
-		"":      {Raw, QCOW2, Gzip, Zstd},
-		"raw":   {Raw, Gzip, Zstd},
-		"gpt":   {Raw, Gzip, Zstd},
+		"":      {Raw, QCOW2, Gzip, Zstd, XZ},
+		"raw":   {Raw, Gzip, Zstd, XZ},
+		"gpt":   {Raw, Gzip, Zstd, XZ},
 		"qcow2": {QCOW2},
 		"gz":    {Gzip},
 		"zst":   {Zstd},
+		"xz":    {XZ},
 	}[hint]
 	if allowed == nil {
-		return "", fmt.Errorf("%w: disk_format %q is not one of raw, qcow2, gz, zst", ErrFormat, hint)
+		return "", fmt.Errorf("%w: disk_format %q is not one of raw, qcow2, gz, zst, xz", ErrFormat, hint)
 	}
 	f, err := Detect(head)
 	if err != nil {

@@ -156,9 +156,13 @@ func sameDisk(t *testing.T, got, want []byte) {
 	}
 }
 
-// qemuIO runs one qemu-io command on a qcow2.
-func qemuIO(image, cmd string) error {
-	out, err := exec.Command("qemu-io", "-d", "unmap", "-f", "qcow2", "-c", cmd, image).CombinedOutput()
+// qemuIO runs qemu-io commands on a qcow2.
+func qemuIO(image string, cmds ...string) error {
+	args := []string{"-d", "unmap", "-f", "qcow2"}
+	for _, c := range cmds {
+		args = append(args, "-c", c)
+	}
+	out, err := exec.Command("qemu-io", append(args, image)...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}

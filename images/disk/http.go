@@ -182,18 +182,19 @@ func (s *HTTPSource) same(a *answer) error {
 
 // contentRange parses "bytes 0-4095/10000"; the size is -1 for "*".
 func contentRange(v string) (from, size int64, err error) {
+	wrong := fmt.Errorf("%w: Content-Range is %q, expected bytes FIRST-LAST/SIZE", ErrSource, clip(v))
 	span, total, ok := strings.Cut(strings.TrimPrefix(v, "bytes "), "/")
-	first, _, dash := strings.Cut(span, "-")
+	first, last, dash := strings.Cut(span, "-")
 	from, err = strconv.ParseInt(first, 10, 64)
-	if !ok || !dash || err != nil || from < 0 {
-		return 0, 0, fmt.Errorf("%w: Content-Range is %q, expected bytes FIRST-LAST/SIZE", ErrSource, clip(v))
+	to, toErr := strconv.ParseInt(last, 10, 64)
+	if !ok || !dash || err != nil || toErr != nil || from < 0 || to < from {
+		return 0, 0, wrong
 	}
 	if total == "*" {
 		return from, -1, nil
 	}
-	size, err = strconv.ParseInt(total, 10, 64)
-	if err != nil || size < 0 {
-		return 0, 0, fmt.Errorf("%w: Content-Range is %q, expected bytes FIRST-LAST/SIZE", ErrSource, clip(v))
+	if size, err = strconv.ParseInt(total, 10, 64); err != nil || to >= size {
+		return 0, 0, wrong
 	}
 	return from, size, nil
 }

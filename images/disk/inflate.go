@@ -1,20 +1,17 @@
 package disk
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 )
 
 // inflater decompresses qcow2 clusters for one worker.
 type inflater struct {
 	out  []byte
-	in   bytes.Reader
-	zlib io.ReadCloser
+	raw  deflate
 	zstd *zstd.Decoder
 }
 
@@ -42,14 +39,7 @@ func (d *inflater) cluster(out, in []byte, isZstd bool) error {
 	if isZstd {
 		return d.zstdCluster(out, in)
 	}
-	d.in.Reset(in)
-	if d.zlib == nil {
-		d.zlib = flate.NewReader(&d.in)
-	} else if err := d.zlib.(flate.Resetter).Reset(&d.in, nil); err != nil {
-		return err
-	}
-	_, err := io.ReadFull(d.zlib, out)
-	return err
+	return d.raw.inflate(out, in)
 }
 
 // zstdCluster decompresses frames until out is full.

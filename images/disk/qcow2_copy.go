@@ -18,12 +18,15 @@ func copyQcow2(ctx context.Context, f *feed, s *sink, m *qcow2Map) error {
 		if err := q.passPlain(ctx, c); err != nil {
 			return err
 		}
+		if err := q.passPartial(ctx, c); err != nil {
+			return err
+		}
 		return q.passPacked(ctx, c)
 	})
 	if err != nil {
 		return err
 	}
-	if q.nextPlain < len(m.plain) || q.nextPacked < len(m.packed) || len(q.open) > 0 || q.nextTable < len(m.tables) {
+	if q.nextPlain < len(m.plain) || q.nextPartial < len(m.partial) || q.nextPacked < len(m.packed) || len(q.open) > 0 || q.nextTable < len(m.tables) {
 		return fmt.Errorf("%w: qcow2 file ended before its last cluster", ErrFormat)
 	}
 	return q.zeroTo(ctx, m.size)
@@ -32,14 +35,15 @@ func copyQcow2(ctx context.Context, f *feed, s *sink, m *qcow2Map) error {
 // qcow2Copy is the state between two chunks.
 type qcow2Copy struct {
 	*qcow2Map
-	sink       *sink
-	nextPlain  int
-	nextPacked int
-	nextZero   int
-	nextTable  int
-	verify     maphash.Hash // of the table under way
-	open       []*openCluster
-	batch      batch
+	sink        *sink
+	nextPlain   int
+	nextPartial int
+	nextPacked  int
+	nextZero    int
+	nextTable   int
+	verify      maphash.Hash // of the table under way
+	open        []*openCluster
+	batch       batch
 }
 
 // zeroTo queues the runs of zeroes that start before disk offset off, so that

@@ -15,14 +15,34 @@ type qcow2Header struct {
 	l1Entries   int64 // as many as the size needs; the table may have more
 	l1Offset    int64
 	zstd        bool // compressed clusters are zstd, else raw deflate
+	extended    bool // L2 entries have a second half: the bitmaps of 32 subclusters
 	dirty       bool
 }
 
 // clusterSize in bytes.
 func (h *qcow2Header) clusterSize() int64 { return 1 << h.clusterBits }
 
+// entrySize is the size of an L2 entry in bytes.
+func (h *qcow2Header) entrySize() int64 {
+	if h.extended {
+		return 16
+	}
+	return 8
+}
+
 // l2Bits is log2 of the entries in an L2 table, which fills a cluster.
-func (h *qcow2Header) l2Bits() uint { return h.clusterBits - 3 }
+func (h *qcow2Header) l2Bits() uint {
+	return h.clusterBits - uint(bits.TrailingZeros64(uint64(h.entrySize())))
+}
+
+// unit is the smallest run of bytes the tables tell apart: a cluster, or one of
+// the 32 subclusters it has with extended L2 entries.
+func (h *qcow2Header) unit() int64 {
+	if h.extended {
+		return h.clusterSize() / subclusters
+	}
+	return h.clusterSize()
+}
 
 // Incompatible features, bits of the header's 64-bit field at 72.
 const (
@@ -36,6 +56,7 @@ const (
 
 const (
 	qcow2MaxL1  = 32 << 20 // bytes of an L1 table, QEMU's own limit
+	subclusters = 32       // of a cluster, with extended L2 entries
 	extDataFile = 0x44415441
 	extEnd      = 0 // an extension of this type ends the list
 )
@@ -77,6 +98,9 @@ func (h *qcow2Header) parseGeometry(b []byte) error {
 		return fmt.Errorf("%w: qcow2 cluster bits are %d, expected 9 to 21", ErrFormat, cb)
 	}
 	h.clusterBits = uint(cb)
+	if h.unit() < 512 {
+		return fmt.Errorf("%w: qcow2 clusters of %d bytes are too small for subclusters, expected 16 KiB at least", ErrFormat, h.clusterSize())
+	}
 	if size == 0 || size>>h.clusterBits >= 1<<32-1 || size > 1<<62 {
 		return fmt.Errorf("%w: qcow2 disk of %d bytes in clusters of %d: expected 1 to 2^32-2 clusters", ErrFormat, size, h.clusterSize())
 	}
@@ -115,12 +139,10 @@ func (h *qcow2Header) parseFeatures(b []byte) error {
 		return fmt.Errorf("%w: qcow2 keeps its data in another file (%s), which is never opened", ErrFormat, dataFileName(b, length))
 	case features&featureCorrupt != 0:
 		return fmt.Errorf("%w: qcow2 is marked corrupt; repair it with qemu-img check -r", ErrFormat)
-	case features&featureExtendedL2 != 0:
-		return fmt.Errorf("%w: qcow2 has extended L2 entries (subclusters); convert it with -o extended_l2=off", ErrFormat)
 	case features&^uint64(featuresKnown) != 0:
 		return fmt.Errorf("%w: qcow2 needs unknown features (bits %#x)", ErrFormat, features&^uint64(featuresKnown))
 	}
-	h.dirty = features&featureDirty != 0
+	h.dirty, h.extended = features&featureDirty != 0, features&featureExtendedL2 != 0
 	return h.parseCompression(b, features, length)
 }
 

@@ -31,9 +31,9 @@ func openQcow2(ctx context.Context, src Source, dst Target) (*qcow2Map, error) {
 	if h.size > dst.Size() {
 		return nil, fmt.Errorf("%w: disk has %d bytes, image needs %d", ErrTooSmall, dst.Size(), h.size)
 	}
-	if h.clusterSize() < int64(dst.LogicalSectorSize()) {
-		return nil, fmt.Errorf("%w: qcow2 clusters of %d bytes are smaller than the disk's sectors of %d; convert it with larger clusters",
-			ErrFormat, h.clusterSize(), dst.LogicalSectorSize())
+	if h.unit() < int64(dst.LogicalSectorSize()) {
+		return nil, fmt.Errorf("%w: qcow2 clusters or subclusters of %d bytes are smaller than the disk's sectors of %d; convert it with larger clusters",
+			ErrFormat, h.unit(), dst.LogicalSectorSize())
 	}
 	ranges, ok := src.(RangeReader)
 	if !ok || src.Size() < 0 {
@@ -77,7 +77,6 @@ type tableLoader struct {
 
 // load walks the L1 table.
 func (l *tableLoader) load() error {
-	l.plain = make([]uint64, 0, min(l.fileSize>>l.clusterBits, l.guests(), mapBudget/8))
 	if l.l1Offset+l.l1Entries*8 > l.fileSize {
 		return fmt.Errorf("%w: qcow2 L1 table at %d lies outside the file of %d bytes", ErrFormat, l.l1Offset, l.fileSize)
 	}
@@ -154,8 +153,15 @@ func (l *tableLoader) l1(i int64, entry uint64) error {
 	if err != nil {
 		return err
 	}
+	be := binary.BigEndian
 	for j := range count {
-		if err := l.l2(first+j, binary.BigEndian.Uint64(table[j*8:])); err != nil {
+		entry, err := table[j*l.entrySize():], error(nil)
+		if l.extended {
+			err = l.extendedL2(first+j, be.Uint64(entry), be.Uint64(entry[8:]))
+		} else {
+			err = l.l2(first+j, be.Uint64(entry))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -175,25 +181,34 @@ func (l *tableLoader) l2(guest int64, entry uint64) error {
 		return fmt.Errorf("%w: qcow2 cluster %d has entry %#x: reserved bits are set", ErrFormat, guest, entry)
 	}
 	off := int64(entry & entryOffset)
+	if off&(l.clusterSize()-1) != 0 {
+		return fmt.Errorf("%w: qcow2 cluster %d lies at %d, not on a cluster", ErrFormat, guest, off)
+	}
 	if entry&zero != 0 || off == 0 {
 		l.addZero(guest, 1)
 		return nil
 	}
-	need := min(l.clusterSize(), l.size-guest<<l.clusterBits)
-	switch {
-	case off&(l.clusterSize()-1) != 0:
-		return fmt.Errorf("%w: qcow2 cluster %d lies at %d, not on a cluster", ErrFormat, guest, off)
-	case off+need > l.fileSize:
-		return fmt.Errorf("%w: qcow2 cluster %d at %d lies outside the file of %d bytes", ErrFormat, guest, off, l.fileSize)
+	host, err := l.hostCluster(guest, off, l.clusterSize())
+	if err != nil {
+		return err
+	}
+	l.plain = append(room(l.plain, l.fileSize>>l.clusterBits, mapBudget/8), host<<32|uint64(guest))
+	return nil
+}
+
+// hostCluster is the number of the cluster at off in the file, whose first n
+// bytes are used, or as many as the disk still has.
+func (l *tableLoader) hostCluster(guest, off, n int64) (uint64, error) {
+	if need := min(n, l.size-guest<<l.clusterBits); off+need > l.fileSize {
+		return 0, fmt.Errorf("%w: qcow2 cluster %d at %d lies outside the file of %d bytes", ErrFormat, guest, off, l.fileSize)
 	}
 	// The file's size bounds the host cluster; only 512-byte clusters in a file over
 	// 2 TiB pass 32 bits.
 	host := uint64(off) >> l.clusterBits
 	if host >= 1<<32 {
-		return fmt.Errorf("%w: qcow2 file has more than 2^32 clusters", ErrFormat)
+		return 0, fmt.Errorf("%w: qcow2 file has more than 2^32 clusters", ErrFormat)
 	}
-	l.plain = append(l.plain, host<<32|uint64(guest))
-	return nil
+	return host, nil
 }
 
 // compressed takes a compressed cluster's descriptor: below bit x the byte
@@ -203,11 +218,14 @@ func (l *tableLoader) compressed(guest int64, entry uint64) error {
 	off := int64(entry & (1<<x - 1))
 	sectors := int64(entry&(entryCompressed-1)) >> x
 	end := off&^511 + (sectors+1)*512
+	if entry&entryCopied != 0 {
+		return fmt.Errorf("%w: qcow2 compressed cluster %d has entry %#x: it must not have the highest bit", ErrFormat, guest, entry)
+	}
 	if off < l.clusterSize() || off >= l.fileSize {
 		return fmt.Errorf("%w: qcow2 compressed cluster %d at %d lies outside the file of %d bytes", ErrFormat, guest, off, l.fileSize)
 	}
 	// The file's last sector need not be whole.
 	n := min(end, l.fileSize) - off
-	l.packed = append(l.packed, packedCluster{off: off, n: uint32(n), guest: uint32(guest)})
+	l.packed = append(room(l.packed, min(l.guests(), l.fileSize/packedLeast), mapBudget/16), packedCluster{off: off, n: uint32(n), guest: uint32(guest)})
 	return nil
 }

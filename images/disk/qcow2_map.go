@@ -17,6 +17,7 @@ type qcow2Map struct {
 	fileSize int64
 	plain    []uint64 // host cluster << 32 | guest cluster
 	packed   []packedCluster
+	partial  []partialCluster
 	zero     []zeroRun // in order of the disk
 	tables   []table
 	seed     maphash.Seed
@@ -44,7 +45,7 @@ type table struct {
 
 // bytes is the map's size in memory.
 func (m *qcow2Map) bytes() int {
-	return 8*len(m.plain) + 16*len(m.packed) + 8*len(m.zero) + 24*len(m.tables)
+	return 8*len(m.plain) + 16*len(m.packed) + 12*len(m.partial) + 8*len(m.zero) + 24*len(m.tables)
 }
 
 // fits refuses a map that grew over its budget.
@@ -53,6 +54,20 @@ func (m *qcow2Map) fits() error {
 		return fmt.Errorf("%w: qcow2 has more clusters than a map of %d MiB holds; convert it with larger clusters", ErrFormat, mapBudget>>20)
 	}
 	return nil
+}
+
+// packedLeast is what a compressed cluster takes of the file, at the least, in
+// images that people have: bytes.
+const packedLeast = 32
+
+// room makes room for as many entries as there can be, but no more than fit the
+// budget, before the first: a list that grew would be in memory twice. What is
+// never used of it never becomes resident.
+func room[T any](list []T, entries, budget int64) []T {
+	if list != nil {
+		return list
+	}
+	return make([]T, 0, min(entries, budget)+1)
 }
 
 // addZero adds count guest clusters from first, which come in order.
@@ -78,34 +93,46 @@ func (m *qcow2Map) guest(i int) int64 { return int64(m.plain[i]&(1<<32-1)) << m.
 func (m *qcow2Map) sort() error {
 	slices.Sort(m.plain)
 	slices.SortFunc(m.packed, func(a, b packedCluster) int { return cmp.Compare(a.off, b.off) })
+	slices.SortFunc(m.partial, func(a, b partialCluster) int { return cmp.Compare(a.host, b.host) })
 	slices.SortFunc(m.tables, func(a, b table) int { return cmp.Compare(a.off, b.off) })
-	const none = int64(1<<63 - 1)
+	uses := []use{
+		{kind: "table", left: len(m.tables), span: func(i int) (int64, int64) { return m.tables[i].off, m.tables[i].n }},
+		{kind: "cluster", left: len(m.plain), span: func(i int) (int64, int64) { return m.host(i), m.clusterSize() }},
+		{kind: "cluster", left: len(m.partial), span: func(i int) (int64, int64) {
+			return int64(m.partial[i].host) << m.clusterBits, m.clusterSize()
+		}},
+		// The last sector may be shared with what follows, up to its last byte.
+		{kind: "compressed cluster", left: len(m.packed), span: func(i int) (int64, int64) {
+			return m.packed[i].off, int64(m.packed[i].n) - 511
+		}},
+	}
 	end := int64(0)
-	for t, p, c := 0, 0, 0; ; {
-		next, stop, kind := none, int64(0), ""
-		if t < len(m.tables) {
-			next, stop, kind = m.tables[t].off, m.tables[t].off+m.tables[t].n, "table"
+	for {
+		first := -1
+		var from, n int64
+		for k := range uses {
+			if u := &uses[k]; u.left > 0 {
+				if off, size := u.span(u.next); first < 0 || off < from {
+					first, from, n = k, off, size
+				}
+			}
 		}
-		if p < len(m.plain) && m.host(p) < next {
-			next, stop, kind = m.host(p), m.host(p)+m.clusterSize(), "cluster"
-		}
-		if c < len(m.packed) && m.packed[c].off < next {
-			// The last sector may be shared with what follows, up to its last byte.
-			next, stop, kind = m.packed[c].off, m.packed[c].off+int64(m.packed[c].n)-511, "compressed cluster"
-		}
-		switch kind {
-		case "table":
-			t++
-		case "cluster":
-			p++
-		case "compressed cluster":
-			c++
-		default:
+		if first < 0 {
 			return nil
 		}
-		if next < end {
-			return fmt.Errorf("%w: qcow2 %s at %d overlaps what is before it; check it with qemu-img check", ErrFormat, kind, next)
+		if from < end {
+			return fmt.Errorf("%w: qcow2 %s at %d overlaps what is before it; check it with qemu-img check", ErrFormat, uses[first].kind, from)
 		}
-		end = max(end, stop)
+		end = max(end, from+n)
+		uses[first].next++
+		uses[first].left--
 	}
+}
+
+// use is one kind of thing the file's bytes are used for, in the file's order.
+type use struct {
+	kind string
+	next int
+	left int
+	span func(i int) (off, n int64)
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/therootcompany/xz"
 )
 
 const (
 	zeroBlock = 256 << 10 // granularity in which streams are searched for zeroes
-	maxWindow = 128 << 20 // of a zst stream: what zstd itself takes without being asked for more
+	maxWindow = 128 << 20 // of a zst stream, bytes: what zstd itself takes without being asked for more
 )
 
 // splitter divides a sequential stream into data and runs of zeroes.
@@ -95,17 +96,20 @@ func decompressor(format Format, r io.Reader, threads int) (io.Reader, func(), e
 		d, err := gzip.NewReader(r)
 		return d, func() {}, err
 	case Zstd:
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(threads), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(threads), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(false))
 		if err != nil {
 			return nil, nil, err
 		}
 		return d, d.Close, nil
+	case XZ:
+		d, err := newXz(r)
+		return d, func() {}, err
 	default:
 		return nil, nil, fmt.Errorf("%w: %s is not a compressed stream", ErrFormat, format)
 	}
 }
 
-// copyCompressed writes the raw image inside a gz or zst stream. Output is
+// copyCompressed writes the raw image inside a gz, zst or xz stream. Output is
 // bounded by the target's size, so a bomb ends at the disk's end.
 func copyCompressed(ctx context.Context, f *feed, s *sink, format Format, out pool, threads int) error {
 	in := &feedReader{ctx: ctx, feed: f}
@@ -157,7 +161,7 @@ func takeInner(ctx context.Context, z *splitter, c *chunk) error {
 	if c.off == 0 {
 		inner, err := Detect(c.bytes())
 		if err == nil && inner != Raw {
-			err = fmt.Errorf("%w: it is %s", ErrFormat, inner)
+			err = fmt.Errorf("%w: it is %s, expected a raw image; unpack it, a qcow2 can be compressed inside (qemu-img convert -c)", ErrFormat, inner)
 		}
 		if err != nil {
 			return fmt.Errorf("inside the compressed stream: %w", err)
@@ -175,15 +179,29 @@ func broken(format Format, off int64, err error) error {
 	if errors.Is(err, ErrSource) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, xz.ErrMemlimit) {
+		return fmt.Errorf("%w: its %s stream takes more memory after %d bytes of disk than at its start: %w", ErrFormat, format, off, err)
+	}
 	return fmt.Errorf("%w: its %s stream is damaged after %d bytes of disk: %w", ErrFormat, format, off, err)
 }
 
-// zstdContent is the size of the disk in a zst stream whose first frame says
-// it, else -1. More frames may follow, so it is a lower bound.
-func zstdContent(head []byte) int64 {
+// checkZst refuses what the first frame says of itself: a window that takes
+// too much memory, or a disk larger than size. More frames may follow.
+func checkZst(head []byte, size int64) error {
 	var h zstd.Header
-	if err := h.Decode(head); err != nil || h.Skippable || !h.HasFCS || h.FrameContentSize > 1<<62 {
-		return -1
+	if err := h.Decode(head); err != nil || h.Skippable {
+		return nil // what is wrong is left to the decompressor to find
 	}
-	return int64(h.FrameContentSize)
+	window := h.WindowSize
+	if h.SingleSegment { // RFC 8878, section 3.1.1.1.1.2: it is as large as the content
+		window = h.FrameContentSize
+	}
+	switch {
+	case h.HasFCS && h.FrameContentSize > uint64(size):
+		return fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, size, h.FrameContentSize)
+	case window > maxWindow:
+		return fmt.Errorf("%w: its zst stream needs a window of %d MiB, expected at most %d; compress it without --long or with --long=27",
+			ErrFormat, window>>20, maxWindow>>20)
+	}
+	return nil
 }

@@ -69,7 +69,7 @@ func (w *write) run(ctx context.Context) error {
 	}
 	defer body.Close()
 	w.work = max(2, min(runtime.GOMAXPROCS(0), 8))
-	w.feed = newFeed(w.src.Size(), newPool(8+2*w.work), w.hash)
+	w.feed = newFeed(w.src.Size(), newPool(w.chunks()), w.hash)
 	w.sink = newSink(w.dst, w.work)
 	if err := w.sink.clear(); err != nil {
 		return err
@@ -102,9 +102,12 @@ func (w *write) prepare(ctx context.Context) error {
 	case Raw:
 		w.result.VirtualSize = w.src.Size()
 	case Zstd:
-		// Only a lower bound, since frames may follow: good for a refusal.
-		if n := zstdContent(w.src.Head()); n > w.dst.Size() {
-			return fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, w.dst.Size(), n)
+		if err := checkZst(w.src.Head(), w.dst.Size()); err != nil {
+			return err
+		}
+	case XZ:
+		if err := checkXz(w.src.Head(), w.dst.Size()); err != nil {
+			return err
 		}
 	case Gzip: // says nothing of its size that could be trusted
 	case QCOW2:
@@ -146,13 +149,23 @@ func (w *write) prepareHash() error {
 	return err
 }
 
+// chunks is how many chunks a pool gets: enough for every worker to write one
+// while others are filled. An xz stream has a dictionary beside them, and is
+// decompressed so slowly that few are ever in use.
+func (w *write) chunks() int {
+	if w.result.Format == XZ {
+		return 6
+	}
+	return 6 + 2*w.work
+}
+
 // copy runs the reader of the image's format.
 func (w *write) copy(ctx context.Context) error {
 	switch w.result.Format {
 	case QCOW2:
 		return copyQcow2(ctx, w.feed, w.sink, w.qcow2)
-	case Gzip, Zstd:
-		return copyCompressed(ctx, w.feed, w.sink, w.result.Format, newPool(4+2*w.work), w.work)
+	case Gzip, Zstd, XZ:
+		return copyCompressed(ctx, w.feed, w.sink, w.result.Format, newPool(w.chunks()), w.work)
 	default:
 		return copyRaw(ctx, w.feed, w.sink)
 	}

@@ -9,12 +9,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/images/disk/disktest"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -46,6 +47,21 @@ func zst(t testing.TB, b []byte) []byte {
 	return w.EncodeAll(b, nil)
 }
 
+// wideZst is a zst frame of one raw block whose window is 256 MiB.
+func wideZst() []byte { return []byte("\x28\xb5\x2f\xfd\x00\x90\x21\x00\x00data") }
+
+// xzOf compresses with xz itself.
+func xzOf(t testing.TB, b []byte, args ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command("xz", append([]string{"-1", "-c"}, args...)...)
+	cmd.Stdin, cmd.Stdout = bytes.NewReader(b), &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("xz %v: %v (Debian's xz-utils is needed for these tests)", args, err)
+	}
+	return out.Bytes()
+}
+
 func TestWriteFormats(t *testing.T) {
 	t.Parallel()
 	raw := pattern(5<<20+512, 1)
@@ -63,6 +79,12 @@ func TestWriteFormats(t *testing.T) {
 		{"gz of two members", raw, append(gz(t, raw[:2<<20]), gz(t, raw[2<<20:])...), ""},
 		{"zst", raw, zst(t, raw), ""},
 		{"zst of two frames", raw, append(zst(t, raw[:2<<20]), zst(t, raw[2<<20:])...), ""},
+		{"zst with a frame to skip", raw, slices.Concat([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"), zst(t, raw)), ""},
+		{"xz", raw, xzOf(t, raw), "raw"},
+		{"xz -9", raw, xzOf(t, raw, "-9"), "xz"},
+		{"xz of many blocks", raw, xzOf(t, raw, "-T2", "--block-size=1MiB"), ""},
+		{"xz of two streams and padding", raw, slices.Concat(xzOf(t, raw[:2<<20]), make([]byte, 8), xzOf(t, raw[2<<20:], "-C", "sha256")), ""},
+		{"xz filtered, unchecked", raw, xzOf(t, raw, "--x86", "--lzma2=preset=1", "-C", "none"), ""},
 		{"qcow2 v3", raw, convert(t, raw, "-O", "qcow2"), "qcow2"},
 		{"qcow2 v2", raw, convert(t, raw, "-O", "qcow2", "-o", "compat=0.10"), "qcow2"},
 		{"qcow2 zlib", raw, convert(t, raw, "-c", "-O", "qcow2"), ""},
@@ -76,6 +98,8 @@ func TestWriteFormats(t *testing.T) {
 		{"qcow2 2M clusters", raw, convert(t, raw, "-O", "qcow2", "-o", "cluster_size=2M"), ""},
 		{"qcow2 2M clusters zlib", raw, convert(t, raw, "-c", "-O", "qcow2", "-o", "cluster_size=2M"), ""},
 		{"qcow2 2M clusters zstd", raw, convert(t, raw, "-c", "-O", "qcow2", "-o", "cluster_size=2M,compression_type=zstd"), ""},
+		{"qcow2 extended L2", odd, convert(t, odd, "-O", "qcow2", "-o", "extended_l2=on,cluster_size=128k"), ""},
+		{"qcow2 extended L2 zlib", odd, convert(t, odd, "-c", "-O", "qcow2", "-o", "extended_l2=on,cluster_size=128k"), ""},
 		{"qcow2 preallocated", odd, convert(t, odd, "-O", "qcow2", "-o", "preallocation=full"), ""},
 		{"qcow2 data written as zeroes", odd, convert(t, odd, "-O", "qcow2", "-S", "0"), ""},
 		{"qcow2 out of order", odd, convert(t, odd, "-W", "-m", "16", "-O", "qcow2"), ""},
@@ -115,54 +139,6 @@ func TestWriteFormats(t *testing.T) {
 	}
 }
 
-// TestAgainstQemu writes onto a dirty file and compares with what qemu-img
-// makes of the same image, for images with a history: overwritten, discarded
-// and zeroed clusters, and an internal snapshot.
-func TestAgainstQemu(t *testing.T) {
-	t.Parallel()
-	for _, version := range []string{"0.10", "1.1"} {
-		t.Run(version, func(t *testing.T) {
-			dir := t.TempDir()
-			image, want := filepath.Join(dir, "i.qcow2"), filepath.Join(dir, "want.raw")
-			if err := os.WriteFile(image, convert(t, pattern(16<<20, 3), "-O", "qcow2", "-o", "compat="+version), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			qemuImg(t, "snapshot", "-c", "before", image)
-			for i, cmd := range []string{"write -P 7 9M 1M", "discard 3M 2M", "write -z 6M 1M", "write -z -u 12M 512k", "write -P 9 100k 700k", "write -P 1 15M 1M", "write -P 3 0 64k"} {
-				if err := qemuIO(image, cmd); err != nil {
-					t.Fatalf("%d %s: %v", i, cmd, err)
-				}
-			}
-			qemuImg(t, "convert", "-O", "raw", image, want)
-			src, err := disktest.OpenFileSource(image)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := filepath.Join(dir, "got")
-			if err := os.WriteFile(got, bytes.Repeat([]byte("stale"), 20<<20/5), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			dst, err := disktest.CreateFileTarget(got, 16<<20)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dst.Close()
-			if _, err := Write(context.Background(), src, dst, Options{}); err != nil {
-				t.Fatal(err)
-			}
-			a, err := os.ReadFile(got)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := os.ReadFile(want)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sameDisk(t, a, b)
-		})
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	raw := pattern(2<<20, 4)
@@ -197,7 +173,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"backing file", memSource{b: made("b", "-b", base, "-F", "raw")}, size, 512, Options{}, ErrFormat, "secret-base.raw"},
 		{"external data", memSource{b: made("d", "-o", "data_file="+filepath.Join(dir, "ext.raw"))}, size, 512, Options{}, ErrFormat, "ext.raw"},
-		{"extended l2", memSource{b: made("e", "-o", "extended_l2=on")}, size, 512, Options{}, ErrFormat, "extended L2"},
+		{"subclusters smaller than sectors", memSource{b: made("e", "-o", "extended_l2=on")}, size, 4096, Options{}, ErrFormat, "subclusters of 2048 bytes"},
 		{"encrypted", memSource{b: encrypted}, size, 512, Options{}, ErrFormat, "encrypted"},
 		{"no range", sequential{memSource{b: q}}, size, 512, Options{}, ErrNoRange, "Range"},
 		{"qcow2 without size", memSource{b: q, unknown: true}, size, 512, Options{}, ErrNoRange, "size"},
@@ -208,7 +184,10 @@ func TestRefusals(t *testing.T) {
 		{"hint raw, is qcow2", memSource{b: q}, size, 512, Options{Format: "raw"}, ErrFormat, "disk_format says raw"},
 		{"hint qcow2, is raw", memSource{b: raw}, size, 512, Options{Format: "qcow2"}, ErrFormat, "disk_format says qcow2"},
 		{"hint vmdk", memSource{b: raw}, size, 512, Options{Format: "vmdk"}, ErrFormat, "vmdk"},
-		{"xz", memSource{b: append([]byte("\xfd7zXZ\x00"), raw...)}, size, 512, Options{}, ErrFormat, "it is xz"},
+		{"bzip2", memSource{b: append([]byte("BZh9"), raw...)}, size, 512, Options{}, ErrFormat, "it is bzip2"},
+		{"xz too large", memSource{b: xzOf(t, raw, "-T2")}, size - 4096, 512, Options{}, ErrTooSmall, "at least 2097152"},
+		{"xz with a large dictionary", memSource{b: xzOf(t, raw, "--lzma2=dict=96MiB")}, size, 512, Options{}, ErrFormat, "dictionary of 96 MiB, expected at most 64"},
+		{"zst with a large window", memSource{b: wideZst()}, size, 512, Options{}, ErrFormat, "window of 256 MiB, expected at most 128"},
 		{"empty", memSource{}, size, 512, Options{}, ErrFormat, "empty"},
 		{"md5", memSource{b: raw}, size, 512, Options{Checksum: Checksum{MD5, strings.Repeat("0", 32)}}, ErrChecksum, "md5 is not allowed"},
 		{"bad sum", memSource{b: raw}, size, 512, Options{Checksum: Checksum{SHA256, "1234"}}, ErrChecksum, "64 hex digits"},
@@ -255,6 +234,13 @@ func TestFailuresLeaveNothingBootable(t *testing.T) {
 		{"raw of unknown size too large", memSource{b: raw, unknown: true}, 4 << 20, Options{}, -1, ErrTooSmall, "disk has 4194304 bytes"},
 		{"gz cut", memSource{b: gz(t, raw)[:100000]}, 6 << 20, Options{}, -1, ErrFormat, "gz stream is damaged"},
 		{"zst cut", memSource{b: zst(t, raw)[:100000]}, 6 << 20, Options{}, -1, ErrFormat, "zst stream is damaged"},
+		{"xz cut", memSource{b: xzOf(t, raw)[:100000]}, 6 << 20, Options{}, -1, ErrFormat, "xz stream is damaged"},
+		{"xz with a wrong check", memSource{b: flipped(xzOf(t, raw), 40)}, 6 << 20, Options{}, -1, ErrFormat, "xz stream is damaged"},
+		{"xz whose second stream takes more memory", memSource{b: append(xzOf(t, raw), xzOf(t, raw, "--lzma2=dict=96MiB")...)}, 12 << 20, Options{}, -1, ErrFormat, "more memory"},
+		{"zst whose second frame takes more memory", memSource{b: append(zst(t, raw), wideZst()...)}, 12 << 20, Options{}, -1, ErrFormat, "more memory"},
+		{"xz too large", memSource{b: xzOf(t, raw)}, 4 << 20, Options{}, -1, ErrTooSmall, "disk has 4194304 bytes"},
+		{"qcow2 inside xz", memSource{b: xzOf(t, q)}, 6 << 20, Options{}, -1, ErrFormat, "inside the compressed stream"},
+		{"qcow2 inside zst", memSource{b: zst(t, q)}, 6 << 20, Options{}, -1, ErrFormat, "it is qcow2, expected a raw image; unpack it"},
 		{"gz with garbage after it", memSource{b: append(gz(t, raw), "garbage"...)}, 6 << 20, Options{}, -1, ErrFormat, "damaged"},
 		{"qcow2 inside gz", memSource{b: gz(t, q)}, 6 << 20, Options{}, -1, ErrFormat, "inside the compressed stream"},
 		{"damaged cluster", memSource{b: damaged}, 6 << 20, Options{}, -1, ErrFormat, "does not decompress"},
@@ -277,6 +263,12 @@ func TestFailuresLeaveNothingBootable(t *testing.T) {
 			}
 		})
 	}
+}
+
+// flipped changes the byte at index i from the end.
+func flipped(b []byte, i int) []byte {
+	b[len(b)-i] ^= 1
+	return b
 }
 
 // short announces a MiB more than it has.

@@ -1,0 +1,52 @@
+// Command imagebench measures how images get onto a disk: an image of each
+// format is downloaded over loopback HTTP and written onto a loop device by a
+// process of its own, as the agent does it. Beside it, in the same round, stand
+// what dd writes of the same bytes onto the same throttled device, and what
+// curl and qemu-img convert take for the same image. It needs root, for loop
+// devices and the kernel's throttle, and leaves neither behind.
+//
+// It must not know of nodes, steps or protocols: it compares one function,
+// images/disk.Write, with other people's programs.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// options is what the command line says.
+type options struct {
+	dir    string // of the device's file and the images
+	size   int64  // of the disk in the image, bytes
+	rate   int64  // of the throttled device, bytes a second
+	rounds int
+	only   string // format; empty: all
+}
+
+func main() {
+	if len(os.Args) == 5 && os.Args[1] == childMode {
+		if err := child(os.Args[2], os.Args[3], os.Args[4]); err != nil {
+			fmt.Fprintln(os.Stderr, "imagebench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	var o options
+	flag.StringVar(&o.dir, "dir", os.TempDir(), "folder for the device's file and the images, with 4 times the size free")
+	flag.Int64Var(&o.size, "size", 2048, "size of the disk, MiB")
+	flag.Int64Var(&o.rate, "rate", 400, "what the throttled device takes, MB/s")
+	flag.IntVar(&o.rounds, "rounds", 3, "how often each is measured; the median is printed")
+	flag.StringVar(&o.only, "only", "", "measure this format alone")
+	flag.Parse()
+	o.size, o.rate = o.size<<20, o.rate*1e6
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "imagebench:", err)
+		os.Exit(1)
+	}
+}
