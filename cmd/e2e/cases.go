@@ -33,3 +33,8 @@ var cases = []testCase{
 	{"secure", "a conductor behind TLS and passwords, known to the ramdisk by its pins; its certificate is replaced", false, 6 * time.Minute, secured},
 	{"live", "machines that boot their workload from the network: kernel and ramdisk, and an ISO", false, 6 * time.Minute, live},
 }
+
+// interop are the cases of -interop: our agent among strangers.
+var interop = []testCase{
+	{"ironic", "a UEFI machine from enroll to its own OS, into rescue and back, and to undeployed, by OpenStack Ironic with our ramdisk", true, 8 * time.Minute, ironicLife},
+}
