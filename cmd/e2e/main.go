@@ -1,6 +1,7 @@
 // Command e2e is the end-to-end test: real DHCP packets, real QEMU machines,
 // real disks. Each case is a site of its own (a lab with a conductor in a
-// network namespace); the list is in cases.go. It needs root.
+// network namespace); the list is in cases.go. It needs root. With -interop the
+// conductor is OpenStack Ironic.
 //
 // Its last line says how it went, for people and scripts alike.
 package main

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -122,6 +121,6 @@ func (a *Addresses) SaveLease(_ context.Context, l pxe.Lease) error {
 func (a *Addresses) EndLease(_ context.Context, l pxe.Lease) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.all, net.HardwareAddr(l.MAC).String())
+	delete(a.all, l.MAC.String())
 	return nil
 }
