@@ -42,7 +42,8 @@ func ironicLife(ctx context.Context, b *bed) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, done()) }()
+	// Ironic may take a minute to end by itself, and what it knows goes with the lab.
+	defer func() { err = errors.Join(err, s.Conductor.Kill(), done()) }()
 	f.site, f.machine = s, s.Machines[0]
 	stop, err := f.boot(ctx)
 	if err != nil {
