@@ -48,6 +48,19 @@ e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root
 	go test -count=1 -tags e2e -run 'KillNine|Baremetal|OpenstackSDK' ./cmd/ferrite/serve
 	@go run ./cmd/e2e
 
+.PHONY: interop
+interop: interop-deps build ramdisk ## our conductor with an agent like ironic-python-agent, OpenStack Ironic with our agent (as root)
+	go test -count=1 -run Interop ./cmd/ferrite/serve
+	@go run ./cmd/e2e -interop
+
+# Debian starts what it installs, here TFTP and Ironic itself, unless this file forbids it.
+POLICY := /usr/sbin/policy-rc.d
+.PHONY: interop-deps
+interop-deps:
+	@if [ "$$(id -u)" = 0 ] && [ ! -e $(POLICY) ]; then \
+	  trap 'rm -f $(POLICY)' EXIT; printf '#!/bin/sh\nexit 101\n' >$(POLICY); chmod 755 $(POLICY); fi; \
+	$(MAKE) deps PACKAGES="$(PACKAGES) ironic-api ironic-conductor"
+
 .PHONY: lint
 lint: $(LINT) ## gofmt, vet and the rules of .golangci.yml
 	$(LINT) run ./...

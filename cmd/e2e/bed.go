@@ -156,6 +156,11 @@ func (s *shared) runOne(ctx context.Context, c testCase) error {
 // site brings up this case's lab and conductor. done takes it down and looks
 // for anything left behind.
 func (b *bed) site(ctx context.Context, machines []qemu.Spec, serve ...string) (s *site.Site, done func() error, err error) {
+	return b.siteOf(ctx, machines, site.Config{Serve: append([]string{"--log-level", "debug"}, serve...)})
+}
+
+// siteOf brings up a lab with the conductor that c says.
+func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec, c site.Config) (s *site.Site, done func() error, err error) {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return nil, nil, err
 	}
@@ -170,11 +175,8 @@ func (b *bed) site(ctx context.Context, machines []qemu.Spec, serve ...string) (
 	for _, m := range machines {
 		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: m})
 	}
-	s, err = site.New(ctx, site.Config{
-		Lab: conf, Ferrite: filepath.Join(b.bin, "ferrite"), Kernel: b.kernel, Initrd: b.initrd,
-		Serve: append([]string{"--log-level", "debug"}, serve...),
-	})
-	if err != nil {
+	c.Lab, c.Ferrite, c.Kernel, c.Initrd = conf, filepath.Join(b.bin, "ferrite"), b.kernel, b.initrd
+	if s, err = site.New(ctx, c); err != nil {
 		return nil, nil, errors.Join(err, logFile.Close())
 	}
 	return s, func() error {

@@ -34,3 +34,8 @@ var cases = []testCase{
 	{"discovery", "a machine nobody has enrolled is switched on, turns up in enroll, and becomes manageable", false, 6 * time.Minute, discovered},
 	{"live", "machines that boot their workload from the network: kernel and ramdisk, and an ISO", false, 6 * time.Minute, live},
 }
+
+// interop are the cases of -interop: our agent among strangers.
+var interop = []testCase{
+	{"ironic", "a UEFI machine from enroll to its own OS, into rescue and back, and to undeployed, by OpenStack Ironic with our ramdisk", true, 8 * time.Minute, ironicLife},
+}

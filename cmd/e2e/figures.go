@@ -13,6 +13,8 @@ type figures struct {
 	uefi, bios      time.Duration // power-on to first heartbeat
 	booted, fast    time.Duration // enroll to a booted OS; with fast track
 	ramdisk, kernel float64       // MB, 10^6 bytes
+
+	inspect, clean, deploy, undeploy time.Duration // under Ironic
 }
 
 func (f *figures) sizes(kernel, initrd string) error {
@@ -38,4 +40,12 @@ func (f *figures) line() string {
 	defer f.mu.Unlock()
 	return fmt.Sprintf("e2e: ok uefi-heartbeat %.1f s, bios-heartbeat %.1f s, enroll-to-booted %.1f s, ramdisk %.1f MB, kernel %.1f MB",
 		f.uefi.Seconds(), f.bios.Seconds(), f.booted.Seconds(), f.ramdisk, f.kernel)
+}
+
+// interop is the last line of a run of -interop that went well.
+func (f *figures) interop() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return fmt.Sprintf("interop: ok inspect %.1f s, clean %.1f s, deploy %.1f s, undeploy %.1f s",
+		f.inspect.Seconds(), f.clean.Seconds(), f.deploy.Seconds(), f.undeploy.Seconds())
 }

@@ -1,6 +1,7 @@
 // Command e2e is the end-to-end test: real DHCP packets, real QEMU machines,
 // real disks. Each case is a site of its own (a lab with a conductor in a
-// network namespace); the list is in cases.go. It needs root.
+// network namespace); the list is in cases.go. It needs root. With -interop the
+// conductor is OpenStack Ironic.
 //
 // Its last line says how it went, for people and scripts alike.
 package main
@@ -12,7 +13,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"regexp"
 	"syscall"
 	"time"
 )
@@ -21,42 +21,27 @@ func main() {
 	only := flag.String("run", "", "run the cases that match this `regexp`")
 	list := flag.Bool("list", false, "list the cases")
 	bench := flag.Bool("bench", false, "run the measured cases alone and print their figures")
+	strangers := flag.Bool("interop", false, "run the cases with OpenStack Ironic alone (Debian packages ironic-api, ironic-conductor)")
 	bin := flag.String("bin", "bin", "`folder` with the programs and, in ramdisk/, the ramdisk")
 	keep := flag.Bool("keep", false, "keep the folders of cases that went well, too")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, options{only: *only, list: *list, bench: *bench, bin: *bin, keep: *keep}); err != nil {
-		fmt.Printf("e2e: failed: %v\n", err)
+	o := options{only: *only, list: *list, bench: *bench, interop: *strangers, bin: *bin, keep: *keep}
+	if err := run(ctx, o); err != nil {
+		fmt.Printf("%s: failed: %v\n", o.label(), err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-type options struct {
-	only        string
-	list, bench bool
-	bin         string
-	keep        bool
-}
-
 // run runs the chosen cases: the measured ones alone, the others two at a
 // time, since a machine room of two cores holds two machines.
 func run(ctx context.Context, o options) error {
-	match, err := regexp.Compile(o.only)
+	measured, others, err := o.choose()
 	if err != nil {
-		return fmt.Errorf("-run: %w", err)
-	}
-	var measured, others []testCase
-	for _, c := range cases {
-		switch {
-		case !match.MatchString(c.name):
-		case c.measured:
-			measured = append(measured, c)
-		case !o.bench:
-			others = append(others, c)
-		}
+		return err
 	}
 	if o.list {
 		for _, c := range append(measured, others...) {
@@ -88,6 +73,10 @@ func run(ctx context.Context, o options) error {
 		fmt.Printf("bench: enroll to booted with the agent kept running %.1f s\n", b.figures.fast.Seconds())
 	}
 	fmt.Printf("%d cases passed in %.1f s\n", len(measured)+len(others), time.Since(start).Seconds())
+	if o.interop {
+		fmt.Println(b.figures.interop())
+		return nil
+	}
 	fmt.Println(b.figures.line())
 	return nil
 }

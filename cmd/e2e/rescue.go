@@ -41,7 +41,11 @@ func rescued(ctx context.Context, b *bed) (err error) {
 	if _, err := s.Until(ctx, m.Name, "rescue"); err != nil {
 		return err
 	}
-	hostKey, err := logsIn(ctx, s, m, password)
+	address, err := leased(ctx, s, m)
+	if err != nil {
+		return err
+	}
+	hostKey, err := logsIn(ctx, s, address, password)
 	if err != nil {
 		return fmt.Errorf("rescue: %w", err)
 	}
@@ -57,11 +61,7 @@ func rescued(ctx context.Context, b *bed) (err error) {
 
 // logsIn wants a wrong password to be refused, and the right one to lead to a
 // shell that sees the machine's own disk. It returns the host key's fingerprint.
-func logsIn(ctx context.Context, s *site.Site, m *lab.Machine, password string) (hostKey string, err error) {
-	address, err := leased(ctx, s, m)
-	if err != nil {
-		return "", err
-	}
+func logsIn(ctx context.Context, s *site.Site, address, password string) (hostKey string, err error) {
 	if client, _, err := login(ctx, s, address, password+"?"); err == nil {
 		return "", errors.Join(errors.New("a wrong password is taken"), client.Close())
 	} else if !strings.Contains(err.Error(), "unable to authenticate") {

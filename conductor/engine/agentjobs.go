@@ -92,7 +92,7 @@ func (j *job) executeStep(ctx context.Context) (any, error) {
 		Interface: s.Interface, Step: s.Step, Args: s.Args, Priority: s.Priority,
 		RebootRequested: s.Reboot, Abortable: s.Abortable,
 	}
-	params[kind+"_version"] = nil // null: do not compare versions
+	params[kind+"_version"] = j.n.Run.Versions // null, of an agent that told none: it does not compare
 	return j.send(ctx, fmt.Sprintf("%s.execute_%s_step", kind, kind), params, false)
 }
 

@@ -18,6 +18,10 @@ type Run struct {
 	StepMoved  time.Time `json:"step_moved,omitzero"` // when it was last seen to advance, or could be seen again
 	StepDone   int       `json:"step_done,omitempty"` // the most that its driver has reported of StepReport.Progress
 
+	// Versions is what the agent said of its hardware managers with its steps: it
+	// is told so with each step, and refuses when they are others by then.
+	Versions map[string]string `json:"versions,omitempty"`
+
 	// What an operator asked for.
 	ByHand     bool   `json:"by_hand,omitempty"`     // cleaning with steps of the operator's: ends in manageable
 	Listed     []Step `json:"listed,omitempty"`      // the steps asked for, until it is known who does them

@@ -10,10 +10,12 @@ import (
 )
 
 // What may be made of a run: that many steps listed (by an agent, or by an
-// operator: all of a run is saved with each of its steps), begun again so often,
-// a command named by so many bytes.
+// operator: all of a run is saved with each of its steps), that many hardware
+// managers that list them, begun again so often, a command named by so many
+// bytes, and a manager or its version by as many.
 const (
 	maxSteps    = 256
+	maxManagers = 64
 	maxRelisted = 3
 	maxID       = 256
 )
@@ -42,11 +44,28 @@ func stepsKnown(d *decision, result json.RawMessage) error {
 	if n := count(agent); n > maxSteps {
 		return fmt.Errorf("the agent lists %d steps; at most %d are taken", n, maxSteps)
 	}
+	if err := checkVersions(s.Versions); err != nil {
+		return err
+	}
+	d.n.Run.Versions = s.Versions
 	if err := d.place(agent); err != nil {
 		d.endRun(err.Error())
 		return nil
 	}
 	d.next()
+	return nil
+}
+
+// checkVersions refuses what is too much to be saved with a run.
+func checkVersions(managers map[string]string) error {
+	if len(managers) > maxManagers {
+		return fmt.Errorf("the agent tells the versions of %d hardware managers; at most %d are taken", len(managers), maxManagers)
+	}
+	for name, version := range managers {
+		if len(name) > maxID || len(version) > maxID {
+			return fmt.Errorf("the agent's hardware manager %.40q has version %.40q; at most %d bytes of each are taken", name, version, maxID)
+		}
+	}
 	return nil
 }
 

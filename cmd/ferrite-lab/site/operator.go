@@ -119,8 +119,19 @@ var resting = []string{
 	"clean hold", "deploy hold", "service hold",
 }
 
-// pollEvery is how often a node is looked at while waiting for it.
-const pollEvery = 100 * time.Millisecond
+// How often a node is looked at while waiting for it: ours, and a peer's, whom
+// each look costs time.
+const (
+	pollEvery     = 100 * time.Millisecond
+	peerPollEvery = 500 * time.Millisecond
+)
+
+func (s *Site) pollEvery() time.Duration {
+	if s.config.Peer != nil {
+		return peerPollEvery
+	}
+	return pollEvery
+}
 
 // Until waits until a node rests in a state. One that rests elsewhere is an
 // error that says why.
@@ -139,7 +150,7 @@ func (s *Site) Until(ctx context.Context, name, state string) (nodeapi.Node, err
 		select {
 		case <-ctx.Done():
 			return n, fmt.Errorf("node %s is still %q, not %q: %w", name, n.ProvisionState, state, ctx.Err())
-		case <-time.After(pollEvery):
+		case <-time.After(s.pollEvery()):
 		}
 	}
 }

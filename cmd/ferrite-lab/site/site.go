@@ -24,8 +24,14 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/network"
 )
 
-// apiPort is where the conductor listens, on the bridge's address.
-const apiPort = 6385
+// APIPort is where the conductor listens, on the bridge's address.
+const APIPort = 6385
+
+// How soon a conductor answers: ours, and one that is slow to load.
+const (
+	readyTime     = 5 * time.Second
+	peerReadyTime = time.Minute
+)
 
 // conductorDir is the conductor's data folder in the lab's.
 const conductorDir = "conductor"
@@ -37,6 +43,9 @@ type Config struct {
 	Kernel  string   // of the ramdisk
 	Initrd  string   // of the ramdisk
 	Serve   []string // more flags of `ferrite serve`
+	// Peer makes the command of another conductor that is to stand in the place
+	// of `ferrite serve`: it listens on the API's port of the bridge's address.
+	Peer func(ctx context.Context, l *lab.Lab) (*exec.Cmd, error)
 }
 
 // Site is a running site.
@@ -97,30 +106,30 @@ func New(ctx context.Context, c Config) (*Site, error) {
 	if err := os.RemoveAll(filepath.Join(c.Lab.Dir, conductorDir)); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	s := &Site{Lab: l, config: c, http: l.HTTPClient(), URL: fmt.Sprintf("http://%s:%d", l.Network.Gateway, apiPort)}
+	s := &Site{Lab: l, config: c, http: l.HTTPClient(), URL: fmt.Sprintf("http://%s:%d", l.Network.Gateway, APIPort)}
 	if err := s.StartConductor(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// StartConductor starts `ferrite serve` on the site's data and waits until it
-// answers. The one before must have ended.
+// StartConductor starts `ferrite serve` on the site's data, or the peer in its
+// place, and waits until it answers. The one before must have ended.
 func (s *Site) StartConductor(ctx context.Context) error {
-	args := append([]string{
-		"serve", "--host", "lab", "--data-dir", filepath.Join(s.config.Lab.Dir, conductorDir),
-		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, apiPort), "--allow-anybody", // who is in the namespace is in the lab
-		"--boot", "--boot-interface", network.BridgeName,
-		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),
-		"--ramdisk-kernel", s.config.Kernel, "--ramdisk-initrd", s.config.Initrd,
-		"--kernel-append", "console=ttyS0,115200 quiet",
-	}, s.config.Serve...)
-	child, err := s.Start("conductor", exec.Command(s.config.Ferrite, args...))
+	cmd, patience := s.serve(), readyTime
+	if s.config.Peer != nil {
+		var err error
+		if cmd, err = s.config.Peer(ctx, s.Lab); err != nil {
+			return fmt.Errorf("conductor: %w", err)
+		}
+		patience = peerReadyTime
+	}
+	child, err := s.Start("conductor", cmd)
 	if err != nil {
 		return fmt.Errorf("conductor: %w", err)
 	}
 	s.Conductor = child
-	for range 100 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		select {
 		case <-child.Done():
 			return fmt.Errorf("conductor ended at once; its log is %s", child.Log)
@@ -132,7 +141,20 @@ func (s *Site) StartConductor(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("conductor is not ready after 5 s; its log is %s", child.Log)
+	return fmt.Errorf("conductor is not ready after %s; its log is %s", patience, child.Log)
+}
+
+// serve is `ferrite serve` for the site.
+func (s *Site) serve() *exec.Cmd {
+	args := append([]string{
+		"serve", "--host", "lab", "--data-dir", filepath.Join(s.config.Lab.Dir, conductorDir),
+		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, APIPort), "--allow-anybody", // who is in the namespace is in the lab
+		"--boot", "--boot-interface", network.BridgeName,
+		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),
+		"--ramdisk-kernel", s.config.Kernel, "--ramdisk-initrd", s.config.Initrd,
+		"--kernel-append", "console=ttyS0,115200 quiet",
+	}, s.config.Serve...)
+	return exec.Command(s.config.Ferrite, args...)
 }
 
 // Close takes the lab down, and what the conductor knew with it.

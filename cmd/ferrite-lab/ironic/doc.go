@@ -1,0 +1,7 @@
+// Package ironic is OpenStack Ironic in a lab, in the place of our conductor:
+// Debian's packages ironic-api and ironic-conductor as one process, and beside
+// it the DHCP and HTTP service that Ironic expects somebody else to run.
+//
+// It must not tell Ironic what to do with a machine: that is an operator's,
+// over the API.
+package ironic

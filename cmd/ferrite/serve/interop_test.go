@@ -1,0 +1,116 @@
+package serve
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// ipaHostname is what the config drive says.
+const ipaHostname = "host-of-the-config-drive"
+
+// chapter is one thing that is asked for, and what then happens on the machine.
+type chapter struct {
+	name  string
+	body  map[string]any
+	how   manner
+	state string // in which the node comes to rest
+	says  string // part of last_error
+	diary []string
+}
+
+// booting is what the machine does in each boot of the ramdisk.
+func booting(commands ...string) []string {
+	return append([]string{"boots from network", "looks itself up"}, commands...)
+}
+
+var (
+	ipaClean = []string{
+		"execute_clean_step", "  deploy.erase_devices_metadata",
+		"execute_clean_step", "  deploy.erase_devices",
+	}
+	ipaDeploy = map[string]any{"target": "active", "configdrive": map[string]any{"meta_data": map[string]any{"hostname": ipaHostname}}}
+)
+
+// TestInteropAgent takes a node through its life with an agent that is not
+// ours, on a machine behind a BMC: a conductor with passwords, whom no ramdisk
+// gives one.
+func TestInteropAgent(t *testing.T) {
+	c := startGuarded(t, false).conductor
+	m := newIPAMachine(t, c)
+	enrollIPA(t, c, m)
+	var failed agentapi.Results
+	recorded(t, "commands-failed", &failed)
+	failure := failed.Commands[len(failed.Commands)-1].Error
+	for _, ch := range []chapter{
+		{name: "manage", state: "manageable"},
+		{
+			name: "inspect", state: "manageable", how: manner{inspects: true},
+			diary: []string{"boots from network", "sends inspection data"},
+		},
+		{
+			name: "provide", state: "available", how: manner{busy: 1, updated: true},
+			diary: booting(append([]string{
+				"is busy", "get_clean_steps", "execute_clean_step", "  is another than it was", "get_clean_steps",
+			}, ipaClean...)...),
+		},
+		{
+			name: "deploy with a wrong checksum", body: ipaDeploy, state: "deploy failed", says: failure.Details,
+			how:   manner{fails: map[string]*agentapi.CommandError{"write_image": failure}},
+			diary: booting("get_deploy_steps", "execute_deploy_step", "  deploy.write_image"),
+		},
+		{
+			name: "deploy", body: ipaDeploy, state: "active", how: manner{slow: true},
+			diary: append(booting("get_deploy_steps", "execute_deploy_step", "  deploy.write_image",
+				"install_bootloader", "sync", "power_off"), "boots from disk"),
+		},
+		{
+			name: "rescue", body: map[string]any{"target": "rescue", "rescue_password": "let me in"}, state: "rescue",
+			diary: booting("finalize_rescue"),
+		},
+		{name: "unrescue", state: "active", diary: []string{"boots from disk"}},
+		{name: "deleted", state: "available", diary: booting(append([]string{"get_clean_steps"}, ipaClean...)...)},
+	} {
+		if !t.Run(ch.name, func(t *testing.T) { ch.play(t, c, m) }) {
+			return // what comes after rests on it
+		}
+	}
+}
+
+// enrollIPA makes the node of the machine, and its port.
+func enrollIPA(t *testing.T, c *conductor, m *ipaMachine) {
+	t.Helper()
+	sum := strings.Repeat("ab", 32)
+	n := c.call(t, http.MethodPost, "/v1/nodes", map[string]any{
+		"name": "metal-1", "driver": "redfish", "inspect_interface": "agent", "rescue_interface": "agent",
+		"driver_info": map[string]any{
+			"redfish_address": m.bmc.URL, "redfish_username": "admin", "redfish_password": bmcPassword,
+			"deploy_kernel": "http://192.0.2.1/kernel", "deploy_ramdisk": "http://192.0.2.1/ramdisk",
+		},
+		"instance_info": map[string]any{
+			"image_source": "http://192.0.2.1/tiny.qcow2", "image_disk_format": "qcow2", "image_os_hash_algo": "sha256", "image_os_hash_value": sum,
+		},
+	}, http.StatusCreated)
+	c.call(t, http.MethodPost, "/v1/ports", map[string]any{"node_uuid": n["uuid"], "address": ipaMAC}, http.StatusCreated)
+}
+
+// play asks, waits, and reads what has happened.
+func (ch chapter) play(t *testing.T, c *conductor, m *ipaMachine) {
+	m.will(ch.how)
+	body := ch.body
+	if body == nil {
+		body = map[string]any{"target": ch.name}
+	}
+	c.call(t, http.MethodPut, "/v1/nodes/metal-1/states/provision", body, http.StatusAccepted)
+	n := c.until(t, "metal-1", ch.state)
+	if last, _ := n["last_error"].(string); !strings.Contains(last, ch.says) || ch.says == "" && last != "" {
+		t.Errorf("last_error is %q, want %q", last, ch.says)
+	}
+	if diff := cmp.Diff(ch.diary, m.read()); diff != "" {
+		t.Errorf("what happens on the machine (-want +got):\n%s", diff)
+	}
+}
