@@ -31,6 +31,11 @@ type Device interface {
 type Kernel interface {
 	// MountTree mounts the file system of a kind on a block device.
 	MountTree(device, fstype string, readOnly bool) (*sys.Tree, error)
+	// RunArray assembles members to /dev/md<number>, with all of them or not
+	// at all.
+	RunArray(number int, members []string) error
+	// StopArray ends an array; its members keep what is on them.
+	StopArray(path string) error
 }
 
 // Machine is what steps work on. All fields but the unexported are set once,
@@ -55,6 +60,7 @@ type Machine struct {
 
 	mu      sync.Mutex
 	written *written
+	arrays  []array // that run
 }
 
 // Download is how patient image downloads are.

@@ -52,6 +52,9 @@ type Step struct {
 func Registry() []Step {
 	return []Step{
 		{Clean, "deploy", "erase_devices_metadata", 99, true, eraseMetadata, nil},
+		{Clean, "raid", "create_configuration", 0, true, createConfiguration, nil},
+		{Clean, "raid", "delete_configuration", 0, true, deleteConfiguration, nil},
+		{Deploy, "raid", "apply_configuration", 0, false, applyConfiguration, applyConfigurationArgs},
 		{Deploy, "deploy", "erase_devices_metadata", 0, false, eraseMetadata, nil},
 		{Deploy, "deploy", "write_image", 0, false, writeImage, nil},
 		{Deploy, "deploy", "inject_files", 0, false, injectFiles, injectFilesArgs},

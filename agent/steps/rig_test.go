@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,8 @@ type bench struct {
 	*Machine
 	trees    map[string]string // partition -> folder with what is on it
 	mounted  []string
+	ran      []string          // arrays that were run and stopped
+	broken   error             // what running one says
 	files    map[string]string // device -> file
 	progress []agentapi.Progress
 	config   agentapi.LookupConfig
@@ -97,6 +100,13 @@ func (b *bench) MountTree(device, fstype string, readOnly bool) (*sys.Tree, erro
 	}
 	return sys.OpenTree(folder)
 }
+
+func (b *bench) RunArray(number int, members []string) error {
+	b.ran = append(b.ran, fmt.Sprintf("md%d %s", number, strings.Join(members, " ")))
+	return b.broken
+}
+
+func (b *bench) StopArray(path string) error { b.ran = append(b.ran, "stop "+path); return nil }
 
 // read returns part of a disk.
 func (b *bench) read(t *testing.T, name string, off int64, n int) []byte {

@@ -21,7 +21,7 @@ func (m *Machine) RootDisk(ctx context.Context, n agentapi.CommandNode, need int
 	patience := time.Duration(max(m.Wait.Attempts-1, 0)) * m.Wait.Delay
 	deadline := time.Now().Add(patience)
 	for first := true; ; first = false {
-		d, err := m.chooseRoot(n, hints, need)
+		d, err := m.chooseRoot(ctx, n, hints, need)
 		if err == nil || !errors.Is(err, inventory.ErrNoDisk) || time.Now().After(deadline) {
 			return d, err
 		}
@@ -37,7 +37,12 @@ func (m *Machine) RootDisk(ctx context.Context, n agentapi.CommandNode, need int
 // diskPoll is how often disks are looked at while one is waited for.
 const diskPoll = 200 * time.Millisecond
 
-func (m *Machine) chooseRoot(n agentapi.CommandNode, hints inventory.Hints, need int64) (agentapi.Disk, error) {
+// chooseRoot takes the RAID volume meant to be the root before any disk, as
+// ironic-python-agent does.
+func (m *Machine) chooseRoot(ctx context.Context, n agentapi.CommandNode, hints inventory.Hints, need int64) (agentapi.Disk, error) {
+	if d, ok, err := m.rootVolume(ctx, n, len(hints) > 0); ok || err != nil {
+		return d, err
+	}
 	disks, skipped, err := m.allowedDisks(n)
 	if err != nil {
 		return agentapi.Disk{}, err
