@@ -78,6 +78,7 @@ func TestList(t *testing.T) {
 	want := map[string]int{
 		"clean deploy.erase_devices_metadata": 99, "clean raid.create_configuration": 0, "clean raid.delete_configuration": 0,
 		"deploy raid.apply_configuration": 0, "deploy deploy.erase_devices_metadata": 0, "deploy deploy.write_image": 0, "deploy deploy.inject_files": 70,
+		"service raid.create_configuration": 0, "service raid.delete_configuration": 0, "service raid.apply_configuration": 0,
 		"service deploy.erase_devices_metadata": 0, "service deploy.write_image": 0, "service deploy.inject_files": 0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
