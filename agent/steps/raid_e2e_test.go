@@ -49,8 +49,8 @@ func TestRAIDInGuest(t *testing.T) {
 	initramfs := filepath.Join(dir, "initramfs")
 	packGuest(t, initramfs, bootableImage(t))
 	args := []string{
-		"-machine", "q35,accel=kvm:tcg", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none", "-kernel", "../../bin/ramdisk/lab.vmlinuz", "-initrd", initramfs,
-		"-append", "console=ttyS0 panic=-1 quiet rdinit=/guest -- -test.run=^TestRAIDInGuest$ -test.v",
+		"-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none", "-kernel", "../../bin/ramdisk/lab.vmlinuz", "-initrd", initramfs,
+		"-append", "console=ttyS0 panic=-1 rdinit=/guest -- -test.run=^TestRAIDInGuest$ -test.v",
 	}
 	for i, sector := range []int{512, 512, 4096, 4096} {
 		path := filepath.Join(dir, fmt.Sprint("disk", i))
@@ -60,7 +60,7 @@ func TestRAIDInGuest(t *testing.T) {
 		args = append(args, "-drive", fmt.Sprintf("if=none,id=d%d,format=raw,cache=unsafe,file=%s", i, path),
 			"-device", fmt.Sprintf("virtio-blk-pci,drive=d%d,serial=D%d,logical_block_size=%d,physical_block_size=%d", i, i, sector, sector))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "qemu-system-x86_64", args...).CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte(guestPassed)) || bytes.Contains(out, []byte("--- FAIL")) {
