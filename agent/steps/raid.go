@@ -73,13 +73,13 @@ func (m *Machine) makeRAID(ctx context.Context, n agentapi.CommandNode, logical 
 	if err != nil {
 		return nil, raidFailure(err)
 	}
-	if fresh {
-		err = m.deleteRAID(ctx, n)
-	} else {
-		err = m.mustBeEmpty(ctx, plan)
-	}
-	if err != nil {
+	if err := m.mustBeEmpty(ctx, plan, fresh); err != nil {
 		return nil, raidFailure(err)
+	}
+	if fresh {
+		if err := m.deleteRAID(ctx, n); err != nil {
+			return nil, raidFailure(err)
+		}
 	}
 	m.setWritten(nil)
 	if err := m.writeLayout(ctx, n, logical, plan); err != nil {
@@ -151,18 +151,19 @@ func plainName(name string) string {
 	return name
 }
 
-// mustBeEmpty refuses disks with partitions or RAID on them.
-func (m *Machine) mustBeEmpty(ctx context.Context, plan layout) error {
+// mustBeEmpty refuses disks with partitions or RAID on them. With fresh, RAID
+// is about to be deleted and does no harm.
+func (m *Machine) mustBeEmpty(ctx context.Context, plan layout, fresh bool) error {
 	var errs []error
 	for _, d := range plan.disks {
-		if err := m.emptyDisk(ctx, d.Name); err != nil {
+		if err := m.emptyDisk(ctx, d.Name, fresh); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w; run delete_configuration or erase_devices_metadata first", d.Name, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (m *Machine) emptyDisk(ctx context.Context, path string) error {
+func (m *Machine) emptyDisk(ctx context.Context, path string, fresh bool) error {
 	dev, err := m.Open(ctx, path)
 	if err != nil {
 		return err
@@ -171,6 +172,9 @@ func (m *Machine) emptyDisk(ctx context.Context, path string) error {
 	traces, err := disk.RAIDTraces(dev)
 	if err != nil {
 		return err
+	}
+	if len(traces) > 0 && fresh {
+		return nil
 	}
 	if len(traces) > 0 {
 		return fmt.Errorf("RAID is on it already (%s)", strings.Join(traces, ", "))

@@ -3,6 +3,7 @@ package steps
 import (
 	"bytes"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -133,6 +134,17 @@ func TestRAIDNeedsEmptyDisks(t *testing.T) {
 	result, err := b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, apply)
 	if err != nil || result.(map[string]any)["logical_disks"].([]any)[0].(map[string]any)["volume_name"] != "new" {
 		t.Errorf("%v, %v", result, err)
+	}
+}
+
+// TestPartitionsAreNoRAID: that RAID may be deleted does not mean that
+// somebody's partitions may.
+func TestPartitionsAreNoRAID(t *testing.T) {
+	b := installed(t)
+	b.files["/dev/sda"] = filepath.Join(t.TempDir(), "disk")
+	args := map[string]any{"raid_config": map[string]any{"logical_disks": []any{volumeOf("MAX")}}}
+	if _, err := b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, args); err == nil || !strings.Contains(err.Error(), "it has 3 partitions") {
+		t.Errorf("error %v", err)
 	}
 }
 
