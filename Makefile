@@ -16,7 +16,7 @@ OS       ?= tiny
 # What the lab and the tests need beside Go, as Debian packages.
 PACKAGES := qemu-system-x86 qemu-utils ovmf seabios ipxe ipxe-qemu debootstrap mtools dosfstools xorriso syslinux \
             zstd xz-utils curl kmod fdisk gdisk systemd-boot-efi binutils iproute2 syslinux-common python3-sushy openipmi ipmitool \
-            gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk
+            gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk xfsprogs btrfs-progs mdadm
 
 .PHONY: help
 help: ## list the targets
@@ -44,7 +44,7 @@ race: ## the unit tests under the race detector
 
 .PHONY: e2e
 e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root)
-	go test -count=1 -tags e2e ./conductor/store ./agent/disk ./agent/inventory ./cmd/ferrite-lab/network ./cmd/ferrite-lab/lab
+	go test -count=1 -tags e2e ./conductor/store ./agent/disk ./agent/inventory ./agent/steps ./cmd/ferrite-lab/network ./cmd/ferrite-lab/lab
 	go test -count=1 -tags e2e -run 'KillNine|Baremetal|OpenstackSDK' ./cmd/ferrite/serve
 	@go run ./cmd/e2e
 

@@ -40,6 +40,7 @@ type Kernel interface {
 	logbook.Kernel
 	inventory.IPMI
 	inventory.Listener
+	steps.Kernel
 	Machine() string
 }
 
@@ -57,11 +58,13 @@ type Options struct {
 	Root    fs.FS // the root file system, with sys and proc
 	Kernel  Kernel
 	Network Network
-	Settled <-chan struct{} // closed when the drivers of the devices at hand are loaded
-	Open    func(ctx context.Context, path string) (steps.Device, error)
-	EFIVars func() disk.EFIVars // nil result: not started by UEFI
-	Arch    string              // as Go names it
-	Listen  string              // address of the command API, ":9999"
+	// LoadModule loads a module by name, if the ramdisk has it.
+	LoadModule func(name string)
+	Settled    <-chan struct{} // closed when the drivers of the devices at hand are loaded
+	Open       func(ctx context.Context, path string) (steps.Device, error)
+	EFIVars    func() disk.EFIVars // nil result: not started by UEFI
+	Arch       string              // as Go names it
+	Listen     string              // address of the command API, ":9999"
 	// Rescue lets in who has the password; it returns once it does. Nil: this
 	// machine is not the agent's to give away.
 	Rescue func(rescue.Password) error
@@ -93,11 +96,12 @@ func New(o Options) *Agent {
 	a.courier = &courier{to: a.conductor, state: &a.state, stream: o.Stream, log: o.Log}
 	download := o.Params.Download
 	a.machine = &steps.Machine{
-		Disks: a.disks, Open: o.Open, EFIVars: o.EFIVars, Arch: o.Arch,
-		Client:   contact.NewImageClient(trust, download.ConnectTimeout),
-		Download: steps.Download{Retries: download.Retries, RetryInterval: download.RetryInterval, MaxDuration: download.MaxDuration},
-		Wait:     steps.DiskWait{Attempts: o.Params.DiskAttempts, Delay: o.Params.DiskDelay},
-		Config:   a.state.config, Progress: a.progress.report, Log: o.Log,
+		Disks: a.disks, Open: o.Open, Kernel: o.Kernel, LoadModule: o.LoadModule, EFIVars: o.EFIVars, Arch: o.Arch,
+		DeployPriorities: map[string]int{"inject_files": o.Params.InjectFilesPriority},
+		Client:           contact.NewImageClient(trust, download.ConnectTimeout),
+		Download:         steps.Download{Retries: download.Retries, RetryInterval: download.RetryInterval, MaxDuration: download.MaxDuration},
+		Wait:             steps.DiskWait{Attempts: o.Params.DiskAttempts, Delay: o.Params.DiskDelay},
+		Config:           a.state.config, Progress: a.progress.report, Log: o.Log,
 	}
 	a.host = &extension.Host{Machine: a.machine, Power: o.Kernel, Inventory: a.inventory, Logs: a.logs, Refresh: a.refresh, Rescue: a.rescue}
 	return a

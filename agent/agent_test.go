@@ -44,6 +44,7 @@ const mib = 1 << 20
 
 // machine is a kernel and a network that note what is asked of them.
 type machine struct {
+	steps.Kernel                     // no step of these tests asks for it
 	off, synced, down, anew, rescued atomic.Int32
 
 	board *screen.Board
@@ -106,8 +107,9 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 			f, err := disktest.CreateFileTarget(file, 128*mib)
 			return fileDisk{f}, err
 		},
-		EFIVars: func() disk.EFIVars { return nil },
-		Log:     book.Logger(true, func() time.Duration { return 0 }),
+		LoadModule: func(string) {},
+		EFIVars:    func() disk.EFIVars { return nil },
+		Log:        book.Logger(true, func() time.Duration { return 0 }),
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -275,7 +277,7 @@ func TestFailedStep(t *testing.T) {
 	if r := agent.send("clean.execute_clean_step", params, true); r.Status != agentapi.CleanVersionMismatch {
 		t.Errorf("version: %+v", r)
 	}
-	if r := agent.send("deploy.execute_deploy_step", map[string]any{"step": map[string]any{"step": "inject_files"}}, true); r.Status != agentapi.Failed || r.Error.Type != "HardwareManagerMethodNotFound" {
+	if r := agent.send("deploy.execute_deploy_step", map[string]any{"step": map[string]any{"step": "burnin_disk"}}, true); r.Status != agentapi.Failed || r.Error.Type != "HardwareManagerMethodNotFound" {
 		t.Errorf("unknown step: %+v", r)
 	}
 	if r := agent.send("clean.execute_clean_step", map[string]any{"step": 5}, true); r.Status != agentapi.Failed || r.Error.Code != 400 {

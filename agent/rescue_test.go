@@ -14,6 +14,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/rescue"
+	"github.com/ferrite-metal/ferrite/agent/steps"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -107,9 +108,7 @@ func TestServiceSteps(t *testing.T) {
 	if err := json.Unmarshal(r.Result, &listed); err != nil {
 		t.Fatalf("%s: %v", r.Result, err)
 	}
-	want := map[string][]agentapi.Step{"FerriteHardwareManager": {
-		{Interface: "deploy", Step: "erase_devices_metadata"}, {Interface: "deploy", Step: "write_image"},
-	}}
+	want := (&steps.Machine{}).List(steps.Service)
 	if diff := cmp.Diff(want, listed.Service); diff != "" || listed.Clean != nil || listed.Deploy != nil || len(listed.Versions) != 1 {
 		t.Errorf("%s\n%s", r.Result, diff)
 	}

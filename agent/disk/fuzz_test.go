@@ -103,3 +103,19 @@ func FuzzCSV(f *testing.F) {
 		}
 	})
 }
+
+func FuzzVolume(f *testing.F) {
+	for _, b := range superblocks() {
+		seed := make([]byte, 68<<10)
+		copy(seed[b.magicAt:], b.magic)
+		copy(seed[b.label:], "label")
+		f.Add(seed)
+		f.Add(seed[:b.magicAt+int64(len(b.magic))])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		v, err := ReadVolume(&memDisk{b: b, sector: 512}, Part{Size: int64(len(b))})
+		if err == nil && v.Kind == "" && (v.Label != "" || v.UUID != "") {
+			t.Fatalf("%+v", v)
+		}
+	})
+}

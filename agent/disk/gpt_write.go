@@ -89,21 +89,52 @@ func (g *GPT) AddLast(size int64, kind GUID, name string, random io.Reader) (Par
 	sector := int64(g.sector)
 	need := (size + sector - 1) / sector
 	align := mib / sector
-	first := (g.LastUsable + 1 - need) / align * align
-	free, floor := 0, g.FirstUsable
+	return g.add((g.LastUsable+1-need)/align*align, need, kind, name, random)
+}
+
+// AddNext adds a partition of size bytes right behind the last one, aligned
+// to a MiB, under the lowest free number; a size of 0 takes what is left, to
+// the whole MiB. Nothing is written yet.
+func (g *GPT) AddNext(size int64, kind GUID, name string, random io.Reader) (Partition, error) {
+	sector := int64(g.sector)
+	align := mib / sector
+	first := (g.floor() + align - 1) / align * align
+	need := (size + sector - 1) / sector
+	if size == 0 {
+		need = max(0, (g.LastUsable+1-first)/align*align)
+	}
+	if need == 0 || first+need-1 > g.LastUsable {
+		return Partition{}, g.noRoom(size)
+	}
+	return g.add(first, need, kind, name, random)
+}
+
+// floor is the first sector behind all partitions.
+func (g *GPT) floor() int64 {
+	floor := g.FirstUsable
+	for _, p := range g.Partitions() {
+		floor = max(floor, p.Last+1)
+	}
+	return floor
+}
+
+func (g *GPT) noRoom(size int64) error {
+	return fmt.Errorf("%w: no room for %d bytes behind the last partition: %d bytes are free there", ErrTable, size, max(0, g.LastUsable+1-g.floor())*int64(g.sector))
+}
+
+// add puts a partition of need sectors at first.
+func (g *GPT) add(first, need int64, kind GUID, name string, random io.Reader) (Partition, error) {
+	free := 0
 	for n := g.count(); n >= 1; n-- {
 		if isZero(g.entry(n)[:16]) {
 			free = n
 		}
 	}
-	for _, p := range g.Partitions() {
-		floor = max(floor, p.Last+1)
-	}
 	switch {
 	case free == 0:
 		return Partition{}, fmt.Errorf("%w: all %d GPT entries are in use", ErrTable, g.count())
-	case first < floor:
-		return Partition{}, fmt.Errorf("%w: no room for %d bytes behind the last partition: %d bytes are free there", ErrTable, size, max(0, g.LastUsable+1-floor)*sector)
+	case first < g.floor():
+		return Partition{}, g.noRoom(need * int64(g.sector))
 	}
 	id, err := newGUID(random)
 	if err != nil {

@@ -16,6 +16,8 @@ type GUID [16]byte
 // others by their makers).
 const (
 	typeESP       = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
+	typeBIOSBoot  = "21686148-6449-6e6f-744e-656564454649"
+	typeLinuxRAID = "a19d880f-05fc-4d3b-a006-743f0f84911e"
 	typeLinuxData = "0fc63daf-8483-4772-8e79-3d69d8477de4"
 	typeGPFS      = "37affc90-ef7d-4e96-91c3-2d7ae055b174"
 	typeVMFS      = "aa31e02a-400f-11db-9590-000c2911d1b8"

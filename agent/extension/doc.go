@@ -56,13 +56,17 @@ func (h *Host) All() map[string]command.Extension {
 }
 
 // SetNode remembers the node, for commands that come without it. A node that
-// says nothing is not remembered.
+// says nothing is not remembered, and one that says nothing of RAID, as a
+// looked-up one, leaves what a command said of that.
 func (h *Host) SetNode(n agentapi.CommandNode) {
 	if n.UUID == "" {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if n.RAIDConfig == nil && n.TargetRAIDConfig == nil && n.UUID == h.node.UUID {
+		n.RAIDConfig, n.TargetRAIDConfig = h.node.RAIDConfig, h.node.TargetRAIDConfig
+	}
 	h.node = n
 }
 

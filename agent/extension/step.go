@@ -32,7 +32,7 @@ func (h *Host) list(k kind) command.Func {
 			return nil, err
 		}
 		h.SetNode(p.Node)
-		answer := k.listed(steps.List(k.name))
+		answer := k.listed(h.Machine.List(k.name))
 		answer.Versions = steps.Versions()
 		return answer, nil
 	}
@@ -55,7 +55,11 @@ func (h *Host) execute(k kind) command.Func {
 			return nil, command.VersionMismatch(agentapi.CleanVersionMismatch, fmt.Sprintf("the step was planned for %v, this agent is %v", want, steps.Versions()))
 		}
 		h.SetNode(p.Node)
-		value, err := steps.Execute(ctx, h.Machine, k.name, steps.Request{Step: step, Node: p.Node})
+		facts, err := read[map[string]any](params)
+		if err != nil {
+			return nil, err
+		}
+		value, err := steps.Execute(ctx, h.Machine, k.name, steps.Request{Step: step, Node: p.Node, Facts: facts})
 		if err != nil {
 			return nil, named(err, k, step)
 		}

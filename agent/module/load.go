@@ -126,6 +126,9 @@ func (l *Loader) Device(modalias string) int {
 	return n
 }
 
+// Module loads a module by name, which no device may ever ask for.
+func (l *Loader) Module(name string) { l.load(name) }
+
 // load loads a module and what it needs, once.
 func (l *Loader) load(module string) int {
 	l.mu.Lock()

@@ -41,6 +41,8 @@ type Params struct {
 	DiskDelay      time.Duration // between two of them
 	Download       Download
 
+	InjectFilesPriority int // of the deploy step; 0: it runs only when asked for
+
 	ModuleOptions map[string]string // module (with _) -> "a=1 b=2", from module.a=1
 	Blacklist     []string          // modules never to load, from modprobe.blacklist=
 }
@@ -102,6 +104,7 @@ func setters() map[string]func(*Params, string) error {
 		"ipa-image-download-connection-retries":        func(p *Params, v string) error { return count(&p.Download.Retries, v) },
 		"ipa-image-download-connection-retry-interval": func(p *Params, v string) error { return seconds(&p.Download.RetryInterval, v) },
 		"ipa-image-download-max-duration":              func(p *Params, v string) error { return seconds(&p.Download.MaxDuration, v) },
+		"ipa-inject-files-priority":                    func(p *Params, v string) error { return count(&p.InjectFilesPriority, v) },
 		"ferrite-api-sha256":                           apiPins,
 		"ferrite.shell":                                shell,
 		"modprobe.blacklist":                           func(p *Params, v string) error { p.Blacklist = append(p.Blacklist, list(v)...); return nil },

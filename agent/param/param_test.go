@@ -46,11 +46,12 @@ func TestParse(t *testing.T) {
 			},
 		},
 		"patience": {
-			"ipa-lookup-timeout=30 ipa-lookup-interval=2 ipa-image-download-connection-retries=0 ipa-image-download-connection-timeout=5 ipa-image-download-connection-retry-interval=1 ipa-image-download-max-duration=60 ipa-disk-wait-attempts=1 ipa-disk-wait-delay=4 ipa-collect-lldp=1 ipa-lldp-timeout=1.5 ipa-inspection-dhcp-wait-timeout=7 ipa-inspection-dhcp-all-interfaces=true",
+			"ipa-lookup-timeout=30 ipa-lookup-interval=2 ipa-image-download-connection-retries=0 ipa-image-download-connection-timeout=5 ipa-image-download-connection-retry-interval=1 ipa-image-download-max-duration=60 ipa-disk-wait-attempts=1 ipa-disk-wait-delay=4 ipa-inject-files-priority=70 ipa-collect-lldp=1 ipa-lldp-timeout=1.5 ipa-inspection-dhcp-wait-timeout=7 ipa-inspection-dhcp-all-interfaces=true",
 			func(p *Params) {
 				p.LookupTimeout, p.LookupInterval = 30*time.Second, 2*time.Second
 				p.Download = Download{ConnectTimeout: 5 * time.Second, RetryInterval: time.Second, MaxDuration: time.Minute}
 				p.CollectLLDP, p.LLDPTimeout = true, 1500*time.Millisecond
+				p.InjectFilesPriority = 70
 				p.DiskAttempts, p.DiskDelay, p.DHCPWait, p.DHCPWaitAll = 1, 4*time.Second, 7*time.Second, true
 			},
 		},

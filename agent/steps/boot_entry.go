@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
@@ -19,7 +20,7 @@ func (m *Machine) InstallBootloader(ctx context.Context, n agentapi.CommandNode,
 	vars := m.EFIVars()
 	switch {
 	case p.TargetBootMode != "uefi":
-		return nil
+		return m.bootsByBIOS(p)
 	case vars == nil:
 		m.Log.Warn("no boot entry made: the machine is to boot by UEFI, but was started by BIOS now")
 		return nil
@@ -33,6 +34,24 @@ func (m *Machine) InstallBootloader(ctx context.Context, n agentapi.CommandNode,
 		return agentapi.NewCommandError("CommandExecutionError", "Installing the boot entry failed", err.Error())
 	}
 	return nil
+}
+
+// bootsByBIOS refuses what a BIOS cannot boot: it reads boot code from the
+// start of a disk, and members of an array are partitions.
+func (m *Machine) bootsByBIOS(p agentapi.BootloaderParams) error {
+	w := m.getWritten()
+	if w == nil {
+		return nil
+	}
+	if _, is := m.runningArray(w.device); !is {
+		return nil
+	}
+	if p.IgnoreBootloaderError {
+		m.Log.Warn("a BIOS cannot boot the array the image is on", "device", w.device)
+		return nil
+	}
+	return agentapi.NewCommandError("CommandExecutionError", "Installing the boot entry failed",
+		fmt.Sprintf("%s is software RAID of partitions, from which a BIOS does not boot: set the node's boot_mode to uefi", w.device))
 }
 
 func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, vars disk.EFIVars) error {
@@ -57,11 +76,50 @@ func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, var
 	if entry.Label == "" {
 		entry.Label = defaultLabel
 	}
+	if a, is := m.runningArray(path); is {
+		return m.bootMembers(ctx, vars, a, dev, part, entry)
+	}
 	number, err := disk.SetBootEntry(vars, table, part, dev.LogicalSectorSize(), entry)
 	if err != nil {
 		return fmt.Errorf("boot entry for %s on %s: %w", loader.Path, path, err)
 	}
 	m.Log.Info("boot entry made", "number", fmt.Sprintf("Boot%04X", number), "label", entry.Label, "loader", loader.Path, "disk", path)
+	return nil
+}
+
+// bootMembers makes each member of an array bootable by itself, since
+// firmware knows no software RAID: the EFI system partition of the image,
+// which is within the array, is copied onto the one each member's disk has,
+// and each gets an entry. The first member's comes first.
+func (m *Machine) bootMembers(ctx context.Context, vars disk.EFIVars, a array, from Device, esp disk.Part, entry disk.BootEntry) error {
+	for i := len(a.members) - 1; i >= 0; i-- {
+		if err := m.bootMember(ctx, vars, a.members[i], from, esp, entry); err != nil {
+			return fmt.Errorf("make %s of array %s bootable: %w", a.members[i].disk, a.Name, err)
+		}
+	}
+	return nil
+}
+
+func (m *Machine) bootMember(ctx context.Context, vars disk.EFIVars, member arrayMember, from Device, esp disk.Part, entry disk.BootEntry) error {
+	own, ok := member.table.ESP()
+	if !ok {
+		return errors.New("it has no EFI system partition: it was divided when the machine was started by BIOS, delete and create the RAID configuration again")
+	}
+	path := partitionPath(member.disk, own.Number)
+	to, err := m.Open(ctx, path) // alone: the array holds the disk
+	if err != nil {
+		return err
+	}
+	defer to.Close() //nolint:errcheck // flushed before; closing tells nothing new
+	if err := disk.CopyESP(to, disk.Part{Size: to.Size()}, from, esp); err != nil {
+		return err
+	}
+	entry.Label = fmt.Sprintf("%s (RAID, part%d)", entry.Label, member.Number) // as ironic-python-agent calls them
+	number, err := disk.SetBootEntry(vars, member.table, own, member.sector, entry)
+	if err != nil {
+		return err
+	}
+	m.Log.Info("boot entry made", "number", fmt.Sprintf("Boot%04X", number), "label", entry.Label, "loader", entry.Loader.Path, "disk", member.disk)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -26,22 +27,40 @@ type Device interface {
 	Close() error
 }
 
+// Kernel is what steps ask of the kernel beside disks.
+type Kernel interface {
+	// MountTree mounts the file system of a kind on a block device.
+	MountTree(device, fstype string, readOnly bool) (*sys.Tree, error)
+	// RunArray assembles members to /dev/md<number>, with all of them or not
+	// at all.
+	RunArray(number int, members []string) error
+	// StopArray ends an array; its members keep what is on them.
+	StopArray(path string) error
+}
+
 // Machine is what steps work on. All fields but the unexported are set once,
 // before any step.
 type Machine struct {
-	Disks    func() ([]agentapi.Disk, []inventory.Skipped)
-	Open     func(ctx context.Context, path string) (Device, error)
-	EFIVars  func() disk.EFIVars // nil result: not started by UEFI
-	Arch     string              // as Go names it: amd64, arm64
-	Client   *http.Client        // for images and what belongs to them
-	Download Download
-	Wait     DiskWait
-	Config   func() agentapi.LookupConfig // what the conductor allows
-	Progress func(agentapi.Progress)      // may be called often
-	Log      *slog.Logger
+	Disks  func() ([]agentapi.Disk, []inventory.Skipped)
+	Open   func(ctx context.Context, path string) (Device, error)
+	Kernel Kernel
+	// LoadModule loads a module by name, if the ramdisk has it: no device asks
+	// for file systems.
+	LoadModule func(name string)
+	EFIVars    func() disk.EFIVars // nil result: not started by UEFI
+	Arch       string              // as Go names it: amd64, arm64
+	Client     *http.Client        // for images and what belongs to them
+	Download   Download
+	Wait       DiskWait
+	Config     func() agentapi.LookupConfig // what the conductor allows
+	Progress   func(agentapi.Progress)      // may be called often
+	Log        *slog.Logger
+	// DeployPriorities are priorities other than the registry's, by step.
+	DeployPriorities map[string]int
 
 	mu      sync.Mutex
 	written *written
+	arrays  []array // that run
 }
 
 // Download is how patient image downloads are.

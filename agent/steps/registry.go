@@ -27,8 +27,9 @@ const (
 
 // Request is one step asked for.
 type Request struct {
-	Step agentapi.Step
-	Node agentapi.CommandNode
+	Step  agentapi.Step
+	Node  agentapi.CommandNode
+	Facts map[string]any // node and ports as they came, for templates
 }
 
 // Func does a step. What it returns is reported as the step's result.
@@ -42,6 +43,7 @@ type Step struct {
 	Priority  int  // 0: runs only when asked for by name
 	Abortable bool // may be cut off
 	Run       Func
+	ArgsInfo  func() map[string]any // what its arguments are; nil: it has none to tell of
 }
 
 // Registry is all there is. Priorities are those of ironic-python-agent; the
@@ -49,21 +51,38 @@ type Step struct {
 // a machine in service has a tenant's data on it, so they run by name only.
 func Registry() []Step {
 	return []Step{
-		{Clean, "deploy", "erase_devices_metadata", 99, true, eraseMetadata},
-		{Deploy, "deploy", "erase_devices_metadata", 0, false, eraseMetadata},
-		{Deploy, "deploy", "write_image", 0, false, writeImage},
-		{Service, "deploy", "erase_devices_metadata", 0, false, eraseMetadata},
-		{Service, "deploy", "write_image", 0, false, writeImage},
+		{Clean, "deploy", "erase_devices_metadata", 99, true, eraseMetadata, nil},
+		{Clean, "raid", "create_configuration", 0, true, createConfiguration, nil},
+		{Clean, "raid", "delete_configuration", 0, true, deleteConfiguration, nil},
+		{Deploy, "raid", "apply_configuration", 0, false, applyConfiguration, applyConfigurationArgs},
+		{Deploy, "deploy", "erase_devices_metadata", 0, false, eraseMetadata, nil},
+		{Deploy, "deploy", "write_image", 0, false, writeImage, nil},
+		{Deploy, "deploy", "inject_files", 0, false, injectFiles, injectFilesArgs},
+		{Service, "raid", "create_configuration", 0, false, createConfiguration, nil},
+		{Service, "raid", "delete_configuration", 0, false, deleteConfiguration, nil},
+		{Service, "raid", "apply_configuration", 0, false, applyConfiguration, applyConfigurationArgs},
+		{Service, "deploy", "erase_devices_metadata", 0, false, eraseMetadata, nil},
+		{Service, "deploy", "write_image", 0, false, writeImage, nil},
+		{Service, "deploy", "inject_files", 0, false, injectFiles, injectFilesArgs},
 	}
 }
 
-// List is the steps of a kind as the conductor wants to see them.
-func List(kind Kind) map[string][]agentapi.Step {
+// List is the steps of a kind as the conductor wants to see them. Steps of a
+// deploy may have got another priority on the kernel line.
+func (m *Machine) List(kind Kind) map[string][]agentapi.Step {
 	list := []agentapi.Step{}
 	for _, s := range Registry() {
-		if s.Kind == kind {
-			list = append(list, agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable})
+		if s.Kind != kind {
+			continue
 		}
+		out := agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable}
+		if p, given := m.DeployPriorities[s.Name]; given && kind == Deploy {
+			out.Priority = p
+		}
+		if s.ArgsInfo != nil {
+			out.ArgsInfo = s.ArgsInfo()
+		}
+		list = append(list, out)
 	}
 	return map[string][]agentapi.Step{Manager: list}
 }

@@ -15,11 +15,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/images/configdrive"
 	"github.com/ferrite-metal/ferrite/images/disk/disktest"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -41,6 +43,10 @@ func (d *fileDisk) RereadPartitions(context.Context) error { d.reread++; return 
 // bench is a machine whose disks are files.
 type bench struct {
 	*Machine
+	trees    map[string]string // partition -> folder with what is on it
+	mounted  []string
+	ran      []string          // arrays that were run and stopped
+	broken   error             // what running one says
 	files    map[string]string // device -> file
 	progress []agentapi.Progress
 	config   agentapi.LookupConfig
@@ -50,7 +56,7 @@ type bench struct {
 
 func newBench(t *testing.T, names ...string) *bench {
 	t.Helper()
-	b := &bench{files: map[string]string{}, vars: memVars{}}
+	b := &bench{files: map[string]string{}, vars: memVars{}, trees: map[string]string{}}
 	for _, n := range names {
 		b.files[n] = filepath.Join(t.TempDir(), "disk")
 		if err := os.WriteFile(b.files[n], nil, 0o600); err != nil {
@@ -77,12 +83,30 @@ func newBench(t *testing.T, names ...string) *bench {
 			}
 			return b.vars
 		},
+		Kernel: b, LoadModule: func(string) {},
 		Arch: "amd64", Client: http.DefaultClient, Download: Download{Retries: 1, RetryInterval: time.Millisecond},
 		Config: func() agentapi.LookupConfig { return b.config }, Progress: func(p agentapi.Progress) { b.progress = append(b.progress, p) },
 		Log: slog.New(slog.DiscardHandler),
 	}
 	return b
 }
+
+// MountTree shows a folder in place of a file system.
+func (b *bench) MountTree(device, fstype string, readOnly bool) (*sys.Tree, error) {
+	b.mounted = append(b.mounted, fmt.Sprint(device, " ", fstype, " ", readOnly))
+	folder, ok := b.trees[device]
+	if !ok {
+		return nil, fmt.Errorf("mount %s: bad superblock", device)
+	}
+	return sys.OpenTree(folder)
+}
+
+func (b *bench) RunArray(number int, members []string) error {
+	b.ran = append(b.ran, fmt.Sprintf("md%d %s", number, strings.Join(members, " ")))
+	return b.broken
+}
+
+func (b *bench) StopArray(path string) error { b.ran = append(b.ran, "stop "+path); return nil }
 
 // read returns part of a disk.
 func (b *bench) read(t *testing.T, name string, off int64, n int) []byte {

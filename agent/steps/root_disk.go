@@ -22,7 +22,7 @@ func (m *Machine) RootDisk(ctx context.Context, n agentapi.CommandNode, need int
 	patience := time.Duration(max(m.Wait.Attempts-1, 0)) * m.Wait.Delay
 	deadline := time.Now().Add(patience)
 	for first := true; ; first = false {
-		d, err := m.chooseRoot(wish)
+		d, err := m.chooseRoot(ctx, n, wish)
 		if err == nil || !errors.Is(err, rootdevice.ErrNoDisk) || time.Now().After(deadline) {
 			return d, err
 		}
@@ -47,7 +47,12 @@ func wishOf(n agentapi.CommandNode, need int64) (w rootdevice.Wish, err error) {
 	return w, err
 }
 
-func (m *Machine) chooseRoot(w rootdevice.Wish) (agentapi.Disk, error) {
+// chooseRoot takes the RAID volume meant to be the root before any disk, as
+// ironic-python-agent does.
+func (m *Machine) chooseRoot(ctx context.Context, n agentapi.CommandNode, w rootdevice.Wish) (agentapi.Disk, error) {
+	if d, ok, err := m.rootVolume(ctx, n, len(w.Hints) > 0); ok || err != nil {
+		return d, err
+	}
 	disks, skipped := m.Disks()
 	left := make([]agentapi.SkippedDisk, len(skipped))
 	for i, s := range skipped {

@@ -66,14 +66,23 @@ func TestUnknownStep(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	want := map[string][]agentapi.Step{Manager: {
-		{Interface: "deploy", Step: "erase_devices_metadata"}, {Interface: "deploy", Step: "write_image"},
-	}}
-	if diff := cmp.Diff(want, List(Deploy)); diff != "" {
-		t.Error(diff)
+	m := &Machine{DeployPriorities: map[string]int{"inject_files": 70}}
+	got := map[string]int{}
+	for _, kind := range []Kind{Clean, Deploy, Service} {
+		for _, s := range m.List(kind)[Manager] {
+			got[fmt.Sprintf("%s %s.%s", kind, s.Interface, s.Step)] = s.Priority
+			if s.Step == "inject_files" && s.ArgsInfo["files"] == nil {
+				t.Errorf("%s step inject_files does not tell of its argument: %v", kind, s.ArgsInfo)
+			}
+		}
 	}
-	want = map[string][]agentapi.Step{Manager: {{Interface: "deploy", Step: "erase_devices_metadata", Priority: 99, Abortable: true}}}
-	if diff := cmp.Diff(want, List(Clean)); diff != "" {
+	want := map[string]int{
+		"clean deploy.erase_devices_metadata": 99, "clean raid.create_configuration": 0, "clean raid.delete_configuration": 0,
+		"deploy raid.apply_configuration": 0, "deploy deploy.erase_devices_metadata": 0, "deploy deploy.write_image": 0, "deploy deploy.inject_files": 70,
+		"service raid.create_configuration": 0, "service raid.delete_configuration": 0, "service raid.apply_configuration": 0,
+		"service deploy.erase_devices_metadata": 0, "service deploy.write_image": 0, "service deploy.inject_files": 0,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -54,11 +54,18 @@ func first() {
 	go entropy(ctx, kernel, log)
 	nics := startNetwork(ctx, p, log)
 	settled := make(chan struct{})
+	var loader *module.Loader // there once settled is closed
 	go func() {
 		defer close(settled)
-		drivers(ctx, kernel, p, log)
+		loader = drivers(ctx, kernel, p, log)
 	}()
 	o := options(p, book, log)
+	o.LoadModule = func(name string) {
+		<-settled
+		if loader != nil {
+			loader.Module(name)
+		}
+	}
 	o.Network, o.Settled, o.Stream, o.Board = nics, settled, stream, board
 	o.Rescue = func(p rescue.Password) error { return letIn(ctx, kernel, reaper, p, log) }
 	err := agent.New(o).Run(ctx)
@@ -137,8 +144,9 @@ func startNetwork(ctx context.Context, p param.Params, log *slog.Logger) *networ
 }
 
 // drivers loads the modules the machine needs and goes on doing so for
-// devices that come later.
-func drivers(ctx context.Context, kernel sys.Linux, p param.Params, log *slog.Logger) {
+// devices that come later. It returns what loads more; nil when nothing can
+// be loaded.
+func drivers(ctx context.Context, kernel sys.Linux, p param.Params, log *slog.Logger) *module.Loader {
 	began := time.Now()
 	events, err := kernel.Uevents() // before looking, so that nothing falls between
 	if err != nil {
@@ -147,13 +155,13 @@ func drivers(ctx context.Context, kernel sys.Linux, p param.Params, log *slog.Lo
 	release, err := kernel.Release()
 	if err != nil {
 		log.Error("no drivers loaded", "err", err)
-		return
+		return nil
 	}
 	root := os.DirFS("/")
 	index, err := module.ReadIndex(root, release)
 	if err != nil {
 		log.Error("no drivers loaded", "err", err)
-		return
+		return nil
 	}
 	l := module.NewLoader(root, index, kernel, p.ModuleOptions, p.Blacklist, log)
 	l.Listed()
@@ -163,11 +171,12 @@ func drivers(ctx context.Context, kernel sys.Linux, p param.Params, log *slog.Lo
 	l.Coldplug()
 	log.Info("drivers loaded", "took", time.Since(began).Round(time.Millisecond))
 	if events == nil {
-		return
+		return l
 	}
 	go func() {
 		if err := l.Hotplug(ctx, events); err != nil {
 			log.Warn("devices that come later will not be seen", "err", err)
 		}
 	}()
+	return l
 }

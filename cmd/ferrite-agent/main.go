@@ -44,6 +44,7 @@ func main() {
 	if err == nil {
 		o := options(p, book, log)
 		o.Network, o.Settled, o.Stream = present{}, settled, stream
+		o.LoadModule = func(string) {} // the kernel has its own modprobe here
 		err = agent.New(o).Run(ctx)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {

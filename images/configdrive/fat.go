@@ -236,6 +236,12 @@ func fatLongNames(name, short string) []byte {
 	return b
 }
 
+// BuildFAT makes a config drive of the files that Linux mounts from a disk of
+// sectors of the given size.
+func BuildFAT(files map[string][]byte, sector int) ([]byte, error) {
+	return buildFAT(Label, files, sector)
+}
+
 // ForSector returns a config drive that Linux mounts from a disk of sectors
 // of the given size: the image itself, or a VFAT made of its files where it is
 // an ISO 9660 and its blocks are smaller than the sectors.

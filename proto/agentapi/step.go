@@ -24,6 +24,8 @@ type CommandNode struct {
 	Properties         map[string]any `json:"properties,omitempty"`
 	InstanceInfo       map[string]any `json:"instance_info,omitempty"`
 	DriverInternalInfo map[string]any `json:"driver_internal_info,omitempty"`
+	RAIDConfig         map[string]any `json:"raid_config,omitempty"`        // what there is
+	TargetRAIDConfig   map[string]any `json:"target_raid_config,omitempty"` // what create_configuration is to make
 }
 
 // CommandPort is what an agent uses of a port object.

@@ -1,0 +1,86 @@
+package disk
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Volume is a file system as its superblock describes it.
+type Volume struct {
+	Kind  string // as mount(2) names it: ext4, xfs, btrfs, vfat
+	Label string
+	UUID  string // as blkid prints it: a GUID's form, for FAT "1234-ABCD"
+}
+
+// superblock is where a file system says what it is. Fields of text end in
+// zeroes or blanks.
+type superblock struct {
+	kind         string
+	magicAt      int64
+	magic        string
+	label, size  int64
+	uuid, length int64
+}
+
+// superblocks are the file systems the kernel is asked to mount. FAT32 comes
+// before the older FATs: its boot code may say anything where theirs have
+// their name.
+func superblocks() []superblock {
+	return []superblock{
+		{"ext4", 1080, "\x53\xef", 1024 + 120, 16, 1024 + 104, 16},
+		{"xfs", 0, "XFSB", 108, 12, 32, 16},
+		{"btrfs", 64*kib + 64, "_BHRfS_M", 64*kib + 299, 256, 64*kib + 32, 16},
+		{"vfat", 82, "FAT32", 71, 11, 67, 4},
+		{"vfat", 54, "FAT1", 43, 11, 39, 4},
+	}
+}
+
+// ReadVolume says which file system is on a partition; its Kind is empty when
+// it is none that can be mounted.
+func ReadVolume(d Disk, p Part) (Volume, error) {
+	v, err := readVolume(section{d, p.Start, p.Size})
+	if err != nil {
+		return v, fmt.Errorf("partition %d: %w", p.Number, err)
+	}
+	return v, nil
+}
+
+func readVolume(s section) (Volume, error) {
+	for _, b := range superblocks() {
+		is, err := s.has(signature{b.kind, b.magicAt, 0, b.magic})
+		if err != nil {
+			return Volume{}, err
+		}
+		if is {
+			return b.read(s)
+		}
+	}
+	return Volume{}, nil
+}
+
+// read takes label and UUID out of a superblock.
+func (b superblock) read(s io.ReaderAt) (Volume, error) {
+	label, err := readAt(s, b.label, int(b.size))
+	if err != nil {
+		return Volume{}, err
+	}
+	id, err := readAt(s, b.uuid, int(b.length))
+	if err != nil {
+		return Volume{}, err
+	}
+	v := Volume{Kind: b.kind}
+	text, _, _ := strings.Cut(string(label), "\x00")
+	v.Label = strings.TrimRight(text, " ")
+	if b.length == 4 {
+		n := binary.LittleEndian.Uint32(id)
+		v.UUID = fmt.Sprintf("%04X-%04X", n>>16, n&0xffff)
+		if v.Label == "NO NAME" {
+			v.Label = ""
+		}
+		return v, nil
+	}
+	v.UUID = fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	return v, nil
+}

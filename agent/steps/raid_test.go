@@ -1,0 +1,267 @@
+package steps
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
+)
+
+// volumeOf is a logical disk in target_raid_config's form.
+func volumeOf(size any, more ...any) map[string]any {
+	v := map[string]any{"controller": "software", "raid_level": "1", "size_gb": size}
+	for i := 0; i+1 < len(more); i += 2 {
+		v[more[i].(string)] = more[i+1]
+	}
+	return v
+}
+
+func raidNode(disks ...any) agentapi.CommandNode {
+	return agentapi.CommandNode{UUID: "u", TargetRAIDConfig: map[string]any{"logical_disks": disks}}
+}
+
+// raid runs a step of interface raid.
+func (b *bench) raid(t *testing.T, kind Kind, step string, n agentapi.CommandNode, args map[string]any) (any, error) {
+	t.Helper()
+	return Execute(t.Context(), b.Machine, kind, Request{Step: agentapi.Step{Interface: "raid", Step: step, Args: args}, Node: n})
+}
+
+func TestCreateConfiguration(t *testing.T) {
+	b := newBench(t, "/dev/sda", "/dev/sdb", "/dev/sdc")
+	n := raidNode(volumeOf("MAX", "is_root_volume", true, "volume_name", "root", "physical_disks", []any{
+		map[string]any{"serial": "S-/dev/sdc"}, map[string]any{"size": ">= 0"},
+	}))
+	result, err := b.raid(t, Clean, "create_configuration", n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"logical_disks": n.TargetRAIDConfig["logical_disks"]}, result); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"md0 /dev/sdc2 /dev/sda2"}, b.ran); diff != "" {
+		t.Error(diff)
+	}
+	if !bytes.Equal(b.read(t, "/dev/sdb", 0, 4096), make([]byte, 4096)) {
+		t.Error("a disk that was not asked for was written to")
+	}
+	n = agentapi.CommandNode{RAIDConfig: result.(map[string]any)}
+	const size = diskSize - 9*mib - mib // what the table takes, and a member's own end
+	for _, started := range []string{"in the same boot", "anew"} {
+		root, err := b.RootDisk(t.Context(), n, 0)
+		if err != nil || root.Name != "/dev/md0" || root.Size != size {
+			t.Errorf("%s: root disk %+v, %v", started, root, err)
+		}
+		b.arrays = nil // as after a reboot
+	}
+	if len(b.ran) != 2 || b.ran[1] != b.ran[0] {
+		t.Errorf("arrays run: %q", b.ran)
+	}
+}
+
+func TestRAIDIsRefusedBeforeAnythingIsTouched(t *testing.T) {
+	two := []any{map[string]any{"name": "/dev/sda"}, map[string]any{"name": "/dev/sdb"}}
+	for name, tc := range map[string]struct {
+		disks []any
+		text  string
+	}{
+		"nothing":          {nil, "at least one logical disk"},
+		"hardware":         {[]any{volumeOf("MAX", "controller", "RAID.Integrated.1-1")}, "software RAID only"},
+		"one of them":      {[]any{volumeOf(1.0), volumeOf("MAX", "controller", "")}, "logical disk 1"},
+		"level 5":          {[]any{volumeOf("MAX", "raid_level", "5")}, "RAID 1 only"},
+		"level as number":  {[]any{volumeOf("MAX", "raid_level", 1.0)}, "raid_level"},
+		"no size":          {[]any{volumeOf(nil)}, "size_gb"},
+		"half a GiB":       {[]any{volumeOf(0.5)}, "whole number"},
+		"one disk":         {[]any{volumeOf("MAX", "physical_disks", two[:1])}, "at least 2"},
+		"disks by number":  {[]any{volumeOf("MAX", "physical_disks", 2.0)}, "physical_disks"},
+		"disk type":        {[]any{volumeOf("MAX", "disk_type", "ssd")}, `"disk_type"`},
+		"no such disk":     {[]any{volumeOf("MAX", "physical_disks", []any{two[0], map[string]any{"name": "/dev/sdx"}})}, "no disk left"},
+		"the same twice":   {[]any{volumeOf("MAX", "physical_disks", []any{two[0], two[0]})}, "no disk left"},
+		"unknown hint":     {[]any{volumeOf("MAX", "physical_disks", []any{two[0], map[string]any{"colour": "red"}})}, "colour"},
+		"too large":        {[]any{volumeOf(1.0)}, "no room"},
+		"everything twice": {[]any{volumeOf("MAX"), volumeOf("MAX")}, "nothing is left"},
+		"one name":         {[]any{volumeOf("MAX", "volume_name", "a"), volumeOf("MAX", "volume_name", "a")}, "another's too"},
+		"two roots":        {[]any{volumeOf("MAX", "is_root_volume", true), volumeOf("MAX", "is_root_volume", true)}, "only one logical disk"},
+		"long name":        {[]any{volumeOf("MAX", "volume_name", strings.Repeat("x", 33))}, "32 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, kind := range []Kind{Clean, Deploy} {
+				b := newBench(t, "/dev/sda", "/dev/sdb")
+				b.fill(t, "/dev/sda")
+				b.fill(t, "/dev/sdb")
+				var err error
+				if kind == Clean {
+					_, err = b.raid(t, Clean, "create_configuration", raidNode(tc.disks...), nil)
+				} else {
+					_, err = b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, map[string]any{"raid_config": map[string]any{"logical_disks": tc.disks}})
+				}
+				var ce *agentapi.CommandError
+				if !errors.As(err, &ce) || ce.Type != "SoftwareRAIDError" || !strings.Contains(ce.Details, tc.text) {
+					t.Fatalf("%s: %#v", kind, err)
+				}
+				for _, d := range []string{"/dev/sda", "/dev/sdb"} {
+					if !bytes.HasPrefix(b.read(t, d, 0, 4), []byte("OLD!")) || len(b.ran) > 0 {
+						t.Errorf("%s was touched, arrays %q", d, b.ran)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestRAIDNeedsEmptyDisks(t *testing.T) {
+	b := newBench(t, "/dev/sda", "/dev/sdb")
+	if _, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX")), nil); err != nil {
+		t.Fatal(err)
+	}
+	b.arrays = nil
+	if _, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX")), nil); err == nil || !strings.Contains(err.Error(), "delete_configuration") {
+		t.Errorf("RAID on RAID: %v", err)
+	}
+	apply := map[string]any{"raid_config": map[string]any{"logical_disks": []any{volumeOf("MAX", "volume_name", "new")}}}
+	apply["delete_existing"] = false
+	if _, err := b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, apply); err == nil || !strings.Contains(err.Error(), "RAID is on it already") {
+		t.Errorf("existing RAID was not to be deleted: %v", err)
+	}
+	delete(apply, "delete_existing")
+	result, err := b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, apply)
+	if err != nil || result.(map[string]any)["logical_disks"].([]any)[0].(map[string]any)["volume_name"] != "new" {
+		t.Errorf("%v, %v", result, err)
+	}
+}
+
+// TestPartitionsAreNoRAID: that RAID may be deleted does not mean that
+// somebody's partitions may.
+func TestPartitionsAreNoRAID(t *testing.T) {
+	b := installed(t)
+	b.files["/dev/sda"] = filepath.Join(t.TempDir(), "disk")
+	args := map[string]any{"raid_config": map[string]any{"logical_disks": []any{volumeOf("MAX")}}}
+	if _, err := b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, args); err == nil || !strings.Contains(err.Error(), "it has 3 partitions") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestDeleteConfiguration(t *testing.T) {
+	b := newBench(t, "/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd", "/dev/sde")
+	pair := func(x, y string) []any {
+		return []any{map[string]any{"name": "/dev/" + x}, map[string]any{"name": "/dev/" + y}}
+	}
+	n := raidNode(volumeOf("MAX", "volume_name", "root", "physical_disks", pair("sda", "sdb")), volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sdc", "sdd")))
+	if _, err := b.raid(t, Clean, "create_configuration", n, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.fill(t, "/dev/sde") // no RAID, so none of this step's business
+	n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
+	if result, err := b.raid(t, Clean, "delete_configuration", n, nil); err != nil || result != nil {
+		t.Fatal(result, err)
+	}
+	if !slices.Contains(b.ran, "stop /dev/md0") || slices.Contains(b.ran, "stop /dev/md1") {
+		t.Errorf("arrays %q", b.ran)
+	}
+	for d, want := range map[string]bool{"/dev/sda": true, "/dev/sdb": true, "/dev/sdc": false, "/dev/sdd": false, "/dev/sde": false} {
+		if got := bytes.Equal(b.read(t, d, 0, mib), make([]byte, mib)); got != want {
+			t.Errorf("%s wiped: %v", d, got)
+		}
+	}
+	again := raidNode(volumeOf("MAX", "volume_name", "other"))
+	again.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}, map[string]any{"name": "/dev/sde"}}}
+	if _, err := b.raid(t, Clean, "create_configuration", again, nil); err != nil {
+		t.Fatal(err)
+	}
+	if last := b.ran[len(b.ran)-1]; last != "md0 /dev/sda2 /dev/sdb2" {
+		t.Errorf("arrays %q", b.ran)
+	}
+}
+
+// TestVolumesThatCannotBeTrusted: nothing is installed onto half a mirror, or
+// onto a disk that belongs to one.
+func TestVolumesThatCannotBeTrusted(t *testing.T) {
+	b := newBench(t, "/dev/sda", "/dev/sdb")
+	result, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX", "is_root_volume", true)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := agentapi.CommandNode{RAIDConfig: result.(map[string]any)}
+	b.arrays = nil
+	b.broken = errors.New("RUN_ARRAY on /dev/md0: input/output error")
+	if d, err := b.RootDisk(t.Context(), n, 0); err == nil || !strings.Contains(err.Error(), "RUN_ARRAY") {
+		t.Errorf("root disk %+v, %v", d, err)
+	}
+	b.broken = nil
+	dev, err := b.Open(t.Context(), "/dev/sdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	if _, err := disk.WipeMetadata(t.Context(), dev); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := b.RootDisk(t.Context(), n, 0); !errors.Is(err, rootdevice.ErrNoDisk) || !strings.Contains(err.Error(), "1 of its 2 members") {
+		t.Errorf("root disk %+v, %v", d, err)
+	}
+}
+
+func TestHintsChooseADiskBesideADataVolume(t *testing.T) {
+	b := newBench(t, "/dev/sda", "/dev/sdb", "/dev/sdc")
+	pair := []any{map[string]any{"name": "/dev/sda"}, map[string]any{"name": "/dev/sdb"}}
+	result, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX", "is_root_volume", false, "physical_disks", pair)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	disks := b.Disks
+	b.Disks = func() ([]agentapi.Disk, []inventory.Skipped) { // as sysfs shows it while the array runs
+		all, _ := disks()
+		return all[2:], []inventory.Skipped{{Name: "/dev/sda", Reason: "member of md0"}, {Name: "/dev/sdb", Reason: "member of md0"}}
+	}
+	d, err := b.RootDisk(t.Context(), agentapi.CommandNode{RAIDConfig: result.(map[string]any)}, 0)
+	if err != nil || d.Name != "/dev/sdc" {
+		t.Errorf("root disk %+v, %v", d, err)
+	}
+}
+
+func TestBIOSCannotBootAnArray(t *testing.T) {
+	b := newBench(t)
+	b.arrays = []array{{device: "/dev/md0"}}
+	b.setWritten(&written{device: "/dev/md0"})
+	p := agentapi.BootloaderParams{TargetBootMode: "bios"}
+	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, p); err == nil {
+		t.Error("a BIOS was said to boot an array of partitions")
+	}
+	p.IgnoreBootloaderError = true
+	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, p); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPlanRAID: volumes of a size come first on their disks, and the least
+// disk counts.
+func TestPlanRAID(t *testing.T) {
+	const gib = 1 << 30
+	logical, err := raidConfig(map[string]any{"logical_disks": []any{volumeOf("MAX", "volume_name", "data"), volumeOf(10.0, "volume_name", "root")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := planRAID(logical, []agentapi.Disk{{Name: "/dev/a", Size: 40 * gib}, {Name: "/dev/b", Size: 30*gib + 12345}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rest = 30*gib - 552*mib - (10*gib + mib) - mib
+	for _, d := range plan.disks {
+		role := map[string]int{"/dev/a": 0, "/dev/b": 1}[d.Name]
+		want := []memberPart{{1, role, 10*gib + mib}, {0, role, rest + mib}}
+		if diff := cmp.Diff(want, d.members, cmp.AllowUnexported(memberPart{})); diff != "" {
+			t.Errorf("%s: %s", d.Name, diff)
+		}
+	}
+	if diff := cmp.Diff([]int64{rest, 10 * gib}, plan.sizes); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,210 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Tree is a folder taken for a root: what its symbolic links say is followed
+// within it, and no path leads out of it. Paths are absolute or not, which
+// makes no difference. Close lets go of it.
+type Tree struct {
+	root   *os.File
+	source string // for errors
+}
+
+// OpenTree takes a folder for a root.
+func OpenTree(folder string) (*Tree, error) {
+	f, err := os.OpenFile(folder, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Tree{f, folder}, nil
+}
+
+// MountTree mounts the file system of kind fstype on a block device where no
+// path leads to: only the tree can be used to reach it, and closing the tree
+// unmounts it, also when the agent dies. Programs and device nodes on it are
+// dead. A read-only mount of a journalling file system may still replay its
+// journal.
+func (Linux) MountTree(device, fstype string, readOnly bool) (*Tree, error) {
+	t, err := mountTree(device, fstype, readOnly)
+	if errors.Is(err, unix.ENODEV) {
+		return nil, fmt.Errorf("mount %s: this kernel has no file system %s: %w", device, fstype, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mount %s as %s: %w", device, fstype, err)
+	}
+	return t, nil
+}
+
+func mountTree(device, fstype string, readOnly bool) (t *Tree, err error) {
+	fd, err := unix.Fsopen(fstype, unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unix.Close(fd)) }()
+	if err := unix.FsconfigSetString(fd, "source", device); err != nil {
+		return nil, err
+	}
+	attributes := unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
+	if readOnly {
+		attributes |= unix.MOUNT_ATTR_RDONLY
+		if err := unix.FsconfigSetFlag(fd, "ro"); err != nil {
+			return nil, err
+		}
+	}
+	if err := unix.FsconfigCreate(fd); err != nil {
+		return nil, err
+	}
+	root, err := unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, attributes)
+	if err != nil {
+		return nil, err
+	}
+	return &Tree{os.NewFile(uintptr(root), device), device}, nil
+}
+
+// open opens a path with the root as its whole world.
+func (t *Tree) open(name string, flags int, mode fs.FileMode) (*os.File, error) {
+	how := unix.OpenHow{
+		Flags: uint64(flags | unix.O_CLOEXEC), Mode: uint64(mode.Perm()),
+		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	}
+	for {
+		fd, err := unix.Openat2(int(t.root.Fd()), "./"+strings.TrimLeft(name, "/"), &how)
+		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
+			continue // something was renamed meanwhile; the kernel asks to try again
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
+		return os.NewFile(uintptr(fd), name), nil
+	}
+}
+
+// Open opens a regular file for reading.
+func (t *Tree) Open(name string) (*os.File, error) {
+	return regular(t.open(name, unix.O_RDONLY|unix.O_NONBLOCK, 0))
+}
+
+// Create opens a regular file for writing, empty, making it with mode 0644
+// when it is not there.
+func (t *Tree) Create(name string) (*os.File, error) {
+	f, err := regular(t.open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_NONBLOCK, 0o644))
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(0); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// regular refuses what is opened but no file: a pipe would wait for its other
+// end.
+func regular(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: expected a regular file, found %s", f.Name(), info.Mode())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// folder opens a folder to work in.
+func (t *Tree) folder(name string) (*os.File, error) {
+	return t.open(name, unix.O_PATH|unix.O_DIRECTORY, 0)
+}
+
+// Chmod sets a file's mode, as chmod(2) has it.
+func (t *Tree) Chmod(f *os.File, mode uint32) error {
+	if err := unix.Fchmod(int(f.Fd()), mode); err != nil {
+		return &fs.PathError{Op: "chmod", Path: f.Name(), Err: err}
+	}
+	return nil
+}
+
+// IsDir reports whether a path leads to a folder.
+func (t *Tree) IsDir(name string) (bool, error) {
+	f, err := t.folder(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, f.Close()
+}
+
+// MkdirAll makes a folder and those above it, with mode 0755. The folder
+// itself gets leaf as its mode, as chmod(2) has it, when that is not zero and
+// the folder was not there.
+func (t *Tree) MkdirAll(name string, leaf uint32) error {
+	name = path.Clean("/" + name)
+	is, err := t.IsDir(name)
+	if is || err != nil {
+		return err
+	}
+	if err := t.MkdirAll(path.Dir(name), 0); err != nil {
+		return err
+	}
+	above, err := t.folder(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	if err := unix.Mkdirat(int(above.Fd()), path.Base(name), 0o755); err != nil {
+		return &fs.PathError{Op: "mkdir", Path: name, Err: err}
+	}
+	if leaf == 0 {
+		leaf = 0o755 // the umask may have taken some of it
+	}
+	if err := unix.Fchmodat(int(above.Fd()), path.Base(name), leaf, 0); err != nil {
+		return &fs.PathError{Op: "chmod", Path: name, Err: err}
+	}
+	return nil
+}
+
+// Remove removes a file or a symbolic link. One that is not there is no error.
+func (t *Tree) Remove(name string) error {
+	name = path.Clean("/" + name)
+	above, err := t.folder(path.Dir(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	if err := unix.Unlinkat(int(above.Fd()), path.Base(name), 0); err != nil && !errors.Is(err, unix.ENOENT) {
+		return &fs.PathError{Op: "remove", Path: name, Err: err}
+	}
+	return nil
+}
+
+// Sync waits until all that was written is on the medium.
+func (t *Tree) Sync() error {
+	f, err := t.open("/", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.Syncfs(int(f.Fd())); err != nil {
+		return fmt.Errorf("sync %s: %w", t.source, err)
+	}
+	return nil
+}
+
+// Close lets go of the tree.
+func (t *Tree) Close() error { return t.root.Close() }
