@@ -14,6 +14,8 @@ type Inspection struct {
 	PCIDevices    []PCIDevice    `json:"pci_devices,omitempty"`
 	Error         *string        `json:"error"`
 	Logs          string         `json:"logs,omitempty"` // base64 of a tar.gz
+	// ErasePlan is Ferrite's own: what erase_devices would do to each disk.
+	ErasePlan []ErasePlan `json:"erase_plan,omitempty"`
 }
 
 // maxInterfaces is far more than a machine has: a conductor looks each up.
