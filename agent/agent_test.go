@@ -23,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/disk/erase/erasetest"
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/param"
 	"github.com/ferrite-metal/ferrite/agent/rescue"
@@ -64,7 +65,10 @@ func (m *machine) Rescue(p rescue.Password) error {
 }
 
 // fileDisk is a regular file taken for a disk.
-type fileDisk struct{ *disktest.FileTarget }
+type fileDisk struct {
+	*disktest.FileTarget
+	erasetest.Plain
+}
 
 func (fileDisk) RereadPartitions(context.Context) error { return nil }
 
@@ -94,7 +98,7 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 		},
 		Open: func(context.Context, string) (steps.Device, error) {
 			f, err := disktest.CreateFileTarget(file, 128*mib)
-			return fileDisk{f}, err
+			return fileDisk{FileTarget: f}, err
 		},
 		EFIVars: func() disk.EFIVars { return nil },
 		Log:     book.Logger(true, func() time.Duration { return 0 }),

@@ -44,6 +44,11 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 		data.RootDisk = &root
 		data.Inventory.Disks, _ = a.disks() // one may have been waited for
 	}
+	plan, err := a.machine.ErasePlan(ctx, agentapi.CommandNode{})
+	if err != nil {
+		a.Log.Warn("no erase plan in the inspection data", "err", err)
+	}
+	data.ErasePlan = plan
 	if wants("pci-devices") {
 		data.PCIDevices = inventory.PCIDevices(a.Root)
 	}

@@ -42,6 +42,7 @@ type Step struct {
 	Priority  int  // 0: runs only when asked for by name
 	Abortable bool // may be cut off
 	Run       Func
+	Args      func() map[string]any // argsinfo: what may be said to it; nil for nothing
 }
 
 // Registry is all there is. Priorities are those of ironic-python-agent; the
@@ -49,11 +50,16 @@ type Step struct {
 // a machine in service has a tenant's data on it, so they run by name only.
 func Registry() []Step {
 	return []Step{
-		{Clean, "deploy", "erase_devices_metadata", 99, true, eraseMetadata},
-		{Deploy, "deploy", "erase_devices_metadata", 0, false, eraseMetadata},
-		{Deploy, "deploy", "write_image", 0, false, writeImage},
-		{Service, "deploy", "erase_devices_metadata", 0, false, eraseMetadata},
-		{Service, "deploy", "write_image", 0, false, writeImage},
+		{Clean, "deploy", "erase_devices_metadata", 99, true, eraseMetadata, nil},
+		{Clean, "deploy", "erase_devices", 10, true, eraseDevices, dryRunArg},
+		{Clean, "deploy", "erase_devices_express", 0, true, eraseExpress, nil},
+		{Clean, "deploy", "erase_pstore", 0, true, erasePstore, nil},
+		{Clean, "deploy", "clean_uefi_nvram", 0, true, cleanNVRAM, matchPatternsArg},
+		{Deploy, "deploy", "erase_devices_metadata", 0, false, eraseMetadata, nil},
+		{Deploy, "deploy", "clean_uefi_nvram", 0, false, cleanNVRAM, matchPatternsArg},
+		{Deploy, "deploy", "write_image", 0, false, writeImage, nil},
+		{Service, "deploy", "erase_devices_metadata", 0, false, eraseMetadata, nil},
+		{Service, "deploy", "write_image", 0, false, writeImage, nil},
 	}
 }
 
@@ -62,7 +68,11 @@ func List(kind Kind) map[string][]agentapi.Step {
 	list := []agentapi.Step{}
 	for _, s := range Registry() {
 		if s.Kind == kind {
-			list = append(list, agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable})
+			step := agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable}
+			if s.Args != nil {
+				step.ArgsInfo = s.Args()
+			}
+			list = append(list, step)
 		}
 	}
 	return map[string][]agentapi.Step{Manager: list}

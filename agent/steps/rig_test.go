@@ -16,9 +16,11 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/disk/erase/erasetest"
 	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/images/configdrive"
 	"github.com/ferrite-metal/ferrite/images/disk/disktest"
@@ -33,6 +35,7 @@ const (
 // fileDisk is a regular file taken for a disk.
 type fileDisk struct {
 	*disktest.FileTarget
+	erasetest.Plain
 	reread int
 }
 
@@ -61,6 +64,7 @@ func newBench(t *testing.T, names ...string) *bench {
 		}
 	}
 	b.Machine = &Machine{
+		Root: fstest.MapFS{}, Pstore: func() (string, error) { return "", nil },
 		Disks: func() (list []agentapi.Disk, _ []inventory.Skipped) {
 			for _, n := range slices.Sorted(maps.Keys(b.files)) {
 				list = append(list, agentapi.Disk{Name: n, Size: diskSize, Serial: "S-" + n})
