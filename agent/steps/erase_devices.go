@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,10 +76,24 @@ func (m *Machine) erase(ctx context.Context, r Request, planned func([]erase.Fac
 	run := erase.Run{Options: o, Open: m.openToErase, Progress: m.Progress, Step: r.Step.Step, Log: m.Log, Otherwise: otherwise}
 	report.Disks = run.Disks(ctx, plans)
 	report.Finished = second()
+	m.logReport(report)
 	if failed := report.Failed(); len(failed) > 0 {
 		return nil, eraseFailure(failed, len(plans))
 	}
 	return report, nil
+}
+
+// logReport keeps the report in the log, a line for each disk, for whoever
+// looks into a step that has failed: its result is then the error alone.
+func (m *Machine) logReport(r agentapi.EraseReport) {
+	for _, d := range r.Disks {
+		b, err := json.Marshal(d)
+		if err != nil {
+			m.Log.Error("the erase report cannot be told", "disk", d.Device, "err", err)
+			continue
+		}
+		m.Log.Info("erase report", "disk", string(b))
+	}
 }
 
 // ErasePlan is what erase_devices would do now, for inspection data. Nothing

@@ -39,6 +39,8 @@ type Config struct {
 	AdvertiseURL  string   `koanf:"advertise-url"`
 
 	AutomatedClean   bool          `koanf:"automated-clean"`
+	ErasePriority    int           `koanf:"erase-devices-priority"`
+	MetadataPriority int           `koanf:"erase-devices-metadata-priority"`
 	FastTrack        bool          `koanf:"fast-track"`
 	DeployTimeout    time.Duration `koanf:"deploy-timeout"`
 	CleanTimeout     time.Duration `koanf:"clean-timeout"`
@@ -92,6 +94,8 @@ func flags(f *pflag.FlagSet) {
 	f.String("advertise-url", "", "`URL` under which ramdisks reach the API (default: --boot-address and the API's port)")
 
 	f.Bool("automated-clean", d.AutomatedClean, "clean disks between tenants")
+	f.Int("erase-devices-priority", d.EraseDevicesPriority, "when automated cleaning erases all that disks hold, verified; 0 for never, Ironic's is 10")
+	f.Int("erase-devices-metadata-priority", d.EraseMetadataPriority, "when automated cleaning wipes partition tables and file systems' headers; 0 for never")
 	f.Bool("fast-track", false, "keep the agent running between activities, which spares boots")
 	f.Duration("deploy-timeout", d.DeployTimeout, "silence of a ramdisk after which a deploy fails")
 	f.Duration("clean-timeout", d.CleanTimeout, "silence of a ramdisk after which cleaning fails")

@@ -41,6 +41,9 @@ func (c *Config) check() error {
 	if c.MaxConcurrentDeploy < 0 || c.MaxConcurrentClean < 0 {
 		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number", c.MaxConcurrentDeploy, c.MaxConcurrentClean)
 	}
+	if c.ErasePriority < 0 || c.MetadataPriority < 0 {
+		return fmt.Errorf("--erase-devices-priority %d, --erase-devices-metadata-priority %d: say 1 or more, or 0 for never", c.ErasePriority, c.MetadataPriority)
+	}
 	if (c.Kernel == "") != (c.Initrd == "") {
 		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")
 	}
