@@ -65,15 +65,21 @@ func TestUnknownStep(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	want := map[string][]agentapi.Step{Manager: {
-		{Interface: "deploy", Step: "erase_devices_metadata"}, {Interface: "deploy", Step: "write_image"},
-	}}
-	if diff := cmp.Diff(want, List(Deploy)); diff != "" {
-		t.Error(diff)
-	}
-	want = map[string][]agentapi.Step{Manager: {{Interface: "deploy", Step: "erase_devices_metadata", Priority: 99, Abortable: true}}}
-	if diff := cmp.Diff(want, List(Clean)); diff != "" {
-		t.Error(diff)
+	for kind, want := range map[Kind][]string{
+		Clean:   {"erase_devices_metadata 99", "erase_devices 10", "erase_devices_express 0", "erase_pstore 0", "clean_uefi_nvram 0"},
+		Deploy:  {"erase_devices_metadata 0", "clean_uefi_nvram 0", "write_image 0"},
+		Service: {"erase_devices_metadata 0", "write_image 0"},
+	} {
+		var got []string
+		for _, s := range List(kind)[Manager] {
+			got = append(got, fmt.Sprint(s.Step, " ", s.Priority))
+			if s.Interface != "deploy" || s.Abortable != (kind == Clean) || s.RebootRequested {
+				t.Errorf("%s: %+v", kind, s)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
