@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
 )
 
 // canEraseATA: a frozen drive takes no security command until it has lost its
@@ -27,16 +29,9 @@ func canEraseATA(enhanced bool) func(Facts, Options) verdict {
 	}
 }
 
-// eraseATA sets a password, erases with it, and wants the password gone. A
-// drive that was left locked by an erase cut short, here or by hdparm, is
-// unlocked first: the password is the same.
+// eraseATA sets a password, erases with it, and wants the password gone.
 func eraseATA(enhanced bool) func(context.Context, job) error {
 	return func(_ context.Context, j job) error {
-		if j.facts.ata.locked {
-			if err := sendPassword(j, ataUnlock); err != nil {
-				return fmt.Errorf("it is locked by an ATA password that is not ours: unlock it with whoever set it: %w", err)
-			}
-		}
 		if err := sendPassword(j, ataSetPassword); err != nil {
 			return together(fmt.Errorf("set a password: %w", err), unlockATA(j))
 		}
@@ -50,6 +45,22 @@ func eraseATA(enhanced bool) func(context.Context, job) error {
 		}
 		return together(err, askErr, unlockATA(j))
 	}
+}
+
+// openATA unlocks a drive that an erase cut short has left locked, here or by
+// hdparm: the password is the same. Nothing could be read before, so what keeps
+// a disk from being erased is looked for now.
+func openATA(d Drive, o Options) error {
+	if err := sendPassword(d, ataUnlock); err != nil {
+		return fmt.Errorf("it is locked by an ATA password that is not ours: have it unlocked by whoever set it: %w", err)
+	}
+	if err := sendPassword(d, ataDisablePassword); err != nil {
+		return fmt.Errorf("take off the ATA password, of 32 zero bytes: %w", err)
+	}
+	if err := disk.Guard(d); err != nil && !(o.Shared && errors.Is(err, disk.ErrProtected)) {
+		return err
+	}
+	return nil
 }
 
 // eraseUnit is the erase itself, which returns when it is done and cannot be
@@ -74,18 +85,18 @@ func sendPassword(d Drive, command byte) error {
 }
 
 // unlockATA takes the password off a drive again and looks that it is off.
-func unlockATA(j job) error {
-	f, err := identifyATA(j)
+func unlockATA(d Drive) error {
+	f, err := identifyATA(d)
 	if err == nil && !f.enabled {
 		return nil
 	}
 	var steps []error
 	for _, c := range []byte{ataUnlock, ataDisablePassword} {
-		if err := sendPassword(j, c); err != nil && (c != ataUnlock || f.locked) {
+		if err := sendPassword(d, c); err != nil && (c != ataUnlock || f.locked) {
 			steps = append(steps, err)
 		}
 	}
-	f, err = identifyATA(j)
+	f, err = identifyATA(d)
 	if err == nil && !f.enabled {
 		return nil
 	}

@@ -65,12 +65,7 @@ func sysName(d agentapi.Disk) string {
 
 // Probe adds what the disk itself says. It writes nothing.
 func (f Facts) Probe(d Drive) (Facts, error) {
-	err := disk.Guard(d)
-	if errors.Is(err, disk.ErrProtected) {
-		f.Shared = err.Error()
-	} else if err != nil {
-		return f, err
-	}
+	var err error
 	switch kind(f.Disk) {
 	case "nvme":
 		if f.nvme, err = probeNVMe(d, f.nvme.nsid); err != nil {
@@ -91,7 +86,15 @@ func (f Facts) Probe(d Drive) (Facts, error) {
 		}
 		f.Locked = discovered(func(b []byte) error { return securityInCommand(uint32(len(b))).ask(d, b) })
 	}
-	return f, nil
+	if f.Locked || f.ata != nil && f.ata.locked {
+		return f, nil // nothing can be read
+	}
+	err = disk.Guard(d)
+	if errors.Is(err, disk.ErrProtected) {
+		f.Shared = err.Error()
+		return f, nil
+	}
+	return f, err
 }
 
 // discovered reads TCG level 0 discovery. Drives that do not answer it are no

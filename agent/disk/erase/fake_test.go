@@ -41,7 +41,7 @@ type fake struct {
 }
 
 func newFake() *fake {
-	f := &fake{mem: make([]byte, fakeSize), namespaces: 1, polls: 1, actions: map[byte]bool{}}
+	f := &fake{mem: make([]byte, fakeSize), namespaces: 1, actions: map[byte]bool{}}
 	copy(f.mem, bytes.Repeat([]byte("old data "), fakeSize/9))
 	return f
 }
@@ -51,7 +51,13 @@ func describe(name, transport string) agentapi.Disk {
 	return agentapi.Disk{Name: name, Transport: transport, Size: fakeSize, Serial: "S1"}
 }
 
-func (f *fake) ReadAt(p []byte, off int64) (int, error) { return copy(p, f.mem[off:]), nil }
+func (f *fake) ReadAt(p []byte, off int64) (int, error) {
+	if f.locked {
+		return 0, errors.New("locked")
+	}
+	return copy(p, f.mem[off:]), nil
+}
+
 func (f *fake) WriteAt(p []byte, off int64) (int, error) {
 	if f.sunk {
 		return len(p), nil

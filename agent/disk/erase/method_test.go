@@ -59,6 +59,7 @@ func probed(t *testing.T, method string) (*fake, Facts) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.polls = 1 // from now on
 	if method == "ata_secure_erase" {
 		facts.ata.enhanced = false
 	}
@@ -199,13 +200,16 @@ func TestATAPasswords(t *testing.T) {
 	}{
 		"left locked by another agent": {func(f *fake) { f.enabled, f.locked = true, true }, "", false},
 		"somebody else's password":     {func(f *fake) { f.enabled, f.locked, f.foreign = true, true, true }, "not ours", true},
+		"holds a shared filesystem":    {func(f *fake) { f.enabled, f.locked = true, true; copy(f.mem[64<<10:], "\x01\x16\x19\x70") }, "gfs2", false},
 		"password stays after failure": {func(f *fake) { f.fails, f.keepsPassword = errors.New("x"), true }, "KEEPS ITS PASSWORD", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, facts := probed(t, "ata_secure_erase_enhanced")
+			f, _ := probed(t, "ata_secure_erase_enhanced")
 			c.state(f)
-			facts.ata.locked = f.locked
-			f.sunk = false
+			facts, err := Facts{Disk: describe("/dev/sda", "sata")}.Probe(f)
+			if err != nil {
+				t.Fatal(err)
+			}
 			d := only(t, "ata_secure_erase_enhanced", f, facts)
 			if f.enabled != c.ends || c.error == "" && d.Error != "" || !strings.Contains(d.Error, c.error) {
 				t.Errorf("password %v, %+v", f.enabled, d)
@@ -270,5 +274,17 @@ func TestNotAllOfADrive(t *testing.T) {
 	p := Plan([]Facts{facts}, usual(t))[0]
 	if !slices.Equal(p.Methods, []string{"overwrite"}) || !strings.Contains(p.NotTaken[0].Reason, "all 2 namespaces") || !strings.Contains(p.NotTaken[3].Reason, "all 2 namespaces") {
 		t.Errorf("%+v", p.ErasePlan)
+	}
+}
+
+// TestBusySanitizing: a drive that still does what an aborted run began is not
+// asked for more.
+func TestBusySanitizing(t *testing.T) {
+	for name, f := range map[string]*fake{"/dev/nvme0n1": {sanicap: 2}, "/dev/sda": {}} {
+		f.mem, f.polls = make([]byte, fakeSize), 1
+		_, err := Facts{Disk: describe(name, ""), nvme: &nvmeFacts{nsid: 1}}.Probe(f)
+		if err == nil || !strings.Contains(err.Error(), "still under way (50 %)") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

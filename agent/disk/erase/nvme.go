@@ -158,6 +158,12 @@ func parseSanitizeStatus(b []byte) (sanitizeStatus, error) {
 	return sanitizeStatus{progress: float64(binary.LittleEndian.Uint16(b)) / (1 << 16), state: b[2] & 7}, nil
 }
 
+// busySanitizing refuses a drive that still does what it was once told: nothing
+// can be read or written meanwhile.
+func busySanitizing(share float64) error {
+	return fmt.Errorf("a sanitize operation begun earlier is still under way (%.0f %%): begin anew when it is over", 100*max(share, 0))
+}
+
 // probeNVMe asks an NVMe drive what it is.
 func probeNVMe(d Drive, nsid uint32) (*nvmeFacts, error) {
 	if nsid == 0 {
@@ -182,5 +188,16 @@ func probeNVMe(d Drive, nsid uint32) (*nvmeFacts, error) {
 		return nil, fmt.Errorf("list the active namespaces: %w", err)
 	}
 	f.namespaces = parseActive(b)
-	return f, nil
+	if !f.controller.sanitizeCryp && !f.controller.sanitizeBl {
+		return f, nil
+	}
+	log := make([]byte, logSanitizeSize)
+	if err := sanitizeLogCommand().send(d, log, askTimeout); err != nil {
+		return nil, fmt.Errorf("read the sanitize status: %w", err)
+	}
+	s, err := parseSanitizeStatus(log)
+	if err == nil && s.state == sanInProgress {
+		err = busySanitizing(s.progress)
+	}
+	return f, err
 }

@@ -84,6 +84,11 @@ func (r *Run) methods(ctx context.Context, p DiskPlan, m *meter, out *agentapi.E
 		return err
 	}
 	defer letGo()
+	if p.facts.ata != nil && p.facts.ata.locked {
+		if err := openATA(d, r.Options); err != nil {
+			return err
+		}
+	}
 	var errs []error
 	if len(p.methods) > 0 {
 		w, err := newWatch(ctx, d)

@@ -181,6 +181,12 @@ func parseProvisioning(b []byte) bool {
 // answer can do nothing special.
 func probeSCSI(d Drive) (*scsiFacts, error) {
 	f := &scsiFacts{sanitize: map[byte]bool{}}
+	raw := make([]byte, senseBytes)
+	if err := requestSenseCommand().ask(d, raw); err == nil {
+		if s, err := parseSense(raw); err == nil && s.sanitizing() {
+			return nil, busySanitizing(s.progress)
+		}
+	}
 	for _, action := range []byte{scsiOverwrite, scsiBlockErase, scsiCryptoErase} {
 		b := make([]byte, 20)
 		err := supportedCommand(opSanitize, uint16(action), uint32(len(b))).ask(d, b)
