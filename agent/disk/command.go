@@ -6,17 +6,18 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
-// Discard, SecureDiscard and ZeroOut are BLKDISCARD, BLKSECDISCARD and
-// BLKZEROOUT over a range of bytes; what the device does not have is
-// errors.ErrUnsupported, but zeroes the kernel then writes itself.
+// Discard gives up a range of bytes (BLKDISCARD); what reads there then is the
+// device's choice. A device without it is errors.ErrUnsupported.
 func (d *Device) Discard(off, n int64) error { return sys.Linux{}.Discard(d.f.Fd(), off, n) }
 
-// SecureDiscard is told of at Discard.
+// SecureDiscard gives up a range with all copies the device may have made of
+// it (BLKSECDISCARD). A device without it is errors.ErrUnsupported.
 func (d *Device) SecureDiscard(off, n int64) error {
 	return sys.Linux{}.SecureDiscard(d.f.Fd(), off, n)
 }
 
-// ZeroOut is told of at Discard.
+// ZeroOut makes a range read as zeroes by the device's own means (BLKZEROOUT);
+// where it has none the kernel writes them.
 func (d *Device) ZeroOut(off, n int64) error { return sys.Linux{}.ZeroOut(d.f.Fd(), off, n) }
 
 // NVMeAdmin sends an NVMe admin command and waits for its end; data is read or

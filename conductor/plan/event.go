@@ -115,6 +115,7 @@ type Settings struct {
 	// When automated cleaning erases disks, and wipes their metadata: a higher
 	// priority is earlier, 0 never.
 	EraseDevicesPriority, EraseMetadataPriority int
+	Erasing                                     Erasing
 }
 
 // DefaultSettings are Ironic's defaults, but for two of the power sync: the
@@ -145,5 +146,6 @@ func DefaultSettings() Settings {
 		MaxConcurrentClean:  50,
 
 		EraseMetadataPriority: 99,
+		Erasing:               DefaultErasing(),
 	}
 }

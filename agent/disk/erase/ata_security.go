@@ -57,7 +57,7 @@ func openATA(d Drive, o Options) error {
 	if err := sendPassword(d, ataDisablePassword); err != nil {
 		return fmt.Errorf("take off the ATA password, of 32 zero bytes: %w", err)
 	}
-	if err := disk.Guard(d); err != nil && !(o.Shared && errors.Is(err, disk.ErrProtected)) {
+	if err := disk.Guard(d); err != nil && (!o.Shared || !errors.Is(err, disk.ErrProtected)) {
 		return err
 	}
 	return nil

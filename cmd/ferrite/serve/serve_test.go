@@ -213,6 +213,8 @@ func TestRefusesToStart(t *testing.T) {
 		want string
 	}{
 		"a priority below zero":      {[]string{"--erase-devices-priority", "-1"}, "--erase-devices-priority -1"},
+		"overwriting nothing":        {[]string{"--shred-random-overwrite-iterations", "0", "--shred-final-overwrite-with-zeros=false"}, "--shred-random-overwrite-iterations 0"},
+		"no disk at a time":          {[]string{"--disk-erasure-concurrency", "0"}, "--disk-erasure-concurrency 0"},
 		"a limit within the timeout": {[]string{"--step-limit", "1h"}, "--step-timeout 24h0m0s, --step-limit 1h0m0s"},
 		"the port is taken":          {[]string{"--api-address", taken.Addr().String()}, "address already in use"},
 		"no port":                    {[]string{"--api-address", "127.0.0.1"}, "not host:port"},
