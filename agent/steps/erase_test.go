@@ -88,7 +88,8 @@ func TestEraseFails(t *testing.T) {
 		}
 		return open(ctx, path)
 	}
-	_, err := clean(t, b, agentapi.CommandNode{UUID: "u"}, "erase_devices", nil)
+	zeroes := map[string]any{"agent_erase_devices_iterations": 0.0}
+	_, err := clean(t, b, agentapi.CommandNode{UUID: "u", DriverInternalInfo: zeroes}, "erase_devices", nil)
 	var ce *agentapi.CommandError
 	if !errors.As(err, &ce) || ce.Type != "BlockDeviceEraseError" || !strings.Contains(ce.Details, `1 of 2 disks could not be erased: /dev/vdb (serial "S-/dev/vdb"): held by somebody`) {
 		t.Errorf("%v", err)

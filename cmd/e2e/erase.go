@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,8 +64,8 @@ func erased(ctx context.Context, b *bed) (err error) {
 			return errors.Join(fmt.Errorf("dry run: disk %d holds %d secrets, expected all", i, n), err)
 		}
 	}
-	if err := b.logged(ctx, s, m, "Linux version ", `plan=nvme_format_user_data`, `plan="discard, then zero_out, then overwrite"`); err != nil {
-		return fmt.Errorf("dry run: %w", err)
+	if !slices.ContainsFunc(m.Console(), func(l qemu.Line) bool { return strings.Contains(l.Text, "plan=nvme_format_user_data") }) {
+		return errors.New("dry run: the machine's console does not tell the plan")
 	}
 	if err := b.commands(ctx, s, "node clean metal-1 --wait --step deploy.erase_devices"); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-const fakeSize = 8 << 20
+const fakeSize = 2 << 20
 
 // fake is a drive in memory that speaks NVMe, ATA and SCSI. It obeys as the
 // specifications say, unless told to lie or to fail.
