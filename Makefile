@@ -44,7 +44,7 @@ race: ## the unit tests under the race detector
 
 .PHONY: e2e
 e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root)
-	go test -count=1 -tags e2e ./conductor/store ./agent/disk ./agent/inventory ./agent/steps ./cmd/ferrite-lab/network ./cmd/ferrite-lab/lab
+	go test -count=1 -tags e2e ./conductor/store ./agent/disk ./agent/disk/erase ./agent/inventory ./agent/steps ./cmd/ferrite-lab/network ./cmd/ferrite-lab/lab
 	go test -count=1 -tags e2e -run 'KillNine|Baremetal|OpenstackSDK' ./cmd/ferrite/serve
 	@go run ./cmd/e2e
 

@@ -62,9 +62,10 @@ type Options struct {
 	LoadModule func(name string)
 	Settled    <-chan struct{} // closed when the drivers of the devices at hand are loaded
 	Open       func(ctx context.Context, path string) (steps.Device, error)
-	EFIVars    func() disk.EFIVars // nil result: not started by UEFI
-	Arch       string              // as Go names it
-	Listen     string              // address of the command API, ":9999"
+	EFIVars    func() disk.EFIVars    // nil result: not started by UEFI
+	Pstore     func() (string, error) // where the kernel's logs of crashes are; "" for nowhere
+	Arch       string                 // as Go names it
+	Listen     string                 // address of the command API, ":9999"
 	// Rescue lets in who has the password; it returns once it does. Nil: this
 	// machine is not the agent's to give away.
 	Rescue func(rescue.Password) error
@@ -96,7 +97,8 @@ func New(o Options) *Agent {
 	a.courier = &courier{to: a.conductor, state: &a.state, stream: o.Stream, log: o.Log}
 	download := o.Params.Download
 	a.machine = &steps.Machine{
-		Disks: a.disks, Open: o.Open, Kernel: o.Kernel, LoadModule: o.LoadModule, EFIVars: o.EFIVars, Arch: o.Arch,
+		Root: o.Root, Disks: a.disks, Open: o.Open, Kernel: o.Kernel, LoadModule: o.LoadModule,
+		EFIVars: o.EFIVars, Pstore: o.Pstore, Arch: o.Arch,
 		DeployPriorities: map[string]int{"inject_files": o.Params.InjectFilesPriority},
 		Client:           contact.NewImageClient(trust, download.ConnectTimeout),
 		Download:         steps.Download{Retries: download.Retries, RetryInterval: download.RetryInterval, MaxDuration: download.MaxDuration},

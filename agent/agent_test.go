@@ -25,6 +25,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/disk/erase/erasetest"
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/param"
 	"github.com/ferrite-metal/ferrite/agent/rescue"
@@ -73,7 +74,10 @@ func (m *machine) Rescue(p rescue.Password) error {
 }
 
 // fileDisk is a regular file taken for a disk.
-type fileDisk struct{ *disktest.FileTarget }
+type fileDisk struct {
+	*disktest.FileTarget
+	erasetest.Plain
+}
 
 func (fileDisk) RereadPartitions(context.Context) error { return nil }
 
@@ -105,7 +109,7 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 		},
 		Open: func(context.Context, string) (steps.Device, error) {
 			f, err := disktest.CreateFileTarget(file, 128*mib)
-			return fileDisk{f}, err
+			return fileDisk{FileTarget: f}, err
 		},
 		LoadModule: func(string) {},
 		EFIVars:    func() disk.EFIVars { return nil },

@@ -67,6 +67,11 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	for _, s := range skipped {
 		data.SkippedDisks = append(data.SkippedDisks, agentapi.SkippedDisk(s))
 	}
+	plan, err := a.machine.ErasePlan(ctx, agentapi.CommandNode{})
+	if err != nil {
+		a.Log.Warn("no erase plan in the inspection data", "err", err)
+	}
+	data.ErasePlan = plan
 	if wants("pci-devices") {
 		data.PCIDevices = inventory.PCIDevices(a.Root)
 	}

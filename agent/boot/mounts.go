@@ -40,3 +40,15 @@ func MountEFI(m Mounter) error {
 	}
 	return m.Mount("efivarfs", efiFolder+"/efivars", "efivarfs")
 }
+
+// pstoreFolder exists when the kernel can keep its log through a crash.
+const pstoreFolder = "/sys/fs/pstore"
+
+// MountPstore makes what the kernel kept of crashes readable and returns where,
+// "" when this kernel keeps nothing.
+func MountPstore(m Mounter) (string, error) {
+	if _, err := os.Stat(pstoreFolder); err != nil {
+		return "", nil
+	}
+	return pstoreFolder, m.Mount("pstore", pstoreFolder, "pstore")
+}

@@ -174,3 +174,22 @@ func TestEFIVarFS(t *testing.T) {
 		t.Errorf("not mounted: %v", err)
 	}
 }
+
+// TestPathText: what SetBootEntry writes reads as people know it.
+func TestPathText(t *testing.T) {
+	id, err := ParseGUID("0fc63daf-8483-4772-8e79-3d69d8477de4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := Part{Number: 2, Start: mib, Size: 4 * mib, ID: id}
+	for want, path := range map[string][]byte{
+		`HD(2,GPT,0fc63daf-8483-4772-8e79-3d69d8477de4,0x800,0x2000)/File(\EFI\BOOT\X.EFI)`: diskPath(&Table{GPT: &GPT{}}, part, 512, `\EFI\BOOT\X.EFI`),
+		`HD(2,MBR,0xdeadbeef,0x100,0x400)/File(\a)`:                                         diskPath(&Table{MBR: &MBR{Signature: 0xdeadbeef}}, part, 4096, `\a`),
+		`Path(2,1,d041030a00000000)/Path(1,1,0003)`:                                         {2, 1, 12, 0, 0xd0, 0x41, 3, 0x0a, 0, 0, 0, 0, 1, 1, 6, 0, 0, 3, 0x7f, 0xff, 4, 0},
+		"": {1, 1, 200, 0},
+	} {
+		if got := pathText(path); got != want {
+			t.Errorf("expected %s, found %s", want, got)
+		}
+	}
+}

@@ -119,3 +119,10 @@ func FuzzVolume(f *testing.F) {
 		}
 	})
 }
+
+func FuzzPathText(f *testing.F) {
+	f.Add([]byte{4, 4, 8, 0, 'a', 0, 0, 0, 0x7f, 0xff, 4, 0})
+	f.Add(append([]byte{4, 1, 42, 0}, make([]byte, 42)...))
+	f.Add([]byte{1, 1, 3, 0, 2, 1, 200, 0})
+	f.Fuzz(func(_ *testing.T, b []byte) { pathText(b) })
+}

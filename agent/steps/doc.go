@@ -8,12 +8,14 @@ package steps
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/disk/erase"
 	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -21,7 +23,7 @@ import (
 
 // Device is a whole disk opened for us alone.
 type Device interface {
-	disk.Disk
+	erase.Drive
 	// RereadPartitions makes the kernel see a new partition table.
 	RereadPartitions(ctx context.Context) error
 	Close() error
@@ -41,15 +43,17 @@ type Kernel interface {
 // Machine is what steps work on. All fields but the unexported are set once,
 // before any step.
 type Machine struct {
+	Root   fs.FS // the root file system, with sys
 	Disks  func() ([]agentapi.Disk, []inventory.Skipped)
 	Open   func(ctx context.Context, path string) (Device, error)
 	Kernel Kernel
 	// LoadModule loads a module by name, if the ramdisk has it: no device asks
 	// for file systems.
 	LoadModule func(name string)
-	EFIVars    func() disk.EFIVars // nil result: not started by UEFI
-	Arch       string              // as Go names it: amd64, arm64
-	Client     *http.Client        // for images and what belongs to them
+	EFIVars    func() disk.EFIVars    // nil result: not started by UEFI
+	Pstore     func() (string, error) // where the kernel's logs of crashes are; "" for nowhere
+	Arch       string                 // as Go names it: amd64, arm64
+	Client     *http.Client           // for images and what belongs to them
 	Download   Download
 	Wait       DiskWait
 	Config     func() agentapi.LookupConfig // what the conductor allows

@@ -52,10 +52,15 @@ type Step struct {
 func Registry() []Step {
 	return []Step{
 		{Clean, "deploy", "erase_devices_metadata", 99, true, eraseMetadata, nil},
+		{Clean, "deploy", "erase_devices", 10, true, eraseDevices, dryRunArg},
+		{Clean, "deploy", "erase_devices_express", 0, true, eraseExpress, nil},
+		{Clean, "deploy", "erase_pstore", 0, true, erasePstore, nil},
+		{Clean, "deploy", "clean_uefi_nvram", 0, true, cleanNVRAM, matchPatternsArg},
 		{Clean, "raid", "create_configuration", 0, true, createConfiguration, nil},
 		{Clean, "raid", "delete_configuration", 0, true, deleteConfiguration, nil},
 		{Deploy, "raid", "apply_configuration", 0, false, applyConfiguration, applyConfigurationArgs},
 		{Deploy, "deploy", "erase_devices_metadata", 0, false, eraseMetadata, nil},
+		{Deploy, "deploy", "clean_uefi_nvram", 0, false, cleanNVRAM, matchPatternsArg},
 		{Deploy, "deploy", "write_image", 0, false, writeImage, nil},
 		{Deploy, "deploy", "inject_files", 0, false, injectFiles, injectFilesArgs},
 		{Service, "raid", "create_configuration", 0, false, createConfiguration, nil},

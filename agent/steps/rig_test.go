@@ -17,9 +17,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/disk/erase/erasetest"
 	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/images/configdrive"
@@ -35,6 +37,7 @@ const (
 // fileDisk is a regular file taken for a disk.
 type fileDisk struct {
 	*disktest.FileTarget
+	erasetest.Plain
 	reread int
 }
 
@@ -67,6 +70,7 @@ func newBench(t *testing.T, names ...string) *bench {
 		}
 	}
 	b.Machine = &Machine{
+		Root: fstest.MapFS{}, Pstore: func() (string, error) { return "", nil },
 		Disks: func() (list []agentapi.Disk, _ []inventory.Skipped) {
 			for _, n := range slices.Sorted(maps.Keys(b.files)) {
 				list = append(list, agentapi.Disk{Name: n, Size: diskSize, Serial: "S-" + n})

@@ -71,14 +71,18 @@ func TestList(t *testing.T) {
 	for _, kind := range []Kind{Clean, Deploy, Service} {
 		for _, s := range m.List(kind)[Manager] {
 			got[fmt.Sprintf("%s %s.%s", kind, s.Interface, s.Step)] = s.Priority
+			if s.Abortable != (kind == Clean) || s.RebootRequested {
+				t.Errorf("%s: %+v", kind, s)
+			}
 			if s.Step == "inject_files" && s.ArgsInfo["files"] == nil {
 				t.Errorf("%s step inject_files does not tell of its argument: %v", kind, s.ArgsInfo)
 			}
 		}
 	}
 	want := map[string]int{
-		"clean deploy.erase_devices_metadata": 99, "clean raid.create_configuration": 0, "clean raid.delete_configuration": 0,
-		"deploy raid.apply_configuration": 0, "deploy deploy.erase_devices_metadata": 0, "deploy deploy.write_image": 0, "deploy deploy.inject_files": 70,
+		"clean deploy.erase_devices_metadata": 99, "clean deploy.erase_devices": 10, "clean deploy.erase_devices_express": 0,
+		"clean deploy.erase_pstore": 0, "clean deploy.clean_uefi_nvram": 0, "clean raid.create_configuration": 0, "clean raid.delete_configuration": 0,
+		"deploy raid.apply_configuration": 0, "deploy deploy.clean_uefi_nvram": 0, "deploy deploy.erase_devices_metadata": 0, "deploy deploy.write_image": 0, "deploy deploy.inject_files": 70,
 		"service raid.create_configuration": 0, "service raid.delete_configuration": 0, "service raid.apply_configuration": 0,
 		"service deploy.erase_devices_metadata": 0, "service deploy.write_image": 0, "service deploy.inject_files": 0,
 	}

@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/ferrite-metal/ferrite/agent"
+	"github.com/ferrite-metal/ferrite/agent/boot"
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/logbook"
@@ -80,6 +81,7 @@ func options(p param.Params, book *logbook.Book, log *slog.Logger) agent.Options
 			}
 			return disk.EFIVarFS("/sys/firmware/efi/efivars")
 		},
-		Arch: runtime.GOARCH, Listen: listen, Book: book, Log: log,
+		Pstore: func() (string, error) { return boot.MountPstore(sys.Linux{}) },
+		Arch:   runtime.GOARCH, Listen: listen, Book: book, Log: log,
 	}
 }

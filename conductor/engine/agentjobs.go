@@ -174,7 +174,7 @@ func (j *job) nodeAndPorts(ctx context.Context) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"node": agentView(j.n), "ports": ports}, nil
+	return map[string]any{"node": agentView(j.n, j.Settings.Erasing), "ports": ports}, nil
 }
 
 func errorText(r agentapi.Result) string {

@@ -4,20 +4,24 @@ import (
 	"maps"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // agentView is the node as commands carry it: the fields an agent reads, in
-// Ironic's names, without secrets.
-func agentView(n node.Node) map[string]any {
+// Ironic's names, without secrets. How disks are erased comes with it, unless
+// the node says otherwise itself.
+func agentView(n node.Node, e plan.Erasing) map[string]any {
+	internal := e.ForAgent()
+	maps.Copy(internal, n.DriverInternalInfo)
 	return map[string]any{
 		"uuid": n.UUID, "name": n.Name, "driver": n.Driver,
 		"provision_state":        string(n.ProvisionState),
 		"target_provision_state": string(n.TargetProvisionState),
 		"properties":             orEmpty(n.Properties),
 		"driver_info":            nodeapi.Mask(orEmpty(n.DriverInfo)),
-		"driver_internal_info":   nodeapi.Mask(orEmpty(n.DriverInternalInfo)),
+		"driver_internal_info":   nodeapi.Mask(internal),
 		"instance_info":          hide(n.InstanceInfo),
 		"extra":                  orEmpty(n.Extra),
 		"raid_config":            orEmpty(n.RAIDConfig),

@@ -111,12 +111,19 @@ type Settings struct {
 
 	MaxConcurrentDeploy int // nodes that may be on their way to active at a time; 0 for any number
 	MaxConcurrentClean  int // nodes that may be deleted or cleaned at a time; 0 for any number
+
+	// When automated cleaning erases disks, and wipes their metadata: a higher
+	// priority is earlier, 0 never.
+	EraseDevicesPriority, EraseMetadataPriority int
+	Erasing                                     Erasing
 }
 
 // DefaultSettings are Ironic's defaults, but for two of the power sync: the
 // interval is that of earlier releases of Ironic, and a record that is wrong is
 // corrected, where Ironic would switch the machine. Ironic lets a step last for
-// ever; a large disk that erases itself says nothing for most of a day.
+// ever; a large disk that erases itself says nothing for most of a day. And
+// Ironic leaves the priorities of erasing to the agent, with 10 for all that
+// disks hold: that takes hours on most disks, so it is asked for here.
 func DefaultSettings() Settings {
 	return Settings{
 		AutomatedClean:   true,
@@ -137,5 +144,8 @@ func DefaultSettings() Settings {
 
 		MaxConcurrentDeploy: 250,
 		MaxConcurrentClean:  50,
+
+		EraseMetadataPriority: 99,
+		Erasing:               DefaultErasing(),
 	}
 }

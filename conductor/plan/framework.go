@@ -42,7 +42,7 @@ func (d *decision) offers(fw node.Framework) []node.StepOffer {
 // automatic is what is done unasked: the steps of driver and agent whose
 // priority is not 0, in order.
 func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
-	steps := inOrder(agent)
+	steps := inOrder(d.reprioritised(fw, agent))
 	for _, o := range d.offers(fw) {
 		if p := o.Priority[fw]; p > 0 {
 			steps = append(steps, node.Step{Interface: o.Interface, Step: o.Step, Priority: p, Driver: true, Abortable: o.Abortable})
@@ -50,6 +50,27 @@ func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
 	}
 	sortSteps(steps)
 	return steps
+}
+
+// reprioritised gives the erasing of an automated cleaning the priorities the
+// operator wants, whatever the agent lists it with ([deploy] of Ironic's
+// configuration has the same two settings). Steps of that name in an operator's
+// own list need no priority.
+func (d *decision) reprioritised(fw node.Framework, agent byAgent) byAgent {
+	if fw != node.CleanSteps {
+		return agent
+	}
+	priorities := map[string]int{"erase_devices": d.f.Settings.EraseDevicesPriority, "erase_devices_metadata": d.f.Settings.EraseMetadataPriority}
+	out := byAgent{}
+	for manager, steps := range agent {
+		for _, s := range steps {
+			if p, set := priorities[s.Step]; set && s.Interface == "deploy" {
+				s.Priority = p
+			}
+			out[manager] = append(out[manager], s)
+		}
+	}
+	return out
 }
 
 // resolve finds out who does each of the steps an operator has listed. A step

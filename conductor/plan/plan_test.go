@@ -234,6 +234,11 @@ func (s *scene) set(k, v string) {
 		s.f.Settings.FastTrack = v == "true"
 	case "automated_clean":
 		s.f.Settings.AutomatedClean = v == "true"
+	case "erase_devices":
+		s.f.Settings.EraseDevicesPriority = 0
+		if v == "true" {
+			s.f.Settings.EraseDevicesPriority = 10
+		}
 	case "deploy_interface", "inspect_interface", "rescue_interface", "bios_interface", "firmware_interface", "raid_interface":
 		s.n.Interfaces[strings.TrimSuffix(k, "_interface")] = v
 	case "trait":

@@ -24,6 +24,8 @@ type Inspection struct {
 	// SystemUUID, Ferrite's own too, is that of DMI: by it a machine is known again
 	// that has new network cards.
 	SystemUUID string `json:"ferrite_system_uuid,omitempty"`
+	// ErasePlan is Ferrite's own: what erase_devices would do to each disk.
+	ErasePlan []ErasePlan `json:"ferrite_erase_plan,omitempty"`
 }
 
 // SkippedDisk is a block device that is no disk to work on, and why.

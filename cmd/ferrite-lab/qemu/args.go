@@ -105,6 +105,11 @@ func diskArgs(s Spec, start Start) []string {
 			device = fmt.Sprintf("ide-hd,bus=ide.%d", sata)
 			sata++
 		}
+		if d.Plain && d.Bus == BusVirtio {
+			device += ",discard=off,write-zeroes=off"
+		} else if d.Plain {
+			device += ",discard_granularity=0"
+		}
 		sector := ""
 		if d.LogicalSectorSize != 512 {
 			sector = fmt.Sprintf(",logical_block_size=%d,physical_block_size=%[1]d", d.LogicalSectorSize)

@@ -79,6 +79,8 @@ type Disk struct {
 	Serial string // at most 20 characters; empty is the machine's name and the disk's number
 	// LogicalSectorSize is 512 or 4096 bytes; 0 is 512. SATA has 512 only.
 	LogicalSectorSize int
+	// Plain takes from it what it could erase itself with: discard and zeroing.
+	Plain bool
 }
 
 // NIC is one network interface.

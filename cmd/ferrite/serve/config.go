@@ -60,6 +60,16 @@ type Config struct {
 	RecoveryInterval    time.Duration `koanf:"power-failure-recovery-interval"`
 	ForcePowerState     bool          `koanf:"force-power-state-during-sync"`
 
+	ErasePriority     int  `koanf:"erase-devices-priority"`
+	EraseContinue     bool `koanf:"continue-if-disk-secure-erase-fails"`
+	EraseNVMe         bool `koanf:"enable-nvme-secure-erase"`
+	EraseATA          bool `koanf:"enable-ata-secure-erase"`
+	EraseSkipReadOnly bool `koanf:"erase-skip-read-only"`
+	EraseIterations   int  `koanf:"shred-random-overwrite-iterations"`
+	EraseZeroize      bool `koanf:"shred-final-overwrite-with-zeros"`
+	EraseConcurrency  int  `koanf:"disk-erasure-concurrency"`
+	MetadataPriority  int  `koanf:"erase-devices-metadata-priority"`
+
 	Boot          bool          `koanf:"boot"`
 	BootInterface string        `koanf:"boot-interface"`
 	BootAddress   string        `koanf:"boot-address"`
@@ -95,6 +105,15 @@ func flags(f *pflag.FlagSet) {
 	f.String("advertise-url", "", "`URL` under which ramdisks reach the API (default: --boot-address and the API's port)")
 
 	f.Bool("automated-clean", d.AutomatedClean, "clean disks between tenants")
+	f.Int("erase-devices-priority", d.EraseDevicesPriority, "when automated cleaning erases all that disks hold, verified; 0 for never, Ironic's is 10")
+	f.Int("erase-devices-metadata-priority", d.EraseMetadataPriority, "when automated cleaning wipes partition tables and file systems' headers; 0 for never")
+	f.Bool("continue-if-disk-secure-erase-fails", d.Erasing.ContinueIfSecureEraseFailed, "erase a disk by what reaches less of it when its own secure erase has failed")
+	f.Bool("enable-nvme-secure-erase", d.Erasing.NVMe, "let NVMe drives sanitize or format themselves")
+	f.Bool("enable-ata-secure-erase", d.Erasing.ATA, "let ATA drives erase themselves")
+	f.Bool("erase-skip-read-only", d.Erasing.SkipReadOnly, "leave read-only disks as they are, instead of failing")
+	f.Int("shred-random-overwrite-iterations", d.Erasing.Iterations, "how often a disk is overwritten with random data, where that is how it is erased")
+	f.Bool("shred-final-overwrite-with-zeros", d.Erasing.Zeroize, "and with zeroes in the end")
+	f.Int("disk-erasure-concurrency", d.Erasing.Concurrency, "how many disks of a machine are erased at a time")
 	f.Bool("fast-track", false, "keep the agent running between activities, which spares boots")
 	f.Duration("deploy-timeout", d.DeployTimeout, "silence of a ramdisk after which a deploy fails")
 	f.Duration("clean-timeout", d.CleanTimeout, "silence of a ramdisk after which cleaning fails")

@@ -45,6 +45,13 @@ func (c *Config) check() error {
 	if err := c.checkDiscovery(); err != nil {
 		return err
 	}
+	if c.ErasePriority < 0 || c.MetadataPriority < 0 {
+		return fmt.Errorf("--erase-devices-priority %d, --erase-devices-metadata-priority %d: say 1 or more, or 0 for never", c.ErasePriority, c.MetadataPriority)
+	}
+	if c.EraseIterations < 0 || c.EraseIterations == 0 && !c.EraseZeroize || c.EraseConcurrency < 1 {
+		return fmt.Errorf("--shred-random-overwrite-iterations %d, --shred-final-overwrite-with-zeros %v, --disk-erasure-concurrency %d: "+
+			"a disk is to be overwritten at least once, and one or more at a time", c.EraseIterations, c.EraseZeroize, c.EraseConcurrency)
+	}
 	if (c.Kernel == "") != (c.Initrd == "") {
 		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")
 	}

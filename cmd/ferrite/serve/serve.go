@@ -167,7 +167,13 @@ func sweep(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error 
 
 func (c Config) settings() plan.Settings {
 	return plan.Settings{
-		Host: c.Host, AutomatedClean: c.AutomatedClean, FastTrack: c.FastTrack, FastTrackTimeout: c.HeartbeatTimeout,
+		Host: c.Host, AutomatedClean: c.AutomatedClean,
+		EraseDevicesPriority: c.ErasePriority, EraseMetadataPriority: c.MetadataPriority,
+		Erasing: plan.Erasing{
+			ContinueIfSecureEraseFailed: c.EraseContinue, NVMe: c.EraseNVMe, ATA: c.EraseATA, SkipReadOnly: c.EraseSkipReadOnly,
+			Iterations: c.EraseIterations, Zeroize: c.EraseZeroize, Concurrency: c.EraseConcurrency,
+		},
+		FastTrack: c.FastTrack, FastTrackTimeout: c.HeartbeatTimeout,
 		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
 		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout,
 		StepTimeout: c.StepTimeout, StepLimit: c.StepLimit,

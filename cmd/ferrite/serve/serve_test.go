@@ -246,6 +246,9 @@ func TestRefusesToStart(t *testing.T) {
 		"no readers":                  {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
 		"less than no retries":        {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},
 		"no such file":                {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},
+		"a priority below zero":       {[]string{"--erase-devices-priority", "-1"}, "--erase-devices-priority -1"},
+		"overwriting nothing":         {[]string{"--shred-random-overwrite-iterations", "0", "--shred-final-overwrite-with-zeros=false"}, "--shred-random-overwrite-iterations 0"},
+		"no disk at a time":           {[]string{"--disk-erasure-concurrency", "0"}, "--disk-erasure-concurrency 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience) // one that starts would not end

@@ -1,0 +1,69 @@
+package disk
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// CleanBootEntries deletes the boot entries that lead to a path a caller does
+// not want, in the text form of device paths, and looks that they are gone. It
+// returns them, as "Boot0003 debian: HD(1,GPT,...)/File(...)". Entries nobody
+// can read are none of ours and stay.
+func CleanBootEntries(vars EFIVars, unwanted func(path string) bool) ([]string, error) {
+	numbers, err := bootNumbers(vars)
+	if err != nil {
+		return nil, err
+	}
+	var deleted []string
+	var gone []uint16
+	for _, n := range numbers {
+		b, err := vars.Get(bootName(n))
+		if err != nil {
+			return deleted, err
+		}
+		o, err := ParseLoadOption(b)
+		if err != nil {
+			continue
+		}
+		path := pathText(o.DevicePath)
+		if !unwanted(path) {
+			continue
+		}
+		if err := vars.Delete(bootName(n)); err != nil {
+			return deleted, err
+		}
+		if _, err := vars.Get(bootName(n)); !errors.Is(err, fs.ErrNotExist) {
+			return deleted, fmt.Errorf("EFI variable %s: deleted, but it is still there: %w", bootName(n), err)
+		}
+		deleted, gone = append(deleted, fmt.Sprintf("%s %s: %s", bootName(n), o.Label, path)), append(gone, n)
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	return deleted, dropFromOrder(vars, gone)
+}
+
+// dropFromOrder takes entries out of BootOrder.
+func dropFromOrder(vars EFIVars, gone []uint16) error {
+	old, err := vars.Get("BootOrder")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	le := binary.LittleEndian
+	order := []byte{}
+	for ; len(old) >= 2; old = old[2:] {
+		if n := le.Uint16(old); !slices.Contains(gone, n) {
+			order = le.AppendUint16(order, n)
+		}
+	}
+	if len(order) == 0 { // a variable without content is none
+		return vars.Delete("BootOrder")
+	}
+	return setVerified(vars, "BootOrder", order)
+}

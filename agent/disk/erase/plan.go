@@ -1,0 +1,103 @@
+package erase
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// DiskPlan is what is to be done to one disk.
+type DiskPlan struct {
+	agentapi.ErasePlan
+	facts   Facts
+	methods []Method
+	failed  []agentapi.EraseAttempt // methods that cannot work in the state the disk is in
+}
+
+// Plan decides how each disk is erased: by the first method of the table it
+// has, then the next if that fails. After one of the drive's own firmware that
+// is for the operator to allow, since what follows reaches less. It is pure.
+func Plan(facts []Facts, o Options) []DiskPlan { return PlanOf(Methods(), facts, o) }
+
+// Express is the plan of erase_devices_express: what is over at once. A disk
+// without such a method has an empty plan.
+func Express(facts []Facts, o Options) []DiskPlan {
+	o.Continue = true // the metadata are wiped in its place
+	var fast []Method
+	for _, m := range Methods() {
+		if strings.HasPrefix(m.Name, "nvme_") {
+			fast = append(fast, m)
+		}
+	}
+	return PlanOf(fast, facts, o)
+}
+
+// PlanOf is Plan with a table of its own.
+func PlanOf(table []Method, facts []Facts, o Options) []DiskPlan {
+	plans := make([]DiskPlan, 0, len(facts))
+	for _, f := range facts {
+		plans = append(plans, planDisk(table, f, o))
+	}
+	return plans
+}
+
+func planDisk(table []Method, f Facts, o Options) DiskPlan {
+	d := f.Disk
+	p := DiskPlan{facts: f, ErasePlan: agentapi.ErasePlan{
+		Device: d.Name, Model: d.Model, Serial: d.Serial, Size: d.Size, Methods: []string{}, NotTaken: []agentapi.EraseNotTaken{}, Skipped: f.Skip,
+	}}
+	if p.Skipped == "" && f.ReadOnly && o.SkipReadOnly {
+		p.Skipped = "read-only, and agent_erase_skip_read_only is set"
+	}
+	if p.Skipped != "" {
+		return p
+	}
+	if p.Refused = f.refusal(o); p.Refused != "" {
+		return p
+	}
+	stop := ""
+	for _, m := range table {
+		v := m.can(f, o)
+		if v.reason == "" && stop != "" {
+			v.reason = fmt.Sprintf("only if %s failed, and agent_continue_if_secure_erase_failed does not allow it", stop)
+		}
+		if v.reason != "" {
+			p.NotTaken = append(p.NotTaken, agentapi.EraseNotTaken{Method: m.Name, Reason: v.reason})
+		} else {
+			p.methods, p.Methods = append(p.methods, m), append(p.Methods, m.Name)
+		}
+		if v.blocked {
+			p.failed = append(p.failed, agentapi.EraseAttempt{Method: m.Name, Error: v.reason})
+		}
+		if m.Firmware && !o.Continue && stop == "" && (v.reason == "" || v.blocked) {
+			stop = m.Name
+		}
+	}
+	if len(p.methods) == 0 && len(p.failed) > 0 {
+		p.Refused = p.failed[0].Method + ": " + p.failed[0].Error
+	}
+	return p
+}
+
+// Wire is the plans as they are reported.
+func Wire(plans []DiskPlan) []agentapi.ErasePlan {
+	out := make([]agentapi.ErasePlan, len(plans))
+	for i, p := range plans {
+		out[i] = p.ErasePlan
+	}
+	return out
+}
+
+// String is the plan in a clause: "discard, then zero_out, then overwrite".
+func (p DiskPlan) String() string {
+	switch {
+	case p.Skipped != "":
+		return "left alone: " + p.Skipped
+	case p.Refused != "":
+		return "refused: " + p.Refused
+	case len(p.Methods) == 0:
+		return "no method"
+	}
+	return strings.Join(p.Methods, ", then ")
+}

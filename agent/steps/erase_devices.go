@@ -1,0 +1,205 @@
+package steps
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/disk/erase"
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// dryRun is the argument of erase_devices that has it tell the plan and do
+// nothing.
+const dryRun = "dry_run"
+
+func dryRunArg() map[string]any {
+	return map[string]any{dryRun: map[string]any{
+		"description": "Whether to only answer the plan: which disk would be erased by which methods, and why not by others. Default is false.",
+		"required":    false,
+	}}
+}
+
+// eraseDevices erases all disks, each by the best method it has, and answers
+// an agentapi.EraseReport; with dry_run the plan, a list of agentapi.ErasePlan.
+func eraseDevices(ctx context.Context, m *Machine, r Request) (any, error) {
+	dry, given := r.Step.Args[dryRun]
+	only, ok := dry.(bool)
+	if given && dry != nil && !ok {
+		return nil, invalidStep("%s: expected true or false, found %v", dryRun, dry)
+	}
+	return m.erase(ctx, r, erase.Plan, nil, only)
+}
+
+// eraseExpress erases NVMe drives as eraseDevices does. Of disks that have
+// nothing as quick, and those that fail at it, the metadata are wiped.
+func eraseExpress(ctx context.Context, m *Machine, r Request) (any, error) {
+	wipe := func(ctx context.Context, device string, d erase.Drive) (string, error) {
+		report, err := disk.WipeMetadata(ctx, d)
+		if err != nil {
+			return "", err
+		}
+		m.Log.Info("disk metadata erased", "disk", device, "found", report.Found, "partitions", report.Partitions)
+		return "only its metadata were wiped: it has no erase that is over at once, or that failed", nil
+	}
+	return m.erase(ctx, r, erase.Express, wipe, false)
+}
+
+// erase plans, tells the plan, and carries it out.
+func (m *Machine) erase(ctx context.Context, r Request, planned func([]erase.Facts, erase.Options) []erase.DiskPlan,
+	otherwise func(context.Context, string, erase.Drive) (string, error), only bool) (any, error) {
+	o, err := erase.OptionsFrom(r.Node.DriverInternalInfo)
+	if err != nil {
+		return nil, eraseError(err.Error())
+	}
+	facts, err := m.eraseFacts(ctx, r.Node)
+	if err != nil {
+		return nil, eraseError(err.Error())
+	}
+	plans := planned(facts, o)
+	var told []string
+	for _, p := range plans {
+		m.Log.Info("erase plan", "disk", p.Device, "model", p.Model, "serial", p.Serial, "size", p.Size, "plan", p.String())
+		told = append(told, fmt.Sprintf("%s: %s", p.Device, p))
+	}
+	m.Progress(agentapi.Progress{Step: r.Step.Step, Stage: shortened("plan: " + strings.Join(told, "; "))})
+	if only {
+		return erase.Wire(plans), nil
+	}
+	m.setWritten(nil)
+	report := agentapi.EraseReport{Version: agentapi.EraseReportVersion, NodeUUID: r.Node.UUID, Machine: m.identity(), Started: second()}
+	run := erase.Run{Options: o, Open: m.openToErase, Progress: m.Progress, Step: r.Step.Step, Log: m.Log, Otherwise: otherwise}
+	report.Disks = run.Disks(ctx, plans)
+	report.Finished = second()
+	m.logReport(report)
+	if failed := report.Failed(); len(failed) > 0 {
+		return nil, eraseFailure(failed, len(plans))
+	}
+	return report, nil
+}
+
+// logReport keeps the report in the log, a line for each disk, for whoever
+// looks into a step that has failed: its result is then the error alone.
+func (m *Machine) logReport(r agentapi.EraseReport) {
+	for _, d := range r.Disks {
+		b, err := json.Marshal(d)
+		if err != nil {
+			m.Log.Error("the erase report cannot be told", "disk", d.Device, "err", err)
+			continue
+		}
+		m.Log.Info("erase report", "disk", string(b))
+	}
+}
+
+// ErasePlan is what erase_devices would do now, for inspection data. Nothing
+// is written.
+func (m *Machine) ErasePlan(ctx context.Context, n agentapi.CommandNode) ([]agentapi.ErasePlan, error) {
+	o, err := erase.OptionsFrom(n.DriverInternalInfo)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := m.eraseFacts(ctx, n)
+	return erase.Wire(erase.Plan(facts, o)), err
+}
+
+// eraseFacts asks all disks what they can do. Those that are left out of the
+// inventory are told of too, but for what is no hardware.
+func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]erase.Facts, error) {
+	disks, skipped, err := m.allowedDisks(n)
+	if err != nil {
+		return nil, err
+	}
+	facts := []erase.Facts{}
+	for _, d := range disks {
+		facts = append(facts, m.factsOf(ctx, d))
+	}
+	all, _ := m.Disks()
+	for _, s := range skipped {
+		if s.Reason == notHardware {
+			continue
+		}
+		d := agentapi.Disk{Name: s.Name}
+		if i := slices.IndexFunc(all, func(d agentapi.Disk) bool { return d.Name == s.Name }); i >= 0 {
+			d = all[i]
+		}
+		facts = append(facts, erase.Skipped(d, s.Reason))
+	}
+	return facts, nil
+}
+
+// notHardware is what inventory.Disks says of memory, loops and the like.
+const notHardware = "not hardware"
+
+// factsOf asks one disk. A read-only one cannot be opened for writing, and
+// needs no asking.
+func (m *Machine) factsOf(ctx context.Context, d agentapi.Disk) erase.Facts {
+	f := erase.Marked(m.Root, d)
+	if f.ReadOnly {
+		return f
+	}
+	dev, err := m.Open(ctx, d.Name)
+	if err != nil {
+		return erase.Unknown(d, err)
+	}
+	defer dev.Close() //nolint:errcheck // only read from
+	f, err = f.Probe(dev)
+	if err != nil {
+		return erase.Unknown(d, err)
+	}
+	return f
+}
+
+// openToErase opens a disk; let go, the kernel looks for partitions anew.
+func (m *Machine) openToErase(ctx context.Context, device string) (erase.Drive, func(), error) {
+	dev, err := m.Open(ctx, device)
+	if err != nil {
+		return nil, nil, err
+	}
+	return dev, func() {
+		if err := dev.RereadPartitions(ctx); err != nil {
+			m.Log.Warn("the kernel may show partitions that are gone", "err", err)
+		}
+		dev.Close() //nolint:errcheck // flushed before; closing tells nothing new
+	}, nil
+}
+
+// identity is which machine this is, by DMI.
+func (m *Machine) identity() agentapi.EraseMachine {
+	v := inventory.SystemVendor(m.Root)
+	return agentapi.EraseMachine{Manufacturer: v.Manufacturer, Product: v.ProductName, Serial: v.SerialNumber}
+}
+
+// second is now as reports have it: RFC 3339 in whole seconds of UTC.
+func second() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+// shortened keeps a stage within what a conductor takes.
+func shortened(s string) string {
+	const most = 250
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
+}
+
+// eraseFailure says which disks could not be erased, and why.
+func eraseFailure(failed []agentapi.ErasedDisk, of int) error {
+	var each []string
+	for _, d := range failed {
+		each = append(each, fmt.Sprintf("%s (serial %q): %s", d.Device, d.Serial, d.Error))
+	}
+	return eraseError(fmt.Sprintf("%d of %d disks could not be erased: %s", len(failed), of, strings.Join(each, "; ")))
+}
+
+func eraseError(details string) error {
+	return agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", details)
+}
+
+// invalidStep refuses a step for its arguments.
+func invalidStep(format string, args ...any) error {
+	return agentapi.NewCommandError("InvalidCommandParamsError", "Invalid command parameters", fmt.Sprintf(format, args...))
+}
