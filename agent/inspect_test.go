@@ -2,8 +2,10 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net"
 	"slices"
 	"testing"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/logbook"
 	"github.com/ferrite-metal/ferrite/agent/param"
+	"github.com/ferrite-metal/ferrite/agent/steps"
 )
 
 // wired is a machine whose interfaces hear their switch.
@@ -51,7 +54,8 @@ func TestCollectors(t *testing.T) {
 		book := &logbook.Book{}
 		a := New(Options{
 			Params: p, Kernel: &wired{}, Settled: settled, Root: root, Book: book, Stream: &logbook.Stream{},
-			Log: book.Logger(true, func() time.Duration { return 0 }),
+			Log:  book.Logger(true, func() time.Duration { return 0 }),
+			Open: func(context.Context, string) (steps.Device, error) { return nil, fs.ErrNotExist },
 		})
 		raw, err := json.Marshal(a.inspection(t.Context()))
 		if err != nil {
@@ -61,7 +65,7 @@ func TestCollectors(t *testing.T) {
 		if err := json.Unmarshal(raw, &sent); err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range []string{"inventory", "configuration", "error", "root_disk"} {
+		for _, key := range []string{"inventory", "configuration", "error", "root_disk", "ferrite_erase_plan"} {
 			if _, there := sent[key]; !there {
 				t.Errorf("%s: no %s", line, key)
 			}
