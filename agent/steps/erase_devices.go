@@ -110,7 +110,7 @@ func (m *Machine) ErasePlan(ctx context.Context, n agentapi.CommandNode) ([]agen
 // eraseFacts asks all disks what they can do. Those that are left out of the
 // inventory are told of too, but for what is no hardware.
 func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]erase.Facts, error) {
-	disks, skipped, err := m.allowedDisks(n)
+	disks, skipped, err := m.freeDisks(ctx, n)
 	if err != nil {
 		return nil, err
 	}

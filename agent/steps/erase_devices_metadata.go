@@ -16,7 +16,7 @@ import (
 // disk that cannot be done does not keep the others from being done, but the
 // step fails and names it.
 func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
-	disks, skipped, err := m.allowedDisks(r.Node)
+	disks, skipped, err := m.freeDisks(ctx, r.Node)
 	if err != nil {
 		return nil, agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", err.Error())
 	}

@@ -215,3 +215,36 @@ func TestArgsInfo(t *testing.T) {
 		}
 	}
 }
+
+// TestEraseKeepsVolumes: a RAID volume the operator keeps is on disks that look
+// like any others after a boot, since nothing has run it yet.
+func TestEraseKeepsVolumes(t *testing.T) {
+	pair := []any{map[string]any{"name": "/dev/vda"}, map[string]any{"name": "/dev/vdb"}}
+	for _, step := range []string{"erase_devices", "erase_devices_express", "erase_devices_metadata"} {
+		t.Run(step, func(t *testing.T) {
+			b := newBench(t, "/dev/vda", "/dev/vdb", "/dev/vdc")
+			n := raidNode(volumeOf("MAX", "volume_name", "data", "physical_disks", pair))
+			if _, err := b.raid(t, Clean, "create_configuration", n, nil); err != nil {
+				t.Fatal(err)
+			}
+			b.arrays = nil // as after a reboot
+			b.fill(t, "/dev/vdc")
+			before := map[string][]byte{"/dev/vda": b.read(t, "/dev/vda", 0, diskSize), "/dev/vdb": b.read(t, "/dev/vdb", 0, diskSize)}
+			n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
+			if _, err := clean(t, b, n, step, nil); err != nil {
+				t.Fatal(err)
+			}
+			for d, content := range before {
+				if !bytes.Equal(content, b.read(t, d, 0, diskSize)) {
+					t.Errorf("%s was written to, and holds a volume that is kept", d)
+				}
+			}
+			if bytes.Contains(b.read(t, "/dev/vdc", 0, mib), []byte("OLD!")) {
+				t.Error("the disk without the volume was left as it was")
+			}
+			if root, err := b.RootDisk(t.Context(), n, 0); err != nil || root.Name != "/dev/vdc" {
+				t.Errorf("root disk %+v, %v", root, err)
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -65,7 +66,7 @@ func (m *Machine) makeRAID(ctx context.Context, n agentapi.CommandNode, logical 
 			return nil, raidFailure(err)
 		}
 	}
-	candidates, err := m.raidCandidates(ctx, n)
+	candidates, _, err := m.freeDisks(ctx, n)
 	if err != nil {
 		return nil, raidFailure(err)
 	}
@@ -91,28 +92,36 @@ func (m *Machine) makeRAID(ctx context.Context, n agentapi.CommandNode, logical 
 	return reported(logical), nil
 }
 
-// raidCandidates are the disks an array may be made of: without those that
-// hold a volume the operator keeps.
-func (m *Machine) raidCandidates(ctx context.Context, n agentapi.CommandNode) ([]agentapi.Disk, error) {
-	disks, _, err := m.allowedDisks(n)
+// freeDisks are the allowed disks without those that hold a volume the operator
+// keeps. Nothing else tells of it: it need not run.
+func (m *Machine) freeDisks(ctx context.Context, n agentapi.CommandNode) ([]agentapi.Disk, []inventory.Skipped, error) {
+	disks, skipped, err := m.allowedDisks(n)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	return m.withoutKept(ctx, n, disks, skipped)
+}
+
+// withoutKept moves the disks that hold a volume the operator keeps from disks
+// to skipped. A disk that does not let itself be asked is an error: it may be one.
+func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks []agentapi.Disk, skipped []inventory.Skipped) ([]agentapi.Disk, []inventory.Skipped, error) {
 	keep := keptVolumes(n)
 	if len(keep) == 0 {
-		return disks, nil
+		return disks, skipped, nil
 	}
-	var free []agentapi.Disk
+	free := []agentapi.Disk{}
 	for _, d := range disks {
 		kept, err := m.keptOn(ctx, d, keep)
 		if err != nil {
-			return nil, err
+			return nil, nil, fmt.Errorf("look for RAID volumes that skip_block_devices keeps: %w", err)
 		}
-		if kept == "" {
-			free = append(free, d)
+		if kept != "" {
+			skipped = append(skipped, inventory.Skipped{Name: d.Name, Reason: "it holds RAID volume " + kept + ", which is in skip_block_devices"})
+			continue
 		}
+		free = append(free, d)
 	}
-	return free, nil
+	return free, skipped, nil
 }
 
 // keptVolumes are the volume names in skip_block_devices.

@@ -54,6 +54,10 @@ func (m *Machine) chooseRoot(ctx context.Context, n agentapi.CommandNode, w root
 		return d, err
 	}
 	disks, skipped := m.Disks()
+	disks, skipped, err := m.withoutKept(ctx, n, disks, skipped)
+	if err != nil {
+		return agentapi.Disk{}, err
+	}
 	left := make([]agentapi.SkippedDisk, len(skipped))
 	for i, s := range skipped {
 		left[i] = agentapi.SkippedDisk(s)

@@ -45,7 +45,7 @@ func From(instanceInfo, properties map[string]any) (Hints, error) {
 
 // SkipFrom reads properties.skip_block_devices: the disks an operator keeps for
 // something else, each told by hints. A RAID volume (volume_name) is left out
-// here: arrays and their members are no disks to install onto anyway.
+// here: which disks hold it is only to be read on them.
 func SkipFrom(properties map[string]any) ([]Hints, error) {
 	v, given := properties["skip_block_devices"]
 	if !given || v == nil {
