@@ -22,7 +22,8 @@ type array struct {
 }
 
 // arrayMember is a partition of an array, and the table it is in: the kernel
-// holds the disk while the array runs, so it was read before.
+// holds the disk while the array runs, so it was read before. An array that
+// others made may have whole disks, whose table is nil.
 type arrayMember struct {
 	disk.Member
 	disk   string
@@ -37,16 +38,16 @@ func (m *Machine) membersOn(ctx context.Context, d agentapi.Disk) ([]arrayMember
 	if err != nil {
 		return nil, err
 	}
-	defer dev.Close() //nolint:errcheck // only read from
+	defer dev.Close()                        //nolint:errcheck // only read from
+	parts := []disk.Part{{Size: dev.Size()}} // the disk itself, which may have the table of the array in it
 	table, err := disk.ReadTable(dev)
-	if errors.Is(err, disk.ErrNoTable) || errors.Is(err, disk.ErrTable) {
-		return nil, nil // whatever is on it, it is none of the arrays we make
-	}
-	if err != nil {
+	if err == nil {
+		parts = append(parts, table.Parts()...)
+	} else if !errors.Is(err, disk.ErrNoTable) && !errors.Is(err, disk.ErrTable) {
 		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
 	var found []arrayMember
-	for _, p := range table.Parts() {
+	for _, p := range parts {
 		member, err := disk.ReadMember(dev, p)
 		if errors.Is(err, disk.ErrNoMember) {
 			continue
@@ -54,7 +55,11 @@ func (m *Machine) membersOn(ctx context.Context, d agentapi.Disk) ([]arrayMember
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Name, err)
 		}
-		found = append(found, arrayMember{member, d.Name, table, p, dev.LogicalSectorSize()})
+		f := arrayMember{member, d.Name, table, p, dev.LogicalSectorSize()}
+		if p.Number == 0 {
+			f.table = nil
+		}
+		found = append(found, f)
 	}
 	return found, nil
 }
@@ -92,6 +97,9 @@ func (m *Machine) assemble(ctx context.Context, n agentapi.CommandNode, logical 
 			return err
 		}
 		for _, f := range found {
+			if f.table == nil {
+				continue // none of the arrays we make
+			}
 			byName[plainName(f.Name)] = append(byName[plainName(f.Name)], f)
 		}
 	}
