@@ -20,7 +20,10 @@ type Run struct {
 	Log      *slog.Logger
 	// Otherwise does what is left when no method of a plan has worked, or it
 	// has none; nil: then the disk has failed. It returns what was done in
-	// place of erasing: the disk is not reported as erased.
+	// place of erasing: the disk is not reported as erased. Where there are
+	// methods it is called before them too, since it may need what their
+	// canaries overwrite: without the partition table it would miss what is in
+	// partitions.
 	Otherwise func(ctx context.Context, device string, d Drive) (did string, err error)
 }
 
@@ -89,8 +92,13 @@ func (r *Run) methods(ctx context.Context, p DiskPlan, m *meter, out *agentapi.E
 			return err
 		}
 	}
-	var errs []error
+	var errs, missed []error
 	if len(p.methods) > 0 {
+		if r.Otherwise != nil {
+			if _, err := r.Otherwise(ctx, p.Device, d); err != nil {
+				missed = append(missed, fmt.Errorf("before the first method: %w", err))
+			}
+		}
 		w, err := newWatch(ctx, d)
 		if err != nil {
 			return err
@@ -113,12 +121,12 @@ func (r *Run) methods(ctx context.Context, p DiskPlan, m *meter, out *agentapi.E
 	if r.Otherwise == nil {
 		return errors.Join(errs...)
 	}
-	out.Skipped, err = r.Otherwise(ctx, p.Device, d)
-	if err == nil {
-		out.Started, out.Verification = nil, nil
+	did, err := r.Otherwise(ctx, p.Device, d)
+	if err == nil && len(missed) == 0 {
+		out.Skipped, out.Started, out.Verification = did, nil, nil
 		return nil
 	}
-	return errors.Join(append(errs, err)...)
+	return errors.Join(append(append(errs, missed...), err)...)
 }
 
 // attempt erases by one method, with canaries on the disk, and believes only

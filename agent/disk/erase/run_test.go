@@ -1,7 +1,9 @@
 package erase
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -58,5 +60,47 @@ func TestAbortedBeforeItsTurn(t *testing.T) {
 	d := r.Disks(ctx, Plan([]Facts{{Disk: describe("/dev/vda", "virtio")}}, usual(t)))[0]
 	if d.Method != "" || d.Error == "" {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestOtherwiseFindsTheTable: canaries lie where the partition table was, so
+// what needs the table has its turn before them.
+func TestOtherwiseFindsTheTable(t *testing.T) {
+	table := []byte("old data ") // as newFake has it everywhere
+	for name, c := range map[string]struct {
+		fails, wipes error
+		erased, bad  bool
+	}{
+		"the drive fails":       {fails: errors.New("broken")},
+		"the drive does it":     {erased: true},
+		"neither does":          {fails: errors.New("broken"), wipes: errors.New("unreadable"), bad: true},
+		"only the drive can do": {wipes: errors.New("unreadable"), erased: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newFake()
+			d.oacs, d.fails = 2, c.fails
+			seen, calls := false, 0
+			r := &Run{
+				Options: usual(t), Log: slog.New(slog.DiscardHandler), Progress: func(agentapi.Progress) {},
+				Open: func(context.Context, string) (Drive, func(), error) { return d, func() {}, nil },
+				Otherwise: func(_ context.Context, _ string, d Drive) (string, error) {
+					b := make([]byte, len(table))
+					_, err := d.ReadAt(b, 0)
+					seen, calls = seen || bytes.Equal(b, table), calls+1
+					if calls > 1 {
+						return "wiped", err // nothing is left that could be unreadable
+					}
+					return "wiped", errors.Join(err, c.wipes)
+				},
+			}
+			f := Facts{Disk: describe("/dev/nvme0n1", "nvme"), nvme: &nvmeFacts{nsid: 1, namespaces: 1, controller: nvmeController{format: true}}}
+			out := r.Disks(t.Context(), Express([]Facts{f}, usual(t)))[0]
+			if !seen {
+				t.Error("the table was gone before it was looked for")
+			}
+			if (out.Method != "") != c.erased || (out.Error != "") != c.bad || (out.Skipped != "") != (!c.erased && !c.bad) {
+				t.Errorf("%+v", out)
+			}
+		})
 	}
 }
