@@ -181,42 +181,6 @@ func TestDeleteConfiguration(t *testing.T) {
 	}
 }
 
-// TestAKeptVolumeOnWholeDisks: arrays that others made may do without partitions.
-func TestAKeptVolumeOnWholeDisks(t *testing.T) {
-	mbr := make([]byte, 512)
-	copy(mbr[446:], []byte{0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0}) // from 1 MiB, of 1 MiB
-	copy(mbr[510:], "\x55\xaa")
-	for content, sector := range map[string][]byte{"nothing": make([]byte, 512), "a partition": mbr} {
-		t.Run(content, func(t *testing.T) {
-			b := newBench(t, "/dev/sda", "/dev/sdb")
-			for number, name := range []string{"/dev/sda", "/dev/sdb"} {
-				dev, err := b.Open(t.Context(), name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				a := disk.Array{ID: [16]byte{7}, Name: "host:data", Members: 2, Size: 64 * mib}
-				err = disk.WriteMember(dev, disk.Part{Size: diskSize}, a, number, bytes.NewReader(make([]byte, 16)))
-				_, writeErr := dev.WriteAt(sector, 0)
-				if err := errors.Join(err, writeErr, dev.Close()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			before := b.read(t, "/dev/sda", 0, diskSize)
-			n := raidNode(volumeOf("MAX", "volume_name", "root"))
-			n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
-			if _, err := b.raid(t, Clean, "delete_configuration", n, nil); err != nil {
-				t.Error(err)
-			}
-			if _, err := b.raid(t, Clean, "create_configuration", n, nil); err == nil || !strings.Contains(err.Error(), "0 can be used") {
-				t.Errorf("RAID over a volume that is kept: %v", err)
-			}
-			if !bytes.Equal(before, b.read(t, "/dev/sda", 0, diskSize)) {
-				t.Error("a disk with a volume that is kept was written to")
-			}
-		})
-	}
-}
-
 // TestVolumesThatCannotBeTrusted: nothing is installed onto half a mirror, or
 // onto a disk that belongs to one.
 func TestVolumesThatCannotBeTrusted(t *testing.T) {

@@ -1,0 +1,113 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/agent/inventory"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// freeDisks are the allowed disks without those that hold a volume the operator
+// keeps. Nothing else tells of it: it need not run.
+func (m *Machine) freeDisks(ctx context.Context, n agentapi.CommandNode) ([]agentapi.Disk, []inventory.Skipped, error) {
+	disks, skipped, err := m.allowedDisks(n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.withoutKept(ctx, n, disks, skipped)
+}
+
+// withoutKept moves the disks that hold a volume the operator keeps from disks
+// to skipped. A disk that does not let itself be asked is an error: it may be one.
+func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks []agentapi.Disk, skipped []inventory.Skipped) ([]agentapi.Disk, []inventory.Skipped, error) {
+	keep := keptVolumes(n)
+	if len(keep) == 0 {
+		return disks, skipped, nil
+	}
+	free := []agentapi.Disk{}
+	for _, d := range disks {
+		kept, err := m.keptOn(ctx, d, keep)
+		if err != nil {
+			return nil, nil, fmt.Errorf("look for RAID volumes that skip_block_devices keeps: %w", err)
+		}
+		if kept != "" {
+			skipped = append(skipped, inventory.Skipped{Name: d.Name, Reason: "it holds RAID volume " + kept + ", which is in skip_block_devices"})
+			continue
+		}
+		free = append(free, d)
+	}
+	return free, skipped, nil
+}
+
+// yetToMake are the logical disks without the volumes that the operator keeps and
+// that are there: the configuration names them too, and a second one of the name
+// would be taken for the first.
+func (m *Machine) yetToMake(ctx context.Context, n agentapi.CommandNode, logical []logicalDisk) ([]logicalDisk, error) {
+	keep := keptVolumes(n)
+	if len(keep) == 0 {
+		return logical, nil
+	}
+	there := map[string]bool{}
+	disks, _, err := m.allowedDisks(n)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range disks {
+		found, err := m.membersOn(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			there[plainName(f.Name)] = true
+		}
+	}
+	var missing []logicalDisk
+	for _, l := range logical {
+		_, runs := m.runningArray(l.VolumeName)
+		if slices.Contains(keep, l.VolumeName) && (runs || there[l.VolumeName]) {
+			m.Log.Info("RAID volume is left as it is", "volume", l.VolumeName, "reason", "in skip_block_devices")
+			continue
+		}
+		missing = append(missing, l)
+	}
+	return missing, nil
+}
+
+// keptVolumes are the volume names in skip_block_devices.
+func keptVolumes(n agentapi.CommandNode) []string {
+	var names []string
+	list, _ := n.Properties["skip_block_devices"].([]any)
+	for _, item := range list {
+		hints, _ := item.(map[string]any)
+		if name, ok := hints["volume_name"].(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// keptOn names a volume on a disk that the operator keeps; "" when there is
+// none.
+func (m *Machine) keptOn(ctx context.Context, d agentapi.Disk, keep []string) (string, error) {
+	found, err := m.membersOn(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range found {
+		if slices.Contains(keep, plainName(f.Name)) {
+			return plainName(f.Name), nil
+		}
+	}
+	return "", nil
+}
+
+// plainName is an array's name without the host that mdadm puts before it.
+func plainName(name string) string {
+	if _, plain, ok := strings.Cut(name, ":"); ok {
+		return plain
+	}
+	return name
+}

@@ -1,0 +1,78 @@
+package steps
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
+)
+
+// TestAKeptVolumeIsNotMadeAgain: target_raid_config names what is to be there in
+// the end, the volume that is kept included.
+func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
+	pair := func(x, y string) []any {
+		return []any{map[string]any{"name": "/dev/" + x}, map[string]any{"name": "/dev/" + y}}
+	}
+	n := raidNode(volumeOf("MAX", "volume_name", "data"), volumeOf("MAX", "volume_name", "root", "is_root_volume", true, "physical_disks", pair("sdc", "sdd")))
+	for _, running := range []bool{true, false} {
+		b := newBench(t, "/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd")
+		if _, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sda", "sdb"))), nil); err != nil {
+			t.Fatal(err)
+		}
+		if !running {
+			b.arrays = nil // as after a reboot
+		}
+		before := b.read(t, "/dev/sda", 0, diskSize)
+		n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
+		result, err := b.raid(t, Clean, "create_configuration", n, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]any{"logical_disks": n.TargetRAIDConfig["logical_disks"]}, result); diff != "" {
+			t.Error(diff)
+		}
+		if a, runs := b.runningArray("data"); !runs || a.members[0].disk != "/dev/sda" || !bytes.Equal(before, b.read(t, "/dev/sda", 0, diskSize)) {
+			t.Errorf("the volume that is kept is not what it was: %+v", a)
+		}
+	}
+}
+
+// TestAKeptVolumeOnWholeDisks: arrays that others made may do without partitions.
+func TestAKeptVolumeOnWholeDisks(t *testing.T) {
+	mbr := make([]byte, 512)
+	copy(mbr[446:], []byte{0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0}) // from 1 MiB, of 1 MiB
+	copy(mbr[510:], "\x55\xaa")
+	for content, sector := range map[string][]byte{"nothing": make([]byte, 512), "a partition": mbr} {
+		t.Run(content, func(t *testing.T) {
+			b := newBench(t, "/dev/sda", "/dev/sdb")
+			for number, name := range []string{"/dev/sda", "/dev/sdb"} {
+				dev, err := b.Open(t.Context(), name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := disk.Array{ID: [16]byte{7}, Name: "host:data", Members: 2, Size: 64 * mib}
+				err = disk.WriteMember(dev, disk.Part{Size: diskSize}, a, number, bytes.NewReader(make([]byte, 16)))
+				_, writeErr := dev.WriteAt(sector, 0)
+				if err := errors.Join(err, writeErr, dev.Close()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := b.read(t, "/dev/sda", 0, diskSize)
+			n := raidNode(volumeOf("MAX", "volume_name", "root"))
+			n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
+			if _, err := b.raid(t, Clean, "delete_configuration", n, nil); err != nil {
+				t.Error(err)
+			}
+			if _, err := b.raid(t, Clean, "create_configuration", n, nil); err == nil || !strings.Contains(err.Error(), "0 can be used") {
+				t.Errorf("RAID over a volume that is kept: %v", err)
+			}
+			if !bytes.Equal(before, b.read(t, "/dev/sda", 0, diskSize)) {
+				t.Error("a disk with a volume that is kept was written to")
+			}
+		})
+	}
+}
