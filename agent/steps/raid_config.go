@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
@@ -108,8 +110,12 @@ func (l logicalDisk) check() error {
 		return fmt.Errorf("its size_gb is %v, expected a whole number of GiB or \"MAX\"", l.SizeGB)
 	case len(l.VolumeName) > 32:
 		return fmt.Errorf("its volume_name %q has more than 32 bytes", l.VolumeName)
+	case strings.ContainsAny(l.VolumeName, ":\x00"):
+		return fmt.Errorf("its volume_name %q has a colon, behind which mdadm looks for the name, or a zero byte", l.VolumeName)
 	case l.PhysicalDisks != nil && len(l.PhysicalDisks) < 2:
 		return fmt.Errorf("physical_disks has %d items, expected at least 2 objects of device hints", len(l.PhysicalDisks))
+	case slices.ContainsFunc(l.PhysicalDisks, func(h rootdevice.Hints) bool { return len(h) == 0 }):
+		return errors.New("physical_disks has an item with no hints, which could be any disk")
 	}
 	return nil
 }

@@ -91,6 +91,9 @@ func TestRAIDIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 		"one name":         {[]any{volumeOf("MAX", "volume_name", "a"), volumeOf("MAX", "volume_name", "a")}, "another's too"},
 		"two roots":        {[]any{volumeOf("MAX", "is_root_volume", true), volumeOf("MAX", "is_root_volume", true)}, "only one logical disk"},
 		"long name":        {[]any{volumeOf("MAX", "volume_name", strings.Repeat("x", 33))}, "32 bytes"},
+		"name of a host":   {[]any{volumeOf("MAX", "volume_name", "host:data")}, "volume_name"},
+		"name with a NUL":  {[]any{volumeOf("MAX", "volume_name", "a\x00b")}, "volume_name"},
+		"any disk":         {[]any{volumeOf("MAX", "physical_disks", []any{two[0], map[string]any{}})}, "no hints"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, kind := range []Kind{Clean, Deploy} {
