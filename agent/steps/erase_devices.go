@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,11 +155,20 @@ func (m *Machine) factsOf(ctx context.Context, d agentapi.Disk) erase.Facts {
 	return f
 }
 
-// openToErase opens a disk; let go, the kernel looks for partitions anew.
-func (m *Machine) openToErase(ctx context.Context, device string) (erase.Drive, func(), error) {
-	dev, err := m.Open(ctx, device)
+// openToErase opens a disk; let go, the kernel looks for partitions anew. Its turn
+// may come hours after the plan was made: a disk put in since may have got the
+// name of one that was pulled out.
+func (m *Machine) openToErase(ctx context.Context, d agentapi.Disk) (erase.Drive, func(), error) {
+	dev, err := m.Open(ctx, d.Name)
 	if err != nil {
 		return nil, nil, err
+	}
+	all, _ := m.Disks()
+	same := func(now agentapi.Disk) bool {
+		return now.Name == d.Name && now.Serial == d.Serial && now.WWN == d.WWN && now.Model == d.Model && now.Size == d.Size
+	}
+	if !slices.ContainsFunc(all, same) {
+		return nil, nil, errors.Join(fmt.Errorf("%s is no longer the disk with serial %q and %d bytes that the plan was made for; begin anew", d.Name, d.Serial, d.Size), dev.Close())
 	}
 	return dev, func() {
 		if err := dev.RereadPartitions(ctx); err != nil {

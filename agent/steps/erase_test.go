@@ -248,3 +248,33 @@ func TestEraseKeepsVolumes(t *testing.T) {
 		})
 	}
 }
+
+// TestEraseAnotherDisk: a name may belong to another disk by the time its turn
+// comes, which may be hours after the plan.
+func TestEraseAnotherDisk(t *testing.T) {
+	for name, other := range map[string]agentapi.Disk{
+		"another disk": {Name: "/dev/vda", Size: diskSize, Serial: "S-another"},
+		"another size": {Name: "/dev/vda", Size: 2 * diskSize, Serial: "S-/dev/vda"},
+		"no disk":      {Name: "/dev/vdz", Size: diskSize, Serial: "S-/dev/vda"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "/dev/vda")
+			b.fill(t, "/dev/vda")
+			before := b.read(t, "/dev/vda", 0, diskSize)
+			disks, progress := b.Disks, b.Progress
+			b.Progress = func(p agentapi.Progress) { // the plan is told
+				b.Disks = func() ([]agentapi.Disk, []inventory.Skipped) { return []agentapi.Disk{other}, nil }
+				progress(p)
+			}
+			for _, step := range []string{"erase_devices", "erase_devices_express"} {
+				b.Disks = disks
+				if _, err := clean(t, b, agentapi.CommandNode{UUID: "u"}, step, nil); err == nil || !strings.Contains(err.Error(), "is no longer the disk") {
+					t.Errorf("%s: %v", step, err)
+				}
+			}
+			if !bytes.Equal(before, b.read(t, "/dev/vda", 0, diskSize)) {
+				t.Error("a disk was written to that the plan was not made for")
+			}
+		})
+	}
+}

@@ -56,14 +56,14 @@ func TestLoopDevices(t *testing.T) {
 func erasesLoop(t *testing.T, dev, method string, size int64) {
 	t.Helper()
 	facts := Marked(os.DirFS("/"), agentapi.Disk{Name: dev, Size: size})
-	open := func(ctx context.Context, path string) (Drive, func(), error) {
-		d, err := disk.OpenDevice(ctx, path)
+	open := func(ctx context.Context, of agentapi.Disk) (Drive, func(), error) {
+		d, err := disk.OpenDevice(ctx, of.Name)
 		if err != nil {
 			return nil, nil, err
 		}
 		return d, func() { d.Close() }, nil
 	}
-	d, letGo, err := open(t.Context(), dev)
+	d, letGo, err := open(t.Context(), facts.Disk)
 	if err != nil {
 		t.Fatal(err)
 	}

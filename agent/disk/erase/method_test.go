@@ -78,7 +78,7 @@ func erased(t *testing.T, table []Method, f *fake, facts Facts, o Options) (d ag
 	synctest.Test(t, func(t *testing.T) {
 		r := &Run{
 			Options: o, Step: "erase_devices", Log: slog.New(slog.DiscardHandler), Progress: func(agentapi.Progress) {},
-			Open: func(context.Context, string) (Drive, func(), error) { return f, func() {}, nil },
+			Open: func(context.Context, agentapi.Disk) (Drive, func(), error) { return f, func() {}, nil },
 		}
 		d = r.Disks(t.Context(), PlanOf(table, []Facts{facts}, o))[0]
 	})

@@ -13,8 +13,9 @@ import (
 
 // Run is the erasing of a machine's disks.
 type Run struct {
-	Options  Options
-	Open     func(ctx context.Context, device string) (d Drive, letGo func(), err error)
+	Options Options
+	// Open opens a disk of a plan, and sees to it that its name still leads there.
+	Open     func(ctx context.Context, disk agentapi.Disk) (d Drive, letGo func(), err error)
 	Progress func(agentapi.Progress) // may be called often
 	Step     string                  // it is reported for
 	Log      *slog.Logger
@@ -82,7 +83,7 @@ func (r *Run) methods(ctx context.Context, p DiskPlan, m *meter, out *agentapi.E
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("aborted before it began: %w", err)
 	}
-	d, letGo, err := r.Open(ctx, p.Device)
+	d, letGo, err := r.Open(ctx, p.facts.Disk)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func TestSoManyAtATime(t *testing.T) {
 		}
 		r := &Run{
 			Options: o, Step: "erase_devices", Log: slog.New(slog.DiscardHandler), Progress: func(agentapi.Progress) {},
-			Open: func(context.Context, string) (Drive, func(), error) { return newFake(), func() {}, nil },
+			Open: func(context.Context, agentapi.Disk) (Drive, func(), error) { return newFake(), func() {}, nil },
 		}
 		began := time.Now()
 		for _, d := range r.Disks(t.Context(), PlanOf(slow, facts, o)) {
@@ -53,7 +53,7 @@ func TestSoManyAtATime(t *testing.T) {
 func TestAbortedBeforeItsTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &Run{Options: usual(t), Log: slog.New(slog.DiscardHandler), Progress: func(agentapi.Progress) {}, Open: func(context.Context, string) (Drive, func(), error) {
+	r := &Run{Options: usual(t), Log: slog.New(slog.DiscardHandler), Progress: func(agentapi.Progress) {}, Open: func(context.Context, agentapi.Disk) (Drive, func(), error) {
 		t.Error("a disk was opened after the abort")
 		return newFake(), func() {}, nil
 	}}
@@ -82,7 +82,7 @@ func TestOtherwiseFindsTheTable(t *testing.T) {
 			seen, calls := false, 0
 			r := &Run{
 				Options: usual(t), Log: slog.New(slog.DiscardHandler), Progress: func(agentapi.Progress) {},
-				Open: func(context.Context, string) (Drive, func(), error) { return d, func() {}, nil },
+				Open: func(context.Context, agentapi.Disk) (Drive, func(), error) { return d, func() {}, nil },
 				Otherwise: func(_ context.Context, _ string, d Drive) (string, error) {
 					b := make([]byte, len(table))
 					_, err := d.ReadAt(b, 0)
