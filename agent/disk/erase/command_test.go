@@ -42,6 +42,7 @@ func TestCommandBytes(t *testing.T) {
 		{"identify controller", identifyCommand(cnsController, 0)},
 		{"identify namespace 1", identifyCommand(cnsNamespace, 1)},
 		{"active namespaces", identifyCommand(cnsActive, 0)},
+		{"allocated namespaces", identifyCommand(cnsAllocated, 0)},
 		{"format 1, user data", formatCommand(1, plain, sesUserData)},
 		{"format 1, crypto", formatCommand(1, plain, sesCrypto)},
 		{"format 2 of an extended format with protection, user data", formatCommand(2, extended, sesUserData)},
@@ -182,7 +183,7 @@ func FuzzParsed(f *testing.F) {
 		if a, err := parseATAIdentify(b); err == nil && (a.normalTime < 0 || a.enhancedTime < 0) {
 			t.Errorf("times %v and %v", a.normalTime, a.enhancedTime)
 		}
-		if n := parseActive(b); n > len(b)/4 {
+		if n := parseNamespaces(b); n > len(b)/4 {
 			t.Errorf("%d namespaces in %d bytes", n, len(b))
 		}
 		_, _ = parseController(b)

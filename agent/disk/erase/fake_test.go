@@ -23,7 +23,8 @@ type fake struct {
 	polls int   // how often a sanitize operation is asked after before it is over
 	sunk  bool  // throws writes away
 
-	namespaces int
+	namespaces int // attached to the controller that is asked
+	elsewhere  int // attached to other controllers of the drive, or to none
 	oacs       uint16
 	fna        byte
 	sanicap    uint32
@@ -96,9 +97,15 @@ func (f *fake) NVMeAdmin(opcode uint8, nsid uint32, cdw [6]uint32, data []byte, 
 	case opcode == nvmeIdentify && cdw[0] == cnsNamespace:
 		clear(data)
 		data[26], data[33] = 1, f.dlfeat
+	case opcode == nvmeIdentify && cdw[0] == cnsAllocated && f.oacs&8 == 0:
+		return &sys.NVMeError{Opcode: opcode, Status: 2}
 	case opcode == nvmeIdentify:
 		clear(data)
-		for i := range f.namespaces {
+		n := f.namespaces
+		if cdw[0] == cnsAllocated {
+			n += f.elsewhere
+		}
+		for i := range n {
 			binary.LittleEndian.PutUint32(data[4*i:], uint32(i+1))
 		}
 	case opcode == nvmeFormat:

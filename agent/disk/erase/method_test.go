@@ -266,15 +266,24 @@ func TestAbort(t *testing.T) {
 
 // TestNotAllOfADrive: what would take another namespace with it is not planned.
 func TestNotAllOfADrive(t *testing.T) {
-	f := newFake()
-	f.namespaces, f.sanicap, f.oacs, f.fna = 2, 3, 2, 2
-	facts, err := Facts{Disk: describe("/dev/nvme0n1", ""), nvme: &nvmeFacts{nsid: 1}}.Probe(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := Plan([]Facts{facts}, usual(t))[0]
-	if !slices.Equal(p.Methods, []string{"overwrite"}) || !strings.Contains(p.NotTaken[0].Reason, "all 2 namespaces") || !strings.Contains(p.NotTaken[3].Reason, "all 2 namespaces") {
-		t.Errorf("%+v", p.ErasePlan)
+	const manage = 8
+	for name, change := range map[string]func(*fake){
+		"attached here":      func(f *fake) { f.namespaces = 2 },
+		"attached elsewhere": func(f *fake) { f.elsewhere, f.oacs = 1, f.oacs|manage },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake()
+			f.sanicap, f.oacs, f.fna = 3, 2, 2
+			change(f)
+			facts, err := Facts{Disk: describe("/dev/nvme0n1", ""), nvme: &nvmeFacts{nsid: 1}}.Probe(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := Plan([]Facts{facts}, usual(t))[0]
+			if !slices.Equal(p.Methods, []string{"overwrite"}) || !strings.Contains(p.NotTaken[0].Reason, "all 2 namespaces") || !strings.Contains(p.NotTaken[3].Reason, "all 2 namespaces") {
+				t.Errorf("%+v", p.ErasePlan)
+			}
+		})
 	}
 }
 

@@ -24,7 +24,8 @@ const (
 
 	cnsNamespace  = 0x00
 	cnsController = 0x01
-	cnsActive     = 0x02 // the list of active namespaces
+	cnsActive     = 0x02 // the list of active namespaces: those attached to the controller
+	cnsAllocated  = 0x10 // the list of all namespaces of the drive
 
 	logSanitize     = 0x81
 	logSanitizeSize = 20 // of the 512 bytes, what is read here
@@ -86,14 +87,14 @@ func (c nvmeCommand) send(d Drive, data []byte, timeout time.Duration) error {
 // nvmeFacts is what an NVMe drive says of itself.
 type nvmeFacts struct {
 	nsid       uint32
-	namespaces int // active ones, of the controller
+	namespaces int // that are known of
 	controller nvmeController
 	namespace  nvmeNamespace
 }
 
 // nvmeController is what matters here of Identify Controller.
 type nvmeController struct {
-	security, format         bool // commands it has (OACS)
+	security, format, manage bool // commands it has (OACS)
 	formatsAll, erasesAll    bool // Format NVM: of all namespaces at once (FNA)
 	formatCrypto             bool // (FNA)
 	sanitizeCryp, sanitizeBl bool // (SANICAP)
@@ -106,7 +107,7 @@ func parseController(b []byte) (nvmeController, error) {
 	}
 	oacs, fna, sanicap := binary.LittleEndian.Uint16(b[256:]), b[524], binary.LittleEndian.Uint32(b[328:])
 	return nvmeController{
-		security: oacs&1 != 0, format: oacs&2 != 0,
+		security: oacs&1 != 0, format: oacs&2 != 0, manage: oacs&8 != 0,
 		formatsAll: fna&1 != 0, erasesAll: fna&2 != 0, formatCrypto: fna&4 != 0,
 		sanitizeCryp: sanicap&1 != 0, sanitizeBl: sanicap&2 != 0,
 	}, nil
@@ -127,8 +128,8 @@ func parseNamespace(b []byte) (nvmeNamespace, error) {
 	return nvmeNamespace{flbas: b[26], dps: b[29], zeroes: b[33]&7 == 1, protected: b[99]&1 != 0}, nil
 }
 
-// parseActive counts the namespaces of an active namespace list.
-func parseActive(b []byte) int {
+// parseNamespaces counts the namespaces of a list.
+func parseNamespaces(b []byte) int {
 	n := 0
 	for ; len(b) >= 4 && binary.LittleEndian.Uint32(b) != 0; b = b[4:] {
 		n++
@@ -184,10 +185,16 @@ func probeNVMe(d Drive, nsid uint32) (*nvmeFacts, error) {
 	if f.namespace, err = parseNamespace(b); err != nil {
 		return nil, err
 	}
-	if err := identifyCommand(cnsActive, 0).send(d, b, askTimeout); err != nil {
-		return nil, fmt.Errorf("list the active namespaces: %w", err)
+	lists := []uint32{cnsActive}
+	if f.controller.manage { // others may be attached to another controller, which another machine uses
+		lists = append(lists, cnsAllocated)
 	}
-	f.namespaces = parseActive(b)
+	for _, cns := range lists {
+		if err := identifyCommand(cns, 0).send(d, b, askTimeout); err != nil {
+			return nil, fmt.Errorf("list the namespaces (CNS %02xh): %w", cns, err)
+		}
+		f.namespaces = max(f.namespaces, parseNamespaces(b))
+	}
 	if !f.controller.sanitizeCryp && !f.controller.sanitizeBl {
 		return f, nil
 	}
