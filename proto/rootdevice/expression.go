@@ -11,7 +11,18 @@ import (
 )
 
 // The operators are those of OpenStack's extra specs, which Ironic's hints are
-// written with: an operator, a blank, what to compare with.
+// written with: an operator, what to compare with, as a rule a blank between them.
+
+// cutOperator splits an expression that begins with one of the operators; op is
+// empty when it begins with none. Of two that fit it is the longer (">=", not ">").
+func cutOperator[T any](text string, operators map[string]T) (op, rest string) {
+	for known := range operators {
+		if strings.HasPrefix(text, known) && len(known) > len(op) {
+			op = known
+		}
+	}
+	return op, strings.TrimSpace(text[len(op):])
+}
 
 // numberOperators compare numbers; "=" is at least, for reasons of history.
 func numberOperators() map[string]func(have, want float64) bool {
@@ -75,19 +86,18 @@ func parseNumber(hint any) (func(have float64) bool, error) {
 	default:
 		return nil, fmt.Errorf("%v is not a number of GiB with an operator before it", hint)
 	}
-	if op, _, _ := strings.Cut(text, " "); op == either {
+	if strings.HasPrefix(text, either) {
 		return anyNumber(text)
 	}
-	op, number, found := strings.Cut(text, " ")
-	if !found {
-		want, err := gib(text)
-		return func(have float64) bool { return math.Trunc(have) == math.Trunc(want) }, err
-	}
-	compare, known := numberOperators()[op]
-	if !known {
-		return nil, fmt.Errorf("operator %q is not one of =, ==, !=, >=, <=, >, <, %s", op, either)
+	op, number := cutOperator(text, numberOperators())
+	if word, _, more := strings.Cut(text, " "); op == "" && more {
+		return nil, fmt.Errorf("operator %q is not one of =, ==, !=, >=, <=, >, <, %s", word, either)
 	}
 	want, err := gib(number)
+	if op == "" {
+		return func(have float64) bool { return math.Trunc(have) == math.Trunc(want) }, err
+	}
+	compare := numberOperators()[op]
 	return func(have float64) bool { return compare(have, want) }, err
 }
 
@@ -126,15 +136,16 @@ func parseText(hint any) (func(values []string) bool, error) {
 		return nil, fmt.Errorf("expected a string, found %v", hint)
 	}
 	text := strings.ToLower(strings.TrimSpace(unquote(given)))
-	op, rest, _ := strings.Cut(text, " ")
-	holds, known, err := comparison(op, text, strings.TrimSpace(rest))
+	op, rest := operatorOf(text)
+	if word, _, _ := strings.Cut(text, " "); op == "<" && strings.HasSuffix(word, ">") {
+		return nil, fmt.Errorf("operator %q is not one of <in>, <all-in>, %s, s==, s!=, s>=, s>, s<=, s<", word, either)
+	}
+	holds, known, err := comparison(op, text, rest)
 	switch {
 	case err != nil:
 		return nil, err
-	case known && strings.TrimSpace(rest) == "", text == "":
+	case known && rest == "", text == "":
 		return nil, fmt.Errorf("%q has nothing to compare with", given)
-	case !known && strings.HasPrefix(op, "<") && strings.HasSuffix(op, ">"):
-		return nil, fmt.Errorf("operator %q is not one of <in>, <all-in>, %s, s==, s!=, s>=, s>, s<=, s<", op, either)
 	case !known:
 		holds = func(have string) bool { return have == text }
 	}
@@ -150,6 +161,17 @@ func parseText(hint any) (func(values []string) bool, error) {
 		}
 		return fits(values[0])
 	}, nil
+}
+
+// operatorOf splits an expression on text, where numbers may be compared too.
+func operatorOf(text string) (op, rest string) {
+	if op, rest = cutOperator(text, map[string]bool{either: true}); op != "" {
+		return op, rest
+	}
+	if op, rest = cutOperator(text, textOperators()); op != "" {
+		return op, rest
+	}
+	return cutOperator(text, numberOperators())
 }
 
 // comparison is what an operator does on text; known is false when it is none.
