@@ -178,18 +178,20 @@ func (m *Machine) stopArrays(n agentapi.CommandNode) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var kept []array
+	var errs []error
 	for _, a := range m.arrays {
 		if slices.Contains(keep, plainName(a.Name)) {
 			kept = append(kept, a)
 			continue
 		}
 		if err := m.Kernel.StopArray(a.device); err != nil {
-			return fmt.Errorf("stop RAID volume %s: %w", a.Name, err)
+			kept, errs = append(kept, a), append(errs, fmt.Errorf("stop RAID volume %s: %w", a.Name, err))
+			continue
 		}
 		m.Log.Info("array stopped", "volume", a.Name, "device", a.device)
 	}
 	m.arrays = kept
-	return nil
+	return errors.Join(errs...)
 }
 
 // rootVolume is the array a node is installed onto: the one marked as the

@@ -50,6 +50,7 @@ type bench struct {
 	mounted  []string
 	ran      []string          // arrays that were run and stopped
 	broken   error             // what running one says
+	stuck    string            // the one that does not let itself be stopped
 	files    map[string]string // device -> file
 	progress []agentapi.Progress
 	config   agentapi.LookupConfig
@@ -110,7 +111,13 @@ func (b *bench) RunArray(number int, members []string) error {
 	return b.broken
 }
 
-func (b *bench) StopArray(path string) error { b.ran = append(b.ran, "stop "+path); return nil }
+func (b *bench) StopArray(path string) error {
+	if path == b.stuck {
+		return errors.New("STOP_ARRAY: device or resource busy")
+	}
+	b.ran = append(b.ran, "stop "+path)
+	return nil
+}
 
 // read returns part of a disk.
 func (b *bench) read(t *testing.T, name string, off int64, n int) []byte {
