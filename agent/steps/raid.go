@@ -76,7 +76,7 @@ func (m *Machine) makeRAID(ctx context.Context, n agentapi.CommandNode, logical 
 	if err != nil {
 		return nil, raidFailure(err)
 	}
-	if err := m.mustBeEmpty(ctx, plan, fresh); err != nil {
+	if err := m.mustBeEmpty(ctx, plan, fresh, guarded(n)); err != nil {
 		return nil, raidFailure(err)
 	}
 	if fresh {
@@ -94,24 +94,33 @@ func (m *Machine) makeRAID(ctx context.Context, n agentapi.CommandNode, logical 
 	return reported(logical), nil
 }
 
-// mustBeEmpty refuses disks with partitions or RAID on them. With fresh, RAID
-// is about to be deleted and does no harm.
-func (m *Machine) mustBeEmpty(ctx context.Context, plan layout, fresh bool) error {
+// mustBeEmpty refuses disks with partitions or RAID on them, and those with a file
+// system that machines share if guard is set. With fresh, RAID is about to be
+// deleted and does no harm.
+func (m *Machine) mustBeEmpty(ctx context.Context, plan layout, fresh, guard bool) error {
 	var errs []error
 	for _, d := range plan.disks {
-		if err := m.emptyDisk(ctx, d.Name, fresh); err != nil {
+		err := m.emptyDisk(ctx, d.Name, fresh, guard)
+		if errors.Is(err, disk.ErrProtected) {
+			errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
+		} else if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w; run delete_configuration or erase_devices_metadata first", d.Name, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (m *Machine) emptyDisk(ctx context.Context, path string, fresh bool) error {
+func (m *Machine) emptyDisk(ctx context.Context, path string, fresh, guard bool) error {
 	dev, err := m.Open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer dev.Close() //nolint:errcheck // only read from
+	if guard {
+		if err := disk.Guard(dev); err != nil {
+			return err
+		}
+	}
 	traces, err := disk.RAIDTraces(dev)
 	if err != nil {
 		return err

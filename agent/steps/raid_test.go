@@ -152,6 +152,28 @@ func TestPartitionsAreNoRAID(t *testing.T) {
 	}
 }
 
+// TestSharedFileSystemsAreFoundFirst: a disk that must not be lost is refused
+// before another is divided.
+func TestSharedFileSystemsAreFoundFirst(t *testing.T) {
+	b := newBench(t, "/dev/sda", "/dev/sdb")
+	dev, err := b.Open(t.Context(), "/dev/sdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gfs2 := make([]byte, 512)
+	copy(gfs2, "\x01\x16\x19\x70")
+	_, err = dev.WriteAt(gfs2, 64<<10)
+	if err := errors.Join(err, dev.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX")), nil); err == nil || !strings.Contains(err.Error(), "gfs2") {
+		t.Errorf("%v", err)
+	}
+	if !bytes.Equal(b.read(t, "/dev/sda", 0, mib), make([]byte, mib)) {
+		t.Error("the other disk was divided before")
+	}
+}
+
 func TestDeleteConfiguration(t *testing.T) {
 	b := newBench(t, "/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd", "/dev/sde")
 	pair := func(x, y string) []any {
