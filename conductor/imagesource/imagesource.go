@@ -1,5 +1,6 @@
 // Package imagesource finds the images of disks that agents cannot fetch by
-// themselves: files of this host, which it serves to the one machine they are for.
+// themselves: files of this host, which it serves to the one machine they are for,
+// and artifacts of container registries, of which it finds the blob that is the disk.
 // Agents download from http(s) URLs and know nothing else.
 //
 // It must not decide which image a node gets, and keeps no secret anywhere.
@@ -8,6 +9,7 @@ package imagesource
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 
 	"github.com/ferrite-metal/ferrite/conductor/localfile"
@@ -19,6 +21,7 @@ import (
 type Sources struct {
 	files  localfile.Folders
 	served string // base URL of Handler as machines reach it
+	client *http.Client
 	sums   *sums
 }
 
@@ -26,11 +29,12 @@ type Sources struct {
 type Config struct {
 	Files  localfile.Folders // that are open to nodes
 	Served string            // base URL under which machines reach Handler, no slash at the end; "" where it is not served
+	Client *http.Client      // for registries; http.DefaultClient when nil
 }
 
 // New makes Sources.
 func New(c Config) *Sources {
-	return &Sources{files: c.Files, served: c.Served, sums: newSums()}
+	return &Sources{files: c.Files, served: c.Served, client: c.Client, sums: newSums()}
 }
 
 // kind is one way to name an image.
@@ -42,6 +46,7 @@ type kind struct {
 // kinds are the ways, by the scheme of the URL.
 var kinds = map[string]kind{
 	"file": {(*Sources).checkFile, (*Sources).locateFile},
+	"oci":  {(*Sources).checkOCI, (*Sources).locateOCI},
 }
 
 func kindOf(source string) (kind, error) {

@@ -41,7 +41,7 @@ func (f Folders) Open(named string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer root.Close() //nolint:errcheck // what it opened stays open
+	defer root.Close()                                                    //nolint:errcheck // what it opened stays open
 	file, err := root.OpenFile(inside, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe would wait
 	if err != nil {
 		return nil, nil, err
