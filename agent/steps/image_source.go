@@ -13,9 +13,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// openImage opens the first of an image's URLs that answers, and finds out
-// the checksum to expect.
-func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*image.HTTPSource, image.Checksum, error) {
+// openImage opens the first of an image's URLs that answers, the others being
+// mirrors of it, and finds out the checksum to expect.
+func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*image.Mirrors, image.Checksum, error) {
 	opts := image.HTTPOptions{Retries: max(m.Download.Retries, 1), Backoff: m.Download.RetryInterval}
 	if info.RequestAuthorize != "" {
 		value, err := base64.StdEncoding.DecodeString(info.RequestAuthorize)
@@ -24,32 +24,29 @@ func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*imag
 		}
 		opts.Header = http.Header{"Authorization": {string(value)}}
 	}
-	var errs []error
-	for _, u := range info.URLs {
-		sum, err := m.checksum(ctx, info, u, opts)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		src, err := image.OpenHTTPSource(ctx, m.Client, u, opts)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if err := m.permit(src.Head()); err != nil {
-			return nil, sum, errors.Join(err, src.Close())
-		}
-		return src, sum, nil
+	sum, err := m.checksum(ctx, info, opts)
+	if err != nil {
+		return nil, sum, err
 	}
-	return nil, image.Checksum{}, errors.Join(errs...)
+	src, err := image.OpenMirrors(ctx, m.Client, info.URLs, opts, func(why error) {
+		m.Log.Warn("image goes on from its next mirror", "image", info.ID, "err", why)
+	})
+	if err != nil {
+		return nil, sum, err
+	}
+	if err := m.permit(src.Head()); err != nil {
+		return nil, sum, errors.Join(err, src.Close())
+	}
+	return src, sum, nil
 }
 
-// checksum prefers os_hash_value over checksum, as the stronger of the two.
-func (m *Machine) checksum(ctx context.Context, info agentapi.ImageInfo, u string, opts image.HTTPOptions) (image.Checksum, error) {
+// checksum prefers os_hash_value over checksum, as the stronger of the two. In a
+// checksum file the image has the name of its first URL.
+func (m *Machine) checksum(ctx context.Context, info agentapi.ImageInfo, opts image.HTTPOptions) (image.Checksum, error) {
 	if info.OSHashValue != "" {
 		return image.NewChecksum(info.OSHashAlgo, info.OSHashValue)
 	}
-	return image.FetchChecksum(ctx, m.Client, info.Checksum, u, opts)
+	return image.FetchChecksum(ctx, m.Client, info.Checksum, info.URLs[0], opts)
 }
 
 // permit holds an image against the formats the conductor allows, by what it

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -150,6 +151,44 @@ func TestSecondURLIsTried(t *testing.T) {
 	if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestMirrorInTheMiddle: a server that breaks for good half way is left for the
+// next, which goes on there.
+func TestMirrorInTheMiddle(t *testing.T) {
+	content := gptImage(t)
+	info := serve(t, content)
+	dying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if from := r.Header.Get("Range"); from != "" && from != "bytes=0-4095" {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		http.ServeContent(&halfWriter{w, len(content) / 2}, r, "", time.Time{}, bytes.NewReader(content))
+	}))
+	defer dying.Close()
+	b := newBench(t, "/dev/vda")
+	b.Download.RetryInterval = time.Millisecond
+	info.URLs = append([]string{dying.URL}, info.URLs...)
+	if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
+		t.Error(err)
+	}
+	if got := b.read(t, "/dev/vda", 4*mib, 1024); !bytes.Equal(got, content[4*mib:4*mib+1024]) {
+		t.Error("the image's data is not on the disk")
+	}
+}
+
+// halfWriter breaks the connection off when its bytes are used up.
+type halfWriter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (w *halfWriter) Write(p []byte) (int, error) {
+	if len(p) > w.left {
+		panic(http.ErrAbortHandler)
+	}
+	w.left -= len(p)
+	return w.ResponseWriter.Write(p)
 }
 
 func TestPermittedFormats(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/localfile"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/pxe"
@@ -31,7 +31,7 @@ type Policy struct {
 	Append string // kernel parameters that every ramdisk gets
 	// Local is the folders whose files nodes may name as their own ramdisks; all
 	// others are no business of whoever may edit a node.
-	Local []string
+	Local localfile.Folders
 	// Pins names the API's certificate, as SHA-256 in hexadecimal, to agents that
 	// could not know it otherwise; nil when the API has none.
 	Pins func() []string
@@ -102,26 +102,17 @@ func (p *Policy) ramdisk(n node.Node) (kernel, initrd string, err error) {
 	return kernel, initrd, err
 }
 
-// source is where a file is that a node names in driver_info: a URL, or a path
-// below one of the folders that are open to nodes, wherever links lead.
+// source is where a file is that a node names in driver_info: a URL, or a file
+// that is open to nodes.
 func (p *Policy) source(n node.Node, key, named string) (string, error) {
 	if strings.HasPrefix(named, "http://") || strings.HasPrefix(named, "https://") {
 		return named, nil
 	}
-	file, err := filepath.EvalSymlinks(strings.TrimPrefix(named, "file://"))
+	file, err := p.Local.Find(named)
 	if err != nil {
-		return "", fmt.Errorf("node %s: driver_info/%s: %w", n.UUID, key, err)
+		return "", fmt.Errorf("node %s: driver_info/%s is %q: %w; give an http(s) URL, or a file that nodes may name", n.UUID, key, named, err)
 	}
-	for _, folder := range p.Local {
-		folder, err := filepath.EvalSymlinks(folder)
-		if err != nil {
-			continue // it is not there, so nothing is below it
-		}
-		if inside, err := filepath.Rel(folder, file); err == nil && filepath.IsLocal(inside) {
-			return file, nil
-		}
-	}
-	return "", fmt.Errorf("node %s: driver_info/%s is %q, which is in no folder that is open to nodes; give an http(s) URL, or open its folder with --file-url-allowed-paths", n.UUID, key, named)
+	return file, nil
 }
 
 // cmdline is what ironic-python-agent and ours read from the kernel's command

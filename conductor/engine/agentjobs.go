@@ -83,6 +83,11 @@ func (j *job) executeStep(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.String() == "deploy.write_image" {
+		if err := j.locateImage(ctx, &s); err != nil {
+			return nil, err
+		}
+	}
 	if kind == "deploy" && s.String() == "deploy.write_image" {
 		if err := j.addConfigDrive(&s); err != nil {
 			return nil, err

@@ -45,11 +45,11 @@ func orEmpty(m map[string]any) map[string]any {
 	return m
 }
 
-// hide masks what of instance_info the agent is given by other ways: with the
-// step, with the command, and only once it has shown the token.
+// hide masks what of instance_info the agent is given by other ways (with the
+// step, with the command, and only once it has shown the token), or not at all.
 func hide(info map[string]any) map[string]any {
 	info = orEmpty(maps.Clone(info))
-	for _, key := range []string{"configdrive", "hashed_rescue_password"} {
+	for _, key := range []string{"configdrive", "hashed_rescue_password", "image_pull_secret"} {
 		if _, ok := info[key]; ok {
 			info[key] = agentapi.MaskedToken
 		}

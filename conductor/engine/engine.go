@@ -27,6 +27,7 @@ type Config struct {
 	Settings plan.Settings // Host names this conductor, and owns leases
 	Log      *slog.Logger
 
+	Images   Images           // nil: images are at http(s) URLs only
 	BootLogs BootLogs         // nil: none are kept
 	Now      func() time.Time // the clock; time.Now when nil
 	Workers  int              // effects carried out at a time; 64 when 0

@@ -81,7 +81,9 @@ func (e *Engine) Validate(ctx context.Context, ref string) (map[string]error, er
 	}
 	configured := bmc.Validate(n)
 	out["power"], out["management"] = configured, configured
-	out["deploy"] = plan.CheckInstance(n)
+	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
+		out["deploy"] = e.checkImage(n)
+	}
 	if consoles, ok := bmc.(Consoles); ok {
 		out["console"] = consoles.ValidateConsole(n)
 	}

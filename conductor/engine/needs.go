@@ -75,3 +75,14 @@ type BootLogs interface {
 type ConfigDrives interface {
 	Encode(drive any, n node.Node) (string, error)
 }
+
+// Images finds an image that agents cannot fetch by themselves (see
+// plan.FoundByConductor).
+type Images interface {
+	// Check refuses a source that cannot be right, before anything is changed. It
+	// asks nobody else.
+	Check(source string) error
+	// Locate fills in what a node's agent is to be told of the image whose source is
+	// the only URL of info: where it gets it, how it shows that it may, the checksum.
+	Locate(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error)
+}

@@ -213,6 +213,9 @@ func (e *Engine) Provision(ctx context.Context, ref string, r plan.Request) erro
 		}
 		r.RescueHash, r.RescuePassword = hash, ""
 	}
+	if err := e.checkRequestedImage(ctx, ref, r); err != nil {
+		return err
+	}
 	_, err := e.act(ctx, ref, r)
 	return err
 }

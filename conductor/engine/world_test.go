@@ -37,6 +37,7 @@ type world struct {
 	drive      func(engine.BMC) engine.BMC // makes redfish something else; nil for the world
 	finalizing func(*machine) error        // an agent that is told to let its machine go may fail so; nil for never
 	system     node.System                 // what a BMC tells of its machine
+	images     engine.Images               // finds images; nil for none
 	readers    int                         // power states read at a time; 0 for the default
 
 	skew atomic.Int64 // how far the conductor's clock is off, in nanoseconds
@@ -66,6 +67,7 @@ type machine struct {
 	commands []agentapi.Result
 	letGo    bool   // the agent has ended its service: the machine is in rescue
 	writing  int    // write_image steps at work: never more than one
+	image    any    // image_info of the last of them
 	bios     string // settings in force
 	pending  string // settings for the next boot
 	updating int    // polls until the firmware update is over
@@ -101,7 +103,7 @@ func (w *world) start() {
 		st = w.faults(life)
 	}
 	e := engine.New(engine.Config{
-		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{},
+		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{}, Images: w.images,
 		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
 	})

@@ -99,7 +99,7 @@ func (a agents) work(uuid string, boot, i int, cmd agentapi.Command) {
 			m.wiped, m.tenant = false, tenant
 			m.writing--
 			info := p.Step.Args["image_info"].(map[string]any)
-			m.disk = fmt.Sprint(info["id"])
+			m.disk, m.image = fmt.Sprint(info["id"]), info
 		}
 	})
 	if ok {

@@ -155,27 +155,6 @@ func (deploy) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
 
 func (deploy) timeout(s Settings) time.Duration { return s.DeployTimeout }
 
-// writeImageArgs is the args of deploy.write_image as Ironic sends them. The
-// config drive is left out here: it may be large, and the engine adds it as
-// it sends the step.
-func writeImageArgs(n node.Node) map[string]any {
-	src := text(n.InstanceInfo, "image_source")
-	info := map[string]any{
-		"id": src, "urls": []any{src},
-		"stream_raw_images": true, "node_uuid": n.UUID,
-		"image_type": "whole-disk", "deploy_boot_mode": n.BootMode,
-	}
-	for key, from := range map[string]string{
-		"checksum": "image_checksum", "os_hash_algo": "image_os_hash_algo", "os_hash_value": "image_os_hash_value",
-		"disk_format": "image_disk_format", "container_format": "image_container_format",
-	} {
-		if v := text(n.InstanceInfo, from); v != "" {
-			info[key] = v
-		}
-	}
-	return map[string]any{"image_info": info}
-}
-
 // text reads a string out of a free-form map; other types read as what they
 // print.
 func text(m map[string]any, key string) string {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -27,10 +26,6 @@ func CheckInstance(n node.Node) error {
 	return check(n)
 }
 
-// md5Sum is what an MD5 checksum looks like; those of other lengths are told
-// apart by the agent.
-var md5Sum = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
-
 func nothingNeeded(node.Node) error { return nil }
 
 func both(first, second func(node.Node) error) func(node.Node) error {
@@ -54,23 +49,6 @@ func hintsReadable(n node.Node) error {
 	}
 	if err != nil {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: the root device hints are wrong: %v", n.UUID, err)
-	}
-	return nil
-}
-
-func hasImage(n node.Node) error {
-	src := text(n.InstanceInfo, "image_source")
-	if src == "" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is missing; set it to the http(s) URL of an image", n.UUID)
-	}
-	if text(n.InstanceInfo, "image_checksum") == "" && text(n.InstanceInfo, "image_os_hash_value") == "" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: image %s has no checksum; set instance_info/image_checksum, or image_os_hash_algo and image_os_hash_value", n.UUID, src)
-	}
-	if text(n.InstanceInfo, "image_os_hash_value") != "" && text(n.InstanceInfo, "image_os_hash_algo") == "" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_os_hash_value needs image_os_hash_algo (sha256 or sha512)", n.UUID)
-	}
-	if text(n.InstanceInfo, "image_os_hash_algo") == "md5" || md5Sum.MatchString(text(n.InstanceInfo, "image_checksum")) {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: the checksum of image %s is MD5, which agents refuse since it can be forged; give its sha256 or sha512", n.UUID, src)
 	}
 	return nil
 }

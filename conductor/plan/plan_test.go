@@ -272,6 +272,10 @@ func (s *scene) set(k, v string) {
 		s.n.DisablePowerOff = v == "true"
 	case "image_source", "image_checksum", "boot_iso":
 		s.n.InstanceInfo[k] = v
+	case "image_mirrors":
+		var list any
+		s.parse(v, &list)
+		s.n.InstanceInfo[k] = list
 	case "tells":
 		s.f.Tells = v == "true"
 	case "health":

@@ -145,7 +145,12 @@ func (s *HTTPSource) Body(ctx context.Context) (io.ReadCloser, error) {
 		b.stop = context.AfterFunc(ctx, b.answer.cancel)
 		return b, nil
 	}
-	return &httpBody{ctx: ctx, src: s}, nil
+	return s.bodyFrom(ctx, 0), nil
+}
+
+// bodyFrom goes on with a download that has come to off.
+func (s *HTTPSource) bodyFrom(ctx context.Context, off int64) io.ReadCloser {
+	return &httpBody{ctx: ctx, src: s, off: off, good: off}
 }
 
 // ReadRange reads part of the image.

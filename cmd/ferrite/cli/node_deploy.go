@@ -84,11 +84,11 @@ func deployCommand(s *session, v verb) *cobra.Command {
 
 var hexSum = regexp.MustCompile(`^[0-9a-fA-F]+$`)
 
-// patch sets instance_info. A new image takes the old one's checksums away.
+// patch sets instance_info. A new image takes the old one's checksums and mirrors away.
 func (i image) patch() ([]nodeapi.Patch, error) {
 	info := map[string]any{}
 	if i.url != "" {
-		info["image_source"] = i.url
+		info["image_source"], info["image_mirrors"] = i.url, nil
 		info["image_checksum"], info["image_os_hash_algo"], info["image_os_hash_value"] = nil, nil, nil
 	}
 	if i.checksum != "" {

@@ -87,7 +87,7 @@ func bootFlags(f *pflag.FlagSet) {
 	f.String("loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
 	f.String("ramdisk-kernel", "", "kernel of the ramdisk (made by: ferrite image build)")
 	f.String("ramdisk-initrd", "", "initramfs of the ramdisk")
-	f.StringSlice("file-url-allowed-paths", nil, "`folders` on this host whose files nodes may name as deploy_kernel, deploy_ramdisk, rescue_kernel and rescue_ramdisk; without any, these are http(s) URLs")
+	f.StringSlice("file-url-allowed-paths", nil, "`folders` on this host whose files nodes may name as deploy_kernel, deploy_ramdisk, rescue_kernel, rescue_ramdisk and, as file:///path, image_source; without any, these are URLs")
 	f.String("discovery", "", "`hardware type` that machines nobody has enrolled become nodes of: they are booted into the ramdisk, inspected and left in enroll; empty: they stay unknown")
 	f.Int("discovery-limit", 100, "discovered nodes in enroll beyond which no more are taken in, since anybody on the machines' network can claim to be one")
 	f.String("kernel-append", "", "more kernel parameters for the ramdisk, as nofb or console=ttyS0,115200")

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -26,6 +27,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -107,8 +109,12 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if err != nil {
 		return err
 	}
+	images, err := c.images()
+	if err != nil {
+		return err
+	}
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, BootLogs: logs, Settings: c.settings(), Log: log,
+		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Images: images, BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
@@ -122,7 +128,7 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if err := sweep(ctx, eng, logs); err != nil {
 		return fmt.Errorf("logs of deleted nodes: %w", err)
 	}
-	boot, err := c.listenBoot(ctx, eng, listener.Addr(), cert, log)
+	boot, err := c.listenBoot(ctx, eng, images, listener.Addr(), cert, log)
 	if err != nil {
 		return err
 	}
@@ -183,8 +189,21 @@ func (c Config) settings() plan.Settings {
 	}
 }
 
+// images finds images; those that are files here are served with the boot service.
+func (c Config) images() (*imagesource.Sources, error) {
+	conf := imagesource.Config{Files: c.FilePaths}
+	if c.Boot {
+		addr, _, err := c.subnet()
+		if err != nil {
+			return nil, err
+		}
+		conf.Served = "http://" + netip.AddrPortFrom(addr, bootserver.DefaultHTTPPort).String()
+	}
+	return imagesource.New(conf), nil
+}
+
 // listenBoot opens the boot service; nil without --boot.
-func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, api net.Addr, cert *certificate.Certificate, log *slog.Logger) (*bootserver.Server, error) {
+func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imagesource.Sources, api net.Addr, cert *certificate.Certificate, log *slog.Logger) (*bootserver.Server, error) {
 	if !c.Boot {
 		return nil, nil
 	}
@@ -207,6 +226,7 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, api net.Addr
 	return bootserver.Listen(ctx, bootserver.Config{
 		Interface: c.BootInterface, Address: addr, Subnets: []dhcp.Subnet{subnet}, LoaderDir: c.LoaderDir,
 		Booter: policy, Leases: policy, Log: log,
+		Extra: map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log)},
 	})
 }
 

@@ -1,0 +1,91 @@
+// Package imagesource finds the images of disks that agents cannot fetch by
+// themselves: files of this host, which it serves to the one machine they are for,
+// and artifacts of container registries, of which it finds the blob that is the disk.
+// Agents download from http(s) URLs and know nothing else.
+//
+// It must not decide which image a node gets, and keeps no secret anywhere.
+package imagesource
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/ferrite-metal/ferrite/conductor/localfile"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Sources is an engine.Images. It is safe for concurrent use.
+type Sources struct {
+	files  localfile.Folders
+	served string // base URL of Handler as machines reach it
+	client *http.Client
+	sums   *sums
+}
+
+// Config is what images are found with.
+type Config struct {
+	Files  localfile.Folders // that are open to nodes
+	Served string            // base URL under which machines reach Handler, no slash at the end; "" where it is not served
+	Client *http.Client      // for registries; http.DefaultClient when nil
+}
+
+// New makes Sources.
+func New(c Config) *Sources {
+	return &Sources{files: c.Files, served: c.Served, client: c.Client, sums: newSums()}
+}
+
+// kind is one way to name an image.
+type kind struct {
+	check  func(*Sources, string) error
+	locate func(*Sources, context.Context, node.Node, agentapi.ImageInfo) (agentapi.ImageInfo, error)
+}
+
+// kinds are the ways, by the scheme of the URL.
+var kinds = map[string]kind{
+	"file": {(*Sources).checkFile, (*Sources).locateFile},
+	"oci":  {(*Sources).checkOCI, (*Sources).locateOCI},
+}
+
+func kindOf(source string) (kind, error) {
+	u, err := url.Parse(source)
+	if err != nil {
+		return kind{}, permanent{fmt.Errorf("%q is no URL", source)}
+	}
+	k, ok := kinds[u.Scheme]
+	if !ok {
+		return k, permanent{fmt.Errorf("%q is nothing this conductor finds images by", source)}
+	}
+	return k, nil
+}
+
+// Check refuses a source that is not there, or cannot be right.
+func (s *Sources) Check(source string) error {
+	k, err := kindOf(source)
+	if err != nil {
+		return err
+	}
+	return k.check(s, source)
+}
+
+// Locate says where the agent of n gets the image whose source is the first URL
+// of info, and which checksum it has. An error that no other try can mend has a method
+// Permanent.
+func (s *Sources) Locate(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
+	k, err := kindOf(info.URLs[0])
+	if err != nil {
+		return info, err
+	}
+	return k.locate(s, ctx, n, info)
+}
+
+// permanent is an error that no other try can mend.
+type permanent struct{ error }
+
+// Permanent is what engine asks of errors.
+func (permanent) Permanent() bool { return true }
+
+// Unwrap gives the error.
+func (p permanent) Unwrap() error { return p.error }

@@ -1,0 +1,137 @@
+package imagesource
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// registryTime bounds all that a registry is asked for one image.
+const registryTime = 25 * time.Second
+
+// parseOCI reads oci://registry/repository:tag or @digest; without either the tag
+// is latest.
+func parseOCI(source string) (registry.Reference, error) {
+	ref, err := registry.ParseReference(strings.TrimPrefix(source, "oci://"))
+	if err != nil {
+		return ref, permanent{fmt.Errorf("%q: expected oci://registry/repository:tag or @sha256:digest: %w", source, err)}
+	}
+	ref.Reference = ref.ReferenceOrDefault()
+	return ref, nil
+}
+
+func (s *Sources) checkOCI(source string) error {
+	_, err := parseOCI(source)
+	return err
+}
+
+// locateOCI finds the blob that is the disk of n in a container registry (OCI
+// distribution specification 1.1). Its digest is the checksum, and the agent is
+// let in by what the registry gave us for the node's pull secret, which is for reading
+// that repository only and soon runs out.
+func (s *Sources) locateOCI(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, registryTime)
+	defer cancel()
+	ref, err := parseOCI(info.URLs[0])
+	if err != nil {
+		return info, err
+	}
+	let := &admission{Cache: auth.NewCache()}
+	repo := &remote.Repository{Reference: ref, Client: &auth.Client{
+		Client: s.client, Cache: let, Credential: auth.StaticCredential(ref.Host(), pullSecret(n)),
+	}}
+	disk, err := (&artifact{repo, text(n.Properties, "cpu_arch")}).disk(ctx)
+	if err != nil {
+		return info, lasting(err)
+	}
+	algo, sum := disk.layer.Digest.Algorithm().String(), disk.layer.Digest.Encoded()
+	if given := info.OSHashValue; given != "" && (info.OSHashAlgo != algo || !strings.EqualFold(given, sum)) {
+		return info, permanent{fmt.Errorf("the registry has %s, image_os_hash_value says %s:%s", disk.layer.Digest, info.OSHashAlgo, given)}
+	}
+	info.OSHashAlgo, info.OSHashValue = algo, sum
+	info.URLs = []string{fmt.Sprintf("https://%s/v2/%s/blobs/%s", ref.Host(), ref.Repository, disk.layer.Digest)}
+	if info.DiskFormat == "" {
+		info.DiskFormat = disk.format
+	}
+	if let.header != "" {
+		info.RequestAuthorize = base64.StdEncoding.EncodeToString([]byte(let.header))
+	}
+	return info, nil
+}
+
+// lasting marks what a registry will answer again: there is no such image, or
+// whoever asks may not have it.
+func lasting(err error) error {
+	var answer *errcode.ErrorResponse
+	refused := errors.As(err, &answer) && answer.StatusCode < 500 && answer.StatusCode != http.StatusTooManyRequests
+	if refused || errors.Is(err, errdef.ErrNotFound) {
+		return permanent{err}
+	}
+	return err
+}
+
+// admission notes the Authorization header by which a registry let us in.
+type admission struct {
+	auth.Cache
+	header string // "" where none was asked for
+}
+
+// Set is told how to come by a token, and passes it on.
+func (a *admission) Set(ctx context.Context, host string, scheme auth.Scheme, key string, fetch func(context.Context) (string, error)) (string, error) {
+	token, err := a.Cache.Set(ctx, host, scheme, key, fetch)
+	if err == nil {
+		a.header = scheme.String() + " " + token
+	}
+	return token, err
+}
+
+// pullSecret is instance_info/image_pull_secret, or else the one of driver_info:
+// "user:password", base64 of that as in the files of container tools, or a
+// registry's token, which goes without a user's name.
+func pullSecret(n node.Node) auth.Credential {
+	secret := text(n.InstanceInfo, "image_pull_secret")
+	if secret == "" {
+		secret = text(n.DriverInfo, "image_pull_secret")
+	}
+	if plain, err := base64.StdEncoding.DecodeString(secret); err == nil && strings.Contains(string(plain), ":") {
+		secret = string(plain)
+	}
+	user, password, ok := strings.Cut(secret, ":")
+	if !ok {
+		user, password = "", secret
+	}
+	return auth.Credential{Username: user, Password: password}
+}
+
+func text(m map[string]any, key string) string {
+	v, _ := m[key].(string)
+	return v
+}
+
+// read fetches a manifest or index into a document; its digest is verified.
+func read(ctx context.Context, repo *remote.Repository, reference string, into any) (ocispec.Descriptor, error) {
+	desc, raw, err := oras.FetchBytes(ctx, repo, reference, oras.FetchBytesOptions{})
+	if err != nil {
+		return desc, err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return desc, permanent{fmt.Errorf("manifest %s: %w", desc.Digest, err)}
+	}
+	return desc, nil
+}

@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"net/url"
+	"regexp"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// imageSource is one way to say in instance_info/image_source where an image is.
+type imageSource struct {
+	direct bool // agents are given it as it is; else the conductor finds out where they get it, and its checksum
+	formed func(*url.URL) bool
+}
+
+// imageSources is where images may come from, by the scheme of their URL.
+var imageSources = map[string]imageSource{
+	"http":  {true, hasHost},
+	"https": {true, hasHost},
+	"file":  {false, func(u *url.URL) bool { return u.Host == "" && len(u.Path) > 1 && u.Path[0] == '/' }},
+	"oci":   {false, func(u *url.URL) bool { return hasHost(u) && u.User == nil && len(u.Path) > 1 }},
+}
+
+func hasHost(u *url.URL) bool { return u.Host != "" }
+
+// sourceOf reads an image's URL; ok is false for what is none.
+func sourceOf(rawURL string) (s imageSource, ok bool) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return s, false
+	}
+	s, known := imageSources[u.Scheme]
+	return s, known && s.formed(u)
+}
+
+// FoundByConductor reports whether an image is where agents cannot fetch it by
+// themselves: in a file of the conductor's, or in a container registry.
+func FoundByConductor(rawURL string) bool {
+	s, ok := sourceOf(rawURL)
+	return ok && !s.direct
+}
+
+// ImageSource is where the image of a node's instance is; "" when its deploy
+// interface writes none.
+func ImageSource(n node.Node) string {
+	if n.Interfaces["deploy"] != "direct" {
+		return ""
+	}
+	return text(n.InstanceInfo, "image_source")
+}
+
+// md5Sum is what an MD5 checksum looks like; those of other lengths are told
+// apart by the agent.
+var md5Sum = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
+
+func hasImage(n node.Node) error {
+	at := text(n.InstanceInfo, "image_source")
+	if at == "" {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is missing; set it to the http(s) URL of an image", n.UUID)
+	}
+	src, ok := sourceOf(at)
+	if !ok {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is %q, expected http(s)://host/path, oci://registry/repository:tag or @sha256:digest, or file:///path on the conductor", n.UUID, at)
+	}
+	if _, err := imageMirrors(n, src); err != nil {
+		return err
+	}
+	return checksumFits(n, at, src)
+}
+
+// checksumFits refuses an image that nobody could verify.
+func checksumFits(n node.Node, at string, src imageSource) error {
+	sum, value, algo := text(n.InstanceInfo, "image_checksum"), text(n.InstanceInfo, "image_os_hash_value"), text(n.InstanceInfo, "image_os_hash_algo")
+	switch {
+	case src.direct && sum == "" && value == "":
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: image %s has no checksum; set instance_info/image_checksum, or image_os_hash_algo and image_os_hash_value", n.UUID, at)
+	case value != "" && algo == "":
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_os_hash_value needs image_os_hash_algo (sha256 or sha512)", n.UUID)
+	case algo == "md5" || md5Sum.MatchString(sum):
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: the checksum of image %s is MD5, which agents refuse since it can be forged; give its sha256 or sha512", n.UUID, at)
+	}
+	return nil
+}
+
+// imageMirrors reads instance_info/image_mirrors, which Ironic does not know:
+// more URLs of the same image, in the order they are to be tried when
+// image_source fails.
+func imageMirrors(n node.Node, src imageSource) ([]any, error) {
+	given := n.InstanceInfo["image_mirrors"]
+	if given == nil {
+		return nil, nil
+	}
+	list, ok := given.([]any)
+	if !ok {
+		return nil, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_mirrors is %v, expected a list of http(s) URLs", n.UUID, given)
+	}
+	if len(list) > 0 && !src.direct {
+		return nil, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_mirrors are of an image whose image_source is an http(s) URL itself", n.UUID)
+	}
+	for i, m := range list {
+		at, _ := m.(string)
+		if s, ok := sourceOf(at); !ok || !s.direct {
+			return nil, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_mirrors/%d is %v, expected an http(s) URL", n.UUID, i, m)
+		}
+	}
+	return list, nil
+}
+
+// writeImageArgs is the args of deploy.write_image as Ironic sends them. The
+// config drive is left out here: it may be large, and the engine adds it as
+// it sends the step.
+func writeImageArgs(n node.Node) map[string]any {
+	at := text(n.InstanceInfo, "image_source")
+	urls := []any{at}
+	if src, ok := sourceOf(at); ok {
+		mirrors, _ := imageMirrors(n, src) // checked before any step is planned
+		urls = append(urls, mirrors...)
+	}
+	info := map[string]any{
+		"id": at, "urls": urls,
+		"stream_raw_images": true, "node_uuid": n.UUID,
+		"image_type": "whole-disk", "deploy_boot_mode": n.BootMode,
+	}
+	for key, from := range map[string]string{
+		"checksum": "image_checksum", "os_hash_algo": "image_os_hash_algo", "os_hash_value": "image_os_hash_value",
+		"disk_format": "image_disk_format", "container_format": "image_container_format",
+	} {
+		if v := text(n.InstanceInfo, from); v != "" {
+			info[key] = v
+		}
+	}
+	return map[string]any{"image_info": info}
+}
