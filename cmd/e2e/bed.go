@@ -43,21 +43,25 @@ func prepare(ctx context.Context, o options) (*shared, error) {
 	}
 	o.bin = bin
 	s := &shared{options: o}
-	s.kernel = filepath.Join(bin, "ramdisk", "lab.vmlinuz")
-	s.initrd = filepath.Join(bin, "ramdisk", "lab.initramfs")
+	s.kernel = filepath.Join(bin, "ramdisk", o.profile()+".vmlinuz")
+	s.initrd = filepath.Join(bin, "ramdisk", o.profile()+".initramfs")
 	if err := s.figures.sizes(s.kernel, s.initrd); err != nil {
-		return nil, fmt.Errorf("%w; make it with: make ramdisk", err)
+		return nil, fmt.Errorf("%w; make it with: make ramdisk PROFILE=%s", err, o.profile())
 	}
 	cache, err := workshop.CacheDir()
 	if err != nil {
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	tiny := osimage.Tiny
+	if o.matrix {
+		tiny = osimage.TinyStandard
+	}
 	say("images: making the tiny OS twice (cached)")
-	if s.tiny, err = osimage.Tiny(ctx, cache, "first", log); err != nil {
+	if s.tiny, err = tiny(ctx, cache, "first", log); err != nil {
 		return nil, fmt.Errorf("images: %w", err)
 	}
-	if s.other, err = osimage.Tiny(ctx, cache, "second", log); err != nil {
+	if s.other, err = tiny(ctx, cache, "second", log); err != nil {
 		return nil, fmt.Errorf("images: %w", err)
 	}
 	if s.dir, err = os.MkdirTemp("", "ferrite-e2e-"); err != nil {

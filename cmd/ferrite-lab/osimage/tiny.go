@@ -33,8 +33,8 @@ func Tiny(ctx context.Context, cacheDir, id string, log *slog.Logger) (Image, er
 	return tiny(ctx, cacheDir, id, tinyCloud(), log)
 }
 
-// TinyStandard is Tiny on Debian's standard kernel, for machines with SATA disks or
-// e1000 cards. It boots a few seconds slower where the processor is emulated.
+// TinyStandard is Tiny on Debian's standard kernel, for machines with whatever disks
+// and cards QEMU can play. It boots a few seconds slower where the processor is emulated.
 func TinyStandard(ctx context.Context, cacheDir, id string, log *slog.Logger) (Image, error) {
 	return tiny(ctx, cacheDir, id, tinyStandard(), log)
 }
@@ -53,7 +53,7 @@ func tinyStandard() ramdisk.Profile {
 		KernelPackage: "linux-image-amd64",
 		Modules: []ramdisk.Class{tinyCommon(), {
 			Name:     "emulated hardware",
-			Modules:  []string{"ahci", "nvme", "e1000", "e1000e"},
+			Modules:  []string{"ahci", "nvme", "megaraid_sas", "xhci_pci", "usb_storage", "e1000", "e1000e", "vmxnet3", "8139cp"},
 			Required: true,
 			Load:     true,
 		}},
