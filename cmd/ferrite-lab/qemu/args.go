@@ -136,14 +136,19 @@ func diskArgs(s Spec, start Start) []string {
 }
 
 // fileArgs is where a disk's content is. Bad sectors are QEMU's blkdebug
-// filter: rules that hold from the start on, and fail writes with EIO.
+// filter: rules that hold from the start on, and fail writes with EIO. Those
+// of zeroes are another kind of request by then.
 func fileArgs(d Disk) string {
 	if len(d.BadSectors) == 0 {
 		return "file=" + escape(d.Path)
 	}
 	a := "file.driver=blkdebug,file.image.driver=file,file.image.filename=" + escape(d.Path)
+	kinds := []string{"write", "write-zeroes"}
 	for i, sector := range d.BadSectors {
-		a += fmt.Sprintf(",file.inject-error.%d.event=none,file.inject-error.%[1]d.iotype=write,file.inject-error.%[1]d.errno=5,file.inject-error.%[1]d.sector=%d", i, sector)
+		for j, kind := range kinds {
+			rule := fmt.Sprintf(",file.inject-error.%d.", i*len(kinds)+j)
+			a += rule + "event=none" + rule + "iotype=" + kind + rule + "errno=5" + rule + fmt.Sprintf("sector=%d", sector)
+		}
 	}
 	return a
 }
