@@ -23,6 +23,7 @@ type shared struct {
 	options
 	dir            string // of the cases
 	images         string // folder the image servers serve
+	cache          string // folder where images are kept from run to run
 	tiny, other    osimage.Image
 	kernel, initrd string
 	figures        figures
@@ -52,6 +53,7 @@ func prepare(ctx context.Context, o options) (*shared, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.cache = cache
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	tiny := osimage.Tiny
 	if o.matrix {

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/osimage"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
 )
@@ -15,6 +17,7 @@ import (
 var oddMachines = []testCase{
 	{"two-cards", "two cards, of which only the second is wired", false, matrixTime, twoCards},
 	{"two-disks", "two disks, and a root device hint that names the second", false, matrixTime, twoDisks},
+	{"large-sectors", "a disk with sectors of 4096 bytes, and an image made for such", false, matrixTime, largeSectors},
 	{"bad-write", "a disk that cannot be written in the middle: deploy failed, naming it", false, matrixTime, badWrite},
 	{"bad-wipe", "a disk that cannot be written at its start: clean failed, naming it", false, matrixTime, badWipe},
 }
@@ -31,9 +34,9 @@ func twoCards(ctx context.Context, b *bed) error {
 }
 
 // twoDisks wants the image on the disk that the hint names, and the other left
-// as the erasing left it.
+// as the erasing left it. SeaBIOS boots from the first disk alone.
 func twoDisks(ctx context.Context, b *bed) error {
-	spec := odd(qemu.BIOS)
+	spec := odd(qemu.UEFI)
 	spec.Disks = append(spec.Disks, qemu.Disk{SizeMB: matrixDiskMB, Bus: qemu.BusNVMe, Serial: "THE-ROOT"})
 	return b.withMachine(ctx, spec, func(s *site.Site, m *lab.Machine) error {
 		hint := map[string]any{"root_device": map[string]any{"serial": "s== THE-ROOT"}}
@@ -44,6 +47,26 @@ func twoDisks(ctx context.Context, b *bed) error {
 			return err
 		}
 		return bootsNothing(m)
+	})
+}
+
+// largeSectors writes an image whose table and file systems count in sectors
+// of 4096 bytes. So does the config drive, which the conductor made for 512.
+func largeSectors(ctx context.Context, b *bed) error {
+	img, err := osimage.TinyLargeSectors(ctx, b.cache, "large", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return fmt.Errorf("images: %w", err)
+	}
+	if err := b.publish(img); err != nil {
+		return err
+	}
+	spec := combination{qemu.UEFI, qemu.BusNVMe, "virtio"}.spec()
+	spec.Disks[0].LogicalSectorSize = 4096
+	return b.withMachine(ctx, spec, func(s *site.Site, m *lab.Machine) error {
+		if err := b.erasedAndReady(ctx, s, m, nil); err != nil {
+			return err
+		}
+		return deploy(ctx, s, m, image(s, img, img.Raw), "large", "host-one")
 	})
 }
 
