@@ -112,7 +112,8 @@ func (s *shared) tidy() {
 	_ = os.Remove(s.dir) // only when empty
 }
 
-// runAll runs cases, so many at a time, and stops at the first that fails.
+// runAll runs cases, so many at a time, and stops at the first that fails. The
+// matrix goes on: which machines fail together tells what they have in common.
 func (s *shared) runAll(ctx context.Context, list []testCase, atOnce int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -130,10 +131,12 @@ func (s *shared) runAll(ctx context.Context, list []testCase, atOnce int) error 
 			if err := s.runOne(ctx, c); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				if first == nil {
-					first = err
+				if first == nil || s.matrix {
+					first = errors.Join(first, err)
 				}
-				cancel()
+				if !s.matrix {
+					cancel()
+				}
 			}
 		})
 	}

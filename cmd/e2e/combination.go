@@ -14,7 +14,7 @@ type combination struct {
 }
 
 // The hardware that QEMU plays and real machines, or those of other
-// hypervisors, have. The order of the firmwares alternates below.
+// hypervisors, have.
 var (
 	firmwares = []qemu.Firmware{qemu.UEFI, qemu.BIOS}
 	buses     = []qemu.Bus{qemu.BusVirtio, qemu.BusSCSI, qemu.BusNVMe, qemu.BusSATA, qemu.BusUSB, qemu.BusMegaSAS}

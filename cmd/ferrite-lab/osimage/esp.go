@@ -49,13 +49,11 @@ func writeESP(ctx context.Context, out, id string, sector int, files []espFile) 
 	serial := fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(id)))
 	// -h: BIOS boot code finds its sectors by the partition's start, which the file
 	// system must know.
-	bits := "32"
-	if sector == largeSector {
-		bits = "16"
+	kind := []string{"-F", "32"}
+	if sector == largeSector { // a cluster each, or there are too few even for FAT16
+		kind = []string{"-F", "16", "-s", "1", "-S", fmt.Sprint(sector)}
 	}
-	mkfs := []string{
-		"-F", bits, "-S", fmt.Sprint(sector), "-n", "ESP", "-i", serial, "--invariant", "-h", fmt.Sprint(firstPartition / sector), out,
-	}
+	mkfs := append(kind, "-n", "ESP", "-i", serial, "--invariant", "-h", fmt.Sprint(firstPartition/sector), out)
 	if _, err := (workshop.Tool{Name: "mkfs.vfat", Package: "dosfstools", Args: mkfs}).Run(ctx); err != nil {
 		return err
 	}
