@@ -48,6 +48,11 @@ e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root
 	go test -count=1 -tags e2e -run 'KillNine|Baremetal|OpenstackSDK' ./cmd/ferrite/serve
 	@go run ./cmd/e2e
 
+.PHONY: e2e-matrix
+e2e-matrix: deps build ## machines of every firmware, bus and card, and broken ones, with the ramdisk for real servers (as root)
+	@$(MAKE) ramdisk PROFILE=metal
+	@go run ./cmd/e2e -matrix
+
 .PHONY: interop
 interop: interop-deps build ramdisk ## our conductor with an agent like ironic-python-agent, OpenStack Ironic with our agent (as root)
 	go test -count=1 -run Interop ./cmd/ferrite/serve

@@ -84,7 +84,7 @@ func (c *Conductor) URL() string {
 func (c *Conductor) Version(ctx context.Context) (minor int, err error) {
 	var root nodeapi.Discovery
 	if err := c.each(func(base string) error {
-		return c.call(ctx, http.MethodGet, base+"/", "", nil, http.StatusOK, &root)
+		return c.call(ctx, http.MethodGet, base+"/", "", nil, &root)
 	}); err != nil {
 		return 0, err
 	}
@@ -107,7 +107,7 @@ func (c *Conductor) Lookup(ctx context.Context, macs []string, nodeUUID string) 
 	var reply agentapi.LookupReply
 	err := c.each(func(base string) error {
 		reply = agentapi.LookupReply{} // of a former address, perhaps half read
-		return c.call(ctx, http.MethodGet, base+agentapi.LookupPath+"?"+query.Encode(), c.atMost(agentapi.LookupMinor), nil, http.StatusOK, &reply)
+		return c.call(ctx, http.MethodGet, base+agentapi.LookupPath+"?"+query.Encode(), c.atMost(agentapi.LookupMinor), nil, &reply)
 	})
 	if err != nil {
 		return reply, err
@@ -118,7 +118,7 @@ func (c *Conductor) Lookup(ctx context.Context, macs []string, nodeUUID string) 
 // Heartbeat says that the agent is there and where.
 func (c *Conductor) Heartbeat(ctx context.Context, nodeUUID string, h agentapi.Heartbeat) error {
 	return c.each(func(base string) error {
-		return c.call(ctx, http.MethodPost, base+agentapi.HeartbeatPath+url.PathEscape(nodeUUID), c.atMost(agentapi.HeartbeatMinor), h, http.StatusAccepted, nil)
+		return c.call(ctx, http.MethodPost, base+agentapi.HeartbeatPath+url.PathEscape(nodeUUID), c.atMost(agentapi.HeartbeatMinor), h, nil)
 	})
 }
 
@@ -126,14 +126,14 @@ func (c *Conductor) Heartbeat(ctx context.Context, nodeUUID string, h agentapi.H
 // in its lookup reply knows this path.
 func (c *Conductor) Progress(ctx context.Context, nodeUUID string, p agentapi.Progress) error {
 	path := agentapi.AgentsPath + url.PathEscape(nodeUUID) + agentapi.ProgressSuffix
-	return c.call(ctx, http.MethodPost, c.URL()+path, "", p, http.StatusAccepted, nil)
+	return c.call(ctx, http.MethodPost, c.URL()+path, "", p, nil)
 }
 
 // Inspection hands over inspection data to a full URL, without a version:
 // conductors take it whatever they speak.
 func (c *Conductor) Inspection(ctx context.Context, fullURL string, i agentapi.Inspection) (agentapi.InspectionReply, error) {
 	var reply agentapi.InspectionReply
-	err := c.call(ctx, http.MethodPost, fullURL, "", i, http.StatusOK, &reply)
+	err := c.call(ctx, http.MethodPost, fullURL, "", i, &reply)
 	return reply, err
 }
 
@@ -179,7 +179,7 @@ func (c *Conductor) prefer(base string) {
 }
 
 // call makes one request with body as JSON.
-func (c *Conductor) call(ctx context.Context, method, target, version string, body any, want int, answer any) error {
+func (c *Conductor) call(ctx context.Context, method, target, version string, body any, answer any) error {
 	var payload []byte
 	if body != nil {
 		var err error
@@ -191,13 +191,12 @@ func (c *Conductor) call(ctx context.Context, method, target, version string, bo
 	if version != "" {
 		header.Set(agentapi.VersionHeader, version)
 	}
-	return c.send(ctx, method, target, header, payload, want, answer)
+	return c.send(ctx, method, target, header, payload, answer)
 }
 
-// send makes one request. Any 2xx is success when it is not the expected code
-// but an answer without a body is wanted: conductors differ between 200, 202
-// and 204.
-func (c *Conductor) send(ctx context.Context, method, target string, header http.Header, payload []byte, want int, answer any) error {
+// send makes one request. Any 2xx is success: for the same request conductors
+// and inspectors, and Ironic's own releases, differ between 200, 202 and 204.
+func (c *Conductor) send(ctx context.Context, method, target string, header http.Header, payload []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	var body io.Reader
@@ -223,7 +222,7 @@ func (c *Conductor) send(ctx context.Context, method, target string, header http
 	if err != nil {
 		return fmt.Errorf("%s %s: read the answer: %w", method, target, err)
 	}
-	if resp.StatusCode != want && (answer != nil || resp.StatusCode/100 != 2) {
+	if resp.StatusCode/100 != 2 {
 		return &StatusError{Method: method, URL: target, Status: resp.StatusCode, Text: shorten(b)}
 	}
 	if answer == nil || len(bytes.TrimSpace(b)) == 0 {

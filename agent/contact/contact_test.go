@@ -205,6 +205,7 @@ func TestInspectUntil(t *testing.T) {
 		status   int
 	}{
 		"taken":      {nil, 0, 0},
+		"by Ironic":  {[]int{202}, 0, 0},
 		"refused":    {[]int{404}, 0, 404},
 		"locked":     {[]int{409, 503}, 15 * time.Second, 0},
 		"five times": {many(500, 10), 65 * time.Second, 500},

@@ -30,7 +30,7 @@ func (c *Conductor) Log(ctx context.Context, nodeUUID string, l agentapi.LogLine
 		header.Set("Content-Encoding", "gzip")
 	}
 	path := agentapi.AgentsPath + url.PathEscape(nodeUUID) + agentapi.LogSuffix
-	return c.send(ctx, http.MethodPost, c.URL()+path, header, body, http.StatusAccepted, nil)
+	return c.send(ctx, http.MethodPost, c.URL()+path, header, body, nil)
 }
 
 func pack(b []byte) ([]byte, error) {

@@ -23,6 +23,7 @@ type shared struct {
 	options
 	dir            string // of the cases
 	images         string // folder the image servers serve
+	cache          string // folder where images are kept from run to run
 	tiny, other    osimage.Image
 	kernel, initrd string
 	figures        figures
@@ -43,21 +44,26 @@ func prepare(ctx context.Context, o options) (*shared, error) {
 	}
 	o.bin = bin
 	s := &shared{options: o}
-	s.kernel = filepath.Join(bin, "ramdisk", "lab.vmlinuz")
-	s.initrd = filepath.Join(bin, "ramdisk", "lab.initramfs")
+	s.kernel = filepath.Join(bin, "ramdisk", o.profile()+".vmlinuz")
+	s.initrd = filepath.Join(bin, "ramdisk", o.profile()+".initramfs")
 	if err := s.figures.sizes(s.kernel, s.initrd); err != nil {
-		return nil, fmt.Errorf("%w; make it with: make ramdisk", err)
+		return nil, fmt.Errorf("%w; make it with: make ramdisk PROFILE=%s", err, o.profile())
 	}
 	cache, err := workshop.CacheDir()
 	if err != nil {
 		return nil, err
 	}
+	s.cache = cache
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	tiny := osimage.Tiny
+	if o.matrix {
+		tiny = osimage.TinyStandard
+	}
 	say("images: making the tiny OS twice (cached)")
-	if s.tiny, err = osimage.Tiny(ctx, cache, "first", log); err != nil {
+	if s.tiny, err = tiny(ctx, cache, "first", log); err != nil {
 		return nil, fmt.Errorf("images: %w", err)
 	}
-	if s.other, err = osimage.Tiny(ctx, cache, "second", log); err != nil {
+	if s.other, err = tiny(ctx, cache, "second", log); err != nil {
 		return nil, fmt.Errorf("images: %w", err)
 	}
 	if s.dir, err = os.MkdirTemp("", "ferrite-e2e-"); err != nil {
@@ -106,7 +112,8 @@ func (s *shared) tidy() {
 	_ = os.Remove(s.dir) // only when empty
 }
 
-// runAll runs cases, so many at a time, and stops at the first that fails.
+// runAll runs cases, so many at a time, and stops at the first that fails. The
+// matrix goes on: which machines fail together tells what they have in common.
 func (s *shared) runAll(ctx context.Context, list []testCase, atOnce int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -124,10 +131,12 @@ func (s *shared) runAll(ctx context.Context, list []testCase, atOnce int) error 
 			if err := s.runOne(ctx, c); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				if first == nil {
-					first = err
+				if first == nil || s.matrix {
+					first = errors.Join(first, err)
 				}
-				cancel()
+				if !s.matrix {
+					cancel()
+				}
 			}
 		})
 	}

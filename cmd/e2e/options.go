@@ -7,10 +7,11 @@ import (
 
 // options are what the command line says.
 type options struct {
-	only                 string
-	list, bench, interop bool
-	bin                  string
-	keep                 bool
+	only                         string
+	list, bench, interop, matrix bool
+	bin                          string
+	keep                         bool
+	atOnce                       int
 }
 
 // label begins the last line.
@@ -18,7 +19,18 @@ func (o options) label() string {
 	if o.interop {
 		return "interop"
 	}
+	if o.matrix {
+		return "matrix"
+	}
 	return "e2e"
+}
+
+// profile is the ramdisk's.
+func (o options) profile() string {
+	if o.matrix {
+		return "metal"
+	}
+	return "lab"
 }
 
 // choose picks the cases that are asked for, the measured ones apart.
@@ -30,6 +42,9 @@ func (o options) choose() (measured, others []testCase, err error) {
 	from := cases
 	if o.interop {
 		from = interop
+	}
+	if o.matrix {
+		from = matrix()
 	}
 	for _, c := range from {
 		switch {

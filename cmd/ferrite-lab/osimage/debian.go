@@ -149,7 +149,7 @@ func writeDebianDisk(ctx context.Context, tmp, root, raw, id string) (int64, err
 	if err := writeUKI(efi, string(release), debianCmdline, kernel, initramfs); err != nil {
 		return 0, err
 	}
-	if err := writeESP(ctx, esp, id, []espFile{{"EFI/BOOT/BOOTX64.EFI", efi}}); err != nil {
+	if err := writeESP(ctx, esp, id, sectorSize, []espFile{{"EFI/BOOT/BOOTX64.EFI", efi}}); err != nil {
 		return 0, err
 	}
 	if err := errors.Join(os.WriteFile(rootfs, nil, 0o600), os.Truncate(rootfs, debianRootSize)); err != nil {

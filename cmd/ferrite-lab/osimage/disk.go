@@ -38,6 +38,7 @@ type disk struct {
 	id         string // names the disk's and partitions' GUIDs, so that they are the same in every build
 	partitions []partition
 	mbrCode    []byte // BIOS boot code, at most 440 bytes; none when nil
+	sector     int    // bytes; 0 is 512, the other is largeSector
 }
 
 // write makes the raw image at path, sparse, and returns its size. The backup header is
@@ -61,6 +62,9 @@ func (d disk) write(ctx context.Context, path string) (int64, error) {
 	size += mebibyte // for the backup table
 	if err := d.lay(path, size); err != nil {
 		return 0, fmt.Errorf("write disk image: %w", err)
+	}
+	if d.sector == largeSector {
+		return size, d.writeLargeTable(path, size)
 	}
 	_, err := workshop.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"--quiet", "--no-reread", path}, Stdin: script.String()}.Run(ctx)
 	return size, err

@@ -31,9 +31,9 @@ type espFile struct {
 	source string // path
 }
 
-// writeESP makes an EFI system partition at out: FAT32, large enough for its files, the
-// same bytes every time.
-func writeESP(ctx context.Context, out, id string, files []espFile) error {
+// writeESP makes an EFI system partition at out, large enough for its files, the same
+// bytes every time: FAT32, or on large sectors, of which it has too few for that, FAT16.
+func writeESP(ctx context.Context, out, id string, sector int, files []espFile) error {
 	var content int64
 	for _, f := range files {
 		info, err := os.Stat(f.source)
@@ -49,7 +49,11 @@ func writeESP(ctx context.Context, out, id string, files []espFile) error {
 	serial := fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(id)))
 	// -h: BIOS boot code finds its sectors by the partition's start, which the file
 	// system must know.
-	mkfs := []string{"-F", "32", "-n", "ESP", "-i", serial, "--invariant", "-h", fmt.Sprint(firstPartition / sectorSize), out}
+	kind := []string{"-F", "32"}
+	if sector == largeSector { // a cluster each, or there are too few even for FAT16
+		kind = []string{"-F", "16", "-s", "1", "-S", fmt.Sprint(sector)}
+	}
+	mkfs := append(kind, "-n", "ESP", "-i", serial, "--invariant", "-h", fmt.Sprint(firstPartition/sector), out)
 	if _, err := (workshop.Tool{Name: "mkfs.vfat", Package: "dosfstools", Args: mkfs}).Run(ctx); err != nil {
 		return err
 	}

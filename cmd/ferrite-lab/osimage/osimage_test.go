@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	agentdisk "github.com/ferrite-metal/ferrite/agent/disk"
 )
 
 func TestCached(t *testing.T) {
@@ -105,6 +108,49 @@ func TestLayPlacesPartitionsSparsely(t *testing.T) {
 	d.mbrCode = make([]byte, mbrCodeSize+1)
 	if err := d.lay(out, 8*mebibyte); err == nil || !strings.Contains(err.Error(), "boot code") {
 		t.Errorf("boot code over the partition table: error %v", err)
+	}
+}
+
+// TestLargeSectors reads the table of an image for disks of 4096-byte sectors, twice
+// made, as such a disk.
+func TestLargeSectors(t *testing.T) {
+	dir := t.TempDir()
+	content, out := filepath.Join(dir, "esp"), filepath.Join(dir, "disk")
+	if err := os.WriteFile(content, bytes.Repeat([]byte("x"), 2*mebibyte), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := disk{id: "d", sector: largeSector, partitions: []partition{{content: content, kind: "uefi"}}}
+	var made [2][]byte
+	for i := range made {
+		size, err := d.write(t.Context(), out)
+		if err != nil || size != 4*mebibyte {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		if made[i], err = os.ReadFile(out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(made[0], made[1]) {
+		t.Error("the image is not the same the second time")
+	}
+	f, err := os.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := agentdisk.ReadGPT(largeFile{f, 4 * mebibyte})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range table.Partitions() {
+		got = append(got, fmt.Sprintf("%s %d %d", p.Type, p.First, p.Last))
+	}
+	if diff := cmp.Diff([]string{espType + " 256 767"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if !bytes.Equal(made[0][mebibyte:3*mebibyte], bytes.Repeat([]byte("x"), 2*mebibyte)) {
+		t.Error("the partition's content is not where it belongs")
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 
 // tinySources are the files that decide what a tiny image is: see cached.
 //
-//go:embed osimage.go disk.go esp.go uki.go convert.go tiny.go bios.go live.go
+//go:embed osimage.go disk.go esp.go uki.go convert.go tiny.go bios.go live.go largesector.go
 var tinySources embed.FS
 
 // Tiny is an OS of one program that boots in seconds on paravirtual hardware and NVMe,
@@ -30,13 +30,20 @@ var tinySources embed.FS
 // cloud-init does (package tinyos). id is baked in, so that one image can be told from
 // another: letters, digits, dot, dash.
 func Tiny(ctx context.Context, cacheDir, id string, log *slog.Logger) (Image, error) {
-	return tiny(ctx, cacheDir, id, tinyCloud(), log)
+	return tiny(ctx, cacheDir, id, tinyCloud(), sectorSize, log)
 }
 
-// TinyStandard is Tiny on Debian's standard kernel, for machines with SATA disks or
-// e1000 cards. It boots a few seconds slower where the processor is emulated.
+// TinyStandard is Tiny on Debian's standard kernel, for machines with whatever disks
+// and cards QEMU can play. It boots a few seconds slower where the processor is emulated.
 func TinyStandard(ctx context.Context, cacheDir, id string, log *slog.Logger) (Image, error) {
-	return tiny(ctx, cacheDir, id, tinyStandard(), log)
+	return tiny(ctx, cacheDir, id, tinyStandard(), sectorSize, log)
+}
+
+// TinyLargeSectors is Tiny for disks with sectors of 4096 bytes, under UEFI alone.
+func TinyLargeSectors(ctx context.Context, cacheDir, id string, log *slog.Logger) (Image, error) {
+	profile := tinyCloud()
+	profile.Name = "tiny-4kn"
+	return tiny(ctx, cacheDir, id, profile, largeSector, log)
 }
 
 func tinyCloud() ramdisk.Profile {
@@ -53,7 +60,7 @@ func tinyStandard() ramdisk.Profile {
 		KernelPackage: "linux-image-amd64",
 		Modules: []ramdisk.Class{tinyCommon(), {
 			Name:     "emulated hardware",
-			Modules:  []string{"ahci", "nvme", "e1000", "e1000e"},
+			Modules:  []string{"ahci", "nvme", "megaraid_sas", "xhci_pci", "usb_storage", "e1000", "e1000e", "vmxnet3", "8139cp"},
 			Required: true,
 			Load:     true,
 		}},
@@ -72,7 +79,7 @@ func tinyCommon() ramdisk.Class {
 	}
 }
 
-func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, log *slog.Logger) (Image, error) {
+func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, sector int, log *slog.Logger) (Image, error) {
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`).MatchString(id) {
 		return Image{}, fmt.Errorf("image id %q: expected letters, digits, dots and dashes", id)
 	}
@@ -100,7 +107,7 @@ func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, log
 		}
 		img, err = cached(ctx, cacheDir, profile.Name+"-"+id, tinySources, inputs, func(ctx context.Context, dir string) (Image, error) {
 			log.Info("building tiny OS", "id", id, "kernel", kernel.Release)
-			return buildTiny(ctx, dir, ramdisk.Recipe{Profile: profile, Agent: program, CacheDir: cacheDir, Log: log}, id)
+			return buildTiny(ctx, dir, ramdisk.Recipe{Profile: profile, Agent: program, CacheDir: cacheDir, Log: log}, id, sector)
 		})
 		return err
 	})
@@ -133,8 +140,8 @@ func tinyProgram(ctx context.Context, tmp string) (string, error) {
 }
 
 // buildTiny makes all formats of the image in dir.
-func buildTiny(ctx context.Context, dir string, recipe ramdisk.Recipe, id string) (Image, error) {
-	img := Image{ID: id, BIOS: true}
+func buildTiny(ctx context.Context, dir string, recipe ramdisk.Recipe, id string, sector int) (Image, error) {
+	img := Image{ID: id, BIOS: sector == sectorSize}
 	raw := filepath.Join(dir, id+".raw")
 	err := buildTemp(dir, func(tmp string) (err error) {
 		recipe.Out = tmp
@@ -147,7 +154,11 @@ func buildTiny(ctx context.Context, dir string, recipe ramdisk.Recipe, id string
 		if err != nil {
 			return err
 		}
-		img.VirtualSize, err = writeTinyDisk(ctx, tmp, raw, id, res)
+		write := writeTinyDisk
+		if sector == largeSector {
+			write = writeLargeTinyDisk
+		}
+		img.VirtualSize, err = write(ctx, tmp, raw, id, res)
 		return err
 	})
 	if err != nil {
@@ -166,14 +177,13 @@ func buildTiny(ctx context.Context, dir string, recipe ramdisk.Recipe, id string
 // the kernel: syslinux reads only files, and the UKI holds its parts inside.
 func writeTinyDisk(ctx context.Context, tmp, raw, id string, res ramdisk.Result) (int64, error) {
 	efi, config, esp := filepath.Join(tmp, "tiny.efi"), filepath.Join(tmp, "syslinux.cfg"), filepath.Join(tmp, "esp")
-	release := fmt.Sprintf("NAME=\"Ferrite lab OS %s\"\nID=ferrite-tiny\nVERSION_ID=%s\n", id, id)
-	if err := writeUKI(efi, release, consoleArgs, res.KernelPath, res.InitramfsPath); err != nil {
+	if err := writeUKI(efi, tinyRelease(id), consoleArgs, res.KernelPath, res.InitramfsPath); err != nil {
 		return 0, err
 	}
 	if err := os.WriteFile(config, []byte(syslinuxConfig(consoleArgs)), 0o644); err != nil {
 		return 0, err
 	}
-	err := writeESP(ctx, esp, id, []espFile{
+	err := writeESP(ctx, esp, id, sectorSize, []espFile{
 		{"EFI/BOOT/BOOTX64.EFI", efi}, {"vmlinuz", res.KernelPath}, {"initramfs", res.InitramfsPath}, {"syslinux.cfg", config},
 	})
 	if err != nil {
@@ -187,4 +197,21 @@ func writeTinyDisk(ctx context.Context, tmp, raw, id string, res ramdisk.Result)
 		return 0, err
 	}
 	return disk{id: id, mbrCode: mbr, partitions: []partition{{content: esp, kind: "uefi", biosBoot: true}}}.write(ctx, raw)
+}
+
+// writeLargeTinyDisk lays out one partition that UEFI boots from.
+func writeLargeTinyDisk(ctx context.Context, tmp, raw, id string, res ramdisk.Result) (int64, error) {
+	efi, esp := filepath.Join(tmp, "tiny.efi"), filepath.Join(tmp, "esp")
+	if err := writeUKI(efi, tinyRelease(id), consoleArgs, res.KernelPath, res.InitramfsPath); err != nil {
+		return 0, err
+	}
+	if err := writeESP(ctx, esp, id, largeSector, []espFile{{"EFI/BOOT/BOOTX64.EFI", efi}}); err != nil {
+		return 0, err
+	}
+	return disk{id: id, sector: largeSector, partitions: []partition{{content: esp, kind: "uefi"}}}.write(ctx, raw)
+}
+
+// tinyRelease is what the system says of itself in os-release.
+func tinyRelease(id string) string {
+	return fmt.Sprintf("NAME=\"Ferrite lab OS %s\"\nID=ferrite-tiny\nVERSION_ID=%s\n", id, id)
 }

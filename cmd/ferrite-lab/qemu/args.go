@@ -84,15 +84,27 @@ func bootIndex(start Start, id string) string {
 	return fmt.Sprintf(",bootindex=%d", i+1)
 }
 
+// controllers are those of the buses that the board has none for.
+var controllers = []struct {
+	bus    Bus
+	device string
+}{
+	{BusSCSI, "virtio-scsi-pci,id=scsi"},
+	{BusMegaSAS, "megasas,id=megasas"},
+	{BusUSB, "qemu-xhci,id=usb"},
+}
+
 func diskArgs(s Spec, start Start) []string {
 	var a []string
-	if slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.Bus == BusSCSI }) {
-		a = append(a, "-device", "virtio-scsi-pci,id=scsi")
+	for _, c := range controllers {
+		if slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.Bus == c.bus }) {
+			a = append(a, "-device", c.device)
+		}
 	}
 	sata := 0
 	for i, d := range s.Disks {
 		id := fmt.Sprintf("disk%d", i)
-		a = append(a, "-drive", fmt.Sprintf("if=none,id=drive-%s,format=%s,cache=unsafe,discard=unmap,detect-zeroes=unmap,file=%s", id, d.Format, escape(d.Path)))
+		a = append(a, "-drive", fmt.Sprintf("if=none,id=drive-%s,format=%s,cache=unsafe,discard=unmap,detect-zeroes=unmap,%s", id, d.Format, fileArgs(d)))
 		device := ""
 		switch d.Bus {
 		case BusVirtio:
@@ -101,6 +113,10 @@ func diskArgs(s Spec, start Start) []string {
 			device = "nvme"
 		case BusSCSI:
 			device = "scsi-hd,bus=scsi.0"
+		case BusMegaSAS:
+			device = "scsi-hd,bus=megasas.0"
+		case BusUSB:
+			device = "usb-storage,bus=usb.0"
 		case BusSATA:
 			device = fmt.Sprintf("ide-hd,bus=ide.%d", sata)
 			sata++
@@ -115,6 +131,24 @@ func diskArgs(s Spec, start Start) []string {
 			sector = fmt.Sprintf(",logical_block_size=%d,physical_block_size=%[1]d", d.LogicalSectorSize)
 		}
 		a = append(a, "-device", fmt.Sprintf("%s,id=%s,drive=drive-%[2]s,serial=%s%s%s", device, id, escape(d.Serial), sector, bootIndex(start, id)))
+	}
+	return a
+}
+
+// fileArgs is where a disk's content is. Bad sectors are QEMU's blkdebug
+// filter: rules that hold from the start on, and fail writes with EIO. Those
+// of zeroes are another kind of request by then.
+func fileArgs(d Disk) string {
+	if len(d.BadSectors) == 0 {
+		return "file=" + escape(d.Path)
+	}
+	a := "file.driver=blkdebug,file.image.driver=file,file.image.filename=" + escape(d.Path)
+	kinds := []string{"write", "write-zeroes"}
+	for i, sector := range d.BadSectors {
+		for j, kind := range kinds {
+			rule := fmt.Sprintf(",file.inject-error.%d.", i*len(kinds)+j)
+			a += rule + "event=none" + rule + "iotype=" + kind + rule + "errno=5" + rule + fmt.Sprintf("sector=%d", sector)
+		}
 	}
 	return a
 }

@@ -232,7 +232,7 @@ func TestQEMURefusesToStart(t *testing.T) {
 // TestEveryDevice boots from each bus, under each firmware's eyes, with every
 // NIC model plugged in.
 func TestEveryDevice(t *testing.T) {
-	for _, bus := range []Bus{BusVirtio, BusNVMe, BusSATA, BusSCSI} {
+	for _, bus := range buses {
 		t.Run(string(bus), func(t *testing.T) {
 			spec := Spec{Firmware: BIOS, Disks: []Disk{{Bus: bus}, {Bus: bus, Format: "qcow2"}}}
 			for model := range nicDevices {

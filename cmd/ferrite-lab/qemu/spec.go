@@ -22,17 +22,26 @@ const (
 // Bus is how a disk is attached.
 type Bus string
 
-// The buses. SATA takes at most maxSATA disks.
+// The buses. SCSI is virtio's; OVMF has no driver for MegaSAS, so that UEFI
+// does not boot from it.
 const (
-	BusVirtio Bus = "virtio"
-	BusNVMe   Bus = "nvme"
-	BusSATA   Bus = "sata"
-	BusSCSI   Bus = "scsi"
+	BusVirtio  Bus = "virtio"
+	BusNVMe    Bus = "nvme"
+	BusSATA    Bus = "sata"
+	BusSCSI    Bus = "scsi"
+	BusUSB     Bus = "usb"
+	BusMegaSAS Bus = "megasas"
 )
+
+// buses are all of them.
+var buses = []Bus{BusVirtio, BusNVMe, BusSATA, BusSCSI, BusUSB, BusMegaSAS}
 
 // maxSATA is the number of the q35 board's six AHCI ports left when the last
 // one holds the CD drive.
 const maxSATA = 5
+
+// maxUSB is the number of ports of QEMU's xHCI controller.
+const maxUSB = 4
 
 // maxSerial is what virtio-blk and NVMe carry of a serial number.
 const maxSerial = 20
@@ -81,6 +90,8 @@ type Disk struct {
 	LogicalSectorSize int
 	// Plain takes from it what it could erase itself with: discard and zeroing.
 	Plain bool
+	// BadSectors are those, of 512 bytes, that every write fails on.
+	BadSectors []int64
 }
 
 // NIC is one network interface.
@@ -161,17 +172,15 @@ func (s Spec) validate() error {
 	if s.Firmware == BIOS && s.HTTPBoot {
 		bad("HTTP boot needs uefi firmware")
 	}
-	sata := 0
+	attached := map[Bus]int{}
 	for i, d := range s.Disks {
 		if err := d.validate(); err != nil {
 			bad("disk %d: %w", i, err)
 		}
-		if d.Bus == BusSATA {
-			sata++
-		}
+		attached[d.Bus]++
 	}
-	if sata > maxSATA {
-		bad("%d sata disks: expected at most %d", sata, maxSATA)
+	if sata, usb := attached[BusSATA], attached[BusUSB]; sata > maxSATA || usb > maxUSB {
+		bad("%d sata and %d usb disks: expected at most %d and %d", sata, usb, maxSATA, maxUSB)
 	}
 	for i, n := range s.NICs {
 		if _, err := net.ParseMAC(n.MAC); err != nil {
@@ -185,8 +194,8 @@ func (s Spec) validate() error {
 }
 
 func (d Disk) validate() error {
-	if !slices.Contains([]Bus{BusVirtio, BusNVMe, BusSATA, BusSCSI}, d.Bus) {
-		return fmt.Errorf("bus %q: expected virtio, nvme, sata or scsi", d.Bus)
+	if !slices.Contains(buses, d.Bus) {
+		return fmt.Errorf("bus %q: expected one of %v", d.Bus, buses)
 	}
 	if d.Format != "raw" && d.Format != "qcow2" {
 		return fmt.Errorf("format %q: expected raw or qcow2", d.Format)

@@ -45,6 +45,8 @@ func TestArgs(t *testing.T) {
 			{Path: "/sata0.raw", Bus: BusSATA},
 			{Path: "/sata1.raw", Bus: BusSATA},
 			{Path: "/scsi.raw", Bus: BusSCSI},
+			{Path: "/usb.raw", Bus: BusUSB},
+			{Path: "/megasas.raw", Bus: BusMegaSAS, BadSectors: []int64{0, 4096}},
 		}, NICs: []NIC{{MAC: nic.MAC}}}, boot(TargetCd, UEFI), "/lab/cd.iso"},
 	}
 	for _, tt := range tests {
@@ -92,6 +94,7 @@ func TestNewRefuses(t *testing.T) {
 		"sector size 4096":    with(func(s *Spec) { s.Disks[0].Bus, s.Disks[0].LogicalSectorSize = BusSATA, 4096 }),
 		"sector size 520":     with(func(s *Spec) { s.Disks[0].LogicalSectorSize = 520 }),
 		"at most 5":           with(func(s *Spec) { s.Disks = slices.Repeat([]Disk{{Path: "d", Bus: BusSATA}}, 6) }),
+		"5 usb disks":         with(func(s *Spec) { s.Disks = slices.Repeat([]Disk{{Path: "d", Bus: BusUSB}}, 5) }),
 		"invalid MAC address": with(func(s *Spec) { s.NICs[0].MAC = "zz" }),
 		"model \"ne2k_pci\"":  with(func(s *Spec) { s.NICs[0].Model = "ne2k_pci" }),
 	}

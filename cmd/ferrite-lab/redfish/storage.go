@@ -78,7 +78,7 @@ func (s *Server) getDrive(r *http.Request) (reply, error) {
 }
 
 // protocols are Redfish's words for a bus; it has none for virtio.
-var protocols = map[qemu.Bus]string{qemu.BusNVMe: "NVMe", qemu.BusSATA: "SATA", qemu.BusSCSI: "SAS"}
+var protocols = map[qemu.Bus]string{qemu.BusNVMe: "NVMe", qemu.BusSATA: "SATA", qemu.BusSCSI: "SAS", qemu.BusMegaSAS: "SAS", qemu.BusUSB: "USB"}
 
 func driveModel(d qemu.Disk) string { return "QEMU " + string(d.Bus) + " disk" }
 
