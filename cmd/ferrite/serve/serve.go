@@ -26,6 +26,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/erasekey"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -103,12 +104,16 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if err != nil {
 		return err
 	}
+	eraseKey, err := erasekey.Open(c.DataDir)
+	if err != nil {
+		return err
+	}
 	who, cert, err := c.access(log)
 	if err != nil {
 		return err
 	}
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, BootLogs: logs, Settings: c.settings(), Log: log,
+		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, EraseKey: eraseKey, BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
