@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -168,16 +169,33 @@ func OpenEraseReport(document []byte, key ed25519.PublicKey) (EraseStatement, er
 	if err := strictly(payload, &s); err != nil {
 		return none, fmt.Errorf("what was signed is no statement of an erase: %w", err)
 	}
-	open, err := json.Marshal(EraseStatement{
-		UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed, SignedAt: r.SignedAt, KeyID: r.KeyID, Report: r.Report,
-	})
+	same, err := r.says(s)
 	if err != nil {
-		return none, fmt.Errorf("erase report: %w", err)
+		return none, err
 	}
-	if !bytes.Equal(open, payload) {
+	if !same {
 		return none, errors.New("it was changed: what can be read in it is not what was signed")
 	}
 	return s, nil
+}
+
+// says reports whether what can be read in r is s; programs may have written it
+// anew, with other spaces and order.
+func (r EraseReport) says(s EraseStatement) (bool, error) {
+	open := EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed, SignedAt: r.SignedAt, KeyID: r.KeyID, Report: r.Report}
+	var values [2]any
+	for i, statement := range []EraseStatement{open, s} {
+		text, err := json.Marshal(statement)
+		if err != nil {
+			return false, fmt.Errorf("erase report: %w", err)
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&values[i]); err != nil {
+			return false, fmt.Errorf("erase report: %w", err)
+		}
+	}
+	return reflect.DeepEqual(values[0], values[1]), nil
 }
 
 // strictly decodes one JSON value without unknown keys, and nothing behind it.
