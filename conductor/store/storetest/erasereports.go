@@ -38,6 +38,7 @@ func testEraseReports(t *testing.T, s store.Store) {
 	wants(t, put(first), node.ErrConflict)
 	n = before
 
+	another.NodeUUID = other.UUID
 	_, err = s.Commit(t.Context(), node.Change{Save: &other, PutEraseReport: &another})
 	check(t, err)
 	for i := range node.EraseReportsKept {
