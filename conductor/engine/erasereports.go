@@ -33,8 +33,12 @@ func (e *Engine) EraseReport(ctx context.Context, uuid string) (node.EraseReport
 	return e.Store.Catalogs().EraseReports.Find(ctx, uuid)
 }
 
-// ErasePublicKey is by which the signatures of erase reports are known.
+// ErasePublicKey is by which the signatures of erase reports are known; nil when
+// there is no key.
 func (e *Engine) ErasePublicKey() ed25519.PublicKey {
+	if len(e.EraseKey) == 0 {
+		return nil
+	}
 	public, _ := e.EraseKey.Public().(ed25519.PublicKey)
 	return public
 }

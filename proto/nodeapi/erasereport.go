@@ -70,6 +70,9 @@ type EraseKey struct {
 
 // EraseKeyOf is how a public key is told.
 func EraseKeyOf(key ed25519.PublicKey) (EraseKey, error) {
+	if len(key) != ed25519.PublicKeySize {
+		return EraseKey{}, fmt.Errorf("public key: expected %d bytes, found %d", ed25519.PublicKeySize, len(key))
+	}
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
 		return EraseKey{}, fmt.Errorf("public key: %w", err)
@@ -103,10 +106,10 @@ func ParseEraseKey(text []byte) (ed25519.PublicKey, error) {
 
 // Sign makes a report of a statement. The key's id is filled in.
 func (s EraseStatement) Sign(key ed25519.PrivateKey) (EraseReport, error) {
-	public, ok := key.Public().(ed25519.PublicKey)
-	if !ok {
+	if len(key) != ed25519.PrivateKeySize {
 		return EraseReport{}, errors.New("erase report: there is no key to sign it with")
 	}
+	public, _ := key.Public().(ed25519.PublicKey)
 	told, err := EraseKeyOf(public)
 	if err != nil {
 		return EraseReport{}, err
