@@ -94,7 +94,7 @@ func New(o Options) *Agent {
 	a := &Agent{Options: o, conductor: contact.New(trust), rescued: make(chan struct{})}
 	a.state.setToken(o.Params.Token)
 	a.progress = newProgress(a.conductor, &a.state, o.Board, o.Log)
-	a.courier = &courier{to: a.conductor, state: &a.state, stream: o.Stream, log: o.Log}
+	a.courier = newCourier(a.conductor, &a.state, o.Stream, o.Log)
 	download := o.Params.Download
 	a.machine = &steps.Machine{
 		Root: o.Root, Disks: a.disks, Open: o.Open, Kernel: o.Kernel, LoadModule: o.LoadModule,
@@ -217,8 +217,12 @@ func (a *Agent) serve(ctx context.Context) error {
 		return err
 	}
 	heart := newHeart(a.conductor, &a.state, a.Board, a.Log)
+	told := func() { // a command has ended
+		a.courier.flush(ctx)
+		heart.force()
+	}
 	api := command.New(ctx, command.Options{
-		Extensions: a.host.All(), Token: a.state.token, Begun: a.showCommand, Ended: a.showEnd, Done: heart.force, Version: Version, Started: time.Now(), Log: a.Log,
+		Extensions: a.host.All(), Token: a.state.token, Begun: a.showCommand, Ended: a.showEnd, Done: told, Version: Version, Started: time.Now(), Log: a.Log,
 		OpenList: func() bool { return minor < 83 }, // before that Ironic sends no token with GET
 	})
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Listen)

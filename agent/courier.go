@@ -18,6 +18,7 @@ const (
 	courierLines  = 5000
 	courierPause  = 30 * time.Second
 	courierLeaves = 5 * time.Second // for the last of it, when the agent hands over
+	courierFlush  = 3 * time.Second // for what a command logged, before the conductor hears that it has ended
 )
 
 // LogTaker takes log lines.
@@ -32,6 +33,11 @@ type courier struct {
 	state  *state
 	stream *logbook.Stream
 	log    *slog.Logger
+	turn   chan struct{} // holds one while somebody sends: batches do not overtake each other
+}
+
+func newCourier(to LogTaker, s *state, stream *logbook.Stream, log *slog.Logger) *courier {
+	return &courier{to: to, state: s, stream: stream, log: log, turn: make(chan struct{}, 1)}
 }
 
 // run carries until ctx ends. A conductor that did not ask for the log is not
@@ -58,6 +64,12 @@ func (c *courier) run(ctx context.Context) {
 
 // send carries everything there is now.
 func (c *courier) send(ctx context.Context) error {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	for {
 		first, lines := c.stream.Next(courierBytes, courierLines)
 		if len(lines) == 0 {
@@ -70,14 +82,23 @@ func (c *courier) send(ctx context.Context) error {
 	}
 }
 
+// flush carries what there is now, unless that takes too long. It goes before the
+// news that a command has ended: with that the conductor may cut the power.
+func (c *courier) flush(ctx context.Context) { c.hasten(ctx, courierFlush) }
+
 // finish carries what is left, for the last time.
 func (c *courier) finish(ctx context.Context) {
-	if c.state.config().FerriteLog {
-		ctx, cancel := context.WithTimeout(ctx, courierLeaves)
-		defer cancel()
-		if err := c.send(ctx); err != nil {
-			c.log.Debug("the end of the log not taken", "err", err)
-		}
-	}
+	c.hasten(ctx, courierLeaves)
 	c.stream.Close()
+}
+
+func (c *courier) hasten(ctx context.Context, most time.Duration) {
+	if !c.state.config().FerriteLog {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if err := c.send(ctx); err != nil {
+		c.log.Debug("the end of the log not taken", "err", err)
+	}
 }

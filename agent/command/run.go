@@ -93,7 +93,7 @@ func (r *runner) run(e *entry, cmd Command, c agentapi.Command) error {
 		r.opts.Ended(c, err)
 	}
 	if err == nil {
-		e.setResult(r, c, cmd.Async, value)
+		e.setResult(r, c, cmd.Async, value, nil)
 		log.Info("command ended")
 		return nil
 	}
@@ -103,7 +103,7 @@ func (r *runner) run(e *entry, cmd Command, c agentapi.Command) error {
 		log.Info("command refused", "err", err)
 		return refusal
 	}
-	r.finish(e, func(res *agentapi.Result) { res.Status, res.Error = statusOf(err), errorOf(err) })
+	e.setResult(r, c, cmd.Async, value, err)
 	log.Warn("command failed", "err", err)
 	return nil
 }
@@ -120,8 +120,9 @@ func (r *runner) call(cmd Command, c agentapi.Command) (value any, err error) {
 	return cmd.Run(r.ctx, c.Params)
 }
 
-// setResult records success. Text is wrapped as ironic-python-agent wraps it.
-func (e *entry) setResult(r *runner, c agentapi.Command, async bool, value any) {
+// setResult records the end: a success, or a failure with what was done until
+// then, if anything. Text is wrapped as ironic-python-agent wraps it.
+func (e *entry) setResult(r *runner, c agentapi.Command, async bool, value any, failure error) {
 	if text, ok := value.(string); ok {
 		if async {
 			_, name, _ := c.Split()
@@ -130,10 +131,17 @@ func (e *entry) setResult(r *runner, c agentapi.Command, async bool, value any) 
 		value = map[string]string{"result": text}
 	}
 	raw, err := json.Marshal(value)
+	if err != nil {
+		raw, failure = nil, errors.Join(failure, fmt.Errorf("result of %s: %w", c.Name, err))
+	}
 	r.finish(e, func(res *agentapi.Result) {
-		res.Status, res.Result = agentapi.Succeeded, raw
-		if err != nil {
-			res.Status, res.Result, res.Error = agentapi.Failed, nil, errorOf(fmt.Errorf("result of %s: %w", c.Name, err))
+		switch {
+		case failure == nil:
+			res.Status, res.Result = agentapi.Succeeded, raw
+		case value == nil: // no result, rather than one that is null
+			res.Status, res.Error = statusOf(failure), errorOf(failure)
+		default:
+			res.Status, res.Error, res.Result = statusOf(failure), errorOf(failure), raw
 		}
 	})
 }

@@ -61,13 +61,16 @@ func (h *Host) execute(k kind) command.Func {
 		}
 		value, err := steps.Execute(ctx, h.Machine, k.name, steps.Request{Step: step, Node: p.Node, Facts: facts})
 		if err != nil {
-			return nil, named(err, k, step)
+			err = named(err, k, step)
 		}
-		raw, err := json.Marshal(wrapText(value))
-		if err != nil {
-			return nil, fmt.Errorf("result of %s: %w", step.Step, err)
+		if err != nil && value == nil {
+			return nil, err
 		}
-		return k.result(raw, p.Step), nil
+		raw, fault := json.Marshal(wrapText(value))
+		if fault != nil {
+			return nil, errors.Join(err, fmt.Errorf("result of %s: %w", step.Step, fault))
+		}
+		return k.result(raw, p.Step), err
 	}
 }
 

@@ -27,7 +27,7 @@ func dryRunArg() map[string]any {
 }
 
 // eraseDevices erases all disks, each by the best method it has, and answers
-// an agentapi.EraseReport; with dry_run the plan, a list of agentapi.ErasePlan.
+// an agentapi.EraseReport, beside the error too when a disk could not be; with dry_run the plan, a list of agentapi.ErasePlan.
 func eraseDevices(ctx context.Context, m *Machine, r Request) (any, error) {
 	dry, given := r.Step.Args[dryRun]
 	only, ok := dry.(bool)
@@ -79,13 +79,13 @@ func (m *Machine) erase(ctx context.Context, r Request, planned func([]erase.Fac
 	report.Finished = second()
 	m.logReport(report)
 	if failed := report.Failed(); len(failed) > 0 {
-		return nil, eraseFailure(failed, len(plans))
+		return report, eraseFailure(failed, len(plans))
 	}
 	return report, nil
 }
 
 // logReport keeps the report in the log, a line for each disk, for whoever
-// looks into a step that has failed: its result is then the error alone.
+// looks into a step that has failed: Ironic then keeps the error alone.
 func (m *Machine) logReport(r agentapi.EraseReport) {
 	for _, d := range r.Disks {
 		b, err := json.Marshal(d)

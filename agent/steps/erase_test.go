@@ -89,13 +89,17 @@ func TestEraseFails(t *testing.T) {
 		return open(ctx, path)
 	}
 	zeroes := map[string]any{"agent_erase_devices_iterations": 0.0}
-	_, err := clean(t, b, agentapi.CommandNode{UUID: "u", DriverInternalInfo: zeroes}, "erase_devices", nil)
+	result, err := clean(t, b, agentapi.CommandNode{UUID: "u", DriverInternalInfo: zeroes}, "erase_devices", nil)
 	var ce *agentapi.CommandError
 	if !errors.As(err, &ce) || ce.Type != "BlockDeviceEraseError" || !strings.Contains(ce.Details, `1 of 2 disks could not be erased: /dev/vdb (serial "S-/dev/vdb"): held by somebody`) {
 		t.Errorf("%v", err)
 	}
 	if bytes.Contains(b.read(t, "/dev/vda", 0, diskSize), []byte("OLD!")) {
 		t.Error("the other disk was not erased")
+	}
+	report, ok := result.(agentapi.EraseReport)
+	if !ok || report.Validate() != nil || len(report.Disks) != 2 || report.Disks[0].Method != "overwrite" || report.Disks[1].Error == "" {
+		t.Errorf("what was erased is not told beside the error: %+v", result)
 	}
 	if _, err := clean(t, b, agentapi.CommandNode{DriverInternalInfo: map[string]any{"disk_erasure_concurrency": "many"}}, "erase_devices", nil); err == nil {
 		t.Error("a wrong setting was taken")

@@ -40,6 +40,7 @@ var rules = []rule{
 	{"conductor/store/*", []string{"conductor/store/*", "conductor/node", "proto/*"}, "drivers never import each other", true},
 	{"conductor/bmc/*", []string{"conductor/bmc/*", "conductor/node", "proto/*"}, "drivers never import each other", true},
 	{"conductor/ratelimit", nil, "counts; usable alone", true},
+	{"conductor/erasekey", nil, "a file; usable alone", true},
 	{"conductor/reload", nil, "files; usable alone", true},
 	{"conductor/certificate/*", []string{"conductor/certificate/*", "conductor/reload"}, "TLS; knows no requests", true},
 	{"conductor/auth", []string{"conductor/ratelimit", "conductor/reload", "proto/*"}, "who, and what he may; knows projects, not nodes", true},

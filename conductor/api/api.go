@@ -135,6 +135,7 @@ func (a *API) routes() []route {
 		a.eventRoutes(),
 		a.ferriteRoutes(),
 		a.rootDeviceRoutes(),
+		a.eraseReportRoutes(),
 		a.logRoutes(),
 		a.leaseRoutes(),
 	} {

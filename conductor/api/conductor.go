@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/ed25519"
 	"net/netip"
 	"time"
 
@@ -97,6 +98,11 @@ type Records interface {
 	Status(ctx context.Context, ref string) (engine.Status, error)
 	// RootDevice goes by the node's own hints when these are nil.
 	RootDevice(ctx context.Context, ref string, hints map[string]any) (engine.RootDevice, error)
+	// EraseReports are the oldest first; also those of a node that is no more, by
+	// its UUID.
+	EraseReports(ctx context.Context, ref string) ([]node.EraseReport, error)
+	EraseReport(ctx context.Context, uuid string) (node.EraseReport, error)
+	ErasePublicKey() ed25519.PublicKey
 }
 
 // Hardware is what a node's BMC has told, and what is wanted of it.

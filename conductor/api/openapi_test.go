@@ -125,6 +125,7 @@ func (d *document) fill() {
 			d.settle("n1")
 		}
 	}
+	d.Erased(d.t, "n1", true)
 	if _, err := d.Engine.Inspected(d.t.Context(), "n1"); err == nil {
 		d.t.Error("a node on fake hardware has an inventory")
 	}
@@ -151,7 +152,7 @@ func TestDocumentIsTrue(t *testing.T) {
 			continue
 		}
 		parent, _, _ := strings.Cut(path, "/{")
-		filled := strings.NewReplacer("{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{entry}", first("/v1/nodes/n1/history", "uuid"), "{port}", first("/v1/ports", "uuid")).Replace(path)
+		filled := strings.NewReplacer("{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{entry}", first("/v1/nodes/n1/history", "uuid"), "{port}", first("/v1/ports", "uuid"), "{report}", first("/ferrite/v1/nodes/n1/erase-reports", "uuid")).Replace(path)
 		if parent != path && strings.Contains(path, "{ident}") {
 			if one := first(parent, "uuid"); one != "" {
 				filled = strings.ReplaceAll(filled, "{ident}", one)
@@ -190,6 +191,7 @@ func TestDocumentIsTrue(t *testing.T) {
 		"/v1", "/v1/nodes/{node}/ports", "/v1/nodes/{node}/portgroups", "/v1/nodes/{node}/volume", "/v1/nodes/{node}/volume/targets", "/v1/nodes/{node}/children", "/v1/nodes/{node}/bios", "/v1/nodes/{node}/firmware", "/v1/nodes/{node}/vifs",
 		"/v1/nodes/{node}/vmedia", "/v1/nodes/{node}/states/console", "/v1/nodes/{node}/management/indicators", "/v1/nodes/{node}/vendor_passthru/methods", "/v1/portgroups/{ident}/ports", "/v1/chassis/{ident}/nodes", "/v1/volume", "/v1/drivers/{driver}/raid/logical_disk_properties",
 		"/v1/drivers", "/v1/drivers/{driver}", "/v1/drivers/{driver}/properties", "/ferrite/v1/nodes/{node}/status", "/ferrite/v1/leases", "/ferrite/v1/openapi.json",
+		"/ferrite/v1/nodes/{node}/erase-reports", "/ferrite/v1/erase-reports/{report}", "/ferrite/v1/erase-key",
 	} {
 		if !checked[path] {
 			t.Errorf("no answer of GET %s was checked", path)

@@ -116,6 +116,7 @@ func (g *guardedConductor) as(who, method, path, body string) reply {
 type estate struct {
 	node, port, mac, runbook, template       string
 	portgroup, connector, target, allocation string
+	report                                   string
 }
 
 func (g *guardedConductor) estate() estate {
@@ -168,6 +169,7 @@ func (g *guardedConductor) furnish(e *estate) {
 		g.t.Fatal(err)
 	}
 	e.portgroup, e.connector, e.target, e.allocation = group.UUID, connector.UUID, target.UUID, allocation.UUID
+	e.report = g.Erased(g.t, e.node, false)
 }
 
 // path is a route about the estate.
@@ -175,7 +177,7 @@ func (e estate) path(route string) string {
 	ids := map[string]string{
 		"portgroups": e.portgroup, "connectors": e.connector, "targets": e.target, "allocations": e.allocation,
 		"nodes": e.node, "ports": e.port, "runbooks": e.runbook, "deploy_templates": e.template,
-		"drivers": "fake-hardware", "conductors": "conductor-1", "leases": "52:54:00:aa:bb:cc", "traits": "CUSTOM_X", "history": "none",
+		"erase-reports": e.report, "drivers": "fake-hardware", "conductors": "conductor-1", "leases": "52:54:00:aa:bb:cc", "traits": "CUSTOM_X", "history": "none",
 	}
 	parts := strings.Split(route, "/")
 	for i, part := range parts {
@@ -224,7 +226,7 @@ func (e estate) verdict(r reply) string {
 	case r.status == http.StatusForbidden && strings.HasPrefix(text, "Access was denied to the following resource: "):
 		return "n" // no
 	case r.status == http.StatusNotFound && slices.ContainsFunc([]string{
-		"Node " + e.node, "Port " + e.port, "Portgroup " + e.portgroup, "Volume connector " + e.connector, "Volume target " + e.target, "Allocation " + e.allocation,
+		"Node " + e.node, "Port " + e.port, "Portgroup " + e.portgroup, "Volume connector " + e.connector, "Volume target " + e.target, "Allocation " + e.allocation, "Erase report " + e.report,
 	}, func(hidden string) bool { return strings.HasPrefix(text, hidden+" could not be found") }):
 		return "-" // there is none
 	}

@@ -192,6 +192,8 @@ func otherPolicy() []Rule {
 
 		{"ferrite:subcollection:write", Reader, no, no, Reader, subcollections()},
 		{"ferrite:openapi:get", Reader, no, no, Reader, []string{"GET /ferrite/v1/openapi.json"}},
+		{"ferrite:erase_report:get", Reader, Reader, Reader, no, []string{"GET /ferrite/v1/nodes/{}/erase-reports", "GET /ferrite/v1/erase-reports/{}"}},
+		{"ferrite:erase_key:get", Stranger, Stranger, Stranger, Stranger, []string{"GET /ferrite/v1/erase-key"}},
 		{"ferrite:lease:get", Reader, no, no, no, []string{"GET /ferrite/v1/leases"}},
 		{"ferrite:lease:set", Operator, no, no, no, []string{"PUT /ferrite/v1/leases/{}", "DELETE /ferrite/v1/leases/{}"}},
 	}

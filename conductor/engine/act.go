@@ -167,7 +167,8 @@ func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (p
 	return f, nil
 }
 
-// commit writes a change, fills what only the edge can (identifiers), and
+// commit writes a change, fills what only the edge can (identifiers,
+// signatures), and
 // wakes whoever has to do with it.
 func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	for i := range c.History {
@@ -185,6 +186,11 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	}
 	if a := c.PutAllocation; a != nil && a.Revision > 0 {
 		a.UpdatedAt = &now
+	}
+	if c.PutEraseReport != nil {
+		if err := e.vouch(c.PutEraseReport, now); err != nil {
+			return node.Node{}, err
+		}
 	}
 	saved, err := e.Store.Commit(ctx, c)
 	if err != nil {

@@ -9,6 +9,7 @@ package engine
 
 import (
 	"context"
+	"crypto/ed25519"
 	"log/slog"
 	"sync"
 	"time"
@@ -24,7 +25,8 @@ type Config struct {
 	BMCs     map[string]BMC // by hardware type; its keys are the enabled types
 	Agents   AgentClient
 	Drives   ConfigDrives
-	Settings plan.Settings // Host names this conductor, and owns leases
+	EraseKey ed25519.PrivateKey // signs erase reports
+	Settings plan.Settings      // Host names this conductor, and owns leases
 	Log      *slog.Logger
 
 	Images   Images           // nil: images are at http(s) URLs only

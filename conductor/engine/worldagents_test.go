@@ -46,7 +46,7 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 		res = agentapi.Result{ID: fmt.Sprintf("%d-%d", boot, len(m.commands)), Name: short, Status: agentapi.Running}
 		switch short {
 		case "get_clean_steps":
-			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"never","interface":"deploy","priority":0}]}}`)
+			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"erase_devices","interface":"deploy","priority":0},{"step":"never","interface":"deploy","priority":0}]}}`)
 		case "get_deploy_steps":
 			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"deploy_steps":{"ferrite":[{"step":"write_image","interface":"deploy","priority":0}]}}`)
 		case "get_service_steps":
@@ -91,6 +91,9 @@ func (a agents) work(uuid string, boot, i int, cmd agentapi.Command) {
 		switch p.Step.Step {
 		case "erase_devices_metadata":
 			m.disk, m.wiped = "", true
+		case "erase_devices": // but for one disk
+			m.commands[i].Status, m.commands[i].Error = agentapi.Failed, agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", "sda is frozen")
+			m.commands[i].Result = json.RawMessage(`{"clean_result":{"version":1,"node_uuid":"` + uuid + `","started":"2026-11-22T10:00:00Z","finished":"2026-11-22T10:00:09Z","disks":[{"device":"/dev/sda","size":1,"error":"frozen"}]}}`)
 		case "write_image":
 			tenant := fmt.Sprint(p.Node.InstanceInfo["tenant"])
 			if !m.wiped && m.tenant != tenant {

@@ -194,6 +194,9 @@ type Change struct {
 	// SavePortgroup is stored before its ports are. Its Revision must be the
 	// stored one (ErrStale), and is stored plus one.
 	SavePortgroup *Portgroup
+	// PutEraseReport is inserted (ErrConflict on a taken UUID); of a node's others
+	// the newest stay, EraseReportsKept in all.
+	PutEraseReport *EraseReport
 }
 
 // Shard is how many nodes have a shard; the name is "" for those in none.

@@ -92,4 +92,5 @@ type Catalogs struct {
 	VolumeConnectors Catalog[VolumeConnector]
 	VolumeTargets    Catalog[VolumeTarget]
 	InspectionRules  Catalog[InspectionRule]
+	EraseReports     Catalog[EraseReport]
 }

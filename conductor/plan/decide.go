@@ -32,7 +32,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	}
 	return &node.Change{
 		Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected,
-		Told: d.told, DropAllocation: node.Released(n, d.n),
+		Told: d.told, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
 	}, nil
 }
 
@@ -51,6 +51,7 @@ type decision struct {
 	ports     []node.Port
 	inspected *node.Inspected
 	told      *node.Told
+	erased    *node.EraseReport // to be signed
 }
 
 func (d *decision) handle(e Event) error {

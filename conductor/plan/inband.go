@@ -112,14 +112,18 @@ func commandAnswered(d *decision, result json.RawMessage) error {
 		if err := d.raidByAgent(*r.Current(), res.Result); err != nil {
 			return err
 		}
+		if err := d.eraseReported(*r.Current(), res.Result); err != nil {
+			return err
+		}
 		d.stepDone()
 	case agentapi.CleanVersionMismatch, agentapi.VersionMismatch:
 		return d.stepsChanged()
 	default:
+		besides := d.eraseFailed(*r.Current(), res.Result)
 		if res.Error != nil {
-			return fmt.Errorf("%s", res.Error.Text())
+			return fmt.Errorf("%s%s", res.Error.Text(), besides)
 		}
-		return fmt.Errorf("the agent answered status %q without a reason", res.Status)
+		return fmt.Errorf("the agent answered status %q without a reason%s", res.Status, besides)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ func (s *SQLite) Catalogs() node.Catalogs {
 		VolumeConnectors: catalog[node.VolumeConnector, *node.VolumeConnector]{"volume_connectors", s},
 		VolumeTargets:    catalog[node.VolumeTarget, *node.VolumeTarget]{"volume_targets", s},
 		InspectionRules:  catalog[node.InspectionRule, *node.InspectionRule]{"inspection_rules", s},
+		EraseReports:     catalog[node.EraseReport, *node.EraseReport]{eraseReports, s},
 	}
 }
 

@@ -57,6 +57,9 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 			return err
 		}
 	}
+	if err := t.putEraseReport(c.PutEraseReport); err != nil {
+		return err
+	}
 	if c.Hurry {
 		if err := t.hurry(saved.UUID); err != nil {
 			return err

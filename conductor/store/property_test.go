@@ -162,6 +162,9 @@ func (p *pair) parts(r *rapid.T, c *node.Change) {
 	if rapid.IntRange(0, 4).Draw(r, "told") == 0 {
 		c.Told = &node.Told{Firmware: []node.FirmwareComponent{{Component: anyOf(r, "component", "bios", "bmc"), CreatedAt: p.now}}}
 	}
+	if rapid.IntRange(0, 4).Draw(r, "erase report") == 0 {
+		c.PutEraseReport = &node.EraseReport{Record: node.Record{UUID: uuidN(50 + rapid.IntRange(0, 3).Draw(r, "report")), CreatedAt: p.now}, NodeUUID: anyUUID(r), Payload: []byte{1}}
+	}
 	if rapid.Bool().Draw(r, "history") {
 		c.History = []node.HistoryEntry{{UUID: "h", NodeUUID: anyUUID(r), CreatedAt: p.now, Event: rapid.String().Draw(r, "event")}}
 	}
@@ -305,6 +308,7 @@ func (p *pair) overview(r *rapid.T) {
 	})
 	_, _ = both(r, p, func(s store.Store) ([]node.Runbook, error) { return s.Catalogs().Runbooks.List(p.ctx, "") })
 	_, _ = both(r, p, func(s store.Store) ([]node.Allocation, error) { return s.Catalogs().Allocations.List(p.ctx, "") })
+	_, _ = both(r, p, func(s store.Store) ([]node.EraseReport, error) { return s.Catalogs().EraseReports.List(p.ctx, "") })
 	_, _ = both(r, p, func(s store.Store) ([]node.Allocation, error) {
 		return s.Catalogs().Allocations.List(p.ctx, "state", "active")
 	})

@@ -1,6 +1,6 @@
 // Package cli is the ferrite command: nodes, ports and portgroups, chassis,
-// volumes, templates, runbooks, inspection rules, allocations, leases and drivers
-// of a conductor, from a shell. One file per noun or verb.
+// volumes, templates, runbooks, inspection rules, allocations, leases, erase
+// reports and drivers of a conductor, from a shell. One file per noun or verb.
 //
 // It is a client like any other: it knows the wire (proto) and nothing of what
 // is behind it, and works against Ironic too, with less to show.
@@ -79,7 +79,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"}, &cobra.Group{ID: "server", Title: "Be a conductor:"})
 	for _, c := range []*cobra.Command{
 		nodeCommand(s), portCommand(s), portgroupCommand(s), chassisCommand(s), volumeCommand(s), templateCommand(s), runbookCommand(s),
-		inspectionRuleCommand(s), allocationCommand(s), leaseCommand(s), driverCommand(s), versionCommand(s),
+		inspectionRuleCommand(s), allocationCommand(s), leaseCommand(s), eraseReportCommand(s), driverCommand(s), versionCommand(s),
 	} {
 		c.GroupID = "client"
 		root.AddCommand(c)

@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("FERRITE_URL", c.URL)
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second under the race detector
-			env.Values["conductor"] = c
+			env.Values["conductor"], env.Values["test"] = c, tb
 			old := httptest.NewServer(older(c.Config.Handler))
 			env.Defer(old.Close)
 			env.Setenv("OLDER_URL", old.URL)
@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ANCIENT_URL", ancient.URL)
 			return guard(env, c.Config.Handler)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected, "uuidof": uuidOf},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected, "erased": erased, "tamper": tamper, "uuidof": uuidOf},
 	})
 }
 
@@ -161,12 +161,39 @@ func breakBMC(ts *testscript.TestScript, _ bool, args []string) {
 // inspected puts an inventory on record as what was found of a node.
 func inspected(ts *testscript.TestScript, _ bool, args []string) {
 	c, ok := ts.Value("conductor").(*apitest.Conductor)
-	if !ok || len(args) != 2 {
-		ts.Fatalf("usage: inspected NODE FILE")
+	if !ok || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: inspected NODE FILE [PLUGINDATA]")
+	}
+	plugin := "{}"
+	if len(args) == 3 {
+		plugin = ts.ReadFile(args[2])
 	}
 	n, err := c.Engine.Node(context.Background(), args[0])
 	ts.Check(err)
-	found := node.Inspected{Inventory: []byte(ts.ReadFile(args[1])), PluginData: []byte("{}")}
+	found := node.Inspected{Inventory: []byte(ts.ReadFile(args[1])), PluginData: []byte(plugin)}
 	_, err = c.Engine.Store.Commit(context.Background(), node.Change{Save: &n, Inspected: &found})
 	ts.Check(err)
+}
+
+// erased puts a signed erase report of a node on record, and its UUID into a
+// variable.
+func erased(ts *testscript.TestScript, _ bool, args []string) {
+	c, ok := ts.Value("conductor").(*apitest.Conductor)
+	tb, isTest := ts.Value("test").(testing.TB)
+	if !ok || !isTest || len(args) < 2 {
+		ts.Fatalf("usage: erased NODE VARIABLE [failed]")
+	}
+	ts.Setenv(args[1], c.Erased(tb, args[0], len(args) > 2))
+}
+
+// tamper copies a file with some text of it replaced, once, by another.
+func tamper(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 4 {
+		ts.Fatalf("usage: tamper FROM TO OLD NEW")
+	}
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[2]) {
+		ts.Fatalf("%s has no %s to change", args[0], args[2])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Replace(text, args[2], args[3], 1)), 0o600))
 }

@@ -13,7 +13,7 @@ func nodeCommand(s *session) *cobra.Command {
 	cmd := group("node", "Machines: enroll, inspect, deploy, power", "Machines. NODE is a name or a UUID everywhere.",
 		nodeCreate(s), nodeList(s), nodeShow(s), nodeSet(s), nodeUnset(s), nodeDelete(s),
 		nodeStatus(s), nodeLogs(s), nodePower(s), nodeMaintenance(s), nodeBootDevice(s),
-		nodeValidate(s), nodeInventory(s), nodeRootDevice(s), nodeHistory(s), nodeDeploy(s), nodeRebuild(s),
+		nodeValidate(s), nodeInventory(s), nodeRootDevice(s), nodeErasePlan(s), nodeHistory(s), nodeDeploy(s), nodeRebuild(s),
 		nodeClean(s), nodeService(s), nodeRescue(s),
 		traitCommand(s, "node", "NODE", nodePath, completeNodes(s)),
 	)

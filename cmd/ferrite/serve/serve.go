@@ -27,6 +27,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/erasekey"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -105,6 +106,10 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if err != nil {
 		return err
 	}
+	eraseKey, err := erasekey.Open(c.DataDir)
+	if err != nil {
+		return err
+	}
 	who, cert, err := c.access(log)
 	if err != nil {
 		return err
@@ -114,7 +119,8 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 		return err
 	}
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Images: images, BootLogs: logs, Settings: c.settings(), Log: log,
+		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Images: images, EraseKey: eraseKey,
+		BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)

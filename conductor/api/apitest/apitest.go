@@ -36,7 +36,7 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 	log := slog.New(slog.NewTextHandler(c.Log, nil))
 	c.Engine = engine.New(engine.Config{
 		Store: store, BMCs: map[string]engine.BMC{"fake-hardware": fakeMachine{c.BMC}, "ipmi": realMachine{c.BMC}, "redfish": realMachine{c.BMC}},
-		Agents: noAgents{}, Drives: drives{}, Settings: settings, Log: log,
+		Agents: noAgents{}, Drives: drives{}, EraseKey: eraseKey(), Settings: settings, Log: log,
 	})
 	if err := c.Engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)

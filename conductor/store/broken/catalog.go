@@ -19,6 +19,7 @@ func (s *Store) Catalogs() node.Catalogs {
 		VolumeConnectors: catalog[node.VolumeConnector]{s, "VolumeConnectors", inner.VolumeConnectors},
 		VolumeTargets:    catalog[node.VolumeTarget]{s, "VolumeTargets", inner.VolumeTargets},
 		InspectionRules:  catalog[node.InspectionRule]{s, "InspectionRules", inner.InspectionRules},
+		EraseReports:     catalog[node.EraseReport]{s, "EraseReports", inner.EraseReports},
 	}
 }
 

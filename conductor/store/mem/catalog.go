@@ -13,6 +13,7 @@ import (
 // newCatalogs makes an empty catalog for each type of record.
 func newCatalogs(s *Store) node.Catalogs {
 	s.allocations, s.portgroups = newCatalog[node.Allocation](s), newCatalog[node.Portgroup](s)
+	s.eraseReports = newCatalog[node.EraseReport](s)
 	return node.Catalogs{
 		DeployTemplates:  newCatalog[node.DeployTemplate](s),
 		Runbooks:         newCatalog[node.Runbook](s),
@@ -22,6 +23,7 @@ func newCatalogs(s *Store) node.Catalogs {
 		VolumeConnectors: newCatalog[node.VolumeConnector](s),
 		VolumeTargets:    newCatalog[node.VolumeTarget](s),
 		InspectionRules:  newCatalog[node.InspectionRule](s),
+		EraseReports:     s.eraseReports,
 	}
 }
 

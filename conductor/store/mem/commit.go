@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,6 +77,9 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 		if err := c.told(saved.UUID, *n.Told); err != nil {
 			return saved, err
 		}
+	}
+	if err := c.eraseReport(n.PutEraseReport); err != nil {
+		return saved, err
 	}
 	if n.Hurry {
 		c.hurry(saved.UUID)
@@ -217,6 +221,30 @@ func (c *change) portgroup(g *node.Portgroup) error {
 		c.did(undo)
 	}
 	return err
+}
+
+// eraseReport keeps a report, and the newest others of its node; nil is none.
+func (c *change) eraseReport(r *node.EraseReport) error {
+	if r == nil {
+		return nil
+	}
+	kept, v := c.s.eraseReports, *r
+	undo, err := kept.insert(&v)
+	if err != nil {
+		return err
+	}
+	c.did(undo)
+	var ids []string
+	for uuid, row := range kept.rows {
+		if row.v.NodeUUID == v.NodeUUID {
+			ids = append(ids, uuid)
+		}
+	}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(kept.rows[b].id, kept.rows[a].id) })
+	for _, old := range ids[min(len(ids), node.EraseReportsKept):] {
+		c.did(kept.drop(old))
+	}
+	return nil
 }
 
 func (c *change) putPort(p node.Port) error {

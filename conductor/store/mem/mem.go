@@ -35,8 +35,10 @@ type Store struct {
 	catalogs    node.Catalogs
 	allocations *catalog[node.Allocation, *node.Allocation] // of catalogs, as are portgroups: parts of a change, too
 	portgroups  *catalog[node.Portgroup, *node.Portgroup]
-	cascades    []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes
-	holders     map[string]func(uuid string) bool       // by what they hold: is there such a record
+
+	eraseReports *catalog[node.EraseReport, *node.EraseReport] // as these
+	cascades     []func(nodeUUID string) (undo []func())       // of the catalogs, when a node goes
+	holders      map[string]func(uuid string) bool             // by what they hold: is there such a record
 }
 
 // New makes an empty store.

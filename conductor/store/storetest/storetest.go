@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"what is named stays", testHolders},
 		{"volumes", testVolumes},
 		{"inspection rules", testInspectionRules},
+		{"erase reports outlive their node", testEraseReports},
 		{"concurrent commits", testConcurrent},
 		{"an ended context", testContext},
 		{"a closed store", testClosed},

@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+const eraseReportHelp = `What was erased of machines: for each disk by which method, in what time, and how
+it was verified that nothing is left. The conductor signs what the machine has
+reported, and keeps it when the node is deleted. A report in a file can be
+verified anywhere, with the conductor's public key.`
+
+const eraseReportsPath = nodeapi.FerriteRoot + "/erase-reports"
+
+func eraseReportCommand(s *session) *cobra.Command {
+	return group("erase-report", "What was erased of machines, signed", eraseReportHelp,
+		eraseReportList(s), eraseReportShow(s), eraseReportSave(s), eraseReportVerify(s), eraseReportKey(s))
+}
+
+func eraseReportList(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:               "list NODE",
+		Short:             "List the erase reports of a node, or by its UUID of one that is no more",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var reply struct {
+				EraseReports json.RawMessage `json:"erase_reports"`
+			}
+			if err := s.client.do(cmd.Context(), "GET", nodeapi.FerriteRoot+"/nodes/"+url.PathEscape(args[0])+"/erase-reports", nil, &reply); err != nil {
+				return s.noEraseReports(err)
+			}
+			return s.print(cmd.OutOrStdout(), reply.EraseReports, rowsOf(reply.EraseReports, []string{"uuid", "signed_at", "failed", "erased", "skipped", "errors"}))
+		},
+	}
+}
+
+func eraseReportShow(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show UUID",
+		Short: "Show what a report says of each disk; it is not verified",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			document, err := s.eraseReport(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			var signed nodeapi.EraseReport
+			if err := json.Unmarshal(document, &signed); err != nil {
+				return fmt.Errorf("the conductor's answer: %w", err)
+			}
+			report, err := erasedOf(signed.Report)
+			if err != nil {
+				return err
+			}
+			return s.print(cmd.OutOrStdout(), document, erasedRows(report))
+		},
+	}
+}
+
+func eraseReportSave(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "save UUID FILE",
+		Short: "Save a signed report in a new file",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			document, err := s.eraseReport(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			f, err := os.OpenFile(args[1], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+			if err != nil {
+				return fmt.Errorf("save the report: %w; choose a file that does not exist", err)
+			}
+			_, err = f.Write(append(document, '\n'))
+			return errors.Join(err, f.Close())
+		},
+	}
+}
+
+func eraseReportKey(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "key",
+		Short: "Print the conductor's public key (PEM), for verify --key",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			key, err := s.eraseKey(cmd)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), key.PublicKey)
+			return err
+		},
+	}
+}
+
+func eraseReportVerify(s *session) *cobra.Command {
+	var keyFile string
+	cmd := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "Verify a saved report: who signed it, and that every disk was erased",
+		Long: `Verify a saved report: that the conductor's key has signed it as it stands, and
+that every disk of it was erased and verified. Whatever is wrong ends with a
+status other than 0. Disks that were to be left alone are named, and no failure.
+
+With --key no conductor is asked. Without it the key is the one that the
+conductor serves now, which proves nothing to those who do not trust it.`,
+		Example: "  ferrite erase-report key > conductor.pem\n  ferrite erase-report verify web-3.json --key conductor.pem",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			document, err := os.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			key, err := s.verifyKey(cmd, keyFile)
+			if err != nil {
+				return err
+			}
+			statement, err := nodeapi.OpenEraseReport(document, key)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			return s.verdict(cmd, statement)
+		},
+	}
+	cmd.Flags().StringVar(&keyFile, "key", "", "the conductor's public key, a `file` in PEM")
+	return cmd
+}
+
+// verifyKey reads the key from a file, or asks the conductor and says so.
+func (s *session) verifyKey(cmd *cobra.Command, file string) (ed25519.PublicKey, error) {
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("--key: %w", err)
+		}
+		key, err := nodeapi.ParseEraseKey(text)
+		if err != nil {
+			return nil, fmt.Errorf("--key %s: %w", file, err)
+		}
+		return key, nil
+	}
+	told, err := s.eraseKey(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "verified with the key that the conductor at %s serves; --key FILE asks nobody\n", s.client.base); err != nil {
+		return nil, err
+	}
+	key, err := nodeapi.ParseEraseKey([]byte(told.PublicKey))
+	if err != nil {
+		return nil, fmt.Errorf("the conductor's answer: %w", err)
+	}
+	return key, nil
+}
+
+// verdict prints what was signed; a disk that is not erased for certain is an
+// error.
+func (s *session) verdict(cmd *cobra.Command, statement nodeapi.EraseStatement) error {
+	report, err := erasedOf(statement.Report)
+	if err != nil {
+		return err
+	}
+	reply, err := json.Marshal(statement)
+	if err != nil {
+		return err
+	}
+	if err := s.print(cmd.OutOrStdout(), reply, erasedRows(report)); err != nil {
+		return err
+	}
+	if err := report.Validate(); err != nil {
+		return fmt.Errorf("the signature is good, but what it signs proves nothing: %w", err)
+	}
+	if report.NodeUUID != statement.NodeUUID {
+		return fmt.Errorf("the signature is good, but the report is of node %s and not of %s", report.NodeUUID, statement.NodeUUID)
+	}
+	if failed := report.Failed(); statement.Failed || len(failed) > 0 {
+		return fmt.Errorf("the signature is good, but the step has failed: %d of %d disks were not erased", len(failed), len(report.Disks))
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n", statement.NodeName, statement.NodeUUID, statement.SignedAt.UTC().Format(time.RFC3339), statement.KeyID)
+	return err
+}
+
+func erasedOf(raw json.RawMessage) (r agentapi.EraseReport, err error) {
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return r, fmt.Errorf("erase report: %w", err)
+	}
+	return r, nil
+}
+
+func erasedRows(r agentapi.EraseReport) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		t.AppendHeader(table.Row{"Device", "Serial", "Method", "Duration", "Verdict"})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: wide}})
+		for _, d := range r.Disks {
+			lasted := ""
+			if d.DurationMS > 0 {
+				lasted = (time.Duration(d.DurationMS) * time.Millisecond).String()
+			}
+			t.AppendRow(table.Row{d.Device, d.Serial, d.Method, lasted, diskVerdict(d)})
+		}
+		return nil
+	}
+}
+
+func diskVerdict(d agentapi.ErasedDisk) string {
+	switch v := d.Verification; {
+	case d.Error != "":
+		return "FAILED: " + d.Error
+	case d.Skipped != "":
+		return "left alone: " + d.Skipped
+	case v == nil:
+		return "FAILED: it was not verified"
+	case !v.Passed || v.Survivors > 0:
+		return fmt.Sprintf("FAILED: %d of %d blocks read as before", v.Survivors, v.Canaries+v.Samples)
+	default:
+		return fmt.Sprintf("verified: none of %d canaries and %d samples reads as before", v.Canaries, v.Samples)
+	}
+}
+
+// eraseReport reads a signed report, as it stands.
+func (s *session) eraseReport(cmd *cobra.Command, uuid string) (document json.RawMessage, err error) {
+	err = s.client.do(cmd.Context(), "GET", eraseReportsPath+"/"+url.PathEscape(uuid), nil, &document)
+	return document, s.noEraseReports(err)
+}
+
+func (s *session) eraseKey(cmd *cobra.Command) (key nodeapi.EraseKey, err error) {
+	err = s.client.do(cmd.Context(), "GET", nodeapi.FerriteRoot+"/erase-key", nil, &key)
+	return key, s.noEraseReports(err)
+}
+
+// noEraseReports explains the 404 of a server that has no such resource.
+func (s *session) noEraseReports(err error) error {
+	var fault *nodeapi.Fault
+	if notFound(err) && errors.As(err, &fault) && fault.Text == "" {
+		return fmt.Errorf("the server at %s keeps no erase reports: it is no Ferrite, or an older one", s.client.base)
+	}
+	return err
+}

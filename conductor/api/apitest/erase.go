@@ -1,0 +1,72 @@
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// eraseKey is what conductors under test sign with; everybody can make it.
+func eraseKey() ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
+}
+
+// Erased puts on record that the disks of a node were erased, one of them in vain
+// when failed says so, and returns the report's UUID.
+func (c *Conductor) Erased(t testing.TB, ref string, failed bool) string {
+	t.Helper()
+	n, err := c.Engine.Node(context.Background(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	report, err := json.Marshal(eraseReport(n.UUID, at, failed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := node.EraseReport{Record: node.Record{UUID: uuid.NewString(), CreatedAt: at.Add(time.Minute)}, NodeUUID: n.UUID, NodeName: n.Name, Failed: failed}
+	signed, err := nodeapi.EraseStatement{
+		UUID: kept.UUID, NodeUUID: n.UUID, NodeName: n.Name, Failed: failed, SignedAt: kept.CreatedAt, Report: report,
+	}.Sign(c.Engine.EraseKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept.Payload, kept.Signature, err = signed.Signed(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Engine.Store.Commit(context.Background(), node.Change{PutEraseReport: &kept}); err != nil {
+		t.Fatal(err)
+	}
+	return kept.UUID
+}
+
+// eraseReport is of a machine with one disk of each kind of end.
+func eraseReport(nodeUUID string, at time.Time, failed bool) agentapi.EraseReport {
+	good := &agentapi.EraseVerification{Canaries: 1026, Samples: 512, Passed: true}
+	r := agentapi.EraseReport{
+		Version: agentapi.EraseReportVersion, NodeUUID: nodeUUID, Machine: agentapi.EraseMachine{Manufacturer: "ACME", Product: "Anvil <9>", Serial: "M-1"},
+		Started: at, Finished: at.Add(50 * time.Second), Disks: []agentapi.ErasedDisk{
+			{Device: "/dev/nvme0n1", Model: "FAST", Serial: "N-1", Size: 1 << 40, Method: "nvme_sanitize_block", Attempts: []agentapi.EraseAttempt{{Method: "nvme_sanitize_block"}}, Started: &at, DurationMS: 2500, Verification: good},
+			{Device: "/dev/sda", Model: "SLOW", Serial: "S-1", Size: 1 << 40, Method: "overwrite", Started: &at, DurationMS: 3_725_000, Verification: good,
+				Attempts: []agentapi.EraseAttempt{{Method: "ata_secure_erase", Error: "3 of 1026 blocks read as before"}, {Method: "overwrite"}}},
+			{Device: "/dev/sdb", Model: "KEPT", Serial: "S-2", Size: 1 << 40, Skipped: "in skip_block_devices"},
+		},
+	}
+	if failed {
+		r.Disks = append(r.Disks, agentapi.ErasedDisk{
+			Device: "/dev/sdc", Model: "LIAR", Serial: "S-3", Size: 1 << 40, Started: &at, DurationMS: 900, Error: "3 of 1026 blocks read as before",
+			Attempts:     []agentapi.EraseAttempt{{Method: "overwrite", Error: "3 of 1026 blocks read as before"}},
+			Verification: &agentapi.EraseVerification{Canaries: 1026, Samples: 512, Survivors: 3},
+		})
+	}
+	return r
+}

@@ -1,0 +1,94 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// TestEraseReports: a report is found by its node and by itself, opens with the
+// key that is served, and stays when the node goes.
+func TestEraseReports(t *testing.T) {
+	c := newConductor(t)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
+	list := func(ident string) (w nodeapi.EraseReports) {
+		t.Helper()
+		r := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/nodes/"+ident+"/erase-reports", "")
+		if err := json.Unmarshal([]byte(r.body), &w); err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	if r := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/nodes/n1/erase-reports", ""); r.body != `{"erase_reports":[]}` {
+		t.Errorf("none yet: %s", r.body)
+	}
+	first, second := c.Erased(t, "n1", false), c.Erased(t, "n1", true)
+	got := list("n1").EraseReports
+	if len(got) != 2 || got[0].UUID != first || got[0].Failed || got[0].Erased != 2 || got[0].Skipped != 1 || got[0].Errors != 0 ||
+		got[1].UUID != second || !got[1].Failed || got[1].Errors != 1 || got[1].NodeName != "n1" {
+		t.Errorf("%+v", got)
+	}
+	var key nodeapi.EraseKey
+	if err := json.Unmarshal([]byte(c.must(http.StatusOK, 0, "GET", "/ferrite/v1/erase-key", "").body), &key); err != nil {
+		t.Fatal(err)
+	}
+	public, err := nodeapi.ParseEraseKey([]byte(key.PublicKey))
+	if err != nil || key.KeyID != got[0].KeyID || key.Algorithm != "ed25519" {
+		t.Errorf("%v %+v", err, key)
+	}
+	id := got[0].NodeUUID
+	c.must(http.StatusNoContent, 115, "DELETE", "/v1/nodes/n1", "")
+	document := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/erase-reports/"+strings.ToUpper(first), "").body
+	statement, err := nodeapi.OpenEraseReport([]byte(document), public)
+	if err != nil || statement.NodeUUID != id {
+		t.Fatalf("%v: %s", err, document)
+	}
+	var report agentapi.EraseReport
+	if err := json.Unmarshal(statement.Report, &report); err != nil || report.Validate() != nil || report.Machine.Product != "Anvil <9>" {
+		t.Errorf("%v %s", err, statement.Report)
+	}
+	if n := len(list(id).EraseReports); n != 2 {
+		t.Errorf("%d reports of a node that is no more, want 2", n)
+	}
+	for path, what := range map[string]string{
+		"nodes/n1/erase-reports": "Node n1", "nodes/" + first + "/erase-reports": "Node " + first, "erase-reports/" + id: "Erase report " + id, "erase-reports/x": "Erase report x",
+	} {
+		if r := c.do(0, "GET", "/ferrite/v1/"+path, ""); r.status != http.StatusNotFound || r.text() != what+" could not be found." {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
+	}
+}
+
+// TestEraseReportsOfOthers: a report is as visible as its node; once that is gone,
+// to nobody with a project.
+func TestEraseReportsOfOthers(t *testing.T) {
+	g := newGuardedConductor(t)
+	e := g.estate()
+	id := g.Erased(t, e.node, false)
+	statuses := func() (got [4]int) {
+		for i, project := range []string{"", owner, lessee, other} {
+			got[i] = g.as("reader "+project, "GET", "/ferrite/v1/erase-reports/"+id, "").status
+			if list := g.as("reader "+project, "GET", "/ferrite/v1/nodes/"+e.node+"/erase-reports", ""); list.status != got[i] {
+				t.Errorf("reader of %q: the report %d, the list %d %s", project, got[i], list.status, list.body)
+			}
+		}
+		return got
+	}
+	if got := statuses(); got != [4]int{200, 200, 200, 404} {
+		t.Errorf("of a node: %v", got)
+	}
+	if err := g.Engine.DeleteNode(t.Context(), e.node); err != nil {
+		t.Fatal(err)
+	}
+	if got := statuses(); got != [4]int{200, 404, 404, 404} {
+		t.Errorf("of a node that is no more: %v", got)
+	}
+	if r := g.as("", "GET", "/ferrite/v1/erase-key", ""); r.status != http.StatusOK || bytes.Contains([]byte(r.body), []byte("PRIVATE")) {
+		t.Errorf("the key for a stranger: %d %s", r.status, r.body)
+	}
+}

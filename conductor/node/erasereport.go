@@ -1,0 +1,40 @@
+package node
+
+import "encoding/json"
+
+// EraseReport is what a machine reported of an erase, signed by the conductor. It
+// stays when the node goes: it is proof of what has become of the disks.
+type EraseReport struct {
+	Record
+	NodeUUID  string `json:"node_uuid"`
+	NodeName  string `json:"node_name,omitempty"` // at that time
+	Failed    bool   `json:"failed,omitempty"`    // the step has failed: not all disks were erased
+	Payload   []byte `json:"payload"`             // what was signed: the JSON of a nodeapi.EraseStatement
+	Signature []byte `json:"signature"`
+
+	// Report is the JSON of an agentapi.EraseReport that is to be signed. It is
+	// not stored: from then on it is in Payload.
+	Report json.RawMessage `json:"-"`
+}
+
+// EraseReportsKept is how many reports of a node are kept; older ones go when new
+// ones come. A node that is cleaned twice a week has two years of them.
+const EraseReportsKept = 200
+
+// MaxEraseReport bounds one report, in bytes. A disk has some 600.
+const MaxEraseReport = 256 << 10
+
+// Kind is what people call it.
+func (*EraseReport) Kind() string { return "erase report" }
+
+// Keys is the node; the column has a name of its own, since the report outlives
+// the node.
+func (r *EraseReport) Keys() []Key { return []Key{{Column: "of_node", Value: r.NodeUUID}} }
+
+// Check refuses a report that nobody has signed.
+func (r *EraseReport) Check() error {
+	if len(r.Payload) == 0 || len(r.Signature) == 0 {
+		return Refuse(Invalid, "An erase report must be signed.")
+	}
+	return nil
+}

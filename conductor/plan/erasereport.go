@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// eraseSteps are the steps whose result is an erase report. What
+// ironic-python-agent answers to steps of these names is none: an object by the
+// names of devices, or nothing.
+var eraseSteps = map[string]bool{"erase_devices": true, "erase_devices_express": true}
+
+// ourManager is by which hardware manager Ferrite's agent is known. It always
+// reports.
+const ourManager = "ferrite_hardware_manager"
+
+// eraseReported keeps what a step that succeeded has reported of an erase. A
+// report that proves nothing fails the step: without proof nothing was erased.
+func (d *decision) eraseReported(s node.Step, result json.RawMessage) error {
+	report, err := d.eraseReport(s, result)
+	switch {
+	case err != nil:
+		return err
+	case report != nil && len(report.Failed()) > 0:
+		return fmt.Errorf("erase report: the step %s succeeded, but %s is reported with the error %q", s, report.Failed()[0].Device, report.Failed()[0].Error)
+	case report == nil && d.owesReport(s):
+		return fmt.Errorf("erase report: the step %s succeeded, but its result is no report", s)
+	}
+	return d.keepReport(report, false)
+}
+
+// eraseFailed keeps what a step that failed has reported all the same: which
+// disks are erased, and which are not. It returns what is to be said besides
+// the step's own error.
+func (d *decision) eraseFailed(s node.Step, result json.RawMessage) string {
+	report, err := d.eraseReport(s, result)
+	if err == nil {
+		err = d.keepReport(report, true)
+	}
+	if err != nil {
+		return fmt.Sprintf(" (its report was not kept: %v)", err)
+	}
+	return ""
+}
+
+// owesReport reports whether a step that succeeds must bring a report: one that
+// an agent of ours has done, and not only planned.
+func (d *decision) owesReport(s node.Step) bool {
+	_, ours := d.n.Run.Versions[ourManager]
+	return ours && s.InBand && s.Interface == "deploy" && eraseSteps[s.Step] && s.Args["dry_run"] != true
+}
+
+// eraseReport reads the report out of a command's result; nil when there is
+// none.
+func (d *decision) eraseReport(s node.Step, result json.RawMessage) (*agentapi.EraseReport, error) {
+	if !s.InBand || s.Interface != "deploy" || !eraseSteps[s.Step] {
+		return nil, nil
+	}
+	var r agentapi.StepResult
+	if len(result) == 0 || json.Unmarshal(result, &r) != nil {
+		return nil, nil
+	}
+	made := map[string]json.RawMessage{"clean": r.CleanResult, "deploy": r.DeployResult, "service": r.ServiceResult}[d.n.Run.Activity]
+	if !meantAsReport(made) {
+		return nil, nil
+	}
+	if len(made) > node.MaxEraseReport {
+		return nil, fmt.Errorf("erase report: it has %d bytes, at most %d are kept", len(made), node.MaxEraseReport)
+	}
+	if err := nodeapi.CheckJSON(made); err != nil {
+		return nil, fmt.Errorf("erase report: %w", err)
+	}
+	var report agentapi.EraseReport
+	if err := json.Unmarshal(made, &report); err != nil {
+		return nil, fmt.Errorf("erase report: %w", err)
+	}
+	if err := report.Validate(); err != nil {
+		return nil, err
+	}
+	if report.NodeUUID != d.n.UUID {
+		return nil, fmt.Errorf("erase report: it is of node %s, expected one of %s", report.NodeUUID, d.n.UUID)
+	}
+	return &report, nil
+}
+
+// meantAsReport tells a report, even a bad one, from what other agents answer.
+func meantAsReport(result json.RawMessage) bool {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(result, &keys) != nil {
+		return false
+	}
+	for _, key := range []string{"version", "node_uuid", "disks"} {
+		if _, ok := keys[key]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// keepReport has a report signed and stored with what else is decided; nil is
+// none.
+func (d *decision) keepReport(report *agentapi.EraseReport, failed bool) error {
+	if report == nil {
+		return nil
+	}
+	raw, err := json.Marshal(report)
+	if err != nil {
+		return fmt.Errorf("erase report: %w", err)
+	}
+	d.erased = &node.EraseReport{NodeUUID: d.n.UUID, NodeName: d.n.Name, Failed: failed, Report: raw}
+	d.dirty = true
+	return nil
+}
