@@ -27,7 +27,7 @@ type Rule struct {
 // What Ironic leaves to a project's manager is an admin's here.
 //
 // Whatever has no row is for system admins alone.
-func Policy() []Rule { return slices.Concat(nodePolicy(), otherPolicy()) }
+func Policy() []Rule { return slices.Concat(nodePolicy(), otherPolicy(), ferritePolicy()) }
 
 // no is in place of a role when none will do.
 const no = nobody
@@ -189,7 +189,12 @@ func otherPolicy() []Rule {
 		{"baremetal:shards:get", Reader, no, no, no, []string{"GET /v1/shards"}},
 		{"baremetal:events:post", Admin, no, no, no, []string{"POST /v1/events"}},
 		{"baremetal:conductor:get", Reader, no, no, no, []string{"GET /v1/conductors", "GET /v1/conductors/{}"}},
+	}
+}
 
+// ferritePolicy is the rows about what Ironic has no word for.
+func ferritePolicy() []Rule {
+	return []Rule{
 		{"ferrite:subcollection:write", Reader, no, no, Reader, subcollections()},
 		{"ferrite:openapi:get", Reader, no, no, Reader, []string{"GET /ferrite/v1/openapi.json"}},
 		{"ferrite:erase_report:get", Reader, Reader, Reader, no, []string{"GET /ferrite/v1/nodes/{}/erase-reports", "GET /ferrite/v1/erase-reports/{}"}},

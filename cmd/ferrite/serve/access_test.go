@@ -26,8 +26,9 @@ type guarded struct {
 	authority *certtest.Authority
 }
 
-// startGuarded starts one; alice is an admin with the password wonderland.
-func startGuarded(t *testing.T, secure bool) *guarded {
+// startGuarded starts one, with more settings if there are any; alice is an
+// admin with the password wonderland.
+func startGuarded(t *testing.T, secure bool, settings ...string) *guarded {
 	t.Helper()
 	g := &guarded{dir: t.TempDir(), authority: certtest.New(t)}
 	var kept auth.Token
@@ -43,7 +44,7 @@ func startGuarded(t *testing.T, secure bool) *guarded {
 	g.write(t, "users", string(users))
 	g.write(t, "htpasswd", "alice:"+string(hash)+"\n")
 	c := &conductor{sign: func(r *http.Request) { r.SetBasicAuth("alice", "wonderland") }}
-	args := []string{"--auth", "basic,token", "--users-file", g.path("users"), "--htpasswd-file", g.path("htpasswd")}
+	args := append(settings, "--auth", "basic,token", "--users-file", g.path("users"), "--htpasswd-file", g.path("htpasswd"))
 	if secure {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(g.authority.PEM())
