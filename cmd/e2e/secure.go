@@ -17,9 +17,10 @@ import (
 
 // secured cleans a machine whose conductor is spoken to over TLS by those who
 // have a password: the ramdisk knows it by the pins on its command line. The
-// certificate is replaced while the ramdisk runs, which then has to connect anew.
+// certificate is replaced while the ramdisk runs, which then has to connect anew;
+// it calls often, since its next call is what the case waits for.
 func secured(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track")
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track", "--heartbeat-timeout", "60s")
 	if err != nil {
 		return err
 	}
