@@ -229,7 +229,19 @@ func notFound(err error) bool {
 	return errors.As(err, &f) && f.Status == http.StatusNotFound
 }
 
+// unserved reports whether it is the path that the server does not know: a
+// Ferrite that lacks the node or the record says so in words.
+func unserved(err error) bool {
+	var f *nodeapi.Fault
+	return errors.As(err, &f) && f.Status == http.StatusNotFound && f.Text == ""
+}
+
 // nodePath is the path of a node, or of a part of it.
 func nodePath(node string, parts ...string) string {
 	return nodeapi.Root + "/nodes/" + strings.Join(append([]string{url.PathEscape(node)}, parts...), "/")
+}
+
+// ferritePath is that of a part of a node that Ironic does not have.
+func ferritePath(node, part string) string {
+	return nodeapi.FerriteRoot + "/nodes/" + url.PathEscape(node) + "/" + part
 }

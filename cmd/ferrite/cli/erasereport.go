@@ -38,7 +38,7 @@ func eraseReportList(s *session) *cobra.Command {
 			var reply struct {
 				EraseReports json.RawMessage `json:"erase_reports"`
 			}
-			if err := s.client.do(cmd.Context(), "GET", nodeapi.FerriteRoot+"/nodes/"+url.PathEscape(args[0])+"/erase-reports", nil, &reply); err != nil {
+			if err := s.client.do(cmd.Context(), "GET", ferritePath(args[0], "erase-reports"), nil, &reply); err != nil {
 				return s.noEraseReports(err)
 			}
 			return s.print(cmd.OutOrStdout(), reply.EraseReports, rowsOf(reply.EraseReports, []string{"uuid", "signed_at", "failed", "erased", "skipped", "errors"}))
@@ -242,8 +242,7 @@ func (s *session) eraseKey(cmd *cobra.Command) (key nodeapi.EraseKey, err error)
 
 // noEraseReports explains the 404 of a server that has no such resource.
 func (s *session) noEraseReports(err error) error {
-	var fault *nodeapi.Fault
-	if notFound(err) && errors.As(err, &fault) && fault.Text == "" {
+	if unserved(err) {
 		return fmt.Errorf("the server at %s keeps no erase reports: it is no Ferrite, or an older one", s.client.base)
 	}
 	return err

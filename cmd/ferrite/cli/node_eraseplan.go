@@ -47,11 +47,7 @@ func planRows(plans []agentapi.ErasePlan) func(t table.Writer) error {
 		t.AppendHeader(table.Row{"Device", "Size", "Model", "Serial", "Would be", "Not by"})
 		t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: wide}, {Number: 6, WidthMax: wide}})
 		for _, p := range plans {
-			size := ""
-			if p.Size > 0 {
-				size = bytesText(p.Size)
-			}
-			t.AppendRow(table.Row{p.Device, size, p.Model, p.Serial, wouldBe(p), notBy(p)})
+			t.AppendRow(table.Row{p.Device, sizeText(p.Size), p.Model, p.Serial, wouldBe(p), notBy(p)})
 		}
 		return nil
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -29,13 +27,12 @@ are kept; with -f it goes on with what comes, into the next boot too.`,
 			if q.Follow && q.Boot > 0 {
 				return fmt.Errorf("--follow is for the latest boot, and boot %d is over", q.Boot)
 			}
-			path := nodeapi.FerriteRoot + "/nodes/" + url.PathEscape(args[0]) + "/logs?" + q.Values().Encode()
+			path := ferritePath(args[0], "logs?"+q.Values().Encode())
 			err := s.client.stream(cmd.Context(), path, cmd.OutOrStdout())
-			var fault *nodeapi.Fault
 			switch {
 			case q.Follow && errors.Is(err, context.Canceled):
 				return nil // Ctrl-C is how following ends
-			case errors.As(err, &fault) && fault.Status == http.StatusNotFound && fault.Text == "":
+			case unserved(err):
 				return fmt.Errorf("%s keeps no logs of machines: it is no Ferrite, or an older one", s.client.base)
 			}
 			return err

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -71,10 +70,8 @@ func hintText(value string) any { return value }
 // rootDevice asks for a choice and prints it.
 func (s *session) rootDevice(cmd *cobra.Command, node string, q nodeapi.RootDeviceQuery) (choice nodeapi.RootDevice, err error) {
 	var reply json.RawMessage
-	path := nodeapi.FerriteRoot + "/nodes/" + url.PathEscape(node) + "/root-device"
-	err = s.client.do(cmd.Context(), "POST", path, q, &reply)
-	var fault *nodeapi.Fault
-	if notFound(err) && errors.As(err, &fault) && fault.Text == "" {
+	err = s.client.do(cmd.Context(), "POST", ferritePath(node, "root-device"), q, &reply)
+	if unserved(err) {
 		return choice, fmt.Errorf("the server at %s cannot say which disk it would take: it is no Ferrite, or an older one", s.client.base)
 	}
 	if err != nil {
@@ -91,11 +88,7 @@ func verdictRows(choice nodeapi.RootDevice) func(t table.Writer) error {
 		t.AppendHeader(table.Row{"Disk", "Size", "Model", "Serial", "Taken", "Why"})
 		t.SetColumnConfigs([]table.ColumnConfig{{Number: 6, WidthMax: wide}})
 		for _, d := range choice.Disks {
-			size := ""
-			if d.Size > 0 {
-				size = bytesText(d.Size)
-			}
-			t.AppendRow(table.Row{d.Name, size, d.Model, d.Serial, map[bool]string{true: "yes", false: "no"}[d.Taken], d.Why})
+			t.AppendRow(table.Row{d.Name, sizeText(d.Size), d.Model, d.Serial, map[bool]string{true: "yes", false: "no"}[d.Taken], d.Why})
 		}
 		return nil
 	}

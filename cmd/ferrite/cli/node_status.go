@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -41,7 +40,7 @@ read well and its agent heard of, the last error, and what to try next.`,
 // for what Ironic tells.
 func (s *session) status(ctx context.Context, node string) (nodeapi.Status, error) {
 	var st nodeapi.Status
-	err := s.client.do(ctx, "GET", nodeapi.FerriteRoot+"/nodes/"+url.PathEscape(node)+"/status", nil, &st)
+	err := s.client.do(ctx, "GET", ferritePath(node, "status"), nil, &st)
 	if !notFound(err) {
 		return st, err
 	}

@@ -157,6 +157,14 @@ func (l *line) finish(st nodeapi.Status) {
 	l.say(fmt.Sprintf("%s is %s", label(st), st.State))
 }
 
+// sizeText is the size of a disk; nothing for one that was not told.
+func sizeText(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return bytesText(n)
+}
+
 // bytesText is a size in units of a thousand.
 func bytesText(n int64) string {
 	const unit = 1000
