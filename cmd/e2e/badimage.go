@@ -57,7 +57,7 @@ func badImages(ctx context.Context, b *bed) (err error) {
 		{"larger than the disk", site.Image{URL: s.ImagesURL + "/bad/large.qcow2", SHA256: wrong}, []string{"none has 8589934592 bytes"}},
 		{"backing file", site.Image{URL: s.ImagesURL + "/bad/backed.qcow2", SHA256: wrong}, []string{"backing file"}},
 	} {
-		if err := fails(ctx, s, m, bad.img, bad.says); err != nil {
+		if err := fails(ctx, "bad-image", s, m, bad.img, bad.says); err != nil {
 			return fmt.Errorf("image %s: %w", bad.what, err)
 		}
 	}
@@ -65,8 +65,8 @@ func badImages(ctx context.Context, b *bed) (err error) {
 }
 
 // fails deploys and expects a failure with words in its reason, and a disk
-// that no firmware would boot.
-func fails(ctx context.Context, s *site.Site, m *lab.Machine, i site.Image, says []string) error {
+// that no firmware would boot. story is the case's name.
+func fails(ctx context.Context, story string, s *site.Site, m *lab.Machine, i site.Image, says []string) error {
 	if err := s.SetImage(ctx, m.Name, i); err != nil {
 		return err
 	}
@@ -77,13 +77,21 @@ func fails(ctx context.Context, s *site.Site, m *lab.Machine, i site.Image, says
 	if err != nil {
 		return err
 	}
+	if err := admits(story, n, says); err != nil {
+		return err
+	}
+	return bootsNothing(m)
+}
+
+// admits wants last_error to give the reason, and shows it.
+func admits(story string, n nodeapi.Node, says []string) error {
 	for _, w := range says {
 		if !strings.Contains(n.LastError, w) {
 			return fmt.Errorf("last_error does not say %q: %s", w, n.LastError)
 		}
 	}
-	say("bad-image: as it should: %s", n.LastError)
-	return bootsNothing(m)
+	say("%s: as it should: %s", story, n.LastError)
+	return nil
 }
 
 // bootsNothing wants a disk that no firmware would boot.

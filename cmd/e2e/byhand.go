@@ -163,14 +163,11 @@ func unknownStep(ctx context.Context, b *bed, s *site.Site, m *lab.Machine) erro
 	if err != nil {
 		return err
 	}
-	for _, w := range []string{"'polish'", "bios.apply_configuration", "deploy.erase_devices_metadata", "reboot"} {
-		if !strings.Contains(n.LastError, w) {
-			return fmt.Errorf("last_error does not say %q: %s", w, n.LastError)
-		}
+	if err := admits("by-hand", n, []string{"'polish'", "bios.apply_configuration", "deploy.erase_devices_metadata", "reboot"}); err != nil {
+		return err
 	}
 	if n.TargetProvisionState != "manageable" || n.Maintenance {
 		return fmt.Errorf("target_provision_state %q, maintenance %v: expected manageable, false", n.TargetProvisionState, n.Maintenance)
 	}
-	say("by-hand: as it should: %s", n.LastError)
 	return b.commands(ctx, s, "node manage metal-1 --wait")
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/ironic"
@@ -75,9 +74,6 @@ func (f *foreign) boot(ctx context.Context) (stop func() error, err error) {
 	return func() error { return errors.Join(serving(), log.Close()) }, nil
 }
 
-// consoleTail is how many of the console's last lines go with an error.
-const consoleTail = 20
-
 // live is the machine's life, stage by stage.
 func (f *foreign) live(ctx context.Context) error {
 	for _, stage := range []struct {
@@ -95,7 +91,7 @@ func (f *foreign) live(ctx context.Context) error {
 	} {
 		start := time.Now()
 		if err := stage.run(ctx); err != nil {
-			return fmt.Errorf("%s: %w\nthe machine's console ends so:\n%s", stage.name, err, f.tail())
+			return fmt.Errorf("%s: %w; the console's last lines:\n%s", stage.name, err, lastLines(f.machine))
 		}
 		took := time.Since(start)
 		say("ironic: %s in %.1f s", stage.name, took.Seconds())
@@ -104,15 +100,6 @@ func (f *foreign) live(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (f *foreign) tail() string {
-	lines := f.machine.Console()
-	var out strings.Builder
-	for _, l := range lines[max(0, len(lines)-consoleTail):] {
-		fmt.Fprintf(&out, "  %s\n", l.Text)
-	}
-	return out.String()
 }
 
 // enroll creates the node without ports: these are the inspection's to find.
