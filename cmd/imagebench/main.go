@@ -40,7 +40,7 @@ func main() {
 	flag.Int64Var(&o.size, "size", 2048, "size of the disk, MiB")
 	flag.Int64Var(&o.rate, "rate", 400, "what the throttled device takes, MB/s")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each is measured; the median is printed")
-	flag.StringVar(&o.only, "only", "", "measure this format alone")
+	flag.StringVar(&o.only, "only", "", "measure this `format` alone: raw, qcow2, qcow2.zlib, qcow2.zstd, zst, gz or xz")
 	flag.Parse()
 	o.size, o.rate = o.size<<20, o.rate*1e6
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

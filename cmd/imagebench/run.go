@@ -17,6 +17,9 @@ func run(ctx context.Context, o options) (err error) {
 	if os.Geteuid() != 0 {
 		return errors.New("loop devices need root: run it as root")
 	}
+	if err := o.check(); err != nil {
+		return err
+	}
 	if o.dir, err = os.MkdirTemp(o.dir, "imagebench-"); err != nil {
 		return err
 	}
@@ -49,11 +52,24 @@ func run(ctx context.Context, o options) (err error) {
 	defer server.Close() //nolint:errcheck // the bench is over
 	b := &bench{options: o, dev: dev, slow: slow, url: "http://" + l.Addr().String(), shm: shm}
 	for _, im := range images {
-		if o.only == "" || o.only == im.format {
-			if err := b.image(ctx, im); err != nil {
-				return fmt.Errorf("%s: %w", im.format, err)
-			}
+		if err := b.image(ctx, im); err != nil {
+			return fmt.Errorf("%s: %w", im.format, err)
 		}
+	}
+	return nil
+}
+
+// check refuses what would measure nothing.
+func (o options) check() error {
+	if o.size <= 0 || o.rate <= 0 || o.rounds <= 0 {
+		return fmt.Errorf("-size %d, -rate %d, -rounds %d: say 1 or more for each", o.size>>20, o.rate/1e6, o.rounds)
+	}
+	known := []string{""}
+	for _, f := range forms() {
+		known = append(known, f.format)
+	}
+	if !slices.Contains(known, o.only) {
+		return fmt.Errorf("-only %q: expected one of %v", o.only, known[1:])
 	}
 	return nil
 }
