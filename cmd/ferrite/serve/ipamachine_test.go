@@ -85,8 +85,11 @@ func (m *ipaMachine) Boot() qemu.Boot {
 func (m *ipaMachine) SetBoot(b qemu.Boot) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := b.Validate(); err != nil {
+		return err
+	}
 	m.boot = b
-	return b.Validate()
+	return nil
 }
 
 func (m *ipaMachine) InsertMedia(context.Context, string) error { return nil }

@@ -102,7 +102,8 @@ func (o *operator) begin() {
 	o.c = c
 	if err := c.ready(); err != nil && at.moment == never {
 		o.t.Fatalf("%v\n%s", err, c.log)
-	} // one that is to die may do so while it starts
+	}
+	// One that is to die may have done so while it started.
 	o.api.Store(&c.url)
 }
 
