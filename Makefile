@@ -88,9 +88,10 @@ fuzz: ## run every fuzz target for FUZZTIME (10s) each: some fifteen minutes in 
 	    cat $$log; failed="$$failed $$p.$$f"; done; done; \
 	[ -z "$$failed" ] || { echo "fuzz: failed:$$failed"; exit 1; }; echo "fuzz: ok"
 
+# Which packages have golden files is told by their flag; others do not take it.
 .PHONY: golden
 golden: ## rewrite the golden files and the diagram; look at the diff
-	go test ./conductor/node ./conductor/plan ./conductor/bmc/redfish ./pxe/... ./proto/... ./agent/... ./cmd/ferrite-lab/... -update
+	go test $$(grep -rlF -e 'flag.Bool("update"' -e 'pxetest.UpdateFlag()' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
 
 .PHONY: build
 build: ## the three programs, static, into bin/
