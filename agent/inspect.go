@@ -63,10 +63,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 		data.RootDisk = &root
 		data.Inventory.Disks, _ = a.disks() // one may have been waited for
 	}
-	_, skipped := a.disks()
-	for _, s := range skipped {
-		data.SkippedDisks = append(data.SkippedDisks, agentapi.SkippedDisk(s))
-	}
+	_, data.SkippedDisks = a.disks()
 	plan, err := a.machine.ErasePlan(ctx, agentapi.CommandNode{})
 	if err != nil {
 		a.Log.Warn("no erase plan in the inspection data", "err", err)
@@ -121,7 +118,7 @@ func (a *Agent) inventory(ctx context.Context) agentapi.Inventory {
 }
 
 // disks are those there are now.
-func (a *Agent) disks() ([]agentapi.Disk, []inventory.Skipped) {
+func (a *Agent) disks() ([]agentapi.Disk, []agentapi.SkippedDisk) {
 	a.settle()
 	return inventory.Disks(a.Root)
 }

@@ -31,8 +31,8 @@ type Host struct {
 
 // Collect is the whole inventory. What cannot be read is logged and left out.
 func (h Host) Collect(ctx context.Context) agentapi.Inventory {
-	disks, skipped := Disks(h.FS)
-	for _, s := range skipped {
+	disks, left := Disks(h.FS)
+	for _, s := range left {
 		h.Log.Debug("disk left out", "disk", s.Name, "reason", s.Reason)
 	}
 	interfaces, skipped := Interfaces(h.FS, h.Addresses)

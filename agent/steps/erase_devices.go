@@ -121,7 +121,7 @@ func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]era
 	}
 	all, _ := m.Disks()
 	for _, s := range skipped {
-		if s.Reason == notHardware {
+		if s.Reason == agentapi.NotHardware {
 			continue
 		}
 		d := agentapi.Disk{Name: s.Name}
@@ -132,9 +132,6 @@ func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]era
 	}
 	return facts, nil
 }
-
-// notHardware is what inventory.Disks says of memory, loops and the like.
-const notHardware = "not hardware"
 
 // factsOf asks one disk. A read-only one cannot be opened for writing, and
 // needs no asking.

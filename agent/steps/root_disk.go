@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
@@ -58,17 +57,13 @@ func (m *Machine) chooseRoot(ctx context.Context, n agentapi.CommandNode, w root
 	if err != nil {
 		return agentapi.Disk{}, err
 	}
-	left := make([]agentapi.SkippedDisk, len(skipped))
-	for i, s := range skipped {
-		left[i] = agentapi.SkippedDisk(s)
-	}
-	d, _, err := rootdevice.Choose(disks, left, w)
+	d, _, err := rootdevice.Choose(disks, skipped, w)
 	return d, err
 }
 
 // allowedDisks are the disks without those the operator keeps for something
 // else (properties.skip_block_devices, a list of hints).
-func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []inventory.Skipped, error) {
+func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	all, skipped := m.Disks()
 	skip, err := rootdevice.SkipFrom(n.Properties)
 	if err != nil {
@@ -81,7 +76,7 @@ func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []inven
 			return nil, nil, fmt.Errorf("properties.skip_block_devices: %w", err)
 		}
 		if kept {
-			skipped = append(skipped, inventory.Skipped{Name: d.Name, Reason: "in skip_block_devices"})
+			skipped = append(skipped, agentapi.SkippedDisk{Name: d.Name, Reason: "in skip_block_devices"})
 			continue
 		}
 		allowed = append(allowed, d)

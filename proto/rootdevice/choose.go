@@ -63,7 +63,7 @@ func Choose(disks []agentapi.Disk, left []agentapi.SkippedDisk, w Wish) (agentap
 	}
 	taken, err := takeFirst(verdicts, w.Hints)
 	for _, s := range left {
-		if s.Reason == notHardware {
+		if s.Reason == agentapi.NotHardware {
 			continue
 		}
 		verdicts = append(verdicts, Verdict{Disk: agentapi.Disk{Name: s.Name}, Why: s.Reason})
@@ -177,10 +177,6 @@ func lack(w Wish) string {
 	}
 	return fmt.Sprintf(": none has %d bytes", max(w.Need, 1))
 }
-
-// notHardware is what the agent says of memory and loops, which nobody looks
-// for among the disks.
-const notHardware = "not hardware"
 
 // mostSeen bounds how many disks an error tells of.
 const mostSeen = 24
