@@ -71,25 +71,15 @@ func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []agent
 	}
 	allowed := []agentapi.Disk{}
 	for _, d := range all {
-		kept, err := matchesAny(skip, d)
+		by, err := rootdevice.KeptBy(skip, d)
 		if err != nil {
-			return nil, nil, fmt.Errorf("properties.skip_block_devices: %w", err)
+			return nil, nil, err
 		}
-		if kept {
+		if by != nil {
 			skipped = append(skipped, agentapi.SkippedDisk{Name: d.Name, Reason: "in skip_block_devices"})
 			continue
 		}
 		allowed = append(allowed, d)
 	}
 	return allowed, skipped, nil
-}
-
-// matchesAny reports whether one of a list of hints matches a disk.
-func matchesAny(list []rootdevice.Hints, d agentapi.Disk) (bool, error) {
-	for _, hints := range list {
-		if matches, err := hints.Match(d); err != nil || matches {
-			return matches, err
-		}
-	}
-	return false, nil
 }

@@ -79,14 +79,12 @@ func unfit(d agentapi.Disk, tests []test, skip []Hints) (string, error) {
 	if strings.Contains(strings.ToLower(d.Model), "virtual") && d.Transport == "usb" {
 		return "virtual media", nil // which ironic-python-agent lists among the disks
 	}
-	for _, h := range skip {
-		kept, err := h.Match(d)
-		if err != nil {
-			return "", fmt.Errorf("properties.skip_block_devices: %w", err)
-		}
-		if kept {
-			return "in skip_block_devices, by " + h.String(), nil
-		}
+	by, err := KeptBy(skip, d)
+	if err != nil {
+		return "", err
+	}
+	if by != nil {
+		return "in skip_block_devices, by " + by.String(), nil
 	}
 	return strings.Join(failures(tests, d), "; "), nil
 }

@@ -72,6 +72,21 @@ func SkipFrom(properties map[string]any) ([]Hints, error) {
 	return all, nil
 }
 
+// KeptBy finds what keeps a disk for something else, of a list as SkipFrom reads
+// it; nil when nothing does.
+func KeptBy(skip []Hints, d agentapi.Disk) (Hints, error) {
+	for _, h := range skip {
+		kept, err := h.Match(d)
+		if err != nil {
+			return nil, fmt.Errorf("properties.skip_block_devices: %w", err)
+		}
+		if kept {
+			return h, nil
+		}
+	}
+	return nil, nil
+}
+
 // String lists the hints by name.
 func (h Hints) String() string {
 	var parts []string
