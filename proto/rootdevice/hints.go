@@ -61,7 +61,10 @@ func SkipFrom(properties map[string]any) ([]Hints, error) {
 		if !ok || len(h) == 0 {
 			return nil, fmt.Errorf("properties.skip_block_devices: expected an object of hints, found %v", item)
 		}
-		if _, volume := h["volume_name"]; volume {
+		if name, volume := h["volume_name"]; volume {
+			if text, ok := name.(string); !ok || text == "" {
+				return nil, fmt.Errorf("properties.skip_block_devices: expected the name of a RAID volume as volume_name, found %v", name)
+			}
 			continue
 		}
 		if err := Hints(h).Validate(); err != nil {
