@@ -138,6 +138,9 @@ func TestRAIDNeedsEmptyDisks(t *testing.T) {
 	if err != nil || result.(map[string]any)["logical_disks"].([]any)[0].(map[string]any)["volume_name"] != "new" {
 		t.Errorf("%v, %v", result, err)
 	}
+	if last := b.progress[len(b.progress)-1]; last.Step != "apply_configuration" || last.Stage != "/dev/sdb" {
+		t.Errorf("progress %+v", last)
+	}
 }
 
 // TestPartitionsAreNoRAID: that RAID may be deleted does not mean that
