@@ -3,12 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/netip"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/inventory"
@@ -51,7 +49,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	data := agentapi.Inspection{
 		Inventory:     a.inventory(ctx),
 		BootInterface: a.Params.BootIF,
-		SystemUUID:    a.systemUUID(),
+		SystemUUID:    inventory.SystemUUID(a.Root),
 		Configuration: map[string]any{
 			"collectors": a.Params.Collectors,
 			"managers":   []map[string]string{{"name": steps.VersionManager, "version": steps.Version}},
@@ -93,15 +91,6 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 		data.Logs = logs
 	}
 	return data
-}
-
-// systemUUID is what DMI calls the machine; "" when it does not.
-func (a *Agent) systemUUID() string {
-	b, err := fs.ReadFile(a.Root, "sys/class/dmi/id/product_uuid")
-	if err != nil {
-		return "" // a machine without DMI
-	}
-	return strings.ToLower(strings.TrimSpace(string(b)))
 }
 
 // inventory is what the machine is made of now.
