@@ -99,6 +99,6 @@ func (c *courier) hasten(ctx context.Context, most time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if err := c.send(ctx); err != nil {
-		c.log.Debug("the end of the log not taken", "err", err)
+		c.log.Debug("log not taken in time", "err", err)
 	}
 }

@@ -3,12 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/netip"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/inventory"
@@ -51,7 +49,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	data := agentapi.Inspection{
 		Inventory:     a.inventory(ctx),
 		BootInterface: a.Params.BootIF,
-		SystemUUID:    a.systemUUID(),
+		SystemUUID:    inventory.SystemUUID(a.Root),
 		Configuration: map[string]any{
 			"collectors": a.Params.Collectors,
 			"managers":   []map[string]string{{"name": steps.VersionManager, "version": steps.Version}},
@@ -63,10 +61,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 		data.RootDisk = &root
 		data.Inventory.Disks, _ = a.disks() // one may have been waited for
 	}
-	_, skipped := a.disks()
-	for _, s := range skipped {
-		data.SkippedDisks = append(data.SkippedDisks, agentapi.SkippedDisk(s))
-	}
+	_, data.SkippedDisks = a.disks()
 	plan, err := a.machine.ErasePlan(ctx, agentapi.CommandNode{})
 	if err != nil {
 		a.Log.Warn("no erase plan in the inspection data", "err", err)
@@ -98,15 +93,6 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	return data
 }
 
-// systemUUID is what DMI calls the machine; "" when it does not.
-func (a *Agent) systemUUID() string {
-	b, err := fs.ReadFile(a.Root, "sys/class/dmi/id/product_uuid")
-	if err != nil {
-		return "" // a machine without DMI
-	}
-	return strings.ToLower(strings.TrimSpace(string(b)))
-}
-
 // inventory is what the machine is made of now.
 func (a *Agent) inventory(ctx context.Context) agentapi.Inventory {
 	a.settle()
@@ -121,7 +107,7 @@ func (a *Agent) inventory(ctx context.Context) agentapi.Inventory {
 }
 
 // disks are those there are now.
-func (a *Agent) disks() ([]agentapi.Disk, []inventory.Skipped) {
+func (a *Agent) disks() ([]agentapi.Disk, []agentapi.SkippedDisk) {
 	a.settle()
 	return inventory.Disks(a.Root)
 }

@@ -18,8 +18,8 @@ import (
 // Func carries a command out. What it returns becomes the command_result; an
 // error becomes the command_error, of the type a *agentapi.CommandError in it
 // names; what is returned beside an error, the command_result of the failure,
-// which Ironic does not look at. An *HTTPError refuses the request instead, where that is still
-// possible.
+// which Ironic does not look at. An *HTTPError refuses the request instead, where
+// that is still possible.
 type Func func(ctx context.Context, params json.RawMessage) (any, error)
 
 // Command is one command an extension has.

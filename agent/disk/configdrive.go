@@ -17,8 +17,9 @@ const configDriveRoom = configdrive.MaxSize
 // WriteConfigDrive puts a config drive (an ISO 9660 or VFAT image labelled
 // config-2) into a partition of its own at the disk's end, replacing one that
 // is there. On sectors of 4096 bytes, from which Linux mounts neither ISO 9660
-// nor a VFAT of smaller sectors, it becomes a VFAT of such. random names a new GPT partition: crypto/rand.Reader, but
-// for tests. The kernel must then be told to read the table again.
+// nor a VFAT of smaller sectors, it becomes a VFAT of such. random names a new
+// GPT partition: crypto/rand.Reader, but for tests. The kernel must then be told
+// to read the table again.
 func WriteConfigDrive(d Disk, image []byte, random io.Reader) (Part, error) {
 	if len(image) == 0 || len(image) > configdrive.MaxSize {
 		return Part{}, fmt.Errorf("config drive of %d bytes: expected 1 to %d", len(image), configdrive.MaxSize)

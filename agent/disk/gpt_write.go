@@ -93,16 +93,12 @@ func (g *GPT) AddLast(size int64, kind GUID, name string, random io.Reader) (Par
 }
 
 // AddNext adds a partition of size bytes right behind the last one, aligned
-// to a MiB, under the lowest free number; a size of 0 takes what is left, to
-// the whole MiB. Nothing is written yet.
+// to a MiB, under the lowest free number. Nothing is written yet.
 func (g *GPT) AddNext(size int64, kind GUID, name string, random io.Reader) (Partition, error) {
 	sector := int64(g.sector)
 	align := mib / sector
 	first := (g.floor() + align - 1) / align * align
 	need := (size + sector - 1) / sector
-	if size == 0 {
-		need = max(0, (g.LastUsable+1-first)/align*align)
-	}
 	if need == 0 || first+need-1 > g.LastUsable {
 		return Partition{}, g.noRoom(size)
 	}

@@ -10,20 +10,17 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Skipped is a block device that is no disk to work on, and why.
-type Skipped struct{ Name, Reason string }
-
 // sectorSize is the unit of sysfs's sizes, whatever the disk's own sectors.
 const sectorSize = 512
 
 // Disks lists the whole disks, by name. Left out, with the reason, is what
 // only looks like one: memory, loops, optical and floppy drives, the BMC's
 // virtual media, mappings and members of arrays.
-func Disks(fsys fs.FS) (disks []agentapi.Disk, skipped []Skipped) {
+func Disks(fsys fs.FS) (disks []agentapi.Disk, skipped []agentapi.SkippedDisk) {
 	disks = []agentapi.Disk{}
 	for _, name := range names(fsys, "sys/block") {
 		if reason := notADisk(fsys, name); reason != "" {
-			skipped = append(skipped, Skipped{"/dev/" + name, reason})
+			skipped = append(skipped, agentapi.SkippedDisk{Name: "/dev/" + name, Reason: reason})
 			continue
 		}
 		disks = append(disks, disk(fsys, name))
@@ -38,7 +35,7 @@ func notADisk(fsys fs.FS, name string) string {
 		pattern *regexp.Regexp
 		reason  string
 	}{
-		{notHardware(), "not hardware"},
+		{notHardware(), agentapi.NotHardware},
 		{regexp.MustCompile(`^(sr|scd)\d`), "optical drive"},
 		{regexp.MustCompile(`^fd\d`), "floppy drive"},
 		{regexp.MustCompile(`^dm-\d`), "mapping onto other disks"},

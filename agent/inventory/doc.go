@@ -1,9 +1,11 @@
 // Package inventory finds out what a machine is made of, from sysfs and proc:
 // one file per collector, each a function from a file system to plain data,
-// so that it is tested on trees captured from real machines.
+// so that it is tested on trees captured from real machines. Two ask further:
+// the BMC over IPMI for its addresses, and the wire for what the switches say.
 //
 // It must not change anything and must not guess: what a machine does not say
-// is left empty, and a disk that is not certain is refused.
+// is left empty. Which disk is installed onto is not decided here: that is
+// package rootdevice, which the conductor shares.
 package inventory
 
 import (
@@ -31,8 +33,8 @@ type Host struct {
 
 // Collect is the whole inventory. What cannot be read is logged and left out.
 func (h Host) Collect(ctx context.Context) agentapi.Inventory {
-	disks, skipped := Disks(h.FS)
-	for _, s := range skipped {
+	disks, left := Disks(h.FS)
+	for _, s := range left {
 		h.Log.Debug("disk left out", "disk", s.Name, "reason", s.Reason)
 	}
 	interfaces, skipped := Interfaces(h.FS, h.Addresses)

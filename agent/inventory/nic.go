@@ -16,6 +16,9 @@ const (
 	infinibandType = 32
 )
 
+// Skipped is a network interface that is none of the machine's own, and why.
+type Skipped struct{ Name, Reason string }
+
 // Interfaces lists the machine's own network interfaces: those a device backs,
 // not bridges, tunnels or loopback, nor the BMC's.
 func Interfaces(fsys fs.FS, addresses func(name string) []netip.Addr) (list []agentapi.Interface, skipped []Skipped) {

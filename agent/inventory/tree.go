@@ -27,7 +27,7 @@ func read() []string {
 		under("sys/class", "ata_port/*/port_no", "scsi_host/*/proc_name", "spi_host/*/signalling", "fc_transport/*/port_name",
 			"sas_device/*/sas_address", "sas_device/*/phy_identifier", "sas_port/*/num_phys", "iscsi_session/*/targetname",
 			"iscsi_connection/*/persistent_address", "iscsi_connection/*/persistent_port"),
-		under("sys/class/dmi/id", "product_name", "product_serial", "sys_vendor", "bios_vendor", "bios_version", "bios_date"),
+		under("sys/class/dmi/id", "product_name", "product_serial", "product_uuid", "sys_vendor", "bios_vendor", "bios_version", "bios_date"),
 		under("sys/class/net/*", "address", "carrier", "speed", "type", "device/vendor", "device/device", "device/driver"),
 		under("sys/class/tpm/tpm0", "tpm_version_major", "device/description", "device/caps"),
 		under("sys/devices/system", "cpu/cpu*/topology/core_id", "cpu/cpu*/topology/physical_package_id", "cpu/cpu0/cpufreq/cpuinfo_max_freq",

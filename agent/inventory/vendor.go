@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"io/fs"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -15,4 +16,9 @@ func SystemVendor(fsys fs.FS) agentapi.SystemVendor {
 		Manufacturer: id("sys_vendor"),
 		Firmware:     agentapi.Firmware{Vendor: id("bios_vendor"), Version: id("bios_version"), BuildDate: id("bios_date")},
 	}
+}
+
+// SystemUUID is what DMI calls the machine, in small letters; "" when it does not.
+func SystemUUID(fsys fs.FS) string {
+	return strings.ToLower(text(fsys, "sys/class/dmi/id", "product_uuid"))
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
-	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
@@ -113,7 +112,7 @@ func (m *Machine) assemble(ctx context.Context, n agentapi.CommandNode, logical 
 
 // run starts one array, with all its members or not at all: a system written
 // onto half a mirror would be lost with the next repair.
-func (m *Machine) run(name string, members []arrayMember, skipped []inventory.Skipped) error {
+func (m *Machine) run(name string, members []arrayMember, skipped []agentapi.SkippedDisk) error {
 	slices.SortFunc(members, func(a, b arrayMember) int { return cmp.Compare(a.Number, b.Number) })
 	if len(members) == 0 {
 		return fmt.Errorf("%w: no member of RAID volume %s was found", rootdevice.ErrNoDisk, name)
@@ -147,13 +146,13 @@ func (m *Machine) run(name string, members []arrayMember, skipped []inventory.Sk
 }
 
 // freeArray is the lowest number no array has.
-func (m *Machine) freeArray(skipped []inventory.Skipped) int {
+func (m *Machine) freeArray(skipped []agentapi.SkippedDisk) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for n := 0; ; n++ {
 		device := fmt.Sprintf("/dev/md%d", n)
 		ours := slices.ContainsFunc(m.arrays, func(a array) bool { return a.device == device })
-		if !ours && !slices.ContainsFunc(skipped, func(s inventory.Skipped) bool { return s.Name == device }) {
+		if !ours && !slices.ContainsFunc(skipped, func(s agentapi.SkippedDisk) bool { return s.Name == device }) {
 			return n
 		}
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/agent/disk/erase"
-	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -44,7 +43,7 @@ type Kernel interface {
 // before any step.
 type Machine struct {
 	Root   fs.FS // the root file system, with sys
-	Disks  func() ([]agentapi.Disk, []inventory.Skipped)
+	Disks  func() ([]agentapi.Disk, []agentapi.SkippedDisk)
 	Open   func(ctx context.Context, path string) (Device, error)
 	Kernel Kernel
 	// LoadModule loads a module by name, if the ramdisk has it: no device asks

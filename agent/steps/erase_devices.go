@@ -27,7 +27,8 @@ func dryRunArg() map[string]any {
 }
 
 // eraseDevices erases all disks, each by the best method it has, and answers
-// an agentapi.EraseReport, beside the error too when a disk could not be; with dry_run the plan, a list of agentapi.ErasePlan.
+// an agentapi.EraseReport, beside the error too when a disk could not be; with
+// dry_run the plan, a list of agentapi.ErasePlan.
 func eraseDevices(ctx context.Context, m *Machine, r Request) (any, error) {
 	dry, given := r.Step.Args[dryRun]
 	only, ok := dry.(bool)
@@ -56,11 +57,11 @@ func (m *Machine) erase(ctx context.Context, r Request, planned func([]erase.Fac
 	otherwise func(context.Context, string, erase.Drive) (string, error), only bool) (any, error) {
 	o, err := erase.OptionsFrom(r.Node.DriverInternalInfo)
 	if err != nil {
-		return nil, eraseError(err.Error())
+		return nil, eraseError(err)
 	}
 	facts, err := m.eraseFacts(ctx, r.Node)
 	if err != nil {
-		return nil, eraseError(err.Error())
+		return nil, eraseError(err)
 	}
 	plans := planned(facts, o)
 	var told []string
@@ -121,7 +122,7 @@ func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]era
 	}
 	all, _ := m.Disks()
 	for _, s := range skipped {
-		if s.Reason == notHardware {
+		if s.Reason == agentapi.NotHardware {
 			continue
 		}
 		d := agentapi.Disk{Name: s.Name}
@@ -132,9 +133,6 @@ func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]era
 	}
 	return facts, nil
 }
-
-// notHardware is what inventory.Disks says of memory, loops and the like.
-const notHardware = "not hardware"
 
 // factsOf asks one disk. A read-only one cannot be opened for writing, and
 // needs no asking.
@@ -202,14 +200,9 @@ func eraseFailure(failed []agentapi.ErasedDisk, of int) error {
 	for _, d := range failed {
 		each = append(each, fmt.Sprintf("%s (serial %q): %s", d.Device, d.Serial, d.Error))
 	}
-	return eraseError(fmt.Sprintf("%d of %d disks could not be erased: %s", len(failed), of, strings.Join(each, "; ")))
+	return eraseError(fmt.Errorf("%d of %d disks could not be erased: %s", len(failed), of, strings.Join(each, "; ")))
 }
 
-func eraseError(details string) error {
-	return agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", details)
-}
-
-// invalidStep refuses a step for its arguments.
-func invalidStep(format string, args ...any) error {
-	return agentapi.NewCommandError("InvalidCommandParamsError", "Invalid command parameters", fmt.Sprintf(format, args...))
+func eraseError(err error) error {
+	return agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", err.Error())
 }

@@ -18,7 +18,7 @@ import (
 func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
 	disks, skipped, err := m.freeDisks(ctx, r.Node)
 	if err != nil {
-		return nil, agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", err.Error())
+		return nil, eraseError(err)
 	}
 	m.setWritten(nil)
 	for _, s := range skipped {
@@ -35,7 +35,7 @@ func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", err.Error())
+		return nil, eraseError(err)
 	}
 	return nil, nil
 }

@@ -122,7 +122,7 @@ func TestEraseExpress(t *testing.T) {
 // TestNotHardware: what the report leaves out is what the inventory calls so.
 func TestNotHardware(t *testing.T) {
 	_, skipped := inventory.Disks(fstest.MapFS{"sys/block/loop0/size": &fstest.MapFile{Data: []byte("8\n")}})
-	if len(skipped) != 1 || skipped[0].Reason != notHardware {
+	if len(skipped) != 1 || skipped[0].Reason != agentapi.NotHardware {
 		t.Errorf("%v", skipped)
 	}
 }
@@ -267,7 +267,7 @@ func TestEraseAnotherDisk(t *testing.T) {
 			before := b.read(t, "/dev/vda", 0, diskSize)
 			disks, progress := b.Disks, b.Progress
 			b.Progress = func(p agentapi.Progress) { // the plan is told
-				b.Disks = func() ([]agentapi.Disk, []inventory.Skipped) { return []agentapi.Disk{other}, nil }
+				b.Disks = func() ([]agentapi.Disk, []agentapi.SkippedDisk) { return []agentapi.Disk{other}, nil }
 				progress(p)
 			}
 			for _, step := range []string{"erase_devices", "erase_devices_express"} {

@@ -81,7 +81,7 @@ func imageFailure(err error) error {
 	case errors.Is(err, image.ErrChecksum):
 		return agentapi.NewCommandError("ImageChecksumError", "Error verifying image checksum", err.Error())
 	case errors.Is(err, image.ErrFormat):
-		return agentapi.NewCommandError("InvalidImage", "Image cannot be deployed", err.Error())
+		return invalidImage(err)
 	case errors.As(err, &status), errors.Is(err, image.ErrSource):
 		return agentapi.NewCommandError("ImageDownloadError", "Error downloading image", err.Error())
 	default:

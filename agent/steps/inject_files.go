@@ -43,17 +43,17 @@ func injectFiles(ctx context.Context, m *Machine, r Request) (any, error) {
 	}
 	root, err := m.installedDisk(ctx, r.Node)
 	if err != nil {
-		return nil, agentapi.NewCommandError("DeviceNotFound", "Error finding the disk or partition device to deploy the image onto", err.Error())
+		return nil, noDevice(err)
 	}
 	volumes, err := m.volumes(ctx, root)
 	if err != nil {
-		return nil, agentapi.NewCommandError("DeviceNotFound", "Error finding the disk or partition device to deploy the image onto", err.Error())
+		return nil, noDevice(err)
 	}
 	for i, f := range files {
 		m.Progress(agentapi.Progress{Step: "inject_files", Stage: f.Path, Done: int64(i), Total: int64(len(files))})
 		v, err := m.volumeFor(f, root, volumes)
 		if err != nil {
-			return nil, agentapi.NewCommandError("DeviceNotFound", "Error finding the disk or partition device to deploy the image onto", err.Error())
+			return nil, noDevice(err)
 		}
 		if err := m.inject(ctx, v, f); err != nil {
 			return nil, agentapi.NewCommandError("CommandExecutionError", "Command execution failed", fmt.Sprintf("inject %s on %s: %v", f.Path, v.device, err))

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
-	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -53,7 +52,7 @@ func loop(t *testing.T, size int64, sector int, table string) string {
 func onDevice(t *testing.T, dev string) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.Disks = func() ([]agentapi.Disk, []inventory.Skipped) {
+	b.Disks = func() ([]agentapi.Disk, []agentapi.SkippedDisk) {
 		return []agentapi.Disk{{Name: dev, Size: 1 << 30}}, nil
 	}
 	b.Open = func(ctx context.Context, path string) (Device, error) { return disk.OpenDevice(ctx, path) }

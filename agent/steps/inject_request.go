@@ -1,17 +1,13 @@
 package steps
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"net/url"
 	"path"
 	"strings"
-
-	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // injection is one file to be put onto, or taken off, what was installed: an
@@ -64,7 +60,7 @@ func injections(r Request) ([]injection, error) {
 		errs = append(errs, fmt.Errorf("verify_ca is %v: this agent trusts as its kernel line says (ipa-insecure), leave the argument out", verify))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, agentapi.NewCommandError("InvalidCommandParamsError", "Invalid command parameters", err.Error())
+		return nil, invalidStep("%v", err)
 	}
 	return all, nil
 }
@@ -72,13 +68,7 @@ func injections(r Request) ([]injection, error) {
 // newInjection reads and checks one entry.
 func newInjection(item any, facts map[string]any) (injection, error) {
 	var f injection
-	raw, err := json.Marshal(item)
-	if err != nil {
-		return f, err
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
+	if err := decodeStrictly(item, &f); err != nil {
 		return f, err
 	}
 	if err := f.check(); err != nil {
@@ -87,6 +77,7 @@ func newInjection(item any, facts map[string]any) (injection, error) {
 	if f.Content == nil {
 		return f, nil
 	}
+	var err error
 	if !strings.Contains(*f.Content, "://") {
 		f.bytes, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(*f.Content), ""))
 		if err != nil {

@@ -27,7 +27,7 @@ func createConfiguration(ctx context.Context, m *Machine, r Request) (any, error
 	if err != nil {
 		return nil, raidFailure(fmt.Errorf("target_raid_config: %w", err))
 	}
-	return m.makeRAID(ctx, r.Node, logical, false)
+	return m.makeRAID(ctx, r, logical, false)
 }
 
 // applyConfiguration is the deploy step raid.apply_configuration.
@@ -43,7 +43,7 @@ func applyConfiguration(ctx context.Context, m *Machine, r Request) (any, error)
 			return nil, raidFailure(fmt.Errorf("delete_existing is %v, expected true or false", given))
 		}
 	}
-	return m.makeRAID(ctx, r.Node, logical, fresh)
+	return m.makeRAID(ctx, r, logical, fresh)
 }
 
 // deleteConfiguration is the clean step raid.delete_configuration: arrays end,
@@ -58,7 +58,8 @@ func deleteConfiguration(ctx context.Context, m *Machine, r Request) (any, error
 
 // makeRAID makes arrays. All that can be refused is before anything is
 // changed; arrays that are in the way are at most stopped before.
-func (m *Machine) makeRAID(ctx context.Context, n agentapi.CommandNode, logical []logicalDisk, fresh bool) (any, error) {
+func (m *Machine) makeRAID(ctx context.Context, r Request, logical []logicalDisk, fresh bool) (any, error) {
+	n := r.Node
 	if fresh {
 		if err := m.stopArrays(n); err != nil {
 			return nil, raidFailure(err)
@@ -85,7 +86,7 @@ func (m *Machine) makeRAID(ctx context.Context, n agentapi.CommandNode, logical 
 		}
 	}
 	m.setWritten(nil)
-	if err := m.writeLayout(ctx, n, missing, plan); err != nil {
+	if err := m.writeLayout(ctx, r, missing, plan); err != nil {
 		return nil, raidFailure(err)
 	}
 	if err := m.assemble(ctx, n, logical); err != nil {
@@ -144,7 +145,7 @@ func (m *Machine) emptyDisk(ctx context.Context, path string, fresh, guard bool)
 }
 
 // writeLayout divides the disks and makes the members.
-func (m *Machine) writeLayout(ctx context.Context, n agentapi.CommandNode, logical []logicalDisk, plan layout) error {
+func (m *Machine) writeLayout(ctx context.Context, r Request, logical []logicalDisk, plan layout) error {
 	arrays := make([]disk.Array, len(logical))
 	for i, l := range logical {
 		a, err := disk.NewArray(l.VolumeName, plan.counts[i], plan.sizes[i], time.Now(), rand.Reader)
@@ -154,8 +155,8 @@ func (m *Machine) writeLayout(ctx context.Context, n agentapi.CommandNode, logic
 		arrays[i] = a
 	}
 	for i, d := range plan.disks {
-		m.Progress(agentapi.Progress{Step: "create_configuration", Stage: d.Name, Done: int64(i), Total: int64(len(plan.disks))})
-		if err := m.divide(ctx, d, arrays, guarded(n)); err != nil {
+		m.Progress(agentapi.Progress{Step: r.Step.Step, Stage: d.Name, Done: int64(i), Total: int64(len(plan.disks))})
+		if err := m.divide(ctx, d, arrays, guarded(r.Node)); err != nil {
 			return fmt.Errorf("%s: %w", d.Name, err)
 		}
 	}

@@ -1,8 +1,6 @@
 package steps
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -75,13 +73,7 @@ func raidConfig(config map[string]any) ([]logicalDisk, error) {
 // place, as ironic-python-agent does.
 func newLogicalDisk(item any, place int) (logicalDisk, error) {
 	var l logicalDisk
-	raw, err := json.Marshal(item)
-	if err != nil {
-		return l, err
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&l); err != nil {
+	if err := decodeStrictly(item, &l); err != nil {
 		return l, fmt.Errorf("%w; software RAID takes controller, raid_level, size_gb, volume_name, is_root_volume and physical_disks", err)
 	}
 	if l.VolumeName == "" {

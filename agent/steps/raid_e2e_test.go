@@ -171,7 +171,7 @@ func guest(t *testing.T) {
 	loader := module.NewLoader(root, index, kernel, nil, nil, b.Log)
 	loader.Listed()
 	loader.Coldplug()
-	b.Disks = func() ([]agentapi.Disk, []inventory.Skipped) { return inventory.Disks(root) }
+	b.Disks = func() ([]agentapi.Disk, []agentapi.SkippedDisk) { return inventory.Disks(root) }
 	b.Open = func(ctx context.Context, path string) (Device, error) { return disk.OpenDevice(ctx, path) }
 	b.Kernel, b.LoadModule = kernel, loader.Module
 	image, err := os.ReadFile(guestImage)

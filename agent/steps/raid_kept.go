@@ -6,13 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // freeDisks are the allowed disks without those that hold a volume the operator
 // keeps. Nothing else tells of it: it need not run.
-func (m *Machine) freeDisks(ctx context.Context, n agentapi.CommandNode) ([]agentapi.Disk, []inventory.Skipped, error) {
+func (m *Machine) freeDisks(ctx context.Context, n agentapi.CommandNode) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	disks, skipped, err := m.allowedDisks(n)
 	if err != nil {
 		return nil, nil, err
@@ -22,7 +21,7 @@ func (m *Machine) freeDisks(ctx context.Context, n agentapi.CommandNode) ([]agen
 
 // withoutKept moves the disks that hold a volume the operator keeps from disks
 // to skipped. A disk that does not let itself be asked is an error: it may be one.
-func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks []agentapi.Disk, skipped []inventory.Skipped) ([]agentapi.Disk, []inventory.Skipped, error) {
+func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks []agentapi.Disk, skipped []agentapi.SkippedDisk) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	keep := keptVolumes(n)
 	if len(keep) == 0 {
 		return disks, skipped, nil
@@ -34,7 +33,7 @@ func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks
 			return nil, nil, fmt.Errorf("look for RAID volumes that skip_block_devices keeps: %w", err)
 		}
 		if kept != "" {
-			skipped = append(skipped, inventory.Skipped{Name: d.Name, Reason: "it holds RAID volume " + kept + ", which is in skip_block_devices"})
+			skipped = append(skipped, agentapi.SkippedDisk{Name: d.Name, Reason: "it holds RAID volume " + kept + ", which is in skip_block_devices"})
 			continue
 		}
 		free = append(free, d)

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
-	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
@@ -139,6 +138,9 @@ func TestRAIDNeedsEmptyDisks(t *testing.T) {
 	if err != nil || result.(map[string]any)["logical_disks"].([]any)[0].(map[string]any)["volume_name"] != "new" {
 		t.Errorf("%v, %v", result, err)
 	}
+	if last := b.progress[len(b.progress)-1]; last.Step != "apply_configuration" || last.Stage != "/dev/sdb" {
+		t.Errorf("progress %+v", last)
+	}
 }
 
 // TestPartitionsAreNoRAID: that RAID may be deleted does not mean that
@@ -242,9 +244,9 @@ func TestHintsChooseADiskBesideADataVolume(t *testing.T) {
 		t.Fatal(err)
 	}
 	disks := b.Disks
-	b.Disks = func() ([]agentapi.Disk, []inventory.Skipped) { // as sysfs shows it while the array runs
+	b.Disks = func() ([]agentapi.Disk, []agentapi.SkippedDisk) { // as sysfs shows it while the array runs
 		all, _ := disks()
-		return all[2:], []inventory.Skipped{{Name: "/dev/sda", Reason: "member of md0"}, {Name: "/dev/sdb", Reason: "member of md0"}}
+		return all[2:], []agentapi.SkippedDisk{{Name: "/dev/sda", Reason: "member of md0"}, {Name: "/dev/sdb", Reason: "member of md0"}}
 	}
 	d, err := b.RootDisk(t.Context(), agentapi.CommandNode{RAIDConfig: result.(map[string]any)}, 0)
 	if err != nil || d.Name != "/dev/sdc" {

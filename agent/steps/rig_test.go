@@ -22,7 +22,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/agent/disk/erase/erasetest"
-	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/images/configdrive"
 	"github.com/ferrite-metal/ferrite/images/disk/disktest"
@@ -72,7 +71,7 @@ func newBench(t *testing.T, names ...string) *bench {
 	}
 	b.Machine = &Machine{
 		Root: fstest.MapFS{}, Pstore: func() (string, error) { return "", nil },
-		Disks: func() (list []agentapi.Disk, _ []inventory.Skipped) {
+		Disks: func() (list []agentapi.Disk, _ []agentapi.SkippedDisk) {
 			for _, n := range slices.Sorted(maps.Keys(b.files)) {
 				list = append(list, agentapi.Disk{Name: n, Size: diskSize, Serial: "S-" + n})
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/agent/sys"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
@@ -58,17 +57,13 @@ func (m *Machine) chooseRoot(ctx context.Context, n agentapi.CommandNode, w root
 	if err != nil {
 		return agentapi.Disk{}, err
 	}
-	left := make([]agentapi.SkippedDisk, len(skipped))
-	for i, s := range skipped {
-		left[i] = agentapi.SkippedDisk(s)
-	}
-	d, _, err := rootdevice.Choose(disks, left, w)
+	d, _, err := rootdevice.Choose(disks, skipped, w)
 	return d, err
 }
 
 // allowedDisks are the disks without those the operator keeps for something
 // else (properties.skip_block_devices, a list of hints).
-func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []inventory.Skipped, error) {
+func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	all, skipped := m.Disks()
 	skip, err := rootdevice.SkipFrom(n.Properties)
 	if err != nil {
@@ -76,12 +71,12 @@ func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []inven
 	}
 	allowed := []agentapi.Disk{}
 	for _, d := range all {
-		kept, err := matchesAny(skip, d)
+		by, err := rootdevice.KeptBy(skip, d)
 		if err != nil {
-			return nil, nil, fmt.Errorf("properties.skip_block_devices: %w", err)
+			return nil, nil, err
 		}
-		if kept {
-			skipped = append(skipped, inventory.Skipped{Name: d.Name, Reason: "in skip_block_devices"})
+		if by != nil {
+			skipped = append(skipped, agentapi.SkippedDisk{Name: d.Name, Reason: "in skip_block_devices"})
 			continue
 		}
 		allowed = append(allowed, d)
@@ -89,12 +84,7 @@ func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []inven
 	return allowed, skipped, nil
 }
 
-// matchesAny reports whether one of a list of hints matches a disk.
-func matchesAny(list []rootdevice.Hints, d agentapi.Disk) (bool, error) {
-	for _, hints := range list {
-		if matches, err := hints.Match(d); err != nil || matches {
-			return matches, err
-		}
-	}
-	return false, nil
+// noDevice is a step that finds no disk or partition to work on.
+func noDevice(err error) error {
+	return agentapi.NewCommandError("DeviceNotFound", "Error finding the disk or partition device to deploy the image onto", err.Error())
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/agent/inventory"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
@@ -95,7 +94,7 @@ func TestRootDiskIsWaitedFor(t *testing.T) {
 	b := newBench(t)
 	b.Wait = DiskWait{Attempts: 10, Delay: 3 * time.Second}
 	looks := 0
-	b.Disks = func() ([]agentapi.Disk, []inventory.Skipped) {
+	b.Disks = func() ([]agentapi.Disk, []agentapi.SkippedDisk) {
 		if looks++; looks < 3 {
 			return nil, nil
 		}

@@ -56,7 +56,7 @@ func (m *Machine) PrepareImage(ctx context.Context, n agentapi.CommandNode, p ag
 	defer src.Close() //nolint:errcheck // only read from
 	root, err := m.RootDisk(ctx, n, image.SizeHint(src))
 	if err != nil {
-		return "", agentapi.NewCommandError("DeviceNotFound", "Error finding the disk or partition device to deploy the image onto", err.Error())
+		return "", noDevice(err)
 	}
 	m.Log.Info("image goes onto disk", "image", info.ID, "disk", root.Name, "model", root.Model, "serial", root.Serial, "size", root.Size)
 	w, err := m.writeTo(ctx, root.Name, src, sum, info.DiskFormat, drive)

@@ -1,6 +1,8 @@
 // Package disk reads disk images and writes them onto block devices: raw and
 // qcow2 images, and gz, zst and xz streams around raw ones, in one sequential pass
 // over the bytes, in constant memory, with the checksum computed on the way.
+// They come from a web server, whose broken connections are taken up again, or
+// from several with the same image.
 //
 // What an image says is zero is zeroed on the target, because a disk may hold
 // the last tenant's data; the first 64 KiB, where boot code and partition

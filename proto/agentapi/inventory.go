@@ -34,6 +34,10 @@ type SkippedDisk struct {
 	Reason string `json:"reason"`
 }
 
+// NotHardware is the reason for what no part of the machine is behind: memory,
+// loops and the like, which nobody looks for among the disks.
+const NotHardware = "not hardware"
+
 // maxInterfaces is far more than a machine has: a conductor looks each up.
 const maxInterfaces = 1024
 

@@ -29,7 +29,7 @@ type EraseStatement struct {
 
 // EraseReport is a signed statement: GET /ferrite/v1/erase-reports/{uuid}, and
 // what is kept in a file. All but the last two fields are there to be read; what
-// counts is Payload, and Open holds them against it.
+// counts is Payload, and OpenEraseReport holds them against it.
 type EraseReport struct {
 	UUID      string          `json:"uuid"`
 	NodeUUID  string          `json:"node_uuid"`

@@ -63,7 +63,7 @@ func Choose(disks []agentapi.Disk, left []agentapi.SkippedDisk, w Wish) (agentap
 	}
 	taken, err := takeFirst(verdicts, w.Hints)
 	for _, s := range left {
-		if s.Reason == notHardware {
+		if s.Reason == agentapi.NotHardware {
 			continue
 		}
 		verdicts = append(verdicts, Verdict{Disk: agentapi.Disk{Name: s.Name}, Why: s.Reason})
@@ -79,14 +79,12 @@ func unfit(d agentapi.Disk, tests []test, skip []Hints) (string, error) {
 	if strings.Contains(strings.ToLower(d.Model), "virtual") && d.Transport == "usb" {
 		return "virtual media", nil // which ironic-python-agent lists among the disks
 	}
-	for _, h := range skip {
-		kept, err := h.Match(d)
-		if err != nil {
-			return "", fmt.Errorf("properties.skip_block_devices: %w", err)
-		}
-		if kept {
-			return "in skip_block_devices, by " + h.String(), nil
-		}
+	by, err := KeptBy(skip, d)
+	if err != nil {
+		return "", err
+	}
+	if by != nil {
+		return "in skip_block_devices, by " + by.String(), nil
 	}
 	return strings.Join(failures(tests, d), "; "), nil
 }
@@ -177,10 +175,6 @@ func lack(w Wish) string {
 	}
 	return fmt.Sprintf(": none has %d bytes", max(w.Need, 1))
 }
-
-// notHardware is what the agent says of memory and loops, which nobody looks
-// for among the disks.
-const notHardware = "not hardware"
 
 // mostSeen bounds how many disks an error tells of.
 const mostSeen = 24

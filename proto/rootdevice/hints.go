@@ -61,7 +61,10 @@ func SkipFrom(properties map[string]any) ([]Hints, error) {
 		if !ok || len(h) == 0 {
 			return nil, fmt.Errorf("properties.skip_block_devices: expected an object of hints, found %v", item)
 		}
-		if _, volume := h["volume_name"]; volume {
+		if name, volume := h["volume_name"]; volume {
+			if text, ok := name.(string); !ok || text == "" {
+				return nil, fmt.Errorf("properties.skip_block_devices: expected the name of a RAID volume as volume_name, found %v", name)
+			}
 			continue
 		}
 		if err := Hints(h).Validate(); err != nil {
@@ -70,6 +73,21 @@ func SkipFrom(properties map[string]any) ([]Hints, error) {
 		all = append(all, h)
 	}
 	return all, nil
+}
+
+// KeptBy finds what keeps a disk for something else, of a list as SkipFrom reads
+// it; nil when nothing does.
+func KeptBy(skip []Hints, d agentapi.Disk) (Hints, error) {
+	for _, h := range skip {
+		kept, err := h.Match(d)
+		if err != nil {
+			return nil, fmt.Errorf("properties.skip_block_devices: %w", err)
+		}
+		if kept {
+			return h, nil
+		}
+	}
+	return nil, nil
 }
 
 // String lists the hints by name.

@@ -236,6 +236,8 @@ func TestSkipFrom(t *testing.T) {
 		"not a list":         {"sda", nil, true},
 		"not objects":        {[]any{"sda"}, nil, true},
 		"one would hold all": {[]any{map[string]any{}}, nil, true},
+		"a volume's number":  {[]any{map[string]any{"volume_name": 5.0}}, nil, true},
+		"a nameless volume":  {[]any{map[string]any{"volume_name": ""}}, nil, true},
 		"a wrong hint":       {[]any{map[string]any{"colour": "red"}}, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {

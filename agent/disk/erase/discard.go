@@ -2,7 +2,7 @@ package erase
 
 import "context"
 
-// discardChunk is what is discarded or zeroed between two looks at the clock.
+// discardChunk is what is discarded between two looks for an abort.
 const discardChunk = 1 << 30
 
 // canSecureDiscard: of the kernel's drivers that of eMMC and SD cards has it,

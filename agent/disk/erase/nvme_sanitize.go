@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
 // canSanitizeNVMe: Sanitize takes all namespaces of the drive, so it is for
@@ -52,21 +53,9 @@ func sanitizeNVMe(action uint32) func(context.Context, job) error {
 			default:
 				return fmt.Errorf("the drive took the sanitize command, but says that none was begun (status %d)", s.state)
 			}
-			if !pause(ctx, pollEvery) {
+			if !sys.Sleep(ctx, pollEvery) {
 				return goesOn(ctx, "a sanitize operation")
 			}
 		}
-	}
-}
-
-// pause waits; false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
 // canSanitizeSCSI asks REPORT SUPPORTED OPERATION CODES's answer.
@@ -48,7 +50,7 @@ func sanitizeSCSI(action byte) func(context.Context, job) error {
 				return together(errors.New("the disk says that its sanitize operation failed: "+s.String()),
 					scsiSanitizeCommand(scsiExitFailure, 0).send(j, nil, nil, askTimeout))
 			}
-			if !pause(ctx, pollEvery) {
+			if !sys.Sleep(ctx, pollEvery) {
 				return goesOn(ctx, "a sanitize operation")
 			}
 		}
