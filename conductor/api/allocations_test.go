@@ -19,18 +19,7 @@ const allocs = "/v1/allocations"
 func (c *conductor) offer(name, class string) node.Node {
 	c.t.Helper()
 	c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"`+name+`","resource_class":"`+class+`"}`)
-	for _, target := range []string{"manage", "provide"} {
-		c.must(http.StatusAccepted, 82, "PUT", "/v1/nodes/"+name+"/states/provision", `{"target":"`+target+`"}`)
-		c.settle(name)
-	}
-	return c.settle(name)
-}
-
-// provision asks for a verb and waits until it is done.
-func (c *conductor) provision(name, target string) {
-	c.t.Helper()
-	c.must(http.StatusAccepted, 82, "PUT", "/v1/nodes/"+name+"/states/provision", `{"target":"`+target+`"}`)
-	c.settle(name)
+	return c.provision(name, "manage", "provide")
 }
 
 // TestAllocationRefusals: what Ironic 21.4 was heard to say, and what its

@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -107,7 +108,7 @@ func (r *collection[T]) ref(c *call) (string, error) {
 		return strings.ToLower(ref), nil
 	case strings.HasSuffix(r.ident, "_uuid"):
 		return "", badRequest("Expected UUID for %s: %s", r.ident, ref)
-	case !validName(ref):
+	case !node.ValidName(ref):
 		return "", badRequest("Expected UUID or name for %s: %s", r.ident, ref)
 	}
 	return ref, nil

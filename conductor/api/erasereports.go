@@ -26,8 +26,7 @@ func (a *API) eraseReportRoutes() []route {
 // nobody can tell any longer whose it was.
 func (a *API) listEraseReports(c *call) error {
 	n, err := a.node(c)
-	fault := faultOf(err)
-	if fault != nil && fault.Status == http.StatusNotFound && c.project() == "" && validUUID(c.Param("node")) {
+	if isNotFound(err) && c.project() == "" && validUUID(c.Param("node")) {
 		n.UUID = strings.ToLower(c.Param("node"))
 	} else if err != nil {
 		return err

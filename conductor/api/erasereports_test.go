@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -88,7 +87,7 @@ func TestEraseReportsOfOthers(t *testing.T) {
 	if got := statuses(); got != [4]int{200, 404, 404, 404} {
 		t.Errorf("of a node that is no more: %v", got)
 	}
-	if r := g.as("", "GET", "/ferrite/v1/erase-key", ""); r.status != http.StatusOK || bytes.Contains([]byte(r.body), []byte("PRIVATE")) {
+	if r := g.as("", "GET", "/ferrite/v1/erase-key", ""); r.status != http.StatusOK || strings.Contains(r.body, "PRIVATE") {
 		t.Errorf("the key for a stranger: %d %s", r.status, r.body)
 	}
 }

@@ -48,7 +48,11 @@ func statusOf(k node.Kind) int {
 	return http.StatusInternalServerError
 }
 
-func isNotFound(err error) bool { return errors.Is(err, node.ErrNotFound) }
+// isNotFound reports whether the client is told that something is not there.
+func isNotFound(err error) bool {
+	fault := faultOf(err)
+	return fault != nil && fault.Status == http.StatusNotFound
+}
 
 // faultOf translates an error into what the client is told; nil for errors
 // that are ours.

@@ -14,10 +14,7 @@ import (
 func TestGophercloudAllocations(t *testing.T) {
 	c := newConductor(t)
 	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", ResourceClass: "big"})
-	for _, verb := range []nodes.TargetProvisionState{nodes.TargetManage, nodes.TargetProvide} {
-		c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: verb})
-	}
+	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", ResourceClass: "big"}, nodes.TargetManage, nodes.TargetProvide)
 	a, err := allocations.Create(ctx, client, allocations.CreateOpts{
 		Name: "a1", ResourceClass: "big", CandidateNodes: []string{"m1"}, Extra: map[string]string{"who": "me"},
 	}).Extract()

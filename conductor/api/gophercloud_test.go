@@ -25,12 +25,16 @@ func (c *conductor) gophercloud() *gophercloud.ServiceClient {
 	return client
 }
 
-// gopherNode creates a node.
-func (c *conductor) gopherNode(client *gophercloud.ServiceClient, opts nodes.CreateOpts) *nodes.Node {
+// gopherNode creates a node, asks for one verb after the other, and returns it as
+// it was created.
+func (c *conductor) gopherNode(client *gophercloud.ServiceClient, opts nodes.CreateOpts, verbs ...nodes.TargetProvisionState) *nodes.Node {
 	c.t.Helper()
 	n, err := nodes.Create(c.t.Context(), client, opts).Extract()
 	if err != nil {
 		c.t.Fatal(err)
+	}
+	for _, verb := range verbs {
+		c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: verb})
 	}
 	return n
 }

@@ -14,8 +14,7 @@ import (
 func TestGophercloudController(t *testing.T) {
 	c := newConductor(t)
 	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"})
-	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetManage})
+	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"}, nodes.TargetManage)
 	for _, tc := range []struct{ target, want string }{{"power on", "power on"}, {"soft power off", "power off"}, {"rebooting", "power on"}, {"power off", "power off"}} {
 		opts := nodes.PowerStateOpts{Target: nodes.TargetPowerState(tc.target), Timeout: 60}
 		if err := nodes.ChangePowerState(ctx, client, "m1", opts).ExtractErr(); err != nil {

@@ -16,8 +16,7 @@ import (
 func TestGophercloudFirmware(t *testing.T) {
 	c := newConductor(t)
 	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"})
-	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetManage})
+	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"}, nodes.TargetManage)
 	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetClean, CleanSteps: []nodes.CleanStep{{
 		Interface: nodes.InterfaceBIOS, Step: "apply_configuration", Args: map[string]any{"settings": []any{map[string]any{"name": "BootDelay", "value": "5"}}},
 	}}})
@@ -65,8 +64,7 @@ func TestGophercloudFirmware(t *testing.T) {
 func TestGophercloudMedia(t *testing.T) {
 	c := newConductor(t)
 	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://bmc"}})
-	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetManage})
+	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://bmc"}}, nodes.TargetManage)
 	type drive struct {
 		Types    []string `json:"media_types"`
 		Inserted bool     `json:"inserted"`

@@ -15,8 +15,7 @@ import (
 func managed(t *testing.T, c *conductor, body string) string {
 	t.Helper()
 	id, _ := c.must(http.StatusCreated, 115, "POST", "/v1/nodes", body).doc(t)["uuid"].(string)
-	c.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/"+id+"/states/provision", `{"target":"manage"}`)
-	c.settle(id)
+	c.provision(id, "manage")
 	return id
 }
 

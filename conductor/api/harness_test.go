@@ -115,6 +115,17 @@ func (c *conductor) settle(ref string) node.Node {
 	return node.Node{}
 }
 
+// provision asks for one verb after the other, each when the one before is done,
+// and returns the node as the last has left it.
+func (c *conductor) provision(ref string, targets ...string) (n node.Node) {
+	c.t.Helper()
+	for _, target := range targets {
+		c.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/"+ref+"/states/provision", `{"target":"`+target+`"}`)
+		n = c.settle(ref)
+	}
+	return n
+}
+
 // allocated waits until an allocation has a node, or none, and returns it.
 func (c *conductor) allocated(ref string) node.Allocation {
 	c.t.Helper()

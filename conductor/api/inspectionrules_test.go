@@ -132,8 +132,7 @@ func TestInspectionRulesApply(t *testing.T) {
 	c.must(http.StatusCreated, 96, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"taken"}`)
 	c.must(http.StatusCreated, 96, "POST", inspectionRules, `{"priority":1,"conditions":[{"op":"is-empty","args":{"value":"{inventory[gpus]}"}}],
 		"actions":[{"op":"set-plugin-data","args":["seen","{node.name}"]},{"op":"add-trait","args":["CUSTOM_SEEN"]},{"op":"set-attribute","args":["resource_class","plain"]}]}`)
-	c.must(http.StatusAccepted, 96, "PUT", "/v1/nodes/n1/states/provision", `{"target":"manage"}`)
-	c.settle("n1")
+	c.provision("n1", "manage")
 	inspect := func() node.Node {
 		c.must(http.StatusAccepted, 96, "PUT", "/v1/nodes/n1/states/provision", `{"target":"inspect"}`)
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -134,7 +135,7 @@ func logicalName[T any](kind string, since int, u use, at func(*T) *string) fiel
 	f := text("name", since, u, at)
 	set := f.set
 	f.set = func(t *T, value any) error {
-		if s, ok := value.(string); ok && s != "" && !validName(s) {
+		if s, ok := value.(string); ok && s != "" && !node.ValidName(s) {
 			return badRequest("Cannot create %s with invalid name '%s'", kind, s)
 		}
 		return set(t, value)

@@ -46,7 +46,7 @@ func (c *call) ref() (string, error) {
 	if validUUID(ref) {
 		return strings.ToLower(ref), nil
 	}
-	if !validName(ref) {
+	if !node.ValidName(ref) {
 		return "", nodeapi.Routing(http.StatusBadRequest, "Expected UUID or name for node: %s", ref)
 	}
 	if c.minor < 5 {

@@ -55,10 +55,7 @@ func TestLife(t *testing.T) {
 func TestInterfacesInUse(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"name":"n1","driver":"fake-hardware"}`)
-	for _, target := range []string{"manage", "adopt"} {
-		c.must(http.StatusAccepted, 82, "PUT", "/v1/nodes/n1/states/provision", `{"target":"`+target+`"}`)
-		c.settle("n1")
-	}
+	c.provision("n1", "manage", "adopt")
 	patch := `[{"op":"replace","path":"/boot_interface","value":"ipxe"}]`
 	got := c.must(http.StatusConflict, 82, "PATCH", "/v1/nodes/n1", patch)
 	if want := "can not have boot_interface updated unless it is in one of allowed (enroll, inspecting, inspect wait, manageable, available) states or in maintenance mode."; !strings.Contains(got.text(), want) {

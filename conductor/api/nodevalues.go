@@ -101,14 +101,11 @@ func checkName(name string) error {
 	if slices.Contains(reservedNames(), name) {
 		return nodeapi.NewFault(http.StatusBadRequest, `The word %q is reserved and can not be used as a node name. Reserved words are: %s.`, name, strings.Join(reservedNames(), ", "))
 	}
-	if !validName(name) {
+	if !node.ValidName(name) {
 		return nodeapi.NewFault(http.StatusBadRequest, "Cannot create node with invalid name '%s'", name)
 	}
 	return nil
 }
-
-// validName reports whether a name can stand in a path.
-func validName(name string) bool { return node.ValidName(name) }
 
 // propertiesField checks the three sizes schedulers do arithmetic with.
 func propertiesField() field[node.Node] {

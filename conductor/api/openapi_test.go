@@ -236,11 +236,6 @@ func TestDocumentOfAgents(t *testing.T) {
 	const mac = "52:54:00:00:00:09"
 	d.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"ipmi","name":"r1","inspect_interface":"agent","uuid":"`+fuzzNode+`"}`)
 	d.must(http.StatusCreated, 115, "POST", "/v1/ports", `{"address":"`+mac+`","node_uuid":"`+fuzzNode+`"}`)
-	verb := func(target string) {
-		t.Helper()
-		d.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/r1/states/provision", `{"target":"`+target+`"}`)
-		d.settle("r1")
-	}
 	call := func(minor, status int, method, path, query, body string) reply {
 		t.Helper()
 		url, of := strings.ReplaceAll(path, "{node}", fuzzNode)+query, strings.ToLower(method)
@@ -254,14 +249,13 @@ func TestDocumentOfAgents(t *testing.T) {
 		return r
 	}
 	found := `{"inventory":{"interfaces":[{"name":"eth0","mac_address":"` + mac + `","lldp":null}],"cpu":{},"memory":{"physical_mb":1024},"disks":[]},"error":null}`
-	verb("manage")
-	verb("inspect")
+	d.provision("r1", "manage", "inspect")
 	call(1, http.StatusAccepted, "POST", "/v1/continue_inspection", "", found)
 	d.settle("r1")
-	verb("inspect")
+	d.provision("r1", "inspect")
 	call(84, http.StatusAccepted, "POST", "/v1/continue_inspection", "?node_uuid="+fuzzNode, found)
 	d.settle("r1")
-	verb("provide")
+	d.provision("r1", "provide")
 	call(61, http.StatusOK, "GET", "/v1/lookup", "?addresses="+mac, "")
 	config, _ := call(115, http.StatusOK, "GET", "/v1/lookup", "?addresses="+mac, "").doc(t)["config"].(map[string]any)
 	token, _ := config["agent_token"].(string)

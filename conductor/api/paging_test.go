@@ -40,10 +40,7 @@ func (c *conductor) furnish() {
 	for _, p := range c.must(http.StatusOK, 115, "GET", "/v1/ports", "").doc(c.t)["ports"].([]any) {
 		c.must(http.StatusOK, 115, "PATCH", "/v1/ports/"+p.(map[string]any)["uuid"].(string), `[{"op":"add","path":"/portgroup_uuid","value":"`+group+`"}]`)
 	}
-	for _, target := range []string{"manage", "provide", "manage"} {
-		c.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/n0/states/provision", `{"target":"`+target+`"}`)
-		c.settle("n0")
-	}
+	c.provision("n0", "manage", "provide", "manage")
 	for _, a := range c.must(http.StatusOK, 115, "GET", "/v1/allocations", "").doc(c.t)["allocations"].([]any) {
 		if got := c.allocated(a.(map[string]any)["uuid"].(string)); got.State != node.AllocationError {
 			c.t.Fatalf("an allocation of no class has a node: %+v", got)

@@ -141,7 +141,7 @@ func (a *API) permitPortMarker(c *call, marker string) error {
 	if err == nil {
 		err = a.permitMarker(c, p.NodeUUID)
 	}
-	if fault := faultOf(err); err != nil && fault != nil && fault.Status == http.StatusNotFound {
+	if isNotFound(err) {
 		return noPort(marker)
 	}
 	return err

@@ -112,6 +112,17 @@ func (g *guardedConductor) as(who, method, path, body string) reply {
 	return g.send(r)
 }
 
+// provision asks for one verb after the other, as an admin of the system.
+func (g *guardedConductor) provision(ref string, targets ...string) {
+	g.t.Helper()
+	for _, target := range targets {
+		if r := g.as("admin ", http.MethodPut, "/v1/nodes/"+ref+"/states/provision", `{"target":"`+target+`"}`); r.status != http.StatusAccepted {
+			g.t.Fatalf("%s: %d %s", target, r.status, r.body)
+		}
+		g.settle(ref)
+	}
+}
+
 // estate is a node of the owner, lent to the lessee, with what belongs to it.
 type estate struct {
 	node, port, mac, runbook, template       string

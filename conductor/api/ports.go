@@ -122,7 +122,7 @@ func (a *API) createPort(c *call) error {
 // makes a bad request.
 func (a *API) nodeUUID(c *call, ident any) (string, error) {
 	ref, ok := ident.(string)
-	if !ok || !validUUID(ref) && !validName(ref) {
+	if !ok || !validUUID(ref) && !node.ValidName(ref) {
 		return "", badRequest("Expected UUID or name for node_ident: %s", spelt(ident))
 	}
 	n, err := a.bodyNode(c, ref)

@@ -100,10 +100,7 @@ func TestAllocationOfNode(t *testing.T) {
 	if _, err := g.Engine.UpdateNode(t.Context(), e.node, func(n *node.Node) error { n.ResourceClass = "small"; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	for _, verb := range []string{"manage", "provide"} {
-		g.as("admin ", http.MethodPut, "/v1/nodes/"+e.node+"/states/provision", `{"target":"`+verb+`"}`)
-		g.settle(e.node)
-	}
+	g.provision(e.node, "manage", "provide")
 	made := g.as("operator "+lessee, http.MethodPost, "/v1/allocations", `{"resource_class":"small"}`).doc(t)["uuid"]
 	if a := g.allocated(made.(string)); a.NodeUUID != e.node {
 		t.Fatalf("the lessee's allocation has the node %q: %s", a.NodeUUID, a.LastError)

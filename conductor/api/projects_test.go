@@ -302,12 +302,7 @@ func TestUserInHistory(t *testing.T) {
 func TestOwnerOfActive(t *testing.T) {
 	g := newGuardedConductor(t)
 	id := g.estate().node
-	for _, verb := range []string{"manage", "provide", "active"} {
-		if r := g.as("admin ", http.MethodPut, "/v1/nodes/"+id+"/states/provision", `{"target":"`+verb+`"}`); r.status != http.StatusAccepted {
-			t.Fatal(r.body)
-		}
-		g.settle(id)
-	}
+	g.provision(id, "manage", "provide", "active")
 	patch := `[{"op":"replace","path":"/owner","value":"x"}]`
 	if r := g.as("operator ", http.MethodPatch, "/v1/nodes/"+id, patch); r.status != http.StatusConflict {
 		t.Errorf("an operator: %d %s", r.status, r.body)

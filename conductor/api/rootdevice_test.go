@@ -91,10 +91,7 @@ func TestWrongHints(t *testing.T) {
 	if reason, _ := verdict["reason"].(string); verdict["result"] != false || !strings.Contains(reason, "root_device hint colour: not known") {
 		t.Errorf("validate: %v", verdict)
 	}
-	c.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/n1/states/provision", `{"target":"manage"}`)
-	c.settle("n1")
-	c.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/n1/states/provision", `{"target":"provide"}`)
-	c.settle("n1")
+	c.provision("n1", "manage", "provide")
 	if r := c.do(115, "PUT", "/v1/nodes/n1/states/provision", `{"target":"active"}`); r.status != http.StatusBadRequest || !strings.Contains(r.text(), "root device hints are wrong") {
 		t.Errorf("deploy: %d %s", r.status, r.body)
 	}

@@ -76,7 +76,7 @@ func asLogicalName(value any) (string, error) {
 		return "", err
 	case uuid.Validate(s) == nil: // in any of its spellings: ref would take it for one
 		return "", &schemaError{"'" + s + "' is a UUID, which cannot be a name"}
-	case len(s) <= maxText && !validName(s):
+	case len(s) <= maxText && !node.ValidName(s):
 		return "", &schemaError{"'" + s + "' does not match '^[A-Za-z0-9\\-._~]+$'"}
 	}
 	return asText(s, maxText)

@@ -39,8 +39,7 @@ func scenes() map[string]scene {
 	} {
 		all[id] = scene{before: func(_ *testing.T, r *replay) {
 			r.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","uuid":"`+uuid+`"}`)
-			r.must(http.StatusAccepted, 82, "PUT", "/v1/nodes/"+uuid+"/states/provision", `{"target":"manage"}`)
-			r.settle(uuid)
+			r.provision(uuid, "manage")
 		}}
 	}
 	return all

@@ -84,7 +84,7 @@ func (a *API) detachVIF(c *call) error {
 
 // checkIdent refuses what is neither a UUID nor a name.
 func checkIdent(name, ident string) error {
-	if !validUUID(ident) && !validName(ident) {
+	if !validUUID(ident) && !node.ValidName(ident) {
 		return badRequest("Expected UUID or name for %s: %s", name, ident)
 	}
 	return nil

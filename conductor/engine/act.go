@@ -167,9 +167,8 @@ func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (p
 	return f, nil
 }
 
-// commit writes a change, fills what only the edge can (identifiers,
-// signatures), and
-// wakes whoever has to do with it.
+// commit writes a change, fills what only the edge can (identifiers, signatures),
+// and wakes whoever has to do with it.
 func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	for i := range c.History {
 		by := userOf(ctx)

@@ -84,12 +84,7 @@ func (j *job) executeStep(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if s.String() == "deploy.write_image" {
-		if err := j.locateImage(ctx, &s); err != nil {
-			return nil, err
-		}
-	}
-	if kind == "deploy" && s.String() == "deploy.write_image" {
-		if err := j.addConfigDrive(&s); err != nil {
+		if err := j.completeImage(ctx, kind, &s); err != nil {
 			return nil, err
 		}
 	}
@@ -99,6 +94,15 @@ func (j *job) executeStep(ctx context.Context) (any, error) {
 	}
 	params[kind+"_version"] = j.n.Run.Versions // null, of an agent that told none: it does not compare
 	return j.send(ctx, fmt.Sprintf("%s.execute_%s_step", kind, kind), params, false)
+}
+
+// completeImage adds to the writing of an image what is not kept with the step: it
+// is secret, or large.
+func (j *job) completeImage(ctx context.Context, kind string, s *node.Step) error {
+	if err := j.locateImage(ctx, s); err != nil || kind != "deploy" {
+		return err
+	}
+	return j.addConfigDrive(s)
 }
 
 // addConfigDrive puts the config drive where ironic-python-agent looks for it.

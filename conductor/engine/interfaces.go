@@ -35,9 +35,9 @@ func (e *Engine) fillInterfaces(n *node.Node) error {
 	return nil
 }
 
-// settled are the states in which nothing rests on how a node is driven, or on
-// what schedulers were told of it and made of that: those in which Ironic's conductor lets it be
-// changed, in its order.
+// settled are the states in which nothing rests on how a node is driven, on what
+// schedulers were told of it, or on the instance they gave it to: those in which
+// Ironic's conductor lets these be changed, in its order.
 var settled = []string{
 	string(node.Enroll), string(node.Inspecting), string(node.InspectWait), string(node.Manageable), string(node.Available),
 }

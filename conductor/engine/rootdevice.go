@@ -29,7 +29,7 @@ func (e *Engine) RootDevice(ctx context.Context, ref string, hints map[string]an
 	if err != nil {
 		return RootDevice{}, err
 	}
-	wish, err := wishOf(n, hints)
+	wish, err := plan.RootDeviceWish(n, hints)
 	if err != nil {
 		return RootDevice{}, node.Refuse(node.Invalid, "node %s: %v", n.UUID, err)
 	}
@@ -44,21 +44,6 @@ func (e *Engine) RootDevice(ctx context.Context, ref string, hints map[string]an
 		r.Refusal = err.Error()
 	}
 	return r, nil
-}
-
-// wishOf is what is asked of a node's root disk; the error is in the hints.
-func wishOf(n node.Node, hints map[string]any) (w rootdevice.Wish, err error) {
-	w.Hints = hints
-	if hints == nil {
-		w.Hints, err = rootdevice.From(n.InstanceInfo, n.Properties)
-	}
-	if err == nil {
-		err = w.Hints.Validate()
-	}
-	if err == nil {
-		w.Skip, err = rootdevice.SkipFrom(n.Properties)
-	}
-	return w, err
 }
 
 // disksOf is the disks the last inspection found, and what it took for none.

@@ -48,7 +48,7 @@ func (s *Sources) locateFile(ctx context.Context, n node.Node, info agentapi.Ima
 	}
 	path, err := s.files.Find(source)
 	if err != nil {
-		return info, err
+		return info, permanent{err}
 	}
 	u, err := url.Parse(s.served)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Sources) locateFile(ctx context.Context, n node.Node, info agentapi.Ima
 	info.URLs = []string{u.String()}
 	if info.Checksum == "" && info.OSHashValue == "" {
 		info.OSHashAlgo = "sha256"
-		info.OSHashValue, err = s.sum(ctx, source)
+		info.OSHashValue, err = s.sum(ctx, path)
 	}
 	return info, err
 }

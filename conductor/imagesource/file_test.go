@@ -180,8 +180,7 @@ func TestFileFailures(t *testing.T) {
 	} {
 		_, err := s.Locate(t.Context(), s.node, info(source))
 		for _, err := range []error{err, s.Check(source)} {
-			var p interface{ Permanent() bool }
-			if err == nil || !strings.Contains(err.Error(), text) || !errors.As(err, &p) || !p.Permanent() {
+			if err == nil || !strings.Contains(err.Error(), text) || !permanently(err) {
 				t.Errorf("%s: error %v, expected %q for good", source, err, text)
 			}
 		}

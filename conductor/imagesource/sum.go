@@ -27,18 +27,14 @@ type known struct {
 
 func newSums() *sums { return &sums{turn: make(chan struct{}, 1), known: map[string]known{}} }
 
-// sum is the sha256 of a file, in hexadecimal; a file of which it was made
-// before is read again only if it has changed since.
-func (s *Sources) sum(ctx context.Context, source string) (string, error) {
+// sum is the sha256 of the file at a path that Find gave, in hexadecimal; a file
+// of which it was made before is read again only if it has changed since.
+func (s *Sources) sum(ctx context.Context, path string) (string, error) {
 	select {
 	case s.sums.turn <- struct{}{}:
 		defer func() { <-s.sums.turn }()
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
-	}
-	path, err := s.files.Find(source)
-	if err != nil {
-		return "", permanent{err}
 	}
 	file, info, err := s.files.Open(path)
 	if err != nil {

@@ -14,6 +14,11 @@ import (
 // names of devices, or nothing.
 var eraseSteps = map[string]bool{"erase_devices": true, "erase_devices_express": true}
 
+// reportsErase reports whether the result of a step may be an erase report.
+func reportsErase(s node.Step) bool {
+	return s.InBand && s.Interface == "deploy" && eraseSteps[s.Step]
+}
+
 // ourManager is by which hardware manager Ferrite's agent is known. It always
 // reports.
 const ourManager = "ferrite_hardware_manager"
@@ -51,13 +56,13 @@ func (d *decision) eraseFailed(s node.Step, result json.RawMessage) string {
 // an agent of ours has done, and not only planned.
 func (d *decision) owesReport(s node.Step) bool {
 	_, ours := d.n.Run.Versions[ourManager]
-	return ours && s.InBand && s.Interface == "deploy" && eraseSteps[s.Step] && s.Args["dry_run"] != true
+	return ours && reportsErase(s) && s.Args["dry_run"] != true
 }
 
 // eraseReport reads the report out of a command's result; nil when there is
 // none.
 func (d *decision) eraseReport(s node.Step, result json.RawMessage) (*agentapi.EraseReport, error) {
-	if !s.InBand || s.Interface != "deploy" || !eraseSteps[s.Step] {
+	if !reportsErase(s) {
 		return nil, nil
 	}
 	var r agentapi.StepResult

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -23,14 +22,10 @@ func (t *tx) applyAllocation(c *node.Change, nodeUUID string) error {
 	}
 	v := *c.PutAllocation
 	v.Revision++
-	doc, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encode allocation %s: %w", v.UUID, err)
-	}
 	if v.Revision == 1 {
-		return allocations.insert(t, &v, string(doc))
+		return allocations.insert(t, &v)
 	}
-	return allocations.save(t, &v, string(doc))
+	return allocations.save(t, &v)
 }
 
 // dropAllocation drops an allocation of a node, or of none for "".

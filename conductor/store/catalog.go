@@ -102,25 +102,33 @@ func (c catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 // Insert stores v, which is a copy of the caller's, as the first of its revisions.
 func (c catalog[T, P]) Insert(ctx context.Context, v T) (T, error) {
 	P(&v).Head().Revision = 1
-	return c.write(ctx, v, func(t *tx, doc string) error { return c.insert(t, &v, doc) })
+	return c.write(ctx, v, c.insert)
 }
 
-func (c table[T, P]) insert(t *tx, v P, doc string) error {
+func (c table[T, P]) insert(t *tx, v P) error {
+	doc, err := c.encode(v)
+	if err != nil {
+		return err
+	}
 	columns, marks, args := "uuid, revision, doc", "?, ?, ?", []any{v.Head().UUID, v.Head().Revision, doc}
 	for _, k := range v.Keys() {
 		columns, marks, args = columns+", "+k.Column, marks+", NULLIF(?, '')", append(args, k.Value)
 	}
-	_, err := t.exec("INSERT INTO "+string(c)+" ("+columns+") VALUES ("+marks+")", args...)
+	_, err = t.exec("INSERT INTO "+string(c)+" ("+columns+") VALUES ("+marks+")", args...)
 	return c.refused(v, err)
 }
 
 // Save stores v, which is a copy of the caller's, as the revision after its own.
 func (c catalog[T, P]) Save(ctx context.Context, v T) (T, error) {
 	P(&v).Head().Revision++
-	return c.write(ctx, v, func(t *tx, doc string) error { return c.save(t, &v, doc) })
+	return c.write(ctx, v, c.save)
 }
 
-func (c table[T, P]) save(t *tx, v P, doc string) error {
+func (c table[T, P]) save(t *tx, v P) error {
+	doc, err := c.encode(v)
+	if err != nil {
+		return err
+	}
 	head := v.Head()
 	set, args := "revision = ?, doc = ?", []any{head.Revision, doc}
 	for _, k := range v.Keys() {
@@ -141,14 +149,18 @@ func (c table[T, P]) save(t *tx, v P, doc string) error {
 	return fmt.Errorf("save %s %s at revision %d: %w: read it again", c.kind(), head.UUID, head.Revision-1, node.ErrStale)
 }
 
-// write runs one write with v as a document, and returns v when it was written.
-func (c catalog[T, P]) write(ctx context.Context, v T, run func(t *tx, doc string) error) (T, error) {
-	var none T
-	doc, err := json.Marshal(v)
+func (c table[T, P]) encode(v P) (doc string, err error) {
+	raw, err := json.Marshal(v)
 	if err != nil {
-		return none, fmt.Errorf("encode %s %s: %w", c.kind(), P(&v).Head().UUID, err)
+		return "", fmt.Errorf("encode %s %s: %w", c.kind(), v.Head().UUID, err)
 	}
-	if err := c.s.w.do(ctx, func(t *tx) error { return run(t, string(doc)) }); err != nil {
+	return string(raw), nil
+}
+
+// write makes one write, and returns v when it was written.
+func (c catalog[T, P]) write(ctx context.Context, v T, run func(*tx, P) error) (T, error) {
+	var none T
+	if err := c.s.w.do(ctx, func(t *tx) error { return run(t, &v) }); err != nil {
 		return none, err
 	}
 	return v, nil

@@ -1,11 +1,6 @@
 package store
 
-import (
-	"encoding/json"
-	"fmt"
-
-	"github.com/ferrite-metal/ferrite/conductor/node"
-)
+import "github.com/ferrite-metal/ferrite/conductor/node"
 
 // eraseReports is the table of erase reports. It refers to no node: what proves
 // that a machine's disks were erased outlives its record.
@@ -18,14 +13,10 @@ func (t *tx) putEraseReport(r *node.EraseReport) error {
 	}
 	v := *r
 	v.Revision = 1
-	doc, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encode erase report %s: %w", v.UUID, err)
-	}
-	if err := eraseReports.insert(t, &v, string(doc)); err != nil {
+	if err := eraseReports.insert(t, &v); err != nil {
 		return err
 	}
-	_, err = t.exec(`DELETE FROM erase_reports WHERE of_node = ? AND id <= (
+	_, err := t.exec(`DELETE FROM erase_reports WHERE of_node = ? AND id <= (
 		SELECT id FROM erase_reports WHERE of_node = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, v.NodeUUID, v.NodeUUID, node.EraseReportsKept)
 	return err
 }

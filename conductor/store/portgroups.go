@@ -1,11 +1,6 @@
 package store
 
-import (
-	"encoding/json"
-	"fmt"
-
-	"github.com/ferrite-metal/ferrite/conductor/node"
-)
+import "github.com/ferrite-metal/ferrite/conductor/node"
 
 // portgroups is the table of portgroups.
 const portgroups table[node.Portgroup, *node.Portgroup] = "portgroups"
@@ -17,9 +12,5 @@ func (t *tx) savePortgroup(g *node.Portgroup) error {
 	}
 	v := *g
 	v.Revision++
-	doc, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encode portgroup %s: %w", v.UUID, err)
-	}
-	return portgroups.save(t, &v, string(doc))
+	return portgroups.save(t, &v)
 }

@@ -32,13 +32,14 @@ type Store struct {
 	told    map[string]node.Told
 	leases  map[string]node.Lease
 
-	catalogs    node.Catalogs
-	allocations *catalog[node.Allocation, *node.Allocation] // of catalogs, as are portgroups: parts of a change, too
-	portgroups  *catalog[node.Portgroup, *node.Portgroup]
+	catalogs node.Catalogs
+	cascades []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes
+	holders  map[string]func(uuid string) bool       // by what they hold: is there such a record
 
-	eraseReports *catalog[node.EraseReport, *node.EraseReport] // as these
-	cascades     []func(nodeUUID string) (undo []func())       // of the catalogs, when a node goes
-	holders      map[string]func(uuid string) bool             // by what they hold: is there such a record
+	// Those of the catalogs that changes write, too.
+	allocations  *catalog[node.Allocation, *node.Allocation]
+	portgroups   *catalog[node.Portgroup, *node.Portgroup]
+	eraseReports *catalog[node.EraseReport, *node.EraseReport]
 }
 
 // New makes an empty store.
