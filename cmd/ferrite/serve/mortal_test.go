@@ -102,9 +102,11 @@ type mortal struct {
 	writes int
 }
 
-// write does one write, or dies over it.
+// write does one write, or dies over it. One at a time, so that the diary has
+// them in the order in which they are counted.
 func (m *mortal) write(do func() (what string)) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.writes++
 	when := never
 	if m.writes == m.cut.nth {
@@ -116,7 +118,6 @@ func (m *mortal) write(do func() (what string)) {
 	if when == amid {
 		m.dieOver(do)
 	}
-	m.mu.Unlock()
 	what := do()
 	fmt.Fprintln(m.diary, what)
 	if when == after {
