@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -94,6 +93,7 @@ func copyRaw(ctx context.Context, f *feed, s *sink) error {
 type stream struct {
 	format Format
 	memory int64 // that its window or dictionary may take, bytes
+	cpus   int   // of this machine
 }
 
 // open starts to decompress what r reads.
@@ -102,7 +102,7 @@ func (s stream) open(r io.Reader) (d io.Reader, closeIt func(), err error) {
 	case Gzip:
 		d, err = gzip.NewReader(r)
 	case Zstd:
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(zstdBlocks(runtime.GOMAXPROCS(0))), zstd.WithDecoderMaxWindow(uint64(s.memory)))
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(zstdBlocks(s.cpus)), zstd.WithDecoderMaxWindow(uint64(s.memory)))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -174,7 +174,7 @@ func (w *write) copy(ctx context.Context) error {
 	case QCOW2:
 		return copyQcow2(ctx, w.feed, w.sink, w.qcow2)
 	case Gzip, Zstd, XZ:
-		return copyCompressed(ctx, w.feed, w.sink, stream{w.result.Format, w.need}, w.unpacked)
+		return copyCompressed(ctx, w.feed, w.sink, stream{w.result.Format, w.need, runtime.GOMAXPROCS(0)}, w.unpacked)
 	default:
 		return copyRaw(ctx, w.feed, w.sink)
 	}

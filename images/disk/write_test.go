@@ -267,6 +267,41 @@ func TestFailuresLeaveNothingBootable(t *testing.T) {
 	}
 }
 
+// TestZstOnAnyMachine: one goroutine decodes where there are two CPUs, several
+// where there are more, and both say the same of an image.
+func TestZstOnAnyMachine(t *testing.T) {
+	raw := pattern(3<<20, 41)
+	whole := zst(t, raw)
+	tests := []struct {
+		name  string
+		image []byte
+		text  string // of the error; empty: it is the raw image
+	}{
+		{"whole", whole, ""},
+		{"two frames", append(zst(t, raw[:4096]), zst(t, raw[4096:])...), ""},
+		{"cut", whole[:len(whole)/2], "zst stream is damaged after"},
+		{"with a wrong check", flipped(slices.Clone(whole), 1), "zst stream is damaged after"},
+		{"followed by a wide window", append(slices.Clone(whole), wideZst()...), "takes more memory after 3145728 bytes of disk than at its start, which had 8 MiB reserved"},
+	}
+	for _, tt := range tests {
+		for _, cpus := range []int{1, 2, 4, 64} {
+			s := stream{Zstd, streamLeast, cpus}
+			d, closeIt, err := s.open(bytes.NewReader(tt.image))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(d)
+			closeIt()
+			switch {
+			case tt.text == "" && (err != nil || !bytes.Equal(got, raw)):
+				t.Errorf("%s, %d CPUs: %d bytes, %v", tt.name, cpus, len(got), err)
+			case tt.text != "" && (err == nil || !strings.Contains(s.broken(int64(len(got)), err).Error(), tt.text)):
+				t.Errorf("%s, %d CPUs: error is %v, expected %q", tt.name, cpus, s.broken(int64(len(got)), err), tt.text)
+			}
+		}
+	}
+}
+
 // flipped changes the byte at index i from the end.
 func flipped(b []byte, i int) []byte {
 	b[len(b)-i] ^= 1
