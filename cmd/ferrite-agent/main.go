@@ -27,6 +27,11 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
+// memoryLimit is what Go may hold of the machine's memory: an image's largest
+// buffers (72 MiB, images/disk) and the agent itself. Without it, a heap of which
+// most is one such buffer would grow to twice that before it is swept.
+const memoryLimit = 84 << 20
+
 // listen is the port conductors command agents on.
 const listen = ":9999"
 
@@ -69,7 +74,7 @@ func parameters(book *logbook.Book, cmdline string) (param.Params, *slog.Logger,
 // adds what depends on whether the machine is the agent's own.
 func options(p param.Params, book *logbook.Book, log *slog.Logger) agent.Options {
 	if total := (sys.Linux{}).Memory(); total > 0 {
-		debug.SetMemoryLimit(total / 2) // the rest is the kernel's, and the ramdisk's itself
+		debug.SetMemoryLimit(min(total/2, memoryLimit)) // the rest is the kernel's, and the ramdisk's itself
 	}
 	root := os.DirFS("/")
 	return agent.Options{

@@ -18,7 +18,7 @@ type image struct {
 	format string
 	path   string
 	sum    string // sha256, hex
-	qemu   bool   // qemu-img can read it
+	unpack string // what people unpack a compressed stream with, onto its standard output; empty: qemu-img converts it
 	packed bool   // so that unpacking it is slower than any disk: its CPU time and memory matter
 }
 
@@ -32,13 +32,13 @@ func forms() []struct {
 		image
 		command string
 	}{
-		{image{format: "raw", qemu: true}, ""},
-		{image{format: "qcow2", qemu: true}, "qemu-img convert -f raw -O qcow2 disk.raw disk.qcow2"},
-		{image{format: "qcow2.zlib", qemu: true}, "qemu-img convert -c -m 8 -W -f raw -O qcow2 disk.raw disk.qcow2.zlib"},
-		{image{format: "qcow2.zstd", qemu: true}, "qemu-img convert -c -m 8 -W -f raw -O qcow2 -o compression_type=zstd disk.raw disk.qcow2.zstd"},
-		{image{format: "zst"}, "zstd -q -T0 -3 disk.raw -o disk.zst"},
-		{image{format: "gz", packed: true}, "gzip -1 -c disk.raw > disk.gz"},
-		{image{format: "xz", packed: true}, "xz -0 -T0 -c disk.raw > disk.xz"},
+		{image{format: "raw"}, ""},
+		{image{format: "qcow2"}, "qemu-img convert -f raw -O qcow2 disk.raw disk.qcow2"},
+		{image{format: "qcow2.zlib"}, "qemu-img convert -c -m 8 -W -f raw -O qcow2 disk.raw disk.qcow2.zlib"},
+		{image{format: "qcow2.zstd"}, "qemu-img convert -c -m 8 -W -f raw -O qcow2 -o compression_type=zstd disk.raw disk.qcow2.zstd"},
+		{image{format: "zst", unpack: "zstd -dc"}, "zstd -q -T0 -3 disk.raw -o disk.zst"},
+		{image{format: "gz", unpack: "gzip -dc", packed: true}, "gzip -1 -c disk.raw > disk.gz"},
+		{image{format: "xz", unpack: "xz -T0 -dc", packed: true}, "xz -0 -T0 -c disk.raw > disk.xz"},
 	}
 }
 

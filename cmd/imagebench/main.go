@@ -2,8 +2,9 @@
 // format is downloaded over loopback HTTP and written onto a loop device by a
 // process of its own, as the agent does it. Beside it, in the same round, stand
 // what dd writes of the same bytes onto the same throttled device, and what
-// curl and qemu-img convert take for the same image. It needs root, for loop
-// devices and the kernel's throttle, and leaves neither behind.
+// curl and qemu-img convert, or curl, zstd and dd in a pipe, take for the same
+// image. It needs root, for loop devices and the kernel's throttle, and leaves
+// neither behind.
 //
 // It must not know of nodes, steps or protocols: it compares one function,
 // images/disk.Write, with other people's programs.

@@ -9,13 +9,15 @@
 // tables live, are written last, after the checksum was found right, so that a
 // write that was cut short or went wrong leaves nothing that boots.
 //
-// Memory: 10 to 44 MiB of buffers, a few MiB per worker for decompression (a
-// zst stream adds its window, at most 128 MiB, an xz stream its dictionary, at
-// most 64 MiB, which is xz -9), and for qcow2 a map of at most 64 MiB: 8 bytes
-// per cluster (8 Mi clusters, 512 GiB of data in 64 KiB clusters), 16 per
-// compressed cluster, 12 per cluster of which only some subclusters have data.
-// An image with a larger map is refused, and so is a qcow2 on a server without
-// Range: its tables, read last, would have the whole image wait in memory.
+// Memory: 72 MiB of buffers at most, whatever the image (budget.go), beside one
+// or two for each decoder. 64 of them are for what a format needs: the window of a
+// zst stream, the dictionary of an xz stream (xz -9), or the map of a qcow2: 8
+// bytes per cluster (8 Mi clusters, 512 GiB of data in 64 KiB clusters), 16 per
+// compressed cluster, 12 per cluster of which only some subclusters have data. An
+// image that needs more is refused. One that needs little, as most do, takes 10
+// to 40 MiB, the more the more CPUs there are.
+// So is a qcow2 on a server without Range: its tables, read last, would have the
+// whole image wait in memory.
 //
 // The package knows nothing of partition tables, devices' ioctls, nodes or
 // steps, and imports nothing of ours. It must never open what an image names

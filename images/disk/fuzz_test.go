@@ -150,7 +150,7 @@ func FuzzXzBlock(f *testing.F) {
 	f.Add(xzOf(f, []byte("disk"), "-T2", "--x86", "--lzma2=dict=96MiB"))
 	f.Fuzz(func(t *testing.T, head []byte) {
 		dictionary, _ := xzBlock(head)
-		d, err := newXz(bytes.NewReader(head))
+		d, err := xz.NewReader(bytes.NewReader(head), maxDictionary)
 		if err != nil {
 			return
 		}

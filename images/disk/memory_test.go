@@ -25,6 +25,15 @@ func (v voidTarget) Size() int64                            { return int64(v) }
 func (v voidTarget) LogicalSectorSize() int                 { return 512 }
 func (v voidTarget) Flush() error                           { return nil }
 
+// untouched notes that it was written to.
+type untouched struct {
+	voidTarget
+	touched bool
+}
+
+func (u *untouched) WriteAt(p []byte, _ int64) (int, error) { u.touched = true; return len(p), nil }
+func (u *untouched) Zero(int64, int64) error                { u.touched = true; return nil }
+
 // peak runs f and returns how far the heap in use rose meanwhile, bytes.
 func peak(t *testing.T, f func()) uint64 {
 	t.Helper()
@@ -102,6 +111,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}{
 		{"qcow2 of 4 TiB, sparse", file, 4 << 40, 40 << 20},
 		{"raw of 512 MiB", rawStream(512 << 20), 512 << 20, 40 << 20},
+		{"zst with the largest window", memSource{b: windowZst(26, 128<<20)}, 128 << 20, budget + 4<<20},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,6 +128,58 @@ func TestMemoryIsBounded(t *testing.T) {
 				t.Errorf("written %d + zeroed %d, expected %d", res.Written, res.Zeroed, tt.size)
 			}
 		})
+	}
+}
+
+// windowZst is a zst frame of n bytes of text, in blocks of one repeated byte, that
+// asks for a window of 2^bits bytes.
+func windowZst(bits byte, n int) []byte {
+	b := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, (bits - 10) << 3}
+	const block = 128 << 10
+	for ; n > 0; n -= block {
+		header := uint32(block<<3 | 1<<1) // of one byte, repeated
+		if n <= block {
+			header |= 1 // the last
+		}
+		b = append(b, byte(header), byte(header>>8), byte(header>>16), 'f')
+	}
+	return b
+}
+
+// TestShare: whatever the format needs and however many CPUs there are, a write
+// stays within its budget and has what it cannot do without.
+func TestShare(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		need, buffer int64
+		cpus         int
+		workers      int
+		chunks       int
+	}{
+		{"raw, one CPU", 0, 0, 1, 2, 10},
+		{"raw, many CPUs", 0, 0, 64, 8, 22},
+		{"an ordinary compressed stream", streamLeast + packedChunks*chunkSize, 0, 2, 2, 10},
+		{"the largest window", largestNeed + packedChunks*chunkSize, 0, 64, 2, 4},
+		{"the largest map", largestNeed, chunkSize, 64, 2, 6},
+		{"the largest map of the largest clusters", largestNeed, 2 << 20, 64, 2, 4},
+		{"half the largest map", largestNeed / 2, chunkSize, 64, 8, 22},
+	} {
+		workers, chunks := share(tt.need, tt.buffer, tt.cpus)
+		if workers != tt.workers || chunks != tt.chunks {
+			t.Errorf("%s: %d workers, %d chunks, expected %d and %d", tt.name, workers, chunks, tt.workers, tt.chunks)
+		}
+	}
+	for need := int64(0); need <= largestNeed+packedChunks*chunkSize; need += chunkSize {
+		for cpus := 1; cpus <= 16; cpus++ {
+			buffer := int64(2 << 20)
+			if need > largestNeed { // a stream, whose workers have no buffers
+				buffer = 0
+			}
+			workers, chunks := share(need, buffer, cpus)
+			if all := need + int64(workers)*buffer + int64(chunks)*chunkSize; all > budget || workers < 2 || chunks < 4 {
+				t.Errorf("need %d, %d CPUs: %d workers, %d chunks, %d bytes in all", need, cpus, workers, chunks, all)
+			}
+		}
 	}
 }
 
@@ -188,6 +250,13 @@ func TestMapBudget(t *testing.T) {
 		}
 		if rose > mapBudget+4<<20 {
 			t.Errorf("%d clusters, packed %v: heap rose by %d bytes", tt.guests, tt.packed, rose)
+		}
+		if tt.fits {
+			continue
+		}
+		dst := &untouched{voidTarget: 1 << 50}
+		if _, again := Write(context.Background(), src, dst, Options{}); !errors.Is(again, ErrFormat) || dst.touched {
+			t.Errorf("%d clusters, packed %v: %v; the disk was touched: %v", tt.guests, tt.packed, again, dst.touched)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // mapBudget bounds the memory of a qcow2Map, in bytes.
-const mapBudget = 64 << 20
+const mapBudget = largestNeed
 
 // qcow2Map says where each cluster of a qcow2 file belongs on the disk, in
 // the order of the file.

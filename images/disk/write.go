@@ -46,15 +46,16 @@ func Write(ctx context.Context, src Source, dst Target, opts Options) (Result, e
 
 // write is one call of Write.
 type write struct {
-	src    Source
-	dst    Target
-	opts   Options
-	result Result
-	hash   hash.Hash
-	qcow2  *qcow2Map
-	feed   *feed
-	sink   *sink
-	work   int // workers
+	src      Source
+	dst      Target
+	opts     Options
+	result   Result
+	hash     hash.Hash
+	need     int64 // of memory by the format, bytes
+	qcow2    *qcow2Map
+	feed     *feed
+	sink     *sink
+	unpacked pool // for what comes out of a compressed stream
 }
 
 // run goes through the whole write.
@@ -68,16 +69,14 @@ func (w *write) run(ctx context.Context) error {
 		return err
 	}
 	defer body.Close()
-	w.work = max(2, min(runtime.GOMAXPROCS(0), 8))
-	w.feed = newFeed(w.src.Size(), newPool(w.chunks()), w.hash)
-	w.sink = newSink(w.dst, w.work)
+	workers := w.allot()
 	if err := w.sink.clear(); err != nil {
 		return err
 	}
 	stop := w.startProgress(ctx)
 	defer stop()
 	w.feed.start(gctx, g, body)
-	w.sink.startWorkers(gctx, g, w.work)
+	w.sink.startWorkers(gctx, g, workers)
 	g.Go(func() error {
 		defer close(w.sink.jobs)
 		return w.copy(gctx)
@@ -102,11 +101,11 @@ func (w *write) prepare(ctx context.Context) error {
 	case Raw:
 		w.result.VirtualSize = w.src.Size()
 	case Zstd:
-		if err := checkZst(w.src.Head(), w.dst.Size()); err != nil {
+		if w.need, err = zstWindow(w.src.Head(), w.dst.Size()); err != nil {
 			return err
 		}
 	case XZ:
-		if err := checkXz(w.src.Head(), w.dst.Size()); err != nil {
+		if w.need, err = xzDictionary(w.src.Head(), w.dst.Size()); err != nil {
 			return err
 		}
 	case Gzip: // says nothing of its size that could be trusted
@@ -114,6 +113,7 @@ func (w *write) prepare(ctx context.Context) error {
 		if w.qcow2, err = openQcow2(ctx, w.src, w.dst); err != nil {
 			return err
 		}
+		w.need = int64(w.qcow2.bytes())
 		w.result.VirtualSize = w.qcow2.size
 		w.result.Warnings = w.qcow2.warnings
 	}
@@ -149,14 +149,23 @@ func (w *write) prepareHash() error {
 	return err
 }
 
-// chunks is how many chunks a pool gets: enough for every worker to write one
-// while others are filled. An xz stream has a dictionary beside them, and is
-// decompressed so slowly that few are ever in use.
-func (w *write) chunks() int {
-	if w.result.Format == XZ {
-		return 6
+// allot makes the pools and says how many workers there are to be.
+func (w *write) allot() (workers int) {
+	var chunks int
+	cpus := runtime.GOMAXPROCS(0)
+	switch w.result.Format {
+	case Gzip, Zstd, XZ:
+		workers, chunks = share(w.need+packedChunks*chunkSize, 0, cpus)
+		w.unpacked = newPool(chunks)
+		chunks = packedChunks
+	case QCOW2:
+		workers, chunks = share(w.need, max(chunkSize, w.qcow2.clusterSize()), cpus)
+	default:
+		workers, chunks = share(w.need, 0, cpus)
 	}
-	return 6 + 2*w.work
+	w.feed = newFeed(w.src.Size(), newPool(chunks), w.hash)
+	w.sink = newSink(w.dst, workers)
+	return workers
 }
 
 // copy runs the reader of the image's format.
@@ -165,7 +174,7 @@ func (w *write) copy(ctx context.Context) error {
 	case QCOW2:
 		return copyQcow2(ctx, w.feed, w.sink, w.qcow2)
 	case Gzip, Zstd, XZ:
-		return copyCompressed(ctx, w.feed, w.sink, w.result.Format, newPool(w.chunks()), w.work)
+		return copyCompressed(ctx, w.feed, w.sink, stream{w.result.Format, w.need, runtime.GOMAXPROCS(0)}, w.unpacked)
 	default:
 		return copyRaw(ctx, w.feed, w.sink)
 	}

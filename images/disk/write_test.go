@@ -187,7 +187,9 @@ func TestRefusals(t *testing.T) {
 		{"bzip2", memSource{b: append([]byte("BZh9"), raw...)}, size, 512, Options{}, ErrFormat, "it is bzip2"},
 		{"xz too large", memSource{b: xzOf(t, raw, "-T2")}, size - 4096, 512, Options{}, ErrTooSmall, "at least 2097152"},
 		{"xz with a large dictionary", memSource{b: xzOf(t, raw, "--lzma2=dict=96MiB")}, size, 512, Options{}, ErrFormat, "dictionary of 96 MiB, expected at most 64"},
-		{"zst with a large window", memSource{b: wideZst()}, size, 512, Options{}, ErrFormat, "window of 256 MiB, expected at most 128"},
+		{"zst with a large window", memSource{b: wideZst()}, size, 512, Options{}, ErrFormat, "window of 256 MiB, expected at most 64; compress it again with zstd --long=26"},
+		{"zst with a large window behind a skippable frame", memSource{b: append([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00size"), wideZst()...)}, size, 512, Options{},
+			ErrFormat, "window of 256 MiB"},
 		{"empty", memSource{}, size, 512, Options{}, ErrFormat, "empty"},
 		{"md5", memSource{b: raw}, size, 512, Options{Checksum: Checksum{MD5, strings.Repeat("0", 32)}}, ErrChecksum, "md5 is not allowed"},
 		{"bad sum", memSource{b: raw}, size, 512, Options{Checksum: Checksum{SHA256, "1234"}}, ErrChecksum, "64 hex digits"},
@@ -262,6 +264,41 @@ func TestFailuresLeaveNothingBootable(t *testing.T) {
 				t.Error("the disk's start is not zeroes")
 			}
 		})
+	}
+}
+
+// TestZstOnAnyMachine: one goroutine decodes where there are two CPUs, several
+// where there are more, and both say the same of an image.
+func TestZstOnAnyMachine(t *testing.T) {
+	raw := pattern(3<<20, 41)
+	whole := zst(t, raw)
+	tests := []struct {
+		name  string
+		image []byte
+		text  string // of the error; empty: it is the raw image
+	}{
+		{"whole", whole, ""},
+		{"two frames", append(zst(t, raw[:4096]), zst(t, raw[4096:])...), ""},
+		{"cut", whole[:len(whole)/2], "zst stream is damaged after"},
+		{"with a wrong check", flipped(slices.Clone(whole), 1), "zst stream is damaged after"},
+		{"followed by a wide window", append(slices.Clone(whole), wideZst()...), "takes more memory after 3145728 bytes of disk than at its start, which had 8 MiB reserved"},
+	}
+	for _, tt := range tests {
+		for _, cpus := range []int{1, 2, 4, 64} {
+			s := stream{Zstd, streamLeast, cpus}
+			d, closeIt, err := s.open(bytes.NewReader(tt.image))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(d)
+			closeIt()
+			switch {
+			case tt.text == "" && (err != nil || !bytes.Equal(got, raw)):
+				t.Errorf("%s, %d CPUs: %d bytes, %v", tt.name, cpus, len(got), err)
+			case tt.text != "" && (err == nil || !strings.Contains(s.broken(int64(len(got)), err).Error(), tt.text)):
+				t.Errorf("%s, %d CPUs: error is %v, expected %q", tt.name, cpus, s.broken(int64(len(got)), err), tt.text)
+			}
+		}
 	}
 }
 

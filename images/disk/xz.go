@@ -3,16 +3,10 @@ package disk
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
-
-	"github.com/therootcompany/xz"
 )
 
 // maxDictionary bounds the memory of an xz stream, bytes: what xz -9 takes.
-const maxDictionary = 64 << 20
-
-// newXz opens a stream of one or more xz streams.
-func newXz(r io.Reader) (io.Reader, error) { return xz.NewReader(r, maxDictionary) }
+const maxDictionary = largestNeed
 
 // Parts of an xz file (the .xz file format 1.2.1, sections 2.1.1, 3.1 and 5.3.1).
 const (
@@ -66,16 +60,19 @@ func xzInteger(b []byte) (uint64, []byte) {
 	return v, b[n:]
 }
 
-// checkXz refuses what the first block says of itself: a dictionary that takes
-// too much memory, or a disk larger than size.
-func checkXz(head []byte, size int64) error {
+// xzDictionary is what the stream needs by its first block, in bytes, but
+// streamLeast at the least: more blocks may follow. It refuses what that block says
+// of itself: a dictionary that takes too much memory, or a disk larger than size.
+func xzDictionary(head []byte, size int64) (int64, error) {
 	dictionary, unpacked := xzBlock(head)
-	if dictionary > maxDictionary {
-		return fmt.Errorf("%w: its xz stream needs a dictionary of %d MiB, expected at most %d; compress it with xz -9 or less",
+	switch {
+	case dictionary > maxDictionary:
+		return 0, fmt.Errorf("%w: its xz stream needs a dictionary of %d MiB, expected at most %d; compress it again with xz -9 or less",
 			ErrFormat, dictionary>>20, maxDictionary>>20)
+	case unpacked > uint64(size):
+		return 0, fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, size, unpacked)
+	case dictionary == 0: // it does not say
+		return maxDictionary, nil
 	}
-	if unpacked > uint64(size) {
-		return fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, size, unpacked)
-	}
-	return nil
+	return max(streamLeast, int64(dictionary)), nil
 }

@@ -1,0 +1,30 @@
+package disk
+
+// budget bounds the memory of a write, bytes: what its format needs of it (a
+// window, a dictionary or a map: at most largestNeed) and what passes through.
+const (
+	budget      = 72 << 20
+	largestNeed = 64 << 20
+)
+
+// streamLeast is what every compressed stream may need, bytes: a window of
+// zstd -19, a dictionary of xz -6. One that starts with less may go on with it.
+const streamLeast = 8 << 20
+
+// packedChunks are for a compressed stream's input, beside those for its output.
+const packedChunks = 4
+
+const (
+	mostWorkers = 8       // more do not make a disk faster
+	workerShare = 4 << 20 // of the budget, that must be free for each beyond the second
+)
+
+// share divides what need leaves of the budget: among workers, each of which
+// decompresses into a buffer of that many bytes, and chunks: two for every
+// worker, and some to level out a decompressor's and a disk's pace.
+func share(need, buffer int64, cpus int) (workers, chunks int) {
+	left := budget - need
+	workers = max(2, min(cpus, mostWorkers, int(left/workerShare)))
+	chunks = min(6+2*workers, int((left-int64(workers)*buffer)/chunkSize))
+	return workers, chunks
+}
