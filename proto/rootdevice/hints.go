@@ -198,16 +198,28 @@ func texts() map[string]func(agentapi.Disk) []string {
 		return func(d agentapi.Disk) []string { return given(of(d)) }
 	}
 	return map[string]func(agentapi.Disk) []string{
-		"name":                 one(func(d agentapi.Disk) string { return d.Name }),
+		"name":                 paths(func(p agentapi.DiskPath) string { return p.Name }),
 		"model":                one(func(d agentapi.Disk) string { return d.Model }),
 		"serial":               serials,
 		"vendor":               one(func(d agentapi.Disk) string { return d.Vendor }),
 		"wwn":                  func(d agentapi.Disk) []string { return given(d.WWN, d.WWNWithExtension) },
 		"wwn_with_extension":   one(func(d agentapi.Disk) string { return d.WWNWithExtension }),
 		"wwn_vendor_extension": one(func(d agentapi.Disk) string { return d.WWNVendorExtension }),
-		"hctl":                 one(func(d agentapi.Disk) string { return d.HCTL }),
-		"by_path":              one(func(d agentapi.Disk) string { return d.ByPath }),
+		"hctl":                 paths(func(p agentapi.DiskPath) string { return p.HCTL }),
+		"by_path":              paths(func(p agentapi.DiskPath) string { return p.ByPath }),
 		"tran":                 one(func(d agentapi.Disk) string { return d.Transport }),
+	}
+}
+
+// paths is what each of the ways to a disk says, the one it goes by first. Which
+// that is may change from boot to boot: a hint holds for any.
+func paths(of func(agentapi.DiskPath) string) func(agentapi.Disk) []string {
+	return func(d agentapi.Disk) []string {
+		all := given(of(agentapi.DiskPath{Name: d.Name, HCTL: d.HCTL, ByPath: d.ByPath}))
+		for _, p := range d.Paths {
+			all = append(all, given(of(p))...)
+		}
+		return all
 	}
 }
 

@@ -278,3 +278,37 @@ func FuzzHint(f *testing.F) {
 		}
 	})
 }
+
+// TestPathsAreOneDisk: two names of one disk are no two disks to choose from, and
+// what holds for one of the names holds for the disk.
+func TestPathsAreOneDisk(t *testing.T) {
+	disk := func(name, hctl, serial string) agentapi.Disk {
+		return agentapi.Disk{Name: name, HCTL: hctl, Size: 480 * oneGiB, Model: "ST480", Serial: serial, WWN: "0x" + serial, WWNWithExtension: "0x" + serial, Transport: "sas"}
+	}
+	disks := []agentapi.Disk{disk("/dev/sda", "0:0:1:0", "A"), disk("/dev/sdb", "0:0:2:0", "A"), disk("/dev/sdc", "0:0:3:0", "C")}
+	for name, c := range map[string]struct {
+		hints, skip Hints
+		want        string // "" for none
+	}{
+		"by serial number":              {Hints{"serial": "A"}, nil, "/dev/sda"},
+		"by its second name":            {Hints{"name": "/dev/sdb"}, nil, "/dev/sda"},
+		"by where its second path is":   {Hints{"hctl": "0:0:2:0"}, nil, "/dev/sda"},
+		"by no name of its own":         {Hints{"name": "s!= /dev/sdb", "serial": "A"}, nil, ""},
+		"kept by its second name":       {nil, Hints{"name": "/dev/sdb"}, "/dev/sdc"},
+		"all kept, the first by a path": {Hints{"serial": "A"}, Hints{"hctl": "0:0:2:0"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := Wish{Hints: c.hints}
+			if c.skip != nil {
+				w.Skip = []Hints{c.skip}
+			}
+			got, verdicts, err := Choose(disks, nil, w)
+			if got.Name != c.want || (err == nil) != (c.want != "") {
+				t.Errorf("expected %q, found %q: %v", c.want, got.Name, err)
+			}
+			if last := verdicts[len(verdicts)-1]; len(verdicts) != 3 || last.Why != "another path to /dev/sda" {
+				t.Errorf("%+v", verdicts)
+			}
+		})
+	}
+}
