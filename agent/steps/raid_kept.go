@@ -27,16 +27,16 @@ func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks
 		return disks, skipped, nil
 	}
 	free := []agentapi.Disk{}
-	for _, d := range disks {
-		kept, err := m.keptOn(ctx, d, keep)
-		if err != nil {
-			return nil, nil, fmt.Errorf("look for RAID volumes that skip_block_devices keeps: %w", err)
+	ask := func(ctx context.Context, d agentapi.Disk) (string, error) { return m.keptOn(ctx, d, keep) }
+	for _, a := range askDisks(ctx, disks, ask) {
+		if a.err != nil {
+			return nil, nil, fmt.Errorf("look for RAID volumes that skip_block_devices keeps: %s: %w", a.disk.Name, a.err)
 		}
-		if kept != "" {
-			skipped = append(skipped, agentapi.SkippedDisk{Name: d.Name, Reason: "it holds RAID volume " + kept + ", which is in skip_block_devices"})
+		if a.told != "" {
+			skipped = append(skipped, agentapi.SkippedDisk{Name: a.disk.Name, Reason: "it holds RAID volume " + a.told + ", which is in skip_block_devices"})
 			continue
 		}
-		free = append(free, d)
+		free = append(free, a.disk)
 	}
 	return free, skipped, nil
 }
