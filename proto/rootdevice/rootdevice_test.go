@@ -227,22 +227,23 @@ func TestApart(t *testing.T) {
 
 func TestSkipFrom(t *testing.T) {
 	for name, tc := range map[string]struct {
-		given any
-		want  []Hints
-		fails bool
+		given   any
+		disks   []Hints
+		volumes []string
+		fails   bool
 	}{
-		"none":               {nil, nil, false},
-		"a list":             {[]any{map[string]any{"serial": "a"}, map[string]any{"volume_name": "v"}}, []Hints{{"serial": "a"}}, false},
-		"not a list":         {"sda", nil, true},
-		"not objects":        {[]any{"sda"}, nil, true},
-		"one would hold all": {[]any{map[string]any{}}, nil, true},
-		"a volume's number":  {[]any{map[string]any{"volume_name": 5.0}}, nil, true},
-		"a nameless volume":  {[]any{map[string]any{"volume_name": ""}}, nil, true},
-		"a wrong hint":       {[]any{map[string]any{"colour": "red"}}, nil, true},
+		"none":               {nil, nil, nil, false},
+		"a list":             {[]any{map[string]any{"serial": "a"}, map[string]any{"volume_name": "v"}}, []Hints{{"serial": "a"}}, []string{"v"}, false},
+		"not a list":         {"sda", nil, nil, true},
+		"not objects":        {[]any{"sda"}, nil, nil, true},
+		"one would hold all": {[]any{map[string]any{}}, nil, nil, true},
+		"a volume's number":  {[]any{map[string]any{"volume_name": 5.0}}, nil, nil, true},
+		"a nameless volume":  {[]any{map[string]any{"volume_name": ""}}, nil, nil, true},
+		"a wrong hint":       {[]any{map[string]any{"colour": "red"}}, nil, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := SkipFrom(map[string]any{"skip_block_devices": tc.given})
-			if diff := cmp.Diff(tc.want, got); diff != "" || (err != nil) != tc.fails {
+			disks, volumes, err := SkipFrom(map[string]any{"skip_block_devices": tc.given})
+			if diff := cmp.Diff(tc.disks, disks) + cmp.Diff(tc.volumes, volumes); diff != "" || (err != nil) != tc.fails {
 				t.Errorf("error %v\n%s", err, diff)
 			}
 		})

@@ -113,7 +113,7 @@ func TestOptions(t *testing.T) {
 		t.Error(err, diff)
 	}
 	for _, bad := range []map[string]any{
-		{"agent_enable_ata_secure_erase": "no"}, {"disk_erasure_concurrency": 0.0}, {"disk_erasure_concurrency": 1.5}, {"agent_erase_devices_iterations": -1.0},
+		{"agent_enable_ata_secure_erase": "no"}, {"wipe_special_filesystems": "false"}, {"disk_erasure_concurrency": 0.0}, {"disk_erasure_concurrency": 1.5}, {"agent_erase_devices_iterations": -1.0},
 		{"agent_erase_devices_iterations": 0.0, "agent_erase_devices_zeroize": false},
 	} {
 		if _, err := OptionsFrom(bad); err == nil {
