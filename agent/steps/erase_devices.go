@@ -66,8 +66,9 @@ func erasers() map[string]func([]erase.Facts, erase.Options) []erase.DiskPlan {
 const listPatience = 30 * time.Second
 
 // cutOff tells whether a step that is abortable as a rule may be cut off here: one
-// that erases may not where a drive would do it by itself, which no power cycle
-// ends. An operator who aborts is then told that the step comes to its end first.
+// that erases may not where a drive would do it by itself: nothing calls that back,
+// and without power it goes on later or leaves the drive locked. An operator who
+// aborts is then told that the step comes to its end first.
 func (m *Machine) cutOff(ctx context.Context, n agentapi.CommandNode) func(step string) bool {
 	facts := sync.OnceValues(func() ([]erase.Facts, error) {
 		ctx, cancel := context.WithTimeout(ctx, listPatience)
