@@ -108,7 +108,7 @@ func TestServiceSteps(t *testing.T) {
 	if err := json.Unmarshal(r.Result, &listed); err != nil {
 		t.Fatalf("%s: %v", r.Result, err)
 	}
-	want := (&steps.Machine{}).List(steps.Service)
+	want := (&steps.Machine{}).List(t.Context(), steps.Service, agentapi.CommandNode{})
 	if diff := cmp.Diff(want, listed.Service); diff != "" || listed.Clean != nil || listed.Deploy != nil || len(listed.Versions) != 1 {
 		t.Errorf("%s\n%s", r.Result, diff)
 	}

@@ -22,6 +22,7 @@ type superblock struct {
 	magic        string
 	label, size  int64
 	uuid, length int64
+	plausible    func(sector []byte) bool // of the 512 bytes around a short magic; nil: the magic is enough
 }
 
 // superblocks are the file systems the kernel is asked to mount. FAT32 comes
@@ -29,11 +30,11 @@ type superblock struct {
 // their name.
 func superblocks() []superblock {
 	return []superblock{
-		{"ext4", 1080, "\x53\xef", 1024 + 120, 16, 1024 + 104, 16},
-		{"xfs", 0, "XFSB", 108, 12, 32, 16},
-		{"btrfs", 64*kib + 64, "_BHRfS_M", 64*kib + 299, 256, 64*kib + 32, 16},
-		{"vfat", 82, "FAT32", 71, 11, 67, 4},
-		{"vfat", 54, "FAT1", 43, 11, 39, 4},
+		{"ext4", 1080, "\x53\xef", 1024 + 120, 16, 1024 + 104, 16, plausibleExt},
+		{"xfs", 0, "XFSB", 108, 12, 32, 16, nil},
+		{"btrfs", 64*kib + 64, "_BHRfS_M", 64*kib + 299, 256, 64*kib + 32, 16, nil},
+		{"vfat", 82, "FAT32", 71, 11, 67, 4, nil},
+		{"vfat", 54, "FAT1", 43, 11, 39, 4, nil},
 	}
 }
 
@@ -49,7 +50,7 @@ func ReadVolume(d Disk, p Part) (Volume, error) {
 
 func readVolume(s section) (Volume, error) {
 	for _, b := range superblocks() {
-		is, err := s.has(signature{b.kind, b.magicAt, 0, b.magic})
+		is, err := b.on(s)
 		if err != nil {
 			return Volume{}, err
 		}
@@ -58,6 +59,25 @@ func readVolume(s section) (Volume, error) {
 		}
 	}
 	return Volume{}, nil
+}
+
+// on tells whether a section has the file system.
+func (b superblock) on(s section) (bool, error) {
+	is, err := s.has(signature{b.kind, b.magicAt, 0, b.magic})
+	if err != nil || !is || b.plausible == nil {
+		return is, err
+	}
+	sector, err := readAt(s, b.magicAt/512*512, 512)
+	return err == nil && b.plausible(sector), err
+}
+
+// plausibleExt looks at what the superblock of an ext file system must hold beside
+// its magic (the kernel's fs/ext4/super.c): those two bytes are also the number of
+// a cluster, 61267, and stand where a FAT has such numbers.
+func plausibleExt(sb []byte) bool {
+	field := func(at int) uint32 { return binary.LittleEndian.Uint32(sb[at:]) }
+	inodes, blocks, first, logSize, perGroup, revision := field(0), field(4), field(20), field(24), field(32), field(76)
+	return inodes > 0 && blocks > 0 && first <= 1 && logSize <= 6 && perGroup > 0 && revision <= 1
 }
 
 // read takes label and UUID out of a superblock.

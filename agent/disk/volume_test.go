@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -43,6 +44,36 @@ func TestReadVolume(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestReadVolumeTakesNoFATForExt: in a FAT the two bytes of ext's magic are the
+// number of a cluster, which a file of some size has there.
+func TestReadVolumeTakesNoFATForExt(t *testing.T) {
+	const size = 64 * mib
+	for _, bits := range []string{"16", "32"} {
+		path := filepath.Join(t.TempDir(), "disk")
+		d, err := disktest.CreateFileTarget(path, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		run(t, "", "mkfs.vfat", "-F", bits, "-i", "12AB34CD", path)
+		chain := make([]byte, 512) // a file of which each cluster is followed by the next, but for one
+		for i := range len(chain) / 2 {
+			binary.LittleEndian.PutUint16(chain[2*i:], uint16(257+i))
+		}
+		alone := make([]byte, 512)
+		for _, sector := range [][]byte{alone, chain} {
+			copy(sector[56:], "\x53\xef")
+			if _, err := d.WriteAt(sector, 1024); err != nil {
+				t.Fatal(err)
+			}
+			got, err := ReadVolume(d, Part{Number: 1, Size: size})
+			if diff := cmp.Diff(Volume{"vfat", "", "12AB-34CD"}, got); err != nil || diff != "" {
+				t.Errorf("FAT%s: %v %s", bits, err, diff)
+			}
+		}
 	}
 }
 

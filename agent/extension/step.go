@@ -24,7 +24,7 @@ type kind struct {
 
 // list answers get_<kind>_steps.
 func (h *Host) list(k kind) command.Func {
-	return func(_ context.Context, params json.RawMessage) (any, error) {
+	return func(ctx context.Context, params json.RawMessage) (any, error) {
 		p, err := read[struct {
 			Node agentapi.CommandNode `json:"node"`
 		}](params)
@@ -32,7 +32,7 @@ func (h *Host) list(k kind) command.Func {
 			return nil, err
 		}
 		h.SetNode(p.Node)
-		answer := k.listed(h.Machine.List(k.name))
+		answer := k.listed(h.Machine.List(ctx, k.name, p.Node))
 		answer.Versions = steps.Versions()
 		return answer, nil
 	}

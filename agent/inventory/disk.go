@@ -13,19 +13,21 @@ import (
 // sectorSize is the unit of sysfs's sizes, whatever the disk's own sectors.
 const sectorSize = 512
 
-// Disks lists the whole disks, by name. Left out, with the reason, is what
-// only looks like one: memory, loops, optical and floppy drives, the BMC's
-// virtual media, mappings and members of arrays.
+// Disks lists the whole disks, by name, one with several paths once, by the
+// best of them. Left out, with the reason, is what only looks like one: memory,
+// loops, optical and floppy drives, the BMC's virtual media, mappings, members
+// of arrays, further paths.
 func Disks(fsys fs.FS) (disks []agentapi.Disk, skipped []agentapi.SkippedDisk) {
-	disks = []agentapi.Disk{}
+	var paths []diskPath
 	for _, name := range names(fsys, "sys/block") {
 		if reason := notADisk(fsys, name); reason != "" {
 			skipped = append(skipped, agentapi.SkippedDisk{Name: "/dev/" + name, Reason: reason})
 			continue
 		}
-		disks = append(disks, disk(fsys, name))
+		paths = append(paths, pathOf(fsys, name))
 	}
-	return disks, skipped
+	disks, left := mergePaths(paths)
+	return disks, append(skipped, left...)
 }
 
 // notADisk says why a block device is left out; "" when it is not.
@@ -54,9 +56,6 @@ func notADisk(fsys fs.FS, name string) string {
 		return "no medium"
 	case virtualMedia(fsys, folder):
 		return "virtual media"
-	}
-	if array := memberOf(fsys, folder); array != "" {
-		return "member of " + array
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ func read() []string {
 	}
 	return slices.Concat(
 		under("proc", "cpuinfo", "meminfo"),
-		under("sys/block/*", "size", "serial", "wwid", "nsid", "hidden", "device/model", "device/vendor", "device/serial", "device/wwid", "device/vpd_pg80",
+		under("sys/block/*", "size", "serial", "wwid", "nsid", "hidden", "device/model", "device/vendor", "device/serial", "device/wwid", "device/vpd_pg80", "device/state", "device/access_state",
 			"queue/rotational", "queue/logical_block_size", "queue/physical_block_size", "holders/*", "*/holders/*"),
 		under("sys/bus/pci/devices/*", "vendor", "device", "class", "revision", "numa_node", "index"),
 		under("sys/bus/usb/devices/*", "idVendor", "idProduct", "manufacturer", "product", "serial", "bDeviceClass", "busnum", "devnum"),

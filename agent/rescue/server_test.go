@@ -211,8 +211,8 @@ func TestTerminal(t *testing.T) {
 	}
 	say("stty size\n")
 	until(t, out, "50 132")
-	say("sleep 1000\n")
-	until(t, out, "sleep 1000")
+	say("sh -c 'echo run\"\"ning; exec sleep 1000'\n") // what is typed is echoed before anything runs
+	until(t, out, "running")
 	say("\x03")
 	say("echo in''terrupted\n")
 	until(t, out, "interrupted")

@@ -19,20 +19,21 @@ import (
 // and it ends when that does.
 type session struct {
 	*Server
-	channel ssh.Channel
-	log     *slog.Logger
-	env     []string
-	pty     *os.File      // nil: without a terminal
-	tty     *os.File      // the program's side
-	cmd     *exec.Cmd     // nil before it is started
-	ended   chan struct{} // closed with the program
+	channel  ssh.Channel
+	log      *slog.Logger
+	env      []string
+	pty      *os.File      // nil: without a terminal
+	tty      *os.File      // the program's side
+	cmd      *exec.Cmd     // nil before it is started
+	answered chan struct{} // closed when the client has been told that it was
+	ended    chan struct{} // closed with the program
 
 	mu  sync.Mutex
 	pid int // of the program; 0 before it runs and after its end
 }
 
 func newSession(s *Server, channel ssh.Channel, log *slog.Logger) *session {
-	return &session{Server: s, channel: channel, log: log, env: append([]string(nil), s.Env...), ended: make(chan struct{})}
+	return &session{Server: s, channel: channel, log: log, env: append([]string(nil), s.Env...), answered: make(chan struct{}), ended: make(chan struct{})}
 }
 
 // handlers is every request a session knows. One that is not here is refused,
@@ -61,6 +62,7 @@ func (s *session) serve(ctx context.Context, requests <-chan *ssh.Request) {
 	defer cancel()
 	handlers := s.handlers(ctx)
 	for r := range requests {
+		before := s.started()
 		err := fmt.Errorf("request %q is not known", r.Type)
 		if handle := handlers[r.Type]; handle != nil {
 			err = handle(r.Payload)
@@ -70,6 +72,9 @@ func (s *session) serve(ctx context.Context, requests <-chan *ssh.Request) {
 		}
 		if r.WantReply {
 			_ = r.Reply(err == nil, nil) // the client may be gone
+		}
+		if s.started() && !before {
+			close(s.answered)
 		}
 	}
 	cancel()           // tells the program, if it still runs
@@ -172,6 +177,7 @@ func (s *session) start(cmd *exec.Cmd) error {
 		s.pid = 0
 		s.mu.Unlock()
 		<-drained
+		<-s.answered // a client that hears of the end first takes the request for refused
 		s.report(cmd, err)
 	}()
 	return nil

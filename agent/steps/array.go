@@ -173,7 +173,10 @@ func (m *Machine) runningArray(name string) (array, bool) {
 // stopArrays ends all arrays but those the operator keeps. Nothing on them is
 // changed.
 func (m *Machine) stopArrays(n agentapi.CommandNode) error {
-	keep := keptVolumes(n)
+	_, keep, err := rootdevice.SkipFrom(n.Properties)
+	if err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var kept []array

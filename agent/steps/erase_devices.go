@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
@@ -35,7 +36,7 @@ func eraseDevices(ctx context.Context, m *Machine, r Request) (any, error) {
 	if given && dry != nil && !ok {
 		return nil, invalidStep("%s: expected true or false, found %v", dryRun, dry)
 	}
-	return m.erase(ctx, r, erase.Plan, nil, only)
+	return m.erase(ctx, r, nil, only)
 }
 
 // eraseExpress erases NVMe drives as eraseDevices does. Of disks that have
@@ -49,12 +50,48 @@ func eraseExpress(ctx context.Context, m *Machine, r Request) (any, error) {
 		m.Log.Info("disk metadata erased", "disk", device, "found", report.Found, "partitions", report.Partitions)
 		return "only its metadata were wiped: it has no erase that is over at once, or that failed", nil
 	}
-	return m.erase(ctx, r, erase.Express, wipe, false)
+	return m.erase(ctx, r, wipe, false)
+}
+
+// erasers are the steps that erase disks, and how each plans.
+func erasers() map[string]func([]erase.Facts, erase.Options) []erase.DiskPlan {
+	return map[string]func([]erase.Facts, erase.Options) []erase.DiskPlan{
+		"erase_devices":         erase.Plan,
+		"erase_devices_express": erase.Express,
+	}
+}
+
+// listPatience is how long a list of steps may wait for disks: the conductor waits
+// for it for a minute (Ironic's agent.command_timeout).
+const listPatience = 30 * time.Second
+
+// cutOff tells whether a step that is abortable as a rule may be cut off here: one
+// that erases may not where a drive would do it by itself: nothing calls that back,
+// and without power it goes on later or leaves the drive locked. An operator who
+// aborts is then told that the step comes to its end first.
+func (m *Machine) cutOff(ctx context.Context, n agentapi.CommandNode) func(step string) bool {
+	facts := sync.OnceValues(func() ([]erase.Facts, error) {
+		ctx, cancel := context.WithTimeout(ctx, listPatience)
+		defer cancel()
+		return m.eraseFacts(ctx, n)
+	})
+	return func(step string) bool {
+		planned, erases := erasers()[step]
+		o, err := erase.OptionsFrom(n.DriverInternalInfo)
+		if !erases || err != nil {
+			return true // with wrong options it refuses to begin
+		}
+		f, err := facts()
+		if err != nil {
+			m.Log.Warn("it is not known how disks would be erased: the step is not abortable", "step", step, "err", err)
+			return false
+		}
+		return !slices.ContainsFunc(planned(f, o), erase.DiskPlan.GoesOn)
+	}
 }
 
 // erase plans, tells the plan, and carries it out.
-func (m *Machine) erase(ctx context.Context, r Request, planned func([]erase.Facts, erase.Options) []erase.DiskPlan,
-	otherwise func(context.Context, string, erase.Drive) (string, error), only bool) (any, error) {
+func (m *Machine) erase(ctx context.Context, r Request, otherwise func(context.Context, string, erase.Drive) (string, error), only bool) (any, error) {
 	o, err := erase.OptionsFrom(r.Node.DriverInternalInfo)
 	if err != nil {
 		return nil, eraseError(err)
@@ -63,7 +100,7 @@ func (m *Machine) erase(ctx context.Context, r Request, planned func([]erase.Fac
 	if err != nil {
 		return nil, eraseError(err)
 	}
-	plans := planned(facts, o)
+	plans := erasers()[r.Step.Step](facts, o)
 	var told []string
 	for _, p := range plans {
 		m.Log.Info("erase plan", "disk", p.Device, "model", p.Model, "serial", p.Serial, "size", p.Size, "plan", p.String())
@@ -109,16 +146,20 @@ func (m *Machine) ErasePlan(ctx context.Context, n agentapi.CommandNode) ([]agen
 	return erase.Wire(erase.Plan(facts, o)), err
 }
 
-// eraseFacts asks all disks what they can do. Those that are left out of the
-// inventory are told of too, but for what is no hardware.
+// eraseFacts asks all disks what they can do, and says of those that do not
+// answer in time that nothing is known. Those that are left out of the inventory
+// are told of too, but for what is no hardware.
 func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]erase.Facts, error) {
 	disks, skipped, err := m.freeDisks(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	facts := []erase.Facts{}
-	for _, d := range disks {
-		facts = append(facts, m.factsOf(ctx, d))
+	for _, a := range askDisks(ctx, disks, m.factsOf) {
+		if a.err != nil {
+			a.told = erase.Unknown(a.disk, a.err)
+		}
+		facts = append(facts, a.told)
 	}
 	all, _ := m.Disks()
 	for _, s := range skipped {
@@ -136,21 +177,17 @@ func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]era
 
 // factsOf asks one disk. A read-only one cannot be opened for writing, and
 // needs no asking.
-func (m *Machine) factsOf(ctx context.Context, d agentapi.Disk) erase.Facts {
+func (m *Machine) factsOf(ctx context.Context, d agentapi.Disk) (erase.Facts, error) {
 	f := erase.Marked(m.Root, d)
 	if f.ReadOnly {
-		return f
+		return f, nil
 	}
 	dev, err := m.Open(ctx, d.Name)
 	if err != nil {
-		return erase.Unknown(d, err)
+		return f, err
 	}
 	defer dev.Close() //nolint:errcheck // only read from
-	f, err = f.Probe(dev)
-	if err != nil {
-		return erase.Unknown(d, err)
-	}
-	return f
+	return f.Probe(dev)
 }
 
 // openToErase opens a disk; let go, the kernel looks for partitions anew. Its turn

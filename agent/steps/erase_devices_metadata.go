@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/agent/disk/erase"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -30,7 +31,7 @@ func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
 	var errs []error
 	for i, d := range disks {
 		m.Progress(agentapi.Progress{Step: r.Step.Step, Stage: d.Name, Done: int64(i), Total: int64(len(disks))})
-		if err := m.eraseOne(ctx, d, guarded(r.Node)); err != nil {
+		if err := m.eraseOne(ctx, d, r.Node); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
 		}
 	}
@@ -40,24 +41,25 @@ func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
 	return nil, nil
 }
 
-// guarded reports whether file systems shared between machines are to be
-// refused: unless the operator said otherwise. Ironic's key says the opposite
-// of its name: true, the default, is what keeps them from being wiped.
-func guarded(n agentapi.CommandNode) bool {
-	guard, given := n.DriverInternalInfo["wipe_special_filesystems"].(bool)
-	return !given || guard
+// guard refuses a disk with a file system that machines share, unless the operator
+// lets it be lost.
+func guard(d disk.Disk, n agentapi.CommandNode) error {
+	guards, err := erase.Guards(n.DriverInternalInfo)
+	if err != nil || !guards {
+		return err
+	}
+	return disk.Guard(d)
 }
 
-func (m *Machine) eraseOne(ctx context.Context, d agentapi.Disk, guard bool) error {
+// eraseOne wipes the metadata of one disk, unless there is what machines share.
+func (m *Machine) eraseOne(ctx context.Context, d agentapi.Disk, n agentapi.CommandNode) error {
 	dev, err := m.Open(ctx, d.Name)
 	if err != nil {
 		return err
 	}
 	defer dev.Close() //nolint:errcheck // flushed before; closing tells nothing new
-	if guard {
-		if err := disk.Guard(dev); err != nil {
-			return err
-		}
+	if err := guard(dev, n); err != nil {
+		return err
 	}
 	report, err := disk.WipeMetadata(ctx, dev)
 	if err != nil {

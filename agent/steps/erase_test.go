@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
+	"time"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
@@ -119,6 +121,81 @@ func TestEraseExpress(t *testing.T) {
 	}
 }
 
+// TestHangingDisk: a disk that never answers is given up on and named; the others
+// are planned and erased meanwhile.
+func TestHangingDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "/dev/vda", "/dev/vdb", "/dev/vdc")
+		b.fill(t, "/dev/vdc")
+		stuck := make(chan struct{})
+		defer close(stuck) // or it would be stuck for ever
+		open := b.Open
+		b.Open = func(ctx context.Context, path string) (Device, error) {
+			if path == "/dev/vda" || path == "/dev/vdb" {
+				<-stuck
+			}
+			return open(ctx, path)
+		}
+		began := time.Now()
+		result, err := clean(t, b, keeping("S-/dev/vdb"), "erase_devices", nil)
+		if err == nil || !strings.Contains(err.Error(), `1 of 3 disks could not be erased: /dev/vda (serial "S-/dev/vda"): it has not answered for 1m0s`) {
+			t.Errorf("%v", err)
+		}
+		if waited := time.Since(began); waited != askPatience {
+			t.Errorf("one disk that hangs was waited for for %v", waited)
+		}
+		report, _ := result.(agentapi.EraseReport)
+		if bytes.Contains(b.read(t, "/dev/vdc", 0, diskSize), []byte("OLD!")) || len(report.Disks) != 3 || report.Disks[1].Method != "overwrite" {
+			t.Errorf("the other disk was not erased: %+v", report)
+		}
+		kept := agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}}
+		if _, err := clean(t, b, kept, "erase_devices", nil); err == nil || !strings.Contains(err.Error(), "/dev/vda: it has not answered") {
+			t.Errorf("a disk that hangs was taken for one without a volume to be kept: %v", err)
+		}
+	})
+}
+
+// TestAbortable: an erase is listed as abortable where it is, by the conductor's
+// clock.
+func TestAbortable(t *testing.T) {
+	listed := func(t *testing.T, b *bench, n agentapi.CommandNode) map[string]bool {
+		steps := map[string]bool{}
+		for _, s := range b.List(t.Context(), Clean, n)[Manager] {
+			steps[s.Step] = s.Abortable
+		}
+		return steps
+	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "/dev/vda", "/dev/vdb")
+		if s := listed(t, b, agentapi.CommandNode{}); !s["erase_devices"] || !s["erase_devices_express"] || !s["erase_devices_metadata"] {
+			t.Errorf("disks that are overwritten: %v", s)
+		}
+		stuck := make(chan struct{})
+		defer close(stuck)
+		open := b.Open
+		b.Open = func(ctx context.Context, path string) (Device, error) {
+			if path == "/dev/vdb" {
+				<-stuck
+			}
+			return open(ctx, path)
+		}
+		began := time.Now()
+		if s := listed(t, b, agentapi.CommandNode{}); s["erase_devices"] || s["erase_devices_express"] || !s["erase_devices_metadata"] {
+			t.Errorf("a disk of which nothing is known: %v", s)
+		}
+		if waited := time.Since(began); waited > listPatience {
+			t.Errorf("the conductor waited for %v", waited)
+		}
+		if s := listed(t, b, keeping("S-/dev/vdb")); !s["erase_devices"] {
+			t.Errorf("the same disk, left alone: %v", s)
+		}
+		wrong := agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": "vdb"}}
+		if s := listed(t, b, wrong); s["erase_devices"] {
+			t.Errorf("hints that cannot be read: %v", s)
+		}
+	})
+}
+
 // TestNotHardware: what the report leaves out is what the inventory calls so.
 func TestNotHardware(t *testing.T) {
 	_, skipped := inventory.Disks(fstest.MapFS{"sys/block/loop0/size": &fstest.MapFile{Data: []byte("8\n")}})
@@ -209,7 +286,7 @@ func TestCleanNVRAM(t *testing.T) {
 
 // TestArgsInfo: what a step may be told is listed with it.
 func TestArgsInfo(t *testing.T) {
-	raw, err := json.Marshal((&Machine{}).List(Clean))
+	raw, err := json.Marshal(newBench(t).List(t.Context(), Clean, agentapi.CommandNode{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/agent/disk"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
 // applyConfigurationArgs is what the step tells of its arguments.
@@ -77,7 +78,7 @@ func (m *Machine) makeRAID(ctx context.Context, r Request, logical []logicalDisk
 	if err != nil {
 		return nil, raidFailure(err)
 	}
-	if err := m.mustBeEmpty(ctx, plan, fresh, guarded(n)); err != nil {
+	if err := m.mustBeEmpty(ctx, plan, fresh, n); err != nil {
 		return nil, raidFailure(err)
 	}
 	if fresh {
@@ -96,12 +97,12 @@ func (m *Machine) makeRAID(ctx context.Context, r Request, logical []logicalDisk
 }
 
 // mustBeEmpty refuses disks with partitions or RAID on them, and those with a file
-// system that machines share if guard is set. With fresh, RAID is about to be
-// deleted and does no harm.
-func (m *Machine) mustBeEmpty(ctx context.Context, plan layout, fresh, guard bool) error {
+// system that machines share. With fresh, RAID is about to be deleted and does no
+// harm.
+func (m *Machine) mustBeEmpty(ctx context.Context, plan layout, fresh bool, n agentapi.CommandNode) error {
 	var errs []error
 	for _, d := range plan.disks {
-		err := m.emptyDisk(ctx, d.Name, fresh, guard)
+		err := m.emptyDisk(ctx, d.Name, fresh, n)
 		if errors.Is(err, disk.ErrProtected) {
 			errs = append(errs, fmt.Errorf("%s: %w", d.Name, err))
 		} else if err != nil {
@@ -111,16 +112,14 @@ func (m *Machine) mustBeEmpty(ctx context.Context, plan layout, fresh, guard boo
 	return errors.Join(errs...)
 }
 
-func (m *Machine) emptyDisk(ctx context.Context, path string, fresh, guard bool) error {
+func (m *Machine) emptyDisk(ctx context.Context, path string, fresh bool, n agentapi.CommandNode) error {
 	dev, err := m.Open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer dev.Close() //nolint:errcheck // only read from
-	if guard {
-		if err := disk.Guard(dev); err != nil {
-			return err
-		}
+	if err := guard(dev, n); err != nil {
+		return err
 	}
 	traces, err := disk.RAIDTraces(dev)
 	if err != nil {
@@ -156,7 +155,7 @@ func (m *Machine) writeLayout(ctx context.Context, r Request, logical []logicalD
 	}
 	for i, d := range plan.disks {
 		m.Progress(agentapi.Progress{Step: r.Step.Step, Stage: d.Name, Done: int64(i), Total: int64(len(plan.disks))})
-		if err := m.divide(ctx, d, arrays, guarded(r.Node)); err != nil {
+		if err := m.divide(ctx, d, arrays, r.Node); err != nil {
 			return fmt.Errorf("%s: %w", d.Name, err)
 		}
 	}
@@ -164,16 +163,14 @@ func (m *Machine) writeLayout(ctx context.Context, r Request, logical []logicalD
 }
 
 // divide makes one disk's partition table and members.
-func (m *Machine) divide(ctx context.Context, d *memberDisk, arrays []disk.Array, guard bool) error {
+func (m *Machine) divide(ctx context.Context, d *memberDisk, arrays []disk.Array, n agentapi.CommandNode) error {
 	dev, err := m.Open(ctx, d.Name)
 	if err != nil {
 		return err
 	}
 	defer dev.Close() //nolint:errcheck // flushed before; closing tells nothing new
-	if guard {
-		if err := disk.Guard(dev); err != nil {
-			return err
-		}
+	if err := guard(dev, n); err != nil {
+		return err
 	}
 	if _, err := disk.WipeMetadata(ctx, dev); err != nil {
 		return err
@@ -215,21 +212,23 @@ func (m *Machine) deleteRAID(ctx context.Context, n agentapi.CommandNode) error 
 
 // deleteMembers wipes a disk if there is RAID on it that nobody keeps.
 func (m *Machine) deleteMembers(ctx context.Context, d agentapi.Disk, n agentapi.CommandNode) error {
-	if keep := keptVolumes(n); len(keep) > 0 {
-		kept, err := m.keptOn(ctx, d, keep)
-		if err != nil {
-			return err
-		}
-		if kept != "" {
-			m.Log.Info("disk is left as it is", "disk", d.Name, "kept_volume", kept)
-			return nil
-		}
+	_, keep, err := rootdevice.SkipFrom(n.Properties)
+	if err != nil {
+		return err
+	}
+	kept, err := m.keptOn(ctx, d, keep)
+	if err != nil {
+		return err
+	}
+	if kept != "" {
+		m.Log.Info("disk is left as it is", "disk", d.Name, "kept_volume", kept)
+		return nil
 	}
 	has, err := m.hasRAID(ctx, d.Name)
 	if err != nil || !has {
 		return err
 	}
-	return m.eraseOne(ctx, d, guarded(n))
+	return m.eraseOne(ctx, d, n)
 }
 
 func (m *Machine) hasRAID(ctx context.Context, path string) (bool, error) {

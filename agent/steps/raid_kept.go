@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
 // freeDisks are the allowed disks without those that hold a volume the operator
@@ -22,21 +23,21 @@ func (m *Machine) freeDisks(ctx context.Context, n agentapi.CommandNode) ([]agen
 // withoutKept moves the disks that hold a volume the operator keeps from disks
 // to skipped. A disk that does not let itself be asked is an error: it may be one.
 func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks []agentapi.Disk, skipped []agentapi.SkippedDisk) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
-	keep := keptVolumes(n)
-	if len(keep) == 0 {
-		return disks, skipped, nil
+	_, keep, err := rootdevice.SkipFrom(n.Properties)
+	if err != nil || len(keep) == 0 {
+		return disks, skipped, err
 	}
 	free := []agentapi.Disk{}
-	for _, d := range disks {
-		kept, err := m.keptOn(ctx, d, keep)
-		if err != nil {
-			return nil, nil, fmt.Errorf("look for RAID volumes that skip_block_devices keeps: %w", err)
+	ask := func(ctx context.Context, d agentapi.Disk) (string, error) { return m.keptOn(ctx, d, keep) }
+	for _, a := range askDisks(ctx, disks, ask) {
+		if a.err != nil {
+			return nil, nil, fmt.Errorf("look for RAID volumes that skip_block_devices keeps: %s: %w", a.disk.Name, a.err)
 		}
-		if kept != "" {
-			skipped = append(skipped, agentapi.SkippedDisk{Name: d.Name, Reason: "it holds RAID volume " + kept + ", which is in skip_block_devices"})
+		if a.told != "" {
+			skipped = append(skipped, agentapi.SkippedDisk{Name: a.disk.Name, Reason: "it holds RAID volume " + a.told + ", which is in skip_block_devices"})
 			continue
 		}
-		free = append(free, d)
+		free = append(free, a.disk)
 	}
 	return free, skipped, nil
 }
@@ -45,9 +46,9 @@ func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks
 // that are there: the configuration names them too, and a second one of the name
 // would be taken for the first.
 func (m *Machine) yetToMake(ctx context.Context, n agentapi.CommandNode, logical []logicalDisk) ([]logicalDisk, error) {
-	keep := keptVolumes(n)
-	if len(keep) == 0 {
-		return logical, nil
+	_, keep, err := rootdevice.SkipFrom(n.Properties)
+	if err != nil || len(keep) == 0 {
+		return logical, err
 	}
 	there := map[string]bool{}
 	disks, _, err := m.allowedDisks(n)
@@ -75,22 +76,12 @@ func (m *Machine) yetToMake(ctx context.Context, n agentapi.CommandNode, logical
 	return missing, nil
 }
 
-// keptVolumes are the volume names in skip_block_devices.
-func keptVolumes(n agentapi.CommandNode) []string {
-	var names []string
-	list, _ := n.Properties["skip_block_devices"].([]any)
-	for _, item := range list {
-		hints, _ := item.(map[string]any)
-		if name, ok := hints["volume_name"].(string); ok {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // keptOn names a volume on a disk that the operator keeps; "" when there is
 // none.
 func (m *Machine) keptOn(ctx context.Context, d agentapi.Disk, keep []string) (string, error) {
+	if len(keep) == 0 {
+		return "", nil // and no disk need be asked
+	}
 	found, err := m.membersOn(ctx, d)
 	if err != nil {
 		return "", err

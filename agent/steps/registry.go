@@ -41,7 +41,7 @@ type Step struct {
 	Interface string
 	Name      string
 	Priority  int  // 0: runs only when asked for by name
-	Abortable bool // may be cut off
+	Abortable bool // may be cut off, unless cutOff knows better on this machine
 	Run       Func
 	ArgsInfo  func() map[string]any // what its arguments are; nil: it has none to tell of
 }
@@ -72,15 +72,15 @@ func Registry() []Step {
 	}
 }
 
-// List is the steps of a kind as the conductor wants to see them. Steps of a
-// deploy may have got another priority on the kernel line.
-func (m *Machine) List(kind Kind) map[string][]agentapi.Step {
-	list := []agentapi.Step{}
+// List is the steps of a kind as the conductor wants to see them for a node.
+// Steps of a deploy may have got another priority on the kernel line.
+func (m *Machine) List(ctx context.Context, kind Kind, n agentapi.CommandNode) map[string][]agentapi.Step {
+	list, cutOff := []agentapi.Step{}, m.cutOff(ctx, n)
 	for _, s := range Registry() {
 		if s.Kind != kind {
 			continue
 		}
-		out := agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable}
+		out := agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable && cutOff(s.Name)}
 		if p, given := m.DeployPriorities[s.Name]; given && kind == Deploy {
 			out.Priority = p
 		}

@@ -14,10 +14,11 @@ import (
 // RootDisk chooses the disk a node is installed onto, which has to hold need
 // bytes. It waits a while for one to turn up.
 func (m *Machine) RootDisk(ctx context.Context, n agentapi.CommandNode, need int64) (agentapi.Disk, error) {
-	wish, err := wishOf(n, need)
+	wish, err := rootdevice.WishOf(nil, n.InstanceInfo, n.Properties)
 	if err != nil {
 		return agentapi.Disk{}, err
 	}
+	wish.Need = need
 	patience := time.Duration(max(m.Wait.Attempts-1, 0)) * m.Wait.Delay
 	deadline := time.Now().Add(patience)
 	for first := true; ; first = false {
@@ -36,15 +37,6 @@ func (m *Machine) RootDisk(ctx context.Context, n agentapi.CommandNode, need int
 
 // diskPoll is how often disks are looked at while one is waited for.
 const diskPoll = 200 * time.Millisecond
-
-// wishOf is what a node says of its root disk.
-func wishOf(n agentapi.CommandNode, need int64) (w rootdevice.Wish, err error) {
-	w.Need = need
-	if w.Hints, err = rootdevice.From(n.InstanceInfo, n.Properties); err == nil {
-		w.Skip, err = rootdevice.SkipFrom(n.Properties)
-	}
-	return w, err
-}
 
 // chooseRoot takes the RAID volume meant to be the root before any disk, as
 // ironic-python-agent does.
@@ -65,7 +57,7 @@ func (m *Machine) chooseRoot(ctx context.Context, n agentapi.CommandNode, w root
 // else (properties.skip_block_devices, a list of hints).
 func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	all, skipped := m.Disks()
-	skip, err := rootdevice.SkipFrom(n.Properties)
+	skip, _, err := rootdevice.SkipFrom(n.Properties)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -65,10 +65,11 @@ func TestUnknownStep(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	m := &Machine{DeployPriorities: map[string]int{"inject_files": 70}}
+	m := newBench(t).Machine
+	m.DeployPriorities = map[string]int{"inject_files": 70}
 	got := map[string]int{}
 	for _, kind := range []Kind{Clean, Deploy, Service} {
-		for _, s := range m.List(kind)[Manager] {
+		for _, s := range m.List(t.Context(), kind, agentapi.CommandNode{})[Manager] {
 			got[fmt.Sprintf("%s %s.%s", kind, s.Interface, s.Step)] = s.Priority
 			if s.Abortable != (kind == Clean) || s.RebootRequested {
 				t.Errorf("%s: %+v", kind, s)

@@ -73,21 +73,27 @@ func (c catalog[T, P]) Create(ctx context.Context, v T) (T, error) {
 // Update edits a record.
 func (c catalog[T, P]) Update(ctx context.Context, ref string, edit func(*T) error) (T, error) {
 	return again(func() (T, error) {
-		v, err := c.Find(ctx, ref)
+		_, v, err := c.edited(ctx, ref, edit)
 		if err != nil {
-			return v, err
-		}
-		head, now := *P(&v).Head(), c.e.Now()
-		if err := edit(&v); err != nil {
-			return v, err
-		}
-		head.UpdatedAt = &now
-		*P(&v).Head() = head
-		if err := P(&v).Check(); err != nil {
 			return v, err
 		}
 		return c.Save(ctx, v)
 	})
+}
+
+// edited is a record as it is, and as it would be with an edit.
+func (c catalog[T, P]) edited(ctx context.Context, ref string, edit func(*T) error) (old, v T, err error) {
+	if old, err = c.Find(ctx, ref); err != nil {
+		return old, old, err
+	}
+	v = old
+	head, now := *P(&old).Head(), c.e.Now()
+	if err := edit(&v); err != nil {
+		return old, v, err
+	}
+	head.UpdatedAt = &now
+	*P(&v).Head() = head
+	return old, v, P(&v).Check()
 }
 
 // Delete removes a record, by UUID or name.

@@ -59,11 +59,11 @@ func (e *Engine) Discover(ctx context.Context, data agentapi.Inspection, raw []b
 	if err != nil {
 		return node.Node{}, err
 	}
-	e.discovering.Lock() // of two calls of one machine the second is to find the node of the first
-	defer e.discovering.Unlock()
 	if err := e.checkOwnLease(ctx, macs, from); err != nil {
 		return node.Node{}, err
 	}
+	e.discovering.Lock() // of two calls of one machine the second is to find the node of the first
+	defer e.discovering.Unlock()
 	n, err := e.discovered(ctx, macs, data)
 	if err != nil {
 		return n, err
@@ -155,19 +155,19 @@ func (e *Engine) discovered(ctx context.Context, macs []string, data agentapi.In
 			return n, err
 		}
 	}
-	nodes, err := e.Store.Nodes(ctx, node.Query{WithChildren: true})
-	if err != nil {
+	if err := e.machines.fill(ctx, e.Store); err != nil {
 		return node.Node{}, err
 	}
-	undecided := 0
-	for _, n := range nodes {
-		if plan.Undecided(n) {
-			undecided++
-		}
-		switch same := sameMachine(n, data); {
-		case same && plan.Undecided(n):
-			return n.Clone(), nil
-		case same:
+	same, undecided := e.machines.like(data)
+	for _, uuid := range same {
+		n, err := e.Store.Node(ctx, uuid)
+		switch {
+		case errors.Is(err, node.ErrNotFound): // deleted just now
+		case err != nil:
+			return n, err
+		case plan.Undecided(n):
+			return n, nil
+		default:
 			e.Log.Warn("discovery refused: the machine is known", "node", n.UUID, "macs", macs)
 			return node.Node{}, unknownRamdisk()
 		}
@@ -177,15 +177,6 @@ func (e *Engine) discovered(ctx context.Context, macs []string, data agentapi.In
 		return node.Node{}, node.Refuse(node.Busy, "No room for another unknown machine; try again later")
 	}
 	return node.Node{}, nil
-}
-
-// sameMachine goes by what DMI calls the machine, or else by its BMC's address,
-// which some vendors set to the same in every machine.
-func sameMachine(n node.Node, data agentapi.Inspection) bool {
-	if known := plan.SystemUUID(n); known != "" && data.SystemUUID != "" {
-		return known == data.SystemUUID
-	}
-	return hasBMC(n, data.Inventory)
 }
 
 // newDiscovered is a new node of the driver that discovered ones get, with the

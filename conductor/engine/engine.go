@@ -53,6 +53,7 @@ type Engine struct {
 	started  time.Time
 
 	discovering sync.Mutex // held while a machine nobody has enrolled is looked for and written
+	machines    machines   // that such a one may be
 
 	wakeAllocate chan struct{}
 	running      sync.WaitGroup

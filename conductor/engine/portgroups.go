@@ -27,15 +27,10 @@ func (c portgroups) Update(ctx context.Context, ref string, edit func(*node.Port
 
 // update is one try: ErrStale when another event was faster.
 func (c portgroups) update(ctx context.Context, ref string, edit func(*node.Portgroup) error) (node.Portgroup, error) {
-	old, err := c.Find(ctx, ref)
+	old, g, err := c.edited(ctx, ref, edit)
 	if err != nil {
-		return old, err
-	}
-	g, now := old, c.e.Now()
-	if err := edit(&g); err != nil {
 		return g, err
 	}
-	g.Record, g.UpdatedAt = old.Record, &now
 	n, err := c.e.freeNamed(ctx, g.NodeUUID)
 	if err != nil {
 		return g, err
@@ -51,7 +46,7 @@ func (c portgroups) update(ctx context.Context, ref string, edit func(*node.Port
 		return c.Save(ctx, g)
 	}
 	for i := range members {
-		members[i].PhysicalNetwork, members[i].UpdatedAt = g.PhysicalNetwork, &now
+		members[i].PhysicalNetwork, members[i].UpdatedAt = g.PhysicalNetwork, g.UpdatedAt
 	}
 	if _, err := c.e.commit(ctx, node.Change{Save: &n, SavePortgroup: &g, PutPorts: members}); err != nil {
 		return g, err

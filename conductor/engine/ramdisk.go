@@ -226,36 +226,46 @@ func (e *Engine) waitingByBMC(ctx context.Context, inv agentapi.Inventory) (node
 
 // hasBMC reports whether a node is configured with the BMC an inventory tells of.
 func hasBMC(n node.Node, inv agentapi.Inventory) bool {
-	for k, v := range n.DriverInfo {
-		addr, ok := v.(string)
-		if ok && strings.HasSuffix(k, "_address") && sameHost(addr, inv.BMCAddress, inv.BMCv6Address) {
-			return true
-		}
-	}
-	return false
+	told := toldAddresses(inv)
+	return slices.ContainsFunc(bmcAddresses(n), func(a netip.Addr) bool { return slices.Contains(told, a) })
 }
 
-// sameHost reports whether a configured BMC address (host, host:port or URL)
-// is one of the addresses an inventory tells.
-func sameHost(configured string, addrs ...string) bool {
+// bmcAddresses are those a node is configured with.
+func bmcAddresses(n node.Node) []netip.Addr {
+	var all []netip.Addr
+	for k, v := range n.DriverInfo {
+		configured, ok := v.(string)
+		if !ok || !strings.HasSuffix(k, "_address") {
+			continue
+		}
+		if a, err := netip.ParseAddr(bareHost(configured)); err == nil && !slices.Contains(all, a) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// bareHost is the host of a configured BMC address (host, host:port or URL).
+func bareHost(configured string) string {
 	if _, rest, ok := strings.Cut(configured, "://"); ok {
 		configured, _, _ = strings.Cut(rest, "/")
 	}
 	if h, _, err := net.SplitHostPort(configured); err == nil {
 		configured = h
 	}
-	want, err := netip.ParseAddr(strings.Trim(configured, "[]"))
-	if err != nil {
-		return false
-	}
-	for _, a := range addrs {
-		a, _, _ = strings.Cut(a, "/")
-		got, err := netip.ParseAddr(a)
-		if err == nil && got == want && !got.IsUnspecified() {
-			return true
+	return strings.Trim(configured, "[]")
+}
+
+// toldAddresses are the BMC's as the ramdisk found them, where they are any.
+func toldAddresses(inv agentapi.Inventory) []netip.Addr {
+	var all []netip.Addr
+	for _, told := range []string{inv.BMCAddress, inv.BMCv6Address} {
+		bare, _, _ := strings.Cut(told, "/")
+		if a, err := netip.ParseAddr(bare); err == nil && !a.IsUnspecified() {
+			all = append(all, a)
 		}
 	}
-	return false
+	return all
 }
 
 // Progress takes how far the agent's step has come.

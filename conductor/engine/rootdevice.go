@@ -29,7 +29,7 @@ func (e *Engine) RootDevice(ctx context.Context, ref string, hints map[string]an
 	if err != nil {
 		return RootDevice{}, err
 	}
-	wish, err := plan.RootDeviceWish(n, hints)
+	wish, err := rootdevice.WishOf(hints, n.InstanceInfo, n.Properties)
 	if err != nil {
 		return RootDevice{}, node.Refuse(node.Invalid, "node %s: %v", n.UUID, err)
 	}

@@ -187,6 +187,7 @@ func (e *Engine) refresh(ctx context.Context, uuid string) {
 	n, err := e.Store.Node(ctx, uuid)
 	if errors.Is(err, node.ErrNotFound) {
 		e.memory.forget(uuid)
+		e.machines.forget(uuid)
 		return
 	}
 	if err == nil {

@@ -21,6 +21,9 @@ var imageSources = map[string]imageSource{
 	"oci":   {false, func(u *url.URL) bool { return hasHost(u) && u.User == nil && len(u.Path) > 1 }},
 }
 
+// imageForms is imageSources for people.
+const imageForms = "http(s)://host/path, oci://registry/repository:tag or @sha256:digest, or file:///path on the conductor"
+
 func hasHost(u *url.URL) bool { return u.Host != "" }
 
 // sourceOf reads an image's URL; ok is false for what is none.
@@ -56,11 +59,11 @@ var md5Sum = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
 func hasImage(n node.Node) error {
 	at := text(n.InstanceInfo, "image_source")
 	if at == "" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is missing; set it to the http(s) URL of an image", n.UUID)
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is missing; set it to %s", n.UUID, imageForms)
 	}
 	src, ok := sourceOf(at)
 	if !ok {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is %q, expected http(s)://host/path, oci://registry/repository:tag or @sha256:digest, or file:///path on the conductor", n.UUID, at)
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is %q, expected %s", n.UUID, at, imageForms)
 	}
 	if _, err := imageMirrors(n, src); err != nil {
 		return err

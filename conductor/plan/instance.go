@@ -37,26 +37,10 @@ func both(first, second func(node.Node) error) func(node.Node) error {
 	}
 }
 
-// RootDeviceWish is what is asked of a node's root disk: by these hints or, when
-// they are nil, by those the node has. The error is in the hints.
-func RootDeviceWish(n node.Node, hints rootdevice.Hints) (w rootdevice.Wish, err error) {
-	w.Hints = hints
-	if hints == nil {
-		w.Hints, err = rootdevice.From(n.InstanceInfo, n.Properties)
-	}
-	if err == nil {
-		err = w.Hints.Validate()
-	}
-	if err == nil {
-		w.Skip, err = rootdevice.SkipFrom(n.Properties)
-	}
-	return w, err
-}
-
 // hintsReadable: which disk is meant must be certain, before a ramdisk is booted
 // to find out that it is not.
 func hintsReadable(n node.Node) error {
-	if _, err := RootDeviceWish(n, nil); err != nil {
+	if _, err := rootdevice.WishOf(nil, n.InstanceInfo, n.Properties); err != nil {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: the root device hints are wrong: %v", n.UUID, err)
 	}
 	return nil

@@ -132,6 +132,9 @@ type Disk struct {
 	LogicalSectors     int    `json:"logical_sectors,omitempty"`
 	PhysicalSectors    int    `json:"physical_sectors,omitempty"`
 	Transport          string `json:"tran,omitempty"`
+	// Paths are the other names of a disk that is reached by several ways, which
+	// ironic-python-agent leaves to multipathd.
+	Paths []DiskPath `json:"paths,omitempty"`
 }
 
 // SystemVendor is what DMI says of the machine.

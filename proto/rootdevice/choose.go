@@ -47,7 +47,7 @@ func Choose(disks []agentapi.Disk, left []agentapi.SkippedDisk, w Wish) (agentap
 	if err != nil {
 		return agentapi.Disk{}, nil, err
 	}
-	sorted := slices.Clone(disks)
+	sorted, further := agentapi.MergePaths(disks) // an agent other than ours may list each path
 	slices.SortStableFunc(sorted, func(a, b agentapi.Disk) int {
 		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name))
 	})
@@ -62,7 +62,7 @@ func Choose(disks []agentapi.Disk, left []agentapi.SkippedDisk, w Wish) (agentap
 		judgeSizes(verdicts, w.Need)
 	}
 	taken, err := takeFirst(verdicts, w.Hints)
-	for _, s := range left {
+	for _, s := range slices.Concat(left, further) {
 		if s.Reason == agentapi.NotHardware {
 			continue
 		}

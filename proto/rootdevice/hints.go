@@ -43,36 +43,53 @@ func From(instanceInfo, properties map[string]any) (Hints, error) {
 	return nil, nil
 }
 
-// SkipFrom reads properties.skip_block_devices: the disks an operator keeps for
-// something else, each told by hints. A RAID volume (volume_name) is left out
-// here: which disks hold it is only to be read on them.
-func SkipFrom(properties map[string]any) ([]Hints, error) {
+// WishOf is what is asked of a node's root disk: by these hints or, when they are
+// nil, by those the node has.
+func WishOf(hints Hints, instanceInfo, properties map[string]any) (w Wish, err error) {
+	w.Hints = hints
+	if hints == nil {
+		w.Hints, err = From(instanceInfo, properties)
+	}
+	if err == nil {
+		err = w.Hints.Validate()
+	}
+	if err == nil {
+		w.Skip, _, err = SkipFrom(properties)
+	}
+	return w, err
+}
+
+// SkipFrom reads properties.skip_block_devices, what an operator keeps for
+// something else: disks, each told by hints, and RAID volumes by name
+// (volume_name), of which only their disks can tell where they are.
+func SkipFrom(properties map[string]any) (disks []Hints, volumes []string, err error) {
 	v, given := properties["skip_block_devices"]
 	if !given || v == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return nil, fmt.Errorf("properties.skip_block_devices: expected a list of hints, found %v", v)
+		return nil, nil, fmt.Errorf("properties.skip_block_devices: expected a list of hints, found %v", v)
 	}
-	var all []Hints
 	for _, item := range list {
 		h, ok := item.(map[string]any)
 		if !ok || len(h) == 0 {
-			return nil, fmt.Errorf("properties.skip_block_devices: expected an object of hints, found %v", item)
+			return nil, nil, fmt.Errorf("properties.skip_block_devices: expected an object of hints, found %v", item)
 		}
 		if name, volume := h["volume_name"]; volume {
-			if text, ok := name.(string); !ok || text == "" {
-				return nil, fmt.Errorf("properties.skip_block_devices: expected the name of a RAID volume as volume_name, found %v", name)
+			text, ok := name.(string)
+			if !ok || text == "" {
+				return nil, nil, fmt.Errorf("properties.skip_block_devices: expected the name of a RAID volume as volume_name, found %v", name)
 			}
+			volumes = append(volumes, text)
 			continue
 		}
 		if err := Hints(h).Validate(); err != nil {
-			return nil, fmt.Errorf("properties.skip_block_devices: %w", err)
+			return nil, nil, fmt.Errorf("properties.skip_block_devices: %w", err)
 		}
-		all = append(all, h)
+		disks = append(disks, h)
 	}
-	return all, nil
+	return disks, volumes, nil
 }
 
 // KeptBy finds what keeps a disk for something else, of a list as SkipFrom reads
@@ -198,16 +215,28 @@ func texts() map[string]func(agentapi.Disk) []string {
 		return func(d agentapi.Disk) []string { return given(of(d)) }
 	}
 	return map[string]func(agentapi.Disk) []string{
-		"name":                 one(func(d agentapi.Disk) string { return d.Name }),
+		"name":                 paths(func(p agentapi.DiskPath) string { return p.Name }),
 		"model":                one(func(d agentapi.Disk) string { return d.Model }),
 		"serial":               serials,
 		"vendor":               one(func(d agentapi.Disk) string { return d.Vendor }),
 		"wwn":                  func(d agentapi.Disk) []string { return given(d.WWN, d.WWNWithExtension) },
 		"wwn_with_extension":   one(func(d agentapi.Disk) string { return d.WWNWithExtension }),
 		"wwn_vendor_extension": one(func(d agentapi.Disk) string { return d.WWNVendorExtension }),
-		"hctl":                 one(func(d agentapi.Disk) string { return d.HCTL }),
-		"by_path":              one(func(d agentapi.Disk) string { return d.ByPath }),
+		"hctl":                 paths(func(p agentapi.DiskPath) string { return p.HCTL }),
+		"by_path":              paths(func(p agentapi.DiskPath) string { return p.ByPath }),
 		"tran":                 one(func(d agentapi.Disk) string { return d.Transport }),
+	}
+}
+
+// paths is what each of the ways to a disk says, the one it goes by first. Which
+// that is may change from boot to boot: a hint holds for any.
+func paths(of func(agentapi.DiskPath) string) func(agentapi.Disk) []string {
+	return func(d agentapi.Disk) []string {
+		all := given(of(agentapi.DiskPath{Name: d.Name, HCTL: d.HCTL, ByPath: d.ByPath}))
+		for _, p := range d.Paths {
+			all = append(all, given(of(p))...)
+		}
+		return all
 	}
 }
 

@@ -227,22 +227,23 @@ func TestApart(t *testing.T) {
 
 func TestSkipFrom(t *testing.T) {
 	for name, tc := range map[string]struct {
-		given any
-		want  []Hints
-		fails bool
+		given   any
+		disks   []Hints
+		volumes []string
+		fails   bool
 	}{
-		"none":               {nil, nil, false},
-		"a list":             {[]any{map[string]any{"serial": "a"}, map[string]any{"volume_name": "v"}}, []Hints{{"serial": "a"}}, false},
-		"not a list":         {"sda", nil, true},
-		"not objects":        {[]any{"sda"}, nil, true},
-		"one would hold all": {[]any{map[string]any{}}, nil, true},
-		"a volume's number":  {[]any{map[string]any{"volume_name": 5.0}}, nil, true},
-		"a nameless volume":  {[]any{map[string]any{"volume_name": ""}}, nil, true},
-		"a wrong hint":       {[]any{map[string]any{"colour": "red"}}, nil, true},
+		"none":               {nil, nil, nil, false},
+		"a list":             {[]any{map[string]any{"serial": "a"}, map[string]any{"volume_name": "v"}}, []Hints{{"serial": "a"}}, []string{"v"}, false},
+		"not a list":         {"sda", nil, nil, true},
+		"not objects":        {[]any{"sda"}, nil, nil, true},
+		"one would hold all": {[]any{map[string]any{}}, nil, nil, true},
+		"a volume's number":  {[]any{map[string]any{"volume_name": 5.0}}, nil, nil, true},
+		"a nameless volume":  {[]any{map[string]any{"volume_name": ""}}, nil, nil, true},
+		"a wrong hint":       {[]any{map[string]any{"colour": "red"}}, nil, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := SkipFrom(map[string]any{"skip_block_devices": tc.given})
-			if diff := cmp.Diff(tc.want, got); diff != "" || (err != nil) != tc.fails {
+			disks, volumes, err := SkipFrom(map[string]any{"skip_block_devices": tc.given})
+			if diff := cmp.Diff(tc.disks, disks) + cmp.Diff(tc.volumes, volumes); diff != "" || (err != nil) != tc.fails {
 				t.Errorf("error %v\n%s", err, diff)
 			}
 		})
@@ -277,4 +278,38 @@ func FuzzHint(f *testing.F) {
 			t.Errorf("%q was taken: %v, %v", d.Name, ok, err)
 		}
 	})
+}
+
+// TestPathsAreOneDisk: two names of one disk are no two disks to choose from, and
+// what holds for one of the names holds for the disk.
+func TestPathsAreOneDisk(t *testing.T) {
+	disk := func(name, hctl, serial string) agentapi.Disk {
+		return agentapi.Disk{Name: name, HCTL: hctl, Size: 480 * oneGiB, Model: "ST480", Serial: serial, WWN: "0x" + serial, WWNWithExtension: "0x" + serial, Transport: "sas"}
+	}
+	disks := []agentapi.Disk{disk("/dev/sda", "0:0:1:0", "A"), disk("/dev/sdb", "0:0:2:0", "A"), disk("/dev/sdc", "0:0:3:0", "C")}
+	for name, c := range map[string]struct {
+		hints, skip Hints
+		want        string // "" for none
+	}{
+		"by serial number":              {Hints{"serial": "A"}, nil, "/dev/sda"},
+		"by its second name":            {Hints{"name": "/dev/sdb"}, nil, "/dev/sda"},
+		"by where its second path is":   {Hints{"hctl": "0:0:2:0"}, nil, "/dev/sda"},
+		"by no name of its own":         {Hints{"name": "s!= /dev/sdb", "serial": "A"}, nil, ""},
+		"kept by its second name":       {nil, Hints{"name": "/dev/sdb"}, "/dev/sdc"},
+		"all kept, the first by a path": {Hints{"serial": "A"}, Hints{"hctl": "0:0:2:0"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := Wish{Hints: c.hints}
+			if c.skip != nil {
+				w.Skip = []Hints{c.skip}
+			}
+			got, verdicts, err := Choose(disks, nil, w)
+			if got.Name != c.want || (err == nil) != (c.want != "") {
+				t.Errorf("expected %q, found %q: %v", c.want, got.Name, err)
+			}
+			if last := verdicts[len(verdicts)-1]; len(verdicts) != 3 || last.Why != "another path to /dev/sda" {
+				t.Errorf("%+v", verdicts)
+			}
+		})
+	}
 }

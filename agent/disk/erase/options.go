@@ -28,7 +28,11 @@ const (
 // there; but disks are erased four at a time, which is Ironic's default.
 func OptionsFrom(info map[string]any) (Options, error) {
 	o := Options{NVMe: true, ATA: true, Passes: 1, Zeroes: true, Concurrency: 4}
-	guard := true
+	guard, err := Guards(info)
+	if err != nil {
+		return o, err
+	}
+	o.Shared = !guard
 	if _, given := info["agent_continue_if_secure_erase_failed"]; !given { // the name in older conductors
 		info = withDefault(info, "agent_continue_if_secure_erase_failed", info["agent_continue_if_ata_erase_failed"])
 	}
@@ -38,18 +42,11 @@ func OptionsFrom(info map[string]any) (Options, error) {
 		"agent_enable_ata_secure_erase":         &o.ATA,
 		"agent_erase_skip_read_only":            &o.SkipReadOnly,
 		"agent_erase_devices_zeroize":           &o.Zeroes,
-		"wipe_special_filesystems":              &guard, // named the other way round: true keeps them
 	} {
-		v, ok := info[key].(bool)
-		switch {
-		case info[key] == nil:
-		case !ok:
-			return o, fmt.Errorf("driver_internal_info.%s: expected true or false, found %v", key, info[key])
-		default:
-			*to = v
+		if *to, err = truth(info, key, *to); err != nil {
+			return o, err
 		}
 	}
-	o.Shared = !guard
 	for key, to := range map[string]struct {
 		n        *int
 		from, to int
@@ -70,6 +67,22 @@ func OptionsFrom(info map[string]any) (Options, error) {
 		return o, fmt.Errorf("driver_internal_info: agent_erase_devices_iterations 0 without agent_erase_devices_zeroize overwrites nothing")
 	}
 	return o, nil
+}
+
+// Guards reports whether file systems that machines share are refused, which they
+// are unless the operator says otherwise. Ironic's key says the opposite of its
+// name: true, the default, is what keeps them from being wiped.
+func Guards(info map[string]any) (bool, error) {
+	return truth(info, "wipe_special_filesystems", true)
+}
+
+// truth is the value of a key, or what it is by itself.
+func truth(info map[string]any, key string, otherwise bool) (bool, error) {
+	v, ok := info[key].(bool)
+	if info[key] != nil && !ok {
+		return otherwise, fmt.Errorf("driver_internal_info.%s: expected true or false, found %v", key, info[key])
+	}
+	return v || !ok && otherwise, nil
 }
 
 // withDefault is info with one more key.

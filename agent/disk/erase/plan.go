@@ -2,6 +2,7 @@ package erase
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -87,6 +88,12 @@ func Wire(plans []DiskPlan) []agentapi.ErasePlan {
 		out[i] = p.ErasePlan
 	}
 	return out
+}
+
+// GoesOn tells whether the drive itself erases, by a command that nothing can call
+// back once it is sent; and whether it may, where nothing is known of the disk.
+func (p DiskPlan) GoesOn() bool {
+	return p.facts.Problem != "" || slices.ContainsFunc(p.methods, func(m Method) bool { return m.Firmware })
 }
 
 // String is the plan in a clause: "discard, then zero_out, then overwrite".

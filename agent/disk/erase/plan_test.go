@@ -59,6 +59,25 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// TestGoesOn: what the drive does by itself is not ours to cut off.
+func TestGoesOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		facts Facts
+		want  bool
+	}{
+		"format":           {Facts{nvme: &nvmeFacts{controller: nvmeController{format: true}}}, true},
+		"ATA secure erase": {Facts{ata: &ataFacts{security: true}}, true},
+		"frozen":           {frozen(), false},
+		"discard":          {Facts{Discard: true}, false},
+		"nothing known":    {Unknown(describe("/dev/sda", ""), errNotSupported), true},
+		"kept":             {Skipped(describe("/dev/sda", ""), "in skip_block_devices"), false},
+	} {
+		if got := Plan([]Facts{c.facts}, usual(t))[0].GoesOn(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestFrozenIsTold: what could not be tried is among the attempts, with advice.
 func TestFrozenIsTold(t *testing.T) {
 	f := newFake()
@@ -94,7 +113,7 @@ func TestOptions(t *testing.T) {
 		t.Error(err, diff)
 	}
 	for _, bad := range []map[string]any{
-		{"agent_enable_ata_secure_erase": "no"}, {"disk_erasure_concurrency": 0.0}, {"disk_erasure_concurrency": 1.5}, {"agent_erase_devices_iterations": -1.0},
+		{"agent_enable_ata_secure_erase": "no"}, {"wipe_special_filesystems": "false"}, {"disk_erasure_concurrency": 0.0}, {"disk_erasure_concurrency": 1.5}, {"agent_erase_devices_iterations": -1.0},
 		{"agent_erase_devices_iterations": 0.0, "agent_erase_devices_zeroize": false},
 	} {
 		if _, err := OptionsFrom(bad); err == nil {

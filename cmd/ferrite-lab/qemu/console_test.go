@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -72,27 +73,29 @@ func FuzzSplitter(f *testing.F) {
 	})
 }
 
-// A prompt has no line end and must show all the same.
+// A prompt has no line end and must show all the same, as soon as nothing more
+// comes.
 func TestReadConsoleShowsPrompts(t *testing.T) {
-	near, far := net.Pipe()
-	lines := make(chan string, 4)
-	done := make(chan error, 1)
-	go func() { done <- readConsole(near, func(l string) { lines <- l }) }()
-	if _, err := io.WriteString(far, "ready\nlogin: "); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"ready", "login: "} {
-		select {
-		case got := <-lines:
-			if got != want {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		lines := make(chan string, 4)
+		done := make(chan error, 1)
+		go func() { done <- readConsole(near, func(l string) { lines <- l }) }()
+		began := time.Now()
+		if _, err := io.WriteString(far, "ready\nlogin: "); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"ready", "login: "} {
+			if got := <-lines; got != want {
 				t.Errorf("got %q, expected %q", got, want)
 			}
-		case <-time.After(5 * time.Second):
-			t.Fatalf("%q never came", want)
 		}
-	}
-	far.Close()
-	if err := <-done; err != nil && !errors.Is(err, io.EOF) {
-		t.Error(err)
-	}
+		if silence := time.Since(began); silence != idleFlush {
+			t.Errorf("the prompt came after %v", silence)
+		}
+		far.Close()
+		if err := <-done; err != nil && !errors.Is(err, io.EOF) {
+			t.Error(err)
+		}
+	})
 }

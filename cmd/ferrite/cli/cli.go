@@ -137,7 +137,7 @@ func (s *session) open(stdin io.Reader) error {
 // Run carries a command out and prints its error. It returns the exit status.
 func Run(ctx context.Context, cmd *cobra.Command) int {
 	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %v\n", err)
+		fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %s\n", visible(err.Error()))
 		return 1
 	}
 	return 0

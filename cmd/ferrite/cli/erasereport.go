@@ -188,7 +188,7 @@ func (s *session) verdict(cmd *cobra.Command, statement nodeapi.EraseStatement) 
 	if failed := report.Failed(); statement.Failed || len(failed) > 0 {
 		return fmt.Errorf("the signature is good, but the step has failed: %d of %d disks were not erased", len(failed), len(report.Disks))
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n", statement.NodeName, statement.NodeUUID, statement.SignedAt.UTC().Format(time.RFC3339), statement.KeyID)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n", visible(statement.NodeName), statement.NodeUUID, statement.SignedAt.UTC().Format(time.RFC3339), statement.KeyID)
 	return err
 }
 

@@ -22,19 +22,26 @@ func (s *session) print(w io.Writer, reply json.RawMessage, rows func(t table.Wr
 		if err := json.Unmarshal(reply, &v); err != nil {
 			return fmt.Errorf("the conductor's answer: %w", err)
 		}
-		enc := json.NewEncoder(w)
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
-		return enc.Encode(v)
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, visibleJSON(b.String()))
+		return err
 	case "yaml":
-		doc, err := yaml.JSONToYAML(reply)
+		// It takes no control characters, and escapes those that come escaped. Marks
+		// of direction it writes as they are.
+		doc, err := yaml.JSONToYAML([]byte(visibleJSON(string(reply))))
 		if err != nil {
 			return fmt.Errorf("the conductor's answer as YAML: %w", err)
 		}
 		_, err = w.Write(doc)
 		return err
 	}
-	t := table.NewWriter()
+	t := visibleTable{table.NewWriter()}
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	if err := rows(t); err != nil {

@@ -102,7 +102,7 @@ func (l *line) say(text string) {
 	if l.bar != nil {
 		l.ignore(l.bar.Clear())
 	}
-	_, err := fmt.Fprintf(l.w, "%s  %6.1f s  %s\n", l.node, l.now().Sub(l.started).Seconds(), text)
+	_, err := fmt.Fprintf(l.w, "%s  %6.1f s  %s\n", l.node, l.now().Sub(l.started).Seconds(), visible(text))
 	l.ignore(err)
 }
 
@@ -112,7 +112,7 @@ func (l *line) ignore(error) {}
 
 // progress shows bytes: on a bar, or a line for every tenth.
 func (l *line) progress(p nodeapi.Progress) {
-	what := join(p.Step, p.Stage)
+	what := visible(join(p.Step, p.Stage))
 	if l.bars {
 		if of := fmt.Sprint(what, p.Total); l.bar == nil || l.barOf != of {
 			l.endBar()

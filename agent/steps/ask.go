@@ -1,0 +1,54 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// askPatience is how long disks may take to answer what they are asked. It is
+// more than a disk that sleeps needs to spin up.
+const askPatience = time.Minute
+
+// answer is what became of asking one disk.
+type answer[T any] struct {
+	disk agentapi.Disk
+	told T
+	err  error
+}
+
+// askDisks asks all disks something at the same time. A dying disk holds
+// whoever opens it for minutes, in the kernel, where nobody can be called back
+// from: it is given up on, and what comes of it later is dropped. Answers come in
+// the order of the disks.
+func askDisks[T any](ctx context.Context, disks []agentapi.Disk, ask func(context.Context, agentapi.Disk) (T, error)) []answer[T] {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	began := time.Now()
+	coming := make([]chan answer[T], len(disks))
+	for i, d := range disks {
+		c := make(chan answer[T], 1)
+		coming[i] = c
+		go func() { // ends when the kernel lets go of it; c has room for the answer
+			told, err := ask(ctx, d)
+			c <- answer[T]{d, told, err}
+		}()
+	}
+	answers := make([]answer[T], len(disks))
+	for i, d := range disks {
+		select {
+		case answers[i] = <-coming[i]:
+			continue
+		case <-ctx.Done():
+		}
+		select { // which may have come while another was waited for
+		case answers[i] = <-coming[i]:
+		default:
+			waited := time.Since(began).Round(time.Second)
+			answers[i] = answer[T]{disk: d, err: fmt.Errorf("it has not answered for %v: pull it out if it is dying, or keep it by skip_block_devices: %w", waited, ctx.Err())}
+		}
+	}
+	return answers
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// machines knows all nodes by what a machine nobody has enrolled may have in common
+// with them: strangers call with that, and nobody reads a hundred thousand nodes for
+// a stranger. It is filled when it is first asked, and follows each save from then on.
+type machines struct {
+	mu       sync.Mutex
+	filled   bool
+	nodes    map[string]machine
+	bySystem map[string]map[string]bool // nodes by DMI's UUID
+	byBMC    map[netip.Addr]map[string]bool
+	open     int // undecided ones
+}
+
+// machine is one node.
+type machine struct {
+	revision  int64
+	system    string
+	bmcs      []netip.Addr
+	undecided bool
+}
+
+// fill reads all nodes, once. Saves wait for it meanwhile, so that none is missed.
+func (m *machines) fill(ctx context.Context, store Store) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.filled {
+		return nil
+	}
+	nodes, err := store.Nodes(ctx, node.Query{WithChildren: true})
+	if err != nil {
+		return err
+	}
+	m.nodes, m.bySystem, m.byBMC, m.open = map[string]machine{}, map[string]map[string]bool{}, map[netip.Addr]map[string]bool{}, 0
+	for _, n := range nodes {
+		m.put(n)
+	}
+	m.filled = true
+	return nil
+}
+
+// saved takes note of a node as it was saved.
+func (m *machines) saved(n node.Node) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.filled && m.nodes[n.UUID].revision <= n.Revision {
+		m.drop(n.UUID)
+		m.put(n)
+	}
+}
+
+// forget takes note that a node is gone.
+func (m *machines) forget(uuid string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.filled {
+		m.drop(uuid)
+	}
+}
+
+func (m *machines) put(n node.Node) {
+	k := machine{revision: n.Revision, system: plan.SystemUUID(n), bmcs: bmcAddresses(n), undecided: plan.Undecided(n)}
+	m.nodes[n.UUID] = k
+	if k.system != "" {
+		into(m.bySystem, k.system)[n.UUID] = true
+	}
+	for _, a := range k.bmcs {
+		into(m.byBMC, a)[n.UUID] = true
+	}
+	if k.undecided {
+		m.open++
+	}
+}
+
+// into is the set at a key, made when it is not there yet.
+func into[K comparable](sets map[K]map[string]bool, key K) map[string]bool {
+	if sets[key] == nil {
+		sets[key] = map[string]bool{}
+	}
+	return sets[key]
+}
+
+func (m *machines) drop(uuid string) {
+	k, known := m.nodes[uuid]
+	if !known {
+		return
+	}
+	delete(m.nodes, uuid)
+	if delete(m.bySystem[k.system], uuid); len(m.bySystem[k.system]) == 0 {
+		delete(m.bySystem, k.system)
+	}
+	for _, a := range k.bmcs {
+		if delete(m.byBMC[a], uuid); len(m.byBMC[a]) == 0 {
+			delete(m.byBMC, a)
+		}
+	}
+	if k.undecided {
+		m.open--
+	}
+}
+
+// like are the nodes that may be the machine with this data: those that DMI
+// calls so, then those with its BMC's address, which is all there is to go by
+// where either side was not told a UUID (some vendors give one address to all).
+func (m *machines) like(data agentapi.Inspection) (uuids []string, undecided int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if data.SystemUUID != "" {
+		for uuid := range m.bySystem[data.SystemUUID] {
+			uuids = append(uuids, uuid)
+		}
+	}
+	for _, a := range toldAddresses(data.Inventory) {
+		for uuid := range m.byBMC[a] {
+			if data.SystemUUID == "" || m.nodes[uuid].system == "" {
+				uuids = append(uuids, uuid)
+			}
+		}
+	}
+	return uuids, m.open
+}

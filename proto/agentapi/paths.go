@@ -1,0 +1,55 @@
+package agentapi
+
+import "slices"
+
+// DiskPath is one more way to a disk: another port of the drive, or of an
+// array's controller. The kernel shows each as a disk of its own unless
+// something (dm-multipath, NVMe's native multipath) puts them together.
+type DiskPath struct {
+	Name   string `json:"name"`
+	HCTL   string `json:"hctl,omitempty"`
+	ByPath string `json:"by_path,omitempty"`
+}
+
+// MergePaths makes one disk of the names that lead to the same one: the first
+// stays, with the others among its Paths. They are also given as what is left
+// out. Disks and their order stay as they are otherwise.
+func MergePaths(disks []Disk) (merged []Disk, left []SkippedDisk) {
+	merged = []Disk{}
+	at := map[diskIdentity]int{}
+	for _, d := range disks {
+		id, certain := d.identity()
+		i, seen := at[id]
+		if !certain || !seen {
+			at[id] = len(merged)
+			d.Paths = slices.Clone(d.Paths)
+			merged = append(merged, d)
+			continue
+		}
+		first := &merged[i]
+		first.Paths = append(append(first.Paths, DiskPath{d.Name, d.HCTL, d.ByPath}), d.Paths...)
+		left = append(left, SkippedDisk{Name: d.Name, Reason: "another path to " + first.Name})
+	}
+	return merged, left
+}
+
+// diskIdentity is all that a disk says of itself.
+type diskIdentity struct {
+	wwn, serial, model, vendor, transport string
+	size                                  int64
+}
+
+// identity is what two paths to one disk have in common; not certain where two
+// disks may have it in common too. A world-wide name alone is not enough: a disk
+// wrongly taken for another's path would be left unerased, and there are drives,
+// and bridges, that all have the same one. Disks of one port (SATA, USB, cards)
+// never have two paths, and among them are those that have even their serial
+// number in common. Of an array's units the first half of a long name is the same.
+func (d Disk) identity() (id diskIdentity, certain bool) {
+	wwn := d.WWNWithExtension
+	if wwn == "" {
+		wwn = d.WWN
+	}
+	certain = wwn != "" && d.Serial != "" && slices.Contains([]string{"", "sas", "fc", "iscsi", "nvme"}, d.Transport)
+	return diskIdentity{wwn, d.Serial, d.Model, d.Vendor, d.Transport, d.Size}, certain
+}
