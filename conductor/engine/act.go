@@ -100,6 +100,11 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 	if plan.Limited(ev) {
 		f.Crowd = e.memory.crowd()
 	}
+	if plan.CutsErase(n, ev) {
+		if f.Inventory, err = e.inventoryOf(ctx, n.UUID); err != nil {
+			return err
+		}
+	}
 	if plan.NeedsLeases(n, ev) {
 		f.Leased, err = e.leased(ctx, n.UUID)
 	}

@@ -27,6 +27,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	if d.err != nil {
 		return nil, d.err
 	}
+	d.accountForErase(n.Run)
 	if !d.dirty {
 		return nil, nil
 	}

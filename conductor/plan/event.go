@@ -77,6 +77,7 @@ type Facts struct {
 	Tells     bool                  // the BMC driver can tell of BIOS settings and firmware
 	Told      node.Told             // what it has told before; asked for when NeedsTold says so
 	Crowd     map[node.State]int    // how many nodes there are in each state; asked for when Limited says so
+	Inventory agentapi.Inventory    // what the last inspection found; asked for when CutsErase says so
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	// When this boot's agent last reported more done than before, and how far
