@@ -30,7 +30,7 @@ var cases = []testCase{
 	{"rescue", "an adopted machine in rescue: SSH by password, the ramdisk's log, and back to its OS", false, 6 * time.Minute, rescued},
 	{"service", "an active machine wiped, held and written again by service steps", false, 6 * time.Minute, serviced},
 	{"by-hand", "cleaning by hand: steps of agent, BMC and child nodes with reboots between, an abort, a step nobody has", false, 8 * time.Minute, cleanedByHand},
-	{"erase", "disks of four kinds full of data, erased by hand: each by its own method, and the host finds nothing left", false, 8 * time.Minute, erased},
+	{"erase", "disks of four kinds full of data, erased by hand: each by its own method, nothing is left, and the signed report says so", false, 8 * time.Minute, erased},
 	{"secure", "a conductor behind TLS and passwords, known to the ramdisk by its pins; its certificate is replaced", false, 6 * time.Minute, secured},
 	{"discovery", "a machine nobody has enrolled is switched on, turns up in enroll, and becomes manageable", false, 6 * time.Minute, discovered},
 	{"live", "machines that boot their workload from the network: kernel and ramdisk, and an ISO", false, 6 * time.Minute, live},

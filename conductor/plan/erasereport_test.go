@@ -109,6 +109,7 @@ func TestEraseReport(t *testing.T) {
 			}
 			var want *node.EraseReport
 			switch c.kept {
+			case nothing:
 			case asTold:
 				want = &node.EraseReport{NodeUUID: erasedNode, NodeName: "n1", Failed: c.failure != "", Report: step}
 			case unfinished:
