@@ -160,7 +160,7 @@ func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (p
 			return plan.Facts{}, fmt.Errorf("effects of node %s: %w", n.UUID, err)
 		}
 	}
-	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil}
+	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil, Untold: e.untold(n)}
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
 		f.Offers = stepper.Steps(n)
 	}

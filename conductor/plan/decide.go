@@ -24,10 +24,13 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	if err := d.handle(e); err != nil {
 		return nil, err
 	}
+	if d.err == nil {
+		d.accountForErase(n.Run)
+		d.collectAfter(n.Run, e)
+	}
 	if d.err != nil {
 		return nil, d.err
 	}
-	d.accountForErase(n.Run)
 	if !d.dirty {
 		return nil, nil
 	}

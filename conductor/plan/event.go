@@ -85,6 +85,7 @@ type Facts struct {
 	Progressed time.Time
 	Progress   string
 	BootStage  string   // the last boot stage seen, for people; "" when none
+	Untold     bool     // this boot's machine has logged nothing by itself, and its logs are wanted
 	LastWords  []string // the last lines the machine has logged, where Expired may quote them
 	Owed       bool     // an effect is owed: the node is reserved
 }
@@ -101,6 +102,7 @@ type Settings struct {
 	ServiceTimeout   time.Duration
 	InspectTimeout   time.Duration
 	PowerTimeout     time.Duration // how long a power change may take
+	CollectLogs      bool          // ask agents that ship no log for theirs when a run has failed
 	StepTimeout      time.Duration // how long a step of agent or BMC may last without measured progress
 	StepLimit        time.Duration // how long it may last in all
 
@@ -135,6 +137,7 @@ func DefaultSettings() Settings {
 		ServiceTimeout:   1800 * time.Second,
 		InspectTimeout:   1800 * time.Second,
 		PowerTimeout:     60 * time.Second,
+		CollectLogs:      true,
 		StepTimeout:      24 * time.Hour,
 		StepLimit:        7 * 24 * time.Hour,
 
