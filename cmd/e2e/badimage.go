@@ -20,8 +20,8 @@ import (
 )
 
 // badImages asks for images that cannot be deployed. Each fails with its
-// reason and leaves a disk that does not boot; so does one in the middle of which
-// the power goes. Then a good one goes well, from the last of its mirrors.
+// reason and leaves a disk that does not boot; so does one whose writing a power cut
+// ends. Then a good one goes well, from the last of its mirrors.
 func badImages(ctx context.Context, b *bed) (err error) {
 	if err := b.makeBadImages(ctx); err != nil {
 		return err

@@ -21,7 +21,7 @@ var cases = []testCase{
 	{"uefi", "a UEFI machine from enroll to its own OS, twice: raw, then qcow2 after an undeploy", true, 8 * time.Minute, uefiLife},
 	{"fast-track", "the same once, the agent kept running between cleaning and deploy", true, 6 * time.Minute, fastTrackLife},
 	{"bios", "a BIOS machine from enroll to its own OS, then rebuilt with another image", true, 6 * time.Minute, biosLife},
-	{"bad-image", "404, cut short, wrong sum, too large, backing file, power cut: failed with the reason, then a good one from its last mirror", false, 12 * time.Minute, badImages},
+	{"bad-image", "404, cut short, wrong sum, too large, backing file: failed with the reason; a power cut; then a good one from its last mirror", false, 12 * time.Minute, badImages},
 	{"by-hand", "cleaning by hand: steps of agent, BMC and child nodes with reboots between, an abort, a step nobody has", false, 8 * time.Minute, cleanedByHand},
 	{"formats", "gz from a container registry, compressed qcow2 from a file of the conductor's; NVMe and SCSI; two NICs, one wired", false, 12 * time.Minute, formats},
 	{"live", "machines that boot their workload from the network: kernel and ramdisk, and an ISO", false, 6 * time.Minute, live},

@@ -12,8 +12,9 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
 )
 
-// powerCut takes the power away from a machine that writes an image. Its operator
-// gives the deploy up, and nothing on the disk would boot.
+// powerCut takes the power away from a machine that writes an image. Nothing on its
+// disk would boot. A write must not be cut off by us, so the node waits until its
+// deadline, unless its operator takes it back, as here: it is cleaned.
 func (b *bed) powerCut(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	slow := b.tiny.ID + "/" + filepath.Base(b.tiny.Raw)
 	if err := s.Images.SetFault(slow, lab.ImageFault{Kind: lab.ImageSlow, Rate: 3 << 20}); err != nil {
@@ -32,17 +33,20 @@ func (b *bed) powerCut(ctx context.Context, s *site.Site, m *lab.Machine) error 
 	if err := m.Reset(ctx, qemu.ResetForceOff); err != nil {
 		return err
 	}
-	if err := b.commands(ctx, s, "node abort "+m.Name); err != nil {
+	if err := bootsNothing(m); err != nil {
 		return err
 	}
-	n, err := s.Until(ctx, m.Name, "deploy failed")
+	st, err := s.Status(ctx, m.Name)
 	if err != nil {
 		return err
 	}
-	if err := admits("bad-image", n, []string{"aborted by request", "the agent to finish deploy.write_image"}); err != nil {
-		return err
+	if want := "the agent to finish deploy.write_image"; st.WaitingFor != want || st.Until.IsZero() {
+		return fmt.Errorf("the node waits for %q until %v, expected %q and a deadline", st.WaitingFor, st.Until, want)
 	}
-	return bootsNothing(m)
+	if _, err := s.Ask(ctx, m.Name, "deleted", "available"); err != nil {
+		return fmt.Errorf("undeploy: %w", err)
+	}
+	return nil
 }
 
 // writing waits until the agent has written some of an image.

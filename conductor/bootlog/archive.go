@@ -10,14 +10,16 @@ import (
 	"strings"
 )
 
-// What is read of an archive, whoever made it: so many bytes unpacked, of so many
-// files, and of each and of all the last bytes that are kept.
-const (
-	maxUnpacked = 64 << 20
-	maxFiles    = 256
-	maxFile     = 1 << 20
-	maxKept     = 8 << 20
-)
+// bounds are on what is read of an archive, whoever made it.
+type bounds struct {
+	unpacked int64 // bytes of the archive
+	files    int
+	each     int64 // bytes that are kept of a file: the last
+	all      int64 // and of all of them
+}
+
+// logs is more than what a machine has to say.
+var logs = bounds{unpacked: 64 << 20, files: 256, each: 1 << 20, all: 8 << 20}
 
 // Collect makes the log of a boot of what an agent has collected: the base64 of a
 // tar.gz of texts, as ironic-python-agent answers log.collect_system_logs. Each file
@@ -27,7 +29,7 @@ func (k *Keeper) Collect(node, boot, archive string) (kept string, err error) {
 	if !validBoot(boot) {
 		return "", fmt.Errorf("boot log of %s: boot %q is not 16 hexadecimal digits", node, boot)
 	}
-	lines, files, err := unpack(archive)
+	lines, files, err := unpack(archive, logs)
 	if files == 0 && err != nil {
 		return "", fmt.Errorf("boot log of %s: what was collected is no base64 of a tar.gz: %w", node, err)
 	}
@@ -61,30 +63,27 @@ func (s *shelf) has(name string) bool {
 	return false
 }
 
-// errTooMuch ends the reading of an archive that is larger than any log.
-var errTooMuch = fmt.Errorf("it has more than %d MiB or %d files", maxUnpacked>>20, maxFiles)
-
 // unpack reads the files of an archive as lines. What could be read before an error is
 // returned with it.
-func unpack(archive string) (lines []string, files int, err error) {
+func unpack(archive string, most bounds) (lines []string, files int, err error) {
 	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(archive)))
 	if err != nil {
 		return nil, 0, err
 	}
-	left := &io.LimitedReader{R: z, N: maxUnpacked}
-	for t, room := tar.NewReader(left), int64(maxKept); ; {
+	left := &io.LimitedReader{R: z, N: most.unpacked}
+	for t, room := tar.NewReader(left), most.all; ; {
 		header, err := t.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return lines, files, nil
-		case left.N <= 0 || files == maxFiles:
-			return lines, files, errTooMuch
+		case left.N <= 0 || files == most.files:
+			return lines, files, fmt.Errorf("it has more than %d bytes or %d files", most.unpacked, most.files)
 		case err != nil:
 			return lines, files, err
 		case header.Typeflag != tar.TypeReg:
 			continue
 		}
-		text, err := last(t, header.Size, min(maxFile, room))
+		text, err := last(t, header.Size, min(most.each, room))
 		files++
 		room -= int64(len(text))
 		lines = append(append(lines, "==> "+header.Name+" <=="), split(text)...)

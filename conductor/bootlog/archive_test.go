@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,62 +65,74 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// TestCollectBounds: of what is too long the end is kept, of what is no archive
-// nothing, and of a broken one what could be read.
-func TestCollectBounds(t *testing.T) {
-	var noise strings.Builder
+// noise is a text that packs badly.
+func noise() string {
+	var b strings.Builder
 	for i := range 2000 {
-		fmt.Fprintln(&noise, i*i*7919)
+		fmt.Fprintln(&b, i*i*7919)
 	}
-	whole := pack(t, file{"ps", "1 init\n"}, file{"journal", noise.String()})
+	return b.String()
+}
+
+// TestUnpackBounds: of what is too long the end is kept, of what is no archive
+// nothing, and of a broken one what could be read.
+func TestUnpackBounds(t *testing.T) {
+	few := bounds{unpacked: 64 << 10, files: 3, each: 1000, all: 1500}
+	whole := pack(t, file{"ps", "1 init\n"}, file{"journal", noise()})
 	raw, err := base64.StdEncoding.DecodeString(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var many []file
-	for i := range maxFiles + 1 {
-		many = append(many, file{fmt.Sprint(i), "line\n"})
-	}
 	line := strings.Repeat("x", 99) + "\n"
 	for name, c := range map[string]struct {
 		archive string
-		says    []string // in the log; none for an error
+		files   int
+		says    []string // lines
+		failure string   // "" for none
 	}{
-		"no base64":        {"%%%", nil},
-		"no gzip":          {base64.StdEncoding.EncodeToString([]byte("plain")), nil},
-		"nothing":          {"", nil},
-		"cut off":          {base64.StdEncoding.EncodeToString(raw[:len(raw)/2]), []string{"==> ps <==\n1 init\n", "the rest cannot be read"}},
-		"a long file":      {pack(t, file{"journal", strings.Repeat(line, maxFile/50) + "the end\n"}), []string{"(older lines are dropped)\n", "the end\n"}},
-		"many long files":  {pack(t, file{"a", strings.Repeat(line, 40000)}, file{"b", strings.Repeat(line, 40000)}, file{"c", "the last\n"}), []string{"==> b <==\n(older lines are dropped)\n", "the last\n"}},
-		"too many files":   {pack(t, many...), []string{"the rest cannot be read: it has more than 64 MiB or 256 files"}},
-		"too many bytes":   {pack(t, file{"first", "seen\n"}, file{"bomb", strings.Repeat("\x00", maxUnpacked)}), []string{"==> first <==\nseen\n", "the rest cannot be read"}},
-		"a bomb of a line": {pack(t, file{"one", strings.Repeat("y", maxFile-1)}), []string{"==> one <==\n", "(cut)\n"}},
+		"no base64":        {"%%%", 0, nil, "EOF"},
+		"no gzip":          {base64.StdEncoding.EncodeToString([]byte("no gzip at all")), 0, nil, "gzip: invalid header"},
+		"nothing":          {"", 0, nil, "EOF"},
+		"cut off":          {base64.StdEncoding.EncodeToString(raw[:len(raw)/2]), 2, []string{"==> ps <==", "1 init"}, "unexpected EOF"},
+		"a long file":      {pack(t, file{"journal", strings.Repeat(line, 20) + "the end\n"}), 1, []string{"(older lines are dropped)", "the end"}, ""},
+		"long files":       {pack(t, file{"a", strings.Repeat(line, 20)}, file{"b", strings.Repeat(line, 20)}, file{"c", "left out\n"}), 3, []string{"==> b <==", "==> c <=="}, ""},
+		"too many files":   {pack(t, file{"a", ""}, file{"b", ""}, file{"c", ""}, file{"d", ""}), 3, []string{"==> c <=="}, "more than 65536 bytes or 3 files"},
+		"too many bytes":   {pack(t, file{"first", "seen\n"}, file{"bomb", strings.Repeat("\x00", 64<<10)}), 2, []string{"==> first <==", "seen"}, "EOF"},
+		"one endless line": {pack(t, file{"one", strings.Repeat("y", 5000)}), 1, []string{"==> one <==", "(older lines are dropped)"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := open(t, t.TempDir(), Limits{})
-			kept, err := k.Collect(aNode, key(1), c.archive)
-			if len(c.says) == 0 {
-				if err == nil || k.Has(aNode, key(1)) {
-					t.Errorf("taken: %q", kept)
-				}
-				return
+			lines, files, err := unpack(c.archive, few)
+			if files != c.files || (err == nil) != (c.failure == "") || err != nil && !strings.Contains(err.Error(), c.failure) {
+				t.Errorf("%d files, %v", files, err)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			log := text(t, k, nodeapi.LogQuery{})
-			for _, s := range c.says {
-				if !strings.Contains(log, s) {
-					t.Errorf("the log of %d bytes does not say %q, but ends with %q", len(log), s, log[max(len(log)-200, 0):])
+			for _, want := range c.says {
+				if !slices.Contains(lines, want) {
+					t.Errorf("there is no %q among %q", want, lines)
 				}
 			}
-			if int64(len(log)) > 4<<20 {
-				t.Errorf("the log has %d bytes", len(log))
+			if size := len(strings.Join(lines, "")); size > 1700 {
+				t.Errorf("%d bytes are kept", size)
 			}
 		})
 	}
-	if _, err := open(t, t.TempDir(), Limits{}).Collect(aNode, "../x", whole); err == nil {
-		t.Error("a boot that is a path is taken")
+}
+
+// TestCollectRefused: what is no archive begins no log; of a broken one it is said that
+// there was more.
+func TestCollectRefused(t *testing.T) {
+	k := open(t, t.TempDir(), Limits{})
+	if kept, err := k.Collect(aNode, key(1), "no archive"); err == nil || k.Has(aNode, key(1)) {
+		t.Errorf("taken: %q", kept)
+	}
+	if kept, err := k.Collect(aNode, "../x", pack(t)); err == nil {
+		t.Errorf("a boot that is a path is taken: %q", kept)
+	}
+	archive := pack(t, file{"ps", "1 init\n"}, file{"journal", noise()})
+	if _, err := k.Collect(aNode, key(2), archive[:len(archive)/8*4]); err != nil { // four letters are three bytes
+		t.Fatal(err)
+	}
+	if log := text(t, k, nodeapi.LogQuery{}); !strings.HasPrefix(log, "==> ps <==\n1 init\n") || !strings.Contains(log, "\n(the rest cannot be read: ") {
+		t.Errorf("%q", log)
 	}
 }
 
@@ -133,12 +146,12 @@ func FuzzUnpack(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		lines, files, _ := unpack(base64.StdEncoding.EncodeToString(raw))
+		lines, files, _ := unpack(base64.StdEncoding.EncodeToString(raw), logs)
 		size := 0
 		for _, l := range lines {
 			size += len(l)
 		}
-		if files > maxFiles || size > maxKept+files*(1<<20) { // names are as long as tar lets them be
+		if files > logs.files || int64(size) > logs.all+int64(files)<<20 { // names are as long as tar lets them be
 			t.Errorf("%d files, %d bytes", files, size)
 		}
 	})
