@@ -16,7 +16,7 @@ import (
 // maxLogins is what one verification with a wrong password may try.
 const maxLogins = 3
 
-// bmcPause lets the driver's back-off after failures pass.
+// bmcPause is more than the driver's back-off after failures.
 const bmcPause = 35 * time.Second
 
 // badBMC verifies a node whose BMC refuses, hangs, talks nonsense or hangs
@@ -52,11 +52,20 @@ func badBMC(ctx context.Context, b *bed) (err error) {
 		}
 		m.BMC.ClearFault()
 	}
-	time.Sleep(bmcPause)
-	if _, err := s.Ask(ctx, m.Name, "manage", "manageable"); err != nil {
-		return fmt.Errorf("the BMC is well again: %w", err)
+	return wellAgain(ctx, s, m.Name)
+}
+
+// wellAgain verifies until the driver asks the BMC again.
+func wellAgain(ctx context.Context, s *site.Site, name string) error {
+	for end := time.Now().Add(bmcPause); ; time.Sleep(time.Second) {
+		_, err := s.Ask(ctx, name, "manage", "manageable")
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil || time.Now().After(end) {
+			return fmt.Errorf("the BMC is well again: %w", err)
+		}
 	}
-	return nil
 }
 
 // verifyFails asks for manage and expects enroll again, with a reason.

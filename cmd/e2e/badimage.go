@@ -20,12 +20,14 @@ import (
 )
 
 // badImages asks for images that cannot be deployed. Each fails with its
-// reason and leaves a disk that does not boot; then a good one goes well.
+// reason and leaves a disk that does not boot; so does one whose writing a power cut
+// ends. Then a good one goes well, from the last of its mirrors.
 func badImages(ctx context.Context, b *bed) (err error) {
 	if err := b.makeBadImages(ctx); err != nil {
 		return err
 	}
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track")
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track",
+		"--kernel-append", site.KernelAppend+" ipa-image-download-connection-retries=2 ipa-image-download-connection-retry-interval=1")
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,10 @@ func badImages(ctx context.Context, b *bed) (err error) {
 			return fmt.Errorf("image %s: %w", bad.what, err)
 		}
 	}
-	return deploy(ctx, s, m, good, "first", "at-last")
+	if err := b.powerCut(ctx, s, m); err != nil {
+		return fmt.Errorf("power cut: %w", err)
+	}
+	return b.mirrored(ctx, s, m)
 }
 
 // fails deploys and expects a failure with words in its reason, and a disk

@@ -2,8 +2,6 @@ package agents
 
 import (
 	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -40,7 +38,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, uuid string) error 
 		w.Header().Set("Retry-After", "10")
 		return nodeapi.NewFault(http.StatusTooManyRequests, "Node %s logs more than is taken; try again in a few seconds", uuid)
 	}
-	if err := s.logs.Append(uuid, bootOf(l.AgentToken), l.First, l.Lines); err != nil {
+	if err := s.logs.Append(uuid, node.BootName(l.AgentToken), l.First, l.Lines); err != nil {
 		return err
 	}
 	s.logged.Count(uuid, float64(len(raw)))
@@ -65,12 +63,4 @@ func unpack(w http.ResponseWriter, r *http.Request) error {
 	}
 	r.Body = io.NopCloser(z)
 	return nil
-}
-
-// bootOf names a boot by its token: each boot is given one, so an agent can
-// neither invent boots nor write into another's log, and the conductor needs
-// to remember nothing. The token does not follow from the name.
-func bootOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:8])
 }

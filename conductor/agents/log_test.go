@@ -101,14 +101,14 @@ func TestLog(t *testing.T) {
 			}
 			var want []string
 			if tc.status == 202 {
-				want = []string{aNode + " " + bootOf(aToken) + ` 3 ["a" "b"]`}
+				want = []string{aNode + " " + node.BootName(aToken) + ` 3 ["a" "b"]`}
 			}
 			if diff := cmp.Diff(want, logs.kept); diff != "" {
 				t.Errorf("kept (-want +got):\n%s", diff)
 			}
 		})
 	}
-	if boot := bootOf(aToken); len(boot) != 16 || boot == bootOf(aToken+"x") || strings.Contains(aToken, boot) {
+	if boot := node.BootName(aToken); len(boot) != 16 || boot == node.BootName(aToken+"x") || strings.Contains(aToken, boot) {
 		t.Errorf("a boot is called %q", boot)
 	}
 }

@@ -100,6 +100,11 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 	if plan.Limited(ev) {
 		f.Crowd = e.memory.crowd()
 	}
+	if plan.CutsErase(n, ev) {
+		if f.Inventory, err = e.inventoryOf(ctx, n.UUID); err != nil {
+			return err
+		}
+	}
 	if plan.NeedsLeases(n, ev) {
 		f.Leased, err = e.leased(ctx, n.UUID)
 	}
@@ -155,7 +160,7 @@ func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (p
 			return plan.Facts{}, fmt.Errorf("effects of node %s: %w", n.UUID, err)
 		}
 	}
-	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil}
+	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil, Untold: e.untold(n)}
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
 		f.Offers = stepper.Steps(n)
 	}

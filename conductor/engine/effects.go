@@ -49,6 +49,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"driver.execute_step":             (*job).driverStep,
 	"children.execute_step":           (*job).childrenStep,
 	"agent.poll":                      (*job).poll,
+	"agent.collect_logs":              (*job).collectLogs,
 }
 
 // perform carries out one effect.

@@ -3,12 +3,14 @@ package engine
 import (
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -41,6 +43,19 @@ func (e *Engine) ErasePublicKey() ed25519.PublicKey {
 	}
 	public, _ := e.EraseKey.Public().(ed25519.PublicKey)
 	return public
+}
+
+// inventoryOf is what the last inspection found of a machine; empty where nothing
+// that can be read is known.
+func (e *Engine) inventoryOf(ctx context.Context, uuid string) (inv agentapi.Inventory, err error) {
+	found, err := e.Store.Inspected(ctx, uuid)
+	if errors.Is(err, node.ErrNotFound) {
+		return inv, nil
+	}
+	if err == nil && json.Unmarshal(found.Inventory, &inv) != nil {
+		inv = agentapi.Inventory{}
+	}
+	return inv, err
 }
 
 // vouch signs what a machine has reported, in the conductor's name: only it knows

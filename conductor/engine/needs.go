@@ -65,6 +65,12 @@ type AgentClient interface {
 type BootLogs interface {
 	// Tail is the last lines of the latest boot; none when nothing was logged.
 	Tail(uuid string, lines int) []string
+	// Has reports whether there is a log of a boot, by the name that
+	// node.BootName gives it.
+	Has(uuid, boot string) bool
+	// Collect makes the log of a boot of what its agent has collected, the base64 of
+	// a tar.gz, and says how much that was.
+	Collect(uuid, boot, archive string) (kept string, err error)
 	// Forget removes the logs of a node that is no more.
 	Forget(uuid string) error
 }

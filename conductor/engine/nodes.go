@@ -170,7 +170,7 @@ func (e *Engine) DeleteNode(ctx context.Context, ref string) error {
 			err = checkDeletable(n)
 		}
 		if err == nil {
-			_, err = e.commit(ctx, node.Change{Delete: n.UUID, DeleteAt: n.Revision})
+			err = e.remove(ctx, n)
 		}
 		return n.UUID, err
 	})
@@ -183,6 +183,21 @@ func (e *Engine) DeleteNode(ctx context.Context, ref string) error {
 		}
 	}
 	return nil
+}
+
+// remove deletes a node. An erase it is amid, which is possible in maintenance, is
+// put on record as one that nobody has seen the end of.
+func (e *Engine) remove(ctx context.Context, n node.Node) error {
+	c := node.Change{Delete: n.UUID, DeleteAt: n.Revision}
+	if plan.Erases(n) {
+		found, err := e.inventoryOf(ctx, n.UUID)
+		if err != nil {
+			return err
+		}
+		c.PutEraseReport = plan.UnfinishedErase(n, found, "the node was deleted", e.Now())
+	}
+	_, err := e.commit(ctx, c)
+	return err
 }
 
 // checkDeletable refuses to forget a node that somebody needs.

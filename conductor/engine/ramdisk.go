@@ -207,7 +207,11 @@ func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agent
 		return n, unknownRamdisk()
 	}
 	e.memory.stage(n.UUID, BootStage{Name: "inspection data", At: e.Now()}, false)
-	return e.act(ctx, n.UUID, plan.Inspected{Data: data, Raw: json.RawMessage(raw)})
+	n, err = e.act(ctx, n.UUID, plan.Inspected{Data: data, Raw: json.RawMessage(raw)})
+	if err == nil {
+		e.keepInspectionLogs(n, data, raw)
+	}
+	return n, err
 }
 
 func (e *Engine) waitingByBMC(ctx context.Context, inv agentapi.Inventory) (node.Node, error) {

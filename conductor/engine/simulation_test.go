@@ -52,6 +52,7 @@ func simulate(t *testing.T, seed uint64) maxima {
 	w.settings.StepTimeout, w.settings.StepLimit = 20*time.Minute, 35*time.Minute // less than longestWait
 	w.hangs, w.creep = 0.15, 0.5
 	w.drive = func(engine.BMC) engine.BMC { return obliging{w} }
+	w.logs = &shelf{}
 	w.start()
 	var ids []string
 	for range 3 {

@@ -204,7 +204,7 @@ func (e *Engine) tries(name string) int {
 	switch {
 	case strings.HasSuffix(name, ".validate"):
 		return min(2, e.Retries)
-	case name == "vendor.call":
+	case name == "vendor.call", name == "agent.collect_logs":
 		return 1
 	case name == "agent.poll", name == "driver.execute_step":
 		return 3 * e.Retries // minutes: a short outage must not end a long write, nor a BMC's own restart a step

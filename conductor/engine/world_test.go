@@ -38,6 +38,8 @@ type world struct {
 	finalizing func(*machine) error        // an agent that is told to let its machine go may fail so; nil for never
 	system     node.System                 // what a BMC tells of its machine
 	images     engine.Images               // finds images; nil for none
+	logs       engine.BootLogs             // keeps what machines log; nil for none
+	logless    bool                        // agents that are asked for their logs cannot collect any
 	readers    int                         // power states read at a time; 0 for the default
 
 	skew atomic.Int64 // how far the conductor's clock is off, in nanoseconds
@@ -103,7 +105,7 @@ func (w *world) start() {
 		st = w.faults(life)
 	}
 	e := engine.New(engine.Config{
-		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{}, Images: w.images,
+		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{}, Images: w.images, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
 		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },

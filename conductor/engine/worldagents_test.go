@@ -46,13 +46,17 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 		res = agentapi.Result{ID: fmt.Sprintf("%d-%d", boot, len(m.commands)), Name: short, Status: agentapi.Running}
 		switch short {
 		case "get_clean_steps":
-			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"erase_devices","interface":"deploy","priority":0},{"step":"never","interface":"deploy","priority":0}]}}`)
+			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"erase_devices","interface":"deploy","priority":0,"abortable":true},{"step":"never","interface":"deploy","priority":0}]},"hardware_manager_version":{"ferrite_hardware_manager":"1.0"}}`)
 		case "get_deploy_steps":
 			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"deploy_steps":{"ferrite":[{"step":"write_image","interface":"deploy","priority":0}]}}`)
 		case "get_service_steps":
 			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"service_steps":{"ferrite":[{"step":"burnin_cpu","interface":"deploy","priority":0,"abortable":true}]}}`)
 		case "sync", "power_off", "finalize_rescue":
 			res.Status = agentapi.Succeeded
+		case "collect_system_logs":
+			if res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"system_logs":"packed"}`); a.logless {
+				res.Status, res.Error = agentapi.Failed, agentapi.NewCommandError("CommandExecutionError", "Command execution error", "no space left")
+			}
 		}
 		m.letGo = short == "finalize_rescue"
 		m.commands = append(m.commands, res)

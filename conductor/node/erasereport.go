@@ -2,8 +2,9 @@ package node
 
 import "encoding/json"
 
-// EraseReport is what a machine reported of an erase, signed by the conductor. It
-// stays when the node goes: it is proof of what has become of the disks.
+// EraseReport is what a machine reported of an erase, or that it never did, signed
+// by the conductor. It stays when the node goes: it is proof of what has become of
+// the disks.
 type EraseReport struct {
 	Record
 	NodeUUID  string `json:"node_uuid"`

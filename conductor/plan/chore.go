@@ -39,6 +39,7 @@ var chores = map[string]func(json.RawMessage) (chore, error){
 	DetachRequest{}.effect():     readChore[DetachRequest],
 	ConsoleRequest{}.effect():    readChore[ConsoleRequest],
 	VendorRequest{}.effect():     readChore[VendorRequest],
+	collectLogs{}.effect():       readChore[collectLogs],
 }
 
 func readChore[T chore](args json.RawMessage) (chore, error) {
@@ -50,7 +51,8 @@ func readChore[T chore](args json.RawMessage) (chore, error) {
 // ChoreDone is the result of a chore's effect; null, which a power change has,
 // is one with nothing to tell.
 type ChoreDone struct {
-	Restarted bool `json:"restarted,omitempty"` // the machine had to start anew for it
+	Restarted bool   `json:"restarted,omitempty"` // the machine had to start anew for it
+	Told      string `json:"told,omitempty"`      // a line for the history
 }
 
 // requestChore takes a chore, unless the node is reserved.
@@ -94,6 +96,9 @@ func (d *decision) choreEnded(o Outcome) {
 	}
 	if r.Restarted {
 		d.forgetAgent()
+	}
+	if r.Told != "" {
+		d.noteChore("INFO", o.Effect.Name, Clip(r.Told))
 	}
 	c.done(d)
 }

@@ -24,6 +24,10 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	if err := d.handle(e); err != nil {
 		return nil, err
 	}
+	if d.err == nil {
+		d.accountForErase(n.Run)
+		d.collectAfter(n.Run, e)
+	}
 	if d.err != nil {
 		return nil, d.err
 	}

@@ -32,7 +32,7 @@ func (d *decision) eraseReported(s node.Step, result json.RawMessage) error {
 		return err
 	case report != nil && len(report.Failed()) > 0:
 		return fmt.Errorf("erase report: the step %s succeeded, but %s is reported with the error %q", s, report.Failed()[0].Device, report.Failed()[0].Error)
-	case report == nil && d.owesReport(s):
+	case report == nil && owesReport(d.n.Run):
 		return fmt.Errorf("erase report: the step %s succeeded, but its result is no report", s)
 	}
 	return d.keepReport(report, false)
@@ -52,11 +52,15 @@ func (d *decision) eraseFailed(s node.Step, result json.RawMessage) string {
 	return ""
 }
 
-// owesReport reports whether a step that succeeds must bring a report: one that
-// an agent of ours has done, and not only planned.
-func (d *decision) owesReport(s node.Step) bool {
-	_, ours := d.n.Run.Versions[ourManager]
-	return ours && reportsErase(s) && s.Args["dry_run"] != true
+// owesReport reports whether a run is at a step that must bring a report: one that
+// an agent of ours does, and does not only plan.
+func owesReport(r *node.Run) bool {
+	s := r.Current()
+	if s == nil || !reportsErase(*s) || s.Args["dry_run"] == true {
+		return false
+	}
+	_, ours := r.Versions[ourManager]
+	return ours
 }
 
 // eraseReport reads the report out of a command's result; nil when there is
@@ -85,6 +89,9 @@ func (d *decision) eraseReport(s node.Step, result json.RawMessage) (*agentapi.E
 	}
 	if err := report.Validate(); err != nil {
 		return nil, err
+	}
+	if report.Unfinished != "" {
+		return nil, fmt.Errorf("erase report: it says itself that it is none: %s", report.Unfinished)
 	}
 	if report.NodeUUID != d.n.UUID {
 		return nil, fmt.Errorf("erase report: it is of node %s, expected one of %s", report.NodeUUID, d.n.UUID)

@@ -77,6 +77,7 @@ type Facts struct {
 	Tells     bool                  // the BMC driver can tell of BIOS settings and firmware
 	Told      node.Told             // what it has told before; asked for when NeedsTold says so
 	Crowd     map[node.State]int    // how many nodes there are in each state; asked for when Limited says so
+	Inventory agentapi.Inventory    // what the last inspection found; asked for when CutsErase says so
 	Settings  Settings
 	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	// When this boot's agent last reported more done than before, and how far
@@ -84,6 +85,7 @@ type Facts struct {
 	Progressed time.Time
 	Progress   string
 	BootStage  string   // the last boot stage seen, for people; "" when none
+	Untold     bool     // this boot's machine has logged nothing by itself, and its logs are wanted
 	LastWords  []string // the last lines the machine has logged, where Expired may quote them
 	Owed       bool     // an effect is owed: the node is reserved
 }
@@ -100,6 +102,7 @@ type Settings struct {
 	ServiceTimeout   time.Duration
 	InspectTimeout   time.Duration
 	PowerTimeout     time.Duration // how long a power change may take
+	CollectLogs      bool          // ask agents that ship no log for theirs when a run has failed
 	StepTimeout      time.Duration // how long a step of agent or BMC may last without measured progress
 	StepLimit        time.Duration // how long it may last in all
 
@@ -134,6 +137,7 @@ func DefaultSettings() Settings {
 		ServiceTimeout:   1800 * time.Second,
 		InspectTimeout:   1800 * time.Second,
 		PowerTimeout:     60 * time.Second,
+		CollectLogs:      true,
 		StepTimeout:      24 * time.Hour,
 		StepLimit:        7 * 24 * time.Hour,
 

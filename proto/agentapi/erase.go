@@ -19,6 +19,9 @@ type EraseReport struct {
 	Started  time.Time    `json:"started"`
 	Finished time.Time    `json:"finished"`
 	Disks    []ErasedDisk `json:"disks"`
+	// Unfinished is why the machine has not reported: its conductor has written
+	// this then, of the disks it knew of, and none of them counts as erased.
+	Unfinished string `json:"unfinished,omitempty"`
 }
 
 // EraseMachine is which machine it was, by DMI.
@@ -101,6 +104,9 @@ func (r EraseReport) Validate() error {
 		seen[d.Device] = true
 		if err := d.validate(); err != nil {
 			return fmt.Errorf("erase report: disks[%d] %s: %w", i, d.Device, err)
+		}
+		if r.Unfinished != "" && d.Error == "" {
+			return fmt.Errorf("erase report: disks[%d] %s: nothing can be said of it but an error, since the erase was not finished", i, d.Device)
 		}
 	}
 	return nil

@@ -58,20 +58,21 @@ func TestEraseReportForm(t *testing.T) {
 
 func TestEraseReportRefused(t *testing.T) {
 	for want, change := range map[string]func(*EraseReport){
-		"version 2":                func(r *EraseReport) { r.Version = 2 },
-		"node_uuid":                func(r *EraseReport) { r.NodeUUID = "" },
-		"not in this order":        func(r *EraseReport) { r.Finished = r.Started.Add(-1) },
-		"/dev/nvme0n1 again":       func(r *EraseReport) { r.Disks[1].Device = "/dev/nvme0n1" },
-		"device is missing":        func(r *EraseReport) { r.Disks[1].Device = "" },
-		"cannot be negative":       func(r *EraseReport) { r.Disks[1].Size = -1 },
-		"expected one of method":   func(r *EraseReport) { r.Disks[1].Skipped = "" },
-		"found \"nvme":             func(r *EraseReport) { r.Disks[0].Error = "but" },
-		"started is missing":       func(r *EraseReport) { r.Disks[0].Started = nil },
-		"last of attempts":         func(r *EraseReport) { r.Disks[0].Attempts = r.Disks[0].Attempts[:1] },
-		"verification is missing":  func(r *EraseReport) { r.Disks[0].Verification = nil },
-		"with 3 survivors":         func(r *EraseReport) { r.Disks[0].Verification.Survivors = 3 },
-		"none that was passed":     func(r *EraseReport) { r.Disks[0].Verification.Passed = false },
-		"verification of 0 canari": func(r *EraseReport) { r.Disks[0].Verification.Canaries = 0 },
+		"version 2":                 func(r *EraseReport) { r.Version = 2 },
+		"node_uuid":                 func(r *EraseReport) { r.NodeUUID = "" },
+		"not in this order":         func(r *EraseReport) { r.Finished = r.Started.Add(-1) },
+		"/dev/nvme0n1 again":        func(r *EraseReport) { r.Disks[1].Device = "/dev/nvme0n1" },
+		"device is missing":         func(r *EraseReport) { r.Disks[1].Device = "" },
+		"cannot be negative":        func(r *EraseReport) { r.Disks[1].Size = -1 },
+		"expected one of method":    func(r *EraseReport) { r.Disks[1].Skipped = "" },
+		"found \"nvme":              func(r *EraseReport) { r.Disks[0].Error = "but" },
+		"started is missing":        func(r *EraseReport) { r.Disks[0].Started = nil },
+		"last of attempts":          func(r *EraseReport) { r.Disks[0].Attempts = r.Disks[0].Attempts[:1] },
+		"verification is missing":   func(r *EraseReport) { r.Disks[0].Verification = nil },
+		"with 3 survivors":          func(r *EraseReport) { r.Disks[0].Verification.Survivors = 3 },
+		"none that was passed":      func(r *EraseReport) { r.Disks[0].Verification.Passed = false },
+		"nothing can be said of it": func(r *EraseReport) { r.Unfinished = "aborted" },
+		"verification of 0 canari":  func(r *EraseReport) { r.Disks[0].Verification.Canaries = 0 },
 	} {
 		r := report()
 		change(&r)

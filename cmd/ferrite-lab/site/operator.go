@@ -79,16 +79,28 @@ func (s *Site) Enroll(ctx context.Context, m *lab.Machine, more map[string]any) 
 	return n, nil
 }
 
-// Image is what a deploy writes: where it is, and its sum.
+// Image is what a deploy writes: where it is, and its sum, which may be empty where
+// the conductor finds it out.
 type Image struct {
 	URL, SHA256, Format string
+	Mirrors             []string // where else it is, in the order they are tried
+	PullSecret          string   // of a container registry
 }
 
 // SetImage says what the next deploy of a node writes.
 func (s *Site) SetImage(ctx context.Context, name string, i Image) error {
-	info := map[string]any{"image_source": i.URL, "image_os_hash_algo": "sha256", "image_os_hash_value": i.SHA256}
+	info := map[string]any{"image_source": i.URL}
+	if i.SHA256 != "" {
+		info["image_os_hash_algo"], info["image_os_hash_value"] = "sha256", i.SHA256
+	}
 	if i.Format != "" {
 		info["image_disk_format"] = i.Format
+	}
+	if len(i.Mirrors) > 0 {
+		info["image_mirrors"] = i.Mirrors
+	}
+	if i.PullSecret != "" {
+		info["image_pull_secret"] = i.PullSecret
 	}
 	return s.Call(ctx, http.MethodPatch, "/v1/nodes/"+name, []nodeapi.Patch{{Op: "add", Path: "/instance_info", Value: info}}, nil)
 }

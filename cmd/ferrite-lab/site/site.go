@@ -33,6 +33,11 @@ const (
 	peerReadyTime = time.Minute
 )
 
+// KernelAppend is what the ramdisk's kernel is told: that its console is to be seen
+// from outside, and that its timer works. On a busy host the timer of an emulated
+// machine may tick too late for the kernel's own test, which then panics.
+const KernelAppend = "console=ttyS0,115200 quiet no_timer_check"
+
 // conductorDir is the conductor's data folder in the lab's.
 const conductorDir = "conductor"
 
@@ -43,6 +48,7 @@ type Config struct {
 	Kernel  string   // of the ramdisk
 	Initrd  string   // of the ramdisk
 	Serve   []string // more flags of `ferrite serve`
+	Env     []string // more of its environment, as KEY=value
 	// Peer makes the command of another conductor that is to stand in the place
 	// of `ferrite serve`: it listens on the API's port of the bridge's address.
 	Peer func(ctx context.Context, l *lab.Lab) (*exec.Cmd, error)
@@ -152,9 +158,11 @@ func (s *Site) serve() *exec.Cmd {
 		"--boot", "--boot-interface", network.BridgeName,
 		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),
 		"--ramdisk-kernel", s.config.Kernel, "--ramdisk-initrd", s.config.Initrd,
-		"--kernel-append", "console=ttyS0,115200 quiet",
+		"--kernel-append", KernelAppend,
 	}, s.config.Serve...)
-	return exec.Command(s.config.Ferrite, args...)
+	cmd := exec.Command(s.config.Ferrite, args...)
+	cmd.Env = append(os.Environ(), s.config.Env...)
+	return cmd
 }
 
 // Close takes the lab down, and what the conductor knew with it.

@@ -175,13 +175,17 @@ func inspected(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 }
 
-// erased puts a signed erase report of a node on record, and its UUID into a
-// variable.
+// erased puts a signed erase report of a node on record, of the kind that is asked
+// for, and its UUID into a variable.
 func erased(ts *testscript.TestScript, _ bool, args []string) {
 	c, ok := ts.Value("conductor").(*apitest.Conductor)
 	tb, isTest := ts.Value("test").(testing.TB)
 	if !ok || !isTest || len(args) < 2 {
-		ts.Fatalf("usage: erased NODE VARIABLE [failed]")
+		ts.Fatalf("usage: erased NODE VARIABLE [failed|cut-off]")
+	}
+	if len(args) > 2 && args[2] == "cut-off" {
+		ts.Setenv(args[1], c.CutOff(tb, args[0]))
+		return
 	}
 	ts.Setenv(args[1], c.Erased(tb, args[0], len(args) > 2))
 }

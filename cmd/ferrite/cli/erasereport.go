@@ -18,8 +18,9 @@ import (
 
 const eraseReportHelp = `What was erased of machines: for each disk by which method, in what time, and how
 it was verified that nothing is left. The conductor signs what the machine has
-reported, and keeps it when the node is deleted. A report in a file can be
-verified anywhere, with the conductor's public key.`
+reported, and keeps it when the node is deleted. An erase that was cut off before
+the machine could report is on record as one that nobody has seen the end of. A
+report in a file can be verified anywhere, with the conductor's public key.`
 
 const eraseReportsPath = nodeapi.FerriteRoot + "/erase-reports"
 
@@ -185,6 +186,9 @@ func (s *session) verdict(cmd *cobra.Command, statement nodeapi.EraseStatement) 
 	if report.NodeUUID != statement.NodeUUID {
 		return fmt.Errorf("the signature is good, but the report is of node %s and not of %s", report.NodeUUID, statement.NodeUUID)
 	}
+	if report.Unfinished != "" {
+		return fmt.Errorf("the signature is good, but nobody has seen this erase end: %s", report.Unfinished)
+	}
 	if failed := report.Failed(); statement.Failed || len(failed) > 0 {
 		return fmt.Errorf("the signature is good, but the step has failed: %d of %d disks were not erased", len(failed), len(report.Disks))
 	}
@@ -209,6 +213,9 @@ func erasedRows(r agentapi.EraseReport) func(t table.Writer) error {
 				lasted = (time.Duration(d.DurationMS) * time.Millisecond).String()
 			}
 			t.AppendRow(table.Row{d.Device, d.Serial, d.Method, lasted, diskVerdict(d)})
+		}
+		if r.Unfinished != "" {
+			t.AppendRow(table.Row{"all disks", "", "", "", "NOT FINISHED: " + r.Unfinished})
 		}
 		return nil
 	}

@@ -44,6 +44,7 @@ type Config struct {
 	StepTimeout      time.Duration `koanf:"step-timeout"`
 	StepLimit        time.Duration `koanf:"step-limit"`
 	HeartbeatTimeout time.Duration `koanf:"heartbeat-timeout"`
+	CollectLogs      string        `koanf:"deploy-logs-collect"`
 
 	MaxConcurrentDeploy int `koanf:"max-concurrent-deploy"`
 	MaxConcurrentClean  int `koanf:"max-concurrent-clean"`

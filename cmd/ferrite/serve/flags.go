@@ -47,6 +47,7 @@ func activityFlags(f *pflag.FlagSet) {
 	f.Duration("power-timeout", d.PowerTimeout, "how long a power change may take")
 	f.Duration("step-timeout", d.StepTimeout, "how long one step of an agent or a BMC may go without measured progress, however often it is heard of")
 	f.Duration("step-limit", d.StepLimit, "how long one step may take in all")
+	f.String("deploy-logs-collect", "on_failure", "when agents that ship no log by themselves are asked for theirs, to be read by: ferrite node logs; on_failure or never")
 	f.Duration("heartbeat-timeout", 300*time.Second, "how long agents may be silent; they call two or three times in it")
 	f.Int("max-concurrent-deploy", d.MaxConcurrentDeploy, "nodes that may be deployed at a time before another is refused (503, which clients try again); 0 for any number")
 	f.Int("max-concurrent-clean", d.MaxConcurrentClean, "likewise nodes that may be deleted or cleaned at a time; provide is never refused")

@@ -8,10 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // ipaHostname is what the config drive says.
 const ipaHostname = "host-of-the-config-drive"
+
+// ipaJournal is what the agent's machine has logged.
+const ipaJournal = "kernel: Linux version 5.14\nironic-python-agent: image checksum does not match\n"
 
 // chapter is one thing that is asked for, and what then happens on the machine.
 type chapter struct {
@@ -20,6 +24,7 @@ type chapter struct {
 	how   manner
 	state string // in which the node comes to rest
 	says  string // part of last_error
+	log   string // part of the node's log of this boot; "" where the agent is not asked for any
 	diary []string
 }
 
@@ -61,7 +66,8 @@ func TestInteropAgent(t *testing.T) {
 		{
 			name: "deploy with a wrong checksum", body: ipaDeploy, state: "deploy failed", says: failure.Details,
 			how:   manner{fails: map[string]*agentapi.CommandError{"write_image": failure}},
-			diary: booting("get_deploy_steps", "execute_deploy_step", "  deploy.write_image"),
+			log:   "==> journal <==\n" + ipaJournal,
+			diary: booting("get_deploy_steps", "execute_deploy_step", "  deploy.write_image", "collect_system_logs"),
 		},
 		{
 			name: "deploy", body: ipaDeploy, state: "active", how: manner{slow: true},
@@ -112,5 +118,16 @@ func (ch chapter) play(t *testing.T, c *conductor, m *ipaMachine) {
 	}
 	if diff := cmp.Diff(ch.diary, m.read()); diff != "" {
 		t.Errorf("what happens on the machine (-want +got):\n%s", diff)
+	}
+	if ch.log == "" {
+		return
+	}
+	status, log, err := c.send(http.MethodGet, nodeapi.FerriteRoot+"/nodes/metal-1/logs", nil)
+	if err != nil || status != http.StatusOK || !strings.Contains(string(log), ch.log) {
+		t.Errorf("the node's log is answered %d, %v: %q", status, err, log)
+	}
+	_, history, err := c.send(http.MethodGet, "/v1/nodes/metal-1/history/detail", nil)
+	if err != nil || !strings.Contains(string(history), "the agent's logs were collected, and are the node's log of this boot: 2 files, 3 lines") {
+		t.Errorf("the history does not tell of the logs: %v, %s", err, history)
 	}
 }

@@ -37,6 +37,7 @@ func ipaCommands() map[string]ipaCommand {
 		"image.install_bootloader":   {async: true, needs: []string{"root_uuid"}, may: boot, run: (*ipaAgent).installBootloader},
 		"standby.sync":               {run: (*ipaAgent).nothing},
 		"standby.power_off":          {async: true, last: true, run: (*ipaAgent).powerOff},
+		"log.collect_system_logs":    {run: (*ipaAgent).systemLogs},
 		"rescue.finalize_rescue":     {last: true, needs: []string{"rescue_password"}, may: []string{"hashed"}, run: (*ipaAgent).finalizeRescue},
 	}
 }

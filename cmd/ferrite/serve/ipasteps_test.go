@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
@@ -193,6 +194,25 @@ func (a *ipaAgent) installBootloader(params map[string]json.RawMessage) (any, er
 		return nil, fmt.Errorf("root_uuid %q, target_boot_mode %q", root, mode)
 	}
 	return nil, nil
+}
+
+// systemLogs is what the agent gathers of its machine: files of texts, packed.
+func (a *ipaAgent) systemLogs(map[string]json.RawMessage) (any, error) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	w := tar.NewWriter(z)
+	for name, text := range map[string]string{"journal": ipaJournal, "ps": "PID TTY TIME CMD\n"} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: 0o644}); err != nil {
+			return nil, err
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		return nil, err
+	}
+	return agentapi.SystemLogs{SystemLogs: base64.StdEncoding.EncodeToString(packed.Bytes())}, nil
 }
 
 func (a *ipaAgent) nothing(map[string]json.RawMessage) (any, error) { return nil, nil }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -18,6 +19,20 @@ import (
 // eraseKey is what conductors under test sign with; everybody can make it.
 func eraseKey() ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
+}
+
+// CutOff puts on record that an erase of a node's disks was aborted before the
+// machine could report, and returns the report's UUID.
+func (c *Conductor) CutOff(t testing.TB, ref string) string {
+	t.Helper()
+	n, err := c.Engine.Node(context.Background(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	n.Run = &node.Run{StepSince: at}
+	found := agentapi.Inventory{Disks: []agentapi.Disk{{Name: "/dev/sda", Serial: "S-1", Size: 1 << 40}}}
+	return c.signed(t, plan.UnfinishedErase(n, found, "clean aborted by request", at.Add(time.Minute)), at.Add(time.Minute))
 }
 
 // Erased puts on record that the disks of a node were erased, one of them in vain
@@ -33,20 +48,26 @@ func (c *Conductor) Erased(t testing.TB, ref string, failed bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := node.EraseReport{Record: node.Record{UUID: uuid.NewString(), CreatedAt: at.Add(time.Minute)}, NodeUUID: n.UUID, NodeName: n.Name, Failed: failed}
+	return c.signed(t, &node.EraseReport{NodeUUID: n.UUID, NodeName: n.Name, Failed: failed, Report: report}, at.Add(time.Minute))
+}
+
+// signed keeps a report as the engine does, but for the time.
+func (c *Conductor) signed(t testing.TB, r *node.EraseReport, at time.Time) string {
+	t.Helper()
+	r.UUID, r.CreatedAt = uuid.NewString(), at
 	signed, err := nodeapi.EraseStatement{
-		UUID: kept.UUID, NodeUUID: n.UUID, NodeName: n.Name, Failed: failed, SignedAt: kept.CreatedAt, Report: report,
+		UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed, SignedAt: at, Report: r.Report,
 	}.Sign(c.Engine.EraseKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept.Payload, kept.Signature, err = signed.Signed(); err != nil {
+	if r.Payload, r.Signature, err = signed.Signed(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Engine.Store.Commit(context.Background(), node.Change{PutEraseReport: &kept}); err != nil {
+	if _, err := c.Engine.Store.Commit(context.Background(), node.Change{PutEraseReport: r}); err != nil {
 		t.Fatal(err)
 	}
-	return kept.UUID
+	return r.UUID
 }
 
 // eraseReport is of a machine with one disk of each kind of end.

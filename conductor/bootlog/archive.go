@@ -1,0 +1,122 @@
+package bootlog
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// bounds are on what is read of an archive, whoever made it.
+type bounds struct {
+	unpacked int64 // bytes of the archive
+	files    int
+	each     int64 // bytes that are kept of a file: the last
+	all      int64 // and of all of them
+}
+
+// logs is more than what a machine has to say.
+var logs = bounds{unpacked: 64 << 20, files: 256, each: 1 << 20, all: 8 << 20}
+
+// Collect makes the log of a boot of what an agent has collected: the base64 of a
+// tar.gz of texts, as ironic-python-agent answers log.collect_system_logs. Each file
+// is set off by its name. It says how much was kept. A boot that has a log keeps it as
+// it is.
+func (k *Keeper) Collect(node, boot, archive string) (kept string, err error) {
+	if !validBoot(boot) {
+		return "", fmt.Errorf("boot log of %s: boot %q is not 16 hexadecimal digits", node, boot)
+	}
+	lines, files, err := unpack(archive, logs)
+	if files == 0 && err != nil {
+		return "", fmt.Errorf("boot log of %s: what was collected is no base64 of a tar.gz: %w", node, err)
+	}
+	if err != nil {
+		lines = append(lines, fmt.Sprintf("(the rest cannot be read: %v)", err))
+	}
+	if k.Has(node, boot) {
+		return "there is a log of this boot already", nil
+	}
+	s, err := k.shelf(node)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d files, %d lines", files, len(lines)-files), s.add(boot, 0, lines)
+}
+
+// Has reports whether there is a log of a boot.
+func (k *Keeper) Has(node, boot string) bool {
+	s, err := k.shelf(node)
+	return err == nil && s.has(boot)
+}
+
+func (s *shelf) has(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.boots {
+		if b.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// unpack reads the files of an archive as lines. What could be read before an error is
+// returned with it.
+func unpack(archive string, most bounds) (lines []string, files int, err error) {
+	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(archive)))
+	if err != nil {
+		return nil, 0, err
+	}
+	left := &io.LimitedReader{R: z, N: most.unpacked}
+	for t, room := tar.NewReader(left), most.all; ; {
+		header, err := t.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return lines, files, nil
+		case left.N <= 0 || files == most.files:
+			return lines, files, fmt.Errorf("it has more than %d bytes or %d files", most.unpacked, most.files)
+		case err != nil:
+			return lines, files, err
+		case header.Typeflag != tar.TypeReg:
+			continue
+		}
+		text, err := last(t, header.Size, min(most.each, room))
+		files++
+		room -= int64(len(text))
+		lines = append(append(lines, "==> "+header.Name+" <=="), split(text)...)
+		if err != nil {
+			return lines, files, err
+		}
+	}
+}
+
+// last reads the last bytes of a text that has size of them, from the beginning of a
+// line where any are left out, which is said.
+func last(r io.Reader, size, keep int64) (text string, err error) {
+	passed := max(size-keep, 0)
+	if _, err := io.CopyN(io.Discard, r, passed); err != nil {
+		return "", err
+	}
+	raw, err := io.ReadAll(r)
+	text = string(raw)
+	if passed > 0 {
+		_, text, _ = strings.Cut(text, "\n")
+		text = "(older lines are dropped)\n" + text
+	}
+	return text, err
+}
+
+// split takes a text apart into its lines.
+func split(text string) []string {
+	if text = strings.TrimRight(text, "\r\n"); text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, "\r")
+	}
+	return lines
+}

@@ -1,0 +1,111 @@
+package engine_test
+
+import (
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// shelf is a BootLogs of machines that tell nothing by themselves, unless told says
+// that they do.
+type shelf struct {
+	told bool
+
+	mu        sync.Mutex
+	collected []string
+}
+
+func (s *shelf) Tail(string, int) []string { return nil }
+func (s *shelf) Forget(string) error       { return nil }
+func (s *shelf) Has(string, string) bool   { return s.told }
+
+func (s *shelf) Collect(_, _, archive string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.collected = append(s.collected, archive)
+	return "1 files, 9 lines", nil
+}
+
+// TestLogsAreCollected: an agent whose run has failed is asked for its logs if it
+// tells none, and what comes of that is told in the history, not in last_error.
+func TestLogsAreCollected(t *testing.T) {
+	for name, c := range map[string]struct {
+		told, never, logless bool
+		collected            int
+		history              string // "" for nothing
+	}{
+		"an agent that tells nothing": {collected: 1, history: "the agent's logs were collected, and are the node's log of this boot: 1 files, 9 lines"},
+		"one that cannot collect any": {logless: true, history: "the agent's logs could not be collected: no space left"},
+		"one that tells its log":      {told: true},
+		"not wanted":                  {never: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1)
+				logs := &shelf{told: c.told}
+				w.logs, w.logless, w.settings.CollectLogs = logs, c.logless, !c.never
+				w.start()
+				defer w.close()
+				id := w.ask(w.create("redfish").UUID, node.Manage, node.Manageable).UUID
+				steps := []node.Step{{Interface: "deploy", Step: "erase_devices"}} // which fails
+				if err := w.e.Provision(w.ctx, id, plan.Request{Verb: node.Clean, CleanSteps: steps}); err != nil {
+					t.Fatal(err)
+				}
+				n := w.settled(id)
+				if n.ProvisionState != node.CleanFailed || !strings.Contains(n.LastError, "sda is frozen") || n.Chore != "" {
+					t.Errorf("%s, chore %q: %s", n.ProvisionState, n.Chore, n.LastError)
+				}
+				if len(logs.collected) != c.collected {
+					t.Errorf("collected was %q", logs.collected)
+				}
+				history, err := w.e.History(w.ctx, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				last := history[len(history)-1].Event
+				if told := strings.Contains(last, "logs"); told != (c.history != "") || !strings.HasPrefix(last, c.history) {
+					t.Errorf("the history ends with %q, want %q", last, c.history)
+				}
+			})
+		})
+	}
+}
+
+// TestInspectionLogsAreKept: a ramdisk that reports that it could not inspect its
+// machine has sent its logs along.
+func TestInspectionLogsAreKept(t *testing.T) {
+	for _, failure := range []string{"", "no disks"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 1)
+			logs := &shelf{}
+			w.logs = logs
+			w.start()
+			defer w.close()
+			id := w.ask(w.create("redfish").UUID, node.Manage, node.Manageable).UUID
+			w.mu.Lock()
+			w.of(id).boot++ // what w.run would do is the test's to do
+			w.mu.Unlock()
+			if err := w.e.Provision(w.ctx, id, plan.Request{Verb: node.Inspect}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(3 * time.Second)
+			data := agentapi.Inspection{Error: &failure, Logs: "packed", Inventory: agentapi.Inventory{
+				Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: macOf(id), HasCarrier: true}},
+			}}
+			if _, err := w.e.ContinueInspection(w.ctx, "", data, []byte(`{"inventory":{}}`), netip.Addr{}); err != nil {
+				t.Fatal(err)
+			}
+			w.settled(id)
+			if kept := len(logs.collected) == 1; kept != (failure != "") {
+				t.Errorf("error %q: collected was %q", failure, logs.collected)
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// cutOff is what is said of each disk of an erase that nobody has seen the end of.
+const cutOff = "not finished: the machine has not reported what became of this disk"
+
+// Erases reports whether a node is amid an erase that it has not reported yet.
+func Erases(n node.Node) bool { return owesReport(n.Run) }
+
+// CutsErase reports whether an event may be the end of such an erase.
+func CutsErase(n node.Node, e Event) bool {
+	switch e.(type) {
+	case Request, Outcome, Expired:
+		return Erases(n)
+	}
+	return false
+}
+
+// accountForErase puts on record that the run of before was ended at an erase,
+// aborted, out of time or failed, and that no report has come: an erase that was
+// begun never goes without one.
+func (d *decision) accountForErase(before *node.Run) {
+	ended := before != nil && (d.n.Run == nil || d.n.Run.Generation != before.Generation)
+	if !ended || d.erased != nil || !owesReport(before) {
+		return
+	}
+	n := d.n
+	n.Run = before
+	d.erased = UnfinishedErase(n, d.f.Inventory, d.n.LastError, d.now)
+}
+
+// UnfinishedErase is the report of an erase whose machine has not reported: which
+// disks it has, as the last inspection found them, and that none of them is known to
+// be erased. It is left to the conductor to sign.
+func UnfinishedErase(n node.Node, found agentapi.Inventory, why string, now time.Time) *node.EraseReport {
+	began := n.Run.StepSince
+	if began.IsZero() || began.After(now) {
+		began = now
+	}
+	report := agentapi.EraseReport{
+		Version: agentapi.EraseReportVersion, NodeUUID: n.UUID, Unfinished: why,
+		Started: began.UTC().Truncate(time.Second), Finished: now.UTC().Truncate(time.Second), Disks: []agentapi.ErasedDisk{},
+	}
+	named := report
+	named.Machine = agentapi.EraseMachine{
+		Manufacturer: found.SystemVendor.Manufacturer, Product: found.SystemVendor.ProductName, Serial: found.SystemVendor.SerialNumber,
+	}
+	for _, disk := range found.Disks {
+		named.Disks = append(named.Disks, agentapi.ErasedDisk{
+			Device: disk.Name, Model: disk.Model, Serial: disk.Serial, WWN: disk.WWN, Size: disk.Size, Error: cutOff,
+		})
+	}
+	raw, err := json.Marshal(named)
+	if err != nil || named.Validate() != nil || len(raw) > node.MaxEraseReport { // an inventory that nobody could have meant
+		raw, _ = json.Marshal(report) // plain strings and times
+	}
+	return &node.EraseReport{NodeUUID: n.UUID, NodeName: n.Name, Failed: true, Report: raw}
+}
