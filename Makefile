@@ -16,7 +16,7 @@ OS       ?= tiny
 # What the lab and the tests need beside Go, as Debian packages.
 PACKAGES := qemu-system-x86 qemu-utils ovmf seabios ipxe ipxe-qemu debootstrap mtools dosfstools xorriso syslinux \
             zstd xz-utils curl kmod fdisk gdisk systemd-boot-efi binutils iproute2 syslinux-common python3-sushy openipmi ipmitool \
-            gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk xfsprogs btrfs-progs mdadm
+            gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk xfsprogs btrfs-progs e2fsprogs mdadm
 
 .PHONY: help
 help: ## list the targets

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os/exec"
 	"sync"
 	"time"
 
@@ -60,7 +61,8 @@ type Options struct {
 	Network Network
 	// LoadModule loads a module by name, if the ramdisk has it.
 	LoadModule func(name string)
-	Settled    <-chan struct{} // closed when the drivers of the devices at hand are loaded
+	Run        func(*exec.Cmd) error // starts a program and waits for its end
+	Settled    <-chan struct{}       // closed when the drivers of the devices at hand are loaded
 	Open       func(ctx context.Context, path string) (steps.Device, error)
 	EFIVars    func() disk.EFIVars    // nil result: not started by UEFI
 	Pstore     func() (string, error) // where the kernel's logs of crashes are; "" for nowhere
@@ -97,7 +99,7 @@ func New(o Options) *Agent {
 	a.courier = newCourier(a.conductor, &a.state, o.Stream, o.Log)
 	download := o.Params.Download
 	a.machine = &steps.Machine{
-		Root: o.Root, Disks: a.disks, Open: o.Open, Kernel: o.Kernel, LoadModule: o.LoadModule,
+		Root: o.Root, Disks: a.disks, Open: o.Open, Kernel: o.Kernel, LoadModule: o.LoadModule, Run: o.Run,
 		EFIVars: o.EFIVars, Pstore: o.Pstore, Arch: o.Arch,
 		DeployPriorities: map[string]int{"inject_files": o.Params.InjectFilesPriority},
 		Client:           contact.NewImageClient(trust, download.ConnectTimeout),

@@ -21,10 +21,7 @@ const configDriveRoom = configdrive.MaxSize
 // GPT partition: crypto/rand.Reader, but for tests. The kernel must then be told
 // to read the table again.
 func WriteConfigDrive(d Disk, image []byte, random io.Reader) (Part, error) {
-	if len(image) == 0 || len(image) > configdrive.MaxSize {
-		return Part{}, fmt.Errorf("config drive of %d bytes: expected 1 to %d", len(image), configdrive.MaxSize)
-	}
-	image, err := driveFor(image, d.LogicalSectorSize())
+	image, err := checkedDrive(d, image)
 	if err != nil {
 		return Part{}, err
 	}
@@ -40,6 +37,23 @@ func WriteConfigDrive(d Disk, image []byte, random io.Reader) (Part, error) {
 		return Part{}, fmt.Errorf("config drive: %w", err)
 	}
 	return p, fillPart(d, p, image)
+}
+
+// checkedDrive is a config drive as the disk's sectors want it.
+func checkedDrive(d Disk, image []byte) ([]byte, error) {
+	if len(image) == 0 || len(image) > configdrive.MaxSize {
+		return nil, fmt.Errorf("config drive of %d bytes: expected 1 to %d", len(image), configdrive.MaxSize)
+	}
+	return driveFor(image, d.LogicalSectorSize())
+}
+
+// FillConfigDrive is WriteConfigDrive for a partition that is there for it.
+func FillConfigDrive(d Disk, p Part, image []byte) error {
+	image, err := checkedDrive(d, image)
+	if err != nil {
+		return err
+	}
+	return fillPart(d, p, image)
 }
 
 // configDrivePart finds the partition to use or makes it.

@@ -19,6 +19,7 @@ const (
 	typeBIOSBoot  = "21686148-6449-6e6f-744e-656564454649"
 	typeLinuxRAID = "a19d880f-05fc-4d3b-a006-743f0f84911e"
 	typeLinuxData = "0fc63daf-8483-4772-8e79-3d69d8477de4"
+	typeLinuxSwap = "0657fd6d-a4ab-43c4-84e5-0933c84b4f4f"
 	typeGPFS      = "37affc90-ef7d-4e96-91c3-2d7ae055b174"
 	typeVMFS      = "aa31e02a-400f-11db-9590-000c2911d1b8"
 )

@@ -9,6 +9,7 @@ import (
 const (
 	mbrProtective = 0xee
 	mbrESP        = 0xef
+	mbrSwap       = 0x82
 	mbrLinux      = 0x83
 	mbrVMFS       = 0xfb
 	maxLogical    = 128     // partitions in an extended one we are willing to follow
@@ -133,6 +134,37 @@ func (m *MBR) Protective() bool {
 		}
 	}
 	return false
+}
+
+// NewMBR makes an empty table for d, without boot code.
+func NewMBR(d Disk, signature uint32) *MBR {
+	m := &MBR{boot: make([]byte, 512), sector: d.LogicalSectorSize()}
+	m.boot[510], m.boot[511] = 0x55, 0xaa
+	m.sign(signature)
+	return m
+}
+
+// sign sets the disk's signature.
+func (m *MBR) sign(signature uint32) {
+	m.Signature = signature
+	binary.LittleEndian.PutUint32(m.boot[440:], signature)
+}
+
+// AddNext adds a primary partition of size bytes, whole MiB, right behind the
+// last one. Nothing is written yet.
+func (m *MBR) AddNext(d Disk, size int64, kind byte, active bool) error {
+	sector := int64(m.sector)
+	p := MBRPartition{Number: len(m.Partitions) + 1, Type: kind, Active: active, First: mib / sector, Sectors: size / sector}
+	for _, before := range m.Partitions {
+		p.First = max(p.First, before.First+before.Sectors)
+	}
+	if end := min(d.Size()/sector, maxMBRSectors); p.Number > 4 || p.First+p.Sectors > end {
+		return fmt.Errorf("%w: no room for %d bytes in sectors %d to %d, as number %d: an MBR has 4 primary partitions and addresses %d sectors, a GPT (capabilities disk_label:gpt) more",
+			ErrTable, size, p.First, end-1, p.Number, int64(maxMBRSectors))
+	}
+	m.Partitions = append(m.Partitions, p)
+	m.put(p)
+	return nil
 }
 
 // AddLast adds a primary partition of size bytes at the end of what an MBR

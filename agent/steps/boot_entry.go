@@ -15,30 +15,46 @@ const defaultLabel = "ferrite"
 
 // InstallBootloader makes what was installed the first thing the firmware
 // boots. A whole-disk image brings its loader: with BIOS there is nothing to
-// do, with UEFI an entry is made that points to it.
+// do, with UEFI an entry is made that points to it. For a partition image the
+// loader is first put where the firmware looks for it.
 func (m *Machine) InstallBootloader(ctx context.Context, n agentapi.CommandNode, p agentapi.BootloaderParams) error {
-	vars := m.EFIVars()
-	switch {
-	case p.TargetBootMode != "uefi":
-		return m.bootsByBIOS(p)
-	case vars == nil:
-		m.Log.Warn("no boot entry made: the machine is to boot by UEFI, but was started by BIOS now")
-		return nil
-	}
-	err := m.makeBootEntry(ctx, n, vars)
+	err := m.makeBootable(ctx, n, p)
 	if err != nil && p.IgnoreBootloaderError {
-		m.Log.Warn("no boot entry made, as the node may do without", "err", err)
+		m.Log.Warn("nothing made bootable, as the node may do without", "err", err)
 		return nil
 	}
 	if err != nil {
-		return agentapi.NewCommandError("CommandExecutionError", "Installing the boot entry failed", err.Error())
+		return agentapi.NewCommandError("CommandExecutionError", "Installing the boot loader failed", err.Error())
 	}
 	return nil
 }
 
+func (m *Machine) makeBootable(ctx context.Context, n agentapi.CommandNode, p agentapi.BootloaderParams) error {
+	vars := m.EFIVars()
+	uefi := p.TargetBootMode == "uefi" || p.TargetBootMode == "" && vars != nil
+	if !uefi {
+		if err := m.bootsByBIOS(); err != nil {
+			return err
+		}
+	}
+	if isFileSystem(p.RootUUID) {
+		if err := m.installLoader(ctx, n, p, uefi); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !uefi:
+		return nil
+	case vars == nil:
+		m.Log.Warn("no boot entry made: the machine is to boot by UEFI, but was started by BIOS now")
+		return nil
+	}
+	return m.makeBootEntry(ctx, n, vars)
+}
+
 // bootsByBIOS refuses what a BIOS cannot boot: it reads boot code from the
 // start of a disk, and members of an array are partitions.
-func (m *Machine) bootsByBIOS(p agentapi.BootloaderParams) error {
+func (m *Machine) bootsByBIOS() error {
 	w := m.getWritten()
 	if w == nil {
 		return nil
@@ -46,12 +62,7 @@ func (m *Machine) bootsByBIOS(p agentapi.BootloaderParams) error {
 	if _, is := m.runningArray(w.device); !is {
 		return nil
 	}
-	if p.IgnoreBootloaderError {
-		m.Log.Warn("a BIOS cannot boot the array the image is on", "device", w.device)
-		return nil
-	}
-	return agentapi.NewCommandError("CommandExecutionError", "Installing the boot entry failed",
-		fmt.Sprintf("%s is software RAID of partitions, from which a BIOS does not boot: set the node's boot_mode to uefi", w.device))
+	return fmt.Errorf("%s is software RAID of partitions, from which a BIOS does not boot: set the node's boot_mode to uefi", w.device)
 }
 
 func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, vars disk.EFIVars) error {

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"os/exec"
 	"sync"
 	"time"
 
@@ -35,6 +36,8 @@ type Kernel interface {
 	// RunArray assembles members to /dev/md<number>, with all of them or not
 	// at all.
 	RunArray(number int, members []string) error
+	// InChroot has do run programs of an installed operating system.
+	InChroot(ctx context.Context, c sys.Chroot, do func(run func(argv ...string) (output string, err error)) error) error
 	// StopArray ends an array; its members keep what is on them.
 	StopArray(path string) error
 }
@@ -49,15 +52,17 @@ type Machine struct {
 	// LoadModule loads a module by name, if the ramdisk has it: no device asks
 	// for file systems.
 	LoadModule func(name string)
-	EFIVars    func() disk.EFIVars    // nil result: not started by UEFI
-	Pstore     func() (string, error) // where the kernel's logs of crashes are; "" for nowhere
-	Arch       string                 // as Go names it: amd64, arm64
-	Client     *http.Client           // for images and what belongs to them
-	Download   Download
-	Wait       DiskWait
-	Config     func() agentapi.LookupConfig // what the conductor allows
-	Progress   func(agentapi.Progress)      // may be called often
-	Log        *slog.Logger
+	// Run starts a program and waits for its end: process 1 knows its children.
+	Run      func(*exec.Cmd) error
+	EFIVars  func() disk.EFIVars    // nil result: not started by UEFI
+	Pstore   func() (string, error) // where the kernel's logs of crashes are; "" for nowhere
+	Arch     string                 // as Go names it: amd64, arm64
+	Client   *http.Client           // for images and what belongs to them
+	Download Download
+	Wait     DiskWait
+	Config   func() agentapi.LookupConfig // what the conductor allows
+	Progress func(agentapi.Progress)      // may be called often
+	Log      *slog.Logger
 	// DeployPriorities are priorities other than the registry's, by step.
 	DeployPriorities map[string]int
 
@@ -82,8 +87,10 @@ type DiskWait struct {
 
 // written is what was installed since the agent started.
 type written struct {
-	device     string
-	identifier string // of the disk, as get_partition_uuids reports it
+	device   string
+	rootUUID string // of the root file system, or the identifier of a whole disk
+	espUUID  string // of the EFI system partition that a partition image got
+	parts    map[disk.Role]int
 }
 
 // setWritten remembers, or with nil forgets, where the image is.
@@ -100,11 +107,25 @@ func (m *Machine) getWritten() *written {
 }
 
 // PartitionUUIDs is what standby.get_partition_uuids answers: nothing before
-// an image was written, then the disk's identifier.
-func (m *Machine) PartitionUUIDs() map[string]string {
+// an image was written; then the disk's identifier or, of a partition image,
+// what boot loaders know its file systems by, and where they are.
+func (m *Machine) PartitionUUIDs() map[string]any {
 	w := m.getWritten()
 	if w == nil {
-		return map[string]string{}
+		return map[string]any{}
 	}
-	return map[string]string{agentapi.RootUUIDKey: w.identifier}
+	told := map[string]any{agentapi.RootUUIDKey: w.rootUUID}
+	if w.parts == nil {
+		return told
+	}
+	told[agentapi.ESPUUIDKey] = nil
+	if w.espUUID != "" {
+		told[agentapi.ESPUUIDKey] = w.espUUID
+	}
+	paths := map[string]string{}
+	for role, number := range w.parts {
+		paths[string(role)] = partitionPath(w.device, number)
+	}
+	told[agentapi.PartitionsByRole] = paths
+	return told
 }

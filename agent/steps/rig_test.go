@@ -45,12 +45,14 @@ func (d *fileDisk) RereadPartitions(context.Context) error { d.reread++; return 
 // bench is a machine whose disks are files.
 type bench struct {
 	*Machine
+	size     int64             // of its disks
 	trees    map[string]string // partition -> folder with what is on it
 	mounted  []string
-	ran      []string          // arrays that were run and stopped
-	broken   error             // what running one says
-	stuck    string            // the one that does not let itself be stopped
-	files    map[string]string // device -> file
+	ran      []string                            // arrays that were run and stopped
+	grub     func(argv []string) (string, error) // what the image's programs do
+	broken   error                               // what running one says
+	stuck    string                              // the one that does not let itself be stopped
+	files    map[string]string                   // device -> file
 	progress []agentapi.Progress
 	config   agentapi.LookupConfig
 	vars     memVars
@@ -59,7 +61,7 @@ type bench struct {
 
 func newBench(t *testing.T, names ...string) *bench {
 	t.Helper()
-	b := &bench{files: map[string]string{}, vars: memVars{}, trees: map[string]string{}}
+	b := &bench{files: map[string]string{}, vars: memVars{}, trees: map[string]string{}, size: diskSize}
 	for _, n := range names {
 		b.files[n] = filepath.Join(t.TempDir(), "disk")
 		if err := os.WriteFile(b.files[n], nil, 0o600); err != nil {
@@ -73,12 +75,12 @@ func newBench(t *testing.T, names ...string) *bench {
 		Root: fstest.MapFS{}, Pstore: func() (string, error) { return "", nil },
 		Disks: func() (list []agentapi.Disk, _ []agentapi.SkippedDisk) {
 			for _, n := range slices.Sorted(maps.Keys(b.files)) {
-				list = append(list, agentapi.Disk{Name: n, Size: diskSize, Serial: "S-" + n})
+				list = append(list, agentapi.Disk{Name: n, Size: b.size, Serial: "S-" + n})
 			}
 			return list, nil
 		},
 		Open: func(_ context.Context, path string) (Device, error) {
-			f, err := disktest.CreateFileTarget(b.files[path], diskSize)
+			f, err := disktest.CreateFileTarget(b.files[path], b.size)
 			return &fileDisk{FileTarget: f}, err
 		},
 		EFIVars: func() disk.EFIVars {
@@ -103,6 +105,20 @@ func (b *bench) MountTree(device, fstype string, readOnly bool) (*sys.Tree, erro
 		return nil, fmt.Errorf("mount %s: bad superblock", device)
 	}
 	return sys.OpenTree(folder)
+}
+
+// InChroot notes what would be run, and where.
+func (b *bench) InChroot(_ context.Context, c sys.Chroot, do func(run func(argv ...string) (string, error)) error) error {
+	for _, m := range c.Mounts {
+		b.ran = append(b.ran, fmt.Sprintf("mount %s %s %s", m.Device, m.Kind, m.At))
+	}
+	return do(func(argv ...string) (string, error) {
+		b.ran = append(b.ran, strings.Join(argv, " "))
+		if b.grub != nil {
+			return b.grub(argv)
+		}
+		return "", nil
+	})
 }
 
 func (b *bench) RunArray(number int, members []string) error {

@@ -15,7 +15,8 @@ import (
 type volume struct {
 	disk.Part
 	disk.Volume
-	device string // the partition's
+	device   string // the partition's
+	partUUID string
 }
 
 // String names a volume for messages.
@@ -47,7 +48,7 @@ func (m *Machine) volumes(ctx context.Context, path string) ([]volume, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		all = append(all, volume{p, v, partitionPath(path, p.Number)})
+		all = append(all, volume{p, v, partitionPath(path, p.Number), table.PartUUID(p)})
 	}
 	return all, nil
 }
@@ -118,13 +119,8 @@ func volumeKeys() map[string]func(volume) string {
 		"LABEL":     func(v volume) string { return v.Label },
 		"UUID":      func(v volume) string { return v.UUID },
 		"PARTLABEL": func(v volume) string { return v.Name },
-		"PARTUUID": func(v volume) string {
-			if v.ID.IsZero() {
-				return ""
-			}
-			return v.ID.String()
-		},
-		"PARTTYPE": func(v volume) string { return v.Type },
+		"PARTUUID":  func(v volume) string { return v.partUUID },
+		"PARTTYPE":  func(v volume) string { return v.Type },
 	}
 }
 

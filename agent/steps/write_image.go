@@ -2,13 +2,10 @@ package steps
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/ferrite-metal/ferrite/agent/disk"
 	image "github.com/ferrite-metal/ferrite/images/disk"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -54,76 +51,81 @@ func (m *Machine) PrepareImage(ctx context.Context, n agentapi.CommandNode, p ag
 		return "", imageFailure(err)
 	}
 	defer src.Close() //nolint:errcheck // only read from
-	root, err := m.RootDisk(ctx, n, image.SizeHint(src))
+	what, err := m.contentOf(info, src, drive)
+	if err != nil {
+		return "", err
+	}
+	root, err := m.RootDisk(ctx, n, what.size())
 	if err != nil {
 		return "", noDevice(err)
 	}
 	m.Log.Info("image goes onto disk", "image", info.ID, "disk", root.Name, "model", root.Model, "serial", root.Serial, "size", root.Size)
-	w, err := m.writeTo(ctx, root.Name, src, sum, info.DiskFormat, drive)
+	w, err := m.writeTo(ctx, root.Name, what, writing{src, sum, info.DiskFormat})
 	if err != nil {
 		return "", imageFailure(fmt.Errorf("image %s onto %s: %w", info.ID, root.Name, err))
 	}
 	m.setWritten(w)
-	return fmt.Sprintf("image (%s) written to device %s root_uuid=%s", info.ID, w.device, w.identifier), nil
+	return fmt.Sprintf("image (%s) written to device %s root_uuid=%s", info.ID, w.device, w.rootUUID), nil
+}
+
+// content is what a disk is to have on it, by kind of image.
+type content interface {
+	// size is how large the disk must be, bytes; 0 when only writing it tells.
+	size() int64
+	// fill puts it onto the disk and says what is there then.
+	fill(ctx context.Context, m *Machine, dev Device, w writing) (*written, error)
+	// spoil makes sure that a disk it was put onto in part does not boot.
+	spoil(dev Device) error
+}
+
+// writing is an image on its way.
+type writing struct {
+	src    image.Source
+	sum    image.Checksum
+	format string
+}
+
+// to writes the image onto a disk or a partition.
+func (w writing) to(ctx context.Context, m *Machine, target image.Target) error {
+	result, err := image.Write(ctx, w.src, target, image.Options{
+		Format: w.format, Checksum: w.sum, AllowMD5: m.Config().AgentMD5ChecksumEnable, Progress: m.reportWrite,
+	})
+	if err != nil {
+		return err
+	}
+	for _, warning := range result.Warnings {
+		m.Log.Warn("image", "warning", warning)
+	}
+	m.Log.Info("image written", "format", result.Format, "size", result.VirtualSize, "read", result.BytesRead, "written", result.Written, "zeroed", result.Zeroed)
+	return nil
+}
+
+// contentOf says what an image makes of a disk, and refuses what cannot be
+// made of one.
+func (m *Machine) contentOf(info agentapi.ImageInfo, src image.Source, drive []byte) (content, error) {
+	if info.ImageType == agentapi.PartitionImage {
+		return m.divided(info, image.SizeHint(src), drive)
+	}
+	return wholeDisk{image.SizeHint(src), drive}, nil
 }
 
 // writeTo writes everything onto one disk and returns what is there then.
-func (m *Machine) writeTo(ctx context.Context, path string, src image.Source, sum image.Checksum, format string, drive []byte) (*written, error) {
+func (m *Machine) writeTo(ctx context.Context, path string, what content, image writing) (*written, error) {
 	dev, err := m.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer dev.Close() //nolint:errcheck // flushed before; closing tells nothing new
 	watched := &watchedDisk{Device: dev}
-	w, err := m.fill(ctx, watched, src, sum, format, drive)
+	w, err := what.fill(ctx, m, watched, image)
 	if err != nil && watched.touched.Load() {
-		return nil, errors.Join(err, unboot(dev))
+		return nil, errors.Join(err, what.spoil(dev))
 	}
 	if err != nil {
 		return nil, err
 	}
 	w.device = path
 	return w, nil
-}
-
-// fill writes image, partition table and config drive.
-func (m *Machine) fill(ctx context.Context, dev Device, src image.Source, sum image.Checksum, format string, drive []byte) (*written, error) {
-	result, err := image.Write(ctx, src, dev, image.Options{
-		Format: format, Checksum: sum, AllowMD5: m.Config().AgentMD5ChecksumEnable, Progress: m.reportWrite,
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range result.Warnings {
-		m.Log.Warn("image", "warning", w)
-	}
-	m.Log.Info("image written", "format", result.Format, "size", result.VirtualSize, "read", result.BytesRead, "written", result.Written, "zeroed", result.Zeroed)
-	if err := disk.FitGPT(dev); err != nil && !errors.Is(err, disk.ErrNoTable) {
-		return nil, fmt.Errorf("move the backup partition table to the disk's end: %w", err)
-	}
-	table, err := disk.ReadTable(dev)
-	if err != nil {
-		return nil, fmt.Errorf("the image must bring a partition table this disk's sectors of %d bytes can have: %w", dev.LogicalSectorSize(), err)
-	}
-	if len(table.Parts()) == 0 {
-		return nil, errors.New("the image's partition table has no partitions")
-	}
-	if drive != nil {
-		m.Progress(agentapi.Progress{Step: "write_image", Stage: "config drive", Done: 0, Total: int64(len(drive))})
-		part, err := disk.WriteConfigDrive(dev, drive, rand.Reader)
-		if err != nil {
-			return nil, err
-		}
-		m.Log.Info("config drive written", "partition", part.Number, "size", len(drive))
-	}
-	if err := dev.Flush(); err != nil {
-		return nil, err
-	}
-	if err := dev.RereadPartitions(ctx); err != nil {
-		return nil, err
-	}
-	id, err := identifier(dev)
-	return &written{identifier: id}, err
 }
 
 // reportWrite passes progress on: of the disk's bytes where the image says
@@ -134,14 +136,4 @@ func (m *Machine) reportWrite(p image.Progress) {
 		out.Done, out.Total = p.Read, max(p.Download, 0)
 	}
 	m.Progress(out)
-}
-
-// identifier is the disk's signature in its MBR, which is zero beside a GPT:
-// what ironic-python-agent reports as root UUID of a whole-disk image.
-func identifier(dev Device) (string, error) {
-	sector := make([]byte, 512)
-	if _, err := dev.ReadAt(sector, 0); err != nil {
-		return "", fmt.Errorf("read the disk's identifier: %w", err)
-	}
-	return fmt.Sprintf("0x%08x", binary.LittleEndian.Uint32(sector[440:])), nil
 }

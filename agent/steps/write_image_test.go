@@ -56,7 +56,7 @@ func TestWriteImage(t *testing.T) {
 		t.Error("the config drive is not in its partition")
 	}
 	checkBackup(t, b.read(t, "/dev/vda", diskSize-512, 512))
-	if diff := cmp.Diff(map[string]string{"root uuid": "0x00000000"}, b.PartitionUUIDs()); diff != "" {
+	if diff := cmp.Diff(map[string]any{"root uuid": "0x00000000"}, b.PartitionUUIDs()); diff != "" {
 		t.Error(diff)
 	}
 	end := b.progress[len(b.progress)-1]

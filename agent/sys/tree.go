@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -45,29 +46,38 @@ func (Linux) MountTree(device, fstype string, readOnly bool) (*Tree, error) {
 }
 
 func mountTree(device, fstype string, readOnly bool) (t *Tree, err error) {
-	fd, err := unix.Fsopen(fstype, unix.FSOPEN_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, unix.Close(fd)) }()
-	if err := unix.FsconfigSetString(fd, "source", device); err != nil {
-		return nil, err
-	}
 	attributes := unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
+	var flags []string
 	if readOnly {
 		attributes |= unix.MOUNT_ATTR_RDONLY
-		if err := unix.FsconfigSetFlag(fd, "ro"); err != nil {
-			return nil, err
-		}
+		flags = append(flags, "ro")
 	}
-	if err := unix.FsconfigCreate(fd); err != nil {
-		return nil, err
-	}
-	root, err := unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, attributes)
+	root, err := newMount(fstype, device, attributes, flags...)
 	if err != nil {
 		return nil, err
 	}
 	return &Tree{os.NewFile(uintptr(root), device), device}, nil
+}
+
+// newMount mounts a file system where no path leads to, and returns its root.
+func newMount(fstype, source string, attributes int, flags ...string) (root int, err error) {
+	fd, err := unix.Fsopen(fstype, unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { err = errors.Join(err, unix.Close(fd)) }()
+	if err := unix.FsconfigSetString(fd, "source", source); err != nil {
+		return -1, err
+	}
+	for _, f := range flags {
+		if err := unix.FsconfigSetFlag(fd, f); err != nil {
+			return -1, err
+		}
+	}
+	if err := unix.FsconfigCreate(fd); err != nil {
+		return -1, err
+	}
+	return unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, attributes)
 }
 
 // open opens a path with the root as its whole world.
@@ -145,6 +155,18 @@ func (t *Tree) IsDir(name string) (bool, error) {
 		return false, err
 	}
 	return true, f.Close()
+}
+
+// ReadDir lists a folder, in the order of names.
+func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
+	f, err := t.open(name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
 }
 
 // MkdirAll makes a folder and those above it, with mode 0755. The folder

@@ -32,6 +32,7 @@ var cases = []testCase{
 	{"rescue", "an adopted machine in rescue: SSH by password, the ramdisk's log, and back to its OS", false, 6 * time.Minute, rescued},
 	{"service", "an active machine wiped, held and written again by service steps", false, 6 * time.Minute, serviced},
 	{"silence", "a machine that never calls times out with the last boot stage seen", false, 6 * time.Minute, silence},
+	{"partition", "an image of a root partition: disk divided, EFI files copied, booted; rebuilt with another, the ephemeral partition kept", false, 8 * time.Minute, partitioned},
 	{"discovery", "a machine nobody has enrolled is switched on, turns up in enroll, and becomes manageable", false, 6 * time.Minute, discovered},
 	{"ovmf-pxe", "the firmware's own PXE and our TFTP", false, 6 * time.Minute, ovmfPXE},
 	{"uefi-http", "UEFI HTTP boot, no TFTP at all", false, 6 * time.Minute, uefiHTTP},

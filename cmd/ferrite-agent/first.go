@@ -66,6 +66,7 @@ func first() {
 			loader.Module(name)
 		}
 	}
+	o.Run = reaper.Run
 	o.Network, o.Settled, o.Stream, o.Board = nics, settled, stream, board
 	o.Rescue = func(p rescue.Password) error { return letIn(ctx, kernel, reaper, p, log) }
 	err := agent.New(o).Run(ctx)

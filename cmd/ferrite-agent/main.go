@@ -11,6 +11,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
@@ -51,6 +52,7 @@ func main() {
 		o := options(p, book, log)
 		o.Network, o.Settled, o.Stream = present{}, settled, stream
 		o.LoadModule = func(string) {} // the kernel has its own modprobe here
+		o.Run = (*exec.Cmd).Run
 		err = agent.New(o).Run(ctx)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {

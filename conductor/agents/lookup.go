@@ -159,9 +159,12 @@ func (s *Server) answerLookup(w http.ResponseWriter, r *http.Request, n agentapi
 			AgentTokenRequired:    true,
 			PermittedImageFormats: []string{"raw", "qcow2"},
 			AgentSkipBMCDetect:    false,
-			FerriteProgress:       true,
-			FerriteLog:            s.logs != nil,
-			FerriteName:           n.Name,
+
+			EnableBIOSBootloaderInstall: s.biosBootloader,
+
+			FerriteProgress: true,
+			FerriteLog:      s.logs != nil,
+			FerriteName:     n.Name,
 		},
 		AgentToken:    token,
 		Metrics:       metrics{Backend: "noop", PrependHostReverse: true},

@@ -54,6 +54,8 @@ type Options struct {
 	Logs Logs
 	// HeartbeatTimeout is how long an agent may be silent; 300 s when 0.
 	HeartbeatTimeout time.Duration
+	// BIOSBootloader lets agents run the grub-install of partition images.
+	BIOSBootloader bool
 	// FailureRate is how many calls a second one address may get wrong before
 	// it is turned away, FailureBurst how many at once; 20 and 100 when 0.
 	FailureRate, FailureBurst float64
@@ -70,11 +72,14 @@ type Options struct {
 type Server struct {
 	conductor Conductor
 	heartbeat time.Duration
-	failures  *ratelimit.Limiter[netip.Addr]
-	unknown   *ratelimit.Limiter[netip.Addr] // inspections of unknown machines, by caller
-	decoding  chan struct{}                  // a place for each inspection that is taken in at a time
-	logs      Logs
-	logged    *ratelimit.Limiter[string] // bytes, by node
+
+	biosBootloader bool
+
+	failures *ratelimit.Limiter[netip.Addr]
+	unknown  *ratelimit.Limiter[netip.Addr] // inspections of unknown machines, by caller
+	decoding chan struct{}                  // a place for each inspection that is taken in at a time
+	logs     Logs
+	logged   *ratelimit.Limiter[string] // bytes, by node
 }
 
 // maxDecoding bounds the inspections taken in at a time: each is up to 16 MiB of
@@ -111,7 +116,7 @@ func NewServer(o Options) *Server {
 		o.Now = time.Now
 	}
 	return &Server{
-		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout,
+		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout, biosBootloader: o.BIOSBootloader,
 		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
 		unknown: ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),
 		logs:    o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),

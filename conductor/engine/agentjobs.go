@@ -122,16 +122,19 @@ func (j *job) addConfigDrive(s *node.Step) error {
 	return nil
 }
 
+// getPartitionUUIDs asks what has become of a partition image.
+func (j *job) getPartitionUUIDs(ctx context.Context) (any, error) {
+	return j.send(ctx, "standby.get_partition_uuids", map[string]any{}, true)
+}
+
+// installBootloader makes an image bootable. One of a whole disk brings its own
+// partitions: there is no root file system to point at, which Ironic says with
+// the identifier of no disk.
 func (j *job) installBootloader(ctx context.Context) (any, error) {
-	var params map[string]any
+	params := map[string]any{"root_uuid": agentapi.NoRootUUID, "efi_system_part_uuid": nil, "prep_boot_part_uuid": nil}
 	if err := j.args(&params); err != nil {
 		return nil, err
 	}
-	// A whole-disk image brings its own partitions: there is no root file
-	// system to point at, which Ironic says with this identifier.
-	params["root_uuid"] = "0x00000000"
-	params["efi_system_part_uuid"] = nil
-	params["prep_boot_part_uuid"] = nil
 	return j.send(ctx, "image.install_bootloader", params, false)
 }
 

@@ -36,6 +36,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"inspect.call_api":                (*job).callAPI,
 	"agent.get_steps":                 (*job).getSteps,
 	"agent.execute_step":              (*job).executeStep,
+	"agent.get_partition_uuids":       (*job).getPartitionUUIDs,
 	"agent.install_bootloader":        (*job).installBootloader,
 	"agent.sync":                      (*job).sync,
 	"agent.power_off":                 (*job).agentPowerOff,

@@ -12,8 +12,12 @@ import (
 )
 
 // checkImage refuses a deploy whose image the conductor itself would have to
-// find, and cannot.
+// find, and cannot, and one that would not boot as this conductor is set.
 func (e *Engine) checkImage(n node.Node) error {
+	if plan.IsPartitionImage(n) && plan.BootModeOf(n) == "bios" && !e.Settings.BIOSBootloader {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: its partition image would have to run its own grub-install to boot by BIOS, which agents do only with --enable-bios-bootloader-install; "+
+			"set the node's boot_mode to uefi, or use a whole-disk image", n.UUID)
+	}
 	source := plan.ImageSource(n)
 	if !plan.FoundByConductor(source) {
 		return nil

@@ -51,6 +51,10 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"deploy_steps":{"ferrite":[{"step":"write_image","interface":"deploy","priority":0}]}}`)
 		case "get_service_steps":
 			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"service_steps":{"ferrite":[{"step":"burnin_cpu","interface":"deploy","priority":0,"abortable":true}]}}`)
+		case "get_partition_uuids":
+			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"root uuid":"root-of-`+uuid[:8]+`","efi system partition uuid":"1234-ABCD","partitions":{"root":"/dev/sda2"}}`)
+		case "install_bootloader":
+			_ = json.Unmarshal(cmd.Params, &m.boots) // our own engine has made it
 		case "sync", "power_off", "finalize_rescue":
 			res.Status = agentapi.Succeeded
 		case "collect_system_logs":

@@ -20,6 +20,7 @@ func (tearDown) steps(d *decision) ([]node.Step, error) {
 
 func (tearDown) done(d *decision, _ node.Run) {
 	d.n.InstanceInfo, d.n.InstanceUUID, d.n.InstanceName, d.n.AllocationUUID = nil, "", "", ""
+	d.forgetPartitions()
 	d.forgetAgent() // of a machine that was left on: one that a tenant had at hand is not believed that it has wiped
 	d.fire(node.Clean)
 	d.start("clean")

@@ -44,13 +44,20 @@ func (deploy) steps(d *decision) ([]node.Step, error) {
 	return mergeSteps(own, all), err
 }
 
-// writeAndBoot streams the image onto the disk (deploy interface direct).
+// writeAndBoot streams the image onto the disk (deploy interface direct). Of a
+// partition image the agent is asked what partitions it has made.
 func writeAndBoot(d *decision) []node.Step {
-	return append(prioritised(atRamdisk, withAgent(d)...), append([]node.Step{
-		{Interface: "deploy", Step: "write_image", Priority: atImage, InBand: true, Args: writeImageArgs(d.n)},
-		{Interface: "agent", Step: "install_bootloader", Priority: atBootloader, Args: map[string]any{"target_boot_mode": d.n.BootMode}},
-	}, leaveForDisk(d)...)...)
+	steps := prioritised(atRamdisk, withAgent(d)...)
+	steps = append(steps, node.Step{Interface: "deploy", Step: "write_image", Priority: atImage, InBand: true, Args: writeImageArgs(d.n)})
+	boot := []node.Step{step("agent", "install_bootloader", map[string]any{"target_boot_mode": BootModeOf(d.n)})}
+	if IsPartitionImage(d.n) {
+		boot = append([]node.Step{step("agent", "get_partition_uuids", nil)}, boot...)
+	}
+	return append(append(steps, prioritised(atBootloader, boot...)...), leaveForDisk(d)...)
 }
+
+// installBootloader is the step that makes an image bootable.
+const installBootloader = "agent.install_bootloader"
 
 // customAgent leaves the writing to steps that a request, a template or a
 // ramdisk of the operator's own brings (deploy interface custom-agent).

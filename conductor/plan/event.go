@@ -119,6 +119,10 @@ type Settings struct {
 	// priority is earlier, 0 never.
 	EraseDevicesPriority, EraseMetadataPriority int
 	Erasing                                     Erasing
+
+	// BIOSBootloader lets agents run the grub-install of partition images, which
+	// are the tenants' (CVE-2026-43003).
+	BIOSBootloader bool
 }
 
 // DefaultSettings are Ironic's defaults, but for two of the power sync: the

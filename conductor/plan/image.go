@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // imageSource is one way to say in instance_info/image_source where an image is.
@@ -122,7 +123,10 @@ func writeImageArgs(n node.Node) map[string]any {
 	info := map[string]any{
 		"id": at, "urls": urls,
 		"stream_raw_images": true, "node_uuid": n.UUID,
-		"image_type": "whole-disk", "deploy_boot_mode": n.BootMode,
+		"image_type": agentapi.WholeDisk, "deploy_boot_mode": BootModeOf(n),
+	}
+	if IsPartitionImage(n) {
+		addLayout(info, n)
 	}
 	for key, from := range map[string]string{
 		"checksum": "image_checksum", "os_hash_algo": "image_os_hash_algo", "os_hash_value": "image_os_hash_value",

@@ -138,16 +138,18 @@ func bootMAC(bootif string) string {
 // wantedBootMode is what the instance, or else the node, asks for.
 func wantedBootMode(n node.Node) string {
 	for _, m := range []map[string]any{n.InstanceInfo, n.Properties} {
-		switch caps := m["capabilities"].(type) {
-		case string:
-			if mode := node.Capability(caps, "boot_mode"); mode != "" {
-				return mode
-			}
-		case map[string]any:
-			if mode, ok := caps["boot_mode"].(string); ok && mode != "" {
-				return mode
-			}
+		if mode := capability(m, "boot_mode"); mode != "" {
+			return mode
 		}
 	}
 	return ""
+}
+
+// BootModeOf is how the instance boots: as it or the node asks for, else as the
+// machine is set; "" when neither is known.
+func BootModeOf(n node.Node) string {
+	if mode := wantedBootMode(n); mode != "" {
+		return mode
+	}
+	return n.BootMode
 }

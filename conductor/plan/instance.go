@@ -11,7 +11,7 @@ import (
 var instanceChecks = map[string]func(node.Node) error{
 	"fake":         nothingNeeded,
 	"custom-agent": hintsReadable,
-	"direct":       both(hasImage, hintsReadable),
+	"direct":       all(hasImage, layoutFits, hintsReadable),
 	"ramdisk":      hasRamdisk,
 }
 
@@ -28,12 +28,14 @@ func CheckInstance(n node.Node) error {
 
 func nothingNeeded(node.Node) error { return nil }
 
-func both(first, second func(node.Node) error) func(node.Node) error {
+func all(checks ...func(node.Node) error) func(node.Node) error {
 	return func(n node.Node) error {
-		if err := first(n); err != nil {
-			return err
+		for _, check := range checks {
+			if err := check(n); err != nil {
+				return err
+			}
 		}
-		return second(n)
+		return nil
 	}
 }
 

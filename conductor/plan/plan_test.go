@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,6 +101,8 @@ func (s *scene) do(w []string) {
 	case "rules":
 		s.f.Rules = nil
 		s.parse(rest, &s.f.Rules)
+	case "internal":
+		s.say("driver_internal_info %v", s.n.DriverInternalInfo)
 	case "look": // what inspection rules change
 		s.say("name %q, traits %v, properties %v, extra %v, ports %d", s.n.Name, s.n.Traits, s.n.Properties, s.n.Extra, len(s.f.Ports))
 		s.say("last error: %s", s.n.LastError)
@@ -272,6 +275,11 @@ func (s *scene) set(k, v string) {
 		s.n.DisablePowerOff = v == "true"
 	case "image_source", "image_checksum", "boot_iso":
 		s.n.InstanceInfo[k] = v
+	case "instance_info": // an object; its keys are set, or with null taken away
+		var info map[string]any
+		s.parse(v, &info)
+		maps.Copy(s.n.InstanceInfo, info)
+		maps.DeleteFunc(s.n.InstanceInfo, func(_ string, v any) bool { return v == nil })
 	case "image_mirrors":
 		var list any
 		s.parse(v, &list)

@@ -74,6 +74,10 @@ type LookupConfig struct {
 	DisableDeepImageInspection bool     `json:"disable_deep_image_inspection"`
 	PermittedImageFormats      []string `json:"permitted_image_formats,omitempty"`
 	AgentSkipBMCDetect         bool     `json:"agent_skip_bmc_detect"`
+	// EnableBIOSBootloaderInstall lets the agent run programs of a partition
+	// image, its grub-install above all. Off unless it is said, as with
+	// ironic-python-agent since CVE-2026-43003.
+	EnableBIOSBootloaderInstall bool `json:"enable_bios_bootloader_install"`
 	// FerriteProgress is true when the conductor takes Progress reports.
 	FerriteProgress bool `json:"ferrite_progress,omitempty"`
 	// FerriteLog is true when the conductor takes LogLines.
@@ -256,8 +260,22 @@ type ImageInfo struct {
 	ContainerFormat  string   `json:"container_format,omitempty"`
 	StreamRawImages  bool     `json:"stream_raw_images"`
 	NodeUUID         string   `json:"node_uuid,omitempty"`
-	ImageType        string   `json:"image_type,omitempty"` // whole-disk (default) or partition
+	ImageType        string   `json:"image_type,omitempty"` // WholeDisk (default) or PartitionImage
 	DeployBootMode   string   `json:"deploy_boot_mode,omitempty"`
 	ConfigDrive      any      `json:"configdrive,omitempty"`
 	RequestAuthorize string   `json:"image_request_authorization,omitempty"`
+
+	// How the disk is divided, for an image of a partition; sizes in MiB.
+	DiskLabel         string `json:"disk_label,omitempty"` // gpt or msdos; UEFI has gpt in any case
+	RootMB            int64  `json:"root_mb,omitempty"`
+	SwapMB            int64  `json:"swap_mb,omitempty"`
+	EphemeralMB       int64  `json:"ephemeral_mb,omitempty"`
+	EphemeralFormat   string `json:"ephemeral_format,omitempty"`
+	PreserveEphemeral bool   `json:"preserve_ephemeral,omitempty"`
 }
+
+// The values of image_type.
+const (
+	WholeDisk      = "whole-disk"
+	PartitionImage = "partition" // the content of a root partition
+)

@@ -103,6 +103,12 @@ type InspectionReply struct {
 	UUID string `json:"uuid"`
 }
 
-// RootUUIDKey is the key of standby.get_partition_uuids under which a whole
-// disk image has its disk identifier.
-const RootUUIDKey = "root uuid"
+// The keys of standby.get_partition_uuids. Under the first a whole disk image
+// has its disk identifier.
+const (
+	RootUUIDKey      = "root uuid"
+	ESPUUIDKey       = "efi system partition uuid" // absent or null where there is none
+	PrepBootUUIDKey  = "PReP Boot partition uuid"  // of POWER machines
+	PartitionsByRole = "partitions"                // paths of devices; of a partition image
+	NoRootUUID       = "0x00000000"                // the identifier of a disk with a GPT
+)

@@ -68,10 +68,38 @@ func (i ImageInfo) Validate() error {
 			return fmt.Errorf("image_info: url %q is not an http(s) URL", s)
 		}
 	}
-	if i.ImageType != "" && i.ImageType != "whole-disk" {
-		return fmt.Errorf("image_info: image_type %q is not built, expected whole-disk", i.ImageType)
+	if err := i.validateType(); err != nil {
+		return err
 	}
 	return i.validateHash()
+}
+
+// maxPartMB is more than any disk has, and still no number that overflows as
+// bytes.
+const maxPartMB = 1 << 40
+
+// validateType refuses what a disk cannot be divided by.
+func (i ImageInfo) validateType() error {
+	switch i.ImageType {
+	case "", WholeDisk:
+		return nil
+	case PartitionImage:
+	default:
+		return fmt.Errorf("image_info: image_type is %q, expected %s or %s", i.ImageType, WholeDisk, PartitionImage)
+	}
+	for _, size := range []struct {
+		key   string
+		value int64
+		least int64
+	}{{"root_mb", i.RootMB, 1}, {"swap_mb", i.SwapMB, 0}, {"ephemeral_mb", i.EphemeralMB, 0}} {
+		if size.value < size.least || size.value > maxPartMB {
+			return fmt.Errorf("image_info: %s is %d, expected %d or more MiB for a partition image", size.key, size.value, size.least)
+		}
+	}
+	if i.DiskLabel != "" && i.DiskLabel != "gpt" && i.DiskLabel != "msdos" {
+		return fmt.Errorf("image_info: disk_label is %q, expected gpt or msdos", i.DiskLabel)
+	}
+	return nil
 }
 
 func (i ImageInfo) validateHash() error {

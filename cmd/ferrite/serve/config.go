@@ -46,6 +46,8 @@ type Config struct {
 	HeartbeatTimeout time.Duration `koanf:"heartbeat-timeout"`
 	CollectLogs      string        `koanf:"deploy-logs-collect"`
 
+	BIOSBootloader bool `koanf:"enable-bios-bootloader-install"`
+
 	MaxConcurrentDeploy int `koanf:"max-concurrent-deploy"`
 	MaxConcurrentClean  int `koanf:"max-concurrent-clean"`
 

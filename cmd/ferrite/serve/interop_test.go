@@ -20,12 +20,14 @@ const ipaJournal = "kernel: Linux version 5.14\nironic-python-agent: image check
 // chapter is one thing that is asked for, and what then happens on the machine.
 type chapter struct {
 	name  string
+	image map[string]any // instance_info, set before
 	body  map[string]any
 	how   manner
 	state string // in which the node comes to rest
 	says  string // part of last_error
 	log   string // part of the node's log of this boot; "" where the agent is not asked for any
 	diary []string
+	keeps map[string]any // of driver_internal_info
 }
 
 // booting is what the machine does in each boot of the ramdisk.
@@ -80,6 +82,12 @@ func TestInteropAgent(t *testing.T) {
 		},
 		{name: "unrescue", state: "active", diary: []string{"boots from disk"}},
 		{name: "deleted", state: "available", diary: booting(append([]string{"get_clean_steps"}, ipaClean...)...)},
+		{
+			name: "deploy of a partition", image: ipaPartition, body: ipaDeploy, state: "active",
+			diary: append(booting("get_deploy_steps", "execute_deploy_step", "  deploy.write_image",
+				"get_partition_uuids", "install_bootloader", "sync", "power_off"), "boots from disk"),
+			keeps: map[string]any{"root_uuid_or_disk_id": ipaRoot, "is_whole_disk_image": false},
+		},
 	} {
 		if !t.Run(ch.name, func(t *testing.T) { ch.play(t, c, m) }) {
 			return // what comes after rests on it
@@ -107,6 +115,9 @@ func enrollIPA(t *testing.T, c *conductor, m *ipaMachine) {
 // play asks, waits, and reads what has happened.
 func (ch chapter) play(t *testing.T, c *conductor, m *ipaMachine) {
 	m.will(ch.how)
+	if ch.image != nil {
+		c.call(t, http.MethodPatch, "/v1/nodes/metal-1", []any{map[string]any{"op": "add", "path": "/instance_info", "value": ch.image}}, http.StatusOK)
+	}
 	body := ch.body
 	if body == nil {
 		body = map[string]any{"target": ch.name}
@@ -115,6 +126,12 @@ func (ch chapter) play(t *testing.T, c *conductor, m *ipaMachine) {
 	n := c.until(t, "metal-1", ch.state)
 	if last, _ := n["last_error"].(string); !strings.Contains(last, ch.says) || ch.says == "" && last != "" {
 		t.Errorf("last_error is %q, want %q", last, ch.says)
+	}
+	internal, _ := n["driver_internal_info"].(map[string]any)
+	for key, want := range ch.keeps {
+		if internal[key] != want {
+			t.Errorf("driver_internal_info/%s is %v, want %v", key, internal[key], want)
+		}
 	}
 	if diff := cmp.Diff(ch.diary, m.read()); diff != "" {
 		t.Errorf("what happens on the machine (-want +got):\n%s", diff)

@@ -51,6 +51,8 @@ type ipaAgent struct {
 	commands []agentapi.Result
 	listed   chan struct{} // the commands have been listed; made anew for each command
 	version  string        // of the hardware manager
+
+	partitions bool // the disk was divided for a partition image
 }
 
 // The microversions ironic-python-agent 2023.1 asks for; that of its data it

@@ -12,6 +12,8 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -156,6 +158,9 @@ func (a *ipaAgent) writeImage(args map[string]json.RawMessage) (string, error) {
 	if err := checkDrive(drive); err != nil {
 		return "", fmt.Errorf("configdrive: %w", err)
 	}
+	if err := a.divide(args["image_info"]); err != nil {
+		return "", err
+	}
 	a.lookup(uuid)
 	return fmt.Sprintf("prepare_image: image (%s) written to device /dev/vda root_uuid=0x00000000", info.ID), nil
 }
@@ -186,12 +191,16 @@ func checkDrive(drive string) error {
 }
 
 func (a *ipaAgent) installBootloader(params map[string]json.RawMessage) (any, error) {
-	var root, mode string
-	if err := errors.Join(json.Unmarshal(params["root_uuid"], &root), json.Unmarshal(params["target_boot_mode"], &mode)); err != nil {
-		return nil, err
+	got := map[string]any{}
+	for key, raw := range params {
+		var v any
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return nil, err
+		}
+		got[key] = v
 	}
-	if root != "0x00000000" || mode != "uefi" {
-		return nil, fmt.Errorf("root_uuid %q, target_boot_mode %q", root, mode)
+	if diff := cmp.Diff(a.bootParams(), got); diff != "" {
+		return nil, fmt.Errorf("install_bootloader (-want +got):\n%s", diff)
 	}
 	return nil, nil
 }

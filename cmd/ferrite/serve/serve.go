@@ -147,7 +147,7 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 
 // api is what is served: for operators, and for ramdisks.
 func (c Config) api(eng *engine.Engine, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
-	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout})
+	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader})
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot
@@ -193,6 +193,7 @@ func (c Config) settings() plan.Settings {
 		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, PowerSyncRetries: c.SyncRetries,
 		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
 		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
+		BIOSBootloader: c.BIOSBootloader,
 	}
 }
 

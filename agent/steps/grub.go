@@ -1,0 +1,118 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/agent/sys"
+)
+
+// grubOff is why programs of an image are not run, and how they would be.
+const grubOff = "which is not allowed here: whoever made the image would have the machine's ramdisk (CVE-2026-43003). " +
+	"Allow it with enable_bios_bootloader_install of the conductor, or use a whole-disk image"
+
+// grubPatience is how long an image's programs may take in all.
+const grubPatience = 10 * time.Minute
+
+// grubEnv is what an image's programs are started with: as
+// ironic-python-agent has it, GRUB does not look for other systems.
+func grubEnv() []string {
+	return []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LC_ALL=C", "GRUB_DISABLE_OS_PROBER=true", "GRUB_SAVEDEFAULT=true"}
+}
+
+// grubTarget is what GRUB is installed for, by GOARCH: the firmware that is to
+// start it, not the one that has started the ramdisk.
+func grubTarget(arch string, uefi bool) (string, error) {
+	targets := map[string]string{"amd64": "i386-pc", "386": "i386-pc"}
+	if uefi {
+		targets = map[string]string{"amd64": "x86_64-efi", "386": "i386-efi", "arm64": "arm64-efi"}
+	}
+	target, ok := targets[arch]
+	if !ok {
+		return "", fmt.Errorf("GRUB is installed on no machine of architecture %s here, for UEFI: %t", arch, uefi)
+	}
+	return "--target=" + target, nil
+}
+
+// grubForBIOS installs the image's GRUB into the disk's boot sector, and what
+// does not fit there behind it.
+func (m *Machine) grubForBIOS(ctx context.Context, disk string, root volume) error {
+	found, err := m.lookForLoader(root)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !found.grub():
+		return fmt.Errorf("the image on %s has no grub-install and grub-mkconfig, without which it cannot boot by BIOS", root.device)
+	case !m.Config().EnableBIOSBootloaderInstall:
+		return fmt.Errorf("the image on %s would have its own grub-install run, %s", root.device, grubOff)
+	}
+	target, err := grubTarget(m.Arch, false)
+	if err != nil {
+		return err
+	}
+	return m.inImage(ctx, []volume{root}, [][]string{{found.install, target, disk}, found.config()})
+}
+
+// grubForUEFI has the image's GRUB install itself on the EFI system partition,
+// under the system's own name and, for firmware that has lost its entry, under
+// the one every firmware looks for. The entry is ours to make.
+func (m *Machine) grubForUEFI(ctx context.Context, found loaderFiles, root, esp volume) error {
+	target, err := grubTarget(m.Arch, true)
+	if err != nil {
+		return err
+	}
+	install := []string{found.install, target, "--efi-directory=" + espFolders()[0], "--no-nvram"}
+	return m.inImage(ctx, []volume{root, esp}, [][]string{install, append(install[:len(install):len(install)], "--removable"), found.config()})
+}
+
+// grubConfig has GRUB write its configuration anew, now that its disk is known.
+func (m *Machine) grubConfig(ctx context.Context, found loaderFiles, root volume) error {
+	return m.inImage(ctx, []volume{root}, [][]string{found.config()})
+}
+
+// config is the command that writes GRUB's configuration.
+func (f loaderFiles) config() []string {
+	name := strings.TrimSuffix(path.Base(f.mkconfig), "-mkconfig") // grub or grub2
+	return []string{f.mkconfig, "-o", "/boot/" + name + "/grub.cfg"}
+}
+
+// inImage runs programs of an image, whose root is the first of its volumes;
+// the other is the EFI system partition.
+func (m *Machine) inImage(ctx context.Context, volumes []volume, commands [][]string) error {
+	ctx, cancel := context.WithTimeout(ctx, grubPatience)
+	defer cancel()
+	c := sys.Chroot{Env: grubEnv(), Start: m.Run}
+	for i, v := range volumes {
+		m.LoadModule(v.Kind)
+		c.Mounts = append(c.Mounts, sys.ChrootMount{Device: v.device, Kind: v.Kind, At: []string{"/", espFolders()[0]}[i]})
+	}
+	return m.Kernel.InChroot(ctx, c, func(run func(...string) (string, error)) error {
+		for _, argv := range commands {
+			said, err := run(argv...)
+			if err != nil {
+				return fmt.Errorf("the image's own %w", err)
+			}
+			m.Log.Info("the image's own program ran", "program", strings.Join(argv, " "), "said", said)
+		}
+		return nil
+	})
+}
+
+// program finds the first of some programs that an image has, where programs
+// of the administrator are.
+func program(tree *sys.Tree, names ...string) (string, error) {
+	for _, name := range names {
+		for _, folder := range []string{"/usr/sbin", "/usr/bin", "/sbin", "/bin"} {
+			at := path.Join(folder, name)
+			is, err := hasFile(tree, at)
+			if is || err != nil {
+				return at, err
+			}
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,150 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// diskIdentifier is what stands for the root file system of an image that is
+// of a whole disk.
+var diskIdentifier = regexp.MustCompile(`^0x[0-9a-fA-F]{8}$`)
+
+// isFileSystem reports whether a root_uuid names a partition.
+func isFileSystem(uuid string) bool { return uuid != "" && !diskIdentifier.MatchString(uuid) }
+
+// installLoader puts the boot loader of an installed partition image where the
+// firmware looks for it, unless one is there.
+func (m *Machine) installLoader(ctx context.Context, n agentapi.CommandNode, p agentapi.BootloaderParams, uefi bool) error {
+	path, err := m.installedDisk(ctx, n)
+	if err != nil {
+		return err
+	}
+	all, err := m.volumes(ctx, path)
+	if err != nil {
+		return err
+	}
+	if !uefi {
+		root, err := volumeByUUID(all, path, p.RootUUID)
+		if err != nil {
+			return err
+		}
+		return m.grubForBIOS(ctx, path, root)
+	}
+	number, err := m.emptyESP(ctx, path)
+	if number == 0 || err != nil {
+		return err
+	}
+	root, err := volumeByUUID(all, path, p.RootUUID)
+	if err != nil {
+		return err
+	}
+	for _, esp := range all {
+		if esp.Number == number {
+			return m.fillESP(ctx, path, root, esp)
+		}
+	}
+	return fmt.Errorf("%s has no EFI system partition any more", path)
+}
+
+// emptyESP is the number of a disk's EFI system partition; 0 when there is
+// something to boot on it.
+func (m *Machine) emptyESP(ctx context.Context, path string) (int, error) {
+	dev, err := m.Open(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	defer dev.Close() //nolint:errcheck // only read from
+	table, err := disk.ReadTable(dev)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	esp, _, err := disk.BootLoader(dev, table, m.Arch)
+	switch {
+	case err == nil:
+		return 0, nil
+	case errors.Is(err, disk.ErrNoLoader) && esp.Number > 0:
+		return esp.Number, nil
+	}
+	return 0, fmt.Errorf("%s: %w", path, err)
+}
+
+// volumeByUUID finds the partition a UUID names: that of its file system or its
+// own.
+func volumeByUUID(all []volume, path, uuid string) (volume, error) {
+	for _, v := range all {
+		if strings.EqualFold(v.UUID, uuid) || strings.EqualFold(v.partUUID, uuid) {
+			return v, nil
+		}
+	}
+	return volume{}, fmt.Errorf("no partition of %s has the UUID %s; there are %s", path, uuid, list(all))
+}
+
+// fillESP gives an empty EFI system partition what the image has for it: the
+// files that lie where it will be mounted or, where none are and that is
+// allowed, what the image's grub-install makes.
+func (m *Machine) fillESP(ctx context.Context, path string, root, esp volume) error {
+	found, err := m.lookForLoader(root)
+	if err != nil {
+		return err
+	}
+	allowed := m.Config().EnableBIOSBootloaderInstall
+	switch {
+	case found.efi == "" && !found.grub():
+		return fmt.Errorf("the image on %s has nothing to boot by UEFI: expected EFI files in one of %s, or grub-install", root.device, strings.Join(espFolders(), ", "))
+	case found.efi == "" && !allowed:
+		return fmt.Errorf("the image on %s has no EFI files in %s, and would have its own grub-install run, %s", root.device, strings.Join(espFolders(), ", "), grubOff)
+	case found.efi == "":
+		err = m.grubForUEFI(ctx, found, root, esp)
+	case found.grub() && allowed:
+		err = m.grubConfig(ctx, found, root)
+	case found.grub():
+		m.Log.Info("the configuration of the image's GRUB stays as it is: its programs are not run", "image", root.device)
+	}
+	if err != nil {
+		return err
+	}
+	return m.completeESP(found, root, esp)
+}
+
+// espFolders is where an EFI system partition is mounted in an operating
+// system, the usual place first.
+func espFolders() []string { return []string{"/boot/efi", "/efi", "/boot"} }
+
+// loaderFiles is what an image has to boot it.
+type loaderFiles struct {
+	efi               string // the folder whose EFI has files
+	install, mkconfig string // programs of GRUB
+}
+
+// grub reports whether GRUB can be installed.
+func (f loaderFiles) grub() bool { return f.install != "" && f.mkconfig != "" }
+
+// lookForLoader looks into the image.
+func (m *Machine) lookForLoader(root volume) (f loaderFiles, err error) {
+	tree, err := m.mount(root, true)
+	if err != nil {
+		return f, err
+	}
+	defer tree.Close() //nolint:errcheck // only looked into
+	for _, folder := range espFolders() {
+		entries, err := tree.ReadDir(folder + "/EFI")
+		if err == nil && len(entries) > 0 {
+			f.efi = folder
+			break
+		}
+		if err != nil && !isAbsent(err) {
+			return f, err
+		}
+	}
+	if f.install, err = program(tree, "grub2-install", "grub-install"); err != nil {
+		return f, err
+	}
+	f.mkconfig, err = program(tree, "grub2-mkconfig", "grub-mkconfig")
+	return f, err
+}

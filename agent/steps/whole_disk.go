@@ -1,0 +1,64 @@
+package steps
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/agent/disk"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// wholeDisk is an image with partitions of its own.
+type wholeDisk struct {
+	need  int64
+	drive []byte
+}
+
+func (d wholeDisk) size() int64            { return d.need }
+func (d wholeDisk) spoil(dev Device) error { return unboot(dev) }
+
+// fill writes image, partition table and config drive.
+func (d wholeDisk) fill(ctx context.Context, m *Machine, dev Device, w writing) (*written, error) {
+	if err := w.to(ctx, m, dev); err != nil {
+		return nil, err
+	}
+	if err := disk.FitGPT(dev); err != nil && !errors.Is(err, disk.ErrNoTable) {
+		return nil, fmt.Errorf("move the backup partition table to the disk's end: %w", err)
+	}
+	table, err := disk.ReadTable(dev)
+	if err != nil {
+		return nil, fmt.Errorf("the image must bring a partition table this disk's sectors of %d bytes can have: %w", dev.LogicalSectorSize(), err)
+	}
+	if len(table.Parts()) == 0 {
+		return nil, errors.New("the image's partition table has no partitions")
+	}
+	if d.drive != nil {
+		m.Progress(agentapi.Progress{Step: "write_image", Stage: "config drive", Done: 0, Total: int64(len(d.drive))})
+		part, err := disk.WriteConfigDrive(dev, d.drive, rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		m.Log.Info("config drive written", "partition", part.Number, "size", len(d.drive))
+	}
+	if err := dev.Flush(); err != nil {
+		return nil, err
+	}
+	if err := dev.RereadPartitions(ctx); err != nil {
+		return nil, err
+	}
+	id, err := identifier(dev)
+	return &written{rootUUID: id}, err
+}
+
+// identifier is the disk's signature in its MBR, which is zero beside a GPT:
+// what ironic-python-agent reports as root UUID of a whole-disk image.
+func identifier(dev Device) (string, error) {
+	sector := make([]byte, 512)
+	if _, err := dev.ReadAt(sector, 0); err != nil {
+		return "", fmt.Errorf("read the disk's identifier: %w", err)
+	}
+	return fmt.Sprintf("0x%08x", binary.LittleEndian.Uint32(sector[440:])), nil
+}

@@ -1,0 +1,180 @@
+package sys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Chroot is an installed operating system whose own programs are to run.
+type Chroot struct {
+	Mounts []ChrootMount // the first is its root, at /
+	Env    []string
+	// Start starts a program and waits for its end; process 1 has to know its
+	// children.
+	Start func(*exec.Cmd) error
+}
+
+// ChrootMount is a file system of the operating system on a block device.
+type ChrootMount struct {
+	Device, Kind, At string
+}
+
+// How file systems are mounted: from the installed programs run, from the
+// kernel's own none; device nodes on either are dead.
+const (
+	installed = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	quiet     = installed | unix.MOUNT_ATTR_NOEXEC
+)
+
+// chrootOutput is how much of what a program said last is kept, bytes.
+const chrootOutput = 4 << 10
+
+// InChroot mounts an operating system, with the kernel's own file systems and
+// the machine's devices at their usual places, and has do run programs of it,
+// one after the other, by their absolute paths. The mounts are in a namespace
+// of their own: nothing else sees them, and they end with it even where
+// unmounting fails. Programs have no network, cannot outlive the one that is
+// run, and what they say comes back. They are root all the same, with the
+// machine's disks at hand: this keeps apart, it does not confine.
+func (Linux) InChroot(ctx context.Context, c Chroot, do func(run func(argv ...string) (output string, err error)) error) error {
+	var err error
+	onThread(func() {
+		err = c.enter(func() error {
+			return do(func(argv ...string) (string, error) { return c.run(ctx, argv) })
+		})
+	})
+	return err
+}
+
+// onThread does something on a thread that ends with it, and that is not the
+// process's first: that one would stay as it was made.
+func onThread(do func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for good: the thread ends with this goroutine
+		if unix.Gettid() == unix.Getpid() {
+			onThread(do)
+			runtime.UnlockOSThread()
+			return
+		}
+		do()
+	}()
+	<-done
+}
+
+// enter does it all, on a thread of its own.
+func (c Chroot) enter(do func() error) (err error) {
+	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_FS); err != nil {
+		return fmt.Errorf("new namespace for mounts: %w", err)
+	}
+	if err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("keep mounts private: %w", err)
+	}
+	outside, err := os.OpenFile("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer outside.Close()
+	devices, err := unix.OpenTree(unix.AT_FDCWD, "/dev", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return fmt.Errorf("take /dev along: %w", err)
+	}
+	defer func() { err = errors.Join(err, unix.Close(devices)) }()
+	root, err := os.MkdirTemp("", "chroot")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(root)) }()
+	if err := mountAt(c.Mounts[0], root, installed); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unmount(root, 0)) }()
+	if err := errors.Join(unix.Chroot(root), unix.Chdir("/")); err != nil {
+		return fmt.Errorf("chroot: %w", err)
+	}
+	defer func() { err = errors.Join(err, unix.Fchdir(int(outside.Fd())), unix.Chroot(".")) }()
+	return c.furnish(devices, do)
+}
+
+// furnish mounts what belongs into the root, does something, and unmounts it.
+func (c Chroot) furnish(devices int, do func() error) (err error) {
+	for _, own := range []struct{ kind, at string }{{"proc", "/proc"}, {"sysfs", "/sys"}, {"tmpfs", "/run"}, {"tmpfs", "/tmp"}} {
+		if err := mountAt(ChrootMount{own.kind, own.kind, own.at}, own.at, quiet); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unmount(own.at, unix.MNT_DETACH)) }()
+	}
+	if err := moveMount(devices, "/dev"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unmount("/dev", unix.MNT_DETACH)) }()
+	for _, m := range c.Mounts[1:] {
+		if err := mountAt(m, m.At, installed); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, unmount(m.At, 0)) }()
+	}
+	defer unix.Sync()
+	return do()
+}
+
+// mountAt mounts a file system.
+func mountAt(m ChrootMount, at string, attributes int) error {
+	fd, err := newMount(m.Kind, m.Device, attributes)
+	if err != nil {
+		return fmt.Errorf("mount %s as %s: %w", m.Device, m.Kind, err)
+	}
+	return errors.Join(moveMount(fd, at), unix.Close(fd))
+}
+
+// moveMount puts a mount where it belongs, making the folder if there is none. An
+// image's links are followed: it is the root by now.
+func moveMount(fd int, at string) error {
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, at, unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_SYMLINKS); err != nil {
+		return fmt.Errorf("mount on %s: %w", at, err)
+	}
+	return nil
+}
+
+func unmount(at string, flags int) error {
+	if err := unix.Unmount(at, flags); err != nil {
+		return fmt.Errorf("unmount %s: %w", at, err)
+	}
+	return nil
+}
+
+// run runs one program to its end.
+func (c Chroot) run(ctx context.Context, argv []string) (string, error) {
+	out := &tail{}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.Env, "/", out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS}
+	if err := c.Start(cmd); err != nil {
+		return out.String(), fmt.Errorf("%s: %w: %s", strings.Join(append([]string{filepath.Base(argv[0])}, argv[1:]...), " "), err, out)
+	}
+	return out.String(), nil
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ b []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	t.b = t.b[max(0, len(t.b)-chrootOutput):]
+	return len(p), nil
+}
+
+func (t *tail) String() string { return strings.TrimSpace(string(t.b)) }

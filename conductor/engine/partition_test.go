@@ -1,0 +1,80 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// divided gives a node an image of a partition.
+func divided(w *world, id string, more map[string]any) {
+	w.t.Helper()
+	if _, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
+		n.InstanceInfo = map[string]any{"image_source": "http://images/root.raw", "image_checksum": "00ff", "image_type": "partition", "root_gb": 10.0}
+		for k, v := range more {
+			n.InstanceInfo[k] = v
+		}
+		return nil
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// TestPartitionImage: what the agent tells of the partitions gets to the boot
+// loader and is kept, until the instance is gone. One without a layout is told
+// from the one that has a kernel beside it, as Ironic does.
+func TestPartitionImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		id := deployable(w, "http://images/root.raw")
+		for _, more := range []map[string]any{nil, {"image_type": nil, "kernel": "http://images/vmlinuz"}} {
+			divided(w, id, more)
+			n := w.ask(id, node.Deploy, node.Active)
+			root := "root-of-" + id[:8]
+			want := map[string]any{"root_uuid": root, "efi_system_part_uuid": "1234-ABCD", "prep_boot_part_uuid": nil, "target_boot_mode": "uefi"}
+			if diff := cmp.Diff(want, w.of(id).boots); diff != "" {
+				t.Errorf("install_bootloader (-want +got)\n%s", diff)
+			}
+			if n.DriverInternalInfo["root_uuid_or_disk_id"] != root || n.DriverInternalInfo["is_whole_disk_image"] != false {
+				t.Errorf("driver_internal_info is %v", n.DriverInternalInfo)
+			}
+			n = w.ask(id, node.Delete, node.Available)
+			if n.DriverInternalInfo["root_uuid_or_disk_id"] != nil {
+				t.Errorf("without an instance driver_internal_info is %v", n.DriverInternalInfo)
+			}
+		}
+	})
+}
+
+// TestPartitionImageByBIOS: programs of images are run where the operator says so.
+func TestPartitionImageByBIOS(t *testing.T) {
+	for _, allowed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 1)
+			w.settings.BIOSBootloader = allowed
+			w.start()
+			defer w.close()
+			id := deployable(w, "http://images/root.raw")
+			divided(w, id, map[string]any{"capabilities": "boot_mode:bios"})
+			if allowed {
+				w.ask(id, node.Deploy, node.Active)
+				boots, _ := w.of(id).boots.(map[string]any)
+				if boots["target_boot_mode"] != "bios" || boots["efi_system_part_uuid"] != nil {
+					t.Errorf("install_bootloader %v", boots)
+				}
+				return
+			}
+			err := w.e.Provision(w.ctx, id, plan.Request{Verb: node.Deploy})
+			if err == nil || !strings.Contains(err.Error(), "--enable-bios-bootloader-install") {
+				t.Errorf("a deploy that cannot boot: %v", err)
+			}
+		})
+	}
+}

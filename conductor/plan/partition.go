@@ -1,0 +1,253 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// What is kept of a partition image in driver_internal_info, under Ironic's
+// names, as long as there is the instance.
+const (
+	isWholeDisk = "is_whole_disk_image"
+	rootUUID    = "root_uuid_or_disk_id"
+	deployedAs  = "instance" // the layout, which a rebuild that keeps data may not change
+)
+
+// IsPartitionImage reports whether a node's image is the content of a root
+// partition, for which the disk is divided: where nobody says, as Ironic guesses,
+// of the image that comes with a kernel or ramdisk beside it.
+func IsPartitionImage(n node.Node) bool {
+	if ImageSource(n) == "" {
+		return false
+	}
+	switch text(n.InstanceInfo, "image_type") {
+	case agentapi.PartitionImage:
+		return true
+	case "":
+		beside := text(n.InstanceInfo, "kernel") != "" || text(n.InstanceInfo, "ramdisk") != ""
+		return beside && !strings.HasPrefix(ImageSource(n), "oci:") // whose artifacts are whole disks
+	}
+	return false
+}
+
+// layoutField is a size of instance_info.
+type layoutField struct {
+	key, unit string
+	sent      string // under which agents are told, in MiB
+	mib       int64  // of the unit
+	least     int64
+}
+
+// layoutFields are the sizes of a partition image's disk. Ironic's other names
+// for them (root_mb and so on) are only the agent's.
+var layoutFields = []layoutField{
+	{"root_gb", "GiB", "root_mb", 1024, 1},
+	{"swap_mb", "MiB", "swap_mb", 1, 0},
+	{"ephemeral_gb", "GiB", "ephemeral_mb", 1024, 0},
+}
+
+// maxLayoutMiB is more than any disk has.
+const maxLayoutMiB = 1 << 40
+
+// layoutFits refuses a partition image whose disk could not be divided. Sizes
+// beside an image of a whole disk mean nothing, and are no mistake: Nova sends
+// them with every instance.
+func layoutFits(n node.Node) error {
+	if kind := text(n.InstanceInfo, "image_type"); kind != "" && kind != agentapi.WholeDisk && kind != agentapi.PartitionImage {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_type is %q, expected %s or %s", n.UUID, kind, agentapi.WholeDisk, agentapi.PartitionImage)
+	}
+	if !IsPartitionImage(n) {
+		return nil
+	}
+	sizes := map[string]int64{}
+	for _, f := range layoutFields {
+		size, err := wholeNumber(n.InstanceInfo[f.key])
+		if err != nil || size < f.least || size > maxLayoutMiB/f.mib {
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %v, expected a whole number of %s, at least %d: its image is of a partition, and the disk is divided for it",
+				n.UUID, f.key, n.InstanceInfo[f.key], f.unit, f.least)
+		}
+		sizes[f.key] = size
+	}
+	keep, err := preserves(n)
+	if err != nil {
+		return err
+	}
+	if label := diskLabel(n); label != "" && label != "gpt" && label != "msdos" {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: the capability disk_label is %q, expected gpt or msdos", n.UUID, label)
+	}
+	if option := capability(n.InstanceInfo, "boot_option"); option != "" && option != "local" {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: the capability boot_option is %q, expected local: partition images are booted from the disk they are on", n.UUID, option)
+	}
+	if keep {
+		return layoutUnchanged(n, sizes)
+	}
+	return nil
+}
+
+// layoutUnchanged refuses to keep the ephemeral partition of an instance whose
+// partitions would lie elsewhere.
+func layoutUnchanged(n node.Node, sizes map[string]int64) error {
+	before, ok := n.DriverInternalInfo[deployedAs].(map[string]any)
+	if !ok {
+		return nil // not deployed by us: the agent looks at the disk itself
+	}
+	for _, f := range layoutFields {
+		if had, err := wholeNumber(before[f.key]); err != nil || had != sizes[f.key] {
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: preserve_ephemeral needs the disk divided as it is, and instance_info/%s is %d, where the instance was deployed with %v",
+				n.UUID, f.key, sizes[f.key], before[f.key])
+		}
+	}
+	return nil
+}
+
+// wholeNumber reads a number as Ironic's clients write it: as such or as text;
+// none is zero.
+func wholeNumber(v any) (int64, error) {
+	switch v := v.(type) {
+	case nil:
+		return 0, nil
+	case string:
+		return strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v), nil
+		}
+	case int:
+		return int64(v), nil
+	case int64:
+		return v, nil
+	}
+	return 0, fmt.Errorf("%v is no whole number", v)
+}
+
+// preserves reads preserve_ephemeral, which may be text.
+func preserves(n node.Node) (bool, error) {
+	switch v := strings.ToLower(text(n.InstanceInfo, "preserve_ephemeral")); v {
+	case "", "0", "f", "false", "off", "n", "no":
+		return false, nil
+	case "1", "t", "true", "on", "y", "yes":
+		return true, nil
+	default:
+		return false, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/preserve_ephemeral is %q, expected true or false", n.UUID, v)
+	}
+}
+
+// diskLabel is the kind of partition table asked for.
+func diskLabel(n node.Node) string {
+	for _, m := range []map[string]any{n.InstanceInfo, n.Properties} {
+		if label := capability(m, "disk_label"); label != "" {
+			return label
+		}
+	}
+	return ""
+}
+
+// capability is the value of a capability in properties or instance_info:
+// "a:1,b:2", an object, or the text of an object, as Nova sends it.
+func capability(m map[string]any, name string) string {
+	caps := m["capabilities"]
+	if s, ok := caps.(string); ok {
+		var object map[string]any
+		if json.Unmarshal([]byte(s), &object) != nil {
+			return node.Capability(s, name)
+		}
+		caps = object
+	}
+	object, _ := caps.(map[string]any)
+	return text(object, name)
+}
+
+// addLayout tells the agent how the disk is to be divided, as Ironic does: its
+// agent wants each of these said.
+func addLayout(info map[string]any, n node.Node) {
+	info["image_type"], info["boot_option"] = agentapi.PartitionImage, "local"
+	for _, f := range layoutFields {
+		size, _ := wholeNumber(n.InstanceInfo[f.key]) // checked before any step is planned
+		info[f.sent] = size * f.mib
+	}
+	info["preserve_ephemeral"], _ = preserves(n)
+	info["ephemeral_format"] = nil
+	if format := text(n.InstanceInfo, "ephemeral_format"); format != "" {
+		info["ephemeral_format"] = format
+	}
+	label := diskLabel(n)
+	if BootModeOf(n) == "uefi" {
+		label = "gpt" // as ironic-python-agent has it, whatever was asked for
+	}
+	if label != "" {
+		info["disk_label"] = label
+	}
+}
+
+// partitionsKnown takes what the agent tells of an image's partitions: the boot
+// loader needs it, and the node keeps it.
+func partitionsKnown(d *decision, result json.RawMessage) error {
+	var res agentapi.Result
+	if err := read(result, &res); err != nil {
+		return err
+	}
+	if res.Status == agentapi.Succeeded {
+		var told map[string]any
+		if err := read(res.Result, &told); err != nil {
+			return err
+		}
+		if err := d.keepPartitions(told); err != nil {
+			return err
+		}
+	}
+	return commandAnswered(d, result)
+}
+
+func (d *decision) keepPartitions(told map[string]any) error {
+	uuids := map[string]any{}
+	for param, key := range map[string]string{
+		"root_uuid": agentapi.RootUUIDKey, "efi_system_part_uuid": agentapi.ESPUUIDKey, "prep_boot_part_uuid": agentapi.PrepBootUUIDKey,
+	} {
+		uuid, is := told[key].(string)
+		if told[key] != nil && !is || len(uuid) > maxID {
+			return fmt.Errorf("the agent tells %.*q as its %s, expected a UUID", maxID, fmt.Sprint(told[key]), key)
+		}
+		uuids[param] = nil
+		if uuid != "" {
+			uuids[param] = uuid
+		}
+	}
+	if uuids["root_uuid"] == nil {
+		return fmt.Errorf("the agent tells no %s of the partition image it has written", agentapi.RootUUIDKey)
+	}
+	mode := BootModeOf(d.n)
+	if mode != "uefi" {
+		uuids["efi_system_part_uuid"] = nil
+	}
+	uuids["target_boot_mode"] = mode
+	r := d.n.Run
+	at := slices.IndexFunc(r.Left(), func(s node.Step) bool { return own(s) && s.String() == installBootloader })
+	if at < 0 {
+		return fmt.Errorf("no step %s follows", installBootloader)
+	}
+	r.Left()[at].Args = uuids
+	if d.n.DriverInternalInfo == nil {
+		d.n.DriverInternalInfo = map[string]any{}
+	}
+	as := map[string]any{}
+	for _, f := range layoutFields {
+		size, _ := wholeNumber(d.n.InstanceInfo[f.key])
+		as[f.key] = float64(size)
+	}
+	d.n.DriverInternalInfo[isWholeDisk], d.n.DriverInternalInfo[rootUUID], d.n.DriverInternalInfo[deployedAs] = false, uuids["root_uuid"], as
+	return nil
+}
+
+// forgetPartitions is for the end of an instance.
+func (d *decision) forgetPartitions() {
+	for _, key := range []string{isWholeDisk, rootUUID, deployedAs} {
+		delete(d.n.DriverInternalInfo, key)
+	}
+}
