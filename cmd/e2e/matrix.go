@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/osimage"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
 )
@@ -18,6 +19,9 @@ const (
 	metalMB      = 1024
 	matrixDiskMB = 512
 )
+
+// metalHost is the hostname that the config drive tells the OS.
+const metalHost = "host-one"
 
 // matrixTime bounds the life of a machine of the matrix. It is four times what
 // the slowest takes on two cores that emulate two machines.
@@ -30,22 +34,110 @@ func matrix() []testCase {
 	for _, c := range combinations() {
 		list = append(list, testCase{
 			name: c.name(), why: "from enroll to its own OS, erased on the way", limit: matrixTime,
-			run: func(ctx context.Context, b *bed) error { return b.wholeLife(ctx, c.spec()) },
+			run: func(ctx context.Context, b *bed) error { return b.plainLife(ctx, c.spec()) },
 		})
 	}
 	return append(list, oddMachines...)
 }
 
+// metalLife is what a machine of the matrix goes through.
+type metalLife struct {
+	spec       qemu.Spec
+	properties map[string]any // of the node
+	image      osimage.Image
+	file       string // of the image, in the format to be written
+	disk       int    // which is to hold it
+}
+
+// plainLife is that of a machine without anything odd.
+func (b *bed) plainLife(ctx context.Context, spec qemu.Spec) error {
+	return b.wholeLife(ctx, metalLife{spec: spec, image: b.tiny, file: b.tiny.RawZst})
+}
+
 // wholeLife takes a machine through all that a ramdisk does: inspection, erasing
 // the whole disk, erasing its metadata, writing an image, and out of the way
-// when the machine boots from its disk.
-func (b *bed) wholeLife(ctx context.Context, spec qemu.Spec) error {
-	return b.withMachine(ctx, spec, func(s *site.Site, m *lab.Machine) error {
-		if err := b.erasedAndReady(ctx, s, m, nil); err != nil {
+// when the machine boots from its disk. No state is taken for proof of any.
+func (b *bed) wholeLife(ctx context.Context, l metalLife) error {
+	return b.withMachine(ctx, l.spec, func(s *site.Site, m *lab.Machine) error {
+		for _, part := range []struct {
+			name string
+			do   func(context.Context, *site.Site, *lab.Machine, metalLife) error
+		}{
+			{"inspect", b.inspect}, {"erase", b.erase}, {"clean", b.clean}, {"deploy", b.deploy}, {"boot", b.boot},
+		} {
+			if err := part.do(ctx, s, m, l); err != nil {
+				return fmt.Errorf("%s: %w", part.name, err)
+			}
+			b.lap(part.name)
+		}
+		return nil
+	})
+}
+
+// inspect wants the inspection of a machine to find what it is made of.
+func (b *bed) inspect(ctx context.Context, s *site.Site, m *lab.Machine, l metalLife) error {
+	// What is to be gone later: firmware and ramdisk can make nothing of it.
+	for _, d := range m.Spec().Disks {
+		if err := fill(d); err != nil {
 			return err
 		}
-		return deploy(ctx, s, m, image(s, b.tiny, b.tiny.RawZst), "first", "host-one")
-	})
+	}
+	more := map[string]any{}
+	if l.properties != nil {
+		more["properties"] = l.properties
+	}
+	if _, err := s.Enroll(ctx, m, more); err != nil {
+		return err
+	}
+	if _, err := s.Ask(ctx, m.Name, "manage", "manageable"); err != nil {
+		return err
+	}
+	if _, err := s.Ask(ctx, m.Name, "inspect", "manageable"); err != nil {
+		return err
+	}
+	return found(ctx, s, m)
+}
+
+// erase wants every disk erased, says the signed report and show the disks.
+func (b *bed) erase(ctx context.Context, s *site.Site, m *lab.Machine, _ metalLife) error {
+	if err := b.commands(ctx, s, "node clean "+m.Name+" --wait --step deploy.erase_devices"); err != nil {
+		return err
+	}
+	if err := gone(m); err != nil {
+		return err
+	}
+	return testified(ctx, b.name, s, m)
+}
+
+// clean brings the machine to available by automated cleaning.
+func (b *bed) clean(ctx context.Context, s *site.Site, m *lab.Machine, _ metalLife) error {
+	_, err := s.Ask(ctx, m.Name, "provide", "available")
+	return err
+}
+
+// deploy wants the image on its disk, and no other disk touched.
+func (b *bed) deploy(ctx context.Context, s *site.Site, m *lab.Machine, l metalLife) error {
+	if err := begin(ctx, s, m, image(s, l.image, l.file), metalHost); err != nil {
+		return err
+	}
+	if _, err := s.Until(ctx, m.Name, "active"); err != nil {
+		return err
+	}
+	for i, d := range m.Spec().Disks {
+		if i == l.disk {
+			if err := holds(d, l.image.Raw); err != nil {
+				return err
+			}
+		} else if err := blank(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// boot wants the OS of the image to report, as what its config drive calls it.
+func (b *bed) boot(ctx context.Context, s *site.Site, m *lab.Machine, l metalLife) error {
+	return booted(ctx, s, m, l.image.ID, metalHost, time.Time{})
 }
 
 // withMachine runs a story on a site with one machine, whose ramdisk is kept
@@ -58,35 +150,6 @@ func (b *bed) withMachine(ctx context.Context, spec qemu.Spec, story func(*site.
 	defer func() { err = errors.Join(err, done()) }()
 	if err := story(s, s.Machines[0]); err != nil {
 		return fmt.Errorf("%w; the console's last lines:\n%s", err, lastLines(s.Machines[0]))
-	}
-	return nil
-}
-
-// erasedAndReady enrolls a machine, has it inspected and its disks erased, and
-// brings it to available.
-func (b *bed) erasedAndReady(ctx context.Context, s *site.Site, m *lab.Machine, properties map[string]any) error {
-	more := map[string]any{}
-	if properties != nil {
-		more["properties"] = properties
-	}
-	if _, err := s.Enroll(ctx, m, more); err != nil {
-		return fmt.Errorf("enroll: %w", err)
-	}
-	if _, err := s.Ask(ctx, m.Name, "manage", "manageable"); err != nil {
-		return fmt.Errorf("manage: %w", err)
-	}
-	n, err := s.Ask(ctx, m.Name, "inspect", "manageable")
-	if err != nil {
-		return fmt.Errorf("inspect: %w", err)
-	}
-	if n.Properties["local_gb"] == nil || n.Properties["memory_mb"] == nil {
-		return fmt.Errorf("inspect: expected a disk and memory, properties are %v", n.Properties)
-	}
-	if err := b.commands(ctx, s, "node clean "+m.Name+" --wait --step deploy.erase_devices"); err != nil {
-		return fmt.Errorf("erase: %w", err)
-	}
-	if _, err := s.Ask(ctx, m.Name, "provide", "available"); err != nil {
-		return fmt.Errorf("provide: %w", err)
 	}
 	return nil
 }
