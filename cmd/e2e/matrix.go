@@ -17,7 +17,7 @@ import (
 // and a disk that is small, since some are overwritten from end to end.
 const (
 	metalMB      = 1024
-	matrixDiskMB = 512
+	matrixDiskMB = 128
 )
 
 // metalHost is the hostname that the config drive tells the OS.
