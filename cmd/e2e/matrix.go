@@ -21,7 +21,7 @@ const (
 
 // matrixTime bounds the life of a machine of the matrix: ten times what one
 // takes on two cores that emulate two machines and do nothing else. Beside
-// other work, four minutes were seen.
+// other work, five and a half minutes were seen.
 const matrixTime = 15 * time.Minute
 
 // matrix are the cases of -matrix: a machine of each combination of hardware,
