@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type shared struct {
 	tiny, other    osimage.Image
 	kernel, initrd string
 	figures        figures
+	outcomes       outcomes
 }
 
 // bed is where one case lies.
@@ -34,6 +36,15 @@ type bed struct {
 	*shared
 	name string
 	dir  string
+
+	laps  []lap
+	since time.Time // when the last of them ended
+}
+
+// lap ends a part of the case, which began where the one before ended.
+func (b *bed) lap(part string) {
+	now := time.Now()
+	b.laps, b.since = append(b.laps, lap{part, now.Sub(b.since)}), now
 }
 
 // prepare finds the programs and makes the images.
@@ -48,6 +59,9 @@ func prepare(ctx context.Context, o options) (*shared, error) {
 	s.initrd = filepath.Join(bin, "ramdisk", o.profile()+".initramfs")
 	if err := s.figures.sizes(s.kernel, s.initrd); err != nil {
 		return nil, fmt.Errorf("%w; make it with: make ramdisk PROFILE=%s", err, o.profile())
+	}
+	if err := keepPromises(bin, o.profile()); err != nil {
+		return nil, err
 	}
 	cache, err := workshop.CacheDir()
 	if err != nil {
@@ -113,7 +127,8 @@ func (s *shared) tidy() {
 }
 
 // runAll runs cases, so many at a time, and stops at the first that fails. The
-// matrix goes on: which machines fail together tells what they have in common.
+// matrix tells of the failure and goes on: which machines fail together tells
+// what they have in common.
 func (s *shared) runAll(ctx context.Context, list []testCase, atOnce int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -128,16 +143,18 @@ func (s *shared) runAll(ctx context.Context, list []testCase, atOnce int) error 
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if err := s.runOne(ctx, c); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				if first == nil || s.matrix {
-					first = errors.Join(first, err)
-				}
-				if !s.matrix {
-					cancel()
-				}
+			err := s.runOne(ctx, c)
+			if err == nil {
+				return
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			first = cmp.Or(first, err)
+			if s.matrix {
+				say("%v", err)
+				return
+			}
+			cancel()
 		})
 	}
 	wg.Wait()
@@ -150,9 +167,11 @@ func (s *shared) runAll(ctx context.Context, list []testCase, atOnce int) error 
 func (s *shared) runOne(ctx context.Context, c testCase) error {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	b := &bed{shared: s, name: c.name, dir: filepath.Join(s.dir, c.name)}
 	start := time.Now()
-	if err := c.run(ctx, b); err != nil {
+	b := &bed{shared: s, name: c.name, dir: filepath.Join(s.dir, c.name), since: start}
+	err := c.run(ctx, b)
+	s.outcomes.add(outcome{c.name, b.dir, b.laps, time.Since(start), err})
+	if err != nil {
 		return fmt.Errorf("%s: %w (its logs and consoles: %s)", c.name, err, b.dir)
 	}
 	say("%s: ok in %.1f s", c.name, time.Since(start).Seconds())

@@ -24,6 +24,13 @@ var (
 // biosOnly are the buses that OVMF has no driver for.
 var biosOnly = []qemu.Bus{qemu.BusMegaSAS}
 
+// What the ramdisk is to find of it: the transport of a disk, which those of
+// virtio-scsi and of RAID controllers have none of, and the driver of a card.
+var (
+	transports = map[qemu.Bus]string{qemu.BusVirtio: "virtio", qemu.BusNVMe: "nvme", qemu.BusSATA: "sata", qemu.BusUSB: "usb"}
+	drivers    = map[string]string{"virtio": "virtio_net", "e1000": "e1000", "e1000e": "e1000e", "vmxnet3": "vmxnet3", "rtl8139": "8139cp"}
+)
+
 // combinations are machines enough that any two kinds of hardware that can be
 // in one machine are in one of them. The buses and the cards alone ask for
 // each bus with each card; with the firmware alternating along both, each

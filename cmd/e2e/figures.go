@@ -12,7 +12,7 @@ type figures struct {
 	mu              sync.Mutex
 	uefi, bios      time.Duration // power-on to first heartbeat
 	booted, fast    time.Duration // enroll to a booted OS; with fast track
-	ramdisk, kernel float64       // MB, 10^6 bytes
+	ramdisk, kernel float64       // MB
 
 	inspect, clean, deploy, undeploy time.Duration // under Ironic
 }
@@ -23,7 +23,7 @@ func (f *figures) sizes(kernel, initrd string) error {
 		if err != nil {
 			return fmt.Errorf("ramdisk: %w", err)
 		}
-		*mb = float64(st.Size()) / 1e6
+		*mb = float64(st.Size()) / megabyte
 	}
 	return nil
 }

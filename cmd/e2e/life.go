@@ -40,13 +40,18 @@ func drive(s *site.Site, hostname string) map[string]any {
 // image it came from.
 func deploy(ctx context.Context, s *site.Site, m *lab.Machine, i site.Image, id, hostname string) error {
 	asked := time.Now()
-	if err := s.SetImage(ctx, m.Name, i); err != nil {
-		return fmt.Errorf("deploy: %w", err)
-	}
-	if err := s.Provision(ctx, m.Name, "active", drive(s, hostname)); err != nil {
+	if err := begin(ctx, s, m, i, hostname); err != nil {
 		return fmt.Errorf("deploy: %w", err)
 	}
 	return booted(ctx, s, m, id, hostname, asked)
+}
+
+// begin asks for a deploy.
+func begin(ctx context.Context, s *site.Site, m *lab.Machine, i site.Image, hostname string) error {
+	if err := s.SetImage(ctx, m.Name, i); err != nil {
+		return err
+	}
+	return s.Provision(ctx, m.Name, "active", drive(s, hostname))
 }
 
 func booted(ctx context.Context, s *site.Site, m *lab.Machine, id, hostname string, asked time.Time) error {

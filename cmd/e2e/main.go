@@ -69,7 +69,11 @@ func run(ctx context.Context, o options) error {
 	if err := b.runAll(ctx, measured, 1); err != nil {
 		return err
 	}
-	if err := b.runAll(ctx, others, o.atOnce); err != nil {
+	err = b.runAll(ctx, others, o.atOnce)
+	if o.matrix {
+		return b.tellMachines(others, time.Since(start))
+	}
+	if err != nil {
 		return err
 	}
 	if o.bench {
@@ -78,10 +82,6 @@ func run(ctx context.Context, o options) error {
 	fmt.Printf("%d cases passed in %.1f s\n", len(measured)+len(others), time.Since(start).Seconds())
 	if o.interop {
 		fmt.Println(b.figures.interop())
-		return nil
-	}
-	if o.matrix {
-		fmt.Printf("matrix: ok %d machines in %.0f s\n", len(others), time.Since(start).Seconds())
 		return nil
 	}
 	fmt.Println(b.figures.line())

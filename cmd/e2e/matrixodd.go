@@ -29,7 +29,7 @@ func odd(firmware qemu.Firmware) qemu.Spec {
 func twoCards(ctx context.Context, b *bed) error {
 	spec := odd(qemu.UEFI)
 	spec.NICs = []qemu.NIC{{Model: "e1000e", OptionROM: true, Unplugged: true}, {Model: "e1000e", OptionROM: true}}
-	return b.wholeLife(ctx, spec)
+	return b.plainLife(ctx, spec)
 }
 
 // twoDisks wants the image on the disk that the hint names, and the other left
@@ -37,16 +37,8 @@ func twoCards(ctx context.Context, b *bed) error {
 func twoDisks(ctx context.Context, b *bed) error {
 	spec := odd(qemu.UEFI)
 	spec.Disks = append(spec.Disks, qemu.Disk{SizeMB: matrixDiskMB, Bus: qemu.BusNVMe, Serial: "THE-ROOT"})
-	return b.withMachine(ctx, spec, func(s *site.Site, m *lab.Machine) error {
-		hint := map[string]any{"root_device": map[string]any{"serial": "s== THE-ROOT"}}
-		if err := b.erasedAndReady(ctx, s, m, hint); err != nil {
-			return err
-		}
-		if err := deploy(ctx, s, m, image(s, b.tiny, b.tiny.Qcow2), "first", "host-one"); err != nil {
-			return err
-		}
-		return bootsNothing(m)
-	})
+	hint := map[string]any{"root_device": map[string]any{"serial": "s== THE-ROOT"}}
+	return b.wholeLife(ctx, metalLife{spec: spec, properties: hint, image: b.tiny, file: b.tiny.Qcow2, disk: 1})
 }
 
 // largeSectors writes an image whose table and file systems count in sectors
@@ -61,12 +53,7 @@ func largeSectors(ctx context.Context, b *bed) error {
 	}
 	spec := combination{qemu.UEFI, qemu.BusNVMe, "virtio"}.spec()
 	spec.Disks[0].LogicalSectorSize = 4096
-	return b.withMachine(ctx, spec, func(s *site.Site, m *lab.Machine) error {
-		if err := b.erasedAndReady(ctx, s, m, nil); err != nil {
-			return err
-		}
-		return deploy(ctx, s, m, image(s, img, img.Raw), "large", "host-one")
-	})
+	return b.wholeLife(ctx, metalLife{spec: spec, image: img, file: img.Raw})
 }
 
 // The sectors that bad disks cannot write, of 512 bytes: the partition table's,
@@ -86,7 +73,12 @@ func badWrite(ctx context.Context, b *bed) error {
 		if _, err := readied(ctx, s, m, false); err != nil {
 			return err
 		}
-		return fails(ctx, "bad-write", s, m, image(s, b.tiny, b.tiny.Raw), badDisk)
+		b.lap("clean")
+		if err := fails(ctx, b.name, s, m, image(s, b.tiny, b.tiny.Raw), badDisk); err != nil {
+			return err
+		}
+		b.lap("failure")
+		return nil
 	})
 }
 
@@ -107,6 +99,10 @@ func badWipe(ctx context.Context, b *bed) error {
 		if err != nil {
 			return fmt.Errorf("provide: %w", err)
 		}
-		return admits("bad-wipe", n, badDisk)
+		if err := admits(b.name, n, badDisk); err != nil {
+			return err
+		}
+		b.lap("failure")
+		return nil
 	})
 }

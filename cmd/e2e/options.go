@@ -20,7 +20,7 @@ func (o options) label() string {
 		return "interop"
 	}
 	if o.matrix {
-		return "matrix"
+		return "e2e-matrix"
 	}
 	return "e2e"
 }

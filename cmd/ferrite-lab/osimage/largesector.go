@@ -1,15 +1,18 @@
 package osimage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
 
 	agentdisk "github.com/ferrite-metal/ferrite/agent/disk"
 	imagedisk "github.com/ferrite-metal/ferrite/images/disk"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
 )
 
 // largeSector is that of disks called 4Kn, in bytes. Their partition tables and file
@@ -51,6 +54,24 @@ func (d disk) writeLargeTable(path string, size int64) (err error) {
 		}
 	}
 	return table.Write(to)
+}
+
+// largeSample is the hash of an image of one empty partition. It is part of the name in
+// the cache of every image for large sectors: the table comes from package agent/disk,
+// whose sources are not among those that cached knows.
+func largeSample(ctx context.Context) (sum string, err error) {
+	err = buildTemp("", func(tmp string) error {
+		empty, raw := filepath.Join(tmp, "partition"), filepath.Join(tmp, "disk")
+		if err := os.WriteFile(empty, make([]byte, mebibyte), 0o644); err != nil {
+			return err
+		}
+		if _, err := (disk{id: "sample", sector: largeSector, partitions: []partition{{content: empty}}}).write(ctx, raw); err != nil {
+			return err
+		}
+		sum, err = workshop.HashFile(raw)
+		return err
+	})
+	return sum, err
 }
 
 // largeFile is an image file as a disk of large sectors.

@@ -3,6 +3,8 @@ package osimage
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -151,6 +153,24 @@ func TestLargeSectors(t *testing.T) {
 	}
 	if !bytes.Equal(made[0][mebibyte:3*mebibyte], bytes.Repeat([]byte("x"), 2*mebibyte)) {
 		t.Error("the partition's content is not where it belongs")
+	}
+}
+
+// TestLargeSampleIsOfTheTable wants the sample to be the same every time, and to be more
+// than the empty partition that is in it.
+func TestLargeSampleIsOfTheTable(t *testing.T) {
+	var sums [2]string
+	for i := range sums {
+		var err error
+		if sums[i], err = largeSample(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sums[0] != sums[1] {
+		t.Errorf("two samples: %v", sums)
+	}
+	if nothing := sha256.Sum256(make([]byte, 3*mebibyte)); sums[0] == hex.EncodeToString(nothing[:]) {
+		t.Error("the sample has no partition table")
 	}
 }
 

@@ -105,6 +105,13 @@ func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, sec
 			}
 			inputs = append(inputs, sum)
 		}
+		if sector == largeSector {
+			sample, err := largeSample(ctx)
+			if err != nil {
+				return fmt.Errorf("image for sectors of %d bytes: %w", sector, err)
+			}
+			inputs = append(inputs, sample)
+		}
 		img, err = cached(ctx, cacheDir, profile.Name+"-"+id, tinySources, inputs, func(ctx context.Context, dir string) (Image, error) {
 			log.Info("building tiny OS", "id", id, "kernel", kernel.Release)
 			return buildTiny(ctx, dir, ramdisk.Recipe{Profile: profile, Agent: program, CacheDir: cacheDir, Log: log}, id, sector)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,9 +45,10 @@ func (d drive) shortName() string {
 }
 
 // findDrive waits for a block device, disk or partition, with the config drive's label,
-// and reads it.
-func findDrive(wait time.Duration) (drive, error) {
-	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(drivePoll) {
+// and reads it. The drive is on a disk, so that its time begins with the first of them.
+func findDrive() (drive, error) {
+	end, wait := time.Now().Add(diskWait), diskWait
+	for seen := false; time.Now().Before(end); time.Sleep(drivePoll) {
 		devices, err := filepath.Glob("/sys/class/block/*")
 		if err != nil {
 			return drive{}, err
@@ -57,8 +59,18 @@ func findDrive(wait time.Duration) (drive, error) {
 				return readMounted(path)
 			}
 		}
+		if !seen && slices.ContainsFunc(devices, isDisk) {
+			seen, end, wait = true, time.Now().Add(driveWait), driveWait
+		}
 	}
 	return drive{}, fmt.Errorf("no config drive: no disk or partition labelled %s within %s", driveLabel, wait)
+}
+
+// isDisk tells a disk, by its folder in sysfs, from its partitions, from what has no
+// hardware behind it, and from optical drives, which are there before a disk is.
+func isDisk(device string) bool {
+	_, err := os.Stat(filepath.Join(device, "device"))
+	return err == nil && !strings.HasPrefix(filepath.Base(device), "sr")
 }
 
 // labelOf is the volume label of the file system on a device, "" for none: an empty

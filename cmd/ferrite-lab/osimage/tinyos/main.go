@@ -18,7 +18,9 @@ import (
 )
 
 const (
-	// driveWait is how long disks may take to appear before we go on without a config drive.
+	// diskWait is how long the first disk may take to appear, as those behind USB do, and
+	// driveWait how long a config drive may from then on, before we go on without one.
+	diskWait  = 60 * time.Second
 	driveWait = 5 * time.Second
 	// phoneWait is how long phoning home is tried, the network's start included.
 	phoneWait = 60 * time.Second
@@ -48,7 +50,7 @@ func run() error {
 	network := make(chan error, 1)
 	go func() { network <- configureNetwork() }()
 
-	drive, err := findDrive(driveWait)
+	drive, err := findDrive()
 	if err != nil {
 		say("%v", err)
 	}

@@ -17,9 +17,9 @@ import (
 const (
 	// linkWait is how long cards may take to appear and get carrier, leaseWait how long
 	// DHCP is tried on one.
-	linkWait  = 10 * time.Second
+	linkWait  = 60 * time.Second
 	linkPoll  = 50 * time.Millisecond
-	leaseWait = 30 * time.Second
+	leaseWait = 60 * time.Second
 )
 
 // configureNetwork leases an address for every Ethernet card with carrier and returns

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -60,6 +62,26 @@ func TestReadLabel(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestIsDisk(t *testing.T) {
+	root := t.TempDir()
+	for name, want := range map[string]bool{"sda": true, "nvme0n1": true, "sr0": false} {
+		if err := os.MkdirAll(filepath.Join(root, name, "device"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if got := isDisk(filepath.Join(root, name)); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	for _, name := range []string{"sda1", "loop0"} {
+		if err := os.MkdirAll(filepath.Join(root, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if isDisk(filepath.Join(root, name)) {
+			t.Errorf("%s is taken for a disk", name)
+		}
 	}
 }
 
