@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ferrite-metal/ferrite/conductor/host"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
@@ -52,6 +53,7 @@ func activityFlags(f *pflag.FlagSet) {
 	f.Bool("enable-bios-bootloader-install", d.BIOSBootloader, "let agents run the grub-install of partition images, which are whoever's made them: as root, beside the agent (CVE-2026-43003)")
 	f.Int("max-concurrent-deploy", d.MaxConcurrentDeploy, "nodes that may be deployed at a time before another is refused (503, which clients try again); 0 for any number")
 	f.Int("max-concurrent-clean", d.MaxConcurrentClean, "likewise nodes that may be deleted or cleaned at a time; provide is never refused")
+	f.Int("host-limit", host.DefaultLimit, "nodes that may be busy at a time before other hosts (BareMetalHost) are delayed; 0 for any number")
 }
 
 func erasingFlags(f *pflag.FlagSet) {
