@@ -46,7 +46,7 @@ race: ## the unit tests under the race detector
 .PHONY: e2e
 e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root)
 	go test -count=1 -tags e2e ./conductor/store ./agent/disk ./agent/disk/erase ./agent/inventory ./agent/steps ./cmd/ferrite-lab/network ./cmd/ferrite-lab/lab
-	go test -count=1 -tags e2e -run 'KillNine|Baremetal|OpenstackSDK|Kubectl' ./cmd/ferrite/serve
+	go test -count=1 -tags e2e -run 'KillNine|Baremetal|OpenstackSDK|Kubectl' ./cmd/ferrite/serve ./cmd/ferrite/cli
 	@go run ./cmd/e2e
 
 .PHONY: e2e-matrix
