@@ -25,6 +25,7 @@ type Situation struct {
 	Secrets   map[string]hostapi.Secret // by name, of SecretNames those that exist
 	Hardware  *hostapi.Hardware         // of the HardwareData of that name; nil for none
 	Node      *node.Node                // the node behind the host; nil for none
+	Foreign   string                    // why the node that was found is not behind the host; "" for none or for Node
 	Ports     []node.Port               // of Node
 	Inspected *node.Inspected           // what Node's last inspection found; nil for nothing
 	Taken     map[string]string         // of Addresses those that are ports of other nodes, whose names these are

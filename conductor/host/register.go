@@ -25,7 +25,7 @@ func (d *decision) register() (registered bool) {
 	case err != nil:
 		d.refuse(hostapi.RegistrationError, "%v", err)
 		return false
-	case len(d.s.Rivals) > 0 && d.leaving(): // what our document says now would reach the machine of another
+	case (len(d.s.Rivals) > 0 || d.s.Foreign != "") && d.leaving(): // what our document says now would reach the machine of another
 		return true
 	}
 	if d.state() != hostapi.StateRegistering && (d.h.Status.ErrorType == hostapi.RegistrationError || !d.trusted()) {
@@ -63,6 +63,8 @@ func (d *decision) reach() (a access, why string) {
 	switch {
 	case err != nil:
 		return a, err.Error()
+	case d.s.Foreign != "":
+		return a, d.s.Foreign
 	case len(d.s.Rivals) > 0:
 		r := d.s.Rivals[0]
 		return a, r.Claim + " is that of host " + r.Host + " already: correct one of the two"

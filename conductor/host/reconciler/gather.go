@@ -33,6 +33,11 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situati
 		return s, err
 	}
 	if s.Node != nil {
+		if s.Foreign = host.Foreign(h, *s.Node); s.Foreign != "" {
+			s.Node = nil
+		}
+	}
+	if s.Node != nil {
 		r.known.bind(s.Node.UUID, keyOf(h))
 		if err := r.gatherNode(ctx, &s); err != nil {
 			return s, err
@@ -61,8 +66,8 @@ func (r *Reconciler) gatherNode(ctx context.Context, s *host.Situation) (err err
 }
 
 // find finds the node behind a host: the one it had, one of its name, or one
-// without a name that has a port with its address. None of them may be a node
-// that was registered for another host.
+// without a name that has a port with its address. It may be another's: see
+// host.Foreign.
 func (r *Reconciler) find(ctx context.Context, h hostapi.Host) (*node.Node, error) {
 	switch h.Status.Provisioning.State {
 	case hostapi.StateNone, hostapi.StateUnmanaged:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -280,6 +281,46 @@ func TestAddressOfANode(t *testing.T) {
 			t.Errorf("%d nodes, want the two there were", len(nodes))
 		}
 	})
+}
+
+// A node that somebody else uses is let alone, whatever a host is called: it is
+// neither changed, nor switched off, nor deleted with the host.
+func TestNodeOfSomebodyElse(t *testing.T) {
+	for _, name := range []string{"a", "default~a"} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				ctx := context.Background()
+				n, err := w.eng.CreateNode(ctx, node.Node{
+					Driver: "fake-hardware", Name: name, InstanceUUID: "6f1e7d0c-5a43-4d43-9d3c-0f2b8b1f7a11",
+					DriverInfo: map[string]any{"fake_username": "theirs", "fake_password": "right"},
+				})
+				w.check(err)
+				for _, v := range []node.Event{node.Manage, node.Adopt} {
+					w.check(w.eng.Provision(ctx, n.UUID, plan.Request{Verb: v}))
+					time.Sleep(time.Hour)
+				}
+				w.check(w.eng.SetPower(ctx, n.UUID, node.PowerOn, 0))
+				time.Sleep(time.Hour)
+				before, err := w.eng.Node(ctx, n.UUID)
+				w.check(err)
+				if before.ProvisionState != node.Active || before.PowerState != node.PowerOn {
+					t.Fatalf("the node is %s, %s", before.ProvisionState, before.PowerState)
+				}
+				w.apply("a", withImage("http://images/a"))
+				if h := w.fails("a", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage, "works for somebody else") {
+					t.Errorf("got %q", h.Status.ErrorMessage)
+				}
+				time.Sleep(24 * time.Hour)
+				w.remove("a")
+				w.gone("a")
+				after, err := w.eng.Node(ctx, n.UUID)
+				w.check(err)
+				if after.Name != name || after.ProvisionState != node.Active || after.PowerState != node.PowerOn || after.Maintenance || after.DriverInfo["fake_username"] != "theirs" {
+					t.Errorf("the node has become %s, %s, %s, maintenance %v, user %v", after.Name, after.ProvisionState, after.PowerState, after.Maintenance, after.DriverInfo["fake_username"])
+				}
+			})
+		})
+	}
 }
 
 // A deploy that fails is said, what there is of it is taken away, and it is tried
