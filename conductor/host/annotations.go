@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -20,23 +21,28 @@ func (d *decision) paused() bool {
 	return ok
 }
 
-// restoreStatus takes over the status that a host brings from elsewhere. The
-// annotation goes either way: it would only grow stale. One that makes no sense
-// is as if it were not there.
-func (d *decision) restoreStatus() {
+// restoreStatus takes over the status that a host brings from elsewhere; true
+// when it has one. The annotation goes either way: it would only grow stale. One
+// that makes no sense is as if it were not there.
+func (d *decision) restoreStatus() (restored bool) {
 	value, ok := d.annotated(hostapi.AnnotationStatus)
 	if !ok {
-		return
+		return false
 	}
 	delete(d.h.Annotations, hostapi.AnnotationStatus)
-	var brought hostapi.HostStatus
-	if d.h.Status.LastUpdated != nil || json.Unmarshal([]byte(value), &brought) != nil {
-		return
+	brought := d.h
+	brought.Status = hostapi.HostStatus{}
+	if d.h.Status.LastUpdated != nil || json.Unmarshal([]byte(value), &brought.Status) != nil {
+		return false
 	}
-	d.h.Status = brought
+	if slices.ContainsFunc(hostapi.Check(&brought), func(p hostapi.Problem) bool { return strings.HasPrefix(p.Path, "status.") }) {
+		return false
+	}
+	d.h.Status = brought.Status
 	if d.s.Hardware != nil {
 		d.h.Status.Hardware = d.s.Hardware
 	}
+	return true
 }
 
 // takeDetails takes over what somebody says that the machine is made of, where

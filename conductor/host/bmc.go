@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -86,11 +87,37 @@ func accessOf(bmc hostapi.BMC) (access, error) {
 		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only those of Redfish may have +http or +https", bmc.Address, u.Scheme)
 	}
 	a := access{scheme: u.Scheme, kind: k, info: k.info(u, bmc.DisableCertificateVerification)}
-	a.identity = k.driver + "://" + strings.ToLower(u.Host)
-	if k.driver != "ipmi" {
-		a.identity += strings.TrimRight(u.Path, "/")
+	a.identity = k.driver + "://" + endpoint(u, k.port(transport))
+	if path := systemPath(u); k.driver != "ipmi" && path != "" {
+		a.identity += "/" + path
 	}
 	return a, nil
+}
+
+// port is the one of a BMC whose address names none.
+func (k kind) port(transport string) string {
+	switch {
+	case k.driver == "ipmi":
+		return ipmiPort
+	case transport == "http":
+		return "80"
+	}
+	return "443"
+}
+
+// endpoint is one word for all ways to write where a BMC listens.
+func endpoint(u *url.URL, usual string) string {
+	name := strings.ToLower(u.Hostname())
+	if ip, err := netip.ParseAddr(name); err == nil {
+		name = ip.Unmap().String()
+	}
+	if port := u.Port(); port != "" && port != usual {
+		return net.JoinHostPort(name, port)
+	}
+	if strings.Contains(name, ":") {
+		return "[" + name + "]"
+	}
+	return name
 }
 
 // hostName is what a BMC's name may look like (RFC 1123).
@@ -132,7 +159,7 @@ func parseAddress(address string) (*url.URL, error) {
 func redfishInfo(u *url.URL, insecure bool) map[string]any {
 	_, transport, _ := strings.Cut(u.Scheme, "+")
 	info := map[string]any{"redfish_address": cmp.Or(transport, "https") + "://" + u.Host}
-	if path := strings.Trim(u.Path, "/"); path != "" && path != "redfish/v1" {
+	if systemPath(u) != "" {
 		info["redfish_system_id"] = u.Path
 	}
 	if insecure {
@@ -141,10 +168,20 @@ func redfishInfo(u *url.URL, insecure bool) map[string]any {
 	return info
 }
 
+// systemPath is where a service has its system; "" for the service as a whole.
+func systemPath(u *url.URL) string {
+	if path := strings.Trim(u.Path, "/"); path != "redfish/v1" {
+		return path
+	}
+	return ""
+}
+
+const ipmiPort = "623"
+
 // ipmiInfo has no certificates to verify.
 func ipmiInfo(u *url.URL, _ bool) map[string]any {
 	return map[string]any{
-		"ipmi_address": u.Hostname(), "ipmi_port": cmp.Or(u.Port(), "623"),
+		"ipmi_address": u.Hostname(), "ipmi_port": cmp.Or(u.Port(), ipmiPort),
 		"ipmi_priv_level": cmp.Or(u.Query().Get("privilegelevel"), "ADMINISTRATOR"),
 	}
 }

@@ -90,7 +90,10 @@ func (d *decision) decide() {
 	if d.paused() || d.unheld() {
 		return
 	}
-	d.restoreStatus()
+	if d.restoreStatus() { // saved first: the node behind the host is found by it
+		d.soon()
+		return
+	}
 	d.takeDetails()
 	d.base = d.h.Status
 	for _, gate := range gates {

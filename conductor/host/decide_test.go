@@ -271,6 +271,11 @@ func TestStatusIsTakenOver(t *testing.T) {
 	s := situation(hostapi.StateProvisioned, "", noNode, annotate(hostapi.AnnotationStatus, brought))
 	s.Host.Status, s.Hardware = hostapi.HostStatus{}, &hostapi.Hardware{Hostname: "new", NIC: []hostapi.NIC{{MAC: "52:54:00:00:00:02"}}}
 	d := made(t, s)
+	if d.Action != nil || d.Again != testNow {
+		t.Errorf("%s before the status is saved by which the node is found, again at %s", spoken(d), d.Again)
+	}
+	s.Host = d.Host
+	d = made(t, s)
 	st := d.Host.Status
 	if st.Provisioning.State != hostapi.StateProvisioned || st.Hardware.Hostname != "new" || spoken(d) != "CreateNode" {
 		t.Errorf("%+v: %s", st, spoken(d))
@@ -284,6 +289,27 @@ func TestStatusIsTakenOver(t *testing.T) {
 	s.Ports = append(s.Ports, node.Port{Address: "52:54:00:00:00:01"}, node.Port{Address: "52:54:00:00:00:02"})
 	if d := made(t, s); d.Host.Status.Provisioning.State != hostapi.StateProvisioned || d.Host.Annotations[hostapi.AnnotationStatus] != "" {
 		t.Errorf("what was taken over is lost with the annotation: %s, %+v", spoken(d), d.Host.Status)
+	}
+}
+
+// One that makes no sense is as if there were none: in a state that the table
+// lacks a host could neither go on nor be deleted.
+func TestStatusWithoutSense(t *testing.T) {
+	for _, brought := range []string{"{", `{"provisioning":{"state":"asleep"}}`, `{"operationalStatus":"fine"}`, `{"errorCount":-1}`} {
+		s := situation(hostapi.StateNone, "", annotate(hostapi.AnnotationStatus, brought))
+		s.Host.Status = hostapi.HostStatus{}
+		d := made(t, s)
+		if st := d.Host.Status; st.Provisioning.State != hostapi.StateUnmanaged || len(d.Host.Annotations) > 0 {
+			t.Errorf("%s: the host is %q with %v", brought, st.Provisioning.State, d.Host.Annotations)
+		}
+	}
+}
+
+// A clock that is set back does not keep a host from being tried again.
+func TestClockSetBack(t *testing.T) {
+	s := situation(hostapi.StateRegistering, node.Enroll, failing(hostapi.RegistrationError, 1, -365*24*time.Hour), lastError("no answer"))
+	if d := made(t, s); spoken(d) != "manage" {
+		t.Errorf("%s, again at %s", spoken(d), d.Again)
 	}
 }
 

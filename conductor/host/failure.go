@@ -75,9 +75,11 @@ func (d *decision) linger() { d.Again = d.retryAt() }
 // since it failed.
 func (d *decision) due() bool { return d.edited() || !d.s.Now.Before(d.retryAt()) }
 
+// retryAt is when to try again: at once after a failure that is still to come,
+// which is one of a clock that has been set back.
 func (d *decision) retryAt() time.Time {
 	st := d.s.Host.Status
-	if st.LastUpdated == nil {
+	if st.LastUpdated == nil || st.LastUpdated.After(d.s.Now) {
 		return d.s.Now
 	}
 	return st.LastUpdated.Add(backOff(d.h.UID, failures(st)))

@@ -80,14 +80,24 @@ func TestAddresses(t *testing.T) {
 
 // One machine is one, however its address is written.
 func TestIdentity(t *testing.T) {
-	for same, addresses := range map[bool][2]string{
-		true:  {"redfish://BMC.example/redfish/v1/Systems/1", "idrac-virtualmedia+https://bmc.example/redfish/v1/Systems/1/"},
-		false: {"redfish://bmc.example/redfish/v1/Systems/1", "redfish://bmc.example/redfish/v1/Systems/2"},
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"redfish://BMC.example/redfish/v1/Systems/1", "idrac-virtualmedia+https://bmc.example/redfish/v1/Systems/1/", true},
+		{"redfish://bmc.example/redfish/v1/Systems/1", "redfish://bmc.example/redfish/v1/Systems/2", false},
+		{"redfish://10.0.0.1/redfish/v1/Systems/1", "redfish://10.0.0.1:443/redfish/v1/Systems/1", true},
+		{"redfish+http://10.0.0.1:80", "redfish+http://10.0.0.1", true},
+		{"redfish://10.0.0.1:8000", "redfish://10.0.0.1", false},
+		{"redfish://bmc.example/redfish/v1/", "redfish://bmc.example", true},
+		{"ipmi://10.0.0.1:623", "10.0.0.1", true},
+		{"ipmi://10.0.0.1:6230", "ipmi://10.0.0.1", false},
+		{"ipmi://[2001:db8:0:0::1]", "2001:DB8::1", true},
 	} {
-		a, _ := accessOf(hostapi.BMC{Address: addresses[0]})
-		b, _ := accessOf(hostapi.BMC{Address: addresses[1]})
-		if (a.identity == b.identity) != same {
-			t.Errorf("%s and %s: %q and %q", addresses[0], addresses[1], a.identity, b.identity)
+		a, _ := accessOf(hostapi.BMC{Address: c.a})
+		b, _ := accessOf(hostapi.BMC{Address: c.b})
+		if (a.identity == b.identity) != c.same {
+			t.Errorf("%s and %s: %q and %q", c.a, c.b, a.identity, b.identity)
 		}
 	}
 }

@@ -36,7 +36,9 @@ func Check(d Document) (all []Problem) {
 		for _, r := range hostRules() {
 			r.check(d, tell)
 		}
-	case *HardwareData, *Secret, *Namespace: // their tags say it all
+	case *Secret:
+		checkSecret(d, tell)
+	case *HardwareData, *Namespace: // their tags say it all
 	}
 	return all
 }
@@ -73,6 +75,25 @@ func checkMeta(d Document, tell report) {
 		tell(Problem{Path: "metadata.namespace", Value: m.Namespace, Reason: "documents of this kind are in no namespace", Forbidden: true})
 	case kind.Kind == KindNamespace:
 		checkForm("metadata.name", "label", m.Name, tell)
+	}
+}
+
+// hidden is what this conductor's other API, as Ironic's, shows in place of a
+// password: in a Secret it is what somebody has still to fill in.
+const hidden = "******"
+
+// checkSecret refuses values that nobody has filled in.
+func checkSecret(s *Secret, tell report) {
+	const reason = "it is still " + hidden + ", which stands for what the API does not show: expected the real value"
+	for _, key := range sortedKeys(s.Data) {
+		if string(s.Data[key]) == hidden {
+			tell(Problem{Path: "data[" + key + "]", Reason: reason, Forbidden: true})
+		}
+	}
+	for _, key := range sortedKeys(s.StringData) {
+		if s.StringData[key] == hidden {
+			tell(Problem{Path: "stringData[" + key + "]", Reason: reason, Forbidden: true})
+		}
 	}
 }
 

@@ -97,6 +97,8 @@ func TestMeta(t *testing.T) {
 		`{"kind":"Secret","metadata":{"name":"a"}}`:                                                  "metadata.namespace: a namespace is required",
 		`{"kind":"Secret","metadata":{"namespace":"b"}}`:                                             "metadata.name: a name or",
 		`{"kind":"Secret","metadata":{"name":"A","namespace":"b"}}`:                                  `metadata.name: "A": expected lower case`,
+		`{"kind":"Secret","metadata":{"name":"a","namespace":"b"},"stringData":{"x":"******"}}`:      `stringData[x]: it is still ******`,
+		`{"kind":"Secret","metadata":{"name":"a","namespace":"b"},"data":{"x":"KioqKioq"}}`:          `data[x]: it is still ******`,
 		`{"kind":"Secret","metadata":{"name":"a","namespace":"b.c"}}`:                                `metadata.namespace: "b.c": expected lower case`,
 		`{"kind":"Secret","metadata":{"name":"a","namespace":"b","labels":{"x":"y z"}}}`:             `metadata.labels[x]: "y z": expected letters`,
 		`{"kind":"Secret","metadata":{"name":"a","namespace":"b","ownerReferences":[{"kind":"x"}]}}`: `metadata.ownerReferences[0].apiVersion: it is required`,

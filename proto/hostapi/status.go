@@ -21,7 +21,7 @@ type HostStatus struct {
 
 // Provisioning is how far a machine has come, and with what.
 type Provisioning struct {
-	State           State            `json:"state" doc:"The state of the host's state machine."`
+	State           State            `json:"state" rule:"enum=unmanaged/registering/match profile/inspecting/preparing/ready/available/provisioning/provisioned/externally provisioned/deprovisioning/powering off before delete/deleting" doc:"The state of the host's state machine."`
 	ID              string           `json:"ID" doc:"UUID of the node behind the host."`
 	Image           *Image           `json:"image,omitempty" doc:"The image that is on the machine, or being written."`
 	RootDeviceHints *RootDeviceHints `json:"rootDeviceHints,omitempty" doc:"The hints it was written by."`

@@ -85,7 +85,11 @@ func (w *watching) from() (docs []hostapi.Document, from int64, err error) {
 	if err != nil || from < 0 {
 		return nil, 0, badRequest("resourceVersion %q: expected one that a list or a watch has told", text)
 	}
-	return nil, from, nil
+	_, newest, err := w.s.keeper.List(w.c.Context(), objects.Query{Kind: w.c.kind.Kind, Limit: 1})
+	if err == nil && from > newest { // of a database that has been restored: what happens up to there would go unseen
+		err = objects.ErrExpired
+	}
+	return nil, from, err
 }
 
 // follow writes events as they come.

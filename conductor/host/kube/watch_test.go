@@ -142,6 +142,17 @@ func TestWatchExpires(t *testing.T) {
 	again.wants("DELETED n0 8")
 }
 
+// TestWatchAhead: one that knows more than the database, which has been restored
+// since, would miss what happens until it is there again.
+func TestWatchAhead(t *testing.T) {
+	s := start(t)
+	for _, path := range []string{hosts, secrets} {
+		if w := s.send("GET "+path+"?watch=true&timeoutSeconds=1&resourceVersion=99", ""); w.Code != http.StatusGone {
+			t.Errorf("answered %d: %s", w.Code, w.Body)
+		}
+	}
+}
+
 // TestWatchTable: each event is a table of one row for whoever wants tables.
 func TestWatchTable(t *testing.T) {
 	s := start(t)
