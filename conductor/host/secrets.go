@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/ferrite-metal/ferrite/conductor/host/yamljson"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -90,13 +89,20 @@ func (d *decision) text(field string, ref *hostapi.SecretReference, key string, 
 	return "", fmt.Errorf("the secret %s/%s of %s has neither %s nor value", d.h.Namespace, ref.Name, field, key)
 }
 
+// maxObject bounds what a secret says in YAML, with its aliases written out.
+const maxObject = 1 << 20
+
 // object reads text that is an object in YAML or JSON; nil for empty text.
 func object(field, text string) (map[string]any, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
 	var out map[string]any
-	if err := yaml.Unmarshal([]byte(text), &out); err != nil {
+	plain, err := yamljson.From([]byte(text), maxObject)
+	if err == nil {
+		err = json.Unmarshal(plain, &out)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("what %s names is no object in YAML or JSON: %w", field, err)
 	}
 	return out, nil

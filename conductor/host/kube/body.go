@@ -10,8 +10,7 @@ import (
 	"net/http"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/ferrite-metal/ferrite/conductor/host/yamljson"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -34,7 +33,7 @@ func (c *call) fields() (map[string]any, error) {
 	switch kind {
 	case "application/json", "":
 	case "application/yaml":
-		if text, err = yaml.YAMLToJSON(text); err != nil {
+		if text, err = yamljson.From(text, maxBody); err != nil {
 			return nil, badRequest("the body is no YAML: %v", err)
 		}
 	default:

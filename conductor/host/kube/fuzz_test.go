@@ -14,6 +14,15 @@ func fine(t *testing.T, s *server, code int, body string) {
 	}
 }
 
+// TestAliases: a body whose aliases repeat a long word many times is refused.
+func TestAliases(t *testing.T) {
+	s := start(t)
+	body := "a: &x " + strings.Repeat("w", 100_000) + "\nb: [" + strings.Repeat("*x, ", 100_000) + "]\n"
+	if w := s.send("POST "+hosts+"\nContent-Type: application/yaml", body); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "aliases") {
+		t.Errorf("answered %d: %.200s", w.Code, w.Body)
+	}
+}
+
 // FuzzDocument sends documents, and follows one that was taken to its end.
 func FuzzDocument(f *testing.F) {
 	for _, seed := range []string{
