@@ -146,12 +146,12 @@ func FuzzUnpack(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		lines, files, _ := unpack(base64.StdEncoding.EncodeToString(raw), logs)
+		lines, files, _ := unpack(base64.StdEncoding.EncodeToString(raw), archiveBounds)
 		size := 0
 		for _, l := range lines {
 			size += len(l)
 		}
-		if files > logs.files || int64(size) > logs.all+int64(files)<<20 { // names are as long as tar lets them be
+		if files > archiveBounds.files || int64(size) > archiveBounds.all+int64(files)<<20 { // names are as long as tar lets them be
 			t.Errorf("%d files, %d bytes", files, size)
 		}
 	})

@@ -26,8 +26,8 @@ func divided(w *world, id string, more map[string]any) {
 }
 
 // TestPartitionImage: what the agent tells of the partitions gets to the boot
-// loader and is kept, until the instance is gone. One without a layout is told
-// from the one that has a kernel beside it, as Ironic does.
+// loader and is kept, until the instance is gone. An image of which nobody says
+// what it is of is known by the kernel beside it, as Ironic does.
 func TestPartitionImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)

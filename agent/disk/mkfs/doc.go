@@ -61,6 +61,14 @@ func Swap(p Partition, label string, random io.Reader) error {
 	return nil
 }
 
+// labelFits refuses a label that a file system has no room for.
+func labelFits(label string, most int) error {
+	if len(label) > most {
+		return fmt.Errorf("label %q has %d bytes, expected at most %d", label, len(label), most)
+	}
+	return nil
+}
+
 // writeAt writes b at off, filled up with zeroes to a whole sector.
 func writeAt(p Partition, b []byte, off int64) error {
 	if rest := len(b) % p.LogicalSectorSize(); rest != 0 {

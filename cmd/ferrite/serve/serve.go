@@ -30,7 +30,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/erasekey"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
@@ -175,26 +174,6 @@ func sweep(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error 
 		}
 	}
 	return nil
-}
-
-func (c Config) settings() plan.Settings {
-	return plan.Settings{
-		Host: c.Host, AutomatedClean: c.AutomatedClean,
-		EraseDevicesPriority: c.ErasePriority, EraseMetadataPriority: c.MetadataPriority,
-		Erasing: plan.Erasing{
-			ContinueIfSecureEraseFailed: c.EraseContinue, NVMe: c.EraseNVMe, ATA: c.EraseATA, SkipReadOnly: c.EraseSkipReadOnly,
-			Iterations: c.EraseIterations, Zeroize: c.EraseZeroize, Concurrency: c.EraseConcurrency,
-		},
-		CollectLogs: c.CollectLogs == "on_failure",
-		FastTrack:   c.FastTrack, FastTrackTimeout: c.HeartbeatTimeout,
-		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
-		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout,
-		StepTimeout: c.StepTimeout, StepLimit: c.StepLimit,
-		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, PowerSyncRetries: c.SyncRetries,
-		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
-		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
-		BIOSBootloader: c.BIOSBootloader,
-	}
 }
 
 // images finds images; those that are files here are served with the boot service.
