@@ -257,7 +257,7 @@ func (d *decision) keepPartitions(told map[string]any) error {
 	return nil
 }
 
-// forgetPartitions is for the end of an instance.
+// forgetPartitions is for the end of an instance, or of its partitions.
 func (d *decision) forgetPartitions() {
 	for _, key := range []string{isWholeDisk, rootUUID, deployedAs} {
 		delete(d.n.DriverInternalInfo, key)
