@@ -74,16 +74,18 @@ func unpack(archive string, most bounds) (lines []string, files int, err error) 
 	for t, room := tar.NewReader(left), most.all; ; {
 		header, err := t.Next()
 		switch {
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF) && left.N > 0:
 			return lines, files, nil
-		case left.N <= 0 || files == most.files:
+		case left.N <= 0 || files == most.files || err == nil && header.Size > left.N:
 			return lines, files, fmt.Errorf("it has more than %d bytes or %d files", most.unpacked, most.files)
 		case err != nil:
 			return lines, files, err
 		case header.Typeflag != tar.TypeReg:
 			continue
 		}
+		before := left.N
 		text, err := last(t, header.Size, min(most.each, room))
+		left.N = min(left.N, before-header.Size) // a sparse file's holes count too: there is no end to them
 		files++
 		room -= int64(len(text))
 		lines = append(append(lines, "==> "+header.Name+" <=="), split(text)...)

@@ -53,6 +53,26 @@ func TestPartitionImage(t *testing.T) {
 	})
 }
 
+// TestWholeDiskAfterPartition: of an instance that was rebuilt with an image of a
+// whole disk no partitions are known any more.
+func TestWholeDiskAfterPartition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		id := deployable(w, "http://images/root.raw")
+		divided(w, id, map[string]any{"ephemeral_gb": 1.0})
+		w.ask(id, node.Deploy, node.Active)
+		divided(w, id, map[string]any{"ephemeral_gb": 1.0, "image_type": "whole-disk"})
+		n := w.ask(id, node.Rebuild, node.Active)
+		for _, key := range []string{"is_whole_disk_image", "root_uuid_or_disk_id", "instance"} {
+			if v := n.DriverInternalInfo[key]; v != nil {
+				t.Errorf("driver_internal_info/%s is %v", key, v)
+			}
+		}
+	})
+}
+
 // TestPartitionImageByBIOS: programs of images are run where the operator says so.
 func TestPartitionImageByBIOS(t *testing.T) {
 	for _, allowed := range []bool{false, true} {

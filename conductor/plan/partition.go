@@ -65,7 +65,7 @@ func layoutFits(n node.Node) error {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_type is %q, expected %s or %s", n.UUID, kind, agentapi.WholeDisk, agentapi.PartitionImage)
 	}
 	if !IsPartitionImage(n) {
-		return nil
+		return ephemeralUnharmed(n)
 	}
 	sizes := map[string]int64{}
 	for _, f := range layoutFields {
@@ -96,10 +96,27 @@ func layoutFits(n node.Node) error {
 	return nil
 }
 
+// ephemeralUnharmed refuses an image of a whole disk where the instance has an
+// ephemeral partition that is to be kept.
+func ephemeralUnharmed(n node.Node) error {
+	before, _ := n.DriverInternalInfo[deployedAs].(map[string]any)
+	had, err := wholeNumber(before["ephemeral_gb"])
+	if err != nil || had == 0 {
+		return nil //nolint:nilerr // there is none
+	}
+	if keep, err := preserves(n); err != nil || !keep {
+		return err
+	}
+	return node.Refuse(node.Invalid, "node %s cannot be deployed: preserve_ephemeral is to keep the instance's partition of %d GiB, and an image of a whole disk takes all of it", n.UUID, had)
+}
+
 // layoutUnchanged refuses to keep the ephemeral partition of an instance whose
 // partitions would lie elsewhere.
 func layoutUnchanged(n node.Node, sizes map[string]int64) error {
 	before, ok := n.DriverInternalInfo[deployedAs].(map[string]any)
+	if !ok && sizes["ephemeral_gb"] == 0 {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: preserve_ephemeral keeps the partition of instance_info/ephemeral_gb, which is none, and whatever the disk has would be lost", n.UUID)
+	}
 	if !ok {
 		return nil // not deployed by us: the agent looks at the disk itself
 	}
@@ -240,7 +257,7 @@ func (d *decision) keepPartitions(told map[string]any) error {
 	return nil
 }
 
-// forgetPartitions is for the end of an instance.
+// forgetPartitions is for the end of an instance, or of its partitions.
 func (d *decision) forgetPartitions() {
 	for _, key := range []string{isWholeDisk, rootUUID, deployedAs} {
 		delete(d.n.DriverInternalInfo, key)

@@ -86,6 +86,11 @@ func makeExt4(p Partition, label string, random io.Reader) error {
 	return nil
 }
 
+func fitsExt4(p Partition, label string) error {
+	_, err := planExt(p.Size(), label)
+	return err
+}
+
 // planExt decides sizes. It is pure.
 func planExt(size int64, label string) (*ext, error) {
 	if size < extLeast || size > extMost {

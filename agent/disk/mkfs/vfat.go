@@ -65,6 +65,11 @@ func makeFAT(p Partition, label string, random io.Reader) error {
 	return nil
 }
 
+func fitsFAT(p Partition, label string) error {
+	_, err := planFAT(p, label)
+	return err
+}
+
 // planFAT decides sizes. It is pure.
 func planFAT(p Partition, label string) (*fat, error) {
 	if err := labelFits(label, fatLabel); err != nil {
