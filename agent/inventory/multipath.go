@@ -14,38 +14,54 @@ import (
 type diskPath struct {
 	disk   agentapi.Disk
 	array  string // of which it is a member, by this path; "" for none
-	health int    // the lower the better
+	health pathHealth
 }
+
+// pathHealth ranks the paths of a disk, the best first.
+type pathHealth int
+
+const (
+	optimized    pathHealth = iota // or a disk that says nothing of the kind, as most do
+	nonOptimized                   // works, by the controller that does not own the disk
+	standby                        // takes no reads and writes as it is
+	dead                           // carries no commands
+	healths                        // how many there are
+)
 
 func pathOf(fsys fs.FS, name string) diskPath {
 	folder := path.Join("sys/block", name)
 	return diskPath{disk(fsys, name), memberOf(fsys, folder), health(fsys, folder)}
 }
 
-// health ranks a path: those that carry no commands last, and of the others
-// those that an array's controller prefers first (ALUA, SPC-4 5.15). Most disks
-// say nothing of the kind.
-func health(fsys fs.FS, folder string) int {
+// health reads what the kernel says of a path, and what an array's controller does
+// (ALUA, SPC-4 5.15).
+func health(fsys fs.FS, folder string) pathHealth {
 	state, access := text(fsys, folder, "device/state"), text(fsys, folder, "device/access_state")
 	if !slices.Contains([]string{"", "running", "live"}, state) { // SCSI's word, NVMe's word
-		return 3
+		return dead
 	}
 	switch access {
 	case "", "active/optimized":
-		return 0
+		return optimized
 	case "active/non-optimized", "lba-dependent":
-		return 1
+		return nonOptimized
 	}
-	return 2
+	return standby
 }
 
-// mergePaths makes one disk of several paths: the one an array has it by, since
-// through it alone the kernel knows that the disk is in use; else the best. Disks
-// that are in use are then left out.
+// rank orders the paths of a disk: before all others the one that an array has it
+// by, since through it alone the kernel knows that the disk is in use.
+func (p diskPath) rank() pathHealth {
+	if p.array != "" {
+		return p.health - healths
+	}
+	return p.health
+}
+
+// mergePaths makes one disk of several paths, which goes by the first of them in
+// rank. Disks that are in use are then left out.
 func mergePaths(paths []diskPath) (disks []agentapi.Disk, left []agentapi.SkippedDisk) {
-	slices.SortStableFunc(paths, func(a, b diskPath) int {
-		return cmp.Or(-cmp.Compare(min(len(a.array), 1), min(len(b.array), 1)), cmp.Compare(a.health, b.health))
-	})
+	slices.SortStableFunc(paths, func(a, b diskPath) int { return cmp.Compare(a.rank(), b.rank()) })
 	all := make([]agentapi.Disk, len(paths))
 	array := map[string]string{}
 	for i, p := range paths {

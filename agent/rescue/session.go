@@ -24,6 +24,7 @@ type session struct {
 	env      []string
 	pty      *os.File      // nil: without a terminal
 	tty      *os.File      // the program's side
+	pipes    []*os.File    // without a terminal: both ends of what the program says
 	cmd      *exec.Cmd     // nil before it is started
 	answered chan struct{} // closed when the client has been told that it was
 	ended    chan struct{} // closed with the program
@@ -77,8 +78,8 @@ func (s *session) serve(ctx context.Context, requests <-chan *ssh.Request) {
 			close(s.answered)
 		}
 	}
-	cancel()           // tells the program, if it still runs
-	s.closeTerminals() // what is left on the terminal must not keep the session
+	cancel()     // tells the program, if it still runs
+	s.closeAll() // who is left on the terminal or a pipe must not keep the session
 	if s.started() {
 		<-s.ended
 	}
@@ -156,7 +157,7 @@ func (s *session) start(cmd *exec.Cmd) error {
 	}
 	cmd.Dir, cmd.Env = "/", s.env
 	cmd.Cancel = func() error { return s.Kernel.SignalSession(cmd.Process.Pid, syscall.SIGHUP) }
-	cmd.WaitDelay = hangupTime
+	cmd.WaitDelay = hangupTime // of no effect on what a program has said: its pipes are ours
 	pump, err := s.connect(cmd)
 	if err == nil {
 		err = s.Programs.Start(cmd)
@@ -188,20 +189,10 @@ func (s *session) started() bool { return s.cmd != nil }
 // connect ties cmd to the channel. What it returns begins to carry bytes; the
 // channel that returns is closed when all that the program said is sent.
 func (s *session) connect(cmd *exec.Cmd) (pump func() <-chan struct{}, err error) {
-	drained := make(chan struct{})
 	if s.pty == nil {
-		s.Kernel.OnPipes(cmd)
-		cmd.Stdout, cmd.Stderr = s.channel, s.channel.Stderr() // sent by the time Wait returns
-		stdin, err := cmd.StdinPipe()
-		return func() <-chan struct{} {
-			go func() { // ends with the channel or the program
-				_, _ = io.Copy(stdin, s.channel) // who is read no longer need not be told
-				_ = stdin.Close()                // as above
-			}()
-			close(drained)
-			return drained
-		}, err
+		return s.connectPipes(cmd)
 	}
+	drained := make(chan struct{})
 	s.Kernel.OnTerminal(cmd, s.tty)
 	return func() <-chan struct{} {
 		_ = s.tty.Close() // the program has its own; while we had one, its end could not be seen
@@ -215,6 +206,49 @@ func (s *session) connect(cmd *exec.Cmd) (pump func() <-chan struct{}, err error
 		}()
 		return drained
 	}, nil
+}
+
+// connectPipes is connect without a terminal.
+func (s *session) connectPipes(cmd *exec.Cmd) (pump func() <-chan struct{}, err error) {
+	s.Kernel.OnPipes(cmd)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, stdout, err := s.pipe()
+	if err != nil {
+		return nil, err
+	}
+	errs, stderr, err := s.pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	return func() <-chan struct{} {
+		drained := make(chan struct{})
+		_, _ = stdout.Close(), stderr.Close() // the program has its own; while we had one, its end could not be seen
+		go func() {                           // ends with the channel or the program
+			_, _ = io.Copy(stdin, s.channel) // who is read no longer need not be told
+			_ = stdin.Close()                // as above
+		}()
+		go func() { // ends with the last program that has the pipes, or with the client
+			defer close(drained)
+			var both sync.WaitGroup
+			both.Go(func() { _, _ = io.Copy(s.channel.Stderr(), errs) }) // as above
+			_, _ = io.Copy(s.channel, out)                               // as above
+			both.Wait()
+		}()
+		return drained
+	}, nil
+}
+
+// pipe makes a pipe that ends with the session.
+func (s *session) pipe() (from, to *os.File, err error) {
+	from, to, err = os.Pipe()
+	if err == nil {
+		s.pipes = append(s.pipes, from, to)
+	}
+	return from, to, err
 }
 
 // report tells the client how the program ended, and closes the channel.
@@ -232,10 +266,13 @@ func (s *session) report(cmd *exec.Cmd, err error) {
 	_ = s.channel.Close()                              // as above
 }
 
-// closeTerminals hangs up on whoever is still there.
-func (s *session) closeTerminals() {
+// closeAll hangs up on whoever is still there.
+func (s *session) closeAll() {
 	if s.pty != nil {
 		_ = s.pty.Close() // a terminal
 		_ = s.tty.Close() // closed already when a program was started
+	}
+	for _, end := range s.pipes {
+		_ = end.Close() // as above, the program's ends
 	}
 }

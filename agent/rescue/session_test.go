@@ -2,6 +2,7 @@ package rescue
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -53,6 +55,41 @@ func TestAnsweredBeforeTheEnd(t *testing.T) {
 		<-s.ended
 		if diff := cmp.Diff([]string{"exit-status", "close"}, c.sent); diff != "" {
 			t.Error(diff)
+		}
+	})
+}
+
+// slow is a client that takes nothing of what is sent until it is let.
+type slow struct {
+	told
+	let  chan struct{}
+	took bytes.Buffer
+}
+
+func (c *slow) Write(p []byte) (int, error) {
+	<-c.let
+	return c.took.Write(p)
+}
+
+// TestSlowClient: what a program has said is sent before its end is, however long
+// the client takes to read it.
+func TestSlowClient(t *testing.T) {
+	const much = 40_000 // more than is read at a time, less than a pipe holds
+	synctest.Test(t, func(t *testing.T) {
+		c := &slow{told: told{Reader: strings.NewReader("")}, let: make(chan struct{})}
+		s := newSession(&Server{Options: Options{Kernel: sys.Linux{}, Programs: programs{}, Shell: "/bin/sh"}}, c, slog.New(slog.DiscardHandler))
+		if err := s.start(exec.CommandContext(t.Context(), s.Shell, "-c", fmt.Sprintf("head -c %d /dev/zero", much))); err != nil {
+			t.Fatal(err)
+		}
+		close(s.answered)
+		time.Sleep(time.Hour) // by a clock that stands still while the program runs
+		if len(c.sent) != 0 {
+			t.Errorf("before it has read anything the client was told %q", c.sent)
+		}
+		close(c.let)
+		<-s.ended
+		if diff := cmp.Diff([]string{"exit-status", "close"}, c.sent); diff != "" || c.took.Len() != much {
+			t.Errorf("the client got %d of %d bytes: %s", c.took.Len(), much, diff)
 		}
 	})
 }

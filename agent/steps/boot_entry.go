@@ -62,7 +62,7 @@ func (m *Machine) bootsByBIOS() error {
 	if _, is := m.runningArray(w.device); !is {
 		return nil
 	}
-	return fmt.Errorf("%s is software RAID of partitions, from which a BIOS does not boot: set the node's boot_mode to uefi", w.device)
+	return fmt.Errorf("%s is software RAID of partitions, from which a BIOS does not boot: have the machine boot by UEFI (capability boot_mode:uefi)", w.device)
 }
 
 func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, vars disk.EFIVars) error {

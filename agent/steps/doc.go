@@ -3,7 +3,8 @@
 //
 // It must not know how a step was asked for or reported (that is package
 // extension), and must refuse rather than guess: no step touches a disk that
-// it was not certain to be meant.
+// it was not certain to be meant. Programs that are not ours are run in one
+// place (grub.go), and only where the conductor allows it.
 package steps
 
 import (

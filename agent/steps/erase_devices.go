@@ -65,11 +65,11 @@ func erasers() map[string]func([]erase.Facts, erase.Options) []erase.DiskPlan {
 // for it for a minute (Ironic's agent.command_timeout).
 const listPatience = 30 * time.Second
 
-// cutOff tells whether a step that is abortable as a rule may be cut off here: one
-// that erases may not where a drive would do it by itself: nothing calls that back,
-// and without power it goes on later or leaves the drive locked. An operator who
-// aborts is then told that the step comes to its end first.
-func (m *Machine) cutOff(ctx context.Context, n agentapi.CommandNode) func(step string) bool {
+// abortable tells whether a step that is abortable as a rule is so on this machine.
+// One that erases is not where a drive would do it by itself: nothing calls that
+// back, and without power it goes on later or leaves the drive locked. An operator
+// who aborts is then told that the step comes to its end first.
+func (m *Machine) abortable(ctx context.Context, n agentapi.CommandNode) func(step string) bool {
 	facts := sync.OnceValues(func() ([]erase.Facts, error) {
 		ctx, cancel := context.WithTimeout(ctx, listPatience)
 		defer cancel()

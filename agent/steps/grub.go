@@ -3,7 +3,9 @@ package steps
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,13 +28,14 @@ func grubEnv() []string {
 // grubTarget is what GRUB is installed for, by GOARCH: the firmware that is to
 // start it, not the one that has started the ramdisk.
 func grubTarget(arch string, uefi bool) (string, error) {
-	targets := map[string]string{"amd64": "i386-pc", "386": "i386-pc"}
+	firmware, targets := "BIOS", map[string]string{"amd64": "i386-pc", "386": "i386-pc"}
 	if uefi {
-		targets = map[string]string{"amd64": "x86_64-efi", "386": "i386-efi", "arm64": "arm64-efi"}
+		firmware, targets = "UEFI", map[string]string{"amd64": "x86_64-efi", "386": "i386-efi", "arm64": "arm64-efi"}
 	}
 	target, ok := targets[arch]
 	if !ok {
-		return "", fmt.Errorf("GRUB is installed on no machine of architecture %s here, for UEFI: %t", arch, uefi)
+		return "", fmt.Errorf("GRUB cannot be installed to boot this machine, of architecture %s, by %s, expected one of %s: use a whole-disk image",
+			arch, firmware, strings.Join(slices.Sorted(maps.Keys(targets)), ", "))
 	}
 	return "--target=" + target, nil
 }
@@ -108,8 +111,8 @@ func program(tree *sys.Tree, names ...string) (string, error) {
 	for _, name := range names {
 		for _, folder := range []string{"/usr/sbin", "/usr/bin", "/sbin", "/bin"} {
 			at := path.Join(folder, name)
-			is, err := hasFile(tree, at)
-			if is || err != nil {
+			has, err := hasFile(tree, at)
+			if has || err != nil {
 				return at, err
 			}
 		}

@@ -75,14 +75,23 @@ func (m *Machine) emptyESP(ctx context.Context, path string) (int, error) {
 }
 
 // volumeByUUID finds the partition a UUID names: that of its file system or its
-// own.
+// own. One that names several is refused: an ephemeral partition that was kept may
+// hold a copy of the image, and whoever looks for a root by its UUID, GRUB and the
+// installed system among them, could take that for it.
 func volumeByUUID(all []volume, path, uuid string) (volume, error) {
+	var found []volume
 	for _, v := range all {
 		if strings.EqualFold(v.UUID, uuid) || strings.EqualFold(v.partUUID, uuid) {
-			return v, nil
+			found = append(found, v)
 		}
 	}
-	return volume{}, fmt.Errorf("no partition of %s has the UUID %s; there are %s", path, uuid, list(all))
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return volume{}, fmt.Errorf("no partition of %s has the UUID %s; there are %s", path, uuid, list(all))
+	}
+	return volume{}, fmt.Errorf("%s have the same UUID %s, and any of them would be booted as the root: give the others one of their own, or install without preserve_ephemeral", list(found), uuid)
 }
 
 // fillESP gives an empty EFI system partition what the image has for it: the

@@ -169,6 +169,35 @@ func TestRootNotFound(t *testing.T) {
 	}
 }
 
+// TestRootTwice: of a kept ephemeral partition that holds a copy of the image nothing
+// is run or taken.
+func TestRootTwice(t *testing.T) {
+	b := partitionBench(t, 1024*mib)
+	info := partitionInfo(t, 8*mib, func(i *agentapi.ImageInfo) { i.DeployBootMode, i.EphemeralMB = "uefi", 256 })
+	install := func() {
+		t.Helper()
+		if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	install()
+	raw, err := os.OpenFile(b.files["/dev/vda"], os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	if _, err := raw.WriteAt(rootImage(4096), 551*mib); err != nil { // where the ephemeral partition begins
+		t.Fatal(err)
+	}
+	info.PreserveEphemeral = true
+	install()
+	b.trees["/dev/vda2"] = efiTree(t, map[string]string{"boot/efi/EFI/BOOT/BOOTX64.EFI": "another's"})
+	err = b.InstallBootloader(t.Context(), agentapi.CommandNode{}, agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "uefi"})
+	if err == nil || !strings.Contains(err.Error(), "/dev/vda2 (ext4), /dev/vda3 (ext4) have the same UUID "+rootUUID) || len(b.mounted) != 0 {
+		t.Errorf("%v, mounted %v", err, b.mounted)
+	}
+}
+
 // TestLoaderIsThere: a system that has put its loader onto the EFI system
 // partition itself is left alone, and gets its entry.
 func TestLoaderIsThere(t *testing.T) {

@@ -63,7 +63,7 @@ func (m *Machine) divided(info agentapi.ImageInfo, need int64, drive []byte) (*d
 func (d *divided) size() int64 { return d.layout.Size() }
 
 // fill divides the disk and puts on each partition what belongs there. One
-// that cannot be kept is found before anything is written.
+// that cannot be kept, or made, is found before anything is written.
 func (d *divided) fill(ctx context.Context, m *Machine, dev Device, w writing) (*written, error) {
 	var err error
 	if d.division, err = disk.Divide(dev, d.layout, rand.Reader); err != nil {
@@ -71,7 +71,7 @@ func (d *divided) fill(ctx context.Context, m *Machine, dev Device, w writing) (
 	}
 	if d.keep {
 		err = d.division.Keep(dev, disk.RoleEphemeral)
-	} else {
+	} else if err = d.fits(dev); err == nil {
 		_, err = disk.WipeMetadata(ctx, dev)
 	}
 	if err != nil {
@@ -97,6 +97,18 @@ func (d *divided) fill(ctx context.Context, m *Machine, dev Device, w writing) (
 		return nil, err
 	}
 	return d.written(m, dev)
+}
+
+// fits refuses an ephemeral partition whose file system could not be made.
+func (d *divided) fits(dev Device) error {
+	part, ok := d.division.Parts[disk.RoleEphemeral]
+	if !ok {
+		return nil
+	}
+	if err := mkfs.Fits(d.format, disk.Within(dev, part), labelEphemeral); err != nil {
+		return fmt.Errorf("partition %d for %s: %w", part.Number, disk.RoleEphemeral, err)
+	}
+	return nil
 }
 
 // beside makes what is beside the root: file systems, swap space, the config

@@ -140,7 +140,9 @@ func TestPartitionImageRefused(t *testing.T) {
 		{"image larger than the root", func(i *agentapi.ImageInfo) { i.RootMB = 7 }, nil, "InvalidCommandParamsError", "Image virtual size: 8 MB, Root size: 7 MB"},
 		{"disk too small", func(i *agentapi.ImageInfo) { i.RootMB = 127 }, nil, "DeviceNotFound", "/dev/vda"},
 		{"format", func(i *agentapi.ImageInfo) { i.EphemeralMB, i.EphemeralFormat = 16, "xfs" }, nil, "InvalidImage", `ephemeral_format: file system "xfs" cannot be made here, expected one of ext4, vfat`},
-		{"ext4 too small", func(i *agentapi.ImageInfo) { i.EphemeralMB = -1 }, nil, "InvalidImage", "ephemeral_mb is -1"},
+		{"less than nothing", func(i *agentapi.ImageInfo) { i.EphemeralMB = -1 }, nil, "InvalidImage", "ephemeral_mb is -1"},
+		{"ext4 too small", func(i *agentapi.ImageInfo) { i.EphemeralMB = 16 }, nil, "ImageWriteError", "partition 1 for ephemeral: make ext4: the partition has 16777216 bytes, expected 268435456 to"},
+		{"vfat too small", func(i *agentapi.ImageInfo) { i.EphemeralMB, i.EphemeralFormat = 16, "vfat" }, nil, "ImageWriteError", "partition 1 for ephemeral: make vfat: 16777216 bytes give"},
 		{"grub not allowed", nil, func(c *agentapi.LookupConfig) { c.EnableBIOSBootloaderInstall = false }, "InvalidImage", "enable_bios_bootloader_install"},
 		{"nothing to keep", func(i *agentapi.ImageInfo) { i.EphemeralMB, i.PreserveEphemeral = 16, true }, nil, "ImageWriteError", "the partition to be kept is not there"},
 	} {

@@ -41,7 +41,7 @@ type Step struct {
 	Interface string
 	Name      string
 	Priority  int  // 0: runs only when asked for by name
-	Abortable bool // may be cut off, unless cutOff knows better on this machine
+	Abortable bool // may be cut off, unless Machine.abortable knows better
 	Run       Func
 	ArgsInfo  func() map[string]any // what its arguments are; nil: it has none to tell of
 }
@@ -75,12 +75,12 @@ func Registry() []Step {
 // List is the steps of a kind as the conductor wants to see them for a node.
 // Steps of a deploy may have got another priority on the kernel line.
 func (m *Machine) List(ctx context.Context, kind Kind, n agentapi.CommandNode) map[string][]agentapi.Step {
-	list, cutOff := []agentapi.Step{}, m.cutOff(ctx, n)
+	list, abortable := []agentapi.Step{}, m.abortable(ctx, n)
 	for _, s := range Registry() {
 		if s.Kind != kind {
 			continue
 		}
-		out := agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable && cutOff(s.Name)}
+		out := agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable && abortable(s.Name)}
 		if p, given := m.DeployPriorities[s.Name]; given && kind == Deploy {
 			out.Priority = p
 		}

@@ -1,5 +1,6 @@
 // Package sys is the agent's edge to the kernel: mounts, modules, power,
-// uevents, the kernel log, the entropy pool, the clock. Each call is thin, so that
+// uevents, the kernel log, the entropy pool, the clock, software RAID, an
+// installed system with programs of its own. Each call is thin, so that
 // everything above declares the few it needs as an interface and is tested
 // without root.
 //

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
@@ -106,19 +105,9 @@ func (b *bed) cutOff(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	if err := b.commands(ctx, s, "node clean "+m.Name+" --step deploy.erase_devices"); err != nil {
 		return err
 	}
-	for {
-		st, err := s.Status(ctx, m.Name)
-		if err != nil {
-			return err
-		}
-		if st.State == "clean wait" && st.Step == "deploy.erase_devices" {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the erase to abort never began: the node is %q at %s: %w", st.State, st.Step, ctx.Err())
-		case <-time.After(10 * time.Millisecond):
-		}
+	begun := func(st nodeapi.Status) bool { return st.State == "clean wait" && st.Step == "deploy.erase_devices" }
+	if err := moment(ctx, s, m.Name, begun); err != nil {
+		return fmt.Errorf("abort an erase: %w", err)
 	}
 	if err := b.commands(ctx, s, "node abort "+m.Name); err != nil {
 		return err

@@ -31,11 +31,11 @@ func formats(ctx context.Context, b *bed) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	r, closed, err := b.container(s, roots)
+	r, stop, err := b.startRegistry(s, roots)
 	if err != nil {
 		return fmt.Errorf("registry: %w", err)
 	}
-	defer func() { err = errors.Join(err, closed()) }()
+	defer func() { err = errors.Join(err, stop()) }()
 	for i, img := range []site.Image{
 		{URL: r.source(), PullSecret: pullSecret},
 		{URL: "file://" + filepath.Join(b.images, b.tiny.ID, filepath.Base(b.tiny.Qcow2Compressed))},
@@ -54,9 +54,9 @@ func formats(ctx context.Context, b *bed) (err error) {
 	return nil
 }
 
-// container starts a registry in the site's network that has the tiny OS, packed
-// with gzip, and writes down who has signed its certificate.
-func (b *bed) container(s *site.Site, roots string) (*registry, func() error, error) {
+// startRegistry starts a registry in the site's network that has the tiny OS,
+// packed with gzip, and writes down who has signed its certificate.
+func (b *bed) startRegistry(s *site.Site, roots string) (r *registry, stop func() error, err error) {
 	by, err := certtest.Make()
 	if err != nil {
 		return nil, nil, err
@@ -68,13 +68,13 @@ func (b *bed) container(s *site.Site, roots string) (*registry, func() error, er
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := newRegistry(l.Addr().String(), b.tiny.RawGz, b.tiny.SHA256[b.tiny.RawGz])
+	r, err = newRegistry(l.Addr().String(), b.tiny.RawGz, b.tiny.SHA256[b.tiny.RawGz])
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())
 	}
-	closed, err := r.serve(l, by)
+	stop, err = r.serve(l, by)
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())
 	}
-	return r, closed, nil
+	return r, stop, nil
 }

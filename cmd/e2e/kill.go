@@ -60,9 +60,6 @@ func killedWriting(ctx context.Context, b *bed, s *site.Site, m *lab.Machine) er
 	if err := s.Provision(ctx, m.Name, "active", drive(s, "survivor")); err != nil {
 		return fmt.Errorf("deploy: %w", err)
 	}
-	writing := func(st nodeapi.Status) bool {
-		return st.Step == "deploy.write_image" && st.Progress != nil && st.Progress.Done > 0
-	}
 	if err := killWhen(ctx, s, m, "writing", writing); err != nil {
 		return err
 	}
@@ -71,23 +68,9 @@ func killedWriting(ctx context.Context, b *bed, s *site.Site, m *lab.Machine) er
 
 // killWhen kills the conductor at a moment, leaves it dead for a second, and
 // starts it again.
-func killWhen(ctx context.Context, s *site.Site, m *lab.Machine, when string, moment func(nodeapi.Status) bool) error {
-	for {
-		st, err := s.Status(ctx, m.Name)
-		if err != nil {
-			return fmt.Errorf("kill while %s: %w", when, err)
-		}
-		if moment(st) {
-			break
-		}
-		if st.State == "available" || st.State == "active" && st.Activity == "" || st.LastError != "" {
-			return fmt.Errorf("kill while %s: the moment has passed, the node is %q %s", when, st.State, st.LastError)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("kill while %s: that moment never came, the node is %q at %s", when, st.State, st.Step)
-		case <-time.After(2 * time.Millisecond):
-		}
+func killWhen(ctx context.Context, s *site.Site, m *lab.Machine, when string, come func(nodeapi.Status) bool) error {
+	if err := moment(ctx, s, m.Name, come); err != nil {
+		return fmt.Errorf("kill while %s: %w", when, err)
 	}
 	if err := s.Conductor.Kill(); err != nil {
 		return fmt.Errorf("kill while %s: %w", when, err)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/site"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // powerCut takes the power away from a machine that writes an image. Nothing on its
@@ -27,8 +27,8 @@ func (b *bed) powerCut(ctx context.Context, s *site.Site, m *lab.Machine) error 
 	if err := s.Provision(ctx, m.Name, "active", nil); err != nil {
 		return err
 	}
-	if err := writing(ctx, s, m); err != nil {
-		return err
+	if err := moment(ctx, s, m.Name, writing); err != nil {
+		return fmt.Errorf("cut it while it writes: %w", err)
 	}
 	if err := m.Reset(ctx, qemu.ResetForceOff); err != nil {
 		return err
@@ -49,25 +49,9 @@ func (b *bed) powerCut(ctx context.Context, s *site.Site, m *lab.Machine) error 
 	return nil
 }
 
-// writing waits until the agent has written some of an image.
-func writing(ctx context.Context, s *site.Site, m *lab.Machine) error {
-	for {
-		st, err := s.Status(ctx, m.Name)
-		if err != nil {
-			return err
-		}
-		if st.State == "wait call-back" && st.Step == "deploy.write_image" && st.Progress != nil && st.Progress.Done > 0 {
-			return nil
-		}
-		if st.LastError != "" {
-			return fmt.Errorf("the node is %q: %s", st.State, st.LastError)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the node never wrote its image: it is %q at %s: %w", st.State, st.Step, ctx.Err())
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+// writing is when the agent has written some of an image.
+func writing(st nodeapi.Status) bool {
+	return st.State == "wait call-back" && st.Step == "deploy.write_image" && st.Progress != nil && st.Progress.Done > 0
 }
 
 // mirrored deploys an image from servers of which the first has none, the second

@@ -108,8 +108,8 @@ func (r *registry) handedOut() bool {
 	return r.read[r.path("blobs", r.digest)] > 0
 }
 
-// serve serves it over TLS until the function it returns is called.
-func (r *registry) serve(l net.Listener, by *certtest.Authority) (done func() error, err error) {
+// serve serves it over TLS until stop is called.
+func (r *registry) serve(l net.Listener, by *certtest.Authority) (stop func() error, err error) {
 	host, _, err := net.SplitHostPort(r.host)
 	if err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ type bounds struct {
 	all      int64 // and of all of them
 }
 
-// logs is more than what a machine has to say.
-var logs = bounds{unpacked: 64 << 20, files: 256, each: 1 << 20, all: 8 << 20}
+// archiveBounds are more than what a machine has to say.
+var archiveBounds = bounds{unpacked: 64 << 20, files: 256, each: 1 << 20, all: 8 << 20}
 
 // Collect makes the log of a boot of what an agent has collected: the base64 of a
 // tar.gz of texts, as ironic-python-agent answers log.collect_system_logs. Each file
@@ -29,7 +29,7 @@ func (k *Keeper) Collect(node, boot, archive string) (kept string, err error) {
 	if !validBoot(boot) {
 		return "", fmt.Errorf("boot log of %s: boot %q is not 16 hexadecimal digits", node, boot)
 	}
-	lines, files, err := unpack(archive, logs)
+	lines, files, err := unpack(archive, archiveBounds)
 	if files == 0 && err != nil {
 		return "", fmt.Errorf("boot log of %s: what was collected is no base64 of a tar.gz: %w", node, err)
 	}
@@ -74,16 +74,18 @@ func unpack(archive string, most bounds) (lines []string, files int, err error) 
 	for t, room := tar.NewReader(left), most.all; ; {
 		header, err := t.Next()
 		switch {
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF) && left.N > 0:
 			return lines, files, nil
-		case left.N <= 0 || files == most.files:
+		case left.N <= 0 || files == most.files || err == nil && header.Size > left.N:
 			return lines, files, fmt.Errorf("it has more than %d bytes or %d files", most.unpacked, most.files)
 		case err != nil:
 			return lines, files, err
 		case header.Typeflag != tar.TypeReg:
 			continue
 		}
+		before := left.N
 		text, err := last(t, header.Size, min(most.each, room))
+		left.N = min(left.N, before-header.Size) // a sparse file's holes count too: there is no end to them
 		files++
 		room -= int64(len(text))
 		lines = append(append(lines, "==> "+header.Name+" <=="), split(text)...)

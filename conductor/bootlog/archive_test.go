@@ -65,6 +65,48 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// sparse makes an archive of a file that is a hole, as GNU tar does in its PAX format
+// 1.0: a header that only describes, then one whose data begin with where there are
+// any, which is nowhere. The writer of archive/tar makes none.
+func sparse(t testing.TB, size int64) string {
+	t.Helper()
+	var records strings.Builder
+	for _, r := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=hole", fmt.Sprintf("GNU.sparse.realsize=%d", size)} {
+		fmt.Fprintf(&records, "%02d %s\n", len(r)+4, r) // with its own length: always two digits here
+	}
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, f := range []file{{"described", records.String()}, {"hole", "0\n" + strings.Repeat("\x00", 510)}} {
+		if err := w.WriteHeader(&tar.Header{Name: f.name, Size: int64(len(f.text)), Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(f.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const kind, sum = 156, 148 // places in a header: its type and its checksum
+	header := b.Bytes()[:512]
+	header[kind] = tar.TypeXHeader
+	total := 0
+	copy(header[sum:], "        ") // which counts as blanks
+	for _, c := range header {
+		total += int(c)
+	}
+	copy(header[sum:], fmt.Sprintf("%06o\x00 ", total))
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes())
+}
+
 // noise is a text that packs badly.
 func noise() string {
 	var b strings.Builder
@@ -97,7 +139,9 @@ func TestUnpackBounds(t *testing.T) {
 		"a long file":      {pack(t, file{"journal", strings.Repeat(line, 20) + "the end\n"}), 1, []string{"(older lines are dropped)", "the end"}, ""},
 		"long files":       {pack(t, file{"a", strings.Repeat(line, 20)}, file{"b", strings.Repeat(line, 20)}, file{"c", "left out\n"}), 3, []string{"==> b <==", "==> c <=="}, ""},
 		"too many files":   {pack(t, file{"a", ""}, file{"b", ""}, file{"c", ""}, file{"d", ""}), 3, []string{"==> c <=="}, "more than 65536 bytes or 3 files"},
-		"too many bytes":   {pack(t, file{"first", "seen\n"}, file{"bomb", strings.Repeat("\x00", 64<<10)}), 2, []string{"==> first <==", "seen"}, "EOF"},
+		"too many bytes":   {pack(t, file{"first", "seen\n"}, file{"bomb", strings.Repeat("\x00", 64<<10)}), 1, []string{"==> first <==", "seen"}, "more than 65536 bytes or 3 files"},
+		"a hole":           {sparse(t, 2000), 1, []string{"==> hole <==", "(older lines are dropped)"}, ""},
+		"a hole, no end":   {sparse(t, 1<<20), 0, nil, "more than 65536 bytes or 3 files"},
 		"one endless line": {pack(t, file{"one", strings.Repeat("y", 5000)}), 1, []string{"==> one <==", "(older lines are dropped)"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,12 +190,12 @@ func FuzzUnpack(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		lines, files, _ := unpack(base64.StdEncoding.EncodeToString(raw), logs)
+		lines, files, _ := unpack(base64.StdEncoding.EncodeToString(raw), archiveBounds)
 		size := 0
 		for _, l := range lines {
 			size += len(l)
 		}
-		if files > logs.files || int64(size) > logs.all+int64(files)<<20 { // names are as long as tar lets them be
+		if files > archiveBounds.files || int64(size) > archiveBounds.all+int64(files)<<20 { // names are as long as tar lets them be
 			t.Errorf("%d files, %d bytes", files, size)
 		}
 	})

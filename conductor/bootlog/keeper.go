@@ -1,6 +1,7 @@
 // Package bootlog keeps what machines logged while they ran the ramdisk: per
 // node and per boot, in files, bounded in number and size, so that it can be
-// read while it comes in, after the boot and after the conductor's restart.
+// read while it comes in, after the boot and after the conductor's restart. Of
+// an agent that sends no log it takes an archive, and keeps it as one.
 //
 // It must not know what a node is doing or why it logs. What it is given comes
 // from machines that may be hostile: names are checked before they become

@@ -12,11 +12,12 @@ import (
 )
 
 // checkImage refuses a deploy whose image the conductor itself would have to
-// find, and cannot, and one that would not boot as this conductor is set.
+// find, and cannot, and one that would not boot as this conductor is set. Where
+// it is not known how a machine boots, its agent finds out, and refuses the same.
 func (e *Engine) checkImage(n node.Node) error {
 	if plan.IsPartitionImage(n) && plan.BootModeOf(n) == "bios" && !e.Settings.BIOSBootloader {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: its partition image would have to run its own grub-install to boot by BIOS, which agents do only with --enable-bios-bootloader-install; "+
-			"set the node's boot_mode to uefi, or use a whole-disk image", n.UUID)
+			"have the machine boot by UEFI (capability boot_mode:uefi), or use a whole-disk image", n.UUID)
 	}
 	source := plan.ImageSource(n)
 	if !plan.FoundByConductor(source) {

@@ -26,8 +26,8 @@ func divided(w *world, id string, more map[string]any) {
 }
 
 // TestPartitionImage: what the agent tells of the partitions gets to the boot
-// loader and is kept, until the instance is gone. One without a layout is told
-// from the one that has a kernel beside it, as Ironic does.
+// loader and is kept, until the instance is gone. An image of which nobody says
+// what it is of is known by the kernel beside it, as Ironic does.
 func TestPartitionImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
@@ -48,6 +48,26 @@ func TestPartitionImage(t *testing.T) {
 			n = w.ask(id, node.Delete, node.Available)
 			if n.DriverInternalInfo["root_uuid_or_disk_id"] != nil {
 				t.Errorf("without an instance driver_internal_info is %v", n.DriverInternalInfo)
+			}
+		}
+	})
+}
+
+// TestWholeDiskAfterPartition: of an instance that was rebuilt with an image of a
+// whole disk no partitions are known any more.
+func TestWholeDiskAfterPartition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		id := deployable(w, "http://images/root.raw")
+		divided(w, id, map[string]any{"ephemeral_gb": 1.0})
+		w.ask(id, node.Deploy, node.Active)
+		divided(w, id, map[string]any{"ephemeral_gb": 1.0, "image_type": "whole-disk"})
+		n := w.ask(id, node.Rebuild, node.Active)
+		for _, key := range []string{"is_whole_disk_image", "root_uuid_or_disk_id", "instance"} {
+			if v := n.DriverInternalInfo[key]; v != nil {
+				t.Errorf("driver_internal_info/%s is %v", key, v)
 			}
 		}
 	})

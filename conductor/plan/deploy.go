@@ -153,7 +153,12 @@ func mergeSteps(own, more []node.Step) []node.Step {
 	return append(out, more...)
 }
 
-func (deploy) done(d *decision, _ node.Run) { d.fire(node.Done) }
+func (deploy) done(d *decision, _ node.Run) {
+	if !IsPartitionImage(d.n) {
+		d.forgetPartitions() // of an image that was there before
+	}
+	d.fire(node.Done)
+}
 
 // The machine stays as it is, its agent running, for a look at it. The agent
 // has wiped the start of a disk it could not write whole, so it cannot boot

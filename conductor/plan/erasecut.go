@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -31,9 +32,12 @@ func (d *decision) accountForErase(before *node.Run) {
 	if !ended || d.erased != nil || !owesReport(before) {
 		return
 	}
-	n := d.n
+	n, why := d.n, d.n.LastError
+	if why == "" { // nothing went wrong: the instance, say, is deleted amid its service
+		why = fmt.Sprintf("%s was ended by request, for %s", before.Activity, d.activityName())
+	}
 	n.Run = before
-	d.erased = UnfinishedErase(n, d.f.Inventory, d.n.LastError, d.now)
+	d.erased = UnfinishedErase(n, d.f.Inventory, why, d.now)
 }
 
 // UnfinishedErase is the report of an erase whose machine has not reported: which

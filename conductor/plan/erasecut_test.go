@@ -43,9 +43,12 @@ func TestEraseCutOff(t *testing.T) {
 		why    string // "" for no report
 		disks  []agentapi.ErasedDisk
 	}{
-		"aborted":                 {Request{Verb: node.Abort}, nil, "clean aborted by request while waiting for the agent to finish", disks},
-		"out of time":             {Expired{}, nil, "clean failed at step deploy.erase_devices: timed out", disks},
-		"its agent started anew":  {Outcome{Effect: poll, Failure: "the agent does not know command 1"}, nil, "does not know command 1", disks},
+		"aborted":                {Request{Verb: node.Abort}, nil, "clean aborted by request while waiting for the agent to finish", disks},
+		"out of time":            {Expired{}, nil, "clean failed at step deploy.erase_devices: timed out", disks},
+		"its agent started anew": {Outcome{Effect: poll, Failure: "the agent does not know command 1"}, nil, "does not know command 1", disks},
+		"its instance is deleted": {Request{Verb: node.Delete}, func(n *node.Node, _ *agentapi.Inventory) {
+			n.ProvisionState, n.Run.Activity, n.Revision = node.ServiceWait, "service", 7
+		}, "service was ended by request, for delete", disks},
 		"still running":           {Outcome{Effect: poll, Result: json.RawMessage(`{"id":"1","command_status":"RUNNING"}`)}, nil, "", nil},
 		"steps have changed":      {Outcome{Effect: poll, Result: json.RawMessage(`{"id":"1","command_status":"CLEAN_VERSION_MISMATCH"}`)}, nil, "", nil},
 		"another step is aborted": {Request{Verb: node.Abort}, func(n *node.Node, _ *agentapi.Inventory) { n.Run.Steps[1].Step = "erase_pstore" }, "", nil},

@@ -134,22 +134,3 @@ func bootMAC(bootif string) string {
 	}
 	return s
 }
-
-// wantedBootMode is what the instance, or else the node, asks for.
-func wantedBootMode(n node.Node) string {
-	for _, m := range []map[string]any{n.InstanceInfo, n.Properties} {
-		if mode := capability(m, "boot_mode"); mode != "" {
-			return mode
-		}
-	}
-	return ""
-}
-
-// BootModeOf is how the instance boots: as it or the node asks for, else as the
-// machine is set; "" when neither is known.
-func BootModeOf(n node.Node) string {
-	if mode := wantedBootMode(n); mode != "" {
-		return mode
-	}
-	return n.BootMode
-}

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -64,14 +65,18 @@ func layoutFits(n node.Node) error {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_type is %q, expected %s or %s", n.UUID, kind, agentapi.WholeDisk, agentapi.PartitionImage)
 	}
 	if !IsPartitionImage(n) {
-		return nil
+		return ephemeralUnharmed(n)
 	}
 	sizes := map[string]int64{}
 	for _, f := range layoutFields {
-		size, err := wholeNumber(n.InstanceInfo[f.key])
+		given := n.InstanceInfo[f.key]
+		size, err := wholeNumber(given)
 		if err != nil || size < f.least || size > maxLayoutMiB/f.mib {
+			if given == nil {
+				given = "missing"
+			}
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %v, expected a whole number of %s, at least %d: its image is of a partition, and the disk is divided for it",
-				n.UUID, f.key, n.InstanceInfo[f.key], f.unit, f.least)
+				n.UUID, f.key, given, f.unit, f.least)
 		}
 		sizes[f.key] = size
 	}
@@ -91,10 +96,27 @@ func layoutFits(n node.Node) error {
 	return nil
 }
 
+// ephemeralUnharmed refuses an image of a whole disk where the instance has an
+// ephemeral partition that is to be kept.
+func ephemeralUnharmed(n node.Node) error {
+	before, _ := n.DriverInternalInfo[deployedAs].(map[string]any)
+	had, err := wholeNumber(before["ephemeral_gb"])
+	if err != nil || had == 0 {
+		return nil //nolint:nilerr // there is none
+	}
+	if keep, err := preserves(n); err != nil || !keep {
+		return err
+	}
+	return node.Refuse(node.Invalid, "node %s cannot be deployed: preserve_ephemeral is to keep the instance's partition of %d GiB, and an image of a whole disk takes all of it", n.UUID, had)
+}
+
 // layoutUnchanged refuses to keep the ephemeral partition of an instance whose
 // partitions would lie elsewhere.
 func layoutUnchanged(n node.Node, sizes map[string]int64) error {
 	before, ok := n.DriverInternalInfo[deployedAs].(map[string]any)
+	if !ok && sizes["ephemeral_gb"] == 0 {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: preserve_ephemeral keeps the partition of instance_info/ephemeral_gb, which is none, and whatever the disk has would be lost", n.UUID)
+	}
 	if !ok {
 		return nil // not deployed by us: the agent looks at the disk itself
 	}
@@ -139,30 +161,8 @@ func preserves(n node.Node) (bool, error) {
 	}
 }
 
-// diskLabel is the kind of partition table asked for.
-func diskLabel(n node.Node) string {
-	for _, m := range []map[string]any{n.InstanceInfo, n.Properties} {
-		if label := capability(m, "disk_label"); label != "" {
-			return label
-		}
-	}
-	return ""
-}
-
-// capability is the value of a capability in properties or instance_info:
-// "a:1,b:2", an object, or the text of an object, as Nova sends it.
-func capability(m map[string]any, name string) string {
-	caps := m["capabilities"]
-	if s, ok := caps.(string); ok {
-		var object map[string]any
-		if json.Unmarshal([]byte(s), &object) != nil {
-			return node.Capability(s, name)
-		}
-		caps = object
-	}
-	object, _ := caps.(map[string]any)
-	return text(object, name)
-}
+// diskLabel is the kind of partition table asked for: gpt, msdos or "".
+func diskLabel(n node.Node) string { return wantedCapability(n, "disk_label") }
 
 // addLayout tells the agent how the disk is to be divided, as Ironic does: its
 // agent wants each of these said.
@@ -205,14 +205,16 @@ func partitionsKnown(d *decision, result json.RawMessage) error {
 	return commandAnswered(d, result)
 }
 
-func (d *decision) keepPartitions(told map[string]any) error {
+// partitionUUIDs reads what the agent tells, under the names by which the boot
+// loader is asked for; null for a partition that is not there.
+func partitionUUIDs(told map[string]any) (map[string]any, error) {
 	uuids := map[string]any{}
 	for param, key := range map[string]string{
 		"root_uuid": agentapi.RootUUIDKey, "efi_system_part_uuid": agentapi.ESPUUIDKey, "prep_boot_part_uuid": agentapi.PrepBootUUIDKey,
 	} {
-		uuid, is := told[key].(string)
-		if told[key] != nil && !is || len(uuid) > maxID {
-			return fmt.Errorf("the agent tells %.*q as its %s, expected a UUID", maxID, fmt.Sprint(told[key]), key)
+		uuid, ok := told[key].(string)
+		if told[key] != nil && !ok || len(uuid) > maxID {
+			return nil, fmt.Errorf("the agent tells %.*q as its %s, expected a UUID", maxID, fmt.Sprint(told[key]), key)
 		}
 		uuids[param] = nil
 		if uuid != "" {
@@ -220,19 +222,29 @@ func (d *decision) keepPartitions(told map[string]any) error {
 		}
 	}
 	if uuids["root_uuid"] == nil {
-		return fmt.Errorf("the agent tells no %s of the partition image it has written", agentapi.RootUUIDKey)
+		return nil, fmt.Errorf("the agent tells no %s of the partition image it has written", agentapi.RootUUIDKey)
+	}
+	return uuids, nil
+}
+
+// keepPartitions hands them on to the step that installs the boot loader, and
+// writes down how the instance lies on its disk.
+func (d *decision) keepPartitions(told map[string]any) error {
+	args, err := partitionUUIDs(told)
+	if err != nil {
+		return err
 	}
 	mode := BootModeOf(d.n)
 	if mode != "uefi" {
-		uuids["efi_system_part_uuid"] = nil
+		args["efi_system_part_uuid"] = nil // which nothing boots from
 	}
-	uuids["target_boot_mode"] = mode
-	r := d.n.Run
-	at := slices.IndexFunc(r.Left(), func(s node.Step) bool { return own(s) && s.String() == installBootloader })
+	args["target_boot_mode"] = mode
+	left := d.n.Run.Left()
+	at := slices.IndexFunc(left, func(s node.Step) bool { return own(s) && s.String() == installBootloader })
 	if at < 0 {
-		return fmt.Errorf("no step %s follows", installBootloader)
+		return fmt.Errorf("the partitions of the image are known, but no step %s follows that would make it boot", installBootloader)
 	}
-	r.Left()[at].Args = uuids
+	left[at].Args = args
 	if d.n.DriverInternalInfo == nil {
 		d.n.DriverInternalInfo = map[string]any{}
 	}
@@ -241,11 +253,11 @@ func (d *decision) keepPartitions(told map[string]any) error {
 		size, _ := wholeNumber(d.n.InstanceInfo[f.key])
 		as[f.key] = float64(size)
 	}
-	d.n.DriverInternalInfo[isWholeDisk], d.n.DriverInternalInfo[rootUUID], d.n.DriverInternalInfo[deployedAs] = false, uuids["root_uuid"], as
+	maps.Copy(d.n.DriverInternalInfo, map[string]any{isWholeDisk: false, rootUUID: args["root_uuid"], deployedAs: as})
 	return nil
 }
 
-// forgetPartitions is for the end of an instance.
+// forgetPartitions is for the end of an instance, or of its partitions.
 func (d *decision) forgetPartitions() {
 	for _, key := range []string{isWholeDisk, rootUUID, deployedAs} {
 		delete(d.n.DriverInternalInfo, key)

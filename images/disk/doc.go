@@ -14,10 +14,9 @@
 // zst stream, the dictionary of an xz stream (xz -9), or the map of a qcow2: 8
 // bytes per cluster (8 Mi clusters, 512 GiB of data in 64 KiB clusters), 16 per
 // compressed cluster, 12 per cluster of which only some subclusters have data. An
-// image that needs more is refused. One that needs little, as most do, takes 10
-// to 40 MiB, the more the more CPUs there are.
-// So is a qcow2 on a server without Range: its tables, read last, would have the
-// whole image wait in memory.
+// image that needs more is refused, and so is a qcow2 on a server without Range:
+// its tables, read last, would have the whole image wait in memory. One that needs
+// little, as most do, takes 10 to 40 MiB, the more the more CPUs there are.
 //
 // The package knows nothing of partition tables, devices' ioctls, nodes or
 // steps, and imports nothing of ours. It must never open what an image names

@@ -3,7 +3,8 @@
 // ironic-python-agent and Ironic to the letter, so that either side can be
 // exchanged for the original.
 //
-// It holds shapes and their validation only: standard library, no I/O.
+// It holds shapes, their validation, and what both sides must read out of them
+// alike (which of the disks listed are one); standard library, no I/O.
 package agentapi
 
 import (

@@ -44,12 +44,13 @@ type diskIdentity struct {
 // wrongly taken for another's path would be left unerased, and there are drives,
 // and bridges, that all have the same one. Disks of one port (SATA, USB, cards)
 // never have two paths, and among them are those that have even their serial
-// number in common. Of an array's units the first half of a long name is the same.
+// number in common; behind a SAS controller a SATA disk is known by its vendor. Of an
+// array's units the first half of a long name is the same.
 func (d Disk) identity() (id diskIdentity, certain bool) {
 	wwn := d.WWNWithExtension
 	if wwn == "" {
 		wwn = d.WWN
 	}
-	certain = wwn != "" && d.Serial != "" && slices.Contains([]string{"", "sas", "fc", "iscsi", "nvme"}, d.Transport)
+	certain = wwn != "" && d.Serial != "" && d.Vendor != "ATA" && slices.Contains([]string{"", "sas", "fc", "iscsi", "nvme"}, d.Transport)
 	return diskIdentity{wwn, d.Serial, d.Model, d.Vendor, d.Transport, d.Size}, certain
 }

@@ -33,10 +33,12 @@ func TestMergePaths(t *testing.T) {
 			}
 		})
 	}
-	for _, transport := range []string{"sata", "ata", "usb", "mmc", "virtio"} { // cloned firmware: all the same, and two disks
-		clone := func(d *Disk) { d.Transport = transport }
+	for _, c := range []struct{ transport, vendor string }{ // cloned firmware: all the same, and two disks
+		{"sata", "ATA"}, {"ata", "ATA"}, {"sas", "ATA"}, {"", "ATA"}, {"usb", ""}, {"mmc", ""}, {"virtio", ""},
+	} {
+		clone := func(d *Disk) { d.Transport, d.Vendor = c.transport, c.vendor }
 		if merged, left := MergePaths([]Disk{disk("/dev/sda", clone), disk("/dev/sdb", clone)}); len(merged) != 2 || left != nil {
-			t.Errorf("%s: %+v, left %+v", transport, merged, left)
+			t.Errorf("%+v: %+v, left %+v", c, merged, left)
 		}
 	}
 	nothing := func(d *Disk) { d.Serial, d.WWN, d.WWNWithExtension = "", "", "" }

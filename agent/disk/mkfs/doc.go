@@ -28,15 +28,30 @@ type Partition interface {
 }
 
 // maker makes one kind. random names it: crypto/rand.Reader, but for tests.
-type maker func(p Partition, label string, random io.Reader) error
+type maker struct {
+	fits func(p Partition, label string) error
+	make func(p Partition, label string, random io.Reader) error
+}
 
 // makers are the file systems, as mkfs(8) names them.
-var makers = map[string]maker{"ext4": makeExt4, "vfat": makeFAT}
+var makers = map[string]maker{"ext4": {fitsExt4, makeExt4}, "vfat": {fitsFAT, makeFAT}}
 
 // Check refuses a kind that cannot be made.
 func Check(kind string) error {
 	if _, ok := makers[kind]; !ok {
 		return fmt.Errorf("file system %q cannot be made here, expected one of %s", kind, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
+	}
+	return nil
+}
+
+// Fits refuses a partition that is too small or too large for a file system of a
+// kind. Nothing is written.
+func Fits(kind string, p Partition, label string) error {
+	if err := Check(kind); err != nil {
+		return err
+	}
+	if err := makers[kind].fits(p, label); err != nil {
+		return fmt.Errorf("make %s: %w", kind, err)
 	}
 	return nil
 }
@@ -47,7 +62,7 @@ func Make(kind string, p Partition, label string, random io.Reader) error {
 	if err := Check(kind); err != nil {
 		return err
 	}
-	if err := makers[kind](p, label, random); err != nil {
+	if err := makers[kind].make(p, label, random); err != nil {
 		return fmt.Errorf("make %s: %w", kind, err)
 	}
 	return nil
@@ -57,6 +72,14 @@ func Make(kind string, p Partition, label string, random io.Reader) error {
 func Swap(p Partition, label string, random io.Reader) error {
 	if err := makeSwap(p, label, random); err != nil {
 		return fmt.Errorf("make swap space: %w", err)
+	}
+	return nil
+}
+
+// labelFits refuses a label that a file system has no room for.
+func labelFits(label string, most int) error {
+	if len(label) > most {
+		return fmt.Errorf("label %q has %d bytes, expected at most %d", label, len(label), most)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package mkfs
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 )
@@ -16,6 +15,7 @@ const (
 	extInodeSize = 256
 	extTable     = extInodes * extInodeSize / extBlock // blocks
 	extDescSize  = 64
+	extLabel     = 16          // bytes
 	extJournal   = 8192        // blocks, 32 MiB
 	extLeast     = 256 << 20   // bytes; less would want other proportions
 	extMost      = 32 << 40    // bytes: 2^31 inodes
@@ -86,13 +86,18 @@ func makeExt4(p Partition, label string, random io.Reader) error {
 	return nil
 }
 
+func fitsExt4(p Partition, label string) error {
+	_, err := planExt(p.Size(), label)
+	return err
+}
+
 // planExt decides sizes. It is pure.
 func planExt(size int64, label string) (*ext, error) {
-	switch {
-	case size < extLeast || size > extMost:
-		return nil, fmt.Errorf("%d bytes, expected %d to %d", size, extLeast, int64(extMost))
-	case len(label) > 16:
-		return nil, errors.New("label of more than 16 bytes")
+	if size < extLeast || size > extMost {
+		return nil, fmt.Errorf("the partition has %d bytes, expected %d to %d", size, extLeast, int64(extMost))
+	}
+	if err := labelFits(label, extLabel); err != nil {
+		return nil, err
 	}
 	e := &ext{label: label, blocks: size / extBlock}
 	e.count()

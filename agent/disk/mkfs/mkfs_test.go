@@ -149,11 +149,11 @@ func TestRefused(t *testing.T) {
 		want        string
 	}{
 		{"xfs", "", gib, `file system "xfs" cannot be made here, expected one of ext4, vfat`},
-		{"ext4", "", 100 * mib, "make ext4: 104857600 bytes, expected 268435456 to 35184372088832"},
-		{"ext4", "seventeen letters", gib, "make ext4: label of more than 16 bytes"},
-		{"swap", "seventeen letters", gib, "make swap space: label of more than 16 bytes"},
+		{"ext4", "", 100 * mib, "make ext4: the partition has 104857600 bytes, expected 268435456 to 35184372088832"},
+		{"ext4", "seventeen letters", gib, `make ext4: label "seventeen letters" has 17 bytes, expected at most 16`},
+		{"swap", "seventeen letters", gib, `make swap space: label "seventeen letters" has 17 bytes, expected at most 16`},
 		{"swap", "", 4096, "make swap space: 4096 bytes are too few for swap space, expected at least"},
-		{"vfat", "twelve chars", gib, "make vfat: label of more than 11 characters"},
+		{"vfat", "twelve chars", gib, `make vfat: label "twelve chars" has 12 bytes, expected at most 11`},
 		{"vfat", "", 8 * mib, "make vfat: 8388608 bytes give 16100 clusters, expected 65525 to"},
 		{"vfat", "", 3 << 40, "make vfat: 3298534883328 bytes are more than a FAT32 on sectors of 512 bytes can have"},
 	} {

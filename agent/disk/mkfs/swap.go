@@ -2,7 +2,6 @@ package mkfs
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,8 +16,8 @@ func makeSwap(p Partition, label string, random io.Reader) error {
 	if pages := p.Size() / page; pages < 10 {
 		return fmt.Errorf("%d bytes are too few for swap space, expected at least %d", p.Size(), 10*page)
 	}
-	if len(label) > labelSize {
-		return errors.New("label of more than 16 bytes")
+	if err := labelFits(label, labelSize); err != nil {
+		return err
 	}
 	id, err := newID(random)
 	if err != nil {

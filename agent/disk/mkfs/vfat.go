@@ -2,10 +2,10 @@ package mkfs
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // Places in a FAT32 as all tools make it (Microsoft's FAT specification,
@@ -17,6 +17,7 @@ const (
 	fatTables   = 2
 	fatMedia    = 0xf8
 	fatUnnamed  = "NO NAME"
+	fatLabel    = 11         // bytes
 	fat32From   = 65525      // clusters; fewer are read as FAT16
 	fat32To     = 1<<28 - 16 // more do not fit into 28 bits
 )
@@ -64,15 +65,23 @@ func makeFAT(p Partition, label string, random io.Reader) error {
 	return nil
 }
 
+func fitsFAT(p Partition, label string) error {
+	_, err := planFAT(p, label)
+	return err
+}
+
 // planFAT decides sizes. It is pure.
 func planFAT(p Partition, label string) (*fat, error) {
-	if len(label) > 11 || strings.ToValidUTF8(label, "?") != label {
-		return nil, errors.New("label of more than 11 characters")
+	if err := labelFits(label, fatLabel); err != nil {
+		return nil, err
+	}
+	if !utf8.ValidString(label) {
+		return nil, fmt.Errorf("label %q is no UTF-8", label)
 	}
 	if label == "" {
 		label = fatUnnamed
 	}
-	f := &fat{sector: int64(p.LogicalSectorSize()), label: fmt.Sprintf("%-11s", label)}
+	f := &fat{sector: int64(p.LogicalSectorSize()), label: fmt.Sprintf("%-*s", fatLabel, label)}
 	sectors := p.Size() / f.sector
 	if sectors >= 1<<32 {
 		return nil, fmt.Errorf("%d bytes are more than a FAT32 on sectors of %d bytes can have", p.Size(), f.sector)

@@ -4,7 +4,8 @@
 // One file per noun or verb.
 //
 // It is a client like any other: it knows the wire (proto) and nothing of what
-// is behind it, and works against Ironic too, with less to show.
+// is behind it, and works against Ironic too, with less to show. What machines
+// have said is shown, and never obeyed, by the terminal (visible.go).
 package cli
 
 import (

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,30 +17,8 @@ import (
 // print writes a reply in the form that was asked for; rows says how it looks
 // as a table.
 func (s *session) print(w io.Writer, reply json.RawMessage, rows func(t table.Writer) error) error {
-	switch s.output {
-	case "json":
-		var v any
-		if err := json.Unmarshal(reply, &v); err != nil {
-			return fmt.Errorf("the conductor's answer: %w", err)
-		}
-		var b strings.Builder
-		enc := json.NewEncoder(&b)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(v); err != nil {
-			return err
-		}
-		_, err := io.WriteString(w, visibleJSON(b.String()))
-		return err
-	case "yaml":
-		// It takes no control characters, and escapes those that come escaped. Marks
-		// of direction it writes as they are.
-		doc, err := yaml.JSONToYAML([]byte(visibleJSON(string(reply))))
-		if err != nil {
-			return fmt.Errorf("the conductor's answer as YAML: %w", err)
-		}
-		_, err = w.Write(doc)
-		return err
+	if s.output == "json" || s.output == "yaml" {
+		return s.printDocument(w, reply)
 	}
 	t := visibleTable{table.NewWriter()}
 	t.SetStyle(table.StyleLight)
@@ -49,6 +28,42 @@ func (s *session) print(w io.Writer, reply json.RawMessage, rows func(t table.Wr
 	}
 	_, err := fmt.Fprintln(w, t.Render())
 	return err
+}
+
+// printDocument writes a reply as JSON or YAML.
+func (s *session) printDocument(w io.Writer, reply json.RawMessage) error {
+	doc, err := plainJSON(reply)
+	if err != nil {
+		return fmt.Errorf("the conductor's answer: %w", err)
+	}
+	if s.output == "yaml" {
+		// It takes no control characters, and escapes those that come escaped. Marks
+		// of direction it writes as they are.
+		if doc, err = yaml.JSONToYAML(doc); err != nil {
+			return fmt.Errorf("the conductor's answer as YAML: %w", err)
+		}
+	}
+	_, err = w.Write(doc)
+	return err
+}
+
+// plainJSON writes a document anew, with nothing escaped that need not be: Ironic
+// escapes whatever is not ASCII, some of it in a way that YAML does not know.
+func plainJSON(reply json.RawMessage) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(reply))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return []byte(visibleJSON(b.String())), nil
 }
 
 // show reads one object and prints it.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,20 +28,18 @@ func visible(s string) string {
 
 // visibleJSON is a document of JSON that is fit for a terminal and says the same:
 // what JSON leaves as it is, DEL and the control characters beyond ASCII, is
-// escaped. Such characters stand in its strings only.
+// escaped. Such characters stand in its strings only. Those beyond 16 bits stay:
+// JSON would write them in two halves, which a reader of YAML refuses, and none of
+// them does anything to a terminal.
 func visibleJSON(document string) string {
+	const most = 0xffff
 	var b strings.Builder
 	for _, r := range document {
-		if r == '\n' || unicode.IsPrint(r) {
+		if r == '\n' || unicode.IsPrint(r) || r > most {
 			b.WriteRune(r)
 			continue
 		}
-		const most = 0xffff
-		if r > most { // JSON has no other form for it; such are marks without effect
-			b.WriteRune(r)
-			continue
-		}
-		b.WriteString(`\u` + strconv.FormatInt(0x10000+int64(r), 16)[1:])
+		fmt.Fprintf(&b, `\u%04x`, r)
 	}
 	return b.String()
 }

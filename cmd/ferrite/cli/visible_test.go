@@ -72,3 +72,28 @@ func TestPrintObeysNoMachine(t *testing.T) {
 		}
 	}
 }
+
+// TestPrintReadsAnyEscape: Ironic writes what is beyond 16 bits as two halves,
+// which are one character in every form of output; numbers stay as they came.
+func TestPrintReadsAnyEscape(t *testing.T) {
+	reply := json.RawMessage(`{"description":"\ud83d\ude00 \u00e9","size":9007199254740993}`)
+	for _, form := range []string{"table", "json", "yaml"} {
+		s := &session{output: form}
+		var out bytes.Buffer
+		if err := s.print(&out, reply, fields(reply)); err != nil {
+			t.Errorf("%s: %v", form, err)
+			continue
+		}
+		said := out.String()
+		if form == "yaml" { // which may write it as \U and eight digits
+			var v map[string]any
+			if err := yaml.Unmarshal(out.Bytes(), &v); err != nil {
+				t.Fatal(err)
+			}
+			said += v["description"].(string)
+		}
+		if !strings.Contains(said, "😀 é") || form != "table" && !strings.Contains(said, "9007199254740993") {
+			t.Errorf("%s: %s", form, out.String())
+		}
+	}
+}

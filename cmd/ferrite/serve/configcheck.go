@@ -46,7 +46,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number", c.MaxConcurrentDeploy, c.MaxConcurrentClean)
 	}
 	if c.CollectLogs != "on_failure" && c.CollectLogs != "never" {
-		return fmt.Errorf("--deploy-logs-collect %q: it is on_failure or never", c.CollectLogs)
+		return fmt.Errorf("--deploy-logs-collect %q: say on_failure or never", c.CollectLogs)
 	}
 	if err := c.checkDiscovery(); err != nil {
 		return err

@@ -34,10 +34,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/secretkey"
 	"github.com/ferrite-metal/ferrite/conductor/store"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 	"github.com/ferrite-metal/ferrite/pxe/socket"
@@ -210,26 +208,6 @@ func sweep(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error 
 	return nil
 }
 
-func (c Config) settings() plan.Settings {
-	return plan.Settings{
-		Host: c.Host, AutomatedClean: c.AutomatedClean,
-		EraseDevicesPriority: c.ErasePriority, EraseMetadataPriority: c.MetadataPriority,
-		Erasing: plan.Erasing{
-			ContinueIfSecureEraseFailed: c.EraseContinue, NVMe: c.EraseNVMe, ATA: c.EraseATA, SkipReadOnly: c.EraseSkipReadOnly,
-			Iterations: c.EraseIterations, Zeroize: c.EraseZeroize, Concurrency: c.EraseConcurrency,
-		},
-		CollectLogs: c.CollectLogs == "on_failure",
-		FastTrack:   c.FastTrack, FastTrackTimeout: c.HeartbeatTimeout,
-		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
-		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout,
-		StepTimeout: c.StepTimeout, StepLimit: c.StepLimit,
-		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, PowerSyncRetries: c.SyncRetries,
-		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
-		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
-		BIOSBootloader: c.BIOSBootloader,
-	}
-}
-
 // images finds images; those that are files here are served with the boot service.
 func (c Config) images() (*imagesource.Sources, error) {
 	conf := imagesource.Config{Files: c.FilePaths}
@@ -306,25 +284,6 @@ func serve(ctx context.Context, c Config, eng *engine.Engine, l net.Listener, fa
 	}
 	log.Info("stopped")
 	return nil
-}
-
-func logger(level string, w io.Writer) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("--log-level %q: it is one of debug, info, warn, error", level)
-	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: masked})), nil
-}
-
-// masked keeps the credentials in URLs out of the log, whoever writes to it.
-func masked(_ []string, a slog.Attr) slog.Attr {
-	switch v := a.Value.Any().(type) {
-	case string:
-		a.Value = slog.StringValue(nodeapi.MaskText(v))
-	case error:
-		a.Value = slog.StringValue(nodeapi.MaskText(v.Error()))
-	}
-	return a
 }
 
 // lock makes the data folder and keeps a second conductor out of it.

@@ -212,7 +212,7 @@ func TestRefusesToStart(t *testing.T) {
 		args []string
 		want string
 	}{
-		"logs collected always":       {[]string{"--deploy-logs-collect", "always"}, "it is on_failure or never"},
+		"logs collected always":       {[]string{"--deploy-logs-collect", "always"}, "say on_failure or never"},
 		"a limit within the timeout":  {[]string{"--step-limit", "1h"}, "--step-timeout 24h0m0s, --step-limit 1h0m0s"},
 		"the port is taken":           {[]string{"--api-address", taken.Addr().String()}, "address already in use"},
 		"no port":                     {[]string{"--api-address", "127.0.0.1"}, "not host:port"},

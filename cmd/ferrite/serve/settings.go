@@ -1,0 +1,24 @@
+package serve
+
+import "github.com/ferrite-metal/ferrite/conductor/plan"
+
+// settings are what decisions are made by, as the flags say.
+func (c Config) settings() plan.Settings {
+	return plan.Settings{
+		Host: c.Host, AutomatedClean: c.AutomatedClean,
+		EraseDevicesPriority: c.ErasePriority, EraseMetadataPriority: c.MetadataPriority,
+		Erasing: plan.Erasing{
+			ContinueIfSecureEraseFailed: c.EraseContinue, NVMe: c.EraseNVMe, ATA: c.EraseATA, SkipReadOnly: c.EraseSkipReadOnly,
+			Iterations: c.EraseIterations, Zeroize: c.EraseZeroize, Concurrency: c.EraseConcurrency,
+		},
+		CollectLogs: c.CollectLogs == "on_failure",
+		FastTrack:   c.FastTrack, FastTrackTimeout: c.HeartbeatTimeout,
+		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
+		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout,
+		StepTimeout: c.StepTimeout, StepLimit: c.StepLimit,
+		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, PowerSyncRetries: c.SyncRetries,
+		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
+		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
+		BIOSBootloader: c.BIOSBootloader,
+	}
+}
