@@ -59,16 +59,11 @@ func (w *world) start() {
 	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, Limit: w.limit})
 	settings := plan.DefaultSettings()
 	settings.Host = "test"
-	var eng *engine.Engine
+		var eng *engine.Engine
 	changed := func(n node.Node) {
-		busy := 0
-		for state, count := range eng.Crowd() {
-			if host.Busy[state] {
-				busy += count
-			}
-		}
-		if int64(busy) > w.most.Load() {
-			w.most.Store(int64(busy))
+		busy := busyOf(eng)
+		for most := w.most.Load(); busy > most && !w.most.CompareAndSwap(most, busy); {
+			most = w.most.Load()
 		}
 		rec.NodeChanged(n)
 	}
@@ -88,6 +83,29 @@ func (w *world) start() {
 	}
 }
 
+// busyOf is how many nodes count for the limit.
+func busyOf(e *engine.Engine) (n int64) {
+	for state, count := range e.Crowd() {
+		if host.Busy[state] {
+			n += int64(count)
+		}
+	}
+	return n
+}
+
+// delayed is how many hosts wait until fewer nodes are busy.
+func (w *world) delayed() (n int) {
+	w.tb.Helper()
+	hosts, _, err := objects.List[hostapi.Host](context.Background(), w.docs, "default")
+	w.check(err)
+	for _, h := range hosts {
+		if h.Status.OperationalStatus == hostapi.StatusDelayed {
+			n++
+		}
+	}
+	return n
+}
+
 // drives keeps config drives as they are, to be looked at.
 type drives struct{}
 
@@ -102,6 +120,7 @@ type machines struct {
 	cycles int                        // power changes
 	fail   map[string]error           // of deploys, by the URL of the image
 	stuck  bool                       // power changes fail
+	held   bool                       // deploys do not end
 }
 
 func (m *machines) address(n node.Node) string {
@@ -147,6 +166,9 @@ func (m *machines) DoStep(ctx context.Context, n node.Node, s node.Step, task st
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	image, _ := n.InstanceInfo["image_source"].(string)
+	if m.held {
+		return node.StepReport{}, nil
+	}
 	return node.StepReport{Done: true}, m.fail[image]
 }
 
@@ -154,6 +176,13 @@ func (m *machines) failing(image string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fail = map[string]error{image: err}
+}
+
+// hold has deploys go on until they are let go.
+func (m *machines) hold(held bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.held = held
 }
 
 func (m *machines) powerCycles() int {
