@@ -106,10 +106,19 @@ func (a awaited) there(h hostapi.Host, state hostapi.State) (bool, error) {
 		return false, hostError(h)
 	case st.ErrorType != "":
 		return false, nil
-	case st.OperationalStatus == hostapi.StatusDetached:
+	case st.OperationalStatus == hostapi.StatusDetached && annotated(h, hostapi.AnnotationDetached):
 		return false, fmt.Errorf("it is detached, and %s; it goes on without the annotation %s", orNone(st.Provisioning.State), hostapi.AnnotationDetached)
 	}
-	return canonicalState(st.Provisioning.State) == state && a.asSpecified(st), nil
+	return canonicalState(st.Provisioning.State) == state && a.asSpecified(st) && !underWay(h), nil
+}
+
+// underWay reports whether a host is about to be taken back after it was detached,
+// or rebooted: what its status says of its power is then from before. The annotation
+// for one reboot goes when the machine is off; nobody acts on that of a host
+// without a BMC.
+func underWay(h hostapi.Host) bool {
+	return h.Status.OperationalStatus == hostapi.StatusDetached ||
+		annotated(h, hostapi.AnnotationReboot) && h.Status.Provisioning.State != hostapi.StateUnmanaged
 }
 
 // seen reports whether the conductor has taken note of a generation of the

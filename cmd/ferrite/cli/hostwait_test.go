@@ -42,3 +42,34 @@ func TestHostGoal(t *testing.T) {
 		})
 	}
 }
+
+// TestHostThere: what annotations have a wait do about a host that is otherwise
+// as its document says.
+func TestHostThere(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		annotation string
+		status     hostapi.OperationalStatus
+		state      hostapi.State
+		there      bool
+		wrong      bool
+	}{
+		{"as it is to be", "", hostapi.StatusOK, hostapi.StateAvailable, true, false},
+		{"to be rebooted", hostapi.AnnotationReboot, hostapi.StatusOK, hostapi.StateAvailable, false, false},
+		{"to be rebooted by nobody", hostapi.AnnotationReboot, hostapi.StatusDiscovered, hostapi.StateUnmanaged, true, false},
+		{"detached", hostapi.AnnotationDetached, hostapi.StatusDetached, hostapi.StateAvailable, false, true},
+		{"to be taken back", "", hostapi.StatusDetached, hostapi.StateAvailable, false, false},
+		{"paused", hostapi.AnnotationPaused, hostapi.StatusOK, hostapi.StateAvailable, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := hostapi.Host{Status: hostapi.HostStatus{OperationalStatus: c.status, Provisioning: hostapi.Provisioning{State: c.state}}}
+			if c.annotation != "" {
+				h.Annotations = map[string]string{c.annotation: ""}
+			}
+			there, err := awaited{Host: h}.there(h, c.state)
+			if there != c.there || (err != nil) != c.wrong {
+				t.Errorf("there: %v, and %v", there, err)
+			}
+		})
+	}
+}
