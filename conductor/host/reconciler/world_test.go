@@ -59,7 +59,7 @@ func (w *world) start() {
 	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, Limit: w.limit})
 	settings := plan.DefaultSettings()
 	settings.Host = "test"
-		var eng *engine.Engine
+	var eng *engine.Engine
 	changed := func(n node.Node) {
 		busy := busyOf(eng)
 		for most := w.most.Load(); busy > most && !w.most.CompareAndSwap(most, busy); {
