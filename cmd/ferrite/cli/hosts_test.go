@@ -174,7 +174,7 @@ func TestWait(t *testing.T) {
 		old         = `{status: {operationalStatus: OK, poweredOn: true, provisioning: {state: provisioned, image: {url: "http://images/old"}}}}`
 		unseen      = `{status: {operationalStatus: OK, poweredOn: true, provisioning: {state: provisioned, image: {url: "http://images/new"}}, conditions: [{type: Ready, status: "True", observedGeneration: 1, reason: Provisioned, message: "", lastTransitionTime: null}]}}`
 		done        = `{status: {operationalStatus: OK, poweredOn: true, provisioning: {state: provisioned, image: {url: "http://images/new"}}, conditions: [{type: Ready, status: "True", observedGeneration: 2, reason: Provisioned, message: "", lastTransitionTime: null}]}}`
-		detached    = `{status: {operationalStatus: detached, poweredOn: true, provisioning: {state: provisioned, image: {url: "http://images/new"}}}}`
+		detached    = `{metadata: {annotations: {baremetalhost.metal3.io/detached: ""}}, status: {operationalStatus: detached, poweredOn: true, provisioning: {state: provisioned, image: {url: "http://images/new"}}}}`
 	)
 	for _, c := range []struct {
 		name string
