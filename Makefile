@@ -16,7 +16,8 @@ OS       ?= tiny
 # What the lab and the tests need beside Go, as Debian packages.
 PACKAGES := qemu-system-x86 qemu-utils ovmf seabios ipxe ipxe-qemu debootstrap mtools dosfstools xorriso syslinux \
             zstd xz-utils curl kmod fdisk gdisk systemd-boot-efi binutils iproute2 syslinux-common python3-sushy openipmi ipmitool \
-            gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk xfsprogs btrfs-progs e2fsprogs mdadm
+            gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk xfsprogs btrfs-progs e2fsprogs mdadm \
+            $(if $(wildcard /usr/bin/kubectl),,kubernetes-client)
 
 .PHONY: help
 help: ## list the targets
@@ -45,7 +46,7 @@ race: ## the unit tests under the race detector
 .PHONY: e2e
 e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root)
 	go test -count=1 -tags e2e ./conductor/store ./agent/disk ./agent/disk/erase ./agent/inventory ./agent/steps ./cmd/ferrite-lab/network ./cmd/ferrite-lab/lab
-	go test -count=1 -tags e2e -run 'KillNine|Baremetal|OpenstackSDK' ./cmd/ferrite/serve
+	go test -count=1 -tags e2e -run 'KillNine|Baremetal|OpenstackSDK|Kubectl' ./cmd/ferrite/serve ./cmd/ferrite/cli
 	@go run ./cmd/e2e
 
 .PHONY: e2e-matrix
@@ -104,7 +105,7 @@ ramdisk: build ## the lab's kernel and ramdisk, into bin/ramdisk (PROFILE=lab|me
 
 .PHONY: bench
 bench: deps build ramdisk ## measure sizes, boot times and speeds
-	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api | grep -E '^(Benchmark|ok|FAIL)'
+	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api ./conductor/host/reconciler | grep -E '^(Benchmark|ok|FAIL)'
 	@go run ./cmd/imagebench
 	@go run ./cmd/e2e -bench
 

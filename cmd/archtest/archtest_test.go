@@ -36,8 +36,14 @@ var rules = []rule{
 	{"agent/sys", nil, "the edge to the kernel", true},
 	{"conductor/rules", []string{"conductor/node", "proto/*"}, "operators' rules: plain data in, plain data out", true},
 	{"conductor/plan", []string{"conductor/node", "conductor/rules", "proto/*"}, "decisions: plain data in, plain data out", true},
+	{"conductor/host", []string{"conductor/host/yamljson", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "decisions: plain data in, plain data out", true},
 	{"conductor/engine", []string{"conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "the only writer; knows interfaces, not drivers", true},
-	{"conductor/store/*", []string{"conductor/store/*", "conductor/node", "proto/*"}, "drivers never import each other", true},
+	{"conductor/host/reconciler", []string{"conductor/host", "conductor/host/objects", "conductor/host/yamljson", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "does what host decides, by the engine's verbs", true},
+	{"conductor/host/yamljson", []string{}, "knows no documents", true},
+	{"conductor/host/objects", []string{"proto/*"}, "keeps documents; knows nothing of what they are for", true},
+	{"conductor/host/kube", []string{"conductor/host/objects", "conductor/host/yamljson", "conductor/auth", "conductor/ratelimit", "conductor/reload", "proto/*"}, "a face of the documents; knows no nodes", true},
+	{"conductor/secretkey", nil, "a file; usable alone", true},
+	{"conductor/store/*", []string{"conductor/store/*", "conductor/node", "conductor/host/objects", "proto/*"}, "drivers never import each other", true},
 	{"conductor/bmc/*", []string{"conductor/bmc/*", "conductor/node", "proto/*"}, "drivers never import each other", true},
 	{"conductor/ratelimit", nil, "counts; usable alone", true},
 	{"conductor/erasekey", nil, "a file; usable alone", true},
@@ -57,7 +63,7 @@ var rules = []rule{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"conductor/node", "conductor/rules", "conductor/plan", "proto/rootdevice"}
+var pure = []string{"conductor/node", "conductor/rules", "conductor/plan", "conductor/host", "proto/rootdevice"}
 
 var impure = []string{"os", "net/http", "io/ioutil", "os/exec", "database/sql", "log/slog", "sync", "crypto/rand", "math/rand", "math/rand/v2"}
 

@@ -24,6 +24,7 @@ var cases = []testCase{
 	{"bad-image", "404, cut short, wrong sum, too large, backing file: failed with the reason; a power cut; then a good one from its last mirror", false, 12 * time.Minute, badImages},
 	{"by-hand", "cleaning by hand: steps of agent, BMC and child nodes with reboots between, an abort, a step nobody has", false, 8 * time.Minute, cleanedByHand},
 	{"formats", "gz from a container registry, compressed qcow2 from a file of the conductor's; NVMe and SCSI; two NICs, one wired", false, 12 * time.Minute, formats},
+	{"hosts", "two machines by Metal3's documents: applied from one file, rebooted, detached, provisioned anew, taken back, deleted", false, 12 * time.Minute, documented},
 	{"live", "machines that boot their workload from the network: kernel and ramdisk, and an ISO", false, 6 * time.Minute, live},
 	{"erase", "disks of four kinds full of data, erased by hand: each by its own method, nothing is left, and the signed report says so", false, 8 * time.Minute, erased},
 	{"kill", "kill -9 of the conductor in the middle of cleaning, and of writing", false, 10 * time.Minute, killed},

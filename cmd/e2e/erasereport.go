@@ -100,9 +100,12 @@ func (b *bed) tampered(ctx context.Context, s *site.Site, saved, key string) err
 }
 
 // cutOff begins another erase and aborts it as soon as the agent is at it. That is
-// on record as one that nobody has seen the end of.
+// on record as one that nobody has seen the end of. The NVMe disk is left out: it
+// formats itself, which an abort would wait for.
 func (b *bed) cutOff(ctx context.Context, s *site.Site, m *lab.Machine) error {
-	if err := b.commands(ctx, s, "node clean "+m.Name+" --step deploy.erase_devices"); err != nil {
+	if err := b.commands(ctx, s,
+		"node set "+m.Name+` --property skip_block_devices=[{"name":"/dev/nvme0n1"}]`,
+		"node clean "+m.Name+" --step deploy.erase_devices"); err != nil {
 		return err
 	}
 	begun := func(st nodeapi.Status) bool { return st.State == "clean wait" && st.Step == "deploy.erase_devices" }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -229,6 +230,9 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	}
 	if len(c.Effects) > 0 {
 		wake(e.wakeRun)
+	}
+	if saved.UUID = cmp.Or(saved.UUID, c.Delete); e.Changed != nil && saved.UUID != "" {
+		e.Changed(saved)
 	}
 	return saved, nil
 }

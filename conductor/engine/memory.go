@@ -112,6 +112,10 @@ func (m *memory) crowd() map[node.State]int {
 	return maps.Clone(m.states)
 }
 
+// Crowd is how many nodes are in each state. Those in stable states that were not
+// saved since this process began are not counted.
+func (e *Engine) Crowd() map[node.State]int { return e.memory.crowd() }
+
 // take takes note of the node itself.
 func (r *remembered) take(n node.Node) {
 	if n.Agent.Token != r.agent.Token || n.Agent.Token == "" { // another boot

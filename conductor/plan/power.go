@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -83,7 +84,14 @@ func (p powerChange) done(d *decision) {
 
 // failure leaves the known state as it is and does not put the node into
 // maintenance.
-func (p powerChange) failure() string { return fmt.Sprintf("power change to %q failed", p.Target) }
+func (p powerChange) failure() string { return fmt.Sprintf(powerFailed+"%q failed", p.Target) }
+
+// powerFailed begins what last_error says of a power change that did not succeed.
+const powerFailed = "power change to "
+
+// PowerChangeFailed reports whether the last thing that went wrong with a node is
+// a power change.
+func PowerChangeFailed(n node.Node) bool { return strings.HasPrefix(n.LastError, powerFailed) }
 
 // uninterruptible reports whether the machine is at a step of a framework in
 // which steps say whether they may be cut off, and this one did not.

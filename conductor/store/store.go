@@ -1,18 +1,20 @@
 // Package store keeps nodes and what belongs to them: ports, effects, history,
-// inspection results, what their BMCs told, and DHCP leases; and the catalogs of
-// what operators keep beside nodes. This package is the SQLite one; mem, broken and
+// inspection results, what their BMCs told, and DHCP leases; the catalogs of
+// what operators keep beside nodes; and the documents of hosts. This package is the SQLite one; mem, broken and
 // storetest beside it are the same thing in memory, one that fails on command, and
 // the suite all of them pass.
 //
 // It must not decide anything: it reads no clock, knows no state machine, and
-// calls nothing of ours but package node. What one decision changes arrives as
-// one node.Change and is written entirely or not at all.
+// knows nothing of ours but the records it keeps (packages node and objects).
+// What one decision changes arrives as one node.Change and is written entirely
+// or not at all.
 package store
 
 import (
 	"context"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -88,6 +90,9 @@ type Store interface {
 	EndLease(ctx context.Context, l node.Lease) error
 	// DeleteLease removes the lease of a MAC; node.ErrNotFound when it has none.
 	DeleteLease(ctx context.Context, mac string) error
+
+	// Documents of hosts.
+	objects.Store
 
 	Close() error
 }

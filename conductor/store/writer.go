@@ -20,6 +20,7 @@ var errClosed = errors.New("the database is closed")
 type job struct {
 	ctx  context.Context
 	run  func(t *tx) error
+	then func() // when it is safe, in the order of writing; may be nil
 	err  error
 	done chan struct{}
 }
@@ -53,8 +54,12 @@ func newWriter(ctx context.Context, db *sql.DB, cache *nodeCache) (*writer, erro
 // do runs a write and waits until it is on the disk or refused. A context that
 // ends while the write is queued withdraws it; one that ends later is too late,
 // so that the answer is never uncertain.
-func (w *writer) do(ctx context.Context, run func(t *tx) error) error {
-	j := &job{ctx: ctx, run: run, done: make(chan struct{})}
+func (w *writer) do(ctx context.Context, run func(t *tx) error) error { return w.doThen(ctx, run, nil) }
+
+// doThen is do, and calls then as soon as the write is on the disk. Of several
+// writes the first one's comes first.
+func (w *writer) doThen(ctx context.Context, run func(t *tx) error, then func()) error {
+	j := &job{ctx: ctx, run: run, then: then, done: make(chan struct{})}
 	select {
 	case w.jobs <- j:
 	case <-w.stop:
@@ -114,6 +119,9 @@ func (w *writer) batch(jobs []*job) {
 		}
 	}
 	for _, j := range jobs {
+		if j.then != nil && j.err == nil {
+			j.then()
+		}
 		close(j.done)
 	}
 }

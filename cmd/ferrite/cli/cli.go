@@ -1,6 +1,7 @@
 // Package cli is the ferrite command: nodes, ports and portgroups, chassis,
 // volumes, templates, runbooks, inspection rules, allocations, leases, erase
-// reports and drivers of a conductor, from a shell. One file per noun or verb.
+// reports and drivers of a conductor, and the documents of hosts, from a shell.
+// One file per noun or verb.
 //
 // It is a client like any other: it knows the wire (proto) and nothing of what
 // is behind it, and works against Ironic too, with less to show. What machines
@@ -12,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,6 +48,13 @@ A machine's life, and the verb for each part of it:
 Something is stuck?  ferrite node status NODE  says what it waits for, since
 when, until when, and what to try.
 
+Or say in a document what a machine is to be, and have it kept so (Metal3's BareMetalHost, which
+kubectl works with, too):
+
+  ferrite apply -f host.yaml --wait
+  ferrite get hosts -w
+  ferrite describe host NAME
+
 Where the conductor is, and who you are to it: the flags --url, --user and those below, or
 FERRITE_URL, FERRITE_USER with FERRITE_PASSWORD, or FERRITE_TOKEN, and FERRITE_CACERT.`
 
@@ -65,6 +75,9 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 			if cmd.Root() != cmd && top(cmd).GroupID != "client" {
 				return noClient(cmd)
 			}
+			if err := s.checkOutput(cmd); err != nil {
+				return err
+			}
 			return s.open(cmd.InOrStdin())
 		},
 	}
@@ -81,6 +94,7 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	for _, c := range []*cobra.Command{
 		nodeCommand(s), portCommand(s), portgroupCommand(s), chassisCommand(s), volumeCommand(s), templateCommand(s), runbookCommand(s),
 		inspectionRuleCommand(s), allocationCommand(s), leaseCommand(s), eraseReportCommand(s), driverCommand(s), versionCommand(s),
+		applyCommand(s), getCommand(s), describeCommand(s), deleteCommand(s), hostCommand(s),
 	} {
 		c.GroupID = "client"
 		root.AddCommand(c)
@@ -120,13 +134,25 @@ func helpOfNoClient(cmd *cobra.Command, args []string) {
 	cmd.Root().HelpFunc()(cmd, args)
 }
 
-// open checks the common flags and makes the client.
-func (s *session) open(stdin io.Reader) error {
-	switch s.output {
-	case "table", "json", "yaml":
-	default:
-		return fmt.Errorf("--output %q: expected table, json or yaml", s.output)
+// moreOutputs is the annotation of commands that can print in more forms than all
+// can: their names, between commas.
+const moreOutputs = "outputs"
+
+// checkOutput refuses forms that a command cannot print in.
+func (s *session) checkOutput(cmd *cobra.Command) error {
+	forms := []string{"table", "json", "yaml"}
+	if more := cmd.Annotations[moreOutputs]; more != "" {
+		forms = append(forms, strings.Split(more, ",")...)
 	}
+	if slices.Contains(forms, s.output) {
+		return nil
+	}
+	last := len(forms) - 1
+	return fmt.Errorf("--output %q: expected %s or %s", s.output, strings.Join(forms[:last], ", "), forms[last])
+}
+
+// open makes the client.
+func (s *session) open(stdin io.Reader) error {
 	if err := s.login.open(stdin); err != nil {
 		return err
 	}

@@ -34,28 +34,36 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/*.txt, each against a conductor of its own.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata",
-		Setup: func(env *testscript.Env) error {
-			tb, ok := env.T().(testing.TB)
-			if !ok {
-				return fmt.Errorf("%T is no testing.TB", env.T())
-			}
-			c := apitest.Start(tb, mem.New(), nil)
-			env.Setenv("FERRITE_URL", c.URL)
-			env.Setenv("TZ", "UTC")
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second under the race detector
-			env.Values["conductor"], env.Values["test"] = c, tb
-			old := httptest.NewServer(older(c.Config.Handler))
-			env.Defer(old.Close)
-			env.Setenv("OLDER_URL", old.URL)
-			ancient := httptest.NewServer(http.HandlerFunc(ancient))
-			env.Defer(ancient.Close)
-			env.Setenv("ANCIENT_URL", ancient.URL)
-			return guard(env, c.Config.Handler)
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected, "erased": erased, "tamper": tamper, "uuidof": uuidOf},
-	})
+	testscript.Run(t, scripts("testdata", setUp))
+}
+
+// scripts are those of a folder.
+func scripts(dir string, setup func(*testscript.Env) error) testscript.Params {
+	return testscript.Params{
+		Dir: dir, Setup: setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected, "erased": erased, "tamper": tamper, "uuidof": uuidOf, "becomes": becomes},
+	}
+}
+
+// setUp starts the conductor of a script, and its neighbours.
+func setUp(env *testscript.Env) error {
+	tb, ok := env.T().(testing.TB)
+	if !ok {
+		return fmt.Errorf("%T is no testing.TB", env.T())
+	}
+	keeper := newKeeper(tb)
+	c := apitest.Start(tb, mem.New(), documentMounts(keeper))
+	env.Setenv("FERRITE_URL", c.URL)
+	env.Setenv("TZ", "UTC")
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second under the race detector
+	env.Values["conductor"], env.Values["test"], env.Values["keeper"] = c, tb, keeper
+	old := httptest.NewServer(older(c.Config.Handler))
+	env.Defer(old.Close)
+	env.Setenv("OLDER_URL", old.URL)
+	ancient := httptest.NewServer(http.HandlerFunc(ancient))
+	env.Defer(ancient.Close)
+	env.Setenv("ANCIENT_URL", ancient.URL)
+	return guard(env, c.Config.Handler)
 }
 
 // older is the same conductor as one that only knows Ironic's API, up to 1.82.
@@ -66,7 +74,7 @@ func older(h http.Handler) http.Handler {
 		switch {
 		case err == nil && asked > 82:
 			w.WriteHeader(http.StatusNotAcceptable)
-		case len(r.URL.Path) > 8 && r.URL.Path[:8] == "/ferrite":
+		case strings.HasPrefix(r.URL.Path, "/ferrite"), strings.HasPrefix(r.URL.Path, "/api"):
 			w.WriteHeader(http.StatusNotFound)
 		default:
 			h.ServeHTTP(w, r)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -65,17 +66,9 @@ func (c *client) do(ctx context.Context, method, path string, in, out any) error
 			return fmt.Errorf("%s %s: %w", method, path, err)
 		}
 	}
-	reply, fault, err := c.send(ctx, method, path, body)
-	if errors.Is(err, errOlder) {
-		reply, fault, err = c.send(ctx, method, path, body)
-	}
-	switch {
-	case err != nil:
+	reply, err := c.call(ctx, request{method: method, path: path, body: body})
+	if err != nil || out == nil {
 		return err
-	case fault != nil:
-		return fault
-	case out == nil:
-		return nil
 	}
 	if raw, ok := out.(*json.RawMessage); ok {
 		*raw = reply
@@ -115,18 +108,38 @@ func (c *client) pages(ctx context.Context, kind string, q url.Values, limit int
 	}
 }
 
-func (c *client) send(ctx context.Context, method, path string, body []byte) ([]byte, *nodeapi.Fault, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+// request is one request. Its body is JSON, and so is the answer, unless it says
+// otherwise.
+type request struct {
+	method, path string
+	body         []byte
+	form         string            // media type of the body
+	accept       string            // media types of the answer
+	warn         func(text string) // takes what the server warns of, when not nil
+}
+
+// mediaJSON is what is spoken unless something else is said.
+const mediaJSON = "application/json"
+
+// call sends a request and returns the answer; what is wrong is a *nodeapi.Fault
+// when the server says so.
+func (c *client) call(ctx context.Context, r request) ([]byte, error) {
+	reply, fault, err := c.send(ctx, r)
+	if errors.Is(err, errOlder) {
+		reply, fault, err = c.send(ctx, r)
+	}
+	if err == nil && fault != nil {
+		err = fault
+	}
+	return reply, err
+}
+
+func (c *client) send(ctx context.Context, r request) ([]byte, *nodeapi.Fault, error) {
+	req, err := c.made(ctx, r)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s %s: %w", method, path, err)
+		return nil, nil, err
 	}
 	req.Header.Set(nodeapi.HeaderVersion, nodeapi.Version(int(c.minor.Load())))
-	req.Header.Set("User-Agent", c.agent)
-	req.Header.Set("Accept", "application/json")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	c.login.authorize(req)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, nil, c.unreachable(ctx, err)
@@ -135,9 +148,14 @@ func (c *client) send(ctx context.Context, method, path string, body []byte) ([]
 	if resp.StatusCode == http.StatusNotAcceptable && c.stepDown(resp.Header.Get(nodeapi.HeaderMaxVersion)) {
 		return nil, nil, errOlder
 	}
+	for _, text := range resp.Header.Values("Warning") {
+		if r.warn != nil {
+			r.warn(warningText(text))
+		}
+	}
 	reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s %s: the answer ended early: %w", method, path, err)
+		return nil, nil, fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err)
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
 		return nil, c.fault(resp.StatusCode, reply), nil
@@ -145,32 +163,55 @@ func (c *client) send(ctx context.Context, method, path string, body []byte) ([]
 	return reply, nil, nil
 }
 
-// stream sends a request and copies the answer to w for as long as it lasts.
-func (c *client) stream(ctx context.Context, path string, w io.Writer) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+// made is a request as it goes over the wire.
+func (c *client) made(ctx context.Context, r request) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, bytes.NewReader(r.body))
 	if err != nil {
-		return fmt.Errorf("GET %s: %w", path, err)
+		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
 	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set("Accept", cmp.Or(r.accept, mediaJSON))
+	if r.body != nil {
+		req.Header.Set("Content-Type", cmp.Or(r.form, mediaJSON))
+	}
 	c.login.authorize(req)
+	return req, nil
+}
+
+// stream sends a request and copies the answer to w for as long as it lasts.
+func (c *client) stream(ctx context.Context, path string, w io.Writer) error {
+	body, err := c.open(ctx, request{method: http.MethodGet, path: path, accept: "*/*"})
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if _, err := io.Copy(w, body); err != nil {
+		return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
+	}
+	return nil
+}
+
+// open sends a request whose answer may last; the caller closes it.
+func (c *client) open(ctx context.Context, r request) (io.ReadCloser, error) {
+	req, err := c.made(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	lasting := *c.http
 	lasting.Timeout = 0 // of the whole answer
 	resp, err := lasting.Do(req)
 	if err != nil {
-		return c.unreachable(ctx, err)
+		return nil, c.unreachable(ctx, err)
+	}
+	if resp.StatusCode < http.StatusBadRequest {
+		return resp.Body, nil
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode >= http.StatusBadRequest {
-		reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
-		if err != nil {
-			return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
-		}
-		return c.fault(resp.StatusCode, reply)
+	reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err)
 	}
-	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
-	}
-	return nil
+	return nil, c.fault(resp.StatusCode, reply)
 }
 
 // errOlder: the server is older than us; the request is to be sent again.
@@ -194,6 +235,9 @@ const plainToTLS = "Client sent an HTTP request to an HTTPS server"
 // how.
 func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
 	f := nodeapi.ParseFault(status, reply)
+	if text, ok := statusText(reply); ok {
+		f.Text = text
+	}
 	switch {
 	case status == http.StatusUnauthorized:
 		f.Text += "\n  say who you are: --user with FERRITE_PASSWORD or --user-password-file, or FERRITE_TOKEN"

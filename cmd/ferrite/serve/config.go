@@ -50,6 +50,7 @@ type Config struct {
 
 	MaxConcurrentDeploy int `koanf:"max-concurrent-deploy"`
 	MaxConcurrentClean  int `koanf:"max-concurrent-clean"`
+	HostLimit           int `koanf:"host-limit"`
 
 	SoftPowerOffTimeout time.Duration `koanf:"soft-power-off-timeout"`
 	SyncInterval        time.Duration `koanf:"sync-power-state-interval"`

@@ -39,6 +39,9 @@ func (c *Config) check() error {
 	if err := c.checkTimeouts(); err != nil {
 		return err
 	}
+	if c.HostLimit < 0 {
+		return fmt.Errorf("--host-limit %d: say 1 or more, or 0 for any number", c.HostLimit)
+	}
 	if c.MaxConcurrentDeploy < 0 || c.MaxConcurrentClean < 0 {
 		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number", c.MaxConcurrentDeploy, c.MaxConcurrentClean)
 	}

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
@@ -87,13 +86,13 @@ func conductMortal(at string, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	wal := filepath.Join(conf.DataDir, "ferrite.db-wal")
-	return conduct(ctx, conf, &mortal{Store: db, cut: c, diary: os.Stdout, wal: wal}, log)
+	return conduct(ctx, conf, &mortal{database: db, cut: c, diary: os.Stdout, wal: wal}, log)
 }
 
 // mortal is a store whose process dies at one of its writes. It keeps a diary
 // of those it has survived, a line each.
 type mortal struct {
-	engine.Store
+	database
 	cut   cut
 	diary io.Writer
 	wal   string // where SQLite writes first
@@ -160,7 +159,7 @@ func die() {
 
 func (m *mortal) Commit(ctx context.Context, c node.Change) (n node.Node, err error) {
 	m.write(func() string {
-		n, err = m.Store.Commit(ctx, c)
+		n, err = m.database.Commit(ctx, c)
 		return "commit: " + described(c) + failed(err)
 	})
 	return n, err
@@ -168,7 +167,7 @@ func (m *mortal) Commit(ctx context.Context, c node.Change) (n node.Node, err er
 
 func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why string) (err error) {
 	m.write(func() string {
-		err = m.Store.Release(ctx, e, at, why)
+		err = m.database.Release(ctx, e, at, why)
 		return "release: " + e.Name + failed(err)
 	})
 	return err
@@ -180,7 +179,7 @@ func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease t
 		return nil, err
 	}
 	m.write(func() string {
-		got, err = m.Store.Claim(ctx, owner, now, lease, limit)
+		got, err = m.database.Claim(ctx, owner, now, lease, limit)
 		return "claim: " + strings.Join(names(got), ", ") + failed(err)
 	})
 	return got, err

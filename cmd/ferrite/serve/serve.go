@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -28,10 +29,13 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/erasekey"
+	"github.com/ferrite-metal/ferrite/conductor/host/kube"
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/secretkey"
 	"github.com/ferrite-metal/ferrite/conductor/store"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 	"github.com/ferrite-metal/ferrite/pxe/socket"
@@ -90,8 +94,14 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	return conduct(ctx, c, db, log)
 }
 
+// database keeps nodes, and the documents of hosts.
+type database interface {
+	engine.Store
+	objects.Store
+}
+
 // conduct wires a conductor of the nodes in a store and serves until ctx ends.
-func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (err error) {
+func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err error) {
 	drivers, err := bmc.New(c.HardwareTypes, log)
 	if err != nil {
 		return err
@@ -109,6 +119,10 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if err != nil {
 		return err
 	}
+	documents, err := c.documents(ctx, db)
+	if err != nil {
+		return err
+	}
 	who, cert, err := c.access(log)
 	if err != nil {
 		return err
@@ -117,10 +131,12 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if err != nil {
 		return err
 	}
+	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, Limit: c.HostLimit})
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Images: images, EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
+		Changed: hosts.NodeChanged,
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {
@@ -141,19 +157,35 @@ func conduct(ctx context.Context, c Config, db engine.Store, log *slog.Logger) (
 	if cert != nil {
 		listener = tls.NewListener(listener, cert.TLS())
 	}
-	return serve(ctx, c, eng, listener, c.api(eng, logs, boot, who, log), boot, log)
+	ctx, stop := context.WithCancel(ctx)
+	var kept sync.WaitGroup
+	kept.Go(func() { hosts.Run(ctx, eng) })
+	defer kept.Wait()
+	defer stop()
+	return serve(ctx, c, eng, listener, c.api(eng, documents, logs, boot, who, log), boot, log)
 }
 
-// api is what is served: for operators, and for ramdisks.
-func (c Config) api(eng *engine.Engine, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
+// documents keeps those of hosts.
+func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keeper, error) {
+	key, err := secretkey.Open(c.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	return objects.New(ctx, objects.Config{Store: db, Key: key})
+}
+
+// api is what is served: for operators, for kubectl, and for ramdisks.
+func (c Config) api(eng *engine.Engine, documents *objects.Keeper, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader})
+	hosts := kube.Options{Keeper: documents, Log: log}
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot
 	}
 	if who != nil {
-		options.Auth = who
+		options.Auth, hosts.Auth = who, who
 	}
+	maps.Copy(options.Mounts, kube.New(hosts).Handlers())
 	return api.New(options)
 }
 
@@ -252,25 +284,6 @@ func serve(ctx context.Context, c Config, eng *engine.Engine, l net.Listener, fa
 	}
 	log.Info("stopped")
 	return nil
-}
-
-func logger(level string, w io.Writer) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("--log-level %q: it is one of debug, info, warn, error", level)
-	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: masked})), nil
-}
-
-// masked keeps the credentials in URLs out of the log, whoever writes to it.
-func masked(_ []string, a slog.Attr) slog.Attr {
-	switch v := a.Value.Any().(type) {
-	case string:
-		a.Value = slog.StringValue(nodeapi.MaskText(v))
-	case error:
-		a.Value = slog.StringValue(nodeapi.MaskText(v.Error()))
-	}
-	return a
 }
 
 // lock makes the data folder and keeps a second conductor out of it.

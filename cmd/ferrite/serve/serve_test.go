@@ -243,6 +243,7 @@ func TestRefusesToStart(t *testing.T) {
 		"discovery as nothing known":  {[]string{"--discovery", "ilo"}, "is not among --hardware-types"},
 		"discovery of none":           {[]string{"--discovery", "ipmi", "--discovery-limit", "0"}, "--discovery-limit 0"},
 		"discovery without a ramdisk": {[]string{"--discovery", "ipmi", "--boot", "--boot-interface", "lo"}, "needs --ramdisk-kernel"},
+		"fewer than no hosts":         {[]string{"--host-limit", "-1"}, "--host-limit -1"},
 		"fewer than no cleaning":      {[]string{"--max-concurrent-clean", "-1"}, "--max-concurrent-clean -1"},
 		"no readers":                  {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
 		"less than no retries":        {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},

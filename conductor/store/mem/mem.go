@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
@@ -31,6 +32,7 @@ type Store struct {
 	found   map[string]node.Inspected
 	told    map[string]node.Told
 	leases  map[string]node.Lease
+	objects documents
 
 	catalogs node.Catalogs
 	cascades []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes
@@ -48,7 +50,7 @@ func New() *Store {
 		nodes: newTable[node.Node](), ports: newTable[node.Port](),
 		effects: map[int64]*node.Effect{}, owed: map[string]*node.Effect{},
 		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, told: map[string]node.Told{}, leases: map[string]node.Lease{},
-		holders: map[string]func(string) bool{},
+		holders: map[string]func(string) bool{}, objects: documents{rows: map[objects.Key]objects.Row{}},
 	}
 	s.catalogs = newCatalogs(s)
 	return s

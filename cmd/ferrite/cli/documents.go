@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// Documents are spoken of as Kubernetes' API does: paths by group, version and
+// kind, errors that are a Status, warnings in headers.
+
+// kindPath is the path of all documents of a kind, in a namespace or, with "",
+// in all.
+func kindPath(k hostapi.Kind, namespace string) string {
+	path := "/api/" + k.Version
+	if k.Group != "" {
+		path = "/apis/" + k.APIVersion()
+	}
+	if k.Namespaced && namespace != "" {
+		path += "/namespaces/" + url.PathEscape(namespace)
+	}
+	return path + "/" + k.Plural
+}
+
+// documentPath is the path of one document.
+func documentPath(k hostapi.Kind, namespace, name string) string {
+	return kindPath(k, namespace) + "/" + url.PathEscape(name)
+}
+
+// kindLabel is what results call a kind: "baremetalhost.metal3.io".
+func kindLabel(k hostapi.Kind) string {
+	if k.Group == "" {
+		return k.Singular
+	}
+	return k.Singular + "." + k.Group
+}
+
+// documentLabel is what results call a document, and what get, describe and
+// delete take: "baremetalhost.metal3.io/worker-0".
+func documentLabel(k hostapi.Kind, name string) string { return kindLabel(k) + "/" + name }
+
+// kindNames is every word for a kind; the first is the one that help texts use.
+func kindNames(k hostapi.Kind) []string {
+	names := append([]string{k.Plural, k.Singular, kindLabel(k)}, k.Short...)
+	if k.Group != "" {
+		names = append(names, k.Plural+"."+k.Group)
+	}
+	if k.Kind == hostapi.KindHost {
+		names = append([]string{"hosts", "host"}, names...)
+	}
+	return names
+}
+
+// kindNamed finds a kind by one of its words.
+func kindNamed(word string) (hostapi.Kind, error) {
+	var known []string
+	for _, k := range hostapi.Kinds() {
+		names := kindNames(k)
+		if slices.Contains(names, strings.ToLower(word)) {
+			return k, nil
+		}
+		known = append(known, names[0])
+	}
+	return hostapi.Kind{}, fmt.Errorf("%q is no kind of document: expected one of %s", word, strings.Join(known, ", "))
+}
+
+// documentArgs reads the arguments of get, describe and delete: KIND NAME... or
+// KIND/NAME...
+func documentArgs(args []string) (k hostapi.Kind, names []string, err error) {
+	word, name, joined := strings.Cut(args[0], "/")
+	if k, err = kindNamed(word); err != nil || !joined {
+		return k, args[1:], err
+	}
+	names = []string{name}
+	for _, a := range args[1:] {
+		word, name, joined := strings.Cut(a, "/")
+		other, err := kindNamed(word)
+		if err == nil && (!joined || other.Kind != k.Kind) {
+			err = fmt.Errorf("%q: expected %s/NAME, as the first of them", a, args[0][:len(word)])
+		}
+		if err != nil {
+			return k, nil, err
+		}
+		names = append(names, name)
+	}
+	return k, names, nil
+}
+
+// namespaceFlag is -n.
+func namespaceFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().StringP("namespace", "n", hostapi.DefaultNamespace, "namespace of the documents")
+}
+
+// document reads one document into out.
+func (s *session) document(ctx context.Context, k hostapi.Kind, namespace, name string, out any) error {
+	return unkept(s.client.do(ctx, http.MethodGet, documentPath(k, namespace, name), nil, out))
+}
+
+// unkept says what it means that a server does not know the paths of documents.
+func unkept(err error) error {
+	if unserved(err) {
+		return fmt.Errorf("this server keeps no documents of hosts, which Ferrite does; is --url right? %w", err)
+	}
+	return err
+}
+
+// statusText is what a Status says that was answered in place of a document; all
+// that is wrong with one has a line of its own.
+func statusText(reply []byte) (string, bool) {
+	var st struct {
+		Kind, Message string
+		Details       struct {
+			Causes []struct{ Message, Field string }
+		}
+	}
+	if json.Unmarshal(reply, &st) != nil || st.Kind != "Status" {
+		return "", false
+	}
+	var lines []string
+	for _, c := range st.Details.Causes {
+		lines = append(lines, c.Field+": "+c.Message)
+	}
+	if len(lines) > 1 {
+		return strings.Join(append([]string{fmt.Sprintf("%d things are wrong:", len(lines))}, lines...), "\n  "), true
+	}
+	return cmp.Or(strings.Join(lines, ""), st.Message), true
+}
+
+// warningText is that of a header Warning (RFC 7234, 5.5): 299 - "text".
+func warningText(header string) string {
+	_, text, found := strings.Cut(header, `"`)
+	if end := strings.LastIndexByte(text, '"'); found && end >= 0 {
+		return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[:end])
+	}
+	return header
+}
+
+// completeDocuments offers kinds, then the names of documents, to a shell's
+// completion.
+func completeDocuments(s *session, kinds ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return kinds, cobra.ShellCompDirectiveNoFileComp
+		}
+		k, err := kindNamed(args[0])
+		if err == nil {
+			err = s.open(cmd.InOrStdin())
+		}
+		var list struct {
+			Items []struct {
+				Metadata hostapi.ObjectMeta `json:"metadata"`
+			} `json:"items"`
+		}
+		if err == nil {
+			err = s.client.do(cmd.Context(), http.MethodGet, kindPath(k, cmd.Flag("namespace").Value.String()), nil, &list)
+		}
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		names := make([]string, len(list.Items))
+		for i, d := range list.Items {
+			names[i] = d.Metadata.Name
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

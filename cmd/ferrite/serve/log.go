@@ -1,0 +1,29 @@
+package serve
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// logger writes lines of at least a level to w, without anybody's credentials.
+func logger(level string, w io.Writer) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("--log-level %q: it is one of debug, info, warn, error", level)
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: masked})), nil
+}
+
+// masked keeps the credentials in URLs out of the log, whoever writes to it.
+func masked(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(nodeapi.MaskText(v))
+	case error:
+		a.Value = slog.StringValue(nodeapi.MaskText(v.Error()))
+	}
+	return a
+}

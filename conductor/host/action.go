@@ -1,0 +1,93 @@
+package host
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Action is one thing asked of the engine, as an operator would ask for it. But
+// for CreateNode it is about the node behind the host.
+type Action interface{ action() }
+
+// CreateNode enrolls the machine.
+type CreateNode struct{ Node node.Node }
+
+// UpdateNode edits the node: Node is as it is to become, but for its Revision,
+// which is that of the node it was decided on.
+type UpdateNode struct{ Node node.Node }
+
+// CreatePort tells of a network card.
+type CreatePort struct{ Port node.Port }
+
+// Provision asks for a verb.
+type Provision struct{ Request plan.Request }
+
+// SetPower asks for a power state; Timeout 0 is the engine's own.
+type SetPower struct {
+	Target  node.PowerState
+	Timeout time.Duration
+}
+
+// SetMaintenance takes the node out of service, or back into it.
+type SetMaintenance struct {
+	On     bool
+	Reason string
+}
+
+// SetRAID says which volumes the next steps are to make.
+type SetRAID struct{ Config map[string]any }
+
+// DeleteNode forgets the machine.
+type DeleteNode struct{}
+
+func (CreateNode) action()     {}
+func (UpdateNode) action()     {}
+func (CreatePort) action()     {}
+func (Provision) action()      {}
+func (SetPower) action()       {}
+func (SetMaintenance) action() {}
+func (SetRAID) action()        {}
+func (DeleteNode) action()     {}
+
+// Apply makes the edit to a node read anew. One that has gone on meanwhile is
+// left alone: what is wanted of it is decided again.
+func (u UpdateNode) Apply(n *node.Node) error {
+	if n.Revision != u.Node.Revision {
+		return node.Refuse(node.Locked, "Node %s was changed while its host was looked at.", n.UUID)
+	}
+	*n = u.Node.Clone()
+	return nil
+}
+
+// edit asks for the node as change makes it, unless it is so already.
+func (d *decision) edit(change func(n *node.Node)) (Action, bool) {
+	n := d.s.Node.Clone()
+	change(&n)
+	if reflect.DeepEqual(n, d.s.Node.Clone()) {
+		return nil, false
+	}
+	return UpdateNode{n}, true
+}
+
+// verb asks for a plain verb.
+func verb(v node.Event) Action { return Provision{plan.Request{Verb: v}} }
+
+// occupies reports whether an action makes a node one of the busy.
+func occupies(a Action) bool {
+	p, ok := a.(Provision)
+	if !ok {
+		return false
+	}
+	switch p.Request.Verb {
+	case node.Inspect, node.Provide, node.Clean, node.Deploy, node.Delete:
+		return true
+	default:
+		return false
+	}
+}
+
+// Occupies reports whether a decision makes its node one of the busy ones.
+func (d Decision) Occupies() bool { return occupies(d.Action) }

@@ -1,0 +1,128 @@
+package host
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// annotated reports whether an annotation is there, and its value.
+func (d *decision) annotated(name string) (value string, ok bool) {
+	value, ok = d.h.Annotations[name]
+	return value, ok
+}
+
+// paused: nothing at all is done.
+func (d *decision) paused() bool {
+	_, ok := d.annotated(hostapi.AnnotationPaused)
+	return ok
+}
+
+// restoreStatus takes over the status that a host brings from elsewhere; true
+// when it has one. The annotation goes either way: it would only grow stale. One
+// that makes no sense is as if it were not there.
+func (d *decision) restoreStatus() (restored bool) {
+	value, ok := d.annotated(hostapi.AnnotationStatus)
+	if !ok {
+		return false
+	}
+	delete(d.h.Annotations, hostapi.AnnotationStatus)
+	brought := d.h
+	brought.Status = hostapi.HostStatus{}
+	if d.h.Status.LastUpdated != nil || json.Unmarshal([]byte(value), &brought.Status) != nil {
+		return false
+	}
+	if slices.ContainsFunc(hostapi.Check(&brought), func(p hostapi.Problem) bool { return strings.HasPrefix(p.Path, "status.") }) {
+		return false
+	}
+	d.h.Status = brought.Status
+	if d.s.Hardware != nil {
+		d.h.Status.Hardware = d.s.Hardware
+	}
+	return true
+}
+
+// takeDetails takes over what somebody says that the machine is made of, where
+// nothing is known or nobody is to look. HardwareData comes before the
+// annotation, which goes either way.
+func (d *decision) takeDetails() {
+	value, annotated := d.annotated(hostapi.AnnotationHardware)
+	delete(d.h.Annotations, hostapi.AnnotationHardware)
+	if d.h.Status.Hardware != nil && !d.inspectionDisabled() {
+		return
+	}
+	details := d.s.Hardware
+	if details == nil && annotated {
+		var brought hostapi.Hardware
+		dec := json.NewDecoder(strings.NewReader(value))
+		dec.DisallowUnknownFields()
+		if dec.Decode(&brought) != nil {
+			return
+		}
+		details = &brought
+	}
+	if details != nil && !reflect.DeepEqual(d.h.Status.Hardware, details) {
+		d.h.Status.Hardware = details
+	}
+}
+
+// inspectionDisabled: nobody is to look at the machine.
+func (d *decision) inspectionDisabled() bool {
+	value, _ := d.annotated(hostapi.AnnotationInspect)
+	return value == hostapi.InspectDisabled || d.h.Spec.InspectionMode == hostapi.InspectionDisabled
+}
+
+// inspectAsked: somebody wants the machine looked at once more, and nobody that
+// it never is.
+func (d *decision) inspectAsked() bool {
+	_, ok := d.annotated(hostapi.AnnotationInspect)
+	return ok && !d.inspectionDisabled()
+}
+
+// rebootAsked: some annotation wants the machine down, or up again; hard when one
+// of them wants it so. A value that makes no sense is a soft reboot. forced asks
+// only for those that may end what is under way.
+func (d *decision) rebootAsked(forced bool) (mode hostapi.RebootMode, ok bool) {
+	mode = hostapi.RebootSoft
+	for name, value := range d.h.Annotations {
+		if name != hostapi.AnnotationReboot && !strings.HasPrefix(name, hostapi.AnnotationReboot+"/") {
+			continue
+		}
+		var r hostapi.Reboot
+		if json.Unmarshal([]byte(value), &r) != nil {
+			r = hostapi.Reboot{}
+		}
+		if forced && !r.Force {
+			continue
+		}
+		ok = true
+		if r.Mode == hostapi.RebootHard {
+			mode = r.Mode
+		}
+	}
+	return mode, ok
+}
+
+// rebooted takes away the annotation for one reboot; false when there was none.
+func (d *decision) rebooted() bool {
+	_, ok := d.annotated(hostapi.AnnotationReboot)
+	delete(d.h.Annotations, hostapi.AnnotationReboot)
+	return ok
+}
+
+// detachAsked reads the detached annotation: nil when it is not there. A value that
+// makes no sense is the default.
+func (d *decision) detachAsked() *hostapi.Detach {
+	value, ok := d.annotated(hostapi.AnnotationDetached)
+	if !ok {
+		return nil
+	}
+	var asked hostapi.Detach
+	if json.Unmarshal([]byte(value), &asked) != nil {
+		return &hostapi.Detach{}
+	}
+	return &asked
+}

@@ -1,0 +1,58 @@
+package host
+
+import (
+	"reflect"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// available waits for work, on or off as the document has it.
+func (d *decision) available() {
+	if image := d.h.Spec.Image; image == nil || image.URL == "" {
+		d.h.Status.ProvisioningFailCount, d.h.Status.LastAttemptedImage = 0, nil
+	}
+	switch {
+	case d.h.Spec.ExternallyProvisioned:
+		d.clearSettings()
+		d.fire(External)
+	case d.inspectAsked():
+		d.fire(InspectAsked)
+	case d.differs(d.wanted()):
+		d.fire(SettingsDiffer)
+	case d.imageWanted():
+		if !reflect.DeepEqual(d.h.Spec.Image, d.h.Status.LastAttemptedImage) {
+			d.h.Status.ProvisioningFailCount = 0
+		}
+		d.clearError()
+		d.fire(ImageWanted)
+	default:
+		d.managePower()
+	}
+}
+
+// imageWanted: there is something to be put onto a machine that is to be on.
+func (d *decision) imageWanted() bool {
+	spec, is := d.h.Spec, d.h.Status.Provisioning
+	image := spec.Image != nil && spec.Image.URL != "" && (is.Image == nil || is.Image.URL == "")
+	custom := customMethod(spec.CustomDeploy) != "" && customMethod(is.CustomDeploy) != customMethod(spec.CustomDeploy)
+	return spec.Online && (image || custom)
+}
+
+// cancelled: what the machine runs, or is being given, is no longer wanted.
+// Another URL or another method is something else; another checksum is not.
+func (d *decision) cancelled() bool {
+	spec, is := d.h.Spec, d.h.Status.Provisioning
+	wanted, runs := urlOf(spec.Image), urlOf(is.Image)
+	if method := customMethod(spec.CustomDeploy); method != "" {
+		before := customMethod(is.CustomDeploy)
+		return before != "" && before != method || runs != "" && runs != wanted
+	}
+	return customMethod(is.CustomDeploy) != "" || wanted == "" || runs != "" && runs != wanted
+}
+
+func urlOf(i *hostapi.Image) string {
+	if i == nil {
+		return ""
+	}
+	return i.URL
+}

@@ -1,0 +1,200 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// access is how a BMC address is reached by this conductor: what there is to
+// know but for the credentials.
+type access struct {
+	scheme string // as written, "redfish+http"
+	kind
+	info     map[string]any // driver_info
+	identity string         // one word for all ways to write the same BMC and machine
+}
+
+// kind is what is true of all addresses of a scheme.
+type kind struct {
+	driver     string            // hardware type
+	interfaces map[string]string // beyond the hardware type's defaults
+	fast       string            // inspect interface of an inspection by the BMC, "" for none
+	deploy     string            // the only deploy interface there is; "" for each its own
+	secureBoot bool
+	needsMAC   bool
+	info       func(u *url.URL, insecure bool) map[string]any
+	user, pass string // keys of driver_info
+}
+
+// overRedfish is a machine behind a Redfish service, which boots its ramdisk in the
+// way of the boot interface.
+func overRedfish(boot string) kind {
+	return kind{
+		driver: "redfish", fast: "redfish", secureBoot: true, info: redfishInfo, user: "redfish_username", pass: "redfish_password",
+		interfaces: map[string]string{"boot": boot, "firmware": "redfish", "raid": "redfish"},
+	}
+}
+
+func overIPMI(needsMAC bool) kind {
+	return kind{
+		driver: "ipmi", needsMAC: needsMAC, info: ipmiInfo, user: "ipmi_username", pass: "ipmi_password",
+		interfaces: map[string]string{"boot": "ipxe", "raid": "no-raid"},
+	}
+}
+
+// kinds is every scheme of a BMC address. This conductor has no ramdisk in a
+// virtual drive yet: hosts that ask for one boot it from the network, as their
+// neighbours do. Those of Dell and HPE speak Redfish, and are spoken to in
+// nothing else. A fake host is a machine of the hardware type fake-hardware, for
+// tests and for looking around: it does at once whatever it is told.
+var kinds = map[string]kind{
+	"redfish":              overRedfish("ipxe"),
+	"redfish-virtualmedia": overRedfish("ipxe"),
+	"redfish-uefihttp":     overRedfish("http"),
+	"ilo5-redfish":         overRedfish("ipxe"),
+	"ilo5-virtualmedia":    overRedfish("ipxe"),
+	"idrac-redfish":        overRedfish("ipxe"),
+	"idrac-virtualmedia":   overRedfish("ipxe"),
+	"ipmi":                 overIPMI(false),
+	"libvirt":              overIPMI(true),
+	"fake": {
+		driver: "fake-hardware", fast: "redfish", deploy: "fake", secureBoot: true, user: "fake_username", pass: "fake_password",
+		info: func(*url.URL, bool) map[string]any { return map[string]any{} },
+	},
+}
+
+// accessOf reads a BMC address.
+func accessOf(bmc hostapi.BMC) (access, error) {
+	u, err := parseAddress(bmc.Address)
+	if err != nil {
+		return access{}, fmt.Errorf("spec.bmc.address %q %w", bmc.Address, err)
+	}
+	base, transport, has := strings.Cut(u.Scheme, "+")
+	k, known := kinds[base]
+	switch {
+	case !known:
+		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q, which this conductor does not know: it is one of %s", bmc.Address, u.Scheme, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	case has && (k.driver != "redfish" || transport != "http" && transport != "https"):
+		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only those of Redfish may have +http or +https", bmc.Address, u.Scheme)
+	}
+	a := access{scheme: u.Scheme, kind: k, info: k.info(u, bmc.DisableCertificateVerification)}
+	a.identity = k.driver + "://" + endpoint(u, k.port(transport))
+	if path := systemPath(u); k.driver != "ipmi" && path != "" {
+		a.identity += "/" + path
+	}
+	return a, nil
+}
+
+// port is the one of a BMC whose address names none.
+func (k kind) port(transport string) string {
+	switch {
+	case k.driver == "ipmi":
+		return ipmiPort
+	case transport == "http":
+		return "80"
+	}
+	return "443"
+}
+
+// endpoint is one word for all ways to write where a BMC listens.
+func endpoint(u *url.URL, usual string) string {
+	name := strings.ToLower(u.Hostname())
+	if ip, err := netip.ParseAddr(name); err == nil {
+		name = ip.Unmap().String()
+	}
+	if port := u.Port(); port != "" && port != usual {
+		return net.JoinHostPort(name, port)
+	}
+	if strings.Contains(name, ":") {
+		return "[" + name + "]"
+	}
+	return name
+}
+
+// hostName is what a BMC's name may look like (RFC 1123).
+var hostName = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$`)
+
+// parseAddress reads what Metal3 takes: a URL, one without its slashes
+// ("ipmi:10.0.0.1:623"), or a host alone, which is IPMI.
+func parseAddress(address string) (*url.URL, error) {
+	full := address
+	if !strings.Contains(address, "://") {
+		scheme, rest, _ := strings.Cut(address, ":")
+		base, _, _ := strings.Cut(scheme, "+")
+		switch _, known := kinds[base]; {
+		case known && rest != "":
+			full = scheme + "://" + rest
+		case net.ParseIP(address) != nil && strings.Contains(address, ":"):
+			full = "ipmi://[" + address + "]"
+		default:
+			full = "ipmi://" + address
+		}
+	}
+	u, err := url.Parse(full)
+	if err != nil {
+		return nil, fmt.Errorf("is no URL such as redfish://10.0.0.1/redfish/v1/Systems/1")
+	}
+	switch name := u.Hostname(); {
+	case u.User != nil:
+		return nil, fmt.Errorf("has a user in it: put user name and password into the secret of spec.bmc.credentialsName")
+	case name == "":
+		return nil, fmt.Errorf("names no host")
+	case net.ParseIP(name) == nil && !hostName.MatchString(name):
+		return nil, fmt.Errorf("has %q for a host, which is neither a name nor an address", name)
+	}
+	return u, nil
+}
+
+// redfishInfo: HTTPS unless the scheme says otherwise, and the path is the
+// system's, unless it is that of the service as a whole.
+func redfishInfo(u *url.URL, insecure bool) map[string]any {
+	_, transport, _ := strings.Cut(u.Scheme, "+")
+	info := map[string]any{"redfish_address": cmp.Or(transport, "https") + "://" + u.Host}
+	if systemPath(u) != "" {
+		info["redfish_system_id"] = u.Path
+	}
+	if insecure {
+		info["redfish_verify_ca"] = false
+	}
+	return info
+}
+
+// systemPath is where a service has its system; "" for the service as a whole.
+func systemPath(u *url.URL) string {
+	if path := strings.Trim(u.Path, "/"); path != "redfish/v1" {
+		return path
+	}
+	return ""
+}
+
+const ipmiPort = "623"
+
+// ipmiInfo has no certificates to verify.
+func ipmiInfo(u *url.URL, _ bool) map[string]any {
+	return map[string]any{
+		"ipmi_address": u.Hostname(), "ipmi_port": cmp.Or(u.Port(), ipmiPort),
+		"ipmi_priv_level": cmp.Or(u.Query().Get("privilegelevel"), "ADMINISTRATOR"),
+	}
+}
+
+// driverInfo is info with what lets us in.
+func (a access) driverInfo(l login) map[string]any {
+	info := maps.Clone(a.info)
+	info[a.user], info[a.pass] = l.user, l.password
+	return info
+}
+
+// ours reports whether a key of driver_info is for the host to say. All else is
+// an operator's.
+func ours(key string) bool {
+	return strings.HasPrefix(key, "redfish_") || strings.HasPrefix(key, "ipmi_") || strings.HasPrefix(key, "fake_")
+}

@@ -1,0 +1,32 @@
+package host
+
+import (
+	"cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// bootMode is how the document wants the firmware to start.
+func bootMode(spec hostapi.HostSpec) hostapi.BootMode { return cmp.Or(spec.BootMode, hostapi.UEFI) }
+
+// capabilities are those of a node, with the boot mode that is wanted; all
+// others stay.
+func capabilities(caps string, mode hostapi.BootMode) string {
+	if mode == hostapi.Legacy {
+		return node.UnsetCapability(node.SetCapability(caps, "boot_mode", "bios"), "secure_boot")
+	}
+	caps = node.SetCapability(caps, "boot_mode", "uefi")
+	if mode == hostapi.UEFISecureBoot {
+		return node.SetCapability(caps, "secure_boot", "true")
+	}
+	return node.UnsetCapability(caps, "secure_boot")
+}
+
+// instanceCapabilities are what an instance asks for.
+func instanceCapabilities(mode hostapi.BootMode) map[string]any {
+	if mode == hostapi.UEFISecureBoot {
+		return map[string]any{"secure_boot": "true"}
+	}
+	return map[string]any{}
+}

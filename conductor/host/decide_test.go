@@ -1,0 +1,397 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// spoken is what a decision does, in a line: the request, or the error, or the
+// operational status where that is all there is to it.
+func spoken(d Decision) string {
+	st := d.Host.Status
+	switch a := d.Action.(type) {
+	case nil:
+		if st.ErrorType != "" {
+			return fmt.Sprintf("%s %d: %s", st.ErrorType, st.ErrorCount, st.ErrorMessage)
+		}
+		return string(st.OperationalStatus)
+	case Provision:
+		text := string(a.Request.Verb)
+		for _, s := range append(slices.Clone(a.Request.CleanSteps), a.Request.DeploySteps...) {
+			text += " " + s.String()
+		}
+		return text
+	case SetPower:
+		return strings.TrimSpace(fmt.Sprintf("%s %s", a.Target, map[bool]string{true: a.Timeout.String()}[a.Timeout > 0]))
+	case SetMaintenance:
+		return fmt.Sprintf("maintenance %v", a.On)
+	case SetRAID:
+		return fmt.Sprintf("raid %v", a.Config)
+	case CreatePort:
+		return fmt.Sprintf("port %s %v", a.Port.Address, a.Port.PXEEnabled)
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", d.Action), "host.")
+}
+
+const (
+	redfishRAID = `map[logical_disks:[map[raid_level:1 size_gb:MAX]]]`
+	softRAID    = `map[logical_disks:[map[controller:software is_root_volume:true raid_level:1 size_gb:MAX]]]`
+)
+
+func hardwareRAID(s *hostapi.HostSpec) {
+	s.RAID = &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}
+}
+
+func softwareRAID(s *hostapi.HostSpec) {
+	s.RAID = &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{{Level: "1", RootVolume: true}}}
+}
+
+func maintenance(n *node.Node) { n.Maintenance = true }
+func neverOff(s *Situation)    { s.Host.Spec.DisablePowerOff, s.Node.DisablePowerOff = true, true }
+func uninspected(n *node.Node) { n.InspectionFinishedAt = nil }
+func poweredOff(s *Situation)  { s.Node.PowerState, s.Host.Status.PoweredOn = node.PowerOff, false }
+func offline(s *Situation)     { s.Host.Spec.Online = false }
+func ready(s *Situation)       { d := begin(*s); a, _, _ := d.instance(); s.Node = nodeOf(a, s.Node) }
+func clash(s *Situation)       { s.Rivals = []Rival{{"the BMC address redfish://10.0.0.1", "default/b"}} }
+func portTaken(s *Situation) {
+	s.Ports, s.Node, s.Taken = nil, nil, map[string]string{"52:54:00:00:00:01": "other"}
+}
+func freshSecret(s *Situation) { x := s.Secrets["bmc"]; x.ResourceVersion = "8"; s.Secrets["bmc"] = x }
+func observedAt(g int64) edit {
+	return status(func(st *hostapi.HostStatus) { st.Conditions = []hostapi.Condition{{ObservedGeneration: g}} })
+}
+func softMarked(st *hostapi.HostStatus) { st.Provisioning.RootDeviceHints = nil }
+
+func nodeOf(a Action, otherwise *node.Node) *node.Node {
+	if u, ok := a.(UpdateNode); ok {
+		return &u.Node
+	}
+	return otherwise
+}
+
+// TestDecisions is what is done in each state, for each thing that may be found
+// there: one thing at a time.
+func TestDecisions(t *testing.T) {
+	registering, inspecting, preparing, available := hostapi.StateRegistering, hostapi.StateInspecting, hostapi.StatePreparing, hostapi.StateAvailable
+	provisioning, provisioned, external := hostapi.StateProvisioning, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned
+	deprovisioning, poweringOff, deleting := hostapi.StateDeprovisioning, hostapi.StatePoweringOffBeforeDelete, hostapi.StateDeleting
+	for _, c := range []struct {
+		state hostapi.State
+		is    node.State
+		with  []edit
+		want  string
+	}{
+		{hostapi.StateUnmanaged, "", nil, "discovered"},
+
+		{registering, "", []edit{noNode}, "CreateNode"},
+		{registering, "", []edit{noNode, noSecret}, "registration error 1: the secret default/bmc of spec.bmc.credentialsName does not exist: create it with username and password"},
+		{registering, "", []edit{noNode, func(s *Situation) { delete(s.Secrets["bmc"].Data, "password") }}, "registration error 1: the secret default/bmc of spec.bmc.credentialsName has no password"},
+		{registering, "", []edit{noNode, spec(func(s *hostapi.HostSpec) { s.BMC.CredentialsName = "" })}, "registration error 1: spec.bmc.credentialsName is missing: name a secret with username and password"},
+		{registering, "", []edit{noNode, clash}, "registration error 1: the BMC address redfish://10.0.0.1 is that of host default/b already: correct one of the two"},
+		{registering, "", []edit{portTaken}, "registration error 1: the MAC address 52:54:00:00:00:01 of spec.bootMACAddress is that of node other already"},
+		{registering, node.Enroll, nil, "manage"},
+		{registering, node.Enroll, []edit{func(s *Situation) { s.Ports = nil }}, "port 52:54:00:00:00:01 true"},
+		{registering, node.Enroll, []edit{lastError("no such user")}, "registration error 1: no such user"},
+		{registering, node.Enroll, []edit{lastError("no such user"), failing(hostapi.RegistrationError, 1, time.Second)}, "registration error 1: it failed"},
+		{registering, node.Enroll, []edit{lastError("no such user"), failing(hostapi.RegistrationError, 1, 3*time.Minute)}, "manage"},
+		{registering, node.Enroll, []edit{lastError("no such user"), failing(hostapi.RegistrationError, 1, time.Second), freshSecret}, "manage"},
+		{registering, node.Enroll, []edit{lastError("no such user"), failing(hostapi.RegistrationError, 1, time.Second), observedAt(0)}, "manage"},
+		{registering, node.Enroll, []edit{func(s *Situation) { s.Secrets["bmc"].Data["password"] = []byte("other") }}, "UpdateNode"},
+		{registering, node.Verifying, []edit{failing(hostapi.RegistrationError, 1, 3*time.Minute)}, "OK"},
+		{registering, node.Manageable, []edit{spec(func(s *hostapi.HostSpec) { s.HardwareProfile = "mine" }), status(func(st *hostapi.HostStatus) { st.HardwareProfile = "" })},
+			`registration error 1: spec.hardwareProfile "mine" is unknown: it is one of dell, dell-raid, empty, libvirt, openstack, unknown; say the disk in spec.rootDeviceHints instead`},
+
+		{inspecting, node.Available, nil, "manage"},
+		{inspecting, node.Manageable, []edit{nodeIs(uninspected)}, "inspect"},
+		{inspecting, node.Manageable, []edit{nodeIs(uninspected), spec(func(s *hostapi.HostSpec) { s.InspectionMode = hostapi.InspectionFast })}, "UpdateNode"},
+		{inspecting, node.Manageable, []edit{annotate(hostapi.AnnotationInspect, "")}, "inspect"},
+		{inspecting, node.Manageable, []edit{nodeIs(uninspected), full}, "delayed"},
+		{inspecting, node.InspectWait, nil, "OK"},
+		{inspecting, node.InspectWait, []edit{full}, "OK"},
+		{inspecting, node.InspectWait, []edit{annotate(hostapi.AnnotationReboot, `{"force":true}`)}, "abort"},
+		{inspecting, node.InspectWait, []edit{annotate(hostapi.AnnotationReboot, "")}, "OK"},
+		{inspecting, node.InspectFailed, []edit{lastError("no call")}, "inspection error 1: no call"},
+		{inspecting, node.InspectFailed, []edit{lastError("no call"), failing(hostapi.InspectionError, 1, 3*time.Minute)}, "inspect"},
+		{inspecting, node.InspectFailed, []edit{lastError("no call"), failing(hostapi.InspectionError, 1, 3*time.Minute), spec(func(s *hostapi.HostSpec) { s.InspectionMode = hostapi.InspectionFast })}, "manage"},
+		{inspecting, node.InspectFailed, []edit{lastError("Inspection was aborted")}, "inspect"},
+		{inspecting, node.Active, nil, `inspection error 1: node n1 is "active", which a host that is "inspecting" cannot go on from: bring it to "manageable" (ferrite node), or delete it to have it registered anew`},
+
+		{preparing, node.Manageable, []edit{spec(hardwareRAID)}, "raid " + redfishRAID},
+		{preparing, node.Available, []edit{spec(hardwareRAID)}, "manage"},
+		{preparing, node.Manageable, []edit{spec(hardwareRAID), nodeIs(func(n *node.Node) {
+			n.TargetRAIDConfig = raidConfig(settings{raid: &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}, hints: &hostapi.RootDeviceHints{}})
+		})},
+			"clean raid.delete_configuration raid.create_configuration"},
+		{preparing, node.Manageable, []edit{spec(softwareRAID)}, "UpdateNode"},
+		{preparing, node.Manageable, []edit{spec(softwareRAID), nodeIs(func(n *node.Node) { n.Interfaces["raid"] = "agent" })}, "raid " + softRAID},
+		{preparing, node.Cleaning, nil, "OK"},
+		{preparing, node.CleanFailed, []edit{lastError("no disk")}, "preparation error 1: no disk"},
+		{preparing, node.CleanFailed, []edit{failing(hostapi.PreparationError, 1, 3*time.Minute), nodeIs(maintenance)}, "maintenance false"},
+		{preparing, node.CleanFailed, []edit{failing(hostapi.PreparationError, 1, 3*time.Minute)}, "manage"},
+		{preparing, node.Manageable, []edit{spec(softwareRAID), status(softMarked), func(s *Situation) { s.Host.Spec.BMC.Address = "ipmi://10.0.0.1" }}, "UpdateNode"},
+
+		{available, node.Manageable, nil, "OK"},
+		{available, node.Manageable, []edit{poweredOff}, "power on"},
+		{available, node.Manageable, []edit{offline}, "soft power off 3m0s"},
+		{available, node.Manageable, []edit{offline, imageIs("http://images/a.qcow2")}, "soft power off 3m0s"},
+		{available, node.Manageable, []edit{annotate(hostapi.AnnotationReboot, "")}, "OK"},
+		{available, node.Manageable, []edit{annotate(hostapi.AnnotationReboot, `{"force":true,"mode":"hard"}`)}, "power off"},
+		{available, node.Manageable, []edit{imageIs("http://images/a.qcow2"), full}, "delayed"},
+
+		{provisioning, node.Manageable, nil, "provide"},
+		{provisioning, node.Manageable, []edit{full}, "delayed"},
+		{provisioning, node.Available, []edit{func(s *Situation) { s.Node.InstanceInfo = nil }}, "UpdateNode"},
+		{provisioning, node.Available, []edit{ready}, "deploy"},
+		{provisioning, node.Available, []edit{spec(func(s *hostapi.HostSpec) { s.Image, s.CustomDeploy = nil, &hostapi.CustomDeploy{Method: "mine"} }), ready}, "deploy deploy.mine"},
+		{provisioning, node.Available, []edit{spec(func(s *hostapi.HostSpec) { s.Image.ChecksumType, s.Image.Checksum = hostapi.MD5, "00" }), ready},
+			"provisioning error 1: node n1 cannot be deployed: the checksum of image http://images/a.qcow2 is MD5, which agents refuse since it can be forged; give its sha256 or sha512"},
+		{provisioning, node.Available, []edit{spec(func(s *hostapi.HostSpec) { vmdk := "vmdk"; s.Image.Format = &vmdk })},
+			"provisioning error 1: spec.image.format vmdk is not written by this conductor: convert the image to raw or qcow2"},
+		{provisioning, node.Available, []edit{ready, spec(func(s *hostapi.HostSpec) { s.UserData = &hostapi.SecretReference{Name: "user"} })},
+			"provisioning error 1: config drive: the secret default/user of spec.userData does not exist"},
+		{provisioning, node.DeployWait, nil, "OK"},
+		{provisioning, node.DeployWait, []edit{annotate(hostapi.AnnotationReboot, `{"force":true}`)}, "delete"},
+		{provisioning, node.DeployFailed, []edit{ready, lastError("no suitable disk")}, "provisioning error 1: image http://images/a.qcow2: no suitable disk"},
+		{provisioning, node.DeployFailed, []edit{ready, lastError("no suitable disk"), failing(hostapi.ProvisioningError, 1, time.Second)}, "provisioning error 1: it failed"},
+		{provisioning, node.CleanFailed, []edit{lastError("no agent")}, "provisioning error 1: cleaning before the deploy failed: no agent"},
+
+		{provisioned, node.Active, nil, "OK"},
+		{provisioned, node.Active, []edit{spec(func(s *hostapi.HostSpec) { s.Image.Checksum = "11" })}, "OK"},
+		{provisioned, node.Active, []edit{spec(func(s *hostapi.HostSpec) { s.CustomDeploy = &hostapi.CustomDeploy{Method: "mine"} })}, "OK"},
+		{provisioned, node.Active, []edit{offline}, "soft power off 3m0s"},
+		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationReboot, "")}, "soft power off 3m0s"},
+		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationReboot+"/me", `{"mode":"hard"}`)}, "power off"},
+		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationReboot+"/me", ""), poweredOff}, "OK"},
+		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationReboot, ""), poweredOff}, "power on"},
+		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationReboot, ""), neverOff}, "soft rebooting 3m0s"},
+		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationReboot+"/me", ""), neverOff}, "OK"},
+		{provisioned, node.Active, []edit{offline, nodeIs(func(n *node.Node) { n.TargetPowerState = node.PowerOff })}, "OK"},
+		{provisioned, node.Active, []edit{offline, lastError(`power change to "soft power off" failed: hung`)},
+			`power management error 1: the machine did not shut down, and is switched off the next time: power change to "soft power off" failed: hung`},
+		{provisioned, node.Active, []edit{offline, lastError(`power change to "soft power off" failed: hung`), failing(hostapi.PowerManagementError, 1, 3*time.Minute)}, "power off"},
+		{provisioned, node.Active, []edit{failing(hostapi.PowerManagementError, 2, time.Second)}, "OK"},
+		{provisioned, node.Active, []edit{nodeIs(maintenance)}, "maintenance false"},
+		{provisioned, node.Active, []edit{nodeIs(func(n *node.Node) { n.Maintenance, n.Fault = true, plan.PowerFailure })}, "OK"},
+		{provisioned, node.Active, []edit{noSecret}, "registration error 1: the secret default/bmc of spec.bmc.credentialsName does not exist: create it with username and password"},
+		{provisioned, "", []edit{noNode}, "CreateNode"},
+		{provisioned, node.Enroll, nil, "manage"},
+		{provisioned, node.Manageable, nil, "adopt"},
+		{provisioned, node.Adopting, nil, "OK"},
+		{provisioned, node.AdoptFailed, []edit{lastError("no")}, "provisioned registration error 1: the machine could not be taken over: no"},
+		{provisioned, node.AdoptFailed, []edit{failing(hostapi.ProvisionedRegistrationError, 1, 3*time.Minute)}, "adopt"},
+		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationPaused, ""), imageIs("")}, "OK"},
+
+		{external, node.Manageable, nil, "adopt"},
+		{external, node.Active, nil, "OK"},
+		{external, node.Active, []edit{offline}, "soft power off 3m0s"},
+
+		{deprovisioning, node.Active, nil, "delete"},
+		{deprovisioning, node.Active, []edit{full}, "delayed"},
+		{deprovisioning, node.Active, []edit{spec(func(s *hostapi.HostSpec) { s.AutomatedCleaningMode = hostapi.CleaningDisabled })}, "UpdateNode"},
+		{deprovisioning, node.DeployFailed, nil, "delete"},
+		{deprovisioning, node.DeployWait, nil, "delete"},
+		{deprovisioning, node.DeployHold, nil, "abort"},
+		{deprovisioning, node.Deploying, nil, "OK"},
+		{deprovisioning, node.Rescue, nil, "delete"},
+		{deprovisioning, node.InspectFailed, nil, "manage"},
+		{deprovisioning, node.Manageable, nil, "provide"},
+		{deprovisioning, node.CleanFailed, []edit{lastError("no agent")}, "provisioning error 1: cleaning failed: no agent"},
+		{deprovisioning, node.CleanFailed, []edit{failing(hostapi.ProvisioningError, 1, 3*time.Minute), nodeIs(maintenance)}, "maintenance false"},
+		{deprovisioning, node.CleanFailed, []edit{failing(hostapi.ProvisioningError, 1, 3*time.Minute)}, "manage"},
+		{deprovisioning, node.Error, []edit{lastError("stuck")}, "provisioning error 1: stuck"},
+		{deprovisioning, node.Error, []edit{failing(hostapi.ProvisioningError, 1, 3*time.Minute)}, "delete"},
+		{deprovisioning, node.Active, []edit{deleted, noSecret}, "delete"},
+		{deprovisioning, node.Active, []edit{deleted, clash}, "delete"},
+
+		{poweringOff, node.Manageable, []edit{deleted}, "power off"},
+		{poweringOff, node.InspectWait, []edit{deleted}, "abort"},
+		{poweringOff, node.InspectFailed, []edit{deleted}, "manage"},
+		{poweringOff, node.CleanWait, []edit{deleted}, "OK"},
+		{poweringOff, node.CleanWait, []edit{deleted, nodeIs(func(n *node.Node) { n.TargetProvisionState = node.Manageable })}, "abort"},
+		{poweringOff, node.CleanFailed, []edit{deleted}, "power off"},
+
+		{deleting, node.Manageable, []edit{deleted, nodeIs(func(n *node.Node) { n.InstanceUUID = testUID })}, "UpdateNode"},
+		{deleting, node.Manageable, []edit{deleted}, "DeleteNode"},
+		{deleting, node.Enroll, []edit{deleted}, "DeleteNode"},
+		{deleting, node.Active, []edit{deleted}, "maintenance true"},
+		{deleting, node.Active, []edit{deleted, nodeIs(maintenance)}, "DeleteNode"},
+		{deleting, node.Verifying, []edit{deleted}, "OK"},
+		{deleting, "", []edit{deleted, noNode}, "OK"},
+
+		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationDetached, "")}, "maintenance true"},
+		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationDetached, ""), nodeIs(maintenance)}, "DeleteNode"},
+		{provisioned, "", []edit{annotate(hostapi.AnnotationDetached, ""), noNode}, "detached"},
+		{provisioned, "", []edit{annotate(hostapi.AnnotationDetached, `{"deleteAction":"delay"}`), noNode, deleted}, "detached"},
+		{provisioned, "", []edit{noNode, status(func(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDetached })}, "CreateNode"},
+		{inspecting, node.InspectWait, []edit{annotate(hostapi.AnnotationDetached, "")}, "OK"},
+		{inspecting, node.InspectWait, []edit{annotate(hostapi.AnnotationDetached, `{"force":true}`)}, "abort"},
+		{provisioned, node.Active, []edit{failing(hostapi.DetachError, 1, time.Second)}, "OK"},
+	} {
+		s := situation(c.state, c.is, c.with...)
+		if got := spoken(made(t, s)); got != c.want {
+			t.Errorf("%s, node %q: got\n\t%s\nwant\n\t%s", c.state, c.is, got, c.want)
+		}
+	}
+}
+
+// What annotations ask for is done once.
+func TestAnnotationsGo(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    Situation
+		want map[string]string
+	}{
+		"reboot when off":        {situation(hostapi.StateProvisioned, node.Active, annotate(hostapi.AnnotationReboot, ""), annotate(hostapi.AnnotationReboot+"/me", ""), poweredOff), map[string]string{hostapi.AnnotationReboot + "/me": ""}},
+		"reboot never off":       {situation(hostapi.StateProvisioned, node.Active, annotate(hostapi.AnnotationReboot, ""), neverOff), map[string]string{}},
+		"reboot of provisioning": {situation(hostapi.StateProvisioning, node.DeployWait, annotate(hostapi.AnnotationReboot, "")), map[string]string{}},
+		"inspect begun":          {situation(hostapi.StateInspecting, node.Manageable, annotate(hostapi.AnnotationInspect, "")), map[string]string{}},
+		"inspect disabled":       {situation(hostapi.StateAvailable, node.Manageable, annotate(hostapi.AnnotationInspect, hostapi.InspectDisabled)), map[string]string{hostapi.AnnotationInspect: hostapi.InspectDisabled}},
+		"inspect delayed":        {situation(hostapi.StateAvailable, node.Manageable, annotate(hostapi.AnnotationInspect, ""), full), map[string]string{hostapi.AnnotationInspect: ""}},
+		"status":                 {situation(hostapi.StateProvisioned, node.Active, annotate(hostapi.AnnotationStatus, "{}")), map[string]string{}},
+		"hardwaredetails":        {situation(hostapi.StateProvisioned, node.Active, annotate(hostapi.AnnotationHardware, "{}")), map[string]string{}},
+		"paused":                 {situation(hostapi.StateProvisioned, node.Active, annotate(hostapi.AnnotationPaused, ""), annotate(hostapi.AnnotationStatus, "{}")), map[string]string{hostapi.AnnotationPaused: "", hostapi.AnnotationStatus: "{}"}},
+	} {
+		if diff := cmp.Diff(c.want, made(t, c.s).Host.Annotations); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A host that comes with a status goes on from there.
+func TestStatusIsTakenOver(t *testing.T) {
+	brought := `{"operationalStatus":"OK","hardware":{"hostname":"old"},"provisioning":{"state":"provisioned","ID":"gone","image":{"url":"http://images/a.qcow2"}},"poweredOn":true,"hardwareProfile":"unknown"}`
+	s := situation(hostapi.StateProvisioned, "", noNode, annotate(hostapi.AnnotationStatus, brought))
+	s.Host.Status, s.Hardware = hostapi.HostStatus{}, &hostapi.Hardware{Hostname: "new", NIC: []hostapi.NIC{{MAC: "52:54:00:00:00:02"}}}
+	d := made(t, s)
+	if d.Action != nil || d.Again != testNow {
+		t.Errorf("%s before the status is saved by which the node is found, again at %s", spoken(d), d.Again)
+	}
+	s.Host = d.Host
+	d = made(t, s)
+	st := d.Host.Status
+	if st.Provisioning.State != hostapi.StateProvisioned || st.Hardware.Hostname != "new" || spoken(d) != "CreateNode" {
+		t.Errorf("%+v: %s", st, spoken(d))
+	}
+	if n := d.Action.(CreateNode).Node; n.InstanceUUID != testUID || n.InstanceInfo["image_source"] != "http://images/a.qcow2" {
+		t.Errorf("the node to adopt has no instance: %+v", n)
+	}
+	s.Limit, s.Busy = 1, 1
+	s.Host.Spec.Image = nil // to be deprovisioned, and delayed
+	s.Node = aligned(situation(hostapi.StateProvisioned, ""), node.Active)
+	s.Ports = append(s.Ports, node.Port{Address: "52:54:00:00:00:01"}, node.Port{Address: "52:54:00:00:00:02"})
+	if d := made(t, s); d.Host.Status.Provisioning.State != hostapi.StateProvisioned || d.Host.Annotations[hostapi.AnnotationStatus] != "" {
+		t.Errorf("what was taken over is lost with the annotation: %s, %+v", spoken(d), d.Host.Status)
+	}
+}
+
+// One that makes no sense is as if there were none: in a state that the table
+// lacks a host could neither go on nor be deleted.
+func TestStatusWithoutSense(t *testing.T) {
+	for _, brought := range []string{"{", `{"provisioning":{"state":"asleep"}}`, `{"operationalStatus":"fine"}`, `{"errorCount":-1}`} {
+		s := situation(hostapi.StateNone, "", annotate(hostapi.AnnotationStatus, brought))
+		s.Host.Status = hostapi.HostStatus{}
+		d := made(t, s)
+		if st := d.Host.Status; st.Provisioning.State != hostapi.StateUnmanaged || len(d.Host.Annotations) > 0 {
+			t.Errorf("%s: the host is %q with %v", brought, st.Provisioning.State, d.Host.Annotations)
+		}
+	}
+}
+
+// A clock that is set back does not keep a host from being tried again.
+func TestClockSetBack(t *testing.T) {
+	s := situation(hostapi.StateRegistering, node.Enroll, failing(hostapi.RegistrationError, 1, -365*24*time.Hour), lastError("no answer"))
+	if d := made(t, s); spoken(d) != "manage" {
+		t.Errorf("%s, again at %s", spoken(d), d.Again)
+	}
+}
+
+// What somebody says of the hardware counts where nobody has looked, or is to.
+func TestHardwareDetails(t *testing.T) {
+	mine, known := `{"hostname":"mine"}`, &hostapi.Hardware{Hostname: "known"}
+	for _, c := range []struct {
+		with []edit
+		want *hostapi.Hardware
+	}{
+		{[]edit{annotate(hostapi.AnnotationHardware, mine)}, &hostapi.Hardware{Hostname: "mine"}},
+		{[]edit{annotate(hostapi.AnnotationHardware, `{"hostnam":"mine"}`)}, nil},
+		{[]edit{annotate(hostapi.AnnotationHardware, mine), status(func(st *hostapi.HostStatus) { st.Hardware = known })}, known},
+		{[]edit{annotate(hostapi.AnnotationHardware, mine), status(func(st *hostapi.HostStatus) { st.Hardware = known }), annotate(hostapi.AnnotationInspect, hostapi.InspectDisabled)}, &hostapi.Hardware{Hostname: "mine"}},
+		{[]edit{annotate(hostapi.AnnotationHardware, mine), func(s *Situation) { s.Hardware = known }}, known},
+	} {
+		if diff := cmp.Diff(c.want, made(t, situation(hostapi.StateAvailable, node.Manageable, c.with...)).Host.Status.Hardware); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// First the finalizer is saved; the last thing is to take it away.
+func TestFinalizer(t *testing.T) {
+	s := situation(hostapi.StateNone, "")
+	s.Host.Finalizers, s.Host.Spec.BMC.Address = nil, "redfish://10.0.0.1"
+	d := made(t, s)
+	if diff := cmp.Diff([]string{hostapi.Finalizer}, d.Host.Finalizers); diff != "" || d.Host.Status.Provisioning.State != hostapi.StateNone {
+		t.Errorf("%q (-want +got):\n%s", d.Host.Status.Provisioning.State, diff)
+	}
+	if d := made(t, situation(hostapi.StateDeleting, "", deleted, noNode)); len(d.Host.Finalizers) != 0 {
+		t.Errorf("a host without a node is held: %v", d.Host.Finalizers)
+	}
+	s = situation(hostapi.StateProvisioned, node.Active, deleted)
+	s.Host.Finalizers = []string{"another's"}
+	if d := made(t, s); d.Action != nil || !d.Again.IsZero() {
+		t.Errorf("a host that is another's to let go: %s", spoken(d))
+	}
+}
+
+// Failures are further and further apart, and never so far that nobody remembers.
+func TestBackOff(t *testing.T) {
+	for n := range 12 {
+		least, most := time.Minute<<(min(max(n, 1), 9)-1), time.Minute<<min(max(n, 1), 9)
+		if got := backOff(testUID, n); got < least || got > most {
+			t.Errorf("after %d failures %s, want %s to %s", n, got, least, most)
+		}
+	}
+	if backOff("a", 3) == backOff("b", 3) {
+		t.Error("two hosts that failed at once are tried at once")
+	}
+}
+
+// A refused action was not done: the host is as before, and says why.
+func TestRefused(t *testing.T) {
+	s := situation(hostapi.StateAvailable, node.Manageable, poweredOff)
+	d := Refused(s, Decide(s).Fails, "not allowed")
+	if got := spoken(d); got != "power management error 1: not allowed" {
+		t.Errorf("got %s", got)
+	}
+	s.Host, s.Now = d.Host, testNow.Add(time.Second)
+	if again := Refused(s, hostapi.PowerManagementError, "not allowed"); again.Host.Status.ErrorCount != 1 {
+		t.Error("the same refusal counts again at once")
+	}
+}
+
+// The phases' times are kept, and the last image that was tried.
+func TestHistory(t *testing.T) {
+	s := situation(hostapi.StateProvisioning, node.Active, status(func(st *hostapi.HostStatus) {
+		st.OperationHistory.Provision.Start = hostapi.At(testNow.Add(-time.Hour))
+	}))
+	got := made(t, s).Host.Status
+	want := hostapi.Span{Start: hostapi.At(testNow.Add(-time.Hour)), End: hostapi.At(testNow)}
+	if diff := cmp.Diff(want, got.OperationHistory.Provision); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(s.Host.Spec.Image, got.LastAttemptedImage); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	s = situation(hostapi.StateProvisioned, node.Manageable, noNode)
+	s.Secrets["bmc"] = hostapi.Secret{ObjectMeta: hostapi.ObjectMeta{ResourceVersion: "9"}, Data: s.Secrets["bmc"].Data}
+	if start := made(t, s).Host.Status.OperationHistory.Register.Start; !start.Equal(testNow) {
+		t.Errorf("another registration has begun at %s", start)
+	}
+}

@@ -1,0 +1,74 @@
+package host
+
+import (
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// stay sets a host off that is to be deleted.
+func (d *decision) stay() bool {
+	if !d.leaving() {
+		return true
+	}
+	state, detach := canonical(d.state()), d.detachAsked()
+	if state != hostapi.StateDeleting && (detach != nil || d.h.Status.OperationalStatus == hostapi.StatusDetached) {
+		if detach != nil && detach.DeleteAction == hostapi.DeleteDelay {
+			return true
+		}
+		d.fire(DeleteDetached)
+		return false
+	}
+	switch state {
+	case hostapi.StateDeleting:
+		return true
+	case hostapi.StateDeprovisioning, hostapi.StatePoweringOffBeforeDelete:
+		if d.h.Status.ErrorType != hostapi.RegistrationError || d.h.Status.ErrorCount <= giveUpAfter {
+			return true
+		}
+		d.fire(Unreachable)
+	default:
+		d.fire(Delete)
+	}
+	return false
+}
+
+// deleting forgets the node, and then lets the document go.
+func (d *decision) deleting() {
+	if d.forget(false, hostapi.RegistrationError) {
+		d.release()
+	}
+}
+
+// forget deletes the node without touching its machine; true when there is none
+// any more. What is under way is waited for or, with force, ended where it can be.
+func (d *decision) forget(force bool, t hostapi.ErrorType) (gone bool) {
+	n := d.s.Node
+	if n == nil {
+		return true
+	}
+	switch class := n.ProvisionState.Class(); {
+	case class == node.Working:
+		d.wait()
+		return false
+	case class == node.Waiting && force && node.Requestable(n.ProvisionState, node.Abort):
+		d.do(verb(node.Abort), t)
+		return false
+	case class == node.Waiting:
+		d.wait()
+		return false
+	}
+	switch n.ProvisionState {
+	case node.Enroll, node.Manageable, node.Available:
+		if edit, differs := d.edit(func(n *node.Node) { n.InstanceUUID = "" }); differs {
+			d.prepare(edit, t)
+			return false
+		}
+	default: // the engine forgets no node that is in use, unless somebody says that he knows
+		if !n.Maintenance {
+			d.prepare(SetMaintenance{On: true, Reason: "the host " + d.h.Namespace + "/" + d.h.Name + " is let go"}, t)
+			return false
+		}
+	}
+	d.do(DeleteNode{}, t)
+	return false
+}

@@ -1,0 +1,84 @@
+package host
+
+import (
+	"cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// deprovisioning takes away what the machine runs. A host that is to be deleted
+// goes on even if that does not succeed.
+func (d *decision) deprovisioning() {
+	const t = hostapi.ProvisioningError
+	n := d.s.Node
+	if n == nil {
+		d.fire(Forgotten)
+		return
+	}
+	p := d.h.Status.Provisioning
+	if (urlOf(p.Image) != "" || p.CustomDeploy != nil) && !d.adopted() {
+		return
+	}
+	switch n.ProvisionState {
+	case node.Available:
+		d.deprovisioned()
+	case node.Manageable: // after cleaning has failed, or registered anew
+		d.do(verb(node.Provide), t)
+	case node.Error:
+		if d.failed(t, cmp.Or(n.LastError, "the tear-down failed, and the node does not say why")) {
+			d.do(verb(node.Delete), t)
+			return
+		}
+		d.giveUp()
+	case node.CleanFailed:
+		if d.failed(t, "cleaning failed: "+n.LastError) {
+			d.recover(t)
+			return
+		}
+		d.giveUp()
+	case node.DeployHold:
+		d.do(verb(node.Abort), t)
+	default:
+		d.tearDown()
+	}
+}
+
+// tearDown asks for the end of whatever there is that can be ended. Whether disks
+// are cleaned is for the document to say to the last moment, but a node that
+// waits for its ramdisk cannot be told any more.
+func (d *decision) tearDown() {
+	const t = hostapi.ProvisioningError
+	n := d.s.Node
+	switch {
+	case node.Requestable(n.ProvisionState, node.Delete):
+		d.do(verb(node.Delete), t)
+	case n.ProvisionState.Class() == node.Failed && node.Requestable(n.ProvisionState, node.Manage):
+		d.do(verb(node.Manage), t)
+	default:
+		d.unexpected(t)
+	}
+}
+
+// deprovisioned forgets what the machine ran.
+func (d *decision) deprovisioned() {
+	p := &d.h.Status.Provisioning
+	p.Image, p.CustomDeploy = nil, nil
+	d.clearSettings()
+	d.rebooted()
+	d.succeeded()
+	if d.leaving() {
+		d.fire(DeprovisionedUp)
+		return
+	}
+	d.fire(Deprovisioned)
+}
+
+// giveUp goes on with the deletion of a host all the same, once it has failed
+// often enough. What comes next has its own tries.
+func (d *decision) giveUp() {
+	if d.leaving() && d.h.Status.ErrorCount > giveUpAfter {
+		d.succeeded()
+		d.fire(GaveUp)
+	}
+}

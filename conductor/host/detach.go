@@ -1,0 +1,48 @@
+package host
+
+import "github.com/ferrite-metal/ferrite/proto/hostapi"
+
+// attach lets a detached host's machine go its own way: the node is forgotten,
+// and the host stays as it is. Without the annotation it is registered again,
+// and adopted.
+func (d *decision) attach() bool {
+	if asked := d.detachAsked(); asked != nil {
+		switch canonical(d.state()) {
+		case hostapi.StateProvisioned, hostapi.StateExternallyProvisioned, hostapi.StateAvailable:
+			d.detach(asked.Force)
+			return false
+		case hostapi.StateDeleting: // it goes anyway
+		default: // not before what is under way has ended
+			if asked.Force {
+				d.detach(true)
+				return false
+			}
+		}
+	}
+	st := &d.h.Status
+	if st.ErrorType == hostapi.DetachError {
+		d.succeeded()
+	}
+	if st.OperationalStatus == hostapi.StatusDetached {
+		st.OperationalStatus = hostapi.StatusOK
+		if st.ErrorType != "" {
+			st.OperationalStatus = hostapi.StatusError
+		}
+	}
+	return true
+}
+
+func (d *decision) detach(force bool) {
+	was := d.h.Status
+	if !d.forget(force, hostapi.DetachError) {
+		if was.OperationalStatus == hostapi.StatusDetached { // somebody has enrolled its machine again
+			d.h.Status.OperationalStatus = was.OperationalStatus
+		}
+		return
+	}
+	if d.h.Status.ErrorType == hostapi.DetachError {
+		d.succeeded()
+	}
+	d.h.Status.OperationalStatus = hostapi.StatusDetached
+	d.rest()
+}

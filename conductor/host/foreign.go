@@ -1,0 +1,33 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// unused are the states of nodes whose machines run nothing.
+var unused = map[node.State]bool{
+	node.Enroll: true, node.Verifying: true, node.Manageable: true, node.Available: true,
+	node.Inspecting: true, node.InspectWait: true, node.InspectFailed: true,
+	node.Cleaning: true, node.CleanWait: true, node.CleanHold: true, node.CleanFailed: true,
+}
+
+// Foreign says why a node that was found for a host, by its name or an address, is
+// not to be taken for it; "" for one that is. What a host has it may switch off,
+// clean and delete, and a name that two people have thought of is no reason to.
+func Foreign(h hostapi.Host, n node.Node) string {
+	named := n.Name == Name(h.Namespace, h.Name)
+	idle := unused[n.ProvisionState] && n.InstanceUUID == ""
+	switch {
+	case h.Status.Provisioning.ID == n.UUID, h.UID != "" && n.InstanceUUID == h.UID:
+		return ""
+	case h.DeletionTimestamp != nil && (!idle || !named): // it was never taken over
+	case idle, h.Spec.ExternallyProvisioned:
+		return ""
+	}
+	return fmt.Sprintf("node %s has the name or the boot MAC address of this host, is %q and works for somebody else: "+
+		"say spec.externallyProvisioned to take it over as it runs, or give the host another name", cmp.Or(n.Name, n.UUID), n.ProvisionState)
+}

@@ -1,0 +1,101 @@
+package host
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// imageKeys are the keys of instance_info that are an image's: none of them
+// outlives it.
+var imageKeys = []string{
+	"boot_iso", "image_source", "image_disk_format", "image_checksum", "image_os_hash_algo", "image_os_hash_value", "image_pull_secret",
+}
+
+func liveISO(i *hostapi.Image) bool {
+	return i != nil && i.Format != nil && *i.Format == hostapi.LiveISO
+}
+
+func oci(i *hostapi.Image) bool { return i != nil && strings.HasPrefix(i.URL, "oci://") }
+
+func customMethod(c *hostapi.CustomDeploy) string {
+	if c == nil {
+		return ""
+	}
+	return c.Method
+}
+
+// setInstance says in a node what is to run on the machine.
+func (d *decision) setInstance(n *node.Node, a access, image *hostapi.Image, custom *hostapi.CustomDeploy) {
+	n.InstanceUUID = d.h.UID
+	if n.InstanceInfo == nil {
+		n.InstanceInfo = map[string]any{}
+	}
+	for _, key := range imageKeys {
+		delete(n.InstanceInfo, key)
+	}
+	maps.Copy(n.InstanceInfo, d.imageInfo(image))
+	n.InstanceInfo["capabilities"] = instanceCapabilities(d.h.Status.Provisioning.BootMode)
+	n.InstanceInfo["root_device"] = rootDevice(d.h.Status.Provisioning.RootDeviceHints)
+	setInterface(n, "deploy", a.deployInterface(image, custom))
+}
+
+// deployInterface is who puts an instance onto the machine.
+func (a access) deployInterface(image *hostapi.Image, custom *hostapi.CustomDeploy) string {
+	switch {
+	case a.deploy != "":
+		return a.deploy
+	case customMethod(custom) != "":
+		return "custom-agent"
+	case liveISO(image):
+		return "ramdisk"
+	}
+	return "direct"
+}
+
+// imageInfo is an image in the words of instance_info.
+func (d *decision) imageInfo(image *hostapi.Image) map[string]any {
+	switch {
+	case image == nil || image.URL == "":
+		return nil
+	case liveISO(image):
+		return map[string]any{"boot_iso": image.URL}
+	}
+	info := map[string]any{"image_source": image.URL}
+	if image.Format != nil && *image.Format != "" {
+		info["image_disk_format"] = *image.Format
+	}
+	switch {
+	case oci(image) || image.Checksum == "":
+	case image.ChecksumType == "" || image.ChecksumType == hostapi.ChecksumAuto:
+		info["image_checksum"] = image.Checksum
+	default:
+		info["image_os_hash_algo"], info["image_os_hash_value"] = string(image.ChecksumType), image.Checksum
+	}
+	return info
+}
+
+// registryOf is the container registry that an image is in, "" for none.
+func registryOf(i *hostapi.Image) string {
+	if !oci(i) {
+		return ""
+	}
+	registry, _, _ := strings.Cut(strings.TrimPrefix(i.URL, "oci://"), "/")
+	return registry
+}
+
+// imageProblem says why an image cannot be put onto a machine by us.
+func imageProblem(i *hostapi.Image) error {
+	if i == nil || i.Format == nil {
+		return nil
+	}
+	switch *i.Format {
+	case "", "raw", "qcow2", hostapi.LiveISO:
+		return nil
+	default:
+		return fmt.Errorf("spec.image.format %s is not written by this conductor: convert the image to raw or qcow2", *i.Format)
+	}
+}

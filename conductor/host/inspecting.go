@@ -1,0 +1,93 @@
+package host
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// inspecting learns what the machine is made of. The annotation that asks for it
+// once more goes when it has begun.
+func (d *decision) inspecting() {
+	if d.inspectionDisabled() {
+		d.succeeded()
+		d.fire(NoInspection)
+		return
+	}
+	n := d.s.Node
+	switch n.ProvisionState {
+	case node.Available:
+		d.do(verb(node.Manage), hostapi.InspectionError)
+	case node.Manageable:
+		if d.inspectAsked() || n.InspectionFinishedAt == nil {
+			d.inspect()
+			return
+		}
+		d.inspected()
+	case node.InspectFailed:
+		if !aborted(n) && !d.failed(hostapi.InspectionError, cmp.Or(n.LastError, "the inspection failed, and the node does not say why")) {
+			return
+		}
+		d.inspect()
+	case node.InspectWait:
+		if _, asked := d.rebootAsked(true); asked {
+			d.rebooted()
+			d.do(verb(node.Abort), hostapi.InspectionError)
+			return
+		}
+		d.wait()
+	default:
+		d.unexpected(hostapi.InspectionError)
+	}
+}
+
+// aborted: somebody has ended the inspection, which is no failure.
+func aborted(n *node.Node) bool { return strings.Contains(strings.ToLower(n.LastError), "abort") }
+
+// unexpected is a node in a state that nobody here has asked for: one at work
+// will come out of it, any other is for somebody to look at.
+func (d *decision) unexpected(t hostapi.ErrorType) {
+	n := d.s.Node
+	switch n.ProvisionState.Class() {
+	case node.Working, node.Waiting:
+		d.wait()
+	default:
+		d.refuse(t, "node %s is %q, which a host that is %q cannot go on from: bring it to %q (ferrite node), or delete it to have it registered anew", n.UUID, n.ProvisionState, d.state(), node.Manageable)
+	}
+}
+
+// inspect begins an inspection by whom the document wants. The interface can be
+// changed of a manageable node alone.
+func (d *decision) inspect() {
+	a, err := accessOf(d.h.Spec.BMC)
+	if err != nil {
+		d.refuse(hostapi.InspectionError, "%v", err)
+		return
+	}
+	if edit, differs := d.edit(func(n *node.Node) { d.setInspect(n, a) }); differs {
+		if d.s.Node.ProvisionState == node.InspectFailed {
+			edit = verb(node.Manage)
+		}
+		d.prepare(edit, hostapi.InspectionError)
+		return
+	}
+	if d.inspectAsked() {
+		delete(d.h.Annotations, hostapi.AnnotationInspect)
+	}
+	d.rebooted()
+	d.do(verb(node.Inspect), hostapi.InspectionError)
+}
+
+// inspected takes over what was found.
+func (d *decision) inspected() {
+	found, err := Hardware(d.s.Inspected)
+	if err != nil {
+		d.refuse(hostapi.InspectionError, "what the inspection of node %s found cannot be read: %v", d.s.Node.UUID, err)
+		return
+	}
+	d.succeeded()
+	d.h.Status.Hardware, d.Hardware = found, found
+	d.fire(Inspected)
+}

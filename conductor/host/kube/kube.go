@@ -1,0 +1,256 @@
+// Package kube is the face that hosts' documents have in HTTP: that of a
+// Kubernetes API server with the resources of Metal3, for kubectl and all that
+// speaks its protocol. One file per verb.
+//
+// It translates and nothing else: documents are kept by objects, checked by
+// hostapi, and acted on by whoever follows them.
+package kube
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// Authenticator tells who sent a request, or answers a *nodeapi.Fault and sets
+// the headers that go with it.
+type Authenticator interface {
+	Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error)
+}
+
+// Options is what a Server is made of.
+type Options struct {
+	Keeper *objects.Keeper
+	// Auth tells who sends a request; nil: anybody may do anything.
+	Auth Authenticator
+	Log  *slog.Logger
+	// Now is time.Now when nil.
+	Now func() time.Time
+}
+
+// Server answers requests. It is safe for concurrent use.
+type Server struct {
+	keeper *objects.Keeper
+	auth   Authenticator
+	log    *slog.Logger
+	now    func() time.Time
+	schema func() (openAPI, error) // made when it is first asked for
+}
+
+// New makes a server.
+func New(o Options) *Server {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Server{keeper: o.Keeper, auth: o.Auth, log: o.Log, now: o.Now, schema: sync.OnceValues(newOpenAPI)}
+}
+
+// Handlers are the parts of the API by path prefix. Their errors have been
+// answered already.
+func (s *Server) Handlers() map[string]func(http.ResponseWriter, *http.Request) error {
+	all := map[string]func(http.ResponseWriter, *http.Request) error{}
+	for _, prefix := range []string{"/api", "/apis", "/openapi", "/version", "/healthz", "/livez", "/readyz"} {
+		all[prefix] = s.handle
+	}
+	return all
+}
+
+// maxBody bounds a request's body, as Kubernetes does.
+const maxBody = 3 << 20
+
+// call is one request on its way through a handler.
+type call struct {
+	w http.ResponseWriter
+	*http.Request
+	query  map[string][]string
+	caller *auth.Caller // nil when nobody is asked
+
+	// What the path names, of requests for documents.
+	kind            hostapi.Kind
+	namespace, name string
+	sub             string // a subresource: "status"
+}
+
+func (s *Server) handle(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	c := &call{w: w, Request: r, query: r.URL.Query()}
+	if err := s.answer(c); err != nil {
+		s.fail(c, err)
+	}
+	return nil
+}
+
+// answer finds who asks and what for.
+func (s *Server) answer(c *call) error {
+	path := strings.Split(strings.Trim(c.URL.Path, "/"), "/")
+	if len(path) == 1 && path[0] != "api" && path[0] != "apis" {
+		return s.public(c, path[0])
+	}
+	if s.auth != nil {
+		caller, err := s.auth.Authenticate(c.w, c.Request)
+		if err != nil {
+			return err
+		}
+		c.caller = caller
+	}
+	switch {
+	case path[0] == "openapi":
+		return s.openapi(c, path[1:])
+	case path[0] == "api" && len(path) > 2 && path[1] == hostapi.CoreVersion:
+		return s.documents(c, "", path[2:])
+	case path[0] == "apis" && len(path) > 3 && path[1] == hostapi.Group && path[2] == hostapi.Version:
+		return s.documents(c, hostapi.Group, path[3:])
+	}
+	return s.discovery(c, path)
+}
+
+// public is what strangers may know.
+func (s *Server) public(c *call, what string) error {
+	switch what {
+	case "version":
+		return s.reply(c, http.StatusOK, version())
+	case "healthz", "livez", "readyz":
+		c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, err := c.w.Write([]byte("ok"))
+		return err
+	}
+	return noPath()
+}
+
+// documents answers requests for documents: [namespaces/NAME/]PLURAL[/NAME[/SUB]].
+func (s *Server) documents(c *call, group string, path []string) error {
+	if path[0] == "namespaces" && len(path) > 2 {
+		c.namespace, path = path[1], path[2:]
+	}
+	if group == "" && path[0] == "events" {
+		return s.events(c, path)
+	}
+	for _, k := range hostapi.Kinds() {
+		if k.Group == group && k.Plural == path[0] {
+			c.kind = k
+		}
+	}
+	if c.kind.Kind == "" || len(path) > 3 || c.namespace != "" && !c.kind.Namespaced {
+		return noPath()
+	}
+	if len(path) > 1 {
+		c.name = path[1]
+	}
+	if len(path) > 2 {
+		c.sub = path[2]
+	}
+	if c.sub != "" && (c.sub != "status" || !c.kind.Status) {
+		return noPath()
+	}
+	if c.name != "" && c.namespace == "" && c.kind.Namespaced {
+		return noPath()
+	}
+	return s.verb(c)
+}
+
+// verb is the handler of what is asked to be done.
+func (s *Server) verb(c *call) error {
+	for _, v := range []struct {
+		method string
+		named  bool // a document, or all of a kind
+		verb   string
+		handle func(*call) error
+	}{
+		{http.MethodGet, true, "get", s.get},
+		{http.MethodGet, false, "list", s.list},
+		{http.MethodPost, false, "create", s.create},
+		{http.MethodPut, true, "update", s.update},
+		{http.MethodPatch, true, "patch", s.patch},
+		{http.MethodDelete, true, "delete", s.delete},
+		{http.MethodDelete, false, "deletecollection", s.deleteAll},
+	} {
+		if v.method != c.Method || v.named != (c.name != "") || c.sub != "" && (v.verb == "delete") {
+			continue
+		}
+		if v.verb == "list" && c.yes("watch") {
+			v.verb, v.handle = "watch", s.watch
+		}
+		if v.verb == "create" && c.namespace == "" && c.kind.Namespaced {
+			continue
+		}
+		if err := permit(c, v.verb); err != nil {
+			return err
+		}
+		return v.handle(c)
+	}
+	return noMethod()
+}
+
+// key is the document that the path names.
+func (c *call) key() objects.Key {
+	return objects.Key{Kind: c.kind.Kind, Namespace: c.namespace, Name: c.name}
+}
+
+// resource is what errors call the kind: "baremetalhosts.metal3.io".
+func (c *call) resource() string {
+	if c.kind.Group == "" {
+		return c.kind.Plural
+	}
+	return c.kind.Plural + "." + c.kind.Group
+}
+
+// arg is a parameter of the query.
+func (c *call) arg(name string) string {
+	if v := c.query[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+func (c *call) yes(name string) bool { return c.arg(name) == "true" || c.arg(name) == "1" }
+
+// dry reports whether the request is only tried out.
+func (c *call) dry() (bool, error) { return dryRun(c.query["dryRun"]) }
+
+func dryRun(values []string) (bool, error) {
+	for _, v := range values {
+		if v != "All" {
+			return false, badRequest("invalid dryRun %q: expected All", v)
+		}
+	}
+	return len(values) > 0, nil
+}
+
+// get answers with one document.
+func (s *Server) get(c *call) error {
+	d, err := s.keeper.Get(c.Context(), c.key())
+	if err != nil {
+		return err
+	}
+	return s.one(c, http.StatusOK, d)
+}
+
+// events answers that there are none: what becomes of a host is in its status,
+// and in the history of its node.
+func (s *Server) events(c *call, path []string) error {
+	if c.Method != http.MethodGet || len(path) > 1 {
+		return noMethod()
+	}
+	c.kind = hostapi.Kind{Kind: "Event", Version: hostapi.CoreVersion, Plural: "events"}
+	if err := permit(c, "list"); err != nil {
+		return err
+	}
+	_, revision, err := s.keeper.List(c.Context(), objects.Query{Kind: c.kind.Kind, Limit: 1})
+	if err != nil {
+		return err
+	}
+	return s.many(c, nil, revision, "")
+}
+
+// gone reports whether an error is that of a client who has left.
+func gone(c *call, err error) bool {
+	return c.Context().Err() != nil || errors.Is(err, context.Canceled)
+}

@@ -1,0 +1,145 @@
+package kube
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// metaGroup is the group of Kubernetes' general forms of documents.
+const metaGroup = "meta.k8s.io"
+
+// form is how documents are asked for: whole, as a table or as their metadata.
+type form struct {
+	as   string // "", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"
+	yaml bool
+}
+
+// accepted is the first of what a client accepts that there is.
+func (c *call) accepted() (form, error) {
+	header := c.Header.Get("Accept")
+	if header == "" {
+		return form{}, nil
+	}
+	for range_ := range strings.SplitSeq(header, ",") {
+		kind, params := mediaType(range_)
+		f := form{as: params["as"]}
+		known := f.as == "" || params["g"] == metaGroup && params["v"] == "v1" &&
+			(f.as == "Table" || f.as == "PartialObjectMetadata" || f.as == "PartialObjectMetadataList")
+		switch kind {
+		case "application/json", "*/*", "application/*":
+		case "application/yaml":
+			f.yaml = true
+		default:
+			continue
+		}
+		if known {
+			return f, nil
+		}
+	}
+	return form{}, failed(http.StatusNotAcceptable, notAcceptable, "only the following media types are accepted: application/json, application/yaml")
+}
+
+// mediaType splits "application/json;as=Table;v=v1". Kubernetes' parameters are
+// no proper ones, and are read as they come.
+func mediaType(s string) (kind string, params map[string]string) {
+	parts := strings.Split(s, ";")
+	params = map[string]string{}
+	for _, p := range parts[1:] {
+		key, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		params[key] = value
+	}
+	return strings.ToLower(strings.TrimSpace(parts[0])), params
+}
+
+// reply answers with a value as it is.
+func (s *Server) reply(c *call, code int, v any) error {
+	f, err := c.accepted()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	kind := "application/json"
+	if f.yaml {
+		kind = "application/yaml"
+		if text, err = yaml.JSONToYAML(text); err != nil {
+			return err
+		}
+	}
+	c.w.Header().Set("Content-Type", kind)
+	c.w.WriteHeader(code)
+	_, err = c.w.Write(text)
+	return err
+}
+
+// one answers with a document, in the form that is asked for.
+func (s *Server) one(c *call, code int, d hostapi.Document) error {
+	f, err := c.accepted()
+	if err != nil {
+		return err
+	}
+	return s.reply(c, code, s.shown(c, f, d))
+}
+
+// shown is a document in a form.
+func (s *Server) shown(c *call, f form, d hostapi.Document) any {
+	switch f.as {
+	case "Table":
+		return s.table(c, []hostapi.Document{d}, listMeta{ResourceVersion: d.Meta().ResourceVersion})
+	case "PartialObjectMetadata", "PartialObjectMetadataList":
+		return partial(d)
+	}
+	return d
+}
+
+// listMeta is what is said of a list.
+type listMeta struct {
+	ResourceVersion string `json:"resourceVersion"`
+	Continue        string `json:"continue,omitempty"`
+}
+
+// list is documents of a kind.
+type list struct {
+	hostapi.TypeMeta
+	Metadata listMeta `json:"metadata"`
+	Items    []any    `json:"items"`
+}
+
+// many answers with documents, in the form that is asked for; next is where to
+// read on.
+func (s *Server) many(c *call, docs []hostapi.Document, revision int64, next string) error {
+	f, err := c.accepted()
+	if err != nil {
+		return err
+	}
+	meta := listMeta{ResourceVersion: strconv.FormatInt(revision, 10), Continue: next}
+	if f.as == "Table" {
+		return s.reply(c, http.StatusOK, s.table(c, docs, meta))
+	}
+	l := list{TypeMeta: hostapi.TypeMeta{Kind: c.kind.Kind + "List", APIVersion: c.kind.APIVersion()}, Metadata: meta, Items: make([]any, len(docs))}
+	if f.as != "" {
+		l.TypeMeta = hostapi.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: metaGroup + "/v1"}
+	}
+	for i, d := range docs {
+		l.Items[i] = s.shown(c, f, d)
+	}
+	return s.reply(c, http.StatusOK, l)
+}
+
+// metadata is a document of which nothing else is said.
+type metadata struct {
+	hostapi.TypeMeta
+	Metadata *hostapi.ObjectMeta `json:"metadata"`
+}
+
+func partial(d hostapi.Document) metadata {
+	return metadata{TypeMeta: hostapi.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: metaGroup + "/v1"}, Metadata: d.Meta()}
+}

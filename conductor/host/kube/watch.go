@@ -1,0 +1,190 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// How long a watch lasts that says nothing of it, how often one that wants to
+// know is told how far it has seen, and how long a client may take to read.
+const (
+	watchTime     = 30 * time.Minute
+	bookmarkEvery = time.Minute
+	readPatience  = 30 * time.Second
+)
+
+// watching is one watch.
+type watching struct {
+	s        *Server
+	c        *call
+	sel      selected
+	form     form
+	control  *http.ResponseController
+	bookmark bool
+}
+
+// watchEvent is one line of a watch.
+type watchEvent struct {
+	Type   objects.EventType `json:"type"`
+	Object any               `json:"object"`
+}
+
+// watch tells of what becomes of documents, until its time is over or the client
+// leaves.
+func (s *Server) watch(c *call) error {
+	w := watching{s: s, c: c, control: http.NewResponseController(c.w), bookmark: c.yes("allowWatchBookmarks")}
+	var err error
+	if w.sel, err = c.selected(); err != nil {
+		return err
+	}
+	if w.form, err = c.accepted(); err != nil {
+		return err
+	}
+	seconds, err := c.count("timeoutSeconds")
+	if err != nil {
+		return err
+	}
+	lasts := watchTime
+	if seconds > 0 {
+		lasts = min(lasts, time.Duration(seconds)*time.Second)
+	}
+	docs, from, err := w.from()
+	if err != nil {
+		return err
+	}
+	events, err := s.keeper.Watch(w.sel.Filter, from)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), lasts)
+	defer cancel()
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(http.StatusOK)
+	if err := w.follow(ctx, docs, events); err != nil { // the answer has begun
+		s.log.Debug("watch ended", "path", c.URL.Path, "err", err)
+	}
+	return nil
+}
+
+// from is the documents that a watch begins with, and the revision it goes on
+// from: a watch from nowhere is told first of what there is.
+func (w *watching) from() (docs []hostapi.Document, from int64, err error) {
+	text := w.c.arg("resourceVersion")
+	if text == "" || text == "0" {
+		docs, from, _, err = w.s.page(w.c, w.sel, place{}, 0)
+		return docs, from, err
+	}
+	from, err = strconv.ParseInt(text, 10, 64)
+	if err != nil || from < 0 {
+		return nil, 0, badRequest("resourceVersion %q: expected one that a list or a watch has told", text)
+	}
+	_, newest, err := w.s.keeper.List(w.c.Context(), objects.Query{Kind: w.c.kind.Kind, Limit: 1})
+	if err == nil && from > newest { // of a database that has been restored: what happens up to there would go unseen
+		err = objects.ErrExpired
+	}
+	return nil, from, err
+}
+
+// follow writes events as they come.
+func (w *watching) follow(ctx context.Context, docs []hostapi.Document, events *objects.Watcher) error {
+	for _, d := range docs {
+		if err := w.tell(objects.Added, d); err != nil {
+			return err
+		}
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		e, err := w.next(ctx, events)
+		switch {
+		case errors.Is(err, errQuiet):
+			err = w.mark(events.Seen())
+		case errors.Is(err, objects.ErrExpired):
+			return w.line(watchEvent{"ERROR", told(w.c, err).Status})
+		case err != nil:
+			return w.mark(events.Seen()) // its time is over, or nobody is there to read it
+		default:
+			err = w.event(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errQuiet says that nothing has happened for a while.
+var errQuiet = errors.New("nothing has happened")
+
+func (w *watching) next(ctx context.Context, events *objects.Watcher) (objects.Event, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, bookmarkEvery, errQuiet)
+	defer cancel()
+	return events.Next(ctx)
+}
+
+// event tells of a write, as far as it concerns what was selected: a document
+// that no longer is has gone, for this client.
+func (w *watching) event(e objects.Event) error {
+	was := e.Type != objects.Added && w.sel.labels.matches(e.Before)
+	is := e.Type != objects.Deleted && w.sel.labels.matches(e.After)
+	kind := objects.Modified
+	switch {
+	case w.sel.none || !was && !is:
+		return nil
+	case !was:
+		kind = objects.Added
+	case !is:
+		kind = objects.Deleted
+	}
+	d, err := e.Document()
+	if err != nil {
+		return err
+	}
+	return w.tell(kind, d)
+}
+
+func (w *watching) tell(kind objects.EventType, d hostapi.Document) error {
+	return w.line(watchEvent{kind, w.s.shown(w.c, w.form, d)})
+}
+
+// mark tells how far the client has seen.
+func (w *watching) mark(seen int64) error {
+	if !w.bookmark {
+		return nil
+	}
+	d := w.c.kind.New()
+	*d.About() = hostapi.TypeMeta{Kind: w.c.kind.Kind, APIVersion: w.c.kind.APIVersion()}
+	d.Meta().ResourceVersion = strconv.FormatInt(seen, 10)
+	object := w.s.shown(w.c, w.form, d)
+	if t, ok := object.(table); ok {
+		t.Rows = []row{{Cells: make([]any, len(t.Columns)), Object: partial(d)}}
+		object = t
+	}
+	return w.line(watchEvent{"BOOKMARK", object})
+}
+
+// line writes one event, for which the client has its time.
+func (w *watching) line(e watchEvent) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	// Not every writer has deadlines, in tests; those of servers have.
+	if err := w.control.SetWriteDeadline(time.Now().Add(readPatience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := w.c.w.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+func (w *watching) flush() error { return w.control.Flush() }

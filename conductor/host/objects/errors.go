@@ -1,0 +1,55 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// What can be wrong with a request. All but ErrStale and ErrExpired arrive as a
+// *Refusal.
+var (
+	ErrNotFound = errors.New("not found")
+	ErrExists   = errors.New("exists already")
+	// ErrConflict: the document has changed since it was read.
+	ErrConflict = errors.New("has been modified")
+	ErrInvalid  = errors.New("invalid")
+	// ErrForbidden: no document can make it right.
+	ErrForbidden = errors.New("forbidden")
+	// ErrExpired: the events after a revision are no longer kept. Whoever
+	// follows them reads everything anew.
+	ErrExpired = errors.New("the events after this revision are no longer kept: list again, and watch from there")
+	// ErrStale is a store's: a row is not the one that was expected.
+	ErrStale = errors.New("another row than was expected")
+)
+
+// Refusal is a request that was not done, in words for whoever sent it.
+type Refusal struct {
+	Key     Key
+	Cause   error // one of this package's
+	Message string
+	Causes  []hostapi.Problem // with ErrInvalid
+}
+
+func (r *Refusal) Error() string { return r.Message }
+
+// Unwrap makes errors.Is find the cause.
+func (r *Refusal) Unwrap() error { return r.Cause }
+
+func refuse(k Key, cause error, format string, args ...any) error {
+	return &Refusal{Key: k, Cause: cause, Message: k.String() + " " + fmt.Sprintf(format, args...)}
+}
+
+func notFound(k Key) error { return refuse(k, ErrNotFound, "not found") }
+
+func invalid(k Key, problems []hostapi.Problem) error {
+	r := &Refusal{Key: k, Cause: ErrInvalid, Causes: problems, Message: k.String() + " is invalid: "}
+	for i, p := range problems {
+		if i > 0 {
+			r.Message += "; "
+		}
+		r.Message += p.String()
+	}
+	return r
+}

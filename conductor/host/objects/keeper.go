@@ -1,0 +1,124 @@
+// Package objects keeps documents as Kubernetes' API server does: each under a
+// resource version of one global count, changed only by whoever has read its
+// newest version, deleted when its finalizers are gone, followed as it changes.
+//
+// It must not know what a document is for: rules of their contents are
+// hostapi's, what is done about them is conductor/host's, and how they look in
+// HTTP is conductor/host/kube's.
+package objects
+
+import (
+	"context"
+	"crypto/cipher"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// Config is what a keeper is made of.
+type Config struct {
+	Store Store
+	// Key seals secrets: 32 bytes, see conductor/secretkey.
+	Key []byte
+	// Now and NewUID are time.Now and random UUIDs when nil.
+	Now    func() time.Time
+	NewUID func() string
+	// Events and EventBytes bound what is kept for those who follow: 4,096 and
+	// 16 MiB when 0.
+	Events, EventBytes int
+}
+
+// Keeper keeps documents. It is safe for concurrent use. There is one at a time
+// over a store: it alone tells those who follow of its writes.
+type Keeper struct {
+	store  Store
+	seal   cipher.AEAD
+	now    func() time.Time
+	newUID func() string
+	events *window
+	// places is held for reading by whoever adds a document to a namespace, so
+	// that none vanishes under it.
+	places sync.RWMutex
+}
+
+// New makes a keeper, and the namespace "default" where there is none.
+func New(ctx context.Context, c Config) (*Keeper, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.NewUID == nil {
+		c.NewUID = uuid.NewString
+	}
+	if c.Events == 0 {
+		c.Events = 4096
+	}
+	if c.EventBytes == 0 {
+		c.EventBytes = 16 << 20
+	}
+	seal, err := newSeal(c.Key)
+	if err != nil {
+		return nil, err
+	}
+	_, revision, err := c.Store.Objects(ctx, Query{Kind: hostapi.KindNamespace, Limit: 1})
+	if err != nil {
+		return nil, fmt.Errorf("read the revision of documents: %w", err)
+	}
+	k := &Keeper{store: c.Store, seal: seal, now: c.Now, newUID: c.NewUID, events: newWindow(revision, c.Events, c.EventBytes)}
+	return k, k.ensureNamespace(ctx, hostapi.DefaultNamespace)
+}
+
+// Get reads a document.
+func (k *Keeper) Get(ctx context.Context, key Key) (hostapi.Document, error) {
+	row, err := k.row(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return k.decode(row)
+}
+
+func (k *Keeper) row(ctx context.Context, key Key) (Row, error) {
+	if key.Name == "" {
+		return Row{}, notFound(key)
+	}
+	rows, _, err := k.store.Objects(ctx, Query{Kind: key.Kind, Namespace: key.Namespace, Name: key.Name, Limit: 1})
+	if err != nil {
+		return Row{}, fmt.Errorf("read %s: %w", key, err)
+	}
+	if len(rows) == 0 || rows[0].Key != key {
+		return Row{}, notFound(key)
+	}
+	return rows[0], nil
+}
+
+// List reads documents in the order of namespace and name, and tells from which
+// revision they are to be followed.
+func (k *Keeper) List(ctx context.Context, q Query) ([]hostapi.Document, int64, error) {
+	rows, revision, err := k.store.Objects(ctx, q)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list documents: %w", err)
+	}
+	docs := make([]hostapi.Document, len(rows))
+	for i, r := range rows {
+		if docs[i], err = k.decode(r); err != nil {
+			return nil, 0, err
+		}
+	}
+	return docs, revision, nil
+}
+
+// ensureNamespace makes a namespace that does not exist yet.
+func (k *Keeper) ensureNamespace(ctx context.Context, name string) error {
+	if _, err := k.row(ctx, Key{Kind: hostapi.KindNamespace, Name: name}); !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	ns := &hostapi.Namespace{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindNamespace}, ObjectMeta: hostapi.ObjectMeta{Name: name}}
+	if _, err := k.Create(ctx, ns, false); !errors.Is(err, ErrExists) {
+		return err
+	}
+	return nil
+}

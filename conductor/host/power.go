@@ -1,0 +1,130 @@
+package host
+
+import (
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// softTime is how long an operating system may take to shut down before it is
+// switched off, as Metal3 has it.
+const softTime = 180 * time.Second
+
+// powerAtRest: a node whose power is being changed is reserved, and nothing can
+// be asked of it.
+func (d *decision) powerAtRest() bool {
+	if d.s.Node == nil || d.s.Node.TargetPowerState == "" {
+		return true
+	}
+	d.Again = d.s.Now.Add(waitTime)
+	return false
+}
+
+// managePower keeps the machine on or off as the document says. An annotation
+// for one reboot goes when the machine is off; one with a key keeps it off until
+// somebody takes that away. Hosts that are not at work are rebooted by force alone.
+func (d *decision) managePower() {
+	st := &d.h.Status
+	if p := d.s.Node.PowerState; p == node.PowerOn || p == node.PowerOff {
+		if on := p == node.PowerOn; on != st.PoweredOn {
+			st.PoweredOn = on
+			if st.ErrorType == hostapi.PowerManagementError {
+				d.clearError()
+			}
+		}
+	}
+	if !st.PoweredOn {
+		d.rebooted()
+	}
+	want := d.h.Spec.Online
+	mode, reboot := d.rebootAsked(canonical(d.state()) == hostapi.StateAvailable)
+	if d.h.Spec.DisablePowerOff {
+		d.neverOff(mode, reboot)
+		return
+	}
+	switch want = want && !reboot; {
+	case st.PoweredOn == want:
+		d.settle()
+	case want:
+		d.powerOn()
+	default:
+		if st.ErrorCount > 0 { // it was asked politely before
+			mode = hostapi.RebootHard
+		}
+		d.powerOff(mode)
+	}
+}
+
+// settle: the machine is as it is to be.
+func (d *decision) settle() {
+	switch d.h.Status.ErrorType {
+	case "", hostapi.PowerManagementError, hostapi.ProvisioningError:
+		d.succeeded()
+	default:
+	}
+	d.rest()
+}
+
+// neverOff keeps on what must not be switched off: it is reset where others are
+// switched off and on again, and to keep it off can be asked for in vain.
+func (d *decision) neverOff(mode hostapi.RebootMode, reboot bool) {
+	switch _, once := d.annotated(hostapi.AnnotationReboot); {
+	case !d.h.Status.PoweredOn && d.h.Spec.Online:
+		d.powerOn()
+	case reboot && once:
+		if d.setPower(map[hostapi.RebootMode]node.PowerState{hostapi.RebootSoft: node.SoftRebooting, hostapi.RebootHard: node.Rebooting}[mode]) {
+			d.rebooted()
+		}
+	default:
+		d.settle()
+	}
+}
+
+func (d *decision) powerOn() {
+	if n := d.s.Node; plan.PowerChangeFailed(*n) && !d.failed(hostapi.PowerManagementError, n.LastError) {
+		return
+	}
+	d.setPower(node.PowerOn)
+}
+
+// powerOff brings the machine down; true when it is. What goes wrong with a soft
+// power-off is done hard the next time.
+func (d *decision) powerOff(mode hostapi.RebootMode) (off bool) {
+	n := d.s.Node
+	if n.PowerState == node.PowerOff {
+		return true
+	}
+	if plan.PowerChangeFailed(*n) {
+		reason := n.LastError
+		if mode == hostapi.RebootSoft {
+			reason = "the machine did not shut down, and is switched off the next time: " + reason
+		}
+		if !d.failed(hostapi.PowerManagementError, reason) {
+			return false
+		}
+		mode = hostapi.RebootHard
+	}
+	target := node.PowerOff
+	if mode == hostapi.RebootSoft {
+		target = node.SoftPowerOff
+	}
+	d.setPower(target)
+	return false
+}
+
+// setPower asks for a power state, unless the node is busy with something that
+// needs the machine as it is.
+func (d *decision) setPower(target node.PowerState) (asked bool) {
+	if class := d.s.Node.ProvisionState.Class(); class == node.Working || class == node.Waiting {
+		d.wait()
+		return false
+	}
+	a := SetPower{Target: target}
+	if target == node.SoftPowerOff || target == node.SoftRebooting {
+		a.Timeout = softTime
+	}
+	d.do(a, hostapi.PowerManagementError)
+	return true
+}

@@ -1,0 +1,57 @@
+package host
+
+import (
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// poweringOff leaves a machine behind that rests, if that can be had.
+func (d *decision) poweringOff() {
+	switch {
+	case d.h.Spec.DisablePowerOff:
+		d.fire(PoweredOff)
+		return
+	case d.s.Node == nil:
+		d.fire(Forgotten)
+		return
+	}
+	if !d.stopWork() {
+		return
+	}
+	if !d.powerOff(hostapi.RebootHard) {
+		if d.h.Status.ErrorType != "" {
+			d.giveUp()
+		}
+		return
+	}
+	d.succeeded()
+	d.h.Status.PoweredOn = false
+	d.fire(PoweredOff)
+}
+
+// stopWork ends what stands in the way of switching off. Automated cleaning
+// does not: it ends by itself, with nothing left on the disks.
+func (d *decision) stopWork() (stopped bool) {
+	const t = hostapi.PowerManagementError
+	n := d.s.Node
+	switch n.ProvisionState {
+	case node.InspectWait, node.CleanHold:
+		d.do(verb(node.Abort), t)
+	case node.InspectFailed:
+		d.do(verb(node.Manage), t)
+	case node.CleanWait:
+		if n.TargetProvisionState != node.Manageable && d.h.Spec.AutomatedCleaningMode != hostapi.CleaningDisabled {
+			d.wait()
+			return false
+		}
+		d.do(verb(node.Abort), t)
+	default:
+		switch n.ProvisionState.Class() {
+		case node.Working, node.Waiting:
+			d.wait()
+		default:
+			return true
+		}
+	}
+	return false
+}

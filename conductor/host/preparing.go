@@ -1,0 +1,96 @@
+package host
+
+import (
+	"cmp"
+	"reflect"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// preparing makes the machine's RAID volumes what the document wants. After a
+// failure nothing is believed of those there are.
+func (d *decision) preparing() {
+	s, is := d.wanted(), d.h.Status.Provisioning.RAID
+	dirty := d.differs(s)
+	if d.h.Status.ErrorType == hostapi.PreparationError {
+		is, dirty = nil, true
+	}
+	switch n := d.s.Node; n.ProvisionState {
+	case node.Available, node.Manageable:
+		if dirty {
+			d.change(s, is)
+			return
+		}
+		d.prepared()
+	case node.CleanFailed:
+		if !d.failed(hostapi.PreparationError, cmp.Or(n.LastError, "the preparation failed, and the node does not say why")) {
+			d.clearSettings()
+			return
+		}
+		d.recover(hostapi.PreparationError)
+	default:
+		d.unexpected(hostapi.PreparationError)
+	}
+}
+
+func (d *decision) prepared() {
+	d.succeeded()
+	d.fire(Prepared)
+}
+
+// change has the volumes made, if there is anything to be made.
+func (d *decision) change(s settings, is *hostapi.RAID) {
+	a, err := accessOf(d.h.Spec.BMC)
+	if err != nil {
+		d.refuse(hostapi.PreparationError, "%v", err)
+		return
+	}
+	steps, err := a.raidSteps(s.raid, is)
+	switch {
+	case err != nil:
+		d.refuse(hostapi.PreparationError, "%v", err)
+		return
+	case len(steps) == 0:
+		d.keep(s)
+		d.prepared()
+		return
+	case d.s.Node.ProvisionState == node.Available:
+		d.prepare(verb(node.Manage), hostapi.PreparationError)
+		return
+	}
+	if !d.aim(a, s, is) {
+		return
+	}
+	d.keep(s)
+	d.do(Provision{plan.Request{Verb: node.Clean, CleanSteps: steps}}, hostapi.PreparationError)
+}
+
+// aim tells the node which volumes the steps are to make, and who makes them.
+func (d *decision) aim(a access, s settings, is *hostapi.RAID) (aimed bool) {
+	maker, err := a.raidInterface(s.raid, is)
+	if err != nil {
+		d.refuse(hostapi.PreparationError, "%v", err)
+		return false
+	}
+	if edit, differs := d.edit(func(n *node.Node) { setInterface(n, "raid", maker) }); maker != "" && differs {
+		d.prepare(edit, hostapi.PreparationError)
+		return false
+	}
+	if config := raidConfig(s); config != nil && !reflect.DeepEqual(config, d.s.Node.TargetRAIDConfig) {
+		d.prepare(SetRAID{config}, hostapi.PreparationError)
+		return false
+	}
+	return true
+}
+
+// recover brings a node that could not be cleaned back to where it can be tried
+// again.
+func (d *decision) recover(t hostapi.ErrorType) {
+	if d.s.Node.Maintenance {
+		d.prepare(SetMaintenance{}, t)
+		return
+	}
+	d.prepare(verb(node.Manage), t)
+}

@@ -1,0 +1,43 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// unknownProfile is that of a host that names none.
+const unknownProfile = "unknown"
+
+// profiles are Metal3's hardware profiles: the root disk of hosts that say
+// nothing of it. They are out of use there, but for the first, and kept here so
+// that a host is installed on the same disk as before.
+var profiles = map[string]hostapi.RootDeviceHints{
+	unknownProfile: {DeviceName: "/dev/sda"},
+	"libvirt":      {DeviceName: "/dev/vda"},
+	"dell":         {HCTL: "0:0:0:0"},
+	"dell-raid":    {HCTL: "0:2:0:0"},
+	"openstack":    {DeviceName: "/dev/vdb"},
+	"empty":        {},
+}
+
+// matchHardwareProfile settles the profile, for good, and with it the hints.
+func (d *decision) matchHardwareProfile() error {
+	name := cmp.Or(d.h.Status.HardwareProfile, d.h.Spec.HardwareProfile)
+	if name == "" {
+		name = unknownProfile
+		if strings.HasPrefix(d.h.Spec.BMC.Address, "libvirt") {
+			name = "libvirt"
+		}
+	}
+	if _, known := profiles[name]; !known {
+		return fmt.Errorf("spec.hardwareProfile %q is unknown: it is one of %s; say the disk in spec.rootDeviceHints instead", name, strings.Join(slices.Sorted(maps.Keys(profiles)), ", "))
+	}
+	d.h.Status.HardwareProfile = name
+	d.h.Status.Provisioning.RootDeviceHints = d.hintsWanted()
+	return nil
+}

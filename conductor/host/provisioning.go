@@ -1,0 +1,151 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// provisioning puts the image onto the machine. What has failed is taken away
+// again before another try.
+func (d *decision) provisioning() {
+	switch {
+	case d.cancelled():
+		d.fire(Cancelled)
+		return
+	case d.h.Status.ErrorType != "" && !d.unwritten():
+		d.retire()
+		return
+	}
+	if d.h.Spec.Image != nil {
+		image := *d.h.Spec.Image
+		d.h.Status.LastAttemptedImage = &image
+	}
+	switch n := d.s.Node; n.ProvisionState {
+	case node.Manageable:
+		d.do(verb(node.Provide), hostapi.ProvisioningError)
+	case node.Available:
+		d.deploy()
+	case node.DeployFailed:
+		if d.sameInstance() {
+			d.fail(hostapi.ProvisioningError, fmt.Sprintf("image %s: %s", urlOf(d.h.Spec.Image), cmp.Or(n.LastError, "the deploy failed, and the node does not say why")))
+			return
+		}
+		d.deploy()
+	case node.CleanFailed, node.Error:
+		d.fail(hostapi.ProvisioningError, "cleaning before the deploy failed: "+n.LastError)
+	case node.Active:
+		d.deployed()
+	case node.DeployWait:
+		if _, asked := d.rebootAsked(true); asked {
+			d.rebooted()
+			d.do(verb(node.Delete), hostapi.ProvisioningError)
+			return
+		}
+		d.underWay()
+	default:
+		d.rebooted()
+		d.unexpected(hostapi.ProvisioningError)
+	}
+}
+
+// underWay: a reboot that was asked for makes no sense now.
+func (d *decision) underWay() {
+	d.rebooted()
+	d.wait()
+}
+
+// retire gives up this try, once the failure has been there to be seen for a
+// while.
+func (d *decision) retire() {
+	if !d.due() {
+		d.linger()
+		return
+	}
+	d.h.Status.ProvisioningFailCount++
+	d.fire(Failed)
+}
+
+// unwrittenPrefix begins what is said of a try that has not begun, since what the
+// machine is to be told about itself is not there: nothing has to be taken away.
+const unwrittenPrefix = "config drive: "
+
+func (d *decision) unwritten() bool {
+	return d.h.Status.ErrorType == hostapi.ProvisioningError && strings.HasPrefix(d.h.Status.ErrorMessage, unwrittenPrefix)
+}
+
+// sameInstance: the node has been told of this very image already.
+func (d *decision) sameInstance() bool {
+	_, differs, err := d.instance()
+	return err == nil && !differs
+}
+
+// instance is the node with what is to run on it, and whether that is news to it.
+func (d *decision) instance() (edit Action, differs bool, err error) {
+	image, custom := d.h.Spec.Image, d.h.Spec.CustomDeploy
+	a, err := accessOf(d.h.Spec.BMC)
+	if err == nil {
+		err = imageProblem(image)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	pull, err := d.pullSecret(registryOf(image))
+	if err != nil {
+		return nil, false, err
+	}
+	edit, differs = d.edit(func(n *node.Node) {
+		d.setInstance(n, a, image, custom)
+		if pull != "" {
+			n.InstanceInfo["image_pull_secret"] = pull
+		}
+	})
+	return edit, differs, nil
+}
+
+// deploy tells the node what is to run on it, and has it put there.
+func (d *decision) deploy() {
+	edit, differs, err := d.instance()
+	if err == nil && !differs {
+		err = plan.CheckInstance(*d.s.Node)
+	}
+	if err != nil {
+		d.fail(hostapi.ProvisioningError, err.Error())
+		return
+	}
+	drive, err := d.configDrive()
+	if err != nil {
+		d.refuse(hostapi.ProvisioningError, unwrittenPrefix+"%v", err)
+		return
+	}
+	if differs {
+		d.prepare(edit, hostapi.ProvisioningError)
+		return
+	}
+	r := plan.Request{Verb: node.Deploy}
+	if drive != nil {
+		r.ConfigDrive = drive
+	}
+	if method := customMethod(d.h.Spec.CustomDeploy); method != "" {
+		r.DeploySteps = []node.Step{{Interface: "deploy", Step: method, Args: map[string]any{}, Priority: customPriority}}
+	}
+	d.do(Provision{r}, hostapi.ProvisioningError)
+}
+
+// customPriority is where a step of the site's own stands in a deploy: where the
+// image would be written.
+const customPriority = 80
+
+// deployed takes note of what the machine runs now.
+func (d *decision) deployed() {
+	p := &d.h.Status.Provisioning
+	p.Image, p.CustomDeploy = d.h.Spec.Image, d.h.Spec.CustomDeploy
+	d.rebooted()
+	d.succeeded()
+	d.h.Status.ProvisioningFailCount = 0
+	d.fire(Provisioned)
+}

@@ -1,0 +1,137 @@
+package host
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+func hasRootVolume(r *hostapi.RAID) bool {
+	return slices.ContainsFunc(r.SoftwareRAIDVolumes, func(v hostapi.SoftwareRAIDVolume) bool { return v.RootVolume })
+}
+
+// raidInterface is who makes the volumes: the kernel's are made, and taken
+// away, by the agent.
+func (a access) raidInterface(target, is *hostapi.RAID) (string, error) {
+	hardware := a.interfaces["raid"]
+	switch {
+	case target == nil:
+		return hardware, nil
+	case len(target.HardwareRAIDVolumes) > 0 && (hardware == "" || hardware == "no-raid"):
+		return "", fmt.Errorf("spec.raid.hardwareRAIDVolumes cannot be made through %s: use softwareRAIDVolumes, or a BMC that speaks Redfish", a.scheme)
+	case len(target.SoftwareRAIDVolumes) > 0 || is != nil && len(is.SoftwareRAIDVolumes) > 0:
+		return "agent", nil
+	}
+	return hardware, nil
+}
+
+// raidSteps take away the volumes there are and make those that are wanted; none
+// when they are the same. Volumes of the kernel leave traces on their disks.
+func (a access) raidSteps(target, is *hostapi.RAID) ([]node.Step, error) {
+	if _, err := a.raidInterface(target, is); err != nil || target == nil {
+		return nil, err
+	}
+	var before hostapi.RAID
+	if is != nil {
+		before = *is
+	}
+	remove, create := node.Step{Interface: "raid", Step: "delete_configuration"}, node.Step{Interface: "raid", Step: "create_configuration"}
+	switch soft, hard := target.SoftwareRAIDVolumes, target.HardwareRAIDVolumes; {
+	case soft != nil:
+		if is != nil && reflect.DeepEqual(soft, before.SoftwareRAIDVolumes) || len(soft)+len(before.SoftwareRAIDVolumes) == 0 {
+			return nil, nil
+		}
+		steps := []node.Step{remove, {Interface: "deploy", Step: "erase_devices_metadata"}}
+		if len(soft) > 0 {
+			steps = append(steps, create)
+		}
+		return steps, nil
+	case hard == nil || a.interfaces["raid"] == "no-raid" || a.interfaces["raid"] == "":
+		return nil, nil
+	case is != nil && reflect.DeepEqual(hard, before.HardwareRAIDVolumes):
+		return nil, nil
+	case len(hard) == 0:
+		return []node.Step{remove}, nil
+	}
+	return []node.Step{remove, create}, nil
+}
+
+// raidConfig is the volumes that are wanted, in the words of target_raid_config;
+// nil for none. Where nothing else says which disk is the root disk, it is the
+// first volume.
+func raidConfig(s settings) map[string]any {
+	if s.raid == nil {
+		return nil
+	}
+	var volumes []map[string]any
+	for _, v := range s.raid.HardwareRAIDVolumes {
+		volumes = append(volumes, hardwareVolume(v))
+	}
+	if len(volumes) == 0 {
+		for _, v := range s.raid.SoftwareRAIDVolumes {
+			volumes = append(volumes, softwareVolume(v))
+		}
+	}
+	if len(volumes) == 0 {
+		return nil
+	}
+	if s.hints == nil && !hasRootVolume(s.raid) {
+		volumes[0]["is_root_volume"] = true
+	}
+	disks := make([]any, len(volumes)) // as JSON reads a list, to be compared
+	for i, v := range volumes {
+		disks[i] = v
+	}
+	return map[string]any{"logical_disks": disks}
+}
+
+func hardwareVolume(v hostapi.HardwareRAIDVolume) map[string]any {
+	disk := map[string]any{"raid_level": v.Level, "size_gb": volumeSize(v.SizeGibibytes)}
+	if v.Name != "" {
+		disk["volume_name"] = v.Name
+	}
+	if v.Controller != "" {
+		disk["controller"] = v.Controller
+	}
+	if v.Rotational != nil {
+		disk["disk_type"] = map[bool]string{true: "hdd", false: "ssd"}[*v.Rotational]
+	}
+	if v.NumberOfPhysicalDisks != nil {
+		disk["number_of_physical_disks"] = float64(*v.NumberOfPhysicalDisks)
+	}
+	var members []any
+	for _, name := range v.PhysicalDisks {
+		members = append(members, name)
+	}
+	if members != nil {
+		disk["physical_disks"] = members
+	}
+	return disk
+}
+
+func softwareVolume(v hostapi.SoftwareRAIDVolume) map[string]any {
+	disk := map[string]any{"raid_level": v.Level, "size_gb": volumeSize(v.SizeGibibytes), "controller": "software"}
+	if v.RootVolume {
+		disk["is_root_volume"] = true
+	}
+	var members []any
+	for i := range v.PhysicalDisks {
+		members = append(members, rootDevice(&v.PhysicalDisks[i]))
+	}
+	if members != nil {
+		disk["physical_disks"] = members
+	}
+	return disk
+}
+
+// volumeSize is in GiB, and all there is for nil and 0. Numbers are as JSON reads
+// them, to be compared with what a node has.
+func volumeSize(gib *int) any {
+	if gib == nil || *gib == 0 {
+		return "MAX"
+	}
+	return float64(*gib)
+}

@@ -1,0 +1,95 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// follow has hosts looked at as their documents change, until ctx ends. Whoever
+// falls behind begins anew with all of them.
+func (r *Reconciler) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := r.followFrom(ctx)
+		if ctx.Err() != nil || errors.Is(err, objects.ErrExpired) {
+			continue
+		}
+		r.Log.Error("hosts cannot be followed; tried again soon", "err", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(brokenPause):
+		}
+	}
+}
+
+// followFrom lists all hosts, and then takes what happens.
+func (r *Reconciler) followFrom(ctx context.Context) error {
+	all, revision, err := objects.List[hostapi.Host](ctx, r.Documents, "")
+	if err != nil {
+		return err
+	}
+	// The order of their making says who was first, as it did before a restart.
+	slices.SortStableFunc(all, func(a, b hostapi.Host) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	there := map[key]bool{}
+	for _, h := range all {
+		there[keyOf(h)] = true
+		r.known.note(h)
+	}
+	for _, h := range all {
+		r.queue.add(keyOf(h), r.Now())
+	}
+	for _, gone := range r.known.others(there) {
+		r.soon(r.known.drop(gone)...)
+	}
+	w, err := r.Documents.Watch(objects.Filter{}, revision)
+	if err != nil {
+		return err
+	}
+	for {
+		e, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.happened(e); err != nil {
+			return err
+		}
+	}
+}
+
+// soon has hosts looked at.
+func (r *Reconciler) soon(keys ...key) {
+	for _, k := range keys {
+		r.queue.add(k, r.Now())
+	}
+}
+
+// happened takes one change of a document.
+func (r *Reconciler) happened(e objects.Event) error {
+	k := key{e.Key.Namespace, e.Key.Name}
+	switch {
+	case e.Key.Kind == hostapi.KindSecret:
+		r.soon(r.known.naming(k.namespace, k.name)...)
+	case e.Key.Kind != hostapi.KindHost:
+	case e.Type == objects.Deleted:
+		r.soon(r.known.drop(k)...)
+	default:
+		d, err := e.Document()
+		if err != nil {
+			return err
+		}
+		h, ok := d.(*hostapi.Host)
+		if !ok {
+			return nil
+		}
+		steered, freed := r.known.note(*h)
+		if steered {
+			r.soon(k)
+		}
+		r.soon(freed...)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// gather finds out all that is to be known of a host.
+func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situation, err error) {
+	s = host.Situation{Host: h, Secrets: map[string]hostapi.Secret{}, Limit: r.Limit, Now: r.Now(), Busy: r.busy(), Rivals: r.known.rivals(keyOf(h))}
+	for _, name := range host.SecretNames(h) {
+		secret, err := objects.Get[hostapi.Secret](ctx, r.Documents, h.Namespace, name)
+		switch {
+		case err == nil:
+			s.Secrets[name] = secret
+		case !errors.Is(err, objects.ErrNotFound):
+			return s, fmt.Errorf("secret %s: %w", name, err)
+		}
+	}
+	data, err := objects.Get[hostapi.HardwareData](ctx, r.Documents, h.Namespace, h.Name)
+	if err != nil && !errors.Is(err, objects.ErrNotFound) {
+		return s, fmt.Errorf("HardwareData: %w", err)
+	}
+	s.Hardware = data.Spec.Hardware
+	if s.Node, err = r.find(ctx, h); err != nil {
+		return s, err
+	}
+	if s.Node != nil {
+		if s.Foreign = host.Foreign(h, *s.Node); s.Foreign != "" {
+			s.Node = nil
+		}
+	}
+	if s.Node != nil {
+		r.known.bind(s.Node.UUID, keyOf(h))
+		if err := r.gatherNode(ctx, &s); err != nil {
+			return s, err
+		}
+	}
+	s.Taken, err = r.taken(ctx, s)
+	return s, err
+}
+
+// gatherNode finds out what belongs to the node.
+func (r *Reconciler) gatherNode(ctx context.Context, s *host.Situation) (err error) {
+	if s.Ports, err = r.engine.Ports(ctx, node.PortQuery{NodeUUID: s.Node.UUID}); err != nil {
+		return fmt.Errorf("ports of node %s: %w", s.Node.UUID, err)
+	}
+	if s.Host.Status.Provisioning.State != hostapi.StateInspecting {
+		return nil
+	}
+	found, err := r.engine.Inspected(ctx, s.Node.UUID)
+	switch {
+	case err == nil:
+		s.Inspected = &found
+	case !errors.Is(err, node.ErrNotFound):
+		return fmt.Errorf("inspection of node %s: %w", s.Node.UUID, err)
+	}
+	return nil
+}
+
+// find finds the node behind a host: the one it had, one of its name, or one
+// without a name that has a port with its address. It may be another's: see
+// host.Foreign.
+func (r *Reconciler) find(ctx context.Context, h hostapi.Host) (*node.Node, error) {
+	switch h.Status.Provisioning.State {
+	case hostapi.StateNone, hostapi.StateUnmanaged:
+		return nil, nil //nolint:nilnil // no node is no mistake
+	default:
+	}
+	for _, ref := range []string{h.Status.Provisioning.ID, host.Name(h.Namespace, h.Name), h.Name} {
+		if ref == "" {
+			continue
+		}
+		n, err := r.engine.Node(ctx, ref)
+		if err == nil {
+			return &n, nil
+		}
+		if !errors.Is(err, node.ErrNotFound) {
+			return nil, fmt.Errorf("node %s: %w", ref, err)
+		}
+	}
+	for _, address := range host.Addresses(h, nil) { // the boot MAC, if it is given
+		if n, err := r.at(ctx, address); err != nil || n != nil && n.Name == "" {
+			return n, err
+		}
+	}
+	return nil, nil //nolint:nilnil // no node is no mistake
+}
+
+// at is the node that has a port with an address, in lower case; nil for none.
+func (r *Reconciler) at(ctx context.Context, address string) (*node.Node, error) {
+	ports, err := r.engine.Ports(ctx, node.PortQuery{Address: address})
+	if err != nil || len(ports) == 0 {
+		return nil, err
+	}
+	n, err := r.engine.Node(ctx, ports[0].NodeUUID)
+	if errors.Is(err, node.ErrNotFound) { // deleted just now
+		return nil, nil //nolint:nilnil // no node is no mistake
+	}
+	return &n, err
+}
+
+// taken finds which of the machine's addresses are ports of other nodes.
+func (r *Reconciler) taken(ctx context.Context, s host.Situation) (map[string]string, error) {
+	taken := map[string]string{}
+	for _, address := range host.Addresses(s.Host, s.Hardware) {
+		if slices.ContainsFunc(s.Ports, func(p node.Port) bool { return p.Address == address }) {
+			continue
+		}
+		n, err := r.at(ctx, address)
+		if err != nil {
+			return nil, fmt.Errorf("ports with address %s: %w", address, err)
+		}
+		if n == nil || s.Node != nil && n.UUID == s.Node.UUID {
+			continue
+		}
+		taken[address] = n.UUID
+		if n.Name != "" {
+			taken[address] = n.Name
+		}
+	}
+	return taken, nil
+}

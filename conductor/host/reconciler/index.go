@@ -1,0 +1,173 @@
+package reconciler
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// index is what is remembered of all hosts' documents: whom a change of a node
+// or a secret concerns, and who was the first to claim a BMC or an address.
+type index struct {
+	mu     sync.Mutex
+	hosts  map[key]*entry
+	nodes  map[string]key // by the UUID of the node behind the host
+	claims map[string]map[key]claim
+	noted  int // claims noted so far
+}
+
+// entry is one host, as far as it matters here.
+type entry struct {
+	generation  int64
+	leaving     bool
+	annotations map[string]string
+	finalizers  []string
+	secrets     []string
+	claims      []string
+	uid         string
+	at          hostapi.Time
+	accepted    bool // registered, and not in vain
+}
+
+// claim is since when a host claims something.
+type claim struct{ turn int }
+
+func newIndex() *index {
+	return &index{hosts: map[key]*entry{}, nodes: map[string]key{}, claims: map[string]map[key]claim{}}
+}
+
+func keyOf(h hostapi.Host) key { return key{h.Namespace, h.Name} }
+
+// note takes note of a document. It tells whether people have changed it, as
+// opposed to what we write ourselves, and which other hosts that frees.
+func (x *index) note(h hostapi.Host) (steered bool, freed []key) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k, was := keyOf(h), x.hosts[keyOf(h)]
+	is := &entry{
+		generation: h.Generation, leaving: h.DeletionTimestamp != nil, annotations: h.Annotations, finalizers: h.Finalizers,
+		secrets: host.SecretNames(h), claims: host.Claims(h), uid: h.UID, at: h.CreationTimestamp,
+		accepted: h.Status.Provisioning.ID != "" && h.Status.ErrorType != hostapi.RegistrationError,
+	}
+	x.hosts[k] = is
+	if id := h.Status.Provisioning.ID; id != "" {
+		x.nodes[id] = k
+	}
+	if was == nil {
+		was = &entry{}
+		steered = true
+	}
+	for _, c := range is.claims {
+		if x.claims[c] == nil {
+			x.claims[c] = map[key]claim{}
+		}
+		if _, known := x.claims[c][k]; !known {
+			x.noted++
+			x.claims[c][k] = claim{x.noted}
+		}
+	}
+	freed = x.giveUp(k, was.claims, is.claims)
+	return steered || was.generation != is.generation || was.leaving != is.leaving || was.uid != is.uid ||
+		!maps.Equal(was.annotations, is.annotations) || !slices.Equal(was.finalizers, is.finalizers), freed
+}
+
+// giveUp takes away the claims of a host that it has no longer, and names the
+// others that have them.
+func (x *index) giveUp(k key, was, is []string) (freed []key) {
+	for _, c := range was {
+		if slices.Contains(is, c) {
+			continue
+		}
+		delete(x.claims[c], k)
+		freed = slices.AppendSeq(freed, maps.Keys(x.claims[c]))
+		if len(x.claims[c]) == 0 {
+			delete(x.claims, c)
+		}
+	}
+	return freed
+}
+
+// drop forgets a host that is no more.
+func (x *index) drop(k key) (freed []key) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e, ok := x.hosts[k]
+	if !ok {
+		return nil
+	}
+	delete(x.hosts, k)
+	maps.DeleteFunc(x.nodes, func(_ string, of key) bool { return of == k })
+	return x.giveUp(k, e.claims, nil)
+}
+
+// others are the hosts that are known but not among these.
+func (x *index) others(these map[key]bool) (gone []key) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for k := range x.hosts {
+		if !these[k] {
+			gone = append(gone, k)
+		}
+	}
+	return gone
+}
+
+// bind takes note of the node behind a host.
+func (x *index) bind(uuid string, k key) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.nodes[uuid] = k
+}
+
+// behind is the host that a node is behind.
+func (x *index) behind(uuid string) (k key, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k, ok = x.nodes[uuid]
+	return k, ok
+}
+
+// naming are the hosts that name a secret.
+func (x *index) naming(namespace, secret string) (all []key) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for k, e := range x.hosts {
+		if k.namespace == namespace && slices.Contains(e.secrets, secret) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// rivals are the hosts that were before this one to claim what it claims.
+func (x *index) rivals(k key) (all []host.Rival) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	me, ok := x.hosts[k]
+	if !ok {
+		return nil
+	}
+	for _, c := range me.claims {
+		for other := range x.claims[c] {
+			if other != k && x.before(c, other, k) {
+				all = append(all, host.Rival{Claim: c, Host: other.String()})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b host.Rival) int { return cmp.Or(cmp.Compare(a.Claim, b.Claim), cmp.Compare(a.Host, b.Host)) })
+	return all
+}
+
+// before: of two hosts the first is the one that was registered with the claim;
+// of two of those, or of none, the one that made it earlier.
+func (x *index) before(c string, a, b key) bool {
+	ea, eb := x.hosts[a], x.hosts[b]
+	if ea.accepted != eb.accepted {
+		return ea.accepted
+	}
+	return x.claims[c][a].turn < x.claims[c][b].turn
+}

@@ -1,0 +1,203 @@
+// Package reconciler keeps hosts true: it looks at a host whenever its document,
+// a secret it names or the node behind it has changed, asks package host what
+// follows, has the engine do that, and saves the document.
+//
+// It must not decide (that is host's), and touches nodes by the engine's verbs
+// alone, as an operator does. It remembers nothing that it could not find again:
+// a conductor that ends anywhere goes on where documents and nodes are.
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// Engine is what is done to nodes: the verbs of the operators' API.
+type Engine interface {
+	Node(ctx context.Context, ref string) (node.Node, error)
+	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	Inspected(ctx context.Context, ref string) (node.Inspected, error)
+	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
+	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
+	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
+	Provision(ctx context.Context, ref string, r plan.Request) error
+	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
+	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
+	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
+	DeleteNode(ctx context.Context, ref string) error
+	// Crowd is how many nodes are in each state, of those at work or waiting.
+	Crowd() map[node.State]int
+}
+
+// Config is what a reconciler is made of.
+type Config struct {
+	Documents *objects.Keeper
+	Log       *slog.Logger
+	Limit     int              // how many nodes may be busy at a time; 0 for any number
+	Workers   int              // hosts looked at at a time; 8 when 0
+	Now       func() time.Time // the clock; time.Now when nil
+}
+
+// Reconciler keeps hosts true. It is safe for concurrent use.
+type Reconciler struct {
+	Config
+	engine Engine
+	queue  *queue
+	known  *index
+	room   room
+}
+
+// New makes a reconciler; Run starts it. The engine that Run is given is to call
+// NodeChanged.
+func New(c Config) *Reconciler {
+	if c.Workers == 0 {
+		c.Workers = 8
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Reconciler{Config: c, queue: newQueue(), known: newIndex()}
+}
+
+// NodeChanged is told of every write to a node. It does not wait for anything.
+// While the conductor itself is at work on a node there is nothing to be done
+// for its host.
+func (r *Reconciler) NodeChanged(n node.Node) {
+	if n.ProvisionState.Class() == node.Working {
+		return
+	}
+	if key, ok := r.known.behind(n.UUID); ok {
+		r.queue.add(key, r.Now())
+	}
+	r.queue.stir()
+}
+
+// Run keeps hosts true until ctx ends, and then until what is under way has ended.
+func (r *Reconciler) Run(ctx context.Context, e Engine) {
+	r.engine = e
+	work := make(chan key)
+	var parts sync.WaitGroup
+	parts.Go(func() { r.follow(ctx) })
+	for range r.Workers {
+		parts.Go(func() {
+			for k := range work {
+				r.queue.done(k, r.guarded(ctx, k))
+			}
+		})
+	}
+	r.queue.serve(ctx, work, r.Now, r.admitDelayed)
+	close(work)
+	parts.Wait()
+}
+
+// How soon a host is looked at again that could not be dealt with now.
+const (
+	lockedPause = 3 * time.Second  // its node is reserved; Metal3 waits as long
+	brokenPause = 10 * time.Second // something of ours failed
+)
+
+// guarded makes a line in the log of a panic: one host must not end the
+// conductor of all the others.
+func (r *Reconciler) guarded(ctx context.Context, k key) (again time.Time) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.Log.Error("a host cannot be looked at: a fault in this program; please report it", "host", k, "panic", p, "stack", string(debug.Stack()))
+			again = r.Now().Add(brokenPause)
+		}
+	}()
+	again, err := r.look(ctx, k)
+	if err != nil && ctx.Err() == nil {
+		r.Log.Error("host not looked at; tried again soon", "host", k, "err", err)
+		again = r.Now().Add(brokenPause)
+	}
+	return again
+}
+
+// look does the next thing for one host, and says when to look again; the zero
+// time for not before something changes.
+func (r *Reconciler) look(ctx context.Context, k key) (again time.Time, err error) {
+	h, err := objects.Get[hostapi.Host](ctx, r.Documents, k.namespace, k.name)
+	if errors.Is(err, objects.ErrNotFound) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	s, err := r.gather(ctx, h)
+	if err != nil {
+		return time.Time{}, err
+	}
+	d, leave := r.admit(s, host.Decide(s))
+	defer leave()
+	if d.Err != nil {
+		return time.Time{}, d.Err
+	}
+	if d.Action != nil {
+		var later bool
+		if d, later, err = r.try(ctx, k, s, d); later || err != nil {
+			return r.Now().Add(lockedPause), err
+		}
+	}
+	return r.save(ctx, k, s, d)
+}
+
+// try does what was decided. A node that is reserved, or has changed meanwhile,
+// is for later; what is refused otherwise the host is told.
+func (r *Reconciler) try(ctx context.Context, k key, s host.Situation, d host.Decision) (_ host.Decision, later bool, err error) {
+	err = r.act(ctx, k, s, d.Action)
+	if err == nil {
+		r.Log.Info("host", "host", k, "state", d.Host.Status.Provisioning.State, "action", actionName(d.Action))
+		return d, false, nil
+	}
+	var refusal *node.Refusal
+	if !errors.As(err, &refusal) {
+		return d, false, fmt.Errorf("%s: %w", actionName(d.Action), err)
+	}
+	if refusal.Kind == node.Locked || refusal.Kind == node.Busy || r.movedOn(ctx, s) {
+		return d, true, nil
+	}
+	return host.Refused(s, d.Fails, refusal.Reason), false, nil
+}
+
+// movedOn: the node is not the one that was decided on.
+func (r *Reconciler) movedOn(ctx context.Context, s host.Situation) bool {
+	if s.Node == nil {
+		return false
+	}
+	n, err := r.engine.Node(ctx, s.Node.UUID)
+	return err != nil || n.Revision != s.Node.Revision
+}
+
+// save writes what has become of the host. A document that somebody has changed
+// meanwhile is read, and decided on, again.
+func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.Decision) (time.Time, error) {
+	if d.Hardware != nil {
+		if err := r.keepHardware(ctx, s.Host, *d.Hardware); err != nil {
+			return time.Time{}, fmt.Errorf("HardwareData: %w", err)
+		}
+	}
+	_, err := objects.Save(ctx, r.Documents, d.Host)
+	switch was, is := s.Host.Status, d.Host.Status; {
+	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound):
+		return r.Now(), nil
+	case err != nil:
+		return time.Time{}, err
+	case is.Provisioning.State != was.Provisioning.State:
+		r.Log.Info("host", "host", k, "from", was.Provisioning.State, "to", is.Provisioning.State)
+	case is.ErrorMessage != was.ErrorMessage && is.ErrorMessage != "":
+		r.Log.Warn("host", "host", k, "state", is.Provisioning.State, "error", is.ErrorType, "err", is.ErrorMessage, "again", d.Again)
+	}
+	r.room.delayed(k, d.Host.Status.OperationalStatus == hostapi.StatusDelayed)
+	return d.Again, nil
+}

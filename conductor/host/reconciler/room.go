@@ -1,0 +1,72 @@
+package reconciler
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/host"
+)
+
+// room is who waits until fewer nodes are busy, and who is just about to make
+// one more so.
+type room struct {
+	mu       sync.Mutex
+	starting int
+	waiting  []key // in the order in which they came
+}
+
+// busy is how many nodes are inspected, cleaned, deployed or deleted.
+func (r *Reconciler) busy() (n int) {
+	for state, count := range r.engine.Crowd() {
+		if host.Busy[state] {
+			n += count
+		}
+	}
+	return n
+}
+
+// admit lets a decision through, or has it made again as one that has to wait:
+// several hosts may have seen the same room. leave is to be called once the
+// decision has been carried out.
+func (r *Reconciler) admit(s host.Situation, d host.Decision) (admitted host.Decision, leave func()) {
+	if r.Limit <= 0 || !d.Occupies() || host.Busy[s.Node.ProvisionState] {
+		return d, func() {}
+	}
+	r.room.mu.Lock()
+	defer r.room.mu.Unlock()
+	if s.Busy = r.busy() + r.room.starting; s.Busy >= r.Limit {
+		return host.Decide(s), func() {}
+	}
+	r.room.starting++
+	return d, func() {
+		r.room.mu.Lock()
+		r.room.starting--
+		r.room.mu.Unlock()
+		r.queue.stir()
+	}
+}
+
+// delayed takes note of whether a host waits.
+func (m *room) delayed(k key, waits bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch at := slices.Index(m.waiting, k); {
+	case waits && at < 0:
+		m.waiting = append(m.waiting, k)
+	case !waits && at >= 0:
+		m.waiting = slices.Delete(m.waiting, at, at+1)
+	}
+}
+
+// admitDelayed has as many of those that wait looked at as there is room for.
+func (r *Reconciler) admitDelayed() {
+	r.room.mu.Lock()
+	free := 0
+	if len(r.room.waiting) > 0 {
+		free = max(0, r.Limit-r.busy()-r.room.starting)
+	}
+	next := slices.Clone(r.room.waiting[:min(free, len(r.room.waiting))])
+	r.room.waiting = r.room.waiting[len(next):]
+	r.room.mu.Unlock()
+	r.soon(next...)
+}

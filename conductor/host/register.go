@@ -1,0 +1,226 @@
+package host
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// register sees to it, in every state in which there ought to be a node, that
+// there is one, as the document says. So a conductor that has lost its nodes
+// gets them back.
+func (d *decision) register() (registered bool) {
+	switch canonical(d.state()) {
+	case hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateMatchProfile, hostapi.StateDeleting:
+		return true
+	default:
+	}
+	l, err := d.credentials()
+	switch {
+	case err != nil && d.leaving(): // the node, if there is one, knows how to log in
+		return true
+	case err != nil:
+		d.refuse(hostapi.RegistrationError, "%v", err)
+		return false
+	case (len(d.s.Rivals) > 0 || d.s.Foreign != "") && d.leaving(): // what our document says now would reach the machine of another
+		return true
+	}
+	if d.state() != hostapi.StateRegistering && (d.h.Status.ErrorType == hostapi.RegistrationError || !d.trusted()) {
+		d.beginSpan(hostapi.StateRegistering)
+	}
+	a, why := d.reach()
+	if why != "" {
+		d.refuse(hostapi.RegistrationError, "%s", why)
+		return false
+	}
+	preboot, err := d.prebootNetwork()
+	if err != nil {
+		d.refuse(hostapi.RegistrationError, "%v", err)
+		return false
+	}
+	wish := wish{a, l, preboot}
+	if d.s.Node == nil {
+		d.tried()
+		d.do(CreateNode{d.enrolled(wish)}, hostapi.RegistrationError)
+		return false
+	}
+	return d.align(wish) && d.verified() && d.accept()
+}
+
+// wish is what a node is made of.
+type wish struct {
+	access
+	login
+	preboot map[string]any // the network of its ramdisk; nil for nothing said
+}
+
+// reach is how the BMC is reached, or why that cannot be.
+func (d *decision) reach() (a access, why string) {
+	a, err := accessOf(d.h.Spec.BMC)
+	switch {
+	case err != nil:
+		return a, err.Error()
+	case d.s.Foreign != "":
+		return a, d.s.Foreign
+	case len(d.s.Rivals) > 0:
+		r := d.s.Rivals[0]
+		return a, r.Claim + " is that of host " + r.Host + " already: correct one of the two"
+	case d.h.Spec.InspectionMode == hostapi.InspectionFast && a.fast == "":
+		return a, "spec.inspectionMode fast needs a BMC that tells what its machine is made of, which " + a.scheme + " does not: choose agent"
+	case bootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.secureBoot:
+		return a, "spec.bootMode UEFISecureBoot cannot be set through " + a.scheme + ": choose UEFI or legacy"
+	case d.h.Spec.BootMACAddress == "" && a.needsMAC:
+		return a, "spec.bootMACAddress is missing: a host with a BMC address of " + a.scheme + " needs it"
+	case d.h.Spec.BootMACAddress == "" && d.inspectionDisabled():
+		return a, "spec.bootMACAddress is missing: a host that is not inspected needs it"
+	}
+	if other, taken := d.s.Taken[mac(d.h.Spec.BootMACAddress)]; taken {
+		return a, "the MAC address " + d.h.Spec.BootMACAddress + " of spec.bootMACAddress is that of node " + other + " already"
+	}
+	return a, ""
+}
+
+// prebootNetwork is the network data of the ramdisk. A secret that is gone does
+// not stand in the way of an end.
+func (d *decision) prebootNetwork() (map[string]any, error) {
+	const field = "spec.preprovisioningNetworkDataName"
+	text, err := d.text(field, &hostapi.SecretReference{Name: d.h.Spec.PreprovisioningNetworkDataName}, "networkData", true)
+	if err != nil && d.leaving() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return object(field, text)
+}
+
+// align makes the node what the document says, where its state allows.
+func (d *decision) align(w wish) (aligned bool) {
+	n := d.s.Node
+	if class := n.ProvisionState.Class(); class != node.Stable && class != node.Failed {
+		return true
+	}
+	if a, differs := d.edit(func(n *node.Node) { d.configure(n, w) }); differs {
+		d.prepare(a, hostapi.RegistrationError)
+		return false
+	}
+	if p, missing := d.missingPort(); missing {
+		d.prepare(CreatePort{p}, hostapi.RegistrationError)
+		return false
+	}
+	return true
+}
+
+// Addresses are those that a host's machine has, as far as its document and an
+// earlier inspection say, in lower case.
+func Addresses(h hostapi.Host, hardware *hostapi.Hardware) (macs []string) {
+	if h.Spec.BootMACAddress != "" {
+		macs = append(macs, mac(h.Spec.BootMACAddress))
+	}
+	if hardware == nil {
+		return macs
+	}
+	for _, nic := range hardware.NIC {
+		if nic.MAC != "" && !slices.Contains(macs, mac(nic.MAC)) {
+			macs = append(macs, mac(nic.MAC))
+		}
+	}
+	return macs
+}
+
+func mac(s string) string { return strings.ToLower(s) }
+
+// missingPort is a port the node ought to have. An address of an inspection that
+// is another node's is left to that.
+func (d *decision) missingPort() (p node.Port, missing bool) {
+	boot := mac(d.h.Spec.BootMACAddress)
+	for _, address := range Addresses(d.h, d.s.Hardware) {
+		known := slices.ContainsFunc(d.s.Ports, func(p node.Port) bool { return p.Address == address })
+		if _, taken := d.s.Taken[address]; !known && !taken {
+			return node.Port{NodeUUID: d.s.Node.UUID, Address: address, PXEEnabled: address == boot || d.boots(address)}, true
+		}
+	}
+	return p, false
+}
+
+func (d *decision) boots(address string) bool {
+	return d.s.Hardware != nil && slices.ContainsFunc(d.s.Hardware.NIC, func(n hostapi.NIC) bool { return mac(n.MAC) == address && n.PXE })
+}
+
+// verified: the BMC has let us in with these credentials, or those before them.
+func (d *decision) verified() bool {
+	n, fresh := d.s.Node, !sameCredentials(d.h.Status.TriedCredentials, d.credentialsNow())
+	d.tried()
+	switch n.ProvisionState {
+	case node.Enroll:
+		if n.LastError != "" && !fresh && !d.failed(hostapi.RegistrationError, n.LastError) {
+			return false
+		}
+		d.do(verb(node.Manage), hostapi.RegistrationError)
+		return false
+	case node.Verifying:
+		d.wait()
+		return false
+	default:
+		return true
+	}
+}
+
+// accept takes note of a registration that is complete.
+func (d *decision) accept() bool {
+	p := &d.h.Status.Provisioning
+	if p.ID != d.s.Node.UUID && d.state() == hostapi.StatePreparing {
+		d.clearSettings()
+	}
+	p.ID = d.s.Node.UUID
+	if err := d.matchHardwareProfile(); err != nil {
+		d.refuse(hostapi.RegistrationError, "%v", err)
+		return false
+	}
+	d.h.Status.GoodCredentials = d.credentialsNow()
+	if d.h.Status.ErrorType == hostapi.RegistrationError {
+		d.succeeded()
+	}
+	if d.state() != hostapi.StateRegistering {
+		d.endSpan(hostapi.StateRegistering)
+	}
+	return true
+}
+
+func (d *decision) trusted() bool {
+	return sameCredentials(d.h.Status.GoodCredentials, d.credentialsNow())
+}
+
+// tried takes note of the credentials that are tried now.
+func (d *decision) tried() {
+	if now := d.credentialsNow(); !sameCredentials(d.h.Status.TriedCredentials, now) {
+		d.h.Status.TriedCredentials = now
+	}
+}
+
+// Name is what the node of a host is called.
+func Name(namespace, name string) string { return namespace + "~" + name }
+
+// Claims are what can be one host's alone: the machine behind its BMC, its boot
+// MAC. They are worded for people.
+func Claims(h hostapi.Host) (all []string) {
+	if a, err := accessOf(h.Spec.BMC); err == nil {
+		all = append(all, "the BMC address "+a.identity)
+	}
+	if m := mac(h.Spec.BootMACAddress); m != "" {
+		all = append(all, "the MAC address "+m)
+	}
+	return all
+}
+
+// architecture is the processor of the machine as far as anybody said, "" for
+// not known.
+func (d *decision) architecture() string {
+	if hw := d.h.Status.Hardware; hw != nil {
+		return cmp.Or(d.h.Spec.Architecture, hw.CPU.Arch)
+	}
+	return d.h.Spec.Architecture
+}

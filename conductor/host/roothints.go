@@ -1,0 +1,56 @@
+package host
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// hintsWanted says which disk the document means: nil where one of its RAID
+// volumes is the root disk.
+func (d *decision) hintsWanted() *hostapi.RootDeviceHints {
+	if raid := d.h.Spec.RAID; raid != nil && hasRootVolume(raid) {
+		return nil
+	}
+	if d.h.Spec.RootDeviceHints != nil {
+		hints := *d.h.Spec.RootDeviceHints
+		return &hints
+	}
+	hints := profiles[d.h.Status.HardwareProfile]
+	return &hints
+}
+
+// rootDevice writes hints as Ironic has them: operator and value.
+func rootDevice(h *hostapi.RootDeviceHints) map[string]any {
+	out := map[string]any{}
+	if h == nil {
+		return out
+	}
+	device := "name"
+	if strings.HasPrefix(h.DeviceName, "/dev/disk/by-path/") {
+		device = "by_path"
+	}
+	for _, hint := range []struct{ key, operator, value string }{
+		{device, "s==", h.DeviceName},
+		{"hctl", "s==", h.HCTL},
+		{"model", "<in>", h.Model},
+		{"vendor", "<in>", h.Vendor},
+		{"serial", "s==", h.SerialNumber},
+		{"wwn", "s==", h.WWN},
+		{"wwn_with_extension", "s==", h.WWNWithExtension},
+		{"wwn_vendor_extension", "s==", h.WWNVendorExtension},
+	} {
+		if hint.value != "" {
+			out[hint.key] = hint.operator + " " + hint.value
+		}
+	}
+	if h.MinSizeGigabytes > 0 {
+		out["size"] = fmt.Sprintf(">= %d", h.MinSizeGigabytes)
+	}
+	if h.Rotational != nil {
+		out["rotational"] = strconv.FormatBool(*h.Rotational)
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package host
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/host/yamljson"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// SecretNames lists the secrets that a host names, all of its own namespace.
+func SecretNames(h hostapi.Host) []string {
+	names := []string{h.Spec.BMC.CredentialsName, h.Spec.PreprovisioningNetworkDataName}
+	for _, ref := range []*hostapi.SecretReference{h.Spec.UserData, h.Spec.NetworkData, h.Spec.MetaData} {
+		if ref != nil {
+			names = append(names, ref.Name)
+		}
+	}
+	if h.Spec.Image != nil && h.Spec.Image.OCIAuthSecret != nil {
+		names = append(names, *h.Spec.Image.OCIAuthSecret)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" })
+}
+
+// login is how we are let into a BMC.
+type login struct{ user, password string }
+
+// credentials reads the secret of the host's BMC. Spaces around are cut off: they
+// are what `echo secret | base64` leaves.
+func (d *decision) credentials() (l login, err error) {
+	bmc := d.h.Spec.BMC
+	if bmc.Address == "" {
+		return l, fmt.Errorf("spec.bmc.address is missing: say how the BMC is reached, such as redfish://10.0.0.1/redfish/v1/Systems/1")
+	}
+	if bmc.CredentialsName == "" {
+		return l, fmt.Errorf("spec.bmc.credentialsName is missing: name a secret with username and password")
+	}
+	secret, ok := d.s.Secrets[bmc.CredentialsName]
+	if !ok {
+		return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName does not exist: create it with username and password", d.h.Namespace, bmc.CredentialsName)
+	}
+	for key, to := range map[string]*string{"username": &l.user, "password": &l.password} {
+		if *to = strings.TrimSpace(string(secret.Data[key])); *to == "" {
+			return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName has no %s", d.h.Namespace, bmc.CredentialsName, key)
+		}
+	}
+	return l, nil
+}
+
+// credentialsNow is the secret as it is now, in the form the status keeps it in.
+func (d *decision) credentialsNow() hostapi.Credentials {
+	secret := d.s.Secrets[d.h.Spec.BMC.CredentialsName]
+	return hostapi.Credentials{
+		Reference: &hostapi.SecretReference{Name: d.h.Spec.BMC.CredentialsName, Namespace: d.h.Namespace},
+		Version:   secret.ResourceVersion,
+	}
+}
+
+// sameCredentials compares by name and version.
+func sameCredentials(a, b hostapi.Credentials) bool {
+	return a.Reference != nil && b.Reference != nil && *a.Reference == *b.Reference && a.Version == b.Version
+}
+
+// text reads what a secret has under a key or, as Metal3 does, under "value";
+// "" for no reference. lax: a secret without either is empty, not wrong.
+func (d *decision) text(field string, ref *hostapi.SecretReference, key string, lax bool) (string, error) {
+	if ref == nil || ref.Name == "" {
+		return "", nil
+	}
+	if ref.Namespace != "" && ref.Namespace != d.h.Namespace {
+		return "", fmt.Errorf("%s names a secret of namespace %s: only those of the host's own, %s, may be used", field, ref.Namespace, d.h.Namespace)
+	}
+	secret, ok := d.s.Secrets[ref.Name]
+	if !ok {
+		return "", fmt.Errorf("the secret %s/%s of %s does not exist", d.h.Namespace, ref.Name, field)
+	}
+	for _, k := range []string{key, "value"} {
+		if v, ok := secret.Data[k]; ok {
+			return string(v), nil
+		}
+	}
+	if lax {
+		return "", nil
+	}
+	return "", fmt.Errorf("the secret %s/%s of %s has neither %s nor value", d.h.Namespace, ref.Name, field, key)
+}
+
+// maxObject bounds what a secret says in YAML, with its aliases written out.
+const maxObject = 1 << 20
+
+// object reads text that is an object in YAML or JSON; nil for empty text.
+func object(field, text string) (map[string]any, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	var out map[string]any
+	plain, err := yamljson.From([]byte(text), maxObject)
+	if err == nil {
+		err = json.Unmarshal(plain, &out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("what %s names is no object in YAML or JSON: %w", field, err)
+	}
+	return out, nil
+}
+
+// pullSecret is what a container registry wants to see: base64 of user:password,
+// from a secret of Kubernetes's own type for it (.dockerconfigjson), or one with
+// username and password; "" for a registry that lets everybody in.
+func (d *decision) pullSecret(registry string) (string, error) {
+	if registry == "" || d.h.Spec.Image.OCIAuthSecret == nil || *d.h.Spec.Image.OCIAuthSecret == "" {
+		return "", nil
+	}
+	name := d.h.Spec.Image.OCIAuthSecret
+	secret, ok := d.s.Secrets[*name]
+	if !ok {
+		return "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName does not exist", d.h.Namespace, *name)
+	}
+	if user, password := secret.Data["username"], secret.Data["password"]; len(user) > 0 && len(password) > 0 {
+		return base64.StdEncoding.EncodeToString([]byte(string(user) + ":" + string(password))), nil
+	}
+	var config struct {
+		Auths map[string]struct{ Auth, Username, Password string } `json:"auths"`
+	}
+	if err := json.Unmarshal(secret.Data[".dockerconfigjson"], &config); err != nil {
+		return "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName has neither username and password nor a readable .dockerconfigjson", d.h.Namespace, *name)
+	}
+	auth, ok := config.Auths[registry]
+	switch {
+	case !ok:
+		return "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName knows nothing of the registry %s", d.h.Namespace, *name, registry)
+	case auth.Auth != "":
+		return auth.Auth, nil
+	}
+	return base64.StdEncoding.EncodeToString([]byte(auth.Username + ":" + auth.Password)), nil
+}

@@ -1,0 +1,47 @@
+package host
+
+import (
+	"reflect"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// settings are what a machine has to be prepared with.
+type settings struct {
+	hints *hostapi.RootDeviceHints
+	raid  *hostapi.RAID
+}
+
+// wanted is what the document asks for. Where it says nothing of RAID, volumes
+// of a controller stay, and those of the kernel go.
+func (d *decision) wanted() settings {
+	raid, is := d.h.Spec.RAID, d.h.Status.Provisioning.RAID
+	if (raid == nil || reflect.DeepEqual(raid, &hostapi.RAID{})) && is != nil {
+		raid = &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}
+		if len(is.HardwareRAIDVolumes) > 0 {
+			raid.HardwareRAIDVolumes = is.HardwareRAIDVolumes
+		}
+	}
+	return settings{d.hintsWanted(), raid}
+}
+
+// differs reports whether the machine was prepared with anything else.
+func (d *decision) differs(s settings) bool {
+	p := d.h.Status.Provisioning
+	return !reflect.DeepEqual(s.hints, p.RootDeviceHints) || !reflect.DeepEqual(s.raid, p.RAID)
+}
+
+// keep writes down what the machine is prepared with.
+func (d *decision) keep(s settings) {
+	d.h.Status.Provisioning.RootDeviceHints, d.h.Status.Provisioning.RAID = s.hints, s.raid
+}
+
+// clearSettings forgets what the machine was prepared with, but not the volumes
+// of its controller, which are not made twice.
+func (d *decision) clearSettings() {
+	p := &d.h.Status.Provisioning
+	p.RootDeviceHints, p.Firmware = nil, nil
+	if p.RAID != nil {
+		p.RAID = &hostapi.RAID{HardwareRAIDVolumes: p.RAID.HardwareRAIDVolumes}
+	}
+}

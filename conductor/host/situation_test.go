@@ -1,0 +1,137 @@
+package host
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+var testNow = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+const testUID = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
+
+// edit is what one case changes of a healthy situation.
+type edit func(*Situation)
+
+// situation is a host in a state, registered and healthy, whose node is in a
+// state too, and aligned; "" for no node.
+func situation(state hostapi.State, is node.State, edits ...edit) Situation {
+	sda := &hostapi.RootDeviceHints{DeviceName: "/dev/sda"}
+	reference := &hostapi.SecretReference{Name: "bmc", Namespace: "default"}
+	h := hostapi.Host{
+		ObjectMeta: hostapi.ObjectMeta{
+			Name: "a", Namespace: "default", UID: testUID, Generation: 1, Finalizers: []string{hostapi.Finalizer}, Annotations: map[string]string{},
+		},
+		Spec: hostapi.HostSpec{
+			BMC: hostapi.BMC{Address: "redfish://10.0.0.1/redfish/v1/Systems/1", CredentialsName: "bmc"}, BootMACAddress: "52:54:00:00:00:01", Online: true,
+		},
+		Status: hostapi.HostStatus{
+			OperationalStatus: hostapi.StatusOK, HardwareProfile: unknownProfile, PoweredOn: true,
+			GoodCredentials: hostapi.Credentials{Reference: reference, Version: "7"}, TriedCredentials: hostapi.Credentials{Reference: reference, Version: "7"},
+			Provisioning: hostapi.Provisioning{State: state, ID: "n1", BootMode: hostapi.UEFI, RootDeviceHints: sda},
+		},
+	}
+	switch state {
+	case hostapi.StateNone, hostapi.StateUnmanaged:
+		h.Status = hostapi.HostStatus{OperationalStatus: hostapi.StatusDiscovered, Provisioning: hostapi.Provisioning{State: state}}
+		h.Spec.BMC = hostapi.BMC{}
+	case hostapi.StateProvisioned, hostapi.StateDeprovisioning:
+		h.Spec.Image = image("http://images/a.qcow2")
+		h.Status.Provisioning.Image = h.Spec.Image
+	case hostapi.StateProvisioning:
+		h.Spec.Image = image("http://images/a.qcow2")
+	case hostapi.StateExternallyProvisioned:
+		h.Spec.ExternallyProvisioned = true
+	default:
+	}
+	s := Situation{
+		Host: h, Now: testNow, Limit: DefaultLimit,
+		Secrets: map[string]hostapi.Secret{"bmc": {
+			ObjectMeta: hostapi.ObjectMeta{Name: "bmc", Namespace: "default", ResourceVersion: "7"},
+			Data:       map[string][]byte{"username": []byte("admin\n"), "password": []byte("secret")},
+		}},
+		Ports: []node.Port{{NodeUUID: "n1", Address: "52:54:00:00:00:01", PXEEnabled: true}},
+	}
+	if is != "" {
+		s.Node = aligned(s, is)
+	}
+	for _, e := range edits {
+		e(&s)
+	}
+	return s
+}
+
+// aligned is the node that a host asks for, in a state.
+func aligned(s Situation, is node.State) *node.Node {
+	d := begin(s)
+	l, _ := d.credentials()
+	a, _ := d.reach()
+	n := d.enrolled(wish{access: a, login: l})
+	n.UUID, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.Revision = "n1", is, node.States[is].Target, node.PowerOn, 5
+	found := testNow.Add(-time.Hour)
+	n.InspectionFinishedAt = &found
+	return &n
+}
+
+func image(url string) *hostapi.Image {
+	return &hostapi.Image{URL: url, Checksum: "00", ChecksumType: hostapi.SHA256}
+}
+
+// The edits that cases are made of.
+
+func spec(change func(*hostapi.HostSpec)) edit {
+	return func(s *Situation) { change(&s.Host.Spec) }
+}
+
+func status(change func(*hostapi.HostStatus)) edit {
+	return func(s *Situation) { change(&s.Host.Status) }
+}
+
+func nodeIs(change func(*node.Node)) edit {
+	return func(s *Situation) { change(s.Node) }
+}
+
+func annotate(name, value string) edit {
+	return func(s *Situation) { s.Host.Annotations[name] = value }
+}
+
+func deleted(s *Situation) {
+	at := hostapi.At(testNow)
+	s.Host.DeletionTimestamp = &at
+}
+
+func noSecret(s *Situation) { s.Secrets = nil }
+func noNode(s *Situation)   { s.Node, s.Ports = nil, nil }
+
+// failing is a host that has failed count times, the last time so long ago.
+func failing(t hostapi.ErrorType, count int, ago time.Duration) edit {
+	return status(func(st *hostapi.HostStatus) {
+		at := hostapi.At(testNow.Add(-ago))
+		st.OperationalStatus, st.ErrorType, st.ErrorMessage, st.ErrorCount, st.LastUpdated = hostapi.StatusError, t, "it failed", count, &at
+	})
+}
+
+func lastError(text string) edit { return nodeIs(func(n *node.Node) { n.LastError = text }) }
+
+func imageIs(url string) edit {
+	return spec(func(s *hostapi.HostSpec) {
+		s.Image = nil
+		if url != "" {
+			s.Image = image(url)
+		}
+	})
+}
+
+func full(s *Situation) { s.Busy = s.Limit }
+
+// made is a decision without a fault of ours.
+func made(t *testing.T, s Situation) Decision {
+	t.Helper()
+	d := Decide(s)
+	if d.Err != nil {
+		t.Fatal(d.Err)
+	}
+	return d
+}

@@ -1,0 +1,137 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// When is what moves a host from one state to another.
+type When string
+
+// What moves a host.
+const (
+	WithBMC         When = "BMC details"
+	WithoutBMC      When = "no BMC details"
+	Registered      When = "registered"
+	External        When = "externally provisioned"
+	NotExternal     When = "no longer external"
+	NoInspection    When = "inspection disabled"
+	Older           When = "older document"
+	Inspected       When = "inspected"
+	InspectAsked    When = "inspection asked for"
+	Prepared        When = "prepared"
+	SettingsDiffer  When = "settings differ"
+	ImageWanted     When = "image wanted"
+	Provisioned     When = "provisioned"
+	Failed          When = "failed"
+	Cancelled       When = "image changed or removed"
+	Deprovisioned   When = "deprovisioned"
+	DeprovisionedUp When = "deprovisioned, to be deleted"
+	PoweredOff      When = "powered off"
+	GaveUp          When = "failed too often"
+	Unreachable     When = "registration failed too often"
+	Forgotten       When = "node and credentials gone"
+	Delete          When = "delete"
+	DeleteDetached  When = "delete while detached"
+)
+
+// Any stands for all states in a row that leaves them all.
+const Any hostapi.State = "any"
+
+// Transition is one row: in From, On leads to To.
+type Transition struct {
+	From hostapi.State
+	On   When
+	To   hostapi.State
+	Why  string // one clause, for people
+}
+
+// Table is the whole life of a host, as Metal3 has it. Docs, tests and the
+// diagram are derived from it.
+var Table = []Transition{
+	{hostapi.StateNone, WithBMC, hostapi.StateRegistering, "somebody said how the machine is reached"},
+	{hostapi.StateNone, WithoutBMC, hostapi.StateUnmanaged, "there is nobody to talk to yet"},
+	{hostapi.StateNone, Delete, hostapi.StateDeleting, "nothing was begun"},
+
+	{hostapi.StateUnmanaged, WithBMC, hostapi.StateRegistering, "somebody said how the machine is reached"},
+	{hostapi.StateUnmanaged, Delete, hostapi.StateDeleting, "nothing was begun"},
+
+	{hostapi.StateRegistering, External, hostapi.StateExternallyProvisioned, "it runs somebody else's work already"},
+	{hostapi.StateRegistering, NoInspection, hostapi.StatePreparing, "nobody wants to know what it is made of"},
+	{hostapi.StateRegistering, Registered, hostapi.StateInspecting, "its BMC lets us in"},
+	{hostapi.StateRegistering, Delete, hostapi.StateDeleting, "the machine was not touched, nor is it now"},
+
+	{hostapi.StateMatchProfile, Older, hostapi.StatePreparing, "a document of an older Metal3"},
+	{hostapi.StateMatchProfile, Delete, hostapi.StatePoweringOffBeforeDelete, "switch it off first"},
+
+	{hostapi.StateInspecting, Inspected, hostapi.StatePreparing, "what it is made of is written down"},
+	{hostapi.StateInspecting, NoInspection, hostapi.StatePreparing, "nobody wants to know any more"},
+	{hostapi.StateInspecting, Delete, hostapi.StatePoweringOffBeforeDelete, "switch it off first"},
+
+	{hostapi.StatePreparing, Prepared, hostapi.StateAvailable, "its settings are as wanted"},
+	{hostapi.StatePreparing, Delete, hostapi.StatePoweringOffBeforeDelete, "switch it off first"},
+
+	{hostapi.StateAvailable, External, hostapi.StateExternallyProvisioned, "somebody else has given it work"},
+	{hostapi.StateAvailable, InspectAsked, hostapi.StateInspecting, "look at it once more"},
+	{hostapi.StateAvailable, SettingsDiffer, hostapi.StatePreparing, "other volumes or settings are wanted"},
+	{hostapi.StateAvailable, ImageWanted, hostapi.StateProvisioning, "there is an image for it, and it is to be on"},
+	{hostapi.StateAvailable, Delete, hostapi.StatePoweringOffBeforeDelete, "switch it off first"},
+
+	{hostapi.StateProvisioning, Provisioned, hostapi.StateProvisioned, "it boots its image"},
+	{hostapi.StateProvisioning, Failed, hostapi.StateDeprovisioning, "take away what there may be, then try again"},
+	{hostapi.StateProvisioning, Cancelled, hostapi.StateDeprovisioning, "another image is wanted, or none"},
+	{hostapi.StateProvisioning, Delete, hostapi.StateDeprovisioning, "take away what there may be"},
+
+	{hostapi.StateProvisioned, Cancelled, hostapi.StateDeprovisioning, "another image is wanted, or none"},
+	{hostapi.StateProvisioned, Delete, hostapi.StateDeprovisioning, "the work on it is done with"},
+
+	{hostapi.StateExternallyProvisioned, NotExternal, hostapi.StateProvisioned, "the work on it is ours from now on"},
+	{hostapi.StateExternallyProvisioned, Delete, hostapi.StatePoweringOffBeforeDelete, "its disks are not ours to clean"},
+
+	{hostapi.StateDeprovisioning, Deprovisioned, hostapi.StateAvailable, "nothing is left of the last work"},
+	{hostapi.StateDeprovisioning, DeprovisionedUp, hostapi.StatePoweringOffBeforeDelete, "nothing is left; switch it off"},
+	{hostapi.StateDeprovisioning, GaveUp, hostapi.StatePoweringOffBeforeDelete, "it cannot be cleaned, and is wanted no more"},
+	{hostapi.StateDeprovisioning, Unreachable, hostapi.StateDeleting, "its BMC cannot be had, and it is wanted no more"},
+	{hostapi.StateDeprovisioning, Forgotten, hostapi.StateDeleting, "nobody can say how it would be reached"},
+
+	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, hostapi.StateDeleting, "it rests"},
+	{hostapi.StatePoweringOffBeforeDelete, GaveUp, hostapi.StateDeleting, "it cannot be switched off, and is wanted no more"},
+	{hostapi.StatePoweringOffBeforeDelete, Unreachable, hostapi.StateDeleting, "its BMC cannot be had, and it is wanted no more"},
+	{hostapi.StatePoweringOffBeforeDelete, Forgotten, hostapi.StateDeleting, "nobody can say how it would be reached"},
+
+	{Any, DeleteDetached, hostapi.StateDeleting, "the machine goes its own way and is left alone"},
+}
+
+// index finds a row by where it starts and what happens.
+var index = func() map[hostapi.State]map[When]*Transition {
+	m := map[hostapi.State]map[When]*Transition{}
+	for i := range Table {
+		t := &Table[i]
+		if m[t.From] == nil {
+			m[t.From] = map[When]*Transition{}
+		}
+		m[t.From][t.On] = t
+	}
+	return m
+}()
+
+// canonical is the name that the table has of a state: "ready" is what older
+// documents call available.
+func canonical(s hostapi.State) hostapi.State {
+	if s == hostapi.StateReady {
+		return hostapi.StateAvailable
+	}
+	return s
+}
+
+// Next returns the state that w leads to from s. It is the only function that
+// yields a new state.
+func Next(s hostapi.State, w When) (hostapi.State, error) {
+	for _, from := range []hostapi.State{canonical(s), Any} {
+		if t, ok := index[from][w]; ok {
+			return t.To, nil
+		}
+	}
+	return s, fmt.Errorf("%q is not foreseen in state %q", w, s)
+}

@@ -1,0 +1,418 @@
+package host
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
+)
+
+type document = map[string]any
+
+// TestAddresses: what Metal3 takes for a BMC address, and what a driver makes of it.
+func TestAddresses(t *testing.T) {
+	const wrong = ""
+	for _, c := range []struct {
+		address  string
+		insecure bool
+		driver   string
+		boot     string
+		info     document
+		problem  string
+	}{
+		{"redfish://10.0.0.1/redfish/v1/Systems/1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1", "redfish_system_id": "/redfish/v1/Systems/1"}, ""},
+		{"redfish://bmc.example:8443/redfish/v1/", true, "redfish", "ipxe", document{"redfish_address": "https://bmc.example:8443", "redfish_verify_ca": false}, ""},
+		{"redfish+http://[fd00::1]:8000/redfish/v1/Systems/1", false, "redfish", "ipxe", document{"redfish_address": "http://[fd00::1]:8000", "redfish_system_id": "/redfish/v1/Systems/1"}, ""},
+		{"redfish-virtualmedia+https://10.0.0.1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1"}, ""},
+		{"redfish-uefihttp://10.0.0.1", false, "redfish", "http", document{"redfish_address": "https://10.0.0.1"}, ""},
+		{"idrac-virtualmedia://10.0.0.1/redfish/v1/Systems/System.Embedded.1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1", "redfish_system_id": "/redfish/v1/Systems/System.Embedded.1"}, ""},
+		{"ilo5-redfish://10.0.0.1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1"}, ""},
+		{"ipmi://10.0.0.1", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "623", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"ipmi://[fd00::1]:6230?privilegelevel=OPERATOR", true, "ipmi", "ipxe", document{"ipmi_address": "fd00::1", "ipmi_port": "6230", "ipmi_priv_level": "OPERATOR"}, ""},
+		{"ipmi:10.0.0.1:6230", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"10.0.0.1:6230", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"fd00::1", false, "ipmi", "ipxe", document{"ipmi_address": "fd00::1", "ipmi_port": "623", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"libvirt://10.0.0.1:6230", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"fake://rack1/1", false, "fake-hardware", "", document{}, ""},
+		{"irmc://10.0.0.1", false, wrong, "", nil, `has the scheme "irmc", which this conductor does not know: it is one of fake, idrac-redfish, idrac-virtualmedia, ilo5-redfish, ilo5-virtualmedia, ipmi, libvirt, redfish, redfish-uefihttp, redfish-virtualmedia`},
+		{"ipmi+https://10.0.0.1", false, wrong, "", nil, `has the scheme "ipmi+https": only those of Redfish may have +http or +https`},
+		{"redfish+ftp://10.0.0.1", false, wrong, "", nil, `only those of Redfish may have +http or +https`},
+		{"redfish://", false, wrong, "", nil, "names no host"},
+		{"redfish://my_bmc", false, wrong, "", nil, `has "my_bmc" for a host`},
+		{"redfish://admin:pw@10.0.0.1", false, wrong, "", nil, "has a user in it"},
+		{"redfish://10.0.0.1:port", false, wrong, "", nil, "is no URL"},
+	} {
+		a, err := accessOf(hostapi.BMC{Address: c.address, DisableCertificateVerification: c.insecure})
+		if c.problem != "" {
+			if err == nil || !strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "pw@") && !strings.Contains(c.address, "pw@") {
+				t.Errorf("%s: %v, want %s", c.address, err, c.problem)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.address, err)
+			continue
+		}
+		if diff := cmp.Diff(c.info, a.info); diff != "" || a.driver != c.driver || a.interfaces["boot"] != c.boot {
+			t.Errorf("%s: driver %s, boot %s (-want +got):\n%s", c.address, a.driver, a.interfaces["boot"], diff)
+		}
+		n := node.Node{Driver: a.driver, DriverInfo: a.driverInfo(login{"admin", "secret"})}
+		hw, known := node.HardwareTypeByName(a.driver)
+		for kind, name := range a.interfaces {
+			if !known || !hw.Supports(kind, name) {
+				t.Errorf("%s: %s has no %s interface %s", c.address, a.driver, kind, name)
+			}
+		}
+		for driver, validate := range map[string]func(node.Node) error{"redfish": redfish.New(redfish.Options{}).Validate, "ipmi": ipmi.New(ipmi.Options{}).Validate} {
+			if driver == a.driver && validate(n) != nil {
+				t.Errorf("%s: the driver does not take it: %v", c.address, validate(n))
+			}
+		}
+	}
+}
+
+// One machine is one, however its address is written.
+func TestIdentity(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"redfish://BMC.example/redfish/v1/Systems/1", "idrac-virtualmedia+https://bmc.example/redfish/v1/Systems/1/", true},
+		{"redfish://bmc.example/redfish/v1/Systems/1", "redfish://bmc.example/redfish/v1/Systems/2", false},
+		{"redfish://10.0.0.1/redfish/v1/Systems/1", "redfish://10.0.0.1:443/redfish/v1/Systems/1", true},
+		{"redfish+http://10.0.0.1:80", "redfish+http://10.0.0.1", true},
+		{"redfish://10.0.0.1:8000", "redfish://10.0.0.1", false},
+		{"redfish://bmc.example/redfish/v1/", "redfish://bmc.example", true},
+		{"ipmi://10.0.0.1:623", "10.0.0.1", true},
+		{"ipmi://10.0.0.1:6230", "ipmi://10.0.0.1", false},
+		{"ipmi://[2001:db8:0:0::1]", "2001:DB8::1", true},
+	} {
+		a, _ := accessOf(hostapi.BMC{Address: c.a})
+		b, _ := accessOf(hostapi.BMC{Address: c.b})
+		if (a.identity == b.identity) != c.same {
+			t.Errorf("%s and %s: %q and %q", c.a, c.b, a.identity, b.identity)
+		}
+	}
+}
+
+func TestBootModes(t *testing.T) {
+	for _, c := range []struct {
+		caps string
+		mode hostapi.BootMode
+		want string
+	}{
+		{"", hostapi.UEFI, "boot_mode:uefi"},
+		{"cpu_vt:true,boot_mode:bios", hostapi.UEFI, "cpu_vt:true,boot_mode:uefi"},
+		{"", hostapi.UEFISecureBoot, "boot_mode:uefi,secure_boot:true"},
+		{"boot_mode:uefi,secure_boot:true,a:b", hostapi.Legacy, "boot_mode:bios,a:b"},
+	} {
+		if got := capabilities(c.caps, c.mode); got != c.want {
+			t.Errorf("%q, %s: got %q, want %q", c.caps, c.mode, got, c.want)
+		}
+	}
+}
+
+// TestRootDevice: hints come to what the agent reads, each of them.
+func TestRootDevice(t *testing.T) {
+	yes := true
+	all := hostapi.RootDeviceHints{
+		DeviceName: "/dev/sda", HCTL: "0:0:0:0", Model: "Sky", Vendor: "Acme", SerialNumber: "1", MinSizeGigabytes: 50,
+		WWN: "0x1", WWNWithExtension: "0x12", WWNVendorExtension: "0x2", Rotational: &yes,
+	}
+	want := document{
+		"name": "s== /dev/sda", "hctl": "s== 0:0:0:0", "model": "<in> Sky", "vendor": "<in> Acme", "serial": "s== 1", "size": ">= 50",
+		"wwn": "s== 0x1", "wwn_with_extension": "s== 0x12", "wwn_vendor_extension": "s== 0x2", "rotational": "true",
+	}
+	got := rootDevice(&all)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := rootdevice.Hints(got).Validate(); err != nil {
+		t.Error(err)
+	}
+	if got := rootDevice(&hostapi.RootDeviceHints{DeviceName: "/dev/disk/by-path/pci-1"}); got["by_path"] != "s== /dev/disk/by-path/pci-1" {
+		t.Error(got)
+	}
+}
+
+func TestImages(t *testing.T) {
+	format := func(s string) *string { return &s }
+	for _, c := range []struct {
+		image hostapi.Image
+		want  document
+	}{
+		{hostapi.Image{URL: "http://h/i", Checksum: "00", ChecksumType: hostapi.SHA512, Format: format("raw")},
+			document{"image_source": "http://h/i", "image_disk_format": "raw", "image_os_hash_algo": "sha512", "image_os_hash_value": "00"}},
+		{hostapi.Image{URL: "http://h/i", Checksum: "http://h/sums", ChecksumType: hostapi.ChecksumAuto}, document{"image_source": "http://h/i", "image_checksum": "http://h/sums"}},
+		{hostapi.Image{URL: "http://h/i", Checksum: "00"}, document{"image_source": "http://h/i", "image_checksum": "00"}},
+		{hostapi.Image{URL: "http://h/i.iso", Format: format(hostapi.LiveISO)}, document{"boot_iso": "http://h/i.iso"}},
+		{hostapi.Image{URL: "oci://r/i:1"}, document{"image_source": "oci://r/i:1"}},
+	} {
+		d := begin(situation(hostapi.StateProvisioning, node.Available))
+		n := node.Node{InstanceInfo: document{"image_pull_secret": "of the last", "boot_iso": "of the last", "traits": "kept"}}
+		a, _ := d.reach()
+		d.setInstance(&n, a, &c.image, nil)
+		c.want["capabilities"], c.want["root_device"], c.want["traits"] = document{}, document{"name": "s== /dev/sda"}, "kept"
+		if diff := cmp.Diff(c.want, n.InstanceInfo); diff != "" || n.InstanceUUID != testUID {
+			t.Errorf("%s (-want +got):\n%s", c.image.URL, diff)
+		}
+		deploy := map[bool]string{true: "ramdisk", false: "direct"}[liveISO(&c.image)]
+		if n.Interfaces["deploy"] != deploy {
+			t.Errorf("%s: deploy interface %s, want %s", c.image.URL, n.Interfaces["deploy"], deploy)
+		}
+	}
+}
+
+func TestPullSecrets(t *testing.T) {
+	for want, data := range map[string]map[string][]byte{
+		"dTpw":                 {"username": []byte("u"), "password": []byte("p")},
+		"abc":                  {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"auth":"abc"}}}`)},
+		"dTpx":                 {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"username":"u","password":"q"}}}`)},
+		"knows nothing":        {".dockerconfigjson": []byte(`{"auths":{"other":{}}}`)},
+		"neither username and": {"token": []byte("x")},
+		"default/pull of":      nil,
+	} {
+		name := "pull"
+		s := situation(hostapi.StateProvisioning, node.Available, spec(func(s *hostapi.HostSpec) { s.Image = &hostapi.Image{URL: "oci://r:5000/i:1", OCIAuthSecret: &name} }))
+		if data != nil {
+			s.Secrets["pull"] = hostapi.Secret{Data: data}
+		}
+		got, err := begin(s).pullSecret(registryOf(s.Host.Spec.Image))
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestConfigDrive(t *testing.T) {
+	ref := func(name string) *hostapi.SecretReference { return &hostapi.SecretReference{Name: name} }
+	data := func(key, value string) hostapi.Secret {
+		return hostapi.Secret{Data: map[string][]byte{key: []byte(value)}}
+	}
+	meta := document{"uuid": testUID, "metal3-namespace": "default", "metal3-name": "a", "local-hostname": "a", "local_hostname": "a", "name": "a"}
+	for name, c := range map[string]struct {
+		spec    func(*hostapi.HostSpec)
+		secrets map[string]hostapi.Secret
+		want    document
+		problem string
+	}{
+		"nothing": {func(*hostapi.HostSpec) {}, nil, document{"meta_data": meta}, ""},
+		"all": {func(s *hostapi.HostSpec) { s.UserData, s.NetworkData, s.MetaData = ref("u"), ref("n"), ref("m") },
+			map[string]hostapi.Secret{"u": data("userData", "#cloud-config"), "n": data("networkData", "links:\n- id: eth0\n"), "m": data("value", `{"name":"b","uuid":"x"}`)},
+			document{"user_data": "#cloud-config", "network_data": document{"links": []any{document{"id": "eth0"}}},
+				"meta_data": document{"uuid": "x", "metal3-namespace": "default", "metal3-name": "a", "local-hostname": "a", "local_hostname": "a", "name": "b"}}, ""},
+		"network of the ramdisk": {func(s *hostapi.HostSpec) { s.PreprovisioningNetworkDataName = "n" }, map[string]hostapi.Secret{"n": data("networkData", "{}")},
+			document{"network_data": document{}, "meta_data": meta}, ""},
+		"no network in it": {func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("other", "{}")}, document{"meta_data": meta}, ""},
+		"live":             {func(s *hostapi.HostSpec) { iso := hostapi.LiveISO; s.Image.Format, s.UserData = &iso, ref("u") }, nil, nil, ""},
+		"no user data":     {func(s *hostapi.HostSpec) { s.UserData = ref("u") }, map[string]hostapi.Secret{"u": data("other", "")}, nil, "the secret default/u of spec.userData has neither userData nor value"},
+		"missing":          {func(s *hostapi.HostSpec) { s.MetaData = ref("m") }, nil, nil, "the secret default/m of spec.metaData does not exist"},
+		"another's": {func(s *hostapi.HostSpec) { s.UserData = &hostapi.SecretReference{Name: "u", Namespace: "kube-system"} }, nil, nil,
+			"spec.userData names a secret of namespace kube-system: only those of the host's own, default, may be used"},
+		"no object": {func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("networkData", "- a")}, nil, "what spec.networkData names is no object in YAML or JSON"},
+	} {
+		s := situation(hostapi.StateProvisioning, node.Available, spec(c.spec))
+		for n, secret := range c.secrets {
+			s.Secrets[n] = secret
+		}
+		got, err := begin(s).configDrive()
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if (err == nil) != (c.problem == "") || err != nil && !strings.Contains(err.Error(), c.problem) {
+			t.Errorf("%s: %v, want %q", name, err, c.problem)
+		}
+	}
+}
+
+func TestRAID(t *testing.T) {
+	size, disks, yes := 100, 2, true
+	hints := &hostapi.RootDeviceHints{DeviceName: "/dev/sda"}
+	hard := &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{
+		{Level: "5", SizeGibibytes: &size, Name: "v", Rotational: &yes, NumberOfPhysicalDisks: &disks, Controller: "c", PhysicalDisks: []string{"1", "2"}}, {Level: "0"},
+	}}
+	soft := &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{{Level: "1", RootVolume: true, PhysicalDisks: []hostapi.RootDeviceHints{{DeviceName: "/dev/sda"}}}}}
+	for _, c := range []struct {
+		s    settings
+		want string
+	}{
+		{settings{hints, hard}, `{"logical_disks":[{"controller":"c","disk_type":"hdd","number_of_physical_disks":2,"physical_disks":["1","2"],"raid_level":"5","size_gb":100,"volume_name":"v"},{"raid_level":"0","size_gb":"MAX"}]}`},
+		{settings{nil, &hostapi.RAID{HardwareRAIDVolumes: hard.HardwareRAIDVolumes[1:]}}, `{"logical_disks":[{"is_root_volume":true,"raid_level":"0","size_gb":"MAX"}]}`},
+		{settings{nil, soft}, `{"logical_disks":[{"controller":"software","is_root_volume":true,"physical_disks":[{"name":"s== /dev/sda"}],"raid_level":"1","size_gb":"MAX"}]}`},
+		{settings{hints, &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}}, "null"},
+		{settings{hints, nil}, "null"},
+	} {
+		got, _ := json.Marshal(raidConfig(c.s))
+		if diff := cmp.Diff(c.want, string(got)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	ipmiAccess, _ := accessOf(hostapi.BMC{Address: "ipmi://10.0.0.1"})
+	redfishAccess, _ := accessOf(hostapi.BMC{Address: "redfish://10.0.0.1"})
+	none := &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{}}
+	noSoft := &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}
+	for _, c := range []struct {
+		a          access
+		target, is *hostapi.RAID
+		want       string
+	}{
+		{redfishAccess, nil, nil, ""},
+		{redfishAccess, hard, nil, "raid.delete_configuration raid.create_configuration"},
+		{redfishAccess, hard, hard, ""},
+		{redfishAccess, none, hard, "raid.delete_configuration"},
+		{redfishAccess, soft, nil, "raid.delete_configuration deploy.erase_devices_metadata raid.create_configuration"},
+		{redfishAccess, soft, soft, ""},
+		{redfishAccess, noSoft, soft, "raid.delete_configuration deploy.erase_devices_metadata"},
+		{redfishAccess, noSoft, nil, ""},
+		{ipmiAccess, soft, nil, "raid.delete_configuration deploy.erase_devices_metadata raid.create_configuration"},
+		{ipmiAccess, hard, nil, "spec.raid.hardwareRAIDVolumes cannot be made through ipmi: use softwareRAIDVolumes, or a BMC that speaks Redfish"},
+	} {
+		steps, err := c.a.raidSteps(c.target, c.is)
+		var names []string
+		for _, s := range steps {
+			names = append(names, s.String())
+		}
+		got := strings.Join(names, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v from %+v: got %q, want %q", c.target, c.is, got, c.want)
+		}
+	}
+}
+
+const foundInventory = `{"interfaces":[
+ {"name":"eth0","mac_address":"52:54:00:00:00:01","ipv4_address":"10.0.0.5","ipv6_address":"fd00::5","vendor":"0x8086","product":"0x1533","speed_mbps":10000,"pci_address":"0000:01:00.0"},
+ {"name":"eth1","mac_address":"52:54:00:00:00:02"}],
+ "cpu":{"model_name":"Sky","frequency":"2399.9","count":8,"architecture":"x86_64","flags":["b","a"]},"memory":{"physical_mb":8192},
+ "disks":[{"name":"/dev/sda","rotational":true,"size":10,"by_path":"/dev/disk/by-path/pci-1","serial":"s"},{"name":"/dev/nvme0n1","size":20},{"name":"/dev/vda","size":30}],
+ "system_vendor":{"manufacturer":"Acme","product_name":"P","serial_number":"1","firmware":{"vendor":"F","version":"2","build_date":"today"}},"hostname":"h"}`
+
+const foundBeside = `{"all_interfaces":{"eth0":{"pxe_enabled":true}},"parsed_lldp":{"eth0":{"switch_chassis_id":"sw","switch_port_id":"p1","switch_system_name":"s1","switch_port_untagged_vlan_id":101,"switch_port_vlans":[{"id":101,"name":"prov"}]}}}`
+
+// TestHardware: an inventory as a document shows it, VLANs included.
+func TestHardware(t *testing.T) {
+	got, err := Hardware(&node.Inspected{Inventory: json.RawMessage(foundInventory), PluginData: json.RawMessage(foundBeside)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nic := hostapi.NIC{
+		Name: "eth0", Model: "0x8086 0x1533", MAC: "52:54:00:00:00:01", IP: "10.0.0.5", SpeedGbps: 10, PXE: true, PCIAddress: "0000:01:00.0",
+		VLANs: []hostapi.VLAN{{ID: 101, Name: "prov"}}, VLANID: 101, LLDP: &hostapi.LLDP{SwitchID: "sw", PortID: "p1", SwitchSystemName: "s1"},
+	}
+	six := nic
+	six.IP = "fd00::5"
+	want := &hostapi.Hardware{
+		SystemVendor: hostapi.SystemVendor{Manufacturer: "Acme", ProductName: "P", SerialNumber: "1"},
+		Firmware:     hostapi.HardwareFirmware{BIOS: hostapi.BIOS{Vendor: "F", Version: "2", Date: "today"}},
+		RAMMebibytes: 8192, Hostname: "h", CPU: hostapi.CPU{Arch: "x86_64", Model: "Sky", ClockMegahertz: 2400, Flags: []string{"a", "b"}, Count: 8},
+		NIC: []hostapi.NIC{nic, six, {Name: "eth1", MAC: "52:54:00:00:00:02"}},
+		Storage: []hostapi.Storage{
+			{Name: "/dev/disk/by-path/pci-1", AlternateNames: []string{"/dev/sda", "/dev/disk/by-path/pci-1"}, Rotational: true, Type: "HDD", SizeBytes: 10, SerialNumber: "s"},
+			{Name: "/dev/nvme0n1", AlternateNames: []string{"/dev/nvme0n1"}, Type: "NVME", SizeBytes: 20},
+			{Name: "/dev/vda", AlternateNames: []string{"/dev/vda"}, Type: "SSD", SizeBytes: 30},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := Hardware(&node.Inspected{Inventory: json.RawMessage(`[]`)}); err == nil {
+		t.Error("a list is taken for an inventory")
+	}
+}
+
+// TestAlign: what an operator has set in a node stays, what the host says comes.
+func TestAlign(t *testing.T) {
+	s := situation(hostapi.StateAvailable, node.Manageable, func(s *Situation) {
+		s.Node.DriverInfo["deploy_kernel"], s.Node.DriverInfo["redfish_verify_ca"] = "http://k", false
+		s.Node.Properties["capabilities"] = "cpu_vt:true"
+		s.Host.Spec.Architecture, s.Host.Spec.AutomatedCleaningMode = "aarch64", hostapi.CleaningDisabled
+		s.Host.Spec.PreprovisioningNetworkDataName = "n"
+		s.Secrets["n"] = hostapi.Secret{Data: map[string][]byte{"networkData": []byte("links: []")}}
+	})
+	u, ok := made(t, s).Action.(UpdateNode)
+	if !ok {
+		t.Fatal("nothing is edited")
+	}
+	no := false
+	want := s.Node.Clone()
+	delete(want.DriverInfo, "redfish_verify_ca")
+	want.Properties = document{"capabilities": "cpu_vt:true,boot_mode:uefi", "cpu_arch": "aarch64"}
+	want.AutomatedClean, want.NetworkData = &no, document{"links": []any{}}
+	if diff := cmp.Diff(want, u.Node); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	is := s.Node.Clone()
+	is.Revision++
+	if err := u.Apply(&is); err == nil {
+		t.Error("an edit of an older node is made")
+	}
+	is.Revision--
+	if err := u.Apply(&is); err != nil || is.NetworkData == nil {
+		t.Errorf("the edit is not made: %v", err)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    Situation
+		want string
+	}{
+		"unmanaged":    {situation(hostapi.StateUnmanaged, ""), "Manageable=False/NotManaged AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=Unknown/Unknown"},
+		"registering":  {situation(hostapi.StateRegistering, node.Verifying), "Manageable=False/Registering AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Registering Healthy=Unknown/Unknown"},
+		"unregistered": {situation(hostapi.StateRegistering, "", noNode, noSecret), "Manageable=False/RegistrationFailed AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/Error Progressing=True/Registering Healthy=Unknown/Unknown"},
+		"inspecting":   {situation(hostapi.StateInspecting, node.InspectWait), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Inspecting Healthy=Unknown/Unknown"},
+		"available":    {situation(hostapi.StateAvailable, node.Manageable, nodeIs(func(n *node.Node) { n.Health = "OK" })), "Manageable=True/Manageable AvailableForProvisioning=True/Available Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=True/Healthy"},
+		"provisioned":  {situation(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Health = "Critical" })), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/CriticalError"},
+		"no power":     {situation(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Fault, n.Health = "power failure", "Warning" })), "Manageable=False/PowerFailure AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/Warning"},
+		"detached":     {situation(hostapi.StateProvisioned, "", noNode, annotate(hostapi.AnnotationDetached, "")), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=False/Detached Progressing=False/Detached Healthy=Unknown/Unknown"},
+	} {
+		var got []string
+		for _, is := range made(t, c.s).Host.Status.Conditions {
+			got = append(got, is.Type+"="+is.Status+"/"+is.Reason)
+			if !is.LastTransitionTime.Equal(testNow) || is.ObservedGeneration != 1 {
+				t.Errorf("%s: %s since %s, of generation %d", name, is.Type, is.LastTransitionTime, is.ObservedGeneration)
+			}
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func FuzzAddress(f *testing.F) {
+	for _, seed := range []string{"redfish://10.0.0.1/redfish/v1/Systems/1", "ipmi:10.0.0.1:623", "fd00::1", "libvirt://[::1]:1?privilegelevel=USER", "redfish+http://a/%zz", "://", "fake:"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		a, err := accessOf(hostapi.BMC{Address: address})
+		if err == nil && (a.driver == "" || a.identity == "" || a.info == nil) {
+			t.Errorf("%q is taken for %+v", address, a)
+		}
+	})
+}
+
+func FuzzHardware(f *testing.F) {
+	f.Add([]byte(foundInventory), []byte(foundBeside))
+	f.Add([]byte(`{"cpu":{"frequency":"NaN"}}`), []byte(`{}`))
+	f.Fuzz(func(t *testing.T, inventory, beside []byte) {
+		h, err := Hardware(&node.Inspected{Inventory: inventory, PluginData: beside})
+		if err != nil {
+			return
+		}
+		if _, err := json.Marshal(h); err != nil {
+			t.Errorf("what was found cannot be told: %v", err)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package secretkey_test
+
+import (
+	"bytes"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/secretkey"
+)
+
+// TestOpen: the key is made once, and is the same ever after.
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	first, err := secretkey.Open(dir)
+	if err != nil || len(first) != secretkey.Size {
+		t.Fatal(len(first), err)
+	}
+	again, err := secretkey.Open(dir)
+	if err != nil || !bytes.Equal(first, again) {
+		t.Errorf("another key, or none: %v", err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 || files[0].Name() != secretkey.File {
+		t.Errorf("left in the folder: %v, %v", files, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, secretkey.File)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if other, err := secretkey.Open(t.TempDir()); err != nil || bytes.Equal(first, other) {
+		t.Errorf("two folders have one key: %v", err)
+	}
+	if _, err := secretkey.Open(filepath.Join(dir, "nowhere")); err == nil {
+		t.Error("a key in no folder")
+	}
+}
+
+// TestRefused: what others may read, and what is no such key, is not used and
+// not replaced.
+func TestRefused(t *testing.T) {
+	key := func(kind string, n int) []byte {
+		return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: make([]byte, n)})
+	}
+	for name, c := range map[string]struct {
+		text []byte
+		mode os.FileMode
+		want string
+	}{
+		"read by a group": {key("FERRITE SECRETS KEY", 32), 0o640, "chmod 600"},
+		"empty":           {nil, 0o600, "in PEM"},
+		"another":         {key("PRIVATE KEY", 32), 0o600, "in PEM"},
+		"short":           {key("FERRITE SECRETS KEY", 31), 0o600, "of 32 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), secretkey.File)
+			if err := os.WriteFile(path, c.text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(path, c.mode); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := secretkey.Open(filepath.Dir(path)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, c.text) {
+				t.Errorf("the file was changed: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+)
+
+// selectObjects reads rows and the revision in one statement, and so at one
+// moment: there is a line without a row when nothing is found.
+const selectObjects = `SELECT r.revision, o.kind, o.namespace, o.name, o.uid, o.revision, o.owners, o.doc
+	FROM objects_revision r LEFT JOIN objects o ON `
+
+// Objects lists documents and tells the newest revision.
+func (s *SQLite) Objects(ctx context.Context, q objects.Query) ([]objects.Row, int64, error) {
+	rows, revision, err := s.objects(ctx, q)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list documents: %w", err)
+	}
+	return rows, revision, nil
+}
+
+func (s *SQLite) objects(ctx context.Context, q objects.Query) (all []objects.Row, revision int64, err error) {
+	where, args := objectsWhere(q)
+	stmt, err := s.small.stmt(ctx, selectObjects+where)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var kind, namespace, name, uid, owners sql.NullString
+		var at sql.NullInt64
+		var doc []byte
+		if err := rows.Scan(&revision, &kind, &namespace, &name, &uid, &at, &owners, &doc); err != nil {
+			return nil, 0, err
+		}
+		if !kind.Valid {
+			continue
+		}
+		r := objects.Row{
+			Key: objects.Key{Kind: kind.String, Namespace: namespace.String, Name: name.String},
+			UID: uid.String, Revision: at.Int64, Doc: doc,
+		}
+		if owners.String != "" {
+			r.Owners = strings.Fields(owners.String)
+		}
+		all = append(all, r)
+	}
+	return all, revision, rows.Err()
+}
+
+// objectsWhere has one text for each combination of what can be asked for, which
+// are few, so that each is prepared once.
+func objectsWhere(q objects.Query) (string, []any) {
+	where, args := []string{"TRUE"}, []any{}
+	for _, c := range []struct {
+		text  string
+		asked bool
+		args  []any
+	}{
+		{"o.kind = ?", q.Kind != "", []any{q.Kind}},
+		{"o.namespace = ?", q.Namespace != "", []any{q.Namespace}},
+		{"o.name = ?", q.Name != "", []any{q.Name}},
+		{"o.owners <> '' AND instr(o.owners, ?) > 0", q.Owner != "", []any{" " + q.Owner + " "}},
+		{"(o.namespace, o.name) > (?, ?)", q.After != objects.Key{}, []any{q.After.Namespace, q.After.Name}},
+	} {
+		if c.asked {
+			where, args = append(where, c.text), append(args, c.args...)
+		}
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = math.MaxInt32
+	}
+	return strings.Join(where, " AND ") + " ORDER BY o.namespace, o.name, o.kind LIMIT ?", append(args, limit)
+}
+
+// WriteObjects does all writes or none.
+func (s *SQLite) WriteObjects(ctx context.Context, writes []objects.Write, done func([]int64)) error {
+	var revisions []int64
+	run := func(t *tx) (err error) {
+		revisions, err = t.writeObjects(writes)
+		return err
+	}
+	if err := s.w.doThen(ctx, run, func() { done(revisions) }); err != nil {
+		return fmt.Errorf("write documents: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) writeObjects(writes []objects.Write) (revisions []int64, err error) {
+	var last int64
+	if err := t.query(func(scan func(...any) error) error { return scan(&last) }, "SELECT revision FROM objects_revision"); err != nil {
+		return nil, err
+	}
+	for _, w := range writes {
+		last++
+		touched, err := t.writeObject(w, last)
+		if _, exists := taken(err); exists || err == nil && touched == 0 {
+			return nil, fmt.Errorf("%s: %w", w.Key, objects.ErrStale)
+		}
+		if err != nil {
+			return nil, err
+		}
+		revisions = append(revisions, last)
+	}
+	_, err = t.exec("UPDATE objects_revision SET revision = ?", last)
+	return revisions, err
+}
+
+func (t *tx) writeObject(w objects.Write, revision int64) (touched int64, err error) {
+	owners := ""
+	if len(w.Owners) > 0 {
+		owners = " " + strings.Join(w.Owners, " ") + " "
+	}
+	switch {
+	case w.Delete:
+		return t.exec("DELETE FROM objects WHERE kind = ? AND namespace = ? AND name = ? AND revision = ?", w.Kind, w.Namespace, w.Name, w.Expect)
+	case w.Expect == 0:
+		return t.exec("INSERT INTO objects (kind, namespace, name, uid, revision, owners, doc) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			w.Kind, w.Namespace, w.Name, w.UID, revision, owners, w.Doc)
+	}
+	return t.exec("UPDATE objects SET uid = ?, revision = ?, owners = ?, doc = ? WHERE kind = ? AND namespace = ? AND name = ? AND revision = ?",
+		w.UID, revision, owners, w.Doc, w.Kind, w.Namespace, w.Name, w.Expect)
+}

@@ -1,0 +1,124 @@
+package hostapi
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a document.
+type Problem struct {
+	Path      string // "spec.bmc.address"
+	Value     string // what was found; "" when it is missing
+	Reason    string // what was expected
+	Missing   bool   // it has to be there
+	Forbidden bool   // it may not be there, or may not be changed
+	Choices   []string
+}
+
+func (p Problem) String() string {
+	if p.Missing || p.Forbidden || p.Value == "" {
+		return p.Path + ": " + p.Reason
+	}
+	return fmt.Sprintf("%s: %q: %s", p.Path, p.Value, p.Reason)
+}
+
+// report takes one problem.
+type report func(Problem)
+
+// Check says what is wrong with a document by itself, in the order of its
+// fields; nothing when all is well.
+func Check(d Document) (all []Problem) {
+	tell := func(p Problem) { all = append(all, p) }
+	checkMeta(d, tell)
+	checkTags(d, tell)
+	switch d := d.(type) {
+	case *Host:
+		for _, r := range hostRules() {
+			r.check(d, tell)
+		}
+	case *Secret:
+		checkSecret(d, tell)
+	case *HardwareData, *Namespace: // their tags say it all
+	}
+	return all
+}
+
+// CheckChange says what of a document may not become what it is to be.
+func CheckChange(old, next Document) (all []Problem) {
+	tell := func(p Problem) { all = append(all, p) }
+	switch next := next.(type) {
+	case *Host:
+		if old, ok := old.(*Host); ok {
+			checkHostChange(old, next, tell)
+		}
+	case *Secret:
+		if old, ok := old.(*Secret); ok {
+			checkSecretChange(old, next, tell)
+		}
+	}
+	return all
+}
+
+// checkMeta says what is wrong with where a document is.
+func checkMeta(d Document, tell report) {
+	m := d.Meta()
+	if m.Name == "" {
+		tell(Problem{Path: "metadata.name", Reason: "a name or a generateName is required", Missing: true})
+	}
+	kind, ok := KindOf(d.About().Kind)
+	switch {
+	case !ok:
+		tell(Problem{Path: "kind", Value: d.About().Kind, Reason: "no such kind"})
+	case kind.Namespaced && m.Namespace == "":
+		tell(Problem{Path: "metadata.namespace", Reason: "a namespace is required", Missing: true})
+	case !kind.Namespaced && m.Namespace != "":
+		tell(Problem{Path: "metadata.namespace", Value: m.Namespace, Reason: "documents of this kind are in no namespace", Forbidden: true})
+	case kind.Kind == KindNamespace:
+		checkForm("metadata.name", "label", m.Name, tell)
+	}
+}
+
+// hidden is what this conductor's other API, as Ironic's, shows in place of a
+// password: in a Secret it is what somebody has still to fill in.
+const hidden = "******"
+
+// checkSecret refuses values that nobody has filled in.
+func checkSecret(s *Secret, tell report) {
+	const reason = "it is still " + hidden + ", which stands for what the API does not show: expected the real value"
+	for _, key := range sortedKeys(s.Data) {
+		if string(s.Data[key]) == hidden {
+			tell(Problem{Path: "data[" + key + "]", Reason: reason, Forbidden: true})
+		}
+	}
+	for _, key := range sortedKeys(s.StringData) {
+		if s.StringData[key] == hidden {
+			tell(Problem{Path: "stringData[" + key + "]", Reason: reason, Forbidden: true})
+		}
+	}
+}
+
+// checkSecretChange keeps what a secret was promised to be.
+func checkSecretChange(old, next *Secret, tell report) {
+	if old.Type != next.Type {
+		tell(Problem{Path: "type", Value: next.Type, Reason: "field is immutable"})
+	}
+	if old.Immutable == nil || !*old.Immutable {
+		return
+	}
+	if next.Immutable == nil || !*next.Immutable {
+		tell(Problem{Path: "immutable", Reason: "field is immutable when `immutable` is set", Forbidden: true})
+	}
+	same := len(old.Data) == len(next.Data)
+	for k, v := range next.Data {
+		was, ok := old.Data[k]
+		same = same && ok && string(was) == string(v)
+	}
+	if !same {
+		tell(Problem{Path: "data", Reason: "field is immutable when `immutable` is set", Forbidden: true})
+	}
+}
+
+// place is a path, of which the beginning may be empty.
+func place(format string, args ...any) string {
+	return strings.TrimPrefix(fmt.Sprintf(format, args...), ".")
+}

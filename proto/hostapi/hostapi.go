@@ -1,0 +1,78 @@
+// Package hostapi is Metal3's documents as people write them and kubectl shows
+// them: BareMetalHost, HardwareData, and the Secrets they name. It has their
+// shapes, their words, and what may be said in them (the struct tags "rule" and
+// "doc", of which the checks and the OpenAPI schema are made).
+//
+// Shapes are those of metal3.io/v1alpha1 (baremetal-operator 0.14) and core/v1.
+// It must not know what is done about a document: that is conductor/host's.
+package hostapi
+
+// Groups and versions the documents are written in.
+const (
+	Group   = "metal3.io"
+	Version = "v1alpha1"
+	// APIVersion is what Metal3's documents have at their top.
+	APIVersion = Group + "/" + Version
+	// CoreVersion is the same of Secrets.
+	CoreVersion = "v1"
+)
+
+// Kinds of documents.
+const (
+	KindHost         = "BareMetalHost"
+	KindHardwareData = "HardwareData"
+	KindSecret       = "Secret"
+	KindNamespace    = "Namespace"
+)
+
+// Finalizer keeps a deleted host until its machine has been let go.
+const Finalizer = "baremetalhost.metal3.io"
+
+// Annotations people steer a host by.
+const (
+	// AnnotationPaused: nothing is done about the host while it is there.
+	AnnotationPaused = "baremetalhost.metal3.io/paused"
+	// AnnotationDetached lets the machine run by itself; its value is a Detach in
+	// JSON, or anything else for the default.
+	AnnotationDetached = "baremetalhost.metal3.io/detached"
+	// AnnotationStatus has a status in JSON, taken over by a host that has none.
+	AnnotationStatus = "baremetalhost.metal3.io/status"
+	// AnnotationReboot asks for one reboot; with "/key" behind it, to stay off
+	// until it is removed. Its value is a Reboot in JSON, or empty.
+	AnnotationReboot = "reboot.metal3.io"
+	// AnnotationInspect asks for one more inspection, or with InspectDisabled
+	// for none at all.
+	AnnotationInspect = "inspect.metal3.io"
+	InspectDisabled   = "disabled"
+	// AnnotationHardware has Hardware in JSON, for hosts that are not inspected.
+	AnnotationHardware = "inspect.metal3.io/hardwaredetails"
+)
+
+// Reboot is the value of a reboot annotation.
+type Reboot struct {
+	Mode  RebootMode `json:"mode"`
+	Force bool       `json:"force"`
+}
+
+// RebootMode is how a machine is asked to go down: soft when left out.
+type RebootMode string
+
+// Ways to reboot.
+const (
+	RebootHard RebootMode = "hard"
+	RebootSoft RebootMode = "soft"
+)
+
+// Detach is the value of the detached annotation: what a deletion of the
+// detached host means ("delay" it until it is attached again, or "delete", also
+// the default), and whether a host in the middle of something is let go.
+type Detach struct {
+	DeleteAction string `json:"deleteAction,omitempty"`
+	Force        bool   `json:"force,omitempty"`
+}
+
+// Values of Detach.DeleteAction.
+const (
+	DeleteDelay  = "delay"
+	DeleteDelete = "delete"
+)

@@ -1,0 +1,307 @@
+package hostapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// hostRule is one thing that must hold between the fields of a host.
+type hostRule struct {
+	name  string // for people, and for the tests: there is one for each
+	check func(h *Host, tell report)
+}
+
+// hostRules are those of Metal3's webhook, and what it leaves to fail later.
+func hostRules() []hostRule {
+	return []hostRule{
+		{"a host's name is no UUID, which nodes are found by", checkHostName},
+		{"the address of the BMC is one that a driver takes", checkBMCAddress},
+		{"drivers that cannot tell the machine's addresses need its boot MAC", checkBootMAC},
+		{"secure boot and RAID are what the BMC's driver can do", checkDriver},
+		{"the settings of firmware are elsewhere now", checkFirmware},
+		{"secrets are those of the host's own namespace", checkReferences},
+		{"an image has a URL that can be fetched, and a checksum unless none is needed", checkImage},
+		{"a device is named in /dev or by path", checkDeviceName},
+		{"volumes are of a controller or of the kernel", checkRAID},
+		{"annotations say what they must", checkAnnotations},
+		{"a machine that is never powered off is on", checkPower},
+		{"a network card is named or has an address", checkNetworkInterfaces},
+	}
+}
+
+func checkHostName(h *Host, tell report) {
+	if uuidForm().MatchString(h.Name) {
+		tell(Problem{Path: "metadata.name", Value: h.Name, Reason: "a host's name cannot be a UUID"})
+	}
+}
+
+func uuidForm() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+}
+
+// BMCScheme is what the beginning of a BMC's address stands for.
+type BMCScheme struct {
+	Name       string
+	Transports []string // what may follow a "+"
+	NeedsMAC   bool     // it cannot tell the machine's addresses
+	SecureBoot bool
+	RAID       bool
+}
+
+// BMCSchemes are Metal3's; and fake, which is a machine in the conductor's head.
+func BMCSchemes() []BMCScheme {
+	web := []string{"http", "https"}
+	return []BMCScheme{
+		{Name: "ipmi"},
+		{Name: "libvirt", NeedsMAC: true},
+		{Name: "redfish", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "ilo5-redfish", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "idrac-redfish", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "redfish-virtualmedia", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "ilo5-virtualmedia", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "idrac-virtualmedia", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "redfish-uefihttp", Transports: web, SecureBoot: true, RAID: true},
+		{Name: "fake", SecureBoot: true, RAID: true},
+	}
+}
+
+// bmcScheme reads an address; without a scheme it is of IPMI.
+func bmcScheme(address string) (BMCScheme, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" || u.Opaque != "" && !strings.Contains(address, "://") {
+		if _, _, split := net.SplitHostPort(address); split == nil || !strings.ContainsAny(address, "/ ") && address != "" {
+			return BMCSchemes()[0], nil
+		}
+		return BMCScheme{}, fmt.Errorf("expected a URL like redfish+https://10.0.0.1/redfish/v1/Systems/1 or ipmi://10.0.0.1")
+	}
+	name, transport, _ := strings.Cut(u.Scheme, "+")
+	var known []string
+	for _, s := range BMCSchemes() {
+		if s.Name == name && (transport == "" || slices.Contains(s.Transports, transport)) {
+			if u.Host == "" {
+				return s, fmt.Errorf("expected a host behind %s://", u.Scheme)
+			}
+			return s, nil
+		}
+		known = append(known, s.Name)
+	}
+	return BMCScheme{}, fmt.Errorf("no driver is known for %s://, only for %s; those of Redfish also with +http or +https", u.Scheme, strings.Join(known, ", "))
+}
+
+func checkBMCAddress(h *Host, tell report) {
+	if h.Spec.BMC.Address == "" {
+		return
+	}
+	if _, err := bmcScheme(h.Spec.BMC.Address); err != nil {
+		tell(Problem{Path: "spec.bmc.address", Value: h.Spec.BMC.Address, Reason: err.Error()})
+	}
+	if u, err := url.Parse(h.Spec.BMC.Address); err == nil && u.User != nil {
+		tell(Problem{Path: "spec.bmc.address", Reason: "credentials belong into the secret that credentialsName names, not into the address", Forbidden: true})
+	}
+}
+
+func checkBootMAC(h *Host, tell report) {
+	if h.Spec.BMC.Address == "" || h.Spec.BootMACAddress != "" {
+		return
+	}
+	s, err := bmcScheme(h.Spec.BMC.Address)
+	uninspected := h.Spec.InspectionMode == InspectionDisabled || h.Annotations[AnnotationInspect] == InspectDisabled
+	if err == nil && (s.NeedsMAC || uninspected) {
+		tell(Problem{Path: "spec.bootMACAddress", Reason: "it is required for " + s.Name + ", and for hosts that are not inspected", Missing: true})
+	}
+}
+
+func checkDriver(h *Host, tell report) {
+	s, err := bmcScheme(h.Spec.BMC.Address)
+	if h.Spec.BMC.Address == "" || err != nil {
+		return
+	}
+	if h.Spec.BootMode == UEFISecureBoot && !s.SecureBoot {
+		tell(Problem{Path: "spec.bootMode", Value: string(h.Spec.BootMode), Reason: "a BMC of " + s.Name + " cannot set secure boot"})
+	}
+	if h.Spec.RAID != nil && len(h.Spec.RAID.HardwareRAIDVolumes) > 0 && !s.RAID {
+		tell(Problem{Path: "spec.raid.hardwareRAIDVolumes", Reason: "a BMC of " + s.Name + " cannot make volumes", Forbidden: true})
+	}
+}
+
+func checkFirmware(h *Host, tell report) {
+	if h.Spec.Firmware != nil {
+		tell(Problem{Path: "spec.firmware", Reason: "it is no longer acted on: settings of the firmware are a HostFirmwareSettings' of the host's name", Forbidden: true})
+	}
+}
+
+func checkReferences(h *Host, tell report) {
+	for _, r := range []struct {
+		name string
+		ref  *SecretReference
+	}{{"userData", h.Spec.UserData}, {"networkData", h.Spec.NetworkData}, {"metaData", h.Spec.MetaData}} {
+		if r.ref == nil {
+			continue
+		}
+		if r.ref.Name == "" {
+			tell(Problem{Path: "spec." + r.name + ".name", Reason: "the name of a Secret is required", Missing: true})
+		}
+		if r.ref.Namespace != "" && r.ref.Namespace != h.Namespace {
+			tell(Problem{Path: "spec." + r.name + ".namespace", Value: r.ref.Namespace, Reason: "secrets of another namespace than the host's are not used"})
+		}
+	}
+}
+
+func checkImage(h *Host, tell report) {
+	i := h.Spec.Image
+	if i == nil || i.URL == "" { // the tags tell of that
+		return
+	}
+	u, err := url.Parse(i.URL)
+	if err != nil || !slices.Contains([]string{"http", "https", "file", "oci"}, u.Scheme) || u.Host == "" && u.Path == "" {
+		tell(Problem{Path: "spec.image.url", Value: i.URL, Reason: "expected a URL of http, https, file or oci"})
+		return
+	}
+	switch {
+	case u.Scheme == "oci" && i.Checksum != "":
+		tell(Problem{Path: "spec.image.checksum", Reason: "images of a container registry bring their own", Forbidden: true})
+	case u.Scheme == "oci", i.Format != nil && *i.Format == LiveISO:
+	case i.Checksum == "":
+		tell(Problem{Path: "spec.image.checksum", Reason: "it is required for images that are written: its hexadecimal digits, or a URL of a file with them", Missing: true})
+	}
+}
+
+func checkDeviceName(h *Host, tell report) {
+	if hints := h.Spec.RootDeviceHints; hints != nil {
+		checkDevice("spec.rootDeviceHints.deviceName", hints.DeviceName, tell)
+	}
+	if h.Spec.RAID == nil {
+		return
+	}
+	for i, v := range h.Spec.RAID.SoftwareRAIDVolumes {
+		for j, d := range v.PhysicalDisks {
+			checkDevice(fmt.Sprintf("spec.raid.softwareRAIDVolumes[%d].physicalDisks[%d].deviceName", i, j), d.DeviceName, tell)
+		}
+	}
+}
+
+func checkDevice(path, name string, tell report) {
+	if name == "" {
+		return
+	}
+	rest, dev := strings.CutPrefix(name, "/dev/")
+	rest = strings.TrimPrefix(rest, "disk/by-path/")
+	if !dev || rest == "" || strings.Contains(rest, "/") {
+		tell(Problem{Path: path, Value: name, Reason: "expected a name like /dev/sda or /dev/disk/by-path/pci-0000:00:1f.2-ata-1"})
+	}
+}
+
+func checkRAID(h *Host, tell report) {
+	r := h.Spec.RAID
+	if r == nil {
+		return
+	}
+	if len(r.HardwareRAIDVolumes) > 0 && len(r.SoftwareRAIDVolumes) > 0 {
+		tell(Problem{Path: "spec.raid", Reason: "volumes are a controller's or the kernel's, not both", Forbidden: true})
+	}
+	for i, v := range r.HardwareRAIDVolumes {
+		path := fmt.Sprintf("spec.raid.hardwareRAIDVolumes[%d].", i)
+		if len(v.PhysicalDisks) > 0 && v.Controller == "" {
+			tell(Problem{Path: path + "controller", Reason: "it is required where physicalDisks are named", Missing: true})
+		}
+		if n := v.NumberOfPhysicalDisks; n != nil && len(v.PhysicalDisks) > 0 && *n != len(v.PhysicalDisks) {
+			tell(Problem{Path: path + "numberOfPhysicalDisks", Value: strconv.Itoa(*n), Reason: fmt.Sprintf("expected %d, as many as physicalDisks are named", len(v.PhysicalDisks))})
+		}
+	}
+	checkRootVolume(h, r.SoftwareRAIDVolumes, tell)
+}
+
+// checkRootVolume: the volume that is started from survives the loss of a disk.
+func checkRootVolume(h *Host, volumes []SoftwareRAIDVolume, tell report) {
+	roots := 0
+	for i, v := range volumes {
+		if !v.RootVolume {
+			continue
+		}
+		path := fmt.Sprintf("spec.raid.softwareRAIDVolumes[%d].", i)
+		if roots++; roots > 1 {
+			tell(Problem{Path: path + "rootVolume", Reason: "there is one root volume at the most", Forbidden: true})
+		}
+		if v.Level != "1" {
+			tell(Problem{Path: path + "level", Value: v.Level, Reason: "expected 1 of the root volume"})
+		}
+	}
+	if roots > 0 && h.Spec.RootDeviceHints != nil {
+		tell(Problem{Path: "spec.rootDeviceHints", Reason: "a root volume leaves nothing to choose", Forbidden: true})
+	}
+}
+
+func checkAnnotations(h *Host, tell report) {
+	for _, name := range sortedKeys(h.Annotations) {
+		value, path := h.Annotations[name], "metadata.annotations["+name+"]"
+		var into any
+		switch {
+		case name == AnnotationReboot, strings.HasPrefix(name, AnnotationReboot+"/"):
+			r := Reboot{}
+			if strictly(value, &r) != nil || !slices.Contains([]RebootMode{"", RebootHard, RebootSoft}, r.Mode) {
+				tell(Problem{Path: path, Value: value, Reason: `expected nothing, or JSON like {"mode": "hard", "force": true}; modes are hard and soft`})
+			}
+			continue
+		case name == AnnotationInspect && value != "" && value != InspectDisabled:
+			tell(Problem{Path: path, Value: value, Reason: `expected nothing or "disabled"`})
+			continue
+		case name == AnnotationStatus:
+			into = &HostStatus{}
+		case name == AnnotationHardware:
+			into = &Hardware{}
+			if value != "" && h.Spec.InspectionMode != InspectionDisabled && h.Annotations[AnnotationInspect] != InspectDisabled {
+				tell(Problem{Path: path, Reason: "hardware is told only of a host whose inspection is disabled", Forbidden: true})
+			}
+		default:
+			continue
+		}
+		if err := strictly(value, into); err != nil {
+			tell(Problem{Path: path, Value: value, Reason: "expected JSON: " + err.Error()})
+		}
+	}
+}
+
+// strictly reads JSON without unknown fields; nothing is well, too.
+func strictly(text string, into any) error {
+	if text == "" {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+func checkPower(h *Host, tell report) {
+	if h.Spec.DisablePowerOff && !h.Spec.Online {
+		tell(Problem{Path: "spec.online", Reason: "expected true of a host with disablePowerOff", Value: "false"})
+	}
+}
+
+func checkNetworkInterfaces(h *Host, tell report) {
+	for i, n := range h.Spec.NetworkInterfaces {
+		if n.Name == "" && n.MACAddress == "" {
+			tell(Problem{Path: fmt.Sprintf("spec.networkInterfaces[%d]", i), Reason: "a name or a macAddress is required", Missing: true})
+		}
+	}
+}
+
+// checkHostChange keeps what a machine is known by while something depends on it.
+func checkHostChange(old, next *Host, tell report) {
+	state := old.Status.Provisioning.State
+	if was, is := old.Spec.BMC.Address, next.Spec.BMC.Address; was != "" && was != is &&
+		old.Status.OperationalStatus != StatusDetached && !slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering}, state) {
+		tell(Problem{Path: "spec.bmc.address", Value: is, Reason: fmt.Sprintf("it can be changed while a host is registering or detached; this one is %s, with %s", state, was)})
+	}
+	if was, is := old.Spec.BootMACAddress, next.Spec.BootMACAddress; was != "" && !strings.EqualFold(was, is) {
+		tell(Problem{Path: "spec.bootMACAddress", Value: is, Reason: "it stays what it was, " + was})
+	}
+	if !old.Spec.ExternallyProvisioned && next.Spec.ExternallyProvisioned && !slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering, StateAvailable, StateReady}, state) {
+		tell(Problem{Path: "spec.externallyProvisioned", Value: "true", Reason: fmt.Sprintf("it can be set of an available host; this one is %s", state)})
+	}
+}

@@ -1,0 +1,53 @@
+package hostapi
+
+// Document is any of the documents, for whoever knows no kinds.
+type Document interface {
+	About() *TypeMeta
+	Meta() *ObjectMeta
+}
+
+// Kind is what a kind of documents is called, and what it can do.
+type Kind struct {
+	Kind       string
+	Group      string // "" for Kubernetes' core
+	Version    string
+	Plural     string // as in paths
+	Singular   string
+	Short      []string
+	Categories []string
+	Namespaced bool
+	Status     bool // its status is written apart from the rest
+	New        func() Document
+}
+
+// Kinds is every kind there is.
+func Kinds() []Kind {
+	return []Kind{
+		{Kind: KindNamespace, Version: CoreVersion, Plural: "namespaces", Singular: "namespace", Short: []string{"ns"},
+			New: func() Document { return &Namespace{} }},
+		{Kind: KindSecret, Version: CoreVersion, Plural: "secrets", Singular: "secret", Namespaced: true,
+			New: func() Document { return &Secret{} }},
+		{Kind: KindHost, Group: Group, Version: Version, Plural: "baremetalhosts", Singular: "baremetalhost", Short: []string{"bmh", "bmhost"},
+			Categories: []string{"metal3"}, Namespaced: true, Status: true, New: func() Document { return &Host{} }},
+		{Kind: KindHardwareData, Group: Group, Version: Version, Plural: "hardwaredata", Singular: "hardwaredata", Short: []string{"hd"},
+			Categories: []string{"metal3"}, Namespaced: true, New: func() Document { return &HardwareData{} }},
+	}
+}
+
+// KindOf finds a kind by its name; false when there is none.
+func KindOf(name string) (Kind, bool) {
+	for _, k := range Kinds() {
+		if k.Kind == name {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+// APIVersion is what documents of the kind have at their top.
+func (k Kind) APIVersion() string {
+	if k.Group == "" {
+		return k.Version
+	}
+	return k.Group + "/" + k.Version
+}
