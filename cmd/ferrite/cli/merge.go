@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // lastApplied is the annotation that says what was applied last. It is kubectl's,
@@ -79,7 +80,7 @@ func threeWay(original, modified, current map[string]any) map[string]any {
 
 // placeholder is what the API shows in place of a password. In a Secret it is
 // what somebody has to fill in.
-const placeholder = "******"
+const placeholder = nodeapi.Masked
 
 // filledIn refuses a Secret with values that nobody has filled in.
 func filledIn(m manifest) error {
