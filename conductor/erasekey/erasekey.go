@@ -11,17 +11,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"github.com/ferrite-metal/ferrite/conductor/keyfile"
 )
 
 // File is the key's name in the data folder.
 const File = "erase-key.pem"
-
-// maxFile bounds what is read of a file that is said to be a key.
-const maxFile = 64 << 10
 
 // Open reads the key of a data folder, which is made at first. It refuses a file
 // that others than its owner may read: they could sign too.
@@ -35,20 +32,7 @@ func Open(dir string) (ed25519.PrivateKey, error) {
 }
 
 func read(path string) (ed25519.PrivateKey, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("key of erase reports: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("key of erase reports: %w", err)
-	}
-	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("key of erase reports: %s has the mode %s, expected a file of which others may do nothing: "+
-			"chmod 600 it if nobody has read it, else move it away, and a new one is made", path, mode)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	text, err := keyfile.Read(path, "chmod 600 it if nobody has read it, else move it away, and a new one is made")
 	if err != nil {
 		return nil, fmt.Errorf("key of erase reports: %w", err)
 	}
@@ -76,7 +60,7 @@ func parse(text []byte) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// generate makes a key and puts it where a crash leaves all of it or nothing.
+// generate makes a key and writes it.
 func generate(path string) (key ed25519.PrivateKey, err error) {
 	defer func() {
 		if err != nil {
@@ -90,26 +74,5 @@ func generate(path string) (key ed25519.PrivateKey, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), File+".*") // mode 0600
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone when all went well
-	_, err = f.Write(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return nil, err
-	}
-	return key, syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes a rename survive a loss of power.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return key, keyfile.Write(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }

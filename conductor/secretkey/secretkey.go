@@ -9,10 +9,10 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"github.com/ferrite-metal/ferrite/conductor/keyfile"
 )
 
 // File is the key's name in the data folder.
@@ -23,9 +23,6 @@ const Size = 32
 
 // block is what PEM calls it.
 const block = "FERRITE SECRETS KEY"
-
-// maxFile bounds what is read of a file that is said to be a key.
-const maxFile = 64 << 10
 
 // Open reads the key of a data folder, which is made at first. It refuses a file
 // that others than its owner may read: a copy of the database is of no use
@@ -40,20 +37,7 @@ func Open(dir string) ([]byte, error) {
 }
 
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("key of secrets: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("key of secrets: %w", err)
-	}
-	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("key of secrets: %s has the mode %s, expected a file of which others may do nothing: "+
-			"chmod 600 it if nobody has read it; else change the credentials that hosts' secrets hold", path, mode)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	text, err := keyfile.Read(path, "chmod 600 it if nobody has read it; else change the credentials that hosts' secrets hold")
 	if err != nil {
 		return nil, fmt.Errorf("key of secrets: %w", err)
 	}
@@ -65,32 +49,12 @@ func read(path string) ([]byte, error) {
 	return b.Bytes, nil
 }
 
-// generate makes a key and puts it where a crash leaves all of it or nothing.
+// generate makes a key and writes it.
 func generate(path string) ([]byte, error) {
 	key := make([]byte, Size)
 	rand.Read(key) // never fails
-	if err := put(path, pem.EncodeToMemory(&pem.Block{Type: block, Bytes: key})); err != nil {
+	if err := keyfile.Write(path, pem.EncodeToMemory(&pem.Block{Type: block, Bytes: key})); err != nil {
 		return nil, fmt.Errorf("make the key of secrets: %w", err)
 	}
 	return key, nil
-}
-
-func put(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), File+".*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone when all went well
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path)) // a rename survives a loss of power with its folder
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
