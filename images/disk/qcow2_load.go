@@ -29,7 +29,7 @@ func openQcow2(ctx context.Context, src Source, dst Target) (*qcow2Map, error) {
 		return nil, err
 	}
 	if h.size > dst.Size() {
-		return nil, fmt.Errorf("%w: disk has %d bytes, image needs %d", ErrTooSmall, dst.Size(), h.size)
+		return nil, tooSmall(dst.Size(), h.size)
 	}
 	if h.unit() < int64(dst.LogicalSectorSize()) {
 		return nil, fmt.Errorf("%w: qcow2 clusters or subclusters of %d bytes are smaller than the disk's sectors of %d; convert it with larger clusters",

@@ -18,6 +18,12 @@ const (
 // ErrTooSmall is wrapped when an image does not fit its target.
 var ErrTooSmall = errors.New("disk is smaller than the image")
 
+// tooSmall is the error for a disk of size bytes and an image that needs more of
+// them: as many as is known so far, all of them where its header tells.
+func tooSmall[N int64 | uint64](size int64, need N) error {
+	return fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, size, need)
+}
+
 // job is a piece of work that ends in bytes on the target.
 type job interface {
 	run(ctx context.Context, w *worker) error
@@ -84,7 +90,7 @@ func (s *sink) queue(ctx context.Context, j job) error {
 // fits refuses what lies beyond the target's end.
 func (s *sink) fits(off, n int64) error {
 	if off+n > s.size {
-		return fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, s.size, off+n)
+		return tooSmall(s.size, off+n)
 	}
 	return nil
 }

@@ -225,7 +225,7 @@ func zstWindow(head []byte, size int64) (int64, error) {
 	}
 	switch {
 	case h.HasFCS && h.FrameContentSize > uint64(size):
-		return 0, fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, size, h.FrameContentSize)
+		return 0, tooSmall(size, h.FrameContentSize)
 	case window > maxWindow: // 2^26 bytes, hence the 26
 		return 0, fmt.Errorf("%w: its zst stream needs a window of %d MiB, expected at most %d; compress it again with zstd --long=26, or without --long and --ultra",
 			ErrFormat, window>>20, maxWindow>>20)

@@ -121,7 +121,7 @@ func (w *write) prepare(ctx context.Context) error {
 		return fmt.Errorf("%w: it is empty", ErrFormat)
 	}
 	if w.result.VirtualSize > w.dst.Size() {
-		return fmt.Errorf("%w: disk has %d bytes, image needs %d", ErrTooSmall, w.dst.Size(), w.result.VirtualSize)
+		return tooSmall(w.dst.Size(), w.result.VirtualSize)
 	}
 	return nil
 }

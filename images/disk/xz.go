@@ -70,7 +70,7 @@ func xzDictionary(head []byte, size int64) (int64, error) {
 		return 0, fmt.Errorf("%w: its xz stream needs a dictionary of %d MiB, expected at most %d; compress it again with xz -9 or less",
 			ErrFormat, dictionary>>20, maxDictionary>>20)
 	case unpacked > uint64(size):
-		return 0, fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, size, unpacked)
+		return 0, tooSmall(size, unpacked)
 	case dictionary == 0: // it does not say
 		return maxDictionary, nil
 	}
