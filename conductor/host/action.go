@@ -40,6 +40,12 @@ type SetMaintenance struct {
 // SetRAID says which volumes the next steps are to make.
 type SetRAID struct{ Config map[string]any }
 
+// AttachMedium puts an image into a virtual drive, in the place of what is in it.
+type AttachMedium struct{ Medium node.Medium }
+
+// DetachMedia empties virtual drives of these kinds.
+type DetachMedia struct{ Devices []string }
+
 // DeleteNode forgets the machine.
 type DeleteNode struct{}
 
@@ -50,6 +56,8 @@ func (Provision) action()      {}
 func (SetPower) action()       {}
 func (SetMaintenance) action() {}
 func (SetRAID) action()        {}
+func (AttachMedium) action()   {}
+func (DetachMedia) action()    {}
 func (DeleteNode) action()     {}
 
 // Apply makes the edit to a node read anew. One that has gone on meanwhile is

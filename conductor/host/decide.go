@@ -26,6 +26,8 @@ type Situation struct {
 	Hardware  *hostapi.Hardware         // of the HardwareData of that name; nil for none
 	Node      *node.Node                // the node behind the host; nil for none
 	Foreign   string                    // why the node that was found is not behind the host; "" for none or for Node
+	DataImage *hostapi.DataImage        // of the host's name; nil for none
+	Media     *Media                    // of Node, asked for where AsksMedia says so; nil for not asked
 	Ports     []node.Port               // of Node
 	Inspected *node.Inspected           // what Node's last inspection found; nil for nothing
 	Taken     map[string]string         // of Addresses those that are ports of other nodes, whose names these are
@@ -41,16 +43,17 @@ type Rival struct {
 	Host  string // "namespace/name"
 }
 
-// Decision is what follows. Host is to be saved once Action has been taken: a
-// conductor that ends between the two decides the same again, or finds that the
+// Decision is what follows. Documents are to be saved once Action has been taken:
+// a conductor that ends between the two decides the same again, or finds that the
 // node has gone on.
 type Decision struct {
-	Host     hostapi.Host
-	Action   Action            // nil for nothing to be done
-	Fails    hostapi.ErrorType // what it is called when Action is refused
-	Hardware *hostapi.Hardware // what the HardwareData is to hold; nil for as before
-	Again    time.Time         // when to look again, whatever happens; zero for not at all
-	Err      error             // a row the table lacks: a fault of ours
+	Host      hostapi.Host
+	Action    Action             // nil for nothing to be done
+	Fails     hostapi.ErrorType  // what it is called when Action is refused
+	Hardware  *hostapi.Hardware  // what the HardwareData is to hold; nil for as before
+	DataImage *hostapi.DataImage // as it becomes; nil for as before
+	Again     time.Time          // when to look again, whatever happens; zero for not at all
+	Err       error              // a row the table lacks: a fault of ours
 }
 
 // How long something may go unnoticed that ought to have been told at once.
@@ -67,10 +70,18 @@ func Decide(s Situation) Decision {
 }
 
 // Refused is the decision instead, when the engine has refused the action of
-// one made in s: nothing was done, and the host says why.
-func Refused(s Situation, fails hostapi.ErrorType, reason string) Decision {
+// one made in s: nothing was done, and the host says why, or the image that was to
+// go in or out.
+func Refused(s Situation, was Decision, reason string) Decision {
 	d := begin(s)
-	d.refuse(fails, "%s", reason)
+	switch was.Action.(type) {
+	case AttachMedium:
+		d.imageFails(attaching(s.DataImage.Spec.URL), reason)
+	case DetachMedia:
+		d.imageFails(detaching(s.DataImage.Spec.URL), reason)
+	default:
+		d.refuse(was.Fails, "%s", reason)
+	}
 	return d.end()
 }
 
@@ -81,15 +92,19 @@ type decision struct {
 	Decision
 
 	base hostapi.HostStatus // what a host goes back to that has to wait for others
+	disc disc               // the image of the machine's virtual drive
 }
 
-func begin(s Situation) *decision { return &decision{s: s, h: clone(s.Host)} }
+func begin(s Situation) *decision {
+	return &decision{s: s, h: clone(s.Host), disc: discOf(s.DataImage)}
+}
 
 // decide goes through what every host has to pass before its state is asked.
 func (d *decision) decide() {
 	if d.paused() || d.unheld() {
 		return
 	}
+	d.tendImage()
 	if d.restoreStatus() { // saved first: the node behind the host is found by it
 		d.soon()
 		return
@@ -144,6 +159,7 @@ func (d *decision) end() Decision {
 		d.h.Status.LastUpdated = &at
 	}
 	d.Host = d.h
+	d.endImage()
 	return d.Decision
 }
 

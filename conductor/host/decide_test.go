@@ -36,6 +36,10 @@ func spoken(d Decision) string {
 		return fmt.Sprintf("maintenance %v", a.On)
 	case SetRAID:
 		return fmt.Sprintf("raid %v", a.Config)
+	case AttachMedium:
+		return "attach " + a.Medium.Image
+	case DetachMedia:
+		return fmt.Sprintf("detach %v", a.Devices)
 	case CreatePort:
 		return fmt.Sprintf("port %s %v", a.Port.Address, a.Port.PXEEnabled)
 	}
@@ -366,12 +370,12 @@ func TestBackOff(t *testing.T) {
 // A refused action was not done: the host is as before, and says why.
 func TestRefused(t *testing.T) {
 	s := situation(hostapi.StateAvailable, node.Manageable, poweredOff)
-	d := Refused(s, Decide(s).Fails, "not allowed")
+	d := Refused(s, Decide(s), "not allowed")
 	if got := spoken(d); got != "power management error 1: not allowed" {
 		t.Errorf("got %s", got)
 	}
 	s.Host, s.Now = d.Host, testNow.Add(time.Second)
-	if again := Refused(s, hostapi.PowerManagementError, "not allowed"); again.Host.Status.ErrorCount != 1 {
+	if again := Refused(s, Decision{Fails: hostapi.PowerManagementError}, "not allowed"); again.Host.Status.ErrorCount != 1 {
 		t.Error("the same refusal counts again at once")
 	}
 }

@@ -154,7 +154,7 @@ func (x *explorer) successors(m model) (all []model) {
 		if m.moves > 0 {
 			refused := m.then("refused")
 			refused.moves--
-			refused.h, refused.late = Refused(s, d.Fails, "refused").Host, false
+			refused.h, refused.late = Refused(s, d, "refused").Host, false
 			all = append(all, refused)
 		}
 	}

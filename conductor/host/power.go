@@ -23,8 +23,9 @@ func (d *decision) powerAtRest() bool {
 }
 
 // managePower keeps the machine on or off as the document says. An annotation
-// for one reboot goes when the machine is off; one with a key keeps it off until
-// somebody takes that away. Hosts that are not at work are rebooted by force alone.
+// for one reboot goes when the machine is off and its DataImage is as wanted; one
+// with a key keeps it off until somebody takes that away. Hosts that are not at
+// work are rebooted by force alone.
 func (d *decision) managePower() {
 	st := &d.h.Status
 	if p := d.s.Node.PowerState; p == node.PowerOn || p == node.PowerOff {
@@ -34,6 +35,9 @@ func (d *decision) managePower() {
 				d.clearError()
 			}
 		}
+	}
+	if !d.loaded() {
+		return
 	}
 	if !st.PoweredOn {
 		d.rebooted()

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/ferrite-metal/ferrite/conductor/node"
+import (
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
 
 // AttachRequest is an operator's wish for a medium in a virtual drive.
 type AttachRequest struct {
@@ -35,3 +39,8 @@ func (r DetachRequest) done(d *decision) { d.noteChore("INFO", r.effect(), r.eff
 
 func (r AttachRequest) failure() string { return r.effect() + " failed" }
 func (r DetachRequest) failure() string { return r.effect() + " failed" }
+
+// AttachFailed reports whether the last thing that went wrong with a node is
+// that a medium was put into a virtual drive; DetachFailed, that one was taken out.
+func AttachFailed(n node.Node) bool { return strings.HasPrefix(n.LastError, AttachRequest{}.failure()) }
+func DetachFailed(n node.Node) bool { return strings.HasPrefix(n.LastError, DetachRequest{}.failure()) }

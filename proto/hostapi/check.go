@@ -38,6 +38,8 @@ func Check(d Document) (all []Problem) {
 		}
 	case *Secret:
 		checkSecret(d, tell)
+	case *DataImage:
+		checkDataImage(d, tell)
 	case *HardwareData, *Namespace: // their tags say it all
 	}
 	return all

@@ -1,5 +1,5 @@
 // Package hostapi is Metal3's documents as people write them and kubectl shows
-// them: BareMetalHost, HardwareData, and the Secrets they name. It has their
+// them: BareMetalHost, HardwareData, DataImage, and the Secrets they name. It has their
 // shapes, their words, and what may be said in them (the struct tags "rule" and
 // "doc", of which the checks and the OpenAPI schema are made).
 //
@@ -21,6 +21,7 @@ const (
 const (
 	KindHost         = "BareMetalHost"
 	KindHardwareData = "HardwareData"
+	KindDataImage    = "DataImage"
 	KindSecret       = "Secret"
 	KindNamespace    = "Namespace"
 )

@@ -31,6 +31,8 @@ func Kinds() []Kind {
 			Categories: []string{"metal3"}, Namespaced: true, Status: true, New: func() Document { return &Host{} }},
 		{Kind: KindHardwareData, Group: Group, Version: Version, Plural: "hardwaredata", Singular: "hardwaredata", Short: []string{"hd"},
 			Categories: []string{"metal3"}, Namespaced: true, New: func() Document { return &HardwareData{} }},
+		{Kind: KindDataImage, Group: Group, Version: Version, Plural: "dataimages", Singular: "dataimage",
+			Namespaced: true, Status: true, New: func() Document { return &DataImage{} }},
 	}
 }
 

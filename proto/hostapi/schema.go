@@ -24,6 +24,7 @@ func describe(k Kind) string {
 	return map[string]string{
 		KindHost:         "A machine as somebody wants it, and as it is.",
 		KindHardwareData: "What the inspection of the host of the same name has found.",
+		KindDataImage:    "An image for the virtual CD drive of the host of the same name.",
 		KindSecret:       "Credentials, user data or network data, kept encrypted.",
 		KindNamespace:    "Documents in a namespace have names of their own.",
 	}[k.Kind]

@@ -21,6 +21,7 @@ func policy() []access {
 	return []access{
 		{hostapi.KindHost, auth.Reader, auth.Operator},
 		{hostapi.KindHardwareData, auth.Reader, auth.Operator},
+		{hostapi.KindDataImage, auth.Reader, auth.Operator},
 		{hostapi.KindNamespace, auth.Reader, auth.Operator},
 		{hostapi.KindSecret, auth.Operator, auth.Operator},
 		{"Event", auth.Reader, auth.Operator},

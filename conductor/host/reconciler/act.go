@@ -37,6 +37,10 @@ func (r *Reconciler) act(ctx context.Context, k key, s host.Situation, a host.Ac
 		return r.engine.SetMaintenance(ctx, uuid, a.On, a.Reason)
 	case host.SetRAID:
 		return r.engine.SetTargetRAIDConfig(ctx, uuid, a.Config)
+	case host.AttachMedium:
+		return r.engine.AttachMedium(ctx, uuid, a.Medium)
+	case host.DetachMedia:
+		return r.engine.DetachMedia(ctx, uuid, a.Devices)
 	case host.DeleteNode:
 		return r.engine.DeleteNode(ctx, uuid)
 	default:

@@ -45,6 +45,13 @@ func (r *Reconciler) followFrom(ctx context.Context) error {
 	for _, gone := range r.known.others(there) {
 		r.soon(r.known.drop(gone)...)
 	}
+	images, _, err := objects.List[hostapi.DataImage](ctx, r.Documents, "")
+	if err != nil {
+		return err
+	}
+	for _, i := range images {
+		r.soon(key{i.Namespace, i.Name})
+	}
 	w, err := r.Documents.Watch(objects.Filter{}, revision)
 	if err != nil {
 		return err
@@ -73,9 +80,11 @@ func (r *Reconciler) happened(e objects.Event) error {
 	switch {
 	case e.Key.Kind == hostapi.KindSecret:
 		r.soon(r.known.naming(k.namespace, k.name)...)
+	case e.Key.Kind == hostapi.KindDataImage:
+		r.soon(k)
 	case e.Key.Kind != hostapi.KindHost:
 	case e.Type == objects.Deleted:
-		r.soon(r.known.drop(k)...)
+		r.soon(append(r.known.drop(k), k)...) // the host too: it may leave an image behind
 	default:
 		d, err := e.Document()
 		if err != nil {

@@ -43,6 +43,9 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situati
 			return s, err
 		}
 	}
+	if err := r.gatherImage(ctx, &s); err != nil {
+		return s, err
+	}
 	s.Taken, err = r.taken(ctx, s)
 	return s, err
 }

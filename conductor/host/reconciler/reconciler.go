@@ -35,6 +35,9 @@ type Engine interface {
 	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
 	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
 	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
+	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)
+	AttachMedium(ctx context.Context, ref string, m node.Medium) error
+	DetachMedia(ctx context.Context, ref string, devices []string) error
 	DeleteNode(ctx context.Context, ref string) error
 	// Crowd is how many nodes are in each state, of those at work or waiting.
 	Crowd() map[node.State]int
@@ -129,7 +132,7 @@ func (r *Reconciler) guarded(ctx context.Context, k key) (again time.Time) {
 func (r *Reconciler) look(ctx context.Context, k key) (again time.Time, err error) {
 	h, err := objects.Get[hostapi.Host](ctx, r.Documents, k.namespace, k.name)
 	if errors.Is(err, objects.ErrNotFound) {
-		return time.Time{}, nil
+		return r.releaseImage(ctx, k)
 	}
 	if err != nil {
 		return time.Time{}, err
@@ -167,7 +170,7 @@ func (r *Reconciler) try(ctx context.Context, k key, s host.Situation, d host.De
 	if refusal.Kind == node.Locked || refusal.Kind == node.Busy || r.movedOn(ctx, s) {
 		return d, true, nil
 	}
-	return host.Refused(s, d.Fails, refusal.Reason), false, nil
+	return host.Refused(s, d, refusal.Reason), false, nil
 }
 
 // movedOn: the node is not the one that was decided on.
@@ -187,7 +190,10 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 			return time.Time{}, fmt.Errorf("HardwareData: %w", err)
 		}
 	}
-	_, err := objects.Save(ctx, r.Documents, d.Host)
+	err := r.saveImage(ctx, k, s, d)
+	if err == nil {
+		_, err = objects.Save(ctx, r.Documents, d.Host)
+	}
 	switch was, is := s.Host.Status, d.Host.Status; {
 	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound):
 		return r.Now(), nil

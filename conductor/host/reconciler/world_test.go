@@ -121,6 +121,7 @@ type machines struct {
 	fail   map[string]error           // of deploys, by the URL of the image
 	stuck  bool                       // power changes fail
 	held   bool                       // deploys do not end
+	drive  drive
 }
 
 func (m *machines) address(n node.Node) string {

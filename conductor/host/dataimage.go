@@ -1,0 +1,304 @@
+package host
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Media is what a BMC says of the machine's virtual drives.
+type Media struct {
+	Slots []node.MediaSlot // none of a BMC that has no drives, or cannot be asked for them
+	Fault string           // why it did not answer; "" when it did
+}
+
+// cdDevice is the kind of drive that DataImages are put into.
+const cdDevice = "cdrom"
+
+// cd is whether there is a drive for a CD, and whether one has something in it.
+func (m Media) cd() (there, loaded bool) {
+	for _, s := range m.Slots {
+		if slices.Contains(s.Types, "CD") || slices.Contains(s.Types, "DVD") {
+			there, loaded = true, loaded || s.Inserted
+		}
+	}
+	return there, loaded
+}
+
+// AsksMedia reports whether it matters what is in the machine's virtual drives,
+// and its BMC may be asked.
+func AsksMedia(s Situation) bool {
+	d, n := begin(s), s.Node
+	if s.DataImage == nil || n == nil || d.paused() || d.detachAsked() != nil {
+		return false
+	}
+	if class := n.ProvisionState.Class(); n.ProvisionState == node.Enroll || class == node.Working || class == node.Waiting ||
+		n.Chore != "" || n.TargetPowerState != "" {
+		return false
+	}
+	switch canonical(d.state()) {
+	case hostapi.StateAvailable, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned:
+		return true
+	default:
+		return d.disc.leaving()
+	}
+}
+
+// OrphanedImage is a DataImage whose host does not exist, which nobody waits for;
+// false when it is so already.
+func OrphanedImage(i hostapi.DataImage) (hostapi.DataImage, bool) {
+	c := discOf(&i)
+	c.release()
+	return c.DataImage, len(c.Finalizers) < len(i.Finalizers)
+}
+
+// disc is the DataImage of a decision, as it becomes.
+type disc struct {
+	hostapi.DataImage
+	there bool
+	again time.Time // when to look again for its sake; zero for not at all
+}
+
+func discOf(i *hostapi.DataImage) (c disc) {
+	if i == nil {
+		return c
+	}
+	c.DataImage, c.there = *i, true
+	c.Finalizers, c.OwnerReferences = slices.Clone(i.Finalizers), slices.Clone(i.OwnerReferences)
+	return c
+}
+
+func (c *disc) leaving() bool { return c.there && c.DeletionTimestamp != nil }
+
+func (c *disc) release() {
+	c.Finalizers = slices.DeleteFunc(c.Finalizers, func(f string) bool { return f == hostapi.DataImageFinalizer })
+}
+
+// belong has the image go with its host.
+func (c *disc) belong(h hostapi.Host) {
+	owner := hostapi.OwnerReference{APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: h.Name, UID: h.UID}
+	at := slices.IndexFunc(c.OwnerReferences, func(o hostapi.OwnerReference) bool { return o.Kind == owner.Kind && o.Name == owner.Name })
+	switch {
+	case at < 0:
+		c.OwnerReferences = append(c.OwnerReferences, owner)
+	case c.OwnerReferences[at].UID != owner.UID: // an earlier host of that name
+		c.OwnerReferences[at] = owner
+	}
+}
+
+// tendImage does for the image what can be done whatever the machine does: it is
+// held, and let go once the drive is empty, and what the BMC says is told.
+func (d *decision) tendImage() {
+	c, m := &d.disc, d.s.Media
+	if !c.there {
+		return
+	}
+	c.belong(d.h)
+	if !c.leaving() && !slices.Contains(c.Finalizers, hostapi.DataImageFinalizer) {
+		c.Finalizers = append(c.Finalizers, hostapi.DataImageFinalizer)
+		c.again = d.s.Now
+	}
+	if c.leaving() && d.emptied() {
+		c.release()
+		return
+	}
+	if m == nil {
+		return
+	}
+	switch there, loaded := m.cd(); {
+	case m.Fault != "":
+		d.imageFails("", m.Fault)
+	case !there:
+		d.imageFails("", "the BMC at "+d.h.Spec.BMC.Address+" has no virtual drive for a CD or DVD that this conductor can use")
+	case d.starts():
+		if e := &c.Status.Error; !strings.HasPrefix(e.Message, attach) && !strings.HasPrefix(e.Message, detach) { // the BMC answers again
+			e.Message = ""
+		}
+	default:
+		c.Status.Error = hostapi.DataImageError{}
+		if !loaded {
+			c.Status.AttachedImage = hostapi.AttachedImage{}
+		}
+	}
+}
+
+// emptied: nothing of a deleted image is left to be taken out, or nothing that
+// is ours to.
+func (d *decision) emptied() bool {
+	if d.detachAsked() != nil {
+		return true
+	}
+	if m := d.s.Media; m != nil {
+		_, loaded := m.cd()
+		return m.Fault == "" && !loaded
+	}
+	unknown := d.s.Node == nil || d.s.Node.ProvisionState == node.Enroll
+	return unknown && d.disc.Status.AttachedImage.URL == ""
+}
+
+// starts: the machine is at work, off, and to be on. That is when its drive is
+// changed: neither does the system notice, nor does it start without.
+func (d *decision) starts() bool {
+	switch canonical(d.state()) {
+	case hostapi.StateProvisioned, hostapi.StateExternallyProvisioned:
+	default:
+		return false
+	}
+	p := d.s.Node.PowerState
+	return d.h.Spec.Online && (p == node.PowerOff || p != node.PowerOn && !d.h.Status.PoweredOn)
+}
+
+// loaded: what is in the drive does not stand in the way of a start. A machine
+// whose image cannot be changed stays off, as Metal3 has it, but for those that
+// have no drive, of which waiting makes none.
+func (d *decision) loaded() bool {
+	c, m := &d.disc, d.s.Media
+	if !c.there || !d.starts() {
+		return true
+	}
+	if m == nil || !c.leaving() && !slices.Contains(d.s.DataImage.Finalizers, hostapi.DataImageFinalizer) {
+		d.Again = d.s.Now.Add(waitTime)
+		return false
+	}
+	there, loaded := m.cd()
+	switch {
+	case m.Fault != "":
+		return false
+	case !there, c.leaving() && !loaded:
+		return true
+	case c.leaving():
+		d.takeOut()
+		return false
+	}
+	return d.putIn(loaded)
+}
+
+// settleTime is how long a BMC may take to show what it has done.
+const settleTime = 30 * time.Second
+
+// settling: the drive was changed just now.
+func (d *decision) settling() bool {
+	at := d.s.DataImage.Status.LastReconciled
+	if at == nil || at.After(d.s.Now) || !d.s.Now.Before(at.Add(settleTime)) {
+		return false
+	}
+	d.disc.again = at.Add(settleTime)
+	return true
+}
+
+func (d *decision) takeOut() {
+	c := &d.disc
+	attempt := detaching(c.Spec.URL)
+	if c.Status.Error.Message == "" {
+		if plan.DetachFailed(*d.s.Node) {
+			d.imageFails(attempt, d.s.Node.LastError)
+		} else if d.settling() {
+			return
+		}
+	}
+	if d.imageDue(attempt) {
+		d.changeDrive(DetachMedia{[]string{cdDevice}}, c.Status.AttachedImage.URL)
+	}
+}
+
+// putIn brings the image into the drive; true when it is there. What is in it
+// cannot be told by the BMC's word for it, which some shorten: it is what was
+// asked for last, if anything is.
+func (d *decision) putIn(loaded bool) bool {
+	c := &d.disc
+	asked, failed := c.Status.AttachedImage.URL, plan.AttachFailed(*d.s.Node)
+	switch {
+	case asked == "" || c.Status.Error.Message != "":
+	case failed:
+		d.imageFails(attaching(asked), d.s.Node.LastError)
+	case asked != c.Spec.URL:
+	case loaded:
+		c.Status.Error = hostapi.DataImageError{}
+		return true
+	case d.settling():
+		return false
+	default:
+		d.imageFails(attaching(asked), "the BMC has taken the image, and its drive is empty")
+	}
+	if c.Status.Error.Message != "" {
+		c.Status.AttachedImage = hostapi.AttachedImage{}
+	}
+	if d.imageDue(attaching(c.Spec.URL)) {
+		d.changeDrive(AttachMedium{node.Medium{Device: cdDevice, Image: c.Spec.URL}}, c.Spec.URL)
+	}
+	return false
+}
+
+// changeDrive asks for the drive to be changed; url is what was asked for last.
+func (d *decision) changeDrive(a Action, url string) {
+	d.disc.Status.AttachedImage.URL, d.disc.Status.Error.Message = url, ""
+	at := hostapi.At(d.s.Now)
+	d.disc.Status.LastReconciled = &at
+	d.prepare(a, "")
+}
+
+// How messages of what has failed at the drive begin; those of a BMC that does not
+// answer begin otherwise.
+const (
+	attach = "attach "
+	detach = "detach "
+)
+
+// attaching and detaching begin those of one image, without credentials, as in all
+// that is logged.
+func attaching(url string) string { return attach + nodeapi.MaskText(url) + ": " }
+func detaching(url string) string { return detach + nodeapi.MaskText(url) + ": " }
+
+// imageDue: what has failed before is not what is tried now, or its time has come.
+func (d *decision) imageDue(attempt string) bool {
+	e := d.disc.Status.Error
+	if e.Message == "" || attempt != "" && !strings.HasPrefix(e.Message, attempt) {
+		return true
+	}
+	at := d.disc.Status.LastReconciled
+	if at == nil || at.After(d.s.Now) { // by a clock that has been set back
+		return true
+	}
+	if again := at.Add(backOff(d.disc.UID, e.Count)); d.s.Now.Before(again) {
+		d.disc.again = again
+		return false
+	}
+	return true
+}
+
+// imageFails records one more failure of the image, unless it is the one before
+// whose time has not come.
+func (d *decision) imageFails(attempt, reason string) {
+	if !d.imageDue(attempt) {
+		return
+	}
+	st, at := &d.disc.Status, hostapi.At(d.s.Now)
+	st.Error = hostapi.DataImageError{Count: st.Error.Count + 1, Message: fmt.Sprint(attempt, reason)}
+	st.LastReconciled = &at
+	d.disc.again = at.Add(backOff(d.disc.UID, st.Error.Count))
+}
+
+// endImage brings the image into the form of a decision.
+func (d *decision) endImage() {
+	c := &d.disc
+	if !c.there {
+		return
+	}
+	if was := *d.s.DataImage; !reflect.DeepEqual(c.Status, was.Status) {
+		at := hostapi.At(d.s.Now)
+		c.Status.LastReconciled = &at
+	}
+	if !reflect.DeepEqual(c.DataImage, *d.s.DataImage) {
+		d.DataImage = &c.DataImage
+	}
+	if !c.again.IsZero() && (d.Again.IsZero() || c.again.Before(d.Again)) {
+		d.Again = c.again
+	}
+}

@@ -1,0 +1,76 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// gatherImage finds the DataImage of a host and, where that matters, asks the BMC
+// what is in the machine's virtual drives.
+func (r *Reconciler) gatherImage(ctx context.Context, s *host.Situation) error {
+	image, err := objects.Get[hostapi.DataImage](ctx, r.Documents, s.Host.Namespace, s.Host.Name)
+	switch {
+	case err == nil:
+		s.DataImage = &image
+	case !errors.Is(err, objects.ErrNotFound):
+		return fmt.Errorf("DataImage: %w", err)
+	}
+	if !host.AsksMedia(*s) {
+		return nil
+	}
+	slots, err := r.engine.MediaSlots(ctx, s.Node.UUID)
+	var refusal *node.Refusal
+	switch {
+	case err == nil:
+		s.Media = &host.Media{Slots: slots}
+	case errors.As(err, &refusal) && refusal.Kind == node.Invalid: // its driver has no virtual drives
+		s.Media = &host.Media{}
+	case errors.As(err, &refusal) && refusal.Kind == node.BMCFailed:
+		s.Media = &host.Media{Fault: refusal.Reason}
+	default:
+		return fmt.Errorf("virtual drives of node %s: %w", s.Node.UUID, err)
+	}
+	return nil
+}
+
+// saveImage writes what has become of a host's DataImage.
+func (r *Reconciler) saveImage(ctx context.Context, k key, s host.Situation, d host.Decision) error {
+	if d.DataImage == nil {
+		return nil
+	}
+	if _, err := objects.Save(ctx, r.Documents, *d.DataImage); err != nil {
+		return fmt.Errorf("DataImage: %w", err)
+	}
+	was, is := s.DataImage.Status, d.DataImage.Status
+	if is.Error.Message != "" && is.Error != was.Error {
+		r.Log.Warn("data image", "host", k, "url", d.DataImage.Spec.URL, "err", is.Error.Message, "times", is.Error.Count)
+	}
+	return nil
+}
+
+// releaseImage lets a DataImage go whose host does not exist.
+func (r *Reconciler) releaseImage(ctx context.Context, k key) (again time.Time, err error) {
+	image, err := objects.Get[hostapi.DataImage](ctx, r.Documents, k.namespace, k.name)
+	if errors.Is(err, objects.ErrNotFound) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("DataImage: %w", err)
+	}
+	image, held := host.OrphanedImage(image)
+	if !held {
+		return time.Time{}, nil
+	}
+	_, err = objects.Save(ctx, r.Documents, image)
+	if errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound) {
+		return r.Now(), nil
+	}
+	return time.Time{}, err
+}
