@@ -151,8 +151,7 @@ func (d *decision) starts() bool {
 	default:
 		return false
 	}
-	p := d.s.Node.PowerState
-	return d.h.Spec.Online && (p == node.PowerOff || p != node.PowerOn && !d.h.Status.PoweredOn)
+	return d.h.Spec.Online && d.s.Node.PowerState == node.PowerOff
 }
 
 // loaded: what is in the drive does not stand in the way of a start. A machine
@@ -227,8 +226,9 @@ func (d *decision) putIn(loaded bool) bool {
 	default:
 		d.imageFails(attaching(asked), "the BMC has taken the image, and its drive is empty")
 	}
-	if c.Status.Error.Message != "" {
-		c.Status.AttachedImage = hostapi.AttachedImage{}
+	if asked != "" { // saved first: whatever becomes of what follows, it is not that
+		c.Status.AttachedImage, c.again = hostapi.AttachedImage{}, d.s.Now
+		return false
 	}
 	if d.imageDue(attaching(c.Spec.URL)) {
 		d.changeDrive(AttachMedium{node.Medium{Device: cdDevice, Image: c.Spec.URL}}, c.Spec.URL)

@@ -120,13 +120,15 @@ func TestDataImage(t *testing.T) {
 
 		// Another one takes its place.
 		{provisioned, node.Active, []edit{withImage(isoB, attached(isoA, time.Hour)), inserted}, "OK", "as before"},
-		{provisioned, node.Active, []edit{withImage(isoB, attached(isoA, time.Hour)), inserted, poweredOff}, "attach " + isoB, `attached "` + isoB + `"`},
+		{provisioned, node.Active, []edit{withImage(isoB, attached(isoA, time.Hour)), inserted, poweredOff}, "OK", `attached ""`},
+		{provisioned, node.Active, []edit{withImage(isoB), inserted, poweredOff}, "attach " + isoB, `attached "` + isoB + `"`},
 		{provisioned, node.Active, []edit{withImage(isoA), inserted, poweredOff}, "attach " + isoA, `attached "` + isoA + `"`},
 
 		// What fails is told, and tried again when its time has come: the machine waits.
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, 0)), poweredOff, attachFailed}, "OK",
 			`attached "", error 1 "attach ` + isoA + `: management.attach_virtual_media failed: no such image"`},
-		{provisioned, node.Active, []edit{withImage(isoB, attached(isoA, 0)), poweredOff, attachFailed}, "attach " + isoB, `attached "` + isoB + `", error 1 ""`},
+		{provisioned, node.Active, []edit{withImage(isoB, attached(isoA, 0)), poweredOff, attachFailed}, "OK",
+			`attached "", error 1 "attach ` + isoA + `: management.attach_virtual_media failed: no such image"`},
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, time.Minute)), poweredOff}, "OK",
 			`attached "", error 1 "attach ` + isoA + `: the BMC has taken the image, and its drive is empty"`},
 		{provisioned, node.Active, []edit{withImage(isoA, imageFailed(1, "attach "+isoA+": no", time.Second)), poweredOff, attachFailed}, "OK", "as before"},

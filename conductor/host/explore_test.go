@@ -32,6 +32,7 @@ func TestExplore(t *testing.T) {
 		change(&m.h)
 		level = append(level, m)
 	}
+	level = append(level, discModels()...)
 	depth := 0
 	for ; len(level) > 0 && !t.Failed(); depth++ {
 		var next []model
@@ -70,6 +71,7 @@ type model struct {
 	h      hostapi.Host
 	n      *node.Node
 	ports  []node.Port
+	disc   discModel
 	secret bool
 	full   bool // others are busy
 	late   bool // the host has failed, and time has passed since
@@ -97,6 +99,7 @@ func (m model) situation() Situation {
 		}
 		s.Host.Status.LastUpdated = &at
 	}
+	m.disc.tell(&s)
 	return s
 }
 
@@ -109,8 +112,9 @@ func (m model) key() string {
 	fmt.Fprint(&b, "|", st.Provisioning.State, st.OperationalStatus, st.ErrorType, min(st.ErrorCount, giveUpAfter+1), min(st.ProvisioningFailCount, 1), st.PoweredOn, urlOf(st.Provisioning.Image),
 		st.Provisioning.ID != "", st.Provisioning.RAID != nil, st.Provisioning.RootDeviceHints != nil, st.GoodCredentials.Version, strings.HasPrefix(st.ErrorMessage, unwrittenPrefix),
 		urlOf(st.LastAttemptedImage), len(st.Conditions) > 0 && st.Conditions[0].ObservedGeneration == m.h.Generation)
+	b.WriteString(m.disc.key())
 	if n := m.n; n != nil {
-		fmt.Fprint(&b, "|", n.Name, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
+		fmt.Fprint(&b, "|", n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
 			n.InstanceInfo["image_source"], n.InspectionFinishedAt != nil, n.Interfaces["raid"], n.Interfaces["deploy"], n.TargetRAIDConfig != nil, len(m.ports))
 	}
 	return b.String()
@@ -154,15 +158,15 @@ func (x *explorer) successors(m model) (all []model) {
 		if m.moves > 0 {
 			refused := m.then("refused")
 			refused.moves--
-			refused.h, refused.late = Refused(s, d, "refused").Host, false
+			refusal := Refused(s, d, "refused")
+			refused.h, refused.late = refusal.Host, false
+			refused.disc.save(refusal.DataImage)
 			all = append(all, refused)
 		}
 	}
 	all = append(all, x.nodeGoesOn(m)...)
-	if m.h.Status.ErrorType != "" && !m.late {
-		late := m.then("time")
-		late.late = true
-		all = append(all, late)
+	if m.h.Status.ErrorType != "" && !m.late || m.disc.waits() {
+		all = append(all, m.later())
 	}
 	if m.moves > 0 {
 		all = append(all, moves(m)...)
@@ -178,6 +182,7 @@ func (x *explorer) look(m model, d Decision, saved bool) model {
 		x.complain(next, "%v", d.Err)
 	}
 	x.allowed(m, d)
+	x.allowedDisc(m, d)
 	if d.Action != nil {
 		x.act(&next, d.Action)
 	}
@@ -188,8 +193,11 @@ func (x *explorer) look(m model, d Decision, saved bool) model {
 	if d.Host.Status.LastUpdated != nil && m.h.Status.LastUpdated != d.Host.Status.LastUpdated {
 		next.late = next.late && d.Host.Status.LastUpdated.Before(testNow)
 	}
+	next.disc.save(d.DataImage)
 	next.h = d.Host
-	next.gone = d.Host.DeletionTimestamp != nil && len(d.Host.Finalizers) == 0
+	if next.gone = d.Host.DeletionTimestamp != nil && len(d.Host.Finalizers) == 0; next.gone {
+		next.disc.orphan()
+	}
 	return next
 }
 
@@ -219,7 +227,7 @@ func (x *explorer) allowed(m model, d Decision) {
 func (x *explorer) rests(m model) {
 	for _, fine := range []bool{true, false} {
 		w, passed := m, []string{}
-		w.full = false
+		w.full, w.disc.deaf = false, w.disc.deaf && !fine
 		for turn := 0; !x.t.Failed(); turn++ {
 			here := fmt.Sprint(fine, w.key())
 			if x.calm[here] {
@@ -253,13 +261,18 @@ func (x *explorer) turn(m model, fine bool) (_ model, atRest bool) {
 	if next, ok := x.goOn(m, fine); ok {
 		return next, false
 	}
-	failing := m.h.Status.ErrorType != ""
-	if forGood := !m.secret || !fine && m.h.DeletionTimestamp == nil; !failing || m.late && !moved || forGood {
+	failing := m.h.Status.ErrorType != "" && (!m.late || moved) || m.disc.waits()
+	if forGood := !m.secret || !fine && m.h.DeletionTimestamp == nil; !failing || forGood {
 		return m, true
 	}
+	return m.later(), false
+}
+
+// later is the situation when the time has come to try again what has failed.
+func (m model) later() model {
 	m = m.then("time")
-	m.late = true
-	return m, false
+	m.late, m.disc.late = true, true
+	return m
 }
 
 // lookUntilQuiet looks at the host as often as a reconciler would at once.
@@ -295,7 +308,7 @@ func (x *explorer) asWanted(m model) {
 		if st.ErrorType != hostapi.RegistrationError {
 			x.complain(m, "a host without credentials does not say so")
 		}
-	case st.ErrorType != "":
+	case st.ErrorType != "" || m.disc.fails():
 		x.complain(m, "fails though nothing is wrong")
 	case urlOf(sp.Image) != "" && sp.Online && !sp.ExternallyProvisioned && (st.Provisioning.State != hostapi.StateProvisioned || urlOf(st.Provisioning.Image) != urlOf(sp.Image)):
 		x.complain(m, "the image is not there")

@@ -11,7 +11,7 @@ import (
 
 // moves are what people do to documents, and accidents to nodes.
 func moves(m model) (all []model) {
-	for _, move := range interferences {
+	for _, move := range m.disc.moves() {
 		next := m.then(move.name)
 		if next.h.Annotations == nil {
 			next.h.Annotations = map[string]string{}
@@ -25,11 +25,13 @@ func moves(m model) (all []model) {
 	return all
 }
 
-// interferences is each of them; one that makes no sense answers false.
-var interferences = []struct {
+// interference is one of them; one that makes no sense answers false.
+type interference struct {
 	name string
 	do   func(*model) bool
-}{
+}
+
+var interferences = []interference{
 	{"image a", specified(func(s *hostapi.HostSpec) { s.Image = image("http://images/a") })},
 	{"image b", specified(func(s *hostapi.HostSpec) { s.Image = image("http://images/b") })},
 	{"no image", specified(func(s *hostapi.HostSpec) { s.Image = nil })},
@@ -99,6 +101,9 @@ func (x *explorer) act(m *model, a Action) {
 		x.complain(*m, "%T without a node", a)
 		return
 	}
+	if n.Chore != "" {
+		x.complain(*m, "%T while the node is reserved for %s", a, n.Chore)
+	}
 	class := n.ProvisionState.Class()
 	switch a := a.(type) {
 	case UpdateNode:
@@ -118,6 +123,10 @@ func (x *explorer) act(m *model, a Action) {
 		if class != node.Failed {
 			n.LastError = ""
 		}
+	case AttachMedium:
+		m.disc.asked, n.Chore, n.LastError = a.Medium.Image, "attach", ""
+	case DetachMedia:
+		m.disc.asked, n.Chore, n.LastError = "", "detach", ""
 	case SetMaintenance:
 		n.Maintenance, n.Fault = a.On, ""
 	case SetRAID:
@@ -211,6 +220,11 @@ func (x *explorer) nodeGoesOn(m model) (all []model) {
 			all = append(all, next)
 		}
 	}
+	if m.n.Chore != "" {
+		for _, fine := range []bool{true, false} {
+			all = append(all, m.choreEnds(fine))
+		}
+	}
 	return all
 }
 
@@ -232,6 +246,9 @@ func (x *explorer) goOn(m model, fine bool) (next model, ok bool) {
 		next = m.then("node: power")
 		next.powerEnds(fine)
 		return next, true
+	}
+	if m.n.Chore != "" {
+		return m.choreEnds(fine), true
 	}
 	var way node.Event
 	for _, e := range byItself(m.n) {

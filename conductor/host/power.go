@@ -12,10 +12,10 @@ import (
 // switched off, as Metal3 has it.
 const softTime = 180 * time.Second
 
-// powerAtRest: a node whose power is being changed is reserved, and nothing can
-// be asked of it.
+// powerAtRest: a node whose power, or virtual drive, is being changed is reserved,
+// and nothing can be asked of it.
 func (d *decision) powerAtRest() bool {
-	if d.s.Node == nil || d.s.Node.TargetPowerState == "" {
+	if d.s.Node == nil || d.s.Node.TargetPowerState == "" && d.s.Node.Chore == "" {
 		return true
 	}
 	d.Again = d.s.Now.Add(waitTime)

@@ -1,0 +1,206 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// discModel is a host's DataImage in an exploration, and what there is around it.
+type discModel struct {
+	on    bool               // the exploration has images
+	image *hostapi.DataImage // nil for none
+	cd    string             // what is in the machine's drive
+	asked string             // what is to be in it, by the chore of the node
+	deaf  bool               // the BMC does not say what is in it
+	late  bool               // time has passed since the image was changed
+}
+
+// discModels are hosts at work that are about to start, with an image that was
+// just applied, that is to replace another, or that was deleted: the shortest way
+// to all that may happen to one.
+func discModels() (all []model) {
+	for name, change := range map[string]func(*discModel){
+		"image to be put in":    func(m *discModel) { m.apply(isoA) },
+		"image to be replaced":  func(m *discModel) { m.hold(isoA) },
+		"image to be taken out": func(m *discModel) { m.hold(isoB); at := hostapi.At(testNow); m.image.DeletionTimestamp = &at },
+	} {
+		s := situation(hostapi.StateExternallyProvisioned, node.Active, poweredOff)
+		m := model{h: s.Host, n: s.Node, ports: s.Ports, secret: true, moves: *exploreMoves, disc: discModel{on: true}, trail: []string{name}}
+		change(&m.disc)
+		all = append(all, m)
+	}
+	return all
+}
+
+// hold has the image in the drive that a situation with one has.
+func (m *discModel) hold(url string) {
+	s := situation(hostapi.StateExternallyProvisioned, node.Active, withImage(url, attached(isoB, time.Hour)))
+	m.image, m.cd, m.late = s.DataImage, isoB, true
+}
+
+func (m *discModel) apply(url string) {
+	m.image = &hostapi.DataImage{
+		ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", UID: "i"}, Spec: hostapi.DataImageSpec{URL: url},
+	}
+}
+
+// copied is the image, to be changed.
+func (m *discModel) copied() *hostapi.DataImage {
+	i := *m.image
+	return &i
+}
+
+// tell puts what is known of it into a situation.
+func (m discModel) tell(s *Situation) {
+	if m.image == nil {
+		return
+	}
+	s.DataImage = m.copied()
+	if s.DataImage.Status.LastReconciled != nil {
+		at := hostapi.At(testNow)
+		if m.late {
+			at = hostapi.At(testNow.AddDate(0, 0, -1))
+		}
+		s.DataImage.Status.LastReconciled = &at
+	}
+	if !AsksMedia(*s) {
+		return
+	}
+	s.Media = &Media{Slots: []node.MediaSlot{{Types: []string{"CD"}, Inserted: m.cd != ""}}}
+	if m.deaf {
+		s.Media = &Media{Fault: "no answer"}
+	}
+}
+
+// key is the image without what makes no difference.
+func (m discModel) key() string {
+	text := fmt.Sprint("|", m.on, m.cd, m.asked, m.deaf, m.late)
+	if i := m.image; i != nil {
+		text += fmt.Sprint(i.DeletionTimestamp != nil, i.Finalizers, len(i.OwnerReferences), i.Spec, i.Status.AttachedImage,
+			i.Status.Error.Message, min(i.Status.Error.Count, 2), i.Status.LastReconciled != nil)
+	}
+	return text
+}
+
+// save takes what a decision makes of the image; nil for nothing.
+func (m *discModel) save(i *hostapi.DataImage) {
+	if i == nil {
+		return
+	}
+	if m.image == nil || i.Status != m.image.Status {
+		m.late = false
+	}
+	if m.image = i; i.DeletionTimestamp != nil && len(i.Finalizers) == 0 {
+		m.image = nil
+	}
+}
+
+// orphan is the end of the host.
+func (m *discModel) orphan() {
+	if m.image != nil {
+		i, _ := OrphanedImage(*m.image)
+		m.save(&i)
+	}
+}
+
+func (m discModel) fails() bool { return m.image != nil && m.image.Status.Error.Message != "" }
+
+// waits: something of the image may come with time.
+func (m discModel) waits() bool {
+	return m.image != nil && m.image.Status.LastReconciled != nil && !m.late
+}
+
+// choreEnds is what becomes of the drive.
+func (m model) choreEnds(fine bool) model {
+	m = m.then("node: " + m.n.Chore)
+	if fine {
+		m.disc.cd = m.disc.asked
+	} else {
+		m.n.LastError = "management." + m.n.Chore + "_virtual_media failed: no"
+	}
+	m.n.Chore, m.disc.asked = "", ""
+	return m
+}
+
+// allowedDisc are the invariants of images.
+func (x *explorer) allowedDisc(m model, d Decision) {
+	i := m.disc.image
+	power, powers := d.Action.(SetPower)
+	switch d.Action.(type) {
+	case AttachMedium, DetachMedia:
+		if m.n == nil || m.n.PowerState != node.PowerOff || !m.h.Spec.Online {
+			x.complain(m, "%s while the machine is on, or is to stay off", spoken(d))
+		}
+		if i == nil || !slices.Contains(i.Finalizers, hostapi.DataImageFinalizer) {
+			x.complain(m, "%s for an image that may vanish", spoken(d))
+		}
+	default:
+	}
+	steady := m.h.Status.Provisioning.State == hostapi.StateExternallyProvisioned
+	if i == nil || !powers || power.Target != node.PowerOn || !steady || m.n.PowerState != node.PowerOff {
+		return
+	}
+	switch {
+	case m.disc.deaf:
+		x.complain(m, "it starts with who knows what in its drive")
+	case i.DeletionTimestamp != nil && m.disc.cd != "":
+		x.complain(m, "it starts with an image that is to be out")
+	case i.DeletionTimestamp == nil && m.disc.cd != i.Spec.URL:
+		x.complain(m, "it starts without its image")
+	}
+}
+
+// moves are the interferences there are, and for hosts with an image those that an
+// image may feel.
+func (m discModel) moves() []interference {
+	if !m.on {
+		return interferences
+	}
+	felt := []string{"switch", "delete", "paused", "detached", "reboot", "reboot with key", "node lost", "power lost"}
+	all := slices.Clone(discMoves)
+	for _, i := range interferences {
+		if slices.Contains(felt, i.name) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// discMoves are what people do to images and drives, and what BMCs do.
+var discMoves = []interference{
+	{"data image a", disced(func(m *discModel) bool {
+		if m.image != nil {
+			return false
+		}
+		m.apply(isoA)
+		return true
+	})},
+	{"data image b", disced(func(m *discModel) bool {
+		if m.image == nil || m.image.DeletionTimestamp != nil {
+			return false
+		}
+		m.image = m.copied()
+		m.image.Spec.URL = isoB
+		return true
+	})},
+	{"data image deleted", disced(func(m *discModel) bool {
+		if m.image == nil || m.image.DeletionTimestamp != nil {
+			return false
+		}
+		i, at := m.copied(), hostapi.At(testNow)
+		i.DeletionTimestamp = &at
+		m.save(i)
+		return true
+	})},
+	{"ejected", disced(func(m *discModel) bool { was := m.cd; m.cd = ""; return was != "" })},
+	{"inserted", disced(func(m *discModel) bool { was := m.cd; m.cd = "something"; return was == "" })},
+	{"deaf", disced(func(m *discModel) bool { m.deaf = !m.deaf; return true })},
+}
+
+func disced(do func(*discModel) bool) func(*model) bool {
+	return func(m *model) bool { return m.disc.on && do(&m.disc) }
+}
