@@ -39,8 +39,7 @@ func AsksMedia(s Situation) bool {
 	if s.DataImage == nil || n == nil || d.paused() || d.detachAsked() != nil {
 		return false
 	}
-	if class := n.ProvisionState.Class(); n.ProvisionState == node.Enroll || class == node.Working || class == node.Waiting ||
-		n.Chore != "" || n.TargetPowerState != "" {
+	if n.ProvisionState == node.Enroll || engaged(*n) || n.Chore != "" || n.TargetPowerState != "" {
 		return false
 	}
 	switch canonical(d.state()) {
@@ -49,6 +48,12 @@ func AsksMedia(s Situation) bool {
 	default:
 		return d.disc.leaving()
 	}
+}
+
+// engaged: the node is busy with something that needs the machine as it is.
+func engaged(n node.Node) bool {
+	class := n.ProvisionState.Class()
+	return class == node.Working || class == node.Waiting
 }
 
 // OrphanedImage is a DataImage whose host does not exist, which nobody waits for;
@@ -159,7 +164,7 @@ func (d *decision) starts() bool {
 // have no drive, of which waiting makes none.
 func (d *decision) loaded() bool {
 	c, m := &d.disc, d.s.Media
-	if !c.there || !d.starts() {
+	if !c.there || !d.starts() || engaged(*d.s.Node) { // whose power is not touched
 		return true
 	}
 	if m == nil || !c.leaving() && !slices.Contains(d.s.DataImage.Finalizers, hostapi.DataImageFinalizer) {

@@ -121,7 +121,7 @@ func (d *decision) powerOff(mode hostapi.RebootMode) (off bool) {
 // setPower asks for a power state, unless the node is busy with something that
 // needs the machine as it is.
 func (d *decision) setPower(target node.PowerState) (asked bool) {
-	if class := d.s.Node.ProvisionState.Class(); class == node.Working || class == node.Waiting {
+	if engaged(*d.s.Node) {
 		d.wait()
 		return false
 	}

@@ -21,8 +21,8 @@ others have set stays. kubectl apply remembers the same in the same place, so ei
 used on the same document.
 
 A file has YAML documents between lines of ---, JSON, or a List; a folder's .yaml, .yml and
-.json files are all applied. Kinds are BareMetalHost, Secret, Namespace and HardwareData.
-Namespaces and Secrets are applied before the hosts that need them, whatever their order. A
+.json files are all applied. Kinds are BareMetalHost, Secret, Namespace, HardwareData and
+DataImage. Namespaces and Secrets are applied before the hosts that need them, whatever their order. A
 document that is refused keeps none of the others from being applied.
 
 With --wait, hosts are followed until they are what their documents ask for: provisioned with
@@ -79,7 +79,7 @@ type applying struct {
 // applyOrder is the order that kinds need: a namespace before what is in it,
 // credentials before the host that is reached by them.
 func applyOrder() []string {
-	return []string{hostapi.KindNamespace, hostapi.KindSecret, hostapi.KindHardwareData, hostapi.KindHost}
+	return []string{hostapi.KindNamespace, hostapi.KindSecret, hostapi.KindHardwareData, hostapi.KindDataImage, hostapi.KindHost}
 }
 
 // inOrder sorts documents by kind, and otherwise leaves them as they came.

@@ -17,18 +17,21 @@ import (
 
 func deleteCommand(s *session) *cobra.Command {
 	var files []string
-	d := deleting{session: s}
+	d := deleting{session: s, hosts: map[string]bool{}}
 	cmd := &cobra.Command{
-		Use:   "delete host|hardwaredata|secret|namespace NAME... | -f FILE",
+		Use:   "delete host|hardwaredata|dataimage|secret|namespace NAME... | -f FILE",
 		Short: "Delete documents of hosts, and let their machines go",
 		Long: `Delete documents. A host is held by its finalizer until its machine has been let go: what it
 runs is ended, its disks are cleaned, it is powered off, and its node is forgotten. This waits
 until the document is gone, saying what happens, unless --wait=false is said.
 
-Of files, hosts are deleted before the secrets that their machines are let go with.`,
+A DataImage is held until it is out of the drive, which is at the next reboot of its host.
+
+Of files, hosts are deleted before the secrets that their machines are let go with, and what
+goes with a host is deleted with it.`,
 		Example: `  ferrite delete host worker-0
   ferrite delete -f hosts.yaml --timeout 20m`,
-		ValidArgsFunction: completeDocuments(s, "host", "hardwaredata", "secret", "namespace"),
+		ValidArgsFunction: completeDocuments(s, "host", "hardwaredata", "dataimage", "secret", "namespace"),
 	}
 	namespace := namespaceFlag(cmd)
 	f := cmd.Flags()
@@ -69,6 +72,7 @@ type deleting struct {
 	cmd          *cobra.Command
 	wait, ignore bool
 	timeout      time.Duration
+	hosts        map[string]bool // that were deleted before, by namespace and name
 }
 
 // doomed is a document to be deleted.
@@ -136,8 +140,10 @@ type doomedHost struct {
 func (d *deleting) ask(ctx context.Context, doc doomed) (held hostapi.Host, err error) {
 	var reply json.RawMessage
 	err = unkept(d.client.do(ctx, http.MethodDelete, documentPath(doc.kind, doc.namespace, doc.name), nil, &reply))
-	if notFound(err) && d.ignore {
-		return held, nil
+	if place := doc.namespace + "/" + doc.name; notFound(err) && (d.ignore || d.hosts[place] && doc.kind.Group == hostapi.Group) {
+		return held, nil // or gone with its host
+	} else if err == nil && doc.kind.Kind == hostapi.KindHost {
+		d.hosts[place] = true
 	}
 	if err != nil {
 		return held, err
@@ -164,6 +170,8 @@ func heldBy(h hostapi.Host) string {
 		text = "its finalizers " + strings.Join(h.Finalizers, ", ")
 	}
 	switch {
+	case slices.Contains(h.Finalizers, hostapi.DataImageFinalizer):
+		return text + " until it is out of the drive: reboot its host"
 	case !slices.Contains(h.Finalizers, hostapi.Finalizer):
 		return text + ", and goes when whoever has put it there takes it away"
 	case annotated(h, hostapi.AnnotationPaused):

@@ -44,7 +44,7 @@ failed and what to try, its conditions, its hardware and its history.`,
 			if err := json.Unmarshal(reply, &h); err != nil {
 				return fmt.Errorf("the conductor's answer: %w", err)
 			}
-			return writeSections(cmd.OutOrStdout(), hostSections(h, s.nodeBehind(cmd.Context(), h)))
+			return writeSections(cmd.OutOrStdout(), hostSections(h, s.nodeBehind(cmd.Context(), h), s.imageOf(cmd.Context(), h)))
 		})
 	}
 	return cmd

@@ -19,7 +19,7 @@ import (
 func getCommand(s *session) *cobra.Command {
 	var g getting
 	cmd := &cobra.Command{
-		Use:   "get hosts|hardwaredata|secrets|namespaces [NAME...]",
+		Use:   "get hosts|hardwaredata|dataimages|secrets|namespaces [NAME...]",
 		Short: "List the documents of hosts, and follow their changes",
 		Long: `Show documents as a list, with the columns that kubectl shows; hosts are also called host, bmh
 or baremetalhost. With -w, every change is shown as it comes, until the command is ended; a
@@ -29,7 +29,7 @@ connection that is lost is made anew, and nothing is missed.`,
   ferrite get hosts -A -l rack=7 -o wide
   ferrite get host worker-0 -o yaml`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeDocuments(s, "hosts", "hardwaredata", "secrets", "namespaces"),
+		ValidArgsFunction: completeDocuments(s, "hosts", "hardwaredata", "dataimages", "secrets", "namespaces"),
 		Annotations:       map[string]string{moreOutputs: "wide,name"},
 	}
 	namespace := namespaceFlag(cmd)

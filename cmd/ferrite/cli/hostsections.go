@@ -11,9 +11,9 @@ import (
 )
 
 // hostSections is all that is to be said of a host.
-func hostSections(h hostapi.Host, node nodeapi.Status) []section {
+func hostSections(h hostapi.Host, node nodeapi.Status, image hostapi.DataImage) []section {
 	return []section{
-		hostTitle(h), hostWanted(h), hostFound(h), hostNode(h, node), hostErrors(h),
+		hostTitle(h), hostWanted(h), hostFound(h), hostNode(h, node), hostErrors(h), hostDataImage(image),
 		hostConditions(h.Status.Conditions), hostHardware(h.Status.Hardware), hostHistory(h.Status.OperationHistory),
 	}
 }
