@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -31,6 +32,7 @@ type ipaMachine struct {
 	mu     sync.Mutex
 	power  qemu.Power
 	boot   qemu.Boot
+	cd     string // the contents of its virtual drive
 	agent  *ipaAgent
 	diary  []string // what booted, and what it was told
 	next   manner   // of the agent that is booted next
@@ -92,8 +94,27 @@ func (m *ipaMachine) SetBoot(b qemu.Boot) error {
 	return nil
 }
 
-func (m *ipaMachine) InsertMedia(context.Context, string) error { return nil }
-func (m *ipaMachine) EjectMedia(context.Context) error          { return nil }
+func (m *ipaMachine) InsertMedia(_ context.Context, path string) error {
+	contents, err := os.ReadFile(path)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cd = string(contents)
+	return err
+}
+
+func (m *ipaMachine) EjectMedia(context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cd = ""
+	return nil
+}
+
+// disc is what is in the virtual drive.
+func (m *ipaMachine) disc() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.cd
+}
 
 func (m *ipaMachine) Reset(_ context.Context, kind qemu.ResetType) error {
 	switch kind {
