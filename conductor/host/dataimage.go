@@ -187,9 +187,12 @@ func (d *decision) loaded() bool {
 // settleTime is how long a BMC may take to show what it has done.
 const settleTime = 30 * time.Second
 
-// settling: the drive was changed just now.
+// settling: the drive was changed just now; of a deleted image, since it is.
 func (d *decision) settling() bool {
-	at := d.s.DataImage.Status.LastReconciled
+	at, deleted := d.s.DataImage.Status.LastReconciled, d.disc.DeletionTimestamp
+	if deleted != nil && at != nil && !at.After(deleted.Time) {
+		return false
+	}
 	if at == nil || at.After(d.s.Now) || !d.s.Now.Before(at.Add(settleTime)) {
 		return false
 	}

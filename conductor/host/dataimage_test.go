@@ -39,9 +39,12 @@ func drives(types ...string) []node.MediaSlot {
 
 // What of an image, and of the drive, one case changes.
 
-func imageLeaves(i *hostapi.DataImage) { at := hostapi.At(testNow); i.DeletionTimestamp = &at }
-func unheld(i *hostapi.DataImage)      { i.Finalizers = nil }
-func unowned(i *hostapi.DataImage)     { i.OwnerReferences = nil }
+func imageLeaves(i *hostapi.DataImage) {
+	at := hostapi.At(testNow.Add(-time.Minute))
+	i.DeletionTimestamp = &at
+}
+func unheld(i *hostapi.DataImage)  { i.Finalizers = nil }
+func unowned(i *hostapi.DataImage) { i.OwnerReferences = nil }
 
 func attached(url string, ago time.Duration) func(*hostapi.DataImage) {
 	return func(i *hostapi.DataImage) {
