@@ -24,8 +24,8 @@ type DataImageSpec struct {
 // DataImageStatus is what has become of it.
 type DataImageStatus struct {
 	LastReconciled *Time          `json:"lastReconciled,omitempty" doc:"When the drive was last changed, or found other than before."`
-	AttachedImage  AttachedImage  `json:"attachedImage,omitzero" doc:"The image that is in the drive."`
-	Error          DataImageError `json:"error,omitzero" doc:"What keeps the image from going in or out."`
+	AttachedImage  AttachedImage  `json:"attachedImage" doc:"The image that is in the drive."`
+	Error          DataImageError `json:"error" doc:"What keeps the image from going in or out."`
 }
 
 // AttachedImage is what is in the drive: "" for nothing.
