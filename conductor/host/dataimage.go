@@ -13,49 +13,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Media is what a BMC says of the machine's virtual drives.
-type Media struct {
-	Slots []node.MediaSlot // none of a BMC that has no drives, or cannot be asked for them
-	Fault string           // why it did not answer; "" when it did
-}
-
-// cdDevice is the kind of drive that DataImages are put into.
-const cdDevice = "cdrom"
-
-// cd is whether there is a drive for a CD, and whether one has something in it.
-func (m Media) cd() (there, loaded bool) {
-	for _, s := range m.Slots {
-		if slices.Contains(s.Types, "CD") || slices.Contains(s.Types, "DVD") {
-			there, loaded = true, loaded || s.Inserted
-		}
-	}
-	return there, loaded
-}
-
-// AsksMedia reports whether it matters what is in the machine's virtual drives,
-// and its BMC may be asked.
-func AsksMedia(s Situation) bool {
-	d, n := begin(s), s.Node
-	if s.DataImage == nil || n == nil || d.paused() || d.detachAsked() != nil {
-		return false
-	}
-	if n.ProvisionState == node.Enroll || engaged(*n) || n.Chore != "" || n.TargetPowerState != "" {
-		return false
-	}
-	switch canonical(d.state()) {
-	case hostapi.StateAvailable, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned:
-		return true
-	default:
-		return d.disc.leaving()
-	}
-}
-
-// engaged: the node is busy with something that needs the machine as it is.
-func engaged(n node.Node) bool {
-	class := n.ProvisionState.Class()
-	return class == node.Working || class == node.Waiting
-}
-
 // OrphanedImage is a DataImage whose host does not exist, which nobody waits for;
 // false when it is so already.
 func OrphanedImage(i hostapi.DataImage) (hostapi.DataImage, bool) {
@@ -123,7 +80,7 @@ func (d *decision) tendImage() {
 	case !there:
 		d.imageFails("", "the BMC at "+d.h.Spec.BMC.Address+" has no virtual drive for a CD or DVD that this conductor can use")
 	case d.starts():
-		if e := &c.Status.Error; !strings.HasPrefix(e.Message, attach) && !strings.HasPrefix(e.Message, detach) { // the BMC answers again
+		if e := &c.Status.Error; !strings.HasPrefix(e.Message, attachWord) && !strings.HasPrefix(e.Message, detachWord) { // the BMC answers again
 			e.Message = ""
 		}
 	default:
@@ -164,7 +121,7 @@ func (d *decision) starts() bool {
 // have no drive, of which waiting makes none.
 func (d *decision) loaded() bool {
 	c, m := &d.disc, d.s.Media
-	if !c.there || !d.starts() || engaged(*d.s.Node) { // whose power is not touched
+	if !c.there || !d.starts() || engaged(*d.s.Node) { // nothing of which is touched
 		return true
 	}
 	if m == nil || !c.leaving() && !slices.Contains(d.s.DataImage.Finalizers, hostapi.DataImageFinalizer) {
@@ -255,14 +212,14 @@ func (d *decision) changeDrive(a Action, url string) {
 // How messages of what has failed at the drive begin; those of a BMC that does not
 // answer begin otherwise.
 const (
-	attach = "attach "
-	detach = "detach "
+	attachWord = "attach "
+	detachWord = "detach "
 )
 
 // attaching and detaching begin those of one image, without credentials, as in all
 // that is logged.
-func attaching(url string) string { return attach + nodeapi.MaskText(url) + ": " }
-func detaching(url string) string { return detach + nodeapi.MaskText(url) + ": " }
+func attaching(url string) string { return attachWord + nodeapi.MaskText(url) + ": " }
+func detaching(url string) string { return detachWord + nodeapi.MaskText(url) + ": " }
 
 // imageDue: what has failed before is not what is tried now, or its time has come.
 func (d *decision) imageDue(attempt string) bool {

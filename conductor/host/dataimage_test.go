@@ -116,6 +116,7 @@ func TestDataImage(t *testing.T) {
 		{provisioned, node.Active, []edit{withImage(isoA), poweredOff, offline}, "OK", "as before"},
 		{provisioned, node.Active, []edit{withImage(isoA), poweredOff, annotate(hostapi.AnnotationReboot+"/key", "")}, "attach " + isoA, `attached "` + isoA + `"`},
 		{available, node.Manageable, []edit{withImage(isoA), poweredOff}, "power on", "as before"},
+		{provisioned, node.ServiceWait, []edit{withImage(isoA), poweredOff, unasked}, "OK", "as before"},
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, 0)), poweredOff, choring}, "OK", "as before"},
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, 0)), poweredOff}, "OK", "as before"},
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, 0)), poweredOff, inserted}, "power on", "as before"},

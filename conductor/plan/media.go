@@ -40,7 +40,9 @@ func (r DetachRequest) done(d *decision) { d.noteChore("INFO", r.effect(), r.eff
 func (r AttachRequest) failure() string { return r.effect() + " failed" }
 func (r DetachRequest) failure() string { return r.effect() + " failed" }
 
-// AttachFailed reports whether the last thing that went wrong with a node is
-// that a medium was put into a virtual drive; DetachFailed, that one was taken out.
+// AttachFailed reports whether the last thing that went wrong with a node is an
+// AttachRequest.
 func AttachFailed(n node.Node) bool { return strings.HasPrefix(n.LastError, AttachRequest{}.failure()) }
+
+// DetachFailed reports the same of a DetachRequest.
 func DetachFailed(n node.Node) bool { return strings.HasPrefix(n.LastError, DetachRequest{}.failure()) }
