@@ -81,7 +81,7 @@ func (m discModel) key() string {
 	text := fmt.Sprint("|", m.on, m.cd, m.asked, m.deaf, m.late)
 	if i := m.image; i != nil {
 		text += fmt.Sprint(i.DeletionTimestamp != nil, i.Finalizers, len(i.OwnerReferences), i.Spec, i.Status.AttachedImage,
-			i.Status.Error.Message, min(i.Status.Error.Count, 2), i.Status.LastReconciled != nil)
+			i.Status.Error.Message, min(i.Status.Error.Count, 1), i.Status.LastReconciled != nil)
 	}
 	return text
 }
