@@ -241,6 +241,13 @@ func (e *Engine) SetPower(ctx context.Context, ref string, target node.PowerStat
 	return err
 }
 
+// TryPower asks for power as SetPower does, of a BMC that is asked once: whoever
+// tells people of each try has to make the tries.
+func (e *Engine) TryPower(ctx context.Context, ref string, target node.PowerState) error {
+	_, err := e.act(ctx, ref, plan.PowerRequest{Target: target, Once: true})
+	return err
+}
+
 // SetMaintenance takes a node out of service or back into it, which also
 // clears its fault. A power failure is cleared either way: maintenance that an
 // operator has asked for does not end by itself.

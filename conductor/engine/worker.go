@@ -105,7 +105,7 @@ func (e *Engine) carryOut(ctx context.Context, ef node.Effect, leave func()) {
 		log.Warn("effect was taken over by another conductor; its outcome here is dropped")
 	case ctx.Err() != nil:
 		e.giveBack(ef, ctx.Err(), 0)
-	case err != nil && passing(err) && ef.Attempt < e.tries(ef.Name):
+	case err != nil && passing(err) && ef.Attempt < e.tries(ef):
 		log.Info("effect failed and is tried again", "err", err)
 		e.giveBack(ef, err, pause(ef.Attempt))
 	default:
@@ -200,8 +200,11 @@ func (e *Engine) refresh(ctx context.Context, uuid string) {
 
 // tries is how often an effect is tried before its failure counts. Somebody
 // waits for a verification and can ask again: it is tried twice.
-func (e *Engine) tries(name string) int {
-	switch {
+func (e *Engine) tries(ef node.Effect) int {
+	var asked struct{ Once bool }
+	switch name := ef.Name; {
+	case name == "power.request" && json.Unmarshal(ef.Args, &asked) == nil && asked.Once:
+		return 1
 	case strings.HasSuffix(name, ".validate"):
 		return min(2, e.Retries)
 	case name == "vendor.call", name == "agent.collect_logs":

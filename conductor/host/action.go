@@ -25,10 +25,12 @@ type CreatePort struct{ Port node.Port }
 // Provision asks for a verb.
 type Provision struct{ Request plan.Request }
 
-// SetPower asks for a power state; Timeout 0 is the engine's own.
+// SetPower asks for a power state; Timeout 0 is the engine's own. With Once a BMC
+// that does not answer is not asked again before that is told.
 type SetPower struct {
 	Target  node.PowerState
 	Timeout time.Duration
+	Once    bool
 }
 
 // SetMaintenance takes the node out of service, or back into it.

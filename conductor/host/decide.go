@@ -194,7 +194,7 @@ func (d *decision) fire(w When) {
 // do asks for something to be done to the node; fails is what it is called when
 // that is refused. The host has no error for as long as something is tried.
 func (d *decision) do(a Action, fails hostapi.ErrorType) {
-	d.clearError()
+	d.trying()
 	d.prepare(a, fails)
 }
 
@@ -210,7 +210,7 @@ func (d *decision) prepare(a Action, fails hostapi.ErrorType) {
 
 // wait for the node to go on, which will be told.
 func (d *decision) wait() {
-	d.clearError()
+	d.trying()
 	d.Again = d.s.Now.Add(waitTime)
 }
 

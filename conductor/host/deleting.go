@@ -22,14 +22,33 @@ func (d *decision) stay() bool {
 	case hostapi.StateDeleting:
 		return true
 	case hostapi.StateDeprovisioning, hostapi.StatePoweringOffBeforeDelete:
-		if d.h.Status.ErrorType != hostapi.RegistrationError || d.h.Status.ErrorCount <= giveUpAfter {
+		if d.edited() { // how often it failed before somebody wanted it away says nothing
+			d.h.Status.ErrorCount = 0
+		}
+		if d.h.Status.ErrorType == "" || d.h.Status.ErrorCount <= giveUpAfter {
 			return true
 		}
-		d.fire(Unreachable)
+		d.giveUp()
 	default:
 		d.fire(Delete)
 	}
 	return false
+}
+
+// giveUp goes on with the deletion all the same, once it has failed often enough.
+// A machine that could not be switched off to be torn down is not tried again to
+// be left off; what failed otherwise leaves that its own tries.
+func (d *decision) giveUp() {
+	t := d.h.Status.ErrorType
+	if t == hostapi.RegistrationError {
+		d.succeeded()
+		d.fire(Unreachable)
+		return
+	}
+	if t != hostapi.PowerManagementError || d.state() == hostapi.StatePoweringOffBeforeDelete {
+		d.succeeded()
+	}
+	d.fire(GaveUp)
 }
 
 // deleting forgets the node, and then lets the document go.

@@ -20,6 +20,9 @@ func (d *decision) deprovisioning() {
 	if (urlOf(p.Image) != "" || p.CustomDeploy != nil) && !d.adopted() {
 		return
 	}
+	if d.leaving() && !d.switchedOff() {
+		return
+	}
 	switch n.ProvisionState {
 	case node.Available:
 		d.deprovisioned()
@@ -28,20 +31,28 @@ func (d *decision) deprovisioning() {
 	case node.Error:
 		if d.failed(t, cmp.Or(n.LastError, "the tear-down failed, and the node does not say why")) {
 			d.do(verb(node.Delete), t)
-			return
 		}
-		d.giveUp()
 	case node.CleanFailed:
 		if d.failed(t, "cleaning failed: "+n.LastError) {
 			d.recover(t)
-			return
 		}
-		d.giveUp()
 	case node.DeployHold:
 		d.do(verb(node.Abort), t)
 	default:
 		d.tearDown()
 	}
+}
+
+// switchedOff is asked first of a machine that nobody wants any more: whether its
+// BMC answers is then known in tries that people can see, and a tear-down or a
+// cleaning that would need it is not begun in vain.
+func (d *decision) switchedOff() bool {
+	n := d.s.Node
+	switch class := n.ProvisionState.Class(); {
+	case class != node.Stable && class != node.Failed, n.ProvisionState == node.Available, d.h.Spec.DisablePowerOff:
+		return true
+	}
+	return d.powerOff(hostapi.RebootHard)
 }
 
 // tearDown asks for the end of whatever there is that can be ended. Whether disks
@@ -72,13 +83,4 @@ func (d *decision) deprovisioned() {
 		return
 	}
 	d.fire(Deprovisioned)
-}
-
-// giveUp goes on with the deletion of a host all the same, once it has failed
-// often enough. What comes next has its own tries.
-func (d *decision) giveUp() {
-	if d.leaving() && d.h.Status.ErrorCount > giveUpAfter {
-		d.succeeded()
-		d.fire(GaveUp)
-	}
 }

@@ -3,14 +3,21 @@ package host
 import (
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// giveUpAfter is how many failures in a row a host that is to be deleted may have
-// before it is deleted all the same.
-const giveUpAfter = 3
+// A host that is to be deleted is tried to be left clean and off four times, and
+// then deleted all the same. In between it is not left alone for minutes, as
+// other hosts are: somebody waits. But all the pauses together are longer than the
+// minute for which a BMC that has failed is not asked at all (MaxBackOff of
+// conductor/bmc/controller), so that one that answers again is never missed.
+const (
+	giveUpAfter  = 3 // failures in a row
+	leavingPause = 25 * time.Second
+)
 
 // maxBackOff bounds the exponent of the back-off: eight hours.
 const maxBackOff = 9
@@ -31,7 +38,37 @@ func (d *decision) fail(t hostapi.ErrorType, message string) {
 	st := &d.h.Status
 	st.OperationalStatus, st.ErrorType, st.ErrorMessage = hostapi.StatusError, t, message
 	st.ErrorCount++
-	d.Again = d.s.Now.Add(backOff(d.h.UID, failures(*st)))
+	d.Again = d.s.Now.Add(d.pause(*st))
+	if d.counted() {
+		st.ErrorMessage += d.prospect()
+	}
+}
+
+// counted: the host is to be deleted, and what fails now fails a number of times.
+func (d *decision) counted() bool {
+	state := d.state()
+	return d.leaving() && (state == hostapi.StateDeprovisioning || state == hostapi.StatePoweringOffBeforeDelete)
+}
+
+// prospectMark begins what is added to the message of a counted failure.
+const prospectMark = "; that was try "
+
+// prospect is what comes of a counted failure, and when.
+func (d *decision) prospect() string {
+	text := fmt.Sprintf("%s%d of %d", prospectMark, min(d.h.Status.ErrorCount, giveUpAfter+1), giveUpAfter+1)
+	if d.h.Status.ErrorCount > giveUpAfter {
+		d.soon()
+		return text + ": the host is deleted all the same"
+	}
+	return text + " before the host is deleted all the same, the next is at " + d.Again.UTC().Format("15:04:05 MST")
+}
+
+// pause is how long a host that has failed is left alone.
+func (d *decision) pause(st hostapi.HostStatus) time.Duration {
+	if d.counted() {
+		return leavingPause
+	}
+	return backOff(d.h.UID, failures(st))
 }
 
 // failures is how often a host has failed in a row. That of an image goes on to
@@ -61,7 +98,8 @@ func (d *decision) failed(t hostapi.ErrorType, message string) (again bool) {
 // is looked at again from time to time: the change may be one nobody tells us of.
 func (d *decision) refuse(t hostapi.ErrorType, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
-	if st := d.h.Status; st.ErrorType == t && st.ErrorMessage == message && !d.due() {
+	was, _, _ := strings.Cut(d.h.Status.ErrorMessage, prospectMark)
+	if d.h.Status.ErrorType == t && was == message && !d.due() {
 		d.linger()
 		return
 	}
@@ -82,7 +120,7 @@ func (d *decision) retryAt() time.Time {
 	if st.LastUpdated == nil || st.LastUpdated.After(d.s.Now) {
 		return d.s.Now
 	}
-	return st.LastUpdated.Add(backOff(d.h.UID, failures(st)))
+	return st.LastUpdated.Add(d.pause(st))
 }
 
 // edited: the spec is another than the one the conditions were told of.
@@ -96,6 +134,16 @@ func (d *decision) edited() bool {
 func (d *decision) clearError() {
 	st := &d.h.Status
 	st.OperationalStatus, st.ErrorType, st.ErrorMessage = hostapi.StatusOK, "", ""
+}
+
+// trying is clearError while something is tried. Of a host that is to be deleted
+// people are told to the end how the last try went.
+func (d *decision) trying() {
+	last := d.h.Status.ErrorMessage
+	d.clearError()
+	if d.counted() {
+		d.h.Status.ErrorMessage = last
+	}
 }
 
 // succeeded ends a row of failures.

@@ -125,7 +125,7 @@ func (d *decision) setPower(target node.PowerState) (asked bool) {
 		d.wait()
 		return false
 	}
-	a := SetPower{Target: target}
+	a := SetPower{Target: target, Once: d.counted()}
 	if target == node.SoftPowerOff || target == node.SoftRebooting {
 		a.Timeout = softTime
 	}

@@ -19,9 +19,6 @@ func (d *decision) poweringOff() {
 		return
 	}
 	if !d.powerOff(hostapi.RebootHard) {
-		if d.h.Status.ErrorType != "" {
-			d.giveUp()
-		}
 		return
 	}
 	d.succeeded()

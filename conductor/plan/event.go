@@ -26,10 +26,12 @@ type Request struct {
 	DisableRamdisk bool
 }
 
-// PowerRequest is an operator's wish for power. Timeout 0 means the default.
+// PowerRequest is an operator's wish for power. Timeout 0 means the default; with
+// Once a BMC that does not answer is not asked again.
 type PowerRequest struct {
 	Target  node.PowerState
 	Timeout time.Duration
+	Once    bool
 }
 
 // Outcome is what became of an effect. Result is the effect's own JSON;

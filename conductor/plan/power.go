@@ -13,6 +13,7 @@ type PowerArgs struct {
 	Target         node.PowerState `json:"target"`
 	TimeoutSeconds float64         `json:"timeout_seconds,omitempty"`
 	GraceSeconds   float64         `json:"grace_seconds,omitempty"` // how long the machine may take to go off by itself
+	Once           bool            `json:"once,omitempty"`          // whoever asks tries again himself
 }
 
 // powerChange is the chore that a power request leads to. The power sync, where
@@ -36,7 +37,9 @@ func (d *decision) requestPower(r PowerRequest) error {
 	if powerAfter[r.Target] == "" {
 		return node.Refuse(node.Invalid, "power target %q is unknown: it is one of power on, power off, rebooting, soft power off, soft rebooting", r.Target)
 	}
-	return d.requestChore(d.powerChange(r.Target, r.Timeout))
+	change := d.powerChange(r.Target, r.Timeout)
+	change.Once = r.Once
+	return d.requestChore(change)
 }
 
 // powerChange is a change to target; timeout 0 means the default of its kind.

@@ -32,6 +32,9 @@ func (r *Reconciler) act(ctx context.Context, k key, s host.Situation, a host.Ac
 	case host.Provision:
 		return r.engine.Provision(ctx, uuid, a.Request)
 	case host.SetPower:
+		if a.Once {
+			return r.engine.TryPower(ctx, uuid, a.Target)
+		}
 		return r.engine.SetPower(ctx, uuid, a.Target, a.Timeout)
 	case host.SetMaintenance:
 		return r.engine.SetMaintenance(ctx, uuid, a.On, a.Reason)

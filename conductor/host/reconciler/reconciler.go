@@ -33,6 +33,7 @@ type Engine interface {
 	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
 	Provision(ctx context.Context, ref string, r plan.Request) error
 	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
+	TryPower(ctx context.Context, ref string, target node.PowerState) error
 	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
 	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
 	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)

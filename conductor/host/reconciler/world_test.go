@@ -120,6 +120,7 @@ type machines struct {
 	cycles int                        // power changes
 	fail   map[string]error           // of deploys, by the URL of the image
 	stuck  bool                       // power changes fail
+	silent bool                       // BMCs do not answer
 	held   bool                       // deploys do not end
 	drive  drive
 }
@@ -128,7 +129,35 @@ func (m *machines) address(n node.Node) string {
 	return fmt.Sprint(n.DriverInfo["fake_address"], n.Name)
 }
 
-func (m *machines) PowerState(_ context.Context, n node.Node) (node.PowerState, error) {
+// patience is how long the driver waits for a BMC, as that of Redfish does.
+const patience = 15 * time.Second
+
+// silence has BMCs answer no more, or again.
+func (m *machines) silence(on bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.silent = on
+}
+
+// answers waits for the BMC, in vain if it is silent.
+func (m *machines) answers(ctx context.Context) error {
+	m.mu.Lock()
+	silent := m.silent
+	m.mu.Unlock()
+	if !silent {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(patience):
+	}
+	return errors.New("no answer of the BMC")
+}
+
+func (m *machines) PowerState(ctx context.Context, n node.Node) (node.PowerState, error) {
+	if err := m.answers(ctx); err != nil {
+		return "", err
+	}
 	if n.DriverInfo["fake_password"] != "right" {
 		return "", node.Refuse(node.Invalid, "the BMC refuses the password of %v", n.DriverInfo["fake_username"])
 	}
@@ -140,7 +169,10 @@ func (m *machines) PowerState(_ context.Context, n node.Node) (node.PowerState, 
 	return node.PowerOff, nil
 }
 
-func (m *machines) SetPower(_ context.Context, n node.Node, target node.PowerState) error {
+func (m *machines) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
+	if err := m.answers(ctx); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stuck {
