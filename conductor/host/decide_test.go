@@ -31,7 +31,7 @@ func spoken(d Decision) string {
 		}
 		return text
 	case SetPower:
-		return strings.TrimSpace(fmt.Sprintf("%s %s", a.Target, map[bool]string{true: a.Timeout.String()}[a.Timeout > 0]))
+		return strings.TrimSpace(fmt.Sprintf("%s %s", a.Target, map[bool]string{true: a.Timeout.String()}[a.Timeout > 0]) + map[bool]string{true: "once"}[a.Once])
 	case SetMaintenance:
 		return fmt.Sprintf("maintenance %v", a.On)
 	case SetRAID:
@@ -73,6 +73,12 @@ func freshSecret(s *Situation) { x := s.Secrets["bmc"]; x.ResourceVersion = "8";
 func observedAt(g int64) edit {
 	return status(func(st *hostapi.HostStatus) { st.Conditions = []hostapi.Condition{{ObservedGeneration: g}} })
 }
+
+// tried is a host whose failed try is over, and whose next is not judged yet.
+func tried(st *hostapi.HostStatus) { st.ErrorType, st.OperationalStatus = "", hostapi.StatusOK }
+
+const silence = `power change to "power off" failed: no answer`
+
 func softMarked(st *hostapi.HostStatus) { st.Provisioning.RootDeviceHints = nil }
 
 func nodeOf(a Action, otherwise *node.Node) *node.Node {
@@ -213,15 +219,28 @@ func TestDecisions(t *testing.T) {
 		{deprovisioning, node.CleanFailed, []edit{failing(hostapi.ProvisioningError, 1, 3*time.Minute)}, "manage"},
 		{deprovisioning, node.Error, []edit{lastError("stuck")}, "provisioning error 1: stuck"},
 		{deprovisioning, node.Error, []edit{failing(hostapi.ProvisioningError, 1, 3*time.Minute)}, "delete"},
-		{deprovisioning, node.Active, []edit{deleted, noSecret}, "delete"},
-		{deprovisioning, node.Active, []edit{deleted, clash}, "delete"},
+		{deprovisioning, node.Active, []edit{deleted}, "power off once"},
+		{deprovisioning, node.Active, []edit{deleted, noSecret}, "power off once"},
+		{deprovisioning, node.Active, []edit{deleted, clash}, "power off once"},
+		{deprovisioning, node.Active, []edit{deleted, poweredOff}, "delete"},
+		{deprovisioning, node.Active, []edit{deleted, neverOff}, "delete"},
+		{deprovisioning, node.DeployWait, []edit{deleted}, "delete"},
+		{deprovisioning, node.CleanFailed, []edit{deleted, lastError("no agent")}, "power off once"},
+		{deprovisioning, node.CleanFailed, []edit{deleted, lastError("no agent"), poweredOff}, "provisioning error 1: cleaning failed: no agent; that was try 1 of 4 before the host is deleted all the same, the next is at 12:00:25 UTC"},
+		{deprovisioning, node.Active, []edit{deleted, lastError(silence)},
+			`power management error 1: power change to "power off" failed: no answer; that was try 1 of 4 before the host is deleted all the same, the next is at 12:00:25 UTC`},
+		{deprovisioning, node.Active, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 1, 24*time.Second)}, "power management error 1: it failed"},
+		{deprovisioning, node.Active, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 1, 25*time.Second)}, "power off once"},
+		{deprovisioning, node.Active, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 7, time.Second), observedAt(0)}, "power off once"},
 
-		{poweringOff, node.Manageable, []edit{deleted}, "power off"},
+		{poweringOff, node.Manageable, []edit{deleted}, "power off once"},
+		{poweringOff, node.Manageable, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 3, 25*time.Second), observedAt(1), status(tried)},
+			`power management error 4: power change to "power off" failed: no answer; that was try 4 of 4: the host is deleted all the same`},
 		{poweringOff, node.InspectWait, []edit{deleted}, "abort"},
 		{poweringOff, node.InspectFailed, []edit{deleted}, "manage"},
 		{poweringOff, node.CleanWait, []edit{deleted}, "OK"},
 		{poweringOff, node.CleanWait, []edit{deleted, nodeIs(func(n *node.Node) { n.TargetProvisionState = node.Manageable })}, "abort"},
-		{poweringOff, node.CleanFailed, []edit{deleted}, "power off"},
+		{poweringOff, node.CleanFailed, []edit{deleted}, "power off once"},
 
 		{deleting, node.Manageable, []edit{deleted, nodeIs(func(n *node.Node) { n.InstanceUUID = testUID })}, "UpdateNode"},
 		{deleting, node.Manageable, []edit{deleted}, "DeleteNode"},
@@ -364,6 +383,39 @@ func TestBackOff(t *testing.T) {
 	}
 	if backOff("a", 3) == backOff("b", 3) {
 		t.Error("two hosts that failed at once are tried at once")
+	}
+}
+
+// A host that is to be deleted is refused as often as it may fail, and goes on:
+// in between it waits, and what it says while it does is not counted again.
+func TestRefusedToTheEnd(t *testing.T) {
+	s := situation(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted)
+	for n := 1; n <= giveUpAfter+1; n++ {
+		s.Host = Refused(s, Decide(s).Fails, "not allowed").Host
+		if got := s.Host.Status.ErrorCount; got != n {
+			t.Fatalf("after %d refusals %d are counted", n, got)
+		}
+		s.Now = s.Now.Add(time.Second)
+		if d := Refused(s, hostapi.PowerManagementError, "not allowed"); d.Host.Status.ErrorCount != n && n <= giveUpAfter {
+			t.Errorf("the same refusal counts again at once")
+		}
+		s.Now = s.Now.Add(leavingPause)
+	}
+	if got := made(t, s).Host.Status.Provisioning.State; got != hostapi.StateDeleting {
+		t.Errorf("the host stays %q", got)
+	}
+}
+
+// Of a host that is being deleted the last failure is told while the next try lasts.
+func TestLastTryIsTold(t *testing.T) {
+	s := situation(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted, lastError(silence), failing(hostapi.PowerManagementError, 2, time.Minute))
+	d := made(t, s)
+	if st := d.Host.Status; spoken(d) != "power off once" || st.ErrorType != "" || st.ErrorMessage != "it failed" || st.ErrorCount != 2 {
+		t.Errorf("%s: %+v", spoken(d), st)
+	}
+	s.Node.PowerState = node.PowerOff
+	if st := made(t, s).Host.Status; st.ErrorMessage != "" || st.ErrorCount != 0 {
+		t.Errorf("after a success: %+v", st)
 	}
 }
 

@@ -69,14 +69,14 @@ var rowCases = []struct {
 
 	{hostapi.StateDeprovisioning, Deprovisioned, node.Available, nil},
 	{hostapi.StateDeprovisioning, DeprovisionedUp, node.Available, []edit{deleted}},
-	{hostapi.StateDeprovisioning, GaveUp, node.CleanFailed, []edit{deleted, failing(hostapi.PowerManagementError, 3, time.Minute)}},
-	{hostapi.StateDeprovisioning, GaveUp, node.Error, []edit{deleted, failing(hostapi.PowerManagementError, 3, time.Minute)}},
+	{hostapi.StateDeprovisioning, GaveUp, node.CleanFailed, []edit{deleted, failing(hostapi.ProvisioningError, 4, 0)}},
+	{hostapi.StateDeprovisioning, GaveUp, node.Error, []edit{deleted, failing(hostapi.PowerManagementError, 4, 0)}},
 	{hostapi.StateDeprovisioning, Unreachable, node.Active, []edit{deleted, failing(hostapi.RegistrationError, 4, time.Minute)}},
 	{hostapi.StateDeprovisioning, Forgotten, node.Active, []edit{deleted, noNode, noSecret}},
 
 	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, node.Manageable, []edit{deleted, nodeIs(func(n *node.Node) { n.PowerState = node.PowerOff })}},
 	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, node.Manageable, []edit{deleted, spec(func(s *hostapi.HostSpec) { s.DisablePowerOff = true }), nodeIs(func(n *node.Node) { n.DisablePowerOff = true })}},
-	{hostapi.StatePoweringOffBeforeDelete, GaveUp, node.Manageable, []edit{deleted, lastError(`power change to "power off" failed: no`), failing(hostapi.ProvisioningError, 3, time.Minute)}},
+	{hostapi.StatePoweringOffBeforeDelete, GaveUp, node.Manageable, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 4, 0)}},
 	{hostapi.StatePoweringOffBeforeDelete, Unreachable, node.Manageable, []edit{deleted, failing(hostapi.RegistrationError, 4, time.Minute)}},
 	{hostapi.StatePoweringOffBeforeDelete, Forgotten, node.Manageable, []edit{deleted, noNode, noSecret}},
 

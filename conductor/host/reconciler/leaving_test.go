@@ -1,35 +1,131 @@
 package reconciler_test
 
 import (
+	"context"
+	"errors"
+	"regexp"
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-func TestMeasure(t *testing.T) {
+// powered is a host in a state, with its machine on.
+func powered(s hostapi.State) func(hostapi.Host) bool {
+	return func(h hostapi.Host) bool { return h.Status.Provisioning.State == s && h.Status.PoweredOn }
+}
+
+// TestSilentBMC deletes hosts whose BMC has just fallen silent, or long ago: they
+// are gone after four tries and the pauses in between, and each try is told.
+func TestSilentBMC(t *testing.T) {
+	const most = 3*25*time.Second + 4*patience + 5*time.Second
 	for _, s := range []hostapi.State{hostapi.StateRegistering, hostapi.StateAvailable, hostapi.StateProvisioned} {
-		for _, late := range []time.Duration{0, time.Hour} {
-			in(t, func(t *testing.T, w *world) {
-				if s == hostapi.StateRegistering {
+		for _, since := range []time.Duration{0, time.Hour} {
+			t.Run(string(s)+" "+since.String(), func(t *testing.T) {
+				in(t, func(t *testing.T, w *world) {
+					w.machines.silence(s == hostapi.StateRegistering)
+					w.apply("a", func(h *hostapi.Host) {
+						if s == hostapi.StateProvisioned {
+							withImage("http://images/a")(h)
+						}
+					})
+					w.becomes("a", s)
+					if s != hostapi.StateRegistering {
+						w.until("a", "on", powered(s))
+					}
 					w.machines.silence(true)
-				}
-				w.apply("a", func(h *hostapi.Host) {
-					if s == hostapi.StateProvisioned {
-						withImage("http://images/a")(h)
+					time.Sleep(since)
+					at := time.Now()
+					w.remove("a")
+					tries := w.triesOf("a")
+					if took := time.Since(at); took > most {
+						t.Errorf("gone after %s, want at most %s", took, most)
+					}
+					if want := map[bool]int{true: 4}[s != hostapi.StateRegistering]; len(tries) != want {
+						t.Errorf("told of %d tries, want %d: %v", len(tries), want, tries)
 					}
 				})
-				w.becomes("a", s)
-				if s != hostapi.StateRegistering {
-					w.until("a", "on", func(h hostapi.Host) bool { return h.Status.PoweredOn })
+			})
+		}
+	}
+}
+
+var try = regexp.MustCompile(`no answer of the BMC; that was try \d of 4( before the host is deleted all the same, the next is at \d\d:\d\d:\d\d UTC|: the host is deleted all the same)$`)
+
+// triesOf follows a host to its end, and collects what it says of tries that failed.
+func (w *world) triesOf(name string) (told []string) {
+	w.tb.Helper()
+	watch, err := w.docs.Watch(objects.Filter{Kind: hostapi.KindHost, Name: name}, 0)
+	if errors.Is(err, objects.ErrExpired) {
+		w.tb.Fatal("the window of events is too small for this test")
+	}
+	seen := map[string]bool{}
+	for {
+		e, err := watch.Next(context.Background())
+		w.check(err)
+		if e.Type == objects.Deleted {
+			return told
+		}
+		d, err := e.Document()
+		w.check(err)
+		h, _ := d.(*hostapi.Host)
+		if m := h.Status.ErrorMessage; h.DeletionTimestamp != nil && h.Status.Provisioning.State != hostapi.StateRegistering && m != "" && !seen[m] {
+			seen[m] = true
+			if told = append(told, m); !try.MatchString(m) {
+				w.tb.Errorf("the host says %q", m)
+			}
+		}
+	}
+}
+
+// A BMC that answers again before the last try, or slowly all the time, has its
+// machine switched off.
+func TestSilenceEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		silent, slow time.Duration
+	}{"silent for a while": {100 * time.Second, 0}, "slow": {0, 11 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				w.apply("a", withImage("http://images/a"))
+				w.until("a", "on", powered(hostapi.StateProvisioned))
+				cycles := w.machines.powerCycles()
+				w.machines.silence(c.silent > 0)
+				w.machines.slowness(c.slow)
+				w.remove("a")
+				time.Sleep(c.silent)
+				w.machines.silence(false)
+				w.gone("a")
+				if w.machines.powerCycles() == cycles {
+					t.Error("the machine was not switched off")
 				}
-				w.machines.silence(true)
-				time.Sleep(late)
+			})
+		})
+	}
+}
+
+// A host whose credentials are wrong, or gone, is deleted without much ado.
+func TestLeavesWithoutLogin(t *testing.T) {
+	for name, spoil := range map[string]func(*world){
+		"wrong": func(w *world) { w.secret("bmc", "wrong") },
+		"gone": func(w *world) {
+			_, _, err := objects.Delete[hostapi.Secret](context.Background(), w.docs, "default", "bmc", objects.DeleteOptions{})
+			w.check(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				w.apply("a", withImage("http://images/a"))
+				w.until("a", "on", powered(hostapi.StateProvisioned))
+				spoil(w)
+				time.Sleep(time.Hour)
 				at := time.Now()
 				w.remove("a")
 				w.gone("a")
-				t.Logf("%s %s: %s", s, late, time.Since(at))
+				if took := time.Since(at); took > 2*time.Minute {
+					t.Errorf("gone after %s", took)
+				}
 			})
-		}
+		})
 	}
 }

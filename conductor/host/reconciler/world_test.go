@@ -121,6 +121,7 @@ type machines struct {
 	fail   map[string]error           // of deploys, by the URL of the image
 	stuck  bool                       // power changes fail
 	silent bool                       // BMCs do not answer
+	slow   time.Duration              // how long they take to
 	held   bool                       // deploys do not end
 	drive  drive
 }
@@ -139,12 +140,20 @@ func (m *machines) silence(on bool) {
 	m.silent = on
 }
 
+// slowness has them take their time.
+func (m *machines) slowness(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.slow = d
+}
+
 // answers waits for the BMC, in vain if it is silent.
 func (m *machines) answers(ctx context.Context) error {
 	m.mu.Lock()
-	silent := m.silent
+	silent, slow := m.silent, m.slow
 	m.mu.Unlock()
 	if !silent {
+		time.Sleep(slow)
 		return nil
 	}
 	select {
