@@ -7,7 +7,9 @@ import (
 )
 
 // finalizes: the document stays until we let it go.
-func (d *decision) finalizes() bool { return slices.Contains(d.h.Finalizers, hostapi.Finalizer) }
+func (d *decision) finalizes() bool { return finalizes(d.h) }
+
+func finalizes(h hostapi.Host) bool { return slices.Contains(h.Finalizers, hostapi.Finalizer) }
 
 // hold sees to it that the host cannot vanish while something is done for it:
 // first that is saved, then anything else is begun.

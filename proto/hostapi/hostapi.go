@@ -29,6 +29,16 @@ const (
 // Finalizer keeps a deleted host until its machine has been let go.
 const Finalizer = "baremetalhost.metal3.io"
 
+// SecretFinalizer keeps a deleted secret while a host needs it to be let go with.
+const SecretFinalizer = Finalizer + "/secret"
+
+// LabelEnvironment is on the secrets that hosts name, with this value unless
+// somebody has said another.
+const (
+	LabelEnvironment     = "environment.metal3.io"
+	EnvironmentBaremetal = "baremetal"
+)
+
 // Annotations people steer a host by.
 const (
 	// AnnotationPaused: nothing is done about the host while it is there.

@@ -52,6 +52,9 @@ func (r *Reconciler) followFrom(ctx context.Context) error {
 	for _, i := range images {
 		r.soon(key{i.Namespace, i.Name})
 	}
+	if err := r.sweep(ctx); err != nil {
+		return err
+	}
 	w, err := r.Documents.Watch(objects.Filter{}, revision)
 	if err != nil {
 		return err
@@ -61,7 +64,7 @@ func (r *Reconciler) followFrom(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.happened(e); err != nil {
+		if err := r.happened(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -74,12 +77,33 @@ func (r *Reconciler) soon(keys ...key) {
 	}
 }
 
-// happened takes one change of a document.
-func (r *Reconciler) happened(e objects.Event) error {
+// happened takes one change of a document, and lets the secrets go that are held
+// no more because of it.
+func (r *Reconciler) happened(ctx context.Context, e objects.Event) error {
 	k := key{e.Key.Namespace, e.Key.Name}
-	switch {
-	case e.Key.Kind == hostapi.KindSecret:
+	if e.Key.Kind == hostapi.KindSecret {
 		r.soon(r.known.naming(k.namespace, k.name)...)
+		return r.unclaim(ctx, k.namespace, k.name, key{})
+	}
+	held := r.known.heldBy(k)
+	if err := r.noted(k, e); err != nil {
+		return err
+	}
+	holds := r.known.heldBy(k)
+	for _, name := range held {
+		if slices.Contains(holds, name) {
+			continue
+		}
+		if err := r.unclaim(ctx, k.namespace, name, key{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noted takes note of what has become of a document that is no secret.
+func (r *Reconciler) noted(k key, e objects.Event) error {
+	switch {
 	case e.Key.Kind == hostapi.KindDataImage:
 		r.soon(k)
 	case e.Key.Kind != hostapi.KindHost:

@@ -16,7 +16,7 @@ import (
 func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situation, err error) {
 	s = host.Situation{Host: h, Secrets: map[string]hostapi.Secret{}, Limit: r.Limit, Now: r.Now(), Busy: r.busy(), Rivals: r.known.rivals(keyOf(h))}
 	for _, name := range host.SecretNames(h) {
-		secret, err := objects.Get[hostapi.Secret](ctx, r.Documents, h.Namespace, name)
+		secret, err := r.claim(ctx, h, name)
 		switch {
 		case err == nil:
 			s.Secrets[name] = secret

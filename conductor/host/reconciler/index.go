@@ -26,7 +26,8 @@ type entry struct {
 	leaving     bool
 	annotations map[string]string
 	finalizers  []string
-	secrets     []string
+	secrets     []string // that it names
+	holds       []string // and that stay for it
 	claims      []string
 	uid         string
 	at          hostapi.Time
@@ -50,7 +51,7 @@ func (x *index) note(h hostapi.Host) (steered bool, freed []key) {
 	k, was := keyOf(h), x.hosts[keyOf(h)]
 	is := &entry{
 		generation: h.Generation, leaving: h.DeletionTimestamp != nil, annotations: h.Annotations, finalizers: h.Finalizers,
-		secrets: host.SecretNames(h), claims: host.Claims(h), uid: h.UID, at: h.CreationTimestamp,
+		secrets: host.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID, at: h.CreationTimestamp,
 		accepted: h.Status.Provisioning.ID != "" && h.Status.ErrorType != hostapi.RegistrationError,
 	}
 	x.hosts[k] = is
@@ -141,6 +142,28 @@ func (x *index) naming(namespace, secret string) (all []key) {
 		}
 	}
 	return all
+}
+
+// heldBy are the secrets that stay for a host.
+func (x *index) heldBy(k key) []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e, ok := x.hosts[k]; ok {
+		return e.holds
+	}
+	return nil
+}
+
+// holding reports whether a secret stays for any host but one.
+func (x *index) holding(namespace, secret string, except key) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for k, e := range x.hosts {
+		if k != except && k.namespace == namespace && slices.Contains(e.holds, secret) {
+			return true
+		}
+	}
+	return false
 }
 
 // rivals are the hosts that were before this one to claim what it claims.

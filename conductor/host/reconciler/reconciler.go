@@ -191,6 +191,11 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 			return time.Time{}, fmt.Errorf("HardwareData: %w", err)
 		}
 	}
+	if len(host.HeldSecrets(d.Host)) == 0 { // before the host goes, so that whoever waits for that finds them free
+		if err := r.unclaimAll(ctx, s.Host); err != nil {
+			return time.Time{}, err
+		}
+	}
 	err := r.saveImage(ctx, k, s, d)
 	if err == nil {
 		_, err = objects.Save(ctx, r.Documents, d.Host)

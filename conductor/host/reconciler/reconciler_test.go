@@ -206,22 +206,21 @@ func TestCredentials(t *testing.T) {
 	})
 }
 
-// A secret that is gone is said, and changes nothing else.
+// A secret that is gone, because somebody has taken it away by force, is said, and
+// changes nothing else.
 func TestSecretGone(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", withImage("http://images/a"))
 		w.becomes("a", hostapi.StateProvisioned)
-		_, _, err := objects.Delete[hostapi.Secret](context.Background(), w.docs, "default", "bmc", objects.DeleteOptions{})
-		w.check(err)
+		w.wrest("bmc")
 		h := w.fails("a", hostapi.RegistrationError)
 		if want := "the secret default/bmc of spec.bmc.credentialsName does not exist"; !strings.Contains(h.Status.ErrorMessage, want) || w.node("a").ProvisionState != node.Active {
 			t.Errorf("%q, want %q; node %s", h.Status.ErrorMessage, want, w.node("a").ProvisionState)
 		}
 		w.secret("bmc", "right")
 		w.until("a", "well", func(h hostapi.Host) bool { return h.Status.ErrorType == "" })
-		_, _, err = objects.Delete[hostapi.Secret](context.Background(), w.docs, "default", "bmc", objects.DeleteOptions{})
-		w.check(err)
-		w.remove("a") // as kubectl delete -f does: all at once, in the order of the file
+		w.wrest("bmc")
+		w.remove("a")
 		w.gone("a")
 		if p := w.machines.state["<nil>default~a"]; p != node.PowerOff {
 			t.Errorf("the machine is left %q", p)

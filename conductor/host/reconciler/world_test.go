@@ -254,6 +254,35 @@ func (w *world) data(name string, data map[string][]byte) {
 	w.check(err)
 }
 
+// dismiss asks for the deletion of a secret.
+func (w *world) dismiss(name string) {
+	w.tb.Helper()
+	_, _, err := objects.Delete[hostapi.Secret](context.Background(), w.docs, "default", name, objects.DeleteOptions{})
+	w.check(err)
+}
+
+// wrest deletes a secret from those who hold it.
+func (w *world) wrest(name string) {
+	w.tb.Helper()
+	w.dismiss(name)
+	for s, ok := w.find(name); ok; s, ok = w.find(name) {
+		s.Finalizers = nil
+		if _, err := objects.Update(context.Background(), w.docs, s); !errors.Is(err, objects.ErrConflict) && !errors.Is(err, objects.ErrNotFound) {
+			w.check(err)
+		}
+	}
+}
+
+// find is a secret, if it is there.
+func (w *world) find(name string) (s hostapi.Secret, ok bool) {
+	w.tb.Helper()
+	s, err := objects.Get[hostapi.Secret](context.Background(), w.docs, "default", name)
+	if !errors.Is(err, objects.ErrNotFound) {
+		w.check(err)
+	}
+	return s, err == nil
+}
+
 func (w *world) check(err error) {
 	w.tb.Helper()
 	if err != nil {

@@ -1,0 +1,49 @@
+package host
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// HeldSecrets lists the secrets that a host is let go with: how its BMC lets us
+// in, and the network of the ramdisk that cleans its disks. They stay for as long
+// as we hold the host. What is installed from the others may be forgotten.
+func HeldSecrets(h hostapi.Host) (names []string) {
+	if !finalizes(h) {
+		return nil
+	}
+	for _, name := range []string{h.Spec.BMC.CredentialsName, h.Spec.PreprovisioningNetworkDataName} {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Claim is a secret that a host names as Metal3 marks it, and whether that changes
+// it: with a label, and with a finalizer if it is among HeldSecrets. One that is
+// being deleted takes no marks any more.
+func Claim(h hostapi.Host, s hostapi.Secret) (_ hostapi.Secret, changed bool) {
+	if !finalizes(h) || s.DeletionTimestamp != nil {
+		return s, false
+	}
+	if _, labelled := s.Labels[hostapi.LabelEnvironment]; !labelled {
+		labels := map[string]string{hostapi.LabelEnvironment: hostapi.EnvironmentBaremetal}
+		maps.Copy(labels, s.Labels)
+		s.Labels, changed = labels, true
+	}
+	if slices.Contains(HeldSecrets(h), s.Name) && !slices.Contains(s.Finalizers, hostapi.SecretFinalizer) {
+		s.Finalizers, changed = append(slices.Clone(s.Finalizers), hostapi.SecretFinalizer), true
+	}
+	return s, changed
+}
+
+// Unclaim is a secret that no host holds any more, and whether that changes it.
+func Unclaim(s hostapi.Secret) (_ hostapi.Secret, changed bool) {
+	kept := slices.DeleteFunc(slices.Clone(s.Finalizers), func(f string) bool { return f == hostapi.SecretFinalizer })
+	changed = len(kept) < len(s.Finalizers)
+	s.Finalizers = kept
+	return s, changed
+}
