@@ -172,6 +172,8 @@ func heldBy(h hostapi.Host) string {
 	switch {
 	case slices.Contains(h.Finalizers, hostapi.DataImageFinalizer):
 		return text + " until it is out of the drive: reboot its host"
+	case slices.Equal(h.Finalizers, []string{hostapi.SecretFinalizer}):
+		return text + " until no host needs it any more: those that do are deleted, or name another"
 	case !slices.Contains(h.Finalizers, hostapi.Finalizer):
 		return text + ", and goes when whoever has put it there takes it away"
 	case annotated(h, hostapi.AnnotationPaused):
