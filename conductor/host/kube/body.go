@@ -20,8 +20,9 @@ func unsupported(known ...string) error {
 		"the body of the request was in an unknown format - accepted media types include: %s", strings.Join(known, ", "))
 }
 
-// fields reads the body, JSON or YAML, as it is; nil when there is none.
-func (c *call) fields() (map[string]any, error) {
+// fields reads the body, JSON or YAML, as it is, or protobuf of this shape unless
+// that is nil; nil when there is none.
+func (c *call) fields(packed message) (map[string]any, error) {
 	kind, _ := mediaType(c.Header.Get("Content-Type"))
 	text, err := io.ReadAll(c.Body)
 	if err != nil {
@@ -30,12 +31,16 @@ func (c *call) fields() (map[string]any, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil
 	}
-	switch kind {
-	case "application/json", "":
-	case "application/yaml":
+	switch {
+	case kind == "application/json", kind == "":
+	case kind == protobufType && packed != nil:
+		return unpacked(text, packed)
+	case kind == "application/yaml":
 		if text, err = yamljson.From(text, maxBody); err != nil {
 			return nil, badRequest("the body is no YAML: %v", err)
 		}
+	case packed != nil:
+		return nil, unsupported("application/json", "application/yaml", protobufType)
 	default:
 		return nil, unsupported("application/json", "application/yaml")
 	}
@@ -58,7 +63,7 @@ func object(text []byte) (map[string]any, error) {
 
 // document reads the body as a document of the call's kind.
 func (c *call) document() (hostapi.Document, error) {
-	v, err := c.fields()
+	v, err := c.fields(packedKinds[c.kind.Kind])
 	if err != nil {
 		return nil, err
 	}

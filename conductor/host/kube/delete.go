@@ -22,7 +22,7 @@ type deleteOptions struct {
 
 // deletion reads what is said of a deletion, in the body or the query.
 func (c *call) deletion() (o objects.DeleteOptions, err error) {
-	v, err := c.fields()
+	v, err := c.fields(packedDeletion)
 	if err != nil {
 		return o, err
 	}
