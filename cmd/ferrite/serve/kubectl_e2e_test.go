@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,7 +64,8 @@ func TestKubectl(t *testing.T) {
 			env.Values["conductor"], env.Values["followers"] = c, map[string]*follower{}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": putStatus, "follow": follow, "sees": sees, "unfollow": unfollow},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": putStatus, "follow": follow, "sees": sees, "unfollow": unfollow, "halt": halt, "churn": churn},
+		Condition: kubectlKnows,
 	})
 }
 
@@ -155,6 +157,7 @@ func follow(ts *testscript.TestScript, neg bool, args []string) {
 	f := &follower{cmd: exec.Command(filepath.Join(ts.Getenv("WORK"), "bin", args[1]), args[2:]...)}
 	f.cmd.Stdout, f.cmd.Stderr = f, f
 	f.cmd.Dir = ts.MkAbs(".")
+	f.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it may start is halted with it
 	f.cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "KUBECONFIG="+ts.Getenv("KUBECONFIG"))
 	ts.Check(f.cmd.Start())
 	followers(ts)[args[0]] = f
