@@ -1,11 +1,13 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -61,6 +63,38 @@ func TestPowerRequest(t *testing.T) {
 				}
 				if n.PowerState != tc.power || n.TargetPowerState != "" || n.Maintenance || (n.LastError != "") != tc.fails {
 					t.Errorf("power %q (want %q), target %q, maintenance %v, last error %q", n.PowerState, tc.power, n.TargetPowerState, n.Maintenance, n.LastError)
+				}
+			})
+		})
+	}
+}
+
+// A BMC that does not answer is asked four times for what an operator wants, and
+// once for somebody who makes his own tries.
+func TestTries(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ask   func(*engine.Engine, context.Context, string) error
+		asked int
+	}{
+		"request": {func(e *engine.Engine, ctx context.Context, id string) error { return e.SetPower(ctx, id, node.PowerOff, 0) }, 4},
+		"try":     {func(e *engine.Engine, ctx context.Context, id string) error { return e.TryPower(ctx, id, node.PowerOff) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBoards(t)
+				b.start()
+				defer b.close()
+				n := b.create("redfish")
+				b.push(n.UUID, node.PowerOn)
+				b.ask(n.UUID, node.Manage, node.Manageable)
+				b.set(func() { b.silent = func(int) bool { return true } })
+				before := b.readings(n.UUID)
+				if err := tc.ask(b.e, b.ctx, n.UUID); err != nil {
+					t.Fatal(err)
+				}
+				n = b.settled(n.UUID)
+				if asked := b.readings(n.UUID) - before; asked != tc.asked || !plan.PowerChangeFailed(n) || n.PowerState != node.PowerOn {
+					t.Errorf("asked %d times, want %d; %q, and %q", asked, tc.asked, n.PowerState, n.LastError)
 				}
 			})
 		})

@@ -130,6 +130,8 @@ func hostErrors(h hostapi.Host) section {
 			s.row("", fmt.Sprintf("%d times in a row", st.ErrorCount))
 		}
 		s.row("try", hostAdvice(h))
+	} else {
+		s.row("last try", st.ErrorMessage) // of a deletion, while the next is under way
 	}
 	if annotated(h, hostapi.AnnotationPaused) {
 		s.row("paused", "nothing is done about it while it has the annotation "+hostapi.AnnotationPaused)
