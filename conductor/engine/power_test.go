@@ -76,8 +76,12 @@ func TestTries(t *testing.T) {
 		ask   func(*engine.Engine, context.Context, string) error
 		asked int
 	}{
-		"request": {func(e *engine.Engine, ctx context.Context, id string) error { return e.SetPower(ctx, id, node.PowerOff, 0) }, 4},
-		"try":     {func(e *engine.Engine, ctx context.Context, id string) error { return e.TryPower(ctx, id, node.PowerOff) }, 1},
+		"request": {func(e *engine.Engine, ctx context.Context, id string) error {
+			return e.SetPower(ctx, id, node.PowerOff, 0)
+		}, 4},
+		"try": {func(e *engine.Engine, ctx context.Context, id string) error {
+			return e.TryPower(ctx, id, node.PowerOff)
+		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -45,7 +45,7 @@ func churn(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	const kept, sockets, each = 16 << 20, 8 << 20, 200_000
 	namespace, name, _ := strings.Cut(args[0], "/")
-	for i := range (kept+sockets)/each {
+	for i := range (kept + sockets) / each {
 		text := fmt.Sprintf(`{"metadata":{"annotations":{"filler":%q}}}`, strings.Repeat(string(rune('a'+i%26)), each))
 		r, err := http.NewRequest(http.MethodPatch, c.url+"/apis/metal3.io/v1alpha1/namespaces/"+namespace+"/baremetalhosts/"+name, strings.NewReader(text))
 		ts.Check(err)
