@@ -391,12 +391,12 @@ func TestBackOff(t *testing.T) {
 func TestRefusedToTheEnd(t *testing.T) {
 	s := situation(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted)
 	for n := 1; n <= giveUpAfter+1; n++ {
-		s.Host = Refused(s, Decide(s).Fails, "not allowed").Host
+		s.Host = Refused(s, Decide(s), "not allowed").Host
 		if got := s.Host.Status.ErrorCount; got != n {
 			t.Fatalf("after %d refusals %d are counted", n, got)
 		}
 		s.Now = s.Now.Add(time.Second)
-		if d := Refused(s, hostapi.PowerManagementError, "not allowed"); d.Host.Status.ErrorCount != n && n <= giveUpAfter {
+		if d := Refused(s, Decision{Fails: hostapi.PowerManagementError}, "not allowed"); d.Host.Status.ErrorCount != n && n <= giveUpAfter {
 			t.Errorf("the same refusal counts again at once")
 		}
 		s.Now = s.Now.Add(leavingPause)
