@@ -226,11 +226,11 @@ func TestDecisions(t *testing.T) {
 		{deprovisioning, node.Active, []edit{deleted, neverOff}, "delete"},
 		{deprovisioning, node.DeployWait, []edit{deleted}, "delete"},
 		{deprovisioning, node.CleanFailed, []edit{deleted, lastError("no agent")}, "power off once"},
-		{deprovisioning, node.CleanFailed, []edit{deleted, lastError("no agent"), poweredOff}, "provisioning error 1: cleaning failed: no agent; that was try 1 of 4 before the host is deleted all the same, the next is at 12:00:25 UTC"},
+		{deprovisioning, node.CleanFailed, []edit{deleted, lastError("no agent"), poweredOff}, "provisioning error 1: cleaning failed: no agent; that was try 1 of 4 before the host is deleted all the same, the next is at 12:01:15 UTC"},
 		{deprovisioning, node.Active, []edit{deleted, lastError(silence)},
-			`power management error 1: power change to "power off" failed: no answer; that was try 1 of 4 before the host is deleted all the same, the next is at 12:00:25 UTC`},
-		{deprovisioning, node.Active, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 1, 24*time.Second)}, "power management error 1: it failed"},
-		{deprovisioning, node.Active, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 1, 25*time.Second)}, "power off once"},
+			`power management error 1: power change to "power off" failed: no answer; that was try 1 of 4 before the host is deleted all the same, the next is at 12:01:15 UTC`},
+		{deprovisioning, node.Active, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 1, 74*time.Second)}, "power management error 1: it failed"},
+		{deprovisioning, node.Active, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 1, 75*time.Second)}, "power off once"},
 		{deprovisioning, node.Active, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 7, time.Second), observedAt(0)}, "power off once"},
 
 		{poweringOff, node.Manageable, []edit{deleted}, "power off once"},
@@ -399,7 +399,7 @@ func TestRefusedToTheEnd(t *testing.T) {
 		if d := Refused(s, Decision{Fails: hostapi.PowerManagementError}, "not allowed"); d.Host.Status.ErrorCount != n && n <= giveUpAfter {
 			t.Errorf("the same refusal counts again at once")
 		}
-		s.Now = s.Now.Add(leavingPause)
+		s.Now = s.Now.Add(leavingPauses[s.Host.Status.Provisioning.State])
 	}
 	if got := made(t, s).Host.Status.Provisioning.State; got != hostapi.StateDeleting {
 		t.Errorf("the host stays %q", got)

@@ -9,15 +9,20 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// A host that is to be deleted is tried to be left clean and off four times, and
-// then deleted all the same. In between it is not left alone for minutes, as
-// other hosts are: somebody waits. But all the pauses together are longer than the
-// minute for which a BMC that has failed is not asked at all (MaxBackOff of
-// conductor/bmc/controller), so that one that answers again is never missed.
-const (
-	giveUpAfter  = 3 // failures in a row
-	leavingPause = 25 * time.Second
-)
+// giveUpAfter is how many failures in a row a host that is to be deleted may have
+// before it is deleted all the same.
+const giveUpAfter = 3
+
+// leavingPauses are those between the tries to leave a host clean and off. They are
+// shorter than after other failures: somebody waits. Where disks are to be cleaned
+// all of them together outlast the restart of a BMC, which takes some minutes; and
+// everywhere the minute for which a BMC that has failed is not asked at all
+// (MaxBackOff of conductor/bmc/controller), so that one that answers again is
+// never missed.
+var leavingPauses = map[hostapi.State]time.Duration{
+	hostapi.StateDeprovisioning:          75 * time.Second,
+	hostapi.StatePoweringOffBeforeDelete: 25 * time.Second,
+}
 
 // maxBackOff bounds the exponent of the back-off: eight hours.
 const maxBackOff = 9
@@ -46,8 +51,7 @@ func (d *decision) fail(t hostapi.ErrorType, message string) {
 
 // counted: the host is to be deleted, and what fails now fails a number of times.
 func (d *decision) counted() bool {
-	state := d.state()
-	return d.leaving() && (state == hostapi.StateDeprovisioning || state == hostapi.StatePoweringOffBeforeDelete)
+	return d.leaving() && leavingPauses[d.state()] > 0
 }
 
 // prospectMark begins what is added to the message of a counted failure.
@@ -66,7 +70,7 @@ func (d *decision) prospect() string {
 // pause is how long a host that has failed is left alone.
 func (d *decision) pause(st hostapi.HostStatus) time.Duration {
 	if d.counted() {
-		return leavingPause
+		return leavingPauses[d.state()]
 	}
 	return backOff(d.h.UID, failures(st))
 }
