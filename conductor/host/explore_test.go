@@ -262,7 +262,8 @@ func (x *explorer) turn(m model, fine bool) (_ model, atRest bool) {
 		return next, false
 	}
 	failing := m.h.Status.ErrorType != "" && (!m.late || moved) || m.disc.waits()
-	if forGood := !m.secret || !fine && m.h.DeletionTimestamp == nil; !failing || forGood {
+	// One that is to be deleted goes on without its secret, too.
+	if forGood := m.h.DeletionTimestamp == nil && (!m.secret || !fine); !failing || forGood {
 		return m, true
 	}
 	return m.later(), false

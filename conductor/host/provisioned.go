@@ -5,9 +5,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// provisioned looks after a machine that runs its image.
+// provisioned looks after a machine that runs its image. One that was somebody
+// else's, and came to be ours without an image, runs nothing that we know of: its
+// disks are cleaned, also when an image is named before that has begun.
 func (d *decision) provisioned() {
-	if d.cancelled() {
+	is := d.h.Status.Provisioning
+	unknown := urlOf(is.Image) == "" && customMethod(is.CustomDeploy) == ""
+	if unknown || d.cancelled() {
 		d.fire(Cancelled)
 		return
 	}

@@ -62,6 +62,7 @@ var rowCases = []struct {
 
 	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{imageIs("http://images/b.qcow2")}},
 	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{imageIs("")}},
+	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil })}},
 	{hostapi.StateProvisioned, Delete, node.Active, []edit{deleted}},
 
 	{hostapi.StateExternallyProvisioned, NotExternal, node.Active, []edit{spec(func(s *hostapi.HostSpec) { s.ExternallyProvisioned = false })}},
@@ -70,6 +71,7 @@ var rowCases = []struct {
 	{hostapi.StateDeprovisioning, Deprovisioned, node.Available, nil},
 	{hostapi.StateDeprovisioning, DeprovisionedUp, node.Available, []edit{deleted}},
 	{hostapi.StateDeprovisioning, GaveUp, node.CleanFailed, []edit{deleted, failing(hostapi.ProvisioningError, 4, 0)}},
+	{hostapi.StateDeprovisioning, GaveUp, node.AdoptFailed, []edit{deleted, failing(hostapi.ProvisionedRegistrationError, 4, 0)}},
 	{hostapi.StateDeprovisioning, GaveUp, node.Error, []edit{deleted, failing(hostapi.PowerManagementError, 4, 0)}},
 	{hostapi.StateDeprovisioning, Unreachable, node.Active, []edit{deleted, failing(hostapi.RegistrationError, 4, time.Minute)}},
 	{hostapi.StateDeprovisioning, Forgotten, node.Active, []edit{deleted, noNode, noSecret}},
