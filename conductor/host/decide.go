@@ -52,6 +52,7 @@ type Decision struct {
 	Fails     hostapi.ErrorType  // what it is called when Action is refused
 	Hardware  *hostapi.Hardware  // what the HardwareData is to hold; nil for as before
 	DataImage *hostapi.DataImage // as it becomes; nil for as before
+	Events    []hostapi.Event    // what people are told once Host is saved: type, reason and message
 	Again     time.Time          // when to look again, whatever happens; zero for not at all
 	Err       error              // a row the table lacks: a fault of ours
 }
@@ -158,7 +159,7 @@ func (d *decision) end() Decision {
 		at := hostapi.At(d.s.Now)
 		d.h.Status.LastUpdated = &at
 	}
-	d.Host = d.h
+	d.Host, d.Events = d.h, d.events()
 	d.endImage()
 	return d.Decision
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/erasekey"
+	"github.com/ferrite-metal/ferrite/conductor/host/happened"
 	"github.com/ferrite-metal/ferrite/conductor/host/kube"
 	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
@@ -131,7 +132,8 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, Limit: c.HostLimit})
+	told := happened.New(time.Now)
+	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, Limit: c.HostLimit, Tell: told.Add})
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Images: images, EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
@@ -162,7 +164,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	kept.Go(func() { hosts.Run(ctx, eng) })
 	defer kept.Wait()
 	defer stop()
-	return serve(ctx, c, eng, listener, c.api(eng, documents, logs, boot, who, log), boot, log)
+	return serve(ctx, c, eng, listener, c.api(eng, documents, told, logs, boot, who, log), boot, log)
 }
 
 // documents keeps those of hosts.
@@ -175,9 +177,9 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(eng *engine.Engine, documents *objects.Keeper, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
+func (c Config) api(eng *engine.Engine, documents *objects.Keeper, told *happened.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader})
-	hosts := kube.Options{Keeper: documents, Log: log}
+	hosts := kube.Options{Keeper: documents, Events: told.List, Log: log}
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot

@@ -24,7 +24,7 @@ func policy() []access {
 		{hostapi.KindDataImage, auth.Reader, auth.Operator},
 		{hostapi.KindNamespace, auth.Reader, auth.Operator},
 		{hostapi.KindSecret, auth.Operator, auth.Operator},
-		{"Event", auth.Reader, auth.Operator},
+		{hostapi.KindEvent, auth.Reader, auth.Operator},
 	}
 }
 

@@ -49,7 +49,9 @@ func resources(group string) (all []resource) {
 		}
 	}
 	if group == "" {
-		all = append(all, resource{Name: "events", Singular: "event", Namespaced: true, Kind: "Event", Verbs: []string{"list"}, ShortNames: []string{"ev"}})
+		all = append(all, resource{
+			Name: eventKind.Plural, Singular: eventKind.Singular, Namespaced: true, Kind: eventKind.Kind, Verbs: []string{"list"}, ShortNames: eventKind.Short,
+		})
 	}
 	return all
 }

@@ -32,6 +32,8 @@ type Options struct {
 	// Auth tells who sends a request; nil: anybody may do anything.
 	Auth Authenticator
 	Log  *slog.Logger
+	// Events are those there are; none when nil.
+	Events func() []hostapi.Event
 	// Now is time.Now when nil.
 	Now func() time.Time
 }
@@ -41,6 +43,7 @@ type Server struct {
 	keeper *objects.Keeper
 	auth   Authenticator
 	log    *slog.Logger
+	told   func() []hostapi.Event
 	now    func() time.Time
 	schema func() (openAPI, error) // made when it is first asked for
 }
@@ -50,7 +53,10 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Server{keeper: o.Keeper, auth: o.Auth, log: o.Log, now: o.Now, schema: sync.OnceValues(newOpenAPI)}
+	if o.Events == nil {
+		o.Events = func() []hostapi.Event { return nil }
+	}
+	return &Server{keeper: o.Keeper, auth: o.Auth, log: o.Log, told: o.Events, now: o.Now, schema: sync.OnceValues(newOpenAPI)}
 }
 
 // Handlers are the parts of the API by path prefix. Their errors have been
@@ -130,7 +136,7 @@ func (s *Server) documents(c *call, group string, path []string) error {
 	if path[0] == "namespaces" && len(path) > 2 {
 		c.namespace, path = path[1], path[2:]
 	}
-	if group == "" && path[0] == "events" {
+	if group == "" && path[0] == eventKind.Plural {
 		return s.events(c, path)
 	}
 	for _, k := range hostapi.Kinds() {
@@ -231,23 +237,6 @@ func (s *Server) get(c *call) error {
 		return err
 	}
 	return s.one(c, http.StatusOK, d)
-}
-
-// events answers that there are none: what becomes of a host is in its status,
-// and in the history of its node.
-func (s *Server) events(c *call, path []string) error {
-	if c.Method != http.MethodGet || len(path) > 1 {
-		return noMethod()
-	}
-	c.kind = hostapi.Kind{Kind: "Event", Version: hostapi.CoreVersion, Plural: "events"}
-	if err := permit(c, "list"); err != nil {
-		return err
-	}
-	_, revision, err := s.keeper.List(c.Context(), objects.Query{Kind: c.kind.Kind, Limit: 1})
-	if err != nil {
-		return err
-	}
-	return s.many(c, nil, revision, "")
 }
 
 // gone reports whether an error is that of a client who has left.

@@ -58,6 +58,8 @@ func columnsOf(kind string) []column {
 	switch kind {
 	case hostapi.KindHost:
 		return append(append([]column{name}, hostColumns()...), aged)
+	case hostapi.KindEvent:
+		return eventColumns()
 	case hostapi.KindSecret:
 		return []column{name, {Name: "Type", Type: "string", Description: "What the secret is for", cell: secretCell(func(s *hostapi.Secret) any { return s.Type })},
 			{Name: "Data", Type: "string", Description: "How many values it has", cell: secretCell(func(s *hostapi.Secret) any { return strconv.Itoa(len(s.Data)) })}, aged}

@@ -51,6 +51,8 @@ type Config struct {
 	Limit     int              // how many nodes may be busy at a time; 0 for any number
 	Workers   int              // hosts looked at at a time; 8 when 0
 	Now       func() time.Time // the clock; time.Now when nil
+	// Tell is told what has happened to a host; nil for nobody.
+	Tell func(h hostapi.Host, all []hostapi.Event)
 }
 
 // Reconciler keeps hosts true. It is safe for concurrent use.
@@ -209,6 +211,9 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 		r.Log.Info("host", "host", k, "from", was.Provisioning.State, "to", is.Provisioning.State)
 	case is.ErrorMessage != was.ErrorMessage && is.ErrorMessage != "":
 		r.Log.Warn("host", "host", k, "state", is.Provisioning.State, "error", is.ErrorType, "err", is.ErrorMessage, "again", d.Again)
+	}
+	if r.Tell != nil && len(d.Events) > 0 {
+		r.Tell(d.Host, d.Events)
 	}
 	r.room.delayed(k, d.Host.Status.OperationalStatus == hostapi.StatusDelayed)
 	return d.Again, nil

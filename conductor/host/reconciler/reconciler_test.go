@@ -83,6 +83,13 @@ func TestLife(t *testing.T) {
 		if _, err := objects.Get[hostapi.HardwareData](context.Background(), w.docs, "default", "a"); !errors.Is(err, objects.ErrNotFound) {
 			t.Errorf("the HardwareData is there still: %v", err)
 		}
+		want := strings.Fields("Registered BMCAccessValidated InspectionStarted InspectionComplete PreparationComplete PowerOn " +
+			"ProvisioningStarted ProvisioningComplete " +
+			"DeprovisioningStarted DeprovisioningComplete ProvisioningStarted ProvisioningComplete " +
+			"DeprovisioningStarted DeprovisioningComplete PowerOff")
+		if diff := cmp.Diff(want, w.told); diff != "" {
+			t.Errorf("what was told has happened (-want +got):\n%s", diff)
+		}
 	})
 }
 

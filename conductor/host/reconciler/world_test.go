@@ -38,6 +38,8 @@ type world struct {
 	limit    int
 
 	most atomic.Int64 // nodes that were busy at a time
+	mu   sync.Mutex
+	told []string // reasons of what has happened
 	docs *objects.Keeper
 	eng  *engine.Engine
 	stop func()
@@ -56,7 +58,7 @@ func (w *world) start() {
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, Limit: w.limit})
+	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, Limit: w.limit, Tell: w.tell})
 	settings := plan.DefaultSettings()
 	settings.Host = "test"
 	var eng *engine.Engine
@@ -80,6 +82,14 @@ func (w *world) start() {
 	w.docs, w.eng, w.stop = docs, eng, func() {
 		cancel()
 		parts.Wait()
+	}
+}
+
+func (w *world) tell(_ hostapi.Host, all []hostapi.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range all {
+		w.told = append(w.told, e.Reason)
 	}
 }
 

@@ -1,0 +1,91 @@
+package happened
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// clock is a log whose time is the test's.
+type clock struct {
+	*Log
+	now time.Time
+}
+
+func newClock() *clock {
+	c := &clock{now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
+	c.Log = New(func() time.Time { return c.now })
+	return c
+}
+
+// tell adds an event of a host, a second after the last.
+func (c *clock) tell(host, reason string) {
+	c.now = c.now.Add(time.Second)
+	c.Add(hostapi.Host{ObjectMeta: hostapi.ObjectMeta{Name: host, Namespace: "default", UID: host + "-uid"}}, []hostapi.Event{{Type: hostapi.EventNormal, Reason: reason, Message: "so it is"}})
+}
+
+func (c *clock) listed() (all []string) {
+	for _, e := range c.List() {
+		all = append(all, fmt.Sprintf("%s %s %d, %s", e.InvolvedObject.Name, e.Reason, e.Count, e.LastTimestamp.Sub(e.FirstTimestamp.Time)))
+	}
+	return all
+}
+
+func TestCounted(t *testing.T) {
+	c := newClock()
+	for _, e := range [][2]string{{"a", "PowerOn"}, {"b", "PowerOn"}, {"a", "PowerOff"}, {"a", "PowerOn"}} {
+		c.tell(e[0], e[1])
+	}
+	if diff := cmp.Diff([]string{"b PowerOn 1, 0s", "a PowerOff 1, 0s", "a PowerOn 2, 3s"}, c.listed()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	names := map[string]bool{}
+	for _, e := range c.List() {
+		names[e.Name], names[e.UID] = true, true
+	}
+	if len(names) != 6 {
+		t.Errorf("names and UIDs of three events: %v", names)
+	}
+}
+
+func TestForgotten(t *testing.T) {
+	c := newClock()
+	c.tell("a", "PowerOn")
+	c.now = c.now.Add(maxAge - time.Second)
+	c.tell("b", "PowerOn")
+	if got := c.listed(); len(got) != 2 {
+		t.Errorf("after an hour there are %v", got)
+	}
+	c.now = c.now.Add(time.Second)
+	if diff := cmp.Diff([]string{"b PowerOn 1, 0s"}, c.listed()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// One host that goes on and on takes nothing away from the others, and all of
+// them together fill no memory.
+func TestBounded(t *testing.T) {
+	c := newClock()
+	c.tell("quiet", "PowerOn")
+	for i := range maxEach + 5 {
+		c.tell("loud", fmt.Sprint(i))
+	}
+	if got := c.listed(); len(got) != maxEach+1 || got[0] != "quiet PowerOn 1, 0s" || got[1] != "loud 5 1, 0s" {
+		t.Errorf("%d events, the first %v", len(got), got[:2])
+	}
+	c = newClock()
+	many := make([]hostapi.Event, 10)
+	for i := range many {
+		many[i] = hostapi.Event{Reason: fmt.Sprint(i)}
+	}
+	for i := range maxAll/len(many) + 1 {
+		c.Add(hostapi.Host{ObjectMeta: hostapi.ObjectMeta{UID: fmt.Sprint(i)}}, many)
+	}
+	if got := c.List(); len(got) != maxAll || got[0].InvolvedObject.UID != "1" {
+		t.Errorf("%d events, the first of %q", len(got), got[0].InvolvedObject.UID)
+	}
+}
