@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
@@ -21,73 +21,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
-
-// documents is a machine as its owner writes it down: what the BMC and the OS
-// are to know, and the host itself.
-var documents = template.Must(template.New("").Funcs(template.FuncMap{"quote": func(v any) (string, error) {
-	text, err := json.Marshal(v) // which is YAML
-	return string(text), err
-}}).Parse(`---
-apiVersion: v1
-kind: Secret
-metadata: {name: {{.Name}}-bmc}
-stringData: {username: {{quote .Username}}, password: {{quote .Password}}}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: {{.Name}}-config}
-stringData:
-  userData: {{quote .UserData}}
-  metaData: {{quote .MetaData}}
-  networkData: {{quote .NetworkData}}
----
-apiVersion: metal3.io/v1alpha1
-kind: BareMetalHost
-metadata:
-  name: {{.Name}}
-{{- with .Annotations}}
-  annotations: {{quote .}}
-{{- end}}
-spec:
-  online: true
-  bootMACAddress: {{(index .Machine.Spec.NICs 0).MAC}}
-  bmc: {address: {{quote .Address}}, credentialsName: {{.Name}}-bmc}
-  rootDeviceHints: {{quote .Hints}}
-  inspectionMode: {{.Inspection}}
-  automatedCleaningMode: {{.Cleaning}}
-  image: {url: {{quote .Image.URL}}, checksum: {{.Image.SHA256}}, checksumType: sha256, format: raw}
-  userData: {name: {{.Name}}-config}
-  metaData: {name: {{.Name}}-config}
-  networkData: {name: {{.Name}}-config}
-`))
-
-// document is one machine's documents.
-type document struct {
-	*lab.Machine
-	Image                site.Image
-	Annotations          map[string]string
-	Hints                map[string]any
-	Inspection, Cleaning string
-	home                 string // where its OS reports
-}
-
-// Address is the BMC's, in Metal3's words.
-func (d document) Address() string { return "redfish+" + d.URL + "/redfish/v1/Systems/1" }
-
-// hostname is what the meta data calls the machine.
-func (d document) hostname() string { return d.Name + "-of-its-document" }
-
-// UserData makes the OS report.
-func (d document) UserData() string { return "#cloud-config\nphone_home:\n  url: " + d.home + "\n" }
-
-// MetaData is more than what a host says by itself.
-func (d document) MetaData() string { return "hostname: " + d.hostname() + "\n" }
-
-// NetworkData is what the OS finds out by itself, too.
-func (d document) NetworkData() string {
-	mac := d.Spec().NICs[0].MAC
-	return "links: [{id: a, type: phy, ethernet_mac_address: '" + mac + "'}]\nnetworks: [{id: b, type: ipv4_dhcp, link: a}]\nservices: []\n"
-}
 
 // documented lives the life of two hosts by documents alone: provisioned from one
 // file, rebooted, detached and switched off by hand, provisioned anew, taken
@@ -161,6 +94,19 @@ func (b *bed) runs(ctx context.Context, s *site.Site, d document, i osimage.Imag
 	for key, value := range want {
 		if got := r.Form.Get(key); got != value {
 			return fmt.Errorf("%s reports %s %q, expected %q", d.Name, key, got, value)
+		}
+	}
+	told, err := d.told(h.UID)
+	if err != nil {
+		return err
+	}
+	for name, want := range told {
+		var got any
+		if err := json.Unmarshal([]byte(r.Form.Get(name)), &got); err != nil {
+			return fmt.Errorf("%s has found %s %q: %w", d.Name, name, r.Form.Get(name), err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("%s has found %s %v, expected %v", d.Name, name, got, want)
 		}
 	}
 	return nil

@@ -54,6 +54,8 @@ func TestTinyPhonesHome(t *testing.T) {
 			want := map[string][]string{
 				"hostname": {"node-7"}, "fqdn": {"node-7.example.org"}, "instance_id": {"4711-uuid"}, "boot": {tt.firmware},
 				"image": {tt.img.ID}, "user_data_sha256": {hex.EncodeToString(sum[:])},
+				"meta_data":    {`{"hostname":"node-7.example.org","meta":{"role":"test"},"uuid":"4711-uuid"}`},
+				"network_data": {""},
 			}
 			if diff := cmp.Diff(want, map[string][]string(form)); diff != "" {
 				t.Error(diff)

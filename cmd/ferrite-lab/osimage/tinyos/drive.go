@@ -19,8 +19,8 @@ const (
 	driveLabel = "config-2"
 	driveMount = "/mnt"
 	drivePoll  = 50 * time.Millisecond
-	// maxUserData bounds what we read: OpenStack allows 64 KiB, vendors more.
-	maxUserData = 16 << 20
+	// maxFile bounds what we read of each: OpenStack allows 64 KiB, vendors more.
+	maxFile = 16 << 20
 )
 
 // drive is what a config drive says, in OpenStack's layout (openstack/latest).
@@ -31,7 +31,9 @@ type drive struct {
 		Name     string            `json:"name"`
 		Meta     map[string]string `json:"meta"`
 	}
-	UserData []byte
+	MetaData    []byte // as it is written; Meta is what we need of it
+	UserData    []byte // nil for none
+	NetworkData []byte // nil for none
 }
 
 // shortName is the hostname up to its first dot, "tinyos" when the drive names none.
@@ -119,24 +121,28 @@ func readMounted(device string) (drive, error) {
 
 func readDrive(files fs.FS) (drive, error) {
 	var d drive
-	text, err := fs.ReadFile(files, "openstack/latest/meta_data.json")
-	if err != nil {
-		return d, fmt.Errorf("config drive: %w", err)
+	for name, to := range map[string]*[]byte{"meta_data.json": &d.MetaData, "user_data": &d.UserData, "network_data.json": &d.NetworkData} {
+		text, err := readFile(files, name)
+		if err != nil && (name == "meta_data.json" || !errors.Is(err, fs.ErrNotExist)) {
+			return d, fmt.Errorf("config drive: %w", err)
+		}
+		*to = text
 	}
-	if err := json.Unmarshal(text, &d.Meta); err != nil {
+	if err := json.Unmarshal(d.MetaData, &d.Meta); err != nil {
 		return d, fmt.Errorf("config drive: meta_data.json: %w", err)
 	}
-	f, err := files.Open("openstack/latest/user_data")
-	if errors.Is(err, fs.ErrNotExist) {
-		return d, nil
-	}
+	return d, nil
+}
+
+func readFile(files fs.FS, name string) ([]byte, error) {
+	f, err := files.Open("openstack/latest/" + name)
 	if err != nil {
-		return d, fmt.Errorf("config drive: %w", err)
+		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	d.UserData, err = io.ReadAll(io.LimitReader(f, maxUserData))
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
-		return d, fmt.Errorf("config drive: user_data: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return d, nil
+	return text, nil
 }

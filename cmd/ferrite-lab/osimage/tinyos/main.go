@@ -1,8 +1,9 @@
 // Command tinyos is the only program of the lab's tiny operating system, started by the
 // kernel as /init. It shows that a deployed disk boots and that its config drive
 // arrived: it takes hostname and user data from there, says so on the console, phones
-// home as cloud-init's phone_home module does, and powers off at the press of the power
-// button. It must not write to any disk.
+// home as cloud-init's phone_home module does, telling also which meta data and network
+// data it has found, and powers off at the press of the power button. It must not write
+// to any disk, and its network is DHCP's, whatever the network data say.
 package main
 
 import (

@@ -23,7 +23,7 @@ const (
 
 // report is one phone call home: a form posted to the URL of user data's phone_home,
 // with the fields cloud-init's module of that name posts (instance_id, hostname, fqdn)
-// and those that tell a lab what booted.
+// and those that tell a lab what booted, and what its config drive says.
 type report struct {
 	URL  string
 	Form url.Values
@@ -40,6 +40,8 @@ func newReport(d drive, boot, image string) (report, error) {
 		"user_data_sha256": {hex.EncodeToString(sum[:])},
 		"boot":             {boot},
 		"image":            {image},
+		"meta_data":        {string(d.MetaData)},
+		"network_data":     {string(d.NetworkData)},
 	}}
 	if firstLine(d.UserData) != "#cloud-config" {
 		return r, nil

@@ -97,8 +97,9 @@ func FuzzReadLabel(f *testing.F) {
 
 func configDrive(meta, userData string) fstest.MapFS {
 	return fstest.MapFS{
-		"openstack/latest/meta_data.json": {Data: []byte(meta)},
-		"openstack/latest/user_data":      {Data: []byte(userData)},
+		"openstack/latest/meta_data.json":    {Data: []byte(meta)},
+		"openstack/latest/user_data":         {Data: []byte(userData)},
+		"openstack/latest/network_data.json": {Data: []byte(`{"links":[]}`)},
 	}
 }
 
@@ -123,8 +124,9 @@ func TestReadDrive(t *testing.T) {
 	}
 	bare := configDrive("{}", "")
 	delete(bare, "openstack/latest/user_data")
-	if d, err := readDrive(bare); err != nil || d.UserData != nil {
-		t.Errorf("without user_data: %q, %v", d.UserData, err)
+	delete(bare, "openstack/latest/network_data.json")
+	if d, err := readDrive(bare); err != nil || d.UserData != nil || d.NetworkData != nil {
+		t.Errorf("without user_data and network_data: %q, %q, %v", d.UserData, d.NetworkData, err)
 	}
 	delete(bare, "openstack/latest/meta_data.json")
 	if _, err := readDrive(bare); err == nil {
@@ -149,6 +151,9 @@ func TestNewReport(t *testing.T) {
 			r, err := newReport(d, "bios", "img-1")
 			if (err == nil) != (tt.wantErr == "") || (err != nil && !strings.Contains(err.Error(), tt.wantErr)) {
 				t.Fatalf("error %v, want %q in it", err, tt.wantErr)
+			}
+			if r.Form.Get("meta_data") != `{"uuid":"u1","hostname":"n1.org"}` || r.Form.Get("network_data") != `{"links":[]}` {
+				t.Errorf("of the drive %v is reported", r.Form)
 			}
 			if r.URL != tt.url || r.Form.Get("instance_id") != "u1" || r.Form.Get("hostname") != "n1" || r.Form.Get("fqdn") != "n1.org" {
 				t.Errorf("report %+v", r)
