@@ -139,7 +139,7 @@ func TestKillNine(t *testing.T) {
 					defer func() { <-turns }()
 					name := fmt.Sprintf("%s, %s write %d", c.name, m, i+1)
 					t.Run(name, func(t *testing.T) {
-						o := &operator{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.0.%d.%d", 80+k, 1+i), cuts: []cut{{m, i + 1}}}
+						o := &operator{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.0.%d.%d", 80+k, 1+i), cuts: []cut{{moment: m, nth: i + 1}}}
 						compare(t, want, o.script(c.asks))
 						if got := o.diary(); o.lives != 2 || len(got) < i || !slices.Equal(got, writes[:len(got)]) {
 							t.Errorf("%d lives, the first wrote %q; want 2, cut off at %q", o.lives, got, writes[:i+1])
@@ -152,7 +152,7 @@ func TestKillNine(t *testing.T) {
 		all.Wait()
 		table = append(table, slices.DeleteFunc(rows, func(row string) bool { return row == "" })...)
 		t.Run(fmt.Sprintf("%s, %d writes a life", c.name, c.writes), func(t *testing.T) {
-			o := &operator{t: t, dir: t.TempDir(), address: "127.0.79.2", everyLife: cut{after, c.writes}}
+			o := &operator{t: t, dir: t.TempDir(), address: "127.0.79.2", everyLife: cut{moment: after, nth: c.writes}}
 			compare(t, want, o.script(c.asks))
 			if o.lives < len(c.asks) {
 				t.Errorf("the conductor had only %d lives", o.lives)
@@ -163,7 +163,7 @@ func TestKillNine(t *testing.T) {
 	t.Logf("%d cuts\n%s", len(table), strings.Join(table, "\n"))
 }
 
-func compare(t *testing.T, want, got []scene) {
+func compare[T any](t *testing.T, want, got []T) {
 	t.Helper()
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("not as in an undisturbed life (-undisturbed +killed):\n%s", diff)

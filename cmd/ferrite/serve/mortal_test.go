@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // cutVariable makes a conductor of the test binary, and says where it dies.
@@ -42,18 +46,31 @@ const (
 	after  moment = "after"  // it is written, and nobody has been told
 )
 
-// cut is one point of a conductor's life: its nth write.
+// cut is one point of a conductor's life: its nth write, of all or of those that
+// are described so.
 type cut struct {
 	moment moment
 	nth    int
+	write  string // "" for all
+}
+
+func (c cut) String() string { return fmt.Sprintf("%s %d %s", c.moment, c.nth, c.write) }
+
+// parseCut reads what String writes.
+func parseCut(text string) (c cut, err error) {
+	if _, err := fmt.Sscan(text, &c.moment, &c.nth); err != nil {
+		return c, fmt.Errorf("%s=%q: %w", cutVariable, text, err)
+	}
+	c.write = strings.SplitN(text, " ", 3)[2]
+	return c, nil
 }
 
 // conductMortal is `ferrite serve` with a store that kills the process. It ends
 // with its standard input, so that it does not outlive the test.
 func conductMortal(at string, args []string) (err error) {
-	var c cut
-	if _, err := fmt.Sscan(at, &c.moment, &c.nth); err != nil {
-		return fmt.Errorf("%s=%q: %w", cutVariable, at, err)
+	c, err := parseCut(at)
+	if err != nil {
+		return err
 	}
 	cmd := Command()
 	if err := cmd.ParseFlags(args); err != nil {
@@ -98,18 +115,20 @@ type mortal struct {
 	wal   string // where SQLite writes first
 
 	mu     sync.Mutex
-	writes int
+	writes int // of those that the cut counts
 }
 
 // write does one write, or dies over it. One at a time, so that the diary has
-// them in the order in which they are counted.
-func (m *mortal) write(do func() (what string)) {
+// them in the order in which they are counted. What is known beforehand says
+// which write it is; how it went comes after that in the diary.
+func (m *mortal) write(known string, do func() (went string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.writes++
 	when := never
-	if m.writes == m.cut.nth {
-		when = m.cut.moment
+	if m.cut.write == "" || m.cut.write == known {
+		if m.writes++; m.writes == m.cut.nth {
+			when = m.cut.moment
+		}
 	}
 	if when == before {
 		die()
@@ -117,8 +136,7 @@ func (m *mortal) write(do func() (what string)) {
 	if when == amid {
 		m.dieOver(do)
 	}
-	what := do()
-	fmt.Fprintln(m.diary, what)
+	fmt.Fprintln(m.diary, known+do())
 	if when == after {
 		die()
 	}
@@ -158,31 +176,61 @@ func die() {
 }
 
 func (m *mortal) Commit(ctx context.Context, c node.Change) (n node.Node, err error) {
-	m.write(func() string {
+	m.write("commit: "+described(c), func() string {
 		n, err = m.database.Commit(ctx, c)
-		return "commit: " + described(c) + failed(err)
+		return failed(err)
 	})
 	return n, err
 }
 
 func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why string) (err error) {
-	m.write(func() string {
+	m.write("release: "+e.Name, func() string {
 		err = m.database.Release(ctx, e, at, why)
-		return "release: " + e.Name + failed(err)
+		return failed(err)
 	})
 	return err
 }
+
+// claiming begins what is said of a claim: of what is not known beforehand.
+const claiming = "claim: "
 
 // Claim counts when something is due: the dispatcher also looks in vain.
 func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) (got []node.Effect, err error) {
 	if at, owed, err := m.NextDue(ctx); err != nil || !owed || at.After(now) {
 		return nil, err
 	}
-	m.write(func() string {
+	m.write(claiming, func() string {
 		got, err = m.database.Claim(ctx, owner, now, lease, limit)
-		return "claim: " + strings.Join(names(got), ", ") + failed(err)
+		return strings.Join(names(got), ", ") + failed(err)
 	})
 	return got, err
+}
+
+func (m *mortal) WriteObjects(ctx context.Context, writes []objects.Write, done func([]int64)) (err error) {
+	m.write("documents: "+documents(writes), func() string {
+		err = m.database.WriteObjects(ctx, writes, done)
+		return failed(err)
+	})
+	return err
+}
+
+// documents says what is written of them, for the table: of a host its state.
+func documents(writes []objects.Write) string {
+	var parts []string
+	for _, w := range writes {
+		var h hostapi.Host
+		switch what := w.String(); {
+		case w.Delete:
+			parts = append(parts, "no "+what)
+		case w.Expect == 0:
+			parts = append(parts, "new "+what)
+		case w.Kind == hostapi.KindHost && json.Unmarshal(w.Doc, &h) == nil:
+			parts = append(parts, fmt.Sprintf("%s, %s", what, cmp.Or(h.Status.Provisioning.State, "no state")))
+		default:
+			parts = append(parts, what)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // described says what a change writes, for the table.
@@ -190,6 +238,12 @@ func described(c node.Change) string {
 	var parts []string
 	if c.Insert != nil {
 		parts = append(parts, "new node")
+	}
+	if c.Delete != "" {
+		parts = append(parts, "no node")
+	}
+	if len(c.PutPorts) > 0 {
+		parts = append(parts, "a port")
 	}
 	if c.Finish != nil {
 		parts = append(parts, c.Finish.Name+" done")
@@ -199,6 +253,9 @@ func described(c node.Change) string {
 	}
 	for _, name := range names(c.Effects) {
 		parts = append(parts, "owes "+name)
+	}
+	if len(parts) == 0 {
+		return "an edit"
 	}
 	return strings.Join(parts, ", ")
 }

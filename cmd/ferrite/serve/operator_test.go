@@ -91,7 +91,7 @@ func (o *operator) begin() {
 	c := &conductor{log: &apitest.Log{}, err: make(chan error, 1)}
 	cmd := exec.Command(os.Args[0], "--data-dir", filepath.Join(o.dir, "data"), "--api-address", o.address+":0",
 		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d", cutVariable, at.moment, at.nth))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, at))
 	cmd.Stdout, cmd.Stderr = diary, c.log
 	input, err := cmd.StdinPipe()
 	if err != nil {
@@ -259,10 +259,13 @@ func (o *operator) scene(a ask, uuid string) scene {
 			delete(status, "last_boot_stage") // only remembered
 		}
 	}
-	s.History = o.history(uuid, func(e entry) string {
-		return spans.ReplaceAllString(fmt.Sprintf("%s %s: %s (%s, %s)", e.Severity, e.EventType, e.Event, e.State, e.Target), "done")
-	})
+	s.History = o.history(uuid, tell)
 	return s
+}
+
+// tell is what two lives have in common of an entry.
+func tell(e entry) string {
+	return spans.ReplaceAllString(fmt.Sprintf("%s %s: %s (%s, %s)", e.Severity, e.EventType, e.Event, e.State, e.Target), "done")
 }
 
 // diary is what the first life has written.

@@ -128,6 +128,9 @@ func (c *conductor) send(method, path string, body any) (status int, answer []by
 		return 0, nil, err
 	}
 	r.Header.Set("X-OpenStack-Ironic-API-Version", "latest")
+	if _, merge := body.(mergePatch); merge {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	}
 	if c.sign != nil {
 		c.sign(r)
 	}
