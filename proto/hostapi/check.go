@@ -40,7 +40,9 @@ func Check(d Document) (all []Problem) {
 		checkSecret(d, tell)
 	case *DataImage:
 		checkDataImage(d, tell)
-	case *HardwareData, *Namespace: // their tags say it all
+	case *HostFirmwareComponents:
+		checkUpdates(d, tell)
+	case *HardwareData, *Namespace, *HostFirmwareSettings, *FirmwareSchema, *HostUpdatePolicy: // their tags say it all
 	}
 	return all
 }

@@ -1,7 +1,8 @@
 // Package hostapi is Metal3's documents as people write them and kubectl shows
-// them: BareMetalHost, HardwareData, DataImage, and the Secrets they name. It has their
-// shapes, their words, and what may be said in them (the struct tags "rule" and
-// "doc", of which the checks and the OpenAPI schema are made).
+// them: BareMetalHost, HardwareData, DataImage, those about firmware, and the
+// Secrets they name. It has their shapes, their words, and what may be said in them
+// (the struct tags "rule" and "doc", of which the checks and the OpenAPI schema are
+// made).
 //
 // Shapes are those of metal3.io/v1alpha1 (baremetal-operator 0.14) and core/v1.
 // It must not know what is done about a document: that is conductor/host's.
@@ -24,6 +25,11 @@ const (
 	KindDataImage    = "DataImage"
 	KindSecret       = "Secret"
 	KindNamespace    = "Namespace"
+
+	KindFirmwareSettings   = "HostFirmwareSettings"
+	KindFirmwareSchema     = "FirmwareSchema"
+	KindFirmwareComponents = "HostFirmwareComponents"
+	KindUpdatePolicy       = "HostUpdatePolicy"
 )
 
 // Finalizer keeps a deleted host until its machine has been let go.

@@ -33,6 +33,14 @@ func Kinds() []Kind {
 			Categories: []string{"metal3"}, Namespaced: true, New: func() Document { return &HardwareData{} }},
 		{Kind: KindDataImage, Group: Group, Version: Version, Plural: "dataimages", Singular: "dataimage",
 			Namespaced: true, Status: true, New: func() Document { return &DataImage{} }},
+		{Kind: KindFirmwareSettings, Group: Group, Version: Version, Plural: "hostfirmwaresettings", Singular: "hostfirmwaresettings", Short: []string{"hfs"},
+			Namespaced: true, Status: true, New: func() Document { return &HostFirmwareSettings{} }},
+		{Kind: KindFirmwareSchema, Group: Group, Version: Version, Plural: "firmwareschemas", Singular: "firmwareschema",
+			Namespaced: true, New: func() Document { return &FirmwareSchema{} }},
+		{Kind: KindFirmwareComponents, Group: Group, Version: Version, Plural: "hostfirmwarecomponents", Singular: "hostfirmwarecomponents",
+			Namespaced: true, Status: true, New: func() Document { return &HostFirmwareComponents{} }},
+		{Kind: KindUpdatePolicy, Group: Group, Version: Version, Plural: "hostupdatepolicies", Singular: "hostupdatepolicy",
+			Namespaced: true, New: func() Document { return &HostUpdatePolicy{} }},
 	}
 }
 

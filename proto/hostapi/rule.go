@@ -61,6 +61,11 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
+// whole reports whether a type is one value in documents, and has no fields there.
+func whole(t reflect.Type) bool {
+	return t == reflect.TypeFor[Time]() || t == reflect.TypeFor[IntOrString]()
+}
+
 // checkTags says what is wrong with a document by the tags of its fields.
 func checkTags(d Document, tell report) { checkStruct(reflect.ValueOf(d).Elem(), "", tell) }
 
@@ -88,7 +93,7 @@ func checkField(v reflect.Value, r rule, path string, tell report) {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		if v.Type() != reflect.TypeFor[Time]() {
+		if !whole(v.Type()) {
 			checkStruct(v, path, tell)
 		}
 	case reflect.String:
@@ -156,6 +161,10 @@ func checkMap(v reflect.Value, r rule, path string, tell report) {
 			checkForm(place("%s[%s]", path, k), "qualified", strings.ToLower(k.String()), tell)
 		case "keys":
 			checkForm(place("%s[%s]", path, k), "key", k.String(), tell)
+		}
+		if value.Kind() == reflect.Struct {
+			checkField(value, rule{}, place("%s[%s]", path, k), tell)
+			continue
 		}
 		size += k.Len() + value.Len()
 	}

@@ -27,6 +27,11 @@ func describe(k Kind) string {
 		KindDataImage:    "An image for the virtual CD drive of the host of the same name.",
 		KindSecret:       "Credentials, user data or network data, kept encrypted.",
 		KindNamespace:    "Documents in a namespace have names of their own.",
+
+		KindFirmwareSettings:   "The BIOS settings of the host of the same name.",
+		KindFirmwareSchema:     "What the BIOS settings of a make of machines can be.",
+		KindFirmwareComponents: "The firmware of the parts of the host of the same name.",
+		KindUpdatePolicy:       "When the firmware of the host of the same name is changed.",
 	}[k.Kind]
 }
 
@@ -45,8 +50,11 @@ func schemaOf(t reflect.Type) Schema {
 	case reflect.Pointer:
 		return schemaOf(t.Elem())
 	case reflect.Struct:
-		if t == reflect.TypeFor[Time]() {
+		switch t {
+		case reflect.TypeFor[Time]():
 			return Schema{"type": "string", "format": "date-time"}
+		case reflect.TypeFor[IntOrString]():
+			return Schema{"x-kubernetes-int-or-string": true}
 		}
 		return structSchema(t)
 	case reflect.Slice:

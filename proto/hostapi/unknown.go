@@ -29,8 +29,13 @@ func prune(t reflect.Type, v any, path string, unknown *[]string) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if t.Kind() == reflect.Struct && t != reflect.TypeFor[Time]() {
+		switch {
+		case t.Kind() == reflect.Struct && !whole(t):
 			pruneStruct(t, v, path, unknown)
+		case t.Kind() == reflect.Map:
+			for _, name := range sortedKeys(v) {
+				prune(t.Elem(), v[name], fmt.Sprintf("%s[%s]", path, name), unknown)
+			}
 		}
 	case []any:
 		if t.Kind() != reflect.Slice {

@@ -21,9 +21,11 @@ others have set stays. kubectl apply remembers the same in the same place, so ei
 used on the same document.
 
 A file has YAML documents between lines of ---, JSON, or a List; a folder's .yaml, .yml and
-.json files are all applied. Kinds are BareMetalHost, Secret, Namespace, HardwareData and
-DataImage. Namespaces and Secrets are applied before the hosts that need them, whatever their order. A
-document that is refused keeps none of the others from being applied.
+.json files are all applied. Kinds are BareMetalHost, Secret, Namespace, HardwareData, DataImage,
+and those about a host's firmware: HostFirmwareSettings, HostFirmwareComponents, HostUpdatePolicy
+and FirmwareSchema. Namespaces and Secrets are applied before the hosts that need them, and
+what else is said of a host too, whatever their order. A document that is refused keeps none of
+the others from being applied.
 
 With --wait, hosts are followed until they are what their documents ask for: provisioned with
 an image, externally provisioned, available without one, unmanaged without a BMC; or in the
@@ -79,7 +81,10 @@ type applying struct {
 // applyOrder is the order that kinds need: a namespace before what is in it,
 // credentials before the host that is reached by them.
 func applyOrder() []string {
-	return []string{hostapi.KindNamespace, hostapi.KindSecret, hostapi.KindHardwareData, hostapi.KindDataImage, hostapi.KindHost}
+	return []string{
+		hostapi.KindNamespace, hostapi.KindSecret, hostapi.KindHardwareData, hostapi.KindDataImage, hostapi.KindFirmwareSchema,
+		hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents, hostapi.KindUpdatePolicy, hostapi.KindHost,
+	}
 }
 
 // inOrder sorts documents by kind, and otherwise leaves them as they came.

@@ -194,6 +194,8 @@ func plainType(t string) string {
 		return "a number"
 	case t == "string":
 		return "a string"
+	case t == "hostapi.IntOrString":
+		return "a whole number, or a string in quotes"
 	case t == "[]uint8":
 		return "base64"
 	case strings.HasPrefix(t, "[]"):
@@ -208,7 +210,7 @@ func plainType(t string) string {
 // isText reports whether a type of hostapi is a string of its own kind.
 func isText(t string) bool {
 	switch strings.TrimPrefix(t, "hostapi.") {
-	case "BootMode", "CleaningMode", "InspectionMode", "ChecksumType", "State", "OperationalStatus", "ErrorType", "RebootMode", "Time":
+	case "BootMode", "CleaningMode", "InspectionMode", "ChecksumType", "State", "OperationalStatus", "ErrorType", "RebootMode", "UpdatePolicy", "Time":
 		return true
 	}
 	return false

@@ -29,6 +29,8 @@ func FuzzDocument(f *testing.F) {
 		aHost, aSecret, `{"metadata":{"name":"a","finalizers":["a/b"],"ownerReferences":[{"uid":"1"}]}}`, `{"metadata":null,"spec":[]}`, `[`, "a: b", "a: &a [*a]",
 		`{"metadata":{"name":"a","annotations":{"reboot.metal3.io":"{\"mode\":\"hard\"}","inspect.metal3.io/hardwaredetails":"{}"}},"spec":{"inspectionMode":"disabled"}}`,
 		`{"metadata":{"name":"a","creationTimestamp":"x"},"data":{"a":1}}`, `{"metadata":{"generateName":"A b"}}`,
+		`{"metadata":{"name":"a"},"spec":{"settings":{"A":true},"updates":[{}],"schema":{"A":{"unique":1}}}}`,
+		`{"metadata":{"name":"a"},"spec":{"settings":{"A":5},"updates":[],"schema":{"A":{}}},"status":{"settings":{}}}`,
 	} {
 		f.Add(seed, false)
 		f.Add(seed, true)
@@ -39,7 +41,7 @@ func FuzzDocument(f *testing.F) {
 		if yaml {
 			form = "\nContent-Type: application/yaml"
 		}
-		for _, path := range []string{hosts, secrets, "/api/v1/namespaces"} {
+		for _, path := range []string{hosts, secrets, "/api/v1/namespaces", wishes, updates, schemas, policies} {
 			w := s.send("POST "+path+form, body)
 			fine(t, s, w.Code, w.Body.String())
 			w = s.send("PUT "+path+"/a"+form, body)

@@ -88,6 +88,10 @@ func (s *server) ok(code int, request, body string) string {
 const (
 	hosts     = "/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts"
 	secrets   = "/api/v1/namespaces/metal3/secrets"
+	wishes    = "/apis/metal3.io/v1alpha1/namespaces/metal3/hostfirmwaresettings"
+	updates   = "/apis/metal3.io/v1alpha1/namespaces/metal3/hostfirmwarecomponents"
+	schemas   = "/apis/metal3.io/v1alpha1/namespaces/metal3/firmwareschemas"
+	policies  = "/apis/metal3.io/v1alpha1/namespaces/metal3/hostupdatepolicies"
 	asTable   = "\nAccept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 	asMerge   = "\nContent-Type: application/merge-patch+json"
 	asJSON    = "\nContent-Type: application/json-patch+json"
@@ -189,6 +193,17 @@ func exchanges() map[string][]step {
 			{"GET " + named + "\nAccept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", ""},
 			{"GET " + named + "\nAccept: application/vnd.kubernetes.protobuf", ""},
 			{"GET " + named + "\nAccept: application/json;as=Table;v=v1beta1;g=meta.k8s.io", ""},
+		},
+		"firmware": {
+			{"POST " + wishes, `{"metadata":{"name":"node-0"},"spec":{"settings":{"BootDelaySeconds":5,"QuietBoot":"true"}},"status":{"settings":{"a":"b"}}}`},
+			{"PATCH " + wishes + "/node-0/status" + asMerge, `{"status":{"settings":{"BootDelaySeconds":"0"},"schema":{"namespace":"metal3","name":"schema-1"}}}`},
+			{"POST " + wishes, `{"metadata":{"name":"a"},"spec":{"settings":{"QuietBoot":true}}}`}, {"POST " + wishes, `{"metadata":{"name":"a"},"spec":{"setting":{}}}`},
+			{"GET " + wishes + "?includeObject=None" + asTable, ""},
+			{"POST " + schemas, `{"metadata":{"name":"schema-1"},"spec":{"schema":{"QuietBoot":{"attribute_type":"Boolean","read_only":false,"size":1}}}}`},
+			{"POST " + updates, `{"metadata":{"name":"node-0"},"spec":{"updates":[{"component":"bmc","url":"http://images/bmc.bin"}]}}`},
+			{"PATCH " + updates + "/node-0" + asMerge, `{"spec":{"updates":[{"component":"bmc","url":"smb://images/bmc.bin"}]}}`},
+			{"POST " + policies, `{"metadata":{"name":"node-0"},"spec":{"firmwareSettings":"onReboot"}}`},
+			{"PATCH " + policies + "/node-0" + asMerge, `{"spec":{"firmwareUpdates":"never"}}`}, {"GET " + policies + "/node-0/status", ""},
 		},
 		"refused": {
 			{"POST " + hosts, `{"kind":"BareMetalHost","metadata":{"name":"Node_0"},"spec":{"bmc":{"address":"foo://x"},"bootMACAddress":"1","image":{"url":"http://x/i"},"raid":{"hardwareRAIDVolumes":[{"level":"7"}]}}}`},

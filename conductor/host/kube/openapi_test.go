@@ -57,7 +57,9 @@ func TestOpenAPIv3(t *testing.T) {
 	if err := json.Unmarshal([]byte(s.ok(http.StatusOK, "GET /openapi/v3", "")), &index); err != nil {
 		t.Fatal(err)
 	}
-	for group, kinds := range map[string][]string{"api/v1": {"Secret", "Namespace"}, "apis/metal3.io/v1alpha1": {"BareMetalHost", "HardwareData", "DataImage"}} {
+	for group, kinds := range map[string][]string{"api/v1": {"Secret", "Namespace"}, "apis/metal3.io/v1alpha1": {
+		"BareMetalHost", "HardwareData", "DataImage", "HostFirmwareSettings", "FirmwareSchema", "HostFirmwareComponents", "HostUpdatePolicy",
+	}} {
 		text := s.ok(http.StatusOK, "GET "+index.Paths[group].ServerRelativeURL, "")
 		var v3 struct {
 			Components struct{ Schemas map[string]any }
