@@ -28,7 +28,7 @@ func (d *decision) capacity() bool {
 func (d *decision) delay() {
 	d.h.Status = d.base
 	d.h.Status.OperationalStatus = hostapi.StatusDelayed
-	d.Action, d.Hardware = nil, nil
+	d.Action, d.Hardware, d.Components = nil, nil, nil
 	d.Again = d.s.Now.Add(backOff(d.h.UID, 1))
 }
 

@@ -2,6 +2,7 @@ package host
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -26,6 +27,7 @@ const (
 	Deprovisioning        = "Deprovisioning"
 	PoweringOffBeforeGone = "PoweringOffBeforeDelete"
 	Deleting              = "Deleting"
+	Servicing             = "Servicing"
 	NotProgressing        = "NotProgressing"
 	Healthy               = "Healthy"
 	UnknownHealth         = "Unknown"
@@ -86,6 +88,8 @@ func (d *decision) tellConditions() {
 	switch d.h.Status.OperationalStatus {
 	case hostapi.StatusError:
 		ready = said{hostapi.False, IsError}
+	case hostapi.StatusServicing:
+		ready = said{hostapi.False, Servicing}
 	case hostapi.StatusDetached:
 		ready, t.progressing, watched = said{hostapi.False, Detached}, said{hostapi.False, Detached}, false
 	default:
@@ -127,18 +131,32 @@ func (d *decision) condition(kind string) *hostapi.Condition {
 	return nil
 }
 
-// tell sets one condition; it changes when its status does.
+// tell sets one condition.
 func (d *decision) tell(kind string, s said) {
-	c := d.condition(kind)
-	if c == nil {
-		d.h.Status.Conditions = append(d.h.Status.Conditions, hostapi.Condition{Type: kind})
-		c = d.condition(kind)
+	generation := d.h.Generation
+	if d.Action != nil {
+		generation = 0
+		if was := d.condition(kind); was != nil {
+			generation = was.ObservedGeneration
+		}
 	}
-	if c.Status != s.status {
-		c.LastTransitionTime = hostapi.At(d.s.Now)
+	d.h.Status.Conditions = observed(d.h.Status.Conditions, kind, s, "", generation, d.s.Now)
+}
+
+// observed is the conditions with one as it has become: its time is that of its
+// last change.
+func observed(all []hostapi.Condition, kind string, s said, message string, generation int64, now time.Time) []hostapi.Condition {
+	c := hostapi.Condition{
+		Type: kind, Status: s.status, Reason: s.reason, Message: message, ObservedGeneration: generation, LastTransitionTime: hostapi.At(now),
 	}
-	c.Status, c.Reason = s.status, s.reason
-	if d.Action == nil {
-		c.ObservedGeneration = d.h.Generation
+	all = slices.Clone(all)
+	i := slices.IndexFunc(all, func(c hostapi.Condition) bool { return c.Type == kind })
+	if i < 0 {
+		return append(all, c)
 	}
+	if all[i].Status == c.Status {
+		c.LastTransitionTime = all[i].LastTransitionTime
+	}
+	all[i] = c
+	return all
 }

@@ -30,6 +30,8 @@ type Situation struct {
 	Media     *Media                    // of Node, asked for where AsksMedia says so; nil for not asked
 	Ports     []node.Port               // of Node
 	Inspected *node.Inspected           // what Node's last inspection found; nil for nothing
+	Told      node.Told                 // what Node's BMC has told of BIOS settings and firmware
+	Firmware  Firmware                  // the documents about them
 	Taken     map[string]string         // of Addresses those that are ports of other nodes, whose names these are
 	Rivals    []Rival                   // hosts that had one of Claims before this one
 	Busy      int                       // other nodes that are inspected, cleaned, deployed or deleted
@@ -55,6 +57,8 @@ type Decision struct {
 	Events    []hostapi.Event    // what people are told once Host is saved: type, reason and message
 	Again     time.Time          // when to look again, whatever happens; zero for not at all
 	Err       error              // a row the table lacks: a fault of ours
+
+	Components *hostapi.HostFirmwareComponents // with its status as it becomes; nil for as before
 }
 
 // How long something may go unnoticed that ought to have been told at once.

@@ -26,7 +26,7 @@ func spoken(d Decision) string {
 		return string(st.OperationalStatus)
 	case Provision:
 		text := string(a.Request.Verb)
-		for _, s := range append(slices.Clone(a.Request.CleanSteps), a.Request.DeploySteps...) {
+		for _, s := range slices.Concat(a.Request.CleanSteps, a.Request.DeploySteps, a.Request.ServiceSteps) {
 			text += " " + s.String()
 		}
 		return text

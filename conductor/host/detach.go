@@ -35,8 +35,10 @@ func (d *decision) attach() bool {
 func (d *decision) detach(force bool) {
 	was := d.h.Status
 	if !d.forget(force, hostapi.DetachError) {
-		if was.OperationalStatus == hostapi.StatusDetached { // somebody has enrolled its machine again
+		switch was.OperationalStatus {
+		case hostapi.StatusDetached, hostapi.StatusServicing: // somebody has enrolled its machine again; or its service is waited for
 			d.h.Status.OperationalStatus = was.OperationalStatus
+		default:
 		}
 		return
 	}

@@ -23,13 +23,13 @@ var exploreMoves = flag.Int("explore.moves", 1, "how many times people and accid
 // invariants hold, and from each the host comes to rest, whether the world works
 // or fails.
 func TestExplore(t *testing.T) {
-	x := &explorer{t: t, seen: map[string]bool{}, calm: map[string]bool{}, states: map[hostapi.State]bool{}}
+	x := &explorer{t: t, seen: map[string]bool{}, calm: map[string]bool{}, states: map[hostapi.State]bool{}, nodes: map[node.State]bool{}}
 	var level []model
 	for name, change := range applied {
-		m := model{h: situation(hostapi.StateNone, "").Host, secret: true, moves: *exploreMoves, trail: []string{name}}
+		m := model{h: situation(hostapi.StateNone, "").Host, secret: true, moves: *exploreMoves, trail: []string{name}, speed: "Slow"}
 		m.h.Finalizers, m.h.Status = nil, hostapi.HostStatus{}
 		m.h.Spec.BMC = hostapi.BMC{Address: "redfish://10.0.0.1", CredentialsName: "bmc"}
-		change(&m.h)
+		change(&m)
 		level = append(level, m)
 	}
 	level = append(level, discModels()...)
@@ -40,6 +40,9 @@ func TestExplore(t *testing.T) {
 			if key := m.key(); !x.seen[key] {
 				x.seen[key] = true
 				x.states[m.h.Status.Provisioning.State] = true
+				if m.n != nil {
+					x.nodes[m.n.ProvisionState] = true
+				}
 				x.rests(m)
 				next = append(next, x.successors(m)...)
 			}
@@ -51,33 +54,45 @@ func TestExplore(t *testing.T) {
 			t.Errorf("the state %q was never come to", s)
 		}
 	}
+	for _, s := range []node.State{node.InspectFailed, node.CleanFailed, node.DeployFailed, node.AdoptFailed, node.ServiceWait, node.ServiceFailed} {
+		if !x.nodes[s] {
+			t.Errorf("no node was ever %q", s)
+		}
+	}
 	t.Logf("%d situations in %d states, %d events, depth %d", len(x.seen), len(x.states), x.events, depth-1)
 }
 
 // applied is how hosts begin.
-var applied = map[string]func(*hostapi.Host){
-	"plain":      func(*hostapi.Host) {},
-	"image":      func(h *hostapi.Host) { h.Spec.Image = image("http://images/a") },
-	"external":   func(h *hostapi.Host) { h.Spec.ExternallyProvisioned = true },
-	"unknown":    func(h *hostapi.Host) { h.Spec.BMC = hostapi.BMC{} },
-	"unlooked":   func(h *hostapi.Host) { h.Spec.InspectionMode = hostapi.InspectionDisabled },
-	"with disks": softwareRAIDHost,
+var applied = map[string]func(*model){
+	"plain":      func(*model) {},
+	"image":      func(m *model) { m.h.Spec.Image = image("http://images/a") },
+	"external":   func(m *model) { m.h.Spec.ExternallyProvisioned = true },
+	"unknown":    func(m *model) { m.h.Spec.BMC = hostapi.BMC{} },
+	"unlooked":   func(m *model) { m.h.Spec.InspectionMode = hostapi.InspectionDisabled },
+	"with disks": func(m *model) { softwareRAID(&m.h.Spec) },
+	"firmware":   func(m *model) { m.wish("Fast", "http://images/bios-2") },
+	"serviced": func(m *model) {
+		m.h.Spec.ExternallyProvisioned = true
+		m.wish("Fast", "http://images/bios-2")
+		m.firmware.Policy = policy(hostapi.OnReboot, hostapi.OnReboot)
+	},
 }
-
-func softwareRAIDHost(h *hostapi.Host) { softwareRAID(&h.Spec) }
 
 // model is a host, the node it may have, and what is true around them.
 type model struct {
-	h      hostapi.Host
-	n      *node.Node
-	ports  []node.Port
-	disc   discModel
-	secret bool
-	full   bool // others are busy
-	late   bool // the host has failed, and time has passed since
-	gone   bool
-	moves  int // that are left to people and accidents
-	trail  []string
+	h        hostapi.Host
+	firmware Firmware
+	n        *node.Node
+	ports    []node.Port
+	disc     discModel
+	speed    string      // a BIOS setting of the machine
+	steps    []node.Step // that the node does
+	secret   bool
+	full     bool // others are busy
+	late     bool // the host has failed, and time has passed since
+	gone     bool
+	moves    int // that are left to people and accidents
+	trail    []string
 }
 
 func (m model) situation() Situation {
@@ -100,21 +115,21 @@ func (m model) situation() Situation {
 		s.Host.Status.LastUpdated = &at
 	}
 	m.disc.tell(&s)
-	return s
+	return m.withFirmware(s)
 }
 
 // key is the situation without what makes no difference.
 func (m model) key() string {
 	var b strings.Builder
 	st, sp := m.h.Status, m.h.Spec
-	fmt.Fprint(&b, m.secret, m.full, m.late, m.moves, m.gone, m.h.DeletionTimestamp != nil, m.h.Finalizers, m.h.Annotations,
+	fmt.Fprintln(&b, m.secret, m.full, m.late, m.moves, m.gone, m.h.DeletionTimestamp != nil, m.h.Finalizers, m.h.Annotations,
 		urlOf(sp.Image), sp.Online, sp.ExternallyProvisioned, sp.BMC.Address, sp.InspectionMode, sp.RAID != nil)
-	fmt.Fprint(&b, "|", st.Provisioning.State, st.OperationalStatus, st.ErrorType, min(st.ErrorCount, giveUpAfter+1), min(st.ProvisioningFailCount, 1), st.PoweredOn, urlOf(st.Provisioning.Image),
+	fmt.Fprintln(&b, "|", st.Provisioning.State, st.OperationalStatus, st.ErrorType, min(st.ErrorCount, giveUpAfter+1), min(st.ProvisioningFailCount, 1), st.PoweredOn, urlOf(st.Provisioning.Image),
 		st.Provisioning.ID != "", st.Provisioning.RAID != nil, st.Provisioning.RootDeviceHints != nil, st.GoodCredentials.Version, strings.HasPrefix(st.ErrorMessage, unwrittenPrefix),
 		urlOf(st.LastAttemptedImage), len(st.Conditions) > 0 && st.Conditions[0].ObservedGeneration == m.h.Generation)
-	b.WriteString(m.disc.key())
+	fmt.Fprintln(&b, m.disc.key(), "|", m.speed, m.steps, m.wishes())
 	if n := m.n; n != nil {
-		fmt.Fprint(&b, "|", n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
+		fmt.Fprintln(&b, "|", n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
 			n.InstanceInfo["image_source"], n.InspectionFinishedAt != nil, n.Interfaces["raid"], n.Interfaces["deploy"], n.TargetRAIDConfig != nil, len(m.ports))
 	}
 	return b.String()
@@ -136,6 +151,7 @@ type explorer struct {
 	seen   map[string]bool
 	calm   map[string]bool // from where the host was seen to come to rest
 	states map[hostapi.State]bool
+	nodes  map[node.State]bool
 	events int
 }
 
@@ -152,9 +168,9 @@ func (x *explorer) successors(m model) (all []model) {
 	}
 	s := m.situation()
 	d := Decide(s)
-	all = append(all, x.look(m, d, true))
+	all = append(all, x.look(m, s, d, true))
 	if d.Action != nil {
-		all = append(all, x.look(m, d, false)) // the conductor ends before it has saved the document
+		all = append(all, x.look(m, s, d, false)) // the conductor ends before it has saved the document
 		if m.moves > 0 {
 			refused := m.then("refused")
 			refused.moves--
@@ -176,7 +192,7 @@ func (x *explorer) successors(m model) (all []model) {
 }
 
 // look has a decision carried out, and saved.
-func (x *explorer) look(m model, d Decision, saved bool) model {
+func (x *explorer) look(m model, s Situation, d Decision, saved bool) model {
 	next := m.then(spoken(d))
 	if d.Err != nil {
 		x.complain(next, "%v", d.Err)
@@ -194,7 +210,10 @@ func (x *explorer) look(m model, d Decision, saved bool) model {
 		next.late = next.late && d.Host.Status.LastUpdated.Before(testNow)
 	}
 	next.disc.save(d.DataImage)
-	next.h = d.Host
+	next.h, next.firmware = d.Host, s.Firmware
+	if d.Components != nil {
+		next.firmware.Components = d.Components
+	}
 	if next.gone = d.Host.DeletionTimestamp != nil && len(d.Host.Finalizers) == 0; next.gone {
 		next.disc.orphan()
 	}
@@ -213,8 +232,12 @@ func (x *explorer) allowed(m model, d Decision) {
 		x.complain(m, "%s for a host that may vanish", spoken(d))
 	case m.h.Status.OperationalStatus == hostapi.StatusDetached && m.h.Annotations[hostapi.AnnotationDetached] != "" && (powers || provisions):
 		x.complain(m, "a detached host is touched: %s", spoken(d))
-	case m.h.Status.Provisioning.State == hostapi.StateExternallyProvisioned && provisions && p.Request.Verb != node.Adopt && p.Request.Verb != node.Manage:
+	case m.h.Status.Provisioning.State == hostapi.StateExternallyProvisioned && provisions && p.Request.Verb != node.Adopt && p.Request.Verb != node.Manage && m.firmware.Policy == nil:
 		x.complain(m, "the machine of somebody else is touched: %s", spoken(d))
+	case provisions && p.Request.Verb == node.Service && m.n.ProvisionState == node.Active && m.n.PowerState != node.PowerOff && m.h.Status.ErrorType != hostapi.ServicingError:
+		x.complain(m, "a machine at work is interrupted: %s", spoken(d))
+	case provisions && strings.Contains(fmt.Sprint(p.Request), "Nonsense"):
+		x.complain(m, "nonsense is tried")
 	case provisions && p.Request.Verb == node.Deploy && urlOf(m.h.Spec.Image) == "":
 		x.complain(m, "a deploy of nothing")
 	case m.h.Status.Provisioning.State == hostapi.StateProvisioned && provisions && p.Request.Verb == node.Delete:
@@ -279,8 +302,9 @@ func (m model) later() model {
 // lookUntilQuiet looks at the host as often as a reconciler would at once.
 func (x *explorer) lookUntilQuiet(m model) (_ model, moved bool) {
 	for range 60 {
-		d := Decide(m.situation())
-		m = x.look(m, d, true)
+		s := m.situation()
+		d := Decide(s)
+		m = x.look(m, s, d, true)
 		if m.gone || d.Again.After(testNow) || d.Again.IsZero() {
 			return m, moved
 		}
@@ -315,5 +339,9 @@ func (x *explorer) asWanted(m model) {
 		x.complain(m, "the image is not there")
 	case st.PoweredOn != (sp.Online && !reboot):
 		x.complain(m, "on is %v", st.PoweredOn)
+	case st.OperationalStatus != hostapi.StatusOK:
+		x.complain(m, "is %s still", st.OperationalStatus)
+	case st.Provisioning.State == hostapi.StateAvailable && begin(m.situation()).preparation().asked():
+		x.complain(m, "the firmware is not as wanted")
 	}
 }

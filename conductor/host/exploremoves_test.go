@@ -12,6 +12,9 @@ import (
 // moves are what people do to documents, and accidents to nodes.
 func moves(m model) (all []model) {
 	for _, move := range m.disc.moves() {
+		if m.wishing() && apart[move.name] {
+			continue
+		}
 		next := m.then(move.name)
 		if next.h.Annotations == nil {
 			next.h.Annotations = map[string]string{}
@@ -24,6 +27,10 @@ func moves(m model) (all []model) {
 	}
 	return all
 }
+
+// apart are those that the others show all there is of: hosts with firmware are
+// spared them.
+var apart = map[string]bool{"image b": true, "no image": true, "address": true, "secret": true, "crowd": true, "inspect": true, "paused": true, "external": true, "detached": true, "reboot": true}
 
 // interference is one of them; one that makes no sense answers false.
 type interference struct {
@@ -50,6 +57,24 @@ var interferences = []interference{
 	{"reboot", toggled(hostapi.AnnotationReboot, "")},
 	{"reboot with key", toggled(hostapi.AnnotationReboot+"/key", `{"force":true}`)},
 	{"inspect", toggled(hostapi.AnnotationInspect, "")},
+	{"no such setting", wished("Nonsense")},
+	{"another setting, and a reboot", func(m *model) bool {
+		m.h.Annotations[hostapi.AnnotationReboot] = ""
+		return wished("Faster")(m)
+	}},
+	{"nothing of firmware", func(m *model) bool {
+		m.wish("", "")
+		return m.wishing()
+	}},
+	{"no policy", func(m *model) bool {
+		had := m.firmware.Policy != nil
+		m.firmware.Policy = nil
+		return had
+	}},
+	{"no settings document", func(m *model) bool {
+		m.firmware.Settings = nil
+		return m.wishing()
+	}},
 	{"secret", func(m *model) bool { m.secret = !m.secret; return true }},
 	{"crowd", func(m *model) bool { m.full = !m.full; return true }},
 	{"node lost", func(m *model) bool {
@@ -152,6 +177,7 @@ func (x *explorer) provision(m *model, r plan.Request) {
 		n.InspectionFinishedAt = nil
 	}
 	n.LastError = ""
+	m.steps = append(r.CleanSteps, r.ServiceSteps...)
 	m.moveNode(r.Verb)
 	if r.Verb == node.Clean {
 		n.TargetProvisionState = node.Manageable
@@ -170,10 +196,14 @@ func (m *model) moveNode(e node.Event) {
 	switch e {
 	case node.Fail, node.Abort:
 		n.LastError = map[node.Event]string{node.Fail: "it failed", node.Abort: "the run was aborted"}[e]
-		if n.ProvisionState == node.CleanFailed {
-			n.Maintenance, n.Fault = true, "clean failure"
+		if n.ProvisionState == node.CleanFailed || n.ProvisionState == node.ServiceFailed {
+			n.Maintenance, n.Fault = true, "it failed"
 		}
+		m.steps = nil
+	case node.Manage:
+		m.takeSteps()
 	case node.Done:
+		m.takeSteps()
 		if from == node.Inspecting || from == node.InspectWait {
 			at := testNow
 			n.InspectionFinishedAt = &at

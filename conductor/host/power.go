@@ -42,13 +42,16 @@ func (d *decision) managePower() {
 	if !st.PoweredOn {
 		d.rebooted()
 	}
-	want := d.h.Spec.Online
-	mode, reboot := d.rebootAsked(canonical(d.state()) == hostapi.StateAvailable)
+	mode, reboot := d.rebootAsked(!d.atWork())
+	want := d.h.Spec.Online && !reboot
+	if d.atWork() && !d.service(want && d.s.Node.PowerState == node.PowerOff) {
+		return
+	}
 	if d.h.Spec.DisablePowerOff {
 		d.neverOff(mode, reboot)
 		return
 	}
-	switch want = want && !reboot; {
+	switch {
 	case st.PoweredOn == want:
 		d.settle()
 	case want:
@@ -59,6 +62,11 @@ func (d *decision) managePower() {
 		}
 		d.powerOff(mode)
 	}
+}
+
+// atWork: the machine has something to run, of ours or of somebody else's.
+func (d *decision) atWork() bool {
+	return d.state() == hostapi.StateProvisioned || d.state() == hostapi.StateExternallyProvisioned
 }
 
 // settle: the machine is as it is to be.

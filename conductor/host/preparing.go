@@ -9,24 +9,26 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// preparing makes the machine's RAID volumes what the document wants. After a
-// failure nothing is believed of those there are.
+// preparing makes the machine's RAID volumes and its firmware what the documents
+// want. After a failure nothing is believed of the volumes there are, nor of the
+// updates that were done.
 func (d *decision) preparing() {
-	s, is := d.wanted(), d.h.Status.Provisioning.RAID
-	dirty := d.differs(s)
+	s, is, f := d.wanted(), d.h.Status.Provisioning.RAID, d.preparation()
+	dirty := d.differs(s) || f.asked()
 	if d.h.Status.ErrorType == hostapi.PreparationError {
 		is, dirty = nil, true
 	}
 	switch n := d.s.Node; n.ProvisionState {
 	case node.Available, node.Manageable:
 		if dirty {
-			d.change(s, is)
+			d.change(s, is, f)
 			return
 		}
 		d.prepared()
 	case node.CleanFailed:
 		if !d.failed(hostapi.PreparationError, cmp.Or(n.LastError, "the preparation failed, and the node does not say why")) {
 			d.clearSettings()
+			d.unflashed()
 			return
 		}
 		d.recover(hostapi.PreparationError)
@@ -40,20 +42,23 @@ func (d *decision) prepared() {
 	d.fire(Prepared)
 }
 
-// change has the volumes made, if there is anything to be made.
-func (d *decision) change(s settings, is *hostapi.RAID) {
+// change has the volumes made, and the firmware changed, if there is anything to
+// be done.
+func (d *decision) change(s settings, is *hostapi.RAID, f flash) {
 	a, err := accessOf(d.h.Spec.BMC)
 	if err != nil {
 		d.refuse(hostapi.PreparationError, "%v", err)
 		return
 	}
 	steps, err := a.raidSteps(s.raid, is)
+	steps = append(steps, f.steps()...)
 	switch {
 	case err != nil:
 		d.refuse(hostapi.PreparationError, "%v", err)
 		return
 	case len(steps) == 0:
 		d.keep(s)
+		d.flashed(f)
 		d.prepared()
 		return
 	case d.s.Node.ProvisionState == node.Available:
@@ -64,6 +69,7 @@ func (d *decision) change(s settings, is *hostapi.RAID) {
 		return
 	}
 	d.keep(s)
+	d.flashed(f)
 	d.do(Provision{plan.Request{Verb: node.Clean, CleanSteps: steps}}, hostapi.PreparationError)
 }
 

@@ -81,6 +81,15 @@ func (k *Keeper) Get(ctx context.Context, key Key) (hostapi.Document, error) {
 	return k.decode(row)
 }
 
+// Has reports whether there is a document, without reading what is in it.
+func (k *Keeper) Has(ctx context.Context, key Key) (bool, error) {
+	_, err := k.row(ctx, key)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (k *Keeper) row(ctx context.Context, key Key) (Row, error) {
 	if key.Name == "" {
 		return Row{}, notFound(key)

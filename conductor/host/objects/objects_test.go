@@ -106,6 +106,10 @@ func TestLife(t *testing.T) {
 	check(t, err)
 	equal(t, h, again) // nothing changed, nothing written
 
+	has, err := k.Has(t.Context(), objects.Key{Kind: hostapi.KindHost, Namespace: "metal3", Name: "node-0"})
+	if none, _ := k.Has(t.Context(), objects.Key{Kind: hostapi.KindHost, Namespace: "metal3", Name: "node-1"}); err != nil || !has || none {
+		t.Errorf("has one: %v (%v), has another: %v", has, err, none)
+	}
 	d, gone, err := objects.Delete[hostapi.Host](t.Context(), k, "metal3", "node-0", objects.DeleteOptions{})
 	check(t, err)
 	if gone || d.DeletionTimestamp == nil || d.Generation != 3 || *d.DeletionGrace != 0 {

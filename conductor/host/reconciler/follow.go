@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host"
 	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -106,6 +107,14 @@ func (r *Reconciler) noted(k key, e objects.Event) error {
 	switch {
 	case e.Key.Kind == hostapi.KindDataImage:
 		r.soon(k)
+	case slices.Contains([]string{hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents, hostapi.KindUpdatePolicy}, e.Key.Kind):
+		d, err := e.Document()
+		if err != nil {
+			return err
+		}
+		if e.Type == objects.Deleted || host.Unseen(d) {
+			r.soon(k)
+		}
 	case e.Key.Kind != hostapi.KindHost:
 	case e.Type == objects.Deleted:
 		r.soon(append(r.known.drop(k), k)...) // the host too: it may leave an image behind

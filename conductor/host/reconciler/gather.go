@@ -55,6 +55,9 @@ func (r *Reconciler) gatherNode(ctx context.Context, s *host.Situation) (err err
 	if s.Ports, err = r.engine.Ports(ctx, node.PortQuery{NodeUUID: s.Node.UUID}); err != nil {
 		return fmt.Errorf("ports of node %s: %w", s.Node.UUID, err)
 	}
+	if err := r.gatherFirmware(ctx, s); err != nil {
+		return err
+	}
 	if s.Host.Status.Provisioning.State != hostapi.StateInspecting {
 		return nil
 	}

@@ -28,6 +28,7 @@ type Engine interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
+	Told(ctx context.Context, ref string) (node.Told, error)
 	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
 	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
@@ -144,6 +145,12 @@ func (r *Reconciler) look(ctx context.Context, k key) (again time.Time, err erro
 	if err != nil {
 		return time.Time{}, err
 	}
+	switch err := r.keepFirmware(ctx, &s); {
+	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrExists) || errors.Is(err, objects.ErrNotFound): // somebody was first
+		return r.Now(), nil
+	case err != nil:
+		return time.Time{}, err
+	}
 	d, leave := r.admit(s, host.Decide(s))
 	defer leave()
 	if d.Err != nil {
@@ -214,6 +221,11 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 	}
 	if r.Tell != nil && len(d.Events) > 0 {
 		r.Tell(d.Host, d.Events)
+	}
+	if d.Components != nil {
+		if err := r.keepUpdates(ctx, *d.Components); err != nil {
+			return time.Time{}, err
+		}
 	}
 	r.room.delayed(k, d.Host.Status.OperationalStatus == hostapi.StatusDelayed)
 	return d.Again, nil

@@ -1,6 +1,7 @@
 package reconciler_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
@@ -46,7 +47,7 @@ type world struct {
 }
 
 func newWorld(tb testing.TB, s database) *world {
-	return &world{tb: tb, store: s, machines: &machines{Driver: fake.New(fake.Script{}), state: map[string]node.PowerState{}}, limit: 20}
+	return &world{tb: tb, store: s, machines: &machines{Driver: fake.New(fake.Script{}), state: map[string]node.PowerState{}, speed: map[string]string{}, steps: map[string]int{}}, limit: 20}
 }
 
 // start begins a conductor's life; stop ends it.
@@ -134,6 +135,9 @@ type machines struct {
 	slow   time.Duration              // how long they take to
 	held   bool                       // deploys do not end
 	drive  drive
+	speed  map[string]string // a setting of BIOSes, "Slow" at first, by BMC address
+	steps  map[string]int    // how often each was done
+	rigid  bool              // BIOSes take no settings
 }
 
 func (m *machines) address(n node.Node) string {
@@ -212,16 +216,51 @@ func (m *machines) Steps(n node.Node) []node.StepOffer {
 }
 
 func (m *machines) DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error) {
-	if s.Step != "check_disk" {
-		return m.Driver.DoStep(ctx, n, s, task)
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.steps[s.String()]++
+	switch {
+	case s.String() == "bios.apply_configuration":
+		return m.setUp(n, s)
+	case s.Step != "check_disk":
+		return m.Driver.DoStep(ctx, n, s, task)
+	}
 	image, _ := n.InstanceInfo["image_source"].(string)
 	if m.held {
 		return node.StepReport{}, nil
 	}
 	return node.StepReport{Done: true}, m.fail[image]
+}
+
+// setUp takes settings, of which there is one.
+func (m *machines) setUp(n node.Node, s node.Step) (node.StepReport, error) {
+	if m.rigid {
+		return node.StepReport{}, node.Refuse(node.Invalid, "the BIOS takes no settings")
+	}
+	settings, _ := s.Args["settings"].([]any)
+	for _, item := range settings {
+		of, _ := item.(map[string]any)
+		m.speed[m.address(n)] = fmt.Sprint(of["value"])
+	}
+	return node.StepReport{Done: true}, nil
+}
+
+// Tell tells of that setting, and of one part with firmware.
+func (m *machines) Tell(_ context.Context, n node.Node) (node.Told, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	speed := cmp.Or(m.speed[m.address(n)], "Slow")
+	return node.Told{
+		BIOS:     []node.BIOSSetting{{Name: "Speed", Value: &speed, AttributeType: hostapi.SettingEnumeration, AllowableValues: []string{"Slow", "Fast"}}},
+		Firmware: []node.FirmwareComponent{{Component: "bios", CurrentVersion: "1.0"}},
+	}, nil
+}
+
+// done is how often a step was done, by any machine.
+func (m *machines) done(step string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.steps[step]
 }
 
 func (m *machines) failing(image string, err error) {

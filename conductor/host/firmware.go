@@ -1,0 +1,166 @@
+package host
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// Firmware is the documents about the firmware of a host's machine, which have
+// its name; nil for those that there are not. They are brought up to date before
+// a host is decided on: see FirmwareSettings, FirmwareSchema, FirmwareComponents
+// and UpdatePolicy.
+type Firmware struct {
+	Settings   *hostapi.HostFirmwareSettings
+	Schema     *hostapi.FirmwareSchema // of SchemaName; nil if Described, too
+	Components *hostapi.HostFirmwareComponents
+	Policy     *hostapi.HostUpdatePolicy
+
+	Described bool // Settings names its schema, and there is one: it need not be read
+}
+
+// KeepsFirmware reports whether there are to be documents about firmware: the
+// machine behind the host is registered, and nobody has asked for the host to be
+// let alone, or to go.
+func KeepsFirmware(s Situation) bool {
+	_, paused := s.Host.Annotations[hostapi.AnnotationPaused]
+	_, detached := s.Host.Annotations[hostapi.AnnotationDetached]
+	return s.Node != nil && s.Host.Status.Provisioning.ID == s.Node.UUID && s.Host.DeletionTimestamp == nil &&
+		!paused && !detached && s.Host.Status.OperationalStatus != hostapi.StatusDetached
+}
+
+// owned is the owners of a document with this one among them, in place of an
+// earlier one of its name.
+func owned(owners []hostapi.OwnerReference, kind string, by hostapi.ObjectMeta) []hostapi.OwnerReference {
+	reference := hostapi.OwnerReference{APIVersion: hostapi.APIVersion, Kind: kind, Name: by.Name, UID: by.UID}
+	i := slices.IndexFunc(owners, func(o hostapi.OwnerReference) bool { return o.Kind == kind && o.Name == by.Name })
+	switch {
+	case i < 0:
+		return append(slices.Clone(owners), reference)
+	case owners[i].UID != by.UID:
+		owners = slices.Clone(owners)
+		owners[i] = reference
+	}
+	return owners
+}
+
+// Unseen reports whether a document about firmware says something that nobody has
+// looked at yet.
+func Unseen(d hostapi.Document) bool {
+	switch d := d.(type) {
+	case *hostapi.HostFirmwareSettings:
+		_, seen := pending(d.Generation, d.Status.Conditions)
+		return !seen
+	case *hostapi.HostFirmwareComponents:
+		_, seen := pending(d.Generation, d.Status.Conditions)
+		return !seen
+	case *hostapi.HostUpdatePolicy: // it has no status to tell by
+		return true
+	default:
+		return false
+	}
+}
+
+// pending reports whether a document wants something else than there is, which
+// can be had; seen is false when its conditions are of something it has said
+// before.
+func pending(generation int64, conditions []hostapi.Condition) (changes, seen bool) {
+	is := map[string]string{}
+	for _, c := range conditions {
+		is[c.Type] = c.Status
+		seen = seen || c.Type == hostapi.ConditionChangeDetected && c.ObservedGeneration == generation
+	}
+	return seen && is[hostapi.ConditionChangeDetected] == hostapi.True && is[hostapi.ConditionValid] == hostapi.True, seen
+}
+
+// flash is what of a machine's firmware is to become otherwise.
+type flash struct {
+	settings []any // those of bios.apply_configuration, sorted
+	updates  []any // those of firmware.update, in their order
+	listed   bool  // the updates to be done are others than those that were: some may only be gone
+	wanted   bool  // somebody wants something of the firmware, be it as it is already
+}
+
+// asked: something is to be done.
+func (f flash) asked() bool { return len(f.settings) > 0 || f.listed }
+
+// steps do it.
+func (f flash) steps() (steps []node.Step) {
+	if len(f.settings) > 0 {
+		steps = append(steps, node.Step{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": f.settings}})
+	}
+	if len(f.updates) > 0 {
+		steps = append(steps, node.Step{Interface: "firmware", Step: "update", Args: map[string]any{"settings": f.updates}})
+	}
+	return steps
+}
+
+// preparation is what is to be done while the machine runs nothing.
+func (d *decision) preparation() flash { return d.flash(true, true) }
+
+// flash is what is to be done of settings, of updates, or of both.
+func (d *decision) flash(settings, updates bool) (f flash) {
+	if doc := d.s.Firmware.Settings; settings && doc != nil {
+		f.wanted = len(doc.Spec.Settings) > 0
+		if changes, _ := pending(doc.Generation, doc.Status.Conditions); changes {
+			f.settings = differing(d.s.Told.BIOS, doc.Spec.Settings)
+		}
+	}
+	if doc := d.s.Firmware.Components; updates && doc != nil {
+		f.wanted = f.wanted || len(doc.Spec.Updates) > 0
+		if f.listed, _ = pending(doc.Generation, doc.Status.Conditions); f.listed {
+			f.updates = undone(doc.Spec.Updates, doc.Status.Updates)
+		}
+	}
+	return f
+}
+
+// differing are the settings that are not as wanted, by name.
+func differing(told []node.BIOSSetting, wanted map[string]hostapi.IntOrString) (all []any) {
+	for _, is := range told {
+		if want, ok := wanted[is.Name]; ok && !settingIs(is, want) {
+			all = append(all, map[string]any{"name": is.Name, "value": want.Value()})
+		}
+	}
+	slices.SortFunc(all, func(a, b any) int { return strings.Compare(settingName(a), settingName(b)) })
+	return all
+}
+
+func settingName(of any) string {
+	m, _ := of.(map[string]any)
+	name, _ := m["name"].(string)
+	return name
+}
+
+// undone are the updates that have not been done.
+func undone(wanted, done []hostapi.FirmwareUpdate) (all []any) {
+	for _, u := range wanted {
+		if !slices.Contains(done, u) {
+			all = append(all, map[string]any{"component": u.Component, "url": u.URL})
+		}
+	}
+	return all
+}
+
+// flashed writes down that the updates that are wanted are done: it is written
+// when they are begun, and taken back by unflashed.
+func (d *decision) flashed(f flash) {
+	if f.listed {
+		d.keepUpdates(d.s.Firmware.Components.Spec.Updates)
+	}
+}
+
+// unflashed believes nothing of the updates that were done: all are done again.
+func (d *decision) unflashed() {
+	if c := d.s.Firmware.Components; c != nil && len(c.Status.Updates) > 0 {
+		d.keepUpdates(nil)
+	}
+}
+
+func (d *decision) keepUpdates(done []hostapi.FirmwareUpdate) {
+	next, at := *d.s.Firmware.Components, hostapi.At(d.s.Now)
+	next.Status.Updates, next.Status.LastUpdated = done, &at
+	d.Components = &next
+}

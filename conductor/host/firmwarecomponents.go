@@ -1,0 +1,82 @@
+package host
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// Reasons of conditions of HostFirmwareComponents.
+const (
+	ValidComponent   = "OK"
+	InvalidComponent = "InvalidComponent"
+)
+
+// FirmwareComponents is the HostFirmwareComponents of a host as it becomes: one is
+// made for every machine whose BMC tells of parts with firmware. changed is false
+// when it is so already, or not for us to say.
+func FirmwareComponents(s Situation) (next hostapi.HostFirmwareComponents, changed bool) {
+	parts, was := components(s), s.Firmware.Components
+	if !KeepsFirmware(s) || was == nil && len(parts) == 0 {
+		return next, false
+	}
+	next = hostapi.HostFirmwareComponents{
+		ObjectMeta: hostapi.ObjectMeta{Name: s.Host.Name, Namespace: s.Host.Namespace},
+		Spec:       hostapi.HostFirmwareComponentsSpec{Updates: []hostapi.FirmwareUpdate{}},
+	}
+	if was != nil {
+		next = *was
+	}
+	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, s.Host.ObjectMeta)
+	next.Status.Components = parts
+	differs, valid, message := said{hostapi.False, ValidComponent}, said{hostapi.True, ValidComponent}, ""
+	if !slices.Equal(next.Spec.Updates, next.Status.Updates) {
+		differs.status = hostapi.True
+		if problems := wrongUpdates(next.Spec.Updates, parts); len(problems) > 0 {
+			valid, message = said{hostapi.False, InvalidComponent}, worded(problems)
+		}
+	}
+	next.Status.Conditions = observed(next.Status.Conditions, hostapi.ConditionChangeDetected, differs, "", next.Generation, s.Now)
+	next.Status.Conditions = observed(next.Status.Conditions, hostapi.ConditionValid, valid, message, next.Generation, s.Now)
+	if was != nil && reflect.DeepEqual(next, *was) {
+		return next, false
+	}
+	if was == nil || !reflect.DeepEqual(next.Status, was.Status) {
+		at := hostapi.At(s.Now)
+		next.Status.LastUpdated = &at
+	}
+	return next, true
+}
+
+// components are the parts that the BMC has told of.
+func components(s Situation) (all []hostapi.FirmwareComponentStatus) {
+	for _, c := range s.Told.Firmware {
+		if !hostapi.KnownComponent(c.Component) {
+			continue
+		}
+		part := hostapi.FirmwareComponentStatus{
+			Component: c.Component, InitialVersion: c.InitialVersion, CurrentVersion: c.CurrentVersion, LastVersionFlashed: c.LastVersionFlashed,
+		}
+		if !c.UpdatedAt.IsZero() {
+			part.UpdatedAt = hostapi.At(c.UpdatedAt)
+		}
+		all = append(all, part)
+	}
+	return all
+}
+
+// wrongUpdates says which updates cannot be done. A network card that was not
+// seen yet may be there all the same: many BMCs show none while the machine is off.
+func wrongUpdates(wanted []hostapi.FirmwareUpdate, parts []hostapi.FirmwareComponentStatus) (all []hostapi.Problem) {
+	if len(wanted) > 0 && len(parts) == 0 {
+		return []hostapi.Problem{{Path: "spec.updates", Reason: "the machine's BMC has told of no part with firmware"}}
+	}
+	for i, u := range wanted {
+		if !hostapi.KnownComponent(u.Component) {
+			all = append(all, hostapi.Problem{Path: fmt.Sprintf("spec.updates[%d].component", i), Value: u.Component, Reason: "expected bios, bmc, or nic: with a card's id"})
+		}
+	}
+	return all
+}

@@ -1,0 +1,93 @@
+package host
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// SchemaName is what the schema of a BIOS's settings is called: alike for all
+// machines whose settings can be the same, and as Metal3 calls it, so that hosts
+// that come from there find theirs.
+func SchemaName(told []node.BIOSSetting) string {
+	var words []string
+	for _, is := range told {
+		s := schemaOf(is)
+		words = append(append(words, is.Name, s.AttributeType), s.AllowableValues...)
+		for _, n := range []*int64{s.LowerBound, s.UpperBound, s.MinLength, s.MaxLength} {
+			if n != nil {
+				words = append(words, strconv.FormatInt(*n, 10))
+			}
+		}
+		if s.ReadOnly != nil {
+			words = append(words, strconv.FormatBool(*s.ReadOnly))
+		}
+	}
+	slices.Sort(words)
+	return fmt.Sprintf("schema-%x", sha256.Sum256(fmt.Append(nil, words)))[:len("schema-")+8]
+}
+
+// schemaOf is what a setting can be.
+func schemaOf(s node.BIOSSetting) hostapi.SettingSchema {
+	return hostapi.SettingSchema{
+		AttributeType: s.AttributeType, AllowableValues: s.AllowableValues, LowerBound: s.LowerBound, UpperBound: s.UpperBound,
+		MinLength: s.MinLength, MaxLength: s.MaxLength, ReadOnly: s.ReadOnly, Unique: s.Unique,
+	}
+}
+
+// described is what a setting can be, as a document may have it: a type that
+// Redfish does not know is left out.
+func described(is node.BIOSSetting) hostapi.SettingSchema {
+	s := schemaOf(is)
+	switch s.AttributeType {
+	case hostapi.SettingEnumeration, hostapi.SettingString, hostapi.SettingInteger, hostapi.SettingBoolean:
+	default:
+		s.AttributeType = ""
+	}
+	return s
+}
+
+// maxOwners bounds who owns a schema: a list of a thousand hosts would be read and
+// written for each of them. Should the schema go with the last of those listed, one
+// of the others makes it again.
+const maxOwners = 16
+
+// held reports whether a schema stays for the sake of a HostFirmwareSettings, or of
+// enough others.
+func held(s hostapi.FirmwareSchema, by string) bool {
+	return len(s.OwnerReferences) >= maxOwners || slices.ContainsFunc(s.OwnerReferences, func(o hostapi.OwnerReference) bool { return o.UID == by })
+}
+
+// FirmwareSchema is the schema of a host's BIOS settings as it becomes. It is made
+// after the inspection, which tells the vendor, and owned by HostFirmwareSettings
+// that name it. changed is false when it is so already, or there is nothing to
+// describe.
+func FirmwareSchema(s Situation) (next hostapi.FirmwareSchema, changed bool) {
+	owner, was := s.Firmware.Settings, s.Firmware.Schema
+	if !KeepsFirmware(s) || s.Firmware.Described || owner == nil || len(s.Told.BIOS) == 0 || s.Host.Status.Provisioning.State == hostapi.StateInspecting {
+		return next, false
+	}
+	if was != nil {
+		if held(*was, owner.UID) {
+			return next, false
+		}
+		next = *was
+	} else {
+		next.Name, next.Namespace = SchemaName(s.Told.BIOS), s.Host.Namespace
+		next.Spec.Schema = map[string]hostapi.SettingSchema{}
+		for _, is := range s.Told.BIOS {
+			if !hostapi.SecretSetting(is.Name) && is.AttributeType != hostapi.SettingPassword {
+				next.Spec.Schema[is.Name] = described(is)
+			}
+		}
+		if h := s.Host.Status.Hardware; h != nil {
+			next.Spec.HardwareVendor, next.Spec.HardwareModel = h.SystemVendor.Manufacturer, h.SystemVendor.ProductName
+		}
+	}
+	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindFirmwareSettings, owner.ObjectMeta)
+	return next, true
+}

@@ -1,0 +1,151 @@
+package host
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// Reasons of conditions of HostFirmwareSettings.
+const (
+	Success            = "Success"
+	ConfigurationError = "ConfigurationError"
+)
+
+// FirmwareSettings is the HostFirmwareSettings of a host as it becomes: one is
+// made for every machine that is registered, and tells what its BMC has told.
+// changed is false when it is so already, or not for us to say.
+func FirmwareSettings(s Situation) (next hostapi.HostFirmwareSettings, changed bool) {
+	if !KeepsFirmware(s) {
+		return next, false
+	}
+	next = hostapi.HostFirmwareSettings{
+		ObjectMeta: hostapi.ObjectMeta{Name: s.Host.Name, Namespace: s.Host.Namespace},
+		Spec:       hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{}},
+	}
+	was := s.Firmware.Settings
+	if was != nil {
+		next = *was
+	}
+	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, s.Host.ObjectMeta)
+	next.Status = settingsStatus(s, next)
+	if was != nil && reflect.DeepEqual(next, *was) {
+		return next, false
+	}
+	if was == nil || !reflect.DeepEqual(next.Status, was.Status) {
+		at := hostapi.At(s.Now)
+		next.Status.LastUpdated = &at
+	}
+	return next, true
+}
+
+// settingsStatus is what is so of the settings, and of what is wanted of them.
+func settingsStatus(s Situation, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
+	st := of.Status
+	st.Settings, st.FirmwareSchema = map[string]string{}, nil
+	for _, is := range s.Told.BIOS {
+		if !hostapi.SecretSetting(is.Name) {
+			st.Settings[is.Name] = valueOf(is)
+		}
+	}
+	if schema := s.Firmware.Schema; s.Firmware.Described {
+		st.FirmwareSchema = of.Status.FirmwareSchema
+	} else if schema != nil && held(*schema, of.UID) {
+		st.FirmwareSchema = &hostapi.SchemaReference{Namespace: schema.Namespace, Name: schema.Name}
+	}
+	differs, valid := said{hostapi.False, Success}, said{hostapi.True, Success}
+	problems := wrongSettings(s.Told.BIOS, of.Spec.Settings)
+	if len(problems) > 0 || len(differing(s.Told.BIOS, of.Spec.Settings)) > 0 {
+		differs.status = hostapi.True
+	}
+	if len(problems) > 0 {
+		valid = said{hostapi.False, ConfigurationError}
+	}
+	st.Conditions = observed(st.Conditions, hostapi.ConditionChangeDetected, differs, "", of.Generation, s.Now)
+	st.Conditions = observed(st.Conditions, hostapi.ConditionValid, valid, worded(problems), of.Generation, s.Now)
+	return st
+}
+
+func valueOf(s node.BIOSSetting) string {
+	if s.Value == nil {
+		return ""
+	}
+	return *s.Value
+}
+
+// settingIs reports whether a setting has a value. BMCs and people write true and
+// numbers in different ways, and Ironic shows True.
+func settingIs(is node.BIOSSetting, want hostapi.IntOrString) bool {
+	value := valueOf(is)
+	if value == want.Text {
+		return true
+	}
+	switch is.AttributeType {
+	case hostapi.SettingString, hostapi.SettingEnumeration:
+		return false
+	}
+	a, errA := strconv.ParseInt(value, 10, 64)
+	b, errB := strconv.ParseInt(want.Text, 10, 64)
+	if errA == nil && errB == nil {
+		return a == b
+	}
+	return strings.EqualFold(value, want.Text) && slices.Contains([]string{"true", "false"}, strings.ToLower(value))
+}
+
+// wrongSettings says which of the wanted settings cannot be had, by name. With
+// none that differs nothing is to be had, and nothing is wrong.
+func wrongSettings(told []node.BIOSSetting, wanted map[string]hostapi.IntOrString) (all []hostapi.Problem) {
+	if len(wanted) > 0 && len(told) == 0 {
+		return []hostapi.Problem{{Path: "spec.settings", Reason: "the machine's BMC has told of no BIOS settings"}}
+	}
+	known, asIs := map[string]node.BIOSSetting{}, true
+	for _, is := range told {
+		known[is.Name] = is
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		is, there := known[name]
+		asIs = asIs && there && !hostapi.SecretSetting(name) && settingIs(is, wanted[name])
+		reason := schemaOf(is).Refuses(name, wanted[name])
+		if !there && !hostapi.SecretSetting(name) {
+			reason = "the BIOS has no such setting" + meant(name, known)
+		}
+		if reason != "" {
+			all = append(all, hostapi.Problem{Path: "spec.settings[" + name + "]", Value: wanted[name].Text, Reason: reason})
+		}
+	}
+	if asIs {
+		return nil
+	}
+	return all
+}
+
+// meant is the setting that somebody may have meant by another name.
+func meant(name string, known map[string]node.BIOSSetting) string {
+	for _, other := range slices.Sorted(maps.Keys(known)) {
+		if strings.EqualFold(other, name) {
+			return ", but " + other
+		}
+	}
+	return ""
+}
+
+// maxWorded is how many problems a condition names.
+const maxWorded = 20
+
+// worded is problems as a condition has them.
+func worded(problems []hostapi.Problem) string {
+	var texts []string
+	for _, p := range problems[:min(len(problems), maxWorded)] {
+		texts = append(texts, p.String())
+	}
+	if more := len(problems) - maxWorded; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,134 @@
+package reconciler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// document is a pointer to a type of documents.
+type document[T any] interface {
+	*T
+	hostapi.Document
+}
+
+// found reads a document that need not be there; nil for none.
+func found[T any, P document[T]](ctx context.Context, k *objects.Keeper, namespace, name string) (*T, error) {
+	d, err := objects.Get[T, P](ctx, k, namespace, name)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil, nil //nolint:nilnil // no document is no mistake
+	}
+	return &d, err
+}
+
+// gatherFirmware finds out what the BMC has told of the machine's firmware, and
+// what is wanted of it.
+func (r *Reconciler) gatherFirmware(ctx context.Context, s *host.Situation) (err error) {
+	if !host.KeepsFirmware(*s) {
+		return nil
+	}
+	if s.Told, err = r.engine.Told(ctx, s.Node.UUID); err != nil {
+		return fmt.Errorf("BIOS settings and firmware of node %s: %w", s.Node.UUID, err)
+	}
+	f, namespace, name := &s.Firmware, s.Host.Namespace, s.Host.Name
+	if f.Settings, err = found[hostapi.HostFirmwareSettings](ctx, r.Documents, namespace, name); err != nil {
+		return err
+	}
+	if err := r.gatherSchema(ctx, s, host.SchemaName(s.Told.BIOS)); err != nil {
+		return err
+	}
+	if f.Components, err = found[hostapi.HostFirmwareComponents](ctx, r.Documents, namespace, name); err != nil {
+		return err
+	}
+	f.Policy, err = found[hostapi.HostUpdatePolicy](ctx, r.Documents, namespace, name)
+	return err
+}
+
+// gatherSchema reads the schema of the settings, unless that is spared.
+func (r *Reconciler) gatherSchema(ctx context.Context, s *host.Situation, name string) (err error) {
+	f := &s.Firmware
+	if f.Settings != nil && f.Settings.Status.FirmwareSchema != nil && f.Settings.Status.FirmwareSchema.Name == name {
+		f.Described, err = r.Documents.Has(ctx, objects.Key{Kind: hostapi.KindFirmwareSchema, Namespace: s.Host.Namespace, Name: name})
+	}
+	if err == nil && !f.Described {
+		f.Schema, err = found[hostapi.FirmwareSchema](ctx, r.Documents, s.Host.Namespace, name)
+	}
+	return err
+}
+
+// keepFirmware brings the documents about firmware up to date. A new one is made
+// first, and then told of: its generation and its UID are the server's to give.
+func (r *Reconciler) keepFirmware(ctx context.Context, s *host.Situation) error {
+	was, f := s.Firmware, &s.Firmware
+	err := errors.Join(
+		bring(ctx, r, s, &f.Settings, host.FirmwareSettings), bring(ctx, r, s, &f.Schema, host.FirmwareSchema), bring(ctx, r, s, &f.Settings, host.FirmwareSettings),
+		bring(ctx, r, s, &f.Components, host.FirmwareComponents), bring(ctx, r, s, &f.Components, host.FirmwareComponents),
+		bring(ctx, r, s, &f.Policy, host.UpdatePolicy),
+	)
+	if err != nil {
+		return err
+	}
+	r.complain(keyOf(s.Host), was, s.Firmware)
+	return nil
+}
+
+// bring has one document become what follows from the situation.
+func bring[T any, P document[T]](ctx context.Context, r *Reconciler, s *host.Situation, is **T, decide func(host.Situation) (T, bool)) error {
+	next, changed := decide(*s)
+	if !changed {
+		return nil
+	}
+	write := objects.Save[T, P]
+	if *is == nil {
+		write = objects.Create[T, P]
+	}
+	saved, err := write(ctx, r.Documents, next)
+	if err == nil {
+		*is = &saved
+	}
+	return err
+}
+
+// keepUpdates writes down which updates of firmware are done. It is true whatever
+// somebody has come to want meanwhile; a document that is gone needs it no more.
+func (r *Reconciler) keepUpdates(ctx context.Context, c hostapi.HostFirmwareComponents) error {
+	c.ResourceVersion = ""
+	_, err := objects.UpdateStatus(ctx, r.Documents, c)
+	if errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// complain makes a line in the log of what is wanted and cannot be had.
+func (r *Reconciler) complain(k key, was, is host.Firmware) {
+	conditions := func(f host.Firmware) (all [2][]hostapi.Condition) {
+		if f.Settings != nil {
+			all[0] = f.Settings.Status.Conditions
+		}
+		if f.Components != nil {
+			all[1] = f.Components.Status.Conditions
+		}
+		return all
+	}
+	before, now := conditions(was), conditions(is)
+	for i, kind := range []string{hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents} {
+		if text := invalid(now[i]); text != "" && text != invalid(before[i]) {
+			r.Log.Warn("what is wanted of a host's firmware cannot be had; nothing is changed", "host", k, "kind", kind, "err", text)
+		}
+	}
+}
+
+// invalid is why a document cannot be had; "" when it can.
+func invalid(conditions []hostapi.Condition) string {
+	for _, c := range conditions {
+		if c.Type == hostapi.ConditionValid && c.Status == hostapi.False {
+			return c.Message
+		}
+	}
+	return ""
+}

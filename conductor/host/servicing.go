@@ -1,0 +1,91 @@
+package host
+
+import (
+	"cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// service changes the firmware of a machine at work, where the policy of its host
+// says that it may be: while the machine is off and about to be switched on
+// (returns), which is in the middle of a reboot. A machine that somebody keeps off
+// stays so. over answers whether the power is ours to manage.
+//
+// A service that has ended is over even if the BMC does not show what was wanted:
+// what is still to be done, or has been asked for meanwhile, is for the next
+// reboot. A workload is interrupted once.
+func (d *decision) service(returns bool) (over bool) {
+	st, f := &d.h.Status, d.flash(d.onReboot())
+	failed := st.ErrorType == hostapi.ServicingError
+	ours := failed || st.OperationalStatus == hostapi.StatusServicing
+	switch d.s.Node.ProvisionState {
+	case node.Active:
+		switch {
+		case failed && f.asked() && !d.due():
+			d.linger()
+			return false
+		case failed && f.asked(), !ours && f.asked() && returns:
+			return d.beginService(f)
+		case ours:
+			d.succeeded()
+		}
+		return true
+	case node.Servicing, node.ServiceWait, node.ServiceHold, node.ServiceFailed:
+		if !ours && !f.asked() { // an operator has asked for it, by the node
+			return true
+		}
+		d.serviced(f)
+		return false
+	default:
+		if ours {
+			d.unexpected(hostapi.ServicingError)
+		}
+		return !ours
+	}
+}
+
+// beginService asks for it; over when there is nothing to be done after all.
+func (d *decision) beginService(f flash) (over bool) {
+	d.flashed(f)
+	steps := f.steps()
+	if len(steps) == 0 {
+		if d.h.Status.ErrorType == hostapi.ServicingError {
+			d.succeeded()
+		}
+		return true
+	}
+	d.serve(Provision{plan.Request{Verb: node.Service, ServiceSteps: steps}})
+	return false
+}
+
+// serviced looks after a service that is under way, or has failed. One that nobody
+// wants any more is ended.
+func (d *decision) serviced(f flash) {
+	n := d.s.Node
+	switch failed := n.ProvisionState == node.ServiceFailed; {
+	case n.ProvisionState == node.Servicing, !failed && f.wanted:
+		d.wait()
+		d.h.Status.OperationalStatus = hostapi.StatusServicing
+	case !f.wanted:
+		d.serve(verb(node.Abort))
+	case !d.failed(hostapi.ServicingError, cmp.Or(n.LastError, "the service failed, and the node does not say why")):
+		if _, updates := d.onReboot(); updates {
+			d.unflashed()
+		}
+	case n.Maintenance:
+		d.prepare(SetMaintenance{}, hostapi.ServicingError)
+	case len(f.steps()) == 0: // it has all come to be as wanted: back to work
+		d.serve(verb(node.Abort))
+	default:
+		d.beginService(f)
+	}
+}
+
+// serve asks for something that is a part of a service: the host is serviced
+// until its node is back at work.
+func (d *decision) serve(a Action) {
+	d.do(a, hostapi.ServicingError)
+	d.h.Status.OperationalStatus = hostapi.StatusServicing
+}
