@@ -61,10 +61,10 @@ func TestKubectl(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("KUBECONFIG", filepath.Join(env.WorkDir, "kubeconfig"))
 			env.Setenv("URL", c.url)
-			env.Values["conductor"], env.Values["followers"] = c, map[string]*follower{}
+			env.Values["conductor"], env.Values["followers"], env.Values["test"] = c, map[string]*follower{}, tb
 			return nil
 		},
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": putStatus, "follow": follow, "sees": sees, "unfollow": unfollow, "halt": halt, "churn": churn},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": putStatus, "follow": follow, "sees": sees, "unfollow": unfollow, "halt": halt, "churn": churn, "machine": startMachine},
 		Condition: kubectlKnows,
 	})
 }
