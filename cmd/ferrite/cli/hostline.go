@@ -129,7 +129,7 @@ func hostAdvice(h hostapi.Host) string {
 	case hostapi.InspectionError:
 		return node + " and ferrite node logs show how far the ramdisk came; it is tried again by itself"
 	case hostapi.PreparationError:
-		return node + " tells which step failed; change spec.raid, or mend the machine"
+		return node + " tells which step failed; change spec.raid or what is wanted of the firmware, or mend the machine"
 	case hostapi.ProvisioningError:
 		return node + " tells which step failed; see that the image and its checksum are right, and rootDeviceHints match a disk"
 	case hostapi.PowerManagementError:
@@ -137,7 +137,7 @@ func hostAdvice(h hostapi.Host) string {
 	case hostapi.DetachError:
 		return "detaching needs a host at rest, or force in the annotation " + hostapi.AnnotationDetached
 	case hostapi.ServicingError:
-		return node + " tells which step failed"
+		return node + " tells which step failed; it is tried again by itself, and ended once nothing is wanted of the firmware"
 	}
 	return node
 }
