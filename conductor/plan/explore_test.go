@@ -101,16 +101,16 @@ func (w world) facts(now time.Time) Facts {
 func (w world) key() string {
 	var b strings.Builder
 	n := w.n
-	fmt.Fprint(&b, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.Maintenance, n.Fault, n.Agent.URL != "", n.Agent.Doubted,
+	fmt.Fprintln(&b, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.Maintenance, n.Fault, n.Agent.URL != "", n.Agent.Doubted,
 		n.Deadline.IsZero(), w.seen, w.dirty, len(n.InstanceInfo))
 	if r := n.Run; r != nil {
-		fmt.Fprint(&b, r.Activity, r.Command != "", r.Task, r.Relisted, r.Rebooted, r.ByHand, r.NoRamdisk, r.AbortAfter, len(r.Listed))
+		fmt.Fprintln(&b, r.Activity, r.Command != "", r.Task, r.Relisted, r.Rebooted, r.ByHand, r.NoRamdisk, r.AbortAfter, len(r.Listed))
 		for _, s := range r.Left() {
-			fmt.Fprint(&b, " ", s, s.InBand, s.Driver)
+			fmt.Fprintln(&b, s, s.InBand, s.Driver)
 		}
 	}
 	if w.owed != nil {
-		fmt.Fprint(&b, " owes ", w.owed.Name, string(w.owed.Args), n.Run != nil && n.Run.Generation == w.owed.Generation)
+		fmt.Fprintln(&b, "owes", w.owed.Name, string(w.owed.Args), n.Run != nil && n.Run.Generation == w.owed.Generation)
 	}
 	return b.String()
 }
