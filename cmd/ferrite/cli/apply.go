@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,10 @@ and FirmwareSchema. Namespaces and Secrets are applied before the hosts that nee
 what else is said of a host too, whatever their order. A document that is refused keeps none of
 the others from being applied.
 
+A field that no document has is most often one that is misspelt, and what it was to say would be
+taken away: such a document is refused, as kubectl refuses it. Those of other releases that have
+more fields than ours are taken without them by --validate=warn.
+
 With --wait, hosts are followed until they are what their documents ask for: provisioned with
 an image, externally provisioned, available without one, unmanaged without a BMC; or in the
 state that --for names.`
@@ -34,6 +39,7 @@ state that --for names.`
 func applyCommand(s *session) *cobra.Command {
 	var files []string
 	var dry bool
+	var validate string
 	var w hostWait
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE|-|FOLDER...",
@@ -47,6 +53,7 @@ func applyCommand(s *session) *cobra.Command {
 	f := cmd.Flags()
 	f.StringSliceVarP(&files, "filename", "f", nil, "file of documents, folder of such files, or - for standard input; repeat it")
 	f.BoolVar(&dry, "dry-run", false, "have the conductor check it all, and change nothing")
+	f.StringVar(&validate, "validate", "strict", "documents with unknown fields: strict refuses them, warn takes them without and says so, ignore without a word")
 	w.add(cmd)
 	must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
@@ -57,7 +64,11 @@ func applyCommand(s *session) *cobra.Command {
 		if err := w.check(); err != nil {
 			return err
 		}
-		a := applying{session: s, cmd: cmd, namespace: *namespace, said: f.Changed("namespace"), dry: dry}
+		validation, known := fieldValidation[validate]
+		if !known {
+			return fmt.Errorf("--validate %q: expected strict, warn or ignore", validate)
+		}
+		a := applying{session: s, cmd: cmd, namespace: *namespace, said: f.Changed("namespace"), dry: dry, validation: validation}
 		failed := a.all(readManifests(files, cmd.InOrStdin()))
 		if w.on {
 			failed = errors.Join(failed, w.follow(s, cmd, a.hosts))
@@ -67,15 +78,19 @@ func applyCommand(s *session) *cobra.Command {
 	return cmd
 }
 
+// fieldValidation is what --validate is called in requests.
+var fieldValidation = map[string]string{"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}
+
 // applying is one apply under way.
 type applying struct {
 	*session
-	cmd       *cobra.Command
-	namespace string
-	said      bool // on the command line
-	dry       bool
-	hosts     []awaited // that were applied
-	changed   bool      // something was
+	cmd        *cobra.Command
+	namespace  string
+	said       bool // on the command line
+	dry        bool
+	validation string    // what is done about unknown fields
+	hosts      []awaited // that were applied
+	changed    bool      // something was
 }
 
 // applyOrder is the order that kinds need: a namespace before what is in it,
@@ -190,9 +205,11 @@ func (a *applying) send(ctx context.Context, r request, m manifest, body any) ([
 	if r.body, err = json.Marshal(body); err != nil {
 		return nil, err
 	}
+	q := url.Values{"fieldValidation": {a.validation}}
 	if a.dry {
-		r.path += "?dryRun=All"
+		q.Set("dryRun", "All")
 	}
+	r.path += "?" + q.Encode()
 	r.warn = func(text string) { a.warn(m, text) }
 	return a.client.call(ctx, r)
 }
