@@ -23,7 +23,7 @@ func (d *decision) enrolled(w wish) node.Node {
 // configure says in a node what the document says of its machine, whatever is
 // done with it.
 func (d *decision) configure(n *node.Node, w wish) {
-	n.Name = Name(d.h.Namespace, d.h.Name)
+	n.Name = hostapi.NodeName(d.h.Namespace, d.h.Name)
 	if n.Driver != w.driver {
 		n.Driver, n.Interfaces = w.driver, maps.Clone(w.interfaces)
 	}

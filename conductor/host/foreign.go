@@ -19,7 +19,7 @@ var unused = map[node.State]bool{
 // not to be taken for it; "" for one that is. What a host has it may switch off,
 // clean and delete, and a name that two people have thought of is no reason to.
 func Foreign(h hostapi.Host, n node.Node) string {
-	named := n.Name == Name(h.Namespace, h.Name)
+	named := n.Name == hostapi.NodeName(h.Namespace, h.Name)
 	idle := unused[n.ProvisionState] && n.InstanceUUID == ""
 	switch {
 	case h.Status.Provisioning.ID == n.UUID, h.UID != "" && n.InstanceUUID == h.UID:

@@ -201,9 +201,6 @@ func (d *decision) tried() {
 	}
 }
 
-// Name is what the node of a host is called.
-func Name(namespace, name string) string { return namespace + "~" + name }
-
 // Claims are what can be one host's alone: the machine behind its BMC, its boot
 // MAC. They are worded for people.
 func Claims(h hostapi.Host) (all []string) {

@@ -9,6 +9,9 @@ type Host struct {
 	Status HostStatus `json:"status,omitzero" doc:"The machine as it is, written by the conductor."`
 }
 
+// NodeName is what the node behind a host is called.
+func NodeName(namespace, name string) string { return namespace + "~" + name }
+
 // HostSpec is a machine as somebody wants it.
 type HostSpec struct {
 	Taints                         []Taint            `json:"taints,omitempty" doc:"Kept for clients that look at them; not acted on."`

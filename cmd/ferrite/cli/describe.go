@@ -18,7 +18,7 @@ func describeCommand(s *session) *cobra.Command {
 		Long: `Say of a host what is wanted, what is so, what its node is doing and waits for, what has
 failed and what to try, its conditions, its hardware and its history.`,
 		Example:           "  ferrite describe host worker-0",
-		Args:              cobra.MinimumNArgs(1),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeDocuments(s, "host"),
 	}
 	namespace := namespaceFlag(cmd)
@@ -32,6 +32,7 @@ failed and what to try, its conditions, its hardware and its history.`,
 		case len(names) == 0:
 			return fmt.Errorf("which host? ferrite get hosts lists them")
 		}
+		described := 0
 		return each(names, func(name string) error {
 			var reply json.RawMessage
 			if err := s.document(cmd.Context(), k, *namespace, name, &reply); err != nil {
@@ -43,6 +44,9 @@ failed and what to try, its conditions, its hardware and its history.`,
 			var h hostapi.Host
 			if err := json.Unmarshal(reply, &h); err != nil {
 				return fmt.Errorf("the conductor's answer: %w", err)
+			}
+			if described++; described > 1 {
+				fmt.Fprintln(cmd.OutOrStdout())
 			}
 			return writeSections(cmd.OutOrStdout(), hostSections(h, s.nodeBehind(cmd.Context(), h), s.imageOf(cmd.Context(), h)))
 		})
@@ -63,8 +67,9 @@ func (s *section) row(name, value string) {
 	}
 }
 
-// sectionWidth is that of the names, so that all sections line up.
-const sectionWidth = 18
+// sectionWidth is that of the names, so that all sections line up; the longest is
+// the condition AvailableForProvisioning.
+const sectionWidth = 24
 
 func writeSections(w io.Writer, all []section) error {
 	var b strings.Builder

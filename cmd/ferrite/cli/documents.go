@@ -62,20 +62,29 @@ func kindNames(k hostapi.Kind) []string {
 
 // kindNamed finds a kind by one of its words.
 func kindNamed(word string) (hostapi.Kind, error) {
-	var known []string
 	for _, k := range hostapi.Kinds() {
-		names := kindNames(k)
-		if slices.Contains(names, strings.ToLower(word)) {
+		if slices.Contains(kindNames(k), strings.ToLower(word)) {
 			return k, nil
 		}
-		known = append(known, names[0])
 	}
-	return hostapi.Kind{}, fmt.Errorf("%q is no kind of document: expected one of %s", word, strings.Join(known, ", "))
+	return hostapi.Kind{}, fmt.Errorf("%q is no kind of document: expected one of %s", word, knownKinds())
+}
+
+// knownKinds is the first word for each kind.
+func knownKinds() string {
+	var all []string
+	for _, k := range hostapi.Kinds() {
+		all = append(all, kindNames(k)[0])
+	}
+	return strings.Join(all, ", ")
 }
 
 // documentArgs reads the arguments of get, describe and delete: KIND NAME... or
 // KIND/NAME...
 func documentArgs(args []string) (k hostapi.Kind, names []string, err error) {
+	if len(args) == 0 {
+		return k, nil, fmt.Errorf("which kind of document? expected one of %s", knownKinds())
+	}
 	word, name, joined := strings.Cut(args[0], "/")
 	if k, err = kindNamed(word); err != nil || !joined {
 		return k, args[1:], err

@@ -28,7 +28,7 @@ connection that is lost is made anew, and nothing is missed.`,
   ferrite get hosts -w
   ferrite get hosts -A -l rack=7 -o wide
   ferrite get host worker-0 -o yaml`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeDocuments(s, "hosts", "hardwaredata", "dataimages", "secrets", "namespaces"),
 		Annotations:       map[string]string{moreOutputs: "wide,name"},
 	}

@@ -50,6 +50,9 @@ func hostImport(s *session) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("node %s: %w", i.node.Label(), err)
 		}
+		if err := s.refuseHost(cmd.Context(), i.node); err != nil {
+			return err
+		}
 		for _, text := range i.notes {
 			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", text)
 		}
@@ -146,10 +149,23 @@ func (i *importing) documents(namespace, name string) (*hostapi.Host, *hostapi.S
 	if len(i.node.NetworkData) > 0 {
 		i.note("its network_data is not taken over: put it into a Secret, and the name of that into spec.preprovisioningNetworkDataName")
 	}
+	if hints == nil && !h.Spec.ExternallyProvisioned {
+		i.note("it has no root device hints: an image goes onto /dev/sda, unless spec.rootDeviceHints names another disk (ferrite node root-device %s)", i.node.Label())
+	}
 	if secret != nil {
 		secret.Namespace = namespace
 	}
 	return h, secret, wellFormed(h)
+}
+
+// refuseHost refuses the node of a host: its documents are there, and say more.
+func (s *session) refuseHost(ctx context.Context, n importedNode) error {
+	namespace, name, both := strings.Cut(n.Name, "~")
+	var h hostapi.Host
+	if !both || s.document(ctx, hostKind(), namespace, name, &h) != nil || h.Status.Provisioning.ID != n.UUID {
+		return nil // whoever applies the documents is told what is wrong
+	}
+	return fmt.Errorf("node %s: it is host %s already: ferrite get host %s%s -o yaml shows its document", n.Label(), name, name, inNamespace(h))
 }
 
 // importable refuses nodes that are on their way, or in somebody's hands.

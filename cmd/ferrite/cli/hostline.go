@@ -46,12 +46,17 @@ func hostText(h hostapi.Host) string {
 }
 
 // nodeBehind is the node of a host as it is; nothing where there is none, or the
-// server does not tell.
+// server does not tell. While a host is registering, its status does not say which
+// node it has come to be: that is found by its name.
 func (s *session) nodeBehind(ctx context.Context, h hostapi.Host) nodeapi.Status {
-	if h.Status.Provisioning.ID == "" {
+	id := h.Status.Provisioning.ID
+	if id == "" && h.Status.Provisioning.State == hostapi.StateRegistering && h.Status.ErrorType == "" {
+		id = hostapi.NodeName(h.Namespace, h.Name)
+	}
+	if id == "" {
 		return nodeapi.Status{}
 	}
-	st, err := s.status(ctx, h.Status.Provisioning.ID)
+	st, err := s.status(ctx, id)
 	if err != nil {
 		return nodeapi.Status{} // what matters is said by the host
 	}
@@ -123,6 +128,9 @@ func hostAdvice(h hostapi.Host) string {
 	}
 	switch h.Status.ErrorType {
 	case hostapi.RegistrationError:
+		if h.Spec.BMC.CredentialsName == "" || h.Status.TriedCredentials.Reference == nil {
+			return "mend what that names: it is tried at once; the BMC has not been asked yet"
+		}
 		return fmt.Sprintf("see that spec.bmc.address %s is right and its controller is reached, and that secret %s has its username and password; what is mended is tried at once", h.Spec.BMC.Address, h.Spec.BMC.CredentialsName)
 	case hostapi.ProvisionedRegistrationError:
 		return "see that the BMC answers with the credentials of secret " + h.Spec.BMC.CredentialsName + "; the machine itself runs on"
@@ -131,7 +139,7 @@ func hostAdvice(h hostapi.Host) string {
 	case hostapi.PreparationError:
 		return node + " tells which step failed; change spec.raid or what is wanted of the firmware, or mend the machine"
 	case hostapi.ProvisioningError:
-		return node + " tells which step failed; see that the image and its checksum are right, and rootDeviceHints match a disk"
+		return node + " tells which step failed; see that the image and its checksum are right, and rootDeviceHints match a disk (without any it has to be /dev/sda)"
 	case hostapi.PowerManagementError:
 		return "see that the BMC answers, and switches the machine when asked to; it is tried again by itself"
 	case hostapi.DetachError:

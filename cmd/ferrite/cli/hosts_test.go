@@ -96,7 +96,7 @@ func newLooked(t *testing.T, next ...string) *looked {
 	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		top := "/" + strings.SplitN(r.URL.Path, "/", 3)[1]
 		switch {
-		case top == "/ferrite":
+		case top == "/ferrite" && strings.Contains(r.URL.Path, "11111111-"): // before, the host has no node
 			fmt.Fprint(w, nodeStatus)
 		case handlers[top] == nil:
 			http.NotFound(w, r)
@@ -166,7 +166,7 @@ spec:
 // TestWait follows a host through its life, as somebody who has just applied it.
 func TestWait(t *testing.T) {
 	const (
-		broken      = `{metadata: {generation: 1}, status: {operationalStatus: error, errorType: registration error, errorMessage: no route to host, errorCount: 1, provisioning: {state: registering}}}`
+		broken      = `{metadata: {generation: 1}, status: {operationalStatus: error, errorType: registration error, errorMessage: no route to host, errorCount: 1, triedCredentials: {credentials: {name: bmc-0}}, provisioning: {state: registering}}}`
 		brokenAgain = `{status: {operationalStatus: error, errorType: registration error, errorMessage: no route to host, errorCount: 2, provisioning: {state: registering}}}`
 		registering = `{status: {operationalStatus: OK, errorType: "", errorMessage: "", provisioning: {state: registering}}}`
 		delayed     = `{status: {operationalStatus: delayed, provisioning: {state: available}}}`

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func hostFound(h hostapi.Host) section {
 	if c := st.GoodCredentials.Reference; c != nil {
 		s.row("BMC accepted", secretText(c.Name))
 	}
-	if !seen(h, h.Generation) && st.OperationalStatus != "" {
+	if !seen(h, h.Generation) && st.OperationalStatus != "" && !annotated(h, hostapi.AnnotationPaused) {
 		s.row("document", "its newest version is still being acted on")
 	}
 	if st.LastUpdated != nil {
@@ -115,8 +116,10 @@ func hostNode(h hostapi.Host, st nodeapi.Status) section {
 	if st.Progress != nil {
 		s.row("progress", progressText(*st.Progress))
 	}
-	s.row("last error", st.LastError)
-	s.row("try", st.Try)
+	if h.Status.ErrorType == "" { // else the host tells of it, and what it advises is done to documents
+		s.row("last error", st.LastError)
+		s.row("try", st.Try)
+	}
 	return s
 }
 
@@ -136,6 +139,14 @@ func hostErrors(h hostapi.Host) section {
 	if annotated(h, hostapi.AnnotationPaused) {
 		s.row("paused", "nothing is done about it while it has the annotation "+hostapi.AnnotationPaused)
 	}
+	for _, key := range sorted(h.Annotations) {
+		if strings.HasPrefix(key, hostapi.AnnotationReboot+"/") && h.Spec.Online && !st.PoweredOn {
+			s.row("kept off", "the machine is switched on when the annotation "+key+" is taken away")
+		}
+	}
+	if inspectsLater(h) {
+		s.row("not inspected", "the annotation "+hostapi.AnnotationInspect+" waits until the host is available: what runs on the machine is not interrupted")
+	}
 	if st.OperationalStatus == hostapi.StatusDetached {
 		s.row("detached", "the machine is let alone while it has the annotation "+hostapi.AnnotationDetached)
 	}
@@ -145,6 +156,14 @@ func hostErrors(h hostapi.Host) section {
 	return s
 }
 
+// inspectsLater reports whether somebody has asked for an inspection that what
+// runs on the machine has to end before.
+func inspectsLater(h hostapi.Host) bool {
+	value, asked := h.Annotations[hostapi.AnnotationInspect]
+	busy := []hostapi.State{hostapi.StateProvisioned, hostapi.StateExternallyProvisioned}
+	return asked && value != hostapi.InspectDisabled && slices.Contains(busy, h.Status.Provisioning.State)
+}
+
 func hostConditions(all []hostapi.Condition) section {
 	s := section{title: "Conditions"}
 	for _, c := range all {
@@ -152,8 +171,7 @@ func hostConditions(all []hostapi.Condition) section {
 		if c.Message != "" {
 			text += ": " + c.Message
 		}
-		name := strings.Replace(c.Type, hostapi.ConditionAvailable, "Available", 1)
-		s.row(name, fmt.Sprintf("%-32s since %s", text, clock(c.LastTransitionTime.Time)))
+		s.row(c.Type, fmt.Sprintf("%-32s since %s", text, clock(c.LastTransitionTime.Time)))
 	}
 	return s
 }

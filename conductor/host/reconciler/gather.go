@@ -80,7 +80,7 @@ func (r *Reconciler) find(ctx context.Context, h hostapi.Host) (*node.Node, erro
 		return nil, nil //nolint:nilnil // no node is no mistake
 	default:
 	}
-	for _, ref := range []string{h.Status.Provisioning.ID, host.Name(h.Namespace, h.Name), h.Name} {
+	for _, ref := range []string{h.Status.Provisioning.ID, hostapi.NodeName(h.Namespace, h.Name), h.Name} {
 		if ref == "" {
 			continue
 		}
