@@ -97,6 +97,7 @@ golden: ## rewrite the golden files and the diagram; look at the diff
 .PHONY: build
 build: ## the three programs, static, into bin/
 	@mkdir -p bin
+	@echo "building the three programs (a minute or two the first time)"
 	@$(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
 
 .PHONY: ramdisk

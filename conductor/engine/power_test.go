@@ -21,14 +21,15 @@ func TestPowerRequest(t *testing.T) {
 		timeout      time.Duration
 		refused      bool
 		took         time.Duration // at least
+		waits        string        // for what, where it has to
 		power        node.PowerState
 		fails        bool
 	}{
 		"off":                           {from: node.PowerOn, target: node.PowerOff, power: node.PowerOff},
 		"soft off":                      {from: node.PowerOn, target: node.SoftPowerOff, power: node.PowerOff},
-		"soft off, deaf":                {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, took: 10 * time.Minute, power: node.PowerOn, fails: true},
-		"soft off, deaf, with patience": {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, timeout: time.Hour, took: time.Hour, power: node.PowerOn, fails: true},
-		"off, deaf":                     {from: node.PowerOn, target: node.PowerOff, deaf: true, took: time.Minute, power: node.PowerOn, fails: true},
+		"soft off, deaf":                {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, took: 10 * time.Minute, waits: "the operating system to shut down, which may take 10m0s", power: node.PowerOn, fails: true},
+		"soft off, deaf, with patience": {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, timeout: time.Hour, took: time.Hour, waits: "the operating system to shut down, which may take 1h0m0s", power: node.PowerOn, fails: true},
+		"off, deaf":                     {from: node.PowerOn, target: node.PowerOff, deaf: true, took: time.Minute, waits: "power.request to be done", power: node.PowerOn, fails: true},
 		"reboot":                        {from: node.PowerOn, target: node.Rebooting, power: node.PowerOn},
 		"soft reboot":                   {from: node.PowerOn, target: node.SoftRebooting, power: node.PowerOn},
 		"reboot of a machine to be on":  {from: node.PowerOn, target: node.Rebooting, keepOn: true, power: node.PowerOn},
@@ -56,6 +57,9 @@ func TestPowerRequest(t *testing.T) {
 				}
 				if want := plan.PowerAfter(tc.target); !tc.refused && b.node(n.UUID).TargetPowerState != want {
 					t.Errorf("target_power_state is %q while under way, want %q", b.node(n.UUID).TargetPowerState, want)
+				}
+				if st, err := b.e.Status(b.ctx, n.UUID); err != nil || tc.deaf && st.WaitingFor != tc.waits {
+					t.Errorf("it waits for %q, %v, want %q", st.WaitingFor, err, tc.waits)
 				}
 				n = b.settled(n.UUID)
 				if took := time.Since(began); took < tc.took || took > tc.took+time.Minute {

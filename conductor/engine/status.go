@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
 // Status answers what a node is doing, what it waits for, and how far it is.
@@ -66,7 +68,7 @@ func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
 		}
 		s.WaitingFor, s.WaitingSince = n.Run.Waiting, waitingSince(n)
 	}
-	if s.WaitingFor == "" && n.ProvisionState.Class() == node.Working {
+	if s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "") {
 		if s.WaitingFor, err = e.owedText(ctx, n.UUID); err != nil {
 			return s, err
 		}
@@ -95,10 +97,23 @@ func (e *Engine) owedText(ctx context.Context, uuid string) (string, error) {
 		return "", err
 	}
 	text := fmt.Sprintf("%s to be done", owed.Name)
+	if soft := softPower(*owed); soft != "" {
+		text = soft
+	}
 	if owed.Error != "" {
 		text += fmt.Sprintf("; attempt %d failed: %s", owed.Attempt, owed.Error)
 	}
 	return text, nil
+}
+
+// softPower is what a machine that is to go off by itself is waited for: its
+// operating system, which may take long or not have heard; "" for all else.
+func softPower(owed node.Effect) string {
+	var a plan.PowerArgs
+	if json.Unmarshal(owed.Args, &a) != nil || a.Target != node.SoftPowerOff && a.Target != node.SoftRebooting {
+		return ""
+	}
+	return fmt.Sprintf("the operating system to shut down, which may take %s", seconds(a.TimeoutSeconds))
 }
 
 // advice is what to try next: by class of state, with the verbs that lead out

@@ -131,11 +131,12 @@ The lab stays up. In another terminal, in this folder:
   %[2]s node manage %[3]s --wait            # the second machine is yours
   %[2]s node provide %[3]s --wait
   %[2]s node deploy %[3]s --wait --image %[5]s --checksum %[6]s
+  %[2]s host import %[3]s > %[3]s.yaml     # or have it as a host: %[7]s is the password of its BMC, /dev/vda its disk
   %[2]s node undeploy metal-1 --wait         # wipe the first one again
   tail -f %[4]s/console/metal-1.log
 
 To stop: Ctrl-C here, or make lab-down.
-`, url, ferrite, m.Name, t.Dir, t.image.URL, t.image.SHA256)
+`, url, ferrite, m.Name, t.Dir, t.image.URL, t.image.SHA256, m.Password)
 }
 
 // relative shortens a path for people, where it can.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -211,7 +212,18 @@ func (a *applying) send(ctx context.Context, r request, m manifest, body any) ([
 	}
 	r.path += "?" + q.Encode()
 	r.warn = func(text string) { a.warn(m, text) }
-	return a.client.call(ctx, r)
+	reply, err := a.client.call(ctx, r)
+	if misspelt(err) {
+		err = fmt.Errorf("%w\n  correct its name, or have it left out by --validate=warn; ferrite get %s -o yaml shows names that are known", err, kindNames(m.kind)[0])
+	}
+	return reply, err
+}
+
+// misspelt reports whether a document was refused for its unknown fields, in the
+// words that Kubernetes has for that.
+func misspelt(err error) bool {
+	var f *nodeapi.Fault
+	return errors.As(err, &f) && f.Status == http.StatusBadRequest && strings.Contains(f.Text, "strict decoding error")
 }
 
 func (a *applying) warn(m manifest, text string) {

@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 func scripts(dir string, setup func(*testscript.Env) error) testscript.Params {
 	return testscript.Params{
 		Dir: dir, Setup: setup,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected, "erased": erased, "tamper": tamper, "uuidof": uuidOf, "becomes": becomes},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected, "erased": erased, "tamper": tamper, "uuidof": uuidOf, "becomes": becomes, "tells": tells},
 	}
 }
 

@@ -16,9 +16,9 @@ func (s *session) imageOf(ctx context.Context, h hostapi.Host) (image hostapi.Da
 	return image
 }
 
-// hostDataImage is the image for the host's virtual drive, and what keeps it from
-// going in or out.
-func hostDataImage(i hostapi.DataImage) section {
+// hostDataImage is the image for the host's virtual drive, what keeps it from going
+// in or out, and what that keeps the host from: its start.
+func hostDataImage(h hostapi.Host, i hostapi.DataImage) section {
 	s := section{title: "Data image"}
 	is, e := i.Status.AttachedImage.URL, i.Status.Error
 	s.row("wanted", i.Spec.URL)
@@ -32,6 +32,9 @@ func hostDataImage(i hostapi.DataImage) section {
 		s.row("", fmt.Sprintf("%d times in a row", e.Count))
 	case e.Message == "" && (i.DeletionTimestamp != nil || is != i.Spec.URL):
 		s.row("changes", "at the next reboot")
+	}
+	if e.Message != "" && h.Spec.Online && !h.Status.PoweredOn {
+		s.row("meanwhile", "the machine stays off; correct spec.url, or ferrite delete dataimage "+i.Name+inNamespace(h)+", which starts it without")
 	}
 	return s
 }

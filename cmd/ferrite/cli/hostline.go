@@ -24,7 +24,7 @@ func (l *hostLine) show(h hostapi.Host, node nodeapi.Status) {
 		l.endBar()
 		l.say(text)
 	}
-	if node.Node != "" && node.Activity != "" {
+	if node.Node != "" && (node.Activity != "" || node.WaitingFor != "") {
 		l.line.show(node)
 	}
 }

@@ -57,6 +57,21 @@ func becomes(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(become(keeper, args[0], ts.ReadFile(args[1])))
 }
 
+// tells writes what the conductor says of a host's DataImage: "tells IMAGE FILE".
+func tells(ts *testscript.TestScript, _ bool, args []string) {
+	keeper, ok := ts.Value("keeper").(*objects.Keeper)
+	if !ok || len(args) != 2 {
+		ts.Fatalf("usage: tells IMAGE FILE")
+	}
+	i, err := objects.Get[hostapi.DataImage](context.Background(), keeper, hostapi.DefaultNamespace, args[0])
+	ts.Check(err)
+	said, err := yaml.YAMLToJSON([]byte(ts.ReadFile(args[1])))
+	ts.Check(err)
+	ts.Check(json.Unmarshal(said, &i))
+	_, err = objects.Save(context.Background(), keeper, i)
+	ts.Check(err)
+}
+
 func become(keeper *objects.Keeper, name, text string) error {
 	ctx := context.Background()
 	h, err := objects.Get[hostapi.Host](ctx, keeper, hostapi.DefaultNamespace, name)

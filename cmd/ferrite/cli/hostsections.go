@@ -14,7 +14,7 @@ import (
 // hostSections is all that is to be said of a host.
 func hostSections(h hostapi.Host, node nodeapi.Status, image hostapi.DataImage) []section {
 	return []section{
-		hostTitle(h), hostWanted(h), hostFound(h), hostNode(h, node), hostErrors(h), hostDataImage(image),
+		hostTitle(h), hostWanted(h), hostFound(h), hostNode(h, node), hostErrors(h), hostDataImage(h, image),
 		hostConditions(h.Status.Conditions), hostHardware(h.Status.Hardware), hostHistory(h.Status.OperationHistory),
 	}
 }
