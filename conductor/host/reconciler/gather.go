@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,12 +34,14 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situati
 		return s, err
 	}
 	if s.Node != nil {
-		if s.Foreign = host.Foreign(h, *s.Node); s.Foreign != "" {
+		if s.Foreign = host.Foreign(h, *s.Node); s.Foreign == "" {
+			s.Foreign = r.taker(h, *s.Node)
+		}
+		if s.Foreign != "" {
 			s.Node = nil
 		}
 	}
 	if s.Node != nil {
-		r.known.bind(s.Node.UUID, keyOf(h))
 		if err := r.gatherNode(ctx, &s); err != nil {
 			return s, err
 		}
@@ -48,6 +51,16 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situati
 	}
 	s.Taken, err = r.taken(ctx, s)
 	return s, err
+}
+
+// taker says that a node is behind another host, and "" when it is not: of two
+// documents that name the same, one is a copy of the other, status and all.
+func (r *Reconciler) taker(h hostapi.Host, n node.Node) string {
+	owner := r.known.bind(n.UUID, keyOf(h))
+	if owner == keyOf(h) {
+		return ""
+	}
+	return fmt.Sprintf("node %s is that of host %s already: delete this one, which leaves the machine alone", cmp.Or(n.Name, n.UUID), owner)
 }
 
 // gatherNode finds out what belongs to the node.

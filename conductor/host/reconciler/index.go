@@ -56,7 +56,7 @@ func (x *index) note(h hostapi.Host) (steered bool, freed []key) {
 	}
 	x.hosts[k] = is
 	if id := h.Status.Provisioning.ID; id != "" {
-		x.nodes[id] = k
+		x.own(id, k)
 	}
 	if was == nil {
 		was = &entry{}
@@ -117,11 +117,20 @@ func (x *index) others(these map[key]bool) (gone []key) {
 	return gone
 }
 
-// bind takes note of the node behind a host.
-func (x *index) bind(uuid string, k key) {
+// bind takes note of the node behind a host, and tells whose it is: that of the
+// first, for as long as there is that host.
+func (x *index) bind(uuid string, k key) (owner key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	return x.own(uuid, k)
+}
+
+func (x *index) own(uuid string, k key) (owner key) {
+	if owner, ok := x.nodes[uuid]; ok && x.hosts[owner] != nil {
+		return owner
+	}
 	x.nodes[uuid] = k
+	return k
 }
 
 // behind is the host that a node is behind.
