@@ -6,25 +6,32 @@ import (
 )
 
 // provisioned looks after a machine that runs its image. One that was somebody
-// else's, and came to be ours without an image, runs nothing that we know of: its
-// disks are cleaned, also when an image is named before that has begun.
+// else's, and came to be ours without an image, is cleaned.
 func (d *decision) provisioned() {
-	is := d.h.Status.Provisioning
-	unknown := urlOf(is.Image) == "" && customMethod(is.CustomDeploy) == ""
-	if unknown || d.cancelled() {
+	if is := d.h.Status.Provisioning; urlOf(is.Image) == "" && customMethod(is.CustomDeploy) == "" {
+		d.recognize()
+	}
+	if d.cancelled() {
 		d.fire(Cancelled)
 		return
 	}
 	d.steady()
 }
 
-// externallyProvisioned looks after one that runs somebody else's. When it comes
-// to be ours, what the document says is what it runs: nothing is written.
+// externallyProvisioned looks after one that runs somebody else's.
 func (d *decision) externallyProvisioned() {
 	if d.h.Spec.ExternallyProvisioned {
 		d.steady()
 		return
 	}
+	d.recognize()
+	d.fire(NotExternal)
+}
+
+// recognize takes what the document names for what the machine runs, where nobody
+// has told: it has come to be ours, or its status has come from elsewhere without
+// that. Nothing is written, and nothing lost.
+func (d *decision) recognize() {
 	p := &d.h.Status.Provisioning
 	if d.h.Spec.Image != nil {
 		p.Image = d.h.Spec.Image
@@ -32,7 +39,6 @@ func (d *decision) externallyProvisioned() {
 	if d.h.Spec.CustomDeploy != nil {
 		p.CustomDeploy = d.h.Spec.CustomDeploy
 	}
-	d.fire(NotExternal)
 }
 
 func (d *decision) steady() {

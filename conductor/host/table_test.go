@@ -62,7 +62,7 @@ var rowCases = []struct {
 
 	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{imageIs("http://images/b.qcow2")}},
 	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{imageIs("")}},
-	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil })}},
+	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{imageIs(""), status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil })}},
 	{hostapi.StateProvisioned, Delete, node.Active, []edit{deleted}},
 
 	{hostapi.StateExternallyProvisioned, NotExternal, node.Active, []edit{spec(func(s *hostapi.HostSpec) { s.ExternallyProvisioned = false })}},

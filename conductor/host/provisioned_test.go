@@ -1,0 +1,32 @@
+package host
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// A host whose status says that it is provisioned, and not with what, runs what its
+// document names: to clean it would be to lose what nobody wanted to lose.
+func TestProvisionedWithNobodyKnowsWhat(t *testing.T) {
+	step := &hostapi.CustomDeploy{Method: "install"}
+	for name, edits := range map[string][]edit{
+		"an image":      {imageIs("http://images/a.qcow2")},
+		"a deploy step": {imageIs(""), spec(func(s *hostapi.HostSpec) { s.CustomDeploy = step })},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := situation(hostapi.StateProvisioned, node.Active, append(edits, status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil }))...)
+			d := made(t, s)
+			is := d.Host.Status.Provisioning
+			if is.State != hostapi.StateProvisioned || d.Action != nil {
+				t.Errorf("the host is %s, and %T done", is.State, d.Action)
+			}
+			if diff := cmp.Diff(s.Host.Spec.Image, is.Image) + cmp.Diff(s.Host.Spec.CustomDeploy, is.CustomDeploy); diff != "" {
+				t.Errorf("what it runs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
