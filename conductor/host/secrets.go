@@ -92,7 +92,8 @@ func (d *decision) text(field string, ref *hostapi.SecretReference, key string, 
 // maxObject bounds what a secret says in YAML, with its aliases written out.
 const maxObject = 1 << 20
 
-// object reads text that is an object in YAML or JSON; nil for empty text.
+// object reads text that is an object in YAML or JSON; nil for empty text. What is
+// wrong with it is told by its line: a parser's words quote what is secret.
 func object(field, text string) (map[string]any, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -103,7 +104,11 @@ func object(field, text string) (map[string]any, error) {
 		err = json.Unmarshal(plain, &out)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("what %s names is no object in YAML or JSON: %w", field, err)
+		line, where := 0, ""
+		if n, _ := fmt.Sscanf(err.Error(), "yaml: line %d:", &line); n == 1 {
+			where = fmt.Sprintf(": see line %d", line)
+		}
+		return nil, fmt.Errorf("what %s names is no object in YAML or JSON%s", field, where)
 	}
 	return out, nil
 }

@@ -1,0 +1,33 @@
+package host
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// What is in a secret is told nobody by what is said of it: who reads hosts and
+// their events may not read secrets.
+func TestSecretsAreNotToldInErrors(t *testing.T) {
+	for name, text := range map[string]string{
+		"alias":         "password: *hunter2",
+		"text":          "hunter2",
+		"list":          "[hunter2]",
+		"key":           "hunter2\nx: y",
+		"number":        "password: !!int hunter2",
+		"date":          "password: !!timestamp hunter2",
+		"key of a list": "? [hunter2]\n: x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := situation(hostapi.StateAvailable, node.Available, imageIs("http://images/a"), spec(func(s *hostapi.HostSpec) {
+				s.PreprovisioningNetworkDataName = "net"
+			}))
+			s.Secrets["net"] = hostapi.Secret{Data: map[string][]byte{"networkData": []byte(text)}}
+			if told := made(t, s).Host.Status.ErrorMessage; told == "" || strings.Contains(told, "hunter2") {
+				t.Errorf("told: %s", told)
+			}
+		})
+	}
+}
