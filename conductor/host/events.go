@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // change is a host as it was and as it becomes.
@@ -72,7 +73,7 @@ func runs(p hostapi.Provisioning) string {
 
 // events is what people are told of a decision, in Metal3's words. What has
 // failed is a warning, called by the type of its error as one word; so is each
-// failure after it.
+// failure after it. Credentials in URLs are masked: events outlast documents.
 func (d *decision) events() (all []hostapi.Event) {
 	c := change{d.s.Host.Status, d.h.Status, d.inspectionDisabled()}
 	for _, o := range occasions {
@@ -83,14 +84,14 @@ func (d *decision) events() (all []hostapi.Event) {
 		if o.say != nil {
 			message = o.say(c)
 		}
-		all = append(all, hostapi.Event{Type: hostapi.EventNormal, Reason: o.reason, Message: message})
+		all = append(all, hostapi.Event{Type: hostapi.EventNormal, Reason: o.reason, Message: nodeapi.MaskText(message)})
 	}
 	if st := c.is; st.ErrorType != "" && (st.ErrorType != c.was.ErrorType || st.ErrorCount > c.was.ErrorCount) {
 		var reason strings.Builder
 		for word := range strings.FieldsSeq(string(st.ErrorType)) {
 			reason.WriteString(strings.ToUpper(word[:1]) + word[1:])
 		}
-		all = append(all, hostapi.Event{Type: hostapi.EventWarning, Reason: reason.String(), Message: st.ErrorMessage})
+		all = append(all, hostapi.Event{Type: hostapi.EventWarning, Reason: reason.String(), Message: nodeapi.MaskText(st.ErrorMessage)})
 	}
 	return all
 }

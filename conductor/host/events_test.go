@@ -28,9 +28,12 @@ func TestEvents(t *testing.T) {
 		"looked at": {situation(hostapi.StateInspecting, node.Manageable), []string{
 			"Normal InspectionComplete: what the machine is made of is known",
 		}},
-		"prepared":      {situation(hostapi.StatePreparing, node.Manageable), []string{"Normal PreparationComplete: the machine's settings are as wanted"}},
-		"an image":      {situation(hostapi.StateAvailable, node.Available, imageIs("http://images/a.qcow2")), []string{"Normal ProvisioningStarted: the machine is provisioned"}},
-		"provisioned":   {situation(hostapi.StateProvisioning, node.Active), []string{"Normal ProvisioningComplete: the machine runs http://images/a.qcow2"}},
+		"prepared":    {situation(hostapi.StatePreparing, node.Manageable), []string{"Normal PreparationComplete: the machine's settings are as wanted"}},
+		"an image":    {situation(hostapi.StateAvailable, node.Available, imageIs("http://images/a.qcow2")), []string{"Normal ProvisioningStarted: the machine is provisioned"}},
+		"provisioned": {situation(hostapi.StateProvisioning, node.Active), []string{"Normal ProvisioningComplete: the machine runs http://images/a.qcow2"}},
+		"with a token": {situation(hostapi.StateProvisioning, node.Active, imageIs("http://me:hunter2@images/a?X-Amz-Signature=hunter2")), []string{
+			"Normal ProvisioningComplete: the machine runs http://******@images/a?X-Amz-Signature=******",
+		}},
 		"no image":      {situation(hostapi.StateProvisioned, node.Active, imageIs("")), []string{"Normal DeprovisioningStarted: what the machine runs is taken away"}},
 		"deprovisioned": {situation(hostapi.StateDeprovisioning, node.Available, imageIs("")), []string{"Normal DeprovisioningComplete: nothing is left of what the machine ran"}},
 		"to be deleted": {situation(hostapi.StateDeprovisioning, node.Available, deleted), []string{"Normal DeprovisioningComplete: nothing is left of what the machine ran"}},

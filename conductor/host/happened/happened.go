@@ -8,6 +8,7 @@ package happened
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,11 +17,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// What is kept. Kubernetes keeps events for an hour, too.
+// What is kept. Kubernetes keeps events for an hour, too, and no longer messages.
 const (
-	maxAge  = time.Hour
-	maxEach = 50
-	maxAll  = 5000
+	maxAge     = time.Hour
+	maxEach    = 50
+	maxAll     = 5000
+	maxMessage = 1024 // bytes
 )
 
 // component is whom events are said to come from: what Metal3's say.
@@ -59,7 +61,7 @@ func (l *Log) add(h hostapi.Host, now time.Time, e hostapi.Event) {
 			UID: uuid.NewString(), CreationTimestamp: hostapi.At(now),
 		},
 		InvolvedObject: hostapi.ObjectReference{Kind: hostapi.KindHost, APIVersion: hostapi.APIVersion, Namespace: h.Namespace, Name: h.Name, UID: h.UID},
-		Type:           e.Type, Reason: e.Reason, Message: e.Message, FirstTimestamp: hostapi.At(now), Source: hostapi.EventSource{Component: component},
+		Type:           e.Type, Reason: e.Reason, Message: cut(e.Message), FirstTimestamp: hostapi.At(now), Source: hostapi.EventSource{Component: component},
 	}
 	if at := slices.IndexFunc(l.events, func(b *hostapi.Event) bool { return same(b, next) }); at >= 0 {
 		next = l.events[at]
@@ -72,6 +74,15 @@ func (l *Log) add(h hostapi.Host, now time.Time, e hostapi.Event) {
 		oldest := slices.IndexFunc(l.events, of)
 		l.events = slices.Delete(l.events, oldest, oldest+1)
 	}
+}
+
+// cut is a message, or its beginning, which is all that stays in memory of it.
+func cut(message string) string {
+	const more = "..."
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage-len(more)], "") + more
 }
 
 func same(a, b *hostapi.Event) bool {

@@ -2,6 +2,7 @@ package happened
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,5 +88,23 @@ func TestBounded(t *testing.T) {
 	}
 	if got := c.List(); len(got) != maxAll || got[0].InvolvedObject.UID != "1" {
 		t.Errorf("%d events, the first of %q", len(got), got[0].InvolvedObject.UID)
+	}
+}
+
+// What somebody has written into a document may be in a message, and that is kept
+// for an hour.
+func TestLongMessages(t *testing.T) {
+	for _, tc := range []struct{ message, want string }{
+		{strings.Repeat("x", maxMessage), strings.Repeat("x", maxMessage)},
+		{strings.Repeat("x", 3<<20), strings.Repeat("x", maxMessage-3) + "..."},
+		{strings.Repeat("ü", maxMessage), strings.Repeat("ü", maxMessage/2-2) + "..."},
+	} {
+		c := newClock()
+		for range 2 {
+			c.Add(hostapi.Host{}, []hostapi.Event{{Message: tc.message}})
+		}
+		if got := c.List(); len(got) != 1 || got[0].Count != 2 || got[0].Message != tc.want {
+			t.Errorf("%d events, the first %d times, with %d bytes: %q", len(got), got[0].Count, len(got[0].Message), got[0].Message[:10])
+		}
 	}
 }
