@@ -25,10 +25,29 @@ func (p Problem) String() string {
 // report takes one problem.
 type report func(Problem)
 
+// maxProblems bounds how many are told of the status of a document, and of the
+// rest, which is written apart.
+const maxProblems = 100
+
+// bounded takes so many problems, and says where there are more.
+func bounded(all *[]Problem) report {
+	told := map[bool]int{} // of the status, or of the rest
+	return func(p Problem) {
+		part := strings.HasPrefix(p.Path, "status")
+		told[part]++
+		switch n := told[part]; {
+		case n <= maxProblems:
+			*all = append(*all, p)
+		case n == maxProblems+1:
+			*all = append(*all, Problem{Path: p.Path, Reason: "from here on more is wrong than is told: correct what comes before first", Forbidden: true})
+		}
+	}
+}
+
 // Check says what is wrong with a document by itself, in the order of its
 // fields; nothing when all is well.
 func Check(d Document) (all []Problem) {
-	tell := func(p Problem) { all = append(all, p) }
+	tell := bounded(&all)
 	checkMeta(d, tell)
 	checkTags(d, tell)
 	switch d := d.(type) {

@@ -161,8 +161,8 @@ func words(r *objects.Refusal) string {
 func invalidDocument(c *call, name string, problems []hostapi.Problem) *failure {
 	f := failed(http.StatusUnprocessableEntity, invalid, "").of(c)
 	f.Details.Kind, f.Details.Name = c.kind.Kind, name // of this error alone it is the kind
-	list := ""
-	for i, p := range problems {
+	var texts []string
+	for _, p := range problems {
 		why, text := "FieldValueInvalid", fmt.Sprintf("Invalid value: %q: %s", p.Value, p.Reason)
 		switch {
 		case p.Missing:
@@ -173,11 +173,9 @@ func invalidDocument(c *call, name string, problems []hostapi.Problem) *failure 
 			why, text = "FieldValueNotSupported", fmt.Sprintf("Unsupported value: %q: %s", p.Value, p.Reason)
 		}
 		f.Details.Causes = append(f.Details.Causes, Cause{Reason: why, Message: text, Field: p.Path})
-		if i > 0 {
-			list += ", "
-		}
-		list += p.Path + ": " + text
+		texts = append(texts, p.Path+": "+text)
 	}
+	list := strings.Join(texts, ", ")
 	if len(problems) > 1 {
 		list = "[" + list + "]"
 	}

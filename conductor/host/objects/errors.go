@@ -3,6 +3,7 @@ package objects
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -44,12 +45,9 @@ func refuse(k Key, cause error, format string, args ...any) error {
 func notFound(k Key) error { return refuse(k, ErrNotFound, "not found") }
 
 func invalid(k Key, problems []hostapi.Problem) error {
-	r := &Refusal{Key: k, Cause: ErrInvalid, Causes: problems, Message: k.String() + " is invalid: "}
-	for i, p := range problems {
-		if i > 0 {
-			r.Message += "; "
-		}
-		r.Message += p.String()
+	var texts []string
+	for _, p := range problems {
+		texts = append(texts, p.String())
 	}
-	return r
+	return &Refusal{Key: k, Cause: ErrInvalid, Causes: problems, Message: k.String() + " is invalid: " + strings.Join(texts, "; ")}
 }
