@@ -32,13 +32,14 @@ func (d *decision) delay() {
 	d.Again = d.s.Now.Add(backOff(d.h.UID, 1))
 }
 
-// admit lets a host that was delayed go on once there is room. What had failed
-// before that has failed still.
+// admit lets a host that was delayed go on once there is room, or once it is to be
+// deleted: what needs none of that waits for nobody. What had failed before that
+// has failed still.
 func (d *decision) admit() bool {
 	if d.h.Status.OperationalStatus != hostapi.StatusDelayed {
 		return true
 	}
-	if !d.capacity() {
+	if !d.leaving() && !d.capacity() {
 		d.delay()
 		return false
 	}

@@ -77,6 +77,8 @@ func observedAt(g int64) edit {
 // tried is a host whose failed try is over, and whose next is not judged yet.
 func tried(st *hostapi.HostStatus) { st.ErrorType, st.OperationalStatus = "", hostapi.StatusOK }
 
+func delayed(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDelayed }
+
 const silence = `power change to "power off" failed: no answer`
 
 func softMarked(st *hostapi.HostStatus) { st.Provisioning.RootDeviceHints = nil }
@@ -206,6 +208,7 @@ func TestDecisions(t *testing.T) {
 
 		{deprovisioning, node.Active, nil, "delete"},
 		{deprovisioning, node.Active, []edit{full}, "delayed"},
+		{deprovisioning, node.Active, []edit{full, deleted, poweredOff, status(delayed)}, "delayed"},
 		{deprovisioning, node.Active, []edit{spec(func(s *hostapi.HostSpec) { s.AutomatedCleaningMode = hostapi.CleaningDisabled })}, "UpdateNode"},
 		{deprovisioning, node.DeployFailed, nil, "delete"},
 		{deprovisioning, node.DeployWait, nil, "delete"},

@@ -53,6 +53,7 @@ var rowCases = []struct {
 	{hostapi.StateAvailable, ImageWanted, node.Manageable, []edit{imageIs("http://images/a.qcow2")}},
 	{hostapi.StateAvailable, ImageWanted, node.Manageable, []edit{spec(func(s *hostapi.HostSpec) { s.CustomDeploy = &hostapi.CustomDeploy{Method: "mine"} })}},
 	{hostapi.StateAvailable, Delete, node.Manageable, []edit{deleted}},
+	{hostapi.StateAvailable, Delete, node.Manageable, []edit{deleted, full, status(delayed)}},
 
 	{hostapi.StateProvisioning, Provisioned, node.Active, nil},
 	{hostapi.StateProvisioning, Failed, node.DeployFailed, []edit{failing(hostapi.ProvisioningError, 1, 3*time.Minute)}},
