@@ -60,3 +60,37 @@ func TestCopyOfAHost(t *testing.T) {
 		})
 	}
 }
+
+// A host that was never registered comes to name the BMC of a younger one, which
+// then fails by itself. After a restart the older one does not take the machine for
+// its own.
+func TestClashAfterRestart(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.apply("older", func(h *hostapi.Host) { h.Spec.BMC.CredentialsName = "missing" })
+		w.fails("older", hostapi.RegistrationError)
+		time.Sleep(time.Minute)
+		w.secret("own", "right")
+		w.apply("younger", func(h *hostapi.Host) {
+			withImage("http://images/a")(h)
+			h.Spec.BMC.CredentialsName = "own"
+		})
+		w.becomes("younger", hostapi.StateProvisioned)
+		w.edit("older", func(h *hostapi.Host) { h.Spec.BMC.Address, h.Spec.BMC.CredentialsName = "fake://younger", "bmc" })
+		w.until("older", "refused", func(h hostapi.Host) bool { return strings.Contains(h.Status.ErrorMessage, "default/younger") })
+		w.wrest("own")
+		w.fails("younger", hostapi.RegistrationError)
+		w.stop()
+		w.start()
+		time.Sleep(24 * time.Hour)
+		if st := w.host("older").Status; st.ErrorType != hostapi.RegistrationError || !strings.Contains(st.ErrorMessage, "default/younger") {
+			t.Errorf("the older host is %s: %q", st.OperationalStatus, st.ErrorMessage)
+		}
+		w.secret("own", "right")
+		w.edit("older", func(h *hostapi.Host) { h.Spec.BMC.Address = "fake://older" })
+		for _, name := range []string{"older", "younger"} {
+			w.until(name, "well", func(h hostapi.Host) bool {
+				return h.Status.ErrorType == "" && h.Status.OperationalStatus == hostapi.StatusOK
+			})
+		}
+	})
+}

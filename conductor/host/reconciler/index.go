@@ -31,6 +31,7 @@ type entry struct {
 	claims      []string
 	uid         string
 	at          hostapi.Time
+	registered  bool
 	accepted    bool // registered, and not in vain
 }
 
@@ -52,7 +53,8 @@ func (x *index) note(h hostapi.Host) (steered bool, freed []key) {
 	is := &entry{
 		generation: h.Generation, leaving: h.DeletionTimestamp != nil, annotations: h.Annotations, finalizers: h.Finalizers,
 		secrets: host.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID, at: h.CreationTimestamp,
-		accepted: h.Status.Provisioning.ID != "" && h.Status.ErrorType != hostapi.RegistrationError,
+		registered: h.Status.Provisioning.ID != "",
+		accepted:   h.Status.Provisioning.ID != "" && h.Status.ErrorType != hostapi.RegistrationError,
 	}
 	x.hosts[k] = is
 	if id := h.Status.Provisioning.ID; id != "" {
@@ -194,12 +196,16 @@ func (x *index) rivals(k key) (all []host.Rival) {
 	return all
 }
 
-// before: of two hosts the first is the one that was registered with the claim;
-// of two of those, or of none, the one that made it earlier.
+// before: of two hosts the first is the one that was registered with the claim, or
+// at least was before something has failed; of two of those, or of none, the one
+// that made it earlier, which a restart forgets.
 func (x *index) before(c string, a, b key) bool {
 	ea, eb := x.hosts[a], x.hosts[b]
-	if ea.accepted != eb.accepted {
+	switch {
+	case ea.accepted != eb.accepted:
 		return ea.accepted
+	case ea.registered != eb.registered:
+		return ea.registered
 	}
 	return x.claims[c][a].turn < x.claims[c][b].turn
 }
