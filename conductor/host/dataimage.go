@@ -94,7 +94,7 @@ func (d *decision) tendImage() {
 // emptied: nothing of a deleted image is left to be taken out, or nothing that
 // is ours to.
 func (d *decision) emptied() bool {
-	if d.detachAsked() != nil {
+	if d.detachAsked() != nil || d.s.Node == nil && !d.reachable() {
 		return true
 	}
 	if m := d.s.Media; m != nil {

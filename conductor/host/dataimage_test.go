@@ -105,6 +105,7 @@ func TestDataImage(t *testing.T) {
 		// It is held and owned at once, whatever its host does.
 		{registering, node.Verifying, []edit{withImage(isoA, unheld, unowned), unasked}, "OK", "held, owned"},
 		{hostapi.StateUnmanaged, "", []edit{withImage(isoA, unheld, unowned), unasked}, "discovered", "held, owned"},
+		{hostapi.StateUnmanaged, "", []edit{withImage(isoA, imageLeaves, attached(isoA, time.Hour)), unasked}, "discovered", "let go"},
 		{provisioned, node.Active, []edit{withImage(isoA, unheld), poweredOff}, "OK", "held"},
 		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationPaused, ""), withImage(isoA, unheld), unasked}, "OK", "as before"},
 
