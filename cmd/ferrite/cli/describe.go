@@ -71,6 +71,7 @@ func (s *section) row(name, value string) {
 // the condition AvailableForProvisioning.
 const sectionWidth = 24
 
+// writeSections writes what is fit for a terminal.
 func writeSections(w io.Writer, all []section) error {
 	var b strings.Builder
 	for _, s := range all {
@@ -82,8 +83,8 @@ func writeSections(w io.Writer, all []section) error {
 		}
 		b.WriteString(s.title + "\n")
 		for _, r := range s.rows {
-			value := strings.ReplaceAll(r[1], "\n", "\n"+strings.Repeat(" ", sectionWidth+3))
-			fmt.Fprintf(&b, "  %-*s %s\n", sectionWidth, r[0], value)
+			value := strings.ReplaceAll(visible(r[1]), "\n", "\n"+strings.Repeat(" ", sectionWidth+3))
+			fmt.Fprintf(&b, "  %-*s %s\n", sectionWidth, visible(r[0]), value)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
