@@ -70,10 +70,7 @@ func (d *decision) takeDetails() {
 }
 
 // inspectionDisabled: nobody is to look at the machine.
-func (d *decision) inspectionDisabled() bool {
-	value, _ := d.annotated(hostapi.AnnotationInspect)
-	return value == hostapi.InspectDisabled || d.h.Spec.InspectionMode == hostapi.InspectionDisabled
-}
+func (d *decision) inspectionDisabled() bool { return d.h.Uninspected() }
 
 // inspectAsked: somebody wants the machine looked at once more, and nobody that
 // it never is.

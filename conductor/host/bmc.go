@@ -18,45 +18,45 @@ import (
 // know but for the credentials.
 type access struct {
 	scheme string // as written, "redfish+http"
-	kind
+	hostapi.BMCScheme
+	driver
 	info     map[string]any // driver_info
 	identity string         // one word for all ways to write the same BMC and machine
 }
 
-// kind is what is true of all addresses of a scheme.
-type kind struct {
-	driver     string            // hardware type
-	interfaces map[string]string // beyond the hardware type's defaults
-	fast       string            // inspect interface of an inspection by the BMC, "" for none
-	deploy     string            // the only deploy interface there is; "" for each its own
-	secureBoot bool
-	needsMAC   bool
-	info       func(u *url.URL, insecure bool) map[string]any
-	user, pass string // keys of driver_info
+// driver is how a node speaks to the BMCs of a scheme. What such a BMC can do is
+// hostapi's to know: see BMCScheme.
+type driver struct {
+	hardwareType string
+	interfaces   map[string]string // beyond the hardware type's defaults
+	fast         string            // inspect interface of an inspection by the BMC, "" for none
+	deploy       string            // the only deploy interface there is; "" for each its own
+	info         func(u *url.URL, insecure bool) map[string]any
+	user, pass   string // keys of driver_info
 }
 
 // overRedfish is a machine behind a Redfish service, which boots its ramdisk in the
 // way of the boot interface.
-func overRedfish(boot string) kind {
-	return kind{
-		driver: "redfish", fast: "redfish", secureBoot: true, info: redfishInfo, user: "redfish_username", pass: "redfish_password",
+func overRedfish(boot string) driver {
+	return driver{
+		hardwareType: "redfish", fast: "redfish", info: redfishInfo, user: "redfish_username", pass: "redfish_password",
 		interfaces: map[string]string{"boot": boot, "firmware": "redfish", "raid": "redfish"},
 	}
 }
 
-func overIPMI(needsMAC bool) kind {
-	return kind{
-		driver: "ipmi", needsMAC: needsMAC, info: ipmiInfo, user: "ipmi_username", pass: "ipmi_password",
+func overIPMI() driver {
+	return driver{
+		hardwareType: "ipmi", info: ipmiInfo, user: "ipmi_username", pass: "ipmi_password",
 		interfaces: map[string]string{"boot": "ipxe", "raid": "no-raid"},
 	}
 }
 
-// kinds is every scheme of a BMC address. This conductor has no ramdisk in a
+// drivers has one for every scheme of a BMC address. This conductor has no ramdisk in a
 // virtual drive yet: hosts that ask for one boot it from the network, as their
 // neighbours do. Those of Dell and HPE speak Redfish, and are spoken to in
 // nothing else. A fake host is a machine of the hardware type fake-hardware, for
 // tests and for looking around: it does at once whatever it is told.
-var kinds = map[string]kind{
+var drivers = map[string]driver{
 	"redfish":              overRedfish("ipxe"),
 	"redfish-virtualmedia": overRedfish("ipxe"),
 	"redfish-uefihttp":     overRedfish("http"),
@@ -64,10 +64,10 @@ var kinds = map[string]kind{
 	"ilo5-virtualmedia":    overRedfish("ipxe"),
 	"idrac-redfish":        overRedfish("ipxe"),
 	"idrac-virtualmedia":   overRedfish("ipxe"),
-	"ipmi":                 overIPMI(false),
-	"libvirt":              overIPMI(true),
+	"ipmi":                 overIPMI(),
+	"libvirt":              overIPMI(),
 	"fake": {
-		driver: "fake-hardware", fast: "redfish", deploy: "fake", secureBoot: true, user: "fake_username", pass: "fake_password",
+		hardwareType: "fake-hardware", fast: "redfish", deploy: "fake", user: "fake_username", pass: "fake_password",
 		info: func(*url.URL, bool) map[string]any { return map[string]any{} },
 	},
 }
@@ -79,25 +79,27 @@ func accessOf(bmc hostapi.BMC) (access, error) {
 		return access{}, fmt.Errorf("spec.bmc.address %q %w", bmc.Address, err)
 	}
 	base, transport, has := strings.Cut(u.Scheme, "+")
-	k, known := kinds[base]
+	scheme, _ := hostapi.BMCSchemeOf(base)
+	drv, known := drivers[base]
 	switch {
 	case !known:
-		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q, which this conductor does not know: it is one of %s", bmc.Address, u.Scheme, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
-	case has && (k.driver != "redfish" || transport != "http" && transport != "https"):
+		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q, which this conductor does not know: it is one of %s",
+			bmc.Address, u.Scheme, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
+	case has && !slices.Contains(scheme.Transports, transport):
 		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only those of Redfish may have +http or +https", bmc.Address, u.Scheme)
 	}
-	a := access{scheme: u.Scheme, kind: k, info: k.info(u, bmc.DisableCertificateVerification)}
-	a.identity = k.driver + "://" + endpoint(u, k.port(transport))
-	if path := systemPath(u); k.driver != "ipmi" && path != "" {
+	a := access{scheme: u.Scheme, BMCScheme: scheme, driver: drv, info: drv.info(u, bmc.DisableCertificateVerification)}
+	a.identity = drv.hardwareType + "://" + endpoint(u, drv.port(transport))
+	if path := systemPath(u); drv.hardwareType != "ipmi" && path != "" {
 		a.identity += "/" + path
 	}
 	return a, nil
 }
 
 // port is the one of a BMC whose address names none.
-func (k kind) port(transport string) string {
+func (d driver) port(transport string) string {
 	switch {
-	case k.driver == "ipmi":
+	case d.hardwareType == "ipmi":
 		return ipmiPort
 	case transport == "http":
 		return "80"
@@ -130,7 +132,7 @@ func parseAddress(address string) (*url.URL, error) {
 	if !strings.Contains(address, "://") {
 		scheme, rest, _ := strings.Cut(address, ":")
 		base, _, _ := strings.Cut(scheme, "+")
-		switch _, known := kinds[base]; {
+		switch _, known := drivers[base]; {
 		case known && rest != "":
 			full = scheme + "://" + rest
 		case net.ParseIP(address) != nil && strings.Contains(address, ":"):

@@ -82,7 +82,7 @@ var byHealth = map[string]said{
 // tellConditions makes the conditions of the host as it has become. That the
 // spec was seen is said only once nothing more is to be done because of it.
 func (d *decision) tellConditions() {
-	state, t := canonical(d.state()), byState[canonical(d.state())]
+	state, t := d.state().Canonical(), byState[d.state().Canonical()]
 	ready, failing := t.provisioned, d.h.Status.OperationalStatus == hostapi.StatusError
 	watched := !slices.Contains([]hostapi.State{hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateRegistering, hostapi.StateDeleting}, state)
 	switch d.h.Status.OperationalStatus {

@@ -108,7 +108,7 @@ func (d *decision) emptied() bool {
 // starts: the machine is at work, off, and to be on. That is when its drive is
 // changed: neither does the system notice, nor does it start without.
 func (d *decision) starts() bool {
-	switch canonical(d.state()) {
+	switch d.state().Canonical() {
 	case hostapi.StateProvisioned, hostapi.StateExternallyProvisioned:
 	default:
 		return false

@@ -121,7 +121,7 @@ func (d *decision) decide() {
 			return
 		}
 	}
-	handlers[canonical(d.state())](d)
+	handlers[d.state().Canonical()](d)
 }
 
 // gates are asked in this order; each answers whether the next may be.

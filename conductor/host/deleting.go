@@ -10,7 +10,7 @@ func (d *decision) stay() bool {
 	if !d.leaving() {
 		return true
 	}
-	state, detach := canonical(d.state()), d.detachAsked()
+	state, detach := d.state().Canonical(), d.detachAsked()
 	if state != hostapi.StateDeleting && (detach != nil || d.h.Status.OperationalStatus == hostapi.StatusDetached) {
 		if detach != nil && detach.DeleteAction == hostapi.DeleteDelay {
 			return true

@@ -7,7 +7,7 @@ import "github.com/ferrite-metal/ferrite/proto/hostapi"
 // and adopted.
 func (d *decision) attach() bool {
 	if asked := d.detachAsked(); asked != nil {
-		switch canonical(d.state()) {
+		switch d.state().Canonical() {
 		case hostapi.StateProvisioned, hostapi.StateExternallyProvisioned, hostapi.StateAvailable:
 			d.detach(asked.Force)
 			return false

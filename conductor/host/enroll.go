@@ -9,8 +9,8 @@ import (
 
 // enrolled is a new node for the host. One that has an instance already is told
 // of it, so that it can be adopted.
-func (d *decision) enrolled(w wish) node.Node {
-	n := node.Node{Driver: w.driver, Interfaces: map[string]string{}}
+func (d *decision) enrolled(w nodeSpec) node.Node {
+	n := node.Node{Driver: w.hardwareType, Interfaces: map[string]string{}}
 	maps.Copy(n.Interfaces, w.interfaces)
 	d.setInspect(&n, w.access)
 	d.configure(&n, w)
@@ -22,10 +22,10 @@ func (d *decision) enrolled(w wish) node.Node {
 
 // configure says in a node what the document says of its machine, whatever is
 // done with it.
-func (d *decision) configure(n *node.Node, w wish) {
+func (d *decision) configure(n *node.Node, w nodeSpec) {
 	n.Name = hostapi.NodeName(d.h.Namespace, d.h.Name)
-	if n.Driver != w.driver {
-		n.Driver, n.Interfaces = w.driver, maps.Clone(w.interfaces)
+	if n.Driver != w.hardwareType {
+		n.Driver, n.Interfaces = w.hardwareType, maps.Clone(w.interfaces)
 	}
 	info := w.driverInfo(w.login)
 	for key, value := range n.DriverInfo {

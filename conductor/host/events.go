@@ -20,7 +20,7 @@ func (c change) to(states ...hostapi.State) bool { return !among(c.was, states) 
 
 func among(st hostapi.HostStatus, states []hostapi.State) bool {
 	for _, s := range states {
-		if canonical(st.Provisioning.State) == s {
+		if st.Provisioning.State.Canonical() == s {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import "github.com/ferrite-metal/ferrite/proto/hostapi"
 // none.
 func (d *decision) span(s hostapi.State) *hostapi.Span {
 	h := &d.h.Status.OperationHistory
-	switch canonical(s) {
+	switch s.Canonical() {
 	case hostapi.StateRegistering:
 		return &h.Register
 	case hostapi.StateInspecting:

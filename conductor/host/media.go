@@ -36,7 +36,7 @@ func AsksMedia(s Situation) bool {
 	if n.ProvisionState == node.Enroll || engaged(*n) || n.Chore != "" || n.TargetPowerState != "" {
 		return false
 	}
-	switch canonical(d.state()) {
+	switch d.state().Canonical() {
 	case hostapi.StateAvailable, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned:
 		return true
 	default:

@@ -13,7 +13,7 @@ import (
 // there is one, as the document says. So a conductor that has lost its nodes
 // gets them back.
 func (d *decision) register() (registered bool) {
-	switch canonical(d.state()) {
+	switch d.state().Canonical() {
 	case hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateMatchProfile, hostapi.StateDeleting:
 		return true
 	default:
@@ -41,17 +41,17 @@ func (d *decision) register() (registered bool) {
 		d.refuse(hostapi.RegistrationError, "%v", err)
 		return false
 	}
-	wish := wish{a, l, preboot}
+	spec := nodeSpec{a, l, preboot}
 	if d.s.Node == nil {
 		d.tried()
-		d.do(CreateNode{d.enrolled(wish)}, hostapi.RegistrationError)
+		d.do(CreateNode{d.enrolled(spec)}, hostapi.RegistrationError)
 		return false
 	}
-	return d.align(wish) && d.verified() && d.accept()
+	return d.align(spec) && d.verified() && d.accept()
 }
 
-// wish is what a node is made of.
-type wish struct {
+// nodeSpec is what a node is made of.
+type nodeSpec struct {
 	access
 	login
 	preboot map[string]any // the network of its ramdisk; nil for nothing said
@@ -70,9 +70,9 @@ func (d *decision) reach() (a access, why string) {
 		return a, r.Claim + " is that of host " + r.Host + " already: correct one of the two"
 	case d.h.Spec.InspectionMode == hostapi.InspectionFast && a.fast == "":
 		return a, "spec.inspectionMode fast needs a BMC that tells what its machine is made of, which " + a.scheme + " does not: choose agent"
-	case bootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.secureBoot:
+	case bootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.SecureBoot:
 		return a, "spec.bootMode UEFISecureBoot cannot be set through " + a.scheme + ": choose UEFI or legacy"
-	case d.h.Spec.BootMACAddress == "" && a.needsMAC:
+	case d.h.Spec.BootMACAddress == "" && a.NeedsMAC:
 		return a, "spec.bootMACAddress is missing: a host with a BMC address of " + a.scheme + " needs it"
 	case d.h.Spec.BootMACAddress == "" && d.inspectionDisabled():
 		return a, "spec.bootMACAddress is missing: a host that is not inspected needs it"
@@ -98,7 +98,7 @@ func (d *decision) prebootNetwork() (map[string]any, error) {
 }
 
 // align makes the node what the document says, where its state allows.
-func (d *decision) align(w wish) (aligned bool) {
+func (d *decision) align(w nodeSpec) (aligned bool) {
 	n := d.s.Node
 	if class := n.ProvisionState.Class(); class != node.Stable && class != node.Failed {
 		return true

@@ -68,7 +68,7 @@ func aligned(s Situation, is node.State) *node.Node {
 	d := begin(s)
 	l, _ := d.credentials()
 	a, _ := d.reach()
-	n := d.enrolled(wish{access: a, login: l})
+	n := d.enrolled(nodeSpec{access: a, login: l})
 	n.UUID, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.Revision = "n1", is, node.States[is].Target, node.PowerOn, 5
 	found := testNow.Add(-time.Hour)
 	n.InspectionFinishedAt = &found

@@ -116,19 +116,10 @@ var index = func() map[hostapi.State]map[When]*Transition {
 	return m
 }()
 
-// canonical is the name that the table has of a state: "ready" is what older
-// documents call available.
-func canonical(s hostapi.State) hostapi.State {
-	if s == hostapi.StateReady {
-		return hostapi.StateAvailable
-	}
-	return s
-}
-
 // Next returns the state that w leads to from s. It is the only function that
 // yields a new state.
 func Next(s hostapi.State, w When) (hostapi.State, error) {
-	for _, from := range []hostapi.State{canonical(s), Any} {
+	for _, from := range []hostapi.State{s.Canonical(), Any} {
 		if t, ok := index[from][w]; ok {
 			return t.To, nil
 		}

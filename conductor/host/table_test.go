@@ -96,7 +96,7 @@ func TestEveryRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := index[canonical(c.from)][c.on]
+		row := index[c.from.Canonical()][c.on]
 		if row == nil {
 			row = index[Any][c.on]
 		}

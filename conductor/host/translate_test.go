@@ -2,6 +2,8 @@ package host
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,18 +62,18 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %v", c.address, err)
 			continue
 		}
-		if diff := cmp.Diff(c.info, a.info); diff != "" || a.driver != c.driver || a.interfaces["boot"] != c.boot {
-			t.Errorf("%s: driver %s, boot %s (-want +got):\n%s", c.address, a.driver, a.interfaces["boot"], diff)
+		if diff := cmp.Diff(c.info, a.info); diff != "" || a.hardwareType != c.driver || a.interfaces["boot"] != c.boot {
+			t.Errorf("%s: driver %s, boot %s (-want +got):\n%s", c.address, a.hardwareType, a.interfaces["boot"], diff)
 		}
-		n := node.Node{Driver: a.driver, DriverInfo: a.driverInfo(login{"admin", "secret"})}
-		hw, known := node.HardwareTypeByName(a.driver)
+		n := node.Node{Driver: a.hardwareType, DriverInfo: a.driverInfo(login{"admin", "secret"})}
+		hw, known := node.HardwareTypeByName(a.hardwareType)
 		for kind, name := range a.interfaces {
 			if !known || !hw.Supports(kind, name) {
-				t.Errorf("%s: %s has no %s interface %s", c.address, a.driver, kind, name)
+				t.Errorf("%s: %s has no %s interface %s", c.address, a.hardwareType, kind, name)
 			}
 		}
 		for driver, validate := range map[string]func(node.Node) error{"redfish": redfish.New(redfish.Options{}).Validate, "ipmi": ipmi.New(ipmi.Options{}).Validate} {
-			if driver == a.driver && validate(n) != nil {
+			if driver == a.hardwareType && validate(n) != nil {
 				t.Errorf("%s: the driver does not take it: %v", c.address, validate(n))
 			}
 		}
@@ -391,13 +393,26 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestDrivers: every scheme that may be written in a document has a driver, and
+// no driver is for a scheme that is refused there.
+func TestDrivers(t *testing.T) {
+	var written []string
+	for _, s := range hostapi.BMCSchemes() {
+		written = append(written, s.Name)
+	}
+	slices.Sort(written)
+	if diff := cmp.Diff(written, slices.Sorted(maps.Keys(drivers))); diff != "" {
+		t.Errorf("schemes (-documents +drivers):\n%s", diff)
+	}
+}
+
 func FuzzAddress(f *testing.F) {
 	for _, seed := range []string{"redfish://10.0.0.1/redfish/v1/Systems/1", "ipmi:10.0.0.1:623", "fd00::1", "libvirt://[::1]:1?privilegelevel=USER", "redfish+http://a/%zz", "://", "fake:"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
 		a, err := accessOf(hostapi.BMC{Address: address})
-		if err == nil && (a.driver == "" || a.identity == "" || a.info == nil) {
+		if err == nil && (a.hardwareType == "" || a.identity == "" || a.info == nil) {
 			t.Errorf("%q is taken for %+v", address, a)
 		}
 	})

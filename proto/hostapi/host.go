@@ -12,6 +12,11 @@ type Host struct {
 // NodeName is what the node behind a host is called.
 func NodeName(namespace, name string) string { return namespace + "~" + name }
 
+// Uninspected reports whether nobody is to look at the machine.
+func (h *Host) Uninspected() bool {
+	return h.Spec.InspectionMode == InspectionDisabled || h.Annotations[AnnotationInspect] == InspectDisabled
+}
+
 // HostSpec is a machine as somebody wants it.
 type HostSpec struct {
 	Taints                         []Taint            `json:"taints,omitempty" doc:"Kept for clients that look at them; not acted on."`

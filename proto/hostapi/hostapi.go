@@ -1,8 +1,12 @@
-// Package hostapi is Metal3's documents as people write them and kubectl shows
-// them: BareMetalHost, HardwareData, DataImage, those about firmware, and the
-// Secrets they name. It has their shapes, their words, and what may be said in them
-// (the struct tags "rule" and "doc", of which the checks and the OpenAPI schema are
-// made).
+// Package hostapi is the documents about hosts, as people write them and kubectl
+// shows them: Metal3's (BareMetalHost, HardwareData, DataImage, and
+// HostFirmwareSettings, FirmwareSchema, HostFirmwareComponents and
+// HostUpdatePolicy, which are about firmware), and Kubernetes' own that go with
+// them (Secret, Namespace, Event). Kinds is the table of those that are written.
+//
+// It has the shape of each, its words, and what may be said in it: the struct tags
+// "rule" and "doc", of which the checks and the OpenAPI schema are made, and the
+// rules between fields (hostrules.go).
 //
 // Shapes are those of metal3.io/v1alpha1 (baremetal-operator 0.14) and core/v1.
 // It must not know what is done about a document: that is conductor/host's.

@@ -3,7 +3,6 @@ package hostapi
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -45,55 +44,6 @@ func uuidForm() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 }
 
-// BMCScheme is what the beginning of a BMC's address stands for.
-type BMCScheme struct {
-	Name       string
-	Transports []string // what may follow a "+"
-	NeedsMAC   bool     // it cannot tell the machine's addresses
-	SecureBoot bool
-	RAID       bool
-}
-
-// BMCSchemes are Metal3's; and fake, which is a machine in the conductor's head.
-func BMCSchemes() []BMCScheme {
-	web := []string{"http", "https"}
-	return []BMCScheme{
-		{Name: "ipmi"},
-		{Name: "libvirt", NeedsMAC: true},
-		{Name: "redfish", Transports: web, SecureBoot: true, RAID: true},
-		{Name: "ilo5-redfish", Transports: web, SecureBoot: true, RAID: true},
-		{Name: "idrac-redfish", Transports: web, SecureBoot: true, RAID: true},
-		{Name: "redfish-virtualmedia", Transports: web, SecureBoot: true, RAID: true},
-		{Name: "ilo5-virtualmedia", Transports: web, SecureBoot: true, RAID: true},
-		{Name: "idrac-virtualmedia", Transports: web, SecureBoot: true, RAID: true},
-		{Name: "redfish-uefihttp", Transports: web, SecureBoot: true, RAID: true},
-		{Name: "fake", SecureBoot: true, RAID: true},
-	}
-}
-
-// bmcScheme reads an address; without a scheme it is of IPMI.
-func bmcScheme(address string) (BMCScheme, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" || u.Opaque != "" && !strings.Contains(address, "://") {
-		if _, _, split := net.SplitHostPort(address); split == nil || !strings.ContainsAny(address, "/ ") && address != "" {
-			return BMCSchemes()[0], nil
-		}
-		return BMCScheme{}, fmt.Errorf("expected a URL like redfish+https://10.0.0.1/redfish/v1/Systems/1 or ipmi://10.0.0.1")
-	}
-	name, transport, _ := strings.Cut(u.Scheme, "+")
-	var known []string
-	for _, s := range BMCSchemes() {
-		if s.Name == name && (transport == "" || slices.Contains(s.Transports, transport)) {
-			if u.Host == "" {
-				return s, fmt.Errorf("expected a host behind %s://", u.Scheme)
-			}
-			return s, nil
-		}
-		known = append(known, s.Name)
-	}
-	return BMCScheme{}, fmt.Errorf("no driver is known for %s://, only for %s; those of Redfish also with +http or +https", u.Scheme, strings.Join(known, ", "))
-}
-
 func checkBMCAddress(h *Host, tell report) {
 	if h.Spec.BMC.Address == "" {
 		return
@@ -102,7 +52,8 @@ func checkBMCAddress(h *Host, tell report) {
 		tell(Problem{Path: "spec.bmc.address", Value: h.Spec.BMC.Address, Reason: err.Error()})
 	}
 	if u, err := url.Parse(h.Spec.BMC.Address); err == nil && u.User != nil {
-		tell(Problem{Path: "spec.bmc.address", Reason: "credentials belong into the secret that credentialsName names, not into the address", Forbidden: true})
+		tell(Problem{Path: "spec.bmc.address", Forbidden: true,
+			Reason: "credentials belong into the secret that credentialsName names, not into the address"})
 	}
 }
 
@@ -111,8 +62,7 @@ func checkBootMAC(h *Host, tell report) {
 		return
 	}
 	s, err := bmcScheme(h.Spec.BMC.Address)
-	uninspected := h.Spec.InspectionMode == InspectionDisabled || h.Annotations[AnnotationInspect] == InspectDisabled
-	if err == nil && (s.NeedsMAC || uninspected) {
+	if err == nil && (s.NeedsMAC || h.Uninspected()) {
 		tell(Problem{Path: "spec.bootMACAddress", Reason: "it is required for " + s.Name + ", and for hosts that are not inspected", Missing: true})
 	}
 }
@@ -255,7 +205,7 @@ func checkAnnotations(h *Host, tell report) {
 			into = &HostStatus{}
 		case name == AnnotationHardware:
 			into = &Hardware{}
-			if value != "" && h.Spec.InspectionMode != InspectionDisabled && h.Annotations[AnnotationInspect] != InspectDisabled {
+			if value != "" && !h.Uninspected() {
 				tell(Problem{Path: path, Reason: "hardware is told only of a host whose inspection is disabled", Forbidden: true})
 			}
 		default:

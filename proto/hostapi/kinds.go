@@ -16,31 +16,59 @@ type Kind struct {
 	Short      []string
 	Categories []string
 	Namespaced bool
-	Status     bool // its status is written apart from the rest
+	Status     bool   // its status is written apart from the rest
+	Doc        string // what it is for, as kubectl explain says it
 	New        func() Document
 }
 
 // Kinds is every kind there is.
 func Kinds() []Kind {
 	return []Kind{
-		{Kind: KindNamespace, Version: CoreVersion, Plural: "namespaces", Singular: "namespace", Short: []string{"ns"},
-			New: func() Document { return &Namespace{} }},
-		{Kind: KindSecret, Version: CoreVersion, Plural: "secrets", Singular: "secret", Namespaced: true,
-			New: func() Document { return &Secret{} }},
-		{Kind: KindHost, Group: Group, Version: Version, Plural: "baremetalhosts", Singular: "baremetalhost", Short: []string{"bmh", "bmhost"},
-			Categories: []string{"metal3"}, Namespaced: true, Status: true, New: func() Document { return &Host{} }},
-		{Kind: KindHardwareData, Group: Group, Version: Version, Plural: "hardwaredata", Singular: "hardwaredata", Short: []string{"hd"},
-			Categories: []string{"metal3"}, Namespaced: true, New: func() Document { return &HardwareData{} }},
-		{Kind: KindDataImage, Group: Group, Version: Version, Plural: "dataimages", Singular: "dataimage",
-			Namespaced: true, Status: true, New: func() Document { return &DataImage{} }},
-		{Kind: KindFirmwareSettings, Group: Group, Version: Version, Plural: "hostfirmwaresettings", Singular: "hostfirmwaresettings", Short: []string{"hfs"},
-			Namespaced: true, Status: true, New: func() Document { return &HostFirmwareSettings{} }},
-		{Kind: KindFirmwareSchema, Group: Group, Version: Version, Plural: "firmwareschemas", Singular: "firmwareschema",
-			Namespaced: true, New: func() Document { return &FirmwareSchema{} }},
-		{Kind: KindFirmwareComponents, Group: Group, Version: Version, Plural: "hostfirmwarecomponents", Singular: "hostfirmwarecomponents",
-			Namespaced: true, Status: true, New: func() Document { return &HostFirmwareComponents{} }},
-		{Kind: KindUpdatePolicy, Group: Group, Version: Version, Plural: "hostupdatepolicies", Singular: "hostupdatepolicy",
-			Namespaced: true, New: func() Document { return &HostUpdatePolicy{} }},
+		{
+			Kind: KindNamespace, Version: CoreVersion, Plural: "namespaces", Singular: "namespace",
+			Short: []string{"ns"}, New: func() Document { return &Namespace{} },
+			Doc: "Documents in a namespace have names of their own.",
+		},
+		{
+			Kind: KindSecret, Version: CoreVersion, Plural: "secrets", Singular: "secret",
+			Namespaced: true, New: func() Document { return &Secret{} },
+			Doc: "Credentials, user data or network data, kept encrypted.",
+		},
+		{
+			Kind: KindHost, Group: Group, Version: Version, Plural: "baremetalhosts", Singular: "baremetalhost",
+			Short: []string{"bmh", "bmhost"}, Categories: []string{"metal3"}, Namespaced: true, Status: true, New: func() Document { return &Host{} },
+			Doc: "A machine as somebody wants it, and as it is.",
+		},
+		{
+			Kind: KindHardwareData, Group: Group, Version: Version, Plural: "hardwaredata", Singular: "hardwaredata",
+			Short: []string{"hd"}, Categories: []string{"metal3"}, Namespaced: true, New: func() Document { return &HardwareData{} },
+			Doc: "What the inspection of the host of the same name has found.",
+		},
+		{
+			Kind: KindDataImage, Group: Group, Version: Version, Plural: "dataimages", Singular: "dataimage",
+			Namespaced: true, Status: true, New: func() Document { return &DataImage{} },
+			Doc: "An image for the virtual CD drive of the host of the same name.",
+		},
+		{
+			Kind: KindFirmwareSettings, Group: Group, Version: Version, Plural: "hostfirmwaresettings", Singular: "hostfirmwaresettings",
+			Short: []string{"hfs"}, Namespaced: true, Status: true, New: func() Document { return &HostFirmwareSettings{} },
+			Doc: "The BIOS settings of the host of the same name.",
+		},
+		{
+			Kind: KindFirmwareSchema, Group: Group, Version: Version, Plural: "firmwareschemas", Singular: "firmwareschema",
+			Namespaced: true, New: func() Document { return &FirmwareSchema{} },
+			Doc: "What the BIOS settings of a make of machines can be.",
+		},
+		{
+			Kind: KindFirmwareComponents, Group: Group, Version: Version, Plural: "hostfirmwarecomponents", Singular: "hostfirmwarecomponents",
+			Namespaced: true, Status: true, New: func() Document { return &HostFirmwareComponents{} },
+			Doc: "The firmware of the parts of the host of the same name.",
+		},
+		{
+			Kind: KindUpdatePolicy, Group: Group, Version: Version, Plural: "hostupdatepolicies", Singular: "hostupdatepolicy",
+			Namespaced: true, New: func() Document { return &HostUpdatePolicy{} },
+			Doc: "When the firmware of the host of the same name is changed.",
+		},
 	}
 }
 

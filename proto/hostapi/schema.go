@@ -1,8 +1,6 @@
 package hostapi
 
-import (
-	"reflect"
-)
+import "reflect"
 
 // Schema is a schema in OpenAPI, as JSON has it.
 type Schema = map[string]any
@@ -15,24 +13,8 @@ func SchemaOf(k Kind, meta string) Schema {
 	if properties, ok := s["properties"].(Schema); ok {
 		properties["metadata"] = Schema{"$ref": meta}
 	}
-	s["description"] = describe(k)
+	s["description"] = k.Doc
 	return s
-}
-
-// describe says what a kind is for.
-func describe(k Kind) string {
-	return map[string]string{
-		KindHost:         "A machine as somebody wants it, and as it is.",
-		KindHardwareData: "What the inspection of the host of the same name has found.",
-		KindDataImage:    "An image for the virtual CD drive of the host of the same name.",
-		KindSecret:       "Credentials, user data or network data, kept encrypted.",
-		KindNamespace:    "Documents in a namespace have names of their own.",
-
-		KindFirmwareSettings:   "The BIOS settings of the host of the same name.",
-		KindFirmwareSchema:     "What the BIOS settings of a make of machines can be.",
-		KindFirmwareComponents: "The firmware of the parts of the host of the same name.",
-		KindUpdatePolicy:       "When the firmware of the host of the same name is changed.",
-	}[k.Kind]
 }
 
 // MetaSchema is the schema of what all documents have in common.
@@ -40,7 +22,9 @@ func MetaSchema() Schema {
 	s := schemaOf(reflect.TypeFor[ObjectMeta]())
 	s["description"] = "What all documents have in common."
 	if properties, ok := s["properties"].(Schema); ok {
-		properties["managedFields"] = Schema{"type": "array", "items": Schema{"type": "object"}, "description": "Not kept: changes are not applied by the server."}
+		properties["managedFields"] = Schema{
+			"type": "array", "items": Schema{"type": "object"}, "description": "Not kept: changes are not applied by the server.",
+		}
 	}
 	return s
 }

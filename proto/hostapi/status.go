@@ -52,6 +52,15 @@ const (
 	StateDeleting                State = "deleting"
 )
 
+// Canonical is the newer word for a state that has two: "ready" is what older
+// documents call available.
+func (s State) Canonical() State {
+	if s == StateReady {
+		return StateAvailable
+	}
+	return s
+}
+
 // OperationalStatus is how a host is, in a word.
 type OperationalStatus string
 

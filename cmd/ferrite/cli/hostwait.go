@@ -109,7 +109,7 @@ func (a awaited) there(h hostapi.Host, state hostapi.State) (bool, error) {
 	case st.OperationalStatus == hostapi.StatusDetached && annotated(h, hostapi.AnnotationDetached):
 		return false, fmt.Errorf("it is detached, and %s; it goes on without the annotation %s", orNone(st.Provisioning.State), hostapi.AnnotationDetached)
 	}
-	return canonicalState(st.Provisioning.State) == state && a.asSpecified(st) && !underWay(h), nil
+	return st.Provisioning.State.Canonical() == state && a.asSpecified(st) && !underWay(h), nil
 }
 
 // underWay reports whether a host is about to be taken back after it was detached,
@@ -156,14 +156,6 @@ func (a awaited) asSpecified(st hostapi.HostStatus) bool {
 	default:
 		return true
 	}
-}
-
-// canonicalState is the newer word for a state that has two.
-func canonicalState(s hostapi.State) hostapi.State {
-	if s == hostapi.StateReady {
-		return hostapi.StateAvailable
-	}
-	return s
 }
 
 func annotated(h hostapi.Host, name string) bool {
