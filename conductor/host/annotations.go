@@ -103,8 +103,8 @@ func (d *decision) rebootAsked(forced bool) (mode hostapi.RebootMode, ok bool) {
 	return mode, ok
 }
 
-// rebooted takes away the annotation for one reboot; false when there was none.
-func (d *decision) rebooted() bool {
+// clearReboot takes away the annotation for one reboot; false when there was none.
+func (d *decision) clearReboot() bool {
 	_, ok := d.annotated(hostapi.AnnotationReboot)
 	delete(d.h.Annotations, hostapi.AnnotationReboot)
 	return ok

@@ -17,7 +17,7 @@ func (d *decision) available() {
 		d.fire(External)
 	case d.inspectAsked():
 		d.fire(InspectAsked)
-	case d.differs(d.wanted()), d.preparation().asked():
+	case d.settingsDiffer(d.wantedSettings()), d.firmwareToPrepare().asked():
 		d.fire(SettingsDiffer)
 	case d.imageWanted():
 		if !reflect.DeepEqual(d.h.Spec.Image, d.h.Status.LastAttemptedImage) {

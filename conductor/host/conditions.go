@@ -35,90 +35,90 @@ const (
 	CriticalHealth        = "CriticalError"
 )
 
-// said is one condition as it comes to be: its status and reason.
-type said struct{ status, reason string }
+// conditionValue is one condition as it comes to be: its status and reason.
+type conditionValue struct{ status, reason string }
 
-// told is the conditions that follow from a state alone.
-type told struct{ manageable, available, provisioned, progressing said }
+// stateConditions is the conditions that follow from a state alone.
+type stateConditions struct{ manageable, available, provisioned, progressing conditionValue }
 
 var (
-	idle     = said{hostapi.False, NotProgressing}
-	manages  = said{hostapi.True, Manageable}
-	notFree  = said{hostapi.False, NotAvailable}
-	notThere = said{hostapi.False, NotProvisioned}
-	there    = said{hostapi.True, IsProvisioned}
+	notProgressing = conditionValue{hostapi.False, NotProgressing}
+	isManageable   = conditionValue{hostapi.True, Manageable}
+	notAvailable   = conditionValue{hostapi.False, NotAvailable}
+	notProvisioned = conditionValue{hostapi.False, NotProvisioned}
+	isProvisioned  = conditionValue{hostapi.True, IsProvisioned}
 )
 
-func atWork(reason string) told {
-	return told{manages, notFree, notThere, said{hostapi.True, reason}}
+func working(reason string) stateConditions {
+	return stateConditions{isManageable, notAvailable, notProvisioned, conditionValue{hostapi.True, reason}}
 }
 
-var unmanagedTold = told{said{hostapi.False, NotManaged}, notFree, notThere, idle}
+var unmanagedConditions = stateConditions{conditionValue{hostapi.False, NotManaged}, notAvailable, notProvisioned, notProgressing}
 
-// byState is what each state says.
-var byState = map[hostapi.State]told{
-	hostapi.StateNone:                    unmanagedTold,
-	hostapi.StateUnmanaged:               unmanagedTold,
-	hostapi.StateRegistering:             {said{hostapi.False, Registering}, notFree, notThere, said{hostapi.True, Registering}},
-	hostapi.StateMatchProfile:            atWork(Inspecting),
-	hostapi.StateInspecting:              atWork(Inspecting),
-	hostapi.StatePreparing:               atWork(Preparing),
-	hostapi.StateAvailable:               {manages, said{hostapi.True, Available}, notThere, idle},
-	hostapi.StateProvisioning:            atWork(Provisioning),
-	hostapi.StateProvisioned:             {manages, notFree, there, idle},
-	hostapi.StateExternallyProvisioned:   {manages, notFree, there, idle},
-	hostapi.StateDeprovisioning:          atWork(Deprovisioning),
-	hostapi.StatePoweringOffBeforeDelete: atWork(PoweringOffBeforeGone),
-	hostapi.StateDeleting:                atWork(Deleting),
+// conditionsByState is what each state says.
+var conditionsByState = map[hostapi.State]stateConditions{
+	hostapi.StateNone:                    unmanagedConditions,
+	hostapi.StateUnmanaged:               unmanagedConditions,
+	hostapi.StateRegistering:             {conditionValue{hostapi.False, Registering}, notAvailable, notProvisioned, conditionValue{hostapi.True, Registering}},
+	hostapi.StateMatchProfile:            working(Inspecting),
+	hostapi.StateInspecting:              working(Inspecting),
+	hostapi.StatePreparing:               working(Preparing),
+	hostapi.StateAvailable:               {isManageable, conditionValue{hostapi.True, Available}, notProvisioned, notProgressing},
+	hostapi.StateProvisioning:            working(Provisioning),
+	hostapi.StateProvisioned:             {isManageable, notAvailable, isProvisioned, notProgressing},
+	hostapi.StateExternallyProvisioned:   {isManageable, notAvailable, isProvisioned, notProgressing},
+	hostapi.StateDeprovisioning:          working(Deprovisioning),
+	hostapi.StatePoweringOffBeforeDelete: working(PoweringOffBeforeGone),
+	hostapi.StateDeleting:                working(Deleting),
 }
 
-// byHealth is what the BMC's word for the machine's health says.
-var byHealth = map[string]said{
+// conditionByHealth is what the BMC's word for the machine's health says.
+var conditionByHealth = map[string]conditionValue{
 	"OK":       {hostapi.True, Healthy},
 	"Warning":  {hostapi.False, WarningHealth},
 	"Critical": {hostapi.False, CriticalHealth},
 }
 
-// tellConditions makes the conditions of the host as it has become. That the
+// setConditions makes the conditions of the host as it has become. That the
 // spec was seen is said only once nothing more is to be done because of it.
-func (d *decision) tellConditions() {
-	state, t := d.state().Canonical(), byState[d.state().Canonical()]
+func (d *decision) setConditions() {
+	state, t := d.state().Canonical(), conditionsByState[d.state().Canonical()]
 	ready, failing := t.provisioned, d.h.Status.OperationalStatus == hostapi.StatusError
 	watched := !slices.Contains([]hostapi.State{hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateRegistering, hostapi.StateDeleting}, state)
 	switch d.h.Status.OperationalStatus {
 	case hostapi.StatusError:
-		ready = said{hostapi.False, IsError}
+		ready = conditionValue{hostapi.False, IsError}
 	case hostapi.StatusServicing:
-		ready = said{hostapi.False, Servicing}
+		ready = conditionValue{hostapi.False, Servicing}
 	case hostapi.StatusDetached:
-		ready, t.progressing, watched = said{hostapi.False, Detached}, said{hostapi.False, Detached}, false
+		ready, t.progressing, watched = conditionValue{hostapi.False, Detached}, conditionValue{hostapi.False, Detached}, false
 	default:
 	}
 	switch {
 	case state == hostapi.StateRegistering && failing:
 		t.manageable.reason = RegistrationFailed
 	case watched && d.s.Node != nil && d.s.Node.Fault == plan.PowerFailure:
-		t.manageable = said{hostapi.False, PowerFailure}
+		t.manageable = conditionValue{hostapi.False, PowerFailure}
 	}
-	d.tell(hostapi.ConditionManageable, t.manageable)
-	d.tell(hostapi.ConditionAvailable, t.available)
-	d.tell(hostapi.ConditionProvisioned, t.provisioned)
-	d.tell(hostapi.ConditionReady, ready)
-	d.tell(hostapi.ConditionProgressing, t.progressing)
-	d.tell(hostapi.ConditionHealthy, d.health())
+	d.setCondition(hostapi.ConditionManageable, t.manageable)
+	d.setCondition(hostapi.ConditionAvailable, t.available)
+	d.setCondition(hostapi.ConditionProvisioned, t.provisioned)
+	d.setCondition(hostapi.ConditionReady, ready)
+	d.setCondition(hostapi.ConditionProgressing, t.progressing)
+	d.setCondition(hostapi.ConditionHealthy, d.health())
 }
 
 // health stays as it was while the BMC says nothing of it.
-func (d *decision) health() said {
-	unknown := said{hostapi.Unknown, UnknownHealth}
+func (d *decision) health() conditionValue {
+	unknown := conditionValue{hostapi.Unknown, UnknownHealth}
 	if d.s.Node == nil {
 		return unknown
 	}
-	if s, ok := byHealth[d.s.Node.Health]; ok {
+	if s, ok := conditionByHealth[d.s.Node.Health]; ok {
 		return s
 	}
 	if was := d.condition(hostapi.ConditionHealthy); was != nil && d.s.Node.Health == "" {
-		return said{was.Status, was.Reason}
+		return conditionValue{was.Status, was.Reason}
 	}
 	return unknown
 }
@@ -131,8 +131,8 @@ func (d *decision) condition(kind string) *hostapi.Condition {
 	return nil
 }
 
-// tell sets one condition.
-func (d *decision) tell(kind string, s said) {
+// setCondition sets one condition.
+func (d *decision) setCondition(kind string, s conditionValue) {
 	generation := d.h.Generation
 	if d.Action != nil {
 		generation = 0
@@ -140,12 +140,12 @@ func (d *decision) tell(kind string, s said) {
 			generation = was.ObservedGeneration
 		}
 	}
-	d.h.Status.Conditions = observed(d.h.Status.Conditions, kind, s, "", generation, d.s.Now)
+	d.h.Status.Conditions = withCondition(d.h.Status.Conditions, kind, s, "", generation, d.s.Now)
 }
 
-// observed is the conditions with one as it has become: its time is that of its
+// withCondition is the conditions with one as it has become: its time is that of its
 // last change.
-func observed(all []hostapi.Condition, kind string, s said, message string, generation int64, now time.Time) []hostapi.Condition {
+func withCondition(all []hostapi.Condition, kind string, s conditionValue, message string, generation int64, now time.Time) []hostapi.Condition {
 	c := hostapi.Condition{
 		Type: kind, Status: s.status, Reason: s.reason, Message: message, ObservedGeneration: generation, LastTransitionTime: hostapi.At(now),
 	}

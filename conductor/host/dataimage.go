@@ -16,19 +16,19 @@ import (
 // OrphanedImage is a DataImage whose host does not exist, which nobody waits for;
 // false when it is so already.
 func OrphanedImage(i hostapi.DataImage) (hostapi.DataImage, bool) {
-	c := discOf(&i)
-	c.release()
+	c := dataImageOf(&i)
+	c.removeFinalizer()
 	return c.DataImage, len(c.Finalizers) < len(i.Finalizers)
 }
 
-// disc is the DataImage of a decision, as it becomes.
-type disc struct {
+// dataImage is the DataImage of a decision, as it becomes.
+type dataImage struct {
 	hostapi.DataImage
 	there bool
 	again time.Time // when to look again for its sake; zero for not at all
 }
 
-func discOf(i *hostapi.DataImage) (c disc) {
+func dataImageOf(i *hostapi.DataImage) (c dataImage) {
 	if i == nil {
 		return c
 	}
@@ -37,14 +37,14 @@ func discOf(i *hostapi.DataImage) (c disc) {
 	return c
 }
 
-func (c *disc) leaving() bool { return c.there && c.DeletionTimestamp != nil }
+func (c *dataImage) leaving() bool { return c.there && c.DeletionTimestamp != nil }
 
-func (c *disc) release() {
+func (c *dataImage) removeFinalizer() {
 	c.Finalizers = slices.DeleteFunc(c.Finalizers, func(f string) bool { return f == hostapi.DataImageFinalizer })
 }
 
 // belong has the image go with its host.
-func (c *disc) belong(h hostapi.Host) {
+func (c *dataImage) belong(h hostapi.Host) {
 	owner := hostapi.OwnerReference{APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: h.Name, UID: h.UID}
 	at := slices.IndexFunc(c.OwnerReferences, func(o hostapi.OwnerReference) bool { return o.Kind == owner.Kind && o.Name == owner.Name })
 	switch {
@@ -55,10 +55,10 @@ func (c *disc) belong(h hostapi.Host) {
 	}
 }
 
-// tendImage does for the image what can be done whatever the machine does: it is
+// trackImage does for the image what can be done whatever the machine does: it is
 // held, and let go once the drive is empty, and what the BMC says is told.
-func (d *decision) tendImage() {
-	c, m := &d.disc, d.s.Media
+func (d *decision) trackImage() {
+	c, m := &d.image, d.s.Media
 	if !c.there {
 		return
 	}
@@ -67,20 +67,20 @@ func (d *decision) tendImage() {
 		c.Finalizers = append(c.Finalizers, hostapi.DataImageFinalizer)
 		c.again = d.s.Now
 	}
-	if c.leaving() && d.emptied() {
-		c.release()
+	if c.leaving() && d.driveEmptied() {
+		c.removeFinalizer()
 		return
 	}
 	if m == nil {
 		return
 	}
-	switch there, loaded := m.cd(); {
+	switch there, loaded := m.cdDrive(); {
 	case m.Fault != "":
-		d.imageFails("", m.Fault)
+		d.failImage("", m.Fault)
 	case !there:
-		d.imageFails("", "the BMC at "+d.h.Spec.BMC.Address+" has no virtual drive for a CD or DVD that this conductor can use")
-	case d.starts():
-		if e := &c.Status.Error; !strings.HasPrefix(e.Message, attachWord) && !strings.HasPrefix(e.Message, detachWord) { // the BMC answers again
+		d.failImage("", "the BMC at "+d.h.Spec.BMC.Address+" has no virtual drive for a CD or DVD that this conductor can use")
+	case d.aboutToStart():
+		if e := &c.Status.Error; !strings.HasPrefix(e.Message, attachPrefix) && !strings.HasPrefix(e.Message, detachPrefix) { // the BMC answers again
 			e.Message = ""
 		}
 	default:
@@ -91,23 +91,23 @@ func (d *decision) tendImage() {
 	}
 }
 
-// emptied: nothing of a deleted image is left to be taken out, or nothing that
+// driveEmptied: nothing of a deleted image is left to be taken out, or nothing that
 // is ours to.
-func (d *decision) emptied() bool {
+func (d *decision) driveEmptied() bool {
 	if d.detachAsked() != nil || d.s.Node == nil && !d.reachable() {
 		return true
 	}
 	if m := d.s.Media; m != nil {
-		_, loaded := m.cd()
+		_, loaded := m.cdDrive()
 		return m.Fault == "" && !loaded
 	}
 	unknown := d.s.Node == nil || d.s.Node.ProvisionState == node.Enroll
-	return unknown && d.disc.Status.AttachedImage.URL == ""
+	return unknown && d.image.Status.AttachedImage.URL == ""
 }
 
-// starts: the machine is at work, off, and to be on. That is when its drive is
+// aboutToStart: the machine is at work, off, and to be on. That is when its drive is
 // changed: neither does the system notice, nor does it start without.
-func (d *decision) starts() bool {
+func (d *decision) aboutToStart() bool {
 	switch d.state().Canonical() {
 	case hostapi.StateProvisioned, hostapi.StateExternallyProvisioned:
 	default:
@@ -116,86 +116,86 @@ func (d *decision) starts() bool {
 	return d.h.Spec.Online && d.s.Node.PowerState == node.PowerOff
 }
 
-// loaded: what is in the drive does not stand in the way of a start. A machine
+// driveReady: what is in the drive does not stand in the way of a start. A machine
 // whose image cannot be changed stays off, as Metal3 has it, but for those that
 // have no drive, of which waiting makes none.
-func (d *decision) loaded() bool {
-	c, m := &d.disc, d.s.Media
-	if !c.there || !d.starts() || engaged(*d.s.Node) { // nothing of which is touched
+func (d *decision) driveReady() bool {
+	c, m := &d.image, d.s.Media
+	if !c.there || !d.aboutToStart() || engaged(*d.s.Node) { // nothing of which is touched
 		return true
 	}
 	if m == nil || !c.leaving() && !slices.Contains(d.s.DataImage.Finalizers, hostapi.DataImageFinalizer) {
 		d.Again = d.s.Now.Add(waitTime)
 		return false
 	}
-	there, loaded := m.cd()
+	there, loaded := m.cdDrive()
 	switch {
 	case m.Fault != "":
 		return false
 	case !there, c.leaving() && !loaded:
 		return true
 	case c.leaving():
-		d.takeOut()
+		d.detachImage()
 		return false
 	}
-	return d.putIn(loaded)
+	return d.attachImage(loaded)
 }
 
 // settleTime is how long a BMC may take to show what it has done.
 const settleTime = 30 * time.Second
 
-// settling: the drive was changed just now; of a deleted image, since it is.
-func (d *decision) settling() bool {
-	at, deleted := d.s.DataImage.Status.LastReconciled, d.disc.DeletionTimestamp
+// driveSettling: the drive was changed just now; of a deleted image, since it is.
+func (d *decision) driveSettling() bool {
+	at, deleted := d.s.DataImage.Status.LastReconciled, d.image.DeletionTimestamp
 	if deleted != nil && at != nil && !at.After(deleted.Time) {
 		return false
 	}
 	if at == nil || at.After(d.s.Now) || !d.s.Now.Before(at.Add(settleTime)) {
 		return false
 	}
-	d.disc.again = at.Add(settleTime)
+	d.image.again = at.Add(settleTime)
 	return true
 }
 
-func (d *decision) takeOut() {
-	c := &d.disc
+func (d *decision) detachImage() {
+	c := &d.image
 	attempt := detaching(c.Spec.URL)
 	if c.Status.Error.Message == "" {
 		if plan.DetachFailed(*d.s.Node) {
-			d.imageFails(attempt, d.s.Node.LastError)
-		} else if d.settling() {
+			d.failImage(attempt, d.s.Node.LastError)
+		} else if d.driveSettling() {
 			return
 		}
 	}
-	if d.imageDue(attempt) {
+	if d.imageRetryDue(attempt) {
 		d.changeDrive(DetachMedia{[]string{cdDevice}}, c.Status.AttachedImage.URL)
 	}
 }
 
-// putIn brings the image into the drive; true when it is there. What is in it
+// attachImage brings the image into the drive; true when it is there. What is in it
 // cannot be told by the BMC's word for it, which some shorten: it is what was
 // asked for last, if anything is.
-func (d *decision) putIn(loaded bool) bool {
-	c := &d.disc
+func (d *decision) attachImage(loaded bool) bool {
+	c := &d.image
 	asked, failed := c.Status.AttachedImage.URL, plan.AttachFailed(*d.s.Node)
 	switch {
 	case asked == "" || c.Status.Error.Message != "":
 	case failed:
-		d.imageFails(attaching(asked), d.s.Node.LastError)
+		d.failImage(attaching(asked), d.s.Node.LastError)
 	case asked != c.Spec.URL:
 	case loaded:
 		c.Status.Error = hostapi.DataImageError{}
 		return true
-	case d.settling():
+	case d.driveSettling():
 		return false
 	default:
-		d.imageFails(attaching(asked), "the BMC has taken the image, and its drive is empty")
+		d.failImage(attaching(asked), "the BMC has taken the image, and its drive is empty")
 	}
 	if asked != "" { // saved first: whatever becomes of what follows, it is not that
 		c.Status.AttachedImage, c.again = hostapi.AttachedImage{}, d.s.Now
 		return false
 	}
-	if d.imageDue(attaching(c.Spec.URL)) {
+	if d.imageRetryDue(attaching(c.Spec.URL)) {
 		d.changeDrive(AttachMedium{node.Medium{Device: cdDevice, Image: c.Spec.URL}}, c.Spec.URL)
 	}
 	return false
@@ -203,56 +203,56 @@ func (d *decision) putIn(loaded bool) bool {
 
 // changeDrive asks for the drive to be changed; url is what was asked for last.
 func (d *decision) changeDrive(a Action, url string) {
-	d.disc.Status.AttachedImage.URL, d.disc.Status.Error.Message = url, ""
+	d.image.Status.AttachedImage.URL, d.image.Status.Error.Message = url, ""
 	at := hostapi.At(d.s.Now)
-	d.disc.Status.LastReconciled = &at
+	d.image.Status.LastReconciled = &at
 	d.prepare(a, "")
 }
 
 // How messages of what has failed at the drive begin; those of a BMC that does not
 // answer begin otherwise.
 const (
-	attachWord = "attach "
-	detachWord = "detach "
+	attachPrefix = "attach "
+	detachPrefix = "detach "
 )
 
 // attaching and detaching begin those of one image, without credentials, as in all
 // that is logged.
-func attaching(url string) string { return attachWord + nodeapi.MaskText(url) + ": " }
-func detaching(url string) string { return detachWord + nodeapi.MaskText(url) + ": " }
+func attaching(url string) string { return attachPrefix + nodeapi.MaskText(url) + ": " }
+func detaching(url string) string { return detachPrefix + nodeapi.MaskText(url) + ": " }
 
-// imageDue: what has failed before is not what is tried now, or its time has come.
-func (d *decision) imageDue(attempt string) bool {
-	e := d.disc.Status.Error
+// imageRetryDue: what has failed before is not what is tried now, or its time has come.
+func (d *decision) imageRetryDue(attempt string) bool {
+	e := d.image.Status.Error
 	if e.Message == "" || attempt != "" && !strings.HasPrefix(e.Message, attempt) {
 		return true
 	}
-	at := d.disc.Status.LastReconciled
+	at := d.image.Status.LastReconciled
 	if at == nil || at.After(d.s.Now) { // by a clock that has been set back
 		return true
 	}
-	if again := at.Add(backOff(d.disc.UID, e.Count)); d.s.Now.Before(again) {
-		d.disc.again = again
+	if again := at.Add(backOff(d.image.UID, e.Count)); d.s.Now.Before(again) {
+		d.image.again = again
 		return false
 	}
 	return true
 }
 
-// imageFails records one more failure of the image, unless it is the one before
+// failImage records one more failure of the image, unless it is the one before
 // whose time has not come.
-func (d *decision) imageFails(attempt, reason string) {
-	if !d.imageDue(attempt) {
+func (d *decision) failImage(attempt, reason string) {
+	if !d.imageRetryDue(attempt) {
 		return
 	}
-	st, at := &d.disc.Status, hostapi.At(d.s.Now)
+	st, at := &d.image.Status, hostapi.At(d.s.Now)
 	st.Error = hostapi.DataImageError{Count: st.Error.Count + 1, Message: fmt.Sprint(attempt, reason)}
 	st.LastReconciled = &at
-	d.disc.again = at.Add(backOff(d.disc.UID, st.Error.Count))
+	d.image.again = at.Add(backOff(d.image.UID, st.Error.Count))
 }
 
-// endImage brings the image into the form of a decision.
-func (d *decision) endImage() {
-	c := &d.disc
+// finishImage brings the image into the form of a decision.
+func (d *decision) finishImage() {
+	c := &d.image
 	if !c.there {
 		return
 	}

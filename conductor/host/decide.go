@@ -81,9 +81,9 @@ func Refused(s Situation, was Decision, reason string) Decision {
 	d := begin(s)
 	switch was.Action.(type) {
 	case AttachMedium:
-		d.imageFails(attaching(s.DataImage.Spec.URL), reason)
+		d.failImage(attaching(s.DataImage.Spec.URL), reason)
 	case DetachMedia:
-		d.imageFails(detaching(s.DataImage.Spec.URL), reason)
+		d.failImage(detaching(s.DataImage.Spec.URL), reason)
 	default:
 		d.refuse(was.Fails, "%s", reason)
 	}
@@ -96,20 +96,20 @@ type decision struct {
 	h hostapi.Host // as it becomes
 	Decision
 
-	base hostapi.HostStatus // what a host goes back to that has to wait for others
-	disc disc               // the image of the machine's virtual drive
+	base  hostapi.HostStatus // what a host goes back to that has to wait for others
+	image dataImage          // the image of the machine's virtual drive
 }
 
 func begin(s Situation) *decision {
-	return &decision{s: s, h: clone(s.Host), disc: discOf(s.DataImage)}
+	return &decision{s: s, h: clone(s.Host), image: dataImageOf(s.DataImage)}
 }
 
 // decide goes through what every host has to pass before its state is asked.
 func (d *decision) decide() {
-	if d.paused() || d.unheld() {
+	if d.paused() || d.letGo() {
 		return
 	}
-	d.tendImage()
+	d.trackImage()
 	if d.restoreStatus() { // saved first: the node behind the host is found by it
 		d.soon()
 		return
@@ -126,10 +126,10 @@ func (d *decision) decide() {
 
 // gates are asked in this order; each answers whether the next may be.
 var gates = []func(*decision) bool{
-	(*decision).hold,
+	(*decision).addFinalizer,
 	(*decision).powerAtRest,
 	(*decision).admit,
-	(*decision).stay,
+	(*decision).startDeletion,
 	(*decision).attach,
 	(*decision).register,
 }
@@ -151,20 +151,20 @@ var handlers = map[hostapi.State]func(*decision){
 	hostapi.StateDeleting:                (*decision).deleting,
 }
 
-// unheld: somebody has asked for the host to be deleted, and we hold it no longer.
-func (d *decision) unheld() bool { return d.leaving() && !d.finalizes() }
+// letGo: somebody has asked for the host to be deleted, and we hold it no longer.
+func (d *decision) letGo() bool { return d.leaving() && !d.hasFinalizer() }
 
 // end brings the scratch pad into the form of a decision.
 func (d *decision) end() Decision {
-	if !d.unheld() && !d.paused() {
-		d.tellConditions()
+	if !d.letGo() && !d.paused() {
+		d.setConditions()
 	}
 	if !reflect.DeepEqual(d.h.Status, d.s.Host.Status) {
 		at := hostapi.At(d.s.Now)
 		d.h.Status.LastUpdated = &at
 	}
 	d.Host, d.Events = d.h, d.events()
-	d.endImage()
+	d.finishImage()
 	return d.Decision
 }
 

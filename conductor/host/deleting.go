@@ -5,8 +5,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// stay sets a host off that is to be deleted.
-func (d *decision) stay() bool {
+// startDeletion sets a host off that is to be deleted.
+func (d *decision) startDeletion() bool {
 	if !d.leaving() {
 		return true
 	}
@@ -54,7 +54,7 @@ func (d *decision) giveUp() {
 // deleting forgets the node, and then lets the document go.
 func (d *decision) deleting() {
 	if d.forget(false, hostapi.RegistrationError) {
-		d.release()
+		d.removeFinalizer()
 	}
 }
 

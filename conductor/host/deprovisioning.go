@@ -76,7 +76,7 @@ func (d *decision) deprovisioned() {
 	p := &d.h.Status.Provisioning
 	p.Image, p.CustomDeploy = nil, nil
 	d.clearSettings()
-	d.rebooted()
+	d.clearReboot()
 	d.succeeded()
 	if d.leaving() {
 		d.fire(DeprovisionedUp)

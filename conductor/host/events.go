@@ -9,8 +9,8 @@ import (
 
 // change is a host as it was and as it becomes.
 type change struct {
-	was, is hostapi.HostStatus
-	blind   bool // it is not inspected
+	was, is     hostapi.HostStatus
+	uninspected bool // it is not inspected
 }
 
 func (c change) from(states ...hostapi.State) bool {
@@ -27,14 +27,14 @@ func among(st hostapi.HostStatus, states []hostapi.State) bool {
 	return false
 }
 
-// looked: a host has come out of where it was to be inspected.
-func (c change) looked() bool {
+// inspectionOver: a host has come out of where it was to be inspected.
+func (c change) inspectionOver() bool {
 	return c.from(hostapi.StateRegistering, hostapi.StateInspecting) && c.to(hostapi.StatePreparing)
 }
 
-// occasions is when what is told of. What is put onto a machine is named with
+// hostEvents is when what is told of. What is put onto a machine is named with
 // say; all else is said by its message.
-var occasions = []struct {
+var hostEvents = []struct {
 	reason  string
 	when    func(c change) bool
 	message string
@@ -47,9 +47,9 @@ var occasions = []struct {
 	{reason: "BMCAccessValidated", when: func(c change) bool {
 		return c.is.GoodCredentials.Reference != nil && !sameCredentials(c.was.GoodCredentials, c.is.GoodCredentials)
 	}, message: "the BMC lets us in"},
-	{reason: "InspectionStarted", when: func(c change) bool { return c.to(hostapi.StateInspecting) && !c.blind }, message: "the machine is looked at"},
-	{reason: "InspectionComplete", when: func(c change) bool { return c.looked() && !c.blind }, message: "what the machine is made of is known"},
-	{reason: "InspectionSkipped", when: func(c change) bool { return c.looked() && c.blind }, message: "nobody wants to know what the machine is made of"},
+	{reason: "InspectionStarted", when: func(c change) bool { return c.to(hostapi.StateInspecting) && !c.uninspected }, message: "the machine is looked at"},
+	{reason: "InspectionComplete", when: func(c change) bool { return c.inspectionOver() && !c.uninspected }, message: "what the machine is made of is known"},
+	{reason: "InspectionSkipped", when: func(c change) bool { return c.inspectionOver() && c.uninspected }, message: "nobody wants to know what the machine is made of"},
 	{reason: "PreparationComplete", when: func(c change) bool { return c.from(hostapi.StatePreparing) && c.to(hostapi.StateAvailable) }, message: "the machine's settings are as wanted"},
 	{reason: "ProvisioningStarted", when: func(c change) bool { return c.to(hostapi.StateProvisioning) }, message: "the machine is provisioned"},
 	{reason: "ProvisioningComplete", when: func(c change) bool {
@@ -76,7 +76,7 @@ func runs(p hostapi.Provisioning) string {
 // failure after it. Credentials in URLs are masked: events outlast documents.
 func (d *decision) events() (all []hostapi.Event) {
 	c := change{d.s.Host.Status, d.h.Status, d.inspectionDisabled()}
-	for _, o := range occasions {
+	for _, o := range hostEvents {
 		if !o.when(c) {
 			continue
 		}

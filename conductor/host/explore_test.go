@@ -32,7 +32,7 @@ func TestExplore(t *testing.T) {
 		change(&m)
 		level = append(level, m)
 	}
-	level = append(level, discModels()...)
+	level = append(level, driveModels()...)
 	depth := 0
 	for ; len(level) > 0 && !t.Failed(); depth++ {
 		var next []model
@@ -84,7 +84,7 @@ type model struct {
 	firmware Firmware
 	n        *node.Node
 	ports    []node.Port
-	disc     discModel
+	drive    driveModel
 	speed    string      // a BIOS setting of the machine
 	steps    []node.Step // that the node does
 	secret   bool
@@ -114,7 +114,7 @@ func (m model) situation() Situation {
 		}
 		s.Host.Status.LastUpdated = &at
 	}
-	m.disc.tell(&s)
+	m.drive.tell(&s)
 	return m.withFirmware(s)
 }
 
@@ -125,9 +125,9 @@ func (m model) key() string {
 	fmt.Fprintln(&b, m.secret, m.full, m.late, m.moves, m.gone, m.h.DeletionTimestamp != nil, m.h.Finalizers, m.h.Annotations,
 		urlOf(sp.Image), sp.Online, sp.ExternallyProvisioned, sp.BMC.Address, sp.InspectionMode, sp.RAID != nil)
 	fmt.Fprintln(&b, "|", st.Provisioning.State, st.OperationalStatus, st.ErrorType, min(st.ErrorCount, giveUpAfter+1), min(st.ProvisioningFailCount, 1), st.PoweredOn, urlOf(st.Provisioning.Image),
-		st.Provisioning.ID != "", st.Provisioning.RAID != nil, st.Provisioning.RootDeviceHints != nil, st.GoodCredentials.Version, strings.HasPrefix(st.ErrorMessage, unwrittenPrefix),
+		st.Provisioning.ID != "", st.Provisioning.RAID != nil, st.Provisioning.RootDeviceHints != nil, st.GoodCredentials.Version, strings.HasPrefix(st.ErrorMessage, configDrivePrefix),
 		urlOf(st.LastAttemptedImage), len(st.Conditions) > 0 && st.Conditions[0].ObservedGeneration == m.h.Generation)
-	fmt.Fprintln(&b, m.disc.key(), "|", m.speed, m.steps, m.wishes())
+	fmt.Fprintln(&b, m.drive.key(), "|", m.speed, m.steps, m.wishes())
 	if n := m.n; n != nil {
 		fmt.Fprintln(&b, "|", n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
 			n.InstanceInfo["image_source"], n.InspectionFinishedAt != nil, n.Interfaces["raid"], n.Interfaces["deploy"], n.TargetRAIDConfig != nil, len(m.ports))
@@ -176,12 +176,12 @@ func (x *explorer) successors(m model) (all []model) {
 			refused.moves--
 			refusal := Refused(s, d, "refused")
 			refused.h, refused.late = refusal.Host, false
-			refused.disc.save(refusal.DataImage)
+			refused.drive.save(refusal.DataImage)
 			all = append(all, refused)
 		}
 	}
 	all = append(all, x.nodeGoesOn(m)...)
-	if m.h.Status.ErrorType != "" && !m.late || m.disc.waits() {
+	if m.h.Status.ErrorType != "" && !m.late || m.drive.waits() {
 		all = append(all, m.later())
 	}
 	if m.moves > 0 {
@@ -209,13 +209,13 @@ func (x *explorer) look(m model, s Situation, d Decision, saved bool) model {
 	if d.Host.Status.LastUpdated != nil && m.h.Status.LastUpdated != d.Host.Status.LastUpdated {
 		next.late = next.late && d.Host.Status.LastUpdated.Before(testNow)
 	}
-	next.disc.save(d.DataImage)
+	next.drive.save(d.DataImage)
 	next.h, next.firmware = d.Host, s.Firmware
 	if d.Components != nil {
 		next.firmware.Components = d.Components
 	}
 	if next.gone = d.Host.DeletionTimestamp != nil && len(d.Host.Finalizers) == 0; next.gone {
-		next.disc.orphan()
+		next.drive.orphan()
 	}
 	return next
 }
@@ -250,7 +250,7 @@ func (x *explorer) allowed(m model, d Decision) {
 func (x *explorer) rests(m model) {
 	for _, fine := range []bool{true, false} {
 		w, passed := m, []string{}
-		w.full, w.disc.deaf = false, w.disc.deaf && !fine
+		w.full, w.drive.deaf = false, w.drive.deaf && !fine
 		for turn := 0; !x.t.Failed(); turn++ {
 			here := fmt.Sprint(fine, w.key())
 			if x.calm[here] {
@@ -284,7 +284,7 @@ func (x *explorer) turn(m model, fine bool) (_ model, atRest bool) {
 	if next, ok := x.goOn(m, fine); ok {
 		return next, false
 	}
-	failing := m.h.Status.ErrorType != "" && (!m.late || moved) || m.disc.waits()
+	failing := m.h.Status.ErrorType != "" && (!m.late || moved) || m.drive.waits()
 	// One that is to be deleted goes on without its secret, too.
 	if forGood := m.h.DeletionTimestamp == nil && (!m.secret || !fine); !failing || forGood {
 		return m, true
@@ -295,7 +295,7 @@ func (x *explorer) turn(m model, fine bool) (_ model, atRest bool) {
 // later is the situation when the time has come to try again what has failed.
 func (m model) later() model {
 	m = m.then("time")
-	m.late, m.disc.late = true, true
+	m.late, m.drive.late = true, true
 	return m
 }
 
@@ -333,7 +333,7 @@ func (x *explorer) asWanted(m model) {
 		if st.ErrorType != hostapi.RegistrationError {
 			x.complain(m, "a host without credentials does not say so")
 		}
-	case st.ErrorType != "" || m.disc.fails():
+	case st.ErrorType != "" || m.drive.fails():
 		x.complain(m, "fails though nothing is wrong")
 	case urlOf(sp.Image) != "" && sp.Online && !sp.ExternallyProvisioned && (st.Provisioning.State != hostapi.StateProvisioned || urlOf(st.Provisioning.Image) != urlOf(sp.Image)):
 		x.complain(m, "the image is not there")
@@ -341,7 +341,7 @@ func (x *explorer) asWanted(m model) {
 		x.complain(m, "on is %v", st.PoweredOn)
 	case st.OperationalStatus != hostapi.StatusOK:
 		x.complain(m, "is %s still", st.OperationalStatus)
-	case st.Provisioning.State == hostapi.StateAvailable && begin(m.situation()).preparation().asked():
+	case st.Provisioning.State == hostapi.StateAvailable && begin(m.situation()).firmwareToPrepare().asked():
 		x.complain(m, "the firmware is not as wanted")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// discModel is a host's DataImage in an exploration, and what there is around it.
-type discModel struct {
+// driveModel is a host's DataImage in an exploration, and what there is around it.
+type driveModel struct {
 	on    bool               // the exploration has images
 	image *hostapi.DataImage // nil for none
 	cd    string             // what is in the machine's drive
@@ -19,43 +19,43 @@ type discModel struct {
 	late  bool               // time has passed since the image was changed
 }
 
-// discModels are hosts at work that are about to start, with an image that was
+// driveModels are hosts at work that are about to start, with an image that was
 // just applied, that is to replace another, or that was deleted: the shortest way
 // to all that may happen to one.
-func discModels() (all []model) {
-	for name, change := range map[string]func(*discModel){
-		"image to be put in":    func(m *discModel) { m.apply(isoA) },
-		"image to be replaced":  func(m *discModel) { m.hold(isoA) },
-		"image to be taken out": func(m *discModel) { m.hold(isoB); at := hostapi.At(testNow); m.image.DeletionTimestamp = &at },
+func driveModels() (all []model) {
+	for name, change := range map[string]func(*driveModel){
+		"image to be put in":    func(m *driveModel) { m.apply(isoA) },
+		"image to be replaced":  func(m *driveModel) { m.hold(isoA) },
+		"image to be taken out": func(m *driveModel) { m.hold(isoB); at := hostapi.At(testNow); m.image.DeletionTimestamp = &at },
 	} {
 		s := situation(hostapi.StateExternallyProvisioned, node.Active, poweredOff)
-		m := model{h: s.Host, n: s.Node, ports: s.Ports, secret: true, moves: *exploreMoves, disc: discModel{on: true}, trail: []string{name}}
-		change(&m.disc)
+		m := model{h: s.Host, n: s.Node, ports: s.Ports, secret: true, moves: *exploreMoves, drive: driveModel{on: true}, trail: []string{name}}
+		change(&m.drive)
 		all = append(all, m)
 	}
 	return all
 }
 
 // hold has the image in the drive that a situation with one has.
-func (m *discModel) hold(url string) {
+func (m *driveModel) hold(url string) {
 	s := situation(hostapi.StateExternallyProvisioned, node.Active, withImage(url, attached(isoB, time.Hour)))
 	m.image, m.cd, m.late = s.DataImage, isoB, true
 }
 
-func (m *discModel) apply(url string) {
+func (m *driveModel) apply(url string) {
 	m.image = &hostapi.DataImage{
 		ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", UID: "i"}, Spec: hostapi.DataImageSpec{URL: url},
 	}
 }
 
 // copied is the image, to be changed.
-func (m *discModel) copied() *hostapi.DataImage {
+func (m *driveModel) copied() *hostapi.DataImage {
 	i := *m.image
 	return &i
 }
 
 // tell puts what is known of it into a situation.
-func (m discModel) tell(s *Situation) {
+func (m driveModel) tell(s *Situation) {
 	if m.image == nil {
 		return
 	}
@@ -77,7 +77,7 @@ func (m discModel) tell(s *Situation) {
 }
 
 // key is the image without what makes no difference.
-func (m discModel) key() string {
+func (m driveModel) key() string {
 	text := fmt.Sprint("|", m.on, m.cd, m.asked, m.deaf, m.late)
 	if i := m.image; i != nil {
 		text += fmt.Sprint(i.DeletionTimestamp != nil, i.Finalizers, len(i.OwnerReferences), i.Spec, i.Status.AttachedImage,
@@ -87,7 +87,7 @@ func (m discModel) key() string {
 }
 
 // save takes what a decision makes of the image; nil for nothing.
-func (m *discModel) save(i *hostapi.DataImage) {
+func (m *driveModel) save(i *hostapi.DataImage) {
 	if i == nil {
 		return
 	}
@@ -100,17 +100,17 @@ func (m *discModel) save(i *hostapi.DataImage) {
 }
 
 // orphan is the end of the host.
-func (m *discModel) orphan() {
+func (m *driveModel) orphan() {
 	if m.image != nil {
 		i, _ := OrphanedImage(*m.image)
 		m.save(&i)
 	}
 }
 
-func (m discModel) fails() bool { return m.image != nil && m.image.Status.Error.Message != "" }
+func (m driveModel) fails() bool { return m.image != nil && m.image.Status.Error.Message != "" }
 
 // waits: something of the image may come with time.
-func (m discModel) waits() bool {
+func (m driveModel) waits() bool {
 	return m.image != nil && m.image.Status.LastReconciled != nil && !m.late
 }
 
@@ -118,17 +118,17 @@ func (m discModel) waits() bool {
 func (m model) choreEnds(fine bool) model {
 	m = m.then("node: " + m.n.Chore)
 	if fine {
-		m.disc.cd = m.disc.asked
+		m.drive.cd = m.drive.asked
 	} else {
 		m.n.LastError = "management." + m.n.Chore + "_virtual_media failed: no"
 	}
-	m.n.Chore, m.disc.asked = "", ""
+	m.n.Chore, m.drive.asked = "", ""
 	return m
 }
 
 // allowedDisc are the invariants of images.
 func (x *explorer) allowedDisc(m model, d Decision) {
-	i := m.disc.image
+	i := m.drive.image
 	power, powers := d.Action.(SetPower)
 	switch d.Action.(type) {
 	case AttachMedium, DetachMedia:
@@ -145,18 +145,18 @@ func (x *explorer) allowedDisc(m model, d Decision) {
 		return
 	}
 	switch {
-	case m.disc.deaf:
+	case m.drive.deaf:
 		x.complain(m, "it starts with who knows what in its drive")
-	case i.DeletionTimestamp != nil && m.disc.cd != "":
+	case i.DeletionTimestamp != nil && m.drive.cd != "":
 		x.complain(m, "it starts with an image that is to be out")
-	case i.DeletionTimestamp == nil && m.disc.cd != i.Spec.URL:
+	case i.DeletionTimestamp == nil && m.drive.cd != i.Spec.URL:
 		x.complain(m, "it starts without its image")
 	}
 }
 
 // moves are the interferences there are, and for hosts with an image those that an
 // image may feel.
-func (m discModel) moves() []interference {
+func (m driveModel) moves() []interference {
 	if !m.on {
 		return interferences
 	}
@@ -172,14 +172,14 @@ func (m discModel) moves() []interference {
 
 // discMoves are what people do to images and drives, and what BMCs do.
 var discMoves = []interference{
-	{"data image a", disced(func(m *discModel) bool {
+	{"data image a", driveMove(func(m *driveModel) bool {
 		if m.image != nil {
 			return false
 		}
 		m.apply(isoA)
 		return true
 	})},
-	{"data image b", disced(func(m *discModel) bool {
+	{"data image b", driveMove(func(m *driveModel) bool {
 		if m.image == nil || m.image.DeletionTimestamp != nil {
 			return false
 		}
@@ -187,7 +187,7 @@ var discMoves = []interference{
 		m.image.Spec.URL = isoB
 		return true
 	})},
-	{"data image deleted", disced(func(m *discModel) bool {
+	{"data image deleted", driveMove(func(m *driveModel) bool {
 		if m.image == nil || m.image.DeletionTimestamp != nil {
 			return false
 		}
@@ -196,11 +196,11 @@ var discMoves = []interference{
 		m.save(i)
 		return true
 	})},
-	{"ejected", disced(func(m *discModel) bool { was := m.cd; m.cd = ""; return was != "" })},
-	{"inserted", disced(func(m *discModel) bool { was := m.cd; m.cd = "something"; return was == "" })},
-	{"deaf", disced(func(m *discModel) bool { m.deaf = !m.deaf; return true })},
+	{"ejected", driveMove(func(m *driveModel) bool { was := m.cd; m.cd = ""; return was != "" })},
+	{"inserted", driveMove(func(m *driveModel) bool { was := m.cd; m.cd = "something"; return was == "" })},
+	{"deaf", driveMove(func(m *driveModel) bool { m.deaf = !m.deaf; return true })},
 }
 
-func disced(do func(*discModel) bool) func(*model) bool {
-	return func(m *model) bool { return m.disc.on && do(&m.disc) }
+func driveMove(do func(*driveModel) bool) func(*model) bool {
+	return func(m *model) bool { return m.drive.on && do(&m.drive) }
 }

@@ -11,7 +11,7 @@ import (
 
 // moves are what people do to documents, and accidents to nodes.
 func moves(m model) (all []model) {
-	for _, move := range m.disc.moves() {
+	for _, move := range m.drive.moves() {
 		if m.wishing() && apart[move.name] {
 			continue
 		}
@@ -149,9 +149,9 @@ func (x *explorer) act(m *model, a Action) {
 			n.LastError = ""
 		}
 	case AttachMedium:
-		m.disc.asked, n.Chore, n.LastError = a.Medium.Image, "attach", ""
+		m.drive.asked, n.Chore, n.LastError = a.Medium.Image, "attach", ""
 	case DetachMedia:
-		m.disc.asked, n.Chore, n.LastError = "", "detach", ""
+		m.drive.asked, n.Chore, n.LastError = "", "detach", ""
 	case SetMaintenance:
 		n.Maintenance, n.Fault = a.On, ""
 	case SetRAID:

@@ -43,23 +43,23 @@ func (d *decision) fail(t hostapi.ErrorType, message string) {
 	st := &d.h.Status
 	st.OperationalStatus, st.ErrorType, st.ErrorMessage = hostapi.StatusError, t, message
 	st.ErrorCount++
-	d.Again = d.s.Now.Add(d.pause(*st))
-	if d.counted() {
-		st.ErrorMessage += d.prospect()
+	d.Again = d.s.Now.Add(d.retryDelay(*st))
+	if d.triesCounted() {
+		st.ErrorMessage += d.remainingTries()
 	}
 }
 
-// counted: the host is to be deleted, and what fails now fails a number of times.
-func (d *decision) counted() bool {
+// triesCounted: the host is to be deleted, and what fails now fails a number of times.
+func (d *decision) triesCounted() bool {
 	return d.leaving() && leavingPauses[d.state()] > 0
 }
 
-// prospectMark begins what is added to the message of a counted failure.
-const prospectMark = "; that was try "
+// triesMark begins what is added to the message of a counted failure.
+const triesMark = "; that was try "
 
-// prospect is what comes of a counted failure, and when.
-func (d *decision) prospect() string {
-	text := fmt.Sprintf("%s%d of %d", prospectMark, min(d.h.Status.ErrorCount, giveUpAfter+1), giveUpAfter+1)
+// remainingTries is what comes of a counted failure, and when.
+func (d *decision) remainingTries() string {
+	text := fmt.Sprintf("%s%d of %d", triesMark, min(d.h.Status.ErrorCount, giveUpAfter+1), giveUpAfter+1)
 	if d.h.Status.ErrorCount > giveUpAfter {
 		d.soon()
 		return text + ": the host is deleted all the same"
@@ -67,9 +67,9 @@ func (d *decision) prospect() string {
 	return text + " before the host is deleted all the same, the next is at " + d.Again.UTC().Format("15:04:05 MST")
 }
 
-// pause is how long a host that has failed is left alone.
-func (d *decision) pause(st hostapi.HostStatus) time.Duration {
-	if d.counted() {
+// retryDelay is how long a host that has failed is left alone.
+func (d *decision) retryDelay(st hostapi.HostStatus) time.Duration {
+	if d.triesCounted() {
 		return leavingPauses[d.state()]
 	}
 	return backOff(d.h.UID, failures(st))
@@ -90,10 +90,10 @@ func (d *decision) failed(t hostapi.ErrorType, message string) (again bool) {
 	switch {
 	case d.h.Status.ErrorType != t:
 		d.fail(t, message)
-	case d.due():
+	case d.retryDue():
 		return true
 	default:
-		d.linger()
+		d.awaitRetry()
 	}
 	return false
 }
@@ -102,20 +102,20 @@ func (d *decision) failed(t hostapi.ErrorType, message string) (again bool) {
 // is looked at again from time to time: the change may be one nobody tells us of.
 func (d *decision) refuse(t hostapi.ErrorType, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
-	was, _, _ := strings.Cut(d.h.Status.ErrorMessage, prospectMark)
-	if d.h.Status.ErrorType == t && was == message && !d.due() {
-		d.linger()
+	was, _, _ := strings.Cut(d.h.Status.ErrorMessage, triesMark)
+	if d.h.Status.ErrorType == t && was == message && !d.retryDue() {
+		d.awaitRetry()
 		return
 	}
 	d.fail(t, message)
 }
 
-// linger leaves a host that has failed alone until it is time.
-func (d *decision) linger() { d.Again = d.retryAt() }
+// awaitRetry leaves a host that has failed alone until it is time.
+func (d *decision) awaitRetry() { d.Again = d.retryAt() }
 
-// due: the time to try again has come, or somebody has changed the document
+// retryDue: the time to try again has come, or somebody has changed the document
 // since it failed.
-func (d *decision) due() bool { return d.edited() || !d.s.Now.Before(d.retryAt()) }
+func (d *decision) retryDue() bool { return d.edited() || !d.s.Now.Before(d.retryAt()) }
 
 // retryAt is when to try again: at once after a failure that is still to come,
 // which is one of a clock that has been set back.
@@ -124,7 +124,7 @@ func (d *decision) retryAt() time.Time {
 	if st.LastUpdated == nil || st.LastUpdated.After(d.s.Now) {
 		return d.s.Now
 	}
-	return st.LastUpdated.Add(d.pause(st))
+	return st.LastUpdated.Add(d.retryDelay(st))
 }
 
 // edited: the spec is another than the one the conditions were told of.
@@ -145,7 +145,7 @@ func (d *decision) clearError() {
 func (d *decision) trying() {
 	last := d.h.Status.ErrorMessage
 	d.clearError()
-	if d.counted() {
+	if d.triesCounted() {
 		d.h.Status.ErrorMessage = last
 	}
 }

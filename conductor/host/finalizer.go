@@ -6,15 +6,15 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// finalizes: the document stays until we let it go.
-func (d *decision) finalizes() bool { return finalizes(d.h) }
+// hasFinalizer: the document stays until we let it go.
+func (d *decision) hasFinalizer() bool { return hasFinalizer(d.h) }
 
-func finalizes(h hostapi.Host) bool { return slices.Contains(h.Finalizers, hostapi.Finalizer) }
+func hasFinalizer(h hostapi.Host) bool { return slices.Contains(h.Finalizers, hostapi.Finalizer) }
 
-// hold sees to it that the host cannot vanish while something is done for it:
+// addFinalizer sees to it that the host cannot vanish while something is done for it:
 // first that is saved, then anything else is begun.
-func (d *decision) hold() bool {
-	if d.finalizes() {
+func (d *decision) addFinalizer() bool {
+	if d.hasFinalizer() {
 		return true
 	}
 	d.h.Finalizers = append(d.h.Finalizers, hostapi.Finalizer)
@@ -22,7 +22,7 @@ func (d *decision) hold() bool {
 	return false
 }
 
-// release lets the host go.
-func (d *decision) release() {
+// removeFinalizer lets the host go.
+func (d *decision) removeFinalizer() {
 	d.h.Finalizers = slices.DeleteFunc(d.h.Finalizers, func(f string) bool { return f == hostapi.Finalizer })
 }

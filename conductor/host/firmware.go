@@ -75,19 +75,19 @@ func pending(generation int64, conditions []hostapi.Condition) (changes, seen bo
 	return seen && is[hostapi.ConditionChangeDetected] == hostapi.True && is[hostapi.ConditionValid] == hostapi.True, seen
 }
 
-// flash is what of a machine's firmware is to become otherwise.
-type flash struct {
-	settings []any // those of bios.apply_configuration, sorted
-	updates  []any // those of firmware.update, in their order
-	listed   bool  // the updates to be done are others than those that were: some may only be gone
-	wanted   bool  // somebody wants something of the firmware, be it as it is already
+// firmwareChange is what of a machine's firmware is to become otherwise.
+type firmwareChange struct {
+	settings      []any // those of bios.apply_configuration, sorted
+	updates       []any // those of firmware.update, in their order
+	updatesDiffer bool  // the updates to be done are others than those that were: some may only be gone
+	wanted        bool  // somebody wants something of the firmware, be it as it is already
 }
 
 // asked: something is to be done.
-func (f flash) asked() bool { return len(f.settings) > 0 || f.listed }
+func (f firmwareChange) asked() bool { return len(f.settings) > 0 || f.updatesDiffer }
 
 // steps do it.
-func (f flash) steps() (steps []node.Step) {
+func (f firmwareChange) steps() (steps []node.Step) {
 	if len(f.settings) > 0 {
 		steps = append(steps, node.Step{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": f.settings}})
 	}
@@ -97,11 +97,11 @@ func (f flash) steps() (steps []node.Step) {
 	return steps
 }
 
-// preparation is what is to be done while the machine runs nothing.
-func (d *decision) preparation() flash { return d.flash(true, true) }
+// firmwareToPrepare is what is to be done while the machine runs nothing.
+func (d *decision) firmwareToPrepare() firmwareChange { return d.firmwareChange(true, true) }
 
-// flash is what is to be done of settings, of updates, or of both.
-func (d *decision) flash(settings, updates bool) (f flash) {
+// firmwareChange is what is to be done of settings, of updates, or of both.
+func (d *decision) firmwareChange(settings, updates bool) (f firmwareChange) {
 	if doc := d.s.Firmware.Settings; settings && doc != nil {
 		f.wanted = len(doc.Spec.Settings) > 0
 		if changes, _ := pending(doc.Generation, doc.Status.Conditions); changes {
@@ -110,7 +110,7 @@ func (d *decision) flash(settings, updates bool) (f flash) {
 	}
 	if doc := d.s.Firmware.Components; updates && doc != nil {
 		f.wanted = f.wanted || len(doc.Spec.Updates) > 0
-		if f.listed, _ = pending(doc.Generation, doc.Status.Conditions); f.listed {
+		if f.updatesDiffer, _ = pending(doc.Generation, doc.Status.Conditions); f.updatesDiffer {
 			f.updates = undone(doc.Spec.Updates, doc.Status.Updates)
 		}
 	}
@@ -144,22 +144,22 @@ func undone(wanted, done []hostapi.FirmwareUpdate) (all []any) {
 	return all
 }
 
-// flashed writes down that the updates that are wanted are done: it is written
-// when they are begun, and taken back by unflashed.
-func (d *decision) flashed(f flash) {
-	if f.listed {
-		d.keepUpdates(d.s.Firmware.Components.Spec.Updates)
+// recordUpdates writes down that the updates that are wanted are done: it is written
+// when they are begun, and taken back by forgetUpdates.
+func (d *decision) recordUpdates(f firmwareChange) {
+	if f.updatesDiffer {
+		d.setUpdates(d.s.Firmware.Components.Spec.Updates)
 	}
 }
 
-// unflashed believes nothing of the updates that were done: all are done again.
-func (d *decision) unflashed() {
+// forgetUpdates believes nothing of the updates that were done: all are done again.
+func (d *decision) forgetUpdates() {
 	if c := d.s.Firmware.Components; c != nil && len(c.Status.Updates) > 0 {
-		d.keepUpdates(nil)
+		d.setUpdates(nil)
 	}
 }
 
-func (d *decision) keepUpdates(done []hostapi.FirmwareUpdate) {
+func (d *decision) setUpdates(done []hostapi.FirmwareUpdate) {
 	next, at := *d.s.Firmware.Components, hostapi.At(d.s.Now)
 	next.Status.Updates, next.Status.LastUpdated = done, &at
 	d.Components = &next

@@ -31,15 +31,15 @@ func FirmwareComponents(s Situation) (next hostapi.HostFirmwareComponents, chang
 	}
 	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, s.Host.ObjectMeta)
 	next.Status.Components = parts
-	differs, valid, message := said{hostapi.False, ValidComponent}, said{hostapi.True, ValidComponent}, ""
+	differs, valid, message := conditionValue{hostapi.False, ValidComponent}, conditionValue{hostapi.True, ValidComponent}, ""
 	if !slices.Equal(next.Spec.Updates, next.Status.Updates) {
 		differs.status = hostapi.True
 		if problems := wrongUpdates(next.Spec.Updates, parts); len(problems) > 0 {
-			valid, message = said{hostapi.False, InvalidComponent}, worded(problems)
+			valid, message = conditionValue{hostapi.False, InvalidComponent}, worded(problems)
 		}
 	}
-	next.Status.Conditions = observed(next.Status.Conditions, hostapi.ConditionChangeDetected, differs, "", next.Generation, s.Now)
-	next.Status.Conditions = observed(next.Status.Conditions, hostapi.ConditionValid, valid, message, next.Generation, s.Now)
+	next.Status.Conditions = withCondition(next.Status.Conditions, hostapi.ConditionChangeDetected, differs, "", next.Generation, s.Now)
+	next.Status.Conditions = withCondition(next.Status.Conditions, hostapi.ConditionValid, valid, message, next.Generation, s.Now)
 	if was != nil && reflect.DeepEqual(next, *was) {
 		return next, false
 	}

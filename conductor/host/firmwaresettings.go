@@ -59,16 +59,16 @@ func settingsStatus(s Situation, of hostapi.HostFirmwareSettings) hostapi.HostFi
 	} else if schema != nil && held(*schema, of.UID) {
 		st.FirmwareSchema = &hostapi.SchemaReference{Namespace: schema.Namespace, Name: schema.Name}
 	}
-	differs, valid := said{hostapi.False, Success}, said{hostapi.True, Success}
+	differs, valid := conditionValue{hostapi.False, Success}, conditionValue{hostapi.True, Success}
 	problems := wrongSettings(s.Told.BIOS, of.Spec.Settings)
 	if len(problems) > 0 || len(differing(s.Told.BIOS, of.Spec.Settings)) > 0 {
 		differs.status = hostapi.True
 	}
 	if len(problems) > 0 {
-		valid = said{hostapi.False, ConfigurationError}
+		valid = conditionValue{hostapi.False, ConfigurationError}
 	}
-	st.Conditions = observed(st.Conditions, hostapi.ConditionChangeDetected, differs, "", of.Generation, s.Now)
-	st.Conditions = observed(st.Conditions, hostapi.ConditionValid, valid, worded(problems), of.Generation, s.Now)
+	st.Conditions = withCondition(st.Conditions, hostapi.ConditionChangeDetected, differs, "", of.Generation, s.Now)
+	st.Conditions = withCondition(st.Conditions, hostapi.ConditionValid, valid, worded(problems), of.Generation, s.Now)
 	return st
 }
 

@@ -11,7 +11,7 @@ import (
 // in, and the network of the ramdisk that cleans its disks. They stay for as long
 // as we hold the host. What is installed from the others may be forgotten.
 func HeldSecrets(h hostapi.Host) (names []string) {
-	if !finalizes(h) {
+	if !hasFinalizer(h) {
 		return nil
 	}
 	for _, name := range []string{h.Spec.BMC.CredentialsName, h.Spec.PreprovisioningNetworkDataName} {
@@ -26,7 +26,7 @@ func HeldSecrets(h hostapi.Host) (names []string) {
 // it: with a label, and with a finalizer if it is among HeldSecrets. One that is
 // being deleted takes no marks any more.
 func Claim(h hostapi.Host, s hostapi.Secret) (_ hostapi.Secret, changed bool) {
-	if !finalizes(h) || s.DeletionTimestamp != nil {
+	if !hasFinalizer(h) || s.DeletionTimestamp != nil {
 		return s, false
 	}
 	if _, labelled := s.Labels[hostapi.LabelEnvironment]; !labelled {

@@ -33,7 +33,7 @@ func (d *decision) inspecting() {
 		d.inspect()
 	case node.InspectWait:
 		if _, asked := d.rebootAsked(true); asked {
-			d.rebooted()
+			d.clearReboot()
 			d.do(verb(node.Abort), hostapi.InspectionError)
 			return
 		}
@@ -76,7 +76,7 @@ func (d *decision) inspect() {
 	if d.inspectAsked() {
 		delete(d.h.Annotations, hostapi.AnnotationInspect)
 	}
-	d.rebooted()
+	d.clearReboot()
 	d.do(verb(node.Inspect), hostapi.InspectionError)
 }
 

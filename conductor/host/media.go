@@ -16,8 +16,8 @@ type Media struct {
 // cdDevice is the kind of drive that DataImages are put into.
 const cdDevice = "cdrom"
 
-// cd is whether there is a drive for a CD, and whether one has something in it.
-func (m Media) cd() (there, loaded bool) {
+// cdDrive is whether there is a drive for a CD, and whether one has something in it.
+func (m Media) cdDrive() (there, loaded bool) {
 	for _, s := range m.Slots {
 		if slices.Contains(s.Types, "CD") || slices.Contains(s.Types, "DVD") {
 			there, loaded = true, loaded || s.Inserted
@@ -40,7 +40,7 @@ func AsksMedia(s Situation) bool {
 	case hostapi.StateAvailable, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned:
 		return true
 	default:
-		return d.disc.leaving()
+		return d.image.leaving()
 	}
 }
 

@@ -36,11 +36,11 @@ func (d *decision) managePower() {
 			}
 		}
 	}
-	if !d.loaded() {
+	if !d.driveReady() {
 		return
 	}
 	if !st.PoweredOn {
-		d.rebooted()
+		d.clearReboot()
 	}
 	mode, reboot := d.rebootAsked(!d.atWork())
 	want := d.h.Spec.Online && !reboot
@@ -53,7 +53,7 @@ func (d *decision) managePower() {
 	}
 	switch {
 	case st.PoweredOn == want:
-		d.settle()
+		d.powerReached()
 	case want:
 		d.powerOn()
 	default:
@@ -69,8 +69,8 @@ func (d *decision) atWork() bool {
 	return d.state() == hostapi.StateProvisioned || d.state() == hostapi.StateExternallyProvisioned
 }
 
-// settle: the machine is as it is to be.
-func (d *decision) settle() {
+// powerReached: the machine is as it is to be.
+func (d *decision) powerReached() {
 	switch d.h.Status.ErrorType {
 	case "", hostapi.PowerManagementError, hostapi.ProvisioningError:
 		d.succeeded()
@@ -87,10 +87,10 @@ func (d *decision) neverOff(mode hostapi.RebootMode, reboot bool) {
 		d.powerOn()
 	case reboot && once:
 		if d.setPower(map[hostapi.RebootMode]node.PowerState{hostapi.RebootSoft: node.SoftRebooting, hostapi.RebootHard: node.Rebooting}[mode]) {
-			d.rebooted()
+			d.clearReboot()
 		}
 	default:
-		d.settle()
+		d.powerReached()
 	}
 }
 
@@ -133,7 +133,7 @@ func (d *decision) setPower(target node.PowerState) (asked bool) {
 		d.wait()
 		return false
 	}
-	a := SetPower{Target: target, Once: d.counted()}
+	a := SetPower{Target: target, Once: d.triesCounted()}
 	if target == node.SoftPowerOff || target == node.SoftRebooting {
 		a.Timeout = softTime
 	}

@@ -13,22 +13,22 @@ import (
 // want. After a failure nothing is believed of the volumes there are, nor of the
 // updates that were done.
 func (d *decision) preparing() {
-	s, is, f := d.wanted(), d.h.Status.Provisioning.RAID, d.preparation()
-	dirty := d.differs(s) || f.asked()
+	s, is, f := d.wantedSettings(), d.h.Status.Provisioning.RAID, d.firmwareToPrepare()
+	dirty := d.settingsDiffer(s) || f.asked()
 	if d.h.Status.ErrorType == hostapi.PreparationError {
 		is, dirty = nil, true
 	}
 	switch n := d.s.Node; n.ProvisionState {
 	case node.Available, node.Manageable:
 		if dirty {
-			d.change(s, is, f)
+			d.applySettings(s, is, f)
 			return
 		}
 		d.prepared()
 	case node.CleanFailed:
 		if !d.failed(hostapi.PreparationError, cmp.Or(n.LastError, "the preparation failed, and the node does not say why")) {
 			d.clearSettings()
-			d.unflashed()
+			d.forgetUpdates()
 			return
 		}
 		d.recover(hostapi.PreparationError)
@@ -42,9 +42,9 @@ func (d *decision) prepared() {
 	d.fire(Prepared)
 }
 
-// change has the volumes made, and the firmware changed, if there is anything to
+// applySettings has the volumes made, and the firmware changed, if there is anything to
 // be done.
-func (d *decision) change(s settings, is *hostapi.RAID, f flash) {
+func (d *decision) applySettings(s provisioningSettings, is *hostapi.RAID, f firmwareChange) {
 	a, err := accessOf(d.h.Spec.BMC)
 	if err != nil {
 		d.refuse(hostapi.PreparationError, "%v", err)
@@ -57,24 +57,24 @@ func (d *decision) change(s settings, is *hostapi.RAID, f flash) {
 		d.refuse(hostapi.PreparationError, "%v", err)
 		return
 	case len(steps) == 0:
-		d.keep(s)
-		d.flashed(f)
+		d.saveSettings(s)
+		d.recordUpdates(f)
 		d.prepared()
 		return
 	case d.s.Node.ProvisionState == node.Available:
 		d.prepare(verb(node.Manage), hostapi.PreparationError)
 		return
 	}
-	if !d.aim(a, s, is) {
+	if !d.setRAIDTarget(a, s, is) {
 		return
 	}
-	d.keep(s)
-	d.flashed(f)
+	d.saveSettings(s)
+	d.recordUpdates(f)
 	d.do(Provision{plan.Request{Verb: node.Clean, CleanSteps: steps}}, hostapi.PreparationError)
 }
 
-// aim tells the node which volumes the steps are to make, and who makes them.
-func (d *decision) aim(a access, s settings, is *hostapi.RAID) (aimed bool) {
+// setRAIDTarget tells the node which volumes the steps are to make, and who makes them.
+func (d *decision) setRAIDTarget(a access, s provisioningSettings, is *hostapi.RAID) (aimed bool) {
 	maker, err := a.raidInterface(s.raid, is)
 	if err != nil {
 		d.refuse(hostapi.PreparationError, "%v", err)

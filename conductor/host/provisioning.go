@@ -17,8 +17,8 @@ func (d *decision) provisioning() {
 	case d.cancelled():
 		d.fire(Cancelled)
 		return
-	case d.h.Status.ErrorType != "" && !d.unwritten():
-		d.retire()
+	case d.h.Status.ErrorType != "" && !d.notBegun():
+		d.abandonTry()
 		return
 	}
 	if d.h.Spec.Image != nil {
@@ -42,40 +42,40 @@ func (d *decision) provisioning() {
 		d.deployed()
 	case node.DeployWait:
 		if _, asked := d.rebootAsked(true); asked {
-			d.rebooted()
+			d.clearReboot()
 			d.do(verb(node.Delete), hostapi.ProvisioningError)
 			return
 		}
 		d.underWay()
 	default:
-		d.rebooted()
+		d.clearReboot()
 		d.unexpected(hostapi.ProvisioningError)
 	}
 }
 
 // underWay: a reboot that was asked for makes no sense now.
 func (d *decision) underWay() {
-	d.rebooted()
+	d.clearReboot()
 	d.wait()
 }
 
-// retire gives up this try, once the failure has been there to be seen for a
+// abandonTry gives up this try, once the failure has been there to be seen for a
 // while.
-func (d *decision) retire() {
-	if !d.due() {
-		d.linger()
+func (d *decision) abandonTry() {
+	if !d.retryDue() {
+		d.awaitRetry()
 		return
 	}
 	d.h.Status.ProvisioningFailCount++
 	d.fire(Failed)
 }
 
-// unwrittenPrefix begins what is said of a try that has not begun, since what the
+// configDrivePrefix begins what is said of a try that has not begun, since what the
 // machine is to be told about itself is not there: nothing has to be taken away.
-const unwrittenPrefix = "config drive: "
+const configDrivePrefix = "config drive: "
 
-func (d *decision) unwritten() bool {
-	return d.h.Status.ErrorType == hostapi.ProvisioningError && strings.HasPrefix(d.h.Status.ErrorMessage, unwrittenPrefix)
+func (d *decision) notBegun() bool {
+	return d.h.Status.ErrorType == hostapi.ProvisioningError && strings.HasPrefix(d.h.Status.ErrorMessage, configDrivePrefix)
 }
 
 // sameInstance: the node has been told of this very image already.
@@ -119,7 +119,7 @@ func (d *decision) deploy() {
 	}
 	drive, err := d.configDrive()
 	if err != nil {
-		d.refuse(hostapi.ProvisioningError, unwrittenPrefix+"%v", err)
+		d.refuse(hostapi.ProvisioningError, configDrivePrefix+"%v", err)
 		return
 	}
 	if differs {
@@ -144,7 +144,7 @@ const customPriority = 80
 func (d *decision) deployed() {
 	p := &d.h.Status.Provisioning
 	p.Image, p.CustomDeploy = d.h.Spec.Image, d.h.Spec.CustomDeploy
-	d.rebooted()
+	d.clearReboot()
 	d.succeeded()
 	d.h.Status.ProvisioningFailCount = 0
 	d.fire(Provisioned)

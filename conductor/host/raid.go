@@ -62,7 +62,7 @@ func (a access) raidSteps(target, is *hostapi.RAID) ([]node.Step, error) {
 // raidConfig is the volumes that are wanted, in the words of target_raid_config;
 // nil for none. Where nothing else says which disk is the root disk, it is the
 // first volume.
-func raidConfig(s settings) map[string]any {
+func raidConfig(s provisioningSettings) map[string]any {
 	if s.raid == nil {
 		return nil
 	}

@@ -28,7 +28,7 @@ func (d *decision) register() (registered bool) {
 	case (len(d.s.Rivals) > 0 || d.s.Foreign != "") && d.leaving(): // what our document says now would reach the machine of another
 		return true
 	}
-	if d.state() != hostapi.StateRegistering && (d.h.Status.ErrorType == hostapi.RegistrationError || !d.trusted()) {
+	if d.state() != hostapi.StateRegistering && (d.h.Status.ErrorType == hostapi.RegistrationError || !d.credentialsAccepted()) {
 		d.beginSpan(hostapi.StateRegistering)
 	}
 	a, why := d.reach()
@@ -43,11 +43,11 @@ func (d *decision) register() (registered bool) {
 	}
 	spec := nodeSpec{a, l, preboot}
 	if d.s.Node == nil {
-		d.tried()
+		d.recordTried()
 		d.do(CreateNode{d.enrolled(spec)}, hostapi.RegistrationError)
 		return false
 	}
-	return d.align(spec) && d.verified() && d.accept()
+	return d.alignNode(spec) && d.verified() && d.completeRegistration()
 }
 
 // nodeSpec is what a node is made of.
@@ -97,8 +97,8 @@ func (d *decision) prebootNetwork() (map[string]any, error) {
 	return object(field, text)
 }
 
-// align makes the node what the document says, where its state allows.
-func (d *decision) align(w nodeSpec) (aligned bool) {
+// alignNode makes the node what the document says, where its state allows.
+func (d *decision) alignNode(w nodeSpec) (aligned bool) {
 	n := d.s.Node
 	if class := n.ProvisionState.Class(); class != node.Stable && class != node.Failed {
 		return true
@@ -153,7 +153,7 @@ func (d *decision) boots(address string) bool {
 // verified: the BMC has let us in with these credentials, or those before them.
 func (d *decision) verified() bool {
 	n, fresh := d.s.Node, !sameCredentials(d.h.Status.TriedCredentials, d.credentialsNow())
-	d.tried()
+	d.recordTried()
 	switch n.ProvisionState {
 	case node.Enroll:
 		if n.LastError != "" && !fresh && !d.failed(hostapi.RegistrationError, n.LastError) {
@@ -169,8 +169,8 @@ func (d *decision) verified() bool {
 	}
 }
 
-// accept takes note of a registration that is complete.
-func (d *decision) accept() bool {
+// completeRegistration takes note of a registration that is complete.
+func (d *decision) completeRegistration() bool {
 	p := &d.h.Status.Provisioning
 	if p.ID != d.s.Node.UUID && d.state() == hostapi.StatePreparing {
 		d.clearSettings()
@@ -190,12 +190,12 @@ func (d *decision) accept() bool {
 	return true
 }
 
-func (d *decision) trusted() bool {
+func (d *decision) credentialsAccepted() bool {
 	return sameCredentials(d.h.Status.GoodCredentials, d.credentialsNow())
 }
 
-// tried takes note of the credentials that are tried now.
-func (d *decision) tried() {
+// recordTried takes note of the credentials that are tried now.
+func (d *decision) recordTried() {
 	if now := d.credentialsNow(); !sameCredentials(d.h.Status.TriedCredentials, now) {
 		d.h.Status.TriedCredentials = now
 	}

@@ -17,14 +17,14 @@ import (
 // what is still to be done, or has been asked for meanwhile, is for the next
 // reboot. A workload is interrupted once.
 func (d *decision) service(returns bool) (over bool) {
-	st, f := &d.h.Status, d.flash(d.onReboot())
+	st, f := &d.h.Status, d.firmwareChange(d.onReboot())
 	failed := st.ErrorType == hostapi.ServicingError
 	ours := failed || st.OperationalStatus == hostapi.StatusServicing
 	switch d.s.Node.ProvisionState {
 	case node.Active:
 		switch {
-		case failed && f.asked() && !d.due():
-			d.linger()
+		case failed && f.asked() && !d.retryDue():
+			d.awaitRetry()
 			return false
 		case failed && f.asked(), !ours && f.asked() && returns:
 			return d.beginService(f)
@@ -47,8 +47,8 @@ func (d *decision) service(returns bool) (over bool) {
 }
 
 // beginService asks for it; over when there is nothing to be done after all.
-func (d *decision) beginService(f flash) (over bool) {
-	d.flashed(f)
+func (d *decision) beginService(f firmwareChange) (over bool) {
+	d.recordUpdates(f)
 	steps := f.steps()
 	if len(steps) == 0 {
 		if d.h.Status.ErrorType == hostapi.ServicingError {
@@ -62,7 +62,7 @@ func (d *decision) beginService(f flash) (over bool) {
 
 // serviced looks after a service that is under way, or has failed. One that nobody
 // wants any more is ended.
-func (d *decision) serviced(f flash) {
+func (d *decision) serviced(f firmwareChange) {
 	n := d.s.Node
 	switch failed := n.ProvisionState == node.ServiceFailed; {
 	case n.ProvisionState == node.Servicing, !failed && f.wanted:
@@ -72,7 +72,7 @@ func (d *decision) serviced(f flash) {
 		d.serve(verb(node.Abort))
 	case !d.failed(hostapi.ServicingError, cmp.Or(n.LastError, "the service failed, and the node does not say why")):
 		if _, updates := d.onReboot(); updates {
-			d.unflashed()
+			d.forgetUpdates()
 		}
 	case n.Maintenance:
 		d.prepare(SetMaintenance{}, hostapi.ServicingError)

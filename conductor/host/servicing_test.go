@@ -100,7 +100,7 @@ func TestFirmwareIsMade(t *testing.T) {
 
 // ready1 is a node that knows the volumes of hardwareRAID.
 func ready1(s *Situation) {
-	s.Node.TargetRAIDConfig = raidConfig(settings{raid: &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}, hints: &hostapi.RootDeviceHints{}})
+	s.Node.TargetRAIDConfig = raidConfig(provisioningSettings{raid: &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}, hints: &hostapi.RootDeviceHints{}})
 }
 
 // TestFirmwareMovesHosts: an available host goes back when other firmware is

@@ -6,15 +6,15 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// settings are what a machine has to be prepared with.
-type settings struct {
+// provisioningSettings are what a machine has to be prepared with.
+type provisioningSettings struct {
 	hints *hostapi.RootDeviceHints
 	raid  *hostapi.RAID
 }
 
-// wanted is what the document asks for. Where it says nothing of RAID, volumes
+// wantedSettings is what the document asks for. Where it says nothing of RAID, volumes
 // of a controller stay, and those of the kernel go.
-func (d *decision) wanted() settings {
+func (d *decision) wantedSettings() provisioningSettings {
 	raid, is := d.h.Spec.RAID, d.h.Status.Provisioning.RAID
 	if (raid == nil || reflect.DeepEqual(raid, &hostapi.RAID{})) && is != nil {
 		raid = &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}
@@ -22,17 +22,17 @@ func (d *decision) wanted() settings {
 			raid.HardwareRAIDVolumes = is.HardwareRAIDVolumes
 		}
 	}
-	return settings{d.hintsWanted(), raid}
+	return provisioningSettings{d.hintsWanted(), raid}
 }
 
-// differs reports whether the machine was prepared with anything else.
-func (d *decision) differs(s settings) bool {
+// settingsDiffer reports whether the machine was prepared with anything else.
+func (d *decision) settingsDiffer(s provisioningSettings) bool {
 	p := d.h.Status.Provisioning
 	return !reflect.DeepEqual(s.hints, p.RootDeviceHints) || !reflect.DeepEqual(s.raid, p.RAID)
 }
 
-// keep writes down what the machine is prepared with.
-func (d *decision) keep(s settings) {
+// saveSettings writes down what the machine is prepared with.
+func (d *decision) saveSettings(s provisioningSettings) {
 	d.h.Status.Provisioning.RootDeviceHints, d.h.Status.Provisioning.RAID = s.hints, s.raid
 }
 

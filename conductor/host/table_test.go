@@ -148,7 +148,7 @@ func TestTableIsSound(t *testing.T) {
 		if !reached[s] || !leaves[s] {
 			t.Errorf("%q: reached %v, left %v", s, reached[s], leaves[s])
 		}
-		if _, told := byState[s]; !told {
+		if _, told := conditionsByState[s]; !told {
 			t.Errorf("%q has no conditions", s)
 		}
 	}

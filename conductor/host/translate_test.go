@@ -245,14 +245,14 @@ func TestRAID(t *testing.T) {
 	}}
 	soft := &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{{Level: "1", RootVolume: true, PhysicalDisks: []hostapi.RootDeviceHints{{DeviceName: "/dev/sda"}}}}}
 	for _, c := range []struct {
-		s    settings
+		s    provisioningSettings
 		want string
 	}{
-		{settings{hints, hard}, `{"logical_disks":[{"controller":"c","disk_type":"hdd","number_of_physical_disks":2,"physical_disks":["1","2"],"raid_level":"5","size_gb":100,"volume_name":"v"},{"raid_level":"0","size_gb":"MAX"}]}`},
-		{settings{nil, &hostapi.RAID{HardwareRAIDVolumes: hard.HardwareRAIDVolumes[1:]}}, `{"logical_disks":[{"is_root_volume":true,"raid_level":"0","size_gb":"MAX"}]}`},
-		{settings{nil, soft}, `{"logical_disks":[{"controller":"software","is_root_volume":true,"physical_disks":[{"name":"s== /dev/sda"}],"raid_level":"1","size_gb":"MAX"}]}`},
-		{settings{hints, &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}}, "null"},
-		{settings{hints, nil}, "null"},
+		{provisioningSettings{hints, hard}, `{"logical_disks":[{"controller":"c","disk_type":"hdd","number_of_physical_disks":2,"physical_disks":["1","2"],"raid_level":"5","size_gb":100,"volume_name":"v"},{"raid_level":"0","size_gb":"MAX"}]}`},
+		{provisioningSettings{nil, &hostapi.RAID{HardwareRAIDVolumes: hard.HardwareRAIDVolumes[1:]}}, `{"logical_disks":[{"is_root_volume":true,"raid_level":"0","size_gb":"MAX"}]}`},
+		{provisioningSettings{nil, soft}, `{"logical_disks":[{"controller":"software","is_root_volume":true,"physical_disks":[{"name":"s== /dev/sda"}],"raid_level":"1","size_gb":"MAX"}]}`},
+		{provisioningSettings{hints, &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}}, "null"},
+		{provisioningSettings{hints, nil}, "null"},
 	} {
 		got, _ := json.Marshal(raidConfig(c.s))
 		if diff := cmp.Diff(c.want, string(got)); diff != "" {
