@@ -39,7 +39,7 @@ var rules = []rule{
 	{"conductor/host", []string{"conductor/host/yamljson", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "decisions: plain data in, plain data out", true},
 	{"conductor/engine", []string{"conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "the only writer; knows interfaces, not drivers", true},
 	{"conductor/host/reconciler", []string{"conductor/host", "conductor/host/objects", "conductor/host/yamljson", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "does what host decides, by the engine's verbs", true},
-	{"conductor/host/happened", []string{"proto/*"}, "keeps events; decides none", true},
+	{"conductor/host/events", []string{"proto/*"}, "keeps events; decides none", true},
 	{"conductor/host/yamljson", []string{}, "knows no documents", true},
 	{"conductor/host/objects", []string{"proto/*"}, "keeps documents; knows nothing of what they are for", true},
 	{"conductor/host/kube", []string{"conductor/host/objects", "conductor/host/yamljson", "conductor/auth", "conductor/ratelimit", "conductor/reload", "proto/*"}, "a face of the documents; knows no nodes", true},

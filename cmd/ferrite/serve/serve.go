@@ -29,7 +29,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/erasekey"
-	"github.com/ferrite-metal/ferrite/conductor/host/happened"
+	"github.com/ferrite-metal/ferrite/conductor/host/events"
 	"github.com/ferrite-metal/ferrite/conductor/host/kube"
 	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
@@ -132,7 +132,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	told := happened.New(time.Now)
+	told := events.New(time.Now)
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, Limit: c.HostLimit, Tell: told.Add})
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Images: images, EraseKey: eraseKey,
@@ -177,7 +177,7 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(eng *engine.Engine, documents *objects.Keeper, told *happened.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
+func (c Config) api(eng *engine.Engine, documents *objects.Keeper, told *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader})
 	hosts := kube.Options{Keeper: documents, Events: told.List, Log: log}
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}

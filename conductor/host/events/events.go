@@ -1,9 +1,9 @@
-// Package happened keeps the events of hosts for people who ask soon: in memory,
+// Package events keeps what has happened to hosts for people who ask soon: in memory,
 // for an hour, so many of each host and in all.
 //
 // Nothing may rest on it: it is forgotten with the conductor. What a host is, and
 // what it has come through, is in its status and in the history of its node.
-package happened
+package events
 
 import (
 	"fmt"

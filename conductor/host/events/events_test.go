@@ -1,4 +1,4 @@
-package happened
+package events
 
 import (
 	"fmt"
