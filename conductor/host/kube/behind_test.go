@@ -1,11 +1,14 @@
 package kube
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 func TestAge(t *testing.T) {
@@ -66,9 +69,9 @@ func FuzzSelector(f *testing.F) {
 	})
 }
 
-// FuzzPlace: a token that was not given out is refused, or is a place.
-func FuzzPlace(f *testing.F) {
-	token, err := place{Version: 1, Revision: 7, After: [2]string{"a", "b"}}.token()
+// FuzzContinueToken: a token that was not given out is refused, or says where to read on.
+func FuzzContinueToken(f *testing.F) {
+	token, err := continueToken{Version: 1, Revision: 7, After: [2]string{"a", "b"}}.text()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -76,15 +79,15 @@ func FuzzPlace(f *testing.F) {
 	f.Add("e30")
 	f.Add("!!")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := parsePlace(text)
+		p, err := parseContinueToken(text)
 		if err != nil {
 			return
 		}
-		again, err := p.token()
+		again, err := p.text()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q, err := parsePlace(again); err != nil || q != p {
+		if q, err := parseContinueToken(again); err != nil || q != p {
 			t.Errorf("%+v became %+v: %v", p, q, err)
 		}
 	})
@@ -96,12 +99,15 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-func TestPlainType(t *testing.T) {
-	for in, want := range map[string]string{
-		"bool": "true or false", "*bool": "true or false", "int": "a number", "float64": "a number", "string": "a string", "[]hostapi.NIC": "a list",
-		"hostapi.Image": "an object", "hostapi.BootMode": "a string", "map[string]string": "an object", "[]uint8": "base64",
+func TestJSONType(t *testing.T) {
+	for in, want := range map[reflect.Type]string{
+		reflect.TypeFor[bool](): "true or false", reflect.TypeFor[*bool](): "true or false", reflect.TypeFor[map[string]string](): "an object",
+		reflect.TypeFor[int](): "a number", reflect.TypeFor[int64](): "a number", reflect.TypeFor[float64](): "a number", reflect.TypeFor[string](): "a string",
+		reflect.TypeFor[[]hostapi.NIC](): "a list", reflect.TypeFor[[]byte](): "base64",
+		reflect.TypeFor[hostapi.Image](): "an object", reflect.TypeFor[hostapi.BootMode](): "a string", reflect.TypeFor[hostapi.Time](): "a string",
+		reflect.TypeFor[hostapi.IntOrString](): "a whole number, or a string in quotes",
 	} {
-		if got := plainType(in); got != want {
+		if got := jsonType(in); got != want {
 			t.Errorf("%s is %s, want %s", in, got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/host/yamljson"
@@ -34,7 +35,7 @@ func (c *call) fields(packed message) (map[string]any, error) {
 	switch {
 	case kind == "application/json", kind == "":
 	case kind == protobufType && packed != nil:
-		return unpacked(text, packed)
+		return fromProtobuf(text, packed)
 	case kind == "application/yaml":
 		if text, err = yamljson.From(text, maxBody); err != nil {
 			return nil, badRequest("the body is no YAML: %v", err)
@@ -63,7 +64,7 @@ func object(text []byte) (map[string]any, error) {
 
 // document reads the body as a document of the call's kind.
 func (c *call) document() (hostapi.Document, error) {
-	v, err := c.fields(packedKinds[c.kind.Kind])
+	v, err := c.fields(protobufKinds[c.kind.Kind])
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,8 @@ func (c *call) unknown(fields []string) error {
 		texts = append(texts, fmt.Sprintf("unknown field %q", f))
 	}
 	if how == "Strict" {
-		return badRequest("%s in version %q cannot be handled as a %s: strict decoding error: %s", c.kind.Kind, c.kind.Version, c.kind.Kind, strings.Join(texts, ", "))
+		return badRequest("%s in version %q cannot be handled as a %s: strict decoding error: %s",
+			c.kind.Kind, c.kind.Version, c.kind.Kind, strings.Join(texts, ", "))
 	}
 	for _, t := range texts {
 		c.w.Header().Add("Warning", `299 - "`+quoted(t)+`"`)
@@ -164,13 +166,15 @@ func quoted(s string) string {
 func (c *call) unreadable(v map[string]any, err error) error {
 	var typed *json.UnmarshalTypeError
 	if errors.As(err, &typed) {
-		return invalidDocument(c, nameIn(v), []hostapi.Problem{{Path: typed.Field, Value: typed.Value, Reason: "expected " + plainType(typed.Type.String())}})
+		return invalidDocument(c, nameIn(v), []hostapi.Problem{{Path: typed.Field, Value: typed.Value, Reason: "expected " + jsonType(typed.Type)}})
 	}
 	if data, ok := v["data"].(map[string]any); ok {
 		for k, b := range data {
 			if text, ok := b.(string); ok {
 				if _, err := base64.StdEncoding.DecodeString(text); err != nil {
-					return invalidDocument(c, nameIn(v), []hostapi.Problem{{Path: "data[" + k + "]", Reason: "expected base64; what is in clear goes into stringData", Forbidden: true}})
+					return invalidDocument(c, nameIn(v), []hostapi.Problem{{
+						Path: "data[" + k + "]", Reason: "expected base64; what is in clear goes into stringData", Forbidden: true,
+					}})
 				}
 			}
 		}
@@ -184,34 +188,28 @@ func nameIn(v map[string]any) string {
 	return name
 }
 
-// plainType is a Go type in the words of JSON.
-func plainType(t string) string {
-	t = strings.TrimPrefix(t, "*")
-	switch {
-	case t == "bool":
-		return "true or false"
-	case strings.HasPrefix(t, "int"), strings.HasPrefix(t, "float"):
-		return "a number"
-	case t == "string":
-		return "a string"
-	case t == "hostapi.IntOrString":
+// jsonType is a Go type in the words of JSON.
+func jsonType(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[hostapi.IntOrString]():
 		return "a whole number, or a string in quotes"
-	case t == "[]uint8":
+	case reflect.TypeFor[hostapi.Time]():
+		return "a string"
+	case reflect.TypeFor[[]byte]():
 		return "base64"
-	case strings.HasPrefix(t, "[]"):
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return jsonType(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return "a number"
+	case reflect.Slice:
 		return "a list"
-	}
-	if strings.HasPrefix(t, "map[") || strings.HasPrefix(t, "hostapi.") && !isText(t) {
+	case reflect.Map, reflect.Struct:
 		return "an object"
+	default:
+		return "a string"
 	}
-	return "a string"
-}
-
-// isText reports whether a type of hostapi is a string of its own kind.
-func isText(t string) bool {
-	switch strings.TrimPrefix(t, "hostapi.") {
-	case "BootMode", "CleaningMode", "InspectionMode", "ChecksumType", "State", "OperationalStatus", "ErrorType", "RebootMode", "UpdatePolicy", "Time":
-		return true
-	}
-	return false
 }

@@ -22,7 +22,7 @@ type deleteOptions struct {
 
 // deletion reads what is said of a deletion, in the body or the query.
 func (c *call) deletion() (o objects.DeleteOptions, err error) {
-	v, err := c.fields(packedDeletion)
+	v, err := c.fields(protobufDeleteOptions)
 	if err != nil {
 		return o, err
 	}
@@ -77,7 +77,7 @@ func (s *Server) deleteAll(c *call) error {
 	if err != nil {
 		return err
 	}
-	docs, revision, _, err := s.page(c, sel, place{}, 0)
+	docs, revision, _, err := s.page(c, sel, continueToken{}, 0)
 	if err != nil {
 		return err
 	}

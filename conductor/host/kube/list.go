@@ -9,21 +9,21 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// place is where a list is read on. Later pages show documents as they are by
+// continueToken is where a list is read on. Later pages show documents as they are by
 // then, under the revision of the first: whoever follows from there is told of
 // all that has changed meanwhile.
-type place struct {
+type continueToken struct {
 	Version  int       `json:"v"`
 	Revision int64     `json:"rv"`
 	After    [2]string `json:"after"` // namespace and name
 }
 
-func (p place) token() (string, error) {
+func (p continueToken) text() (string, error) {
 	text, err := json.Marshal(p)
 	return base64.RawURLEncoding.EncodeToString(text), err
 }
 
-func parsePlace(token string) (p place, err error) {
+func parseContinueToken(token string) (p continueToken, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(token)
 	if err == nil {
 		err = json.Unmarshal(text, &p)
@@ -47,9 +47,9 @@ func (s *Server) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	var from place
+	var from continueToken
 	if token := c.arg("continue"); token != "" {
-		if from, err = parsePlace(token); err != nil {
+		if from, err = parseContinueToken(token); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Server) list(c *call) error {
 	next := ""
 	if more {
 		last := docs[len(docs)-1].Meta()
-		if next, err = (place{Version: 1, Revision: revision, After: [2]string{last.Namespace, last.Name}}).token(); err != nil {
+		if next, err = (continueToken{Version: 1, Revision: revision, After: [2]string{last.Namespace, last.Name}}).text(); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (s *Server) list(c *call) error {
 
 // page is at most limit documents behind a place, or all for 0, the revision
 // they were first read at, and whether there are more.
-func (s *Server) page(c *call, sel selected, from place, limit int) (docs []hostapi.Document, revision int64, more bool, err error) {
+func (s *Server) page(c *call, sel selected, from continueToken, limit int) (docs []hostapi.Document, revision int64, more bool, err error) {
 	q := objects.Query{Kind: sel.Kind, Namespace: sel.Namespace, Name: sel.Name, Limit: maxPage}
 	q.After = objects.Key{Namespace: from.After[0], Name: from.After[1]}
 	revision = -1

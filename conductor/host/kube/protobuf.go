@@ -37,16 +37,16 @@ type reader struct {
 
 // envelope is runtime.Unknown of k8s.io/apimachinery.
 var envelope = message{
-	1: {name: "typeMeta", read: readMessage(message{1: {name: "apiVersion", read: readText}, 2: {name: "kind", read: readText}})},
+	1: {name: "typeMeta", read: readMessage(message{1: {name: "apiVersion", read: readString}, 2: {name: "kind", read: readString}})},
 	2: {name: "raw", read: readRaw},
-	3: {name: "contentEncoding", read: readText},
-	4: {name: "contentType", read: readText},
+	3: {name: "contentEncoding", read: readString},
+	4: {name: "contentType", read: readString},
 }
 
-// unpacked reads a body whose message is of this shape, as the object that JSON
+// fromProtobuf reads a body whose message is of this shape, as the object that JSON
 // would have. A field that the shape lacks is in it by its number, so that it is
 // told of like any other that has no meaning here.
-func unpacked(body []byte, shape message) (map[string]any, error) {
+func fromProtobuf(body []byte, shape message) (map[string]any, error) {
 	rest, ok := bytes.CutPrefix(body, protobufMagic)
 	if !ok {
 		return nil, badRequest("the body is no Kubernetes protobuf: it does not begin with %q", protobufMagic)
@@ -134,17 +134,17 @@ func (f field) add(into map[string]any, wire []byte) error {
 
 // How fields are read.
 var (
-	readText = reader{protowire.BytesType, func(_ any, b []byte, _ uint64) (any, error) {
+	readString = reader{protowire.BytesType, func(_ any, b []byte, _ uint64) (any, error) {
 		if !utf8.Valid(b) {
 			return nil, fmt.Errorf("%q is no text in UTF-8", b)
 		}
 		return string(b), nil
 	}}
-	readRaw    = reader{protowire.BytesType, func(_ any, b []byte, _ uint64) (any, error) { return b, nil }}
-	readBlob   = reader{protowire.BytesType, func(_ any, b []byte, _ uint64) (any, error) { return base64.StdEncoding.EncodeToString(b), nil }}
-	readNumber = reader{protowire.VarintType, func(_ any, _ []byte, n uint64) (any, error) { return int64(n), nil }} //nolint:gosec // int64 on the wire
-	readTruth  = reader{protowire.VarintType, func(_ any, _ []byte, n uint64) (any, error) { return n != 0, nil }}
-	readMoment = reader{protowire.BytesType, takeMoment}
+	readRaw   = reader{protowire.BytesType, func(_ any, b []byte, _ uint64) (any, error) { return b, nil }}
+	readBytes = reader{protowire.BytesType, func(_ any, b []byte, _ uint64) (any, error) { return base64.StdEncoding.EncodeToString(b), nil }}
+	readInt   = reader{protowire.VarintType, func(_ any, _ []byte, n uint64) (any, error) { return int64(n), nil }} //nolint:gosec // int64 on the wire
+	readBool  = reader{protowire.VarintType, func(_ any, _ []byte, n uint64) (any, error) { return n != 0, nil }}
+	readTime  = reader{protowire.BytesType, takeMoment}
 )
 
 // readMessage reads a message in a message; several are one, as protobuf has it.
@@ -157,7 +157,7 @@ func readMessage(shape message) reader {
 
 // readMap reads an entry of a map from text to something.
 func readMap(value reader) reader {
-	entry := message{1: {name: "key", read: readText}, 2: {name: "value", read: value}}
+	entry := message{1: {name: "key", read: readString}, 2: {name: "value", read: value}}
 	return reader{protowire.BytesType, func(was any, b []byte, _ uint64) (any, error) {
 		all, _ := was.(map[string]any)
 		if all == nil {
@@ -178,7 +178,7 @@ func readMap(value reader) reader {
 
 // takeMoment reads a Time, of which none is empty.
 func takeMoment(_ any, b []byte, _ uint64) (any, error) {
-	t, err := decode(nil, b, message{1: {name: "seconds", read: readNumber}, 2: {name: "nanos", read: readNumber}})
+	t, err := decode(nil, b, message{1: {name: "seconds", read: readInt}, 2: {name: "nanos", read: readInt}})
 	if err != nil || len(t) == 0 {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (s *Server) watch(c *call) error {
 func (w *watching) from() (docs []hostapi.Document, from int64, err error) {
 	text := w.c.arg("resourceVersion")
 	if text == "" || text == "0" {
-		docs, from, _, err = w.s.page(w.c, w.sel, place{}, 0)
+		docs, from, _, err = w.s.page(w.c, w.sel, continueToken{}, 0)
 		return docs, from, err
 	}
 	from, err = strconv.ParseInt(text, 10, 64)

@@ -34,8 +34,8 @@ type DeleteOptions struct {
 // which. It returns the document as it was, or as it is now.
 func (k *Keeper) Delete(ctx context.Context, key Key, o DeleteOptions) (d hostapi.Document, gone bool, err error) {
 	if key.Kind == hostapi.KindNamespace {
-		k.places.Lock()
-		defer k.places.Unlock()
+		k.namespaces.Lock()
+		defer k.namespaces.Unlock()
 		if err := k.deletable(ctx, key); err != nil {
 			return nil, false, err
 		}

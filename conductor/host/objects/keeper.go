@@ -41,9 +41,9 @@ type Keeper struct {
 	now    func() time.Time
 	newUID func() string
 	events *window
-	// places is held for reading by whoever adds a document to a namespace, so
+	// namespaces is held for reading by whoever adds a document to a namespace, so
 	// that none vanishes under it.
-	places sync.RWMutex
+	namespaces sync.RWMutex
 }
 
 // New makes a keeper, and the namespace "default" where there is none.

@@ -46,8 +46,8 @@ func (k *Keeper) Create(ctx context.Context, d hostapi.Document, dry bool) (host
 		return d, nil
 	}
 	if kind.Namespaced {
-		k.places.RLock()
-		defer k.places.RUnlock()
+		k.namespaces.RLock()
+		defer k.namespaces.RUnlock()
 		if err := k.ensureNamespace(ctx, key.Namespace); err != nil {
 			return nil, err
 		}

@@ -16,8 +16,8 @@ type document[T any] interface {
 	hostapi.Document
 }
 
-// found reads a document that need not be there; nil for none.
-func found[T any, P document[T]](ctx context.Context, k *objects.Keeper, namespace, name string) (*T, error) {
+// getIfAny reads a document that need not be there; nil for none.
+func getIfAny[T any, P document[T]](ctx context.Context, k *objects.Keeper, namespace, name string) (*T, error) {
 	d, err := objects.Get[T, P](ctx, k, namespace, name)
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil, nil //nolint:nilnil // no document is no mistake
@@ -35,16 +35,16 @@ func (r *Reconciler) gatherFirmware(ctx context.Context, s *host.Situation) (err
 		return fmt.Errorf("BIOS settings and firmware of node %s: %w", s.Node.UUID, err)
 	}
 	f, namespace, name := &s.Firmware, s.Host.Namespace, s.Host.Name
-	if f.Settings, err = found[hostapi.HostFirmwareSettings](ctx, r.Documents, namespace, name); err != nil {
+	if f.Settings, err = getIfAny[hostapi.HostFirmwareSettings](ctx, r.Documents, namespace, name); err != nil {
 		return err
 	}
 	if err := r.gatherSchema(ctx, s, host.SchemaName(s.Told.BIOS)); err != nil {
 		return err
 	}
-	if f.Components, err = found[hostapi.HostFirmwareComponents](ctx, r.Documents, namespace, name); err != nil {
+	if f.Components, err = getIfAny[hostapi.HostFirmwareComponents](ctx, r.Documents, namespace, name); err != nil {
 		return err
 	}
-	f.Policy, err = found[hostapi.HostUpdatePolicy](ctx, r.Documents, namespace, name)
+	f.Policy, err = getIfAny[hostapi.HostUpdatePolicy](ctx, r.Documents, namespace, name)
 	return err
 }
 
@@ -55,7 +55,7 @@ func (r *Reconciler) gatherSchema(ctx context.Context, s *host.Situation, name s
 		f.Described, err = r.Documents.Has(ctx, objects.Key{Kind: hostapi.KindFirmwareSchema, Namespace: s.Host.Namespace, Name: name})
 	}
 	if err == nil && !f.Described {
-		f.Schema, err = found[hostapi.FirmwareSchema](ctx, r.Documents, s.Host.Namespace, name)
+		f.Schema, err = getIfAny[hostapi.FirmwareSchema](ctx, r.Documents, s.Host.Namespace, name)
 	}
 	return err
 }
@@ -65,19 +65,19 @@ func (r *Reconciler) gatherSchema(ctx context.Context, s *host.Situation, name s
 func (r *Reconciler) keepFirmware(ctx context.Context, s *host.Situation) error {
 	was, f := s.Firmware, &s.Firmware
 	err := errors.Join(
-		bring(ctx, r, s, &f.Settings, host.FirmwareSettings), bring(ctx, r, s, &f.Schema, host.FirmwareSchema), bring(ctx, r, s, &f.Settings, host.FirmwareSettings),
-		bring(ctx, r, s, &f.Components, host.FirmwareComponents), bring(ctx, r, s, &f.Components, host.FirmwareComponents),
-		bring(ctx, r, s, &f.Policy, host.UpdatePolicy),
+		upsert(ctx, r, s, &f.Settings, host.FirmwareSettings), upsert(ctx, r, s, &f.Schema, host.FirmwareSchema), upsert(ctx, r, s, &f.Settings, host.FirmwareSettings),
+		upsert(ctx, r, s, &f.Components, host.FirmwareComponents), upsert(ctx, r, s, &f.Components, host.FirmwareComponents),
+		upsert(ctx, r, s, &f.Policy, host.UpdatePolicy),
 	)
 	if err != nil {
 		return err
 	}
-	r.complain(keyOf(s.Host), was, s.Firmware)
+	r.logInvalid(keyOf(s.Host), was, s.Firmware)
 	return nil
 }
 
-// bring has one document become what follows from the situation.
-func bring[T any, P document[T]](ctx context.Context, r *Reconciler, s *host.Situation, is **T, decide func(host.Situation) (T, bool)) error {
+// upsert has one document become what follows from the situation.
+func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, s *host.Situation, is **T, decide func(host.Situation) (T, bool)) error {
 	next, changed := decide(*s)
 	if !changed {
 		return nil
@@ -104,8 +104,8 @@ func (r *Reconciler) keepUpdates(ctx context.Context, c hostapi.HostFirmwareComp
 	return err
 }
 
-// complain makes a line in the log of what is wanted and cannot be had.
-func (r *Reconciler) complain(k key, was, is host.Firmware) {
+// logInvalid makes a line in the log of what is wanted and cannot be had.
+func (r *Reconciler) logInvalid(k key, was, is host.Firmware) {
 	conditions := func(f host.Firmware) (all [2][]hostapi.Condition) {
 		if f.Settings != nil {
 			all[0] = f.Settings.Status.Conditions

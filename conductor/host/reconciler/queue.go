@@ -48,11 +48,11 @@ func (q *queue) add(k key, at time.Time) {
 	case i.place < 0 && (!i.happens || at.Before(i.missed)):
 		i.missed, i.happens = at, true
 	}
-	q.stir()
+	q.wakeUp()
 }
 
-// stir has serve look anew at what is due.
-func (q *queue) stir() {
+// wakeUp has serve look anew at what is due.
+func (q *queue) wakeUp() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
@@ -89,9 +89,9 @@ func (q *queue) done(k key, again time.Time) {
 	}
 }
 
-// serve hands out what is due until ctx ends. stirred is called whenever
+// serve hands out what is due until ctx ends. woken is called whenever
 // something has happened.
-func (q *queue) serve(ctx context.Context, work chan<- key, now func() time.Time, stirred func()) {
+func (q *queue) serve(ctx context.Context, work chan<- key, now func() time.Time, woken func()) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -107,7 +107,7 @@ func (q *queue) serve(ctx context.Context, work chan<- key, now func() time.Time
 		timer.Reset(wait)
 		select {
 		case <-q.wake:
-			stirred()
+			woken()
 		case <-timer.C:
 		case <-ctx.Done():
 			return

@@ -87,7 +87,7 @@ func (r *Reconciler) NodeChanged(n node.Node) {
 	if key, ok := r.known.behind(n.UUID); ok {
 		r.queue.add(key, r.Now())
 	}
-	r.queue.stir()
+	r.queue.wakeUp()
 }
 
 // Run keeps hosts true until ctx ends, and then until what is under way has ended.

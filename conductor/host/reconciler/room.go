@@ -42,7 +42,7 @@ func (r *Reconciler) admit(s host.Situation, d host.Decision) (admitted host.Dec
 		r.room.mu.Lock()
 		r.room.starting--
 		r.room.mu.Unlock()
-		r.queue.stir()
+		r.queue.wakeUp()
 	}
 }
 
