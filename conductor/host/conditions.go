@@ -49,10 +49,12 @@ var (
 	isProvisioned  = conditionValue{hostapi.True, IsProvisioned}
 )
 
+// working is the conditions of a state in which something is done to the machine.
 func working(reason string) stateConditions {
 	return stateConditions{isManageable, notAvailable, notProvisioned, conditionValue{hostapi.True, reason}}
 }
 
+// unmanagedConditions are those of a host whose machine nobody can reach.
 var unmanagedConditions = stateConditions{conditionValue{hostapi.False, NotManaged}, notAvailable, notProvisioned, notProgressing}
 
 // conditionsByState is what each state says.
@@ -79,12 +81,16 @@ var conditionByHealth = map[string]conditionValue{
 	"Critical": {hostapi.False, CriticalHealth},
 }
 
+// unwatchedStates are those in which nobody looks after the machine's power: that its
+// node has a fault says nothing of the host.
+var unwatchedStates = []hostapi.State{hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateRegistering, hostapi.StateDeleting}
+
 // setConditions makes the conditions of the host as it has become. That the
 // spec was seen is said only once nothing more is to be done because of it.
 func (d *decision) setConditions() {
 	state, t := d.state().Canonical(), conditionsByState[d.state().Canonical()]
 	ready, failing := t.provisioned, d.h.Status.OperationalStatus == hostapi.StatusError
-	watched := !slices.Contains([]hostapi.State{hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateRegistering, hostapi.StateDeleting}, state)
+	watched := !slices.Contains(unwatchedStates, state)
 	switch d.h.Status.OperationalStatus {
 	case hostapi.StatusError:
 		ready = conditionValue{hostapi.False, IsError}

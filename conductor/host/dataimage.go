@@ -33,26 +33,14 @@ func dataImageOf(i *hostapi.DataImage) (c dataImage) {
 		return c
 	}
 	c.DataImage, c.there = *i, true
-	c.Finalizers, c.OwnerReferences = slices.Clone(i.Finalizers), slices.Clone(i.OwnerReferences)
+	c.Finalizers = slices.Clone(i.Finalizers)
 	return c
 }
 
 func (c *dataImage) leaving() bool { return c.there && c.DeletionTimestamp != nil }
 
 func (c *dataImage) removeFinalizer() {
-	c.Finalizers = slices.DeleteFunc(c.Finalizers, func(f string) bool { return f == hostapi.DataImageFinalizer })
-}
-
-// belong has the image go with its host.
-func (c *dataImage) belong(h hostapi.Host) {
-	owner := hostapi.OwnerReference{APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: h.Name, UID: h.UID}
-	at := slices.IndexFunc(c.OwnerReferences, func(o hostapi.OwnerReference) bool { return o.Kind == owner.Kind && o.Name == owner.Name })
-	switch {
-	case at < 0:
-		c.OwnerReferences = append(c.OwnerReferences, owner)
-	case c.OwnerReferences[at].UID != owner.UID: // an earlier host of that name
-		c.OwnerReferences[at] = owner
-	}
+	c.Finalizers = withoutFinalizer(c.Finalizers, hostapi.DataImageFinalizer)
 }
 
 // trackImage does for the image what can be done whatever the machine does: it is
@@ -62,7 +50,7 @@ func (d *decision) trackImage() {
 	if !c.there {
 		return
 	}
-	c.belong(d.h)
+	c.OwnerReferences = owned(c.OwnerReferences, hostapi.KindHost, d.h.ObjectMeta)
 	if !c.leaving() && !slices.Contains(c.Finalizers, hostapi.DataImageFinalizer) {
 		c.Finalizers = append(c.Finalizers, hostapi.DataImageFinalizer)
 		c.again = d.s.Now
@@ -80,7 +68,8 @@ func (d *decision) trackImage() {
 	case !there:
 		d.failImage("", "the BMC at "+d.h.Spec.BMC.Address+" has no virtual drive for a CD or DVD that this conductor can use")
 	case d.aboutToStart():
-		if e := &c.Status.Error; !strings.HasPrefix(e.Message, attachPrefix) && !strings.HasPrefix(e.Message, detachPrefix) { // the BMC answers again
+		e := &c.Status.Error // what is left once the BMC answers again is of the drive's last change
+		if !strings.HasPrefix(e.Message, attachPrefix) && !strings.HasPrefix(e.Message, detachPrefix) {
 			e.Message = ""
 		}
 	default:
@@ -144,7 +133,9 @@ func (d *decision) driveReady() bool {
 // settleTime is how long a BMC may take to show what it has done.
 const settleTime = 30 * time.Second
 
-// driveSettling: the drive was changed just now; of a deleted image, since it is.
+// driveSettling: the drive was changed just now, and what the BMC says of it may be
+// from before. An image that was deleted since is not waited for: that it was put in
+// says nothing of how it is taken out.
 func (d *decision) driveSettling() bool {
 	at, deleted := d.s.DataImage.Status.LastReconciled, d.image.DeletionTimestamp
 	if deleted != nil && at != nil && !at.After(deleted.Time) {
@@ -157,6 +148,7 @@ func (d *decision) driveSettling() bool {
 	return true
 }
 
+// detachImage empties the drive of a deleted image.
 func (d *decision) detachImage() {
 	c := &d.image
 	attempt := detaching(c.Spec.URL)

@@ -97,7 +97,7 @@ type decision struct {
 	Decision
 
 	base  hostapi.HostStatus // what a host goes back to that has to wait for others
-	image dataImage          // the image of the machine's virtual drive
+	image dataImage          // for the machine's virtual drive
 }
 
 func begin(s Situation) *decision {

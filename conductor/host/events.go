@@ -32,8 +32,8 @@ func (c change) inspectionOver() bool {
 	return c.from(hostapi.StateRegistering, hostapi.StateInspecting) && c.to(hostapi.StatePreparing)
 }
 
-// hostEvents is when what is told of. What is put onto a machine is named with
-// say; all else is said by its message.
+// hostEvents is what is told of a host, and when: by a message, or by say where
+// something has to be named.
 var hostEvents = []struct {
 	reason  string
 	when    func(c change) bool

@@ -24,5 +24,10 @@ func (d *decision) addFinalizer() bool {
 
 // removeFinalizer lets the host go.
 func (d *decision) removeFinalizer() {
-	d.h.Finalizers = slices.DeleteFunc(d.h.Finalizers, func(f string) bool { return f == hostapi.Finalizer })
+	d.h.Finalizers = withoutFinalizer(d.h.Finalizers, hostapi.Finalizer)
+}
+
+// withoutFinalizer is finalizers but for one; the slice is not touched.
+func withoutFinalizer(all []string, gone string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(f string) bool { return f == gone })
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -31,8 +32,8 @@ func KeepsFirmware(s Situation) bool {
 		!paused && !detached && s.Host.Status.OperationalStatus != hostapi.StatusDetached
 }
 
-// owned is the owners of a document with this one among them, in place of an
-// earlier one of its name.
+// owned is the owners of a document with this one among them: without it a document
+// would outlive its host. It takes the place of an earlier one of its name.
 func owned(owners []hostapi.OwnerReference, kind string, by hostapi.ObjectMeta) []hostapi.OwnerReference {
 	reference := hostapi.OwnerReference{APIVersion: hostapi.APIVersion, Kind: kind, Name: by.Name, UID: by.UID}
 	i := slices.IndexFunc(owners, func(o hostapi.OwnerReference) bool { return o.Kind == kind && o.Name == by.Name })
@@ -75,7 +76,22 @@ func pending(generation int64, conditions []hostapi.Condition) (changes, seen bo
 	return seen && is[hostapi.ConditionChangeDetected] == hostapi.True && is[hostapi.ConditionValid] == hostapi.True, seen
 }
 
-// firmwareChange is what of a machine's firmware is to become otherwise.
+// changeConditions is the conditions of a document about firmware with the two it
+// has: whether something else is wanted than there is, and whether that can be had.
+// fine and wrong are the kind's reasons.
+func changeConditions(of hostapi.ObjectMeta, all []hostapi.Condition, differs bool, problems []hostapi.Problem, fine, wrong string, now time.Time) []hostapi.Condition {
+	changed, valid := conditionValue{hostapi.False, fine}, conditionValue{hostapi.True, fine}
+	if differs {
+		changed.status = hostapi.True
+	}
+	if len(problems) > 0 {
+		valid = conditionValue{hostapi.False, wrong}
+	}
+	all = withCondition(all, hostapi.ConditionChangeDetected, changed, "", of.Generation, now)
+	return withCondition(all, hostapi.ConditionValid, valid, worded(problems), of.Generation, now)
+}
+
+// firmwareChange is what is to be changed of a machine's firmware.
 type firmwareChange struct {
 	settings      []any // those of bios.apply_configuration, sorted
 	updates       []any // those of firmware.update, in their order
@@ -100,7 +116,7 @@ func (f firmwareChange) steps() (steps []node.Step) {
 // firmwareToPrepare is what is to be done while the machine runs nothing.
 func (d *decision) firmwareToPrepare() firmwareChange { return d.firmwareChange(true, true) }
 
-// firmwareChange is what is to be done of settings, of updates, or of both.
+// firmwareChange finds what is to be changed of settings, of updates, or of both.
 func (d *decision) firmwareChange(settings, updates bool) (f firmwareChange) {
 	if doc := d.s.Firmware.Settings; settings && doc != nil {
 		f.wanted = len(doc.Spec.Settings) > 0

@@ -31,15 +31,11 @@ func FirmwareComponents(s Situation) (next hostapi.HostFirmwareComponents, chang
 	}
 	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, s.Host.ObjectMeta)
 	next.Status.Components = parts
-	differs, valid, message := conditionValue{hostapi.False, ValidComponent}, conditionValue{hostapi.True, ValidComponent}, ""
-	if !slices.Equal(next.Spec.Updates, next.Status.Updates) {
-		differs.status = hostapi.True
-		if problems := wrongUpdates(next.Spec.Updates, parts); len(problems) > 0 {
-			valid, message = conditionValue{hostapi.False, InvalidComponent}, worded(problems)
-		}
+	differs, problems := !slices.Equal(next.Spec.Updates, next.Status.Updates), []hostapi.Problem(nil)
+	if differs {
+		problems = wrongUpdates(next.Spec.Updates, parts)
 	}
-	next.Status.Conditions = withCondition(next.Status.Conditions, hostapi.ConditionChangeDetected, differs, "", next.Generation, s.Now)
-	next.Status.Conditions = withCondition(next.Status.Conditions, hostapi.ConditionValid, valid, message, next.Generation, s.Now)
+	next.Status.Conditions = changeConditions(next.ObjectMeta, next.Status.Conditions, differs, problems, ValidComponent, InvalidComponent, s.Now)
 	if was != nil && reflect.DeepEqual(next, *was) {
 		return next, false
 	}
@@ -75,7 +71,8 @@ func wrongUpdates(wanted []hostapi.FirmwareUpdate, parts []hostapi.FirmwareCompo
 	}
 	for i, u := range wanted {
 		if !hostapi.KnownComponent(u.Component) {
-			all = append(all, hostapi.Problem{Path: fmt.Sprintf("spec.updates[%d].component", i), Value: u.Component, Reason: "expected bios, bmc, or nic: with a card's id"})
+			path := fmt.Sprintf("spec.updates[%d].component", i)
+			all = append(all, hostapi.Problem{Path: path, Value: u.Component, Reason: "expected bios, bmc, or nic: with a card's id"})
 		}
 	}
 	return all

@@ -59,7 +59,8 @@ const maxOwners = 16
 // held reports whether a schema stays for the sake of a HostFirmwareSettings, or of
 // enough others.
 func held(s hostapi.FirmwareSchema, by string) bool {
-	return len(s.OwnerReferences) >= maxOwners || slices.ContainsFunc(s.OwnerReferences, func(o hostapi.OwnerReference) bool { return o.UID == by })
+	return len(s.OwnerReferences) >= maxOwners ||
+		slices.ContainsFunc(s.OwnerReferences, func(o hostapi.OwnerReference) bool { return o.UID == by })
 }
 
 // FirmwareSchema is the schema of a host's BIOS settings as it becomes. It is made

@@ -59,16 +59,9 @@ func settingsStatus(s Situation, of hostapi.HostFirmwareSettings) hostapi.HostFi
 	} else if schema != nil && held(*schema, of.UID) {
 		st.FirmwareSchema = &hostapi.SchemaReference{Namespace: schema.Namespace, Name: schema.Name}
 	}
-	differs, valid := conditionValue{hostapi.False, Success}, conditionValue{hostapi.True, Success}
 	problems := wrongSettings(s.Told.BIOS, of.Spec.Settings)
-	if len(problems) > 0 || len(differing(s.Told.BIOS, of.Spec.Settings)) > 0 {
-		differs.status = hostapi.True
-	}
-	if len(problems) > 0 {
-		valid = conditionValue{hostapi.False, ConfigurationError}
-	}
-	st.Conditions = withCondition(st.Conditions, hostapi.ConditionChangeDetected, differs, "", of.Generation, s.Now)
-	st.Conditions = withCondition(st.Conditions, hostapi.ConditionValid, valid, worded(problems), of.Generation, s.Now)
+	differs := len(problems) > 0 || len(differing(s.Told.BIOS, of.Spec.Settings)) > 0
+	st.Conditions = changeConditions(of.ObjectMeta, st.Conditions, differs, problems, Success, ConfigurationError, s.Now)
 	return st
 }
 

@@ -54,7 +54,8 @@ func (d *decision) unexpected(t hostapi.ErrorType) {
 	case node.Working, node.Waiting:
 		d.wait()
 	default:
-		d.refuse(t, "node %s is %q, which a host that is %q cannot go on from: bring it to %q (ferrite node), or delete it to have it registered anew", n.UUID, n.ProvisionState, d.state(), node.Manageable)
+		d.refuse(t, "node %s is %q, which a host that is %q cannot go on from: bring it to %q (ferrite node), or delete it to have it registered anew",
+			n.UUID, n.ProvisionState, d.state(), node.Manageable)
 	}
 }
 

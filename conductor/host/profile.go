@@ -35,7 +35,8 @@ func (d *decision) matchHardwareProfile() error {
 		}
 	}
 	if _, known := profiles[name]; !known {
-		return fmt.Errorf("spec.hardwareProfile %q is unknown: it is one of %s; say the disk in spec.rootDeviceHints instead", name, strings.Join(slices.Sorted(maps.Keys(profiles)), ", "))
+		known := strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")
+		return fmt.Errorf("spec.hardwareProfile %q is unknown: it is one of %s; say the disk in spec.rootDeviceHints instead", name, known)
 	}
 	d.h.Status.HardwareProfile = name
 	d.h.Status.Provisioning.RootDeviceHints = d.hintsWanted()

@@ -32,7 +32,8 @@ func (d *decision) provisioning() {
 		d.deploy()
 	case node.DeployFailed:
 		if d.sameInstance() {
-			d.fail(hostapi.ProvisioningError, fmt.Sprintf("image %s: %s", urlOf(d.h.Spec.Image), cmp.Or(n.LastError, "the deploy failed, and the node does not say why")))
+			reason := cmp.Or(n.LastError, "the deploy failed, and the node does not say why")
+			d.fail(hostapi.ProvisioningError, fmt.Sprintf("image %s: %s", urlOf(d.h.Spec.Image), reason))
 			return
 		}
 		d.deploy()
@@ -46,17 +47,12 @@ func (d *decision) provisioning() {
 			d.do(verb(node.Delete), hostapi.ProvisioningError)
 			return
 		}
-		d.underWay()
-	default:
+		d.clearReboot()
+		d.wait()
+	default: // a reboot makes no sense while the image is written
 		d.clearReboot()
 		d.unexpected(hostapi.ProvisioningError)
 	}
-}
-
-// underWay: a reboot that was asked for makes no sense now.
-func (d *decision) underWay() {
-	d.clearReboot()
-	d.wait()
 }
 
 // abandonTry gives up this try, once the failure has been there to be seen for a

@@ -2,12 +2,27 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
+
+// TestApplyOrder: every kind has its place; one without would come before its namespace.
+func TestApplyOrder(t *testing.T) {
+	var kinds []string
+	for _, k := range hostapi.Kinds() {
+		kinds = append(kinds, k.Kind)
+	}
+	slices.Sort(kinds)
+	if diff := cmp.Diff(kinds, slices.Sorted(slices.Values(applyOrder()))); diff != "" {
+		t.Errorf("kinds (-there are +in order):\n%s", diff)
+	}
+}
 
 // TestThreeWay: what the patch is, and what it makes of the document.
 func TestThreeWay(t *testing.T) {

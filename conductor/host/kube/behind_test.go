@@ -113,6 +113,23 @@ func TestJSONType(t *testing.T) {
 	}
 }
 
+// TestPolicy: each kind has one row, so that none is for admins alone by oversight.
+func TestPolicy(t *testing.T) {
+	rows := map[string]int{}
+	for _, row := range policy() {
+		rows[row.kind]++
+	}
+	for _, k := range append(hostapi.Kinds(), eventKind) {
+		if rows[k.Kind] != 1 {
+			t.Errorf("%s has %d rows, want 1", k.Kind, rows[k.Kind])
+		}
+		delete(rows, k.Kind)
+	}
+	if len(rows) > 0 {
+		t.Errorf("rows of kinds that there are not: %v", rows)
+	}
+}
+
 // TestMediaType reads what kubectl sends.
 func TestMediaType(t *testing.T) {
 	kind, params := mediaType(" Application/JSON;as=Table; v=v1;g=meta.k8s.io")

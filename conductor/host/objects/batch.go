@@ -218,7 +218,8 @@ func (b *batch) owned(c *change) ([]*change, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.new != nil && !d.going && slices.ContainsFunc(d.new.Meta().OwnerReferences, func(o hostapi.OwnerReference) bool { return o.UID == c.row.UID }) {
+		by := func(o hostapi.OwnerReference) bool { return o.UID == c.row.UID }
+		if d.new != nil && !d.going && slices.ContainsFunc(d.new.Meta().OwnerReferences, by) {
 			all = append(all, d)
 		}
 	}

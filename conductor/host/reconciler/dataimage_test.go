@@ -70,8 +70,8 @@ func (m *machines) turns() string {
 	return strings.Join(m.drive.done, "; ")
 }
 
-// disc applies a DataImage.
-func (w *world) disc(name, url string) {
+// dataImage applies a DataImage.
+func (w *world) dataImage(name, url string) {
 	w.tb.Helper()
 	ctx := context.Background()
 	for {
@@ -142,7 +142,7 @@ func TestDataImage(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", withImage("http://images/a"))
 		w.until("a", "at work", atWork)
-		w.disc("a", "http://images/a.iso")
+		w.dataImage("a", "http://images/a.iso")
 		w.image("a", "held", func(i *hostapi.DataImage) bool {
 			return i != nil && len(i.Finalizers) == 1 && len(i.OwnerReferences) == 1 && i.OwnerReferences[0].UID == w.host("a").UID
 		})
@@ -153,7 +153,7 @@ func TestDataImage(t *testing.T) {
 		w.reboot("a")
 		w.image("a", "in", holds("http://images/a.iso"))
 		w.reboot("a")
-		w.disc("a", "http://images/b.iso")
+		w.dataImage("a", "http://images/b.iso")
 		time.Sleep(time.Hour)
 		w.edit("a", func(h *hostapi.Host) { h.Spec.Online = false })
 		w.until("a", "off", func(h hostapi.Host) bool { return !h.Status.PoweredOn })
@@ -180,7 +180,7 @@ func TestDataImageFails(t *testing.T) {
 		w.machines.fiddle(func(d *drive) { d.refuses = node.Refuse(node.Invalid, "there is no such image") })
 		w.apply("a", withImage("http://images/a"))
 		w.until("a", "at work", atWork)
-		w.disc("a", "http://me:word@images/a.iso")
+		w.dataImage("a", "http://me:word@images/a.iso")
 		w.edit("a", annotate(hostapi.AnnotationReboot, ""))
 		for n, most := range []time.Duration{time.Minute, 3 * time.Minute, 5 * time.Minute} {
 			at := time.Now()
@@ -198,7 +198,7 @@ func TestDataImageFails(t *testing.T) {
 		}
 		w.machines.fiddle(func(d *drive) { d.refuses = nil })
 		at := time.Now()
-		w.disc("a", "http://images/b.iso")
+		w.dataImage("a", "http://images/b.iso")
 		w.image("a", "in", holds("http://images/b.iso"))
 		if took := time.Since(at); took > 10*time.Second {
 			t.Errorf("another image is tried after %s", took)
@@ -213,7 +213,7 @@ func TestDataImageWithoutDrive(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.machines.fiddle(func(d *drive) { d.none = true })
 		w.apply("a", withImage("http://images/a"))
-		w.disc("a", "http://images/a.iso")
+		w.dataImage("a", "http://images/a.iso")
 		w.image("a", "told", func(i *hostapi.DataImage) bool {
 			return strings.Contains(i.Status.Error.Message, "BMC at fake://a has no virtual drive for a CD or DVD")
 		})
@@ -238,11 +238,11 @@ func TestDataImageWithoutDrive(t *testing.T) {
 // An image goes with its host, and one without a host at once.
 func TestDataImageOfNobody(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
-		w.disc("a", "http://images/a.iso")
+		w.dataImage("a", "http://images/a.iso")
 		w.deleteDisc("a")
 		w.image("a", "gone", discGone)
 
-		w.disc("a", "http://images/a.iso")
+		w.dataImage("a", "http://images/a.iso")
 		w.apply("a", withImage("http://images/a"))
 		w.until("a", "at work", atWork)
 		w.reboot("a")
@@ -252,7 +252,7 @@ func TestDataImageOfNobody(t *testing.T) {
 		w.image("a", "gone", discGone)
 
 		w.apply("b", func(h *hostapi.Host) { h.Spec.BMC = hostapi.BMC{} })
-		w.disc("b", "http://images/b.iso")
+		w.dataImage("b", "http://images/b.iso")
 		w.image("b", "held", func(i *hostapi.DataImage) bool { return len(i.Finalizers) == 1 })
 		w.stop()
 		ctx := context.Background()
@@ -271,11 +271,11 @@ func TestDataImageDetached(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", withImage("http://images/a"))
 		w.until("a", "at work", atWork)
-		w.disc("a", "http://images/a.iso")
+		w.dataImage("a", "http://images/a.iso")
 		w.reboot("a")
 		w.edit("a", annotate(hostapi.AnnotationDetached, ""))
 		w.until("a", "detached", func(h hostapi.Host) bool { return h.Status.OperationalStatus == hostapi.StatusDetached })
-		w.disc("a", "http://images/b.iso")
+		w.dataImage("a", "http://images/b.iso")
 		time.Sleep(time.Hour)
 		w.deleteDisc("a")
 		w.image("a", "gone", discGone)
@@ -290,7 +290,7 @@ func TestDataImageRestart(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("a", withImage("http://images/a"))
 		w.until("a", "at work", atWork)
-		w.disc("a", "http://images/a.iso")
+		w.dataImage("a", "http://images/a.iso")
 		cut := func(chore string) {
 			t.Helper()
 			w.machines.fiddle(func(d *drive) { d.hangs = true })

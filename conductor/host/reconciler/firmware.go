@@ -65,8 +65,11 @@ func (r *Reconciler) gatherSchema(ctx context.Context, s *host.Situation, name s
 func (r *Reconciler) keepFirmware(ctx context.Context, s *host.Situation) error {
 	was, f := s.Firmware, &s.Firmware
 	err := errors.Join(
-		upsert(ctx, r, s, &f.Settings, host.FirmwareSettings), upsert(ctx, r, s, &f.Schema, host.FirmwareSchema), upsert(ctx, r, s, &f.Settings, host.FirmwareSettings),
-		upsert(ctx, r, s, &f.Components, host.FirmwareComponents), upsert(ctx, r, s, &f.Components, host.FirmwareComponents),
+		upsert(ctx, r, s, &f.Settings, host.FirmwareSettings),
+		upsert(ctx, r, s, &f.Schema, host.FirmwareSchema),
+		upsert(ctx, r, s, &f.Settings, host.FirmwareSettings),
+		upsert(ctx, r, s, &f.Components, host.FirmwareComponents),
+		upsert(ctx, r, s, &f.Components, host.FirmwareComponents),
 		upsert(ctx, r, s, &f.Policy, host.UpdatePolicy),
 	)
 	if err != nil {
