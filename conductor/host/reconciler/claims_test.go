@@ -1,0 +1,109 @@
+package reconciler_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// Of two hosts with one BMC or one address the second is told of the first, and
+// gets what it wants when that is gone.
+func TestRivals(t *testing.T) {
+	for name, clash := range map[string]struct {
+		with func(*hostapi.Host)
+		want string
+	}{
+		"BMC": {func(h *hostapi.Host) { h.Spec.BMC.Address = "fake://one/bmc" }, "the BMC address fake-hardware://one/bmc is that of host default/a already"},
+		"MAC": {func(h *hostapi.Host) { h.Spec.BootMACAddress = "52:54:00:00:00:01" }, "the MAC address 52:54:00:00:00:01 is that of host default/a already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				w.apply("a", clash.with)
+				w.becomes("a", hostapi.StateAvailable)
+				w.apply("b", clash.with)
+				if h := w.fails("b", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage, clash.want) {
+					t.Errorf("got %q, want %q", h.Status.ErrorMessage, clash.want)
+				}
+				w.stop()
+				w.start()
+				time.Sleep(time.Hour)
+				if s := w.host("a").Status; s.ErrorType != "" || w.host("b").Status.ErrorType != hostapi.RegistrationError {
+					t.Errorf("after a restart the first is %q: %q", s.ErrorType, s.ErrorMessage)
+				}
+				w.remove("a")
+				w.becomes("b", hostapi.StateAvailable)
+			})
+		})
+	}
+}
+
+// An address that a node has which is no host's is said, too; one without a name
+// is taken over.
+func TestAddressOfANode(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		ctx := context.Background()
+		for i, name := range []string{"mine", ""} {
+			n, err := w.eng.CreateNode(ctx, node.Node{Driver: "fake-hardware", Name: name})
+			w.check(err)
+			_, err = w.eng.CreatePort(ctx, node.Port{NodeUUID: n.UUID, Address: fmt.Sprintf("52:54:00:00:00:0%d", i)})
+			w.check(err)
+		}
+		w.apply("a", func(h *hostapi.Host) { h.Spec.BootMACAddress = "52:54:00:00:00:00" })
+		if h := w.fails("a", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage, "is that of node mine already") {
+			t.Errorf("got %q", h.Status.ErrorMessage)
+		}
+		w.apply("b", func(h *hostapi.Host) { h.Spec.BootMACAddress = "52:54:00:00:00:01" })
+		w.becomes("b", hostapi.StateAvailable)
+		nodes, err := w.eng.Nodes(ctx, node.Query{})
+		w.check(err)
+		if len(nodes) != 2 {
+			t.Errorf("%d nodes, want the two there were", len(nodes))
+		}
+	})
+}
+
+// A node that somebody else uses is let alone, whatever a host is called: it is
+// neither changed, nor switched off, nor deleted with the host.
+func TestNodeOfSomebodyElse(t *testing.T) {
+	for _, name := range []string{"a", "default~a"} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				ctx := context.Background()
+				n, err := w.eng.CreateNode(ctx, node.Node{
+					Driver: "fake-hardware", Name: name, InstanceUUID: "6f1e7d0c-5a43-4d43-9d3c-0f2b8b1f7a11",
+					DriverInfo: map[string]any{"fake_username": "theirs", "fake_password": "right"},
+				})
+				w.check(err)
+				for _, v := range []node.Event{node.Manage, node.Adopt} {
+					w.check(w.eng.Provision(ctx, n.UUID, plan.Request{Verb: v}))
+					time.Sleep(time.Hour)
+				}
+				w.check(w.eng.SetPower(ctx, n.UUID, node.PowerOn, 0))
+				time.Sleep(time.Hour)
+				before, err := w.eng.Node(ctx, n.UUID)
+				w.check(err)
+				if before.ProvisionState != node.Active || before.PowerState != node.PowerOn {
+					t.Fatalf("the node is %s, %s", before.ProvisionState, before.PowerState)
+				}
+				w.apply("a", withImage("http://images/a"))
+				if h := w.fails("a", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage, "works for somebody else") {
+					t.Errorf("got %q", h.Status.ErrorMessage)
+				}
+				time.Sleep(24 * time.Hour)
+				w.remove("a")
+				w.gone("a")
+				after, err := w.eng.Node(ctx, n.UUID)
+				w.check(err)
+				if after.Name != name || after.ProvisionState != node.Active || after.PowerState != node.PowerOn || after.Maintenance || after.DriverInfo["fake_username"] != "theirs" {
+					t.Errorf("the node has become %s, %s, %s, maintenance %v, user %v", after.Name, after.ProvisionState, after.PowerState, after.Maintenance, after.DriverInfo["fake_username"])
+				}
+			})
+		})
+	}
+}

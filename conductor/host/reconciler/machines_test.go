@@ -1,0 +1,175 @@
+package reconciler_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/fake"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// machines is fake hardware whose BMCs want a password, whose BMC tells what the
+// machine is made of, and which fails on command.
+type machines struct {
+	*fake.Driver
+	mu     sync.Mutex
+	state  map[string]node.PowerState // by BMC address: machines outlive their nodes
+	cycles int                        // power changes
+	fail   map[string]error           // of deploys, by the URL of the image
+	stuck  bool                       // power changes fail
+	silent bool                       // BMCs do not answer
+	slow   time.Duration              // how long they take to
+	held   bool                       // deploys do not end
+	drive  drive
+	speed  map[string]string // a setting of BIOSes, "Slow" at first, by BMC address
+	steps  map[string]int    // how often each was done
+	rigid  bool              // BIOSes take no settings
+}
+
+func (m *machines) address(n node.Node) string {
+	return fmt.Sprint(n.DriverInfo["fake_address"], n.Name)
+}
+
+// patience is how long the driver waits for a BMC, as that of Redfish does.
+const patience = 15 * time.Second
+
+// silence has BMCs answer no more, or again.
+func (m *machines) silence(on bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.silent = on
+}
+
+// slowness has them take their time.
+func (m *machines) slowness(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.slow = d
+}
+
+// answers waits for the BMC, in vain if it is silent.
+func (m *machines) answers(ctx context.Context) error {
+	m.mu.Lock()
+	silent, slow := m.silent, m.slow
+	m.mu.Unlock()
+	if !silent {
+		time.Sleep(slow)
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(patience):
+	}
+	return errors.New("no answer of the BMC")
+}
+
+func (m *machines) PowerState(ctx context.Context, n node.Node) (node.PowerState, error) {
+	if err := m.answers(ctx); err != nil {
+		return "", err
+	}
+	if n.DriverInfo["fake_password"] != "right" {
+		return "", node.Refuse(node.Invalid, "the BMC refuses the password of %v", n.DriverInfo["fake_username"])
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p := m.state[m.address(n)]; p != "" {
+		return p, nil
+	}
+	return node.PowerOff, nil
+}
+
+func (m *machines) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
+	if err := m.answers(ctx); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stuck {
+		return node.Refuse(node.Invalid, "the power supply does not answer")
+	}
+	m.cycles++
+	m.state[m.address(n)] = plan.PowerAfter(target)
+	return nil
+}
+
+func (m *machines) System(context.Context, node.Node) (node.System, error) {
+	return node.System{CPUs: 4, Architecture: "x86_64", MemoryMB: 8192, Model: "Sky", MACs: nil}, nil
+}
+
+// Steps adds one to every deploy, so that it can fail.
+func (m *machines) Steps(n node.Node) []node.StepOffer {
+	return append(m.Driver.Steps(n), node.StepOffer{Interface: "management", Step: "check_disk", Priority: map[node.Framework]int{node.DeploySteps: 90}, NeedsNoRamdisk: true})
+}
+
+func (m *machines) DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.steps[s.String()]++
+	switch {
+	case s.String() == "bios.apply_configuration":
+		return m.setUp(n, s)
+	case s.Step != "check_disk":
+		return m.Driver.DoStep(ctx, n, s, task)
+	}
+	image, _ := n.InstanceInfo["image_source"].(string)
+	if m.held {
+		return node.StepReport{}, nil
+	}
+	return node.StepReport{Done: true}, m.fail[image]
+}
+
+// setUp takes settings, of which there is one.
+func (m *machines) setUp(n node.Node, s node.Step) (node.StepReport, error) {
+	if m.rigid {
+		return node.StepReport{}, node.Refuse(node.Invalid, "the BIOS takes no settings")
+	}
+	settings, _ := s.Args["settings"].([]any)
+	for _, item := range settings {
+		of, _ := item.(map[string]any)
+		m.speed[m.address(n)] = fmt.Sprint(of["value"])
+	}
+	return node.StepReport{Done: true}, nil
+}
+
+// Tell tells of that setting, and of one part with firmware.
+func (m *machines) Tell(_ context.Context, n node.Node) (node.Told, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	speed := cmp.Or(m.speed[m.address(n)], "Slow")
+	return node.Told{
+		BIOS:     []node.BIOSSetting{{Name: "Speed", Value: &speed, AttributeType: hostapi.SettingEnumeration, AllowableValues: []string{"Slow", "Fast"}}},
+		Firmware: []node.FirmwareComponent{{Component: "bios", CurrentVersion: "1.0"}},
+	}, nil
+}
+
+// done is how often a step was done, by any machine.
+func (m *machines) done(step string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.steps[step]
+}
+
+func (m *machines) failing(image string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = map[string]error{image: err}
+}
+
+// hold has deploys go on until they are let go.
+func (m *machines) hold(held bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.held = held
+}
+
+func (m *machines) powerCycles() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.cycles
+}
