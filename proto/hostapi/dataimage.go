@@ -50,8 +50,13 @@ func checkDataImage(i *DataImage, tell report) {
 		tell(Problem{Path: "spec.url", Reason: "it is required", Missing: true})
 		return
 	}
-	u, err := url.ParseRequestURI(i.Spec.URL)
-	if err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" {
+	if !fetchable(i.Spec.URL, "http", "https") {
 		tell(Problem{Path: "spec.url", Value: i.Spec.URL, Reason: "expected a URL of http or https, which the machine's controller fetches by itself"})
 	}
+}
+
+// fetchable reports whether a text is a URL of one of these schemes, with a host.
+func fetchable(text string, schemes ...string) bool {
+	u, err := url.ParseRequestURI(text)
+	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
 }

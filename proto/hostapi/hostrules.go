@@ -82,7 +82,8 @@ func checkDriver(h *Host, tell report) {
 
 func checkFirmware(h *Host, tell report) {
 	if h.Spec.Firmware != nil {
-		tell(Problem{Path: "spec.firmware", Reason: "it is no longer acted on: settings of the firmware are a HostFirmwareSettings' of the host's name", Forbidden: true})
+		tell(Problem{Path: "spec.firmware", Forbidden: true,
+			Reason: "it is no longer acted on: settings of the firmware are a HostFirmwareSettings' of the host's name"})
 	}
 }
 
@@ -118,7 +119,8 @@ func checkImage(h *Host, tell report) {
 		tell(Problem{Path: "spec.image.checksum", Reason: "images of a container registry bring their own", Forbidden: true})
 	case u.Scheme == "oci", i.Format != nil && *i.Format == LiveISO:
 	case i.Checksum == "":
-		tell(Problem{Path: "spec.image.checksum", Reason: "it is required for images that are written: its hexadecimal digits, or a URL of a file with them", Missing: true})
+		tell(Problem{Path: "spec.image.checksum", Missing: true,
+			Reason: "it is required for images that are written: its hexadecimal digits, or a URL of a file with them"})
 	}
 }
 
@@ -161,7 +163,8 @@ func checkRAID(h *Host, tell report) {
 			tell(Problem{Path: path + "controller", Reason: "it is required where physicalDisks are named", Missing: true})
 		}
 		if n := v.NumberOfPhysicalDisks; n != nil && len(v.PhysicalDisks) > 0 && *n != len(v.PhysicalDisks) {
-			tell(Problem{Path: path + "numberOfPhysicalDisks", Value: strconv.Itoa(*n), Reason: fmt.Sprintf("expected %d, as many as physicalDisks are named", len(v.PhysicalDisks))})
+			tell(Problem{Path: path + "numberOfPhysicalDisks", Value: strconv.Itoa(*n),
+				Reason: fmt.Sprintf("expected %d, as many as physicalDisks are named", len(v.PhysicalDisks))})
 		}
 	}
 	checkRootVolume(h, r.SoftwareRAIDVolumes, tell)
@@ -246,12 +249,14 @@ func checkHostChange(old, next *Host, tell report) {
 	state := old.Status.Provisioning.State
 	if was, is := old.Spec.BMC.Address, next.Spec.BMC.Address; was != "" && was != is &&
 		old.Status.OperationalStatus != StatusDetached && !slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering}, state) {
-		tell(Problem{Path: "spec.bmc.address", Value: is, Reason: fmt.Sprintf("it can be changed while a host is registering or detached; this one is %s, with %s", state, was)})
+		tell(Problem{Path: "spec.bmc.address", Value: is,
+			Reason: fmt.Sprintf("it can be changed while a host is registering or detached; this one is %s, with %s", state, was)})
 	}
 	if was, is := old.Spec.BootMACAddress, next.Spec.BootMACAddress; was != "" && !strings.EqualFold(was, is) {
 		tell(Problem{Path: "spec.bootMACAddress", Value: is, Reason: "it stays what it was, " + was})
 	}
-	if !old.Spec.ExternallyProvisioned && next.Spec.ExternallyProvisioned && !slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering, StateAvailable, StateReady}, state) {
+	free := slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering, StateAvailable}, state.Canonical())
+	if !old.Spec.ExternallyProvisioned && next.Spec.ExternallyProvisioned && !free {
 		tell(Problem{Path: "spec.externallyProvisioned", Value: "true", Reason: fmt.Sprintf("it can be set of an available host; this one is %s", state)})
 	}
 }

@@ -54,7 +54,8 @@ func permit(c *call, verb string) error {
 	if c.namespace != "" {
 		where = fmt.Sprintf(" in the namespace %q", c.namespace)
 	}
-	return failed(http.StatusForbidden, forbidden, "%s is forbidden: User %q cannot %s resource %q in API group %q%s", c.subject(), c.caller.User, verb, c.kind.Plural, c.kind.Group, where).of(c)
+	return failed(http.StatusForbidden, forbidden, "%s is forbidden: User %q cannot %s resource %q in API group %q%s",
+		c.subject(), c.caller.User, verb, c.kind.Plural, c.kind.Group, where).of(c)
 }
 
 // subject is what an error is about: baremetalhosts.metal3.io "node-0".

@@ -41,7 +41,8 @@ func parseSelector(text string) (s selector, err error) {
 	for _, part := range splitOutside(text) {
 		r, ok := parseRequirement(strings.TrimSpace(part))
 		if !ok {
-			return nil, badRequest("unable to parse requirement %q of the label selector: expected key=value, key!=value, key in (a,b), key notin (a,b), key or !key", part)
+			return nil, badRequest("unable to parse requirement %q of the label selector: "+
+				"expected key=value, key!=value, key in (a,b), key notin (a,b), key or !key", part)
 		}
 		s = append(s, r)
 	}

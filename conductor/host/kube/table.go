@@ -32,7 +32,10 @@ type table struct {
 }
 
 func (s *Server) table(c *call, docs []hostapi.Document, meta listMeta) table {
-	t := table{TypeMeta: hostapi.TypeMeta{Kind: "Table", APIVersion: metaGroup + "/v1"}, Metadata: meta, Columns: columnsOf(c.kind.Kind), Rows: make([]row, len(docs))}
+	t := table{
+		TypeMeta: hostapi.TypeMeta{Kind: "Table", APIVersion: metaGroup + "/v1"}, Metadata: meta,
+		Columns: columnsOf(c.kind.Kind), Rows: make([]row, len(docs)),
+	}
 	for i, d := range docs {
 		t.Rows[i].Cells = make([]any, len(t.Columns))
 		for j, col := range t.Columns {
@@ -61,10 +64,21 @@ func columnsOf(kind string) []column {
 	case hostapi.KindEvent:
 		return eventColumns()
 	case hostapi.KindSecret:
-		return []column{name, {Name: "Type", Type: "string", Description: "What the secret is for", cell: secretCell(func(s *hostapi.Secret) any { return s.Type })},
-			{Name: "Data", Type: "string", Description: "How many values it has", cell: secretCell(func(s *hostapi.Secret) any { return strconv.Itoa(len(s.Data)) })}, aged}
+		return []column{
+			name,
+			{Name: "Type", Type: "string", Description: "What the secret is for",
+				cell: secretCell(func(s *hostapi.Secret) any { return s.Type })},
+			{Name: "Data", Type: "string", Description: "How many values it has",
+				cell: secretCell(func(s *hostapi.Secret) any { return strconv.Itoa(len(s.Data)) })},
+			aged,
+		}
 	case hostapi.KindNamespace:
-		return []column{name, {Name: "Status", Type: "string", Description: "The state of the namespace", cell: func(hostapi.Document, time.Time) any { return hostapi.NamespaceActive }}, aged}
+		return []column{
+			name,
+			{Name: "Status", Type: "string", Description: "The state of the namespace",
+				cell: func(hostapi.Document, time.Time) any { return hostapi.NamespaceActive }},
+			aged,
+		}
 	}
 	return []column{name, aged}
 }
