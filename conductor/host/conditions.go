@@ -59,9 +59,11 @@ var unmanagedConditions = stateConditions{conditionValue{hostapi.False, NotManag
 
 // conditionsByState is what each state says.
 var conditionsByState = map[hostapi.State]stateConditions{
-	hostapi.StateNone:                    unmanagedConditions,
-	hostapi.StateUnmanaged:               unmanagedConditions,
-	hostapi.StateRegistering:             {conditionValue{hostapi.False, Registering}, notAvailable, notProvisioned, conditionValue{hostapi.True, Registering}},
+	hostapi.StateNone:      unmanagedConditions,
+	hostapi.StateUnmanaged: unmanagedConditions,
+	hostapi.StateRegistering: {
+		conditionValue{hostapi.False, Registering}, notAvailable, notProvisioned, conditionValue{hostapi.True, Registering},
+	},
 	hostapi.StateMatchProfile:            working(Inspecting),
 	hostapi.StateInspecting:              working(Inspecting),
 	hostapi.StatePreparing:               working(Preparing),

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -13,54 +14,64 @@ type change struct {
 	uninspected bool // it is not inspected
 }
 
-func (c change) from(states ...hostapi.State) bool {
+func among(st hostapi.HostStatus, states []hostapi.State) bool {
+	return slices.Contains(states, st.Provisioning.State.Canonical())
+}
+
+func (c change) leaves(states ...hostapi.State) bool {
 	return among(c.was, states) && !among(c.is, states)
 }
-func (c change) to(states ...hostapi.State) bool { return !among(c.was, states) && among(c.is, states) }
 
-func among(st hostapi.HostStatus, states []hostapi.State) bool {
-	for _, s := range states {
-		if st.Provisioning.State.Canonical() == s {
-			return true
-		}
-	}
-	return false
+func (c change) enters(states ...hostapi.State) bool {
+	return !among(c.was, states) && among(c.is, states)
+}
+
+func (c change) registered() bool {
+	return c.is.Provisioning.ID != "" && c.is.Provisioning.ID != c.was.Provisioning.ID
+}
+
+func (c change) letIn() bool {
+	return c.is.GoodCredentials.Reference != nil && !sameCredentials(c.was.GoodCredentials, c.is.GoodCredentials)
 }
 
 // inspectionOver: a host has come out of where it was to be inspected.
 func (c change) inspectionOver() bool {
-	return c.from(hostapi.StateRegistering, hostapi.StateInspecting) && c.to(hostapi.StatePreparing)
+	return c.leaves(hostapi.StateRegistering, hostapi.StateInspecting) && c.enters(hostapi.StatePreparing)
 }
 
-// hostEvents is what is told of a host, and when: by a message, or by say where
-// something has to be named.
+func (c change) deprovisioned() bool {
+	return c.leaves(hostapi.StateDeprovisioning) && c.was.ErrorType == "" &&
+		c.enters(hostapi.StateAvailable, hostapi.StatePoweringOffBeforeDelete)
+}
+
+// hostEvents is what is told of a host, and when. NODE and IMAGE in a message stand
+// for the host's own.
 var hostEvents = []struct {
 	reason  string
-	when    func(c change) bool
 	message string
-	say     func(c change) string
+	when    func(c change) bool
 }{
-	{reason: "Discovered", when: func(c change) bool { return c.to(hostapi.StateUnmanaged) }, message: "there is a host, and nothing is said of its BMC"},
-	{reason: "Registered", when: func(c change) bool {
-		return c.is.Provisioning.ID != "" && c.is.Provisioning.ID != c.was.Provisioning.ID
-	}, say: func(c change) string { return "the machine is node " + c.is.Provisioning.ID }},
-	{reason: "BMCAccessValidated", when: func(c change) bool {
-		return c.is.GoodCredentials.Reference != nil && !sameCredentials(c.was.GoodCredentials, c.is.GoodCredentials)
-	}, message: "the BMC lets us in"},
-	{reason: "InspectionStarted", when: func(c change) bool { return c.to(hostapi.StateInspecting) && !c.uninspected }, message: "the machine is looked at"},
-	{reason: "InspectionComplete", when: func(c change) bool { return c.inspectionOver() && !c.uninspected }, message: "what the machine is made of is known"},
-	{reason: "InspectionSkipped", when: func(c change) bool { return c.inspectionOver() && c.uninspected }, message: "nobody wants to know what the machine is made of"},
-	{reason: "PreparationComplete", when: func(c change) bool { return c.from(hostapi.StatePreparing) && c.to(hostapi.StateAvailable) }, message: "the machine's settings are as wanted"},
-	{reason: "ProvisioningStarted", when: func(c change) bool { return c.to(hostapi.StateProvisioning) }, message: "the machine is provisioned"},
-	{reason: "ProvisioningComplete", when: func(c change) bool {
-		return c.from(hostapi.StateProvisioning) && c.to(hostapi.StateProvisioned)
-	}, say: func(c change) string { return "the machine runs " + runs(c.is.Provisioning) }},
-	{reason: "DeprovisioningStarted", when: func(c change) bool { return c.to(hostapi.StateDeprovisioning) }, message: "what the machine runs is taken away"},
-	{reason: "DeprovisioningComplete", when: func(c change) bool {
-		return c.from(hostapi.StateDeprovisioning) && c.was.ErrorType == "" && c.to(hostapi.StateAvailable, hostapi.StatePoweringOffBeforeDelete)
-	}, message: "nothing is left of what the machine ran"},
-	{reason: "PowerOn", when: func(c change) bool { return c.is.PoweredOn && !c.was.PoweredOn }, message: "the machine is on"},
-	{reason: "PowerOff", when: func(c change) bool { return c.was.PoweredOn && !c.is.PoweredOn }, message: "the machine is off"},
+	{"Discovered", "there is a host, and nothing is said of its BMC",
+		func(c change) bool { return c.enters(hostapi.StateUnmanaged) }},
+	{"Registered", "the machine is node NODE", change.registered},
+	{"BMCAccessValidated", "the BMC lets us in", change.letIn},
+	{"InspectionStarted", "the machine is looked at",
+		func(c change) bool { return c.enters(hostapi.StateInspecting) && !c.uninspected }},
+	{"InspectionComplete", "what the machine is made of is known",
+		func(c change) bool { return c.inspectionOver() && !c.uninspected }},
+	{"InspectionSkipped", "nobody wants to know what the machine is made of",
+		func(c change) bool { return c.inspectionOver() && c.uninspected }},
+	{"PreparationComplete", "the machine's settings are as wanted",
+		func(c change) bool { return c.leaves(hostapi.StatePreparing) && c.enters(hostapi.StateAvailable) }},
+	{"ProvisioningStarted", "the machine is provisioned",
+		func(c change) bool { return c.enters(hostapi.StateProvisioning) }},
+	{"ProvisioningComplete", "the machine runs IMAGE",
+		func(c change) bool { return c.leaves(hostapi.StateProvisioning) && c.enters(hostapi.StateProvisioned) }},
+	{"DeprovisioningStarted", "what the machine runs is taken away",
+		func(c change) bool { return c.enters(hostapi.StateDeprovisioning) }},
+	{"DeprovisioningComplete", "nothing is left of what the machine ran", change.deprovisioned},
+	{"PowerOn", "the machine is on", func(c change) bool { return c.is.PoweredOn && !c.was.PoweredOn }},
+	{"PowerOff", "the machine is off", func(c change) bool { return c.was.PoweredOn && !c.is.PoweredOn }},
 }
 
 // runs is what was put onto a machine, in a word.
@@ -80,10 +91,7 @@ func (d *decision) events() (all []hostapi.Event) {
 		if !o.when(c) {
 			continue
 		}
-		message := o.message
-		if o.say != nil {
-			message = o.say(c)
-		}
+		message := strings.NewReplacer("NODE", c.is.Provisioning.ID, "IMAGE", runs(c.is.Provisioning)).Replace(o.message)
 		all = append(all, hostapi.Event{Type: hostapi.EventNormal, Reason: o.reason, Message: nodeapi.MaskText(message)})
 	}
 	if st := c.is; st.ErrorType != "" && (st.ErrorType != c.was.ErrorType || st.ErrorCount > c.was.ErrorCount) {

@@ -79,7 +79,9 @@ func pending(generation int64, conditions []hostapi.Condition) (changes, seen bo
 // changeConditions is the conditions of a document about firmware with the two it
 // has: whether something else is wanted than there is, and whether that can be had.
 // fine and wrong are the kind's reasons.
-func changeConditions(of hostapi.ObjectMeta, all []hostapi.Condition, differs bool, problems []hostapi.Problem, fine, wrong string, now time.Time) []hostapi.Condition {
+func changeConditions(
+	of hostapi.ObjectMeta, all []hostapi.Condition, differs bool, problems []hostapi.Problem, fine, wrong string, now time.Time,
+) []hostapi.Condition {
 	changed, valid := conditionValue{hostapi.False, fine}, conditionValue{hostapi.True, fine}
 	if differs {
 		changed.status = hostapi.True

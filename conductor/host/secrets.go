@@ -41,7 +41,8 @@ func (d *decision) credentials() (l login, err error) {
 	}
 	secret, ok := d.s.Secrets[bmc.CredentialsName]
 	if !ok {
-		return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName does not exist: create it with username and password", d.h.Namespace, bmc.CredentialsName)
+		return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName does not exist: create it with username and password",
+			d.h.Namespace, bmc.CredentialsName)
 	}
 	for key, to := range map[string]*string{"username": &l.user, "password": &l.password} {
 		if *to = strings.TrimSpace(string(secret.Data[key])); *to == "" {
@@ -132,7 +133,8 @@ func (d *decision) pullSecret(registry string) (string, error) {
 		Auths map[string]struct{ Auth, Username, Password string } `json:"auths"`
 	}
 	if err := json.Unmarshal(secret.Data[".dockerconfigjson"], &config); err != nil {
-		return "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName has neither username and password nor a readable .dockerconfigjson", d.h.Namespace, *name)
+		return "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName has neither username and password nor a readable .dockerconfigjson",
+			d.h.Namespace, *name)
 	}
 	auth, ok := config.Auths[registry]
 	switch {

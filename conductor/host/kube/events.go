@@ -11,7 +11,9 @@ import (
 
 // eventKind is what events are listed as. They are no documents: see
 // hostapi.Event.
-var eventKind = hostapi.Kind{Kind: hostapi.KindEvent, Version: hostapi.CoreVersion, Plural: "events", Singular: "event", Short: []string{"ev"}, Namespaced: true}
+var eventKind = hostapi.Kind{
+	Kind: hostapi.KindEvent, Version: hostapi.CoreVersion, Plural: "events", Singular: "event", Short: []string{"ev"}, Namespaced: true,
+}
 
 // eventFields are what events can be selected by; kubectl describe names the
 // document by all that it knows of it.

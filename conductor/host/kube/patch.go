@@ -139,7 +139,8 @@ func operated(before, change []byte) ([]byte, error) {
 		return nil, badRequest("the JSON patch cannot be read: %v", err)
 	}
 	if len(p) > maxOperations {
-		return nil, failed(http.StatusRequestEntityTooLarge, entityTooLarge, "the JSON patch has %d operations: expected %d at the most", len(p), maxOperations)
+		return nil, failed(http.StatusRequestEntityTooLarge, entityTooLarge,
+			"the JSON patch has %d operations: expected %d at the most", len(p), maxOperations)
 	}
 	o := jsonpatch.NewApplyOptions()
 	o.AccumulatedCopySizeLimit = maxBody

@@ -93,7 +93,10 @@ func noMethod() error {
 
 // done is the Status of what was done.
 func done(c *call, uid string) Status {
-	return Status{Kind: "Status", APIVersion: "v1", Status: "Success", Details: &Details{Name: c.name, Group: c.kind.Group, Kind: c.kind.Plural, UID: uid}}
+	return Status{
+		Kind: "Status", APIVersion: "v1", Status: "Success",
+		Details: &Details{Name: c.name, Group: c.kind.Group, Kind: c.kind.Plural, UID: uid},
+	}
 }
 
 // told translates an error into what the client is told; nil for those that are
@@ -200,7 +203,8 @@ func (s *Server) fail(c *call, err error) {
 	f := told(c, err)
 	if f == nil {
 		s.log.Error("request failed", "method", c.Method, "path", c.URL.Path, "request", c.w.Header().Get(nodeapi.HeaderRequestID), "err", err)
-		f = failed(http.StatusInternalServerError, internalError, "Internal error occurred: the conductor's log says more of %s", c.w.Header().Get(nodeapi.HeaderRequestID))
+		f = failed(http.StatusInternalServerError, internalError,
+			"Internal error occurred: the conductor's log says more of %s", c.w.Header().Get(nodeapi.HeaderRequestID))
 	}
 	text, err := json.Marshal(f.Status)
 	if err != nil {
