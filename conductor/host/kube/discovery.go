@@ -73,6 +73,7 @@ func (s *Server) discovery(c *call, path []string) error {
 	grouped := map[string]func() any{
 		"apis": groups, "apis/" + hostapi.Group: func() any { return apiGroup() },
 		"apis/" + hostapi.APIVersion: func() any { return resourceList(hostapi.Group) },
+		definitionsPath:              definitions,
 	}
 	at := strings.Join(path, "/")
 	if answer := core[at]; answer != nil {

@@ -165,7 +165,7 @@ func exchanges() map[string][]step {
 	return map[string][]step{
 		"discovery": {
 			{"GET /version", ""}, {"GET /healthz", ""}, {"GET /livez", ""}, {"GET /readyz", ""},
-			{"GET /api", ""}, {"GET /api/v1", ""}, {"GET /apis", ""}, {"GET /apis/metal3.io", ""}, {"GET /apis/metal3.io/v1alpha1", ""},
+			{"GET /api", ""}, {"GET /api/v1", ""}, {"GET /apis", ""}, {"GET /apis/metal3.io", ""}, {"GET /apis/metal3.io/v1alpha1", ""}, {"GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions", ""},
 			{"GET /api\nAccept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json", ""},
 			{"GET /apis\nAccept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json", ""},
 			{"GET /apis/apps", ""}, {"GET /apis/apps/v1", ""}, {"GET /apis/metal3.io/v1", ""}, {"POST /apis", "{}"}, {"GET /openapi/v3", ""}, {"GET /openapi/v1", ""},

@@ -1,0 +1,29 @@
+package kube
+
+import "github.com/ferrite-metal/ferrite/proto/hostapi"
+
+// definitionsPath is where a Kubernetes API server tells of the kinds that were
+// added to it. kubectl apply looks there for a kind that discovery does not tell
+// of, and needs an answer to say that there is none.
+const definitionsPath = "apis/" + definitionsGroup + "/v1/customresourcedefinitions"
+
+const definitionsGroup = "apiextensions.k8s.io"
+
+// definitions are those of Metal3's kinds, as far as anybody asks: what they are
+// called. Their schemas are in OpenAPI.
+func definitions() any {
+	all := []doc{}
+	for _, k := range hostapi.Kinds() {
+		if k.Group == "" {
+			continue
+		}
+		all = append(all, doc{
+			"apiVersion": definitionsGroup + "/v1", "kind": "CustomResourceDefinition", "metadata": doc{"name": k.Plural + "." + k.Group},
+			"spec": doc{
+				"group": k.Group, "scope": "Namespaced", "versions": []doc{{"name": k.Version, "served": true, "storage": true}},
+				"names": doc{"kind": k.Kind, "plural": k.Plural, "singular": k.Singular, "shortNames": k.Short, "categories": k.Categories},
+			},
+		})
+	}
+	return doc{"kind": "CustomResourceDefinitionList", "apiVersion": definitionsGroup + "/v1", "metadata": doc{"resourceVersion": "1"}, "items": all}
+}
