@@ -19,7 +19,7 @@ func deleteCommand(s *session) *cobra.Command {
 	var files []string
 	d := deleting{session: s, hosts: map[string]bool{}}
 	cmd := &cobra.Command{
-		Use:   "delete host|hardwaredata|dataimage|secret|namespace NAME... | -f FILE",
+		Use:   "delete KIND NAME... | -f FILE",
 		Short: "Delete documents of hosts, and let their machines go",
 		Long: `Delete documents. A host is held by its finalizer until its machine has been let go: what it
 runs is ended, its disks are cleaned, it is powered off, and its node is forgotten. This waits
@@ -28,10 +28,11 @@ until the document is gone, saying what happens, unless --wait=false is said.
 A DataImage is held until it is out of the drive, which is at the next reboot of its host.
 
 Of files, hosts are deleted before the secrets that their machines are let go with, and what
-goes with a host is deleted with it.`,
+goes with a host is deleted with it. Kinds are:
+` + knownKinds(),
 		Example: `  ferrite delete host worker-0
   ferrite delete -f hosts.yaml --timeout 20m`,
-		ValidArgsFunction: completeDocuments(s, "host", "hardwaredata", "dataimage", "secret", "namespace"),
+		ValidArgsFunction: completeDocuments(s, kindWords()...),
 	}
 	namespace := namespaceFlag(cmd)
 	f := cmd.Flags()

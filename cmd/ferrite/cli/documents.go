@@ -70,14 +70,16 @@ func kindNamed(word string) (hostapi.Kind, error) {
 	return hostapi.Kind{}, fmt.Errorf("%q is no kind of document: expected one of %s", word, knownKinds())
 }
 
-// knownKinds is the first word for each kind.
-func knownKinds() string {
-	var all []string
+// kindWords is the first word for each kind.
+func kindWords() (all []string) {
 	for _, k := range hostapi.Kinds() {
 		all = append(all, kindNames(k)[0])
 	}
-	return strings.Join(all, ", ")
+	return all
 }
+
+// knownKinds is kindWords in a sentence.
+func knownKinds() string { return strings.Join(kindWords(), ", ") }
 
 // documentArgs reads the arguments of get, describe and delete: KIND NAME... or
 // KIND/NAME...

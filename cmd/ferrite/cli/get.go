@@ -19,17 +19,18 @@ import (
 func getCommand(s *session) *cobra.Command {
 	var g getting
 	cmd := &cobra.Command{
-		Use:   "get hosts|hardwaredata|dataimages|secrets|namespaces [NAME...]",
+		Use:   "get KIND [NAME...]",
 		Short: "List the documents of hosts, and follow their changes",
 		Long: `Show documents as a list, with the columns that kubectl shows; hosts are also called host, bmh
 or baremetalhost. With -w, every change is shown as it comes, until the command is ended; a
-connection that is lost is made anew, and nothing is missed.`,
+connection that is lost is made anew, and nothing is missed. Kinds are:
+` + knownKinds(),
 		Example: `  ferrite get hosts
   ferrite get hosts -w
   ferrite get hosts -A -l rack=7 -o wide
   ferrite get host worker-0 -o yaml`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeDocuments(s, "hosts", "hardwaredata", "dataimages", "secrets", "namespaces"),
+		ValidArgsFunction: completeDocuments(s, kindWords()...),
 		Annotations:       map[string]string{moreOutputs: "wide,name"},
 	}
 	namespace := namespaceFlag(cmd)

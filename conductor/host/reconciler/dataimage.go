@@ -14,12 +14,8 @@ import (
 
 // gatherImage finds the DataImage of a host and, where that matters, asks the BMC
 // what is in the machine's virtual drives.
-func (r *Reconciler) gatherImage(ctx context.Context, s *host.Situation) error {
-	image, err := objects.Get[hostapi.DataImage](ctx, r.Documents, s.Host.Namespace, s.Host.Name)
-	switch {
-	case err == nil:
-		s.DataImage = &image
-	case !errors.Is(err, objects.ErrNotFound):
+func (r *Reconciler) gatherImage(ctx context.Context, s *host.Situation) (err error) {
+	if s.DataImage, err = getIfAny[hostapi.DataImage](ctx, r.Documents, s.Host.Namespace, s.Host.Name); err != nil {
 		return fmt.Errorf("DataImage: %w", err)
 	}
 	if !host.AsksMedia(*s) {
@@ -57,18 +53,18 @@ func (r *Reconciler) saveImage(ctx context.Context, k key, s host.Situation, d h
 
 // releaseImage lets a DataImage go whose host does not exist.
 func (r *Reconciler) releaseImage(ctx context.Context, k key) (again time.Time, err error) {
-	image, err := objects.Get[hostapi.DataImage](ctx, r.Documents, k.namespace, k.name)
-	if errors.Is(err, objects.ErrNotFound) {
-		return time.Time{}, nil
-	}
+	image, err := getIfAny[hostapi.DataImage](ctx, r.Documents, k.namespace, k.name)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("DataImage: %w", err)
 	}
-	image, held := host.OrphanedImage(image)
+	if image == nil {
+		return time.Time{}, nil
+	}
+	released, held := host.OrphanedImage(*image)
 	if !held {
 		return time.Time{}, nil
 	}
-	_, err = objects.Save(ctx, r.Documents, image)
+	_, err = objects.Save(ctx, r.Documents, released)
 	if errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound) {
 		return r.Now(), nil
 	}

@@ -10,21 +10,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// document is a pointer to a type of documents.
-type document[T any] interface {
-	*T
-	hostapi.Document
-}
-
-// getIfAny reads a document that need not be there; nil for none.
-func getIfAny[T any, P document[T]](ctx context.Context, k *objects.Keeper, namespace, name string) (*T, error) {
-	d, err := objects.Get[T, P](ctx, k, namespace, name)
-	if errors.Is(err, objects.ErrNotFound) {
-		return nil, nil //nolint:nilnil // no document is no mistake
-	}
-	return &d, err
-}
-
 // gatherFirmware finds out what the BMC has told of the machine's firmware, and
 // what is wanted of it.
 func (r *Reconciler) gatherFirmware(ctx context.Context, s *host.Situation) (err error) {

@@ -25,11 +25,13 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situati
 			return s, fmt.Errorf("secret %s: %w", name, err)
 		}
 	}
-	data, err := objects.Get[hostapi.HardwareData](ctx, r.Documents, h.Namespace, h.Name)
-	if err != nil && !errors.Is(err, objects.ErrNotFound) {
+	data, err := getIfAny[hostapi.HardwareData](ctx, r.Documents, h.Namespace, h.Name)
+	if err != nil {
 		return s, fmt.Errorf("HardwareData: %w", err)
 	}
-	s.Hardware = data.Spec.Hardware
+	if data != nil {
+		s.Hardware = data.Spec.Hardware
+	}
 	if s.Node, err = r.find(ctx, h); err != nil {
 		return s, err
 	}
@@ -51,6 +53,24 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situati
 	}
 	s.Taken, err = r.taken(ctx, s)
 	return s, err
+}
+
+// document is a pointer to a type of documents.
+type document[T any] interface {
+	*T
+	hostapi.Document
+}
+
+// getIfAny reads a document that need not be there; nil for none.
+func getIfAny[T any, P document[T]](ctx context.Context, k *objects.Keeper, namespace, name string) (*T, error) {
+	d, err := objects.Get[T, P](ctx, k, namespace, name)
+	switch {
+	case errors.Is(err, objects.ErrNotFound):
+		return nil, nil //nolint:nilnil // no document is no mistake
+	case err != nil:
+		return nil, err
+	}
+	return &d, nil
 }
 
 // taker says that a node is behind another host, and "" when it is not: of two
