@@ -32,16 +32,8 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situati
 	if data != nil {
 		s.Hardware = data.Spec.Hardware
 	}
-	if s.Node, err = r.find(ctx, h); err != nil {
+	if s.Node, s.Foreign, err = r.own(ctx, h); err != nil {
 		return s, err
-	}
-	if s.Node != nil {
-		if s.Foreign = host.Foreign(h, *s.Node); s.Foreign == "" {
-			s.Foreign = r.taker(h, *s.Node)
-		}
-		if s.Foreign != "" {
-			s.Node = nil
-		}
 	}
 	if s.Node != nil {
 		if err := r.gatherNode(ctx, &s); err != nil {
@@ -73,14 +65,25 @@ func getIfAny[T any, P document[T]](ctx context.Context, k *objects.Keeper, name
 	return &d, nil
 }
 
-// taker says that a node is behind another host, and "" when it is not: of two
-// documents that name the same, one is a copy of the other, status and all.
-func (r *Reconciler) taker(h hostapi.Host, n node.Node) string {
-	owner := r.known.bind(n.UUID, keyOf(h))
-	if owner == keyOf(h) {
-		return ""
+// own is the node behind a host, or why the one that is there is not the host's:
+// of two documents that name the same, one is a copy of the other, status and all.
+// From here on whatever happens to the node is the host's business. What happened
+// between the first sight of it and then nobody was told of, so it is read again.
+func (r *Reconciler) own(ctx context.Context, h hostapi.Host) (n *node.Node, foreign string, err error) {
+	for {
+		if n, err = r.find(ctx, h); n == nil || err != nil {
+			return nil, "", err
+		}
+		if foreign = host.Foreign(h, *n); foreign != "" {
+			return nil, foreign, nil
+		}
+		switch owner, known := r.known.bind(n.UUID, keyOf(h)); {
+		case owner != keyOf(h):
+			return nil, fmt.Sprintf("node %s is that of host %s already: delete this one, which leaves the machine alone", cmp.Or(n.Name, n.UUID), owner), nil
+		case known:
+			return n, "", nil
+		}
 	}
-	return fmt.Sprintf("node %s is that of host %s already: delete this one, which leaves the machine alone", cmp.Or(n.Name, n.UUID), owner)
 }
 
 // gatherNode finds out what belongs to the node.

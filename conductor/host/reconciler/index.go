@@ -119,12 +119,14 @@ func (x *index) others(these map[key]bool) (gone []key) {
 	return gone
 }
 
-// bind takes note of the node behind a host, and tells whose it is: that of the
-// first, for as long as there is that host.
-func (x *index) bind(uuid string, k key) (owner key) {
+// bind takes note of the node behind a host, and tells whose it is, that of the
+// first for as long as there is that host, and whether that was known before.
+func (x *index) bind(uuid string, k key) (owner key, known bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.own(uuid, k)
+	was, known := x.nodes[uuid]
+	owner = x.own(uuid, k)
+	return owner, known && was == owner
 }
 
 func (x *index) own(uuid string, k key) (owner key) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -230,6 +231,31 @@ func TestSecretGone(t *testing.T) {
 		w.gone("a")
 		if p := w.machines.state["<nil>default~a"]; p != node.PowerOff {
 			t.Errorf("the machine is left %q", p)
+		}
+	})
+}
+
+// A node that comes to rest while a conductor that has just begun takes its first
+// look at it, by name as its host does not know it yet, is looked at again at once,
+// and not when it is that of all nodes at work.
+func TestNodeRestsAtFirstSight(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.machines.slowness(10 * time.Second)
+		w.apply("a", nil)
+		time.Sleep(5 * time.Second)
+		if s := w.node("a").ProvisionState; s != node.Verifying || w.host("a").Status.Provisioning.ID != "" {
+			t.Fatalf("the node is %s, and the host knows it as %q", s, w.host("a").Status.Provisioning.ID)
+		}
+		w.stop()
+		var first sync.Once
+		w.glance = func(node.Node) {
+			first.Do(func() { time.Sleep(15 * time.Second); w.machines.slowness(0) })
+		}
+		begun := time.Now()
+		w.start()
+		w.becomes("a", hostapi.StateAvailable)
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("available after %s", took)
 		}
 	})
 }

@@ -36,6 +36,7 @@ type world struct {
 	store    database
 	machines *machines
 	limit    int
+	glance   func(node.Node) // between the sight of a node and what follows; nil for nothing
 
 	most atomic.Int64 // nodes that were busy at a time
 	mu   sync.Mutex
@@ -78,11 +79,25 @@ func (w *world) start() {
 	}
 	var parts sync.WaitGroup
 	parts.Go(func() { eng.Run(ctx) })
-	parts.Go(func() { rec.Run(ctx, eng) })
+	parts.Go(func() { rec.Run(ctx, glancing{eng, w.glance}) })
 	w.docs, w.eng, w.stop = docs, eng, func() {
 		cancel()
 		parts.Wait()
 	}
+}
+
+// glancing is an engine that something may happen to while its nodes are looked at.
+type glancing struct {
+	*engine.Engine
+	glance func(node.Node)
+}
+
+func (g glancing) Node(ctx context.Context, ref string) (node.Node, error) {
+	n, err := g.Engine.Node(ctx, ref)
+	if err == nil && g.glance != nil {
+		g.glance(n)
+	}
+	return n, err
 }
 
 func (w *world) tell(_ hostapi.Host, all []hostapi.Event) {
