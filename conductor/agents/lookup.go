@@ -113,8 +113,6 @@ type lookupConfig struct {
 	AgentToken    *string `json:"agent_token"` // null when the client is too old for it
 	Metrics       metrics `json:"metrics"`
 	MetricsStatsd statsd  `json:"metrics_statsd"`
-	// BIOS boot loaders are part of whole-disk images; grub-install is not run.
-	EnableBIOSBootloaderInstall bool `json:"enable_bios_bootloader_install"`
 }
 
 // metrics switches the agent's metrics off. The keys must be there.

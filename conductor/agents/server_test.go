@@ -206,6 +206,21 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// TestLookupTellsWhatIsAllowed: an agent runs an image's programs only where it is
+// told that it may, and reads that nowhere else.
+func TestLookupTellsWhatIsAllowed(t *testing.T) {
+	for _, allowed := range []bool{false, true} {
+		s := NewServer(Options{Conductor: &scripted{state: node.CleanWait}, BIOSBootloader: allowed})
+		var reply agentapi.LookupReply
+		if err := json.Unmarshal([]byte(ask(t, s, 62, "GET", "/v1/lookup?addresses="+aMAC, "").body), &reply); err != nil {
+			t.Fatal(err)
+		}
+		if reply.Config.EnableBIOSBootloaderInstall != allowed {
+			t.Errorf("allowed is %t, the agent reads %t", allowed, reply.Config.EnableBIOSBootloaderInstall)
+		}
+	}
+}
+
 func TestHeartbeat(t *testing.T) {
 	for _, tc := range []struct {
 		name, path, body string
