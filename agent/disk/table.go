@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Table is a disk's partition table, of either kind.
@@ -63,9 +64,16 @@ func (t *Table) Parts() []Part {
 func mbrType(b byte) string { return fmt.Sprintf("0x%02x", b) }
 
 // ESP finds the EFI system partition.
-func (t *Table) ESP() (Part, bool) {
+func (t *Table) ESP() (Part, bool) { return t.ofType(typeESP, mbrType(mbrESP)) }
+
+// BIOSBoot finds the partition into which boot loaders for BIOS put their second
+// stage on a GPT. In an MBR it goes before the first partition.
+func (t *Table) BIOSBoot() (Part, bool) { return t.ofType(typeBIOSBoot) }
+
+// ofType finds the first partition of one of some types.
+func (t *Table) ofType(types ...string) (Part, bool) {
 	for _, p := range t.Parts() {
-		if p.Type == typeESP || p.Type == mbrType(mbrESP) {
+		if slices.Contains(types, p.Type) {
 			return p, true
 		}
 	}

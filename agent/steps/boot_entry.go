@@ -32,15 +32,14 @@ func (m *Machine) InstallBootloader(ctx context.Context, n agentapi.CommandNode,
 func (m *Machine) makeBootable(ctx context.Context, n agentapi.CommandNode, p agentapi.BootloaderParams) error {
 	vars := m.EFIVars()
 	uefi := p.TargetBootMode == "uefi" || p.TargetBootMode == "" && vars != nil
-	if !uefi {
-		if err := m.bootsByBIOS(); err != nil {
-			return err
-		}
-	}
+	var err error
 	if isFileSystem(p.RootUUID) {
-		if err := m.installLoader(ctx, n, p, uefi); err != nil {
-			return err
-		}
+		err = m.installLoader(ctx, n, p, uefi)
+	} else if !uefi {
+		err = m.bootsByBIOS()
+	}
+	if err != nil {
+		return err
 	}
 	switch {
 	case !uefi:
@@ -52,8 +51,8 @@ func (m *Machine) makeBootable(ctx context.Context, n agentapi.CommandNode, p ag
 	return m.makeBootEntry(ctx, n, vars)
 }
 
-// bootsByBIOS refuses what a BIOS cannot boot: it reads boot code from the
-// start of a disk, and members of an array are partitions.
+// bootsByBIOS refuses what a BIOS cannot boot as it is: it reads boot code from
+// the start of a disk, and members of an array are partitions.
 func (m *Machine) bootsByBIOS() error {
 	w := m.getWritten()
 	if w == nil {
@@ -62,7 +61,7 @@ func (m *Machine) bootsByBIOS() error {
 	if _, is := m.runningArray(w.device); !is {
 		return nil
 	}
-	return fmt.Errorf("%s is software RAID of partitions, from which a BIOS does not boot: have the machine boot by UEFI (capability boot_mode:uefi)", w.device)
+	return fmt.Errorf("%s is software RAID of partitions, from which a BIOS does not boot an image of a whole disk: say which file system is its root (instance_info/image_rootfs_uuid), so that its GRUB can be installed onto each disk, or have the machine boot by UEFI (capability boot_mode:uefi)", w.device)
 }
 
 func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, vars disk.EFIVars) error {

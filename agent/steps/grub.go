@@ -40,8 +40,8 @@ func grubTarget(arch string, uefi bool) (string, error) {
 	return "--target=" + target, nil
 }
 
-// grubForBIOS installs the image's GRUB into the disk's boot sector, and what
-// does not fit there behind it.
+// grubForBIOS installs the image's GRUB into the boot sector of the disk, or of each
+// an array has members on, and what does not fit there behind it.
 func (m *Machine) grubForBIOS(ctx context.Context, disk string, root volume) error {
 	found, err := m.lookForLoader(root)
 	if err != nil {
@@ -57,7 +57,32 @@ func (m *Machine) grubForBIOS(ctx context.Context, disk string, root volume) err
 	if err != nil {
 		return err
 	}
-	return m.inImage(ctx, []volume{root}, [][]string{{found.install, target, disk}, found.config()})
+	disks, err := m.bootDisks(disk)
+	if err != nil {
+		return err
+	}
+	var commands [][]string
+	for _, d := range disks {
+		commands = append(commands, []string{found.install, target, d})
+	}
+	return m.inImage(ctx, []volume{root}, append(commands, found.config()))
+}
+
+// bootDisks are those a BIOS starts what is on a disk from. It knows no software
+// RAID: each disk of an array gets a boot loader, and boots without the others.
+func (m *Machine) bootDisks(path string) ([]string, error) {
+	a, is := m.runningArray(path)
+	if !is {
+		return []string{path}, nil
+	}
+	var disks []string
+	for _, member := range a.members {
+		if _, ok := member.table.BIOSBoot(); !ok && member.table.GPT != nil {
+			return nil, fmt.Errorf("make %s of array %s bootable: it has no BIOS boot partition: it was divided when the machine was started by UEFI, delete and create the RAID configuration again", member.disk, a.Name)
+		}
+		disks = append(disks, member.disk)
+	}
+	return disks, nil
 }
 
 // grubForUEFI has the image's GRUB install itself on the EFI system partition,
@@ -91,7 +116,7 @@ func (m *Machine) inImage(ctx context.Context, volumes []volume, commands [][]st
 	c := sys.Chroot{Env: grubEnv(), Start: m.Run}
 	for i, v := range volumes {
 		m.LoadModule(v.Kind)
-		c.Mounts = append(c.Mounts, sys.ChrootMount{Device: v.device, Kind: v.Kind, At: []string{"/", espFolders()[0]}[i]})
+		c.Mounts = append(c.Mounts, sys.ChrootMount{Device: v.device, Kind: v.Kind, At: []string{"/", espFolders()[0]}[i], UUID: v.UUID})
 	}
 	return m.Kernel.InChroot(ctx, c, func(run func(...string) (string, error)) error {
 		for _, argv := range commands {

@@ -41,6 +41,7 @@ type seen struct {
 	Cards  []string
 	PID    int
 	Disk   string // the first bytes of the disk it was given
+	Root   string // the device with the root's UUID
 }
 
 // imageProgram is a program of an image: it writes down what it finds and, where
@@ -63,6 +64,9 @@ func imageProgram(name string) error {
 	}
 	for _, c := range cards {
 		s.Cards = append(s.Cards, c.Name)
+	}
+	if s.Root, err = os.Readlink("/dev/disk/by-uuid/" + rootUUID); err != nil {
+		return err
 	}
 	if last := os.Args[len(os.Args)-1]; strings.HasPrefix(last, "/dev/") {
 		b := make([]byte, 2)
@@ -254,6 +258,9 @@ func (b *bench) judge(t *testing.T, root, name string, args, mounts []string) {
 	}
 	if s.PID != 1 || len(s.Cards) != 1 || s.Cards[0] != "lo" {
 		t.Errorf("%s was process %d with network cards %v, expected 1 and lo", name, s.PID, s.Cards)
+	}
+	if s.Root != root {
+		t.Errorf("%s finds its root by UUID at %q, expected %q", name, s.Root, root)
 	}
 	if diff := cmp.Diff(grubEnv(), s.Env); diff != "" {
 		t.Errorf("%s's environment (-want +got):\n%s", name, diff)

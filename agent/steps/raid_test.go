@@ -254,13 +254,55 @@ func TestHintsChooseADiskBesideADataVolume(t *testing.T) {
 	}
 }
 
+// TestBIOSBootsAnArray: of a partition image GRUB is installed onto each disk of the
+// array, where there is room for it.
+func TestBIOSBootsAnArray(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		divided bool // when the machine was started by UEFI
+		ran     []string
+		want    string // of the error
+	}{
+		{"divided by BIOS", false, []string{
+			"mount /dev/md0p1 ext4 / as " + rootUUID,
+			"/usr/sbin/grub-install --target=i386-pc /dev/sda", "/usr/sbin/grub-install --target=i386-pc /dev/sdb",
+			"/usr/sbin/grub-mkconfig -o /boot/grub/grub.cfg",
+		}, ""},
+		{"divided by UEFI", true, nil, "make /dev/sda of array md0 bootable: it has no BIOS boot partition"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t, "/dev/sda", "/dev/sdb")
+			b.uefi, b.size, b.config.EnableBIOSBootloaderInstall = tc.divided, 1024*mib, true
+			result, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX", "is_root_volume", true)), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.ran, b.files["/dev/md0"] = nil, filepath.Join(t.TempDir(), "array")
+			n := agentapi.CommandNode{RAIDConfig: result.(map[string]any)}
+			if _, err := b.PrepareImage(t.Context(), n, agentapi.PrepareImageParams{ImageInfo: partitionInfo(t, 8*mib, nil)}); err != nil {
+				t.Fatal(err)
+			}
+			b.trees["/dev/md0p1"] = efiTree(t, grubFiles("grub"))
+			err = b.InstallBootloader(t.Context(), n, agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "bios"})
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("%v, want %q", err, tc.want)
+			}
+			if diff := cmp.Diff(tc.ran, b.ran); diff != "" {
+				t.Errorf("what ran (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestBIOSCannotBootAnArray: an image of a whole disk has its boot code where the
+// array begins, which is not where a disk does.
 func TestBIOSCannotBootAnArray(t *testing.T) {
 	b := newBench(t)
 	b.arrays = []array{{device: "/dev/md0"}}
 	b.setWritten(&written{device: "/dev/md0"})
-	p := agentapi.BootloaderParams{TargetBootMode: "bios"}
-	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, p); err == nil {
-		t.Error("a BIOS was said to boot an array of partitions")
+	p := agentapi.BootloaderParams{TargetBootMode: "bios", RootUUID: agentapi.NoRootUUID}
+	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, p); err == nil || !strings.Contains(err.Error(), "image_rootfs_uuid") {
+		t.Errorf("a BIOS was said to boot an array of partitions: %v", err)
 	}
 	p.IgnoreBootloaderError = true
 	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, p); err != nil {

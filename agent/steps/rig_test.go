@@ -110,7 +110,7 @@ func (b *bench) MountTree(device, fstype string, readOnly bool) (*sys.Tree, erro
 // InChroot notes what would be run, and where.
 func (b *bench) InChroot(_ context.Context, c sys.Chroot, do func(run func(argv ...string) (string, error)) error) error {
 	for _, m := range c.Mounts {
-		b.ran = append(b.ran, fmt.Sprintf("mount %s %s %s", m.Device, m.Kind, m.At))
+		b.ran = append(b.ran, fmt.Sprintf("mount %s %s %s as %s", m.Device, m.Kind, m.At, m.UUID))
 	}
 	return do(func(argv ...string) (string, error) {
 		b.ran = append(b.ran, strings.Join(argv, " "))

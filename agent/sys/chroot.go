@@ -23,9 +23,10 @@ type Chroot struct {
 	Start func(*exec.Cmd) error
 }
 
-// ChrootMount is a file system of the operating system on a block device.
+// ChrootMount is a file system of the operating system on a block device. Programs
+// find the device under its file system's UUID, if it has one.
 type ChrootMount struct {
-	Device, Kind, At string
+	Device, Kind, At, UUID string
 }
 
 // How file systems are mounted: from the installed programs run, from the
@@ -109,7 +110,7 @@ func (c Chroot) enter(do func() error) (err error) {
 // furnish mounts what belongs into the root, does something, and unmounts it.
 func (c Chroot) furnish(devices int, do func() error) (err error) {
 	for _, own := range []struct{ kind, at string }{{"proc", "/proc"}, {"sysfs", "/sys"}, {"tmpfs", "/run"}, {"tmpfs", "/tmp"}} {
-		if err := mountAt(ChrootMount{own.kind, own.kind, own.at}, own.at, quiet); err != nil {
+		if err := mountAt(ChrootMount{Device: own.kind, Kind: own.kind}, own.at, quiet); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, unmount(own.at, unix.MNT_DETACH)) }()
@@ -118,6 +119,16 @@ func (c Chroot) furnish(devices int, do func() error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unmount("/dev", unix.MNT_DETACH)) }()
+	if err := mountAt(ChrootMount{Device: "tmpfs", Kind: "tmpfs"}, links, quiet); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, unmount(links, unix.MNT_DETACH))
+		_ = os.Remove(links) // the machine's own stays: it is not empty
+	}()
+	if err := c.link(); err != nil {
+		return err
+	}
 	for _, m := range c.Mounts[1:] {
 		if err := mountAt(m, m.At, installed); err != nil {
 			return err
@@ -126,6 +137,28 @@ func (c Chroot) furnish(devices int, do func() error) (err error) {
 	}
 	defer unix.Sync()
 	return do()
+}
+
+// links is where udev, which the ramdisk has none of, has other names of disks.
+const links = "/dev/disk"
+
+// link makes the names by UUID. Without them grub-mkconfig has the operating system
+// boot from what the ramdisk's kernel calls the device, which may be another disk to
+// its own.
+func (c Chroot) link() error {
+	folder := links + "/by-uuid"
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		return err
+	}
+	for _, m := range c.Mounts {
+		if m.UUID == "" {
+			continue
+		}
+		if err := os.Symlink(m.Device, filepath.Join(folder, filepath.Base(m.UUID))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mountAt mounts a file system.

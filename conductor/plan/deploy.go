@@ -49,7 +49,11 @@ func (deploy) steps(d *decision) ([]node.Step, error) {
 func writeAndBoot(d *decision) []node.Step {
 	steps := prioritised(atRamdisk, withAgent(d)...)
 	steps = append(steps, node.Step{Interface: "deploy", Step: "write_image", Priority: atImage, InBand: true, Args: writeImageArgs(d.n)})
-	boot := []node.Step{step("agent", "install_bootloader", map[string]any{"target_boot_mode": BootModeOf(d.n)})}
+	args := map[string]any{"target_boot_mode": BootModeOf(d.n)}
+	if uuid := rootOnArray(d.n); uuid != "" {
+		args["root_uuid"] = uuid
+	}
+	boot := []node.Step{step("agent", "install_bootloader", args)}
 	if IsPartitionImage(d.n) {
 		boot = append([]node.Step{step("agent", "get_partition_uuids", nil)}, boot...)
 	}

@@ -21,6 +21,21 @@ func (d *decision) volumesKnown(all []node.LogicalDisk) {
 	d.raidIs(map[string]any{"logical_disks": list})
 }
 
+// rootOnArray is the UUID of an image's root file system, in Ironic's words, where it
+// goes onto software RAID; "" elsewhere. What an image of a whole disk boots by in BIOS
+// is not where a BIOS looks on a member: the agent has to find the image's GRUB.
+func rootOnArray(n node.Node) string {
+	for _, config := range []map[string]any{n.TargetRAIDConfig, n.RAIDConfig} {
+		disks, _ := config["logical_disks"].([]any)
+		for _, d := range disks {
+			if d, ok := d.(map[string]any); ok && d["controller"] == "software" {
+				return text(n.InstanceInfo, "image_rootfs_uuid")
+			}
+		}
+	}
+	return ""
+}
+
 func (d *decision) raidIs(config map[string]any) {
 	config["last_updated"] = d.now.UTC().Format(time.DateTime + ".000000") // as Ironic writes it here alone
 	d.n.RAIDConfig = config
