@@ -58,11 +58,11 @@ func buildDebian(ctx context.Context, cacheDir, dir string, log *slog.Logger) (I
 	img := Image{ID: "debian-" + debianSuite}
 	err := buildTemp(dir, func(tmp string) error {
 		root := filepath.Join(tmp, "root")
-		if err := bootstrap(ctx, cacheDir, root); err != nil {
+		if err := bootstrap(ctx, cacheDir, root, debianPackages()); err != nil {
 			return err
 		}
 		log.Info("Debian packages installed, making the disk")
-		if err := configureDebian(ctx, root); err != nil {
+		if err := configure(ctx, root, debianFiles(), debianScript); err != nil {
 			return err
 		}
 		raw := filepath.Join(tmp, img.ID+".raw")
@@ -107,7 +107,8 @@ func isolated(ctx context.Context, options []string, args ...string) error {
 	return err
 }
 
-func bootstrap(ctx context.Context, cacheDir, root string) error {
+// bootstrap installs Debian's minimal system with more packages into a folder.
+func bootstrap(ctx context.Context, cacheDir, root string, packages []string) error {
 	debs := filepath.Join(cacheDir, "debs")
 	if err := os.MkdirAll(debs, 0o755); err != nil {
 		return fmt.Errorf("make folder for packages: %w", err)
@@ -120,11 +121,12 @@ func bootstrap(ctx context.Context, cacheDir, root string) error {
 		return err
 	}
 	return isolated(ctx, nil, "debootstrap", "--variant=minbase", "--cache-dir="+debs,
-		"--include="+strings.Join(debianPackages(), ","), debianSuite, root)
+		"--include="+strings.Join(packages, ","), debianSuite, root)
 }
 
-func configureDebian(ctx context.Context, root string) error {
-	for name, text := range debianFiles() {
+// configure writes files over an installed system, path to text, and runs a script in it.
+func configure(ctx context.Context, root string, files map[string]string, script string) error {
+	for name, text := range files {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
@@ -133,7 +135,7 @@ func configureDebian(ctx context.Context, root string) error {
 			return err
 		}
 	}
-	return isolated(ctx, []string{"--root", root, "--mount-proc"}, "/bin/sh", "-ec", debianScript)
+	return isolated(ctx, []string{"--root", root, "--mount-proc"}, "/bin/sh", "-ec", script)
 }
 
 func writeDebianDisk(ctx context.Context, tmp, root, raw, id string) (int64, error) {
@@ -152,14 +154,20 @@ func writeDebianDisk(ctx context.Context, tmp, root, raw, id string) (int64, err
 	if err := writeESP(ctx, esp, id, sectorSize, []espFile{{"EFI/BOOT/BOOTX64.EFI", efi}}); err != nil {
 		return 0, err
 	}
-	if err := errors.Join(os.WriteFile(rootfs, nil, 0o600), os.Truncate(rootfs, debianRootSize)); err != nil {
-		return 0, err
-	}
-	mke2fs := []string{"-q", "-t", "ext4", "-L", "root", "-d", root, rootfs}
-	if _, err := (workshop.Tool{Name: "mke2fs", Package: "e2fsprogs", Args: mke2fs}).Run(ctx); err != nil {
+	if err := writeRoot(ctx, root, rootfs, debianRootSize); err != nil {
 		return 0, err
 	}
 	return disk{id: id, partitions: []partition{{content: esp, kind: "uefi"}, {content: rootfs, kind: "linux"}}}.write(ctx, raw)
+}
+
+// writeRoot makes the file system at path with what is in the folder root.
+func writeRoot(ctx context.Context, root, path string, size int64) error {
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, size)); err != nil {
+		return err
+	}
+	args := []string{"-q", "-t", "ext4", "-L", "root", "-d", root, path}
+	_, err := workshop.Tool{Name: "mke2fs", Package: "e2fsprogs", Args: args}.Run(ctx)
+	return err
 }
 
 // debianKernel finds the one kernel that was installed.

@@ -51,7 +51,7 @@ func TestCached(t *testing.T) {
 	}
 }
 
-// TestRecipesNameEveryFile: a file in neither list could change an image without
+// TestRecipesNameEveryFile: a file in none of the lists could change an image without
 // changing its name in the cache.
 func TestRecipesNameEveryFile(t *testing.T) {
 	files, err := filepath.Glob("*.go")
@@ -62,7 +62,7 @@ func TestRecipesNameEveryFile(t *testing.T) {
 	var got []string
 	for _, list := range []interface {
 		ReadDir(string) ([]os.DirEntry, error)
-	}{tinySources, debianSources} {
+	}{tinySources, debianSources, grubSources} {
 		entries, err := list.ReadDir(".")
 		if err != nil {
 			t.Fatal(err)
