@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -96,10 +97,16 @@ func (s *shared) publish(images ...osimage.Image) error {
 			return err
 		}
 		for path := range i.SHA256 {
-			if err := os.Link(path, filepath.Join(dir, filepath.Base(path))); err != nil {
-				if err := copyFile(path, filepath.Join(dir, filepath.Base(path))); err != nil {
-					return err
-				}
+			to := filepath.Join(dir, filepath.Base(path))
+			err := os.Link(path, to)
+			if errors.Is(err, fs.ErrExist) {
+				continue // another case's, and most likely the very file: written over, it would be empty
+			}
+			if err != nil {
+				err = copyFile(path, to)
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}

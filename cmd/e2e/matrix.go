@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func matrix() []testCase {
 			run: func(ctx context.Context, b *bed) error { return b.plainLife(ctx, c.spec()) },
 		})
 	}
-	return append(list, oddMachines...)
+	return slices.Concat(list, oddMachines, grubMachines)
 }
 
 // plainLife is that of a machine without anything odd.
@@ -63,9 +64,10 @@ func (b *bed) wholeLife(ctx context.Context, l metalLife) error {
 }
 
 // withMachine runs a story on a site with one machine, whose ramdisk is kept
-// running from one part to the next. A failure quotes the machine's console.
-func (b *bed) withMachine(ctx context.Context, spec qemu.Spec, story func(*site.Site, *lab.Machine) error) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{spec}, "--fast-track")
+// running from one part to the next; serve are more options of the conductor. A
+// failure quotes the machine's console.
+func (b *bed) withMachine(ctx context.Context, spec qemu.Spec, story func(*site.Site, *lab.Machine) error, serve ...string) (err error) {
+	s, done, err := b.site(ctx, []qemu.Spec{spec}, append(serve, "--fast-track")...)
 	if err != nil {
 		return err
 	}
