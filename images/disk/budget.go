@@ -28,3 +28,13 @@ func share(need, buffer int64, cpus int) (workers, chunks int) {
 	chunks = min(6+2*workers, int((left-int64(workers)*buffer)/chunkSize))
 	return workers, chunks
 }
+
+// spread says how many runs of a stream are decompressed at once, when each takes
+// need bytes, and how many chunks of input there are to be. To give the next one
+// work, the input of those before it must be in memory: about need bytes each, since
+// xz -T makes blocks of three dictionaries, of which a third or less is left.
+func spread(need int64, cpus int) (decoders, packed int) {
+	const others = 2 * packedChunks * chunkSize
+	decoders = max(1, min(cpus, mostWorkers, int((budget-others+need)/(2*need))))
+	return decoders, packedChunks + (decoders-1)*int(need/chunkSize)
+}

@@ -28,6 +28,9 @@ type splitter struct {
 // newSplitter starts at offset 0.
 func newSplitter(s *sink) *splitter { return &splitter{sink: s, none: make([]byte, zeroBlock)} }
 
+// begin starts at off again, after a flush.
+func (z *splitter) begin(off int64) { z.zeroFrom, z.zeroTo = off, off }
+
 // chunk queues a chunk's data for writing and adds its zero blocks to the run.
 func (z *splitter) chunk(ctx context.Context, c *chunk) error {
 	data := c.bytes()
@@ -91,9 +94,10 @@ func copyRaw(ctx context.Context, f *feed, s *sink) error {
 
 // stream is how a raw image is compressed.
 type stream struct {
-	format Format
-	memory int64 // that its window or dictionary may take, bytes
-	cpus   int   // of this machine
+	format   Format
+	memory   int64 // that its window or dictionary may take, bytes
+	cpus     int   // of this machine
+	decoders int   // of runs of it at once, each with as much memory
 }
 
 // open starts to decompress what r reads.
@@ -107,10 +111,8 @@ func (s stream) open(r io.Reader) (d io.Reader, closeIt func(), err error) {
 			return nil, nil, err
 		}
 		return d, d.Close, nil
-	case XZ:
-		d, err = xz.NewReader(r, uint32(s.memory))
 	default:
-		err = fmt.Errorf("%w: %s is not a compressed stream", ErrFormat, s.format)
+		err = fmt.Errorf("%w: %s is not a stream that is read from start to end", ErrFormat, s.format)
 	}
 	return d, func() {}, err
 }
@@ -127,8 +129,7 @@ func zstdBlocks(cpus int) int {
 	return min(cpus, mostWorkers)
 }
 
-// copyCompressed writes the raw image inside a gz, zst or xz stream. Output is
-// bounded by the target's size, so a bomb ends at the disk's end.
+// copyCompressed writes the raw image inside a gz or zst stream.
 func copyCompressed(ctx context.Context, f *feed, s *sink, packed stream, out pool) error {
 	in := &feedReader{ctx: ctx, feed: f}
 	d, closeIt, err := packed.open(in)
@@ -136,15 +137,20 @@ func copyCompressed(ctx context.Context, f *feed, s *sink, packed stream, out po
 		return packed.broken(0, err)
 	}
 	defer closeIt()
-	z := newSplitter(s)
-	for off := int64(0); ; {
+	return packed.unpack(ctx, d, newSplitter(s), 0, out)
+}
+
+// unpack writes what d decompresses, which belongs at off. Output is bounded by
+// the target's size, so a bomb ends at the disk's end.
+func (s stream) unpack(ctx context.Context, d io.Reader, z *splitter, off int64, out pool) error {
+	for z.begin(off); ; {
 		c, err := out.get(ctx)
 		if err != nil {
 			return err
 		}
 		ended, err := fill(d, c, off)
 		if err != nil {
-			return packed.broken(off+int64(c.n), err)
+			return s.broken(off+int64(c.n), err)
 		}
 		if err := takeInner(ctx, z, c); err != nil {
 			return err

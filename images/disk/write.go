@@ -55,7 +55,8 @@ type write struct {
 	qcow2    *qcow2Map
 	feed     *feed
 	sink     *sink
-	unpacked pool // for what comes out of a compressed stream
+	packed   stream // when the image is one
+	unpacked pool   // for what comes out of it
 }
 
 // run goes through the whole write.
@@ -155,9 +156,14 @@ func (w *write) allot() (workers int) {
 	cpus := runtime.GOMAXPROCS(0)
 	switch w.result.Format {
 	case Gzip, Zstd, XZ:
-		workers, chunks = share(w.need+packedChunks*chunkSize, 0, cpus)
+		decoders, packed := 1, packedChunks
+		if w.result.Format == XZ {
+			decoders, packed = spread(w.need, cpus)
+		}
+		workers, chunks = share(int64(decoders)*w.need+int64(packed)*chunkSize, 0, cpus)
+		w.packed = stream{format: w.result.Format, memory: w.need, cpus: cpus, decoders: decoders}
 		w.unpacked = newPool(chunks)
-		chunks = packedChunks
+		chunks = packed
 	case QCOW2:
 		workers, chunks = share(w.need, max(chunkSize, w.qcow2.clusterSize()), cpus)
 	default:
@@ -173,8 +179,10 @@ func (w *write) copy(ctx context.Context) error {
 	switch w.result.Format {
 	case QCOW2:
 		return copyQcow2(ctx, w.feed, w.sink, w.qcow2)
-	case Gzip, Zstd, XZ:
-		return copyCompressed(ctx, w.feed, w.sink, stream{w.result.Format, w.need, runtime.GOMAXPROCS(0)}, w.unpacked)
+	case Gzip, Zstd:
+		return copyCompressed(ctx, w.feed, w.sink, w.packed, w.unpacked)
+	case XZ:
+		return copyXZ(ctx, w.feed, w.sink, w.packed, w.unpacked)
 	default:
 		return copyRaw(ctx, w.feed, w.sink)
 	}

@@ -285,7 +285,7 @@ func TestZstOnAnyMachine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, cpus := range []int{1, 2, 4, 64} {
-			s := stream{Zstd, streamLeast, cpus}
+			s := stream{format: Zstd, memory: streamLeast, cpus: cpus}
 			d, closeIt, err := s.open(bytes.NewReader(tt.image))
 			if err != nil {
 				t.Fatal(err)

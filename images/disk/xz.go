@@ -1,8 +1,12 @@
 package disk
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
+
+	"github.com/therootcompany/xz"
+	"golang.org/x/sync/errgroup"
 )
 
 // maxDictionary bounds the memory of an xz stream, bytes: what xz -9 takes.
@@ -75,4 +79,37 @@ func xzDictionary(head []byte, size int64) (int64, error) {
 		return maxDictionary, nil
 	}
 	return max(streamLeast, int64(dictionary)), nil
+}
+
+// copyXZ writes the raw image inside an xz file: what the walk divides it into is
+// decompressed by as many at once as there is memory for.
+func copyXZ(ctx context.Context, f *feed, s *sink, packed stream, out pool) error {
+	g, ctx := errgroup.WithContext(ctx)
+	runs := make(chan *run)
+	g.Go(func() error {
+		w := &xzWalk{in: tap{ctx: ctx, feed: f}, sector: int64(s.sector), size: s.size, pieces: cap(f.pool) + 8, runs: runs}
+		if err := w.walk(); err != nil {
+			return packed.broken(w.off, err)
+		}
+		return nil
+	})
+	for range packed.decoders {
+		g.Go(func() error {
+			d, err := xz.NewReader(nil, uint32(packed.memory))
+			if err != nil {
+				return err
+			}
+			z := newSplitter(s)
+			for r := range runs {
+				if err := d.Reset(r); err != nil {
+					return packed.broken(r.off, err)
+				}
+				if err := packed.unpack(ctx, d, z, r.off, out); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
 }
