@@ -29,10 +29,11 @@ func share(need, buffer int64, cpus int) (workers, chunks int) {
 	return workers, chunks
 }
 
-// spread says how many runs of a stream are decompressed at once, when each takes
-// need bytes, and how many chunks of input there are to be. To give the next one
-// work, the input of those before it must be in memory: about need bytes each, since
-// xz -T makes blocks of three dictionaries, of which a third or less is left.
+// spread says how many runs of an xz file are decompressed at once, when each takes
+// need bytes, and how many chunks of input there are to be. The next one has work
+// only when the input of those before it is in memory: about need bytes each, since
+// xz -T makes blocks of three dictionaries and an image is packed to a third or less.
+// Of less input in memory fewer are at work; none waits for ever.
 func spread(need int64, cpus int) (decoders, packed int) {
 	const others = 2 * packedChunks * chunkSize
 	decoders = max(1, min(cpus, mostWorkers, int((budget-others+need)/(2*need))))

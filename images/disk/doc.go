@@ -18,6 +18,10 @@
 // its tables, read last, would have the whole image wait in memory. One that needs
 // little, as most do, takes 10 to 40 MiB, the more the more CPUs there are.
 //
+// The blocks of an xz file are decompressed at once and written each at its place:
+// four of them with dictionaries to 8 MiB (xz -6), two to 16 MiB (xz -7), on as many
+// CPUs; with larger ones, or in a file of one block (xz -T1), there is one at a time.
+//
 // The package knows nothing of partition tables, devices' ioctls, nodes or
 // steps, and imports nothing of ours. It must never open what an image names
 // (backing files, external data): such images are refused.

@@ -103,6 +103,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	blocks := xzOf(t, make([]byte, 120<<20), "-T2", "--lzma2=preset=0,dict=8MiB", "--block-size=24MiB")
 	tests := []struct {
 		name  string
 		src   Source
@@ -111,6 +113,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}{
 		{"qcow2 of 4 TiB, sparse", file, 4 << 40, 40 << 20},
 		{"raw of 512 MiB", rawStream(512 << 20), 512 << 20, 40 << 20},
+		{"xz of which four blocks are under way", memSource{b: blocks}, 120 << 20, budget},
 		{"zst with the largest window", memSource{b: windowZst(26, 128<<20)}, 128 << 20, budget + 4<<20},
 	}
 	for _, tt := range tests {
