@@ -149,13 +149,14 @@ func (s stream) unpack(ctx context.Context, d io.Reader, z *splitter, off int64,
 			return err
 		}
 		ended, err := fill(d, c, off)
+		off += int64(c.n) // now: once let go of, the chunk may be another decoder's
 		if err != nil {
-			return s.broken(off+int64(c.n), err)
+			return s.broken(off, err)
 		}
 		if err := takeInner(ctx, z, c); err != nil {
 			return err
 		}
-		if off += int64(c.n); ended {
+		if ended {
 			return z.flush(ctx)
 		}
 	}
