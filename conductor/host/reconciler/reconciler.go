@@ -151,7 +151,7 @@ func (r *Reconciler) look(ctx context.Context, k key) (again time.Time, err erro
 	case err != nil:
 		return time.Time{}, err
 	}
-	d, leave := r.admit(s, host.Decide(s))
+	d, leave := r.admit(&s, host.Decide(s))
 	defer leave()
 	if d.Err != nil {
 		return time.Time{}, d.Err
@@ -227,6 +227,6 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 			return time.Time{}, err
 		}
 	}
-	r.room.delayed(k, d.Host.Status.OperationalStatus == hostapi.StatusDelayed)
+	r.room.delayed(k, s, d.Host.Status)
 	return d.Again, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -340,6 +341,36 @@ func TestRestart(t *testing.T) {
 		step(nil)
 		t.Logf("stopped in %d states: %v", len(seen), seen)
 		w.gone("a")
+	})
+}
+
+// A host that has waited for room, and finds its node reserved when there is some,
+// is looked at once that is over, and not all the time until then.
+func TestRoomForReserved(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.stop()
+		var looks atomic.Int64
+		w.limit, w.glance = 1, func(n node.Node) {
+			if n.Name == "default~b" && looks.Add(1) > 1000 {
+				time.Sleep(time.Second) // else no time would pass at all
+			}
+		}
+		w.start()
+		w.machines.hold(true)
+		w.apply("b", nil)
+		w.until("b", "on", func(h hostapi.Host) bool { return h.Status.PoweredOn })
+		w.apply("a", withImage("http://images/a"))
+		w.becomes("a", hostapi.StateProvisioning)
+		w.edit("b", withImage("http://images/a"))
+		w.until("b", "delayed", func(h hostapi.Host) bool { return h.Status.OperationalStatus == hostapi.StatusDelayed })
+		w.machines.slowness(20 * time.Second)
+		w.check(w.eng.SetPower(context.Background(), "default~b", node.PowerOff, 0))
+		looks.Store(0)
+		w.machines.hold(false)
+		w.becomes("b", hostapi.StateProvisioned)
+		if n := looks.Load(); n > 100 {
+			t.Errorf("looked at %d times", n)
+		}
 	})
 }
 

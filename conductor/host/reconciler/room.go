@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // room is who waits until fewer nodes are busy, and who is just about to make
@@ -27,15 +28,15 @@ func (r *Reconciler) busy() (n int) {
 
 // admit lets a decision through, or has it made again as one that has to wait:
 // several hosts may have seen the same room. leave is to be called once the
-// decision has been carried out.
-func (r *Reconciler) admit(s host.Situation, d host.Decision) (admitted host.Decision, leave func()) {
+// decision has been carried out. What it was made by is in s.
+func (r *Reconciler) admit(s *host.Situation, d host.Decision) (admitted host.Decision, leave func()) {
 	if r.Limit <= 0 || !d.Occupies() || host.Busy[s.Node.ProvisionState] {
 		return d, func() {}
 	}
 	r.room.mu.Lock()
 	defer r.room.mu.Unlock()
 	if s.Busy = r.busy() + r.room.starting; s.Busy >= r.Limit {
-		return host.Decide(s), func() {}
+		return host.Decide(*s), func() {}
 	}
 	r.room.starting++
 	return d, func() {
@@ -46,8 +47,10 @@ func (r *Reconciler) admit(s host.Situation, d host.Decision) (admitted host.Dec
 	}
 }
 
-// delayed takes note of whether a host waits.
-func (m *room) delayed(k key, waits bool) {
+// delayed takes note of whether a host waits. One that does although there is room
+// has other reasons, and would be looked at for ever.
+func (m *room) delayed(k key, s host.Situation, is hostapi.HostStatus) {
+	waits := is.OperationalStatus == hostapi.StatusDelayed && s.Busy >= s.Limit
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch at := slices.Index(m.waiting, k); {
