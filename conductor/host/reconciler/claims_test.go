@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -41,6 +44,49 @@ func TestRivals(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a document has come to say is not done before it is known who else says the
+// same: a host whose node has changed is looked at, though whoever follows documents
+// has not come to its own yet.
+func TestRivalNotYetKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, slowAbout{mem.New(), "unused"})
+		w.start()
+		defer func() { w.stop() }()
+		w.secret("bmc", "right")
+		w.apply("a", nil)
+		w.becomes("a", hostapi.StateAvailable)
+		w.secret("typo", "wrong")
+		w.apply("b", func(h *hostapi.Host) { h.Spec.BMC.CredentialsName = "typo" })
+		w.fails("b", hostapi.RegistrationError)
+		w.secret("unused", "right")
+		time.Sleep(time.Second)
+		w.edit("b", func(h *hostapi.Host) { h.Spec.BMC = hostapi.BMC{Address: "fake://a", CredentialsName: "bmc"} })
+		_, err := w.eng.UpdateNode(context.Background(), "default~b", func(n *node.Node) error {
+			n.Extra = map[string]any{"rack": "1"}
+			return nil
+		})
+		w.check(err)
+		time.Sleep(time.Second)
+		if n := w.node("b"); n.ProvisionState != node.Enroll || n.DriverInfo["fake_password"] != "wrong" {
+			t.Errorf("the second has come to the BMC of the first: it is %s", n.ProvisionState)
+		}
+		w.until("b", "refused", func(h hostapi.Host) bool { return strings.Contains(h.Status.ErrorMessage, "default/a already") })
+	})
+}
+
+// slowAbout is a database that takes its time to tell a conductor of one document.
+type slowAbout struct {
+	database
+	name string
+}
+
+func (s slowAbout) Objects(ctx context.Context, q objects.Query) ([]objects.Row, int64, error) {
+	if byConductor := ctx.Done() != nil; byConductor && q.Name == s.name {
+		time.Sleep(10 * time.Second)
+	}
+	return s.database.Objects(ctx, q)
 }
 
 // An address that a node has which is no host's is said, too; one without a name

@@ -78,6 +78,15 @@ func (x *index) note(h hostapi.Host) (steered bool, freed []key) {
 		!maps.Equal(was.annotations, is.annotations) || !slices.Equal(was.finalizers, is.finalizers), freed
 }
 
+// current reports whether a document says what was taken note of last. Of another
+// nobody knows yet who was before it to claim what it claims.
+func (x *index) current(h hostapi.Host) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e, ok := x.hosts[keyOf(h)]
+	return ok && e.uid == h.UID && e.generation == h.Generation
+}
+
 // giveUp takes away the claims of a host that it has no longer, and names the
 // others that have them.
 func (x *index) giveUp(k key, was, is []string) (freed []key) {

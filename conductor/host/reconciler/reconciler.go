@@ -138,7 +138,7 @@ func (r *Reconciler) look(ctx context.Context, k key) (again time.Time, err erro
 	if errors.Is(err, objects.ErrNotFound) {
 		return r.releaseImage(ctx, k)
 	}
-	if err != nil {
+	if err != nil || !r.known.current(h) { // what it says now is on its way to us: then it is looked at
 		return time.Time{}, err
 	}
 	s, err := r.gather(ctx, h)
