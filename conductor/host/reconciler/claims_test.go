@@ -51,7 +51,7 @@ func TestRivals(t *testing.T) {
 // has not come to its own yet.
 func TestRivalNotYetKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, slowAbout{mem.New(), "unused"})
+		w := newWorld(t, slowAbout{mem.New(), objects.Query{Kind: hostapi.KindSecret, Namespace: "default", Name: "unused", Limit: 1}})
 		w.start()
 		defer func() { w.stop() }()
 		w.secret("bmc", "right")
@@ -76,14 +76,14 @@ func TestRivalNotYetKnown(t *testing.T) {
 	})
 }
 
-// slowAbout is a database that takes its time to tell a conductor of one document.
+// slowAbout is a database that takes its time over one thing that a conductor asks.
 type slowAbout struct {
 	database
-	name string
+	slow objects.Query
 }
 
 func (s slowAbout) Objects(ctx context.Context, q objects.Query) ([]objects.Row, int64, error) {
-	if byConductor := ctx.Done() != nil; byConductor && q.Name == s.name {
+	if byConductor := ctx.Done() != nil; byConductor && q == s.slow {
 		time.Sleep(10 * time.Second)
 	}
 	return s.database.Objects(ctx, q)

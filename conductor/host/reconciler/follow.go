@@ -40,21 +40,17 @@ func (r *Reconciler) followFrom(ctx context.Context) error {
 		there[keyOf(h)] = true
 		r.known.note(h)
 	}
+	freed, swept := r.forget(there), r.sweep(ctx) // before hosts come to hold more than is known of them here
 	for _, h := range all {
-		r.queue.add(keyOf(h), r.Now())
+		r.soon(keyOf(h))
 	}
-	for _, gone := range r.known.others(there) {
-		r.soon(r.known.drop(gone)...)
-	}
+	r.soon(freed...)
 	images, _, err := objects.List[hostapi.DataImage](ctx, r.Documents, "")
-	if err != nil {
+	if err := errors.Join(err, swept); err != nil {
 		return err
 	}
 	for _, i := range images {
 		r.soon(key{i.Namespace, i.Name})
-	}
-	if err := r.sweep(ctx); err != nil {
-		return err
 	}
 	w, err := r.Documents.Watch(objects.Filter{}, revision)
 	if err != nil {
@@ -69,6 +65,14 @@ func (r *Reconciler) followFrom(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// forget drops the hosts that are known but not there, and names those that frees.
+func (r *Reconciler) forget(there map[key]bool) (freed []key) {
+	for _, gone := range r.known.others(there) {
+		freed = append(freed, r.known.drop(gone)...)
+	}
+	return freed
 }
 
 // soon has hosts looked at.

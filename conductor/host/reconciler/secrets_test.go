@@ -5,10 +5,12 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -130,6 +132,35 @@ func TestSecretIsSwept(t *testing.T) {
 		}
 		if _, err := objects.Get[hostapi.Host](ctx, w.docs, "default", "a"); !errors.Is(err, objects.ErrNotFound) {
 			t.Errorf("the host is there still: %v", err)
+		}
+	})
+}
+
+// A secret is held for a host that has come while nobody was there as for any other:
+// it is marked once, and not let go again by a conductor that has just begun and has
+// not heard yet that the host holds it.
+func TestSecretHeldFromTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, slowAbout{mem.New(), objects.Query{Kind: hostapi.KindSecret}})
+		w.start()
+		w.secret("bmc", "right")
+		w.stop()
+		w.apply("a", nil)
+		_, revision, err := objects.List[hostapi.Secret](context.Background(), w.docs, "default")
+		w.check(err)
+		w.start()
+		defer func() { w.stop() }()
+		secrets, err := w.docs.Watch(objects.Filter{Kind: hostapi.KindSecret}, revision)
+		w.check(err)
+		w.becomes("a", hostapi.StateAvailable)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		writes := 0
+		for _, err = secrets.Next(ctx); err == nil; _, err = secrets.Next(ctx) {
+			writes++
+		}
+		if writes != 1 {
+			t.Errorf("the secret was written %d times, want once", writes)
 		}
 	})
 }
