@@ -149,6 +149,7 @@ func (x *explorer) allowedDisc(m model, d Decision) {
 		x.complain(m, "it starts with who knows what in its drive")
 	case i.DeletionTimestamp != nil && m.drive.cd != "":
 		x.complain(m, "it starts with an image that is to be out")
+	case m.drive.cd == byHand && i.Status.AttachedImage.URL == i.Spec.URL: // exchanged behind our back, which nobody tells
 	case i.DeletionTimestamp == nil && m.drive.cd != i.Spec.URL:
 		x.complain(m, "it starts without its image")
 	}
@@ -169,6 +170,9 @@ func (m driveModel) moves() []interference {
 	}
 	return all
 }
+
+// byHand is what somebody puts into the drive who does not tell us.
+const byHand = "something"
 
 // discMoves are what people do to images and drives, and what BMCs do.
 var discMoves = []interference{
@@ -197,7 +201,7 @@ var discMoves = []interference{
 		return true
 	})},
 	{"ejected", driveMove(func(m *driveModel) bool { was := m.cd; m.cd = ""; return was != "" })},
-	{"inserted", driveMove(func(m *driveModel) bool { was := m.cd; m.cd = "something"; return was == "" })},
+	{"inserted", driveMove(func(m *driveModel) bool { was := m.cd; m.cd = byHand; return was == "" })},
 	{"deaf", driveMove(func(m *driveModel) bool { m.deaf = !m.deaf; return true })},
 }
 
