@@ -26,12 +26,12 @@ func (d *decision) preparing() {
 		}
 		d.prepared()
 	case node.CleanFailed:
-		if !d.failed(hostapi.PreparationError, cmp.Or(n.LastError, "the preparation failed, and the node does not say why")) {
-			d.clearSettings()
-			d.forgetUpdates()
-			return
+		again := d.failed(hostapi.PreparationError, cmp.Or(n.LastError, "the preparation failed, and the node does not say why"))
+		d.clearSettings()
+		d.forgetUpdates()
+		if again {
+			d.recover(hostapi.PreparationError)
 		}
-		d.recover(hostapi.PreparationError)
 	default:
 		d.unexpected(hostapi.PreparationError)
 	}

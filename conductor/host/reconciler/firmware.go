@@ -82,10 +82,15 @@ func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, s *host.Si
 }
 
 // keepUpdates writes down which updates of firmware are done. It is true whatever
-// somebody has come to want meanwhile; a document that is gone needs it no more.
-func (r *Reconciler) keepUpdates(ctx context.Context, c hostapi.HostFirmwareComponents) error {
-	c.ResourceVersion = ""
-	_, err := objects.UpdateStatus(ctx, r.Documents, c)
+// somebody has come to want meanwhile; a document that is gone needs it no more. nil
+// for as before.
+func (r *Reconciler) keepUpdates(ctx context.Context, c *hostapi.HostFirmwareComponents) error {
+	if c == nil {
+		return nil
+	}
+	kept := *c
+	kept.ResourceVersion = ""
+	_, err := objects.UpdateStatus(ctx, r.Documents, kept)
 	if errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound) {
 		return nil
 	}

@@ -3,13 +3,16 @@ package reconciler_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -164,6 +167,72 @@ func TestUpdates(t *testing.T) {
 			if got := w.machines.done(updateParts); got != n+1 {
 				t.Errorf("updated %d times, want %d", got, n+1)
 			}
+		}
+	})
+}
+
+// forgetful is a database that refuses, when it is told to, to write down which
+// updates were done.
+type forgetful struct {
+	database
+	refuses *atomic.Bool
+}
+
+func (s forgetful) WriteObjects(ctx context.Context, writes []objects.Write, done func([]int64)) error {
+	if s.refuses.Load() && writes[0].Kind == hostapi.KindFirmwareComponents {
+		return errors.New("the disk is full")
+	}
+	return s.database.WriteObjects(ctx, writes, done)
+}
+
+// TestUpdateFails: an update that has failed is done again, even if that it has
+// cannot be written down for a while.
+func TestUpdateFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refuses := &atomic.Bool{}
+		w := newWorld(t, forgetful{mem.New(), refuses})
+		w.start()
+		defer func() { w.stop() }()
+		w.secret("bmc", "right")
+		w.apply("a", nil)
+		w.becomes("a", hostapi.StateAvailable)
+		w.settles("a", "told of", runs("Slow"))
+		w.machines.hold(true)
+		w.machines.stiffen(true)
+		change(w, "a", func(d *hostapi.HostFirmwareComponents) {
+			d.Spec.Updates = []hostapi.FirmwareUpdate{{Component: "bios", URL: "http://images/bios-1"}}
+		})
+		w.until("a", "begun", func(hostapi.Host) bool { return len(document[hostapi.HostFirmwareComponents](w, "a").Status.Updates) > 0 })
+		time.Sleep(time.Minute)
+		refuses.Store(true)
+		w.machines.hold(false)
+		time.Sleep(10 * time.Minute)
+		w.machines.stiffen(false)
+		before := w.machines.done(updateParts)
+		refuses.Store(false)
+		w.settles("a", "updated", func(hostapi.HostFirmwareSettings) bool { return w.host("a").Status.ErrorType == "" })
+		if w.machines.done(updateParts) == before {
+			t.Errorf("an update that has failed is said to be done: %+v", document[hostapi.HostFirmwareComponents](w, "a").Status)
+		}
+	})
+}
+
+// TestUpdateTriedAgain: what has failed is tried again after its pause, and not after
+// two of them.
+func TestUpdateTriedAgain(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.apply("a", nil)
+		w.becomes("a", hostapi.StateAvailable)
+		w.settles("a", "told of", runs("Slow"))
+		w.machines.stiffen(true)
+		change(w, "a", func(d *hostapi.HostFirmwareComponents) {
+			d.Spec.Updates = []hostapi.FirmwareUpdate{{Component: "bios", URL: "http://images/bios-1"}}
+		})
+		w.fails("a", hostapi.PreparationError)
+		failed := time.Now()
+		w.until("a", "failing again", func(h hostapi.Host) bool { return h.Status.ErrorCount == 2 })
+		if took, most := time.Since(failed), 2*time.Minute+time.Second; took > most {
+			t.Errorf("tried again after %s, want at most %s", took, most)
 		}
 	})
 }

@@ -25,11 +25,11 @@ type machines struct {
 	stuck  bool                       // power changes fail
 	silent bool                       // BMCs do not answer
 	slow   time.Duration              // how long they take to
-	held   bool                       // deploys do not end
+	held   bool                       // deploys and updates of firmware do not end
 	drive  drive
 	speed  map[string]string // a setting of BIOSes, "Slow" at first, by BMC address
 	steps  map[string]int    // how often each was done
-	rigid  bool              // BIOSes take no settings
+	rigid  bool              // BIOSes take no settings, and no updates
 }
 
 func (m *machines) address(n node.Node) string {
@@ -114,6 +114,10 @@ func (m *machines) DoStep(ctx context.Context, n node.Node, s node.Step, task st
 	switch {
 	case s.String() == "bios.apply_configuration":
 		return m.setUp(n, s)
+	case s.String() == updateParts && m.held:
+		return node.StepReport{}, nil
+	case s.String() == updateParts && m.rigid:
+		return node.StepReport{}, node.Refuse(node.Invalid, "the image is for another machine")
 	case s.Step != "check_disk":
 		return m.Driver.DoStep(ctx, n, s, task)
 	}
@@ -148,6 +152,13 @@ func (m *machines) Tell(_ context.Context, n node.Node) (node.Told, error) {
 	}, nil
 }
 
+// stiffen has BIOSes take nothing, or anything again.
+func (m *machines) stiffen(rigid bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rigid = rigid
+}
+
 // done is how often a step was done, by any machine.
 func (m *machines) done(step string) int {
 	m.mu.Lock()
@@ -161,7 +172,7 @@ func (m *machines) failing(image string, err error) {
 	m.fail = map[string]error{image: err}
 }
 
-// hold has deploys go on until they are let go.
+// hold has deploys and updates go on until they are let go.
 func (m *machines) hold(held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

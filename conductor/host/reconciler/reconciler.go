@@ -205,6 +205,11 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 			return time.Time{}, err
 		}
 	}
+	if d.Action == nil { // what has failed is believed no more before the host says that it has failed
+		if err := r.keepUpdates(ctx, d.Components); err != nil {
+			return time.Time{}, err
+		}
+	}
 	err := r.saveImage(ctx, k, s, d)
 	if err == nil {
 		_, err = objects.Save(ctx, r.Documents, d.Host)
@@ -222,8 +227,8 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 	if r.Tell != nil && len(d.Events) > 0 {
 		r.Tell(d.Host, d.Events)
 	}
-	if d.Components != nil {
-		if err := r.keepUpdates(ctx, *d.Components); err != nil {
+	if d.Action != nil { // what is begun is done once the host says that it is its own
+		if err := r.keepUpdates(ctx, d.Components); err != nil {
 			return time.Time{}, err
 		}
 	}
