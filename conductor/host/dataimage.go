@@ -201,6 +201,14 @@ func (d *decision) changeDrive(a Action, url string) {
 	d.prepare(a, "")
 }
 
+// doubtDrive is for a node that is new: whether the one before it came to do what was
+// asked of it last, nobody can tell, and it is asked for again.
+func (d *decision) doubtDrive() {
+	if !d.image.leaving() {
+		d.image.Status.AttachedImage = hostapi.AttachedImage{}
+	}
+}
+
 // How messages of what has failed at the drive begin; those of a BMC that does not
 // answer begin otherwise.
 const (

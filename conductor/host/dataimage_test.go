@@ -60,6 +60,8 @@ func imageFailed(count int, message string, ago time.Duration) func(*hostapi.Dat
 	}
 }
 
+func registeredAnew(s *Situation) { s.Host.Status.Provisioning.ID = "lost" }
+
 func inserted(s *Situation) { s.Media.Slots[1].Inserted = true }
 func unasked(s *Situation)  { s.Media = nil }
 func noDrive(s *Situation)  { s.Media = &Media{Slots: drives("Floppy")} }
@@ -122,6 +124,10 @@ func TestDataImage(t *testing.T) {
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, 0)), poweredOff}, "OK", "as before"},
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, 0)), poweredOff, inserted}, "power on", "as before"},
 		{provisioned, node.Active, []edit{withImage(isoA, imageFailed(2, "", 0), func(i *hostapi.DataImage) { i.Status.AttachedImage.URL = isoA }), poweredOff, inserted}, "power on", `error 0 ""`},
+
+		// Whether the node that was before this one has come to put it in, nobody knows.
+		{provisioned, node.Active, []edit{registeredAnew, withImage(isoA, attached(isoA, time.Hour)), inserted}, "OK", `attached ""`},
+		{provisioned, node.Active, []edit{registeredAnew, withImage(isoA, attached(isoA, time.Hour)), inserted, poweredOff}, "attach " + isoA, ""},
 
 		// Another one takes its place.
 		{provisioned, node.Active, []edit{withImage(isoB, attached(isoA, time.Hour)), inserted}, "OK", "as before"},

@@ -143,7 +143,7 @@ func (m model) key() string {
 		urlOf(st.LastAttemptedImage), len(st.Conditions) > 0 && st.Conditions[0].ObservedGeneration == m.h.Generation)
 	fmt.Fprintln(&b, m.drive.key(), "|", m.speed, m.steps, m.wishes())
 	if n := m.n; n != nil {
-		fmt.Fprintln(&b, "|", n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
+		fmt.Fprintln(&b, "|", n.UUID == st.Provisioning.ID, n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
 			n.InstanceInfo["image_source"], n.InspectionFinishedAt != nil, n.Interfaces["raid"], n.Interfaces["deploy"], n.TargetRAIDConfig != nil, len(m.ports))
 	}
 	return b.String()
@@ -239,7 +239,8 @@ func (x *explorer) allowed(m model, d Decision) {
 	_, paused := m.h.Annotations[hostapi.AnnotationPaused]
 	p, provisions := d.Action.(Provision)
 	_, powers := d.Action.(SetPower)
-	endsOurs := p.Request.Verb == node.Abort && m.h.Status.OperationalStatus == hostapi.StatusServicing // whose policy is gone
+	servicing := m.h.Status.OperationalStatus == hostapi.StatusServicing || m.h.Status.ErrorType == hostapi.ServicingError
+	endsOurs := p.Request.Verb == node.Abort && servicing // and its policy is gone
 	switch {
 	case paused && (d.Action != nil || !d.Again.IsZero()):
 		x.complain(m, "a paused host is touched: %s", spoken(d))

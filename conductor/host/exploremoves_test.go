@@ -115,6 +115,9 @@ func (x *explorer) act(m *model, a Action) {
 	if create, ok := a.(CreateNode); ok {
 		n := create.Node.Clone()
 		n.UUID, n.ProvisionState, n.Revision = "n1", node.Enroll, 1
+		if m.h.Status.Provisioning.ID == n.UUID { // that of one that was lost
+			n.UUID = "n2"
+		}
 		if m.n != nil {
 			x.complain(*m, "a second node")
 		}

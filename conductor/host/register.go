@@ -172,8 +172,11 @@ func (d *decision) verified() bool {
 // completeRegistration takes note of a registration that is complete.
 func (d *decision) completeRegistration() bool {
 	p := &d.h.Status.Provisioning
-	if p.ID != d.s.Node.UUID && d.state() == hostapi.StatePreparing {
-		d.clearSettings()
+	if p.ID != d.s.Node.UUID {
+		d.doubtDrive()
+		if d.state() == hostapi.StatePreparing {
+			d.clearSettings()
+		}
 	}
 	p.ID = d.s.Node.UUID
 	if err := d.matchHardwareProfile(); err != nil {

@@ -202,7 +202,9 @@ func TestUpdateFails(t *testing.T) {
 		change(w, "a", func(d *hostapi.HostFirmwareComponents) {
 			d.Spec.Updates = []hostapi.FirmwareUpdate{{Component: "bios", URL: "http://images/bios-1"}}
 		})
-		w.until("a", "begun", func(hostapi.Host) bool { return len(document[hostapi.HostFirmwareComponents](w, "a").Status.Updates) > 0 })
+		w.until("a", "begun", func(hostapi.Host) bool {
+			return len(document[hostapi.HostFirmwareComponents](w, "a").Status.Updates) > 0
+		})
 		time.Sleep(time.Minute)
 		refuses.Store(true)
 		w.machines.hold(false)
