@@ -25,11 +25,11 @@ type machines struct {
 	stuck  bool                       // power changes fail
 	silent bool                       // BMCs do not answer
 	slow   time.Duration              // how long they take to
-	held   bool                       // deploys and updates of firmware do not end
+	held   bool                       // deploys do not end
 	drive  drive
 	speed  map[string]string // a setting of BIOSes, "Slow" at first, by BMC address
 	steps  map[string]int    // how often each was done
-	rigid  bool              // BIOSes take no settings, and no updates
+	rigid  bool              // BIOSes take no settings
 }
 
 func (m *machines) address(n node.Node) string {
