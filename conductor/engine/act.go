@@ -45,9 +45,12 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		if change == nil {
 			change = &node.Change{}
 		}
-		change.Finish = finish
+		overtakes := change.Finish != nil
+		if finish != nil {
+			change.Finish = finish
+		}
 		saved, err := e.commit(ctx, *change)
-		if errors.Is(err, node.ErrStale) || errors.Is(err, node.ErrConflict) && (len(change.PutPorts) > 0 || renames(n, change)) {
+		if errors.Is(err, node.ErrStale) || overtakes && errors.Is(err, node.ErrFenced) || errors.Is(err, node.ErrConflict) && (len(change.PutPorts) > 0 || renames(n, change)) {
 			continue // another event was faster, or another node with one of the addresses, or the name
 		}
 		return saved, err
@@ -162,6 +165,9 @@ func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (p
 		}
 	}
 	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil, Untold: e.untold(n)}
+	if owed != nil && owed.Name == plan.ShutDown {
+		f.ShutDown = owed
+	}
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
 		f.Offers = stepper.Steps(n)
 	}

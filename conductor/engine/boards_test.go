@@ -26,6 +26,7 @@ type boards struct {
 	dead   map[string]bool    // nodes whose BMC keeps its caller waiting until he gives up
 	slow   time.Duration      // how long a reading takes
 	deaf   bool               // changes of power are accepted and not obeyed
+	awake  bool               // operating systems do not shut down
 
 	reads  map[string][]time.Time // when each node's power was read
 	sets   []node.PowerState      // what was asked for
@@ -93,7 +94,7 @@ func (b *boards) PowerState(ctx context.Context, n node.Node) (node.PowerState, 
 func (b *boards) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
 	b.mu.Lock()
 	b.sets = append(b.sets, target)
-	deaf := b.deaf
+	deaf := b.deaf || b.awake && target == node.SoftPowerOff
 	b.mu.Unlock()
 	if deaf {
 		return nil

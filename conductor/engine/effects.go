@@ -29,6 +29,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"power.power_off":                 (*job).power,
 	"power.reboot":                    (*job).power,
 	"power.request":                   (*job).power,
+	plan.ShutDown:                     (*job).power,
 	"management.set_boot_device":      (*job).setBootDevice,
 	"management.set_boot_mode":        (*job).setBootMode,
 	"management.read_hardware":        (*job).readHardware,

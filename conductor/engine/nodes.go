@@ -242,9 +242,10 @@ func (e *Engine) SetPower(ctx context.Context, ref string, target node.PowerStat
 }
 
 // TryPower asks for power as SetPower does, of a BMC that is asked once: whoever
-// tells people of each try has to make the tries.
+// tells people of each try has to make the tries. One that is to be switched off
+// is so even while its operating system is still shutting down.
 func (e *Engine) TryPower(ctx context.Context, ref string, target node.PowerState) error {
-	_, err := e.act(ctx, ref, plan.PowerRequest{Target: target, Once: true})
+	_, err := e.act(ctx, ref, plan.PowerRequest{Target: target, Once: true, Overtake: true})
 	return err
 }
 

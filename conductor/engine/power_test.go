@@ -139,3 +139,43 @@ func TestWaitingForPowerTakesNoSlot(t *testing.T) {
 		}
 	})
 }
+
+// A machine whose operating system does not shut down is switched off at once by
+// whoever cannot wait, and nobody who waited says a word of it afterwards; anybody
+// else is told to wait.
+func TestOvertakenShutdown(t *testing.T) {
+	for name, silent := range map[string]bool{"answers": false, "silent": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBoards(t)
+				b.start()
+				defer b.close()
+				n := b.create("redfish")
+				b.push(n.UUID, node.PowerOn)
+				b.ask(n.UUID, node.Manage, node.Manageable)
+				b.set(func() { b.awake = true })
+				if err := b.e.SetPower(b.ctx, n.UUID, node.SoftPowerOff, 3*time.Minute); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				var refusal *node.Refusal
+				if err := b.e.SetPower(b.ctx, n.UUID, node.PowerOff, 0); !errors.As(err, &refusal) || refusal.Kind != node.Locked {
+					t.Fatalf("the node is not reserved: %v", err)
+				}
+				b.set(func() { b.silent = func(int) bool { return silent } })
+				began := time.Now()
+				if err := b.e.TryPower(b.ctx, n.UUID, node.PowerOff); err != nil {
+					t.Fatal(err)
+				}
+				n = b.settled(n.UUID)
+				if took := time.Since(began); took > time.Second || plan.PowerChangeFailed(n) != silent {
+					t.Errorf("took %s, last error %q", took, n.LastError)
+				}
+				time.Sleep(10 * time.Minute)
+				if n = b.node(n.UUID); (n.PowerState == node.PowerOn) != silent || n.Chore != "" || n.TargetPowerState != "" {
+					t.Errorf("the machine is %q, chore %q, on its way to %q", n.PowerState, n.Chore, n.TargetPowerState)
+				}
+			})
+		})
+	}
+}

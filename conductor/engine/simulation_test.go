@@ -171,6 +171,11 @@ func (w *world) chores(id string) []func() error {
 	return []func() error{
 		func() error { return w.e.SetPower(w.ctx, id, node.PowerOn, 0) },
 		func() error {
+			w.allow(w.e.SetPower(w.ctx, id, node.SoftPowerOff, 0))
+			time.Sleep(time.Duration(w.pick(20)) * time.Second)
+			return w.e.TryPower(w.ctx, id, node.PowerOff)
+		},
+		func() error {
 			return w.e.AttachMedium(w.ctx, id, node.Medium{Device: "cdrom", Image: "http://images/a.iso"})
 		},
 		func() error { return w.e.DetachMedia(w.ctx, id, nil) },

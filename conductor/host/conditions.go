@@ -108,12 +108,12 @@ func (d *decision) setConditions() {
 	case watched && d.s.Node != nil && d.s.Node.Fault == plan.PowerFailure:
 		t.manageable = conditionValue{hostapi.False, PowerFailure}
 	}
-	d.setCondition(hostapi.ConditionManageable, t.manageable)
-	d.setCondition(hostapi.ConditionAvailable, t.available)
-	d.setCondition(hostapi.ConditionProvisioned, t.provisioned)
-	d.setCondition(hostapi.ConditionReady, ready)
-	d.setCondition(hostapi.ConditionProgressing, t.progressing)
-	d.setCondition(hostapi.ConditionHealthy, d.health())
+	d.setCondition(hostapi.ConditionManageable, t.manageable, "")
+	d.setCondition(hostapi.ConditionAvailable, t.available, "")
+	d.setCondition(hostapi.ConditionProvisioned, t.provisioned, "")
+	d.setCondition(hostapi.ConditionReady, ready, "")
+	d.setCondition(hostapi.ConditionProgressing, t.progressing, d.awaits())
+	d.setCondition(hostapi.ConditionHealthy, d.health(), "")
 }
 
 // health stays as it was while the BMC says nothing of it.
@@ -139,8 +139,8 @@ func (d *decision) condition(kind string) *hostapi.Condition {
 	return nil
 }
 
-// setCondition sets one condition.
-func (d *decision) setCondition(kind string, s conditionValue) {
+// setCondition sets one condition; message is for people, "" for nothing more to say.
+func (d *decision) setCondition(kind string, s conditionValue, message string) {
 	generation := d.h.Generation
 	if d.Action != nil {
 		generation = 0
@@ -148,7 +148,7 @@ func (d *decision) setCondition(kind string, s conditionValue) {
 			generation = was.ObservedGeneration
 		}
 	}
-	d.h.Status.Conditions = withCondition(d.h.Status.Conditions, kind, s, "", generation, d.s.Now)
+	d.h.Status.Conditions = withCondition(d.h.Status.Conditions, kind, s, message, generation, d.s.Now)
 }
 
 // withCondition is the conditions with one as it has become: its time is that of its

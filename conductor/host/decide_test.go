@@ -81,6 +81,12 @@ func delayed(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDela
 
 const silence = `power change to "power off" failed: no answer`
 
+// shuttingDown is a node whose operating system has been asked to go.
+func shuttingDown(n *node.Node) {
+	at := testNow.Add(-time.Minute)
+	n.Chore, n.TargetPowerState, n.UpdatedAt = plan.ShutDown, node.PowerOff, &at
+}
+
 func softMarked(st *hostapi.HostStatus) { st.Provisioning.RootDeviceHints = nil }
 
 func nodeOf(a Action, otherwise *node.Node) *node.Node {
@@ -244,6 +250,15 @@ func TestDecisions(t *testing.T) {
 		{poweringOff, node.CleanWait, []edit{deleted}, "OK"},
 		{poweringOff, node.CleanWait, []edit{deleted, nodeIs(func(n *node.Node) { n.TargetProvisionState = node.Manageable })}, "abort"},
 		{poweringOff, node.CleanFailed, []edit{deleted}, "power off once"},
+
+		{provisioned, node.Active, []edit{nodeIs(shuttingDown)}, "OK"},
+		{provisioned, node.Active, []edit{deleted, nodeIs(shuttingDown)}, "power off once"},
+		{external, node.Active, []edit{deleted, nodeIs(shuttingDown)}, "power off once"},
+		{deprovisioning, node.Active, []edit{deleted, nodeIs(shuttingDown)}, "power off once"},
+		{poweringOff, node.Manageable, []edit{deleted, nodeIs(shuttingDown)}, "power off once"},
+		{registering, node.Enroll, []edit{deleted, nodeIs(shuttingDown)}, "OK"},
+		{deleting, node.Active, []edit{deleted, nodeIs(shuttingDown)}, "OK"},
+		{provisioned, node.Active, []edit{deleted, nodeIs(shuttingDown), annotate(hostapi.AnnotationDetached, "")}, "OK"},
 
 		{deleting, node.Manageable, []edit{deleted, nodeIs(func(n *node.Node) { n.InstanceUUID = testUID })}, "UpdateNode"},
 		{deleting, node.Manageable, []edit{deleted}, "DeleteNode"},

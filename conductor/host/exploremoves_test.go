@@ -129,7 +129,8 @@ func (x *explorer) act(m *model, a Action) {
 		x.complain(*m, "%T without a node", a)
 		return
 	}
-	if n.Chore != "" {
+	overtakes := n.Chore == plan.ShutDown && a == SetPower{Target: node.PowerOff, Once: true}
+	if n.Chore != "" && !overtakes {
 		x.complain(*m, "%T while the node is reserved for %s", a, n.Chore)
 	}
 	class := n.ProvisionState.Class()
@@ -144,10 +145,11 @@ func (x *explorer) act(m *model, a Action) {
 	case Provision:
 		x.provision(m, a.Request)
 	case SetPower:
-		if class == node.Working || class == node.Waiting || n.TargetPowerState != "" {
+		if class == node.Working || class == node.Waiting || n.TargetPowerState != "" && !overtakes {
 			x.complain(*m, "%s for a node that is %s", a.Target, n.ProvisionState)
 		}
 		n.TargetPowerState = plan.PowerAfter(a.Target)
+		n.Chore = map[bool]string{true: plan.ShutDown}[a.Target == node.SoftPowerOff]
 		if class != node.Failed {
 			n.LastError = ""
 		}
@@ -253,7 +255,7 @@ func (x *explorer) nodeGoesOn(m model) (all []model) {
 			all = append(all, next)
 		}
 	}
-	if m.n.Chore != "" {
+	if m.n.Chore != "" && m.n.Chore != plan.ShutDown {
 		for _, fine := range []bool{true, false} {
 			all = append(all, m.choreEnds(fine))
 		}
@@ -267,7 +269,7 @@ func (m *model) powerEnds(fine bool) {
 	} else {
 		m.n.LastError = `power change to "` + string(m.n.TargetPowerState) + `" failed: no`
 	}
-	m.n.TargetPowerState = ""
+	m.n.TargetPowerState, m.n.Chore = "", ""
 }
 
 // goOn is the one way in which a node goes on in a world that works, or fails.

@@ -13,13 +13,31 @@ import (
 const softTime = 180 * time.Second
 
 // powerAtRest: a node whose power, or virtual drive, is being changed is reserved,
-// and nothing can be asked of it.
+// and nothing can be asked of it, but that a machine that is shutting down be
+// switched off at once.
 func (d *decision) powerAtRest() bool {
-	if d.s.Node == nil || d.s.Node.TargetPowerState == "" && d.s.Node.Chore == "" {
+	n := d.s.Node
+	switch {
+	case n == nil || n.TargetPowerState == "" && n.Chore == "":
 		return true
+	case n.Chore == plan.ShutDown && d.offFirst():
+		d.prepare(SetPower{Target: node.PowerOff, Once: true}, hostapi.PowerManagementError)
+	default:
+		d.Again = d.s.Now.Add(waitTime)
 	}
-	d.Again = d.s.Now.Add(waitTime)
 	return false
+}
+
+// offFirst: the host is to be deleted, and its machine to be switched off before.
+func (d *decision) offFirst() bool {
+	if !d.leaving() || d.detachAsked() != nil || d.h.Status.OperationalStatus == hostapi.StatusDetached {
+		return false
+	}
+	state := d.state()
+	if to, err := Next(state, Delete); err == nil {
+		state = to
+	}
+	return leavingPauses[state] > 0
 }
 
 // managePower keeps the machine on or off as the document says. An annotation

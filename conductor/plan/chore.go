@@ -32,7 +32,8 @@ func (plain) done(*decision)        {}
 // chores are the effects that belong to no run, with what reads a chore back
 // from the args of its effect.
 var chores = map[string]func(json.RawMessage) (chore, error){
-	powerChange{}.effect():       readChore[powerChange],
+	changePower:                  readChore[powerChange],
+	ShutDown:                     readChore[powerChange],
 	BootModeRequest{}.effect():   readChore[BootModeRequest],
 	SecureBootRequest{}.effect(): readChore[SecureBootRequest],
 	AttachRequest{}.effect():     readChore[AttachRequest],

@@ -27,11 +27,13 @@ type Request struct {
 }
 
 // PowerRequest is an operator's wish for power. Timeout 0 means the default; with
-// Once a BMC that does not answer is not asked again.
+// Once a BMC that does not answer is not asked again. With Overtake the machine is
+// switched off at once even while its operating system is still shutting down.
 type PowerRequest struct {
-	Target  node.PowerState
-	Timeout time.Duration
-	Once    bool
+	Target   node.PowerState
+	Timeout  time.Duration
+	Once     bool
+	Overtake bool
 }
 
 // Outcome is what became of an effect. Result is the effect's own JSON;
@@ -90,6 +92,8 @@ type Facts struct {
 	Untold     bool     // this boot's machine has logged nothing by itself, and its logs are wanted
 	LastWords  []string // the last lines the machine has logged, where Expired may quote them
 	Owed       bool     // an effect is owed: the node is reserved
+
+	ShutDown *node.Effect // what is owed, where it is a soft power-off, which may be overtaken; nil for anything else
 }
 
 // Settings are the operator's choices that decisions depend on.

@@ -91,6 +91,9 @@ func (w world) facts(now time.Time) Facts {
 	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, Untold: true, Tells: w.n.Interfaces["bios"] == "redfish", Offers: []node.StepOffer{
 		{Interface: "bios", Step: "apply", Priority: map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}, NeedsNoRamdisk: true},
 	}}
+	if w.owed != nil && w.owed.Name == ShutDown {
+		f.ShutDown = w.owed
+	}
 	if w.seen {
 		f.AgentSeen = now
 	}
@@ -154,6 +157,9 @@ func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool
 	if c == nil {
 		return next, finish
 	}
+	if c.Finish != nil {
+		next.owed = nil
+	}
 	if len(c.Effects) > 1 || len(c.Effects) == 1 && next.owed != nil {
 		x.complain(next, "a second effect is owed: %+v", c.Effects)
 	}
@@ -177,7 +183,7 @@ func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool
 // cut reports whether a request is to cut the power. The plan's own power
 // steps come between steps, never in the middle of one.
 func cut(effects []node.Effect) bool {
-	return len(effects) == 1 && effects[0].Name == powerChange{}.effect() && !strings.Contains(string(effects[0].Args), `"power on"`)
+	return len(effects) == 1 && (effects[0].Name == changePower || effects[0].Name == ShutDown) && !strings.Contains(string(effects[0].Args), `"power on"`)
 }
 
 func (w world) interrupted() bool {

@@ -92,7 +92,8 @@ func (x *explorer) settle(w world, o outcome) (world, bool) {
 // requests are what an operator may ask for, in any state.
 func requests() map[string]Event {
 	all := map[string]Event{
-		"power off": PowerRequest{Target: node.PowerOff}, "power on": PowerRequest{Target: node.PowerOn}, "reboot": PowerRequest{Target: node.Rebooting},
+		"power off": PowerRequest{Target: node.PowerOff}, "shut down": PowerRequest{Target: node.SoftPowerOff},
+		"power off at once": PowerRequest{Target: node.PowerOff, Overtake: true}, "power on": PowerRequest{Target: node.PowerOn}, "reboot": PowerRequest{Target: node.Rebooting},
 		"boot mode": BootModeRequest{Mode: "uefi"}, "secure boot": SecureBootRequest{On: true}, "console": ConsoleRequest{On: true},
 		"attach": AttachRequest{Medium: node.Medium{Device: "cdrom", Image: "http://images/a.iso"}}, "detach": DetachRequest{},
 		"vendor": VendorRequest{Method: "m"},

@@ -114,6 +114,8 @@ func (s *scene) do(w []string) {
 		s.decide(DetachRequest{Devices: w[1:]})
 	case "power":
 		s.decide(PowerRequest{Target: node.PowerState(rest)})
+	case "cut": // the power, at once
+		s.decide(PowerRequest{Target: node.PowerOff, Once: true, Overtake: true})
 	case "firmware": // a boot mode, and whether secure boot is on
 		mode, secure, said := strings.Cut(rest, " ")
 		e := FirmwareRead{Revision: s.n.Revision, BootMode: mode}
@@ -313,7 +315,9 @@ func (s *scene) say(format string, args ...any) {
 }
 
 func (s *scene) decide(e Event) {
-	s.f.Owed = s.owed != nil
+	if s.f.Owed, s.f.ShutDown = s.owed != nil, nil; s.f.Owed && s.owed.Name == ShutDown {
+		s.f.ShutDown = s.owed
+	}
 	c, err := Decide(s.n, s.f, e, s.now)
 	var refused *node.Refusal
 	switch {
@@ -325,6 +329,9 @@ func (s *scene) decide(e Event) {
 	case c == nil:
 		s.say("nothing to write")
 		return
+	}
+	if c.Finish != nil {
+		s.say("nobody waits for %s any longer", c.Finish.Name)
 	}
 	before := s.n.ProvisionState
 	s.n = *c.Save

@@ -39,7 +39,21 @@ func (d *decision) requestPower(r PowerRequest) error {
 	}
 	change := d.powerChange(r.Target, r.Timeout)
 	change.Once = r.Once
+	if r.Overtake && r.Target == node.PowerOff {
+		d.overtake()
+	}
 	return d.requestChore(change)
+}
+
+// overtake has nobody wait any longer for the operating system to shut down.
+// Whoever still does is fenced off from the outcome: the machine has been asked,
+// and is looked at no more than that.
+func (d *decision) overtake() {
+	if d.f.ShutDown == nil {
+		return
+	}
+	d.f.Owed, d.overtaken = false, d.f.ShutDown
+	d.noteChore("INFO", ShutDown, "the machine is switched off at once, before its operating system has shut down")
 }
 
 // powerChange is a change to target; timeout 0 means the default of its kind.
@@ -55,7 +69,19 @@ func (d *decision) powerChange(target node.PowerState, timeout time.Duration) po
 	return powerChange{PowerArgs: PowerArgs{Target: target, TimeoutSeconds: timeout.Seconds()}}
 }
 
-func (powerChange) effect() string { return "power.request" }
+// The effects of power changes. That of a soft power-off, which lasts for as long
+// as an operating system takes, has a name of its own.
+const (
+	changePower = "power.request"
+	ShutDown    = "power.shut_down"
+)
+
+func (p powerChange) effect() string {
+	if p.Target == node.SoftPowerOff {
+		return ShutDown
+	}
+	return changePower
+}
 
 // check refuses what Ironic refuses while cleaning, where a power cut could
 // leave a disk half wiped.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -49,6 +52,96 @@ func TestSilentBMC(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestFadingBMC deletes hosts whose BMC falls silent on the way: as the machine is
+// switched off, and as it is started to be cleaned.
+func TestFadingBMC(t *testing.T) {
+	for answers := range 9 {
+		in(t, func(t *testing.T, w *world) {
+			w.apply("a", withImage("http://images/a"))
+			w.until("a", "on", powered(hostapi.StateProvisioned))
+			w.needsRamdisk("a")
+			w.machines.fade(answers)
+			at := time.Now()
+			w.remove("a")
+			w.gone("a")
+			if took := time.Since(at); took > 6*time.Minute || w.machines.fading > 0 {
+				t.Errorf("after %d answers: gone after %s, with %d answers to come", answers, took, w.machines.fading)
+			}
+		})
+	}
+}
+
+// needsRamdisk has a machine at work be cleaned in a ramdisk, which none here runs.
+func (w *world) needsRamdisk(name string) {
+	w.tb.Helper()
+	ctx := context.Background()
+	w.edit(name, annotate(hostapi.AnnotationPaused, ""))
+	time.Sleep(time.Minute)
+	uuid := w.node(name).UUID
+	w.check(w.eng.SetMaintenance(ctx, uuid, true, ""))
+	_, err := w.eng.UpdateNode(ctx, uuid, func(n *node.Node) error { n.Interfaces["deploy"] = "direct"; return nil })
+	w.check(err)
+	w.check(w.eng.SetMaintenance(ctx, uuid, false, ""))
+	w.edit(name, unannotate(hostapi.AnnotationPaused))
+	time.Sleep(time.Minute)
+}
+
+// TestLeavesShuttingDown deletes hosts whose operating system has been asked to shut
+// down, and does not: the machine is switched off at once. A detached one is left
+// alone, and says what it waits for.
+func TestLeavesShuttingDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		image, detached bool
+		most            time.Duration
+	}{"available": {most: 5 * time.Second}, "at work": {image: true, most: 5 * time.Second}, "detached": {image: true, detached: true, most: 185 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				state := hostapi.StateAvailable
+				w.apply("a", func(h *hostapi.Host) {
+					if c.image {
+						withImage("http://images/a")(h)
+						state = hostapi.StateProvisioned
+					}
+				})
+				w.until("a", "on", powered(state))
+				w.machines.deafen()
+				cycles := w.machines.powerCycles()
+				w.edit("a", func(h *hostapi.Host) { h.Spec.Online = false })
+				for w.node("a").Chore != plan.ShutDown {
+					time.Sleep(100 * time.Millisecond)
+				}
+				if c.detached {
+					w.edit("a", annotate(hostapi.AnnotationDetached, ""))
+				}
+				at := time.Now()
+				w.remove("a")
+				if c.detached {
+					w.until("a", "waiting", func(h hostapi.Host) bool {
+						return strings.Contains(progress(h), "waits for node default~a to shut down since ")
+					})
+				}
+				w.gone("a")
+				if took := time.Since(at); took > c.most {
+					t.Errorf("gone after %s", took)
+				}
+				if w.machines.powerCycles() > cycles == c.detached {
+					t.Errorf("switched off: %v", c.detached)
+				}
+			})
+		})
+	}
+}
+
+// progress is what a host says that it waits for.
+func progress(h hostapi.Host) string {
+	for _, c := range h.Status.Conditions {
+		if c.Type == hostapi.ConditionProgressing {
+			return c.Message
+		}
+	}
+	return ""
 }
 
 var try = regexp.MustCompile(`no answer of the BMC; that was try \d of 4( before the host is deleted all the same, the next is at \d\d:\d\d:\d\d UTC|: the host is deleted all the same)$`)

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/fake"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -23,13 +25,16 @@ type machines struct {
 	cycles int                        // power changes
 	fail   map[string]error           // of deploys, by the URL of the image
 	stuck  bool                       // power changes fail
+	awake  bool                       // operating systems do not shut down
 	silent bool                       // BMCs do not answer
+	fading int                        // they do not after so many more answers; 0 for never
 	slow   time.Duration              // how long they take to
 	held   bool                       // deploys do not end
 	drive  drive
 	speed  map[string]string // a setting of BIOSes, "Slow" at first, by BMC address
-	steps  map[string]int    // how often each was done
-	rigid  bool              // BIOSes take no settings
+	bmcs   *controller.Pool[string, login]
+	steps  map[string]int // how often each was done
+	rigid  bool           // BIOSes take no settings
 }
 
 func (m *machines) address(n node.Node) string {
@@ -53,9 +58,47 @@ func (m *machines) slowness(d time.Duration) {
 	m.slow = d
 }
 
-// answers waits for the BMC, in vain if it is silent.
-func (m *machines) answers(ctx context.Context) error {
+// deafen has operating systems not heed that they are to shut down.
+func (m *machines) deafen() {
 	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.awake = true
+}
+
+// fade has BMCs answer that often still, and then no more.
+func (m *machines) fade(answers int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fading, m.silent = answers, answers == 0
+}
+
+// login is one into a BMC that wants none.
+type login struct{}
+
+func (login) Logout(context.Context) error { return nil }
+
+// newBMCs are the BMCs of all machines, which are let alone after failures as those
+// of other drivers are.
+func newBMCs() *controller.Pool[string, login] {
+	o := controller.Options{Driver: "fake", Log: slog.New(slog.DiscardHandler), Failure: func(error) bool { return true }}
+	return controller.New(o, func(string, string) login { return login{} })
+}
+
+// answers waits for the BMC, in vain if it is silent.
+func (m *machines) answers(ctx context.Context, n node.Node) error {
+	return m.bmcs.Call(ctx, m.address(n), "", "ask", func(ctx context.Context, _ login) error { return m.answer(ctx) })
+}
+
+func (m *machines) answer(ctx context.Context) error {
+	m.mu.Lock()
+	if m.fading > 0 {
+		m.fading--
+		defer func() {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.silent = m.silent || m.fading == 0
+		}()
+	}
 	silent, slow := m.silent, m.slow
 	m.mu.Unlock()
 	if !silent {
@@ -70,7 +113,7 @@ func (m *machines) answers(ctx context.Context) error {
 }
 
 func (m *machines) PowerState(ctx context.Context, n node.Node) (node.PowerState, error) {
-	if err := m.answers(ctx); err != nil {
+	if err := m.answers(ctx, n); err != nil {
 		return "", err
 	}
 	if n.DriverInfo["fake_password"] != "right" {
@@ -85,7 +128,7 @@ func (m *machines) PowerState(ctx context.Context, n node.Node) (node.PowerState
 }
 
 func (m *machines) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
-	if err := m.answers(ctx); err != nil {
+	if err := m.answers(ctx, n); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -93,9 +136,19 @@ func (m *machines) SetPower(ctx context.Context, n node.Node, target node.PowerS
 	if m.stuck {
 		return node.Refuse(node.Invalid, "the power supply does not answer")
 	}
+	if m.awake && target == node.SoftPowerOff {
+		return nil
+	}
 	m.cycles++
 	m.state[m.address(n)] = plan.PowerAfter(target)
 	return nil
+}
+
+func (m *machines) SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error {
+	if err := m.answers(ctx, n); err != nil {
+		return err
+	}
+	return m.Driver.SetBootDevice(ctx, n, device, persistent)
 }
 
 func (m *machines) System(context.Context, node.Node) (node.System, error) {

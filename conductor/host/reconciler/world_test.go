@@ -47,7 +47,7 @@ type world struct {
 }
 
 func newWorld(tb testing.TB, s database) *world {
-	return &world{tb: tb, store: s, machines: &machines{Driver: fake.New(fake.Script{}), state: map[string]node.PowerState{}, speed: map[string]string{}, steps: map[string]int{}}, limit: 20}
+	return &world{tb: tb, store: s, machines: &machines{Driver: fake.New(fake.Script{}), bmcs: newBMCs(), state: map[string]node.PowerState{}, speed: map[string]string{}, steps: map[string]int{}}, limit: 20}
 }
 
 // start begins a conductor's life; stop ends it.

@@ -1,0 +1,47 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// awaits is what stands in the way of a deletion, in a sentence, and until when;
+// "" where nothing does, and for a host that nobody wants to be gone.
+func (d *decision) awaits() string {
+	n := d.s.Node
+	if !d.leaving() || n == nil || d.Action != nil {
+		return ""
+	}
+	text := "waits for node " + cmp.Or(n.Name, n.UUID)
+	switch {
+	case n.Chore == plan.ShutDown:
+		return text + " to shut down" + since(n.UpdatedAt)
+	case n.TargetPowerState != "":
+		return fmt.Sprintf("%s to be %q%s", text, n.TargetPowerState, since(n.UpdatedAt))
+	case n.Chore != "":
+		return text + ", whose BMC is at " + n.Chore + since(n.UpdatedAt)
+	case !engaged(*n):
+		return ""
+	}
+	text += fmt.Sprintf(", which is %q%s", n.ProvisionState, since(n.ProvisionUpdatedAt))
+	if n.Run != nil && n.Run.Waiting != "" {
+		text += ", for " + n.Run.Waiting
+	}
+	if !n.Deadline.IsZero() {
+		text += "; that fails if nothing more is heard of it until " + moment(n.Deadline)
+	}
+	return text
+}
+
+func since(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return " since " + moment(*at)
+}
+
+// moment is a time for people, with its date: cleaning may last for days.
+func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 MST") }
