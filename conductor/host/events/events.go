@@ -1,5 +1,5 @@
-// Package events keeps what has happened to hosts for people who ask soon: in memory,
-// for an hour, so many of each host and in all.
+// Package events keeps what has happened to hosts, and to documents about them, for people
+// who ask soon: in memory, for an hour, so many of each document and in all.
 //
 // Nothing may rest on it: it is forgotten with the conductor. What a host is, and
 // what it has come through, is in its status and in the history of its node.
@@ -40,27 +40,28 @@ type Log struct {
 // New makes a log without events, by a clock.
 func New(now func() time.Time) *Log { return &Log{now: now} }
 
-// Add tells what has happened to a host just now. What has happened before is
+// Add tells what has happened to a document just now. What has happened before is
 // counted once more.
-func (l *Log) Add(h hostapi.Host, all []hostapi.Event) {
+func (l *Log) Add(of hostapi.Document, all []hostapi.Event) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range all {
-		l.add(h, now, e)
+		l.add(of, now, e)
 	}
 	l.forget(now)
 }
 
-func (l *Log) add(h hostapi.Host, now time.Time, e hostapi.Event) {
+func (l *Log) add(of hostapi.Document, now time.Time, e hostapi.Event) {
 	l.told++
+	d := of.Meta()
 	next := &hostapi.Event{
 		TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindEvent, APIVersion: hostapi.CoreVersion},
 		ObjectMeta: hostapi.ObjectMeta{
-			Name: fmt.Sprintf("%s.%x.%x", h.Name, now.UnixNano(), l.told), Namespace: h.Namespace,
+			Name: fmt.Sprintf("%s.%x.%x", d.Name, now.UnixNano(), l.told), Namespace: d.Namespace,
 			UID: uuid.NewString(), CreationTimestamp: hostapi.At(now),
 		},
-		InvolvedObject: hostapi.ObjectReference{Kind: hostapi.KindHost, APIVersion: hostapi.APIVersion, Namespace: h.Namespace, Name: h.Name, UID: h.UID},
+		InvolvedObject: hostapi.ObjectReference{Kind: of.About().Kind, APIVersion: hostapi.APIVersion, Namespace: d.Namespace, Name: d.Name, UID: d.UID},
 		Type:           e.Type, Reason: e.Reason, Message: cut(e.Message), FirstTimestamp: hostapi.At(now), Source: hostapi.EventSource{Component: component},
 	}
 	if at := slices.IndexFunc(l.events, func(b *hostapi.Event) bool { return same(b, next) }); at >= 0 {
@@ -70,8 +71,8 @@ func (l *Log) add(h hostapi.Host, now time.Time, e hostapi.Event) {
 	next.Count++
 	next.LastTimestamp = hostapi.At(now)
 	l.events = append(l.events, next)
-	if of := func(b *hostapi.Event) bool { return b.InvolvedObject.UID == h.UID }; count(l.events, of) > maxEach {
-		oldest := slices.IndexFunc(l.events, of)
+	if its := func(b *hostapi.Event) bool { return b.InvolvedObject.UID == d.UID }; count(l.events, its) > maxEach {
+		oldest := slices.IndexFunc(l.events, its)
 		l.events = slices.Delete(l.events, oldest, oldest+1)
 	}
 }

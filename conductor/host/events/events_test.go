@@ -26,7 +26,7 @@ func newClock() *clock {
 // tell adds an event of a host, a second after the last.
 func (c *clock) tell(host, reason string) {
 	c.now = c.now.Add(time.Second)
-	c.Add(hostapi.Host{ObjectMeta: hostapi.ObjectMeta{Name: host, Namespace: "default", UID: host + "-uid"}}, []hostapi.Event{{Type: hostapi.EventNormal, Reason: reason, Message: "so it is"}})
+	c.Add(&hostapi.Host{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindHost}, ObjectMeta: hostapi.ObjectMeta{Name: host, Namespace: "default", UID: host + "-uid"}}, []hostapi.Event{{Type: hostapi.EventNormal, Reason: reason, Message: "so it is"}})
 }
 
 func (c *clock) listed() (all []string) {
@@ -84,7 +84,7 @@ func TestBounded(t *testing.T) {
 		many[i] = hostapi.Event{Reason: fmt.Sprint(i)}
 	}
 	for i := range maxAll/len(many) + 1 {
-		c.Add(hostapi.Host{ObjectMeta: hostapi.ObjectMeta{UID: fmt.Sprint(i)}}, many)
+		c.Add(&hostapi.Host{ObjectMeta: hostapi.ObjectMeta{UID: fmt.Sprint(i)}}, many)
 	}
 	if got := c.List(); len(got) != maxAll || got[0].InvolvedObject.UID != "1" {
 		t.Errorf("%d events, the first of %q", len(got), got[0].InvolvedObject.UID)
@@ -101,7 +101,7 @@ func TestLongMessages(t *testing.T) {
 	} {
 		c := newClock()
 		for range 2 {
-			c.Add(hostapi.Host{}, []hostapi.Event{{Message: tc.message}})
+			c.Add(&hostapi.Host{}, []hostapi.Event{{Message: tc.message}})
 		}
 		if got := c.List(); len(got) != 1 || got[0].Count != 2 || got[0].Message != tc.want {
 			t.Errorf("%d events, the first %d times, with %d bytes: %q", len(got), got[0].Count, len(got[0].Message), got[0].Message[:10])

@@ -57,11 +57,8 @@ func (r *Reconciler) keepFirmware(ctx context.Context, s *host.Situation) error 
 		upsert(ctx, r, s, &f.Components, host.FirmwareComponents),
 		upsert(ctx, r, s, &f.Policy, host.UpdatePolicy),
 	)
-	if err != nil {
-		return err
-	}
-	r.logInvalid(keyOf(s.Host), was, s.Firmware)
-	return nil
+	r.tellRefused(keyOf(s.Host), was, s.Firmware) // of those that are saved: nobody comes to tell of them again
+	return err
 }
 
 // upsert has one document become what follows from the situation.
@@ -97,31 +94,13 @@ func (r *Reconciler) keepUpdates(ctx context.Context, c *hostapi.HostFirmwareCom
 	return err
 }
 
-// logInvalid makes a line in the log of what is wanted and cannot be had.
-func (r *Reconciler) logInvalid(k key, was, is host.Firmware) {
-	conditions := func(f host.Firmware) (all [2][]hostapi.Condition) {
-		if f.Settings != nil {
-			all[0] = f.Settings.Status.Conditions
-		}
-		if f.Components != nil {
-			all[1] = f.Components.Status.Conditions
-		}
-		return all
-	}
-	before, now := conditions(was), conditions(is)
-	for i, kind := range []string{hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents} {
-		if text := invalid(now[i]); text != "" && text != invalid(before[i]) {
-			r.Log.Warn("what is wanted of a host's firmware cannot be had; nothing is changed", "host", k, "kind", kind, "err", text)
+// tellRefused tells people what is wanted of firmware and cannot be had, and makes
+// lines in the log of it.
+func (r *Reconciler) tellRefused(k key, was, is host.Firmware) {
+	for _, e := range host.FirmwareEvents(was, is) {
+		r.Log.Warn("what is wanted of a host's firmware cannot be had; nothing is changed", "host", k, "kind", e.Of.About().Kind, "err", e.Event.Message)
+		if r.Tell != nil {
+			r.Tell(e.Of, []hostapi.Event{e.Event})
 		}
 	}
-}
-
-// invalid is why a document cannot be had; "" when it can.
-func invalid(conditions []hostapi.Condition) string {
-	for _, c := range conditions {
-		if c.Type == hostapi.ConditionValid && c.Status == hostapi.False {
-			return c.Message
-		}
-	}
-	return ""
 }

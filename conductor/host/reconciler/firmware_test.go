@@ -133,6 +133,10 @@ func TestFirmware(t *testing.T) {
 		if w.machines.done(applySettings) != 1 || d.Status.Conditions[1].Message != `spec.settings[Speed]: "Turbo": expected one of Slow, Fast` {
 			t.Errorf("of what cannot be: %+v", d.Status.Conditions)
 		}
+		time.Sleep(time.Hour)
+		if heard := w.heard("ValidationFailed"); heard != 1 {
+			t.Errorf("people were told of it %d times", heard)
+		}
 
 		_, _, err := objects.Delete[hostapi.HostFirmwareSettings](context.Background(), w.docs, "default", "a", objects.DeleteOptions{})
 		w.check(err)

@@ -52,8 +52,8 @@ type Config struct {
 	Limit     int              // how many nodes may be busy at a time; 0 for any number
 	Workers   int              // hosts looked at at a time; 8 when 0
 	Now       func() time.Time // the clock; time.Now when nil
-	// Tell is told what has happened to a host; nil for nobody.
-	Tell func(h hostapi.Host, all []hostapi.Event)
+	// Tell is told what has happened to a document; nil for nobody.
+	Tell func(of hostapi.Document, all []hostapi.Event)
 }
 
 // Reconciler keeps hosts true. It is safe for concurrent use.
@@ -225,7 +225,7 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 		r.Log.Warn("host", "host", k, "state", is.Provisioning.State, "error", is.ErrorType, "err", is.ErrorMessage, "again", d.Again)
 	}
 	if r.Tell != nil && len(d.Events) > 0 {
-		r.Tell(d.Host, d.Events)
+		r.Tell(&d.Host, d.Events)
 	}
 	if d.Action != nil { // what is begun is done once the host says that it is its own
 		if err := r.keepUpdates(ctx, d.Components); err != nil {

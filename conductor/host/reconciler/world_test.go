@@ -100,12 +100,24 @@ func (g glancing) Node(ctx context.Context, ref string) (node.Node, error) {
 	return n, err
 }
 
-func (w *world) tell(_ hostapi.Host, all []hostapi.Event) {
+func (w *world) tell(_ hostapi.Document, all []hostapi.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range all {
 		w.told = append(w.told, e.Reason)
 	}
+}
+
+// heard is how often people were told of something.
+func (w *world) heard(reason string) (times int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.told {
+		if r == reason {
+			times++
+		}
+	}
+	return times
 }
 
 // busyOf is how many nodes count for the limit.
