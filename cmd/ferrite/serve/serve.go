@@ -179,7 +179,7 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 // api is what is served: for operators, for kubectl, and for ramdisks.
 func (c Config) api(eng *engine.Engine, documents *objects.Keeper, told *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader})
-	hosts := kube.Options{Keeper: documents, Events: told.List, Log: log}
+	hosts := kube.Options{Keeper: documents, Events: told, Log: log}
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot

@@ -6,8 +6,10 @@
 package events
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,17 +30,29 @@ const (
 // component is whom events are said to come from: what Metal3's say.
 const component = "metal3-baremetal-controller"
 
-// Log is events, in the order in which they happened last. It is safe for
-// concurrent use.
+// Log is events, in the order in which they happened last. Each time has a revision
+// of its own, by which they are followed. It is safe for concurrent use.
 type Log struct {
 	now    func() time.Time
 	mu     sync.Mutex
-	events []*hostapi.Event
-	told   int // so far
+	events []*entry
+	newest int64         // revision
+	lost   int64         // the newest of those that are forgotten
+	more   chan struct{} // closed when there are more
 }
 
-// New makes a log without events, by a clock.
-func New(now func() time.Time) *Log { return &Log{now: now} }
+// entry is an event, with the revision of when it happened last.
+type entry struct {
+	hostapi.Event
+	revision int64
+}
+
+// New makes a log without events, by a clock. Revisions begin with the time, so that
+// whoever followed the log of an earlier process is behind this one, and not ahead.
+func New(now func() time.Time) *Log {
+	at := now().UnixMicro()
+	return &Log{now: now, newest: at, lost: at, more: make(chan struct{})}
+}
 
 // Add tells what has happened to a document just now. What has happened before is
 // counted once more.
@@ -50,31 +64,38 @@ func (l *Log) Add(of hostapi.Document, all []hostapi.Event) {
 		l.add(of, now, e)
 	}
 	l.forget(now)
+	close(l.more)
+	l.more = make(chan struct{})
 }
 
 func (l *Log) add(of hostapi.Document, now time.Time, e hostapi.Event) {
-	l.told++
+	l.newest++
 	d := of.Meta()
-	next := &hostapi.Event{
+	next := &entry{revision: l.newest, Event: hostapi.Event{
 		TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindEvent, APIVersion: hostapi.CoreVersion},
 		ObjectMeta: hostapi.ObjectMeta{
-			Name: fmt.Sprintf("%s.%x.%x", d.Name, now.UnixNano(), l.told), Namespace: d.Namespace,
+			Name: fmt.Sprintf("%s.%x", d.Name, l.newest), Namespace: d.Namespace,
 			UID: uuid.NewString(), CreationTimestamp: hostapi.At(now),
 		},
 		InvolvedObject: hostapi.ObjectReference{Kind: of.About().Kind, APIVersion: hostapi.APIVersion, Namespace: d.Namespace, Name: d.Name, UID: d.UID},
 		Type:           e.Type, Reason: e.Reason, Message: cut(e.Message), FirstTimestamp: hostapi.At(now), Source: hostapi.EventSource{Component: component},
-	}
-	if at := slices.IndexFunc(l.events, func(b *hostapi.Event) bool { return same(b, next) }); at >= 0 {
-		next = l.events[at]
+	}}
+	if at := slices.IndexFunc(l.events, func(b *entry) bool { return same(b, next) }); at >= 0 {
+		next.Event = l.events[at].Event
 		l.events = slices.Delete(l.events, at, at+1)
 	}
 	next.Count++
-	next.LastTimestamp = hostapi.At(now)
+	next.LastTimestamp, next.ResourceVersion = hostapi.At(now), strconv.FormatInt(next.revision, 10)
 	l.events = append(l.events, next)
-	if its := func(b *hostapi.Event) bool { return b.InvolvedObject.UID == d.UID }; count(l.events, its) > maxEach {
-		oldest := slices.IndexFunc(l.events, its)
-		l.events = slices.Delete(l.events, oldest, oldest+1)
+	if its := func(b *entry) bool { return b.InvolvedObject.UID == d.UID }; count(l.events, its) > maxEach {
+		l.drop(slices.IndexFunc(l.events, its))
 	}
+}
+
+// drop forgets one event.
+func (l *Log) drop(at int) {
+	l.lost = max(l.lost, l.events[at].revision)
+	l.events = slices.Delete(l.events, at, at+1)
 }
 
 // cut is a message, or its beginning, which is all that stays in memory of it.
@@ -86,11 +107,11 @@ func cut(message string) string {
 	return strings.ToValidUTF8(message[:maxMessage-len(more)], "") + more
 }
 
-func same(a, b *hostapi.Event) bool {
+func same(a, b *entry) bool {
 	return a.InvolvedObject.UID == b.InvolvedObject.UID && a.Type == b.Type && a.Reason == b.Reason && a.Message == b.Message
 }
 
-func count(all []*hostapi.Event, of func(*hostapi.Event) bool) (n int) {
+func count(all []*entry, of func(*entry) bool) (n int) {
 	for _, e := range all {
 		if of(e) {
 			n++
@@ -101,20 +122,35 @@ func count(all []*hostapi.Event, of func(*hostapi.Event) bool) (n int) {
 
 // forget drops what is too old, or too much.
 func (l *Log) forget(now time.Time) {
-	l.events = slices.DeleteFunc(l.events, func(e *hostapi.Event) bool { return now.Sub(e.LastTimestamp.Time) > maxAge })
-	if over := len(l.events) - maxAll; over > 0 {
-		l.events = slices.Delete(l.events, 0, over)
+	for len(l.events) > maxAll || len(l.events) > 0 && now.Sub(l.events[0].LastTimestamp.Time) > maxAge {
+		l.drop(0)
 	}
 }
 
-// List is all events there are, in the order in which they happened last.
-func (l *Log) List() (all []hostapi.Event) {
+// List is all events there are, in the order in which they happened last, and the
+// revision of the newest.
+func (l *Log) List() (all []hostapi.Event, revision int64) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget(now)
-	for _, e := range l.events {
-		all = append(all, *e)
+	return l.after(0), l.newest
+}
+
+// Since is the events that have happened after a revision, or have happened again,
+// the revision of the newest, and what is closed when there are more. complete is
+// false when some of them are forgotten, or the revision is of another process.
+func (l *Log) Since(revision int64) (all []hostapi.Event, newest int64, more <-chan struct{}, complete bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.after(revision), l.newest, l.more, l.lost <= revision && revision <= l.newest
+}
+
+// after is the events after a revision.
+func (l *Log) after(revision int64) (all []hostapi.Event) {
+	first, _ := slices.BinarySearchFunc(l.events, revision+1, func(e *entry, r int64) int { return cmp.Compare(e.revision, r) })
+	for _, e := range l.events[first:] {
+		all = append(all, e.Event)
 	}
 	return all
 }

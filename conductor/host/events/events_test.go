@@ -29,8 +29,13 @@ func (c *clock) tell(host, reason string) {
 	c.Add(&hostapi.Host{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindHost}, ObjectMeta: hostapi.ObjectMeta{Name: host, Namespace: "default", UID: host + "-uid"}}, []hostapi.Event{{Type: hostapi.EventNormal, Reason: reason, Message: "so it is"}})
 }
 
+func (c *clock) all() []hostapi.Event {
+	all, _ := c.List()
+	return all
+}
+
 func (c *clock) listed() (all []string) {
-	for _, e := range c.List() {
+	for _, e := range c.all() {
 		all = append(all, fmt.Sprintf("%s %s %d, %s", e.InvolvedObject.Name, e.Reason, e.Count, e.LastTimestamp.Sub(e.FirstTimestamp.Time)))
 	}
 	return all
@@ -45,7 +50,7 @@ func TestCounted(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	names := map[string]bool{}
-	for _, e := range c.List() {
+	for _, e := range c.all() {
 		names[e.Name], names[e.UID] = true, true
 	}
 	if len(names) != 6 {
@@ -86,7 +91,7 @@ func TestBounded(t *testing.T) {
 	for i := range maxAll/len(many) + 1 {
 		c.Add(&hostapi.Host{ObjectMeta: hostapi.ObjectMeta{UID: fmt.Sprint(i)}}, many)
 	}
-	if got := c.List(); len(got) != maxAll || got[0].InvolvedObject.UID != "1" {
+	if got := c.all(); len(got) != maxAll || got[0].InvolvedObject.UID != "1" {
 		t.Errorf("%d events, the first of %q", len(got), got[0].InvolvedObject.UID)
 	}
 }
@@ -103,8 +108,62 @@ func TestLongMessages(t *testing.T) {
 		for range 2 {
 			c.Add(&hostapi.Host{}, []hostapi.Event{{Message: tc.message}})
 		}
-		if got := c.List(); len(got) != 1 || got[0].Count != 2 || got[0].Message != tc.want {
+		if got := c.all(); len(got) != 1 || got[0].Count != 2 || got[0].Message != tc.want {
 			t.Errorf("%d events, the first %d times, with %d bytes: %q", len(got), got[0].Count, len(got[0].Message), got[0].Message[:10])
 		}
 	}
 }
+
+// Whoever follows is told of what has happened since, once of what has happened
+// more than once, and that he is behind when some of it is forgotten.
+func TestSince(t *testing.T) {
+	c := newClock()
+	_, from := c.List()
+	since := func(revision int64) (reasons []string, newest int64) {
+		t.Helper()
+		all, newest, _, complete := c.Since(revision)
+		if !complete {
+			t.Fatalf("there is more after %d than is told", revision)
+		}
+		for _, e := range all {
+			reasons = append(reasons, fmt.Sprintf("%s %d", e.Reason, e.Count))
+		}
+		return reasons, newest
+	}
+	_, _, more, _ := c.Since(from)
+	for _, reason := range []string{"PowerOn", "PowerOff", "PowerOn"} {
+		c.tell("a", reason)
+	}
+	select {
+	case <-more:
+	default:
+		t.Error("nobody says that there is more")
+	}
+	got, seen := since(from)
+	if diff := cmp.Diff([]string{"PowerOff 1", "PowerOn 2"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if all := c.all(); all[1].ResourceVersion != fmt.Sprint(seen) {
+		t.Errorf("the newest has the revision %s, and %d is told", all[1].ResourceVersion, seen)
+	}
+	if got, _ := since(seen); got != nil {
+		t.Errorf("nothing has happened since, and %v is told", got)
+	}
+	c.now = c.now.Add(2 * maxAge)
+	c.tell("a", "PowerOff")
+	if got, _ := since(seen); len(got) != 1 {
+		t.Errorf("of one event %v is told", got)
+	}
+	later := New(func() time.Time { return c.now })
+	for name, complete := range map[string]bool{
+		"forgotten":       isComplete(c.Since(from)),
+		"ahead":           isComplete(c.Since(seen + 100)),
+		"another process": isComplete(later.Since(seen)),
+	} {
+		if complete {
+			t.Errorf("%s: somebody who has missed events is not told so", name)
+		}
+	}
+}
+
+func isComplete(_ []hostapi.Event, _ int64, _ <-chan struct{}, complete bool) bool { return complete }

@@ -50,7 +50,7 @@ func resources(group string) (all []resource) {
 	}
 	if group == "" {
 		all = append(all, resource{
-			Name: eventKind.Plural, Singular: eventKind.Singular, Namespaced: true, Kind: eventKind.Kind, Verbs: []string{"list"}, ShortNames: eventKind.Short,
+			Name: eventKind.Plural, Singular: eventKind.Singular, Namespaced: true, Kind: eventKind.Kind, Verbs: []string{"list", "watch"}, ShortNames: eventKind.Short,
 		})
 	}
 	return all

@@ -5,14 +5,31 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
+
+// Events is what has happened to documents, in the order in which it happened last.
+type Events interface {
+	// List is all there are, and the revision of the newest.
+	List() (all []hostapi.Event, revision int64)
+	// Since is those that have happened after a revision, the revision of the newest, and
+	// what is closed when there are more; complete is false when some are not known any more.
+	Since(revision int64) (all []hostapi.Event, newest int64, more <-chan struct{}, complete bool)
+}
+
+// noEvents is that nothing happens.
+type noEvents struct{}
+
+func (noEvents) List() ([]hostapi.Event, int64) { return nil, 1 }
+func (noEvents) Since(int64) ([]hostapi.Event, int64, <-chan struct{}, bool) {
+	return nil, 1, nil, true
+}
 
 // eventKind is what events are listed as. They are no documents: see
 // hostapi.Event.
 var eventKind = hostapi.Kind{
 	Kind: hostapi.KindEvent, Version: hostapi.CoreVersion, Plural: "events", Singular: "event", Short: []string{"ev"}, Namespaced: true,
+	New: func() hostapi.Document { return &hostapi.Event{} },
 }
 
 // eventFields are what events can be selected by; kubectl describe names the
@@ -31,26 +48,30 @@ var eventFields = map[string]func(e hostapi.Event) string{
 	"type":                           func(e hostapi.Event) string { return e.Type },
 }
 
-// events lists what has happened to hosts of late. There are never so many that
-// a client would have to be given them in parts.
+// events lists what has happened to hosts of late, or follows it. There are never so
+// many that a client would have to be given them in parts.
 func (s *Server) events(c *call, path []string) error {
-	if c.Method != http.MethodGet || len(path) > 1 || c.yes("watch") {
+	if c.Method != http.MethodGet || len(path) > 1 {
 		return noMethod()
 	}
+	verb := "list"
+	if c.yes("watch") {
+		verb = "watch"
+	}
 	c.kind = eventKind
-	if err := permit(c, "list"); err != nil {
+	if err := permit(c, verb); err != nil {
 		return err
 	}
 	wants, err := c.eventsWanted()
 	if err != nil {
 		return err
 	}
-	_, revision, err := s.keeper.List(c.Context(), objects.Query{Kind: c.kind.Kind, Limit: 1})
-	if err != nil {
-		return err
+	if verb == "watch" {
+		return s.watchEvents(c, wants)
 	}
+	told, revision := s.told.List()
 	var all []hostapi.Document
-	for _, e := range s.told() {
+	for _, e := range told {
 		if wants(e) {
 			all = append(all, &e)
 		}

@@ -32,8 +32,8 @@ type Options struct {
 	// Auth tells who sends a request; nil: anybody may do anything.
 	Auth Authenticator
 	Log  *slog.Logger
-	// Events are those there are; none when nil.
-	Events func() []hostapi.Event
+	// Events is where those are; nil for none.
+	Events Events
 	// Now is time.Now when nil.
 	Now func() time.Time
 }
@@ -43,7 +43,7 @@ type Server struct {
 	keeper *objects.Keeper
 	auth   Authenticator
 	log    *slog.Logger
-	told   func() []hostapi.Event
+	told   Events
 	now    func() time.Time
 	schema func() (openAPI, error) // made when it is first asked for
 }
@@ -54,7 +54,7 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	if o.Events == nil {
-		o.Events = func() []hostapi.Event { return nil }
+		o.Events = noEvents{}
 	}
 	return &Server{keeper: o.Keeper, auth: o.Auth, log: o.Log, told: o.Events, now: o.Now, schema: sync.OnceValues(newOpenAPI)}
 }

@@ -28,6 +28,7 @@ type watching struct {
 	form     form
 	control  *http.ResponseController
 	bookmark bool
+	lasts    time.Duration
 }
 
 // watchEvent is one line of a watch.
@@ -39,21 +40,12 @@ type watchEvent struct {
 // watch tells of what becomes of documents, until its time is over or the client
 // leaves.
 func (s *Server) watch(c *call) error {
-	w := watching{s: s, c: c, control: http.NewResponseController(c.w), bookmark: c.yes("allowWatchBookmarks")}
-	var err error
-	if w.sel, err = c.selected(); err != nil {
-		return err
-	}
-	if w.form, err = c.accepted(); err != nil {
-		return err
-	}
-	seconds, err := c.count("timeoutSeconds")
+	w, err := s.watching(c)
 	if err != nil {
 		return err
 	}
-	lasts := watchTime
-	if seconds > 0 {
-		lasts = min(lasts, time.Duration(seconds)*time.Second)
+	if w.sel, err = c.selected(); err != nil {
+		return err
 	}
 	docs, from, err := w.from()
 	if err != nil {
@@ -63,27 +55,57 @@ func (s *Server) watch(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.Context(), lasts)
+	return w.answer(func(ctx context.Context) error { return w.follow(ctx, docs, events) })
+}
+
+// watching is a watch as a client asks for it.
+func (s *Server) watching(c *call) (w watching, err error) {
+	w = watching{s: s, c: c, control: http.NewResponseController(c.w), bookmark: c.yes("allowWatchBookmarks"), lasts: watchTime}
+	if w.form, err = c.accepted(); err != nil {
+		return w, err
+	}
+	seconds, err := c.count("timeoutSeconds")
+	if seconds > 0 {
+		w.lasts = min(w.lasts, time.Duration(seconds)*time.Second)
+	}
+	return w, err
+}
+
+// answer begins the answer, which follow goes on with until its time is over.
+func (w *watching) answer(follow func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(w.c.Context(), w.lasts)
 	defer cancel()
-	c.w.Header().Set("Content-Type", "application/json")
-	c.w.WriteHeader(http.StatusOK)
-	if err := w.follow(ctx, docs, events); err != nil { // the answer has begun
-		s.log.Debug("watch ended", "path", c.URL.Path, "err", err)
+	w.c.w.Header().Set("Content-Type", "application/json")
+	w.c.w.WriteHeader(http.StatusOK)
+	if err := follow(ctx); err != nil { // the answer has begun
+		w.s.log.Debug("watch ended", "path", w.c.URL.Path, "err", err)
 	}
 	return nil
 }
 
-// from is the documents that a watch begins with, and the revision it goes on
-// from: a watch from nowhere is told first of what there is.
-func (w *watching) from() (docs []hostapi.Document, from int64, err error) {
-	text := w.c.arg("resourceVersion")
+// since is the revision that a watch goes on from; said is false where there is
+// none, and the client is to be told first of what there is.
+func (c *call) since() (from int64, said bool, err error) {
+	text := c.arg("resourceVersion")
 	if text == "" || text == "0" {
-		docs, from, _, err = w.s.page(w.c, w.sel, continueToken{}, 0)
-		return docs, from, err
+		return 0, false, nil
 	}
 	from, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || from < 0 {
-		return nil, 0, badRequest("resourceVersion %q: expected one that a list or a watch has told", text)
+		return 0, false, badRequest("resourceVersion %q: expected one that a list or a watch has told", text)
+	}
+	return from, true, nil
+}
+
+// from is the documents that a watch begins with, and the revision it goes on from.
+func (w *watching) from() (docs []hostapi.Document, from int64, err error) {
+	from, said, err := w.c.since()
+	if err != nil {
+		return nil, 0, err
+	}
+	if !said {
+		docs, from, _, err = w.s.page(w.c, w.sel, continueToken{}, 0)
+		return docs, from, err
 	}
 	_, newest, err := w.s.keeper.List(w.c.Context(), objects.Query{Kind: w.c.kind.Kind, Limit: 1})
 	if err == nil && from > newest { // of a database that has been restored: what happens up to there would go unseen

@@ -20,12 +20,17 @@ type watcher struct {
 	leave context.CancelFunc
 }
 
-// watch begins a watch that is answered with a code.
+// watch begins a watch of hosts.
 func (s *server) watch(t *testing.T, query string, header http.Header) *watcher {
+	t.Helper()
+	return s.watchAt(t, hosts, query, header)
+}
+
+func (s *server) watchAt(t *testing.T, path, query string, header http.Header) *watcher {
 	t.Helper()
 	srv := httptest.NewServer(s.mux)
 	ctx, leave := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+hosts+"?watch=true&"+query, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+path+"?watch=true&"+query, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
