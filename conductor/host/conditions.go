@@ -109,7 +109,7 @@ func (d *decision) setConditions() {
 		t.manageable = conditionValue{hostapi.False, PowerFailure}
 	}
 	d.setCondition(hostapi.ConditionManageable, t.manageable, "")
-	d.setCondition(hostapi.ConditionAvailable, t.available, "")
+	d.setCondition(hostapi.ConditionAvailable, t.available, d.noRootDisk())
 	d.setCondition(hostapi.ConditionProvisioned, t.provisioned, "")
 	d.setCondition(hostapi.ConditionReady, ready, "")
 	d.setCondition(hostapi.ConditionProgressing, t.progressing, d.awaits())

@@ -74,6 +74,22 @@ var hostEvents = []struct {
 	{"PowerOff", "the machine is off", func(c change) bool { return c.was.PoweredOn && !c.is.PoweredOn }},
 }
 
+// noRootDisk is what has come to be said of the root disk that there is not.
+func (c change) noRootDisk() string {
+	said := func(st hostapi.HostStatus) string {
+		for _, condition := range st.Conditions {
+			if condition.Type == hostapi.ConditionAvailable {
+				return condition.Message
+			}
+		}
+		return ""
+	}
+	if said(c.is) == said(c.was) {
+		return ""
+	}
+	return said(c.is)
+}
+
 // runs is what was put onto a machine, in a word.
 func runs(p hostapi.Provisioning) string {
 	if url := urlOf(p.Image); url != "" {
@@ -93,6 +109,9 @@ func (d *decision) events() (all []hostapi.Event) {
 		}
 		message := strings.NewReplacer("NODE", c.is.Provisioning.ID, "IMAGE", runs(c.is.Provisioning)).Replace(o.message)
 		all = append(all, hostapi.Event{Type: hostapi.EventNormal, Reason: o.reason, Message: nodeapi.MaskText(message)})
+	}
+	if why := c.noRootDisk(); why != "" {
+		all = append(all, hostapi.Event{Type: hostapi.EventWarning, Reason: "NoRootDevice", Message: why})
 	}
 	if st := c.is; st.ErrorType != "" && (st.ErrorType != c.was.ErrorType || st.ErrorCount > c.was.ErrorCount) {
 		var reason strings.Builder
