@@ -213,7 +213,6 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if c.Insert != nil {
 		e.memory.forget(saved.UUID) // of a deleted node that had the same UUID
 		e.schedule.forget(saved.UUID)
-		e.machines.forget(saved.UUID)
 	}
 	if c.Delete != "" {
 		e.memory.forget(c.Delete)
@@ -225,7 +224,7 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	}
 	if c.Save != nil || c.Insert != nil {
 		e.schedulePower(saved)
-		e.machines.saved(saved)
+		e.machines.saved(saved, c.Insert != nil)
 		pending := e.memory.saved(saved, debtOf(c))
 		if !saved.Deadline.IsZero() {
 			wake(e.wakeDue)
@@ -259,7 +258,7 @@ func (e *Engine) remember(ctx context.Context, n node.Node) error {
 	if err != nil {
 		return fmt.Errorf("effects of node %s: %w", n.UUID, err)
 	}
-	e.machines.saved(n)
+	e.machines.saved(n, false)
 	d := owesNothing
 	if owed != nil {
 		d = owes

@@ -30,7 +30,8 @@ type machine struct {
 	undecided bool
 }
 
-// fill reads all nodes, once. Saves wait for it meanwhile, so that none is missed.
+// fill reads all nodes, once, and again when a save was noted out of order. Saves wait
+// for it meanwhile, so that none is missed.
 func (m *machines) fill(ctx context.Context, store Store) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,11 +50,19 @@ func (m *machines) fill(ctx context.Context, store Store) error {
 	return nil
 }
 
-// saved takes note of a node as it was saved.
-func (m *machines) saved(n node.Node) {
+// saved takes note of a node as it was saved; made says that it was not there before.
+// Saves may be noted in another order than they were made. One of a node that is not
+// known is either late, of a node that is gone by now, or early, of one whose making is
+// still to be noted: only the store knows, and is read again by whoever asks next.
+func (m *machines) saved(n node.Node, made bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.filled && m.nodes[n.UUID].revision <= n.Revision {
+	is, known := m.nodes[n.UUID]
+	switch {
+	case !m.filled:
+	case !known && !made:
+		m.filled = false
+	case is.revision <= n.Revision:
 		m.drop(n.UUID)
 		m.put(n)
 	}
