@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -16,15 +18,51 @@ func hasBMC(n node.Node, inv agentapi.Inventory) bool {
 	return slices.ContainsFunc(bmcAddresses(n), func(a netip.Addr) bool { return slices.Contains(told, a) })
 }
 
-// bmcAddresses are those a node is configured with.
-func bmcAddresses(n node.Node) []netip.Addr {
-	var all []netip.Addr
+// NodesAt are the nodes whose BMC is at a host, a name or an address. One host may
+// have several machines behind it.
+func (e *Engine) NodesAt(ctx context.Context, host string) (all []node.Node, err error) {
+	if err := e.machines.fill(ctx, e.Store); err != nil {
+		return nil, err
+	}
+	for _, uuid := range e.machines.at(plainHost(host)) {
+		n, err := e.Store.Node(ctx, uuid)
+		if errors.Is(err, node.ErrNotFound) { // deleted just now
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// bmcHosts are where the BMC of a node is configured to be.
+func bmcHosts(n node.Node) (all []string) {
 	for k, v := range n.DriverInfo {
 		configured, ok := v.(string)
 		if !ok || !strings.HasSuffix(k, "_address") {
 			continue
 		}
-		if a, err := netip.ParseAddr(bareHost(configured)); err == nil && !slices.Contains(all, a) {
+		if host := plainHost(bareHost(configured)); host != "" && !slices.Contains(all, host) {
+			all = append(all, host)
+		}
+	}
+	return all
+}
+
+// plainHost is one word for all ways to write a host.
+func plainHost(host string) string {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.String()
+	}
+	return strings.ToLower(host)
+}
+
+// bmcAddresses are those of bmcHosts that are no names.
+func bmcAddresses(n node.Node) (all []netip.Addr) {
+	for _, host := range bmcHosts(n) {
+		if a, err := netip.ParseAddr(host); err == nil {
 			all = append(all, a)
 		}
 	}

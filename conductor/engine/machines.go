@@ -2,7 +2,8 @@ package engine
 
 import (
 	"context"
-	"net/netip"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -18,15 +19,15 @@ type machines struct {
 	filled   bool
 	nodes    map[string]machine
 	bySystem map[string]map[string]bool // nodes by DMI's UUID
-	byBMC    map[netip.Addr]map[string]bool
-	open     int // undecided ones
+	byBMC    map[string]map[string]bool // nodes by where their BMC is: see bmcHosts
+	open     int                        // undecided ones
 }
 
 // machine is one node.
 type machine struct {
 	revision  int64
 	system    string
-	bmcs      []netip.Addr
+	bmcs      []string
 	undecided bool
 }
 
@@ -42,7 +43,7 @@ func (m *machines) fill(ctx context.Context, store Store) error {
 	if err != nil {
 		return err
 	}
-	m.nodes, m.bySystem, m.byBMC, m.open = map[string]machine{}, map[string]map[string]bool{}, map[netip.Addr]map[string]bool{}, 0
+	m.nodes, m.bySystem, m.byBMC, m.open = map[string]machine{}, map[string]map[string]bool{}, map[string]map[string]bool{}, 0
 	for _, n := range nodes {
 		m.put(n)
 	}
@@ -78,7 +79,7 @@ func (m *machines) forget(uuid string) {
 }
 
 func (m *machines) put(n node.Node) {
-	k := machine{revision: n.Revision, system: plan.SystemUUID(n), bmcs: bmcAddresses(n), undecided: plan.Undecided(n)}
+	k := machine{revision: n.Revision, system: plan.SystemUUID(n), bmcs: bmcHosts(n), undecided: plan.Undecided(n)}
 	m.nodes[n.UUID] = k
 	if k.system != "" {
 		into(m.bySystem, k.system)[n.UUID] = true
@@ -92,7 +93,7 @@ func (m *machines) put(n node.Node) {
 }
 
 // into is the set at a key, made when it is not there yet.
-func into[K comparable](sets map[K]map[string]bool, key K) map[string]bool {
+func into(sets map[string]map[string]bool, key string) map[string]bool {
 	if sets[key] == nil {
 		sets[key] = map[string]bool{}
 	}
@@ -118,6 +119,13 @@ func (m *machines) drop(uuid string) {
 	}
 }
 
+// at are the nodes whose BMC is at a host.
+func (m *machines) at(host string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.byBMC[host]))
+}
+
 // like are the nodes that may be the machine with this data: those that DMI
 // calls so, then those with its BMC's address, which is all there is to go by
 // where either side was not told a UUID (some vendors give one address to all).
@@ -130,7 +138,7 @@ func (m *machines) like(data agentapi.Inspection) (uuids []string, undecided int
 		}
 	}
 	for _, a := range toldAddresses(data.Inventory) {
-		for uuid := range m.byBMC[a] {
+		for uuid := range m.byBMC[a.String()] {
 			if data.SystemUUID == "" || m.nodes[uuid].system == "" {
 				uuids = append(uuids, uuid)
 			}

@@ -69,6 +69,16 @@ func TestStrangersReadNoNodes(t *testing.T) {
 	if _, err := call("", ""); refused(t, err) != node.Busy {
 		t.Errorf("the fourth: %v", err)
 	}
+	named, err := e.CreateNode(t.Context(), node.Node{Driver: "ipmi", DriverInfo: map[string]any{"ipmi_address": "BMC.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]string{"192.168.1.3": enrolled.UUID, "bmc.Example": named.UUID, "elsewhere": ""} {
+		nodes, err := e.NodesAt(t.Context(), host)
+		if found := len(nodes) == 1 && nodes[0].UUID == want; err != nil || found != (want != "") {
+			t.Errorf("at %s there are %v, %v", host, nodes, err)
+		}
+	}
 	if n := store.lists.Load(); n != 1 {
 		t.Errorf("all nodes were read %d times", n)
 	}

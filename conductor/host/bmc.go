@@ -22,6 +22,9 @@ type access struct {
 	driver
 	info     map[string]any // driver_info
 	identity string         // one word for all ways to write the same BMC and machine
+	host     string         // where the BMC is
+	endpoint string         // and where it listens there
+	system   string         // which of the machines behind it; "" for the only one
 }
 
 // driver is how a node speaks to the BMCs of a scheme. What such a BMC can do is
@@ -89,8 +92,10 @@ func accessOf(bmc hostapi.BMC) (access, error) {
 		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only those of Redfish may have +http or +https", bmc.Address, u.Scheme)
 	}
 	a := access{scheme: u.Scheme, BMCScheme: scheme, driver: drv, info: drv.info(u, bmc.DisableCertificateVerification)}
-	a.identity = drv.hardwareType + "://" + endpoint(u, drv.port(transport))
+	a.host, a.endpoint = u.Hostname(), endpoint(u, drv.port(transport))
+	a.identity = drv.hardwareType + "://" + a.endpoint
 	if path := systemPath(u); drv.hardwareType != "ipmi" && path != "" {
+		a.system = path
 		a.identity += "/" + path
 	}
 	return a, nil

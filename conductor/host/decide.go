@@ -33,6 +33,7 @@ type Situation struct {
 	Told      node.Told                 // what Node's BMC has told of BIOS settings and firmware
 	Firmware  Firmware                  // the documents about them
 	Taken     map[string]string         // of Addresses those that are ports of other nodes, whose names these are
+	Enrolled  string                    // a node with the host's BMC that is not behind it, for a host without a node; "" for none
 	Rivals    []Rival                   // hosts that had one of Claims before this one
 	Busy      int                       // other nodes that are inspected, cleaned, deployed or deleted
 	Limit     int                       // how many may be at a time; 0 for any number

@@ -59,13 +59,14 @@ func softwareRAID(s *hostapi.HostSpec) {
 	s.RAID = &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{{Level: "1", RootVolume: true}}}
 }
 
-func maintenance(n *node.Node) { n.Maintenance = true }
-func neverOff(s *Situation)    { s.Host.Spec.DisablePowerOff, s.Node.DisablePowerOff = true, true }
-func uninspected(n *node.Node) { n.InspectionFinishedAt = nil }
-func poweredOff(s *Situation)  { s.Node.PowerState, s.Host.Status.PoweredOn = node.PowerOff, false }
-func offline(s *Situation)     { s.Host.Spec.Online = false }
-func ready(s *Situation)       { d := begin(*s); a, _, _ := d.instance(); s.Node = nodeOf(a, s.Node) }
-func clash(s *Situation)       { s.Rivals = []Rival{{"the BMC address redfish://10.0.0.1", "default/b"}} }
+func maintenance(n *node.Node)    { n.Maintenance = true }
+func neverOff(s *Situation)       { s.Host.Spec.DisablePowerOff, s.Node.DisablePowerOff = true, true }
+func uninspected(n *node.Node)    { n.InspectionFinishedAt = nil }
+func poweredOff(s *Situation)     { s.Node.PowerState, s.Host.Status.PoweredOn = node.PowerOff, false }
+func offline(s *Situation)        { s.Host.Spec.Online = false }
+func ready(s *Situation)          { d := begin(*s); a, _, _ := d.instance(); s.Node = nodeOf(a, s.Node) }
+func clash(s *Situation)          { s.Rivals = []Rival{{"the BMC address redfish://10.0.0.1", "default/b"}} }
+func enrolledByHand(s *Situation) { s.Node, s.Ports, s.Enrolled = nil, nil, "mine" }
 func portTaken(s *Situation) {
 	s.Ports, s.Node, s.Taken = nil, nil, map[string]string{"52:54:00:00:00:01": "other"}
 }
@@ -115,6 +116,7 @@ func TestDecisions(t *testing.T) {
 		{registering, "", []edit{noNode, func(s *Situation) { delete(s.Secrets["bmc"].Data, "password") }}, "registration error 1: the secret default/bmc of spec.bmc.credentialsName has no password"},
 		{registering, "", []edit{noNode, spec(func(s *hostapi.HostSpec) { s.BMC.CredentialsName = "" })}, "registration error 1: spec.bmc.credentialsName is missing: name a secret with username and password"},
 		{registering, "", []edit{noNode, clash}, "registration error 1: the BMC address redfish://10.0.0.1 is that of host default/b already: correct one of the two"},
+		{registering, "", []edit{enrolledByHand}, "registration error 1: the BMC address redfish://10.0.0.1/redfish/v1/Systems/1 is that of node mine already: call that node default~a to have it taken over, or correct one of the two"},
 		{registering, "", []edit{portTaken}, "registration error 1: the MAC address 52:54:00:00:00:01 of spec.bootMACAddress is that of node other already"},
 		{registering, node.Enroll, nil, "manage"},
 		{registering, node.Enroll, []edit{func(s *Situation) { s.Ports = nil }}, "port 52:54:00:00:00:01 true"},

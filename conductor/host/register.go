@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -68,6 +69,9 @@ func (d *decision) reach() (a access, why string) {
 	case len(d.s.Rivals) > 0:
 		r := d.s.Rivals[0]
 		return a, r.Claim + " is that of host " + r.Host + " already: correct one of the two"
+	case d.s.Enrolled != "":
+		return a, fmt.Sprintf("the BMC address %s is that of node %s already: call that node %s to have it taken over, or correct one of the two",
+			a.identity, d.s.Enrolled, hostapi.NodeName(d.h.Namespace, d.h.Name))
 	case d.h.Spec.InspectionMode == hostapi.InspectionFast && a.fast == "":
 		return a, "spec.inspectionMode fast needs a BMC that tells what its machine is made of, which " + a.scheme + " does not: choose agent"
 	case bootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.SecureBoot:

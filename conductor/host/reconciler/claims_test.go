@@ -114,6 +114,37 @@ func TestAddressOfANode(t *testing.T) {
 	})
 }
 
+// A BMC that a node has which is no host's is said, as that of another host is: before
+// a second node is made for the machine. One that is called as the host is taken over,
+// and one of another machine behind the BMC is nobody's business.
+func TestBMCOfANode(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		ctx := context.Background()
+		for name, system := range map[string]string{"mine": "1", "other": "2"} {
+			_, err := w.eng.CreateNode(ctx, node.Node{Driver: "fake-hardware", Name: name, DriverInfo: map[string]any{"fake_address": "BMC", "fake_system_id": system}})
+			w.check(err)
+		}
+		at := func(system string) func(*hostapi.Host) {
+			return func(h *hostapi.Host) { h.Spec.BMC.Address = "fake://bmc/" + system }
+		}
+		w.apply("a", at("1"))
+		h := w.fails("a", hostapi.RegistrationError)
+		if want := "the BMC address fake-hardware://bmc/1 is that of node mine already: call that node default~a"; !strings.HasPrefix(h.Status.ErrorMessage, want) {
+			t.Errorf("got %q, want %q", h.Status.ErrorMessage, want)
+		}
+		w.apply("b", at("3"))
+		w.becomes("b", hostapi.StateAvailable)
+		_, err := w.eng.UpdateNode(ctx, "mine", func(n *node.Node) error { n.Name = "default~a"; return nil })
+		w.check(err)
+		w.becomes("a", hostapi.StateAvailable)
+		nodes, err := w.eng.Nodes(ctx, node.Query{})
+		w.check(err)
+		if len(nodes) != 3 {
+			t.Errorf("%d nodes, want the two there were, and one", len(nodes))
+		}
+	})
+}
+
 // A node that somebody else uses is let alone, whatever a host is called: it is
 // neither changed, nor switched off, nor deleted with the host.
 func TestNodeOfSomebodyElse(t *testing.T) {

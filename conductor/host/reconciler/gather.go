@@ -43,8 +43,29 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situati
 	if err := r.gatherImage(ctx, &s); err != nil {
 		return s, err
 	}
+	if s.Enrolled, err = r.enrolled(ctx, s); err != nil {
+		return s, err
+	}
 	s.Taken, err = r.taken(ctx, s)
 	return s, err
+}
+
+// enrolled finds a node with the BMC of a host that has none yet.
+func (r *Reconciler) enrolled(ctx context.Context, s host.Situation) (name string, err error) {
+	at := host.Sought(s)
+	if at == "" {
+		return "", nil
+	}
+	nodes, err := r.engine.NodesAt(ctx, at)
+	if err != nil {
+		return "", fmt.Errorf("nodes with the BMC %s: %w", at, err)
+	}
+	for _, n := range nodes {
+		if host.SameMachine(s.Host, n) {
+			return cmp.Or(n.Name, n.UUID), nil
+		}
+	}
+	return "", nil
 }
 
 // document is a pointer to a type of documents.

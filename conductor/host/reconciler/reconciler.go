@@ -26,6 +26,8 @@ import (
 // Engine is what is done to nodes: the verbs of the operators' API.
 type Engine interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
+	// NodesAt are the nodes whose BMC is at a host, a name or an address.
+	NodesAt(ctx context.Context, host string) ([]node.Node, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
 	Told(ctx context.Context, ref string) (node.Told, error)
