@@ -54,7 +54,8 @@ func applyCommand(s *session) *cobra.Command {
 	f := cmd.Flags()
 	f.StringSliceVarP(&files, "filename", "f", nil, "file of documents, folder of such files, or - for standard input; repeat it")
 	f.BoolVar(&dry, "dry-run", false, "have the conductor check it all, and change nothing")
-	f.StringVar(&validate, "validate", "strict", "documents with unknown fields: strict refuses them, warn takes them without and says so, ignore without a word")
+	f.StringVar(&validate, "validate", "strict",
+		"documents with unknown fields: strict refuses them, warn takes them without and says so, ignore without a word")
 	w.add(cmd)
 	must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
@@ -186,7 +187,8 @@ func (a *applying) written(ctx context.Context, m manifest) (before map[string]a
 	if len(patch) == 0 {
 		return before, "unchanged", reply, nil
 	}
-	after, err = a.send(ctx, request{method: http.MethodPatch, path: documentPath(m.kind, m.namespace(), m.name()), form: "application/merge-patch+json"}, m, patch)
+	change := request{method: http.MethodPatch, path: documentPath(m.kind, m.namespace(), m.name()), form: "application/merge-patch+json"}
+	after, err = a.send(ctx, change, m, patch)
 	if err != nil {
 		return before, "", nil, err
 	}
@@ -214,7 +216,8 @@ func (a *applying) send(ctx context.Context, r request, m manifest, body any) ([
 	r.warn = func(text string) { a.warn(m, text) }
 	reply, err := a.client.call(ctx, r)
 	if misspelt(err) {
-		err = fmt.Errorf("%w\n  correct its name, or have it left out by --validate=warn; ferrite get %s -o yaml shows names that are known", err, kindNames(m.kind)[0])
+		err = fmt.Errorf("%w\n  correct its name, or have it left out by --validate=warn; ferrite get %s -o yaml shows names that are known",
+			err, kindNames(m.kind)[0])
 	}
 	return reply, err
 }

@@ -259,12 +259,14 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	var untrusted *tls.CertificateVerificationError
 	var bad x509.CertificateInvalidError
 	if errors.As(err, &untrusted) && errors.As(err, &bad) && bad.Reason == x509.Expired {
-		return fmt.Errorf("the certificate of %s is not good now: %w\n  is this machine's clock right? then the conductor's --tls-cert needs a new one, which it takes over while it runs", c.base, err)
+		return fmt.Errorf("the certificate of %s is not good now: %w\n"+
+			"  is this machine's clock right? then the conductor's --tls-cert needs a new one, which it takes over while it runs", c.base, err)
 	}
 	if errors.As(err, &untrusted) {
 		return fmt.Errorf("the certificate of %s is not trusted: %w\n  say with --ca-file or FERRITE_CACERT whom to trust", c.base, err)
 	}
-	return fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: ferrite serve\n  is it somewhere else? say where with --url or FERRITE_URL", c.base, err)
+	return fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: ferrite serve\n"+
+		"  is it somewhere else? say where with --url or FERRITE_URL", c.base, err)
 }
 
 // notFound reports whether the server lacks what was asked for.

@@ -181,7 +181,7 @@ func heldBy(h hostapi.Host) string {
 		return text + ", and nothing is done about it while it has the annotation " + hostapi.AnnotationPaused
 	case h.Status.OperationalStatus == hostapi.StatusDetached:
 		return text + ", and it is detached: what becomes of it is said in the annotation " + hostapi.AnnotationDetached
-	case h.Status.Provisioning.State == hostapi.StateProvisioned, h.Status.Provisioning.State == hostapi.StateProvisioning, h.Status.Provisioning.State == hostapi.StateDeprovisioning:
+	case slices.Contains([]hostapi.State{hostapi.StateProvisioned, hostapi.StateProvisioning, hostapi.StateDeprovisioning}, h.Status.Provisioning.State):
 		return text + " until what it runs is ended, its disks are cleaned and it is powered off"
 	}
 	return text + " until its machine is let go"

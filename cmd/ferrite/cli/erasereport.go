@@ -42,7 +42,8 @@ func eraseReportList(s *session) *cobra.Command {
 			if err := s.client.do(cmd.Context(), "GET", ferritePath(args[0], "erase-reports"), nil, &reply); err != nil {
 				return s.noEraseReports(err)
 			}
-			return s.print(cmd.OutOrStdout(), reply.EraseReports, rowsOf(reply.EraseReports, []string{"uuid", "signed_at", "failed", "erased", "skipped", "errors"}))
+			columns := []string{"uuid", "signed_at", "failed", "erased", "skipped", "errors"}
+			return s.print(cmd.OutOrStdout(), reply.EraseReports, rowsOf(reply.EraseReports, columns))
 		},
 	}
 }
@@ -156,7 +157,8 @@ func (s *session) verifyKey(cmd *cobra.Command, file string) (ed25519.PublicKey,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "verified with the key that the conductor at %s serves; --key FILE asks nobody\n", s.client.base); err != nil {
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "verified with the key that the conductor at %s serves; --key FILE asks nobody\n", s.client.base)
+	if err != nil {
 		return nil, err
 	}
 	key, err := nodeapi.ParseEraseKey([]byte(told.PublicKey))
@@ -192,7 +194,8 @@ func (s *session) verdict(cmd *cobra.Command, statement nodeapi.EraseStatement) 
 	if failed := report.Failed(); statement.Failed || len(failed) > 0 {
 		return fmt.Errorf("the signature is good, but the step has failed: %d of %d disks were not erased", len(failed), len(report.Disks))
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n", visible(statement.NodeName), statement.NodeUUID, statement.SignedAt.UTC().Format(time.RFC3339), statement.KeyID)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n",
+		visible(statement.NodeName), statement.NodeUUID, statement.SignedAt.UTC().Format(time.RFC3339), statement.KeyID)
 	return err
 }
 

@@ -150,7 +150,8 @@ func (i *importing) documents(namespace, name string) (*hostapi.Host, *hostapi.S
 		i.note("its network_data is not taken over: put it into a Secret, and the name of that into spec.preprovisioningNetworkDataName")
 	}
 	if hints == nil && !h.Spec.ExternallyProvisioned {
-		i.note("it has no root device hints: an image goes onto /dev/sda, unless spec.rootDeviceHints names another disk (ferrite node root-device %s)", i.node.Label())
+		i.note("it has no root device hints: an image goes onto /dev/sda, unless spec.rootDeviceHints names another disk "+
+			"(ferrite node root-device %s)", i.node.Label())
 	}
 	if secret != nil {
 		secret.Namespace = namespace

@@ -51,7 +51,8 @@ func (i *importing) rootDevice() (*hostapi.RootDeviceHints, error) {
 	h := &hostapi.RootDeviceHints{}
 	for _, key := range sorted(hints) {
 		if err := takeHint(h, key, hints[key]); err != nil {
-			return nil, fmt.Errorf("its root device hint %s = %v has no counterpart in a host's document: %w; change or remove it (ferrite node set, node unset), then import again", key, hints[key], err)
+			return nil, fmt.Errorf("its root device hint %s = %v has no counterpart in a host's document: %w; "+
+				"change or remove it (ferrite node set, node unset), then import again", key, hints[key], err)
 		}
 	}
 	return h, nil

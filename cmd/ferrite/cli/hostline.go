@@ -99,7 +99,8 @@ func hostTimedOut(ctx context.Context, h hostapi.Host, l *hostLine, err error) e
 	if l.last != "" {
 		was += " (node: " + l.last + ")"
 	}
-	return fmt.Errorf("host %s: %w; it was %s\n  it goes on without us: ferrite describe host %s%s", hostLabel(h), context.Cause(ctx), was, h.Name, inNamespace(h))
+	return fmt.Errorf("host %s: %w; it was %s\n  it goes on without us: ferrite describe host %s%s",
+		hostLabel(h), context.Cause(ctx), was, h.Name, inNamespace(h))
 }
 
 // inNamespace is the flag that a command for a host needs.
@@ -131,7 +132,8 @@ func hostAdvice(h hostapi.Host) string {
 		if h.Spec.BMC.CredentialsName == "" || h.Status.TriedCredentials.Reference == nil {
 			return "mend what that names: it is tried at once; the BMC has not been asked yet"
 		}
-		return fmt.Sprintf("see that spec.bmc.address %s is right and its controller is reached, and that secret %s has its username and password; what is mended is tried at once", h.Spec.BMC.Address, h.Spec.BMC.CredentialsName)
+		return fmt.Sprintf("see that spec.bmc.address %s is right and its controller is reached, and that secret %s has its username and password; "+
+			"what is mended is tried at once", h.Spec.BMC.Address, h.Spec.BMC.CredentialsName)
 	case hostapi.ProvisionedRegistrationError:
 		return "see that the BMC answers with the credentials of secret " + h.Spec.BMC.CredentialsName + "; the machine itself runs on"
 	case hostapi.InspectionError:
@@ -139,7 +141,8 @@ func hostAdvice(h hostapi.Host) string {
 	case hostapi.PreparationError:
 		return node + " tells which step failed; change spec.raid or what is wanted of the firmware, or mend the machine"
 	case hostapi.ProvisioningError:
-		return node + " tells which step failed; see that the image and its checksum are right, and rootDeviceHints match a disk (without any it has to be /dev/sda)"
+		return node + " tells which step failed; see that the image and its checksum are right, " +
+			"and rootDeviceHints match a disk (without any it has to be /dev/sda)"
 	case hostapi.PowerManagementError:
 		return "see that the BMC answers, and switches the machine when asked to; it is tried again by itself"
 	case hostapi.DetachError:

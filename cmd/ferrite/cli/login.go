@@ -25,7 +25,8 @@ type login struct {
 
 // add declares the flags. Secrets have none: a command line is everybody's to see.
 func (l *login) add(f *pflag.FlagSet) {
-	f.StringVar(&l.user, "user", os.Getenv("FERRITE_USER"), "log in as this user, also $FERRITE_USER; the password is in $FERRITE_PASSWORD or --user-password-file")
+	f.StringVar(&l.user, "user", os.Getenv("FERRITE_USER"),
+		"log in as this user, also $FERRITE_USER; the password is in $FERRITE_PASSWORD or --user-password-file")
 	f.StringVar(&l.passwordFile, "user-password-file", "", "file whose first line is the user's password; - is standard input")
 	f.StringVar(&l.tokenFile, "token-file", "", "file whose first line is a token to log in with, also $FERRITE_TOKEN itself; - is standard input")
 	f.StringVar(&l.caFile, "ca-file", os.Getenv("FERRITE_CACERT"), "PEM file of certificates to trust for https, also $FERRITE_CACERT")

@@ -42,7 +42,8 @@ func appliedBefore(current map[string]any) (original map[string]any, ok bool, er
 		return nil, false, nil
 	}
 	if original, err = parseObject([]byte(text)); err != nil {
-		return nil, true, fmt.Errorf("metadata.annotations[%s]: %w; remove the annotation to have the document applied as if for the first time", lastApplied, err)
+		return nil, true, fmt.Errorf("metadata.annotations[%s]: %w; remove the annotation to have the document applied as if for the first time",
+			lastApplied, err)
 	}
 	return original, true, nil
 }

@@ -18,7 +18,8 @@ func nodeService(s *session) *cobra.Command {
 	return stepCommand(s, verb{
 		name: "service", target: "service", goal: provisionGoal("active"),
 		short: "Change a machine under a living workload, by steps",
-		long:  "Do service steps on an active machine. When they need the ramdisk the machine is restarted into\nit, and back into its own operating system afterwards.\n\n" + stepsHelp,
+		long: "Do service steps on an active machine. When they need the ramdisk the machine is restarted into\n" +
+			"it, and back into its own operating system afterwards.\n\n" + stepsHelp,
 	}, func(p *nodeapi.Provision) *[]nodeapi.Step { return &p.ServiceSteps })
 }
 

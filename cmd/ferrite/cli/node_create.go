@@ -60,7 +60,8 @@ Nothing happens to the machine yet; go on with "ferrite node manage".`,
 		for _, mac := range macs {
 			port := map[string]any{"node_uuid": n.UUID, "address": mac}
 			if err := s.client.do(cmd.Context(), "POST", nodeapi.Root+"/ports", port, nil); err != nil {
-				return fmt.Errorf("node %s is enrolled, but its port %s is not: %w\n  add it with: ferrite port create %s --node %s", n.Label(), mac, err, mac, n.Label())
+				return fmt.Errorf("node %s is enrolled, but its port %s is not: %w\n  add it with: ferrite port create %s --node %s",
+					n.Label(), mac, err, mac, n.Label())
 			}
 		}
 		return s.print(cmd.OutOrStdout(), reply, fields(reply))
@@ -75,7 +76,8 @@ const enrollSince = 11
 // available at once, and could be deployed with nothing about it checked.
 func (s *session) warnOldState(cmd *cobra.Command) {
 	if minor := int(s.client.minor.Load()); minor < enrollSince {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: the conductor speaks only %s, in which new nodes skip enroll: the node is available at once, unchecked and not cleaned; state enroll came with %s\n",
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: the conductor speaks only %s, in which new nodes skip enroll: "+
+			"the node is available at once, unchecked and not cleaned; state enroll came with %s\n",
 			nodeapi.Version(minor), nodeapi.Version(enrollSince))
 	}
 }

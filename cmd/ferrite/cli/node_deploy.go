@@ -137,7 +137,8 @@ func splitChecksum(s string) (algo, sum string, err error) {
 	byLength := map[int]string{32: "md5", 40: "sha1", 64: "sha256", 96: "sha384", 128: "sha512"}[len(sum)]
 	switch {
 	case !hexSum.MatchString(sum) || byLength == "":
-		return "", "", fmt.Errorf("--checksum %q: expected hex of md5 (32), sha256 (64) or sha512 (128 characters), or the URL of a file of checksums; found %d characters", s, len(sum))
+		return "", "", fmt.Errorf("--checksum %q: expected hex of md5 (32), sha256 (64) or sha512 (128 characters), or the URL of a file of checksums; "+
+			"found %d characters", s, len(sum))
 	case named && algo != byLength:
 		return "", "", fmt.Errorf("--checksum %q: a sum of %d characters is %s, not %s", s, len(sum), byLength, algo)
 	case byLength == "md5":

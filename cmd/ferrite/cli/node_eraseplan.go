@@ -31,7 +31,8 @@ Settings changed since then count when it is done.`,
 			}
 			raw := reply.PluginData.Plan
 			if len(raw) == 0 || string(raw) == "null" {
-				return fmt.Errorf("the last inspection of %s told no plan: its agent was not Ferrite's, or an older one, or the inspection was not by an agent; inspect it anew", args[0])
+				return fmt.Errorf("the last inspection of %s told no plan: its agent was not Ferrite's, or an older one, "+
+					"or the inspection was not by an agent; inspect it anew", args[0])
 			}
 			var plans []agentapi.ErasePlan
 			if err := json.Unmarshal(raw, &plans); err != nil {

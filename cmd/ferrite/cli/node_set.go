@@ -78,7 +78,8 @@ func nodeUnset(s *session) *cobra.Command {
 	for _, kind := range interfaceKinds() {
 		texts[kind+"_interface"] = cmd.Flags().Bool(kind+"-interface", false, "back to the driver's default")
 	}
-	for flag, field := range map[string]string{"driver-info": "driver_info", "property": "properties", "instance-info": "instance_info", "extra": "extra"} {
+	fields := map[string]string{"driver-info": "driver_info", "property": "properties", "instance-info": "instance_info", "extra": "extra"}
+	for flag, field := range fields {
 		keys[field] = cmd.Flags().StringArray(flag, nil, "KEY of "+field+" to remove; repeat it")
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -19,17 +19,23 @@ type verb struct {
 func plainVerbs() []verb {
 	return []verb{
 		{"manage", "manage", "Check that the BMC answers, and take the machine under management",
-			"From enroll: the BMC is asked for the power state with the credentials given. From inspect,\nclean or adopt failed: somebody has looked at the machine, and it may go on. From available:\ntake it out of the pool.", provisionGoal("manageable")},
+			"From enroll: the BMC is asked for the power state with the credentials given. From inspect,\n" +
+				"clean or adopt failed: somebody has looked at the machine, and it may go on. From available:\n" +
+				"take it out of the pool.", provisionGoal("manageable")},
 		{"inspect", "inspect", "Learn what a machine is made of",
-			"Boots the ramdisk (or asks the BMC, with inspect interface redfish) and stores the inventory.\nThe machine must be manageable.", provisionGoal("manageable")},
+			"Boots the ramdisk (or asks the BMC, with inspect interface redfish) and stores the inventory.\n" +
+				"The machine must be manageable.", provisionGoal("manageable")},
 		{"provide", "provide", "Wipe a machine and offer it",
-			"Cleans the disks as far as automated cleaning is on, then makes the machine available.\nThe machine must be manageable.", provisionGoal("available")},
+			"Cleans the disks as far as automated cleaning is on, then makes the machine available.\n" +
+				"The machine must be manageable.", provisionGoal("available")},
 		{"undeploy", "deleted", "End what runs on a machine, wipe it and offer it again",
 			"The machine is powered off, its instance forgotten, its disks cleaned. There is no way back.", provisionGoal("available")},
 		{"abort", "abort", "Stop waiting",
-			"Ends a wait or a hold. The node lands in the failed state of what it did; a step that must not\nbe cut off is left to end first. From service failed: back to the workload.", atRest},
+			"Ends a wait or a hold. The node lands in the failed state of what it did; a step that must not\n" +
+				"be cut off is left to end first. From service failed: back to the workload.", atRest},
 		{"adopt", "adopt", "Take over a machine that already runs a workload",
-			"The BMC is asked whether the machine is on; the machine itself is not touched. It must be\nmanageable, and is active afterwards.", provisionGoal("active")},
+			"The BMC is asked whether the machine is on; the machine itself is not touched. It must be\n" +
+				"manageable, and is active afterwards.", provisionGoal("active")},
 		{"unrescue", "unrescue", "End a rescue and boot the machine's own operating system",
 			"Restarts the machine from its disk. It must be in rescue, or have failed on\nthe way there or back.", provisionGoal("active")},
 		{"unhold", "unhold", "Let a held machine go on",
