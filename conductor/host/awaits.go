@@ -8,6 +8,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
+// worthTelling is how long a wait has lasted that people are told of: most are over
+// before, and need no write.
+const worthTelling = 30 * time.Second
+
 // awaits is what stands in the way of a deletion, in a sentence, and until when;
 // "" where nothing does, and for a host that nobody wants to be gone.
 func (d *decision) awaits() string {
@@ -15,18 +19,25 @@ func (d *decision) awaits() string {
 	if !d.leaving() || n == nil || d.Action != nil {
 		return ""
 	}
+	begun := n.ProvisionUpdatedAt
+	if n.Chore != "" || n.TargetPowerState != "" {
+		begun = n.UpdatedAt
+	}
+	if begun != nil && d.s.Now.Sub(*begun) < worthTelling {
+		return ""
+	}
 	text := "waits for node " + cmp.Or(n.Name, n.UUID)
 	switch {
 	case n.Chore == plan.ShutDown:
-		return text + " to shut down" + since(n.UpdatedAt)
+		return text + " to shut down" + since(begun)
 	case n.TargetPowerState != "":
-		return fmt.Sprintf("%s to be %q%s", text, n.TargetPowerState, since(n.UpdatedAt))
+		return fmt.Sprintf("%s to be %q%s", text, n.TargetPowerState, since(begun))
 	case n.Chore != "":
-		return text + ", whose BMC is at " + n.Chore + since(n.UpdatedAt)
+		return text + ", whose BMC is at " + n.Chore + since(begun)
 	case !engaged(*n):
 		return ""
 	}
-	text += fmt.Sprintf(", which is %q%s", n.ProvisionState, since(n.ProvisionUpdatedAt))
+	text += fmt.Sprintf(", which is %q%s", n.ProvisionState, since(begun))
 	if n.Run != nil && n.Run.Waiting != "" {
 		text += ", for " + n.Run.Waiting
 	}

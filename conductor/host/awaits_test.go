@@ -20,6 +20,10 @@ func TestAwaits(t *testing.T) {
 		want string
 	}{
 		"nothing":       {situation(hostapi.StateDeprovisioning, node.Active, deleted), ""},
+		"just begun": {situation(hostapi.StateDeprovisioning, node.Cleaning, deleted, nodeIs(func(n *node.Node) {
+			just := testNow.Add(-time.Second)
+			n.ProvisionUpdatedAt = &just
+		})), ""},
 		"nobody's wish": {situation(hostapi.StateDeprovisioning, node.CleanWait, nodeIs(booting)), ""},
 		"to shut down": {situation(hostapi.StateDeleting, node.Active, deleted, nodeIs(shuttingDown)),
 			"waits for node default~a to shut down since 2026-01-01 11:59:00 UTC"},
