@@ -19,7 +19,7 @@ func TestAwaits(t *testing.T) {
 		s    Situation
 		want string
 	}{
-		"nothing":       {situation(hostapi.StateDeprovisioning, node.Active, deleted), ""},
+		"nothing": {situation(hostapi.StateDeprovisioning, node.Active, deleted), ""},
 		"just begun": {situation(hostapi.StateDeprovisioning, node.Cleaning, deleted, nodeIs(func(n *node.Node) {
 			just := testNow.Add(-time.Second)
 			n.ProvisionUpdatedAt = &just
