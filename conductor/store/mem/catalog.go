@@ -75,7 +75,7 @@ func (c *catalog[T, P]) List(ctx context.Context, column string, values ...strin
 		}
 	}
 	slices.SortFunc(rows, func(a, b *row[T]) int { return cmp.Compare(a.id, b.id) })
-	return cloneRows(rows, 0)
+	return cloneRows(rows, 0), nil
 }
 
 // Find copies the record with this UUID, or else this name.
@@ -86,11 +86,11 @@ func (c *catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 	}
 	defer c.s.mu.Unlock()
 	if r := c.rows[ref]; r != nil {
-		return clone(r.v)
+		return clone(r.v), nil
 	}
 	for _, r := range c.rows {
 		if name := c.key(&r.v, "name"); name != "" && name == ref {
-			return clone(r.v)
+			return clone(r.v), nil
 		}
 	}
 	return none, c.missing(ref)
@@ -151,7 +151,7 @@ func (c *catalog[T, P]) keep(v P) (undo func(), err error) {
 			}
 		}
 	}
-	kept, err := clone(*v)
+	kept, err := sealed(*v)
 	if err != nil {
 		return nil, err
 	}

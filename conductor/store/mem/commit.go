@@ -144,7 +144,7 @@ func (c *change) putNode(n *node.Node) error {
 	if err := c.s.unheld("nodes", "Chassis", n.ChassisUUID); err != nil {
 		return err
 	}
-	kept, err := clone(*n)
+	kept, err := sealed(*n)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (c *change) putPort(p node.Port) error {
 	if err := c.s.unheld("ports", "Portgroup", p.PortgroupUUID); err != nil {
 		return err
 	}
-	kept, err := clone(p)
+	kept, err := sealed(p)
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (c *change) inspected(uuid string, i node.Inspected) {
 }
 
 func (c *change) told(uuid string, t node.Told) error {
-	kept, err := clone(t)
+	kept, err := sealed(t)
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (c *change) record(h node.HistoryEntry) error {
 	if s.nodes.rows[h.NodeUUID] == nil {
 		return noNode(h.NodeUUID)
 	}
-	kept, err := clone(h)
+	kept, err := sealed(h)
 	if err != nil {
 		return err
 	}

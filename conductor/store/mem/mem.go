@@ -111,9 +111,9 @@ func (t *table[T]) drop(uuid string) (undo func()) {
 	return func() { t.rows[uuid] = old }
 }
 
-// clone copies through JSON, which is how the SQLite store keeps a record: what
-// JSON loses is lost here too.
-func clone[T any](v T) (T, error) {
+// sealed is a record as it is kept: copied through JSON, which is how the SQLite
+// store keeps it, so that what JSON loses is lost here too.
+func sealed[T any](v T) (T, error) {
 	var c T
 	doc, err := json.Marshal(v)
 	if err == nil {

@@ -41,7 +41,7 @@ func (s *Store) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 		}
 	}
 	slices.SortFunc(rows, order)
-	return cloneRows(rows, q.Limit)
+	return cloneRows(rows, q.Limit), nil
 }
 
 // Shards counts the nodes of each shard, by name; those in none come first.

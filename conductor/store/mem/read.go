@@ -17,11 +17,11 @@ func (s *Store) Node(ctx context.Context, ref string) (node.Node, error) {
 	}
 	defer s.mu.Unlock()
 	if r := s.nodes.rows[ref]; r != nil {
-		return clone(r.v)
+		return clone(r.v), nil
 	}
 	for _, r := range s.nodes.rows {
 		if ref != "" && r.v.Name == ref {
-			return clone(r.v)
+			return clone(r.v), nil
 		}
 	}
 	return node.Node{}, noNode(ref)
@@ -38,11 +38,11 @@ func (s *Store) Port(ctx context.Context, ref string) (node.Port, error) {
 	}
 	defer s.mu.Unlock()
 	if r := s.ports.rows[ref]; r != nil {
-		return clone(r.v)
+		return clone(r.v), nil
 	}
 	for _, r := range s.ports.rows {
 		if ref != "" && r.v.Name == ref {
-			return clone(r.v)
+			return clone(r.v), nil
 		}
 	}
 	return node.Port{}, noPort(ref)
@@ -69,7 +69,7 @@ func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error
 		}
 	}
 	slices.SortFunc(rows, func(a, b *row[node.Port]) int { return cmp.Compare(a.id, b.id) })
-	return cloneRows(rows, q.Limit)
+	return cloneRows(rows, q.Limit), nil
 }
 
 // wanted tells whether every filter that is set lets p through.
@@ -86,19 +86,15 @@ func (s *Store) wanted(q *node.PortQuery, p *node.Port) bool {
 }
 
 // cloneRows copies the first limit rows, all when 0.
-func cloneRows[T any](rows []*row[T], limit int) ([]T, error) {
+func cloneRows[T any](rows []*row[T], limit int) []T {
 	if limit > 0 && limit < len(rows) {
 		rows = rows[:limit]
 	}
 	var all []T
 	for _, r := range rows {
-		v, err := clone(r.v)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
+		all = append(all, clone(r.v))
 	}
-	return all, nil
+	return all
 }
 
 // Expired returns the UUIDs of nodes whose deadline is at or before now.
@@ -158,7 +154,7 @@ func (s *Store) Told(ctx context.Context, nodeUUID string) (node.Told, error) {
 		return node.Told{}, err
 	}
 	defer s.mu.Unlock()
-	return clone(s.told[nodeUUID])
+	return clone(s.told[nodeUUID]), nil
 }
 
 // History returns the newest entries of a node, oldest first.
