@@ -10,7 +10,7 @@ import (
 // TestVFATDriveOnLargerSectors: a VFAT made for sectors of 512 bytes, by
 // mkfs, is rebuilt with all that is on it.
 func TestVFATDriveOnLargerSectors(t *testing.T) {
-	made := newDisk(8<<20, 512)
+	made := newDisk(t, 8<<20, 512)
 	onFile(t, made, func(path string) {
 		run(t, "", "mkfs.vfat", "-n", "CONFIG-2", path)
 		run(t, "", "mmd", "-i", path, "::/openstack", "::/openstack/latest", "::/ec2")

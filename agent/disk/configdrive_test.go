@@ -20,8 +20,12 @@ func drive(t testing.TB, content string) []byte {
 }
 
 func TestWriteConfigDrive(t *testing.T) {
+	stale := bytes.Repeat([]byte{0xda}, mib)
 	onLarger := func(sector int) *memDisk { // an image of 16 MiB on a disk of 100 MiB of stale data
-		d := &memDisk{b: bytes.Repeat([]byte{0xda}, 100<<20), sector: sector}
+		d := newDisk(t, 100<<20, sector)
+		for i := 0; i < len(d.b); i += mib {
+			copy(d.b[i:], stale)
+		}
 		copy(d.b, twoParts(t, 16<<20, sector).b)
 		return d
 	}
@@ -127,7 +131,7 @@ func TestConfigDriveRefusals(t *testing.T) {
 		fail  error
 		text  string
 	}{
-		{"no table", newDisk(16<<20, 512), image, ErrNoTable, "needs a partition of its own"},
+		{"no table", newDisk(t, 16<<20, 512), image, ErrNoTable, "needs a partition of its own"},
 		{"no entry", full, image, ErrTable, "all 4 primary"},
 		{"no room", twoParts(t, 16<<20, 512), drive(t, strings.Repeat("x", 8<<20)), ErrTable, "no room"},
 		{"empty", twoParts(t, 16<<20, 512), nil, nil, "0 bytes"},

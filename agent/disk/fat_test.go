@@ -15,7 +15,7 @@ import (
 // makeFAT makes a filesystem with mkfs.vfat and copies files into it with mtools.
 func makeFAT(t testing.TB, size int64, mkfs []string, files map[string]string) *memDisk {
 	t.Helper()
-	d := newDisk(size, 512)
+	d := newDisk(t, size, 512)
 	onFile(t, d, func(path string) {
 		run(t, "", "mkfs.vfat", append(mkfs, path)...)
 		made := map[string]bool{}

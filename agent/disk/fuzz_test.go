@@ -27,13 +27,13 @@ func resum(b []byte) {
 }
 
 func FuzzMBR(f *testing.F) {
-	d := newDisk(64<<20, 512)
+	d := newDisk(f, 64<<20, 512)
 	onFile(f, d, func(path string) {
 		run(f, "label: dos\nlabel-id: 0x1234abcd\nstart=2048, size=4096, type=83, bootable\nstart=8192, size=20000, type=5\nstart=10240, size=2048\nstart=14336, size=2048\n", "sfdisk", "-q", path)
 	})
 	f.Add(d.b[:512], d.b[8192*512:][:512])
 	f.Fuzz(func(t *testing.T, boot, link []byte) {
-		d := newDisk(8<<20, 512)
+		d := newDisk(t, 8<<20, 512)
 		copy(d.b, boot)
 		copy(d.b[2048*512:], link)
 		m, err := ReadMBR(d)
@@ -73,7 +73,7 @@ func FuzzLoadOption(f *testing.F) {
 }
 
 func FuzzFAT(f *testing.F) {
-	d := newDisk(36<<10, 512)
+	d := newDisk(f, 36<<10, 512)
 	onFile(f, d, func(path string) {
 		run(f, "", "mkfs.vfat", "-F", "12", "-i", "12345678", "-s", "1", "-f", "1", "-r", "16", path)
 		run(f, "", "mmd", "-i", path, "::/EFI", "::/EFI/BOOT")

@@ -22,7 +22,7 @@ func guid(t testing.TB, s string) GUID {
 // twoParts is a disk with an ESP and a Linux partition, made by us.
 func twoParts(t testing.TB, size int64, sector int) *memDisk {
 	t.Helper()
-	d := newDisk(size, sector)
+	d := newDisk(t, size, sector)
 	g := NewGPT(d, guid(t, "6f9c1a52-0b8f-4f1e-9a46-1e2d3c4b5a69"))
 	align := int64(mib / sector)
 	for i, p := range []Partition{
@@ -51,7 +51,7 @@ func TestGPTGolden(t *testing.T) {
 }
 
 func TestGPTReadsSgdisk(t *testing.T) {
-	d := newDisk(32<<20, 512)
+	d := newDisk(t, 32<<20, 512)
 	onFile(t, d, func(path string) {
 		run(t, "", "sgdisk", "-U", "6f9c1a52-0b8f-4f1e-9a46-1e2d3c4b5a69", "-n", "3:2048:+4M", "-t", "3:ef00", "-c", "3:ESP", "-u", "3:01020304-0506-0708-090a-0b0c0d0e0f10",
 			"-n", "1:20480:30000", "-c", "1:Wurzel ü", "-u", "1:11020304-0506-0708-090a-0b0c0d0e0f10", path)
@@ -91,7 +91,7 @@ func TestFitGPT(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newDisk(24<<20, 512)
+			d := newDisk(t, 24<<20, 512)
 			copy(d.b, twoParts(t, 16<<20, 512).b)
 			tt.damage(d)
 			boot := bytes.Clone(d.b[:440])
@@ -166,7 +166,7 @@ func FuzzGPT(f *testing.F) {
 		f.Add(d.b[sector:][:92], d.b[2*sector:][:512])
 	}
 	f.Fuzz(func(t *testing.T, header, entries []byte) {
-		d := newDisk(1<<20, 512)
+		d := newDisk(t, 1<<20, 512)
 		copy(d.b[512:], header)
 		copy(d.b[1024:], entries)
 		resum(d.b)

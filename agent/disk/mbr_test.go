@@ -12,7 +12,7 @@ import (
 // sfdisk makes a disk with the MBR a script describes.
 func sfdisk(t testing.TB, size int64, script string) *memDisk {
 	t.Helper()
-	d := newDisk(size, 512)
+	d := newDisk(t, size, 512)
 	onFile(t, d, func(path string) { run(t, "label: dos\nlabel-id: 0x1234abcd\n"+script, "sfdisk", "-q", path) })
 	return d
 }

@@ -20,7 +20,7 @@ func mirror(t *testing.T, size int64) Array {
 
 func TestMemberReadsBack(t *testing.T) {
 	for _, sector := range []int{512, 4096} {
-		d := newDisk(40*mib, sector)
+		d := newDisk(t, 40*mib, sector)
 		for i := range d.b {
 			d.b[i] = 0xda
 		}
@@ -48,7 +48,7 @@ func TestMemberReadsBack(t *testing.T) {
 
 // TestExamine has Debian's mdadm read the superblock.
 func TestExamine(t *testing.T) {
-	d := newDisk(MemberRoom(16*mib), 512)
+	d := newDisk(t, MemberRoom(16*mib), 512)
 	if err := WriteMember(d, Part{Size: d.Size()}, mirror(t, 16*mib), 0, fixed()); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestExamine(t *testing.T) {
 }
 
 func TestMemberRefusals(t *testing.T) {
-	d := newDisk(8*mib, 512)
+	d := newDisk(t, 8*mib, 512)
 	for name, err := range map[string]error{
 		"too small":   WriteMember(d, Part{Size: 8 * mib}, mirror(t, 8*mib), 0, fixed()),
 		"third of 2":  WriteMember(d, Part{Size: 8 * mib}, mirror(t, 4*mib), 2, fixed()),

@@ -78,7 +78,7 @@ func TestReadVolumeTakesNoFATForExt(t *testing.T) {
 }
 
 func TestReadVolumeOfHardlyAnything(t *testing.T) {
-	d := newDisk(512, 512)
+	d := newDisk(t, 512, 512)
 	copy(d.b, "XFSB")
 	if v, err := ReadVolume(d, Part{Number: 3, Size: 100}); err == nil {
 		t.Errorf("a superblock that is cut off was read as %+v", v)

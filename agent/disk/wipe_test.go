@@ -21,7 +21,7 @@ func TestWipeSignatures(t *testing.T) {
 				size = 80 * mib
 			}
 			t.Run(fmt.Sprintf("%s at %d, %d", sig.name, sig.offset, sector), func(t *testing.T) {
-				d := newDisk(size, sector)
+				d := newDisk(t, size, sector)
 				if sig.offset < 8*mib {
 					d = twoParts(t, size, sector)
 					copy(d.b[5*mib+sig.at(4*mib):], sig.magic)
@@ -52,7 +52,7 @@ func TestWipeRealFilesystems(t *testing.T) {
 	} {
 		t.Run(mkfs[0], func(t *testing.T) {
 			d := twoParts(t, 16<<20, 512)
-			fs := newDisk(4<<20, 512)
+			fs := newDisk(t, 4<<20, 512)
 			onFile(t, fs, func(path string) { run(t, "", mkfs[0], append(mkfs[1:], path)...) })
 			copy(d.b[5*mib:], fs.b)
 			report, err := WipeMetadata(context.Background(), d)
@@ -88,7 +88,7 @@ func TestWipeFailures(t *testing.T) {
 	if _, err := WipeMetadata(ctx, twoParts(t, 16<<20, 512)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	small := newDisk(512, 512)
+	small := newDisk(t, 512, 512)
 	small.b[510], small.b[511] = 0x55, 0xaa
 	if _, err := WipeMetadata(context.Background(), small); err != nil || !isZero(small.b) {
 		t.Errorf("a disk of one sector: %v", err)
@@ -123,7 +123,7 @@ func TestGuard(t *testing.T) {
 		text string
 	}{
 		{"plain", twoParts(t, 16<<20, 512), ""},
-		{"empty", newDisk(16<<20, 512), ""},
+		{"empty", newDisk(t, 16<<20, 512), ""},
 		{"gpfs", typed(typeGPFS), "partition 2 is of GPFS"},
 		{"vmfs", typed(typeVMFS), "partition 2 is of VMFS"},
 		{"vmfs in an MBR", sfdisk(t, 16<<20, "start=2048, size=2048, type=fb\n"), "partition 1 is of VMFS"},
@@ -145,7 +145,7 @@ type unreadable struct{ *memDisk }
 func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, os.ErrPermission }
 
 func TestUnreadableDisk(t *testing.T) {
-	d := unreadable{newDisk(16<<20, 512)}
+	d := unreadable{newDisk(t, 16<<20, 512)}
 	if err := Guard(d); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("guard: %v", err)
 	}
