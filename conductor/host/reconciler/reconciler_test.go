@@ -3,10 +3,8 @@ package reconciler_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -332,9 +330,9 @@ func TestRestart(t *testing.T) {
 			}
 			t.Fatalf("the host stays %q", w.host("a").Status.Provisioning.State)
 		}
-		w.becomesWith("a", step, hostapi.StateProvisioned, "http://images/a")
+		w.becomesWith(step, hostapi.StateProvisioned, "http://images/a")
 		w.edit("a", withImage("http://images/b"))
-		w.becomesWith("a", step, hostapi.StateProvisioned, "http://images/b")
+		w.becomesWith(step, hostapi.StateProvisioned, "http://images/b")
 		w.stop()
 		w.start()
 		w.remove("a")
@@ -344,73 +342,11 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// A host that has waited for room, and finds its node reserved when there is some,
-// is looked at once that is over, and not all the time until then.
-func TestRoomForReserved(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		w.stop()
-		var looks atomic.Int64
-		w.limit, w.glance = 1, func(n node.Node) {
-			if n.Name == "default~b" && looks.Add(1) > 1000 {
-				time.Sleep(time.Second) // else no time would pass at all
-			}
-		}
-		w.start()
-		w.machines.hold(true)
-		w.apply("b", nil)
-		w.until("b", "on", func(h hostapi.Host) bool { return h.Status.PoweredOn })
-		w.apply("a", withImage("http://images/a"))
-		w.becomes("a", hostapi.StateProvisioning)
-		w.edit("b", withImage("http://images/a"))
-		w.until("b", "delayed", func(h hostapi.Host) bool { return h.Status.OperationalStatus == hostapi.StatusDelayed })
-		w.machines.slowness(20 * time.Second)
-		w.check(w.eng.SetPower(context.Background(), "default~b", node.PowerOff, 0))
-		looks.Store(0)
-		w.machines.hold(false)
-		w.becomes("b", hostapi.StateProvisioned)
-		if n := looks.Load(); n > 100 {
-			t.Errorf("looked at %d times", n)
-		}
-	})
-}
-
-func (w *world) becomesWith(_ string, step func(func(hostapi.Host) bool), s hostapi.State, image string) {
+// becomesWith steps until the host has come to a state with an image.
+func (w *world) becomesWith(step func(func(hostapi.Host) bool), s hostapi.State, image string) {
 	w.tb.Helper()
 	step(func(h hostapi.Host) bool {
 		p := h.Status.Provisioning
 		return p.State == s && p.Image != nil && p.Image.URL == image
-	})
-}
-
-// TestManyHosts: a site that is applied at once fills the room there is for busy
-// nodes, as deploys that do not end show, comes to rest soon once they end, and
-// never has more of them. BenchmarkConverge does it in real time.
-func TestManyHosts(t *testing.T) {
-	const many = 200
-	in(t, func(t *testing.T, w *world) {
-		w.machines.hold(true)
-		for i := range many {
-			w.apply(fmt.Sprintf("h%d", i), withImage("http://images/a"))
-		}
-		for range 1000 {
-			if busyOf(w.eng) == int64(w.limit) && w.delayed() == many-w.limit {
-				break
-			}
-			time.Sleep(10 * time.Second)
-		}
-		if busy, waiting := busyOf(w.eng), w.delayed(); busy != int64(w.limit) || waiting != many-w.limit {
-			t.Errorf("%d nodes are busy, and %d hosts wait, of %d and a limit of %d", busy, waiting, many, w.limit)
-		}
-		start := time.Now()
-		w.machines.hold(false)
-		for i := range many {
-			w.becomes(fmt.Sprintf("h%d", i), hostapi.StateProvisioned)
-		}
-		if took := time.Since(start); took > time.Minute {
-			t.Errorf("%d hosts took %s", many, took)
-		}
-		if most := w.most.Load(); most > int64(w.limit) {
-			t.Errorf("%d nodes were busy at a time, of %d that may be", most, w.limit)
-		}
 	})
 }
