@@ -20,6 +20,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
 	"github.com/ferrite-metal/ferrite/conductor/reload"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -206,7 +207,7 @@ func (a *Authenticator) bearer(w http.ResponseWriter, r *http.Request, token str
 // patience refuses to look at credentials from an address with which too many
 // were wrong of late.
 func (a *Authenticator) patience(w http.ResponseWriter, from netip.Addr) error {
-	if a.failures.Allowed(from, 1) {
+	if a.failures.Allowed(connlimit.Network(from), 1) {
 		return nil
 	}
 	w.Header().Set("Retry-After", "5")
@@ -214,7 +215,7 @@ func (a *Authenticator) patience(w http.ResponseWriter, from netip.Addr) error {
 }
 
 func (a *Authenticator) failed(w http.ResponseWriter, from netip.Addr, why string) error {
-	a.failures.Count(from, 1)
+	a.failures.Count(connlimit.Network(from), 1)
 	a.log.Info("login failed", "from", from, "reason", why)
 	return a.challenge(w, why)
 }

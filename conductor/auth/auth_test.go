@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -95,7 +96,7 @@ func (h *house) writePasswords(pairs ...string) {
 func (h *house) ask(from string, header ...string) string {
 	h.t.Helper()
 	r := httptest.NewRequestWithContext(h.t.Context(), "GET", "/v1/nodes", nil)
-	r.RemoteAddr = from + ":1000"
+	r.RemoteAddr = net.JoinHostPort(from, "1000")
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Add(header[i], header[i+1])
 	}
@@ -272,6 +273,22 @@ func TestGuessing(t *testing.T) {
 	h.now = h.now.Add(2 * time.Second)
 	if got := h.ask("10.0.0.1", "Authorization", guess); got != wanted {
 		t.Errorf("later: %q", got)
+	}
+}
+
+// TestGuessingFromOneNetwork: addresses of one IPv6 /64 are one guesser.
+func TestGuessingFromOneNetwork(t *testing.T) {
+	h, _ := newHouse(t)
+	got := map[string]int{}
+	for i := range 30 {
+		status, _, _ := strings.Cut(h.ask(fmt.Sprintf("2001:db8::%d", i), "Authorization", basic("alice", "guess")), " ")
+		got[status]++
+	}
+	if diff := cmp.Diff(map[string]int{"401": 20, "429": 10}, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if got := h.ask("2001:db8:0:1::1", "Authorization", basic("alice", "guess")); got != wanted {
+		t.Errorf("another network: %q, want %q", got, wanted)
 	}
 }
 
