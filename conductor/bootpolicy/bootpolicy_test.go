@@ -36,7 +36,7 @@ func policy(t *testing.T, n node.Node, p node.Port) *bootpolicy.Policy {
 		t.Fatal(err)
 	}
 	p.UUID, p.NodeUUID, p.Address = "21111111-2222-4333-8444-555555555555", n.UUID, mac
-	if _, err := s.Commit(t.Context(), node.Change{Save: &n, PutPorts: []node.Port{p}}); err != nil {
+	if _, err := s.Commit(t.Context(), node.Change{Save: &n, AddPorts: []node.Port{p}}); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)

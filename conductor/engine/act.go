@@ -50,7 +50,7 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 			change.Finish = finish
 		}
 		saved, err := e.commit(ctx, *change)
-		if errors.Is(err, node.ErrStale) || overtakes && errors.Is(err, node.ErrFenced) || errors.Is(err, node.ErrConflict) && (len(change.PutPorts) > 0 || renames(n, change)) {
+		if errors.Is(err, node.ErrStale) || overtakes && errors.Is(err, node.ErrFenced) || errors.Is(err, node.ErrConflict) && (len(change.AddPorts) > 0 || renames(n, change)) {
 			continue // another event was faster, or another node with one of the addresses, or the name
 		}
 		return saved, err
@@ -186,9 +186,9 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 		by := userOf(ctx)
 		c.History[i].UUID, c.History[i].User, c.History[i].Project = uuid.NewString(), by.name, by.project
 	}
-	for i := range c.PutPorts {
-		if c.PutPorts[i].UUID == "" {
-			c.PutPorts[i].UUID = uuid.NewString()
+	for i := range c.AddPorts {
+		if c.AddPorts[i].UUID == "" {
+			c.AddPorts[i].UUID = uuid.NewString()
 		}
 	}
 	now := e.Now()

@@ -41,7 +41,13 @@ func (e *Engine) putPort(ctx context.Context, n node.Node, old *node.Port, p nod
 	if err := node.CheckPort(n, old, p, bond); err != nil {
 		return err
 	}
-	_, err = e.commit(ctx, node.Change{Save: &n, PutPorts: []node.Port{p}})
+	c := node.Change{Save: &n}
+	if old == nil {
+		c.AddPorts = []node.Port{p}
+	} else {
+		c.SavePorts = []node.Port{p}
+	}
+	_, err = e.commit(ctx, c)
 	return err
 }
 

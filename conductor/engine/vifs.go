@@ -110,6 +110,6 @@ func (e *Engine) savePlug(ctx context.Context, n node.Node, port *node.Port, gro
 		return err
 	}
 	port.UpdatedAt = &now
-	_, err := e.commit(ctx, node.Change{Save: &n, PutPorts: []node.Port{*port}})
+	_, err := e.commit(ctx, node.Change{Save: &n, SavePorts: []node.Port{*port}})
 	return err
 }

@@ -179,8 +179,9 @@ type Change struct {
 	Effects   []Effect
 	History   []HistoryEntry
 	Moves     []Transition // the rows of the table that were taken, for the log; not stored
-	PutPorts  []Port       // insert or replace by UUID; ErrConflict on a taken address or name
 	DropPorts []string     // UUIDs
+	SavePorts []Port       // replace the ports of these UUIDs (ErrStale when one is gone); ErrConflict on a taken address or name
+	AddPorts  []Port       // new ports; ErrConflict on a taken UUID, address or name
 	Inspected *Inspected   // of Save's node
 	Told      *Told        // of Save's node
 

@@ -35,7 +35,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 		return nil, nil
 	}
 	return &node.Change{
-		Finish: d.overtaken, Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves, PutPorts: d.ports, Inspected: d.inspected,
+		Finish: d.overtaken, Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves, AddPorts: d.ports, Inspected: d.inspected,
 		Told: d.told, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
 	}, nil
 }

@@ -40,7 +40,7 @@ func Discovered(n node.Node, f Facts, e Inspected, from netip.Addr, now time.Tim
 	if e.Data.SystemUUID != "" {
 		d.n.DriverInternalInfo[systemUUID] = e.Data.SystemUUID
 	}
-	c := &node.Change{Save: &d.n, Inspected: d.inspected, PutPorts: d.ports}
+	c := &node.Change{Save: &d.n, Inspected: d.inspected, AddPorts: d.ports}
 	if d.n.DriverInternalInfo[discoveredAt] == nil {
 		d.n.DriverInternalInfo[discoveredAt] = now.UTC().Format(time.RFC3339)
 		d.note("INFO", fmt.Sprintf("found by discovery: a machine nobody has enrolled called from %s", from))

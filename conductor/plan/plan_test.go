@@ -340,7 +340,7 @@ func (s *scene) decide(e Event) {
 	for _, h := range c.History {
 		s.say("history %s: %s", h.Severity, h.Event)
 	}
-	for _, p := range c.PutPorts {
+	for _, p := range c.AddPorts {
 		s.say("port %s pxe=%v%s", p.Address, p.PXEEnabled, linkOf(s.t, p))
 	}
 	if c.Inspected != nil {

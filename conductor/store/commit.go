@@ -37,15 +37,8 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 	if err := t.savePortgroup(c.SavePortgroup); err != nil {
 		return err
 	}
-	for _, uuid := range c.DropPorts {
-		if err := t.dropPort(uuid); err != nil {
-			return err
-		}
-	}
-	for i := range c.PutPorts {
-		if err := t.putPort(&c.PutPorts[i]); err != nil {
-			return err
-		}
+	if err := t.applyPorts(c); err != nil {
+		return err
 	}
 	if c.Inspected != nil {
 		if err := t.putInspected(saved.UUID, c.Inspected); err != nil {

@@ -11,25 +11,60 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// putPort inserts a port or replaces the one of its UUID, which keeps its place
-// in the order of creation.
-func (t *tx) putPort(p *node.Port) error {
+const (
+	insertPort = "INSERT INTO ports (node_uuid, address, description_lower, doc, uuid) VALUES (?, ?, ?, ?, ?)"
+	updatePort = "UPDATE ports SET node_uuid = ?, address = ?, description_lower = ?, doc = ? WHERE uuid = ?"
+)
+
+func (t *tx) applyPorts(c *node.Change) error {
+	for _, uuid := range c.DropPorts {
+		if err := t.dropPort(uuid); err != nil {
+			return err
+		}
+	}
+	for i := range c.SavePorts {
+		touched, err := t.writePort(updatePort, &c.SavePorts[i])
+		if err != nil {
+			return err
+		}
+		if touched == 0 {
+			return fmt.Errorf("save port %s, which is gone: %w: read it again", c.SavePorts[i].UUID, node.ErrStale)
+		}
+	}
+	for i := range c.AddPorts {
+		if _, err := t.writePort(insertPort, &c.AddPorts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writePort returns how many ports the statement has written. A port that is
+// saved keeps its place in the order of creation.
+func (t *tx) writePort(statement string, p *node.Port) (int64, error) {
 	doc, err := json.Marshal(p)
 	if err != nil {
-		return fmt.Errorf("encode port %s: %w", p.UUID, err)
+		return 0, fmt.Errorf("encode port %s: %w", p.UUID, err)
 	}
-	_, err = t.exec(`INSERT INTO ports (uuid, node_uuid, address, description_lower, doc) VALUES (?, ?, ?, ?, ?) ON CONFLICT (uuid)
-		DO UPDATE SET node_uuid = excluded.node_uuid, address = excluded.address, description_lower = excluded.description_lower, doc = excluded.doc`,
-		p.UUID, p.NodeUUID, p.Address, strings.ToLower(p.Description), string(doc))
-	if col, ok := taken(err); ok && col == "ports.name" {
-		return node.Refuse(node.Conflict, "A port with name %s already exists.", p.Name)
-	} else if ok {
-		return node.Refuse(node.Conflict, "A port with MAC address %s already exists.", p.Address)
+	touched, err := t.exec(statement, p.NodeUUID, p.Address, strings.ToLower(p.Description), string(doc), p.UUID)
+	if col, ok := taken(err); ok {
+		return 0, portTaken(p, col)
 	}
 	if orphan(err) {
-		return t.namesNobody(p, err)
+		return 0, t.namesNobody(p, err)
 	}
-	return err
+	return touched, err
+}
+
+// portTaken words that another port has the value of a column.
+func portTaken(p *node.Port, column string) error {
+	switch column {
+	case "ports.uuid":
+		return node.Refuse(node.Conflict, "%s", node.Exists("port", "UUID", p.UUID))
+	case "ports.name":
+		return node.Refuse(node.Conflict, "%s", node.Exists("port", "name", p.Name))
+	}
+	return node.Refuse(node.Conflict, "%s", node.Exists("port", "MAC address", p.Address))
 }
 
 // namesNobody finds out what a port names that does not exist: SQLite does not

@@ -143,8 +143,13 @@ func (p *pair) parts(r *rapid.T, c *node.Change) {
 		c.Effects = []node.Effect{{Node: anyUUID(r), Generation: 3, Name: "x", Args: json.RawMessage(anyOf(r, "args", "", "{}")), RunAt: p.someTime(r)}}
 	}
 	if rapid.Bool().Draw(r, "put port") {
-		c.PutPorts = []node.Port{{UUID: uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port")), NodeUUID: anyUUID(r), Address: anyOf(r, "mac", "a", "b", "c"),
-			Name: anyOf(r, "port name", "", "", "eth0"), PortgroupUUID: anyOf(r, "portgroup", "", "", uuidN(40), uuidN(41)), Description: anyOf(r, "port description", "", "Ünï% 'code'")}}
+		port := node.Port{UUID: uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port")), NodeUUID: anyUUID(r), Address: anyOf(r, "mac", "a", "b", "c"),
+			Name: anyOf(r, "port name", "", "", "eth0"), PortgroupUUID: anyOf(r, "portgroup", "", "", uuidN(40), uuidN(41)), Description: anyOf(r, "port description", "", "Ünï% 'code'")}
+		if rapid.Bool().Draw(r, "new port") {
+			c.AddPorts = []node.Port{port}
+		} else {
+			c.SavePorts = []node.Port{port}
+		}
 	}
 	if rapid.IntRange(0, 4).Draw(r, "drop port") == 0 {
 		c.DropPorts = []string{uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port"))}

@@ -242,7 +242,7 @@ func described(c node.Change) string {
 	if c.Delete != "" {
 		parts = append(parts, "no node")
 	}
-	if len(c.PutPorts) > 0 {
+	if len(c.AddPorts)+len(c.SavePorts) > 0 {
 		parts = append(parts, "a port")
 	}
 	if c.Finish != nil {

@@ -59,16 +59,8 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 	if err := c.portgroup(n.SavePortgroup); err != nil {
 		return saved, err
 	}
-	for _, uuid := range n.DropPorts {
-		if c.s.ports.rows[uuid] == nil {
-			return saved, noPort(uuid)
-		}
-		c.did(c.s.ports.drop(uuid))
-	}
-	for _, p := range n.PutPorts {
-		if err := c.putPort(p); err != nil {
-			return saved, err
-		}
+	if err := c.ports(n); err != nil {
+		return saved, err
 	}
 	if n.Inspected != nil {
 		c.inspected(saved.UUID, *n.Inspected)
@@ -243,6 +235,32 @@ func (c *change) eraseReport(r *node.EraseReport) error {
 	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(kept.rows[b].id, kept.rows[a].id) })
 	for _, old := range ids[min(len(ids), node.EraseReportsKept):] {
 		c.did(kept.drop(old))
+	}
+	return nil
+}
+
+func (c *change) ports(n *node.Change) error {
+	for _, uuid := range n.DropPorts {
+		if c.s.ports.rows[uuid] == nil {
+			return noPort(uuid)
+		}
+		c.did(c.s.ports.drop(uuid))
+	}
+	for _, p := range n.SavePorts {
+		if c.s.ports.rows[p.UUID] == nil {
+			return fmt.Errorf("save port %s, which is gone: %w: read it again", p.UUID, node.ErrStale)
+		}
+		if err := c.putPort(p); err != nil {
+			return err
+		}
+	}
+	for _, p := range n.AddPorts {
+		if c.s.ports.rows[p.UUID] != nil {
+			return node.Refuse(node.Conflict, "%s", node.Exists("port", "UUID", p.UUID))
+		}
+		if err := c.putPort(p); err != nil {
+			return err
+		}
 	}
 	return nil
 }

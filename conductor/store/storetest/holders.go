@@ -49,7 +49,7 @@ func testPortgroupsGo(t *testing.T, s store.Store) {
 
 	p := port(1, 99)
 	p.PortgroupUUID = uuid(0)
-	check(t, put(t, s, p))
+	check(t, add(t, s, p))
 	_, err = s.Commit(t.Context(), node.Change{Delete: uuid(99)})
 	check(t, err)
 	left, err := groups.List(t.Context(), "")
@@ -66,7 +66,7 @@ func testPortgroupMoves(t *testing.T, s store.Store) {
 	check(t, err)
 	p := port(1, 99)
 	p.PortgroupUUID, p.PhysicalNetwork = g.UUID, "p1"
-	check(t, put(t, s, p))
+	check(t, add(t, s, p))
 	n, err = s.Node(t.Context(), n.UUID)
 	check(t, err)
 	stands := func(wantGroup node.Portgroup, wantPort string, wantNode int64) {
@@ -89,17 +89,17 @@ func testPortgroupMoves(t *testing.T, s store.Store) {
 		change node.Change
 		want   error
 	}{
-		{node.Change{Save: &n, SavePortgroup: &stale, PutPorts: []node.Port{port}}, node.ErrStale},
-		{node.Change{Save: &n, SavePortgroup: &nobody, PutPorts: []node.Port{port}}, node.ErrNotFound},
-		{node.Change{Save: &n, SavePortgroup: &taken, PutPorts: []node.Port{port}}, node.ErrConflict},
-		{node.Change{Save: &old, SavePortgroup: &moved, PutPorts: []node.Port{port}}, node.ErrStale},
-		{node.Change{Save: &n, SavePortgroup: &moved, PutPorts: []node.Port{port}, History: []node.HistoryEntry{{NodeUUID: uuid(98)}}}, node.ErrNotFound},
+		{node.Change{Save: &n, SavePortgroup: &stale, SavePorts: []node.Port{port}}, node.ErrStale},
+		{node.Change{Save: &n, SavePortgroup: &nobody, SavePorts: []node.Port{port}}, node.ErrNotFound},
+		{node.Change{Save: &n, SavePortgroup: &taken, SavePorts: []node.Port{port}}, node.ErrConflict},
+		{node.Change{Save: &old, SavePortgroup: &moved, SavePorts: []node.Port{port}}, node.ErrStale},
+		{node.Change{Save: &n, SavePortgroup: &moved, SavePorts: []node.Port{port}, History: []node.HistoryEntry{{NodeUUID: uuid(98)}}}, node.ErrNotFound},
 	} {
 		_, err := s.Commit(t.Context(), c.change)
 		wants(t, err, c.want)
 		stands(g, "p1", n.Revision)
 	}
-	_, err = s.Commit(t.Context(), node.Change{Save: &n, SavePortgroup: &moved, PutPorts: []node.Port{port}})
+	_, err = s.Commit(t.Context(), node.Change{Save: &n, SavePortgroup: &moved, SavePorts: []node.Port{port}})
 	check(t, err)
 	moved.Revision++
 	stands(moved, "p2", n.Revision+1)
@@ -127,16 +127,16 @@ func testHolders(t *testing.T, s store.Store) {
 	_, err = s.Commit(ctx, node.Change{Save: &moved})
 	refused(err, "Chassis "+uuid(3)+" could not be found.")
 
-	refused(put(t, s, p), "Portgroup "+uuid(2)+" could not be found.")
+	refused(add(t, s, p), "Portgroup "+uuid(2)+" could not be found.")
 	_, err = groups.Insert(ctx, group(2, ""))
 	check(t, err)
-	check(t, put(t, s, p))
+	check(t, add(t, s, p))
 	of, err := s.Ports(ctx, node.PortQuery{PortgroupUUID: uuid(2)})
 	check(t, err)
 	equal(t, []node.Port{p}, of)
 	refused(groups.Delete(ctx, uuid(2)), "Cannot complete the requested action because portgroup "+uuid(2)+" contains ports.")
 	p.PortgroupUUID = ""
-	check(t, put(t, s, p))
+	check(t, save(t, s, p))
 	check(t, groups.Delete(ctx, uuid(2)))
 
 	n.ChassisUUID = ""

@@ -87,13 +87,13 @@ func testUnique(t *testing.T, s store.Store) {
 // testAtomic lets the last part of a full change fail and looks for traces.
 func testAtomic(t *testing.T, s store.Store) {
 	n := insert(t, s, sample(1), effect(1, "first", at(0)))
-	check(t, put(t, s, port(1, 1)))
+	check(t, add(t, s, port(1, 1)))
 	held, err := s.Claim(t.Context(), "me", at(1), time.Minute, 1)
 	check(t, err)
 	n.Name = "renamed"
 	_, err = s.Commit(t.Context(), node.Change{
 		Finish: &held[0], Save: &n,
-		PutPorts: []node.Port{port(2, 1)}, DropPorts: []string{port(1, 1).UUID},
+		AddPorts: []node.Port{port(2, 1)}, DropPorts: []string{port(1, 1).UUID},
 		Inspected: &node.Inspected{Inventory: []byte(`{}`)}, Told: &node.Told{Firmware: []node.FirmwareComponent{{Component: "bmc"}}},
 		Effects: []node.Effect{effect(1, "second", at(2))},
 		History: []node.HistoryEntry{{UUID: uuid(50), NodeUUID: n.UUID}, {UUID: uuid(51), NodeUUID: uuid(99)}},
@@ -142,7 +142,7 @@ func testDelete(t *testing.T, s store.Store) {
 	n := insert(t, s, sample(1), effect(1, "wait", at(0)))
 	n, err := s.Commit(t.Context(), node.Change{
 		Save: &n, Inspected: &node.Inspected{Inventory: []byte(`{"a":1}`)}, Told: &node.Told{BIOS: []node.BIOSSetting{{Name: "A"}}},
-		PutPorts: []node.Port{port(1, 1)}, History: []node.HistoryEntry{{NodeUUID: n.UUID}},
+		AddPorts: []node.Port{port(1, 1)}, History: []node.HistoryEntry{{NodeUUID: n.UUID}},
 	})
 	check(t, err)
 	_, err = s.Commit(t.Context(), node.Change{Delete: n.UUID, DeleteAt: n.Revision - 1}) // read before it was saved

@@ -16,8 +16,13 @@ func port(n, m int) node.Port {
 	}
 }
 
-func put(t *testing.T, s store.Store, ports ...node.Port) error {
-	_, err := s.Commit(t.Context(), node.Change{PutPorts: ports})
+func add(t *testing.T, s store.Store, ports ...node.Port) error {
+	_, err := s.Commit(t.Context(), node.Change{AddPorts: ports})
+	return err
+}
+
+func save(t *testing.T, s store.Store, ports ...node.Port) error {
+	_, err := s.Commit(t.Context(), node.Change{SavePorts: ports})
 	return err
 }
 
@@ -26,7 +31,7 @@ func testPorts(t *testing.T, s store.Store) {
 	lent.Owner, lent.Lessee = "o", "l"
 	insert(t, s, sample(1))
 	insert(t, s, lent)
-	check(t, put(t, s, port(2, 1), port(1, 1), port(3, 2)))
+	check(t, add(t, s, port(2, 1), port(1, 1), port(3, 2)))
 
 	got, err := s.Port(t.Context(), port(1, 1).UUID)
 	check(t, err)
@@ -54,29 +59,44 @@ func testPorts(t *testing.T, s store.Store) {
 	wants(t, err, node.ErrNotFound)
 
 	t.Run("names and filters", func(t *testing.T) { testPortNames(t, s) })
-	t.Run("replace keeps its place", func(t *testing.T) {
+	t.Run("a taken UUID", func(t *testing.T) {
+		p := port(2, 2)
+		p.Address = "52:54:00:00:00:fe"
+		err := add(t, s, p)
+		wants(t, err, node.ErrConflict)
+		equal(t, "A port with UUID "+p.UUID+" already exists.", err.Error())
+		wants(t, add(t, s, port(4, 1), p), node.ErrConflict)
+		got, err := s.Ports(t.Context(), node.PortQuery{})
+		check(t, err)
+		equal(t, []node.Port{port(2, 1), port(1, 1), port(3, 2)}, got)
+	})
+	t.Run("one that is saved keeps its place", func(t *testing.T) {
 		p := port(2, 1)
 		p.PXEEnabled, p.Address = false, "52:54:00:00:00:ff"
-		check(t, put(t, s, p))
+		check(t, save(t, s, p))
 		got, err := s.Ports(t.Context(), node.PortQuery{NodeUUID: uuid(1)})
 		check(t, err)
 		equal(t, []node.Port{p, port(1, 1)}, got)
 	})
 	t.Run("a taken address", func(t *testing.T) {
-		for _, p := range []node.Port{port(4, 2), port(1, 1)} {
-			p.Address = port(3, 2).Address
-			wants(t, put(t, s, p), node.ErrConflict)
-		}
+		added, saved := port(4, 2), port(1, 1)
+		added.Address, saved.Address = port(3, 2).Address, port(3, 2).Address
+		wants(t, add(t, s, added), node.ErrConflict)
+		wants(t, save(t, s, saved), node.ErrConflict)
 	})
 	t.Run("an address moves", func(t *testing.T) {
 		p := port(5, 1)
 		p.Address = port(3, 2).Address
-		_, err := s.Commit(t.Context(), node.Change{DropPorts: []string{port(3, 2).UUID}, PutPorts: []node.Port{p}})
+		_, err := s.Commit(t.Context(), node.Change{DropPorts: []string{port(3, 2).UUID}, AddPorts: []node.Port{p}})
 		check(t, err)
 	})
 	t.Run("unknown node or port", func(t *testing.T) {
-		wants(t, put(t, s, port(6, 99)), node.ErrNotFound)
-		_, err := s.Commit(t.Context(), node.Change{DropPorts: []string{uuid(9)}})
+		wants(t, add(t, s, port(6, 99)), node.ErrNotFound)
+		wants(t, save(t, s, port(1, 99)), node.ErrNotFound)
+		wants(t, save(t, s, port(7, 1)), node.ErrStale)
+		_, err := s.Port(t.Context(), port(7, 1).UUID)
+		wants(t, err, node.ErrNotFound)
+		_, err = s.Commit(t.Context(), node.Change{DropPorts: []string{uuid(9)}})
 		wants(t, err, node.ErrNotFound)
 		_, err = s.Port(t.Context(), uuid(9))
 		wants(t, err, node.ErrNotFound)
@@ -92,10 +112,10 @@ func testPortNames(t *testing.T, s store.Store) {
 	check(t, err)
 	p := port(1, 1)
 	p.Name, p.Description = "eth0", "Linke Büchse 50%"
-	check(t, put(t, s, p))
+	check(t, save(t, s, p))
 	taken := port(2, 1)
 	taken.Name = p.Name
-	wants(t, put(t, s, taken), node.ErrConflict)
+	wants(t, save(t, s, taken), node.ErrConflict)
 	got, err := s.Port(t.Context(), "eth0")
 	check(t, err)
 	equal(t, p, got)
@@ -115,7 +135,7 @@ func testPortNames(t *testing.T, s store.Store) {
 		check(t, err)
 		equal(t, c.want, got)
 	}
-	check(t, put(t, s, port(1, 1)))
+	check(t, save(t, s, port(1, 1)))
 	_, err = s.Port(t.Context(), "eth0")
 	wants(t, err, node.ErrNotFound)
 	_, err = s.Port(t.Context(), "")
