@@ -47,14 +47,15 @@ type Params struct {
 	Blacklist     []string          // modules never to load, from modprobe.blacklist=
 }
 
-// Shell is who gets a shell on the machine's consoles: it is a door.
+// Shell says when the machine's consoles give a root shell. It needs no password.
 type Shell int
 
-// Who gets one.
+// The answers.
 const (
-	ShellOnEnter Shell = iota // whoever presses Enter
-	ShellAtOnce               // whoever is there
-	ShellNever                // nobody
+	ShellByImage Shell = iota // as the ramdisk was built: the kernel line says nothing
+	ShellOnEnter              // after Enter
+	ShellAtOnce               // without Enter
+	ShellNever                // never
 )
 
 // Download is how patient image downloads are.
@@ -165,9 +166,13 @@ func collectorsGiven(cmdline string) bool {
 	return false
 }
 
-// shell reads who gets a shell. What cannot be read was meant to say something
-// about a door: it stays shut.
+// shell reads when consoles give a shell: a boolean, or "enter". A value that
+// cannot be read refuses the shell, since it was meant to restrict access.
 func shell(p *Params, v string) error {
+	if strings.EqualFold(v, "enter") {
+		p.Shell = ShellOnEnter
+		return nil
+	}
 	var atOnce bool
 	err := boolean(&atOnce, v)
 	p.Shell = ShellNever

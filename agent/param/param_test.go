@@ -99,7 +99,7 @@ func TestParseProblems(t *testing.T) {
 // somebody has said so, and when it cannot be read what was said.
 func TestShellIsADoor(t *testing.T) {
 	for line, want := range map[string]Shell{
-		"ipa-api-url=mdns ferrite.shell=off": ShellNever, "ferrite.shell=off ipa-api-url=mdns": ShellNever, "ipa-api-url=mdns": ShellOnEnter,
+		"ipa-api-url=mdns ferrite.shell=off": ShellNever, "ferrite.shell=off ipa-api-url=mdns": ShellNever, "ipa-api-url=mdns": ShellByImage, "ferrite.shell=enter": ShellOnEnter,
 		"ferrite.shell=perhaps": ShellNever, "ferrite.shell=1 ferrite.shell=no": ShellNever, "ferrite.shell=": ShellNever,
 	} {
 		if p, _, _ := Parse(line); p.Shell != want {

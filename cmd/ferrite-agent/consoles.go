@@ -60,20 +60,17 @@ func (c consoles) take(path string) (giveBack func()) {
 }
 
 // shells offers a shell on every console, or says why there is none.
-func (c consoles) shells(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, who param.Shell, board *screen.Board, log *slog.Logger) {
-	hint := "Enter: a shell on this console"
-	switch {
-	case who == param.ShellNever:
-		hint = "no shell here: ferrite.shell on the kernel's command line says so"
-	case boot.FindShell() == "":
+func (c consoles) shells(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, access boot.Access, board *screen.Board, log *slog.Logger) {
+	hint := access.Hint
+	if boot.FindShell() == "" {
 		hint = "no shell here: this ramdisk has none"
 	}
 	board.Set(func(s *screen.State) { s.Shell = hint })
-	if who == param.ShellNever {
-		log.Info("no shell on the consoles: ferrite.shell on the kernel's command line says so")
+	if access.Shell == param.ShellNever {
+		log.Info("consoles give no shell", "reason", access.Hint)
 		return
 	}
-	s := boot.Shell{Kernel: kernel, Reaper: reaper, Log: log, Paths: boot.ShellPaths(), AtOnce: who == param.ShellAtOnce, Take: c.take}
+	s := boot.Shell{Kernel: kernel, Reaper: reaper, Log: log, Paths: boot.ShellPaths(), AtOnce: access.Shell == param.ShellAtOnce, Take: c.take}
 	for path := range c {
 		go func() {
 			if err := s.Serve(ctx, path); err != nil {

@@ -42,10 +42,7 @@ func first() {
 	}
 	reaper := boot.NewReaper(kernel, log)
 	go reaper.Reap(ctx) // for the life of the machine, as all below
-	if paramErr != nil && p.Shell == param.ShellOnEnter {
-		p.Shell = param.ShellAtOnce
-	}
-	consoles.shells(ctx, kernel, reaper, p.Shell, board, log)
+	consoles.shells(ctx, kernel, reaper, boot.ConsoleShell(p.Shell, os.DirFS("/"), paramErr != nil), board, log)
 	if paramErr != nil {
 		board.Failed(paramErr)
 		log.Error("the agent cannot start with this kernel line; look at it from a console's shell", "err", paramErr)

@@ -88,6 +88,9 @@ func (r Recipe) tree(kernel Kernel, chosen *selection) (tree, error) {
 		}
 		addCommands(t, r.Busybox, r.Commands)
 	}
+	if r.ConsoleShell {
+		t.addText(consoleShell, "enter\n")
+	}
 	for _, f := range r.Files {
 		t.addFile(f.Path, f.Source, f.Mode)
 	}

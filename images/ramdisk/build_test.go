@@ -210,6 +210,26 @@ func TestProfileNamed(t *testing.T) {
 	}
 }
 
+// TestConsoleShell: a recipe that asks for a shell has the file the agent looks
+// for; of the profiles, the lab's alone asks by itself.
+func TestConsoleShell(t *testing.T) {
+	for _, wanted := range []bool{true, false} {
+		recipe := fakeRecipe(t)
+		recipe.ConsoleShell = wanted
+		res, err := assemble(t.Context(), recipe, fakeKernel(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := slices.ContainsFunc(readInitramfs(t, res.InitramfsPath), func(r cpio.Record) bool { return r.Name == consoleShell })
+		if found != wanted {
+			t.Errorf("console shell asked for: %t, %s in the ramdisk: %t", wanted, consoleShell, found)
+		}
+	}
+	if Metal().ConsoleShell || !Lab().ConsoleShell {
+		t.Errorf("consoles give a shell in metal: %t, in lab: %t", Metal().ConsoleShell, Lab().ConsoleShell)
+	}
+}
+
 // TestToolsKeepCommands: go.mod holds a command's dependencies only while tools.go names it.
 func TestToolsKeepCommands(t *testing.T) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), "tools.go", nil, parser.ImportsOnly)

@@ -10,6 +10,7 @@ type Profile struct {
 	Name          string
 	KernelPackage string // Debian metapackage
 	Modules       []Class
+	ConsoleShell  bool // the consoles give a root shell unless the recipe says otherwise
 }
 
 // Profiles are the ready-made ones.

@@ -8,7 +8,8 @@
 // modules.alias and modules.builtin in depmod's text formats, reduced to the modules
 // that are there (soft dependencies that must come first are in modules.dep as well, so
 // that loading a line from its end to its start is always right); /etc/ferrite/modules,
-// one module name per line, to be loaded at start in that order; /dev/console; and in
+// one module name per line, to be loaded at start in that order; /etc/ferrite/console-shell,
+// if the consoles are to give a root shell; /dev/console; and in
 // /bin the console commands, /bin/sh among them. The kernel sets no PATH: whoever
 // starts a shell does.
 package ramdisk
@@ -24,12 +25,16 @@ import (
 // moduleList is the file in the ramdisk naming the modules to load at start, one per line.
 const moduleList = "etc/ferrite/modules"
 
+// consoleShell is the file in the ramdisk that has the agent offer a shell on the consoles.
+const consoleShell = "etc/ferrite/console-shell"
+
 // Recipe says what to build.
 type Recipe struct {
 	Profile     Profile
 	Agent       string      // path of the static binary that becomes /init
 	Commands    []string    // import paths of u-root commands for the console; none means no shell
 	Busybox     string      // prebuilt binary that has Commands, see BuildCommands; "" builds one with the Go toolchain, cached
+	ConsoleShell bool       // a root shell on the machine's consoles, after Enter, without a password
 	Files       []File      // anything else
 	Compression Compression // of the initramfs; "" is Zstd
 	Out         string      // folder for the results: <profile>.vmlinuz and <profile>.initramfs

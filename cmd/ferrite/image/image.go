@@ -29,6 +29,7 @@ const agentName = "ferrite-agent"
 
 func build() *cobra.Command {
 	var profile, agent, out, busybox string
+	var shell bool
 	c := &cobra.Command{
 		Use:   "build",
 		Short: "Build kernel and initramfs from Debian's kernel packages",
@@ -43,6 +44,9 @@ func build() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !cmd.Flags().Changed("console-shell") {
+				shell = p.ConsoleShell
+			}
 			if agent, err = findAgent(agent); err != nil {
 				return err
 			}
@@ -52,7 +56,7 @@ func build() *cobra.Command {
 			}
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 			r, err := ramdisk.Build(cmd.Context(), ramdisk.Recipe{
-				Profile: p, Agent: agent, Commands: ramdisk.ConsoleCommands(), Busybox: busybox, Out: out, CacheDir: cache, Log: log,
+				Profile: p, Agent: agent, Commands: ramdisk.ConsoleCommands(), Busybox: busybox, ConsoleShell: shell, Out: out, CacheDir: cache, Log: log,
 			})
 			if err != nil {
 				return err
@@ -67,6 +71,8 @@ func build() *cobra.Command {
 	f.StringVar(&agent, "agent", "", "`path` of the agent (default: ferrite-agent beside this program)")
 	f.StringVar(&out, "out", ".", "`folder` for the results")
 	f.StringVar(&busybox, "commands", "", "prebuilt u-root commands; without it they are built with the Go toolchain in a checkout of Ferrite")
+	f.BoolVar(&shell, "console-shell", false,
+		"Enter on the machine's consoles gives a root shell, without a password (default: in the profile lab only)")
 	return c
 }
 
