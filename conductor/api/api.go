@@ -39,6 +39,10 @@ type Options struct {
 	// what agents call. They are open to strangers, and check for themselves.
 	// Their errors end as the API's own do.
 	Mounts map[string]Handler
+	// LockedInterval is between two tries at a node that is locked; a second, as in
+	// Ironic, when 0. Stopping, when closed, ends the waiting for such nodes.
+	LockedInterval time.Duration
+	Stopping       <-chan struct{}
 	// CacheBytes bounds the rendered answers that are kept; 8 MiB when 0.
 	CacheBytes int
 }
@@ -76,12 +80,15 @@ func New(o Options) *API {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = 8 << 20
 	}
+	if o.LockedInterval == 0 {
+		o.LockedInterval = lockedInterval
+	}
 	if o.Boot == nil {
 		o.Boot = noBoot{}
 	}
 	rules := auth.NewRules()
 	a := &API{
-		conductor: o.Conductor, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), log: o.Log, echo: echo.New(),
+		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping}, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), log: o.Log, echo: echo.New(),
 		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
 		cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), answers: newBodies(answersEach, answersAll), started: time.Now(),
 	}

@@ -71,7 +71,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	c := &conductor{url: "http://" + l.Addr().String(), log: logged, stop: stop, err: make(chan error, 1)}
-	go func() { c.err <- serve(ctx, conf, eng, l, conf.api(eng, nil, nil, logs, boot, nil, log), boot, log) }()
+	go func() { c.err <- serve(ctx, conf, eng, l, conf.api(nil, eng, nil, nil, logs, boot, nil, log), boot, log) }()
 	t.Cleanup(func() { c.end(t) })
 	return c, boot
 }

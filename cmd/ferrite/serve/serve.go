@@ -164,7 +164,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	kept.Go(func() { hosts.Run(ctx, eng) })
 	defer kept.Wait()
 	defer stop()
-	return serve(ctx, c, eng, listener, c.api(eng, documents, told, logs, boot, who, log), boot, log)
+	return serve(ctx, c, eng, listener, c.api(ctx.Done(), eng, documents, told, logs, boot, who, log), boot, log)
 }
 
 // documents keeps those of hosts.
@@ -177,10 +177,10 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(eng *engine.Engine, documents *objects.Keeper, told *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
+func (c Config) api(stopping <-chan struct{}, eng *engine.Engine, documents *objects.Keeper, told *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader})
 	hosts := kube.Options{Keeper: documents, Events: told, Log: log}
-	options := api.Options{Conductor: eng, Logs: logs, Log: log, Mounts: ramdisks.Handlers()}
+	options := api.Options{Conductor: eng, Logs: logs, Log: log, Stopping: stopping, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot
 	}

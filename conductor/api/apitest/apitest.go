@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
@@ -44,7 +45,7 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); c.Engine.Run(ctx) }()
-	options := api.Options{Conductor: c.Engine, Logs: logs{}, Log: log}
+	options := api.Options{Conductor: c.Engine, Logs: logs{}, Log: log, LockedInterval: time.Millisecond}
 	if mounts != nil {
 		options.Mounts = mounts(c.Engine)
 	}
