@@ -17,6 +17,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // door is where the conductor comes in.
@@ -31,6 +33,13 @@ type door struct {
 // certificate from a heartbeat.
 const takesCertificates = 68
 
+// The conductor needs a connection or two. Ours and Ironic's come from an address or
+// two, and a ramdisk has little memory for the connections of others.
+const (
+	maxConnections = 64
+	maxEach        = 8
+)
+
 // openDoor serves the command API on l, under TLS for every conductor that
 // speaks at least takesCertificates.
 func openDoor(l net.Listener, ip netip.Addr, minor int, api http.Handler, log *slog.Logger) (*door, error) {
@@ -43,6 +52,8 @@ func openDoor(l net.Listener, ip netip.Addr, minor int, api http.Handler, log *s
 		Handler: api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	connlimit.Track(d.server)
+	l = connlimit.Limit(l, maxConnections, maxEach)
 	if minor >= takesCertificates {
 		cert, text, err := selfSigned(ip, time.Now())
 		if err != nil {

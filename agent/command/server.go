@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // maxBody bounds a command. The largest carry a config drive twice; more than
@@ -33,6 +34,7 @@ func New(ctx context.Context, o Options) *Server {
 // without /v1, redirects where the last slash is missing, and answers even
 // unknown paths and methods with a fault in JSON.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Connection", "close") // idle is only a caller who has the token, see authorize
 	path := r.URL.Path
 	versioned := path == "/v1" || strings.HasPrefix(path, "/v1/")
 	if versioned {
@@ -77,7 +79,7 @@ func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
 
 // commands lists the results, or starts a command.
 func (s *Server) commands(w http.ResponseWriter, r *http.Request) {
-	if err := s.authorize(r); err != nil {
+	if err := s.authorize(w, r); err != nil {
 		refuse(w, err)
 		return
 	}
@@ -100,7 +102,7 @@ func (s *Server) commands(w http.ResponseWriter, r *http.Request) {
 
 // command answers GET for one result.
 func (s *Server) command(w http.ResponseWriter, r *http.Request) {
-	if err := s.authorize(r); err != nil {
+	if err := s.authorize(w, r); err != nil {
 		refuse(w, err)
 		return
 	}
@@ -125,11 +127,13 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, e *entry) {
 	answer(w, http.StatusOK, s.run.result(e))
 }
 
-// authorize checks the token. Ironic before 1.83 lists results without one;
+// authorize checks the token, with which a connection may stay. Ironic before 1.83 lists results without one;
 // who sends one must send the right one even so.
-func (s *Server) authorize(r *http.Request) error {
+func (s *Server) authorize(w http.ResponseWriter, r *http.Request) error {
 	given, want := r.URL.Query().Get("agent_token"), s.opts.Token()
 	if want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1 {
+		w.Header().Del("Connection")
+		connlimit.Known(r)
 		return nil
 	}
 	if given == "" && want != "" && r.Method != http.MethodPost && s.opts.OpenList() {

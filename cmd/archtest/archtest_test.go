@@ -58,7 +58,7 @@ var rules = []rule{
 	{"conductor/localfile", nil, "files; usable alone", true},
 	{"conductor/imagesource", []string{"conductor/node", "conductor/localfile", "proto/*"}, "knows where images are, not what for", true},
 	{"conductor/bootpolicy", []string{"conductor/node", "conductor/plan", "conductor/rules", "conductor/engine", "conductor/localfile", "proto/*", "pxe"}, "the bridge", true},
-	{"pxe/*", []string{"pxe/*"}, "boot knows nothing of nodes", true},
+	{"pxe/*", []string{"pxe/*", "proto/connlimit"}, "boot knows nothing of nodes", true},
 	{"agent/*", []string{"agent/*", "proto/*", "images/disk/*", "images/configdrive"}, "a small ramdisk", true},
 	{"images/ramdisk/*", []string{"images/*"}, "the builder packs binaries by path", true},
 	{"cmd/ferrite/cli", []string{"proto/*", "cmd/ferrite/secret"}, "the CLI is a client like any other", false},

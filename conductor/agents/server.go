@@ -21,6 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/ratelimit"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -75,12 +76,21 @@ type Server struct {
 
 	biosBootloader bool
 
+	share    *connlimit.Share // of the server's requests
 	failures *ratelimit.Limiter[netip.Addr]
 	unknown  *ratelimit.Limiter[netip.Addr] // inspections of unknown machines, by caller
 	decoding chan struct{}                  // a place for each inspection that is taken in at a time
 	logs     Logs
 	logged   *ratelimit.Limiter[string] // bytes, by node
 }
+
+// maxRequests bounds the requests of agents, and of whoever calls as they do, at a
+// time, so that operators find room among the connections to the API; maxEach
+// those of one address, which may be a router with a rack behind it.
+const (
+	maxRequests = 768
+	maxEach     = 64
+)
 
 // maxDecoding bounds the inspections taken in at a time: each is up to 16 MiB of
 // JSON from anybody, several times that once it is decoded, and a thousand
@@ -117,6 +127,7 @@ func NewServer(o Options) *Server {
 	}
 	return &Server{
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout, biosBootloader: o.BIOSBootloader,
+		share:    connlimit.NewShare(maxRequests, maxEach),
 		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
 		unknown: ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),
 		logs:    o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),
@@ -149,6 +160,12 @@ func (s *Server) limited(method string, h Handler) Handler {
 			w.Header().Set("Retry-After", "5")
 			return nodeapi.NewFault(http.StatusServiceUnavailable, "Too many failed calls from %s; try again in a few seconds", from)
 		}
+		r, leave := s.share.Enter(r, from)
+		if r == nil {
+			w.Header().Set("Retry-After", "5")
+			return nodeapi.NewFault(http.StatusServiceUnavailable, "Too many agents are calling; try again in a few seconds")
+		}
+		defer leave()
 		err := h(w, r)
 		if blames(err) {
 			s.failures.Count(from, 1)

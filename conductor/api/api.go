@@ -21,6 +21,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -176,15 +177,16 @@ func (a *API) mount(prefix string, h Handler) {
 // The limits on a connection: who sends nothing, or slowly, is cut off.
 const (
 	headerTimeout = 10 * time.Second
-	readTimeout   = 2 * time.Minute // a config drive of 64 MiB over a slow line
+	readTimeout   = 2 * time.Minute
 	writeTimeout  = 3 * time.Minute
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 64 << 10
 )
 
-// NewServer makes the HTTP server for h with those limits.
+// NewServer makes the HTTP server for h with those limits, of which readTimeout is
+// for requests without a body: one that has a body must come at a least rate.
 func NewServer(ctx context.Context, h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
+	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
@@ -194,6 +196,8 @@ func NewServer(ctx context.Context, h http.Handler, log *slog.Logger) *http.Serv
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
+	connlimit.Track(srv)
+	return srv
 }
 
 // normalPath strips a trailing slash and puts the /v1 that older clients leave

@@ -128,6 +128,14 @@ func parseDirectory(raw []byte) (*directory, error) {
 // reply's header says what would do, 400 for what cannot be read, 429 for an
 // address with too many failures.
 func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error) {
+	c, err := a.caller(w, r)
+	if err == nil {
+		connlimit.Known(r)
+	}
+	return c, err
+}
+
+func (a *Authenticator) caller(w http.ResponseWriter, r *http.Request) (*Caller, error) {
 	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token := r.Header.Get("X-Auth-Token")
 	switch {

@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/pxe/socket"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 const (
-	maxConnections = 512              // a rack or ten at once; those with nothing to do give way, others wait in the kernel's queue
+	maxConnections = 512              // a rack or ten at once; those that wait for their peers give way, others wait in the kernel's queue
 	maxEach        = 32               // of one address: a machine needs two, and some sit behind one address
 	headerTimeout  = 10 * time.Second // for a request's header
 	idleTimeout    = time.Minute
@@ -41,7 +41,8 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		}
 		done <- err
 	})
-	err := srv.Serve(socket.Limit(l, maxConnections, maxEach))
+	connlimit.Track(srv)
+	err := srv.Serve(connlimit.Limit(l, maxConnections, maxEach))
 	if stop() { // nobody asked it to end
 		return fmt.Errorf("boot http on %v: %w", l.Addr(), err)
 	}

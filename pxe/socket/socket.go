@@ -1,7 +1,6 @@
 // Package socket opens the boot service's sockets: on one interface only
 // (SO_BINDTODEVICE, so nothing leaks to the machine's other networks), with errors that
-// say which port, why, and what to do; and it bounds how many connections strangers can
-// hold open on a listener.
+// say which port, why, and what to do.
 //
 // It must not read or write: what goes over a socket is its owner's business.
 package socket

@@ -39,7 +39,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
-	"github.com/ferrite-metal/ferrite/pxe/socket"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // Command is `ferrite serve`.
@@ -155,7 +155,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	listener = socket.Limit(listener, maxConnections, maxEach)
+	listener = connlimit.Limit(listener, maxConnections, maxEach)
 	if cert != nil {
 		listener = tls.NewListener(listener, cert.TLS())
 	}

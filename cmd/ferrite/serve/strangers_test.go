@@ -5,28 +5,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// keepAlive opens a connection to the API, and leaves it open after one answer.
-func keepAlive(t *testing.T, c *conductor, from string) (status int, err error) {
+// connect sends something to a server from an address, and keeps the connection.
+func connect(t *testing.T, url, from, text string) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	conn, err := d.DialContext(context.WithoutCancel(t.Context()), "tcp4", strings.TrimPrefix(c.url, "http://"))
+	conn, err := d.DialContext(context.WithoutCancel(t.Context()), "tcp4", strings.TrimPrefix(url, "http://"))
 	if err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() }) // the test is over
 	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
-	if _, err := fmt.Fprint(conn, "GET /v1 HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
-		return 0, err
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
 	}
+	return conn
+}
+
+// keepAlive opens a connection to the API, and leaves it open after one answer.
+func keepAlive(t *testing.T, c *conductor, from string) (status int, err error) {
+	t.Helper()
+	conn := connect(t, c.url, from, "GET /v1 HTTP/1.1\r\nHost: h\r\n\r\n")
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return 0, err
@@ -34,21 +43,54 @@ func keepAlive(t *testing.T, c *conductor, from string) (status int, err error) 
 	return res.StatusCode, res.Body.Close()
 }
 
-// TestConnectionsAreBounded: one address cannot take all the connections.
+// TestConnectionsAreBounded: one address cannot take all the connections; one more
+// than its share costs it one of its own.
 func TestConnectionsAreBounded(t *testing.T) {
 	c := start(t, t.TempDir())
 	defer c.end(t)
 	http.DefaultClient.CloseIdleConnections()
+	first := connect(t, c.url, "127.0.0.2", "GET /v1 HTTP/1.1\r\nHost: h\r\n\r\n")
 	for n := range maxEach {
 		if status, err := keepAlive(t, c, "127.0.0.2"); status != http.StatusOK {
 			t.Fatalf("connection %d: %d, %v", n+1, status, err)
 		}
 	}
-	if status, err := keepAlive(t, c, "127.0.0.2"); err == nil {
-		t.Errorf("one more than %d: %d", maxEach, status)
+	if _, err := io.Copy(io.Discard, first); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the first of one more than %d is still open: %v", maxEach, err)
 	}
 	if status, err := keepAlive(t, c, "127.0.0.3"); status != http.StatusOK {
 		t.Errorf("another address: %d, %v", status, err)
+	}
+}
+
+// TestSlowBodiesShutNobodyOut: with all the connections in requests whose bodies do not
+// come, operators, agents and the loopback are answered at once.
+func TestSlowBodiesShutNobodyOut(t *testing.T) {
+	c := start(t, t.TempDir())
+	defer c.end(t)
+	http.DefaultClient.CloseIdleConnections()
+	var slow []net.Conn
+	for i := range maxConnections {
+		slow = append(slow, connect(t, c.url, fmt.Sprintf("127.0.2.%d", i/maxEach+1), "POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n{"))
+	}
+	began := time.Now()
+	for i := range 50 { // operators with one connection each, or idle ones
+		if status, err := keepAlive(t, c, fmt.Sprintf("127.0.3.%d", i%25+1)); status != http.StatusOK {
+			t.Fatalf("operator %d: %d, %v", i, status, err)
+		}
+	}
+	for i := range 10 { // agents, whose calls are wrong and have an answer
+		conn := connect(t, c.url, fmt.Sprintf("127.0.4.%d", i+1), "POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}")
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || res.StatusCode != http.StatusNotFound {
+			t.Fatalf("agent %d: %v, %v", i, res, err)
+		}
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("60 answers took %v", took)
+	}
+	for _, conn := range slow {
+		_ = conn.Close() // the conductor's end would wait for them
 	}
 }
 

@@ -1,0 +1,136 @@
+package connlimit
+
+import (
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// Limit bounds the connections of l: total of them at a time, each from one
+// address. Once there are total, a new connection takes the place of one that waits
+// for its peer, of those who hold most; when none does, the new one waits until one
+// ends. An address that has its share gives up one of its own that waits, or is
+// turned away at once. The loopback has a few places more than total.
+//
+// Track the http.Server that serves l: without it every connection counts as
+// waiting, whatever it does.
+func Limit(l net.Listener, total, each int) net.Listener {
+	return &limited{Listener: l, pool: newPool(total, each), closed: make(chan struct{})}
+}
+
+type limited struct {
+	net.Listener
+	pool   *pool
+	closed chan struct{}
+	once   sync.Once
+}
+
+// Accept waits for a connection, and makes or waits for room for it.
+func (l *limited) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		t := l.pool.enter(peer(c), func() { _ = c.Close() }) // its peer was late
+		if t == nil {
+			_ = c.Close() // nobody has used it
+			continue
+		}
+		if !l.pool.place(t, l.closed) {
+			_ = c.Close()
+			return nil, net.ErrClosed
+		}
+		return hold(c, t), nil
+	}
+}
+
+// Close closes the listener; connections that are open stay so.
+func (l *limited) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// hold gives the place back once c is closed. A TCP connection stays one that
+// the kernel can send files over.
+func hold(c net.Conn, t *ticket) net.Conn {
+	h := &held{Conn: c, ticket: t}
+	if tcp, ok := c.(*net.TCPConn); ok {
+		return &heldTCP{tcp, h}
+	}
+	return h
+}
+
+// held is a connection that has a place.
+type held struct {
+	net.Conn
+	ticket *ticket
+}
+
+// piece is as much as must get out for an answer not to have stalled. It bounds
+// what one call hands to the kernel.
+const piece = 64 << 10
+
+// Write answers, piece by piece.
+func (h *held) Write(p []byte) (int, error) {
+	defer h.ticket.writing.Store(0)
+	total := 0
+	for {
+		h.ticket.writing.Store(int64(h.ticket.pool.clock()))
+		n, err := h.Conn.Write(p[total:min(len(p), total+piece)])
+		if total += n; err != nil || total >= len(p) {
+			return total, err
+		}
+	}
+}
+
+// Close closes the connection and gives its place back.
+func (h *held) Close() error {
+	defer h.ticket.leave()
+	return h.Conn.Close()
+}
+
+func (h *held) place() *ticket { return h.ticket }
+
+// heldTCP is one that the kernel can send files over.
+type heldTCP struct {
+	*net.TCPConn
+	held *held
+}
+
+func (c *heldTCP) Write(p []byte) (int, error) { return c.held.Write(p) }
+func (c *heldTCP) Close() error                { return c.held.Close() }
+func (c *heldTCP) place() *ticket              { return c.held.ticket }
+
+// ReadFrom answers with what is in a file, say. It hands on the file itself under
+// a limit, as net/http gives it, so that the kernel copies it (sendfile).
+func (c *heldTCP) ReadFrom(r io.Reader) (int64, error) {
+	whole, ok := r.(*io.LimitedReader)
+	if !ok {
+		whole = &io.LimitedReader{R: r, N: 1<<63 - 1}
+	}
+	t := c.held.ticket
+	defer t.writing.Store(0)
+	var total int64
+	for whole.N > 0 {
+		t.writing.Store(int64(t.pool.clock()))
+		want := min(piece, whole.N)
+		n, err := c.TCPConn.ReadFrom(&io.LimitedReader{R: whole.R, N: want})
+		whole.N -= n
+		total += n
+		if err != nil || n < want {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// peer is the address a connection comes from; those without one count together.
+func peer(c net.Conn) netip.Addr {
+	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
+}

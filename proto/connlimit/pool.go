@@ -1,0 +1,195 @@
+package connlimit
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+const (
+	// few is how many places anybody may have before others come first.
+	few = 8
+	// stalled is how long a peer may take nothing of an answer before its place
+	// can be given away, and stalledMany how long one of a network that holds
+	// more than manyTimes as much as the newcomer's.
+	stalled     = 15 * time.Second
+	stalledMany = 2 * time.Second
+	manyTimes   = 4
+	// lingering is how long a request that has been handled takes to be answered.
+	lingering = time.Second
+	// look is how often a newcomer looks for a place that no one has given back:
+	// a peer stalls without an event.
+	look = 100 * time.Millisecond
+)
+
+// pool is a number of places. A newcomer that finds none takes the place of
+// somebody who waits for his peer: of those who have not shown a right token or
+// password the one of the network that holds most, in it of the host that holds
+// most, and of these the one that has waited longest.
+type pool struct {
+	total int // places
+	each  int // of one host, which has no more even if there is room
+	spare int // places beyond total, for the loopback alone
+	began time.Time
+	freed chan struct{} // holds a token when a place may be free
+
+	mu       sync.Mutex
+	held     map[*ticket]struct{}
+	hosts    map[netip.Addr]int // tickets of each, with or without a place
+	networks map[netip.Addr]int
+	turn     uint64
+}
+
+func newPool(total, each int) *pool {
+	return &pool{
+		total: total, each: each, spare: total / 32, began: time.Now(), freed: make(chan struct{}, 1),
+		held: map[*ticket]struct{}{}, hosts: map[netip.Addr]int{}, networks: map[netip.Addr]int{},
+	}
+}
+
+// clock is the time since the pool was made, never 0.
+func (p *pool) clock() time.Duration { return time.Since(p.began) + 1 }
+
+// enter makes a ticket, without a place yet; nil when the host has its share, and
+// none of that waits for its peer. end ends what the ticket is for, and is called
+// when somebody else gets its place.
+func (p *pool) enter(from netip.Addr, end func()) *ticket {
+	t := &ticket{pool: p, host: from, network: Network(from), end: end}
+	own, ok := p.register(t)
+	if own != nil {
+		own.end()
+	}
+	if !ok {
+		return nil
+	}
+	return t
+}
+
+// register counts t, in place of another one of its host if that has its share.
+func (p *pool) register(t *ticket) (own *ticket, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hosts[t.host] >= p.each {
+		if own = p.ownVictim(t.host); own == nil {
+			return nil, false
+		}
+		p.remove(own)
+	}
+	p.hosts[t.host]++
+	p.networks[t.network]++
+	return own, true
+}
+
+// ownVictim is whose place a newcomer of the same host gets: many machines can be
+// behind one address, and one that says nothing must not keep the others out.
+func (p *pool) ownVictim(host netip.Addr) *ticket {
+	var most *ticket
+	for t := range p.held {
+		if t.host == host && t.waits(p.clock(), true) && (most == nil || p.before(t, most)) {
+			most = t
+		}
+	}
+	return most
+}
+
+// place gives t a place; false when stop is closed before there is one.
+func (p *pool) place(t *ticket, stop <-chan struct{}) bool {
+	var again *time.Timer
+	for {
+		ok, victim := p.try(t)
+		if ok {
+			return true
+		}
+		if victim != nil {
+			victim.end()
+			continue
+		}
+		if again == nil {
+			again = time.NewTimer(look)
+			defer again.Stop()
+		} else {
+			again.Reset(look)
+		}
+		select {
+		case <-p.freed:
+		case <-again.C:
+		case <-stop:
+			t.leave()
+			return false
+		}
+	}
+}
+
+// try gives t a place if there is one, and otherwise takes one from a victim,
+// which the caller has to end.
+func (p *pool) try(t *ticket) (ok bool, victim *ticket) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	room := p.total
+	if t.host.IsLoopback() {
+		room += p.spare
+	}
+	if len(p.held) < room {
+		p.held[t] = struct{}{}
+		t.rest()
+		return true, nil
+	}
+	if victim = p.victim(t); victim != nil {
+		p.remove(victim)
+	}
+	return false, victim
+}
+
+// victim is whose place a newcomer gets, nil if nobody's.
+func (p *pool) victim(newcomer *ticket) *ticket {
+	mine, now := p.networks[newcomer.network], p.clock()
+	var most *ticket
+	for t := range p.held {
+		theirs := p.networks[t.network]
+		switch {
+		case theirs < mine && mine > few:
+		case t.network == newcomer.network && mine > few && p.hosts[t.host] < p.hosts[newcomer.host]:
+		case !t.waits(now, theirs > manyTimes*mine):
+		case most == nil || p.before(t, most):
+			most = t
+		}
+	}
+	return most
+}
+
+// before reports whether a is to lose its place rather than b.
+func (p *pool) before(a, b *ticket) bool {
+	if a.known != b.known {
+		return b.known
+	}
+	if x, y := p.networks[a.network], p.networks[b.network]; x != y {
+		return x > y
+	}
+	if x, y := p.hosts[a.host], p.hosts[b.host]; x != y {
+		return x > y
+	}
+	return a.since < b.since
+}
+
+// remove takes a ticket out; its place can be taken by another.
+func (p *pool) remove(t *ticket) {
+	if t.gone {
+		return
+	}
+	t.gone = true
+	delete(p.held, t)
+	for m, of := range map[*map[netip.Addr]int]netip.Addr{&p.hosts: t.host, &p.networks: t.network} {
+		if (*m)[of]--; (*m)[of] == 0 {
+			delete(*m, of)
+		}
+	}
+	p.tell()
+}
+
+// tell wakes who looks for a place.
+func (p *pool) tell() {
+	select {
+	case p.freed <- struct{}{}:
+	default: // told already
+	}
+}

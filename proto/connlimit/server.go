@@ -1,0 +1,82 @@
+package connlimit
+
+import (
+	"context"
+	"net"
+	"net/http"
+)
+
+// Track has srv tell the listener of Limit which connections wait for their
+// peers, and bounds the time that a request's body may take (see body). Call it
+// once, when srv has its handler and before it serves.
+func Track(srv *http.Server) {
+	next, contextOf, changed := srv.Handler, srv.ConnContext, srv.ConnState
+	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, next) })
+	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if contextOf != nil {
+			ctx = contextOf(ctx, c)
+		}
+		return context.WithValue(ctx, key{}, ticketOf(c))
+	}
+	srv.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateIdle {
+			ticketOf(c).rested()
+		}
+		if changed != nil {
+			changed(c, s)
+		}
+	}
+}
+
+// key is what a request's context has its connection's ticket under.
+type key struct{}
+
+// Known notes that a request has shown a right token or password: its connection
+// is the last to lose its place.
+func Known(r *http.Request) {
+	t := of(r)
+	t.change(func() { t.known = true })
+}
+
+// of is the ticket of the connection that a request came over, nil if none.
+func of(r *http.Request) *ticket {
+	t, _ := r.Context().Value(key{}).(*ticket)
+	return t
+}
+
+// ticketOf looks for a connection's ticket below TLS.
+func ticketOf(c net.Conn) *ticket {
+	for {
+		switch at := c.(type) {
+		case interface{ place() *ticket }:
+			return at.place()
+		case interface{ NetConn() net.Conn }:
+			c = at.NetConn()
+		default:
+			return nil
+		}
+	}
+}
+
+func handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	t := of(r)
+	t.begin()
+	defer t.done()
+	if r.Body == nil || r.Body == http.NoBody {
+		next.ServeHTTP(w, r)
+		return
+	}
+	b := newBody(w, r, t)
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		// Nothing reads it, and net/http would wait for it within a Write of the
+		// answer, where the connection counts as busy.
+		if err := b.skip(); err != nil {
+			w.Header().Set("Connection", "close")
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+	}
+	with := *r
+	with.Body = b
+	next.ServeHTTP(w, &with)
+}

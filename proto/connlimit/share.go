@@ -1,0 +1,61 @@
+package connlimit
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// Share is how many requests of one kind there may be at a time, so that they
+// leave room for others on the same server. Its places are given and taken as
+// those of Limit.
+type Share struct{ pool *pool }
+
+// NewShare makes a share of total requests, each from one address.
+func NewShare(total, each int) *Share { return &Share{newPool(total, each)} }
+
+// queueTime is how long a request waits for its place.
+const queueTime = 5 * time.Second
+
+// Enter gives a request from an address its place, for which it may have to wait a
+// little; nil when there is none. Serve what it answers with, and then call leave.
+// Who loses the place loses the connection.
+func (s *Share) Enter(r *http.Request, from netip.Addr) (in *http.Request, leave func()) {
+	conn := of(r)
+	t := s.pool.enter(from, func() {
+		if conn != nil {
+			conn.end()
+		}
+	})
+	if t == nil {
+		return nil, nil
+	}
+	t.requests = 1 // nobody else knows it yet
+	ctx, cancel := context.WithTimeout(r.Context(), queueTime)
+	defer cancel()
+	until := conn.read() // its connection does nothing meanwhile
+	ok := s.pool.place(t, ctx.Done())
+	until()
+	if !ok {
+		return nil, nil
+	}
+	with := *r
+	if r.Body != nil && r.Body != http.NoBody {
+		with.Body = &sharedBody{r.Body, t}
+	}
+	return &with, t.leave
+}
+
+// sharedBody says when it is being waited for.
+type sharedBody struct {
+	io.ReadCloser
+	ticket *ticket
+}
+
+// Read waits for the peer.
+func (b *sharedBody) Read(p []byte) (int, error) {
+	defer b.ticket.read()()
+	return b.ReadCloser.Read(p)
+}

@@ -1,0 +1,82 @@
+package connlimit
+
+import (
+	"net/netip"
+	"sync/atomic"
+	"time"
+)
+
+// ticket is one connection or request that has a place, or looks for one. All
+// methods may be called on nil, which is nobody's.
+type ticket struct {
+	pool          *pool
+	host, network netip.Addr
+	end           func()
+	writing       atomic.Int64 // when a piece of an answer began to go out; 0 between two
+
+	// Under the lock of pool.
+	gone     bool
+	known    bool          // has shown who it is
+	idle     bool          // has no request
+	since    uint64        // the turn at which it began to be idle
+	requests int           // being handled
+	reading  int           // of these, those whose body is being waited for
+	handled  time.Duration // when the last request was
+}
+
+// leave gives the place back.
+func (t *ticket) leave() {
+	if t == nil {
+		return
+	}
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
+	t.pool.remove(t)
+}
+
+// begin notes that a request is being handled.
+func (t *ticket) begin() { t.change(func() { t.requests, t.idle = t.requests+1, false }) }
+
+// done notes that a request has been handled; its answer may still be on its way.
+func (t *ticket) done() { t.change(func() { t.requests, t.handled = t.requests-1, t.pool.clock() }) }
+
+// read notes that the body of a request is being waited for, until.
+func (t *ticket) read() (until func()) {
+	t.change(func() { t.reading++ })
+	return func() { t.change(func() { t.reading-- }) }
+}
+
+// rested notes that the last answer is out, and no request has begun.
+func (t *ticket) rested() {
+	t.change(func() {
+		t.rest()
+		t.pool.tell()
+	})
+}
+
+func (t *ticket) change(f func()) {
+	if t == nil {
+		return
+	}
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
+	f()
+}
+
+// rest is rested with the lock held.
+func (t *ticket) rest() {
+	t.pool.turn++
+	t.idle, t.since = true, t.pool.turn
+}
+
+// waits reports whether it is the peer's turn to do something: to send a request
+// or the rest of it, or to take an answer. impatient is with those who hold many.
+func (t *ticket) waits(now time.Duration, impatient bool) bool {
+	if at := time.Duration(t.writing.Load()); at != 0 {
+		return now-at > stalled || impatient && now-at > stalledMany
+	}
+	if t.requests > 0 {
+		return t.reading >= t.requests
+	}
+	return t.idle || now-t.handled > lingering
+}
