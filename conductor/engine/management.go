@@ -84,6 +84,9 @@ func (e *Engine) Validate(ctx context.Context, ref string) (map[string]error, er
 	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
 		out["deploy"] = e.checkImage(n)
 	}
+	if out["deploy"] == nil {
+		out["deploy"] = plan.CheckInstanceTraits(n)
+	}
 	if consoles, ok := bmc.(Consoles); ok {
 		out["console"] = consoles.ValidateConsole(n)
 	}

@@ -86,6 +86,11 @@ func (e *Engine) UpdateNode(ctx context.Context, ref string, edit func(*node.Nod
 		if moving && !onlyParted(old, *n) {
 			return inTransition(n.UUID)
 		}
+		for _, check := range []func(old node.Node, n *node.Node) error{checkProtected, checkRetired} {
+			if err := check(old, n); err != nil {
+				return err
+			}
+		}
 		if err := e.checkInstance(ctx, old, n); err != nil {
 			return err
 		}

@@ -32,8 +32,10 @@ const (
 )
 
 func (deploy) steps(d *decision) ([]node.Step, error) {
-	if err := CheckInstance(d.n); err != nil { // it may have changed since the request
-		return nil, err
+	for _, check := range []func(node.Node) error{CheckInstance, CheckInstanceTraits} {
+		if err := check(d.n); err != nil { // it may have changed since the request
+			return nil, err
+		}
 	}
 	own := deployPlans[d.n.Interfaces["deploy"]](d)
 	if slices.ContainsFunc(own, func(s node.Step) bool { return s.String() == getSteps }) {

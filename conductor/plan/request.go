@@ -166,5 +166,8 @@ func canDeploy(n node.Node, r Request) error {
 			return err
 		}
 	}
-	return CheckInstance(n)
+	if err := CheckInstance(n); err != nil {
+		return err
+	}
+	return checkTraitsOf(n)
 }

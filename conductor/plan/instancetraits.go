@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// CheckInstanceTraits refuses traits of an instance that its node lacks: they
+// choose the deploy templates whose steps are run.
+func CheckInstanceTraits(n node.Node) error {
+	wanted := n.InstanceInfo["traits"]
+	list, ok := wanted.([]any)
+	if !ok && !falsy(wanted) {
+		return noTraitList(n)
+	}
+	var missing []string
+	for _, t := range list {
+		name, ok := t.(string)
+		if !ok {
+			return noTraitList(n)
+		}
+		if !slices.Contains(n.Traits, name) && !slices.Contains(missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return node.Refuse(node.Invalid, "Cannot specify instance traits that are not also set on the node. Node %s is missing traits %s", n.UUID, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// falsy reports whether Ironic takes a value for none, as Python does.
+func falsy(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case float64:
+		return v == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+func noTraitList(n node.Node) error {
+	return node.Refuse(node.Invalid, "Error parsing traits from Node %s instance_info field. A list of strings is expected.", n.UUID)
+}
+
+// checkTraitsOf is CheckInstanceTraits in the words of a request.
+func checkTraitsOf(n node.Node) error {
+	if err := CheckInstanceTraits(n); err != nil {
+		return node.Refuse(node.Invalid, "Failed to validate deploy or power info for node %s: %v", n.UUID, err)
+	}
+	return nil
+}
