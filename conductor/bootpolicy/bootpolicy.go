@@ -87,6 +87,9 @@ func instance(b plan.InstanceBoot) pxe.Boot {
 // ramdisk prefers what the node names over the conductor's own; a rescue may
 // have one to itself.
 func (p *Policy) ramdisk(n node.Node) (kernel, initrd string, err error) {
+	if err := plan.CheckBootFiles(n); err != nil {
+		return "", "", err
+	}
 	kind := "deploy"
 	if plan.Rescuing(n) && n.DriverInfo["rescue_kernel"] != nil {
 		kind = "rescue"

@@ -61,6 +61,8 @@ func hasRamdisk(n node.Node) error {
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and ramdisk, as http(s) URLs", n.UUID)
 		case !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://"):
 			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an http(s) URL", n.UUID, key, at)
+		case WithPassword(at):
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: the URL in instance_info/%s holds a user or password, which the boot script would show on the machine's network and console: serve it without", n.UUID, key)
 		}
 	}
 	return nil

@@ -51,6 +51,11 @@ func (d *decision) request(r Request) error {
 	if err := checkListed(d.n, r); err != nil {
 		return err
 	}
+	if intoRamdisk[r.Verb] {
+		if err := CheckBootFiles(d.n); err != nil {
+			return err
+		}
+	}
 	if v.act != nil {
 		v.act(d)
 		return d.err

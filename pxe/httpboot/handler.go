@@ -26,6 +26,7 @@ type Config struct {
 	Loaders loader.Folder
 	Booter  pxe.Booter
 	Client  func(netip.Addr) (pxe.Client, bool) // who has an address; nil: nobody is known
+	Foreign bool                                // another DHCP server gives the addresses: a machine is served at any
 	Extra   map[string]http.Handler             // more handlers by path prefix ("/deploy/"), which they see unstripped
 	Log     *slog.Logger
 }
@@ -48,7 +49,8 @@ func New(c Config) http.Handler {
 }
 
 // machine resolves the {mac} of a path to the client and what it is to boot,
-// and answers 404 with the reason when that is nothing.
+// and answers 404 with the reason when that is nothing. A boot script holds the
+// boot's one-time word: only the address that DHCP lent to the machine gets it.
 func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Client, pxe.Boot)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		mac, err := net.ParseMAC(r.PathValue("mac"))
@@ -57,6 +59,11 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 			return
 		}
 		c := h.client(r, mac)
+		if known, ok := h.known(c.IP); !h.Foreign && (!ok || known.MAC.String() != mac.String()) {
+			h.Log.Warn("boot file refused: the caller's address is not lent to the machine", "mac", mac.String(), "from", c.IP, "path", r.URL.Path)
+			http.Error(w, fmt.Sprintf("%s is not the address that DHCP lent to %v; if another DHCP server gives the addresses, start the conductor with --other-dhcp", c.IP, mac), http.StatusForbidden)
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), askTimeout)
 		defer cancel()
 		boot, err := h.Booter.Boot(ctx, c)

@@ -55,7 +55,11 @@ func newRig(t *testing.T) *rig {
 	r.Handler = New(Config{
 		URL: "http://10.77.0.1:8088", Loaders: loader.Folder(dir), Booter: r.booter,
 		Client: func(ip netip.Addr) (pxe.Client, bool) {
-			return pxe.Client{MAC: mac(1), Arch: 16, Firmware: pxe.UEFIHTTP, IP: ip}, ip == netip.MustParseAddr("192.0.2.1")
+			n := ip.As4()[3] // 192.0.2.N is lent to machine N
+			if ip.IsLoopback() {
+				n = 9
+			}
+			return pxe.Client{MAC: mac(n), Arch: 16, Firmware: pxe.UEFIHTTP, IP: ip}, ip.IsLoopback() || netip.MustParsePrefix("192.0.2.0/24").Contains(ip)
 		},
 		Extra: map[string]http.Handler{"/deploy/": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "extra %s", r.URL.Path)
@@ -67,6 +71,13 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) do(method, path string, header ...string) *http.Response {
 	req := httptest.NewRequest(method, path, nil) // from 192.0.2.1
+	if _, n, ok := strings.Cut(path, "52-54-00-77-00-"); ok {
+		hw, err := net.ParseMAC("52-54-00-77-00-" + n[:2])
+		if err != nil {
+			panic(err) // a test that names no machine
+		}
+		req.RemoteAddr = fmt.Sprintf("192.0.2.%d:1234", hw[5])
+	}
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
@@ -87,6 +98,34 @@ func text(t *testing.T, resp *http.Response) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// TestLentAddress: what is specific to a machine goes to the address that DHCP
+// lent to it and to no other, whatever MAC is named.
+func TestLentAddress(t *testing.T) {
+	r := newRig(t)
+	ask := func(h http.Handler, path, from string) (int, string) {
+		req := httptest.NewRequest(http.MethodGet, path, nil)
+		req.RemoteAddr = from + ":1234"
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(&withDeadline{rec}, req)
+		return rec.Code, rec.Body.String()
+	}
+	for _, path := range []string{pxe.ScriptPath(mac(1)), pxe.KernelPath(mac(1)), pxe.InitrdPath(mac(1)), pxe.FailedPath(mac(1)), pxe.ScriptPath(mac(99))} {
+		for from, lent := range map[string]bool{"192.0.2.1": path != pxe.ScriptPath(mac(99)), "192.0.2.2": false, "198.51.100.1": false} {
+			if status, body := ask(r, path, from); (status == http.StatusOK) != lent || !lent && (status != http.StatusForbidden || strings.Contains(body, "quiet")) {
+				t.Errorf("%s asked from %s: %d %q", path, from, status, body)
+			}
+		}
+	}
+	stages := len(r.booter.Stages())
+	if stages != 4 { // the machine's own
+		t.Errorf("%d stages were told", stages)
+	}
+	foreign := New(Config{URL: "http://10.77.0.1:8088", Booter: r.booter, Foreign: true, Log: slog.New(slog.DiscardHandler)})
+	if status, body := ask(foreign, pxe.ScriptPath(mac(1)), "198.51.100.1"); status != http.StatusOK {
+		t.Errorf("with another DHCP server: %d %q", status, body)
+	}
 }
 
 func TestPaths(t *testing.T) {

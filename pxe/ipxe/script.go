@@ -5,6 +5,7 @@
 package ipxe
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -57,7 +58,7 @@ func ImageScript(mac net.HardwareAddr, u, failed string) (string, error) {
 			return "", err
 		}
 	}
-	return retrying(fmt.Sprintf("booting the image %s on %s", u, mac), fmt.Sprintf("sanboot %s || goto failed", u), mac, u, failed), nil
+	return retrying(fmt.Sprintf("booting the image %s on %s", shown(u), mac), fmt.Sprintf("sanboot %s || goto failed", u), mac, u, failed), nil
 }
 
 // retrying is a script that does something until it works, for as long as the
@@ -80,7 +81,7 @@ goto attempt
 :giveup
 echo Ferrite: %[5]s did not boot after %[3]d tries. Is the server at %[6]s up?
 exit 1
-`, what, do, attempts, waitSec, mac, from, failed)
+`, what, do, attempts, waitSec, mac, shown(from), failed)
 }
 
 // Exit hands the machine back to its firmware. It exits with an error: after
@@ -118,10 +119,19 @@ func escape(cmdline string) (string, error) {
 	return out.String(), nil
 }
 
+// shown is a URL as the console shows it: without its query, which may be signed.
+func shown(u string) string {
+	bare, _, _ := strings.Cut(u, "?")
+	return bare
+}
+
 func checkURL(u string) error {
 	p, err := url.Parse(u)
 	if err != nil {
-		return fmt.Errorf("boot file URL: %w", err)
+		return fmt.Errorf("boot file URL: %w", errors.Unwrap(err)) // without the URL itself
+	}
+	if p.User != nil {
+		return fmt.Errorf("boot file URL at %s holds a user or password, which the machine's console would show: serve the file without", p.Host)
 	}
 	if (p.Scheme != "http" && p.Scheme != "https") || p.Host == "" || strings.ContainsAny(u, " ${}\\") {
 		return fmt.Errorf("boot file URL %q: expected a plain http or https URL", u)

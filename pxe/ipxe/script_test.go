@@ -46,9 +46,22 @@ func TestScriptGolden(t *testing.T) {
 }
 
 func TestImageScriptRefuses(t *testing.T) {
-	for _, u := range []string{"", "/images/live.iso", "http://h/${x}", "ftp://h/live.iso"} {
-		if text, err := ImageScript(machine(), u, failed); err == nil {
-			t.Errorf("%q: no error but\n%s", u, text)
+	for _, u := range []string{"", "/images/live.iso", "http://h/${x}", "ftp://h/live.iso", "http://root:hunter2@h/live.iso", "http://token@h/live.iso", "http://root:hunter2@h/\x7f"} {
+		if text, err := ImageScript(machine(), u, failed); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v\n%s", u, err, text)
+		}
+	}
+}
+
+// TestSignedURLIsNotShown: iPXE has to be told it, the console has not.
+func TestSignedURLIsNotShown(t *testing.T) {
+	text, err := ImageScript(machine(), "http://h/live.iso?sig=hunter2", failed)
+	if err != nil || !strings.Contains(text, "sanboot http://h/live.iso?sig=hunter2 ") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "echo") && strings.Contains(line, "hunter2") {
+			t.Errorf("the console shows %s", line)
 		}
 	}
 }

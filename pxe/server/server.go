@@ -41,6 +41,7 @@ type Config struct {
 	Extra     map[string]http.Handler // more handlers on boot HTTP, by path prefix ("/deploy/")
 	Booter    pxe.Booter
 	Leases    pxe.Leases
+	Foreign   bool // machines may have their addresses from another DHCP server: boot HTTP serves them at any
 	Log       *slog.Logger
 
 	DHCPPort       uint16 // 67, DHCPClientPort 68, TFTPPort 69: others are for tests
@@ -155,7 +156,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer cancel()
 	web := httpboot.New(httpboot.Config{
 		URL: s.url, Loaders: loader.Folder(s.conf.LoaderDir), Booter: s.conf.Booter,
-		Client: s.dhcp.Client, Extra: s.conf.Extra, Log: s.conf.Log,
+		Client: s.dhcp.Client, Foreign: s.conf.Foreign, Extra: s.conf.Extra, Log: s.conf.Log,
 	})
 	parts := []func(context.Context) error{
 		s.dhcp.Serve,

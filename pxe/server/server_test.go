@@ -75,7 +75,8 @@ func dhcpFile(t *testing.T, s *server.Server, class string, arch iana.Arch, more
 
 func get(t *testing.T, url string) string {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	machine := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 77, 100)}} // the address that DHCP offers it
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: machine.DialContext}, Timeout: time.Minute}
 	resp, err := client.Get(url)
 	if err != nil {
 		t.Fatal(err)

@@ -76,6 +76,7 @@ type Config struct {
 	BootRouter    string        `koanf:"boot-router"`
 	BootDNS       []string      `koanf:"boot-dns"`
 	BootLease     time.Duration `koanf:"boot-lease"`
+	OtherDHCP     bool          `koanf:"other-dhcp"`
 	LoaderDir     string        `koanf:"loader-dir"`
 	Kernel        string        `koanf:"ramdisk-kernel"`
 	Initrd        string        `koanf:"ramdisk-initrd"`

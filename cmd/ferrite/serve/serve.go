@@ -246,7 +246,7 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 	}
 	return bootserver.Listen(ctx, bootserver.Config{
 		Interface: c.BootInterface, Address: addr, Subnets: []dhcp.Subnet{subnet}, LoaderDir: c.LoaderDir,
-		Booter: policy, Leases: policy, Log: log,
+		Booter: policy, Leases: policy, Foreign: c.OtherDHCP, Log: log,
 		Extra: map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log)},
 	})
 }
