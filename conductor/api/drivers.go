@@ -128,7 +128,7 @@ func driverInfoKeys() []driverInfoKey {
 		{"redfish_system_id", redfish, "Path of the ComputerSystem, like /redfish/v1/Systems/1. Required when the service has more than one."},
 		{"redfish_username", redfish, "User name for the Redfish service. Optional."},
 		{"redfish_password", redfish, "Password for the Redfish service. Optional."},
-		{"redfish_verify_ca", redfish, "Whether the service's certificate is checked: true, false, or the path of a CA file. Optional."},
+		{"redfish_verify_ca", redfish, "Whether the service's certificate is checked: true, false, the authorities as PEM, or the path of a file or folder of them in --ca-folder. Optional."},
 		{"redfish_auth_type", redfish, "basic, session or auto (the default). Optional."},
 		{"ipmi_address", ipmi, "IP address or host name of the BMC. Required."},
 		{"ipmi_username", ipmi, "User name on the BMC. Optional."},

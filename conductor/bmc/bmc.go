@@ -18,6 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/fake"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -47,11 +48,17 @@ type Driver interface {
 	Close() error
 }
 
+// Options are what the drivers of all hardware types work with.
+type Options struct {
+	Log *slog.Logger
+	CAs cacert.Folder // that nodes may name files of
+}
+
 // makers has every hardware type there is.
-var makers = map[string]func(log *slog.Logger) Driver{
-	"fake-hardware": func(*slog.Logger) Driver { return fake.New(fake.Script{}) },
-	"redfish":       func(log *slog.Logger) Driver { return redfish.New(redfish.Options{Log: log}) },
-	"ipmi":          func(log *slog.Logger) Driver { return ipmi.New(ipmi.Options{Log: log}) },
+var makers = map[string]func(o Options) Driver{
+	"fake-hardware": func(Options) Driver { return fake.New(fake.Script{}) },
+	"redfish":       func(o Options) Driver { return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs}) },
+	"ipmi":          func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log}) },
 }
 
 // Set is the drivers of the enabled hardware types.
@@ -60,7 +67,7 @@ type Set struct {
 }
 
 // New makes the drivers of the named hardware types.
-func New(names []string, log *slog.Logger) (*Set, error) {
+func New(names []string, o Options) (*Set, error) {
 	s := &Set{types: map[string]Driver{}}
 	for _, name := range names {
 		newDriver, ok := makers[name]
@@ -69,7 +76,7 @@ func New(names []string, log *slog.Logger) (*Set, error) {
 				name, strings.Join(slices.Sorted(maps.Keys(makers)), ", ")), s.Close())
 		}
 		if s.types[name] == nil {
-			s.types[name] = newDriver(log)
+			s.types[name] = newDriver(o)
 		}
 	}
 	return s, nil

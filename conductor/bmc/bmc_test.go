@@ -13,7 +13,7 @@ func TestNew(t *testing.T) {
 	for _, h := range node.HardwareTypes() {
 		all = append(all, h.Name)
 	}
-	s, err := bmc.New(append(all, "redfish"), slog.New(slog.DiscardHandler))
+	s, err := bmc.New(append(all, "redfish"), bmc.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestNew(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	_, err = bmc.New([]string{"redfish", "ilo"}, slog.New(slog.DiscardHandler))
+	_, err = bmc.New([]string{"redfish", "ilo"}, bmc.Options{Log: slog.New(slog.DiscardHandler)})
 	if want := `hardware type "ilo" is not known: choose from fake-hardware, ipmi, redfish`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -35,6 +35,10 @@ type Config struct {
 	Workers  int              // effects carried out at a time; 64 when 0
 	Retries  int              // tries of an effect that fails for a passing reason; 4 when 0
 
+	// CheckForm refuses what cannot be right in a node's driver_info, whatever
+	// files and BMCs there are. Nil for nothing.
+	CheckForm func(n node.Node) error
+
 	Discovery Discovery // the zero value: machines nobody has enrolled stay unknown
 
 	// Changed is told of every write to a node once it is done, with the node as

@@ -27,6 +27,9 @@ func (e *Engine) CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	if err := e.fillInterfaces(&n); err != nil {
 		return n, err
 	}
+	if err := e.checkForm(node.Node{}, n); err != nil {
+		return n, err
+	}
 	if err := e.checkParent(ctx, n); err != nil {
 		return n, err
 	}
@@ -98,6 +101,9 @@ func (e *Engine) UpdateNode(ctx context.Context, ref string, edit func(*node.Nod
 			if err := e.checkParent(ctx, *n); err != nil {
 				return err
 			}
+		}
+		if err := e.checkForm(old, *n); err != nil {
+			return err
 		}
 		if err := checkSettled(old, *n); err != nil {
 			return err

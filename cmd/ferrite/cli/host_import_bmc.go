@@ -93,6 +93,9 @@ func (i *importing) redfish() (string, bool, error) {
 	}
 	verify, given := i.node.DriverInfo["redfish_verify_ca"]
 	if path, isPath := verify.(string); isPath && path != "" && !slices.Contains([]string{"true", "false", "True", "False"}, path) {
+		if strings.Contains(path, "-----BEGIN ") {
+			path = "PEM text"
+		}
 		i.note("driver_info/redfish_verify_ca is %s, which no document says: the system's own authorities are trusted", path)
 	}
 	insecure := given && strings.EqualFold(fmt.Sprint(verify), "false")

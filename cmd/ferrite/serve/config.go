@@ -30,6 +30,7 @@ type Config struct {
 	TLSKey        string   `koanf:"tls-key"`
 	HardwareTypes []string `koanf:"hardware-types"`
 	Host          string   `koanf:"host"`
+	CAFolder      string   `koanf:"ca-folder"`
 	LogLevel      string   `koanf:"log-level"`
 	AdvertiseURL  string   `koanf:"advertise-url"`
 

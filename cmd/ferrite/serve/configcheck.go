@@ -27,6 +27,9 @@ func (c *Config) check() error {
 	if len(c.HardwareTypes) == 0 {
 		return errors.New("--hardware-types is empty: name at least one of fake-hardware, redfish, ipmi")
 	}
+	if err := c.checkCAFolder(); err != nil {
+		return err
+	}
 	if c.Host == "" {
 		return errors.New("--host is empty: a conductor needs a name")
 	}

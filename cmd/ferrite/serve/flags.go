@@ -32,6 +32,7 @@ func apiFlags(f *pflag.FlagSet) {
 	f.String("tls-cert", "", "`file` of the API's certificate, PEM, followed by those that signed it: the API is then https, and agents know it by this")
 	f.String("tls-key", "", "`file` of its private key, PEM")
 	f.StringSlice("hardware-types", []string{"redfish", "ipmi", "fake-hardware"}, "enabled hardware types: fake-hardware, redfish, ipmi")
+	f.String("ca-folder", "", "`folder` on this host whose files and folders of certificates (PEM) nodes may name as redfish_verify_ca and agent_verify_ca; without one they give the PEM itself, true or false")
 	f.String("host", hostname(), "`name` of this conductor")
 	f.String("log-level", "info", "debug, info, warn or error")
 	f.String("advertise-url", "", "`URL` under which ramdisks reach the API (default: --boot-address and the API's port)")

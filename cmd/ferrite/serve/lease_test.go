@@ -37,7 +37,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	logged := &apitest.Log{}
 	log := slog.New(slog.NewTextHandler(logged, nil))
 	conf := Config{Host: "test", DeployTimeout: time.Minute, CleanTimeout: time.Minute, InspectTimeout: time.Minute, PowerTimeout: time.Minute, HeartbeatTimeout: time.Minute}
-	drivers, err := bmc.New([]string{"fake-hardware"}, log)
+	drivers, err := bmc.New([]string{"fake-hardware"}, bmc.Options{Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/erasekey"
@@ -103,7 +105,7 @@ type database interface {
 
 // conduct wires a conductor of the nodes in a store and serves until ctx ends.
 func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err error) {
-	drivers, err := bmc.New(c.HardwareTypes, log)
+	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder)})
 	if err != nil {
 		return err
 	}
@@ -138,7 +140,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Images: images, EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
-		Changed: hosts.NodeChanged,
+		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm,
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {
@@ -147,6 +149,9 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	defer listener.Close() // the server does, too, once it serves
 	if err := eng.Recover(ctx); err != nil {
 		return fmt.Errorf("take up the nodes of the last run: %w", err)
+	}
+	if err := c.warnAuthorities(ctx, db, log); err != nil {
+		return err
 	}
 	if err := sweep(ctx, eng, logs); err != nil {
 		return fmt.Errorf("logs of deleted nodes: %w", err)

@@ -250,6 +250,7 @@ func TestRefusesToStart(t *testing.T) {
 		"fewer than no cleaning":      {[]string{"--max-concurrent-clean", "-1"}, "--max-concurrent-clean -1"},
 		"no readers":                  {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
 		"less than no retries":        {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},
+		"no such folder of CAs":       {[]string{"--ca-folder", "/nope"}, "--ca-folder"},
 		"no such file":                {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},
 		"a priority below zero":       {[]string{"--erase-devices-priority", "-1"}, "--erase-devices-priority -1"},
 		"overwriting nothing":         {[]string{"--shred-random-overwrite-iterations", "0", "--shred-final-overwrite-with-zeros=false"}, "--shred-random-overwrite-iterations 0"},

@@ -13,6 +13,7 @@ func TestRead(t *testing.T) {
 	required := func(n node.Node) (any, error) { return driverinfo.Required(n, "k", "something") }
 	number := func(n node.Node) (any, error) { return driverinfo.Number(n, "k", 7) }
 	boolean := func(n node.Node) (any, error) { return driverinfo.Bool(n, "k", true) }
+	authorities := func(n node.Node) (any, error) { return driverinfo.Authorities(n, "k") }
 	for _, c := range []struct {
 		read func(n node.Node) (any, error)
 		v    any
@@ -38,6 +39,13 @@ func TestRead(t *testing.T) {
 		{boolean, "Off", "false"},
 		{boolean, "y", "true"},
 		{boolean, "", "driver_info: k must be true or false, not "},
+		{authorities, nil, "true"},
+		{authorities, false, "false"},
+		{authorities, "Yes", "true"},
+		{authorities, "/etc/ca/bmc.pem", "/etc/ca/bmc.pem"}, // whether there is such a file is not its matter
+		{authorities, "-----BEGIN CERTIFICATE-----", "driver_info: k holds no PEM certificate (-----BEGIN CERTIFICATE-----)"},
+		{authorities, "", "driver_info: k must be true, false, PEM text, or the path of a file in --ca-folder"},
+		{authorities, 1.0, "driver_info: k must be true, false, PEM text, or the path of a file in --ca-folder, not float64"},
 		{boolean, 1.0, "driver_info: k must be true or false, not 1"},
 	} {
 		v, err := c.read(node.Node{DriverInfo: map[string]any{"k": c.v}})
@@ -47,6 +55,22 @@ func TestRead(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%v: got %q, want %q", c.v, got, c.want)
+		}
+	}
+}
+
+func TestCheckForm(t *testing.T) {
+	for _, c := range []struct {
+		info map[string]any
+		ok   bool
+	}{
+		{nil, true},
+		{map[string]any{"redfish_verify_ca": false, "agent_verify_ca": "ca.pem"}, true},
+		{map[string]any{"redfish_verify_ca": 1.0}, false},
+		{map[string]any{"agent_verify_ca": "-----BEGIN nonsense"}, false},
+	} {
+		if err := driverinfo.CheckForm(node.Node{DriverInfo: c.info}); (err == nil) != c.ok {
+			t.Errorf("%v: %v, want taken %v", c.info, err, c.ok)
 		}
 	}
 }

@@ -16,12 +16,14 @@ import (
 	"github.com/stmcginnis/gofish"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // Options are how a Driver behaves; zero fields mean the defaults.
 type Options struct {
 	Log            *slog.Logger
+	CAs            cacert.Folder // that redfish_verify_ca may name files of; none
 	RequestTimeout time.Duration // bounds each request, 15 s
 	CallTimeout    time.Duration // bounds each call, however many requests it takes, 60 s
 	IdleTimeout    time.Duration // after which a session is given back, 5 min
@@ -35,6 +37,7 @@ type Options struct {
 type Driver struct {
 	pool     *controller.Pool[account, *login]
 	patience time.Duration // Options.StepPatience
+	cas      cacert.Folder
 }
 
 // New makes a driver that has talked to nobody yet.
@@ -48,7 +51,7 @@ func New(o Options) *Driver {
 	if o.StepPatience == 0 {
 		o.StepPatience = 20 * time.Minute
 	}
-	return &Driver{patience: o.StepPatience, pool: controller.New(controller.Options{
+	return &Driver{patience: o.StepPatience, cas: o.CAs, pool: controller.New(controller.Options{
 		Driver: "redfish", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout, LogoutTimeout: o.RequestTimeout,
 		IdleTimeout: o.IdleTimeout, RefusedFor: o.RefusedFor, BackOff: o.BackOff, MaxBackOff: o.MaxBackOff,
 	}, func(base string, a account) *login { return &login{o: &o, base: base, account: a} })}
@@ -56,7 +59,10 @@ func New(o Options) *Driver {
 
 // Validate says what is missing or wrong in driver_info.
 func (d *Driver) Validate(n node.Node) error {
-	_, err := parse(n)
+	t, err := parse(n)
+	if err == nil {
+		_, err = t.tlsConfig(d.cas)
+	}
 	return err
 }
 

@@ -2,14 +2,11 @@ package redfish
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -21,7 +18,7 @@ type target struct {
 	user     string
 	password string
 	auth     string // auto, basic or session
-	verify   string // "true", "false", or the path of the CA certificates
+	verify   string // "true", "false", or the authorities as PEM or path
 }
 
 // account is who the node is to its BMC.
@@ -60,7 +57,7 @@ func parse(n node.Node) (t target, err error) {
 	default:
 		return target{}, driverinfo.Wrong("redfish_auth_type", "must be auto, basic or session, not %q", t.auth)
 	}
-	t.verify, err = parseVerify(n.DriverInfo["redfish_verify_ca"])
+	t.verify, err = driverinfo.Authorities(n, verifyKey)
 	return t, err
 }
 
@@ -88,27 +85,10 @@ func parseAddress(address string) (base, root string, err error) {
 	return u.Scheme + "://" + u.Host, root, nil
 }
 
-func parseVerify(v any) (string, error) {
-	switch v := v.(type) {
-	case nil:
-		return "true", nil
-	case bool:
-		return fmt.Sprint(v), nil
-	case string:
-		if word, ok := driverinfo.Word(v); ok {
-			return fmt.Sprint(word), nil
-		}
-		if _, err := os.Stat(v); err == nil {
-			return v, nil
-		}
-		return "", driverinfo.Wrong("redfish_verify_ca", "must be true, false, or a file or folder of CA certificates here: there is no %q", v)
-	default:
-		return "", driverinfo.Wrong("redfish_verify_ca", "must be a boolean or a path, not %T", v)
-	}
-}
+const verifyKey = "redfish_verify_ca"
 
 // tlsConfig is how the BMC proves who it is.
-func (t *target) tlsConfig() (*tls.Config, error) {
+func (t *target) tlsConfig(folder cacert.Folder) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	switch t.verify {
 	case "true":
@@ -117,23 +97,10 @@ func (t *target) tlsConfig() (*tls.Config, error) {
 		c.InsecureSkipVerify = true // the operator's word; BMCs come with certificates nobody signed
 		return c, nil
 	}
-	files := []string{t.verify}
-	if i, err := os.Stat(t.verify); err == nil && i.IsDir() {
-		if files, err = filepath.Glob(filepath.Join(t.verify, "*")); err != nil {
-			return nil, fmt.Errorf("list the CA certificates in %s: %w", t.verify, err)
-		}
+	pool, err := folder.Pool(t.verify)
+	if err != nil {
+		return nil, driverinfo.Wrong(verifyKey, "%v", err)
 	}
-	c.RootCAs = x509.NewCertPool()
-	found := false
-	for _, f := range files {
-		pem, err := os.ReadFile(f)
-		if err != nil {
-			return nil, fmt.Errorf("read the CA certificates of redfish_verify_ca: %w", err)
-		}
-		found = c.RootCAs.AppendCertsFromPEM(pem) || found
-	}
-	if !found {
-		return nil, driverinfo.Wrong("redfish_verify_ca", "names %s, where there is no PEM certificate", t.verify)
-	}
+	c.RootCAs = pool
 	return c, nil
 }

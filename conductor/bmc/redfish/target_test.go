@@ -2,6 +2,7 @@ package redfish_test
 
 import (
 	"encoding/pem"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -10,11 +11,16 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 func TestValidate(t *testing.T) {
-	d := redfish.New(redfish.Options{})
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "text"), []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := redfish.New(redfish.Options{CAs: cacert.Folder(folder)})
 	for _, c := range []struct {
 		key  string
 		v    any
@@ -42,9 +48,13 @@ func TestValidate(t *testing.T) {
 		{"redfish_verify_ca", false, ""},
 		{"redfish_verify_ca", "False", ""},
 		{"redfish_verify_ca", "1", ""},
-		{"redfish_verify_ca", t.TempDir(), ""},
-		{"redfish_verify_ca", "/no/such/file", `there is no "/no/such/file"`},
-		{"redfish_verify_ca", 7.0, "must be a boolean or a path, not float64"},
+		{"redfish_verify_ca", folder + "/text", "holds no PEM certificate"},
+		{"redfish_verify_ca", folder + "/none", cacert.ErrNotOpen.Error()},
+		{"redfish_verify_ca", "/etc/passwd", cacert.ErrNotOpen.Error()},
+		{"redfish_verify_ca", "/no/such/file", cacert.ErrNotOpen.Error()},
+		{"redfish_verify_ca", "/dev/zero", cacert.ErrNotOpen.Error()},
+		{"redfish_verify_ca", "", "must be true, false, PEM text"},
+		{"redfish_verify_ca", 7.0, "the path of a file in --ca-folder, not float64"},
 	} {
 		n := node.Node{DriverInfo: map[string]any{"redfish_address": "https://h"}}
 		n.DriverInfo[c.key] = c.v
@@ -69,11 +79,12 @@ func TestVerify(t *testing.T) {
 	if err := os.WriteFile(ca, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+	empty := filepath.Join(dir, "empty", "empty.pem")
+	if err := errors.Join(os.Mkdir(filepath.Dir(empty), 0o700), os.WriteFile(empty, nil, 0o600), os.Mkdir(filepath.Join(dir, "all"), 0o700),
+		os.WriteFile(filepath.Join(dir, "all", "ca.pem"), block, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	d := newDriver(t, redfish.Options{BackOff: time.Millisecond})
+	d := newDriver(t, redfish.Options{BackOff: time.Millisecond, CAs: cacert.Folder(dir)})
 	for _, c := range []struct {
 		verify any
 		want   string
@@ -82,8 +93,11 @@ func TestVerify(t *testing.T) {
 		{true, "certificate signed by unknown authority"},
 		{"false", ""},
 		{ca, ""},
-		{dir, ""},
-		{empty, "where there is no PEM certificate"},
+		{"ca.pem", ""},
+		{string(block), ""},
+		{dir + "/all", ""},
+		{empty, "holds no PEM certificate"},
+		{"/dev/zero", cacert.ErrNotOpen.Error()},
 	} {
 		_, err := d.PowerState(t.Context(), b.node("redfish_address", s.URL, "redfish_verify_ca", c.verify))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -30,7 +30,7 @@ type wire struct {
 }
 
 func newWire(o *Options, t *target) (*wire, error) {
-	conf, err := t.tlsConfig()
+	conf, err := t.tlsConfig(o.CAs)
 	if err != nil {
 		return nil, err
 	}

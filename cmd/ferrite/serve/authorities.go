@@ -1,0 +1,80 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// checkCAFolder refuses a --ca-folder that nodes could find nothing in.
+func (c *Config) checkCAFolder() error {
+	if c.CAFolder == "" {
+		return nil
+	}
+	if i, err := os.Stat(c.CAFolder); err != nil || !i.IsDir() {
+		return fmt.Errorf("--ca-folder %q is no folder: make it and put the CA certificates in it, or leave the flag out", c.CAFolder)
+	}
+	return nil
+}
+
+// mostNamed is how many nodes a warning at the start names.
+const mostNamed = 20
+
+// warnAuthorities names the nodes whose settings name certificates that are not
+// open to nodes, as releases before --ca-folder allowed. They keep their
+// state; only the next call to their BMC is refused.
+func (c *Config) warnAuthorities(ctx context.Context, db interface {
+	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+}, log *slog.Logger) error {
+	nodes, err := db.Nodes(ctx, node.Query{WithChildren: true})
+	if err != nil {
+		return fmt.Errorf("read the nodes: %w", err)
+	}
+	var named []string
+	seen := map[string]bool{} // by setting: many nodes name the same file
+	for _, n := range nodes {
+		for _, key := range driverinfo.AuthorityKeys() {
+			if !believed(cacert.Folder(c.CAFolder), n, key, seen) {
+				named = append(named, fmt.Sprintf("%s (%s)", nodeName(n), key))
+			}
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	more := ""
+	if len(named) > mostNamed {
+		more = fmt.Sprintf(" and %d more", len(named)-mostNamed)
+	}
+	log.Warn("nodes name CA certificates that cannot be read: their BMCs are not called until this is mended; "+
+		"put the files into a folder, open it with --ca-folder and restart, or set the PEM itself, as: baremetal node set NODE --driver-info redfish_verify_ca=\"$(cat ca.pem)\"",
+		"count", len(named), "nodes", strings.Join(named[:min(len(named), mostNamed)], ", ")+more)
+	return nil
+}
+
+// believed reports whether a setting can be used.
+func believed(folder cacert.Folder, n node.Node, key string, seen map[string]bool) bool {
+	setting, err := driverinfo.Authorities(n, key)
+	if err != nil || setting == "true" || setting == "false" {
+		return err == nil
+	}
+	ok, known := seen[setting]
+	if !known {
+		_, err = folder.Pool(setting)
+		ok, seen[setting] = err == nil, err == nil
+	}
+	return ok
+}
+
+func nodeName(n node.Node) string {
+	if n.Name != "" {
+		return n.Name
+	}
+	return n.UUID
+}

@@ -1,0 +1,60 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
+)
+
+// TestAuthorities: a node names certificates inside --ca-folder or gives them
+// itself; any other path is neither read nor told of, and harms the node alone.
+func TestAuthorities(t *testing.T) {
+	chain, _ := certtest.New(t).Server("127.0.0.1")
+	folder, dir := t.TempDir(), filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(filepath.Join(folder, "ca.pem"), chain, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, dir, "--ca-folder", folder)
+	create := func(name string, verify any, want int) {
+		info := map[string]any{"redfish_address": "https://192.0.2.1", "redfish_verify_ca": verify}
+		c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "redfish", "name": name, "driver_info": info}, want)
+	}
+	for name, verify := range map[string]any{"boolean": false, "inside": folder + "/ca.pem", "inline": string(chain), "zero": "/dev/zero", "there": "/etc/passwd", "none": "/etc/none"} {
+		create(name, verify, http.StatusCreated)
+	}
+	create("number", 7, http.StatusBadRequest)
+	create("text", "-----BEGIN nonsense", http.StatusBadRequest)
+	patch := []map[string]any{{"op": "add", "path": "/driver_info/agent_verify_ca", "value": "-----BEGIN nonsense"}}
+	c.call(t, "PATCH", "/v1/nodes/boolean", patch, http.StatusBadRequest)
+
+	closed := "driver_info: redfish_verify_ca " + cacert.ErrNotOpen.Error()
+	for name, want := range map[string]string{"boolean": "", "inside": "", "inline": "", "zero": closed, "there": closed, "none": closed} {
+		power, _ := c.call(t, "GET", "/v1/nodes/"+name+"/validate", nil, 200)["power"].(map[string]any)
+		if power["result"] != (want == "") || want != "" && power["reason"] != want {
+			t.Errorf("validate %s: %v, want %q", name, power, want)
+		}
+	}
+	c.call(t, "PUT", "/v1/nodes/zero/states/provision", map[string]any{"target": "manage"}, http.StatusAccepted)
+	if n := c.until(t, "zero", "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]), closed) {
+		t.Errorf("last_error %v, want %s", n["last_error"], closed)
+	}
+	c.end(t)
+
+	c = start(t, dir) // an upgrade: nodes name what is open no longer
+	defer c.end(t)
+	for _, want := range []string{"nodes name CA certificates that cannot be read", "count=4", "inside (redfish_verify_ca)", "zero (redfish_verify_ca)"} {
+		if !strings.Contains(c.log.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, c.log)
+		}
+	}
+	edit := []map[string]any{{"op": "add", "path": "/extra/a", "value": 1}}
+	if n := c.call(t, "PATCH", "/v1/nodes/inside", edit, 200); n["provision_state"] != "enroll" || n["maintenance"] != false {
+		t.Errorf("the node is %v, maintenance %v", n["provision_state"], n["maintenance"])
+	}
+}
