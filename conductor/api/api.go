@@ -41,9 +41,12 @@ type Options struct {
 	// Their errors end as the API's own do.
 	Mounts map[string]Handler
 	// LockedInterval is between two tries at a node that is locked; a second, as in
-	// Ironic, when 0. Stopping, when closed, ends the waiting for such nodes.
+	// Ironic, when 0.
 	LockedInterval time.Duration
-	Stopping       <-chan struct{}
+	// Stopping ends when the conductor begins to stop: the waiting for locked nodes
+	// ends with it, and answers without an end of their own, such as a followed
+	// log. Never when nil.
+	Stopping context.Context
 	// CacheBytes bounds the rendered answers that are kept; 8 MiB when 0.
 	CacheBytes int
 }
@@ -60,6 +63,7 @@ type API struct {
 	boot      Boot
 	logs      Logs
 	readers   chan struct{} // a place for everybody who reads a log
+	stopping  context.Context
 	log       *slog.Logger
 	echo      *echo.Echo
 	top       map[string]int // resources by the first word of their path
@@ -87,9 +91,12 @@ func New(o Options) *API {
 	if o.Boot == nil {
 		o.Boot = noBoot{}
 	}
+	if o.Stopping == nil {
+		o.Stopping = context.Background()
+	}
 	rules := auth.NewRules()
 	a := &API{
-		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping}, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), log: o.Log, echo: echo.New(),
+		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), stopping: o.Stopping, log: o.Log, echo: echo.New(),
 		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
 		cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), answers: newBodies(answersEach, answersAll), started: time.Now(),
 	}
@@ -185,6 +192,7 @@ const (
 
 // NewServer makes the HTTP server for h with those limits, of which readTimeout is
 // for requests without a body: one that has a body must come at a least rate.
+// Requests end with ctx: it must outlast Shutdown, which lets those under way finish.
 func NewServer(ctx context.Context, h http.Handler, log *slog.Logger) *http.Server {
 	srv := &http.Server{
 		Handler:           h,

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"runtime/debug"
@@ -83,12 +82,17 @@ func faultOf(err error) *nodeapi.Fault {
 // answerError is where every handler's error ends: told to the client, and
 // logged when it is ours.
 func (a *API) answerError(err error, c echo.Context) {
-	if c.Response().Committed || errors.Is(err, context.Canceled) {
-		a.log.Debug("client gone before its answer", "path", c.Request().URL.Path, "err", err)
+	if c.Response().Committed {
+		a.log.Debug("answer cut off", "path", c.Request().URL.Path, "err", err)
 		return
 	}
 	fault := faultOf(err)
-	if fault == nil {
+	switch {
+	case fault != nil:
+	case nodeapi.WasCutOff(c.Request(), err):
+		a.log.Debug("request cut off", "path", c.Request().URL.Path, "err", err)
+		fault = nodeapi.CutOff(c.Response())
+	default:
 		id := c.Response().Header().Get(nodeapi.HeaderRequestID)
 		a.logOf(c.Request(), id).Error("request failed", "err", err)
 		fault = ours(id)

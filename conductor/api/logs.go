@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -68,9 +69,13 @@ func (a *API) readLog(c *call) error {
 			return err
 		}
 	}
-	if err := a.logs.Stream(c.Request().Context(), n.UUID, q, emit); err != nil {
+	ctx, end := context.WithCancel(c.Request().Context())
+	defer end()
+	defer context.AfterFunc(a.stopping, end)()
+	err = a.logs.Stream(ctx, n.UUID, q, emit)
+	if err != nil && (a.stopping.Err() == nil || !c.Response().Committed) {
 		return err
 	}
-	begin()
+	begin() // at a stop the text so far is whole: readers go on after the restart
 	return nil
 }

@@ -26,12 +26,14 @@ type atWork struct {
 	store    store.Store
 	api      *api.API
 	node     node.Node
-	stopping chan struct{}
+	stopping context.Context
+	stop     context.CancelFunc
 }
 
 func newAtWork(t *testing.T) *atWork {
 	t.Helper()
-	w := &atWork{store: mem.New(), stopping: make(chan struct{})}
+	w := &atWork{store: mem.New()}
+	w.stopping, w.stop = context.WithCancel(t.Context())
 	n := node.Node{UUID: "11111111-1111-4111-8111-111111111111", Driver: "fake-hardware", ProvisionState: node.Available, PowerState: node.PowerOff}
 	var err error
 	w.node, err = w.store.Commit(t.Context(), node.Change{
@@ -118,9 +120,9 @@ func TestLockedEnds(t *testing.T) {
 	const half = 500 * time.Millisecond
 	for name, end := range map[string]func(w *atWork, leave context.CancelFunc){
 		"client gone": func(_ *atWork, leave context.CancelFunc) { leave() },
-		"stop":        func(w *atWork, _ context.CancelFunc) { close(w.stopping) },
+		"stop":        func(w *atWork, _ context.CancelFunc) { w.stop() },
 		"stop that ends requests": func(w *atWork, leave context.CancelFunc) {
-			close(w.stopping)
+			w.stop()
 			leave()
 		},
 	} {

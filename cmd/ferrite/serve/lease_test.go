@@ -69,9 +69,10 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	c := &conductor{url: "http://" + l.Addr().String(), log: logged, stop: stop, err: make(chan error, 1)}
-	go func() { c.err <- serve(ctx, conf, eng, l, conf.api(nil, eng, nil, nil, logs, boot, nil, log), boot, log) }()
+	ctx, fail := context.WithCancelCause(context.Background())
+	c := &conductor{url: "http://" + l.Addr().String(), log: logged, stop: func() { fail(nil) }, err: make(chan error, 1)}
+	parts := serving{conf: conf, fail: fail, engine: eng, listener: l, face: conf.api(ctx, eng, nil, nil, logs, boot, nil, log), boot: boot, log: log}
+	go func() { c.err <- parts.run(ctx) }()
 	t.Cleanup(func() { c.end(t) })
 	return c, boot
 }

@@ -75,9 +75,6 @@ const (
 	maxEach        = 64
 )
 
-// stopTime is how long requests under way may take once the end has come.
-const stopTime = 3 * time.Second
-
 // run opens the data folder and serves what it holds until ctx ends.
 func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 	log, err := logger(c.LogLevel, stderr)
@@ -164,12 +161,13 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	if cert != nil {
 		listener = tls.NewListener(listener, cert.TLS())
 	}
-	ctx, stop := context.WithCancel(ctx)
+	ctx, fail := context.WithCancelCause(ctx)
 	var kept sync.WaitGroup
 	kept.Go(func() { hosts.Run(ctx, eng) })
 	defer kept.Wait()
-	defer stop()
-	return serve(ctx, c, eng, listener, c.api(ctx.Done(), eng, documents, told, logs, boot, who, log), boot, log)
+	defer fail(nil)
+	face := c.api(ctx, eng, documents, told, logs, boot, who, log)
+	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log}.run(ctx)
 }
 
 // documents keeps those of hosts.
@@ -182,9 +180,9 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(stopping <-chan struct{}, eng *engine.Engine, documents *objects.Keeper, told *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
+func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, told *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader})
-	hosts := kube.Options{Keeper: documents, Events: told, Log: log}
+	hosts := kube.Options{Keeper: documents, Events: told, Log: log, Stopping: stopping}
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Stopping: stopping, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot
@@ -254,43 +252,6 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 		Booter: policy, Leases: policy, Foreign: c.OtherDHCP, Log: log,
 		Extra: map[string]http.Handler{imagesource.Prefix: images.Handler(eng.Node, log)},
 	})
-}
-
-// serve runs the parts until ctx ends or one of them fails; then it ends the
-// others, the API first, so that nothing is promised that is not kept.
-func serve(ctx context.Context, c Config, eng *engine.Engine, l net.Listener, face *api.API, boot *bootserver.Server, log *slog.Logger) error {
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	srv := api.NewServer(ctx, face, log)
-	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopWork()
-
-	var parts sync.WaitGroup
-	parts.Go(func() { eng.Run(work) })
-	if boot != nil {
-		parts.Go(func() { fail(boot.Serve(work)) })
-	}
-	parts.Go(func() {
-		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			fail(err)
-		}
-	})
-	log.Info("ready", "api", c.scheme()+l.Addr().String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types", c.HardwareTypes, "boot", c.Boot)
-	c.warnOpen(l.Addr(), log)
-
-	<-ctx.Done()
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-	defer cancel()
-	if err := srv.Shutdown(stopping); err != nil {
-		log.Info("requests cut off at the end", "err", errors.Join(err, srv.Close()))
-	}
-	stopWork()
-	parts.Wait()
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
-		return err
-	}
-	log.Info("stopped")
-	return nil
 }
 
 // lock makes the data folder and keeps a second conductor out of it.

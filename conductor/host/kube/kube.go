@@ -8,7 +8,6 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -34,18 +33,22 @@ type Options struct {
 	Log  *slog.Logger
 	// Events is where those are; nil for none.
 	Events Events
+	// Stopping ends when the conductor begins to stop, and watches with it. Never
+	// when nil.
+	Stopping context.Context
 	// Now is time.Now when nil.
 	Now func() time.Time
 }
 
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
-	keeper *objects.Keeper
-	auth   Authenticator
-	log    *slog.Logger
-	told   Events
-	now    func() time.Time
-	schema func() (openAPI, error) // made when it is first asked for
+	keeper   *objects.Keeper
+	auth     Authenticator
+	log      *slog.Logger
+	told     Events
+	now      func() time.Time
+	stopping context.Context
+	schema   func() (openAPI, error) // made when it is first asked for
 }
 
 // New makes a server.
@@ -56,7 +59,10 @@ func New(o Options) *Server {
 	if o.Events == nil {
 		o.Events = noEvents{}
 	}
-	return &Server{keeper: o.Keeper, auth: o.Auth, log: o.Log, told: o.Events, now: o.Now, schema: sync.OnceValues(newOpenAPI)}
+	if o.Stopping == nil {
+		o.Stopping = context.Background()
+	}
+	return &Server{keeper: o.Keeper, stopping: o.Stopping, auth: o.Auth, log: o.Log, told: o.Events, now: o.Now, schema: sync.OnceValues(newOpenAPI)}
 }
 
 // Handlers are the parts of the API by path prefix. Their errors have been
@@ -237,9 +243,4 @@ func (s *Server) get(c *call) error {
 		return err
 	}
 	return s.one(c, http.StatusOK, d)
-}
-
-// gone reports whether an error is that of a client who has left.
-func gone(c *call, err error) bool {
-	return c.Context().Err() != nil || errors.Is(err, context.Canceled)
 }

@@ -46,20 +46,21 @@ type Cause struct {
 type reason string
 
 const (
-	unauthorized     reason = "Unauthorized"
-	forbidden        reason = "Forbidden"
-	notFound         reason = "NotFound"
-	alreadyExists    reason = "AlreadyExists"
-	conflict         reason = "Conflict"
-	expired          reason = "Expired"
-	invalid          reason = "Invalid"
-	badRequestReason reason = "BadRequest"
-	methodNotAllowed reason = "MethodNotAllowed"
-	notAcceptable    reason = "NotAcceptable"
-	unsupportedMedia reason = "UnsupportedMediaType"
-	entityTooLarge   reason = "RequestEntityTooLarge"
-	tooManyRequests  reason = "TooManyRequests"
-	internalError    reason = "InternalError"
+	unauthorized       reason = "Unauthorized"
+	forbidden          reason = "Forbidden"
+	notFound           reason = "NotFound"
+	alreadyExists      reason = "AlreadyExists"
+	conflict           reason = "Conflict"
+	expired            reason = "Expired"
+	invalid            reason = "Invalid"
+	badRequestReason   reason = "BadRequest"
+	methodNotAllowed   reason = "MethodNotAllowed"
+	notAcceptable      reason = "NotAcceptable"
+	unsupportedMedia   reason = "UnsupportedMediaType"
+	entityTooLarge     reason = "RequestEntityTooLarge"
+	tooManyRequests    reason = "TooManyRequests"
+	serviceUnavailable reason = "ServiceUnavailable"
+	internalError      reason = "InternalError"
 )
 
 // failure is an error that is a Status.
@@ -196,12 +197,14 @@ func kindName(k hostapi.Kind) string {
 
 // fail answers an error, and logs it when it is ours.
 func (s *Server) fail(c *call, err error) {
-	if gone(c, err) {
-		s.log.Debug("client gone before its answer", "path", c.URL.Path, "err", err)
-		return
-	}
 	f := told(c, err)
-	if f == nil {
+	switch {
+	case f != nil:
+	case nodeapi.WasCutOff(c.Request, err):
+		s.log.Debug("request cut off", "path", c.URL.Path, "err", err)
+		fault := nodeapi.CutOff(c.w)
+		f = failed(fault.Status, serviceUnavailable, "%s", fault.Text)
+	default:
 		s.log.Error("request failed", "method", c.Method, "path", c.URL.Path, "request", c.w.Header().Get(nodeapi.HeaderRequestID), "err", err)
 		f = failed(http.StatusInternalServerError, internalError,
 			"Internal error occurred: the conductor's log says more of %s", c.w.Header().Get(nodeapi.HeaderRequestID))

@@ -75,6 +75,7 @@ func (s *Server) watching(c *call) (w watching, err error) {
 func (w *watching) answer(follow func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(w.c.Context(), w.lasts)
 	defer cancel()
+	defer context.AfterFunc(w.s.stopping, cancel)()
 	w.c.w.Header().Set("Content-Type", "application/json")
 	w.c.w.WriteHeader(http.StatusOK)
 	if err := follow(ctx); err != nil { // the answer has begun

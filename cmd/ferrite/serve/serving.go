@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
+)
+
+// How long the requests under way may take once the conductor stops, and how
+// long those that are then cut off may take to answer so.
+const (
+	stopTime   = 3 * time.Second
+	cutOffTime = time.Second
+)
+
+// serving is the parts of a conductor that run side by side.
+type serving struct {
+	conf     Config
+	fail     context.CancelCauseFunc // ends the context of run, for the reason given
+	engine   *engine.Engine
+	listener net.Listener
+	face     *api.API
+	boot     *bootserver.Server // nil without --boot
+	log      *slog.Logger
+}
+
+// run runs the parts until ctx ends or one of them fails; then it ends the
+// others, the API first: the engine and the store outlast every request that
+// relies on them.
+func (s serving) run(ctx context.Context) error {
+	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
+	defer cutOff()
+	srv := api.NewServer(requests, s.face, s.log)
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+
+	var parts sync.WaitGroup
+	parts.Go(func() { s.engine.Run(work) })
+	if s.boot != nil {
+		parts.Go(func() { s.fail(s.boot.Serve(work)) })
+	}
+	parts.Go(func() {
+		if err := srv.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(err)
+		}
+	})
+	c, addr := s.conf, s.listener.Addr()
+	s.log.Info("ready", "api", c.scheme()+addr.String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types", c.HardwareTypes, "boot", c.Boot)
+	c.warnOpen(addr, s.log)
+
+	<-ctx.Done()
+	if err := drain(srv, stopTime, cutOff); err != nil {
+		s.log.Info("requests cut off at the end", "err", err)
+	}
+	stopWork()
+	parts.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	s.log.Info("stopped")
+	return nil
+}
+
+// drain ends a server: requests under way may finish within patience. Those that
+// have not are cut off, and have cutOffTime to answer 503. The error says that
+// requests were cut off.
+func drain(srv *http.Server, patience time.Duration, cutOff func()) error {
+	within := func(d time.Duration) error {
+		ctx, cancel := context.WithTimeout(context.Background(), d)
+		defer cancel()
+		return srv.Shutdown(ctx)
+	}
+	err := within(patience)
+	if err == nil {
+		return nil
+	}
+	cutOff()
+	if within(cutOffTime) != nil {
+		err = errors.Join(err, srv.Close())
+	}
+	return err
+}

@@ -1,0 +1,231 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+)
+
+// corePath is where documents of Kubernetes itself are.
+const corePath = "/api/v1/namespaces/default/"
+
+// writer makes one kind of write again and again until the conductor is gone.
+// Each write is a function of its number; kept tells, after a restart, whether
+// the write of that number is there.
+type writer struct {
+	name string
+	do   func(c *conductor, i int) (status int, answer []byte, err error)
+	want int // of a write that was done
+	kept func(t *testing.T, c *conductor, i int) bool
+	// bare is a success that has no body.
+	bare bool
+
+	done []int // the writes acknowledged
+}
+
+// run writes until a connection breaks.
+func (w *writer) run(t *testing.T, c *conductor, acknowledged *atomic.Int64) {
+	for i := 0; ; i++ {
+		status, answer, err := w.do(c, i)
+		switch {
+		case err != nil:
+			return
+		case status == w.want && (w.bare || json.Valid(answer)):
+			w.done = append(w.done, i)
+			acknowledged.Add(1)
+		case status == http.StatusServiceUnavailable || status == http.StatusConflict:
+		default:
+			t.Errorf("%s %d: %d with %d bytes %.80q, want %d, 409 or 503", w.name, i, status, len(answer), answer, w.want)
+		}
+	}
+}
+
+// stopWriters is a writer for every verb, of REST and of Kubernetes.
+func stopWriters(t *testing.T, c *conductor) []*writer {
+	created := func(path string, body any) string {
+		return c.call(t, "POST", path, body, http.StatusCreated)["uuid"].(string)
+	}
+	node := map[string]any{"driver": "fake-hardware"}
+	patched, large := created("/v1/nodes", node), created("/v1/nodes", node)
+	var doomed, managed []string
+	for range 60 {
+		doomed, managed = append(doomed, created("/v1/nodes", node)), append(managed, created("/v1/nodes", node))
+	}
+	one := func(i int, of []string) string { return "/v1/nodes/" + of[min(i, len(of)-1)] }
+	document := func(name string) map[string]any {
+		return map[string]any{"metadata": map[string]any{"name": name}, "stringData": map[string]any{"k": "v"}}
+	}
+	c.call(t, "POST", corePath+"secrets", document("patched"), http.StatusCreated)
+	set := func(path string, value any) []map[string]any {
+		return []map[string]any{{"op": "add", "path": path, "value": value}}
+	}
+	there := func(c *conductor, path string) bool {
+		status, _, err := c.send("GET", path, nil)
+		return err == nil && status == http.StatusOK
+	}
+	atLeast := func(path ...string) func(t *testing.T, c *conductor, i int) bool {
+		return func(t *testing.T, c *conductor, i int) bool {
+			var at any = c.call(t, "GET", path[0], nil, http.StatusOK)
+			for _, key := range path[1:] {
+				at = at.(map[string]any)[key]
+			}
+			var n int
+			_, err := fmt.Sscan(at.(string), &n)
+			return err == nil && n >= i
+		}
+	}
+	return []*writer{
+		{name: "PATCH of a node", want: http.StatusOK,
+			do: func(c *conductor, i int) (int, []byte, error) {
+				return c.send("PATCH", "/v1/nodes/"+patched, set("/extra/n", fmt.Sprint(i)))
+			},
+			kept: atLeast("/v1/nodes/"+patched, "extra", "n")},
+		{name: "large PATCH", want: http.StatusOK,
+			do: func(c *conductor, i int) (int, []byte, error) {
+				return c.send("PATCH", "/v1/nodes/"+large, append(set("/extra/n", fmt.Sprint(i)), set("/extra/blob", strings.Repeat("x", 200<<10))...))
+			},
+			kept: atLeast("/v1/nodes/"+large, "extra", "n")},
+		{name: "POST of a node", want: http.StatusCreated,
+			do: func(c *conductor, i int) (int, []byte, error) {
+				return c.send("POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": fmt.Sprintf("new-%d", i)})
+			},
+			kept: func(_ *testing.T, c *conductor, i int) bool { return there(c, fmt.Sprintf("/v1/nodes/new-%d", i)) }},
+		{name: "DELETE of a node", want: http.StatusNoContent, bare: true,
+			do: func(c *conductor, i int) (int, []byte, error) {
+				if i >= len(doomed) {
+					return 0, nil, io.EOF
+				}
+				return c.send("DELETE", one(i, doomed), nil)
+			},
+			kept: func(_ *testing.T, c *conductor, i int) bool { return !there(c, one(i, doomed)) }},
+		{name: "PUT of a verb", want: http.StatusAccepted, bare: true,
+			do: func(c *conductor, i int) (int, []byte, error) {
+				if i >= len(managed) {
+					return 0, nil, io.EOF
+				}
+				return c.send("PUT", one(i, managed)+"/states/provision", map[string]any{"target": "manage"})
+			},
+			kept: func(t *testing.T, c *conductor, i int) bool {
+				return c.call(t, "GET", one(i, managed), nil, http.StatusOK)["provision_state"] != "enroll"
+			}},
+		{name: "POST of a document", want: http.StatusCreated,
+			do: func(c *conductor, i int) (int, []byte, error) {
+				return c.send("POST", corePath+"secrets", document(fmt.Sprintf("new-%d", i)))
+			},
+			kept: func(_ *testing.T, c *conductor, i int) bool {
+				return there(c, fmt.Sprintf("%ssecrets/new-%d", corePath, i))
+			}},
+		{name: "PATCH of a document", want: http.StatusOK,
+			do: func(c *conductor, i int) (int, []byte, error) {
+				return c.send("PATCH", corePath+"secrets/patched", mergePatch{"metadata": map[string]any{"annotations": map[string]any{"n": fmt.Sprint(i)}}})
+			},
+			kept: atLeast(corePath+"secrets/patched", "metadata", "annotations", "n")},
+	}
+}
+
+// TestStopUnderLoad: a conductor that is stopped while all kinds of writes are
+// under way has done whatever it has acknowledged, and acknowledges nothing with
+// an empty answer. Watches and followed logs end as whole answers.
+func TestStopUnderLoad(t *testing.T) {
+	const stops, writes = 3, 100
+	for range stops {
+		dir := filepath.Join(t.TempDir(), "data")
+		c := start(t, dir, "--auth", "none", "--boot=false")
+		transport := &http.Transport{}
+		c.http = &http.Client{Transport: transport}
+		writers := stopWriters(t, c)
+		followed := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware"}, http.StatusCreated)["uuid"].(string)
+		var acknowledged atomic.Int64
+		var busy sync.WaitGroup
+		for _, w := range writers {
+			busy.Go(func() { w.run(t, c, &acknowledged) })
+		}
+		for _, path := range []string{corePath + "secrets?watch=true", "/ferrite/v1/nodes/" + followed + "/logs?follow=true"} {
+			busy.Go(func() {
+				status, _, err := c.send("GET", path, nil)
+				if err != nil || status != http.StatusOK {
+					t.Errorf("%s ends with %d, %v, want a whole answer", path, status, err)
+				}
+			})
+		}
+		for end := time.Now().Add(patience); acknowledged.Load() < writes && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		began := time.Now()
+		c.end(t)
+		if took := time.Since(began); took > stopTime {
+			t.Errorf("the stop took %v: something kept it waiting", took)
+		}
+		busy.Wait()
+		transport.CloseIdleConnections()
+
+		c = start(t, dir, "--auth", "none", "--boot=false")
+		for _, w := range writers {
+			if len(w.done) == 0 {
+				t.Errorf("%s: none was acknowledged", w.name)
+			}
+			for _, i := range w.done {
+				if !w.kept(t, c, i) {
+					t.Errorf("%s %d was acknowledged and is not there", w.name, i)
+				}
+			}
+		}
+		c.end(t)
+	}
+}
+
+// TestDrain: a request that does not end by itself is cut off and answers 503 on a
+// connection that is closed, through the handlers' own answers to errors.
+func TestDrain(t *testing.T) {
+	requests, cutOff := context.WithCancel(t.Context())
+	begun := make(chan struct{})
+	mounts := func(*engine.Engine) map[string]api.Handler {
+		return map[string]api.Handler{"/hangs": func(_ http.ResponseWriter, r *http.Request) error {
+			close(begun)
+			<-r.Context().Done()
+			return fmt.Errorf("wait for the device: %w", r.Context().Err())
+		}}
+	}
+	face := apitest.Start(t, mem.New(), mounts).Config.Handler
+	srv := api.NewServer(requests, face, slog.New(slog.DiscardHandler))
+	l, err := net.Listen("tcp", anyPort)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go srv.Serve(l)
+	answered := make(chan *http.Response, 1)
+	go func() {
+		res, err := http.Get("http://" + l.Addr().String() + "/hangs")
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- res
+	}()
+	<-begun
+	if err := drain(srv, 10*time.Millisecond, cutOff); err == nil {
+		t.Error("nothing is said of the request that was cut off")
+	}
+	res := <-answered
+	if res == nil {
+		return
+	}
+	defer res.Body.Close()
+	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusServiceUnavailable || !res.Close || !strings.Contains(string(text), "may not have been carried out") {
+		t.Errorf("%d, close %t, %q, %v; want 503, a closed connection and the reason", res.StatusCode, res.Close, text, err)
+	}
+}
