@@ -9,13 +9,14 @@ import (
 
 // controller is one BMC. Whoever has entered it is the only one to use it.
 type controller[A comparable, L Login] struct {
+	pool    *Pool[A, L]
 	o       *Options
-	open    func(address string, a A) L
 	address string
 	gate    chan struct{} // holds one token while somebody is in
 	idle    *time.Timer   // gives logins back; runs while nobody is in
 	users   map[A]*user[L]
 	pause   backOff
+	calls   int // under way or waiting; under the pool's lock
 }
 
 // user is a login, and what the BMC has said to its credentials.
@@ -27,7 +28,7 @@ type user[L Login] struct {
 
 func newController[A comparable, L Login](p *Pool[A, L], address string) *controller[A, L] {
 	c := &controller[A, L]{
-		o: &p.o, open: p.open, address: address, gate: make(chan struct{}, 1), users: map[A]*user[L]{},
+		pool: p, o: &p.o, address: address, gate: make(chan struct{}, 1), users: map[A]*user[L]{},
 		pause: backOff{first: p.o.BackOff, most: p.o.MaxBackOff},
 	}
 	c.idle = time.AfterFunc(p.o.IdleTimeout, c.rest)
@@ -60,7 +61,7 @@ func (c *controller[A, L]) leave() {
 func (c *controller[A, L]) call(ctx context.Context, a A, do func(ctx context.Context, l L) error) error {
 	u := c.users[a]
 	if u == nil {
-		u = &user[L]{login: c.open(c.address, a)}
+		u = &user[L]{login: c.pool.open(c.address, a)}
 		c.users[a] = u
 	}
 	if time.Now().Before(u.until) {
@@ -95,7 +96,8 @@ func (c *controller[A, L]) logout(ctx context.Context, l L) {
 	}
 }
 
-// rest gives back logins that nobody has used for long.
+// rest gives back logins that nobody has used for long, and has the pool forget the
+// BMC, unless it is being let alone or somebody waits for it.
 func (c *controller[A, L]) rest() {
 	select {
 	case c.gate <- struct{}{}:
@@ -106,6 +108,9 @@ func (c *controller[A, L]) rest() {
 	ctx, cancel := context.WithTimeout(context.Background(), c.o.LogoutTimeout)
 	defer cancel()
 	c.forget(ctx)
+	if time.Now().Before(c.pause.until) || !c.pool.forget(c) {
+		c.idle.Reset(c.o.IdleTimeout)
+	}
 }
 
 // forget logs out all users.

@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -69,6 +71,7 @@ func New[A comparable, L Login](o Options, open func(address string, a A) L) *Po
 	return &Pool[A, L]{o: o, open: open, controllers: map[string]*controller[A, L]{}}
 }
 
+// controller is the BMC at an address. It is kept until release.
 func (p *Pool[A, L]) controller(address string) *controller[A, L] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +80,28 @@ func (p *Pool[A, L]) controller(address string) *controller[A, L] {
 		c = newController(p, address)
 		p.controllers[address] = c
 	}
+	c.calls++
 	return c
+}
+
+func (p *Pool[A, L]) release(c *controller[A, L]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.calls--
+}
+
+// forget drops a BMC that has no calls, under way or waiting, and reports whether
+// it did: nodes come and go, and an address must not stay for good.
+func (p *Pool[A, L]) forget(c *controller[A, L]) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.calls > 0 {
+		return false
+	}
+	if p.controllers[c.address] == c { // Close may have been there
+		delete(p.controllers, c.address)
+	}
+	return true
 }
 
 // Call does something with a BMC while nobody else does. what says it for
@@ -86,6 +110,7 @@ func (p *Pool[A, L]) Call(ctx context.Context, address string, a A, what string,
 	ctx, cancel := context.WithTimeout(ctx, p.o.CallTimeout)
 	defer cancel()
 	c := p.controller(address)
+	defer p.release(c)
 	if err := c.enter(ctx); err != nil {
 		return fmt.Errorf("%s %s: %s: wait for the call before: %w", p.o.Driver, address, what, err)
 	}
@@ -105,11 +130,13 @@ func (p *Pool[A, L]) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	errs := make([]error, 0, len(p.controllers))
+	all := slices.Collect(maps.Values(p.controllers))
+	clear(p.controllers)
+	p.mu.Unlock()
+	errs := make([]error, 0, len(all))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for _, c := range p.controllers {
+	for _, c := range all {
 		wg.Go(func() {
 			err := c.close(ctx)
 			mu.Lock()
@@ -118,6 +145,5 @@ func (p *Pool[A, L]) Close() error {
 		})
 	}
 	wg.Wait()
-	clear(p.controllers)
 	return errors.Join(errs...)
 }
