@@ -75,6 +75,8 @@ type Boot struct {
 	Cmdline string // kernel command line, without initrd=
 
 	ImageURL string // http(s) URL of what Image boots; its server must answer Range
+
+	Stranger bool // nobody has enrolled the machine: it must take no address from one that somebody has
 }
 
 // Booter is the one question boot asks. Boot is called several times in one

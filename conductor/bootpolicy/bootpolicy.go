@@ -39,7 +39,7 @@ type Policy struct {
 
 // Boot answers a machine. One that no port is known of is ignored, or inspected
 // where unknown machines are to be discovered.
-func (p *Policy) Boot(ctx context.Context, c pxe.Client) (pxe.Boot, error) {
+func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err error) {
 	n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
 	if errors.Is(err, node.ErrNotFound) {
 		return p.stranger(c), nil
@@ -47,6 +47,8 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (pxe.Boot, error) {
 	if err != nil {
 		return pxe.Boot{}, err
 	}
+	// Anybody can have such a node made, with ports of any name.
+	defer func() { boot.Stranger = plan.Undecided(n) }()
 	if !port.PXEEnabled {
 		return pxe.Boot{Action: pxe.Address}, nil
 	}
@@ -73,7 +75,7 @@ func (p *Policy) stranger(c pxe.Client) pxe.Boot {
 		return pxe.Boot{Action: pxe.Ignore}
 	}
 	words := append([]string{"BOOTIF=" + c.MAC.String()}, p.inspection()...)
-	return pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Cmdline: p.finish(words, p.Append)}
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Cmdline: p.finish(words, p.Append), Stranger: true}
 }
 
 // instance boots what the machine runs as its workload.

@@ -112,6 +112,24 @@ func TestBoot(t *testing.T) {
 	}
 }
 
+// TestUndecidedIsStranger: anybody can have a node discovered, with ports of any name.
+func TestUndecidedIsStranger(t *testing.T) {
+	hw, _ := net.ParseMAC(mac)
+	for name, tc := range map[string]struct {
+		n    node.Node
+		want bool
+	}{
+		"discovered":              {node.Node{ProvisionState: node.Enroll, DriverInternalInfo: map[string]any{"discovered_at": "2026-01-02T03:04:05Z"}}, true},
+		"discovered, taken on":    {node.Node{ProvisionState: node.Manageable, DriverInternalInfo: map[string]any{"discovered_at": "2026-01-02T03:04:05Z"}}, false},
+		"enrolled by an operator": {node.Node{ProvisionState: node.Enroll}, false},
+	} {
+		got, err := policy(t, tc.n, node.Port{PXEEnabled: true}).Boot(t.Context(), pxe.Client{MAC: hw})
+		if err != nil || got.Stranger != tc.want {
+			t.Errorf("%s: a stranger: %t, %v, want %t", name, got.Stranger, err, tc.want)
+		}
+	}
+}
+
 // TestStranger: a machine nobody has enrolled is inspected where that is wanted,
 // and its agent is sent to nobody else.
 func TestStranger(t *testing.T) {
@@ -121,7 +139,8 @@ func TestStranger(t *testing.T) {
 	p.Pins = func() []string { return []string{"aa"} }
 	want := pxe.Boot{
 		Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
-		Cmdline: "BOOTIF=52:54:00:ff:ff:ff ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection ipa-inspection-collectors=default,pci-devices ferrite-api-sha256=aa quiet",
+		Cmdline:  "BOOTIF=52:54:00:ff:ff:ff ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection ipa-inspection-collectors=default,pci-devices ferrite-api-sha256=aa quiet",
+		Stranger: true,
 	}
 	got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

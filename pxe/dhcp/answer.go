@@ -74,7 +74,7 @@ func (s *Server) decide(req *dhcpv4.DHCPv4, boot pxe.Boot) (*dhcpv4.DHCPv4, neti
 	if !ok {
 		return nil, netip.Addr{}, Grant{}, fmt.Errorf("no subnet is configured for %v, where the request comes from: add it", at)
 	}
-	lease, err := settle(s.pool, req, sub, s.conf.Server, now)
+	lease, err := settle(s.pool, req, sub, s.conf.Server, boot.Stranger, now)
 	if err != nil {
 		return nil, netip.Addr{}, Grant{}, err
 	}

@@ -46,7 +46,7 @@ func FuzzReply(f *testing.F) {
 			return
 		}
 		a.Subnet = sub
-		lease, err := settle(pool, req, sub, a.Server, epoch())
+		lease, err := settle(pool, req, sub, a.Server, action&4 != 0, epoch())
 		if err != nil {
 			t.Fatalf("an empty pool has no address: %v", err)
 		}

@@ -98,7 +98,7 @@ func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool 
 	}
 	p.drop(hw)
 	if p.declinedBy(hw, now) < maxDeclines {
-		p.refused[ip] = refusal{until: now.Add(declineHold), by: hw}
+		p.refused[ip] = refusal{until: now.Add(declineHold), by: hw, strangers: e.stranger}
 	}
 	return true
 }

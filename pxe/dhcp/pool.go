@@ -26,12 +26,13 @@ func (h hwaddr) String() string { return net.HardwareAddr(h[:]).String() }
 // entry is what one machine holds. An entry stands exactly as long as
 // Pool.holder names its machine for its address.
 type entry struct {
-	ip      netip.Addr
-	static  bool
-	bound   bool       // acknowledged, not only offered
-	expires time.Time  // as promised to the machine; past: remembered, but free for others
-	stored  time.Time  // expiry on record in pxe.Leases; zero: not on record
-	client  pxe.Client // as last seen in a DHCP request
+	ip       netip.Addr
+	static   bool
+	stranger bool       // of a machine that nobody has enrolled
+	bound    bool       // acknowledged, not only offered
+	expires  time.Time  // as promised to the machine; past: remembered, but free for others
+	stored   time.Time  // expiry on record in pxe.Leases; zero: not on record
+	client   pxe.Client // as last seen in a DHCP request
 }
 
 func (e *entry) live(now time.Time) bool { return e.static || e.expires.After(now) }
@@ -52,16 +53,24 @@ type Pool struct {
 
 // refusal sets an address aside: it is in use, by whomever.
 type refusal struct {
-	until time.Time
-	by    hwaddr // the machine that declined it; zero: the pool found out itself
+	until     time.Time
+	by        hwaddr // the machine that declined it; zero: the pool found out itself
+	strangers bool   // it was a stranger's
 }
 
-// ExhaustedError means that every address of a subnet's pool is held.
-type ExhaustedError struct{ Subnet Subnet }
+// ExhaustedError means that every address of a subnet's pool is held, or every one
+// that strangers may have.
+type ExhaustedError struct {
+	Subnet   Subnet
+	Stranger bool
+}
 
 func (e *ExhaustedError) Error() string {
 	if !e.Subnet.First.IsValid() {
 		return fmt.Sprintf("subnet %v has no pool: only machines with a reservation get an address", e.Subnet.Prefix)
+	}
+	if e.Stranger {
+		return fmt.Sprintf("machines nobody has enrolled hold their half of the addresses between %v and %v: enrol them, or widen the pool", e.Subnet.First, e.Subnet.Last)
 	}
 	return fmt.Sprintf("no free address between %v and %v: widen the pool or shorten the lease time", e.Subnet.First, e.Subnet.Last)
 }
@@ -128,7 +137,7 @@ func (p *Pool) Reload(leases []pxe.Lease) error {
 		known := p.entries[hw]
 		switch _, held := p.holder[e.ip]; {
 		case known != nil && known.ip == e.ip:
-			known.client = e.client
+			known.client, known.stranger = e.client, e.stranger
 			if !known.static && !e.static {
 				known.bound, known.expires = e.bound, e.expires
 			}
@@ -154,12 +163,16 @@ func (p *Pool) Subnet(a netip.Addr) (Subnet, bool) {
 
 // Offer returns the address machine mac should have in s and holds it for a
 // minute: its reservation, else the address it has or last had, else the one
-// it wishes for, else any.
-func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, now time.Time) (netip.Addr, error) {
+// it wishes for, else any. A stranger is a machine nobody has enrolled.
+func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger bool, now time.Time) (netip.Addr, error) {
 	hw := hwaddr(mac)
 	if e := p.entries[hw]; e != nil {
 		if e.static && (!s.host(e.ip) || p.taken[e.ip]) {
 			return netip.Addr{}, fmt.Errorf("the reservation of %v for %v is no free host address of subnet %v, where it asks: correct the reservation", e.ip, hw, s.Prefix)
+		}
+		e.stranger = stranger && !e.static
+		if stranger && !e.live(now) && p.full(s, now) {
+			return netip.Addr{}, &ExhaustedError{Subnet: s, Stranger: true}
 		}
 		if e.static || (s.inRange(e.ip) && p.free(e.ip, hw, now)) {
 			e.bound = e.bound && e.live(now)
@@ -167,11 +180,11 @@ func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, now time.T
 			return e.ip, nil
 		}
 	}
-	ip, err := p.pick(hw, s, wish, now)
+	ip, err := p.pick(hw, s, wish, stranger, now)
 	if err != nil {
 		return ip, err
 	}
-	p.assign(hw, ip)
+	p.assign(hw, ip, stranger)
 	p.entries[hw].hold(now)
 	return ip, nil
 }
@@ -191,38 +204,12 @@ func (p *Pool) free(ip netip.Addr, hw hwaddr, now time.Time) bool {
 	return !held || other == hw || !p.entries[other].live(now)
 }
 
-// pick finds an address for hw: the wish, else one nobody remembers, else
-// the one that ran out longest ago, so that machines tend to keep theirs.
-func (p *Pool) pick(hw hwaddr, s Subnet, wish netip.Addr, now time.Time) (netip.Addr, error) {
-	if s.inRange(wish) && p.free(wish, hw, now) {
-		return wish, nil
-	}
-	var oldest netip.Addr
-	var since time.Time
-	for a := s.First; s.inRange(a); a = a.Next() {
-		if !p.free(a, hw, now) {
-			continue
-		}
-		other, held := p.holder[a]
-		if !held {
-			return a, nil
-		}
-		if e := p.entries[other]; !oldest.IsValid() || e.expires.Before(since) {
-			oldest, since = a, e.expires
-		}
-	}
-	if !oldest.IsValid() {
-		return oldest, &ExhaustedError{Subnet: s}
-	}
-	return oldest, nil
-}
-
 // assign makes hw the holder of ip and of nothing else.
-func (p *Pool) assign(hw hwaddr, ip netip.Addr) {
+func (p *Pool) assign(hw hwaddr, ip netip.Addr, stranger bool) {
 	if other, held := p.holder[ip]; held {
 		delete(p.entries, other)
 	}
-	e := &entry{ip: ip}
+	e := &entry{ip: ip, stranger: stranger}
 	if was := p.entries[hw]; was != nil {
 		delete(p.holder, was.ip)
 		e.client = was.client

@@ -77,7 +77,7 @@ func TestPoolOffer(t *testing.T) {
 			if tc.wish != "" {
 				wish = ip(tc.wish)
 			}
-			got, err := p.Offer(mac(1), p.subnets[0], wish, now)
+			got, err := p.Offer(mac(1), p.subnets[0], wish, false, now)
 			if (err != nil) != (tc.want == "") {
 				t.Fatalf("got %v, error %v; want %q", got, err, tc.want)
 			}
@@ -90,16 +90,16 @@ func TestPoolOffer(t *testing.T) {
 
 func TestPoolExhaustedIsTyped(t *testing.T) {
 	p := newPool(t, small(1))
-	if _, err := p.Offer(mac(1), p.subnets[0], netip.Addr{}, epoch()); err != nil {
+	if _, err := p.Offer(mac(1), p.subnets[0], netip.Addr{}, false, epoch()); err != nil {
 		t.Fatal(err)
 	}
-	_, err := p.Offer(mac(2), p.subnets[0], netip.Addr{}, epoch())
+	_, err := p.Offer(mac(2), p.subnets[0], netip.Addr{}, false, epoch())
 	var full *ExhaustedError
 	if !errors.As(err, &full) {
 		t.Fatalf("got %v, want an ExhaustedError", err)
 	}
 	// An offer nobody takes up is free again after its minute.
-	if _, err := p.Offer(mac(2), p.subnets[0], netip.Addr{}, epoch().Add(offerHold+time.Second)); err != nil {
+	if _, err := p.Offer(mac(2), p.subnets[0], netip.Addr{}, false, epoch().Add(offerHold+time.Second)); err != nil {
 		t.Error(err)
 	}
 }
@@ -109,7 +109,7 @@ func TestPoolDeclineReleaseEvict(t *testing.T) {
 	p := newPool(t, small(1))
 	s := p.subnets[0]
 	first := ip("10.77.0.100")
-	if _, err := p.Offer(mac(1), s, netip.Addr{}, now); err != nil {
+	if _, err := p.Offer(mac(1), s, netip.Addr{}, false, now); err != nil {
 		t.Fatal(err)
 	}
 	g, err := p.Grant(mac(1), s, first, now)
@@ -126,7 +126,7 @@ func TestPoolDeclineReleaseEvict(t *testing.T) {
 	if !p.Release(mac(1), first, now) {
 		t.Error("the holder could not release")
 	}
-	if got, err := p.Offer(mac(2), s, netip.Addr{}, now); err != nil || got != first {
+	if got, err := p.Offer(mac(2), s, netip.Addr{}, false, now); err != nil || got != first {
 		t.Fatalf("got %v, %v", got, err)
 	}
 	g, err = p.Grant(mac(2), s, first, now)
@@ -137,10 +137,10 @@ func TestPoolDeclineReleaseEvict(t *testing.T) {
 	if !p.Decline(mac(2), first, now) {
 		t.Error("the holder could not decline")
 	}
-	if _, err := p.Offer(mac(2), s, netip.Addr{}, now.Add(time.Minute)); err == nil {
+	if _, err := p.Offer(mac(2), s, netip.Addr{}, false, now.Add(time.Minute)); err == nil {
 		t.Error("a declined address was offered again at once")
 	}
-	if _, err := p.Offer(mac(2), s, netip.Addr{}, now.Add(declineHold+time.Second)); err != nil {
+	if _, err := p.Offer(mac(2), s, netip.Addr{}, false, now.Add(declineHold+time.Second)); err != nil {
 		t.Error(err)
 	}
 }
@@ -150,7 +150,7 @@ func TestPoolReload(t *testing.T) {
 	p := newPool(t, small(4), pxe.Lease{MAC: mac(9), IP: ip("10.77.0.103"), Static: true})
 	s := p.subnets[0]
 	for n := range 3 {
-		a, err := p.Offer(mac(n+1), s, netip.Addr{}, now)
+		a, err := p.Offer(mac(n+1), s, netip.Addr{}, false, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestPoolReloadMoves(t *testing.T) {
 	now := epoch()
 	p := newPool(t, small(1))
 	s := p.subnets[0]
-	old, err := p.Offer(mac(1), s, netip.Addr{}, now)
+	old, err := p.Offer(mac(1), s, netip.Addr{}, false, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,10 +198,10 @@ func TestPoolReloadMoves(t *testing.T) {
 	if got, ok := p.Current(mac(1), now); !ok || got != ip("10.77.0.7") {
 		t.Errorf("the machine has %v, want its reservation", got)
 	}
-	if got, err := p.Offer(mac(2), s, netip.Addr{}, now.Add(s.Lease/2)); err == nil {
+	if got, err := p.Offer(mac(2), s, netip.Addr{}, false, now.Add(s.Lease/2)); err == nil {
 		t.Errorf("%v, which is in use, is offered to another machine", got)
 	}
-	if _, err := p.Offer(mac(2), s, netip.Addr{}, now.Add(s.Lease+time.Second)); err != nil {
+	if _, err := p.Offer(mac(2), s, netip.Addr{}, false, now.Add(s.Lease+time.Second)); err != nil {
 		t.Errorf("after its lease the address is still set aside: %v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestPoolDeclinesAll(t *testing.T) {
 	p := newPool(t, small(maxDeclines+2))
 	s := p.subnets[0]
 	for range 3 * maxDeclines {
-		a, err := p.Offer(mac(1), s, netip.Addr{}, now)
+		a, err := p.Offer(mac(1), s, netip.Addr{}, false, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestPoolDeclinesAll(t *testing.T) {
 		t.Errorf("%d addresses are left alone, want %d", n, maxDeclines)
 	}
 	for n := range 2 {
-		if _, err := p.Offer(mac(2+n), s, netip.Addr{}, now); err != nil {
+		if _, err := p.Offer(mac(2+n), s, netip.Addr{}, false, now); err != nil {
 			t.Errorf("another machine: %v", err)
 		}
 	}
@@ -276,15 +276,18 @@ func TestPoolNeverTwice(t *testing.T) {
 		type promise struct {
 			who   hwaddr
 			until time.Time
+			soft  bool // offered to a stranger, and not asked for
 		}
-		promises := map[netip.Addr]promise{reserved.IP: {hwaddr(reserved.MAC), epoch().AddDate(9, 0, 0)}}
+		stranger := func(who net.HardwareAddr) bool { return who[5] > 3 }
+		promises := map[netip.Addr]promise{reserved.IP: {who: hwaddr(reserved.MAC), until: epoch().AddDate(9, 0, 0)}}
 		now := epoch()
-		give := func(who net.HardwareAddr, a netip.Addr, until time.Time) {
-			if old, ok := promises[a]; ok && old.who != hwaddr(who) && old.until.After(now) {
+		give := func(who net.HardwareAddr, a netip.Addr, until time.Time, soft bool) {
+			old, ok := promises[a]
+			if ok && old.who != hwaddr(who) && old.until.After(now) && (!old.soft || stranger(who)) {
 				t.Fatalf("%v given to %v while %v has it until %v (now %v)", a, who, old.who, old.until, now)
 			}
-			if old := promises[a]; old.until.Before(until) || old.who != hwaddr(who) {
-				promises[a] = promise{hwaddr(who), until}
+			if old.until.Before(until) || old.who != hwaddr(who) || old.soft && !soft {
+				promises[a] = promise{hwaddr(who), until, soft}
 			}
 		}
 		forget := func(who net.HardwareAddr, a netip.Addr) {
@@ -297,16 +300,16 @@ func TestPoolNeverTwice(t *testing.T) {
 			a := fromNumber(number(s.First) + uint32(rapid.IntRange(0, 5).Draw(t, "address")))
 			switch rapid.IntRange(0, 5).Draw(t, "do") {
 			case 0:
-				if got, err := p.Offer(who, s, a, now); err == nil {
-					give(who, got, now.Add(offerHold))
+				if got, err := p.Offer(who, s, a, stranger(who), now); err == nil {
+					give(who, got, now.Add(offerHold), stranger(who) && !p.entries[hwaddr(who)].bound)
 				}
 			case 1:
-				if l := p.claim(who, s, a, true, now); l.IP == a && hwaddr(l.MAC) == hwaddr(who) {
+				if l := p.claim(who, s, a, true, stranger(who), now); l.IP == a && hwaddr(l.MAC) == hwaddr(who) {
 					g, err := p.Grant(who, s, a, now)
 					if err != nil {
 						t.Fatalf("what %v may claim it is not granted: %v", who, err)
 					}
-					give(who, a, now.Add(s.Lease))
+					give(who, a, now.Add(s.Lease), false)
 					if g.Save {
 						p.Saved(g)
 					}
@@ -323,10 +326,22 @@ func TestPoolNeverTwice(t *testing.T) {
 				now = now.Add(time.Duration(rapid.IntRange(1, 7200).Draw(t, "seconds")) * time.Second)
 			case 5:
 				if _, err := p.Grant(who, s, a, now); err == nil {
-					give(who, a, now.Add(s.Lease))
+					give(who, a, now.Add(s.Lease), false)
 				}
 			}
 			checkBooks(t, p)
+			strangers := 0
+			for hw, e := range p.entries {
+				if e.stranger != stranger(hw[:]) {
+					t.Fatalf("%v is taken for a stranger: %t", hw, e.stranger)
+				}
+				if e.stranger && e.live(now) {
+					strangers++
+				}
+			}
+			if strangers > max(1, size/2) {
+				t.Fatalf("strangers hold %d of %d addresses", strangers, size)
+			}
 		}
 	})
 }

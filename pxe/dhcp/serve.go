@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/pxe"
+	"github.com/ferrite-metal/ferrite/pxe/socket"
 	"github.com/insomniacslk/dhcp/dhcpv4"
 )
 
@@ -71,6 +72,9 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := socket.Queue(w.udp); err != nil {
+		c.Log.Warn("dhcp has a short queue", "err", err)
+	}
 	return &Server{conf: c, wire: w, pool: pool, complained: map[string]time.Time{}}, nil
 }
 
@@ -109,11 +113,33 @@ func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = s.wire.udp.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	var wg sync.WaitGroup
+	wg.Go(func() { s.tellStrangers(ctx) })
 	for range workers {
 		wg.Go(func() { s.work(ctx) })
 	}
 	wg.Wait()
 	return s.wire.close()
+}
+
+// tellStrangers asks of every lease that was on record whether its machine is still
+// enrolled, so that strangers' leases count as theirs after a restart as well.
+func (s *Server) tellStrangers(ctx context.Context) {
+	s.mu.Lock()
+	leased := s.pool.leased()
+	s.mu.Unlock()
+	for _, c := range leased {
+		boot, err := s.conf.Booter.Boot(ctx, c)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil { // it is asked for again when the machine asks for its address
+			s.complain("boot policy gave no answer", "mac", c.MAC.String(), "err", err)
+			continue
+		}
+		s.mu.Lock()
+		s.pool.mark(c.MAC, boot.Stranger || boot.Action == pxe.Ignore)
+		s.mu.Unlock()
+	}
 }
 
 // Close frees the sockets of a server that was never served.

@@ -255,6 +255,27 @@ func TestServeExhausted(t *testing.T) {
 	}
 }
 
+// TestServeTellsStrangers: after a restart, leases on record are asked about.
+func TestServeTellsStrangers(t *testing.T) {
+	leases := &pxetest.Leases{}
+	for i, n := range []int{1, 2, 3} {
+		l := pxe.Lease{MAC: mac(n), IP: netip.AddrFrom4([4]byte{127, 0, 77, byte(100 + i)}), Expires: time.Now().Add(time.Hour)}
+		if err := leases.SaveLease(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := serve(t, leases) // machine 1 is enrolled
+	r.booter.Set(mac(2), pxe.Boot{Action: pxe.Ramdisk, Stranger: true})
+	r.tellStrangers(t.Context())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n, want := range map[int]bool{1: false, 2: true, 3: true} {
+		if got := r.pool.entries[hwaddr(mac(n))].stranger; got != want {
+			t.Errorf("machine %d is taken for a stranger: %t", n, got)
+		}
+	}
+}
+
 func TestServeReload(t *testing.T) {
 	leases := &pxetest.Leases{}
 	r := serve(t, leases)

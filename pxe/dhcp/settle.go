@@ -11,27 +11,35 @@ import (
 
 // settle finds the lease that Reply answers req from, and holds an address
 // for the machine when the request is one that gets one.
-func settle(p *Pool, req *dhcpv4.DHCPv4, s Subnet, server netip.Addr, now time.Time) (pxe.Lease, error) {
+func settle(p *Pool, req *dhcpv4.DHCPv4, s Subnet, server netip.Addr, stranger bool, now time.Time) (pxe.Lease, error) {
 	mac := req.ClientHWAddr
 	switch req.MessageType() {
 	case dhcpv4.MessageTypeDiscover:
-		ip, err := p.Offer(mac, s, addr(req.RequestedIPAddress()), now)
+		ip, err := p.Offer(mac, s, addr(req.RequestedIPAddress()), stranger, now)
 		return pxe.Lease{MAC: mac, IP: ip}, err
 	case dhcpv4.MessageTypeRequest:
 		// An offer of ours that ran out meanwhile, or a renewal of an address
 		// nobody else has, is as good as a record. An address a rebooted
 		// client merely remembers is not (RFC 2131 section 4.3.2).
 		adopt := addr(req.ServerIdentifier()) == server || addr(req.ClientIPAddr).IsValid()
-		return p.claim(mac, s, wanted(req), adopt, now), nil
+		return p.claim(mac, s, wanted(req), adopt, stranger, now), nil
 	default:
 		return pxe.Lease{}, nil
 	}
 }
 
+// strangers reports whether a stranger may take an address that is free without it
+// having been offered.
+func (p *Pool) strangers(a netip.Addr, hw hwaddr, s Subnet, now time.Time) bool {
+	return !p.full(s, now) && p.standing(a, hw, true, now) <= strangersOver
+}
+
 // claim returns the lease that a REQUEST for want is judged by: mac's own,
 // else that of whoever has want, else none. With adopt, mac gets want when it is free.
-func (p *Pool) claim(mac net.HardwareAddr, s Subnet, want netip.Addr, adopt bool, now time.Time) pxe.Lease {
+func (p *Pool) claim(mac net.HardwareAddr, s Subnet, want netip.Addr, adopt, stranger bool, now time.Time) pxe.Lease {
 	if ip, ok := p.Current(mac, now); ok {
+		e := p.entries[hwaddr(mac)]
+		e.stranger = stranger && !e.static
 		return pxe.Lease{MAC: mac, IP: ip}
 	}
 	hw := hwaddr(mac)
@@ -40,12 +48,13 @@ func (p *Pool) claim(mac net.HardwareAddr, s Subnet, want netip.Addr, adopt bool
 	}
 	e := p.entries[hw]
 	adopt = adopt || (e != nil && e.ip == want) // it was ours and ran out, but nobody took it
-	if !adopt || !s.inRange(want) || !p.free(want, hw, now) {
+	if !adopt || !s.inRange(want) || !p.free(want, hw, now) || stranger && !p.strangers(want, hw, s, now) {
 		return pxe.Lease{}
 	}
 	if e == nil || e.ip != want {
-		p.assign(hw, want)
+		p.assign(hw, want, stranger)
 	}
+	p.entries[hw].stranger = stranger
 	p.entries[hw].hold(now)
 	return pxe.Lease{MAC: mac, IP: want}
 }

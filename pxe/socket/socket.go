@@ -16,6 +16,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Burst is how much the kernel keeps for a socket of Queue until it is read: some
+// thousand requests. A room that gets its power back asks all at once, and boot
+// firmware gives up after some tries (PXE 2.1: four, within a minute).
+const Burst = 4 << 20
+
+// Queue has the kernel keep a burst of packets until c reads them. Beyond the
+// administrator's bound that takes CAP_NET_ADMIN; without it the error says how
+// much less there is, and the socket is of use nevertheless.
+func Queue(c *net.UDPConn) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var got int
+	ctlErr := raw.Control(func(fd uintptr) {
+		if unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, Burst) != nil {
+			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, Burst) // seen below
+		}
+		got, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
+	})
+	if err := errors.Join(ctlErr, err); err != nil {
+		return err
+	}
+	return shortQueue(got / 2) // the kernel doubles it, for its own needs
+}
+
+// shortQueue says that the kernel keeps only so many bytes, if they are too few.
+func shortQueue(bytes int) error {
+	if bytes >= Burst {
+		return nil
+	}
+	return fmt.Errorf("the kernel keeps %d bytes of requests, expected %d, so that those of many machines at once get lost: run as root or with CAP_NET_ADMIN, or raise the bound with `sysctl -w net.core.rmem_max=%d`", bytes, Burst, Burst)
+}
+
 // UDP opens an IPv4 UDP socket that may broadcast. With iface "" it is on all
 // interfaces. what names the service for the error.
 func UDP(ctx context.Context, what, iface string, at netip.AddrPort) (*net.UDPConn, error) {

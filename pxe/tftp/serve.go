@@ -71,6 +71,9 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := socket.Queue(udp); err != nil {
+		c.Log.Warn("tftp has a short queue", "err", err)
+	}
 	return &Server{conf: c, udp: udp, active: map[netip.AddrPort]*place{}}, nil
 }
 

@@ -1,0 +1,152 @@
+package dhcp
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/pxe"
+)
+
+// strangersTake has n strangers ask for addresses, and answers how many got one.
+func strangersTake(p *Pool, n int, now time.Time) (got int) {
+	for i := range n {
+		if _, err := p.Offer(mac(1000+i), p.subnets[0], netip.Addr{}, true, now); err == nil {
+			got++
+		}
+	}
+	return got
+}
+
+// TestStrangersHalf: however many strangers ask, they get half of the pool, and all
+// enrolled machines it has room for get the rest, and what is only offered.
+func TestStrangersHalf(t *testing.T) {
+	now := epoch()
+	p := newPool(t, small(20))
+	s := p.subnets[0]
+	if got := strangersTake(p, 140, now); got != 10 {
+		t.Errorf("strangers got %d of 20 addresses", got)
+	}
+	_, err := p.Offer(mac(2000), s, netip.Addr{}, true, now)
+	var full *ExhaustedError
+	if !errors.As(err, &full) || !full.Stranger {
+		t.Errorf("one more stranger: %v", err)
+	}
+	if l := p.claim(mac(2000), s, ip("10.77.0.119"), true, true, now); l.IP.IsValid() {
+		t.Errorf("one more stranger that does not wait for an offer got %v", l.IP)
+	}
+	if _, err := p.Grant(mac(1000), s, p.entries[hwaddr(mac(1000))].ip, now); err != nil { // has asked for it
+		t.Fatal(err)
+	}
+	for i := range 19 {
+		a, err := p.Offer(mac(i+1), s, netip.Addr{}, false, now)
+		if err != nil {
+			t.Fatalf("enrolled machine %d: %v", i+1, err)
+		}
+		if _, err := p.Grant(mac(i+1), s, a, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full = nil
+	if _, err := p.Offer(mac(50), s, netip.Addr{}, false, now); !errors.As(err, &full) || full.Stranger {
+		t.Errorf("with every address lent: %v", err)
+	}
+	if _, ok := p.Current(mac(1000), now); !ok {
+		t.Error("the stranger that was granted its address has lost it")
+	}
+}
+
+// TestStrangersLeaseIsTheirs: who has an address renews it, also when strangers have
+// their half; when it ran out, it is one more stranger.
+func TestStrangersLeaseIsTheirs(t *testing.T) {
+	now := epoch()
+	p := newPool(t, small(4))
+	s := p.subnets[0]
+	if got := strangersTake(p, 9, now); got != 2 {
+		t.Fatalf("strangers got %d of 4 addresses", got)
+	}
+	if _, err := p.Offer(mac(1000), s, netip.Addr{}, true, now.Add(time.Second)); err != nil {
+		t.Errorf("a stranger that asks again: %v", err)
+	}
+	later := now.Add(2 * time.Hour)
+	for i := range 2 {
+		if _, err := p.Offer(mac(3000+i), s, netip.Addr{}, true, later); err != nil {
+			t.Errorf("later, another stranger: %v", err)
+		}
+	}
+	if got := strangersTake(p, 2, later); got != 0 {
+		t.Errorf("%d strangers whose leases ran out got another beyond the half", got)
+	}
+	p.mark(mac(3000), false) // somebody has enrolled it
+	if _, err := p.Offer(mac(2000), s, netip.Addr{}, true, later); err != nil {
+		t.Errorf("another stranger instead: %v", err)
+	}
+}
+
+// TestEnrolledLeasesLast: the lease of an enrolled machine that ran out goes to
+// another one when nothing else is left, whatever is wished for.
+func TestEnrolledLeasesLast(t *testing.T) {
+	now := epoch()
+	over := func(n int, a string) pxe.Lease {
+		return pxe.Lease{MAC: mac(n), IP: ip(a), Expires: now.Add(-time.Hour)}
+	}
+	p := newPool(t, small(4), over(1, "10.77.0.100"), over(1001, "10.77.0.101"), over(2, "10.77.0.102"))
+	p.mark(mac(1001), true)
+	s := p.subnets[0]
+	for i, want := range []string{"10.77.0.103", "10.77.0.101", "10.77.0.101", "10.77.0.100"} {
+		stranger := i == 1 // the one that the third takes the address from
+		got, err := p.Offer(mac(10+i), s, ip("10.77.0.100"), stranger, now.Add(time.Duration(i)*time.Second))
+		if err != nil || got != ip(want) {
+			t.Errorf("machine %d: got %v, %v, want %s", 10+i, got, err, want)
+		}
+	}
+	if l := p.claim(mac(20), s, ip("10.77.0.102"), true, true, now); l.IP.IsValid() {
+		t.Errorf("a stranger renews what an enrolled machine remembers: %v", l)
+	}
+	if got, err := p.Offer(mac(2), s, netip.Addr{}, false, now); err != nil || got != ip("10.77.0.102") {
+		t.Errorf("the machine comes back: %v, %v", got, err)
+	}
+}
+
+// TestStrangersDecline: strangers cannot have more than their half set aside.
+func TestStrangersDecline(t *testing.T) {
+	now := epoch()
+	p := newPool(t, small(20))
+	s := p.subnets[0]
+	for i := range 100 {
+		if a, err := p.Offer(mac(1000+i), s, netip.Addr{}, true, now); err == nil {
+			p.Decline(mac(1000+i), a, now)
+		}
+	}
+	for i := range 10 {
+		if _, err := p.Offer(mac(i), s, netip.Addr{}, false, now); err != nil {
+			t.Fatalf("enrolled machine %d: %v", i, err)
+		}
+	}
+}
+
+// TestStrangersAfterReload: reading the books anew does not make strangers known.
+func TestStrangersAfterReload(t *testing.T) {
+	now := epoch()
+	p := newPool(t, small(20))
+	var leases []pxe.Lease
+	for i := range 10 {
+		a, err := p.Offer(mac(1000+i), p.subnets[0], netip.Addr{}, true, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.Grant(mac(1000+i), p.subnets[0], a, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Saved(g)
+		leases = append(leases, g.Lease)
+	}
+	if err := p.Reload(leases); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Offer(mac(2000), p.subnets[0], netip.Addr{}, true, now); err == nil {
+		t.Error("strangers got more than half of the pool")
+	}
+}
