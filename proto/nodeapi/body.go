@@ -52,4 +52,4 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 }
 
 // CheckJSON refuses JSON that nests deeper or has more values than a body may.
-func CheckJSON(raw []byte) error { return checkShape(raw, maxDepth, maxValues) }
+func CheckJSON(raw []byte) error { return CheckShape(raw, maxDepth, maxValues) }

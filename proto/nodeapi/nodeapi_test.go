@@ -127,7 +127,7 @@ func TestCheckShape(t *testing.T) {
 		`"\`:                      "",
 	} {
 		got := ""
-		if err := checkShape([]byte(doc), 3, 10); err != nil {
+		if err := CheckShape([]byte(doc), 3, 10); err != nil {
 			got = err.Error()
 		}
 		if got != want {

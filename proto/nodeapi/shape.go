@@ -2,11 +2,11 @@ package nodeapi
 
 import "fmt"
 
-// checkShape says why the JSON in raw would cost too much to decode: it nests
+// CheckShape says why the JSON in raw would cost too much to decode: it nests
 // deeper than depth levels, or has more than values values and keys. It is asked
 // before decoding, which spends stack on every level and, on a value of two
 // bytes as "{}", hundreds of bytes of memory.
-func checkShape(raw []byte, depth, values int) error {
+func CheckShape(raw []byte, depth, values int) error {
 	level, seen := 0, 0
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {

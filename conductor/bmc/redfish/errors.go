@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -123,17 +121,6 @@ func reword(err, end, better error) error {
 		return better
 	}
 	return fmt.Errorf("%s%w", before, better)
-}
-
-// unfold takes the first of a collection's failures out of gofish's error,
-// which hides them.
-func unfold(err error) error {
-	var c *schemas.CollectionError
-	if !errors.As(err, &c) || c.Empty() {
-		return err
-	}
-	first := slices.Min(slices.Collect(maps.Keys(c.Failures)))
-	return fmt.Errorf("%s: %w", first, c.Failures[first])
 }
 
 // maxWords bounds what is repeated of a BMC's answer, which may be a web page.

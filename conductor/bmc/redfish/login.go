@@ -35,6 +35,9 @@ func (l *login) refuse(cause error) error {
 // call does something, logging in first when there is no session, and once more
 // when the BMC has forgotten ours.
 func (l *login) call(ctx context.Context, t *target, do func(s *session) error) error {
+	if l.wire != nil {
+		l.wire.budget.begin()
+	}
 	fresh := l.client == nil
 	if fresh {
 		if err := l.connect(ctx, t); err != nil {
@@ -76,6 +79,7 @@ func (l *login) connect(ctx context.Context, t *target) error {
 			return err
 		}
 		l.wire = w
+		l.wire.budget.begin()
 	}
 	if l.account.auth == "basic" || l.account.user == "" {
 		return l.open(ctx, true)
@@ -119,6 +123,7 @@ func (l *login) Logout(ctx context.Context) error {
 	}
 	client := l.client.WithContext(ctx)
 	l.client = nil
+	l.wire.budget.begin()
 	defer l.wire.close()
 	s, err := client.GetSession()
 	if err != nil {

@@ -26,7 +26,7 @@ func paths(all []reference) []string {
 
 // root is what of the service root leads to where steps go.
 type root struct {
-	Tasks, Registries, UpdateService, Managers, EventService reference
+	Systems, Tasks, Registries, UpdateService, Managers, EventService reference
 }
 
 func (s *session) root() (r root, err error) {
@@ -41,6 +41,7 @@ type systemLinks struct {
 		Mode schemas.BootSourceOverrideMode `json:"BootSourceOverrideMode"`
 	}
 	Bios, SecureBoot, Storage, VirtualMedia reference
+	Processors, EthernetInterfaces          reference
 	Links                                   struct{ ManagedBy, Chassis []reference }
 }
 
@@ -56,6 +57,9 @@ func (s *session) systemLinks() (l systemLinks, err error) {
 
 // get reads a resource into v, and answers its ETag, "" where there is none.
 func (s *session) get(path string, v any) (etag string, err error) {
+	if err := checkLink(path); err != nil {
+		return "", err
+	}
 	answer, err := s.client.Get(path)
 	if err != nil {
 		return "", err
@@ -67,10 +71,18 @@ func (s *session) get(path string, v any) (etag string, err error) {
 	return answer.Header.Get("ETag"), nil
 }
 
-// members lists what is in a collection.
+// members lists what is in a collection. gofish's own lists are not used: they
+// follow pages without end, and decode each member whole.
 func (s *session) members(path string) ([]string, error) {
 	var all []string
+	seen := map[string]bool{}
 	for path != "" {
+		if seen[path] {
+			return nil, broken("the BMC's collection has a page that follows itself: @odata.nextLink names %.100q again", path)
+		}
+		if seen[path] = true; len(seen) > maxPages {
+			return nil, broken("the BMC's collection has more than %d pages", maxPages)
+		}
 		var c struct {
 			Members []reference
 			Next    string `json:"Members@odata.nextLink"`
@@ -78,7 +90,9 @@ func (s *session) members(path string) ([]string, error) {
 		if _, err := s.get(path, &c); err != nil {
 			return nil, err
 		}
-		all, path = append(all, paths(c.Members)...), c.Next
+		if all, path = append(all, paths(c.Members)...), c.Next; len(all) > maxMembers {
+			return nil, broken("the BMC's collection has more than %d members", maxMembers)
+		}
 	}
 	return all, nil
 }
@@ -111,6 +125,9 @@ func (s *session) patch(path string, body any) error {
 func (s *session) ask(method, path string, body map[string]any) (task string, err error) {
 	if path == "" {
 		return "", broken("the BMC does not offer the action: update its firmware, or leave the step out")
+	}
+	if err := checkLink(path); err != nil {
+		return "", err
 	}
 	var content io.ReadSeeker
 	kind := ""

@@ -3,6 +3,7 @@ package redfish
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -24,20 +25,26 @@ func (s *session) read() (*schemas.ComputerSystem, error) {
 		}
 		return sys, err
 	}
-	all, err := s.client.Service.Systems()
+	root, err := s.root()
 	if err != nil {
-		return nil, fmt.Errorf("list the systems: %w", unfold(err))
+		return nil, fmt.Errorf("read the service root: %w", err)
+	}
+	all, err := s.members(root.Systems.Path)
+	if err != nil {
+		return nil, fmt.Errorf("list the systems: %w", err)
 	}
 	if len(all) != 1 {
-		var paths []string
-		for _, sys := range all {
-			paths = append(paths, sys.ODataID)
-		}
-		slices.SortFunc(paths, byNumber)
-		return nil, driverinfo.Wrong("redfish_system_id", "is missing, and the BMC has %d systems: choose from %s", len(all), strings.Join(paths, ", "))
+		slices.SortFunc(all, byNumber)
+		return nil, driverinfo.Wrong("redfish_system_id", "is missing, and the BMC has %d systems: choose from %s", len(all), strings.Join(all[:min(len(all), 20)], ", "))
 	}
-	*s.system = all[0].ODataID
-	return all[0], nil
+	if err := checkLink(all[0]); err != nil {
+		return nil, err
+	}
+	sys, err := schemas.GetComputerSystem(s.client, all[0])
+	if err == nil {
+		*s.system = all[0]
+	}
+	return sys, err
 }
 
 // System reads what the BMC tells of the machine.
@@ -48,10 +55,14 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 			return err
 		}
 		out = basics(sys)
-		if out.Architecture, err = s.architecture(sys); err != nil {
+		var links systemLinks
+		if err := json.Unmarshal(sys.RawData, &links); err != nil {
+			return fmt.Errorf("read %s: %w", *s.system, err)
+		}
+		if out.Architecture, err = s.architecture(links.Processors.Path); err != nil {
 			return err
 		}
-		out.MACs, err = s.macs(sys)
+		out.MACs, err = s.macs(links.EthernetInterfaces.Path)
 		return err
 	})
 	if err != nil {
@@ -84,12 +95,16 @@ var architectures = map[schemas.InstructionSet]string{
 }
 
 // architecture is the first processor's; "" where the BMC does not tell.
-func (s *session) architecture(sys *schemas.ComputerSystem) (string, error) {
-	all, err := sys.Processors()
+func (s *session) architecture(path string) (string, error) {
+	all, err := s.members(path)
 	if err != nil {
-		return "", s.optional("processors", unfold(err))
+		return "", s.optional("processors", err)
 	}
-	for _, p := range all {
+	for _, path := range all {
+		var p struct{ InstructionSet schemas.InstructionSet }
+		if _, err := s.get(path, &p); err != nil {
+			return "", s.optional("processors", fmt.Errorf("%s: %w", path, err))
+		}
 		if a := architectures[p.InstructionSet]; a != "" {
 			return a, nil
 		}
@@ -97,19 +112,19 @@ func (s *session) architecture(sys *schemas.ComputerSystem) (string, error) {
 	return "", nil
 }
 
-func (s *session) macs(sys *schemas.ComputerSystem) ([]string, error) {
-	all, err := sys.EthernetInterfaces()
+func (s *session) macs(path string) ([]string, error) {
+	all, err := s.members(path)
 	if err != nil {
-		return nil, s.optional("Ethernet interfaces", unfold(err))
+		return nil, s.optional("Ethernet interfaces", err)
 	}
-	slices.SortFunc(all, func(a, b *schemas.EthernetInterface) int { return byNumber(a.ODataID, b.ODataID) })
+	slices.SortFunc(all, byNumber)
 	var macs []string
-	for _, nic := range all {
-		mac := nic.MACAddress
-		if mac == "" {
-			mac = nic.PermanentMACAddress
+	for _, path := range all {
+		var nic struct{ MACAddress, PermanentMACAddress string }
+		if _, err := s.get(path, &nic); err != nil {
+			return nil, s.optional("Ethernet interfaces", fmt.Errorf("%s: %w", path, err))
 		}
-		if mac != "" {
+		if mac := cmp.Or(nic.MACAddress, nic.PermanentMACAddress); mac != "" {
 			macs = append(macs, strings.ToLower(mac))
 		}
 	}

@@ -3,7 +3,6 @@ package redfish
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,14 +13,12 @@ import (
 	"time"
 )
 
-// maxBody bounds an answer; the largest resources of real BMCs are a few
-// hundred kilobytes.
-const maxBody = 8 << 20
-
 // wire is the transport to one BMC: one request at a time from the first byte
 // sent to the last received, each with a deadline and a trace.
 type wire struct {
 	next     *http.Transport
+	budget   budget
+	base     string // scheme://host[:port]
 	root     string
 	timeout  time.Duration
 	log      *slog.Logger
@@ -36,8 +33,8 @@ func newWire(o *Options, t *target) (*wire, error) {
 	}
 	return &wire{
 		// No proxy: BMCs are on a network of their own. HTTP/1.1: what they know.
-		next: &http.Transport{TLSClientConfig: conf, MaxConnsPerHost: 1, IdleConnTimeout: 30 * time.Second},
-		root: t.root, timeout: o.RequestTimeout, log: o.Log.With("bmc", t.base),
+		next: &http.Transport{TLSClientConfig: conf, MaxConnsPerHost: 1, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
+		base: t.base, root: t.root, timeout: o.RequestTimeout, log: o.Log.With("bmc", t.base),
 	}, nil
 }
 
@@ -68,19 +65,23 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // exchange does the work of RoundTrip. The answer it returns is in memory.
 func (w *wire) exchange(r *http.Request) (*http.Response, error) {
+	if r.URL.User != nil || r.URL.Scheme+"://"+r.URL.Host != w.base {
+		return nil, errors.New("the BMC links to another host, which is not followed")
+	}
+	most, err := w.budget.ask()
+	if err != nil {
+		return nil, err
+	}
 	answer, err := w.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, int64(most)+1))
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	if len(body) > maxBody {
-		return nil, fmt.Errorf("the answer is larger than %d bytes", maxBody)
-	}
-	if r.Method == http.MethodGet && answer.StatusCode == http.StatusOK && !json.Valid(body) {
-		return nil, fmt.Errorf("the answer is not JSON: it begins with %.40q", body)
+	if err := errors.Join(w.budget.spend(len(body)), checkAnswer(r.Method, answer, body)); err != nil {
+		return nil, err
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, nil

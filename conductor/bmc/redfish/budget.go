@@ -1,0 +1,118 @@
+package redfish
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// What is taken of a BMC. Its firmware may be faulty, or in the hands of
+// whoever took its machine over, and must not cost the conductor its memory.
+const (
+	maxBody     = 8 << 20   // of one answer, decompressed; the largest of real BMCs are a few hundred kilobytes
+	maxHeader   = 256 << 10 // of its header
+	maxCall     = 64 << 20  // of all answers of a call
+	maxRequests = 5000      // of a call
+	maxDepth    = 64        // levels of JSON
+	maxValues   = 200000    // JSON values and keys of one answer; a registry of BIOS settings has some 60,000
+	maxPages    = 100       // of a collection
+	maxMembers  = 10000     // of a collection
+	maxLink     = 2048      // bytes of a path that the BMC names
+)
+
+// budget is what a call may still take.
+type budget struct {
+	mu              sync.Mutex
+	bytes, requests int
+}
+
+// begin gives a new call all of it.
+func (b *budget) begin() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bytes, b.requests = maxCall, maxRequests
+}
+
+// ask takes one request of it, and answers how large the answer may be.
+func (b *budget) ask() (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.requests--; b.requests < 0 {
+		return 0, fmt.Errorf("the BMC makes one call take more than %d requests", maxRequests)
+	}
+	return min(maxBody, b.bytes), nil
+}
+
+// spend takes an answer of it.
+func (b *budget) spend(size int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if size > maxBody {
+		return fmt.Errorf("the answer is larger than %d bytes", maxBody)
+	}
+	if b.bytes -= size; b.bytes < 0 {
+		return fmt.Errorf("the answers to one call are larger than %d bytes", maxCall)
+	}
+	return nil
+}
+
+// checkShape refuses JSON that would cost much to decode.
+func checkShape(body []byte) error {
+	if err := nodeapi.CheckShape(body, maxDepth, maxValues); err != nil {
+		return fmt.Errorf("the answer is JSON of %w", err)
+	}
+	return nil
+}
+
+// checkAnswer refuses what nothing should be made of. Errors need not be JSON:
+// many BMCs answer them with a web page.
+func checkAnswer(method string, answer *http.Response, body []byte) error {
+	mustBe := method == http.MethodGet && answer.StatusCode == http.StatusOK
+	if !mustBe && !looksLikeJSON(body) {
+		return nil
+	}
+	if err := checkShape(body); err != nil {
+		return err
+	}
+	if mustBe && !json.Valid(body) {
+		return fmt.Errorf("the answer is not JSON, but %s", kindOf(answer, body))
+	}
+	return nil
+}
+
+func looksLikeJSON(body []byte) bool {
+	text := strings.TrimLeft(string(body[:min(len(body), 64)]), " \t\r\n")
+	return text == "" || strings.ContainsAny(text[:1], "{[")
+}
+
+// kindOf describes an answer that is not repeated: only its content type, if
+// that is one, and its size.
+func kindOf(answer *http.Response, body []byte) string {
+	kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
+	if kind = strings.TrimSpace(kind); len(kind) > 60 || strings.Count(kind, "/") != 1 || strings.ContainsFunc(kind, notInType) {
+		kind = "of no content type"
+	}
+	return fmt.Sprintf("%s, %d bytes", kind, len(body))
+}
+
+// notInType tells what a content type has not (RFC 6838, 4.2).
+func notInType(r rune) bool {
+	alphanumeric := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+	return !alphanumeric && !strings.ContainsRune("/!#$&-^_.+", r)
+}
+
+// checkLink refuses a path of the BMC that would lead elsewhere: it is put after
+// the BMC's address, where ".example.com" or "@host" would make another host of it.
+func checkLink(path string) error {
+	if len(path) > maxLink {
+		return broken("the BMC names a resource by a path of %d bytes, at most %d are taken", len(path), maxLink)
+	}
+	if !strings.HasPrefix(path, "/") {
+		return broken("the BMC names a resource by %.100q, which is no path on its own host", path)
+	}
+	return nil
+}
