@@ -284,3 +284,25 @@ func TestGarbage(t *testing.T) {
 		})
 	}
 }
+
+// An inventory that is never read to its end ends the command, not the memory.
+func TestEndlessInventory(t *testing.T) {
+	b := newBoard(t)
+	b.hook = func(c types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
+		switch {
+		case c.Name == types.CommandGetFRUInventoryAreaInfo.Name:
+			return []byte{0xff, 0xff, 0}, types.CodeOK, true
+		case c.Name == types.CommandReadFRUData.Name && req[1] == 0 && req[2] == 0:
+			return []byte{8, 1, 0, 1, 1, 1, 0, 0, 0xfc}, types.CodeOK, true // the header: all areas at byte 8
+		case c.Name == types.CommandReadFRUData.Name && req[3] == 2:
+			return []byte{2, 1, 255}, types.CodeOK, true // an area of 2040 bytes
+		case c.Name == types.CommandReadFRUData.Name:
+			return []byte{0}, types.CodeOK, true // there is more
+		}
+		return nil, 0, false
+	}
+	_, err := newDriver(t, ipmi.Options{RequestTimeout: 10 * time.Second}).System(t.Context(), b.node())
+	if err == nil || !strings.Contains(err.Error(), "more than 2000 datagrams") {
+		t.Errorf("got %v after %d reads", err, b.count(types.CommandReadFRUData))
+	}
+}

@@ -1,6 +1,7 @@
 package ipmi
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"sync"
@@ -33,6 +34,7 @@ type wire struct {
 type news struct {
 	status  types.RmcpStatusCode // by which the BMC refused a session
 	dropped int                  // datagrams not let in
+	taken   int                  // datagrams let in
 	ended   error                // how waiting ended, nil with an answer
 }
 
@@ -81,14 +83,32 @@ func (w *wire) Write(raw []byte) (int, error) {
 	return n, err
 }
 
+// maxAnswers bounds the datagrams that one command of ours may take, of which
+// reading an inventory is made of many: three areas of 2 KB, 16 bytes at a time,
+// are some 400. go-ipmi asks for as long as the BMC answers that there is more.
+const maxAnswers = 2000
+
+var errEndless = fmt.Errorf("the BMC answers without end: more than %d datagrams came", maxAnswers)
+
 // Read waits for a packet that may be let in, until the deadline.
 func (w *wire) Read(to []byte) (int, error) {
 	for {
 		n, err := w.Conn.Read(to)
 		if w.let(to[:n], err) || err != nil {
-			return n, err
+			return n, w.count(err)
 		}
 	}
+}
+
+// count bounds what is let in.
+func (w *wire) count(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.news.taken++; err == nil && w.news.taken > maxAnswers {
+		w.news.ended = errEndless
+		return errEndless
+	}
+	return err
 }
 
 func (w *wire) let(raw []byte, err error) bool {
