@@ -88,28 +88,37 @@ func modeField() field[node.Portgroup] {
 	return f
 }
 
-// narrowing is the filters of the list, of which a request may use one.
+// narrowing is the filters of the list. Node and address may be asked for
+// together, as Nova does and Ironic took until it could filter by shard; another
+// filter stands alone.
 func (r *portgroups) narrowing(c *call) []filter[narrowing[node.Portgroup]] {
 	type q = narrowing[node.Portgroup]
-	used := 0
-	alone := func(apply func(q *q, value string) error) func(*q, string) error {
+	used, single := false, false
+	combined := func(isSingle bool, apply func(q *q, value string) error) func(*q, string) error {
 		return func(q *q, value string) error {
-			if used++; used > 1 {
+			if single || isSingle && used {
 				return badRequest("Filtering by node, address, or shard simultaneously is not supported.")
 			}
+			used, single = true, isSingle
 			return apply(q, value)
 		}
 	}
+	paired := func(apply func(q *q, value string) error) func(*q, string) error { return combined(false, apply) }
+	alone := func(apply func(q *q, value string) error) func(*q, string) error { return combined(true, apply) }
 	ofNodes := func(q *q, queries ...node.Query) error {
 		of, err := r.api.uuidsOf(c, queries)
 		q.keep = append(q.keep, func(g *node.Portgroup) bool { return of[g.NodeUUID] })
 		return err
 	}
 	return []filter[q]{
-		{"node", 1, alone(nodeFilter[node.Portgroup](r.api, c)[0].apply)},
-		{"address", 1, alone(func(q *q, v string) error {
+		{"node", 1, paired(nodeFilter[node.Portgroup](r.api, c)[0].apply)},
+		{"address", 1, paired(func(q *q, v string) error {
 			mac, err := asMAC("address", v)
-			q.column, q.values = "address", []string{mac}
+			if q.column == "" {
+				q.column, q.values = "address", []string{mac}
+			} else { // those of the node are few
+				q.keep = append(q.keep, func(g *node.Portgroup) bool { return g.Address == mac })
+			}
 			return err
 		})},
 		{"shard", 106, alone(func(q *q, v string) error {

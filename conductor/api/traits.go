@@ -8,19 +8,22 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // traitRoutes is the traits of nodes.
 func (a *API) traitRoutes() []route {
 	const all, one = "/v1/nodes/:node/traits", "/v1/nodes/:node/traits/:trait"
-	older := notAcceptable()
+	// Before 1.37 Ironic takes the path for one of the node itself: it has no PUT,
+	// and the DELETE finds no node of that name.
+	older, noPut, noDelete := notAcceptable(), nodeapi.Routing(http.StatusMethodNotAllowed, ""), noResource()
 	return []route{
 		{method: http.MethodGet, path: all, since: 37, tooOld: older, doc: "the traits of a node", handle: a.listTraits, wire: gives(traitsForm())},
-		{method: http.MethodPut, path: all, since: 37, tooOld: older, doc: "replace the traits of a node", handle: a.setTraits, wire: takes(http.StatusNoContent, traitsForm())},
-		{method: http.MethodDelete, path: all, since: 37, tooOld: older, doc: "take all traits from a node", handle: a.clearTraits},
+		{method: http.MethodPut, path: all, since: 37, tooOld: noPut, doc: "replace the traits of a node", handle: a.setTraits, wire: takes(http.StatusNoContent, traitsForm())},
+		{method: http.MethodDelete, path: all, since: 37, tooOld: noDelete, doc: "take all traits from a node", handle: a.clearTraits},
 		{method: http.MethodGet, path: one, since: 37, tooOld: older, doc: "refused: a trait has no fields", handle: writeOnly},
-		{method: http.MethodPut, path: one, since: 37, tooOld: older, doc: "give a node one more trait", handle: a.addTrait, wire: takes(http.StatusNoContent, nil)},
-		{method: http.MethodDelete, path: one, since: 37, tooOld: older, doc: "take a trait from a node", handle: a.removeTrait},
+		{method: http.MethodPut, path: one, since: 37, tooOld: noPut, doc: "give a node one more trait", handle: a.addTrait, wire: takes(http.StatusNoContent, nil)},
+		{method: http.MethodDelete, path: one, since: 37, tooOld: noDelete, doc: "take a trait from a node", handle: a.removeTrait},
 	}
 }
 

@@ -32,12 +32,16 @@ func (a *API) listMedia(c *call) error {
 		return err
 	}
 	for i, s := range slots {
+		slots[i].Types = slices.Grow(s.Types, 1) // not nil: as JSON [], not null
 		if s.Image != nil {
 			image := nodeapi.MaskText(*s.Image)
 			slots[i].Image = &image
 		}
 	}
-	return c.marshal(http.StatusOK, slices.Concat([]node.MediaSlot{}, slots))
+	if slots == nil {
+		slots = []node.MediaSlot{} // as JSON [], not null
+	}
+	return c.marshal(http.StatusOK, slots)
 }
 
 // imageSchemes are the protocols a BMC may fetch an image by. Of a file it

@@ -23,23 +23,16 @@ func (e *Engine) MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, 
 }
 
 // AttachMedium asks for an image in a virtual drive. It returns once the request
-// is taken.
+// is taken; a driver that has no virtual drives fails it in last_error, as all that
+// goes wrong with media does in Ironic.
 func (e *Engine) AttachMedium(ctx context.Context, ref string, m node.Medium) error {
-	n, _, err := find[MediaLoader](ctx, e, ref, "management", "attach_virtual_media")
-	if err != nil {
-		return err
-	}
-	return e.chore(ctx, n.UUID, plan.AttachRequest{Medium: m})
+	return e.chore(ctx, ref, plan.AttachRequest{Medium: m})
 }
 
 // DetachMedia asks for the virtual drives of the kinds named to be emptied, all
 // when none is named. It returns once the request is taken.
 func (e *Engine) DetachMedia(ctx context.Context, ref string, devices []string) error {
-	n, _, err := find[MediaLoader](ctx, e, ref, "management", "detach_virtual_media")
-	if err != nil {
-		return err
-	}
-	return e.chore(ctx, n.UUID, plan.DetachRequest{Devices: devices})
+	return e.chore(ctx, ref, plan.DetachRequest{Devices: devices})
 }
 
 func (j *job) attachMedium(ctx context.Context) (any, error) {

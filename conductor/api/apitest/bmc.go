@@ -19,6 +19,7 @@ type BMC struct {
 	mode  map[string]string
 	fault error
 	media map[string]string // images by node
+	bare  bool              // no virtual drives
 }
 
 func newBMC() *BMC {
@@ -154,10 +155,20 @@ func (b *BMC) DoStep(_ context.Context, _ node.Node, s node.Step, _ string) (nod
 	}}, nil
 }
 
+// NoDrives takes the virtual drives away from all machines.
+func (b *BMC) NoDrives() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bare = true
+}
+
 // MediaSlots is a CD drive.
 func (b *BMC) MediaSlots(_ context.Context, n node.Node) ([]node.MediaSlot, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.bare {
+		return nil, nil
+	}
 	slot := node.MediaSlot{Types: []string{"CD", "DVD"}}
 	if image, ok := b.media[n.UUID]; ok {
 		slot.Inserted, slot.Image = true, &image
