@@ -50,13 +50,8 @@ type Server struct {
 
 	mu     sync.Mutex
 	active map[netip.AddrPort]*place
+	begun  uint64 // transfers, to tell which is the oldest
 	wg     sync.WaitGroup
-}
-
-// place is a transfer under way.
-type place struct {
-	request string // as it came in
-	cancel  context.CancelFunc
 }
 
 // Listen opens the port. Serve must follow.
@@ -134,7 +129,7 @@ func (s *Server) handle(ctx context.Context, b []byte, peer netip.AddrPort) {
 		return
 	}
 	s.reached(ctx, peer.Addr(), req.name)
-	t := &transfer{conf: s.conf, log: log, peer: peer, req: req, file: file, size: info.Size()}
+	t := &transfer{conf: s.conf, log: log, peer: peer, req: req, file: file, size: info.Size(), heard: func() { mine.heard.Store(true) }}
 	s.wg.Go(func() {
 		defer s.end(peer, mine)
 		t.run(ctx)
@@ -167,42 +162,5 @@ func (s *Server) reached(ctx context.Context, ip netip.Addr, file string) {
 	if c, ok := s.conf.Client(ip); ok {
 		c.Detail = file
 		s.conf.Booter.Reached(ctx, c, pxe.StageTFTP)
-	}
-}
-
-// begin takes a place for peer; nil means there is none. A client repeats its
-// request from the same port when an answer is late, which must not start a second transfer;
-// a different request from that port means that the client is through with the first.
-func (s *Server) begin(ctx context.Context, peer netip.AddrPort, request string) (context.Context, *place) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old := s.active[peer]
-	switch {
-	case old != nil && old.request == request, old == nil && (len(s.active) >= s.conf.Transfers || s.activeTo(peer.Addr()) >= maxEach):
-		return ctx, nil
-	case old != nil:
-		old.cancel()
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	s.active[peer] = &place{request: request, cancel: cancel}
-	return ctx, s.active[peer]
-}
-
-// activeTo counts the transfers to one address. The lock is held.
-func (s *Server) activeTo(a netip.Addr) (n int) {
-	for peer := range s.active {
-		if peer.Addr() == a {
-			n++
-		}
-	}
-	return n
-}
-
-func (s *Server) end(peer netip.AddrPort, p *place) {
-	p.cancel()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.active[peer] == p {
-		delete(s.active, peer)
 	}
 }
