@@ -166,6 +166,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.recover(w, r, id)
 	defer a.bodies.bound(r)()
 	r.URL.Path, r.URL.RawPath = a.normalPath(r.URL.Path), ""
+	modernURL(r.Method, r.URL)
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusOK)
 		return
