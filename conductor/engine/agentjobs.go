@@ -142,16 +142,6 @@ func (j *job) sync(ctx context.Context) (any, error) {
 	return j.send(ctx, "standby.sync", map[string]any{}, true)
 }
 
-// agentPowerOff lets the ramdisk shut down by itself. An agent that cannot be
-// reached any more may have done so already: the step after this one looks at
-// the power state and cuts it where needed.
-func (j *job) agentPowerOff(ctx context.Context) (any, error) {
-	if _, err := j.send(ctx, "standby.power_off", map[string]any{}, false); err != nil {
-		j.Log.Info("the agent did not take the power off; the BMC will", "node", j.n.UUID, "err", err)
-	}
-	return nil, nil
-}
-
 // poll asks what has become of a command.
 func (j *job) poll(ctx context.Context) (any, error) {
 	var a plan.PollArgs

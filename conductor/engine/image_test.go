@@ -66,7 +66,7 @@ func TestImageIsLocated(t *testing.T) {
 		}
 		n := w.settled(id)
 		want := map[string]any{
-			"id": "file:///srv/os.raw", "urls": []any{"http://here/" + id}, "image_request_authorization": "dGlja2V0",
+			"id": "os.raw", "urls": []any{"http://here/" + id}, "image_request_authorization": "dGlja2V0",
 			"os_hash_algo": "sha256", "os_hash_value": "00ff", "stream_raw_images": true, "node_uuid": id,
 			"image_type": "whole-disk", "deploy_boot_mode": n.BootMode,
 		}

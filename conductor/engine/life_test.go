@@ -38,7 +38,7 @@ func TestLife(t *testing.T) {
 				}
 				w.ask(n.UUID, node.Provide, node.Available)
 				n = w.ask(n.UUID, node.Deploy, node.Active)
-				if m := w.of(n.UUID); m.disk != "http://images/os.raw" || m.power != node.PowerOn || m.boot != tc.boots {
+				if m := w.of(n.UUID); m.disk != "os.raw" || m.power != node.PowerOn || m.boot != tc.boots {
 					t.Errorf("machine after deploy: disk %q, %s, %d power changes (want %d)", m.disk, m.power, m.boot, tc.boots)
 				}
 				n = w.ask(n.UUID, node.Delete, node.Available)

@@ -32,6 +32,10 @@ func (j *job) power(ctx context.Context) (any, error) {
 			return nil, err
 		}
 	}
+	var failed any
+	if a.GraceSeconds > 0 {
+		failed = j.stayedOn(ctx, seconds(a.GraceSeconds))
+	}
 	if want == node.PowerOn && j.effect.Name != "power.request" {
 		j.memory.stage(j.n.UUID, BootStage{Name: "power on", At: j.Now()}, true)
 	}
@@ -48,7 +52,7 @@ func (j *job) power(ctx context.Context) (any, error) {
 	if !there {
 		return nil, node.Refuse(node.Conflict, "the BMC accepted %q, but the machine was not %q within %s", a.Target, want, seconds(a.TimeoutSeconds))
 	}
-	return nil, nil
+	return failed, nil
 }
 
 var powerTarget = map[string]node.PowerState{

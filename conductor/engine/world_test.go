@@ -40,7 +40,10 @@ type world struct {
 	images     engine.Images               // finds images; nil for none
 	logs       engine.BootLogs             // keeps what machines log; nil for none
 	logless    bool                        // agents that are asked for their logs cannot collect any
-	readers    int                         // power states read at a time; 0 for the default
+	powerOff   error                       // agents that are told to power off refuse so; nil for never
+	powerFault string                      // and those that take it fail so, at once or after a while
+	powerSlow  bool
+	readers    int // power states read at a time; 0 for the default
 
 	skew atomic.Int64 // how far the conductor's clock is off, in nanoseconds
 

@@ -55,7 +55,15 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"root uuid":"root-of-`+uuid[:8]+`","efi system partition uuid":"1234-ABCD","partitions":{"root":"/dev/sda2"}}`)
 		case "install_bootloader":
 			_ = json.Unmarshal(cmd.Params, &m.boots) // our own engine has made it
-		case "sync", "power_off", "finalize_rescue":
+		case "power_off":
+			if gone = a.powerOff; gone != nil {
+				return
+			}
+			res.Status = agentapi.Succeeded
+			if a.powerFault != "" {
+				res.Status, res.Error = agentapi.Failed, agentapi.NewCommandError("CommandExecutionError", "Command execution error", a.powerFault)
+			}
+		case "sync", "finalize_rescue":
 			res.Status = agentapi.Succeeded
 		case "collect_system_logs":
 			if res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"system_logs":"packed"}`); a.logless {
@@ -64,6 +72,10 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 		}
 		m.letGo = short == "finalize_rescue"
 		m.commands = append(m.commands, res)
+		if short == "power_off" && a.powerSlow {
+			res.Status, res.Error = agentapi.Running, nil
+			return
+		}
 		if i := len(m.commands) - 1; res.Status == agentapi.Running {
 			a.powered.Go(func() { a.work(uuid, boot, i, cmd) })
 		}

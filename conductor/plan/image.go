@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -53,6 +56,33 @@ func ImageSource(n node.Node) string {
 	return text(n.InstanceInfo, "image_source")
 }
 
+// maxImageName is how long a file name may be (NAME_MAX of Linux).
+const maxImageName = 255
+
+// imageName is the last segment of the path of an image's URL, which Ironic sends
+// as image_info.id: ironic-python-agent makes it the name of a file in /tmp.
+func imageName(at string) (string, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return "", fmt.Errorf("instance_info/image_source is no URL: %w", withoutURL(err))
+	}
+	path := u.EscapedPath()
+	name := path[strings.LastIndex(path, "/")+1:]
+	if name == "" || name == "." || name == ".." || len(name) > maxImageName {
+		return "", fmt.Errorf("the path of instance_info/image_source ends in %.*q, expected a file name of 1 to %d bytes: agents name the image by it", maxImageName, name, maxImageName)
+	}
+	return name, nil
+}
+
+// withoutURL is why a URL cannot be parsed, without the URL: it may have a password.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
 // md5Sum is what an MD5 checksum looks like; those of other lengths are told
 // apart by the agent.
 var md5Sum = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
@@ -65,6 +95,9 @@ func hasImage(n node.Node) error {
 	src, ok := sourceOf(at)
 	if !ok {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is %q, expected %s", n.UUID, at, imageForms)
+	}
+	if _, err := imageName(at); err != nil {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: %v", n.UUID, err)
 	}
 	if _, err := imageMirrors(n, src); err != nil {
 		return err
@@ -120,8 +153,9 @@ func writeImageArgs(n node.Node) map[string]any {
 		mirrors, _ := imageMirrors(n, src) // checked before any step is planned
 		urls = append(urls, mirrors...)
 	}
+	name, _ := imageName(at) // checked before any step is planned
 	info := map[string]any{
-		"id": at, "urls": urls,
+		"id": name, "urls": urls,
 		"stream_raw_images": true, "node_uuid": n.UUID,
 		"image_type": agentapi.WholeDisk, "deploy_boot_mode": BootModeOf(n),
 	}

@@ -46,7 +46,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"power.validate":             validated,
 	"management.validate":        validated,
 	"power.power_on":             powerIs(node.PowerOn, false),
-	"power.power_off":            powerIs(node.PowerOff, true),
+	"power.power_off":            poweredOff,
 	"power.reboot":               powerIs(node.PowerOn, true),
 	"management.set_boot_device": goOn,
 	"management.set_boot_mode":   bootModeSet,
@@ -59,7 +59,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"agent.sync":                 commandAnswered,
 	"agent.finalize_rescue":      rescueFinalized,
 	"agent.poll":                 commandAnswered,
-	"agent.power_off":            goOn, // the step after it waits until the machine is off
+	"agent.power_off":            askedOff, // the step after it waits until the machine is off
 	hardwareEffect:               hardwareRead,
 	driverEffect:                 driverAnswered,
 	childrenEffect:               goOn,
@@ -103,6 +103,47 @@ func powerIs(p node.PowerState, cut bool) func(*decision, json.RawMessage) error
 		d.next()
 		return nil
 	}
+}
+
+// PowerOffFailed is the result of agent.power_off and power.power_off when the
+// agent did not turn its machine off.
+type PowerOffFailed struct {
+	Command string `json:"command,omitempty"` // its ID, if the agent took it
+	Reason  string `json:"reason,omitempty"`
+}
+
+func askedOff(d *decision, result json.RawMessage) error {
+	if err := d.notePowerOff(result); err != nil {
+		return err
+	}
+	d.next()
+	return nil
+}
+
+func poweredOff(d *decision, result json.RawMessage) error {
+	if err := d.notePowerOff(result); err != nil {
+		return err
+	}
+	d.setPower(node.PowerOff, true)
+	d.next()
+	return nil
+}
+
+// notePowerOff tells the history that the agent failed to turn its machine off:
+// what it wrote last may not have reached the disk.
+func (d *decision) notePowerOff(result json.RawMessage) error {
+	if len(result) == 0 {
+		return nil
+	}
+	var f PowerOffFailed
+	if err := read(result, &f); err != nil || f.Reason == "" {
+		return err
+	}
+	if f.Command != "" && len(f.Command) <= maxID {
+		d.n.Agent.LastCommand = f.Command
+	}
+	d.note("WARNING", Clip("standby.power_off failed, the BMC turns the machine off: "+f.Reason))
+	return nil
 }
 
 func bootModeSet(d *decision, _ json.RawMessage) error {

@@ -54,6 +54,10 @@ var layoutFields = []layoutField{
 	{"ephemeral_gb", "GiB", "ephemeral_mb", 1024, 0},
 }
 
+// defaultEphemeralFormat is Ironic's [pxe]default_ephemeral_format. Its conductor
+// fills it in: ironic-python-agent has no default of its own.
+const defaultEphemeralFormat = "ext4"
+
 // maxLayoutMiB is more than any disk has.
 const maxLayoutMiB = 1 << 40
 
@@ -176,6 +180,8 @@ func addLayout(info map[string]any, n node.Node) {
 	info["ephemeral_format"] = nil
 	if format := text(n.InstanceInfo, "ephemeral_format"); format != "" {
 		info["ephemeral_format"] = format
+	} else if info["ephemeral_mb"] != int64(0) {
+		info["ephemeral_format"] = defaultEphemeralFormat
 	}
 	label := diskLabel(n)
 	if BootModeOf(n) == "uefi" {

@@ -27,6 +27,7 @@ const bmcPassword = "open, please"
 type ipaMachine struct {
 	t         *testing.T
 	conductor *conductor // whose node it is
+	tmp       string     // /tmp of the ramdisk
 	bmc       *httptest.Server
 
 	mu     sync.Mutex
@@ -49,7 +50,7 @@ type manner struct {
 }
 
 func newIPAMachine(t *testing.T, c *conductor) *ipaMachine {
-	m := &ipaMachine{t: t, conductor: c, power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI}}
+	m := &ipaMachine{t: t, conductor: c, tmp: t.TempDir(), power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI}}
 	controller := redfish.New(redfish.Config{
 		Machine: m, Username: "admin", Password: bmcPassword, MediaDir: t.TempDir(), Log: slog.New(slog.DiscardHandler),
 	})

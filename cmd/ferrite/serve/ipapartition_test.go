@@ -26,7 +26,7 @@ var (
 		"root_gb": "20", "swap_mb": 1024, "ephemeral_gb": 5, "preserve_ephemeral": "false", "capabilities": `{"disk_label": "gpt"}`,
 	}
 	ipaLayout = map[string]any{
-		"image_type": "partition", "root_mb": 20480.0, "swap_mb": 1024.0, "ephemeral_mb": 5120.0, "ephemeral_format": nil,
+		"image_type": "partition", "root_mb": 20480.0, "swap_mb": 1024.0, "ephemeral_mb": 5120.0, "ephemeral_format": "ext4",
 		"preserve_ephemeral": false, "deploy_boot_mode": "uefi", "boot_option": "local", "disk_label": "gpt",
 	}
 )
@@ -43,6 +43,9 @@ func (a *ipaAgent) divide(raw json.RawMessage) error {
 	a.mu.Unlock()
 	if !divided {
 		return nil
+	}
+	if size, _ := info["ephemeral_mb"].(float64); size > 0 && info["ephemeral_format"] == nil {
+		return fmt.Errorf("mkfs of the ephemeral partition: its file system is None") // the agent has no default
 	}
 	maps.DeleteFunc(info, func(key string, _ any) bool {
 		return slices.Contains([]string{"id", "urls", "os_hash_algo", "os_hash_value", "disk_format", "stream_raw_images", "node_uuid", "configdrive"}, key)

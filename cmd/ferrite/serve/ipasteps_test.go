@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -155,6 +157,9 @@ func (a *ipaAgent) writeImage(args map[string]json.RawMessage) (string, error) {
 	if info.NodeUUID != uuid || info.OSHashAlgo != "sha256" || info.DiskFormat != "qcow2" {
 		return "", fmt.Errorf("image_info is %s", args["image_info"])
 	}
+	if err := a.download(info); err != nil {
+		return "", err
+	}
 	if err := checkDrive(drive); err != nil {
 		return "", fmt.Errorf("configdrive: %w", err)
 	}
@@ -163,6 +168,24 @@ func (a *ipaAgent) writeImage(args map[string]json.RawMessage) (string, error) {
 	}
 	a.lookup(uuid)
 	return fmt.Sprintf("prepare_image: image (%s) written to device /dev/vda root_uuid=0x00000000", info.ID), nil
+}
+
+// download makes the file that an image which is not streamed goes into: as
+// os.path.join(tempfile.gettempdir(), image_info['id']) of ironic-python-agent,
+// which makes no folders, and which an absolute path would lead elsewhere.
+func (a *ipaAgent) download(info agentapi.ImageInfo) error {
+	if info.DiskFormat == "raw" && info.StreamRawImages {
+		return nil
+	}
+	at := info.ID
+	if !filepath.IsAbs(at) {
+		at = a.machine.tmp + "/" + at
+	}
+	f, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("unable to write image to %s: %w", at, err)
+	}
+	return errors.Join(f.Close(), os.Remove(at))
 }
 
 // checkDrive wants an ISO 9660 file system called config-2 that knows the
