@@ -56,6 +56,7 @@ var rules = []rule{
 	{"conductor/api/*", []string{"conductor/api/*", "conductor/node", "conductor/plan", "conductor/rules", "conductor/engine", "conductor/auth", "conductor/ratelimit", "conductor/reload", "proto/*"}, "a face of the engine", true},
 	{"conductor/bootlog", []string{"proto/*"}, "files of text; knows names, not nodes", true},
 	{"conductor/cacert", nil, "files; usable alone", true},
+	{"conductor/outbound", nil, "addresses; usable alone", true},
 	{"conductor/localfile", nil, "files; usable alone", true},
 	{"conductor/imagesource", []string{"conductor/node", "conductor/localfile", "proto/*"}, "knows where images are, not what for", true},
 	{"conductor/bootpolicy", []string{"conductor/node", "conductor/plan", "conductor/rules", "conductor/engine", "conductor/localfile", "proto/*", "pxe"}, "the bridge", true},

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 
@@ -52,13 +53,17 @@ type Driver interface {
 type Options struct {
 	Log *slog.Logger
 	CAs cacert.Folder // that nodes may name files of
+
+	// Dialer makes the connections to BMCs, and may refuse addresses. Nil dials
+	// whatever a node names, which is for tests.
+	Dialer *net.Dialer
 }
 
 // makers has every hardware type there is.
 var makers = map[string]func(o Options) Driver{
 	"fake-hardware": func(Options) Driver { return fake.New(fake.Script{}) },
-	"redfish":       func(o Options) Driver { return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs}) },
-	"ipmi":          func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log}) },
+	"redfish":       func(o Options) Driver { return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer}) },
+	"ipmi":          func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}) },
 }
 
 // Set is the drivers of the enabled hardware types.

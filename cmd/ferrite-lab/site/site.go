@@ -159,6 +159,8 @@ func (s *Site) serve() *exec.Cmd {
 		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),
 		"--ramdisk-kernel", s.config.Kernel, "--ramdisk-initrd", s.config.Initrd,
 		"--kernel-append", KernelAppend,
+		// The lab's controllers and registry listen on the address of the bridge, as the conductor does.
+		"--bmc-allow", s.Network.Gateway.String(), "--registry-allow", s.Network.Gateway.String(),
 	}, s.config.Serve...)
 	cmd := exec.Command(s.config.Ferrite, args...)
 	cmd.Env = append(os.Environ(), s.config.Env...)

@@ -31,6 +31,8 @@ type Config struct {
 	HardwareTypes []string `koanf:"hardware-types"`
 	Host          string   `koanf:"host"`
 	CAFolder      string   `koanf:"ca-folder"`
+	BMCAllow      []string `koanf:"bmc-allow"`
+	RegistryAllow []string `koanf:"registry-allow"`
 	LogLevel      string   `koanf:"log-level"`
 	AdvertiseURL  string   `koanf:"advertise-url"`
 

@@ -32,6 +32,8 @@ func apiFlags(f *pflag.FlagSet) {
 	f.String("tls-cert", "", "`file` of the API's certificate, PEM, followed by those that signed it: the API is then https, and agents know it by this")
 	f.String("tls-key", "", "`file` of its private key, PEM")
 	f.StringSlice("hardware-types", []string{"redfish", "ipmi", "fake-hardware"}, "enabled hardware types: fake-hardware, redfish, ipmi")
+	f.StringSlice("bmc-allow", nil, "`networks` (10.0.0.1/32) whose BMCs are called although they are loopback, link-local, multicast or this host's own addresses")
+	f.StringSlice("registry-allow", nil, "likewise `networks` of container registries (oci://); no registry is asked through a proxy")
 	f.String("ca-folder", "", "`folder` on this host whose files and folders of certificates (PEM) nodes may name as redfish_verify_ca and agent_verify_ca; without one they give the PEM itself, true or false")
 	f.String("host", hostname(), "`name` of this conductor")
 	f.String("log-level", "info", "debug, info, warn or error")

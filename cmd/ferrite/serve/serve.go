@@ -37,11 +37,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/conductor/secretkey"
 	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
-	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
 // Command is `ferrite serve`.
@@ -102,7 +103,11 @@ type database interface {
 
 // conduct wires a conductor of the nodes in a store and serves until ctx ends.
 func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err error) {
-	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder)})
+	dialled, err := c.outbound()
+	if err != nil {
+		return err
+	}
+	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder), Dialer: dialled.bmcs.Dialer()})
 	if err != nil {
 		return err
 	}
@@ -127,7 +132,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	images, err := c.images()
+	images, err := c.images(dialled.registries)
 	if err != nil {
 		return err
 	}
@@ -214,8 +219,8 @@ func sweep(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error 
 }
 
 // images finds images; those that are files here are served with the boot service.
-func (c Config) images() (*imagesource.Sources, error) {
-	conf := imagesource.Config{Files: c.FilePaths}
+func (c Config) images(registries *outbound.Policy) (*imagesource.Sources, error) {
+	conf := imagesource.Config{Files: c.FilePaths, Client: registries.Client()}
 	if c.Boot {
 		addr, _, err := c.subnet()
 		if err != nil {

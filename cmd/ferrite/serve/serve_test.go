@@ -25,6 +25,7 @@ type conductor struct {
 	url  string
 	http *http.Client        // http.DefaultClient when nil
 	sign func(*http.Request) // says who asks; nil: nobody is asked
+	far  bool                // it calls no BMC on the loopback
 	log  *apitest.Log
 	stop context.CancelFunc
 	err  chan error
@@ -59,6 +60,9 @@ func startFor(t testing.TB, c *conductor, dir string, args ...string) *conductor
 	ctx, stop := context.WithCancel(context.Background())
 	c.log, c.stop, c.err = &apitest.Log{}, stop, make(chan error, 1)
 	cmd := Command()
+	if !c.far {
+		args = append([]string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8"}, args...)
+	}
 	cmd.SetArgs(append([]string{"--data-dir", dir, "--api-address", anyPort, "--hardware-types", "fake-hardware,redfish,ipmi", "--host", "test"}, args...))
 	cmd.SetErr(c.log)
 	cmd.SilenceErrors = true
@@ -250,6 +254,8 @@ func TestRefusesToStart(t *testing.T) {
 		"fewer than no cleaning":      {[]string{"--max-concurrent-clean", "-1"}, "--max-concurrent-clean -1"},
 		"no readers":                  {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
 		"less than no retries":        {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},
+		"a name for a network":        {[]string{"--bmc-allow", "localhost"}, "--bmc-allow"},
+		"a registry for a network":    {[]string{"--registry-allow", "r:5000"}, "--registry-allow"},
 		"no such folder of CAs":       {[]string{"--ca-folder", "/nope"}, "--ca-folder"},
 		"no such file":                {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},
 		"a priority below zero":       {[]string{"--erase-devices-priority", "-1"}, "--erase-devices-priority -1"},

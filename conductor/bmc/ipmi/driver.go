@@ -14,6 +14,7 @@ package ipmi
 import (
 	"context"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
@@ -23,6 +24,7 @@ import (
 // Options are how a Driver behaves; zero fields mean the defaults.
 type Options struct {
 	Log            *slog.Logger
+	Dialer         *net.Dialer   // may refuse addresses; nil dials any
 	RequestTimeout time.Duration // bounds the first try of a command, doubled with each, 1 s
 	CallTimeout    time.Duration // bounds each call, however many commands it takes, 60 s
 	IdleTimeout    time.Duration // after which a session is given back, 45 s: BMCs drop them after 60
@@ -43,6 +45,9 @@ func New(o Options) *Driver {
 	}
 	if o.IdleTimeout == 0 {
 		o.IdleTimeout = 45 * time.Second
+	}
+	if o.Dialer == nil {
+		o.Dialer = &net.Dialer{}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"time"
 
@@ -38,7 +37,7 @@ const never = time.Hour
 // used: it hides which message was refused and how, and leaves a goroutine
 // that talks to the BMC while commands are under way.
 func (l *login) open(ctx context.Context, c cipher, timeout time.Duration) (*session, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "udp", l.address)
+	conn, err := l.o.Dialer.DialContext(ctx, "udp", l.address)
 	if err != nil {
 		return nil, &wireError{command: "opening a socket", cause: err}
 	}

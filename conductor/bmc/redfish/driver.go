@@ -11,6 +11,7 @@ package redfish
 import (
 	"context"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/stmcginnis/gofish"
@@ -23,6 +24,7 @@ import (
 // Options are how a Driver behaves; zero fields mean the defaults.
 type Options struct {
 	Log            *slog.Logger
+	Dialer         *net.Dialer   // may refuse addresses; nil dials any
 	CAs            cacert.Folder // that redfish_verify_ca may name files of; none
 	RequestTimeout time.Duration // bounds each request, 15 s
 	CallTimeout    time.Duration // bounds each call, however many requests it takes, 60 s
@@ -44,6 +46,9 @@ type Driver struct {
 func New(o Options) *Driver {
 	if o.RequestTimeout == 0 {
 		o.RequestTimeout = 15 * time.Second
+	}
+	if o.Dialer == nil {
+		o.Dialer = &net.Dialer{}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -1,0 +1,48 @@
+package serve
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestOutbound: a node's BMC is called nowhere on this host, by no name of it, and
+// what listens there hears nothing.
+func TestOutbound(t *testing.T) {
+	asked := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer srv.Close()
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	_, port, _ := net.SplitHostPort(srv.Listener.Addr().String())
+	c := startFor(t, &conductor{far: true}, filepath.Join(t.TempDir(), "data"))
+	defer c.end(t)
+	for i, info := range []map[string]any{
+		{"redfish_address": srv.URL}, {"redfish_address": "http://localhost:" + port}, {"redfish_address": "http://[::ffff:127.0.0.1]:" + port},
+		{"ipmi_address": "127.0.0.1", "ipmi_port": udp.LocalAddr().(*net.UDPAddr).Port},
+	} {
+		driver, name := "redfish", fmt.Sprint("n", i)
+		if info["ipmi_address"] != nil {
+			driver = "ipmi"
+		}
+		c.call(t, "POST", "/v1/nodes", map[string]any{"driver": driver, "name": name, "driver_info": info}, 201)
+		c.call(t, "PUT", "/v1/nodes/"+name+"/states/provision", map[string]any{"target": "manage"}, 202)
+		if n := c.until(t, name, "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]), "is not called, for it is a loopback address") {
+			t.Errorf("%v: last_error %v", info, n["last_error"])
+		}
+	}
+	if err := udp.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil { // one that has come is read at once
+		t.Fatal(err)
+	}
+	if n, _, err := udp.ReadFrom(make([]byte, 100)); err == nil || asked != 0 {
+		t.Errorf("%d requests and a datagram of %d bytes came", asked, n)
+	}
+}

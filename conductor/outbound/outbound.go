@@ -1,0 +1,124 @@
+// Package outbound decides which addresses the conductor dials when whoever edits
+// a node has named them: BMCs, and registries of images. They must not be made to
+// reach what listens on the conductor's own host for that host alone, nor the
+// services of its link, such as a cloud's metadata at 169.254.169.254.
+//
+// The address is looked at when it is dialled, after the name was resolved: a
+// name may be resolved to another address each time.
+package outbound
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// Policy is which addresses are dialled. It is safe for concurrent use.
+type Policy struct {
+	flag  string
+	allow []netip.Prefix
+	own   func() ([]net.Addr, error) // addresses of this host
+}
+
+// New makes a policy with exceptions, as the flag of that name gives them.
+func New(flag string, allow []string) (*Policy, error) {
+	p := &Policy{flag: flag, own: net.InterfaceAddrs}
+	for _, text := range allow {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			a, failed := netip.ParseAddr(text)
+			if failed != nil || a.Zone() != "" {
+				return nil, fmt.Errorf("--%s %q is neither a network nor an address: say 127.0.0.0/8 or 10.0.0.1", flag, text)
+			}
+			prefix = netip.PrefixFrom(a, a.BitLen())
+		}
+		p.allow = append(p.allow, prefix.Masked())
+	}
+	return p, nil
+}
+
+// Refused is an address that is not dialled.
+type Refused struct {
+	Address netip.Addr
+	why     string
+	flag    string
+}
+
+func (e *Refused) Error() string {
+	return fmt.Sprintf("%s is not called, for it is %s: correct the address, or restart the conductor with --%s %s if that is where it is meant to be",
+		e.Address, e.why, e.flag, netip.PrefixFrom(e.Address, e.Address.BitLen()))
+}
+
+// Permanent says that trying again does not help.
+func (e *Refused) Permanent() bool { return true }
+
+// kinds are the addresses that no machine of others has, or that mean this host.
+var kinds = []struct {
+	name string
+	is   func(a netip.Addr) bool
+}{
+	{"a loopback address", netip.Addr.IsLoopback},
+	{"an unspecified address", func(a netip.Addr) bool { return a.IsUnspecified() || thisNetwork.Contains(a) }},
+	{"a link-local address", netip.Addr.IsLinkLocalUnicast},
+	{"a multicast address", netip.Addr.IsMulticast},
+	{"a broadcast address", func(a netip.Addr) bool { return a == netip.AddrFrom4([4]byte{255, 255, 255, 255}) }},
+}
+
+// thisNetwork is 0.0.0.0/8 (RFC 1122, 3.2.1.3).
+var thisNetwork = netip.PrefixFrom(netip.AddrFrom4([4]byte{}), 8)
+
+// Check refuses an address that is not to be dialled.
+func (p *Policy) Check(a netip.Addr) error {
+	a = a.Unmap().WithZone("") // ::ffff:127.0.0.1 is 127.0.0.1
+	if slices.ContainsFunc(p.allow, func(allowed netip.Prefix) bool { return allowed.Contains(a) }) {
+		return nil
+	}
+	for _, k := range kinds {
+		if k.is(a) {
+			return &Refused{a, k.name, p.flag}
+		}
+	}
+	mine, err := p.own()
+	if err != nil {
+		return fmt.Errorf("read the addresses of this host: %w", err)
+	}
+	for _, m := range mine {
+		if n, ok := m.(*net.IPNet); ok {
+			if own, ok := netip.AddrFromSlice(n.IP); ok && own.Unmap() == a {
+				return &Refused{a, "an address of the conductor's own host", p.flag}
+			}
+		}
+	}
+	return nil
+}
+
+// control is net.Dialer.Control.
+func (p *Policy) control(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%q is no resolved address: %w", address, err)
+	}
+	return p.Check(at.Addr())
+}
+
+// Dialer dials where the policy allows, by TCP and UDP.
+func (p *Policy) Dialer() *net.Dialer { return &net.Dialer{Control: p.control} }
+
+// Limits of Client's connections, those of Go's own client.
+const (
+	idleTime      = 90 * time.Second
+	handshakeTime = 10 * time.Second
+)
+
+// Client makes HTTP requests where the policy allows. It goes through no proxy,
+// whatever the environment says: a proxy would resolve names for itself.
+func (p *Policy) Client() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext: p.Dialer().DialContext, ForceAttemptHTTP2: true,
+		MaxIdleConns: 100, IdleConnTimeout: idleTime, TLSHandshakeTimeout: handshakeTime,
+	}}
+}

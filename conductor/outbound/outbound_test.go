@@ -1,0 +1,107 @@
+package outbound
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+// policy has the addresses of a conductor's host.
+func policy(t *testing.T, allow ...string) *Policy {
+	t.Helper()
+	p, err := New("bmc-allow", allow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.own = func() ([]net.Addr, error) {
+		return []net.Addr{&net.IPNet{IP: net.IPv4(10, 0, 0, 1), Mask: net.CIDRMask(24, 32)}, &net.IPNet{IP: net.ParseIP("fd00::1"), Mask: net.CIDRMask(64, 128)}}, nil
+	}
+	return p
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		address string
+		allow   []string
+		want    string // in the error, "" for none
+	}{
+		{"10.0.0.2", nil, ""},
+		{"192.168.1.1", nil, ""},
+		{"fd00::2", nil, ""},
+		{"127.0.0.1", nil, "a loopback address"},
+		{"127.8.9.1", nil, "a loopback address"},
+		{"::1", nil, "a loopback address"},
+		{"::ffff:127.0.0.1", nil, "a loopback address"},
+		{"0.0.0.0", nil, "an unspecified address"},
+		{"0.1.2.3", nil, "an unspecified address"},
+		{"::", nil, "an unspecified address"},
+		{"169.254.169.254", nil, "a link-local address"},
+		{"::ffff:169.254.169.254", nil, "a link-local address"},
+		{"fe80::1%eth0", nil, "a link-local address"},
+		{"224.0.0.1", nil, "a multicast address"},
+		{"ff02::1", nil, "a multicast address"},
+		{"255.255.255.255", nil, "a broadcast address"},
+		{"10.0.0.1", nil, "the conductor's own host"},
+		{"::ffff:10.0.0.1", nil, "the conductor's own host"},
+		{"fd00::1", nil, "the conductor's own host"},
+		{"127.0.0.1", []string{"127.0.0.0/8"}, ""},
+		{"127.0.0.1", []string{"10.0.0.0/8", "127.0.0.1"}, ""},
+		{"127.0.0.2", []string{"127.0.0.1"}, "--bmc-allow 127.0.0.2/32"},
+		{"::ffff:127.0.0.1", []string{"127.0.0.1"}, ""},
+		{"10.0.0.1", []string{"10.0.0.1/32"}, ""},
+		{"fe80::1%eth0", []string{"fe80::/10"}, ""},
+		{"::1", []string{"0.0.0.0/0"}, "a loopback address"},
+	} {
+		err := policy(t, c.allow...).Check(netip.MustParseAddr(c.address))
+		var refused *Refused
+		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !errors.As(err, &refused) || !refused.Permanent()) {
+			t.Errorf("%s with %v: %v, want %q", c.address, c.allow, err, c.want)
+		}
+	}
+}
+
+func TestNew(t *testing.T) {
+	for _, wrong := range []string{"localhost", "10.0.0.0/33", "", "fe80::1%eth0/64"} {
+		if _, err := New("bmc-allow", []string{wrong}); err == nil || !strings.Contains(err.Error(), "--bmc-allow") {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+}
+
+// Names are looked at by what they are resolved to, and what listens is not asked.
+func TestDial(t *testing.T) {
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer s.Close()
+	t.Setenv("HTTP_PROXY", s.URL) // no way around
+	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict, open := policy(t), policy(t, "127.0.0.0/8", "::1")
+	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0"} {
+		answer, err := strict.Client().Get("http://" + host + ":" + port)
+		if err == nil {
+			answer.Body.Close()
+		}
+		var refused *Refused
+		if !errors.As(err, &refused) {
+			t.Errorf("http to %s: %v", host, err)
+		}
+		if conn, err := strict.Dialer().Dial("udp", host+":"+port); !errors.As(err, &refused) {
+			t.Errorf("udp to %s: %v, %v", host, conn, err)
+		}
+	}
+	if asked != 0 {
+		t.Errorf("%d requests came through", asked)
+	}
+	answer, err := open.Client().Get(s.URL)
+	if err != nil || asked != 1 {
+		t.Fatalf("allowed: %v, %d requests", err, asked)
+	}
+	answer.Body.Close()
+}
