@@ -21,6 +21,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -75,6 +76,7 @@ type API struct {
 	cache     *cache
 	buffers   sync.Pool
 	bodies    *bodies // of requests
+	strangers *bodies // of what agents call, which anybody can
 	answers   *bodies // that their readers have yet to take
 	started   time.Time
 	document  func() ([]byte, error) // of the API, made when it is first asked for
@@ -98,7 +100,7 @@ func New(o Options) *API {
 	a := &API{
 		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), stopping: o.Stopping, log: o.Log, echo: echo.New(),
 		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
-		cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), answers: newBodies(answersEach, answersAll), started: time.Now(),
+		cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll), answers: newBodies(answersEach, answersAll), started: time.Now(),
 	}
 	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
 	for minor := range a.full {
@@ -164,14 +166,24 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := newRequestID()
 	w.Header()[nodeapi.HeaderRequestID] = []string{id}
 	defer a.recover(w, r, id)
-	defer a.bodies.bound(r)()
 	r.URL.Path, r.URL.RawPath = a.normalPath(r.URL.Path), ""
 	modernURL(r.Method, r.URL)
+	defer a.bodiesOf(r.URL.Path).bound(r)()
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
 	a.echo.ServeHTTP(w, r)
+}
+
+// bodiesOf is what the body of a request to a path counts among.
+func (a *API) bodiesOf(path string) *bodies {
+	for _, prefix := range []string{agentapi.LookupPath, agentapi.HeartbeatPath, agentapi.ContinueInspectionPath, agentapi.AgentsPath} {
+		if prefix = strings.TrimSuffix(prefix, "/"); path == prefix || strings.HasPrefix(path, prefix+"/") {
+			return a.strangers
+		}
+	}
+	return a.bodies
 }
 
 // mount serves a handler at a prefix and below.

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// bodyTime is how long a body may keep us waiting, with a second more for
-	// each bodyRate of its bytes once it is longer than small.
+	// bodyTime is how long a body may keep us waiting. One longer than small earns
+	// a second for each bodyRate of its bytes, and never has more than bodyTime: its
+	// end must not be late because its beginning was quick.
 	bodyTime = 10 * time.Second
 	bodyRate = 32 << 10
 	small    = 64 << 10
@@ -37,10 +38,11 @@ type body struct {
 	large   bool // or of unknown length
 	read    int64
 	waited  time.Duration
+	left    time.Duration // of its time
 }
 
 func newBody(w http.ResponseWriter, r *http.Request, t *ticket) *body {
-	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), ticket: t, large: r.ContentLength < 0 || r.ContentLength > small}
+	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), ticket: t, left: bodyTime, large: r.ContentLength < 0 || r.ContentLength > small}
 	b.deadline(time.Now().Add(bodyTime)) // for net/http, which reads what the handler leaves
 	return b
 }
@@ -49,10 +51,14 @@ func newBody(w http.ResponseWriter, r *http.Request, t *ticket) *body {
 func (b *body) Read(p []byte) (int, error) {
 	defer b.ticket.read()()
 	began := time.Now()
-	b.deadline(began.Add(b.allowed() - b.waited))
+	b.deadline(began.Add(b.left))
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	b.waited += time.Since(began)
+	took := time.Since(began)
+	b.waited, b.left = b.waited+took, b.left-took
+	if b.large {
+		b.left = min(bodyTime, b.left+time.Duration(n)*time.Second/bodyRate)
+	}
 	switch {
 	case errors.Is(err, io.EOF):
 		// net/http goes on reading, to see the peer leave; were that to run into a
@@ -62,14 +68,6 @@ func (b *body) Read(p []byte) (int, error) {
 		err = fmt.Errorf("%w (%w)", &SlowBodyError{Bytes: b.read, In: b.waited}, err)
 	}
 	return n, err
-}
-
-// allowed is for how long what has come so far may have taken.
-func (b *body) allowed() time.Duration {
-	if !b.large || b.read <= small {
-		return bodyTime
-	}
-	return bodyTime + time.Duration(b.read)*time.Second/bodyRate
 }
 
 // skip reads a body that nobody wants.

@@ -38,6 +38,14 @@ func Known(r *http.Request) {
 	t.change(func() { t.known = true })
 }
 
+// Cut ends the connection that a request came over, and gives its place to others.
+func Cut(r *http.Request) {
+	if t := of(r); t != nil {
+		t.leave()
+		t.end()
+	}
+}
+
 // of is the ticket of the connection that a request came over, nil if none.
 func of(r *http.Request) *ticket {
 	t, _ := r.Context().Value(key{}).(*ticket)
