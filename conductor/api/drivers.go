@@ -141,6 +141,8 @@ func driverInfoKeys() []driverInfoKey {
 		{"ipmi_force_boot_device", ipmi, "Must be false: a boot device is set when it is needed, and not again at every start. Optional."},
 		{"ipmi_bridging", ipmi, "Must be no: single and dual bridging are not supported. Optional."},
 		{"ipmi_hex_kg_key", ipmi, "Must not be set: BMC keys (Kg) are not supported. Optional."},
+		{"image_pull_secret", all, "Secret for images in the container registries of image_pull_registry: user:password, or base64 of it. Optional."},
+		{"image_pull_registry", all, "Registries that image_pull_secret is for, each as host[:port], separated by commas. Required if there is one."},
 		{"deploy_kernel", all, "URL of another kernel for the ramdisk than the conductor's own. Optional."},
 		{"deploy_ramdisk", all, "URL of another ramdisk than the conductor's own. Optional."},
 		{"kernel_append_params", all, "Additional words for the ramdisk's kernel command line. Optional."},

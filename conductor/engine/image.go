@@ -26,7 +26,7 @@ func (e *Engine) checkImage(n node.Node) error {
 	if e.Images == nil {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: this conductor takes images from http(s) URLs only, and instance_info/image_source is %q", n.UUID, source)
 	}
-	if err := e.Images.Check(source); err != nil {
+	if err := e.Images.Check(n, source); err != nil {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source: %v", n.UUID, err)
 	}
 	return nil

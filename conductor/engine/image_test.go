@@ -23,7 +23,7 @@ type finder struct {
 	asked         int
 }
 
-func (f *finder) Check(string) error { return f.check }
+func (f *finder) Check(node.Node, string) error { return f.check }
 
 func (f *finder) Locate(_ context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	f.asked++

@@ -85,9 +85,9 @@ type ConfigDrives interface {
 // Images finds an image that agents cannot fetch by themselves (see
 // plan.FoundByConductor).
 type Images interface {
-	// Check refuses a source that cannot be right, before anything is changed. It
-	// asks nobody else.
-	Check(source string) error
+	// Check refuses a source that cannot be right for a node, before anything is
+	// changed. It asks nobody else.
+	Check(n node.Node, source string) error
 	// Locate fills in what a node's agent is to be told of the image whose source is
 	// the only URL of info: where it gets it, how it shows that it may, the checksum.
 	Locate(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error)

@@ -22,7 +22,7 @@ const Prefix = "/images/"
 const agentName = "agent"
 
 // checkFile refuses a file that cannot be served.
-func (s *Sources) checkFile(source string) error {
+func (s *Sources) checkFile(_ node.Node, source string) error {
 	if s.served == "" {
 		return permanent{errors.New("this conductor serves no files: start it with --boot, or give an http(s) URL")}
 	}
@@ -40,7 +40,7 @@ func (s *Sources) checkFile(source string) error {
 // made for it if the operator gave none.
 func (s *Sources) locateFile(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error) {
 	source := info.URLs[0]
-	if err := s.checkFile(source); err != nil {
+	if err := s.checkFile(n, source); err != nil {
 		return info, err
 	}
 	if n.Agent.Token == "" {

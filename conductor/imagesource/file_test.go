@@ -99,7 +99,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, source := range []string{"file://" + s.dir + "/my%20image.raw", "file://" + s.dir + "/latest"} {
-		if err := s.Check(source); err != nil {
+		if err := s.Check(node.Node{}, source); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Locate(t.Context(), s.node, info(source))
@@ -179,7 +179,7 @@ func TestFileFailures(t *testing.T) {
 		"file://h\x7f/":              "is no URL",
 	} {
 		_, err := s.Locate(t.Context(), s.node, info(source))
-		for _, err := range []error{err, s.Check(source)} {
+		for _, err := range []error{err, s.Check(node.Node{}, source)} {
 			if err == nil || !strings.Contains(err.Error(), text) || !permanently(err) {
 				t.Errorf("%s: error %v, expected %q for good", source, err, text)
 			}
@@ -187,7 +187,7 @@ func TestFileFailures(t *testing.T) {
 	}
 	good := "file://" + s.write(t, "os.raw", "x")
 	unserved := imagesource.New(imagesource.Config{Files: localfile.Folders{s.dir}})
-	if err := unserved.Check(good); err == nil || !strings.Contains(err.Error(), "--boot") {
+	if err := unserved.Check(node.Node{}, good); err == nil || !strings.Contains(err.Error(), "--boot") {
 		t.Errorf("without boot service: %v", err)
 	}
 	if _, err := s.Locate(t.Context(), node.Node{UUID: uuid}, info(good)); err == nil || !strings.Contains(err.Error(), "token") {

@@ -39,7 +39,7 @@ func New(c Config) *Sources {
 
 // kind is one way to name an image.
 type kind struct {
-	check  func(*Sources, string) error
+	check  func(*Sources, node.Node, string) error
 	locate func(*Sources, context.Context, node.Node, agentapi.ImageInfo) (agentapi.ImageInfo, error)
 }
 
@@ -61,13 +61,13 @@ func kindOf(source string) (kind, error) {
 	return k, nil
 }
 
-// Check refuses a source that is not there, or cannot be right.
-func (s *Sources) Check(source string) error {
+// Check refuses a source that is not there, or cannot be right, for n.
+func (s *Sources) Check(n node.Node, source string) error {
 	k, err := kindOf(source)
 	if err != nil {
 		return err
 	}
-	return k.check(s, source)
+	return k.check(s, n, source)
 }
 
 // Locate says where the agent of n gets the image whose source is the first URL

@@ -36,8 +36,11 @@ func parseOCI(source string) (registry.Reference, error) {
 	return ref, nil
 }
 
-func (s *Sources) checkOCI(source string) error {
-	_, err := parseOCI(source)
+func (s *Sources) checkOCI(n node.Node, source string) error {
+	ref, err := parseOCI(source)
+	if err == nil {
+		_, err = secretFor(n, ref)
+	}
 	return err
 }
 
@@ -52,9 +55,13 @@ func (s *Sources) locateOCI(ctx context.Context, n node.Node, info agentapi.Imag
 	if err != nil {
 		return info, err
 	}
+	secret, err := secretFor(n, ref)
+	if err != nil {
+		return info, err
+	}
 	let := &admission{Cache: auth.NewCache()}
 	repo := &remote.Repository{Reference: ref, Client: &auth.Client{
-		Client: s.client, Cache: let, Credential: auth.StaticCredential(ref.Host(), pullSecret(n)),
+		Client: secret.guard(s.client), Cache: let, Credential: auth.StaticCredential(ref.Host(), secret.Credential),
 	}}
 	disk, err := (&artifact{repo, text(n.Properties, "cpu_arch")}).disk(ctx)
 	if err != nil {
@@ -99,24 +106,6 @@ func (a *admission) Set(ctx context.Context, host string, scheme auth.Scheme, ke
 		a.header = scheme.String() + " " + token
 	}
 	return token, err
-}
-
-// pullSecret is instance_info/image_pull_secret, or else the one of driver_info:
-// "user:password", base64 of that as in the files of container tools, or a
-// registry's token, which goes without a user's name.
-func pullSecret(n node.Node) auth.Credential {
-	secret := text(n.InstanceInfo, "image_pull_secret")
-	if secret == "" {
-		secret = text(n.DriverInfo, "image_pull_secret")
-	}
-	if plain, err := base64.StdEncoding.DecodeString(secret); err == nil && strings.Contains(string(plain), ":") {
-		secret = string(plain)
-	}
-	user, password, ok := strings.Cut(secret, ":")
-	if !ok {
-		user, password = "", secret
-	}
-	return auth.Credential{Username: user, Password: password}
 }
 
 func text(m map[string]any, key string) string {
