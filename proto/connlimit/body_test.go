@@ -32,7 +32,7 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // upload sends a body of length bytes, n of them at a time and then a pause, to a
 // server that takes its own time for each request, and answers how it was read.
-func upload(t *testing.T, length, n int, pause, own time.Duration) (err error, took time.Duration) {
+func upload(t *testing.T, length, n int, pause, own time.Duration) (took time.Duration, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
@@ -69,7 +69,7 @@ func upload(t *testing.T, length, n int, pause, own time.Duration) (err error, t
 		err = <-read
 		took = time.Since(began)
 	})
-	return err, took
+	return took, err
 }
 
 // TestSlowBody: small bodies have ten seconds, long ones a least rate. What the
@@ -92,7 +92,7 @@ func TestSlowBody(t *testing.T) {
 		"small, after a long time": {5000, 5000, 11 * time.Second, 0, 11 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err, took := upload(t, s.length, s.n, s.pause, s.own)
+			took, err := upload(t, s.length, s.n, s.pause, s.own)
 			var slow *SlowBodyError
 			switch {
 			case s.most == 0 && err != nil:

@@ -28,7 +28,7 @@ func (r *room) asker(from, body string) *asker {
 	}
 	a.Request = httptest.NewRequestWithContext(context.WithValue(r.t.Context(), key{}, a.conn), "POST", "/", strings.NewReader(body))
 	if body == "" {
-		a.Request.Body = http.NoBody
+		a.Body = http.NoBody
 	}
 	a.conn.begin()
 	return a

@@ -31,11 +31,14 @@ type Config struct {
 	Log     *slog.Logger
 }
 
-type handler struct{ Config }
+type handler struct {
+	Config
+	warned warnings
+}
 
 // New returns the handler for boot HTTP.
 func New(c Config) http.Handler {
-	h := &handler{c}
+	h := &handler{Config: c}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+pxe.LoaderPath("{file...}"), h.loader)
 	mux.HandleFunc("GET /ipxe/{mac}", h.machine(h.script))
@@ -60,7 +63,7 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 		}
 		c := h.client(r, mac)
 		if known, ok := h.known(c.IP); !h.Foreign && (!ok || known.MAC.String() != mac.String()) {
-			h.Log.Warn("boot file refused: the caller's address is not lent to the machine", "mac", mac.String(), "from", c.IP, "path", r.URL.Path)
+			h.Log.Log(r.Context(), h.warned.level(c.IP, time.Now()), "boot file refused: the caller's address is not lent to the machine", "mac", mac.String(), "from", c.IP, "path", r.URL.Path)
 			http.Error(w, fmt.Sprintf("%s is not the address that DHCP lent to %v; if another DHCP server gives the addresses, start the conductor with --other-dhcp", c.IP, mac), http.StatusForbidden)
 			return
 		}
