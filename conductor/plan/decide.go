@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Decide returns everything that is to be written because of e: the node as
@@ -130,7 +131,7 @@ func (d *decision) owe(name string, args any) {
 // note adds a line to the node's history.
 func (d *decision) note(severity, text string) {
 	e := node.HistoryEntry{
-		NodeUUID: d.n.UUID, CreatedAt: d.now, Severity: severity, EventType: d.activityName(), Event: text,
+		NodeUUID: d.n.UUID, CreatedAt: d.now, Severity: severity, EventType: d.activityName(), Event: nodeapi.Printable(text),
 		State: d.n.ProvisionState, Target: d.n.TargetProvisionState, Conductor: d.f.Settings.Host,
 	}
 	if since := d.n.ProvisionUpdatedAt; since != nil {

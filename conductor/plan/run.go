@@ -189,9 +189,10 @@ func (d *decision) insert(i int, steps ...node.Step) {
 const maxReason = 4096
 
 // Clip makes of a reason what last_error and the history keep: without the
-// credentials of the URLs in it, and not too long.
+// credentials of the URLs in it, without what a terminal obeys, and not too long.
+// BMCs and agents have written parts of it.
 func Clip(reason string) string {
-	reason = nodeapi.MaskText(reason)
+	reason = nodeapi.Printable(nodeapi.MaskText(reason))
 	if len(reason) <= maxReason {
 		return reason
 	}

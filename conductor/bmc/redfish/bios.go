@@ -87,7 +87,7 @@ func (b bios) describe(names []string, wanted map[string]any) string {
 		all = append(all, fmt.Sprintf("%s: expected %v, found %v", name, wanted[name], b.Attributes[name]))
 	}
 	for _, m := range b.Settings.Messages {
-		all = append(all, m.Message)
+		all = append(all, quote([]string{m.Message}))
 	}
 	return strings.Join(all, "; ")
 }

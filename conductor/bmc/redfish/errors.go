@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stmcginnis/gofish/schemas"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // wireError is a request that got no answer one can read.
@@ -21,7 +24,7 @@ type wireError struct {
 }
 
 func (e *wireError) Error() string {
-	call := e.method + " " + e.path
+	call := e.method + " " + quote([]string{e.path}) // the BMC may have named it
 	switch {
 	case errors.Is(e.cause, context.Canceled):
 		return call + " was given up by the caller"
@@ -29,6 +32,9 @@ func (e *wireError) Error() string {
 		return fmt.Sprintf("the BMC did not answer %s within %s", call, e.took.Round(10*time.Millisecond))
 	case errors.Is(e.cause, io.EOF), errors.Is(e.cause, io.ErrUnexpectedEOF):
 		return "the BMC closed the connection in the middle of " + call
+	}
+	if broke := e.cause.Error(); strings.Contains(broke, "transport connection broken") && !strings.Contains(broke, "headers exceeded") {
+		return call + ": the answer is not HTTP" // net/http quotes what it is
 	}
 	return fmt.Sprintf("%s: %v", call, e.cause)
 }
@@ -108,8 +114,13 @@ func describe(err error) error {
 		return reword(err, e, &answerError{e.HTTPReturnedStatusCode, words(e), e})
 	}
 	var u *url.Error
-	if errors.As(err, &u) && isWire(u.Err) {
+	if errors.As(err, &u) { // its text has a URL that the BMC may have named
 		return reword(err, u, u.Err)
+	}
+	var form *json.UnmarshalTypeError
+	if errors.As(err, &form) { // its text has a whole structure of gofish
+		kind, _, _ := strings.Cut(form.Value, " ")
+		return reword(err, form, fmt.Errorf("the answer is JSON of another form: %q is of the kind %s", form.Field, kind))
 	}
 	return err
 }
@@ -123,8 +134,17 @@ func reword(err, end, better error) error {
 	return fmt.Errorf("%s%w", before, better)
 }
 
-// maxWords bounds what is repeated of a BMC's answer, which may be a web page.
+// maxWords bounds what is repeated of a BMC's messages.
 const maxWords = 300
+
+// quote repeats texts of a BMC on one line.
+func quote(texts []string) string {
+	text := strings.Join(strings.Fields(nodeapi.Printable(strings.Join(texts, "; "))), " ")
+	if len(text) > maxWords {
+		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
+	}
+	return text
+}
 
 func words(e *schemas.Error) string {
 	var all []string
@@ -136,9 +156,5 @@ func words(e *schemas.Error) string {
 	if len(all) == 0 {
 		all = []string{e.Message}
 	}
-	text := strings.Join(strings.Fields(strings.Join(all, "; ")), " ")
-	if len(text) > maxWords {
-		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
-	}
-	return text
+	return quote(all)
 }

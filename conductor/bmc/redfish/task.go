@@ -77,11 +77,7 @@ func (t bmcTask) failure() error {
 	for _, m := range t.Messages {
 		all = append(all, m.Message)
 	}
-	words := strings.Join(all, "; ")
-	if len(words) > maxWords {
-		words = strings.ToValidUTF8(words[:maxWords], "") + "..."
-	}
-	return broken("the BMC's task %s ended as %s: %s", t.path, t.TaskState, cmp.Or(words, "it gives no reason, look into the BMC's log"))
+	return broken("the BMC's task %s ended as %s: %s", t.path, t.TaskState, cmp.Or(quote(all), "it gives no reason, look into the BMC's log"))
 }
 
 // asks says whether the task is what a request became; known is false where

@@ -20,7 +20,7 @@ func (d *Driver) Vitals(ctx context.Context, n node.Node) (v node.Vitals, err er
 		}
 		var ok bool
 		if v.Power, ok = powerStates[sys.PowerState]; !ok {
-			return fmt.Errorf("%s reports the power state %q, expected On or Off", sys.ODataID, sys.PowerState)
+			return fmt.Errorf("%s reports the power state %.40q, expected On or Off", *s.system, sys.PowerState)
 		}
 		v.Health = health(sys)
 		return nil

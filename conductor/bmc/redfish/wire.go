@@ -83,6 +83,12 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 	if err := errors.Join(w.budget.spend(len(body)), checkAnswer(r.Method, answer, body)); err != nil {
 		return nil, err
 	}
+	if _, err := answer.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
+		return nil, errors.New("the answer's Location is no URL")
+	}
+	if answer.StatusCode >= http.StatusBadRequest && !isRedfishError(body) {
+		body = foreignError(kindOf(answer, body))
+	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	return answer, nil
 }
@@ -91,7 +97,11 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 func sameHost(r *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if r.URL.Host != first.Host || r.URL.Scheme != first.Scheme || len(via) > 5 {
-		return fmt.Errorf("redirected to %s://%s, which is not followed: set redfish_address to where the BMC is", r.URL.Scheme, r.URL.Host)
+		where := "another host"
+		if r.URL.Hostname() == first.Hostname() {
+			where = r.URL.Scheme
+		}
+		return fmt.Errorf("redirected to %s, which is not followed: set redfish_address to where the BMC is", where)
 	}
 	return nil
 }
