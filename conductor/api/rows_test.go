@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -73,6 +75,9 @@ func place(t *testing.T, c *conductor, store *mem.Store, state node.State) strin
 		Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://127.0.0.1:9"},
 		Interfaces:   map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "bios": "redfish"},
 		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00"},
+	}
+	if state == node.Error {
+		n.InstanceUUID = uuid.NewString() // of the instance that may be rebuilt
 	}
 	n, err := c.Engine.CreateNode(t.Context(), n)
 	if err != nil {

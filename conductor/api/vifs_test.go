@@ -7,6 +7,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestVIFsGo: the VIFs of an instance end with it.
+func TestVIFsGo(t *testing.T) {
+	c := withPorts(t)
+	c.addPort(1, `"uuid":"`+portA+`","node_uuid":"`+nodeA+`","portgroup_uuid":"`+groupA+`"`)
+	c.addPort(2, `"uuid":"`+portB+`","node_uuid":"`+nodeA+`","pxe_enabled":false`)
+	c.provision("a", "manage", "provide")
+	for _, id := range []string{"v1", "v2"} {
+		c.must(http.StatusNoContent, 28, "POST", "/v1/nodes/a/vifs", `{"id":"`+id+`"}`)
+	}
+	c.provision("a", "active", "deleted")
+	if got := c.must(http.StatusOK, 28, "GET", "/v1/nodes/a/vifs", "").doc(t)["vifs"]; len(got.([]any)) != 0 { //nolint:forcetypeassert // a list, or no answer
+		t.Errorf("after the instance there are %v", got)
+	}
+}
+
 // TestVIFs attaches virtual interfaces to what is free, the portgroup first.
 func TestVIFs(t *testing.T) {
 	c := withPorts(t)

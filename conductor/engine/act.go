@@ -109,6 +109,11 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 			return err
 		}
 	}
+	if plan.EndsInstance(n, ev) {
+		if f.Bonds, err = e.Store.Catalogs().Portgroups.List(ctx, "node_uuid", n.UUID); err != nil {
+			return err
+		}
+	}
 	if plan.NeedsLeases(n, ev) {
 		f.Leased, err = e.leased(ctx, n.UUID)
 	}

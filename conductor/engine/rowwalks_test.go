@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
 // rowWalks lead nodes along the rows, each around one part of their life.
@@ -105,6 +106,11 @@ var rowWalks = map[string]func(*walker){
 		r.begin(node.Delete, node.Error)
 		r.begin(node.Delete, node.Error)
 		r.breakBMC(false)
+		r.imageOf(1)
+		if err := r.e.Provision(r.ctx, r.id, plan.Request{Verb: node.Rebuild}); err == nil {
+			r.t.Error("another tenant's image is taken for disks that nobody has cleaned")
+		}
+		r.imageOf(0)
 		r.begin(node.Rebuild, node.Active)
 	},
 	"service": func(r *walker) {
@@ -180,8 +186,17 @@ var rowWalks = map[string]func(*walker){
 // image gives the node something to deploy, which undeploy took away.
 func (r *walker) image() {
 	r.t.Helper()
+	r.imageOf(1)
+}
+
+// imageOf gives the node an image of that tenant.
+func (r *walker) imageOf(tenant int) {
+	r.t.Helper()
 	_, err := r.e.UpdateNode(r.ctx, r.id, func(n *node.Node) error {
-		n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00", "tenant": 1}
+		n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00", "tenant": tenant}
+		if n.ProvisionState == node.Error && tenant == 0 {
+			n.InstanceUUID = r.id // as an operator says that it is the same instance
+		}
 		return nil
 	})
 	if err != nil {

@@ -192,9 +192,9 @@ type Change struct {
 	// of none when none is saved (else ErrStale); one that is gone already is
 	// no error.
 	DropAllocation string
-	// SavePortgroup is stored before its ports are. Its Revision must be the
+	// SavePortgroups are stored before their ports are. Their Revision must be the
 	// stored one (ErrStale), and is stored plus one.
-	SavePortgroup *Portgroup
+	SavePortgroups []Portgroup
 	// PutEraseReport is inserted (ErrConflict on a taken UUID); of a node's others
 	// the newest stay, EraseReportsKept in all.
 	PutEraseReport *EraseReport

@@ -36,8 +36,8 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 		return nil, nil
 	}
 	return &node.Change{
-		Finish: d.overtaken, Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves, AddPorts: d.ports, Inspected: d.inspected,
-		Told: d.told, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
+		Finish: d.overtaken, Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves, AddPorts: d.ports, SavePorts: d.detached.ports, SavePortgroups: d.detached.groups,
+		Inspected: d.inspected, Told: d.told, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
 	}, nil
 }
 
@@ -54,6 +54,7 @@ type decision struct {
 	history   []node.HistoryEntry
 	moves     []node.Transition
 	ports     []node.Port
+	detached  plugs
 	inspected *node.Inspected
 	told      *node.Told
 	erased    *node.EraseReport // to be signed

@@ -7,8 +7,9 @@ import (
 )
 
 // tearDown ends an instance: deleting -> cleaning (-> available). What the
-// instance brought with it, and the allocation it was, is forgotten only once
-// the machine is off.
+// instance brought with it, and the allocation it was, is forgotten once the
+// machine is off, or could not be switched off: as Ironic does, so that Nova
+// sees its server deleted, and the node waits in error for its operator.
 type tearDown struct{}
 
 func (tearDown) steps(d *decision) ([]node.Step, error) {
@@ -19,12 +20,52 @@ func (tearDown) steps(d *decision) ([]node.Step, error) {
 }
 
 func (tearDown) done(d *decision, _ node.Run) {
-	d.n.InstanceInfo, d.n.InstanceUUID, d.n.InstanceName, d.n.AllocationUUID = nil, "", "", ""
-	d.forgetPartitions()
+	d.forgetInstance()
 	d.forgetAgent() // of a machine that was left on: one that a tenant had at hand is not believed that it has wiped
 	d.fire(node.Clean)
 	d.start("clean")
 }
 
-func (tearDown) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
-func (tearDown) timeout(s Settings) time.Duration       { return s.PowerTimeout }
+func (tearDown) fail(d *decision, _ node.Run, _ string) {
+	d.forgetInstance()
+	d.fire(node.Fail)
+}
+
+func (tearDown) timeout(s Settings) time.Duration { return s.PowerTimeout }
+
+// EndsInstance reports whether e may be the end of a tear-down, which detaches the
+// node's VIFs.
+func EndsInstance(n node.Node, e Event) bool {
+	r, asked := e.(Request)
+	return n.Networked() && (asked && r.Verb == node.Delete || n.Run != nil && n.Run.Activity == "delete")
+}
+
+// plugs is what VIFs are detached from.
+type plugs struct {
+	ports  []node.Port
+	groups []node.Portgroup
+}
+
+// forgetInstance ends the instance: its settings, its allocation and its VIFs.
+func (d *decision) forgetInstance() {
+	d.n.InstanceInfo, d.n.InstanceUUID, d.n.InstanceName, d.n.AllocationUUID = nil, "", "", ""
+	d.forgetPartitions()
+	if !d.n.Networked() {
+		return
+	}
+	now := d.now
+	for _, p := range d.f.Ports {
+		if p.VIF() != "" {
+			p.SetVIF("")
+			p.UpdatedAt = &now
+			d.detached.ports = append(d.detached.ports, p)
+		}
+	}
+	for _, g := range d.f.Bonds {
+		if g.VIF() != "" {
+			g.SetVIF("")
+			g.UpdatedAt = &now
+			d.detached.groups = append(d.detached.groups, g)
+		}
+	}
+}

@@ -72,6 +72,7 @@ func (ChildStep) event()    {}
 // Facts is what Decide may know besides the node, gathered by the engine.
 type Facts struct {
 	Ports     []node.Port
+	Bonds     []node.Portgroup      // asked for when EndsInstance says so
 	Offers    []node.StepOffer      // what the BMC driver can do
 	Templates []node.DeployTemplate // those that the instance's traits name
 	Rules     []node.InspectionRule // what operators want done with what was found; asked for when Finds says so

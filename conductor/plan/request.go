@@ -166,10 +166,14 @@ func canDeploy(n node.Node, r Request) error {
 	if n.Maintenance {
 		return node.Refuse(node.Invalid, "The deploy operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
 	}
-	if n.ProvisionState == node.Active {
+	switch {
+	case n.ProvisionState == node.Active:
 		if err := notProtected(n, r); err != nil {
 			return err
 		}
+	case n.ProvisionState == node.Error && n.InstanceUUID == "":
+		// Ironic would write another tenant's image here, onto disks that nobody has cleaned.
+		return node.Refuse(node.InvalidState, "Node %s is in error, and its disks may hold what its last instance left: delete it again, or set instance_uuid to that instance and rebuild it", n.UUID)
 	}
 	if err := CheckInstance(n); err != nil {
 		return err

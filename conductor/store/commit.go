@@ -34,8 +34,10 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 	if err := t.applyAllocation(c, saved.UUID); err != nil {
 		return err
 	}
-	if err := t.savePortgroup(c.SavePortgroup); err != nil {
-		return err
+	for i := range c.SavePortgroups {
+		if err := t.savePortgroup(c.SavePortgroups[i]); err != nil {
+			return err
+		}
 	}
 	if err := t.applyPorts(c); err != nil {
 		return err

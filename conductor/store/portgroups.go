@@ -5,12 +5,8 @@ import "github.com/ferrite-metal/ferrite/conductor/node"
 // portgroups is the table of portgroups.
 const portgroups table[node.Portgroup, *node.Portgroup] = "portgroups"
 
-// savePortgroup writes a portgroup as a part of a change; nil is none.
-func (t *tx) savePortgroup(g *node.Portgroup) error {
-	if g == nil {
-		return nil
-	}
-	v := *g
-	v.Revision++
-	return portgroups.save(t, &v)
+// savePortgroup writes a portgroup as a part of a change.
+func (t *tx) savePortgroup(g node.Portgroup) error {
+	g.Revision++
+	return portgroups.save(t, &g)
 }

@@ -28,7 +28,7 @@ type Store interface {
 	// Commit writes a change and returns the node as saved, with its new
 	// revision; the zero Node when the change saves none. Parts are applied in
 	// the order Finish, Insert/Save/Delete, DropAllocation, PutAllocation,
-	// SavePortgroup, DropPorts, SavePorts, AddPorts, Inspected, Told,
+	// SavePortgroups, DropPorts, SavePorts, AddPorts, Inspected, Told,
 	// PutEraseReport, Hurry, Effects, History. ID, Owner, Attempt and LeaseUntil of new effects are the
 	// store's and are ignored; Finish needs only ID, Owner and Attempt.
 	Commit(ctx context.Context, c node.Change) (node.Node, error)

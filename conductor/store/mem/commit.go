@@ -56,8 +56,10 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 	if err := c.allocation(n, saved.UUID); err != nil {
 		return saved, err
 	}
-	if err := c.portgroup(n.SavePortgroup); err != nil {
-		return saved, err
+	for _, g := range n.SavePortgroups {
+		if err := c.portgroup(g); err != nil {
+			return saved, err
+		}
 	}
 	if err := c.ports(n); err != nil {
 		return saved, err
@@ -203,12 +205,8 @@ func (c *change) allocation(n *node.Change, nodeUUID string) error {
 }
 
 // portgroup saves a portgroup; nil is none.
-func (c *change) portgroup(g *node.Portgroup) error {
-	if g == nil {
-		return nil
-	}
-	v := *g
-	undo, err := c.s.portgroups.save(&v)
+func (c *change) portgroup(g node.Portgroup) error {
+	undo, err := c.s.portgroups.save(&g)
 	if err == nil {
 		c.did(undo)
 	}

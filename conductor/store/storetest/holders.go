@@ -89,17 +89,17 @@ func testPortgroupMoves(t *testing.T, s store.Store) {
 		change node.Change
 		want   error
 	}{
-		{node.Change{Save: &n, SavePortgroup: &stale, SavePorts: []node.Port{port}}, node.ErrStale},
-		{node.Change{Save: &n, SavePortgroup: &nobody, SavePorts: []node.Port{port}}, node.ErrNotFound},
-		{node.Change{Save: &n, SavePortgroup: &taken, SavePorts: []node.Port{port}}, node.ErrConflict},
-		{node.Change{Save: &old, SavePortgroup: &moved, SavePorts: []node.Port{port}}, node.ErrStale},
-		{node.Change{Save: &n, SavePortgroup: &moved, SavePorts: []node.Port{port}, History: []node.HistoryEntry{{NodeUUID: uuid(98)}}}, node.ErrNotFound},
+		{node.Change{Save: &n, SavePortgroups: []node.Portgroup{stale}, SavePorts: []node.Port{port}}, node.ErrStale},
+		{node.Change{Save: &n, SavePortgroups: []node.Portgroup{nobody}, SavePorts: []node.Port{port}}, node.ErrNotFound},
+		{node.Change{Save: &n, SavePortgroups: []node.Portgroup{taken}, SavePorts: []node.Port{port}}, node.ErrConflict},
+		{node.Change{Save: &old, SavePortgroups: []node.Portgroup{moved}, SavePorts: []node.Port{port}}, node.ErrStale},
+		{node.Change{Save: &n, SavePortgroups: []node.Portgroup{moved}, SavePorts: []node.Port{port}, History: []node.HistoryEntry{{NodeUUID: uuid(98)}}}, node.ErrNotFound},
 	} {
 		_, err := s.Commit(t.Context(), c.change)
 		wants(t, err, c.want)
 		stands(g, "p1", n.Revision)
 	}
-	_, err = s.Commit(t.Context(), node.Change{Save: &n, SavePortgroup: &moved, SavePorts: []node.Port{port}})
+	_, err = s.Commit(t.Context(), node.Change{Save: &n, SavePortgroups: []node.Portgroup{moved}, SavePorts: []node.Port{port}})
 	check(t, err)
 	moved.Revision++
 	stands(moved, "p2", n.Revision+1)
