@@ -50,7 +50,7 @@ type Authenticator struct {
 	users     *reload.Files[*directory] // nil when there is no such file
 	tokens    bool
 	failures  *ratelimit.Limiter[netip.Addr]
-	turns     chan struct{}
+	turns     *turns
 	log       *slog.Logger
 	now       func() time.Time
 }
@@ -68,7 +68,7 @@ func New(o Options) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		tokens: o.Tokens, failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
-		turns: make(chan struct{}, maxTurns), log: o.Log, now: o.Now,
+		turns: newTurns(maxTurns), log: o.Log, now: o.Now,
 	}
 	var err error
 	if o.Htpasswd != "" {
@@ -176,7 +176,7 @@ func (a *Authenticator) basic(w http.ResponseWriter, r *http.Request) (*Caller, 
 	if err := a.patience(w, from); err != nil {
 		return nil, err
 	}
-	right, err := passwords.match(r.Context(), a.turns, a.now, user, password)
+	right, err := passwords.match(r.Context(), a.turns, from, a.now, user, password)
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,7 @@ func TestRemembered(t *testing.T) {
 		t.Fatal(got)
 	}
 	for range maxTurns { // nobody else's password can be hashed now
-		h.turns <- struct{}{}
+		h.turns.places <- struct{}{}
 	}
 	if got := h.ask("10.0.0.1", alice...); got != "alice admin " {
 		t.Errorf("remembered: %q", got)

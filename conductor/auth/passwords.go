@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -72,13 +73,12 @@ func parsePasswords(raw []byte) (*passwords, error) {
 
 // match reports whether a password is right. One bcrypt is some 50 ms of a core, so
 // they take turns, and what was right once is remembered for a while.
-func (p *passwords) match(ctx context.Context, turns chan struct{}, now func() time.Time, user, password string) (bool, error) {
-	select {
-	case turns <- struct{}{}:
-		defer func() { <-turns }()
-	case <-ctx.Done():
-		return false, ctx.Err()
+func (p *passwords) match(ctx context.Context, turns *turns, from netip.Addr, now func() time.Time, user, password string) (bool, error) {
+	leave, err := turns.enter(ctx, from)
+	if err != nil {
+		return false, err
 	}
+	defer leave()
 	if p.known.has(user, password, now()) { // meanwhile
 		return true, nil
 	}
