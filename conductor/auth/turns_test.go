@@ -43,6 +43,8 @@ func TestTurns(t *testing.T) {
 			t.Errorf("one that went away: %v", err)
 		}
 		time.Sleep(time.Hour)
+		turns.mu.Lock()
+		defer turns.mu.Unlock()
 		if len(turns.lines) != 0 || len(turns.places) != 0 {
 			t.Errorf("%d networks and %d places are left", len(turns.lines), len(turns.places))
 		}
