@@ -24,9 +24,9 @@ func formOfType(t reflect.Type) schema {
 	case reflect.Pointer:
 		return schema{"anyOf": []schema{formOfType(t.Elem()), {"type": "null"}}}
 	case reflect.Slice:
-		return schema{"type": []string{"array", "null"}, "items": formOfType(t.Elem())}
+		return schema{"type": "array", "items": formOfType(t.Elem())} // never null, as in Ironic: clients loop over it
 	case reflect.Map:
-		return schema{"type": []string{"object", "null"}, "additionalProperties": formOfType(t.Elem())}
+		return schema{"type": "object", "additionalProperties": formOfType(t.Elem())}
 	case reflect.Struct:
 		return formOfStruct(t)
 	case reflect.String:

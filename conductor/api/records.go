@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -35,14 +37,48 @@ func (a *API) showInventory(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, map[string]json.RawMessage{"inventory": orNull(found.Inventory), "plugin_data": orNull(found.PluginData)})
+	inventory, err := withLists(found.Inventory)
+	if err != nil {
+		return fmt.Errorf("inventory of node %s: %w", n.UUID, err)
+	}
+	if len(found.PluginData) == 0 {
+		found.PluginData = json.RawMessage("{}")
+	}
+	return c.marshal(http.StatusOK, map[string]any{"inventory": inventory, "plugin_data": found.PluginData})
 }
 
-func orNull(raw json.RawMessage) json.RawMessage {
+// withLists reads an inventory and makes empty lists of those that are null:
+// clients loop over them, and whose ramdisk or BMC sent it, is all one to them.
+func withLists(raw json.RawMessage) (map[string]any, error) {
+	inventory := map[string]any{}
 	if len(raw) == 0 {
-		return json.RawMessage("null")
+		return inventory, nil
 	}
-	return raw
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber() // a size in bytes is as it was sent
+	if err := decoder.Decode(&inventory); err != nil {
+		return nil, err
+	}
+	if inventory == nil {
+		return map[string]any{}, nil
+	}
+	fill := func(in map[string]any, key string) []any {
+		if value, ok := in[key]; ok && value == nil {
+			in[key] = []any{}
+		}
+		list, _ := in[key].([]any)
+		return list
+	}
+	fill(inventory, "disks")
+	for _, i := range fill(inventory, "interfaces") {
+		if nic, ok := i.(map[string]any); ok {
+			fill(nic, "lldp")
+		}
+	}
+	if cpu, ok := inventory["cpu"].(map[string]any); ok {
+		fill(cpu, "flags")
+	}
+	return inventory, nil
 }
 
 // listChildren answers the UUIDs of the child nodes, and where to read them.
