@@ -93,7 +93,9 @@ type Agent struct {
 // New makes an agent; Run lets it live.
 func New(o Options) *Agent {
 	trust := contact.Options{URLs: o.Params.APIURLs, Pins: o.Params.APIPins, Insecure: o.Params.Insecure, RequestID: o.Params.RequestID}
-	a := &Agent{Options: o, conductor: contact.New(trust), rescued: make(chan struct{})}
+	a := &Agent{Options: o, rescued: make(chan struct{})}
+	trust.Secret = a.state.token
+	a.conductor = contact.New(trust)
 	a.state.setToken(o.Params.Token)
 	a.progress = newProgress(a.conductor, &a.state, o.Board, o.Log)
 	a.courier = newCourier(a.conductor, &a.state, o.Stream, o.Log)

@@ -50,6 +50,7 @@ type Client struct {
 	Firmware Firmware
 	IP       netip.Addr // the address it has or was offered; zero when unknown
 	Detail   string     // what was asked for: a file name, a vendor class; for people
+	Script   bool       // it asks for its boot script, at an address that is its own
 }
 
 // Action is what a machine gets.
@@ -72,7 +73,7 @@ type Boot struct {
 	Action  Action
 	Kernel  string // absolute local path, or an http(s) URL
 	Initrd  string // absolute local path, or an http(s) URL
-	Cmdline string // kernel command line, without initrd=
+	Cmdline string // kernel command line, without initrd=; whole only in the answer to who asks for the script
 
 	ImageURL string // http(s) URL of what Image boots; its server must answer Range
 
@@ -80,8 +81,9 @@ type Boot struct {
 }
 
 // Booter is the one question boot asks. Boot is called several times in one
-// boot (DHCP, script, kernel, ramdisk) and must be quick and free of side
-// effects; Reached reports progress and must not block. Both are safe for
+// boot (DHCP, script, kernel, ramdisk) and must be quick. It is free of side
+// effects but for a script: what makes that one the machine's own is on record
+// before it is answered. Reached reports progress and must not block. Both are safe for
 // concurrent use.
 type Booter interface {
 	Boot(ctx context.Context, c Client) (Boot, error)

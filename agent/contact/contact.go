@@ -28,6 +28,9 @@ type Options struct {
 	Pins      [][]byte // SHA-256 of its certificate, of the authority that signs it; none: verified by the system's roots
 	Insecure  bool     // its certificate is not verified at all
 	RequestID string   // sent with every request; may be empty
+	// Secret is what proves whose agent this is: the one-time word of its boot,
+	// later its token; "" while it has neither. Nil for never any.
+	Secret func() string
 }
 
 // Timeouts of a request, and the largest answer taken.
@@ -41,6 +44,7 @@ const (
 type Conductor struct {
 	client    *http.Client
 	requestID string
+	secret    func() string
 
 	mu    sync.Mutex
 	urls  []string // the one that worked last is first
@@ -49,7 +53,7 @@ type Conductor struct {
 
 // New makes a client; nothing is sent yet.
 func New(o Options) *Conductor {
-	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, urls: append([]string(nil), o.URLs...)}
+	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret, urls: append([]string(nil), o.URLs...)}
 }
 
 // StatusError is an answer that was not the one hoped for.
@@ -107,7 +111,12 @@ func (c *Conductor) Lookup(ctx context.Context, macs []string, nodeUUID string) 
 	var reply agentapi.LookupReply
 	err := c.each(func(base string) error {
 		reply = agentapi.LookupReply{} // of a former address, perhaps half read
-		return c.call(ctx, http.MethodGet, base+agentapi.LookupPath+"?"+query.Encode(), c.atMost(agentapi.LookupMinor), nil, &reply)
+		header := http.Header{}
+		header.Set(agentapi.VersionHeader, c.atMost(agentapi.LookupMinor))
+		if c.secret != nil && c.secret() != "" {
+			header.Set(agentapi.BootWordHeader, c.secret())
+		}
+		return c.send(ctx, http.MethodGet, base+agentapi.LookupPath+"?"+query.Encode(), header, nil, &reply)
 	})
 	if err != nil {
 		return reply, err
@@ -133,8 +142,32 @@ func (c *Conductor) Progress(ctx context.Context, nodeUUID string, p agentapi.Pr
 // conductors take it whatever they speak.
 func (c *Conductor) Inspection(ctx context.Context, fullURL string, i agentapi.Inspection) (agentapi.InspectionReply, error) {
 	var reply agentapi.InspectionReply
-	err := c.call(ctx, http.MethodPost, fullURL, "", i, &reply)
+	payload, err := json.Marshal(i)
+	if err != nil {
+		return reply, fmt.Errorf("inspection data: %w", err)
+	}
+	bare, header := withoutWord(fullURL)
+	err = c.send(ctx, http.MethodPost, bare, header, payload, &reply)
 	return reply, err
+}
+
+// withoutWord moves the boot's one-time word out of a URL into a header: errors
+// quote URLs, and logs quote errors.
+func withoutWord(full string) (bare string, header http.Header) {
+	header = http.Header{}
+	u, err := url.Parse(full)
+	if err != nil {
+		return full, header
+	}
+	query := u.Query()
+	word := query.Get(agentapi.BootWordParameter)
+	if word == "" {
+		return full, header
+	}
+	query.Del(agentapi.BootWordParameter)
+	u.RawQuery = query.Encode()
+	header.Set(agentapi.BootWordHeader, word)
+	return u.String(), header
 }
 
 // atMost is the version to ask for: the one we know, or the conductor's when
@@ -210,6 +243,7 @@ func (c *Conductor) send(ctx context.Context, method, target string, header http
 	req.Header = header
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", agentapi.UserAgent)
 	if c.requestID != "" {
 		req.Header.Set(agentapi.RequestIDHeader, c.requestID)
 	}

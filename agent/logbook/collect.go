@@ -8,6 +8,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // Kernel gives the kernel's log.
@@ -67,19 +69,21 @@ func readSome(root fs.FS, name string) ([]byte, error) {
 	return b[:min(len(b), maxState)], nil
 }
 
-// hideTokens blanks the agent token where the kernel line is quoted: the
+// hideTokens blanks the agent token and the boot's one-time word where the kernel line is quoted: the
 // kernel prints it into its own log too.
 func hideTokens(b []byte) []byte {
-	const key = "ipa-agent-token="
-	parts := bytes.Split(b, []byte(key))
-	for i := 1; i < len(parts); i++ {
-		end := bytes.IndexAny(parts[i], " \t\n\"")
-		if end < 0 {
-			end = len(parts[i])
+	for _, key := range []string{"ipa-agent-token=", agentapi.BootWordParameter + "="} {
+		parts := bytes.Split(b, []byte(key))
+		for i := 1; i < len(parts); i++ {
+			end := bytes.IndexAny(parts[i], " \t\n\"&")
+			if end < 0 {
+				end = len(parts[i])
+			}
+			parts[i] = append([]byte("******"), parts[i][end:]...)
 		}
-		parts[i] = append([]byte("******"), parts[i][end:]...)
+		b = bytes.Join(parts, []byte(key))
 	}
-	return bytes.Join(parts, []byte(key))
+	return b
 }
 
 // addresses lists the interfaces with their addresses, one per line.

@@ -57,7 +57,7 @@ func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, er
 	if err != nil {
 		return node.Node{}, err
 	}
-	n, err := s.conductor.ContinueInspection(r.Context(), uuid, data, raw, nodeapi.From(r))
+	n, err := s.conductor.ContinueInspection(r.Context(), uuid, data, raw, callerOf(r))
 	if errors.Is(err, node.ErrNotFound) && uuid == "" {
 		n, err = s.discover(r, data, raw)
 	}

@@ -37,7 +37,7 @@ func (s *Server) lookup(w http.ResponseWriter, r *http.Request) error {
 		}
 		return s.answerLookup(w, r, n, nil)
 	}
-	n, token, err := s.conductor.Lookup(r.Context(), macs, uuid, nodeapi.From(r))
+	n, token, err := s.conductor.Lookup(r.Context(), macs, uuid, callerOf(r))
 	if err != nil {
 		return hide(err)
 	}

@@ -31,10 +31,10 @@ type Conductor interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	// Lookup finds the node of a ramdisk; the token is in clear once per boot.
-	Lookup(ctx context.Context, macs []string, uuid string, from netip.Addr) (agentapi.LookupNode, string, error)
+	Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error)
 	Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error
 	// ContinueInspection takes what a ramdisk at from found.
-	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error)
+	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, c node.Caller) (node.Node, error)
 	// Discover takes what a machine found that no node waits for; NotFound when that
 	// is not wanted.
 	Discover(ctx context.Context, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error)

@@ -54,8 +54,8 @@ func (s *scripted) Ports(_ context.Context, q node.PortQuery) ([]node.Port, erro
 	return nil, nil
 }
 
-func (s *scripted) Lookup(_ context.Context, macs []string, uuid string, from netip.Addr) (agentapi.LookupNode, string, error) {
-	s.note("lookup %v %q from %s", macs, uuid, from)
+func (s *scripted) Lookup(_ context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error) {
+	s.note("lookup %v %q from %s", macs, uuid, c.From)
 	if s.state != node.CleanWait || uuid != "" && uuid != aNode {
 		return agentapi.LookupNode{}, "", node.Refuse(node.NotFound, "a secret reason")
 	}
@@ -78,8 +78,8 @@ func (s *scripted) Heartbeat(_ context.Context, uuid string, hb agentapi.Heartbe
 	return nil
 }
 
-func (s *scripted) ContinueInspection(_ context.Context, uuid string, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error) {
-	s.note("inspection %q %s from %s", uuid, data.Inventory.Interfaces[0].MACAddress, from)
+func (s *scripted) ContinueInspection(_ context.Context, uuid string, data agentapi.Inspection, raw []byte, c node.Caller) (node.Node, error) {
+	s.note("inspection %q %s from %s", uuid, data.Inventory.Interfaces[0].MACAddress, c.From)
 	if !json.Valid(raw) {
 		return node.Node{}, errors.New("the raw data is not what was sent")
 	}

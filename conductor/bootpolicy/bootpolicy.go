@@ -18,6 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/localfile"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
@@ -65,7 +66,13 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 	if kernel == "" || initrd == "" {
 		return pxe.Boot{}, fmt.Errorf("node %s is to boot a ramdisk, but none is configured: start the conductor with --ramdisk, or set driver_info deploy_kernel and deploy_ramdisk", n.UUID)
 	}
-	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: p.cmdline(n, c.MAC)}, nil
+	word := ""
+	if c.Script {
+		if word, err = p.Engine.BootWord(ctx, n.UUID); err != nil {
+			return pxe.Boot{}, fmt.Errorf("one-time word of this boot: %w", err)
+		}
+	}
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: p.cmdline(n, c.MAC, word)}, nil
 }
 
 // stranger is the answer to a machine that nobody has enrolled. Its ramdisk is
@@ -74,7 +81,7 @@ func (p *Policy) stranger(c pxe.Client) pxe.Boot {
 	if !p.Engine.Discovers() || p.Kernel == "" || p.Initrd == "" {
 		return pxe.Boot{Action: pxe.Ignore}
 	}
-	words := append([]string{"BOOTIF=" + c.MAC.String()}, p.inspection()...)
+	words := append([]string{"BOOTIF=" + c.MAC.String()}, p.inspection("")...)
 	return pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Cmdline: p.finish(words, p.Append), Stranger: true}
 }
 
@@ -121,22 +128,30 @@ func (p *Policy) source(n node.Node, key, named string) (string, error) {
 }
 
 // cmdline is what ironic-python-agent and ours read from the kernel's command
-// line. %default% in kernel_append_params stands for the conductor's own.
-func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr) string {
+// line. %default% in kernel_append_params stands for the conductor's own. The
+// boot's one-time word is the token of ironic-python-agent; ours gets one for it.
+func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr, word string) string {
 	appended := p.Append
 	if own, ok := n.DriverInfo["kernel_append_params"].(string); ok && own != "" {
 		appended = strings.ReplaceAll(own, "%default%", p.Append)
 	}
 	words := []string{"ipa-api-url=" + p.APIURL, "BOOTIF=" + mac.String()}
+	if word != "" {
+		words = append(words, "ipa-agent-token="+word)
+	}
 	if plan.Inspecting(n) {
-		words = append(words, p.inspection()...)
+		words = append(words, p.inspection(word)...)
 	}
 	return p.finish(words, appended)
 }
 
 // inspection is what makes a ramdisk inspect the machine first.
-func (p *Policy) inspection() []string {
-	return []string{"ipa-inspection-callback-url=" + p.APIURL + "/v1/continue_inspection", "ipa-inspection-collectors=default,pci-devices"}
+func (p *Policy) inspection(word string) []string {
+	callback := p.APIURL + agentapi.ContinueInspectionPath
+	if word != "" {
+		callback += "?" + agentapi.BootWordParameter + "=" + word
+	}
+	return []string{"ipa-inspection-callback-url=" + callback, "ipa-inspection-collectors=default,pci-devices"}
 }
 
 // finish adds what every ramdisk gets.

@@ -205,6 +205,35 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
+// TestWord: the boot script alone holds the one-time word, the same at every try, as
+// the token of ironic-python-agent and in the URL for its inspection data. Nobody
+// else is told it, and only its hash is kept.
+func TestWord(t *testing.T) {
+	hw, _ := net.ParseMAC(mac)
+	p := policy(t, booting("inspect", "inspect.wait_for_data"), node.Port{PXEEnabled: true})
+	p.Engine.Proof = engine.Proof{Words: true, Key: []byte("k")}
+	plain, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
+	if err != nil || strings.Contains(plain.Cmdline, "ipa-agent-token") {
+		t.Fatalf("DHCP is told %q, %v", plain.Cmdline, err)
+	}
+	script, err := p.Boot(t.Context(), pxe.Client{MAC: hw, Script: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(script.Cmdline, "ipa-agent-token=")
+	word, _, _ := strings.Cut(rest, " ")
+	if len(word) < 32 || !strings.Contains(script.Cmdline, "/v1/continue_inspection?boot_word="+word+" ") {
+		t.Errorf("command line %q", script.Cmdline)
+	}
+	if again, err := p.Boot(t.Context(), pxe.Client{MAC: hw, Script: true}); err != nil || again != script {
+		t.Errorf("a retry gets %q, %v", again.Cmdline, err)
+	}
+	n, _, err := p.Engine.NodeByMAC(t.Context(), mac)
+	if err != nil || !n.Agent.IsWord(word) || n.Agent.WordHash == word || n.Agent.WordSalt == word {
+		t.Errorf("kept is %+v, %v", n.Agent, err)
+	}
+}
+
 func TestNoRamdisk(t *testing.T) {
 	p := policy(t, booting("clean", "agent.wait_for_heartbeat"), node.Port{PXEEnabled: true})
 	p.Kernel = ""

@@ -114,7 +114,7 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 			return err
 		}
 	}
-	if plan.NeedsLeases(n, ev) {
+	if f.OwnDHCP = e.Proof.Leases; f.OwnDHCP && plan.NeedsLeases(n, ev) {
 		f.Leased, err = e.leased(ctx, n.UUID)
 	}
 	return err

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -99,7 +98,7 @@ func TestInspectionLogsAreKept(t *testing.T) {
 			data := agentapi.Inspection{Error: &failure, Logs: "packed", Inventory: agentapi.Inventory{
 				Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: macOf(id), HasCarrier: true}},
 			}}
-			if _, err := w.e.ContinueInspection(w.ctx, "", data, []byte(`{"inventory":{}}`), netip.Addr{}); err != nil {
+			if _, err := w.e.ContinueInspection(w.ctx, "", data, []byte(`{"inventory":{}}`), node.Caller{Word: w.word(id)}); err != nil {
 				t.Fatal(err)
 			}
 			w.settled(id)

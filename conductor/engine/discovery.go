@@ -134,7 +134,7 @@ func (e *Engine) checkOwnLease(ctx context.Context, macs []string, from netip.Ad
 			return unknownRamdisk()
 		}
 	}
-	if len(given) > 0 && !own {
+	if (e.Proof.Leases || len(given) > 0) && !own {
 		e.Log.Warn("discovery refused: the machine was lent another address", "from", from, "lent", given)
 		return unknownRamdisk()
 	}

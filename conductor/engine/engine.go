@@ -10,6 +10,8 @@ package engine
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
 	"log/slog"
 	"sync"
 	"time"
@@ -38,6 +40,8 @@ type Config struct {
 	// CheckForm refuses what cannot be right in a node's driver_info, whatever
 	// files and BMCs there are. Nil for nothing.
 	CheckForm func(n node.Node) error
+
+	Proof Proof // what ramdisks must show; the zero value: nothing
 
 	Discovery Discovery // the zero value: machines nobody has enrolled stay unknown
 
@@ -83,6 +87,10 @@ func New(c Config) *Engine {
 	}
 	if c.PowerWorkers == 0 {
 		c.PowerWorkers = 64
+	}
+	if c.Proof.Key == nil {
+		c.Proof.Key = make([]byte, sha256.Size)
+		rand.Read(c.Proof.Key) // never fails
 	}
 	stop, halt := context.WithCancel(context.Background())
 	return &Engine{

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -212,11 +211,12 @@ func TestLookupsAtOnce(t *testing.T) {
 		w.faults = func(m *mortal) engine.Store { return slowCommit{m} }
 		w.start()
 		defer w.close()
+		word := w.word(n.UUID)
 		tokens := make(chan string, 5)
 		for i := range 5 {
 			go func() {
 				time.Sleep(time.Duration(i) * 300 * time.Millisecond)
-				_, token, _ := w.e.Lookup(w.ctx, []string{macOf(n.UUID)}, "", netip.Addr{})
+				_, token, _ := w.e.Lookup(w.ctx, []string{macOf(n.UUID)}, "", node.Caller{Word: word})
 				tokens <- token
 			}()
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -60,7 +59,7 @@ func TestImageIsLocated(t *testing.T) {
 		if err := w.e.Provision(w.ctx, id, plan.Request{Verb: node.Deploy}); err != nil {
 			t.Fatal(err)
 		}
-		shown, _, err := w.e.Lookup(w.ctx, nil, id, netip.Addr{})
+		shown, _, err := w.e.Lookup(w.ctx, nil, id, node.Caller{Word: w.word(id)})
 		if text := fmt.Sprint(shown); err != nil || strings.Contains(text, "hunter2") || !strings.Contains(text, "image_pull_secret:******") {
 			t.Errorf("a lookup shows %s, %v", text, err)
 		}

@@ -26,15 +26,16 @@ func newMemory() memory {
 }
 
 type remembered struct {
-	agent   node.Agent // as saved last
-	state   node.State // likewise
-	rev     int64      // the revision both were saved with
-	known   bool       // they are filled in
-	cares   bool       // a heartbeat would change something
-	owed    bool       // an effect is under way
-	debtRev int64      // the revision that began or ended it
-	issued  bool       // the token was given out by this process
-	issuing bool       // it is being given out right now
+	agent   node.Agent      // as saved last
+	state   node.State      // likewise
+	rev     int64           // the revision both were saved with
+	known   bool            // they are filled in
+	cares   bool            // a heartbeat would change something
+	owed    bool            // an effect is under way
+	debtRev int64           // the revision that began or ended it
+	issued  bool            // the token was given out by this process
+	issuing bool            // it is being given out right now
+	refused map[string]bool // what was refused in this boot, and why
 	seen    time.Time
 	pending *agentapi.Heartbeat // came while an effect was under way
 	stages  []BootStage
@@ -118,10 +119,14 @@ func (e *Engine) Crowd() map[node.State]int { return e.memory.crowd() }
 
 // take takes note of the node itself.
 func (r *remembered) take(n node.Node) {
-	if n.Agent.Token != r.agent.Token || n.Agent.Token == "" { // another boot
+	adopts := r.agent.Token == "" && r.agent.WordHash != "" && r.agent.WordHash == n.Agent.WordHash && n.Agent.URL != ""
+	if (n.Agent.Token != r.agent.Token || n.Agent.Token == "") && !adopts { // another boot
 		r.seen, r.pending, r.progress = time.Time{}, nil, progress{}
 		if n.Agent.Token == "" {
 			r.issued = false
+		}
+		if n.Agent.WordHash != r.agent.WordHash || r.agent.Token != "" {
+			r.refused = nil
 		}
 	}
 	r.agent, r.state, r.rev, r.known = n.Agent, n.ProvisionState, n.Revision, true
@@ -140,7 +145,7 @@ func (m *memory) beat(uuid string, hb agentapi.Heartbeat, now time.Time) (known,
 	if !ok || !r.known {
 		return false, false, nil
 	}
-	if r.agent.Token == "" || !sameToken(r.agent.Token, hb.AgentToken) {
+	if word := r.agent.Token == "" && r.agent.IsWord(hb.AgentToken); !word && (r.agent.Token == "" || !sameToken(r.agent.Token, hb.AgentToken)) {
 		return true, false, node.Refuse(node.Invalid, "Invalid or missing agent token received.")
 	}
 	if r.agent.URL != "" && r.agent.URL != hb.CallbackURL {
@@ -246,6 +251,21 @@ func (m *memory) issue(uuid string) (end func(out bool), ok bool) {
 		r.issuing = false
 		r.issued = r.issued || out
 	}, true
+}
+
+// first reports whether something is refused for the first time in this boot.
+func (m *memory) first(uuid, what string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(uuid)
+	if r.refused[what] {
+		return false
+	}
+	if r.refused == nil {
+		r.refused = map[string]bool{}
+	}
+	r.refused[what] = true
+	return true
 }
 
 func (m *memory) wasIssued(uuid string) bool {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -35,9 +36,8 @@ func unknownRamdisk() error {
 }
 
 // Lookup tells a ramdisk which node it runs on and gives it the token of this
-// boot, in clear once. from is where it calls from: it must be the address
-// our DHCP gave to one of the node's ports, when it gave one.
-func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, from netip.Addr) (agentapi.LookupNode, string, error) {
+// boot, in clear once. c is what it shows of itself.
+func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error) {
 	n, err := e.nodeOf(ctx, macs, uuid)
 	if err != nil {
 		return agentapi.LookupNode{}, "", err
@@ -45,12 +45,15 @@ func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, from ne
 	if !lookupStates[n.ProvisionState] && (!e.Settings.FastTrack || !fastTrackStates[n.ProvisionState]) {
 		return agentapi.LookupNode{}, "", unknownRamdisk()
 	}
-	if err := e.checkLease(ctx, n.UUID, from); err != nil {
-		e.Log.Warn("lookup refused", "node", n.UUID, "from", from, "err", err)
+	if err := e.checkLease(ctx, n.UUID, c.From); err != nil {
+		e.Log.Warn("lookup refused", "node", n.UUID, "from", c.From, "err", err)
 		return agentapi.LookupNode{}, "", unknownRamdisk()
 	}
-	token, err := e.issueToken(ctx, n.UUID)
-	return lookupView(n), token, err
+	token, err := e.answerLookup(ctx, n.UUID, c)
+	if err != nil {
+		return agentapi.LookupNode{}, "", err
+	}
+	return lookupView(n), token, nil
 }
 
 // nodeOf finds a node by its ports' addresses, or else by UUID.
@@ -75,20 +78,23 @@ func (e *Engine) nodeOf(ctx context.Context, macs []string, uuid string) (node.N
 }
 
 // checkLease compares the caller's address with what our DHCP gave to the node's
-// ports: what MACs the caller claims to have is only its word. A machine whose
-// address another server gave is not checked.
+// ports: what MACs the caller claims to have is only its word. Where others give
+// addresses too, nothing follows from them.
 func (e *Engine) checkLease(ctx context.Context, uuid string, from netip.Addr) error {
+	if !e.Proof.Leases {
+		return nil
+	}
 	leased, err := e.leased(ctx, uuid)
 	if err != nil {
 		return err
 	}
-	if len(leased) > 0 && !slices.Contains(leased, from.Unmap().String()) {
+	if !slices.Contains(leased, from.Unmap().String()) {
 		return fmt.Errorf("the addresses leased to the node's ports are %v, the caller is %s", leased, from)
 	}
 	return nil
 }
 
-// leased lists the addresses our DHCP gave to the ports of a node.
+// leased lists the addresses that the ports of a node have from our DHCP now.
 func (e *Engine) leased(ctx context.Context, uuid string) ([]string, error) {
 	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: uuid})
 	if err != nil {
@@ -100,6 +106,9 @@ func (e *Engine) leased(ctx context.Context, uuid string) ([]string, error) {
 	}
 	var all []string
 	for _, l := range leases {
+		if !l.Static && !l.Expires.After(e.Now()) {
+			continue
+		}
 		if slices.ContainsFunc(ports, func(p node.Port) bool { return strings.EqualFold(p.Address, l.MAC) }) {
 			all = append(all, l.IP)
 		}
@@ -107,31 +116,48 @@ func (e *Engine) leased(ctx context.Context, uuid string) ([]string, error) {
 	return all, nil
 }
 
-// issueToken gives out this boot's token once. A conductor that died between
+// calledFrom reports whether the agent of this boot, which has called before, is at
+// an address.
+func calledFrom(a node.Agent, from netip.Addr) bool {
+	u, err := url.Parse(a.URL)
+	if a.URL == "" || err != nil {
+		return false
+	}
+	at := from.Unmap().String()
+	return at == u.Hostname() || at == a.Caller
+}
+
+// answerLookup gives out this boot's token once. A conductor that died between
 // writing it and answering may give another as long as no agent has used it.
 // Of two lookups at a time one is told to come again: otherwise both would get
 // a token, and the first of the two would be worth nothing.
-func (e *Engine) issueToken(ctx context.Context, uuid string) (token string, err error) {
+func (e *Engine) answerLookup(ctx context.Context, uuid string, c node.Caller) (token string, err error) {
 	end, ok := e.memory.issue(uuid)
 	if !ok {
 		return "", e.locked(uuid)
 	}
-	defer func() { end(err == nil) }()
+	out := false
+	defer func() { end(out) }()
 	for range maxTries {
 		n, err := e.node(ctx, uuid)
 		if err != nil {
 			return "", err
 		}
-		if n.Agent.TokenSent && (n.Agent.URL != "" || e.memory.wasIssued(uuid)) {
+		switch v, why := e.judgeLookup(n, c); v {
+		case refuse:
+			return "", e.turnAway(ctx, n, c, "lookup", why)
+		case acquaint:
+			e.memory.stage(uuid, BootStage{Name: "lookup", At: e.Now()}, false)
 			return agentapi.MaskedToken, nil
+		case issue:
 		}
 		n = n.Clone()
-		n.Agent.Token, n.Agent.TokenSent = newToken(), true
+		n.Agent.Token, n.Agent.TokenSent, n.Agent.Caller = newToken(), true, c.From.Unmap().String()
 		_, err = e.commitHeld(ctx, n)
 		if errors.Is(err, node.ErrStale) {
 			continue
 		}
-		if err == nil {
+		if out = err == nil; out {
 			e.memory.stage(uuid, BootStage{Name: "lookup", At: e.Now()}, false)
 		}
 		return n.Agent.Token, err
@@ -181,9 +207,9 @@ func (e *Engine) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbe
 }
 
 // ContinueInspection takes the data of an inspecting ramdisk, finds its node
-// by MAC, else by BMC address, among those that wait for it. from is where it
-// calls from, as for Lookup.
-func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error) {
+// by MAC, else by BMC address, among those that wait for it. c is what the
+// ramdisk shows of itself, as for Lookup.
+func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, c node.Caller) (node.Node, error) {
 	if err := data.Validate(); err != nil {
 		return node.Node{}, node.Refuse(node.Invalid, "%v", err)
 	}
@@ -199,11 +225,14 @@ func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agent
 		return n, err
 	}
 	if n.ProvisionState != node.InspectWait {
-		return n, unknownRamdisk()
+		return node.Node{}, unknownRamdisk()
 	}
-	if err := e.checkLease(ctx, n.UUID, from); err != nil {
-		e.Log.Warn("inspection data refused", "node", n.UUID, "from", from, "err", err)
-		return n, unknownRamdisk()
+	if err := e.checkLease(ctx, n.UUID, c.From); err != nil {
+		e.Log.Warn("inspection data refused", "node", n.UUID, "from", c.From, "err", err)
+		return node.Node{}, unknownRamdisk()
+	}
+	if v, why := e.judgeData(n, c); v == refuse {
+		return node.Node{}, e.turnAway(ctx, n, c, "inspection data", why)
 	}
 	e.memory.stage(n.UUID, BootStage{Name: "inspection data", At: e.Now()}, false)
 	n, err = e.act(ctx, n.UUID, plan.Inspected{Data: data, Raw: json.RawMessage(raw)})

@@ -49,30 +49,34 @@ func waiting(t *testing.T, w *world) node.Node {
 func TestLookupGivesTheTokenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
+		w.proof.Leases = true
 		n := waiting(t, w)
 		defer w.close()
-		mac := []string{macOf(n.UUID)}
+		mac, word := []string{macOf(n.UUID)}, w.word(n.UUID)
 		leased := netip.MustParseAddr("10.0.0.5")
 		if err := w.store.SaveLease(w.ctx, node.Lease{MAC: mac[0], IP: leased.String(), Expires: time.Now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := w.e.Lookup(w.ctx, mac, "", netip.MustParseAddr("10.0.0.6")); refused(t, err) != node.NotFound {
+		if _, _, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: netip.MustParseAddr("10.0.0.6"), Word: word}); refused(t, err) != node.NotFound {
 			t.Errorf("lookup from another's address: %v", err)
 		}
-		if _, _, err := w.e.Lookup(w.ctx, []string{"52:54:00:ff:ff:ff"}, "", leased); refused(t, err) != node.NotFound {
+		if _, _, err := w.e.Lookup(w.ctx, []string{"52:54:00:ff:ff:ff"}, "", node.Caller{From: leased, Word: word}); refused(t, err) != node.NotFound {
 			t.Errorf("lookup of a stranger: %v", err)
 		}
-		_, first, err := w.e.Lookup(w.ctx, mac, "", leased)
+		_, first, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word})
 		if err != nil || len(first) < 32 {
 			t.Fatalf("token %q, %v", first, err)
 		}
-		if _, again, _ := w.e.Lookup(w.ctx, mac, "", leased); again != agentapi.MaskedToken {
+		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word}); again != "" || refused(t, err) != node.NotFound {
 			t.Errorf("the token is given out twice: %q", again)
+		}
+		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: first}); again != agentapi.MaskedToken {
+			t.Errorf("an agent that holds the token is told %q, %v", again, err)
 		}
 		// A conductor that died before it answered may give another one.
 		w.crash()
 		w.start()
-		_, fresh, err := w.e.Lookup(w.ctx, mac, "", leased)
+		_, fresh, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word})
 		if err != nil || fresh == first || len(fresh) < 32 {
 			t.Fatalf("token after a crash %q, %v", fresh, err)
 		}
@@ -91,8 +95,8 @@ func TestLookupGivesTheTokenOnce(t *testing.T) {
 		// Once an agent has used it, no crash makes it be given out again.
 		w.crash()
 		w.start()
-		if _, again, _ := w.e.Lookup(w.ctx, mac, "", leased); again != agentapi.MaskedToken {
-			t.Errorf("the token in use is given out: %q", again)
+		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word}); again != agentapi.MaskedToken || err != nil {
+			t.Errorf("the token in use is given out: %q, %v", again, err)
 		}
 	})
 }
@@ -130,7 +134,7 @@ func TestStatusAndProgress(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, token, err := w.e.Lookup(w.ctx, []string{macOf(n.UUID)}, "", netip.Addr{})
+		_, token, err := w.e.Lookup(w.ctx, []string{macOf(n.UUID)}, "", node.Caller{Word: w.word(n.UUID)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +192,7 @@ func TestInspectionFindsItsNode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw, netip.Addr{}); refused(t, err) != node.NotFound {
+		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw, node.Caller{}); refused(t, err) != node.NotFound {
 			t.Errorf("data for a node at rest: %v", err)
 		}
 		w.ask(n.UUID, node.Manage, node.Manageable)
@@ -196,7 +200,7 @@ func TestInspectionFindsItsNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Second)
-		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw, netip.Addr{}); err != nil {
+		if _, err := w.e.ContinueInspection(w.ctx, "", data, raw, node.Caller{Word: w.word(n.UUID)}); err != nil {
 			t.Error(err)
 		}
 		if n := w.settled(n.UUID); n.ProvisionState != node.Manageable {
@@ -215,6 +219,7 @@ func TestInspectionFindsItsNode(t *testing.T) {
 func TestStrangersAreNotTheMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
+		w.proof.Leases = true
 		n := waiting(t, w)
 		defer w.close()
 		const stranger = "52:54:00:ee:ee:ee"
@@ -225,11 +230,11 @@ func TestStrangersAreNotTheMachine(t *testing.T) {
 			}
 		}
 		for _, macs := range [][]string{nil, {stranger}, {"52:54:00:ff:ff:ff"}, {macOf(n.UUID), stranger}} {
-			if _, token, err := w.e.Lookup(w.ctx, macs, n.UUID, elsewhere); token != "" || refused(t, err) != node.NotFound {
+			if _, token, err := w.e.Lookup(w.ctx, macs, n.UUID, node.Caller{From: elsewhere, Word: w.word(n.UUID)}); token != "" || refused(t, err) != node.NotFound {
 				t.Errorf("lookup of %v gives %q, %v", macs, token, err)
 			}
 		}
-		_, token, err := w.e.Lookup(w.ctx, nil, n.UUID, machine)
+		_, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: machine, Word: w.word(n.UUID)})
 		if err != nil || len(token) < 32 {
 			t.Fatalf("the machine's own lookup: %q, %v", token, err)
 		}
@@ -250,6 +255,7 @@ func TestStrangersAreNotTheMachine(t *testing.T) {
 func TestStrangersSendNoInspectionData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
+		w.proof.Leases = true
 		w.start()
 		defer w.close()
 		n := w.create("redfish")
@@ -272,7 +278,7 @@ func TestStrangersSendNoInspectionData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.e.ContinueInspection(w.ctx, n.UUID, data, raw, netip.MustParseAddr("10.0.0.66")); refused(t, err) != node.NotFound {
+		if _, err := w.e.ContinueInspection(w.ctx, n.UUID, data, raw, node.Caller{From: netip.MustParseAddr("10.0.0.66"), Word: w.word(n.UUID)}); refused(t, err) != node.NotFound {
 			t.Errorf("data from elsewhere: %v", err)
 		}
 		if _, err := w.e.Inspected(w.ctx, n.UUID); refused(t, err) != node.NotFound {

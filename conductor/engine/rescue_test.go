@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,7 +27,7 @@ func TestLookupHidesTheRescuePassword(t *testing.T) {
 		if err := w.e.Provision(w.ctx, n.UUID, rescue); err != nil {
 			t.Fatal(err)
 		}
-		shown, _, err := w.e.Lookup(w.ctx, nil, n.UUID, netip.Addr{})
+		shown, _, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{Word: w.word(n.UUID)})
 		if err != nil {
 			t.Fatal(err)
 		}

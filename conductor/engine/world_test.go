@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -43,7 +42,8 @@ type world struct {
 	powerOff   error                       // agents that are told to power off refuse so; nil for never
 	powerFault string                      // and those that take it fail so, at once or after a while
 	powerSlow  bool
-	readers    int // power states read at a time; 0 for the default
+	proof      engine.Proof // what ramdisks must show
+	readers    int          // power states read at a time; 0 for the default
 
 	skew atomic.Int64 // how far the conductor's clock is off, in nanoseconds
 
@@ -91,6 +91,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		taken: map[node.Transition]bool{}, broken: map[string]bool{}, lost: map[string]bool{}, mute: map[string]bool{},
 	}
 	w.settings.Host = "test"
+	w.proof = engine.Proof{Words: true, Key: []byte("of the test")}
 	w.ledger = newLedger(t, w.store)
 	return w
 }
@@ -111,7 +112,7 @@ func (w *world) start() {
 	e := engine.New(engine.Config{
 		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{}, Images: w.images, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
-		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers,
+		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers, Proof: w.proof,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
 	})
 	w.mu.Lock()
@@ -286,6 +287,11 @@ func (w *world) run(uuid string, boot int) {
 	if err != nil || !plan.WantsRamdisk(n) {
 		return
 	}
+	var word string
+	w.retry(uuid, boot, func() error {
+		word, err = w.engine().BootWord(w.ctx, uuid)
+		return err
+	})
 	if plan.Inspecting(n) {
 		data := agentapi.Inspection{Inventory: agentapi.Inventory{
 			Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: macOf(uuid), HasCarrier: true}},
@@ -293,13 +299,13 @@ func (w *world) run(uuid string, boot int) {
 		}}
 		raw, _ := json.Marshal(data)
 		w.retry(uuid, boot, func() error {
-			_, err := w.engine().ContinueInspection(w.ctx, uuid, data, raw, netip.Addr{})
+			_, err := w.engine().ContinueInspection(w.ctx, uuid, data, raw, node.Caller{Word: word})
 			return err
 		})
 	}
 	var token string
 	w.retry(uuid, boot, func() (err error) {
-		_, token, err = w.engine().Lookup(w.ctx, []string{macOf(uuid)}, uuid, netip.Addr{})
+		_, token, err = w.engine().Lookup(w.ctx, []string{macOf(uuid)}, uuid, node.Caller{Word: word})
 		return err
 	})
 	if !w.alive(uuid, boot, func(m *machine) { m.token = token }) {
@@ -308,6 +314,16 @@ func (w *world) run(uuid string, boot int) {
 	for w.beat(uuid, boot) {
 		time.Sleep(90 * time.Second)
 	}
+}
+
+// word is the one-time word of a node's boot, as its boot script has it.
+func (w *world) word(uuid string) string {
+	w.t.Helper()
+	word, err := w.e.BootWord(w.ctx, uuid)
+	if err != nil || len(word) < 32 {
+		w.t.Fatalf("one-time word %q, %v", word, err)
+	}
+	return word
 }
 
 // retry calls the conductor until it answers or the machine's boot is over.

@@ -75,6 +75,8 @@ func (d *decision) handle(e Event) error {
 		return d.agentCalled(e)
 	case Inspected:
 		return d.dataReceived(e)
+	case RamdiskRefused:
+		d.note("WARNING", e.Reason)
 	case PowerRead:
 		d.powerRead(e)
 	case FirmwareRead:

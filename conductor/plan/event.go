@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Event is something that happened to a node. There are ten kinds and the
+// Event is something that happened to a node. There are eleven kinds and the
 // chores; PowerRead is in powersync.go, FirmwareRead in firmwareread.go, ChildStep
 // in child.go, chores in chore.go.
 type Event interface{ event() }
@@ -53,6 +53,10 @@ type Inspected struct {
 	Raw  json.RawMessage
 }
 
+// RamdiskRefused says that a ramdisk was turned away which claims to run on the
+// node's machine.
+type RamdiskRefused struct{ Reason string }
+
 // Expired says that the node's deadline has passed.
 type Expired struct{}
 
@@ -60,14 +64,15 @@ type Expired struct{}
 // (who called when) is gone.
 type Restarted struct{}
 
-func (Request) event()      {}
-func (PowerRequest) event() {}
-func (Outcome) event()      {}
-func (AgentCalled) event()  {}
-func (Inspected) event()    {}
-func (Expired) event()      {}
-func (Restarted) event()    {}
-func (ChildStep) event()    {}
+func (Request) event()        {}
+func (PowerRequest) event()   {}
+func (Outcome) event()        {}
+func (AgentCalled) event()    {}
+func (Inspected) event()      {}
+func (RamdiskRefused) event() {}
+func (Expired) event()        {}
+func (Restarted) event()      {}
+func (ChildStep) event()      {}
 
 // Facts is what Decide may know besides the node, gathered by the engine.
 type Facts struct {
@@ -78,7 +83,8 @@ type Facts struct {
 	Rules     []node.InspectionRule // what operators want done with what was found; asked for when Finds says so
 	NameTaken string                // a name that rules would give the node, though another has it
 	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
-	Leased    []string              // the addresses our DHCP gave to the node's ports; asked for when NeedsLeases says so
+	OwnDHCP   bool                  // only our DHCP gives addresses to machines
+	Leased    []string              // those the node's ports have from it; asked for when NeedsLeases says so
 	Tells     bool                  // the BMC driver can tell of BIOS settings and firmware
 	Told      node.Told             // what it has told before; asked for when NeedsTold says so
 	Crowd     map[node.State]int    // how many nodes there are in each state; asked for when Limited says so

@@ -270,7 +270,7 @@ func (s *scene) set(k, v string) {
 	case "taken":
 		s.f.Taken = map[string]bool{v: true}
 	case "leased":
-		s.f.Leased = strings.Fields(v)
+		s.f.Leased, s.f.OwnDHCP = strings.Fields(v), v != ""
 	case "retired":
 		s.n.Retired = v == "true"
 	case "disable_power_off":

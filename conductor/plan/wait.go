@@ -22,6 +22,13 @@ type PollArgs struct {
 // the node move.
 func (d *decision) agentCalled(e AgentCalled) error {
 	a, hb := &d.n.Agent, e.Heartbeat
+	if a.Token == "" && a.IsWord(hb.AgentToken) { // of ironic-python-agent: its boot's word is its token
+		a.Token, a.TokenSent = hb.AgentToken, true
+		d.dirty = true
+	}
+	if a.WordHash != "" && a.Token != hb.AgentToken { // a lookup was faster
+		return node.Refuse(node.Invalid, "Invalid or missing agent token received.")
+	}
 	if a.URL != "" && a.URL != hb.CallbackURL {
 		return node.Refuse(node.Invalid, "the agent of node %s calls from %s, but this boot's agent is at %s", d.n.UUID, hb.CallbackURL, a.URL)
 	}
@@ -55,15 +62,15 @@ func NeedsLeases(n node.Node, e Event) bool {
 
 // checkCallback refuses a new agent that wants to be called elsewhere than at an
 // address of its machine: whoever has its token could else send this conductor to
-// any server on its network. Where another DHCP server gives the addresses, none
-// are known.
+// any server on its network. Where another DHCP server gives addresses, nothing
+// follows from them.
 func (d *decision) checkCallback(callback string) error {
 	u, err := url.Parse(callback)
 	if err != nil {
 		return node.Refuse(node.Invalid, "the agent of node %s calls from %q, which is no URL", d.n.UUID, callback)
 	}
 	at, err := netip.ParseAddr(u.Hostname())
-	if len(d.f.Leased) > 0 && (err != nil || !slices.Contains(d.f.Leased, at.Unmap().String())) {
+	if d.f.OwnDHCP && (err != nil || !slices.Contains(d.f.Leased, at.Unmap().String())) {
 		return node.Refuse(node.Invalid, "the agent of node %s wants to be called at %s, but the addresses leased to its machine are %v", d.n.UUID, callback, d.f.Leased)
 	}
 	return nil

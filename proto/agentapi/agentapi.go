@@ -35,6 +35,19 @@ const (
 	RequestIDHeader = "X-OpenStack-Request-ID"
 )
 
+// The one-time word of a boot is on the kernel's command line, as ipa-agent-token.
+// Ferrite's agent proves itself with it, or with the token it was given for it, in
+// a header of its lookup and its inspection data. ironic-python-agent uses it as
+// its token, and knows the URL for inspection data, whose query holds it.
+const (
+	BootWordHeader    = "X-Ferrite-Boot-Word"
+	BootWordParameter = "boot_word"
+)
+
+// UserAgent is what Ferrite's agent calls itself. Those that knew of no boot words
+// did not say.
+const UserAgent = "ferrite-agent"
+
 // Microversions 1.N the agent asks for, as ironic-python-agent does.
 const (
 	LookupMinor    = 62

@@ -13,10 +13,11 @@ var (
 )
 
 // signature reports whether a query parameter lets whoever has it fetch what
-// the URL names: temp_url_sig of Swift, X-Amz-Signature, sig of Azure.
+// the URL names: temp_url_sig of Swift, X-Amz-Signature, sig of Azure;
+// or proves whose inspection data it takes.
 func signature(name string) bool {
 	name = strings.ToLower(name)
-	return name == "sig" || name == "key" || strings.HasSuffix(name, "_sig") || strings.HasSuffix(name, "signature") ||
+	return name == "sig" || name == "key" || name == "boot_word" || strings.HasSuffix(name, "_sig") || strings.HasSuffix(name, "signature") ||
 		strings.HasSuffix(name, "apikey") || strings.HasSuffix(name, "api_key") || Secret(name)
 }
 

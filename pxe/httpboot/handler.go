@@ -41,10 +41,10 @@ func New(c Config) http.Handler {
 	h := &handler{Config: c}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+pxe.LoaderPath("{file...}"), h.loader)
-	mux.HandleFunc("GET /ipxe/{mac}", h.machine(h.script))
-	mux.HandleFunc("GET /boot/{mac}/kernel", h.machine(h.kernel))
-	mux.HandleFunc("GET /boot/{mac}/initrd", h.machine(h.initrd))
-	mux.HandleFunc("GET /boot/{mac}/failed", h.machine(h.failed))
+	mux.HandleFunc("GET /ipxe/{mac}", h.machine(h.script, true))
+	mux.HandleFunc("GET /boot/{mac}/kernel", h.machine(h.kernel, false))
+	mux.HandleFunc("GET /boot/{mac}/initrd", h.machine(h.initrd, false))
+	mux.HandleFunc("GET /boot/{mac}/failed", h.machine(h.failed, false))
 	for prefix, extra := range c.Extra {
 		mux.Handle(prefix, extra)
 	}
@@ -54,7 +54,7 @@ func New(c Config) http.Handler {
 // machine resolves the {mac} of a path to the client and what it is to boot,
 // and answers 404 with the reason when that is nothing. A boot script holds the
 // boot's one-time word: only the address that DHCP lent to the machine gets it.
-func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Client, pxe.Boot)) http.HandlerFunc {
+func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Client, pxe.Boot), script bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		mac, err := net.ParseMAC(r.PathValue("mac"))
 		if err != nil || len(mac) != 6 {
@@ -67,6 +67,7 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 			http.Error(w, fmt.Sprintf("%s is not the address that DHCP lent to %v; if another DHCP server gives the addresses, start the conductor with --other-dhcp", c.IP, mac), http.StatusForbidden)
 			return
 		}
+		c.Script = script
 		ctx, cancel := context.WithTimeout(r.Context(), askTimeout)
 		defer cancel()
 		boot, err := h.Booter.Boot(ctx, c)

@@ -100,13 +100,13 @@ exit 1
 // those. Nothing hides "${": iPXE expands until none is left.
 func escape(cmdline string) (string, error) {
 	if strings.Contains(cmdline, "${") {
-		return "", fmt.Errorf("kernel command line %q: iPXE would expand \"${\": write it without", cmdline)
+		return "", fmt.Errorf("kernel command line: iPXE would expand \"${\" in %q: write it without", around(cmdline, "${"))
 	}
 	if strings.ContainsFunc(cmdline, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", fmt.Errorf("kernel command line %q holds a control character: take it out", cmdline)
+		return "", errors.New("the kernel command line holds a control character: take it out")
 	}
 	if strings.HasSuffix(cmdline, `\`) {
-		return "", fmt.Errorf("kernel command line %q ends in a backslash, which would join it to the script's next line: take it out", cmdline)
+		return "", errors.New("the kernel command line ends in a backslash, which would join it to the script's next line: take it out")
 	}
 	var out strings.Builder
 	for word := range strings.FieldsSeq(cmdline) {
@@ -117,6 +117,17 @@ func escape(cmdline string) (string, error) {
 		out.WriteString(word)
 	}
 	return out.String(), nil
+}
+
+// around is the word of a command line that holds text. The whole line is quoted
+// nowhere: it may hold secrets.
+func around(cmdline, text string) string {
+	for word := range strings.FieldsSeq(cmdline) {
+		if strings.Contains(word, text) {
+			return word
+		}
+	}
+	return text
 }
 
 // shown is a URL as the console shows it: without its query, which may be signed.

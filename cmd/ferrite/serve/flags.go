@@ -91,7 +91,7 @@ func bootFlags(f *pflag.FlagSet) {
 	f.String("boot-router", "", "default `router` of the machines (default: none)")
 	f.StringSlice("boot-dns", nil, "name servers of the machines")
 	f.Duration("boot-lease", dhcp.DefaultLease, "how long an address is given")
-	f.Bool("other-dhcp", false, "another DHCP server gives machines addresses too: which address a machine calls from proves nothing, and is not looked at")
+	f.Bool("other-dhcp", false, "another DHCP server gives machines addresses too: which address a machine calls from proves nothing then, and only the one-time word of its boot is asked for")
 	f.String("loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
 	f.String("ramdisk-kernel", "", "kernel of the ramdisk (made by: ferrite image build)")
 	f.String("ramdisk-initrd", "", "initramfs of the ramdisk")

@@ -136,13 +136,17 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
+	proof, err := c.proof()
+	if err != nil {
+		return err
+	}
 	told := events.New(time.Now)
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, Limit: c.HostLimit, Tell: told.Add})
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Images: images, EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
-		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm,
+		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof,
 	})
 	listener, err := net.Listen("tcp", c.APIAddress)
 	if err != nil {
@@ -173,6 +177,13 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	defer fail(nil)
 	face := c.api(ctx, eng, documents, told, logs, boot, who, log)
 	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log}.run(ctx)
+}
+
+// proof is what ramdisks must show: the one-time word of their boot where boot
+// scripts are ours, and a leased address where only our DHCP gives any.
+func (c Config) proof() (engine.Proof, error) {
+	key, err := secretkey.Open(c.DataDir)
+	return engine.Proof{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}, err
 }
 
 // documents keeps those of hosts.

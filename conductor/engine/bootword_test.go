@@ -1,0 +1,318 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// told is how often the history of a node has a text.
+func told(t *testing.T, w *world, uuid, text string) (times int) {
+	t.Helper()
+	all, err := w.store.History(w.ctx, uuid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		if strings.Contains(e.Event, text) {
+			times++
+		}
+	}
+	return times
+}
+
+// lend gives the machine of a node an address.
+func lend(t *testing.T, w *world, uuid, ip string) netip.Addr {
+	t.Helper()
+	if err := w.store.SaveLease(w.ctx, node.Lease{MAC: macOf(uuid), IP: ip, Expires: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	return netip.MustParseAddr(ip)
+}
+
+// TestLookupNeedsTheWordAndTheLease: neither who knows the UUID, nor who has taken
+// the machine's address, nor who has seen another word is the machine. Each is
+// refused in the same way, and told of once.
+func TestLookupNeedsTheWordAndTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.proof.Leases = true
+		n := waiting(t, w)
+		defer w.close()
+		ask := func(c node.Caller) (string, error) {
+			_, token, err := w.e.Lookup(w.ctx, []string{macOf(n.UUID)}, n.UUID, c)
+			return token, err
+		}
+		no := func(what string, c node.Caller, why string) {
+			t.Helper()
+			for range 3 {
+				if token, err := ask(c); token != "" || refused(t, err) != node.NotFound || err.Error() != "Node could not be found." {
+					t.Errorf("%s: %q, %v", what, token, err)
+				}
+			}
+			if times := told(t, w, n.UUID, why); why != "" && times != 1 {
+				t.Errorf("%s: told %d times of %q", what, times, why)
+			}
+		}
+		from := netip.MustParseAddr("10.0.0.5")
+		no("a stranger, before the machine has asked for an address", node.Caller{From: from}, "")
+		lend(t, w, n.UUID, "10.0.0.5")
+		no("the right address, before the boot script was asked for", node.Caller{From: from}, "no boot script")
+		word := w.word(n.UUID)
+		if again := w.word(n.UUID); again != word {
+			t.Errorf("the word of one boot is %q and %q", word, again)
+		}
+		other := w.create("redfish")
+		w.ask(other.UUID, node.Manage, node.Manageable)
+		w.mu.Lock()
+		w.mute[other.UUID] = true
+		w.mu.Unlock()
+		if err := w.e.Provision(w.ctx, other.UUID, plan.Request{Verb: node.Provide}); err != nil {
+			t.Fatal(err)
+		}
+		no("the word, from another address", node.Caller{From: netip.MustParseAddr("10.0.0.6"), Word: word}, "")
+		no("another node's word", node.Caller{From: from, Word: w.word(other.UUID)}, "does not know the one-time word")
+		no("an old ramdisk", node.Caller{From: from, Old: true}, "rebuild the ramdisk with ferrite image build")
+		token, err := ask(node.Caller{From: from, Word: word})
+		if err != nil || len(token) < 32 || token == word {
+			t.Fatalf("the machine is given %q, %v", token, err)
+		}
+		no("the word again", node.Caller{From: from, Word: word}, "given out before")
+		if again, err := w.e.BootWord(w.ctx, n.UUID); again != "" || err != nil {
+			t.Errorf("a word that was used is told again: %q, %v", again, err)
+		}
+		if err := w.e.Heartbeat(w.ctx, n.UUID, agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: word, AgentVersion: "1"}); refused(t, err) != node.Invalid {
+			t.Errorf("the word is taken for the token: %v", err)
+		}
+		if err := w.e.Heartbeat(w.ctx, n.UUID, agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: token, AgentVersion: "1"}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestWordsOfOneBoot: the word outlives a conductor that died before it answered,
+// and ends with its boot.
+func TestWordsOfOneBoot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		n := waiting(t, w)
+		defer w.close()
+		word := w.word(n.UUID)
+		kept, err := json.Marshal(func() node.Agent { n, _ := w.store.Node(w.ctx, n.UUID); return n.Agent }())
+		if err != nil || strings.Contains(string(kept), word) {
+			t.Errorf("the word itself is kept: %s, %v", kept, err)
+		}
+		w.crash()
+		w.start()
+		if again := w.word(n.UUID); again != word {
+			t.Errorf("a retry after a crash is answered %q, not %q", again, word)
+		}
+		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Abort}); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(n.UUID)
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		w.mu.Lock()
+		w.mute[n.UUID] = true
+		w.mu.Unlock()
+		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Provide}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		next := w.word(n.UUID)
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{Word: word}); next == word || token != "" || refused(t, err) != node.NotFound {
+			t.Errorf("the word of the boot before gives %q, %v", token, err)
+		}
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{Word: next}); err != nil || len(token) < 32 {
+			t.Errorf("its own gives %q, %v", token, err)
+		}
+	})
+}
+
+// TestIronicPythonAgent: it does not know of words. The one on its kernel line is its
+// token; a lookup gives nobody another.
+func TestIronicPythonAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.proof.Leases = true
+		n := waiting(t, w)
+		defer w.close()
+		at := lend(t, w, n.UUID, "10.0.0.5")
+		word := w.word(n.UUID)
+		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: "guessed", AgentVersion: "9.4.4"}
+		for range 2 {
+			if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: at}); err != nil || token != agentapi.MaskedToken {
+				t.Fatalf("its lookup gives %q, %v", token, err)
+			}
+		}
+		for _, guess := range []string{"", "guessed", agentapi.MaskedToken, node.WordHash(word)} {
+			hb.AgentToken = guess
+			if err := w.e.Heartbeat(w.ctx, n.UUID, hb); refused(t, err) != node.Invalid {
+				t.Errorf("heartbeat with %q: %v", guess, err)
+			}
+		}
+		hb.AgentToken = word
+		for range 2 {
+			if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := w.e.Node(w.ctx, n.UUID); err != nil || n.Agent.Token != word || n.Agent.URL != hb.CallbackURL {
+			t.Errorf("the agent is %+v, %v", n.Agent, err)
+		}
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: at}); err != nil || token != agentapi.MaskedToken {
+			t.Errorf("its lookup before it writes an image gives %q, %v", token, err)
+		}
+	})
+}
+
+// TestOnlyOneIsTheAgent: a word is exchanged for a token or becomes one, never both.
+func TestOnlyOneIsTheAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		n := waiting(t, w)
+		defer w.close()
+		word := w.word(n.UUID)
+		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: word, AgentVersion: "1"}
+		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
+			t.Fatal(err)
+		}
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: netip.MustParseAddr("10.0.0.6")}); token != "" || refused(t, err) != node.NotFound {
+			t.Errorf("a second machine is told %q, %v", token, err)
+		}
+		if times := told(t, w, n.UUID, "lookup from 10.0.0.6 refused: its token was given out before"); times != 1 {
+			t.Errorf("the history tells %d times of it", times)
+		}
+	})
+}
+
+// TestBootsNobodyServes: without a boot service the first to ask is given the token,
+// as with Ironic; leases on record from earlier days say nothing. A second one is
+// refused and told of.
+func TestBootsNobodyServes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.proof = engine.Proof{}
+		n := waiting(t, w)
+		defer w.close()
+		lend(t, w, n.UUID, "10.0.0.5")
+		first, second := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+		_, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: first})
+		if err != nil || len(token) < 32 {
+			t.Fatalf("%q, %v", token, err)
+		}
+		for _, from := range []netip.Addr{second, first} { // even there the agent has not called yet
+			if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from}); token != "" || refused(t, err) != node.NotFound {
+				t.Errorf("a second lookup from %s gives %q, %v", from, token, err)
+			}
+		}
+		if err := w.e.Heartbeat(w.ctx, n.UUID, agentapi.Heartbeat{CallbackURL: "https://192.0.2.1:9999", AgentToken: token, AgentVersion: "1"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: first}); token != agentapi.MaskedToken || err != nil {
+			t.Errorf("the agent asks again: %q, %v", token, err)
+		}
+		if times := told(t, w, n.UUID, "given out before"); times == 0 || times > 2 {
+			t.Errorf("the history tells %d times of it", times)
+		}
+		s, err := w.e.Status(w.ctx, n.UUID)
+		if err != nil || len(s.BootStages) < 2 {
+			t.Errorf("status %+v, %v", s, err)
+		}
+	})
+}
+
+// TestBootsOfAnOlderConductor: they were given no word, and finish by the lease. The
+// next boot needs one.
+func TestBootsOfAnOlderConductor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.proof.Leases = true
+		n := waiting(t, w)
+		defer w.close()
+		at := lend(t, w, n.UUID, "10.0.0.5")
+		w.crash()
+		n, err := w.store.Node(w.ctx, n.UUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Agent.Unproven = true // as the migration has it
+		if _, err := w.store.Commit(w.ctx, node.Change{Save: &n}); err != nil {
+			t.Fatal(err)
+		}
+		w.start()
+		old := node.Caller{From: at, Old: true}
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: netip.MustParseAddr("10.0.0.6"), Old: true}); token != "" || refused(t, err) != node.NotFound {
+			t.Errorf("another's address gives %q, %v", token, err)
+		}
+		_, token, err := w.e.Lookup(w.ctx, nil, n.UUID, old)
+		if err != nil || len(token) < 32 {
+			t.Fatalf("a boot under way is given %q, %v", token, err)
+		}
+		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Abort}); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.settled(n.UUID); n.Agent.Unproven {
+			t.Error("the mark outlives the boot")
+		}
+	})
+}
+
+// TestInspectionNeedsTheWord: data of strangers are not taken, by whatever they name
+// the node.
+func TestInspectionNeedsTheWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		n := w.create("redfish")
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		w.mu.Lock()
+		w.mute[n.UUID] = true
+		w.mu.Unlock()
+		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Inspect}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		data := agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: []agentapi.Interface{
+			{Name: "eth0", MACAddress: macOf(n.UUID), HasCarrier: true}, {Name: "eth1", MACAddress: "52:54:00:ee:00:01", HasCarrier: true},
+		}}}
+		raw, err := json.Marshal(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		send := func(c node.Caller) error {
+			got, err := w.e.ContinueInspection(w.ctx, n.UUID, data, raw, c)
+			if err != nil && got.UUID != "" {
+				t.Errorf("who is refused is told of node %s", got.UUID)
+			}
+			return err
+		}
+		if err := send(node.Caller{}); refused(t, err) != node.NotFound {
+			t.Errorf("before the boot script was asked for: %v", err)
+		}
+		word := w.word(n.UUID)
+		for _, c := range []node.Caller{{}, {Word: "guessed"}, {Word: word, Old: true}} {
+			if err := send(c); refused(t, err) != node.NotFound {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
+		if _, err := w.e.Discover(w.ctx, data, raw, netip.Addr{}); refused(t, err) != node.NotFound {
+			t.Errorf("as of an unknown machine: %v", err)
+		}
+		if err := send(node.Caller{Word: word}); err != nil {
+			t.Error(err)
+		}
+		if err := send(node.Caller{Word: word}); refused(t, err) != node.NotFound {
+			t.Errorf("the same data once more: %v", err)
+		}
+	})
+}

@@ -1,0 +1,28 @@
+package node
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/netip"
+)
+
+// Caller is what a ramdisk shows of itself before it has a token.
+type Caller struct {
+	From netip.Addr
+	// Word is the one-time word of its boot, or the token that it holds already;
+	// "" for none.
+	Word string
+	Old  bool // an agent of ours from before boots had words
+}
+
+// WordHash is what is kept of a boot's one-time word.
+func WordHash(word string) string {
+	sum := sha256.Sum256([]byte(word))
+	return hex.EncodeToString(sum[:])
+}
+
+// IsWord reports whether word is the one-time word of this boot.
+func (a Agent) IsWord(word string) bool {
+	return a.WordHash != "" && subtle.ConstantTimeCompare([]byte(a.WordHash), []byte(WordHash(word))) == 1
+}
