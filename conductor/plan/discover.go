@@ -40,6 +40,7 @@ func Discovered(n node.Node, f Facts, e Inspected, from netip.Addr, now time.Tim
 	if e.Data.SystemUUID != "" {
 		d.n.DriverInternalInfo[systemUUID] = e.Data.SystemUUID
 	}
+	d.history = nil // whoever reaches the conductor could write it
 	c := &node.Change{Save: &d.n, Inspected: d.inspected, AddPorts: d.ports}
 	if d.n.DriverInternalInfo[discoveredAt] == nil {
 		d.n.DriverInternalInfo[discoveredAt] = now.UTC().Format(time.RFC3339)

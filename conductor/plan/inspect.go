@@ -101,8 +101,12 @@ func (d *decision) learn(data agentapi.Inspection) {
 // addPorts makes a port of every interface that has none yet and links a
 // machine to a network: the one it booted from, and those with carrier. An
 // address that is another node's is left to it, as is one that is not
-// Ethernet's.
+// Ethernet's. A node that has ports gets no others: inspection data are the word of
+// one boot, a port is believed at every later one. The operator is told of the
+// interfaces, and creates the ports that are right.
 func (d *decision) addPorts(data agentapi.Inspection) {
+	var unconfirmed []string
+	defer func() { d.noteUnconfirmed(unconfirmed) }()
 	known := map[string]bool{}
 	for _, p := range d.f.Ports {
 		known[p.Address] = true
@@ -118,8 +122,25 @@ func (d *decision) addPorts(data agentapi.Inspection) {
 			d.note("WARNING", fmt.Sprintf("interface %s is made no port: its address %s is another node's", i.Name, mac))
 			continue
 		}
+		if len(d.f.Ports) > 0 {
+			unconfirmed = append(unconfirmed, strings.TrimSpace(i.Name+" "+mac))
+			continue
+		}
 		d.ports = append(d.ports, node.Port{NodeUUID: d.n.UUID, Address: mac, PXEEnabled: boot == "" || mac == boot, CreatedAt: d.now})
 	}
+}
+
+// noteUnconfirmed tells of interfaces that were made no ports.
+func (d *decision) noteUnconfirmed(list []string) {
+	if len(list) == 0 {
+		return
+	}
+	shown := strings.Join(list[:min(len(list), 8)], ", ")
+	if more := len(list) - 8; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	d.note("WARNING", fmt.Sprintf("inspection found interfaces that are made no ports, since the node has ports already and nobody has confirmed these: %s; "+
+		"create the ports of those that are the machine's (baremetal port create --node %s ADDRESS)", shown, d.n.UUID))
 }
 
 // bootMAC reads BOOTIF, which PXELINUX prefixes with the hardware type and
