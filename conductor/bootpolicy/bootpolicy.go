@@ -165,9 +165,20 @@ func (p *Policy) finish(words []string, appended string) string {
 	return strings.Join(words, " ")
 }
 
+// otherPort is the stage of a machine whose firmware wants to boot from a port of
+// its node that is not for booting: it gets an address, and waits for a ramdisk in vain.
+const otherPort = "boot asked for by another port"
+
 // Reached takes note of a boot stage.
 func (p *Policy) Reached(ctx context.Context, c pxe.Client, s pxe.Stage) {
-	if err := p.Engine.BootStage(ctx, c.MAC.String(), string(s), c.Detail); err != nil {
+	name, detail := string(s), c.Detail
+	if c.Firmware != pxe.System {
+		n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
+		if err == nil && !port.PXEEnabled && plan.WantsRamdisk(n) {
+			name, detail = otherPort, fmt.Sprintf("%s, whose pxe_enabled is false: set it true, or have the firmware boot from a port of which it is", c.MAC)
+		}
+	}
+	if err := p.Engine.BootStage(ctx, c.MAC.String(), name, detail); err != nil {
 		p.Log.Warn("boot stage not noted", "mac", c.MAC.String(), "stage", s, "err", err)
 	}
 }

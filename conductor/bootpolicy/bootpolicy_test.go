@@ -234,6 +234,29 @@ func TestWord(t *testing.T) {
 	}
 }
 
+// TestOtherPort: firmware that wants to boot from a port that is not for it is told
+// of as a stage; an operating system that asks for an address there is not.
+func TestOtherPort(t *testing.T) {
+	hw, _ := net.ParseMAC(mac)
+	for name, tc := range map[string]struct {
+		firmware pxe.Firmware
+		boots    bool
+		want     string
+	}{
+		"firmware at another port":             {pxe.UEFI, false, "boot asked for by another port"},
+		"firmware at the right one":            {pxe.UEFI, true, "dhcp offer"},
+		"an operating system at another port":  {pxe.System, false, "dhcp offer"},
+		"iPXE at another port, as the NIC has": {pxe.IPXE, false, "boot asked for by another port"},
+	} {
+		p := policy(t, booting("clean", "agent.wait_for_heartbeat"), node.Port{PXEEnabled: tc.boots})
+		p.Reached(t.Context(), pxe.Client{MAC: hw, Firmware: tc.firmware}, pxe.StageOffer)
+		s, err := p.Engine.Status(t.Context(), "11111111-2222-4333-8444-555555555555")
+		if err != nil || len(s.BootStages) != 1 || s.BootStages[0].Name != tc.want {
+			t.Errorf("%s: %+v, %v", name, s.BootStages, err)
+		}
+	}
+}
+
 func TestNoRamdisk(t *testing.T) {
 	p := policy(t, booting("clean", "agent.wait_for_heartbeat"), node.Port{PXEEnabled: true})
 	p.Kernel = ""
