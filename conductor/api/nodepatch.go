@@ -33,8 +33,11 @@ func (a *API) patchNode(c *call) error {
 		if reset {
 			n.Interfaces = nil
 		}
-		maintenance, shown := n.Maintenance, n.InstanceInfo["display_name"]
+		maintenance, shown, info := n.Maintenance, n.InstanceInfo["display_name"], n.DriverInfo
 		if err := a.nodes.apply(ops, n); err != nil {
+			return err
+		}
+		if err := checkPasswordAgain(info, n.DriverInfo, ops); err != nil {
 			return err
 		}
 		if maintenance && !n.Maintenance {

@@ -189,6 +189,9 @@ func (a *API) createNode(c *call) error {
 	if err := a.nodes.fill(c.minor, body, &n); err != nil {
 		return err
 	}
+	if err := checkPasswordAgain(nil, n.DriverInfo, nil); err != nil {
+		return err
+	}
 	if c.minor < 11 { // the enroll state is newer
 		n.ProvisionState = node.Available
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -127,6 +128,24 @@ func TestPolicy(t *testing.T) {
 	}
 	if len(rows) > 0 {
 		t.Errorf("rows of kinds that there are not: %v", rows)
+	}
+}
+
+// TestHostWritersReadSecrets: a host's address can be changed without its password,
+// which is safe for as long as whoever changes it can read the password.
+func TestHostWritersReadSecrets(t *testing.T) {
+	var hosts, secrets auth.Role
+	for _, row := range policy() {
+		switch row.kind {
+		case hostapi.KindHost:
+			hosts = row.write
+		case hostapi.KindSecret:
+			secrets = row.read
+		}
+	}
+	writer := &auth.Caller{User: "u", Role: hosts}
+	if rule := (auth.Rule{System: secrets}); !rule.Allows(writer, "", "") {
+		t.Errorf("hosts are written by role %v, which reads no secrets (%v)", hosts, secrets)
 	}
 }
 

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// destination is a setting that decides whom a stored password is shown to.
+type destination struct {
+	key, password string
+	harmless      func(old any) bool // a change of it from old shows the password to nobody new
+}
+
+// destinations are those of all hardware types, whichever the node has: it can
+// be given another.
+func destinations() []destination {
+	return []destination{
+		{"redfish_address", "redfish_password", nil}, // https and http included
+		{"redfish_verify_ca", "redfish_password", unverified},
+		{"ipmi_address", "ipmi_password", nil},
+		{"ipmi_port", "ipmi_password", nil},
+	}
+}
+
+// unverified is a redfish_verify_ca that believes anybody: no other believes more.
+func unverified(old any) bool {
+	text, isText := old.(string)
+	return old == false || isText && slices.Contains([]string{"false", "f", "no", "n", "off", "0"}, strings.ToLower(text))
+}
+
+// checkPasswordAgain refuses a patch that would have a stored password sent
+// elsewhere. The API masks passwords for those who may edit a node, too; a BMC
+// of their own would be told it. Whoever knows the password gives it again.
+func checkPasswordAgain(old, updated map[string]any, ops []operation) error {
+	for _, key := range sortedKeys(updated) {
+		if nodeapi.Secret(key) && updated[key] == nodeapi.Masked && old[key] != nodeapi.Masked {
+			return node.Refuse(node.Invalid, "driver_info/%s is %s, which stands for a secret in answers and is none: give the secret itself, or leave it out of the patch", key, nodeapi.Masked)
+		}
+	}
+	for _, d := range destinations() {
+		stored, _ := updated[d.password].(string)
+		if stored == "" || old[d.password] == nil || reflect.DeepEqual(old[d.key], updated[d.key]) ||
+			d.harmless != nil && d.harmless(old[d.key]) || slices.ContainsFunc(ops, setsDriverInfo(d.password)) {
+			continue
+		}
+		return node.Refuse(node.Invalid, "driver_info/%s decides whom %s is shown to: to change it, set driver_info/%s in the same request", d.key, d.password, d.password)
+	}
+	return nil
+}
+
+// setsDriverInfo tells operations that set a key of driver_info.
+func setsDriverInfo(key string) func(operation) bool {
+	return func(o operation) bool {
+		if o.op == "remove" {
+			return false
+		}
+		if o.path == "/driver_info" {
+			whole, _ := o.raw["value"].(map[string]any)
+			return whole[key] != nil
+		}
+		return o.path == "/driver_info/"+key
+	}
+}
