@@ -122,8 +122,8 @@ func (j *job) validateManagement(ctx context.Context) (any, error) {
 	return plan.Validated{BootMode: mode, SecureBoot: j.secureBoot(ctx)}, err
 }
 
-// secureBoot reads whether secure boot is on; nil when that is not known. It is
-// told to people and nothing rests on it: a BMC that cannot say fails nothing.
+// secureBoot reads whether secure boot is on; nil when that is not known: a BMC
+// that cannot say fails nothing.
 func (j *job) secureBoot(ctx context.Context) *bool {
 	bmc, ok := j.bmc.(SecureBooter)
 	if !ok {
@@ -143,6 +143,14 @@ func (j *job) setBootDevice(ctx context.Context) (any, error) {
 	}
 	if err := j.args(&a); err != nil {
 		return nil, err
+	}
+	if plan.NetworkDevice(a.Device) {
+		call, cancel := context.WithTimeout(ctx, bmcCheck)
+		on := j.secureBoot(call)
+		cancel()
+		if err := plan.CheckSecureBoot(j.n, on); err != nil {
+			return nil, err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, bmcCall)
 	defer cancel()

@@ -81,7 +81,9 @@ func (e *Engine) Validate(ctx context.Context, ref string) (map[string]error, er
 	}
 	configured := bmc.Validate(n)
 	out["power"], out["management"] = configured, configured
-	out["boot"] = plan.CheckBootFiles(n)
+	if out["boot"] = plan.CheckBootFiles(n); out["boot"] == nil {
+		out["boot"] = plan.CheckSecureBoot(n, n.SecureBoot)
+	}
 	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
 		out["deploy"] = e.checkImage(n)
 	}

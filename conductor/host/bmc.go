@@ -55,20 +55,16 @@ func overIPMI() driver {
 }
 
 // drivers has one for every scheme of a BMC address. This conductor has no ramdisk in a
-// virtual drive yet: hosts that ask for one boot it from the network, as their
-// neighbours do. Those of Dell and HPE speak Redfish, and are spoken to in
-// nothing else. A fake host is a machine of the hardware type fake-hardware, for
+// virtual drive yet: hosts that ask for one are refused. Those of Dell and HPE speak
+// Redfish, and are spoken to in nothing else. A fake host is a machine of the hardware type fake-hardware, for
 // tests and for looking around: it does at once whatever it is told.
 var drivers = map[string]driver{
-	"redfish":              overRedfish("ipxe"),
-	"redfish-virtualmedia": overRedfish("ipxe"),
-	"redfish-uefihttp":     overRedfish("http"),
-	"ilo5-redfish":         overRedfish("ipxe"),
-	"ilo5-virtualmedia":    overRedfish("ipxe"),
-	"idrac-redfish":        overRedfish("ipxe"),
-	"idrac-virtualmedia":   overRedfish("ipxe"),
-	"ipmi":                 overIPMI(),
-	"libvirt":              overIPMI(),
+	"redfish":          overRedfish("ipxe"),
+	"redfish-uefihttp": overRedfish("http"),
+	"ilo5-redfish":     overRedfish("ipxe"),
+	"idrac-redfish":    overRedfish("ipxe"),
+	"ipmi":             overIPMI(),
+	"libvirt":          overIPMI(),
 	"fake": {
 		hardwareType: "fake-hardware", fast: "redfish", deploy: "fake", user: "fake_username", pass: "fake_password",
 		info: func(*url.URL, bool) map[string]any { return map[string]any{} },
@@ -84,6 +80,9 @@ func accessOf(bmc hostapi.BMC) (access, error) {
 	base, transport, has := strings.Cut(u.Scheme, "+")
 	scheme, _ := hostapi.BMCSchemeOf(base)
 	drv, known := drivers[base]
+	if err := hostapi.VirtualMediaScheme(base); err != nil {
+		return access{}, fmt.Errorf("spec.bmc.address %q: %w", bmc.Address, err)
+	}
 	switch {
 	case !known:
 		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q, which this conductor does not know: it is one of %s",

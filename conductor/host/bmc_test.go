@@ -28,9 +28,10 @@ func TestAddresses(t *testing.T) {
 		{"redfish://10.0.0.1/redfish/v1/Systems/1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1", "redfish_system_id": "/redfish/v1/Systems/1"}, ""},
 		{"redfish://bmc.example:8443/redfish/v1/", true, "redfish", "ipxe", document{"redfish_address": "https://bmc.example:8443", "redfish_verify_ca": false}, ""},
 		{"redfish+http://[fd00::1]:8000/redfish/v1/Systems/1", false, "redfish", "ipxe", document{"redfish_address": "http://[fd00::1]:8000", "redfish_system_id": "/redfish/v1/Systems/1"}, ""},
-		{"redfish-virtualmedia+https://10.0.0.1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1"}, ""},
+		{"redfish-virtualmedia+https://10.0.0.1", false, wrong, "", nil, "virtual media is not built yet: use redfish+https://"},
 		{"redfish-uefihttp://10.0.0.1", false, "redfish", "http", document{"redfish_address": "https://10.0.0.1"}, ""},
-		{"idrac-virtualmedia://10.0.0.1/redfish/v1/Systems/System.Embedded.1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1", "redfish_system_id": "/redfish/v1/Systems/System.Embedded.1"}, ""},
+		{"idrac-virtualmedia://10.0.0.1/redfish/v1/Systems/System.Embedded.1", false, wrong, "", nil, "use idrac-redfish+https://"},
+		{"idrac-redfish://10.0.0.1/redfish/v1/Systems/System.Embedded.1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1", "redfish_system_id": "/redfish/v1/Systems/System.Embedded.1"}, ""},
 		{"ilo5-redfish://10.0.0.1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1"}, ""},
 		{"ipmi://10.0.0.1", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "623", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
 		{"ipmi://[fd00::1]:6230?privilegelevel=OPERATOR", true, "ipmi", "ipxe", document{"ipmi_address": "fd00::1", "ipmi_port": "6230", "ipmi_priv_level": "OPERATOR"}, ""},
@@ -39,7 +40,7 @@ func TestAddresses(t *testing.T) {
 		{"fd00::1", false, "ipmi", "ipxe", document{"ipmi_address": "fd00::1", "ipmi_port": "623", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
 		{"libvirt://10.0.0.1:6230", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
 		{"fake://rack1/1", false, "fake-hardware", "", document{}, ""},
-		{"irmc://10.0.0.1", false, wrong, "", nil, `has the scheme "irmc", which this conductor does not know: it is one of fake, idrac-redfish, idrac-virtualmedia, ilo5-redfish, ilo5-virtualmedia, ipmi, libvirt, redfish, redfish-uefihttp, redfish-virtualmedia`},
+		{"irmc://10.0.0.1", false, wrong, "", nil, `has the scheme "irmc", which this conductor does not know: it is one of fake, idrac-redfish, ilo5-redfish, ipmi, libvirt, redfish, redfish-uefihttp`},
 		{"ipmi+https://10.0.0.1", false, wrong, "", nil, `has the scheme "ipmi+https": only those of Redfish may have +http or +https`},
 		{"redfish+ftp://10.0.0.1", false, wrong, "", nil, `only those of Redfish may have +http or +https`},
 		{"redfish://", false, wrong, "", nil, "names no host"},
@@ -82,7 +83,7 @@ func TestIdentity(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"redfish://BMC.example/redfish/v1/Systems/1", "idrac-virtualmedia+https://bmc.example/redfish/v1/Systems/1/", true},
+		{"redfish://BMC.example/redfish/v1/Systems/1", "idrac-redfish+https://bmc.example/redfish/v1/Systems/1/", true},
 		{"redfish://bmc.example/redfish/v1/Systems/1", "redfish://bmc.example/redfish/v1/Systems/2", false},
 		{"redfish://10.0.0.1/redfish/v1/Systems/1", "redfish://10.0.0.1:443/redfish/v1/Systems/1", true},
 		{"redfish+http://10.0.0.1:80", "redfish+http://10.0.0.1", true},

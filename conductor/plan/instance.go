@@ -10,9 +10,9 @@ import (
 // instanceChecks is what instance_info must hold, by deploy interface.
 var instanceChecks = map[string]func(node.Node) error{
 	"fake":         nothingNeeded,
-	"custom-agent": hintsReadable,
-	"direct":       all(hasImage, layoutFits, hintsReadable),
-	"ramdisk":      hasRamdisk,
+	"custom-agent": all(hintsReadable, secureBootUnasked),
+	"direct":       all(hasImage, layoutFits, hintsReadable, secureBootUnasked),
+	"ramdisk":      all(hasRamdisk, secureBootUnasked),
 }
 
 // CheckInstance refuses a deploy that cannot succeed, before anything is

@@ -1,0 +1,33 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// NetworkDevice reports whether a boot device is the network, from which this
+// conductor serves iPXE that nobody has signed.
+func NetworkDevice(device string) bool { return device == "pxe" || device == "uefihttp" }
+
+// CheckSecureBoot refuses to boot a machine from the network whose firmware starts
+// only what is signed: it would show "Security Violation" on its console, and be
+// waited for until the time is over. A machine that boots by BIOS has no such
+// firmware, whatever its BMC has switched on.
+func CheckSecureBoot(n node.Node, on *bool) error {
+	if on == nil || !*on || BootModeOf(n) == "bios" || n.Interfaces["boot"] == "fake" {
+		return nil
+	}
+	return node.Refuse(node.Invalid, "node %s cannot boot from the network: its BMC says that secure boot is on, and this conductor's boot chain (iPXE) is not signed; "+
+		"turn secure boot off: PUT /v1/nodes/%s/states/secure_boot with {\"target\": false}", n.UUID, n.UUID)
+}
+
+// secureBootUnasked refuses an instance that is to run under secure boot: its
+// ramdisk could not be booted, and nothing here turns it on in between.
+func secureBootUnasked(n node.Node) error {
+	if !strings.EqualFold(wantedCapability(n, "secure_boot"), "true") || n.Interfaces["boot"] == "fake" {
+		return nil
+	}
+	return node.Refuse(node.Invalid, "node %s cannot be deployed: the capability secure_boot is true (bootMode UEFISecureBoot of a host), and this conductor's boot chain (iPXE) is not signed; "+
+		"take the capability out of instance_info and properties, or set bootMode to UEFI", n.UUID)
+}
