@@ -69,7 +69,7 @@ func (s *shared) conductor(ctx context.Context, fill func(dir string) error, use
 	if err := l.Close(); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "ferrite"), "serve", "--data-dir", dir, "--api-address", addr, "--log-level", "error")
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "ferrite"), "serve", "--init", "--data-dir", dir, "--api-address", addr, "--log-level", "error")
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return err

@@ -41,8 +41,12 @@ type SQLite struct {
 }
 
 // Open opens or creates the database at path, mode 0600 because it holds
-// passwords and tokens, and brings its schema up to date.
+// passwords and tokens, and brings its schema up to date. What is there and is no
+// whole database of ours is ErrDamaged, and stays as it is.
 func Open(ctx context.Context, path string, o Options) (*SQLite, error) {
+	if err := inspect(ctx, path); err != nil {
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
 	if err := private(path); err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
@@ -59,6 +63,9 @@ func open(ctx context.Context, path string, o Options) (*SQLite, error) {
 		return nil, err
 	}
 	write.SetMaxOpenConns(1)
+	if err := ours(ctx, write); err != nil { // with what is in the WAL alone
+		return nil, errors.Join(err, write.Close())
+	}
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}

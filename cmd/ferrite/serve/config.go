@@ -21,6 +21,7 @@ import (
 // YAML file as on the command line; FERRITE_ variables use underscores.
 type Config struct {
 	DataDir       string   `koanf:"data-dir"`
+	Init          bool     `koanf:"init"`
 	APIAddress    string   `koanf:"api-address"`
 	Auth          []string `koanf:"auth"`
 	Htpasswd      string   `koanf:"htpasswd-file"`

@@ -43,7 +43,7 @@ func TestRecord(t *testing.T) {
 func recordFolder(t *testing.T, dir string) {
 	t.Helper()
 	writeKeys(t, dir)
-	c := start(t, dir)
+	c := start(t, dir, "--init") // with these keys
 	recordFake(t, c)
 	recordHosts(t, c)
 	for _, state := range slices.Sorted(maps.Keys(node.States)) {

@@ -39,7 +39,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/conductor/secretkey"
-	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
@@ -87,11 +86,12 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	db, err := store.Open(ctx, filepath.Join(c.DataDir, "ferrite.db"), store.Options{})
+	folder := dataFolder{c.DataDir, c.Init}
+	db, err := folder.open(ctx, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = errors.Join(err, folder.closing(), db.Close()) }()
 	return conduct(ctx, c, db, log)
 }
 

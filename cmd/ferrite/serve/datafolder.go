@@ -1,0 +1,157 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/erasekey"
+	"github.com/ferrite-metal/ferrite/conductor/keyfile"
+	"github.com/ferrite-metal/ferrite/conductor/secretkey"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+)
+
+// Files of the data folder.
+const (
+	databaseFile = "ferrite.db"
+	walFile      = databaseFile + "-wal"
+	// newFile is there while a new data folder is being made: what is missing then
+	// was never made.
+	newFile = "initializing"
+	// runningFile is there while the database is open. It outlives a kill, after
+	// which the WAL must be there, too.
+	runningFile = "running"
+)
+
+// dataFolder is the data folder of a conductor that holds its lock.
+type dataFolder struct {
+	dir  string
+	init bool // what is missing was lost, and is to be made anew
+}
+
+func (d dataFolder) path(name string) string { return filepath.Join(d.dir, name) }
+
+// has reports whether there is a file with something in it, or a folder with
+// something in it.
+func (d dataFolder) has(name string) bool {
+	info, err := os.Stat(d.path(name))
+	if err != nil || !info.IsDir() {
+		return err == nil && info.Size() > 0
+	}
+	entries, err := os.ReadDir(d.path(name))
+	return err == nil && len(entries) > 0
+}
+
+// check refuses a folder of which something was lost, before anything is made
+// in it.
+func (d dataFolder) check(ctx context.Context) error {
+	if _, err := os.Stat(d.path(newFile)); err == nil {
+		return nil // the first start was cut off
+	}
+	if !d.has(databaseFile) {
+		return d.checkEmpty()
+	}
+	if d.init {
+		return nil
+	}
+	if _, err := os.Stat(d.path(runningFile)); err == nil {
+		if _, err := os.Stat(d.path(walFile)); errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("--data-dir %s: the last conductor was killed, and %s is gone, which may hold the newest writes. Put it back. "+
+				"If another program has opened the database since, or it was restored from a backup, start once with --init", d.dir, walFile)
+		}
+	}
+	return d.checkKeys(ctx)
+}
+
+// checkEmpty: a folder without a database is a new one, or one that has lost it.
+func (d dataFolder) checkEmpty() error {
+	var left []string
+	for _, name := range []string{walFile, erasekey.File, secretkey.File, "logs"} {
+		if d.has(name) {
+			left = append(left, name)
+		}
+	}
+	if len(left) > 0 && !d.init {
+		return fmt.Errorf("--data-dir %s: %s is missing or empty, but %s of a conductor is there. Restore the database from a backup; "+
+			"if the loss is meant, start once with --init: the conductor begins with an empty database", d.dir, databaseFile, strings.Join(left, ", "))
+	}
+	if d.has(walFile) { // SQLite would delete it
+		if err := os.Rename(d.path(walFile), d.path(walFile+".lost")); err != nil {
+			return err
+		}
+	}
+	return keyfile.Write(d.path(newFile), nil)
+}
+
+// checkKeys: a database has the keys that its schema came with.
+func (d dataFolder) checkKeys(ctx context.Context) error {
+	schema, err := store.SchemaVersion(ctx, d.path(databaseFile))
+	if err != nil {
+		return err
+	}
+	for _, key := range []struct {
+		file, loss string
+		since      int64
+	}{
+		{erasekey.File, "erase reports are signed with another key from then on", 11},
+		{secretkey.File, "the secrets in the database stay unreadable, and have to be applied again", 12},
+	} {
+		if _, err := os.Stat(d.path(key.file)); errors.Is(err, os.ErrNotExist) && schema >= key.since {
+			return fmt.Errorf("--data-dir %s: the key %s is missing. Restore it from a backup; "+
+				"if the loss is meant, start once with --init: a new one is made, and %s", d.dir, key.file, key.loss)
+		}
+	}
+	return nil
+}
+
+// open opens the database. In a new folder it makes everything, in another one
+// what its build did not have yet.
+func (d dataFolder) open(ctx context.Context, log *slog.Logger) (*store.SQLite, error) {
+	if err := d.check(ctx); err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, d.path(databaseFile), store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.opened(log); err != nil {
+		return nil, errors.Join(fmt.Errorf("--data-dir %s: %w", d.dir, err), db.Close())
+	}
+	return db, nil
+}
+
+// opened makes the keys that are missing, and notes that the database is open:
+// its WAL is there now.
+func (d dataFolder) opened(log *slog.Logger) error {
+	for _, file := range []string{erasekey.File, secretkey.File} {
+		if !d.has(file) {
+			log.Info("a key is made; keep it with the backups of the database", "file", d.path(file))
+		}
+	}
+	if _, err := erasekey.Open(d.dir); err != nil {
+		return err
+	}
+	if _, err := secretkey.Open(d.dir); err != nil {
+		return err
+	}
+	if err := d.complete(); err != nil {
+		return err
+	}
+	return keyfile.Write(d.path(runningFile), nil)
+}
+
+// closing notes that nothing is lost with the WAL any more. It comes before the
+// database is closed: a kill in between leaves a WAL that nobody asks for.
+func (d dataFolder) closing() error { return os.Remove(d.path(runningFile)) }
+
+// complete notes that database and keys are there.
+func (d dataFolder) complete() error {
+	if err := os.Remove(d.path(newFile)); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// ErrDamaged says that a file is no whole database of a conductor. It has not
+// been changed.
+var ErrDamaged = errors.New("nothing was changed: restore the file from a backup, with its -wal file if there is one; " +
+	"to begin with an empty database move both away, and start once with --init")
+
+// magic begins every SQLite file (sqlite.org/fileformat2.html, 1.3).
+const magic = "SQLite format 3\x00"
+
+// inspect refuses what SQLite would take for a database and should not: a file
+// that was cut short, which shows only when the missing pages are read; an empty
+// one beside a WAL, which SQLite deletes; and another program's tables. It reads
+// the header, so that a large database starts no later. An absent file passes.
+func inspect(ctx context.Context, path string) error {
+	f, err := os.Open(filepath.Clean(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return orphanedWAL(path, "missing")
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		return orphanedWAL(path, "empty")
+	}
+	header := make([]byte, 100)
+	if _, err := io.ReadFull(f, header); err != nil || string(header[:len(magic)]) != magic {
+		return fmt.Errorf("file is not a database, it begins with %q; %w", header[:len(magic)], ErrDamaged)
+	}
+	if err := whole(path, header, info.Size()); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", dsn(path, url.Values{"mode": {"ro"}, "immutable": {"1"}}))
+	if err != nil {
+		return err
+	}
+	return errors.Join(ours(ctx, db), db.Close())
+}
+
+// orphanedWAL refuses a WAL whose database is not there: it holds writes that
+// were acknowledged.
+func orphanedWAL(path, is string) error {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return fmt.Errorf("it is %s, but %s-wal holds %d bytes of its newest writes; %w", is, path, info.Size(), ErrDamaged)
+	}
+	return nil
+}
+
+// whole reports whether every page is in the file, or in the WAL: a process that
+// is killed during a checkpoint leaves a file that is too short, and a WAL with
+// the rest.
+func whole(path string, header []byte, size int64) error {
+	page := int64(binary.BigEndian.Uint16(header[16:]))
+	if page == 1 {
+		page = 65536
+	}
+	if page < 512 || page&(page-1) != 0 {
+		return fmt.Errorf("file is not a database, it has pages of %d bytes; %w", page, ErrDamaged)
+	}
+	// The count is valid when it was written with the newest change (1.3.7).
+	pages := int64(binary.BigEndian.Uint32(header[28:]))
+	if pages == 0 || binary.BigEndian.Uint32(header[24:]) != binary.BigEndian.Uint32(header[92:]) {
+		pages = 0
+	}
+	if size >= pages*page && size%page == 0 {
+		return nil
+	}
+	logged, err := walPages(path+"-wal", page)
+	if err != nil {
+		return err
+	}
+	for n := size/page + 1; n <= max(pages, size/page+1); n++ {
+		if !logged[n] {
+			return fmt.Errorf("it was cut short: its header tells of %d pages of %d bytes, the file has %d bytes, and page %d is not in the WAL; %w",
+				pages, page, size, n, ErrDamaged)
+		}
+	}
+	return nil
+}
+
+// walPages is the pages whose newest form is in a WAL, in transactions that were
+// committed (sqlite.org/fileformat2.html, 4.1 to 4.3).
+func walPages(path string, page int64) (pages map[int64]bool, err error) {
+	f, err := os.Open(filepath.Clean(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	header, frame := make([]byte, 32), make([]byte, 24)
+	if _, err := io.ReadFull(f, header); err != nil || int64(binary.BigEndian.Uint32(header[8:])) != page {
+		return nil, nil
+	}
+	pages = map[int64]bool{}
+	var open []int64
+	for at := int64(len(header)); ; at += int64(len(frame)) + page {
+		_, err := f.ReadAt(frame, at)
+		if err != nil || !slices.Equal(frame[8:16], header[16:24]) { // the salt of an earlier WAL
+			return pages, nil
+		}
+		open = append(open, int64(binary.BigEndian.Uint32(frame)))
+		if binary.BigEndian.Uint32(frame[4:]) != 0 { // of a commit
+			for _, n := range open {
+				pages[n] = true
+			}
+			open = open[:0]
+		}
+	}
+}
+
+// ours refuses a database with tables of another program. One that has none yet
+// is fit to begin with.
+func ours(ctx context.Context, db *sql.DB) (err error) {
+	rows, err := db.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+	if err != nil {
+		return fmt.Errorf("read its tables: %w; %w", err, ErrDamaged)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read its tables: %w; %w", err, ErrDamaged)
+	}
+	begun := len(names) == 0 || len(names) == 1 && names[0] == "goose_db_version"
+	if begun || slices.Contains(names, "goose_db_version") && slices.Contains(names, "nodes") && slices.Contains(names, "leases") {
+		return nil
+	}
+	return fmt.Errorf("it is another program's: it has the tables %q and not a conductor's; %w", names[:min(len(names), 5)], ErrDamaged)
+}
+
+// SchemaVersion is the version of the schema of a database, 0 when it is missing
+// or has none yet. It changes nothing.
+func SchemaVersion(ctx context.Context, path string) (version int64, err error) {
+	if err := inspect(ctx, path); err != nil {
+		return 0, fmt.Errorf("database %s: %w", path, err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return 0, nil //nolint:nilerr // it is made at the start
+	}
+	db, err := sql.Open("sqlite", dsn(path, url.Values{"mode": {"ro"}, "_busy_timeout": {"5000"}}))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var there bool
+	const begun = "SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'"
+	if err := db.QueryRowContext(ctx, begun).Scan(&there); err != nil || !there {
+		return 0, err
+	}
+	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	return version, err
+}
