@@ -125,19 +125,16 @@ func TestLateGiveWay(t *testing.T) {
 	s.wantBusy()
 	following := s.dial("127.0.0.3", request("/stream"))
 	s.wantBusy()
-	var late []net.Conn
 	for i := range 8 {
-		late = append(late, s.dial("127.0.0.4", []string{
+		late := s.dial("127.0.0.4", []string{
 			"", "GET / HTTP/1.1\r\nHost: h\r\n", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n{", request("/") + "GET",
-		}[i%4]))
+		}[i%4])
+		if i%4 == 3 {
+			s.answered(late, "one that has asked, and is late with the next request")
+		}
 	}
 	for i := range 8 {
 		s.answered(s.dial(fmt.Sprintf("127.0.1.%d", i+1), request("/")), "a newcomer")
-	}
-	for i, c := range late {
-		if i%4 == 3 {
-			s.answered(c, "one that asked and then was late")
-		}
 	}
 	s.on <- struct{}{}
 	s.on <- struct{}{}
@@ -181,7 +178,7 @@ func TestGetWithBody(t *testing.T) {
 	late := s.dial("127.0.0.2", "GET /busy HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n{")
 	s.answered(s.dial("127.0.0.3", "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}"), "one with its body")
 	s.closed(late, "a late one")
-	c := s.dial("127.0.0.3", "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 70000\r\n\r\n"+strings.Repeat("x", 70000))
+	c := s.dial("127.0.0.5", "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 70000\r\n\r\n"+strings.Repeat("x", 70000))
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil || res.StatusCode != http.StatusBadRequest {
 		t.Errorf("a long one: %v, %v", res, err)
