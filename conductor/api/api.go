@@ -80,6 +80,7 @@ type API struct {
 	answers   *bodies // that their readers have yet to take
 	started   time.Time
 	document  func() ([]byte, error) // of the API, made when it is first asked for
+	origins   *http.CrossOriginProtection
 }
 
 // New makes an API.
@@ -100,7 +101,8 @@ func New(o Options) *API {
 	a := &API{
 		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), stopping: o.Stopping, log: o.Log, echo: echo.New(),
 		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
-		cache: newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll), answers: newBodies(answersEach, answersAll), started: time.Now(),
+		origins: http.NewCrossOriginProtection(),
+		cache:   newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll), answers: newBodies(answersEach, answersAll), started: time.Now(),
 	}
 	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
 	for minor := range a.full {
@@ -171,6 +173,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.bodiesOf(r.URL.Path).bound(r)()
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusOK)
+		return
+	}
+	if a.foreign(w, r) {
 		return
 	}
 	a.echo.ServeHTTP(w, r)
