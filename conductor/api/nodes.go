@@ -201,6 +201,9 @@ func (a *API) createNode(c *call) error {
 	if err := a.permitParent(c, n.ParentNode); err != nil {
 		return err
 	}
+	if err := a.permitNew(c, body, &n); err != nil {
+		return err
+	}
 	n, err = a.conductor.CreateNode(c.Request().Context(), n)
 	if err != nil {
 		return err

@@ -96,6 +96,18 @@ func (a *API) permitFields(c *call, path string, ops []operation, owner, lessee 
 	return nil
 }
 
+// permitNew holds the fields of a new node to the rules of a patch. The owner and the
+// parent of a new node have rules of their own: own and permitParent.
+func (a *API) permitNew(c *call, body map[string]any, n *node.Node) error {
+	var ops []operation
+	for _, name := range sortedKeys(body) {
+		if name != "owner" && name != "parent_node" && body[name] != nil {
+			ops = append(ops, operation{op: "add", path: "/" + name, raw: map[string]any{"value": body[name]}})
+		}
+	}
+	return a.permitFields(c, "/v1/nodes/:node", ops, n.Owner, n.Lessee)
+}
+
 func saysNo(value any) bool {
 	yes, err := parseBool("", spelt(value))
 	return err == nil && !yes
