@@ -50,6 +50,8 @@ type Authenticator struct {
 	users     *reload.Files[*directory] // nil when there is no such file
 	tokens    bool
 	failures  *ratelimit.Limiter[netip.Addr]
+	guesses   *ratelimit.Limiter[[sha256.Size]byte] // of passwords, by the hash of the account's name
+	homes     *memory                               // the networks from which an account has logged in
 	turns     *turns
 	log       *slog.Logger
 	now       func() time.Time
@@ -68,6 +70,7 @@ func New(o Options) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		tokens: o.Tokens, failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
+		guesses: ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now), homes: newMemory(homeFor),
 		turns: newTurns(maxTurns), log: o.Log, now: o.Now,
 	}
 	var err error
@@ -173,16 +176,20 @@ func (a *Authenticator) basic(w http.ResponseWriter, r *http.Request) (*Caller, 
 		return a.named(w, user)
 	}
 	from := nodeapi.From(r)
-	if err := a.patience(w, from); err != nil {
-		return nil, err
-	}
-	right, err := passwords.match(r.Context(), a.turns, from, a.now, user, password)
+	giveBack, err := a.attempt(w, user, from)
 	if err != nil {
 		return nil, err
 	}
-	if !right {
-		return nil, a.failed(w, from, "Incorrect username or password")
+	right, err := passwords.match(r.Context(), a.turns, from, a.now, user, password)
+	if err != nil { // nobody has looked at it
+		giveBack()
+		return nil, err
 	}
+	if !right {
+		return nil, a.failed(w, user, from, "Incorrect username or password")
+	}
+	giveBack()
+	a.homes.add(user, connlimit.Network(from).String(), a.now())
 	return a.named(w, user)
 }
 
@@ -206,24 +213,13 @@ func (a *Authenticator) bearer(w http.ResponseWriter, r *http.Request, token str
 	if ok && (g.expires.IsZero() || a.now().Before(g.expires)) {
 		return g.caller, nil
 	}
-	if err := a.patience(w, from); err != nil {
-		return nil, err
+	if !a.failures.Take(connlimit.Network(from), 1) {
+		return nil, tooMany(w, from)
 	}
-	return nil, a.failed(w, from, "The token is unknown or has expired")
+	return nil, a.failed(w, "", from, "The token is unknown or has expired")
 }
 
-// patience refuses to look at credentials from an address with which too many
-// were wrong of late.
-func (a *Authenticator) patience(w http.ResponseWriter, from netip.Addr) error {
-	if a.failures.Allowed(connlimit.Network(from), 1) {
-		return nil
-	}
-	w.Header().Set("Retry-After", "5")
-	return nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins from %s; try again in a few seconds", from)
-}
-
-func (a *Authenticator) failed(w http.ResponseWriter, from netip.Addr, why string) error {
-	a.failures.Count(connlimit.Network(from), 1)
-	a.log.Info("login failed", "from", from, "reason", why)
+func (a *Authenticator) failed(w http.ResponseWriter, user string, from netip.Addr, why string) error {
+	a.log.Info("login failed", "user", shortened(user), "from", from, "reason", why)
 	return a.challenge(w, why)
 }

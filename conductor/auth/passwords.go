@@ -32,7 +32,7 @@ const maxCost = 14
 // each line is checked, since the library looks at a hash when somebody logs in.
 // Errors tell the line and not what is in it.
 func parsePasswords(raw []byte) (*passwords, error) {
-	p := &passwords{names: map[string]bool{}, known: newMemory()}
+	p := &passwords{names: map[string]bool{}, known: newMemory(knownFor)}
 	var entries bytes.Buffer // without comments, which the library knows not
 	cost := bcrypt.MinCost
 	number := 0
@@ -103,14 +103,15 @@ const (
 // its contents nor the time a look takes tell anything of them. It belongs to one
 // state of the htpasswd file, and is gone with it.
 type memory struct {
-	key [sha256.Size]byte
+	key   [sha256.Size]byte
+	lasts time.Duration
 
 	mu    sync.Mutex
 	until map[[sha256.Size]byte]time.Time
 }
 
-func newMemory() *memory {
-	m := &memory{until: map[[sha256.Size]byte]time.Time{}}
+func newMemory(lasts time.Duration) *memory {
+	m := &memory{lasts: lasts, until: map[[sha256.Size]byte]time.Time{}}
 	_, _ = rand.Read(m.key[:]) // never fails
 	return m
 }
@@ -138,5 +139,5 @@ func (m *memory) add(user, password string, now time.Time) {
 	if len(m.until) >= maxKnown {
 		clear(m.until)
 	}
-	m.until[sum] = now.Add(knownFor)
+	m.until[sum] = now.Add(m.lasts)
 }
