@@ -17,7 +17,33 @@ func (c *call) body(limit int64) (v any, present bool, err error) {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return nil, false, badRequest("Invalid JSON in the request body: %v", err)
 	}
+	if err := nodeapi.CheckText(v); err != nil {
+		return nil, false, badRequest("Invalid text in the request body: %v", err)
+	}
+	fields, _ := v.(map[string]any)
+	for name, value := range fields {
+		if err := nodeapi.CheckField(name, value); err != nil {
+			return nil, false, badRequest("Invalid text in the request body: %v", err)
+		}
+	}
 	return v, true, nil
+}
+
+// checkURL refuses control characters in what the path and the query name.
+func (c *call) checkURL() error {
+	for _, value := range c.ParamValues() {
+		if err := nodeapi.CheckLine(value); err != nil {
+			return badRequest("Malformed request URI: %v", err)
+		}
+	}
+	for name, values := range c.QueryParams() {
+		for _, value := range append(values, name) {
+			if err := nodeapi.CheckLine(value); err != nil {
+				return badRequest("Invalid query argument %q: %v", name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // object reads a body that describes a resource.

@@ -39,6 +39,9 @@ type call struct {
 func (a *API) adapt(r route) echo.HandlerFunc {
 	rule := a.rules.Of(r.method, r.path, "")
 	handle := func(c *call) error {
+		if err := c.checkURL(); err != nil {
+			return err
+		}
 		if err := a.authorize(c, r.known); err != nil {
 			return err
 		}

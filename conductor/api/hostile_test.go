@@ -104,8 +104,74 @@ func TestNUL(t *testing.T) {
 		c.must(http.StatusBadRequest, 115, "GET", path, "")
 	}
 	c.must(http.StatusNotFound, 115, "POST", "/v1/heartbeat/%00", `{"callback_url":"https://h","agent_token":"x","agent_version":"9"}`)
-	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","owner":"a\u0000b","extra":{"\u0000":"\u0000"}}`)
-	if n := c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1", "").doc(t); n["owner"] != "a\x00b" {
-		t.Errorf("owner %q", n["owner"])
+	c.must(http.StatusBadRequest, 115, "GET", "/ferrite/v1/erase-reports/%00", "")
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","description":"two\nlines","extra":{"a":"tab\t"}}`)
+}
+
+// TestControlCharacters: no field of a record takes a character that ends a text in a
+// database or that a terminal obeys, and nothing is made or changed.
+func TestControlCharacters(t *testing.T) {
+	c := newConductor(t)
+	n := c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","extra":{"a":"b"}}`).doc(t)
+	id, _ := n["uuid"].(string)
+	step := `"steps":[{"interface":"bios","step":"factory_reset","args":{"x":"*"},"order":1}]`
+	asked := 0
+	refused := func(method, path, body string) {
+		t.Helper()
+		for i := range body {
+			if body[i] != '*' {
+				continue
+			}
+			for _, control := range []string{`\u0000`, `\u001b`, `\u007f`} {
+				bad := strings.ReplaceAll(body[:i], "*", "f") + control + strings.ReplaceAll(body[i+1:], "*", "f")
+				if r := c.do(115, method, path, bad); r.status != http.StatusBadRequest || !strings.Contains(r.text(), "control character") {
+					t.Errorf("%s %s %s: %d %s", method, path, bad, r.status, r.body)
+				}
+				asked++
+			}
+		}
 	}
+	for path, body := range map[string]string{
+		"nodes":             `{"driver":"fake-hardware","name":"*","owner":"*","lessee":"*","resource_class":"*","description":"*","shard":"*","conductor_group":"*","extra":{"*":"*","x":["*",{"y":"*"}]},"properties":{"*":"*"},"driver_info":{"*":"*"},"instance_info":{"*":"*"},"power_interface":"*"}`,
+		"ports":             `{"node_uuid":"` + id + `","address":"52:54:00:00:00:01*","name":"*","physical_network":"*","extra":{"*":"*"},"local_link_connection":{"switch_info":"*"},"description":"*"}`,
+		"portgroups":        `{"node_uuid":"` + id + `","address":"*","name":"*","mode":"*","extra":{"*":"*"},"properties":{"*":"*"}}`,
+		"chassis":           `{"description":"*","extra":{"*":"*"}}`,
+		"allocations":       `{"resource_class":"*","name":"*","owner":"*","traits":["*"],"candidate_nodes":["*"],"extra":{"*":"*"}}`,
+		"volume/connectors": `{"node_uuid":"` + id + `","type":"*","connector_id":"*","extra":{"*":"*"}}`,
+		"volume/targets":    `{"node_uuid":"` + id + `","volume_type":"*","volume_id":"*","boot_index":0,"properties":{"*":"*"},"extra":{"*":"*"}}`,
+		"deploy_templates":  `{"name":"*","extra":{"*":"*"},` + step + `}`,
+		"runbooks":          `{"name":"*","owner":"*","description":"*","extra":{"*":"*"},` + step + `}`,
+		"inspection_rules":  `{"description":"*","conditions":[{"op":"*","args":["*"]}],"actions":[{"op":"*","args":{"*":"*"}}]}`,
+	} {
+		refused("POST", "/v1/"+path, body)
+		key := path[strings.LastIndex(path, "/")+1:]
+		want := 0
+		if path == "nodes" {
+			want = 1
+		}
+		if list, _ := c.must(http.StatusOK, 115, "GET", "/v1/"+path, "").doc(t)[key].([]any); len(list) != want {
+			t.Errorf("%s: %d records, want %d", path, len(list), want)
+		}
+	}
+	for _, field := range []string{"name", "owner", "description", "resource_class", "extra/a", "driver_info/a", "instance_info/a"} {
+		refused("PATCH", "/v1/nodes/n1", `[{"op":"add","path":"/`+field+`","value":"*"}]`)
+	}
+	refused("PUT", "/v1/nodes/n1/states/provision", `{"target":"*","configdrive":{"meta_data":{"*":"*"},"user_data":"*"},"rescue_password":"*"}`)
+	refused("PUT", "/v1/nodes/n1/maintenance", `{"reason":"*"}`)
+	refused("PUT", "/v1/nodes/n1/traits", `{"traits":["*"]}`)
+	refused("POST", "/v1/nodes/n1/vifs", `{"id":"*","x":{"*":"*"}}`)
+	refused("POST", "/v1/nodes/n1/vmedia", `{"device_type":"*","image_url":"*"}`)
+	for _, line := range []string{`{"op":"add","path":"/resource_class","value":"a\nb"}`, `{"op":"add","path":"/owner","value":"a\tb"}`} {
+		c.must(http.StatusBadRequest, 115, "PATCH", "/v1/nodes/n1", "["+line+"]")
+	}
+	for _, path := range []string{"/v1/nodes/n1%1b", "/v1/nodes?owner=%7f", "/v1/nodes?%1b=x", "/v1/ports?address=%0a", "/ferrite/v1/erase-reports/%00"} {
+		c.must(http.StatusBadRequest, 115, "GET", path, "")
+	}
+	if after := c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1", "").doc(t); after["updated_at"] != nil {
+		t.Errorf("the node was changed: %v", after)
+	}
+	if asked < 200 {
+		t.Errorf("only %d requests were tried", asked)
+	}
+	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n1", `[{"op":"add","path":"/description","value":"two\nlines\tand a tab"},{"op":"add","path":"/extra/a","value":"\r\n"}]`)
 }

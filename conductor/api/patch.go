@@ -55,6 +55,9 @@ func (c *call) patch() ([]operation, error) {
 		if ops[i], err = checkOperation(item, pattern, allowed); err != nil {
 			return nil, badRequest("Schema error for patch: %v", err)
 		}
+		if err := nodeapi.CheckField(ops[i].path[1:], ops[i].raw["value"]); err != nil {
+			return nil, badRequest("Schema error for patch: %v", err)
+		}
 	}
 	return ops, nil
 }
