@@ -30,16 +30,16 @@ const consoleShell = "etc/ferrite/console-shell"
 
 // Recipe says what to build.
 type Recipe struct {
-	Profile     Profile
-	Agent       string      // path of the static binary that becomes /init
-	Commands    []string    // import paths of u-root commands for the console; none means no shell
-	Busybox     string      // prebuilt binary that has Commands, see BuildCommands; "" builds one with the Go toolchain, cached
-	ConsoleShell bool       // a root shell on the machine's consoles, after Enter, without a password
-	Files       []File      // anything else
-	Compression Compression // of the initramfs; "" is Zstd
-	Out         string      // folder for the results: <profile>.vmlinuz and <profile>.initramfs
-	CacheDir    string      // folder for downloads, see workshop.CacheDir
-	Log         *slog.Logger
+	Profile      Profile
+	Agent        string      // path of the static binary that becomes /init
+	Commands     []string    // import paths of u-root commands for the console; none means no shell
+	Busybox      string      // prebuilt binary that has Commands, see BuildCommands; "" builds one with the Go toolchain, cached
+	ConsoleShell bool        // a root shell on the machine's consoles, after Enter, without a password
+	Files        []File      // anything else
+	Compression  Compression // of the initramfs; "" is Zstd
+	Out          string      // folder for the results: <profile>.vmlinuz and <profile>.initramfs
+	CacheDir     string      // folder for downloads, see workshop.CacheDir
+	Log          *slog.Logger
 }
 
 // File is one regular file added to a ramdisk.

@@ -281,7 +281,7 @@ func recordRest(t *testing.T, dir string) {
 				t.Fatal(err)
 			}
 			n.ProvisionState, n.TargetProvisionState, n.Chore = state, info.Target, ""
-			switch info.Class {
+			switch info.Class { //nolint:exhaustive // the others need no more than their state
 			case node.Waiting:
 				n.Deadline = now.Add(time.Hour)
 				n.Agent = node.Agent{URL: "https://127.0.0.1:9", Version: "11.0.0", Token: recordedPassword, TokenSent: true}

@@ -112,10 +112,6 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, drivers.Close()) }()
-	bmcs := map[string]engine.BMC{}
-	for name, d := range drivers.Types() {
-		bmcs[name] = d
-	}
 	logs, err := bootlog.Open(filepath.Join(c.DataDir, "logs"), bootlog.Limits{})
 	if err != nil {
 		return err
@@ -143,7 +139,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	told := events.New(time.Now)
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, Limit: c.HostLimit, Tell: told.Add})
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: bmcs, Agents: agents.NewClient(), Drives: drives{}, Images: images, EraseKey: eraseKey,
+		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(), Drives: drives{}, Images: images, EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
 		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof,
@@ -153,14 +149,8 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 		return fmt.Errorf("api: %w; is another conductor running? choose another --api-address", err)
 	}
 	defer listener.Close() // the server does, too, once it serves
-	if err := eng.Recover(ctx); err != nil {
-		return fmt.Errorf("take up the nodes of the last run: %w", err)
-	}
-	if err := c.warnAuthorities(ctx, db, log); err != nil {
+	if err := c.takeUp(ctx, eng, db, logs, log); err != nil {
 		return err
-	}
-	if err := sweep(ctx, eng, logs); err != nil {
-		return fmt.Errorf("logs of deleted nodes: %w", err)
 	}
 	boot, err := c.listenBoot(ctx, eng, images, listener.Addr(), cert, log)
 	if err != nil {
@@ -177,6 +167,29 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	defer fail(nil)
 	face := c.api(ctx, eng, documents, told, logs, boot, who, log)
 	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log}.run(ctx)
+}
+
+// hardwareTypes is the drivers as the engine knows them.
+func hardwareTypes(drivers *bmc.Set) map[string]engine.BMC {
+	bmcs := map[string]engine.BMC{}
+	for name, d := range drivers.Types() {
+		bmcs[name] = d
+	}
+	return bmcs
+}
+
+// takeUp goes on with the nodes of the last run, before anybody can ask for more.
+func (c Config) takeUp(ctx context.Context, eng *engine.Engine, db database, logs *bootlog.Keeper, log *slog.Logger) error {
+	if err := eng.Recover(ctx); err != nil {
+		return fmt.Errorf("take up the nodes of the last run: %w", err)
+	}
+	if err := c.warnAuthorities(ctx, db, log); err != nil {
+		return err
+	}
+	if err := sweep(ctx, eng, logs); err != nil {
+		return fmt.Errorf("logs of deleted nodes: %w", err)
+	}
+	return nil
 }
 
 // proof is what ramdisks must show: the one-time word of their boot where boot

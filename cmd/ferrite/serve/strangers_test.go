@@ -50,6 +50,9 @@ func TestConnectionsAreBounded(t *testing.T) {
 	defer c.end(t)
 	http.DefaultClient.CloseIdleConnections()
 	first := connect(t, c.url, "127.0.0.2", "GET /v1 HTTP/1.1\r\nHost: h\r\n\r\n")
+	if res, err := http.ReadResponse(bufio.NewReader(first), nil); err != nil || res.StatusCode != http.StatusOK { // from here on it waits, the longest of all
+		t.Fatal(res, err)
+	}
 	for n := range maxEach {
 		if status, err := keepAlive(t, c, "127.0.0.2"); status != http.StatusOK {
 			t.Fatalf("connection %d: %d, %v", n+1, status, err)
