@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
@@ -95,8 +96,20 @@ func (s *SQLite) openReaders(ctx context.Context, o Options) error {
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	s.small = statements{db: db, prepared: map[string]*sql.Stmt{}}
-	s.read = bun.NewDB(db, sqlitedialect.New())
+	s.read = bun.NewDB(db, dialect{sqlitedialect.New()})
 	return nil
+}
+
+// dialect is SQLite's, with texts in which a NUL does not end the statement: bun
+// writes arguments into it.
+type dialect struct{ *sqlitedialect.Dialect }
+
+// AppendString appends a text literal.
+func (d dialect) AppendString(b []byte, text string) []byte {
+	if strings.IndexByte(text, 0) < 0 {
+		return d.Dialect.AppendString(b, text)
+	}
+	return fmt.Appendf(b, "CAST(x'%x' AS TEXT)", text)
 }
 
 // writerDSN: WAL so that readers never wait, FULL so that a decision survives a
