@@ -93,9 +93,12 @@ func (a *API) answerError(err error, c echo.Context) {
 		a.log.Debug("request cut off", "path", c.Request().URL.Path, "err", err)
 		fault = nodeapi.CutOff(c.Response())
 	default:
+		fault = nodeapi.OutOfSpace(err)
 		id := c.Response().Header().Get(nodeapi.HeaderRequestID)
 		a.logOf(c.Request(), id).Error("request failed", "err", err)
-		fault = ours(id)
+		if fault == nil {
+			fault = ours(id)
+		}
 	}
 	if unrouted(err, fault) && strings.HasPrefix(c.Request().URL.Path, nodeapi.Root) {
 		if _, bad := nodeapi.Begin(c.Response(), c.Request()); bad != nil {

@@ -11,7 +11,17 @@ import (
 
 // ErrFull says that there is no room for the write. Nothing that was written
 // before is lost, and writes succeed again as soon as there is room.
-var ErrFull = errors.New("the disk under the database is full: make room, nothing written before is lost")
+var ErrFull error = fullError{}
+
+// fullError tells faces of the store of a full disk, which do not import it.
+type fullError struct{}
+
+func (fullError) Error() string {
+	return "the disk under the database is full: make room, nothing written before is lost"
+}
+
+// OutOfSpace marks the error for nodeapi.OutOfSpace.
+func (fullError) OutOfSpace() {}
 
 // code is SQLite's extended result code, 0 for an error that is not SQLite's.
 func code(err error) int {

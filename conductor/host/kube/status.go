@@ -208,6 +208,9 @@ func (s *Server) fail(c *call, err error) {
 		s.log.Error("request failed", "method", c.Method, "path", c.URL.Path, "request", c.w.Header().Get(nodeapi.HeaderRequestID), "err", err)
 		f = failed(http.StatusInternalServerError, internalError,
 			"Internal error occurred: the conductor's log says more of %s", c.w.Header().Get(nodeapi.HeaderRequestID))
+		if full := nodeapi.OutOfSpace(err); full != nil {
+			f = failed(full.Status, internalError, "%s", full.Text)
+		}
 	}
 	text, err := json.Marshal(f.Status)
 	if err != nil {
