@@ -63,7 +63,7 @@ type API struct {
 	rules     auth.Rules
 	boot      Boot
 	logs      Logs
-	readers   chan struct{} // a place for everybody who reads a log
+	readers   *auth.Streams // who reads logs
 	stopping  context.Context
 	log       *slog.Logger
 	echo      *echo.Echo
@@ -99,7 +99,7 @@ func New(o Options) *API {
 	}
 	rules := auth.NewRules()
 	a := &API{
-		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: make(chan struct{}, maxReaders), stopping: o.Stopping, log: o.Log, echo: echo.New(),
+		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping, log: o.Log, echo: echo.New(),
 		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
 		origins: http.NewCrossOriginProtection(),
 		cache:   newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll), answers: newBodies(answersEach, answersAll), started: time.Now(),

@@ -5,15 +5,19 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Limits on reading logs: how many read at a time, and how long one piece may
-// take to be read before the reader is taken for gone.
+// Limits on reading logs: how long one piece may take to be read before the
+// reader is taken for gone, and how long a log is followed by one request.
 const (
-	maxReaders     = 64
 	readerPatience = 30 * time.Second
+	followTime     = 30 * time.Minute
 )
+
+// logShares is who may read how many logs at a time.
+func logShares() auth.Shares { return auth.Shares{All: 64, Project: 16, User: 4} }
 
 func (a *API) logRoutes() []route {
 	return []route{
@@ -35,12 +39,19 @@ func (a *API) readLog(c *call) error {
 	if a.logs == nil {
 		return nodeapi.NewFault(http.StatusNotFound, "This conductor keeps no logs of machines.")
 	}
-	select {
-	case a.readers <- struct{}{}:
-		defer func() { <-a.readers }()
-	default:
-		return nodeapi.NewFault(http.StatusServiceUnavailable, "Already %d clients read logs; try again when one of them has left", maxReaders)
+	open, cancel := context.WithTimeout(c.Request().Context(), followTime)
+	defer cancel()
+	ctx, end, err := a.readers.Open(open, c.caller, func(context.Context) error {
+		if err := auth.Same(a.auth, c.Request(), c.caller); err != nil {
+			return err
+		}
+		_, err := a.node(c)
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	defer end()
 	// The server's limits on a whole request are not for one that lasts; each
 	// piece has its own.
 	control := http.NewResponseController(c.Response())
@@ -69,13 +80,11 @@ func (a *API) readLog(c *call) error {
 			return err
 		}
 	}
-	ctx, end := context.WithCancel(c.Request().Context())
-	defer end()
-	defer context.AfterFunc(a.stopping, end)()
+	defer context.AfterFunc(a.stopping, cancel)()
 	err = a.logs.Stream(ctx, n.UUID, q, emit)
-	if err != nil && (a.stopping.Err() == nil || !c.Response().Committed) {
+	if err != nil && (ctx.Err() == nil || !c.Response().Committed) {
 		return err
 	}
-	begin() // at a stop the text so far is whole: readers go on after the restart
+	begin() // at its end the text so far is whole: readers follow on by another request
 	return nil
 }

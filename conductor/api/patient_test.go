@@ -30,7 +30,7 @@ type atWork struct {
 	stop     context.CancelFunc
 }
 
-func newAtWork(t *testing.T) *atWork {
+func newAtWork(t *testing.T, with ...func(*api.Options)) *atWork {
 	t.Helper()
 	w := &atWork{store: mem.New()}
 	w.stopping, w.stop = context.WithCancel(t.Context())
@@ -48,7 +48,11 @@ func newAtWork(t *testing.T) *atWork {
 	settings.Host = "conductor-1"
 	eng := engine.New(engine.Config{Store: w.store, Settings: settings, Log: log})
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, FailureRate: 1e9, FailureBurst: 1e9})
-	w.api = api.New(api.Options{Conductor: eng, Log: log, Stopping: w.stopping, Mounts: ramdisks.Handlers()})
+	options := api.Options{Conductor: eng, Log: log, Stopping: w.stopping, Mounts: ramdisks.Handlers()}
+	for _, change := range with {
+		change(&options)
+	}
+	w.api = api.New(options)
 	return w
 }
 

@@ -288,7 +288,7 @@ func TestGarbage(t *testing.T) {
 // An inventory that is never read to its end ends the command, not the memory.
 func TestEndlessInventory(t *testing.T) {
 	b := newBoard(t)
-	b.hook = func(c types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
+	endless := func(c types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
 		switch {
 		case c.Name == types.CommandGetFRUInventoryAreaInfo.Name:
 			return []byte{0xff, 0xff, 0}, types.CodeOK, true
@@ -301,6 +301,7 @@ func TestEndlessInventory(t *testing.T) {
 		}
 		return nil, 0, false
 	}
+	b.set(func() { b.hook = endless })
 	_, err := newDriver(t, ipmi.Options{RequestTimeout: 10 * time.Second}).System(t.Context(), b.node())
 	if err == nil || !strings.Contains(err.Error(), "more than 2000 datagrams") {
 		t.Errorf("got %v after %d reads", err, b.count(types.CommandReadFRUData))

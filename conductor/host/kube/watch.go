@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -19,6 +20,10 @@ const (
 	bookmarkEvery = time.Minute
 	readPatience  = 30 * time.Second
 )
+
+// watchShare is how many watches a user may have at a time: a controller has one
+// of each kind.
+const watchShare = 256
 
 // watching is one watch.
 type watching struct {
@@ -73,9 +78,14 @@ func (s *Server) watching(c *call) (w watching, err error) {
 
 // answer begins the answer, which follow goes on with until its time is over.
 func (w *watching) answer(follow func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(w.c.Context(), w.lasts)
+	lasts, cancel := context.WithTimeout(w.c.Context(), w.lasts)
 	defer cancel()
 	defer context.AfterFunc(w.s.stopping, cancel)()
+	ctx, end, err := w.s.watches.Open(lasts, w.c.caller, func(context.Context) error { return auth.Same(w.s.auth, w.c.Request, w.c.caller) })
+	if err != nil {
+		return err
+	}
+	defer end()
 	w.c.w.Header().Set("Content-Type", "application/json")
 	w.c.w.WriteHeader(http.StatusOK)
 	if err := follow(ctx); err != nil { // the answer has begun
