@@ -103,6 +103,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) error {
 
 // answer finds who asks and what for.
 func (s *Server) answer(c *call) error {
+	if err := checkRequest(c); err != nil {
+		return err
+	}
 	path := strings.Split(strings.Trim(c.URL.Path, "/"), "/")
 	if len(path) == 1 && path[0] != "api" && path[0] != "apis" {
 		return s.public(c, path[0])
