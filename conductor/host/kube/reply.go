@@ -3,6 +3,7 @@ package kube
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,6 +87,9 @@ func (s *Server) one(c *call, code int, d hostapi.Document) error {
 	if err != nil {
 		return err
 	}
+	if d, err = masked(c, d); err != nil {
+		return err
+	}
 	return s.reply(c, code, s.shown(c, f, d))
 }
 
@@ -119,6 +123,12 @@ func (s *Server) many(c *call, docs []hostapi.Document, revision int64, next str
 	f, err := c.accepted()
 	if err != nil {
 		return err
+	}
+	docs = slices.Clone(docs)
+	for i, d := range docs {
+		if docs[i], err = masked(c, d); err != nil {
+			return err
+		}
 	}
 	meta := listMeta{ResourceVersion: strconv.FormatInt(revision, 10), Continue: next}
 	if f.as == "Table" {

@@ -185,6 +185,10 @@ func (w *watching) event(e objects.Event) error {
 }
 
 func (w *watching) tell(kind objects.EventType, d hostapi.Document) error {
+	d, err := masked(w.c, d)
+	if err != nil {
+		return err
+	}
 	return w.line(watchEvent{kind, w.s.shown(w.c, w.form, d)})
 }
 
