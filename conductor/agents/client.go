@@ -55,6 +55,12 @@ func (e *APIError) Error() string {
 // wrong, not the moment.
 func (e *APIError) Permanent() bool { return e.Status/100 == 4 }
 
+// UnknownCommand reports whether the agent has no such command or extension:
+// ironic-python-agent answers 400 or 404 then.
+func (e *APIError) UnknownCommand() bool {
+	return e.Status == http.StatusBadRequest || e.Status == http.StatusNotFound
+}
+
 // CertificateError says that who answered is not the agent that sent the
 // heartbeat.
 type CertificateError struct{ URL string }

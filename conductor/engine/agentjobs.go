@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -138,8 +139,16 @@ func (j *job) installBootloader(ctx context.Context) (any, error) {
 	return j.send(ctx, "image.install_bootloader", params, false)
 }
 
+// sync has the agent write out what its kernel holds back. An agent that does not
+// know the command, as older ones, is left to do that when it powers off.
 func (j *job) sync(ctx context.Context) (any, error) {
-	return j.send(ctx, "standby.sync", map[string]any{}, true)
+	res, err := j.send(ctx, "standby.sync", map[string]any{}, true)
+	var unknown interface{ UnknownCommand() bool }
+	if errors.As(err, &unknown) && unknown.UnknownCommand() {
+		j.Log.Info("agent knows no standby.sync: it goes on without", "node", j.n.UUID, "agent", j.n.Agent.Version, "err", err)
+		return agentapi.Result{ID: j.n.Agent.LastCommand, Name: "sync", Status: agentapi.Succeeded}, nil
+	}
+	return res, err
 }
 
 // poll asks what has become of a command.

@@ -39,6 +39,7 @@ type world struct {
 	images     engine.Images               // finds images; nil for none
 	logs       engine.BootLogs             // keeps what machines log; nil for none
 	logless    bool                        // agents that are asked for their logs cannot collect any
+	syncing    error                       // agents that are told to sync refuse so; nil for never
 	powerOff   error                       // agents that are told to power off refuse so; nil for never
 	powerFault string                      // and those that take it fail so, at once or after a while
 	powerSlow  bool

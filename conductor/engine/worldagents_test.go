@@ -63,7 +63,12 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 			if a.powerFault != "" {
 				res.Status, res.Error = agentapi.Failed, agentapi.NewCommandError("CommandExecutionError", "Command execution error", a.powerFault)
 			}
-		case "sync", "finalize_rescue":
+		case "sync":
+			if gone = a.syncing; gone != nil {
+				return
+			}
+			res.Status = agentapi.Succeeded
+		case "finalize_rescue":
 			res.Status = agentapi.Succeeded
 		case "collect_system_logs":
 			if res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"system_logs":"packed"}`); a.logless {

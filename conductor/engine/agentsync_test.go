@@ -1,0 +1,36 @@
+package engine_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	client "github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// TestAgentWithoutSync: an agent that knows no standby.sync deploys all the same;
+// one that knows it and fails has not deployed.
+func TestAgentWithoutSync(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer error
+		ends   node.State
+	}{
+		"unknown command":   {&client.APIError{Status: http.StatusBadRequest}, node.Active},
+		"unknown extension": {&client.APIError{Status: http.StatusNotFound}, node.Active},
+		"refused":           {&client.APIError{Status: http.StatusUnauthorized}, node.DeployFailed},
+		"broken":            {errors.New("no answer"), node.DeployFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1)
+				w.syncing = c.answer
+				w.images = &finder{}
+				w.start()
+				defer w.close()
+				w.ask(deployable(w, "file:///srv/os.raw"), node.Deploy, c.ends)
+			})
+		})
+	}
+}
