@@ -48,11 +48,21 @@ func inspect(ctx context.Context, path string) error {
 	if err := whole(path, header, info.Size()); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", dsn(path, url.Values{"mode": {"ro"}, "immutable": {"1"}}))
+	db, err := sql.Open("sqlite", dsn(path, reading(path)))
 	if err != nil {
 		return err
 	}
 	return errors.Join(ours(ctx, db), db.Close())
+}
+
+// reading is how to read a database and change nothing. Where there is a WAL, it is
+// read too: of a checkpoint that was cut off, by a kill or a full disk, the file
+// alone has some pages new and some old, which SQLite calls malformed.
+func reading(path string) url.Values {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return url.Values{"mode": {"ro"}, "_busy_timeout": {"5000"}}
+	}
+	return url.Values{"mode": {"ro"}, "immutable": {"1"}}
 }
 
 // orphanedWAL refuses a WAL whose database is not there: it holds writes that
@@ -163,7 +173,7 @@ func SchemaVersion(ctx context.Context, path string) (version int64, err error) 
 	if _, err := os.Stat(path); err != nil {
 		return 0, nil //nolint:nilerr // it is made at the start
 	}
-	db, err := sql.Open("sqlite", dsn(path, url.Values{"mode": {"ro"}, "_busy_timeout": {"5000"}}))
+	db, err := sql.Open("sqlite", dsn(path, reading(path)))
 	if err != nil {
 		return 0, err
 	}

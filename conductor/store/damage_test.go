@@ -115,3 +115,48 @@ func TestDamaged(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckpointCutOff: a file with the first pages of a checkpoint and without the
+// others, as a kill or a full disk leaves it, is whole with its WAL.
+func TestCheckpointCutOff(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "ferrite.db")
+	read := func(path string) []byte {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	s := open(t, dir, store.Options{NoSync: true})
+	const nodes = 20
+	for i := range nodes {
+		n := big(i, strings.Repeat("x", 2000))
+		if _, err := s.Commit(t.Context(), node.Change{Insert: &n}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wal := read(path + "-wal")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	after := read(path)
+	const page = 4096
+	for _, pages := range []int{1, 2, 10, len(after) / page} {
+		if err := os.WriteFile(path, after[:pages*page], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path+"-wal", wal, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := store.Open(t.Context(), path, store.Options{})
+		if err != nil {
+			t.Fatalf("with %d pages: %v", pages, err)
+		}
+		all, err := again.Nodes(t.Context(), node.Query{})
+		if err = errors.Join(err, again.Close()); err != nil || len(all) != nodes {
+			t.Errorf("with %d pages: %d nodes, %v; want %d", pages, len(all), err, nodes)
+		}
+	}
+}
