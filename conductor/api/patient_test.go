@@ -66,7 +66,7 @@ func (w *atWork) ask(ctx context.Context, method, path, body string) (*httptest.
 }
 
 // TestLockedWaits: operators' requests are tried three times, a second apart.
-// What agents send, allocations, and verbs that the state forbids are not.
+// Requests of agents, allocations, and verbs that the state forbids are not.
 func TestLockedWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newAtWork(t)

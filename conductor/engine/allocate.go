@@ -21,36 +21,60 @@ const (
 	allocateSoon     = time.Second      // until the next look, when something was left
 	allocateIdle     = time.Minute      // until the next look, for what another conductor has left
 	allocatePage     = 1000             // nodes that are read at a time
+	allocateTries    = 30               // looks at an allocation that fail, until it is set aside
 )
 
 // watchAllocations gives nodes to allocations, until ctx ends.
-func (e *Engine) watchAllocations(ctx context.Context) { repeat(ctx, e.wakeAllocate, e.allocate) }
+func (e *Engine) watchAllocations(ctx context.Context) {
+	failed := map[string]int{}
+	repeat(ctx, e.wakeAllocate, func(ctx context.Context) (next time.Duration) {
+		next, failed = e.allocate(ctx, failed)
+		return next
+	})
+}
 
 // allocate takes up every allocation that waits, and says when to look again.
-func (e *Engine) allocate(ctx context.Context) time.Duration {
+// failed counts, by UUID, the looks in a row that ended with an error; the result
+// has those counts after this look.
+func (e *Engine) allocate(ctx context.Context, failed map[string]int) (next time.Duration, still map[string]int) {
 	waiting, err := e.Store.Catalogs().Allocations.List(ctx, "state", string(node.Allocating))
 	if err != nil {
-		e.unallocated(ctx, "", err)
-		return allocateSoon
+		if ctx.Err() == nil {
+			e.Log.Error("allocations cannot be read; tried again in a second", "err", err)
+		}
+		return allocateSoon, failed
 	}
+	still = map[string]int{}
 	l := &look{free: map[string][]*node.Node{}, vain: map[string]*plan.Search{}}
-	next := allocateIdle
+	next = allocateIdle
 	for _, a := range waiting {
 		done, err := e.allocateOne(ctx, a, l)
-		if err != nil {
-			e.unallocated(ctx, a.UUID, err)
+		if err != nil && ctx.Err() == nil {
+			still[a.UUID] = failed[a.UUID] + 1
+			done = e.unprocessed(ctx, a, still[a.UUID], err)
 		}
 		if !done {
 			next = allocateSoon
 		}
 	}
-	return next
+	return next, still
 }
 
-func (e *Engine) unallocated(ctx context.Context, uuid string, err error) {
-	if ctx.Err() == nil {
-		e.Log.Error("allocations not taken up; tried again in a second", "allocation", uuid, "err", err)
+// unprocessed deals with an allocation that cannot be processed, for the nth time
+// in a row: it is tried again each second for a while, then ends in error with the
+// reason. One that cannot be saved either is left to the look of each minute. done
+// is as for allocateOne.
+func (e *Engine) unprocessed(ctx context.Context, a node.Allocation, nth int, why error) (done bool) {
+	if nth == 1 {
+		e.Log.Error("allocation not processed; it is tried again each second", "allocation", a.UUID, "tries", allocateTries, "err", why)
 	}
+	if nth < allocateTries {
+		return false
+	}
+	if _, err := e.fail(ctx, plan.Unallocable(a, why)); err != nil && nth == allocateTries && ctx.Err() == nil {
+		e.Log.Error("allocation can neither be processed nor set aside; it is tried again each minute", "allocation", a.UUID, "err", err)
+	}
+	return true
 }
 
 // look is one look at all that wait, and what it has read: a thousand

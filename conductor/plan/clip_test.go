@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Whatever a BMC or an agent says of its failure, people can read it on one line.
+// TestClip: the words of a BMC or an agent on its failure are readable on one line.
 func TestClip(t *testing.T) {
 	for reason, want := range map[string]string{
 		"the BMC said: \x1b[31mno\x00\nnever\u202e": "the BMC said: [31mno never",

@@ -21,7 +21,7 @@ const queueTime = 5 * time.Second
 
 // Enter gives a request from an address its place, for which it may have to wait a
 // little; nil when there is none. Serve what it answers with, and then call leave.
-// Who loses the place loses the connection.
+// A request that loses its place loses its connection.
 func (s *Share) Enter(r *http.Request, from netip.Addr) (in *http.Request, leave func()) {
 	conn := of(r)
 	t := s.pool.enter(from, func() {

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// What is taken of a BMC. Its firmware may be faulty, or in the hands of
+// Bounds on a BMC's answers. Its firmware may be faulty, or in the hands of
 // whoever took its machine over, and must not cost the conductor its memory.
 const (
 	maxBody     = 8 << 20   // of one answer, decompressed; the largest of real BMCs are a few hundred kilobytes
