@@ -119,8 +119,12 @@ func Same(a Authority, r *http.Request, c *Caller) error {
 		return nil
 	}
 	now, err := a.Authenticate(unanswered{}, r)
-	if err == nil && *now != *c {
-		err = errRevoked
+	var fault *nodeapi.Fault
+	switch {
+	case errors.As(err, &fault) && fault.Status == http.StatusTooManyRequests:
+		return nil // somebody guesses at the password: that ends nobody's stream
+	case err == nil && *now != *c:
+		return errRevoked
 	}
 	return err
 }

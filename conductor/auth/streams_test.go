@@ -86,6 +86,13 @@ func (a *authority) Authenticate(w http.ResponseWriter, _ *http.Request) (*auth.
 	return a.caller, nil
 }
 
+// guessedAt looks at no password, since too many were wrong.
+type guessedAt struct{}
+
+func (guessedAt) Authenticate(http.ResponseWriter, *http.Request) (*auth.Caller, error) {
+	return nil, nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins")
+}
+
 // TestSame: a user who is gone, or has become another, is not the same.
 func TestSame(t *testing.T) {
 	ann := auth.Caller{User: "ann", Role: auth.Operator, Project: "blue"}
@@ -95,7 +102,7 @@ func TestSame(t *testing.T) {
 		now  auth.Authority
 		same bool
 	}{
-		"nobody is asked": {nil, true}, "the same": {&authority{&ann}, true}, "another project": {&authority{&other}, false}, "gone": {&authority{}, false},
+		"nobody is asked": {nil, true}, "the same": {&authority{&ann}, true}, "another project": {&authority{&other}, false}, "gone": {&authority{}, false}, "guessed at": {guessedAt{}, true},
 	} {
 		if err := auth.Same(c.now, nil, &ann); (err == nil) != c.same {
 			t.Errorf("%s: %v", name, err)
