@@ -134,8 +134,14 @@ func (c table[T, P]) save(t *tx, v P) error {
 	for _, k := range v.Keys() {
 		set, args = set+", "+k.Column+" = NULLIF(?, '')", append(args, k.Value)
 	}
-	args = append(args, head.UUID, head.Revision-1)
-	touched, err := t.exec("UPDATE "+string(c)+" SET "+set+" WHERE uuid = ? AND revision = ?", args...)
+	created, err := json.Marshal(head.CreatedAt)
+	if err != nil {
+		return fmt.Errorf("encode the time of %s %s: %w", c.kind(), head.UUID, err)
+	}
+	// One that was deleted and made again under its UUID is not the one that was
+	// read, although it may be at the same revision.
+	args = append(args, head.UUID, head.Revision-1, string(created))
+	touched, err := t.exec("UPDATE "+string(c)+" SET "+set+" WHERE uuid = ? AND revision = ? AND doc -> '$.created_at' = ?", args...)
 	if err != nil || touched == 1 {
 		return c.refused(v, err)
 	}

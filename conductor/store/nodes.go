@@ -55,8 +55,12 @@ var insertNode, saveOften, saveWhole = nodeStatements()
 
 func nodeStatements() (insert, often, whole string) {
 	var names, changing, seldom []string
+	created := ""
 	for i, c := range nodeColumns {
 		names = append(names, c.name)
+		if c.name == "created_at" {
+			created = fmt.Sprintf(" AND created_at IS ?%d", i+1)
+		}
 		if is := fmt.Sprintf("?%d", i+1); c.seldom {
 			seldom = append(seldom, c.name+" = "+is)
 		} else {
@@ -68,7 +72,9 @@ func nodeStatements() (insert, often, whole string) {
 	which := fmt.Sprintf(" WHERE uuid = ?%d AND revision = ?%d - 1", k+3, k+2)
 	insert = "INSERT INTO nodes (" + strings.Join(names, ", ") + ", doc, revision, uuid) VALUES (?" + strings.Repeat(", ?", k+2) + ")"
 	often = "UPDATE nodes SET " + strings.Join(append(changing, last), ", ") + which + " AND " + strings.Join(seldom, " AND ")
-	whole = "UPDATE nodes SET " + strings.Join(append(append(seldom, changing...), last), ", ") + which
+	// A node that was deleted and enrolled again under its UUID is not the one that
+	// was read, although it may be at the same revision.
+	whole = "UPDATE nodes SET " + strings.Join(append(append(seldom, changing...), last), ", ") + which + created
 	return insert, often, whole
 }
 

@@ -130,7 +130,7 @@ func (c *catalog[T, P]) save(v P) (undo func(), err error) {
 	if old == nil {
 		return nil, c.missing(head.UUID)
 	}
-	if P(&old.v).Head().Revision != head.Revision {
+	if was := P(&old.v).Head(); was.Revision != head.Revision || !was.CreatedAt.Equal(head.CreatedAt) { // made again under its UUID
 		return nil, fmt.Errorf("save %s %s at revision %d: %w: read it again", v.Kind(), head.UUID, head.Revision, node.ErrStale)
 	}
 	head.Revision++

@@ -119,7 +119,7 @@ func (c *change) save(n *node.Node) error {
 	switch {
 	case old == nil:
 		return noNode(n.UUID)
-	case old.v.Revision != n.Revision-1:
+	case old.v.Revision != n.Revision-1, !old.v.CreatedAt.Equal(n.CreatedAt): // enrolled again under its UUID
 		return fmt.Errorf("save node %s at revision %d: %w: read it again", n.UUID, n.Revision-1, node.ErrStale)
 	}
 	return c.putNode(n)

@@ -140,6 +140,22 @@ func testCatalog[T any, P node.Recorded[T]](t *testing.T, c node.Catalog[T], of 
 		check(t, err)
 		equal(t, []T{v, a}, all)
 	})
+	t.Run("made again under its UUID", func(t *testing.T) {
+		old := of.sample(5, "CUSTOM_E")
+		old, err := c.Insert(ctx, old)
+		check(t, err)
+		check(t, c.Delete(ctx, uuid(5)))
+		again := old
+		P(&again).Head().CreatedAt = P(&old).Head().CreatedAt.Add(time.Millisecond)
+		again, err = c.Insert(ctx, again)
+		check(t, err)
+		_, err = c.Save(ctx, old) // at the same revision
+		wants(t, err, node.ErrStale)
+		got, err := c.Find(ctx, uuid(5))
+		check(t, err)
+		equal(t, again, got)
+		check(t, c.Delete(ctx, uuid(5)))
+	})
 	t.Run("delete", func(t *testing.T) {
 		wants(t, c.Delete(ctx, "CUSTOM_A"), node.ErrNotFound) // a name is no UUID
 		check(t, c.Delete(ctx, uuid(1)))

@@ -166,7 +166,16 @@ func testDelete(t *testing.T, s store.Store) {
 	equal(t, (*node.Effect)(nil), owed)
 	_, err = s.Commit(t.Context(), node.Change{Delete: n.UUID})
 	wants(t, err, node.ErrNotFound)
-	insert(t, s, sample(1))
+
+	again := sample(1) // enrolled again, and at the revision of the one that was read
+	again.CreatedAt = n.CreatedAt.Add(time.Millisecond)
+	again = insert(t, s, again)
+	n.Revision = again.Revision
+	_, err = s.Commit(t.Context(), node.Change{Save: &n})
+	wants(t, err, node.ErrStale)
+	n.Name = "changed" // what is seldom written, too
+	_, err = s.Commit(t.Context(), node.Change{Save: &n})
+	wants(t, err, node.ErrStale)
 }
 
 func testCopy(t *testing.T, s store.Store) {
