@@ -53,6 +53,11 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 	if !port.PXEEnabled {
 		return pxe.Boot{Action: pxe.Address}, nil
 	}
+	if c.Script {
+		if n, err = p.Engine.ScriptAsked(ctx, n, c.IP); err != nil {
+			return pxe.Boot{}, fmt.Errorf("take note of this boot: %w", err)
+		}
+	}
 	if own, ok := plan.BootsInstance(n); ok {
 		return instance(own), nil
 	}

@@ -234,6 +234,28 @@ func TestWord(t *testing.T) {
 	}
 }
 
+// TestScriptAfterTheWord: a machine that has proven itself, and asks for its script once
+// more, is handed back to its firmware; its run has ended. A fetched kernel says nothing.
+func TestScriptAfterTheWord(t *testing.T) {
+	hw, _ := net.ParseMAC(mac)
+	n := booting("clean", "agent.wait_for_heartbeat")
+	n.ProvisionState, n.Run.Index = node.CleanWait, 1
+	n.Agent = node.Agent{Token: "t", TokenSent: true, WordHash: "h"}
+	p := policy(t, n, node.Port{PXEEnabled: true})
+	p.Engine.Proof = engine.Proof{Words: true, Leases: true}
+	for _, tc := range []struct {
+		script bool
+		want   pxe.Action
+	}{{false, pxe.Ramdisk}, {true, pxe.Address}} {
+		if b, err := p.Boot(t.Context(), pxe.Client{MAC: hw, Script: tc.script, IP: netip.MustParseAddr("10.0.0.5")}); err != nil || b.Action != tc.want {
+			t.Errorf("script %v: %+v, %v", tc.script, b, err)
+		}
+	}
+	if n, _, err := p.Engine.NodeByMAC(t.Context(), mac); err != nil || n.ProvisionState != node.CleanFailed {
+		t.Errorf("node is %q, %v", n.ProvisionState, err)
+	}
+}
+
 // TestOtherPort: firmware that wants to boot from a port that is not for it is told
 // of as a stage; an operating system that asks for an address there is not.
 func TestOtherPort(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"net/netip"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -53,6 +54,16 @@ func (e *Engine) BootWord(ctx context.Context, uuid string) (string, error) {
 		return word, err
 	}
 	return "", e.locked(uuid)
+}
+
+// ScriptAsked takes note that the machine of a node asks for its boot script, from the
+// address that DHCP lent to it. One that has proven itself in this boot has restarted:
+// its run ends, rather than to wait for an agent that is gone.
+func (e *Engine) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr) (node.Node, error) {
+	if !e.Proof.Leases || !plan.Proven(n) {
+		return n, nil
+	}
+	return e.act(ctx, n.UUID, plan.ScriptAsked{From: from})
 }
 
 // makeWord makes the word of a boot from its salt. So the word itself is kept
@@ -124,11 +135,14 @@ func (e *Engine) judgeData(n node.Node, c node.Caller) (verdict, string) {
 // for each boot and reason.
 func (e *Engine) turnAway(ctx context.Context, n node.Node, c node.Caller, what, why string) error {
 	e.Log.Warn(what+" refused", "node", n.UUID, "from", c.From, "err", why)
-	if !e.memory.first(n.UUID, what+why) {
+	// The address lent to the machine tells that its own ramdisk is too old, and it asks until it is refused no more.
+	proven := why == oldRamdisk && e.Proof.Leases && n.ProvisionState.Class() == node.Waiting
+	first := e.memory.first(n.UUID, what+why)
+	if !first && !proven {
 		return unknownRamdisk()
 	}
 	e.memory.stage(n.UUID, BootStage{Name: what + " refused", Detail: why + " (from " + c.From.String() + ")", At: e.Now()}, false)
-	if _, err := e.act(ctx, n.UUID, plan.RamdiskRefused{Reason: what + " from " + c.From.String() + " refused: " + why}); err != nil {
+	if _, err := e.act(ctx, n.UUID, plan.RamdiskRefused{Reason: what + " from " + c.From.String() + " refused: " + why, Proven: proven, Told: !first}); err != nil {
 		e.Log.Error("a refused ramdisk is not in the history", "node", n.UUID, "err", err)
 	}
 	return unknownRamdisk()

@@ -76,7 +76,9 @@ func (d *decision) handle(e Event) error {
 	case Inspected:
 		return d.dataReceived(e)
 	case RamdiskRefused:
-		d.note("WARNING", e.Reason)
+		d.ramdiskRefused(e)
+	case ScriptAsked:
+		d.scriptAsked(e)
 	case PowerRead:
 		d.powerRead(e)
 	case FirmwareRead:

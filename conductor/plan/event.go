@@ -8,9 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Event is something that happened to a node. There are eleven kinds and the
+// Event is something that happened to a node. There are twelve kinds and the
 // chores; PowerRead is in powersync.go, FirmwareRead in firmwareread.go, ChildStep
-// in child.go, chores in chore.go.
+// in child.go, RamdiskRefused and ScriptAsked in ramdisk.go, chores in chore.go.
 type Event interface{ event() }
 
 // Request is an operator's verb with its arguments.
@@ -53,10 +53,6 @@ type Inspected struct {
 	Raw  json.RawMessage
 }
 
-// RamdiskRefused says that a ramdisk was turned away which claims to run on the
-// node's machine.
-type RamdiskRefused struct{ Reason string }
-
 // Expired says that the node's deadline has passed.
 type Expired struct{}
 
@@ -64,15 +60,14 @@ type Expired struct{}
 // (who called when) is gone.
 type Restarted struct{}
 
-func (Request) event()        {}
-func (PowerRequest) event()   {}
-func (Outcome) event()        {}
-func (AgentCalled) event()    {}
-func (Inspected) event()      {}
-func (RamdiskRefused) event() {}
-func (Expired) event()        {}
-func (Restarted) event()      {}
-func (ChildStep) event()      {}
+func (Request) event()      {}
+func (PowerRequest) event() {}
+func (Outcome) event()      {}
+func (AgentCalled) event()  {}
+func (Inspected) event()    {}
+func (Expired) event()      {}
+func (Restarted) event()    {}
+func (ChildStep) event()    {}
 
 // Facts is what Decide may know besides the node, gathered by the engine.
 type Facts struct {

@@ -1,0 +1,128 @@
+package engine_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// ends expects that the run of a node has ended for a reason.
+func ends(t *testing.T, w *world, uuid string, want ...string) {
+	t.Helper()
+	n, err := w.e.Node(w.ctx, uuid)
+	if err != nil || n.ProvisionState != node.CleanFailed {
+		t.Fatalf("node is %q (%s), %v", n.ProvisionState, n.LastError, err)
+	}
+	for _, text := range want {
+		if !strings.Contains(n.LastError, text) || told(t, w, uuid, text) != 1 {
+			t.Errorf("last_error %q, told %d times; expected %q, once", n.LastError, told(t, w, uuid, text), text)
+		}
+	}
+}
+
+// TestRestartedByItself: a machine that asks for its boot script after the word of its
+// boot was used gets no other, since it may be another machine; the run ends and says so.
+// The agent of before is not believed any longer.
+func TestRestartedByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.proof.Leases = true
+		n := waiting(t, w)
+		defer w.close()
+		at := lend(t, w, n.UUID, "10.0.0.5")
+		asks := func() (word string) {
+			t.Helper()
+			n, err := w.e.Node(w.ctx, n.UUID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = w.e.ScriptAsked(w.ctx, n, at); err != nil {
+				t.Fatal(err)
+			}
+			if word, err = w.e.BootWord(w.ctx, n.UUID); err != nil {
+				t.Fatal(err)
+			}
+			return word
+		}
+		word := asks()
+		if again := asks(); again != word || word == "" {
+			t.Fatalf("the word of one boot is %q and %q", word, again)
+		}
+		_, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: at, Word: word})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if word := asks(); word != "" {
+			t.Errorf("the machine is given the word %q", word)
+		}
+		ends(t, w, n.UUID, "the machine has restarted by itself", "was used at 10.0.0.5")
+		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: token, AgentVersion: "1"}
+		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); refused(t, err) != node.Invalid {
+			t.Errorf("the agent of before calls: %v", err)
+		}
+	})
+}
+
+// TestStrangersEndNoRuns: only with addresses that this conductor alone gives is it the
+// machine that asks.
+func TestStrangersEndNoRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		n := waiting(t, w)
+		defer w.close()
+		from := netip.MustParseAddr("10.0.0.5")
+		if _, _, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from, Old: true}); refused(t, err) != node.NotFound {
+			t.Errorf("an old ramdisk: %v", err)
+		}
+		word := w.word(n.UUID)
+		for range 3 {
+			if _, _, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from, Old: true}); refused(t, err) != node.NotFound {
+				t.Errorf("an old ramdisk: %v", err)
+			}
+		}
+		if _, _, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from, Word: word}); err != nil {
+			t.Fatal(err)
+		}
+		n, err := w.e.Node(w.ctx, n.UUID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err = w.e.ScriptAsked(w.ctx, n, from); err != nil || n.ProvisionState != node.CleanWait {
+			t.Errorf("node is %q (%s), %v", n.ProvisionState, n.LastError, err)
+		}
+	})
+}
+
+// TestOldRamdiskEndsTheRun: nothing will come of that boot. Who is not at the address
+// lent to the machine ends nothing.
+func TestOldRamdiskEndsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.proof.Leases = true
+		n := waiting(t, w)
+		defer w.close()
+		at := lend(t, w, n.UUID, "10.0.0.5")
+		ask := func(from netip.Addr) {
+			t.Helper()
+			if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from, Old: true}); token != "" || refused(t, err) != node.NotFound {
+				t.Errorf("an old ramdisk at %s: %q, %v", from, token, err)
+			}
+		}
+		ask(at) // before the boot script was asked for: it is not of this boot
+		w.word(n.UUID)
+		ask(netip.MustParseAddr("10.0.0.6"))
+		if n, err := w.e.Node(w.ctx, n.UUID); err != nil || n.ProvisionState != node.CleanWait {
+			t.Fatalf("a stranger: node is %q (%s), %v", n.ProvisionState, n.LastError, err)
+		}
+		ask(at)
+		n, err := w.e.Node(w.ctx, n.UUID)
+		if err != nil || n.ProvisionState != node.CleanFailed || !strings.Contains(n.LastError, "rebuild the ramdisk with ferrite image build") {
+			t.Fatalf("node is %q (%s), %v", n.ProvisionState, n.LastError, err)
+		}
+		ask(at)
+	})
+}

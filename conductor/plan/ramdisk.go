@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// RamdiskRefused says that a ramdisk was turned away which claims to run on the
+// node's machine. Proven says that it runs there, and that no other will come in this boot:
+// there is nothing left to wait for. Told says that the history has the reason already.
+type RamdiskRefused struct {
+	Reason       string
+	Proven, Told bool
+}
+
+// ScriptAsked says that the machine has asked for its boot script, from the address
+// lent to it.
+type ScriptAsked struct{ From netip.Addr }
+
+func (RamdiskRefused) event() {}
+func (ScriptAsked) event()    {}
+
+// ramdiskRefused ends the run where the ramdisk that was waited for is refused, and
+// tells of it elsewhere. One whose boot's word was used is of another boot, or machine.
+func (d *decision) ramdiskRefused(e RamdiskRefused) {
+	if a := d.n.Agent; e.Proven && a.WordHash != "" && a.Token == "" && d.atMachine() {
+		d.hurry = d.f.Owed
+		d.failRun(e.Reason)
+		return
+	}
+	if !e.Told {
+		d.note("WARNING", e.Reason)
+	}
+}
+
+// Proven reports whether this boot's word was used: no other ramdisk can prove in it
+// that it runs on the machine.
+func Proven(n node.Node) bool { return n.Agent.TokenSent }
+
+// scriptAsked ends a run whose machine has begun another boot by itself. Another word
+// is given only after a boot that this conductor has asked for: whoever takes the
+// machine's address meanwhile would else get the token of an agent that has proven itself.
+func (d *decision) scriptAsked(e ScriptAsked) {
+	if !Proven(d.n) || !d.atMachine() {
+		return
+	}
+	reason := fmt.Sprintf("the machine has restarted by itself: its boot script was asked for from %s, after this boot's one-time word was used at %s; "+
+		"if it did not restart, another machine took its address: see docs/boot-identity.md", e.From, d.agentAt())
+	d.hurry = d.f.Owed
+	d.forgetAgent()
+	d.failRun(reason)
+}
+
+// agentAt is where the agent of this boot is, for people.
+func (d *decision) agentAt() string {
+	if a := d.n.Agent; a.URL != "" {
+		return a.URL
+	}
+	return d.n.Agent.Caller
+}
+
+// atMachine reports whether the run waits for the ramdisk or its agent. BMCs restart
+// machines by themselves during their own steps, and operators' power requests do so too.
+func (d *decision) atMachine() bool {
+	s := d.n.Run.Current()
+	return s != nil && d.n.ProvisionState.Class() == node.Waiting && d.n.Chore == "" && !s.Driver && !s.OnChildren
+}
