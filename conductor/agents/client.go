@@ -19,6 +19,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Deadlines of a call to an agent, and the largest answer taken: a list of
@@ -154,6 +155,7 @@ func (c *Client) call(ctx context.Context, a node.Agent, method string, query ur
 	if err != nil {
 		return fmt.Errorf("%s %s: read the answer: %w", method, target, err)
 	}
+	b = nodeapi.CleanJSON(b) // it holds what programs said and disks are called
 	if resp.StatusCode >= http.StatusBadRequest {
 		return refusal(resp.StatusCode, b)
 	}

@@ -13,16 +13,20 @@ import (
 
 const heartbeatSince = 22
 
+// statusMessage is what a failed program may have said, and no reason to lose a
+// heartbeat whatever is in it: nobody reads it.
+const statusMessage = "agent_status_message"
+
 // heartbeatArgs is every argument of a heartbeat with the microversion it
 // came with.
 func heartbeatArgs() map[string]int {
 	return map[string]int{
-		"callback_url":         22,
-		"agent_token":          22,
-		"agent_version":        36,
-		"agent_verify_ca":      68,
-		"agent_status":         72,
-		"agent_status_message": 72,
+		"callback_url":    22,
+		"agent_token":     22,
+		"agent_version":   36,
+		"agent_verify_ca": 68,
+		"agent_status":    72,
+		statusMessage:     72,
 	}
 }
 
@@ -92,7 +96,7 @@ func (s *Server) nodeUUID(r *http.Request, ref string) (string, error) {
 	if isUUID(ref) {
 		return strings.ToLower(ref), nil
 	}
-	if ref == "" || strings.ContainsAny(ref, "/\x00") { // neither can be part of a name
+	if ref == "" || strings.Contains(ref, "/") { // it cannot be part of a name
 		return "", nodeapi.Routing(http.StatusNotFound, "")
 	}
 	n, err := s.conductor.Node(r.Context(), ref)
@@ -122,6 +126,11 @@ func decodeArgs(raw []byte, r *http.Request, minor int) (map[string]string, erro
 		}
 		if _, twice := args[name]; twice {
 			return badRequest("Expected one value for %s", name)
+		}
+		if name != statusMessage {
+			if err := nodeapi.CheckText(value); err != nil {
+				return badRequest("%s: %v", name, err)
+			}
 		}
 		args[name] = value
 		return nil

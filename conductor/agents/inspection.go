@@ -53,6 +53,9 @@ func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, er
 		return node.Node{}, r.Context().Err()
 	}
 	defer func() { <-s.decoding }()
+	// A serial number that its firmware pads with NUL must not keep a machine from
+	// being inspected: what the store, rules and logs cannot take is left out.
+	raw = nodeapi.CleanJSON(raw)
 	data, err := decodeInspection(raw)
 	if err != nil {
 		return node.Node{}, err

@@ -17,12 +17,20 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request, uuid string) e
 	if err != nil {
 		return err
 	}
+	if len(nodeapi.CleanJSON(raw)) != len(raw) {
+		return badRequest("progress: the report holds control characters, which are not allowed")
+	}
 	var p agentapi.Progress
 	if err := json.Unmarshal(raw, &p); raw == nil || err != nil {
 		return badRequest("Progress is not a JSON object: %v", err)
 	}
 	if err := p.Validate(); err != nil {
 		return badRequest("%v", err)
+	}
+	for _, text := range []string{p.Step, p.Stage} { // both are told to operators
+		if err := nodeapi.CheckLine(text); err != nil {
+			return badRequest("progress: %v", err)
+		}
 	}
 	err = s.conductor.Progress(r.Context(), uuid, p)
 	if errors.Is(err, node.ErrNotFound) {

@@ -166,12 +166,23 @@ func (s *Server) limited(method string, h Handler) Handler {
 			return nodeapi.NewFault(http.StatusServiceUnavailable, "Too many agents are calling; try again in a few seconds")
 		}
 		defer leave()
-		err := h(w, r)
+		err := checkURL(r)
+		if err == nil {
+			err = h(w, r)
+		}
 		if blames(err) {
 			s.failures.Count(from, 1)
 		}
 		return err
 	}
+}
+
+// checkURL refuses control characters in the path and the query.
+func checkURL(r *http.Request) error {
+	if err := nodeapi.CheckURL(r.URL); err != nil {
+		return badRequest("Malformed request URI: %v", err)
+	}
+	return nil
 }
 
 // report answers what an agent tells of its own accord.

@@ -239,7 +239,7 @@ func TestHeartbeat(t *testing.T) {
 		{"bad status", aNode, `{"callback_url":"http://h/","agent_token":"x","agent_version":"9","agent_status":"zz"}`, 72, 400, "Agent status is invalid. Valid states are start,end,error."},
 		{"unknown argument", aNode, `{"callback_url":"http://h/","agent_token":"x","bogus":"1"}`, 68, 400, "Unexpected arguments: bogus"},
 		{"unknown node", "nobody", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, "Node nobody could not be found."},
-		{"no name", "a%00b", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, ""},
+		{"no name", "a%00b", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 400, "Malformed request URI: the path: the control character U+0000 is not allowed, at byte 15; leave it out"},
 		{"unknown UUID", "11111111-2222-4333-8444-000000000000", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, "Node 11111111-2222-4333-8444-000000000000 could not be found."},
 		{"no URL", aNode, `{"callback_url":"h","agent_token":"x","agent_version":"9"}`, 68, 400, `heartbeat: callback_url "h" is not an http(s) URL`},
 	} {

@@ -1,6 +1,10 @@
 package api
 
-import "github.com/ferrite-metal/ferrite/conductor/auth"
+import (
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+)
 
 // Routes is the route table, as the policy names its rows.
 func (a *API) Routes() (keys []string) {
@@ -8,4 +12,33 @@ func (a *API) Routes() (keys []string) {
 		keys = append(keys, auth.Key(r.method, r.path, ""))
 	}
 	return keys
+}
+
+// Rows is the route table with what agents call, each with the fields of the body it
+// takes: nil when it takes none, empty when it has no names for them.
+func (a *API) Rows(mounts map[string]Handler) map[string][]string {
+	rows := map[string][]string{}
+	for _, r := range append(a.routes(), agentRows(mounts)...) {
+		var fields []string
+		if r.wire.takes != nil {
+			properties, _ := r.wire.takes["properties"].(schema)
+			fields = append([]string{}, sortedKeys(properties)...)
+		}
+		rows[r.method+" "+r.path] = fields
+	}
+	return rows
+}
+
+// Unrouted is the prefixes at which something is mounted that no row is about.
+func (a *API) Unrouted(mounts map[string]Handler) (prefixes []string) {
+	for prefix := range mounts {
+		found := false
+		for _, r := range agentRows(mounts) {
+			found = found || strings.HasPrefix(r.path, prefix)
+		}
+		if !found {
+			prefixes = append(prefixes, prefix)
+		}
+	}
+	return prefixes
 }

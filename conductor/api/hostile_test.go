@@ -103,7 +103,7 @@ func TestNUL(t *testing.T) {
 	for _, path := range []string{"/v1/nodes?owner=a%00", "/v1/nodes?description_contains=%00", "/v1/nodes?shard=a,%00", "/v1/ports?node=%00", "/v1/nodes/%00", "/v1/nodes?marker=%00"} {
 		c.must(http.StatusBadRequest, 115, "GET", path, "")
 	}
-	c.must(http.StatusNotFound, 115, "POST", "/v1/heartbeat/%00", `{"callback_url":"https://h","agent_token":"x","agent_version":"9"}`)
+	c.must(http.StatusBadRequest, 115, "POST", "/v1/heartbeat/%00", `{"callback_url":"https://h","agent_token":"x","agent_version":"9"}`)
 	c.must(http.StatusBadRequest, 115, "GET", "/ferrite/v1/erase-reports/%00", "")
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","description":"two\nlines","extra":{"a":"tab\t"}}`)
 }

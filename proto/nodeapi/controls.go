@@ -2,6 +2,7 @@ package nodeapi
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 )
 
@@ -59,6 +60,22 @@ func CheckText(v any) error {
 			}
 			if err := CheckText(item); err != nil {
 				return fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	return nil
+}
+
+// CheckURL refuses control characters in the path and the query of a request, which
+// end up in look-ups, answers and logs.
+func CheckURL(u *url.URL) error {
+	if err := CheckLine(u.Path); err != nil {
+		return fmt.Errorf("the path: %w", err)
+	}
+	for name, values := range u.Query() {
+		for _, text := range append(values, name) {
+			if err := CheckLine(text); err != nil {
+				return fmt.Errorf("the argument %q: %w", name, err)
 			}
 		}
 	}
