@@ -86,8 +86,8 @@ func (c *call) parse(v map[string]any) (hostapi.Document, error) {
 	if err := c.unknown(hostapi.Prune(c.kind, v)); err != nil {
 		return nil, err
 	}
-	if err := checkControls(v); err != nil {
-		return nil, badRequest("the %s has text that cannot be kept: %v", c.kind.Kind, err)
+	if err := refusedText(c.kind.Kind, checkControls(v)); err != nil {
+		return nil, err
 	}
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -1,6 +1,10 @@
 package kube
 
-import "github.com/ferrite-metal/ferrite/proto/nodeapi"
+import (
+	"encoding/json"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
 
 // checkControls refuses control characters in a decoded document, as for nodes. A
 // Secret's stringData may hold any text: it is kept in base64, and shown nowhere.
@@ -12,6 +16,41 @@ func checkControls(document map[string]any) error {
 		}
 	}
 	return nodeapi.CheckText(rest)
+}
+
+// checkPatch refuses control characters in what a patch says beside the document
+// that it makes: errors repeat it. Values of a JSON patch are left to that document,
+// since a Secret's may be any.
+func checkPatch(kind string, change []byte) error {
+	if kind != jsonPatch {
+		v, err := object(change)
+		if err != nil {
+			return err
+		}
+		return refusedText("patch", checkControls(v))
+	}
+	var operations []map[string]any
+	if json.Unmarshal(change, &operations) != nil {
+		return nil // whoever does it refuses it
+	}
+	for _, o := range operations {
+		for key, text := range o {
+			if key != "value" {
+				if err := nodeapi.CheckText([]any{key, text}); err != nil {
+					return refusedText("JSON patch", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// refusedText is the answer to text that cannot be kept; nil when err is.
+func refusedText(of string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return badRequest("the %s has text that cannot be kept: %v", of, err)
 }
 
 // checkRequest refuses control characters in the path and the query, which end up

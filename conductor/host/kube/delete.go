@@ -26,6 +26,9 @@ func (c *call) deletion() (o objects.DeleteOptions, err error) {
 	if err != nil {
 		return o, err
 	}
+	if err := refusedText("DeleteOptions", checkControls(v)); err != nil {
+		return o, err
+	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return o, err

@@ -200,6 +200,11 @@ func (s *Server) verb(c *call) error {
 		if err := permit(c, v.verb); err != nil {
 			return err
 		}
+		if v.method != http.MethodGet { // an answer that cannot be given is refused before anything is done
+			if _, err := c.accepted(); err != nil {
+				return err
+			}
+		}
 		return v.handle(c)
 	}
 	return noMethod()

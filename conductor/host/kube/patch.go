@@ -39,6 +39,9 @@ func (s *Server) patch(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := checkPatch(kind, change); err != nil {
+		return err
+	}
 	for try := 1; ; try++ {
 		saved, err := s.patched(c, kind, change, dry)
 		if errors.Is(err, objects.ErrConflict) && !errors.Is(err, errNamed) && try < patchTries {
