@@ -205,6 +205,18 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
+// TestNoPasswordInAScript: a ramdisk whose URL holds a password is not put into a
+// script, which goes over the machine's network in the clear.
+func TestNoPasswordInAScript(t *testing.T) {
+	hw, _ := net.ParseMAC(mac)
+	n := booting("clean", "agent.wait_for_heartbeat")
+	n.DriverInfo = map[string]any{"deploy_kernel": "http://u:secret@h/k", "deploy_ramdisk": "http://h/r"}
+	got, err := policy(t, n, node.Port{PXEEnabled: true}).Boot(t.Context(), pxe.Client{MAC: hw})
+	if err == nil || !strings.Contains(err.Error(), "driver_info/deploy_kernel") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("served %q, %v", got.Kernel, err)
+	}
+}
+
 // TestWord: the boot script alone holds the one-time word, the same at every try, as
 // the token of ironic-python-agent and in the URL for its inspection data. Nobody
 // else is told it, and only its hash is kept.
