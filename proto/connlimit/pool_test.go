@@ -113,6 +113,20 @@ func TestManyTakeNoneOfFew(t *testing.T) {
 	r.wantOut("10.0.0.1", "10.0.0.1")
 }
 
+// TestHostTakesNoneOfItsNetwork: in one IPv6 /64 a host that holds more gets nothing
+// from one that holds less.
+func TestHostTakesNoneOfItsNetwork(t *testing.T) {
+	r := newRoom(t, 12)
+	for _, tk := range r.in(9, "2001:db8:bad::1") {
+		tk.begin() // busy
+	}
+	r.in(3, "2001:db8:bad::2")
+	if _, ok := r.has("2001:db8:bad::1"); ok {
+		t.Error("a host with nine places got a tenth of a neighbour who has three")
+	}
+	r.wantOut()
+}
+
 // TestBusyStay: only those who wait for their peers lose their places.
 func TestBusyStay(t *testing.T) {
 	for name, s := range map[string]struct {
