@@ -114,6 +114,7 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 			return err
 		}
 	}
+	f.Words = e.Proof.Words
 	if f.OwnDHCP = e.Proof.Leases; f.OwnDHCP && plan.NeedsLeases(n, ev) {
 		f.Leased, err = e.leased(ctx, n.UUID)
 	}

@@ -34,6 +34,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"management.set_boot_mode":        (*job).setBootMode,
 	"management.read_hardware":        (*job).readHardware,
 	"inspect.read_system":             (*job).readSystem,
+	"inspect.read_ports":              (*job).readSystem,
 	"inspect.call_api":                (*job).callAPI,
 	"agent.get_steps":                 (*job).getSteps,
 	"agent.execute_step":              (*job).executeStep,

@@ -20,7 +20,7 @@ func NewAddresses(e Event) []string {
 		}
 	case Outcome:
 		var s node.System
-		if e.Effect.Name != "inspect.read_system" || json.Unmarshal(e.Result, &s) != nil {
+		if e.Effect.Name != "inspect.read_system" && e.Effect.Name != readPorts || json.Unmarshal(e.Result, &s) != nil {
 			return nil // what cannot be read fails the run
 		}
 		found = s.MACs

@@ -78,6 +78,7 @@ type Facts struct {
 	Rules     []node.InspectionRule // what operators want done with what was found; asked for when Finds says so
 	NameTaken string                // a name that rules would give the node, though another has it
 	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
+	Words     bool                  // a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
 	OwnDHCP   bool                  // only our DHCP gives addresses to machines
 	Leased    []string              // those the node's ports have from it; asked for when NeedsLeases says so
 	Tells     bool                  // the BMC driver can tell of BIOS settings and firmware

@@ -43,6 +43,7 @@ var special = map[string][]outcome{
 	"power.validate":      {{"on", `{"power_state":"power on"}`, ""}},
 	"management.validate": {{"ok", `{"boot_mode":"uefi"}`, ""}},
 	"inspect.read_system": {{"ok", `{}`, ""}},
+	readPorts:             {{"ports", `{"macs":["52:54:00:00:00:01"]}`, ""}, {"none", `{}`, ""}},
 	"agent.get_steps": {{"steps", `{"clean_steps":{"m":[{"step":"erase_devices_metadata","interface":"deploy","priority":99}]},` +
 		`"deploy_steps":{"m":[{"step":"write_image","interface":"deploy","priority":0}]},` +
 		`"service_steps":{"m":[{"step":"erase_devices_metadata","interface":"deploy","priority":0,"abortable":true}]}}`, ""}},

@@ -20,7 +20,7 @@ func (inspect) steps(d *decision) ([]node.Step, error) {
 	d.n.InspectionStartedAt, d.n.InspectionFinishedAt = &at, nil
 	switch d.n.Interfaces["inspect"] {
 	case "agent":
-		steps := append(bootRamdisk(d), step("inspect", "wait_for_data", nil))
+		steps := append(append(d.findPorts(), bootRamdisk(d)...), step("inspect", "wait_for_data", nil))
 		if d.f.Settings.FastTrack { // over only once the next activity can use the agent
 			return append(steps, step("agent", "wait_for_heartbeat", nil)), nil
 		}

@@ -64,9 +64,7 @@ func (d *decision) systemRead(s node.System) {
 		SystemVendor: agentapi.SystemVendor{ProductName: s.Model, SerialNumber: s.Serial, Manufacturer: s.Manufacturer, Firmware: agentapi.Firmware{Version: s.BIOSVersion}},
 		Boot:         agentapi.BootInfo{CurrentBootMode: s.BootMode},
 	}}
-	for _, mac := range s.MACs {
-		data.Inventory.Interfaces = append(data.Inventory.Interfaces, agentapi.Interface{MACAddress: mac, HasCarrier: true})
-	}
+	data.Inventory.Interfaces = interfacesOf(s)
 	d.learn(data)
 	d.addPorts(data)
 	raw, err := json.Marshal(data.Inventory)

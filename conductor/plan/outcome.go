@@ -51,6 +51,7 @@ var settlers = map[string]func(d *decision, result json.RawMessage) error{
 	"management.set_boot_device": goOn,
 	"management.set_boot_mode":   bootModeSet,
 	"inspect.read_system":        systemKnown,
+	readPorts:                    portsKnown,
 	callEffect:                   goOn,
 	"agent.get_steps":            stepsKnown,
 	"agent.execute_step":         commandAnswered,

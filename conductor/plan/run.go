@@ -51,6 +51,10 @@ func (d *decision) startRun(r node.Run) {
 		return
 	}
 	d.n.Run.Steps = steps
+	if err := d.checkBootPort(); err != nil {
+		d.endRun(err.Error())
+		return
+	}
 	d.note("INFO", fmt.Sprintf("%s started", r.Activity))
 	d.advance()
 }

@@ -1,0 +1,88 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// TestInspectWithoutPorts: the BMC says by which addresses the machine boots. Where it
+// does not, nothing is waited for that cannot come.
+func TestInspectWithoutPorts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		macs   []string
+		proof  engine.Proof
+		state  node.State
+		ports  int
+		reason string
+	}{
+		"its BMC tells of interfaces":      {[]string{"52:54:00:aa:00:01", "52:54:00:aa:00:02"}, engine.Proof{Words: true}, node.InspectWait, 2, ""},
+		"its BMC tells of none":            {nil, engine.Proof{Words: true}, node.InspectFailed, 0, "baremetal port create"},
+		"its BMC tells of another node's":  {[]string{"52:54:00:bb:00:01"}, engine.Proof{Words: true}, node.InspectFailed, 0, "baremetal port create"},
+		"others answer for network boots":  {nil, engine.Proof{}, node.InspectWait, 0, ""},
+		"its BMC tells of half of another": {[]string{"52:54:00:bb:00:01", "52:54:00:aa:00:01"}, engine.Proof{Words: true}, node.InspectWait, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1)
+				w.proof, w.system = tc.proof, node.System{MACs: tc.macs}
+				w.start()
+				defer w.close()
+				other := w.create("redfish")
+				if _, err := w.e.CreatePort(w.ctx, node.Port{NodeUUID: other.UUID, Address: "52:54:00:bb:00:01", PXEEnabled: true}); err != nil {
+					t.Fatal(err)
+				}
+				n := portless(t, w)
+				w.ask(n.UUID, node.Manage, node.Manageable)
+				if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Inspect}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(4 * time.Second)
+				n, err := w.e.Node(w.ctx, n.UUID)
+				if err != nil || n.ProvisionState != tc.state || !strings.Contains(n.LastError, tc.reason) {
+					t.Errorf("node is %q (%s), %v", n.ProvisionState, n.LastError, err)
+				}
+				ports, err := w.e.Ports(w.ctx, node.PortQuery{NodeUUID: n.UUID})
+				if err != nil || len(ports) != tc.ports {
+					t.Errorf("ports %+v, %v", ports, err)
+				}
+				for _, p := range ports {
+					if !p.PXEEnabled {
+						t.Errorf("port %s is not for booting", p.Address)
+					}
+				}
+			})
+		})
+	}
+}
+
+// portless makes a node without ports.
+func portless(t *testing.T, w *world) node.Node {
+	t.Helper()
+	n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct", "inspect": "agent"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestCleanWithoutPorts: no other run waits for a ramdisk that cannot come either.
+func TestCleanWithoutPorts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.start()
+		defer w.close()
+		n := portless(t, w)
+		w.ask(n.UUID, node.Manage, node.Manageable)
+		since := time.Now()
+		n = w.ask(n.UUID, node.Provide, node.CleanFailed)
+		if !strings.Contains(n.LastError, "has no ports") || time.Since(since) > 10*time.Second {
+			t.Errorf("after %s: %s", time.Since(since), n.LastError)
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// readPorts asks the BMC which network interfaces the machine has.
+const readPorts = "inspect.read_ports"
+
+// findPorts is what an inspection in band begins with where the node has no ports and
+// needs one: see checkBootPort. The BMC's word is taken for which machine it is in; that of a
+// ramdisk, which may be anybody's, is not.
+func (d *decision) findPorts() []node.Step {
+	if d.f.Words && len(d.f.Ports) == 0 {
+		return []node.Step{step("inspect", "read_ports", nil)}
+	}
+	return nil
+}
+
+// portsKnown makes ports of what the BMC has told.
+func portsKnown(d *decision, result json.RawMessage) error {
+	var s node.System
+	if err := read(result, &s); err != nil {
+		return err
+	}
+	d.addPorts(agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: interfacesOf(s)}})
+	if len(d.allPorts()) == 0 {
+		return fmt.Errorf("%w; its BMC tells of no network interface that could be made one", d.withoutPorts())
+	}
+	if n := len(d.ports); n > 0 {
+		d.note("INFO", fmt.Sprintf("the BMC tells of %d network interfaces, which are made ports", n))
+	}
+	d.next()
+	return nil
+}
+
+// interfacesOf is the interfaces a BMC tells of, as a ramdisk tells of those with carrier.
+func interfacesOf(s node.System) (all []agentapi.Interface) {
+	for _, mac := range s.MACs {
+		all = append(all, agentapi.Interface{MACAddress: mac, HasCarrier: true})
+	}
+	return all
+}
+
+// checkBootPort refuses a run that would wait in vain: a ramdisk proves by the one-time
+// word of its boot script which node it is of, and scripts are for ports' MAC addresses.
+func (d *decision) checkBootPort() error {
+	if !d.f.Words || len(d.f.Ports) > 0 || !WantsRamdisk(d.n) ||
+		slices.ContainsFunc(d.n.Run.Steps, func(s node.Step) bool { return s.String() == readPorts }) {
+		return nil
+	}
+	return d.withoutPorts()
+}
+
+func (d *decision) withoutPorts() error {
+	return fmt.Errorf("node %s has no ports, and machines are booted by the MAC address of one: create it (baremetal port create --node %s ADDRESS)", d.n.UUID, d.n.UUID)
+}
