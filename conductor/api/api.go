@@ -10,6 +10,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -112,7 +113,7 @@ func New(o Options) *API {
 	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(append(a.routes(), agentRows(o.Mounts)...))) })
 	a.echo.HTTPErrorHandler = a.answerError
 	for _, r := range a.routes() {
-		a.echo.Add(r.method, r.path, a.adapt(r))
+		a.echo.Add(r.method, r.path, answers(a.adapt(r)))
 	}
 	for prefix, h := range o.Mounts {
 		a.mount(prefix, h)
@@ -195,7 +196,19 @@ func (a *API) bodiesOf(path string) *bodies {
 func (a *API) mount(prefix string, h Handler) {
 	prefix = strings.TrimSuffix(prefix, "/")
 	for _, path := range []string{prefix, prefix + "/*"} {
-		a.echo.Any(path, func(c echo.Context) error { return h(c.Response(), c.Request()) })
+		a.echo.Any(path, answers(func(c echo.Context) error { return h(c.Response(), c.Request()) }))
+	}
+}
+
+// answers makes an error of a handler's silence, of which net/http makes an empty
+// 200: a success that nobody has said.
+func answers(h echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := h(c)
+		if err == nil && !c.Response().Committed {
+			return fmt.Errorf("%s %s: the handler has answered nothing: please report it", c.Request().Method, c.Path())
+		}
+		return err
 	}
 }
 
