@@ -68,6 +68,9 @@ func SettingValue(value any) *string {
 	return &text
 }
 
+// maxComponents bounds the components that are kept of a machine.
+const maxComponents = 1024
+
 // Update is t with what a BMC has told just now: settings that are gone go,
 // components stay, since many BMCs show network cards only while the machine
 // is on (Ironic has it so too). changed is false when nothing is new.
@@ -78,6 +81,9 @@ func (t Told) Update(now Told, at time.Time) (updated Told, changed bool) {
 	}
 	for _, c := range now.Firmware {
 		i := slices.IndexFunc(updated.Firmware, func(old FirmwareComponent) bool { return old.Component == c.Component })
+		if i < 0 && len(updated.Firmware) >= maxComponents {
+			continue // a BMC may name a new one each time
+		}
 		if i < 0 {
 			c.InitialVersion, c.CreatedAt, changed = c.CurrentVersion, at, true
 			updated.Firmware = append(updated.Firmware, c)

@@ -1,11 +1,24 @@
 package node
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// TestToldBounded: a BMC that names another component each time is not listened
+// to for ever.
+func TestToldBounded(t *testing.T) {
+	var told Told
+	for i := range 3000 {
+		told, _ = told.Update(Told{Firmware: []FirmwareComponent{{Component: fmt.Sprint("nic:", i)}}}, time.Unix(1, 0))
+	}
+	if n := len(told.Firmware); n != maxComponents {
+		t.Errorf("%d components are kept, want %d", n, maxComponents)
+	}
+}
 
 func TestToldUpdate(t *testing.T) {
 	on, off := "Enabled", "Disabled"

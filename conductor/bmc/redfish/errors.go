@@ -102,9 +102,11 @@ func (e *answerError) Error() string {
 
 func (e *answerError) Unwrap() error { return e.cause }
 
-// describe turns what gofish says, raw JSON and URLs, into words, and keeps
-// what was said before it.
-func describe(err error) error {
+// describe turns what gofish says, raw JSON and URLs, into words, keeps what was
+// said before it, and leaves out what nobody should be shown.
+func describe(err error) error { return shown(reworded(err)) }
+
+func reworded(err error) error {
 	var said *answerError
 	if errors.As(err, &said) {
 		return err

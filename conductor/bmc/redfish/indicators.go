@@ -94,7 +94,7 @@ func (s *session) lights(component string) ([]light, error) {
 
 func (s *session) light(path string) (l light, err error) {
 	_, err = s.get(path, &l)
-	l.name, l.Path = cmp.Or(l.UUID, l.ID), path
+	l.name, l.Path = label(cmp.Or(l.UUID, l.ID)), path
 	return l, err
 }
 
@@ -132,7 +132,7 @@ func (s *session) driveLights(links systemLinks) (all []light, err error) {
 			if err != nil {
 				return nil, err
 			}
-			l.name = storage.ID + ":" + l.ID
+			l.name = label(storage.ID + ":" + l.ID)
 			all = append(all, l)
 		}
 	}

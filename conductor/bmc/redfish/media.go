@@ -19,6 +19,9 @@ var mediaTypes = map[string][]string{
 	"cd": {"CD"}, "dvd": {"DVD"}, "usb": {"USBStick"},
 }
 
+// maxTypes bounds the kinds of media that are told of a drive; Redfish has four.
+const maxTypes = 16
+
 // virtualDrive is VirtualMedia.
 type virtualDrive struct {
 	Path       string `json:"@odata.id"`
@@ -88,9 +91,13 @@ func (d *Driver) MediaSlots(ctx context.Context, n node.Node) (slots []node.Medi
 	err = d.call(ctx, n, "list the virtual drives", func(s *session) error {
 		all, err := s.virtualDrives()
 		for _, v := range all {
-			slot := node.MediaSlot{Types: append([]string{}, v.MediaTypes...), Inserted: v.Inserted}
+			slot := node.MediaSlot{Types: []string{}, Inserted: v.Inserted}
+			for _, kind := range v.MediaTypes[:min(len(v.MediaTypes), maxTypes)] {
+				slot.Types = append(slot.Types, label(kind))
+			}
 			if v.Image != nil && *v.Image != "" {
-				slot.Image = v.Image
+				image := clip(*v.Image, maxValue)
+				slot.Image = &image
 			}
 			slots = append(slots, slot)
 		}

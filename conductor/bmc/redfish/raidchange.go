@@ -109,7 +109,7 @@ func asWanted(all []raidController) (node.StepReport, error) {
 	for _, c := range all {
 		for _, v := range c.present {
 			level, _ := levelOf(func(l raidLevel) bool { return l.raidType == v.raidType })
-			volumes = append(volumes, node.LogicalDisk{ID: v.id, Name: v.name, Controller: c.id, SizeGB: v.bytes >> 30, RAIDLevel: level.name})
+			volumes = append(volumes, node.LogicalDisk{ID: label(v.id), Name: label(v.name), Controller: label(c.id), SizeGB: v.bytes >> 30, RAIDLevel: level.name})
 		}
 	}
 	report, err := done("the volumes are as wanted")

@@ -52,6 +52,7 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, task stri
 			if report, err = known.do(r); err == nil && report.Done {
 				report.Told = r.toldAfter(s.Interface)
 			}
+			report.Note = clip(report.Note, maxError)
 			return err
 		})
 		if err != nil {
@@ -74,7 +75,7 @@ func (d *Driver) bear(m memory, err error) (node.StepReport, error) {
 	if silent := r.now.Sub(r.memory.Silent); silent > r.patience {
 		return node.StepReport{}, fmt.Errorf("no answer for %s in the middle of the step, reset the BMC by hand: %w", silent.Round(time.Second), err)
 	}
-	return r.wait("the BMC does not answer: " + err.Error())
+	return r.wait("the BMC does not answer: " + clip(err.Error(), maxError))
 }
 
 // memory is what a step keeps between calls, as the text that the engine gives

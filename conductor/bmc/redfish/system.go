@@ -73,8 +73,8 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 
 func basics(sys *schemas.ComputerSystem) node.System {
 	out := node.System{
-		UUID: strings.ToLower(sys.UUID), Manufacturer: sys.Manufacturer, Model: sys.Model,
-		Serial: sys.SerialNumber, BIOSVersion: sys.BiosVersion, BootMode: modeOf(sys),
+		UUID: strings.ToLower(label(sys.UUID)), Manufacturer: label(sys.Manufacturer), Model: label(sys.Model),
+		Serial: label(sys.SerialNumber), BIOSVersion: label(sys.BiosVersion), BootMode: modeOf(sys),
 	}
 	if gib := sys.MemorySummary.TotalSystemMemoryGiB; gib != nil {
 		out.MemoryMB = int64(*gib * 1024)
@@ -112,10 +112,17 @@ func (s *session) architecture(path string) (string, error) {
 	return "", nil
 }
 
+// maxCards bounds the Ethernet interfaces of a machine; those with many network
+// cards have some thirty.
+const maxCards = 256
+
 func (s *session) macs(path string) ([]string, error) {
 	all, err := s.members(path)
 	if err != nil {
 		return nil, s.optional("Ethernet interfaces", err)
+	}
+	if len(all) > maxCards {
+		return nil, broken("the BMC tells of %d Ethernet interfaces, at most %d are taken: each becomes a port", len(all), maxCards)
 	}
 	slices.SortFunc(all, byNumber)
 	var macs []string
@@ -125,7 +132,7 @@ func (s *session) macs(path string) ([]string, error) {
 			return nil, s.optional("Ethernet interfaces", fmt.Errorf("%s: %w", path, err))
 		}
 		if mac := cmp.Or(nic.MACAddress, nic.PermanentMACAddress); mac != "" {
-			macs = append(macs, strings.ToLower(mac))
+			macs = append(macs, strings.ToLower(label(mac)))
 		}
 	}
 	return macs, nil

@@ -124,8 +124,16 @@ func (s *session) taskPaths() ([]string, error) {
 	if _, err := s.get(r.Tasks.Path, &service); err != nil || service.Tasks.Path == "" {
 		return nil, err
 	}
-	return s.members(service.Tasks.Path)
+	all, err := s.members(service.Tasks.Path)
+	if size := len(strings.Join(all, "")); size > maxTaskPaths {
+		return nil, broken("the BMC names its %d tasks in %d bytes, at most %d are looked through: clear its tasks", len(all), size, maxTaskPaths)
+	}
+	return all, err
 }
+
+// maxTaskPaths bounds the paths of all tasks, in bytes: a step keeps those that
+// were there before it.
+const maxTaskPaths = 128 << 10
 
 // recent is how many tasks are looked at for one that a lost step has left: a
 // BMC keeps hundreds, and answers one question at a time.

@@ -64,16 +64,36 @@ func (s *session) settings(path string) ([]node.BIOSSetting, error) {
 		}
 	}
 	all := []node.BIOSSetting{}
+	size := 0
 	for _, name := range slices.Sorted(maps.Keys(b.Attributes)) {
-		all = append(all, settingOf(name, b.Attributes[name], registry))
+		one := settingOf(name, b.Attributes[name], registry)
+		if size += sizeOf(one); size > maxKept {
+			return nil, tooMuch("BIOS settings", size, maxKept)
+		}
+		all = append(all, one)
 	}
 	return all, nil
+}
+
+// sizeOf is what the texts of a setting take.
+func sizeOf(s node.BIOSSetting) int {
+	size := len(s.Name) + len(s.AttributeType)
+	if s.Value != nil {
+		size += len(*s.Value)
+	}
+	for _, v := range s.AllowableValues {
+		size += len(v)
+	}
+	return size
 }
 
 // settingOf is one setting as it is kept. A BMC has no business to show a
 // password (Bios, PasswordName); one that does is not believed.
 func settingOf(name string, value any, registry map[string]attribute) node.BIOSSetting {
-	out := node.BIOSSetting{Name: name, Value: node.SettingValue(value)}
+	out := node.BIOSSetting{Name: label(name), Value: node.SettingValue(value)}
+	if out.Value != nil {
+		*out.Value = clip(*out.Value, maxValue)
+	}
 	a, described := registry[name]
 	if a.Type == "Password" || !described && strings.Contains(strings.ToLower(name), "password") {
 		out.Value = nil
@@ -81,10 +101,10 @@ func settingOf(name string, value any, registry map[string]attribute) node.BIOSS
 	if !described {
 		return out
 	}
-	out.AttributeType, out.ReadOnly, out.ResetRequired, out.Unique = a.Type, &a.ReadOnly, a.ResetRequired, a.IsSystemUniqueProperty
+	out.AttributeType, out.ReadOnly, out.ResetRequired, out.Unique = label(a.Type), &a.ReadOnly, a.ResetRequired, a.IsSystemUniqueProperty
 	out.LowerBound, out.UpperBound, out.MinLength, out.MaxLength = whole(a.LowerBound), whole(a.UpperBound), a.MinLength, a.MaxLength
 	for _, allowed := range a.Value {
-		out.AllowableValues = append(out.AllowableValues, allowed.ValueName)
+		out.AllowableValues = append(out.AllowableValues, label(allowed.ValueName))
 	}
 	return out
 }
@@ -102,7 +122,7 @@ func whole(bound *float64) *int64 {
 func (s *session) components(l systemLinks) ([]node.FirmwareComponent, error) {
 	var all []node.FirmwareComponent
 	if l.BiosVersion != "" {
-		all = append(all, node.FirmwareComponent{Component: "bios", CurrentVersion: l.BiosVersion})
+		all = append(all, node.FirmwareComponent{Component: "bios", CurrentVersion: label(l.BiosVersion)})
 	}
 	if len(l.Links.ManagedBy) > 0 {
 		var m manager
@@ -112,7 +132,7 @@ func (s *session) components(l systemLinks) ([]node.FirmwareComponent, error) {
 			}
 		}
 		if m.FirmwareVersion != "" {
-			all = append(all, node.FirmwareComponent{Component: "bmc", CurrentVersion: m.FirmwareVersion, Model: m.Model})
+			all = append(all, node.FirmwareComponent{Component: "bmc", CurrentVersion: label(m.FirmwareVersion), Model: label(m.Model)})
 		}
 	}
 	cards, err := s.networkCards(l)
@@ -155,8 +175,8 @@ func (s *session) networkCards(l systemLinks) ([]node.FirmwareComponent, error) 
 				continue
 			}
 			all = append(all, node.FirmwareComponent{
-				Component: "nic:" + cmp.Or(card.SerialNumber, card.ID), CurrentVersion: chip.FirmwarePackageVersion,
-				Vendor: card.Manufacturer, Model: card.Model, SerialNumber: card.SerialNumber,
+				Component: label("nic:" + cmp.Or(card.SerialNumber, card.ID)), CurrentVersion: label(chip.FirmwarePackageVersion),
+				Vendor: label(card.Manufacturer), Model: label(card.Model), SerialNumber: label(card.SerialNumber),
 			})
 			break
 		}

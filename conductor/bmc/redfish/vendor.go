@@ -41,5 +41,5 @@ func (d *Driver) CallVendor(ctx context.Context, n node.Node, method string, arg
 	if err != nil {
 		return nil, err
 	}
-	return result, nil
+	return clipValue(result), nil
 }
