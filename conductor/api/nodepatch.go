@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 
@@ -33,11 +34,11 @@ func (a *API) patchNode(c *call) error {
 		if reset {
 			n.Interfaces = nil
 		}
-		maintenance, shown, info := n.Maintenance, n.InstanceInfo["display_name"], n.DriverInfo
+		maintenance, shown, info, instance := n.Maintenance, n.InstanceInfo["display_name"], n.DriverInfo, n.InstanceInfo
 		if err := a.nodes.apply(ops, n); err != nil {
 			return err
 		}
-		if err := checkPasswordAgain(info, n.DriverInfo, ops); err != nil {
+		if err := errors.Join(checkPasswordAgain(info, n.DriverInfo, ops), checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
 			return err
 		}
 		if maintenance && !n.Maintenance {

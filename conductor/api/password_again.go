@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ func destinations() []destination {
 		{"redfish_verify_ca", "redfish_password", unverified},
 		{"ipmi_address", "ipmi_password", nil},
 		{"ipmi_port", "ipmi_password", nil},
+		{"image_pull_registry", "image_pull_secret", nil},
 	}
 }
 
@@ -44,7 +46,7 @@ func checkPasswordAgain(old, updated map[string]any, ops []operation) error {
 	for _, d := range destinations() {
 		stored, _ := updated[d.password].(string)
 		if stored == "" || old[d.password] == nil || reflect.DeepEqual(old[d.key], updated[d.key]) ||
-			d.harmless != nil && d.harmless(old[d.key]) || slices.ContainsFunc(ops, setsDriverInfo(d.password)) {
+			d.harmless != nil && d.harmless(old[d.key]) || slices.ContainsFunc(ops, sets("driver_info", d.password)) {
 			continue
 		}
 		return node.Refuse(node.Invalid, "driver_info/%s decides whom %s is shown to: to change it, set driver_info/%s in the same request", d.key, d.password, d.password)
@@ -52,16 +54,41 @@ func checkPasswordAgain(old, updated map[string]any, ops []operation) error {
 	return nil
 }
 
-// setsDriverInfo tells operations that set a key of driver_info.
-func setsDriverInfo(key string) func(operation) bool {
+// checkPullSecretAgain does the same for instance_info/image_pull_secret, which the
+// registry of the image is shown.
+func checkPullSecretAgain(old, updated map[string]any, ops []operation) error {
+	const secret, more, source = "image_pull_secret", "image_pull_registry", "image_source"
+	stored, _ := updated[secret].(string)
+	if stored == "" || old[secret] == nil || slices.ContainsFunc(ops, sets("instance_info", secret)) {
+		return nil
+	}
+	from, to := containerRegistry(old[source]), containerRegistry(updated[source])
+	if (to == "" || to == from) && (updated[more] == nil || reflect.DeepEqual(old[more], updated[more])) {
+		return nil
+	}
+	return node.Refuse(node.Invalid, "instance_info/%s and %s decide whom %s is shown to: to change them, set instance_info/%s in the same request, or remove it", source, more, secret, secret)
+}
+
+// containerRegistry is the host of an oci:// URL, "" of any other.
+func containerRegistry(source any) string {
+	text, _ := source.(string)
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "oci" {
+		return ""
+	}
+	return u.Host
+}
+
+// sets tells operations that set a key of an object of the node.
+func sets(object, key string) func(operation) bool {
 	return func(o operation) bool {
 		if o.op == "remove" {
 			return false
 		}
-		if o.path == "/driver_info" {
+		if o.path == "/"+object {
 			whole, _ := o.raw["value"].(map[string]any)
 			return whole[key] != nil
 		}
-		return o.path == "/driver_info/"+key
+		return o.path == "/"+object+"/"+key
 	}
 }

@@ -10,7 +10,7 @@ func TestCheckPasswordAgain(t *testing.T) {
 		return []operation{{"add", path, map[string]any{"op": "add", "path": path, "value": value}}}
 	}
 	const password = "/driver_info/redfish_password"
-	stored := info{"redfish_address": "https://a", "redfish_password": "p", "redfish_verify_ca": "ca.pem", "ipmi_address": "b", "ipmi_password": "q"}
+	stored := info{"redfish_address": "https://a", "redfish_password": "p", "redfish_verify_ca": "ca.pem", "ipmi_address": "b", "ipmi_password": "q", "image_pull_secret": "u:p", "image_pull_registry": "r:5000"}
 	with := func(pairs ...any) info {
 		c := info{}
 		for k, v := range stored {
@@ -53,10 +53,41 @@ func TestCheckPasswordAgain(t *testing.T) {
 		{"stars", stored, with("redfish_password", "******"), sets(password, "******"), true},
 		{"stars of another secret", stored, with("image_pull_secret", "******"), nil, true},
 		{"stars of old", with("redfish_password", "******"), with("redfish_password", "******", "extra", 1), nil, false},
+		{"another registry", stored, with("image_pull_registry", "evil"), nil, true},
+		{"another registry and its secret", stored, with("image_pull_registry", "s", "image_pull_secret", "n"), sets("/driver_info/image_pull_secret", "n"), false},
 		{"a new node", nil, stored, nil, false},
 		{"a new node of stars", nil, with("ipmi_password", "******"), nil, true},
 	} {
 		if err := checkPasswordAgain(c.old, c.updated, c.ops); (err != nil) != c.refused {
+			t.Errorf("%s: %v, want refused %v", c.name, err, c.refused)
+		}
+	}
+}
+
+func TestCheckPullSecretAgain(t *testing.T) {
+	type info = map[string]any
+	given := []operation{{"add", "/instance_info", map[string]any{"value": info{"image_pull_secret": "u:p"}}}}
+	stored := info{"image_source": "oci://r:5000/os:1", "image_pull_secret": "u:p"}
+	for _, c := range []struct {
+		name         string
+		old, updated info
+		ops          []operation
+		refused      bool
+	}{
+		{"another tag", stored, info{"image_source": "oci://r:5000/other:2", "image_pull_secret": "u:p"}, nil, false},
+		{"another registry", stored, info{"image_source": "oci://evil/os:1", "image_pull_secret": "u:p"}, nil, true},
+		{"another port", stored, info{"image_source": "oci://r:5001/os:1", "image_pull_secret": "u:p"}, nil, true},
+		{"another registry, the secret given", stored, info{"image_source": "oci://evil/os:1", "image_pull_secret": "u:p"}, given, false},
+		{"another registry, the secret away", stored, info{"image_source": "oci://evil/os:1"}, nil, false},
+		{"none", stored, info{"image_source": "https://evil/os", "image_pull_secret": "u:p"}, nil, false},
+		{"one after none", info{"image_source": "https://evil/os", "image_pull_secret": "u:p"}, info{"image_source": "oci://evil/os:1", "image_pull_secret": "u:p"}, nil, true},
+		{"a token service", stored, info{"image_source": "oci://r:5000/os:1", "image_pull_secret": "u:p", "image_pull_registry": "evil"}, nil, true},
+		{"a token service away", info{"image_source": "oci://r:5000/os:1", "image_pull_secret": "u:p", "image_pull_registry": "t"}, stored, nil, false},
+		{"a first secret", info{"image_source": "https://x"}, stored, given, false},
+		{"no secret", info{"image_source": "oci://a/b"}, info{"image_source": "oci://c/b"}, nil, false},
+		{"nothing before", nil, stored, nil, false},
+	} {
+		if err := checkPullSecretAgain(c.old, c.updated, c.ops); (err != nil) != c.refused {
 			t.Errorf("%s: %v, want refused %v", c.name, err, c.refused)
 		}
 	}

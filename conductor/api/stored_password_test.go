@@ -28,3 +28,20 @@ func TestStoredPassword(t *testing.T) {
 	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n1", "["+elsewhere+`,{"op":"add","path":"/driver_info/redfish_password","value":"q"}]`)
 	c.must(http.StatusBadRequest, 115, "POST", "/v1/nodes", `{"driver":"redfish","driver_info":{"redfish_password":"******"}}`)
 }
+
+// TestStoredPullSecret: likewise the secret of a registry, which another registry
+// would be shown.
+func TestStoredPullSecret(t *testing.T) {
+	c := newConductor(t)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","instance_info":{"image_source":"oci://r/os:1","image_pull_secret":"u:p"}}`)
+	const elsewhere = `{"op":"replace","path":"/instance_info/image_source","value":"oci://evil/os:1"}`
+	r := c.must(http.StatusBadRequest, 115, "PATCH", "/v1/nodes/n1", "["+elsewhere+"]")
+	if !strings.Contains(r.text(), "instance_info/image_pull_secret") {
+		t.Errorf("the answer is %q", r.text())
+	}
+	n := c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1", "").doc(t)
+	if info, _ := n["instance_info"].(map[string]any); info["image_source"] != "oci://r/os:1" {
+		t.Errorf("the node became %v", info)
+	}
+	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n1", "["+elsewhere+`,{"op":"add","path":"/instance_info/image_pull_secret","value":"q:r"}]`)
+}

@@ -12,7 +12,7 @@ import (
 // imageKeys are the keys of instance_info that are an image's: none of them
 // outlives it.
 var imageKeys = []string{
-	"boot_iso", "image_source", "image_disk_format", "image_checksum", "image_os_hash_algo", "image_os_hash_value", "image_pull_secret",
+	"boot_iso", "image_source", "image_disk_format", "image_checksum", "image_os_hash_algo", "image_os_hash_value", "image_pull_secret", "image_pull_registry",
 }
 
 func liveISO(i *hostapi.Image) bool {

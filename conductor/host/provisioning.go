@@ -90,7 +90,7 @@ func (d *decision) instance() (edit Action, differs bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	pull, err := d.pullSecret(registryOf(image))
+	pull, tokens, err := d.pullSecret(registryOf(image))
 	if err != nil {
 		return nil, false, err
 	}
@@ -98,6 +98,9 @@ func (d *decision) instance() (edit Action, differs bool, err error) {
 		d.setInstance(n, a, image, custom)
 		if pull != "" {
 			n.InstanceInfo["image_pull_secret"] = pull
+			if tokens != "" {
+				n.InstanceInfo["image_pull_registry"] = tokens
+			}
 		}
 	})
 	return edit, differs, nil

@@ -116,32 +116,52 @@ func object(field, text string) (map[string]any, error) {
 
 // pullSecret is what a container registry wants to see: base64 of user:password,
 // from a secret of Kubernetes's own type for it (.dockerconfigjson), or one with
-// username and password; "" for a registry that lets everybody in.
-func (d *decision) pullSecret(registry string) (string, error) {
+// username and password; "" for a registry that lets everybody in. tokens are the
+// other hosts that the .dockerconfigjson has the same login for, as the registry's
+// token service may be on one, separated by commas.
+func (d *decision) pullSecret(registry string) (login, tokens string, err error) {
 	if registry == "" || d.h.Spec.Image.OCIAuthSecret == nil || *d.h.Spec.Image.OCIAuthSecret == "" {
-		return "", nil
+		return "", "", nil
 	}
 	name := d.h.Spec.Image.OCIAuthSecret
 	secret, ok := d.s.Secrets[*name]
 	if !ok {
-		return "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName does not exist", d.h.Namespace, *name)
+		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName does not exist", d.h.Namespace, *name)
 	}
 	if user, password := secret.Data["username"], secret.Data["password"]; len(user) > 0 && len(password) > 0 {
-		return base64.StdEncoding.EncodeToString([]byte(string(user) + ":" + string(password))), nil
+		return basicLogin(string(user), string(password)), "", nil
 	}
 	var config struct {
-		Auths map[string]struct{ Auth, Username, Password string } `json:"auths"`
+		Auths map[string]registryLogin `json:"auths"`
 	}
 	if err := json.Unmarshal(secret.Data[".dockerconfigjson"], &config); err != nil {
-		return "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName has neither username and password nor a readable .dockerconfigjson",
+		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName has neither username and password nor a readable .dockerconfigjson",
 			d.h.Namespace, *name)
 	}
 	auth, ok := config.Auths[registry]
-	switch {
-	case !ok:
-		return "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName knows nothing of the registry %s", d.h.Namespace, *name, registry)
-	case auth.Auth != "":
-		return auth.Auth, nil
+	if !ok {
+		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName knows nothing of the registry %s", d.h.Namespace, *name, registry)
 	}
-	return base64.StdEncoding.EncodeToString([]byte(auth.Username + ":" + auth.Password)), nil
+	var hosts []string
+	for host, other := range config.Auths {
+		if host != registry && other.text() == auth.text() {
+			hosts = append(hosts, host)
+		}
+	}
+	slices.Sort(hosts)
+	return auth.text(), strings.Join(hosts, ","), nil
+}
+
+// registryLogin is an entry of a .dockerconfigjson.
+type registryLogin struct{ Auth, Username, Password string }
+
+func (l registryLogin) text() string {
+	if l.Auth != "" {
+		return l.Auth
+	}
+	return basicLogin(l.Username, l.Password)
+}
+
+func basicLogin(user, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 }

@@ -68,7 +68,7 @@ func TestImages(t *testing.T) {
 		{hostapi.Image{URL: "oci://r/i:1"}, document{"image_source": "oci://r/i:1"}},
 	} {
 		d := begin(situation(hostapi.StateProvisioning, node.Available))
-		n := node.Node{InstanceInfo: document{"image_pull_secret": "of the last", "boot_iso": "of the last", "traits": "kept"}}
+		n := node.Node{InstanceInfo: document{"image_pull_secret": "of the last", "image_pull_registry": "of the last", "boot_iso": "of the last", "traits": "kept"}}
 		a, _ := d.reach()
 		d.setInstance(&n, a, &c.image, nil)
 		c.want["capabilities"], c.want["root_device"], c.want["traits"] = document{}, document{"name": "s== /dev/sda"}, "kept"
@@ -84,19 +84,23 @@ func TestImages(t *testing.T) {
 
 func TestPullSecrets(t *testing.T) {
 	for want, data := range map[string]map[string][]byte{
-		"dTpw":                 {"username": []byte("u"), "password": []byte("p")},
-		"abc":                  {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"auth":"abc"}}}`)},
-		"dTpx":                 {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"username":"u","password":"q"}}}`)},
-		"knows nothing":        {".dockerconfigjson": []byte(`{"auths":{"other":{}}}`)},
-		"neither username and": {"token": []byte("x")},
-		"default/pull of":      nil,
+		"dTpw":                             {"username": []byte("u"), "password": []byte("p")},
+		"abc":                              {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"auth":"abc"}}}`)},
+		"dTpx":                             {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"username":"u","password":"q"}}}`)},
+		"abc for gitlab.example.com,other": {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"auth":"abc"},"other":{"auth":"abc"},"x":{"auth":"abcd"},"gitlab.example.com":{"auth":"abc"}}}`)},
+		"knows nothing":                    {".dockerconfigjson": []byte(`{"auths":{"other":{}}}`)},
+		"neither username and":             {"token": []byte("x")},
+		"default/pull of":                  nil,
 	} {
 		name := "pull"
 		s := situation(hostapi.StateProvisioning, node.Available, spec(func(s *hostapi.HostSpec) { s.Image = &hostapi.Image{URL: "oci://r:5000/i:1", OCIAuthSecret: &name} }))
 		if data != nil {
 			s.Secrets["pull"] = hostapi.Secret{Data: data}
 		}
-		got, err := begin(s).pullSecret(registryOf(s.Host.Spec.Image))
+		got, tokens, err := begin(s).pullSecret(registryOf(s.Host.Spec.Image))
+		if tokens != "" {
+			got += " for " + tokens
+		}
 		if err != nil {
 			got = err.Error()
 		}

@@ -13,30 +13,35 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// The keys of driver_info that hold a secret and the registry it is for.
+// The keys of instance_info and driver_info that hold a secret and the hosts it is for.
 const (
 	pullSecretKey   = "image_pull_secret"
 	pullRegistryKey = "image_pull_registry"
 )
 
+// tokenServices are the hosts where well-known registries have their tokens given
+// out, if not by themselves.
+var tokenServices = map[string]string{"docker.io": "auth.docker.io"}
+
 // pullSecret is what a registry is shown.
 type pullSecret struct {
 	auth.Credential
-	hosts []string // that may be sent it; nil where the registry itself says
+	in    string   // instance_info or driver_info
+	hosts []string // that may be sent it, each as host[:port]
 }
 
-// secretFor is instance_info/image_pull_secret, which belongs to whoever chose the
+// secretFor is instance_info/image_pull_secret, which is for the registry of the
 // image, or else the one of driver_info. That belongs to the owner of the machine,
-// while a lessee may choose the image: it is for the registry named beside it alone.
+// while a lessee may choose the image: it is for the registries named beside it alone.
 func secretFor(n node.Node, ref registry.Reference) (pullSecret, error) {
 	if secret := text(n.InstanceInfo, pullSecretKey); secret != "" {
-		return pullSecret{Credential: credentialOf(secret)}, nil
+		return secretOf(secret, "instance_info", ref, hostsIn(n.InstanceInfo)), nil
 	}
 	secret := text(n.DriverInfo, pullSecretKey)
 	if secret == "" {
 		return pullSecret{}, nil
 	}
-	hosts := strings.FieldsFunc(text(n.DriverInfo, pullRegistryKey), func(r rune) bool { return r == ',' || r == ' ' })
+	hosts := hostsIn(n.DriverInfo)
 	if len(hosts) == 0 {
 		return pullSecret{}, permanent{fmt.Errorf("driver_info/%s is of no known registry: set driver_info/%s to the host[:port] it is for, or instance_info/%s to a secret for %s",
 			pullSecretKey, pullRegistryKey, pullSecretKey, ref.Registry)}
@@ -44,7 +49,20 @@ func secretFor(n node.Node, ref registry.Reference) (pullSecret, error) {
 	if !slices.Contains(hosts, ref.Registry) {
 		return pullSecret{}, nil
 	}
-	return pullSecret{Credential: credentialOf(secret), hosts: append(hosts, ref.Host())}, nil
+	return secretOf(secret, "driver_info", ref, hosts), nil
+}
+
+func secretOf(secret, in string, ref registry.Reference, hosts []string) pullSecret {
+	hosts = append(hosts, ref.Registry, ref.Host())
+	if service := tokenServices[ref.Registry]; service != "" {
+		hosts = append(hosts, service)
+	}
+	return pullSecret{Credential: credentialOf(secret), in: in, hosts: hosts}
+}
+
+// hostsIn reads a list of hosts, separated by commas or spaces.
+func hostsIn(info map[string]any) []string {
+	return strings.FieldsFunc(text(info, pullRegistryKey), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // credentialOf reads a secret: "user:password", base64 of that as in Ironic and the
@@ -63,29 +81,29 @@ func credentialOf(secret string) auth.Credential {
 // guard is a client that sends the secret to its own hosts alone: the realm where a
 // registry has its tokens given out may be on another (RFC 6750, section 3).
 func (s pullSecret) guard(c *http.Client) *http.Client {
-	if s.hosts == nil {
+	if s.Credential == auth.EmptyCredential {
 		return c
 	}
 	if c == nil {
 		c = http.DefaultClient
 	}
 	guarded := *c
-	guarded.Transport = ownHosts{c.Transport, s.hosts}
+	guarded.Transport = ownHosts{c.Transport, s}
 	return &guarded
 }
 
 // ownHosts refuses to send a secret elsewhere.
 type ownHosts struct {
-	next  http.RoundTripper // nil for the default
-	hosts []string
+	next   http.RoundTripper // nil for the default
+	secret pullSecret
 }
 
 // RoundTrip is of http.RoundTripper.
 func (o ownHosts) RoundTrip(r *http.Request) (*http.Response, error) {
 	secret := r.Header.Get("Authorization") != "" || r.Body != nil && r.Body != http.NoBody
-	if secret && (r.URL.Scheme != "https" || !slices.Contains(o.hosts, r.URL.Host)) {
-		return nil, permanent{fmt.Errorf("driver_info/%s is not sent to %s, where the registry has its tokens given out: if it is right, add that host to driver_info/%s, separated by a comma",
-			pullSecretKey, r.URL.Host, pullRegistryKey)}
+	if secret && (r.URL.Scheme != "https" || !slices.Contains(o.secret.hosts, r.URL.Host)) {
+		return nil, permanent{fmt.Errorf("%[1]s/%[2]s is not sent to %[4]s://%[5]s, where the registry has its tokens given out: expected https and one of %[6]s; if it is right, add that host to %[1]s/%[3]s, separated by a comma",
+			o.secret.in, pullSecretKey, pullRegistryKey, r.URL.Scheme, r.URL.Host, strings.Join(o.secret.hosts, ", "))}
 	}
 	next := o.next
 	if next == nil {

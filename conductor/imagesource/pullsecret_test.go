@@ -68,24 +68,57 @@ func TestOwnersSecret(t *testing.T) {
 // secret there, unless that host is named too.
 func TestSecretElsewhere(t *testing.T) {
 	own := newContainer(t)
-	own.auth = "Bearer"
 	own.put(t, "1", manifest(layer("disk", stream)))
 	var shown []string
-	elsewhere := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	stranger := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		shown = append(shown, user+":"+password)
 		fmt.Fprintf(w, `{"token": %q}`, token)
-	}))
+	})
+	elsewhere, plain := httptest.NewTLSServer(stranger), httptest.NewServer(stranger)
 	t.Cleanup(elsewhere.Close)
-	own.realm = elsewhere.URL
+	t.Cleanup(plain.Close)
+	moved := httptest.NewTLSServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(moved.Close)
 	s := imagesource.New(imagesource.Config{Client: own.Client()})
 	host := strings.TrimPrefix(elsewhere.URL, "https://")
-	for registries, let := range map[string]bool{own.host(): false, own.host() + "," + host: true} {
-		shown = nil
-		n := node.Node{DriverInfo: object{"image_pull_secret": "user:hunter2", "image_pull_registry": registries}}
-		_, err := s.Locate(t.Context(), n, info("oci://"+own.host()+"/lab/os:1"))
-		if let && (err != nil || fmt.Sprint(shown) != "[user:hunter2]") || !let && (err == nil || !permanently(err) || !strings.Contains(err.Error(), "is not sent to "+host) || shown != nil) {
-			t.Errorf("%s: error %v, shown %q", registries, err, shown)
+	in := func(registries string) object {
+		return object{"image_pull_secret": "user:hunter2", "image_pull_registry": registries}
+	}
+	for name, tt := range map[string]struct {
+		n     node.Node
+		realm string
+		wrong string // "" for sent
+	}{
+		"the owner's":                  {node.Node{DriverInfo: in(own.host())}, elsewhere.URL, "driver_info/image_pull_secret is not sent to https://" + host},
+		"the owner's, named":           {node.Node{DriverInfo: in(own.host() + "," + host)}, elsewhere.URL, ""},
+		"the instance's":               {node.Node{InstanceInfo: in("")}, elsewhere.URL, "instance_info/image_pull_secret is not sent to https://" + host},
+		"the instance's, another port": {node.Node{InstanceInfo: in("127.0.0.1:1")}, elsewhere.URL, "is not sent to"},
+		"the instance's, in clear":     {node.Node{InstanceInfo: in(strings.TrimPrefix(plain.URL, "http://"))}, plain.URL, "uses http but registry was contacted over https"},
+		"named by the owner":           {node.Node{InstanceInfo: in(""), DriverInfo: in(host)}, elsewhere.URL, "is not sent to"},
+		"the instance's, named":        {node.Node{InstanceInfo: in(host)}, elsewhere.URL, ""},
+		"a user in the realm":          {node.Node{InstanceInfo: in("")}, "https://" + own.host() + "@" + host, "is not sent to"},
+	} {
+		for _, kind := range []string{"Bearer", "Basic"} {
+			shown, own.auth, own.realm = nil, kind, tt.realm
+			_, err := s.Locate(t.Context(), tt.n, info("oci://"+own.host()+"/lab/os:1"))
+			switch {
+			case kind == "Basic": // the realm of RFC 7617 is no address
+				if err != nil || shown != nil {
+					t.Errorf("%s, Basic: error %v, shown %q", name, err, shown)
+				}
+			case tt.wrong == "":
+				if err != nil || fmt.Sprint(shown) != "[user:hunter2]" {
+					t.Errorf("%s: error %v, shown %q", name, err, shown)
+				}
+			case err == nil || permanently(err) == (tt.realm == plain.URL) || !strings.Contains(err.Error(), tt.wrong) || strings.Contains(err.Error(), "hunter2") || shown != nil:
+				t.Errorf("%s: error %v, want %q; shown %q", name, err, tt.wrong, shown)
+			}
 		}
+	}
+	shown, own.auth, own.realm = nil, "Bearer", moved.URL
+	_, err := s.Locate(t.Context(), node.Node{InstanceInfo: in(strings.TrimPrefix(moved.URL, "https://"))}, info("oci://"+own.host()+"/lab/os:1"))
+	if fmt.Sprint(shown) != "[:]" { // the request that follows a redirect has no secret
+		t.Errorf("redirected: error %v, shown %q", err, shown)
 	}
 }
