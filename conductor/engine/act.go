@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/google/uuid"
 
@@ -60,8 +61,14 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 
 // judge asks plan. Only then is it known which name inspection rules give the
 // node: where another has it, that is a fact to decide by anew.
-func (e *Engine) judge(ctx context.Context, n node.Node, facts plan.Facts, ev plan.Event) (*node.Change, error) {
-	change, err := plan.Decide(n, facts, ev, e.Now())
+func (e *Engine) judge(ctx context.Context, n node.Node, facts plan.Facts, ev plan.Event) (change *node.Change, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.Log.Error("nothing can be decided on a node", "node", n.UUID, "panic", p, "stack", string(debug.Stack()))
+			change, err = nil, &undecidableError{n.UUID, p}
+		}
+	}()
+	change, err = plan.Decide(n, facts, ev, e.Now())
 	if err != nil || !renames(n, change) {
 		return change, err
 	}
@@ -74,6 +81,17 @@ func (e *Engine) judge(ctx context.Context, n node.Node, facts plan.Facts, ev pl
 	}
 	facts.NameTaken = change.Save.Name
 	return plan.Decide(n, facts, ev, e.Now())
+}
+
+// undecidableError is of a node that nothing can be decided on, as its row contradicts
+// itself: it must not end the conductor of all the others.
+type undecidableError struct {
+	node  string
+	fault any
+}
+
+func (e *undecidableError) Error() string {
+	return fmt.Sprintf("a fault in this program, or in the row of node %s: %v; please report it with the log", e.node, e.fault)
 }
 
 func renames(n node.Node, change *node.Change) bool {

@@ -38,7 +38,7 @@ func (e *Engine) watchAllocations(ctx context.Context) {
 // has those counts after this look.
 func (e *Engine) allocate(ctx context.Context, failed map[string]int) (next time.Duration, still map[string]int) {
 	waiting, err := e.Store.Catalogs().Allocations.List(ctx, "state", string(node.Allocating))
-	if err != nil {
+	if err = e.readable(err); err != nil {
 		if ctx.Err() == nil {
 			e.Log.Error("allocations cannot be read; tried again in a second", "err", err)
 		}
@@ -85,13 +85,13 @@ type look struct {
 }
 
 // nodes reads the nodes of a class that may suit.
-func (l *look) nodes(ctx context.Context, s Store, class string) ([]*node.Node, error) {
+func (l *look) nodes(ctx context.Context, e *Engine, class string) ([]*node.Node, error) {
 	if nodes, ok := l.free[class]; ok {
 		return nodes, nil
 	}
 	state, no := node.Available, false
-	nodes, err := s.Nodes(ctx, node.Query{ResourceClass: class, ProvisionState: &state, Associated: &no, Maintenance: &no})
-	if err != nil {
+	nodes, err := e.Store.Nodes(ctx, node.Query{ResourceClass: class, ProvisionState: &state, Associated: &no, Maintenance: &no})
+	if err = e.readable(err); err != nil {
 		return nil, err
 	}
 	l.free[class] = make([]*node.Node, len(nodes))
@@ -102,7 +102,7 @@ func (l *look) nodes(ctx context.Context, s Store, class string) ([]*node.Node, 
 }
 
 // search counts all nodes that might have suited an allocation.
-func (l *look) search(ctx context.Context, s Store, a *node.Allocation) (*plan.Search, error) {
+func (l *look) search(ctx context.Context, e *Engine, a *node.Allocation) (*plan.Search, error) {
 	wish := fmt.Sprintf("%q", []any{a.ResourceClass, a.Owner, a.Traits, a.CandidateNodes})
 	if known := l.vain[wish]; known != nil {
 		return known, nil
@@ -112,16 +112,8 @@ func (l *look) search(ctx context.Context, s Store, a *node.Allocation) (*plan.S
 	if len(a.CandidateNodes) > 0 {
 		q.ResourceClass, q.UUIDs = "", a.CandidateNodes
 	}
-	for more := true; more; {
-		nodes, err := s.Nodes(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		for i := range nodes {
-			found.Look(a, &nodes[i])
-			q.Marker = nodes[i].UUID
-		}
-		more = len(nodes) == allocatePage
+	if err := e.eachNode(ctx, q, func(n *node.Node) { found.Look(a, n) }); err != nil {
+		return nil, err
 	}
 	if found.Suitable() == 0 {
 		l.vain[wish] = found
@@ -132,7 +124,7 @@ func (l *look) search(ctx context.Context, s Store, a *node.Allocation) (*plan.S
 // allocateOne gives a node to an allocation, or the reason why there is none.
 // It is not done when that has to wait.
 func (e *Engine) allocateOne(ctx context.Context, a node.Allocation, l *look) (done bool, err error) {
-	nodes, err := l.nodes(ctx, e.Store, a.ResourceClass)
+	nodes, err := l.nodes(ctx, e, a.ResourceClass)
 	if err != nil {
 		return false, err
 	}
@@ -198,7 +190,7 @@ func (e *Engine) give(ctx context.Context, a node.Allocation, n *node.Node) (giv
 // allocateNone gives an allocation the reason why it has no node. As long as
 // one may come free soon it waits.
 func (e *Engine) allocateNone(ctx context.Context, a node.Allocation, l *look, busy int) (done bool, err error) {
-	search, err := l.search(ctx, e.Store, &a)
+	search, err := l.search(ctx, e, &a)
 	if errors.Is(err, node.ErrNotFound) { // a node was deleted between two pages
 		return false, nil
 	}

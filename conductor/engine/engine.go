@@ -12,6 +12,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -67,6 +68,7 @@ type Engine struct {
 
 	discovering sync.Mutex // held while a machine nobody has enrolled is looked for and written
 	machines    machines   // that such a one may be
+	aside       setAside   // records that cannot be read
 
 	wakeAllocate chan struct{}
 	running      sync.WaitGroup
@@ -121,14 +123,15 @@ func (e *Engine) Recover(ctx context.Context) error {
 			continue
 		}
 		nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, WithChildren: true})
-		if err != nil {
+		if err = e.readable(err); err != nil {
 			return err
 		}
 		for _, n := range nodes {
 			if err := e.remember(ctx, n); err != nil {
 				return err
 			}
-			if _, err := e.act(ctx, n.UUID, plan.Restarted{}); err != nil {
+			var undecidable *undecidableError
+			if _, err := e.act(ctx, n.UUID, plan.Restarted{}); err != nil && !errors.As(err, &undecidable) {
 				return err
 			}
 		}

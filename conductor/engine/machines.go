@@ -40,7 +40,7 @@ func (m *machines) fill(ctx context.Context, store Store) error {
 		return nil
 	}
 	nodes, err := store.Nodes(ctx, node.Query{WithChildren: true})
-	if err != nil {
+	if err != nil { // one that cannot be read too: a machine that seems unknown may be its
 		return err
 	}
 	m.nodes, m.bySystem, m.byBMC, m.open = map[string]machine{}, map[string]map[string]bool{}, map[string]map[string]bool{}, 0

@@ -14,7 +14,7 @@ import (
 type Store interface {
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
 	Node(ctx context.Context, ref string) (node.Node, error)      // UUID or name
-	Nodes(ctx context.Context, q node.Query) ([]node.Node, error) // may share maps with other readers: Clone to change
+	Nodes(ctx context.Context, q node.Query) ([]node.Node, error) // may share maps with other readers: Clone to change; with a *node.UnreadableError those that can be decoded
 	Shards(ctx context.Context) ([]node.Shard, error)
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)

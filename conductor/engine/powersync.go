@@ -60,7 +60,7 @@ func (e *Engine) readTurns(ctx context.Context, due []reading, slots chan struct
 		q.UUIDs = append(q.UUIDs, r.uuid)
 	}
 	found, err := e.Store.Nodes(ctx, q)
-	if err != nil && ctx.Err() == nil {
+	if err = e.readable(err); err != nil && ctx.Err() == nil {
 		e.Log.Error("power states not read: the nodes cannot be looked up; their next turn is another chance", "nodes", len(due), "err", err)
 	}
 	for _, n := range found {
@@ -95,23 +95,11 @@ const page = 200
 // scheduleAll gives every stored node its turn. What is saved meanwhile has
 // noted itself, under a later revision.
 func (e *Engine) scheduleAll(ctx context.Context) error {
-	q := node.Query{WithChildren: true, Limit: page}
-	for {
-		nodes, err := e.Store.Nodes(ctx, q)
-		if err != nil {
-			if ctx.Err() == nil {
-				e.Log.Error("power states are not read yet: the nodes cannot be listed; tried again in a second", "err", err)
-			}
-			return err
-		}
-		for _, n := range nodes {
-			e.schedulePower(n)
-		}
-		if len(nodes) < page {
-			return nil
-		}
-		q.Marker = nodes[len(nodes)-1].UUID
+	err := e.eachNode(ctx, node.Query{WithChildren: true, Limit: page}, func(n *node.Node) { e.schedulePower(*n) })
+	if err != nil && ctx.Err() == nil {
+		e.Log.Error("power states are not read yet: the nodes cannot be listed; tried again in a second", "err", err)
 	}
+	return err
 }
 
 // schedulePower gives a node its turn, or takes it away, by how it is now.

@@ -245,7 +245,7 @@ func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agent
 func (e *Engine) waitingByBMC(ctx context.Context, inv agentapi.Inventory) (node.Node, error) {
 	state := node.InspectWait
 	nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, WithChildren: true})
-	if err != nil {
+	if err = e.readable(err); err != nil {
 		return node.Node{}, err
 	}
 	for _, n := range nodes {

@@ -162,7 +162,7 @@ func (e *Engine) settle(ctx context.Context, ef node.Effect, result any, failure
 		e.refresh(ctx, ef.Node)
 	default:
 		e.Log.Error("outcome not saved; the effect stays owed", "node", ef.Node, "effect", ef.Name, "err", err)
-		e.giveBack(ef, err, 2*time.Second)
+		e.giveBack(ef, err, max(2*time.Second, pause(ef.Attempt)))
 	}
 }
 
@@ -228,25 +228,4 @@ func passing(err error) bool {
 		return false
 	}
 	return !errors.As(err, &refusal)
-}
-
-// watchDeadlines turns deadlines that have passed into events, until ctx ends.
-func (e *Engine) watchDeadlines(ctx context.Context) { repeat(ctx, e.wakeDue, e.expire) }
-
-// expire takes the deadlines that have passed, and says when the next one does.
-func (e *Engine) expire(ctx context.Context) time.Duration {
-	due, err := e.Store.Expired(ctx, e.Now(), 100)
-	for _, id := range due {
-		if _, err := e.act(ctx, id, plan.Expired{}); err != nil && ctx.Err() == nil {
-			e.Log.Error("deadline not taken", "node", id, "err", err)
-		}
-	}
-	next := time.Minute
-	if at, ok, err2 := e.Store.NextDeadline(ctx); err2 == nil && ok {
-		next = max(min(next, at.Sub(e.Now())), time.Millisecond)
-	}
-	if (err != nil || len(due) > 0) && next < pollEvery {
-		next = pollEvery / 4 // what could not be taken is not asked for in a loop
-	}
-	return next
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // The errors every store and the engine answer with, wrapped; match with
@@ -47,6 +48,22 @@ func (r *Refusal) Is(target error) bool {
 func Refuse(k Kind, format string, args ...any) error {
 	return &Refusal{Kind: k, Reason: fmt.Sprintf(format, args...)}
 }
+
+// UnreadableError says which records of a list cannot be decoded. The others are
+// listed all the same, so that whoever looks after all of them can go on.
+type UnreadableError struct {
+	Kind  string   // "node"
+	UUIDs []string // of those that cannot be read
+	Last  string   // the last one of the list, whether it can be read or not
+	Err   error    // what is wrong with the first
+}
+
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("%d of the %ss cannot be read (%s): repair or delete them in the database: %v", len(e.UUIDs), e.Kind, strings.Join(e.UUIDs, ", "), e.Err)
+}
+
+// Unwrap is what is wrong with the first.
+func (e *UnreadableError) Unwrap() error { return e.Err }
 
 // InvalidEventError says that an event is not allowed in a state.
 type InvalidEventError struct {

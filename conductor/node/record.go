@@ -68,7 +68,8 @@ func Exists(kind, what, value string) string {
 // words meant for the client.
 type Catalog[T any] interface {
 	// List returns records in the order of creation: all for column "", else
-	// those whose key in this column is among values.
+	// those whose key in this column is among values; with an UnreadableError those
+	// that can be decoded.
 	List(ctx context.Context, column string, values ...string) ([]T, error)
 	// Find finds a record by UUID or name.
 	Find(ctx context.Context, ref string) (T, error)

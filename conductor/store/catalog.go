@@ -63,20 +63,29 @@ func (c table[T, P]) refused(v P, err error) error {
 	return err
 }
 
-// List returns all records, or those with one of the values in a column.
+// List returns all records, or those with one of the values in a column. When some
+// cannot be decoded it lists the others, and says so by a *node.UnreadableError.
 func (c catalog[T, P]) List(ctx context.Context, column string, values ...string) ([]T, error) {
-	sel := c.s.read.NewSelect().Table(string(c.table)).Column("doc").OrderExpr("id")
+	sel := c.s.read.NewSelect().Table(string(c.table)).Column("uuid", "doc").OrderExpr("id")
 	if column != "" {
 		if len(values) == 0 {
 			return nil, ctx.Err()
 		}
 		sel.Where("? IN ?", bun.Ident(column), bun.Tuple(values))
 	}
-	var docs []string
-	if err := sel.Scan(ctx, &docs); err != nil {
+	var uuids, docs []string
+	if err := sel.Scan(ctx, &uuids, &docs); err != nil {
 		return nil, fmt.Errorf("list %ss: %w", c.kind(), err)
 	}
-	return decodeAll[T](docs)
+	var all []T
+	bad := unread{kind: c.kind()}
+	for i := range docs {
+		v, err := decode[T](docs[i])
+		if bad.look(uuids[i], err) {
+			all = append(all, v)
+		}
+	}
+	return all, bad.err()
 }
 
 // Find finds a record by UUID, or by its name if it has one.

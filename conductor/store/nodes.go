@@ -195,21 +195,22 @@ func (s *SQLite) readNode(ctx context.Context, ref string) (*cached, error) {
 	return s.cache.decoded(&r)
 }
 
-// Nodes lists nodes. They share what is in them with the cache.
+// Nodes lists nodes. They share what is in them with the cache. When some cannot be
+// decoded it lists the others, and says so by a *node.UnreadableError.
 func (s *SQLite) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	rows, err := s.nodeRows(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	nodes := slices.Grow([]node.Node(nil), len(rows)) // nil for none
+	bad := unread{kind: "node"}
 	for i := range rows {
 		found, err := s.cache.decoded(&rows[i])
-		if err != nil {
-			return nil, err
+		if bad.look(rows[i].uuid, err) {
+			nodes = append(nodes, *found.node)
 		}
-		nodes = append(nodes, *found.node)
 	}
-	return nodes, nil
+	return nodes, bad.err()
 }
 
 // nodeRows reads all rows before any is decoded: there are but a few readers.

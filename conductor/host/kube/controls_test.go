@@ -99,6 +99,7 @@ func filled(v reflect.Value, depth int) {
 		v.SetMapIndex(reflect.ValueOf("free").Convert(v.Type().Key()), item)
 	case reflect.String:
 		v.SetString("f")
+	default: // has no text
 	}
 }
 
