@@ -1,0 +1,70 @@
+package ipmi_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/bougou/go-ipmi/pkg/types"
+
+	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// TestHostileAnswers: a BMC that has the password, and answers single commands with
+// any bytes and any code, ends no more than its own call: in time, with a short
+// error that can be shown.
+func TestHostileAnswers(t *testing.T) {
+	b := newBoard(t)
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	d := newDriver(t, ipmi.Options{RequestTimeout: 200 * time.Millisecond, BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond})
+	n := b.node()
+	ops := []func() error{
+		func() error { _, err := d.PowerState(t.Context(), n); return err },
+		func() error { return d.SetPower(t.Context(), n, node.Rebooting) },
+		func() error { return d.SetBootDevice(t.Context(), n, "pxe", true) },
+		func() error { _, _, err := d.BootDevice(t.Context(), n); return err },
+		func() error { return d.SetBootMode(t.Context(), n, "uefi") },
+		func() error { _, err := d.BootMode(t.Context(), n); return err },
+		func() error {
+			s, err := d.System(t.Context(), n)
+			if text := s.Manufacturer + s.Model + s.Serial + s.BIOSVersion; len(text) > 4*255 || nodeapi.Printable(text) != text {
+				t.Errorf("the system is %+v", s)
+			}
+			return err
+		},
+		func() error { _, err := d.IndicatorState(t.Context(), n, "chassis", "led-0"); return err },
+		func() error { return d.InjectNMI(t.Context(), n) },
+		func() error {
+			_, err := d.CallVendor(t.Context(), n, "send_raw", map[string]any{"raw_bytes": "0x06 0x01"})
+			return err
+		},
+	}
+	for range 300 {
+		every := random.IntN(4)
+		b.set(func() {
+			b.hook = func(types.Command, []byte) ([]byte, types.CompletionCode, bool) {
+				answer, code := make([]byte, random.IntN(64)), types.CodeOK
+				for i := range answer {
+					answer[i] = byte(random.Uint32())
+				}
+				if random.IntN(8) == 0 {
+					code = types.CompletionCode(random.Uint32())
+				}
+				return answer, code, random.IntN(every+1) == 0
+			}
+		})
+		began := time.Now()
+		if err := ops[random.IntN(len(ops))](); err != nil && (len(err.Error()) > 1000 || nodeapi.Printable(err.Error()) != err.Error()) {
+			t.Errorf("it fails with %q", err)
+		}
+		if took := time.Since(began); took > 8*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	}
+	b.set(func() { b.hook = nil })
+	if _, err := d.PowerState(t.Context(), n); err != nil {
+		t.Errorf("after the BMC got well: %v", err)
+	}
+}
