@@ -50,6 +50,7 @@ type Client struct {
 	Firmware Firmware
 	IP       netip.Addr // the address it has or was offered; zero when unknown
 	Detail   string     // what was asked for: a file name, a vendor class; for people
+	Lent     time.Time  // when it was last given IP; zero when that is not known
 	Script   bool       // it asks for its boot script, at an address that is its own
 }
 

@@ -179,7 +179,7 @@ func stepObject(s node.Step) map[string]any {
 // the agent, the steps of the activity under way.
 func showInternalInfo(dst []byte, v *view[node.Node]) []byte {
 	n := v.of
-	if n.Run == nil && n.Agent == (node.Agent{}) && v.status == nil {
+	if n.Run == nil && n.Agent == (node.Agent{Since: n.Agent.Since}) && v.status == nil {
 		return appendObject(dst, nodeapi.Mask(n.DriverInternalInfo))
 	}
 	info := make(map[string]any, len(n.DriverInternalInfo)+6)

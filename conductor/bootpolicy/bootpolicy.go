@@ -54,7 +54,7 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 		return pxe.Boot{Action: pxe.Address}, nil
 	}
 	if c.Script {
-		if n, err = p.Engine.ScriptAsked(ctx, n, c.IP); err != nil {
+		if n, err = p.Engine.ScriptAsked(ctx, n, c.IP, c.Lent); err != nil {
 			return pxe.Boot{}, fmt.Errorf("take note of this boot: %w", err)
 		}
 	}

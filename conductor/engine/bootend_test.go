@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -40,7 +42,7 @@ func TestRestartedByItself(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err = w.e.ScriptAsked(w.ctx, n, at); err != nil {
+			if _, err = w.e.ScriptAsked(w.ctx, n, at, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			if word, err = w.e.BootWord(w.ctx, n.UUID); err != nil {
@@ -91,7 +93,7 @@ func TestStrangersEndNoRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err = w.e.ScriptAsked(w.ctx, n, from); err != nil || n.ProvisionState != node.CleanWait {
+		if n, err = w.e.ScriptAsked(w.ctx, n, from, time.Now()); err != nil || n.ProvisionState != node.CleanWait {
 			t.Errorf("node is %q (%s), %v", n.ProvisionState, n.LastError, err)
 		}
 	})
@@ -124,5 +126,42 @@ func TestOldRamdiskEndsTheRun(t *testing.T) {
 			t.Fatalf("node is %q (%s), %v", n.ProvisionState, n.LastError, err)
 		}
 		ask(at)
+	})
+}
+
+// TestAddressOfAnEarlierBoot: a machine that is off answers nobody, so its address is
+// anybody's to take while its lease runs on. A word is given only to an address lent in this boot.
+func TestAddressOfAnEarlierBoot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.proof.Leases = true
+		before := time.Now()
+		n := waiting(t, w)
+		defer w.close()
+		at := lend(t, w, n.UUID, "10.0.0.5")
+		for range 2 {
+			if _, err := w.e.ScriptAsked(w.ctx, n, at, before); refused(t, err) != node.NotFound {
+				t.Errorf("a lease of before: %v", err)
+			}
+		}
+		if times := told(t, w, n.UUID, "boot script from 10.0.0.5 refused: the machine was lent no address in this boot"); times != 1 {
+			t.Errorf("told %d times", times)
+		}
+		if _, err := w.e.ScriptAsked(w.ctx, n, at, time.Now()); err != nil {
+			t.Error(err)
+		}
+		if err := w.e.Provision(w.ctx, n.UUID, plan.Request{Verb: node.Abort}); err != nil {
+			t.Fatal(err)
+		}
+		lent := time.Now()
+		time.Sleep(time.Second)
+		if err := w.e.SetPower(w.ctx, n.UUID, node.Rebooting, 0); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(n.UUID)
+		n, err := w.e.Node(w.ctx, n.UUID)
+		if err != nil || !lent.Before(n.Agent.Since) {
+			t.Errorf("after an operator's reboot the boot is of %s, %v; the lease of %s", n.Agent.Since, err, lent)
+		}
 	})
 }

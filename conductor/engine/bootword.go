@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/netip"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -57,10 +58,17 @@ func (e *Engine) BootWord(ctx context.Context, uuid string) (string, error) {
 }
 
 // ScriptAsked takes note that the machine of a node asks for its boot script, from the
-// address that DHCP lent to it. One that has proven itself in this boot has restarted:
-// its run ends, rather than to wait for an agent that is gone.
-func (e *Engine) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr) (node.Node, error) {
-	if !e.Proof.Leases || !plan.Proven(n) {
+// address that DHCP lent to it at a time. It refuses one that was lent none in this boot: the
+// address of a machine that is off is anybody's to take. One that has proven itself in this
+// boot has restarted: its run ends, rather than to wait for an agent that is gone.
+func (e *Engine) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr, lent time.Time) (node.Node, error) {
+	if !e.Proof.Leases {
+		return n, nil
+	}
+	if lent.Before(n.Agent.Since) && plan.WantsRamdisk(n) {
+		return n, e.turnAway(ctx, n, node.Caller{From: from}, "boot script", notLent)
+	}
+	if !plan.Proven(n) {
 		return n, nil
 	}
 	return e.act(ctx, n.UUID, plan.ScriptAsked{From: from})
@@ -89,6 +97,7 @@ const (
 const (
 	askedTwice = "its token was given out before"
 	wrongWord  = "the caller does not know the one-time word of this boot"
+	notLent    = "the machine was lent no address in this boot: somebody else has taken the one of an earlier boot"
 	noScript   = "no boot script was asked for in this boot"
 	oldRamdisk = "the ramdisk was built before boots had one-time words; rebuild the ramdisk with ferrite image build"
 )

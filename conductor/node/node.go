@@ -88,20 +88,21 @@ const (
 	SoftPowerOff  PowerState = "soft power off"
 )
 
-// Agent is what is known of the agent of the current boot. All of it is
+// Agent is what is known of the agent of the current boot. All of it but Since is
 // forgotten when the machine is powered off or rebooted.
 type Agent struct {
-	URL         string `json:"url,omitempty"`
-	Version     string `json:"version,omitempty"`
-	VerifyCA    string `json:"verify_ca,omitempty"`    // PEM the agent's certificate is pinned to
-	Token       string `json:"token,omitempty"`        // secret; never shown
-	TokenSent   bool   `json:"token_sent,omitempty"`   // given out once this boot
-	Caller      string `json:"caller,omitempty"`       // the address it was given to
-	WordSalt    string `json:"word_salt,omitempty"`    // the one-time word of this boot is made from it
-	WordHash    string `json:"word_hash,omitempty"`    // SHA-256 of that word; "" when no boot script was answered
-	Unproven    bool   `json:"unproven,omitempty"`     // booted by a conductor that gave no words yet
-	LastCommand string `json:"last_command,omitempty"` // id of the newest command whose answer is recorded
-	Doubted     bool   `json:"doubted,omitempty"`      // a run has failed with it: no other run is given to it
+	URL         string    `json:"url,omitempty"`
+	Version     string    `json:"version,omitempty"`
+	VerifyCA    string    `json:"verify_ca,omitempty"`    // PEM the agent's certificate is pinned to
+	Token       string    `json:"token,omitempty"`        // secret; never shown
+	TokenSent   bool      `json:"token_sent,omitempty"`   // given out once this boot
+	Caller      string    `json:"caller,omitempty"`       // the address it was given to
+	WordSalt    string    `json:"word_salt,omitempty"`    // the one-time word of this boot is made from it
+	WordHash    string    `json:"word_hash,omitempty"`    // SHA-256 of that word; "" when no boot script was answered
+	Unproven    bool      `json:"unproven,omitempty"`     // booted by a conductor that gave no words yet
+	LastCommand string    `json:"last_command,omitempty"` // id of the newest command whose answer is recorded
+	Doubted     bool      `json:"doubted,omitempty"`      // a run has failed with it: no other run is given to it
+	Since       time.Time `json:"since,omitzero"`         // when this boot was asked for; zero when that is not known
 }
 
 // Port is one network interface of a node, known by its MAC (lower case).

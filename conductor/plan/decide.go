@@ -156,7 +156,7 @@ func (d *decision) activityName() string {
 
 // forgetAgent drops all that was known of the agent: its boot is over.
 func (d *decision) forgetAgent() {
-	d.n.Agent = node.Agent{}
+	d.n.Agent = node.Agent{Since: d.n.Agent.Since}
 	d.f.AgentSeen = time.Time{}
 	d.dirty = true
 }

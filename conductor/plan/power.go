@@ -102,6 +102,7 @@ func (p powerChange) check(d *decision) error {
 func (p powerChange) begin(d *decision) {
 	if p.Target != node.PowerOn {
 		d.forgetAgent()
+		d.n.Agent.Since = d.now
 	}
 	d.n.TargetPowerState = powerAfter[p.Target]
 }

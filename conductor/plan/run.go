@@ -119,6 +119,9 @@ func (d *decision) begin(s node.Step) {
 	case s.InBand:
 		d.owe("agent.execute_step", s)
 	default:
+		if bootsAnew(s) {
+			d.n.Agent.Since = d.now
+		}
 		d.owe(s.String(), s.Args)
 	}
 }

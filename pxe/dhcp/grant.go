@@ -34,6 +34,7 @@ func (p *Pool) Grant(mac net.HardwareAddr, s Subnet, ip netip.Addr, now time.Tim
 	if e == nil || e.ip != ip || !e.live(now) {
 		return Grant{}, fmt.Errorf("address %v is not held for %v", ip, hw)
 	}
+	e.lent = now
 	if e.static {
 		return Grant{}, nil
 	}
@@ -132,6 +133,9 @@ func (p *Pool) Client(ip netip.Addr, now time.Time) (pxe.Client, bool) {
 		return pxe.Client{}, false
 	}
 	c := p.entries[hw].client
-	c.MAC, c.IP = net.HardwareAddr(hw[:]), ip
+	c.MAC, c.IP, c.Lent = net.HardwareAddr(hw[:]), ip, p.entries[hw].lent
+	if c.Lent.Before(p.began) {
+		c.Lent = p.began
+	}
 	return c, true
 }

@@ -32,6 +32,7 @@ type entry struct {
 	bound    bool       // acknowledged, not only offered
 	expires  time.Time  // as promised to the machine; past: remembered, but free for others
 	stored   time.Time  // expiry on record in pxe.Leases; zero: not on record
+	lent     time.Time  // acknowledged last; zero: not since the pool was made
 	client   pxe.Client // as last seen in a DHCP request
 }
 
@@ -49,6 +50,7 @@ type Pool struct {
 	stored  map[netip.Addr]pxe.Lease // what pxe.Leases has on record, by address
 	records map[hwaddr]netip.Addr    // the same, by machine
 	refused map[netip.Addr]refusal
+	began   time.Time // leases on record were given before; when exactly is not kept
 }
 
 // refusal sets an address aside: it is in use, by whomever.
@@ -137,7 +139,7 @@ func (p *Pool) Reload(leases []pxe.Lease) error {
 		known := p.entries[hw]
 		switch _, held := p.holder[e.ip]; {
 		case known != nil && known.ip == e.ip:
-			known.client, known.stranger = e.client, e.stranger
+			known.client, known.stranger, known.lent = e.client, e.stranger, e.lent
 			if !known.static && !e.static {
 				known.bound, known.expires = e.bound, e.expires
 			}

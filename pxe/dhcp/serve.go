@@ -68,6 +68,7 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dhcp: %w", err)
 	}
+	pool.began = c.Now()
 	w, err := openWire(ctx, c.Interface, c.Server, c.Port)
 	if err != nil {
 		return nil, err

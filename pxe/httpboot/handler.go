@@ -87,7 +87,7 @@ func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Cli
 func (h *handler) client(r *http.Request, mac net.HardwareAddr) pxe.Client {
 	c := pxe.Client{MAC: mac, Firmware: pxe.IPXE, IP: remote(r), Detail: r.UserAgent()}
 	if known, ok := h.known(c.IP); ok && known.MAC.String() == mac.String() {
-		c.Arch = known.Arch
+		c.Arch, c.Lent = known.Arch, known.Lent
 	}
 	return c
 }
