@@ -25,6 +25,20 @@ var (
 	ErrStale = errors.New("another row than was expected")
 )
 
+// UnreadableError says which documents of a list cannot be decoded. The others are
+// listed all the same, so that whoever looks after all of them can go on.
+type UnreadableError struct {
+	Keys []Key
+	Err  error // what is wrong with the first
+}
+
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("%d documents cannot be read (%s and so on): repair or delete them in the database: %v", len(e.Keys), e.Keys[0], e.Err)
+}
+
+// Unwrap is what is wrong with the first.
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
 // Refusal is a request that was not done, in words for whoever sent it.
 type Refusal struct {
 	Key     Key

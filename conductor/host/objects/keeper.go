@@ -105,17 +105,28 @@ func (k *Keeper) row(ctx context.Context, key Key) (Row, error) {
 }
 
 // List reads documents in the order of namespace and name, and tells from which
-// revision they are to be followed.
+// revision they are to be followed. When some cannot be decoded it lists the others,
+// and says so by an *UnreadableError.
 func (k *Keeper) List(ctx context.Context, q Query) ([]hostapi.Document, int64, error) {
 	rows, revision, err := k.store.Objects(ctx, q)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list documents: %w", err)
 	}
-	docs := make([]hostapi.Document, len(rows))
-	for i, r := range rows {
-		if docs[i], err = k.decode(r); err != nil {
-			return nil, 0, err
+	docs := make([]hostapi.Document, 0, len(rows))
+	var bad *UnreadableError
+	for _, r := range rows {
+		d, err := k.decode(r)
+		if err == nil {
+			docs = append(docs, d)
+			continue
 		}
+		if bad == nil {
+			bad = &UnreadableError{Err: err}
+		}
+		bad.Keys = append(bad.Keys, r.Key)
+	}
+	if bad != nil {
+		return docs, revision, bad
 	}
 	return docs, revision, nil
 }

@@ -43,17 +43,14 @@ func Get[T any, P document[T]](ctx context.Context, k *Keeper, namespace, name s
 }
 
 // List reads the documents of a namespace, or of all with "", and tells from
-// which revision they are to be followed.
+// which revision they are to be followed. Its error may be an *UnreadableError.
 func List[T any, P document[T]](ctx context.Context, k *Keeper, namespace string) ([]T, int64, error) {
 	docs, revision, err := k.List(ctx, Query{Kind: kindOf[T, P](), Namespace: namespace})
-	if err != nil {
-		return nil, 0, err
-	}
 	all := make([]T, len(docs))
 	for i, d := range docs {
 		all[i] = *d.(P)
 	}
-	return all, revision, nil
+	return all, revision, err
 }
 
 // Create adds a document; see Keeper.Create.

@@ -66,7 +66,7 @@ func (r *Reconciler) releaseImage(ctx context.Context, k key) (again time.Time, 
 	}
 	_, err = objects.Save(ctx, r.Documents, released)
 	if errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound) {
-		return r.Now(), nil
+		return time.Time{}, errOvertaken
 	}
 	return time.Time{}, err
 }

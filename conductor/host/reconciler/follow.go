@@ -30,7 +30,7 @@ func (r *Reconciler) follow(ctx context.Context) {
 // followFrom lists all hosts, and then takes what happens.
 func (r *Reconciler) followFrom(ctx context.Context) error {
 	all, revision, err := objects.List[hostapi.Host](ctx, r.Documents, "")
-	if err != nil {
+	if err = r.readable(err); err != nil {
 		return err
 	}
 	// The order of their making says who was first, as it did before a restart.
@@ -46,7 +46,7 @@ func (r *Reconciler) followFrom(ctx context.Context) error {
 	}
 	r.soon(freed...)
 	images, _, err := objects.List[hostapi.DataImage](ctx, r.Documents, "")
-	if err := errors.Join(err, swept); err != nil {
+	if err := errors.Join(r.readable(err), swept); err != nil {
 		return err
 	}
 	for _, i := range images {

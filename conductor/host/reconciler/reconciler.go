@@ -65,6 +65,8 @@ type Reconciler struct {
 	queue  *queue
 	known  *index
 	room   room
+
+	setbacks setbacks
 }
 
 // New makes a reconciler; Run starts it. The engine that Run is given is to call
@@ -110,25 +112,20 @@ func (r *Reconciler) Run(ctx context.Context, e Engine) {
 	parts.Wait()
 }
 
-// How soon a host is looked at again that could not be dealt with now.
-const (
-	lockedPause = 3 * time.Second  // its node is reserved; Metal3 waits as long
-	brokenPause = 10 * time.Second // something of ours failed
-)
-
 // guarded makes a line in the log of a panic: one host must not end the
 // conductor of all the others.
 func (r *Reconciler) guarded(ctx context.Context, k key) (again time.Time) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.Log.Error("a host cannot be looked at: a fault in this program; please report it", "host", k, "panic", p, "stack", string(debug.Stack()))
-			again = r.Now().Add(brokenPause)
+			again = r.later(k, fmt.Errorf("a fault in this program; please report it: %v: %s", p, debug.Stack()))
 		}
 	}()
 	again, err := r.look(ctx, k)
-	if err != nil && ctx.Err() == nil {
-		r.Log.Error("host not looked at; tried again soon", "host", k, "err", err)
-		again = r.Now().Add(brokenPause)
+	switch {
+	case err == nil:
+		r.setbacks.over(k)
+	case ctx.Err() == nil:
+		again = r.later(k, err)
 	}
 	return again
 }
@@ -149,7 +146,7 @@ func (r *Reconciler) look(ctx context.Context, k key) (again time.Time, err erro
 	}
 	switch err := r.keepFirmware(ctx, &s); {
 	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrExists) || errors.Is(err, objects.ErrNotFound): // somebody was first
-		return r.Now(), nil
+		return time.Time{}, errOvertaken
 	case err != nil:
 		return time.Time{}, err
 	}
@@ -218,7 +215,7 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 	}
 	switch was, is := s.Host.Status, d.Host.Status; {
 	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound):
-		return r.Now(), nil
+		return time.Time{}, errOvertaken
 	case err != nil:
 		return time.Time{}, err
 	case is.Provisioning.State != was.Provisioning.State:

@@ -67,7 +67,7 @@ func (r *Reconciler) mark(ctx context.Context, namespace, name string, change fu
 // while nobody followed them.
 func (r *Reconciler) sweep(ctx context.Context) error {
 	all, _, err := objects.List[hostapi.Secret](ctx, r.Documents, "")
-	if err != nil {
+	if err = r.readable(err); err != nil {
 		return err
 	}
 	for _, s := range all {
