@@ -327,3 +327,17 @@ func TestLeases(t *testing.T) {
 		t.Errorf("after the end of a lease: %v, %v", got, err)
 	}
 }
+
+// TestSpoiledLeases: rows that are no leases keep no machine from its address.
+func TestSpoiledLeases(t *testing.T) {
+	p := policy(t, node.Node{ProvisionState: node.Active}, node.Port{})
+	for ip, mac := range map[string]string{"10.0.0.5": mac, "10.0.0.6": "52:54", "10.0.0.7": "52:54:00:00:00:01:02:03", "fd00::1": "52:54:00:00:00:03", "10.0.0": "52:54:00:00:00:02", "": ""} {
+		if err := p.Engine.SaveLease(t.Context(), node.Lease{MAC: mac, IP: ip}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := p.Leases(t.Context())
+	if err != nil || len(got) != 1 || got[0].MAC.String() != mac {
+		t.Errorf("%v, %v, want the one of %s alone", got, err, mac)
+	}
+}

@@ -2,7 +2,6 @@ package bootpolicy
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 
@@ -10,7 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// Leases lists what was handed out and reserved.
+// Leases lists what was handed out and reserved. A row that is no lease is left out,
+// so that it does not keep the others' machines from their addresses.
 func (p *Policy) Leases(ctx context.Context) ([]pxe.Lease, error) {
 	stored, err := p.Engine.Leases(ctx)
 	if err != nil {
@@ -18,18 +18,19 @@ func (p *Policy) Leases(ctx context.Context) ([]pxe.Lease, error) {
 	}
 	out := make([]pxe.Lease, 0, len(stored))
 	for _, l := range stored {
-		mac, err := net.ParseMAC(l.MAC)
-		if err != nil {
-			return nil, fmt.Errorf("stored lease of %q: %w", l.MAC, err)
-		}
-		ip, err := netip.ParseAddr(l.IP)
-		if err != nil {
-			return nil, fmt.Errorf("stored lease of %s: %w", l.MAC, err)
+		mac, badMAC := net.ParseMAC(l.MAC)
+		ip, badIP := netip.ParseAddr(l.IP)
+		if badMAC != nil || badIP != nil || len(mac) != ethernet || !ip.Is4() {
+			p.Log.Error("a lease on record is left alone: expected a MAC of six bytes and an IPv4 address; delete it", "mac", l.MAC, "ip", l.IP)
+			continue
 		}
 		out = append(out, pxe.Lease{MAC: mac, IP: ip, Static: l.Static, Expires: l.Expires})
 	}
 	return out, nil
 }
+
+// ethernet is the bytes of a MAC that DHCP lends addresses to.
+const ethernet = 6
 
 // SaveLease inserts or replaces the lease of a MAC, unless it has a reservation.
 func (p *Policy) SaveLease(ctx context.Context, l pxe.Lease) error {
