@@ -16,5 +16,5 @@ import (
 const release = "0.1.0"
 
 func main() {
-	os.Exit(cli.Run(context.Background(), cli.New(release, serve.Command(), user.Command(), image.Command())))
+	os.Exit(cli.Run(context.Background(), cli.New(release, serve.Command(), serve.StoreCommand(), user.Command(), image.Command())))
 }

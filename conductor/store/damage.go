@@ -26,26 +26,8 @@ const magic = "SQLite format 3\x00"
 // one beside a WAL, which SQLite deletes; and another program's tables. It reads
 // the header, so that a large database starts no later. An absent file passes.
 func inspect(ctx context.Context, path string) error {
-	f, err := os.Open(filepath.Clean(path))
-	if errors.Is(err, os.ErrNotExist) {
-		return orphanedWAL(path, "missing")
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() == 0 {
-		return orphanedWAL(path, "empty")
-	}
-	header := make([]byte, 100)
-	if _, err := io.ReadFull(f, header); err != nil || string(header[:len(magic)]) != magic {
-		return fmt.Errorf("file is not a database, it begins with %q; %w", header[:len(magic)], ErrDamaged)
-	}
-	if err := whole(path, header, info.Size()); err != nil {
+	there, err := inspectFile(path)
+	if err != nil || !there {
 		return err
 	}
 	db, err := sql.Open("sqlite", dsn(path, reading(path)))
@@ -53,6 +35,31 @@ func inspect(ctx context.Context, path string) error {
 		return err
 	}
 	return errors.Join(ours(ctx, db), db.Close())
+}
+
+// inspectFile is what inspect finds out without SQLite; there is false for a
+// database that is still to be made.
+func inspectFile(path string) (there bool, err error) {
+	f, err := os.Open(filepath.Clean(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, orphanedWAL(path, "missing")
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if info.Size() == 0 {
+		return false, orphanedWAL(path, "empty")
+	}
+	header := make([]byte, 100)
+	if _, err := io.ReadFull(f, header); err != nil || string(header[:len(magic)]) != magic {
+		return false, fmt.Errorf("file is not a database, it begins with %q; %w", header[:len(magic)], ErrDamaged)
+	}
+	return true, whole(path, header, info.Size())
 }
 
 // reading is how to read a database and change nothing. Where there is a WAL, it is

@@ -25,7 +25,13 @@ const (
 	// runningFile is there while the database is open. It outlives a kill, after
 	// which the WAL must be there, too.
 	runningFile = "running"
+	// lockFile is locked while a conductor runs.
+	lockFile = "lock"
 )
+
+// defaultDataDir is where a conductor keeps everything that it is not told to keep
+// elsewhere.
+const defaultDataDir = "/var/lib/ferrite"
 
 // dataFolder is the data folder of a conductor that holds its lock.
 type dataFolder struct {
@@ -58,17 +64,41 @@ func (d dataFolder) check(ctx context.Context) error {
 	if d.init {
 		return nil
 	}
-	if _, err := os.Stat(d.path(runningFile)); err == nil {
-		if _, err := os.Stat(d.path(walFile)); errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("--data-dir %s: the last conductor was killed, and %s is gone, which may hold the newest writes. Put it back. "+
-				"If another program has opened the database since, or it was restored from a backup, start once with --init", d.dir, walFile)
-		}
+	if err := d.checkWAL(); err != nil {
+		return err
 	}
 	return d.checkKeys(ctx)
 }
 
+// checkWAL refuses a database that was not closed and has no WAL: that of a killed
+// conductor, or one that was copied from under a running conductor by itself.
+func (d dataFolder) checkWAL() error {
+	if _, err := os.Stat(d.path(runningFile)); err != nil {
+		return nil //nolint:nilerr // it was closed
+	}
+	if _, err := os.Stat(d.path(walFile)); !errors.Is(err, os.ErrNotExist) {
+		return nil //nolint:nilerr // SQLite will say what it has against it
+	}
+	return fmt.Errorf("--data-dir %s: the last conductor was killed, or the folder was copied while it ran, and %s is not there, which may hold the newest writes. "+
+		"Put it back, or copy the folder again as docs/data-folder.md says. "+
+		"If another program has opened the database since, or it was restored from a backup, start once with --init", d.dir, walFile)
+}
+
 // checkEmpty: a folder without a database is a new one, or one that has lost it.
 func (d dataFolder) checkEmpty() error {
+	if err := d.lostDatabase(); err != nil {
+		return err
+	}
+	if d.has(walFile) { // SQLite would delete it
+		if err := os.Rename(d.path(walFile), d.path(walFile+".lost")); err != nil {
+			return err
+		}
+	}
+	return keyfile.Write(d.path(newFile), nil)
+}
+
+// lostDatabase refuses a folder that has something of a conductor's, and no database.
+func (d dataFolder) lostDatabase() error {
 	var left []string
 	for _, name := range []string{walFile, erasekey.File, secretkey.File, "logs"} {
 		if d.has(name) {
@@ -79,12 +109,7 @@ func (d dataFolder) checkEmpty() error {
 		return fmt.Errorf("--data-dir %s: %s is missing or empty, but %s of a conductor is there. Restore the database from a backup; "+
 			"if the loss is meant, start once with --init: the conductor begins with an empty database", d.dir, databaseFile, strings.Join(left, ", "))
 	}
-	if d.has(walFile) { // SQLite would delete it
-		if err := os.Rename(d.path(walFile), d.path(walFile+".lost")); err != nil {
-			return err
-		}
-	}
-	return keyfile.Write(d.path(newFile), nil)
+	return nil
 }
 
 // checkKeys: a database has the keys that its schema came with.
@@ -93,6 +118,14 @@ func (d dataFolder) checkKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if missing := d.missingKeys(schema); len(missing) > 0 {
+		return missing[0]
+	}
+	return nil
+}
+
+// missingKeys says of each key what its loss means.
+func (d dataFolder) missingKeys(schema int64) (missing []error) {
 	for _, key := range []struct {
 		file, loss string
 		since      int64
@@ -101,11 +134,11 @@ func (d dataFolder) checkKeys(ctx context.Context) error {
 		{secretkey.File, "the secrets in the database stay unreadable, and have to be applied again", 12},
 	} {
 		if _, err := os.Stat(d.path(key.file)); errors.Is(err, os.ErrNotExist) && schema >= key.since {
-			return fmt.Errorf("--data-dir %s: the key %s is missing. Restore it from a backup; "+
-				"if the loss is meant, start once with --init: a new one is made, and %s", d.dir, key.file, key.loss)
+			missing = append(missing, fmt.Errorf("--data-dir %s: the key %s is missing. Restore it from a backup; "+
+				"if the loss is meant, start once with --init: a new one is made, and %s", d.dir, key.file, key.loss))
 		}
 	}
-	return nil
+	return missing
 }
 
 // open opens the database. In a new folder it makes everything, in another one

@@ -46,7 +46,7 @@ func TestLoss(t *testing.T) {
 		"empty database":    {empty, databaseFile, "ferrite.db is missing or empty, but ferrite.db-wal", true},
 		"no erase key":      {os.Remove, erasekey.File, "erase-key.pem is missing", true},
 		"no secrets key":    {os.Remove, secretkey.File, "secrets-key.pem is missing", true},
-		"no WAL after kill": {os.Remove, walFile, "ferrite.db-wal is gone", true},
+		"no WAL after kill": {os.Remove, walFile, "ferrite.db-wal is not there", true},
 		"database cut":      {func(path string) error { return os.Truncate(path, 40_960) }, databaseFile, "cut short", false},
 	} {
 		t.Run(name, func(t *testing.T) {

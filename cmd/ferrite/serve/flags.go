@@ -23,7 +23,7 @@ func flags(f *pflag.FlagSet) {
 
 func apiFlags(f *pflag.FlagSet) {
 	f.String("config", "", "YAML `file` with any of these settings (flags beat FERRITE_* variables, which beat the file)")
-	f.String("data-dir", "/var/lib/ferrite", "`folder` of the database and the machines' logs; made if missing, mode 0700, locked while running")
+	f.String("data-dir", defaultDataDir, "`folder` of the database and the machines' logs; made if missing, mode 0700, locked while running")
 	f.Bool("init", false, "after a loss that is meant: begin with an empty database where --data-dir has lost it, and make lost keys anew; what is there stays")
 	f.String("api-address", "127.0.0.1:6385", "`host:port` of the REST API")
 	f.StringSlice("auth", []string{"none"}, "how operators say who they are: none, or basic, token or both")

@@ -101,3 +101,28 @@ func unreadable(r Row) hostapi.Document {
 		Type: hostapi.SecretOpaque,
 	}
 }
+
+// Check refuses a row that cannot be read with a key, and one whose document is
+// another's than the row says; ErrSealed of a secret that the key does not open.
+func Check(r Row, key []byte) error {
+	seal, err := newSeal(key)
+	if err != nil {
+		return err
+	}
+	k := &Keeper{seal: seal}
+	text := r.Doc
+	if r.Kind == hostapi.KindSecret {
+		var ok bool
+		if text, ok = k.opened(r); !ok {
+			return ErrSealed
+		}
+	}
+	d, err := parse(r.Key, text, r.Revision)
+	if err != nil {
+		return err
+	}
+	if is := keyOf(d); is != r.Key || d.Meta().UID != r.UID {
+		return fmt.Errorf("its document is of %s with the UID %s, expected %s with the UID %s", is, d.Meta().UID, r.Key, r.UID)
+	}
+	return nil
+}

@@ -23,6 +23,8 @@ var (
 	ErrExpired = errors.New("the events after this revision are no longer kept: list again, and watch from there")
 	// ErrStale is a store's: a row is not the one that was expected.
 	ErrStale = errors.New("another row than was expected")
+	// ErrSealed: a secret is sealed with another key.
+	ErrSealed = errors.New("a secret that is sealed with another key, or damaged")
 )
 
 // UnreadableError says which documents of a list cannot be decoded. The others are

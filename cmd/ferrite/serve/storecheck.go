@@ -1,0 +1,171 @@
+package serve
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/conductor/erasekey"
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/secretkey"
+	"github.com/ferrite-metal/ferrite/conductor/store"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// StoreCommand is `ferrite store`: it works on the data folder of a conductor that
+// does not run.
+func StoreCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "store", Short: "Check the data folder of a conductor", SilenceUsage: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	dir := os.Getenv("FERRITE_DATA_DIR")
+	if dir == "" {
+		dir = defaultDataDir
+	}
+	check := &cobra.Command{
+		Use: "check", Short: "Read everything in a data folder, and say what is damaged; nothing is changed", Args: cobra.NoArgs,
+		Long: `Reads the database of a conductor that does not run, or of a copy of its data folder, with its
+WAL: pages, indexes, references, the document of each row, the secrets with their key and the
+signatures of erase reports. Prints how many rows each table has, then "store: ok", or a line for
+each fault, with exit status 1. Nothing is changed.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return storeCheck{dataFolder{dir: dir}, cmd.OutOrStdout()}.run(cmd)
+		},
+	}
+	check.Flags().StringVar(&dir, "data-dir", dir, "`folder` of the database, also $FERRITE_DATA_DIR")
+	c.AddCommand(check)
+	return c
+}
+
+// storeCheck is one check of a data folder.
+type storeCheck struct {
+	dataFolder
+	out io.Writer
+}
+
+func (s storeCheck) run(cmd *cobra.Command) (err error) {
+	unlock, err := lockToRead(s.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if !s.has(databaseFile) {
+		if err := s.lostDatabase(); err != nil {
+			return err
+		}
+		return fmt.Errorf("--data-dir %s: there is no database in it, and nothing else of a conductor: name the folder that ferrite serve is given", s.dir)
+	}
+	keys, faults := s.keys()
+	found, err := store.Check(cmd.Context(), s.path(databaseFile), store.CheckOptions{Document: keys.document, EraseReport: keys.eraseReport})
+	if err != nil {
+		return err
+	}
+	// One that lacks something is not started; the keys have been looked at.
+	if err := s.checkWAL(); err != nil {
+		faults = append(faults, err.Error())
+	}
+	for _, missing := range s.missingKeys(found.Schema) {
+		faults = append(faults, missing.Error())
+	}
+	for _, f := range found.Faults {
+		faults = append(faults, f.String())
+	}
+	return s.print(found, faults)
+}
+
+func (s storeCheck) print(found store.Checked, faults []string) error {
+	fmt.Fprintf(s.out, "schema version %d\n", found.Schema)
+	if found.Schema < found.Known {
+		fmt.Fprintf(s.out, "the next start of this build changes the schema to version %d\n", found.Known)
+	}
+	for _, t := range found.Tables {
+		fmt.Fprintf(s.out, "%s: %d\n", t.Name, t.Rows)
+	}
+	if len(faults) == 0 {
+		fmt.Fprintln(s.out, "store: ok")
+		return nil
+	}
+	for _, f := range faults {
+		fmt.Fprintf(s.out, "fault: %s\n", f)
+	}
+	return fmt.Errorf("store: faults in --data-dir %s: %d, expected none: each is printed with what to do about it", s.dir, len(faults))
+}
+
+// lockToRead keeps a conductor from starting while its folder is read. It makes no
+// lock where there is none.
+func lockToRead(dir string) (unlock func() error, err error) {
+	f, err := os.Open(filepath.Join(filepath.Clean(dir), lockFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--data-dir: %w", err)
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = fmt.Errorf("--data-dir %s: a conductor is running in it: stop it first, or check a copy of the folder", dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f.Close, nil
+}
+
+// checkKeys are the keys of a folder; nil for one that cannot be read.
+type checkKeys struct {
+	secrets []byte
+	erase   ed25519.PrivateKey
+}
+
+// keys reads the keys that are there, and makes none. Those that are missing, but
+// should not be, the schema tells.
+func (s storeCheck) keys() (k checkKeys, faults []string) {
+	var err error
+	if _, missing := os.Stat(s.path(secretkey.File)); missing == nil {
+		if k.secrets, err = secretkey.Open(s.dir); err != nil {
+			faults = append(faults, err.Error())
+		}
+	}
+	if _, missing := os.Stat(s.path(erasekey.File)); missing == nil {
+		if k.erase, err = erasekey.Open(s.dir); err != nil {
+			faults = append(faults, err.Error())
+		}
+	}
+	return k, faults
+}
+
+// document reads a document of a host. Secrets without a key are one fault, the key's.
+func (k checkKeys) document(r objects.Row) error {
+	if k.secrets == nil && r.Kind == hostapi.KindSecret {
+		return nil
+	}
+	key := k.secrets
+	if key == nil {
+		key = make([]byte, secretkey.Size) // which opens nothing, nor has to
+	}
+	return objects.Check(r, key)
+}
+
+// eraseReport verifies the signature of a report. One of an earlier key, which was
+// lost or given up, stays as it is.
+func (k checkKeys) eraseReport(r node.EraseReport) error {
+	signed, err := nodeapi.ReportOf(r.Payload, r.Signature)
+	if err != nil || k.erase == nil {
+		return err
+	}
+	public, _ := k.erase.Public().(ed25519.PublicKey)
+	own, err := nodeapi.EraseKeyOf(public)
+	if err == nil && signed.KeyID == own.KeyID && !ed25519.Verify(public, r.Payload, r.Signature) {
+		err = fmt.Errorf("a signature that the key %s has not made", own.KeyID)
+	}
+	return err
+}

@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// Fault is one thing in a database that is not as a conductor writes it.
+type Fault struct {
+	Table string
+	Row   string // its key; "" for the table as a whole
+	Want  string
+	Found string
+	Do    string
+}
+
+// String is the fault in one line.
+func (f Fault) String() string {
+	where := f.Table
+	if f.Row != "" {
+		where += ", row " + f.Row
+	}
+	return fmt.Sprintf("%s: expected %s, found %s; %s", where, f.Want, f.Found, f.Do)
+}
+
+// Checked is what Check has found.
+type Checked struct {
+	Schema, Known int64 // the version of the database, and the newest of this build
+	Tables        []TableCount
+	Faults        []Fault
+}
+
+// TableCount is how many rows a table has.
+type TableCount struct {
+	Name string
+	Rows int
+}
+
+// CheckOptions are what keys are needed for, which a store has none of.
+type CheckOptions struct {
+	// Document refuses a document of a host that cannot be read, and a secret that
+	// the key does not open. EraseReport refuses one whose signature is wrong.
+	Document    func(objects.Row) error
+	EraseReport func(node.EraseReport) error
+}
+
+// restore is what to do about most faults.
+const restore = "restore the data folder from a backup"
+
+// Check reads a whole database that no conductor has open, and changes nothing. An
+// error is about a file that cannot be read as a database at all.
+func Check(ctx context.Context, file string, o CheckOptions) (Checked, error) {
+	done, err := check(ctx, file, o)
+	if err != nil {
+		return done, fmt.Errorf("database %s: %w", file, err)
+	}
+	return done, nil
+}
+
+func check(ctx context.Context, file string, o CheckOptions) (done Checked, err error) {
+	if done.Known, err = newestSchema(); err != nil {
+		return done, err
+	}
+	there, err := inspectFile(file)
+	if err == nil && !there {
+		err = os.ErrNotExist
+	}
+	if err != nil {
+		return done, err
+	}
+	db, err := sql.Open("sqlite", dsn(file, checking(file)))
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1) // the lock, and the index of the WAL, are the connection's own
+	if err := ours(ctx, db); err != nil {
+		return done, err
+	}
+	c := &checker{db: db, o: o, done: &done}
+	c.integrity(ctx)
+	c.foreignKeys(ctx)
+	if !c.schema(ctx) {
+		return done, nil
+	}
+	for _, t := range checkedTables {
+		if err := c.table(ctx, t); err != nil {
+			c.fault(t.name, "", "rows that can be read", err, restore)
+		}
+	}
+	c.references(ctx)
+	return done, ctx.Err()
+}
+
+// checking is how to read a database without a trace: where there is a WAL, SQLite
+// keeps its index in memory when the connection is the only one
+// (sqlite.org/wal.html#noshm), and a file that is read only cannot be locked.
+func checking(file string) url.Values {
+	if v := reading(file); v.Has("immutable") {
+		return v
+	}
+	return url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)"}}
+}
+
+// checker is one Check.
+type checker struct {
+	db   *sql.DB
+	o    CheckOptions
+	done *Checked
+}
+
+// mostFaults bounds what is told of one table: the first say what has happened.
+const mostFaults = 50
+
+func (c *checker) fault(table, row, want string, found any, do string) {
+	told := 0
+	for _, f := range c.done.Faults {
+		if f.Table == table {
+			told++
+		}
+	}
+	if told < mostFaults {
+		c.done.Faults = append(c.done.Faults, Fault{table, row, want, fmt.Sprint(found), do})
+	} else if told == mostFaults {
+		c.done.Faults = append(c.done.Faults, Fault{table, "", "fewer faults", "more than " + strconv.Itoa(mostFaults), restore})
+	}
+}
+
+// each calls read for every row of a query.
+func (c *checker) each(ctx context.Context, query string, read func(*sql.Rows) error, args ...any) (err error) {
+	rows, err := c.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (c *checker) integrity(ctx context.Context) {
+	err := c.each(ctx, "PRAGMA integrity_check", func(rows *sql.Rows) error {
+		var found string
+		if err := rows.Scan(&found); err != nil || found == "ok" {
+			return err
+		}
+		c.fault("the file", "", "whole pages and indexes", strings.TrimSpace(found), restore)
+		return nil
+	})
+	if err != nil {
+		c.fault("the file", "", "whole pages and indexes", err, restore)
+	}
+}
+
+func (c *checker) foreignKeys(ctx context.Context) {
+	err := c.each(ctx, "PRAGMA foreign_key_check", func(rows *sql.Rows) error {
+		var table, parent string
+		var row sql.NullInt64
+		var key int
+		if err := rows.Scan(&table, &row, &parent, &key); err != nil {
+			return err
+		}
+		c.fault(table, fmt.Sprint(row.Int64), "a row of "+parent+" that it belongs to", "none", restore)
+		return nil
+	})
+	if err != nil {
+		c.fault("the file", "", "references that can be read", err, restore)
+	}
+}
+
+// schema reports whether this build knows what the tables hold.
+func (c *checker) schema(ctx context.Context) bool {
+	const newest = "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied"
+	if err := c.db.QueryRowContext(ctx, newest).Scan(&c.done.Schema); err != nil {
+		c.fault("goose_db_version", "", "the schema's version", err, restore)
+		return false
+	}
+	if c.done.Schema > c.done.Known {
+		c.fault("goose_db_version", "", fmt.Sprintf("a schema up to version %d, which is the newest of this build", c.done.Known),
+			fmt.Sprintf("version %d", c.done.Schema), "check it with the newer build that wrote it")
+		return false
+	}
+	return true
+}
+
+// newestSchema is the version of the last migration.
+func newestSchema() (newest int64, err error) {
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return 0, fmt.Errorf("read the embedded migrations: %w", err)
+	}
+	for _, f := range files {
+		number, _, _ := strings.Cut(path.Base(f.Name()), "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("embedded migration %s: expected a name that begins with its version: %w", f.Name(), err)
+		}
+		newest = max(newest, version)
+	}
+	return newest, nil
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// references are those that no schema enforces. Each query finds the rows that break
+// one, with what is there instead. A document that is no JSON is a fault of its own.
+var references = []struct {
+	table, want, do string
+	since           int64
+	query           string
+}{
+	{
+		"nodes", "the effect that a node at work owes next", "abort or delete the node with a conductor, or " + restore, 1,
+		"SELECT uuid, provision_state || ' and none' FROM nodes WHERE provision_state IN (" + statesOf(node.Working) + `)
+			AND NOT EXISTS (SELECT 1 FROM effects WHERE node = nodes.uuid)`,
+	},
+	{
+		"nodes", "a deadline, or an effect that it owes", "abort or delete the node with a conductor, or " + restore, 1,
+		"SELECT uuid, provision_state || ' and neither' FROM nodes WHERE deadline = 0 AND provision_state IN (" + statesOf(node.Waiting) + `)
+			AND NOT EXISTS (SELECT 1 FROM effects WHERE node = nodes.uuid)`,
+	},
+	{
+		"nodes", "the allocation that it names, bound to it", restore, 7,
+		`SELECT uuid, 'no such allocation of this node: ' || named FROM (
+			SELECT uuid, CASE WHEN json_valid(doc) THEN doc ->> '$.allocation_uuid' END AS named FROM nodes) n
+			WHERE named <> '' AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.uuid = named AND a.node_uuid = n.uuid)`,
+	},
+	{
+		"allocations", "to be named by its node", restore, 7,
+		`SELECT a.uuid, 'node ' || n.uuid || ' without it' FROM allocations a JOIN nodes n ON n.uuid = a.node_uuid
+			WHERE json_valid(n.doc) AND coalesce(n.doc ->> '$.allocation_uuid', '') <> a.uuid`,
+	},
+	{
+		"objects", "its namespace", "create the namespace with a conductor, or " + restore, 12,
+		`SELECT o.kind || ' ' || o.namespace || '/' || o.name, 'no namespace ' || o.namespace FROM objects o
+			WHERE o.namespace <> '' AND NOT EXISTS (SELECT 1 FROM objects n WHERE n.kind = 'Namespace' AND n.name = o.namespace)`,
+	},
+	{
+		"objects", "a revision that was given out", restore, 12,
+		`SELECT kind || ' ' || namespace || '/' || name, revision || ', when the newest is ' || (SELECT max(revision) FROM objects_revision)
+			FROM objects WHERE revision > (SELECT coalesce(max(revision), 0) FROM objects_revision)`,
+	},
+	{
+		"objects_revision", "one row", restore, 12,
+		"SELECT '', count(*) || ' rows' FROM objects_revision HAVING count(*) <> 1",
+	},
+}
+
+// statesOf is the states of a class as SQL texts.
+func statesOf(class node.Class) string {
+	var quoted []string
+	for _, s := range slices.Sorted(maps.Keys(node.States)) {
+		if s.Class() == class {
+			quoted = append(quoted, "'"+string(s)+"'")
+		}
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func (c *checker) references(ctx context.Context) {
+	for _, r := range references {
+		if c.done.Schema < r.since {
+			continue
+		}
+		err := c.each(ctx, r.query, func(rows *sql.Rows) error {
+			var row, found sql.NullString
+			if err := rows.Scan(&row, &found); err != nil {
+				return err
+			}
+			c.fault(r.table, row.String, r.want, found.String, r.do)
+			return nil
+		})
+		if err != nil {
+			c.fault(r.table, "", "references that can be read", err, restore)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// checkedTable is a table, the schema it came with, and the columns that one row is
+// judged by; the first of them is its key.
+type checkedTable struct {
+	name    string
+	since   int64
+	columns []string
+	judge   func(c *checker, r checkedRow)
+}
+
+// checkedTables is every table of the schema.
+var checkedTables = []checkedTable{
+	{"nodes", 1, append([]string{"uuid", "revision", "doc"}, columnNames()...), judgeNode},
+	{"ports", 1, []string{"uuid", "node_uuid", "address", "doc"}, judging(func(p *node.Port) map[string]any {
+		return map[string]any{"uuid": p.UUID, "node_uuid": p.NodeUUID, "address": p.Address}
+	})},
+	{"effects", 1, []string{"id", "args", "name", "node"}, judgeEffect},
+	{"history", 1, []string{"id", "node_uuid", "doc"}, judging(func(h *node.HistoryEntry) map[string]any {
+		return map[string]any{"node_uuid": h.NodeUUID}
+	})},
+	{"inspected", 1, []string{"node_uuid", "inventory", "plugin_data"}, judgeInspected},
+	{"leases", 1, []string{"mac", "ip"}, judgeLease},
+	{"deploy_templates", 2, recordColumns("name"), judgeRecord[node.DeployTemplate]},
+	{"runbooks", 2, recordColumns("name"), judgeRecord[node.Runbook]},
+	{"told", 4, []string{"node_uuid", "doc"}, judging(func(*node.Told) map[string]any { return nil })},
+	{"chassis", 5, recordColumns(), judgeRecord[node.Chassis]},
+	{"portgroups", 5, recordColumns("name", "address", "node_uuid"), judgeRecord[node.Portgroup]},
+	{"volume_connectors", 6, recordColumns("node_uuid", "identity"), judgeRecord[node.VolumeConnector]},
+	{"volume_targets", 6, recordColumns("node_uuid", "place"), judgeRecord[node.VolumeTarget]},
+	{"allocations", 7, recordColumns("name", "node_uuid", "state"), judgeRecord[node.Allocation]},
+	{"inspection_rules", 8, recordColumns("phase"), judgeRecord[node.InspectionRule]},
+	{"erase_reports", 11, recordColumns("of_node"), judgeEraseReport},
+	{"objects", 12, []string{"uid", "kind", "namespace", "name", "revision", "doc"}, judgeObject},
+	{"objects_revision", 12, []string{"revision"}, func(*checker, checkedRow) {}},
+}
+
+func recordColumns(keys ...string) []string {
+	return append([]string{"uuid", "revision", "doc"}, keys...)
+}
+
+func columnNames() (names []string) {
+	for _, c := range nodeColumns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// checkedRow is one row of a table, its values by column.
+type checkedRow struct {
+	table, key string
+	values     map[string]any
+}
+
+// text is a column as text, which documents of hosts are stored as bytes for.
+func (r checkedRow) text(column string) string {
+	switch v := r.values[column].(type) {
+	case nil:
+		return ""
+	case []byte:
+		return string(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+func (r checkedRow) int(column string) int64 {
+	v, _ := r.values[column].(int64)
+	return v
+}
+
+// table judges all rows of a table. Columns that came with a later schema are left out.
+func (c *checker) table(ctx context.Context, t checkedTable) error {
+	var columns []string
+	err := c.each(ctx, "SELECT name FROM pragma_table_info(?)", func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		if slices.Contains(t.columns, name) {
+			columns = append(columns, name)
+		}
+		return err
+	}, t.name)
+	if err != nil {
+		return err
+	}
+	if len(columns) == 0 {
+		if c.done.Schema >= t.since {
+			c.fault(t.name, "", fmt.Sprintf("the table, which schema %d has", c.done.Schema), "none", restore)
+		}
+		return nil
+	}
+	if !slices.Contains(columns, t.columns[0]) {
+		return fmt.Errorf("it has no column %s", t.columns[0])
+	}
+	count := 0
+	values, places := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		places[i] = &values[i]
+	}
+	err = c.each(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+t.name, func(rows *sql.Rows) error {
+		if err := rows.Scan(places...); err != nil {
+			return err
+		}
+		r := checkedRow{table: t.name, values: map[string]any{}}
+		for i, name := range columns {
+			r.values[name] = values[i]
+		}
+		r.key = r.text(t.columns[0])
+		count++
+		t.judge(c, r)
+		return nil
+	})
+	c.done.Tables = append(c.done.Tables, TableCount{t.name, count})
+	return err
+}
+
+// document reads the document of a row. One that cannot be read is a fault.
+func document[T any](c *checker, r checkedRow) (v T, ok bool) {
+	if err := json.Unmarshal([]byte(r.text("doc")), &v); err != nil {
+		c.fault(r.table, r.key, fmt.Sprintf("the JSON of a %T", v), err, restore)
+		return v, false
+	}
+	return v, true
+}
+
+// agrees holds what a document says against the columns beside it.
+func (c *checker) agrees(r checkedRow, says map[string]any) {
+	for column, want := range says {
+		have, there := r.values[column]
+		if !there {
+			continue
+		}
+		if is, ok := want.(bool); ok {
+			want = int64(0)
+			if is {
+				want = int64(1)
+			}
+		}
+		if have == nil {
+			have = ""
+		}
+		if have != want {
+			c.fault(r.table, r.key, fmt.Sprintf("%s %v, which its document says", column, want), fmt.Sprint(have), restore)
+		}
+	}
+}
+
+// judging judges rows of one type of documents, by what their columns have to say.
+func judging[T any](says func(*T) map[string]any) func(*checker, checkedRow) {
+	return func(c *checker, r checkedRow) {
+		if v, ok := document[T](c, r); ok {
+			c.agrees(r, says(&v))
+		}
+	}
+}
+
+func judgeNode(c *checker, r checkedRow) {
+	n, ok := document[node.Node](c, r)
+	if !ok {
+		return
+	}
+	says := map[string]any{"uuid": n.UUID, "revision": n.Revision}
+	for _, column := range nodeColumns {
+		says[column.name] = column.value(&n)
+	}
+	c.agrees(r, says)
+	if _, known := node.States[n.ProvisionState]; !known {
+		c.fault(r.table, r.key, "a provision_state that this build knows", string(n.ProvisionState), restore)
+	}
+}
+
+func judgeRecord[T any, P node.Recorded[T]](c *checker, r checkedRow) {
+	v, ok := document[T](c, r)
+	if !ok {
+		return
+	}
+	says := map[string]any{"uuid": P(&v).Head().UUID, "revision": P(&v).Head().Revision}
+	for _, k := range P(&v).Keys() {
+		says[k.Column] = k.Value
+	}
+	c.agrees(r, says)
+}
+
+func judgeEraseReport(c *checker, r checkedRow) {
+	judgeRecord[node.EraseReport](c, r)
+	var v node.EraseReport
+	if json.Unmarshal([]byte(r.text("doc")), &v) != nil || c.o.EraseReport == nil {
+		return
+	}
+	if err := c.o.EraseReport(v); err != nil {
+		c.fault(r.table, r.key, "a statement and the signature over it", err, restore)
+	}
+}
+
+func judgeEffect(c *checker, r checkedRow) {
+	if args := r.text("args"); args != "" && !json.Valid([]byte(args)) {
+		c.fault(r.table, r.key, "JSON arguments of "+r.text("name")+" of node "+r.text("node"), fmt.Sprintf("%.80q", args), restore)
+	}
+}
+
+func judgeInspected(c *checker, r checkedRow) {
+	for _, column := range []string{"inventory", "plugin_data"} {
+		text := bytes.TrimSpace([]byte(r.text(column)))
+		if len(text) > 0 && !json.Valid(text) {
+			c.fault(r.table, r.key, "JSON in "+column, fmt.Sprintf("%.80q", text), "inspect the node again, or "+restore)
+		}
+	}
+}
+
+func judgeLease(c *checker, r checkedRow) {
+	_, macErr := net.ParseMAC(r.key)
+	_, ipErr := netip.ParseAddr(r.text("ip"))
+	if err := errors.Join(macErr, ipErr); err != nil {
+		c.fault(r.table, r.key, "a MAC and an IP address", err, restore)
+	}
+}
+
+func judgeObject(c *checker, r checkedRow) {
+	row := objects.Row{
+		Key: objects.Key{Kind: r.text("kind"), Namespace: r.text("namespace"), Name: r.text("name")},
+		UID: r.text("uid"), Revision: r.int("revision"), Doc: []byte(r.text("doc")),
+	}
+	if c.o.Document == nil {
+		return
+	}
+	if err := c.o.Document(row); err != nil {
+		do := restore
+		if errors.Is(err, objects.ErrSealed) {
+			do = "restore the key that is of the same backup as the database, or apply the secret again"
+		}
+		c.fault(r.table, row.String(), "a document that can be read", err, do)
+	}
+}
