@@ -34,7 +34,7 @@ func (p *Pool) Grant(mac net.HardwareAddr, s Subnet, ip netip.Addr, now time.Tim
 	if e == nil || e.ip != ip || !e.live(now) {
 		return Grant{}, fmt.Errorf("address %v is not held for %v", ip, hw)
 	}
-	e.lent = now
+	e.lent, e.used = now, false
 	if e.static {
 		return Grant{}, nil
 	}
@@ -74,11 +74,21 @@ func (p *Pool) Unsaved(g Grant, now time.Time) {
 	}
 }
 
+// Use notes that the machine with an address has called from it. Neither RELEASE nor
+// DECLINE is believed from then on: anybody can send one in a machine's name, and would end
+// its boot. A machine looks whether its address is in use before it uses it (RFC 2131
+// section 4.4.1), and its lease runs out by itself.
+func (p *Pool) Use(ip netip.Addr) {
+	if hw, ok := p.holder[ip]; ok {
+		p.entries[hw].used = true
+	}
+}
+
 // Release ends mac's lease of ip at once (RFC 2131 section 4.3.4). The
 // address is remembered, so that the machine most likely gets it again.
 func (p *Pool) Release(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
 	e := p.entries[hwaddr(mac)]
-	if e == nil || e.ip != ip || e.static {
+	if e == nil || e.ip != ip || e.static || e.used {
 		return false
 	}
 	e.expires = now
@@ -91,7 +101,7 @@ func (p *Pool) Release(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool 
 func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
 	hw := hwaddr(mac)
 	e := p.entries[hw]
-	if e == nil || e.ip != ip {
+	if e == nil || e.ip != ip || e.used {
 		return false
 	}
 	if e.static {

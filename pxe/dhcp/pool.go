@@ -33,6 +33,7 @@ type entry struct {
 	expires  time.Time  // as promised to the machine; past: remembered, but free for others
 	stored   time.Time  // expiry on record in pxe.Leases; zero: not on record
 	lent     time.Time  // acknowledged last; zero: not since the pool was made
+	used     bool       // since then the machine has fetched something with it
 	client   pxe.Client // as last seen in a DHCP request
 }
 
@@ -139,7 +140,7 @@ func (p *Pool) Reload(leases []pxe.Lease) error {
 		known := p.entries[hw]
 		switch _, held := p.holder[e.ip]; {
 		case known != nil && known.ip == e.ip:
-			known.client, known.stranger, known.lent = e.client, e.stranger, e.lent
+			known.client, known.stranger, known.lent, known.used = e.client, e.stranger, e.lent, e.used
 			if !known.static && !e.static {
 				known.bound, known.expires = e.bound, e.expires
 			}

@@ -82,10 +82,12 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 // Addr is where the server listens.
 func (s *Server) Addr() netip.AddrPort { return s.wire.udp.LocalAddr().(*net.UDPAddr).AddrPort() }
 
-// Client returns the machine that has ip now, as its last DHCP request showed it.
+// Client returns the machine that has ip now, as its last DHCP request showed it. It is
+// asked when that address calls.
 func (s *Server) Client(ip netip.Addr) (pxe.Client, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.pool.Use(ip)
 	return s.pool.Client(ip, s.conf.Now())
 }
 
