@@ -79,27 +79,8 @@ func lookupArgs(r *http.Request) (macs []string, uuid string, err error) {
 // token up, and it tells no more than the UUID, because an agent that old
 // cannot go on and anybody else has no business here.
 func (s *Server) find(r *http.Request, macs []string, uuid string) (agentapi.LookupNode, error) {
-	for _, mac := range macs {
-		ports, err := s.conductor.Ports(r.Context(), node.PortQuery{Address: mac})
-		if err != nil {
-			return agentapi.LookupNode{}, err
-		}
-		if len(ports) > 0 {
-			uuid = ports[0].NodeUUID
-			break
-		}
-	}
-	if uuid == "" {
-		return agentapi.LookupNode{}, notFound()
-	}
-	n, err := s.conductor.Node(r.Context(), uuid)
-	if err != nil {
-		return agentapi.LookupNode{}, err
-	}
-	if class := n.ProvisionState.Class(); class != node.Working && class != node.Waiting {
-		return agentapi.LookupNode{}, notFound()
-	}
-	return agentapi.LookupNode{UUID: n.UUID}, nil
+	n, err := s.conductor.Find(r.Context(), macs, uuid, nodeapi.From(r))
+	return agentapi.LookupNode{UUID: n.UUID}, err
 }
 
 // lookupReply is agentapi.LookupReply with what only Ironic's own agent reads.

@@ -29,7 +29,8 @@ import (
 // back as a *node.Refusal.
 type Conductor interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
-	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	// Find finds the node of a ramdisk at from that is too old to be told more.
+	Find(ctx context.Context, macs []string, uuid string, from netip.Addr) (node.Node, error)
 	// Lookup finds the node of a ramdisk; the token is in clear once per boot.
 	Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error)
 	Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error

@@ -47,11 +47,15 @@ func (s *scripted) Node(_ context.Context, ref string) (node.Node, error) {
 	return node.Node{UUID: aNode, ProvisionState: s.state, InstanceInfo: map[string]any{"configdrive": "secret"}}, nil
 }
 
-func (s *scripted) Ports(_ context.Context, q node.PortQuery) ([]node.Port, error) {
-	if q.Address == aMAC {
-		return []node.Port{{NodeUUID: aNode}}, nil
+func (s *scripted) Find(ctx context.Context, macs []string, uuid string, _ netip.Addr) (node.Node, error) {
+	if slices.Contains(macs, aMAC) {
+		uuid = aNode
 	}
-	return nil, nil
+	n, err := s.Node(ctx, uuid)
+	if class := n.ProvisionState.Class(); class != node.Working && class != node.Waiting {
+		return node.Node{}, node.Refuse(node.NotFound, "a secret reason")
+	}
+	return n, err
 }
 
 func (s *scripted) Lookup(_ context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error) {

@@ -56,6 +56,23 @@ func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, c node.
 	return lookupView(n), token, nil
 }
 
+// Find finds the node of a ramdisk at from that is too old for tokens. It gives out
+// nothing, so it asks for no word.
+func (e *Engine) Find(ctx context.Context, macs []string, uuid string, from netip.Addr) (node.Node, error) {
+	n, err := e.nodeOf(ctx, macs, uuid)
+	if err != nil {
+		return node.Node{}, err
+	}
+	if class := n.ProvisionState.Class(); class != node.Working && class != node.Waiting {
+		return node.Node{}, unknownRamdisk()
+	}
+	if err := e.checkLease(ctx, n.UUID, from); err != nil {
+		e.Log.Warn("lookup refused", "node", n.UUID, "from", from, "err", err)
+		return node.Node{}, unknownRamdisk()
+	}
+	return n, nil
+}
+
 // nodeOf finds a node by its ports' addresses, or else by UUID.
 func (e *Engine) nodeOf(ctx context.Context, macs []string, uuid string) (node.Node, error) {
 	for _, mac := range macs {

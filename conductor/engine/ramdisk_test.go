@@ -234,6 +234,12 @@ func TestStrangersAreNotTheMachine(t *testing.T) {
 				t.Errorf("lookup of %v gives %q, %v", macs, token, err)
 			}
 		}
+		if found, err := w.e.Find(w.ctx, []string{macOf(n.UUID)}, "", elsewhere); found.UUID != "" || refused(t, err) != node.NotFound {
+			t.Errorf("a lookup from before tokens tells of %q, %v", found.UUID, err)
+		}
+		if found, err := w.e.Find(w.ctx, []string{macOf(n.UUID)}, "", machine); found.UUID != n.UUID || err != nil {
+			t.Errorf("the machine's tells of %q, %v", found.UUID, err)
+		}
 		_, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: machine, Word: w.word(n.UUID)})
 		if err != nil || len(token) < 32 {
 			t.Fatalf("the machine's own lookup: %q, %v", token, err)
