@@ -143,7 +143,7 @@ func (e *Engine) judgeData(n node.Node, c node.Caller) (verdict, string) {
 // turnAway refuses a ramdisk: the caller learns nothing, the operator all, once
 // for each boot and reason.
 func (e *Engine) turnAway(ctx context.Context, n node.Node, c node.Caller, what, why string) error {
-	e.Log.Warn(what+" refused", "node", n.UUID, "from", c.From, "err", why)
+	e.warnOf(ctx, what+" refused", n.UUID, "from", c.From, "err", why)
 	// The address lent to the machine tells that its own ramdisk is too old, and it asks until it is refused no more.
 	proven := why == oldRamdisk && e.Proof.Leases && n.ProvisionState.Class() == node.Waiting
 	first := e.memory.first(n.UUID, what+why)

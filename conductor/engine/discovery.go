@@ -130,12 +130,12 @@ func (e *Engine) checkOwnLease(ctx context.Context, macs []string, from netip.Ad
 		}
 		own = own || mine && l.IP == at
 		if !mine && l.IP == at && (l.Static || l.Expires.After(e.Now())) {
-			e.Log.Warn("discovery refused: the caller's address is lent to a machine it does not claim to be", "from", from, "lent_to", l.MAC)
+			e.warnOf(ctx, "discovery refused: the caller's address is lent to a machine it does not claim to be", "", "from", from, "lent_to", l.MAC)
 			return unknownRamdisk()
 		}
 	}
 	if (e.Proof.Leases || len(given) > 0) && !own {
-		e.Log.Warn("discovery refused: the machine was lent another address", "from", from, "lent", given)
+		e.warnOf(ctx, "discovery refused: the machine was lent another address", "", "from", from, "lent", given)
 		return unknownRamdisk()
 	}
 	return nil
@@ -168,12 +168,12 @@ func (e *Engine) discovered(ctx context.Context, macs []string, data agentapi.In
 		case plan.Undecided(n):
 			return n, nil
 		default:
-			e.Log.Warn("discovery refused: the machine is known", "node", n.UUID, "macs", macs)
+			e.warnOf(ctx, "discovery refused: the machine is known", n.UUID, "macs", macs)
 			return node.Node{}, unknownRamdisk()
 		}
 	}
 	if undecided >= e.Discovery.Limit {
-		e.Log.Warn("discovery refused: too many discovered nodes are undecided; manage or delete some", "undecided", undecided, "limit", e.Discovery.Limit, "macs", macs)
+		e.warnOf(ctx, "discovery refused: too many discovered nodes are undecided; manage or delete some", "", "undecided", undecided, "limit", e.Discovery.Limit, "macs", macs)
 		return node.Node{}, node.Refuse(node.Busy, "No room for another unknown machine; try again later")
 	}
 	return node.Node{}, nil

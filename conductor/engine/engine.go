@@ -69,6 +69,7 @@ type Engine struct {
 	discovering sync.Mutex // held while a machine nobody has enrolled is looked for and written
 	machines    machines   // that such a one may be
 	aside       setAside   // records that cannot be read
+	warnings    warnings   // of what strangers do
 
 	wakeAllocate chan struct{}
 	running      sync.WaitGroup

@@ -46,7 +46,7 @@ func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, c node.
 		return agentapi.LookupNode{}, "", unknownRamdisk()
 	}
 	if err := e.checkLease(ctx, n.UUID, c.From); err != nil {
-		e.Log.Warn("lookup refused", "node", n.UUID, "from", c.From, "err", err)
+		e.warnOf(ctx, "lookup refused", n.UUID, "from", c.From, "err", err)
 		return agentapi.LookupNode{}, "", unknownRamdisk()
 	}
 	token, err := e.answerLookup(ctx, n.UUID, c)
@@ -212,7 +212,7 @@ func (e *Engine) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbe
 		_, act, err = e.memory.beat(uuid, hb, e.Now())
 	}
 	if err != nil {
-		e.Log.Warn("heartbeat refused", "node", uuid, "from", hb.CallbackURL, "err", err)
+		e.warnOf(ctx, "heartbeat refused", uuid, "from", hb.CallbackURL, "err", err)
 		return err
 	}
 	if !act {
@@ -245,7 +245,7 @@ func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agent
 		return node.Node{}, unknownRamdisk()
 	}
 	if err := e.checkLease(ctx, n.UUID, c.From); err != nil {
-		e.Log.Warn("inspection data refused", "node", n.UUID, "from", c.From, "err", err)
+		e.warnOf(ctx, "inspection data refused", n.UUID, "from", c.From, "err", err)
 		return node.Node{}, unknownRamdisk()
 	}
 	if v, why := e.judgeData(n, c); v == refuse {
