@@ -72,6 +72,15 @@ type held struct {
 // what one call hands to the kernel.
 const piece = 64 << 10
 
+// Read hears the peer.
+func (h *held) Read(p []byte) (int, error) {
+	n, err := h.Conn.Read(p)
+	if n > 0 {
+		h.ticket.hear()
+	}
+	return n, err
+}
+
 // Write answers, piece by piece.
 func (h *held) Write(p []byte) (int, error) {
 	defer h.ticket.writing.Store(0)
@@ -99,6 +108,7 @@ type heldTCP struct {
 	held *held
 }
 
+func (c *heldTCP) Read(p []byte) (int, error)  { return c.held.Read(p) }
 func (c *heldTCP) Write(p []byte) (int, error) { return c.held.Write(p) }
 func (c *heldTCP) Close() error                { return c.held.Close() }
 func (c *heldTCP) place() *ticket              { return c.held.ticket }

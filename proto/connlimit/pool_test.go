@@ -134,7 +134,7 @@ func TestBusyStay(t *testing.T) {
 		stays bool
 	}{
 		"new":                {func(*ticket) {}, false},
-		"in a request":       {(*ticket).begin, true},
+		"in a request":       {func(tk *ticket) { tk.begin() }, true},
 		"body is late":       {func(tk *ticket) { tk.begin(); tk.read() }, false},
 		"body is there":      {func(tk *ticket) { tk.begin(); tk.read()() }, true},
 		"being answered":     {func(tk *ticket) { tk.begin(); tk.done() }, true},

@@ -68,7 +68,11 @@ func ticketOf(c net.Conn) *ticket {
 
 func handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	t := of(r)
-	t.begin()
+	if t.begin() {
+		// Requests sent ahead (RFC 9112, 9.3.2) are cheap to send by the hundred, and
+		// keep a processor from others until all are answered. Clients of ours wait.
+		w.Header().Set("Connection", "close")
+	}
 	defer t.done()
 	if r.Body == nil || r.Body == http.NoBody {
 		next.ServeHTTP(w, r)

@@ -21,6 +21,8 @@ type ticket struct {
 	since    uint64        // the turn at which it began to be idle
 	requests int           // being handled
 	reading  int           // of these, those whose body is being waited for
+	heard    bool          // the peer has sent something since the last request began
+	piped    bool          // it has sent something before that was answered
 	handled  time.Duration // when the last request was
 }
 
@@ -34,8 +36,24 @@ func (t *ticket) leave() {
 	t.pool.remove(t)
 }
 
-// begin notes that a request is being handled.
-func (t *ticket) begin() { t.change(func() { t.requests, t.idle = t.requests+1, false }) }
+// begin notes that a request is being handled. last reports that it should be the
+// last one of its connection, whose peer did not wait for the answer to the one
+// before.
+func (t *ticket) begin() (last bool) {
+	t.change(func() {
+		last = t.piped || !t.heard
+		t.requests, t.idle, t.heard = t.requests+1, false, false
+	})
+	return last
+}
+
+// hear notes that the peer has sent something.
+func (t *ticket) hear() {
+	t.change(func() {
+		t.heard = true
+		t.piped = t.piped || t.requests > 0 && t.reading == 0
+	})
+}
 
 // done notes that a request has been handled; its answer may still be on its way.
 func (t *ticket) done() { t.change(func() { t.requests, t.handled = t.requests-1, t.pool.clock() }) }
