@@ -5,8 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -28,6 +29,7 @@ const (
 	callTimeout = 60 * time.Second
 	dialTimeout = 10 * time.Second
 	maxAnswer   = 64 << 20
+	maxHeader   = 256 << 10
 )
 
 // Connections kept: to each agent, and for how many agents.
@@ -62,16 +64,23 @@ func (e *APIError) UnknownCommand() bool {
 	return e.Status == http.StatusBadRequest || e.Status == http.StatusNotFound
 }
 
-// CertificateError says that who answered is not the agent that sent the
-// heartbeat.
-type CertificateError struct{ URL string }
-
-func (e *CertificateError) Error() string {
-	return fmt.Sprintf("agent at %s: its certificate is not the one its heartbeat announced", e.URL)
+// ClientOptions is what a Client is made of.
+type ClientOptions struct {
+	// Dialer decides which addresses are called; nil: all.
+	Dialer *net.Dialer
+	// VerifyCA is a node's driver_info/agent_verify_ca: "true", "false", PEM text or
+	// a path inside CAs; nil: "true" for all.
+	VerifyCA func(node.Node) (string, error)
+	CAs      cacert.Folder
+	// Roots are the authorities that "true" stands for; nil: those of this host.
+	Roots *x509.CertPool
+	// PlainHTTP lets agents be called without TLS.
+	PlainHTTP bool
 }
 
 // Client commands agents. It is safe for several goroutines.
 type Client struct {
+	ClientOptions
 	mu     sync.Mutex
 	agents map[agentKey]*agentConn
 }
@@ -79,7 +88,7 @@ type Client struct {
 // agentKey is an agent of one boot: a new boot has a new certificate.
 type agentKey struct {
 	url string
-	pin [sha256.Size]byte
+	pin [sha256.Size]byte // of the certificate, or of the node's setting
 }
 
 // agentConn is the connections to one agent.
@@ -89,12 +98,20 @@ type agentConn struct {
 }
 
 // NewClient makes a client.
-func NewClient() *Client { return &Client{agents: map[agentKey]*agentConn{}} }
+func NewClient(o ClientOptions) *Client {
+	if o.Dialer == nil {
+		o.Dialer = &net.Dialer{}
+	}
+	if o.VerifyCA == nil {
+		o.VerifyCA = func(node.Node) (string, error) { return "true", nil }
+	}
+	return &Client{ClientOptions: o, agents: map[agentKey]*agentConn{}}
+}
 
-// Execute gives the agent a command. With wait it returns the result when the
+// Execute gives the agent of n a command. With wait it returns the result when the
 // command has ended; else, for commands that take long, as RUNNING. A failed
 // command is a result, not an error.
-func (c *Client) Execute(ctx context.Context, a node.Agent, cmd agentapi.Command, wait bool) (agentapi.Result, error) {
+func (c *Client) Execute(ctx context.Context, n node.Node, cmd agentapi.Command, wait bool) (agentapi.Result, error) {
 	var r agentapi.Result
 	if err := cmd.Validate(); err != nil {
 		return r, err
@@ -104,16 +121,16 @@ func (c *Client) Execute(ctx context.Context, a node.Agent, cmd agentapi.Command
 		return r, fmt.Errorf("agent command %s: %w", cmd.Name, err)
 	}
 	query := url.Values{"wait": {fmt.Sprint(wait)}}
-	if err := c.call(ctx, a, http.MethodPost, query, body, &r); err != nil {
+	if err := c.call(ctx, n, http.MethodPost, query, body, &r); err != nil {
 		return r, fmt.Errorf("agent command %s: %w", cmd.Name, err)
 	}
 	return r, nil
 }
 
-// Commands lists what the agent was given since it started, oldest first.
-func (c *Client) Commands(ctx context.Context, a node.Agent) ([]agentapi.Result, error) {
+// Commands lists what the agent of n was given since it started, oldest first.
+func (c *Client) Commands(ctx context.Context, n node.Node) ([]agentapi.Result, error) {
 	var r agentapi.Results
-	if err := c.call(ctx, a, http.MethodGet, url.Values{}, nil, &r); err != nil {
+	if err := c.call(ctx, n, http.MethodGet, url.Values{}, nil, &r); err != nil {
 		return nil, fmt.Errorf("list agent commands: %w", err)
 	}
 	return r.Commands, nil
@@ -131,15 +148,15 @@ func (c *Client) Close() {
 
 // call makes one request to /v1/commands/. The token travels in the query, as
 // the protocol has it; it is left out of errors.
-func (c *Client) call(ctx context.Context, a node.Agent, method string, query url.Values, body []byte, answer any) error {
+func (c *Client) call(ctx context.Context, n node.Node, method string, query url.Values, body []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	client, err := c.clientFor(a)
+	client, err := c.clientFor(n)
 	if err != nil {
 		return err
 	}
-	query.Set("agent_token", a.Token)
-	target := strings.TrimRight(a.URL, "/") + "/v1/commands/"
+	query.Set("agent_token", n.Agent.Token)
+	target := strings.TrimRight(n.Agent.URL, "/") + "/v1/commands/"
 	req, err := http.NewRequestWithContext(ctx, method, target+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
 		return withoutURL(err)
@@ -191,27 +208,19 @@ func withoutURL(err error) error {
 	return err
 }
 
-// clientFor finds or makes the connections to an agent.
-func (c *Client) clientFor(a node.Agent) (*http.Client, error) {
-	u, err := url.Parse(a.URL)
-	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("agent URL %q is not one; has the agent sent a heartbeat?", a.URL)
+// clientFor finds or makes the connections to the agent of n.
+func (c *Client) clientFor(n node.Node) (*http.Client, error) {
+	t, err := c.trustIn(n)
+	if err != nil {
+		return nil, err
 	}
-	if u.Scheme != "https" {
-		return nil, fmt.Errorf("agent URL %q: expected https, since the token must not travel in clear", a.URL)
-	}
-	block, _ := pem.Decode([]byte(a.VerifyCA))
-	if block == nil || block.Type != "CERTIFICATE" {
-		return nil, fmt.Errorf("agent %s announced no certificate to know it by", a.URL)
-	}
-	key := agentKey{url: a.URL, pin: sha256.Sum256(block.Bytes)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	conn, known := c.agents[key]
+	conn, known := c.agents[t.key()]
 	if !known {
 		c.makeRoom()
-		conn = &agentConn{client: &http.Client{Transport: pinned(a.URL, block.Bytes), CheckRedirect: noRedirect}}
-		c.agents[key] = conn
+		conn = &agentConn{client: &http.Client{Transport: c.transport(t), CheckRedirect: noRedirect}}
+		c.agents[t.key()] = conn
 	}
 	conn.used = time.Now()
 	return conn.client, nil
@@ -234,25 +243,22 @@ func (c *Client) makeRoom() {
 	delete(c.agents, oldest)
 }
 
-// pinned makes connections that talk to the holder of one certificate only.
-// Names and times in it do not matter then: a machine that was just switched
-// on may be in the wrong year.
-func pinned(agentURL string, der []byte) *http.Transport {
+// transport makes connections to one agent.
+func (c *Client) transport(t trust) *http.Transport {
+	dialer := *c.Dialer
+	dialer.Timeout = dialTimeout
 	return &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
-		TLSHandshakeTimeout: dialTimeout,
-		MaxConnsPerHost:     connsPerAgent,
-		MaxIdleConnsPerHost: connsPerAgent,
-		IdleConnTimeout:     idleTimeout,
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    dialTimeout,
+		MaxConnsPerHost:        connsPerAgent,
+		MaxIdleConnsPerHost:    connsPerAgent,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeader,
+		DisableCompression:     true, // a small answer stays one
 		TLSClientConfig: &tls.Config{
 			MinVersion:         tls.VersionTLS12,
 			InsecureSkipVerify: true, // VerifyConnection does it
-			VerifyConnection: func(s tls.ConnectionState) error {
-				if len(s.PeerCertificates) == 0 || !bytes.Equal(s.PeerCertificates[0].Raw, der) {
-					return &CertificateError{URL: agentURL}
-				}
-				return nil
-			},
+			VerifyConnection:   t.verify,
 		},
 	}
 }

@@ -32,6 +32,9 @@ func agentAt(t *testing.T, handler http.HandlerFunc) node.Agent {
 	return node.Agent{URL: srv.URL, Token: agentToken, VerifyCA: string(cert)}
 }
 
+// of is a node with an agent.
+func of(a node.Agent) node.Node { return node.Node{Agent: a} }
+
 func command(name string) agentapi.Command {
 	return agentapi.Command{Name: name, Params: json.RawMessage(`{"a":1}`)}
 }
@@ -50,13 +53,13 @@ func TestClientSendsAsRecorded(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"id":"7","command_name":"execute_clean_step","command_status":"RUNNING","command_error":null,"command_result":null}`)
 	})
-	c := NewClient()
+	c := NewClient(ClientOptions{})
 	defer c.Close()
-	r, err := c.Execute(t.Context(), a, command("clean.execute_clean_step"), false)
+	r, err := c.Execute(t.Context(), of(a), command("clean.execute_clean_step"), false)
 	if err != nil || r.ID != "7" || r.Status != agentapi.Running {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	all, err := c.Commands(t.Context(), a)
+	all, err := c.Commands(t.Context(), of(a))
 	if err != nil || len(all) != 1 || string(all[0].Result) != `{"x":1}` {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -76,7 +79,7 @@ func TestClientErrors(t *testing.T) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	})
-	c := NewClient()
+	c := NewClient(ClientOptions{})
 	defer c.Close()
 	busy := func(err error) bool { var e *BusyError; return errors.As(err, &e) }
 	api := func(want int, permanent bool) func(error) bool {
@@ -100,7 +103,7 @@ func TestClientErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body = tc.status, tc.body
-			_, err := c.Execute(t.Context(), a, command("standby.sync"), true)
+			_, err := c.Execute(t.Context(), of(a), command("standby.sync"), true)
 			if err == nil || !tc.is(err) || strings.Contains(err.Error(), agentToken) {
 				t.Errorf("error %v", err)
 			}
@@ -111,7 +114,7 @@ func TestClientErrors(t *testing.T) {
 func TestClientKnowsItsAgent(t *testing.T) {
 	ok := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"commands":[]}`) }
 	a := agentAt(t, ok)
-	c := NewClient()
+	c := NewClient(ClientOptions{})
 	defer c.Close()
 	with := func(change func(*node.Agent)) node.Agent { b := a; change(&b); return b }
 	own := agentAt(t, func(w http.ResponseWriter, r *http.Request) { ok(w, r) })
@@ -121,13 +124,13 @@ func TestClientKnowsItsAgent(t *testing.T) {
 	}{
 		"right":              {a, ""},
 		"plain http":         {with(func(b *node.Agent) { b.URL = "http://127.0.0.1:1" }), "expected https"},
-		"no certificate":     {with(func(b *node.Agent) { b.VerifyCA = "" }), "no certificate"},
+		"no certificate":     {with(func(b *node.Agent) { b.VerifyCA = "" }), "not trusted"},
 		"nonsense for a PEM": {with(func(b *node.Agent) { b.VerifyCA = "-----BEGIN" }), "no certificate"},
 		"no heartbeat yet":   {node.Agent{}, "heartbeat"},
 		"command not formed": {own, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := c.Commands(t.Context(), tc.agent)
+			_, err := c.Commands(t.Context(), of(tc.agent))
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
@@ -140,11 +143,11 @@ func TestClientKnowsItsAgent(t *testing.T) {
 		der[len(der)-1] ^= 1
 		b.VerifyCA = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 	})
-	_, err := c.Commands(t.Context(), forged)
+	_, err := c.Commands(t.Context(), of(forged))
 	if ce := new(CertificateError); !errors.As(err, &ce) {
 		t.Errorf("another certificate: %v", err)
 	}
-	if _, err := c.Execute(t.Context(), a, agentapi.Command{Name: "nodot"}, true); err == nil {
+	if _, err := c.Execute(t.Context(), of(a), agentapi.Command{Name: "nodot"}, true); err == nil {
 		t.Error("a command without extension was sent")
 	}
 }
@@ -158,23 +161,23 @@ func TestClientHasDeadlines(t *testing.T) {
 		}
 	})
 	defer close(stuck)
-	c := NewClient()
+	c := NewClient(ClientOptions{})
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := c.Commands(ctx, a); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), agentToken) {
+	if _, err := c.Commands(ctx, of(a)); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), agentToken) {
 		t.Errorf("got %v, want %v and no token", err, context.DeadlineExceeded)
 	}
 }
 
 func TestClientForgetsOldAgents(t *testing.T) {
 	a := agentAt(t, nil)
-	c := NewClient()
+	c := NewClient(ClientOptions{})
 	defer c.Close()
 	for i := range maxAgents + 10 {
 		b := a
 		b.URL = fmt.Sprintf("https://127.0.0.1:%d", i+1)
-		if _, err := c.clientFor(b); err != nil {
+		if _, err := c.clientFor(of(b)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -64,6 +64,9 @@ func (s *Server) beat(w http.ResponseWriter, r *http.Request) error {
 	if err := hb.Validate(); err != nil {
 		return badRequest("%v", err)
 	}
+	if hb.CallbackPath() != "" && !s.callbackPath {
+		return badRequest("heartbeat: callback_url %q has a path, which is taken only with --agent-callback-path", hb.CallbackURL)
+	}
 	if err := s.conductor.Heartbeat(r.Context(), uuid, hb); err != nil {
 		if errors.Is(err, node.ErrNotFound) {
 			return noNode(ref)

@@ -58,6 +58,8 @@ type Options struct {
 	HeartbeatTimeout time.Duration
 	// BIOSBootloader lets agents run the grub-install of partition images.
 	BIOSBootloader bool
+	// CallbackPath takes callback URLs with a path.
+	CallbackPath bool
 	// FailureRate is how many calls a second one address may get wrong before
 	// it is turned away, FailureBurst how many at once; 20 and 100 when 0.
 	FailureRate, FailureBurst float64
@@ -76,6 +78,7 @@ type Server struct {
 	heartbeat time.Duration
 
 	biosBootloader bool
+	callbackPath   bool
 
 	share    *connlimit.Share // of the server's requests
 	failures *ratelimit.Limiter[netip.Addr]
@@ -127,7 +130,7 @@ func NewServer(o Options) *Server {
 		o.Now = time.Now
 	}
 	return &Server{
-		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout, biosBootloader: o.BIOSBootloader,
+		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout, biosBootloader: o.BIOSBootloader, callbackPath: o.CallbackPath,
 		share:    connlimit.NewShare(maxRequests, maxEach),
 		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
 		unknown: ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),

@@ -143,6 +143,7 @@ func driverInfoKeys() []driverInfoKey {
 		{"ipmi_hex_kg_key", ipmi, "Must not be set: BMC keys (Kg) are not supported. Optional."},
 		{"image_pull_secret", all, "Secret for images in the container registries of image_pull_registry: user:password, or base64 of it. Optional."},
 		{"image_pull_registry", all, "Registries that image_pull_secret is for, each as host[:port], separated by commas. Required if there is one."},
+		{"agent_verify_ca", all, "Whether the certificate of an agent that announces none is checked: true, false, the authorities as PEM, or the path of a file or folder of them in --ca-folder. Optional."},
 		{"deploy_kernel", all, "URL of another kernel for the ramdisk than the conductor's own. Optional."},
 		{"deploy_ramdisk", all, "URL of another ramdisk than the conductor's own. Optional."},
 		{"kernel_append_params", all, "Additional words for the ramdisk's kernel command line. Optional."},

@@ -31,13 +31,13 @@ func (j *job) send(ctx context.Context, name string, params any, wait bool) (age
 			return res, err
 		}
 	}
-	return j.Agents.Execute(ctx, j.n.Agent, cmd, wait)
+	return j.Agents.Execute(ctx, j.n, cmd, wait)
 }
 
 // sentBefore finds a command of that name that is newer than the last one
 // whose answer was recorded.
 func (j *job) sentBefore(ctx context.Context, name string) (agentapi.Result, bool, error) {
-	all, err := j.Agents.Commands(ctx, j.n.Agent)
+	all, err := j.Agents.Commands(ctx, j.n)
 	if err != nil {
 		return agentapi.Result{}, false, err
 	}
@@ -159,7 +159,7 @@ func (j *job) poll(ctx context.Context) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, agentCall)
 	defer cancel()
-	all, err := j.Agents.Commands(ctx, j.n.Agent)
+	all, err := j.Agents.Commands(ctx, j.n)
 	if err != nil {
 		return nil, err
 	}

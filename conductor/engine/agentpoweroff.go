@@ -34,7 +34,7 @@ func (j *job) agentPowerOff(ctx context.Context) (any, error) {
 func (j *job) stayedOn(ctx context.Context, grace time.Duration) any {
 	ctx, cancel := context.WithTimeout(ctx, agentCall)
 	defer cancel()
-	all, err := j.Agents.Commands(ctx, j.n.Agent)
+	all, err := j.Agents.Commands(ctx, j.n)
 	if err != nil {
 		return j.powerOffFailed("", fmt.Sprintf("the machine is on after %s: %v", grace, err))
 	}

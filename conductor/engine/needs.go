@@ -57,8 +57,8 @@ type BMC interface {
 // AgentClient commands the agent of a ramdisk. An error that wraps
 // syscall.ECONNREFUSED says that the machine answers, and no agent listens.
 type AgentClient interface {
-	Execute(ctx context.Context, a node.Agent, cmd agentapi.Command, wait bool) (agentapi.Result, error)
-	Commands(ctx context.Context, a node.Agent) ([]agentapi.Result, error)
+	Execute(ctx context.Context, n node.Node, cmd agentapi.Command, wait bool) (agentapi.Result, error)
+	Commands(ctx context.Context, n node.Node) ([]agentapi.Result, error)
 }
 
 // BootLogs keeps what machines logged, by node.

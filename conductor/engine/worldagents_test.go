@@ -22,8 +22,8 @@ func where(url string) (uuid string, boot int, err error) {
 	return uuid, boot, err
 }
 
-func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command, wait bool) (res agentapi.Result, err error) {
-	uuid, boot, err := where(ag.URL)
+func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command, wait bool) (res agentapi.Result, err error) {
+	uuid, boot, err := where(n.Agent.URL)
 	if err != nil {
 		return res, err
 	}
@@ -33,7 +33,7 @@ func (a agents) Execute(ctx context.Context, ag node.Agent, cmd agentapi.Command
 		if m.boot == boot && m.letGo {
 			gone = errRefused
 		}
-		if m.boot != boot || m.token != ag.Token || m.letGo {
+		if m.boot != boot || m.token != n.Agent.Token || m.letGo {
 			return
 		}
 		gone = nil
@@ -150,8 +150,8 @@ func (a agents) linger(uuid string, boot int, step string) {
 	}
 }
 
-func (a agents) Commands(ctx context.Context, ag node.Agent) (out []agentapi.Result, err error) {
-	uuid, boot, err := where(ag.URL)
+func (a agents) Commands(ctx context.Context, n node.Node) (out []agentapi.Result, err error) {
+	uuid, boot, err := where(n.Agent.URL)
 	if err != nil {
 		return nil, err
 	}

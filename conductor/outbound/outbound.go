@@ -1,5 +1,6 @@
 // Package outbound decides which addresses the conductor dials when whoever edits
-// a node has named them: BMCs, and registries of images. They must not be made to
+// a node has named them: BMCs, and registries of images; or a ramdisk has: its
+// agent. They must not be made to
 // reach what listens on the conductor's own host for that host alone, nor the
 // services of its link, such as a cloud's metadata at 169.254.169.254.
 //

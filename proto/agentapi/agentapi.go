@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -108,8 +107,7 @@ type Heartbeat struct {
 	AgentVerifyCA string `json:"agent_verify_ca,omitempty"` // PEM
 }
 
-// Validate refuses what a conductor cannot act on, and a callback_url that
-// would have it ask for anything but an agent's commands.
+// Validate refuses what a conductor cannot act on.
 func (h Heartbeat) Validate() error {
 	if h.AgentToken == "" {
 		return fmt.Errorf("heartbeat: agent_token is missing")
@@ -125,14 +123,7 @@ func (h Heartbeat) Validate() error {
 	if len(h.AgentVerifyCA) > maxCertificate {
 		return fmt.Errorf("heartbeat: agent_verify_ca has %d bytes, at most %d are taken", len(h.AgentVerifyCA), maxCertificate)
 	}
-	u, err := url.Parse(h.CallbackURL)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return fmt.Errorf("heartbeat: callback_url %q is not an http(s) URL", h.CallbackURL)
-	}
-	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return fmt.Errorf("heartbeat: callback_url %q names more than an agent's scheme, host and port", h.CallbackURL)
-	}
-	return nil
+	return checkCallback(h.CallbackURL)
 }
 
 // What an agent tells of itself is kept with the node.

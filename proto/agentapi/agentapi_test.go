@@ -163,7 +163,7 @@ func TestValidateRefuses(t *testing.T) {
 		"progress long":     {Progress{AgentToken: "t", Step: "s", Stage: strings.Repeat("s", 256)}, "at most 255"},
 		"heartbeat":         {beat("https://10.0.0.5:9999/"), ""},
 		"heartbeat IPv6":    {beat("https://[fd00::5]:9999"), ""},
-		"heartbeat path":    {beat("https://10.0.0.5/admin"), "more than an agent's"},
+		"heartbeat path":    {beat("https://10.0.0.5/agents/web-1"), ""},
 		"heartbeat query":   {beat("https://10.0.0.5/?x="), "more than an agent's"},
 		"heartbeat mark":    {beat("https://10.0.0.5?"), "more than an agent's"},
 		"heartbeat user":    {beat("https://u:p@10.0.0.5"), "more than an agent's"},

@@ -52,7 +52,7 @@ func (c *Config) warnAuthorities(ctx context.Context, db interface {
 	if len(named) > mostNamed {
 		more = fmt.Sprintf(" and %d more", len(named)-mostNamed)
 	}
-	log.Warn("nodes name CA certificates that cannot be read: their BMCs are not called until this is mended; "+
+	log.Warn("nodes name CA certificates that cannot be read: their BMCs or agents are not called until this is mended; "+
 		"put the files into a folder, open it with --ca-folder and restart, or set the PEM itself, as: baremetal node set NODE --driver-info redfish_verify_ca=\"$(cat ca.pem)\"",
 		"count", len(named), "nodes", strings.Join(named[:min(len(named), mostNamed)], ", ")+more)
 	return nil

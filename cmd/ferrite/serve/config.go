@@ -34,6 +34,10 @@ type Config struct {
 	CAFolder      string   `koanf:"ca-folder"`
 	BMCAllow      []string `koanf:"bmc-allow"`
 	RegistryAllow []string `koanf:"registry-allow"`
+	AgentAllow    []string `koanf:"agent-allow"`
+	AgentCA       string   `koanf:"agent-ca"`
+	AgentTLS      bool     `koanf:"agent-require-tls"`
+	AgentPath     bool     `koanf:"agent-callback-path"`
 	LogLevel      string   `koanf:"log-level"`
 	AdvertiseURL  string   `koanf:"advertise-url"`
 

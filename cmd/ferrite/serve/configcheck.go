@@ -27,7 +27,7 @@ func (c *Config) check() error {
 	if len(c.HardwareTypes) == 0 {
 		return errors.New("--hardware-types is empty: name at least one of fake-hardware, redfish, ipmi")
 	}
-	if err := errors.Join(c.checkCAFolder(), c.checkOutbound()); err != nil {
+	if err := errors.Join(c.checkCAFolder(), c.checkOutbound(), c.checkAgentCA()); err != nil {
 		return err
 	}
 	if c.Host == "" {

@@ -16,6 +16,7 @@ import (
 func flags(f *pflag.FlagSet) {
 	apiFlags(f)
 	activityFlags(f)
+	agentFlags(f)
 	erasingFlags(f)
 	powerFlags(f)
 	bootFlags(f)
@@ -58,6 +59,13 @@ func activityFlags(f *pflag.FlagSet) {
 	f.Int("max-concurrent-deploy", d.MaxConcurrentDeploy, "nodes that may be deployed at a time before another is refused (503, which clients try again); 0 for any number")
 	f.Int("max-concurrent-clean", d.MaxConcurrentClean, "likewise nodes that may be deleted or cleaned at a time; provide is never refused")
 	f.Int("host-limit", host.DefaultLimit, "nodes that may be busy at a time before other hosts (BareMetalHost) are delayed; 0 for any number")
+}
+
+func agentFlags(f *pflag.FlagSet) {
+	f.StringSlice("agent-allow", nil, "`networks` (10.0.0.1/32) whose agents are called although they are loopback, link-local, multicast or this host's own addresses")
+	f.String("agent-ca", "", "`file` of certificates (PEM) that agents are believed by, beside this host's authorities, if they announce no certificate of their own and their node has no agent_verify_ca")
+	f.Bool("agent-require-tls", true, "call agents by https alone; false: by http, too, so that tokens, config drives and pull tokens travel in clear")
+	f.Bool("agent-callback-path", false, "take agents' callback URLs with a path, as of agents behind a proxy")
 }
 
 func erasingFlags(f *pflag.FlagSet) {

@@ -48,7 +48,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	})
 	eng := engine.New(engine.Config{
 		Store: mem.New(), BMCs: map[string]engine.BMC{"fake-hardware": drivers.Types()["fake-hardware"]},
-		Agents: agents.NewClient(), Drives: drives{}, Settings: conf.settings(), Log: log,
+		Agents: agents.NewClient(agents.ClientOptions{}), Drives: drives{}, Settings: conf.settings(), Log: log,
 	})
 	policy := &bootpolicy.Policy{Engine: eng, Log: log}
 	at := netip.MustParseAddr("127.0.78.1")

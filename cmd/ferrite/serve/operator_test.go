@@ -90,7 +90,7 @@ func (o *operator) begin() {
 	o.kept = append(o.kept, diary)
 	c := &conductor{log: &apitest.Log{}, err: make(chan error, 1)}
 	cmd := exec.Command(os.Args[0], "--data-dir", filepath.Join(o.dir, "data"), "--api-address", o.address+":0",
-		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0")
+		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0", "--agent-allow", "127.0.0.0/8")
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, at))
 	cmd.Stdout, cmd.Stderr = diary, c.log
 	input, err := cmd.StdinPipe()

@@ -6,15 +6,16 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 )
 
-// calls are what the conductor dials because a node names it.
+// calls are what the conductor dials because a node or a ramdisk names it.
 type calls struct {
-	bmcs, registries *outbound.Policy
+	bmcs, registries, agents *outbound.Policy
 }
 
 func (c *Config) outbound() (calls, error) {
 	bmcs, err := outbound.New("bmc-allow", c.BMCAllow)
 	registries, rerr := outbound.New("registry-allow", c.RegistryAllow)
-	return calls{bmcs, registries}, errors.Join(err, rerr)
+	agents, aerr := outbound.New("agent-allow", c.AgentAllow)
+	return calls{bmcs, registries, agents}, errors.Join(err, rerr, aerr)
 }
 
 // checkOutbound refuses exceptions that are no networks.

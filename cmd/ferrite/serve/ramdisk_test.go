@@ -22,7 +22,8 @@ import (
 type ramdisk struct {
 	api      *atomic.Pointer[string]
 	server   *httptest.Server
-	pem      string
+	pem      string // "" to announce no certificate
+	path     string // of the callback URL
 	token    string
 	mu       sync.Mutex
 	commands []agentapi.Result
@@ -33,6 +34,10 @@ func bootRamdisk(t *testing.T, api *atomic.Pointer[string]) (end func()) {
 	r := &ramdisk{api: api}
 	r.server = httptest.NewTLSServer(http.HandlerFunc(r.command))
 	r.pem = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.server.Certificate().Raw}))
+	return r.run(t)
+}
+
+func (r *ramdisk) run(t *testing.T) (end func()) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -89,7 +94,7 @@ func (r *ramdisk) lookup(ctx context.Context) {
 
 func (r *ramdisk) beat(ctx context.Context) bool {
 	return r.token != "" && r.call(ctx, http.MethodPost, agentapi.HeartbeatPath+nodeUUID, agentapi.Heartbeat{
-		CallbackURL: r.server.URL, AgentToken: r.token, AgentVersion: "10.0.0", AgentVerifyCA: r.pem,
+		CallbackURL: r.server.URL + r.path, AgentToken: r.token, AgentVersion: "10.0.0", AgentVerifyCA: r.pem,
 	}, nil)
 }
 

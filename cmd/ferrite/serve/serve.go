@@ -103,7 +103,7 @@ type database interface {
 
 // conduct wires a conductor of the nodes in a store and serves until ctx ends.
 func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err error) {
-	dialled, err := c.outbound()
+	dialled, calling, err := c.dialling(log)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	told := events.New(time.Now)
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, Limit: c.HostLimit, Tell: told.Add})
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(), Drives: drives{}, Images: images, EraseKey: eraseKey,
+		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: drives{}, Images: images, EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
 		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof,
@@ -210,7 +210,7 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
 func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, told *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
-	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader})
+	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	hosts := kube.Options{Keeper: documents, Events: told, Log: log, Stopping: stopping}
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Stopping: stopping, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil

@@ -61,7 +61,7 @@ func startFor(t testing.TB, c *conductor, dir string, args ...string) *conductor
 	c.log, c.stop, c.err = &apitest.Log{}, stop, make(chan error, 1)
 	cmd := Command()
 	if !c.far {
-		args = append([]string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8"}, args...)
+		args = append([]string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8", "--agent-allow", "127.0.0.0/8"}, args...)
 	}
 	cmd.SetArgs(append([]string{"--data-dir", dir, "--api-address", anyPort, "--hardware-types", "fake-hardware,redfish,ipmi", "--host", "test"}, args...))
 	cmd.SetErr(c.log)
@@ -255,6 +255,9 @@ func TestRefusesToStart(t *testing.T) {
 		"no readers":                  {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
 		"less than no retries":        {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},
 		"a name for a network":        {[]string{"--bmc-allow", "localhost"}, "--bmc-allow"},
+		"an agent for a network":      {[]string{"--agent-allow", "web-1"}, "--agent-allow"},
+		"agents' authorities":         {[]string{"--agent-ca", "/dev/null"}, "--agent-ca"},
+		"no agents' authorities":      {[]string{"--agent-ca", "/nowhere/ca.pem"}, "--agent-ca"},
 		"a registry for a network":    {[]string{"--registry-allow", "r:5000"}, "--registry-allow"},
 		"no such folder of CAs":       {[]string{"--ca-folder", "/nope"}, "--ca-folder"},
 		"no such file":                {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},

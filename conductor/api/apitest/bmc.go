@@ -201,11 +201,11 @@ func (b *BMC) DetachMedia(_ context.Context, n node.Node, _ []string) error {
 // noAgents: no ramdisk answers.
 type noAgents struct{}
 
-func (noAgents) Execute(context.Context, node.Agent, agentapi.Command, bool) (agentapi.Result, error) {
+func (noAgents) Execute(context.Context, node.Node, agentapi.Command, bool) (agentapi.Result, error) {
 	return agentapi.Result{}, context.DeadlineExceeded
 }
 
-func (noAgents) Commands(context.Context, node.Agent) ([]agentapi.Result, error) {
+func (noAgents) Commands(context.Context, node.Node) ([]agentapi.Result, error) {
 	return nil, context.DeadlineExceeded
 }
 

@@ -1,0 +1,55 @@
+package serve
+
+import (
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
+	"github.com/ferrite-metal/ferrite/conductor/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// agentRoots are the authorities of this host and those of --agent-ca; nil without
+// that flag.
+func (c *Config) agentRoots() (*x509.CertPool, error) {
+	if c.AgentCA == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(c.AgentCA)
+	if err != nil {
+		return nil, fmt.Errorf("--agent-ca: %w", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("--agent-ca: read this host's authorities: %w", err)
+	}
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--agent-ca %q holds no PEM certificate (-----BEGIN CERTIFICATE-----): name a file of those who sign agents' certificates", c.AgentCA)
+	}
+	return roots, nil
+}
+
+// checkAgentCA refuses a file of authorities that has none.
+func (c *Config) checkAgentCA() error {
+	_, err := c.agentRoots()
+	return err
+}
+
+// dialling is what the conductor may dial, and how agents are called.
+func (c *Config) dialling(log *slog.Logger) (calls, agents.ClientOptions, error) {
+	dialled, err := c.outbound()
+	if err != nil {
+		return calls{}, agents.ClientOptions{}, err
+	}
+	roots, err := c.agentRoots()
+	if !c.AgentTLS {
+		log.Warn("agents may be called by http, since --agent-require-tls is false: their tokens, config drives and whatever else they are sent travel in clear")
+	}
+	return dialled, agents.ClientOptions{
+		Dialer: dialled.agents.Dialer(), CAs: cacert.Folder(c.CAFolder), Roots: roots, PlainHTTP: !c.AgentTLS,
+		VerifyCA: func(n node.Node) (string, error) { return driverinfo.Authorities(n, "agent_verify_ca") },
+	}, err
+}
