@@ -53,7 +53,7 @@ func (s *Server) beat(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := checkHeartbeat(args); err != nil {
-		return err
+		return s.unlessUnknown(r, uuid, ref, err)
 	}
 	hb := agentapi.Heartbeat{
 		CallbackURL:   args["callback_url"],
@@ -62,7 +62,7 @@ func (s *Server) beat(w http.ResponseWriter, r *http.Request) error {
 		AgentVerifyCA: args["agent_verify_ca"],
 	}
 	if err := hb.Validate(); err != nil {
-		return badRequest("%v", err)
+		return s.unlessUnknown(r, uuid, ref, badRequest("%v", err))
 	}
 	if hb.CallbackPath() != "" && !s.callbackPath {
 		return badRequest("heartbeat: callback_url %q has a path, which is taken only with --agent-callback-path", hb.CallbackURL)
@@ -75,6 +75,15 @@ func (s *Server) beat(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.WriteHeader(http.StatusAccepted)
 	return nil
+}
+
+// unlessUnknown is what is wrong with a heartbeat; that there is no such node comes
+// first, as with Ironic.
+func (s *Server) unlessUnknown(r *http.Request, uuid, ref string, wrong error) error {
+	if _, err := s.conductor.Node(r.Context(), uuid); errors.Is(err, node.ErrNotFound) {
+		return noNode(ref)
+	}
+	return wrong
 }
 
 // checkHeartbeat refuses what is missing, in the order Ironic does.

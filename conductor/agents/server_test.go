@@ -245,6 +245,7 @@ func TestHeartbeat(t *testing.T) {
 		{"unknown node", "nobody", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, "Node nobody could not be found."},
 		{"no name", "a%00b", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 400, "Malformed request URI: the path: the control character U+0000 is not allowed, at byte 15; leave it out"},
 		{"unknown UUID", "11111111-2222-4333-8444-000000000000", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, "Node 11111111-2222-4333-8444-000000000000 could not be found."},
+		{"unknown UUID, no token", "11111111-2222-4333-8444-000000000000", `{"callback_url":"http://h/"}`, 68, 404, "Node 11111111-2222-4333-8444-000000000000 could not be found."},
 		{"no URL", aNode, `{"callback_url":"h","agent_token":"x","agent_version":"9"}`, 68, 400, `heartbeat: callback_url "h" is not an http(s) URL`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

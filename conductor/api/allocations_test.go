@@ -29,6 +29,7 @@ func TestAllocationRefusals(t *testing.T) {
 	c.offer("n1", "bm")
 	c.must(http.StatusCreated, 82, "POST", allocs, `{"name":"a1","resource_class":"bm"}`)
 	c.allocated("a1")
+	c.offer("n2", "other")
 	post := func(body, text string) refusal { return refusal{82, "POST", allocs, body, 400, text} }
 	patch := func(ops, text string) refusal { return refusal{82, "PATCH", allocs + "/a1", ops, 400, text} }
 	const tooOld = "The API version does not allow allocations"
@@ -65,7 +66,8 @@ func TestAllocationRefusals(t *testing.T) {
 		post(`{"resource_class":"bm","node_uuid":"`+id+`"}`, "Additional properties are not allowed ('node_uuid' was unexpected)"),
 		post(`{"resource_class":"bm","state":"active"}`, "Additional properties are not allowed ('state' was unexpected)"),
 		post(`{"node":"nobody"}`, "Node nobody could not be found."),
-		post(`{"node":"n1"}`, `Node must be in the "active" state, but the current state is "available"`),
+		{82, "POST", allocs, `{"node":"n1"}`, 409, "already exists"}, // it has its allocation
+		{82, "POST", allocs, `{"node":"n2"}`, 400, `Node must be in the "active" state, but the current state is "available"`},
 		post(`[]`, "[] is not of type 'object'"),
 
 		patch(`[{"op":"replace","path":"/state","value":"x"}]`, "Cannot patch /state. Only the following can be updated: extra, name"),

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -26,7 +27,9 @@ func (a *API) conductorView(c *call, detail bool) map[string]any {
 			drivers = append(drivers, hw.Name)
 		}
 		v["drivers"] = drivers
-		v["created_at"], v["updated_at"] = a.started.UTC().Format("2006-01-02T15:04:05.000000+00:00"), nil
+		const form = "2006-01-02T15:04:05.000000+00:00"
+		v["created_at"] = a.started.UTC().Format(form)
+		v["updated_at"] = time.Now().UTC().Format(form) // in Ironic its last sign of life, which this answer is
 	}
 	return v
 }

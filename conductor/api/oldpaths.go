@@ -36,11 +36,13 @@ func oldPaths() []oldPath {
 // modernURL changes an old path into the one in use, and takes the name out of
 // the query; any other stays as it is.
 func modernURL(method string, u *url.URL) {
-	if u.Path == "/v1/nodes" && (method == http.MethodPatch || method == http.MethodDelete) {
-		if name := takeArgument(u, "node_ident"); name != "" {
-			u.Path += "/" + name
+	if method == http.MethodPatch || method == http.MethodDelete {
+		if argument := recordArgument(u.Path); argument != "" {
+			if name := takeArgument(u, argument); name != "" {
+				u.Path += "/" + name
+			}
+			return
 		}
-		return
 	}
 	if !beginsOld(u.Path) {
 		return
@@ -63,6 +65,32 @@ func modernURL(method string, u *url.URL) {
 		}
 		return
 	}
+}
+
+// recordArgument is the argument in which Ironic takes the name of the record that is
+// to be changed or deleted, where the path is that of all its kind.
+func recordArgument(path string) string {
+	switch path {
+	case "/v1/nodes":
+		return "node_ident"
+	case "/v1/ports":
+		return "port_ident"
+	case "/v1/portgroups":
+		return "portgroup_ident"
+	case "/v1/chassis":
+		return "chassis_uuid"
+	case "/v1/volume/connectors":
+		return "connector_uuid"
+	case "/v1/volume/targets":
+		return "target_uuid"
+	case "/v1/allocations":
+		return "allocation_ident"
+	case "/v1/deploy_templates":
+		return "template_ident"
+	case "/v1/runbooks":
+		return "runbook_ident"
+	}
+	return ""
 }
 
 // beginsOld tells the few paths that may be old from the many that are not.

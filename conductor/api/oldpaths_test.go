@@ -35,6 +35,14 @@ func TestOldPaths(t *testing.T) {
 		{"GET", "/v1/drivers/fake-hardware/properties", "", "/v1/drivers/properties?driver_name=fake-hardware", ""},
 		{"GET", "/v1/drivers/fake-hardware/raid/logical_disk_properties", "", "/v1/drivers/raid/logical_disk_properties?driver_name=fake-hardware", ""},
 		{"GET", "/v1/drivers/fake-hardware/vendor_passthru/methods", "", "/v1/drivers/vendor_passthru/methods?driver_name=fake-hardware", ""},
+		{"DELETE", "/v1/ports/" + fuzzNode, "", "/v1/ports?port_ident=" + fuzzNode, ""},
+		{"PATCH", "/v1/ports/" + fuzzNode, "", "/v1/ports?port_ident=" + fuzzNode, `[]`},
+		{"PATCH", "/v1/portgroups/nobody", "", "/v1/portgroups?portgroup_ident=nobody", `[]`},
+		{"DELETE", "/v1/chassis/" + fuzzNode, "", "/v1/chassis?chassis_uuid=" + fuzzNode, ""},
+		{"DELETE", "/v1/volume/connectors/" + fuzzNode, "", "/v1/volume/connectors?connector_uuid=" + fuzzNode, ""},
+		{"PATCH", "/v1/volume/targets/" + fuzzNode, "", "/v1/volume/targets?target_uuid=" + fuzzNode, `[]`},
+		{"DELETE", "/v1/allocations/nobody", "", "/v1/allocations?allocation_ident=nobody", ""},
+		{"PATCH", "/v1/deploy_templates/nobody", "", "/v1/deploy_templates?template_ident=nobody", `[]`},
 		{"PUT", "/v1/nodes/nobody/states/power", "/v1/nodes/states/power/nobody", "/v1/nodes/states/power?node_ident=nobody", `{"target":"power on"}`},
 	} {
 		want := c.do(82, p.method, p.today, p.body)

@@ -240,6 +240,7 @@ func TestOwnerInCreate(t *testing.T) {
 	}{
 		"a runbook":           {`{"name":"CUSTOM_A",` + step + `}`, http.StatusCreated},
 		"another project's":   {`{"name":"CUSTOM_B","owner":"` + owner + `",` + step + `}`, http.StatusBadRequest},
+		"nobody else's":       {`{"name":"CUSTOM_D","public":false,` + step + `}`, http.StatusCreated}, // as it would be without it, and as Ironic has it; to change it is the system's
 		"one for everybody's": {`{"name":"CUSTOM_C","public":true,` + step + `}`, http.StatusBadRequest},
 	} {
 		r := g.as("admin "+other, http.MethodPost, "/v1/runbooks", tc.body)

@@ -9,9 +9,13 @@ import (
 
 // MediaSlots asks the BMC for its virtual drives and what is in them.
 func (e *Engine) MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error) {
-	n, bmc, err := find[MediaLoader](ctx, e, ref, "management", "get_virtual_media")
+	n, driver, err := e.driver(ctx, ref)
 	if err != nil {
 		return nil, err
+	}
+	bmc, err := extension[MediaLoader](n, driver, "management", "get_virtual_media")
+	if err != nil {
+		return nil, nil //nolint:nilerr // Ironic's answer: a driver without drives has none
 	}
 	if err := e.BMCs[n.Driver].Validate(n); err != nil {
 		return nil, node.Refuse(node.Invalid, "%v", err)

@@ -174,6 +174,9 @@ func Backfill(a node.Allocation, n node.Node) (node.Allocation, error) {
 	if n.InstanceUUID != "" && n.InstanceUUID != a.UUID {
 		return a, node.Refuse(node.Conflict, "Node %s is associated with instance %s.", n.UUID, n.InstanceUUID)
 	}
+	if n.AllocationUUID != "" && n.AllocationUUID == a.UUID {
+		return a, node.Refuse(node.Conflict, "%s", node.Exists("allocation", "UUID", a.UUID))
+	}
 	var wrong []string
 	if n.ProvisionState != node.Active {
 		wrong = append(wrong, fmt.Sprintf("Node must be in the \"active\" state, but the current state is %q", n.ProvisionState))
