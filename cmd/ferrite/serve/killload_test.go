@@ -1,0 +1,101 @@
+package serve
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+)
+
+var kills = flag.Int("kills", 3, "how many conductors TestKillUnderLoad ends")
+
+// process starts a conductor in a process of its own.
+func process(t *testing.T, dir string) (c *conductor, p *os.Process) {
+	t.Helper()
+	c = &conductor{log: &apitest.Log{}, err: make(chan error, 1), http: &http.Client{Transport: &http.Transport{}}}
+	cmd := exec.Command(os.Args[0], "--data-dir", dir, "--api-address", anyPort, "--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0")
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, cut{moment: never}))
+	cmd.Stderr = c.log
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.stop = func() { _ = input.Close() }
+	go func() { c.err <- cmd.Wait() }()
+	if err := c.ready(); err != nil {
+		t.Fatalf("%v\n%s", err, c.log)
+	}
+	return c, cmd.Process
+}
+
+// deaths are the ways in which a conductor is ended from outside.
+var deaths = []struct {
+	name string
+	do   func(p *os.Process) error
+}{
+	{"SIGKILL", func(p *os.Process) error { return p.Kill() }},
+	{"SIGTERM, and SIGKILL soon after", func(p *os.Process) error {
+		err := p.Signal(syscall.SIGTERM)
+		time.AfterFunc(time.Duration(rand.IntN(30))*time.Millisecond, func() { _ = p.Kill() }) // may have ended
+		return err
+	}},
+	{"SIGTERM", func(p *os.Process) error { return p.Signal(syscall.SIGTERM) }},
+}
+
+// TestKillUnderLoad ends conductors while all kinds of writes are under way, at any
+// moment and in any way: each write that was acknowledged is there afterwards, and the
+// next conductor starts with nothing to mend.
+func TestKillUnderLoad(t *testing.T) {
+	for i := range *kills {
+		how := deaths[i%len(deaths)]
+		t.Run(fmt.Sprint(i, " ", how.name), func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			c, p := process(t, dir)
+			writers := stopWriters(t, c)
+			var acknowledged atomic.Int64
+			var busy sync.WaitGroup
+			for _, w := range writers {
+				busy.Go(func() { w.run(t, c, &acknowledged) })
+			}
+			writes := int64(20 + rand.IntN(80))
+			for end := time.Now().Add(patience); acknowledged.Load() < writes && time.Now().Before(end); {
+				time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond)
+			}
+			if err := how.do(p); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-c.err: // how it ended is ours
+			case <-time.After(patience):
+				t.Fatalf("it does not end:\n%s", c.log)
+			}
+			c.stop()
+			busy.Wait()
+			c.http.CloseIdleConnections()
+
+			c, _ = process(t, dir)
+			for _, w := range writers {
+				for _, n := range w.done {
+					if !w.kept(t, c, n) {
+						t.Errorf("%s %d was acknowledged and is not there", w.name, n)
+					}
+				}
+			}
+			c.end(t)
+			c.http.CloseIdleConnections()
+		})
+	}
+}
