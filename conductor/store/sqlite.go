@@ -74,7 +74,7 @@ func open(ctx context.Context, path string, o Options) (*SQLite, error) {
 	if err := s.openReaders(ctx, o); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	if s.w, err = newWriter(ctx, write, s.cache); err != nil {
+	if s.w, err = newWriter(ctx, write, path, s.cache); err != nil {
 		return nil, errors.Join(err, s.small.close(), s.read.Close(), write.Close())
 	}
 	return s, nil

@@ -32,20 +32,25 @@ type writer struct {
 	jobs  chan *job
 	tx    *tx
 	cache *nodeCache
+	files *present
 	stop  chan struct{} // closed by close
 	quit  sync.Once
 	over  chan struct{} // closed when loop has ended
 	err   error         // what closing the connection answered
 }
 
-func newWriter(ctx context.Context, db *sql.DB, cache *nodeCache) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, path string, cache *nodeCache) (*writer, error) {
+	files := newPresent(path)
+	if err := files.check(); err != nil {
+		return nil, err
+	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := &writer{
 		jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{}),
-		tx: &tx{conn: conn, prepared: map[string]*sql.Stmt{}}, cache: cache,
+		tx: &tx{conn: conn, prepared: map[string]*sql.Stmt{}}, cache: cache, files: files,
 	}
 	go w.loop()
 	return w, nil
@@ -130,6 +135,9 @@ func (w *writer) batch(jobs []*job) {
 // transaction: then none of the jobs has happened.
 func (w *writer) transact(jobs []*job) error {
 	w.tx.nodes = w.tx.nodes[:0]
+	if err := w.files.check(); err != nil {
+		return err
+	}
 	if _, err := w.tx.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", full(err))
 	}
