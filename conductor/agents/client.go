@@ -7,9 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -20,7 +18,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Deadlines of a call to an agent, and the largest answer taken: a list of
@@ -29,6 +26,7 @@ const (
 	callTimeout = 60 * time.Second
 	dialTimeout = 10 * time.Second
 	maxAnswer   = 64 << 20
+	maxFault    = 64 << 10
 	maxHeader   = 256 << 10
 )
 
@@ -165,47 +163,23 @@ func (c *Client) call(ctx context.Context, n node.Node, method string, query url
 	req.Header.Set("Accept", "application/json")
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, target, withoutURL(err))
+		return fmt.Errorf("%s %s: %w", method, target, quoted{withoutURL(err), n.Agent.Token})
 	}
 	defer resp.Body.Close() // read to its end below
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	b, err := read(resp)
 	if err != nil {
 		return fmt.Errorf("%s %s: read the answer: %w", method, target, err)
 	}
-	b = nodeapi.CleanJSON(b) // it holds what programs said and disks are called
 	if resp.StatusCode >= http.StatusBadRequest {
-		return refusal(resp.StatusCode, b)
+		return refusal(resp.StatusCode, b, n.Agent.Token)
 	}
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s %s: expected 200, found %d", method, target, resp.StatusCode)
 	}
 	if err := json.Unmarshal(b, answer); err != nil {
-		return fmt.Errorf("%s %s: the answer is not what was expected: %w", method, target, err)
+		return fmt.Errorf("%s %s: the answer is not what was expected: %w", method, target, quoted{err, n.Agent.Token})
 	}
 	return nil
-}
-
-// refusal reads a fault. Agents say that they are busy by the status or by
-// their words.
-func refusal(status int, body []byte) error {
-	var f agentapi.Fault
-	if err := json.Unmarshal(body, &f); err != nil || f.String == "" {
-		f = agentapi.Fault{Code: "Client", String: strings.Join(strings.Fields(string(body[:min(len(body), 300)])), " ")}
-	}
-	if status == http.StatusConflict || strings.Contains(strings.ToLower(f.String), "agent is busy") {
-		return &BusyError{Text: f.String}
-	}
-	return &APIError{Status: status, Fault: f}
-}
-
-// withoutURL takes the URL, and with it the token, out of an HTTP client's
-// error.
-func withoutURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
 }
 
 // clientFor finds or makes the connections to the agent of n.
