@@ -3,6 +3,9 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -84,5 +87,30 @@ func TestInspectionIsCleaned(t *testing.T) {
 	}
 	if err := nodeapi.CheckText(v); err != nil || c.data.Inventory.Interfaces[0].Name != "enp0s1" {
 		t.Errorf("%v, interface %q", err, c.data.Inventory.Interfaces[0].Name)
+	}
+}
+
+// TestAnswersAreCleaned: neither the result of a command nor its refusal brings
+// control characters, which disks' serial numbers and programs' errors may have.
+func TestAnswersAreCleaned(t *testing.T) {
+	status := http.StatusOK
+	a := agentAt(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		if status != http.StatusOK {
+			fmt.Fprint(w, broken(`{"faultcode":"Client","faultstring":"no *disk"}`))
+			return
+		}
+		fmt.Fprint(w, broken(`{"commands":[{"id":"1*","command_name":"x","command_status":"SUCCEEDED","command_result":{"serial*":"S1*"}}]}`))
+	})
+	c := NewClient(ClientOptions{})
+	defer c.Close()
+	all, err := c.Commands(t.Context(), of(a))
+	if err != nil || len(all) != 1 || all[0].ID != "1" || string(all[0].Result) != `{"serial":"S1"}` {
+		t.Errorf("%+v, %v", all, err)
+	}
+	status = http.StatusBadRequest
+	var refused *APIError
+	if _, err := c.Commands(t.Context(), of(a)); !errors.As(err, &refused) || refused.Fault.String != "no disk" {
+		t.Errorf("refused with %v", err)
 	}
 }

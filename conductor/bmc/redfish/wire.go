@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // wire is the transport to one BMC: one request at a time from the first byte
@@ -89,7 +91,8 @@ func (w *wire) exchange(r *http.Request) (*http.Response, error) {
 	if answer.StatusCode >= http.StatusBadRequest && !isRedfishError(body) {
 		body = foreignError(kindOf(answer, body))
 	}
-	answer.Body = io.NopCloser(bytes.NewReader(body))
+	// Strings of firmware are padded with NUL, and go to the store and to terminals.
+	answer.Body = io.NopCloser(bytes.NewReader(nodeapi.CleanJSON(body)))
 	return answer, nil
 }
 
