@@ -1,7 +1,9 @@
 package auth
 
 import (
+	"context"
 	"crypto/sha256"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
@@ -31,7 +33,7 @@ func (a *Authenticator) attempt(w http.ResponseWriter, user string, from netip.A
 	}
 	if !a.guesses.Take(account, 1) {
 		a.failures.Return(network, 1)
-		a.log.Info("login refused: too many wrong passwords for this account", "user", shortened(user), "from", from)
+		a.tellOf("login refused: too many wrong passwords for this account", "user", shortened(user), "from", from)
 		w.Header().Set("Retry-After", "5")
 		return nil, nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins of this user; try again in a few seconds, or with a token")
 	}
@@ -46,6 +48,23 @@ func (a *Authenticator) attempt(w http.ResponseWriter, user string, from netip.A
 func tooMany(w http.ResponseWriter, from netip.Addr) error {
 	w.Header().Set("Retry-After", "5")
 	return nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins from %s; try again in a few seconds", from)
+}
+
+// Lines of the log about logins that failed: toldBurst at once, toldRate a second.
+// Beyond that they are logged at debug level: a guess from another IPv6 address
+// each time costs nothing.
+const (
+	toldBurst = 200
+	toldRate  = 2
+)
+
+// tellOf logs a login that failed.
+func (a *Authenticator) tellOf(text string, args ...any) {
+	level := slog.LevelDebug
+	if a.told.Take(struct{}{}, 1) {
+		level = slog.LevelInfo
+	}
+	a.log.Log(context.Background(), level, text, args...)
 }
 
 // shortened is a name of a stranger's as it is logged.
