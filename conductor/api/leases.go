@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -105,13 +106,16 @@ func (a *API) deleteLease(c *call) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	if err := a.conductor.DeleteLease(ctx, mac); err != nil {
-		return err
+	gone := a.conductor.DeleteLease(ctx, mac)
+	if gone != nil && !errors.Is(gone, node.ErrNotFound) {
+		return gone
 	}
+	// One that is off the record may still be known to the boot service, which did not
+	// take that over: this may be the repetition that was asked for then.
 	if err := a.reloadBoot(ctx); err != nil {
 		return err
 	}
-	return c.empty(http.StatusNoContent)
+	return c.done(gone)
 }
 
 // reloadBoot has the boot service take over a change that is on record, even

@@ -122,7 +122,7 @@ func TestLeases(t *testing.T) {
 			if got := held(t, c); got != tc.held {
 				t.Errorf("leases\n%swant\n%s", got, tc.held)
 			}
-			if done := r.status < 300; (b.reloads == 1) != done || b.reloads > 1 {
+			if done := r.status < 300 || r.status == http.StatusNotFound; (b.reloads == 1) != done || b.reloads > 1 {
 				t.Errorf("%d reloads of the boot service after a %d", b.reloads, r.status)
 			}
 		})
@@ -154,5 +154,19 @@ func TestLeasesNotTakenOver(t *testing.T) {
 	}
 	if !strings.Contains(c.Log.String(), "did not take it over; repeat the request: no disk") {
 		t.Errorf("log:\n%s", c.Log)
+	}
+}
+
+// TestDeletionTakenOverLater: a deletion that the boot service did not take over is
+// taken over when it is asked for again, though nothing is on record any more.
+func TestDeletionTakenOverLater(t *testing.T) {
+	b := &boot{broken: errors.New("no disk")}
+	_, h := withLeases(t, b)
+	if r := ask(t, h, "DELETE", "/ferrite/v1/leases/"+staticMAC, ""); r.status != http.StatusInternalServerError {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	b.broken = nil
+	if r := ask(t, h, "DELETE", "/ferrite/v1/leases/"+staticMAC, ""); r.status != http.StatusNotFound || b.reloads != 2 {
+		t.Errorf("repeated: %d %s, the boot service was told %d times", r.status, r.body, b.reloads)
 	}
 }

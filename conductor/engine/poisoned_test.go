@@ -105,6 +105,9 @@ func TestPoisonedRows(t *testing.T) {
 			put(node.Node{UUID: fmt.Sprintf("bad-%d", i), ProvisionState: node.CleanWait, Deadline: past, ResourceClass: "c"})
 		}
 		put(node.Node{UUID: "bad-owes", ProvisionState: node.Deploying}, node.Effect{Node: "bad-owes", Name: "power.request"})
+		for name, args := range map[string]string{"no.such": "{}", "power.request": "{", "agent.execute_step": "[]"} {
+			put(node.Node{UUID: "owes-" + name, ProvisionState: node.Deploying, TargetProvisionState: node.Active, Run: &node.Run{Activity: "deploy", Steps: []node.Step{{Step: "x"}}}}, node.Effect{Node: "owes-" + name, Name: name, Args: []byte(args)})
+		}
 		put(node.Node{UUID: "contrary", ProvisionState: node.CleanWait, Deadline: past}) // at work at nothing
 		put(node.Node{UUID: "free", ProvisionState: node.Available, ResourceClass: "c", PowerState: node.PowerOff})
 		log := &strings.Builder{}
@@ -132,7 +135,7 @@ func TestPoisonedRows(t *testing.T) {
 		if n, err := p.Node(t.Context(), "free"); err != nil || n.PowerState != node.PowerOn || n.AllocationUUID != "fits" {
 			t.Errorf("the node among unreadable ones: power %q, allocation %q, %v", n.PowerState, n.AllocationUUID, err)
 		}
-		for _, id := range []string{"bad-0", "bad-249", "bad-owes", "contrary"} {
+		for _, id := range []string{"bad-0", "bad-249", "bad-owes", "contrary", "owes-no.such", "owes-power.request", "owes-agent.execute_step"} {
 			if reads := p.count(id); reads > 60 || reads == 0 {
 				t.Errorf("%s was read %d times in ten minutes", id, reads)
 			}
