@@ -177,19 +177,43 @@ func (w *watching) event(e objects.Event) error {
 	case !is:
 		kind = objects.Deleted
 	}
-	d, err := e.Document()
+	text, err := w.s.lines.of(w.key(kind, e.Revision), func() ([]byte, error) {
+		d, err := e.Document()
+		if err != nil {
+			return nil, err
+		}
+		return w.render(kind, d)
+	})
 	if err != nil {
 		return err
 	}
-	return w.tell(kind, d)
+	return w.send(text)
+}
+
+// key is all that render takes from this watch.
+func (w *watching) key(kind objects.EventType, revision int64) lineKey {
+	k := lineKey{revision: revision, kind: kind, as: w.form.as, masked: !unmasked(w.c)}
+	if k.as == "Table" {
+		k.include, k.second = w.c.arg("includeObject"), w.s.now().Unix()
+	}
+	return k
+}
+
+// render is the line that tells of a document.
+func (w *watching) render(kind objects.EventType, d hostapi.Document) ([]byte, error) {
+	d, err := masked(w.c, d)
+	if err != nil {
+		return nil, err
+	}
+	return text(watchEvent{kind, w.s.shown(w.c, w.form, d)})
 }
 
 func (w *watching) tell(kind objects.EventType, d hostapi.Document) error {
-	d, err := masked(w.c, d)
+	text, err := w.render(kind, d)
 	if err != nil {
 		return err
 	}
-	return w.line(watchEvent{kind, w.s.shown(w.c, w.form, d)})
+	return w.send(text)
 }
 
 // mark tells how far the client has seen.
@@ -208,17 +232,27 @@ func (w *watching) mark(seen int64) error {
 	return w.line(watchEvent{"BOOKMARK", object})
 }
 
-// line writes one event, for which the client has its time.
 func (w *watching) line(e watchEvent) error {
-	text, err := json.Marshal(e)
+	text, err := text(e)
 	if err != nil {
 		return err
 	}
+	return w.send(text)
+}
+
+// text is an event as it is sent.
+func text(e watchEvent) ([]byte, error) {
+	text, err := json.Marshal(e)
+	return append(text, '\n'), err
+}
+
+// send writes one event, for which the client has its time. The text is others', too.
+func (w *watching) send(text []byte) error {
 	// Not every writer has deadlines, in tests; those of servers have.
 	if err := w.control.SetWriteDeadline(time.Now().Add(readPatience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
-	if _, err := w.c.w.Write(append(text, '\n')); err != nil {
+	if _, err := w.c.w.Write(text); err != nil {
 		return err
 	}
 	return w.flush()
