@@ -282,15 +282,20 @@ func (e *Engine) remember(ctx context.Context, n node.Node) error {
 	if err != nil {
 		return fmt.Errorf("effects of node %s: %w", n.UUID, err)
 	}
+	e.rememberAs(n, owed != nil)
+	return nil
+}
+
+// rememberAs is remember, of a node of which it is known whether it owes an effect.
+func (e *Engine) rememberAs(n node.Node, owing bool) {
 	e.machines.saved(n, false)
 	d := owesNothing
-	if owed != nil {
+	if owing {
 		d = owes
 	}
 	if pending := e.memory.saved(n, d); pending != nil {
 		e.later(n.UUID, plan.AgentCalled{Heartbeat: *pending})
 	}
-	return nil
 }
 
 // later lets an event happen outside the request that brought it.

@@ -12,7 +12,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -107,38 +106,6 @@ func New(c Config) *Engine {
 
 // Host is the name of this conductor.
 func (e *Engine) Host() string { return e.Settings.Host }
-
-// Recover voids the leases of this conductor's earlier life and gives every
-// waiting node its time again. It is called once, before Run and before the
-// first request.
-func (e *Engine) Recover(ctx context.Context) error {
-	n, err := e.Store.Takeover(ctx, e.Host())
-	if err != nil {
-		return err
-	}
-	if n > 0 {
-		e.Log.Info("effects of an earlier life are owed again", "count", n)
-	}
-	for state, info := range node.States {
-		if info.Class != node.Working && info.Class != node.Waiting {
-			continue
-		}
-		nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, WithChildren: true})
-		if err = e.readable(err); err != nil {
-			return err
-		}
-		for _, n := range nodes {
-			if err := e.remember(ctx, n); err != nil {
-				return err
-			}
-			var undecidable *undecidableError
-			if _, err := e.act(ctx, n.UUID, plan.Restarted{}); err != nil && !errors.As(err, &undecidable) {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // Run carries out effects, watches deadlines, reads power states and gives nodes
 // to allocations until ctx ends; then it waits for what is under way, which ctx has cancelled, to let go.

@@ -66,6 +66,10 @@ func (f *flaky) Owed(ctx context.Context, uuid string) (*node.Effect, error) {
 	return lossy(f, func() (*node.Effect, error) { return f.mortal.Owed(ctx, uuid) })
 }
 
+func (f *flaky) Owing(ctx context.Context) ([]string, error) {
+	return lossy(f, func() ([]string, error) { return f.mortal.Owing(ctx) })
+}
+
 func (f *flaky) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	return lossy(f, func() ([]string, error) { return f.mortal.Expired(ctx, now, limit) })
 }

@@ -147,6 +147,9 @@ func (x *explorer) successors(w world) []world {
 	crashed := w
 	crashed.seen = false
 	next, moved := x.step(crashed, "crash", Restarted{}, false)
+	if moved && !Restarts(w.n, w.owed != nil) {
+		x.complain(w, "is changed by a restart, for which nobody asks")
+	}
 	if !moved {
 		crashed.trail = append(w.trail[:len(w.trail):len(w.trail)], "crash")
 		next = crashed

@@ -151,9 +151,9 @@ func (d *decision) tooLate() string {
 // meanwhile.
 func (d *decision) restarted() {
 	r := d.n.Run
-	switch class := d.n.ProvisionState.Class(); {
-	case r == nil:
-	case class == node.Waiting:
+	switch {
+	case !Restarts(d.n, d.f.Owed):
+	case d.n.ProvisionState.Class() == node.Waiting:
 		if timed, _ := waitsFor(r); timed {
 			return // the clock has gone on
 		}
@@ -165,7 +165,14 @@ func (d *decision) restarted() {
 		if r.Command != "" && d.n.Agent.URL != "" {
 			d.poll()
 		}
-	case class == node.Working && !d.f.Owed:
+	default:
 		d.advance()
 	}
+}
+
+// Restarts reports whether Restarted may change a node. One at work that owes an
+// effect goes on with that.
+func Restarts(n node.Node, owes bool) bool {
+	class := n.ProvisionState.Class()
+	return n.Run != nil && (class == node.Waiting || class == node.Working && !owes)
 }

@@ -80,6 +80,15 @@ func (s *SQLite) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error
 	return &e, nil
 }
 
+// Owing returns the nodes that owe an effect.
+func (s *SQLite) Owing(ctx context.Context) ([]string, error) {
+	uuids, err := s.small.texts(ctx, "SELECT node FROM effects")
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes that owe an effect: %w", err)
+	}
+	return uuids, nil
+}
+
 // Claim leases effects that are due.
 func (s *SQLite) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
 	if limit <= 0 {

@@ -48,6 +48,8 @@ type Store interface {
 
 	// Owed returns the effect a node owes, nil when there is none.
 	Owed(ctx context.Context, nodeUUID string) (*node.Effect, error)
+	// Owing returns the UUIDs of all nodes that owe an effect, in any order.
+	Owing(ctx context.Context) ([]string, error)
 	// Claim leases at most limit effects that are due and not leased by a
 	// living owner, the longest due first.
 	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error)

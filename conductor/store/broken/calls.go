@@ -37,6 +37,11 @@ func (s *Store) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error)
 	return answer(s, "Owed", func() (*node.Effect, error) { return s.inner.Owed(ctx, nodeUUID) })
 }
 
+// Owing lists the nodes that owe an effect, or fails.
+func (s *Store) Owing(ctx context.Context) ([]string, error) {
+	return answer(s, "Owing", func() ([]string, error) { return s.inner.Owing(ctx) })
+}
+
 // Claim leases effects, or fails.
 func (s *Store) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
 	return answer(s, "Claim", func() ([]node.Effect, error) { return s.inner.Claim(ctx, owner, now, lease, limit) })

@@ -73,6 +73,21 @@ func (s *Store) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error)
 	return &c, nil
 }
 
+// Owing returns the nodes that owe an effect.
+func (s *Store) Owing(ctx context.Context) ([]string, error) {
+	if err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var uuids []string
+	for uuid, e := range s.owed {
+		if e != nil {
+			uuids = append(uuids, uuid)
+		}
+	}
+	return uuids, nil
+}
+
 func copyEffect(e *node.Effect) node.Effect {
 	c := *e
 	c.Args = rawCopy(e.Args)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -145,6 +146,17 @@ func testOneEffect(t *testing.T, s store.Store) {
 	want := effect(1, "y", at(5))
 	want.ID = owed.ID
 	equal(t, &want, owed)
+	insert(t, s, sample(3))
+	n = insert(t, s, sample(4), effect(4, "z", at(9)))
+	owing, err := s.Owing(t.Context())
+	check(t, err)
+	slices.Sort(owing)
+	equal(t, []string{uuid(1), uuid(4)}, owing)
+	_, err = s.Commit(t.Context(), node.Change{Delete: n.UUID})
+	check(t, err)
+	owing, err = s.Owing(t.Context())
+	check(t, err)
+	equal(t, []string{uuid(1)}, owing)
 }
 
 func testNextDue(t *testing.T, s store.Store) {
