@@ -14,8 +14,7 @@ import (
 )
 
 // BenchmarkRecover is the part of a start that goes on with the nodes of the last
-// run: 10,000 that owe an effect each, or that wait for their ramdisk. The second
-// half of each op's engines finds its own leases.
+// run: 10,000 that owe an effect each, or that wait for their ramdisk.
 func BenchmarkRecover(b *testing.B) {
 	for name, n := range map[string]node.Node{
 		"10000-owed":    {ProvisionState: node.Verifying, Run: &node.Run{Activity: "verify", Generation: 1}},
