@@ -86,6 +86,25 @@ func template(n int, name string) node.DeployTemplate {
 	}
 }
 
+// testMadeAgain: who has read a record does not write over another one that was made
+// under its UUID meanwhile, and is at the same revision.
+func testMadeAgain[T any, P node.Recorded[T]](t *testing.T, c node.Catalog[T], of sampler[T]) {
+	ctx := t.Context()
+	old, err := c.Insert(ctx, of.sample(5, "CUSTOM_E"))
+	check(t, err)
+	check(t, c.Delete(ctx, uuid(5)))
+	again := old
+	P(&again).Head().CreatedAt = P(&old).Head().CreatedAt.Add(time.Millisecond)
+	again, err = c.Insert(ctx, again)
+	check(t, err)
+	_, err = c.Save(ctx, old)
+	wants(t, err, node.ErrStale)
+	got, err := c.Find(ctx, uuid(5))
+	check(t, err)
+	equal(t, again, got)
+	check(t, c.Delete(ctx, uuid(5)))
+}
+
 // testCatalog walks through the life of records; taken and missing are what a
 // client is told.
 func testCatalog[T any, P node.Recorded[T]](t *testing.T, c node.Catalog[T], of sampler[T], taken, missing string) {
@@ -140,22 +159,7 @@ func testCatalog[T any, P node.Recorded[T]](t *testing.T, c node.Catalog[T], of 
 		check(t, err)
 		equal(t, []T{v, a}, all)
 	})
-	t.Run("made again under its UUID", func(t *testing.T) {
-		old := of.sample(5, "CUSTOM_E")
-		old, err := c.Insert(ctx, old)
-		check(t, err)
-		check(t, c.Delete(ctx, uuid(5)))
-		again := old
-		P(&again).Head().CreatedAt = P(&old).Head().CreatedAt.Add(time.Millisecond)
-		again, err = c.Insert(ctx, again)
-		check(t, err)
-		_, err = c.Save(ctx, old) // at the same revision
-		wants(t, err, node.ErrStale)
-		got, err := c.Find(ctx, uuid(5))
-		check(t, err)
-		equal(t, again, got)
-		check(t, c.Delete(ctx, uuid(5)))
-	})
+	t.Run("made again under its UUID", func(t *testing.T) { testMadeAgain[T, P](t, c, of) })
 	t.Run("delete", func(t *testing.T) {
 		wants(t, c.Delete(ctx, "CUSTOM_A"), node.ErrNotFound) // a name is no UUID
 		check(t, c.Delete(ctx, uuid(1)))
