@@ -25,6 +25,9 @@ func (a *API) answerNodesIn(c *call, chassis string, detail bool) error {
 	if err != nil {
 		return err
 	}
+	if err := a.permitOrder(c, p.sortKey); err != nil {
+		return err
+	}
 	q := nodeQuery{Query: node.Query{Marker: p.marker, Limit: p.limit + 1, SortKey: p.sortKey, Desc: p.desc}, host: a.conductor.Host()}
 	if err := narrow(c, &q, a.nodeFilters(c), pageArgs()...); err != nil {
 		return err

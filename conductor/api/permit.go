@@ -216,6 +216,36 @@ func (a *API) permitMove(c *call, from, to string) error {
 	return err
 }
 
+// permitPortgroup answers for a port's portgroup on a node that the caller does not
+// know of as for one that does not exist.
+func (a *API) permitPortgroup(c *call, p *node.Port) error {
+	if c.project() == "" || p.PortgroupUUID == "" {
+		return nil
+	}
+	g, err := a.conductor.Catalogs().Portgroups.Find(c.Request().Context(), p.PortgroupUUID)
+	if isNotFound(err) {
+		return badRequest("Portgroup %s could not be found.", p.PortgroupUUID)
+	}
+	if err != nil {
+		return err
+	}
+	known, err := a.visiblePart(c, g.NodeUUID)
+	if err == nil && !known {
+		return badRequest("Portgroup %s could not be found.", p.PortgroupUUID)
+	}
+	return err
+}
+
+// permitOrder refuses to sort nodes by a field that the caller does not see of all
+// nodes in his list: their order tells of its values.
+func (a *API) permitOrder(c *call, key string) error {
+	r := a.rules[auth.Key(http.MethodGet, "/v1/nodes/:node", key)]
+	if key == "" || c.caller == nil || r == nil || r.Allows(c.caller, "", c.project()) {
+		return nil
+	}
+	return r.Denied()
+}
+
 // visiblePart reports whether what is a part of a node exists for a caller.
 func (a *API) visiblePart(c *call, nodeUUID string) (bool, error) {
 	if c.project() == "" {

@@ -111,6 +111,9 @@ func (a *API) createPort(c *call) error {
 	if linkTooNew(c.minor, p.LocalLinkConnection) {
 		return notAcceptable()
 	}
+	if err := a.permitPortgroup(c, &p); err != nil {
+		return err
+	}
 	if p, err = a.conductor.CreatePort(c.Request().Context(), p); err != nil {
 		return err
 	}
@@ -150,6 +153,9 @@ func (a *API) patchPort(c *call) error {
 			return err
 		}
 		if err := a.permitMove(c, before, p.NodeUUID); err != nil {
+			return err
+		}
+		if err := a.permitPortgroup(c, p); err != nil {
 			return err
 		}
 		switch {

@@ -178,3 +178,17 @@ func FuzzMaskText(f *testing.F) {
 		}
 	})
 }
+
+// TestMaskNamedValue: the value of a setting with the name of a secret is one, as in
+// the arguments of bios.apply_configuration.
+func TestMaskNamedValue(t *testing.T) {
+	args := map[string]any{"settings": []any{
+		map[string]any{"name": "AdminPassword", "value": "x"}, map[string]any{"name": "BootMode", "value": "Uefi"},
+	}}
+	want := map[string]any{"settings": []any{
+		map[string]any{"name": "AdminPassword", "value": Masked}, map[string]any{"name": "BootMode", "value": "Uefi"},
+	}}
+	if got := Mask(args); !cmp.Equal(got, want) {
+		t.Errorf("masked: %v, want %v", got, want)
+	}
+}

@@ -57,8 +57,9 @@ func MaskValue(value any) any {
 
 func mask(m map[string]any) (masked map[string]any, copied bool) {
 	masked = m
+	name, _ := m["name"].(string) // a setting of the BIOS: {"name": "AdminPassword", "value": ...}
 	for key, value := range m {
-		changed := value != nil && Secret(key)
+		changed := value != nil && (Secret(key) || key == "value" && Secret(name))
 		if changed {
 			value = Masked
 		} else if value, changed = maskValue(value); !changed {
