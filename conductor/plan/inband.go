@@ -121,7 +121,7 @@ func commandAnswered(d *decision, result json.RawMessage) error {
 	default:
 		besides := d.eraseFailed(*r.Current(), res.Result)
 		if res.Error != nil {
-			return fmt.Errorf("%s%s", res.Error.Text(), besides)
+			return fmt.Errorf("%s%s%s", res.Error.Text(), grubRefused(*r.Current(), res.Error.Text()), besides)
 		}
 		return fmt.Errorf("the agent answered status %q without a reason%s", res.Status, besides)
 	}

@@ -47,7 +47,7 @@ var (
 // ours, on a machine behind a BMC: a conductor with passwords, whom no ramdisk
 // gives one.
 func TestInteropAgent(t *testing.T) {
-	c := startGuarded(t, false, "--erase-devices-priority", "10").conductor
+	c := startGuarded(t, false, "--erase-devices-priority", "10", "--enable-bios-bootloader-install").conductor
 	m := newIPAMachine(t, c)
 	enrollIPA(t, c, m)
 	var failed agentapi.Results

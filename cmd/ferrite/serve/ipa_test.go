@@ -53,6 +53,7 @@ type ipaAgent struct {
 	version  string        // of the hardware manager
 
 	partitions bool // the disk was divided for a partition image
+	grub       bool // a lookup has allowed grub-install
 }
 
 // The microversions ironic-python-agent 2023.1 asks for; that of its data it
@@ -251,6 +252,9 @@ func (a *ipaAgent) lookup(uuid string) bool {
 			a.t.Errorf("lookup tells instance_info.%s", key)
 		}
 	}
+	a.mu.Lock()
+	a.grub = reply.Config.EnableBIOSBootloaderInstall
+	a.mu.Unlock()
 	return a.adopt(reply, raw)
 }
 

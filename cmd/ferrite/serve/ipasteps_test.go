@@ -225,6 +225,11 @@ func (a *ipaAgent) installBootloader(params map[string]json.RawMessage) (any, er
 	if diff := cmp.Diff(a.bootParams(), got); diff != "" {
 		return nil, fmt.Errorf("install_bootloader (-want +got):\n%s", diff)
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.partitions && !a.grub { // since CVE-2026-43003, and by UEFI too
+		return nil, fmt.Errorf("Install of legacy BIOS bootloaders disabled by CONF.enable_bios_bootloader_install") //nolint:staticcheck,revive // its words
+	}
 	return nil, nil
 }
 
