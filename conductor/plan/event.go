@@ -131,6 +131,7 @@ type Settings struct {
 
 	// BIOSBootloader lets agents run the grub-install of partition images, which
 	// are the tenants' (CVE-2026-43003).
+	// ironic-python-agent needs it for each partition image, by UEFI too.
 	BIOSBootloader bool
 }
 
