@@ -228,7 +228,7 @@ func (a *ipaAgent) installBootloader(params map[string]json.RawMessage) (any, er
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.partitions && !a.grub { // since CVE-2026-43003, and by UEFI too
-		return nil, fmt.Errorf("Install of legacy BIOS bootloaders disabled by CONF.enable_bios_bootloader_install") //nolint:staticcheck,revive // its words
+		return nil, fmt.Errorf("legacy BIOS bootloaders are disabled by CONF.enable_bios_bootloader_install")
 	}
 	return nil, nil
 }
