@@ -39,6 +39,9 @@ func TestStrangersBodies(t *testing.T) {
 	if read(begin(inspection, "10.0.0.1"), large) == nil {
 		t.Error("one address has more than its share")
 	}
+	if read(begin(inspection, "[2001:db8::3]"), large) == nil {
+		t.Error("one IPv6 /64 has more than an address's share")
+	}
 	whole("/v1/nodes", "10.0.0.1") // an operator's
 
 	fifth := begin("/ferrite/v1/agents/u/log", "10.0.0.2")
