@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// What errors repeat of an agent, in bytes: of a fault or another text, and of what
-// is no fault.
+// Bounds on the text of an agent that errors repeat, in bytes: of a fault, and of an
+// answer that is none.
 const (
 	maxSaid = 2048
 	maxPage = 300

@@ -67,7 +67,7 @@ func (e *Engine) Find(ctx context.Context, macs []string, uuid string, from neti
 		return node.Node{}, unknownRamdisk()
 	}
 	if err := e.checkLease(ctx, n.UUID, from); err != nil {
-		e.Log.Warn("lookup refused", "node", n.UUID, "from", from, "err", err)
+		e.warnOf(ctx, "lookup refused", n.UUID, "from", from, "err", err)
 		return node.Node{}, unknownRamdisk()
 	}
 	return n, nil

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// What strangers cause is warned of once in warnGap for each subject, and of no
-// more than maxWarned of them: they call as often as they like, and an IPv6
-// address of their own costs them nothing. The rest is logged at debug level.
+// Strangers cause one warning in warnGap for each subject, and no more than maxWarned
+// in all: they call as often as they like, and an IPv6 address of their own costs them
+// nothing. The rest is logged at debug level.
 const (
 	warnGap   = time.Minute
 	maxWarned = 100
