@@ -24,6 +24,10 @@ import (
 
 var hostileRuns = flag.Int("hostile.runs", 30, "how many altered values TestHostileValues tries; 0 for all there are")
 
+// hung is far more than an operation takes on a busy machine; one that waits for what
+// the controller has made up takes longer still.
+const hung = 30 * time.Second
+
 // liar hands on the controller's answers, with one value of one of them altered.
 type liar struct {
 	next http.Handler
@@ -234,7 +238,7 @@ func (l *liar) attempt(t *testing.T, n node.Node, name string, do func(ctx conte
 	l.mu.Lock()
 	l.lie = lie{}
 	l.mu.Unlock()
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > hung {
 		t.Errorf("%s took %v with %v", name, took, told)
 	}
 	if closed := d.Close(); closed != nil {
@@ -280,7 +284,7 @@ func TestHostileValues(t *testing.T) {
 		l.attempt(t, s.node, name, ops[name], lie{})
 		for _, path := range slices.Sorted(maps.Keys(l.gets)) {
 			if slices.Contains(telling, name) {
-				l.attempt(t, s.node, name, ops[name], lie{path: path, put: strings.Repeat(evil, 1000), texts: true})
+				l.attempt(t, s.node, name, ops[name], lie{path: path, put: strings.Repeat(evil, 120), texts: true})
 			}
 			var all [][]any
 			places(l.gets[path], nil, &all)
