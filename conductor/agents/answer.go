@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,21 +21,40 @@ const (
 	maxPage = 300
 )
 
-// read takes an answer, of a refusal the beginning: strings in it hold what
-// programs said and disks are called.
-func read(resp *http.Response) ([]byte, error) {
+// Answers longer than freeAnswer, such as the logs of a machine, are taken from
+// maxLarge agents at a time: a worker each would take gigabytes from hostile ones.
+const (
+	freeAnswer = 4 << 20
+	maxLarge   = 4
+)
+
+// read takes an answer, of a refusal the beginning. Strings in it hold the output of
+// programs and the names of disks. done ends the use of the answer.
+func (c *Client) read(ctx context.Context, resp *http.Response) (b []byte, done func(), err error) {
+	done = func() {}
 	if resp.StatusCode >= http.StatusBadRequest {
-		b, err := io.ReadAll(io.LimitReader(resp.Body, maxFault))
-		return nodeapi.CleanJSON(b), err
+		b, err = io.ReadAll(io.LimitReader(resp.Body, maxFault))
+		return nodeapi.CleanJSON(b), done, err
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	b, err = io.ReadAll(io.LimitReader(resp.Body, freeAnswer+1))
+	if err == nil && len(b) > freeAnswer {
+		select {
+		case c.large <- struct{}{}:
+			done = func() { <-c.large }
+		case <-ctx.Done():
+			return nil, done, fmt.Errorf("it has more than %d MiB, and waited for %d such answers of other agents: %w", freeAnswer>>20, maxLarge, ctx.Err())
+		}
+		var rest []byte
+		rest, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1-int64(len(b))))
+		b = append(b, rest...)
+	}
 	if err == nil && len(b) > maxAnswer {
 		err = fmt.Errorf("it has more than %d MiB", maxAnswer>>20)
 	}
 	if err != nil {
-		return nil, err
+		return nil, done, err
 	}
-	return nodeapi.CleanJSON(b), nil
+	return nodeapi.CleanJSON(b), done, nil
 }
 
 // refusal reads a fault. Agents say that they are busy by the status or by

@@ -79,6 +79,7 @@ type ClientOptions struct {
 // Client commands agents. It is safe for several goroutines.
 type Client struct {
 	ClientOptions
+	large  chan struct{} // a token for each large answer that is being read
 	mu     sync.Mutex
 	agents map[agentKey]*agentConn
 }
@@ -103,7 +104,7 @@ func NewClient(o ClientOptions) *Client {
 	if o.VerifyCA == nil {
 		o.VerifyCA = func(node.Node) (string, error) { return "true", nil }
 	}
-	return &Client{ClientOptions: o, agents: map[agentKey]*agentConn{}}
+	return &Client{ClientOptions: o, large: make(chan struct{}, maxLarge), agents: map[agentKey]*agentConn{}}
 }
 
 // Execute gives the agent of n a command. With wait it returns the result when the
@@ -166,7 +167,8 @@ func (c *Client) call(ctx context.Context, n node.Node, method string, query url
 		return fmt.Errorf("%s %s: %w", method, target, quoted{withoutURL(err), n.Agent.Token})
 	}
 	defer resp.Body.Close() // read to its end below
-	b, err := read(resp)
+	b, done, err := c.read(ctx, resp)
+	defer done()
 	if err != nil {
 		return fmt.Errorf("%s %s: read the answer: %w", method, target, err)
 	}
