@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,9 +17,9 @@ import (
 // TestLargeAnswers: large answers wait for one another, as long as their call may
 // take. Others do not wait.
 func TestLargeAnswers(t *testing.T) {
-	size := 0
+	var size atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"commands":[{"command_name":%q}]}`, strings.Repeat("x", size))
+		fmt.Fprintf(w, `{"commands":[{"command_name":%q}]}`, strings.Repeat("x", int(size.Load())))
 	}))
 	defer srv.Close()
 	c := NewClient(ClientOptions{PlainHTTP: true})
@@ -35,7 +36,7 @@ func TestLargeAnswers(t *testing.T) {
 	if err := list(time.Minute); err != nil {
 		t.Errorf("a small answer waits for large ones: %v", err)
 	}
-	size = freeAnswer
+	size.Store(freeAnswer)
 	if err := list(100 * time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("one large answer too many: %v", err)
 	}
