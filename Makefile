@@ -115,7 +115,7 @@ ramdisk: build ## the lab's kernel and ramdisk, into bin/ramdisk (PROFILE=lab|me
 
 .PHONY: bench
 bench: deps build ramdisk ## measure sizes, boot times and speeds
-	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api ./conductor/host/reconciler ./conductor/host/kube | grep -E '^(Benchmark|ok|FAIL)'
+	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api ./conductor/host/reconciler ./conductor/documents/kube | grep -E '^(Benchmark|ok|FAIL)'
 	@go run ./cmd/imagebench
 	@go run ./cmd/e2e -bench
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/yamljson"
+	"github.com/ferrite-metal/ferrite/conductor/documents/yamljson"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 

@@ -8,7 +8,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
 // selectObjects reads rows and the revision in one statement, and so at one

@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/host"
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 

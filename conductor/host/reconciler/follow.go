@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/host"
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 

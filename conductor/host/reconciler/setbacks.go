@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
 // How soon a host is looked at again that could not be dealt with now.

@@ -3,7 +3,7 @@ package broken
 import (
 	"context"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
 // listed is both of what Objects answers.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
 // documents are those of hosts.

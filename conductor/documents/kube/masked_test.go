@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/kube"
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
 // TestMaskedForReaders: credentials in URLs of hosts and data images, and in the

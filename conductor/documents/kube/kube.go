@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
-	"github.com/ferrite-metal/ferrite/conductor/host/kube"
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
 // requirement is one condition on labels.

@@ -4,7 +4,7 @@
 //
 // It must not know what a document is for: rules of their contents are
 // hostapi's, what is done about them is conductor/host's, and how they look in
-// HTTP is conductor/host/kube's.
+// HTTP is conductor/documents/kube's.
 package objects
 
 import (

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
 // How many lines are kept for those who still have to be told, and how many bytes.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/kube"
-	"github.com/ferrite-metal/ferrite/conductor/host/objects"
+	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
+	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 

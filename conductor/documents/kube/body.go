@@ -11,7 +11,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/conductor/host/yamljson"
+	"github.com/ferrite-metal/ferrite/conductor/documents/yamljson"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
