@@ -50,23 +50,23 @@ race: ## the unit tests under the race detector
 
 # Packages that race has tested: what is left to find is in their files of the tag e2e.
 TAGGED := ./cmd/ferrite/serve ./cmd/ferrite/cli ./conductor/store ./agent/disk ./agent/disk/erase ./agent/inventory ./agent/steps \
-          ./cmd/ferrite-lab/network ./cmd/ferrite-lab/lab
+          ./lab/network ./lab
 
 .PHONY: e2e
 e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root)
 	tests=$$(grep -ohE '^func Test\w+' $(TAGGED:=/*_e2e_test.go) | cut -c6- | paste -sd '|'); \
 	go test -count=1 -tags e2e -run "^(TestKillNine.*|$$tests)\$$" $(TAGGED)
-	@go run ./cmd/e2e
+	@go run ./lab/e2e
 
 .PHONY: e2e-matrix
 e2e-matrix: deps build ## machines of every firmware, bus and card, and broken ones, with the ramdisk for real servers (as root)
 	@$(MAKE) ramdisk PROFILE=metal
-	@go run ./cmd/e2e -matrix
+	@go run ./lab/e2e -matrix
 
 .PHONY: interop
 interop: interop-deps build ramdisk ## our conductor with an agent like ironic-python-agent, OpenStack Ironic with our agent (as root)
 	go test -count=1 -run Interop ./cmd/ferrite/serve
-	@go run ./cmd/e2e -interop
+	@go run ./lab/e2e -interop
 
 # Debian starts what it installs, here TFTP and Ironic itself, unless this file forbids it.
 POLICY := /usr/sbin/policy-rc.d
@@ -116,8 +116,8 @@ ramdisk: build ## the lab's kernel and ramdisk, into bin/ramdisk (PROFILE=lab|me
 .PHONY: bench
 bench: deps build ramdisk ## measure sizes, boot times and speeds
 	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api ./conductor/host/reconciler ./conductor/documents/kube | grep -E '^(Benchmark|ok|FAIL)'
-	@go run ./cmd/imagebench
-	@go run ./cmd/e2e -bench
+	@go run ./lab/imagebench
+	@go run ./lab/e2e -bench
 
 .PHONY: deps
 deps: ## install what is missing (Debian packages, as root)

@@ -63,6 +63,11 @@ var rules = []rule{
 	{"pxe/*", []string{"pxe/*", "proto/connlimit"}, "boot knows nothing of nodes", true},
 	{"agent/*", []string{"agent/*", "proto/*", "images/disk/*", "images/configdrive"}, "a small ramdisk", true},
 	{"images/ramdisk/*", []string{"images/*"}, "the builder packs binaries by path", true},
+	{"lab/network", nil, "a network namespace; knows no machines", true},
+	{"lab/qemu/*", []string{"lab/qemu/*"}, "a machine with a power button; knows no conductor", true},
+	{"lab/redfish", []string{"lab/qemu/*"}, "a BMC before a machine; knows no conductor", true},
+	{"lab/osimage/*", []string{"lab/osimage/*", "images/*", "agent/*", "proto/*"}, "operating systems for machines to boot", true},
+	{"lab/*", []string{"lab/*", "agent/*", "conductor/*", "images/*", "proto/*", "pxe/*"}, "the machine room and its suites", false},
 	{"cmd/ferrite/cli", []string{"proto/*", "cmd/ferrite/secret"}, "the CLI is a client like any other", false},
 }
 
@@ -116,9 +121,9 @@ func TestPureCore(t *testing.T) {
 	}
 }
 
-// TestTopLevel keeps the seven folders, and main files short.
+// TestTopLevel keeps the eight folders, and main files short.
 func TestTopLevel(t *testing.T) {
-	want := []string{"agent", "cmd", "conductor", "docs", "images", "proto", "pxe"}
+	want := []string{"agent", "cmd", "conductor", "docs", "images", "lab", "proto", "pxe"}
 	var got []string
 	entries, err := os.ReadDir("../..")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/lab"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/tour"
+	"github.com/ferrite-metal/ferrite/lab"
+	"github.com/ferrite-metal/ferrite/lab/tour"
 )
 
 func main() {

@@ -20,7 +20,7 @@ const gopherModule = "github.com/gophercloud/gophercloud/v2/openstack/baremetal"
 
 // gopherSuite is where the library is used against a conductor: here with fake
 // hardware, and in cmd where it takes a Redfish service (subscriptions to events).
-var gopherSuite = []string{"gopher*_test.go", "../../cmd/ferrite-lab/redfish/client_test.go"}
+var gopherSuite = []string{"gopher*_test.go", "../../lab/redfish/client_test.go"}
 
 // TestGophercloudWhole: every function of the library that sends a request, or
 // makes a client, is called by the suite.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/redfish"
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/qemu"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite-lab/redfish"
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
 // bareMachine is a machine of which there is the controller alone: it is on or

@@ -1,0 +1,97 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish"
+)
+
+// Machine is one machine of a lab with its controller.
+type Machine struct {
+	*qemu.Machine
+	BMC      *redfish.Server
+	Name     string
+	URL      string // of the controller, inside the namespace
+	Username string
+	Password string
+
+	lines *history[qemu.Line]
+}
+
+// WaitLine waits for a console line that match accepts; lines said before
+// count.
+func (m *Machine) WaitLine(ctx context.Context, match func(qemu.Line) bool) (qemu.Line, error) {
+	line, err := m.lines.wait(ctx, match)
+	if err != nil {
+		said := m.lines.all()
+		last := "nothing yet"
+		if len(said) > 0 {
+			last = said[len(said)-1].Text
+		}
+		return line, fmt.Errorf("machine %s: wait for a console line (the last one was %q): %w", m.Name, last, err)
+	}
+	return line, nil
+}
+
+// Console lists the console lines remembered, oldest first.
+func (m *Machine) Console() []qemu.Line { return m.lines.all() }
+
+// addMachine makes the disks, the machine and its controller.
+func (l *Lab) addMachine(ctx context.Context, i int, c MachineConfig) error {
+	for _, d := range c.Disks {
+		if err := qemu.CreateDisk(ctx, d); err != nil {
+			return fmt.Errorf("machine %s: %w", c.Name, err)
+		}
+	}
+	m := &Machine{Name: c.Name, Username: c.Username, Password: c.Password, lines: newHistory[qemu.Line]()}
+	var err error
+	m.Machine, err = qemu.New(c.Spec, qemu.Options{
+		Start: l.Network.Start,
+		Log:   l.log,
+		OnLine: func(line qemu.Line) {
+			m.lines.add(line)
+			if l.config.OnLine != nil {
+				l.config.OnLine(c.Name, line)
+			}
+		},
+		OnProcess: func(pid int) { l.recordMachine(c.Name, pid) },
+	})
+	if err != nil {
+		return err
+	}
+	l.onClose(m.Close)
+	m.BMC = redfish.New(redfish.Config{
+		Machine: m.Machine, Username: c.Username, Password: c.Password,
+		MediaDir: filepath.Join(l.config.Dir, runDir), MediaClient: l.HTTPClient(),
+		RAID: redfish.RAID{DriveGiB: []int{100, 100, 100, 100}},
+		Log:  l.log,
+	})
+	l.onClose(m.BMC.Close)
+	m.URL, err = l.serve(firstBMCPort+i, m.BMC)
+	if err != nil {
+		return fmt.Errorf("machine %s: controller: %w", c.Name, err)
+	}
+	l.Machines = append(l.Machines, m)
+	spec := m.Spec()
+	state := MachineState{Name: m.Name, UUID: spec.UUID, BMC: m.URL, Username: m.Username, Password: m.Password, Console: spec.ConsoleLog}
+	for _, nic := range spec.NICs {
+		state.MACs = append(state.MACs, nic.MAC)
+	}
+	return l.change(func(s *State) { s.Machines = append(s.Machines, state) })
+}
+
+// serve runs a handler on the bridge's address, inside the namespace, until
+// the lab closes, and returns its URL.
+func (l *Lab) serve(port int, h http.Handler) (url string, err error) {
+	address := fmt.Sprintf("%s:%d", l.Network.Gateway, port)
+	listener, err := l.Network.Listen("tcp", address)
+	if err != nil {
+		return "", err
+	}
+	l.run(h, listener)
+	return "http://" + address, nil
+}

@@ -1,0 +1,122 @@
+package redfish
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+)
+
+// component is a part with firmware of its own, by its id in the inventory.
+type component string
+
+const (
+	biosFirmware component = "BIOS"
+	bmcFirmware  component = "BMC"
+)
+
+// firmware is the versions that run, and those flashed that the machine's next
+// start will run.
+type firmware struct {
+	mu       sync.Mutex
+	versions map[component]string
+	staged   map[component]string
+	busy     bool // an update is under way
+}
+
+// firmwareImage is an image for this controller: JSON that says what it is.
+type firmwareImage struct {
+	Component component
+	Version   string
+}
+
+// maxFirmware bounds an image.
+const maxFirmware = 64 << 20
+
+// fetchFirmware reads the image of a request from where it is.
+func (s *Server) fetchFirmware(ctx context.Context, q updateRequest, user, password string) (image firmwareImage, err error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, q.ImageURI, nil)
+	if err != nil {
+		return image, err
+	}
+	if user != "" {
+		request.SetBasicAuth(user, password)
+	}
+	response, err := s.config.MediaClient.Do(request)
+	if err != nil {
+		return image, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return image, fmt.Errorf("GET %s: expected status 200, found %s", q.ImageURI, response.Status)
+	}
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxFirmware+1))
+	switch {
+	case err != nil:
+		return image, err
+	case len(content) > maxFirmware:
+		return image, fmt.Errorf("%s is larger than %d bytes", q.ImageURI, maxFirmware)
+	}
+	if err := json.Unmarshal(content, &image); err != nil || image.Version == "" || image.Component != biosFirmware && image.Component != bmcFirmware {
+		return image, errors.Join(fmt.Errorf(`%s is no firmware image: expected {"Component": "BIOS", "Version": "2.0"}, or BMC`, q.ImageURI), err)
+	}
+	if len(q.Targets) > 0 && !slices.Contains(q.Targets, inventoryPath+"/"+string(image.Component)) {
+		return image, fmt.Errorf("%s is for %s, and the targets are %v", q.ImageURI, image.Component, q.Targets)
+	}
+	return image, nil
+}
+
+// occupy lets one update in at a time.
+func (f *firmware) occupy() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.busy {
+		return problem(resourceInUse).because(errors.New("an update is under way"))
+	}
+	f.busy = true
+	return nil
+}
+
+func (f *firmware) vacate() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.busy = false
+}
+
+// flash writes an image. The controller runs its own at once, the machine with
+// its next start.
+func (f *firmware) flash(i firmwareImage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.busy = false
+	if i.Component == bmcFirmware {
+		f.versions[i.Component] = i.Version
+		return
+	}
+	f.staged[i.Component] = i.Version
+}
+
+func (f *firmware) start() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.Copy(f.versions, f.staged)
+	clear(f.staged)
+}
+
+// firmwareVersion is what runs; a BIOS that was never updated is QEMU's.
+func (s *Server) firmwareVersion(c component) string {
+	s.firmware.mu.Lock()
+	defer s.firmware.mu.Unlock()
+	shipped := map[qemu.Firmware]string{qemu.UEFI: "OVMF", qemu.BIOS: "SeaBIOS"}[s.machine.Boot().Firmware]
+	return cmp.Or(s.firmware.versions[c], shipped)
+}

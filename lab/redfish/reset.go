@@ -1,0 +1,128 @@
+package redfish
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+)
+
+// Where the reset actions are posted, below their resource.
+const (
+	resetAction        = "/Actions/ComputerSystem.Reset"
+	managerResetAction = "/Actions/Manager.Reset"
+)
+
+// resetRequest is the body of both reset actions.
+type resetRequest struct {
+	ResetType qemu.ResetType
+}
+
+// readReset decodes a reset request and checks its type.
+func readReset(r *http.Request, actionName string, oneOf []qemu.ResetType) (qemu.ResetType, error) {
+	var q resetRequest
+	if err := decode(r, &q); err != nil {
+		return "", err
+	}
+	if q.ResetType == "" {
+		return "", problem(parameterMissing, actionName, "ResetType").about("#/ResetType")
+	}
+	if !slices.Contains(oneOf, q.ResetType) {
+		return "", problem(parameterNotInList, string(q.ResetType), "ResetType", actionName).about("#/ResetType")
+	}
+	return q.ResetType, nil
+}
+
+// resetSystem presses a button of the machine, now or, under the fault
+// SlowPower, a while after the answer.
+func (s *Server) resetSystem(r *http.Request) (reply, error) {
+	kind, err := readReset(r, "ComputerSystem.Reset", qemu.ResetTypes())
+	if err != nil {
+		return reply{}, err
+	}
+	s.log.Info("reset", "type", kind)
+	if slow, ok := s.faults.strikes(SlowPower); ok {
+		s.late.Go(func() { s.resetLater(kind, slow.Delay) })
+		return noContent()
+	}
+	// A client that hangs up must not leave the machine half started.
+	err = s.press(context.WithoutCancel(r.Context()), kind)
+	if errors.Is(err, qemu.ErrPoweredOff) {
+		return reply{}, problem(powerRequired).about("#/ResetType")
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return noContent()
+}
+
+// press presses a button. Where that starts the machine, its firmware takes
+// what was pending.
+func (s *Server) press(ctx context.Context, kind qemu.ResetType) error {
+	before := s.machine.Power()
+	if err := s.machine.Reset(ctx, kind); err != nil {
+		return err
+	}
+	s.events.add("The system was reset: " + string(kind))
+	leavesRunning := []qemu.ResetType{qemu.ResetNmi, qemu.ResetOn, qemu.ResetForceOn}
+	started := before == qemu.Off || !slices.Contains(leavesRunning, kind)
+	if started && s.machine.Power() == qemu.On {
+		s.bios.start()
+		s.secureBoot.start(s.machine.Boot().Firmware)
+		s.firmware.start()
+		s.tasks.release()
+	}
+	return nil
+}
+
+// resetLater presses the button after delay, unless the controller ends first.
+func (s *Server) resetLater(kind qemu.ResetType, delay time.Duration) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-s.life.Done():
+	case <-timer.C:
+		if err := s.press(s.life, kind); err != nil {
+			s.log.Error("late reset failed", "type", kind, "err", err)
+		}
+	}
+}
+
+// managerResets are the ways the controller itself can be reset.
+func managerResets() []qemu.ResetType {
+	return []qemu.ResetType{qemu.ResetGracefulRestart, qemu.ResetForceRestart}
+}
+
+// resetManager restarts the controller: for a while it does not answer, and
+// its sessions are gone.
+func (s *Server) resetManager(r *http.Request) (reply, error) {
+	if _, err := readReset(r, "Manager.Reset", managerResets()); err != nil {
+		return reply{}, err
+	}
+	if _, ignored := s.faults.strikes(RestartIgnored); !ignored {
+		s.restart()
+	}
+	return noContent()
+}
+
+// restart is the controller's own; the answer to whoever asked for it still
+// gets out.
+func (s *Server) restart() {
+	s.log.Info("controller restarts", "for", s.config.RestartTime)
+	s.events.add("The controller was reset")
+	s.sessions.clear()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastReset = s.config.Now()
+	s.awayUntil = s.lastReset.Add(s.config.RestartTime)
+}
+
+// away says whether the controller is restarting.
+func (s *Server) away() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config.Now().Before(s.awayUntil)
+}

@@ -1,0 +1,120 @@
+package redfish
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+)
+
+const (
+	secureBootPath  = systemPath + "/SecureBoot"
+	resetKeysAction = "/Actions/SecureBoot.ResetKeys"
+)
+
+// The ways to reset the keys (SecureBoot, ResetKeysType).
+const (
+	keysToDefault = "ResetAllKeysToDefault"
+	deleteAllKeys = "DeleteAllKeys"
+)
+
+// The modes the keys put the firmware in (SecureBoot, SecureBootModeType).
+const (
+	userMode  = "UserMode"
+	setupMode = "SetupMode"
+)
+
+// secureBoot is what the firmware demands of a boot loader. Like the BIOS
+// settings it is only kept, and the next start takes what was asked.
+type secureBoot struct {
+	mu      sync.Mutex
+	enable  bool // from the next start
+	current bool // since the last
+	mode    string
+	reset   string // pending; "" for none
+}
+
+func newSecureBoot() *secureBoot { return &secureBoot{mode: userMode} }
+
+// start takes what is pending. Without keys nothing can be demanded.
+func (b *secureBoot) start(firmware qemu.Firmware) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch b.reset {
+	case keysToDefault:
+		b.mode = userMode
+	case deleteAllKeys:
+		b.mode = setupMode
+	}
+	b.reset = ""
+	b.current = b.enable && b.mode == userMode && firmware == qemu.UEFI
+}
+
+// secureBootBody is SecureBoot.v1_1_0.
+type secureBootBody struct {
+	common
+	SecureBootEnable      bool
+	SecureBootCurrentBoot string
+	SecureBootMode        string
+	Actions               secureBootActions
+}
+
+type secureBootActions struct {
+	ResetKeys resetKeysBody `json:"#SecureBoot.ResetKeys"`
+}
+
+type resetKeysBody struct {
+	Target string   `json:"target"`
+	OneOf  []string `json:"ResetKeysType@Redfish.AllowableValues"`
+}
+
+func (s *Server) getSecureBoot(*http.Request) (reply, error) {
+	s.secureBoot.mu.Lock()
+	defer s.secureBoot.mu.Unlock()
+	return ok(secureBootBody{
+		common:                head(secureBootPath, "SecureBoot.v1_1_0.SecureBoot", "UEFI Secure Boot"),
+		SecureBootEnable:      s.secureBoot.enable,
+		SecureBootCurrentBoot: map[bool]string{true: "Enabled", false: "Disabled"}[s.secureBoot.current],
+		SecureBootMode:        s.secureBoot.mode,
+		Actions:               secureBootActions{resetKeysBody{secureBootPath + resetKeysAction, []string{keysToDefault, deleteAllKeys}}},
+	})
+}
+
+// patchSecureBoot says what the next start is to demand; legacy firmware has
+// no such thing.
+func (s *Server) patchSecureBoot(r *http.Request) (reply, error) {
+	var p struct{ SecureBootEnable *bool }
+	if err := decode(r, &p); err != nil {
+		return reply{}, err
+	}
+	if p.SecureBootEnable == nil {
+		return reply{}, problem(propertyMissing, "SecureBootEnable").about("#/SecureBootEnable")
+	}
+	if *p.SecureBootEnable && s.machine.Boot().Firmware != qemu.UEFI {
+		return reply{}, problem(valueConflict, "SecureBootEnable", "BootSourceOverrideMode").about("#/SecureBootEnable")
+	}
+	s.secureBoot.mu.Lock()
+	defer s.secureBoot.mu.Unlock()
+	s.secureBoot.enable = *p.SecureBootEnable
+	return noContent()
+}
+
+func (s *Server) resetKeys(r *http.Request) (reply, error) {
+	const name = "SecureBoot.ResetKeys"
+	var q struct{ ResetKeysType string }
+	if err := decode(r, &q); err != nil {
+		return reply{}, err
+	}
+	if q.ResetKeysType == "" {
+		return reply{}, problem(parameterMissing, name, "ResetKeysType").about("#/ResetKeysType")
+	}
+	if !slices.Contains([]string{keysToDefault, deleteAllKeys}, q.ResetKeysType) {
+		return reply{}, problem(parameterNotInList, q.ResetKeysType, "ResetKeysType", name).about("#/ResetKeysType")
+	}
+	s.secureBoot.mu.Lock()
+	defer s.secureBoot.mu.Unlock()
+	s.secureBoot.reset = q.ResetKeysType
+	s.log.Info("secure boot keys reset pending", "type", q.ResetKeysType)
+	return noContent()
+}

@@ -1,0 +1,39 @@
+package redfish
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSushy runs testdata/walk.py with Debian's Python, whose package
+// python3-sushy is what Ironic itself talks to controllers with.
+func TestSushy(t *testing.T) {
+	b := newBench(t)
+	b.clock.goOn(b.config.TaskTime / 10)
+	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("an image")) }))
+	defer image.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	walk := exec.CommandContext(ctx, "/usr/bin/python3", "testdata/walk.py", b.url, testUser, testPassword, image.URL+"/cd.iso", images(t))
+	out, err := walk.CombinedOutput()
+	if err != nil || !bytes.HasSuffix(out, []byte("ok\n")) {
+		t.Fatalf("%v (Debian package python3-sushy is needed):\n%s", err, out)
+	}
+	want := []qemu.ResetType{"On", "ForceRestart", "ForceOff", "Nmi", "On"}
+	want = append(want, slices.Repeat([]qemu.ResetType{"ForceRestart"}, 5)...) // one for each change of settings, volumes, firmware and keys
+	if diff := cmp.Diff(want, b.machine.pressed()); diff != "" {
+		t.Errorf("buttons pressed (-want +got):\n%s", diff)
+	}
+	if c := b.Counters(); c.Sessions != 0 || c.LoginFailures != 1 {
+		t.Errorf("counters %+v", c)
+	}
+}

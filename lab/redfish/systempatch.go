@@ -1,0 +1,92 @@
+package redfish
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+)
+
+// systemPatch is what of a system can be written.
+type systemPatch struct {
+	Boot *bootPatch
+	indicatorPatch
+}
+
+// bootPatch is the part of Boot a client sends; what it leaves out stays.
+type bootPatch struct {
+	Enabled *qemu.Enabled `json:"BootSourceOverrideEnabled"`
+	Mode    *bootMode     `json:"BootSourceOverrideMode"`
+	Target  *qemu.Target  `json:"BootSourceOverrideTarget"`
+}
+
+// patchSystem changes what the next start boots from, the light, or both; if
+// one is refused, neither.
+func (s *Server) patchSystem(r *http.Request) (reply, error) {
+	var p systemPatch
+	if err := decode(r, &p); err != nil {
+		return reply{}, err
+	}
+	if p.Boot == nil && p.empty() {
+		return reply{}, problem(propertyMissing, "Boot").about("#/Boot")
+	}
+	var boot qemu.Boot
+	var light led
+	var err error
+	if p.Boot != nil {
+		if boot, err = p.Boot.apply(s.machine.Boot()); err != nil {
+			return reply{}, err
+		}
+	}
+	if !p.empty() {
+		if light, err = p.light(); err != nil {
+			return reply{}, err
+		}
+	}
+	if p.Boot != nil { // before the light, which is never refused
+		if err := s.machine.SetBoot(boot); err != nil {
+			return reply{}, err
+		}
+		s.log.Info("boot override set", "target", boot.Target, "enabled", boot.Enabled, "firmware", boot.Firmware)
+	}
+	if !p.empty() {
+		s.indicators.set(systemPath, light)
+	}
+	return noContent()
+}
+
+// apply is boot with the patch's values, each checked against its list.
+func (p bootPatch) apply(boot qemu.Boot) (qemu.Boot, error) {
+	const at = "#/Boot/"
+	if p.Mode != nil {
+		if !slices.Contains(allowedModes(), *p.Mode) {
+			return boot, problem(valueNotInList, string(*p.Mode), "BootSourceOverrideMode").about(at + "BootSourceOverrideMode")
+		}
+		boot.Firmware = map[bootMode]qemu.Firmware{modeUEFI: qemu.UEFI, modeLegacy: qemu.BIOS}[*p.Mode]
+	}
+	if p.Enabled != nil {
+		if !slices.Contains(allowedEnabled(), *p.Enabled) {
+			return boot, problem(valueNotInList, string(*p.Enabled), "BootSourceOverrideEnabled").about(at + "BootSourceOverrideEnabled")
+		}
+		boot.Enabled = *p.Enabled
+	}
+	if p.Target != nil {
+		if !slices.Contains(allowedTargets(qemu.UEFI), *p.Target) {
+			return boot, problem(valueNotInList, string(*p.Target), "BootSourceOverrideTarget").about(at + "BootSourceOverrideTarget")
+		}
+		boot.Target = *p.Target
+	}
+	return boot, p.conflict(boot)
+}
+
+// conflict reports a result that would not do what the client means by it: a
+// target nobody enabled would be forgotten without a word.
+func (p bootPatch) conflict(boot qemu.Boot) error {
+	switch {
+	case !slices.Contains(allowedTargets(boot.Firmware), boot.Target):
+		return problem(valueConflict, "BootSourceOverrideTarget", "BootSourceOverrideMode").about("#/Boot/BootSourceOverrideTarget")
+	case p.Target != nil && boot.Target != qemu.TargetNone && boot.Enabled == qemu.Disabled && p.Enabled == nil:
+		return problem(valueConflict, "BootSourceOverrideTarget", "BootSourceOverrideEnabled").about("#/Boot/BootSourceOverrideEnabled")
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+// Package site is a lab with a conductor in it, and an operator's hands: start
+// and kill the conductor, enroll machines, ask for verbs, wait for states. The
+// tour of `make lab` and the end-to-end tests both work on a site.
+//
+// It knows the programs by their paths and speaks to them over HTTP, as
+// anybody would; it must not reach into a conductor.
+package site
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/lab"
+	"github.com/ferrite-metal/ferrite/lab/network"
+)
+
+// APIPort is where the conductor listens, on the bridge's address.
+const APIPort = 6385
+
+// How soon a conductor answers: ours, and one that is slow to load.
+const (
+	readyTime     = 5 * time.Second
+	peerReadyTime = time.Minute
+)
+
+// KernelAppend is what the ramdisk's kernel is told: that its console is to be seen
+// from outside, and that its timer works. On a busy host the timer of an emulated
+// machine may tick too late for the kernel's own test, which then panics.
+const KernelAppend = "console=ttyS0,115200 quiet no_timer_check"
+
+// conductorDir is the conductor's data folder in the lab's.
+const conductorDir = "conductor"
+
+// Config is what a site is to be.
+type Config struct {
+	Lab     lab.Config
+	Ferrite string   // path of the program
+	Kernel  string   // of the ramdisk
+	Initrd  string   // of the ramdisk
+	Serve   []string // more flags of `ferrite serve`
+	Env     []string // more of its environment, as KEY=value
+	// Peer makes the command of another conductor that is to stand in the place
+	// of `ferrite serve`: it listens on the API's port of the bridge's address.
+	Peer func(ctx context.Context, l *lab.Lab) (*exec.Cmd, error)
+}
+
+// Site is a running site.
+type Site struct {
+	*lab.Lab
+	URL       string // of the API, inside the lab's network
+	Conductor *lab.Child
+
+	config Config
+	access Access
+	http   *http.Client
+}
+
+// Access is how a conductor is spoken to that does not take orders from anybody.
+type Access struct {
+	Roots          string // PEM file of who has signed its certificate
+	User, Password string
+}
+
+// Secure has the conductor, from its next start on, spoken to over TLS, and by
+// somebody; more are the flags of `ferrite serve` that ask for it.
+func (s *Site) Secure(a Access, more ...string) error {
+	raw, err := os.ReadFile(a.Roots)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(raw) {
+		return fmt.Errorf("%s: expected certificates as PEM, found none", a.Roots)
+	}
+	s.http = s.HTTPClient()
+	t, ok := s.http.Transport.(*http.Transport)
+	if !ok {
+		return fmt.Errorf("the lab's client has a %T, which takes no certificates", s.http.Transport)
+	}
+	t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	s.access, s.URL = a, strings.Replace(s.URL, "http://", "https://", 1)
+	s.config.Serve = append(slices.Clone(s.config.Serve), more...)
+	return nil
+}
+
+// Env is what tells the client of the command line how to speak to the conductor.
+func (s *Site) Env() []string {
+	env := []string{"FERRITE_URL=" + s.URL}
+	if s.access.User != "" {
+		env = append(env, "FERRITE_CACERT="+s.access.Roots, "FERRITE_USER="+s.access.User, "FERRITE_PASSWORD="+s.access.Password)
+	}
+	return env
+}
+
+// New brings a site up: machines off, conductor ready.
+func New(ctx context.Context, c Config) (*Site, error) {
+	l, err := lab.New(ctx, c.Lab)
+	if err != nil {
+		return nil, err
+	}
+	// A lab that was killed in this folder left its nodes; these are others.
+	if err := os.RemoveAll(filepath.Join(c.Lab.Dir, conductorDir)); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	s := &Site{Lab: l, config: c, http: l.HTTPClient(), URL: fmt.Sprintf("http://%s:%d", l.Network.Gateway, APIPort)}
+	if err := s.StartConductor(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// StartConductor starts `ferrite serve` on the site's data, or the peer in its
+// place, and waits until it answers. The one before must have ended.
+func (s *Site) StartConductor(ctx context.Context) error {
+	cmd, patience := s.serve(), readyTime
+	if s.config.Peer != nil {
+		var err error
+		if cmd, err = s.config.Peer(ctx, s.Lab); err != nil {
+			return fmt.Errorf("conductor: %w", err)
+		}
+		patience = peerReadyTime
+	}
+	child, err := s.Start("conductor", cmd)
+	if err != nil {
+		return fmt.Errorf("conductor: %w", err)
+	}
+	s.Conductor = child
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		select {
+		case <-child.Done():
+			return fmt.Errorf("conductor ended at once; its log is %s", child.Log)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+		if s.Call(ctx, http.MethodGet, "/v1", nil, nil) == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("conductor is not ready after %s; its log is %s", patience, child.Log)
+}
+
+// serve is `ferrite serve` for the site.
+func (s *Site) serve() *exec.Cmd {
+	args := append([]string{
+		"serve", "--host", "lab", "--data-dir", filepath.Join(s.config.Lab.Dir, conductorDir),
+		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, APIPort), "--allow-anybody", // who is in the namespace is in the lab
+		"--boot", "--boot-interface", network.BridgeName,
+		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),
+		"--ramdisk-kernel", s.config.Kernel, "--ramdisk-initrd", s.config.Initrd,
+		"--kernel-append", KernelAppend,
+		// The lab's controllers and registry listen on the address of the bridge, as the conductor does.
+		"--bmc-allow", s.Network.Gateway.String(), "--registry-allow", s.Network.Gateway.String(),
+	}, s.config.Serve...)
+	cmd := exec.Command(s.config.Ferrite, args...)
+	cmd.Env = append(os.Environ(), s.config.Env...)
+	return cmd
+}
+
+// Close takes the lab down, and what the conductor knew with it.
+func (s *Site) Close() error {
+	return errors.Join(s.Lab.Close(), os.RemoveAll(filepath.Join(s.config.Lab.Dir, conductorDir)))
+}

@@ -1,0 +1,149 @@
+// Package tour is what `make lab` shows: a lab comes up, a machine that was
+// off with an empty disk is taken to its own operating system, every stage
+// with its time on the screen, and the lab stays up for whoever wants to try
+// more.
+//
+// It only watches and asks, over the API an operator has.
+package tour
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/lab"
+	"github.com/ferrite-metal/ferrite/lab/osimage"
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/site"
+)
+
+// Options is what a tour can be told.
+type Options struct {
+	OS        string // tiny or debian
+	Firmware  string // uefi or bios
+	Bin       string // folder with the programs and ramdisk/
+	Dir       string // of the lab
+	FastTrack bool
+	Accel     string // tcg or kvm
+	Out       io.Writer
+}
+
+// DefaultDir is where a lab lives when nothing else is said: `up` and `down`
+// must agree on it.
+func DefaultDir() string { return filepath.Join(os.TempDir(), "ferrite-lab") }
+
+// Run brings the lab up, gives the tour, and stays until ctx ends; then it
+// leaves nothing behind.
+func Run(ctx context.Context, o Options) (err error) {
+	t := &tour{Options: o, start: time.Now()}
+	img, err := t.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	logs, err := os.Create(filepath.Join(o.Dir, "lab.log"))
+	if err != nil {
+		return err
+	}
+	defer logs.Close()
+	t.stage("lab", "bringing up a network namespace, two machines with their BMCs, and a conductor")
+	t.site, err = site.New(ctx, t.config(img, logs))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.site.Close()) }()
+	url, err := t.site.Forward("127.0.0.1:0", sitePort)
+	if err != nil {
+		return err
+	}
+	if err := t.life(ctx, img); err != nil {
+		return fmt.Errorf("%w (logs and consoles: %s)", err, o.Dir)
+	}
+	t.farewell("http://" + url)
+	<-ctx.Done()
+	t.stage("end", "taking the lab down")
+	return nil
+}
+
+const sitePort = 6385
+
+// tour is one of them, under way.
+type tour struct {
+	Options
+	start time.Time
+	site  *site.Site
+	image site.Image // what is deployed
+}
+
+// stage prints what happens, with the seconds since the start.
+func (t *tour) stage(what, format string, args ...any) {
+	fmt.Fprintf(t.Out, "%6.1f s  %-9s %s\n", time.Since(t.start).Seconds(), what, fmt.Sprintf(format, args...))
+}
+
+// prepare makes what the lab needs: its folder, and the image.
+func (t *tour) prepare(ctx context.Context) (osimage.Image, error) {
+	if os.Geteuid() != 0 {
+		return osimage.Image{}, errors.New("a lab needs root, for a network namespace of its own; nothing else of this host is touched")
+	}
+	if st, err := lab.ReadState(t.Dir); !errors.Is(err, fs.ErrNotExist) {
+		return osimage.Image{}, fmt.Errorf("lab %s runs in %s already: end it with `make lab-down`, or take another folder with --dir", st.ID, t.Dir)
+	}
+	if err := os.MkdirAll(t.Dir, 0o755); err != nil {
+		return osimage.Image{}, err
+	}
+	cache, err := workshop.CacheDir()
+	if err != nil {
+		return osimage.Image{}, err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	var img osimage.Image
+	switch t.OS {
+	case "tiny":
+		t.stage("image", "making a tiny operating system (seconds; cached)")
+		img, err = osimage.Tiny(ctx, cache, "tiny", log)
+	case "debian":
+		t.stage("image", "making Debian with cloud-init (minutes the first time; cached)")
+		img, err = osimage.Debian(ctx, cache, log)
+	default:
+		err = fmt.Errorf("--os %q: it is tiny or debian", t.OS)
+	}
+	if err == nil && t.Firmware == string(qemu.BIOS) && !img.BIOS {
+		err = fmt.Errorf("--os %s boots under UEFI only", t.OS)
+	}
+	return img, err
+}
+
+func (t *tour) config(img osimage.Image, logs io.Writer) site.Config {
+	disk := int64(4096)
+	if t.OS == "tiny" {
+		disk = 1024
+	}
+	conf := lab.Config{
+		Dir: t.Dir, ImagesDir: filepath.Dir(img.Qcow2),
+		Log: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, name := range []string{"metal-1", "metal-2"} {
+		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: qemu.Spec{
+			Name: name, Firmware: qemu.Firmware(t.Firmware), MemoryMB: memory[t.OS], Accel: qemu.Accel(t.Accel),
+			Disks: []qemu.Disk{{SizeMB: disk}}, NICs: []qemu.NIC{{OptionROM: true}},
+		}})
+	}
+	c := site.Config{
+		Lab: conf, Ferrite: filepath.Join(t.Bin, "ferrite"),
+		Kernel: filepath.Join(t.Bin, "ramdisk", "lab.vmlinuz"), Initrd: filepath.Join(t.Bin, "ramdisk", "lab.initramfs"),
+	}
+	if t.FastTrack {
+		c.Serve = append(c.Serve, "--fast-track")
+	}
+	return c
+}
+
+// memory is what a machine has, in MiB: the agent works in 512, Debian itself
+// wants more.
+var memory = map[string]int{"tiny": 512, "debian": 1024}
