@@ -9,7 +9,7 @@ import (
 )
 
 // Event is something that happened to a node. There are twelve kinds and the
-// chores; PowerRead is in powersync.go, FirmwareRead in firmwareread.go, ChildStep
+// chores; PowerRead is in power_sync.go, FirmwareRead in firmware_read.go, ChildStep
 // in child.go, RamdiskRefused and ScriptAsked in ramdisk.go, chores in chore.go.
 type Event interface{ event() }
 

@@ -22,7 +22,7 @@ const (
 
 // tinySources are the files that decide what a tiny image is: see cached.
 //
-//go:embed osimage.go disk.go esp.go uki.go convert.go tiny.go bios.go live.go largesector.go
+//go:embed osimage.go disk.go esp.go uki.go convert.go tiny.go bios.go live.go large_sector.go
 var tinySources embed.FS
 
 // Tiny is an OS of one program that boots in seconds on paravirtual hardware and NVMe,

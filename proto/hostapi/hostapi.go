@@ -6,7 +6,7 @@
 //
 // It has the shape of each, its words, and what may be said in it: the struct tags
 // "rule" and "doc", of which the checks and the OpenAPI schema are made, and the
-// rules between fields (hostrules.go).
+// rules between fields (host_rules.go).
 //
 // Shapes are those of metal3.io/v1alpha1 (baremetal-operator 0.14) and core/v1.
 // It must not know what is done about a document: that is conductor/host's.
