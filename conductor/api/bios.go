@@ -65,11 +65,11 @@ func (a *API) listBIOS(c *call) error {
 	if err != nil {
 		return err
 	}
-	told, err := a.conductor.Told(c.Request().Context(), n.UUID)
+	report, err := a.conductor.HardwareReport(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
-	return answerTold(a, c, "bios", a.bios, chosen, told.BIOS, func(s node.BIOSSetting) string {
+	return answerTold(a, c, "bios", a.bios, chosen, report.BIOS, func(s node.BIOSSetting) string {
 		return "nodes/" + c.Param("node") + "/bios/" + s.Name
 	})
 }
@@ -83,12 +83,12 @@ func (a *API) showBIOS(c *call) error {
 	if err := unexpected(sortedKeys(c.QueryParams()), nil); err != nil {
 		return err
 	}
-	told, err := a.conductor.Told(c.Request().Context(), n.UUID)
+	report, err := a.conductor.HardwareReport(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
 	name, columns := c.Param("setting"), biosColumns()
-	for _, s := range told.BIOS {
+	for _, s := range report.BIOS {
 		if s.Name != name {
 			continue
 		}

@@ -107,7 +107,7 @@ type Records interface {
 
 // Hardware is what a node's BMC has told, and what is wanted of it.
 type Hardware interface {
-	Told(ctx context.Context, ref string) (node.Told, error)
+	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
 	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
 	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)
 	// AttachMedium and DetachMedia return once that is under way.

@@ -50,9 +50,9 @@ func (a *API) listFirmware(c *call) error {
 	if err != nil {
 		return err
 	}
-	told, err := a.conductor.Told(c.Request().Context(), n.UUID)
+	report, err := a.conductor.HardwareReport(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
-	return answerTold(a, c, "firmware", a.firmware, chosen, told.Firmware, func(node.FirmwareComponent) string { return "" })
+	return answerTold(a, c, "firmware", a.firmware, chosen, report.Firmware, func(node.FirmwareComponent) string { return "" })
 }

@@ -114,8 +114,8 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 	if _, late := ev.(plan.Expired); late && e.BootLogs != nil && n.Agent.TokenSent { // else the log is of another boot
 		f.LastWords = e.BootLogs.Tail(n.UUID, lastWords)
 	}
-	if plan.NeedsTold(ev) {
-		if f.Told, err = e.Store.Told(ctx, n.UUID); err != nil {
+	if plan.NeedsHardwareReport(ev) {
+		if f.HardwareReport, err = e.Store.HardwareReport(ctx, n.UUID); err != nil {
 			return err
 		}
 	}
@@ -188,14 +188,14 @@ func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (p
 			return plan.Facts{}, fmt.Errorf("effects of node %s: %w", n.UUID, err)
 		}
 	}
-	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil, Untold: e.untold(n)}
+	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil, LogsMissing: e.logsMissing(n)}
 	if owed != nil && owed.Name == plan.ShutDown {
 		f.ShutDown = owed
 	}
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
 		f.Offers = stepper.Steps(n)
 	}
-	_, f.Tells = e.BMCs[n.Driver].(Teller)
+	_, f.ReportsHardware = e.BMCs[n.Driver].(HardwareReporter)
 	e.memory.facts(n.UUID, &f)
 	if f.BootStage == "" && n.Run != nil && e.started.After(n.Run.Since) {
 		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.started.UTC().Format("15:04:05"))

@@ -151,7 +151,7 @@ func (e *Engine) turnAway(ctx context.Context, n node.Node, c node.Caller, what,
 		return unknownRamdisk()
 	}
 	e.memory.stage(n.UUID, BootStage{Name: what + " refused", Detail: why + " (from " + c.From.String() + ")", At: e.Now()}, false)
-	if _, err := e.act(ctx, n.UUID, plan.RamdiskRefused{Reason: what + " from " + c.From.String() + " refused: " + why, Proven: proven, Told: !first}); err != nil {
+	if _, err := e.act(ctx, n.UUID, plan.RamdiskRefused{Reason: what + " from " + c.From.String() + " refused: " + why, Proven: proven, Recorded: !first}); err != nil {
 		e.Log.Error("a refused ramdisk is not in the history", "node", n.UUID, "err", err)
 	}
 	return unknownRamdisk()

@@ -11,9 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// untold reports whether the agent of a node has told nothing by itself, though its
+// logsMissing reports whether the agent of a node has told nothing by itself, though its
 // log is wanted.
-func (e *Engine) untold(n node.Node) bool {
+func (e *Engine) logsMissing(n node.Node) bool {
 	return e.BootLogs != nil && e.Settings.CollectLogs && n.Agent.URL != "" && !e.BootLogs.Has(n.UUID, node.BootName(n.Agent.Token))
 }
 
@@ -23,9 +23,9 @@ func (j *job) collectLogs(ctx context.Context) (any, error) {
 	kept, err := j.logsOfAgent(ctx)
 	if err != nil {
 		j.Log.Info("the agent's logs are not collected", "node", j.n.UUID, "err", err)
-		return plan.ChoreDone{Told: fmt.Sprintf("the agent's logs could not be collected: %v", err)}, nil
+		return plan.ChoreDone{Note: fmt.Sprintf("the agent's logs could not be collected: %v", err)}, nil
 	}
-	return plan.ChoreDone{Told: "the agent's logs were collected, and are the node's log of this boot: " + kept}, nil
+	return plan.ChoreDone{Note: "the agent's logs were collected, and are the node's log of this boot: " + kept}, nil
 }
 
 func (j *job) logsOfAgent(ctx context.Context) (kept string, err error) {

@@ -21,10 +21,10 @@ type Stepper interface {
 	DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error)
 }
 
-// Teller is a BMC that tells of BIOS settings and firmware. A part it cannot
+// HardwareReporter is a BMC that tells of BIOS settings and firmware. A part it cannot
 // tell of is left nil, and is no error.
-type Teller interface {
-	Tell(ctx context.Context, n node.Node) (node.Told, error)
+type HardwareReporter interface {
+	ReportHardware(ctx context.Context, n node.Node) (node.HardwareReport, error)
 }
 
 // Monitor is a BMC that tells of its machine's health along with the power.

@@ -16,18 +16,18 @@ import (
 
 // What a BMC tells is read when its node is verified, and again after a step
 // that changes it; a BMC that cannot tell changes nothing.
-func TestToldIsKept(t *testing.T) {
+func TestHardwareReportIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		w.start()
 		defer w.close()
 		id := w.ask(w.create("redfish").UUID, node.Manage, node.Manageable).UUID
 		settings := func() (values []string) {
-			told, err := w.e.Told(w.ctx, id)
+			report, err := w.e.HardwareReport(w.ctx, id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, s := range told.BIOS {
+			for _, s := range report.BIOS {
 				values = append(values, *s.Value)
 			}
 			return values
@@ -58,7 +58,9 @@ func TestToldIsKept(t *testing.T) {
 // mum is a BMC that does not tell.
 type mum struct{ *world }
 
-func (mum) Tell(context.Context, node.Node) (node.Told, error) { return node.Told{}, errSilent }
+func (mum) ReportHardware(context.Context, node.Node) (node.HardwareReport, error) {
+	return node.HardwareReport{}, errSilent
+}
 
 // ill is boards whose machines have a health.
 type ill struct {

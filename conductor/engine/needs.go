@@ -19,7 +19,7 @@ type Store interface {
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
-	Told(ctx context.Context, nodeUUID string) (node.Told, error)
+	HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error)
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 
 	Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is owed

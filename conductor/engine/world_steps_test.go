@@ -51,12 +51,12 @@ func (w *world) DoStep(ctx context.Context, n node.Node, s node.Step, task strin
 	return r, err
 }
 
-// Tell tells of the settings that steps set.
-func (w *world) Tell(ctx context.Context, n node.Node) (told node.Told, err error) {
+// ReportHardware tells of the settings that steps set.
+func (w *world) ReportHardware(ctx context.Context, n node.Node) (report node.HardwareReport, err error) {
 	err = w.toBMC(ctx, n, func(m *machine) {
-		told.BIOS = []node.BIOSSetting{{Name: "settings", Value: &m.bios}}
+		report.BIOS = []node.BIOSSetting{{Name: "settings", Value: &m.bios}}
 	})
-	return told, err
+	return report, err
 }
 
 // MediaSlots is one CD drive.

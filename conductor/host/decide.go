@@ -21,23 +21,23 @@ import (
 
 // Situation is all that a decision rests on.
 type Situation struct {
-	Host      hostapi.Host
-	Secrets   map[string]hostapi.Secret // by name, of SecretNames those that exist
-	Hardware  *hostapi.Hardware         // of the HardwareData of that name; nil for none
-	Node      *node.Node                // the node behind the host; nil for none
-	Foreign   string                    // why the node that was found is not behind the host; "" for none or for Node
-	DataImage *hostapi.DataImage        // of the host's name; nil for none
-	Media     *Media                    // of Node, asked for where AsksMedia says so; nil for not asked
-	Ports     []node.Port               // of Node
-	Inspected *node.Inspected           // what Node's last inspection found; nil for nothing
-	Told      node.Told                 // what Node's BMC has told of BIOS settings and firmware
-	Firmware  Firmware                  // the documents about them
-	Taken     map[string]string         // of Addresses those that are ports of other nodes, whose names these are
-	Enrolled  string                    // a node with the host's BMC that is not behind it, for a host without a node; "" for none
-	Rivals    []Rival                   // hosts that had one of Claims before this one
-	Busy      int                       // other nodes that are inspected, cleaned, deployed or deleted
-	Limit     int                       // how many may be at a time; 0 for any number
-	Now       time.Time
+	Host           hostapi.Host
+	Secrets        map[string]hostapi.Secret // by name, of SecretNames those that exist
+	Hardware       *hostapi.Hardware         // of the HardwareData of that name; nil for none
+	Node           *node.Node                // the node behind the host; nil for none
+	Foreign        string                    // why the node that was found is not behind the host; "" for none or for Node
+	DataImage      *hostapi.DataImage        // of the host's name; nil for none
+	Media          *Media                    // of Node, asked for where AsksMedia says so; nil for not asked
+	Ports          []node.Port               // of Node
+	Inspected      *node.Inspected           // what Node's last inspection found; nil for nothing
+	HardwareReport node.HardwareReport       // what Node's BMC has told of BIOS settings and firmware
+	Firmware       Firmware                  // the documents about them
+	Taken          map[string]string         // of Addresses those that are ports of other nodes, whose names these are
+	Enrolled       string                    // a node with the host's BMC that is not behind it, for a host without a node; "" for none
+	Rivals         []Rival                   // hosts that had one of Claims before this one
+	Busy           int                       // other nodes that are inspected, cleaned, deployed or deleted
+	Limit          int                       // how many may be at a time; 0 for any number
+	Now            time.Time
 }
 
 // Rival is a host that has had before what can be one host's alone.

@@ -7,9 +7,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// biosTold is a BIOS with one setting.
-func biosTold(speed string) node.Told {
-	return node.Told{
+// biosReport is a BIOS with one setting.
+func biosReport(speed string) node.HardwareReport {
+	return node.HardwareReport{
 		BIOS:     []node.BIOSSetting{{Name: "Speed", Value: &speed, AttributeType: hostapi.SettingEnumeration, AllowableValues: []string{"Slow", "Fast", "Faster"}}},
 		Firmware: []node.FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1"}},
 	}
@@ -63,7 +63,7 @@ func (m model) withFirmware(s Situation) Situation {
 	}
 	s.Firmware = m.firmware
 	if m.n != nil && m.n.ProvisionState != node.Enroll && m.n.ProvisionState != node.Verifying {
-		s.Told = biosTold(m.speed)
+		s.HardwareReport = biosReport(m.speed)
 	}
 	for range 2 {
 		if next, changed := FirmwareSettings(s); changed {

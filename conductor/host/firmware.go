@@ -123,7 +123,7 @@ func (d *decision) firmwareChange(settings, updates bool) (f firmwareChange) {
 	if doc := d.s.Firmware.Settings; settings && doc != nil {
 		f.wanted = len(doc.Spec.Settings) > 0
 		if changes, _ := pending(doc.Generation, doc.Status.Conditions); changes {
-			f.settings = differing(d.s.Told.BIOS, doc.Spec.Settings)
+			f.settings = differing(d.s.HardwareReport.BIOS, doc.Spec.Settings)
 		}
 	}
 	if doc := d.s.Firmware.Components; updates && doc != nil {
@@ -136,8 +136,8 @@ func (d *decision) firmwareChange(settings, updates bool) (f firmwareChange) {
 }
 
 // differing are the settings that are not as wanted, by name.
-func differing(told []node.BIOSSetting, wanted map[string]hostapi.IntOrString) (all []any) {
-	for _, is := range told {
+func differing(reported []node.BIOSSetting, wanted map[string]hostapi.IntOrString) (all []any) {
+	for _, is := range reported {
 		if want, ok := wanted[is.Name]; ok && !settingIs(is, want) {
 			all = append(all, map[string]any{"name": is.Name, "value": want.Value()})
 		}

@@ -48,7 +48,7 @@ func FirmwareComponents(s Situation) (next hostapi.HostFirmwareComponents, chang
 
 // components are the parts that the BMC has told of.
 func components(s Situation) (all []hostapi.FirmwareComponentStatus) {
-	for _, c := range s.Told.Firmware {
+	for _, c := range s.HardwareReport.Firmware {
 		if !hostapi.KnownComponent(c.Component) {
 			continue
 		}

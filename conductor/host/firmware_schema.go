@@ -13,9 +13,9 @@ import (
 // SchemaName is what the schema of a BIOS's settings is called: alike for all
 // machines whose settings can be the same, and as Metal3 calls it, so that hosts
 // that come from there find theirs.
-func SchemaName(told []node.BIOSSetting) string {
+func SchemaName(reported []node.BIOSSetting) string {
 	var words []string
-	for _, is := range told {
+	for _, is := range reported {
 		s := schemaOf(is)
 		words = append(append(words, is.Name, s.AttributeType), s.AllowableValues...)
 		for _, n := range []*int64{s.LowerBound, s.UpperBound, s.MinLength, s.MaxLength} {
@@ -69,7 +69,7 @@ func held(s hostapi.FirmwareSchema, by string) bool {
 // describe.
 func FirmwareSchema(s Situation) (next hostapi.FirmwareSchema, changed bool) {
 	owner, was := s.Firmware.Settings, s.Firmware.Schema
-	if !KeepsFirmware(s) || s.Firmware.Described || owner == nil || len(s.Told.BIOS) == 0 || s.Host.Status.Provisioning.State == hostapi.StateInspecting {
+	if !KeepsFirmware(s) || s.Firmware.Described || owner == nil || len(s.HardwareReport.BIOS) == 0 || s.Host.Status.Provisioning.State == hostapi.StateInspecting {
 		return next, false
 	}
 	if was != nil {
@@ -78,9 +78,9 @@ func FirmwareSchema(s Situation) (next hostapi.FirmwareSchema, changed bool) {
 		}
 		next = *was
 	} else {
-		next.Name, next.Namespace = SchemaName(s.Told.BIOS), s.Host.Namespace
+		next.Name, next.Namespace = SchemaName(s.HardwareReport.BIOS), s.Host.Namespace
 		next.Spec.Schema = map[string]hostapi.SettingSchema{}
-		for _, is := range s.Told.BIOS {
+		for _, is := range s.HardwareReport.BIOS {
 			if !hostapi.SecretSetting(is.Name) && is.AttributeType != hostapi.SettingPassword {
 				next.Spec.Schema[is.Name] = described(is)
 			}

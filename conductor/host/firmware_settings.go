@@ -49,7 +49,7 @@ func FirmwareSettings(s Situation) (next hostapi.HostFirmwareSettings, changed b
 func settingsStatus(s Situation, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
 	st := of.Status
 	st.Settings, st.FirmwareSchema = map[string]string{}, nil
-	for _, is := range s.Told.BIOS {
+	for _, is := range s.HardwareReport.BIOS {
 		if !hostapi.SecretSetting(is.Name) {
 			st.Settings[is.Name] = valueOf(is)
 		}
@@ -59,8 +59,8 @@ func settingsStatus(s Situation, of hostapi.HostFirmwareSettings) hostapi.HostFi
 	} else if schema != nil && held(*schema, of.UID) {
 		st.FirmwareSchema = &hostapi.SchemaReference{Namespace: schema.Namespace, Name: schema.Name}
 	}
-	problems := wrongSettings(s.Told.BIOS, of.Spec.Settings)
-	differs := len(problems) > 0 || len(differing(s.Told.BIOS, of.Spec.Settings)) > 0
+	problems := wrongSettings(s.HardwareReport.BIOS, of.Spec.Settings)
+	differs := len(problems) > 0 || len(differing(s.HardwareReport.BIOS, of.Spec.Settings)) > 0
 	st.Conditions = changeConditions(of.ObjectMeta, st.Conditions, differs, problems, Success, ConfigurationError, s.Now)
 	return st
 }
@@ -93,12 +93,12 @@ func settingIs(is node.BIOSSetting, want hostapi.IntOrString) bool {
 
 // wrongSettings says which of the wanted settings cannot be had, by name. With
 // none that differs nothing is to be had, and nothing is wrong.
-func wrongSettings(told []node.BIOSSetting, wanted map[string]hostapi.IntOrString) (all []hostapi.Problem) {
-	if len(wanted) > 0 && len(told) == 0 {
+func wrongSettings(reported []node.BIOSSetting, wanted map[string]hostapi.IntOrString) (all []hostapi.Problem) {
+	if len(wanted) > 0 && len(reported) == 0 {
 		return []hostapi.Problem{{Path: "spec.settings", Reason: "the machine's BMC has told of no BIOS settings"}}
 	}
 	known, asIs := map[string]node.BIOSSetting{}, true
-	for _, is := range told {
+	for _, is := range reported {
 		known[is.Name] = is
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {

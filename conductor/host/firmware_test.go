@@ -34,7 +34,7 @@ func smallFirmware() []node.FirmwareComponent {
 }
 
 func toldSmall(s *Situation) {
-	s.Told = node.Told{BIOS: smallBIOS(), Firmware: smallFirmware()}
+	s.HardwareReport = node.HardwareReport{BIOS: smallBIOS(), Firmware: smallFirmware()}
 }
 
 // settingsWanted has a HostFirmwareSettings that asks for something, as it comes

@@ -175,20 +175,20 @@ type Inspected struct {
 // Change is everything one decision writes, in one transaction: all of it or
 // nothing. Insert, Save and Delete are alternatives.
 type Change struct {
-	Finish    *Effect // the fence: deleted WHERE id, owner and attempt; ErrFenced when it is gone
-	Insert    *Node   // a new node; ErrConflict on a taken UUID, name or instance
-	Save      *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
-	Delete    string  // UUID; ports, history, inspection and effects go with it
-	DeleteAt  int64   // the revision that Delete's node must be of (ErrStale); 0 for any
-	Hurry     bool    // the effect Save's node owes falls due at once, unless somebody is at it
-	Effects   []Effect
-	History   []HistoryEntry
-	Moves     []Transition // the rows of the table that were taken, for the log; not stored
-	DropPorts []string     // UUIDs
-	SavePorts []Port       // replace the ports of these UUIDs (ErrStale when one is gone); ErrConflict on a taken address or name
-	AddPorts  []Port       // new ports; ErrConflict on a taken UUID, address or name
-	Inspected *Inspected   // of Save's node
-	Told      *Told        // of Save's node
+	Finish         *Effect // the fence: deleted WHERE id, owner and attempt; ErrFenced when it is gone
+	Insert         *Node   // a new node; ErrConflict on a taken UUID, name or instance
+	Save           *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
+	Delete         string  // UUID; ports, history, inspection and effects go with it
+	DeleteAt       int64   // the revision that Delete's node must be of (ErrStale); 0 for any
+	Hurry          bool    // the effect Save's node owes falls due at once, unless somebody is at it
+	Effects        []Effect
+	History        []HistoryEntry
+	Moves          []Transition    // the rows of the table that were taken, for the log; not stored
+	DropPorts      []string        // UUIDs
+	SavePorts      []Port          // replace the ports of these UUIDs (ErrStale when one is gone); ErrConflict on a taken address or name
+	AddPorts       []Port          // new ports; ErrConflict on a taken UUID, address or name
+	Inspected      *Inspected      // of Save's node
+	HardwareReport *HardwareReport // of Save's node
 
 	// PutAllocation is inserted when its Revision is 0 (ErrConflict on a taken
 	// key); else that must be the stored one (ErrStale), and is stored plus one.

@@ -64,9 +64,9 @@ type StepReport struct {
 	// Volumes is what there is of RAID after a step that was to change it, for
 	// the node's raid_config; nil for any other step.
 	Volumes *[]LogicalDisk `json:"volumes,omitempty"`
-	// Told is what the BMC told once the step was done, where that may have
+	// HardwareReport is what the BMC told once the step was done, where that may have
 	// changed it.
-	Told *Told `json:"told,omitempty"`
+	HardwareReport *HardwareReport `json:"told,omitempty"`
 }
 
 // LogicalDisk is an entry of raid_config's logical_disks, as Ironic's redfish

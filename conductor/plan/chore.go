@@ -53,7 +53,7 @@ func readChore[T chore](args json.RawMessage) (chore, error) {
 // is one with nothing to tell.
 type ChoreDone struct {
 	Restarted bool   `json:"restarted,omitempty"` // the machine had to start anew for it
-	Told      string `json:"told,omitempty"`      // a line for the history
+	Note      string `json:"told,omitempty"`      // a line for the history
 }
 
 // requestChore takes a chore, unless the node is reserved.
@@ -98,8 +98,8 @@ func (d *decision) choreEnded(o Outcome) {
 	if r.Restarted {
 		d.forgetAgent()
 	}
-	if r.Told != "" {
-		d.noteChore("INFO", o.Effect.Name, Clip(r.Told))
+	if r.Note != "" {
+		d.noteChore("INFO", o.Effect.Name, Clip(r.Note))
 	}
 	c.done(d)
 }

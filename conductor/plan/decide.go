@@ -37,7 +37,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	}
 	return &node.Change{
 		Finish: d.overtaken, Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves, AddPorts: d.ports, SavePorts: d.detached.ports, SavePortgroups: d.detached.groups,
-		Inspected: d.inspected, Told: d.told, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
+		Inspected: d.inspected, HardwareReport: d.hardware, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
 	}, nil
 }
 
@@ -56,7 +56,7 @@ type decision struct {
 	ports     []node.Port
 	detached  plugs
 	inspected *node.Inspected
-	told      *node.Told
+	hardware  *node.HardwareReport
 	erased    *node.EraseReport // to be signed
 	overtaken *node.Effect      // what was owed, and is not waited for any longer
 }

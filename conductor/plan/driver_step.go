@@ -35,8 +35,8 @@ func driverAnswered(d *decision, result json.RawMessage) error {
 		if report.Volumes != nil {
 			d.volumesKnown(*report.Volumes)
 		}
-		if report.Told != nil {
-			d.learnTold(*report.Told)
+		if report.HardwareReport != nil {
+			d.learnHardware(*report.HardwareReport)
 		}
 		d.stepDone()
 	case report.Reboot:

@@ -71,30 +71,30 @@ func (ChildStep) event()    {}
 
 // Facts is what Decide may know besides the node, gathered by the engine.
 type Facts struct {
-	Ports     []node.Port
-	Bonds     []node.Portgroup      // asked for when EndsInstance says so
-	Offers    []node.StepOffer      // what the BMC driver can do
-	Templates []node.DeployTemplate // those that the instance's traits name
-	Rules     []node.InspectionRule // what operators want done with what was found; asked for when Finds says so
-	NameTaken string                // a name that rules would give the node, though another has it
-	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
-	Words     bool                  // a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
-	OwnDHCP   bool                  // only our DHCP gives addresses to machines
-	Leased    []string              // those the node's ports have from it; asked for when NeedsLeases says so
-	Tells     bool                  // the BMC driver can tell of BIOS settings and firmware
-	Told      node.Told             // what it has told before; asked for when NeedsTold says so
-	Crowd     map[node.State]int    // how many nodes there are in each state; asked for when Limited says so
-	Inventory agentapi.Inventory    // what the last inspection found; asked for when CutsErase says so
-	Settings  Settings
-	AgentSeen time.Time // the last good heartbeat of this boot; zero when none or forgotten
+	Ports           []node.Port
+	Bonds           []node.Portgroup      // asked for when EndsInstance says so
+	Offers          []node.StepOffer      // what the BMC driver can do
+	Templates       []node.DeployTemplate // those that the instance's traits name
+	Rules           []node.InspectionRule // what operators want done with what was found; asked for when Finds says so
+	NameTaken       string                // a name that rules would give the node, though another has it
+	Taken           map[string]bool       // those of NewAddresses that are ports of other nodes
+	Words           bool                  // a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
+	OwnDHCP         bool                  // only our DHCP gives addresses to machines
+	Leased          []string              // those the node's ports have from it; asked for when NeedsLeases says so
+	ReportsHardware bool                  // the BMC driver can tell of BIOS settings and firmware
+	HardwareReport  node.HardwareReport   // what it has told before; asked for when NeedsHardwareReport says so
+	Crowd           map[node.State]int    // how many nodes there are in each state; asked for when Limited says so
+	Inventory       agentapi.Inventory    // what the last inspection found; asked for when CutsErase says so
+	Settings        Settings
+	AgentSeen       time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	// When this boot's agent last reported more done than before, and how far
 	// that was, for people; zero and "" when it never did.
-	Progressed time.Time
-	Progress   string
-	BootStage  string   // the last boot stage seen, for people; "" when none
-	Untold     bool     // this boot's machine has logged nothing by itself, and its logs are wanted
-	LastWords  []string // the last lines the machine has logged, where Expired may quote them
-	Owed       bool     // an effect is owed: the node is reserved
+	Progressed  time.Time
+	Progress    string
+	BootStage   string   // the last boot stage seen, for people; "" when none
+	LogsMissing bool     // this boot's machine has logged nothing by itself, and its logs are wanted
+	LastWords   []string // the last lines the machine has logged, where Expired may quote them
+	Owed        bool     // an effect is owed: the node is reserved
 
 	ShutDown *node.Effect // what is owed, where it is a soft power-off, which may be overtaken; nil for anything else
 }

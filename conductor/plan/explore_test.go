@@ -88,7 +88,7 @@ func start(interfaces map[string]string, state node.State) world {
 }
 
 func (w world) facts(now time.Time) Facts {
-	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, Untold: true, Tells: w.n.Interfaces["bios"] == "redfish", Offers: []node.StepOffer{
+	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, LogsMissing: true, ReportsHardware: w.n.Interfaces["bios"] == "redfish", Offers: []node.StepOffer{
 		{Interface: "bios", Step: "apply", Priority: map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}, NeedsNoRamdisk: true},
 	}}
 	if w.owed != nil && w.owed.Name == ShutDown {

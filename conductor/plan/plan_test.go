@@ -287,7 +287,7 @@ func (s *scene) set(k, v string) {
 		s.parse(v, &list)
 		s.n.InstanceInfo[k] = list
 	case "tells":
-		s.f.Tells = v == "true"
+		s.f.ReportsHardware = v == "true"
 	case "health":
 		s.health = v
 	case "force":
@@ -347,9 +347,9 @@ func (s *scene) decide(e Event) {
 		s.say("inventory %s", c.Inspected.Inventory)
 		s.sayHeard(c.Inspected.PluginData)
 	}
-	if c.Told != nil {
-		s.f.Told = *c.Told
-		told, err := json.Marshal(c.Told)
+	if c.HardwareReport != nil {
+		s.f.HardwareReport = *c.HardwareReport
+		told, err := json.Marshal(c.HardwareReport)
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -9,10 +9,10 @@ import (
 
 // RamdiskRefused says that a ramdisk was turned away which claims to run on the
 // node's machine. Proven says that it runs there, and that no other will come in this boot:
-// there is nothing left to wait for. Told says that the history has the reason already.
+// there is nothing left to wait for. Recorded says that the history has the reason already.
 type RamdiskRefused struct {
-	Reason       string
-	Proven, Told bool
+	Reason           string
+	Proven, Recorded bool
 }
 
 // ScriptAsked says that the machine has asked for its boot script, from the address
@@ -30,7 +30,7 @@ func (d *decision) ramdiskRefused(e RamdiskRefused) {
 		d.failRun(e.Reason)
 		return
 	}
-	if !e.Told {
+	if !e.Recorded {
 		d.note("WARNING", e.Reason)
 	}
 }

@@ -58,11 +58,11 @@ func TestRamdiskRefused(t *testing.T) {
 		tells bool
 	}{
 		"proven":                   {n.Agent, RamdiskRefused{Reason: "old", Proven: true}, true, true},
-		"proven, and told of":      {n.Agent, RamdiskRefused{Reason: "old", Proven: true, Told: true}, true, true},
+		"proven, and told of":      {n.Agent, RamdiskRefused{Reason: "old", Proven: true, Recorded: true}, true, true},
 		"anybody":                  {n.Agent, RamdiskRefused{Reason: "old"}, false, true},
 		"of no boot of ours":       {node.Agent{}, RamdiskRefused{Reason: "old", Proven: true}, false, true},
 		"beside the right ramdisk": {node.Agent{WordHash: "h", Token: "t"}, RamdiskRefused{Reason: "old", Proven: true}, false, true},
-		"again":                    {node.Agent{}, RamdiskRefused{Reason: "old", Proven: true, Told: true}, false, false},
+		"again":                    {node.Agent{}, RamdiskRefused{Reason: "old", Proven: true, Recorded: true}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := n.Clone()

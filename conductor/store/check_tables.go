@@ -39,7 +39,7 @@ var checkedTables = []checkedTable{
 	{"leases", 1, []string{"mac", "ip"}, judgeLease},
 	{"deploy_templates", 2, recordColumns("name"), judgeRecord[node.DeployTemplate]},
 	{"runbooks", 2, recordColumns("name"), judgeRecord[node.Runbook]},
-	{"told", 4, []string{"node_uuid", "doc"}, judging(func(*node.Told) map[string]any { return nil })},
+	{"told", 4, []string{"node_uuid", "doc"}, judging(func(*node.HardwareReport) map[string]any { return nil })},
 	{"chassis", 5, recordColumns(), judgeRecord[node.Chassis]},
 	{"portgroups", 5, recordColumns("name", "address", "node_uuid"), judgeRecord[node.Portgroup]},
 	{"volume_connectors", 6, recordColumns("node_uuid", "identity"), judgeRecord[node.VolumeConnector]},

@@ -47,8 +47,8 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 			return err
 		}
 	}
-	if c.Told != nil {
-		if err := t.putTold(saved.UUID, c.Told); err != nil {
+	if c.HardwareReport != nil {
+		if err := t.putHardwareReport(saved.UUID, c.HardwareReport); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (t *tx) applyNode(c *node.Change, saved *node.Node) error {
 	switch {
 	case c.Insert != nil && (c.Save != nil || c.Delete != "") || c.Save != nil && c.Delete != "":
 		return errAmbiguous
-	case (c.Inspected != nil || c.Told != nil) && c.Insert == nil && c.Save == nil:
+	case (c.Inspected != nil || c.HardwareReport != nil) && c.Insert == nil && c.Save == nil:
 		return errOrphan
 	case c.Insert != nil:
 		*saved = *c.Insert

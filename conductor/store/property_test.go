@@ -165,7 +165,7 @@ func (p *pair) parts(r *rapid.T, c *node.Change) {
 		c.DropAllocation = uuidN(20 + rapid.IntRange(0, 2).Draw(r, "allocation"))
 	}
 	if rapid.IntRange(0, 4).Draw(r, "told") == 0 {
-		c.Told = &node.Told{Firmware: []node.FirmwareComponent{{Component: anyOf(r, "component", "bios", "bmc"), CreatedAt: p.now}}}
+		c.HardwareReport = &node.HardwareReport{Firmware: []node.FirmwareComponent{{Component: anyOf(r, "component", "bios", "bmc"), CreatedAt: p.now}}}
 	}
 	if rapid.IntRange(0, 4).Draw(r, "erase report") == 0 {
 		c.PutEraseReport = &node.EraseReport{Record: node.Record{UUID: uuidN(50 + rapid.IntRange(0, 3).Draw(r, "report")), CreatedAt: p.now}, NodeUUID: anyUUID(r), Payload: []byte{1}}
@@ -300,7 +300,7 @@ func (p *pair) overview(r *rapid.T) {
 		_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) (*node.Effect, error) { return s.Owed(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) (node.Inspected, error) { return s.Inspected(p.ctx, uuid) })
-		_, _ = both(r, p, func(s store.Store) (node.Told, error) { return s.Told(p.ctx, uuid) })
+		_, _ = both(r, p, func(s store.Store) (node.HardwareReport, error) { return s.HardwareReport(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) ([]node.HistoryEntry, error) { return s.History(p.ctx, uuid) })
 	}
 	_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, "n1") })

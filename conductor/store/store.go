@@ -28,7 +28,7 @@ type Store interface {
 	// Commit writes a change and returns the node as saved, with its new
 	// revision; the zero Node when the change saves none. Parts are applied in
 	// the order Finish, Insert/Save/Delete, DropAllocation, PutAllocation,
-	// SavePortgroups, DropPorts, SavePorts, AddPorts, Inspected, Told,
+	// SavePortgroups, DropPorts, SavePorts, AddPorts, Inspected, HardwareReport,
 	// PutEraseReport, Hurry, Effects, History. ID, Owner, Attempt and LeaseUntil of new effects are the
 	// store's and are ignored; Finish needs only ID, Owner and Attempt.
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
@@ -72,9 +72,9 @@ type Store interface {
 
 	// Inspected returns what the last inspection of a node found.
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
-	// Told returns what the BMC of a node has told, nothing where it was never
+	// HardwareReport returns what the BMC of a node has told, nothing where it was never
 	// asked.
-	Told(ctx context.Context, nodeUUID string) (node.Told, error)
+	HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error)
 	// History returns the newest HistoryKept entries of a node, oldest first.
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 

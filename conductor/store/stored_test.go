@@ -85,7 +85,7 @@ func TestStoredDocuments(t *testing.T) {
 		{"nodes", node.Node{}},
 		{"ports", node.Port{}},
 		{"history", node.HistoryEntry{}},
-		{"told", node.Told{}},
+		{"told", node.HardwareReport{}},
 		{"deploy_templates", node.DeployTemplate{}},
 		{"runbooks", node.Runbook{}},
 		{"allocations", node.Allocation{}},

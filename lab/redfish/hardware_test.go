@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	_ engine.Teller      = (*driver.Driver)(nil)
-	_ engine.Monitor     = (*driver.Driver)(nil)
-	_ engine.MediaLoader = (*driver.Driver)(nil)
+	_ engine.HardwareReporter = (*driver.Driver)(nil)
+	_ engine.Monitor          = (*driver.Driver)(nil)
+	_ engine.MediaLoader      = (*driver.Driver)(nil)
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -26,7 +26,7 @@ func ptr[T any](v T) *T { return &v }
 func TestDriverTells(t *testing.T) {
 	b := newBench(t)
 	d, n := newDriver(t, driver.Options{}), b.node(testPassword)
-	got, err := d.Tell(t.Context(), n)
+	got, err := d.ReportHardware(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestDriverTells(t *testing.T) {
 		t.Errorf("firmware (-want +got):\n%s", diff)
 	}
 	n.Interfaces = map[string]string{"bios": "no-bios", "firmware": "no-firmware"}
-	if got, err := d.Tell(t.Context(), n); err != nil || got.BIOS != nil || got.Firmware != nil {
+	if got, err := d.ReportHardware(t.Context(), n); err != nil || got.BIOS != nil || got.Firmware != nil {
 		t.Errorf("a node without the interfaces: %+v, %v", got, err)
 	}
 }
@@ -63,15 +63,15 @@ func TestDriverTells(t *testing.T) {
 func TestStepTells(t *testing.T) {
 	s := newStage(t)
 	report, err := s.do(t, "bios.apply_configuration", settings("BootDelaySeconds", "5"))
-	if err != nil || report.Told == nil || report.Told.BIOS[1].Name != "BootDelaySeconds" || *report.Told.BIOS[1].Value != "5" {
+	if err != nil || report.HardwareReport == nil || report.HardwareReport.BIOS[1].Name != "BootDelaySeconds" || *report.HardwareReport.BIOS[1].Value != "5" {
 		t.Errorf("%+v, %v", report, err)
 	}
 	report, err = s.do(t, "firmware.update", updates("bios", images(t)+"/BIOS-2.0"))
-	if err != nil || report.Told == nil || report.Told.Firmware[0].CurrentVersion != "2.0" {
+	if err != nil || report.HardwareReport == nil || report.HardwareReport.Firmware[0].CurrentVersion != "2.0" {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if report, err = s.do(t, "management.clear_job_queue", nil); err != nil || report.Told != nil {
-		t.Errorf("a step that changes neither tells %+v, %v", report.Told, err)
+	if report, err = s.do(t, "management.clear_job_queue", nil); err != nil || report.HardwareReport != nil {
+		t.Errorf("a step that changes neither tells %+v, %v", report.HardwareReport, err)
 	}
 }
 

@@ -166,7 +166,7 @@ func operations(images string) map[string]func(ctx context.Context, d *driver.Dr
 	all := map[string]op{
 		"vitals":      func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.Vitals(ctx, n) },
 		"system":      func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.System(ctx, n) },
-		"tell":        func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.Tell(ctx, n) },
+		"tell":        func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.ReportHardware(ctx, n) },
 		"slots":       func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.MediaSlots(ctx, n) },
 		"indicators":  func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.Indicators(ctx, n) },
 		"secure boot": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.SecureBoot(ctx, n) },

@@ -325,8 +325,8 @@ func recordLived(ctx context.Context, t *testing.T, s *store.SQLite, lived node.
 	}
 	change(t, s, node.Change{
 		Save: &lived, PutEraseReport: report,
-		Inspected: &node.Inspected{Inventory: json.RawMessage(`{"memory":{"physical_mb":1024}}`), PluginData: json.RawMessage(`{}`)},
-		Told:      &node.Told{BIOS: []node.BIOSSetting{{Name: "LogicalProc", Value: &value, CreatedAt: now}}},
+		Inspected:      &node.Inspected{Inventory: json.RawMessage(`{"memory":{"physical_mb":1024}}`), PluginData: json.RawMessage(`{}`)},
+		HardwareReport: &node.HardwareReport{BIOS: []node.BIOSSetting{{Name: "LogicalProc", Value: &value, CreatedAt: now}}},
 	})
 	change(t, s, node.Change{PutAllocation: &node.Allocation{
 		Record: node.Record{UUID: uuid.NewString(), CreatedAt: now}, Name: "waiting", State: node.Allocating, ResourceClass: "large",

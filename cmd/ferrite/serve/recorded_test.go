@@ -202,11 +202,11 @@ func checkRecordedRest(ctx context.Context, t *testing.T, s *store.SQLite) {
 		t.Errorf("the node that has lived: %v, %v", lived.Traits, err)
 	}
 	found, err := s.Inspected(ctx, lived.UUID)
-	told, toldErr := s.Told(ctx, lived.UUID)
+	report, toldErr := s.HardwareReport(ctx, lived.UUID)
 	history, historyErr := s.History(ctx, lived.UUID)
 	leases, leasesErr := s.Leases(ctx)
-	if err := errors.Join(err, toldErr, historyErr, leasesErr); err != nil || len(found.Inventory) == 0 || len(told.BIOS) != 1 || len(history) < 5 || len(leases) != 2 {
-		t.Errorf("inventory %s, %d BIOS settings, %d entries of history, %d leases, %v", found.Inventory, len(told.BIOS), len(history), len(leases), err)
+	if err := errors.Join(err, toldErr, historyErr, leasesErr); err != nil || len(found.Inventory) == 0 || len(report.BIOS) != 1 || len(history) < 5 || len(leases) != 2 {
+		t.Errorf("inventory %s, %d BIOS settings, %d entries of history, %d leases, %v", found.Inventory, len(report.BIOS), len(history), len(leases), err)
 	}
 }
 

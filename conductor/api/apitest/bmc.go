@@ -146,7 +146,7 @@ func (b *BMC) DoStep(_ context.Context, _ node.Node, s node.Step, _ string) (nod
 	if s.Step == "factory_reset" {
 		five = "0"
 	}
-	return node.StepReport{Done: true, Told: &node.Told{
+	return node.StepReport{Done: true, HardwareReport: &node.HardwareReport{
 		BIOS: []node.BIOSSetting{
 			{Name: "BootDelay", Value: &five, AttributeType: "Integer", LowerBound: &low, UpperBound: &high, ResetRequired: &yes},
 			{Name: "Turbo", Value: &on, AttributeType: "Enumeration", AllowableValues: []string{"Enabled", "Disabled"}},

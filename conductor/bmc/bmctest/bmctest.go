@@ -46,7 +46,7 @@ func RunWithin(t *testing.T, l Limits, open func(t *testing.T) (bmc.Driver, node
 		{"an interrupt", testNMI, l.NoInterrupt},
 		{"indicators", testIndicators, l.NoIndicators},
 		{"virtual media", testMedia, false},
-		{"BIOS settings and firmware", testTold, false},
+		{"BIOS settings and firmware", testHardwareReport, false},
 		{"vitals", testVitals, false},
 		{"a console", testConsole, false},
 		{"vendor methods", testVendor, false},

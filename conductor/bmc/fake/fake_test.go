@@ -119,13 +119,13 @@ func TestSettings(t *testing.T) {
 		return d.DoStep(t.Context(), n, node.Step{Interface: kind, Step: name, Args: map[string]any{"settings": settings}}, "")
 	}
 	r, err := do("bios", "apply_configuration", map[string]any{"name": "Cores", "value": 4.0})
-	if err != nil || !r.Done || len(r.Told.BIOS) != 1 || r.Told.BIOS[0].Name != "Cores" || *r.Told.BIOS[0].Value != "4" {
+	if err != nil || !r.Done || len(r.HardwareReport.BIOS) != 1 || r.HardwareReport.BIOS[0].Name != "Cores" || *r.HardwareReport.BIOS[0].Value != "4" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err = do("bios", "factory_reset"); err != nil || !r.Done || r.Told.BIOS == nil || len(r.Told.BIOS) != 0 {
+	if r, err = do("bios", "factory_reset"); err != nil || !r.Done || r.HardwareReport.BIOS == nil || len(r.HardwareReport.BIOS) != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err = do("firmware", "update", map[string]any{"component": "bmc"}); err != nil || !r.Done || r.Told != nil {
+	if r, err = do("firmware", "update", map[string]any{"component": "bmc"}); err != nil || !r.Done || r.HardwareReport != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err = do("bios", "apply_configuration", "Cores"); err == nil {

@@ -22,23 +22,23 @@ func (d *Driver) Steps(node.Node) []node.StepOffer {
 // DoStep does nothing, as quickly and as badly as the script has it, but tells
 // that the BIOS has the settings it was given, and none after a reset.
 func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, _ string) (node.StepReport, error) {
-	told, err := settings(s)
+	report, err := settings(s)
 	if err != nil {
 		return node.StepReport{}, err
 	}
 	if err := d.call(ctx, "DoStep", n, func(*machine) {}); err != nil {
 		return node.StepReport{}, err
 	}
-	return node.StepReport{Done: true, Told: told}, nil
+	return node.StepReport{Done: true, HardwareReport: report}, nil
 }
 
 // settings are those of the BIOS after a step; nil for a step that leaves them
 // alone.
-func settings(s node.Step) (*node.Told, error) {
-	told := &node.Told{BIOS: []node.BIOSSetting{}}
+func settings(s node.Step) (*node.HardwareReport, error) {
+	report := &node.HardwareReport{BIOS: []node.BIOSSetting{}}
 	switch s.String() {
 	case "bios.factory_reset":
-		return told, nil
+		return report, nil
 	case "bios.apply_configuration":
 	default:
 		return nil, nil
@@ -50,7 +50,7 @@ func settings(s node.Step) (*node.Told, error) {
 		if name == "" {
 			return nil, node.Refuse(node.Invalid, "settings of step %s: %v is no object with a name and a value", s, item)
 		}
-		told.BIOS = append(told.BIOS, node.BIOSSetting{Name: name, Value: node.SettingValue(wanted["value"])})
+		report.BIOS = append(report.BIOS, node.BIOSSetting{Name: name, Value: node.SettingValue(wanted["value"])})
 	}
-	return told, nil
+	return report, nil
 }

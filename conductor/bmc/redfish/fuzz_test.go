@@ -43,7 +43,7 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("an error of %d bytes", len(err.Error()))
 		}
 		_, _ = d.System(t.Context(), b.node())
-		_, _ = d.Tell(t.Context(), b.node())
+		_, _ = d.ReportHardware(t.Context(), b.node())
 		_, _ = d.MediaSlots(t.Context(), b.node())
 		_ = d.AttachMedium(t.Context(), b.node(), node.Medium{Device: "cdrom", Image: "http://x/y"})
 		_ = d.SetBootDevice(t.Context(), b.node(), "pxe", true)

@@ -49,13 +49,13 @@ func TestTellOfOddBoards(t *testing.T) {
 	yes, no := true, false
 	for name, c := range map[string]struct {
 		docs map[string]string
-		want node.Told
+		want node.HardwareReport
 	}{
-		"nothing at all": {map[string]string{"/redfish/v1/Systems/1": `{}`}, node.Told{}},
+		"nothing at all": {map[string]string{"/redfish/v1/Systems/1": `{}`}, node.HardwareReport{}},
 		"settings without a registry": {map[string]string{
 			"/redfish/v1/Systems/1":      `{"Bios": {"@odata.id": "/redfish/v1/Systems/1/Bios"}, "BiosVersion": "U1"}`,
 			"/redfish/v1/Systems/1/Bios": `{"Attributes": {"Cores": 1, "AdminPassword": "letmein", "Turbo": false, "Tag": null}}`,
-		}, node.Told{
+		}, node.HardwareReport{
 			BIOS:     []node.BIOSSetting{{Name: "AdminPassword"}, {Name: "Cores", Value: &on}, {Name: "Tag"}, {Name: "Turbo", Value: &off}},
 			Firmware: []node.FirmwareComponent{{Component: "bios", CurrentVersion: "U1"}},
 		}},
@@ -68,7 +68,7 @@ func TestTellOfOddBoards(t *testing.T) {
 			"/r.json":                               `{"RegistryEntries": {"Attributes": [{"AttributeName": "Key", "Type": "Password", "IsSystemUniqueProperty": true}]}}`,
 			"/redfish/v1/Chassis/1":                 `{"NetworkAdapters": {"@odata.id": "/redfish/v1/Chassis/1/NetworkAdapters"}}`,
 			"/redfish/v1/Chassis/1/NetworkAdapters": "",
-		}, node.Told{BIOS: []node.BIOSSetting{{Name: "Key", AttributeType: "Password", ReadOnly: &no, Unique: &yes}}}},
+		}, node.HardwareReport{BIOS: []node.BIOSSetting{{Name: "Key", AttributeType: "Password", ReadOnly: &no, Unique: &yes}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBoard(t)
@@ -85,7 +85,7 @@ func TestTellOfOddBoards(t *testing.T) {
 			}
 			d := redfish.New(redfish.Options{})
 			defer d.Close()
-			got, err := d.Tell(t.Context(), b.node("redfish_system_id", "/redfish/v1/Systems/1"))
+			got, err := d.ReportHardware(t.Context(), b.node("redfish_system_id", "/redfish/v1/Systems/1"))
 			if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 				t.Errorf("%v; -want +got:\n%s", err, diff)
 			}

@@ -50,7 +50,7 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, task stri
 			r := &run{session: sess, node: n, args: s.Args, memory: m, now: time.Now(), patience: d.patience}
 			r.memory.Silent = time.Time{}
 			if report, err = known.do(r); err == nil && report.Done {
-				report.Told = r.toldAfter(s.Interface)
+				report.HardwareReport = r.reportAfter(s.Interface)
 			}
 			report.Note = clip(report.Note, maxError)
 			return err

@@ -16,14 +16,14 @@ func (r *Reconciler) gatherFirmware(ctx context.Context, s *host.Situation) (err
 	if !host.KeepsFirmware(*s) {
 		return nil
 	}
-	if s.Told, err = r.engine.Told(ctx, s.Node.UUID); err != nil {
+	if s.HardwareReport, err = r.engine.HardwareReport(ctx, s.Node.UUID); err != nil {
 		return fmt.Errorf("BIOS settings and firmware of node %s: %w", s.Node.UUID, err)
 	}
 	f, namespace, name := &s.Firmware, s.Host.Namespace, s.Host.Name
 	if f.Settings, err = getIfAny[hostapi.HostFirmwareSettings](ctx, r.Documents, namespace, name); err != nil {
 		return err
 	}
-	if err := r.gatherSchema(ctx, s, host.SchemaName(s.Told.BIOS)); err != nil {
+	if err := r.gatherSchema(ctx, s, host.SchemaName(s.HardwareReport.BIOS)); err != nil {
 		return err
 	}
 	if f.Components, err = getIfAny[hostapi.HostFirmwareComponents](ctx, r.Documents, namespace, name); err != nil {

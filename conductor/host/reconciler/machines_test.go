@@ -194,12 +194,12 @@ func (m *machines) setUp(n node.Node, s node.Step) (node.StepReport, error) {
 	return node.StepReport{Done: true}, nil
 }
 
-// Tell tells of that setting, and of one part with firmware.
-func (m *machines) Tell(_ context.Context, n node.Node) (node.Told, error) {
+// ReportHardware tells of that setting, and of one part with firmware.
+func (m *machines) ReportHardware(_ context.Context, n node.Node) (node.HardwareReport, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	speed := cmp.Or(m.speed[m.address(n)], "Slow")
-	return node.Told{
+	return node.HardwareReport{
 		BIOS:     []node.BIOSSetting{{Name: "Speed", Value: &speed, AttributeType: hostapi.SettingEnumeration, AllowableValues: []string{"Slow", "Fast"}}},
 		Firmware: []node.FirmwareComponent{{Component: "bios", CurrentVersion: "1.0"}},
 	}, nil

@@ -30,7 +30,7 @@ type Engine interface {
 	NodesAt(ctx context.Context, host string) ([]node.Node, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
-	Told(ctx context.Context, ref string) (node.Told, error)
+	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
 	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error)
 	CreatePort(ctx context.Context, p node.Port) (node.Port, error)

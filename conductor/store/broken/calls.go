@@ -62,9 +62,9 @@ func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected,
 	return answer(s, "Inspected", func() (node.Inspected, error) { return s.inner.Inspected(ctx, nodeUUID) })
 }
 
-// Told reads what a BMC has told, or fails.
-func (s *Store) Told(ctx context.Context, nodeUUID string) (node.Told, error) {
-	return answer(s, "Told", func() (node.Told, error) { return s.inner.Told(ctx, nodeUUID) })
+// HardwareReport reads what a BMC has told, or fails.
+func (s *Store) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
+	return answer(s, "HardwareReport", func() (node.HardwareReport, error) { return s.inner.HardwareReport(ctx, nodeUUID) })
 }
 
 // History reads a node's history, or fails.

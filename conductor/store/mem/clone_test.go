@@ -78,7 +78,7 @@ func TestRecordsCanBeCloned(t *testing.T) {
 		}
 	}
 	for _, in := range []reflect.Type{
-		reflect.TypeFor[node.Node](), reflect.TypeFor[node.Port](), reflect.TypeFor[node.Told](),
+		reflect.TypeFor[node.Node](), reflect.TypeFor[node.Port](), reflect.TypeFor[node.HardwareReport](),
 		reflect.TypeFor[node.DeployTemplate](), reflect.TypeFor[node.Runbook](), reflect.TypeFor[node.Allocation](),
 		reflect.TypeFor[node.Chassis](), reflect.TypeFor[node.Portgroup](), reflect.TypeFor[node.VolumeConnector](),
 		reflect.TypeFor[node.VolumeTarget](), reflect.TypeFor[node.InspectionRule](), reflect.TypeFor[node.EraseReport](),

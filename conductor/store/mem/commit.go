@@ -67,8 +67,8 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 	if n.Inspected != nil {
 		c.inspected(saved.UUID, *n.Inspected)
 	}
-	if n.Told != nil {
-		if err := c.told(saved.UUID, *n.Told); err != nil {
+	if n.HardwareReport != nil {
+		if err := c.setHardwareReport(saved.UUID, *n.HardwareReport); err != nil {
 			return saved, err
 		}
 	}
@@ -95,7 +95,7 @@ func (c *change) node(n *node.Change, saved *node.Node) error {
 	switch {
 	case n.Insert != nil && (n.Save != nil || n.Delete != "") || n.Save != nil && n.Delete != "":
 		return errors.New("a change may hold one of Insert, Save and Delete, not several")
-	case (n.Inspected != nil || n.Told != nil) && n.Insert == nil && n.Save == nil:
+	case (n.Inspected != nil || n.HardwareReport != nil) && n.Insert == nil && n.Save == nil:
 		return errors.New("a change with an inspection, or what a BMC told, must save the node it is of")
 	case n.Insert != nil:
 		*saved = *n.Insert
@@ -170,9 +170,9 @@ func (c *change) deleteNode(uuid string, revision int64) error {
 		delete(s.found, uuid)
 		c.did(func() { s.found[uuid] = old })
 	}
-	if old, ok := s.told[uuid]; ok {
-		delete(s.told, uuid)
-		c.did(func() { s.told[uuid] = old })
+	if old, ok := s.hardware[uuid]; ok {
+		delete(s.hardware, uuid)
+		c.did(func() { s.hardware[uuid] = old })
 	}
 	lines := s.history[uuid]
 	delete(s.history, uuid)
@@ -299,18 +299,18 @@ func (c *change) inspected(uuid string, i node.Inspected) {
 	})
 }
 
-func (c *change) told(uuid string, t node.Told) error {
+func (c *change) setHardwareReport(uuid string, t node.HardwareReport) error {
 	kept, err := sealed(t)
 	if err != nil {
 		return err
 	}
 	s := c.s
-	old, had := s.told[uuid]
-	s.told[uuid] = kept
+	old, had := s.hardware[uuid]
+	s.hardware[uuid] = kept
 	c.did(func() {
-		delete(s.told, uuid)
+		delete(s.hardware, uuid)
 		if had {
-			s.told[uuid] = old
+			s.hardware[uuid] = old
 		}
 	})
 	return nil

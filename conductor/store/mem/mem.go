@@ -21,18 +21,18 @@ import (
 
 // Store is a store in memory. Its methods are documented in store.Store.
 type Store struct {
-	mu      sync.Mutex
-	closed  bool
-	nodes   table[node.Node]
-	ports   table[node.Port]
-	effects map[int64]*node.Effect
-	owed    map[string]*node.Effect // by node UUID
-	lastID  int64
-	history map[string][]node.HistoryEntry
-	found   map[string]node.Inspected
-	told    map[string]node.Told
-	leases  map[string]node.Lease
-	objects documents
+	mu       sync.Mutex
+	closed   bool
+	nodes    table[node.Node]
+	ports    table[node.Port]
+	effects  map[int64]*node.Effect
+	owed     map[string]*node.Effect // by node UUID
+	lastID   int64
+	history  map[string][]node.HistoryEntry
+	found    map[string]node.Inspected
+	hardware map[string]node.HardwareReport
+	leases   map[string]node.Lease
+	objects  documents
 
 	catalogs node.Catalogs
 	cascades []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes
@@ -49,7 +49,7 @@ func New() *Store {
 	s := &Store{
 		nodes: newTable[node.Node](), ports: newTable[node.Port](),
 		effects: map[int64]*node.Effect{}, owed: map[string]*node.Effect{},
-		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, told: map[string]node.Told{}, leases: map[string]node.Lease{},
+		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, hardware: map[string]node.HardwareReport{}, leases: map[string]node.Lease{},
 		holders: map[string]func(string) bool{}, objects: documents{rows: map[objects.Key]objects.Row{}},
 	}
 	s.catalogs = newCatalogs(s)

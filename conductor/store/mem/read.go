@@ -148,13 +148,13 @@ func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected,
 	return node.Inspected{Inventory: rawCopy(i.Inventory), PluginData: rawCopy(i.PluginData)}, nil
 }
 
-// Told returns what the BMC of a node has told.
-func (s *Store) Told(ctx context.Context, nodeUUID string) (node.Told, error) {
+// HardwareReport returns what the BMC of a node has told.
+func (s *Store) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
 	if err := s.lock(ctx); err != nil {
-		return node.Told{}, err
+		return node.HardwareReport{}, err
 	}
 	defer s.mu.Unlock()
-	return clone(s.told[nodeUUID]), nil
+	return clone(s.hardware[nodeUUID]), nil
 }
 
 // History returns the newest entries of a node, oldest first.

@@ -94,7 +94,7 @@ func testAtomic(t *testing.T, s store.Store) {
 	_, err = s.Commit(t.Context(), node.Change{
 		Finish: &held[0], Save: &n,
 		AddPorts: []node.Port{port(2, 1)}, DropPorts: []string{port(1, 1).UUID},
-		Inspected: &node.Inspected{Inventory: []byte(`{}`)}, Told: &node.Told{Firmware: []node.FirmwareComponent{{Component: "bmc"}}},
+		Inspected: &node.Inspected{Inventory: []byte(`{}`)}, HardwareReport: &node.HardwareReport{Firmware: []node.FirmwareComponent{{Component: "bmc"}}},
 		Effects: []node.Effect{effect(1, "second", at(2))},
 		History: []node.HistoryEntry{{UUID: uuid(50), NodeUUID: n.UUID}, {UUID: uuid(51), NodeUUID: uuid(99)}},
 	})
@@ -114,9 +114,9 @@ func testAtomic(t *testing.T, s store.Store) {
 	equal(t, 0, len(history))
 	_, err = s.Inspected(t.Context(), n.UUID)
 	wants(t, err, node.ErrNotFound)
-	told, err := s.Told(t.Context(), n.UUID)
+	report, err := s.HardwareReport(t.Context(), n.UUID)
 	check(t, err)
-	equal(t, node.Told{}, told)
+	equal(t, node.HardwareReport{}, report)
 }
 
 func testAmbiguous(t *testing.T, s store.Store) {
@@ -127,7 +127,7 @@ func testAmbiguous(t *testing.T, s store.Store) {
 		{Save: &n, Delete: n.UUID},
 		{Inspected: &node.Inspected{}},
 		{Inspected: &node.Inspected{}, Delete: n.UUID},
-		{Told: &node.Told{}},
+		{HardwareReport: &node.HardwareReport{}},
 	} {
 		if _, err := s.Commit(t.Context(), c); err == nil {
 			t.Errorf("%+v was accepted", c)
@@ -141,7 +141,7 @@ func testAmbiguous(t *testing.T, s store.Store) {
 func testDelete(t *testing.T, s store.Store) {
 	n := insert(t, s, sample(1), effect(1, "wait", at(0)))
 	n, err := s.Commit(t.Context(), node.Change{
-		Save: &n, Inspected: &node.Inspected{Inventory: []byte(`{"a":1}`)}, Told: &node.Told{BIOS: []node.BIOSSetting{{Name: "A"}}},
+		Save: &n, Inspected: &node.Inspected{Inventory: []byte(`{"a":1}`)}, HardwareReport: &node.HardwareReport{BIOS: []node.BIOSSetting{{Name: "A"}}},
 		AddPorts: []node.Port{port(1, 1)}, History: []node.HistoryEntry{{NodeUUID: n.UUID}},
 	})
 	check(t, err)
@@ -155,9 +155,9 @@ func testDelete(t *testing.T, s store.Store) {
 	wants(t, err, node.ErrNotFound)
 	_, err = s.Inspected(t.Context(), n.UUID)
 	wants(t, err, node.ErrNotFound)
-	told, err := s.Told(t.Context(), n.UUID)
+	report, err := s.HardwareReport(t.Context(), n.UUID)
 	check(t, err)
-	equal(t, node.Told{}, told)
+	equal(t, node.HardwareReport{}, report)
 	history, err := s.History(t.Context(), n.UUID)
 	check(t, err)
 	equal(t, 0, len(history))
@@ -258,18 +258,18 @@ func testInspected(t *testing.T, s store.Store) {
 	}
 }
 
-func testTold(t *testing.T, s store.Store) {
+func testHardwareReport(t *testing.T, s store.Store) {
 	n := insert(t, s, sample(1))
-	got, err := s.Told(t.Context(), n.UUID)
+	got, err := s.HardwareReport(t.Context(), n.UUID)
 	check(t, err)
-	equal(t, node.Told{}, got)
-	for _, want := range []node.Told{
+	equal(t, node.HardwareReport{}, got)
+	for _, want := range []node.HardwareReport{
 		{BIOS: []node.BIOSSetting{{Name: "A", Value: ptr("1"), UpperBound: ptr(int64(5)), ReadOnly: ptr(false), CreatedAt: at(1)}}},
 		{BIOS: []node.BIOSSetting{}, Firmware: []node.FirmwareComponent{{Component: "bmc", CurrentVersion: "2", CreatedAt: at(1), UpdatedAt: at(2)}}},
 	} {
-		n, err = s.Commit(t.Context(), node.Change{Save: &n, Told: &want})
+		n, err = s.Commit(t.Context(), node.Change{Save: &n, HardwareReport: &want})
 		check(t, err)
-		got, err := s.Told(t.Context(), n.UUID)
+		got, err := s.HardwareReport(t.Context(), n.UUID)
 		check(t, err)
 		equal(t, want, got)
 	}

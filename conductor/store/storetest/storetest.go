@@ -41,7 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"deadlines", testDeadlines},
 		{"history is bounded", testHistory},
 		{"inspection", testInspected},
-		{"what a BMC told", testTold},
+		{"what a BMC told", testHardwareReport},
 		{"DHCP leases", testLeases},
 		{"deploy templates", testDeployTemplates},
 		{"deploy templates by trait", testTemplatesByTrait},

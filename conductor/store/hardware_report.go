@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-func (t *tx) putTold(uuid string, told *node.Told) error {
-	doc, err := json.Marshal(told)
+func (t *tx) putHardwareReport(uuid string, report *node.HardwareReport) error {
+	doc, err := json.Marshal(report)
 	if err != nil {
 		return fmt.Errorf("encode what the BMC of node %s told: %w", uuid, err)
 	}
@@ -19,15 +19,15 @@ func (t *tx) putTold(uuid string, told *node.Told) error {
 	return err
 }
 
-// Told returns what the BMC of a node has told.
-func (s *SQLite) Told(ctx context.Context, nodeUUID string) (node.Told, error) {
+// HardwareReport returns what the BMC of a node has told.
+func (s *SQLite) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
 	var doc string
 	err := s.read.NewRaw("SELECT doc FROM told WHERE node_uuid = ?", nodeUUID).Scan(ctx, &doc)
 	if errors.Is(err, sql.ErrNoRows) {
-		return node.Told{}, nil
+		return node.HardwareReport{}, nil
 	}
 	if err != nil {
-		return node.Told{}, fmt.Errorf("read what the BMC of node %s told: %w", nodeUUID, err)
+		return node.HardwareReport{}, fmt.Errorf("read what the BMC of node %s told: %w", nodeUUID, err)
 	}
-	return decode[node.Told](doc)
+	return decode[node.HardwareReport](doc)
 }

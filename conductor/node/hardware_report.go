@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Told is what a BMC has told of its machine's BIOS and firmware, as of when
-// it was asked last. A part that is nil was not told.
-type Told struct {
+// HardwareReport holds the BIOS settings and firmware components that a BMC
+// reported last. A nil part was not reported.
+type HardwareReport struct {
 	BIOS     []BIOSSetting
 	Firmware []FirmwareComponent
 }
@@ -74,8 +74,8 @@ const maxComponents = 1024
 // Update is t with what a BMC has told just now: settings that are gone go,
 // components stay, since many BMCs show network cards only while the machine
 // is on (Ironic has it so too). changed is false when nothing is new.
-func (t Told) Update(now Told, at time.Time) (updated Told, changed bool) {
-	updated = Told{slices.Clone(t.BIOS), slices.Clone(t.Firmware)}
+func (t HardwareReport) Update(now HardwareReport, at time.Time) (updated HardwareReport, changed bool) {
+	updated = HardwareReport{slices.Clone(t.BIOS), slices.Clone(t.Firmware)}
 	if now.BIOS != nil {
 		updated.BIOS, changed = updateBIOS(t.BIOS, now.BIOS, at)
 	}

@@ -12,22 +12,22 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// testTold reads BIOS settings and firmware, all that can be and none of what
+// testHardwareReport reads BIOS settings and firmware, all that can be and none of what
 // is switched off.
-func testTold(t *testing.T, d bmc.Driver, n node.Node) {
-	teller, ok := d.(interface {
-		Tell(ctx context.Context, n node.Node) (node.Told, error)
+func testHardwareReport(t *testing.T, d bmc.Driver, n node.Node) {
+	reporter, ok := d.(interface {
+		ReportHardware(ctx context.Context, n node.Node) (node.HardwareReport, error)
 	})
 	if !ok {
 		t.Skip("the driver tells of no BIOS settings and no firmware")
 	}
-	told, err := teller.Tell(t.Context(), n)
+	report, err := reporter.ReportHardware(t.Context(), n)
 	check(t, err)
-	if len(told.BIOS) == 0 || len(told.Firmware) == 0 {
-		t.Errorf("told %+v, want settings and components", told)
+	if len(report.BIOS) == 0 || len(report.Firmware) == 0 {
+		t.Errorf("told %+v, want settings and components", report)
 	}
 	seen := map[string]bool{}
-	for _, s := range told.BIOS {
+	for _, s := range report.BIOS {
 		if s.Name == "" || seen["setting "+s.Name] {
 			t.Errorf("setting %+v has no name of its own", s)
 		}
@@ -36,14 +36,14 @@ func testTold(t *testing.T, d bmc.Driver, n node.Node) {
 		}
 		seen["setting "+s.Name] = true
 	}
-	for _, c := range told.Firmware {
+	for _, c := range report.Firmware {
 		if c.Component == "" || seen["component "+c.Component] {
 			t.Errorf("component %+v has no name of its own", c)
 		}
 		seen["component "+c.Component] = true
 	}
-	again, err := teller.Tell(t.Context(), n)
-	if diff := cmp.Diff(told, again); err != nil || diff != "" {
+	again, err := reporter.ReportHardware(t.Context(), n)
+	if diff := cmp.Diff(report, again); err != nil || diff != "" {
 		t.Errorf("told again: %v (-first +second):\n%s", err, diff)
 	}
 	n.Interfaces = maps.Clone(n.Interfaces)
@@ -51,8 +51,8 @@ func testTold(t *testing.T, d bmc.Driver, n node.Node) {
 		n.Interfaces = map[string]string{}
 	}
 	n.Interfaces["bios"], n.Interfaces["firmware"] = "no-bios", "no-firmware"
-	if told, err := teller.Tell(t.Context(), n); err != nil || told.BIOS != nil || told.Firmware != nil {
-		t.Errorf("with both switched off: told %+v (%v), want nothing", told, err)
+	if report, err := reporter.ReportHardware(t.Context(), n); err != nil || report.BIOS != nil || report.Firmware != nil {
+		t.Errorf("with both switched off: told %+v (%v), want nothing", report, err)
 	}
 }
 

@@ -11,41 +11,41 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// maxTold bounds how many settings, or components, are taken of a BMC; large
+// maxHardwareItems bounds how many settings, or components, are taken of a BMC; large
 // servers have some 1,500 settings.
-const maxTold = 4096
+const maxHardwareItems = 4096
 
-// Tell reads BIOS settings and firmware. What a BMC does not have, or cannot
+// ReportHardware reads BIOS settings and firmware. What a BMC does not have, or cannot
 // show just now, is left out, and so is what the node has no interface for.
-func (d *Driver) Tell(ctx context.Context, n node.Node) (told node.Told, err error) {
+func (d *Driver) ReportHardware(ctx context.Context, n node.Node) (report node.HardwareReport, err error) {
 	err = d.call(ctx, n, "read BIOS settings and firmware", func(s *session) error {
-		told, err = s.tell(n)
+		report, err = s.readHardware(n)
 		return err
 	})
 	if err != nil {
-		return node.Told{}, err
+		return node.HardwareReport{}, err
 	}
-	return told, nil
+	return report, nil
 }
 
-func (s *session) tell(n node.Node) (told node.Told, err error) {
+func (s *session) readHardware(n node.Node) (report node.HardwareReport, err error) {
 	l, err := s.systemLinks()
 	if err != nil {
-		return told, err
+		return report, err
 	}
 	if !n.Off("bios") && l.Bios.Path != "" {
-		if told.BIOS, err = s.settings(l.Bios.Path); err != nil {
+		if report.BIOS, err = s.settings(l.Bios.Path); err != nil {
 			if err := s.optional("BIOS settings", err); err != nil {
-				return told, err
+				return report, err
 			}
 		}
 	}
 	if !n.Off("firmware") {
-		if told.Firmware, err = s.components(l); err != nil {
-			return told, err
+		if report.Firmware, err = s.components(l); err != nil {
+			return report, err
 		}
 	}
-	return told, nil
+	return report, nil
 }
 
 // settings reads the settings in force, with what the registry says of them.
@@ -54,8 +54,8 @@ func (s *session) settings(path string) ([]node.BIOSSetting, error) {
 	if _, err := s.get(path, &b); err != nil {
 		return nil, err
 	}
-	if len(b.Attributes) > maxTold {
-		return nil, broken("the BIOS has %d settings, more than the %d that are taken", len(b.Attributes), maxTold)
+	if len(b.Attributes) > maxHardwareItems {
+		return nil, broken("the BIOS has %d settings, more than the %d that are taken", len(b.Attributes), maxHardwareItems)
 	}
 	registry, err := s.attributes(b)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *session) networkCards(l systemLinks) ([]node.FirmwareComponent, error) 
 		return nil, err
 	}
 	var all []node.FirmwareComponent
-	for _, path := range paths[:min(len(paths), maxTold)] {
+	for _, path := range paths[:min(len(paths), maxHardwareItems)] {
 		var card networkAdapter
 		if _, err := s.get(path, &card); err != nil {
 			return nil, fmt.Errorf("read %s: %w", path, err)
@@ -184,16 +184,16 @@ func (s *session) networkCards(l systemLinks) ([]node.FirmwareComponent, error) 
 	return all, nil
 }
 
-// toldAfter is what may have changed with a step that is done. A BMC that
+// reportAfter is what may have changed with a step that is done. A BMC that
 // cannot tell now (many restart after an update) is asked at the end of the run.
-func (r *run) toldAfter(kind string) *node.Told {
+func (r *run) reportAfter(kind string) *node.HardwareReport {
 	if kind != "bios" && kind != "firmware" {
 		return nil
 	}
-	told, err := r.tell(r.node)
+	report, err := r.readHardware(r.node)
 	if err != nil {
 		r.log.Warn("BIOS settings and firmware not read after a step", "err", describe(err))
 		return nil
 	}
-	return &told
+	return &report
 }

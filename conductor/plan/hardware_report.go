@@ -13,31 +13,31 @@ const hardwareEffect = "management.read_hardware"
 // readHardware is at the end of the runs after which Ironic reads settings and
 // firmware anew: what was told before may be true no more.
 func (d *decision) readHardware() []node.Step {
-	if !d.f.Tells {
+	if !d.f.ReportsHardware {
 		return nil
 	}
 	return []node.Step{step("management", "read_hardware", nil)}
 }
 
-// NeedsTold reports whether Facts.Told decides what follows from an event.
-func NeedsTold(e Event) bool {
+// NeedsHardwareReport reports whether Facts.HardwareReport decides what follows from an event.
+func NeedsHardwareReport(e Event) bool {
 	o, ok := e.(Outcome)
 	return ok && (o.Effect.Name == hardwareEffect || o.Effect.Name == driverEffect)
 }
 
 func hardwareRead(d *decision, result json.RawMessage) error {
-	var now node.Told
+	var now node.HardwareReport
 	if err := read(result, &now); err != nil {
 		return err
 	}
-	d.learnTold(now)
+	d.learnHardware(now)
 	d.next()
 	return nil
 }
 
-// learnTold keeps what a BMC has told, where it is news.
-func (d *decision) learnTold(now node.Told) {
-	if told, changed := d.f.Told.Update(now, d.now); changed {
-		d.told = &told
+// learnHardware keeps what a BMC has told, where it is news.
+func (d *decision) learnHardware(now node.HardwareReport) {
+	if report, changed := d.f.HardwareReport.Update(now, d.now); changed {
+		d.hardware = &report
 	}
 }

@@ -6,32 +6,32 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Told returns what the BMC has told of BIOS settings and firmware when it was
+// HardwareReport returns what the BMC has told of BIOS settings and firmware when it was
 // asked last.
-func (e *Engine) Told(ctx context.Context, ref string) (node.Told, error) {
+func (e *Engine) HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error) {
 	n, err := e.node(ctx, ref)
 	if err != nil {
-		return node.Told{}, err
+		return node.HardwareReport{}, err
 	}
-	return e.Store.Told(ctx, n.UUID)
+	return e.Store.HardwareReport(ctx, n.UUID)
 }
 
 // readHardware asks the BMC what it tells. One that does not answer leaves what
 // was told before, and fails nothing.
 func (j *job) readHardware(ctx context.Context) (any, error) {
-	teller, ok := j.bmc.(Teller)
+	reporter, ok := j.bmc.(HardwareReporter)
 	if !ok {
-		return node.Told{}, nil
+		return node.HardwareReport{}, nil
 	}
 	call, cancel := context.WithTimeout(ctx, stepCall)
 	defer cancel()
-	told, err := teller.Tell(call, j.n)
+	report, err := reporter.ReportHardware(call, j.n)
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // the end of the conductor: asked again by the next
 	}
 	if err != nil {
 		j.Log.Warn("BIOS settings and firmware not read; what was known of them stays", "node", j.n.UUID, "err", err)
-		return node.Told{}, nil
+		return node.HardwareReport{}, nil
 	}
-	return told, nil
+	return report, nil
 }
