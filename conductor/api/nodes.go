@@ -75,7 +75,7 @@ func (a *API) node(c *call) (node.Node, error) {
 	return n, a.permit(c, c.rule, &n, noNode(ref))
 }
 
-// idle: a node at rest, with no chore under way, owes nothing, and nobody has to
+// idle: a node at rest, with no chore under way, has no pending effect, and nobody has to
 // be asked whether it does.
 func idle(n *node.Node) bool { return n.Run == nil && n.Chore == "" }
 

@@ -120,7 +120,7 @@ func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *pla
 		}
 	}
 	if plan.Limited(ev) {
-		f.Crowd = e.memory.crowd()
+		f.CountByState = e.memory.countByState()
 	}
 	if plan.CutsErase(n, ev) {
 		if f.Inventory, err = e.inventoryOf(ctx, n.UUID); err != nil {
@@ -176,21 +176,21 @@ func (e *Engine) taken(ctx context.Context, uuid string, macs []string) (map[str
 
 // facts gathers what plan may know besides the node. Whatever changes later
 // raises the node's revision, so a commit on old facts is refused as stale. An
-// effect that is to be finished is owed still, or the commit is fenced off.
+// effect that is to be finished is pending still, or the commit is fenced off.
 func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (plan.Facts, error) {
 	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID})
 	if err != nil {
 		return plan.Facts{}, fmt.Errorf("ports of node %s: %w", n.UUID, err)
 	}
-	owed := finish
-	if owed == nil {
-		if owed, err = e.Store.Owed(ctx, n.UUID); err != nil {
+	pending := finish
+	if pending == nil {
+		if pending, err = e.Store.PendingEffect(ctx, n.UUID); err != nil {
 			return plan.Facts{}, fmt.Errorf("effects of node %s: %w", n.UUID, err)
 		}
 	}
-	f := plan.Facts{Ports: ports, Settings: e.Settings, Owed: owed != nil, LogsMissing: e.logsMissing(n)}
-	if owed != nil && owed.Name == plan.ShutDown {
-		f.ShutDown = owed
+	f := plan.Facts{Ports: ports, Settings: e.Settings, EffectPending: pending != nil, LogsMissing: e.logsMissing(n)}
+	if pending != nil && pending.Name == plan.ShutDown {
+		f.ShutDown = pending
 	}
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
 		f.Offers = stepper.Steps(n)
@@ -249,7 +249,7 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if c.Save != nil || c.Insert != nil {
 		e.schedulePower(saved)
 		e.machines.saved(saved, c.Insert != nil)
-		pending := e.memory.saved(saved, debtOf(c))
+		pending := e.memory.saved(saved, effectChangeOf(c))
 		if !saved.Deadline.IsZero() {
 			wake(e.wakeDue)
 		}
@@ -266,32 +266,32 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	return saved, nil
 }
 
-func debtOf(c node.Change) debt {
+func effectChangeOf(c node.Change) effectChange {
 	switch {
 	case len(c.Effects) > 0:
-		return owes
+		return effectAdded
 	case c.Finish != nil:
-		return owesNothing
+		return effectEnded
 	}
-	return asBefore
+	return effectUnchanged
 }
 
 // remember fills memory with a node that this process has not saved yet.
 func (e *Engine) remember(ctx context.Context, n node.Node) error {
-	owed, err := e.Store.Owed(ctx, n.UUID)
+	pending, err := e.Store.PendingEffect(ctx, n.UUID)
 	if err != nil {
 		return fmt.Errorf("effects of node %s: %w", n.UUID, err)
 	}
-	e.rememberAs(n, owed != nil)
+	e.rememberAs(n, pending != nil)
 	return nil
 }
 
-// rememberAs is remember, of a node of which it is known whether it owes an effect.
-func (e *Engine) rememberAs(n node.Node, owing bool) {
+// rememberAs is remember, of a node of which it is known whether it has a pending effect.
+func (e *Engine) rememberAs(n node.Node, busy bool) {
 	e.machines.saved(n, false)
-	d := owesNothing
-	if owing {
-		d = owes
+	d := effectEnded
+	if busy {
+		d = effectAdded
 	}
 	if pending := e.memory.saved(n, d); pending != nil {
 		e.later(n.UUID, plan.AgentCalled{Heartbeat: *pending})

@@ -62,12 +62,12 @@ func (f *flaky) Renew(ctx context.Context, e node.Effect, until time.Time) error
 	return err
 }
 
-func (f *flaky) Owed(ctx context.Context, uuid string) (*node.Effect, error) {
-	return lossy(f, func() (*node.Effect, error) { return f.mortal.Owed(ctx, uuid) })
+func (f *flaky) PendingEffect(ctx context.Context, uuid string) (*node.Effect, error) {
+	return lossy(f, func() (*node.Effect, error) { return f.mortal.PendingEffect(ctx, uuid) })
 }
 
-func (f *flaky) Owing(ctx context.Context) ([]string, error) {
-	return lossy(f, func() ([]string, error) { return f.mortal.Owing(ctx) })
+func (f *flaky) NodesWithEffects(ctx context.Context) ([]string, error) {
+	return lossy(f, func() ([]string, error) { return f.mortal.NodesWithEffects(ctx) })
 }
 
 func (f *flaky) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {

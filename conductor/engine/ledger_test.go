@@ -15,8 +15,8 @@ import (
 // must be true whatever happens outside:
 //   - an effect is finished once, by the conductor that holds it, and is never
 //     lost on the way (a soft power-off may be overtaken by any);
-//   - a node at rest owes nothing but a chore (an aborted one the answer of its
-//     driver, too), a working one owes an effect, a waiting one has something that
+//   - a node at rest has no pending effect but a chore (an aborted one the answer of its
+//     driver, too), a working one has a pending effect, a waiting one has something that
 //     ends its wait; and who owes a chore, and nobody else, has it on record;
 //   - an effect is not tried, nor a run asked after, for ever;
 //   - no working or waiting state lasts for ever.
@@ -25,7 +25,7 @@ type ledger struct {
 	store *mem.Store
 
 	mu         sync.Mutex
-	debts      map[int64]*debt
+	held       map[int64]*heldEffect
 	runs       map[run]int // effects each run has owed
 	moved      map[string]move
 	disturbed  time.Time     // when a conductor was started or a clock was set last
@@ -45,8 +45,8 @@ func (m maxima) with(o maxima) maxima {
 	return maxima{max(m.tries, o.tries), max(m.effects, o.effects), max(m.lasted, o.lasted)}
 }
 
-// debt is an effect that is owed, and the conductor that works on it.
-type debt struct {
+// heldEffect is a pending effect, and the conductor that works on it.
+type heldEffect struct {
 	effect node.Effect
 	holder *mortal
 	since  int // disturbances before it
@@ -72,7 +72,7 @@ const (
 )
 
 func newLedger(t *testing.T, s *mem.Store) *ledger {
-	return &ledger{t: t, store: s, debts: map[int64]*debt{}, runs: map[run]int{}, moved: map[string]move{}}
+	return &ledger{t: t, store: s, held: map[int64]*heldEffect{}, runs: map[run]int{}, moved: map[string]move{}}
 }
 
 func (l *ledger) commit(m *mortal, c node.Change) (node.Node, error) {
@@ -87,7 +87,7 @@ func (l *ledger) commit(m *mortal, c node.Change) (node.Node, error) {
 		if len(c.Moves) > 0 || c.Insert != nil {
 			l.moved[n.UUID] = move{time.Now(), l.setBack}
 		}
-		l.check(n, l.owed(n))
+		l.check(n, l.pending(n))
 	}
 	return n, nil
 }
@@ -97,32 +97,32 @@ func (l *ledger) finish(m *mortal, e *node.Effect) {
 	if e == nil {
 		return
 	}
-	switch d := l.debts[e.ID]; {
+	switch d := l.held[e.ID]; {
 	case d == nil:
 		l.t.Errorf("effect %d (%s of node %s) is finished, and is not owed", e.ID, e.Name, e.Node)
 	case d.holder != m && e.Name != plan.ShutDown: // which others may overtake
 		l.t.Errorf("effect %d (%s of node %s) is finished by a conductor that does not hold it", e.ID, e.Name, e.Node)
 	}
-	delete(l.debts, e.ID)
+	delete(l.held, e.ID)
 }
 
-// owed notes what a node owes now, and what it owed and owes no longer without
+// pending notes what a node owes now, and what it owed and owes no longer without
 // having been finished.
-func (l *ledger) owed(n node.Node) *node.Effect {
-	e, err := l.store.Owed(context.Background(), n.UUID)
+func (l *ledger) pending(n node.Node) *node.Effect {
+	e, err := l.store.PendingEffect(context.Background(), n.UUID)
 	if err != nil {
 		l.t.Error(err)
 	}
-	for id, d := range l.debts {
+	for id, d := range l.held {
 		if d.effect.Node == n.UUID && (e == nil || e.ID != id) {
 			l.t.Errorf("effect %d (%s of node %s) is lost", id, d.effect.Name, n.UUID)
-			delete(l.debts, id)
+			delete(l.held, id)
 		}
 	}
-	if e == nil || l.debts[e.ID] != nil {
+	if e == nil || l.held[e.ID] != nil {
 		return e
 	}
-	l.debts[e.ID] = &debt{effect: *e, since: l.disturbing}
+	l.held[e.ID] = &heldEffect{effect: *e, since: l.disturbing}
 	if e.Name == n.Chore {
 		return e // it belongs to no run, even where one is waiting
 	}
@@ -178,7 +178,7 @@ func (l *ledger) claim(m *mortal, owner string, now time.Time, lease time.Durati
 	defer l.mu.Unlock()
 	got, err := l.store.Claim(context.Background(), owner, now, lease, limit)
 	for _, e := range got {
-		d := l.debts[e.ID]
+		d := l.held[e.ID]
 		if d == nil {
 			l.t.Errorf("effect %d (%s of node %s) is claimed, and nobody has seen it owed", e.ID, e.Name, e.Node)
 			continue
@@ -194,12 +194,12 @@ func (l *ledger) claim(m *mortal, owner string, now time.Time, lease time.Durati
 }
 
 // release notes that nobody holds an effect, or none of its owner's.
-func (l *ledger) release(match func(*debt) bool, write func() error) error {
+func (l *ledger) release(match func(*heldEffect) bool, write func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	err := write()
 	if err == nil {
-		for _, d := range l.debts {
+		for _, d := range l.held {
 			if match(d) {
 				d.holder = nil
 			}
@@ -237,11 +237,11 @@ func (l *ledger) overdue(n node.Node) {
 	}
 }
 
-// balance complains about what is still owed once all nodes are at rest.
+// balance complains about what is still pending once all nodes are at rest.
 func (l *ledger) balance() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for id, d := range l.debts {
-		l.t.Errorf("effect %d (%s of node %s) is owed still", id, d.effect.Name, d.effect.Node)
+	for id, d := range l.held {
+		l.t.Errorf("effect %d (%s of node %s) is pending still", id, d.effect.Name, d.effect.Node)
 	}
 }

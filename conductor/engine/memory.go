@@ -26,19 +26,19 @@ func newMemory() memory {
 }
 
 type remembered struct {
-	agent   node.Agent      // as saved last
-	state   node.State      // likewise
-	rev     int64           // the revision both were saved with
-	known   bool            // they are filled in
-	cares   bool            // a heartbeat would change something
-	owed    bool            // an effect is under way
-	debtRev int64           // the revision that began or ended it
-	issued  bool            // the token was given out by this process
-	issuing bool            // it is being given out right now
-	refused map[string]bool // what was refused in this boot, and why
-	seen    time.Time
-	pending *agentapi.Heartbeat // came while an effect was under way
-	stages  []BootStage
+	agent         node.Agent      // as saved last
+	state         node.State      // likewise
+	rev           int64           // the revision both were saved with
+	known         bool            // they are filled in
+	cares         bool            // a heartbeat would change something
+	effectPending bool            // an effect is under way
+	effectRev     int64           // the revision that began or ended it
+	issued        bool            // the token was given out by this process
+	issuing       bool            // it is being given out right now
+	refused       map[string]bool // what was refused in this boot, and why
+	seen          time.Time
+	pending       *agentapi.Heartbeat // came while an effect was under way
+	stages        []BootStage
 	progress
 }
 
@@ -67,30 +67,30 @@ func (m *memory) of(uuid string) *remembered {
 	return r
 }
 
-// debt is what a save did to the effect a node owes.
-type debt int
+// effectChange is what a save did to the pending effect of a node.
+type effectChange int
 
 const (
-	asBefore debt = iota
-	owes
-	owesNothing
+	effectUnchanged effectChange = iota
+	effectAdded
+	effectEnded
 )
 
 // saved takes note of a node as it was saved. It returns a heartbeat that had
 // to wait for an effect to end, once it has ended.
-func (m *memory) saved(n node.Node, d debt) *agentapi.Heartbeat {
+func (m *memory) saved(n node.Node, d effectChange) *agentapi.Heartbeat {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(n.UUID)
-	if d != asBefore && n.Revision >= r.debtRev { // even if a later save, which left the debt alone, was noted first
-		r.owed, r.debtRev = d == owes, n.Revision
+	if d != effectUnchanged && n.Revision >= r.effectRev { // even if a later save, which left the debt alone, was noted first
+		r.effectPending, r.effectRev = d == effectAdded, n.Revision
 	}
 	if n.Revision >= r.rev {
 		m.count(r, -1)
 		r.take(n)
 		m.count(r, 1)
 	}
-	if r.owed || r.pending == nil {
+	if r.effectPending || r.pending == nil {
 		return nil
 	}
 	p := r.pending
@@ -105,17 +105,17 @@ func (m *memory) count(r *remembered, by int) {
 	}
 }
 
-// crowd is how many nodes are in each state. Those at work or waiting are all
+// countByState is how many nodes are in each state. Those at work or waiting are all
 // known, since Recover has seen them.
-func (m *memory) crowd() map[node.State]int {
+func (m *memory) countByState() map[node.State]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.states)
 }
 
-// Crowd is how many nodes are in each state. Those in stable states that were not
+// CountByState is how many nodes are in each state. Those in stable states that were not
 // saved since this process began are not counted.
-func (e *Engine) Crowd() map[node.State]int { return e.memory.crowd() }
+func (e *Engine) CountByState() map[node.State]int { return e.memory.countByState() }
 
 // take takes note of the node itself.
 func (r *remembered) take(n node.Node) {
@@ -152,7 +152,7 @@ func (m *memory) beat(uuid string, hb agentapi.Heartbeat, now time.Time) (known,
 		return true, true, nil // the engine says what is wrong with it
 	}
 	r.seen = now
-	if r.owed {
+	if r.effectPending {
 		r.pending = &hb
 		return true, false, nil
 	}

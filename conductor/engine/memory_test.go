@@ -13,22 +13,22 @@ import (
 // Saves may be noted in another order than they were made: an edit on the
 // heels of an outcome, and the outcome second. The debt must be right anyway,
 // and the heartbeat that waited for its end must be heard.
-func TestDebtIsNotedOutOfOrder(t *testing.T) {
+func TestEffectIsNotedOutOfOrder(t *testing.T) {
 	m := newMemory()
-	save := func(rev int64, d debt) *agentapi.Heartbeat {
+	save := func(rev int64, d effectChange) *agentapi.Heartbeat {
 		return m.saved(node.Node{UUID: "n", Revision: rev, ProvisionState: node.CleanWait, Run: &node.Run{}, Agent: node.Agent{Token: "t", URL: "u"}}, d)
 	}
-	save(5, owes)
+	save(5, effectAdded)
 	if known, act, err := m.beat("n", agentapi.Heartbeat{CallbackURL: "u", AgentToken: "t"}, time.Unix(1, 0)); !known || act || err != nil {
-		t.Fatalf("a heartbeat while an effect is owed: known %v, act %v, %v", known, act, err)
+		t.Fatalf("a heartbeat while an effect is pending: known %v, act %v, %v", known, act, err)
 	}
-	if hb := save(7, asBefore); hb != nil {
-		t.Fatal("the heartbeat is heard while an effect is owed")
+	if hb := save(7, effectUnchanged); hb != nil {
+		t.Fatal("the heartbeat is heard while an effect is pending")
 	}
-	if hb := save(6, owesNothing); hb == nil {
+	if hb := save(6, effectEnded); hb == nil {
 		t.Fatal("the heartbeat that waited is not heard")
 	}
-	if hb := save(5, owes); hb != nil || m.nodes["n"].owed {
+	if hb := save(5, effectAdded); hb != nil || m.nodes["n"].effectPending {
 		t.Fatal("an old debt counts again")
 	}
 }
@@ -38,11 +38,11 @@ func TestDebtIsNotedOutOfOrder(t *testing.T) {
 func TestCreatedAgainIsForgotten(t *testing.T) {
 	e := New(Config{Store: mem.New(), BMCs: map[string]BMC{"redfish": nil}})
 	old := node.Node{UUID: "1be26c0b-03f2-4d2e-ae87-c02d7f33c123", Revision: 8, Agent: node.Agent{Token: "t"}}
-	e.memory.saved(old, owes)
+	e.memory.saved(old, effectAdded)
 	if _, err := e.CreateNode(t.Context(), node.Node{UUID: old.UUID, Driver: "redfish"}); err != nil {
 		t.Fatal(err)
 	}
-	if r := e.memory.nodes[old.UUID]; r.rev != 1 || r.owed || r.agent.Token != "" {
+	if r := e.memory.nodes[old.UUID]; r.rev != 1 || r.effectPending || r.agent.Token != "" {
 		t.Errorf("memory holds %+v of the new node", r)
 	}
 }

@@ -22,8 +22,8 @@ type Store interface {
 	HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error)
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 
-	Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is owed
-	Owing(ctx context.Context) ([]string, error)                     // the UUIDs of all nodes that owe an effect
+	PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is pending
+	NodesWithEffects(ctx context.Context) ([]string, error)                   // the UUIDs of all nodes that have a pending effect
 	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error)
 	Renew(ctx context.Context, e node.Effect, until time.Time) error
 	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error

@@ -159,12 +159,12 @@ func (e *Engine) locked(ref string) error {
 
 // Reserved names the conductor that works on a node, "" when none does.
 func (e *Engine) Reserved(ctx context.Context, uuid string) (string, error) {
-	owed, err := e.Store.Owed(ctx, uuid)
-	if err != nil || owed == nil {
+	pending, err := e.Store.PendingEffect(ctx, uuid)
+	if err != nil || pending == nil {
 		return "", err
 	}
-	if owed.Owner != "" {
-		return owed.Owner, nil
+	if pending.Owner != "" {
+		return pending.Owner, nil
 	}
 	return e.Host(), nil
 }

@@ -93,10 +93,10 @@ func (plainBMC) BootMode(context.Context, node.Node) (string, error) { return ""
 func TestPoisonedRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &poisoned{Store: mem.New(), reads: map[string]int{}}
-		put := func(n node.Node, owes ...node.Effect) {
+		put := func(n node.Node, pending ...node.Effect) {
 			t.Helper()
 			n.Driver = "fake-hardware"
-			if _, err := p.Commit(t.Context(), node.Change{Insert: &n, Effects: owes}); err != nil {
+			if _, err := p.Commit(t.Context(), node.Change{Insert: &n, Effects: pending}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -183,7 +183,7 @@ func (e *Engine) answerLookup(ctx context.Context, uuid string, c node.Caller) (
 }
 
 // commitHeld saves what a ramdisk changes on a node that an effect may hold:
-// the effect stays owed.
+// the effect stays pending.
 func (e *Engine) commitHeld(ctx context.Context, n node.Node) (node.Node, error) {
 	return e.commit(ctx, node.Change{Save: &n})
 }

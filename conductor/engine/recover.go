@@ -19,7 +19,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		return err
 	}
 	if n > 0 {
-		e.Log.Info("effects of an earlier life are owed again", "count", n)
+		e.Log.Info("effects of an earlier process are pending again", "count", n)
 	}
 	nodes, err := e.underWay(ctx)
 	if err != nil {
@@ -42,16 +42,16 @@ func (e *Engine) Recover(ctx context.Context) error {
 }
 
 // underWay remembers the nodes that are at work or wait, before any of them goes on,
-// and returns those that a restart changes. Which nodes owe an effect is read at once:
+// and returns those that a restart changes. Which nodes have a pending effect is read at once:
 // of many that do, none needs more.
 func (e *Engine) underWay(ctx context.Context) (restarts []string, err error) {
-	uuids, err := e.Store.Owing(ctx)
+	uuids, err := e.Store.NodesWithEffects(ctx)
 	if err != nil {
 		return nil, err
 	}
-	owing := make(map[string]bool, len(uuids))
+	busy := make(map[string]bool, len(uuids))
 	for _, uuid := range uuids {
-		owing[uuid] = true
+		busy[uuid] = true
 	}
 	for state, info := range node.States {
 		if info.Class != node.Working && info.Class != node.Waiting {
@@ -62,8 +62,8 @@ func (e *Engine) underWay(ctx context.Context) (restarts []string, err error) {
 			return nil, err
 		}
 		for _, n := range nodes {
-			e.rememberAs(n, owing[n.UUID])
-			if plan.Restarts(n, owing[n.UUID]) {
+			e.rememberAs(n, busy[n.UUID])
+			if plan.Restarts(n, busy[n.UUID]) {
 				restarts = append(restarts, n.UUID)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkRecover is the part of a start that goes on with the nodes of the last
-// run: 10,000 that owe an effect each, or that wait for their ramdisk.
+// run: 10,000 that have a pending effect each, or that wait for their ramdisk.
 func BenchmarkRecover(b *testing.B) {
 	for name, n := range map[string]node.Node{
 		"10000-owed":    {ProvisionState: node.Verifying, Run: &node.Run{Activity: "verify", Generation: 1}},
@@ -43,13 +43,13 @@ func recovers(b *testing.B, n node.Node) {
 		if err := e.Recover(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		if crowd := e.Crowd(); crowd[n.ProvisionState] != nodes {
-			b.Fatalf("it knows of %v", crowd)
+		if count := e.CountByState(); count[n.ProvisionState] != nodes {
+			b.Fatalf("it knows of %v", count)
 		}
 	}
 }
 
-// fill makes nodes with a port each. Those at work owe an effect.
+// fill makes nodes with a port each. Those at work have a pending effect.
 func fill(b *testing.B, s *store.SQLite, n node.Node, count int) {
 	b.Helper()
 	for i := range count {

@@ -30,9 +30,9 @@ func (s *single) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, erro
 	return s.Store.Ports(ctx, q)
 }
 
-func (s *single) Owed(ctx context.Context, uuid string) (*node.Effect, error) {
+func (s *single) PendingEffect(ctx context.Context, uuid string) (*node.Effect, error) {
 	s.calls.Add(1)
-	return s.Store.Owed(ctx, uuid)
+	return s.Store.PendingEffect(ctx, uuid)
 }
 
 func (s *single) Commit(ctx context.Context, c node.Change) (node.Node, error) {
@@ -40,12 +40,12 @@ func (s *single) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	return s.Store.Commit(ctx, c)
 }
 
-// TestRecover: a start asks nothing of single nodes that owe an effect, all of which
+// TestRecover: a start asks nothing of single nodes that have a pending effect, all of which
 // it knows afterwards; those that wait have their time again, and one at work that
-// owes nothing goes on.
+// has no pending effect goes on.
 func TestRecover(t *testing.T) {
 	s := &single{Store: mem.New()}
-	insert := func(i int, state node.State, deadline time.Time, owes bool) string {
+	insert := func(i int, state node.State, deadline time.Time, pending bool) string {
 		n := node.Node{
 			UUID: fmt.Sprintf("6f000000-0000-4000-8000-%012x", i), Driver: "fake-hardware", ProvisionState: state,
 			Run: &node.Run{Activity: "verify", Generation: 1}, Deadline: deadline, CreatedAt: time.Now(),
@@ -54,7 +54,7 @@ func TestRecover(t *testing.T) {
 			n.Run.Activity = "clean"
 		}
 		c := node.Change{Insert: &n}
-		if owes {
+		if pending {
 			c.Effects = []node.Effect{{Node: n.UUID, Generation: 1, Name: "power.validate", RunAt: n.CreatedAt}}
 		}
 		if _, err := s.Commit(t.Context(), c); err != nil {
@@ -62,8 +62,8 @@ func TestRecover(t *testing.T) {
 		}
 		return n.UUID
 	}
-	const owed = 200
-	for i := range owed {
+	const withEffects = 200
+	for i := range withEffects {
 		insert(i, node.Verifying, time.Time{}, true)
 	}
 	settings := plan.DefaultSettings()
@@ -78,15 +78,15 @@ func TestRecover(t *testing.T) {
 	}
 	s.calls.Store(0)
 	e := recovered()
-	if calls, crowd := s.calls.Load(), e.Crowd(); calls != 0 || crowd[node.Verifying] != owed {
-		t.Errorf("%d times single nodes were asked for; it knows of %v", calls, crowd)
+	if calls, count := s.calls.Load(), e.CountByState(); calls != 0 || count[node.Verifying] != withEffects {
+		t.Errorf("%d times single nodes were asked for; it knows of %v", calls, count)
 	}
 	late := time.Now().Add(-time.Hour)
 	var waiting []string
 	for i := range 100 {
-		waiting = append(waiting, insert(owed+i, node.CleanWait, late, false))
+		waiting = append(waiting, insert(withEffects+i, node.CleanWait, late, false))
 	}
-	stuck := insert(owed+len(waiting), node.Verifying, time.Time{}, false)
+	stuck := insert(withEffects+len(waiting), node.Verifying, time.Time{}, false)
 	recovered()
 	for _, uuid := range waiting {
 		if n, err := s.Node(t.Context(), uuid); err != nil || !n.Deadline.After(time.Now()) {
@@ -94,6 +94,6 @@ func TestRecover(t *testing.T) {
 		}
 	}
 	if n, err := s.Node(t.Context(), stuck); err != nil || n.ProvisionState == node.Verifying {
-		t.Errorf("a node at work that owes nothing is in %q, %v", n.ProvisionState, err)
+		t.Errorf("a node at work that has no pending effect is in %q, %v", n.ProvisionState, err)
 	}
 }

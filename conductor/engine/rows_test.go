@@ -84,11 +84,11 @@ func (r *walker) until(want node.State) {
 		if n, err = r.e.Node(r.ctx, r.id); err != nil {
 			r.t.Fatal(err)
 		}
-		owed, err := r.store.Owed(r.ctx, r.id)
+		pending, err := r.store.PendingEffect(r.ctx, r.id)
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if n.ProvisionState == want && (owed == nil || want.Class() == node.Waiting) {
+		if n.ProvisionState == want && (pending == nil || want.Class() == node.Waiting) {
 			return
 		}
 		time.Sleep(time.Second)

@@ -69,7 +69,7 @@ func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
 		s.WaitingFor, s.WaitingSince = n.Run.Waiting, waitingSince(n)
 	}
 	if s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "") {
-		if s.WaitingFor, err = e.owedText(ctx, n.UUID); err != nil {
+		if s.WaitingFor, err = e.pendingText(ctx, n.UUID); err != nil {
 			return s, err
 		}
 	}
@@ -90,27 +90,27 @@ func waitingSince(n node.Node) time.Time {
 	return time.Time{}
 }
 
-// owedText says what the conductor itself is busy with.
-func (e *Engine) owedText(ctx context.Context, uuid string) (string, error) {
-	owed, err := e.Store.Owed(ctx, uuid)
-	if err != nil || owed == nil {
+// pendingText says what the conductor itself is busy with.
+func (e *Engine) pendingText(ctx context.Context, uuid string) (string, error) {
+	pending, err := e.Store.PendingEffect(ctx, uuid)
+	if err != nil || pending == nil {
 		return "", err
 	}
-	text := fmt.Sprintf("%s to be done", owed.Name)
-	if soft := softPower(*owed); soft != "" {
+	text := fmt.Sprintf("%s to be done", pending.Name)
+	if soft := softPower(*pending); soft != "" {
 		text = soft
 	}
-	if owed.Error != "" {
-		text += fmt.Sprintf("; attempt %d failed: %s", owed.Attempt, owed.Error)
+	if pending.Error != "" {
+		text += fmt.Sprintf("; attempt %d failed: %s", pending.Attempt, pending.Error)
 	}
 	return text, nil
 }
 
 // softPower is what a machine that is to go off by itself is waited for: its
 // operating system, which may take long or not have heard; "" for all else.
-func softPower(owed node.Effect) string {
+func softPower(pending node.Effect) string {
 	var a plan.PowerArgs
-	if json.Unmarshal(owed.Args, &a) != nil || a.Target != node.SoftPowerOff && a.Target != node.SoftRebooting {
+	if json.Unmarshal(pending.Args, &a) != nil || a.Target != node.SoftPowerOff && a.Target != node.SoftRebooting {
 		return ""
 	}
 	return fmt.Sprintf("the operating system to shut down, which may take %s", seconds(a.TimeoutSeconds))

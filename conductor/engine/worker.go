@@ -18,7 +18,7 @@ import (
 const (
 	leaseTime  = 30 * time.Second
 	renewEvery = 10 * time.Second
-	pollEvery  = time.Second // looks for owed effects, should a wake-up be missed
+	pollEvery  = time.Second // looks for pending effects, should a wake-up be missed
 )
 
 // repeat does something at once, whenever it is woken, and after the time it
@@ -37,7 +37,7 @@ func repeat(ctx context.Context, woken <-chan struct{}, do func(context.Context)
 	}
 }
 
-// dispatch claims owed effects and carries them out, as many at a time as
+// dispatch claims pending effects and carries them out, as many at a time as
 // there are slots, until ctx ends.
 func (e *Engine) dispatch(ctx context.Context) {
 	repeat(ctx, e.wakeRun, func(ctx context.Context) time.Duration {
@@ -46,7 +46,7 @@ func (e *Engine) dispatch(ctx context.Context) {
 	})
 }
 
-// claim takes what is owed until nothing is left or all slots are taken; an
+// claim takes what is pending until nothing is left or all slots are taken; an
 // effect that ends wakes the dispatcher again.
 func (e *Engine) claim(ctx context.Context) {
 	for {
@@ -57,7 +57,7 @@ func (e *Engine) claim(ctx context.Context) {
 		effects, err := e.Store.Claim(ctx, e.Host(), e.Now(), leaseTime, free)
 		if err != nil {
 			if ctx.Err() == nil {
-				e.Log.Error("owed effects cannot be claimed; tried again in a second", "err", err)
+				e.Log.Error("pending effects cannot be claimed; tried again in a second", "err", err)
 			}
 			return
 		}
@@ -137,7 +137,7 @@ func (e *Engine) keepLease(ctx context.Context, ef node.Effect, cancel context.C
 
 // settle brings the outcome home: the effect's row goes and the node moves,
 // in one transaction. When that cannot be written (a full disk), the effect
-// stays owed and is asked after again.
+// stays pending and is asked after again.
 func (e *Engine) settle(ctx context.Context, ef node.Effect, result any, failure error) {
 	o := plan.Outcome{Effect: ef}
 	if failure != nil {
@@ -161,12 +161,12 @@ func (e *Engine) settle(ctx context.Context, ef node.Effect, result any, failure
 		e.Log.Warn("effect was taken over; its outcome here is dropped", "node", ef.Node, "effect", ef.Name)
 		e.refresh(ctx, ef.Node)
 	default:
-		e.Log.Error("outcome not saved; the effect stays owed", "node", ef.Node, "effect", ef.Name, "err", err)
+		e.Log.Error("outcome not saved; the effect stays pending", "node", ef.Node, "effect", ef.Name, "err", err)
 		e.giveBack(ef, err, max(2*time.Second, pause(ef.Attempt)))
 	}
 }
 
-// giveBack leaves an effect owed, to be claimed again after a while.
+// giveBack leaves an pending effect, to be claimed again after a while.
 func (e *Engine) giveBack(ef node.Effect, why error, after time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.stop), 2*time.Second)
 	defer cancel()

@@ -186,7 +186,7 @@ func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why s
 	if m.dead.Load() {
 		return errDead
 	}
-	return m.ledger.release(func(d *debt) bool { return d.effect.ID == e.ID }, func() error { return m.Store.Release(ctx, e, at, why) })
+	return m.ledger.release(func(d *heldEffect) bool { return d.effect.ID == e.ID }, func() error { return m.Store.Release(ctx, e, at, why) })
 }
 
 func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
@@ -197,7 +197,7 @@ func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease tim
 }
 
 func (m *mortal) Takeover(ctx context.Context, owner string) (n int, err error) {
-	err = m.ledger.release(func(*debt) bool { return true }, func() error { n, err = m.Store.Takeover(ctx, owner); return err })
+	err = m.ledger.release(func(*heldEffect) bool { return true }, func() error { n, err = m.Store.Takeover(ctx, owner); return err })
 	return n, err
 }
 
@@ -385,7 +385,7 @@ func (w *world) create(driver string) node.Node {
 func (w *world) settled(uuid string) node.Node {
 	w.t.Helper()
 	for range 100_000 {
-		owed, err := w.store.Owed(w.ctx, uuid) // before the node: the other way round what has just been done is missed
+		pending, err := w.store.PendingEffect(w.ctx, uuid) // before the node: the other way round what has just been done is missed
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -395,7 +395,7 @@ func (w *world) settled(uuid string) node.Node {
 		}
 		w.ledger.overdue(n)
 		switch c := n.ProvisionState.Class(); {
-		case owed == nil && (c == node.Stable || c == node.Failed):
+		case pending == nil && (c == node.Stable || c == node.Failed):
 			return n
 		case c == node.Held:
 			w.allow(w.e.Provision(w.ctx, uuid, plan.Request{Verb: node.Unhold}))

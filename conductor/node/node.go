@@ -70,7 +70,7 @@ type Node struct {
 
 	Run      *Run      `json:"run,omitempty"`     // the activity under way
 	Child    *ChildRun `json:"child,omitempty"`   // the last step done for the parent node
-	Chore    string    `json:"chore,omitempty"`   // the effect owed that belongs to no run
+	Chore    string    `json:"chore,omitempty"`   // the pending effect that belongs to no run
 	Agent    Agent     `json:"agent"`             // the ramdisk's agent, as far as it is known
 	Deadline time.Time `json:"deadline,omitzero"` // when waiting ends in Expired; zero for never
 }
@@ -127,7 +127,7 @@ type Port struct {
 }
 
 // Effect is one debt to the outside world, a row that lives exactly as long
-// as it is owed. At most one per node is owed at a time.
+// as it is pending. At most one per node is pending at a time.
 type Effect struct {
 	ID         int64
 	Node       string // UUID
@@ -180,7 +180,7 @@ type Change struct {
 	Save           *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
 	Delete         string  // UUID; ports, history, inspection and effects go with it
 	DeleteAt       int64   // the revision that Delete's node must be of (ErrStale); 0 for any
-	Hurry          bool    // the effect Save's node owes falls due at once, unless somebody is at it
+	Hurry          bool    // the pending effect of Save's node falls due at once, unless somebody is at it
 	Effects        []Effect
 	History        []HistoryEntry
 	Moves          []Transition    // the rows of the table that were taken, for the log; not stored

@@ -70,7 +70,7 @@ type Class int
 // default target; Failed and Held ones are waiting for a person.
 const (
 	Stable  Class = iota
-	Working       // an effect is owed
+	Working       // an effect is pending
 	Waiting       // the machine's turn; a deadline runs
 	Held          // a person's turn; no deadline
 	Failed

@@ -18,7 +18,7 @@ func (d *decision) abort() {
 		r.AbortAfter = true
 		d.note("INFO", fmt.Sprintf("abort of %s requested: it takes effect when step %s, which must not be cut off, is over", r.Activity, r.Current()))
 	default:
-		d.hurry = d.f.Owed
+		d.hurry = d.f.EffectPending
 		d.endAborted()
 	}
 }

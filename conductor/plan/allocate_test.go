@@ -210,7 +210,7 @@ func TestTearDownDropsTheAllocation(t *testing.T) {
 	if err != nil || c.DropAllocation != "" || c.Save.AllocationUUID != "a1" || len(c.Effects) != 1 {
 		t.Fatalf("asked for: %+v, %v", c, err)
 	}
-	c, err = Decide(*c.Save, Facts{Settings: settings, Owed: true}, Outcome{Effect: c.Effects[0]}, n.CreatedAt)
+	c, err = Decide(*c.Save, Facts{Settings: settings, EffectPending: true}, Outcome{Effect: c.Effects[0]}, n.CreatedAt)
 	if err != nil || c.DropAllocation != "a1" || c.Save.AllocationUUID != "" || c.Save.InstanceUUID != "" {
 		t.Errorf("machine off: %+v, %v", c, err)
 	}

@@ -52,7 +52,7 @@ func (d *decision) childStep(e ChildStep) error {
 	if d.n.Child != nil && d.n.Child.Token == e.Token {
 		return nil
 	}
-	if d.f.Owed || d.n.Run != nil {
+	if d.f.EffectPending || d.n.Run != nil {
 		return d.locked()
 	}
 	s := e.Step

@@ -16,7 +16,7 @@ type chore interface {
 	Event
 	effect() string
 	check(d *decision) error // refuses what must not be begun now
-	begin(d *decision)       // what is true as soon as it is owed
+	begin(d *decision)       // what is true as soon as it is pending
 	done(d *decision)
 	failure() string // what has failed, for last_error
 }
@@ -58,7 +58,7 @@ type ChoreDone struct {
 
 // requestChore takes a chore, unless the node is reserved.
 func (d *decision) requestChore(c chore) error {
-	if d.f.Owed {
+	if d.f.EffectPending {
 		return d.locked()
 	}
 	if err := c.check(d); err != nil {
@@ -73,7 +73,7 @@ func (d *decision) requestChore(c chore) error {
 func (d *decision) beginChore(c chore) {
 	c.begin(d)
 	d.n.Chore = c.effect()
-	d.owe(d.n.Chore, c)
+	d.enqueue(d.n.Chore, c)
 }
 
 // choreEnded records how a chore ended.

@@ -1,6 +1,6 @@
 // Package plan decides what a conductor does next: plain data in (a node, the
 // facts around it, an event, the time), plain data out (the node as it is to
-// be saved, and the one effect it then owes). One file per activity.
+// be saved, and the one effect that is then pending). One file per activity.
 //
 // It is pure: no I/O, no clock, no goroutine. Whatever needs the world is
 // named as a step; package engine carries steps out and comes back with an
@@ -47,7 +47,7 @@ type decision struct {
 	f         Facts
 	now       time.Time
 	dirty     bool
-	hurry     bool  // what was owed is not wanted any more: it is to fall due, and be dropped
+	hurry     bool  // what was pending is not wanted any more: it is to fall due, and be dropped
 	held      bool  // the request came to a held node, whose agent may be at hand
 	err       error // a row the table lacks: a fault of ours, never a client's
 	effects   []node.Effect
@@ -58,7 +58,7 @@ type decision struct {
 	inspected *node.Inspected
 	hardware  *node.HardwareReport
 	erased    *node.EraseReport // to be signed
-	overtaken *node.Effect      // what was owed, and is not waited for any longer
+	overtaken *node.Effect      // what was pending, and is not waited for any longer
 }
 
 func (d *decision) handle(e Event) error {
@@ -118,8 +118,8 @@ func (d *decision) target() {
 	}
 }
 
-// owe makes the node owe one effect to the outside world.
-func (d *decision) owe(name string, args any) {
+// enqueue makes the node owe one effect to the outside world.
+func (d *decision) enqueue(name string, args any) {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		d.err = fmt.Errorf("plan: arguments of effect %s: %w", name, err)

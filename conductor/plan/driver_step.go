@@ -63,7 +63,7 @@ func (d *decision) rebootForDriver() []node.Step {
 	return append(bootRamdisk(d), step("agent", "wait_for_heartbeat", nil))
 }
 
-// askAgain keeps a step's effect owed, for later. What the BMC says of it
+// askAgain keeps a step's pending effect, for later. What the BMC says of it
 // breaks its silence when it is something new; how long the step may last is
 // another matter.
 func (d *decision) askAgain(report node.StepReport) error {
@@ -77,7 +77,7 @@ func (d *decision) askAgain(report node.StepReport) error {
 		d.await(why)
 	}
 	r.Task = report.Task
-	d.owe(driverEffect, DriverArgs{Step: *r.Current(), Task: r.Task})
+	d.enqueue(driverEffect, DriverArgs{Step: *r.Current(), Task: r.Task})
 	d.effects[len(d.effects)-1].RunAt = d.now.Add(max(report.After, time.Second))
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 const cutOff = "not finished: the machine has not reported what became of this disk"
 
 // Erases reports whether a node is amid an erase that it has not reported yet.
-func Erases(n node.Node) bool { return owesReport(n.Run) }
+func Erases(n node.Node) bool { return needsReport(n.Run) }
 
 // CutsErase reports whether an event may be the end of such an erase.
 func CutsErase(n node.Node, e Event) bool {
@@ -29,7 +29,7 @@ func CutsErase(n node.Node, e Event) bool {
 // begun never goes without one.
 func (d *decision) accountForErase(before *node.Run) {
 	ended := before != nil && (d.n.Run == nil || d.n.Run.Generation != before.Generation)
-	if !ended || d.erased != nil || !owesReport(before) {
+	if !ended || d.erased != nil || !needsReport(before) {
 		return
 	}
 	n, why := d.n, d.n.LastError

@@ -32,7 +32,7 @@ func (d *decision) eraseReported(s node.Step, result json.RawMessage) error {
 		return err
 	case report != nil && len(report.Failed()) > 0:
 		return fmt.Errorf("erase report: the step %s succeeded, but %s is reported with the error %q", s, report.Failed()[0].Device, report.Failed()[0].Error)
-	case report == nil && owesReport(d.n.Run):
+	case report == nil && needsReport(d.n.Run):
 		return fmt.Errorf("erase report: the step %s succeeded, but its result is no report", s)
 	}
 	return d.keepReport(report, false)
@@ -52,9 +52,9 @@ func (d *decision) eraseFailed(s node.Step, result json.RawMessage) string {
 	return ""
 }
 
-// owesReport reports whether a run is at a step that must bring a report: one that
+// needsReport reports whether a run is at a step that must bring a report: one that
 // an agent of ours does, and does not only plan.
-func owesReport(r *node.Run) bool {
+func needsReport(r *node.Run) bool {
 	s := r.Current()
 	if s == nil || !reportsErase(*s) || s.Args["dry_run"] == true {
 		return false

@@ -83,20 +83,20 @@ type Facts struct {
 	Leased          []string              // those the node's ports have from it; asked for when NeedsLeases says so
 	ReportsHardware bool                  // the BMC driver can tell of BIOS settings and firmware
 	HardwareReport  node.HardwareReport   // what it has told before; asked for when NeedsHardwareReport says so
-	Crowd           map[node.State]int    // how many nodes there are in each state; asked for when Limited says so
+	CountByState    map[node.State]int    // how many nodes there are in each state; asked for when Limited says so
 	Inventory       agentapi.Inventory    // what the last inspection found; asked for when CutsErase says so
 	Settings        Settings
 	AgentSeen       time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	// When this boot's agent last reported more done than before, and how far
 	// that was, for people; zero and "" when it never did.
-	Progressed  time.Time
-	Progress    string
-	BootStage   string   // the last boot stage seen, for people; "" when none
-	LogsMissing bool     // this boot's machine has logged nothing by itself, and its logs are wanted
-	LastWords   []string // the last lines the machine has logged, where Expired may quote them
-	Owed        bool     // an effect is owed: the node is reserved
+	Progressed    time.Time
+	Progress      string
+	BootStage     string   // the last boot stage seen, for people; "" when none
+	LogsMissing   bool     // this boot's machine has logged nothing by itself, and its logs are wanted
+	LastWords     []string // the last lines the machine has logged, where Expired may quote them
+	EffectPending bool     // an effect is pending: the node is reserved
 
-	ShutDown *node.Effect // what is owed, where it is a soft power-off, which may be overtaken; nil for anything else
+	ShutDown *node.Effect // what is pending, where it is a soft power-off, which may be overtaken; nil for anything else
 }
 
 // Settings are the operator's choices that decisions depend on.

@@ -10,14 +10,14 @@ import (
 // outcome is one way an effect can end.
 type outcome struct{ name, result, failure string }
 
-// results are the ways the owed effect can end; the first is the one that
+// results are the ways the pending effect can end; the first is the one that
 // leads on when the world works, and the failure when it does not.
 func results(w world, works bool) []outcome {
-	if w.owed == nil {
+	if w.pending == nil {
 		return nil
 	}
 	good := []outcome{{"ok", "null", ""}}
-	if r, ok := special[w.owed.Name]; ok {
+	if r, ok := special[w.pending.Name]; ok {
 		good = r
 	}
 	bad := outcome{"fails", "", "it does not work"}
@@ -27,7 +27,7 @@ func results(w world, works bool) []outcome {
 	return append(good, bad)
 }
 
-// outcome is how the owed effect ends in a mood.
+// outcome is how the pending effect ends in a mood.
 func (m mood) outcome(w world) outcome {
 	all := results(w, m.works)
 	for _, o := range all {
@@ -70,15 +70,15 @@ var special = map[string][]outcome{
 	},
 }
 
-// settle brings the outcome of the owed effect home.
+// settle brings the outcome of the pending effect home.
 func (x *explorer) settle(w world, o outcome) (world, bool) {
 	done := w.n.Run.Current()
-	e := Outcome{Effect: *w.owed, Failure: o.failure}
+	e := Outcome{Effect: *w.pending, Failure: o.failure}
 	if o.failure == "" {
 		e.Result = json.RawMessage(o.result)
 	}
-	ours := w.n.Run != nil && w.n.Run.Generation == w.owed.Generation
-	next, ok := x.step(w, w.owed.Name+" "+o.name, e, true)
+	ours := w.n.Run != nil && w.n.Run.Generation == w.pending.Generation
+	next, ok := x.step(w, w.pending.Name+" "+o.name, e, true)
 	if ours && done != nil && done.InBand && strings.Contains(o.result, "SUCCEEDED") {
 		switch done.Step {
 		case "write_image":
@@ -147,7 +147,7 @@ func (x *explorer) successors(w world) []world {
 	crashed := w
 	crashed.seen = false
 	next, moved := x.step(crashed, "crash", Restarted{}, false)
-	if moved && !Restarts(w.n, w.owed != nil) {
+	if moved && !Restarts(w.n, w.pending != nil) {
 		x.complain(w, "is changed by a restart, for which nobody asks")
 	}
 	if !moved {

@@ -47,7 +47,7 @@ func TestExplore(t *testing.T) {
 			}
 			for chore := range chores {
 				if !x.chores[chore] {
-					t.Errorf("the chore %s was never owed", chore)
+					t.Errorf("the chore %s was never pending", chore)
 				}
 			}
 			t.Logf("%d situations in %d states, %d events, depth %d, all explored: %v", len(x.seen), len(x.states), x.events, depth-1, len(level) == 0)
@@ -66,11 +66,11 @@ var explored = []struct {
 // world is a node, the one row it may have in the effects table, and what is
 // true outside.
 type world struct {
-	n     node.Node
-	owed  *node.Effect
-	seen  bool // the agent was heard of lately
-	dirty bool // somebody's data is on the disk
-	trail []string
+	n       node.Node
+	pending *node.Effect
+	seen    bool // the agent was heard of lately
+	dirty   bool // somebody's data is on the disk
+	trail   []string
 }
 
 var exploreNow = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -88,11 +88,11 @@ func start(interfaces map[string]string, state node.State) world {
 }
 
 func (w world) facts(now time.Time) Facts {
-	f := Facts{Settings: DefaultSettings(), Owed: w.owed != nil, LogsMissing: true, ReportsHardware: w.n.Interfaces["bios"] == "redfish", Offers: []node.StepOffer{
+	f := Facts{Settings: DefaultSettings(), EffectPending: w.pending != nil, LogsMissing: true, ReportsHardware: w.n.Interfaces["bios"] == "redfish", Offers: []node.StepOffer{
 		{Interface: "bios", Step: "apply", Priority: map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}, NeedsNoRamdisk: true},
 	}}
-	if w.owed != nil && w.owed.Name == ShutDown {
-		f.ShutDown = w.owed
+	if w.pending != nil && w.pending.Name == ShutDown {
+		f.ShutDown = w.pending
 	}
 	if w.seen {
 		f.AgentSeen = now
@@ -112,8 +112,8 @@ func (w world) key() string {
 			fmt.Fprintln(&b, s, s.InBand, s.Driver)
 		}
 	}
-	if w.owed != nil {
-		fmt.Fprintln(&b, "owes", w.owed.Name, string(w.owed.Args), n.Run != nil && n.Run.Generation == w.owed.Generation)
+	if w.pending != nil {
+		fmt.Fprintln(&b, "owes", w.pending.Name, string(w.pending.Args), n.Run != nil && n.Run.Generation == w.pending.Generation)
 	}
 	return b.String()
 }
@@ -130,7 +130,7 @@ type explorer struct {
 
 func (x *explorer) complain(w world, format string, args ...any) {
 	x.t.Helper()
-	x.t.Fatalf("%s\n  after: %s\n  node: %q power %q run %+v owed %+v", fmt.Sprintf(format, args...), strings.Join(w.trail, " | "), w.n.ProvisionState, w.n.PowerState, w.n.Run, w.owed)
+	x.t.Fatalf("%s\n  after: %s\n  node: %q power %q run %+v owed %+v", fmt.Sprintf(format, args...), strings.Join(w.trail, " | "), w.n.ProvisionState, w.n.PowerState, w.n.Run, w.pending)
 }
 
 // step lets one event happen; finish says that it is the outcome of the owed
@@ -139,7 +139,7 @@ func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool
 	x.events++
 	f := w.facts(x.now)
 	if finish {
-		f.Owed = true
+		f.EffectPending = true
 	}
 	c, err := Decide(w.n, f, e, x.now)
 	var refused *node.Refusal
@@ -152,21 +152,21 @@ func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool
 	next := w
 	next.trail = append(w.trail[:len(w.trail):len(w.trail)], name)
 	if finish {
-		next.owed = nil
+		next.pending = nil
 	}
 	if c == nil {
 		return next, finish
 	}
 	if c.Finish != nil {
-		next.owed = nil
+		next.pending = nil
 	}
-	if len(c.Effects) > 1 || len(c.Effects) == 1 && next.owed != nil {
+	if len(c.Effects) > 1 || len(c.Effects) == 1 && next.pending != nil {
 		x.complain(next, "a second effect is owed: %+v", c.Effects)
 	}
 	next.n = *c.Save
 	next.n.Revision++
 	if len(c.Effects) == 1 {
-		next.owed = &c.Effects[0]
+		next.pending = &c.Effects[0]
 	}
 	if cut(c.Effects) && w.interrupted() {
 		x.complain(next, "power is cut during a step that must not be cut off")
@@ -194,17 +194,17 @@ func (w world) interrupted() bool {
 func (x *explorer) check(w world) {
 	n, r := w.n, w.n.Run
 	fresh := len(w.trail) == 1 // placed in a state, not come to it
-	if chore := w.owed != nil && chores[w.owed.Name] != nil; chore != (n.Chore != "") || chore && n.Chore != w.owed.Name {
+	if chore := w.pending != nil && chores[w.pending.Name] != nil; chore != (n.Chore != "") || chore && n.Chore != w.pending.Name {
 		x.complain(w, "has the chore %q on record", n.Chore)
 	}
 	x.chores[n.Chore] = true
 	switch n.ProvisionState.Class() {
 	case node.Working:
-		if w.owed == nil && !fresh {
+		if w.pending == nil && !fresh {
 			x.complain(w, "works, and owes nothing: stuck")
 		}
 	case node.Waiting:
-		if n.Deadline.IsZero() && w.owed == nil && !fresh {
+		if n.Deadline.IsZero() && w.pending == nil && !fresh {
 			x.complain(w, "waits without a deadline")
 		}
 	case node.Held:
@@ -215,10 +215,10 @@ func (x *explorer) check(w world) {
 		if r != nil || !n.Deadline.IsZero() {
 			x.complain(w, "rests, with a run or a deadline")
 		}
-		if n.ProvisionState.Class() == node.Stable && w.owed != nil && chores[w.owed.Name] == nil && r == nil && w.owed.Name != driverEffect {
+		if n.ProvisionState.Class() == node.Stable && w.pending != nil && chores[w.pending.Name] == nil && r == nil && w.pending.Name != driverEffect {
 			x.complain(w, "rests, and an effect is in flight")
 		}
-		if n.ProvisionState.Class() == node.Failed && n.LastError == "" && !fresh && w.owed == nil {
+		if n.ProvisionState.Class() == node.Failed && n.LastError == "" && !fresh && w.pending == nil {
 			x.complain(w, "has failed without a reason")
 		}
 	}
@@ -258,7 +258,7 @@ func (x *explorer) comesToRest(w world, m mood) {
 			x.now = x.now.Add(lingering)
 		}
 		switch {
-		case w.owed != nil:
+		case w.pending != nil:
 			w, _ = x.settle(w, m.outcome(w))
 		case w.n.ProvisionState.Class() == node.Waiting:
 			if e, ok := x.external(w, m.works); ok {
@@ -284,7 +284,7 @@ func (x *explorer) external(w world, works bool) (world, bool) {
 	}
 	timed, _ := waitsFor(w.n.Run)
 	next, ok := x.step(w, "heartbeat", heartbeat(w), false)
-	return next, ok && !timed && (next.owed != nil || next.key() != w.key())
+	return next, ok && !timed && (next.pending != nil || next.key() != w.key())
 }
 
 func heartbeat(w world) Event {

@@ -23,7 +23,7 @@ func FirmwareNews(n node.Node, e FirmwareRead) bool {
 
 // firmwareRead records what was read. A node that is reserved is left alone.
 func (d *decision) firmwareRead(e FirmwareRead) {
-	if d.f.Owed || !FirmwareNews(d.n, e) {
+	if d.f.EffectPending || !FirmwareNews(d.n, e) {
 		return
 	}
 	if e.BootMode != "" {

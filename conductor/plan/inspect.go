@@ -52,7 +52,7 @@ func (d *decision) dataReceived(e Inspected) error {
 	if err := e.Data.Validate(); err != nil {
 		return node.Refuse(node.Invalid, "%v", err)
 	}
-	if d.f.Owed { // a power request: the ramdisk sends its data again, if it lives on
+	if d.f.EffectPending { // a power request: the ramdisk sends its data again, if it lives on
 		return d.locked()
 	}
 	d.learn(e.Data)

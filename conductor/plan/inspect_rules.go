@@ -52,7 +52,7 @@ func (d *decision) applyRules() error {
 	d.n, d.dirty = out.Node, true
 	d.inspected.PluginData = raw
 	d.takePorts(out.Ports)
-	return d.owesCalls(out.Calls)
+	return d.enqueueCalls(out.Calls)
 }
 
 // allPorts is the ports there were, as they are by now, and the new ones.
@@ -82,8 +82,8 @@ func (d *decision) takePorts(ports []node.Port) {
 	}
 }
 
-// owesCalls puts the calls that rules ask for into the run, as its next steps.
-func (d *decision) owesCalls(calls []rules.Call) error {
+// enqueueCalls puts the calls that rules ask for into the run, as its next steps.
+func (d *decision) enqueueCalls(calls []rules.Call) error {
 	var steps []node.Step
 	for _, c := range calls {
 		raw, err := json.Marshal(c)

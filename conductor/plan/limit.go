@@ -44,7 +44,7 @@ func (d *decision) checkLimit(verb node.Event) error {
 	}
 	at := 0
 	for _, state := range l.states {
-		at += d.f.Crowd[state]
+		at += d.f.CountByState[state]
 	}
 	if at < l.most(d.f.Settings) {
 		return nil

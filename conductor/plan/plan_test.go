@@ -49,13 +49,13 @@ func TestScripts(t *testing.T) {
 
 // scene is one node under a script.
 type scene struct {
-	t     *testing.T
-	n     node.Node
-	f     Facts
-	owed  *node.Effect
-	now   time.Time
-	lines []string
-	power PowerTally
+	t       *testing.T
+	n       node.Node
+	f       Facts
+	pending *node.Effect
+	now     time.Time
+	lines   []string
+	power   PowerTally
 
 	health string // what the BMC says along with the power
 }
@@ -135,16 +135,16 @@ func (s *scene) do(w []string) {
 		s.parse(body, &r.Args)
 		s.decide(r)
 	case "ok", "fails":
-		if s.owed == nil {
-			s.t.Fatalf("nothing is owed, after:\n%s", strings.Join(s.lines[max(0, len(s.lines)-8):], "\n"))
+		if s.pending == nil {
+			s.t.Fatalf("nothing is pending, after:\n%s", strings.Join(s.lines[max(0, len(s.lines)-8):], "\n"))
 		}
-		o := Outcome{Effect: *s.owed}
+		o := Outcome{Effect: *s.pending}
 		if w[0] == "fails" {
 			o.Failure = rest
 		} else {
 			o.Result = json.RawMessage(rest)
 		}
-		s.owed = nil
+		s.pending = nil
 		s.decide(o)
 	case "heartbeat":
 		s.f.AgentSeen = s.now
@@ -262,7 +262,7 @@ func (s *scene) set(k, v string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.f.Crowd = map[node.State]int{node.State(v[:at]): count}
+		s.f.CountByState = map[node.State]int{node.State(v[:at]): count}
 	case "port":
 		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
 	case "link": // of that port
@@ -315,8 +315,8 @@ func (s *scene) say(format string, args ...any) {
 }
 
 func (s *scene) decide(e Event) {
-	if s.f.Owed, s.f.ShutDown = s.owed != nil, nil; s.f.Owed && s.owed.Name == ShutDown {
-		s.f.ShutDown = s.owed
+	if s.f.EffectPending, s.f.ShutDown = s.pending != nil, nil; s.f.EffectPending && s.pending.Name == ShutDown {
+		s.f.ShutDown = s.pending
 	}
 	c, err := Decide(s.n, s.f, e, s.now)
 	var refused *node.Refusal
@@ -360,11 +360,11 @@ func (s *scene) decide(e Event) {
 		if later := ef.RunAt.Sub(s.now); later > 0 {
 			when = " in " + later.String()
 		}
-		s.say("owes %s %s%s", ef.Name, ef.Args, when)
-		s.owed = &ef
+		s.say("enqueues %s %s%s", ef.Name, ef.Args, when)
+		s.pending = &ef
 	}
 	if c.Hurry {
-		s.say("what it owes falls due at once")
+		s.say("the pending effect falls due at once")
 	}
 	if s.n.Child != nil {
 		s.say("child %+v", *s.n.Child)

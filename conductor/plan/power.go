@@ -52,7 +52,7 @@ func (d *decision) overtake() {
 	if d.f.ShutDown == nil {
 		return
 	}
-	d.f.Owed, d.overtaken = false, d.f.ShutDown
+	d.f.EffectPending, d.overtaken = false, d.f.ShutDown
 	d.noteChore("INFO", ShutDown, "the machine is switched off at once, before its operating system has shut down")
 }
 

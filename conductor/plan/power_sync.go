@@ -125,7 +125,7 @@ func (e PowerRead) meaning(n node.Node, s Settings) func(*decision, PowerRead) {
 
 // powerRead takes a reading. A node that is reserved is left alone.
 func (d *decision) powerRead(e PowerRead) {
-	if d.f.Owed {
+	if d.f.EffectPending {
 		return
 	}
 	follow := e.meaning(d.n, d.f.Settings)

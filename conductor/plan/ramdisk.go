@@ -26,7 +26,7 @@ func (ScriptAsked) event()    {}
 // tells of it elsewhere. One whose boot's word was used is of another boot, or machine.
 func (d *decision) ramdiskRefused(e RamdiskRefused) {
 	if a := d.n.Agent; e.Proven && a.WordHash != "" && a.Token == "" && d.atMachine() {
-		d.hurry = d.f.Owed
+		d.hurry = d.f.EffectPending
 		d.failRun(e.Reason)
 		return
 	}
@@ -48,7 +48,7 @@ func (d *decision) scriptAsked(e ScriptAsked) {
 	}
 	reason := fmt.Sprintf("the machine has restarted by itself: its boot script was asked for from %s, after this boot's one-time word was used at %s; "+
 		"if it did not restart, another machine took its address: see docs/boot-identity.md", e.From, d.agentAt())
-	d.hurry = d.f.Owed
+	d.hurry = d.f.EffectPending
 	d.forgetAgent()
 	d.failRun(reason)
 }

@@ -32,7 +32,7 @@ var verbs = map[node.Event]verb{
 
 // request takes an operator's verb: refused with a reason, or begun.
 func (d *decision) request(r Request) error {
-	if d.f.Owed && !d.abortsDriverStep(r) || d.childBusy() {
+	if d.f.EffectPending && !d.abortsDriverStep(r) || d.childBusy() {
 		return d.locked()
 	}
 	if !node.Requestable(d.n.ProvisionState, r.Verb) {

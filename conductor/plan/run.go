@@ -109,20 +109,20 @@ func (d *decision) advance() {
 	}
 }
 
-// begin owes the effect that does a step.
+// begin enqueues the effect that does a step.
 func (d *decision) begin(s node.Step) {
 	switch {
 	case s.OnChildren:
-		d.owe(childrenEffect, s)
+		d.enqueue(childrenEffect, s)
 	case s.Driver:
-		d.owe(driverEffect, DriverArgs{Step: s, Task: d.n.Run.Task})
+		d.enqueue(driverEffect, DriverArgs{Step: s, Task: d.n.Run.Task})
 	case s.InBand:
-		d.owe("agent.execute_step", s)
+		d.enqueue("agent.execute_step", s)
 	default:
 		if bootsAnew(s) {
 			d.n.Agent.Since = d.now
 		}
-		d.owe(s.String(), s.Args)
+		d.enqueue(s.String(), s.Args)
 	}
 }
 

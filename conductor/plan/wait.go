@@ -41,7 +41,7 @@ func (d *decision) agentCalled(e AgentCalled) error {
 	}
 	r := d.n.Run
 	s := r.Current()
-	if s == nil || d.f.Owed || d.n.ProvisionState.Class() != node.Waiting {
+	if s == nil || d.f.EffectPending || d.n.ProvisionState.Class() != node.Waiting {
 		return nil
 	}
 	switch _, beat := waitsFor(r); {
@@ -78,8 +78,8 @@ func (d *decision) checkCallback(callback string) error {
 
 // poll asks what has become of the command under way.
 func (d *decision) poll() {
-	if !d.f.Owed {
-		d.owe("agent.poll", PollArgs{Command: d.n.Run.Command})
+	if !d.f.EffectPending {
+		d.enqueue("agent.poll", PollArgs{Command: d.n.Run.Command})
 	}
 }
 
@@ -100,18 +100,18 @@ func (d *decision) expired() {
 	}
 	r := d.n.Run
 	if timed, _ := waitsFor(r); timed {
-		if d.f.Owed { // a power request: it ends first
+		if d.f.EffectPending { // a power request: it ends first
 			d.n.Deadline = d.now.Add(time.Second)
 			return
 		}
 		d.next()
 		return
 	}
-	if r.Command != "" && d.f.Owed { // the agent is being asked, or its power changed: that ends first
+	if r.Command != "" && d.f.EffectPending { // the agent is being asked, or its power changed: that ends first
 		d.n.Deadline = d.now.Add(5 * time.Second)
 		return
 	}
-	d.hurry = d.f.Owed && r.Current() != nil && r.Current().Driver
+	d.hurry = d.f.EffectPending && r.Current() != nil && r.Current().Driver
 	if err := d.overdue(); err != nil {
 		d.failRun(err.Error())
 		return
@@ -152,7 +152,7 @@ func (d *decision) tooLate() string {
 func (d *decision) restarted() {
 	r := d.n.Run
 	switch {
-	case !Restarts(d.n, d.f.Owed):
+	case !Restarts(d.n, d.f.EffectPending):
 	case d.n.ProvisionState.Class() == node.Waiting:
 		if timed, _ := waitsFor(r); timed {
 			return // the clock has gone on
@@ -172,7 +172,7 @@ func (d *decision) restarted() {
 
 // Restarts reports whether Restarted may change a node. One at work that owes an
 // effect goes on with that.
-func Restarts(n node.Node, owes bool) bool {
+func Restarts(n node.Node, pending bool) bool {
 	class := n.ProvisionState.Class()
-	return n.Run != nil && (class == node.Waiting || class == node.Working && !owes)
+	return n.Run != nil && (class == node.Waiting || class == node.Working && !pending)
 }

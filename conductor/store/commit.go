@@ -61,7 +61,7 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 		}
 	}
 	for i := range c.Effects {
-		if err := t.owe(&c.Effects[i]); err != nil {
+		if err := t.insertEffect(&c.Effects[i]); err != nil {
 			return err
 		}
 	}

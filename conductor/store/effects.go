@@ -31,12 +31,12 @@ func (t *tx) held(e *node.Effect, text string, args ...any) error {
 
 func (t *tx) finish(e *node.Effect) error { return t.held(e, "DELETE FROM effects") }
 
-// owe adds an effect nobody holds yet.
-func (t *tx) owe(e *node.Effect) error {
+// insertEffect adds an effect nobody holds yet.
+func (t *tx) insertEffect(e *node.Effect) error {
 	_, err := t.exec("INSERT INTO effects (node, generation, name, args, run_at) VALUES (?, ?, ?, ?, ?)",
 		e.Node, e.Generation, e.Name, string(e.Args), micros(e.RunAt))
 	if _, ok := taken(err); ok {
-		return fmt.Errorf("node %s owes an effect already, %s cannot be added: %w", e.Node, e.Name, node.ErrConflict)
+		return fmt.Errorf("node %s has a pending effect already, %s cannot be added: %w", e.Node, e.Name, node.ErrConflict)
 	}
 	if orphan(err) {
 		return noNode(e.Node)
@@ -66,8 +66,8 @@ func (r *effectRow) effect() node.Effect {
 	return r.e
 }
 
-// Owed returns the effect a node owes.
-func (s *SQLite) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) {
+// PendingEffect returns the pending effect of a node.
+func (s *SQLite) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) {
 	var r effectRow
 	err := s.small.row(ctx, r.places(), "SELECT "+effectColumns+" FROM effects WHERE node = ?", nodeUUID)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -80,11 +80,11 @@ func (s *SQLite) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error
 	return &e, nil
 }
 
-// Owing returns the nodes that owe an effect.
-func (s *SQLite) Owing(ctx context.Context) ([]string, error) {
+// NodesWithEffects returns the nodes that have a pending effect.
+func (s *SQLite) NodesWithEffects(ctx context.Context) ([]string, error) {
 	uuids, err := s.small.texts(ctx, "SELECT node FROM effects")
 	if err != nil {
-		return nil, fmt.Errorf("list the nodes that owe an effect: %w", err)
+		return nil, fmt.Errorf("list the nodes that have a pending effect: %w", err)
 	}
 	return uuids, nil
 }

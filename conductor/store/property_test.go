@@ -298,7 +298,7 @@ func (p *pair) overview(r *rapid.T) {
 	for i := range 6 {
 		uuid := uuidN(i)
 		_, _ = both(r, p, func(s store.Store) (node.Node, error) { return s.Node(p.ctx, uuid) })
-		_, _ = both(r, p, func(s store.Store) (*node.Effect, error) { return s.Owed(p.ctx, uuid) })
+		_, _ = both(r, p, func(s store.Store) (*node.Effect, error) { return s.PendingEffect(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) (node.Inspected, error) { return s.Inspected(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) (node.HardwareReport, error) { return s.HardwareReport(p.ctx, uuid) })
 		_, _ = both(r, p, func(s store.Store) ([]node.HistoryEntry, error) { return s.History(p.ctx, uuid) })

@@ -46,10 +46,10 @@ type Store interface {
 	// Ports lists ports in the order of creation.
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
 
-	// Owed returns the effect a node owes, nil when there is none.
-	Owed(ctx context.Context, nodeUUID string) (*node.Effect, error)
-	// Owing returns the UUIDs of all nodes that owe an effect, in any order.
-	Owing(ctx context.Context) ([]string, error)
+	// PendingEffect returns the pending effect of a node, nil when there is none.
+	PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error)
+	// NodesWithEffects returns the UUIDs of all nodes that have a pending effect, in any order.
+	NodesWithEffects(ctx context.Context) ([]string, error)
 	// Claim leases at most limit effects that are due and not leased by a
 	// living owner, the longest due first.
 	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error)

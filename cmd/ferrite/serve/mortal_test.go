@@ -196,7 +196,7 @@ const claiming = "claim: "
 
 // Claim counts when something is due: the dispatcher also looks in vain.
 func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) (got []node.Effect, err error) {
-	if at, owed, err := m.NextDue(ctx); err != nil || !owed || at.After(now) {
+	if at, pending, err := m.NextDue(ctx); err != nil || !pending || at.After(now) {
 		return nil, err
 	}
 	m.write(claiming, func() string {

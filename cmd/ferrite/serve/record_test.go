@@ -168,7 +168,7 @@ func recordHosts(t *testing.T, c *conductor) {
 }
 
 // recordRedfish makes the node that is to be in a state. Nothing listens at its
-// BMC's address, so that what it owes stays owed.
+// BMC's address, so that what it owes stays pending.
 func recordRedfish(t *testing.T, c *conductor, state node.State) {
 	t.Helper()
 	n := c.call(t, "POST", "/v1/nodes", map[string]any{
@@ -277,7 +277,7 @@ func recordRest(t *testing.T, dir string) {
 			c := node.Change{Save: &n, History: []node.HistoryEntry{{
 				UUID: uuid.NewString(), NodeUUID: n.UUID, CreatedAt: now, Severity: "INFO", EventType: "recorded", Event: string(state), State: state,
 			}}}
-			if c.Finish, err = s.Owed(ctx, n.UUID); err != nil {
+			if c.Finish, err = s.PendingEffect(ctx, n.UUID); err != nil {
 				t.Fatal(err)
 			}
 			n.ProvisionState, n.TargetProvisionState, n.Chore = state, info.Target, ""

@@ -155,9 +155,9 @@ func checkRecordedNodes(ctx context.Context, t *testing.T, s *store.SQLite) {
 		if err != nil || n.ProvisionState != state || n.DriverInfo["redfish_password"] != recordedPassword {
 			t.Errorf("node in %s: it is in %q, %v", state, n.ProvisionState, err)
 		}
-		owed, err := s.Owed(ctx, n.UUID)
-		if err != nil || (owed != nil) != (info.Class == node.Working) {
-			t.Errorf("node in %s owes %v, %v", state, owed, err)
+		pending, err := s.PendingEffect(ctx, n.UUID)
+		if err != nil || (pending != nil) != (info.Class == node.Working) {
+			t.Errorf("node in %s owes %v, %v", state, pending, err)
 		}
 		if waits := info.Class == node.Waiting; waits && (n.Deadline.IsZero() || n.Agent.Token != recordedPassword) {
 			t.Errorf("node in %s: deadline %v, agent %v", state, n.Deadline, n.Agent.URL)
@@ -251,12 +251,12 @@ func checkRecordedServes(t *testing.T, dir string) {
 	inStore(t, dir, func(ctx context.Context, s *store.SQLite) {
 		for state := range node.States {
 			n, err := s.Node(ctx, nodeIn(state))
-			owed, owedErr := s.Owed(ctx, n.UUID)
-			if err := errors.Join(err, owedErr); err != nil {
+			pending, pendingErr := s.PendingEffect(ctx, n.UUID)
+			if err := errors.Join(err, pendingErr); err != nil {
 				t.Fatal(err)
 			}
 			class := n.ProvisionState.Class()
-			if class == node.Working && owed == nil || class == node.Waiting && n.Deadline.Before(time.Now()) {
+			if class == node.Working && pending == nil || class == node.Waiting && n.Deadline.Before(time.Now()) {
 				t.Errorf("node in %s has become %s, and goes on no more", state, n.ProvisionState)
 			}
 		}

@@ -43,8 +43,8 @@ type Engine interface {
 	AttachMedium(ctx context.Context, ref string, m node.Medium) error
 	DetachMedia(ctx context.Context, ref string, devices []string) error
 	DeleteNode(ctx context.Context, ref string) error
-	// Crowd is how many nodes are in each state, of those at work or waiting.
-	Crowd() map[node.State]int
+	// CountByState is how many nodes are in each state, of those at work or waiting.
+	CountByState() map[node.State]int
 }
 
 // Config is what a reconciler is made of.

@@ -18,7 +18,7 @@ type room struct {
 
 // busy is how many nodes are inspected, cleaned, deployed or deleted.
 func (r *Reconciler) busy() (n int) {
-	for state, count := range r.engine.Crowd() {
+	for state, count := range r.engine.CountByState() {
 		if host.Busy[state] {
 			n += count
 		}

@@ -122,7 +122,7 @@ func (w *world) heard(reason string) (times int) {
 
 // busyOf is how many nodes count for the limit.
 func busyOf(e *engine.Engine) (n int64) {
-	for state, count := range e.Crowd() {
+	for state, count := range e.CountByState() {
 		if host.Busy[state] {
 			n += int64(count)
 		}

@@ -32,14 +32,14 @@ func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error
 	return answer(s, "Ports", func() ([]node.Port, error) { return s.inner.Ports(ctx, q) })
 }
 
-// Owed reads the effect a node owes, or fails.
-func (s *Store) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) {
-	return answer(s, "Owed", func() (*node.Effect, error) { return s.inner.Owed(ctx, nodeUUID) })
+// PendingEffect reads the pending effect of a node, or fails.
+func (s *Store) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) {
+	return answer(s, "PendingEffect", func() (*node.Effect, error) { return s.inner.PendingEffect(ctx, nodeUUID) })
 }
 
-// Owing lists the nodes that owe an effect, or fails.
-func (s *Store) Owing(ctx context.Context) ([]string, error) {
-	return answer(s, "Owing", func() ([]string, error) { return s.inner.Owing(ctx) })
+// NodesWithEffects lists the nodes that have a pending effect, or fails.
+func (s *Store) NodesWithEffects(ctx context.Context) ([]string, error) {
+	return answer(s, "NodesWithEffects", func() ([]string, error) { return s.inner.NodesWithEffects(ctx) })
 }
 
 // Claim leases effects, or fails.

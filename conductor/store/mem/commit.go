@@ -79,7 +79,7 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 		c.hurry(saved.UUID)
 	}
 	for _, e := range n.Effects {
-		if err := c.owe(e); err != nil {
+		if err := c.insertEffect(e); err != nil {
 			return saved, err
 		}
 	}
@@ -163,7 +163,7 @@ func (c *change) deleteNode(uuid string, revision int64) error {
 	for _, drop := range s.cascades {
 		c.undo = append(c.undo, drop(uuid)...)
 	}
-	if e := s.owed[uuid]; e != nil {
+	if e := s.pending[uuid]; e != nil {
 		c.dropEffect(e)
 	}
 	if old, ok := s.found[uuid]; ok {

@@ -22,14 +22,14 @@ func (s *Store) held(e *node.Effect) (*node.Effect, error) {
 func (c *change) dropEffect(e *node.Effect) {
 	s := c.s
 	delete(s.effects, e.ID)
-	delete(s.owed, e.Node)
-	c.did(func() { s.effects[e.ID], s.owed[e.Node] = e, e })
+	delete(s.pending, e.Node)
+	c.did(func() { s.effects[e.ID], s.pending[e.Node] = e, e })
 }
 
-func (c *change) owe(e node.Effect) error {
+func (c *change) insertEffect(e node.Effect) error {
 	s := c.s
-	if s.owed[e.Node] != nil {
-		return fmt.Errorf("node %s owes an effect already, %s cannot be added: %w", e.Node, e.Name, node.ErrConflict)
+	if s.pending[e.Node] != nil {
+		return fmt.Errorf("node %s has a pending effect already, %s cannot be added: %w", e.Node, e.Name, node.ErrConflict)
 	}
 	if s.nodes.rows[e.Node] == nil {
 		return noNode(e.Node)
@@ -39,10 +39,10 @@ func (c *change) owe(e node.Effect) error {
 		ID: s.lastID, Node: e.Node, Generation: e.Generation, Name: e.Name,
 		Args: rawCopy(e.Args), RunAt: micro(e.RunAt),
 	}
-	s.effects[kept.ID], s.owed[e.Node] = kept, kept
+	s.effects[kept.ID], s.pending[e.Node] = kept, kept
 	c.did(func() {
 		delete(s.effects, kept.ID)
-		delete(s.owed, e.Node)
+		delete(s.pending, e.Node)
 		s.lastID--
 	})
 	return nil
@@ -50,7 +50,7 @@ func (c *change) owe(e node.Effect) error {
 
 // hurry makes the effect of a node fall due, unless somebody holds it.
 func (c *change) hurry(nodeUUID string) {
-	e := c.s.owed[nodeUUID]
+	e := c.s.pending[nodeUUID]
 	if e == nil || e.Owner != "" {
 		return
 	}
@@ -59,13 +59,13 @@ func (c *change) hurry(nodeUUID string) {
 	c.did(func() { e.RunAt = was })
 }
 
-// Owed returns the effect a node owes.
-func (s *Store) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error) {
+// PendingEffect returns the pending effect of a node.
+func (s *Store) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	e := s.owed[nodeUUID]
+	e := s.pending[nodeUUID]
 	if e == nil {
 		return nil, nil
 	}
@@ -73,14 +73,14 @@ func (s *Store) Owed(ctx context.Context, nodeUUID string) (*node.Effect, error)
 	return &c, nil
 }
 
-// Owing returns the nodes that owe an effect.
-func (s *Store) Owing(ctx context.Context) ([]string, error) {
+// NodesWithEffects returns the nodes that have a pending effect.
+func (s *Store) NodesWithEffects(ctx context.Context) ([]string, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	var uuids []string
-	for uuid, e := range s.owed {
+	for uuid, e := range s.pending {
 		if e != nil {
 			uuids = append(uuids, uuid)
 		}

@@ -26,7 +26,7 @@ type Store struct {
 	nodes    table[node.Node]
 	ports    table[node.Port]
 	effects  map[int64]*node.Effect
-	owed     map[string]*node.Effect // by node UUID
+	pending  map[string]*node.Effect // by node UUID
 	lastID   int64
 	history  map[string][]node.HistoryEntry
 	found    map[string]node.Inspected
@@ -48,7 +48,7 @@ type Store struct {
 func New() *Store {
 	s := &Store{
 		nodes: newTable[node.Node](), ports: newTable[node.Port](),
-		effects: map[int64]*node.Effect{}, owed: map[string]*node.Effect{},
+		effects: map[int64]*node.Effect{}, pending: map[string]*node.Effect{},
 		history: map[string][]node.HistoryEntry{}, found: map[string]node.Inspected{}, hardware: map[string]node.HardwareReport{}, leases: map[string]node.Lease{},
 		holders: map[string]func(string) bool{}, objects: documents{rows: map[objects.Key]objects.Row{}},
 	}

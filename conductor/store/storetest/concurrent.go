@@ -80,8 +80,8 @@ func finishAny(ctx context.Context, s store.Store, i int) error {
 				return err
 			}
 		}
-		owed, err := s.Owed(ctx, uuid(i))
-		if err != nil || owed == nil {
+		pending, err := s.PendingEffect(ctx, uuid(i))
+		if err != nil || pending == nil {
 			return err
 		}
 	}

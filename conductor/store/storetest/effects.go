@@ -78,17 +78,17 @@ func testLease(t *testing.T, s store.Store) {
 	others := claim(t, s, "other", at(0), 1)
 
 	check(t, s.Renew(t.Context(), mine[0], at(100)))
-	owed, err := s.Owed(t.Context(), uuid(0))
+	pending, err := s.PendingEffect(t.Context(), uuid(0))
 	check(t, err)
-	equal(t, at(100), owed.LeaseUntil)
+	equal(t, at(100), pending.LeaseUntil)
 	equal(t, []string{"b", "c"}, names(claim(t, s, "third", at(50), 9)))
 
 	check(t, s.Release(t.Context(), mine[0], at(70), "no answer"))
-	owed, err = s.Owed(t.Context(), uuid(0))
+	pending, err = s.PendingEffect(t.Context(), uuid(0))
 	check(t, err)
 	want := effect(0, "a", at(70))
 	want.ID, want.Attempt, want.Error = mine[0].ID, 1, "no answer"
-	equal(t, &want, owed)
+	equal(t, &want, pending)
 	equal(t, 0, len(claim(t, s, "me", at(69), 9)))
 
 	n, err := s.Takeover(t.Context(), "third")
@@ -141,22 +141,22 @@ func testOneEffect(t *testing.T, s store.Store) {
 	given.ID, given.Owner, given.Attempt, given.LeaseUntil, given.Error = 7, "x", 9, at(99), "x"
 	_, err = s.Commit(t.Context(), node.Change{Finish: &held, Save: &n, Effects: []node.Effect{given}})
 	check(t, err)
-	owed, err := s.Owed(t.Context(), n.UUID)
+	pending, err := s.PendingEffect(t.Context(), n.UUID)
 	check(t, err)
 	want := effect(1, "y", at(5))
-	want.ID = owed.ID
-	equal(t, &want, owed)
+	want.ID = pending.ID
+	equal(t, &want, pending)
 	insert(t, s, sample(3))
 	n = insert(t, s, sample(4), effect(4, "z", at(9)))
-	owing, err := s.Owing(t.Context())
+	owners, err := s.NodesWithEffects(t.Context())
 	check(t, err)
-	slices.Sort(owing)
-	equal(t, []string{uuid(1), uuid(4)}, owing)
+	slices.Sort(owners)
+	equal(t, []string{uuid(1), uuid(4)}, owners)
 	_, err = s.Commit(t.Context(), node.Change{Delete: n.UUID})
 	check(t, err)
-	owing, err = s.Owing(t.Context())
+	owners, err = s.NodesWithEffects(t.Context())
 	check(t, err)
-	equal(t, []string{uuid(1)}, owing)
+	equal(t, []string{uuid(1)}, owners)
 }
 
 func testNextDue(t *testing.T, s store.Store) {
