@@ -9,9 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/conductor/erasekey"
-	"github.com/ferrite-metal/ferrite/conductor/keyfile"
-	"github.com/ferrite-metal/ferrite/conductor/secretkey"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
@@ -94,13 +92,13 @@ func (d dataFolder) checkEmpty() error {
 			return err
 		}
 	}
-	return keyfile.Write(d.path(newFile), nil)
+	return keys.WriteFile(d.path(newFile), nil)
 }
 
 // lostDatabase refuses a folder that has something of a conductor's, and no database.
 func (d dataFolder) lostDatabase() error {
 	var left []string
-	for _, name := range []string{walFile, erasekey.File, secretkey.File, "logs"} {
+	for _, name := range []string{walFile, keys.EraseReportFile, keys.SecretsFile, "logs"} {
 		if d.has(name) {
 			left = append(left, name)
 		}
@@ -130,8 +128,8 @@ func (d dataFolder) missingKeys(schema int64) (missing []error) {
 		file, loss string
 		since      int64
 	}{
-		{erasekey.File, "erase reports are signed with another key from then on", 11},
-		{secretkey.File, "the secrets in the database stay unreadable, and have to be applied again", 12},
+		{keys.EraseReportFile, "erase reports are signed with another key from then on", 11},
+		{keys.SecretsFile, "the secrets in the database stay unreadable, and have to be applied again", 12},
 	} {
 		if _, err := os.Stat(d.path(key.file)); errors.Is(err, os.ErrNotExist) && schema >= key.since {
 			missing = append(missing, fmt.Errorf("--data-dir %s: the key %s is missing. Restore it from a backup; "+
@@ -160,21 +158,21 @@ func (d dataFolder) open(ctx context.Context, log *slog.Logger) (*store.SQLite, 
 // opened makes the keys that are missing, and notes that the database is open:
 // its WAL is there now.
 func (d dataFolder) opened(log *slog.Logger) error {
-	for _, file := range []string{erasekey.File, secretkey.File} {
+	for _, file := range []string{keys.EraseReportFile, keys.SecretsFile} {
 		if !d.has(file) {
 			log.Info("a key is made; keep it with the backups of the database", "file", d.path(file))
 		}
 	}
-	if _, err := erasekey.Open(d.dir); err != nil {
+	if _, err := keys.OpenEraseReport(d.dir); err != nil {
 		return err
 	}
-	if _, err := secretkey.Open(d.dir); err != nil {
+	if _, err := keys.OpenSecrets(d.dir); err != nil {
 		return err
 	}
 	if err := d.complete(); err != nil {
 		return err
 	}
-	return keyfile.Write(d.path(runningFile), nil)
+	return keys.WriteFile(d.path(runningFile), nil)
 }
 
 // closing notes that nothing is lost with the WAL any more. It comes before the

@@ -9,8 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/conductor/erasekey"
-	"github.com/ferrite-metal/ferrite/conductor/secretkey"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
 )
 
 // contents is every file of a folder but those that a refused start may touch.
@@ -44,8 +43,8 @@ func TestLoss(t *testing.T) {
 	}{
 		"no database":       {os.Remove, databaseFile, "ferrite.db is missing or empty, but ferrite.db-wal, erase-key.pem, secrets-key.pem, logs", true},
 		"empty database":    {empty, databaseFile, "ferrite.db is missing or empty, but ferrite.db-wal", true},
-		"no erase key":      {os.Remove, erasekey.File, "erase-key.pem is missing", true},
-		"no secrets key":    {os.Remove, secretkey.File, "secrets-key.pem is missing", true},
+		"no erase key":      {os.Remove, keys.EraseReportFile, "erase-key.pem is missing", true},
+		"no secrets key":    {os.Remove, keys.SecretsFile, "secrets-key.pem is missing", true},
 		"no WAL after kill": {os.Remove, walFile, "ferrite.db-wal is not there", true},
 		"database cut":      {func(path string) error { return os.Truncate(path, 40_960) }, databaseFile, "cut short", false},
 	} {
@@ -83,7 +82,7 @@ func TestFirstStart(t *testing.T) {
 			t.Errorf("%s is left", name)
 		}
 	}
-	if err := os.Remove(filepath.Join(dir, secretkey.File)); err != nil {
+	if err := os.Remove(filepath.Join(dir, keys.SecretsFile)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, newFile), nil, 0o600); err != nil {

@@ -19,10 +19,8 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
-	"github.com/ferrite-metal/ferrite/conductor/erasekey"
-	"github.com/ferrite-metal/ferrite/conductor/keyfile"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/secretkey"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -55,9 +53,9 @@ func writeKeys(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for name, b := range map[string]*pem.Block{
-		erasekey.File: {Type: "PRIVATE KEY", Bytes: der}, secretkey.File: {Type: "FERRITE SECRETS KEY", Bytes: recordedKey("secrets")},
+		keys.EraseReportFile: {Type: "PRIVATE KEY", Bytes: der}, keys.SecretsFile: {Type: "FERRITE SECRETS KEY", Bytes: recordedKey("secrets")},
 	} {
-		if err := keyfile.Write(filepath.Join(dir, name), pem.EncodeToMemory(b)); err != nil {
+		if err := keys.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,12 +33,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/erasekey"
 	"github.com/ferrite-metal/ferrite/conductor/host/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/imagesource"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
-	"github.com/ferrite-metal/ferrite/conductor/secretkey"
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
@@ -116,7 +115,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	eraseKey, err := erasekey.Open(c.DataDir)
+	eraseKey, err := keys.OpenEraseReport(c.DataDir)
 	if err != nil {
 		return err
 	}
@@ -195,13 +194,13 @@ func (c Config) takeUp(ctx context.Context, eng *engine.Engine, db database, log
 // proof is what ramdisks must show: the one-time word of their boot where boot
 // scripts are ours, and a leased address where only our DHCP gives any.
 func (c Config) proof() (engine.Proof, error) {
-	key, err := secretkey.Open(c.DataDir)
+	key, err := keys.OpenSecrets(c.DataDir)
 	return engine.Proof{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}, err
 }
 
 // documents keeps those of hosts.
 func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keeper, error) {
-	key, err := secretkey.Open(c.DataDir)
+	key, err := keys.OpenSecrets(c.DataDir)
 	if err != nil {
 		return nil, err
 	}

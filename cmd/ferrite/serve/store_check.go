@@ -12,9 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
-	"github.com/ferrite-metal/ferrite/conductor/erasekey"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/secretkey"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -130,13 +129,13 @@ type checkKeys struct {
 // should not be, the schema tells.
 func (s storeCheck) keys() (k checkKeys, faults []string) {
 	var err error
-	if _, missing := os.Stat(s.path(secretkey.File)); missing == nil {
-		if k.secrets, err = secretkey.Open(s.dir); err != nil {
+	if _, missing := os.Stat(s.path(keys.SecretsFile)); missing == nil {
+		if k.secrets, err = keys.OpenSecrets(s.dir); err != nil {
 			faults = append(faults, err.Error())
 		}
 	}
-	if _, missing := os.Stat(s.path(erasekey.File)); missing == nil {
-		if k.erase, err = erasekey.Open(s.dir); err != nil {
+	if _, missing := os.Stat(s.path(keys.EraseReportFile)); missing == nil {
+		if k.erase, err = keys.OpenEraseReport(s.dir); err != nil {
 			faults = append(faults, err.Error())
 		}
 	}
@@ -150,7 +149,7 @@ func (k checkKeys) document(r objects.Row) error {
 	}
 	key := k.secrets
 	if key == nil {
-		key = make([]byte, secretkey.Size) // which opens nothing, nor has to
+		key = make([]byte, keys.SecretsSize) // which opens nothing, nor has to
 	}
 	return objects.Check(r, key)
 }

@@ -13,8 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/conductor/erasekey"
-	"github.com/ferrite-metal/ferrite/conductor/secretkey"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
@@ -175,11 +174,11 @@ func TestStoreCheckFiles(t *testing.T) {
 			}
 		}, "there is no database in it, and nothing else of a conductor"},
 		"no database":    {remove(databaseFile), "ferrite.db is missing or empty, but "},
-		"no secrets key": {remove(secretkey.File), "the key secrets-key.pem is missing"},
-		"no erase key":   {remove(erasekey.File), "the key erase-key.pem is missing"},
+		"no secrets key": {remove(keys.SecretsFile), "the key secrets-key.pem is missing"},
+		"no erase key":   {remove(keys.EraseReportFile), "the key erase-key.pem is missing"},
 		"another key": {func(t *testing.T, dir string) {
-			remove(secretkey.File)(t, dir)
-			if _, err := secretkey.Open(dir); err != nil {
+			remove(keys.SecretsFile)(t, dir)
+			if _, err := keys.OpenSecrets(dir); err != nil {
 				t.Fatal(err)
 			}
 		}, "objects, row Secret metal3/bmc: expected a document that can be read, found a secret that is sealed with another key"},

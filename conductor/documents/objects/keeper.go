@@ -23,7 +23,7 @@ import (
 // Config is what a keeper is made of.
 type Config struct {
 	Store Store
-	// Key seals secrets: 32 bytes, see conductor/secretkey.
+	// Key seals secrets: 32 bytes, see conductor/keys.
 	Key []byte
 	// Now and NewUID are time.Now and random UUIDs when nil.
 	Now    func() time.Time

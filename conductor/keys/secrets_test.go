@@ -1,4 +1,4 @@
-package secretkey_test
+package keys_test
 
 import (
 	"bytes"
@@ -8,38 +8,38 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/secretkey"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
 )
 
-// TestOpen: the key is made once, and is the same ever after.
-func TestOpen(t *testing.T) {
+// TestOpenSecrets: the key is made once, and is the same ever after.
+func TestOpenSecrets(t *testing.T) {
 	dir := t.TempDir()
-	first, err := secretkey.Open(dir)
-	if err != nil || len(first) != secretkey.Size {
+	first, err := keys.OpenSecrets(dir)
+	if err != nil || len(first) != keys.SecretsSize {
 		t.Fatal(len(first), err)
 	}
-	again, err := secretkey.Open(dir)
+	again, err := keys.OpenSecrets(dir)
 	if err != nil || !bytes.Equal(first, again) {
 		t.Errorf("another key, or none: %v", err)
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 1 || files[0].Name() != secretkey.File {
+	if err != nil || len(files) != 1 || files[0].Name() != keys.SecretsFile {
 		t.Errorf("left in the folder: %v, %v", files, err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, secretkey.File)); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(dir, keys.SecretsFile)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if other, err := secretkey.Open(t.TempDir()); err != nil || bytes.Equal(first, other) {
+	if other, err := keys.OpenSecrets(t.TempDir()); err != nil || bytes.Equal(first, other) {
 		t.Errorf("two folders have one key: %v", err)
 	}
-	if _, err := secretkey.Open(filepath.Join(dir, "nowhere")); err == nil {
+	if _, err := keys.OpenSecrets(filepath.Join(dir, "nowhere")); err == nil {
 		t.Error("a key in no folder")
 	}
 }
 
-// TestRefused: what others may read, and what is no such key, is not used and
+// TestSecretsRefused: what others may read, and what is no such key, is not used and
 // not replaced.
-func TestRefused(t *testing.T) {
+func TestSecretsRefused(t *testing.T) {
 	key := func(kind string, n int) []byte {
 		return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: make([]byte, n)})
 	}
@@ -54,14 +54,14 @@ func TestRefused(t *testing.T) {
 		"short":           {key("FERRITE SECRETS KEY", 31), 0o600, "of 32 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), secretkey.File)
+			path := filepath.Join(t.TempDir(), keys.SecretsFile)
 			if err := os.WriteFile(path, c.text, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Chmod(path, c.mode); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := secretkey.Open(filepath.Dir(path)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			if _, err := keys.OpenSecrets(filepath.Dir(path)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, c.text) {

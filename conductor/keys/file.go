@@ -1,8 +1,4 @@
-// Package keyfile reads and writes files that hold a key: for their owner alone,
-// and after a crash whole or not there.
-//
-// It does not know what the keys are for, nor how they are written.
-package keyfile
+package keys
 
 import (
 	"errors"
@@ -12,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// maxFile bounds what is read of a file that is said to be a key.
+// maxFile limits how much of a key's file is read.
 const maxFile = 64 << 10
 
-// Read returns what a file holds, and refuses one that is no regular file or that
-// others than its owner may do anything with; advice is what to do about that.
-// Errors wrap those of package os, fs.ErrNotExist among them.
-func Read(path, advice string) ([]byte, error) {
+// readFile returns the content of a key's file. It refuses a file that is not
+// regular or that others than its owner may access; advice is what to do about
+// that. Errors wrap those of package os, fs.ErrNotExist among them.
+func readFile(path, advice string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -34,8 +30,8 @@ func Read(path, advice string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
-// Write puts a file where a crash leaves all of it or nothing, with mode 0600.
-func Write(path string, text []byte) error {
+// WriteFile writes a file with mode 0600. A crash leaves all of it or nothing.
+func WriteFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err

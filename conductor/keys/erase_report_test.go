@@ -1,4 +1,4 @@
-package erasekey_test
+package keys_test
 
 import (
 	"crypto/ecdsa"
@@ -11,36 +11,36 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/erasekey"
+	"github.com/ferrite-metal/ferrite/conductor/keys"
 )
 
-// TestOpen: the key is made once, and is the same ever after.
-func TestOpen(t *testing.T) {
+// TestOpenEraseReport: the key is made once, and is the same ever after.
+func TestOpenEraseReport(t *testing.T) {
 	dir := t.TempDir()
-	first, err := erasekey.Open(dir)
+	first, err := keys.OpenEraseReport(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := erasekey.Open(dir)
+	again, err := keys.OpenEraseReport(dir)
 	if err != nil || !first.Equal(again) {
 		t.Errorf("another key, or none: %v", err)
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 1 || files[0].Name() != erasekey.File {
+	if err != nil || len(files) != 1 || files[0].Name() != keys.EraseReportFile {
 		t.Errorf("left in the folder: %v, %v", files, err)
 	}
-	info, err := os.Stat(filepath.Join(dir, erasekey.File))
+	info, err := os.Stat(filepath.Join(dir, keys.EraseReportFile))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if _, err := erasekey.Open(filepath.Join(dir, "nowhere")); err == nil {
+	if _, err := keys.OpenEraseReport(filepath.Join(dir, "nowhere")); err == nil {
 		t.Error("a key in no folder")
 	}
 }
 
-// TestRefused: what others may read, and what is no such key, is not used and
+// TestEraseReportRefused: what others may read, and what is no such key, is not used and
 // not replaced.
-func TestRefused(t *testing.T) {
+func TestEraseReportRefused(t *testing.T) {
 	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -63,8 +63,8 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			path := filepath.Join(dir, erasekey.File)
-			if _, err := erasekey.Open(dir); err != nil {
+			path := filepath.Join(dir, keys.EraseReportFile)
+			if _, err := keys.OpenEraseReport(dir); err != nil {
 				t.Fatal(err)
 			}
 			if c.text != nil {
@@ -79,7 +79,7 @@ func TestRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := erasekey.Open(dir); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			if _, err := keys.OpenEraseReport(dir); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 			if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {

@@ -1,8 +1,4 @@
-// Package erasekey keeps the key that erase reports are signed with: an Ed25519
-// key in a file, made when there is none.
-//
-// It signs nothing itself, and tells nobody the private half.
-package erasekey
+package keys
 
 import (
 	"crypto/ed25519"
@@ -13,38 +9,38 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-
-	"github.com/ferrite-metal/ferrite/conductor/keyfile"
 )
 
-// File is the key's name in the data folder.
-const File = "erase-key.pem"
+// EraseReportFile is the name of the erase reports' key in the data folder.
+const EraseReportFile = "erase-key.pem"
 
-// Open reads the key of a data folder, which is made at first. It refuses a file
-// that others than its owner may read: they could sign too.
-func Open(dir string) (ed25519.PrivateKey, error) {
-	path := filepath.Join(dir, File)
-	key, err := read(path)
+// OpenEraseReport reads the key that erase reports are signed with, and makes it
+// when a data folder has none. It refuses a file that others than its owner may
+// read: they could sign too.
+func OpenEraseReport(dir string) (ed25519.PrivateKey, error) {
+	path := filepath.Join(dir, EraseReportFile)
+	key, err := readEraseReport(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return generate(path)
+		return generateEraseReport(path)
 	}
 	return key, err
 }
 
-func read(path string) (ed25519.PrivateKey, error) {
-	text, err := keyfile.Read(path, "chmod 600 it if nobody has read it, else move it away, and a new one is made")
+// readEraseReport reads an existing key.
+func readEraseReport(path string) (ed25519.PrivateKey, error) {
+	text, err := readFile(path, "chmod 600 it if nobody has read it, else move it away, and a new one is made")
 	if err != nil {
 		return nil, fmt.Errorf("key of erase reports: %w", err)
 	}
-	key, err := parse(text)
+	key, err := parseEd25519(text)
 	if err != nil {
 		return nil, fmt.Errorf("key of erase reports: %s: %w; restore it from a backup, or move it away and a new one is made", path, err)
 	}
 	return key, nil
 }
 
-// parse never quotes what it was given.
-func parse(text []byte) (ed25519.PrivateKey, error) {
+// parseEd25519 reads PKCS #8 in PEM. Its errors never quote the text.
+func parseEd25519(text []byte) (ed25519.PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "PRIVATE KEY" {
 		return nil, errors.New("expected a private key in PEM (PKCS #8)")
@@ -60,8 +56,8 @@ func parse(text []byte) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// generate makes a key and writes it.
-func generate(path string) (key ed25519.PrivateKey, err error) {
+// generateEraseReport makes a key and writes it.
+func generateEraseReport(path string) (key ed25519.PrivateKey, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("make the key of erase reports: %w", err)
@@ -74,5 +70,5 @@ func generate(path string) (key ed25519.PrivateKey, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return key, keyfile.Write(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	return key, WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
