@@ -25,8 +25,8 @@ type Conductor interface {
 	Leases
 	// Catalogs is what operators keep beside nodes.
 	Catalogs() engine.Catalogs
-	// Host is the name of this conductor.
-	Host() string
+	// ConductorName is the name of this conductor.
+	ConductorName() string
 	// HardwareTypes are those that are enabled.
 	HardwareTypes() []node.HardwareType
 }

@@ -18,8 +18,8 @@ func (a *API) conductorRoutes() []route {
 
 func (a *API) conductorView(c *call, detail bool) map[string]any {
 	v := map[string]any{
-		"hostname": a.conductor.Host(), "conductor_group": "", "alive": true,
-		"links": c.links("conductors/" + a.conductor.Host()),
+		"hostname": a.conductor.ConductorName(), "conductor_group": "", "alive": true,
+		"links": c.links("conductors/" + a.conductor.ConductorName()),
 	}
 	if detail {
 		drivers := []string{}
@@ -52,7 +52,7 @@ func (a *API) listConductors(c *call) error {
 	switch p.marker { // which is a host here
 	case "":
 		return c.marshal(http.StatusOK, map[string]any{"conductors": []any{view}})
-	case a.conductor.Host():
+	case a.conductor.ConductorName():
 		return c.marshal(http.StatusOK, map[string]any{"conductors": []any{}})
 	}
 	return noConductor(p.marker)
@@ -64,7 +64,7 @@ func noConductor(host string) error {
 
 func (a *API) showConductor(c *call) error {
 	host := c.Param("host")
-	if host != a.conductor.Host() {
+	if host != a.conductor.ConductorName() {
 		return noConductor(host)
 	}
 	v := a.conductorView(c, true)

@@ -62,7 +62,7 @@ func (a *API) listDrivers(c *call) error {
 
 // driver is one hardware type as JSON.
 func (a *API) driver(c *call, hw node.HardwareType, detail bool) map[string]any {
-	d := map[string]any{"name": hw.Name, "hosts": []string{a.conductor.Host()}, "links": c.links("drivers/" + hw.Name)}
+	d := map[string]any{"name": hw.Name, "hosts": []string{a.conductor.ConductorName()}, "links": c.links("drivers/" + hw.Name)}
 	if c.minor >= 14 {
 		d["properties"] = c.links("drivers/" + hw.Name + "/properties")
 	}

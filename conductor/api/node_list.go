@@ -28,7 +28,7 @@ func (a *API) answerNodesIn(c *call, chassis string, detail bool) error {
 	if err := a.permitOrder(c, p.sortKey); err != nil {
 		return err
 	}
-	q := nodeQuery{Query: node.Query{Marker: p.marker, Limit: p.limit + 1, SortKey: p.sortKey, Desc: p.desc}, host: a.conductor.Host()}
+	q := nodeQuery{Query: node.Query{Marker: p.marker, Limit: p.limit + 1, SortKey: p.sortKey, Desc: p.desc}, host: a.conductor.ConductorName()}
 	if err := narrow(c, &q, a.nodeFilters(c), pageArgs()...); err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (a *API) answerNode(c *call, status int, n *node.Node, fields string) error
 	if !atRest(n) {
 		return a.answerBusyNode(c, status, n, chosen, holder)
 	}
-	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.Host(), reserved: holder, caller: c.caller}
+	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.ConductorName(), reserved: holder, caller: c.caller}
 	if !c.insider(n) {
 		return a.buffer(c, status, func(dst []byte) []byte { return a.nodes.render(dst, chosen, &v) })
 	}
@@ -165,7 +165,7 @@ func (a *API) answerBusyNode(c *call, status int, n *node.Node, chosen selection
 		return err
 	}
 	wire := wireStatus(st)
-	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.Host(), reserved: holder, status: &wire, caller: c.caller}
+	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.ConductorName(), reserved: holder, status: &wire, caller: c.caller}
 	return a.buffer(c, status, func(dst []byte) []byte { return a.nodes.render(dst, chosen, &v) })
 }
 

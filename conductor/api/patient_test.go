@@ -45,7 +45,7 @@ func newAtWork(t *testing.T, with ...func(*api.Options)) *atWork {
 	}
 	log := slog.New(slog.DiscardHandler)
 	settings := plan.DefaultSettings()
-	settings.Host = "conductor-1"
+	settings.ConductorName = "conductor-1"
 	eng := engine.New(engine.Config{Store: w.store, Settings: settings, Log: log})
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, FailureRate: 1e9, FailureBurst: 1e9})
 	options := api.Options{Conductor: eng, Log: log, Stopping: w.stopping, Mounts: ramdisks.Handlers()}

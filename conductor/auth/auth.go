@@ -51,7 +51,7 @@ type Authenticator struct {
 	tokens    bool
 	failures  *ratelimit.Limiter[netip.Addr]
 	guesses   *ratelimit.Limiter[[sha256.Size]byte] // of passwords, by the hash of the account's name
-	homes     *memory                               // the networks from which an account has logged in
+	homes     *passwordCache                        // the networks from which an account has logged in
 	turns     *turns
 	told      *ratelimit.Limiter[struct{}] // lines of the log about all of them
 	log       *slog.Logger

@@ -21,7 +21,7 @@ import (
 type passwords struct {
 	names map[string]bool
 	file  *htpasswd.File
-	known *memory
+	known *passwordCache
 	dummy []byte // bcrypt of nothing anybody knows, as dear as the dearest of the file
 }
 
@@ -99,10 +99,10 @@ const (
 	knownFor = 5 * time.Minute
 )
 
-// memory remembers credentials that were right, under a key of its own: neither
+// passwordCache remembers credentials that were right, under a key of its own: neither
 // its contents nor the time a look takes tell anything of them. It belongs to one
 // state of the htpasswd file, and is gone with it.
-type memory struct {
+type passwordCache struct {
 	key   [sha256.Size]byte
 	lasts time.Duration
 
@@ -110,13 +110,13 @@ type memory struct {
 	until map[[sha256.Size]byte]time.Time
 }
 
-func newMemory(lasts time.Duration) *memory {
-	m := &memory{lasts: lasts, until: map[[sha256.Size]byte]time.Time{}}
+func newMemory(lasts time.Duration) *passwordCache {
+	m := &passwordCache{lasts: lasts, until: map[[sha256.Size]byte]time.Time{}}
 	_, _ = rand.Read(m.key[:]) // never fails
 	return m
 }
 
-func (m *memory) sum(user, password string) (out [sha256.Size]byte) {
+func (m *passwordCache) sum(user, password string) (out [sha256.Size]byte) {
 	mac := hmac.New(sha256.New, m.key[:])
 	mac.Write([]byte(user))
 	mac.Write([]byte{':'}) // no part of a name
@@ -125,14 +125,14 @@ func (m *memory) sum(user, password string) (out [sha256.Size]byte) {
 	return out
 }
 
-func (m *memory) has(user, password string, now time.Time) bool {
+func (m *passwordCache) has(user, password string, now time.Time) bool {
 	sum := m.sum(user, password)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return now.Before(m.until[sum])
 }
 
-func (m *memory) add(user, password string, now time.Time) {
+func (m *passwordCache) add(user, password string, now time.Time) {
 	sum := m.sum(user, password)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -56,7 +56,7 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 		}
 		return saved, err
 	}
-	return node.Node{}, node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.Host())
+	return node.Node{}, node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.ConductorName())
 }
 
 // judge asks plan. Only then is it known which name inspection rules give the

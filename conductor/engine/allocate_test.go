@@ -22,7 +22,7 @@ import (
 func conductorOn(t testing.TB, s engine.Store, host string) (e *engine.Engine, end func()) {
 	t.Helper()
 	e = engine.New(engine.Config{
-		Store: s, BMCs: map[string]engine.BMC{"fake-hardware": nil}, Settings: plan.Settings{Host: host}, Log: slog.New(slog.DiscardHandler),
+		Store: s, BMCs: map[string]engine.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: host}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err := e.Recover(t.Context()); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func disturb(t *testing.T, e *engine.Engine, what int, uuid string, wish node.Al
 // is done by the next conductor.
 func TestAllocateAfterRestart(t *testing.T) {
 	s := mem.New()
-	dead := engine.New(engine.Config{Store: s, BMCs: map[string]engine.BMC{"fake-hardware": nil}, Settings: plan.Settings{Host: "one"}, Log: slog.New(slog.DiscardHandler)})
+	dead := engine.New(engine.Config{Store: s, BMCs: map[string]engine.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: "one"}, Log: slog.New(slog.DiscardHandler)})
 	a, err := dead.Catalogs().Allocations.Create(t.Context(), node.Allocation{ResourceClass: "bm", Traits: []string{"CUSTOM_A"}})
 	if err != nil || a.State != node.Allocating || a.NodeUUID != "" {
 		t.Fatalf("created: %+v, %v", a, err)

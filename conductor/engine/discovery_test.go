@@ -28,7 +28,7 @@ func explorer(t *testing.T, driver string, limit int) *engine.Engine {
 	t.Helper()
 	return engine.New(engine.Config{
 		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": idle{}, "ipmi": idle{}, "fake-hardware": idle{}},
-		Settings: plan.Settings{Host: "c1"}, Log: slog.New(slog.DiscardHandler), Discovery: engine.Discovery{Driver: driver, Limit: limit},
+		Settings: plan.Settings{ConductorName: "c1"}, Log: slog.New(slog.DiscardHandler), Discovery: engine.Discovery{Driver: driver, Limit: limit},
 	})
 }
 

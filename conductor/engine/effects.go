@@ -70,7 +70,7 @@ func (e *Engine) perform(ctx context.Context, ef node.Effect, leave func()) (any
 	}
 	bmc, ok := e.BMCs[n.Driver]
 	if !ok {
-		return nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.Host())
+		return nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.ConductorName())
 	}
 	return (&job{e, n, bmc, ef, leave}).guard(ctx, do)
 }

@@ -104,8 +104,8 @@ func New(c Config) *Engine {
 	}
 }
 
-// Host is the name of this conductor.
-func (e *Engine) Host() string { return e.Settings.Host }
+// ConductorName is the name of this conductor.
+func (e *Engine) ConductorName() string { return e.Settings.ConductorName }
 
 // Run carries out effects, watches deadlines, reads power states and gives nodes
 // to allocations until ctx ends; then it waits for what is under way, which ctx has cancelled, to let go.

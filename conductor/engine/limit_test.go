@@ -26,7 +26,7 @@ func TestLimits(t *testing.T) {
 	}
 	e := engine.New(engine.Config{
 		Store: store, BMCs: map[string]engine.BMC{"redfish": nil}, Log: slog.New(slog.DiscardHandler),
-		Settings: plan.Settings{Host: "test", MaxConcurrentDeploy: 2, MaxConcurrentClean: 1},
+		Settings: plan.Settings{ConductorName: "test", MaxConcurrentDeploy: 2, MaxConcurrentClean: 1},
 	})
 	if err := e.Recover(ctx); err != nil {
 		t.Fatal(err)

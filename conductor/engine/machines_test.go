@@ -29,7 +29,7 @@ func (c *counting) Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 func TestStrangersReadNoNodes(t *testing.T) {
 	store := &counting{Store: mem.New()}
 	e := engine.New(engine.Config{
-		Store: store, BMCs: map[string]engine.BMC{"ipmi": idle{}}, Settings: plan.Settings{Host: "c1"},
+		Store: store, BMCs: map[string]engine.BMC{"ipmi": idle{}}, Settings: plan.Settings{ConductorName: "c1"},
 		Log: slog.New(slog.DiscardHandler), Discovery: engine.Discovery{Driver: "ipmi", Limit: 3},
 	})
 	enrolled, err := e.CreateNode(t.Context(), node.Node{Driver: "ipmi", DriverInfo: map[string]any{"ipmi_address": "192.168.1.1"}})

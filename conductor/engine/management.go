@@ -15,7 +15,7 @@ func (e *Engine) driver(ctx context.Context, ref string) (node.Node, BMC, error)
 	}
 	bmc, ok := e.BMCs[n.Driver]
 	if !ok {
-		return n, nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.Host())
+		return n, nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.ConductorName())
 	}
 	return n, bmc, nil
 }

@@ -154,7 +154,7 @@ func (e *Engine) free(ctx context.Context, ref string) (node.Node, error) {
 }
 
 func (e *Engine) locked(ref string) error {
-	return node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.Host())
+	return node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.ConductorName())
 }
 
 // Reserved names the conductor that works on a node, "" when none does.
@@ -166,7 +166,7 @@ func (e *Engine) Reserved(ctx context.Context, uuid string) (string, error) {
 	if pending.Owner != "" {
 		return pending.Owner, nil
 	}
-	return e.Host(), nil
+	return e.ConductorName(), nil
 }
 
 // deletable are the states a node can be deleted in without being in

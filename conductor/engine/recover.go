@@ -14,7 +14,7 @@ import (
 // waiting node its time again. It is called once, before Run and before the
 // first request.
 func (e *Engine) Recover(ctx context.Context) error {
-	n, err := e.Store.Takeover(ctx, e.Host())
+	n, err := e.Store.Takeover(ctx, e.ConductorName())
 	if err != nil {
 		return err
 	}

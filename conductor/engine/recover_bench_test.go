@@ -34,8 +34,8 @@ func recovers(b *testing.B, n node.Node) {
 	n.Driver, n.CreatedAt = "fake-hardware", time.Now()
 	fill(b, s, n, nodes)
 	settings := plan.DefaultSettings()
-	settings.Host = "bench"
-	if _, err := s.Claim(b.Context(), settings.Host, time.Now(), time.Hour, 64); err != nil {
+	settings.ConductorName = "bench"
+	if _, err := s.Claim(b.Context(), settings.ConductorName, time.Now(), time.Hour, 64); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

@@ -67,7 +67,7 @@ func TestRecover(t *testing.T) {
 		insert(i, node.Verifying, time.Time{}, true)
 	}
 	settings := plan.DefaultSettings()
-	settings.Host = "test"
+	settings.ConductorName = "test"
 	recovered := func() *engine.Engine {
 		t.Helper()
 		e := engine.New(engine.Config{Store: s, Settings: settings, Log: slog.New(slog.DiscardHandler)})

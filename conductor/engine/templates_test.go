@@ -18,7 +18,7 @@ import (
 func keeper(now time.Time) (*engine.Engine, *broken.Store) {
 	s := broken.Wrap(mem.New())
 	return engine.New(engine.Config{
-		Store: s, BMCs: map[string]engine.BMC{"fake-hardware": nil}, Settings: plan.Settings{Host: "test"},
+		Store: s, BMCs: map[string]engine.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: "test"},
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
 	}), s
 }

@@ -54,7 +54,7 @@ func (e *Engine) claim(ctx context.Context) {
 		if free == 0 {
 			return
 		}
-		effects, err := e.Store.Claim(ctx, e.Host(), e.Now(), leaseTime, free)
+		effects, err := e.Store.Claim(ctx, e.ConductorName(), e.Now(), leaseTime, free)
 		if err != nil {
 			if ctx.Err() == nil {
 				e.Log.Error("pending effects cannot be claimed; tried again in a second", "err", err)

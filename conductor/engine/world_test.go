@@ -91,7 +91,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		rng: rand.New(rand.NewPCG(seed, 1)), machines: map[string]*machine{},
 		taken: map[node.Transition]bool{}, broken: map[string]bool{}, lost: map[string]bool{}, mute: map[string]bool{},
 	}
-	w.settings.Host = "test"
+	w.settings.ConductorName = "test"
 	w.proof = engine.Proof{Words: true, Key: []byte("of the test")}
 	w.ledger = newLedger(t, w.store)
 	return w

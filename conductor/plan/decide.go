@@ -137,7 +137,7 @@ func (d *decision) enqueue(name string, args any) {
 func (d *decision) note(severity, text string) {
 	e := node.HistoryEntry{
 		NodeUUID: d.n.UUID, CreatedAt: d.now, Severity: severity, EventType: d.activityName(), Event: nodeapi.Printable(text),
-		State: d.n.ProvisionState, Target: d.n.TargetProvisionState, Conductor: d.f.Settings.Host,
+		State: d.n.ProvisionState, Target: d.n.TargetProvisionState, Conductor: d.f.Settings.ConductorName,
 	}
 	if since := d.n.ProvisionUpdatedAt; since != nil {
 		lasted := int64(max(d.now.Sub(*since), 0) / time.Second)

@@ -101,7 +101,7 @@ type Facts struct {
 
 // Settings are the operator's choices that decisions depend on.
 type Settings struct {
-	Host             string        // this conductor's name, for history
+	ConductorName    string        // this conductor's name, for history
 	AutomatedClean   bool          // clean between tenants unless the node says otherwise
 	FastTrack        bool          // keep the agent running between activities
 	FastTrackTimeout time.Duration // an agent heard of within this time counts as running

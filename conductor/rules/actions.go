@@ -12,12 +12,12 @@ import (
 // action is one kind of action.
 type action struct {
 	signature
-	take func(r *run, a args) error
+	take func(r *evaluation, a args) error
 }
 
 // actions is all of them, by Ironic's names.
 var actions = map[string]action{
-	"fail": {signature{required: []string{"msg"}, filled: []string{"msg"}}, func(_ *run, a args) error { return errors.New(safe(a["msg"])) }},
+	"fail": {signature{required: []string{"msg"}, filled: []string{"msg"}}, func(_ *evaluation, a args) error { return errors.New(safe(a["msg"])) }},
 	"log":  {signature{required: []string{"msg"}, optional: []string{"level"}, filled: []string{"msg"}}, log},
 
 	"set-attribute":    {toPath("path", "value"), onNode(set)},
@@ -64,7 +64,7 @@ func (o action) check(c *node.Clause) error {
 }
 
 // action takes one.
-func (r *run) action(c *node.Clause) error {
+func (r *evaluation) action(c *node.Clause) error {
 	act, ok := actions[c.Op]
 	if !ok {
 		return fmt.Errorf("there is no such action")
@@ -73,7 +73,7 @@ func (r *run) action(c *node.Clause) error {
 }
 
 // log tells an operator. The history knows three severities.
-func log(r *run, a args) error {
+func log(r *evaluation, a args) error {
 	level, severity := "info", ""
 	if a["level"] != nil {
 		var err error
@@ -96,8 +96,8 @@ func log(r *run, a args) error {
 }
 
 // onNode does a verb to an attribute of the node.
-func onNode(do verb) func(*run, args) error {
-	return func(r *run, a args) error {
+func onNode(do pathOperation) func(*evaluation, args) error {
+	return func(r *evaluation, a args) error {
 		path, err := pathOf(a)
 		if err != nil {
 			return err
@@ -109,8 +109,8 @@ func onNode(do verb) func(*run, args) error {
 
 // onPort does a verb to an attribute of a port, which is named by its UUID or
 // its address: what this inspection has found has no UUID yet.
-func onPort(do verb) func(*run, args) error {
-	return func(r *run, a args) error {
+func onPort(do pathOperation) func(*evaluation, args) error {
+	return func(r *evaluation, a args) error {
 		id, err := a.text("port_id")
 		if err != nil {
 			return err
@@ -130,8 +130,8 @@ func onPort(do verb) func(*run, args) error {
 }
 
 // onData does a verb to the data beside the inventory.
-func onData(do verb) func(*run, args) error {
-	return func(r *run, a args) error {
+func onData(do pathOperation) func(*evaluation, args) error {
+	return func(r *evaluation, a args) error {
 		path, err := dataPathOf(a)
 		if err != nil {
 			return err
@@ -146,7 +146,7 @@ func onData(do verb) func(*run, args) error {
 
 // setCapability sets one entry of properties/capabilities, in place of what it
 // was before; Ironic would add a second of the name.
-func setCapability(r *run, a args) error {
+func setCapability(r *evaluation, a args) error {
 	name, err := a.text("name")
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func setCapability(r *run, a args) error {
 	return r.editCapabilities(func(caps string) string { return node.SetCapability(caps, name, value) })
 }
 
-func unsetCapability(r *run, a args) error {
+func unsetCapability(r *evaluation, a args) error {
 	name, err := a.text("name")
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func unsetCapability(r *run, a args) error {
 
 // editCapabilities edits properties/capabilities, which nobody need have made
 // for there being none in it.
-func (r *run) editCapabilities(edit func(caps string) string) error {
+func (r *evaluation) editCapabilities(edit func(caps string) string) error {
 	old, ok := r.out.Node.Properties["capabilities"].(string)
 	if !ok && r.out.Node.Properties["capabilities"] != nil {
 		return fmt.Errorf("properties/capabilities is %s, not text", kindOf(r.out.Node.Properties["capabilities"]))
@@ -191,7 +191,7 @@ func (r *run) editCapabilities(edit func(caps string) string) error {
 	return nil
 }
 
-func addTrait(r *run, a args) error {
+func addTrait(r *evaluation, a args) error {
 	name, err := a.text("name")
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func addTrait(r *run, a args) error {
 }
 
 // removeTrait does not mind a trait that is not there.
-func removeTrait(r *run, a args) error {
+func removeTrait(r *evaluation, a args) error {
 	name, err := a.text("name")
 	if err != nil {
 		return err

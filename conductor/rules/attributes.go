@@ -193,17 +193,17 @@ func interfaceAttribute(kind string) attribute[node.Node] {
 	}
 }
 
-// verb is what is done at the end of a path.
-type verb struct {
-	makes  bool                                                      // objects that are missing on the way are made
-	whole  func(set func(any) error, a args) error                   // to a whole attribute
-	inside func(r *run, at map[string]any, key string, a args) error // to a part of one
+// pathOperation is what is done at the end of a path.
+type pathOperation struct {
+	makes  bool                                                             // objects that are missing on the way are made
+	whole  func(set func(any) error, a args) error                          // to a whole attribute
+	inside func(r *evaluation, at map[string]any, key string, a args) error // to a part of one
 }
 
-var set = verb{
+var set = pathOperation{
 	makes: true,
 	whole: func(set func(any) error, a args) error { return set(a["value"]) },
-	inside: func(_ *run, at map[string]any, key string, a args) error {
+	inside: func(_ *evaluation, at map[string]any, key string, a args) error {
 		at[key] = copyValue(a["value"])
 		return nil
 	},
@@ -211,10 +211,10 @@ var set = verb{
 
 // extend appends to a list, which is made if there is none; unique leaves alone
 // one that has the value.
-var extend = verb{
+var extend = pathOperation{
 	makes: true,
 	whole: func(func(any) error, args) error { return fmt.Errorf("it is not a list") },
-	inside: func(r *run, at map[string]any, key string, a args) error {
+	inside: func(r *evaluation, at map[string]any, key string, a args) error {
 		unique, err := a.truth("unique")
 		if err != nil {
 			return err
@@ -234,16 +234,16 @@ var extend = verb{
 }
 
 // del does not mind what is not there.
-var del = verb{
+var del = pathOperation{
 	whole: func(set func(any) error, _ args) error { return set(nil) },
-	inside: func(_ *run, at map[string]any, key string, _ args) error {
+	inside: func(_ *evaluation, at map[string]any, key string, _ args) error {
 		delete(at, key)
 		return nil
 	},
 }
 
 // at does a verb inside of an object.
-func (do verb) at(r *run, top map[string]any, path []string, a args) error {
+func (do pathOperation) at(r *evaluation, top map[string]any, path []string, a args) error {
 	in, err := holder(top, path, do.makes)
 	if err != nil || in == nil {
 		return err
@@ -255,7 +255,7 @@ func (do verb) at(r *run, top map[string]any, path []string, a args) error {
 }
 
 // change does a verb to an attribute, or to a part of one.
-func change[T any](r *run, of *T, table map[string]attribute[T], what string, path []string, do verb, a args) error {
+func change[T any](r *evaluation, of *T, table map[string]attribute[T], what string, path []string, do pathOperation, a args) error {
 	at, ok := table[path[0]]
 	if !ok || at.set == nil {
 		return fmt.Errorf("rules cannot change %q of a %s", safe(path[0]), what)

@@ -17,7 +17,7 @@ const (
 	valuePrice  = 8  // to walk over one value, or one byte of text that is made
 )
 
-func (r *run) spend(price int) error {
+func (r *evaluation) spend(price int) error {
 	if r.left -= price; r.left < 0 {
 		return fmt.Errorf("the rules of this inspection are too much work: make loops, texts or patterns shorter")
 	}
@@ -28,7 +28,7 @@ func (r *run) spend(price int) error {
 const pluginData = "plugin_data"
 
 // touch notes that an object of the node was written to.
-func (r *run) touch(name string) {
+func (r *evaluation) touch(name string) {
 	if r.touched == nil {
 		r.touched = map[string]bool{}
 	}
@@ -38,7 +38,7 @@ func (r *run) touch(name string) {
 // checkSize refuses what rules, one after the other, could make of an object
 // though an operator's edit may not: a size that every list would carry, and
 // nesting that readers cannot follow.
-func (r *run) checkSize() error {
+func (r *evaluation) checkSize() error {
 	for name := range r.touched {
 		var of any = r.out.PluginData
 		limit := nodeapi.InspectionLimit

@@ -16,7 +16,7 @@ const (
 
 // callAPI notes a call. It is made once the rest of the rules' work is saved,
 // not in the midst of it: rules take no time.
-func callAPI(r *run, a args) error {
+func callAPI(r *evaluation, a args) error {
 	if len(r.out.Calls) >= maxCalls {
 		return fmt.Errorf("the rules of one inspection may call %d times", maxCalls)
 	}

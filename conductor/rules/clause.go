@@ -152,7 +152,7 @@ func (s signature) named(c *node.Clause) (args, error) {
 
 // each calls do with the arguments of a clause, filled in: once, or once for
 // every item of its loop. do reports whether it has had enough.
-func (r *run) each(s signature, c *node.Clause, do func(args) (enough bool, err error)) error {
+func (r *evaluation) each(s signature, c *node.Clause, do func(args) (enough bool, err error)) error {
 	given, err := s.named(c)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (r *run) each(s signature, c *node.Clause, do func(args) (enough bool, err 
 
 // filled fills in replacement fields. Those of a loop's item come first, so
 // that what a machine has told is never searched for some.
-func (r *run) filled(s signature, c *node.Clause, given args, item any) (args, error) {
+func (r *evaluation) filled(s signature, c *node.Clause, given args, item any) (args, error) {
 	r.looping, r.item = false, nil
 	missing := strings.TrimPrefix(c.Op, "!") == "is-empty"
 	looping := c.Loop != nil

@@ -15,7 +15,7 @@ import (
 // fill fills in the replacement fields of every text in v. A text with one that
 // leads nowhere stays as it is, as in Ironic, and is told about; where missing
 // is looked for it becomes null.
-func (r *run) fill(v any, missing bool) (any, error) {
+func (r *evaluation) fill(v any, missing bool) (any, error) {
 	if err := r.spend(valuePrice); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (r *run) fill(v any, missing bool) (any, error) {
 	return v, nil
 }
 
-func (r *run) fillText(text string, missing bool) (any, error) {
+func (r *evaluation) fillText(text string, missing bool) (any, error) {
 	if !strings.ContainsAny(text, "{}") {
 		return text, r.spend(len(text))
 	}
@@ -101,7 +101,7 @@ func fieldEnd(s string) int {
 	return -1
 }
 
-func (r *run) unfilled(text string, missing bool, why string) (any, error) {
+func (r *evaluation) unfilled(text string, missing bool, why string) (any, error) {
 	if missing {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func (r *run) unfilled(text string, missing bool, why string) (any, error) {
 }
 
 // field is the text a replacement field stands for.
-func (r *run) field(name string) (string, error) {
+func (r *evaluation) field(name string) (string, error) {
 	end := strings.IndexAny(name, ".[!:")
 	if end < 0 {
 		end = len(name)
@@ -145,7 +145,7 @@ func (r *run) field(name string) (string, error) {
 }
 
 // root is what a field begins with. own says that it is the rule's.
-func (r *run) root(name, rest string) (v any, left string, own bool, err error) {
+func (r *evaluation) root(name, rest string) (v any, left string, own bool, err error) {
 	switch {
 	case name == "inventory":
 		return any(r.out.Inventory), rest, false, nil

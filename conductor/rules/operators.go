@@ -16,7 +16,7 @@ import (
 // operator is one kind of condition.
 type operator struct {
 	signature
-	holds func(r *run, a args) (bool, error)
+	holds func(r *evaluation, a args) (bool, error)
 }
 
 // operators is all of them, by Ironic's names. An argument is text when it came
@@ -61,7 +61,7 @@ func (o operator) check(c *node.Clause) error {
 
 // condition looks at one. With a loop the results of its items are combined as
 // the clause says: "first" ends with the first that holds, "last" counts alone.
-func (r *run) condition(c *node.Clause) (bool, error) {
+func (r *evaluation) condition(c *node.Clause) (bool, error) {
 	name, inverted := strings.CutPrefix(c.Op, "!")
 	op, ok := operators[name]
 	if !ok {
@@ -86,8 +86,8 @@ func (r *run) condition(c *node.Clause) (bool, error) {
 }
 
 // adjacent compares each value with the one after it.
-func adjacent(holds func(x, y any) (bool, error)) func(*run, args) (bool, error) {
-	return func(r *run, a args) (bool, error) {
+func adjacent(holds func(x, y any) (bool, error)) func(*evaluation, args) (bool, error) {
+	return func(r *evaluation, a args) (bool, error) {
 		values, ok := a["values"].([]any)
 		if !ok {
 			return false, fmt.Errorf("values must be a list, not %s", kindOf(a["values"]))
@@ -111,8 +111,8 @@ func adjacent(holds func(x, y any) (bool, error)) func(*run, args) (bool, error)
 	}
 }
 
-func only(holds func(any) bool) func(*run, args) (bool, error) {
-	return func(_ *run, a args) (bool, error) { return holds(a["value"]), nil }
+func only(holds func(any) bool) func(*evaluation, args) (bool, error) {
+	return func(_ *evaluation, a args) (bool, error) { return holds(a["value"]), nil }
 }
 
 // textOf is Python's str of a value.
@@ -185,7 +185,7 @@ func isFalse(v any) bool {
 	return ok && n == 0
 }
 
-func oneOf(r *run, a args) (bool, error) {
+func oneOf(r *evaluation, a args) (bool, error) {
 	if a["values"] == nil {
 		return false, nil
 	}
@@ -197,7 +197,7 @@ func oneOf(r *run, a args) (bool, error) {
 }
 
 // inNet takes an address for a network of one, as Ironic does.
-func inNet(_ *run, a args) (bool, error) {
+func inNet(_ *evaluation, a args) (bool, error) {
 	subnet, err := a.text("subnet")
 	if err != nil {
 		return false, err
@@ -251,8 +251,8 @@ func compile(regex, before, after string) (*regexp.Regexp, int, error) {
 }
 
 // searched looks for a pattern in the text of a value.
-func searched(before, after string) func(*run, args) (bool, error) {
-	return func(r *run, a args) (bool, error) {
+func searched(before, after string) func(*evaluation, args) (bool, error) {
+	return func(r *evaluation, a args) (bool, error) {
 		regex, err := a.text("regex")
 		if err != nil {
 			return false, err

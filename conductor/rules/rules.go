@@ -55,7 +55,7 @@ type Call struct {
 func Apply(list []node.InspectionRule, found Found) (Outcome, error) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(x, y node.InspectionRule) int { return cmp.Compare(y.Priority, x.Priority) })
-	r := &run{out: Outcome{Found: copyFound(found)}, left: maxWork}
+	r := &evaluation{out: Outcome{Found: copyFound(found)}, left: maxWork}
 	for i := range list {
 		if err := r.rule(&list[i]); err != nil {
 			return Outcome{Found: found, Lines: r.lines()}, fmt.Errorf("inspection rule %s: %w", nameOf(&list[i]), err)
@@ -76,8 +76,8 @@ func nameOf(r *node.InspectionRule) string {
 	return fmt.Sprintf("%s (%s)", r.UUID, r.Description)
 }
 
-// run is the work of one Apply.
-type run struct {
+// evaluation is the work of one Apply.
+type evaluation struct {
 	out     Outcome
 	by      *node.InspectionRule // the one at work
 	item    any                  // of the loop at work
@@ -89,7 +89,7 @@ type run struct {
 }
 
 // rule carries one out.
-func (r *run) rule(of *node.InspectionRule) error {
+func (r *evaluation) rule(of *node.InspectionRule) error {
 	r.by = of
 	r.quiet = true
 	for i := range of.Conditions {
@@ -115,7 +115,7 @@ func (r *run) rule(of *node.InspectionRule) error {
 
 // failed says which clause has failed. Why may quote the rule, so that of a
 // sensitive one only what it means to tell is told.
-func (r *run) failed(what, op string, why error) error {
+func (r *evaluation) failed(what, op string, why error) error {
 	if r.by.Sensitive && op != "fail" {
 		return fmt.Errorf("%s %s failed; of a sensitive rule it is not told why", what, op)
 	}
@@ -125,7 +125,7 @@ func (r *run) failed(what, op string, why error) error {
 // maxLines bounds what the rules of one inspection tell.
 const maxLines = 50
 
-func (r *run) tell(severity, text string) {
+func (r *evaluation) tell(severity, text string) {
 	if len(r.out.Lines) >= maxLines {
 		r.dropped++
 		return
@@ -133,7 +133,7 @@ func (r *run) tell(severity, text string) {
 	r.out.Lines = append(r.out.Lines, Line{severity, text})
 }
 
-func (r *run) lines() []Line {
+func (r *evaluation) lines() []Line {
 	if r.dropped == 0 {
 		return r.out.Lines
 	}

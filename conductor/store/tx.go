@@ -72,7 +72,7 @@ func (t *tx) exists(text string, args ...any) (bool, error) {
 
 // savepoint runs one job inside the transaction and undoes it alone when it
 // fails. It returns an error only when the whole transaction is beyond use.
-func (t *tx) savepoint(j *job) error {
+func (t *tx) savepoint(j *writeRequest) error {
 	before := len(t.nodes)
 	if _, err := t.exec("SAVEPOINT job"); err != nil {
 		return err

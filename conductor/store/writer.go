@@ -15,9 +15,9 @@ const maxBatch = 256
 // errClosed is what a write after Close meets.
 var errClosed = errors.New("the database is closed")
 
-// job is one write, all or nothing by itself. run may be called twice: it must
+// writeRequest is one write, all or nothing by itself. run may be called twice: it must
 // start afresh each time.
-type job struct {
+type writeRequest struct {
 	ctx  context.Context
 	run  func(t *tx) error
 	then func() // when it is safe, in the order of writing; may be nil
@@ -29,7 +29,7 @@ type job struct {
 // busy with the last transaction share the next one, so that a hundred workers
 // pay for one flush and not for a hundred.
 type writer struct {
-	jobs  chan *job
+	jobs  chan *writeRequest
 	tx    *tx
 	cache *nodeCache
 	files *present
@@ -49,7 +49,7 @@ func newWriter(ctx context.Context, db *sql.DB, path string, cache *nodeCache) (
 		return nil, err
 	}
 	w := &writer{
-		jobs: make(chan *job), stop: make(chan struct{}), over: make(chan struct{}),
+		jobs: make(chan *writeRequest), stop: make(chan struct{}), over: make(chan struct{}),
 		tx: &tx{conn: conn, prepared: map[string]*sql.Stmt{}}, cache: cache, files: files,
 	}
 	go w.loop()
@@ -64,7 +64,7 @@ func (w *writer) do(ctx context.Context, run func(t *tx) error) error { return w
 // doThen is do, and calls then as soon as the write is on the disk. Of several
 // writes the first one's comes first.
 func (w *writer) doThen(ctx context.Context, run func(t *tx) error, then func()) error {
-	j := &job{ctx: ctx, run: run, then: then, done: make(chan struct{})}
+	j := &writeRequest{ctx: ctx, run: run, then: then, done: make(chan struct{})}
 	select {
 	case w.jobs <- j:
 	case <-w.stop:
@@ -96,8 +96,8 @@ func (w *writer) loop() {
 }
 
 // gather takes along whoever is waiting already.
-func (w *writer) gather(first *job) []*job {
-	batch := []*job{first}
+func (w *writer) gather(first *writeRequest) []*writeRequest {
+	batch := []*writeRequest{first}
 	for len(batch) < maxBatch {
 		select {
 		case j := <-w.jobs:
@@ -112,11 +112,11 @@ func (w *writer) gather(first *job) []*job {
 // batch runs jobs in one transaction. When the transaction as a whole fails (a
 // full disk), each gets a transaction of its own, so that only those that do
 // not fit fail.
-func (w *writer) batch(jobs []*job) {
+func (w *writer) batch(jobs []*writeRequest) {
 	if err := w.transact(jobs); err != nil {
 		for _, j := range jobs {
 			if len(jobs) > 1 {
-				err = w.transact([]*job{j})
+				err = w.transact([]*writeRequest{j})
 			}
 			if err != nil {
 				j.err = err
@@ -133,7 +133,7 @@ func (w *writer) batch(jobs []*job) {
 
 // transact leaves each job's own error in it, and returns what befell the
 // transaction: then none of the jobs has happened.
-func (w *writer) transact(jobs []*job) error {
+func (w *writer) transact(jobs []*writeRequest) error {
 	w.tx.nodes = w.tx.nodes[:0]
 	if err := w.files.check(); err != nil {
 		return err

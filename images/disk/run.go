@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// run is a part of a compressed image that decompresses without the rest, and
+// segment is a part of a compressed image that decompresses without the rest, and
 // whose place on the disk is known, so that several are under way at once. It is
 // read as a stream of its own while it still arrives.
-type run struct {
+type segment struct {
 	ctx  context.Context // io.Reader has no other way to be cancelled
 	off  int64           // of its first byte on the disk
 	in   chan piece
@@ -25,12 +25,12 @@ type piece struct {
 }
 
 // newRun prepares a run of which as many pieces may wait.
-func newRun(ctx context.Context, off int64, pieces int) *run {
-	return &run{ctx: ctx, off: off, in: make(chan piece, pieces)}
+func newRun(ctx context.Context, off int64, pieces int) *segment {
+	return &segment{ctx: ctx, off: off, in: make(chan piece, pieces)}
 }
 
 // send queues bytes at the run's end.
-func (r *run) send(data []byte, from *chunk) error {
+func (r *segment) send(data []byte, from *chunk) error {
 	if len(data) == 0 {
 		return nil
 	}
@@ -46,10 +46,10 @@ func (r *run) send(data []byte, from *chunk) error {
 }
 
 // end says that the run is complete.
-func (r *run) end() { close(r.in) }
+func (r *segment) end() { close(r.in) }
 
 // Read waits for bytes until there are some, or no more.
-func (r *run) Read(p []byte) (int, error) {
+func (r *segment) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
 		if r.cur.from != nil {
 			r.cur.from.release()
@@ -75,13 +75,13 @@ type tap struct {
 	ctx  context.Context
 	feed *feed
 	cur  *chunk
-	at   int  // index in cur of the next byte
-	from int  // index in cur of the first byte that is still to be handed on
-	to   *run // nil: what goes by is for nobody
+	at   int      // index in cur of the next byte
+	from int      // index in cur of the first byte that is still to be handed on
+	to   *segment // nil: what goes by is for nobody
 }
 
 // start hands on to r what is read from now on.
-func (t *tap) start(r *run) { t.to, t.from = r, t.at }
+func (t *tap) start(r *segment) { t.to, t.from = r, t.at }
 
 // stop hands on what has been read until now, and no more.
 func (t *tap) stop() error {

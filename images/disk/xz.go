@@ -85,7 +85,7 @@ func xzDictionary(head []byte, size int64) (int64, error) {
 // decompressed by as many at once as there is memory for.
 func copyXZ(ctx context.Context, f *feed, s *sink, packed stream, out pool) error {
 	g, ctx := errgroup.WithContext(ctx)
-	runs := make(chan *run)
+	runs := make(chan *segment)
 	g.Go(func() error {
 		w := &xzWalk{in: tap{ctx: ctx, feed: f}, sector: int64(s.sector), size: s.size, pieces: cap(f.pool) + 8, runs: runs}
 		if err := w.walk(); err != nil {

@@ -90,10 +90,10 @@ func TestXzWalkGoesAhead(t *testing.T) {
 		image := xzOf(t, pattern(6<<20, 63), append(args, "--block-size=2MiB")...)
 		var g errgroup.Group
 		ctx := context.Background()
-		f, runs := newFeed(int64(len(image)), newPool(8), nil), make(chan *run)
+		f, runs := newFeed(int64(len(image)), newPool(8), nil), make(chan *segment)
 		f.start(ctx, &g, bytes.NewReader(image))
 		g.Go((&xzWalk{in: tap{ctx: ctx, feed: f}, sector: 512, size: 6 << 20, pieces: 16, runs: runs}).walk)
-		var waiting []*run
+		var waiting []*segment
 		for r := range runs {
 			waiting = append(waiting, r)
 		}

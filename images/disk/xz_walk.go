@@ -21,10 +21,10 @@ type xzWalk struct {
 	sector int64 // of the disk, bytes
 	size   int64 // of the disk, bytes
 	pieces int   // of a run that may wait
-	runs   chan<- *run
-	cur    *run   // that the next block belongs to; nil: to a new one
-	off    int64  // on the disk, of what comes next
-	header []byte // of the stream
+	runs   chan<- *segment
+	cur    *segment // that the next block belongs to; nil: to a new one
+	off    int64    // on the disk, of what comes next
+	header []byte   // of the stream
 }
 
 // walk goes to the file's end: streams, each followed by padding (section 2).

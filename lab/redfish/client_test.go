@@ -35,7 +35,7 @@ func newOperated(t *testing.T) *operated {
 	o := &operated{bench: newBench(t)}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	settings := plan.DefaultSettings()
-	settings.Host = "conductor-1"
+	settings.ConductorName = "conductor-1"
 	settings.SyncPowerInterval = 0
 	o.engine = engine.New(engine.Config{
 		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, driver.Options{})}, Settings: settings, Log: log,

@@ -28,7 +28,7 @@ func newConductor(t *testing.T) *conductor {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	settings := plan.DefaultSettings()
-	settings.Host = "conductor-1"
+	settings.ConductorName = "conductor-1"
 	c := &conductor{t: t, engine: engine.New(engine.Config{
 		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, driver.Options{})}, Settings: settings, Log: log,
 	})}

@@ -5,7 +5,7 @@ import "github.com/ferrite-metal/ferrite/conductor/plan"
 // settings are what decisions are made by, as the flags say.
 func (c Config) settings() plan.Settings {
 	return plan.Settings{
-		Host: c.Host, AutomatedClean: c.AutomatedClean,
+		ConductorName: c.Host, AutomatedClean: c.AutomatedClean,
 		EraseDevicesPriority: c.ErasePriority, EraseMetadataPriority: c.MetadataPriority,
 		Erasing: plan.Erasing{
 			ContinueIfSecureEraseFailed: c.EraseContinue, NVMe: c.EraseNVMe, ATA: c.EraseATA, SkipReadOnly: c.EraseSkipReadOnly,

@@ -33,7 +33,7 @@ func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[str
 	t.Helper()
 	c := &Conductor{BMC: newBMC(), Log: &Log{}}
 	settings := plan.DefaultSettings()
-	settings.Host = "conductor-1"
+	settings.ConductorName = "conductor-1"
 	log := slog.New(slog.NewTextHandler(c.Log, nil))
 	c.Engine = engine.New(engine.Config{
 		Store: store, BMCs: map[string]engine.BMC{"fake-hardware": fakeMachine{c.BMC}, "ipmi": realMachine{c.BMC}, "redfish": realMachine{c.BMC}},

@@ -18,7 +18,7 @@ type setting struct {
 // applyBIOS does bios.apply_configuration: it writes what is not as wanted to
 // the settings object, has the machine started, and reads back. What is as
 // wanted already costs no start.
-func applyBIOS(r *run) (node.StepReport, error) {
+func applyBIOS(r *stepCall) (node.StepReport, error) {
 	var a struct {
 		Settings []setting `json:"settings"`
 	}
@@ -56,7 +56,7 @@ func applyBIOS(r *run) (node.StepReport, error) {
 }
 
 // wanted checks the settings all at once, and gives their values types.
-func (r *run) wanted(b bios, settings []setting) (map[string]any, error) {
+func (r *stepCall) wanted(b bios, settings []setting) (map[string]any, error) {
 	if len(settings) == 0 {
 		return nil, broken("settings is empty: name at least one BIOS setting")
 	}
@@ -109,7 +109,7 @@ func (b bios) hint(name string) string {
 }
 
 // write notes in the settings object what the next start is to take.
-func (r *run) write(b bios, wanted map[string]any) error {
+func (r *stepCall) write(b bios, wanted map[string]any) error {
 	if b.Settings.SettingsObject.Path == "" {
 		return broken("the BMC shows BIOS settings and has no settings object to change them: change them by hand")
 	}

@@ -11,7 +11,7 @@ import (
 // resetBIOS does bios.factory_reset: ResetBios, a start, and a look at what
 // became of it. Where a registry tells the defaults, settings that have them
 // already cost no start.
-func resetBIOS(r *run) (node.StepReport, error) {
+func resetBIOS(r *stepCall) (node.StepReport, error) {
 	b, err := r.bios()
 	if err != nil {
 		return node.StepReport{}, err
@@ -42,7 +42,7 @@ func resetBIOS(r *run) (node.StepReport, error) {
 
 // defaults are the settings' defaults as the registry has them, without what
 // nobody can set.
-func (r *run) defaults(b bios) (map[string]any, error) {
+func (r *stepCall) defaults(b bios) (map[string]any, error) {
 	registry, err := r.attributes(b)
 	if err != nil {
 		return nil, fmt.Errorf("read the registry of BIOS settings: %w", err)
@@ -58,7 +58,7 @@ func (r *run) defaults(b bios) (map[string]any, error) {
 
 // confirmReset fails when nothing has changed. Boards keep some settings through
 // a reset, asset tags and the like: those are named and no failure.
-func (r *run) confirmReset(b bios, defaults map[string]any) (node.StepReport, error) {
+func (r *stepCall) confirmReset(b bios, defaults map[string]any) (node.StepReport, error) {
 	if b.ResetBiosToDefaultsPending {
 		if r.overdue() {
 			return node.StepReport{}, broken("the reset of the BIOS settings is still pending %s after the machine was restarted: look at the machine's console", r.patience)

@@ -36,7 +36,7 @@ func (f firmwareSetting) check() error {
 // updateFirmware does firmware.update: one update after the other, each by
 // SimpleUpdate, followed to the end of its task. An image says itself what it
 // is for, so that the BMC is given no targets; Ironic gives none either.
-func updateFirmware(r *run) (node.StepReport, error) {
+func updateFirmware(r *stepCall) (node.StepReport, error) {
 	var a struct {
 		Settings []firmwareSetting `json:"settings"`
 	}
@@ -68,7 +68,7 @@ func updateFirmware(r *run) (node.StepReport, error) {
 }
 
 // simpleUpdate is the request for an update, as the BMC's service takes it.
-func (r *run) simpleUpdate(f firmwareSetting) (request, error) {
+func (r *stepCall) simpleUpdate(f firmwareSetting) (request, error) {
 	top, err := r.root()
 	if err != nil {
 		return request{}, err
@@ -101,14 +101,14 @@ func (r *run) simpleUpdate(f firmwareSetting) (request, error) {
 }
 
 // ownTasks are the tasks that a request may have become.
-func (r *run) ownTasks(q request) ([]bmcTask, error) {
+func (r *stepCall) ownTasks(q request) ([]bmcTask, error) {
 	tasks, err := r.tasksBut(r.memory.Known)
 	return slices.DeleteFunc(tasks, func(t bmcTask) bool { same, known := t.asks(q); return known && !same }), err
 }
 
 // prepareUpdate remembers what was before. An update that is under way, begun
 // by a step that was lost, becomes this one's.
-func (r *run) prepareUpdate(f firmwareSetting) (node.StepReport, error) {
+func (r *stepCall) prepareUpdate(f firmwareSetting) (node.StepReport, error) {
 	q, err := r.simpleUpdate(f)
 	if err != nil {
 		return node.StepReport{}, err
@@ -132,7 +132,7 @@ func (r *run) prepareUpdate(f firmwareSetting) (node.StepReport, error) {
 
 // askUpdate asks for the update unless there is a task that only an earlier
 // asking can have made.
-func (r *run) askUpdate(f firmwareSetting) (node.StepReport, error) {
+func (r *stepCall) askUpdate(f firmwareSetting) (node.StepReport, error) {
 	q, err := r.simpleUpdate(f)
 	if err != nil {
 		return node.StepReport{}, err
@@ -153,7 +153,7 @@ func (r *run) askUpdate(f firmwareSetting) (node.StepReport, error) {
 	return r.wait(fmt.Sprintf("the BMC fetches %s", f.URL))
 }
 
-func (r *run) followUpdate(f firmwareSetting) (node.StepReport, error) {
+func (r *stepCall) followUpdate(f firmwareSetting) (node.StepReport, error) {
 	t, err := r.task(r.memory.Task)
 	if status(err) == http.StatusNotFound { // many BMCs forget their tasks when they restart
 		return r.forgotten(f)
@@ -178,7 +178,7 @@ func (r *run) followUpdate(f firmwareSetting) (node.StepReport, error) {
 }
 
 // forgotten decides what became of an update whose task is gone.
-func (r *run) forgotten(f firmwareSetting) (node.StepReport, error) {
+func (r *stepCall) forgotten(f firmwareSetting) (node.StepReport, error) {
 	version, err := r.version(f.Component)
 	if err != nil {
 		return node.StepReport{}, err
@@ -191,7 +191,7 @@ func (r *run) forgotten(f firmwareSetting) (node.StepReport, error) {
 }
 
 // activate has the machine started where that is what runs the new firmware.
-func (r *run) activate(f firmwareSetting) (node.StepReport, error) {
+func (r *stepCall) activate(f firmwareSetting) (node.StepReport, error) {
 	r.enter("settle")
 	if f.Component == "bios" || strings.HasPrefix(f.Component, "nic:") {
 		return r.reboot("a start of the machine for the new firmware of " + f.Component)
@@ -201,7 +201,7 @@ func (r *run) activate(f firmwareSetting) (node.StepReport, error) {
 
 // settleUpdate waits as long as the operator says, notes the versions and goes
 // on to the next update.
-func (r *run) settleUpdate(f firmwareSetting, all int) (node.StepReport, error) {
+func (r *stepCall) settleUpdate(f firmwareSetting, all int) (node.StepReport, error) {
 	if left := time.Duration(f.Wait)*time.Second - r.now.Sub(r.memory.Since); left > 0 {
 		return r.report(node.StepReport{After: left, Note: fmt.Sprintf("waits %d s after the update of %s", f.Wait, f.Component)})
 	}
@@ -219,7 +219,7 @@ func (r *run) settleUpdate(f firmwareSetting, all int) (node.StepReport, error) 
 }
 
 // version is what runs now; "" for what the BMC does not show.
-func (r *run) version(component string) (string, error) {
+func (r *stepCall) version(component string) (string, error) {
 	switch component {
 	case "bios":
 		l, err := r.systemLinks()

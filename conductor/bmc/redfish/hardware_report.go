@@ -186,7 +186,7 @@ func (s *session) networkCards(l systemLinks) ([]node.FirmwareComponent, error) 
 
 // reportAfter is what may have changed with a step that is done. A BMC that
 // cannot tell now (many restart after an update) is asked at the end of the run.
-func (r *run) reportAfter(kind string) *node.HardwareReport {
+func (r *stepCall) reportAfter(kind string) *node.HardwareReport {
 	if kind != "bios" && kind != "firmware" {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // clearJobQueue does management.clear_job_queue. Only Dell's BMCs have one.
-func clearJobQueue(r *run) (node.StepReport, error) {
+func clearJobQueue(r *stepCall) (node.StepReport, error) {
 	if err := r.arguments(&struct{}{}); err != nil {
 		return node.StepReport{}, err
 	}

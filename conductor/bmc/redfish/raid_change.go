@@ -66,7 +66,7 @@ type planner func(all []raidController) (raidPlan, error)
 // made anew from what is there at every call, so that it does not matter which
 // of the calls before were heard of; only what waits in the BMC's tasks cannot
 // be seen in the volumes, and is looked for there.
-func (r *run) changeVolumes(plan planner) (node.StepReport, error) {
+func (r *stepCall) changeVolumes(plan planner) (node.StepReport, error) {
 	all, err := r.raidControllers()
 	if err != nil {
 		return node.StepReport{}, err
@@ -118,7 +118,7 @@ func asWanted(all []raidController) (node.StepReport, error) {
 }
 
 // pursue asks for what is left of a plan and nobody works on, and waits.
-func (r *run) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepReport, error) {
+func (r *stepCall) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepReport, error) {
 	var open []string
 	for _, q := range p.requests() {
 		if slices.ContainsFunc(tasks, func(t bmcTask) bool { same, known := t.asks(q); return same || !known }) {
@@ -160,7 +160,7 @@ func (r *run) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepReport
 // volumeTasks are the BMC's tasks about volumes that this step began: after its
 // first call all that were not there before it, at its first call those left
 // unfinished by a step that was lost.
-func (r *run) volumeTasks(all []raidController) ([]bmcTask, error) {
+func (r *stepCall) volumeTasks(all []raidController) ([]bmcTask, error) {
 	tasks, err := r.tasksBut(r.memory.Known)
 	return slices.DeleteFunc(tasks, func(t bmcTask) bool {
 		return r.memory.Stage == "" && t.over() || !slices.ContainsFunc(all, func(c raidController) bool { return t.about(c.volumes) })
@@ -173,7 +173,7 @@ func (t bmcTask) about(path string) bool {
 }
 
 // taskPathsBut lists all tasks there are but some.
-func (r *run) taskPathsBut(some []bmcTask) ([]string, error) {
+func (r *stepCall) taskPathsBut(some []bmcTask) ([]string, error) {
 	all, err := r.taskPaths()
 	return slices.DeleteFunc(all, func(p string) bool {
 		return slices.ContainsFunc(some, func(t bmcTask) bool { return t.path == p })

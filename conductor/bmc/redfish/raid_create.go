@@ -15,7 +15,7 @@ type raidChoice struct {
 
 // createRAID does raid.create_configuration, from the node's
 // target_raid_config.
-func createRAID(r *run) (node.StepReport, error) {
+func createRAID(r *stepCall) (node.StepReport, error) {
 	var a raidChoice
 	if err := r.arguments(&a); err != nil {
 		return node.StepReport{}, err
@@ -24,7 +24,7 @@ func createRAID(r *run) (node.StepReport, error) {
 }
 
 // applyRAID does raid.apply_configuration, from its own argument.
-func applyRAID(r *run) (node.StepReport, error) {
+func applyRAID(r *stepCall) (node.StepReport, error) {
 	var a struct {
 		Config map[string]any `json:"raid_config"`
 		raidChoice
@@ -35,7 +35,7 @@ func applyRAID(r *run) (node.StepReport, error) {
 	return r.createVolumes(a.Config, a.raidChoice)
 }
 
-func (r *run) createVolumes(config map[string]any, choice raidChoice) (node.StepReport, error) {
+func (r *stepCall) createVolumes(config map[string]any, choice raidChoice) (node.StepReport, error) {
 	disks, err := logicalDisks(config)
 	if err != nil {
 		return node.StepReport{}, err

@@ -3,7 +3,7 @@ package redfish
 import "github.com/ferrite-metal/ferrite/conductor/node"
 
 // deleteRAID does raid.delete_configuration: every volume of every controller.
-func deleteRAID(r *run) (node.StepReport, error) {
+func deleteRAID(r *stepCall) (node.StepReport, error) {
 	if err := r.arguments(&struct{}{}); err != nil {
 		return node.StepReport{}, err
 	}

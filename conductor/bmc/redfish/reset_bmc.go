@@ -16,7 +16,7 @@ const leaving = 15 * time.Second
 // answers again. The time of the last reset tells whether one that was asked
 // for has happened; a BMC that does not show it may be reset twice when a
 // conductor dies, which does no harm.
-func resetBMC(r *run) (node.StepReport, error) {
+func resetBMC(r *stepCall) (node.StepReport, error) {
 	if err := r.arguments(&struct{}{}); err != nil {
 		return node.StepReport{}, err
 	}

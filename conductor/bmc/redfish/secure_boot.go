@@ -21,12 +21,12 @@ type keyReset struct {
 }
 
 // clearSecureBootKeys does management.clear_secure_boot_keys.
-func clearSecureBootKeys(r *run) (node.StepReport, error) {
+func clearSecureBootKeys(r *stepCall) (node.StepReport, error) {
 	return r.resetKeys(keyReset{"DeleteAllKeys", func(mode string) bool { return mode == "SetupMode" }, "SetupMode"})
 }
 
 // defaultSecureBootKeys does management.reset_secure_boot_keys_to_default.
-func defaultSecureBootKeys(r *run) (node.StepReport, error) {
+func defaultSecureBootKeys(r *stepCall) (node.StepReport, error) {
 	return r.resetKeys(keyReset{"ResetAllKeysToDefault", func(mode string) bool { return mode != "SetupMode" }, "any but SetupMode"})
 }
 
@@ -79,7 +79,7 @@ func (d *Driver) SetSecureBoot(ctx context.Context, n node.Node, on bool) error 
 
 // resetKeys asks for the reset and a start of the machine, which is when
 // firmware writes its variables, and reads back. Asking twice does no harm.
-func (r *run) resetKeys(k keyReset) (node.StepReport, error) {
+func (r *stepCall) resetKeys(k keyReset) (node.StepReport, error) {
 	if err := r.arguments(&struct{}{}); err != nil {
 		return node.StepReport{}, err
 	}

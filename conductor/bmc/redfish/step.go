@@ -17,7 +17,7 @@ import (
 // than what the BMC cannot tell.
 type step struct {
 	offer node.StepOffer
-	do    func(r *run) (node.StepReport, error)
+	do    func(r *stepCall) (node.StepReport, error)
 }
 
 // Steps offers what redfish can do out of band. Which of it a BMC supports
@@ -47,7 +47,7 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, task stri
 			return node.StepReport{}, err
 		}
 		err = d.call(ctx, n, "do the step "+name, func(sess *session) error {
-			r := &run{session: sess, node: n, args: s.Args, memory: m, now: time.Now(), patience: d.patience}
+			r := &stepCall{session: sess, node: n, args: s.Args, memory: m, now: time.Now(), patience: d.patience}
 			r.memory.Silent = time.Time{}
 			if report, err = known.do(r); err == nil && report.Done {
 				report.HardwareReport = r.reportAfter(s.Interface)
@@ -64,11 +64,11 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, task stri
 }
 
 // bear decides whether a failure in the middle of a step is borne for now.
-func (d *Driver) bear(m memory, err error) (node.StepReport, error) {
+func (d *Driver) bear(m stepState, err error) (node.StepReport, error) {
 	if m.Stage == "" || !failure(err) {
 		return node.StepReport{}, err
 	}
-	r := &run{memory: m, now: time.Now(), patience: d.patience}
+	r := &stepCall{memory: m, now: time.Now(), patience: d.patience}
 	if r.memory.Silent.IsZero() {
 		r.memory.Silent = r.now
 	}
@@ -78,9 +78,9 @@ func (d *Driver) bear(m memory, err error) (node.StepReport, error) {
 	return r.wait("the BMC does not answer: " + clip(err.Error(), maxError))
 }
 
-// memory is what a step keeps between calls, as the text that the engine gives
+// stepState is what a step keeps between calls, as the text that the engine gives
 // back.
-type memory struct {
+type stepState struct {
 	Stage  string            `json:"stage"`
 	Since  time.Time         `json:"since"`            // when the stage began
 	Silent time.Time         `json:"silent,omitzero"`  // when the BMC fell silent
@@ -95,7 +95,7 @@ type memory struct {
 }
 
 // recall reads what an earlier call has answered.
-func recall(task string) (m memory, err error) {
+func recall(task string) (m stepState, err error) {
 	if task == "" {
 		return m, nil
 	}
@@ -106,12 +106,12 @@ func recall(task string) (m memory, err error) {
 	return m, nil
 }
 
-// run is one call of a step.
-type run struct {
+// stepCall is one call of a step.
+type stepCall struct {
 	*session
 	node     node.Node
 	args     map[string]any
-	memory   memory
+	memory   stepState
 	now      time.Time
 	patience time.Duration
 	progress int // for the report, where it can be measured
@@ -121,25 +121,25 @@ type run struct {
 const pollAfter = 5 * time.Second
 
 // enter begins a stage.
-func (r *run) enter(stage string) { r.memory.Stage, r.memory.Since = stage, r.now }
+func (r *stepCall) enter(stage string) { r.memory.Stage, r.memory.Since = stage, r.now }
 
 // overdue says whether the stage has lasted longer than anybody waits.
-func (r *run) overdue() bool { return r.now.Sub(r.memory.Since) > r.patience }
+func (r *stepCall) overdue() bool { return r.now.Sub(r.memory.Since) > r.patience }
 
-func (r *run) report(p node.StepReport) (node.StepReport, error) {
+func (r *stepCall) report(p node.StepReport) (node.StepReport, error) {
 	text, err := json.Marshal(r.memory)
 	p.Task, p.Progress = string(text), r.progress
 	return p, err
 }
 
 // wait asks to be called again in a while.
-func (r *run) wait(note string) (node.StepReport, error) {
+func (r *stepCall) wait(note string) (node.StepReport, error) {
 	return r.report(node.StepReport{After: pollAfter, Note: note})
 }
 
 // watch is wait for work that is going on: as long as what it says of itself
 // changes, there is no hurry.
-func (r *run) watch(note string) (node.StepReport, error) {
+func (r *stepCall) watch(note string) (node.StepReport, error) {
 	if note != r.memory.Seen {
 		r.memory.Seen, r.memory.Since = note, r.now
 	}
@@ -152,13 +152,13 @@ func (r *run) watch(note string) (node.StepReport, error) {
 // begin asks to be called again at once: what the step is about to do is kept
 // before it is done, so that a conductor that dies in between can tell what it
 // began from what was there.
-func (r *run) begin(stage, note string) (node.StepReport, error) {
+func (r *stepCall) begin(stage, note string) (node.StepReport, error) {
 	r.enter(stage)
 	return r.report(node.StepReport{Note: note})
 }
 
 // reboot asks for a power cycle before the next call.
-func (r *run) reboot(note string) (node.StepReport, error) {
+func (r *stepCall) reboot(note string) (node.StepReport, error) {
 	return r.report(node.StepReport{Reboot: true, Note: note})
 }
 
@@ -168,7 +168,7 @@ func done(format string, args ...any) (node.StepReport, error) {
 
 // arguments reads the step's arguments into v, strictly: a misspelt one is an
 // error, not a default.
-func (r *run) arguments(v any) error {
+func (r *stepCall) arguments(v any) error {
 	text, err := json.Marshal(r.args)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ type args map[string]node.StepArg
 
 // offer is a row of the table. All are done only when asked for, and none may
 // be aborted half-way: Ironic has it so too.
-func offer(kind, name string, do func(*run) (node.StepReport, error), a args, frameworks ...node.Framework) step {
+func offer(kind, name string, do func(*stepCall) (node.StepReport, error), a args, frameworks ...node.Framework) step {
 	s := step{do: do, offer: node.StepOffer{
 		Interface: kind, Step: name, Args: a, NeedsNoRamdisk: true, Priority: map[node.Framework]int{},
 	}}

@@ -61,7 +61,7 @@ func (w *world) start() {
 	}
 	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, Limit: w.limit, Tell: w.tell})
 	settings := plan.DefaultSettings()
-	settings.Host = "test"
+	settings.ConductorName = "test"
 	var eng *engine.Engine
 	changed := func(n node.Node) {
 		busy := busyOf(eng)
