@@ -25,8 +25,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Conductor is what the server needs of the engine. What a client caused comes
-// back as a *node.Refusal.
+// Conductor is what the server needs of the engine. A fault of the client is a
+// *node.Refusal.
 type Conductor interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
 	// Find finds the node of a ramdisk at from that is too old to be told more.

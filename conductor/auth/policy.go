@@ -21,12 +21,12 @@ type Rule struct {
 	For []string
 }
 
-// Policy is THE table of who may do what. It follows Ironic's secure-RBAC
-// defaults, its personas being these: a system admin, member and reader are an
-// admin, operator and reader without a project; a project's the same with one.
-// What Ironic leaves to a project's manager is an admin's here.
+// Policy is THE table of who may do what. It follows Ironic's secure-RBAC defaults, its
+// personas being these: a system admin, member and reader are an admin, operator and reader
+// without a project; a project's the same with one. Ironic's project manager is an admin
+// here.
 //
-// Whatever has no row is for system admins alone.
+// A rule without a row is for system admins alone.
 func Policy() []Rule { return slices.Concat(nodePolicy(), otherPolicy(), ferritePolicy()) }
 
 // no is in place of a role when none will do.
@@ -62,7 +62,7 @@ func nodePolicy() []Rule {
 		{"baremetal:node:disable_cleaning", Admin, no, no, no, []string{"PATCH /v1/nodes/{} automated_clean off"}},
 		{"baremetal:node:delete:self_owned_node", Admin, Admin, no, no, []string{"DELETE /v1/nodes/{}"}},
 
-		// What a node shows of the house it stands in, to whom it is lent not.
+		// Fields that reveal the operator's infrastructure. Hidden from lessees.
 		{"baremetal:node:get:driver_info", Reader, Reader, no, no, []string{"GET /v1/nodes/{} driver_info"}},
 		{"baremetal:node:get:driver_internal_info", Reader, Reader, no, no, []string{
 			"GET /v1/nodes/{} driver_internal_info", "GET /ferrite/v1/nodes/{}/status", "GET /ferrite/v1/nodes/{}/logs"}},

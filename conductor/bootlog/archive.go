@@ -63,8 +63,8 @@ func (s *shelf) has(name string) bool {
 	return false
 }
 
-// unpack reads the files of an archive as lines. What could be read before an error is
-// returned with it.
+// unpack reads the files of an archive as lines. Lines read before an error are returned
+// with it.
 func unpack(archive string, most bounds) (lines []string, files int, err error) {
 	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(archive)))
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 // maxLine cuts a line of a machine that never ends one, in bytes.
 const maxLine = 8 << 10
 
-// clean makes any text one printable line. What a terminal would obey (escape
-// sequences, carriage returns, marks that turn the direction of writing) is
-// replaced, not removed: that somebody tried stays visible.
+// clean makes any text one printable line. Control text (escape sequences, carriage returns,
+// marks of writing direction) is replaced, not removed, so that the attempt stays visible.
 func clean(line string) string {
 	if len(line) > maxLine {
 		line = line[:maxLine] + " (cut)"

@@ -3,10 +3,9 @@
 // read while it comes in, after the boot and after the conductor's restart. Of
 // an agent that sends no log it takes an archive, and keeps it as one.
 //
-// It must not know what a node is doing or why it logs. What it is given comes
-// from machines that may be hostile: names are checked before they become
-// paths, and lines are made harmless when they arrive, so that files, tails
-// and streams can be shown on a terminal by whatever means.
+// It must not know what a node is doing or why it logs. Its input comes from machines that
+// may be hostile. Names are checked before they become paths. Lines are made harmless on
+// arrival, so that any program can show them on a terminal.
 package bootlog
 
 import (

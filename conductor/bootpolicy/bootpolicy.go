@@ -38,8 +38,8 @@ type Policy struct {
 	Pins func() []string
 }
 
-// Boot answers a machine. One that no port is known of is ignored, or inspected
-// where unknown machines are to be discovered.
+// Boot answers a machine. A machine without a known port is ignored, or inspected where
+// discovery is on.
 func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err error) {
 	n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
 	if errors.Is(err, node.ErrNotFound) {

@@ -1,6 +1,6 @@
-// Package localfile says which files of this host those may name who edit
-// nodes: ramdisks, and images of disks. Whatever they name is served to machines, so all but
-// the folders that the operator has opened for that is no business of theirs.
+// Package localfile says which files of this host the editors of nodes may name: ramdisks,
+// and images of disks. These files are served to machines, so only folders that the operator
+// has opened are allowed.
 //
 // It must not know what a file is for.
 package localfile
@@ -19,8 +19,8 @@ import (
 // ErrNotOpen is about a file that is in none of the folders, there or not.
 var ErrNotOpen = errors.New("it is in no folder that is open to nodes (--file-url-allowed-paths)")
 
-// Folders are the folders that are open to nodes, with all below them. One that
-// is not there has nothing below it.
+// Folders are the folders that are open to nodes, with all below them. A missing folder has
+// nothing below it.
 type Folders []string
 
 // Find is the file that is named by its absolute path or a file:// URL

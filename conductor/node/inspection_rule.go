@@ -1,8 +1,7 @@
 package node
 
-// InspectionRule is what operators want done with what an inspection finds: when
-// all conditions hold, all actions are taken. What the operators and actions
-// are is package rules'.
+// InspectionRule is what operators want done with what an inspection finds: when all
+// conditions hold, all actions are taken. Package rules defines the operators and actions.
 type InspectionRule struct {
 	Record
 	Description string   `json:"description,omitempty"`

@@ -30,8 +30,8 @@ type Recorded[T any] interface {
 	Check() error
 }
 
-// Holder is a type of records that can be named elsewhere: by nodes, by ports.
-// What is named must exist, and cannot be deleted (a Refusal either way).
+// Holder is a type of records that can be named elsewhere: by nodes, by ports. A named
+// record must exist, and cannot be deleted (a Refusal either way).
 type Holder interface {
 	// Holds is who names such a record, for people: "ports".
 	Holds() string

@@ -22,7 +22,7 @@ type Run struct {
 	// is told so with each step, and refuses when they are others by then.
 	Versions map[string]string `json:"versions,omitempty"`
 
-	// What an operator asked for.
+	// The operator's request.
 	ByHand     bool   `json:"by_hand,omitempty"`     // cleaning with steps of the operator's: ends in manageable
 	Listed     []Step `json:"listed,omitempty"`      // the steps asked for, until it is known who does them
 	NoRamdisk  bool   `json:"no_ramdisk,omitempty"`  // the machine is not booted into a ramdisk for it

@@ -15,9 +15,9 @@ type attribute[T any] struct {
 	set func(*T, any) error // nil: only to be read. null is back to the default
 }
 
-// nodeAttributes is those of a node, by Ironic's names. Rules read all of them
-// in replacement fields. What the conductor is at work with (states, the driver,
-// the instance) is not theirs to change.
+// nodeAttributes is those of a node, by Ironic's names. Rules read all of them in
+// replacement fields. They cannot change the fields that the conductor works with: states,
+// the driver, the instance.
 var nodeAttributes = withInterfaces(map[string]attribute[node.Node]{
 	"uuid":                   readOnly(func(n *node.Node) any { return n.UUID }),
 	"driver":                 readOnly(func(n *node.Node) any { return n.Driver }),

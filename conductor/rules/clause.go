@@ -181,8 +181,8 @@ func (r *evaluation) each(s signature, c *node.Clause, do func(args) (enough boo
 	return nil
 }
 
-// filled fills in replacement fields. Those of a loop's item come first, so
-// that what a machine has told is never searched for some.
+// filled fills in replacement fields. Fields of a loop's item are replaced first, so that
+// text from a machine is never searched for fields.
 func (r *evaluation) filled(s signature, c *node.Clause, given args, item any) (args, error) {
 	r.looping, r.item = false, nil
 	missing := strings.TrimPrefix(c.Op, "!") == "is-empty"

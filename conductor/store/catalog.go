@@ -147,8 +147,8 @@ func (c table[T, P]) save(t *tx, v P) error {
 	if err != nil {
 		return fmt.Errorf("encode the time of %s %s: %w", c.kind(), head.UUID, err)
 	}
-	// One that was deleted and made again under its UUID is not the one that was
-	// read, although it may be at the same revision.
+	// A record deleted and made again under its UUID is another record, although its
+	// revision may be the same.
 	args = append(args, head.UUID, head.Revision-1, string(created))
 	touched, err := t.exec("UPDATE "+string(c)+" SET "+set+" WHERE uuid = ? AND revision = ? AND doc -> '$.created_at' = ?", args...)
 	if err != nil || touched == 1 {

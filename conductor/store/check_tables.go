@@ -130,7 +130,7 @@ func (c *checker) table(ctx context.Context, t checkedTable) error {
 	return err
 }
 
-// document reads the document of a row. One that cannot be read is a fault.
+// document reads the document of a row. An unreadable document is a fault.
 func document[T any](c *checker, r checkedRow) (v T, ok bool) {
 	if err := json.Unmarshal([]byte(r.text("doc")), &v); err != nil {
 		c.fault(r.table, r.key, fmt.Sprintf("the JSON of a %T", v), err, restore)

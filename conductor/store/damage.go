@@ -145,8 +145,8 @@ func walPages(path string, page int64) (pages map[int64]bool, err error) {
 	}
 }
 
-// ours refuses a database with tables of another program. One that has none yet
-// is fit to begin with.
+// ours refuses a database with tables of another program. A database without tables is
+// accepted.
 func ours(ctx context.Context, db *sql.DB) (err error) {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {

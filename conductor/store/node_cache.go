@@ -31,10 +31,10 @@ type cached struct {
 	current bool       // no later version is on the disk, nor on its way there
 }
 
-// nodeCache keeps decoded nodes in two generations, as the API keeps rendered
-// ones. What it has of a version is never wrong. That a version is the current
-// one it knows because all writes of the file go through the writer beside it,
-// which enters every node it is about to write, and leaves when that is over.
+// nodeCache keeps decoded nodes in two generations, as the API keeps rendered ones. An entry
+// is never wrong for its version. The cache knows which version is current because all
+// writes go through the writer beside it, which announces every node before it writes and
+// again when it is done.
 type nodeCache struct {
 	mu         sync.Mutex
 	limit      int // bytes of a generation
@@ -43,8 +43,8 @@ type nodeCache struct {
 	visits     map[string]*visit
 }
 
-// visit is what goes on with one node: reads of its row, or a write. Those that
-// overlap share one.
+// visit is what goes on with one node: reads of its row, or a write. Overlapping visits
+// share one.
 type visit struct {
 	guests  int
 	written bool // whatever these reads find may be overtaken already
@@ -111,9 +111,8 @@ func (c *nodeCache) writing(nodes []written) (end func(done bool)) {
 	}
 }
 
-// decoded returns the node of a row, from the cache when this version of it was
-// decoded before. What has to be decoded is kept; whether it is current, nobody
-// knows.
+// decoded returns the node of a row, from the cache when this version of it was decoded
+// before. A newly decoded node is kept; it may not be the current version.
 func (c *nodeCache) decoded(r *nodeRow) (*cached, error) {
 	c.mu.Lock()
 	e := c.find(r.uuid)

@@ -124,8 +124,8 @@ func (t *tx) saveNode(n *node.Node) error {
 	return fmt.Errorf("save node %s at revision %d: %w: read it again", n.UUID, n.Revision-1, node.ErrStale)
 }
 
-// deleteNode deletes a node of this revision, of any when that is 0. What belongs
-// to it goes along (the schema cascades).
+// deleteNode deletes a node of this revision, of any when that is 0. Its dependent rows go
+// along (the schema cascades).
 func (t *tx) deleteNode(uuid string, revision int64) error {
 	t.nodes = append(t.nodes, written{uuid: uuid})
 	touched, err := t.exec("DELETE FROM nodes WHERE uuid = ?1 AND ?2 IN (0, revision)", uuid, revision)

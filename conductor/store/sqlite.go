@@ -41,9 +41,9 @@ type SQLite struct {
 	cache *nodeCache
 }
 
-// Open opens or creates the database at path, mode 0600 because it holds
-// passwords and tokens, and brings its schema up to date. What is there and is no
-// whole database of ours is ErrDamaged, and stays as it is.
+// Open opens or creates the database at path, mode 0600 because it holds passwords and
+// tokens, and brings its schema up to date. A file that is no whole database of ours is
+// ErrDamaged, and stays as it is.
 func Open(ctx context.Context, path string, o Options) (*SQLite, error) {
 	if err := inspect(ctx, path); err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)

@@ -4,10 +4,9 @@
 // storetest beside it are the same thing in memory, one that fails on command, and
 // the suite all of them pass.
 //
-// It must not decide anything: it reads no clock, knows no state machine, and
-// knows nothing of ours but the records it keeps (packages node and objects).
-// What one decision changes arrives as one node.Change and is written entirely
-// or not at all.
+// It must not decide anything: it reads no clock, knows no state machine, and knows nothing
+// of ours but the records it keeps (packages node and objects). All changes of one decision
+// arrive as one node.Change, and are written entirely or not at all.
 package store
 
 import (
@@ -35,9 +34,9 @@ type Store interface {
 
 	// Node finds a node by UUID or name.
 	Node(ctx context.Context, ref string) (node.Node, error)
-	// Nodes lists nodes. Children are left out unless the query names their
-	// parent or themselves, or asks for children. What is in them (maps, the
-	// run) may be shared with other readers: who changes one works on a Clone.
+	// Nodes lists nodes. Children are left out unless the query names their parent or
+	// themselves, or asks for children. Their contents (maps, the run) may be shared with
+	// other readers: change a Clone instead.
 	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 	// Shards counts nodes, children too, by shard; those in none come first.
 	Shards(ctx context.Context) ([]node.Shard, error)

@@ -74,8 +74,8 @@ func TestSchema(t *testing.T) {
 }
 
 // TestStoredDocuments: the fields of all documents in the database are those of
-// testdata/documents.txt, by the names under which they are stored. One that is
-// renamed there is lost from every database that has it.
+// testdata/documents.txt, by the names under which they are stored. Renaming a field loses
+// it from every existing database.
 func TestStoredDocuments(t *testing.T) {
 	var got strings.Builder
 	for _, d := range []struct {

@@ -4,19 +4,18 @@
 // They come from a web server, whose broken connections are taken up again, or
 // from several with the same image.
 //
-// What an image says is zero is zeroed on the target, because a disk may hold
-// the last tenant's data; the first 64 KiB, where boot code and partition
-// tables live, are written last, after the checksum was found right, so that a
-// write that was cut short or went wrong leaves nothing that boots.
+// Zeroes of an image are written to the target, because a disk may hold the last tenant's
+// data; the first 64 KiB, where boot code and partition tables live, are written last, after
+// the checksum was found right, so that a write that was cut short or went wrong leaves
+// nothing that boots.
 //
-// Memory: 72 MiB of buffers at most, whatever the image (budget.go), beside one
-// or two for each decoder. 64 of them are for what a format needs: the window of a
-// zst stream, the dictionary of an xz stream (xz -9), or the map of a qcow2: 8
-// bytes per cluster (8 Mi clusters, 512 GiB of data in 64 KiB clusters), 16 per
-// compressed cluster, 12 per cluster of which only some subclusters have data. An
-// image that needs more is refused, and so is a qcow2 on a server without Range:
-// its tables, read last, would have the whole image wait in memory. One that needs
-// little, as most do, takes 10 to 40 MiB, the more the more CPUs there are.
+// Memory: 72 MiB of buffers at most, whatever the image (budget.go), beside one or two for
+// each decoder. 64 of them are for what a format needs: the window of a zst stream, the
+// dictionary of an xz stream (xz -9), or the map of a qcow2: 8 bytes per cluster (8 Mi
+// clusters, 512 GiB of data in 64 KiB clusters), 16 per compressed cluster, 12 per cluster
+// of which only some subclusters have data. An image that needs more is refused, and so is a
+// qcow2 on a server without Range: its tables, read last, would have the whole image wait in
+// memory. Most images take 10 to 40 MiB, more with more CPUs.
 //
 // The blocks of an xz file are decompressed at once and written each at its place:
 // four of them with dictionaries to 8 MiB (xz -6), two to 16 MiB (xz -7), on as many

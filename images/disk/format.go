@@ -60,9 +60,9 @@ func signatures() []signature {
 	}
 }
 
-// Detect tells an image's format from its first bytes (4 KiB are enough).
-// What has no known signature is raw. A known format that Write does not take
-// is an error wrapping ErrFormat.
+// Detect tells an image's format from its first bytes (4 KiB are enough). An image without a
+// known signature is raw. A known format that Write does not take is an error wrapping
+// ErrFormat.
 func Detect(head []byte) (Format, error) {
 	if isSkippableZstd(head) {
 		return Zstd, nil

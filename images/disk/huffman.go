@@ -2,9 +2,9 @@ package disk
 
 import "math/bits"
 
-// What a symbol means is in one word, so that a decoder looks it up once: from
-// the lowest bit, the number of bits its code has (0: no such code), three
-// flags, the number of extra bits that follow the code, and a value.
+// The meaning of a symbol is one word, so that a decoder looks it up once: from the lowest
+// bit, the number of bits its code has (0: no such code), three flags, the number of extra
+// bits that follow the code, and a value.
 const (
 	usedBits   = 15
 	isLiteral  = 1 << 4

@@ -10,11 +10,10 @@ import (
 	"net/url"
 )
 
-// Mirrors is one image on several web servers. It is read from one at a time:
-// when that one fails for good, the next goes on at the same byte. A mirror is
-// the same image if it has the size and the start of the first that answered.
-// What servers say of their copies, as ETag, differs between them, so the rest
-// is up to the checksum of all bytes.
+// Mirrors is one image on several web servers. It is read from one at a time: when that one
+// fails for good, the next goes on at the same byte. A mirror is the same image if it has
+// the size and the start of the first that answered. Servers describe their copies
+// differently (ETag), so the checksum of all bytes decides.
 type Mirrors struct {
 	client   *http.Client
 	opts     HTTPOptions

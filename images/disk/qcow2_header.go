@@ -61,8 +61,8 @@ const (
 	extEnd      = 0 // an extension of this type ends the list
 )
 
-// parseQcow2Header reads and checks a header from the image's first bytes.
-// Whatever names another file is refused here, before anything is opened.
+// parseQcow2Header reads and checks a header from the image's first bytes. A header that
+// names another file is refused here, before anything is opened.
 func parseQcow2Header(b []byte) (*qcow2Header, error) {
 	be := binary.BigEndian
 	if len(b) < 72 || string(b[:4]) != "QFI\xfb" {

@@ -60,9 +60,9 @@ func (m *qcow2Map) fits() error {
 // images that people have: bytes.
 const packedLeast = 32
 
-// room makes room for as many entries as there can be, but no more than fit the
-// budget, before the first: a list that grew would be in memory twice. What is
-// never used of it never becomes resident.
+// room makes room for as many entries as there can be, but no more than fit the budget,
+// before the first: a list that grew would be in memory twice. Unused room never becomes
+// resident.
 func room[T any](list []T, entries, budget int64) []T {
 	if list != nil {
 		return list

@@ -179,8 +179,8 @@ func fill(d io.Reader, c *chunk, off int64) (ended bool, err error) {
 	return false, nil
 }
 
-// takeInner queues decompressed bytes. What is inside must be a raw image:
-// another container would be written as if it were a disk.
+// takeInner queues decompressed bytes. The contents must be a raw image: another container
+// would be written as if it were a disk.
 func takeInner(ctx context.Context, z *splitter, c *chunk) error {
 	defer c.release()
 	if c.off == 0 {

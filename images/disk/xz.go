@@ -22,10 +22,9 @@ const (
 	xzLZMA2LargestSize = 40
 )
 
-// xzBlock reads the first block's header, as far as head has it: the
-// dictionary it is decompressed with and its size when unpacked, in bytes, 0
-// where it does not say. More blocks may follow. What is wrong in it is left to
-// the decompressor to find.
+// xzBlock reads the first block's header, as far as head has it: the dictionary it is
+// decompressed with and its size when unpacked, in bytes, 0 where it does not say. More
+// blocks may follow. The decompressor finds its faults.
 func xzBlock(head []byte) (dictionary, unpacked uint64) {
 	if len(head) < xzStreamHeader+2 || head[xzStreamHeader] == 0 { // 0: the index, no blocks
 		return 0, 0

@@ -10,12 +10,12 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// xzWalk goes through an xz file without decompressing it, and divides it into
-// runs. The headers of LZMA2 tell where a block ends and how much is in it, so
-// that the sizes that xz -T writes into a block's header are not needed. A run is
-// one block, or several where one ends amid a sector, each made a stream by itself:
-// the decompressor then checks all of it that is in the block, and the sizes found
-// here. What is outside of the blocks is checked here.
+// xzWalk goes through an xz file without decompressing it, and divides it into runs. The
+// headers of LZMA2 tell where a block ends and how much is in it, so that the sizes that xz
+// -T writes into a block's header are not needed. A run is one block, or several where one
+// ends amid a sector, each made a stream by itself: the decompressor then checks all of it
+// that is in the block, and the sizes found here. All bytes outside the blocks are checked
+// here.
 type xzWalk struct {
 	in     tap
 	sector int64 // of the disk, bytes
@@ -111,8 +111,7 @@ func xzCheckSize(check byte) (bytes int, known bool) {
 	return 0, false
 }
 
-// block hands a block on (section 3). What its header says is left to the
-// decompressor.
+// block hands a block on (section 3). The decompressor reads its header.
 func (w *xzWalk) block() (xzSizes, error) {
 	if err := w.beginRun(); err != nil {
 		return xzSizes{}, err

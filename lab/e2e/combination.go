@@ -24,8 +24,8 @@ var (
 // biosOnly are the buses that OVMF has no driver for.
 var biosOnly = []qemu.Bus{qemu.BusMegaSAS}
 
-// What the ramdisk is to find of it: the transport of a disk, which those of
-// virtio-scsi and of RAID controllers have none of, and the driver of a card.
+// Expected findings of the ramdisk: the transport of a disk (none for virtio-scsi and RAID
+// controllers), and the driver of a card.
 var (
 	transports = map[qemu.Bus]string{qemu.BusVirtio: "virtio", qemu.BusNVMe: "nvme", qemu.BusSATA: "sata", qemu.BusUSB: "usb"}
 	drivers    = map[string]string{"virtio": "virtio_net", "e1000": "e1000", "e1000e": "e1000e", "vmxnet3": "vmxnet3", "rtl8139": "8139cp"}

@@ -25,7 +25,7 @@ type metalLife struct {
 
 // inspect wants the inspection of a machine to find what it is made of.
 func (l metalLife) inspect(ctx context.Context, _ *bed, s *site.Site, m *lab.Machine) error {
-	// What is to be gone later: firmware and ramdisk can make nothing of it.
+	// Content that must be gone later: firmware and ramdisk cannot read it.
 	for _, d := range m.Spec().Disks {
 		if err := fill(d); err != nil {
 			return err

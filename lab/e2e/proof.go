@@ -129,8 +129,8 @@ func newestReport(ctx context.Context, s *site.Site, m *lab.Machine) (r agentapi
 	return r, json.Unmarshal(statement.Report, &r)
 }
 
-// imageEdge is what a deploy may change of an image of package osimage at both
-// its ends: the partition tables. What lies between is the partitions.
+// imageEdge is what a deploy may change of an image of package osimage at both its ends: the
+// partition tables. The partitions lie between.
 const imageEdge = 1 << 20
 
 // holds wants the partitions of an image on a disk, byte for byte.

@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
 )
 
-// What the registry is asked for, and by whom.
+// The image in the registry, and the account that reads it.
 const (
 	repository  = "lab/os"
 	registryTag = "first"

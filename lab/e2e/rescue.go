@@ -18,8 +18,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// rescued adopts a machine that has an OS, boots it into rescue, logs in, and
-// gives it back to its OS. What the ramdisk logged can be read then.
+// rescued adopts a machine that has an OS, boots it into rescue, logs in, and gives it back
+// to its OS. The ramdisk's log can be read then.
 func rescued(ctx context.Context, b *bed) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)})
 	if err != nil {

@@ -74,9 +74,9 @@ func peak() (int64, error) {
 	return kib << 10, err
 }
 
-// freeZeroer zeroes outside of the throttled group: the kernel's throttle
-// charges BLKZEROOUT as if its zeroes were data, where a disk is sent a command
-// of a few bytes. What dd is compared with is the data.
+// freeZeroer zeroes outside of the throttled group: the kernel's throttle charges BLKZEROOUT
+// as if its zeroes were data, where a disk is sent a command of a few bytes. The comparison
+// with dd is about the data.
 type freeZeroer struct {
 	*disk.Device
 	runs chan zeroRun

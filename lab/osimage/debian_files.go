@@ -15,7 +15,7 @@ func debianFiles() map[string]string {
 	return map[string]string{
 		"etc/fstab":    "LABEL=root / ext4 defaults,noatime 0 1\n",
 		"etc/hostname": "debian\n",
-		// What cloud-init would set, at the price of a second.
+		// cloud-init would set this, and take a second.
 		"etc/default/locale": "LANG=C.UTF-8\n",
 		// The first boot makes one; an image that has one would give it to all its machines.
 		"etc/machine-id": "",

@@ -101,7 +101,7 @@ func grubFiles(id string) map[string]string {
 	return map[string]string{
 		"etc/image-id": id + "\n",
 		"etc/fstab":    "LABEL=root / ext4 defaults 0 1\n",
-		// What the tiny OS needs is loaded before it starts.
+		// The tiny OS needs these modules before it starts.
 		"etc/initramfs-tools/modules":         strings.Join(tinyCommon().Modules, "\n") + "\n",
 		"etc/initramfs-tools/conf.d/lab.conf": "MODULES=list\nCOMPRESS=zstd\n",
 		// Arrays of any host, of whatever name: this image has not seen any of them.

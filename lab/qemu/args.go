@@ -135,9 +135,9 @@ func diskArgs(s Spec, start Start) []string {
 	return a
 }
 
-// fileArgs is where a disk's content is. Bad sectors are QEMU's blkdebug
-// filter: rules that hold from the start on, and fail writes with EIO. Those
-// of zeroes are another kind of request by then.
+// fileArgs is where a disk's content is. Bad sectors are QEMU's blkdebug filter: rules that
+// hold from the start on, and fail writes with EIO. Writes of zeroes are another kind of
+// request by then.
 func fileArgs(d Disk) string {
 	if len(d.BadSectors) == 0 {
 		return "file=" + escape(d.Path)

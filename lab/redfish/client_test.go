@@ -76,8 +76,8 @@ func (o *operated) put(t *testing.T, path string, body any) {
 	}
 }
 
-// What an operator does to a BMC besides power arrives there, by the library
-// that Metal3 uses.
+// An operator's requests to a BMC besides power arrive there, by the library that Metal3
+// uses.
 func TestOperatedByGophercloud(t *testing.T) {
 	o := newOperated(t)
 	ctx := t.Context()

@@ -69,8 +69,8 @@ func (c *conductor) do(method, path, body string) string {
 	}
 }
 
-// What the controller tells is what the API shows, from the verification on,
-// and what is asked of its drive reaches the machine.
+// The API shows the BMC's answers from the verification on, and requests to its drive reach
+// the machine.
 func TestConductor(t *testing.T) {
 	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("an image")) // a controller that has gone fails below

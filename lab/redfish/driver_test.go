@@ -44,7 +44,7 @@ func TestDriver(t *testing.T) {
 	})
 }
 
-// What a BMC tells of its machine arrives whole.
+// A BMC's description of its machine arrives whole.
 func TestDriverSystem(t *testing.T) {
 	b := newBench(t)
 	got, err := newDriver(t, driver.Options{}).System(t.Context(), b.node(testPassword))

@@ -21,8 +21,7 @@ var (
 
 func ptr[T any](v T) *T { return &v }
 
-// What the controller tells of settings and firmware arrives whole, each
-// setting with what the registry says of its type.
+// The BMC's settings and firmware arrive whole, each setting with its entry in the registry.
 func TestDriverTells(t *testing.T) {
 	b := newBench(t)
 	d, n := newDriver(t, driver.Options{}), b.node(testPassword)

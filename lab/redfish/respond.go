@@ -29,7 +29,7 @@ func etagOf(body []byte) string {
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }
 
-// write sends an answer. What was read with GET carries an ETag.
+// write sends an answer. Answers to GET carry an ETag.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, answer reply) {
 	header := w.Header()
 	header.Set("OData-Version", "4.0")

@@ -14,8 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// What cannot be done is refused for good, with what to do, and changes
-// nothing.
+// An impossible step is refused for good, says what to do, and changes nothing.
 func TestStepsRefuse(t *testing.T) {
 	disk := func(pairs ...any) map[string]any {
 		d := map[string]any{"size_gb": 50, "raid_level": "1"}

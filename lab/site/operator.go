@@ -145,8 +145,8 @@ func (s *Site) pollEvery() time.Duration {
 	return pollEvery
 }
 
-// Until waits until a node rests in a state. One that rests elsewhere is an
-// error that says why.
+// Until waits until a node rests in a state. A node that rests in another state is an error
+// that says why.
 func (s *Site) Until(ctx context.Context, name, state string) (nodeapi.Node, error) {
 	for {
 		n, err := s.Node(ctx, name)

@@ -43,8 +43,7 @@ const (
 	BootWordParameter = "boot_word"
 )
 
-// UserAgent is what Ferrite's agent calls itself. Those that knew of no boot words
-// did not say.
+// UserAgent is what Ferrite's agent calls itself. Agents from before boot words sent none.
 const UserAgent = "ferrite-agent"
 
 // Microversions 1.N the agent asks for, as ironic-python-agent does.
@@ -126,7 +125,7 @@ func (h Heartbeat) Validate() error {
 	return checkCallback(h.CallbackURL)
 }
 
-// What an agent tells of itself is kept with the node.
+// Keys under which the node keeps an agent's report of itself.
 const (
 	maxText        = 255
 	maxCertificate = 64 << 10
@@ -143,10 +142,10 @@ type Progress struct {
 }
 
 // LogLines is the body of POST /ferrite/v1/agents/{uuid}/log, as it is or with
-// Content-Encoding gzip; the answer is 202, or 429 when it was too much at
-// once. First is the number of the first line, counted from this agent's
-// start: by it a conductor knows lines that it was sent before, when its
-// answer did not arrive. What the agent had to drop is said in a line.
+// Content-Encoding gzip; the answer is 202, or 429 when it was too much at once. First is
+// the number of the first line, counted from this agent's start: by it a conductor knows
+// lines that it was sent before, when its answer did not arrive. One line says how much the
+// agent had to drop.
 type LogLines struct {
 	AgentToken string   `json:"agent_token"`
 	First      int64    `json:"first"`

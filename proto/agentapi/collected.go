@@ -1,6 +1,6 @@
 package agentapi
 
-// What is collected only when it is asked for (ipa-inspection-collectors).
+// Data collected only on request (ipa-inspection-collectors).
 
 // NUMATopology is which memory, cores and interfaces are near each other
 // (collector numa-topology).

@@ -9,9 +9,9 @@ import (
 // the old form would misunderstand the new one.
 const EraseReportVersion = 1
 
-// EraseReport says what was erased on a machine, how, and how that was seen
-// to. It is the result of the steps erase_devices and erase_devices_express.
-// What is signed of it is json.Marshal of this struct.
+// EraseReport says what was erased on a machine, how, and how that was seen to. It is the
+// result of the steps erase_devices and erase_devices_express. The signature covers
+// json.Marshal of this struct.
 type EraseReport struct {
 	Version  int          `json:"version"`
 	NodeUUID string       `json:"node_uuid"`

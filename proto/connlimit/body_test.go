@@ -73,8 +73,8 @@ func upload(t *testing.T, length, n int, pause, own time.Duration) (took time.Du
 	return took, err
 }
 
-// TestSlowBody: small bodies have ten seconds, long ones a least rate. What the
-// server does with its own time is not the peer's fault.
+// TestSlowBody: small bodies have ten seconds, long ones a least rate. The server's own
+// delays are not the peer's fault.
 func TestSlowBody(t *testing.T) {
 	for name, s := range map[string]struct {
 		length, n  int

@@ -52,9 +52,10 @@ func KnownComponent(name string) bool {
 	return name == "bios" || name == "bmc" || is && card != ""
 }
 
-// checkUpdates refuses URLs that nobody can fetch, of the schemes that Metal3 takes;
-// most controllers fetch http and https alone, which is what the reason says. What a part is called is left
-// to the status, as Metal3 has it: which parts there are its machine must say.
+// checkUpdates refuses URLs that nobody can fetch, of the schemes that Metal3 takes; most
+// controllers fetch http and https alone, which is what the reason says. The names of
+// components are checked in the status, as Metal3 does: only the machine knows its
+// components.
 func checkUpdates(d *HostFirmwareComponents, tell report) {
 	for i, update := range d.Spec.Updates {
 		if update.URL != "" && !fetchable(update.URL, "http", "https", "ftp", "gopher", "oci") { // the tags tell of none

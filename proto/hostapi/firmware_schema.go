@@ -16,8 +16,8 @@ type FirmwareSchemaSpec struct {
 	Schema         map[string]SettingSchema `json:"schema" rule:"required" doc:"What each setting can be, by its name."`
 }
 
-// SettingSchema is what one setting can be, in the words of Redfish's attribute
-// registry. What is left out is not known.
+// SettingSchema is what one setting can be, in the words of Redfish's attribute registry. An
+// absent field is not known.
 type SettingSchema struct {
 	AttributeType   string   `json:"attribute_type,omitempty" rule:"enum=Enumeration/String/Integer/Boolean/Password" doc:"Type of the setting."`
 	AllowableValues []string `json:"allowable_values,omitempty" doc:"What an Enumeration can be."`

@@ -15,8 +15,8 @@ type TypeMeta struct {
 // About is what a document says it is, for whoever knows no kinds.
 func (t *TypeMeta) About() *TypeMeta { return t }
 
-// ObjectMeta is what all documents have in common. What people cannot write
-// (UID, ResourceVersion, Generation, the timestamps) is the server's.
+// ObjectMeta is what all documents have in common. The server alone writes UID,
+// ResourceVersion, Generation and the timestamps.
 type ObjectMeta struct {
 	Name              string            `json:"name,omitempty" rule:"form=name" doc:"Name of the document, unique in its namespace and kind."`
 	GenerateName      string            `json:"generateName,omitempty" doc:"Beginning of a name that the server completes, for documents without a name."`

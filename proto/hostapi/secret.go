@@ -1,7 +1,7 @@
 package hostapi
 
-// Secret is core/v1's: credentials, user data, network data. What it holds is
-// kept encrypted and shown to whoever may read secrets alone.
+// Secret is core/v1's: credentials, user data, network data. Its data is kept encrypted, and
+// shown only to callers that may read secrets.
 type Secret struct {
 	TypeMeta
 	ObjectMeta `json:"metadata" doc:"What all documents have in common."`

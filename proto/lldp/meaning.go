@@ -54,9 +54,8 @@ func readers() map[kind]func(Neighbor, []byte) error {
 	}
 }
 
-// Read gives the TLVs their meaning. What is said twice counts the first time;
-// TLVs nobody knows are passed over, and those that cannot be read are too, with
-// an error each.
+// Read gives the TLVs their meaning. The first of two equal TLVs counts. Unknown TLVs are
+// skipped; unreadable ones too, with an error each.
 func Read(tlvs []TLV) (Neighbor, []error) {
 	n, by := Neighbor{}, readers()
 	var problems []error

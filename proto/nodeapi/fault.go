@@ -49,8 +49,7 @@ type (
 	}
 )
 
-// Body is the reply's body. What is wrong is often said of a URL, whose
-// credentials are not for everybody who reads a reply.
+// Body is the reply's body. The text often quotes a URL, whose credentials are masked.
 func (f *Fault) Body() []byte {
 	var inner any
 	text := MaskText(f.Text)

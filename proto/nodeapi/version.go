@@ -20,9 +20,8 @@ func ParseVersion(s string) (minor int, err error) {
 	return minor, nil
 }
 
-// negotiate returns the minor version a request asked for, in either header;
-// MinMinor when it asked for none. What a server has to refuse comes back as a
-// 406 Fault, worded as Ironic words it.
+// negotiate returns the minor version a request asked for, in either header; MinMinor when
+// it asked for none. A version outside the range is a 406 Fault, worded as Ironic words it.
 func negotiate(h http.Header) (minor int, fault *Fault) {
 	asked, ok := askedVersion(h)
 	if !ok {

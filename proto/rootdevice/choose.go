@@ -149,8 +149,8 @@ func ambiguous(equals []agentapi.Disk, hints Hints) error {
 		ErrAmbiguous, hints, strings.Join(names, ", "), equals[0].Size, apart(equals))
 }
 
-// apart is hints of which each is true of one disk only. What stays with a disk
-// wherever it is put comes first.
+// apart is hints of which each is true of one disk only. Hints that stay with a disk
+// wherever it is plugged in come first.
 func apart(disks []agentapi.Disk) string {
 	for _, key := range []string{"serial", "wwn", "by_path", "hctl", "name"} {
 		var words []string

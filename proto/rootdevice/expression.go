@@ -126,10 +126,9 @@ func gib(text string) (float64, error) {
 	return n, nil
 }
 
-// parseText understands a hint on text. One that names a value whole may name any
-// form the disk has it in, and denies all of them when it is a negation; other
-// operators look at the first form only. What a disk does not tell satisfies
-// nothing, not even a negation.
+// parseText understands a hint on text. A hint that names a whole value may name any form
+// the disk has it in, and denies all of them when it is a negation. Other operators look at
+// the first form only. An unknown value satisfies nothing, not even a negation.
 func parseText(hint any) (func(values []string) bool, error) {
 	given, ok := hint.(string)
 	if !ok {

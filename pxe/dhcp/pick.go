@@ -72,8 +72,8 @@ func (p *Pool) pick(hw hwaddr, s Subnet, wish netip.Addr, stranger bool, now tim
 	return best, nil
 }
 
-// full reports whether strangers hold their half of a pool. What they declined
-// counts: they may have made that up.
+// full reports whether strangers hold their half of a pool. Declined addresses count: the
+// decline may be invented.
 func (p *Pool) full(s Subnet, now time.Time) bool {
 	if !s.First.IsValid() {
 		return true

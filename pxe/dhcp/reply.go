@@ -1,7 +1,6 @@
-// Package dhcp lends addresses and tells machines what to boot: a DHCPv4
-// server (RFC 2131, 2132) with a pool, reservations and relays. What to
-// answer is decided purely, in reply.go from one request, in pool.go from who has which
-// address; serve.go alone has sockets.
+// Package dhcp lends addresses and tells machines what to boot: a DHCPv4 server (RFC 2131,
+// 2132) with a pool, reservations and relays. Answers are decided purely: in reply.go from
+// one request, in pool.go from the leases. Only serve.go has sockets.
 //
 // It must not know what a machine is for: pxe.Booter says whether it is ours
 // and whether it boots, and a machine that is not ours gets no answer at all.

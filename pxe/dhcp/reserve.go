@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Reservable says why a reservation of ip could never be honoured; nil when
-// it can be. Who has the address now does not count: a reservation beats it.
+// Reservable says why a reservation of ip could never be honoured; nil when it can be. The
+// present holder does not count: a reservation beats a lease.
 func (p *Pool) Reservable(ip netip.Addr) error {
 	s, ok := p.Subnet(ip)
 	switch {

@@ -1,6 +1,6 @@
-// Package httpboot serves boot files over HTTP: the boot loaders (UEFI HTTP
-// boot), each machine's iPXE script, and the kernel and ramdisk it names. Whatever is
-// specific to a machine comes from pxe.Booter, asked anew for every request.
+// Package httpboot serves boot files over HTTP: the boot loaders (UEFI HTTP boot), each
+// machine's iPXE script, and the kernel and ramdisk it names. Everything specific to a
+// machine comes from pxe.Booter, asked anew for every request.
 //
 // It must not decide who boots, and it changes nothing: GET and HEAD only.
 package httpboot

@@ -9,8 +9,8 @@ import (
 // stopTime is how long a service may take to end once its context has.
 const stopTime = time.Minute
 
-// Serve runs a service until the test ends. One that answers an error, or does
-// not stop, fails the test.
+// Serve runs a service until the test ends. A service that returns an error, or does not
+// stop, fails the test.
 func Serve(t *testing.T, serve func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

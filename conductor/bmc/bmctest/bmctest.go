@@ -14,8 +14,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Limits are what the machine of a test cannot do, although the driver can:
-// simulators leave things out. Those parts are to be tested elsewhere.
+// Limits are what the machine of a test cannot do, although the driver can: simulators leave
+// things out. Other tests cover those parts.
 type Limits struct {
 	BootDevices []string // the only ones it takes, nil for all
 	NextBoot    bool     // it keeps no boot device for longer than the next boot

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// What a driver may have beyond bmc.Driver is tested where it has it.
+// A driver's optional interfaces are tested where it implements them.
 
 func testSecureBoot(t *testing.T, d bmc.Driver, n node.Node) {
 	s, ok := d.(interface {

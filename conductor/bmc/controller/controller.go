@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// controller is one BMC. Whoever has entered it is the only one to use it.
+// controller is one BMC. One caller at a time uses it: the one that entered it.
 type controller[A comparable, L Login] struct {
 	pool    *Pool[A, L]
 	o       *Options

@@ -32,8 +32,8 @@ func Authorities(n node.Node, key string) (string, error) {
 	}
 }
 
-// CheckForm refuses settings of a node that cannot be right, whatever files and
-// BMCs there are. Those that are missing may come later.
+// CheckForm refuses settings of a node that cannot be right, whatever files and BMCs there
+// are. Missing settings may come later.
 func CheckForm(n node.Node) error {
 	for _, key := range AuthorityKeys() {
 		if _, err := Authorities(n, key); err != nil {

@@ -1,9 +1,8 @@
-// Package fake is Ironic's fake-hardware: a machine that does at once whatever
-// it is told, and, for tests, fails on command.
+// Package fake is Ironic's fake-hardware: a machine that obeys at once and, for tests, fails
+// on command.
 //
-// It must not touch anything: it only remembers. What it has not been told
-// since it was made, it believes of the node's record, so that a restart of
-// the conductor does not turn machines off.
+// It must not touch anything: it only remembers. Until it is given a state it takes the
+// node's record for true, so that a restart of the conductor does not turn machines off.
 package fake
 
 import (

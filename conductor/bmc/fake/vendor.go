@@ -7,8 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// vendorMethods are those of Ironic's fake-hardware. What one does is to compare
-// bar with a word.
+// vendorMethods are those of Ironic's fake-hardware. Each compares bar with a word.
 func vendorMethods() vendor.Methods[string] {
 	return vendor.Methods[string]{
 		{VendorMethod: node.VendorMethod{Name: "second_method", HTTPMethods: []string{"POST"}, Async: true, Description: "Test if the value of bar is kazoo"}, Check: needsBar("second_method"), Do: "kazoo"},

@@ -23,8 +23,8 @@ func permanent(err error) bool {
 	return errors.As(err, &p) && p.Permanent()
 }
 
-// Who is not let in is told which setting to look at, for good, and the
-// password is not told.
+// A refused login is a permanent error that names the setting to check and does not contain
+// the password.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := newSim(t)
@@ -198,7 +198,7 @@ func TestNoSessionFree(t *testing.T) {
 	}
 }
 
-// What a BMC answers with codes of failure is told in words.
+// Completion codes of a BMC become words.
 func TestFailures(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -51,7 +51,7 @@ func TestSimulator(t *testing.T) {
 	})
 }
 
-// What we set is what ipmitool reads, and what the machine was told.
+// ipmitool reads the values that we set, and the machine received them.
 func TestIpmitool(t *testing.T) {
 	t.Parallel()
 	s := newSim(t)

@@ -30,7 +30,7 @@ type account struct {
 
 const anyCipher = types.CipherSuiteIDReserved
 
-// What RAKP messages have room for (IPMI v2.0, 13.20 and 13.31).
+// Limits of RAKP messages (IPMI v2.0, 13.20 and 13.31).
 const (
 	maxUser     = 16
 	maxPassword = 20

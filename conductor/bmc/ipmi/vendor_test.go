@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// What reaches the BMC of a vendor method, or why nothing does.
+// A vendor method sends exactly these commands to the BMC, or is refused with a reason.
 func TestVendorMethods(t *testing.T) {
 	for _, c := range []struct {
 		method string

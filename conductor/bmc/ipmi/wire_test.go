@@ -117,8 +117,8 @@ func TestWireInSetup(t *testing.T) {
 	}
 }
 
-// FuzzWire sends anything at any moment. What is let in, go-ipmi takes apart
-// without harm.
+// FuzzWire sends anything at any moment. go-ipmi parses every packet that passes without
+// harm.
 func FuzzWire(f *testing.F) {
 	_, k := testSession(f, ciphers[1])
 	for _, sent := range []uint8{0x10, 0x12, 0x14, encryptedSigned} {

@@ -94,8 +94,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Whatever the credentials' end, the BMC is asked once and the password is not
-// told.
+// For every kind of wrong credentials the BMC is asked once, and the error does not contain
+// the password.
 func TestWrongPassword(t *testing.T) {
 	for _, auth := range []string{"auto", "session", "basic"} {
 		t.Run(auth, func(t *testing.T) {

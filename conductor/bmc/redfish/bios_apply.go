@@ -15,9 +15,9 @@ type setting struct {
 	Value any    `json:"value"`
 }
 
-// applyBIOS does bios.apply_configuration: it writes what is not as wanted to
-// the settings object, has the machine started, and reads back. What is as
-// wanted already costs no start.
+// applyBIOS does bios.apply_configuration: it writes what is not as wanted to the settings
+// object, has the machine started, and reads back. Settings that are as wanted already cost
+// no restart.
 func applyBIOS(r *stepCall) (node.StepReport, error) {
 	var a struct {
 		Settings []setting `json:"settings"`

@@ -15,8 +15,8 @@ import (
 // servers have some 1,500 settings.
 const maxHardwareItems = 4096
 
-// ReportHardware reads BIOS settings and firmware. What a BMC does not have, or cannot
-// show just now, is left out, and so is what the node has no interface for.
+// ReportHardware reads BIOS settings and firmware. Parts that the BMC lacks or cannot show
+// now are left out, as are parts that the node has no interface for.
 func (d *Driver) ReportHardware(ctx context.Context, n node.Node) (report node.HardwareReport, err error) {
 	err = d.call(ctx, n, "read BIOS settings and firmware", func(s *session) error {
 		report, err = s.readHardware(n)

@@ -43,7 +43,7 @@ func (b *board) resources(docs map[string]string, accept func(call string) int) 
 
 func taken(string) int { return http.StatusNoContent }
 
-// What boards lack is left out, what they ought not to show is not kept.
+// Parts that a board lacks are left out. Passwords that it shows are not kept.
 func TestTellOfOddBoards(t *testing.T) {
 	on, off := "1", "False"
 	yes, no := true, false

@@ -139,9 +139,8 @@ func refusesDrive(err error) bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed}, status(err))
 }
 
-// insert asks for an image as little as DSP0268 needs, and once more with what
-// some BMCs (Supermicro) want to be told besides. Those that came before the
-// action take a PATCH.
+// insert asks for an image as little as DSP0268 needs, and once more with what some BMCs
+// (Supermicro) want to be told besides. BMCs older than the action take a PATCH.
 func (s *session) insert(v virtualDrive, m node.Medium) error {
 	image, err := url.Parse(m.Image)
 	if err != nil {
@@ -209,8 +208,7 @@ func (s *session) ejectKinds(kinds []string) error {
 	return s.ejectAll(slices.DeleteFunc(all, func(v virtualDrive) bool { return !v.is(kinds) }))
 }
 
-// ejectAll empties drives. One that is empty stays so: some BMCs refuse to be
-// told.
+// ejectAll empties drives. Empty drives are left alone: some BMCs refuse to eject from them.
 func (s *session) ejectAll(drives []virtualDrive) error {
 	for _, v := range drives {
 		if !v.Inserted {

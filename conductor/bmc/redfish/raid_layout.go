@@ -119,7 +119,7 @@ func layOut(all []raidController, disks []logicalDisk, replace bool) (raidPlan, 
 	var p raidPlan
 	used, missing := map[string]bool{}, []logicalDisk{}
 	keep := map[string]bool{}
-	// Those that name their drives first: they have no other choice.
+	// Disks that name their drives come first: they have no other choice.
 	disks = slices.Clone(disks)
 	slices.SortStableFunc(disks, func(a, b logicalDisk) int { return boolOrder(len(a.PhysicalDisks) > 0, len(b.PhysicalDisks) > 0) })
 	for _, d := range disks {

@@ -97,8 +97,8 @@ func (s *session) members(path string) ([]string, error) {
 	return all, nil
 }
 
-// patch changes a resource, with the ETag it has, as some BMCs demand. One that
-// somebody else changed in between is read again.
+// patch changes a resource, with the ETag it has, as some BMCs demand. A resource that
+// changed in between is read again.
 func (s *session) patch(path string, body any) error {
 	for try := 1; ; try++ {
 		etag, err := s.get(path, &struct{}{})

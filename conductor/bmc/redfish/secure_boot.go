@@ -52,8 +52,8 @@ func (d *Driver) SecureBoot(ctx context.Context, n node.Node) (*bool, error) {
 	return sb.On, err
 }
 
-// SetSecureBoot asks for secure boot, which only UEFI has. What is set already
-// is not set again.
+// SetSecureBoot asks for secure boot, which only UEFI has. A setting that is right already
+// is not written.
 func (d *Driver) SetSecureBoot(ctx context.Context, n node.Node, on bool) error {
 	return d.call(ctx, n, fmt.Sprintf("set secure boot to %t", on), func(s *session) error {
 		l, err := s.systemLinks()

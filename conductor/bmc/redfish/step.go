@@ -32,8 +32,8 @@ func (d *Driver) Steps(node.Node) []node.StepOffer {
 
 // DoStep begins a step, or goes on with one it answered task for.
 //
-// A BMC that falls silent in the middle of a step is waited for: many do while
-// they restart or update themselves. One that was never reached is an error.
+// A BMC that falls silent in the middle of a step is waited for: many do while they restart
+// or update themselves. A BMC that was never reached is an error.
 func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, task string) (report node.StepReport, err error) {
 	name := s.Interface + "." + s.Step
 	var names []string

@@ -36,7 +36,7 @@ const (
 	failed
 )
 
-// phase sorts the states of DSP2046. One that is new to us counts as working.
+// phase sorts the states of DSP2046. An unknown state counts as working.
 func (t bmcTask) phase() phase {
 	switch t.TaskState {
 	case schemas.CompletedTaskState:

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// What cannot be meant is refused without a word to the BMC.
+// Impossible arguments are refused without a request to the BMC.
 func TestVendorArguments(t *testing.T) {
 	b := newBoard(t)
 	d := newDriver(t, redfish.Options{})

@@ -1,8 +1,8 @@
 // Package events keeps what has happened to hosts, and to documents about them, for people
 // who ask soon: in memory, for an hour, so many of each document and in all.
 //
-// Nothing may rest on it: it is forgotten with the conductor. What a host is, and
-// what it has come through, is in its status and in the history of its node.
+// Nothing may rest on it: it is forgotten with the conductor. A host's state is in its
+// status, and its past in the history of its node.
 package events
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// What is kept. Kubernetes keeps events for an hour, too, and no longer messages.
+// Limits of the log. Kubernetes keeps events for an hour as well, and no longer messages.
 const (
 	maxAge     = time.Hour
 	maxEach    = 50
@@ -54,8 +54,8 @@ func New(now func() time.Time) *Log {
 	return &Log{now: now, newest: at, lost: at, more: make(chan struct{})}
 }
 
-// Add tells what has happened to a document just now. What has happened before is
-// counted once more.
+// Add tells what has happened to a document just now. A repeated event raises the count of
+// the earlier one.
 func (l *Log) Add(of hostapi.Document, all []hostapi.Event) {
 	now := l.now()
 	l.mu.Lock()

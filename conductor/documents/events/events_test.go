@@ -96,8 +96,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// What somebody has written into a document may be in a message, and that is kept
-// for an hour.
+// A message may quote a document, and is kept for an hour.
 func TestLongMessages(t *testing.T) {
 	for _, tc := range []struct{ message, want string }{
 		{strings.Repeat("x", maxMessage), strings.Repeat("x", maxMessage)},
@@ -114,8 +113,8 @@ func TestLongMessages(t *testing.T) {
 	}
 }
 
-// Whoever follows is told of what has happened since, once of what has happened
-// more than once, and that he is behind when some of it is forgotten.
+// A follower gets all events since its place, a repeated one once, and an error when some of
+// them are forgotten.
 func TestSince(t *testing.T) {
 	c := newClock()
 	_, from := c.List()

@@ -16,10 +16,10 @@ type access struct {
 	read, write auth.Role
 }
 
-// policy is all rows. Readers see all but secrets. Whoever writes hosts reads
-// secrets: a host's BMC address and disableCertificateVerification can therefore be
-// changed without naming the secret again, as in Metal3. A role that writes
-// hosts and reads no secrets would learn passwords that way.
+// policy is all rows. Readers see all but secrets. Roles that write hosts read secrets: a
+// host's BMC address and disableCertificateVerification can therefore be changed without
+// naming the secret again, as in Metal3. A role that writes hosts and reads no secrets would
+// learn passwords that way.
 func policy() []access {
 	return []access{
 		{hostapi.KindHost, auth.Reader, auth.Operator},

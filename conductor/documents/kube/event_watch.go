@@ -8,9 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// watchEvents tells of events as they happen. What has happened several times since
-// the client saw it last is told once, with how often that is by now; that events are
-// forgotten, after an hour or when there are too many, is not told.
+// watchEvents tells of events as they happen. Repetitions since the client's last event
+// arrive as one event with its count. The client does not learn that events expire after an
+// hour, or when there are too many.
 func (s *Server) watchEvents(c *call, wants func(hostapi.Event) bool) error {
 	w, err := s.watching(c)
 	if err != nil {

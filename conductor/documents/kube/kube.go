@@ -87,7 +87,7 @@ type call struct {
 	query  map[string][]string
 	caller *auth.Caller // nil when nobody is asked
 
-	// What the path names, of requests for documents.
+	// Parts of the path, in requests for documents.
 	kind            hostapi.Kind
 	namespace, name string
 	sub             string // a subresource: "status"

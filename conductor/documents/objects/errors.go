@@ -8,8 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// What can be wrong with a request. All but ErrStale and ErrExpired arrive as a
-// *Refusal.
+// Faults of a request. All but ErrStale and ErrExpired arrive as a *Refusal.
 var (
 	ErrNotFound = errors.New("not found")
 	ErrExists   = errors.New("exists already")
@@ -18,8 +17,7 @@ var (
 	ErrInvalid  = errors.New("invalid")
 	// ErrForbidden: no document can make it right.
 	ErrForbidden = errors.New("forbidden")
-	// ErrExpired: the events after a revision are no longer kept. Whoever
-	// follows them reads everything anew.
+	// ErrExpired: the events after a revision are no longer kept. Followers list again.
 	ErrExpired = errors.New("the events after this revision are no longer kept: list again, and watch from there")
 	// ErrStale is a store's: a row is not the one that was expected.
 	ErrStale = errors.New("another row than was expected")

@@ -29,7 +29,7 @@ type Write struct {
 	Delete bool
 }
 
-// Query says which rows. What is empty is not asked for.
+// Query says which rows. Empty fields match everything.
 type Query struct {
 	Kind      string
 	Namespace string

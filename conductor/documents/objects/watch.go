@@ -31,7 +31,7 @@ type Event struct {
 // deleted. It is the caller's own.
 func (e Event) Document() (hostapi.Document, error) { return parse(e.Key, e.text, e.Revision) }
 
-// Filter says which documents. What is empty is not asked for.
+// Filter says which documents. Empty fields match everything.
 type Filter struct{ Kind, Namespace, Name string }
 
 func (f Filter) matches(k Key) bool {
@@ -39,8 +39,8 @@ func (f Filter) matches(k Key) bool {
 	return is(f.Kind, k.Kind) && is(f.Namespace, k.Namespace) && is(f.Name, k.Name)
 }
 
-// window is the newest events, in order. Whoever follows has a place in it and
-// no buffer: one who is too slow finds that his place is gone.
+// window is the newest events, in order. A follower has a place in it and no buffer: when it
+// is too slow, its place is gone.
 type window struct {
 	mu       sync.Mutex
 	events   []Event

@@ -92,8 +92,8 @@ func setDefaults(d hostapi.Document) {
 // tries bounds how often a write that names no version is tried again.
 const tries = 10
 
-// Update replaces a part of a document, and returns it as it is kept. One that
-// names a version must have the newest, or it is a conflict.
+// Update replaces a part of a document, and returns it as it is kept. An update that names a
+// version must name the newest, or it is a conflict.
 func (k *Keeper) Update(ctx context.Context, d hostapi.Document, part Part, dry bool) (hostapi.Document, error) {
 	for range tries {
 		done, err := k.update(ctx, d, part, dry)

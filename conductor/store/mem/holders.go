@@ -2,7 +2,7 @@ package mem
 
 import "github.com/ferrite-metal/ferrite/conductor/node"
 
-// What nodes and ports name must exist, and stays as long as it is named.
+// Records that nodes and ports name must exist, and stay as long as they are named.
 
 // hold makes the catalog known that has the records of a holder.
 func (s *Store) hold(holder node.Holder, has func(uuid string) bool) {

@@ -38,7 +38,7 @@ type Store struct {
 	cascades []func(nodeUUID string) (undo []func()) // of the catalogs, when a node goes
 	holders  map[string]func(uuid string) bool       // by what they hold: is there such a record
 
-	// Those of the catalogs that changes write, too.
+	// The catalogs that changes write as well.
 	allocations  *catalog[node.Allocation, *node.Allocation]
 	portgroups   *catalog[node.Portgroup, *node.Portgroup]
 	eraseReports *catalog[node.EraseReport, *node.EraseReport]

@@ -158,8 +158,8 @@ func testLeases(t *testing.T, s store.Store) {
 	check(t, err)
 	equal(t, []node.Lease{b, a}, got)
 
-	// What the boot service writes rests on what it read before: meanwhile the
-	// address may have been reserved, or the lease renewed.
+	// The boot service writes after an earlier read: meanwhile the address may have been
+	// reserved, or the lease renewed.
 	lent := node.Lease{MAC: b.MAC, IP: "10.0.0.7", Expires: at(120)}
 	wants(t, s.SaveLease(t.Context(), lent), node.ErrConflict)
 	for _, old := range []node.Lease{lent, {MAC: b.MAC, IP: b.IP, Expires: at(999)}, {MAC: a.MAC, IP: a.IP, Expires: at(89)},

@@ -14,8 +14,8 @@ type FileTarget struct {
 	size int64
 }
 
-// CreateFileTarget opens path, creating it when absent, and makes it size
-// bytes long. What it holds already stays, as on a disk.
+// CreateFileTarget opens path, creating it when absent, and makes it size bytes long. Its
+// contents stay, as on a disk.
 func CreateFileTarget(path string, size int64) (*FileTarget, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
