@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-var update = flag.Bool("update", false, "rewrite the diagram in ARCHITECTURE.md")
+var update = flag.Bool("update", false, "rewrite the diagram in docs/design/state-machines.md")
 
 // rowCases is a situation for every row of the table.
 var rowCases = []struct {
@@ -163,7 +163,7 @@ const (
 )
 
 func TestDiagramIsCurrent(t *testing.T) {
-	const file = "../../ARCHITECTURE.md"
+	const file = "../../docs/design/state-machines.md"
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-var update = flag.Bool("update", false, "rewrite the diagram in ARCHITECTURE.md")
+var update = flag.Bool("update", false, "rewrite the diagram in docs/design/state-machines.md")
 
 // TestTableIsIronics compares every row with the machine of Ironic, recorded
 // in testdata.
@@ -105,7 +105,7 @@ const (
 )
 
 func TestDiagramIsCurrent(t *testing.T) {
-	const file = "../../ARCHITECTURE.md"
+	const file = "../../docs/design/state-machines.md"
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
