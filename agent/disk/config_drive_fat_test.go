@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/images/fat"
 )
 
 // TestVFATDriveOnLargerSectors: a VFAT made for sectors of 512 bytes, by
@@ -23,16 +25,16 @@ func TestVFATDriveOnLargerSectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := OpenFAT(bytes.NewReader(d.b[p.Start:][:p.Size]))
+	got, err := fat.Open(bytes.NewReader(d.b[p.Start:][:p.Size]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := fatReader{f: got, files: map[string][]byte{}}
-	if err := r.folder("", 0); err != nil {
+	files, err := got.Files(1 << 20)
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string][]byte{"openstack/latest/meta_data.json": []byte("{}"), "openstack/latest/user_data": []byte("#cloud-config"), "empty": nil}
-	if diff := cmp.Diff(want, r.files); diff != "" {
+	if diff := cmp.Diff(want, files); diff != "" {
 		t.Error(diff)
 	}
 	if label, err := volumeLabel(section{d, p.Start, p.Size}); err != nil || label != "config-2" {

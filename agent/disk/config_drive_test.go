@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/images/configdrive"
+	"github.com/ferrite-metal/ferrite/images/fat"
 )
 
 // drive is a config drive with some content.
@@ -65,7 +66,7 @@ func TestWriteConfigDrive(t *testing.T) {
 				}
 			}
 			if tt.d.sector != 512 { // read it as its reader will
-				f, err := OpenFAT(section{tt.d, tt.start, tt.size})
+				f, err := fat.Open(section{tt.d, tt.start, tt.size})
 				if err != nil {
 					t.Fatal(err)
 				}

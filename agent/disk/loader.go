@@ -9,6 +9,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/ferrite-metal/ferrite/images/fat"
 )
 
 // ErrNoLoader says that an EFI system partition holds nothing to boot.
@@ -37,7 +39,7 @@ func loaderNames(arch string) (csv, fallback string, err error) {
 // FindLoader looks for what an installed system left as its boot entry: a
 // BOOT<arch>.CSV in a directory under EFI, else the removable-media loader
 // EFI/BOOT/BOOT<arch>.EFI.
-func FindLoader(f *FAT, arch string) (Loader, error) {
+func FindLoader(f *fat.Reader, arch string) (Loader, error) {
 	csv, fallback, err := loaderNames(arch)
 	if err != nil {
 		return Loader{}, err
@@ -59,7 +61,7 @@ func FindLoader(f *FAT, arch string) (Loader, error) {
 			return l, err
 		}
 	}
-	e, err := f.find("EFI/BOOT/" + fallback)
+	e, err := f.Find("EFI/BOOT/" + fallback)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && e.IsDir:
 		return Loader{}, fmt.Errorf("%w: it has neither EFI/*/%s nor EFI/BOOT/%s", ErrNoLoader, csv, fallback)
@@ -71,14 +73,14 @@ func FindLoader(f *FAT, arch string) (Loader, error) {
 
 // loaderOfCSV reads a CSV in dir; the error wraps fs.ErrNotExist when there is
 // none or none of its loaders is there.
-func loaderOfCSV(f *FAT, dir, name string) (Loader, error) {
+func loaderOfCSV(f *fat.Reader, dir, name string) (Loader, error) {
 	b, err := f.ReadFile(path.Join(dir, name), maxCSV)
 	if err != nil {
 		return Loader{}, err
 	}
 	for _, l := range parseCSV(b) {
 		p := path.Join(dir, l.Path)
-		if e, err := f.find(p); err == nil && !e.IsDir {
+		if e, err := f.Find(p); err == nil && !e.IsDir {
 			l.Path = `\` + strings.ReplaceAll(p, "/", `\`)
 			return l, nil
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +131,7 @@ func BootLoader(d Disk, t *Table, arch string) (Part, Loader, error) {
 	if !ok {
 		return Part{}, Loader{}, fmt.Errorf("%w: the partition table has none", ErrNoLoader)
 	}
-	f, err := OpenFAT(section{d, p.Start, p.Size})
+	f, err := fat.Open(section{d, p.Start, p.Size})
 	if err != nil {
 		return p, Loader{}, fmt.Errorf("EFI system partition %d: %w", p.Number, err)
 	}

@@ -34,7 +34,7 @@ type maker struct {
 }
 
 // makers are the file systems, as mkfs(8) names them.
-var makers = map[string]maker{"ext4": {fitsExt4, makeExt4}, "vfat": {fitsFAT, makeFAT}}
+var makers = map[string]maker{"ext4": {fitsExt4, makeExt4}, "vfat": {fitsVFAT, makeVFAT}}
 
 // Check refuses a kind that cannot be made.
 func Check(kind string) error {
