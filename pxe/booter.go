@@ -18,8 +18,8 @@ import (
 // options 60, 77 and 93 (RFC 2132, RFC 3004, RFC 4578).
 type Firmware string
 
-// The firmwares told apart. System is anything that is not a boot ROM: the
-// agent's or the installed operating system's DHCP client.
+// The kinds of firmware. System is anything that is not a boot ROM: the agent's or the
+// installed operating system's DHCP client.
 const (
 	System   Firmware = "system"
 	BIOS     Firmware = "bios"

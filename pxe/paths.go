@@ -17,7 +17,7 @@ func KernelPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + 
 // InitrdPath is where boot HTTP serves the ramdisk that goes with the kernel.
 func InitrdPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + "/initrd" }
 
-// FailedPath is where iPXE tells that a machine could not boot, and why.
+// FailedPath is where iPXE reports that a machine could not boot, and why.
 func FailedPath(mac net.HardwareAddr) string { return "/boot/" + hyphens(mac) + "/failed" }
 
 // hyphens writes a MAC as 52-54-00-77-00-01: a colon in a path is legal, but

@@ -29,7 +29,7 @@ import (
 // *node.Refusal.
 type Conductor interface {
 	Node(ctx context.Context, ref string) (node.Node, error)
-	// Find finds the node of a ramdisk at from that is too old to be told more.
+	// Find finds the node of a ramdisk at from that is too old for more.
 	Find(ctx context.Context, macs []string, uuid string, from netip.Addr) (node.Node, error)
 	// Lookup finds the node of a ramdisk; the token is in clear once per boot.
 	Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error)
@@ -189,7 +189,7 @@ func checkURL(r *http.Request) error {
 	return nil
 }
 
-// report answers what an agent tells of its own accord.
+// report handles an agent's unasked reports.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
 	rest := below(r, agentapi.AgentsPath)
 	if uuid, ok := strings.CutSuffix(rest, agentapi.LogSuffix); ok && s.logs != nil && isUUID(uuid) {
@@ -201,8 +201,8 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
 	return nodeapi.Routing(http.StatusNotFound, "")
 }
 
-// blames reports whether an error is the caller's doing. A node that is
-// locked, a machine that has much to tell, or a fault of ours, is not.
+// blames reports whether an error is the caller's doing. A locked node, a machine with much
+// to report, or a fault of ours, is not.
 func blames(err error) bool {
 	var fault *nodeapi.Fault
 	var refusal *node.Refusal

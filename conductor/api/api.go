@@ -31,7 +31,7 @@ import (
 type Options struct {
 	Conductor Conductor
 	Log       *slog.Logger
-	// Auth tells who sends a request; nil: anybody may do anything.
+	// Auth identifies the sender of a request; nil: anybody may do anything.
 	Auth Authenticator
 	// Boot is the boot service beside this conductor; nil when there is none:
 	// reservations are kept for the next start with one.

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Authenticator tells who sent a request, or answers a Fault and sets the headers
+// Authenticator identifies the sender of a request, or answers a Fault and sets the headers
 // that go with it.
 type Authenticator interface {
 	Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error)

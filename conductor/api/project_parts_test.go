@@ -65,8 +65,8 @@ func TestTargetProperties(t *testing.T) {
 	}
 }
 
-// TestAllocationsOfProjects: what a project's user asks for is his project's, out of
-// the nodes that concern it.
+// TestAllocationsOfProjects: an allocation of a project's user belongs to the project, out
+// of the nodes that concern it.
 func TestAllocationsOfProjects(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()

@@ -1,6 +1,6 @@
-// Package auth tells who a request comes from and what he may do: HTTP basic
-// against an htpasswd file, bearer tokens and roles from a users file, and the
-// policy, one table of what asks for which role.
+// Package auth identifies the sender of a request and what it may do: HTTP basic against an
+// htpasswd file, bearer tokens and roles from a users file, and the policy, one table of
+// what asks for which role.
 //
 // It reads those two files, again whenever they change, and writes none; it knows
 // no resource and no node, only to which projects something belongs. Package api
@@ -44,7 +44,7 @@ type Options struct {
 // maxTurns bounds the passwords checked at a time.
 const maxTurns = 2
 
-// Authenticator tells who a request comes from. It is safe for concurrent use.
+// Authenticator identifies the sender of a request. It is safe for concurrent use.
 type Authenticator struct {
 	passwords *reload.Files[*passwords] // nil when none are taken
 	users     *reload.Files[*directory] // nil when there is no such file
@@ -128,9 +128,9 @@ func parseDirectory(raw []byte) (*directory, error) {
 	return d, nil
 }
 
-// Authenticate tells who sent a request, or answers a Fault: 401, of which the
-// reply's header says what would do, 400 for what cannot be read, 429 for an
-// address with too many failures.
+// Authenticate identifies the sender of a request, or answers a Fault: 401, of which the
+// reply's header says what would do, 400 for what cannot be read, 429 for an address with
+// too many failures.
 func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error) {
 	c, err := a.caller(w, r)
 	if err == nil {
@@ -202,12 +202,12 @@ func (a *Authenticator) named(w http.ResponseWriter, user string) (*Caller, erro
 	if c := a.users.Get().byName[user]; c != nil {
 		return c, nil
 	}
-	a.log.Warn("a user has a password and no role: give him one with `ferrite user set`", "user", user)
+	a.log.Warn("a user has a password and no role: give the user one with `ferrite user set`", "user", user)
 	return nil, a.challenge(w, "Incorrect username or password")
 }
 
-// bearer finds a token by its hash, so that the time a look takes tells nothing of
-// those there are.
+// bearer finds a token by its hash, so that the time of a look-up reveals nothing of the
+// tokens.
 func (a *Authenticator) bearer(w http.ResponseWriter, r *http.Request, token string) (*Caller, error) {
 	from := nodeapi.From(r)
 	g, ok := a.users.Get().byToken[sha256.Sum256([]byte(token))]

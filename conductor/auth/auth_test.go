@@ -313,8 +313,8 @@ func TestGuessingAtOnce(t *testing.T) {
 	}
 }
 
-// TestGuessingOneAccount: guesses at an account from many addresses are limited, and
-// keep neither its user out where he has logged in before, nor other users.
+// TestGuessingOneAccount: guesses at an account from many addresses are limited, and lock
+// out neither their user at an address of an earlier login, nor other users.
 func TestGuessingOneAccount(t *testing.T) {
 	h, _ := newHouse(t)
 	alice := basic("alice", "wonder")

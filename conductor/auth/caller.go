@@ -9,7 +9,7 @@ type Role int
 // member and admin, of the system or, with a project, of that project.
 const (
 	nobody   Role = iota // as the least role of a rule: none will do
-	Stranger             // has not said who he is
+	Stranger             // has not authenticated
 	Reader
 	Operator
 	Admin

@@ -28,9 +28,9 @@ type passwords struct {
 // maxCost bounds what one login may cost: about a second of a core.
 const maxCost = 14
 
-// parsePasswords reads an htpasswd file. As with Ironic only bcrypt will do, and
-// each line is checked, since the library looks at a hash when somebody logs in.
-// Errors tell the line and not what is in it.
+// parsePasswords reads an htpasswd file. As with Ironic only bcrypt will do, and each line
+// is checked, since the library looks at a hash when somebody logs in. Errors name the line
+// and not its content.
 func parsePasswords(raw []byte) (*passwords, error) {
 	p := &passwords{names: map[string]bool{}, known: newMemory(knownFor)}
 	var entries bytes.Buffer // without comments, which the library knows not
@@ -99,9 +99,9 @@ const (
 	knownFor = 5 * time.Minute
 )
 
-// passwordCache remembers credentials that were right, under a key of its own: neither
-// its contents nor the time a look takes tell anything of them. It belongs to one
-// state of the htpasswd file, and is gone with it.
+// passwordCache remembers credentials that were right, under a key of its own: neither its
+// contents nor the time of a look-up reveals anything of them. It belongs to one state of
+// the htpasswd file, and is gone with it.
 type passwordCache struct {
 	key   [sha256.Size]byte
 	lasts time.Duration

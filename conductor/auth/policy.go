@@ -172,8 +172,8 @@ func otherPolicy() []Rule {
 		{"baremetal:runbook:delete", Operator, Admin, no, no, []string{"DELETE /v1/runbooks/{}"}},
 		{"baremetal:runbook:use", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/states/provision runbook"}},
 
-		// The owner of an allocation is in the place of a node's. Where it is reached
-		// by its node, the node is to concern the caller, and the allocation to be his.
+		// The owner of an allocation is in the place of a node's. Where it is reached by its
+		// node, the node must concern the caller, and the allocation must be the caller's.
 		{"baremetal:allocation:list", Reader, no, no, Reader, []string{"GET /v1/allocations"}},
 		{"baremetal:allocation:get", Reader, Reader, Reader, no, []string{"GET /v1/allocations/{}", "GET /v1/nodes/{}/allocation"}},
 		{"baremetal:allocation:create", Operator, no, no, Operator, []string{"POST /v1/allocations"}},

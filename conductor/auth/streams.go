@@ -107,7 +107,7 @@ func (s *Streams) give(c *Caller) {
 	}
 }
 
-// Authority tells who sent a request: an Authenticator.
+// Authority identifies the sender of a request: an Authenticator.
 type Authority interface {
 	Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error)
 }

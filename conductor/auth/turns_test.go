@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestTurns: who sends many passwords to be checked waits for himself; others wait
-// for one of his.
+// TestTurns: who sends many passwords to be checked waits for himself; others wait for one
+// of its own.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const check = 50 * time.Millisecond

@@ -1,6 +1,6 @@
-// Package bmc drives board management controllers: power, boot device, boot
-// mode and what they tell of their machine. Each hardware type has a driver in
-// a package of its own beneath this one; bmctest is the suite they all pass.
+// Package bmc drives board management controllers: power, boot device, boot mode and their
+// description of the machine. Each hardware type has a driver in a package of its own
+// beneath this one; bmctest is the suite they all pass.
 //
 // It must not know states or plans, nor store anything: what to do is decided
 // elsewhere, and a node is read for its driver_info.
@@ -43,7 +43,7 @@ type Driver interface {
 	// BootMode answers "uefi" or "bios", "" when the BMC does not say.
 	BootMode(ctx context.Context, n node.Node) (string, error)
 	SetBootMode(ctx context.Context, n node.Node, mode string) error
-	// System answers what the BMC tells of the machine.
+	// System returns the BMC's description of the machine.
 	System(ctx context.Context, n node.Node) (node.System, error)
 	// Close ends what the driver keeps open, such as sessions.
 	Close() error

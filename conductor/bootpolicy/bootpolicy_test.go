@@ -152,8 +152,7 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// TestPins: the ramdisk is told by which certificate it knows the API, the one of
-// now.
+// TestPins: the ramdisk learns the API's present certificate.
 func TestPins(t *testing.T) {
 	p := policy(t, booting("clean", "agent.wait_for_heartbeat"), node.Port{PXEEnabled: true})
 	hw, _ := net.ParseMAC(mac)
@@ -217,9 +216,9 @@ func TestNoPasswordInAScript(t *testing.T) {
 	}
 }
 
-// TestWord: the boot script alone holds the one-time word, the same at every try, as
-// the token of ironic-python-agent and in the URL for its inspection data. Nobody
-// else is told it, and only its hash is kept.
+// TestWord: the boot script alone holds the one-time word, the same at every try, as the
+// token of ironic-python-agent and in the URL for its inspection data. Nobody else gets it,
+// and only its hash is kept.
 func TestWord(t *testing.T) {
 	hw, _ := net.ParseMAC(mac)
 	p := policy(t, booting("inspect", "inspect.wait_for_data"), node.Port{PXEEnabled: true})
@@ -268,8 +267,8 @@ func TestScriptAfterTheWord(t *testing.T) {
 	}
 }
 
-// TestOtherPort: firmware that wants to boot from a port that is not for it is told
-// of as a stage; an operating system that asks for an address there is not.
+// TestOtherPort: firmware that boots from a port not meant for it shows as a stage; an
+// operating system that asks for an address there is not.
 func TestOtherPort(t *testing.T) {
 	hw, _ := net.ParseMAC(mac)
 	for name, tc := range map[string]struct {

@@ -23,7 +23,7 @@ type boards struct {
 
 	mu     sync.Mutex
 	silent func(nth int) bool // whether the nth reading of a node gets no answer
-	dead   map[string]bool    // nodes whose BMC keeps its caller waiting until he gives up
+	dead   map[string]bool    // nodes whose BMC keeps its caller waiting until it gives up
 	slow   time.Duration      // how long a reading takes
 	deaf   bool               // changes of power are accepted and not obeyed
 	awake  bool               // operating systems do not shut down

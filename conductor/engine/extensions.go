@@ -109,8 +109,8 @@ func findFree[T any](ctx context.Context, e *Engine, ref, kind, what string) (n 
 	return find[T](ctx, e, n.UUID, kind, what)
 }
 
-// bmcFault is an error of a BMC as the one who asked is told it. He need not read
-// the log: he cannot know better than the BMC what is wrong with it.
+// bmcFault is an error of a BMC as the one who asked is told it. He need not read the log:
+// the BMC knows best what is wrong with it.
 func bmcFault(err error) error {
 	var refusal *node.Refusal
 	if err == nil || errors.As(err, &refusal) || errors.Is(err, context.Canceled) {

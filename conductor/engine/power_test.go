@@ -73,8 +73,8 @@ func TestPowerRequest(t *testing.T) {
 	}
 }
 
-// A BMC that does not answer is asked four times for what an operator wants, and
-// once for somebody who makes his own tries.
+// A BMC that does not answer is asked four times for what an operator wants, and once for a
+// caller that makes its own tries.
 func TestTries(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ask   func(*engine.Engine, context.Context, string) error

@@ -99,7 +99,7 @@ type admission struct {
 	header string // "" where none was asked for
 }
 
-// Set is told how to come by a token, and passes it on.
+// Set learns how to get a token, and passes it on.
 func (a *admission) Set(ctx context.Context, host string, scheme auth.Scheme, key string, fetch func(context.Context) (string, error)) (string, error) {
 	token, err := a.Cache.Set(ctx, host, scheme, key, fetch)
 	if err == nil {

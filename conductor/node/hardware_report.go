@@ -71,9 +71,9 @@ func SettingValue(value any) *string {
 // maxComponents bounds the components that are kept of a machine.
 const maxComponents = 1024
 
-// Update is t with what a BMC has told just now: settings that are gone go,
-// components stay, since many BMCs show network cards only while the machine
-// is on (Ironic has it so too). changed is false when nothing is new.
+// Update is t with a BMC's newest report: settings that are gone go, components stay, since
+// many BMCs show network cards only while the machine is on (Ironic has it so too). changed
+// is false when nothing is new.
 func (t HardwareReport) Update(now HardwareReport, at time.Time) (updated HardwareReport, changed bool) {
 	updated = HardwareReport{slices.Clone(t.BIOS), slices.Clone(t.Firmware)}
 	if now.BIOS != nil {

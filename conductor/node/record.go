@@ -18,7 +18,7 @@ type Record struct {
 // Head is that common part.
 func (r *Record) Head() *Record { return r }
 
-// Recorded is what a type of records tells of itself.
+// Recorded describes a type of records.
 type Recorded[T any] interface {
 	*T
 	Head() *Record
@@ -43,8 +43,8 @@ type Holder interface {
 type Key struct {
 	Column string
 	Value  string // "" for none, which any number may have
-	// Taken is what a client is told when another record has the value; ""
-	// where records may share it.
+	// Taken is the error text when another record has the value; "" where records may share
+	// it.
 	Taken string
 }
 

@@ -18,8 +18,8 @@ type Run struct {
 	StepMoved  time.Time `json:"step_moved,omitzero"` // when it was last seen to advance, or could be seen again
 	StepDone   int       `json:"step_done,omitempty"` // the most that its driver has reported of StepReport.Progress
 
-	// Versions is what the agent said of its hardware managers with its steps: it
-	// is told so with each step, and refuses when they are others by then.
+	// Versions is what the agent said of its hardware managers with its steps: each step
+	// carries it, and the agent refuses when they have changed.
 	Versions map[string]string `json:"versions,omitempty"`
 
 	// The operator's request.

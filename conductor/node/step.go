@@ -64,8 +64,7 @@ type StepReport struct {
 	// Volumes is what there is of RAID after a step that was to change it, for
 	// the node's raid_config; nil for any other step.
 	Volumes *[]LogicalDisk `json:"volumes,omitempty"`
-	// HardwareReport is what the BMC told once the step was done, where that may have
-	// changed it.
+	// HardwareReport is the BMC's report after the step, where the step may have changed it.
 	HardwareReport *HardwareReport `json:"told,omitempty"`
 }
 

@@ -1,6 +1,6 @@
 package node
 
-// System is what a BMC tells of its machine. Zero fields are not known.
+// System is a BMC's description of its machine. Zero fields are not known.
 type System struct {
 	UUID         string
 	Manufacturer string
@@ -14,7 +14,7 @@ type System struct {
 	MACs         []string // lower case
 }
 
-// Vitals is what a BMC tells of its machine's state, in one answer.
+// Vitals is the state of a machine, in one answer of its BMC.
 type Vitals struct {
 	Power  PowerState
 	Health string // OK, Warning or Critical; "" when it does not say

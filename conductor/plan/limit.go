@@ -35,8 +35,8 @@ func Limited(ev Event) bool {
 	return limited
 }
 
-// checkLimit refuses a verb while as many nodes as may be are at it. How many
-// that is it does not say: who wants to do harm would know how much he needs.
+// checkLimit refuses a verb while as many nodes as may be are at it. How many that is it
+// does not say: an attacker would know how much is needed.
 func (d *decision) checkLimit(verb node.Event) error {
 	l, ok := limits()[verb]
 	if !ok || l.most(d.f.Settings) <= 0 {

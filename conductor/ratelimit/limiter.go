@@ -13,8 +13,8 @@ import (
 // maxCallers bounds the callers a limiter remembers.
 const maxCallers = 10_000
 
-// Limiter has a bucket for each caller, that holds burst and is emptied at rate
-// a second. K is what tells callers apart. It is safe for concurrent use.
+// Limiter has a bucket for each caller, that holds burst and is emptied at rate a second. K
+// identifies a caller. It is safe for concurrent use.
 type Limiter[K comparable] struct {
 	rate, burst float64
 	now         func() time.Time

@@ -29,7 +29,7 @@ type Files[T any] struct {
 	tried   [sha256.Size]byte // what was made into a T last, or could not be
 }
 
-// stamp is what tells without reading that a file is another.
+// stamp shows without reading that a file has changed.
 type stamp struct {
 	info    os.FileInfo // nil when it cannot be looked at
 	settled bool        // it was not changed just before it was read

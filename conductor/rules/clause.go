@@ -54,8 +54,8 @@ func names[V any](table map[string]V) string {
 	return "'" + strings.Join(slices.Sorted(maps.Keys(table)), "', '") + "'"
 }
 
-// clauses reads a list of them. As in Ironic, keys that nobody knows are
-// dropped: what is told of the rule afterwards lacks them.
+// clauses reads a list of them. As in Ironic, unknown keys are dropped: the stored rule
+// lacks them.
 func clauses(value any, check func(*node.Clause) error) ([]node.Clause, error) {
 	items, ok := value.([]any)
 	if !ok {
@@ -248,7 +248,7 @@ func (a args) number(name string, absent, limit float64) (float64, error) {
 	return n, nil
 }
 
-// kindOf says what a value is without telling it: it may be a secret.
+// kindOf names a value's type and not the value: it may be a secret.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:

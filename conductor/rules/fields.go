@@ -12,9 +12,8 @@ import (
 // {plugin_data[a]}, {node.driver}, {item}, with !s or !r behind, and {{ }} for
 // plain braces. Format specifications are not known.
 
-// fill fills in the replacement fields of every text in v. A text with one that
-// leads nowhere stays as it is, as in Ironic, and is told about; where missing
-// is looked for it becomes null.
+// fill fills in the replacement fields of every text in v. A text with an unknown field
+// stays as it is, as in Ironic, and is logged; where missing is looked for it becomes null.
 func (r *evaluation) fill(v any, missing bool) (any, error) {
 	if err := r.spend(valuePrice); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ type Outcome struct {
 	Calls []Call // what is to be called, in order, once the rest is saved
 }
 
-// Line is something to be told about: what a rule logs, or could not look up.
+// Line is a line for the log: text of a rule, or a field that it could not look up.
 type Line struct {
 	Severity string // INFO, WARNING or ERROR
 	Text     string
@@ -113,8 +113,8 @@ func (r *evaluation) rule(of *node.InspectionRule) error {
 	return nil
 }
 
-// failed says which clause has failed. Why may quote the rule, so that of a
-// sensitive one only what it means to tell is told.
+// failed says which clause has failed. For a sensitive rule the cause is withheld, since it
+// may quote the rule.
 func (r *evaluation) failed(what, op string, why error) error {
 	if r.by.Sensitive && op != "fail" {
 		return fmt.Errorf("%s %s failed; of a sensitive rule it is not told why", what, op)
@@ -122,7 +122,7 @@ func (r *evaluation) failed(what, op string, why error) error {
 	return fmt.Errorf("%s %s: %w", what, op, why)
 }
 
-// maxLines bounds what the rules of one inspection tell.
+// maxLines bounds the log lines of one inspection's rules.
 const maxLines = 50
 
 func (r *evaluation) tell(severity, text string) {

@@ -119,7 +119,7 @@ type checker struct {
 	done *Checked
 }
 
-// mostFaults bounds what is told of one table: the first say what has happened.
+// mostFaults bounds the faults listed for one table: the first ones suffice.
 const mostFaults = 50
 
 func (c *checker) fault(table, row, want string, found any, do string) {

@@ -13,7 +13,7 @@ import (
 // before is lost, and writes succeed again as soon as there is room.
 var ErrFull error = fullError{}
 
-// fullError tells faces of the store of a full disk, which do not import it.
+// fullError marks a full disk for packages that do not import the store.
 type fullError struct{}
 
 func (fullError) Error() string {

@@ -19,7 +19,7 @@ func (t *tx) putHardwareReport(uuid string, report *node.HardwareReport) error {
 	return err
 }
 
-// HardwareReport returns what the BMC of a node has told.
+// HardwareReport returns the last report of a node's BMC.
 func (s *SQLite) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
 	var doc string
 	err := s.read.NewRaw("SELECT doc FROM told WHERE node_uuid = ?", nodeUUID).Scan(ctx, &doc)

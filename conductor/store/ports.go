@@ -67,8 +67,8 @@ func portTaken(p *node.Port, column string) error {
 	return node.Refuse(node.Conflict, "%s", node.Exists("port", "MAC address", p.Address))
 }
 
-// namesNobody finds out what a port names that does not exist: SQLite does not
-// tell which reference it refused.
+// namesNobody finds out what a port names that does not exist: SQLite does not say which
+// reference it refused.
 func (t *tx) namesNobody(p *node.Port, refused error) error {
 	found, err := t.exists("SELECT 1 FROM nodes WHERE uuid = ?", p.NodeUUID)
 	switch {

@@ -17,7 +17,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// Options are what Open can be told; the zero value is right for production.
+// Options are the options of Open; the zero value is right for production.
 type Options struct {
 	// Readers is how many reads can run at once, 4 when 0.
 	Readers int

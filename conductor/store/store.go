@@ -1,8 +1,8 @@
-// Package store keeps nodes and what belongs to them: ports, effects, history,
-// inspection results, what their BMCs told, and DHCP leases; the catalogs of
-// what operators keep beside nodes; and the documents of hosts. This package is the SQLite one; mem, broken and
-// storetest beside it are the same thing in memory, one that fails on command, and
-// the suite all of them pass.
+// Package store keeps nodes and what belongs to them: ports, effects, history, inspection
+// results, hardware reports of their BMCs, and DHCP leases; the catalogs of what operators
+// keep beside nodes; and the documents of hosts. This package is the SQLite one; mem, broken
+// and storetest beside it are the same thing in memory, one that fails on command, and the
+// suite all of them pass.
 //
 // It must not decide anything: it reads no clock, knows no state machine, and knows nothing
 // of ours but the records it keeps (packages node and objects). All changes of one decision
@@ -71,8 +71,7 @@ type Store interface {
 
 	// Inspected returns what the last inspection of a node found.
 	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
-	// HardwareReport returns what the BMC of a node has told, nothing where it was never
-	// asked.
+	// HardwareReport returns the last report of a node's BMC, empty when it was never asked.
 	HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error)
 	// History returns the newest HistoryKept entries of a node, oldest first.
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)

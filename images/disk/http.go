@@ -45,7 +45,7 @@ func (e *HTTPStatusError) Error() string { return "server answered " + e.Text }
 // Unwrap makes errors.Is(err, ErrSource) true.
 func (e *HTTPStatusError) Unwrap() error { return ErrSource }
 
-// temporary tells statuses that another try may change.
+// temporary recognises statuses that another try may change.
 func (e *HTTPStatusError) temporary() bool {
 	return e.Status >= 500 || e.Status == http.StatusTooManyRequests || e.Status == http.StatusRequestTimeout
 }

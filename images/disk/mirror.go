@@ -26,10 +26,10 @@ type Mirrors struct {
 	head     []byte
 }
 
-// OpenMirrors opens the first of the URLs that answers; see OpenHTTPSource for
-// client and ctx. The header of opts may hold credentials, so it goes only to the
-// host of the first URL. onward is told why a mirror was left for the next, which
-// no error says if that one works.
+// OpenMirrors opens the first of the URLs that answers; see OpenHTTPSource for client and
+// ctx. The header of opts may hold credentials, so it goes only to the host of the first
+// URL. onward gets the reason why a mirror was left for the next: no error has it when that
+// one works.
 func OpenMirrors(ctx context.Context, client *http.Client, urls []string, opts HTTPOptions, onward func(error)) (*Mirrors, error) {
 	if len(urls) == 0 {
 		return nil, fmt.Errorf("%w: it has no URL", ErrSource)

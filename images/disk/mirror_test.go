@@ -157,7 +157,7 @@ func TestMirrorFailures(t *testing.T) {
 	}
 }
 
-// TestMirrorCredentials: another host is not told what is for the first.
+// TestMirrorCredentials: another host does not get the first one's credentials.
 func TestMirrorCredentials(t *testing.T) {
 	t.Parallel()
 	raw := pattern(1<<20, 24)

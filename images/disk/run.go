@@ -152,7 +152,7 @@ func (t *tap) skip(n int) error {
 	return nil
 }
 
-// cutOff tells the end of the image where there should be more.
+// cutOff is the error for an image that ends too early.
 func cutOff(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -29,8 +29,8 @@ type RangeReader interface {
 	ReadRange(ctx context.Context, p []byte, off int64) error
 }
 
-// SizeHint is the size of the disk an image describes, as far as its first bytes
-// tell; 0 when only writing it will. Nothing else of the image is checked.
+// SizeHint is the size of the disk an image describes, as far as its first bytes say; 0 when
+// only writing it will. Nothing else of the image is checked.
 func SizeHint(src Source) int64 {
 	head := src.Head()
 	format, err := Detect(head)

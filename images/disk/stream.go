@@ -162,8 +162,8 @@ func (s stream) unpack(ctx context.Context, d io.Reader, z *splitter, off int64,
 	}
 }
 
-// fill reads a chunk's worth of decompressed bytes, unlike io.ReadFull telling
-// the stream's end from its being broken off.
+// fill reads a chunk's worth of decompressed bytes, and unlike io.ReadFull distinguishes the
+// stream's end from a break.
 func fill(d io.Reader, c *chunk, off int64) (ended bool, err error) {
 	c.n, c.off = 0, off
 	for c.n < len(c.buf) {

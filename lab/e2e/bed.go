@@ -133,9 +133,8 @@ func (s *shared) tidy() {
 	_ = os.Remove(s.dir) // only when empty
 }
 
-// runAll runs cases, so many at a time, and stops at the first that fails. The
-// matrix tells of the failure and goes on: which machines fail together tells
-// what they have in common.
+// runAll runs cases, so many at a time, and stops at the first that fails. The matrix
+// reports the failure and goes on: machines that fail together have the cause in common.
 func (s *shared) runAll(ctx context.Context, list []testCase, atOnce int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

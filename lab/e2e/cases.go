@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// testCase is one story told to the end. Its error says which stage failed
-// and why.
+// testCase is one scenario from begin to end. Its error says which stage failed and why.
 type testCase struct {
 	name     string
 	why      string

@@ -70,7 +70,7 @@ func (b *bed) apply(ctx context.Context, s *site.Site, flags string, all ...docu
 
 func (b *bed) hostsFile() string { return filepath.Join(b.dir, "hosts.yaml") }
 
-// hostsBegin has both machines come up with what their documents tell them.
+// hostsBegin has both machines come up as their documents say.
 func (b *bed) hostsBegin(ctx context.Context, s *site.Site, one, two document) error {
 	asked := time.Now()
 	if err := b.apply(ctx, s, "--wait", one, two); err != nil {

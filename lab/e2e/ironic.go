@@ -118,7 +118,7 @@ func (f *foreign) enroll(ctx context.Context) error {
 	return err
 }
 
-// inspect is Ironic's own, of what the BMC tells.
+// inspect is Ironic's own, by the BMC.
 func (f *foreign) inspect(ctx context.Context) error {
 	n, err := f.site.Ask(ctx, f.machine.Name, "inspect", "manageable")
 	if err != nil {

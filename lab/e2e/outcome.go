@@ -49,7 +49,7 @@ func (s *shared) tellMachines(list []testCase, took time.Duration) error {
 	return nil
 }
 
-// line tells of one case: of a failed one, which parts of it went well.
+// line reports one case: of a failed one, which parts passed.
 func (o outcome) line() string {
 	parts := make([]string, 0, len(o.laps))
 	for _, l := range o.laps {
@@ -62,8 +62,8 @@ func (o outcome) line() string {
 	return fmt.Sprintf("%-22s ok in %.1f s: %s", o.name, o.took.Seconds(), done)
 }
 
-// summary is a line for each case that was to run, in their order, and the end
-// of the last line of all; ok tells whether all went well.
+// summary is a line for each case that was to run, in their order, and the end of the last
+// line of all; ok reports whether all passed.
 func summary(list []testCase, outcomes []outcome, took time.Duration) (lines []string, last string, ok bool) {
 	var failed []string
 	for _, c := range list {

@@ -77,9 +77,8 @@ func gone(m *lab.Machine) error {
 	return nil
 }
 
-// testified wants the newest erase report of a machine to be signed by its
-// conductor and to tell of every disk that it was erased, and that verified.
-// story is the case's name.
+// testified checks that the newest erase report of a machine is signed by its conductor and
+// says of every disk that it was erased and verified. story is the case's name.
 func testified(ctx context.Context, story string, s *site.Site, m *lab.Machine) error {
 	report, err := newestReport(ctx, s, m)
 	if err != nil {

@@ -75,8 +75,8 @@ func (i *Ironic) subnet() dhcp.Subnet {
 	}
 }
 
-// everybody boots whoever asks: which machine starts from the network is for
-// its BMC to say, as Ironic tells it.
+// everybody boots every machine that asks: its BMC, set by Ironic, decides whether it starts
+// from the network.
 type everybody struct{}
 
 func (everybody) Boot(context.Context, pxe.Client) (pxe.Boot, error) {

@@ -2,6 +2,5 @@
 // Debian's packages ironic-api and ironic-conductor as one process, and beside
 // it the DHCP and HTTP service that Ironic expects somebody else to run.
 //
-// It must not tell Ironic what to do with a machine: that is an operator's,
-// over the API.
+// It must not steer Ironic: an operator does that, over the API.
 package ironic

@@ -5,7 +5,7 @@ import "fmt"
 // Target is a boot source, by its name in Redfish (ComputerSystem, Boot).
 type Target string
 
-// The boot sources a machine here can be told to prefer.
+// The boot sources that a machine here can prefer.
 const (
 	TargetNone     Target = "None"
 	TargetPxe      Target = "Pxe"

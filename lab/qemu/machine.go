@@ -98,7 +98,7 @@ func (m *Machine) Starts() (int, Start) {
 	return m.starts, m.last
 }
 
-// Err is why the machine last went off without being told to, or nil.
+// Err is why the machine last went off by itself, or nil.
 func (m *Machine) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

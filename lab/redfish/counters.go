@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// maxCalls bounds the number of different calls told apart.
+// maxCalls bounds the number of distinct calls counted.
 const maxCalls = 1000
 
 // Counters is what clients did to the controller since it was made: the

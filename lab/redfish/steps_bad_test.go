@@ -83,7 +83,7 @@ func TestStepsRefuse(t *testing.T) {
 	}
 }
 
-// A BMC that does what it was told and fails, or says that it did and did not.
+// BMCs that obey and fail, or claim success without doing it.
 func TestStepsFail(t *testing.T) {
 	url := images(t)
 	mirror := map[string]any{"raid_config": raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "number_of_physical_disks": 2})}
@@ -244,7 +244,7 @@ func TestStepsWithoutMemory(t *testing.T) {
 	}
 }
 
-// Progress is told as it goes.
+// Progress is reported as it goes.
 func TestStepsNotes(t *testing.T) {
 	s := newStage(t)
 	if _, err := s.do(t, "firmware.update", updates("bmc", images(t)+"/BMC-2.0")); err != nil {

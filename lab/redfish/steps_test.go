@@ -268,8 +268,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// checkVolumes holds what a step tells of RAID against what there is. Steps that
-// have nothing to do with it tell nothing.
+// checkVolumes compares a step's report of RAID with the volumes there are. Other steps
+// report nothing.
 func (s *stage) checkVolumes(t *testing.T, step string, report node.StepReport) {
 	t.Helper()
 	if !strings.HasPrefix(step, "raid.") {

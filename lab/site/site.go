@@ -33,9 +33,9 @@ const (
 	peerReadyTime = time.Minute
 )
 
-// KernelAppend is what the ramdisk's kernel is told: that its console is to be seen
-// from outside, and that its timer works. On a busy host the timer of an emulated
-// machine may tick too late for the kernel's own test, which then panics.
+// KernelAppend is the command line of the ramdisk's kernel: that its console is to be seen
+// from outside, and that its timer works. On a busy host the timer of an emulated machine
+// may tick too late for the kernel's own test, which then panics.
 const KernelAppend = "console=ttyS0,115200 quiet no_timer_check"
 
 // conductorDir is the conductor's data folder in the lab's.
@@ -93,7 +93,7 @@ func (s *Site) Secure(a Access, more ...string) error {
 	return nil
 }
 
-// Env is what tells the client of the command line how to speak to the conductor.
+// Env is the environment by which the command line finds the conductor.
 func (s *Site) Env() []string {
 	env := []string{"FERRITE_URL=" + s.URL}
 	if s.access.User != "" {

@@ -100,7 +100,7 @@ func (t *tour) watch(ctx context.Context, name string, seen nodeapi.Status) {
 	}
 }
 
-// worthShowing is how many bytes a stage must have to be told of.
+// worthShowing is how many bytes a stage must have to be shown.
 const worthShowing = 1 << 20
 
 // news prints what is in one status and was not in the one before.

@@ -24,7 +24,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/site"
 )
 
-// Options is what a tour can be told.
+// Options are the options of a tour.
 type Options struct {
 	OS        string // tiny or debian
 	Firmware  string // uefi or bios

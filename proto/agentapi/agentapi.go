@@ -77,7 +77,7 @@ type Link struct {
 	Rel  string `json:"rel"`
 }
 
-// LookupConfig is what the conductor tells the agent to do.
+// LookupConfig is the conductor's configuration of the agent.
 type LookupConfig struct {
 	HeartbeatTimeout           int      `json:"heartbeat_timeout"` // seconds
 	AgentToken                 string   `json:"agent_token"`

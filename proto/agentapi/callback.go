@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// CallbackPath is the path of the callback_url; "" for none. A conductor takes one
-// only where it was told to: by a path of its choice whoever has a token could
-// have any server on the network asked for something.
+// CallbackPath is the path of the callback_url; "" for none. A conductor takes one only
+// behind a flag: with a path of its choice the holder of a token could have any server on
+// the network asked for something.
 func (h Heartbeat) CallbackPath() string {
 	u, err := url.Parse(h.CallbackURL)
 	if err != nil {
@@ -45,7 +45,7 @@ func checkCallback(text string) error {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// isHost tells addresses and names of hosts (RFC 1123, 2.1; some have underscores).
+// isHost recognises addresses and names of hosts (RFC 1123, 2.1; some have underscores).
 func isHost(host string) bool {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return strings.Trim(a.Zone(), letters+"-._") == ""

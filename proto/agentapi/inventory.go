@@ -152,9 +152,9 @@ type Firmware struct {
 	BuildDate string `json:"build_date"`
 }
 
-// BootInfo is how the ramdisk was booted: mode uefi or bios, and BOOTIF.
-// SecureBoot, which ironic-python-agent does not tell, is whether UEFI checks
-// signatures; it is not told where there is nothing to check them.
+// BootInfo is how the ramdisk was booted: mode uefi or bios, and BOOTIF. SecureBoot, which
+// ironic-python-agent does not tell, is whether UEFI checks signatures; it is absent where
+// nothing checks them.
 type BootInfo struct {
 	CurrentBootMode string `json:"current_boot_mode"`
 	PXEInterface    string `json:"pxe_interface,omitempty"`

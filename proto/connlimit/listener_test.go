@@ -142,7 +142,7 @@ func TestLateGiveWay(t *testing.T) {
 	s.answered(following, "one that followed")
 }
 
-// TestAllBusy: when nobody waits for his peer, the newcomer does.
+// TestAllBusy: when no connection waits for its peer, the new one does.
 func TestAllBusy(t *testing.T) {
 	s := serve(t, 2, 2)
 	first, second := s.dial("127.0.0.2", request("/busy")), s.dial("127.0.0.3", request("/busy"))

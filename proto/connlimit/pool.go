@@ -22,10 +22,10 @@ const (
 	look = 100 * time.Millisecond
 )
 
-// pool is a number of places. A newcomer that finds none takes the place of
-// somebody who waits for his peer: of those who have not shown a right token or
-// password the one of the network that holds most, in it of the host that holds
-// most, and of these the one that has waited longest.
+// pool is a number of places. A newcomer that finds none takes the place of a connection
+// that waits for its peer: of those that have not shown a right token or password the one of
+// the network that holds most, in it of the host that holds most, and of these the one that
+// has waited longest.
 type pool struct {
 	total int // places
 	each  int // of one host, which has no more even if there is room
@@ -186,7 +186,7 @@ func (p *pool) remove(t *ticket) {
 	p.tell()
 }
 
-// tell wakes who looks for a place.
+// tell wakes the goroutine that looks for a place.
 func (p *pool) tell() {
 	select {
 	case p.freed <- struct{}{}:

@@ -179,7 +179,7 @@ func TestKnownStay(t *testing.T) {
 	r.wantOut("10.0.0.2")
 }
 
-// TestOwnGivesWay: who has his share gets another place of his own.
+// TestOwnGivesWay: a client that has its share gets another place of its own.
 func TestOwnGivesWay(t *testing.T) {
 	r := newRoom(t, 100)
 	all := r.in(64, "10.0.0.1")

@@ -25,8 +25,8 @@ func (p Problem) String() string {
 // report takes one problem.
 type report func(Problem)
 
-// maxProblems bounds how many are told of the status of a document, and of the
-// rest, which is written apart.
+// maxProblems bounds the problems reported of a document's status, and of the rest, which is
+// written apart.
 const maxProblems = 100
 
 // bounded takes so many problems, and says where there are more.

@@ -16,7 +16,7 @@ type Event struct {
 	Source         EventSource     `json:"source"`
 }
 
-// EventSource is who tells of an event.
+// EventSource is the component that reports an event.
 type EventSource struct {
 	Component string `json:"component"`
 }

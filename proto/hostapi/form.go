@@ -36,7 +36,7 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp { //nolint:gochec
 	return all
 })
 
-// checkForm tells of a text that does not look as it must.
+// checkForm reports a text of the wrong form.
 func checkForm(path, name, text string, tell report) {
 	f := forms()[name]
 	most := f.most

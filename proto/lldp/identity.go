@@ -71,10 +71,9 @@ func networkAddress(b []byte) (string, error) {
 	return "", fmt.Errorf("an address of family %d with %d bytes", family, len(b))
 }
 
-// Link is what of an LLDPDU tells a network controller where a port is plugged
-// in, in the form of local_link_connection: port_id, switch_id (only where the
-// chassis is named by a MAC address, as Ironic has it) and switch_info (the
-// switch's name).
+// Link is the part of an LLDPDU by which a network controller finds the port's switch, in
+// the form of local_link_connection: port_id, switch_id (only where the chassis is named by
+// a MAC address, as Ironic has it) and switch_info (the switch's name).
 func Link(tlvs []TLV) map[string]string {
 	n, _ := Read(tlvs) // what cannot be read is not there
 	link := map[string]string{}

@@ -69,7 +69,7 @@ type EraseKey struct {
 	PublicKey string `json:"public_key"` // PEM of a SubjectPublicKeyInfo
 }
 
-// EraseKeyOf is how a public key is told.
+// EraseKeyOf describes a public key.
 func EraseKeyOf(key ed25519.PublicKey) (EraseKey, error) {
 	if len(key) != ed25519.PublicKeySize {
 		return EraseKey{}, fmt.Errorf("public key: expected %d bytes, found %d", ed25519.PublicKeySize, len(key))

@@ -82,8 +82,8 @@ func TestEraseReportChanged(t *testing.T) {
 	}
 }
 
-// TestEraseReportForged: who signs with a key of his own and gives it the
-// conductor's id is found out.
+// TestEraseReportForged: a forger signs with another key and gives it the conductor's id is
+// found out.
 func TestEraseReportForged(t *testing.T) {
 	document, key := signedReport(t)
 	var r nodeapi.EraseReport
@@ -107,7 +107,7 @@ func TestEraseReportForged(t *testing.T) {
 	}
 }
 
-// TestEraseKey: a key is told and read back; others are refused.
+// TestEraseKey: a key is written and read back; others are refused.
 func TestEraseKey(t *testing.T) {
 	told, err := nodeapi.EraseKeyOf(public(eraseKey(1)))
 	if err != nil || len(told.KeyID) != 32 {

@@ -46,8 +46,8 @@ func negotiate(h http.Header) (minor int, fault *Fault) {
 	return mi, nil
 }
 
-// Begin begins the answer to a request under /v1: it negotiates the
-// microversion and sets the headers that tell of it. The error is a Fault.
+// Begin begins the answer to a request under /v1: it negotiates the microversion and sets
+// the headers that announce it. The error is a Fault.
 func Begin(w http.ResponseWriter, r *http.Request) (minor int, err error) {
 	header := w.Header()
 	header[HeaderMinVersion], header[HeaderMaxVersion] = []string{Version(MinMinor)}, []string{Version(MaxMinor)}

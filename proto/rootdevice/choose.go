@@ -176,7 +176,7 @@ func lack(w Wish) string {
 	return fmt.Sprintf(": none has %d bytes", max(w.Need, 1))
 }
 
-// mostSeen bounds how many disks an error tells of.
+// mostSeen bounds how many disks an error lists.
 const mostSeen = 24
 
 // seen says what disks there are, and what was wrong with each.

@@ -59,9 +59,9 @@ func WishOf(hints Hints, instanceInfo, properties map[string]any) (w Wish, err e
 	return w, err
 }
 
-// SkipFrom reads properties.skip_block_devices, what an operator keeps for
-// something else: disks, each told by hints, and RAID volumes by name
-// (volume_name), of which only their disks can tell where they are.
+// SkipFrom reads properties.skip_block_devices, what an operator keeps for something else:
+// disks, each named by hints, and RAID volumes by name (volume_name), whose place only their
+// disks show.
 func SkipFrom(properties map[string]any) (disks []Hints, volumes []string, err error) {
 	v, given := properties["skip_block_devices"]
 	if !given || v == nil {

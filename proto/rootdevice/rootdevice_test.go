@@ -163,7 +163,7 @@ func TestFrom(t *testing.T) {
 	}
 }
 
-// TestVerdicts: every disk is told of, in the order in which they are looked at.
+// TestVerdicts: every disk has a verdict, in the order in which they are looked at.
 func TestVerdicts(t *testing.T) {
 	disks := []agentapi.Disk{
 		{Name: "/dev/sdd", Size: 9 * oneGiB}, {Name: "/dev/sda", Size: 8 * oneGiB}, {Name: "/dev/sdb", Size: 8 * oneGiB},
@@ -250,8 +250,8 @@ func TestSkipFrom(t *testing.T) {
 	}
 }
 
-// FuzzHint: whatever a hint says, a disk is taken only if it matches, and all
-// are told of.
+// FuzzHint: whatever a hint says, a disk is taken only if it matches, and each has a
+// verdict.
 func FuzzHint(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"size", ">= 10"}, {"size", "<or> 2 <or> 480"}, {"size", "1e300"}, {"model", "<or> a <or> b"}, {"model", "<all-in> dell nvme"},

@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// Grant is a lease that is being acknowledged and what has to be on record
-// before the machine is told.
+// Grant is a lease that is being acknowledged and the records to write before the machine
+// gets it.
 type Grant struct {
 	Save  bool       // false: the record is good enough
 	Lease pxe.Lease  // to be saved; it ends later than promised, so that several boots in a row write once

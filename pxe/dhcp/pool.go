@@ -39,10 +39,10 @@ type entry struct {
 
 func (e *entry) live(now time.Time) bool { return e.static || e.expires.After(now) }
 
-// Pool decides which machine has which address. It does no I/O and reads no
-// clock: callers pass the time, and write to pxe.Leases what Grant tells them
-// to. It is not safe for concurrent use. Its memory is bounded by the number
-// of addresses it was given, however many machines ask.
+// Pool decides which machine has which address. It does no I/O and reads no clock: callers
+// pass the time, and write the Grant's records to pxe.Leases. It is not safe for concurrent
+// use. Its memory is bounded by the number of addresses it was given, however many machines
+// ask.
 type Pool struct {
 	subnets []Subnet
 	taken   map[netip.Addr]bool // addresses of ours and of routers: never given out
@@ -198,7 +198,7 @@ func (e *entry) hold(now time.Time) {
 	}
 }
 
-// free tells whether hw may have ip: nobody else holds it and nobody declined it.
+// free reports whether hw may have ip: nobody else holds it and nobody declined it.
 func (p *Pool) free(ip netip.Addr, hw hwaddr, now time.Time) bool {
 	if p.taken[ip] || p.refused[ip].until.After(now) {
 		return false

@@ -1,4 +1,4 @@
-// Package dhcp lends addresses and tells machines what to boot: a DHCPv4 server (RFC 2131,
+// Package dhcp lends addresses and names boot files to machines: a DHCPv4 server (RFC 2131,
 // 2132) with a pool, reservations and relays. Answers are decided purely: in reply.go from
 // one request, in pool.go from the leases. Only serve.go has sockets.
 //

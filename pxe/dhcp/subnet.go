@@ -64,8 +64,8 @@ func (s Subnet) checkRange() error {
 	return nil
 }
 
-// host tells whether a may be given to a machine: inside the prefix and
-// neither its network nor its broadcast address (RFC 3021 has neither on a /31).
+// host reports whether a may be given to a machine: inside the prefix and neither its
+// network nor its broadcast address (RFC 3021 has neither on a /31).
 func (s Subnet) host(a netip.Addr) bool {
 	if !s.Prefix.Contains(a) {
 		return false
@@ -73,7 +73,7 @@ func (s Subnet) host(a netip.Addr) bool {
 	return s.Prefix.Bits() >= 31 || (a != s.Prefix.Addr() && a != s.Broadcast())
 }
 
-// inRange tells whether a belongs to the pool.
+// inRange reports whether a belongs to the pool.
 func (s Subnet) inRange(a netip.Addr) bool {
 	return s.First.IsValid() && a.Is4() && a.Compare(s.First) >= 0 && a.Compare(s.Last) <= 0
 }

@@ -100,7 +100,7 @@ func (h *handler) bootFile(w http.ResponseWriter, r *http.Request, c pxe.Client,
 // errorNumber is how iPXE writes the number of an error.
 var errorNumber = regexp.MustCompile(`^[0-9a-f]{8}$`)
 
-// failed is told by iPXE that what it loaded, or tried to, does not boot.
+// failed handles iPXE's report that a file could not be loaded or does not boot.
 func (h *handler) failed(w http.ResponseWriter, r *http.Request, c pxe.Client, _ pxe.Boot) {
 	c.Detail = "see the machine's console"
 	if n := r.URL.Query().Get("error"); errorNumber.MatchString(n) {

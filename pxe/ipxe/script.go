@@ -50,8 +50,8 @@ initrd --name %[2]s %[4]s || goto failed
 boot || goto failed`, b.Kernel, initrdName, args, b.Initrd), b.MAC, b.Kernel, b.Failed), nil
 }
 
-// ImageScript boots the ISO or disk image at u, which iPXE attaches as a disk
-// and reads over the network (sanboot); failed is told as Boot.Failed is.
+// ImageScript boots the ISO or disk image at u, which iPXE attaches as a disk and reads over
+// the network (sanboot); failed is called as Boot.Failed is.
 func ImageScript(mac net.HardwareAddr, u, failed string) (string, error) {
 	for _, u := range []string{u, failed} {
 		if err := checkURL(u); err != nil {
@@ -61,9 +61,9 @@ func ImageScript(mac net.HardwareAddr, u, failed string) (string, error) {
 	return retrying(fmt.Sprintf("booting the image %s on %s", shown(u), mac), fmt.Sprintf("sanboot %s || goto failed", u), mac, u, failed), nil
 }
 
-// retrying is a script that does something until it works, for as long as the
-// server behind from may take to come back. The first failure is told to failed
-// with iPXE's number for it, which is that of its page on ipxe.org.
+// retrying is a script that does something until it works, for as long as the server behind
+// from may take to come back. The first failure is reported to failed with iPXE's number for
+// it, which is that of its page on ipxe.org.
 func retrying(what, do string, mac net.HardwareAddr, from, failed string) string {
 	return fmt.Sprintf(`#!ipxe
 echo Ferrite: %[1]s

@@ -53,7 +53,7 @@ func TestImageScriptRefuses(t *testing.T) {
 	}
 }
 
-// TestSignedURLIsNotShown: iPXE has to be told it, the console has not.
+// TestSignedURLIsNotShown: iPXE needs it, the console does not.
 func TestSignedURLIsNotShown(t *testing.T) {
 	text, err := ImageScript(machine(), "http://h/live.iso?sig=hunter2", failed)
 	if err != nil || !strings.Contains(text, "sanboot http://h/live.iso?sig=hunter2 ") {

@@ -59,7 +59,7 @@ func (f Folder) Open(name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// Check tells whether every boot loader is there, and what to do if not.
+// Check reports whether every boot loader is there, and what to do if not.
 func (f Folder) Check() error {
 	for _, name := range Files() {
 		file, _, err := f.Open(name)

@@ -11,9 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// TestNetbootAtRest: a machine that tries the network first, and has nothing to
-// boot from it, goes on to its next device. OVMF's own PXE asked for a minute
-// before it was told to.
+// TestNetbootAtRest: a machine that tries the network first, and has nothing to boot from
+// it, goes on to its next device. OVMF's own PXE asked for a minute before it got that
+// answer.
 func TestNetbootAtRest(t *testing.T) {
 	if !inOwnNetwork(t) {
 		return

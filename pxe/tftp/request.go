@@ -120,7 +120,7 @@ func (r request) encode(limit int) []byte {
 	return b
 }
 
-// errorPacket tells a client why it gets nothing.
+// errorPacket is the answer that says why a client gets nothing.
 func errorPacket(code uint16, text string) []byte {
 	b := binary.BigEndian.AppendUint16([]byte{0, opError}, code)
 	return append(append(b, text...), 0)

@@ -72,8 +72,8 @@ func list(f *files) *cobra.Command {
 func set(f *files) *cobra.Command {
 	var role, project string
 	c := &cobra.Command{
-		Use: "set NAME --role ROLE [--project PROJECT]", Short: "Add a user, or change his role", Args: cobra.ExactArgs(1),
-		Long: "Adds a user, or changes his role. The project of one who is there already stays as it is, unless\n--project says another; --project \"\" lifts it, which lets him see all nodes.",
+		Use: "set NAME --role ROLE [--project PROJECT]", Short: "Add a user, or change a user's role", Args: cobra.ExactArgs(1),
+		Long: "Adds a user, or changes the role of an existing one. The project of an existing user stays, unless\n--project names another. --project \"\" removes the project: the user then sees all nodes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.edit(func(u *auth.Users) error {
 				i := u.Find(args[0])
@@ -90,7 +90,7 @@ func set(f *files) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&role, "role", "", "reader, operator or admin")
-	c.Flags().StringVar(&project, "project", "", "the `project` whose nodes he sees; a new user sees all nodes when it is left out")
+	c.Flags().StringVar(&project, "project", "", "the `project` whose nodes the user sees; without it a new user sees all nodes")
 	if err := c.MarkFlagRequired("role"); err != nil {
 		panic(err) // a mistake above, which the first run of any test would show
 	}
@@ -101,7 +101,7 @@ func token(f *files) *cobra.Command {
 	var label string
 	var lasts time.Duration
 	c := &cobra.Command{
-		Use: "token NAME [--label LABEL] [--expires TIME]", Short: "Make a token for a user; it is shown once", Args: cobra.ExactArgs(1),
+		Use: "token NAME [--label LABEL] [--expires TIME]", Short: "Make a token for a user and print it; it is shown once", Args: cobra.ExactArgs(1),
 		Long: "Makes a token to log in with, in place of one of the same label, and prints it. The file keeps a\nhash of it only.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var expires *time.Time
@@ -116,7 +116,7 @@ func token(f *files) *cobra.Command {
 			err := f.edit(func(u *auth.Users) error {
 				i := u.Find(args[0])
 				if i < 0 {
-					return fmt.Errorf("there is no user %s in %s: add him with: ferrite user set", args[0], f.users)
+					return fmt.Errorf("there is no user %s in %s: add the user with: ferrite user set", args[0], f.users)
 				}
 				u.Users[i].Tokens = append(without(u.Users[i].Tokens, label), kept)
 				return nil
@@ -128,8 +128,8 @@ func token(f *files) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&label, "label", "default", "what it is for, to tell a user's tokens apart")
-	c.Flags().DurationVar(&lasts, "expires", 0, "how long it is good for; for ever when left out")
+	c.Flags().StringVar(&label, "label", "default", "name of the token, for example its purpose")
+	c.Flags().DurationVar(&lasts, "expires", 0, "how long the token is valid; for ever when left out")
 	return c
 }
 
@@ -145,7 +145,7 @@ func without(tokens []auth.Token, label string) (kept []auth.Token) {
 func remove(f *files) *cobra.Command {
 	var label string
 	c := &cobra.Command{
-		Use: "delete NAME [--token LABEL]", Short: "Remove a user with password and tokens, or one of his tokens", Args: cobra.ExactArgs(1),
+		Use: "delete NAME [--token LABEL]", Short: "Remove a user with password and tokens, or one token of the user", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			gone := false
 			if f.htpasswd != "" && label == "" {

@@ -40,7 +40,7 @@ type Driver struct {
 	machines map[string]*machine
 }
 
-// machine is what was told of one node.
+// machine is the state that was set for one node.
 type machine struct {
 	power      node.PowerState
 	device     string
@@ -153,8 +153,7 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 	return d.call(ctx, "SetBootDevice", n, func(m *machine) { m.device, m.persistent = device, persistent })
 }
 
-// SupportedBootDevices is pxe alone: what Ironic's fake-hardware tells
-// operators.
+// SupportedBootDevices is pxe alone, as in Ironic's fake-hardware.
 func (d *Driver) SupportedBootDevices(node.Node) []string { return []string{"pxe"} }
 
 // BootMode answers what was set or the node's record has.

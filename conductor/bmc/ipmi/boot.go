@@ -37,8 +37,8 @@ func (d *Driver) SupportedBootDevices(node.Node) []string {
 // 28-14).
 const bootFlagsSize = 5
 
-// flags reads what the BMC will tell the firmware to boot. A BMC that has no
-// such parameter, or has not been told any, has none.
+// flags reads the boot flags that the BMC passes to the firmware. A BMC without the
+// parameter, or with none set, has none.
 func (s *session) flags(ctx context.Context) (flags types.BootOptionParam_BootFlags, err error) {
 	c := types.CommandGetSystemBootOptions
 	answer, err := ask(ctx, s, c, func(ctx context.Context) (*chassis.GetSystemBootOptionsParamResponse, error) {
@@ -143,8 +143,8 @@ func modeOf(flags types.BootOptionParam_BootFlags) string {
 	return ""
 }
 
-// bootMode is what the node boots through: what is recorded of it, or else
-// what the BMC was told, or else Ironic's default.
+// bootMode is what the node boots through: the recorded mode, or else the one set in the
+// BMC, or else Ironic's default.
 func (s *session) bootMode(ctx context.Context, n node.Node) (string, error) {
 	if n.BootMode != "" {
 		return n.BootMode, nil
@@ -156,9 +156,8 @@ func (s *session) bootMode(ctx context.Context, n node.Node) (string, error) {
 	return "uefi", nil
 }
 
-// BootMode reads which firmware interface the machine was told to boot
-// through; "" when it was told nothing, since IPMI does not know how it boots
-// by itself.
+// BootMode reads the firmware interface that the machine is set to boot through; "" when
+// none is set, since IPMI does not know how it boots by itself.
 func (d *Driver) BootMode(ctx context.Context, n node.Node) (mode string, err error) {
 	err = d.call(ctx, n, "read the boot mode", func(ctx context.Context, s *session) error {
 		flags, err := s.flags(ctx)

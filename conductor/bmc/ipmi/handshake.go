@@ -110,8 +110,7 @@ func (e *cipherError) Error() string { return e.cause.Error() }
 
 func (e *cipherError) Unwrap() error { return e.cause }
 
-// refused tells what a BMC that refuses a session means, and which setting it
-// speaks of.
+// refused explains why a BMC refused a session, and names the setting to check.
 func (a account) refused(message types.Command, err error) error {
 	said := status(err)
 	switch {

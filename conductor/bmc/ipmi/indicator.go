@@ -27,7 +27,7 @@ func (d *Driver) Indicators(_ context.Context, n node.Node) ([]node.Indicator, e
 	return []node.Indicator{identify}, d.Validate(n)
 }
 
-// identifyStates are what a BMC tells of the light (IPMI v2.0, table 28-3).
+// identifyStates are a BMC's states of the light (IPMI v2.0, table 28-3).
 var identifyStates = map[chassis.ChassisIdentifyState]string{
 	chassis.ChassisIdentifyStateOff:          node.IndicatorOff,
 	chassis.ChassisIdentifyStateTemporaryOn:  node.IndicatorOn,

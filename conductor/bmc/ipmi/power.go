@@ -56,9 +56,9 @@ var buttons = map[node.PowerState]button{
 	},
 }
 
-// SetPower presses the button for target and returns once the BMC has accepted
-// it; a soft reboot, once the machine has gone off and is told to come back. A
-// machine that is there already is left alone.
+// SetPower presses the button for target and returns once the BMC has accepted it; a soft
+// reboot, once the machine has gone off and is turned on again. A machine that is there
+// already is left alone.
 func (d *Driver) SetPower(ctx context.Context, n node.Node, target node.PowerState) error {
 	b, ok := buttons[target]
 	if !ok {

@@ -21,9 +21,8 @@ type session struct {
 	tries   int
 }
 
-// How often a command is sent. An old session may have been forgotten, which
-// nothing but silence tells: there it is sent less often before a new session
-// is made.
+// How often a command is sent. An old session may have been forgotten, and only silence
+// shows it: a packet is sent fewer times before a new session is made.
 const (
 	triesFresh = 3
 	triesOld   = 2
@@ -66,8 +65,7 @@ func once[T any](ctx context.Context, s *session, c types.Command, timeout time.
 	return answer, s.explain(ctx, try, c, err)
 }
 
-// explain tells how a command has ended from what go-ipmi says and the wire
-// has seen.
+// explain derives the end of a command from go-ipmi's error and the packets seen.
 func (s *session) explain(ctx, try context.Context, c types.Command, err error) error {
 	heard := s.wire.heard()
 	if err == nil || errors.Is(err, client.ErrRAKPAuthentication) {

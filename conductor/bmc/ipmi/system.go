@@ -21,8 +21,8 @@ var fruCommand = types.Command{Name: "Read FRU Data"}
 // command.
 const fruPatience = 10
 
-// System reads what the BMC tells of the machine: IPMI knows its UUID and what
-// stands on its label, not its processors or its network.
+// System reads the BMC's description of the machine: IPMI knows its UUID and the text of its
+// label, not its processors or its network.
 func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err error) {
 	err = d.call(ctx, n, "read the system", func(ctx context.Context, s *session) error {
 		flags, err := s.flags(ctx)

@@ -18,10 +18,10 @@ func permanent(err error) bool {
 	return errors.As(err, &p) && p.Permanent()
 }
 
-// isSystem tells requests of the system itself.
+// isSystem recognises requests for the system itself.
 func isSystem(r *http.Request) bool { return r.URL.Path == "/redfish/v1/Systems/1" }
 
-// A BMC that fails is told apart by how, and works again when it is well.
+// Failures of a BMC are distinguished, and it works again when it is well.
 func TestFailures(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -243,7 +243,7 @@ func TestChangedInBetween(t *testing.T) {
 	}
 }
 
-// A BMC in trouble is asked less and less, and those who ask are told at once.
+// A BMC in trouble is asked less and less, and callers get the error at once.
 func TestBackOff(t *testing.T) {
 	b := newBoard(t)
 	b.hook = func(w http.ResponseWriter, _ *http.Request, _ int) bool {

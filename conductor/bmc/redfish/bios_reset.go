@@ -8,9 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// resetBIOS does bios.factory_reset: ResetBios, a start, and a look at what
-// became of it. Where a registry tells the defaults, settings that have them
-// already cost no start.
+// resetBIOS does bios.factory_reset: ResetBios, a start, and a look at what became of it.
+// Where a registry has the defaults, settings that have them already cost no restart.
 func resetBIOS(r *stepCall) (node.StepReport, error) {
 	b, err := r.bios()
 	if err != nil {

@@ -99,7 +99,7 @@ func kindOf(answer *http.Response, body []byte) string {
 	return fmt.Sprintf("%s, %d bytes", kind, len(body))
 }
 
-// notInType tells what a content type has not (RFC 6838, 4.2).
+// notInType matches characters that a content type lacks (RFC 6838, 4.2).
 func notInType(r rune) bool {
 	alphanumeric := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 	return !alphanumeric && !strings.ContainsRune("/!#$&-^_.+", r)

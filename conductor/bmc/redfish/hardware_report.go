@@ -184,8 +184,8 @@ func (s *session) networkCards(l systemLinks) ([]node.FirmwareComponent, error) 
 	return all, nil
 }
 
-// reportAfter is what may have changed with a step that is done. A BMC that
-// cannot tell now (many restart after an update) is asked at the end of the run.
+// reportAfter is what may have changed with a step that is done. A BMC that cannot answer
+// now (many restart after an update) is asked at the end of the run.
 func (r *stepCall) reportAfter(kind string) *node.HardwareReport {
 	if kind != "bios" && kind != "firmware" {
 		return nil

@@ -19,7 +19,7 @@ var mediaTypes = map[string][]string{
 	"cd": {"CD"}, "dvd": {"DVD"}, "usb": {"USBStick"},
 }
 
-// maxTypes bounds the kinds of media that are told of a drive; Redfish has four.
+// maxTypes bounds the kinds of media that are reported of a drive; Redfish has four.
 const maxTypes = 16
 
 // virtualDrive is VirtualMedia.

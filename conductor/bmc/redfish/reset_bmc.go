@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// leaving is how long a BMC that does not tell when it was reset may still
-// answer after it was asked to.
+// leaving is how long a BMC without a time of its last reset may still answer after the
+// request.
 const leaving = 15 * time.Second
 
 // resetBMC does management.reset_bmc: it restarts the BMC and waits until it

@@ -48,8 +48,8 @@ func clipValue(v any) any {
 	return v
 }
 
-// shown is err as people and logs are told it: the BMC has written parts of it,
-// and a terminal must not obey them.
+// shown is err as people and logs see it: the BMC has written parts of it, and a terminal
+// must not obey them.
 func shown(err error) error {
 	if err == nil {
 		return nil

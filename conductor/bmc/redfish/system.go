@@ -47,7 +47,7 @@ func (s *session) read() (*schemas.ComputerSystem, error) {
 	return sys, err
 }
 
-// System reads what the BMC tells of the machine.
+// System reads the BMC's description of the machine.
 func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err error) {
 	err = d.call(ctx, n, "read the system", func(s *session) error {
 		sys, err := s.read()

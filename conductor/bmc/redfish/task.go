@@ -99,8 +99,8 @@ func (t bmcTask) asks(r request) (same, known bool) {
 	return r.same(body), true
 }
 
-// request is something asked of the BMC that becomes a task. same tells its
-// body from that of other requests to the same path; nil where there are none.
+// request is something asked of the BMC that becomes a task. same distinguishes its body
+// from that of other requests to the same path; nil where there are none.
 type request struct {
 	method, path string
 	body         map[string]any

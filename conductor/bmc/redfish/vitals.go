@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Vitals reads the power state and the health of the machine: both are of the
-// system, so that one request tells them.
+// Vitals reads the power state and the health of the machine: both belong to the system, so
+// one request reads them.
 func (d *Driver) Vitals(ctx context.Context, n node.Node) (v node.Vitals, err error) {
 	err = d.call(ctx, n, "read the power state", func(s *session) error {
 		sys, err := s.read()

@@ -18,7 +18,7 @@ type Method[Do any] struct {
 // Methods is all of a driver's.
 type Methods[Do any] []Method[Do]
 
-// List is the methods as operators are told of them.
+// List is the methods as operators see them.
 func (m Methods[Do]) List() []node.VendorMethod {
 	var all []node.VendorMethod
 	for _, method := range m {

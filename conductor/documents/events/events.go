@@ -54,8 +54,7 @@ func New(now func() time.Time) *Log {
 	return &Log{now: now, newest: at, lost: at, more: make(chan struct{})}
 }
 
-// Add tells what has happened to a document just now. A repeated event raises the count of
-// the earlier one.
+// Add records an event of a document. A repeated event raises the count of the earlier one.
 func (l *Log) Add(of hostapi.Document, all []hostapi.Event) {
 	now := l.now()
 	l.mu.Lock()

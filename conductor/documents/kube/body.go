@@ -121,7 +121,7 @@ func (c *call) named(m *hostapi.ObjectMeta) error {
 	return nil
 }
 
-// maxWarnings bounds how many unknown fields are told of.
+// maxWarnings bounds the unknown fields in warnings.
 const maxWarnings = 20
 
 // unknown does about unknown fields what fieldValidation says: a warning when it

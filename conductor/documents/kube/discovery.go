@@ -23,7 +23,7 @@ func version() map[string]string {
 // doc is a JSON object that is written down once.
 type doc = map[string]any
 
-// resource is a kind, as discovery tells of it.
+// resource is a kind, as discovery lists it.
 type resource struct {
 	Name       string   `json:"name"`
 	Singular   string   `json:"singularName"`

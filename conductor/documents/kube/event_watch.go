@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// watchEvents tells of events as they happen. Repetitions since the client's last event
+// watchEvents streams events as they happen. Repetitions since the client's last event
 // arrive as one event with its count. The client does not learn that events expire after an
 // hour, or when there are too many.
 func (s *Server) watchEvents(c *call, wants func(hostapi.Event) bool) error {

@@ -19,8 +19,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Authenticator tells who sent a request, or answers a *nodeapi.Fault and sets
-// the headers that go with it.
+// Authenticator identifies the sender of a request, or answers a *nodeapi.Fault and sets the
+// headers that go with it.
 type Authenticator interface {
 	Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error)
 }
@@ -28,7 +28,7 @@ type Authenticator interface {
 // Options is what a Server is made of.
 type Options struct {
 	Keeper *objects.Keeper
-	// Auth tells who sends a request; nil: anybody may do anything.
+	// Auth identifies the sender of a request; nil: anybody may do anything.
 	Auth Authenticator
 	Log  *slog.Logger
 	// Events is where those are; nil for none.

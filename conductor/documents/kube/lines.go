@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
 
-// How many lines are kept for those who still have to be told, and how many bytes.
+// Bounds of the lines kept for watches that still have to send them.
 const (
 	linesKept  = 128
 	linesBytes = 8 << 20
@@ -24,9 +24,9 @@ type lineKey struct {
 	masked   bool   // the caller may not see credentials
 }
 
-// lines are the newest lines of watches. Many watch the same documents, and are
-// all told at the same moment: one of them parses the document and writes it down,
-// the others wait for that and send the same bytes.
+// lines are the newest lines of watches. Many watches follow the same documents, and get a
+// write at the same moment: one of them renders the document, the others wait and send the
+// same bytes.
 type lines struct {
 	mu    sync.Mutex
 	known map[lineKey]*line

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLines: of all who are told of a write at one moment one renders the line, and
-// what is kept is bounded.
+// TestLines: of all watches that get a write at one moment one renders the line, and the
+// cache is bounded.
 func TestLines(t *testing.T) {
 	l := newLines()
 	var rendered atomic.Int64

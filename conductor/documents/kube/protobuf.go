@@ -43,9 +43,9 @@ var envelope = message{
 	4: {name: "contentType", read: readString},
 }
 
-// fromProtobuf reads a body whose message is of this shape, as the object that JSON
-// would have. A field that the shape lacks is in it by its number, so that it is
-// told of like any other that has no meaning here.
+// fromProtobuf reads a body whose message is of this shape, as the object that JSON would
+// have. A field that the shape lacks is in it by its number, so that it is reported like any
+// other unknown field.
 func fromProtobuf(body []byte, shape message) (map[string]any, error) {
 	rest, ok := bytes.CutPrefix(body, protobufMagic)
 	if !ok {
@@ -72,7 +72,7 @@ func fromProtobuf(body []byte, shape message) (map[string]any, error) {
 	return doc, nil
 }
 
-// maxField bounds which unknown fields are told of.
+// maxField bounds the numbers of unknown fields that are reported.
 const maxField = 200
 
 // decode adds the fields of a message to an object. Text that is empty is as if it

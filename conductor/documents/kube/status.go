@@ -100,8 +100,7 @@ func done(c *call, uid string) Status {
 	}
 }
 
-// told translates an error into what the client is told; nil for those that are
-// ours.
+// told translates an error into the answer for the client; nil for those that are ours.
 func told(c *call, err error) *failure {
 	var (
 		f       *failure
@@ -161,7 +160,7 @@ func words(r *objects.Refusal) string {
 	return "the object " + strings.TrimPrefix(r.Message, r.Key.String()+" ")
 }
 
-// invalidDocument tells of all that is wrong with a document at once.
+// invalidDocument reports all faults of a document at once.
 func invalidDocument(c *call, name string, problems []hostapi.Problem) *failure {
 	f := failed(http.StatusUnprocessableEntity, invalid, "").of(c)
 	f.Details.Kind, f.Details.Name = c.kind.Kind, name // of this error alone it is the kind

@@ -42,8 +42,7 @@ type watchEvent struct {
 	Object any               `json:"object"`
 }
 
-// watch tells of what becomes of documents, until its time is over or the client
-// leaves.
+// watch streams changes of documents until its time is over or the client leaves.
 func (s *Server) watch(c *call) error {
 	w, err := s.watching(c)
 	if err != nil {
@@ -163,8 +162,8 @@ func (w *watching) next(ctx context.Context, events *objects.Watcher) (objects.E
 	return events.Next(ctx)
 }
 
-// event tells of a write, as far as it concerns what was selected: a document
-// that no longer is has gone, for this client.
+// event sends a write, as far as it concerns the selection: a document that no longer is has
+// gone, for this client.
 func (w *watching) event(e objects.Event) error {
 	was := e.Type != objects.Added && w.sel.labels.matches(e.Before)
 	is := e.Type != objects.Deleted && w.sel.labels.matches(e.After)
@@ -199,7 +198,7 @@ func (w *watching) key(kind objects.EventType, revision int64) lineKey {
 	return k
 }
 
-// render is the line that tells of a document.
+// render is the line with a document.
 func (w *watching) render(kind objects.EventType, d hostapi.Document) ([]byte, error) {
 	d, err := masked(w.c, d)
 	if err != nil {
@@ -216,7 +215,7 @@ func (w *watching) tell(kind objects.EventType, d hostapi.Document) error {
 	return w.send(text)
 }
 
-// mark tells how far the client has seen.
+// mark sends a bookmark.
 func (w *watching) mark(seen int64) error {
 	if !w.bookmark {
 		return nil

@@ -33,8 +33,8 @@ type Config struct {
 	Events, EventBytes int
 }
 
-// Keeper keeps documents. It is safe for concurrent use. There is one at a time
-// over a store: it alone tells those who follow of its writes.
+// Keeper keeps documents. It is safe for concurrent use. There is one at a time over a
+// store: it alone informs followers of its writes.
 type Keeper struct {
 	store  Store
 	seal   cipher.AEAD

@@ -62,7 +62,7 @@ func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected,
 	return answer(s, "Inspected", func() (node.Inspected, error) { return s.inner.Inspected(ctx, nodeUUID) })
 }
 
-// HardwareReport reads what a BMC has told, or fails.
+// HardwareReport reads a BMC's last report, or fails.
 func (s *Store) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
 	return answer(s, "HardwareReport", func() (node.HardwareReport, error) { return s.inner.HardwareReport(ctx, nodeUUID) })
 }

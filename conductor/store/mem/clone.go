@@ -2,9 +2,9 @@ package mem
 
 import "reflect"
 
-// clone copies a kept record with all that hangs from it, so that whoever reads it
-// may change what he has read. It has been through JSON when it was kept, and need
-// not go there again each time somebody reads: simulations do little else.
+// clone copies a kept record with all that hangs from it, so that whoever reads it may
+// change what it has read. It has been through JSON when it was kept, and need not go there
+// again each time somebody reads: simulations do little else.
 func clone[T any](v T) T {
 	unshare(reflect.ValueOf(&v).Elem())
 	return v

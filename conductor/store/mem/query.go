@@ -61,7 +61,7 @@ func (s *Store) Shards(ctx context.Context) ([]node.Shard, error) {
 	return all, nil
 }
 
-// matches tells whether every filter that is set lets n through.
+// matches reports whether every filter that is set lets n through.
 func matches(q *node.Query, n *node.Node) bool {
 	for _, f := range [][2]string{
 		{q.Driver, n.Driver},
@@ -91,7 +91,7 @@ func matches(q *node.Query, n *node.Node) bool {
 		(n.ParentNode == "" || q.ParentNode != "" || q.WithChildren || len(q.UUIDs) > 0)
 }
 
-// concerns tells whether a node is owned by, or lent to, a project; "" is any.
+// concerns reports whether a node is owned by, or lent to, a project; "" is any.
 func concerns(n *node.Node, project string) bool {
 	return project == "" || n.Owner == project || n.Lessee == project
 }

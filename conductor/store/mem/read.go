@@ -72,7 +72,7 @@ func (s *Store) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error
 	return cloneRows(rows, q.Limit), nil
 }
 
-// wanted tells whether every filter that is set lets p through.
+// wanted reports whether every filter that is set lets p through.
 func (s *Store) wanted(q *node.PortQuery, p *node.Port) bool {
 	for _, f := range [][2]string{{q.NodeUUID, p.NodeUUID}, {q.Address, p.Address}, {q.PortgroupUUID, p.PortgroupUUID}} {
 		if f[0] != "" && f[0] != f[1] {
@@ -148,7 +148,7 @@ func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected,
 	return node.Inspected{Inventory: rawCopy(i.Inventory), PluginData: rawCopy(i.PluginData)}, nil
 }
 
-// HardwareReport returns what the BMC of a node has told.
+// HardwareReport returns the last report of a node's BMC.
 func (s *Store) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
 	if err := s.lock(ctx); err != nil {
 		return node.HardwareReport{}, err

@@ -105,8 +105,8 @@ func testMadeAgain[T any, P node.Recorded[T]](t *testing.T, c node.Catalog[T], o
 	check(t, c.Delete(ctx, uuid(5)))
 }
 
-// testCatalog walks through the life of records; taken and missing are what a
-// client is told.
+// testCatalog walks through the life of records; taken and missing are error texts for the
+// client.
 func testCatalog[T any, P node.Recorded[T]](t *testing.T, c node.Catalog[T], of sampler[T], taken, missing string) {
 	ctx := t.Context()
 	b, a := of.sample(2, "CUSTOM_B"), of.sample(1, "CUSTOM_A")

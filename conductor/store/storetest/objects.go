@@ -128,8 +128,8 @@ func testObjectQueries(t *testing.T, s store.Store) {
 	}
 }
 
-// testObjectOrder: whoever is told of writes is told in the order of their
-// revisions, without a gap, whatever is written at the same time.
+// testObjectOrder: callbacks get writes in the order of their revisions, without a gap,
+// whatever is written at the same time.
 func testObjectOrder(t *testing.T, s store.Store) {
 	const writers, each = 8, 25
 	var told []int64

@@ -68,7 +68,7 @@ func findDrive() (drive, error) {
 	return drive{}, fmt.Errorf("no config drive: no disk or partition labelled %s within %s", driveLabel, wait)
 }
 
-// isDisk tells a disk, by its folder in sysfs, from its partitions, from what has no
+// isDisk distinguishes a disk, by its folder in sysfs, from its partitions, from what has no
 // hardware behind it, and from optical drives, which are there before a disk is.
 func isDisk(device string) bool {
 	_, err := os.Stat(filepath.Join(device, "device"))
