@@ -33,7 +33,7 @@ func (a *Authenticator) attempt(w http.ResponseWriter, user string, from netip.A
 	}
 	if !a.guesses.Take(account, 1) {
 		a.failures.Return(network, 1)
-		a.tellOf("login refused: too many wrong passwords for this account", "user", shortened(user), "from", from)
+		a.logFailure("login refused: too many wrong passwords for this account", "user", shortened(user), "from", from)
 		w.Header().Set("Retry-After", "5")
 		return nil, nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins of this user; try again in a few seconds, or with a token")
 	}
@@ -50,18 +50,18 @@ func tooMany(w http.ResponseWriter, from netip.Addr) error {
 	return nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins from %s; try again in a few seconds", from)
 }
 
-// Lines of the log about logins that failed: toldBurst at once, toldRate a second.
+// Lines of the log about logins that failed: warnBurst at once, warnRate a second.
 // Beyond that they are logged at debug level: a guess from another IPv6 address
 // each time costs nothing.
 const (
-	toldBurst = 200
-	toldRate  = 2
+	warnBurst = 200
+	warnRate  = 2
 )
 
-// tellOf logs a login that failed.
-func (a *Authenticator) tellOf(text string, args ...any) {
+// logFailure logs a login that failed.
+func (a *Authenticator) logFailure(text string, args ...any) {
 	level := slog.LevelDebug
-	if a.told.Take(struct{}{}, 1) {
+	if a.warnings.Take(struct{}{}, 1) {
 		level = slog.LevelInfo
 	}
 	a.log.Log(context.Background(), level, text, args...)

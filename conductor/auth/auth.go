@@ -53,7 +53,7 @@ type Authenticator struct {
 	guesses   *ratelimit.Limiter[[sha256.Size]byte] // of passwords, by the hash of the account's name
 	homes     *passwordCache                        // the networks from which an account has logged in
 	turns     *turns
-	told      *ratelimit.Limiter[struct{}] // lines of the log about all of them
+	warnings  *ratelimit.Limiter[struct{}] // lines of the log about all of them
 	log       *slog.Logger
 	now       func() time.Time
 }
@@ -72,7 +72,7 @@ func New(o Options) (*Authenticator, error) {
 	a := &Authenticator{
 		tokens: o.Tokens, failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
 		guesses: ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now), homes: newMemory(homeFor),
-		turns: newTurns(maxTurns), told: ratelimit.New[struct{}](toldRate, toldBurst, o.Now), log: o.Log, now: o.Now,
+		turns: newTurns(maxTurns), warnings: ratelimit.New[struct{}](warnRate, warnBurst, o.Now), log: o.Log, now: o.Now,
 	}
 	var err error
 	if o.Htpasswd != "" {
@@ -221,6 +221,6 @@ func (a *Authenticator) bearer(w http.ResponseWriter, r *http.Request, token str
 }
 
 func (a *Authenticator) failed(w http.ResponseWriter, user string, from netip.Addr, why string) error {
-	a.tellOf("login failed", "user", shortened(user), "from", from, "reason", why)
+	a.logFailure("login failed", "user", shortened(user), "from", from, "reason", why)
 	return a.challenge(w, why)
 }

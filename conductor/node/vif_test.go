@@ -54,7 +54,7 @@ func TestPlaceVIF(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.vif.ID = "v"
 			p, g, err := node.PlaceVIF(c.vif, c.ports, c.groups)
-			_, got := told(t, err)
+			_, got := refusal(t, err)
 			if p != nil {
 				got += p.UUID
 			}

@@ -15,8 +15,8 @@ func bonded() (node.Node, node.Port, node.Bond) {
 	return n, p, node.Bond{node.Portgroup{Record: node.Record{UUID: "g"}, NodeUUID: "n", StandalonePorts: true}, []node.Port{p, other}}
 }
 
-// told is what a refusal says and of which kind it is; "" for none.
-func told(t *testing.T, err error) (node.Kind, string) {
+// refusal is what a refusal says and of which kind it is; "" for none.
+func refusal(t *testing.T, err error) (node.Kind, string) {
 	t.Helper()
 	var r *node.Refusal
 	if err == nil {
@@ -78,7 +78,7 @@ func TestCheckPort(t *testing.T) {
 			old := p
 			w := world{n, &old, p, &bond}
 			c.edit(&w)
-			if kind, text := told(t, node.CheckPort(w.n, w.old, w.p, w.bond)); text != c.want || kind != c.kind {
+			if kind, text := refusal(t, node.CheckPort(w.n, w.old, w.p, w.bond)); text != c.want || kind != c.kind {
 				t.Errorf("kind %d %q, want %d %q", kind, text, c.kind, c.want)
 			}
 		})
@@ -106,7 +106,7 @@ func TestCheckPortgroup(t *testing.T) {
 			n, _, bond := bonded()
 			old := bond.Portgroup
 			c.edit(&n, &bond)
-			if kind, text := told(t, node.CheckPortgroup(n, old, bond)); text != c.want || kind != c.kind {
+			if kind, text := refusal(t, node.CheckPortgroup(n, old, bond)); text != c.want || kind != c.kind {
 				t.Errorf("kind %d %q, want %d %q", kind, text, c.kind, c.want)
 			}
 		})

@@ -91,7 +91,7 @@ func log(r *evaluation, a args) error {
 	default:
 		return fmt.Errorf("there is no level %q: debug, info, warning, error and critical are known", safe(level))
 	}
-	r.tell(severity, safe(a["msg"]))
+	r.logLine(severity, safe(a["msg"]))
 	return nil
 }
 

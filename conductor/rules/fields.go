@@ -107,9 +107,9 @@ func (r *evaluation) unfilled(text string, missing bool, why string) (any, error
 	switch {
 	case r.quiet:
 	case r.by.Sensitive:
-		r.tell("WARNING", fmt.Sprintf("inspection rule %s: a text stays as it is: a replacement field leads nowhere", nameOf(r.by)))
+		r.logLine("WARNING", fmt.Sprintf("inspection rule %s: a text stays as it is: a replacement field leads nowhere", nameOf(r.by)))
 	default:
-		r.tell("WARNING", fmt.Sprintf("inspection rule %s: %.100q stays as it is: %s", nameOf(r.by), nodeapi.MaskText(text), why))
+		r.logLine("WARNING", fmt.Sprintf("inspection rule %s: %.100q stays as it is: %s", nameOf(r.by), nodeapi.MaskText(text), why))
 	}
 	return text, r.spend(len(text))
 }

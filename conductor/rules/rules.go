@@ -125,7 +125,7 @@ func (r *evaluation) failed(what, op string, why error) error {
 // maxLines bounds the log lines of one inspection's rules.
 const maxLines = 50
 
-func (r *evaluation) tell(severity, text string) {
+func (r *evaluation) logLine(severity, text string) {
 	if len(r.out.Lines) >= maxLines {
 		r.dropped++
 		return

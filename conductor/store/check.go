@@ -123,15 +123,15 @@ type checker struct {
 const mostFaults = 50
 
 func (c *checker) fault(table, row, want string, found any, do string) {
-	told := 0
+	listed := 0
 	for _, f := range c.done.Faults {
 		if f.Table == table {
-			told++
+			listed++
 		}
 	}
-	if told < mostFaults {
+	if listed < mostFaults {
 		c.done.Faults = append(c.done.Faults, Fault{table, row, want, fmt.Sprint(found), do})
-	} else if told == mostFaults {
+	} else if listed == mostFaults {
 		c.done.Faults = append(c.done.Faults, Fault{table, "", "fewer faults", "more than " + strconv.Itoa(mostFaults), restore})
 	}
 }

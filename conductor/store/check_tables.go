@@ -22,32 +22,32 @@ type checkedTable struct {
 	name    string
 	since   int64
 	columns []string
-	judge   func(c *checker, r checkedRow)
+	check   func(c *checker, r checkedRow)
 }
 
 // checkedTables is every table of the schema.
 var checkedTables = []checkedTable{
-	{"nodes", 1, append([]string{"uuid", "revision", "doc"}, columnNames()...), judgeNode},
-	{"ports", 1, []string{"uuid", "node_uuid", "address", "doc"}, judging(func(p *node.Port) map[string]any {
+	{"nodes", 1, append([]string{"uuid", "revision", "doc"}, columnNames()...), checkNode},
+	{"ports", 1, []string{"uuid", "node_uuid", "address", "doc"}, columnsOf(func(p *node.Port) map[string]any {
 		return map[string]any{"uuid": p.UUID, "node_uuid": p.NodeUUID, "address": p.Address}
 	})},
-	{"effects", 1, []string{"id", "args", "name", "node"}, judgeEffect},
-	{"history", 1, []string{"id", "node_uuid", "doc"}, judging(func(h *node.HistoryEntry) map[string]any {
+	{"effects", 1, []string{"id", "args", "name", "node"}, checkEffect},
+	{"history", 1, []string{"id", "node_uuid", "doc"}, columnsOf(func(h *node.HistoryEntry) map[string]any {
 		return map[string]any{"node_uuid": h.NodeUUID}
 	})},
-	{"inspected", 1, []string{"node_uuid", "inventory", "plugin_data"}, judgeInspected},
-	{"leases", 1, []string{"mac", "ip"}, judgeLease},
-	{"deploy_templates", 2, recordColumns("name"), judgeRecord[node.DeployTemplate]},
-	{"runbooks", 2, recordColumns("name"), judgeRecord[node.Runbook]},
-	{"told", 4, []string{"node_uuid", "doc"}, judging(func(*node.HardwareReport) map[string]any { return nil })},
-	{"chassis", 5, recordColumns(), judgeRecord[node.Chassis]},
-	{"portgroups", 5, recordColumns("name", "address", "node_uuid"), judgeRecord[node.Portgroup]},
-	{"volume_connectors", 6, recordColumns("node_uuid", "identity"), judgeRecord[node.VolumeConnector]},
-	{"volume_targets", 6, recordColumns("node_uuid", "place"), judgeRecord[node.VolumeTarget]},
-	{"allocations", 7, recordColumns("name", "node_uuid", "state"), judgeRecord[node.Allocation]},
-	{"inspection_rules", 8, recordColumns("phase"), judgeRecord[node.InspectionRule]},
-	{"erase_reports", 11, recordColumns("of_node"), judgeEraseReport},
-	{"objects", 12, []string{"uid", "kind", "namespace", "name", "revision", "doc"}, judgeObject},
+	{"inspected", 1, []string{"node_uuid", "inventory", "plugin_data"}, checkInspected},
+	{"leases", 1, []string{"mac", "ip"}, checkLease},
+	{"deploy_templates", 2, recordColumns("name"), checkRecord[node.DeployTemplate]},
+	{"runbooks", 2, recordColumns("name"), checkRecord[node.Runbook]},
+	{"told", 4, []string{"node_uuid", "doc"}, columnsOf(func(*node.HardwareReport) map[string]any { return nil })},
+	{"chassis", 5, recordColumns(), checkRecord[node.Chassis]},
+	{"portgroups", 5, recordColumns("name", "address", "node_uuid"), checkRecord[node.Portgroup]},
+	{"volume_connectors", 6, recordColumns("node_uuid", "identity"), checkRecord[node.VolumeConnector]},
+	{"volume_targets", 6, recordColumns("node_uuid", "place"), checkRecord[node.VolumeTarget]},
+	{"allocations", 7, recordColumns("name", "node_uuid", "state"), checkRecord[node.Allocation]},
+	{"inspection_rules", 8, recordColumns("phase"), checkRecord[node.InspectionRule]},
+	{"erase_reports", 11, recordColumns("of_node"), checkEraseReport},
+	{"objects", 12, []string{"uid", "kind", "namespace", "name", "revision", "doc"}, checkObject},
 	{"objects_revision", 12, []string{"revision"}, func(*checker, checkedRow) {}},
 }
 
@@ -123,7 +123,7 @@ func (c *checker) table(ctx context.Context, t checkedTable) error {
 		}
 		r.key = r.text(t.columns[0])
 		count++
-		t.judge(c, r)
+		t.check(c, r)
 		return nil
 	})
 	c.done.Tables = append(c.done.Tables, TableCount{t.name, count})
@@ -161,8 +161,8 @@ func (c *checker) agrees(r checkedRow, says map[string]any) {
 	}
 }
 
-// judging judges rows of one type of documents, by what their columns have to say.
-func judging[T any](says func(*T) map[string]any) func(*checker, checkedRow) {
+// columnsOf checks rows of one type of documents against their columns.
+func columnsOf[T any](says func(*T) map[string]any) func(*checker, checkedRow) {
 	return func(c *checker, r checkedRow) {
 		if v, ok := document[T](c, r); ok {
 			c.agrees(r, says(&v))
@@ -170,7 +170,7 @@ func judging[T any](says func(*T) map[string]any) func(*checker, checkedRow) {
 	}
 }
 
-func judgeNode(c *checker, r checkedRow) {
+func checkNode(c *checker, r checkedRow) {
 	n, ok := document[node.Node](c, r)
 	if !ok {
 		return
@@ -185,7 +185,7 @@ func judgeNode(c *checker, r checkedRow) {
 	}
 }
 
-func judgeRecord[T any, P node.Recorded[T]](c *checker, r checkedRow) {
+func checkRecord[T any, P node.Recorded[T]](c *checker, r checkedRow) {
 	v, ok := document[T](c, r)
 	if !ok {
 		return
@@ -197,8 +197,8 @@ func judgeRecord[T any, P node.Recorded[T]](c *checker, r checkedRow) {
 	c.agrees(r, says)
 }
 
-func judgeEraseReport(c *checker, r checkedRow) {
-	judgeRecord[node.EraseReport](c, r)
+func checkEraseReport(c *checker, r checkedRow) {
+	checkRecord[node.EraseReport](c, r)
 	var v node.EraseReport
 	if json.Unmarshal([]byte(r.text("doc")), &v) != nil || c.o.EraseReport == nil {
 		return
@@ -208,13 +208,13 @@ func judgeEraseReport(c *checker, r checkedRow) {
 	}
 }
 
-func judgeEffect(c *checker, r checkedRow) {
+func checkEffect(c *checker, r checkedRow) {
 	if args := r.text("args"); args != "" && !json.Valid([]byte(args)) {
 		c.fault(r.table, r.key, "JSON arguments of "+r.text("name")+" of node "+r.text("node"), fmt.Sprintf("%.80q", args), restore)
 	}
 }
 
-func judgeInspected(c *checker, r checkedRow) {
+func checkInspected(c *checker, r checkedRow) {
 	for _, column := range []string{"inventory", "plugin_data"} {
 		text := bytes.TrimSpace([]byte(r.text(column)))
 		if len(text) > 0 && !json.Valid(text) {
@@ -223,7 +223,7 @@ func judgeInspected(c *checker, r checkedRow) {
 	}
 }
 
-func judgeLease(c *checker, r checkedRow) {
+func checkLease(c *checker, r checkedRow) {
 	_, macErr := net.ParseMAC(r.key)
 	_, ipErr := netip.ParseAddr(r.text("ip"))
 	if err := errors.Join(macErr, ipErr); err != nil {
@@ -231,7 +231,7 @@ func judgeLease(c *checker, r checkedRow) {
 	}
 }
 
-func judgeObject(c *checker, r checkedRow) {
+func checkObject(c *checker, r checkedRow) {
 	row := objects.Row{
 		Key: objects.Key{Kind: r.text("kind"), Namespace: r.text("namespace"), Name: r.text("name")},
 		UID: r.text("uid"), Revision: r.int("revision"), Doc: []byte(r.text("doc")),

@@ -75,9 +75,9 @@ func (d document) MetaData() string {
 	return "hostname: " + d.hostname() + "\nlocal-hostname: " + d.hostname() + "\nrack: {row: 7}\n"
 }
 
-// told is what the OS is to find: meta data in which those of the document come
+// shown is what the OS is to find: meta data in which those of the document come
 // before the host's own, and the document's network data.
-func (d document) told(uid string) (all map[string]any, err error) {
+func (d document) shown(uid string) (all map[string]any, err error) {
 	meta := map[string]any{
 		"uuid": uid, "name": d.Name, "local-hostname": d.Name, "local_hostname": d.Name,
 		"metal3-name": d.Name, "metal3-namespace": hostapi.DefaultNamespace,

@@ -96,11 +96,11 @@ func (b *bed) runs(ctx context.Context, s *site.Site, d document, i osimage.Imag
 			return fmt.Errorf("%s reports %s %q, expected %q", d.Name, key, got, value)
 		}
 	}
-	told, err := d.told(h.UID)
+	shown, err := d.shown(h.UID)
 	if err != nil {
 		return err
 	}
-	for name, want := range told {
+	for name, want := range shown {
 		var got any
 		if err := json.Unmarshal([]byte(r.Form.Get(name)), &got); err != nil {
 			return fmt.Errorf("%s has found %s %q: %w", d.Name, name, r.Form.Get(name), err)

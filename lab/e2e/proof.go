@@ -108,11 +108,11 @@ func newestReport(ctx context.Context, s *site.Site, m *lab.Machine) (r agentapi
 	if len(list.EraseReports) == 0 {
 		return r, errors.New("there is none")
 	}
-	var told nodeapi.EraseKey
-	if err := s.Call(ctx, http.MethodGet, nodeapi.FerriteRoot+"/erase-key", nil, &told); err != nil {
+	var shown nodeapi.EraseKey
+	if err := s.Call(ctx, http.MethodGet, nodeapi.FerriteRoot+"/erase-key", nil, &shown); err != nil {
 		return r, err
 	}
-	key, err := nodeapi.ParseEraseKey([]byte(told.PublicKey))
+	key, err := nodeapi.ParseEraseKey([]byte(shown.PublicKey))
 	if err != nil {
 		return r, err
 	}

@@ -22,7 +22,7 @@ var (
 func ptr[T any](v T) *T { return &v }
 
 // The BMC's settings and firmware arrive whole, each setting with its entry in the registry.
-func TestDriverTells(t *testing.T) {
+func TestDriverReportsHardware(t *testing.T) {
 	b := newBench(t)
 	d, n := newDriver(t, driver.Options{}), b.node(testPassword)
 	got, err := d.ReportHardware(t.Context(), n)
@@ -59,7 +59,7 @@ func TestDriverTells(t *testing.T) {
 }
 
 // A step brings home what has changed with it.
-func TestStepTells(t *testing.T) {
+func TestStepReports(t *testing.T) {
 	s := newStage(t)
 	report, err := s.do(t, "bios.apply_configuration", settings("BootDelaySeconds", "5"))
 	if err != nil || report.HardwareReport == nil || report.HardwareReport.BIOS[1].Name != "BootDelaySeconds" || *report.HardwareReport.BIOS[1].Value != "5" {

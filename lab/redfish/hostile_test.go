@@ -227,10 +227,10 @@ func operations(images string) map[string]func(ctx context.Context, d *driver.Dr
 }
 
 // attempt does one operation while the controller lies.
-func (l *liar) attempt(t *testing.T, n node.Node, name string, do func(ctx context.Context, d *driver.Driver, n node.Node) (any, error), told lie) {
+func (l *liar) attempt(t *testing.T, n node.Node, name string, do func(ctx context.Context, d *driver.Driver, n node.Node) (any, error), given lie) {
 	t.Helper()
 	l.mu.Lock()
-	l.lie = told
+	l.lie = given
 	l.mu.Unlock()
 	d := driver.New(driver.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, RequestTimeout: 2 * time.Second})
 	began := time.Now()
@@ -239,23 +239,23 @@ func (l *liar) attempt(t *testing.T, n node.Node, name string, do func(ctx conte
 	l.lie = lie{}
 	l.mu.Unlock()
 	if took := time.Since(began); took > hung {
-		t.Errorf("%s took %v with %v", name, took, told)
+		t.Errorf("%s took %v with %v", name, took, given)
 	}
 	if closed := d.Close(); closed != nil {
 		t.Errorf("%s: close: %v", name, closed)
 	}
 	if err != nil {
 		if text := err.Error(); len(text) > 4096 || nodeapi.Printable(text) != text {
-			t.Errorf("%s fails with %d bytes %.300q after %v", name, len(text), text, told)
+			t.Errorf("%s fails with %d bytes %.300q after %v", name, len(text), text, given)
 		}
 		return
 	}
 	text, err := json.Marshal(result)
 	if err != nil {
-		t.Errorf("%s answers what is no JSON (%v) after %v", name, err, told)
+		t.Errorf("%s answers what is no JSON (%v) after %v", name, err, given)
 	}
 	if len(text) > 4<<20 || bytes.Contains(text, []byte(`\u001b`)) || bytes.Contains(text, []byte("\u202e")) {
-		t.Errorf("%s answers %d bytes %.300s after %v", name, len(text), text, told)
+		t.Errorf("%s answers %d bytes %.300s after %v", name, len(text), text, given)
 	}
 }
 
@@ -276,14 +276,14 @@ func TestHostileValues(t *testing.T) {
 		value    int // of hostileValues
 	}
 	values := len(hostileValues("", ""))
-	telling := []string{"system", "tell", "slots", "indicators", "set power", "vendor get_subscription", "step volumes by argument", "step bios settings"}
+	reading := []string{"system", "tell", "slots", "indicators", "set power", "vendor get_subscription", "step volumes by argument", "step bios settings"}
 	var trials []trial
 	for _, name := range slices.Sorted(maps.Keys(ops)) {
 		s.clock.advance(s.config.RestartTime)
 		clear(l.gets)
 		l.attempt(t, s.node, name, ops[name], lie{})
 		for _, path := range slices.Sorted(maps.Keys(l.gets)) {
-			if slices.Contains(telling, name) {
+			if slices.Contains(reading, name) {
 				l.attempt(t, s.node, name, ops[name], lie{path: path, put: strings.Repeat(evil, 120), texts: true})
 			}
 			var all [][]any

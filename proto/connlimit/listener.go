@@ -76,7 +76,7 @@ const piece = 64 << 10
 func (h *held) Read(p []byte) (int, error) {
 	n, err := h.Conn.Read(p)
 	if n > 0 {
-		h.ticket.hear()
+		h.ticket.receive()
 	}
 	return n, err
 }

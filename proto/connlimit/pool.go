@@ -131,7 +131,7 @@ func (p *pool) try(t *ticket) (ok bool, victim *ticket) {
 	}
 	if len(p.held) < room {
 		p.held[t] = struct{}{}
-		t.rest()
+		t.markIdle()
 		return true, nil
 	}
 	if victim = p.victim(t); victim != nil {
@@ -183,11 +183,11 @@ func (p *pool) remove(t *ticket) {
 			delete(*m, of)
 		}
 	}
-	p.tell()
+	p.wake()
 }
 
-// tell wakes the goroutine that looks for a place.
-func (p *pool) tell() {
+// wake wakes the goroutine that looks for a place.
+func (p *pool) wake() {
 	select {
 	case p.freed <- struct{}{}:
 	default: // told already

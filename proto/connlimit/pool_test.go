@@ -76,7 +76,7 @@ func TestLongestGivesWay(t *testing.T) {
 	r.in(1, "10.0.0.3")
 	first.begin()
 	first.done()
-	first.rested() // its wait begins anew
+	first.idleNow() // its wait begins anew
 	r.in(1, "10.0.0.4")
 	r.wantOut("10.0.0.2")
 }
@@ -139,11 +139,11 @@ func TestBusyStay(t *testing.T) {
 		"body is there":      {func(tk *ticket) { tk.begin(); tk.read()() }, true},
 		"being answered":     {func(tk *ticket) { tk.begin(); tk.done() }, true},
 		"never answered":     {func(tk *ticket) { tk.begin(); tk.done(); tk.handled = tk.pool.clock() - 2*lingering }, false},
-		"answered":           {func(tk *ticket) { tk.begin(); tk.done(); tk.rested() }, false},
+		"answered":           {func(tk *ticket) { tk.begin(); tk.done(); tk.idleNow() }, false},
 		"answer goes out":    {func(tk *ticket) { tk.begin(); tk.writing.Store(int64(tk.pool.clock())) }, true},
 		"answer has stalled": {func(tk *ticket) { tk.begin(); tk.writing.Store(int64(tk.pool.clock() - 2*stalled)) }, false},
 		"answer is slow":     {func(tk *ticket) { tk.begin(); tk.writing.Store(int64(tk.pool.clock() - 2*stalledMany)) }, true},
-		"token, idle":        {func(tk *ticket) { tk.begin(); tk.known = true; tk.done(); tk.rested() }, false},
+		"token, idle":        {func(tk *ticket) { tk.begin(); tk.known = true; tk.done(); tk.idleNow() }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, 1)

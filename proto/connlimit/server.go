@@ -20,7 +20,7 @@ func Track(srv *http.Server) {
 	}
 	srv.ConnState = func(c net.Conn, s http.ConnState) {
 		if s == http.StateIdle {
-			ticketOf(c).rested()
+			ticketOf(c).idleNow()
 		}
 		if changed != nil {
 			changed(c, s)

@@ -21,7 +21,7 @@ type ticket struct {
 	since    uint64        // the turn at which it began to be idle
 	requests int           // being handled
 	reading  int           // of these, those whose body is being waited for
-	heard    bool          // the peer has sent something since the last request began
+	received bool          // the peer has sent something since the last request began
 	piped    bool          // it has sent something before that was answered
 	handled  time.Duration // when the last request was
 }
@@ -41,16 +41,16 @@ func (t *ticket) leave() {
 // before.
 func (t *ticket) begin() (last bool) {
 	t.change(func() {
-		last = t.piped || !t.heard
-		t.requests, t.idle, t.heard = t.requests+1, false, false
+		last = t.piped || !t.received
+		t.requests, t.idle, t.received = t.requests+1, false, false
 	})
 	return last
 }
 
-// hear notes that the peer has sent something.
-func (t *ticket) hear() {
+// receive notes that the peer has sent something.
+func (t *ticket) receive() {
 	t.change(func() {
-		t.heard = true
+		t.received = true
 		t.piped = t.piped || t.requests > 0 && t.reading == 0
 	})
 }
@@ -64,11 +64,11 @@ func (t *ticket) read() (until func()) {
 	return func() { t.change(func() { t.reading-- }) }
 }
 
-// rested notes that the last answer is out, and no request has begun.
-func (t *ticket) rested() {
+// idleNow notes that the last answer is out, and no request has begun.
+func (t *ticket) idleNow() {
 	t.change(func() {
-		t.rest()
-		t.pool.tell()
+		t.markIdle()
+		t.pool.wake()
 	})
 }
 
@@ -81,8 +81,8 @@ func (t *ticket) change(f func()) {
 	f()
 }
 
-// rest is rested with the lock held.
-func (t *ticket) rest() {
+// markIdle is rested with the lock held.
+func (t *ticket) markIdle() {
 	t.pool.turn++
 	t.idle, t.since = true, t.pool.turn
 }

@@ -31,11 +31,11 @@ const maxProblems = 100
 
 // bounded takes so many problems, and says where there are more.
 func bounded(all *[]Problem) report {
-	told := map[bool]int{} // of the status, or of the rest
+	texts := map[bool]int{} // of the status, or of the rest
 	return func(p Problem) {
 		part := strings.HasPrefix(p.Path, "status")
-		told[part]++
-		switch n := told[part]; {
+		texts[part]++
+		switch n := texts[part]; {
 		case n <= maxProblems:
 			*all = append(*all, p)
 		case n == maxProblems+1:
@@ -47,20 +47,20 @@ func bounded(all *[]Problem) report {
 // Check says what is wrong with a document by itself, in the order of its
 // fields; nothing when all is well.
 func Check(d Document) (all []Problem) {
-	tell := bounded(&all)
-	checkMeta(d, tell)
-	checkTags(d, tell)
+	add := bounded(&all)
+	checkMeta(d, add)
+	checkTags(d, add)
 	switch d := d.(type) {
 	case *Host:
 		for _, r := range hostRules() {
-			r.check(d, tell)
+			r.check(d, add)
 		}
 	case *Secret:
-		checkSecret(d, tell)
+		checkSecret(d, add)
 	case *DataImage:
-		checkDataImage(d, tell)
+		checkDataImage(d, add)
 	case *HostFirmwareComponents:
-		checkUpdates(d, tell)
+		checkUpdates(d, add)
 	case *HardwareData, *Namespace, *HostFirmwareSettings, *FirmwareSchema, *HostUpdatePolicy: // their tags say it all
 	}
 	return all
@@ -68,36 +68,36 @@ func Check(d Document) (all []Problem) {
 
 // CheckChange says what of a document may not become what it is to be.
 func CheckChange(old, next Document) (all []Problem) {
-	tell := func(p Problem) { all = append(all, p) }
+	add := func(p Problem) { all = append(all, p) }
 	switch next := next.(type) {
 	case *Host:
 		if old, ok := old.(*Host); ok {
-			checkHostChange(old, next, tell)
+			checkHostChange(old, next, add)
 		}
 	case *Secret:
 		if old, ok := old.(*Secret); ok {
-			checkSecretChange(old, next, tell)
+			checkSecretChange(old, next, add)
 		}
 	}
 	return all
 }
 
 // checkMeta says what is wrong with where a document is.
-func checkMeta(d Document, tell report) {
+func checkMeta(d Document, add report) {
 	m := d.Meta()
 	if m.Name == "" {
-		tell(Problem{Path: "metadata.name", Reason: "a name or a generateName is required", Missing: true})
+		add(Problem{Path: "metadata.name", Reason: "a name or a generateName is required", Missing: true})
 	}
 	kind, ok := KindOf(d.About().Kind)
 	switch {
 	case !ok:
-		tell(Problem{Path: "kind", Value: d.About().Kind, Reason: "no such kind"})
+		add(Problem{Path: "kind", Value: d.About().Kind, Reason: "no such kind"})
 	case kind.Namespaced && m.Namespace == "":
-		tell(Problem{Path: "metadata.namespace", Reason: "a namespace is required", Missing: true})
+		add(Problem{Path: "metadata.namespace", Reason: "a namespace is required", Missing: true})
 	case !kind.Namespaced && m.Namespace != "":
-		tell(Problem{Path: "metadata.namespace", Value: m.Namespace, Reason: "documents of this kind are in no namespace", Forbidden: true})
+		add(Problem{Path: "metadata.namespace", Value: m.Namespace, Reason: "documents of this kind are in no namespace", Forbidden: true})
 	case kind.Kind == KindNamespace:
-		checkForm("metadata.name", "label", m.Name, tell)
+		checkForm("metadata.name", "label", m.Name, add)
 	}
 }
 
@@ -106,30 +106,30 @@ func checkMeta(d Document, tell report) {
 const hidden = "******"
 
 // checkSecret refuses values that nobody has filled in.
-func checkSecret(s *Secret, tell report) {
+func checkSecret(s *Secret, add report) {
 	const reason = "it is still " + hidden + ", which stands for what the API does not show: expected the real value"
 	for _, key := range sortedKeys(s.Data) {
 		if string(s.Data[key]) == hidden {
-			tell(Problem{Path: "data[" + key + "]", Reason: reason, Forbidden: true})
+			add(Problem{Path: "data[" + key + "]", Reason: reason, Forbidden: true})
 		}
 	}
 	for _, key := range sortedKeys(s.StringData) {
 		if s.StringData[key] == hidden {
-			tell(Problem{Path: "stringData[" + key + "]", Reason: reason, Forbidden: true})
+			add(Problem{Path: "stringData[" + key + "]", Reason: reason, Forbidden: true})
 		}
 	}
 }
 
 // checkSecretChange keeps what a secret was promised to be.
-func checkSecretChange(old, next *Secret, tell report) {
+func checkSecretChange(old, next *Secret, add report) {
 	if old.Type != next.Type {
-		tell(Problem{Path: "type", Value: next.Type, Reason: "field is immutable"})
+		add(Problem{Path: "type", Value: next.Type, Reason: "field is immutable"})
 	}
 	if old.Immutable == nil || !*old.Immutable {
 		return
 	}
 	if next.Immutable == nil || !*next.Immutable {
-		tell(Problem{Path: "immutable", Reason: "field is immutable when `immutable` is set", Forbidden: true})
+		add(Problem{Path: "immutable", Reason: "field is immutable when `immutable` is set", Forbidden: true})
 	}
 	same := len(old.Data) == len(next.Data)
 	for k, v := range next.Data {
@@ -137,7 +137,7 @@ func checkSecretChange(old, next *Secret, tell report) {
 		same = same && ok && string(was) == string(v)
 	}
 	if !same {
-		tell(Problem{Path: "data", Reason: "field is immutable when `immutable` is set", Forbidden: true})
+		add(Problem{Path: "data", Reason: "field is immutable when `immutable` is set", Forbidden: true})
 	}
 }
 

@@ -45,13 +45,13 @@ const DataImageFinalizer = "dataimage.metal3.io"
 
 // checkDataImage refuses what no controller can fetch. Metal3 lets ftp, gopher
 // and oci pass as well, which the drive then refuses.
-func checkDataImage(i *DataImage, tell report) {
+func checkDataImage(i *DataImage, add report) {
 	if i.Spec.URL == "" { // the tags do not look into a spec that is empty
-		tell(Problem{Path: "spec.url", Reason: "it is required", Missing: true})
+		add(Problem{Path: "spec.url", Reason: "it is required", Missing: true})
 		return
 	}
 	if !fetchable(i.Spec.URL, "http", "https") {
-		tell(Problem{Path: "spec.url", Value: i.Spec.URL, Reason: "expected a URL of http or https, which the machine's controller fetches by itself"})
+		add(Problem{Path: "spec.url", Value: i.Spec.URL, Reason: "expected a URL of http or https, which the machine's controller fetches by itself"})
 	}
 }
 

@@ -29,7 +29,7 @@ func TestDataImage(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), i); err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Join(told(hostapi.Check(i)), "\n")
+		got := strings.Join(texts(hostapi.Check(i)), "\n")
 		if want == "" && got != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", text, got, want)
 		}

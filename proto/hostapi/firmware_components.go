@@ -56,10 +56,10 @@ func KnownComponent(name string) bool {
 // controllers fetch http and https alone, which is what the reason says. The names of
 // components are checked in the status, as Metal3 does: only the machine knows its
 // components.
-func checkUpdates(d *HostFirmwareComponents, tell report) {
+func checkUpdates(d *HostFirmwareComponents, add report) {
 	for i, update := range d.Spec.Updates {
 		if update.URL != "" && !fetchable(update.URL, "http", "https", "ftp", "gopher", "oci") { // the tags tell of none
-			tell(Problem{Path: fmt.Sprintf("spec.updates[%d].url", i), Value: update.URL,
+			add(Problem{Path: fmt.Sprintf("spec.updates[%d].url", i), Value: update.URL,
 				Reason: "expected a URL of http or https that the machine's controller can reach"})
 		}
 	}

@@ -38,7 +38,7 @@ spec.updates[1].url: "http:///a": expected a URL of http or https that the machi
 			t.Fatal(err)
 		}
 		d.About().Kind, d.Meta().Name, d.Meta().Namespace = c.kind, "a", "b"
-		if diff := cmp.Diff(c.want, strings.Join(told(hostapi.Check(d)), "\n")); diff != "" {
+		if diff := cmp.Diff(c.want, strings.Join(texts(hostapi.Check(d)), "\n")); diff != "" {
 			t.Errorf("%s %s (-want +got):\n%s", c.kind, c.text, diff)
 		}
 	}

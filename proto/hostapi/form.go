@@ -37,7 +37,7 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp { //nolint:gochec
 })
 
 // checkForm reports a text of the wrong form.
-func checkForm(path, name, text string, tell report) {
+func checkForm(path, name, text string, add report) {
 	f := forms()[name]
 	most := f.most
 	if name == "qualified" { // what is behind the domain is shorter
@@ -46,8 +46,8 @@ func checkForm(path, name, text string, tell report) {
 		}
 	}
 	if len(text) > most {
-		tell(Problem{Path: path, Value: text, Reason: f.reason + ", and not so many"})
+		add(Problem{Path: path, Value: text, Reason: f.reason + ", and not so many"})
 	} else if !patterns()[name].MatchString(text) {
-		tell(Problem{Path: path, Value: text, Reason: f.reason})
+		add(Problem{Path: path, Value: text, Reason: f.reason})
 	}
 }

@@ -13,7 +13,7 @@ import (
 // hostRule is one thing that must hold between the fields of a host.
 type hostRule struct {
 	name  string // for people, and for the tests: there is one for each
-	check func(h *Host, tell report)
+	check func(h *Host, add report)
 }
 
 // hostRules are those of Metal3's webhook, and what it leaves to fail later.
@@ -34,9 +34,9 @@ func hostRules() []hostRule {
 	}
 }
 
-func checkHostName(h *Host, tell report) {
+func checkHostName(h *Host, add report) {
 	if uuidForm().MatchString(h.Name) {
-		tell(Problem{Path: "metadata.name", Value: h.Name, Reason: "a host's name cannot be a UUID"})
+		add(Problem{Path: "metadata.name", Value: h.Name, Reason: "a host's name cannot be a UUID"})
 	}
 }
 
@@ -44,50 +44,50 @@ func uuidForm() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 }
 
-func checkBMCAddress(h *Host, tell report) {
+func checkBMCAddress(h *Host, add report) {
 	if h.Spec.BMC.Address == "" {
 		return
 	}
 	if _, err := bmcScheme(h.Spec.BMC.Address); err != nil {
-		tell(Problem{Path: "spec.bmc.address", Value: h.Spec.BMC.Address, Reason: err.Error()})
+		add(Problem{Path: "spec.bmc.address", Value: h.Spec.BMC.Address, Reason: err.Error()})
 	}
 	if u, err := url.Parse(h.Spec.BMC.Address); err == nil && u.User != nil {
-		tell(Problem{Path: "spec.bmc.address", Forbidden: true,
+		add(Problem{Path: "spec.bmc.address", Forbidden: true,
 			Reason: "credentials belong into the secret that credentialsName names, not into the address"})
 	}
 }
 
-func checkBootMAC(h *Host, tell report) {
+func checkBootMAC(h *Host, add report) {
 	if h.Spec.BMC.Address == "" || h.Spec.BootMACAddress != "" {
 		return
 	}
 	s, err := bmcScheme(h.Spec.BMC.Address)
 	if err == nil && (s.NeedsMAC || h.Uninspected()) {
-		tell(Problem{Path: "spec.bootMACAddress", Reason: "it is required for " + s.Name + ", and for hosts that are not inspected", Missing: true})
+		add(Problem{Path: "spec.bootMACAddress", Reason: "it is required for " + s.Name + ", and for hosts that are not inspected", Missing: true})
 	}
 }
 
-func checkDriver(h *Host, tell report) {
+func checkDriver(h *Host, add report) {
 	s, err := bmcScheme(h.Spec.BMC.Address)
 	if h.Spec.BMC.Address == "" || err != nil {
 		return
 	}
 	if h.Spec.BootMode == UEFISecureBoot && !s.SecureBoot {
-		tell(Problem{Path: "spec.bootMode", Value: string(h.Spec.BootMode), Reason: "a BMC of " + s.Name + " cannot set secure boot"})
+		add(Problem{Path: "spec.bootMode", Value: string(h.Spec.BootMode), Reason: "a BMC of " + s.Name + " cannot set secure boot"})
 	}
 	if h.Spec.RAID != nil && len(h.Spec.RAID.HardwareRAIDVolumes) > 0 && !s.RAID {
-		tell(Problem{Path: "spec.raid.hardwareRAIDVolumes", Reason: "a BMC of " + s.Name + " cannot make volumes", Forbidden: true})
+		add(Problem{Path: "spec.raid.hardwareRAIDVolumes", Reason: "a BMC of " + s.Name + " cannot make volumes", Forbidden: true})
 	}
 }
 
-func checkFirmware(h *Host, tell report) {
+func checkFirmware(h *Host, add report) {
 	if h.Spec.Firmware != nil {
-		tell(Problem{Path: "spec.firmware", Forbidden: true,
+		add(Problem{Path: "spec.firmware", Forbidden: true,
 			Reason: "it is no longer acted on: settings of the firmware are a HostFirmwareSettings' of the host's name"})
 	}
 }
 
-func checkReferences(h *Host, tell report) {
+func checkReferences(h *Host, add report) {
 	for _, r := range []struct {
 		name string
 		ref  *SecretReference
@@ -96,82 +96,82 @@ func checkReferences(h *Host, tell report) {
 			continue
 		}
 		if r.ref.Name == "" {
-			tell(Problem{Path: "spec." + r.name + ".name", Reason: "the name of a Secret is required", Missing: true})
+			add(Problem{Path: "spec." + r.name + ".name", Reason: "the name of a Secret is required", Missing: true})
 		}
 		if r.ref.Namespace != "" && r.ref.Namespace != h.Namespace {
-			tell(Problem{Path: "spec." + r.name + ".namespace", Value: r.ref.Namespace, Reason: "secrets of another namespace than the host's are not used"})
+			add(Problem{Path: "spec." + r.name + ".namespace", Value: r.ref.Namespace, Reason: "secrets of another namespace than the host's are not used"})
 		}
 	}
 }
 
-func checkImage(h *Host, tell report) {
+func checkImage(h *Host, add report) {
 	i := h.Spec.Image
 	if i == nil || i.URL == "" { // the tags tell of that
 		return
 	}
 	u, err := url.Parse(i.URL)
 	if err != nil || !slices.Contains([]string{"http", "https", "file", "oci"}, u.Scheme) || u.Host == "" && u.Path == "" {
-		tell(Problem{Path: "spec.image.url", Value: i.URL, Reason: "expected a URL of http, https, file or oci"})
+		add(Problem{Path: "spec.image.url", Value: i.URL, Reason: "expected a URL of http, https, file or oci"})
 		return
 	}
 	switch {
 	case u.Scheme == "oci" && i.Checksum != "":
-		tell(Problem{Path: "spec.image.checksum", Reason: "images of a container registry bring their own", Forbidden: true})
+		add(Problem{Path: "spec.image.checksum", Reason: "images of a container registry bring their own", Forbidden: true})
 	case u.Scheme == "oci", i.Format != nil && *i.Format == LiveISO:
 	case i.Checksum == "":
-		tell(Problem{Path: "spec.image.checksum", Missing: true,
+		add(Problem{Path: "spec.image.checksum", Missing: true,
 			Reason: "it is required for images that are written: its hexadecimal digits, or a URL of a file with them"})
 	}
 }
 
-func checkDeviceName(h *Host, tell report) {
+func checkDeviceName(h *Host, add report) {
 	if hints := h.Spec.RootDeviceHints; hints != nil {
-		checkDevice("spec.rootDeviceHints.deviceName", hints.DeviceName, tell)
+		checkDevice("spec.rootDeviceHints.deviceName", hints.DeviceName, add)
 	}
 	if h.Spec.RAID == nil {
 		return
 	}
 	for i, v := range h.Spec.RAID.SoftwareRAIDVolumes {
 		for j, d := range v.PhysicalDisks {
-			checkDevice(fmt.Sprintf("spec.raid.softwareRAIDVolumes[%d].physicalDisks[%d].deviceName", i, j), d.DeviceName, tell)
+			checkDevice(fmt.Sprintf("spec.raid.softwareRAIDVolumes[%d].physicalDisks[%d].deviceName", i, j), d.DeviceName, add)
 		}
 	}
 }
 
-func checkDevice(path, name string, tell report) {
+func checkDevice(path, name string, add report) {
 	if name == "" {
 		return
 	}
 	rest, dev := strings.CutPrefix(name, "/dev/")
 	rest = strings.TrimPrefix(rest, "disk/by-path/")
 	if !dev || rest == "" || strings.Contains(rest, "/") {
-		tell(Problem{Path: path, Value: name, Reason: "expected a name like /dev/sda or /dev/disk/by-path/pci-0000:00:1f.2-ata-1"})
+		add(Problem{Path: path, Value: name, Reason: "expected a name like /dev/sda or /dev/disk/by-path/pci-0000:00:1f.2-ata-1"})
 	}
 }
 
-func checkRAID(h *Host, tell report) {
+func checkRAID(h *Host, add report) {
 	r := h.Spec.RAID
 	if r == nil {
 		return
 	}
 	if len(r.HardwareRAIDVolumes) > 0 && len(r.SoftwareRAIDVolumes) > 0 {
-		tell(Problem{Path: "spec.raid", Reason: "volumes are a controller's or the kernel's, not both", Forbidden: true})
+		add(Problem{Path: "spec.raid", Reason: "volumes are a controller's or the kernel's, not both", Forbidden: true})
 	}
 	for i, v := range r.HardwareRAIDVolumes {
 		path := fmt.Sprintf("spec.raid.hardwareRAIDVolumes[%d].", i)
 		if len(v.PhysicalDisks) > 0 && v.Controller == "" {
-			tell(Problem{Path: path + "controller", Reason: "it is required where physicalDisks are named", Missing: true})
+			add(Problem{Path: path + "controller", Reason: "it is required where physicalDisks are named", Missing: true})
 		}
 		if n := v.NumberOfPhysicalDisks; n != nil && len(v.PhysicalDisks) > 0 && *n != len(v.PhysicalDisks) {
-			tell(Problem{Path: path + "numberOfPhysicalDisks", Value: strconv.Itoa(*n),
+			add(Problem{Path: path + "numberOfPhysicalDisks", Value: strconv.Itoa(*n),
 				Reason: fmt.Sprintf("expected %d, as many as physicalDisks are named", len(v.PhysicalDisks))})
 		}
 	}
-	checkRootVolume(h, r.SoftwareRAIDVolumes, tell)
+	checkRootVolume(h, r.SoftwareRAIDVolumes, add)
 }
 
 // checkRootVolume: the volume that is started from survives the loss of a disk.
-func checkRootVolume(h *Host, volumes []SoftwareRAIDVolume, tell report) {
+func checkRootVolume(h *Host, volumes []SoftwareRAIDVolume, add report) {
 	roots := 0
 	for i, v := range volumes {
 		if !v.RootVolume {
@@ -179,18 +179,18 @@ func checkRootVolume(h *Host, volumes []SoftwareRAIDVolume, tell report) {
 		}
 		path := fmt.Sprintf("spec.raid.softwareRAIDVolumes[%d].", i)
 		if roots++; roots > 1 {
-			tell(Problem{Path: path + "rootVolume", Reason: "there is one root volume at the most", Forbidden: true})
+			add(Problem{Path: path + "rootVolume", Reason: "there is one root volume at the most", Forbidden: true})
 		}
 		if v.Level != "1" {
-			tell(Problem{Path: path + "level", Value: v.Level, Reason: "expected 1 of the root volume"})
+			add(Problem{Path: path + "level", Value: v.Level, Reason: "expected 1 of the root volume"})
 		}
 	}
 	if roots > 0 && h.Spec.RootDeviceHints != nil {
-		tell(Problem{Path: "spec.rootDeviceHints", Reason: "a root volume leaves nothing to choose", Forbidden: true})
+		add(Problem{Path: "spec.rootDeviceHints", Reason: "a root volume leaves nothing to choose", Forbidden: true})
 	}
 }
 
-func checkAnnotations(h *Host, tell report) {
+func checkAnnotations(h *Host, add report) {
 	for _, name := range sortedKeys(h.Annotations) {
 		value, path := h.Annotations[name], "metadata.annotations["+name+"]"
 		var into any
@@ -198,24 +198,24 @@ func checkAnnotations(h *Host, tell report) {
 		case name == AnnotationReboot, strings.HasPrefix(name, AnnotationReboot+"/"):
 			r := Reboot{}
 			if strictly(value, &r) != nil || !slices.Contains([]RebootMode{"", RebootHard, RebootSoft}, r.Mode) {
-				tell(Problem{Path: path, Value: value, Reason: `expected nothing, or JSON like {"mode": "hard", "force": true}; modes are hard and soft`})
+				add(Problem{Path: path, Value: value, Reason: `expected nothing, or JSON like {"mode": "hard", "force": true}; modes are hard and soft`})
 			}
 			continue
 		case name == AnnotationInspect && value != "" && value != InspectDisabled:
-			tell(Problem{Path: path, Value: value, Reason: `expected nothing or "disabled"`})
+			add(Problem{Path: path, Value: value, Reason: `expected nothing or "disabled"`})
 			continue
 		case name == AnnotationStatus:
 			into = &HostStatus{}
 		case name == AnnotationHardware:
 			into = &Hardware{}
 			if value != "" && !h.Uninspected() {
-				tell(Problem{Path: path, Reason: "hardware is told only of a host whose inspection is disabled", Forbidden: true})
+				add(Problem{Path: path, Reason: "hardware is told only of a host whose inspection is disabled", Forbidden: true})
 			}
 		default:
 			continue
 		}
 		if err := strictly(value, into); err != nil {
-			tell(Problem{Path: path, Value: value, Reason: "expected JSON: " + err.Error()})
+			add(Problem{Path: path, Value: value, Reason: "expected JSON: " + err.Error()})
 		}
 	}
 }
@@ -230,33 +230,33 @@ func strictly(text string, into any) error {
 	return d.Decode(into)
 }
 
-func checkPower(h *Host, tell report) {
+func checkPower(h *Host, add report) {
 	if h.Spec.DisablePowerOff && !h.Spec.Online {
-		tell(Problem{Path: "spec.online", Reason: "expected true of a host with disablePowerOff", Value: "false"})
+		add(Problem{Path: "spec.online", Reason: "expected true of a host with disablePowerOff", Value: "false"})
 	}
 }
 
-func checkNetworkInterfaces(h *Host, tell report) {
+func checkNetworkInterfaces(h *Host, add report) {
 	for i, n := range h.Spec.NetworkInterfaces {
 		if n.Name == "" && n.MACAddress == "" {
-			tell(Problem{Path: fmt.Sprintf("spec.networkInterfaces[%d]", i), Reason: "a name or a macAddress is required", Missing: true})
+			add(Problem{Path: fmt.Sprintf("spec.networkInterfaces[%d]", i), Reason: "a name or a macAddress is required", Missing: true})
 		}
 	}
 }
 
 // checkHostChange keeps what a machine is known by while something depends on it.
-func checkHostChange(old, next *Host, tell report) {
+func checkHostChange(old, next *Host, add report) {
 	state := old.Status.Provisioning.State
 	if was, is := old.Spec.BMC.Address, next.Spec.BMC.Address; was != "" && was != is &&
 		old.Status.OperationalStatus != StatusDetached && !slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering}, state) {
-		tell(Problem{Path: "spec.bmc.address", Value: is,
+		add(Problem{Path: "spec.bmc.address", Value: is,
 			Reason: fmt.Sprintf("it can be changed while a host is registering or detached; this one is %s, with %s", state, was)})
 	}
 	if was, is := old.Spec.BootMACAddress, next.Spec.BootMACAddress; was != "" && !strings.EqualFold(was, is) {
-		tell(Problem{Path: "spec.bootMACAddress", Value: is, Reason: "it stays what it was, " + was})
+		add(Problem{Path: "spec.bootMACAddress", Value: is, Reason: "it stays what it was, " + was})
 	}
 	free := slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering, StateAvailable}, state.Canonical())
 	if !old.Spec.ExternallyProvisioned && next.Spec.ExternallyProvisioned && !free {
-		tell(Problem{Path: "spec.externallyProvisioned", Value: "true", Reason: fmt.Sprintf("it can be set of an available host; this one is %s", state)})
+		add(Problem{Path: "spec.externallyProvisioned", Value: "true", Reason: fmt.Sprintf("it can be set of an available host; this one is %s", state)})
 	}
 }

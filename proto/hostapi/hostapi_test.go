@@ -26,7 +26,7 @@ func read(t *testing.T, text string) *hostapi.Host {
 	return h
 }
 
-func told(problems []hostapi.Problem) (all []string) {
+func texts(problems []hostapi.Problem) (all []string) {
 	for _, p := range problems {
 		all = append(all, p.String())
 	}
@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 		`{} | {"baremetalhost.metal3.io/status":"{\"poweredOff\":true}"}`:                                    `metadata.annotations[baremetalhost.metal3.io/status]: `,
 		`{} | {"a b":""}`: `metadata.annotations[a b]: "a b": expected letters`,
 	} {
-		got := told(hostapi.Check(read(t, text)))
+		got := texts(hostapi.Check(read(t, text)))
 		switch {
 		case want == "" && got != nil:
 			t.Errorf("%s\n is refused: %v", text, got)
@@ -110,7 +110,7 @@ func TestMeta(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), s); err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Join(told(hostapi.Check(s)), "\n")
+		got := strings.Join(texts(hostapi.Check(s)), "\n")
 		if want == "" && got != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", text, got, want)
 		}
@@ -128,18 +128,18 @@ func TestCheckChange(t *testing.T) {
 	} {
 		next := read(t, text)
 		old.Status.Provisioning.State, old.Status.OperationalStatus = hostapi.StateProvisioned, hostapi.StatusOK
-		if got := strings.Join(told(hostapi.CheckChange(old, next)), "\n"); want == "" && got != "" || !strings.HasPrefix(got, want) {
+		if got := strings.Join(texts(hostapi.CheckChange(old, next)), "\n"); want == "" && got != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", text, got, want)
 		}
 		old.Status.Provisioning.State = hostapi.StateRegistering
-		if got := told(hostapi.CheckChange(old, next)); len(got) > 0 && !strings.Contains(text, "00:02") {
+		if got := texts(hostapi.CheckChange(old, next)); len(got) > 0 && !strings.Contains(text, "00:02") {
 			t.Errorf("%s of a registering host: %v", text, got)
 		}
 	}
 	yes := true
 	was := &hostapi.Secret{Type: "Opaque", Immutable: &yes, Data: map[string][]byte{"a": []byte("b")}}
 	is := &hostapi.Secret{Type: "other", Data: map[string][]byte{"a": []byte("c")}}
-	if got := told(hostapi.CheckChange(was, is)); len(got) != 3 {
+	if got := texts(hostapi.CheckChange(was, is)); len(got) != 3 {
 		t.Errorf("of an immutable secret: %v", got)
 	}
 }

@@ -67,24 +67,24 @@ func whole(t reflect.Type) bool {
 }
 
 // checkTags says what is wrong with a document by the tags of its fields.
-func checkTags(d Document, tell report) { checkStruct(reflect.ValueOf(d).Elem(), "", tell) }
+func checkTags(d Document, add report) { checkStruct(reflect.ValueOf(d).Elem(), "", add) }
 
-func checkStruct(v reflect.Value, path string, tell report) {
+func checkStruct(v reflect.Value, path string, add report) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		name := jsonName(f)
 		if name == "" {
-			checkStruct(v.Field(i), path, tell)
+			checkStruct(v.Field(i), path, add)
 			continue
 		}
-		checkField(v.Field(i), ruleOf(f), place("%s.%s", path, name), tell)
+		checkField(v.Field(i), ruleOf(f), place("%s.%s", path, name), add)
 	}
 }
 
-func checkField(v reflect.Value, r rule, path string, tell report) {
+func checkField(v reflect.Value, r rule, path string, add report) {
 	if v.IsZero() {
 		if r.required {
-			tell(Problem{Path: path, Reason: "it is required", Missing: true})
+			add(Problem{Path: path, Reason: "it is required", Missing: true})
 		}
 		return
 	}
@@ -94,60 +94,60 @@ func checkField(v reflect.Value, r rule, path string, tell report) {
 	switch v.Kind() {
 	case reflect.Struct:
 		if !whole(v.Type()) {
-			checkStruct(v, path, tell)
+			checkStruct(v, path, add)
 		}
 	case reflect.String:
-		checkText(v.String(), r, path, tell)
+		checkText(v.String(), r, path, add)
 	case reflect.Int, reflect.Int64:
-		checkNumber(v.Int(), r, path, tell)
+		checkNumber(v.Int(), r, path, add)
 	case reflect.Slice:
-		checkList(v, r, path, tell)
+		checkList(v, r, path, add)
 	case reflect.Map:
-		checkMap(v, r, path, tell)
+		checkMap(v, r, path, add)
 	default: // booleans and fractions have no rules
 	}
 }
 
-func checkText(s string, r rule, path string, tell report) {
+func checkText(s string, r rule, path string, add report) {
 	if r.enum != nil && s != "" && !slices.Contains(r.enum, s) {
-		tell(Problem{Path: path, Value: s, Reason: "expected one of " + strings.Join(r.enum, ", "), Choices: r.enum})
+		add(Problem{Path: path, Value: s, Reason: "expected one of " + strings.Join(r.enum, ", "), Choices: r.enum})
 	}
 	if r.maxLen != nil && len(s) > *r.maxLen {
-		tell(Problem{Path: path, Value: s, Reason: fmt.Sprintf("expected %d characters at the most, found %d", *r.maxLen, len(s))})
+		add(Problem{Path: path, Value: s, Reason: fmt.Sprintf("expected %d characters at the most, found %d", *r.maxLen, len(s))})
 	}
 	if r.form != "" && s != "" {
-		checkForm(path, r.form, s, tell)
+		checkForm(path, r.form, s, add)
 	}
 }
 
-func checkNumber(n int64, r rule, path string, tell report) {
+func checkNumber(n int64, r rule, path string, add report) {
 	if r.min != nil && n < *r.min {
-		tell(Problem{Path: path, Value: strconv.FormatInt(n, 10), Reason: fmt.Sprintf("expected %d or more", *r.min)})
+		add(Problem{Path: path, Value: strconv.FormatInt(n, 10), Reason: fmt.Sprintf("expected %d or more", *r.min)})
 	}
 	if r.max != nil && n > *r.max {
-		tell(Problem{Path: path, Value: strconv.FormatInt(n, 10), Reason: fmt.Sprintf("expected %d or less", *r.max)})
+		add(Problem{Path: path, Value: strconv.FormatInt(n, 10), Reason: fmt.Sprintf("expected %d or less", *r.max)})
 	}
 }
 
-func checkList(v reflect.Value, r rule, path string, tell report) {
+func checkList(v reflect.Value, r rule, path string, add report) {
 	if r.minItems != nil && v.Len() < *r.minItems {
-		tell(Problem{Path: path, Value: strconv.Itoa(v.Len()), Reason: fmt.Sprintf("expected %d or more, found %d", *r.minItems, v.Len())})
+		add(Problem{Path: path, Value: strconv.Itoa(v.Len()), Reason: fmt.Sprintf("expected %d or more, found %d", *r.minItems, v.Len())})
 	}
 	if r.maxItems != nil && v.Len() > *r.maxItems {
-		tell(Problem{Path: path, Value: strconv.Itoa(v.Len()), Reason: fmt.Sprintf("expected %d at the most, found %d", *r.maxItems, v.Len())})
+		add(Problem{Path: path, Value: strconv.Itoa(v.Len()), Reason: fmt.Sprintf("expected %d at the most, found %d", *r.maxItems, v.Len())})
 	}
 	for i := range v.Len() {
 		at := place("%s[%d]", path, i)
 		if e := v.Index(i); e.Kind() == reflect.Struct {
-			checkStruct(e, at, tell) // also one that is empty
+			checkStruct(e, at, add) // also one that is empty
 		} else {
-			checkField(e, rule{form: r.form}, at, tell)
+			checkField(e, rule{form: r.form}, at, add)
 		}
 	}
 }
 
 // checkMap looks at the keys, and of labels at the values too.
-func checkMap(v reflect.Value, r rule, path string, tell report) {
+func checkMap(v reflect.Value, r rule, path string, add report) {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 	size := 0
@@ -155,20 +155,20 @@ func checkMap(v reflect.Value, r rule, path string, tell report) {
 		value := v.MapIndex(k)
 		switch r.form {
 		case "labels":
-			checkForm(place("%s[%s]", path, k), "qualified", k.String(), tell)
-			checkForm(place("%s[%s]", path, k), "value", value.String(), tell)
+			checkForm(place("%s[%s]", path, k), "qualified", k.String(), add)
+			checkForm(place("%s[%s]", path, k), "value", value.String(), add)
 		case "annotations":
-			checkForm(place("%s[%s]", path, k), "qualified", strings.ToLower(k.String()), tell)
+			checkForm(place("%s[%s]", path, k), "qualified", strings.ToLower(k.String()), add)
 		case "keys":
-			checkForm(place("%s[%s]", path, k), "key", k.String(), tell)
+			checkForm(place("%s[%s]", path, k), "key", k.String(), add)
 		}
 		if value.Kind() == reflect.Struct {
-			checkField(value, rule{}, place("%s[%s]", path, k), tell)
+			checkField(value, rule{}, place("%s[%s]", path, k), add)
 			continue
 		}
 		size += k.Len() + value.Len()
 	}
 	if most, bounded := map[string]int{"annotations": 256 << 10, "keys": 1 << 20}[r.form]; bounded && size > most {
-		tell(Problem{Path: path, Value: strconv.Itoa(size), Reason: fmt.Sprintf("expected %d bytes at the most, found %d", most, size)})
+		add(Problem{Path: path, Value: strconv.Itoa(size), Reason: fmt.Sprintf("expected %d bytes at the most, found %d", most, size)})
 	}
 }

@@ -111,11 +111,11 @@ func (s EraseStatement) Sign(key ed25519.PrivateKey) (EraseReport, error) {
 		return EraseReport{}, errors.New("erase report: there is no key to sign it with")
 	}
 	public, _ := key.Public().(ed25519.PublicKey)
-	told, err := EraseKeyOf(public)
+	shown, err := EraseKeyOf(public)
 	if err != nil {
 		return EraseReport{}, err
 	}
-	s.KeyID, s.SignedAt = told.KeyID, s.SignedAt.UTC()
+	s.KeyID, s.SignedAt = shown.KeyID, s.SignedAt.UTC()
 	payload, err := json.Marshal(s)
 	if err != nil {
 		return EraseReport{}, fmt.Errorf("erase report: %w", err)
@@ -156,12 +156,12 @@ func OpenEraseReport(document []byte, key ed25519.PublicKey) (EraseStatement, er
 	if err := strictly(document, &r); err != nil {
 		return none, fmt.Errorf("this is no signed erase report, or it was changed: %w", err)
 	}
-	told, err := EraseKeyOf(key)
+	shown, err := EraseKeyOf(key)
 	if err != nil {
 		return none, err
 	}
-	if r.KeyID != told.KeyID {
-		return none, fmt.Errorf("it is signed with the key %s, and this is the key %s: give the conductor's that signed it", r.KeyID, told.KeyID)
+	if r.KeyID != shown.KeyID {
+		return none, fmt.Errorf("it is signed with the key %s, and this is the key %s: give the conductor's that signed it", r.KeyID, shown.KeyID)
 	}
 	payload, signature, err := r.Signed()
 	if err != nil {

@@ -109,15 +109,15 @@ func TestEraseReportForged(t *testing.T) {
 
 // TestEraseKey: a key is written and read back; others are refused.
 func TestEraseKey(t *testing.T) {
-	told, err := nodeapi.EraseKeyOf(public(eraseKey(1)))
-	if err != nil || len(told.KeyID) != 32 {
-		t.Fatal(told, err)
+	shown, err := nodeapi.EraseKeyOf(public(eraseKey(1)))
+	if err != nil || len(shown.KeyID) != 32 {
+		t.Fatal(shown, err)
 	}
-	key, err := nodeapi.ParseEraseKey([]byte(told.PublicKey))
+	key, err := nodeapi.ParseEraseKey([]byte(shown.PublicKey))
 	if err != nil || !key.Equal(public(eraseKey(1))) {
 		t.Error(key, err)
 	}
-	for _, bad := range []string{"", "PEM", strings.ReplaceAll(told.PublicKey, "PUBLIC", "PRIVATE"), strings.Replace(told.PublicKey, "MC", "MD", 1)} {
+	for _, bad := range []string{"", "PEM", strings.ReplaceAll(shown.PublicKey, "PUBLIC", "PRIVATE"), strings.Replace(shown.PublicKey, "MC", "MD", 1)} {
 		if _, err := nodeapi.ParseEraseKey([]byte(bad)); err == nil {
 			t.Errorf("taken: %q", bad)
 		}

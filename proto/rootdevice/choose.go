@@ -59,7 +59,7 @@ func Choose(disks []agentapi.Disk, left []agentapi.SkippedDisk, w Wish) (agentap
 		}
 	}
 	if len(tests) == 0 {
-		judgeSizes(verdicts, w.Need)
+		checkSizes(verdicts, w.Need)
 	}
 	taken, err := takeFirst(verdicts, w.Hints)
 	for _, s := range slices.Concat(left, further) {
@@ -89,8 +89,8 @@ func unfit(d agentapi.Disk, tests []test, skip []Hints) (string, error) {
 	return strings.Join(failures(tests, d), "; "), nil
 }
 
-// judgeSizes is the verdict on disks that are too small.
-func judgeSizes(verdicts []Verdict, need int64) {
+// checkSizes is the verdict on disks that are too small.
+func checkSizes(verdicts []Verdict, need int64) {
 	least := need
 	if slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Why == "" && v.Disk.Size >= smallestRoot }) {
 		least = max(need, smallestRoot)

@@ -116,7 +116,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = s.wire.udp.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	var wg sync.WaitGroup
-	wg.Go(func() { s.tellStrangers(ctx) })
+	wg.Go(func() { s.logStrangers(ctx) })
 	for range workers {
 		wg.Go(func() { s.work(ctx) })
 	}
@@ -124,9 +124,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	return s.wire.close()
 }
 
-// tellStrangers asks of every lease that was on record whether its machine is still
+// logStrangers asks of every lease that was on record whether its machine is still
 // enrolled, so that strangers' leases count as theirs after a restart as well.
-func (s *Server) tellStrangers(ctx context.Context) {
+func (s *Server) logStrangers(ctx context.Context) {
 	s.mu.Lock()
 	leased := s.pool.leased()
 	s.mu.Unlock()

@@ -109,15 +109,15 @@ func (r *rig) ask(t *testing.T, req *dhcpv4.DHCPv4, patience time.Duration) *dhc
 }
 
 const (
-	soon    = time.Minute            // for what must come
-	again   = 500 * time.Millisecond // until a client that got no answer asks again
-	silence = 150 * time.Millisecond // for an answer that must not come
+	longWait = time.Minute            // for what must come
+	again    = 500 * time.Millisecond // until a client that got no answer asks again
+	silence  = 150 * time.Millisecond // for an answer that must not come
 )
 
 // persist asks again when nothing comes, as every client does.
 func (r *rig) persist(t *testing.T, req *dhcpv4.DHCPv4) *dhcpv4.DHCPv4 {
 	t.Helper()
-	for end := time.Now().Add(soon); time.Now().Before(end); {
+	for end := time.Now().Add(longWait); time.Now().Before(end); {
 		if reply := r.ask(t, req, again); reply != nil {
 			return reply
 		}
@@ -128,7 +128,7 @@ func (r *rig) persist(t *testing.T, req *dhcpv4.DHCPv4) *dhcpv4.DHCPv4 {
 // logs waits until the server has logged text.
 func (r *rig) logs(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(soon); !strings.Contains(r.log.String(), text); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(longWait); !strings.Contains(r.log.String(), text); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the log does not say %q:\n%s", text, r.log)
 		}
@@ -206,7 +206,7 @@ func TestServeRelay(t *testing.T) {
 
 func TestServeSystemIsNoStage(t *testing.T) {
 	r := serve(t, &pxetest.Leases{})
-	if r.ask(t, request(dhcpv4.MessageTypeDiscover, system), soon) == nil {
+	if r.ask(t, request(dhcpv4.MessageTypeDiscover, system), longWait) == nil {
 		t.Fatal("no offer")
 	}
 	if got := r.booter.Stages(); len(got) != 0 {
@@ -248,7 +248,7 @@ func TestServeExhausted(t *testing.T) {
 	}
 	// It finds the address in use: that one is set aside, and nothing else is left.
 	r.write(t, request(dhcpv4.MessageTypeDecline, address(optRequested, "127.0.77.102"), address(optServer, loopback().String())).ToBytes())
-	for end := time.Now().Add(soon); r.ask(t, request(dhcpv4.MessageTypeDiscover), silence) != nil; {
+	for end := time.Now().Add(longWait); r.ask(t, request(dhcpv4.MessageTypeDiscover), silence) != nil; {
 		if time.Now().After(end) { // the server's workers may take two requests in either order
 			t.Fatal("the declined address, the last one, is still offered")
 		}
@@ -266,7 +266,7 @@ func TestServeTellsStrangers(t *testing.T) {
 	}
 	r := serve(t, leases) // machine 1 is enrolled
 	r.booter.Set(mac(2), pxe.Boot{Action: pxe.Ramdisk, Stranger: true})
-	r.tellStrangers(t.Context())
+	r.logStrangers(t.Context())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for n, want := range map[int]bool{1: false, 2: true, 3: true} {
@@ -372,7 +372,7 @@ func (broken) SaveLease(context.Context, pxe.Lease) error { return errors.New("t
 
 func TestServeSaysNothingItCannotRecord(t *testing.T) {
 	r := serve(t, broken{&pxetest.Leases{}})
-	offer := r.ask(t, request(dhcpv4.MessageTypeDiscover), soon)
+	offer := r.ask(t, request(dhcpv4.MessageTypeDiscover), longWait)
 	if offer == nil {
 		t.Fatal("no offer")
 	}

@@ -28,12 +28,12 @@ type lockstep struct {
 	turn         chan int32    // holds the block that was sent and that nothing has answered yet
 	ended        atomic.Bool   // an ERROR went in: what the sender says to that is not for the client
 	over         chan struct{} // closed when the transfer ended
-	heard        func()        // called when a block was acknowledged
+	onAck        func()        // called when a block was acknowledged
 }
 
 func newLockstep(udp *net.UDPConn, peer netip.AddrPort, request []byte) *lockstep {
 	return &lockstep{UDPConn: udp, peer: net.UDPAddrFromAddrPort(peer), first: request, block: -1,
-		turn: make(chan int32, 1), over: make(chan struct{}), heard: func() {}}
+		turn: make(chan int32, 1), over: make(chan struct{}), onAck: func() {}}
 }
 
 // ReadFrom returns the request, then each block's ACK once, or an ERROR: the
@@ -77,7 +77,7 @@ func (c *lockstep) answers(ack int32) bool {
 	select {
 	case block := <-c.turn:
 		if block == ack {
-			c.heard()
+			c.onAck()
 			return true
 		}
 		c.turn <- block

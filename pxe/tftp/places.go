@@ -12,7 +12,7 @@ type place struct {
 	cancel  context.CancelFunc
 	turn    uint64
 	known   bool        // DHCP has lent the address
-	heard   atomic.Bool // the client has acknowledged something: its address is not forged
+	acked   atomic.Bool // the client has acknowledged something: its address is not forged
 }
 
 // begin takes a place for peer; nil means there is none. A client repeats its
@@ -55,7 +55,7 @@ func (s *Server) room(to netip.AddrPort, known bool) bool {
 	for peer, p := range s.active {
 		switch {
 		case mine >= maxEach && peer.Addr() != to.Addr():
-		case p.heard.Load() && (mine >= maxEach || p.known == known && all[peer.Addr()] <= mine+1 || p.known && !known):
+		case p.acked.Load() && (mine >= maxEach || p.known == known && all[peer.Addr()] <= mine+1 || p.known && !known):
 		case !out.IsValid() || s.before(peer, out, all):
 			out = peer
 		}
@@ -73,9 +73,9 @@ func (s *Server) room(to netip.AddrPort, known bool) bool {
 // the address that has most; the oldest.
 func (s *Server) before(a, b netip.AddrPort, all map[netip.Addr]int) bool {
 	x, y := s.active[a], s.active[b]
-	switch heard := x.heard.Load(); {
-	case heard != y.heard.Load():
-		return !heard
+	switch acked := x.acked.Load(); {
+	case acked != y.acked.Load():
+		return !acked
 	case x.known != y.known:
 		return !x.known
 	case all[a.Addr()] != all[b.Addr()]:

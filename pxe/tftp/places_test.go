@@ -49,7 +49,7 @@ func TestForgedRequests(t *testing.T) {
 func TestRoom(t *testing.T) {
 	type active struct {
 		from         string
-		known, heard bool
+		known, acked bool
 	}
 	for name, tc := range map[string]struct {
 		active []active // four are all there may be
@@ -71,7 +71,7 @@ func TestRoom(t *testing.T) {
 			var ended string
 			for i, a := range tc.active {
 				p := &place{turn: uint64(i), known: a.known, cancel: context.CancelFunc(func() { ended = a.from })}
-				p.heard.Store(a.heard)
+				p.acked.Store(a.acked)
 				s.active[netip.MustParseAddrPort(a.from)] = p
 			}
 			got := s.room(netip.MustParseAddrPort(tc.from), tc.known)

@@ -132,8 +132,8 @@ func (c *client) sendTo(to netip.AddrPort, b []byte) {
 }
 
 const (
-	soon    = time.Minute            // for what must come
-	silence = 100 * time.Millisecond // for what must not
+	longWait = time.Minute            // for what must come
+	silence  = 100 * time.Millisecond // for what must not
 )
 
 // next returns the next packet, nil when none comes within d.
@@ -156,7 +156,7 @@ func (c *client) next(d time.Duration) []byte {
 func (c *client) block(number uint16) []byte {
 	c.t.Helper()
 	for {
-		p := c.next(soon)
+		p := c.next(longWait)
 		if p == nil || p[1] == opError {
 			c.t.Fatalf("got %.20q while waiting for block %d", p, number)
 		}
@@ -178,7 +178,7 @@ func (c *client) fetch(window int, block int, lose func(n int) bool) []byte {
 	expect, inWindow, packets := uint16(1), 0, 0
 	c.ack(0)
 	for {
-		p := c.next(soon)
+		p := c.next(longWait)
 		if p == nil || p[1] == opError {
 			c.t.Fatalf("got %.20q while waiting for block %d", p, expect)
 		}
@@ -231,7 +231,7 @@ func TestWindows(t *testing.T) {
 			want := r.file(t, "f", tc.size)
 			c := r.dial(t)
 			c.sendTo(r.Addr(), rrq("f", "octet", "tsize", "0", "blksize", tc.block, "windowsize", tc.window))
-			if got := c.next(soon); string(got) != "\x00\x06"+tc.oack {
+			if got := c.next(longWait); string(got) != "\x00\x06"+tc.oack {
 				t.Fatalf("got %q, want the options %q", got, tc.oack)
 			}
 			block := map[string]int{"8": 8, "1000": 1000, "1468": 1468}[tc.block]
@@ -266,7 +266,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := r.dial(t)
 			c.sendTo(r.Addr(), tc.in)
-			patience := soon
+			patience := longWait
 			if tc.want == "" {
 				patience = silence
 			}
@@ -285,7 +285,7 @@ func TestSamePort(t *testing.T) {
 	for _, window := range []string{"1", "4"} {
 		c := r.dial(t)
 		c.sendTo(r.Addr(), rrq("f", "octet", "tsize", "0", "windowsize", window))
-		if p := c.next(soon); p == nil || p[1] != opOACK || !strings.Contains(string(p), "tsize\x00700\x00") {
+		if p := c.next(longWait); p == nil || p[1] != opOACK || !strings.Contains(string(p), "tsize\x00700\x00") {
 			t.Fatalf("window %s: got %q", window, p)
 		}
 		c.sendTo(c.server.AddrPort(), errorPacket(8, "enough"))
@@ -335,7 +335,7 @@ func TestRepeatedACKs(t *testing.T) {
 	for range 50 {
 		c := r.dial(t)
 		c.sendTo(r.Addr(), rrq("f", "octet", "tsize", "0"))
-		if p := c.next(soon); p == nil || p[1] != opOACK {
+		if p := c.next(longWait); p == nil || p[1] != opOACK {
 			t.Fatalf("got %q", p)
 		}
 		c.ack(0)

@@ -23,7 +23,7 @@ type transfer struct {
 	req   request
 	file  *os.File
 	size  int64
-	heard func() // called when the client has acknowledged something
+	onAck func() // called when the client has acknowledged something
 }
 
 // run sends the file from a port of its own (RFC 1350 section 4) and returns
@@ -75,7 +75,7 @@ func (t *transfer) sendBlocks(ctx context.Context, udp *net.UDPConn) error {
 	srv.SetBackoff(func(int) time.Duration { return 0 }) // blockTime passed already
 	srv.EnableSinglePort()
 	conn := newLockstep(udp, t.peer, t.req.encode(maxBlock))
-	conn.heard = t.heard
+	conn.onAck = t.onAck
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(conn) }()
 	stop := context.AfterFunc(ctx, conn.interrupt)

@@ -129,7 +129,7 @@ func (w *windowed) ack(ctx context.Context, last int64) (moved bool, err error) 
 		case opAck:
 			ahead := int64(number - uint16(w.acked)) // in the window's terms, whatever the roll-over
 			if ahead <= last-w.acked {
-				w.heard()
+				w.onAck()
 				w.acked += ahead
 				return ahead > 0, nil
 			}

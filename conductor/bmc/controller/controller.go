@@ -31,7 +31,7 @@ func newController[A comparable, L Login](p *Pool[A, L], address string) *contro
 		pool: p, o: &p.o, address: address, gate: make(chan struct{}, 1), users: map[A]*user[L]{},
 		pause: backOff{first: p.o.BackOff, most: p.o.MaxBackOff},
 	}
-	c.idle = time.AfterFunc(p.o.IdleTimeout, c.rest)
+	c.idle = time.AfterFunc(p.o.IdleTimeout, c.release)
 	return c
 }
 
@@ -96,9 +96,9 @@ func (c *controller[A, L]) logout(ctx context.Context, l L) {
 	}
 }
 
-// rest gives back logins that nobody has used for long, and has the pool forget the
+// release gives back logins that nobody has used for long, and has the pool forget the
 // BMC, unless it is being let alone or somebody waits for it.
-func (c *controller[A, L]) rest() {
+func (c *controller[A, L]) release() {
 	select {
 	case c.gate <- struct{}{}:
 	default:

@@ -28,7 +28,7 @@ type board struct {
 	flags    []byte
 	commands []string // by name, as they came
 	busy     int      // commands being answered
-	crowd    int      // the most of them at once
+	many     int      // the most of them at once
 	hook     func(c types.Command, req []byte) (answer []byte, code types.CompletionCode, mine bool)
 }
 
@@ -90,7 +90,7 @@ func (b *board) watch(next handlers.Handler) handlers.Handler {
 		b.mu.Lock()
 		b.commands = append(b.commands, h.Command.Name)
 		b.busy++
-		b.crowd = max(b.crowd, b.busy)
+		b.many = max(b.many, b.busy)
 		hook := b.hook
 		b.mu.Unlock()
 		defer b.set(func() { b.busy-- })

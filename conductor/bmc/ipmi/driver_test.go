@@ -113,10 +113,10 @@ func TestOneSession(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	crowd := 0
-	b.set(func() { crowd = b.crowd })
-	if n := b.count(types.CommandSetSessionPrivilegeLevel); n != 1 || crowd != 1 {
-		t.Errorf("%d sessions made, %d commands at once, want 1 and 1", n, crowd)
+	many := 0
+	b.set(func() { many = b.many })
+	if n := b.count(types.CommandSetSessionPrivilegeLevel); n != 1 || many != 1 {
+		t.Errorf("%d sessions made, %d commands at once, want 1 and 1", n, many)
 	}
 	if err := d.Close(); err != nil || b.count(types.CommandCloseSession) != 1 {
 		t.Errorf("close: %v, %d sessions given back, want 1", err, b.count(types.CommandCloseSession))

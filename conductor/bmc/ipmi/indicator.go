@@ -45,8 +45,8 @@ func (d *Driver) IndicatorState(ctx context.Context, n node.Node, component, nam
 		if err != nil || !status.ChassisIdentifySupported {
 			return err
 		}
-		if told, ok := identifyStates[status.ChassisIdentifyState]; ok {
-			state = told
+		if light, ok := identifyStates[status.ChassisIdentifyState]; ok {
+			state = light
 		}
 		return nil
 	})

@@ -67,22 +67,22 @@ func once[T any](ctx context.Context, s *session, c types.Command, timeout time.
 
 // explain derives the end of a command from go-ipmi's error and the packets seen.
 func (s *session) explain(ctx, try context.Context, c types.Command, err error) error {
-	heard := s.wire.heard()
+	news := s.wire.newsSinceAsk()
 	if err == nil || errors.Is(err, client.ErrRAKPAuthentication) {
 		return err
 	}
 	if answer, ok := types.IsResponseError(err); ok && answer.CompletionCode() != types.CodeOK {
 		return &answerError{c, answer.CompletionCode()}
 	}
-	cause := cmp.Or(ctx.Err(), try.Err(), heard.ended)
+	cause := cmp.Or(ctx.Err(), try.Err(), news.ended)
 	if errors.Is(cause, os.ErrDeadlineExceeded) {
 		cause = context.DeadlineExceeded // the socket's clock was ahead of the context's
 	}
 	switch {
-	case heard.status != types.RmcpStatusCodeNoErrors:
-		return types.NewRmcpStatusError(heard.status)
+	case news.status != types.RmcpStatusCodeNoErrors:
+		return types.NewRmcpStatusError(news.status)
 	case cause != nil:
-		return &wireError{command: c.Name, dropped: heard.dropped, cause: cause}
+		return &wireError{command: c.Name, dropped: news.dropped, cause: cause}
 	}
 	return &garbledError{c.Name, err}
 }

@@ -59,8 +59,8 @@ func (w *wire) ask() {
 // goroutine behind that listens on, and the next command would wait for it.
 func (w *wire) interrupt() { _ = w.SetReadDeadline(time.Unix(1, 0)) } // fails on a closed socket, where nobody waits
 
-// heard is the news since ask.
-func (w *wire) heard() news {
+// newsSinceAsk is the news since ask.
+func (w *wire) newsSinceAsk() news {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.news

@@ -25,7 +25,7 @@ type board struct {
 	made     int               // sessions ever
 	calls    []string
 	inside   int
-	crowd    int // most requests at once
+	many     int // most requests at once
 	systems  int
 	resets   []string                                                 // allowable
 	extra    map[string]any                                           // of the system, and by path of other resources
@@ -77,7 +77,7 @@ func (b *board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.calls = append(b.calls, r.Method+" "+r.URL.Path)
 	n, hook := len(b.calls), b.hook
 	b.inside++
-	b.crowd = max(b.crowd, b.inside)
+	b.many = max(b.many, b.inside)
 	b.mu.Unlock()
 	defer b.set(func() { b.inside-- })
 	if hook != nil && hook(w, r, n) {

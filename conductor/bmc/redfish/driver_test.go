@@ -58,8 +58,8 @@ func TestOneSession(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if b.made != 1 || b.crowd != 1 {
-		t.Errorf("%d sessions made, %d requests at once, want 1 and 1", b.made, b.crowd)
+	if b.made != 1 || b.many != 1 {
+		t.Errorf("%d sessions made, %d requests at once, want 1 and 1", b.made, b.many)
 	}
 	if err := d.Close(); err != nil {
 		t.Fatal(err)

@@ -23,8 +23,8 @@ func newClock() *clock {
 	return c
 }
 
-// tell adds an event of a host, a second after the last.
-func (c *clock) tell(host, reason string) {
+// record adds an event of a host, a second after the last.
+func (c *clock) record(host, reason string) {
 	c.now = c.now.Add(time.Second)
 	c.Add(&hostapi.Host{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindHost}, ObjectMeta: hostapi.ObjectMeta{Name: host, Namespace: "default", UID: host + "-uid"}}, []hostapi.Event{{Type: hostapi.EventNormal, Reason: reason, Message: "so it is"}})
 }
@@ -44,7 +44,7 @@ func (c *clock) listed() (all []string) {
 func TestCounted(t *testing.T) {
 	c := newClock()
 	for _, e := range [][2]string{{"a", "PowerOn"}, {"b", "PowerOn"}, {"a", "PowerOff"}, {"a", "PowerOn"}} {
-		c.tell(e[0], e[1])
+		c.record(e[0], e[1])
 	}
 	if diff := cmp.Diff([]string{"b PowerOn 1, 0s", "a PowerOff 1, 0s", "a PowerOn 2, 3s"}, c.listed()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -60,9 +60,9 @@ func TestCounted(t *testing.T) {
 
 func TestForgotten(t *testing.T) {
 	c := newClock()
-	c.tell("a", "PowerOn")
+	c.record("a", "PowerOn")
 	c.now = c.now.Add(maxAge - time.Second)
-	c.tell("b", "PowerOn")
+	c.record("b", "PowerOn")
 	if got := c.listed(); len(got) != 2 {
 		t.Errorf("after an hour there are %v", got)
 	}
@@ -76,9 +76,9 @@ func TestForgotten(t *testing.T) {
 // them together fill no memory.
 func TestBounded(t *testing.T) {
 	c := newClock()
-	c.tell("quiet", "PowerOn")
+	c.record("quiet", "PowerOn")
 	for i := range maxEach + 5 {
-		c.tell("loud", fmt.Sprint(i))
+		c.record("loud", fmt.Sprint(i))
 	}
 	if got := c.listed(); len(got) != maxEach+1 || got[0] != "quiet PowerOn 1, 0s" || got[1] != "loud 5 1, 0s" {
 		t.Errorf("%d events, the first %v", len(got), got[:2])
@@ -131,7 +131,7 @@ func TestSince(t *testing.T) {
 	}
 	_, _, more, _ := c.Since(from)
 	for _, reason := range []string{"PowerOn", "PowerOff", "PowerOn"} {
-		c.tell("a", reason)
+		c.record("a", reason)
 	}
 	select {
 	case <-more:
@@ -149,7 +149,7 @@ func TestSince(t *testing.T) {
 		t.Errorf("nothing has happened since, and %v is told", got)
 	}
 	c.now = c.now.Add(2 * maxAge)
-	c.tell("a", "PowerOff")
+	c.record("a", "PowerOff")
 	if got, _ := since(seen); len(got) != 1 {
 		t.Errorf("of one event %v is told", got)
 	}

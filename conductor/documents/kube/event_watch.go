@@ -22,9 +22,9 @@ func (s *Server) watchEvents(c *call, wants func(hostapi.Event) bool) error {
 	}
 	var first []hostapi.Event
 	if !said {
-		first, from = s.told.List()
+		first, from = s.kept.List()
 	}
-	if _, _, _, complete := s.told.Since(from); !complete {
+	if _, _, _, complete := s.kept.Since(from); !complete {
 		return objects.ErrExpired
 	}
 	return w.answer(func(ctx context.Context) error { return w.followEvents(ctx, first, from, wants) })
@@ -46,13 +46,13 @@ func (w *watching) followEvents(ctx context.Context, first []hostapi.Event, seen
 			if e.Count > 1 {
 				kind = objects.Modified
 			}
-			if err := w.tell(kind, &e); err != nil {
+			if err := w.sendDocument(kind, &e); err != nil {
 				return err
 			}
 		}
-		next, newest, more, complete := w.s.told.Since(seen)
+		next, newest, more, complete := w.s.kept.Since(seen)
 		if !complete {
-			return w.line(watchEvent{"ERROR", told(w.c, objects.ErrExpired).Status})
+			return w.line(watchEvent{"ERROR", failureOf(w.c, objects.ErrExpired).Status})
 		}
 		if all, seen = next, newest; len(all) > 0 {
 			continue

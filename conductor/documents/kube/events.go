@@ -69,7 +69,7 @@ func (s *Server) events(c *call, path []string) error {
 	if verb == "watch" {
 		return s.watchEvents(c, wants)
 	}
-	told, revision := s.told.List()
+	told, revision := s.kept.List()
 	var all []hostapi.Document
 	for _, e := range told {
 		if wants(e) {

@@ -45,7 +45,7 @@ type Server struct {
 	keeper   *objects.Keeper
 	auth     Authenticator
 	log      *slog.Logger
-	told     Events
+	kept     Events
 	now      func() time.Time
 	stopping context.Context
 	watches  *auth.Streams
@@ -64,7 +64,7 @@ func New(o Options) *Server {
 	if o.Stopping == nil {
 		o.Stopping = context.Background()
 	}
-	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams(auth.Shares{User: watchShare}), auth: o.Auth, log: o.Log, told: o.Events, now: o.Now, lines: newLines(), schema: sync.OnceValues(newOpenAPI)}
+	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams(auth.Shares{User: watchShare}), auth: o.Auth, log: o.Log, kept: o.Events, now: o.Now, lines: newLines(), schema: sync.OnceValues(newOpenAPI)}
 }
 
 // Handlers are the parts of the API by path prefix. Their errors have been

@@ -100,8 +100,8 @@ func done(c *call, uid string) Status {
 	}
 }
 
-// told translates an error into the answer for the client; nil for those that are ours.
-func told(c *call, err error) *failure {
+// failureOf translates an error into the answer for the client; nil for those that are ours.
+func failureOf(c *call, err error) *failure {
 	var (
 		f       *failure
 		refusal *objects.Refusal
@@ -196,7 +196,7 @@ func kindName(k hostapi.Kind) string {
 
 // fail answers an error, and logs it when it is ours.
 func (s *Server) fail(c *call, err error) {
-	f := told(c, err)
+	f := failureOf(c, err)
 	switch {
 	case f != nil:
 	case nodeapi.WasCutOff(c.Request, err):

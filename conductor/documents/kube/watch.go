@@ -127,7 +127,7 @@ func (w *watching) from() (docs []hostapi.Document, from int64, err error) {
 // follow writes events as they come.
 func (w *watching) follow(ctx context.Context, docs []hostapi.Document, events *objects.Watcher) error {
 	for _, d := range docs {
-		if err := w.tell(objects.Added, d); err != nil {
+		if err := w.sendDocument(objects.Added, d); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (w *watching) follow(ctx context.Context, docs []hostapi.Document, events *
 		case errors.Is(err, errQuiet):
 			err = w.mark(events.Seen())
 		case errors.Is(err, objects.ErrExpired):
-			return w.line(watchEvent{"ERROR", told(w.c, err).Status})
+			return w.line(watchEvent{"ERROR", failureOf(w.c, err).Status})
 		case err != nil:
 			return w.mark(events.Seen()) // its time is over, or nobody is there to read it
 		default:
@@ -207,7 +207,7 @@ func (w *watching) render(kind objects.EventType, d hostapi.Document) ([]byte, e
 	return text(watchEvent{kind, w.s.shown(w.c, w.form, d)})
 }
 
-func (w *watching) tell(kind objects.EventType, d hostapi.Document) error {
+func (w *watching) sendDocument(kind objects.EventType, d hostapi.Document) error {
 	text, err := w.render(kind, d)
 	if err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// told is an event in a line.
-func told(t *testing.T, e objects.Event) string {
+// line is an event in a line.
+func line(t *testing.T, e objects.Event) string {
 	t.Helper()
 	d, err := e.Document()
 	check(t, err)
@@ -63,7 +63,7 @@ func TestWatch(t *testing.T) {
 			for _, want := range c.want {
 				e, err := w.Next(t.Context())
 				check(t, err)
-				equal(t, want, told(t, e))
+				equal(t, want, line(t, e))
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()

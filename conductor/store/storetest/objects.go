@@ -132,7 +132,7 @@ func testObjectQueries(t *testing.T, s store.Store) {
 // whatever is written at the same time.
 func testObjectOrder(t *testing.T, s store.Store) {
 	const writers, each = 8, 25
-	var told []int64
+	var order []int64
 	var all sync.WaitGroup
 	errs := make(chan error, writers*each)
 	for w := range writers {
@@ -142,7 +142,7 @@ func testObjectOrder(t *testing.T, s store.Store) {
 				if i%5 == 4 { // these are refused
 					d.Expect = 99999
 				}
-				err := s.WriteObjects(t.Context(), []objects.Write{d}, func(r []int64) { told = append(told, r...) })
+				err := s.WriteObjects(t.Context(), []objects.Write{d}, func(r []int64) { order = append(order, r...) })
 				if (err != nil) != (i%5 == 4) || err != nil && !errors.Is(err, objects.ErrStale) {
 					errs <- fmt.Errorf("write %d of %d: %w", i, w, err)
 				}
@@ -154,8 +154,8 @@ func testObjectOrder(t *testing.T, s store.Store) {
 	for err := range errs {
 		t.Error(err)
 	}
-	equal(t, writers*each/5*4, len(told))
-	for i, r := range told {
+	equal(t, writers*each/5*4, len(order))
+	for i, r := range order {
 		if r != int64(i+1) {
 			t.Fatalf("the %d. write told of has the revision %d", i+1, r)
 		}
