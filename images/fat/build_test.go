@@ -11,7 +11,8 @@ import (
 
 // tree is a root of a few files, some in directories of some depth.
 func tree() *File {
-	content := &File{Name: "content", Children: []*File{{Name: "0000", Content: bytes.Repeat([]byte("0123456789"), 10000)}}}
+	long := &File{Name: "0000", Content: bytes.Repeat([]byte("0123456789"), 10000)}
+	content := &File{Name: "content", Children: []*File{long}}
 	latest := &File{Name: "latest", Children: []*File{
 		{Name: "meta_data.json", Content: []byte("{}")}, {Name: "a name with ümläute and blanks", Content: []byte("x")},
 	}}

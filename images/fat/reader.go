@@ -161,6 +161,11 @@ func (f *Reader) ReadFile(path string, limit int64) ([]byte, error) {
 	if e.IsDir {
 		return nil, fmt.Errorf("%s: expected a file", path)
 	}
+	return f.content(e, path, limit)
+}
+
+// content reads a file; path is for errors.
+func (f *Reader) content(e Entry, path string, limit int64) ([]byte, error) {
 	if e.Size > limit {
 		return nil, fmt.Errorf("%s has %d bytes, expected at most %d", path, e.Size, limit)
 	}

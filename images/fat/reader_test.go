@@ -107,3 +107,24 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// TestFilesOfARing: a directory that is its own child ends in an error.
+func TestFilesOfARing(t *testing.T) {
+	latest := &File{Name: "latest", Children: []*File{{Name: "a", Children: []*File{}}, {Name: "b", Children: []*File{}}}}
+	b, err := Build("x", &File{Children: []*File{latest}}, 512, 64*mib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+recordSize <= len(b); i += recordSize { // both children become their parent
+		if name := string(b[i : i+8]); name == "F0000000" || name == "F0000001" {
+			b[i+26] = 2
+		}
+	}
+	r, err := Open(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Files(mib); err == nil {
+		t.Error("a ring was read to its end")
+	}
+}
