@@ -1,39 +1,37 @@
 package auth
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/tg123/go-htpasswd"
 	"golang.org/x/crypto/bcrypt"
 )
 
-// passwords is an htpasswd file, and whose password was right of late.
+// passwords is an htpasswd file, and a cache of the passwords that were right.
 type passwords struct {
-	names map[string]bool
-	file  *htpasswd.File
-	known *passwordCache
-	dummy []byte // bcrypt of nothing anybody knows, as dear as the dearest of the file
+	hashes map[string][]byte // bcrypt, by user
+	known  *passwordCache
+	dummy  []byte // bcrypt of random bytes, with the highest cost of the file
 }
 
 // maxCost bounds what one login may cost: about a second of a core.
 const maxCost = 14
 
-// parsePasswords reads an htpasswd file. As with Ironic only bcrypt will do, and each line
-// is checked, since the library looks at a hash when somebody logs in. Errors name the line
-// and not its content.
+// bcryptPrefixes are those of the bcrypt hashes that htpasswd and its like write.
+var bcryptPrefixes = []string{"$2a$", "$2b$", "$2x$", "$2y$"}
+
+// parsePasswords reads an htpasswd file. It accepts bcrypt alone, as Ironic does,
+// and checks each line. Errors name the line and do not quote it.
 func parsePasswords(raw []byte) (*passwords, error) {
-	p := &passwords{names: map[string]bool{}, known: newMemory(knownFor)}
-	var entries bytes.Buffer // without comments, which the library knows not
+	p := &passwords{hashes: map[string][]byte{}, known: newMemory(knownFor)}
 	cost := bcrypt.MinCost
 	number := 0
 	for line := range strings.Lines(string(raw)) {
@@ -47,28 +45,28 @@ func parsePasswords(raw []byte) (*passwords, error) {
 		switch {
 		case !ok || name == "":
 			return nil, fmt.Errorf("htpasswd file, line %d: expected NAME:HASH", number)
-		case err != nil:
-			return nil, fmt.Errorf("htpasswd file, line %d: the password of %q is no bcrypt hash; make one with: ferrite user password, or htpasswd -B", number, name)
+		case err != nil || !isBcrypt(hash):
+			return nil, fmt.Errorf("htpasswd file, line %d: the password of %q is no bcrypt hash; "+
+				"make one with: ferrite user password, or htpasswd -B", number, name)
 		case c > maxCost:
-			return nil, fmt.Errorf("htpasswd file, line %d: the hash of %q has cost %d, which takes seconds a login; the most is %d", number, name, c, maxCost)
-		case p.names[name]:
+			return nil, fmt.Errorf("htpasswd file, line %d: the hash of %q has cost %d, which takes seconds a login; the most is %d",
+				number, name, c, maxCost)
+		case p.hashes[name] != nil:
 			return nil, fmt.Errorf("htpasswd file, line %d: %q is there twice", number, name)
 		}
-		p.names[name], cost = true, max(cost, c)
-		entries.WriteString(line + "\n")
+		p.hashes[name], cost = []byte(hash), max(cost, c)
 	}
-	bad := false
 	var err error
-	p.file, err = htpasswd.NewFromReader(&entries, []htpasswd.PasswdParser{htpasswd.AcceptBcrypt}, func(error) { bad = true })
-	if err != nil || bad {
-		return nil, errors.New("htpasswd file: it is not made of lines NAME:HASH")
-	}
 	var nothing [32]byte
 	_, _ = rand.Read(nothing[:]) // never fails
 	if p.dummy, err = bcrypt.GenerateFromPassword(nothing[:], cost); err != nil {
 		return nil, fmt.Errorf("htpasswd file: %w", err)
 	}
 	return p, nil
+}
+
+func isBcrypt(hash string) bool {
+	return slices.ContainsFunc(bcryptPrefixes, func(p string) bool { return strings.HasPrefix(hash, p) })
 }
 
 // match reports whether a password is right. One bcrypt is some 50 ms of a core, so
@@ -82,11 +80,11 @@ func (p *passwords) match(ctx context.Context, turns *turns, from netip.Addr, no
 	if p.known.has(user, password, now()) { // meanwhile
 		return true, nil
 	}
-	if !p.names[user] { // takes as long, so that names cannot be tried out
-		_ = bcrypt.CompareHashAndPassword(p.dummy, []byte(password))
-		return false, nil
+	hash, exists := p.hashes[user]
+	if !exists { // an unknown name takes as long, so that names cannot be tried out
+		hash = p.dummy
 	}
-	if !p.file.Match(user, password) {
+	if bcrypt.CompareHashAndPassword(hash, []byte(password)) != nil || !exists {
 		return false, nil
 	}
 	p.known.add(user, password, now())

@@ -6,29 +6,19 @@ import (
 	"fmt"
 	"syscall"
 
-	"github.com/GehirnInc/crypt/sha512_crypt"
-
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/shacrypt"
 )
 
-// maxPassword is the longest rescue password, in bytes. SHA-512 crypt goes over
-// a password five thousand times and more: one of megabytes keeps a core busy
-// for minutes.
-const maxPassword = 512
-
-// hashPassword makes of a password what /etc/shadow holds ($6$): the password
-// itself is stored nowhere.
+// hashPassword returns the form that /etc/shadow holds ($6$). The password itself
+// is stored nowhere.
 func hashPassword(password string) (string, error) {
-	if len(password) > maxPassword {
-		return "", node.Refuse(node.Invalid, "rescue_password has %d bytes; give it at most %d", len(password), maxPassword)
+	if most := shacrypt.MaxPassword; len(password) > most {
+		return "", node.Refuse(node.Invalid, "rescue_password has %d bytes; give it at most %d", len(password), most)
 	}
-	hash, err := sha512_crypt.New().Generate([]byte(password), nil)
-	if err != nil {
-		return "", fmt.Errorf("hash the rescue password: %w", err)
-	}
-	return hash, nil
+	return shacrypt.Hash([]byte(password)), nil
 }
 
 // finalizeRescue gives the password to the agent, which opens the machine to
