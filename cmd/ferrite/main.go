@@ -6,6 +6,8 @@ import (
 	"context"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/image"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
@@ -16,5 +18,10 @@ import (
 const release = "0.1.0"
 
 func main() {
-	os.Exit(cli.Run(context.Background(), cli.New(release, serve.Command(), serve.StoreCommand(), user.Command(), image.Command())))
+	os.Exit(cli.Run(context.Background(), program()))
+}
+
+// program is the root command with all others below it.
+func program() *cobra.Command {
+	return cli.New(release, serve.Command(), serve.StoreCommand(), user.Command(), image.Command())
 }
