@@ -9,21 +9,15 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
-	"github.com/ferrite-metal/ferrite/proto/connlimit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -53,21 +47,15 @@ type Options struct {
 	CacheBytes int
 }
 
-// Handler answers a request, or says why not: a *nodeapi.Fault or
-// *node.Refusal for the client, anything else for the log and a 500.
-type Handler = func(w http.ResponseWriter, r *http.Request) error
-
 // API answers requests. It is safe for concurrent use.
 type API struct {
+	*Server
 	conductor Conductor
 	auth      Authenticator
-	rules     auth.Rules
 	boot      Boot
 	logs      Logs
 	readers   *auth.Streams // who reads logs
 	stopping  context.Context
-	log       *slog.Logger
-	echo      *echo.Echo
 	top       map[string]int // resources by the first word of their path
 	nodes     *table[node.Node]
 	ports     *table[node.Port]
@@ -75,13 +63,7 @@ type API struct {
 	firmware  *table[toldRow[node.FirmwareComponent]]
 	full      [nodeapi.MaxMinor + 1]selection // all fields of a node by minor version
 	cache     *cache
-	buffers   sync.Pool
-	bodies    *bodies // of requests
-	strangers *bodies // of what agents call, which anybody can
-	answers   *bodies // that their readers have yet to take
 	started   time.Time
-	document  func() ([]byte, error) // of the API, made when it is first asked for
-	origins   *http.CrossOriginProtection
 }
 
 // New makes an API.
@@ -100,23 +82,23 @@ func New(o Options) *API {
 	}
 	rules := auth.NewRules()
 	a := &API{
-		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, auth: o.Auth, rules: rules, boot: o.Boot, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping, log: o.Log, echo: echo.New(),
+		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, auth: o.Auth, boot: o.Boot, logs: o.Logs,
+		readers: auth.NewStreams(logShares()), stopping: o.Stopping, top: resources(),
 		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
-		origins: http.NewCrossOriginProtection(),
-		cache:   newCache(o.CacheBytes), bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll), answers: newBodies(answersEach, answersAll), started: time.Now(),
+		cache: newCache(o.CacheBytes), started: time.Now(),
 	}
-	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
+	a.Server = NewRESTServer(ServerOptions{
+		Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: a.known, Rewrite: a.rewrite, Stranger: stranger,
+		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
+			return engine.WithUser(ctx, caller.User, caller.Project)
+		},
+	})
 	for minor := range a.full {
 		a.full[minor] = a.nodes.full(minor)
 	}
-	a.top = resources()
-	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(append(a.routes(), agentRows(o.Mounts)...))) })
-	a.echo.HTTPErrorHandler = a.answerError
-	for _, r := range a.routes() {
-		a.echo.Add(r.method, r.path, answers(a.adapt(r)))
-	}
+	a.Handle(a.routes(), agentRows(o.Mounts)...)
 	for prefix, h := range o.Mounts {
-		a.mount(prefix, h)
+		a.Mount(prefix, h)
 	}
 	return a
 }
@@ -164,81 +146,6 @@ func (a *API) routes() []route {
 	return all
 }
 
-// ServeHTTP answers one request, whatever happens on the way.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	id := newRequestID()
-	w.Header()[nodeapi.HeaderRequestID] = []string{id}
-	defer a.recover(w, r, id)
-	r.URL.Path, r.URL.RawPath = a.normalPath(r.URL.Path), ""
-	modernURL(r.Method, r.URL)
-	defer a.bodiesOf(r.URL.Path).bound(r)()
-	if r.Method == http.MethodOptions {
-		w.WriteHeader(http.StatusOK)
-		return
-	}
-	if a.foreign(w, r) {
-		return
-	}
-	a.echo.ServeHTTP(w, r)
-}
-
-// bodiesOf is what the body of a request to a path counts among.
-func (a *API) bodiesOf(path string) *bodies {
-	for _, prefix := range []string{agentapi.LookupPath, agentapi.HeartbeatPath, agentapi.ContinueInspectionPath, agentapi.AgentsPath} {
-		if prefix = strings.TrimSuffix(prefix, "/"); path == prefix || strings.HasPrefix(path, prefix+"/") {
-			return a.strangers
-		}
-	}
-	return a.bodies
-}
-
-// mount serves a handler at a prefix and below.
-func (a *API) mount(prefix string, h Handler) {
-	prefix = strings.TrimSuffix(prefix, "/")
-	for _, path := range []string{prefix, prefix + "/*"} {
-		a.echo.Any(path, answers(func(c echo.Context) error { return h(c.Response(), c.Request()) }))
-	}
-}
-
-// answers makes an error of a handler's silence, of which net/http makes an empty
-// 200: a success that nobody has said.
-func answers(h echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		err := h(c)
-		if err == nil && !c.Response().Committed {
-			return fmt.Errorf("%s %s: the handler has answered nothing: please report it", c.Request().Method, c.Path())
-		}
-		return err
-	}
-}
-
-// The limits on a connection: who sends nothing, or slowly, is cut off.
-const (
-	headerTimeout = 10 * time.Second
-	readTimeout   = 2 * time.Minute
-	writeTimeout  = 3 * time.Minute
-	idleTimeout   = 2 * time.Minute
-	maxHeader     = 64 << 10
-)
-
-// NewServer makes the HTTP server for h with those limits, of which readTimeout is
-// for requests without a body: one that has a body must come at a least rate.
-// Requests end with ctx: it must outlast Shutdown, which lets those under way finish.
-func NewServer(ctx context.Context, h http.Handler, log *slog.Logger) *http.Server {
-	srv := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-	}
-	connlimit.Track(srv)
-	return srv
-}
-
 // normalPath strips a trailing slash and puts the /v1 that older clients leave
 // out in front.
 func (a *API) normalPath(path string) string {
@@ -251,4 +158,35 @@ func (a *API) normalPath(path string) string {
 		return nodeapi.Root + path
 	}
 	return path
+}
+
+// rewrite turns the paths of Ironic's first releases into those in use.
+func (a *API) rewrite(r *http.Request) {
+	r.URL.Path, r.URL.RawPath = a.normalPath(r.URL.Path), ""
+	modernURL(r.Method, r.URL)
+}
+
+// stranger reports whether a path is one that agents call, which anybody can.
+func stranger(path string) bool {
+	for _, prefix := range []string{agentapi.LookupPath, agentapi.HeartbeatPath, agentapi.ContinueInspectionPath, agentapi.AgentsPath} {
+		if prefix = strings.TrimSuffix(prefix, "/"); path == prefix || strings.HasPrefix(path, prefix+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// known answers 404 for a node or port in the path that the caller may not know of.
+func (a *API) known(c *call) error {
+	if c.Param("node") != "" {
+		if _, err := a.node(c); err != nil {
+			return err
+		}
+	}
+	if c.Param("port") != "" {
+		if _, err := a.port(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -63,14 +63,15 @@ func TestBodies(t *testing.T) {
 // short answers always get through, and one that is longer than an address may
 // have is given to who has no other.
 func TestLongAnswers(t *testing.T) {
-	a := &API{answers: newBodies(10*freeBody, 15*freeBody)}
+	a := &Server{answers: newBodies(10*freeBody, 15*freeBody)}
 	a.buffers.New = func() any { return new([]byte) }
 	answer := func(from string, size int, reading func()) int {
 		w := &slowWriter{ResponseRecorder: httptest.NewRecorder(), reading: reading}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.RemoteAddr = from + ":1"
 		err := a.buffer(&call{Context: echo.New().NewContext(r, w)}, http.StatusOK, func(dst []byte) []byte { return append(dst, make([]byte, size)...) })
-		if fault := faultOf(err); fault != nil {
+		var fault *nodeapi.Fault
+		if errors.As(err, &fault) {
 			return fault.Status
 		}
 		return w.Code

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -32,43 +33,6 @@ type call struct {
 	// Who sends it, nil when nobody is asked, and what the policy says of it.
 	caller *auth.Caller
 	rule   *auth.Rule
-}
-
-// adapt makes a handler of a row: it asks who it is, negotiates the microversion,
-// which paths outside /v1 do not have, and turns away who may not.
-func (a *API) adapt(r route) echo.HandlerFunc {
-	rule := a.rules.Of(r.method, r.path, "")
-	handle := func(c *call) error {
-		if err := c.checkURL(); err != nil {
-			return err
-		}
-		if err := a.authorize(c, r.known); err != nil {
-			return err
-		}
-		return r.handle(c)
-	}
-	versioned := len(r.path) >= 3 && r.path[:3] == nodeapi.Root
-	return func(ec echo.Context) error {
-		c := &call{Context: ec, minor: nodeapi.MaxMinor, rule: rule}
-		if err := a.identify(c); err != nil {
-			return err
-		}
-		if !versioned {
-			return handle(c)
-		}
-		minor, err := nodeapi.Begin(ec.Response(), ec.Request())
-		if err != nil {
-			return err
-		}
-		c.minor = minor
-		if minor < r.since {
-			if r.tooOld != nil {
-				return r.tooOld
-			}
-			return noResource()
-		}
-		return handle(c)
-	}
 }
 
 // base is the URL the client reached us by, for links.
@@ -110,17 +74,19 @@ func (c *call) accepted(path string) error {
 	return c.empty(http.StatusAccepted)
 }
 
-// buffer lends a buffer to f and answers with what f made of it.
-func (a *API) buffer(c *call, status int, f func(dst []byte) []byte) error {
-	b, _ := a.buffers.Get().(*[]byte)
-	*b = f((*b)[:0])
-	if cap(*b) <= 4<<20 { // do not keep what one huge list needed
-		defer a.buffers.Put(b)
+// project is the one whose nodes a caller sees; "" for all.
+func (c *call) project() string {
+	if c.caller == nil {
+		return ""
 	}
-	end, err := a.answers.hold(c.Request(), int64(len(*b)))
+	return c.caller.Project
+}
+
+// marshal answers with any value: for small answers that are not asked often.
+func (c *call) marshal(status int, v any) error {
+	body, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	defer end()
-	return c.json(status, *b)
+	return c.json(status, body)
 }

@@ -95,7 +95,7 @@ func (r *collection[T]) claim(c *call, of *T) error {
 	case r.public != nil && r.public(of):
 		return badRequest("Cannot create a public %s as a project scoped admin.", strings.ToLower(r.noun))
 	}
-	return c.own(strings.ToLower(r.noun), r.owner(of))
+	return claimProject(c, strings.ToLower(r.noun), r.owner(of))
 }
 
 // permitPatch refuses a patch of a record, or of one of its fields.

@@ -150,6 +150,20 @@ func (t *table[T]) usable(u use, minor int) []string {
 	return names
 }
 
+// known refuses names that are no fields, or are in later versions only.
+func (t *table[T]) known(minor int, names []string) error {
+	for _, name := range names {
+		i, ok := t.byName[name]
+		if !ok {
+			return badRequest("Field(s) %q are not valid", name)
+		}
+		if since := t.fields[i].since; since > minor {
+			return badRequest("Fields %s are not allowed in this API version. They require at least API version 1.%d.", name, since)
+		}
+	}
+	return nil
+}
+
 // fill sets the fields of a POST on a new resource.
 func (t *table[T]) fill(minor int, body map[string]any, of *T) error {
 	for _, name := range sortedKeys(body) {

@@ -43,8 +43,8 @@ func (a *API) listIndicators(c *call) error {
 	return c.marshal(http.StatusOK, map[string]any{"indicators": list})
 }
 
-// indicator is the component and the name of the light that a path is about.
-func (c *call) indicator() (component, name string, err error) {
+// indicatorOf is the component and the name of the light that a path is about.
+func indicatorOf(c *call) (component, name string, err error) {
 	id := c.Param("indicator")
 	if component = c.Param("component"); component != "" {
 		return component, id, nil
@@ -61,7 +61,7 @@ func (a *API) showIndicator(c *call) error {
 	if err != nil {
 		return err
 	}
-	component, name, err := c.indicator()
+	component, name, err := indicatorOf(c)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *API) setIndicator(c *call) error {
 	if err != nil {
 		return err
 	}
-	component, name, err := c.indicator()
+	component, name, err := indicatorOf(c)
 	if err != nil {
 		return err
 	}

@@ -113,22 +113,6 @@ func needed[T any](f field[T]) field[T] {
 	return f
 }
 
-// hardware is a MAC, kept in lower case.
-func hardware[T any](name string, since int, u use, at func(*T) *string) field[T] {
-	f := text(name, since, u, at)
-	f.set = func(t *T, value any) error {
-		s, err := asText(value, maxText)
-		if err == nil && s != "" {
-			s, err = asMAC(name, s)
-		}
-		if err == nil {
-			*at(t) = s
-		}
-		return err
-	}
-	return f
-}
-
 // logicalName is a name by which a record can be asked for in place of its
 // UUID; a fault says of which kind it is.
 func logicalName[T any](kind string, since int, u use, at func(*T) *string) field[T] {

@@ -41,7 +41,7 @@ func wireLease(l node.Lease) nodeapi.Lease {
 
 // reserve makes a reservation, in place of what the MAC had before.
 func (a *API) reserve(c *call) error {
-	mac, err := c.mac()
+	mac, err := macOf(c)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (a *API) makeRoom(ctx context.Context, l node.Lease) error {
 }
 
 func (a *API) deleteLease(c *call) error {
-	mac, err := c.mac()
+	mac, err := macOf(c)
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func (a *API) reloadBoot(ctx context.Context) error {
 	return nil
 }
 
-// mac is the MAC in the path, as leases spell it.
-func (c *call) mac() (string, error) {
+// macOf is the MAC in the path, as leases spell it.
+func macOf(c *call) (string, error) {
 	text := c.Param("mac")
 	hw, err := net.ParseMAC(text)
 	const group = 1 // of the first byte: an address of several machines

@@ -32,7 +32,7 @@ func (a *API) answerNodesIn(c *call, chassis string, detail bool) error {
 	if err := narrow(c, &q, a.nodeFilters(c), pageArgs()...); err != nil {
 		return err
 	}
-	if q.Project, err = c.narrowProject(q.Project); err != nil {
+	if q.Project, err = narrowProject(c, q.Project); err != nil {
 		return err
 	}
 	if chassis != "" {
@@ -63,7 +63,7 @@ func (a *API) answerNodesIn(c *call, chassis string, detail bool) error {
 	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return appendList(dst, c, p, "nodes", nodes, func(n *node.Node) string { return n.UUID }, func(dst []byte, n *node.Node) []byte {
 			v.of, v.reserved = n, holders[n.UUID]
-			if full && atRest(n) && c.insider(n) { // some fields are rendered faster than found
+			if full && atRest(n) && insider(c, n) { // some fields are rendered faster than found
 				return append(dst, a.rendered(chosen, "", &v)...)
 			}
 			return a.nodes.render(dst, chosen, &v)

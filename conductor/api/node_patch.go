@@ -20,7 +20,7 @@ func (a *API) patchNode(c *call) error {
 	if err != nil {
 		return err
 	}
-	reset, err := c.resetInterfaces(ops)
+	reset, err := resetInterfaces(c, ops)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (a *API) permitPatch(c *call, ops []operation, n *node.Node) error {
 
 // resetInterfaces reads ?reset_interfaces=, with which a change of driver puts
 // every interface the patch does not name back to the new driver's default.
-func (c *call) resetInterfaces(ops []operation) (bool, error) {
+func resetInterfaces(c *call, ops []operation) (bool, error) {
 	if !c.QueryParams().Has("reset_interfaces") {
 		return false, nil
 	}

@@ -36,9 +36,9 @@ func (a *API) nodeRoutes() []route {
 	}
 }
 
-// ref is the node a path names: a UUID, or a name from 1.5 on. It is checked
+// nodeRef is the node a path names: a UUID, or a name from 1.5 on. It is checked
 // for its form only.
-func (c *call) ref() (string, error) {
+func nodeRef(c *call) (string, error) {
 	ref := c.Param("node")
 	if c.minor < 91 { // until then a suffix was taken for a content type
 		ref = strings.TrimSuffix(ref, ".json")
@@ -61,7 +61,7 @@ func noNode(ref string) error {
 
 // node reads the node a path names, when the caller may do with it what he asks.
 func (a *API) node(c *call) (node.Node, error) {
-	ref, err := c.ref()
+	ref, err := nodeRef(c)
 	if err != nil {
 		return node.Node{}, err
 	}
@@ -135,7 +135,7 @@ func (a *API) answerNode(c *call, status int, n *node.Node, fields string) error
 		return a.answerBusyNode(c, status, n, chosen, holder)
 	}
 	v := view[node.Node]{of: n, minor: c.minor, base: c.base(), host: a.conductor.ConductorName(), reserved: holder, caller: c.caller}
-	if !c.insider(n) {
+	if !insider(c, n) {
 		return a.buffer(c, status, func(dst []byte) []byte { return a.nodes.render(dst, chosen, &v) })
 	}
 	return c.json(status, a.rendered(chosen, fields, &v))
@@ -195,7 +195,7 @@ func (a *API) createNode(c *call) error {
 	if c.minor < 11 { // the enroll state is newer
 		n.ProvisionState = node.Available
 	}
-	if err := c.own("node", &n.Owner); err != nil {
+	if err := claimProject(c, "node", &n.Owner); err != nil {
 		return err
 	}
 	if err := a.permitParent(c, n.ParentNode); err != nil {

@@ -12,8 +12,8 @@ import (
 // showDocument answers with the description of this API in OpenAPI 3.1
 // (spec.openapis.org/oas/v3.1.1), made of the route table and the tables of
 // fields: nothing in it is written twice.
-func (a *API) showDocument(c *call) error {
-	body, err := a.document()
+func (s *Server) showDocument(c *call) error {
+	body, err := s.document()
 	if err != nil {
 		return err
 	}

@@ -10,15 +10,15 @@ import (
 // page of another site: browsers add credentials of basic authentication by
 // themselves (CSRF). It reports whether the request was refused. Clients that are no
 // browsers send neither Sec-Fetch-Site nor Origin, and are not affected.
-func (a *API) foreign(w http.ResponseWriter, r *http.Request) bool {
-	err := a.origins.Check(r)
+func (s *Server) foreign(w http.ResponseWriter, r *http.Request) bool {
+	err := s.origins.Check(r)
 	if err == nil {
 		return false
 	}
-	a.log.Info("request of another site's page refused", "method", r.Method, "path", r.URL.Path, "origin", r.Header.Get("Origin"))
+	s.log.Info("request of another site's page refused", "method", r.Method, "path", r.URL.Path, "origin", r.Header.Get("Origin"))
 	fault := nodeapi.NewFault(http.StatusForbidden, "Requests that change something are not taken from pages of other sites (%s); send them with a client that is no browser", err)
 	if err := fault.Write(w); err != nil {
-		a.log.Debug("client gone before its answer", "path", r.URL.Path, "err", err)
+		s.log.Debug("client gone before its answer", "path", r.URL.Path, "err", err)
 	}
 	return true
 }

@@ -5,56 +5,9 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/auth"
-	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
-
-// Authenticator identifies the sender of a request, or answers a Fault and sets the headers
-// that go with it.
-type Authenticator interface {
-	Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error)
-}
-
-// identify finds out who sends a request, for the checks to come and for the
-// history. Without authentication nobody is anybody, and nothing is checked.
-func (a *API) identify(c *call) error {
-	if a.auth == nil || c.rule.Public() {
-		return nil
-	}
-	caller, err := a.auth.Authenticate(c.Response(), c.Request())
-	if err != nil {
-		return err
-	}
-	c.caller = caller
-	c.SetRequest(c.Request().WithContext(engine.WithUser(c.Request().Context(), caller.User, caller.Project)))
-	return nil
-}
-
-// authorize turns away who may not, whatever the request is about. Where that
-// decides, the handlers ask as they find it: node for a node in the path, permit
-// for others. Who may not know of a node hears that there is none.
-func (a *API) authorize(c *call, known func(*call) error) error {
-	if c.caller == nil || c.rule.Conceivable(c.caller) {
-		return nil
-	}
-	if c.Param("node") != "" {
-		if _, err := a.node(c); err != nil {
-			return err
-		}
-	}
-	if c.Param("port") != "" {
-		if _, err := a.port(c); err != nil {
-			return err
-		}
-	}
-	if known != nil {
-		if err := known(c); err != nil {
-			return err
-		}
-	}
-	return c.rule.Denied()
-}
 
 // permit refuses a caller whom a node does not concern, with missing, and one who
 // may not do with it what a rule is about.
@@ -113,17 +66,9 @@ func saysNo(value any) bool {
 	return err == nil && !yes
 }
 
-// project is the one whose nodes a caller sees; "" for all.
-func (c *call) project() string {
-	if c.caller == nil {
-		return ""
-	}
-	return c.caller.Project
-}
-
 // narrowProject leaves of a list what concerns the caller's project; asked is what
 // ?project= says, which can be no other.
-func (c *call) narrowProject(asked string) (string, error) {
+func narrowProject(c *call, asked string) (string, error) {
 	own := c.project()
 	if own == "" || asked == own {
 		return asked, nil
@@ -159,8 +104,8 @@ func (a *API) permitPortMarker(c *call, marker string) error {
 	return err
 }
 
-// own makes what a caller with a project creates that project's.
-func (c *call) own(noun string, owner *string) error {
+// claimProject makes what a caller with a project creates that project's.
+func claimProject(c *call, noun string, owner *string) error {
 	own := c.project()
 	if own != "" && *owner != "" && *owner != own {
 		return badRequest("Cannot create a %s as a project scoped admin with an owner other than your own project.", noun)
@@ -190,7 +135,7 @@ func guarded(rules auth.Rules, f field[node.Node], object bool) field[node.Node]
 }
 
 // insider reports whether a caller sees all of a node.
-func (c *call) insider(n *node.Node) bool {
+func insider(c *call, n *node.Node) bool {
 	return c.caller == nil || c.caller.Project == "" || c.caller.Project == n.Owner
 }
 

@@ -76,3 +76,19 @@ func asMAC(name, s string) (string, error) {
 	}
 	return mac.String(), nil
 }
+
+// hardware is a MAC, kept in lower case.
+func hardware[T any](name string, since int, u use, at func(*T) *string) field[T] {
+	f := text(name, since, u, at)
+	f.set = func(t *T, value any) error {
+		s, err := asText(value, maxText)
+		if err == nil && s != "" {
+			s, err = asMAC(name, s)
+		}
+		if err == nil {
+			*at(t) = s
+		}
+		return err
+	}
+	return f
+}

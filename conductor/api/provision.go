@@ -63,7 +63,7 @@ func (a *API) provision(c *call) error {
 	if !known || !node.Requestable(n.ProvisionState, v.event) {
 		return a.wrongVerb(c, &n, spelt(args["target"]))
 	}
-	request, err := c.request(v.event, args)
+	request, err := provisionRequest(c, v.event, args)
 	if err != nil {
 		return err
 	}
@@ -89,19 +89,19 @@ func (a *API) wrongVerb(c *call, n *node.Node, target string) error {
 	return node.Refuse(node.InvalidState, `The requested action %q can not be performed on node %q while it is in state %q.`, target, n.UUID, n.ProvisionState)
 }
 
-// request checks the arguments a verb came with.
-func (c *call) request(v node.Event, a args) (plan.Request, error) {
+// provisionRequest checks the arguments a verb came with.
+func provisionRequest(c *call, v node.Event, a args) (plan.Request, error) {
 	r := plan.Request{Verb: v}
-	checks := []func(node.Event, args, *plan.Request) error{c.configDrive, c.steps, c.password, c.ramdisk}
+	checks := []func(*call, node.Event, args, *plan.Request) error{readConfigDrive, readSteps, readPassword, readRamdisk}
 	for _, check := range checks {
-		if err := check(v, a, &r); err != nil {
+		if err := check(c, v, a, &r); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
 }
 
-func (c *call) configDrive(v node.Event, a args, r *plan.Request) error {
+func readConfigDrive(c *call, v node.Event, a args, r *plan.Request) error {
 	switch drive := a["configdrive"].(type) {
 	case nil:
 		return nil
@@ -132,7 +132,7 @@ func (c *call) configDrive(v node.Event, a args, r *plan.Request) error {
 	return nil
 }
 
-func (c *call) password(v node.Event, a args, r *plan.Request) error {
+func readPassword(c *call, v node.Event, a args, r *plan.Request) error {
 	password, err := a.text("rescue_password")
 	switch {
 	case err != nil:
@@ -146,7 +146,7 @@ func (c *call) password(v node.Event, a args, r *plan.Request) error {
 	return nil
 }
 
-func (c *call) ramdisk(v node.Event, a args, r *plan.Request) (err error) {
+func readRamdisk(c *call, v node.Event, a args, r *plan.Request) (err error) {
 	if a["disable_ramdisk"] == nil {
 		return nil
 	}

@@ -19,8 +19,8 @@ var requestID = regexp.MustCompile(`^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{1
 // the one of the request elsewhere that it is a part of. As in Ironic (oslo's
 // middleware) an ID that comes in never becomes that of the answer, and is left
 // out when it is none: whoever sends it could otherwise write what he likes.
-func (a *API) logOf(r *http.Request, id string) *slog.Logger {
-	log := a.log.With("method", r.Method, "path", r.URL.Path, "request", id)
+func (s *Server) logOf(r *http.Request, id string) *slog.Logger {
+	log := s.log.With("method", r.Method, "path", r.URL.Path, "request", id)
 	if global := r.Header.Get(nodeapi.HeaderRequestIDX); requestID.MatchString(global) {
 		log = log.With("global_request", global)
 	}

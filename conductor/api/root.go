@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -75,13 +74,4 @@ func (a *API) versionRoot(c *call) error {
 		}
 	}
 	return c.marshal(http.StatusOK, doc)
-}
-
-// marshal answers with any value: for small answers that are not asked often.
-func (c *call) marshal(status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return c.json(status, body)
 }

@@ -38,7 +38,7 @@ func (r *runbooks) listTraits(c *call) error {
 }
 
 func (r *runbooks) setTraits(c *call) error {
-	traits, err := c.traits("runbook")
+	traits, err := readTraits(c, "runbook")
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (r *runbooks) clearTraits(c *call) error {
 }
 
 func (r *runbooks) addTrait(c *call) error {
-	trait, err := c.trait()
+	trait, err := readTrait(c)
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,8 @@ func stepInterfaces() []string {
 	return []string{"bios", "deploy", "firmware", "management", "network", "power", "raid", "vendor"}
 }
 
-// steps checks the lists of steps in the arguments of a verb.
-func (c *call) steps(v node.Event, a args, r *plan.Request) error {
+// readSteps checks the lists of steps in the arguments of a verb.
+func readSteps(c *call, v node.Event, a args, r *plan.Request) error {
 	for _, l := range stepLists() {
 		items, err := a.list(l.name)
 		if err != nil {

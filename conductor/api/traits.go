@@ -42,7 +42,7 @@ func (a *API) answerTraits(c *call, traits []string) error {
 }
 
 func (a *API) setTraits(c *call) error {
-	traits, err := c.traits("node")
+	traits, err := readTraits(c, "node")
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (a *API) clearTraits(c *call) error {
 }
 
 func (a *API) addTrait(c *call) error {
-	trait, err := c.trait()
+	trait, err := readTrait(c)
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (a *API) removeTrait(c *call) error {
 	return c.done(a.conductor.RemoveTrait(c.Request().Context(), n.UUID, c.Param("trait")))
 }
 
-// traits reads the body that replaces the traits of a node or a runbook.
-func (c *call) traits(kind string) ([]string, error) {
+// readTraits reads the body that replaces the traits of a node or a runbook.
+func readTraits(c *call, kind string) ([]string, error) {
 	body, err := c.object("body")
 	if err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func (c *call) traits(kind string) ([]string, error) {
 	return traits, nil
 }
 
-// trait is the one in the path that is to be added; a body has no place then.
-func (c *call) trait() (string, error) {
+// readTrait is the one in the path that is to be added; a body has no place then.
+func readTrait(c *call) (string, error) {
 	trait, err := asTrait(c.Param("trait"))
 	if err != nil {
 		return "", badRequest("Schema error for trait: %v", err)

@@ -54,8 +54,8 @@ func vendorMethod(m node.VendorMethod) map[string]any {
 	}
 }
 
-// passthru reads which method is called, and with what.
-func (c *call) passthru() (method string, args map[string]any, err error) {
+// vendorCall reads which method is called, and with what.
+func vendorCall(c *call) (method string, args map[string]any, err error) {
 	body, present, err := c.body(nodeapi.BodyLimit)
 	if err != nil {
 		return "", nil, err
@@ -86,7 +86,7 @@ func (a *API) callVendor(c *call) error {
 	if err != nil {
 		return err
 	}
-	method, args, err := c.passthru()
+	method, args, err := vendorCall(c)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (a *API) callDriver(c *call) error {
 	if _, err := a.hardwareType(c); err != nil {
 		return err
 	}
-	method, _, err := c.passthru()
+	method, _, err := vendorCall(c)
 	if err != nil {
 		return err
 	}

@@ -123,16 +123,16 @@ func bootIndexField() field[node.VolumeTarget] {
 	return needed(f)
 }
 
-func (a *API) showVolume(c *call) error { return c.volumeLinks("volume/") }
+func (a *API) showVolume(c *call) error { return volumeLinks(c, "volume/") }
 
 func (a *API) showNodeVolume(c *call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	return c.volumeLinks("nodes/" + n.UUID + "/volume/")
+	return volumeLinks(c, "nodes/" + n.UUID + "/volume/")
 }
 
-func (c *call) volumeLinks(path string) error {
+func volumeLinks(c *call, path string) error {
 	return c.marshal(http.StatusOK, map[string]any{"links": c.links(path), "connectors": c.links(path + "connectors"), "targets": c.links(path + "targets")})
 }

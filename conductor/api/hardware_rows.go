@@ -49,20 +49,6 @@ func toldFields[T any](c *call, t *table[T], columns toldColumns) (selection, er
 	return slices.Compact(t.pick(c.minor, slices.Concat(names, columns.always)...)), nil
 }
 
-// known refuses names that are no fields, or are in later versions only.
-func (t *table[T]) known(minor int, names []string) error {
-	for _, name := range names {
-		i, ok := t.byName[name]
-		if !ok {
-			return badRequest("Field(s) %q are not valid", name)
-		}
-		if since := t.fields[i].since; since > minor {
-			return badRequest("Fields %s are not allowed in this API version. They require at least API version 1.%d.", name, since)
-		}
-	}
-	return nil
-}
-
 // toldRow is one row with where it is found.
 type toldRow[T any] struct {
 	row  T

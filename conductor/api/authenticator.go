@@ -1,0 +1,13 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+)
+
+// Authenticator identifies the sender of a request, or answers a Fault and sets the headers
+// that go with it.
+type Authenticator interface {
+	Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error)
+}

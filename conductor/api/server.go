@@ -1,0 +1,211 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+	"github.com/labstack/echo/v4"
+)
+
+// ServerOptions is what a Server is made of.
+type ServerOptions struct {
+	Log *slog.Logger
+	// Auth identifies the sender of a request; nil: no request is checked.
+	Auth  Authenticator
+	Rules auth.Rules
+	// Fault translates an error into the answer for the client; nil for errors
+	// that are the server's.
+	Fault func(error) *nodeapi.Fault
+	// Identified adds the sender to a request's context; nil for nothing.
+	Identified func(ctx context.Context, caller *auth.Caller) context.Context
+	// Known refuses a caller who may not know of a record that the path names. It
+	// runs before a refusal would reveal that the record exists.
+	Known func(c *call) error
+	// Rewrite changes older forms of a path into the present one; nil for none.
+	Rewrite func(r *http.Request)
+	// Stranger reports whether anybody can call a path. Bodies of such requests
+	// have a share of memory of their own.
+	Stranger func(path string) bool
+}
+
+// Handler answers a request, or says why not: a *nodeapi.Fault or
+// *node.Refusal for the client, anything else for the log and a 500.
+type Handler = func(w http.ResponseWriter, r *http.Request) error
+
+// Server answers the requests of a table of routes. It is safe for concurrent use.
+type Server struct {
+	o         ServerOptions
+	log       *slog.Logger
+	rules     auth.Rules
+	echo      *echo.Echo
+	buffers   sync.Pool
+	bodies    *bodies                // of requests
+	strangers *bodies                // of requests that anybody can send
+	answers   *bodies                // that their readers have yet to take
+	document  func() ([]byte, error) // of the API, made when it is first asked for
+	origins   *http.CrossOriginProtection
+}
+
+// NewRESTServer makes a Server without routes.
+func NewRESTServer(o ServerOptions) *Server {
+	s := &Server{
+		o: o, log: o.Log, rules: o.Rules, echo: echo.New(), origins: http.NewCrossOriginProtection(),
+		bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll), answers: newBodies(answersEach, answersAll),
+	}
+	s.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
+	s.echo.HTTPErrorHandler = s.answerError
+	return s
+}
+
+// Handle answers routes. documented are rows beside them that the description of
+// the API has too.
+func (s *Server) Handle(routes []route, documented ...route) {
+	s.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(append(slices.Clone(routes), documented...))) })
+	for _, r := range routes {
+		s.echo.Add(r.method, r.path, answers(s.adapt(r)))
+	}
+}
+
+// ServeHTTP answers one request, whatever happens on the way.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := newRequestID()
+	w.Header()[nodeapi.HeaderRequestID] = []string{id}
+	defer s.recover(w, r, id)
+	if s.o.Rewrite != nil {
+		s.o.Rewrite(r)
+	}
+	defer s.bodiesOf(r.URL.Path).bound(r)()
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	if s.foreign(w, r) {
+		return
+	}
+	s.echo.ServeHTTP(w, r)
+}
+
+// bodiesOf is the share of memory that the body of a request to a path counts in.
+func (s *Server) bodiesOf(path string) *bodies {
+	if s.o.Stranger != nil && s.o.Stranger(path) {
+		return s.strangers
+	}
+	return s.bodies
+}
+
+// Mount serves a handler at a prefix and below.
+func (s *Server) Mount(prefix string, h Handler) {
+	prefix = strings.TrimSuffix(prefix, "/")
+	for _, path := range []string{prefix, prefix + "/*"} {
+		s.echo.Any(path, answers(func(c echo.Context) error { return h(c.Response(), c.Request()) }))
+	}
+}
+
+// answers makes an error of a handler's silence, of which net/http makes an empty
+// 200: a success that nobody has said.
+func answers(h echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := h(c)
+		if err == nil && !c.Response().Committed {
+			return fmt.Errorf("%s %s: the handler has answered nothing: please report it", c.Request().Method, c.Path())
+		}
+		return err
+	}
+}
+
+// adapt makes a handler of a row: it asks who it is, negotiates the microversion,
+// which paths outside /v1 do not have, and turns away who may not.
+func (s *Server) adapt(r route) echo.HandlerFunc {
+	rule := s.rules.Of(r.method, r.path, "")
+	handle := func(c *call) error {
+		if err := c.checkURL(); err != nil {
+			return err
+		}
+		if err := s.authorize(c, r.known); err != nil {
+			return err
+		}
+		return r.handle(c)
+	}
+	versioned := len(r.path) >= 3 && r.path[:3] == nodeapi.Root
+	return func(ec echo.Context) error {
+		c := &call{Context: ec, minor: nodeapi.MaxMinor, rule: rule}
+		if err := s.identify(c); err != nil {
+			return err
+		}
+		if !versioned {
+			return handle(c)
+		}
+		minor, err := nodeapi.Begin(ec.Response(), ec.Request())
+		if err != nil {
+			return err
+		}
+		c.minor = minor
+		if minor < r.since {
+			if r.tooOld != nil {
+				return r.tooOld
+			}
+			return noResource()
+		}
+		return handle(c)
+	}
+}
+
+// identify finds out who sends a request, for the checks to come and for the
+// history. Without authentication nobody is anybody, and nothing is checked.
+func (s *Server) identify(c *call) error {
+	if s.o.Auth == nil || c.rule.Public() {
+		return nil
+	}
+	caller, err := s.o.Auth.Authenticate(c.Response(), c.Request())
+	if err != nil {
+		return err
+	}
+	c.caller = caller
+	if s.o.Identified != nil {
+		c.SetRequest(c.Request().WithContext(s.o.Identified(c.Request().Context(), caller)))
+	}
+	return nil
+}
+
+// authorize turns away who may not, whatever the request is about. Where that
+// decides, the handlers ask as they find it: node for a node in the path, permit
+// for others. Who may not know of a node hears that there is none.
+func (s *Server) authorize(c *call, known func(*call) error) error {
+	if c.caller == nil || c.rule.Conceivable(c.caller) {
+		return nil
+	}
+	if s.o.Known != nil {
+		if err := s.o.Known(c); err != nil {
+			return err
+		}
+	}
+	if known != nil {
+		if err := known(c); err != nil {
+			return err
+		}
+	}
+	return c.rule.Denied()
+}
+
+// buffer lends a buffer to f and answers with what f made of it.
+func (s *Server) buffer(c *call, status int, f func(dst []byte) []byte) error {
+	b, _ := s.buffers.Get().(*[]byte)
+	*b = f((*b)[:0])
+	if cap(*b) <= 4<<20 { // do not keep what one huge list needed
+		defer s.buffers.Put(b)
+	}
+	end, err := s.answers.hold(c.Request(), int64(len(*b)))
+	if err != nil {
+		return err
+	}
+	defer end()
+	return c.json(status, *b)
+}
