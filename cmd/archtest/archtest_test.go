@@ -52,6 +52,7 @@ var rules = []rule{
 	{"conductor/certificate/*", []string{"conductor/certificate/*", "conductor/reload"}, "TLS; knows no requests", true},
 	{"conductor/auth", []string{"conductor/ratelimit", "conductor/reload", "proto/*"}, "who, and what he may; knows projects, not nodes", true},
 	{"conductor/agents", []string{"conductor/node", "conductor/plan", "conductor/rules", "conductor/engine", "conductor/ratelimit", "conductor/cacert", "proto/*"}, "a face of the engine", true},
+	{"conductor/api/rest", []string{"conductor/auth", "conductor/ratelimit", "conductor/reload", "proto/*"}, "a REST API over any record; knows no node", true},
 	{"conductor/api/*", []string{"conductor/api/*", "conductor/node", "conductor/plan", "conductor/rules", "conductor/engine", "conductor/auth", "conductor/ratelimit", "conductor/reload", "proto/*"}, "a face of the engine", true},
 	{"conductor/bootlog", []string{"proto/*"}, "files of text; knows names, not nodes", true},
 	{"conductor/cacert", nil, "files; usable alone", true},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -21,7 +22,7 @@ const (
 // allocations is the collection of allocations: wishes for nodes of a kind.
 type allocations struct{ collection[node.Allocation] }
 
-func (a *API) allocationRoutes() []route {
+func (a *API) allocationRoutes() []rest.Route {
 	r := &allocations{collection[node.Allocation]{
 		api: a, path: "allocations", since: allocationsSince, noun: "Allocation", ident: "allocation_ident",
 		fields: allocationTable(), whole: true,
@@ -32,49 +33,51 @@ func (a *API) allocationRoutes() []route {
 	}}
 	rows := r.routes()
 	for i := range rows {
-		if rows[i].method == http.MethodPatch {
-			rows[i].since, rows[i].tooOld = allocationPatch, nodeapi.Routing(http.StatusMethodNotAllowed, "The API version does not allow updating allocations")
+		if rows[i].Method == http.MethodPatch {
+			rows[i].Since, rows[i].TooOld = allocationPatch, nodeapi.Routing(http.StatusMethodNotAllowed, "The API version does not allow updating allocations")
 		}
 	}
 	const ofNode = "/v1/nodes/:node/allocation"
 	older := nodeapi.Routing(http.StatusNotFound, "The API version does not allow allocations")
 	return append(rows,
-		route{method: http.MethodGet, path: ofNode, since: allocationsSince, tooOld: older, doc: "the allocation a node is given to", handle: r.showOfNode, wire: shows(r.fields)},
-		route{method: http.MethodDelete, path: ofNode, since: allocationsSince, tooOld: older, doc: "take a node from its allocation, and forget that", handle: r.dropOfNode},
+		rest.Route{Method: http.MethodGet, Path: ofNode, Since: allocationsSince, TooOld: older, Doc: "the allocation a node is given to", Handle: r.showOfNode, Wire: rest.Shows(r.fields)},
+		rest.Route{Method: http.MethodDelete, Path: ofNode, Since: allocationsSince, TooOld: older, Doc: "take a node from its allocation, and forget that", Handle: r.dropOfNode},
 	)
 }
 
 // allocationTable is every field of an allocation with the microversion it
 // appears in.
-func allocationTable() *table[node.Allocation] {
+func allocationTable() *rest.Table[node.Allocation] {
 	type v = node.Allocation
-	return newTable("allocation", []field[v]{
-		identifier("uuid", 1, creatable, func(v *v) *string { return &v.UUID }),
-		instant("created_at", 1, func(v *v) *time.Time { return &v.CreatedAt }),
-		instant("updated_at", 1, func(v *v) *time.Time { return v.UpdatedAt }),
-		texts("candidate_nodes", creatable, func(v *v) *[]string { return &v.CandidateNodes }, someText),
-		object("extra", 1, both, nil, func(v *v) *map[string]any { return &v.Extra }),
-		sized("last_error", 1, 0, 0, func(v *v) *string { return &v.LastError }),
-		logicalName("allocation", 1, both, func(v *v) *string { return &v.Name }),
-		text("owner", allocationOwner, creatable, func(v *v) *string { return &v.Owner }),
-		sized("resource_class", 1, creatable, 80, func(v *v) *string { return &v.ResourceClass }),
-		text("state", 1, 0, func(v *v) *node.AllocationState { return &v.State }),
-		texts("traits", creatable, func(v *v) *[]string { return &v.Traits }, asTrait),
-		shown("links", 1, 0, func(dst []byte, v *view[v]) []byte { return appendLinks(dst, v.base, "allocations/"+v.of.UUID) }),
-		shown("node_uuid", 1, 0, func(dst []byte, v *view[v]) []byte { return appendText(dst, v.of.NodeUUID) }),
-		text("node", 1, creatable|unseen, func(v *v) *string { return &v.NodeUUID }), // its name or UUID, until newAllocation has found it
+	return rest.NewTable("allocation", []rest.Field[v]{
+		rest.UUID("uuid", 1, rest.Creatable, func(v *v) *string { return &v.UUID }),
+		rest.Time("created_at", 1, func(v *v) *time.Time { return &v.CreatedAt }),
+		rest.Time("updated_at", 1, func(v *v) *time.Time { return v.UpdatedAt }),
+		rest.Texts("candidate_nodes", rest.Creatable, func(v *v) *[]string { return &v.CandidateNodes }, someText),
+		rest.Object("extra", 1, both, nil, func(v *v) *map[string]any { return &v.Extra }),
+		rest.Sized("last_error", 1, 0, 0, func(v *v) *string { return &v.LastError }),
+		rest.Name("allocation", 1, both, node.ValidName, func(v *v) *string { return &v.Name }),
+		rest.Text("owner", allocationOwner, rest.Creatable, func(v *v) *string { return &v.Owner }),
+		rest.Sized("resource_class", 1, rest.Creatable, 80, func(v *v) *string { return &v.ResourceClass }),
+		rest.Text("state", 1, 0, func(v *v) *node.AllocationState { return &v.State }),
+		rest.Texts("traits", rest.Creatable, func(v *v) *[]string { return &v.Traits }, asTrait),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[v]) []byte {
+			return rest.AppendLinks(dst, v.Base, "allocations/"+v.Of.UUID)
+		}),
+		rest.Computed("node_uuid", 1, 0, func(dst []byte, v *rest.View[v]) []byte { return rest.AppendText(dst, v.Of.NodeUUID) }),
+		rest.Text("node", 1, rest.Creatable|rest.Unseen, func(v *v) *string { return &v.NodeUUID }), // its name or UUID, until newAllocation has found it
 	})
 }
 
 // newAllocation finds the nodes that a new allocation names. A project's user
 // gets one for his own project, out of the nodes that concern it.
-func (a *API) newAllocation(c *call, v *node.Allocation) error {
-	restricted := a.rules.Of(http.MethodPost, "/v1/allocations", "owner")
+func (a *API) newAllocation(c *rest.Call, v *node.Allocation) error {
+	restricted := a.Rules.Of(http.MethodPost, "/v1/allocations", "owner")
 	switch {
-	case c.caller != nil && v.Owner != "" && v.Owner != c.project() && !restricted.Allows(c.caller, "", ""):
+	case c.Caller != nil && v.Owner != "" && v.Owner != c.Project() && !restricted.Allows(c.Caller, "", ""):
 		return restricted.Denied()
-	case v.NodeUUID != "" && c.minor < allocationBackfill:
-		return badRequest("Cannot set node when creating an allocation in this API version")
+	case v.NodeUUID != "" && c.Minor < allocationBackfill:
+		return rest.BadRequest("Cannot set node when creating an allocation in this API version")
 	case v.NodeUUID != "":
 		n, err := a.bodyNode(c, v.NodeUUID)
 		if err != nil {
@@ -82,7 +85,7 @@ func (a *API) newAllocation(c *call, v *node.Allocation) error {
 		}
 		v.NodeUUID = n.UUID
 	case v.ResourceClass == "":
-		return badRequest("The resource_class field is mandatory when not backfilling")
+		return rest.BadRequest("The resource_class field is mandatory when not backfilling")
 	}
 	var missing []string
 	for i, ref := range v.CandidateNodes {
@@ -95,28 +98,28 @@ func (a *API) newAllocation(c *call, v *node.Allocation) error {
 		}
 	}
 	if missing != nil {
-		return badRequest("Nodes cannot be found: %s", strings.Join(missing, ", "))
+		return rest.BadRequest("Nodes cannot be found: %s", strings.Join(missing, ", "))
 	}
 	return nil
 }
 
 // allocationFilters is every filter of the list of allocations.
-func (a *API) allocationFilters(c *call) []filter[narrowing[node.Allocation]] {
+func (a *API) allocationFilters(c *rest.Call) []rest.Filter[narrowing[node.Allocation]] {
 	type q = narrowing[node.Allocation]
-	return []filter[q]{
-		{"node", allocationsSince, func(q *q, ref string) error {
+	return []rest.Filter[q]{
+		{Name: "node", Since: allocationsSince, Apply: func(q *q, ref string) error {
 			n, err := a.bodyNode(c, ref)
 			q.column, q.values = "node_uuid", []string{n.UUID}
 			return err
 		}},
-		{"owner", allocationOwner, func(q *q, owner string) error {
-			if own := c.project(); own != "" && owner != own {
+		{Name: "owner", Since: allocationOwner, Apply: func(q *q, owner string) error {
+			if own := c.Project(); own != "" && owner != own {
 				return (&auth.Rule{Name: "baremetal:allocation:list_all"}).Denied()
 			}
 			return keep(func(v *node.Allocation) string { return v.Owner })(q, owner)
 		}},
-		{"resource_class", allocationsSince, keep(func(v *node.Allocation) string { return v.ResourceClass })},
-		{"state", allocationsSince, keep(func(v *node.Allocation) string { return string(v.State) })},
+		{Name: "resource_class", Since: allocationsSince, Apply: keep(func(v *node.Allocation) string { return v.ResourceClass })},
+		{Name: "state", Since: allocationsSince, Apply: keep(func(v *node.Allocation) string { return string(v.State) })},
 	}
 }
 
@@ -130,7 +133,7 @@ func keep[T any](of func(*T) string) func(*narrowing[T], string) error {
 
 // ofNode finds the allocation of the node that a path names. That the node has one
 // is no secret to whom the node concerns; whose it is decides who may see it.
-func (r *allocations) ofNode(c *call) (node.Allocation, error) {
+func (r *allocations) ofNode(c *rest.Call) (node.Allocation, error) {
 	n, err := r.api.node(c)
 	if err != nil {
 		return node.Allocation{}, err
@@ -142,17 +145,17 @@ func (r *allocations) ofNode(c *call) (node.Allocation, error) {
 	if len(found) == 0 {
 		return node.Allocation{}, node.Refuse(node.NotFound, "Allocation for node %s was not found", c.Param("node"))
 	}
-	if c.caller != nil && !c.rule.Allows(c.caller, found[0].Owner, "") {
-		return node.Allocation{}, c.rule.Denied()
+	if c.Caller != nil && !c.Rule.Allows(c.Caller, found[0].Owner, "") {
+		return node.Allocation{}, c.Rule.Denied()
 	}
 	return found[0], nil
 }
 
-func (r *allocations) showOfNode(c *call) error {
-	if err := unexpected(sortedKeys(c.QueryParams()), []string{"fields"}); err != nil {
+func (r *allocations) showOfNode(c *rest.Call) error {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), []string{"fields"}); err != nil {
 		return err
 	}
-	chosen, err := r.chosen(c, c.QueryParam("fields"), r.fields.full(c.minor))
+	chosen, err := r.chosen(c, c.QueryParam("fields"), r.fields.Full(c.Minor))
 	if err != nil {
 		return err
 	}
@@ -163,10 +166,10 @@ func (r *allocations) showOfNode(c *call) error {
 	return r.answer(c, http.StatusOK, &v, chosen)
 }
 
-func (r *allocations) dropOfNode(c *call) error {
+func (r *allocations) dropOfNode(c *rest.Call) error {
 	v, err := r.ofNode(c)
 	if err != nil {
 		return err
 	}
-	return c.done(r.kept.Delete(c.Request().Context(), v.UUID))
+	return c.Done(r.kept.Delete(c.Request().Context(), v.UUID))
 }

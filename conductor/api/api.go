@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -26,7 +27,7 @@ type Options struct {
 	Conductor Conductor
 	Log       *slog.Logger
 	// Auth identifies the sender of a request; nil: anybody may do anything.
-	Auth Authenticator
+	Auth rest.Authenticator
 	// Boot is the boot service beside this conductor; nil when there is none:
 	// reservations are kept for the next start with one.
 	Boot Boot
@@ -35,7 +36,7 @@ type Options struct {
 	// Mounts are handlers by path prefix that are served beside the resources:
 	// what agents call. They are open to strangers, and check for themselves.
 	// Their errors end as the API's own do.
-	Mounts map[string]Handler
+	Mounts map[string]rest.Handler
 	// LockedInterval is between two tries at a node that is locked; a second, as in
 	// Ironic, when 0.
 	LockedInterval time.Duration
@@ -49,20 +50,20 @@ type Options struct {
 
 // API answers requests. It is safe for concurrent use.
 type API struct {
-	*Server
+	*rest.Server
 	conductor Conductor
-	auth      Authenticator
+	auth      rest.Authenticator
 	boot      Boot
 	logs      Logs
 	readers   *auth.Streams // who reads logs
 	stopping  context.Context
 	top       map[string]int // resources by the first word of their path
-	nodes     *table[node.Node]
-	ports     *table[node.Port]
-	bios      *table[toldRow[node.BIOSSetting]]
-	firmware  *table[toldRow[node.FirmwareComponent]]
-	full      [nodeapi.MaxMinor + 1]selection // all fields of a node by minor version
-	cache     *cache
+	nodes     *rest.Table[node.Node]
+	ports     *rest.Table[node.Port]
+	bios      *rest.Table[toldRow[node.BIOSSetting]]
+	firmware  *rest.Table[toldRow[node.FirmwareComponent]]
+	full      [nodeapi.MaxMinor + 1]rest.Selection // all fields of a node by minor version
+	cache     *rest.Cache
 	started   time.Time
 }
 
@@ -85,16 +86,16 @@ func New(o Options) *API {
 		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, auth: o.Auth, boot: o.Boot, logs: o.Logs,
 		readers: auth.NewStreams(logShares()), stopping: o.Stopping, top: resources(),
 		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
-		cache: newCache(o.CacheBytes), started: time.Now(),
+		cache: rest.NewCache(o.CacheBytes), started: time.Now(),
 	}
-	a.Server = NewRESTServer(ServerOptions{
+	a.Server = rest.NewServer(rest.Options{
 		Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: a.known, Rewrite: a.rewrite, Stranger: stranger,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},
 	})
 	for minor := range a.full {
-		a.full[minor] = a.nodes.full(minor)
+		a.full[minor] = a.nodes.Full(minor)
 	}
 	a.Handle(a.routes(), agentRows(o.Mounts)...)
 	for prefix, h := range o.Mounts {
@@ -104,9 +105,9 @@ func New(o Options) *API {
 }
 
 // routes is everything the API answers to.
-func (a *API) routes() []route {
-	var all []route
-	for _, resource := range [][]route{
+func (a *API) routes() []rest.Route {
+	var all []rest.Route
+	for _, resource := range [][]rest.Route{
 		a.rootRoutes(),
 		a.nodeRoutes(),
 		a.stateRoutes(),
@@ -177,7 +178,7 @@ func stranger(path string) bool {
 }
 
 // known answers 404 for a node or port in the path that the caller may not know of.
-func (a *API) known(c *call) error {
+func (a *API) known(c *rest.Call) error {
 	if c.Param("node") != "" {
 		if _, err := a.node(c); err != nil {
 			return err
@@ -190,3 +191,6 @@ func (a *API) known(c *call) error {
 	}
 	return nil
 }
+
+// Handler answers a request, as rest.Handler.
+type Handler = rest.Handler

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
@@ -22,8 +23,8 @@ import (
 // TestOurFault: what is ours to blame is a 500 that tells nothing but where to
 // look, and one line in the log.
 func TestOurFault(t *testing.T) {
-	c := apitest.Start(t, mem.New(), func(*engine.Engine) map[string]api.Handler {
-		return map[string]api.Handler{
+	c := apitest.Start(t, mem.New(), func(*engine.Engine) map[string]rest.Handler {
+		return map[string]rest.Handler{
 			"/panics": func(http.ResponseWriter, *http.Request) error { panic("deep inside") },
 			"/fails":  func(http.ResponseWriter, *http.Request) error { return errors.New("deep inside") },
 		}

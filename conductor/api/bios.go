@@ -4,38 +4,39 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // biosRoutes is the BIOS settings of a node, as they were read last.
-func (a *API) biosRoutes() []route {
+func (a *API) biosRoutes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	setting := toldForm(a.bios, "bios_setting")
-	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/bios", since: 40, tooOld: unknown, doc: "the BIOS settings of a node", handle: a.listBIOS, wire: toldList("bios", setting, biosColumns())},
-		{method: http.MethodGet, path: "/v1/nodes/:node/bios/:setting", since: 40, tooOld: unknown, doc: "one BIOS setting of a node", handle: a.showBIOS, wire: gives(schema{"type": "object", "additionalProperties": setting})},
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios", Since: 40, TooOld: unknown, Doc: "the BIOS settings of a node", Handle: a.listBIOS, Wire: toldList("bios", setting, biosColumns())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios/:setting", Since: 40, TooOld: unknown, Doc: "one BIOS setting of a node", Handle: a.showBIOS, Wire: rest.Returns(rest.Schema{"type": "object", "additionalProperties": setting})},
 	}
 }
 
 // biosTable is every field of a setting; what the BIOS's registry says of it
 // came with 1.74.
-func biosTable() *table[toldRow[node.BIOSSetting]] {
+func biosTable() *rest.Table[toldRow[node.BIOSSetting]] {
 	type row = toldRow[node.BIOSSetting]
-	number := func(name string, at func(*node.BIOSSetting) *int64) field[row] {
-		return shown(name, 74, 0, func(dst []byte, v *view[row]) []byte { return appendWhole(dst, at(&v.of.row)) })
+	number := func(name string, at func(*node.BIOSSetting) *int64) rest.Field[row] {
+		return rest.Computed(name, 74, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendWhole(dst, at(&v.Of.row)) })
 	}
-	truth := func(name string, at func(*node.BIOSSetting) *bool) field[row] {
-		return shown(name, 74, 0, func(dst []byte, v *view[row]) []byte { return appendBool(dst, at(&v.of.row)) })
+	truth := func(name string, at func(*node.BIOSSetting) *bool) rest.Field[row] {
+		return rest.Computed(name, 74, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendBool(dst, at(&v.Of.row)) })
 	}
-	return newTable("BIOS setting", []field[row]{
-		instant("created_at", 40, func(r *row) *time.Time { return &r.row.CreatedAt }),
-		instant("updated_at", 40, func(r *row) *time.Time { return &r.row.UpdatedAt }),
-		shown("links", 40, 0, func(dst []byte, v *view[row]) []byte { return appendLinks(dst, v.base, v.of.path) }),
-		shown("name", 40, 0, func(dst []byte, v *view[row]) []byte { return appendString(dst, v.of.row.Name) }),
-		shown("value", 40, 0, func(dst []byte, v *view[row]) []byte { return appendMaybe(dst, v.of.row.Value) }),
-		shown("attribute_type", 74, 0, func(dst []byte, v *view[row]) []byte { return appendText(dst, v.of.row.AttributeType) }),
-		shown("allowable_values", 74, 0, func(dst []byte, v *view[row]) []byte { return appendTexts(dst, v.of.row.AllowableValues) }),
+	return rest.NewTable("BIOS setting", []rest.Field[row]{
+		rest.Time("created_at", 40, func(r *row) *time.Time { return &r.row.CreatedAt }),
+		rest.Time("updated_at", 40, func(r *row) *time.Time { return &r.row.UpdatedAt }),
+		rest.Computed("links", 40, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendLinks(dst, v.Base, v.Of.path) }),
+		rest.Computed("name", 40, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendString(dst, v.Of.row.Name) }),
+		rest.Computed("value", 40, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendMaybe(dst, v.Of.row.Value) }),
+		rest.Computed("attribute_type", 74, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendText(dst, v.Of.row.AttributeType) }),
+		rest.Computed("allowable_values", 74, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendTexts(dst, v.Of.row.AllowableValues) }),
 		number("lower_bound", func(s *node.BIOSSetting) *int64 { return s.LowerBound }),
 		number("max_length", func(s *node.BIOSSetting) *int64 { return s.MaxLength }),
 		number("min_length", func(s *node.BIOSSetting) *int64 { return s.MinLength }),
@@ -56,7 +57,7 @@ func biosColumns() toldColumns {
 	}
 }
 
-func (a *API) listBIOS(c *call) error {
+func (a *API) listBIOS(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -75,12 +76,12 @@ func (a *API) listBIOS(c *call) error {
 }
 
 // showBIOS answers {"name of the setting": setting}.
-func (a *API) showBIOS(c *call) error {
+func (a *API) showBIOS(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(c.QueryParams()), nil); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), nil); err != nil {
 		return err
 	}
 	report, err := a.conductor.HardwareReport(c.Request().Context(), n.UUID)
@@ -92,11 +93,11 @@ func (a *API) showBIOS(c *call) error {
 		if s.Name != name {
 			continue
 		}
-		chosen := a.bios.pick(c.minor, append(columns.always, columns.detailed...)...)
-		v := view[toldRow[node.BIOSSetting]]{of: &toldRow[node.BIOSSetting]{s, "nodes/" + n.UUID + "/bios/" + name}, minor: c.minor, base: c.base()}
-		return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
-			dst = append(appendString(append(dst, '{'), name), ':')
-			return append(a.bios.render(dst, chosen, &v), '}')
+		chosen := a.bios.Pick(c.Minor, append(columns.always, columns.detailed...)...)
+		v := rest.View[toldRow[node.BIOSSetting]]{Of: &toldRow[node.BIOSSetting]{s, "nodes/" + n.UUID + "/bios/" + name}, Minor: c.Minor, Base: c.BaseURL()}
+		return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+			dst = append(rest.AppendString(append(dst, '{'), name), ':')
+			return append(a.bios.Render(dst, chosen, &v), '}')
 		})
 	}
 	return nodeapi.NewFault(http.StatusNotFound, "Node %s doesn't have a BIOS setting '%s'", n.UUID, name)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -22,13 +23,13 @@ type collection[T any] struct {
 	tooOld   error  // what is said below it; nil for the words of the newer resources
 	noun     string // "Deploy template", for texts
 	ident    string // Ironic's word for the identifier in a path; x_uuid where names are not taken
-	fields   *table[T]
+	fields   *rest.Table[T]
 	brief    []string // what a list shows that is not asked for more
 	required []string // what a new record cannot do without
 	id       func(*T) string
 
 	// Arguments of a list beyond those of every list; nil for none.
-	filters     func(c *call) []filter[narrowing[T]]
+	filters     func(c *rest.Call) []rest.Filter[narrowing[T]]
 	detail      bool // there is /detail too, as with the oldest resources
 	detailSince int  // microversion of ?detail=, when that is newer than the resource
 	whole       bool // a list shows every field anyway, and knows no ?detail=
@@ -36,8 +37,8 @@ type collection[T any] struct {
 	blank T // what a new record is that asks for nothing
 
 	// Further rules of a new record and of a patched one; nil for none.
-	created func(c *call, of *T) error
-	patched func(ops []operation, of *T)
+	created func(c *rest.Call, of *T) error
+	patched func(ops []rest.Operation, of *T)
 
 	// Of records that concern projects: the one they belong to, or the node they
 	// are a part of, whose owner and lessee then count; and whether others may read
@@ -50,29 +51,29 @@ type collection[T any] struct {
 }
 
 // routes is the rows of the route table.
-func (r *collection[T]) routes() []route {
+func (r *collection[T]) routes() []rest.Route {
 	many, one, name := "/v1/"+r.path, "/v1/"+r.path+"/:ident", strings.ToLower(r.noun)
-	which := func(*call) error { return badRequest("Missing mandatory parameter: %s", r.ident) }
-	rows := []route{
-		{method: http.MethodGet, path: many, doc: "every " + name + ", a page at a time", handle: r.list},
-		{method: http.MethodPost, path: many, doc: "add a " + name, handle: r.add},
-		{method: http.MethodPatch, path: many, doc: "refused: which " + name, handle: which},
-		{method: http.MethodDelete, path: many, doc: "refused: which " + name, handle: which},
-		{method: http.MethodGet, path: one, doc: "one " + name, handle: r.show},
-		{method: http.MethodPatch, path: one, doc: "change fields of a " + name, handle: r.patch},
-		{method: http.MethodDelete, path: one, doc: "forget a " + name, handle: r.drop},
+	which := func(*rest.Call) error { return rest.BadRequest("Missing mandatory parameter: %s", r.ident) }
+	rows := []rest.Route{
+		{Method: http.MethodGet, Path: many, Doc: "every " + name + ", a page at a time", Handle: r.list},
+		{Method: http.MethodPost, Path: many, Doc: "add a " + name, Handle: r.add},
+		{Method: http.MethodPatch, Path: many, Doc: "refused: which " + name, Handle: which},
+		{Method: http.MethodDelete, Path: many, Doc: "refused: which " + name, Handle: which},
+		{Method: http.MethodGet, Path: one, Doc: "one " + name, Handle: r.show},
+		{Method: http.MethodPatch, Path: one, Doc: "change fields of a " + name, Handle: r.patch},
+		{Method: http.MethodDelete, Path: one, Doc: "forget a " + name, Handle: r.drop},
 	}
-	rows[0].wire = lists(r.fields, cmpOr(r.key, r.path), r.arguments()...)
-	rows[1].wire, rows[4].wire, rows[5].wire = adds(r.fields, r.required...), shows(r.fields), patches(r.fields)
+	rows[0].Wire = rest.Lists(r.fields, rest.Or(r.key, r.path), r.arguments()...)
+	rows[1].Wire, rows[4].Wire, rows[5].Wire = rest.Creates(r.fields, r.required...), rest.Shows(r.fields), rest.Patches(r.fields)
 	if r.detail {
-		rows = append(rows, route{method: http.MethodGet, path: many + "/detail", doc: "every " + name + " with all its fields", handle: r.listDetail, wire: rows[0].wire})
+		rows = append(rows, rest.Route{Method: http.MethodGet, Path: many + "/detail", Doc: "every " + name + " with all its fields", Handle: r.listDetail, Wire: rows[0].Wire})
 	}
 	for i := range rows {
-		if rows[i].path == one && r.hidden() {
-			rows[i].known = r.known
+		if rows[i].Path == one && r.hidden() {
+			rows[i].Known = r.known
 		}
-		if rows[i].since, rows[i].tooOld = r.since, r.tooOld; r.tooOld == nil {
-			rows[i].tooOld = tooNew(rows[i].method, name+"s")
+		if rows[i].Since, rows[i].TooOld = r.since, r.tooOld; r.tooOld == nil {
+			rows[i].TooOld = tooNew(rows[i].Method, name+"s")
 		}
 	}
 	return rows
@@ -80,11 +81,11 @@ func (r *collection[T]) routes() []route {
 
 // arguments is what a list can be narrowed by. The filters are asked for their
 // names alone, of a call that nobody makes.
-func (r *collection[T]) arguments() []argument {
+func (r *collection[T]) arguments() []rest.Argument {
 	if r.filters == nil {
 		return nil
 	}
-	return argumentsOf(r.filters(&call{minor: nodeapi.MaxMinor}))
+	return rest.ArgumentsOf(r.filters(&rest.Call{Minor: nodeapi.MaxMinor}))
 }
 
 // tooNew answers for a whole resource that is newer than the microversion: it
@@ -98,47 +99,47 @@ func tooNew(method, names string) error {
 }
 
 // ref is the UUID or name in the path, checked for its form only.
-func (r *collection[T]) ref(c *call) (string, error) {
+func (r *collection[T]) ref(c *rest.Call) (string, error) {
 	ref := c.Param("ident")
-	if c.minor < 91 { // until then a suffix was taken for a content type
+	if c.Minor < 91 { // until then a suffix was taken for a content type
 		ref = strings.TrimSuffix(ref, ".json")
 	}
 	switch {
-	case validUUID(ref):
+	case rest.ValidUUID(ref):
 		return strings.ToLower(ref), nil
 	case strings.HasSuffix(r.ident, "_uuid"):
-		return "", badRequest("Expected UUID for %s: %s", r.ident, ref)
+		return "", rest.BadRequest("Expected UUID for %s: %s", r.ident, ref)
 	case !node.ValidName(ref):
-		return "", badRequest("Expected UUID or name for %s: %s", r.ident, ref)
+		return "", rest.BadRequest("Expected UUID or name for %s: %s", r.ident, ref)
 	}
 	return ref, nil
 }
 
-func (r *collection[T]) answer(c *call, status int, of *T, chosen selection) error {
-	v := view[T]{of: of, minor: c.minor, base: c.base(), caller: c.caller}
-	return r.api.buffer(c, status, func(dst []byte) []byte { return r.fields.render(dst, chosen, &v) })
+func (r *collection[T]) answer(c *rest.Call, status int, of *T, chosen rest.Selection) error {
+	v := rest.View[T]{Of: of, Minor: c.Minor, Base: c.BaseURL(), Caller: c.Caller}
+	return r.api.Buffer(c, status, func(dst []byte) []byte { return r.fields.Render(dst, chosen, &v) })
 }
 
 // chosen reads ?fields=.
-func (r *collection[T]) chosen(c *call, fields string, otherwise selection) (selection, error) {
+func (r *collection[T]) chosen(c *rest.Call, fields string, otherwise rest.Selection) (rest.Selection, error) {
 	switch {
 	case fields == "":
 		return otherwise, nil
-	case c.minor < fieldsSince:
-		return nil, notAcceptable()
+	case c.Minor < rest.FieldsSince:
+		return nil, rest.NotAcceptable()
 	}
-	return r.fields.asked(c.minor, fields)
+	return r.fields.Selected(c.Minor, fields)
 }
 
-func (r *collection[T]) show(c *call) error {
+func (r *collection[T]) show(c *rest.Call) error {
 	ref, err := r.ref(c)
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(c.QueryParams()), []string{"fields"}); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), []string{"fields"}); err != nil {
 		return err
 	}
-	chosen, err := r.chosen(c, c.QueryParam("fields"), r.fields.full(c.minor))
+	chosen, err := r.chosen(c, c.QueryParam("fields"), r.fields.Full(c.Minor))
 	if err != nil {
 		return err
 	}
@@ -149,23 +150,23 @@ func (r *collection[T]) show(c *call) error {
 	return r.answer(c, http.StatusOK, &of, chosen)
 }
 
-func (r *collection[T]) add(c *call) error {
-	body, err := c.object(r.fields.kind)
+func (r *collection[T]) add(c *rest.Call) error {
+	body, err := c.Object(r.fields.Kind)
 	if err != nil {
 		return err
 	}
 	for _, key := range r.required {
 		if _, ok := body[key]; !ok {
-			return badRequest("Schema error for %s: '%s' is a required property", r.fields.kind, key)
+			return rest.BadRequest("Schema error for %s: '%s' is a required property", r.fields.Kind, key)
 		}
 	}
 	of := r.blank
-	if err := r.fields.fill(c.minor, body, &of); err != nil {
+	if err := r.fields.Fill(c.Minor, body, &of); err != nil {
 		return err
 	}
 	if r.created != nil {
 		if err := r.created(c, &of); err != nil {
-			return r.fields.schemaFault(err)
+			return r.fields.SchemaFault(err)
 		}
 	}
 	if err := r.claim(c, &of); err != nil {
@@ -174,20 +175,20 @@ func (r *collection[T]) add(c *call) error {
 	if of, err = r.kept.Create(c.Request().Context(), of); err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderLocation, c.base()+"/v1/"+r.path+"/"+r.id(&of))
-	return r.answer(c, http.StatusCreated, &of, r.fields.full(c.minor))
+	c.Response().Header().Set(echo.HeaderLocation, c.BaseURL()+"/v1/"+r.path+"/"+r.id(&of))
+	return r.answer(c, http.StatusCreated, &of, r.fields.Full(c.Minor))
 }
 
-func (r *collection[T]) patch(c *call) error {
+func (r *collection[T]) patch(c *rest.Call) error {
 	ref, err := r.ref(c)
 	if err != nil {
 		return err
 	}
-	ops, err := c.patch()
+	ops, err := c.Patch()
 	if err != nil {
 		return err
 	}
-	if err := r.fields.patchable(c.minor, ops); err != nil {
+	if err := r.fields.Patchable(c.Minor, ops); err != nil {
 		return err
 	}
 	of, err := r.kept.Update(c.Request().Context(), ref, func(of *T) error {
@@ -195,7 +196,7 @@ func (r *collection[T]) patch(c *call) error {
 			return err
 		}
 		before := *of
-		if err := r.fields.apply(ops, of); err != nil {
+		if err := r.fields.Apply(ops, of); err != nil {
 			return err
 		}
 		if err := r.permitMove(c, &before, of); err != nil {
@@ -209,15 +210,15 @@ func (r *collection[T]) patch(c *call) error {
 	if err != nil {
 		return err
 	}
-	return r.answer(c, http.StatusOK, &of, r.fields.full(c.minor))
+	return r.answer(c, http.StatusOK, &of, r.fields.Full(c.Minor))
 }
 
-func (r *collection[T]) drop(c *call) error {
+func (r *collection[T]) drop(c *rest.Call) error {
 	ref, err := r.ref(c)
 	if err != nil {
 		return err
 	}
-	if c.caller != nil {
+	if c.Caller != nil {
 		if _, err := r.find(c, ref); err != nil {
 			return err
 		}
@@ -225,5 +226,5 @@ func (r *collection[T]) drop(c *call) error {
 	if err := r.kept.Delete(c.Request().Context(), ref); err != nil {
 		return err
 	}
-	return c.empty(http.StatusNoContent)
+	return c.Empty(http.StatusNoContent)
 }

@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 )
 
 // The lists of a collection: all its records, and those of one of what they
@@ -15,48 +17,48 @@ type narrowing[T any] struct {
 	keep   []func(*T) bool
 }
 
-func (r *collection[T]) list(c *call) error { return r.listed(c, false) }
+func (r *collection[T]) list(c *rest.Call) error { return r.listed(c, false) }
 
-func (r *collection[T]) listDetail(c *call) error {
+func (r *collection[T]) listDetail(c *rest.Call) error {
 	if c.QueryParams().Has("fields") {
-		return badRequest("Unexpected arguments: fields")
+		return rest.BadRequest("Unexpected arguments: fields")
 	}
 	return r.listed(c, true)
 }
 
-func (r *collection[T]) listed(c *call, detail bool) error {
+func (r *collection[T]) listed(c *rest.Call, detail bool) error {
 	var narrowed narrowing[T]
-	var filters []filter[narrowing[T]]
+	var filters []rest.Filter[narrowing[T]]
 	if r.filters != nil {
 		filters = r.filters(c)
 	}
-	args := pageArgs()
+	args := rest.PageArgs()
 	if r.whole {
 		args = slices.DeleteFunc(args, func(arg string) bool { return arg == "detail" })
 	}
-	if err := narrow(c, &narrowed, filters, args...); err != nil {
+	if err := rest.Narrow(c, &narrowed, filters, args...); err != nil {
 		return err
 	}
 	return r.page(c, narrowed, detail || r.whole)
 }
 
 // listOf lists the records of the node a path names.
-func (r *collection[T]) listOf(c *call) error { return r.listedOf(c, false) }
+func (r *collection[T]) listOf(c *rest.Call) error { return r.listedOf(c, false) }
 
 // listDetailOf does so with all their fields.
-func (r *collection[T]) listDetailOf(c *call) error {
+func (r *collection[T]) listDetailOf(c *rest.Call) error {
 	if c.QueryParams().Has("fields") {
-		return badRequest("Unexpected arguments: fields")
+		return rest.BadRequest("Unexpected arguments: fields")
 	}
 	return r.listedOf(c, true)
 }
 
-func (r *collection[T]) listedOf(c *call, detail bool) error {
+func (r *collection[T]) listedOf(c *rest.Call, detail bool) error {
 	n, err := r.api.node(c)
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(c.QueryParams()), pageArgs()); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), rest.PageArgs()); err != nil {
 		return err
 	}
 	return r.page(c, narrowing[T]{column: "node_uuid", values: []string{n.UUID}}, detail)
@@ -64,17 +66,17 @@ func (r *collection[T]) listedOf(c *call, detail bool) error {
 
 // page answers a page of the records that are left by narrowed; with all their
 // fields when detail, or the request, says so.
-func (r *collection[T]) page(c *call, narrowed narrowing[T], detail bool) error {
-	p, err := c.page(r.fields.sortKey, max(r.since, fieldsSince), max(r.since, r.detailSince))
+func (r *collection[T]) page(c *rest.Call, narrowed narrowing[T], detail bool) error {
+	p, err := c.Page(r.fields.SortKey, max(r.since, rest.FieldsSince), max(r.since, r.detailSince))
 	if err != nil {
 		return err
 	}
-	p.detail = p.detail || detail
-	chosen := r.fields.pick(c.minor, r.brief...)
-	if p.detail {
-		chosen = r.fields.full(c.minor)
+	p.Detail = p.Detail || detail
+	chosen := r.fields.Pick(c.Minor, r.brief...)
+	if p.Detail {
+		chosen = r.fields.Full(c.Minor)
 	}
-	if chosen, err = r.chosen(c, p.fields, chosen); err != nil {
+	if chosen, err = r.chosen(c, p.Fields, chosen); err != nil {
 		return err
 	}
 	items, err := r.kept.List(c.Request().Context(), narrowed.column, narrowed.values...)
@@ -88,14 +90,14 @@ func (r *collection[T]) page(c *call, narrowed narrowing[T], detail bool) error 
 	for _, keep := range append(narrowed.keep, mine) {
 		items = slices.DeleteFunc(items, func(of T) bool { return !keep(&of) })
 	}
-	if items, err = cut(r.fields, c.minor, items, p, r.id, r.missing); err != nil {
+	if items, err = rest.Cut(r.fields, c.Minor, items, p, r.id, r.missing); err != nil {
 		return err
 	}
-	v := view[T]{minor: c.minor, base: c.base(), caller: c.caller}
-	return r.api.buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return appendList(dst, c, p, cmpOr(r.key, r.path), items, r.id, func(dst []byte, of *T) []byte {
-			v.of = of
-			return r.fields.render(dst, chosen, &v)
+	v := rest.View[T]{Minor: c.Minor, Base: c.BaseURL(), Caller: c.Caller}
+	return r.api.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+		return rest.AppendList(dst, c, p, rest.Or(r.key, r.path), items, r.id, func(dst []byte, of *T) []byte {
+			v.Of = of
+			return r.fields.Render(dst, chosen, &v)
 		})
 	})
 }

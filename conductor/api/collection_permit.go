@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -11,7 +12,7 @@ import (
 
 // find is the record of a UUID or name, when the caller may do with it what he
 // asks.
-func (r *collection[T]) find(c *call, ref string) (T, error) {
+func (r *collection[T]) find(c *rest.Call, ref string) (T, error) {
 	of, err := r.kept.Find(c.Request().Context(), ref)
 	if err != nil {
 		return of, err
@@ -20,7 +21,7 @@ func (r *collection[T]) find(c *call, ref string) (T, error) {
 }
 
 // known refuses who may not know of the record that a path names.
-func (r *collection[T]) known(c *call) error {
+func (r *collection[T]) known(c *rest.Call) error {
 	ref, err := r.ref(c)
 	if err != nil {
 		return err
@@ -41,25 +42,25 @@ func (r *collection[T]) missing(ref string) error {
 
 // permit refuses a caller whom a record does not concern. A public one concerns
 // everybody, as long as it is only read.
-func (r *collection[T]) permit(c *call, ref string, of *T) error {
-	if c.caller == nil || r.owner == nil && r.node == nil {
+func (r *collection[T]) permit(c *rest.Call, ref string, of *T) error {
+	if c.Caller == nil || r.owner == nil && r.node == nil {
 		return nil
 	}
 	owner, lessee, err := r.concerned(c, of)
-	shown := r.api.rules.Of(http.MethodGet, "/v1/"+r.path+"/:ident", "")
+	shown := r.api.Rules.Of(http.MethodGet, "/v1/"+r.path+"/:ident", "")
 	switch {
-	case isNotFound(err), err == nil && r.hidden() && !shown.Allows(c.caller, owner, lessee):
+	case isNotFound(err), err == nil && r.hidden() && !shown.Allows(c.Caller, owner, lessee):
 		return r.missing(ref)
-	case err != nil, c.rule.Allows(c.caller, owner, lessee):
+	case err != nil, c.Rule.Allows(c.Caller, owner, lessee):
 		return err
 	case c.Request().Method == http.MethodGet && r.public != nil && r.public(of):
 		return nil
 	}
-	return c.rule.Denied()
+	return c.Rule.Denied()
 }
 
 // concerned is the projects that a record concerns.
-func (r *collection[T]) concerned(c *call, of *T) (owner, lessee string, err error) {
+func (r *collection[T]) concerned(c *rest.Call, of *T) (owner, lessee string, err error) {
 	if r.node == nil {
 		return *r.owner(of), "", nil
 	}
@@ -68,8 +69,8 @@ func (r *collection[T]) concerned(c *call, of *T) (owner, lessee string, err err
 }
 
 // mine tells which records a caller sees in a list.
-func (r *collection[T]) mine(c *call) (func(*T) bool, error) {
-	project := c.project()
+func (r *collection[T]) mine(c *rest.Call) (func(*T) bool, error) {
+	project := c.Project()
 	switch {
 	case project == "":
 	case r.node != nil:
@@ -83,23 +84,23 @@ func (r *collection[T]) mine(c *call) (func(*T) bool, error) {
 
 // claim makes a new record that of the caller's project, which cannot share it.
 // One that is a part of a node is that of the node's.
-func (r *collection[T]) claim(c *call, of *T) error {
+func (r *collection[T]) claim(c *rest.Call, of *T) error {
 	switch {
-	case c.caller == nil:
+	case c.Caller == nil:
 		return nil
 	case r.node != nil:
 		_, err := r.api.bodyNode(c, *r.node(of))
 		return err
-	case r.owner == nil || c.project() == "":
+	case r.owner == nil || c.Project() == "":
 		return nil
 	case r.public != nil && r.public(of):
-		return badRequest("Cannot create a public %s as a project scoped admin.", strings.ToLower(r.noun))
+		return rest.BadRequest("Cannot create a public %s as a project scoped admin.", strings.ToLower(r.noun))
 	}
 	return claimProject(c, strings.ToLower(r.noun), r.owner(of))
 }
 
 // permitPatch refuses a patch of a record, or of one of its fields.
-func (r *collection[T]) permitPatch(c *call, ref string, ops []operation, of *T) error {
+func (r *collection[T]) permitPatch(c *rest.Call, ref string, ops []rest.Operation, of *T) error {
 	if err := r.permit(c, ref, of); err != nil || r.owner == nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (r *collection[T]) permitPatch(c *call, ref string, ops []operation, of *T)
 }
 
 // permitMove refuses to make a record a part of some other nodes.
-func (r *collection[T]) permitMove(c *call, before, after *T) error {
+func (r *collection[T]) permitMove(c *rest.Call, before, after *T) error {
 	if r.node == nil {
 		return nil
 	}

@@ -5,21 +5,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // conductorRoutes is the conductors: this one.
-func (a *API) conductorRoutes() []route {
-	return []route{
-		{method: http.MethodGet, path: "/v1/conductors", since: 49, doc: "the conductors", handle: a.listConductors, wire: gives(pageForm("conductors", conductorForm()), pageArgs()...)},
-		{method: http.MethodGet, path: "/v1/conductors/:host", since: 49, doc: "one conductor", handle: a.showConductor, wire: gives(conductorForm(), "fields")},
+func (a *API) conductorRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/v1/conductors", Since: 49, Doc: "the conductors", Handle: a.listConductors, Wire: rest.Returns(rest.PageForm("conductors", conductorForm()), rest.PageArgs()...)},
+		{Method: http.MethodGet, Path: "/v1/conductors/:host", Since: 49, Doc: "one conductor", Handle: a.showConductor, Wire: rest.Returns(conductorForm(), "fields")},
 	}
 }
 
-func (a *API) conductorView(c *call, detail bool) map[string]any {
+func (a *API) conductorView(c *rest.Call, detail bool) map[string]any {
 	v := map[string]any{
 		"hostname": a.conductor.ConductorName(), "conductor_group": "", "alive": true,
-		"links": c.links("conductors/" + a.conductor.ConductorName()),
+		"links": c.Links("conductors/" + a.conductor.ConductorName()),
 	}
 	if detail {
 		drivers := []string{}
@@ -34,35 +35,35 @@ func (a *API) conductorView(c *call, detail bool) map[string]any {
 	return v
 }
 
-func (a *API) listConductors(c *call) error {
-	if err := unexpected(sortedKeys(c.QueryParams()), pageArgs()); err != nil {
+func (a *API) listConductors(c *rest.Call) error {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), rest.PageArgs()); err != nil {
 		return err
 	}
 	anyKey := func(int, string) (string, error) { return "", nil }
-	p, err := c.pageAfterAny(anyKey, 49, 49)
+	p, err := c.PageAfterAny(anyKey, 49, 49)
 	if err != nil {
 		return err
 	}
-	view := a.conductorView(c, p.detail || p.fields != "")
-	if p.fields != "" {
-		if view, err = pickKeys(view, p.fields); err != nil {
+	view := a.conductorView(c, p.Detail || p.Fields != "")
+	if p.Fields != "" {
+		if view, err = pickKeys(view, p.Fields); err != nil {
 			return err
 		}
 	}
-	switch p.marker { // which is a host here
+	switch p.Marker { // which is a host here
 	case "":
-		return c.marshal(http.StatusOK, map[string]any{"conductors": []any{view}})
+		return c.Marshal(http.StatusOK, map[string]any{"conductors": []any{view}})
 	case a.conductor.ConductorName():
-		return c.marshal(http.StatusOK, map[string]any{"conductors": []any{}})
+		return c.Marshal(http.StatusOK, map[string]any{"conductors": []any{}})
 	}
-	return noConductor(p.marker)
+	return noConductor(p.Marker)
 }
 
 func noConductor(host string) error {
 	return nodeapi.NewFault(http.StatusNotFound, "Conductor %s could not be found.", host)
 }
 
-func (a *API) showConductor(c *call) error {
+func (a *API) showConductor(c *rest.Call) error {
 	host := c.Param("host")
 	if host != a.conductor.ConductorName() {
 		return noConductor(host)
@@ -74,7 +75,7 @@ func (a *API) showConductor(c *call) error {
 			return err
 		}
 	}
-	return c.marshal(http.StatusOK, v)
+	return c.Marshal(http.StatusOK, v)
 }
 
 // pickKeys keeps the keys that fields names, and links.
@@ -83,7 +84,7 @@ func pickKeys(v map[string]any, fields string) (map[string]any, error) {
 	for name := range strings.SplitSeq(fields, ",") {
 		value, ok := v[name]
 		if !ok {
-			return nil, badRequest("Field(s) %q are not valid", name)
+			return nil, rest.BadRequest("Field(s) %q are not valid", name)
 		}
 		picked[name] = value
 	}

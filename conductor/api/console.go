@@ -3,19 +3,20 @@ package api
 import (
 	"net/http"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // consoleRoutes is the way to a machine's console.
-func (a *API) consoleRoutes() []route {
-	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/states/console", doc: "whether the console can be used, and how", handle: a.showConsole, wire: gives(consoleForm())},
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/console", doc: "open the console, or close it", handle: a.setConsole,
-			wire: takes(http.StatusAccepted, objectWith(schema{"enabled": truthForm()}, "enabled"))},
+func (a *API) consoleRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/console", Doc: "whether the console can be used, and how", Handle: a.showConsole, Wire: rest.Returns(consoleForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/console", Doc: "open the console, or close it", Handle: a.setConsole,
+			Wire: rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"enabled": truthForm()}, "enabled"))},
 	}
 }
 
-func (a *API) showConsole(c *call) error {
+func (a *API) showConsole(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -28,24 +29,24 @@ func (a *API) showConsole(c *call) error {
 	if on {
 		answer["console_info"] = info
 	}
-	return c.marshal(http.StatusOK, answer)
+	return c.Marshal(http.StatusOK, answer)
 }
 
-func (a *API) setConsole(c *call) error {
+func (a *API) setConsole(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.BodyLimit, "enabled")
+	args, err := c.Args(nodeapi.BodyLimit, "enabled")
 	if err != nil {
 		return err
 	}
-	on, err := args.needTruth("enabled")
+	on, err := args.NeedTruth("enabled")
 	if err != nil {
 		return err
 	}
 	if err := a.conductor.SetConsole(c.Request().Context(), n.UUID, on); err != nil {
 		return err
 	}
-	return c.accepted("/v1/nodes/" + c.Param("node") + "/states/console")
+	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states/console")
 }

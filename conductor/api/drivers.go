@@ -4,16 +4,17 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // driverRoutes is the enabled hardware types.
-func (a *API) driverRoutes() []route {
-	return []route{
-		{method: http.MethodGet, path: "/v1/drivers", doc: "the enabled hardware types", handle: a.listDrivers, wire: gives(pageForm("drivers", driverForm()), "type", "detail", "fields")},
-		{method: http.MethodGet, path: "/v1/drivers/:driver", doc: "one hardware type with its interfaces", handle: a.showDriver, wire: gives(driverForm())},
-		{method: http.MethodGet, path: "/v1/drivers/:driver/properties", doc: "the keys its driver_info can have", handle: a.driverProperties, wire: gives(formOf(map[string]string{}))},
+func (a *API) driverRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/v1/drivers", Doc: "the enabled hardware types", Handle: a.listDrivers, Wire: rest.Returns(rest.PageForm("drivers", driverForm()), "type", "detail", "fields")},
+		{Method: http.MethodGet, Path: "/v1/drivers/:driver", Doc: "one hardware type with its interfaces", Handle: a.showDriver, Wire: rest.Returns(driverForm())},
+		{Method: http.MethodGet, Path: "/v1/drivers/:driver/properties", Doc: "the keys its driver_info can have", Handle: a.driverProperties, Wire: rest.Returns(rest.FormOf(map[string]string{}))},
 	}
 }
 
@@ -33,21 +34,21 @@ func interfaceSince(kind string) int {
 	return 30
 }
 
-func (a *API) listDrivers(c *call) error {
+func (a *API) listDrivers(c *rest.Call) error {
 	q := c.QueryParams()
-	if err := unexpected(sortedKeys(q), []string{"type", "detail", "fields"}); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(q), []string{"type", "detail", "fields"}); err != nil {
 		return err
 	}
-	if (q.Has("type") || q.Has("detail")) && c.minor < 30 {
-		return notAcceptable()
+	if (q.Has("type") || q.Has("detail")) && c.Minor < 30 {
+		return rest.NotAcceptable()
 	}
 	kind, detail := q.Get("type"), false
 	if kind != "" && kind != "dynamic" && kind != "classic" {
-		return badRequest(`The type %q is not valid: it is classic or dynamic`, kind)
+		return rest.BadRequest(`The type %q is not valid: it is classic or dynamic`, kind)
 	}
 	if q.Has("detail") {
 		var err error
-		if detail, err = parseBool("detail", q.Get("detail")); err != nil {
+		if detail, err = rest.ParseBool("detail", q.Get("detail")); err != nil {
 			return err
 		}
 	}
@@ -57,16 +58,16 @@ func (a *API) listDrivers(c *call) error {
 			drivers = append(drivers, a.driver(c, hw, detail))
 		}
 	}
-	return c.marshal(http.StatusOK, map[string]any{"drivers": drivers})
+	return c.Marshal(http.StatusOK, map[string]any{"drivers": drivers})
 }
 
 // driver is one hardware type as JSON.
-func (a *API) driver(c *call, hw node.HardwareType, detail bool) map[string]any {
-	d := map[string]any{"name": hw.Name, "hosts": []string{a.conductor.ConductorName()}, "links": c.links("drivers/" + hw.Name)}
-	if c.minor >= 14 {
-		d["properties"] = c.links("drivers/" + hw.Name + "/properties")
+func (a *API) driver(c *rest.Call, hw node.HardwareType, detail bool) map[string]any {
+	d := map[string]any{"name": hw.Name, "hosts": []string{a.conductor.ConductorName()}, "links": c.Links("drivers/" + hw.Name)}
+	if c.Minor >= 14 {
+		d["properties"] = c.Links("drivers/" + hw.Name + "/properties")
 	}
-	if c.minor < 30 {
+	if c.Minor < 30 {
 		return d
 	}
 	d["type"] = "dynamic"
@@ -74,15 +75,15 @@ func (a *API) driver(c *call, hw node.HardwareType, detail bool) map[string]any 
 		return d
 	}
 	for kind, names := range hw.Interfaces {
-		if interfaceSince(kind) <= c.minor {
-			d["default_"+kind+"_interface"], d["enabled_"+kind+"_interfaces"] = nullable(hw.Default(kind)), names
+		if interfaceSince(kind) <= c.Minor {
+			d["default_"+kind+"_interface"], d["enabled_"+kind+"_interfaces"] = rest.Nullable(hw.Default(kind)), names
 		}
 	}
 	return d
 }
 
 // hardwareType finds the one a path names.
-func (a *API) hardwareType(c *call) (node.HardwareType, error) {
+func (a *API) hardwareType(c *rest.Call) (node.HardwareType, error) {
 	name := c.Param("driver")
 	all := a.conductor.HardwareTypes()
 	i := slices.IndexFunc(all, func(hw node.HardwareType) bool { return hw.Name == name })
@@ -92,15 +93,15 @@ func (a *API) hardwareType(c *call) (node.HardwareType, error) {
 	return all[i], nil
 }
 
-func (a *API) showDriver(c *call) error {
+func (a *API) showDriver(c *rest.Call) error {
 	hw, err := a.hardwareType(c)
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, a.driver(c, hw, true))
+	return c.Marshal(http.StatusOK, a.driver(c, hw, true))
 }
 
-func (a *API) driverProperties(c *call) error {
+func (a *API) driverProperties(c *rest.Call) error {
 	hw, err := a.hardwareType(c)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func (a *API) driverProperties(c *call) error {
 			properties[p.key] = p.meaning
 		}
 	}
-	return c.marshal(http.StatusOK, properties)
+	return c.Marshal(http.StatusOK, properties)
 }
 
 // driverInfoKey is one key that driver_info can have.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -13,20 +14,20 @@ import (
 
 // eraseReportRoutes is the proof of what was erased, for those who may read of
 // the node, and what to check it with.
-func (a *API) eraseReportRoutes() []route {
+func (a *API) eraseReportRoutes() []rest.Route {
 	const root = nodeapi.FerriteRoot
-	return []route{
-		{method: http.MethodGet, path: root + "/nodes/:node/erase-reports", doc: "what was erased of a machine, the oldest first; also of a node that is no more, by its UUID", handle: a.listEraseReports, wire: gives(formOf(nodeapi.EraseReports{}))},
-		{method: http.MethodGet, path: root + "/erase-reports/:report", doc: "what was erased, how, and how that was verified; signed", handle: a.showEraseReport, wire: gives(formOf(nodeapi.EraseReport{}))},
-		{method: http.MethodGet, path: root + "/erase-key", doc: "the public key to check erase reports with", handle: a.showEraseKey, wire: gives(formOf(nodeapi.EraseKey{}))},
+	return []rest.Route{
+		{Method: http.MethodGet, Path: root + "/nodes/:node/erase-reports", Doc: "what was erased of a machine, the oldest first; also of a node that is no more, by its UUID", Handle: a.listEraseReports, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReports{}))},
+		{Method: http.MethodGet, Path: root + "/erase-reports/:report", Doc: "what was erased, how, and how that was verified; signed", Handle: a.showEraseReport, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReport{}))},
+		{Method: http.MethodGet, Path: root + "/erase-key", Doc: "the public key to check erase reports with", Handle: a.showEraseKey, Wire: rest.Returns(rest.FormOf(nodeapi.EraseKey{}))},
 	}
 }
 
 // listEraseReports answers for a node that is no more whom no project confines:
 // nobody can tell any longer whose it was.
-func (a *API) listEraseReports(c *call) error {
+func (a *API) listEraseReports(c *rest.Call) error {
 	n, err := a.node(c)
-	if isNotFound(err) && c.project() == "" && validUUID(c.Param("node")) {
+	if isNotFound(err) && c.Project() == "" && rest.ValidUUID(c.Param("node")) {
 		n.UUID = strings.ToLower(c.Param("node"))
 	} else if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (a *API) listEraseReports(c *call) error {
 			return err
 		}
 	}
-	return c.marshal(http.StatusOK, answer)
+	return c.Marshal(http.StatusOK, answer)
 }
 
 // summary counts the disks of a report by what became of them.
@@ -68,7 +69,7 @@ func summary(r node.EraseReport) (s nodeapi.EraseSummary, err error) {
 	return s, nil
 }
 
-func (a *API) showEraseReport(c *call) error {
+func (a *API) showEraseReport(c *rest.Call) error {
 	ref := strings.ToLower(c.Param("report"))
 	missing := nodeapi.NewFault(http.StatusNotFound, "Erase report %s could not be found.", ref)
 	r, err := a.conductor.EraseReport(c.Request().Context(), ref)
@@ -85,26 +86,26 @@ func (a *API) showEraseReport(c *call) error {
 	if err != nil {
 		return fmt.Errorf("erase report %s: %w", r.UUID, err)
 	}
-	return c.marshal(http.StatusOK, signed)
+	return c.Marshal(http.StatusOK, signed)
 }
 
 // permitEraseReport asks as for the node. Reports of one that is no more are not
 // for projects.
-func (a *API) permitEraseReport(c *call, nodeUUID string, missing error) error {
+func (a *API) permitEraseReport(c *rest.Call, nodeUUID string, missing error) error {
 	n, err := a.conductor.Node(c.Request().Context(), nodeUUID)
 	switch {
-	case isNotFound(err) && c.project() != "":
+	case isNotFound(err) && c.Project() != "":
 		return missing
 	case err != nil && !isNotFound(err):
 		return err
 	}
-	return a.permit(c, c.rule, &n, missing)
+	return a.permit(c, c.Rule, &n, missing)
 }
 
-func (a *API) showEraseKey(c *call) error {
+func (a *API) showEraseKey(c *rest.Call) error {
 	key, err := nodeapi.EraseKeyOf(a.conductor.ErasePublicKey())
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, key)
+	return c.Marshal(http.StatusOK, key)
 }

@@ -3,40 +3,42 @@ package api
 import (
 	"net/http"
 	"slices"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 )
 
 // eventRoutes is what a network service tells of the ports it has bound.
-func (a *API) eventRoutes() []route {
-	return []route{
-		{method: http.MethodPost, path: "/v1/events", since: 54, doc: "tell of ports that a network service has bound", handle: a.takeEvents, wire: takes(http.StatusNoContent, eventsForm())},
+func (a *API) eventRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodPost, Path: "/v1/events", Since: 54, Doc: "tell of ports that a network service has bound", Handle: a.takeEvents, Wire: rest.Accepts(http.StatusNoContent, eventsForm())},
 	}
 }
 
 // takeEvents checks events and notes them in the log, as Ironic does: nothing
 // waits for a network service to bind a port.
-func (a *API) takeEvents(c *call) error {
-	body, err := c.object("evts")
+func (a *API) takeEvents(c *rest.Call) error {
+	body, err := c.Object("evts")
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(c.QueryParams()), nil); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), nil); err != nil {
 		return err
 	}
-	for _, key := range sortedKeys(body) {
+	for _, key := range rest.SortedKeys(body) {
 		if key != "events" {
-			return eventFault(&schemaError{additional(key)})
+			return eventFault(&rest.SchemaError{Text: rest.Additional(key)})
 		}
 	}
 	value, ok := body["events"]
 	if !ok {
-		return eventFault(&schemaError{"'events' is a required property"})
+		return eventFault(&rest.SchemaError{Text: "'events' is a required property"})
 	}
 	events, ok := value.([]any)
 	switch {
 	case !ok:
-		return eventFault(wrongType(value, "array"))
+		return eventFault(rest.WrongType(value, "array"))
 	case len(events) == 0:
-		return eventFault(&schemaError{"[] is too short"})
+		return eventFault(&rest.SchemaError{Text: "[] is too short"})
 	}
 	for _, item := range events {
 		if err := checkEvent(item); err != nil {
@@ -45,12 +47,12 @@ func (a *API) takeEvents(c *call) error {
 	}
 	for _, item := range events {
 		e, _ := item.(map[string]any)
-		a.log.Debug("event of a network service", "event", e["event"], "port", e["port_id"], "mac", e["mac_address"], "status", e["status"])
+		a.Log.Debug("event of a network service", "event", e["event"], "port", e["port_id"], "mac", e["mac_address"], "status", e["status"])
 	}
-	return c.empty(http.StatusNoContent)
+	return c.Empty(http.StatusNoContent)
 }
 
-func eventFault(err error) error { return badRequest("Schema error for evts: %v", err) }
+func eventFault(err error) error { return rest.BadRequest("Schema error for evts: %v", err) }
 
 // eventTypes is the events there are.
 func eventTypes() []any {
@@ -62,7 +64,7 @@ func eventKeys() []eventKey {
 	return []eventKey{
 		{"event", true, func(_ string, v any) error {
 			if !slices.Contains(eventTypes(), v) {
-				return &schemaError{python(v) + " is not one of " + python(eventTypes())}
+				return &rest.SchemaError{Text: rest.Python(v) + " is not one of " + rest.Python(eventTypes())}
 			}
 			return nil
 		}},
@@ -70,21 +72,21 @@ func eventKeys() []eventKey {
 		{"mac_address", true, func(name string, v any) error {
 			s, ok := v.(string)
 			if !ok {
-				return wrongType(v, "string")
+				return rest.WrongType(v, "string")
 			}
 			_, err := asMAC(name, s)
 			return err
 		}},
 		{"status", true, func(_ string, v any) error {
 			if _, ok := v.(string); !ok {
-				return wrongType(v, "string")
+				return rest.WrongType(v, "string")
 			}
 			return nil
 		}},
 		{"device_id", false, optionalUUID},
 		{"binding:host_id", false, optionalUUID},
 		{"binding:vnic_type", false, func(_ string, v any) error {
-			_, err := asText(v, maxText)
+			_, err := rest.ReadText(v, rest.MaxText)
 			return err
 		}},
 	}
@@ -98,13 +100,13 @@ type eventKey struct {
 }
 
 func optionalUUID(name string, v any) error {
-	_, err := asUUID(name, v)
+	_, err := rest.ReadUUID(name, v)
 	return err
 }
 
 func wantUUID(name string, v any) error {
 	if v == nil {
-		return wrongType(v, "string")
+		return rest.WrongType(v, "string")
 	}
 	return optionalUUID(name, v)
 }
@@ -112,12 +114,12 @@ func wantUUID(name string, v any) error {
 func checkEvent(item any) error {
 	e, ok := item.(map[string]any)
 	if !ok {
-		return wrongType(item, "object")
+		return rest.WrongType(item, "object")
 	}
 	known := eventKeys()
-	for _, name := range sortedKeys(e) {
+	for _, name := range rest.SortedKeys(e) {
 		if !slices.ContainsFunc(known, func(k eventKey) bool { return k.name == name }) {
-			return &schemaError{additional(name)}
+			return &rest.SchemaError{Text: rest.Additional(name)}
 		}
 	}
 	for _, k := range known {
@@ -128,7 +130,7 @@ func checkEvent(item any) error {
 				return err
 			}
 		case k.required:
-			return &schemaError{"'" + k.name + "' is a required property"}
+			return &rest.SchemaError{Text: "'" + k.name + "' is a required property"}
 		}
 	}
 	return nil

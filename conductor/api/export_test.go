@@ -3,38 +3,39 @@ package api
 import (
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 )
 
 // Routes is the route table, as the policy names its rows.
 func (a *API) Routes() (keys []string) {
 	for _, r := range a.routes() {
-		keys = append(keys, auth.Key(r.method, r.path, ""))
+		keys = append(keys, auth.Key(r.Method, r.Path, ""))
 	}
 	return keys
 }
 
 // Rows is the route table with what agents call, each with the fields of the body it
 // takes: nil when it takes none, empty when it has no names for them.
-func (a *API) Rows(mounts map[string]Handler) map[string][]string {
+func (a *API) Rows(mounts map[string]rest.Handler) map[string][]string {
 	rows := map[string][]string{}
 	for _, r := range append(a.routes(), agentRows(mounts)...) {
 		var fields []string
-		if r.wire.takes != nil {
-			properties, _ := r.wire.takes["properties"].(schema)
-			fields = append([]string{}, sortedKeys(properties)...)
+		if r.Wire.Takes != nil {
+			properties, _ := r.Wire.Takes["properties"].(rest.Schema)
+			fields = append([]string{}, rest.SortedKeys(properties)...)
 		}
-		rows[r.method+" "+r.path] = fields
+		rows[r.Method+" "+r.Path] = fields
 	}
 	return rows
 }
 
 // Unrouted is the prefixes at which something is mounted that no row is about.
-func (a *API) Unrouted(mounts map[string]Handler) (prefixes []string) {
+func (a *API) Unrouted(mounts map[string]rest.Handler) (prefixes []string) {
 	for prefix := range mounts {
 		found := false
 		for _, r := range agentRows(mounts) {
-			found = found || strings.HasPrefix(r.path, prefix)
+			found = found || strings.HasPrefix(r.Path, prefix)
 		}
 		if !found {
 			prefixes = append(prefixes, prefix)

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/labstack/echo/v4"
+
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
-	"github.com/labstack/echo/v4"
 )
 
 // statusOf is the HTTP status of each kind of refusal.

@@ -3,19 +3,20 @@ package api
 import (
 	"net/http"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // ferriteRoutes is what Ironic's API has no word for.
-func (a *API) ferriteRoutes() []route {
-	return []route{
-		{method: http.MethodGet, path: "/ferrite/v1/nodes/:node/status", doc: "what a node is doing, what it waits for, how far it is", handle: a.showStatus, wire: gives(formOf(nodeapi.Status{}))},
-		{method: http.MethodGet, path: "/ferrite/v1/openapi.json", doc: "this document", handle: a.showDocument, wire: gives(objectForm())},
+func (a *API) ferriteRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/:node/status", Doc: "what a node is doing, what it waits for, how far it is", Handle: a.showStatus, Wire: rest.Returns(rest.FormOf(nodeapi.Status{}))},
+		{Method: http.MethodGet, Path: "/ferrite/v1/openapi.json", Doc: "this document", Handle: a.ShowDocument, Wire: rest.Returns(rest.ObjectForm())},
 	}
 }
 
-func (a *API) showStatus(c *call) error {
+func (a *API) showStatus(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -24,7 +25,7 @@ func (a *API) showStatus(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, wireStatus(s))
+	return c.Marshal(http.StatusOK, wireStatus(s))
 }
 
 // wireStatus is a status as the wire has it.

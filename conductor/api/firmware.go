@@ -4,28 +4,29 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // firmwareRoutes is the firmware of a node's components, as it was read last.
-func (a *API) firmwareRoutes() []route {
-	return []route{{
-		method: http.MethodGet, path: "/v1/nodes/:node/firmware", since: 86, tooOld: nodeapi.Routing(http.StatusNotFound, ""),
-		doc: "the firmware of a node's components", handle: a.listFirmware, wire: toldList("firmware", toldForm(a.firmware, "firmware_component"), firmwareColumns()),
+func (a *API) firmwareRoutes() []rest.Route {
+	return []rest.Route{{
+		Method: http.MethodGet, Path: "/v1/nodes/:node/firmware", Since: 86, TooOld: nodeapi.Routing(http.StatusNotFound, ""),
+		Doc: "the firmware of a node's components", Handle: a.listFirmware, Wire: toldList("firmware", toldForm(a.firmware, "firmware_component"), firmwareColumns()),
 	}}
 }
 
 // firmwareTable is every field of a component; which part it is in the trade
 // came with 1.114.
-func firmwareTable() *table[toldRow[node.FirmwareComponent]] {
+func firmwareTable() *rest.Table[toldRow[node.FirmwareComponent]] {
 	type row = toldRow[node.FirmwareComponent]
-	part := func(name string, since int, at func(*node.FirmwareComponent) string) field[row] {
-		return shown(name, since, 0, func(dst []byte, v *view[row]) []byte { return appendText(dst, at(&v.of.row)) })
+	part := func(name string, since int, at func(*node.FirmwareComponent) string) rest.Field[row] {
+		return rest.Computed(name, since, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendText(dst, at(&v.Of.row)) })
 	}
-	return newTable("firmware component", []field[row]{
-		instant("created_at", 86, func(r *row) *time.Time { return &r.row.CreatedAt }),
-		instant("updated_at", 86, func(r *row) *time.Time { return &r.row.UpdatedAt }),
+	return rest.NewTable("firmware component", []rest.Field[row]{
+		rest.Time("created_at", 86, func(r *row) *time.Time { return &r.row.CreatedAt }),
+		rest.Time("updated_at", 86, func(r *row) *time.Time { return &r.row.UpdatedAt }),
 		part("component", 86, func(f *node.FirmwareComponent) string { return f.Component }),
 		part("initial_version", 86, func(f *node.FirmwareComponent) string { return f.InitialVersion }),
 		part("current_version", 86, func(f *node.FirmwareComponent) string { return f.CurrentVersion }),
@@ -41,7 +42,7 @@ func firmwareColumns() toldColumns {
 	return toldColumns{since: 86, always: []string{"created_at", "updated_at"}, usual: all, detailed: all}
 }
 
-func (a *API) listFirmware(c *call) error {
+func (a *API) listFirmware(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err

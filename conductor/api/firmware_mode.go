@@ -3,57 +3,58 @@ package api
 import (
 	"net/http"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // firmwareModeRoutes is how the firmware starts the machine.
-func (a *API) firmwareModeRoutes() []route {
+func (a *API) firmwareModeRoutes() []rest.Route {
 	tooOld := nodeapi.NewFault(http.StatusNotFound, "This endpoint is supported starting with the API version 1.76")
-	return []route{
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/boot_mode", since: 76, doc: "boot by BIOS or by UEFI", handle: a.setBootMode, tooOld: tooOld,
-			wire: takes(http.StatusAccepted, objectWith(schema{"target": wordForm("bios", "uefi")}, "target"))},
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/secure_boot", since: 76, doc: "start signed boot loaders only", handle: a.setSecureBoot, tooOld: tooOld,
-			wire: takes(http.StatusAccepted, objectWith(schema{"target": truthForm()}, "target"))},
+	return []rest.Route{
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/boot_mode", Since: 76, Doc: "boot by BIOS or by UEFI", Handle: a.setBootMode, TooOld: tooOld,
+			Wire: rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"target": rest.WordForm("bios", "uefi")}, "target"))},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/secure_boot", Since: 76, Doc: "start signed boot loaders only", Handle: a.setSecureBoot, TooOld: tooOld,
+			Wire: rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"target": truthForm()}, "target"))},
 	}
 }
 
-func (a *API) setBootMode(c *call) error {
+func (a *API) setBootMode(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.BodyLimit, "target")
+	args, err := c.Args(nodeapi.BodyLimit, "target")
 	if err != nil {
 		return err
 	}
-	mode, err := args.need("target")
+	mode, err := args.Need("target")
 	if err != nil {
 		return err
 	}
 	if mode != "bios" && mode != "uefi" {
-		return badRequest("Invalid boot mode %s requested for node. Allowed boot modes are: bios, uefi", spelt(args["target"]))
+		return rest.BadRequest("Invalid boot mode %s requested for node. Allowed boot modes are: bios, uefi", spelt(args["target"]))
 	}
 	if err := a.conductor.ChangeBootMode(c.Request().Context(), n.UUID, mode); err != nil {
 		return err
 	}
-	return c.accepted("/v1/nodes/" + c.Param("node") + "/states")
+	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")
 }
 
-func (a *API) setSecureBoot(c *call) error {
+func (a *API) setSecureBoot(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.BodyLimit, "target")
+	args, err := c.Args(nodeapi.BodyLimit, "target")
 	if err != nil {
 		return err
 	}
-	on, err := args.needTruth("target")
+	on, err := args.NeedTruth("target")
 	if err != nil {
 		return err
 	}
 	if err := a.conductor.ChangeSecureBoot(c.Request().Context(), n.UUID, on); err != nil {
 		return err
 	}
-	return c.accepted("/v1/nodes/" + c.Param("node") + "/states")
+	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")
 }

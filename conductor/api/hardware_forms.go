@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -10,8 +11,8 @@ import (
 // The forms of what is asked and told of a node's hardware.
 
 // objectWith is an object with these properties alone, of which some are required.
-func objectWith(properties schema, required ...string) schema {
-	s := schema{"type": "object", "additionalProperties": false, "properties": properties}
+func objectWith(properties rest.Schema, required ...string) rest.Schema {
+	s := rest.Schema{"type": "object", "additionalProperties": false, "properties": properties}
 	if len(required) > 0 {
 		s["required"] = required
 	}
@@ -19,82 +20,84 @@ func objectWith(properties schema, required ...string) schema {
 }
 
 // truthForm is yes or no, which may be spelt out.
-func truthForm() schema { return schema{"type": []string{"boolean", "string"}} }
+func truthForm() rest.Schema { return rest.Schema{"type": []string{"boolean", "string"}} }
 
-func consoleForm() schema {
-	return objectWith(schema{"console_enabled": schema{"type": "boolean"}, "console_info": objectForm()}, "console_enabled", "console_info")
+func consoleForm() rest.Schema {
+	return objectWith(rest.Schema{"console_enabled": rest.Schema{"type": "boolean"}, "console_info": rest.ObjectForm()}, "console_enabled", "console_info")
 }
 
-func indicatorStateForm() schema {
-	return objectWith(schema{"state": wordForm(indicatorStates()...)}, "state")
+func indicatorStateForm() rest.Schema {
+	return objectWith(rest.Schema{"state": rest.WordForm(indicatorStates()...)}, "state")
 }
 
-func indicatorsForm() schema {
-	text := schema{"type": "string"}
-	one := objectWith(schema{"name": text, "component": text, "readonly": schema{"type": "boolean"}, "states": formOf([]string{}), "links": linksForm()},
+func indicatorsForm() rest.Schema {
+	text := rest.Schema{"type": "string"}
+	one := objectWith(rest.Schema{"name": text, "component": text, "readonly": rest.Schema{"type": "boolean"}, "states": rest.FormOf([]string{}), "links": rest.LinksForm()},
 		"name", "component", "readonly", "states", "links")
-	return objectWith(schema{"indicators": schema{"type": "array", "items": one}}, "indicators")
+	return objectWith(rest.Schema{"indicators": rest.Schema{"type": "array", "items": one}}, "indicators")
 }
 
 // mediumForm is what mediumOf takes.
-func mediumForm() schema {
-	return objectWith(schema{
-		"device_type": wordForm(node.MediaDevices()...), "image_url": schema{"type": "string", "format": "uri"}, "image_download_source": wordForm("http", "local"),
+func mediumForm() rest.Schema {
+	return objectWith(rest.Schema{
+		"device_type": rest.WordForm(node.MediaDevices()...), "image_url": rest.Schema{"type": "string", "format": "uri"}, "image_download_source": rest.WordForm("http", "local"),
 	}, "device_type", "image_url")
 }
 
-func vifsForm() schema {
-	one := objectWith(schema{"id": schema{"type": "string"}}, "id")
-	return objectWith(schema{"vifs": schema{"type": "array", "items": one}}, "vifs")
+func vifsForm() rest.Schema {
+	one := objectWith(rest.Schema{"id": rest.Schema{"type": "string"}}, "id")
+	return objectWith(rest.Schema{"vifs": rest.Schema{"type": "array", "items": one}}, "vifs")
 }
 
 // vifForm is what attachVIF takes; what else it is told is for a network service.
-func vifForm() schema {
-	id := schema{"type": []string{"string", "null"}, "format": "uuid"}
-	return schema{"type": "object", "required": []string{"id"}, "properties": schema{"id": schema{"type": "string"}, "port_uuid": id, "portgroup_uuid": id}}
+func vifForm() rest.Schema {
+	id := rest.Schema{"type": []string{"string", "null"}, "format": "uuid"}
+	return rest.Schema{"type": "object", "required": []string{"id"}, "properties": rest.Schema{"id": rest.Schema{"type": "string"}, "port_uuid": id, "portgroup_uuid": id}}
 }
 
 // raidForm is what checkRAID checks; an object with nothing is no configuration.
-func raidForm() schema {
-	properties, required := schema{}, []string{}
+func raidForm() rest.Schema {
+	properties, required := rest.Schema{}, []string{}
 	for _, p := range diskProperties() {
-		if properties[p.name] = (schema{"description": p.meaning}); p.required {
+		if properties[p.name] = (rest.Schema{"description": p.meaning}); p.required {
 			required = append(required, p.name)
 		}
 	}
-	form := objectWith(schema{"logical_disks": schema{"type": "array", "items": objectWith(properties, required...)}})
+	form := objectWith(rest.Schema{"logical_disks": rest.Schema{"type": "array", "items": objectWith(properties, required...)}})
 	form["type"] = []string{"object", "null"}
 	return form
 }
 
-func vendorMethodsForm() schema {
-	flag := schema{"type": "boolean"}
-	one := objectWith(schema{
-		"http_methods": formOf([]string{}), "async": flag, "description": schema{"type": "string"}, "attach": flag, "require_exclusive_lock": flag,
+func vendorMethodsForm() rest.Schema {
+	flag := rest.Schema{"type": "boolean"}
+	one := objectWith(rest.Schema{
+		"http_methods": rest.FormOf([]string{}), "async": flag, "description": rest.Schema{"type": "string"}, "attach": flag, "require_exclusive_lock": flag,
 	}, "http_methods", "async", "description", "attach", "require_exclusive_lock")
-	return schema{"type": "object", "additionalProperties": one}
+	return rest.Schema{"type": "object", "additionalProperties": one}
 }
 
 // toldForm is one row of what a BMC has told, toldList the rows of a node.
-func toldForm[T any](t *table[T], name string) schema { return t.part(name, sortedKeys(t.byName)...) }
-
-func toldList(key string, row schema, columns toldColumns) wire {
-	return wire{status: http.StatusOK, query: []argument{{"detail", columns.since}, {"fields", columns.since}}, gives: objectWith(schema{key: schema{"type": "array", "items": row}}, key)}
+func toldForm[T any](t *rest.Table[T], name string) rest.Schema {
+	return t.Part(name, rest.SortedKeys(t.ByName)...)
 }
 
-func volumeForm() schema {
-	return objectWith(schema{"links": linksForm(), "connectors": linksForm(), "targets": linksForm()}, "links", "connectors", "targets")
+func toldList(key string, row rest.Schema, columns toldColumns) rest.Wire {
+	return rest.Wire{Status: http.StatusOK, Query: []rest.Argument{{Name: "detail", Since: columns.since}, {Name: "fields", Since: columns.since}}, Gives: objectWith(rest.Schema{key: rest.Schema{"type": "array", "items": row}}, key)}
 }
 
-func childrenForm() schema {
-	return objectWith(schema{"children": schema{"type": "array", "items": schema{"type": "string", "format": "uuid"}}, "links": formOf(nodeapi.Link{})}, "children", "links")
+func volumeForm() rest.Schema {
+	return objectWith(rest.Schema{"links": rest.LinksForm(), "connectors": rest.LinksForm(), "targets": rest.LinksForm()}, "links", "connectors", "targets")
+}
+
+func childrenForm() rest.Schema {
+	return objectWith(rest.Schema{"children": rest.Schema{"type": "array", "items": rest.Schema{"type": "string", "format": "uuid"}}, "links": rest.FormOf(nodeapi.Link{})}, "children", "links")
 }
 
 // rootForm is what GET /v1 answers: of each resource it has links.
-func rootForm() schema {
-	form := objectWith(schema{
-		"id": schema{"type": "string"}, "links": linksForm(), "media_types": formOf(map[string]string{}), "version": formOf(nodeapi.VersionInfo{}),
+func rootForm() rest.Schema {
+	form := objectWith(rest.Schema{
+		"id": rest.Schema{"type": "string"}, "links": rest.LinksForm(), "media_types": rest.FormOf(map[string]string{}), "version": rest.FormOf(nodeapi.VersionInfo{}),
 	}, "id", "links", "media_types", "version")
-	form["additionalProperties"] = linksForm()
+	form["additionalProperties"] = rest.LinksForm()
 	return form
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 )
 
 // What a BMC has told (BIOS settings, firmware) is shown alike: a few parts of
@@ -18,35 +20,35 @@ type toldColumns struct {
 }
 
 // toldFields reads ?detail= and ?fields= of a request for rows of t.
-func toldFields[T any](c *call, t *table[T], columns toldColumns) (selection, error) {
+func toldFields[T any](c *rest.Call, t *rest.Table[T], columns toldColumns) (rest.Selection, error) {
 	q := c.QueryParams()
-	if err := unexpected(sortedKeys(q), []string{"detail", "fields"}); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(q), []string{"detail", "fields"}); err != nil {
 		return nil, err
 	}
-	for _, name := range sortedKeys(q) {
-		if c.minor < columns.since {
-			return nil, badRequest("Invalid query parameter ?%s=%s received.", name, q.Get(name))
+	for _, name := range rest.SortedKeys(q) {
+		if c.Minor < columns.since {
+			return nil, rest.BadRequest("Invalid query parameter ?%s=%s received.", name, q.Get(name))
 		}
 	}
 	names, detail := columns.usual, false
 	if q.Has("detail") {
 		var err error
-		if detail, err = parseBool("detail", q.Get("detail")); err != nil {
+		if detail, err = rest.ParseBool("detail", q.Get("detail")); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case detail && q.Has("fields"):
-		return nil, badRequest("Can not specify ?detail=True and fields in the same request.")
+		return nil, rest.BadRequest("Can not specify ?detail=True and fields in the same request.")
 	case detail:
 		names = columns.detailed
 	case q.Has("fields"):
 		names = strings.Split(q.Get("fields"), ",")
-		if err := t.known(c.minor, names); err != nil {
+		if err := t.Known(c.Minor, names); err != nil {
 			return nil, err
 		}
 	}
-	return slices.Compact(t.pick(c.minor, slices.Concat(names, columns.always)...)), nil
+	return slices.Compact(t.Pick(c.Minor, slices.Concat(names, columns.always)...)), nil
 }
 
 // toldRow is one row with where it is found.
@@ -56,14 +58,14 @@ type toldRow[T any] struct {
 }
 
 // answerTold answers {"name": [rows]}.
-func answerTold[T any](a *API, c *call, name string, t *table[toldRow[T]], chosen selection, rows []T, path func(T) string) error {
-	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
+func answerTold[T any](a *API, c *rest.Call, name string, t *rest.Table[toldRow[T]], chosen rest.Selection, rows []T, path func(T) string) error {
+	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		dst = append(append(append(dst, `{"`...), name...), `":[`...)
 		for i, row := range rows {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = t.render(dst, chosen, &view[toldRow[T]]{of: &toldRow[T]{row, path(row)}, minor: c.minor, base: c.base()})
+			dst = t.Render(dst, chosen, &rest.View[toldRow[T]]{Of: &toldRow[T]{row, path(row)}, Minor: c.Minor, Base: c.BaseURL()})
 		}
 		return append(dst, "]}"...)
 	})

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
-	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -26,7 +26,7 @@ type conductor struct {
 
 func newConductor(t testing.TB) *conductor {
 	t.Helper()
-	return &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]api.Handler {
+	return &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]rest.Handler {
 		return agents.NewServer(agents.Options{Conductor: e, FailureRate: 1e9, FailureBurst: 1e9}).Handlers()
 	})}
 }

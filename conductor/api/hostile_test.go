@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
-	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
@@ -97,7 +97,7 @@ func TestNUL(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	c := &conductor{t: t, Conductor: apitest.Start(t, db, func(e *engine.Engine) map[string]api.Handler {
+	c := &conductor{t: t, Conductor: apitest.Start(t, db, func(e *engine.Engine) map[string]rest.Handler {
 		return agents.NewServer(agents.Options{Conductor: e}).Handlers()
 	})}
 	for _, path := range []string{"/v1/nodes?owner=a%00", "/v1/nodes?description_contains=%00", "/v1/nodes?shard=a,%00", "/v1/ports?node=%00", "/v1/nodes/%00", "/v1/nodes?marker=%00"} {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -12,18 +13,18 @@ import (
 // indicatorRoutes is the lights of a machine. An indicator is called
 // name@component; the path that Ironic documents, component/name, is taken too,
 // where Ironic itself answers 500.
-func (a *API) indicatorRoutes() []route {
+func (a *API) indicatorRoutes() []rest.Route {
 	const all = "/v1/nodes/:node/management/indicators"
-	return []route{
-		{method: http.MethodGet, path: all, since: 63, doc: "the lights of the machine", handle: a.listIndicators, wire: gives(indicatorsForm())},
-		{method: http.MethodGet, path: all + "/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator, wire: gives(indicatorStateForm())},
-		{method: http.MethodPut, path: all + "/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator, wire: takes(http.StatusNoContent, indicatorStateForm())},
-		{method: http.MethodGet, path: all + "/:component/:indicator", since: 63, doc: "what a light shows", handle: a.showIndicator, wire: gives(indicatorStateForm())},
-		{method: http.MethodPut, path: all + "/:component/:indicator", since: 63, doc: "make a light show something", handle: a.setIndicator, wire: takes(http.StatusNoContent, indicatorStateForm())},
+	return []rest.Route{
+		{Method: http.MethodGet, Path: all, Since: 63, Doc: "the lights of the machine", Handle: a.listIndicators, Wire: rest.Returns(indicatorsForm())},
+		{Method: http.MethodGet, Path: all + "/:indicator", Since: 63, Doc: "what a light shows", Handle: a.showIndicator, Wire: rest.Returns(indicatorStateForm())},
+		{Method: http.MethodPut, Path: all + "/:indicator", Since: 63, Doc: "make a light show something", Handle: a.setIndicator, Wire: rest.Accepts(http.StatusNoContent, indicatorStateForm())},
+		{Method: http.MethodGet, Path: all + "/:component/:indicator", Since: 63, Doc: "what a light shows", Handle: a.showIndicator, Wire: rest.Returns(indicatorStateForm())},
+		{Method: http.MethodPut, Path: all + "/:component/:indicator", Since: 63, Doc: "make a light show something", Handle: a.setIndicator, Wire: rest.Accepts(http.StatusNoContent, indicatorStateForm())},
 	}
 }
 
-func (a *API) listIndicators(c *call) error {
+func (a *API) listIndicators(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -37,26 +38,26 @@ func (a *API) listIndicators(c *call) error {
 		id := i.Name + "@" + i.Component
 		list = append(list, map[string]any{
 			"name": id, "component": i.Component, "readonly": i.ReadOnly, "states": i.States,
-			"links": c.links("nodes/" + c.Param("node") + "/management/indicators/" + id),
+			"links": c.Links("nodes/" + c.Param("node") + "/management/indicators/" + id),
 		})
 	}
-	return c.marshal(http.StatusOK, map[string]any{"indicators": list})
+	return c.Marshal(http.StatusOK, map[string]any{"indicators": list})
 }
 
 // indicatorOf is the component and the name of the light that a path is about.
-func indicatorOf(c *call) (component, name string, err error) {
+func indicatorOf(c *rest.Call) (component, name string, err error) {
 	id := c.Param("indicator")
 	if component = c.Param("component"); component != "" {
 		return component, id, nil
 	}
 	name, component, ok := strings.Cut(id, "@")
 	if !ok {
-		return "", "", badRequest("Malformed indicator name %q", id)
+		return "", "", rest.BadRequest("Malformed indicator name %q", id)
 	}
 	return component, name, nil
 }
 
-func (a *API) showIndicator(c *call) error {
+func (a *API) showIndicator(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func (a *API) showIndicator(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, map[string]string{"state": state})
+	return c.Marshal(http.StatusOK, map[string]string{"state": state})
 }
 
 // indicatorStates are what a light can be asked to show.
@@ -77,7 +78,7 @@ func indicatorStates() []string {
 	return []string{node.IndicatorOn, node.IndicatorOff, node.IndicatorBlinking}
 }
 
-func (a *API) setIndicator(c *call) error {
+func (a *API) setIndicator(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -86,16 +87,16 @@ func (a *API) setIndicator(c *call) error {
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.BodyLimit, "state")
+	args, err := c.Args(nodeapi.BodyLimit, "state")
 	if err != nil {
 		return err
 	}
-	state, err := args.need("state")
+	state, err := args.Need("state")
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(indicatorStates(), state) {
-		return badRequest("Invalid indicator state %q: it is one of %s", state, strings.Join(indicatorStates(), ", "))
+		return rest.BadRequest("Invalid indicator state %q: it is one of %s", state, strings.Join(indicatorStates(), ", "))
 	}
-	return c.done(a.conductor.SetIndicatorState(c.Request().Context(), n.UUID, component, name, state))
+	return c.Done(a.conductor.SetIndicatorState(c.Request().Context(), n.UUID, component, name, state))
 }

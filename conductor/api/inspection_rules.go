@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/rules"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -19,54 +20,59 @@ type inspectionRules struct {
 	collection[node.InspectionRule]
 }
 
-func (a *API) inspectionRuleRoutes() []route {
+func (a *API) inspectionRuleRoutes() []rest.Route {
 	r := &inspectionRules{collection[node.InspectionRule]{
 		api: a, path: "inspection_rules", since: 96, noun: "Inspection rule", ident: "inspection_rule_uuid",
 		fields: inspectionRuleTable(), brief: []string{"uuid", "description", "phase", "priority", "links"}, required: []string{"actions"},
 		id:      func(r *node.InspectionRule) string { return r.UUID },
 		filters: phaseFilter,
-		created: func(_ *call, r *node.InspectionRule) error { r.Phase = cmpOr(r.Phase, node.MainPhase); return nil },
-		kept:    a.conductor.Catalogs().InspectionRules,
+		created: func(_ *rest.Call, r *node.InspectionRule) error {
+			r.Phase = rest.Or(r.Phase, node.MainPhase)
+			return nil
+		},
+		kept: a.conductor.Catalogs().InspectionRules,
 	}}
 	rows := r.routes()
 	for i := range rows {
-		if rows[i].method == http.MethodDelete && rows[i].path == "/v1/inspection_rules" {
-			rows[i].doc, rows[i].handle = "forget every inspection rule", r.dropAll
+		if rows[i].Method == http.MethodDelete && rows[i].Path == "/v1/inspection_rules" {
+			rows[i].Doc, rows[i].Handle = "forget every inspection rule", r.dropAll
 		}
 	}
 	return rows
 }
 
 // inspectionRuleTable is every field of an inspection rule.
-func inspectionRuleTable() *table[node.InspectionRule] {
+func inspectionRuleTable() *rest.Table[node.InspectionRule] {
 	type r = node.InspectionRule
-	phase := sized("phase", 1, both, 16, func(r *r) *string { return &r.Phase })
-	phase.set = func(r *r, value any) error {
-		s, err := asText(value, 16)
-		r.Phase = cmpOr(s, node.MainPhase)
+	phase := rest.Sized("phase", 1, both, 16, func(r *r) *string { return &r.Phase })
+	phase.Set = func(r *r, value any) error {
+		s, err := rest.ReadText(value, 16)
+		r.Phase = rest.Or(s, node.MainPhase)
 		return err
 	}
-	return newTable("inspection_rule", []field[r]{
-		identifier("uuid", 1, creatable, func(r *r) *string { return &r.UUID }),
-		instant("created_at", 1, func(r *r) *time.Time { return &r.CreatedAt }),
-		instant("updated_at", 1, func(r *r) *time.Time { return r.UpdatedAt }),
-		text("description", 1, both, func(r *r) *string { return &r.Description }),
-		number("priority", 1, both, func(r *r) *int { return &r.Priority }),
+	return rest.NewTable("inspection_rule", []rest.Field[r]{
+		rest.UUID("uuid", 1, rest.Creatable, func(r *r) *string { return &r.UUID }),
+		rest.Time("created_at", 1, func(r *r) *time.Time { return &r.CreatedAt }),
+		rest.Time("updated_at", 1, func(r *r) *time.Time { return r.UpdatedAt }),
+		rest.Text("description", 1, both, func(r *r) *string { return &r.Description }),
+		rest.Number("priority", 1, both, func(r *r) *int { return &r.Priority }),
 		sensitiveField(),
 		phase,
 		clausesField("conditions", conditionsOf, func(r *r) *[]node.Clause { return &r.Conditions }),
 		clausesField("actions", rules.Actions, func(r *r) *[]node.Clause { return &r.Actions }),
-		shown("links", 1, 0, func(dst []byte, v *view[r]) []byte { return appendLinks(dst, v.base, "inspection_rules/"+v.of.UUID) }),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[r]) []byte {
+			return rest.AppendLinks(dst, v.Base, "inspection_rules/"+v.Of.UUID)
+		}),
 	})
 }
 
 // sensitiveField can be set and not taken back: what a rule hides stays hidden.
-func sensitiveField() field[node.InspectionRule] {
-	f := strict(flag("sensitive", 1, both, false, func(r *node.InspectionRule) *bool { return &r.Sensitive }))
-	set := f.set
-	f.set = func(r *node.InspectionRule, value any) error {
+func sensitiveField() rest.Field[node.InspectionRule] {
+	f := rest.StrictFlag(rest.Flag("sensitive", 1, both, false, func(r *node.InspectionRule) *bool { return &r.Sensitive }))
+	set := f.Set
+	f.Set = func(r *node.InspectionRule, value any) error {
 		if r.Sensitive && value != true {
-			return badRequest("Couldn't apply patch. Reason: Inspection rules cannot have the sensitive flag unset.")
+			return rest.BadRequest("Couldn't apply patch. Reason: Inspection rules cannot have the sensitive flag unset.")
 		}
 		return set(r, value)
 	}
@@ -75,20 +81,20 @@ func sensitiveField() field[node.InspectionRule] {
 
 // clausesField is the conditions or the actions, which a sensitive rule does not
 // show. parse reads new ones.
-func clausesField(name string, parse func(any) ([]node.Clause, error), at func(*node.InspectionRule) *[]node.Clause) field[node.InspectionRule] {
+func clausesField(name string, parse func(any) ([]node.Clause, error), at func(*node.InspectionRule) *[]node.Clause) rest.Field[node.InspectionRule] {
 	type r = node.InspectionRule
-	f := field[r]{name: name, since: 1, use: both, form: clausesForm(name)}
-	f.show = func(dst []byte, v *view[r]) []byte {
-		if v.of.Sensitive {
+	f := rest.Field[r]{Name: name, Since: 1, Use: both, Form: clausesForm(name)}
+	f.Show = func(dst []byte, v *rest.View[r]) []byte {
+		if v.Of.Sensitive {
 			return append(dst, "null"...)
 		}
-		return appendAny(dst, clauseList(*at(v.of), maskedClause))
+		return rest.AppendAny(dst, clauseList(*at(v.Of), maskedClause))
 	}
-	f.get = func(of *r) any { return clauseList(*at(of), func(v any) any { return v }) }
-	f.set = func(of *r, value any) error {
+	f.Get = func(of *r) any { return clauseList(*at(of), func(v any) any { return v }) }
+	f.Set = func(of *r, value any) error {
 		clauses, err := parse(value)
 		if err != nil {
-			return &schemaError{err.Error()}
+			return &rest.SchemaError{Text: err.Error()}
 		}
 		*at(of) = clauses
 		return nil
@@ -105,15 +111,15 @@ func conditionsOf(value any) ([]node.Clause, error) {
 }
 
 // clausesForm is the schema of them. A sensitive rule shows null.
-func clausesForm(name string) schema {
-	listOrObject := schema{"type": []string{"array", "object"}}
-	clause := schema{"type": "object", "required": []string{"op", "args"}, "properties": schema{
-		"op": schema{"type": "string"}, "args": listOrObject, "loop": listOrObject,
+func clausesForm(name string) rest.Schema {
+	listOrObject := rest.Schema{"type": []string{"array", "object"}}
+	clause := rest.Schema{"type": "object", "required": []string{"op", "args"}, "properties": rest.Schema{
+		"op": rest.Schema{"type": "string"}, "args": listOrObject, "loop": listOrObject,
 	}}
 	if name == "conditions" {
-		clause["properties"].(schema)["multiple"] = schema{"enum": []string{"any", "all", "first", "last"}}
+		clause["properties"].(rest.Schema)["multiple"] = rest.Schema{"enum": []string{"any", "all", "first", "last"}}
 	}
-	return schema{"type": []string{"array", "null"}, "items": clause}
+	return rest.Schema{"type": []string{"array", "null"}, "items": clause}
 }
 
 // clauseList is clauses as JSON; mask hides what is secret in arguments and
@@ -166,9 +172,9 @@ func secretPath(path string) bool {
 }
 
 // phaseFilter is ?phase=.
-func phaseFilter(*call) []filter[narrowing[node.InspectionRule]] {
-	return []filter[narrowing[node.InspectionRule]]{
-		{"phase", 96, func(n *narrowing[node.InspectionRule], phase string) error {
+func phaseFilter(*rest.Call) []rest.Filter[narrowing[node.InspectionRule]] {
+	return []rest.Filter[narrowing[node.InspectionRule]]{
+		{Name: "phase", Since: 96, Apply: func(n *narrowing[node.InspectionRule], phase string) error {
 			n.column, n.values = "phase", []string{phase}
 			return nil
 		}},
@@ -176,8 +182,8 @@ func phaseFilter(*call) []filter[narrowing[node.InspectionRule]] {
 }
 
 // dropAll forgets every rule. One that is made meanwhile stays.
-func (r *inspectionRules) dropAll(c *call) error {
-	if err := unexpected(sortedKeys(c.QueryParams()), nil); err != nil {
+func (r *inspectionRules) dropAll(c *rest.Call) error {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), nil); err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
@@ -190,5 +196,5 @@ func (r *inspectionRules) dropAll(c *call) error {
 			return err
 		}
 	}
-	return c.empty(http.StatusNoContent)
+	return c.Empty(http.StatusNoContent)
 }

@@ -9,21 +9,22 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // leaseRoutes is the addresses of machines: those lent and those reserved.
-func (a *API) leaseRoutes() []route {
+func (a *API) leaseRoutes() []rest.Route {
 	const one = nodeapi.FerriteRoot + "/leases/:mac"
-	return []route{
-		{method: http.MethodGet, path: nodeapi.FerriteRoot + "/leases", doc: "the addresses that are lent or reserved", handle: a.listLeases, wire: gives(formOf(nodeapi.Leases{}))},
-		{method: http.MethodPut, path: one, doc: "reserve an address for a MAC", handle: a.reserve, wire: wire{status: http.StatusOK, takes: structure("ip", ""), gives: formOf(nodeapi.Lease{})}},
-		{method: http.MethodDelete, path: one, doc: "forget the lease or reservation of a MAC", handle: a.deleteLease},
+	return []rest.Route{
+		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/leases", Doc: "the addresses that are lent or reserved", Handle: a.listLeases, Wire: rest.Returns(rest.FormOf(nodeapi.Leases{}))},
+		{Method: http.MethodPut, Path: one, Doc: "reserve an address for a MAC", Handle: a.reserve, Wire: rest.Wire{Status: http.StatusOK, Takes: rest.Structure("ip", ""), Gives: rest.FormOf(nodeapi.Lease{})}},
+		{Method: http.MethodDelete, Path: one, Doc: "forget the lease or reservation of a MAC", Handle: a.deleteLease},
 	}
 }
 
-func (a *API) listLeases(c *call) error {
+func (a *API) listLeases(c *rest.Call) error {
 	all, err := a.conductor.Leases(c.Request().Context())
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func (a *API) listLeases(c *call) error {
 	for i, l := range all {
 		answer.Leases[i] = wireLease(l)
 	}
-	return c.marshal(http.StatusOK, answer)
+	return c.Marshal(http.StatusOK, answer)
 }
 
 func wireLease(l node.Lease) nodeapi.Lease {
@@ -40,28 +41,28 @@ func wireLease(l node.Lease) nodeapi.Lease {
 }
 
 // reserve makes a reservation, in place of what the MAC had before.
-func (a *API) reserve(c *call) error {
+func (a *API) reserve(c *rest.Call) error {
 	mac, err := macOf(c)
 	if err != nil {
 		return err
 	}
-	body, err := c.object("reservation")
+	body, err := c.Object("reservation")
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(body), []string{"ip"}); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(body), []string{"ip"}); err != nil {
 		return err
 	}
-	text, err := args(body).need("ip")
+	text, err := rest.Args(body).Need("ip")
 	if err != nil {
 		return err
 	}
 	ip, err := netip.ParseAddr(text)
 	if err != nil || !ip.Is4() || ip.IsUnspecified() || ip.IsMulticast() {
-		return badRequest("The ip %q of a reservation is not the IPv4 address of a machine, such as 10.0.0.50.", text)
+		return rest.BadRequest("The ip %q of a reservation is not the IPv4 address of a machine, such as 10.0.0.50.", text)
 	}
 	if err := a.boot.Reservable(ip); err != nil {
-		return badRequest("%s", err)
+		return rest.BadRequest("%s", err)
 	}
 	ctx := c.Request().Context()
 	l := node.Lease{MAC: mac, IP: ip.String(), Static: true}
@@ -74,7 +75,7 @@ func (a *API) reserve(c *call) error {
 	if err := a.reloadBoot(ctx); err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, wireLease(l))
+	return c.Marshal(http.StatusOK, wireLease(l))
 }
 
 // makeRoom refuses l when its address belongs to another MAC, and forgets a
@@ -100,7 +101,7 @@ func (a *API) makeRoom(ctx context.Context, l node.Lease) error {
 	return nil
 }
 
-func (a *API) deleteLease(c *call) error {
+func (a *API) deleteLease(c *rest.Call) error {
 	mac, err := macOf(c)
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func (a *API) deleteLease(c *call) error {
 	if err := a.reloadBoot(ctx); err != nil {
 		return err
 	}
-	return c.done(gone)
+	return c.Done(gone)
 }
 
 // reloadBoot has the boot service take over a change that is on record, even
@@ -128,12 +129,12 @@ func (a *API) reloadBoot(ctx context.Context) error {
 }
 
 // macOf is the MAC in the path, as leases spell it.
-func macOf(c *call) (string, error) {
+func macOf(c *rest.Call) (string, error) {
 	text := c.Param("mac")
 	hw, err := net.ParseMAC(text)
 	const group = 1 // of the first byte: an address of several machines
 	if err != nil || len(hw) != 6 || hw[0]&group != 0 {
-		return "", badRequest("%q is not the MAC of a machine, six bytes such as 52:54:00:12:34:56.", text)
+		return "", rest.BadRequest("%q is not the MAC of a machine, six bytes such as 52:54:00:12:34:56.", text)
 	}
 	return hw.String(), nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -19,18 +20,18 @@ const (
 // logShares is who may read how many logs at a time.
 func logShares() auth.Shares { return auth.Shares{All: 64, Project: 16, User: 4} }
 
-func (a *API) logRoutes() []route {
-	return []route{
-		{method: http.MethodGet, path: nodeapi.FerriteRoot + "/nodes/:node/logs", doc: "what kernel and agent of a machine logged, as text; follow=true goes on", handle: a.readLog,
-			wire: wire{status: http.StatusOK, query: argumentsNamed([]string{"boot", "tail", "follow"}), gives: schema{"type": "string"}, media: "text/plain"}},
+func (a *API) logRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/logs", Doc: "what kernel and agent of a machine logged, as text; follow=true goes on", Handle: a.readLog,
+			Wire: rest.Wire{Status: http.StatusOK, Query: rest.ArgumentsNamed([]string{"boot", "tail", "follow"}), Gives: rest.Schema{"type": "string"}, Media: "text/plain"}},
 	}
 }
 
 // readLog answers with text, for as long as there is some and somebody reads.
-func (a *API) readLog(c *call) error {
+func (a *API) readLog(c *rest.Call) error {
 	q, err := nodeapi.ParseLogQuery(c.QueryParams())
 	if err != nil {
-		return badRequest("%v", err)
+		return rest.BadRequest("%v", err)
 	}
 	n, err := a.node(c)
 	if err != nil {
@@ -41,8 +42,8 @@ func (a *API) readLog(c *call) error {
 	}
 	open, cancel := context.WithTimeout(c.Request().Context(), followTime)
 	defer cancel()
-	ctx, end, err := a.readers.Open(open, c.caller, func(context.Context) error {
-		if err := auth.Same(a.auth, c.Request(), c.caller); err != nil {
+	ctx, end, err := a.readers.Open(open, c.Caller, func(context.Context) error {
+		if err := auth.Same(a.auth, c.Request(), c.Caller); err != nil {
 			return err
 		}
 		_, err := a.node(c)

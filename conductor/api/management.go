@@ -5,23 +5,24 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // managementRoutes is what a BMC is asked through, and whether it can be.
-func (a *API) managementRoutes() []route {
-	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/management/boot_device", doc: "what the machine will boot from", handle: a.showBootDevice, wire: gives(bootDeviceForm())},
-		{method: http.MethodPut, path: "/v1/nodes/:node/management/boot_device", doc: "say what to boot from", handle: a.setBootDevice, wire: takes(http.StatusNoContent, bootDeviceForm())},
-		{method: http.MethodGet, path: "/v1/nodes/:node/management/boot_device/supported", doc: "what can be booted from", handle: a.supportedBootDevices, wire: gives(structure("supported_boot_devices", []string{}))},
-		{method: http.MethodPut, path: "/v1/nodes/:node/management/inject_nmi", since: 29, doc: "interrupt the machine, so that its system writes a dump", handle: a.injectNMI, wire: takes(http.StatusNoContent, objectForm())},
-		{method: http.MethodGet, path: "/v1/nodes/:node/validate", doc: "what is missing, by interface", handle: a.validate, wire: gives(formOf(map[string]nodeapi.Valid{}))},
-		{method: http.MethodGet, path: "/v1/nodes/validate", doc: "the same, the node in the query", handle: a.validateQuery, wire: gives(formOf(map[string]nodeapi.Valid{}), "node", "node_uuid")},
+func (a *API) managementRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device", Doc: "what the machine will boot from", Handle: a.showBootDevice, Wire: rest.Returns(bootDeviceForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/boot_device", Doc: "say what to boot from", Handle: a.setBootDevice, Wire: rest.Accepts(http.StatusNoContent, bootDeviceForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device/supported", Doc: "what can be booted from", Handle: a.supportedBootDevices, Wire: rest.Returns(rest.Structure("supported_boot_devices", []string{}))},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/inject_nmi", Since: 29, Doc: "interrupt the machine, so that its system writes a dump", Handle: a.injectNMI, Wire: rest.Accepts(http.StatusNoContent, rest.ObjectForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/validate", Doc: "what is missing, by interface", Handle: a.validate, Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}))},
+		{Method: http.MethodGet, Path: "/v1/nodes/validate", Doc: "the same, the node in the query", Handle: a.validateQuery, Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}), "node", "node_uuid")},
 	}
 }
 
-func (a *API) showBootDevice(c *call) error {
+func (a *API) showBootDevice(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -30,11 +31,11 @@ func (a *API) showBootDevice(c *call) error {
 	if err != nil {
 		return err
 	}
-	answer := map[string]any{"boot_device": nullable(device), "persistent": persistent}
+	answer := map[string]any{"boot_device": rest.Nullable(device), "persistent": persistent}
 	if device == "" {
 		answer["persistent"] = nil // nothing is known to last
 	}
-	return c.marshal(http.StatusOK, answer)
+	return c.Marshal(http.StatusOK, answer)
 }
 
 // bootDevices are the names Ironic has for what a machine can boot from.
@@ -42,20 +43,20 @@ func bootDevices() []string {
 	return []string{"pxe", "disk", "cdrom", "bios", "safe", "wanboot", "iscsiboot", "floppy", "uefihttp"}
 }
 
-func (a *API) setBootDevice(c *call) error {
+func (a *API) setBootDevice(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.BodyLimit, "boot_device", "persistent")
+	args, err := c.Args(nodeapi.BodyLimit, "boot_device", "persistent")
 	if err != nil {
 		return err
 	}
-	device, err := args.need("boot_device")
+	device, err := args.Need("boot_device")
 	if err != nil {
 		return err
 	}
-	persistent, err := args.truth("persistent")
+	persistent, err := args.Truth("persistent")
 	if err != nil {
 		return err
 	}
@@ -64,15 +65,15 @@ func (a *API) setBootDevice(c *call) error {
 		return err
 	}
 	if !slices.Contains(bootDevices(), device) || !slices.Contains(supported, device) {
-		return badRequest("Invalid boot device %s specified.", device)
+		return rest.BadRequest("Invalid boot device %s specified.", device)
 	}
 	if err := a.conductor.SetBootDevice(c.Request().Context(), n.UUID, device, persistent); err != nil {
 		return err
 	}
-	return c.empty(http.StatusNoContent)
+	return c.Empty(http.StatusNoContent)
 }
 
-func (a *API) supportedBootDevices(c *call) error {
+func (a *API) supportedBootDevices(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -81,38 +82,38 @@ func (a *API) supportedBootDevices(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, map[string][]string{"supported_boot_devices": append([]string{}, devices...)})
+	return c.Marshal(http.StatusOK, map[string][]string{"supported_boot_devices": append([]string{}, devices...)})
 }
 
-func (a *API) injectNMI(c *call) error {
+func (a *API) injectNMI(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	if _, err := c.args(nodeapi.BodyLimit); err != nil {
+	if _, err := c.Args(nodeapi.BodyLimit); err != nil {
 		return err
 	}
-	return c.done(a.conductor.InjectNMI(c.Request().Context(), n.UUID))
+	return c.Done(a.conductor.InjectNMI(c.Request().Context(), n.UUID))
 }
 
-func (a *API) validate(c *call) error { return a.answerValidation(c) }
+func (a *API) validate(c *rest.Call) error { return a.answerValidation(c) }
 
-func (a *API) validateQuery(c *call) error {
+func (a *API) validateQuery(c *rest.Call) error {
 	ref := c.QueryParam("node")
 	if ref == "" {
 		ref = c.QueryParam("node_uuid")
 	}
 	if ref == "" {
-		return badRequest("Missing mandatory parameter: node")
+		return rest.BadRequest("Missing mandatory parameter: node")
 	}
 	c.SetParamNames("node")
 	c.SetParamValues(ref)
 	return a.answerValidation(c)
 }
 
-func (a *API) answerValidation(c *call) error {
-	if c.minor < 5 && !validUUID(c.Param("node")) {
-		return notAcceptable() // unlike elsewhere a name is not a 404 here
+func (a *API) answerValidation(c *rest.Call) error {
+	if c.Minor < 5 && !rest.ValidUUID(c.Param("node")) {
+		return rest.NotAcceptable() // unlike elsewhere a name is not a 404 here
 	}
 	n, err := a.node(c)
 	if err != nil {
@@ -124,11 +125,11 @@ func (a *API) answerValidation(c *call) error {
 	}
 	answer := make(map[string]nodeapi.Valid, len(verdicts))
 	for kind, reason := range verdicts {
-		if kind != "vendor" && interfaceSince(kind) <= max(c.minor, 30) {
+		if kind != "vendor" && interfaceSince(kind) <= max(c.Minor, 30) {
 			answer[kind] = verdict(&n, kind, reason)
 		}
 	}
-	return c.marshal(http.StatusOK, answer)
+	return c.Marshal(http.StatusOK, answer)
 }
 
 // verdict is what is said of one interface. One that is switched off is not

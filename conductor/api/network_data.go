@@ -8,16 +8,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // networkDataField checks the form: links, networks and services as OpenStack's
 // metadata has them. What is wrong would show only on the machine, if at all.
-func networkDataField() field[node.Node] {
-	f := object("network_data", 66, both, nil, func(n *node.Node) *map[string]any { return &n.NetworkData })
-	set := f.set
-	f.set = func(n *node.Node, value any) error {
+func networkDataField() rest.Field[node.Node] {
+	f := rest.Object("network_data", 66, both, nil, func(n *node.Node) *map[string]any { return &n.NetworkData })
+	set := f.Set
+	f.Set = func(n *node.Node, value any) error {
 		if m, ok := value.(map[string]any); ok && len(m) > 0 {
 			if wrong := networkData()(m); wrong != "" {
 				return nodeapi.NewFault(http.StatusBadRequest, "Invalid network_data: %s", wrong)
@@ -28,28 +29,28 @@ func networkDataField() field[node.Node] {
 	return f
 }
 
-func networkData() shape {
-	return objectOf(
-		property{"links", true, listOf(kindOf(linkKinds()))},
-		property{"networks", true, listOf(kindOf(networkKinds()))},
-		property{"services", true, listOf(eitherOf(serviceOf(address4), serviceOf(address6)))},
+func networkData() rest.Shape {
+	return rest.ObjectOf(
+		rest.Property{Name: "links", Required: true, Shape: rest.ListOf(rest.KindOf(linkKinds()))},
+		rest.Property{Name: "networks", Required: true, Shape: rest.ListOf(rest.KindOf(networkKinds()))},
+		rest.Property{Name: "services", Required: true, Shape: rest.ListOf(rest.Either(serviceOf(address4), serviceOf(address6)))},
 	)
 }
 
-func linkKinds() map[string]shape {
-	link := func(more ...property) shape {
-		return objectOf(append([]property{
-			{"id", true, isText}, {"ethernet_mac_address", true, isMAC}, {"mtu", false, isMTU}, {"vif_id", false, isText},
+func linkKinds() map[string]rest.Shape {
+	link := func(more ...rest.Property) rest.Shape {
+		return rest.ObjectOf(append([]rest.Property{
+			{Name: "id", Required: true, Shape: rest.IsText}, {Name: "ethernet_mac_address", Required: true, Shape: isMAC}, {Name: "mtu", Required: false, Shape: isMTU}, {Name: "vif_id", Required: false, Shape: rest.IsText},
 		}, more...)...)
 	}
-	kinds := map[string]shape{
+	kinds := map[string]rest.Shape{
 		"bond": link(
-			property{"bond_mode", true, oneOf("802.3ad", "balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb")},
-			property{"bond_links", true, listOf(isText)},
+			rest.Property{Name: "bond_mode", Required: true, Shape: rest.OneOf("802.3ad", "balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb")},
+			rest.Property{Name: "bond_links", Required: true, Shape: rest.ListOf(rest.IsText)},
 		),
-		"vlan": objectOf(
-			property{"id", true, isText}, property{"vlan_mac_address", true, isMAC}, property{"vlan_link", true, isText},
-			property{"vlan_id", true, isWhole}, property{"mtu", false, isMTU}, property{"vif_id", false, isText},
+		"vlan": rest.ObjectOf(
+			rest.Property{Name: "id", Required: true, Shape: rest.IsText}, rest.Property{Name: "vlan_mac_address", Required: true, Shape: isMAC}, rest.Property{Name: "vlan_link", Required: true, Shape: rest.IsText},
+			rest.Property{Name: "vlan_id", Required: true, Shape: rest.IsWhole}, rest.Property{Name: "mtu", Required: false, Shape: isMTU}, rest.Property{Name: "vif_id", Required: false, Shape: rest.IsText},
 		),
 	}
 	for _, kind := range []string{"bridge", "dvs", "hw_veb", "hyperv", "ovs", "tap", "vhostuser", "vif", "phy"} {
@@ -58,23 +59,23 @@ func linkKinds() map[string]shape {
 	return kinds
 }
 
-func networkKinds() map[string]shape {
-	network := func(address, netmask, net shape) shape {
-		return objectOf(
-			property{"id", true, isText}, property{"link", true, isText}, property{"network_id", true, isText},
-			property{"ip_address", false, address}, property{"netmask", false, netmask},
-			property{"routes", false, listOf(objectOf(
-				property{"network", true, net}, property{"netmask", true, netmask}, property{"gateway", true, address},
-				property{"services", false, listOf(serviceOf(address))},
+func networkKinds() map[string]rest.Shape {
+	network := func(address, netmask, net rest.Shape) rest.Shape {
+		return rest.ObjectOf(
+			rest.Property{Name: "id", Required: true, Shape: rest.IsText}, rest.Property{Name: "link", Required: true, Shape: rest.IsText}, rest.Property{Name: "network_id", Required: true, Shape: rest.IsText},
+			rest.Property{Name: "ip_address", Required: false, Shape: address}, rest.Property{Name: "netmask", Required: false, Shape: netmask},
+			rest.Property{Name: "routes", Required: false, Shape: rest.ListOf(rest.ObjectOf(
+				rest.Property{Name: "network", Required: true, Shape: net}, rest.Property{Name: "netmask", Required: true, Shape: netmask}, rest.Property{Name: "gateway", Required: true, Shape: address},
+				rest.Property{Name: "services", Required: false, Shape: rest.ListOf(serviceOf(address))},
 			))},
 		)
 	}
 	four, six := network(address4, netmask4, address4), network(address6, address6, address6)
-	return map[string]shape{"ipv4": four, "ipv4_dhcp": four, "ipv6": six, "ipv6_dhcp": six, "ipv6_slaac": six}
+	return map[string]rest.Shape{"ipv4": four, "ipv4_dhcp": four, "ipv6": six, "ipv6_dhcp": six, "ipv6_slaac": six}
 }
 
-func serviceOf(address shape) shape {
-	return objectOf(property{"address", true, address}, property{"type", true, oneOf("dns")})
+func serviceOf(address rest.Shape) rest.Shape {
+	return rest.ObjectOf(rest.Property{Name: "address", Required: true, Shape: address}, rest.Property{Name: "type", Required: true, Shape: rest.OneOf("dns")})
 }
 
 var macForm = regexp.MustCompile(`^(?i)([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$`)
@@ -83,14 +84,14 @@ func isMAC(v any) string {
 	if s, ok := v.(string); ok && macForm.MatchString(s) {
 		return ""
 	}
-	return python(v) + " is no MAC address"
+	return rest.Python(v) + " is no MAC address"
 }
 
 func isMTU(v any) string {
 	if n, ok := v.(float64); v == nil || ok && n >= 1 && n <= 65535 {
 		return ""
 	}
-	return python(v) + " is no number from 1 to 65535"
+	return rest.Python(v) + " is no number from 1 to 65535"
 }
 
 func address4(v any) string {
@@ -98,7 +99,7 @@ func address4(v any) string {
 	if a, err := netip.ParseAddr(s); err == nil && a.Is4() {
 		return ""
 	}
-	return python(v) + " is no IPv4 address"
+	return rest.Python(v) + " is no IPv4 address"
 }
 
 // address6 may bring the length of its prefix along.
@@ -108,7 +109,7 @@ func address6(v any) string {
 	a, err := netip.ParseAddr(host)
 	n, wrong := strconv.Atoi(length)
 	if err != nil || !a.Is6() || cut && (wrong != nil || n < 0 || n > 128) {
-		return python(v) + " is no IPv6 address"
+		return rest.Python(v) + " is no IPv6 address"
 	}
 	return ""
 }
@@ -123,5 +124,5 @@ func netmask4(v any) string {
 			return ""
 		}
 	}
-	return python(v) + " is no IPv4 network mask"
+	return rest.Python(v) + " is no IPv4 network mask"
 }

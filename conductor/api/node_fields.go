@@ -3,89 +3,90 @@ package api
 import (
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-const both = creatable | patchable
+const both = rest.Creatable | rest.Patchable
 
 // nodeTable is every field of a node with the microversion it appears in and
 // what may be done with it, in Ironic's order.
-func nodeTable(rules auth.Rules) *table[node.Node] {
+func nodeTable(rules auth.Rules) *rest.Table[node.Node] {
 	type n = node.Node
-	link := func(name string, since int) field[n] {
-		return shown(name, since, fullOnly, func(dst []byte, v *view[n]) []byte {
-			return appendLinks(dst, v.base, "nodes/", v.of.UUID, "/", name)
+	link := func(name string, since int) rest.Field[n] {
+		return rest.Computed(name, since, rest.FullOnly, func(dst []byte, v *rest.View[n]) []byte {
+			return rest.AppendLinks(dst, v.Base, "nodes/", v.Of.UUID, "/", name)
 		})
 	}
-	iface := func(kind string, since int) field[n] { return interfaceField(kind, since) }
-	return newTable("node", []field[n]{
-		identifier("uuid", 1, creatable, func(n *n) *string { return &n.UUID }),
-		instant("created_at", 1, func(n *n) *time.Time { return &n.CreatedAt }),
-		instant("updated_at", 1, func(n *n) *time.Time { return n.UpdatedAt }),
-		maybe("automated_clean", 47, both, func(n *n) **bool { return &n.AutomatedClean }),
+	iface := func(kind string, since int) rest.Field[n] { return interfaceField(kind, since) }
+	return rest.NewTable("node", []rest.Field[n]{
+		rest.UUID("uuid", 1, rest.Creatable, func(n *n) *string { return &n.UUID }),
+		rest.Time("created_at", 1, func(n *n) *time.Time { return &n.CreatedAt }),
+		rest.Time("updated_at", 1, func(n *n) *time.Time { return n.UpdatedAt }),
+		rest.OptionalFlag("automated_clean", 47, both, func(n *n) **bool { return &n.AutomatedClean }),
 		iface("bios", 40),
 		iface("boot", 31),
-		text("boot_mode", 75, 0, func(n *n) *string { return &n.BootMode }),
+		rest.Text("boot_mode", 75, 0, func(n *n) *string { return &n.BootMode }),
 		stepField("clean_step", 7, "clean"),
 		conductorGroupField(),
-		flag("console_enabled", 1, 0, false, func(n *n) *bool { return &n.ConsoleEnabled }),
+		rest.Flag("console_enabled", 1, 0, false, func(n *n) *bool { return &n.ConsoleEnabled }),
 		iface("console", 31),
 		iface("deploy", 31),
 		stepField("deploy_step", 44, "deploy"),
-		sized("description", 51, both, 4096, func(n *n) *string { return &n.Description }),
-		flag("disable_power_off", 95, both, false, func(n *n) *bool { return &n.DisablePowerOff }),
+		rest.Sized("description", 51, both, 4096, func(n *n) *string { return &n.Description }),
+		rest.Flag("disable_power_off", 95, both, false, func(n *n) *bool { return &n.DisablePowerOff }),
 		driverField(),
-		guarded(rules, object("driver_info", 1, both, nodeapi.Mask, func(n *n) *map[string]any { return &n.DriverInfo }), true),
-		guarded(rules, shown("driver_internal_info", 3, 0, showInternalInfo), true),
-		object("extra", 1, both, nil, func(n *n) *map[string]any { return &n.Extra }),
-		text("fault", 42, 0, func(n *n) *string { return &n.Fault }),
+		guarded(rules, rest.Object("driver_info", 1, both, nodeapi.Mask, func(n *n) *map[string]any { return &n.DriverInfo }), true),
+		guarded(rules, rest.Computed("driver_internal_info", 3, 0, showInternalInfo), true),
+		rest.Object("extra", 1, both, nil, func(n *n) *map[string]any { return &n.Extra }),
+		rest.Text("fault", 42, 0, func(n *n) *string { return &n.Fault }),
 		iface("firmware", 86),
-		text("health", 109, 0, func(n *n) *string { return &n.Health }),
-		instant("inspection_finished_at", 6, func(n *n) *time.Time { return n.InspectionFinishedAt }),
-		instant("inspection_started_at", 6, func(n *n) *time.Time { return n.InspectionStartedAt }),
+		rest.Text("health", 109, 0, func(n *n) *string { return &n.Health }),
+		rest.Time("inspection_finished_at", 6, func(n *n) *time.Time { return n.InspectionFinishedAt }),
+		rest.Time("inspection_started_at", 6, func(n *n) *time.Time { return n.InspectionStartedAt }),
 		iface("inspect", 31),
-		object("instance_info", 1, both, nodeapi.MaskInstance, func(n *n) *map[string]any { return &n.InstanceInfo }),
+		rest.Object("instance_info", 1, both, nodeapi.MaskInstance, func(n *n) *map[string]any { return &n.InstanceInfo }),
 		instanceNameField(),
-		identifier("instance_uuid", 1, both, func(n *n) *string { return &n.InstanceUUID }),
-		guarded(rules, text("last_error", 1, 0, func(n *n) *string { return &n.LastError }), false),
-		text("lessee", 65, both, func(n *n) *string { return &n.Lessee }),
-		flag("maintenance", 1, both, false, func(n *n) *bool { return &n.Maintenance }),
-		text("maintenance_reason", 1, 0, func(n *n) *string { return &n.MaintenanceReason }),
+		rest.UUID("instance_uuid", 1, both, func(n *n) *string { return &n.InstanceUUID }),
+		guarded(rules, rest.Text("last_error", 1, 0, func(n *n) *string { return &n.LastError }), false),
+		rest.Text("lessee", 65, both, func(n *n) *string { return &n.Lessee }),
+		rest.Flag("maintenance", 1, both, false, func(n *n) *bool { return &n.Maintenance }),
+		rest.Text("maintenance_reason", 1, 0, func(n *n) *string { return &n.MaintenanceReason }),
 		iface("management", 31),
 		nameField(),
 		networkDataField(),
 		iface("network", 20),
-		text("owner", 50, both, func(n *n) *string { return &n.Owner }),
-		identifier("parent_node", 83, both, func(n *n) *string { return &n.ParentNode }),
+		rest.Text("owner", 50, both, func(n *n) *string { return &n.Owner }),
+		rest.UUID("parent_node", 83, both, func(n *n) *string { return &n.ParentNode }),
 		iface("power", 31),
-		text("power_state", 1, 0, func(n *n) *node.PowerState { return &n.PowerState }),
+		rest.Text("power_state", 1, 0, func(n *n) *node.PowerState { return &n.PowerState }),
 		propertiesField(),
-		flag("protected", 48, patchable, false, func(n *n) *bool { return &n.Protected }),
-		text("protected_reason", 48, patchable, func(n *n) *string { return &n.ProtectedReason }),
-		shown("provision_state", 1, sortable, showProvisionState),
-		instant("provision_updated_at", 1, func(n *n) *time.Time { return n.ProvisionUpdatedAt }),
-		object("raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.RAIDConfig }),
+		rest.Flag("protected", 48, rest.Patchable, false, func(n *n) *bool { return &n.Protected }),
+		rest.Text("protected_reason", 48, rest.Patchable, func(n *n) *string { return &n.ProtectedReason }),
+		rest.Computed("provision_state", 1, rest.Sortable, showProvisionState),
+		rest.Time("provision_updated_at", 1, func(n *n) *time.Time { return n.ProvisionUpdatedAt }),
+		rest.Object("raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.RAIDConfig }),
 		iface("raid", 31),
 		iface("rescue", 38),
-		guarded(rules, shown("reservation", 1, 0, func(dst []byte, v *view[n]) []byte { return appendText(dst, v.reserved) }), false),
-		sized("resource_class", 21, both, 80, func(n *n) *string { return &n.ResourceClass }),
-		flag("retired", 61, both, false, func(n *n) *bool { return &n.Retired }),
-		text("retired_reason", 61, both, func(n *n) *string { return &n.RetiredReason }),
-		maybe("secure_boot", 75, 0, func(n *n) **bool { return &n.SecureBoot }),
+		guarded(rules, rest.Computed("reservation", 1, 0, func(dst []byte, v *rest.View[n]) []byte { return rest.AppendText(dst, v.Reserved) }), false),
+		rest.Sized("resource_class", 21, both, 80, func(n *n) *string { return &n.ResourceClass }),
+		rest.Flag("retired", 61, both, false, func(n *n) *bool { return &n.Retired }),
+		rest.Text("retired_reason", 61, both, func(n *n) *string { return &n.RetiredReason }),
+		rest.OptionalFlag("secure_boot", 75, 0, func(n *n) **bool { return &n.SecureBoot }),
 		stepField("service_step", 87, "service"),
-		text("shard", 82, both, func(n *n) *string { return &n.Shard }),
+		rest.Text("shard", 82, both, func(n *n) *string { return &n.Shard }),
 		iface("storage", 33),
-		text("target_power_state", 1, 0, func(n *n) *node.PowerState { return &n.TargetPowerState }),
-		text("target_provision_state", 1, 0, func(n *n) *node.State { return &n.TargetProvisionState }),
-		object("target_raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.TargetRAIDConfig }),
-		shown("traits", 37, 0, func(dst []byte, v *view[n]) []byte { return appendTexts(dst, v.of.Traits) }),
+		rest.Text("target_power_state", 1, 0, func(n *n) *node.PowerState { return &n.TargetPowerState }),
+		rest.Text("target_provision_state", 1, 0, func(n *n) *node.State { return &n.TargetProvisionState }),
+		rest.Object("target_raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.TargetRAIDConfig }),
+		rest.Computed("traits", 37, 0, func(dst []byte, v *rest.View[n]) []byte { return rest.AppendTexts(dst, v.Of.Traits) }),
 		iface("vendor", 31),
-		shown("links", 1, 0, func(dst []byte, v *view[n]) []byte { return appendLinks(dst, v.base, "nodes/", v.of.UUID) }),
-		shown("conductor", 49, 0, func(dst []byte, v *view[n]) []byte { return appendText(dst, v.host) }),
-		identifier("allocation_uuid", 52, 0, func(n *n) *string { return &n.AllocationUUID }),
-		identifier("chassis_uuid", 1, both, func(n *n) *string { return &n.ChassisUUID }),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[n]) []byte { return rest.AppendLinks(dst, v.Base, "nodes/", v.Of.UUID) }),
+		rest.Computed("conductor", 49, 0, func(dst []byte, v *rest.View[n]) []byte { return rest.AppendText(dst, v.Host) }),
+		rest.UUID("allocation_uuid", 52, 0, func(n *n) *string { return &n.AllocationUUID }),
+		rest.UUID("chassis_uuid", 1, both, func(n *n) *string { return &n.ChassisUUID }),
 		link("ports", 1),
 		link("states", 14),
 		link("portgroups", 24),

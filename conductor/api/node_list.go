@@ -5,31 +5,32 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-func (a *API) listNodes(c *call) error { return a.answerNodes(c, false) }
+func (a *API) listNodes(c *rest.Call) error { return a.answerNodes(c, false) }
 
-func (a *API) listNodesDetail(c *call) error {
+func (a *API) listNodesDetail(c *rest.Call) error {
 	if c.QueryParams().Has("fields") {
-		return badRequest("Unexpected arguments: fields")
+		return rest.BadRequest("Unexpected arguments: fields")
 	}
 	return a.answerNodes(c, true)
 }
 
-func (a *API) answerNodes(c *call, detail bool) error { return a.answerNodesIn(c, "", detail) }
+func (a *API) answerNodes(c *rest.Call, detail bool) error { return a.answerNodesIn(c, "", detail) }
 
 // answerNodesIn answers a page of the nodes in a chassis; in any when it is "".
-func (a *API) answerNodesIn(c *call, chassis string, detail bool) error {
-	p, err := c.page(a.nodes.sortKey, fieldsSince, detailSince)
+func (a *API) answerNodesIn(c *rest.Call, chassis string, detail bool) error {
+	p, err := c.Page(a.nodes.SortKey, rest.FieldsSince, rest.DetailSince)
 	if err != nil {
 		return err
 	}
-	if err := a.permitOrder(c, p.sortKey); err != nil {
+	if err := a.permitOrder(c, p.SortKey); err != nil {
 		return err
 	}
-	q := nodeQuery{Query: node.Query{Marker: p.marker, Limit: p.limit + 1, SortKey: p.sortKey, Desc: p.desc}, host: a.conductor.ConductorName()}
-	if err := narrow(c, &q, a.nodeFilters(c), pageArgs()...); err != nil {
+	q := nodeQuery{Query: node.Query{Marker: p.Marker, Limit: p.Limit + 1, SortKey: p.SortKey, Desc: p.Desc}, host: a.conductor.ConductorName()}
+	if err := rest.Narrow(c, &q, a.nodeFilters(c), rest.PageArgs()...); err != nil {
 		return err
 	}
 	if q.Project, err = narrowProject(c, q.Project); err != nil {
@@ -38,16 +39,16 @@ func (a *API) answerNodesIn(c *call, chassis string, detail bool) error {
 	if chassis != "" {
 		q.ChassisUUID = chassis
 	}
-	if err := a.permitMarker(c, p.marker); err != nil {
+	if err := a.permitMarker(c, p.Marker); err != nil {
 		return err
 	}
-	chosen, full := a.nodes.pick(c.minor, defaultNodeFields()...), false
-	if p.fields != "" {
-		if chosen, err = a.nodes.asked(c.minor, p.fields); err != nil {
+	chosen, full := a.nodes.Pick(c.Minor, defaultNodeFields()...), false
+	if p.Fields != "" {
+		if chosen, err = a.nodes.Selected(c.Minor, p.Fields); err != nil {
 			return err
 		}
-	} else if detail || p.detail {
-		chosen, full = a.full[c.minor], true
+	} else if detail || p.Detail {
+		chosen, full = a.full[c.Minor], true
 	}
 	var nodes []node.Node
 	if !q.none {
@@ -55,25 +56,25 @@ func (a *API) answerNodesIn(c *call, chassis string, detail bool) error {
 			return err
 		}
 	}
-	v := view[node.Node]{minor: c.minor, base: c.base(), host: q.host, caller: c.caller}
+	v := rest.View[node.Node]{Minor: c.Minor, Base: c.BaseURL(), Host: q.host, Caller: c.Caller}
 	holders, err := a.holders(c, chosen, nodes)
 	if err != nil {
 		return err
 	}
-	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return appendList(dst, c, p, "nodes", nodes, func(n *node.Node) string { return n.UUID }, func(dst []byte, n *node.Node) []byte {
-			v.of, v.reserved = n, holders[n.UUID]
+	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+		return rest.AppendList(dst, c, p, "nodes", nodes, func(n *node.Node) string { return n.UUID }, func(dst []byte, n *node.Node) []byte {
+			v.Of, v.Reserved = n, holders[n.UUID]
 			if full && atRest(n) && insider(c, n) { // some fields are rendered faster than found
 				return append(dst, a.rendered(chosen, "", &v)...)
 			}
-			return a.nodes.render(dst, chosen, &v)
+			return a.nodes.Render(dst, chosen, &v)
 		})
 	})
 }
 
 // holders says who works on each node, when reservation is among the fields.
-func (a *API) holders(c *call, chosen selection, nodes []node.Node) (map[string]string, error) {
-	if !slices.Contains(chosen, a.nodes.byName["reservation"]) {
+func (a *API) holders(c *rest.Call, chosen rest.Selection, nodes []node.Node) (map[string]string, error) {
+	if !slices.Contains(chosen, a.nodes.ByName["reservation"]) {
 		return nil, nil
 	}
 	held := map[string]string{}
@@ -97,12 +98,12 @@ type nodeQuery struct {
 }
 
 // nodeFilters is every filter of the list of nodes.
-func (a *API) nodeFilters(c *call) []filter[nodeQuery] {
+func (a *API) nodeFilters(c *rest.Call) []rest.Filter[nodeQuery] {
 	type q = nodeQuery
-	return []filter[q]{
-		{"associated", 1, boolFilter("associated", func(q *q) **bool { return &q.Associated })},
-		{"chassis_uuid", 1, func(q *q, v string) error {
-			id, err := asUUID("chassis_uuid", v)
+	return []rest.Filter[q]{
+		{Name: "associated", Since: 1, Apply: boolFilter("associated", func(q *q) **bool { return &q.Associated })},
+		{Name: "chassis_uuid", Since: 1, Apply: func(q *q, v string) error {
+			id, err := rest.ReadUUID("chassis_uuid", v)
 			if err != nil {
 				return err
 			}
@@ -110,24 +111,27 @@ func (a *API) nodeFilters(c *call) []filter[nodeQuery] {
 			q.ChassisUUID = of.UUID
 			return err
 		}},
-		{"conductor", 49, func(q *q, v string) error { q.none = q.none || !strings.EqualFold(v, q.host); return nil }},
-		{"conductor_group", 46, func(q *q, v string) error { v = strings.ToLower(v); q.ConductorGroup = &v; return nil }},
-		{"description_contains", 51, textFilter(func(q *q) *string { return &q.Contains })},
-		{"driver", 16, textFilter(func(q *q) *string { return &q.Driver })},
-		{"fault", 42, faultFilter},
-		{"include_children", 83, func(q *q, v string) (err error) { q.WithChildren, err = parseBool("include_children", v); return err }},
-		{"instance_uuid", 1, uuidFilter("instance_uuid", func(q *q) *string { return &q.InstanceUUID })},
-		{"instance_name", 104, textFilter(func(q *q) *string { return &q.InstanceName })},
-		{"lessee", 65, textFilter(func(q *q) *string { return &q.Lessee })},
-		{"maintenance", 1, boolFilter("maintenance", func(q *q) **bool { return &q.Maintenance })},
-		{"owner", 50, textFilter(func(q *q) *string { return &q.Owner })},
-		{"parent_node", 83, uuidFilter("parent_node", func(q *q) *string { return &q.ParentNode })},
-		{"project", 1, textFilter(func(q *q) *string { return &q.Project })},
-		{"provision_state", 9, stateFilter},
-		{"resource_class", 21, textFilter(func(q *q) *string { return &q.ResourceClass })},
-		{"retired", 61, boolFilter("retired", func(q *q) **bool { return &q.Retired })},
-		{"shard", 82, func(q *q, v string) error { q.Shards = strings.Split(v, ","); return nil }},
-		{"sharded", 82, boolFilter("sharded", func(q *q) **bool { return &q.Sharded })},
+		{Name: "conductor", Since: 49, Apply: func(q *q, v string) error { q.none = q.none || !strings.EqualFold(v, q.host); return nil }},
+		{Name: "conductor_group", Since: 46, Apply: func(q *q, v string) error { v = strings.ToLower(v); q.ConductorGroup = &v; return nil }},
+		{Name: "description_contains", Since: 51, Apply: textFilter(func(q *q) *string { return &q.Contains })},
+		{Name: "driver", Since: 16, Apply: textFilter(func(q *q) *string { return &q.Driver })},
+		{Name: "fault", Since: 42, Apply: faultFilter},
+		{Name: "include_children", Since: 83, Apply: func(q *q, v string) (err error) {
+			q.WithChildren, err = rest.ParseBool("include_children", v)
+			return err
+		}},
+		{Name: "instance_uuid", Since: 1, Apply: uuidFilter("instance_uuid", func(q *q) *string { return &q.InstanceUUID })},
+		{Name: "instance_name", Since: 104, Apply: textFilter(func(q *q) *string { return &q.InstanceName })},
+		{Name: "lessee", Since: 65, Apply: textFilter(func(q *q) *string { return &q.Lessee })},
+		{Name: "maintenance", Since: 1, Apply: boolFilter("maintenance", func(q *q) **bool { return &q.Maintenance })},
+		{Name: "owner", Since: 50, Apply: textFilter(func(q *q) *string { return &q.Owner })},
+		{Name: "parent_node", Since: 83, Apply: uuidFilter("parent_node", func(q *q) *string { return &q.ParentNode })},
+		{Name: "project", Since: 1, Apply: textFilter(func(q *q) *string { return &q.Project })},
+		{Name: "provision_state", Since: 9, Apply: stateFilter},
+		{Name: "resource_class", Since: 21, Apply: textFilter(func(q *q) *string { return &q.ResourceClass })},
+		{Name: "retired", Since: 61, Apply: boolFilter("retired", func(q *q) **bool { return &q.Retired })},
+		{Name: "shard", Since: 82, Apply: func(q *q, v string) error { q.Shards = strings.Split(v, ","); return nil }},
+		{Name: "sharded", Since: 82, Apply: boolFilter("sharded", func(q *q) **bool { return &q.Sharded })},
 	}
 }
 
@@ -141,7 +145,7 @@ func textFilter(at func(*nodeQuery) *string) func(*nodeQuery, string) error {
 
 func uuidFilter(name string, at func(*nodeQuery) *string) func(*nodeQuery, string) error {
 	return func(q *nodeQuery, value string) error {
-		id, err := asUUID(name, value)
+		id, err := rest.ReadUUID(name, value)
 		*at(q) = id
 		return err
 	}
@@ -149,7 +153,7 @@ func uuidFilter(name string, at func(*nodeQuery) *string) func(*nodeQuery, strin
 
 func boolFilter(name string, at func(*nodeQuery) **bool) func(*nodeQuery, string) error {
 	return func(q *nodeQuery, value string) error {
-		b, err := parseBool(name, value)
+		b, err := rest.ParseBool(name, value)
 		*at(q) = &b
 		return err
 	}
@@ -158,7 +162,7 @@ func boolFilter(name string, at func(*nodeQuery) **bool) func(*nodeQuery, string
 func stateFilter(q *nodeQuery, value string) error {
 	s := node.State(value)
 	if _, ok := node.States[s]; !ok {
-		return badRequest(`Provision state "%s" is not valid`, value)
+		return rest.BadRequest(`Provision state "%s" is not valid`, value)
 	}
 	q.ProvisionState = &s
 	return nil
@@ -170,5 +174,5 @@ func faultFilter(q *nodeQuery, value string) error {
 		q.Fault = value
 		return nil
 	}
-	return badRequest(`Unrecognized fault "%s" is specified, allowed faults are ('power failure', 'clean failure', 'rescue abort failure')`, value)
+	return rest.BadRequest(`Unrecognized fault "%s" is specified, allowed faults are ('power failure', 'clean failure', 'rescue abort failure')`, value)
 }

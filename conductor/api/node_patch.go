@@ -5,18 +5,19 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-func (a *API) patchNode(c *call) error {
+func (a *API) patchNode(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(c.QueryParams()), []string{"reset_interfaces"}); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), []string{"reset_interfaces"}); err != nil {
 		return err
 	}
-	ops, err := c.patch()
+	ops, err := c.Patch()
 	if err != nil {
 		return err
 	}
@@ -24,7 +25,7 @@ func (a *API) patchNode(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := a.nodes.patchable(c.minor, ops); err != nil {
+	if err := a.nodes.Patchable(c.Minor, ops); err != nil {
 		return err
 	}
 	n, err = a.conductor.UpdateNode(c.Request().Context(), n.UUID, func(n *node.Node) error {
@@ -35,7 +36,7 @@ func (a *API) patchNode(c *call) error {
 			n.Interfaces = nil
 		}
 		maintenance, shown, info, instance := n.Maintenance, n.InstanceInfo["display_name"], n.DriverInfo, n.InstanceInfo
-		if err := a.nodes.apply(ops, n); err != nil {
+		if err := a.nodes.Apply(ops, n); err != nil {
 			return err
 		}
 		if err := errors.Join(checkPasswordAgain(info, n.DriverInfo, ops), checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
@@ -47,7 +48,7 @@ func (a *API) patchNode(c *call) error {
 		// What clients older than 1.104 have for a name of the instance.
 		if name, ok := n.InstanceInfo["display_name"].(string); ok && n.InstanceName == "" && name != shown {
 			runes := []rune(name)
-			n.InstanceName = string(runes[:min(len(runes), maxText)])
+			n.InstanceName = string(runes[:min(len(runes), rest.MaxText)])
 		}
 		return nil
 	})
@@ -59,15 +60,15 @@ func (a *API) patchNode(c *call) error {
 
 // permitPatch refuses a patch of a node the caller may not change, or of fields
 // that not everybody may change who may change the node.
-func (a *API) permitPatch(c *call, ops []operation, n *node.Node) error {
-	if err := a.permit(c, c.rule, n, noNode(n.UUID)); err != nil {
+func (a *API) permitPatch(c *rest.Call, ops []rest.Operation, n *node.Node) error {
+	if err := a.permit(c, c.Rule, n, noNode(n.UUID)); err != nil {
 		return err
 	}
-	if err := a.permitFields(c, "/v1/nodes/:node", ops, n.Owner, n.Lessee); err != nil || c.caller == nil {
+	if err := a.permitFields(c, "/v1/nodes/:node", ops, n.Owner, n.Lessee); err != nil || c.Caller == nil {
 		return err
 	}
-	owner := slices.ContainsFunc(ops, func(o operation) bool { return o.field() == "owner" })
-	if owner && n.ProvisionState == node.Active && !a.rules.Of(http.MethodPatch, "/v1/nodes/:node", "owner while active").Allows(c.caller, n.Owner, n.Lessee) {
+	owner := slices.ContainsFunc(ops, func(o rest.Operation) bool { return o.Field() == "owner" })
+	if owner && n.ProvisionState == node.Active && !a.Rules.Of(http.MethodPatch, "/v1/nodes/:node", "owner while active").Allows(c.Caller, n.Owner, n.Lessee) {
 		return node.Refuse(node.Conflict, "Cannot update owner of node %q while it is in state %q.", n.UUID, n.ProvisionState)
 	}
 	return nil
@@ -75,19 +76,19 @@ func (a *API) permitPatch(c *call, ops []operation, n *node.Node) error {
 
 // resetInterfaces reads ?reset_interfaces=, with which a change of driver puts
 // every interface the patch does not name back to the new driver's default.
-func resetInterfaces(c *call, ops []operation) (bool, error) {
+func resetInterfaces(c *rest.Call, ops []rest.Operation) (bool, error) {
 	if !c.QueryParams().Has("reset_interfaces") {
 		return false, nil
 	}
-	if c.minor < 45 {
-		return false, notAcceptable()
+	if c.Minor < 45 {
+		return false, rest.NotAcceptable()
 	}
-	reset, err := parseBool("reset_interfaces", c.QueryParam("reset_interfaces"))
+	reset, err := rest.ParseBool("reset_interfaces", c.QueryParam("reset_interfaces"))
 	if err != nil || !reset {
 		return false, err
 	}
-	if !slices.ContainsFunc(ops, func(o operation) bool { return o.field() == "driver" }) {
-		return false, badRequest("The reset_interfaces parameter can only be used when changing the node's driver.")
+	if !slices.ContainsFunc(ops, func(o rest.Operation) bool { return o.Field() == "driver" }) {
+		return false, rest.BadRequest("The reset_interfaces parameter can only be used when changing the node's driver.")
 	}
 	return true, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -16,12 +17,12 @@ import (
 
 // interfaceField is <kind>_interface. null means the default, which the
 // conductor fills in.
-func interfaceField(kind string, since int) field[node.Node] {
-	f := field[node.Node]{name: kind + "_interface", since: since, use: both | sortable, form: textForm(maxText)}
-	f.show = func(dst []byte, v *view[node.Node]) []byte { return appendText(dst, v.of.Interfaces[kind]) }
-	f.get = func(n *node.Node) any { return nullable(n.Interfaces[kind]) }
-	f.set = func(n *node.Node, value any) error {
-		name, err := asText(value, maxText)
+func interfaceField(kind string, since int) rest.Field[node.Node] {
+	f := rest.Field[node.Node]{Name: kind + "_interface", Since: since, Use: both | rest.Sortable, Form: rest.TextForm(rest.MaxText)}
+	f.Show = func(dst []byte, v *rest.View[node.Node]) []byte { return rest.AppendText(dst, v.Of.Interfaces[kind]) }
+	f.Get = func(n *node.Node) any { return rest.Nullable(n.Interfaces[kind]) }
+	f.Set = func(n *node.Node, value any) error {
+		name, err := rest.ReadText(value, rest.MaxText)
 		if err != nil {
 			return err
 		}
@@ -38,12 +39,12 @@ func interfaceField(kind string, since int) field[node.Node] {
 	return f
 }
 
-func driverField() field[node.Node] {
-	f := text("driver", 1, both, func(n *node.Node) *string { return &n.Driver })
-	set := f.set
-	f.set = func(n *node.Node, value any) error {
+func driverField() rest.Field[node.Node] {
+	f := rest.Text("driver", 1, both, func(n *node.Node) *string { return &n.Driver })
+	set := f.Set
+	f.Set = func(n *node.Node, value any) error {
 		if value == nil || value == "" {
-			return &schemaError{"'driver' is a required property"}
+			return &rest.SchemaError{Text: "'driver' is a required property"}
 		}
 		return set(n, value)
 	}
@@ -52,23 +53,23 @@ func driverField() field[node.Node] {
 
 // conductorGroupField: a conductor is in the group without a name; nobody
 // would look after a node of another.
-func conductorGroupField() field[node.Node] {
-	f := text("conductor_group", 46, both, func(n *node.Node) *string { return &n.ConductorGroup })
-	f.show = func(dst []byte, v *view[node.Node]) []byte { return appendString(dst, v.of.ConductorGroup) }
-	f.set = func(n *node.Node, value any) error {
-		group, err := asText(value, maxText)
+func conductorGroupField() rest.Field[node.Node] {
+	f := rest.Text("conductor_group", 46, both, func(n *node.Node) *string { return &n.ConductorGroup })
+	f.Show = func(dst []byte, v *rest.View[node.Node]) []byte { return rest.AppendString(dst, v.Of.ConductorGroup) }
+	f.Set = func(n *node.Node, value any) error {
+		group, err := rest.ReadText(value, rest.MaxText)
 		if err == nil && group != "" {
-			err = badRequest(`No valid host was found. Reason: No conductor service registered which supports driver %s for conductor group "%s".`, n.Driver, group)
+			err = rest.BadRequest(`No valid host was found. Reason: No conductor service registered which supports driver %s for conductor group "%s".`, n.Driver, group)
 		}
 		return err
 	}
 	return f
 }
 
-func nameField() field[node.Node] {
-	f := text("name", 5, both, func(n *node.Node) *string { return &n.Name })
-	set := f.set
-	f.set = func(n *node.Node, value any) error {
+func nameField() rest.Field[node.Node] {
+	f := rest.Text("name", 5, both, func(n *node.Node) *string { return &n.Name })
+	set := f.Set
+	f.Set = func(n *node.Node, value any) error {
 		if name, ok := value.(string); ok {
 			if err := checkName(name); err != nil {
 				return err
@@ -80,12 +81,12 @@ func nameField() field[node.Node] {
 }
 
 // instanceNameField: a name has at least one character, null is none.
-func instanceNameField() field[node.Node] {
-	f := text("instance_name", 104, both, func(n *node.Node) *string { return &n.InstanceName })
-	set := f.set
-	f.set = func(n *node.Node, value any) error {
+func instanceNameField() rest.Field[node.Node] {
+	f := rest.Text("instance_name", 104, both, func(n *node.Node) *string { return &n.InstanceName })
+	set := f.Set
+	f.Set = func(n *node.Node, value any) error {
 		if value == "" {
-			return &schemaError{"'' is too short"}
+			return &rest.SchemaError{Text: "'' is too short"}
 		}
 		return set(n, value)
 	}
@@ -108,15 +109,15 @@ func checkName(name string) error {
 }
 
 // propertiesField checks the three sizes schedulers do arithmetic with.
-func propertiesField() field[node.Node] {
-	f := object("properties", 1, both, nil, func(n *node.Node) *map[string]any { return &n.Properties })
-	set := f.set
-	f.set = func(n *node.Node, value any) error {
+func propertiesField() rest.Field[node.Node] {
+	f := rest.Object("properties", 1, both, nil, func(n *node.Node) *map[string]any { return &n.Properties })
+	set := f.Set
+	f.Set = func(n *node.Node, value any) error {
 		m, _ := value.(map[string]any)
 		var wrong []string
 		for _, key := range []string{"cpus", "local_gb", "memory_mb"} {
 			if v, ok := m[key]; ok && v != nil && !natural(v) {
-				wrong = append(wrong, fmt.Sprintf("%s=%s", key, strings.Trim(python(v), "'")))
+				wrong = append(wrong, fmt.Sprintf("%s=%s", key, strings.Trim(rest.Python(v), "'")))
 			}
 		}
 		if wrong != nil {
@@ -143,22 +144,22 @@ func natural(v any) bool {
 
 // showProvisionState translates states that are newer than the microversion:
 // "available" was null before 1.2, "inspect wait" was "inspecting" before 1.39.
-func showProvisionState(dst []byte, v *view[node.Node]) []byte {
-	s := v.of.ProvisionState
+func showProvisionState(dst []byte, v *rest.View[node.Node]) []byte {
+	s := v.Of.ProvisionState
 	switch {
-	case s == node.Available && v.minor < 2:
+	case s == node.Available && v.Minor < 2:
 		return append(dst, "null"...)
-	case s == node.InspectWait && v.minor < 39:
+	case s == node.InspectWait && v.Minor < 39:
 		s = node.Inspecting
 	}
-	return appendText(dst, string(s))
+	return rest.AppendText(dst, string(s))
 }
 
 // stepField is the step an activity is at: {} when another runs, or none.
-func stepField(name string, since int, activity string) field[node.Node] {
-	return shown(name, since, 0, func(dst []byte, v *view[node.Node]) []byte {
-		if r := v.of.Run; r != nil && r.Activity == activity && r.Current() != nil {
-			return appendObject(dst, stepObject(*r.Current()))
+func stepField(name string, since int, activity string) rest.Field[node.Node] {
+	return rest.Computed(name, since, 0, func(dst []byte, v *rest.View[node.Node]) []byte {
+		if r := v.Of.Run; r != nil && r.Activity == activity && r.Current() != nil {
+			return rest.AppendObject(dst, stepObject(*r.Current()))
 		}
 		return append(dst, "{}"...)
 	})
@@ -177,10 +178,10 @@ func stepObject(s node.Step) map[string]any {
 
 // showInternalInfo puts together what Ironic keeps in one bag: the bag itself,
 // the agent, the steps of the activity under way.
-func showInternalInfo(dst []byte, v *view[node.Node]) []byte {
-	n := v.of
-	if n.Run == nil && n.Agent == (node.Agent{Since: n.Agent.Since}) && v.status == nil {
-		return appendObject(dst, nodeapi.Mask(n.DriverInternalInfo))
+func showInternalInfo(dst []byte, v *rest.View[node.Node]) []byte {
+	n := v.Of
+	if n.Run == nil && n.Agent == (node.Agent{Since: n.Agent.Since}) && v.Status == nil {
+		return rest.AppendObject(dst, nodeapi.Mask(n.DriverInternalInfo))
 	}
 	info := make(map[string]any, len(n.DriverInternalInfo)+6)
 	for k, value := range nodeapi.Mask(n.DriverInternalInfo) {
@@ -194,8 +195,8 @@ func showInternalInfo(dst []byte, v *view[node.Node]) []byte {
 	if n.Agent.Token != "" {
 		info["agent_secret_token"] = nodeapi.Masked
 	}
-	if v.status != nil {
-		info["ferrite_status"] = why(*v.status)
+	if v.Status != nil {
+		info["ferrite_status"] = why(*v.Status)
 	}
 	if r := n.Run; r != nil && slices.Contains([]string{"clean", "deploy", "service"}, r.Activity) {
 		steps := make([]any, len(r.Steps))
@@ -204,7 +205,7 @@ func showInternalInfo(dst []byte, v *view[node.Node]) []byte {
 		}
 		info[r.Activity+"_steps"], info[r.Activity+"_step_index"] = steps, r.Index
 	}
-	return appendObject(dst, info)
+	return rest.AppendObject(dst, info)
 }
 
 // why is what a node that is not at rest waits for, and what to do about it;

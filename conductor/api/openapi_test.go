@@ -11,8 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
-	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
@@ -230,7 +230,7 @@ func (machineLogs) Append(string, string, int64, []string) error { return nil }
 
 // TestDocumentOfAgents: what an agent asks, and is answered, from its lookup on.
 func TestDocumentOfAgents(t *testing.T) {
-	d := readDocument(t, &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]api.Handler {
+	d := readDocument(t, &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]rest.Handler {
 		return agents.NewServer(agents.Options{Conductor: e, Logs: machineLogs{}}).Handlers()
 	})})
 	const mac = "52:54:00:00:00:09"

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
@@ -16,8 +16,8 @@ import (
 func TestCrossOrigin(t *testing.T) {
 	const mounted = "/apis/metal3.io/v1alpha1/namespaces/default/baremetalhosts"
 	reached := 0
-	c := &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(*engine.Engine) map[string]api.Handler {
-		return map[string]api.Handler{"/apis": func(w http.ResponseWriter, _ *http.Request) error {
+	c := &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(*engine.Engine) map[string]rest.Handler {
+		return map[string]rest.Handler{"/apis": func(w http.ResponseWriter, _ *http.Request) error {
 			reached++
 			w.WriteHeader(http.StatusCreated)
 			return nil

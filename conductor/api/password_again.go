@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -37,8 +38,8 @@ func unverified(old any) bool {
 // checkPasswordAgain refuses a patch that would have a stored password sent
 // elsewhere. The API masks passwords for those who may edit a node, too; a BMC
 // of their own would be told it. Whoever knows the password gives it again.
-func checkPasswordAgain(old, updated map[string]any, ops []operation) error {
-	for _, key := range sortedKeys(updated) {
+func checkPasswordAgain(old, updated map[string]any, ops []rest.Operation) error {
+	for _, key := range rest.SortedKeys(updated) {
 		if nodeapi.Secret(key) && updated[key] == nodeapi.Masked && old[key] != nodeapi.Masked {
 			return node.Refuse(node.Invalid, "driver_info/%s is %s, which stands for a secret in answers and is none: give the secret itself, or leave it out of the patch", key, nodeapi.Masked)
 		}
@@ -56,7 +57,7 @@ func checkPasswordAgain(old, updated map[string]any, ops []operation) error {
 
 // checkPullSecretAgain does the same for instance_info/image_pull_secret, which the
 // registry of the image is shown.
-func checkPullSecretAgain(old, updated map[string]any, ops []operation) error {
+func checkPullSecretAgain(old, updated map[string]any, ops []rest.Operation) error {
 	const secret, more, source = "image_pull_secret", "image_pull_registry", "image_source"
 	stored, _ := updated[secret].(string)
 	if stored == "" || old[secret] == nil || slices.ContainsFunc(ops, sets("instance_info", secret)) {
@@ -80,15 +81,15 @@ func containerRegistry(source any) string {
 }
 
 // sets tells operations that set a key of an object of the node.
-func sets(object, key string) func(operation) bool {
-	return func(o operation) bool {
-		if o.op == "remove" {
+func sets(object, key string) func(rest.Operation) bool {
+	return func(o rest.Operation) bool {
+		if o.Op == "remove" {
 			return false
 		}
-		if o.path == "/"+object {
-			whole, _ := o.raw["value"].(map[string]any)
+		if o.Path == "/"+object {
+			whole, _ := o.Raw["value"].(map[string]any)
 			return whole[key] != nil
 		}
-		return o.path == "/"+object+"/"+key
+		return o.Path == "/"+object+"/"+key
 	}
 }

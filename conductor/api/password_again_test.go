@@ -2,12 +2,14 @@ package api
 
 import (
 	"testing"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 )
 
 func TestCheckPasswordAgain(t *testing.T) {
 	type info = map[string]any
-	sets := func(path string, value any) []operation {
-		return []operation{{"add", path, map[string]any{"op": "add", "path": path, "value": value}}}
+	sets := func(path string, value any) []rest.Operation {
+		return []rest.Operation{{Op: "add", Path: path, Raw: map[string]any{"op": "add", "path": path, "value": value}}}
 	}
 	const password = "/driver_info/redfish_password"
 	stored := info{"redfish_address": "https://a", "redfish_password": "p", "redfish_verify_ca": "ca.pem", "ipmi_address": "b", "ipmi_password": "q", "image_pull_secret": "u:p", "image_pull_registry": "r:5000"}
@@ -27,7 +29,7 @@ func TestCheckPasswordAgain(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		old, updated info
-		ops          []operation
+		ops          []rest.Operation
 		refused      bool
 	}{
 		{"nothing", stored, with(), nil, false},
@@ -66,12 +68,12 @@ func TestCheckPasswordAgain(t *testing.T) {
 
 func TestCheckPullSecretAgain(t *testing.T) {
 	type info = map[string]any
-	given := []operation{{"add", "/instance_info", map[string]any{"value": info{"image_pull_secret": "u:p"}}}}
+	given := []rest.Operation{{Op: "add", Path: "/instance_info", Raw: map[string]any{"value": info{"image_pull_secret": "u:p"}}}}
 	stored := info{"image_source": "oci://r:5000/os:1", "image_pull_secret": "u:p"}
 	for _, c := range []struct {
 		name         string
 		old, updated info
-		ops          []operation
+		ops          []rest.Operation
 		refused      bool
 	}{
 		{"another tag", stored, info{"image_source": "oci://r:5000/other:2", "image_pull_secret": "u:p"}, nil, false},

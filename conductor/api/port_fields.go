@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -24,27 +25,27 @@ const portgroupNetworks = 102
 
 // portTable is every field of a port with the microversion it appears in and
 // what may be done with it.
-func portTable() *table[node.Port] {
+func portTable() *rest.Table[node.Port] {
 	type p = node.Port
-	return newTable("port", []field[p]{
-		identifier("uuid", 1, creatable, func(p *p) *string { return &p.UUID }),
-		instant("created_at", 1, func(p *p) *time.Time { return &p.CreatedAt }),
-		instant("updated_at", 1, func(p *p) *time.Time { return p.UpdatedAt }),
-		needed(hardware("address", 1, both, func(p *p) *string { return &p.Address })),
+	return rest.NewTable("port", []rest.Field[p]{
+		rest.UUID("uuid", 1, rest.Creatable, func(p *p) *string { return &p.UUID }),
+		rest.Time("created_at", 1, func(p *p) *time.Time { return &p.CreatedAt }),
+		rest.Time("updated_at", 1, func(p *p) *time.Time { return p.UpdatedAt }),
+		rest.Required(hardware("address", 1, both, func(p *p) *string { return &p.Address })),
 		dynamicField(),
-		sized("category", 101, both, maxCategory, func(p *p) *string { return &p.Category }),
-		text("description", 97, both, func(p *p) *string { return &p.Description }),
-		object("extra", 1, both, nil, func(p *p) *map[string]any { return &p.Extra }),
-		object("internal_info", 18, 0, nodeapi.Mask, func(p *p) *map[string]any { return &p.InternalInfo }),
-		flag("is_smartnic", 53, both, false, func(p *p) *bool { return &p.IsSmartNIC }),
+		rest.Sized("category", 101, both, maxCategory, func(p *p) *string { return &p.Category }),
+		rest.Text("description", 97, both, func(p *p) *string { return &p.Description }),
+		rest.Object("extra", 1, both, nil, func(p *p) *map[string]any { return &p.Extra }),
+		rest.Object("internal_info", 18, 0, nodeapi.Mask, func(p *p) *map[string]any { return &p.InternalInfo }),
+		rest.Flag("is_smartnic", 53, both, false, func(p *p) *bool { return &p.IsSmartNIC }),
 		linkField(),
-		text("name", portNames, both, func(p *p) *string { return &p.Name }),
-		filled(sized("physical_network", 34, both, maxNetwork, func(p *p) *string { return &p.PhysicalNetwork })),
-		flag("pxe_enabled", 19, both, true, func(p *p) *bool { return &p.PXEEnabled }),
-		sized("vendor", 100, both, maxVendor, func(p *p) *string { return &p.Vendor }),
-		needed(identifier("node_uuid", 1, both, func(p *p) *string { return &p.NodeUUID })),
-		shown("links", 1, 0, func(dst []byte, v *view[p]) []byte { return appendLinks(dst, v.base, "ports/"+v.of.UUID) }),
-		identifier("portgroup_uuid", portgroupOfSince, both, func(p *p) *string { return &p.PortgroupUUID }),
+		rest.Text("name", portNames, both, func(p *p) *string { return &p.Name }),
+		rest.NonEmpty(rest.Sized("physical_network", 34, both, maxNetwork, func(p *p) *string { return &p.PhysicalNetwork })),
+		rest.Flag("pxe_enabled", 19, both, true, func(p *p) *bool { return &p.PXEEnabled }),
+		rest.Sized("vendor", 100, both, maxVendor, func(p *p) *string { return &p.Vendor }),
+		rest.Required(rest.UUID("node_uuid", 1, both, func(p *p) *string { return &p.NodeUUID })),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[p]) []byte { return rest.AppendLinks(dst, v.Base, "ports/"+v.Of.UUID) }),
+		rest.UUID("portgroup_uuid", portgroupOfSince, both, func(p *p) *string { return &p.PortgroupUUID }),
 	})
 }
 
@@ -53,12 +54,14 @@ func defaultPortFields() []string { return []string{"uuid", "address", "links"} 
 
 // dynamicField is true unless somebody objects: that is how ports are kept
 // which were there before the field.
-func dynamicField() field[node.Port] {
-	f := flag("available_for_dynamic_portgroup", 111, both, true, func(p *node.Port) *bool { return &p.NoDynamicPortgroup })
-	set := f.set
-	f.show = func(dst []byte, v *view[node.Port]) []byte { return strconv.AppendBool(dst, !v.of.NoDynamicPortgroup) }
-	f.get = func(p *node.Port) any { return !p.NoDynamicPortgroup }
-	f.set = func(p *node.Port, value any) error {
+func dynamicField() rest.Field[node.Port] {
+	f := rest.Flag("available_for_dynamic_portgroup", 111, both, true, func(p *node.Port) *bool { return &p.NoDynamicPortgroup })
+	set := f.Set
+	f.Show = func(dst []byte, v *rest.View[node.Port]) []byte {
+		return strconv.AppendBool(dst, !v.Of.NoDynamicPortgroup)
+	}
+	f.Get = func(p *node.Port) any { return !p.NoDynamicPortgroup }
+	f.Set = func(p *node.Port, value any) error {
 		err := set(p, value)
 		if err == nil {
 			p.NoDynamicPortgroup = !p.NoDynamicPortgroup
@@ -78,10 +81,10 @@ func asMAC(name, s string) (string, error) {
 }
 
 // hardware is a MAC, kept in lower case.
-func hardware[T any](name string, since int, u use, at func(*T) *string) field[T] {
-	f := text(name, since, u, at)
-	f.set = func(t *T, value any) error {
-		s, err := asText(value, maxText)
+func hardware[T any](name string, since int, u rest.Use, at func(*T) *string) rest.Field[T] {
+	f := rest.Text(name, since, u, at)
+	f.Set = func(t *T, value any) error {
+		s, err := rest.ReadText(value, rest.MaxText)
 		if err == nil && s != "" {
 			s, err = asMAC(name, s)
 		}

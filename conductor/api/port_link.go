@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -30,23 +31,23 @@ func linkForms() [][]string {
 
 // linkField is local_link_connection. Where it is told in OVN's keys and the
 // microversion does not have these, it is shown as empty.
-func linkField() field[node.Port] {
-	f := object("local_link_connection", 19, both, nil, func(p *node.Port) *map[string]any { return &p.LocalLinkConnection })
-	set := f.set
-	f.show = func(dst []byte, v *view[node.Port]) []byte {
-		link := v.of.LocalLinkConnection
-		if link["vtep-logical-switch"] != nil && linkTooNew(v.minor, link) {
+func linkField() rest.Field[node.Port] {
+	f := rest.Object("local_link_connection", 19, both, nil, func(p *node.Port) *map[string]any { return &p.LocalLinkConnection })
+	set := f.Set
+	f.Show = func(dst []byte, v *rest.View[node.Port]) []byte {
+		link := v.Of.LocalLinkConnection
+		if link["vtep-logical-switch"] != nil && linkTooNew(v.Minor, link) {
 			return append(dst, "{}"...)
 		}
-		return appendObject(dst, link)
+		return rest.AppendObject(dst, link)
 	}
-	f.set = func(p *node.Port, value any) error {
+	f.Set = func(p *node.Port, value any) error {
 		m, ok := value.(map[string]any)
 		if !ok || len(m) == 0 {
 			return set(p, value)
 		}
 		if cause := linkFault(m); cause != "" {
-			return badRequest("Schema error for local_link_connection: %s is not valid under any of the given schemas. Possible root cause: %s", python(m), cause)
+			return rest.BadRequest("Schema error for local_link_connection: %s is not valid under any of the given schemas. Possible root cause: %s", rest.Python(m), cause)
 		}
 		if id, ok := m["switch_id"].(string); ok {
 			normal, err := asSwitch(id)
@@ -64,16 +65,16 @@ func linkField() field[node.Port] {
 // linkFault says why a link is of none of the forms, "" for one that is.
 func linkFault(m map[string]any) string {
 	known := linkKeys()
-	for _, key := range sortedKeys(m) {
+	for _, key := range rest.SortedKeys(m) {
 		text, isText := m[key].(string)
 		_, ok := known[key]
 		switch {
 		case !ok:
-			return additional(key)
+			return rest.Additional(key)
 		case !isText:
-			return python(m[key]) + " is not of type 'string'"
+			return rest.Python(m[key]) + " is not of type 'string'"
 		case key == "network_type" && text != "managed" && text != "unmanaged":
-			return python(text) + " is not one of ['managed', 'unmanaged']"
+			return rest.Python(text) + " is not one of ['managed', 'unmanaged']"
 		}
 	}
 	if (m["vtep-logical-switch"] == nil) != (m["vtep-physical-switch"] == nil) {
@@ -118,5 +119,5 @@ func asSwitch(id string) (string, error) {
 	if lower := strings.ToLower(id); datapath.MatchString(lower) {
 		return lower, nil
 	}
-	return "", badRequest("Expected a MAC address or OpenFlow datapath ID but received %s.", id)
+	return "", rest.BadRequest("Expected a MAC address or OpenFlow datapath ID but received %s.", id)
 }

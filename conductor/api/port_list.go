@@ -4,21 +4,22 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // The lists of ports: all, those of a node, those of a portgroup.
 
-func (a *API) listPorts(c *call) error {
+func (a *API) listPorts(c *rest.Call) error {
 	return a.answerPorts(c, node.PortQuery{}, a.portFilters(c), false)
 }
 
-func (a *API) listPortsDetail(c *call) error {
+func (a *API) listPortsDetail(c *rest.Call) error {
 	return a.answerPorts(c, node.PortQuery{}, a.portFilters(c), true)
 }
 
-func (a *API) listNodePorts(c *call, detail bool) error {
+func (a *API) listNodePorts(c *rest.Call, detail bool) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -32,19 +33,19 @@ const conductorGroupsSince = 99
 
 // portFilters is every filter of the list of ports. What is named in them is
 // looked up first.
-func (a *API) portFilters(c *call) []filter[node.PortQuery] {
+func (a *API) portFilters(c *rest.Call) []rest.Filter[node.PortQuery] {
 	type q = node.PortQuery
 	byNode := func(q *q, ref string) (err error) { q.NodeUUID, err = a.nodeOf(c, ref); return err }
-	return []filter[q]{
-		{"address", 1, func(q *q, v string) (err error) { q.Address, err = asMAC("address", v); return err }},
-		{"node", 6, byNode},
-		{"node_uuid", 1, func(q *q, v string) error {
-			if _, err := asUUID("node_uuid", v); err != nil {
+	return []rest.Filter[q]{
+		{Name: "address", Since: 1, Apply: func(q *q, v string) (err error) { q.Address, err = asMAC("address", v); return err }},
+		{Name: "node", Since: 6, Apply: byNode},
+		{Name: "node_uuid", Since: 1, Apply: func(q *q, v string) error {
+			if _, err := rest.ReadUUID("node_uuid", v); err != nil {
 				return err
 			}
 			return byNode(q, v)
 		}},
-		{"portgroup", portgroupOfSince, func(q *q, ref string) error {
+		{Name: "portgroup", Since: portgroupOfSince, Apply: func(q *q, ref string) error {
 			if err := checkIdent("portgroup", ref); err != nil {
 				return err
 			}
@@ -59,9 +60,9 @@ func (a *API) portFilters(c *call) []filter[node.PortQuery] {
 			}
 			return err
 		}},
-		{"shard", 82, func(q *q, v string) error { q.Shards = strings.Split(v, ","); return nil }},
-		{"description_contains", 97, func(q *q, v string) error { q.Contains = v; return nil }},
-		{"conductor_groups", conductorGroupsSince, func(q *q, v string) error {
+		{Name: "shard", Since: 82, Apply: func(q *q, v string) error { q.Shards = strings.Split(v, ","); return nil }},
+		{Name: "description_contains", Since: 97, Apply: func(q *q, v string) error { q.Contains = v; return nil }},
+		{Name: "conductor_groups", Since: conductorGroupsSince, Apply: func(q *q, v string) error {
 			q.ConductorGroups = strings.Split(strings.ToLower(v), ",")
 			return nil
 		}},
@@ -80,13 +81,13 @@ func checkPortFilters(q node.PortQuery) error {
 		return nodeapi.NewFault(http.StatusForbidden, "Operation not permitted.")
 	}
 	if len(q.ConductorGroups) > 0 && (q.NodeUUID != "" || q.PortgroupUUID != "" || q.Address != "") {
-		return badRequest("Filtering by conductor_groups cannot be combined with node_ident, portgroup_ident, or node address filters.")
+		return rest.BadRequest("Filtering by conductor_groups cannot be combined with node_ident, portgroup_ident, or node address filters.")
 	}
 	return nil
 }
 
 // nodeOf is the UUID of the node that a filter names.
-func (a *API) nodeOf(c *call, ref string) (string, error) {
+func (a *API) nodeOf(c *rest.Call, ref string) (string, error) {
 	if err := checkIdent("node", ref); err != nil {
 		return "", err
 	}
@@ -98,50 +99,50 @@ func (a *API) nodeOf(c *call, ref string) (string, error) {
 }
 
 // answerPorts answers a page of the ports that q and the filters leave.
-func (a *API) answerPorts(c *call, q node.PortQuery, filters []filter[node.PortQuery], detail bool) error {
+func (a *API) answerPorts(c *rest.Call, q node.PortQuery, filters []rest.Filter[node.PortQuery], detail bool) error {
 	if detail && c.QueryParams().Has("fields") {
-		return badRequest("Unexpected arguments: fields")
+		return rest.BadRequest("Unexpected arguments: fields")
 	}
-	p, err := c.page(a.ports.sortKey, fieldsSince, detailSince)
+	p, err := c.Page(a.ports.SortKey, rest.FieldsSince, rest.DetailSince)
 	if err != nil {
 		return err
 	}
-	q.Project, q.Marker, q.Limit = c.project(), p.marker, p.limit+1
-	if err := narrow(c, &q, filters, pageArgs()...); err != nil {
+	q.Project, q.Marker, q.Limit = c.Project(), p.Marker, p.Limit+1
+	if err := rest.Narrow(c, &q, filters, rest.PageArgs()...); err != nil {
 		return err
 	}
 	if err := checkPortFilters(q); err != nil {
 		return err
 	}
-	if err := a.permitPortMarker(c, p.marker); err != nil {
+	if err := a.permitPortMarker(c, p.Marker); err != nil {
 		return err
 	}
-	chosen := a.ports.pick(c.minor, defaultPortFields()...)
-	if p.fields != "" {
-		if chosen, err = a.ports.asked(c.minor, p.fields); err != nil {
+	chosen := a.ports.Pick(c.Minor, defaultPortFields()...)
+	if p.Fields != "" {
+		if chosen, err = a.ports.Selected(c.Minor, p.Fields); err != nil {
 			return err
 		}
-	} else if detail || p.detail {
-		chosen = a.ports.full(c.minor)
+	} else if detail || p.Detail {
+		chosen = a.ports.Full(c.Minor)
 	}
 	ports, err := a.findPorts(c, q, p)
 	if err != nil {
 		return err
 	}
-	v := view[node.Port]{minor: c.minor, base: c.base()}
-	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return appendList(dst, c, p, "ports", ports, func(p *node.Port) string { return p.UUID }, func(dst []byte, of *node.Port) []byte {
-			v.of = of
-			return a.ports.render(dst, chosen, &v)
+	v := rest.View[node.Port]{Minor: c.Minor, Base: c.BaseURL()}
+	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+		return rest.AppendList(dst, c, p, "ports", ports, func(p *node.Port) string { return p.UUID }, func(dst []byte, of *node.Port) []byte {
+			v.Of = of
+			return a.ports.Render(dst, chosen, &v)
 		})
 	})
 }
 
 // findPorts reads a page. The store keeps ports in the order of creation;
 // another order is made here, of all that match.
-func (a *API) findPorts(c *call, q node.PortQuery, p page) ([]node.Port, error) {
+func (a *API) findPorts(c *rest.Call, q node.PortQuery, p rest.Page) ([]node.Port, error) {
 	ctx := c.Request().Context()
-	if p.sortKey == "" && !p.desc {
+	if p.SortKey == "" && !p.Desc {
 		return a.conductor.Ports(ctx, q)
 	}
 	q.Marker, q.Limit = "", 0
@@ -149,5 +150,5 @@ func (a *API) findPorts(c *call, q node.PortQuery, p page) ([]node.Port, error) 
 	if err != nil {
 		return nil, err
 	}
-	return cut(a.ports, c.minor, ports, p, func(p *node.Port) string { return p.UUID }, noPort)
+	return rest.Cut(a.ports, c.Minor, ports, p, func(p *node.Port) string { return p.UUID }, noPort)
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -43,22 +44,22 @@ func abortSince(s node.State) int {
 	return max(13, later[s])
 }
 
-func (a *API) provision(c *call) error {
+func (a *API) provision(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.ProvisionLimit, "target", "configdrive", "clean_steps", "deploy_steps", "service_steps", "rescue_password", "disable_ramdisk", "runbook")
+	args, err := c.Args(nodeapi.ProvisionLimit, "target", "configdrive", "clean_steps", "deploy_steps", "service_steps", "rescue_password", "disable_ramdisk", "runbook")
 	if err != nil {
 		return err
 	}
-	target, err := args.need("target")
+	target, err := args.Need("target")
 	if err != nil {
 		return err
 	}
 	v, known := verbs()[target]
-	if known && (v.since > c.minor || v.event == node.Abort && abortSince(n.ProvisionState) > c.minor) {
-		return notAcceptable()
+	if known && (v.since > c.Minor || v.event == node.Abort && abortSince(n.ProvisionState) > c.Minor) {
+		return rest.NotAcceptable()
 	}
 	if !known || !node.Requestable(n.ProvisionState, v.event) {
 		return a.wrongVerb(c, &n, spelt(args["target"]))
@@ -73,12 +74,12 @@ func (a *API) provision(c *call) error {
 	if err := a.conductor.Provision(c.Request().Context(), n.UUID, request); err != nil {
 		return err
 	}
-	return c.accepted("/v1/nodes/" + c.Param("node") + "/states")
+	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")
 }
 
 // wrongVerb refuses a verb the node's state does not allow: while somebody
 // works on the node the state will change, so the client is told to retry.
-func (a *API) wrongVerb(c *call, n *node.Node, target string) error {
+func (a *API) wrongVerb(c *rest.Call, n *node.Node, target string) error {
 	holder, err := a.reserved(c, n)
 	if err != nil {
 		return err
@@ -90,9 +91,9 @@ func (a *API) wrongVerb(c *call, n *node.Node, target string) error {
 }
 
 // provisionRequest checks the arguments a verb came with.
-func provisionRequest(c *call, v node.Event, a args) (plan.Request, error) {
+func provisionRequest(c *rest.Call, v node.Event, a rest.Args) (plan.Request, error) {
 	r := plan.Request{Verb: v}
-	checks := []func(*call, node.Event, args, *plan.Request) error{readConfigDrive, readSteps, readPassword, readRamdisk}
+	checks := []func(*rest.Call, node.Event, rest.Args, *plan.Request) error{readConfigDrive, readSteps, readPassword, readRamdisk}
 	for _, check := range checks {
 		if err := check(c, v, a, &r); err != nil {
 			return r, err
@@ -101,81 +102,81 @@ func provisionRequest(c *call, v node.Event, a args) (plan.Request, error) {
 	return r, nil
 }
 
-func readConfigDrive(c *call, v node.Event, a args, r *plan.Request) error {
+func readConfigDrive(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) error {
 	switch drive := a["configdrive"].(type) {
 	case nil:
 		return nil
 	case string:
 	case map[string]any:
-		if c.minor < 56 {
-			return badRequest("Providing a JSON object for configdrive is only supported starting with API version 1.56")
+		if c.Minor < 56 {
+			return rest.BadRequest("Providing a JSON object for configdrive is only supported starting with API version 1.56")
 		}
 		known := []string{"meta_data", "network_data", "user_data"}
-		if c.minor >= 59 {
+		if c.Minor >= 59 {
 			known = append(known, "vendor_data")
 		}
-		for _, key := range sortedKeys(drive) {
-			if !contains(known, key) {
-				return badRequest("Invalid configdrive: %s", additional(key))
+		for _, key := range rest.SortedKeys(drive) {
+			if !rest.Contains(known, key) {
+				return rest.BadRequest("Invalid configdrive: %s", rest.Additional(key))
 			}
 		}
 	default:
-		return badRequest("Expected types <class 'NoneType'>, <class 'dict'>, <class 'str'> for configdrive: %s", python(drive))
+		return rest.BadRequest("Expected types <class 'NoneType'>, <class 'dict'>, <class 'str'> for configdrive: %s", rest.Python(drive))
 	}
 	switch {
 	case v != node.Deploy && v != node.Rebuild:
-		return badRequest("Adding a config drive is only supported when setting provision state to active or rebuild")
-	case v == node.Rebuild && c.minor < 35:
-		return notAcceptable()
+		return rest.BadRequest("Adding a config drive is only supported when setting provision state to active or rebuild")
+	case v == node.Rebuild && c.Minor < 35:
+		return rest.NotAcceptable()
 	}
 	r.ConfigDrive = a["configdrive"]
 	return nil
 }
 
-func readPassword(c *call, v node.Event, a args, r *plan.Request) error {
-	password, err := a.text("rescue_password")
+func readPassword(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) error {
+	password, err := a.Text("rescue_password")
 	switch {
 	case err != nil:
 		return err
 	case v == node.RescueIt && strings.TrimSpace(password) == "":
-		return badRequest(`A non-empty "rescue_password" is required when setting target provision state to rescue`)
+		return rest.BadRequest(`A non-empty "rescue_password" is required when setting target provision state to rescue`)
 	case v != node.RescueIt && a["rescue_password"] != nil:
-		return badRequest(`"rescue_password" is only valid when setting target provision state to rescue`)
+		return rest.BadRequest(`"rescue_password" is only valid when setting target provision state to rescue`)
 	}
 	r.RescuePassword = password
 	return nil
 }
 
-func readRamdisk(c *call, v node.Event, a args, r *plan.Request) (err error) {
+func readRamdisk(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) (err error) {
 	if a["disable_ramdisk"] == nil {
 		return nil
 	}
 	since, ok := map[node.Event]int{node.Clean: 70, node.Service: 108}[v]
 	if !ok {
-		return badRequest(`"disable_ramdisk" is only valid when setting target provision state to clean or service`)
+		return rest.BadRequest(`"disable_ramdisk" is only valid when setting target provision state to clean or service`)
 	}
-	if c.minor < since {
-		return notAcceptable()
+	if c.Minor < since {
+		return rest.NotAcceptable()
 	}
-	r.DisableRamdisk, err = a.truth("disable_ramdisk")
+	r.DisableRamdisk, err = a.Truth("disable_ramdisk")
 	return err
 }
 
 // runbook finds the runbook whose steps a node is to be cleaned or serviced
 // with. Until runbooks had traits, the name was the trait.
-func (a *API) runbook(c *call, given args, r *plan.Request) error {
+func (a *API) runbook(c *rest.Call, given rest.Args, r *plan.Request) error {
 	list, ok := map[node.Event]string{node.Clean: "clean_steps", node.Service: "service_steps"}[r.Verb]
 	switch {
 	case given["runbook"] == nil:
 		return nil
-	case c.minor < 92:
-		return notAcceptable()
+	case c.Minor < 92:
+		return rest.NotAcceptable()
 	case !ok:
-		return badRequest(`"runbook" is only valid when setting target provision state to clean or service`)
+		return rest.BadRequest(`"runbook" is only valid when setting target provision state to clean or service`)
 	case given[list] != nil:
-		return badRequest(`Please provide either "%s" or a runbook, but not both.`, list)
+		return rest.BadRequest(`Please provide either "%s" or a runbook, but not both.`, list)
 	}
-	ref, err := given.text("runbook")
+	ref, err := given.Text("runbook")
 	if err != nil {
 		return err
 	}
@@ -183,11 +184,11 @@ func (a *API) runbook(c *call, given args, r *plan.Request) error {
 	if err != nil {
 		return err
 	}
-	use := a.rules.Of("PUT", "/v1/nodes/:node/states/provision", "runbook")
-	if c.caller != nil && !book.Public && !use.Allows(c.caller, book.Owner, "") {
+	use := a.Rules.Of("PUT", "/v1/nodes/:node/states/provision", "runbook")
+	if c.Caller != nil && !book.Public && !use.Allows(c.Caller, book.Owner, "") {
 		return use.Denied()
 	}
-	if c.minor < runbookTraits {
+	if c.Minor < runbookTraits {
 		book.Traits = []string{book.Name}
 	}
 	r.Runbook = &book

@@ -5,42 +5,43 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // raidRoutes is what RAID volumes a node is to get, and what can be said of one.
-func (a *API) raidRoutes() []route {
-	return []route{
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/raid", since: 12, tooOld: notAcceptable(), doc: "say which RAID volumes are wanted", handle: a.setRAID, wire: takes(http.StatusNoContent, raidForm())},
-		{method: http.MethodGet, path: "/v1/nodes/:node/states/raid", doc: "refused: it is a field of the states", handle: writeOnly},
-		{method: http.MethodGet, path: "/v1/drivers/:driver/raid/logical_disk_properties", since: 12, tooOld: notAcceptable(), doc: "what can be said of a RAID volume", handle: a.raidProperties, wire: gives(formOf(map[string]string{}))},
+func (a *API) raidRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/raid", Since: 12, TooOld: rest.NotAcceptable(), Doc: "say which RAID volumes are wanted", Handle: a.setRAID, Wire: rest.Accepts(http.StatusNoContent, raidForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/raid", Doc: "refused: it is a field of the states", Handle: writeOnly},
+		{Method: http.MethodGet, Path: "/v1/drivers/:driver/raid/logical_disk_properties", Since: 12, TooOld: rest.NotAcceptable(), Doc: "what can be said of a RAID volume", Handle: a.raidProperties, Wire: rest.Returns(rest.FormOf(map[string]string{}))},
 	}
 }
 
 // setRAID takes the configuration itself as body; an empty one is none.
-func (a *API) setRAID(c *call) error {
+func (a *API) setRAID(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(c.QueryParams()), nil); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), nil); err != nil {
 		return err
 	}
-	v, present, err := c.body(nodeapi.BodyLimit)
+	v, present, err := c.Body(nodeapi.BodyLimit)
 	if err != nil {
 		return err
 	}
 	config, ok := v.(map[string]any)
 	if !present || !ok && v != nil {
-		return badRequest("Expected types <class 'NoneType'>, <class 'dict'> for target_raid_config: %s", python(v))
+		return rest.BadRequest("Expected types <class 'NoneType'>, <class 'dict'> for target_raid_config: %s", rest.Python(v))
 	}
 	if err := checkRAID(config); err != nil {
 		return err
 	}
-	return c.done(a.conductor.SetTargetRAIDConfig(c.Request().Context(), n.UUID, config))
+	return c.Done(a.conductor.SetTargetRAIDConfig(c.Request().Context(), n.UUID, config))
 }
 
-func (a *API) raidProperties(c *call) error {
+func (a *API) raidProperties(c *rest.Call) error {
 	if _, err := a.hardwareType(c); err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (a *API) raidProperties(c *call) error {
 	for _, p := range diskProperties() {
 		properties[p.name] = p.meaning
 	}
-	return c.marshal(http.StatusOK, properties)
+	return c.Marshal(http.StatusOK, properties)
 }
 
 // diskProperty is one thing that can be said of a logical disk. valid says what
@@ -56,22 +57,22 @@ func (a *API) raidProperties(c *call) error {
 type diskProperty struct {
 	name     string
 	required bool
-	valid    shape
+	valid    rest.Shape
 	meaning  string
 }
 
 // diskProperties is Ironic's schema of a logical disk.
 func diskProperties() []diskProperty {
 	return []diskProperty{
-		{"raid_level", true, oneOf("JBOD", "0", "1", "2", "5", "6", "1+0", "5+0", "6+0"), "Level of the volume: JBOD, 0, 1, 2, 5, 6, 1+0, 5+0 or 6+0. Required."},
+		{"raid_level", true, rest.OneOf("JBOD", "0", "1", "2", "5", "6", "1+0", "5+0", "6+0"), "Level of the volume: JBOD, 0, 1, 2, 5, 6, 1+0, 5+0 or 6+0. Required."},
 		{"size_gb", true, diskSize, "Size in GiB, or MAX for all that is left. Required."},
-		{"volume_name", false, isText, "Name of the volume; made up if left out. Optional."},
-		{"is_root_volume", false, isTruth, "Whether the operating system is to go there, false if left out. At most one. Optional."},
-		{"share_physical_disks", false, isTruth, "Whether other volumes may be on the same disks, false if left out. Optional."},
-		{"disk_type", false, oneOf("hdd", "ssd"), "Kind of the disks, hdd or ssd; any if left out. Optional."},
-		{"interface_type", false, oneOf("sata", "scsi", "sas"), "Interface of the disks, sata, scsi or sas; any if left out. Optional."},
+		{"volume_name", false, rest.IsText, "Name of the volume; made up if left out. Optional."},
+		{"is_root_volume", false, rest.IsBool, "Whether the operating system is to go there, false if left out. At most one. Optional."},
+		{"share_physical_disks", false, rest.IsBool, "Whether other volumes may be on the same disks, false if left out. Optional."},
+		{"disk_type", false, rest.OneOf("hdd", "ssd"), "Kind of the disks, hdd or ssd; any if left out. Optional."},
+		{"interface_type", false, rest.OneOf("sata", "scsi", "sas"), "Interface of the disks, sata, scsi or sas; any if left out. Optional."},
 		{"number_of_physical_disks", false, diskCount, "How many disks; the fewest that the level needs if left out. Optional."},
-		{"controller", false, isText, "The controller that is to make the volume; a suitable one if left out. Optional."},
+		{"controller", false, rest.IsText, "The controller that is to make the volume; a suitable one if left out. Optional."},
 		{"physical_disks", false, physicalDisks, "The disks themselves, which needs controller too; suitable ones if left out. Optional."},
 	}
 }
@@ -85,13 +86,13 @@ func checkRAID(config map[string]any) error {
 	disks, ok := config["logical_disks"].([]any)
 	roots := 0
 	wrong := ""
-	switch extra := slices.DeleteFunc(sortedKeys(config), func(key string) bool { return key == "logical_disks" }); {
+	switch extra := slices.DeleteFunc(rest.SortedKeys(config), func(key string) bool { return key == "logical_disks" }); {
 	case config["logical_disks"] == nil:
 		wrong = "'logical_disks' is a required property"
 	case len(extra) > 0:
-		wrong = additional(extra[0])
+		wrong = rest.Additional(extra[0])
 	case !ok:
-		wrong = python(config["logical_disks"]) + " is not of type 'array'"
+		wrong = rest.Python(config["logical_disks"]) + " is not of type 'array'"
 	case len(disks) == 0:
 		wrong = "[] is too short"
 	}
@@ -100,7 +101,7 @@ func checkRAID(config map[string]any) error {
 		switch {
 		case wrong != "":
 		case !ok:
-			wrong = python(d) + " is not of type 'object'"
+			wrong = rest.Python(d) + " is not of type 'object'"
 		default:
 			wrong = wrongDisk(disk)
 		}
@@ -109,10 +110,10 @@ func checkRAID(config map[string]any) error {
 		}
 	}
 	if wrong != "" {
-		return badRequest("RAID config validation error: %s", wrong)
+		return rest.BadRequest("RAID config validation error: %s", wrong)
 	}
 	if roots > 1 {
-		return badRequest("Raid config cannot have more than one root volume. %d root volumes were specified", roots)
+		return rest.BadRequest("Raid config cannot have more than one root volume. %d root volumes were specified", roots)
 	}
 	return nil
 }
@@ -132,9 +133,9 @@ func wrongDisk(disk map[string]any) string {
 			}
 		}
 	}
-	for _, key := range sortedKeys(disk) {
+	for _, key := range rest.SortedKeys(disk) {
 		if !known[key] {
-			return additional(key)
+			return rest.Additional(key)
 		}
 	}
 	if disk["physical_disks"] != nil && disk["controller"] == nil {
@@ -147,16 +148,16 @@ func diskSize(v any) string {
 	if n, ok := v.(float64); v == "MAX" || ok && n >= 0 && n == float64(int64(n)) {
 		return ""
 	}
-	return python(v) + " is not valid under any of the given schemas"
+	return rest.Python(v) + " is not valid under any of the given schemas"
 }
 
 func diskCount(v any) string {
 	n, ok := v.(float64)
 	switch {
 	case !ok || n != float64(int64(n)):
-		return python(v) + " is not of type 'integer'"
+		return rest.Python(v) + " is not of type 'integer'"
 	case n <= 0:
-		return python(v) + " is less than or equal to the minimum of 0"
+		return rest.Python(v) + " is less than or equal to the minimum of 0"
 	}
 	return ""
 }
@@ -174,7 +175,7 @@ func physicalDisks(v any) string {
 		}
 	}
 	if !ok || names != len(list) && (hints != len(list) || hints < 2) {
-		return python(v) + " is not valid under any of the given schemas"
+		return rest.Python(v) + " is not valid under any of the given schemas"
 	}
 	return ""
 }

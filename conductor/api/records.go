@@ -9,23 +9,24 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // recordRoutes is what has been found out about a node and what happened to it.
-func (a *API) recordRoutes() []route {
+func (a *API) recordRoutes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
-	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/inventory", since: 81, tooOld: unknown, doc: "what inspection found", handle: a.showInventory, wire: gives(inventoryForm())},
-		{method: http.MethodGet, path: "/v1/nodes/:node/children", since: 83, tooOld: unknown, doc: "the nodes that are part of a node", handle: a.listChildren, wire: gives(childrenForm())},
-		{method: http.MethodGet, path: "/v1/nodes/:node/history", since: 78, tooOld: unknown, doc: "what has happened to a node", handle: a.listHistory, wire: gives(pageForm("history", historyForm()), historyArgs()...)},
-		{method: http.MethodGet, path: "/v1/nodes/:node/history/detail", since: 78, tooOld: unknown, doc: "the same in full, as python-ironicclient asks for it", handle: a.listHistoryDetail, wire: gives(pageForm("history", historyForm()), historyArgs()...)},
-		{method: http.MethodGet, path: "/v1/nodes/:node/history/:entry", since: 78, tooOld: unknown, doc: "one thing that has happened", handle: a.showHistory, wire: gives(historyForm())},
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/inventory", Since: 81, TooOld: unknown, Doc: "what inspection found", Handle: a.showInventory, Wire: rest.Returns(inventoryForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/children", Since: 83, TooOld: unknown, Doc: "the nodes that are part of a node", Handle: a.listChildren, Wire: rest.Returns(childrenForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/history", Since: 78, TooOld: unknown, Doc: "what has happened to a node", Handle: a.listHistory, Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/detail", Since: 78, TooOld: unknown, Doc: "the same in full, as python-ironicclient asks for it", Handle: a.listHistoryDetail, Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/:entry", Since: 78, TooOld: unknown, Doc: "one thing that has happened", Handle: a.showHistory, Wire: rest.Returns(historyForm())},
 	}
 }
 
-func (a *API) showInventory(c *call) error {
+func (a *API) showInventory(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func (a *API) showInventory(c *call) error {
 	if len(found.PluginData) == 0 {
 		found.PluginData = json.RawMessage("{}")
 	}
-	return c.marshal(http.StatusOK, map[string]any{"inventory": inventory, "plugin_data": found.PluginData})
+	return c.Marshal(http.StatusOK, map[string]any{"inventory": inventory, "plugin_data": found.PluginData})
 }
 
 // withLists reads an inventory and makes empty lists of those that are null:
@@ -82,12 +83,12 @@ func withLists(raw json.RawMessage) (map[string]any, error) {
 }
 
 // listChildren answers the UUIDs of the child nodes, and where to read them.
-func (a *API) listChildren(c *call) error {
+func (a *API) listChildren(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	children, err := a.conductor.Nodes(c.Request().Context(), node.Query{ParentNode: n.UUID, Project: c.project()})
+	children, err := a.conductor.Nodes(c.Request().Context(), node.Query{ParentNode: n.UUID, Project: c.Project()})
 	if err != nil {
 		return err
 	}
@@ -95,9 +96,9 @@ func (a *API) listChildren(c *call) error {
 	for i := range children {
 		uuids[i] = children[i].UUID
 	}
-	return c.marshal(http.StatusOK, map[string]any{
+	return c.Marshal(http.StatusOK, map[string]any{
 		"children": uuids,
-		"links":    nodeapi.Link{Href: c.base() + "/v1/nodes?parent_node=" + n.UUID, Rel: "children"},
+		"links":    nodeapi.Link{Href: c.BaseURL() + "/v1/nodes?parent_node=" + n.UUID, Rel: "children"},
 	})
 }
 
@@ -111,18 +112,18 @@ const (
 // historyArgs are what a list of history can be asked with.
 func historyArgs() []string { return []string{"detail", "limit", "marker", "sort_key", "sort_dir"} }
 
-func (a *API) listHistory(c *call) error       { return a.answerHistory(c, false) }
-func (a *API) listHistoryDetail(c *call) error { return a.answerHistory(c, true) }
+func (a *API) listHistory(c *rest.Call) error       { return a.answerHistory(c, false) }
+func (a *API) listHistoryDetail(c *rest.Call) error { return a.answerHistory(c, true) }
 
-func (a *API) answerHistory(c *call, detail bool) error {
+func (a *API) answerHistory(c *rest.Call, detail bool) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	if err := unexpected(sortedKeys(c.QueryParams()), historyArgs()); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), historyArgs()); err != nil {
 		return err
 	}
-	p, err := c.page(historyKey, 1, 1)
+	p, err := c.Page(historyKey, 1, 1)
 	if err != nil {
 		return err
 	}
@@ -130,22 +131,22 @@ func (a *API) answerHistory(c *call, detail bool) error {
 	if err != nil {
 		return err
 	}
-	if of := historyKeys()[p.sortKey]; of != nil {
+	if of := historyKeys()[p.SortKey]; of != nil {
 		slices.SortStableFunc(entries, func(x, y node.HistoryEntry) int { return cmp.Compare(of(&x), of(&y)) })
 	}
-	if p.desc {
+	if p.Desc {
 		slices.Reverse(entries)
 	}
-	if p.marker != "" {
-		i := indexHistory(entries, p.marker)
+	if p.Marker != "" {
+		i := indexHistory(entries, p.Marker)
 		if i < 0 {
-			return noHistory(p.marker)
+			return noHistory(p.Marker)
 		}
 		entries = entries[i+1:]
 	}
-	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return appendList(dst, c, p, "history", entries, func(e *node.HistoryEntry) string { return e.UUID }, func(dst []byte, e *node.HistoryEntry) []byte {
-			return appendEntry(dst, c, e, detail || p.detail)
+	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+		return rest.AppendList(dst, c, p, "history", entries, func(e *node.HistoryEntry) string { return e.UUID }, func(dst []byte, e *node.HistoryEntry) []byte {
+			return appendEntry(dst, c, e, detail || p.Detail)
 		})
 	})
 }
@@ -168,12 +169,12 @@ func historyKey(_ int, name string) (string, error) {
 		return "", nil
 	}
 	if historyKeys()[name] == nil {
-		return "", badRequest("The sort_key value %q is an invalid field for sorting", name)
+		return "", rest.BadRequest("The sort_key value %q is an invalid field for sorting", name)
 	}
 	return name, nil
 }
 
-func (a *API) showHistory(c *call) error {
+func (a *API) showHistory(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -186,7 +187,7 @@ func (a *API) showHistory(c *call) error {
 	if i < 0 {
 		return noHistory(c.Param("entry"))
 	}
-	return a.buffer(c, http.StatusOK, func(dst []byte) []byte { return appendEntry(dst, c, &entries[i], true) })
+	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte { return appendEntry(dst, c, &entries[i], true) })
 }
 
 func noHistory(id string) error {
@@ -203,28 +204,28 @@ func indexHistory(entries []node.HistoryEntry, id string) int {
 }
 
 // appendEntry writes one line of history; without detail its text is cut short.
-func appendEntry(dst []byte, c *call, e *node.HistoryEntry, detail bool) []byte {
+func appendEntry(dst []byte, c *rest.Call, e *node.HistoryEntry, detail bool) []byte {
 	event := e.Event
 	if runes := []rune(event); !detail && len(runes) > maxEvent {
 		event = string(runes[:cutEvent]) + "..."
 	}
-	dst = appendString(append(dst, `{"uuid":`...), e.UUID)
-	dst = appendTime(append(dst, `,"created_at":`...), &e.CreatedAt)
-	dst = appendString(append(dst, `,"severity":`...), e.Severity)
-	dst = appendString(append(dst, `,"event":`...), event)
+	dst = rest.AppendString(append(dst, `{"uuid":`...), e.UUID)
+	dst = rest.AppendTime(append(dst, `,"created_at":`...), &e.CreatedAt)
+	dst = rest.AppendString(append(dst, `,"severity":`...), e.Severity)
+	dst = rest.AppendString(append(dst, `,"event":`...), event)
 	if detail {
-		dst = appendText(append(dst, `,"event_type":`...), e.EventType)
-		dst = appendText(append(dst, `,"conductor":`...), e.Conductor)
-		dst = appendText(append(dst, `,"user":`...), e.User)
-		if c.minor >= 113 {
-			dst = appendText(append(dst, `,"project":`...), e.Project)
+		dst = rest.AppendText(append(dst, `,"event_type":`...), e.EventType)
+		dst = rest.AppendText(append(dst, `,"conductor":`...), e.Conductor)
+		dst = rest.AppendText(append(dst, `,"user":`...), e.User)
+		if c.Minor >= 113 {
+			dst = rest.AppendText(append(dst, `,"project":`...), e.Project)
 		}
-		if c.minor >= 115 {
-			dst = appendText(append(dst, `,"state":`...), string(e.State))
-			dst = appendText(append(dst, `,"target_provision_state":`...), string(e.Target))
-			dst = appendWhole(append(dst, `,"duration_seconds":`...), e.Duration)
+		if c.Minor >= 115 {
+			dst = rest.AppendText(append(dst, `,"state":`...), string(e.State))
+			dst = rest.AppendText(append(dst, `,"target_provision_state":`...), string(e.Target))
+			dst = rest.AppendWhole(append(dst, `,"duration_seconds":`...), e.Duration)
 		}
 	}
-	dst = appendString(append(dst, `,"links":[{"href":`...), c.base()+"/v1/nodes/"+e.NodeUUID+"/history/"+e.UUID)
+	dst = rest.AppendString(append(dst, `,"links":[{"href":`...), c.BaseURL()+"/v1/nodes/"+e.NodeUUID+"/history/"+e.UUID)
 	return append(dst, `,"rel":"self"}]}`...)
 }

@@ -1,97 +1,98 @@
 package api
 
 import (
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // The forms of what is not made of a table of fields.
 
-func traitsForm() schema {
-	return schema{"type": "object", "required": []string{"traits"}, "additionalProperties": false, "properties": schema{
-		"traits": schema{"type": "array", "maxItems": node.MaxTraits, "items": schema{"type": "string", "maxLength": maxText}},
+func traitsForm() rest.Schema {
+	return rest.Schema{"type": "object", "required": []string{"traits"}, "additionalProperties": false, "properties": rest.Schema{
+		"traits": rest.Schema{"type": "array", "maxItems": node.MaxTraits, "items": rest.Schema{"type": "string", "maxLength": rest.MaxText}},
 	}}
 }
 
-func bootDeviceForm() schema {
-	return schema{"type": "object", "required": []string{"boot_device"}, "additionalProperties": false, "properties": schema{
-		"boot_device": textForm(maxText), "persistent": flagForm(),
+func bootDeviceForm() rest.Schema {
+	return rest.Schema{"type": "object", "required": []string{"boot_device"}, "additionalProperties": false, "properties": rest.Schema{
+		"boot_device": rest.TextForm(rest.MaxText), "persistent": rest.FlagForm(),
 	}}
 }
 
-func inventoryForm() schema {
-	return schema{"type": "object", "required": []string{"inventory", "plugin_data"}, "additionalProperties": false, "properties": schema{
-		"inventory": objectForm(), "plugin_data": objectForm(),
+func inventoryForm() rest.Schema {
+	return rest.Schema{"type": "object", "required": []string{"inventory", "plugin_data"}, "additionalProperties": false, "properties": rest.Schema{
+		"inventory": rest.ObjectForm(), "plugin_data": rest.ObjectForm(),
 	}}
 }
 
-func historyForm() schema {
-	text := schema{"type": []string{"string", "null"}}
-	newer := schema{"type": []string{"string", "null"}, "x-since": nodeapi.Version(115)}
-	return schema{named: "history_entry", "type": "object", "required": []string{"uuid", "created_at", "severity", "event"}, "properties": schema{
-		"uuid": schema{"type": "string", "format": "uuid"}, "created_at": timeForm(), "severity": text, "event": text, "event_type": text,
-		"conductor": text, "user": text, "state": newer, "target_provision_state": newer, "links": linksForm(),
-		"project":          schema{"type": []string{"string", "null"}, "x-since": nodeapi.Version(113)},
-		"duration_seconds": schema{"type": []string{"number", "null"}, "x-since": nodeapi.Version(115)},
+func historyForm() rest.Schema {
+	text := rest.Schema{"type": []string{"string", "null"}}
+	newer := rest.Schema{"type": []string{"string", "null"}, "x-since": nodeapi.Version(115)}
+	return rest.Schema{rest.Named: "history_entry", "type": "object", "required": []string{"uuid", "created_at", "severity", "event"}, "properties": rest.Schema{
+		"uuid": rest.Schema{"type": "string", "format": "uuid"}, "created_at": rest.TimeForm(), "severity": text, "event": text, "event_type": text,
+		"conductor": text, "user": text, "state": newer, "target_provision_state": newer, "links": rest.LinksForm(),
+		"project":          rest.Schema{"type": []string{"string", "null"}, "x-since": nodeapi.Version(113)},
+		"duration_seconds": rest.Schema{"type": []string{"number", "null"}, "x-since": nodeapi.Version(115)},
 	}, "additionalProperties": false}
 }
 
 // driverForm has default_x_interface and enabled_x_interfaces besides.
-func driverForm() schema {
-	return schema{named: "driver", "type": "object", "required": []string{"name", "hosts", "links"}, "properties": schema{
-		"name": schema{"type": "string"}, "hosts": formOf([]string{}), "links": linksForm(), "properties": linksForm(), "type": wordForm("dynamic", "classic"),
+func driverForm() rest.Schema {
+	return rest.Schema{rest.Named: "driver", "type": "object", "required": []string{"name", "hosts", "links"}, "properties": rest.Schema{
+		"name": rest.Schema{"type": "string"}, "hosts": rest.FormOf([]string{}), "links": rest.LinksForm(), "properties": rest.LinksForm(), "type": rest.WordForm("dynamic", "classic"),
 	}}
 }
 
-func conductorForm() schema {
-	return schema{named: "conductor", "type": "object", "additionalProperties": false, "properties": schema{
-		"hostname": schema{"type": "string"}, "conductor_group": schema{"type": "string"}, "alive": schema{"type": "boolean"}, "links": linksForm(),
-		"drivers": formOf([]string{}), "created_at": timeForm(), "updated_at": timeForm(),
+func conductorForm() rest.Schema {
+	return rest.Schema{rest.Named: "conductor", "type": "object", "additionalProperties": false, "properties": rest.Schema{
+		"hostname": rest.Schema{"type": "string"}, "conductor_group": rest.Schema{"type": "string"}, "alive": rest.Schema{"type": "boolean"}, "links": rest.LinksForm(),
+		"drivers": rest.FormOf([]string{}), "created_at": rest.TimeForm(), "updated_at": rest.TimeForm(),
 	}}
 }
 
 // eventsForm is what takeEvents checks.
-func eventsForm() schema {
-	properties, required := schema{}, []string{}
+func eventsForm() rest.Schema {
+	properties, required := rest.Schema{}, []string{}
 	for _, k := range eventKeys() {
-		properties[k.name] = schema{"type": []string{"string", "null"}}
+		properties[k.name] = rest.Schema{"type": []string{"string", "null"}}
 		if k.required {
-			properties[k.name] = schema{"type": "string"}
+			properties[k.name] = rest.Schema{"type": "string"}
 			required = append(required, k.name)
 		}
 	}
-	properties["event"] = schema{"enum": eventTypes()}
-	event := schema{"type": "object", "required": required, "additionalProperties": false, "properties": properties}
-	return schema{"type": "object", "required": []string{"events"}, "additionalProperties": false, "properties": schema{
-		"events": schema{"type": "array", "minItems": 1, "items": event},
+	properties["event"] = rest.Schema{"enum": eventTypes()}
+	event := rest.Schema{"type": "object", "required": required, "additionalProperties": false, "properties": properties}
+	return rest.Schema{"type": "object", "required": []string{"events"}, "additionalProperties": false, "properties": rest.Schema{
+		"events": rest.Schema{"type": "array", "minItems": 1, "items": event},
 	}}
 }
 
 // powerForm is what setPower takes.
-func powerForm() schema {
+func powerForm() rest.Schema {
 	targets := make([]node.PowerState, 0, len(powerTargets()))
 	for target := range powerTargets() {
 		targets = append(targets, target)
 	}
-	return schema{"type": "object", "required": []string{"target"}, "additionalProperties": false, "properties": schema{
-		"target": wordForm(targets...), "timeout": schema{"type": []string{"integer", "null"}, "minimum": 1, "x-since": nodeapi.Version(27)},
+	return rest.Schema{"type": "object", "required": []string{"target"}, "additionalProperties": false, "properties": rest.Schema{
+		"target": rest.WordForm(targets...), "timeout": rest.Schema{"type": []string{"integer", "null"}, "minimum": 1, "x-since": nodeapi.Version(27)},
 	}}
 }
 
 // provisionForm is what provision takes.
-func provisionForm() schema {
-	targets := []schema{}
-	for _, target := range sortedKeys(verbs()) {
-		targets = append(targets, schema{"const": target, "x-since": nodeapi.Version(verbs()[target].since)})
+func provisionForm() rest.Schema {
+	targets := []rest.Schema{}
+	for _, target := range rest.SortedKeys(verbs()) {
+		targets = append(targets, rest.Schema{"const": target, "x-since": nodeapi.Version(verbs()[target].since)})
 	}
-	steps := func(since int) schema {
-		return schema{"type": []string{"array", "null"}, "items": schema{"type": "object"}, "x-since": nodeapi.Version(since)}
+	steps := func(since int) rest.Schema {
+		return rest.Schema{"type": []string{"array", "null"}, "items": rest.Schema{"type": "object"}, "x-since": nodeapi.Version(since)}
 	}
-	return schema{"type": "object", "required": []string{"target"}, "additionalProperties": false, "properties": schema{
-		"target": schema{"oneOf": targets}, "configdrive": schema{"type": []string{"string", "object", "null"}},
+	return rest.Schema{"type": "object", "required": []string{"target"}, "additionalProperties": false, "properties": rest.Schema{
+		"target": rest.Schema{"oneOf": targets}, "configdrive": rest.Schema{"type": []string{"string", "object", "null"}},
 		"clean_steps": steps(15), "deploy_steps": steps(69), "service_steps": steps(87),
-		"rescue_password": schema{"type": "string", "x-since": nodeapi.Version(38)},
-		"disable_ramdisk": schema{"type": []string{"boolean", "null"}, "x-since": nodeapi.Version(70)},
-		"runbook":         schema{"type": []string{"string", "null"}, "x-since": nodeapi.Version(92)},
+		"rescue_password": rest.Schema{"type": "string", "x-since": nodeapi.Version(38)},
+		"disable_ramdisk": rest.Schema{"type": []string{"boolean", "null"}, "x-since": nodeapi.Version(70)},
+		"runbook":         rest.Schema{"type": []string{"string", "null"}, "x-since": nodeapi.Version(92)},
 	}}
 }

@@ -3,18 +3,19 @@ package api
 import (
 	"net/http"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // rootRoutes is discovery: what a client asks first.
-func (a *API) rootRoutes() []route {
-	malformed := func(*call) error {
+func (a *API) rootRoutes() []rest.Route {
+	malformed := func(*rest.Call) error {
 		return nodeapi.NewFault(http.StatusMethodNotAllowed, "The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
-	return []route{
-		{method: http.MethodGet, path: "/", doc: "what is served here", handle: a.discovery, wire: gives(formOf(nodeapi.Discovery{}))},
-		{method: http.MethodGet, path: "/v1", doc: "the resources and the microversions", handle: a.versionRoot, wire: gives(rootForm())},
-		{method: http.MethodPost, path: "/v1", doc: "refused", handle: malformed},
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/", Doc: "what is served here", Handle: a.discovery, Wire: rest.Returns(rest.FormOf(nodeapi.Discovery{}))},
+		{Method: http.MethodGet, Path: "/v1", Doc: "the resources and the microversions", Handle: a.versionRoot, Wire: rest.Returns(rootForm())},
+		{Method: http.MethodPost, Path: "/v1", Doc: "refused", Handle: malformed},
 	}
 }
 
@@ -28,9 +29,9 @@ func versionInfo(base string) nodeapi.VersionInfo {
 	}
 }
 
-func (a *API) discovery(c *call) error {
-	v := versionInfo(c.base())
-	return c.marshal(http.StatusOK, nodeapi.Discovery{
+func (a *API) discovery(c *rest.Call) error {
+	v := versionInfo(c.BaseURL())
+	return c.Marshal(http.StatusOK, nodeapi.Discovery{
 		Name:           "OpenStack Ironic API",
 		Description:    "Ferrite speaks the Bare Metal API of OpenStack Ironic: it turns racks of powered-off machines into running ones.",
 		DefaultVersion: v,
@@ -60,8 +61,8 @@ func resources() map[string]int {
 	}
 }
 
-func (a *API) versionRoot(c *call) error {
-	base := c.base()
+func (a *API) versionRoot(c *rest.Call) error {
+	base := c.BaseURL()
 	doc := map[string]any{
 		"id":          "v1",
 		"links":       versionInfo(base).Links,
@@ -69,9 +70,9 @@ func (a *API) versionRoot(c *call) error {
 		"version":     versionInfo(base),
 	}
 	for name, since := range resources() {
-		if since <= c.minor {
-			doc[name] = c.links(name + "/")
+		if since <= c.Minor {
+			doc[name] = c.Links(name + "/")
 		}
 	}
-	return c.marshal(http.StatusOK, doc)
+	return c.Marshal(http.StatusOK, doc)
 }

@@ -3,29 +3,30 @@ package api
 import (
 	"net/http"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // rootDeviceRoutes is which disk would be installed onto, for whoever wants to
 // know before anything is written.
-func (a *API) rootDeviceRoutes() []route {
-	form := schema{"type": []string{"object", "null"}, "additionalProperties": false, "properties": schema{"root_device": objectForm()}}
-	return []route{
-		{method: http.MethodPost, path: nodeapi.FerriteRoot + "/nodes/:node/root-device", doc: "which disk would be installed onto, by hints or by those of the node, and why not the others; nothing is changed", handle: a.chooseRootDevice, wire: wire{status: http.StatusOK, takes: form, gives: formOf(nodeapi.RootDevice{})}},
+func (a *API) rootDeviceRoutes() []rest.Route {
+	form := rest.Schema{"type": []string{"object", "null"}, "additionalProperties": false, "properties": rest.Schema{"root_device": rest.ObjectForm()}}
+	return []rest.Route{
+		{Method: http.MethodPost, Path: nodeapi.FerriteRoot + "/nodes/:node/root-device", Doc: "which disk would be installed onto, by hints or by those of the node, and why not the others; nothing is changed", Handle: a.chooseRootDevice, Wire: rest.Wire{Status: http.StatusOK, Takes: form, Gives: rest.FormOf(nodeapi.RootDevice{})}},
 	}
 }
 
-func (a *API) chooseRootDevice(c *call) error {
+func (a *API) chooseRootDevice(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.BodyLimit, "root_device")
+	args, err := c.Args(nodeapi.BodyLimit, "root_device")
 	if err != nil {
 		return err
 	}
-	hints, err := args.object("root_device")
+	hints, err := args.Object("root_device")
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (a *API) chooseRootDevice(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, wireRootDevice(r))
+	return c.Marshal(http.StatusOK, wireRootDevice(r))
 }
 
 func wireRootDevice(r engine.RootDevice) nodeapi.RootDevice {

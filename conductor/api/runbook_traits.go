@@ -6,26 +6,27 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // traitRoutes is the traits of runbooks: nodes that have one of them may be
 // cleaned and serviced with it.
-func (r *runbooks) traitRoutes() []route {
+func (r *runbooks) traitRoutes() []rest.Route {
 	const all, one = "/v1/runbooks/:ident/traits", "/v1/runbooks/:ident/traits/:trait"
 	older := nodeapi.Routing(http.StatusNotFound, "The API version does not allow runbook traits")
-	return []route{
-		{method: http.MethodGet, path: all, since: runbookTraits, tooOld: older, doc: "the traits of a runbook", handle: r.listTraits, wire: gives(traitsForm())},
-		{method: http.MethodPut, path: all, since: runbookTraits, tooOld: older, doc: "replace the traits of a runbook", handle: r.setTraits, wire: takes(http.StatusNoContent, traitsForm())},
-		{method: http.MethodDelete, path: all, since: runbookTraits, tooOld: older, doc: "take all traits from a runbook", handle: r.clearTraits},
-		{method: http.MethodGet, path: one, since: runbookTraits, tooOld: older, doc: "refused: a trait has no fields", handle: writeOnly},
-		{method: http.MethodPut, path: one, since: runbookTraits, tooOld: older, doc: "give a runbook one more trait", handle: r.addTrait, wire: takes(http.StatusNoContent, nil)},
-		{method: http.MethodDelete, path: one, since: runbookTraits, tooOld: older, doc: "take a trait from a runbook, if it has it", handle: r.removeTrait},
+	return []rest.Route{
+		{Method: http.MethodGet, Path: all, Since: runbookTraits, TooOld: older, Doc: "the traits of a runbook", Handle: r.listTraits, Wire: rest.Returns(traitsForm())},
+		{Method: http.MethodPut, Path: all, Since: runbookTraits, TooOld: older, Doc: "replace the traits of a runbook", Handle: r.setTraits, Wire: rest.Accepts(http.StatusNoContent, traitsForm())},
+		{Method: http.MethodDelete, Path: all, Since: runbookTraits, TooOld: older, Doc: "take all traits from a runbook", Handle: r.clearTraits},
+		{Method: http.MethodGet, Path: one, Since: runbookTraits, TooOld: older, Doc: "refused: a trait has no fields", Handle: writeOnly},
+		{Method: http.MethodPut, Path: one, Since: runbookTraits, TooOld: older, Doc: "give a runbook one more trait", Handle: r.addTrait, Wire: rest.Accepts(http.StatusNoContent, nil)},
+		{Method: http.MethodDelete, Path: one, Since: runbookTraits, TooOld: older, Doc: "take a trait from a runbook, if it has it", Handle: r.removeTrait},
 	}
 }
 
-func (r *runbooks) listTraits(c *call) error {
+func (r *runbooks) listTraits(c *rest.Call) error {
 	ref, err := r.ref(c)
 	if err != nil {
 		return err
@@ -37,19 +38,19 @@ func (r *runbooks) listTraits(c *call) error {
 	return r.api.answerTraits(c, of.Traits)
 }
 
-func (r *runbooks) setTraits(c *call) error {
+func (r *runbooks) setTraits(c *rest.Call) error {
 	traits, err := readTraits(c, "runbook")
 	if err != nil {
 		return err
 	}
-	return c.done(r.editTraits(c, func([]string) []string { return slices.Clone(traits) }))
+	return c.Done(r.editTraits(c, func([]string) []string { return slices.Clone(traits) }))
 }
 
-func (r *runbooks) clearTraits(c *call) error {
-	return c.done(r.editTraits(c, func([]string) []string { return nil }))
+func (r *runbooks) clearTraits(c *rest.Call) error {
+	return c.Done(r.editTraits(c, func([]string) []string { return nil }))
 }
 
-func (r *runbooks) addTrait(c *call) error {
+func (r *runbooks) addTrait(c *rest.Call) error {
 	trait, err := readTrait(c)
 	if err != nil {
 		return err
@@ -57,19 +58,19 @@ func (r *runbooks) addTrait(c *call) error {
 	if err := r.editTraits(c, func(old []string) []string { return append(old, trait) }); err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderLocation, c.base()+"/v1/runbooks/"+c.Param("ident")+"/traits/"+trait)
-	return c.empty(http.StatusNoContent)
+	c.Response().Header().Set(echo.HeaderLocation, c.BaseURL()+"/v1/runbooks/"+c.Param("ident")+"/traits/"+trait)
+	return c.Empty(http.StatusNoContent)
 }
 
 // removeTrait does not mind a trait that is not there, unlike a node's.
-func (r *runbooks) removeTrait(c *call) error {
-	return c.done(r.editTraits(c, func(old []string) []string {
+func (r *runbooks) removeTrait(c *rest.Call) error {
+	return c.Done(r.editTraits(c, func(old []string) []string {
 		return slices.DeleteFunc(old, func(t string) bool { return t == c.Param("trait") })
 	}))
 }
 
 // editTraits keeps a runbook's traits sorted, each once.
-func (r *runbooks) editTraits(c *call, change func(old []string) []string) error {
+func (r *runbooks) editTraits(c *rest.Call, change func(old []string) []string) error {
 	ref, err := r.ref(c)
 	if err != nil {
 		return err

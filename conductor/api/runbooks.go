@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -16,7 +17,7 @@ const runbookTraits = 112
 // runbooks is the collection of runbooks: steps to clean or service a node with.
 type runbooks struct{ collection[node.Runbook] }
 
-func (a *API) runbookRoutes() []route {
+func (a *API) runbookRoutes() []rest.Route {
 	r := &runbooks{collection[node.Runbook]{
 		api: a, path: "runbooks", since: 92, noun: "Runbook", ident: "runbook_ident",
 		fields: runbookTable(), brief: []string{"uuid", "name", "links"}, required: []string{"name", "steps"},
@@ -30,26 +31,26 @@ func (a *API) runbookRoutes() []route {
 }
 
 // runbookTable is every field of a runbook with the microversion it appears in.
-func runbookTable() *table[node.Runbook] {
+func runbookTable() *rest.Table[node.Runbook] {
 	type r = node.Runbook
-	name := text("name", 1, both, func(r *r) *string { return &r.Name })
-	name.set = func(r *r, value any) (err error) {
+	name := rest.Text("name", 1, both, func(r *r) *string { return &r.Name })
+	name.Set = func(r *r, value any) (err error) {
 		r.Name, err = asLogicalName(value)
 		return err
 	}
-	return newTable("runbook", []field[r]{
-		identifier("uuid", 1, creatable, func(r *r) *string { return &r.UUID }),
-		instant("created_at", 1, func(r *r) *time.Time { return &r.CreatedAt }),
-		instant("updated_at", 1, func(r *r) *time.Time { return r.UpdatedAt }),
+	return rest.NewTable("runbook", []rest.Field[r]{
+		rest.UUID("uuid", 1, rest.Creatable, func(r *r) *string { return &r.UUID }),
+		rest.Time("created_at", 1, func(r *r) *time.Time { return &r.CreatedAt }),
+		rest.Time("updated_at", 1, func(r *r) *time.Time { return r.UpdatedAt }),
 		name,
-		object("extra", 1, both, nil, func(r *r) *map[string]any { return &r.Extra }),
-		strict(flag("public", 1, both, false, func(r *r) *bool { return &r.Public })),
-		text("owner", 1, both, func(r *r) *string { return &r.Owner }),
-		strict(flag("disable_ramdisk", 1, both, false, func(r *r) *bool { return &r.DisableRamdisk })),
-		text("description", runbookTraits, both, func(r *r) *string { return &r.Description }),
-		shown("links", 1, 0, func(dst []byte, v *view[r]) []byte { return appendLinks(dst, v.base, "runbooks/"+v.of.UUID) }),
+		rest.Object("extra", 1, both, nil, func(r *r) *map[string]any { return &r.Extra }),
+		rest.StrictFlag(rest.Flag("public", 1, both, false, func(r *r) *bool { return &r.Public })),
+		rest.Text("owner", 1, both, func(r *r) *string { return &r.Owner }),
+		rest.StrictFlag(rest.Flag("disable_ramdisk", 1, both, false, func(r *r) *bool { return &r.DisableRamdisk })),
+		rest.Text("description", runbookTraits, both, func(r *r) *string { return &r.Description }),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[r]) []byte { return rest.AppendLinks(dst, v.Base, "runbooks/"+v.Of.UUID) }),
 		stepsField(stepRules{rank: "order", required: []string{"interface", "step", "order"}}, runbookSteps, setRunbookSteps),
-		shown("traits", runbookTraits, 0, func(dst []byte, v *view[r]) []byte { return appendTexts(dst, v.of.Traits) }),
+		rest.Computed("traits", runbookTraits, 0, func(dst []byte, v *rest.View[r]) []byte { return rest.AppendTexts(dst, v.Of.Traits) }),
 	})
 }
 
@@ -75,18 +76,18 @@ func asLogicalName(value any) (string, error) {
 	case err != nil:
 		return "", err
 	case uuid.Validate(s) == nil: // in any of its spellings: ref would take it for one
-		return "", &schemaError{"'" + s + "' is a UUID, which cannot be a name"}
-	case len(s) <= maxText && !node.ValidName(s):
-		return "", &schemaError{"'" + s + "' does not match '^[A-Za-z0-9\\-._~]+$'"}
+		return "", &rest.SchemaError{Text: "'" + s + "' is a UUID, which cannot be a name"}
+	case len(s) <= rest.MaxText && !node.ValidName(s):
+		return "", &rest.SchemaError{Text: "'" + s + "' does not match '^[A-Za-z0-9\\-._~]+$'"}
 	}
-	return asText(s, maxText)
+	return rest.ReadText(s, rest.MaxText)
 }
 
 // traitForName: as long as a node is approved by the name of the runbook, a new
 // one must have a name that can be a trait. A patch may give it any, so that
 // older clients can still change what newer ones have made.
-func traitForName(c *call, r *node.Runbook) error {
-	if c.minor >= runbookTraits {
+func traitForName(c *rest.Call, r *node.Runbook) error {
+	if c.Minor >= runbookTraits {
 		return nil
 	}
 	_, err := asTrait(r.Name)
@@ -95,9 +96,9 @@ func traitForName(c *call, r *node.Runbook) error {
 
 // publish takes its owner from a runbook that a patch makes public, unless the
 // patch names one, which is refused.
-func publish(ops []operation, r *node.Runbook) {
+func publish(ops []rest.Operation, r *node.Runbook) {
 	names := func(field string) bool {
-		return slices.ContainsFunc(ops, func(o operation) bool { return o.field() == field })
+		return slices.ContainsFunc(ops, func(o rest.Operation) bool { return o.Field() == field })
 	}
 	if r.Public && names("public") && !names("owner") {
 		r.Owner = ""

@@ -4,35 +4,36 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // stateRoutes is what a node is doing and being told to do.
-func (a *API) stateRoutes() []route {
-	return []route{
-		{method: http.MethodGet, path: "/v1/nodes/:node/states", doc: "power and provision state", handle: a.showStates, wire: gives(a.nodes.part("states", stateFields()...))},
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/provision", doc: "ask for a verb", handle: a.provision, wire: takes(http.StatusAccepted, provisionForm())},
-		{method: http.MethodPut, path: "/v1/nodes/:node/states/power", doc: "change power", handle: a.setPower, wire: takes(http.StatusAccepted, powerForm())},
-		{method: http.MethodPut, path: "/v1/nodes/:node/maintenance", doc: "take a node out of service", handle: a.setMaintenance, wire: takes(http.StatusAccepted, schema{"type": "object", "properties": schema{"reason": textForm(maxText)}})},
-		{method: http.MethodDelete, path: "/v1/nodes/:node/maintenance", doc: "put a node back into service", handle: a.clearMaintenance, wire: takes(http.StatusAccepted, nil)},
-		{method: http.MethodGet, path: "/v1/nodes/:node/maintenance", doc: "refused: it is a field of the node", handle: writeOnly},
-		{method: http.MethodGet, path: "/v1/nodes/:node/states/provision", doc: "refused: it is a field of the states", handle: writeOnly},
-		{method: http.MethodGet, path: "/v1/nodes/:node/states/power", doc: "refused: it is a field of the states", handle: writeOnly},
+func (a *API) stateRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states", Doc: "power and provision state", Handle: a.showStates, Wire: rest.Returns(a.nodes.Part("states", stateFields()...))},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/provision", Doc: "ask for a verb", Handle: a.provision, Wire: rest.Accepts(http.StatusAccepted, provisionForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/power", Doc: "change power", Handle: a.setPower, Wire: rest.Accepts(http.StatusAccepted, powerForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/maintenance", Doc: "take a node out of service", Handle: a.setMaintenance, Wire: rest.Accepts(http.StatusAccepted, rest.Schema{"type": "object", "properties": rest.Schema{"reason": rest.TextForm(rest.MaxText)}})},
+		{Method: http.MethodDelete, Path: "/v1/nodes/:node/maintenance", Doc: "put a node back into service", Handle: a.clearMaintenance, Wire: rest.Accepts(http.StatusAccepted, nil)},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/maintenance", Doc: "refused: it is a field of the node", Handle: writeOnly},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/provision", Doc: "refused: it is a field of the states", Handle: writeOnly},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/power", Doc: "refused: it is a field of the states", Handle: writeOnly},
 	}
 }
 
 // writeOnly is for paths that can be written to and not read.
-func writeOnly(*call) error { return nodeapi.Routing(http.StatusMethodNotAllowed, "") }
+func writeOnly(*rest.Call) error { return nodeapi.Routing(http.StatusMethodNotAllowed, "") }
 
-func (a *API) showStates(c *call) error {
+func (a *API) showStates(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	v := view[node.Node]{of: &n, minor: c.minor, caller: c.caller}
-	return a.buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return a.nodes.render(dst, a.nodes.pick(c.minor, stateFields()...), &v)
+	v := rest.View[node.Node]{Of: &n, Minor: c.Minor, Caller: c.Caller}
+	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+		return a.nodes.Render(dst, a.nodes.Pick(c.Minor, stateFields()...), &v)
 	})
 }
 
@@ -47,37 +48,37 @@ func powerTargets() map[node.PowerState]int {
 	}
 }
 
-func (a *API) setPower(c *call) error {
+func (a *API) setPower(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.BodyLimit, "target", "timeout")
+	args, err := c.Args(nodeapi.BodyLimit, "target", "timeout")
 	if err != nil {
 		return err
 	}
-	target, err := args.need("target")
+	target, err := args.Need("target")
 	if err != nil {
 		return err
 	}
 	since, known := powerTargets()[node.PowerState(target)]
-	timeout, timed, err := args.whole("timeout")
+	timeout, timed, err := args.Whole("timeout")
 	switch {
 	case err != nil:
 		return err
-	case known && since > c.minor, timed && c.minor < 27:
-		return notAcceptable()
+	case known && since > c.Minor, timed && c.Minor < 27:
+		return rest.NotAcceptable()
 	case timed && timeout <= 0:
-		return badRequest("timeout has to be positive integer")
+		return rest.BadRequest("timeout has to be positive integer")
 	case !known:
-		return badRequest(`The requested action %q can not be performed on node %q while it is in state %q.`, spelt(args["target"]), n.UUID, n.PowerState)
+		return rest.BadRequest(`The requested action %q can not be performed on node %q while it is in state %q.`, spelt(args["target"]), n.UUID, n.PowerState)
 	}
 	// Longer than a year is a mistake, and overflows a duration in the end.
 	wait := time.Duration(min(timeout, 365*24*3600)) * time.Second
 	if err := a.conductor.SetPower(c.Request().Context(), n.UUID, node.PowerState(target), wait); err != nil {
 		return err
 	}
-	return c.accepted("/v1/nodes/" + c.Param("node") + "/states")
+	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")
 }
 
 // spelt is text as Ironic's errors show it: null is None.
@@ -85,29 +86,29 @@ func spelt(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return python(v)
+	return rest.Python(v)
 }
 
-func (a *API) setMaintenance(c *call) error {
+func (a *API) setMaintenance(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.BodyLimit, "reason")
+	args, err := c.Args(nodeapi.BodyLimit, "reason")
 	if err != nil {
 		return err
 	}
-	reason, err := args.text("reason")
+	reason, err := args.Text("reason")
 	if err != nil {
 		return err
 	}
 	if err := a.conductor.SetMaintenance(c.Request().Context(), n.UUID, true, reason); err != nil {
 		return err
 	}
-	return c.empty(http.StatusAccepted)
+	return c.Empty(http.StatusAccepted)
 }
 
-func (a *API) clearMaintenance(c *call) error {
+func (a *API) clearMaintenance(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -115,5 +116,5 @@ func (a *API) clearMaintenance(c *call) error {
 	if err := a.conductor.SetMaintenance(c.Request().Context(), n.UUID, false, ""); err != nil {
 		return err
 	}
-	return c.empty(http.StatusAccepted)
+	return c.Empty(http.StatusAccepted)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -29,7 +30,7 @@ func keptInterfaces() []any {
 
 // stepsField is the list of steps of a template or runbook: read returns them,
 // write takes the new ones.
-func stepsField[T any](rules stepRules, read func(*T) []ranked, write func(*T, []ranked)) field[T] {
+func stepsField[T any](rules stepRules, read func(*T) []ranked, write func(*T, []ranked)) rest.Field[T] {
 	list := func(of *T, mask func(map[string]any) map[string]any) []any {
 		steps := []any{}
 		for _, s := range read(of) {
@@ -41,16 +42,16 @@ func stepsField[T any](rules stepRules, read func(*T) []ranked, write func(*T, [
 		}
 		return steps
 	}
-	f := field[T]{name: "steps", since: 1, use: both, form: rules.form()}
-	f.show = func(dst []byte, v *view[T]) []byte { return appendAny(dst, list(v.of, nodeapi.Mask)) }
-	f.get = func(of *T) any { return list(of, func(clear map[string]any) map[string]any { return clear }) }
-	f.set = func(of *T, value any) error {
+	f := rest.Field[T]{Name: "steps", Since: 1, Use: both, Form: rules.form()}
+	f.Show = func(dst []byte, v *rest.View[T]) []byte { return rest.AppendAny(dst, list(v.Of, nodeapi.Mask)) }
+	f.Get = func(of *T) any { return list(of, func(clear map[string]any) map[string]any { return clear }) }
+	f.Set = func(of *T, value any) error {
 		items, ok := value.([]any)
 		switch {
 		case !ok:
-			return wrongType(value, "array")
+			return rest.WrongType(value, "array")
 		case len(items) == 0:
-			return &schemaError{"[] is too short"}
+			return &rest.SchemaError{Text: "[] is too short"}
 		}
 		steps := make([]ranked, len(items))
 		for i, item := range items {
@@ -66,12 +67,12 @@ func stepsField[T any](rules stepRules, read func(*T) []ranked, write func(*T, [
 }
 
 // form is the schema of such a list.
-func (r stepRules) form() schema {
-	step := schema{"type": "object", "additionalProperties": false, "required": r.required, "properties": schema{
-		"interface": schema{"enum": keptInterfaces()}, "step": schema{"type": "string", "minLength": 1},
-		"args": schema{"type": "object"}, r.rank: schema{"type": []string{"integer", "string"}, "minimum": 0},
+func (r stepRules) form() rest.Schema {
+	step := rest.Schema{"type": "object", "additionalProperties": false, "required": r.required, "properties": rest.Schema{
+		"interface": rest.Schema{"enum": keptInterfaces()}, "step": rest.Schema{"type": "string", "minLength": 1},
+		"args": rest.Schema{"type": "object"}, r.rank: rest.Schema{"type": []string{"integer", "string"}, "minimum": 0},
 	}}
-	return schema{"type": "array", "minItems": 1, "items": step}
+	return rest.Schema{"type": "array", "minItems": 1, "items": step}
 }
 
 // read checks one step as an operator wrote it.
@@ -79,30 +80,30 @@ func (r stepRules) read(item any) (ranked, error) {
 	var s ranked
 	m, ok := item.(map[string]any)
 	if !ok {
-		return s, wrongType(item, "object")
+		return s, rest.WrongType(item, "object")
 	}
 	for _, key := range r.required {
 		if _, ok := m[key]; !ok {
-			return s, &schemaError{"'" + key + "' is a required property"}
+			return s, &rest.SchemaError{Text: "'" + key + "' is a required property"}
 		}
 	}
-	for _, key := range sortedKeys(m) {
+	for _, key := range rest.SortedKeys(m) {
 		var err error
 		switch key {
 		case "interface":
 			if s.Interface, _ = m[key].(string); !slices.Contains(keptInterfaces(), any(s.Interface)) {
-				err = &schemaError{python(m[key]) + " is not one of " + python(keptInterfaces())}
+				err = &rest.SchemaError{Text: rest.Python(m[key]) + " is not one of " + rest.Python(keptInterfaces())}
 			}
 		case "step":
 			s.Step.Step, err = someText(m[key])
 		case "args":
 			if s.Args, ok = m[key].(map[string]any); !ok {
-				err = wrongType(m[key], "object")
+				err = rest.WrongType(m[key], "object")
 			}
 		case r.rank:
 			s.rank, err = asRank(m[key])
 		default:
-			err = &schemaError{additional(key)}
+			err = &rest.SchemaError{Text: rest.Additional(key)}
 		}
 		if err != nil {
 			return s, err
@@ -116,9 +117,9 @@ func someText(value any) (string, error) {
 	s, ok := value.(string)
 	switch {
 	case !ok:
-		return "", wrongType(value, "string")
+		return "", rest.WrongType(value, "string")
 	case s == "":
-		return "", &schemaError{"'' is too short"}
+		return "", &rest.SchemaError{Text: "'' is too short"}
 	}
 	return s, nil
 }
@@ -131,7 +132,7 @@ func asRank(value any) (int, error) {
 		number, ok = float64(n), err == nil
 	}
 	if !ok || number < 0 || number > math.MaxInt32 || number != math.Trunc(number) {
-		return 0, &schemaError{python(value) + " is not valid under any of the given schemas. Possible root cause: it is not a whole number from 0 to 2147483647"}
+		return 0, &rest.SchemaError{Text: rest.Python(value) + " is not valid under any of the given schemas. Possible root cause: it is not a whole number from 0 to 2147483647"}
 	}
 	return int(number), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -34,21 +35,21 @@ func stepInterfaces() []string {
 }
 
 // readSteps checks the lists of steps in the arguments of a verb.
-func readSteps(c *call, v node.Event, a args, r *plan.Request) error {
+func readSteps(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) error {
 	for _, l := range stepLists() {
-		items, err := a.list(l.name)
+		items, err := a.List(l.name)
 		if err != nil {
 			return err
 		}
 		ours := slices.Contains(l.verbs, v)
 		switch {
 		case ours && l.required && len(items) == 0 && a["runbook"] == nil:
-			return badRequest(`"%s" is required when setting target provision state to %s`, l.name, v)
+			return rest.BadRequest(`"%s" is required when setting target provision state to %s`, l.name, v)
 		case len(items) == 0:
 			continue
 		case !ours:
-			return badRequest(`"%s" is only valid when setting target provision state to %s`, l.name, l.verbs[0])
-		case c.minor < l.since:
+			return rest.BadRequest(`"%s" is only valid when setting target provision state to %s`, l.name, l.verbs[0])
+		case c.Minor < l.since:
 			return nodeapi.NewFault(406, "Request not acceptable. The minimal required API version should be %s", nodeapi.Version(l.since))
 		}
 		if *l.at(r), err = l.read(items); err != nil {
@@ -65,14 +66,14 @@ func (l stepList) read(items []map[string]any) ([]node.Step, error) {
 	for i, item := range items {
 		s, err := readStep(item, l.priority)
 		if err != nil {
-			return nil, badRequest("Invalid %s: %v (step %d)", l.name, err, i+1)
+			return nil, rest.BadRequest("Invalid %s: %v (step %d)", l.name, err, i+1)
 		}
 		ranked[i].Step = s
 		if item["order"] == nil {
 			continue
 		}
 		if ranked[i].Order, err = asRank(item["order"]); err != nil {
-			return nil, badRequest("Invalid %s: %v (step %d)", l.name, err, i+1)
+			return nil, rest.BadRequest("Invalid %s: %v (step %d)", l.name, err, i+1)
 		}
 	}
 	slices.SortStableFunc(ranked, func(a, b node.RunbookStep) int { return a.Order - b.Order })
@@ -90,9 +91,9 @@ func readStep(item map[string]any, prioritised bool) (node.Step, error) {
 		required = append(required, "priority")
 	}
 	known := append([]string{"args", "order", "execute_on_child_nodes", "limit_child_node_execution"}, required...)
-	for _, key := range sortedKeys(item) {
-		if !contains(known, key) {
-			return node.Step{}, errors.New(additional(key))
+	for _, key := range rest.SortedKeys(item) {
+		if !rest.Contains(known, key) {
+			return node.Step{}, errors.New(rest.Additional(key))
 		}
 	}
 	for _, key := range required {
@@ -102,14 +103,14 @@ func readStep(item map[string]any, prioritised bool) (node.Step, error) {
 	}
 	var s node.Step
 	var ok bool
-	if s.Interface, ok = item["interface"].(string); !ok || !contains(stepInterfaces(), s.Interface) {
-		return s, fmt.Errorf("%s is not one of %s", python(item["interface"]), stepInterfaces())
+	if s.Interface, ok = item["interface"].(string); !ok || !rest.Contains(stepInterfaces(), s.Interface) {
+		return s, fmt.Errorf("%s is not one of %s", rest.Python(item["interface"]), stepInterfaces())
 	}
 	if s.Step, ok = item["step"].(string); !ok || s.Step == "" {
-		return s, fmt.Errorf("%s is not a step's name", python(item["step"]))
+		return s, fmt.Errorf("%s is not a step's name", rest.Python(item["step"]))
 	}
 	if s.Args, ok = item["args"].(map[string]any); !ok && item["args"] != nil {
-		return s, fmt.Errorf("%s is not of type 'object'", python(item["args"]))
+		return s, fmt.Errorf("%s is not of type 'object'", rest.Python(item["args"]))
 	}
 	if err := readChildren(item, &s); err != nil {
 		return s, err
@@ -119,7 +120,7 @@ func readStep(item map[string]any, prioritised bool) (node.Step, error) {
 	}
 	p, ok := item["priority"].(float64)
 	if !ok || p < 0 || p != float64(int(p)) {
-		return s, fmt.Errorf("%s is not a priority: a whole number, 0 or more", python(item["priority"]))
+		return s, fmt.Errorf("%s is not a priority: a whole number, 0 or more", rest.Python(item["priority"]))
 	}
 	s.Priority = int(p)
 	return s, nil
@@ -129,16 +130,16 @@ func readStep(item map[string]any, prioritised bool) (node.Step, error) {
 func readChildren(item map[string]any, s *node.Step) error {
 	var ok bool
 	if s.OnChildren, ok = item["execute_on_child_nodes"].(bool); !ok && item["execute_on_child_nodes"] != nil {
-		return fmt.Errorf("%s is not of type 'boolean'", python(item["execute_on_child_nodes"]))
+		return fmt.Errorf("%s is not of type 'boolean'", rest.Python(item["execute_on_child_nodes"]))
 	}
 	list, ok := item["limit_child_node_execution"].([]any)
 	if !ok && item["limit_child_node_execution"] != nil {
-		return fmt.Errorf("%s is not of type 'array'", python(item["limit_child_node_execution"]))
+		return fmt.Errorf("%s is not of type 'array'", rest.Python(item["limit_child_node_execution"]))
 	}
 	for _, child := range list {
 		name, ok := child.(string)
 		if !ok || name == "" {
-			return fmt.Errorf("%s does not name a child node", python(child))
+			return fmt.Errorf("%s does not name a child node", rest.Python(child))
 		}
 		s.Children = append(s.Children, name)
 	}

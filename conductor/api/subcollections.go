@@ -3,15 +3,16 @@ package api
 import (
 	"net/http"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // subcollectionRoutes is what cannot be done to the lists of what belongs to a
 // node, a chassis or a portgroup: they are there to be read. A record is added,
 // changed, and shown by itself, in the collection that has its name.
-func (a *API) subcollectionRoutes() []route {
-	malformed := func(*call) error { return badRequest("Malformed request URI.") }
-	var rows []route
+func (a *API) subcollectionRoutes() []rest.Route {
+	malformed := func(*rest.Call) error { return rest.BadRequest("Malformed request URI.") }
+	var rows []rest.Route
 	for _, list := range []struct {
 		path, of string
 		since    int
@@ -28,15 +29,15 @@ func (a *API) subcollectionRoutes() []route {
 			list.path + "/:part": {http.MethodGet, http.MethodPatch, http.MethodDelete},
 		} {
 			for _, method := range methods {
-				rows = append(rows, route{
-					method: method, path: path, since: list.since, tooOld: nodeapi.Routing(http.StatusNotFound, ""),
-					doc: "refused: it is done under /v1/" + list.of, handle: malformed,
+				rows = append(rows, rest.Route{
+					Method: method, Path: path, Since: list.since, TooOld: nodeapi.Routing(http.StatusNotFound, ""),
+					Doc: "refused: it is done under /v1/" + list.of, Handle: malformed,
 				})
 			}
 		}
 	}
-	return append(rows, route{
-		method: http.MethodGet, path: "/v1/nodes/:node/portgroups/:part/ports", since: portgroupOfSince, tooOld: nodeapi.Routing(http.StatusNotFound, ""),
-		doc: "refused: it is done under /v1/portgroups", handle: func(*call) error { return nodeapi.NewFault(http.StatusForbidden, "Operation not permitted.") },
+	return append(rows, rest.Route{
+		Method: http.MethodGet, Path: "/v1/nodes/:node/portgroups/:part/ports", Since: portgroupOfSince, TooOld: nodeapi.Routing(http.StatusNotFound, ""),
+		Doc: "refused: it is done under /v1/portgroups", Handle: func(*rest.Call) error { return nodeapi.NewFault(http.StatusForbidden, "Operation not permitted.") },
 	})
 }

@@ -3,12 +3,13 @@ package api
 import (
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // templateRoutes is the deploy templates: steps that are added to the deploys
 // of nodes with a certain trait.
-func (a *API) templateRoutes() []route {
+func (a *API) templateRoutes() []rest.Route {
 	r := &collection[node.DeployTemplate]{
 		api: a, path: "deploy_templates", since: 55, noun: "Deploy template", ident: "template_ident",
 		fields: templateTable(), brief: []string{"uuid", "name", "links"}, required: []string{"name", "steps"},
@@ -19,20 +20,22 @@ func (a *API) templateRoutes() []route {
 }
 
 // templateTable is every field of a deploy template.
-func templateTable() *table[node.DeployTemplate] {
+func templateTable() *rest.Table[node.DeployTemplate] {
 	type t = node.DeployTemplate
-	name := text("name", 1, both, func(t *t) *string { return &t.Name })
-	name.set = func(t *t, value any) (err error) {
+	name := rest.Text("name", 1, both, func(t *t) *string { return &t.Name })
+	name.Set = func(t *t, value any) (err error) {
 		t.Name, err = asTrait(value)
 		return err
 	}
-	return newTable("template", []field[t]{
-		identifier("uuid", 1, creatable, func(t *t) *string { return &t.UUID }),
-		instant("created_at", 1, func(t *t) *time.Time { return &t.CreatedAt }),
-		instant("updated_at", 1, func(t *t) *time.Time { return t.UpdatedAt }),
+	return rest.NewTable("template", []rest.Field[t]{
+		rest.UUID("uuid", 1, rest.Creatable, func(t *t) *string { return &t.UUID }),
+		rest.Time("created_at", 1, func(t *t) *time.Time { return &t.CreatedAt }),
+		rest.Time("updated_at", 1, func(t *t) *time.Time { return t.UpdatedAt }),
 		name,
-		object("extra", 1, both, nil, func(t *t) *map[string]any { return &t.Extra }),
-		shown("links", 1, 0, func(dst []byte, v *view[t]) []byte { return appendLinks(dst, v.base, "deploy_templates/"+v.of.UUID) }),
+		rest.Object("extra", 1, both, nil, func(t *t) *map[string]any { return &t.Extra }),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[t]) []byte {
+			return rest.AppendLinks(dst, v.Base, "deploy_templates/"+v.Of.UUID)
+		}),
 		stepsField(stepRules{rank: "priority", required: []string{"interface", "step", "args", "priority"}}, templateSteps, setTemplateSteps),
 	})
 }

@@ -3,33 +3,34 @@ package api
 import (
 	"net/http"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // vendorRoutes is what drivers can do that has no resource of its own. A method
 // is named in the path or in the query; its arguments are the body.
-func (a *API) vendorRoutes() []route {
+func (a *API) vendorRoutes() []rest.Route {
 	const ofNode, ofDriver = "/v1/nodes/:node/vendor_passthru", "/v1/drivers/:driver/vendor_passthru"
-	all := []route{
-		{method: http.MethodGet, path: ofNode + "/methods", doc: "the node's vendor methods", handle: a.listVendorMethods, wire: gives(vendorMethodsForm())},
-		{method: http.MethodGet, path: ofDriver + "/methods", doc: "the driver's vendor methods", handle: a.listDriverMethods, wire: gives(vendorMethodsForm())},
+	all := []rest.Route{
+		{Method: http.MethodGet, Path: ofNode + "/methods", Doc: "the node's vendor methods", Handle: a.listVendorMethods, Wire: rest.Returns(vendorMethodsForm())},
+		{Method: http.MethodGet, Path: ofDriver + "/methods", Doc: "the driver's vendor methods", Handle: a.listDriverMethods, Wire: rest.Returns(vendorMethodsForm())},
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		for _, name := range []string{"", "/:method"} {
-			result := wire{gives: schema{}} // each method has forms of its own
+			result := rest.Wire{Gives: rest.Schema{}} // each method has forms of its own
 			if name == "" {
-				result.query = argumentsNamed([]string{"method"})
+				result.Query = rest.ArgumentsNamed([]string{"method"})
 			}
 			all = append(all,
-				route{method: method, path: ofNode + name, doc: "call a vendor method of the node", handle: a.callVendor, wire: result},
-				route{method: method, path: ofDriver + name, doc: "call a vendor method of the driver", handle: a.callDriver, wire: result})
+				rest.Route{Method: method, Path: ofNode + name, Doc: "call a vendor method of the node", Handle: a.callVendor, Wire: result},
+				rest.Route{Method: method, Path: ofDriver + name, Doc: "call a vendor method of the driver", Handle: a.callDriver, Wire: result})
 		}
 	}
 	return all
 }
 
-func (a *API) listVendorMethods(c *call) error {
+func (a *API) listVendorMethods(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (a *API) listVendorMethods(c *call) error {
 	for _, m := range methods {
 		answer[m.Name] = vendorMethod(m)
 	}
-	return c.marshal(http.StatusOK, answer)
+	return c.Marshal(http.StatusOK, answer)
 }
 
 // vendorMethod is a method as Ironic describes it. attach says whether the
@@ -55,33 +56,33 @@ func vendorMethod(m node.VendorMethod) map[string]any {
 }
 
 // vendorCall reads which method is called, and with what.
-func vendorCall(c *call) (method string, args map[string]any, err error) {
-	body, present, err := c.body(nodeapi.BodyLimit)
+func vendorCall(c *rest.Call) (method string, args map[string]any, err error) {
+	body, present, err := c.Body(nodeapi.BodyLimit)
 	if err != nil {
 		return "", nil, err
 	}
 	args, ok := body.(map[string]any)
 	if present && body != nil && !ok {
-		return "", nil, badRequest("Invalid JSON in the request body: expected an object, found %s", python(body))
+		return "", nil, rest.BadRequest("Invalid JSON in the request body: expected an object, found %s", rest.Python(body))
 	}
 	known := []string{"method"}
 	if method = c.Param("method"); method != "" {
 		known = nil
 	}
 	q := c.QueryParams()
-	if err := unexpected(sortedKeys(q), known); err != nil {
+	if err := rest.Unexpected(rest.SortedKeys(q), known); err != nil {
 		return "", nil, err
 	}
 	if method == "" {
 		method = q.Get("method")
 	}
 	if method == "" {
-		return "", nil, badRequest("Missing mandatory parameter: method")
+		return "", nil, rest.BadRequest("Missing mandatory parameter: method")
 	}
 	return method, args, nil
 }
 
-func (a *API) callVendor(c *call) error {
+func (a *API) callVendor(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -95,20 +96,20 @@ func (a *API) callVendor(c *call) error {
 	case err != nil:
 		return err
 	case async:
-		return c.empty(http.StatusAccepted)
+		return c.Empty(http.StatusAccepted)
 	}
-	return c.marshal(http.StatusOK, result)
+	return c.Marshal(http.StatusOK, result)
 }
 
 // listDriverMethods: none of our drivers has a method that is about no node.
-func (a *API) listDriverMethods(c *call) error {
+func (a *API) listDriverMethods(c *rest.Call) error {
 	if _, err := a.hardwareType(c); err != nil {
 		return err
 	}
-	return c.marshal(http.StatusOK, struct{}{})
+	return c.Marshal(http.StatusOK, struct{}{})
 }
 
-func (a *API) callDriver(c *call) error {
+func (a *API) callDriver(c *rest.Call) error {
 	if _, err := a.hardwareType(c); err != nil {
 		return err
 	}
@@ -116,5 +117,5 @@ func (a *API) callDriver(c *call) error {
 	if err != nil {
 		return err
 	}
-	return badRequest("No handler for method %s", method)
+	return rest.BadRequest("No handler for method %s", method)
 }

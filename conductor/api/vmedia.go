@@ -6,23 +6,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // vmediaRoutes is the virtual drives of a machine.
-func (a *API) vmediaRoutes() []route {
+func (a *API) vmediaRoutes() []rest.Route {
 	const path = "/v1/nodes/:node/vmedia"
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
-	return []route{
-		{method: http.MethodGet, path: path, since: 93, tooOld: unknown, doc: "the virtual drives and what is in them", handle: a.listMedia, wire: gives(formOf([]node.MediaSlot{}))},
-		{method: http.MethodPost, path: path, since: 89, tooOld: unknown, doc: "put an image into a virtual drive", handle: a.attachMedium, wire: takes(http.StatusNoContent, mediumForm())},
-		{method: http.MethodDelete, path: path, since: 89, tooOld: unknown, doc: "empty virtual drives", handle: a.detachMedia,
-			wire: wire{status: http.StatusNoContent, query: argumentsNamed([]string{"device_types"})}},
+	return []rest.Route{
+		{Method: http.MethodGet, Path: path, Since: 93, TooOld: unknown, Doc: "the virtual drives and what is in them", Handle: a.listMedia, Wire: rest.Returns(rest.FormOf([]node.MediaSlot{}))},
+		{Method: http.MethodPost, Path: path, Since: 89, TooOld: unknown, Doc: "put an image into a virtual drive", Handle: a.attachMedium, Wire: rest.Accepts(http.StatusNoContent, mediumForm())},
+		{Method: http.MethodDelete, Path: path, Since: 89, TooOld: unknown, Doc: "empty virtual drives", Handle: a.detachMedia,
+			Wire: rest.Wire{Status: http.StatusNoContent, Query: rest.ArgumentsNamed([]string{"device_types"})}},
 	}
 }
 
-func (a *API) listMedia(c *call) error {
+func (a *API) listMedia(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
@@ -41,19 +42,19 @@ func (a *API) listMedia(c *call) error {
 	if slots == nil {
 		slots = []node.MediaSlot{} // as JSON [], not null
 	}
-	return c.marshal(http.StatusOK, slots)
+	return c.Marshal(http.StatusOK, slots)
 }
 
 // imageSchemes are the protocols a BMC may fetch an image by. Of a file it
 // could only be the conductor's own, which is nobody's to hand out.
 func imageSchemes() []string { return []string{"http", "https", "nfs", "cifs", "smb"} }
 
-func (a *API) attachMedium(c *call) error {
+func (a *API) attachMedium(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	body, err := c.object("vmedia")
+	body, err := c.Object("vmedia")
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (a *API) attachMedium(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.done(a.conductor.AttachMedium(c.Request().Context(), n.UUID, medium))
+	return c.Done(a.conductor.AttachMedium(c.Request().Context(), n.UUID, medium))
 }
 
 // mediumOf checks the body of a request to attach. The BMC fetches the image
@@ -72,49 +73,49 @@ func mediumOf(body map[string]any) (m node.Medium, err error) {
 		name     string
 		into     *string
 		required bool
-		shape    shape
+		shape    rest.Shape
 	}{
-		{"device_type", &m.Device, true, oneOf(node.MediaDevices()...)},
-		{"image_url", &m.Image, true, isText},
-		{"image_download_source", new(string), false, oneOf("http", "local")},
+		{"device_type", &m.Device, true, rest.OneOf(node.MediaDevices()...)},
+		{"image_url", &m.Image, true, rest.IsText},
+		{"image_download_source", new(string), false, rest.OneOf("http", "local")},
 	} {
 		v, there := body[f.name]
 		switch {
 		case !there && f.required:
-			return m, badRequest("Schema error for vmedia: '%s' is a required property", f.name)
+			return m, rest.BadRequest("Schema error for vmedia: '%s' is a required property", f.name)
 		case !there:
 			continue
 		}
 		if wrong := f.shape(v); wrong != "" {
-			return m, badRequest("Schema error for vmedia: %s", wrong)
+			return m, rest.BadRequest("Schema error for vmedia: %s", wrong)
 		}
 		*f.into, _ = v.(string)
 	}
-	for _, name := range sortedKeys(body) {
-		if !contains([]string{"device_type", "image_url", "image_download_source"}, name) {
-			return m, badRequest("Schema error for vmedia: %s", additional(name))
+	for _, name := range rest.SortedKeys(body) {
+		if !rest.Contains([]string{"device_type", "image_url", "image_download_source"}, name) {
+			return m, rest.BadRequest("Schema error for vmedia: %s", rest.Additional(name))
 		}
 	}
 	image, err := url.Parse(m.Image)
 	if err != nil {
-		return m, badRequest("image_url is no URL")
+		return m, rest.BadRequest("image_url is no URL")
 	}
 	if !slices.Contains(imageSchemes(), image.Scheme) || image.Host == "" {
-		return m, badRequest("Unsupported or missing URL scheme: %s", image.Scheme)
+		return m, rest.BadRequest("Unsupported or missing URL scheme: %s", image.Scheme)
 	}
 	return m, nil
 }
 
-func (a *API) detachMedia(c *call) error {
+func (a *API) detachMedia(c *rest.Call) error {
 	n, err := a.node(c)
 	if err != nil {
 		return err
 	}
-	args, err := c.args(nodeapi.BodyLimit, "device_types")
+	args, err := c.Args(nodeapi.BodyLimit, "device_types")
 	if err != nil {
 		return err
 	}
-	list, err := args.text("device_types")
+	list, err := args.Text("device_types")
 	if err != nil {
 		return err
 	}
@@ -122,14 +123,14 @@ func (a *API) detachMedia(c *call) error {
 	for device := range strings.SplitSeq(list, ",") {
 		switch {
 		case device == "":
-		case !contains(node.MediaDevices(), device):
+		case !rest.Contains(node.MediaDevices(), device):
 			invalid = append(invalid, device)
 		default:
 			devices = append(devices, device)
 		}
 	}
 	if invalid != nil {
-		return badRequest("Invalid device type(s) %s (valid are %s)", strings.Join(invalid, ", "), strings.Join(node.MediaDevices(), ", "))
+		return rest.BadRequest("Invalid device type(s) %s (valid are %s)", strings.Join(invalid, ", "), strings.Join(node.MediaDevices(), ", "))
 	}
-	return c.done(a.conductor.DetachMedia(c.Request().Context(), n.UUID, devices))
+	return c.Done(a.conductor.DetachMedia(c.Request().Context(), n.UUID, devices))
 }

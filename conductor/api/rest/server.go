@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"context"
@@ -10,13 +10,14 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/labstack/echo/v4"
+
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
-	"github.com/labstack/echo/v4"
 )
 
-// ServerOptions is what a Server is made of.
-type ServerOptions struct {
+// Options is what a Server is made of.
+type Options struct {
 	Log *slog.Logger
 	// Auth identifies the sender of a request; nil: no request is checked.
 	Auth  Authenticator
@@ -28,7 +29,7 @@ type ServerOptions struct {
 	Identified func(ctx context.Context, caller *auth.Caller) context.Context
 	// Known refuses a caller who may not know of a record that the path names. It
 	// runs before a refusal would reveal that the record exists.
-	Known func(c *call) error
+	Known func(c *Call) error
 	// Rewrite changes older forms of a path into the present one; nil for none.
 	Rewrite func(r *http.Request)
 	// Stranger reports whether anybody can call a path. Bodies of such requests
@@ -42,9 +43,9 @@ type Handler = func(w http.ResponseWriter, r *http.Request) error
 
 // Server answers the requests of a table of routes. It is safe for concurrent use.
 type Server struct {
-	o         ServerOptions
-	log       *slog.Logger
-	rules     auth.Rules
+	o         Options
+	Log       *slog.Logger
+	Rules     auth.Rules
 	echo      *echo.Echo
 	buffers   sync.Pool
 	bodies    *bodies                // of requests
@@ -54,10 +55,10 @@ type Server struct {
 	origins   *http.CrossOriginProtection
 }
 
-// NewRESTServer makes a Server without routes.
-func NewRESTServer(o ServerOptions) *Server {
+// NewServer makes a Server without routes.
+func NewServer(o Options) *Server {
 	s := &Server{
-		o: o, log: o.Log, rules: o.Rules, echo: echo.New(), origins: http.NewCrossOriginProtection(),
+		o: o, Log: o.Log, Rules: o.Rules, echo: echo.New(), origins: http.NewCrossOriginProtection(),
 		bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll), answers: newBodies(answersEach, answersAll),
 	}
 	s.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
@@ -67,10 +68,10 @@ func NewRESTServer(o ServerOptions) *Server {
 
 // Handle answers routes. documented are rows beside them that the description of
 // the API has too.
-func (s *Server) Handle(routes []route, documented ...route) {
+func (s *Server) Handle(routes []Route, documented ...Route) {
 	s.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(append(slices.Clone(routes), documented...))) })
 	for _, r := range routes {
-		s.echo.Add(r.method, r.path, answers(s.adapt(r)))
+		s.echo.Add(r.Method, r.Path, answers(s.adapt(r)))
 	}
 }
 
@@ -123,20 +124,20 @@ func answers(h echo.HandlerFunc) echo.HandlerFunc {
 
 // adapt makes a handler of a row: it asks who it is, negotiates the microversion,
 // which paths outside /v1 do not have, and turns away who may not.
-func (s *Server) adapt(r route) echo.HandlerFunc {
-	rule := s.rules.Of(r.method, r.path, "")
-	handle := func(c *call) error {
+func (s *Server) adapt(r Route) echo.HandlerFunc {
+	rule := s.Rules.Of(r.Method, r.Path, "")
+	handle := func(c *Call) error {
 		if err := c.checkURL(); err != nil {
 			return err
 		}
-		if err := s.authorize(c, r.known); err != nil {
+		if err := s.authorize(c, r.Known); err != nil {
 			return err
 		}
-		return r.handle(c)
+		return r.Handle(c)
 	}
-	versioned := len(r.path) >= 3 && r.path[:3] == nodeapi.Root
+	versioned := len(r.Path) >= 3 && r.Path[:3] == nodeapi.Root
 	return func(ec echo.Context) error {
-		c := &call{Context: ec, minor: nodeapi.MaxMinor, rule: rule}
+		c := &Call{Context: ec, Minor: nodeapi.MaxMinor, Rule: rule}
 		if err := s.identify(c); err != nil {
 			return err
 		}
@@ -147,12 +148,12 @@ func (s *Server) adapt(r route) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		c.minor = minor
-		if minor < r.since {
-			if r.tooOld != nil {
-				return r.tooOld
+		c.Minor = minor
+		if minor < r.Since {
+			if r.TooOld != nil {
+				return r.TooOld
 			}
-			return noResource()
+			return NoResource()
 		}
 		return handle(c)
 	}
@@ -160,15 +161,15 @@ func (s *Server) adapt(r route) echo.HandlerFunc {
 
 // identify finds out who sends a request, for the checks to come and for the
 // history. Without authentication nobody is anybody, and nothing is checked.
-func (s *Server) identify(c *call) error {
-	if s.o.Auth == nil || c.rule.Public() {
+func (s *Server) identify(c *Call) error {
+	if s.o.Auth == nil || c.Rule.Public() {
 		return nil
 	}
 	caller, err := s.o.Auth.Authenticate(c.Response(), c.Request())
 	if err != nil {
 		return err
 	}
-	c.caller = caller
+	c.Caller = caller
 	if s.o.Identified != nil {
 		c.SetRequest(c.Request().WithContext(s.o.Identified(c.Request().Context(), caller)))
 	}
@@ -178,8 +179,8 @@ func (s *Server) identify(c *call) error {
 // authorize turns away who may not, whatever the request is about. Where that
 // decides, the handlers ask as they find it: node for a node in the path, permit
 // for others. Who may not know of a node hears that there is none.
-func (s *Server) authorize(c *call, known func(*call) error) error {
-	if c.caller == nil || c.rule.Conceivable(c.caller) {
+func (s *Server) authorize(c *Call, known func(*Call) error) error {
+	if c.Caller == nil || c.Rule.Conceivable(c.Caller) {
 		return nil
 	}
 	if s.o.Known != nil {
@@ -192,11 +193,11 @@ func (s *Server) authorize(c *call, known func(*call) error) error {
 			return err
 		}
 	}
-	return c.rule.Denied()
+	return c.Rule.Denied()
 }
 
-// buffer lends a buffer to f and answers with what f made of it.
-func (s *Server) buffer(c *call, status int, f func(dst []byte) []byte) error {
+// Buffer lends a buffer to f and answers with what f made of it.
+func (s *Server) Buffer(c *Call, status int, f func(dst []byte) []byte) error {
 	b, _ := s.buffers.Get().(*[]byte)
 	*b = f((*b)[:0])
 	if cap(*b) <= 4<<20 { // do not keep what one huge list needed
@@ -207,5 +208,5 @@ func (s *Server) buffer(c *call, status int, f func(dst []byte) []byte) error {
 		return err
 	}
 	defer end()
-	return c.json(status, *b)
+	return c.Json(status, *b)
 }

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// appendString writes s quoted. Bytes that are not UTF-8 become U+FFFD.
-func appendString(dst []byte, s string) []byte {
+// AppendString writes s quoted. Bytes that are not UTF-8 become U+FFFD.
+func AppendString(dst []byte, s string) []byte {
 	return append(appendEscaped(append(dst, '"'), s), '"')
 }
 
@@ -57,16 +57,16 @@ func appendEscaped(dst []byte, s string) []byte {
 	return append(dst, s[start:]...)
 }
 
-// appendText writes s, or null when it is empty.
-func appendText(dst []byte, s string) []byte {
+// AppendText writes s, or null when it is empty.
+func AppendText(dst []byte, s string) []byte {
 	if s == "" {
 		return append(dst, "null"...)
 	}
-	return appendString(dst, s)
+	return AppendString(dst, s)
 }
 
-// appendTime writes t as Ironic does, in UTC with microseconds, or null.
-func appendTime(dst []byte, t *time.Time) []byte {
+// AppendTime writes t as Ironic does, in UTC with microseconds, or null.
+func AppendTime(dst []byte, t *time.Time) []byte {
 	if t == nil || t.IsZero() {
 		return append(dst, "null"...)
 	}
@@ -75,32 +75,32 @@ func appendTime(dst []byte, t *time.Time) []byte {
 	return append(dst, '"')
 }
 
-// appendBool writes b, or null.
-func appendBool(dst []byte, b *bool) []byte {
+// AppendBool writes b, or null.
+func AppendBool(dst []byte, b *bool) []byte {
 	if b == nil {
 		return append(dst, "null"...)
 	}
 	return strconv.AppendBool(dst, *b)
 }
 
-// appendWhole writes n, or null.
-func appendWhole(dst []byte, n *int64) []byte {
+// AppendWhole writes n, or null.
+func AppendWhole(dst []byte, n *int64) []byte {
 	if n == nil {
 		return append(dst, "null"...)
 	}
 	return strconv.AppendInt(dst, *n, 10)
 }
 
-// appendMaybe writes s, which may be empty, or null.
-func appendMaybe(dst []byte, s *string) []byte {
+// AppendMaybe writes s, which may be empty, or null.
+func AppendMaybe(dst []byte, s *string) []byte {
 	if s == nil {
 		return append(dst, "null"...)
 	}
-	return appendString(dst, *s)
+	return AppendString(dst, *s)
 }
 
-// appendObject writes m with its keys sorted; an absent one is {}.
-func appendObject(dst []byte, m map[string]any) []byte {
+// AppendObject writes m with its keys sorted; an absent one is {}.
+func AppendObject(dst []byte, m map[string]any) []byte {
 	if len(m) == 0 {
 		return append(dst, "{}"...)
 	}
@@ -111,20 +111,20 @@ func appendObject(dst []byte, m map[string]any) []byte {
 	slices.Sort(keys)
 	for i, k := range keys {
 		dst = append(dst, "{,"[min(i, 1)])
-		dst = append(appendString(dst, k), ':')
-		dst = appendAny(dst, m[k])
+		dst = append(AppendString(dst, k), ':')
+		dst = AppendAny(dst, m[k])
 	}
 	return append(dst, '}')
 }
 
-// appendAny writes a value as encoding/json decodes them, and anything else by
+// AppendAny writes a value as encoding/json decodes them, and anything else by
 // way of encoding/json.
-func appendAny(dst []byte, v any) []byte {
+func AppendAny(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
 		return append(dst, "null"...)
 	case string:
-		return appendString(dst, v)
+		return AppendString(dst, v)
 	case bool:
 		return strconv.AppendBool(dst, v)
 	case int:
@@ -136,14 +136,14 @@ func appendAny(dst []byte, v any) []byte {
 			return strconv.AppendInt(dst, int64(v), 10)
 		}
 	case map[string]any:
-		return appendObject(dst, v)
+		return AppendObject(dst, v)
 	case []any:
 		dst = append(dst, '[')
 		for i, item := range v {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendAny(dst, item)
+			dst = AppendAny(dst, item)
 		}
 		return append(dst, ']')
 	}
@@ -154,22 +154,22 @@ func appendAny(dst []byte, v any) []byte {
 	return append(dst, text...)
 }
 
-// appendTexts writes a list of strings.
-func appendTexts(dst []byte, list []string) []byte {
+// AppendTexts writes a list of strings.
+func AppendTexts(dst []byte, list []string) []byte {
 	dst = append(dst, '[')
 	for i, s := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, s)
+		dst = AppendString(dst, s)
 	}
 	return append(dst, ']')
 }
 
-// appendLinks writes the two links Ironic gives every resource. path is in parts
+// AppendLinks writes the two links Ironic gives every resource. path is in parts
 // with their slashes: a node in full has ten links, which are put together
 // nowhere but here.
-func appendLinks(dst []byte, base string, path ...string) []byte {
+func AppendLinks(dst []byte, base string, path ...string) []byte {
 	dst = appendURL(append(dst, `[{"href":`...), base, "/v1/", path)
 	dst = appendURL(append(dst, `,"rel":"self"},{"href":`...), base, "/", path)
 	return append(dst, `,"rel":"bookmark"}]`...)

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func FuzzAppend(f *testing.F) {
 		if json.Unmarshal(raw, &v) != nil {
 			return
 		}
-		written := appendAny(nil, v)
+		written := AppendAny(nil, v)
 		var back any
 		if err := json.Unmarshal(written, &back); err != nil {
 			t.Fatalf("%s became %s: %v", raw, written, err)
@@ -39,24 +39,24 @@ func TestAppendString(t *testing.T) {
 		"\x00\x1f":      `"\u0000\u001f"`,
 		"é\xff!":        `"é\ufffd!"`,
 	} {
-		if got := string(appendString(nil, in)); got != want {
+		if got := string(AppendString(nil, in)); got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	c := newCache(10_000)
+	c := NewCache(10_000)
 	for i := range 1000 {
-		c.put(cacheKey{revision: int64(i)}, make([]byte, 100))
-		if _, ok := c.get(cacheKey{revision: int64(i)}); !ok {
+		c.Put(CacheKey{Revision: int64(i)}, make([]byte, 100))
+		if _, ok := c.Get(CacheKey{Revision: int64(i)}); !ok {
 			t.Fatalf("entry %d is gone at once", i)
 		}
 	}
 	if n := len(c.young) + len(c.old); n > 40 {
 		t.Errorf("%d entries of 300 bytes in 10000", n)
 	}
-	if _, ok := c.get(cacheKey{revision: 1}); ok {
+	if _, ok := c.Get(CacheKey{Revision: 1}); ok {
 		t.Error("the first entry is still there")
 	}
 }

@@ -1,34 +1,34 @@
-package api
+package rest
 
 import "sync"
 
-// cacheKey names one rendering of one node. The revision grows with every
+// CacheKey names one rendering of one node. The revision grows with every
 // save, and a node deleted and enrolled again was created at another time, so
 // an entry is never wrong, only unused.
-type cacheKey struct {
-	uuid     string
-	created  int64 // unix microseconds
-	revision int64
-	minor    int
-	fields   string
-	base     string
-	reserved string
+type CacheKey struct {
+	Uuid     string
+	Created  int64 // unix microseconds
+	Revision int64
+	Minor    int
+	Fields   string
+	Base     string
+	Reserved string
 }
 
-// cache keeps rendered nodes in two generations: when the young one is full it
+// Cache keeps rendered nodes in two generations: when the young one is full it
 // becomes the old one, and what the old one held unused is gone.
-type cache struct {
+type Cache struct {
 	mu         sync.Mutex
 	limit      int // bytes of a generation
 	size       int
-	young, old map[cacheKey][]byte
+	young, old map[CacheKey][]byte
 }
 
-func newCache(bytes int) *cache {
-	return &cache{limit: bytes / 2, young: map[cacheKey][]byte{}}
+func NewCache(bytes int) *Cache {
+	return &Cache{limit: bytes / 2, young: map[CacheKey][]byte{}}
 }
 
-func (c *cache) get(k cacheKey) ([]byte, bool) {
+func (c *Cache) Get(k CacheKey) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	body, ok := c.young[k]
@@ -41,19 +41,19 @@ func (c *cache) get(k cacheKey) ([]byte, bool) {
 	return body, ok
 }
 
-func (c *cache) put(k cacheKey, body []byte) {
+func (c *Cache) Put(k CacheKey, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.add(k, body)
 }
 
-func (c *cache) add(k cacheKey, body []byte) {
+func (c *Cache) add(k CacheKey, body []byte) {
 	cost := k.cost() + len(body)
 	if cost > c.limit {
 		return // it would have to go at once
 	}
 	if c.size+cost > c.limit {
-		c.old, c.young, c.size = c.young, map[cacheKey][]byte{}, 0
+		c.old, c.young, c.size = c.young, map[CacheKey][]byte{}, 0
 	}
 	c.young[k] = body
 	c.size += cost
@@ -61,7 +61,7 @@ func (c *cache) add(k cacheKey, body []byte) {
 
 // cost is what a key takes in memory, with its place in the map. The fields and
 // the base are the client's words, which can be far longer than the answer.
-func (k *cacheKey) cost() int {
+func (k *CacheKey) cost() int {
 	const overhead = 200
-	return overhead + len(k.uuid) + len(k.fields) + len(k.base) + len(k.reserved)
+	return overhead + len(k.Uuid) + len(k.Fields) + len(k.Base) + len(k.Reserved)
 }

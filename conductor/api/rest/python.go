@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"net/http"
@@ -11,10 +11,10 @@ import (
 // Ironic is written in Python, and its error texts quote values as Python
 // prints them. Clients match on some of these texts.
 
-// python prints a decoded JSON value as Python's repr does.
-func python(v any) string { return nodeapi.Python(v) }
+// Python prints a decoded JSON value as Python's repr does.
+func Python(v any) string { return nodeapi.Python(v) }
 
-func sortedKeys[V any](m map[string]V) []string {
+func SortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
@@ -23,8 +23,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// parseBool takes the words Ironic takes for true and false.
-func parseBool(name, word string) (bool, error) {
+// ParseBool takes the words Ironic takes for true and false.
+func ParseBool(name, word string) (bool, error) {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "1", "t", "true", "on", "y", "yes":
 		return true, nil

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"log/slog"
@@ -20,7 +20,7 @@ var requestID = regexp.MustCompile(`^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{1
 // middleware) an ID that comes in never becomes that of the answer, and is left
 // out when it is none: whoever sends it could otherwise write what he likes.
 func (s *Server) logOf(r *http.Request, id string) *slog.Logger {
-	log := s.log.With("method", r.Method, "path", r.URL.Path, "request", id)
+	log := s.Log.With("method", r.Method, "path", r.URL.Path, "request", id)
 	if global := r.Header.Get(nodeapi.HeaderRequestIDX); requestID.MatchString(global) {
 		log = log.With("global_request", global)
 	}

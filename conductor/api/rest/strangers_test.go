@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"io"
@@ -13,7 +13,7 @@ import (
 func TestStrangersBodies(t *testing.T) {
 	const large = 10 * freeBody
 	stranger := func(path string) bool { return !strings.HasPrefix(path, "/v1/nodes") }
-	a := &Server{o: ServerOptions{Stranger: stranger}, bodies: newBodies(4*large, 4*large), strangers: newStrangers(2*large, 4*large)}
+	a := &Server{o: Options{Stranger: stranger}, bodies: newBodies(4*large, 4*large), strangers: newStrangers(2*large, 4*large)}
 	var ends []func()
 	begin := func(path, from string) (body *counted) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(strings.Repeat("x", large+freeBody)))

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -24,15 +25,15 @@ var (
 // maxOperations bounds one patch: each costs a walk through the document.
 const maxOperations = 1000
 
-// operation is one checked operation of a patch.
-type operation struct {
-	op, path string
-	raw      map[string]any // as sent
+// Operation is one checked operation of a patch.
+type Operation struct {
+	Op, Path string
+	Raw      map[string]any // as sent
 }
 
-// patch reads the body of a PATCH and checks its form.
-func (c *call) patch() ([]operation, error) {
-	v, present, err := c.body(nodeapi.BodyLimit)
+// Patch reads the body of a PATCH and checks its form.
+func (c *Call) Patch() ([]Operation, error) {
+	v, present, err := c.Body(nodeapi.BodyLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -41,87 +42,87 @@ func (c *call) patch() ([]operation, error) {
 		if !present {
 			v = map[string]any{}
 		}
-		return nil, badRequest("Schema error for patch: %s is not of type 'array'", python(v))
+		return nil, BadRequest("Schema error for patch: %s is not of type 'array'", Python(v))
 	}
 	if len(list) > maxOperations {
-		return nil, badRequest("Schema error for patch: %d operations, the limit is %d", len(list), maxOperations)
+		return nil, BadRequest("Schema error for patch: %d operations, the limit is %d", len(list), maxOperations)
 	}
 	pattern, allowed := plainPath, `^(/[\w-]+)+$`
-	if c.minor >= 98 {
+	if c.Minor >= 98 {
 		pattern, allowed = escapedPath, `^(/([\w-]|~[01])+)+$`
 	}
-	ops := make([]operation, len(list))
+	ops := make([]Operation, len(list))
 	for i, item := range list {
 		if ops[i], err = checkOperation(item, pattern, allowed); err != nil {
-			return nil, badRequest("Schema error for patch: %v", err)
+			return nil, BadRequest("Schema error for patch: %v", err)
 		}
-		if err := nodeapi.CheckField(ops[i].path[1:], ops[i].raw["value"]); err != nil {
-			return nil, badRequest("Schema error for patch: %v", err)
+		if err := nodeapi.CheckField(ops[i].Path[1:], ops[i].Raw["value"]); err != nil {
+			return nil, BadRequest("Schema error for patch: %v", err)
 		}
 	}
 	return ops, nil
 }
 
-func checkOperation(item any, pattern *regexp.Regexp, allowed string) (operation, error) {
+func checkOperation(item any, pattern *regexp.Regexp, allowed string) (Operation, error) {
 	raw, ok := item.(map[string]any)
 	if !ok {
-		return operation{}, fmt.Errorf("%s is not of type 'object'", python(item))
+		return Operation{}, fmt.Errorf("%s is not of type 'object'", Python(item))
 	}
-	for _, key := range sortedKeys(raw) {
+	for _, key := range SortedKeys(raw) {
 		if key != "op" && key != "path" && key != "value" {
-			return operation{}, errors.New(additional(key))
+			return Operation{}, errors.New(Additional(key))
 		}
 	}
 	for _, key := range []string{"op", "path"} {
 		if _, ok := raw[key]; !ok {
-			return operation{}, fmt.Errorf("'%s' is a required property", key)
+			return Operation{}, fmt.Errorf("'%s' is a required property", key)
 		}
 	}
 	op, _ := raw["op"].(string)
 	if op != "add" && op != "replace" && op != "remove" {
-		return operation{}, fmt.Errorf("%s is not one of ['add', 'replace', 'remove']", python(raw["op"]))
+		return Operation{}, fmt.Errorf("%s is not one of ['add', 'replace', 'remove']", Python(raw["op"]))
 	}
 	path, _ := raw["path"].(string)
 	if !pattern.MatchString(path) {
-		return operation{}, fmt.Errorf("%s does not match '%s'", python(raw["path"]), allowed)
+		return Operation{}, fmt.Errorf("%s does not match '%s'", Python(raw["path"]), allowed)
 	}
 	if _, ok := raw["value"]; !ok && op != "remove" {
-		return operation{}, fmt.Errorf("'value' is a required property of %s", op)
+		return Operation{}, fmt.Errorf("'value' is a required property of %s", op)
 	}
-	return operation{op, path, raw}, nil
+	return Operation{op, path, raw}, nil
 }
 
-// field is the top-level field an operation is about.
-func (o operation) field() string {
-	name, _, _ := strings.Cut(o.path[1:], "/")
+// Field is the top-level field an operation is about.
+func (o Operation) Field() string {
+	name, _, _ := strings.Cut(o.Path[1:], "/")
 	return name
 }
 
-// patchable refuses operations on fields that cannot be changed, and on those
+// Patchable refuses operations on fields that cannot be changed, and on those
 // newer than the microversion.
-func (t *table[T]) patchable(minor int, ops []operation) error {
+func (t *Table[T]) Patchable(minor int, ops []Operation) error {
 	for _, o := range ops {
-		i, ok := t.byName[o.field()]
-		if !ok || t.fields[i].use&patchable == 0 {
-			return badRequest("Cannot patch %s. Only the following can be updated: %s", o.path, strings.Join(t.usable(patchable, minor), ", "))
+		i, ok := t.ByName[o.Field()]
+		if !ok || t.fields[i].Use&Patchable == 0 {
+			return BadRequest("Cannot patch %s. Only the following can be updated: %s", o.Path, strings.Join(t.usable(Patchable, minor), ", "))
 		}
-		if t.fields[i].since > minor {
-			return notAcceptable()
+		if t.fields[i].Since > minor {
+			return NotAcceptable()
 		}
 	}
 	return nil
 }
 
-// apply carries a checked patch out on a resource: the fields it touches
+// Apply carries a checked patch out on a resource: the fields it touches
 // become a document, the patch changes that, and what changed is set back.
-func (t *table[T]) apply(ops []operation, of *T) error {
+func (t *Table[T]) Apply(ops []Operation, of *T) error {
 	doc := map[string]any{}
 	for _, o := range ops {
-		doc[o.field()] = t.fields[t.byName[o.field()]].get(of)
+		doc[o.Field()] = t.fields[t.ByName[o.Field()]].Get(of)
 	}
 	before, err := json.Marshal(doc)
 	if err != nil {
-		return fmt.Errorf("the fields of a %s as JSON: %w", t.kind, err)
+		return fmt.Errorf("the fields of a %s as JSON: %w", t.Kind, err)
 	}
 	raw, err := applyAll(before, ops)
 	if err != nil {
@@ -132,10 +133,10 @@ func (t *table[T]) apply(ops []operation, of *T) error {
 	}
 	var after map[string]any
 	if err := json.Unmarshal(raw, &after); err != nil {
-		return fmt.Errorf("a patched %s: %w", t.kind, err)
+		return fmt.Errorf("a patched %s: %w", t.Kind, err)
 	}
-	for _, name := range sortedKeys(doc) {
-		if err := t.fields[t.byName[name]].set(of, after[name]); err != nil {
+	for _, name := range SortedKeys(doc) {
+		if err := t.fields[t.ByName[name]].Set(of, after[name]); err != nil {
 			return t.patchFault(err)
 		}
 	}
@@ -150,21 +151,21 @@ func checkPatched(before int, after []byte) error {
 		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The patched fields would be %d bytes, the limit is %d", len(after), nodeapi.BodyLimit)
 	}
 	if err := nodeapi.CheckJSON(after); err != nil {
-		return badRequest("Couldn't apply patch: the result is %v", err)
+		return BadRequest("Couldn't apply patch: the result is %v", err)
 	}
 	return nil
 }
 
-func (t *table[T]) patchFault(err error) error {
-	if wrong, ok := err.(*schemaError); ok { //nolint:errorlint // set functions return it bare
-		return badRequest("Schema error for patch: %s", wrong.text)
+func (t *Table[T]) patchFault(err error) error {
+	if wrong, ok := err.(*SchemaError); ok { //nolint:errorlint // set functions return it bare
+		return BadRequest("Schema error for patch: %s", wrong.Text)
 	}
 	return err
 }
 
 // applyAll applies the operations in order. When that fails it looks for the
 // first that does: the operations up to it fail, those before it do not.
-func applyAll(doc []byte, ops []operation) ([]byte, error) {
+func applyAll(doc []byte, ops []Operation) ([]byte, error) {
 	if len(ops) == 0 {
 		return doc, nil
 	}
@@ -177,13 +178,13 @@ func applyAll(doc []byte, ops []operation) ([]byte, error) {
 		return err != nil
 	})
 	_, err = apply(doc, ops[:first+1])
-	return nil, badRequest("Couldn't apply patch '%s'. Reason: %v", python(ops[first].raw), err)
+	return nil, BadRequest("Couldn't apply patch '%s'. Reason: %v", Python(ops[first].Raw), err)
 }
 
-func apply(doc []byte, ops []operation) ([]byte, error) {
+func apply(doc []byte, ops []Operation) ([]byte, error) {
 	list := make([]any, len(ops))
 	for i, o := range ops {
-		list[i] = o.raw
+		list[i] = o.Raw
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {

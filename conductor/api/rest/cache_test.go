@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"strings"
@@ -9,30 +9,30 @@ import (
 // words does not make the cache larger than it may be.
 func TestCacheCountsKeys(t *testing.T) {
 	const limit = 1 << 20
-	c := newCache(limit)
+	c := NewCache(limit)
 	words := strings.Repeat("uuid,", 2000)
 	for i := range 1000 {
-		c.put(cacheKey{uuid: "u", revision: int64(i), fields: words, base: words}, []byte("{}"))
+		c.Put(CacheKey{Uuid: "u", Revision: int64(i), Fields: words, Base: words}, []byte("{}"))
 	}
 	held := 0
-	for _, generation := range []map[cacheKey][]byte{c.young, c.old} {
+	for _, generation := range []map[CacheKey][]byte{c.young, c.old} {
 		for k, body := range generation {
-			held += len(k.fields) + len(k.base) + len(body)
+			held += len(k.Fields) + len(k.Base) + len(body)
 		}
 	}
 	if held > limit {
 		t.Errorf("the cache holds %d bytes, its limit is %d", held, limit)
 	}
-	last := cacheKey{uuid: "u", revision: 999, fields: words, base: words}
-	if _, ok := c.get(last); !ok {
+	last := CacheKey{Uuid: "u", Revision: 999, Fields: words, Base: words}
+	if _, ok := c.Get(last); !ok {
 		t.Error("the last answer is not kept")
 	}
-	huge := cacheKey{uuid: "huge"}
-	c.put(huge, make([]byte, limit))
-	if _, ok := c.get(huge); ok {
+	huge := CacheKey{Uuid: "huge"}
+	c.Put(huge, make([]byte, limit))
+	if _, ok := c.Get(huge); ok {
 		t.Error("an answer larger than the cache is kept")
 	}
-	if _, ok := c.get(last); !ok {
+	if _, ok := c.Get(last); !ok {
 		t.Error("an answer larger than the cache took another's place")
 	}
 }

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"errors"
@@ -69,7 +69,7 @@ func TestLongAnswers(t *testing.T) {
 		w := &slowWriter{ResponseRecorder: httptest.NewRecorder(), reading: reading}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.RemoteAddr = from + ":1"
-		err := a.buffer(&call{Context: echo.New().NewContext(r, w)}, http.StatusOK, func(dst []byte) []byte { return append(dst, make([]byte, size)...) })
+		err := a.Buffer(&Call{Context: echo.New().NewContext(r, w)}, http.StatusOK, func(dst []byte) []byte { return append(dst, make([]byte, size)...) })
 		var fault *nodeapi.Fault
 		if errors.As(err, &fault) {
 			return fault.Status

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"errors"
@@ -13,17 +13,17 @@ import (
 
 // The faults that many handlers answer with, in Ironic's words.
 
-// notAcceptable: a field, verb or filter is newer than the microversion.
-func notAcceptable() error {
+// NotAcceptable: a field, verb or filter is newer than the microversion.
+func NotAcceptable() error {
 	return nodeapi.NewFault(http.StatusNotAcceptable, "Request not acceptable.")
 }
 
-// noResource: the whole path is newer than the microversion.
-func noResource() error {
+// NoResource: the whole path is newer than the microversion.
+func NoResource() error {
 	return nodeapi.NewFault(http.StatusNotFound, "Resource could not be found.")
 }
 
-func badRequest(format string, args ...any) error {
+func BadRequest(format string, args ...any) error {
 	return nodeapi.NewFault(http.StatusBadRequest, format, args...)
 }
 
@@ -31,14 +31,14 @@ func badRequest(format string, args ...any) error {
 // logged when it is ours.
 func (s *Server) answerError(err error, c echo.Context) {
 	if c.Response().Committed {
-		s.log.Debug("answer cut off", "path", c.Request().URL.Path, "err", err)
+		s.Log.Debug("answer cut off", "path", c.Request().URL.Path, "err", err)
 		return
 	}
 	fault := s.o.Fault(err)
 	switch {
 	case fault != nil:
 	case nodeapi.WasCutOff(c.Request(), err):
-		s.log.Debug("request cut off", "path", c.Request().URL.Path, "err", err)
+		s.Log.Debug("request cut off", "path", c.Request().URL.Path, "err", err)
 		fault = nodeapi.CutOff(c.Response())
 	default:
 		fault = nodeapi.OutOfSpace(err)
@@ -50,11 +50,11 @@ func (s *Server) answerError(err error, c echo.Context) {
 	}
 	if unrouted(err, fault) && strings.HasPrefix(c.Request().URL.Path, nodeapi.Root) {
 		if _, bad := nodeapi.Begin(c.Response(), c.Request()); bad != nil {
-			s.log.Debug("no such path or method, asked for in a version we lack", "path", c.Request().URL.Path)
+			s.Log.Debug("no such path or method, asked for in a version we lack", "path", c.Request().URL.Path)
 		}
 	}
 	if err := fault.Write(c.Response()); err != nil {
-		s.log.Debug("client gone before its answer", "path", c.Request().URL.Path, "err", err)
+		s.Log.Debug("client gone before its answer", "path", c.Request().URL.Path, "err", err)
 	}
 }
 
@@ -77,7 +77,7 @@ func (s *Server) recover(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	s.logOf(r, id).Error("request panicked", "panic", p, "stack", string(debug.Stack()))
 	if err := ours(id).Write(w); err != nil {
-		s.log.Debug("client gone before its answer", "path", r.URL.Path, "err", err)
+		s.Log.Debug("client gone before its answer", "path", r.URL.Path, "err", err)
 	}
 }
 

@@ -1,0 +1,92 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/ferrite-metal/ferrite/conductor/auth"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Route is one row of the route table.
+type Route struct {
+	Method, Path string
+	Since        int    // microversion 1.since; below it the path does not exist
+	Doc          string // one clause, for people
+	Handle       func(*Call) error
+	// tooOld answers a request below since; nil for the usual 404.
+	TooOld error
+	// known refuses who may not know of what the path names, and who may not do
+	// with it what he asks; nil where that is a node or a port, or no secret.
+	Known func(*Call) error
+	// wire is what goes over the wire, for the document of the API; a row
+	// without is described by its method alone.
+	Wire Wire
+}
+
+// Call is one request on its way through a handler.
+type Call struct {
+	echo.Context
+	Minor int // microversion 1.minor
+	// Who sends it, nil when nobody is asked, and what the policy says of it.
+	Caller *auth.Caller
+	Rule   *auth.Rule
+}
+
+// BaseURL is the URL the client reached us by, for links.
+func (c *Call) BaseURL() string {
+	if c.Request().TLS != nil {
+		return "https://" + c.Request().Host
+	}
+	return "http://" + c.Request().Host
+}
+
+// Links is where what has this path under /v1 is found, as Ironic tells it.
+func (c *Call) Links(path string) []nodeapi.Link {
+	return []nodeapi.Link{{Href: c.BaseURL() + "/v1/" + path, Rel: "self"}, {Href: c.BaseURL() + "/" + path, Rel: "bookmark"}}
+}
+
+// Json answers with bytes that are JSON already.
+func (c *Call) Json(status int, body []byte) error {
+	header := c.Response().Header()
+	header["Content-Type"] = []string{"application/json"}
+	c.Response().WriteHeader(status)
+	_, err := c.Response().Write(body)
+	return err
+}
+
+// Empty answers without a body.
+func (c *Call) Empty(status int) error { return c.NoContent(status) }
+
+// Done answers 204 when all went well.
+func (c *Call) Done(err error) error {
+	if err != nil {
+		return err
+	}
+	return c.Empty(http.StatusNoContent)
+}
+
+// Accepted answers 202 and says where to look for the outcome.
+func (c *Call) Accepted(path string) error {
+	c.Response().Header().Set(echo.HeaderLocation, c.BaseURL()+path)
+	return c.Empty(http.StatusAccepted)
+}
+
+// Project is the one whose nodes a caller sees; "" for all.
+func (c *Call) Project() string {
+	if c.Caller == nil {
+		return ""
+	}
+	return c.Caller.Project
+}
+
+// Marshal answers with any value: for small answers that are not asked often.
+func (c *Call) Marshal(status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return c.Json(status, body)
+}
