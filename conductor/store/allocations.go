@@ -30,7 +30,7 @@ func (t *tx) applyAllocation(c *node.Change, nodeUUID string) error {
 
 // dropAllocation drops an allocation of a node, or of none for "".
 func (t *tx) dropAllocation(uuid, nodeUUID string) error {
-	touched, err := t.exec("DELETE FROM allocations WHERE uuid = ? AND IFNULL(node_uuid, '') = ?", uuid, nodeUUID)
+	touched, err := t.exec("DELETE FROM allocations WHERE uuid = ? AND coalesce(node_uuid, '') = ?", uuid, nodeUUID)
 	if err != nil || touched == 1 {
 		return err
 	}

@@ -6,9 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/uptrace/bun"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -66,22 +65,31 @@ func (c table[T, P]) refused(v P, err error) error {
 // List returns all records, or those with one of the values in a column. When some
 // cannot be decoded it lists the others, and says so by a *node.UnreadableError.
 func (c catalog[T, P]) List(ctx context.Context, column string, values ...string) ([]T, error) {
-	sel := c.s.read.NewSelect().Table(string(c.table)).Column("uuid", "doc").OrderExpr("id")
+	sel := newQuery(sqliteDialect, "SELECT uuid, doc FROM "+string(c.table))
 	if column != "" {
 		if len(values) == 0 {
 			return nil, ctx.Err()
 		}
-		sel.Where("? IN ?", bun.Ident(column), bun.Tuple(values))
+		sel.whereAmong(column, values)
 	}
-	var uuids, docs []string
-	if err := sel.Scan(ctx, &uuids, &docs); err != nil {
+	sel.add(" ORDER BY id")
+	var rows [][2]string // before any is decoded: there are only a few readers
+	err := c.s.read.each(ctx, func(r *sql.Rows) error {
+		var uuid, doc string
+		if err := r.Scan(&uuid, &doc); err != nil {
+			return err
+		}
+		rows = append(rows, [2]string{uuid, doc})
+		return nil
+	}, sel.String(), sel.args...)
+	if err != nil {
 		return nil, fmt.Errorf("list %ss: %w", c.kind(), err)
 	}
 	var all []T
 	bad := unread{kind: c.kind()}
-	for i := range docs {
-		v, err := decode[T](docs[i])
-		if bad.look(uuids[i], err) {
+	for _, r := range rows {
+		v, err := decode[T](r[1])
+		if bad.look(r[0], err) {
 			all = append(all, v)
 		}
 	}
@@ -92,13 +100,14 @@ func (c catalog[T, P]) List(ctx context.Context, column string, values ...string
 func (c catalog[T, P]) Find(ctx context.Context, ref string) (T, error) {
 	var none T
 	var doc string
-	sel := c.s.read.NewSelect().Table(string(c.table)).Column("doc").Where("uuid = ?", ref).OrderExpr("uuid = ? DESC", ref).Limit(1)
-	for _, k := range P(new(T)).Keys() {
-		if k.Column == "name" {
-			sel.WhereOr("name = ?", ref)
-		}
+	sel := newQuery(sqliteDialect, "SELECT doc FROM "+string(c.table))
+	if slices.ContainsFunc(P(new(T)).Keys(), func(k node.Key) bool { return k.Column == "name" }) {
+		sel.where("(uuid = ? OR name = ?)", ref, ref)
+	} else {
+		sel.where("uuid = ?", ref)
 	}
-	err := sel.Scan(ctx, &doc)
+	sel.add(" ORDER BY uuid = ? DESC LIMIT 1", ref)
+	err := c.s.read.row(ctx, []any{&doc}, sel.String(), sel.args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return none, c.missing(ref)
 	}

@@ -17,7 +17,7 @@ func TestCheckedTables(t *testing.T) {
 	}
 	defer s.Close()
 	var all []string
-	c := checker{db: s.small.db}
+	c := checker{db: s.read.db}
 	names := func(query string, args ...any) (found []string) {
 		t.Helper()
 		if err := c.each(t.Context(), query, func(rows *sql.Rows) error {

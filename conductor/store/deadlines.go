@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
+const selectExpired = "SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= ? ORDER BY deadline, id LIMIT ?"
+
 // Expired returns the UUIDs of nodes whose deadline is at or before now.
 func (s *SQLite) Expired(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
-	uuids, err := s.small.texts(ctx, "SELECT uuid FROM nodes WHERE deadline > 0 AND deadline <= ? ORDER BY deadline, id LIMIT ?", micros(now), limit)
+	uuids, err := s.read.texts(ctx, selectExpired, micros(now), limit)
 	if err != nil {
 		return nil, fmt.Errorf("list nodes past their deadline: %w", err)
 	}
@@ -21,7 +23,7 @@ func (s *SQLite) Expired(ctx context.Context, now time.Time, limit int) ([]strin
 // NextDeadline is the earliest deadline of all.
 func (s *SQLite) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 	var us *int64
-	if err := s.small.row(ctx, []any{&us}, "SELECT min(deadline) FROM nodes WHERE deadline > 0"); err != nil {
+	if err := s.read.row(ctx, []any{&us}, "SELECT min(deadline) FROM nodes WHERE deadline > 0"); err != nil {
 		return time.Time{}, false, fmt.Errorf("read the next deadline: %w", err)
 	}
 	at, ok := earliest(us)

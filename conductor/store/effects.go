@@ -69,12 +69,12 @@ func (r *effectRow) effect() node.Effect {
 // PendingEffect returns the pending effect of a node.
 func (s *SQLite) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) {
 	var r effectRow
-	err := s.small.row(ctx, r.places(), "SELECT "+effectColumns+" FROM effects WHERE node = ?", nodeUUID)
+	err := s.read.row(ctx, r.places(), "SELECT "+effectColumns+" FROM effects WHERE node = ?", nodeUUID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the effect node %s owes: %w", nodeUUID, err)
+		return nil, fmt.Errorf("read the pending effect of node %s: %w", nodeUUID, err)
 	}
 	e := r.effect()
 	return &e, nil
@@ -82,12 +82,16 @@ func (s *SQLite) PendingEffect(ctx context.Context, nodeUUID string) (*node.Effe
 
 // NodesWithEffects returns the nodes that have a pending effect.
 func (s *SQLite) NodesWithEffects(ctx context.Context) ([]string, error) {
-	uuids, err := s.small.texts(ctx, "SELECT node FROM effects")
+	uuids, err := s.read.texts(ctx, "SELECT node FROM effects")
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes that have a pending effect: %w", err)
 	}
 	return uuids, nil
 }
+
+const claimEffects = `UPDATE effects SET owner = ?1, attempt = attempt + 1, lease_until = ?2 WHERE id IN (
+	SELECT id FROM effects WHERE run_at <= ?3 AND lease_until <= ?3 ORDER BY run_at, id LIMIT ?4
+	) RETURNING ` + effectColumns
 
 // Claim leases effects that are due.
 func (s *SQLite) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
@@ -104,9 +108,7 @@ func (s *SQLite) Claim(ctx context.Context, owner string, now time.Time, lease t
 			}
 			got = append(got, r.effect())
 			return nil
-		}, `UPDATE effects SET owner = ?1, attempt = attempt + 1, lease_until = ?2 WHERE id IN (
-			SELECT id FROM effects WHERE run_at <= ?3 AND lease_until <= ?3 ORDER BY run_at, id LIMIT ?4
-			) RETURNING `+effectColumns, owner, micros(now.Add(lease)), micros(now), limit)
+		}, claimEffects, owner, micros(now.Add(lease)), micros(now), limit)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim effects: %w", err)
@@ -151,7 +153,7 @@ func (s *SQLite) Takeover(ctx context.Context, owner string) (int, error) {
 // NextDue is the earliest RunAt of an effect nobody holds.
 func (s *SQLite) NextDue(ctx context.Context) (time.Time, bool, error) {
 	var us *int64
-	if err := s.small.row(ctx, []any{&us}, "SELECT min(run_at) FROM effects WHERE owner = ''"); err != nil {
+	if err := s.read.row(ctx, []any{&us}, "SELECT min(run_at) FROM effects WHERE owner = ''"); err != nil {
 		return time.Time{}, false, fmt.Errorf("read when the next effect is due: %w", err)
 	}
 	at, ok := earliest(us)

@@ -13,21 +13,22 @@ import (
 func (t *tx) putHardwareReport(uuid string, report *node.HardwareReport) error {
 	doc, err := json.Marshal(report)
 	if err != nil {
-		return fmt.Errorf("encode what the BMC of node %s told: %w", uuid, err)
+		return fmt.Errorf("encode the hardware report of node %s: %w", uuid, err)
 	}
-	_, err = t.exec("INSERT OR REPLACE INTO told (node_uuid, doc) VALUES (?, ?)", uuid, string(doc))
+	_, err = t.exec("INSERT INTO told (node_uuid, doc) VALUES (?, ?) ON CONFLICT (node_uuid) DO UPDATE SET doc = excluded.doc",
+		uuid, string(doc))
 	return err
 }
 
 // HardwareReport returns the last report of a node's BMC.
 func (s *SQLite) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
 	var doc string
-	err := s.read.NewRaw("SELECT doc FROM told WHERE node_uuid = ?", nodeUUID).Scan(ctx, &doc)
+	err := s.read.row(ctx, []any{&doc}, "SELECT doc FROM told WHERE node_uuid = ?", nodeUUID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return node.HardwareReport{}, nil
 	}
 	if err != nil {
-		return node.HardwareReport{}, fmt.Errorf("read what the BMC of node %s told: %w", nodeUUID, err)
+		return node.HardwareReport{}, fmt.Errorf("read the hardware report of node %s: %w", nodeUUID, err)
 	}
 	return decode[node.HardwareReport](doc)
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func (t *tx) putInspected(uuid string, i *node.Inspected) error {
-	_, err := t.exec("INSERT OR REPLACE INTO inspected (node_uuid, inventory, plugin_data) VALUES (?, ?, ?)",
+	_, err := t.exec(`INSERT INTO inspected (node_uuid, inventory, plugin_data) VALUES (?, ?, ?) ON CONFLICT (node_uuid)
+		DO UPDATE SET inventory = excluded.inventory, plugin_data = excluded.plugin_data`,
 		uuid, string(i.Inventory), string(i.PluginData))
 	return err
 }
@@ -19,7 +20,7 @@ func (t *tx) putInspected(uuid string, i *node.Inspected) error {
 // Inspected returns what the last inspection of a node found.
 func (s *SQLite) Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error) {
 	var inventory, plugin string
-	err := s.read.NewRaw("SELECT inventory, plugin_data FROM inspected WHERE node_uuid = ?", nodeUUID).Scan(ctx, &inventory, &plugin)
+	err := s.read.row(ctx, []any{&inventory, &plugin}, "SELECT inventory, plugin_data FROM inspected WHERE node_uuid = ?", nodeUUID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return node.Inspected{}, node.Refuse(node.NotFound, "Node inventory record for node %s could not be found.", nodeUUID)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -9,18 +10,19 @@ import (
 
 // Leases returns all DHCP leases in the order of their MACs.
 func (s *SQLite) Leases(ctx context.Context) ([]node.Lease, error) {
-	var rows []struct {
-		MAC     string `bun:"mac"`
-		IP      string `bun:"ip"`
-		Static  bool   `bun:"static"`
-		Expires int64  `bun:"expires"`
-	}
-	if err := s.read.NewRaw("SELECT mac, ip, static, expires FROM leases ORDER BY mac").Scan(ctx, &rows); err != nil {
-		return nil, fmt.Errorf("list leases: %w", err)
-	}
 	var all []node.Lease
-	for _, r := range rows {
-		all = append(all, node.Lease{MAC: r.MAC, IP: r.IP, Static: r.Static, Expires: fromMicros(r.Expires)})
+	err := s.read.each(ctx, func(rows *sql.Rows) error {
+		var l node.Lease
+		var expires int64
+		if err := rows.Scan(&l.MAC, &l.IP, &l.Static, &expires); err != nil {
+			return err
+		}
+		l.Expires = fromMicros(expires)
+		all = append(all, l)
+		return nil
+	}, "SELECT mac, ip, static, expires FROM leases ORDER BY mac")
+	if err != nil {
+		return nil, fmt.Errorf("list leases: %w", err)
 	}
 	return all, nil
 }

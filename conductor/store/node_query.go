@@ -1,18 +1,14 @@
 package store
 
 import (
-	"context"
-	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/uptrace/bun"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// sortColumns say what to order by for each sort key: a column, or for what is
-// rarely sorted by a part of the document. None is ever NULL, so that a page can
-// start after any value.
+// sortColumns name the columns that a list can be sorted by. None is ever NULL,
+// so that a page can start after any value.
 var sortColumns = map[string]string{
 	"": "id", "id": "id", "uuid": "uuid", "name": "name", "driver": "driver",
 	"provision_state": "provision_state", "target_provision_state": "target_provision_state",
@@ -23,26 +19,37 @@ var sortColumns = map[string]string{
 	"maintenance": "maintenance", "retired": "retired", "protected": "protected",
 	"created_at": "created_at", "updated_at": "updated_at", "provision_updated_at": "provision_updated_at",
 	"inspection_started_at": "inspection_started_at", "inspection_finished_at": "inspection_finished_at",
-
-	"last_error": text("last_error"), "maintenance_reason": text("maintenance_reason"),
-	"boot_mode": text("boot_mode"), "health": text("health"), "description": text("description"), "allocation_uuid": text("allocation_uuid"),
-	"protected_reason": text("protected_reason"), "retired_reason": text("retired_reason"),
-	"console_enabled": flag("console_enabled"), "disable_power_off": flag("disable_power_off"),
-	"automated_clean": flag("automated_clean"), "secure_boot": flag("secure_boot"),
-
-	"bios_interface": text("interfaces.bios"), "boot_interface": text("interfaces.boot"),
-	"console_interface": text("interfaces.console"), "deploy_interface": text("interfaces.deploy"),
-	"firmware_interface": text("interfaces.firmware"), "inspect_interface": text("interfaces.inspect"),
-	"management_interface": text("interfaces.management"), "network_interface": text("interfaces.network"),
-	"power_interface": text("interfaces.power"), "raid_interface": text("interfaces.raid"),
-	"rescue_interface": text("interfaces.rescue"), "storage_interface": text("interfaces.storage"),
-	"vendor_interface": text("interfaces.vendor"),
 }
 
-func text(path string) string { return "coalesce(doc ->> '$." + path + "', '')" }
+// Sort keys that are rarely used are members of the document.
+var (
+	sortTexts = []string{
+		"last_error", "maintenance_reason", "boot_mode", "health", "description", "allocation_uuid",
+		"protected_reason", "retired_reason",
+	}
+	sortFlags      = []string{"console_enabled", "disable_power_off", "automated_clean", "secure_boot"}
+	sortInterfaces = []string{
+		"bios", "boot", "console", "deploy", "firmware", "inspect", "management", "network", "power", "raid",
+		"rescue", "storage", "vendor",
+	}
+)
 
-// flag orders unset before false before true.
-func flag(path string) string { return "coalesce(doc ->> '$." + path + "', -1)" }
+// sortExpression is what a sort key orders by.
+func (d dialect) sortExpression(key string) (string, error) {
+	if column, ok := sortColumns[key]; ok {
+		return column, nil
+	}
+	name, isInterface := strings.CutSuffix(key, "_interface")
+	switch {
+	case slices.Contains(sortTexts, key):
+		return d.text(key), nil
+	case slices.Contains(sortFlags, key):
+		return d.flag(key), nil
+	case isInterface && slices.Contains(sortInterfaces, name):
+		return d.text("interfaces", name), nil
+	}
+	return "", node.Refuse(node.Invalid, "The sort_key value %q is an invalid field for sorting", key)
+}
 
 // equals are the filters that compare a column with a text that is not empty.
 // Where the index has no empty ones, the query must say that it wants none.
@@ -72,66 +79,61 @@ var flags = []struct {
 	{"shard <> ''", func(q *node.Query) *bool { return q.Sharded }},
 }
 
-func (s *SQLite) selectNodes(ctx context.Context, q node.Query) (*bun.SelectQuery, error) {
-	sel := filter(s.read.NewSelect().Table("nodes").ColumnExpr(nodeRowColumns), &q)
-	by, ok := sortColumns[q.SortKey]
-	if !ok {
-		return nil, node.Refuse(node.Invalid, "The sort_key value %q is an invalid field for sorting", q.SortKey)
+// selectNodes is the statement for a list of nodes. A marker must exist.
+func selectNodes(d dialect, q *node.Query) (*query, error) {
+	by, err := d.sortExpression(q.SortKey)
+	if err != nil {
+		return nil, err
 	}
 	dir, after := "ASC", ">"
 	if q.Desc {
 		dir, after = "DESC", "<"
 	}
+	sel := newQuery(d, "SELECT "+nodeRowColumns+" FROM nodes")
+	sel.whereNodes(q)
 	if q.Marker != "" {
-		found, err := s.read.NewSelect().Table("nodes").Where("uuid = ?", q.Marker).Exists(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("read node %s: %w", q.Marker, err)
-		}
-		if !found {
-			return nil, noNode(q.Marker)
-		}
-		sel.Where("(?0, id) ?1 (SELECT ?0, id FROM nodes WHERE uuid = ?2)", bun.Safe(by), bun.Safe(after), q.Marker)
+		sel.where("("+by+", id) "+after+" (SELECT "+by+", id FROM nodes WHERE uuid = ?)", q.Marker)
 	}
-	sel.OrderExpr("? ?, id ?", bun.Safe(by), bun.Safe(dir), bun.Safe(dir))
+	sel.add(" ORDER BY " + by + " " + dir + ", id " + dir)
 	if q.Limit > 0 {
-		sel.Limit(int64(q.Limit))
+		sel.add(" LIMIT ?", q.Limit)
 	}
 	return sel, nil
 }
 
-func filter(sel *bun.SelectQuery, q *node.Query) *bun.SelectQuery {
+// whereNodes adds the filters.
+func (q *query) whereNodes(want *node.Query) {
 	for _, f := range equals {
-		if v := f.value(q); v != "" {
-			sel.Where("? = ?", bun.Safe(f.column), v)
+		if v := f.value(want); v != "" {
+			q.where(f.column+" = ?", v)
 		}
 	}
 	for _, f := range flags {
-		if v := f.value(q); v != nil {
-			sel.Where("(?) = ?", bun.Safe(f.condition), *v)
+		if v := f.value(want); v != nil {
+			q.where("("+f.condition+") = ?", *v)
 		}
 	}
-	if q.Project != "" {
-		sel.Where("(owner = ?0 OR lessee = ?0)", q.Project)
+	if p := want.Project; p != "" {
+		q.where("(owner = ? OR lessee = ?)", p, p)
 	}
-	if q.ProvisionState != nil {
-		sel.Where("provision_state = ?", string(*q.ProvisionState))
+	if want.ProvisionState != nil {
+		q.where("provision_state = ?", string(*want.ProvisionState))
 	}
-	if g := q.ConductorGroup; g != nil && *g != "" {
-		sel.Where("conductor_group <> '' AND conductor_group = ?", *g)
+	if g := want.ConductorGroup; g != nil && *g != "" {
+		q.where("conductor_group <> '' AND conductor_group = ?", *g)
 	} else if g != nil {
-		sel.Where("conductor_group = ''")
+		q.where("conductor_group = ''")
 	}
-	if len(q.UUIDs) > 0 {
-		sel.Where("uuid IN ?", bun.Tuple(q.UUIDs))
+	if len(want.UUIDs) > 0 {
+		q.whereAmong("uuid", want.UUIDs)
 	}
-	if len(q.Shards) > 0 {
-		sel.Where("shard IN ?", bun.Tuple(q.Shards))
+	if len(want.Shards) > 0 {
+		q.whereAmong("shard", want.Shards)
 	}
-	if q.Contains != "" {
-		sel.Where("instr(description_lower, ?) > 0", strings.ToLower(q.Contains))
+	if want.Contains != "" {
+		q.where(q.contains("description_lower"), strings.ToLower(want.Contains))
 	}
-	if q.ParentNode == "" && !q.WithChildren && len(q.UUIDs) == 0 {
-		sel.Where("parent_node = ''")
+	if want.ParentNode == "" && !want.WithChildren && len(want.UUIDs) == 0 {
+		q.where("parent_node = ''")
 	}
-	return sel
 }

@@ -59,7 +59,7 @@ func nodeStatements() (insert, often, whole string) {
 	for i, c := range nodeColumns {
 		names = append(names, c.name)
 		if c.name == "created_at" {
-			created = fmt.Sprintf(" AND created_at IS ?%d", i+1)
+			created = fmt.Sprintf(" AND created_at = ?%d", i+1)
 		}
 		if is := fmt.Sprintf("?%d", i+1); c.seldom {
 			seldom = append(seldom, c.name+" = "+is)
@@ -70,7 +70,8 @@ func nodeStatements() (insert, often, whole string) {
 	k := len(names)
 	last := fmt.Sprintf("doc = ?%d, revision = ?%d", k+1, k+2)
 	which := fmt.Sprintf(" WHERE uuid = ?%d AND revision = ?%d - 1", k+3, k+2)
-	insert = "INSERT INTO nodes (" + strings.Join(names, ", ") + ", doc, revision, uuid) VALUES (?" + strings.Repeat(", ?", k+2) + ")"
+	insert = "INSERT INTO nodes (" + strings.Join(names, ", ") + ", doc, revision, uuid) VALUES (?" +
+		strings.Repeat(", ?", k+2) + ")"
 	often = "UPDATE nodes SET " + strings.Join(append(changing, last), ", ") + which + " AND " + strings.Join(seldom, " AND ")
 	// A node that was deleted and enrolled again under its UUID is not the one that
 	// was read, although it may be at the same revision.
@@ -162,6 +163,8 @@ func noNode(ref string) error {
 	return node.Refuse(node.NotFound, "Node %s could not be found.", ref)
 }
 
+const selectNode = "SELECT " + nodeRowColumns + " FROM nodes WHERE uuid = ?"
+
 // Node finds a node by UUID or name.
 func (s *SQLite) Node(ctx context.Context, ref string) (node.Node, error) {
 	found, known := s.cache.current(ref)
@@ -182,9 +185,9 @@ func (s *SQLite) Node(ctx context.Context, ref string) (node.Node, error) {
 
 func (s *SQLite) readNode(ctx context.Context, ref string) (*cached, error) {
 	var r nodeRow
-	err := s.small.row(ctx, r.places(), "SELECT "+nodeRowColumns+" FROM nodes WHERE uuid = ?", ref)
+	err := s.read.row(ctx, r.places(), selectNode, ref)
 	if errors.Is(err, sql.ErrNoRows) && ref != "" {
-		err = s.small.row(ctx, r.places(), "SELECT "+nodeRowColumns+" FROM nodes WHERE name = ? AND name <> ''", ref)
+		err = s.read.row(ctx, r.places(), "SELECT "+nodeRowColumns+" FROM nodes WHERE name = ? AND name <> ''", ref)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, noNode(ref)
@@ -215,23 +218,28 @@ func (s *SQLite) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 
 // nodeRows reads all rows before any is decoded: there are but a few readers.
 func (s *SQLite) nodeRows(ctx context.Context, q node.Query) (found []nodeRow, err error) {
-	sel, err := s.selectNodes(ctx, q)
+	if q.Marker != "" {
+		exists, err := s.read.texts(ctx, "SELECT uuid FROM nodes WHERE uuid = ?", q.Marker)
+		if err != nil {
+			return nil, fmt.Errorf("read node %s: %w", q.Marker, err)
+		}
+		if len(exists) == 0 {
+			return nil, noNode(q.Marker)
+		}
+	}
+	sel, err := selectNodes(sqliteDialect, &q)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := sel.Rows(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = s.read.list(ctx, sel, func(rows *sql.Rows) error {
 		var r nodeRow
 		if err := rows.Scan(r.places()...); err != nil {
-			return nil, fmt.Errorf("list nodes: %w", err)
+			return err
 		}
 		found = append(found, r)
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	return found, nil

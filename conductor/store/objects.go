@@ -3,18 +3,12 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 )
-
-// selectObjects reads rows and the revision in one statement, and so at one
-// moment: there is a line without a row when nothing is found.
-const selectObjects = `SELECT r.revision, o.kind, o.namespace, o.name, o.uid, o.revision, o.owners, o.doc
-	FROM objects_revision r LEFT JOIN objects o ON `
 
 // Objects lists documents and tells the newest revision.
 func (s *SQLite) Objects(ctx context.Context, q objects.Query) ([]objects.Row, int64, error) {
@@ -26,25 +20,16 @@ func (s *SQLite) Objects(ctx context.Context, q objects.Query) ([]objects.Row, i
 }
 
 func (s *SQLite) objects(ctx context.Context, q objects.Query) (all []objects.Row, revision int64, err error) {
-	where, args := objectsWhere(q)
-	stmt, err := s.small.stmt(ctx, selectObjects+where)
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	sel := selectObjects(sqliteDialect, &q)
+	err = s.read.each(ctx, func(rows *sql.Rows) error {
 		var kind, namespace, name, uid, owners sql.NullString
 		var at sql.NullInt64
 		var doc []byte
 		if err := rows.Scan(&revision, &kind, &namespace, &name, &uid, &at, &owners, &doc); err != nil {
-			return nil, 0, err
+			return err
 		}
 		if !kind.Valid {
-			continue
+			return nil
 		}
 		r := objects.Row{
 			Key: objects.Key{Kind: kind.String, Namespace: namespace.String, Name: name.String},
@@ -54,34 +39,41 @@ func (s *SQLite) objects(ctx context.Context, q objects.Query) (all []objects.Ro
 			r.Owners = strings.Fields(owners.String)
 		}
 		all = append(all, r)
+		return nil
+	}, sel.String(), sel.args...)
+	if err != nil {
+		return nil, 0, err
 	}
-	return all, revision, rows.Err()
+	return all, revision, nil
 }
 
-// objectsWhere has one text for each combination of what can be asked for, which
-// are few, so that each is prepared once.
-func objectsWhere(q objects.Query) (string, []any) {
-	where, args := []string{"TRUE"}, []any{}
+// selectObjects reads rows and the revision in one statement, and so at one
+// moment: there is a line without a row when nothing is found. It has one text for
+// each combination of filters, which are few, so that each is prepared once.
+func selectObjects(d dialect, q *objects.Query) *query {
+	sel := newQuery(d, `SELECT r.revision, o.kind, o.namespace, o.name, o.uid, o.revision, o.owners, o.doc
+	FROM objects_revision r LEFT JOIN objects o ON TRUE`)
 	for _, c := range []struct {
-		text  string
-		asked bool
-		args  []any
+		text string
+		set  bool
+		args []any
 	}{
 		{"o.kind = ?", q.Kind != "", []any{q.Kind}},
 		{"o.namespace = ?", q.Namespace != "", []any{q.Namespace}},
 		{"o.name = ?", q.Name != "", []any{q.Name}},
-		{"o.owners <> '' AND instr(o.owners, ?) > 0", q.Owner != "", []any{" " + q.Owner + " "}},
+		{"o.owners <> '' AND " + d.contains("o.owners"), q.Owner != "", []any{" " + q.Owner + " "}},
 		{"(o.namespace, o.name) > (?, ?)", q.After != objects.Key{}, []any{q.After.Namespace, q.After.Name}},
 	} {
-		if c.asked {
-			where, args = append(where, c.text), append(args, c.args...)
+		if c.set {
+			sel.add(" AND "+c.text, c.args...)
 		}
 	}
 	limit := q.Limit
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	return strings.Join(where, " AND ") + " ORDER BY o.namespace, o.name, o.kind LIMIT ?", append(args, limit)
+	sel.add(" ORDER BY o.namespace, o.name, o.kind LIMIT ?", limit)
+	return sel
 }
 
 // WriteObjects does all writes or none.

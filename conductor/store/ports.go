@@ -95,7 +95,7 @@ func noPort(uuid string) error {
 // Port finds a port by UUID or name.
 func (s *SQLite) Port(ctx context.Context, ref string) (node.Port, error) {
 	var doc string
-	err := s.small.row(ctx, []any{&doc}, "SELECT doc FROM ports WHERE uuid = ?1 OR name = ?1 ORDER BY uuid = ?1 DESC LIMIT 1", ref)
+	err := s.read.row(ctx, []any{&doc}, "SELECT doc FROM ports WHERE uuid = ?1 OR name = ?1 ORDER BY uuid = ?1 DESC LIMIT 1", ref)
 	if errors.Is(err, sql.ErrNoRows) {
 		return node.Port{}, noPort(ref)
 	}
@@ -107,52 +107,53 @@ func (s *SQLite) Port(ctx context.Context, ref string) (node.Port, error) {
 
 // Ports lists ports in the order of creation.
 func (s *SQLite) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
-	text, args := "SELECT doc FROM ports WHERE true", []any{}
-	where := func(condition string, arg any) { text, args = text+" AND "+condition, append(args, arg) }
-	for _, f := range [][2]string{
-		{"node_uuid = ?", q.NodeUUID}, {"address = ?", q.Address}, {"portgroup_uuid = ?", q.PortgroupUUID},
-		{"instr(description_lower, ?) > 0", strings.ToLower(q.Contains)},
-	} {
-		if f[1] != "" {
-			where(f[0], f[1])
-		}
-	}
-	if q.Project != "" {
-		where("node_uuid IN (SELECT uuid FROM nodes WHERE ? IN (owner, lessee))", q.Project)
-	}
-	for _, f := range []struct {
-		column string
-		among  []string
-	}{{"shard", q.Shards}, {"conductor_group", q.ConductorGroups}} {
-		if len(f.among) > 0 { // as JSON, so that the text is the same however many there are
-			list, err := json.Marshal(f.among)
-			if err != nil {
-				return nil, fmt.Errorf("list ports: %w", err)
-			}
-			where("node_uuid IN (SELECT uuid FROM nodes WHERE "+f.column+" IN (SELECT value FROM json_each(?)))", string(list))
-		}
-	}
 	if q.Marker != "" {
-		known, err := s.small.texts(ctx, "SELECT uuid FROM ports WHERE uuid = ?", q.Marker)
+		known, err := s.read.texts(ctx, "SELECT uuid FROM ports WHERE uuid = ?", q.Marker)
 		if err != nil {
 			return nil, fmt.Errorf("read port %s: %w", q.Marker, err)
 		}
 		if len(known) == 0 {
 			return nil, noPort(q.Marker)
 		}
-		where("id > (SELECT id FROM ports WHERE uuid = ?)", q.Marker)
 	}
-	docs, err := s.small.texts(ctx, text+" ORDER BY id LIMIT ?", append(args, limit(q.Limit))...)
+	sel := selectPorts(sqliteDialect, &q)
+	docs, err := s.read.texts(ctx, sel.String(), sel.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list ports: %w", err)
 	}
 	return decodeAll[node.Port](docs)
 }
 
-// limit is a limit as SQLite takes it: -1 for none.
-func limit(n int) int {
-	if n <= 0 {
-		return -1
+// selectPorts has one text for each combination of filters, which are few, so
+// that each is prepared once. A marker must exist.
+func selectPorts(d dialect, q *node.PortQuery) *query {
+	sel := newQuery(d, "SELECT doc FROM ports")
+	for _, f := range [][2]string{
+		{"node_uuid = ?", q.NodeUUID}, {"address = ?", q.Address}, {"portgroup_uuid = ?", q.PortgroupUUID},
+		{d.contains("description_lower"), strings.ToLower(q.Contains)},
+	} {
+		if f[1] != "" {
+			sel.where(f[0], f[1])
+		}
 	}
-	return n
+	if p := q.Project; p != "" {
+		sel.where("node_uuid IN (SELECT uuid FROM nodes WHERE ? IN (owner, lessee))", p)
+	}
+	for _, f := range []struct {
+		column string
+		among  []string
+	}{{"shard", q.Shards}, {"conductor_group", q.ConductorGroups}} {
+		if len(f.among) > 0 {
+			sel.whereAmong("node_uuid IN (SELECT uuid FROM nodes WHERE "+f.column, f.among)
+			sel.add(")")
+		}
+	}
+	if q.Marker != "" {
+		sel.where("id > (SELECT id FROM ports WHERE uuid = ?)", q.Marker)
+	}
+	sel.add(" ORDER BY id")
+	if q.Limit > 0 {
+		sel.add(" LIMIT ?", q.Limit)
+	}
+	return sel
 }

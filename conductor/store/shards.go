@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -10,7 +11,14 @@ import (
 // Shards counts the nodes of each shard, by name; those in none come first.
 func (s *SQLite) Shards(ctx context.Context) ([]node.Shard, error) {
 	var all []node.Shard
-	err := s.read.NewRaw("SELECT shard AS name, count(*) AS count FROM nodes GROUP BY shard ORDER BY shard").Scan(ctx, &all)
+	err := s.read.each(ctx, func(rows *sql.Rows) error {
+		var v node.Shard
+		if err := rows.Scan(&v.Name, &v.Count); err != nil {
+			return err
+		}
+		all = append(all, v)
+		return nil
+	}, "SELECT shard, count(*) FROM nodes GROUP BY shard ORDER BY shard")
 	if err != nil {
 		return nil, fmt.Errorf("count the nodes of each shard: %w", err)
 	}

@@ -10,10 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/sqlitedialect"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -36,8 +33,7 @@ type SQLite struct {
 	path  string
 	write *sql.DB // one connection, held by w
 	w     *writer
-	read  *bun.DB
-	small statements
+	read  *reader
 	cache *nodeCache
 }
 
@@ -75,7 +71,7 @@ func open(ctx context.Context, path string, o Options) (*SQLite, error) {
 		return nil, errors.Join(err, write.Close())
 	}
 	if s.w, err = newWriter(ctx, write, path, s.cache); err != nil {
-		return nil, errors.Join(err, s.small.close(), s.read.Close(), write.Close())
+		return nil, errors.Join(err, s.read.close(), write.Close())
 	}
 	return s, nil
 }
@@ -95,21 +91,8 @@ func (s *SQLite) openReaders(ctx context.Context, o Options) error {
 	}
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	s.small = statements{db: db, prepared: map[string]*sql.Stmt{}}
-	s.read = bun.NewDB(db, dialect{sqlitedialect.New()})
+	s.read = newReader(db)
 	return nil
-}
-
-// dialect is SQLite's, with texts in which a NUL does not end the statement: bun
-// writes arguments into it.
-type dialect struct{ *sqlitedialect.Dialect }
-
-// AppendString appends a text literal.
-func (d dialect) AppendString(b []byte, text string) []byte {
-	if strings.IndexByte(text, 0) < 0 {
-		return d.Dialect.AppendString(b, text)
-	}
-	return fmt.Appendf(b, "CAST(x'%x' AS TEXT)", text)
 }
 
 // writerDSN: WAL so that readers never wait, FULL so that a decision survives a
@@ -146,7 +129,7 @@ func private(path string) error {
 // Close waits for the writes under way and closes the file. Writes after it
 // answer an error.
 func (s *SQLite) Close() error {
-	err := errors.Join(s.small.close(), s.read.Close(), s.w.close(), s.write.Close())
+	err := errors.Join(s.read.close(), s.w.close(), s.write.Close())
 	if err != nil {
 		return fmt.Errorf("close database %s: %w", s.path, err)
 	}

@@ -1,0 +1,46 @@
+package store
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// query is a SELECT whose conditions depend on what was asked for. Values are
+// arguments and never part of the text.
+type query struct {
+	dialect
+	text       strings.Builder
+	args       []any
+	conditions int
+}
+
+// newQuery begins with the text before WHERE, which has no arguments.
+func newQuery(d dialect, text string) *query {
+	q := &query{dialect: d}
+	q.text.WriteString(text)
+	return q
+}
+
+// where adds a condition that has to hold beside the others. Each ? in it stands
+// for one of the arguments.
+func (q *query) where(condition string, args ...any) {
+	word := " AND "
+	if q.conditions++; q.conditions == 1 {
+		word = " WHERE "
+	}
+	q.add(word+condition, args...)
+}
+
+// whereAmong adds the condition that an expression is one of some values.
+func (q *query) whereAmong(expression string, values []string) {
+	list, _ := json.Marshal(values) // texts never fail
+	q.where(expression+" IN ("+q.among+")", string(list))
+}
+
+// add adds what follows the conditions.
+func (q *query) add(text string, args ...any) {
+	q.text.WriteString(text)
+	q.args = append(q.args, args...)
+}
+
+func (q *query) String() string { return q.bind(q.text.String()) }

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// reader runs reads on a pool of connections that cannot write.
+type reader struct {
+	db       *sql.DB
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt
+}
+
+func newReader(db *sql.DB) *reader { return &reader{db: db, prepared: map[string]*sql.Stmt{}} }
+
+// stmt prepares a statement once per connection: to prepare a small read takes
+// longer than to run it. Statements are kept, so only fixed texts may be passed.
+// Values go in args.
+func (r *reader) stmt(ctx context.Context, text string) (*sql.Stmt, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.prepared[text]; p != nil {
+		return p, nil
+	}
+	p, err := r.db.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", text, err)
+	}
+	r.prepared[text] = p
+	return p, nil
+}
+
+// row scans the one row of a fixed text into places. It returns sql.ErrNoRows
+// when there is none.
+func (r *reader) row(ctx context.Context, places []any, text string, args ...any) error {
+	p, err := r.stmt(ctx, text)
+	if err != nil {
+		return err
+	}
+	return p.QueryRowContext(ctx, args...).Scan(places...)
+}
+
+// each calls scan for every row of a fixed text.
+func (r *reader) each(ctx context.Context, scan func(rows *sql.Rows) error, text string, args ...any) error {
+	p, err := r.stmt(ctx, text)
+	if err != nil {
+		return err
+	}
+	rows, err := p.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	return eachRow(rows, scan)
+}
+
+// list calls scan for every row of a query, which is not kept prepared: its text
+// depends on what was asked for.
+func (r *reader) list(ctx context.Context, q *query, scan func(rows *sql.Rows) error) error {
+	rows, err := r.db.QueryContext(ctx, q.String(), q.args...)
+	if err != nil {
+		return err
+	}
+	return eachRow(rows, scan)
+}
+
+// eachRow calls scan for every row, and closes them.
+func eachRow(rows *sql.Rows, scan func(rows *sql.Rows) error) (err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// texts returns the only column of all rows of a fixed text.
+func (r *reader) texts(ctx context.Context, text string, args ...any) (all []string, err error) {
+	err = r.each(ctx, func(rows *sql.Rows) error {
+		var v string
+		if err := rows.Scan(&v); err != nil {
+			return err
+		}
+		all = append(all, v)
+		return nil
+	}, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// close closes the statements and the connections.
+func (r *reader) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	for _, p := range r.prepared {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(append(errs, r.db.Close())...)
+}
