@@ -22,14 +22,20 @@ const (
 // allocations is the collection of allocations: wishes for nodes of a kind.
 type allocations struct{ collection[node.Allocation] }
 
-func (a *API) allocationRoutes() []rest.Route {
+// allocationResource makes the routes of allocations.
+type allocationResource struct {
+	access
+	conductor catalogs
+}
+
+func (h *allocationResource) routes() []rest.Route {
 	r := &allocations{collection[node.Allocation]{
-		api: a, path: "allocations", since: allocationsSince, noun: "Allocation", ident: "allocation_ident",
+		access: &h.access, path: "allocations", since: allocationsSince, noun: "Allocation", ident: "allocation_ident",
 		fields: allocationTable(), whole: true,
 		id:      func(v *node.Allocation) string { return v.UUID },
 		owner:   func(v *node.Allocation) *string { return &v.Owner },
-		filters: a.allocationFilters, created: a.newAllocation,
-		kept: a.conductor.Catalogs().Allocations,
+		filters: h.allocationFilters, created: h.newAllocation,
+		kept: h.conductor.Catalogs().Allocations,
 	}}
 	rows := r.routes()
 	for i := range rows {
@@ -71,15 +77,15 @@ func allocationTable() *rest.Table[node.Allocation] {
 
 // newAllocation finds the nodes that a new allocation names. A project's user
 // gets one for his own project, out of the nodes that concern it.
-func (a *API) newAllocation(c *rest.Call, v *node.Allocation) error {
-	restricted := a.Rules.Of(http.MethodPost, "/v1/allocations", "owner")
+func (h *allocationResource) newAllocation(c *rest.Call, v *node.Allocation) error {
+	restricted := h.Rules.Of(http.MethodPost, "/v1/allocations", "owner")
 	switch {
 	case c.Caller != nil && v.Owner != "" && v.Owner != c.Project() && !restricted.Allows(c.Caller, "", ""):
 		return restricted.Denied()
 	case v.NodeUUID != "" && c.Minor < allocationBackfill:
 		return rest.BadRequest("Cannot set node when creating an allocation in this API version")
 	case v.NodeUUID != "":
-		n, err := a.bodyNode(c, v.NodeUUID)
+		n, err := h.bodyNode(c, v.NodeUUID)
 		if err != nil {
 			return err
 		}
@@ -89,7 +95,7 @@ func (a *API) newAllocation(c *rest.Call, v *node.Allocation) error {
 	}
 	var missing []string
 	for i, ref := range v.CandidateNodes {
-		if n, err := a.bodyNode(c, ref); err == nil {
+		if n, err := h.bodyNode(c, ref); err == nil {
 			v.CandidateNodes[i] = n.UUID
 		} else if faultOf(err) != nil {
 			missing = append(missing, ref)
@@ -104,11 +110,11 @@ func (a *API) newAllocation(c *rest.Call, v *node.Allocation) error {
 }
 
 // allocationFilters is every filter of the list of allocations.
-func (a *API) allocationFilters(c *rest.Call) []rest.Filter[narrowing[node.Allocation]] {
+func (h *allocationResource) allocationFilters(c *rest.Call) []rest.Filter[narrowing[node.Allocation]] {
 	type q = narrowing[node.Allocation]
 	return []rest.Filter[q]{
 		{Name: "node", Since: allocationsSince, Apply: func(q *q, ref string) error {
-			n, err := a.bodyNode(c, ref)
+			n, err := h.bodyNode(c, ref)
 			q.column, q.values = "node_uuid", []string{n.UUID}
 			return err
 		}},
@@ -134,7 +140,7 @@ func keep[T any](of func(*T) string) func(*narrowing[T], string) error {
 // ofNode finds the allocation of the node that a path names. That the node has one
 // is no secret to whom the node concerns; whose it is decides who may see it.
 func (r *allocations) ofNode(c *rest.Call) (node.Allocation, error) {
-	n, err := r.api.node(c)
+	n, err := r.access.node(c)
 	if err != nil {
 		return node.Allocation{}, err
 	}

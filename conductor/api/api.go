@@ -17,7 +17,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/auth"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -51,21 +50,12 @@ type Options struct {
 // API answers requests. It is safe for concurrent use.
 type API struct {
 	*rest.Server
-	conductor Conductor
-	auth      rest.Authenticator
-	boot      Boot
-	logs      Logs
-	readers   *auth.Streams // who reads logs
-	stopping  context.Context
+	resources []resource
 	top       map[string]int // resources by the first word of their path
-	nodes     *rest.Table[node.Node]
-	ports     *rest.Table[node.Port]
-	bios      *rest.Table[toldRow[node.BIOSSetting]]
-	firmware  *rest.Table[toldRow[node.FirmwareComponent]]
-	full      [nodeapi.MaxMinor + 1]rest.Selection // all fields of a node by minor version
-	cache     *rest.Cache
-	started   time.Time
 }
+
+// resource is some rows of the route table.
+type resource interface{ routes() []rest.Route }
 
 // New makes an API.
 func New(o Options) *API {
@@ -82,21 +72,15 @@ func New(o Options) *API {
 		o.Stopping = context.Background()
 	}
 	rules := auth.NewRules()
-	a := &API{
-		conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}, auth: o.Auth, boot: o.Boot, logs: o.Logs,
-		readers: auth.NewStreams(logShares()), stopping: o.Stopping, top: resources(),
-		nodes: nodeTable(rules), ports: portTable(), bios: biosTable(), firmware: firmwareTable(),
-		cache: rest.NewCache(o.CacheBytes), started: time.Now(),
-	}
-	a.Server = rest.NewServer(rest.Options{
-		Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: a.known, Rewrite: a.rewrite, Stranger: stranger,
+	a := &API{top: resources()}
+	at := access{conductor: patient{o.Conductor, o.LockedInterval, o.Stopping.Done()}}
+	at.Server = rest.NewServer(rest.Options{
+		Log: o.Log, Auth: o.Auth, Rules: rules, Fault: faultOf, Known: at.known, Rewrite: a.rewrite, Stranger: stranger,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {
 			return engine.WithUser(ctx, caller.User, caller.Project)
 		},
 	})
-	for minor := range a.full {
-		a.full[minor] = a.nodes.Full(minor)
-	}
+	a.Server, a.resources = at.Server, newResources(o, at, patient{o.Conductor, o.LockedInterval, o.Stopping.Done()})
 	a.Handle(a.routes(), agentRows(o.Mounts)...)
 	for prefix, h := range o.Mounts {
 		a.Mount(prefix, h)
@@ -104,45 +88,51 @@ func New(o Options) *API {
 	return a
 }
 
-// routes is everything the API answers to.
-func (a *API) routes() []rest.Route {
-	var all []rest.Route
-	for _, resource := range [][]rest.Route{
-		a.rootRoutes(),
-		a.nodeRoutes(),
-		a.stateRoutes(),
-		a.firmwareModeRoutes(),
-		a.consoleRoutes(),
-		a.managementRoutes(),
-		a.indicatorRoutes(),
-		a.vendorRoutes(),
-		a.recordRoutes(),
-		a.biosRoutes(),
-		a.firmwareRoutes(),
-		a.raidRoutes(),
-		a.vmediaRoutes(),
-		a.portRoutes(),
-		a.portgroupRoutes(),
-		a.vifRoutes(),
-		a.chassisRoutes(),
-		a.subcollectionRoutes(),
-		a.volumeRoutes(),
-		a.traitRoutes(),
-		a.templateRoutes(),
-		a.runbookRoutes(),
-		a.allocationRoutes(),
-		a.inspectionRuleRoutes(),
-		a.driverRoutes(),
-		a.conductorRoutes(),
-		a.shardRoutes(),
-		a.eventRoutes(),
-		a.ferriteRoutes(),
-		a.rootDeviceRoutes(),
-		a.eraseReportRoutes(),
-		a.logRoutes(),
-		a.leaseRoutes(),
-	} {
-		all = append(all, resource...)
+// newResources is everything the API answers to, in the order of the document.
+func newResources(o Options, at access, c Conductor) []resource {
+	nodes := newNodeResource(at, c, o.CacheBytes)
+	ports := &portResource{access: at, conductor: c, fields: portTable()}
+	return []resource{
+		&rootResource{access: at},
+		nodes,
+		&stateResource{access: at, conductor: c, nodes: nodes.fields},
+		&firmwareModeResource{access: at, conductor: c},
+		&consoleResource{access: at, conductor: c},
+		&managementResource{access: at, conductor: c},
+		&indicatorResource{access: at, conductor: c},
+		&vendorResource{access: at, conductor: c},
+		&recordResource{access: at, conductor: c},
+		&biosResource{access: at, conductor: c, fields: biosTable()},
+		&firmwareResource{access: at, conductor: c, fields: firmwareTable()},
+		&raidResource{access: at, conductor: c},
+		&mediaResource{access: at, conductor: c},
+		ports,
+		&portgroupResource{access: at, conductor: c, portsOf: ports},
+		&vifResource{access: at, conductor: c},
+		&chassisResource{access: at, conductor: c, nodesOf: nodes},
+		&subcollectionResource{access: at},
+		&volumeResource{access: at, conductor: c},
+		&traitResource{access: at, conductor: c},
+		&templateResource{access: at, conductor: c},
+		&runbookResource{access: at, conductor: c},
+		&allocationResource{access: at, conductor: c},
+		&inspectionRuleResource{access: at, conductor: c},
+		&driverResource{access: at, conductor: c},
+		&conductorResource{access: at, conductor: c, started: time.Now()},
+		&shardResource{access: at, conductor: c},
+		&eventResource{access: at},
+		&statusResource{access: at, conductor: c},
+		&rootDeviceResource{access: at, conductor: c},
+		&eraseReportResource{access: at, conductor: c},
+		&logResource{access: at, auth: o.Auth, logs: o.Logs, readers: auth.NewStreams(logShares()), stopping: o.Stopping},
+		&leaseResource{access: at, conductor: c, boot: o.Boot},
+	}
+}
+
+// routes is the route table.
+func (a *API) routes() (all []rest.Route) {
+	for _, r := range a.resources {
+		all = append(all, r.routes()...)
 	}
 	return all
 }
@@ -175,21 +165,6 @@ func stranger(path string) bool {
 		}
 	}
 	return false
-}
-
-// known answers 404 for a node or port in the path that the caller may not know of.
-func (a *API) known(c *rest.Call) error {
-	if c.Param("node") != "" {
-		if _, err := a.node(c); err != nil {
-			return err
-		}
-	}
-	if c.Param("port") != "" {
-		if _, err := a.port(c); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Handler answers a request, as rest.Handler.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -9,13 +10,25 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// biosRoutes is the BIOS settings of a node, as they were read last.
-func (a *API) biosRoutes() []rest.Route {
+// biosResource is the BIOS settings of a node.
+type biosResource struct {
+	access
+	conductor biosConductor
+	fields    *rest.Table[toldRow[node.BIOSSetting]]
+}
+
+// biosConductor is the part of the conductor that biosResource needs.
+type biosConductor interface {
+	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
+}
+
+// routes is the BIOS settings of a node, as they were read last.
+func (h *biosResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
-	setting := toldForm(a.bios, "bios_setting")
+	setting := toldForm(h.fields, "bios_setting")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios", Since: 40, TooOld: unknown, Doc: "the BIOS settings of a node", Handle: a.listBIOS, Wire: toldList("bios", setting, biosColumns())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios/:setting", Since: 40, TooOld: unknown, Doc: "one BIOS setting of a node", Handle: a.showBIOS, Wire: rest.Returns(rest.Schema{"type": "object", "additionalProperties": setting})},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios", Since: 40, TooOld: unknown, Doc: "the BIOS settings of a node", Handle: h.listBIOS, Wire: toldList("bios", setting, biosColumns())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios/:setting", Since: 40, TooOld: unknown, Doc: "one BIOS setting of a node", Handle: h.showBIOS, Wire: rest.Returns(rest.Schema{"type": "object", "additionalProperties": setting})},
 	}
 }
 
@@ -57,34 +70,34 @@ func biosColumns() toldColumns {
 	}
 }
 
-func (a *API) listBIOS(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *biosResource) listBIOS(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	chosen, err := toldFields(c, a.bios, biosColumns())
+	chosen, err := toldFields(c, h.fields, biosColumns())
 	if err != nil {
 		return err
 	}
-	report, err := a.conductor.HardwareReport(c.Request().Context(), n.UUID)
+	report, err := h.conductor.HardwareReport(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
-	return answerTold(a, c, "bios", a.bios, chosen, report.BIOS, func(s node.BIOSSetting) string {
+	return answerTold(&h.access, c, "bios", h.fields, chosen, report.BIOS, func(s node.BIOSSetting) string {
 		return "nodes/" + c.Param("node") + "/bios/" + s.Name
 	})
 }
 
 // showBIOS answers {"name of the setting": setting}.
-func (a *API) showBIOS(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *biosResource) showBIOS(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
 	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), nil); err != nil {
 		return err
 	}
-	report, err := a.conductor.HardwareReport(c.Request().Context(), n.UUID)
+	report, err := h.conductor.HardwareReport(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -93,11 +106,11 @@ func (a *API) showBIOS(c *rest.Call) error {
 		if s.Name != name {
 			continue
 		}
-		chosen := a.bios.Pick(c.Minor, append(columns.always, columns.detailed...)...)
+		chosen := h.fields.Pick(c.Minor, append(columns.always, columns.detailed...)...)
 		v := rest.View[toldRow[node.BIOSSetting]]{Of: &toldRow[node.BIOSSetting]{s, "nodes/" + n.UUID + "/bios/" + name}, Minor: c.Minor, Base: c.BaseURL()}
-		return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+		return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 			dst = append(rest.AppendString(append(dst, '{'), name), ':')
-			return append(a.bios.Render(dst, chosen, &v), '}')
+			return append(h.fields.Render(dst, chosen, &v), '}')
 		})
 	}
 	return nodeapi.NewFault(http.StatusNotFound, "Node %s doesn't have a BIOS setting '%s'", n.UUID, name)

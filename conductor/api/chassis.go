@@ -10,16 +10,26 @@ import (
 )
 
 // chassis is the collection of what nodes are built into.
-type chassis struct{ collection[node.Chassis] }
+type chassis struct {
+	collection[node.Chassis]
+	nodesOf *nodeResource
+}
 
-func (a *API) chassisRoutes() []rest.Route {
-	r := &chassis{collection[node.Chassis]{
-		api: a, path: "chassis", since: 1, noun: "Chassis", ident: "chassis_uuid",
+// chassisResource makes the routes of chassis.
+type chassisResource struct {
+	access
+	conductor catalogs
+	nodesOf   *nodeResource
+}
+
+func (h *chassisResource) routes() []rest.Route {
+	r := &chassis{collection: collection[node.Chassis]{
+		access: &h.access, path: "chassis", since: 1, noun: "Chassis", ident: "chassis_uuid",
 		fields: chassisTable(), brief: []string{"uuid", "description", "links"}, detail: true, detailSince: rest.DetailSince,
 		id:   func(of *node.Chassis) string { return of.UUID },
-		kept: a.conductor.Catalogs().Chassis,
-	}}
-	page := rest.Lists(a.nodes, "nodes", rest.ArgumentsOf(a.nodeFilters(&rest.Call{Minor: nodeapi.MaxMinor}))...)
+		kept: h.conductor.Catalogs().Chassis,
+	}, nodesOf: h.nodesOf}
+	page := rest.Lists(h.nodesOf.fields, "nodes", rest.ArgumentsOf(h.nodesOf.nodeFilters(&rest.Call{Minor: nodeapi.MaxMinor}))...)
 	return append(r.routes(),
 		rest.Route{Method: http.MethodGet, Path: "/v1/chassis/:ident/nodes", Doc: "nodes in a chassis", Handle: func(c *rest.Call) error { return r.nodes(c, false) }, Wire: page},
 		rest.Route{Method: http.MethodGet, Path: "/v1/chassis/:ident/nodes/detail", Doc: "the same with all fields", Handle: func(c *rest.Call) error { return r.nodes(c, true) }, Wire: page},
@@ -52,5 +62,5 @@ func (r *chassis) nodes(c *rest.Call, detail bool) error {
 	if err != nil {
 		return err
 	}
-	return r.api.answerNodesIn(c, of.UUID, detail)
+	return r.nodesOf.answerNodesIn(c, of.UUID, detail)
 }

@@ -16,7 +16,7 @@ import (
 // found by UUID or name: what its handlers have to know of it. They are the
 // same for all such resources.
 type collection[T any] struct {
-	api      *API
+	access   *access
 	path     string // under /v1
 	key      string // of a list; the path when ""
 	since    int    // microversion 1.since; below it the path does not exist
@@ -117,7 +117,7 @@ func (r *collection[T]) ref(c *rest.Call) (string, error) {
 
 func (r *collection[T]) answer(c *rest.Call, status int, of *T, chosen rest.Selection) error {
 	v := rest.View[T]{Of: of, Minor: c.Minor, Base: c.BaseURL(), Caller: c.Caller}
-	return r.api.Buffer(c, status, func(dst []byte) []byte { return r.fields.Render(dst, chosen, &v) })
+	return r.access.Buffer(c, status, func(dst []byte) []byte { return r.fields.Render(dst, chosen, &v) })
 }
 
 // chosen reads ?fields=.

@@ -54,7 +54,7 @@ func (r *collection[T]) listDetailOf(c *rest.Call) error {
 }
 
 func (r *collection[T]) listedOf(c *rest.Call, detail bool) error {
-	n, err := r.api.node(c)
+	n, err := r.access.node(c)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (r *collection[T]) page(c *rest.Call, narrowed narrowing[T], detail bool) e
 		return err
 	}
 	v := rest.View[T]{Minor: c.Minor, Base: c.BaseURL(), Caller: c.Caller}
-	return r.api.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+	return r.access.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return rest.AppendList(dst, c, p, rest.Or(r.key, r.path), items, r.id, func(dst []byte, of *T) []byte {
 			v.Of = of
 			return r.fields.Render(dst, chosen, &v)

@@ -47,7 +47,7 @@ func (r *collection[T]) permit(c *rest.Call, ref string, of *T) error {
 		return nil
 	}
 	owner, lessee, err := r.concerned(c, of)
-	shown := r.api.Rules.Of(http.MethodGet, "/v1/"+r.path+"/:ident", "")
+	shown := r.access.Rules.Of(http.MethodGet, "/v1/"+r.path+"/:ident", "")
 	switch {
 	case isNotFound(err), err == nil && r.hidden() && !shown.Allows(c.Caller, owner, lessee):
 		return r.missing(ref)
@@ -64,7 +64,7 @@ func (r *collection[T]) concerned(c *rest.Call, of *T) (owner, lessee string, er
 	if r.node == nil {
 		return *r.owner(of), "", nil
 	}
-	n, err := r.api.conductor.Node(c.Request().Context(), *r.node(of))
+	n, err := r.access.conductor.Node(c.Request().Context(), *r.node(of))
 	return n.Owner, n.Lessee, err
 }
 
@@ -74,7 +74,7 @@ func (r *collection[T]) mine(c *rest.Call) (func(*T) bool, error) {
 	switch {
 	case project == "":
 	case r.node != nil:
-		nodes, err := r.api.uuidsOf(c, []node.Query{{Project: project}})
+		nodes, err := r.access.uuidsOf(c, []node.Query{{Project: project}})
 		return func(of *T) bool { return nodes[*r.node(of)] }, err
 	case r.owner != nil:
 		return func(of *T) bool { return *r.owner(of) == project || r.public != nil && r.public(of) }, nil
@@ -89,7 +89,7 @@ func (r *collection[T]) claim(c *rest.Call, of *T) error {
 	case c.Caller == nil:
 		return nil
 	case r.node != nil:
-		_, err := r.api.bodyNode(c, *r.node(of))
+		_, err := r.access.bodyNode(c, *r.node(of))
 		return err
 	case r.owner == nil || c.Project() == "":
 		return nil
@@ -104,7 +104,7 @@ func (r *collection[T]) permitPatch(c *rest.Call, ref string, ops []rest.Operati
 	if err := r.permit(c, ref, of); err != nil || r.owner == nil {
 		return err
 	}
-	return r.api.permitFields(c, "/v1/"+r.path+"/:ident", ops, *r.owner(of), "")
+	return r.access.permitFields(c, "/v1/"+r.path+"/:ident", ops, *r.owner(of), "")
 }
 
 // permitMove refuses to make a record a part of some other nodes.
@@ -112,5 +112,5 @@ func (r *collection[T]) permitMove(c *rest.Call, before, after *T) error {
 	if r.node == nil {
 		return nil
 	}
-	return r.api.permitMove(c, *r.node(before), *r.node(after))
+	return r.access.permitMove(c, *r.node(before), *r.node(after))
 }

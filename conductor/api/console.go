@@ -1,27 +1,40 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// consoleRoutes is the way to a machine's console.
-func (a *API) consoleRoutes() []rest.Route {
+// consoleResource is the console of a node.
+type consoleResource struct {
+	access
+	conductor consoleConductor
+}
+
+// consoleConductor is the part of the conductor that consoleResource needs.
+type consoleConductor interface {
+	SetConsole(ctx context.Context, ref string, on bool) error
+	Console(ctx context.Context, ref string) (on bool, info map[string]any, err error)
+}
+
+// routes is the way to a machine's console.
+func (h *consoleResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/console", Doc: "whether the console can be used, and how", Handle: a.showConsole, Wire: rest.Returns(consoleForm())},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/console", Doc: "open the console, or close it", Handle: a.setConsole,
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/console", Doc: "whether the console can be used, and how", Handle: h.showConsole, Wire: rest.Returns(consoleForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/console", Doc: "open the console, or close it", Handle: h.setConsole,
 			Wire: rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"enabled": truthForm()}, "enabled"))},
 	}
 }
 
-func (a *API) showConsole(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *consoleResource) showConsole(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	on, info, err := a.conductor.Console(c.Request().Context(), n.UUID)
+	on, info, err := h.conductor.Console(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -32,8 +45,8 @@ func (a *API) showConsole(c *rest.Call) error {
 	return c.Marshal(http.StatusOK, answer)
 }
 
-func (a *API) setConsole(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *consoleResource) setConsole(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -45,7 +58,7 @@ func (a *API) setConsole(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := a.conductor.SetConsole(c.Request().Context(), n.UUID, on); err != nil {
+	if err := h.conductor.SetConsole(c.Request().Context(), n.UUID, on); err != nil {
 		return err
 	}
 	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states/console")

@@ -9,12 +9,26 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// driverRoutes is the enabled hardware types.
-func (a *API) driverRoutes() []rest.Route {
+// driverResource is the hardware types.
+type driverResource struct {
+	access
+	conductor driverConductor
+}
+
+// driverConductor is the part of the conductor that driverResource needs.
+type driverConductor interface {
+	// ConductorName is the name of this conductor.
+	ConductorName() string
+	// HardwareTypes are those that are enabled.
+	HardwareTypes() []node.HardwareType
+}
+
+// routes is the enabled hardware types.
+func (h *driverResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/drivers", Doc: "the enabled hardware types", Handle: a.listDrivers, Wire: rest.Returns(rest.PageForm("drivers", driverForm()), "type", "detail", "fields")},
-		{Method: http.MethodGet, Path: "/v1/drivers/:driver", Doc: "one hardware type with its interfaces", Handle: a.showDriver, Wire: rest.Returns(driverForm())},
-		{Method: http.MethodGet, Path: "/v1/drivers/:driver/properties", Doc: "the keys its driver_info can have", Handle: a.driverProperties, Wire: rest.Returns(rest.FormOf(map[string]string{}))},
+		{Method: http.MethodGet, Path: "/v1/drivers", Doc: "the enabled hardware types", Handle: h.listDrivers, Wire: rest.Returns(rest.PageForm("drivers", driverForm()), "type", "detail", "fields")},
+		{Method: http.MethodGet, Path: "/v1/drivers/:driver", Doc: "one hardware type with its interfaces", Handle: h.showDriver, Wire: rest.Returns(driverForm())},
+		{Method: http.MethodGet, Path: "/v1/drivers/:driver/properties", Doc: "the keys its driver_info can have", Handle: h.driverProperties, Wire: rest.Returns(rest.FormOf(map[string]string{}))},
 	}
 }
 
@@ -34,7 +48,7 @@ func interfaceSince(kind string) int {
 	return 30
 }
 
-func (a *API) listDrivers(c *rest.Call) error {
+func (h *driverResource) listDrivers(c *rest.Call) error {
 	q := c.QueryParams()
 	if err := rest.Unexpected(rest.SortedKeys(q), []string{"type", "detail", "fields"}); err != nil {
 		return err
@@ -53,17 +67,17 @@ func (a *API) listDrivers(c *rest.Call) error {
 		}
 	}
 	drivers := []map[string]any{}
-	for _, hw := range a.conductor.HardwareTypes() {
+	for _, hw := range h.conductor.HardwareTypes() {
 		if kind != "classic" { // there are none of that kind any more
-			drivers = append(drivers, a.driver(c, hw, detail))
+			drivers = append(drivers, h.driver(c, hw, detail))
 		}
 	}
 	return c.Marshal(http.StatusOK, map[string]any{"drivers": drivers})
 }
 
 // driver is one hardware type as JSON.
-func (a *API) driver(c *rest.Call, hw node.HardwareType, detail bool) map[string]any {
-	d := map[string]any{"name": hw.Name, "hosts": []string{a.conductor.ConductorName()}, "links": c.Links("drivers/" + hw.Name)}
+func (h *driverResource) driver(c *rest.Call, hw node.HardwareType, detail bool) map[string]any {
+	d := map[string]any{"name": hw.Name, "hosts": []string{h.conductor.ConductorName()}, "links": c.Links("drivers/" + hw.Name)}
 	if c.Minor >= 14 {
 		d["properties"] = c.Links("drivers/" + hw.Name + "/properties")
 	}
@@ -82,27 +96,16 @@ func (a *API) driver(c *rest.Call, hw node.HardwareType, detail bool) map[string
 	return d
 }
 
-// hardwareType finds the one a path names.
-func (a *API) hardwareType(c *rest.Call) (node.HardwareType, error) {
-	name := c.Param("driver")
-	all := a.conductor.HardwareTypes()
-	i := slices.IndexFunc(all, func(hw node.HardwareType) bool { return hw.Name == name })
-	if i < 0 {
-		return node.HardwareType{}, nodeapi.NewFault(http.StatusNotFound, "Could not find the following driver(s) or hardware type(s): %s.", name)
-	}
-	return all[i], nil
-}
-
-func (a *API) showDriver(c *rest.Call) error {
-	hw, err := a.hardwareType(c)
+func (h *driverResource) showDriver(c *rest.Call) error {
+	hw, err := hardwareType(c, h.conductor.HardwareTypes())
 	if err != nil {
 		return err
 	}
-	return c.Marshal(http.StatusOK, a.driver(c, hw, true))
+	return c.Marshal(http.StatusOK, h.driver(c, hw, true))
 }
 
-func (a *API) driverProperties(c *rest.Call) error {
-	hw, err := a.hardwareType(c)
+func (h *driverResource) driverProperties(c *rest.Call) error {
+	hw, err := hardwareType(c, h.conductor.HardwareTypes())
 	if err != nil {
 		return err
 	}
@@ -149,4 +152,14 @@ func driverInfoKeys() []driverInfoKey {
 		{"deploy_ramdisk", all, "URL of another ramdisk than the conductor's own. Optional."},
 		{"kernel_append_params", all, "Additional words for the ramdisk's kernel command line. Optional."},
 	}
+}
+
+// hardwareType finds the one a path names.
+func hardwareType(c *rest.Call, all []node.HardwareType) (node.HardwareType, error) {
+	name := c.Param("driver")
+	i := slices.IndexFunc(all, func(hw node.HardwareType) bool { return hw.Name == name })
+	if i < 0 {
+		return node.HardwareType{}, nodeapi.NewFault(http.StatusNotFound, "Could not find the following driver(s) or hardware type(s): %s.", name)
+	}
+	return all[i], nil
 }

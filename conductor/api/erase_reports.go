@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,27 +14,43 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// eraseReportRoutes is the proof of what was erased, for those who may read of
+// eraseReportResource is the signed reports of erasing.
+type eraseReportResource struct {
+	access
+	conductor eraseReportConductor
+}
+
+// eraseReportConductor is the part of the conductor that eraseReportResource needs.
+type eraseReportConductor interface {
+	Node(ctx context.Context, ref string) (node.Node, error)
+	// EraseReports are the oldest first; also those of a node that is no more, by
+	// its UUID.
+	EraseReports(ctx context.Context, ref string) ([]node.EraseReport, error)
+	EraseReport(ctx context.Context, uuid string) (node.EraseReport, error)
+	ErasePublicKey() ed25519.PublicKey
+}
+
+// routes is the proof of what was erased, for those who may read of
 // the node, and what to check it with.
-func (a *API) eraseReportRoutes() []rest.Route {
+func (h *eraseReportResource) routes() []rest.Route {
 	const root = nodeapi.FerriteRoot
 	return []rest.Route{
-		{Method: http.MethodGet, Path: root + "/nodes/:node/erase-reports", Doc: "what was erased of a machine, the oldest first; also of a node that is no more, by its UUID", Handle: a.listEraseReports, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReports{}))},
-		{Method: http.MethodGet, Path: root + "/erase-reports/:report", Doc: "what was erased, how, and how that was verified; signed", Handle: a.showEraseReport, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReport{}))},
-		{Method: http.MethodGet, Path: root + "/erase-key", Doc: "the public key to check erase reports with", Handle: a.showEraseKey, Wire: rest.Returns(rest.FormOf(nodeapi.EraseKey{}))},
+		{Method: http.MethodGet, Path: root + "/nodes/:node/erase-reports", Doc: "what was erased of a machine, the oldest first; also of a node that is no more, by its UUID", Handle: h.listEraseReports, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReports{}))},
+		{Method: http.MethodGet, Path: root + "/erase-reports/:report", Doc: "what was erased, how, and how that was verified; signed", Handle: h.showEraseReport, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReport{}))},
+		{Method: http.MethodGet, Path: root + "/erase-key", Doc: "the public key to check erase reports with", Handle: h.showEraseKey, Wire: rest.Returns(rest.FormOf(nodeapi.EraseKey{}))},
 	}
 }
 
 // listEraseReports answers for a node that is no more whom no project confines:
 // nobody can tell any longer whose it was.
-func (a *API) listEraseReports(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *eraseReportResource) listEraseReports(c *rest.Call) error {
+	n, err := h.node(c)
 	if isNotFound(err) && c.Project() == "" && rest.ValidUUID(c.Param("node")) {
 		n.UUID = strings.ToLower(c.Param("node"))
 	} else if err != nil {
 		return err
 	}
-	reports, err := a.conductor.EraseReports(c.Request().Context(), n.UUID)
+	reports, err := h.conductor.EraseReports(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -69,17 +87,17 @@ func summary(r node.EraseReport) (s nodeapi.EraseSummary, err error) {
 	return s, nil
 }
 
-func (a *API) showEraseReport(c *rest.Call) error {
+func (h *eraseReportResource) showEraseReport(c *rest.Call) error {
 	ref := strings.ToLower(c.Param("report"))
 	missing := nodeapi.NewFault(http.StatusNotFound, "Erase report %s could not be found.", ref)
-	r, err := a.conductor.EraseReport(c.Request().Context(), ref)
+	r, err := h.conductor.EraseReport(c.Request().Context(), ref)
 	if isNotFound(err) {
 		return missing
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.permitEraseReport(c, r.NodeUUID, missing); err != nil {
+	if err := h.permitEraseReport(c, r.NodeUUID, missing); err != nil {
 		return err
 	}
 	signed, err := nodeapi.ReportOf(r.Payload, r.Signature)
@@ -91,19 +109,19 @@ func (a *API) showEraseReport(c *rest.Call) error {
 
 // permitEraseReport asks as for the node. Reports of one that is no more are not
 // for projects.
-func (a *API) permitEraseReport(c *rest.Call, nodeUUID string, missing error) error {
-	n, err := a.conductor.Node(c.Request().Context(), nodeUUID)
+func (h *eraseReportResource) permitEraseReport(c *rest.Call, nodeUUID string, missing error) error {
+	n, err := h.conductor.Node(c.Request().Context(), nodeUUID)
 	switch {
 	case isNotFound(err) && c.Project() != "":
 		return missing
 	case err != nil && !isNotFound(err):
 		return err
 	}
-	return a.permit(c, c.Rule, &n, missing)
+	return h.permit(c, c.Rule, &n, missing)
 }
 
-func (a *API) showEraseKey(c *rest.Call) error {
-	key, err := nodeapi.EraseKeyOf(a.conductor.ErasePublicKey())
+func (h *eraseReportResource) showEraseKey(c *rest.Call) error {
+	key, err := nodeapi.EraseKeyOf(h.conductor.ErasePublicKey())
 	if err != nil {
 		return err
 	}

@@ -7,16 +7,21 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 )
 
-// eventRoutes is what a network service tells of the ports it has bound.
-func (a *API) eventRoutes() []rest.Route {
+// eventResource takes events of Neutron.
+type eventResource struct {
+	access
+}
+
+// routes is what a network service tells of the ports it has bound.
+func (h *eventResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodPost, Path: "/v1/events", Since: 54, Doc: "tell of ports that a network service has bound", Handle: a.takeEvents, Wire: rest.Accepts(http.StatusNoContent, eventsForm())},
+		{Method: http.MethodPost, Path: "/v1/events", Since: 54, Doc: "tell of ports that a network service has bound", Handle: h.takeEvents, Wire: rest.Accepts(http.StatusNoContent, eventsForm())},
 	}
 }
 
 // takeEvents checks events and notes them in the log, as Ironic does: nothing
 // waits for a network service to bind a port.
-func (a *API) takeEvents(c *rest.Call) error {
+func (h *eventResource) takeEvents(c *rest.Call) error {
 	body, err := c.Object("evts")
 	if err != nil {
 		return err
@@ -47,7 +52,7 @@ func (a *API) takeEvents(c *rest.Call) error {
 	}
 	for _, item := range events {
 		e, _ := item.(map[string]any)
-		a.Log.Debug("event of a network service", "event", e["event"], "port", e["port_id"], "mac", e["mac_address"], "status", e["status"])
+		h.Log.Debug("event of a network service", "event", e["event"], "port", e["port_id"], "mac", e["mac_address"], "status", e["status"])
 	}
 	return c.Empty(http.StatusNoContent)
 }

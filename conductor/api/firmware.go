@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -9,11 +10,23 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// firmwareRoutes is the firmware of a node's components, as it was read last.
-func (a *API) firmwareRoutes() []rest.Route {
+// firmwareResource is the firmware components of a node.
+type firmwareResource struct {
+	access
+	conductor firmwareConductor
+	fields    *rest.Table[toldRow[node.FirmwareComponent]]
+}
+
+// firmwareConductor is the part of the conductor that firmwareResource needs.
+type firmwareConductor interface {
+	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
+}
+
+// routes is the firmware of a node's components, as it was read last.
+func (h *firmwareResource) routes() []rest.Route {
 	return []rest.Route{{
 		Method: http.MethodGet, Path: "/v1/nodes/:node/firmware", Since: 86, TooOld: nodeapi.Routing(http.StatusNotFound, ""),
-		Doc: "the firmware of a node's components", Handle: a.listFirmware, Wire: toldList("firmware", toldForm(a.firmware, "firmware_component"), firmwareColumns()),
+		Doc: "the firmware of a node's components", Handle: h.listFirmware, Wire: toldList("firmware", toldForm(h.fields, "firmware_component"), firmwareColumns()),
 	}}
 }
 
@@ -42,18 +55,18 @@ func firmwareColumns() toldColumns {
 	return toldColumns{since: 86, always: []string{"created_at", "updated_at"}, usual: all, detailed: all}
 }
 
-func (a *API) listFirmware(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *firmwareResource) listFirmware(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	chosen, err := toldFields(c, a.firmware, firmwareColumns())
+	chosen, err := toldFields(c, h.fields, firmwareColumns())
 	if err != nil {
 		return err
 	}
-	report, err := a.conductor.HardwareReport(c.Request().Context(), n.UUID)
+	report, err := h.conductor.HardwareReport(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
-	return answerTold(a, c, "firmware", a.firmware, chosen, report.Firmware, func(node.FirmwareComponent) string { return "" })
+	return answerTold(&h.access, c, "firmware", h.fields, chosen, report.Firmware, func(node.FirmwareComponent) string { return "" })
 }

@@ -1,25 +1,39 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// firmwareModeRoutes is how the firmware starts the machine.
-func (a *API) firmwareModeRoutes() []rest.Route {
+// firmwareModeResource is the boot mode and secure boot of a node.
+type firmwareModeResource struct {
+	access
+	conductor firmwareModeConductor
+}
+
+// firmwareModeConductor is the part of the conductor that firmwareModeResource needs.
+type firmwareModeConductor interface {
+	// ChangeBootMode, ChangeSecureBoot and SetConsole are taken, and done later.
+	ChangeBootMode(ctx context.Context, ref, mode string) error
+	ChangeSecureBoot(ctx context.Context, ref string, on bool) error
+}
+
+// routes is how the firmware starts the machine.
+func (h *firmwareModeResource) routes() []rest.Route {
 	tooOld := nodeapi.NewFault(http.StatusNotFound, "This endpoint is supported starting with the API version 1.76")
 	return []rest.Route{
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/boot_mode", Since: 76, Doc: "boot by BIOS or by UEFI", Handle: a.setBootMode, TooOld: tooOld,
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/boot_mode", Since: 76, Doc: "boot by BIOS or by UEFI", Handle: h.setBootMode, TooOld: tooOld,
 			Wire: rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"target": rest.WordForm("bios", "uefi")}, "target"))},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/secure_boot", Since: 76, Doc: "start signed boot loaders only", Handle: a.setSecureBoot, TooOld: tooOld,
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/secure_boot", Since: 76, Doc: "start signed boot loaders only", Handle: h.setSecureBoot, TooOld: tooOld,
 			Wire: rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"target": truthForm()}, "target"))},
 	}
 }
 
-func (a *API) setBootMode(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *firmwareModeResource) setBootMode(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -34,14 +48,14 @@ func (a *API) setBootMode(c *rest.Call) error {
 	if mode != "bios" && mode != "uefi" {
 		return rest.BadRequest("Invalid boot mode %s requested for node. Allowed boot modes are: bios, uefi", spelt(args["target"]))
 	}
-	if err := a.conductor.ChangeBootMode(c.Request().Context(), n.UUID, mode); err != nil {
+	if err := h.conductor.ChangeBootMode(c.Request().Context(), n.UUID, mode); err != nil {
 		return err
 	}
 	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")
 }
 
-func (a *API) setSecureBoot(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *firmwareModeResource) setSecureBoot(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -53,7 +67,7 @@ func (a *API) setSecureBoot(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := a.conductor.ChangeSecureBoot(c.Request().Context(), n.UUID, on); err != nil {
+	if err := h.conductor.ChangeSecureBoot(c.Request().Context(), n.UUID, on); err != nil {
 		return err
 	}
 	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")

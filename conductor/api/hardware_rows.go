@@ -58,7 +58,7 @@ type toldRow[T any] struct {
 }
 
 // answerTold answers {"name": [rows]}.
-func answerTold[T any](a *API, c *rest.Call, name string, t *rest.Table[toldRow[T]], chosen rest.Selection, rows []T, path func(T) string) error {
+func answerTold[T any](a *access, c *rest.Call, name string, t *rest.Table[toldRow[T]], chosen rest.Selection, rows []T, path func(T) string) error {
 	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		dst = append(append(append(dst, `{"`...), name...), `":[`...)
 		for i, row := range rows {

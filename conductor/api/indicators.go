@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,26 +11,39 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// indicatorRoutes is the lights of a machine. An indicator is called
+// indicatorResource is the indicators of a node.
+type indicatorResource struct {
+	access
+	conductor indicatorConductor
+}
+
+// indicatorConductor is the part of the conductor that indicatorResource needs.
+type indicatorConductor interface {
+	Indicators(ctx context.Context, ref string) ([]node.Indicator, error)
+	IndicatorState(ctx context.Context, ref, component, name string) (string, error)
+	SetIndicatorState(ctx context.Context, ref, component, name, state string) error
+}
+
+// routes is the lights of a machine. An indicator is called
 // name@component; the path that Ironic documents, component/name, is taken too,
 // where Ironic itself answers 500.
-func (a *API) indicatorRoutes() []rest.Route {
+func (h *indicatorResource) routes() []rest.Route {
 	const all = "/v1/nodes/:node/management/indicators"
 	return []rest.Route{
-		{Method: http.MethodGet, Path: all, Since: 63, Doc: "the lights of the machine", Handle: a.listIndicators, Wire: rest.Returns(indicatorsForm())},
-		{Method: http.MethodGet, Path: all + "/:indicator", Since: 63, Doc: "what a light shows", Handle: a.showIndicator, Wire: rest.Returns(indicatorStateForm())},
-		{Method: http.MethodPut, Path: all + "/:indicator", Since: 63, Doc: "make a light show something", Handle: a.setIndicator, Wire: rest.Accepts(http.StatusNoContent, indicatorStateForm())},
-		{Method: http.MethodGet, Path: all + "/:component/:indicator", Since: 63, Doc: "what a light shows", Handle: a.showIndicator, Wire: rest.Returns(indicatorStateForm())},
-		{Method: http.MethodPut, Path: all + "/:component/:indicator", Since: 63, Doc: "make a light show something", Handle: a.setIndicator, Wire: rest.Accepts(http.StatusNoContent, indicatorStateForm())},
+		{Method: http.MethodGet, Path: all, Since: 63, Doc: "the lights of the machine", Handle: h.listIndicators, Wire: rest.Returns(indicatorsForm())},
+		{Method: http.MethodGet, Path: all + "/:indicator", Since: 63, Doc: "what a light shows", Handle: h.showIndicator, Wire: rest.Returns(indicatorStateForm())},
+		{Method: http.MethodPut, Path: all + "/:indicator", Since: 63, Doc: "make a light show something", Handle: h.setIndicator, Wire: rest.Accepts(http.StatusNoContent, indicatorStateForm())},
+		{Method: http.MethodGet, Path: all + "/:component/:indicator", Since: 63, Doc: "what a light shows", Handle: h.showIndicator, Wire: rest.Returns(indicatorStateForm())},
+		{Method: http.MethodPut, Path: all + "/:component/:indicator", Since: 63, Doc: "make a light show something", Handle: h.setIndicator, Wire: rest.Accepts(http.StatusNoContent, indicatorStateForm())},
 	}
 }
 
-func (a *API) listIndicators(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *indicatorResource) listIndicators(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	found, err := a.conductor.Indicators(c.Request().Context(), n.UUID)
+	found, err := h.conductor.Indicators(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -57,8 +71,8 @@ func indicatorOf(c *rest.Call) (component, name string, err error) {
 	return component, name, nil
 }
 
-func (a *API) showIndicator(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *indicatorResource) showIndicator(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -66,7 +80,7 @@ func (a *API) showIndicator(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	state, err := a.conductor.IndicatorState(c.Request().Context(), n.UUID, component, name)
+	state, err := h.conductor.IndicatorState(c.Request().Context(), n.UUID, component, name)
 	if err != nil {
 		return err
 	}
@@ -78,8 +92,8 @@ func indicatorStates() []string {
 	return []string{node.IndicatorOn, node.IndicatorOff, node.IndicatorBlinking}
 }
 
-func (a *API) setIndicator(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *indicatorResource) setIndicator(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -98,5 +112,5 @@ func (a *API) setIndicator(c *rest.Call) error {
 	if !slices.Contains(indicatorStates(), state) {
 		return rest.BadRequest("Invalid indicator state %q: it is one of %s", state, strings.Join(indicatorStates(), ", "))
 	}
-	return c.Done(a.conductor.SetIndicatorState(c.Request().Context(), n.UUID, component, name, state))
+	return c.Done(h.conductor.SetIndicatorState(c.Request().Context(), n.UUID, component, name, state))
 }

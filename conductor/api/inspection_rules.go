@@ -20,9 +20,15 @@ type inspectionRules struct {
 	collection[node.InspectionRule]
 }
 
-func (a *API) inspectionRuleRoutes() []rest.Route {
+// inspectionRuleResource makes the routes of inspection rules.
+type inspectionRuleResource struct {
+	access
+	conductor catalogs
+}
+
+func (h *inspectionRuleResource) routes() []rest.Route {
 	r := &inspectionRules{collection[node.InspectionRule]{
-		api: a, path: "inspection_rules", since: 96, noun: "Inspection rule", ident: "inspection_rule_uuid",
+		access: &h.access, path: "inspection_rules", since: 96, noun: "Inspection rule", ident: "inspection_rule_uuid",
 		fields: inspectionRuleTable(), brief: []string{"uuid", "description", "phase", "priority", "links"}, required: []string{"actions"},
 		id:      func(r *node.InspectionRule) string { return r.UUID },
 		filters: phaseFilter,
@@ -30,7 +36,7 @@ func (a *API) inspectionRuleRoutes() []rest.Route {
 			r.Phase = rest.Or(r.Phase, node.MainPhase)
 			return nil
 		},
-		kept: a.conductor.Catalogs().InspectionRules,
+		kept: h.conductor.Catalogs().InspectionRules,
 	}}
 	rows := r.routes()
 	for i := range rows {

@@ -14,18 +14,33 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// leaseRoutes is the addresses of machines: those lent and those reserved.
-func (a *API) leaseRoutes() []rest.Route {
+// leaseResource is the addresses of machines.
+type leaseResource struct {
+	access
+	conductor leaseConductor
+	boot      Boot
+}
+
+// leaseConductor is the part of the conductor that leaseResource needs.
+type leaseConductor interface {
+	Leases(ctx context.Context) ([]node.Lease, error)
+	SaveLease(ctx context.Context, l node.Lease) error
+	EndLease(ctx context.Context, l node.Lease) error
+	DeleteLease(ctx context.Context, mac string) error
+}
+
+// routes is the addresses of machines: those lent and those reserved.
+func (h *leaseResource) routes() []rest.Route {
 	const one = nodeapi.FerriteRoot + "/leases/:mac"
 	return []rest.Route{
-		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/leases", Doc: "the addresses that are lent or reserved", Handle: a.listLeases, Wire: rest.Returns(rest.FormOf(nodeapi.Leases{}))},
-		{Method: http.MethodPut, Path: one, Doc: "reserve an address for a MAC", Handle: a.reserve, Wire: rest.Wire{Status: http.StatusOK, Takes: rest.Structure("ip", ""), Gives: rest.FormOf(nodeapi.Lease{})}},
-		{Method: http.MethodDelete, Path: one, Doc: "forget the lease or reservation of a MAC", Handle: a.deleteLease},
+		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/leases", Doc: "the addresses that are lent or reserved", Handle: h.listLeases, Wire: rest.Returns(rest.FormOf(nodeapi.Leases{}))},
+		{Method: http.MethodPut, Path: one, Doc: "reserve an address for a MAC", Handle: h.reserve, Wire: rest.Wire{Status: http.StatusOK, Takes: rest.Structure("ip", ""), Gives: rest.FormOf(nodeapi.Lease{})}},
+		{Method: http.MethodDelete, Path: one, Doc: "forget the lease or reservation of a MAC", Handle: h.deleteLease},
 	}
 }
 
-func (a *API) listLeases(c *rest.Call) error {
-	all, err := a.conductor.Leases(c.Request().Context())
+func (h *leaseResource) listLeases(c *rest.Call) error {
+	all, err := h.conductor.Leases(c.Request().Context())
 	if err != nil {
 		return err
 	}
@@ -41,7 +56,7 @@ func wireLease(l node.Lease) nodeapi.Lease {
 }
 
 // reserve makes a reservation, in place of what the MAC had before.
-func (a *API) reserve(c *rest.Call) error {
+func (h *leaseResource) reserve(c *rest.Call) error {
 	mac, err := macOf(c)
 	if err != nil {
 		return err
@@ -61,18 +76,18 @@ func (a *API) reserve(c *rest.Call) error {
 	if err != nil || !ip.Is4() || ip.IsUnspecified() || ip.IsMulticast() {
 		return rest.BadRequest("The ip %q of a reservation is not the IPv4 address of a machine, such as 10.0.0.50.", text)
 	}
-	if err := a.boot.Reservable(ip); err != nil {
+	if err := h.boot.Reservable(ip); err != nil {
 		return rest.BadRequest("%s", err)
 	}
 	ctx := c.Request().Context()
 	l := node.Lease{MAC: mac, IP: ip.String(), Static: true}
-	if err := a.makeRoom(ctx, l); err != nil {
+	if err := h.makeRoom(ctx, l); err != nil {
 		return err
 	}
-	if err := a.conductor.SaveLease(ctx, l); err != nil {
+	if err := h.conductor.SaveLease(ctx, l); err != nil {
 		return err
 	}
-	if err := a.reloadBoot(ctx); err != nil {
+	if err := h.reloadBoot(ctx); err != nil {
 		return err
 	}
 	return c.Marshal(http.StatusOK, wireLease(l))
@@ -81,8 +96,8 @@ func (a *API) reserve(c *rest.Call) error {
 // makeRoom refuses l when its address belongs to another MAC, and forgets a
 // lease of it that ran out: the boot service remembers those only so that a
 // machine tends to get the same address again.
-func (a *API) makeRoom(ctx context.Context, l node.Lease) error {
-	all, err := a.conductor.Leases(ctx)
+func (h *leaseResource) makeRoom(ctx context.Context, l node.Lease) error {
+	all, err := h.conductor.Leases(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,25 +110,25 @@ func (a *API) makeRoom(ctx context.Context, l node.Lease) error {
 			return nodeapi.NewFault(http.StatusConflict, "The address %s is lent to %s until %s; reserve another one, or delete that lease first.",
 				l.IP, other.MAC, other.Expires.UTC().Format(time.RFC3339))
 		default:
-			return a.conductor.EndLease(ctx, other) // if it is renewed meanwhile, saving l is refused
+			return h.conductor.EndLease(ctx, other) // if it is renewed meanwhile, saving l is refused
 		}
 	}
 	return nil
 }
 
-func (a *API) deleteLease(c *rest.Call) error {
+func (h *leaseResource) deleteLease(c *rest.Call) error {
 	mac, err := macOf(c)
 	if err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
-	gone := a.conductor.DeleteLease(ctx, mac)
+	gone := h.conductor.DeleteLease(ctx, mac)
 	if gone != nil && !errors.Is(gone, node.ErrNotFound) {
 		return gone
 	}
 	// One that is off the record may still be known to the boot service, which did not
 	// take that over: this may be the repetition that was asked for then.
-	if err := a.reloadBoot(ctx); err != nil {
+	if err := h.reloadBoot(ctx); err != nil {
 		return err
 	}
 	return c.Done(gone)
@@ -121,8 +136,8 @@ func (a *API) deleteLease(c *rest.Call) error {
 
 // reloadBoot has the boot service take over a change that is on record, even
 // when the client that made it is gone.
-func (a *API) reloadBoot(ctx context.Context) error {
-	if err := a.boot.Reload(context.WithoutCancel(ctx)); err != nil {
+func (h *leaseResource) reloadBoot(ctx context.Context) error {
+	if err := h.boot.Reload(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("the change of a lease is on record, but the boot service did not take it over; repeat the request: %w", err)
 	}
 	return nil

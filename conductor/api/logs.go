@@ -17,36 +17,45 @@ const (
 	followTime     = 30 * time.Minute
 )
 
+// logResource is the logs of machines.
+type logResource struct {
+	access
+	auth     rest.Authenticator
+	logs     Logs
+	readers  *auth.Streams
+	stopping context.Context //nolint:containedctx // ends all streams
+}
+
 // logShares is who may read how many logs at a time.
 func logShares() auth.Shares { return auth.Shares{All: 64, Project: 16, User: 4} }
 
-func (a *API) logRoutes() []rest.Route {
+func (h *logResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/logs", Doc: "what kernel and agent of a machine logged, as text; follow=true goes on", Handle: a.readLog,
+		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/logs", Doc: "what kernel and agent of a machine logged, as text; follow=true goes on", Handle: h.readLog,
 			Wire: rest.Wire{Status: http.StatusOK, Query: rest.ArgumentsNamed([]string{"boot", "tail", "follow"}), Gives: rest.Schema{"type": "string"}, Media: "text/plain"}},
 	}
 }
 
 // readLog answers with text, for as long as there is some and somebody reads.
-func (a *API) readLog(c *rest.Call) error {
+func (h *logResource) readLog(c *rest.Call) error {
 	q, err := nodeapi.ParseLogQuery(c.QueryParams())
 	if err != nil {
 		return rest.BadRequest("%v", err)
 	}
-	n, err := a.node(c)
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	if a.logs == nil {
+	if h.logs == nil {
 		return nodeapi.NewFault(http.StatusNotFound, "This conductor keeps no logs of machines.")
 	}
 	open, cancel := context.WithTimeout(c.Request().Context(), followTime)
 	defer cancel()
-	ctx, end, err := a.readers.Open(open, c.Caller, func(context.Context) error {
-		if err := auth.Same(a.auth, c.Request(), c.Caller); err != nil {
+	ctx, end, err := h.readers.Open(open, c.Caller, func(context.Context) error {
+		if err := auth.Same(h.auth, c.Request(), c.Caller); err != nil {
 			return err
 		}
-		_, err := a.node(c)
+		_, err := h.node(c)
 		return err
 	})
 	if err != nil {
@@ -81,8 +90,8 @@ func (a *API) readLog(c *rest.Call) error {
 			return err
 		}
 	}
-	defer context.AfterFunc(a.stopping, cancel)()
-	err = a.logs.Stream(ctx, n.UUID, q, emit)
+	defer context.AfterFunc(h.stopping, cancel)()
+	err = h.logs.Stream(ctx, n.UUID, q, emit)
 	if err != nil && (ctx.Err() == nil || !c.Response().Committed) {
 		return err
 	}

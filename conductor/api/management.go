@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,24 +11,40 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// managementRoutes is what a BMC is asked through, and whether it can be.
-func (a *API) managementRoutes() []rest.Route {
+// managementResource is the boot device, NMI and validation of a node.
+type managementResource struct {
+	access
+	conductor managementConductor
+}
+
+// managementConductor is the part of the conductor that managementResource needs.
+type managementConductor interface {
+	BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error)
+	SetBootDevice(ctx context.Context, ref, device string, persistent bool) error
+	SupportedBootDevices(ctx context.Context, ref string) ([]string, error)
+	InjectNMI(ctx context.Context, ref string) error
+	// Validate says by interface kind what is missing; nil is valid.
+	Validate(ctx context.Context, ref string) (map[string]error, error)
+}
+
+// routes is what a BMC is asked through, and whether it can be.
+func (h *managementResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device", Doc: "what the machine will boot from", Handle: a.showBootDevice, Wire: rest.Returns(bootDeviceForm())},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/boot_device", Doc: "say what to boot from", Handle: a.setBootDevice, Wire: rest.Accepts(http.StatusNoContent, bootDeviceForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device/supported", Doc: "what can be booted from", Handle: a.supportedBootDevices, Wire: rest.Returns(rest.Structure("supported_boot_devices", []string{}))},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/inject_nmi", Since: 29, Doc: "interrupt the machine, so that its system writes a dump", Handle: a.injectNMI, Wire: rest.Accepts(http.StatusNoContent, rest.ObjectForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/validate", Doc: "what is missing, by interface", Handle: a.validate, Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}))},
-		{Method: http.MethodGet, Path: "/v1/nodes/validate", Doc: "the same, the node in the query", Handle: a.validateQuery, Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}), "node", "node_uuid")},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device", Doc: "what the machine will boot from", Handle: h.showBootDevice, Wire: rest.Returns(bootDeviceForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/boot_device", Doc: "say what to boot from", Handle: h.setBootDevice, Wire: rest.Accepts(http.StatusNoContent, bootDeviceForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device/supported", Doc: "what can be booted from", Handle: h.supportedBootDevices, Wire: rest.Returns(rest.Structure("supported_boot_devices", []string{}))},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/inject_nmi", Since: 29, Doc: "interrupt the machine, so that its system writes a dump", Handle: h.injectNMI, Wire: rest.Accepts(http.StatusNoContent, rest.ObjectForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/validate", Doc: "what is missing, by interface", Handle: h.validate, Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}))},
+		{Method: http.MethodGet, Path: "/v1/nodes/validate", Doc: "the same, the node in the query", Handle: h.validateQuery, Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}), "node", "node_uuid")},
 	}
 }
 
-func (a *API) showBootDevice(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *managementResource) showBootDevice(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	device, persistent, err := a.conductor.BootDevice(c.Request().Context(), n.UUID)
+	device, persistent, err := h.conductor.BootDevice(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -43,8 +60,8 @@ func bootDevices() []string {
 	return []string{"pxe", "disk", "cdrom", "bios", "safe", "wanboot", "iscsiboot", "floppy", "uefihttp"}
 }
 
-func (a *API) setBootDevice(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *managementResource) setBootDevice(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -60,45 +77,45 @@ func (a *API) setBootDevice(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	supported, err := a.conductor.SupportedBootDevices(c.Request().Context(), n.UUID)
+	supported, err := h.conductor.SupportedBootDevices(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(bootDevices(), device) || !slices.Contains(supported, device) {
 		return rest.BadRequest("Invalid boot device %s specified.", device)
 	}
-	if err := a.conductor.SetBootDevice(c.Request().Context(), n.UUID, device, persistent); err != nil {
+	if err := h.conductor.SetBootDevice(c.Request().Context(), n.UUID, device, persistent); err != nil {
 		return err
 	}
 	return c.Empty(http.StatusNoContent)
 }
 
-func (a *API) supportedBootDevices(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *managementResource) supportedBootDevices(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	devices, err := a.conductor.SupportedBootDevices(c.Request().Context(), n.UUID)
+	devices, err := h.conductor.SupportedBootDevices(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
 	return c.Marshal(http.StatusOK, map[string][]string{"supported_boot_devices": append([]string{}, devices...)})
 }
 
-func (a *API) injectNMI(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *managementResource) injectNMI(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
 	if _, err := c.Args(nodeapi.BodyLimit); err != nil {
 		return err
 	}
-	return c.Done(a.conductor.InjectNMI(c.Request().Context(), n.UUID))
+	return c.Done(h.conductor.InjectNMI(c.Request().Context(), n.UUID))
 }
 
-func (a *API) validate(c *rest.Call) error { return a.answerValidation(c) }
+func (h *managementResource) validate(c *rest.Call) error { return h.answerValidation(c) }
 
-func (a *API) validateQuery(c *rest.Call) error {
+func (h *managementResource) validateQuery(c *rest.Call) error {
 	ref := c.QueryParam("node")
 	if ref == "" {
 		ref = c.QueryParam("node_uuid")
@@ -108,18 +125,18 @@ func (a *API) validateQuery(c *rest.Call) error {
 	}
 	c.SetParamNames("node")
 	c.SetParamValues(ref)
-	return a.answerValidation(c)
+	return h.answerValidation(c)
 }
 
-func (a *API) answerValidation(c *rest.Call) error {
+func (h *managementResource) answerValidation(c *rest.Call) error {
 	if c.Minor < 5 && !rest.ValidUUID(c.Param("node")) {
 		return rest.NotAcceptable() // unlike elsewhere a name is not a 404 here
 	}
-	n, err := a.node(c)
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	verdicts, err := a.conductor.Validate(c.Request().Context(), n.UUID)
+	verdicts, err := h.conductor.Validate(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}

@@ -9,28 +9,30 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-func (a *API) listNodes(c *rest.Call) error { return a.answerNodes(c, false) }
+func (h *nodeResource) listNodes(c *rest.Call) error { return h.answerNodes(c, false) }
 
-func (a *API) listNodesDetail(c *rest.Call) error {
+func (h *nodeResource) listNodesDetail(c *rest.Call) error {
 	if c.QueryParams().Has("fields") {
 		return rest.BadRequest("Unexpected arguments: fields")
 	}
-	return a.answerNodes(c, true)
+	return h.answerNodes(c, true)
 }
 
-func (a *API) answerNodes(c *rest.Call, detail bool) error { return a.answerNodesIn(c, "", detail) }
+func (h *nodeResource) answerNodes(c *rest.Call, detail bool) error {
+	return h.answerNodesIn(c, "", detail)
+}
 
 // answerNodesIn answers a page of the nodes in a chassis; in any when it is "".
-func (a *API) answerNodesIn(c *rest.Call, chassis string, detail bool) error {
-	p, err := c.Page(a.nodes.SortKey, rest.FieldsSince, rest.DetailSince)
+func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) error {
+	p, err := c.Page(h.fields.SortKey, rest.FieldsSince, rest.DetailSince)
 	if err != nil {
 		return err
 	}
-	if err := a.permitOrder(c, p.SortKey); err != nil {
+	if err := h.permitOrder(c, p.SortKey); err != nil {
 		return err
 	}
-	q := nodeQuery{Query: node.Query{Marker: p.Marker, Limit: p.Limit + 1, SortKey: p.SortKey, Desc: p.Desc}, host: a.conductor.ConductorName()}
-	if err := rest.Narrow(c, &q, a.nodeFilters(c), rest.PageArgs()...); err != nil {
+	q := nodeQuery{Query: node.Query{Marker: p.Marker, Limit: p.Limit + 1, SortKey: p.SortKey, Desc: p.Desc}, host: h.conductor.ConductorName()}
+	if err := rest.Narrow(c, &q, h.nodeFilters(c), rest.PageArgs()...); err != nil {
 		return err
 	}
 	if q.Project, err = narrowProject(c, q.Project); err != nil {
@@ -39,47 +41,47 @@ func (a *API) answerNodesIn(c *rest.Call, chassis string, detail bool) error {
 	if chassis != "" {
 		q.ChassisUUID = chassis
 	}
-	if err := a.permitMarker(c, p.Marker); err != nil {
+	if err := h.permitMarker(c, p.Marker); err != nil {
 		return err
 	}
-	chosen, full := a.nodes.Pick(c.Minor, defaultNodeFields()...), false
+	chosen, full := h.fields.Pick(c.Minor, defaultNodeFields()...), false
 	if p.Fields != "" {
-		if chosen, err = a.nodes.Selected(c.Minor, p.Fields); err != nil {
+		if chosen, err = h.fields.Selected(c.Minor, p.Fields); err != nil {
 			return err
 		}
 	} else if detail || p.Detail {
-		chosen, full = a.full[c.Minor], true
+		chosen, full = h.full[c.Minor], true
 	}
 	var nodes []node.Node
 	if !q.none {
-		if nodes, err = a.conductor.Nodes(c.Request().Context(), q.Query); err != nil {
+		if nodes, err = h.conductor.Nodes(c.Request().Context(), q.Query); err != nil {
 			return err
 		}
 	}
 	v := rest.View[node.Node]{Minor: c.Minor, Base: c.BaseURL(), Host: q.host, Caller: c.Caller}
-	holders, err := a.holders(c, chosen, nodes)
+	holders, err := h.holders(c, chosen, nodes)
 	if err != nil {
 		return err
 	}
-	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return rest.AppendList(dst, c, p, "nodes", nodes, func(n *node.Node) string { return n.UUID }, func(dst []byte, n *node.Node) []byte {
 			v.Of, v.Reserved = n, holders[n.UUID]
 			if full && atRest(n) && insider(c, n) { // some fields are rendered faster than found
-				return append(dst, a.rendered(chosen, "", &v)...)
+				return append(dst, h.rendered(chosen, "", &v)...)
 			}
-			return a.nodes.Render(dst, chosen, &v)
+			return h.fields.Render(dst, chosen, &v)
 		})
 	})
 }
 
 // holders says who works on each node, when reservation is among the fields.
-func (a *API) holders(c *rest.Call, chosen rest.Selection, nodes []node.Node) (map[string]string, error) {
-	if !slices.Contains(chosen, a.nodes.ByName["reservation"]) {
+func (h *nodeResource) holders(c *rest.Call, chosen rest.Selection, nodes []node.Node) (map[string]string, error) {
+	if !slices.Contains(chosen, h.fields.ByName["reservation"]) {
 		return nil, nil
 	}
 	held := map[string]string{}
 	for i := range nodes {
-		holder, err := a.holder(c, &nodes[i])
+		holder, err := h.holder(c, &nodes[i])
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +100,7 @@ type nodeQuery struct {
 }
 
 // nodeFilters is every filter of the list of nodes.
-func (a *API) nodeFilters(c *rest.Call) []rest.Filter[nodeQuery] {
+func (h *nodeResource) nodeFilters(c *rest.Call) []rest.Filter[nodeQuery] {
 	type q = nodeQuery
 	return []rest.Filter[q]{
 		{Name: "associated", Since: 1, Apply: boolFilter("associated", func(q *q) **bool { return &q.Associated })},
@@ -107,7 +109,7 @@ func (a *API) nodeFilters(c *rest.Call) []rest.Filter[nodeQuery] {
 			if err != nil {
 				return err
 			}
-			of, err := a.conductor.Catalogs().Chassis.Find(c.Request().Context(), id)
+			of, err := h.conductor.Catalogs().Chassis.Find(c.Request().Context(), id)
 			q.ChassisUUID = of.UUID
 			return err
 		}},

@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-func (a *API) patchNode(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *nodeResource) patchNode(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -25,18 +25,18 @@ func (a *API) patchNode(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := a.nodes.Patchable(c.Minor, ops); err != nil {
+	if err := h.fields.Patchable(c.Minor, ops); err != nil {
 		return err
 	}
-	n, err = a.conductor.UpdateNode(c.Request().Context(), n.UUID, func(n *node.Node) error {
-		if err := a.permitPatch(c, ops, n); err != nil { // it may be another's by now
+	n, err = h.conductor.UpdateNode(c.Request().Context(), n.UUID, func(n *node.Node) error {
+		if err := h.permitPatch(c, ops, n); err != nil { // it may be another's by now
 			return err
 		}
 		if reset {
 			n.Interfaces = nil
 		}
 		maintenance, shown, info, instance := n.Maintenance, n.InstanceInfo["display_name"], n.DriverInfo, n.InstanceInfo
-		if err := a.nodes.Apply(ops, n); err != nil {
+		if err := h.fields.Apply(ops, n); err != nil {
 			return err
 		}
 		if err := errors.Join(checkPasswordAgain(info, n.DriverInfo, ops), checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
@@ -55,20 +55,20 @@ func (a *API) patchNode(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	return a.answerNode(c, http.StatusOK, &n, "")
+	return h.answerNode(c, http.StatusOK, &n, "")
 }
 
 // permitPatch refuses a patch of a node the caller may not change, or of fields
 // that not everybody may change who may change the node.
-func (a *API) permitPatch(c *rest.Call, ops []rest.Operation, n *node.Node) error {
-	if err := a.permit(c, c.Rule, n, noNode(n.UUID)); err != nil {
+func (h *nodeResource) permitPatch(c *rest.Call, ops []rest.Operation, n *node.Node) error {
+	if err := h.permit(c, c.Rule, n, noNode(n.UUID)); err != nil {
 		return err
 	}
-	if err := a.permitFields(c, "/v1/nodes/:node", ops, n.Owner, n.Lessee); err != nil || c.Caller == nil {
+	if err := h.permitFields(c, "/v1/nodes/:node", ops, n.Owner, n.Lessee); err != nil || c.Caller == nil {
 		return err
 	}
 	owner := slices.ContainsFunc(ops, func(o rest.Operation) bool { return o.Field() == "owner" })
-	if owner && n.ProvisionState == node.Active && !a.Rules.Of(http.MethodPatch, "/v1/nodes/:node", "owner while active").Allows(c.Caller, n.Owner, n.Lessee) {
+	if owner && n.ProvisionState == node.Active && !h.Rules.Of(http.MethodPatch, "/v1/nodes/:node", "owner while active").Allows(c.Caller, n.Owner, n.Lessee) {
 		return node.Refuse(node.Conflict, "Cannot update owner of node %q while it is in state %q.", n.UUID, n.ProvisionState)
 	}
 	return nil

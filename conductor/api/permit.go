@@ -12,11 +12,11 @@ import (
 
 // permit refuses a caller whom a node does not concern, with missing, and one who
 // may not do with it what a rule is about.
-func (a *API) permit(c *rest.Call, r *auth.Rule, n *node.Node, missing error) error {
+func (h *access) permit(c *rest.Call, r *auth.Rule, n *node.Node, missing error) error {
 	switch {
 	case c.Caller == nil:
 		return nil
-	case !a.visible(c, n):
+	case !h.visible(c, n):
 		return missing
 	case !r.Allows(c.Caller, n.Owner, n.Lessee):
 		return r.Denied()
@@ -25,13 +25,13 @@ func (a *API) permit(c *rest.Call, r *auth.Rule, n *node.Node, missing error) er
 }
 
 // visible reports whether a node exists for a caller.
-func (a *API) visible(c *rest.Call, n *node.Node) bool {
-	return c.Caller == nil || a.Rules.Of(http.MethodGet, "/v1/nodes/:node", "").Allows(c.Caller, n.Owner, n.Lessee)
+func (h *access) visible(c *rest.Call, n *node.Node) bool {
+	return c.Caller == nil || h.Rules.Of(http.MethodGet, "/v1/nodes/:node", "").Allows(c.Caller, n.Owner, n.Lessee)
 }
 
 // permitFields refuses a patch of fields that are under a rule the caller does not
 // meet, of a resource that is owned by and lent to these projects.
-func (a *API) permitFields(c *rest.Call, path string, ops []rest.Operation, owner, lessee string) error {
+func (h *access) permitFields(c *rest.Call, path string, ops []rest.Operation, owner, lessee string) error {
 	if c.Caller == nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (a *API) permitFields(c *rest.Call, path string, ops []rest.Operation, owne
 		case field == "automated_clean" && saysNo(o.Raw["value"]):
 			field += " off"
 		}
-		if r := a.Rules[auth.Key(http.MethodPatch, path, field)]; r != nil && !r.Allows(c.Caller, owner, lessee) {
+		if r := h.Rules[auth.Key(http.MethodPatch, path, field)]; r != nil && !r.Allows(c.Caller, owner, lessee) {
 			return r.Denied()
 		}
 	}
@@ -52,14 +52,14 @@ func (a *API) permitFields(c *rest.Call, path string, ops []rest.Operation, owne
 
 // permitNew holds the fields of a new node to the rules of a patch. The owner and the
 // parent of a new node have rules of their own: own and permitParent.
-func (a *API) permitNew(c *rest.Call, body map[string]any, n *node.Node) error {
+func (h *access) permitNew(c *rest.Call, body map[string]any, n *node.Node) error {
 	var ops []rest.Operation
 	for _, name := range rest.SortedKeys(body) {
 		if name != "owner" && name != "parent_node" && body[name] != nil {
 			ops = append(ops, rest.Operation{Op: "add", Path: "/" + name, Raw: map[string]any{"value": body[name]}})
 		}
 	}
-	return a.permitFields(c, "/v1/nodes/:node", ops, n.Owner, n.Lessee)
+	return h.permitFields(c, "/v1/nodes/:node", ops, n.Owner, n.Lessee)
 }
 
 func saysNo(value any) bool {
@@ -82,22 +82,22 @@ func narrowProject(c *rest.Call, asked string) (string, error) {
 
 // permitMarker refuses a page after a node that the caller may not know of: what
 // comes after it would tell where that node stands in the order of any field.
-func (a *API) permitMarker(c *rest.Call, marker string) error {
+func (h *access) permitMarker(c *rest.Call, marker string) error {
 	if c.Project() == "" || marker == "" {
 		return nil
 	}
-	_, err := a.nodeOf(c, marker)
+	_, err := h.nodeOf(c, marker)
 	return err
 }
 
 // permitPortMarker is permitMarker for a port, which is its node's.
-func (a *API) permitPortMarker(c *rest.Call, marker string) error {
+func (h *access) permitPortMarker(c *rest.Call, marker string) error {
 	if c.Project() == "" || marker == "" {
 		return nil
 	}
-	p, err := a.conductor.Port(c.Request().Context(), marker)
+	p, err := h.conductor.Port(c.Request().Context(), marker)
 	if err == nil {
-		err = a.permitMarker(c, p.NodeUUID)
+		err = h.permitMarker(c, p.NodeUUID)
 	}
 	if isNotFound(err) {
 		return noPort(marker)
@@ -143,18 +143,18 @@ func insider(c *rest.Call, n *node.Node) bool {
 // permitMove refuses to make what is a part of one node that of another, unless
 // that is known to the caller and has the same owner: who gives a machine away
 // does not give its parts to others one by one.
-func (a *API) permitMove(c *rest.Call, from, to string) error {
+func (h *access) permitMove(c *rest.Call, from, to string) error {
 	if from == to {
 		return nil
 	}
 	ctx := c.Request().Context()
-	before, err := a.conductor.Node(ctx, from)
+	before, err := h.conductor.Node(ctx, from)
 	if err != nil {
 		return err
 	}
-	after, err := a.conductor.Node(ctx, to)
+	after, err := h.conductor.Node(ctx, to)
 	switch {
-	case isNotFound(err), err == nil && !a.visible(c, &after):
+	case isNotFound(err), err == nil && !h.visible(c, &after):
 		return rest.BadRequest("Node %s could not be found.", to)
 	case err == nil && before.Owner != after.Owner:
 		return rest.BadRequest("What is a part of node %s cannot become one of node %s: they have not the same owner.", from, to)
@@ -164,18 +164,18 @@ func (a *API) permitMove(c *rest.Call, from, to string) error {
 
 // permitPortgroup answers for a port's portgroup on a node that the caller does not
 // know of as for one that does not exist.
-func (a *API) permitPortgroup(c *rest.Call, p *node.Port) error {
+func (h *access) permitPortgroup(c *rest.Call, p *node.Port) error {
 	if c.Project() == "" || p.PortgroupUUID == "" {
 		return nil
 	}
-	g, err := a.conductor.Catalogs().Portgroups.Find(c.Request().Context(), p.PortgroupUUID)
+	g, err := h.conductor.Catalogs().Portgroups.Find(c.Request().Context(), p.PortgroupUUID)
 	if isNotFound(err) {
 		return rest.BadRequest("Portgroup %s could not be found.", p.PortgroupUUID)
 	}
 	if err != nil {
 		return err
 	}
-	known, err := a.visiblePart(c, g.NodeUUID)
+	known, err := h.visiblePart(c, g.NodeUUID)
 	if err == nil && !known {
 		return rest.BadRequest("Portgroup %s could not be found.", p.PortgroupUUID)
 	}
@@ -184,8 +184,8 @@ func (a *API) permitPortgroup(c *rest.Call, p *node.Port) error {
 
 // permitOrder refuses to sort nodes by a field that the caller does not see of all
 // nodes in his list: their order tells of its values.
-func (a *API) permitOrder(c *rest.Call, key string) error {
-	r := a.Rules[auth.Key(http.MethodGet, "/v1/nodes/:node", key)]
+func (h *access) permitOrder(c *rest.Call, key string) error {
+	r := h.Rules[auth.Key(http.MethodGet, "/v1/nodes/:node", key)]
 	if key == "" || c.Caller == nil || r == nil || r.Allows(c.Caller, "", c.Project()) {
 		return nil
 	}
@@ -193,31 +193,31 @@ func (a *API) permitOrder(c *rest.Call, key string) error {
 }
 
 // visiblePart reports whether what is a part of a node exists for a caller.
-func (a *API) visiblePart(c *rest.Call, nodeUUID string) (bool, error) {
+func (h *access) visiblePart(c *rest.Call, nodeUUID string) (bool, error) {
 	if c.Project() == "" {
 		return true, nil
 	}
-	n, err := a.conductor.Node(c.Request().Context(), nodeUUID)
+	n, err := h.conductor.Node(c.Request().Context(), nodeUUID)
 	if isNotFound(err) {
 		return false, nil
 	}
-	return err == nil && a.visible(c, &n), err
+	return err == nil && h.visible(c, &n), err
 }
 
 // bodyNode is the node a body names, which is a bad request when it is not there.
 // Who may do what he asks for only with nodes of his own learns of no others.
-func (a *API) bodyNode(c *rest.Call, ref string) (node.Node, error) {
+func (h *access) bodyNode(c *rest.Call, ref string) (node.Node, error) {
 	if rest.ValidUUID(ref) {
 		ref = strings.ToLower(ref)
 	}
-	n, err := a.conductor.Node(c.Request().Context(), ref)
+	n, err := h.conductor.Node(c.Request().Context(), ref)
 	missing := isNotFound(err)
 	switch {
 	case err != nil && !missing:
 		return n, err
 	case c.Caller != nil && !c.Rule.Allows(c.Caller, n.Owner, n.Lessee):
 		return n, c.Rule.Denied()
-	case missing, !a.visible(c, &n):
+	case missing, !h.visible(c, &n):
 		return n, nodeapi.NewFault(http.StatusBadRequest, "Node %s could not be found.", ref)
 	}
 	return n, nil

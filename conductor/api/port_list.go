@@ -11,20 +11,20 @@ import (
 
 // The lists of ports: all, those of a node, those of a portgroup.
 
-func (a *API) listPorts(c *rest.Call) error {
-	return a.answerPorts(c, node.PortQuery{}, a.portFilters(c), false)
+func (h *portResource) listPorts(c *rest.Call) error {
+	return h.answerPorts(c, node.PortQuery{}, h.portFilters(c), false)
 }
 
-func (a *API) listPortsDetail(c *rest.Call) error {
-	return a.answerPorts(c, node.PortQuery{}, a.portFilters(c), true)
+func (h *portResource) listPortsDetail(c *rest.Call) error {
+	return h.answerPorts(c, node.PortQuery{}, h.portFilters(c), true)
 }
 
-func (a *API) listNodePorts(c *rest.Call, detail bool) error {
-	n, err := a.node(c)
+func (h *portResource) listNodePorts(c *rest.Call, detail bool) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	return a.answerPorts(c, node.PortQuery{NodeUUID: n.UUID}, nil, detail)
+	return h.answerPorts(c, node.PortQuery{NodeUUID: n.UUID}, nil, detail)
 }
 
 // conductorGroupsSince is the microversion of lists of ports and portgroups by
@@ -33,9 +33,9 @@ const conductorGroupsSince = 99
 
 // portFilters is every filter of the list of ports. What is named in them is
 // looked up first.
-func (a *API) portFilters(c *rest.Call) []rest.Filter[node.PortQuery] {
+func (h *portResource) portFilters(c *rest.Call) []rest.Filter[node.PortQuery] {
 	type q = node.PortQuery
-	byNode := func(q *q, ref string) (err error) { q.NodeUUID, err = a.nodeOf(c, ref); return err }
+	byNode := func(q *q, ref string) (err error) { q.NodeUUID, err = h.nodeOf(c, ref); return err }
 	return []rest.Filter[q]{
 		{Name: "address", Since: 1, Apply: func(q *q, v string) (err error) { q.Address, err = asMAC("address", v); return err }},
 		{Name: "node", Since: 6, Apply: byNode},
@@ -49,12 +49,12 @@ func (a *API) portFilters(c *rest.Call) []rest.Filter[node.PortQuery] {
 			if err := checkIdent("portgroup", ref); err != nil {
 				return err
 			}
-			g, err := a.conductor.Catalogs().Portgroups.Find(c.Request().Context(), ref)
+			g, err := h.conductor.Catalogs().Portgroups.Find(c.Request().Context(), ref)
 			if err != nil {
 				return err
 			}
 			q.PortgroupUUID = g.UUID
-			visible, err := a.visiblePart(c, g.NodeUUID)
+			visible, err := h.visiblePart(c, g.NodeUUID)
 			if err == nil && !visible {
 				return node.Refuse(node.NotFound, "Portgroup %s could not be found.", ref)
 			}
@@ -86,24 +86,12 @@ func checkPortFilters(q node.PortQuery) error {
 	return nil
 }
 
-// nodeOf is the UUID of the node that a filter names.
-func (a *API) nodeOf(c *rest.Call, ref string) (string, error) {
-	if err := checkIdent("node", ref); err != nil {
-		return "", err
-	}
-	n, err := a.conductor.Node(c.Request().Context(), ref)
-	if isNotFound(err) || err == nil && !a.visible(c, &n) {
-		return "", noNode(ref)
-	}
-	return n.UUID, err
-}
-
 // answerPorts answers a page of the ports that q and the filters leave.
-func (a *API) answerPorts(c *rest.Call, q node.PortQuery, filters []rest.Filter[node.PortQuery], detail bool) error {
+func (h *portResource) answerPorts(c *rest.Call, q node.PortQuery, filters []rest.Filter[node.PortQuery], detail bool) error {
 	if detail && c.QueryParams().Has("fields") {
 		return rest.BadRequest("Unexpected arguments: fields")
 	}
-	p, err := c.Page(a.ports.SortKey, rest.FieldsSince, rest.DetailSince)
+	p, err := c.Page(h.fields.SortKey, rest.FieldsSince, rest.DetailSince)
 	if err != nil {
 		return err
 	}
@@ -114,41 +102,41 @@ func (a *API) answerPorts(c *rest.Call, q node.PortQuery, filters []rest.Filter[
 	if err := checkPortFilters(q); err != nil {
 		return err
 	}
-	if err := a.permitPortMarker(c, p.Marker); err != nil {
+	if err := h.permitPortMarker(c, p.Marker); err != nil {
 		return err
 	}
-	chosen := a.ports.Pick(c.Minor, defaultPortFields()...)
+	chosen := h.fields.Pick(c.Minor, defaultPortFields()...)
 	if p.Fields != "" {
-		if chosen, err = a.ports.Selected(c.Minor, p.Fields); err != nil {
+		if chosen, err = h.fields.Selected(c.Minor, p.Fields); err != nil {
 			return err
 		}
 	} else if detail || p.Detail {
-		chosen = a.ports.Full(c.Minor)
+		chosen = h.fields.Full(c.Minor)
 	}
-	ports, err := a.findPorts(c, q, p)
+	ports, err := h.findPorts(c, q, p)
 	if err != nil {
 		return err
 	}
 	v := rest.View[node.Port]{Minor: c.Minor, Base: c.BaseURL()}
-	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return rest.AppendList(dst, c, p, "ports", ports, func(p *node.Port) string { return p.UUID }, func(dst []byte, of *node.Port) []byte {
 			v.Of = of
-			return a.ports.Render(dst, chosen, &v)
+			return h.fields.Render(dst, chosen, &v)
 		})
 	})
 }
 
 // findPorts reads a page. The store keeps ports in the order of creation;
 // another order is made here, of all that match.
-func (a *API) findPorts(c *rest.Call, q node.PortQuery, p rest.Page) ([]node.Port, error) {
+func (h *portResource) findPorts(c *rest.Call, q node.PortQuery, p rest.Page) ([]node.Port, error) {
 	ctx := c.Request().Context()
 	if p.SortKey == "" && !p.Desc {
-		return a.conductor.Ports(ctx, q)
+		return h.conductor.Ports(ctx, q)
 	}
 	q.Marker, q.Limit = "", 0
-	ports, err := a.conductor.Ports(ctx, q)
+	ports, err := h.conductor.Ports(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return rest.Cut(a.ports, c.Minor, ports, p, func(p *node.Port) string { return p.UUID }, noPort)
+	return rest.Cut(h.fields, c.Minor, ports, p, func(p *node.Port) string { return p.UUID }, noPort)
 }

@@ -18,20 +18,30 @@ const (
 )
 
 // portgroups is the collection of ports that work as one.
-type portgroups struct{ collection[node.Portgroup] }
+type portgroups struct {
+	collection[node.Portgroup]
+	portsOf *portResource
+}
 
-func (a *API) portgroupRoutes() []rest.Route {
-	r := &portgroups{collection[node.Portgroup]{
-		api: a, path: "portgroups", since: portgroupSince, tooOld: rest.NoResource(), noun: "Portgroup", ident: "portgroup_ident",
+// portgroupResource makes the routes of portgroups.
+type portgroupResource struct {
+	access
+	conductor catalogs
+	portsOf   *portResource
+}
+
+func (h *portgroupResource) routes() []rest.Route {
+	r := &portgroups{collection: collection[node.Portgroup]{
+		access: &h.access, path: "portgroups", since: portgroupSince, tooOld: rest.NoResource(), noun: "Portgroup", ident: "portgroup_ident",
 		fields: portgroupTable(), brief: []string{"uuid", "address", "name", "links"}, required: []string{"node_uuid"},
 		id:     func(g *node.Portgroup) string { return g.UUID },
 		detail: true, detailSince: rest.DetailSince,
 		node:  func(g *node.Portgroup) *string { return &g.NodeUUID },
 		blank: node.Portgroup{Mode: node.DefaultMode, StandalonePorts: true},
-		kept:  a.conductor.Catalogs().Portgroups,
-	}}
+		kept:  h.conductor.Catalogs().Portgroups,
+	}, portsOf: h.portsOf}
 	r.filters = r.narrowing
-	ports, groups := rest.Lists(a.ports, "ports"), rest.Lists(r.fields, "portgroups")
+	ports, groups := rest.Lists(h.portsOf.fields, "ports"), rest.Lists(r.fields, "portgroups")
 	rows := []rest.Route{
 		{Method: http.MethodGet, Path: "/v1/portgroups/:ident/ports", Doc: "ports of a portgroup", Handle: func(c *rest.Call) error { return r.ports(c, false) }, Wire: ports},
 		{Method: http.MethodGet, Path: "/v1/portgroups/:ident/ports/detail", Doc: "the same with all fields", Handle: func(c *rest.Call) error { return r.ports(c, true) }, Wire: ports},
@@ -109,12 +119,12 @@ func (r *portgroups) narrowing(c *rest.Call) []rest.Filter[narrowing[node.Portgr
 	paired := func(apply func(q *q, value string) error) func(*q, string) error { return combined(false, apply) }
 	alone := func(apply func(q *q, value string) error) func(*q, string) error { return combined(true, apply) }
 	ofNodes := func(q *q, queries ...node.Query) error {
-		of, err := r.api.uuidsOf(c, queries)
+		of, err := r.access.uuidsOf(c, queries)
 		q.keep = append(q.keep, func(g *node.Portgroup) bool { return of[g.NodeUUID] })
 		return err
 	}
 	return []rest.Filter[q]{
-		{Name: "node", Since: 1, Apply: paired(nodeFilter[node.Portgroup](r.api, c)[0].Apply)},
+		{Name: "node", Since: 1, Apply: paired(nodeFilter[node.Portgroup](r.access, c)[0].Apply)},
 		{Name: "address", Since: 1, Apply: paired(func(q *q, v string) error {
 			mac, err := asMAC("address", v)
 			if q.column == "" {
@@ -137,22 +147,6 @@ func (r *portgroups) narrowing(c *rest.Call) []rest.Filter[narrowing[node.Portgr
 	}
 }
 
-// uuidsOf is the UUIDs of the nodes that one of the queries finds.
-func (a *API) uuidsOf(c *rest.Call, queries []node.Query) (map[string]bool, error) {
-	found := map[string]bool{}
-	for _, q := range queries {
-		q.WithChildren = true
-		nodes, err := a.conductor.Nodes(c.Request().Context(), q)
-		if err != nil {
-			return nil, err
-		}
-		for i := range nodes {
-			found[nodes[i].UUID] = true
-		}
-	}
-	return found, nil
-}
-
 func (r *portgroups) ports(c *rest.Call, detail bool) error {
 	ref, err := r.ref(c)
 	if err != nil {
@@ -162,5 +156,5 @@ func (r *portgroups) ports(c *rest.Call, detail bool) error {
 	if err != nil {
 		return err
 	}
-	return r.api.answerPorts(c, node.PortQuery{PortgroupUUID: g.UUID}, nil, detail)
+	return r.portsOf.answerPorts(c, node.PortQuery{PortgroupUUID: g.UUID}, nil, detail)
 }

@@ -1,33 +1,51 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// portRoutes is the network interfaces of nodes.
-func (a *API) portRoutes() []rest.Route {
+// portResource is the ports of nodes.
+type portResource struct {
+	access
+	conductor portConductor
+	fields    *rest.Table[node.Port]
+}
+
+// portConductor is the part of the conductor that portResource needs.
+type portConductor interface {
+	// Catalogs is what operators keep beside nodes.
+	Catalogs() engine.Catalogs
+	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
+	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error)
+	DeletePort(ctx context.Context, ref string) error
+}
+
+// routes is the network interfaces of nodes.
+func (h *portResource) routes() []rest.Route {
 	needsPort := func(*rest.Call) error { return rest.BadRequest("Missing mandatory parameter: port_uuid") }
-	ofNode := rest.Lists(a.ports, "ports")
-	page := rest.Lists(a.ports, "ports", rest.ArgumentsOf(a.portFilters(&rest.Call{Minor: nodeapi.MaxMinor}))...)
+	ofNode := rest.Lists(h.fields, "ports")
+	page := rest.Lists(h.fields, "ports", rest.ArgumentsOf(h.portFilters(&rest.Call{Minor: nodeapi.MaxMinor}))...)
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/ports", Doc: "ports, filtered, a page at a time", Handle: a.listPorts, Wire: page},
-		{Method: http.MethodGet, Path: "/v1/ports/detail", Doc: "the same with all fields", Handle: a.listPortsDetail, Wire: page},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/ports", Doc: "ports of one node", Handle: func(c *rest.Call) error { return a.listNodePorts(c, false) }, Wire: ofNode},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/ports/detail", Doc: "the same with all fields", Handle: func(c *rest.Call) error { return a.listNodePorts(c, true) }, Wire: ofNode},
-		{Method: http.MethodPost, Path: "/v1/ports", Doc: "add a port to a node", Handle: a.createPort, Wire: rest.Creates(a.ports, "address")},
+		{Method: http.MethodGet, Path: "/v1/ports", Doc: "ports, filtered, a page at a time", Handle: h.listPorts, Wire: page},
+		{Method: http.MethodGet, Path: "/v1/ports/detail", Doc: "the same with all fields", Handle: h.listPortsDetail, Wire: page},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/ports", Doc: "ports of one node", Handle: func(c *rest.Call) error { return h.listNodePorts(c, false) }, Wire: ofNode},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/ports/detail", Doc: "the same with all fields", Handle: func(c *rest.Call) error { return h.listNodePorts(c, true) }, Wire: ofNode},
+		{Method: http.MethodPost, Path: "/v1/ports", Doc: "add a port to a node", Handle: h.createPort, Wire: rest.Creates(h.fields, "address")},
 		{Method: http.MethodPatch, Path: "/v1/ports", Doc: "refused: which port", Handle: needsPort},
 		{Method: http.MethodDelete, Path: "/v1/ports", Doc: "refused: which port", Handle: needsPort},
-		{Method: http.MethodGet, Path: "/v1/ports/:port", Doc: "one port", Handle: a.showPort, Wire: rest.Shows(a.ports)},
-		{Method: http.MethodPatch, Path: "/v1/ports/:port", Doc: "change fields of a port", Handle: a.patchPort, Wire: rest.Patches(a.ports)},
-		{Method: http.MethodDelete, Path: "/v1/ports/:port", Doc: "forget a port", Handle: a.deletePort},
+		{Method: http.MethodGet, Path: "/v1/ports/:port", Doc: "one port", Handle: h.showPort, Wire: rest.Shows(h.fields)},
+		{Method: http.MethodPatch, Path: "/v1/ports/:port", Doc: "change fields of a port", Handle: h.patchPort, Wire: rest.Patches(h.fields)},
+		{Method: http.MethodDelete, Path: "/v1/ports/:port", Doc: "forget a port", Handle: h.deletePort},
 	}
 }
 
@@ -38,62 +56,34 @@ func noPort(ref string) error {
 	return nodeapi.NewFault(http.StatusNotFound, "Port %s could not be found.", ref)
 }
 
-// port reads the port a path names: a UUID, or a name since ports have any;
-// when the caller may do with it what he asks.
-func (a *API) port(c *rest.Call) (node.Port, error) {
-	ref := strings.ToLower(c.Param("port"))
-	switch {
-	case rest.ValidUUID(ref):
-	case c.Minor < portNames:
-		return node.Port{}, rest.BadRequest("Expected UUID for port_uuid: %s", c.Param("port"))
-	default:
-		ref = c.Param("port")
-		if err := checkIdent("port_ident", ref); err != nil {
-			return node.Port{}, err
-		}
-	}
-	p, err := a.conductor.Port(c.Request().Context(), ref)
-	if isNotFound(err) {
-		return p, noPort(ref)
-	}
-	if err != nil || c.Caller == nil {
-		return p, err
-	}
-	n, err := a.conductor.Node(c.Request().Context(), p.NodeUUID)
-	if err != nil {
-		return p, err
-	}
-	return p, a.permit(c, c.Rule, &n, noPort(ref))
-}
-
-func (a *API) answerPort(c *rest.Call, status int, p *node.Port, chosen rest.Selection) error {
+func (h *portResource) answerPort(c *rest.Call, status int, p *node.Port, chosen rest.Selection) error {
 	v := rest.View[node.Port]{Of: p, Minor: c.Minor, Base: c.BaseURL()}
-	return a.Buffer(c, status, func(dst []byte) []byte { return a.ports.Render(dst, chosen, &v) })
+	return h.Buffer(c, status, func(dst []byte) []byte { return h.fields.Render(dst, chosen, &v) })
 }
 
-func (a *API) showPort(c *rest.Call) error {
-	chosen := a.ports.Full(c.Minor)
+func (h *portResource) showPort(c *rest.Call) error {
+	chosen := h.fields.Full(c.Minor)
 	if fields := c.QueryParam("fields"); fields != "" {
 		var err error
-		if chosen, err = a.ports.Selected(c.Minor, fields); err != nil {
+		if chosen, err = h.fields.Selected(c.Minor, fields); err != nil {
 			return err
 		}
 	}
-	p, err := a.port(c)
+	p, err := h.port(c)
 	if err != nil {
 		return err
 	}
-	return a.answerPort(c, http.StatusOK, &p, chosen)
+	return h.answerPort(c, http.StatusOK, &p, chosen)
 }
 
-func (a *API) createPort(c *rest.Call) error {
+func (h *portResource) createPort(c *rest.Call) error {
 	body, err := c.Object("port")
 	if err != nil {
 		return err
 	}
 	if ident, ok := body["node_ident"]; ok && c.Minor >= 94 {
 		delete(body, "node_ident")
-		if body["node_uuid"], err = a.nodeUUID(c, ident); err != nil {
+		if body["node_uuid"], err = h.nodeUUID(c, ident); err != nil {
 			return err
 		}
 	}
@@ -103,38 +93,38 @@ func (a *API) createPort(c *rest.Call) error {
 		}
 	}
 	p := node.Port{PXEEnabled: true}
-	if err := a.ports.Fill(c.Minor, body, &p); err != nil {
+	if err := h.fields.Fill(c.Minor, body, &p); err != nil {
 		return err
 	}
-	if _, err := a.bodyNode(c, p.NodeUUID); err != nil {
+	if _, err := h.bodyNode(c, p.NodeUUID); err != nil {
 		return err
 	}
 	if linkTooNew(c.Minor, p.LocalLinkConnection) {
 		return rest.NotAcceptable()
 	}
-	if err := a.permitPortgroup(c, &p); err != nil {
+	if err := h.permitPortgroup(c, &p); err != nil {
 		return err
 	}
-	if p, err = a.conductor.CreatePort(c.Request().Context(), p); err != nil {
+	if p, err = h.conductor.CreatePort(c.Request().Context(), p); err != nil {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderLocation, c.BaseURL()+"/v1/ports/"+p.UUID)
-	return a.answerPort(c, http.StatusCreated, &p, a.ports.Full(c.Minor))
+	return h.answerPort(c, http.StatusCreated, &p, h.fields.Full(c.Minor))
 }
 
 // nodeUUID is the node that a body names by name or UUID: one that is not there
 // makes a bad request.
-func (a *API) nodeUUID(c *rest.Call, ident any) (string, error) {
+func (h *portResource) nodeUUID(c *rest.Call, ident any) (string, error) {
 	ref, ok := ident.(string)
 	if !ok || !rest.ValidUUID(ref) && !node.ValidName(ref) {
 		return "", rest.BadRequest("Expected UUID or name for node_ident: %s", spelt(ident))
 	}
-	n, err := a.bodyNode(c, ref)
+	n, err := h.bodyNode(c, ref)
 	return n.UUID, err
 }
 
-func (a *API) patchPort(c *rest.Call) error {
-	p, err := a.port(c)
+func (h *portResource) patchPort(c *rest.Call) error {
+	p, err := h.port(c)
 	if err != nil {
 		return err
 	}
@@ -142,21 +132,21 @@ func (a *API) patchPort(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := a.ports.Patchable(c.Minor, ops); err != nil {
+	if err := h.fields.Patchable(c.Minor, ops); err != nil {
 		return err
 	}
 	touches := func(field string) bool {
 		return slices.ContainsFunc(ops, func(o rest.Operation) bool { return o.Field() == field })
 	}
 	before := p.NodeUUID
-	p, err = a.conductor.UpdatePort(c.Request().Context(), p.UUID, func(p *node.Port) error {
-		if err := a.ports.Apply(ops, p); err != nil {
+	p, err = h.conductor.UpdatePort(c.Request().Context(), p.UUID, func(p *node.Port) error {
+		if err := h.fields.Apply(ops, p); err != nil {
 			return err
 		}
-		if err := a.permitMove(c, before, p.NodeUUID); err != nil {
+		if err := h.permitMove(c, before, p.NodeUUID); err != nil {
 			return err
 		}
-		if err := a.permitPortgroup(c, p); err != nil {
+		if err := h.permitPortgroup(c, p); err != nil {
 			return err
 		}
 		switch {
@@ -170,13 +160,13 @@ func (a *API) patchPort(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	return a.answerPort(c, http.StatusOK, &p, a.ports.Full(c.Minor))
+	return h.answerPort(c, http.StatusOK, &p, h.fields.Full(c.Minor))
 }
 
-func (a *API) deletePort(c *rest.Call) error {
-	p, err := a.port(c)
+func (h *portResource) deletePort(c *rest.Call) error {
+	p, err := h.port(c)
 	if err != nil {
 		return err
 	}
-	return c.Done(a.conductor.DeletePort(c.Request().Context(), p.UUID))
+	return c.Done(h.conductor.DeletePort(c.Request().Context(), p.UUID))
 }

@@ -44,8 +44,8 @@ func abortSince(s node.State) int {
 	return max(13, later[s])
 }
 
-func (a *API) provision(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *stateResource) provision(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -62,16 +62,16 @@ func (a *API) provision(c *rest.Call) error {
 		return rest.NotAcceptable()
 	}
 	if !known || !node.Requestable(n.ProvisionState, v.event) {
-		return a.wrongVerb(c, &n, spelt(args["target"]))
+		return h.wrongVerb(c, &n, spelt(args["target"]))
 	}
 	request, err := provisionRequest(c, v.event, args)
 	if err != nil {
 		return err
 	}
-	if err := a.runbook(c, args, &request); err != nil {
+	if err := h.runbook(c, args, &request); err != nil {
 		return err
 	}
-	if err := a.conductor.Provision(c.Request().Context(), n.UUID, request); err != nil {
+	if err := h.conductor.Provision(c.Request().Context(), n.UUID, request); err != nil {
 		return err
 	}
 	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")
@@ -79,8 +79,8 @@ func (a *API) provision(c *rest.Call) error {
 
 // wrongVerb refuses a verb the node's state does not allow: while somebody
 // works on the node the state will change, so the client is told to retry.
-func (a *API) wrongVerb(c *rest.Call, n *node.Node, target string) error {
-	holder, err := a.reserved(c, n)
+func (h *stateResource) wrongVerb(c *rest.Call, n *node.Node, target string) error {
+	holder, err := h.reserved(c, n)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func readRamdisk(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) (err 
 
 // runbook finds the runbook whose steps a node is to be cleaned or serviced
 // with. Until runbooks had traits, the name was the trait.
-func (a *API) runbook(c *rest.Call, given rest.Args, r *plan.Request) error {
+func (h *stateResource) runbook(c *rest.Call, given rest.Args, r *plan.Request) error {
 	list, ok := map[node.Event]string{node.Clean: "clean_steps", node.Service: "service_steps"}[r.Verb]
 	switch {
 	case given["runbook"] == nil:
@@ -180,11 +180,11 @@ func (a *API) runbook(c *rest.Call, given rest.Args, r *plan.Request) error {
 	if err != nil {
 		return err
 	}
-	book, err := a.conductor.Catalogs().Runbooks.Find(c.Request().Context(), ref)
+	book, err := h.conductor.Catalogs().Runbooks.Find(c.Request().Context(), ref)
 	if err != nil {
 		return err
 	}
-	use := a.Rules.Of("PUT", "/v1/nodes/:node/states/provision", "runbook")
+	use := h.Rules.Of("PUT", "/v1/nodes/:node/states/provision", "runbook")
 	if c.Caller != nil && !book.Public && !use.Allows(c.Caller, book.Owner, "") {
 		return use.Denied()
 	}

@@ -1,26 +1,41 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// raidRoutes is what RAID volumes a node is to get, and what can be said of one.
-func (a *API) raidRoutes() []rest.Route {
+// raidResource is the RAID configuration of a node.
+type raidResource struct {
+	access
+	conductor raidConductor
+}
+
+// raidConductor is the part of the conductor that raidResource needs.
+type raidConductor interface {
+	// HardwareTypes are those that are enabled.
+	HardwareTypes() []node.HardwareType
+	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
+}
+
+// routes is what RAID volumes a node is to get, and what can be said of one.
+func (h *raidResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/raid", Since: 12, TooOld: rest.NotAcceptable(), Doc: "say which RAID volumes are wanted", Handle: a.setRAID, Wire: rest.Accepts(http.StatusNoContent, raidForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/raid", Since: 12, TooOld: rest.NotAcceptable(), Doc: "say which RAID volumes are wanted", Handle: h.setRAID, Wire: rest.Accepts(http.StatusNoContent, raidForm())},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/raid", Doc: "refused: it is a field of the states", Handle: writeOnly},
-		{Method: http.MethodGet, Path: "/v1/drivers/:driver/raid/logical_disk_properties", Since: 12, TooOld: rest.NotAcceptable(), Doc: "what can be said of a RAID volume", Handle: a.raidProperties, Wire: rest.Returns(rest.FormOf(map[string]string{}))},
+		{Method: http.MethodGet, Path: "/v1/drivers/:driver/raid/logical_disk_properties", Since: 12, TooOld: rest.NotAcceptable(), Doc: "what can be said of a RAID volume", Handle: h.raidProperties, Wire: rest.Returns(rest.FormOf(map[string]string{}))},
 	}
 }
 
 // setRAID takes the configuration itself as body; an empty one is none.
-func (a *API) setRAID(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *raidResource) setRAID(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -38,11 +53,11 @@ func (a *API) setRAID(c *rest.Call) error {
 	if err := checkRAID(config); err != nil {
 		return err
 	}
-	return c.Done(a.conductor.SetTargetRAIDConfig(c.Request().Context(), n.UUID, config))
+	return c.Done(h.conductor.SetTargetRAIDConfig(c.Request().Context(), n.UUID, config))
 }
 
-func (a *API) raidProperties(c *rest.Call) error {
-	if _, err := a.hardwareType(c); err != nil {
+func (h *raidResource) raidProperties(c *rest.Call) error {
+	if _, err := hardwareType(c, h.conductor.HardwareTypes()); err != nil {
 		return err
 	}
 	properties := map[string]string{}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,24 +15,37 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// recordRoutes is what has been found out about a node and what happened to it.
-func (a *API) recordRoutes() []rest.Route {
+// recordResource is the inventory, history and children of a node.
+type recordResource struct {
+	access
+	conductor recordConductor
+}
+
+// recordConductor is the part of the conductor that recordResource needs.
+type recordConductor interface {
+	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	Inspected(ctx context.Context, ref string) (node.Inspected, error)
+	History(ctx context.Context, ref string) ([]node.HistoryEntry, error)
+}
+
+// routes is what has been found out about a node and what happened to it.
+func (h *recordResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/inventory", Since: 81, TooOld: unknown, Doc: "what inspection found", Handle: a.showInventory, Wire: rest.Returns(inventoryForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/children", Since: 83, TooOld: unknown, Doc: "the nodes that are part of a node", Handle: a.listChildren, Wire: rest.Returns(childrenForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/history", Since: 78, TooOld: unknown, Doc: "what has happened to a node", Handle: a.listHistory, Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/detail", Since: 78, TooOld: unknown, Doc: "the same in full, as python-ironicclient asks for it", Handle: a.listHistoryDetail, Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/:entry", Since: 78, TooOld: unknown, Doc: "one thing that has happened", Handle: a.showHistory, Wire: rest.Returns(historyForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/inventory", Since: 81, TooOld: unknown, Doc: "what inspection found", Handle: h.showInventory, Wire: rest.Returns(inventoryForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/children", Since: 83, TooOld: unknown, Doc: "the nodes that are part of a node", Handle: h.listChildren, Wire: rest.Returns(childrenForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/history", Since: 78, TooOld: unknown, Doc: "what has happened to a node", Handle: h.listHistory, Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/detail", Since: 78, TooOld: unknown, Doc: "the same in full, as python-ironicclient asks for it", Handle: h.listHistoryDetail, Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/:entry", Since: 78, TooOld: unknown, Doc: "one thing that has happened", Handle: h.showHistory, Wire: rest.Returns(historyForm())},
 	}
 }
 
-func (a *API) showInventory(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *recordResource) showInventory(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	found, err := a.conductor.Inspected(c.Request().Context(), n.UUID)
+	found, err := h.conductor.Inspected(c.Request().Context(), n.UUID)
 	if errors.Is(err, node.ErrNotFound) {
 		return nodeapi.NewFault(http.StatusNotFound, "Node inventory record for node %s could not be found.", n.UUID)
 	}
@@ -83,12 +97,12 @@ func withLists(raw json.RawMessage) (map[string]any, error) {
 }
 
 // listChildren answers the UUIDs of the child nodes, and where to read them.
-func (a *API) listChildren(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *recordResource) listChildren(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	children, err := a.conductor.Nodes(c.Request().Context(), node.Query{ParentNode: n.UUID, Project: c.Project()})
+	children, err := h.conductor.Nodes(c.Request().Context(), node.Query{ParentNode: n.UUID, Project: c.Project()})
 	if err != nil {
 		return err
 	}
@@ -112,11 +126,11 @@ const (
 // historyArgs are what a list of history can be asked with.
 func historyArgs() []string { return []string{"detail", "limit", "marker", "sort_key", "sort_dir"} }
 
-func (a *API) listHistory(c *rest.Call) error       { return a.answerHistory(c, false) }
-func (a *API) listHistoryDetail(c *rest.Call) error { return a.answerHistory(c, true) }
+func (h *recordResource) listHistory(c *rest.Call) error       { return h.answerHistory(c, false) }
+func (h *recordResource) listHistoryDetail(c *rest.Call) error { return h.answerHistory(c, true) }
 
-func (a *API) answerHistory(c *rest.Call, detail bool) error {
-	n, err := a.node(c)
+func (h *recordResource) answerHistory(c *rest.Call, detail bool) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -127,7 +141,7 @@ func (a *API) answerHistory(c *rest.Call, detail bool) error {
 	if err != nil {
 		return err
 	}
-	entries, err := a.conductor.History(c.Request().Context(), n.UUID)
+	entries, err := h.conductor.History(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -144,7 +158,7 @@ func (a *API) answerHistory(c *rest.Call, detail bool) error {
 		}
 		entries = entries[i+1:]
 	}
-	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return rest.AppendList(dst, c, p, "history", entries, func(e *node.HistoryEntry) string { return e.UUID }, func(dst []byte, e *node.HistoryEntry) []byte {
 			return appendEntry(dst, c, e, detail || p.Detail)
 		})
@@ -174,12 +188,12 @@ func historyKey(_ int, name string) (string, error) {
 	return name, nil
 }
 
-func (a *API) showHistory(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *recordResource) showHistory(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	entries, err := a.conductor.History(c.Request().Context(), n.UUID)
+	entries, err := h.conductor.History(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -187,7 +201,7 @@ func (a *API) showHistory(c *rest.Call) error {
 	if i < 0 {
 		return noHistory(c.Param("entry"))
 	}
-	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte { return appendEntry(dst, c, &entries[i], true) })
+	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte { return appendEntry(dst, c, &entries[i], true) })
 }
 
 func noHistory(id string) error {

@@ -7,14 +7,19 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// rootRoutes is discovery: what a client asks first.
-func (a *API) rootRoutes() []rest.Route {
+// rootResource is the entry points of the API.
+type rootResource struct {
+	access
+}
+
+// routes is discovery: what a client asks first.
+func (h *rootResource) routes() []rest.Route {
 	malformed := func(*rest.Call) error {
 		return nodeapi.NewFault(http.StatusMethodNotAllowed, "The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/", Doc: "what is served here", Handle: a.discovery, Wire: rest.Returns(rest.FormOf(nodeapi.Discovery{}))},
-		{Method: http.MethodGet, Path: "/v1", Doc: "the resources and the microversions", Handle: a.versionRoot, Wire: rest.Returns(rootForm())},
+		{Method: http.MethodGet, Path: "/", Doc: "what is served here", Handle: h.discovery, Wire: rest.Returns(rest.FormOf(nodeapi.Discovery{}))},
+		{Method: http.MethodGet, Path: "/v1", Doc: "the resources and the microversions", Handle: h.versionRoot, Wire: rest.Returns(rootForm())},
 		{Method: http.MethodPost, Path: "/v1", Doc: "refused", Handle: malformed},
 	}
 }
@@ -29,7 +34,7 @@ func versionInfo(base string) nodeapi.VersionInfo {
 	}
 }
 
-func (a *API) discovery(c *rest.Call) error {
+func (h *rootResource) discovery(c *rest.Call) error {
 	v := versionInfo(c.BaseURL())
 	return c.Marshal(http.StatusOK, nodeapi.Discovery{
 		Name:           "OpenStack Ironic API",
@@ -61,7 +66,7 @@ func resources() map[string]int {
 	}
 }
 
-func (a *API) versionRoot(c *rest.Call) error {
+func (h *rootResource) versionRoot(c *rest.Call) error {
 	base := c.BaseURL()
 	doc := map[string]any{
 		"id":          "v1",

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -8,17 +9,29 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// rootDeviceRoutes is which disk would be installed onto, for whoever wants to
+// rootDeviceResource explains the choice of a root device.
+type rootDeviceResource struct {
+	access
+	conductor rootDeviceConductor
+}
+
+// rootDeviceConductor is the part of the conductor that rootDeviceResource needs.
+type rootDeviceConductor interface {
+	// RootDevice goes by the node's own hints when these are nil.
+	RootDevice(ctx context.Context, ref string, hints map[string]any) (engine.RootDevice, error)
+}
+
+// routes is which disk would be installed onto, for whoever wants to
 // know before anything is written.
-func (a *API) rootDeviceRoutes() []rest.Route {
+func (h *rootDeviceResource) routes() []rest.Route {
 	form := rest.Schema{"type": []string{"object", "null"}, "additionalProperties": false, "properties": rest.Schema{"root_device": rest.ObjectForm()}}
 	return []rest.Route{
-		{Method: http.MethodPost, Path: nodeapi.FerriteRoot + "/nodes/:node/root-device", Doc: "which disk would be installed onto, by hints or by those of the node, and why not the others; nothing is changed", Handle: a.chooseRootDevice, Wire: rest.Wire{Status: http.StatusOK, Takes: form, Gives: rest.FormOf(nodeapi.RootDevice{})}},
+		{Method: http.MethodPost, Path: nodeapi.FerriteRoot + "/nodes/:node/root-device", Doc: "which disk would be installed onto, by hints or by those of the node, and why not the others; nothing is changed", Handle: h.chooseRootDevice, Wire: rest.Wire{Status: http.StatusOK, Takes: form, Gives: rest.FormOf(nodeapi.RootDevice{})}},
 	}
 }
 
-func (a *API) chooseRootDevice(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *rootDeviceResource) chooseRootDevice(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -30,7 +43,7 @@ func (a *API) chooseRootDevice(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	r, err := a.conductor.RootDevice(c.Request().Context(), n.UUID, hints)
+	r, err := h.conductor.RootDevice(c.Request().Context(), n.UUID, hints)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// traitRoutes is the traits of runbooks: nodes that have one of them may be
+// routes is the traits of runbooks: nodes that have one of them may be
 // cleaned and serviced with it.
 func (r *runbooks) traitRoutes() []rest.Route {
 	const all, one = "/v1/runbooks/:ident/traits", "/v1/runbooks/:ident/traits/:trait"
@@ -35,7 +35,7 @@ func (r *runbooks) listTraits(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	return r.api.answerTraits(c, of.Traits)
+	return r.access.answerTraits(c, of.Traits)
 }
 
 func (r *runbooks) setTraits(c *rest.Call) error {

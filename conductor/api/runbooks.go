@@ -17,15 +17,21 @@ const runbookTraits = 112
 // runbooks is the collection of runbooks: steps to clean or service a node with.
 type runbooks struct{ collection[node.Runbook] }
 
-func (a *API) runbookRoutes() []rest.Route {
+// runbookResource makes the routes of runbooks.
+type runbookResource struct {
+	access
+	conductor catalogs
+}
+
+func (h *runbookResource) routes() []rest.Route {
 	r := &runbooks{collection[node.Runbook]{
-		api: a, path: "runbooks", since: 92, noun: "Runbook", ident: "runbook_ident",
+		access: &h.access, path: "runbooks", since: 92, noun: "Runbook", ident: "runbook_ident",
 		fields: runbookTable(), brief: []string{"uuid", "name", "links"}, required: []string{"name", "steps"},
 		id:      func(r *node.Runbook) string { return r.UUID },
 		created: traitForName, patched: publish,
 		owner:  func(r *node.Runbook) *string { return &r.Owner },
 		public: func(r *node.Runbook) bool { return r.Public },
-		kept:   a.conductor.Catalogs().Runbooks,
+		kept:   h.conductor.Catalogs().Runbooks,
 	}}
 	return append(r.routes(), r.traitRoutes()...)
 }

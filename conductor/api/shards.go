@@ -1,24 +1,38 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// shardRoutes is the shards: how operators spread nodes over services that
+// shardResource counts the nodes of each shard.
+type shardResource struct {
+	access
+	conductor shardConductor
+}
+
+// shardConductor is the part of the conductor that shardResource needs.
+type shardConductor interface {
+	// Shards counts the nodes of each shard.
+	Shards(ctx context.Context) ([]node.Shard, error)
+}
+
+// routes is the shards: how operators spread nodes over services that
 // share a conductor.
-func (a *API) shardRoutes() []rest.Route {
+func (h *shardResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/shards", Since: 82, TooOld: tooNew(http.MethodGet, "shards"), Doc: "how many nodes each shard has", Handle: a.listShards, Wire: rest.Returns(rest.FormOf(nodeapi.Shards{}))},
+		{Method: http.MethodGet, Path: "/v1/shards", Since: 82, TooOld: tooNew(http.MethodGet, "shards"), Doc: "how many nodes each shard has", Handle: h.listShards, Wire: rest.Returns(rest.FormOf(nodeapi.Shards{}))},
 	}
 }
 
 // listShards answers with every shard that has a node. Ironic calls the absence
 // of one "None", and so cannot be told from a shard of that name.
-func (a *API) listShards(c *rest.Call) error {
-	shards, err := a.conductor.Shards(c.Request().Context())
+func (h *shardResource) listShards(c *rest.Call) error {
+	shards, err := h.conductor.Shards(c.Request().Context())
 	if err != nil {
 		return err
 	}

@@ -1,22 +1,41 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// stateRoutes is what a node is doing and being told to do.
-func (a *API) stateRoutes() []rest.Route {
+// stateResource is the states of a node, and the verbs that change them.
+type stateResource struct {
+	access
+	conductor stateConductor
+	nodes     *rest.Table[node.Node]
+}
+
+// stateConductor is the part of the conductor that stateResource needs.
+type stateConductor interface {
+	// Catalogs is what operators keep beside nodes.
+	Catalogs() engine.Catalogs
+	Provision(ctx context.Context, ref string, r plan.Request) error
+	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
+	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
+}
+
+// routes is what a node is doing and being told to do.
+func (h *stateResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/states", Doc: "power and provision state", Handle: a.showStates, Wire: rest.Returns(a.nodes.Part("states", stateFields()...))},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/provision", Doc: "ask for a verb", Handle: a.provision, Wire: rest.Accepts(http.StatusAccepted, provisionForm())},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/power", Doc: "change power", Handle: a.setPower, Wire: rest.Accepts(http.StatusAccepted, powerForm())},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/maintenance", Doc: "take a node out of service", Handle: a.setMaintenance, Wire: rest.Accepts(http.StatusAccepted, rest.Schema{"type": "object", "properties": rest.Schema{"reason": rest.TextForm(rest.MaxText)}})},
-		{Method: http.MethodDelete, Path: "/v1/nodes/:node/maintenance", Doc: "put a node back into service", Handle: a.clearMaintenance, Wire: rest.Accepts(http.StatusAccepted, nil)},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states", Doc: "power and provision state", Handle: h.showStates, Wire: rest.Returns(h.nodes.Part("states", stateFields()...))},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/provision", Doc: "ask for a verb", Handle: h.provision, Wire: rest.Accepts(http.StatusAccepted, provisionForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/power", Doc: "change power", Handle: h.setPower, Wire: rest.Accepts(http.StatusAccepted, powerForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/maintenance", Doc: "take a node out of service", Handle: h.setMaintenance, Wire: rest.Accepts(http.StatusAccepted, rest.Schema{"type": "object", "properties": rest.Schema{"reason": rest.TextForm(rest.MaxText)}})},
+		{Method: http.MethodDelete, Path: "/v1/nodes/:node/maintenance", Doc: "put a node back into service", Handle: h.clearMaintenance, Wire: rest.Accepts(http.StatusAccepted, nil)},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/maintenance", Doc: "refused: it is a field of the node", Handle: writeOnly},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/provision", Doc: "refused: it is a field of the states", Handle: writeOnly},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/power", Doc: "refused: it is a field of the states", Handle: writeOnly},
@@ -26,14 +45,14 @@ func (a *API) stateRoutes() []rest.Route {
 // writeOnly is for paths that can be written to and not read.
 func writeOnly(*rest.Call) error { return nodeapi.Routing(http.StatusMethodNotAllowed, "") }
 
-func (a *API) showStates(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *stateResource) showStates(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
 	v := rest.View[node.Node]{Of: &n, Minor: c.Minor, Caller: c.Caller}
-	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return a.nodes.Render(dst, a.nodes.Pick(c.Minor, stateFields()...), &v)
+	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+		return h.nodes.Render(dst, h.nodes.Pick(c.Minor, stateFields()...), &v)
 	})
 }
 
@@ -48,8 +67,8 @@ func powerTargets() map[node.PowerState]int {
 	}
 }
 
-func (a *API) setPower(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *stateResource) setPower(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -75,7 +94,7 @@ func (a *API) setPower(c *rest.Call) error {
 	}
 	// Longer than a year is a mistake, and overflows a duration in the end.
 	wait := time.Duration(min(timeout, 365*24*3600)) * time.Second
-	if err := a.conductor.SetPower(c.Request().Context(), n.UUID, node.PowerState(target), wait); err != nil {
+	if err := h.conductor.SetPower(c.Request().Context(), n.UUID, node.PowerState(target), wait); err != nil {
 		return err
 	}
 	return c.Accepted("/v1/nodes/" + c.Param("node") + "/states")
@@ -89,8 +108,8 @@ func spelt(v any) string {
 	return rest.Python(v)
 }
 
-func (a *API) setMaintenance(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *stateResource) setMaintenance(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -102,18 +121,18 @@ func (a *API) setMaintenance(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := a.conductor.SetMaintenance(c.Request().Context(), n.UUID, true, reason); err != nil {
+	if err := h.conductor.SetMaintenance(c.Request().Context(), n.UUID, true, reason); err != nil {
 		return err
 	}
 	return c.Empty(http.StatusAccepted)
 }
 
-func (a *API) clearMaintenance(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *stateResource) clearMaintenance(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	if err := a.conductor.SetMaintenance(c.Request().Context(), n.UUID, false, ""); err != nil {
+	if err := h.conductor.SetMaintenance(c.Request().Context(), n.UUID, false, ""); err != nil {
 		return err
 	}
 	return c.Empty(http.StatusAccepted)

@@ -7,10 +7,15 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// subcollectionRoutes is what cannot be done to the lists of what belongs to a
+// subcollectionResource refuses what cannot be done to the lists below a node.
+type subcollectionResource struct {
+	access
+}
+
+// routes is what cannot be done to the lists of what belongs to a
 // node, a chassis or a portgroup: they are there to be read. A record is added,
 // changed, and shown by itself, in the collection that has its name.
-func (a *API) subcollectionRoutes() []rest.Route {
+func (h *subcollectionResource) routes() []rest.Route {
 	malformed := func(*rest.Call) error { return rest.BadRequest("Malformed request URI.") }
 	var rows []rest.Route
 	for _, list := range []struct {

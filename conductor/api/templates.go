@@ -7,14 +7,20 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// templateRoutes is the deploy templates: steps that are added to the deploys
+// templateResource makes the routes of deploy templates.
+type templateResource struct {
+	access
+	conductor catalogs
+}
+
+// routes is the deploy templates: steps that are added to the deploys
 // of nodes with a certain trait.
-func (a *API) templateRoutes() []rest.Route {
+func (h *templateResource) routes() []rest.Route {
 	r := &collection[node.DeployTemplate]{
-		api: a, path: "deploy_templates", since: 55, noun: "Deploy template", ident: "template_ident",
+		access: &h.access, path: "deploy_templates", since: 55, noun: "Deploy template", ident: "template_ident",
 		fields: templateTable(), brief: []string{"uuid", "name", "links"}, required: []string{"name", "steps"},
 		id:   func(t *node.DeployTemplate) string { return t.UUID },
-		kept: a.conductor.Catalogs().DeployTemplates,
+		kept: h.conductor.Catalogs().DeployTemplates,
 	}
 	return r.routes()
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"unicode/utf8"
@@ -12,78 +13,91 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// traitRoutes is the traits of nodes.
-func (a *API) traitRoutes() []rest.Route {
+// traitResource is the traits of nodes.
+type traitResource struct {
+	access
+	conductor traitConductor
+}
+
+// traitConductor is the part of the conductor that traitResource needs.
+type traitConductor interface {
+	SetTraits(ctx context.Context, ref string, traits []string) error
+	AddTrait(ctx context.Context, ref, trait string) error
+	RemoveTrait(ctx context.Context, ref, trait string) error
+}
+
+// routes is the traits of nodes.
+func (h *traitResource) routes() []rest.Route {
 	const all, one = "/v1/nodes/:node/traits", "/v1/nodes/:node/traits/:trait"
 	// Before 1.37 Ironic takes the path for one of the node itself: it has no PUT,
 	// and the DELETE finds no node of that name.
 	older, noPut, noDelete := rest.NotAcceptable(), nodeapi.Routing(http.StatusMethodNotAllowed, ""), rest.NoResource()
 	return []rest.Route{
-		{Method: http.MethodGet, Path: all, Since: 37, TooOld: older, Doc: "the traits of a node", Handle: a.listTraits, Wire: rest.Returns(traitsForm())},
-		{Method: http.MethodPut, Path: all, Since: 37, TooOld: noPut, Doc: "replace the traits of a node", Handle: a.setTraits, Wire: rest.Accepts(http.StatusNoContent, traitsForm())},
-		{Method: http.MethodDelete, Path: all, Since: 37, TooOld: noDelete, Doc: "take all traits from a node", Handle: a.clearTraits},
+		{Method: http.MethodGet, Path: all, Since: 37, TooOld: older, Doc: "the traits of a node", Handle: h.listTraits, Wire: rest.Returns(traitsForm())},
+		{Method: http.MethodPut, Path: all, Since: 37, TooOld: noPut, Doc: "replace the traits of a node", Handle: h.setTraits, Wire: rest.Accepts(http.StatusNoContent, traitsForm())},
+		{Method: http.MethodDelete, Path: all, Since: 37, TooOld: noDelete, Doc: "take all traits from a node", Handle: h.clearTraits},
 		{Method: http.MethodGet, Path: one, Since: 37, TooOld: older, Doc: "refused: a trait has no fields", Handle: writeOnly},
-		{Method: http.MethodPut, Path: one, Since: 37, TooOld: noPut, Doc: "give a node one more trait", Handle: a.addTrait, Wire: rest.Accepts(http.StatusNoContent, nil)},
-		{Method: http.MethodDelete, Path: one, Since: 37, TooOld: noDelete, Doc: "take a trait from a node", Handle: a.removeTrait},
+		{Method: http.MethodPut, Path: one, Since: 37, TooOld: noPut, Doc: "give a node one more trait", Handle: h.addTrait, Wire: rest.Accepts(http.StatusNoContent, nil)},
+		{Method: http.MethodDelete, Path: one, Since: 37, TooOld: noDelete, Doc: "take a trait from a node", Handle: h.removeTrait},
 	}
 }
 
-func (a *API) listTraits(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *traitResource) listTraits(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	return a.answerTraits(c, n.Traits)
+	return h.answerTraits(c, n.Traits)
 }
 
-func (a *API) answerTraits(c *rest.Call, traits []string) error {
-	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
+func (h *access) answerTraits(c *rest.Call, traits []string) error {
+	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		return append(rest.AppendTexts(append(dst, `{"traits":`...), traits), '}')
 	})
 }
 
-func (a *API) setTraits(c *rest.Call) error {
+func (h *traitResource) setTraits(c *rest.Call) error {
 	traits, err := readTraits(c, "node")
 	if err != nil {
 		return err
 	}
-	n, err := a.node(c)
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	return c.Done(a.conductor.SetTraits(c.Request().Context(), n.UUID, traits))
+	return c.Done(h.conductor.SetTraits(c.Request().Context(), n.UUID, traits))
 }
 
-func (a *API) clearTraits(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *traitResource) clearTraits(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	return c.Done(a.conductor.SetTraits(c.Request().Context(), n.UUID, nil))
+	return c.Done(h.conductor.SetTraits(c.Request().Context(), n.UUID, nil))
 }
 
-func (a *API) addTrait(c *rest.Call) error {
+func (h *traitResource) addTrait(c *rest.Call) error {
 	trait, err := readTrait(c)
 	if err != nil {
 		return err
 	}
-	n, err := a.node(c)
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	if err := a.conductor.AddTrait(c.Request().Context(), n.UUID, trait); err != nil {
+	if err := h.conductor.AddTrait(c.Request().Context(), n.UUID, trait); err != nil {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderLocation, c.BaseURL()+"/v1/nodes/"+c.Param("node")+"/traits/"+trait)
 	return c.Empty(http.StatusNoContent)
 }
 
-func (a *API) removeTrait(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *traitResource) removeTrait(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	return c.Done(a.conductor.RemoveTrait(c.Request().Context(), n.UUID, c.Param("trait")))
+	return c.Done(h.conductor.RemoveTrait(c.Request().Context(), n.UUID, c.Param("trait")))
 }
 
 // readTraits reads the body that replaces the traits of a node or a runbook.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -8,13 +9,28 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// vendorRoutes is what drivers can do that has no resource of its own. A method
+// vendorResource is the vendor methods of nodes and drivers.
+type vendorResource struct {
+	access
+	conductor vendorConductor
+}
+
+// vendorConductor is the part of the conductor that vendorResource needs.
+type vendorConductor interface {
+	// HardwareTypes are those that are enabled.
+	HardwareTypes() []node.HardwareType
+	VendorMethods(ctx context.Context, ref string) ([]node.VendorMethod, error)
+	// CallVendor has no result when the method is async.
+	CallVendor(ctx context.Context, ref, httpMethod, method string, args map[string]any) (result any, async bool, err error)
+}
+
+// routes is what drivers can do that has no resource of its own. A method
 // is named in the path or in the query; its arguments are the body.
-func (a *API) vendorRoutes() []rest.Route {
+func (h *vendorResource) routes() []rest.Route {
 	const ofNode, ofDriver = "/v1/nodes/:node/vendor_passthru", "/v1/drivers/:driver/vendor_passthru"
 	all := []rest.Route{
-		{Method: http.MethodGet, Path: ofNode + "/methods", Doc: "the node's vendor methods", Handle: a.listVendorMethods, Wire: rest.Returns(vendorMethodsForm())},
-		{Method: http.MethodGet, Path: ofDriver + "/methods", Doc: "the driver's vendor methods", Handle: a.listDriverMethods, Wire: rest.Returns(vendorMethodsForm())},
+		{Method: http.MethodGet, Path: ofNode + "/methods", Doc: "the node's vendor methods", Handle: h.listVendorMethods, Wire: rest.Returns(vendorMethodsForm())},
+		{Method: http.MethodGet, Path: ofDriver + "/methods", Doc: "the driver's vendor methods", Handle: h.listDriverMethods, Wire: rest.Returns(vendorMethodsForm())},
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		for _, name := range []string{"", "/:method"} {
@@ -23,19 +39,19 @@ func (a *API) vendorRoutes() []rest.Route {
 				result.Query = rest.ArgumentsNamed([]string{"method"})
 			}
 			all = append(all,
-				rest.Route{Method: method, Path: ofNode + name, Doc: "call a vendor method of the node", Handle: a.callVendor, Wire: result},
-				rest.Route{Method: method, Path: ofDriver + name, Doc: "call a vendor method of the driver", Handle: a.callDriver, Wire: result})
+				rest.Route{Method: method, Path: ofNode + name, Doc: "call a vendor method of the node", Handle: h.callVendor, Wire: result},
+				rest.Route{Method: method, Path: ofDriver + name, Doc: "call a vendor method of the driver", Handle: h.callDriver, Wire: result})
 		}
 	}
 	return all
 }
 
-func (a *API) listVendorMethods(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *vendorResource) listVendorMethods(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	methods, err := a.conductor.VendorMethods(c.Request().Context(), n.UUID)
+	methods, err := h.conductor.VendorMethods(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -82,8 +98,8 @@ func vendorCall(c *rest.Call) (method string, args map[string]any, err error) {
 	return method, args, nil
 }
 
-func (a *API) callVendor(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *vendorResource) callVendor(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -91,7 +107,7 @@ func (a *API) callVendor(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	result, async, err := a.conductor.CallVendor(c.Request().Context(), n.UUID, c.Request().Method, method, args)
+	result, async, err := h.conductor.CallVendor(c.Request().Context(), n.UUID, c.Request().Method, method, args)
 	switch {
 	case err != nil:
 		return err
@@ -102,15 +118,15 @@ func (a *API) callVendor(c *rest.Call) error {
 }
 
 // listDriverMethods: none of our drivers has a method that is about no node.
-func (a *API) listDriverMethods(c *rest.Call) error {
-	if _, err := a.hardwareType(c); err != nil {
+func (h *vendorResource) listDriverMethods(c *rest.Call) error {
+	if _, err := hardwareType(c, h.conductor.HardwareTypes()); err != nil {
 		return err
 	}
 	return c.Marshal(http.StatusOK, struct{}{})
 }
 
-func (a *API) callDriver(c *rest.Call) error {
-	if _, err := a.hardwareType(c); err != nil {
+func (h *vendorResource) callDriver(c *rest.Call) error {
+	if _, err := hardwareType(c, h.conductor.HardwareTypes()); err != nil {
 		return err
 	}
 	method, _, err := vendorCall(c)

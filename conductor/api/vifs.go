@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -8,13 +9,26 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// vifRoutes is the virtual interfaces of a tenant that are attached to a node.
-func (a *API) vifRoutes() []rest.Route {
+// vifResource is the virtual interfaces that are attached to nodes.
+type vifResource struct {
+	access
+	conductor vifConductor
+}
+
+// vifConductor is the part of the conductor that vifResource needs.
+type vifConductor interface {
+	VIFs(ctx context.Context, ref string) ([]string, error)
+	AttachVIF(ctx context.Context, ref string, v node.VIF) error
+	DetachVIF(ctx context.Context, ref, id string) error
+}
+
+// routes is the virtual interfaces of a tenant that are attached to a node.
+func (h *vifResource) routes() []rest.Route {
 	const path = "/v1/nodes/:node/vifs"
 	rows := []rest.Route{
-		{Method: http.MethodGet, Path: path, Doc: "the virtual interfaces attached to a node", Handle: a.listVIFs, Wire: rest.Returns(vifsForm())},
-		{Method: http.MethodPost, Path: path, Doc: "attach a virtual interface to a free port", Handle: a.attachVIF, Wire: rest.Accepts(http.StatusNoContent, vifForm())},
-		{Method: http.MethodDelete, Path: path + "/:vif", Doc: "detach a virtual interface", Handle: a.detachVIF},
+		{Method: http.MethodGet, Path: path, Doc: "the virtual interfaces attached to a node", Handle: h.listVIFs, Wire: rest.Returns(vifsForm())},
+		{Method: http.MethodPost, Path: path, Doc: "attach a virtual interface to a free port", Handle: h.attachVIF, Wire: rest.Accepts(http.StatusNoContent, vifForm())},
+		{Method: http.MethodDelete, Path: path + "/:vif", Doc: "detach a virtual interface", Handle: h.detachVIF},
 	}
 	for i := range rows {
 		rows[i].Since, rows[i].TooOld = 28, nodeapi.Routing(http.StatusNotFound, "")
@@ -22,12 +36,12 @@ func (a *API) vifRoutes() []rest.Route {
 	return rows
 }
 
-func (a *API) listVIFs(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *vifResource) listVIFs(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	ids, err := a.conductor.VIFs(c.Request().Context(), n.UUID)
+	ids, err := h.conductor.VIFs(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -40,8 +54,8 @@ func (a *API) listVIFs(c *rest.Call) error {
 
 // attachVIF: a body may hold more than an id, which other drivers of networks
 // would understand.
-func (a *API) attachVIF(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *vifResource) attachVIF(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -69,18 +83,18 @@ func (a *API) attachVIF(c *rest.Call) error {
 	if v.PortUUID != "" && v.PortgroupUUID != "" {
 		return rest.BadRequest("Cannot specify both port_uuid and portgroup_uuid")
 	}
-	return c.Done(a.conductor.AttachVIF(c.Request().Context(), n.UUID, v))
+	return c.Done(h.conductor.AttachVIF(c.Request().Context(), n.UUID, v))
 }
 
-func (a *API) detachVIF(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *vifResource) detachVIF(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
 	if err := checkIdent("vif_id", c.Param("vif")); err != nil {
 		return err
 	}
-	return c.Done(a.conductor.DetachVIF(c.Request().Context(), n.UUID, c.Param("vif")))
+	return c.Done(h.conductor.DetachVIF(c.Request().Context(), n.UUID, c.Param("vif")))
 }
 
 // checkIdent refuses what is neither a UUID nor a name.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,24 +12,38 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// vmediaRoutes is the virtual drives of a machine.
-func (a *API) vmediaRoutes() []rest.Route {
+// mediaResource is the virtual media of a node.
+type mediaResource struct {
+	access
+	conductor mediaConductor
+}
+
+// mediaConductor is the part of the conductor that mediaResource needs.
+type mediaConductor interface {
+	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)
+	// AttachMedium and DetachMedia return once that is under way.
+	AttachMedium(ctx context.Context, ref string, m node.Medium) error
+	DetachMedia(ctx context.Context, ref string, devices []string) error
+}
+
+// routes is the virtual drives of a machine.
+func (h *mediaResource) routes() []rest.Route {
 	const path = "/v1/nodes/:node/vmedia"
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: path, Since: 93, TooOld: unknown, Doc: "the virtual drives and what is in them", Handle: a.listMedia, Wire: rest.Returns(rest.FormOf([]node.MediaSlot{}))},
-		{Method: http.MethodPost, Path: path, Since: 89, TooOld: unknown, Doc: "put an image into a virtual drive", Handle: a.attachMedium, Wire: rest.Accepts(http.StatusNoContent, mediumForm())},
-		{Method: http.MethodDelete, Path: path, Since: 89, TooOld: unknown, Doc: "empty virtual drives", Handle: a.detachMedia,
+		{Method: http.MethodGet, Path: path, Since: 93, TooOld: unknown, Doc: "the virtual drives and what is in them", Handle: h.listMedia, Wire: rest.Returns(rest.FormOf([]node.MediaSlot{}))},
+		{Method: http.MethodPost, Path: path, Since: 89, TooOld: unknown, Doc: "put an image into a virtual drive", Handle: h.attachMedium, Wire: rest.Accepts(http.StatusNoContent, mediumForm())},
+		{Method: http.MethodDelete, Path: path, Since: 89, TooOld: unknown, Doc: "empty virtual drives", Handle: h.detachMedia,
 			Wire: rest.Wire{Status: http.StatusNoContent, Query: rest.ArgumentsNamed([]string{"device_types"})}},
 	}
 }
 
-func (a *API) listMedia(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *mediaResource) listMedia(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	slots, err := a.conductor.MediaSlots(c.Request().Context(), n.UUID)
+	slots, err := h.conductor.MediaSlots(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
@@ -49,8 +64,8 @@ func (a *API) listMedia(c *rest.Call) error {
 // could only be the conductor's own, which is nobody's to hand out.
 func imageSchemes() []string { return []string{"http", "https", "nfs", "cifs", "smb"} }
 
-func (a *API) attachMedium(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *mediaResource) attachMedium(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -62,7 +77,7 @@ func (a *API) attachMedium(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Done(a.conductor.AttachMedium(c.Request().Context(), n.UUID, medium))
+	return c.Done(h.conductor.AttachMedium(c.Request().Context(), n.UUID, medium))
 }
 
 // mediumOf checks the body of a request to attach. The BMC fetches the image
@@ -106,8 +121,8 @@ func mediumOf(body map[string]any) (m node.Medium, err error) {
 	return m, nil
 }
 
-func (a *API) detachMedia(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *mediaResource) detachMedia(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
@@ -132,5 +147,5 @@ func (a *API) detachMedia(c *rest.Call) error {
 	if invalid != nil {
 		return rest.BadRequest("Invalid device type(s) %s (valid are %s)", strings.Join(invalid, ", "), strings.Join(node.MediaDevices(), ", "))
 	}
-	return c.Done(a.conductor.DetachMedia(c.Request().Context(), n.UUID, devices))
+	return c.Done(h.conductor.DetachMedia(c.Request().Context(), n.UUID, devices))
 }

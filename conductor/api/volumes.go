@@ -15,34 +15,40 @@ import (
 // volumeSince is the microversion of everything about remote volumes.
 const volumeSince = 32
 
-// volumeRoutes is how nodes reach remote volumes: what they are known by there
+// volumeResource is the volume connectors and targets of nodes.
+type volumeResource struct {
+	access
+	conductor catalogs
+}
+
+// routes is how nodes reach remote volumes: what they are known by there
 // (connectors), and the volumes themselves (targets).
-func (a *API) volumeRoutes() []rest.Route {
+func (h *volumeResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	connectors := &collection[node.VolumeConnector]{
-		api: a, path: "volume/connectors", key: "connectors", since: volumeSince, tooOld: unknown, noun: "Volume connector", ident: "connector_uuid",
+		access: &h.access, path: "volume/connectors", key: "connectors", since: volumeSince, tooOld: unknown, noun: "Volume connector", ident: "connector_uuid",
 		fields: connectorTable(), brief: []string{"uuid", "connector_id", "type", "node_uuid", "links"}, required: []string{"connector_id", "node_uuid", "type"},
 		id:   func(v *node.VolumeConnector) string { return v.UUID },
 		node: func(v *node.VolumeConnector) *string { return &v.NodeUUID },
 		filters: func(c *rest.Call) []rest.Filter[narrowing[node.VolumeConnector]] {
-			return nodeFilter[node.VolumeConnector](a, c)
+			return nodeFilter[node.VolumeConnector](&h.access, c)
 		},
-		kept: a.conductor.Catalogs().VolumeConnectors,
+		kept: h.conductor.Catalogs().VolumeConnectors,
 	}
 	targets := &collection[node.VolumeTarget]{
-		api: a, path: "volume/targets", key: "targets", since: volumeSince, tooOld: unknown, noun: "Volume target", ident: "target_uuid",
-		fields: targetTable(a.Rules), brief: []string{"uuid", "boot_index", "volume_id", "volume_type", "node_uuid", "links"}, required: []string{"boot_index", "node_uuid", "volume_id", "volume_type"},
+		access: &h.access, path: "volume/targets", key: "targets", since: volumeSince, tooOld: unknown, noun: "Volume target", ident: "target_uuid",
+		fields: targetTable(h.Rules), brief: []string{"uuid", "boot_index", "volume_id", "volume_type", "node_uuid", "links"}, required: []string{"boot_index", "node_uuid", "volume_id", "volume_type"},
 		id:   func(v *node.VolumeTarget) string { return v.UUID },
 		node: func(v *node.VolumeTarget) *string { return &v.NodeUUID },
 		filters: func(c *rest.Call) []rest.Filter[narrowing[node.VolumeTarget]] {
-			return nodeFilter[node.VolumeTarget](a, c)
+			return nodeFilter[node.VolumeTarget](&h.access, c)
 		},
-		kept: a.conductor.Catalogs().VolumeTargets,
+		kept: h.conductor.Catalogs().VolumeTargets,
 	}
 	const ofNode = "/v1/nodes/:node/volume"
 	rows := []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/volume", Doc: "where connectors and targets are", Handle: a.showVolume, Wire: rest.Returns(volumeForm())},
-		{Method: http.MethodGet, Path: ofNode, Doc: "where those of a node are", Handle: a.showNodeVolume, Wire: rest.Returns(volumeForm())},
+		{Method: http.MethodGet, Path: "/v1/volume", Doc: "where connectors and targets are", Handle: h.showVolume, Wire: rest.Returns(volumeForm())},
+		{Method: http.MethodGet, Path: ofNode, Doc: "where those of a node are", Handle: h.showNodeVolume, Wire: rest.Returns(volumeForm())},
 		{Method: http.MethodGet, Path: ofNode + "/connectors", Doc: "volume connectors of a node", Handle: connectors.listOf, Wire: rest.Lists(connectors.fields, "connectors")},
 		{Method: http.MethodGet, Path: ofNode + "/targets", Doc: "volume targets of a node", Handle: targets.listOf, Wire: rest.Lists(targets.fields, "targets")},
 	}
@@ -53,9 +59,9 @@ func (a *API) volumeRoutes() []rest.Route {
 }
 
 // nodeFilter is the filter ?node= of records that belong to nodes.
-func nodeFilter[T any](a *API, c *rest.Call) []rest.Filter[narrowing[T]] {
+func nodeFilter[T any](h *access, c *rest.Call) []rest.Filter[narrowing[T]] {
 	return []rest.Filter[narrowing[T]]{{Name: "node", Since: 1, Apply: func(q *narrowing[T], ref string) error {
-		id, err := a.nodeOf(c, ref)
+		id, err := h.nodeOf(c, ref)
 		q.column, q.values = "node_uuid", []string{id}
 		return err
 	}}}
@@ -128,10 +134,10 @@ func bootIndexField() rest.Field[node.VolumeTarget] {
 	return rest.Required(f)
 }
 
-func (a *API) showVolume(c *rest.Call) error { return volumeLinks(c, "volume/") }
+func (h *volumeResource) showVolume(c *rest.Call) error { return volumeLinks(c, "volume/") }
 
-func (a *API) showNodeVolume(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *volumeResource) showNodeVolume(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}

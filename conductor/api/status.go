@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -8,20 +9,31 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// ferriteRoutes is what Ironic's API has no word for.
-func (a *API) ferriteRoutes() []rest.Route {
+// statusResource says what a node waits for.
+type statusResource struct {
+	access
+	conductor statusConductor
+}
+
+// statusConductor is the part of the conductor that statusResource needs.
+type statusConductor interface {
+	Status(ctx context.Context, ref string) (engine.Status, error)
+}
+
+// routes is what Ironic's API has no word for.
+func (h *statusResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/:node/status", Doc: "what a node is doing, what it waits for, how far it is", Handle: a.showStatus, Wire: rest.Returns(rest.FormOf(nodeapi.Status{}))},
-		{Method: http.MethodGet, Path: "/ferrite/v1/openapi.json", Doc: "this document", Handle: a.ShowDocument, Wire: rest.Returns(rest.ObjectForm())},
+		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/:node/status", Doc: "what a node is doing, what it waits for, how far it is", Handle: h.showStatus, Wire: rest.Returns(rest.FormOf(nodeapi.Status{}))},
+		{Method: http.MethodGet, Path: "/ferrite/v1/openapi.json", Doc: "this document", Handle: h.ShowDocument, Wire: rest.Returns(rest.ObjectForm())},
 	}
 }
 
-func (a *API) showStatus(c *rest.Call) error {
-	n, err := a.node(c)
+func (h *statusResource) showStatus(c *rest.Call) error {
+	n, err := h.node(c)
 	if err != nil {
 		return err
 	}
-	s, err := a.conductor.Status(c.Request().Context(), n.UUID)
+	s, err := h.conductor.Status(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/api/rest"
+	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// access finds the records that paths and bodies name, and asks who may know of them.
+type access struct {
+	*rest.Server
+	conductor accessConductor
+}
+
+// accessConductor is the part of the conductor that access needs.
+type accessConductor interface {
+	// Catalogs is what operators keep beside nodes.
+	Catalogs() engine.Catalogs
+	Node(ctx context.Context, ref string) (node.Node, error)
+	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
+	// Reserved is the host that works on the node, "" when none does.
+	Reserved(ctx context.Context, uuid string) (string, error)
+	Port(ctx context.Context, ref string) (node.Port, error)
+}
+
+// node reads the node a path names, when the caller may do with it what he asks.
+func (h *access) node(c *rest.Call) (node.Node, error) {
+	ref, err := nodeRef(c)
+	if err != nil {
+		return node.Node{}, err
+	}
+	n, err := h.conductor.Node(c.Request().Context(), ref)
+	if errors.Is(err, node.ErrNotFound) {
+		return n, noNode(ref)
+	}
+	if err != nil || c.Caller == nil {
+		return n, err
+	}
+	return n, h.permit(c, c.Rule, &n, noNode(ref))
+}
+
+// reserved says who works on a node.
+func (h *access) reserved(c *rest.Call, n *node.Node) (string, error) {
+	if idle(n) {
+		return "", nil
+	}
+	return h.conductor.Reserved(c.Request().Context(), n.UUID)
+}
+
+// nodeOf is the UUID of the node that a filter names.
+func (h *access) nodeOf(c *rest.Call, ref string) (string, error) {
+	if err := checkIdent("node", ref); err != nil {
+		return "", err
+	}
+	n, err := h.conductor.Node(c.Request().Context(), ref)
+	if isNotFound(err) || err == nil && !h.visible(c, &n) {
+		return "", noNode(ref)
+	}
+	return n.UUID, err
+}
+
+// port reads the port a path names: a UUID, or a name since ports have any;
+// when the caller may do with it what he asks.
+func (h *access) port(c *rest.Call) (node.Port, error) {
+	ref := strings.ToLower(c.Param("port"))
+	switch {
+	case rest.ValidUUID(ref):
+	case c.Minor < portNames:
+		return node.Port{}, rest.BadRequest("Expected UUID for port_uuid: %s", c.Param("port"))
+	default:
+		ref = c.Param("port")
+		if err := checkIdent("port_ident", ref); err != nil {
+			return node.Port{}, err
+		}
+	}
+	p, err := h.conductor.Port(c.Request().Context(), ref)
+	if isNotFound(err) {
+		return p, noPort(ref)
+	}
+	if err != nil || c.Caller == nil {
+		return p, err
+	}
+	n, err := h.conductor.Node(c.Request().Context(), p.NodeUUID)
+	if err != nil {
+		return p, err
+	}
+	return p, h.permit(c, c.Rule, &n, noPort(ref))
+}
+
+// uuidsOf is the UUIDs of the nodes that one of the queries finds.
+func (h *access) uuidsOf(c *rest.Call, queries []node.Query) (map[string]bool, error) {
+	found := map[string]bool{}
+	for _, q := range queries {
+		q.WithChildren = true
+		nodes, err := h.conductor.Nodes(c.Request().Context(), q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range nodes {
+			found[nodes[i].UUID] = true
+		}
+	}
+	return found, nil
+}
+
+// known answers 404 for a node or port in the path that the caller may not know of.
+func (h *access) known(c *rest.Call) error {
+	if c.Param("node") != "" {
+		if _, err := h.node(c); err != nil {
+			return err
+		}
+	}
+	if c.Param("port") != "" {
+		if _, err := h.port(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
