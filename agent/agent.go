@@ -1,9 +1,9 @@
-// Package agent is the life of the agent: find the network, hand over
-// inspection data when asked to, look up the node, then beat and do what the
-// conductor commands.
+// Package agent runs the agent. It waits for the network, sends inspection data if
+// the kernel line asks for it, and looks up the node. From then on it sends
+// heartbeats and carries out the conductor's commands.
 //
-// It must not know how a kernel, a disk or a wire works: it puts together
-// what the packages below it offer.
+// It must not know how a kernel, a disk or a network works: it combines the packages
+// below it.
 package agent
 
 import (
@@ -31,11 +31,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Version is what heartbeats say. Conductors read it as the version of
-// ironic-python-agent whose protocol is spoken.
+// Version is the agent_version of heartbeats. Conductors read it as the version of
+// ironic-python-agent whose protocol the agent speaks.
 const Version = "10.0.0"
 
-// Kernel is what the agent's life asks of the kernel.
+// Kernel has the calls of the kernel that the agent needs.
 type Kernel interface {
 	extension.Power
 	logbook.Kernel
@@ -45,7 +45,7 @@ type Kernel interface {
 	Machine() string
 }
 
-// Network is the interfaces, looked after by somebody else.
+// Network is the network interfaces, which another package configures.
 type Network interface {
 	Wait(ctx context.Context, all bool, patience time.Duration) error
 	Down() error
@@ -53,7 +53,7 @@ type Network interface {
 	AskAnew()
 }
 
-// Options is what an agent is made of.
+// Options are the parts of an agent.
 type Options struct {
 	Params  param.Params
 	Root    fs.FS // the root file system, with sys and proc
@@ -68,11 +68,11 @@ type Options struct {
 	Pstore     func() (string, error) // where the kernel's logs of crashes are; "" for nowhere
 	Arch       string                 // as Go names it
 	Listen     string                 // address of the command API, ":9999"
-	// Rescue lets in who has the password; it returns once it does. Nil: this
-	// machine is not the agent's to give away.
+	// Rescue lets a user with the password log in, and returns once they can. It is
+	// nil where the agent may not give the machine away.
 	Rescue func(rescue.Password) error
 	Book   *logbook.Book
-	Board  *screen.Board   // what the consoles show; nil when there are none
+	Board  *screen.Board   // shown on the consoles; nil when there are none
 	Stream *logbook.Stream // the log from the first line on, for the conductor
 	Log    *slog.Logger
 }
@@ -80,49 +80,54 @@ type Options struct {
 // Agent is one boot's agent.
 type Agent struct {
 	Options
-	conductor *contact.Conductor
-	machine   *steps.Machine
-	host      *extension.Host
-	progress  *progress
-	courier   *courier
-	state     state
-	handed    sync.Once     // closes rescued
-	rescued   chan struct{} // closed by a rescue.finalize_rescue that worked
+	conductor  *contact.Conductor
+	machine    *steps.Machine
+	host       *extension.Host
+	progress   *progress
+	logShipper *logShipper
+	state      state
+	handed     sync.Once     // closes rescued
+	rescued    chan struct{} // closed by a rescue.finalize_rescue that worked
 }
 
-// New makes an agent; Run lets it live.
+// New makes an agent. Run starts it.
 func New(o Options) *Agent {
-	trust := contact.Options{URLs: o.Params.APIURLs, Pins: o.Params.APIPins, Insecure: o.Params.Insecure, RequestID: o.Params.RequestID}
+	trust := contact.Options{
+		URLs: o.Params.APIURLs, Pins: o.Params.APIPins, Insecure: o.Params.Insecure, RequestID: o.Params.RequestID,
+	}
 	a := &Agent{Options: o, rescued: make(chan struct{})}
 	trust.Secret = a.state.token
 	a.conductor = contact.New(trust)
 	a.state.setToken(o.Params.Token)
 	a.progress = newProgress(a.conductor, &a.state, o.Board, o.Log)
-	a.courier = newCourier(a.conductor, &a.state, o.Stream, o.Log)
+	a.logShipper = newLogShipper(a.conductor, &a.state, o.Stream, o.Log)
 	download := o.Params.Download
 	a.machine = &steps.Machine{
 		Root: o.Root, Disks: a.disks, Open: o.Open, Kernel: o.Kernel, LoadModule: o.LoadModule, Run: o.Run,
 		EFIVars: o.EFIVars, Pstore: o.Pstore, Arch: o.Arch,
 		DeployPriorities: map[string]int{"inject_files": o.Params.InjectFilesPriority},
 		Client:           contact.NewImageClient(trust, download.ConnectTimeout),
-		Download:         steps.Download{Retries: download.Retries, RetryInterval: download.RetryInterval, MaxDuration: download.MaxDuration},
-		Wait:             steps.DiskWait{Attempts: o.Params.DiskAttempts, Delay: o.Params.DiskDelay},
-		Config:           a.state.config, Progress: a.progress.report, Log: o.Log,
+		Download: steps.Download{
+			Retries: download.Retries, RetryInterval: download.RetryInterval, MaxDuration: download.MaxDuration,
+		},
+		Wait:   steps.DiskWait{Attempts: o.Params.DiskAttempts, Delay: o.Params.DiskDelay},
+		Config: a.state.config, Progress: a.progress.report, Log: o.Log,
 	}
-	a.host = &extension.Host{Machine: a.machine, Power: o.Kernel, Inventory: a.inventory, Logs: a.logs, Refresh: a.refresh, Rescue: a.rescue}
+	a.host = &extension.Host{
+		Machine: a.machine, Power: o.Kernel, Inventory: a.inventory, Logs: a.logs, Refresh: a.refresh, Rescue: a.rescue,
+	}
 	return a
 }
 
-// ErrLockedDown says that the conductor gave this node's token to somebody
-// else: then this agent must not be commanded.
+// ErrLockedDown says that the conductor gave this node's token to another agent:
+// this agent must accept no commands.
 var ErrLockedDown = errors.New("the conductor has given this node's token out already, and not to this agent")
 
-// restartPause is between two lives of an agent that could not go on.
+// restartPause is the time before an agent that could not go on starts again.
 const restartPause = 5 * time.Second
 
-// Run is the agent's life. It ends with ctx, or with ErrLockedDown; after a
-// rescue it only waits for that. Whatever else goes wrong is logged and tried
-// again from lookup on.
+// Run runs the agent until ctx ends, or until ErrLockedDown. After a rescue it only
+// waits for that. All other errors are logged, and Run starts again from lookup.
 func (a *Agent) Run(ctx context.Context) error {
 	a.showMachine()
 	a.Board.Doing("waiting for the network")
@@ -163,7 +168,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 }
 
-// live is one life: from lookup until something goes wrong.
+// live runs from lookup until something goes wrong.
 func (a *Agent) live(ctx context.Context, nodeUUID string) error {
 	a.Board.Doing("asking the conductor who this is")
 	reply, err := a.lookup(ctx, nodeUUID)
@@ -177,13 +182,14 @@ func (a *Agent) live(ctx context.Context, nodeUUID string) error {
 	a.showNode(reply)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go a.courier.run(ctx) // ends with the cancel above
-	a.Log.Info("node found", "node", reply.Node.UUID, "heartbeat_timeout", reply.Config.HeartbeatTimeout, "conductor", a.conductor.URL())
+	go a.logShipper.run(ctx) // ends with the cancel above
+	a.Log.Info("node found", "node", reply.Node.UUID, "heartbeat_timeout", reply.Config.HeartbeatTimeout,
+		"conductor", a.conductor.URL())
 	return a.serve(ctx)
 }
 
-// lookup tries until the conductor knows the node. When patience ends it
-// begins anew, as ironic-python-agent does by being started again.
+// lookup tries until the conductor knows the node. After the lookup timeout it begins
+// again, as ironic-python-agent does when it is restarted.
 func (a *Agent) lookup(ctx context.Context, nodeUUID string) (agentapi.LookupReply, error) {
 	patience := contact.Patience{Timeout: a.Params.LookupTimeout, Interval: a.Params.LookupInterval, Failed: a.Board.Failed}
 	for {
@@ -199,7 +205,7 @@ func (a *Agent) lookup(ctx context.Context, nodeUUID string) (agentapi.LookupRep
 	}
 }
 
-// refresh looks the node up again and adopts what has changed.
+// refresh looks the node up again and adopts the changes.
 func (a *Agent) refresh(ctx context.Context) (agentapi.LookupNode, error) {
 	reply, err := a.conductor.Lookup(ctx, a.macs(), a.state.uuid())
 	if err != nil {
@@ -208,7 +214,7 @@ func (a *Agent) refresh(ctx context.Context) (agentapi.LookupNode, error) {
 	return reply.Node, a.state.adopt(reply)
 }
 
-// serve opens the command API and beats until ctx ends.
+// serve opens the command API and sends heartbeats until ctx ends.
 func (a *Agent) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -220,40 +226,41 @@ func (a *Agent) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	heart := newHeart(a.conductor, &a.state, a.Board, a.Log)
-	told := func() { // a command has ended
-		a.courier.flush(ctx)
-		heart.force()
+	heartbeats := newHeartbeater(a.conductor, &a.state, a.Board, a.Log)
+	commandEnded := func() {
+		a.logShipper.flush(ctx)
+		heartbeats.force()
 	}
 	api := command.New(ctx, command.Options{
-		Extensions: a.host.All(), Token: a.state.token, Begun: a.showCommand, Ended: a.showEnd, Done: told, Version: Version, Started: time.Now(), Log: a.Log,
+		Extensions: a.host.All(), Token: a.state.token, Begun: a.showCommand, Ended: a.showEnd, Done: commandEnded,
+		Version: Version, Started: time.Now(), Log: a.Log,
 		OpenList: func() bool { return minor < 83 }, // before that Ironic sends no token with GET
 	})
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Listen)
 	if err != nil {
 		return fmt.Errorf("command API: %w", err)
 	}
-	door, err := openDoor(l, ip, minor, api, a.Log)
+	server, err := openCommandServer(l, ip, minor, api, a.Log)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	defer door.close()
+	defer server.close()
 	go a.progress.run(ctx) // ends with the cancel above
-	go func() {            // as this
+	go func() {            // and so does this
 		select {
 		case <-ctx.Done():
 		case <-a.rescued:
 			cancel(errRescued)
 		}
 	}()
-	a.Log.Info("command API is open", "callback", door.callback)
-	if err := heart.run(ctx, door); ctx.Err() == nil {
+	a.Log.Info("command API is open", "callback", server.callback)
+	if err := heartbeats.run(ctx, server); ctx.Err() == nil {
 		return err
 	}
 	return context.Cause(ctx)
 }
 
-// advertised is the address the conductor is to call.
+// advertised is the address that the conductor is to call.
 func (a *Agent) advertised(ctx context.Context) (netip.Addr, error) {
 	if a.Params.AdvertiseHost != "" {
 		ip, err := netip.ParseAddr(a.Params.AdvertiseHost)

@@ -11,39 +11,39 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Beater takes heartbeats.
-type Beater interface {
+// HeartbeatSender sends heartbeats to the conductor.
+type HeartbeatSender interface {
 	Heartbeat(ctx context.Context, nodeUUID string, h agentapi.Heartbeat) error
 }
 
-// heart tells the conductor that the agent is there: at once, when a command
-// has ended, and in between often enough.
-type heart struct {
-	to     Beater
+// heartbeater sends heartbeats: at once, when a command has ended, and several
+// times within the conductor's timeout.
+type heartbeater struct {
+	to     HeartbeatSender
 	state  *state
 	board  *screen.Board
 	log    *slog.Logger
 	forced chan struct{}
 }
 
-func newHeart(to Beater, s *state, board *screen.Board, log *slog.Logger) *heart {
-	return &heart{to: to, state: s, board: board, log: log, forced: make(chan struct{}, 1)}
+func newHeartbeater(to HeartbeatSender, s *state, board *screen.Board, log *slog.Logger) *heartbeater {
+	return &heartbeater{to: to, state: s, board: board, log: log, forced: make(chan struct{}, 1)}
 }
 
-// force asks for a heartbeat now.
-func (h *heart) force() {
+// force requests a heartbeat now.
+func (h *heartbeater) force() {
 	select {
 	case h.forced <- struct{}{}:
-	default: // one is asked for already
+	default: // already requested
 	}
 }
 
-// spacing is the least time between two heartbeats: Ironic may still be busy
-// with the former. Our own conductor is not disturbed by any.
+// spacing is the least time between two heartbeats, since Ironic may still process
+// the first. Our own conductor needs none.
 const spacing = 5 * time.Second
 
-// run beats until ctx ends.
-func (h *heart) run(ctx context.Context, d *door) error {
+// run sends heartbeats until ctx ends.
+func (h *heartbeater) run(ctx context.Context, d *commandServer) error {
 	failures := 0
 	for {
 		began := time.Now()
@@ -63,7 +63,7 @@ func (h *heart) run(ctx context.Context, d *door) error {
 			}
 			failures = 0
 			at := time.Now()
-			h.board.Set(func(s *screen.State) { s.Beat = at })
+			h.board.Set(func(s *screen.State) { s.Heartbeat = at })
 		}
 		if err := h.pause(ctx, began, wait, failures > 0); err != nil {
 			return err
@@ -71,9 +71,9 @@ func (h *heart) run(ctx context.Context, d *door) error {
 	}
 }
 
-// pause waits for the next heartbeat's time, which forcing may bring forward.
-// While the conductor does not answer, forcing changes nothing.
-func (h *heart) pause(ctx context.Context, began time.Time, wait time.Duration, failing bool) error {
+// pause waits for the time of the next heartbeat. force ends the wait early, unless
+// the conductor does not answer.
+func (h *heartbeater) pause(ctx context.Context, began time.Time, wait time.Duration, failing bool) error {
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	forced := h.forced
@@ -99,15 +99,15 @@ func (h *heart) pause(ctx context.Context, began time.Time, wait time.Duration, 
 	}
 }
 
-// interval is 0.3 to 0.6 of the timeout, so that one may be lost and a rack
-// does not beat in step.
-func (h *heart) interval() time.Duration {
+// interval is 0.3 to 0.6 of the timeout: one heartbeat may be lost, and the machines
+// of a rack do not send theirs at the same moment.
+func (h *heartbeater) interval() time.Duration {
 	return time.Duration(float64(h.state.timeout()) * (0.3 + 0.3*rand.Float64()))
 }
 
-// errorPause is 5 to 10 seconds; for our own conductor, which is back within
-// a second of a crash, it starts lower.
-func (h *heart) errorPause(failures int) time.Duration {
+// errorPause is 5 to 10 seconds. It starts lower for our own conductor, which is
+// back within a second of a crash.
+func (h *heartbeater) errorPause(failures int) time.Duration {
 	const least, most = 5 * time.Second, 10 * time.Second
 	if h.state.config().FerriteProgress {
 		return min(time.Second<<min(failures-1, 10), least) + rand.N(time.Second)

@@ -32,7 +32,7 @@ func (b *beats) Heartbeat(context.Context, string, agentapi.Heartbeat) error {
 }
 
 // beatFor runs a heart for a while of virtual time; act may force.
-func beatFor(t *testing.T, d time.Duration, ferrite bool, refuse int, act func(*heart)) []time.Duration {
+func beatFor(t *testing.T, d time.Duration, ferrite bool, refuse int, act func(*heartbeater)) []time.Duration {
 	b := &beats{began: time.Now(), refuse: refuse}
 	s := &state{}
 	if err := s.adopt(agentapi.LookupReply{
@@ -41,19 +41,19 @@ func beatFor(t *testing.T, d time.Duration, ferrite bool, refuse int, act func(*
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h := newHeart(b, s, screen.NewBoard(), slog.New(slog.DiscardHandler))
+	h := newHeartbeater(b, s, screen.NewBoard(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	go act(h)
-	if err := h.run(ctx, &door{}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := h.run(ctx, &commandServer{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("ended with %v", err)
 	}
 	return b.at
 }
 
 func TestHeartbeatTimes(t *testing.T) {
-	nothing := func(*heart) {}
-	forced := func(h *heart) {
+	nothing := func(*heartbeater) {}
+	forced := func(h *heartbeater) {
 		time.Sleep(time.Second)
 		h.force()
 		h.force()
@@ -62,7 +62,7 @@ func TestHeartbeatTimes(t *testing.T) {
 	tests := map[string]struct {
 		ferrite     bool
 		refuse      int
-		act         func(*heart)
+		act         func(*heartbeater)
 		least, most time.Duration // of the second heartbeat
 	}{
 		"regular":                   {false, 0, nothing, 90 * time.Second, 180 * time.Second},
@@ -86,7 +86,7 @@ func TestHeartbeatTimes(t *testing.T) {
 
 func TestHeartbeatLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		at := beatFor(t, 60*time.Second, true, 1000, func(*heart) {})
+		at := beatFor(t, 60*time.Second, true, 1000, func(*heartbeater) {})
 		for i := 1; i < len(at); i++ {
 			if gap := at[i] - at[i-1]; gap < time.Second || gap > 6*time.Second {
 				t.Errorf("a gap of %v", gap)

@@ -45,7 +45,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 			a.Log.Warn("inspection collector is not built into this agent", "collector", c, "known", collectors())
 		}
 	}
-	heard := a.hear(ctx) // meanwhile
+	lldp := a.listenLLDP(ctx) // meanwhile
 	data := agentapi.Inspection{
 		Inventory:     a.inventory(ctx),
 		BootInterface: a.Params.BootIF,
@@ -79,7 +79,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	if wants("usb-devices") {
 		data.USBDevices = inventory.USBDevices(a.Root)
 	}
-	data.LLDPRaw = heard()
+	data.LLDPRaw = lldp()
 	for i, f := range data.Inventory.Interfaces {
 		data.Inventory.Interfaces[i].LLDP = data.LLDPRaw[f.Name]
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/inventory"
 )
 
-// hear begins to listen to what the switches say, when the kernel line asks for
-// that. The function it returns waits for the end, which ipa-lldp-timeout bounds,
-// and is given nothing when nobody asked.
-func (a *Agent) hear(ctx context.Context) (wait func() map[string][][]any) {
+// listenLLDP begins to collect the LLDP data of the switches, if a kernel parameter
+// asks for it. The function it returns waits for the result, at most
+// ipa-lldp-timeout. The result is nil if no parameter asked.
+func (a *Agent) listenLLDP(ctx context.Context) (wait func() map[string][][]any) {
 	if !a.Params.CollectLLDP && !slices.Contains(a.Params.Collectors, "lldp") {
 		return func() map[string][][]any { return nil }
 	}
@@ -20,7 +20,7 @@ func (a *Agent) hear(ctx context.Context) (wait func() map[string][][]any) {
 	done := make(chan map[string][][]any, 1)
 	go func() {
 		defer cancel()
-		done <- inventory.HearLLDP(ctx, a.Kernel, wired, a.Log)
+		done <- inventory.ListenLLDP(ctx, a.Kernel, wired, a.Log)
 	}()
 	return func() map[string][][]any { return <-done }
 }

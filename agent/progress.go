@@ -10,20 +10,18 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Figures of reporting progress: to the conductor at most twice a second, to
-// the log now and then.
+// Progress goes to the conductor at most twice a second, and to the log more rarely.
 const (
 	progressEvery = 500 * time.Millisecond
 	logEvery      = 5 * time.Second
 )
 
-// Reporter takes progress.
+// Reporter sends progress to the conductor.
 type Reporter interface {
 	Progress(ctx context.Context, nodeUUID string, p agentapi.Progress) error
 }
 
-// progress passes on how far a step is: the newest only, and never so that
-// the step waits for it.
+// progress sends the newest state of a step. The step never waits for it.
 type progress struct {
 	to    Reporter
 	state *state
@@ -39,19 +37,21 @@ func newProgress(to Reporter, s *state, board *screen.Board, log *slog.Logger) *
 	return &progress{to: to, state: s, board: board, log: log}
 }
 
-// report takes the state of a step, as often as it likes to tell.
+// report stores the state of a step. It may be called often.
 func (p *progress) report(now agentapi.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.latest = &now
-	p.board.Set(func(s *screen.State) { s.Doing, s.Stage, s.Done, s.Total = now.Step, now.Stage, now.Done, now.Total })
+	p.board.Set(func(s *screen.State) {
+		s.Doing, s.Stage, s.Done, s.Total = now.Step, now.Stage, now.Done, now.Total
+	})
 	if time.Since(p.logged) >= logEvery {
 		p.logged = time.Now()
 		p.log.Info("progress", "step", now.Step, "stage", now.Stage, "done", now.Done, "total", now.Total)
 	}
 }
 
-// run posts what was reported until ctx ends.
+// run sends the newest report until ctx ends.
 func (p *progress) run(ctx context.Context) {
 	t := time.NewTicker(progressEvery)
 	defer t.Stop()

@@ -35,7 +35,7 @@ const moveTime = 30 * time.Second
 func (a *Agent) handOver(ctx context.Context) error {
 	a.Log.Info("the machine is handed over: no more heartbeats, commands or log lines; addresses are asked for anew", "in", moveTime)
 	a.Board.Doing("nothing: the machine is in rescue, its owner's")
-	a.courier.finish(ctx)
+	a.logShipper.finish(ctx)
 	if sys.Sleep(ctx, moveTime) {
 		a.Network.AskAnew()
 	}

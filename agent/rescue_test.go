@@ -156,7 +156,7 @@ func (r refuser) Log(context.Context, string, agentapi.LogLines) error {
 func TestLogStaysHome(t *testing.T) {
 	s := &logbook.Stream{}
 	s.Add("line")
-	c := newCourier(refuser{t}, &state{}, s, slog.New(slog.DiscardHandler))
+	c := newLogShipper(refuser{t}, &state{}, s, slog.New(slog.DiscardHandler))
 	c.run(t.Context())
 	s.Add("another")
 	c.finish(t.Context())
@@ -186,13 +186,13 @@ func TestLogLeavesAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		start, k := time.Now(), &taker{}
-		c := newCourier(k, st, s, slog.New(slog.DiscardHandler))
+		c := newLogShipper(k, st, s, slog.New(slog.DiscardHandler))
 		go c.run(ctx)
 		synctest.Wait()
 		s.Add("another")
-		time.Sleep(courierEvery)
+		time.Sleep(shipEvery)
 		synctest.Wait()
-		if diff := cmp.Diff([]time.Time{start, start.Add(courierEvery)}, k.at); diff != "" {
+		if diff := cmp.Diff([]time.Time{start, start.Add(shipEvery)}, k.at); diff != "" {
 			t.Errorf("log lines left at (-want +got):\n%s", diff)
 		}
 	})
@@ -207,10 +207,10 @@ func (s stuck) Log(ctx context.Context, _ string, _ agentapi.LogLines) error {
 	return ctx.Err()
 }
 
-// TestLogLeavesBeforeTheEndIsTold: what a command logged is away when flush
+// TestLogIsSentBeforeTheEnd: what a command logged is away when flush
 // returns, with nobody waiting for the courier's next second; a conductor that
 // takes nothing holds that up for so long and no longer.
-func TestLogLeavesBeforeTheEndIsTold(t *testing.T) {
+func TestLogIsSentBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, st, start := &logbook.Stream{}, &state{}, time.Now()
 		if err := st.adopt(agentapi.LookupReply{Config: agentapi.LookupConfig{FerriteLog: true}}); err != nil {
@@ -218,7 +218,7 @@ func TestLogLeavesBeforeTheEndIsTold(t *testing.T) {
 		}
 		s.Add("command ended")
 		k := &taker{}
-		newCourier(k, st, s, slog.New(slog.DiscardHandler)).flush(t.Context())
+		newLogShipper(k, st, s, slog.New(slog.DiscardHandler)).flush(t.Context())
 		if diff := cmp.Diff([]time.Time{start}, k.at); diff != "" {
 			t.Errorf("log lines left at (-want +got):\n%s", diff)
 		}
@@ -229,12 +229,12 @@ func TestLogLeavesBeforeTheEndIsTold(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		deaf := stuck{make(chan struct{}, 2)}
-		c := newCourier(deaf, st, s, slog.New(slog.DiscardHandler))
+		c := newLogShipper(deaf, st, s, slog.New(slog.DiscardHandler))
 		go c.run(ctx)
 		<-deaf.asked // the courier itself is at it, for as long as the conductor likes
 		c.flush(t.Context())
-		if waited := time.Since(start); waited != courierFlush {
-			t.Errorf("held up for %s, want %s", waited, courierFlush)
+		if waited := time.Since(start); waited != shipFlush {
+			t.Errorf("held up for %s, want %s", waited, shipFlush)
 		}
 	})
 }

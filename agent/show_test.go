@@ -14,7 +14,7 @@ import (
 func checkBoard(t *testing.T, c *conductor, m *machine) {
 	t.Helper()
 	s := m.board.State()
-	if s.Node != nodeUUID || s.Name != "web-1" || s.Conductor != c.URL || s.Doing != idle || s.Beat.IsZero() {
+	if s.Node != nodeUUID || s.Name != "web-1" || s.Conductor != c.URL || s.Doing != idle || s.Heartbeat.IsZero() {
 		t.Errorf("the consoles show %+v", s)
 	}
 	if s.Machine != "QEMU" || s.Serial != "S-1" || len(s.Cards) != 1 || s.Cards[0].MAC != nodeMAC || !s.Cards[0].Carrier {

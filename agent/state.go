@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// state is what the conductor told the agent. It is safe for several
+// state holds the conductor's answers to lookups. It is safe for several
 // goroutines.
 type state struct {
 	mu     sync.Mutex
@@ -17,8 +17,8 @@ type state struct {
 	looked agentapi.LookupConfig
 }
 
-// adopt takes a lookup's answer. A masked token is good only for an agent
-// that holds the real one.
+// adopt stores a lookup's answer. An agent that does not hold the real token cannot
+// use a masked one.
 func (s *state) adopt(r agentapi.LookupReply) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *state) config() agentapi.LookupConfig {
 	return s.looked
 }
 
-// timeout is how long the conductor waits for a heartbeat.
+// timeout is the conductor's heartbeat timeout.
 func (s *state) timeout() time.Duration {
 	return time.Duration(s.config().HeartbeatTimeout) * time.Second
 }

@@ -115,7 +115,7 @@ func TestDeployOntoLoop(t *testing.T) {
 				if seen := partitions(t, dev); seen != "" && seen != want {
 					t.Errorf("the kernel sees %s, expected %s", seen, want)
 				}
-				judge(t, dev, raw, p)
+				checkDevice(t, dev, raw, p)
 				wipeAgain(ctx, t, d, dev)
 			})
 		}
@@ -148,9 +148,9 @@ func deploy(ctx context.Context, t *testing.T, d *Device, raw *memDisk, format s
 	}
 }
 
-// judge lets foreign tools look at the device, and compares what the page
+// checkDevice lets foreign tools look at the device, and compares what the page
 // cache shows of the image with the image.
-func judge(t *testing.T, dev string, raw *memDisk, drive Part) {
+func checkDevice(t *testing.T, dev string, raw *memDisk, drive Part) {
 	t.Helper()
 	if out := run(t, "", "sgdisk", "-v", dev); !strings.Contains(out, "No problems found") {
 		t.Error(out)

@@ -20,17 +20,17 @@ type Listener interface {
 // comes (802.1AB 6.7).
 const largestFrame = 1600
 
-// HearLLDP listens on all the interfaces at once until each has heard its switch
+// ListenLLDP listens on all the interfaces at once until each has heard its switch
 // or ctx is over, and returns what was heard in the form of inspection data, an
 // empty list for silence. Switches speak every 30 seconds by default. The
 // firmware of some NICs (Intel X710, E810) keeps LLDPDUs for itself: nothing is
 // heard there.
-func HearLLDP(ctx context.Context, l Listener, interfaces []string, log *slog.Logger) map[string][][]any {
+func ListenLLDP(ctx context.Context, l Listener, interfaces []string, log *slog.Logger) map[string][][]any {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	heard := map[string][][]any{}
+	found := map[string][][]any{}
 	for _, name := range interfaces {
 		in, err := l.Frames(name, lldp.EtherType, lldp.Groups())
 		if err != nil {
@@ -41,11 +41,11 @@ func HearLLDP(ctx context.Context, l Listener, interfaces []string, log *slog.Lo
 			tlvs := lldp.Wire(nextLLDPDU(ctx, in, log.With("interface", name)))
 			mu.Lock()
 			defer mu.Unlock()
-			heard[name] = tlvs
+			found[name] = tlvs
 		})
 	}
 	wg.Wait()
-	return heard
+	return found
 }
 
 // nextLLDPDU waits for one that can be read; none when ctx ends before.

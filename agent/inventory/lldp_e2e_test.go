@@ -48,9 +48,9 @@ func (l sendingListener) Frames(name string, etherType uint16, groups []net.Hard
 	return in, nil
 }
 
-// TestHearLLDPOnWires listens on real interfaces, in a network namespace of its
+// TestListenLLDPOnWires listens on real interfaces, in a network namespace of its
 // own, to a switch that uses each of the three groups.
-func TestHearLLDPOnWires(t *testing.T) {
+func TestListenLLDPOnWires(t *testing.T) {
 	runtime.LockOSThread() // and never unlocked: the thread ends with the test, and its namespace with it
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		t.Fatal(err)
@@ -77,9 +77,9 @@ func TestHearLLDPOnWires(t *testing.T) {
 		says[name] = []string{arp, cut, string(group) + lldpdu[6:]}
 		names = append(names, name)
 	}
-	got := HearLLDP(context.Background(), sendingListener{t, says}, names, slog.New(slog.DiscardHandler))
-	heard := [][]any{{1, "04020000000001"}, {2, "056531"}, {3, "0078"}, {0, ""}}
-	if diff := cmp.Diff(map[string][][]any{"nic0": heard, "nic1": heard, "nic2": heard}, got); diff != "" {
+	got := ListenLLDP(context.Background(), sendingListener{t, says}, names, slog.New(slog.DiscardHandler))
+	found := [][]any{{1, "04020000000001"}, {2, "056531"}, {3, "0078"}, {0, ""}}
+	if diff := cmp.Diff(map[string][][]any{"nic0": found, "nic1": found, "nic2": found}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -48,7 +48,7 @@ func (w *wire) Read(b []byte) (int, error) {
 
 func (w *wire) Close() error { close(w.closed); return nil }
 
-func TestHearLLDP(t *testing.T) {
+func TestListenLLDP(t *testing.T) {
 	var log bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	w := wires{
@@ -58,11 +58,11 @@ func TestHearLLDP(t *testing.T) {
 	}
 	// The silent one is waited for until the time is up.
 	cancel()
-	got := HearLLDP(ctx, w, []string{"silent", "gone"}, slog.New(slog.NewTextHandler(&log, nil)))
+	got := ListenLLDP(ctx, w, []string{"silent", "gone"}, slog.New(slog.NewTextHandler(&log, nil)))
 	if diff := cmp.Diff(map[string][][]any{"silent": {}}, got); diff != "" {
 		t.Error(diff)
 	}
-	got = HearLLDP(t.Context(), w, []string{"switch", "broken"}, slog.New(slog.NewTextHandler(&log, nil)))
+	got = ListenLLDP(t.Context(), w, []string{"switch", "broken"}, slog.New(slog.NewTextHandler(&log, nil)))
 	want := map[string][][]any{
 		"switch": {{1, "04020000000001"}, {2, "056531"}, {3, "0078"}, {0, ""}},
 		"broken": {},

@@ -95,9 +95,9 @@ func TestParseProblems(t *testing.T) {
 	}
 }
 
-// TestShellIsADoor: whatever else is wrong, and wherever, it stays shut when
+// TestShellStaysShut: whatever else is wrong, and wherever, it stays shut when
 // somebody has said so, and when it cannot be read what was said.
-func TestShellIsADoor(t *testing.T) {
+func TestShellStaysShut(t *testing.T) {
 	for line, want := range map[string]Shell{
 		"ipa-api-url=mdns ferrite.shell=off": ShellNever, "ferrite.shell=off ipa-api-url=mdns": ShellNever, "ipa-api-url=mdns": ShellByImage, "ferrite.shell=enter": ShellOnEnter,
 		"ferrite.shell=perhaps": ShellNever, "ferrite.shell=1 ferrite.shell=no": ShellNever, "ferrite.shell=": ShellNever,

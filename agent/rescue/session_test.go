@@ -23,17 +23,17 @@ type overAtOnce struct{}
 func (overAtOnce) Start(cmd *exec.Cmd) error { cmd.Process = &os.Process{Pid: 1}; return nil }
 func (overAtOnce) Wait(*exec.Cmd) error      { return nil }
 
-// told is a channel of which only what is sent matters.
-type told struct {
+// sentChannel is a channel of which only what is sent matters.
+type sentChannel struct {
 	io.Reader
 	sent []string
 }
 
-func (c *told) Write(p []byte) (int, error) { return len(p), nil }
-func (c *told) CloseWrite() error           { return nil }
-func (c *told) Stderr() io.ReadWriter       { return &bytes.Buffer{} }
-func (c *told) Close() error                { c.sent = append(c.sent, "close"); return nil }
-func (c *told) SendRequest(name string, _ bool, _ []byte) (bool, error) {
+func (c *sentChannel) Write(p []byte) (int, error) { return len(p), nil }
+func (c *sentChannel) CloseWrite() error           { return nil }
+func (c *sentChannel) Stderr() io.ReadWriter       { return &bytes.Buffer{} }
+func (c *sentChannel) Close() error                { c.sent = append(c.sent, "close"); return nil }
+func (c *sentChannel) SendRequest(name string, _ bool, _ []byte) (bool, error) {
 	c.sent = append(c.sent, name)
 	return true, nil
 }
@@ -42,7 +42,7 @@ func (c *told) SendRequest(name string, _ bool, _ []byte) (bool, error) {
 // that it was started.
 func TestAnsweredBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &told{Reader: strings.NewReader("")}
+		c := &sentChannel{Reader: strings.NewReader("")}
 		s := newSession(&Server{Options: Options{Kernel: sys.Linux{}, Programs: overAtOnce{}, Shell: "/bin/sh"}}, c, slog.New(slog.DiscardHandler))
 		if err := s.start(exec.CommandContext(t.Context(), s.Shell)); err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func TestAnsweredBeforeTheEnd(t *testing.T) {
 
 // slow is a client that takes nothing of what is sent until it is let.
 type slow struct {
-	told
+	sentChannel
 	let  chan struct{}
 	took bytes.Buffer
 }
@@ -76,7 +76,7 @@ func (c *slow) Write(p []byte) (int, error) {
 func TestSlowClient(t *testing.T) {
 	const much = 40_000 // more than is read at a time, less than a pipe holds
 	synctest.Test(t, func(t *testing.T) {
-		c := &slow{told: told{Reader: strings.NewReader("")}, let: make(chan struct{})}
+		c := &slow{sentChannel: sentChannel{Reader: strings.NewReader("")}, let: make(chan struct{})}
 		s := newSession(&Server{Options: Options{Kernel: sys.Linux{}, Programs: programs{}, Shell: "/bin/sh"}}, c, slog.New(slog.DiscardHandler))
 		if err := s.start(exec.CommandContext(t.Context(), s.Shell, "-c", fmt.Sprintf("head -c %d /dev/zero", much))); err != nil {
 			t.Fatal(err)

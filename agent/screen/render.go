@@ -29,7 +29,7 @@ func Render(s State, columns, rows int) []string {
 	if more := len(s.Cards) - mostCards; more > 0 {
 		row("", fmt.Sprintf("and %d more network interfaces", more))
 	}
-	row("conductor", join(", ", s.Conductor, beatText(s.Beat)))
+	row("conductor", join(", ", s.Conductor, heartbeatText(s.Heartbeat)))
 	row("doing", join(": ", s.Doing, s.Stage))
 	row("", progressText(s, columns))
 	for i, part := range pieces(s.Err, columns-len("last error  ")-1) {
@@ -93,9 +93,9 @@ func cardText(c Card) string {
 	return strings.Join(parts, "  ")
 }
 
-// beatText has the time of day, as the machine knows it: how long ago that is
+// heartbeatText has the time of day, as the machine knows it: how long ago that is
 // would be another picture every second.
-func beatText(at time.Time) string {
+func heartbeatText(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}

@@ -25,7 +25,7 @@ type State struct {
 	Serial    string // number of the machine
 	Cards     []Card
 	Conductor string    // URL
-	Beat      time.Time // when the last heartbeat was answered
+	Heartbeat time.Time // when the last heartbeat was answered
 	Doing     string    // an activity, or the step: "deploy.write_image"
 	Stage     string    // of the step: "write"
 	Done      int64     // bytes

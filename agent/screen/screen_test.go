@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func busy() State {
 	s := State{
 		Version: "10.0.0", Node: "7c56f0bb-608b-4e81-a390-78a61614de7c", Name: "web-1", Machine: "Dell Inc. PowerEdge R640", Serial: "ABC1234",
-		Conductor: "https://10.0.0.1:6385", Beat: time.Date(2026, 11, 22, 4, 5, 6, 0, time.UTC),
+		Conductor: "https://10.0.0.1:6385", Heartbeat: time.Date(2026, 11, 22, 4, 5, 6, 0, time.UTC),
 		Doing: "deploy.write_image", Stage: "write", Done: 430_000_000, Total: 1_000_000_000,
 		Err: "heartbeat not taken: Post \"https://10.0.0.1:6385/v1/heartbeat\": connection refused", Shell: "Enter: a shell on this console",
 	}
@@ -165,7 +165,7 @@ func TestSerialLineIsNotFlooded(t *testing.T) {
 		}
 		b.Doing("deploy.write_image")
 		for i := range int64(100) {
-			b.Set(func(s *State) { s.Done, s.Total, s.Beat = i, 100, time.Unix(i, 0) })
+			b.Set(func(s *State) { s.Done, s.Total, s.Heartbeat = i, 100, time.Unix(i, 0) })
 			fmt.Fprintln(b, "a line of the log")
 			time.Sleep(time.Second)
 		}

@@ -14,9 +14,9 @@ const askPatience = time.Minute
 
 // answer is what became of asking one disk.
 type answer[T any] struct {
-	disk agentapi.Disk
-	told T
-	err  error
+	disk  agentapi.Disk
+	value T
+	err   error
 }
 
 // askDisks asks all disks something at the same time. A dying disk holds
@@ -32,8 +32,8 @@ func askDisks[T any](ctx context.Context, disks []agentapi.Disk, ask func(contex
 		c := make(chan answer[T], 1)
 		coming[i] = c
 		go func() { // ends when the kernel lets go of it; c has room for the answer
-			told, err := ask(ctx, d)
-			c <- answer[T]{d, told, err}
+			value, err := ask(ctx, d)
+			c <- answer[T]{d, value, err}
 		}()
 	}
 	answers := make([]answer[T], len(disks))

@@ -115,18 +115,18 @@ func (m *Machine) PartitionUUIDs() map[string]any {
 	if w == nil {
 		return map[string]any{}
 	}
-	told := map[string]any{agentapi.RootUUIDKey: w.rootUUID}
+	uuids := map[string]any{agentapi.RootUUIDKey: w.rootUUID}
 	if w.parts == nil {
-		return told
+		return uuids
 	}
-	told[agentapi.ESPUUIDKey] = nil
+	uuids[agentapi.ESPUUIDKey] = nil
 	if w.espUUID != "" {
-		told[agentapi.ESPUUIDKey] = w.espUUID
+		uuids[agentapi.ESPUUIDKey] = w.espUUID
 	}
 	paths := map[string]string{}
 	for role, number := range w.parts {
 		paths[string(role)] = partitionPath(w.device, number)
 	}
-	told[agentapi.PartitionsByRole] = paths
-	return told
+	uuids[agentapi.PartitionsByRole] = paths
+	return uuids
 }

@@ -101,12 +101,12 @@ func (m *Machine) erase(ctx context.Context, r Request, otherwise func(context.C
 		return nil, eraseError(err)
 	}
 	plans := erasers()[r.Step.Step](facts, o)
-	var told []string
+	var summaries []string
 	for _, p := range plans {
 		m.Log.Info("erase plan", "disk", p.Device, "model", p.Model, "serial", p.Serial, "size", p.Size, "plan", p.String())
-		told = append(told, fmt.Sprintf("%s: %s", p.Device, p))
+		summaries = append(summaries, fmt.Sprintf("%s: %s", p.Device, p))
 	}
-	m.Progress(agentapi.Progress{Step: r.Step.Step, Stage: shortened("plan: " + strings.Join(told, "; "))})
+	m.Progress(agentapi.Progress{Step: r.Step.Step, Stage: shortened("plan: " + strings.Join(summaries, "; "))})
 	if only {
 		return erase.Wire(plans), nil
 	}
@@ -157,9 +157,9 @@ func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]era
 	facts := []erase.Facts{}
 	for _, a := range askDisks(ctx, disks, m.factsOf) {
 		if a.err != nil {
-			a.told = erase.Unknown(a.disk, a.err)
+			a.value = erase.Unknown(a.disk, a.err)
 		}
-		facts = append(facts, a.told)
+		facts = append(facts, a.value)
 	}
 	all, _ := m.Disks()
 	for _, s := range skipped {

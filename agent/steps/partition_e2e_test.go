@@ -132,15 +132,15 @@ func bareLoop(t *testing.T, size int64, sector int) string {
 	return dev
 }
 
-// toldDevice is a device whose kernel is told of partitions, if it does not
+// partxDevice is a device whose kernel is told of partitions, if it does not
 // read tables.
-type toldDevice struct {
+type partxDevice struct {
 	Device
 	t    *testing.T
 	path string
 }
 
-func (d toldDevice) RereadPartitions(ctx context.Context) error {
+func (d partxDevice) RereadPartitions(ctx context.Context) error {
 	if err := d.Device.RereadPartitions(ctx); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func onLoop(t *testing.T, dev string, size int64) *bench {
 		if err != nil {
 			return nil, err
 		}
-		return toldDevice{d, t, path}, nil
+		return partxDevice{d, t, path}, nil
 	}
 	b.Run = (*exec.Cmd).Run
 	b.config.EnableBIOSBootloaderInstall = true
@@ -209,7 +209,7 @@ func TestPartitionsOnDevice(t *testing.T) {
 			run(t, "", "e2fsck", "-fn", dev+"p5")
 			run(t, "", "fsck.vfat", "-n", dev+"p1")
 			t.Run("GRUB for UEFI", func(t *testing.T) { b.grubOnUEFI(t, dev, esp) })
-			letGo(t, dev)
+			checkUnmounted(t, dev)
 		})
 	}
 }
@@ -227,8 +227,8 @@ func (b *bench) grubOnUEFI(t *testing.T, dev, esp string) {
 	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, p); err != nil {
 		t.Fatal(err)
 	}
-	b.judge(t, dev+"p5", "grub-install", []string{"--target=x86_64-efi", "--efi-directory=/boot/efi", "--no-nvram", "--removable"}, []string{"/boot/efi"})
-	b.judge(t, dev+"p5", "grub-mkconfig", []string{"-o", "/boot/grub/grub.cfg"}, nil)
+	b.checkProgram(t, dev+"p5", "grub-install", []string{"--target=x86_64-efi", "--efi-directory=/boot/efi", "--no-nvram", "--removable"}, []string{"/boot/efi"})
+	b.checkProgram(t, dev+"p5", "grub-mkconfig", []string{"-o", "/boot/grub/grub.cfg"}, nil)
 	look(t, dev+"p5", "ext4", func(root string) {
 		if got, err := os.ReadFile(root + "/etc/fstab"); err != nil || string(got) != "# none\nUUID="+esp+"\t/boot/efi\tvfat\tumask=0077\t0\t1\n" {
 			t.Errorf("fstab is %q, %v", got, err)
@@ -240,8 +240,8 @@ func (b *bench) grubOnUEFI(t *testing.T, dev, esp string) {
 	run(t, "", "fsck.vfat", "-n", dev+"p1")
 }
 
-// judge reads what a program of the image has seen.
-func (b *bench) judge(t *testing.T, root, name string, args, mounts []string) {
+// checkProgram reads what a program of the image has seen.
+func (b *bench) checkProgram(t *testing.T, root, name string, args, mounts []string) {
 	t.Helper()
 	var s seen
 	look(t, root, "ext4", func(root string) {
@@ -272,9 +272,9 @@ func (b *bench) judge(t *testing.T, root, name string, args, mounts []string) {
 	}
 }
 
-// letGo: nothing of a device is mounted any more, also nowhere that we do not
+// checkUnmounted: nothing of a device is mounted any more, also nowhere that we do not
 // see.
-func letGo(t *testing.T, dev string) {
+func checkUnmounted(t *testing.T, dev string) {
 	t.Helper()
 	info, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil || strings.Contains(string(info), dev) || strings.Contains(string(info), "/chroot") {
@@ -327,10 +327,10 @@ func TestImageProgramsOnDevice(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			} else {
-				b.judge(t, dev+"p2", "grub-install", []string{"--target=i386-pc", dev}, places)
-				b.judge(t, dev+"p2", "grub-mkconfig", []string{"-o", "/boot/grub/grub.cfg"}, places)
+				b.checkProgram(t, dev+"p2", "grub-install", []string{"--target=i386-pc", dev}, places)
+				b.checkProgram(t, dev+"p2", "grub-mkconfig", []string{"-o", "/boot/grub/grub.cfg"}, places)
 			}
-			letGo(t, dev)
+			checkUnmounted(t, dev)
 		})
 	}
 }

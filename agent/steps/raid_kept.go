@@ -33,8 +33,8 @@ func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks
 		if a.err != nil {
 			return nil, nil, fmt.Errorf("look for RAID volumes that skip_block_devices keeps: %s: %w", a.disk.Name, a.err)
 		}
-		if a.told != "" {
-			skipped = append(skipped, agentapi.SkippedDisk{Name: a.disk.Name, Reason: "it holds RAID volume " + a.told + ", which is in skip_block_devices"})
+		if a.value != "" {
+			skipped = append(skipped, agentapi.SkippedDisk{Name: a.disk.Name, Reason: "it holds RAID volume " + a.value + ", which is in skip_block_devices"})
 			continue
 		}
 		free = append(free, a.disk)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/u-root/mkuimage/cpio"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // Build fetches the profile's kernel and makes kernel and initramfs in the recipe's
@@ -133,7 +133,7 @@ func (r Recipe) write(ctx context.Context, kernel Kernel, content tree, res *Res
 	}
 	var err error
 	res.KernelPath = filepath.Join(r.Out, r.Profile.Name+".vmlinuz")
-	res.KernelSHA256, res.KernelSize, err = workshop.WriteFile(res.KernelPath, func(w io.Writer) error {
+	res.KernelSHA256, res.KernelSize, err = buildcache.WriteFile(res.KernelPath, func(w io.Writer) error {
 		f, err := os.Open(kernel.Image)
 		if err != nil {
 			return err
@@ -146,7 +146,7 @@ func (r Recipe) write(ctx context.Context, kernel Kernel, content tree, res *Res
 		return err
 	}
 	res.InitramfsPath = filepath.Join(r.Out, r.Profile.Name+".initramfs")
-	res.InitramfsSHA256, res.InitramfsSize, err = workshop.WriteFile(res.InitramfsPath, func(w io.Writer) error {
+	res.InitramfsSHA256, res.InitramfsSize, err = buildcache.WriteFile(res.InitramfsPath, func(w io.Writer) error {
 		return compressTo(w, r.Compression, func(w io.Writer) error {
 			size := &sizeWriter{ctx: ctx, w: bufio.NewWriterSize(w, 1<<20)}
 			err := errors.Join(content.write(size), size.w.Flush())

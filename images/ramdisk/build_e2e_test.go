@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // maxLabSize is the promise to whoever boots the lab: bytes of the compressed ramdisk.
@@ -76,13 +76,13 @@ func TestUnknownKernelPackage(t *testing.T) {
 
 func realRecipe(t *testing.T, profile Profile) Recipe {
 	t.Helper()
-	cache, err := workshop.CacheDir()
+	cache, err := buildcache.CacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	agent := filepath.Join(dir, "init")
-	_, err = workshop.Tool{
+	_, err = buildcache.Tool{
 		Name: "go", Env: []string{"CGO_ENABLED=0"},
 		Args: []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", agent, "./testdata/init"},
 	}.Run(t.Context())

@@ -15,7 +15,7 @@ import (
 	"github.com/u-root/gobusybox/src/pkg/golang"
 	"github.com/u-root/uio/ulog"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // shell is the console command that becomes /bin/sh.
@@ -72,7 +72,7 @@ func buildCommands(ctx context.Context, goenv map[string]string, commands []stri
 	if err != nil {
 		return err
 	}
-	_, err = workshop.Tool{
+	_, err = buildcache.Tool{
 		Name: "go", Package: "golang-go", Dir: filepath.Join(tmp, "src", "bb.u-root.com", "bb"),
 		Env:  []string{"GO111MODULE=off", "GOFLAGS=", "GOPATH=" + tmp, "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOTOOLCHAIN=local"},
 		Args: []string{"build", "-trimpath", "-buildvcs=false", "-tags", buildTags, "-ldflags", "-s -w -buildid=", "-o", out},
@@ -93,7 +93,7 @@ func cachedCommands(ctx context.Context, cacheDir string, commands []string, log
 	}
 	inputs := strings.Join(append([]string{goenv["GOVERSION"], buildTags, string(sums)}, commands...), "\n")
 	key := sha256.Sum256([]byte(inputs))
-	dir, err := workshop.Once(ctx, filepath.Join(cacheDir, "commands"), hex.EncodeToString(key[:16]),
+	dir, err := buildcache.Once(ctx, filepath.Join(cacheDir, "commands"), hex.EncodeToString(key[:16]),
 		func(ctx context.Context, dir string) error {
 			log.Info("building console commands", "count", len(commands))
 			return BuildCommands(ctx, commands, filepath.Join(dir, "bb"))
@@ -104,7 +104,7 @@ func cachedCommands(ctx context.Context, cacheDir string, commands []string, log
 // goEnv asks the toolchain where it is: our own binary, built with -trimpath, does not know.
 func goEnv(ctx context.Context) (map[string]string, error) {
 	names := []string{"GOROOT", "GOMOD", "GOVERSION"}
-	out, err := workshop.Tool{Name: "go", Package: "golang-go", Args: append([]string{"env"}, names...)}.Run(ctx)
+	out, err := buildcache.Tool{Name: "go", Package: "golang-go", Args: append([]string{"env"}, names...)}.Run(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("build console commands: give a prebuilt binary of them, or the Go toolchain: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // fetchTimeout bounds download and unpacking of one kernel package (71 MB, 391 MB unpacked).
@@ -37,7 +37,7 @@ func FetchKernel(ctx context.Context, cacheDir, metapackage string, log *slog.Lo
 		return Kernel{}, err
 	}
 	key := strings.ReplaceAll(k.Package+"_"+k.Version, ":", "_")
-	dir, err := workshop.Once(ctx, filepath.Join(cacheDir, "kernels"), key, func(ctx context.Context, dir string) error {
+	dir, err := buildcache.Once(ctx, filepath.Join(cacheDir, "kernels"), key, func(ctx context.Context, dir string) error {
 		log.Info("downloading kernel", "package", k.Package, "version", k.Version)
 		return unpackKernel(ctx, dir, k)
 	})
@@ -50,7 +50,7 @@ func FetchKernel(ctx context.Context, cacheDir, metapackage string, log *slog.Lo
 // resolveKernel follows the metapackage's dependency to the versioned package: the ABI
 // number in its name moves with every update.
 func resolveKernel(ctx context.Context, metapackage string) (Kernel, error) {
-	out, err := workshop.Tool{Name: "apt-cache", Package: "apt", Args: []string{"depends", "--important", metapackage}}.Run(ctx)
+	out, err := buildcache.Tool{Name: "apt-cache", Package: "apt", Args: []string{"depends", "--important", metapackage}}.Run(ctx)
 	if err != nil {
 		return Kernel{}, fmt.Errorf("find package %s: run `apt-get update` as root and try again: %w", metapackage, err)
 	}
@@ -58,7 +58,7 @@ func resolveKernel(ctx context.Context, metapackage string) (Kernel, error) {
 	if err != nil {
 		return Kernel{}, err
 	}
-	out, err = workshop.Tool{Name: "apt-cache", Package: "apt", Args: []string{"show", "--no-all-versions", image}}.Run(ctx)
+	out, err = buildcache.Tool{Name: "apt-cache", Package: "apt", Args: []string{"show", "--no-all-versions", image}}.Run(ctx)
 	if err != nil {
 		return Kernel{}, fmt.Errorf("find package %s: run `apt-get update` as root and try again: %w", image, err)
 	}
@@ -93,14 +93,14 @@ func controlField(paragraph, name string) string {
 func unpackKernel(ctx context.Context, dir string, k Kernel) error {
 	// Run as root, apt would download as user _apt, who may not write into our folder.
 	download := []string{"download", "-q", "-o", "APT::Sandbox::User=root", k.Package + "=" + k.Version}
-	if _, err := (workshop.Tool{Name: "apt-get", Package: "apt", Args: download, Dir: dir}).Run(ctx); err != nil {
+	if _, err := (buildcache.Tool{Name: "apt-get", Package: "apt", Args: download, Dir: dir}).Run(ctx); err != nil {
 		return err
 	}
 	debs, err := filepath.Glob(filepath.Join(dir, "*.deb"))
 	if err != nil || len(debs) != 1 {
 		return errors.Join(fmt.Errorf("apt-get download left %d .deb files, expected 1", len(debs)), err)
 	}
-	if _, err := (workshop.Tool{Name: "dpkg-deb", Package: "dpkg", Args: []string{"-x", debs[0], dir}}).Run(ctx); err != nil {
+	if _, err := (buildcache.Tool{Name: "dpkg-deb", Package: "dpkg", Args: []string{"-x", debs[0], dir}}).Run(ctx); err != nil {
 		return err
 	}
 	if err := os.Remove(debs[0]); err != nil {
@@ -112,7 +112,7 @@ func unpackKernel(ctx context.Context, dir string, k Kernel) error {
 	}
 	// The package has no modules.dep or modules.alias: its postinst makes them on the
 	// machine it is installed on.
-	_, err = workshop.Tool{Name: "depmod", Package: "kmod", Args: []string{"-b", dir, found.Release}}.Run(ctx)
+	_, err = buildcache.Tool{Name: "depmod", Package: "kmod", Args: []string{"-b", dir, found.Release}}.Run(ctx)
 	return err
 }
 

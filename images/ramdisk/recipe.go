@@ -38,7 +38,7 @@ type Recipe struct {
 	Files        []File      // anything else
 	Compression  Compression // of the initramfs; "" is Zstd
 	Out          string      // folder for the results: <profile>.vmlinuz and <profile>.initramfs
-	CacheDir     string      // folder for downloads, see workshop.CacheDir
+	CacheDir     string      // folder for downloads, see buildcache.CacheDir
 	Log          *slog.Logger
 }
 

@@ -3,7 +3,7 @@ package ramdisk
 import (
 	"embed"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 //go:embed *.go
@@ -11,4 +11,4 @@ var sources embed.FS
 
 // SourceHash identifies this version of the builder, for the cache keys of images that
 // contain a ramdisk: SHA-256 in hex.
-func SourceHash() (string, error) { return workshop.HashSources(sources) }
+func SourceHash() (string, error) { return buildcache.HashSources(sources) }

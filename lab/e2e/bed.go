@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/network"
 	"github.com/ferrite-metal/ferrite/lab/osimage"
@@ -64,7 +64,7 @@ func prepare(ctx context.Context, o options) (*shared, error) {
 	if err := keepPromises(bin, o.profile()); err != nil {
 		return nil, err
 	}
-	cache, err := workshop.CacheDir()
+	cache, err := buildcache.CacheDir()
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/osimage"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
@@ -136,7 +136,7 @@ func (l grubLife) imageInfo(ctx context.Context, b *bed, s *site.Site, img osima
 		if err != nil {
 			return nil, fmt.Errorf("image of a whole disk: %w", err)
 		}
-		sum, err := workshop.HashFile(path)
+		sum, err := buildcache.HashFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func (l grubLife) imageInfo(ctx context.Context, b *bed, s *site.Site, img osima
 func (b *bed) wholeDisk(ctx context.Context, img osimage.Image, uuid string) (string, error) {
 	root, raw, out := filepath.Join(b.dir, "root.raw"), filepath.Join(b.dir, "whole.raw"), filepath.Join(b.images, b.name+".qcow2")
 	disk := fmt.Sprint(raw, "?offset=", firstPartition)
-	for _, tool := range []workshop.Tool{
+	for _, tool := range []buildcache.Tool{
 		{Name: "qemu-img", Package: "qemu-utils", Args: []string{"convert", "-O", "raw", img.Qcow2, root}},
 		{Name: "dd", Package: "coreutils", Args: []string{"if=" + root, "of=" + raw, "bs=1M", "conv=sparse", fmt.Sprint("seek=", firstPartition>>20)}},
 		{Name: "truncate", Package: "coreutils", Args: []string{"-s", fmt.Sprint(firstPartition + img.VirtualSize), raw}},
@@ -176,7 +176,7 @@ const firstPartition = 1 << 20
 // root by the file system's UUID: what the ramdisk calls the disk is nothing that
 // the operating system knows.
 func (l grubLife) onDisk(ctx context.Context, disk string) error {
-	said, err := workshop.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"-J", disk}}.Run(ctx)
+	said, err := buildcache.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"-J", disk}}.Run(ctx)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/osimage"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
@@ -76,7 +76,7 @@ func (b *bed) rootImage(ctx context.Context, s *site.Site, from osimage.Image, u
 	if err := os.WriteFile(filepath.Join(tree, "etc/fstab"), []byte("# made at the build\n"), 0o644); err != nil {
 		return r, err
 	}
-	for _, tool := range []workshop.Tool{
+	for _, tool := range []buildcache.Tool{
 		{Name: "mcopy", Package: "mtools", Args: []string{"-i", from.Raw + "@@1M", "::EFI/BOOT/BOOTX64.EFI", efi}, Env: []string{"MTOOLS_SKIP_CHECK=1"}},
 		{Name: "mkfs.ext4", Package: "e2fsprogs", Args: []string{"-q", "-U", uuid, "-d", tree, raw, "192M"}},
 		{Name: "qemu-img", Package: "qemu-utils", Args: []string{"convert", "-O", "qcow2", raw, out}},
@@ -85,7 +85,7 @@ func (b *bed) rootImage(ctx context.Context, s *site.Site, from osimage.Image, u
 			return r, err
 		}
 	}
-	sum, err := workshop.HashFile(out)
+	sum, err := buildcache.HashFile(out)
 	r.Image = site.Image{URL: s.ImagesURL + "/" + filepath.Base(out), SHA256: sum, Format: "qcow2"}
 	return r, err
 }
@@ -117,7 +117,7 @@ const keptFile = "kept"
 // mounts none of it. With kept, what was left on the ephemeral partition is to be
 // there; without, it is left there.
 func (r rootFS) onDisk(ctx context.Context, disk string, kept bool) error {
-	said, err := workshop.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"-J", disk}}.Run(ctx)
+	said, err := buildcache.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"-J", disk}}.Run(ctx)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (r rootFS) onDisk(ctx context.Context, disk string, kept bool) error {
 		return fmt.Errorf("partitions are %q, expected %q", got, want)
 	}
 	for _, name := range []string{"ephemeral", "root"} {
-		if _, err := (workshop.Tool{Name: "e2fsck", Package: "e2fsprogs", Args: []string{"-fn", at[name]}}).Run(ctx); err != nil {
+		if _, err := (buildcache.Tool{Name: "e2fsck", Package: "e2fsprogs", Args: []string{"-fn", at[name]}}).Run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -164,5 +164,5 @@ func (r rootFS) onDisk(ctx context.Context, disk string, kept bool) error {
 }
 
 func debugfs(ctx context.Context, device, command string, flags ...string) (string, error) {
-	return workshop.Tool{Name: "debugfs", Package: "e2fsprogs", Args: append(flags, "-R", command, device)}.Run(ctx)
+	return buildcache.Tool{Name: "debugfs", Package: "e2fsprogs", Args: append(flags, "-R", command, device)}.Run(ctx)
 }

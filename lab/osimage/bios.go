@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // mbrBinary is the boot code that looks for the GPT partition marked bootable, of
@@ -20,7 +20,7 @@ func syslinuxConfig(cmdline string) string {
 // installSyslinux makes a FAT file system bootable by BIOS. It works on the image file,
 // through mtools: no mount, no root.
 func installSyslinux(ctx context.Context, fat string) error {
-	_, err := workshop.Tool{
+	_, err := buildcache.Tool{
 		Name: "syslinux", Package: "syslinux", Args: []string{"--install", fat},
 		Env: []string{"MTOOLS_SKIP_CHECK=1", sourceDate},
 	}.Run(ctx)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // convertQcow2 makes both kinds of qcow2 beside the raw image name.raw and records them.
@@ -22,7 +22,7 @@ func (img *Image) convertQcow2(ctx context.Context, raw string) error {
 		{"convert", "-f", "raw", "-O", "qcow2", raw, img.Qcow2},
 		{"convert", "-f", "raw", "-O", "qcow2", "-c", raw, img.Qcow2Compressed},
 	} {
-		if _, err := (workshop.Tool{Name: "qemu-img", Package: "qemu-utils", Args: call}).Run(ctx); err != nil {
+		if _, err := (buildcache.Tool{Name: "qemu-img", Package: "qemu-utils", Args: call}).Run(ctx); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func (img *Image) packRaw(ctx context.Context, raw string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		_, _, err := workshop.WriteFile(p.path, func(w io.Writer) error {
+		_, _, err := buildcache.WriteFile(p.path, func(w io.Writer) error {
 			src, err := os.Open(raw)
 			if err != nil {
 				return err
@@ -70,7 +70,7 @@ func (img *Image) hash() error {
 		if path == "" {
 			continue
 		}
-		sum, err := workshop.HashFile(path)
+		sum, err := buildcache.HashFile(path)
 		if err != nil {
 			return fmt.Errorf("image %s: %w", img.ID, err)
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 const (
@@ -36,7 +36,7 @@ var debianSources embed.FS
 func Debian(ctx context.Context, cacheDir string, log *slog.Logger) (Image, error) {
 	ctx, cancel := context.WithTimeout(ctx, debianTimeout)
 	defer cancel()
-	stub, err := workshop.HashFile(stubPath)
+	stub, err := buildcache.HashFile(stubPath)
 	if err != nil {
 		return Image{}, fmt.Errorf("run `apt-get install systemd-boot-efi`: %w", err)
 	}
@@ -99,7 +99,7 @@ func (img *Image) moveTo(dir string) error {
 // mounts and starts ends with it, killed or not.
 func isolated(ctx context.Context, options []string, args ...string) error {
 	unshare := append([]string{"--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"}, options...)
-	_, err := workshop.Tool{
+	_, err := buildcache.Tool{
 		Name: "unshare", Package: "util-linux", Args: append(append(unshare, "--"), args...),
 		// dpkg need not sync every file: Once syncs the finished image.
 		Env: []string{"DEBIAN_FRONTEND=noninteractive", "DPKG_FORCE=unsafe-io"},
@@ -117,7 +117,7 @@ func bootstrap(ctx context.Context, cacheDir, root string, packages []string) er
 	if err != nil {
 		return err
 	}
-	if _, err := (workshop.Tool{Name: "debootstrap", Package: "debootstrap", Args: []string{"--version"}}).Run(ctx); err != nil {
+	if _, err := (buildcache.Tool{Name: "debootstrap", Package: "debootstrap", Args: []string{"--version"}}).Run(ctx); err != nil {
 		return err
 	}
 	return isolated(ctx, nil, "debootstrap", "--variant=minbase", "--cache-dir="+debs,
@@ -166,7 +166,7 @@ func writeRoot(ctx context.Context, root, path string, size int64) error {
 		return err
 	}
 	args := []string{"-q", "-t", "ext4", "-L", "root", "-d", root, path}
-	_, err := workshop.Tool{Name: "mke2fs", Package: "e2fsprogs", Args: args}.Run(ctx)
+	_, err := buildcache.Tool{Name: "mke2fs", Package: "e2fsprogs", Args: args}.Run(ctx)
 	return err
 }
 

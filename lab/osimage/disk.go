@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 const (
@@ -66,7 +66,7 @@ func (d disk) write(ctx context.Context, path string) (int64, error) {
 	if d.sector == largeSector {
 		return size, d.writeLargeTable(path, size)
 	}
-	_, err := workshop.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"--quiet", "--no-reread", path}, Stdin: script.String()}.Run(ctx)
+	_, err := buildcache.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"--quiet", "--no-reread", path}, Stdin: script.String()}.Run(ctx)
 	return size, err
 }
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 const (
@@ -54,7 +54,7 @@ func writeESP(ctx context.Context, out, id string, sector int, files []espFile) 
 		kind = []string{"-F", "16", "-s", "1", "-S", fmt.Sprint(sector)}
 	}
 	mkfs := append(kind, "-n", "ESP", "-i", serial, "--invariant", "-h", fmt.Sprint(firstPartition/sector), out)
-	if _, err := (workshop.Tool{Name: "mkfs.vfat", Package: "dosfstools", Args: mkfs}).Run(ctx); err != nil {
+	if _, err := (buildcache.Tool{Name: "mkfs.vfat", Package: "dosfstools", Args: mkfs}).Run(ctx); err != nil {
 		return err
 	}
 	if folders := foldersOf(files); len(folders) > 0 {
@@ -84,6 +84,6 @@ func foldersOf(files []espFile) []string {
 
 func mtool(ctx context.Context, name string, args ...string) error {
 	// Without MTOOLS_SKIP_CHECK mtools refuses images whose geometry it does not believe.
-	_, err := workshop.Tool{Name: name, Package: "mtools", Args: args, Env: []string{"MTOOLS_SKIP_CHECK=1", sourceDate}}.Run(ctx)
+	_, err := buildcache.Tool{Name: name, Package: "mtools", Args: args, Env: []string{"MTOOLS_SKIP_CHECK=1", sourceDate}}.Run(ctx)
 	return err
 }

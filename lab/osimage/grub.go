@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 const (
@@ -38,7 +38,7 @@ func GrubRoot(ctx context.Context, cacheDir, id string, log *slog.Logger) (Image
 		if err != nil {
 			return err
 		}
-		sum, err := workshop.HashFile(program)
+		sum, err := buildcache.HashFile(program)
 		if err != nil {
 			return err
 		}

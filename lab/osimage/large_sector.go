@@ -12,7 +12,7 @@ import (
 
 	agentdisk "github.com/ferrite-metal/ferrite/agent/disk"
 	imagedisk "github.com/ferrite-metal/ferrite/images/disk"
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // largeSector is that of disks called 4Kn, in bytes. Their partition tables and file
@@ -68,7 +68,7 @@ func largeSample(ctx context.Context) (sum string, err error) {
 		if _, err := (disk{id: "sample", sector: largeSector, partitions: []partition{{content: empty}}}).write(ctx, raw); err != nil {
 			return err
 		}
-		sum, err = workshop.HashFile(raw)
+		sum, err = buildcache.HashFile(raw)
 		return err
 	})
 	return sum, err

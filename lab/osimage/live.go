@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // Live is a tiny OS in the forms that boot without a disk.
@@ -36,7 +36,7 @@ func (img Image) WriteLive(ctx context.Context, dir string) (Live, error) {
 		}
 		// El Torito: UEFI firmware takes the boot image for an EFI system partition.
 		args := []string{"-as", "mkisofs", "-quiet", "-V", "LIVE", "-o", l.ISO, "-e", filepath.Base(esp), "-no-emul-boot", tmp}
-		_, err := workshop.Tool{Name: "xorriso", Package: "xorriso", Args: args}.Run(ctx)
+		_, err := buildcache.Tool{Name: "xorriso", Package: "xorriso", Args: args}.Run(ctx)
 		return err
 	})
 	return l, err

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // hostAlias is where QEMU's user network shows the host's loopback to the guest.
@@ -159,7 +159,7 @@ func configDrive(t *testing.T, hostname, uuid, userData string) string {
 	}
 	out := filepath.Join(dir, "drive.iso")
 	xorriso := []string{"-as", "mkisofs", "-quiet", "-V", driveLabel, "-J", "-r", "-o", out, filepath.Join(dir, "drive")}
-	if _, err := (workshop.Tool{Name: "xorriso", Package: "xorriso", Args: xorriso}).Run(t.Context()); err != nil {
+	if _, err := (buildcache.Tool{Name: "xorriso", Package: "xorriso", Args: xorriso}).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -182,7 +182,7 @@ func copyFile(t *testing.T, from, to string) {
 // cacheDir is the shared cache: kernels and Debian are not downloaded anew for every run.
 func cacheDir(t *testing.T) string {
 	t.Helper()
-	dir, err := workshop.CacheDir()
+	dir, err := buildcache.CacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}

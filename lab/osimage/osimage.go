@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // Image is one operating system in the formats a lab deploys. A path is "" where an
@@ -45,13 +45,13 @@ type builder func(ctx context.Context, dir string) (Image, error)
 // inputs, building it first if needed. The recipe is the builder's own source code: a
 // changed builder must not find what an older one left.
 func cached(ctx context.Context, cacheDir, kind string, recipe embed.FS, inputs []string, build builder) (Image, error) {
-	code, err := workshop.HashSources(recipe)
+	code, err := buildcache.HashSources(recipe)
 	if err != nil {
 		return Image{}, err
 	}
 	sum := sha256.Sum256([]byte(strings.Join(append(inputs, code), "\x00")))
 	key := kind + "-" + hex.EncodeToString(sum[:12])
-	dir, err := workshop.Once(ctx, filepath.Join(cacheDir, "osimages"), key, func(ctx context.Context, dir string) error {
+	dir, err := buildcache.Once(ctx, filepath.Join(cacheDir, "osimages"), key, func(ctx context.Context, dir string) error {
 		img, err := build(ctx, dir)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"regexp"
 
 	"github.com/ferrite-metal/ferrite/images/ramdisk"
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 const (
@@ -99,7 +99,7 @@ func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, sec
 		}
 		inputs := []string{id, kernel.Package, kernel.Version, packer}
 		for _, path := range []string{program, stubPath, mbrBinary} {
-			sum, err := workshop.HashFile(path)
+			sum, err := buildcache.HashFile(path)
 			if err != nil {
 				return fmt.Errorf("run `apt-get install systemd-boot-efi syslinux syslinux-common`: %w", err)
 			}
@@ -136,7 +136,7 @@ func tinyProgram(ctx context.Context, tmp string) (string, error) {
 		return beside, nil
 	}
 	out := filepath.Join(tmp, tinyBinary)
-	_, err = workshop.Tool{
+	_, err = buildcache.Tool{
 		Name: "go", Package: "golang-go", Env: []string{"CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64"},
 		Args: []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", out, tinyPackage},
 	}.Run(ctx)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // The tiny OS finds its config drive, takes its hostname and phones home, from every
@@ -101,7 +101,7 @@ func TestTinyIsReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := workshop.HashFile(path)
+		got, err := buildcache.HashFile(path)
 		if err != nil || got != want {
 			t.Errorf("%s: sum %s, want %s, error %v", path, got, want, err)
 		}

@@ -17,7 +17,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/osimage"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
@@ -97,7 +97,7 @@ func (t *tour) prepare(ctx context.Context) (osimage.Image, error) {
 	if err := os.MkdirAll(t.Dir, 0o755); err != nil {
 		return osimage.Image{}, err
 	}
-	cache, err := workshop.CacheDir()
+	cache, err := buildcache.CacheDir()
 	if err != nil {
 		return osimage.Image{}, err
 	}

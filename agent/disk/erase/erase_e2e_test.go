@@ -63,12 +63,12 @@ func erasesLoop(t *testing.T, dev, method string, size int64) {
 		}
 		return d, func() { d.Close() }, nil
 	}
-	d, letGo, err := open(t.Context(), facts.Disk)
+	d, closeDrive, err := open(t.Context(), facts.Disk)
 	if err != nil {
 		t.Fatal(err)
 	}
 	facts, err = facts.Probe(d)
-	letGo()
+	closeDrive()
 	if err != nil {
 		t.Fatal(err)
 	}

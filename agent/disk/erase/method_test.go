@@ -136,8 +136,8 @@ func TestNoMethodIsBelieved(t *testing.T) {
 	}
 }
 
-// TestFailureIsTold: a drive that fails has failed, and is left as it should be.
-func TestFailureIsTold(t *testing.T) {
+// TestFailureIsReported: a drive that fails has failed, and is left as it should be.
+func TestFailureIsReported(t *testing.T) {
 	for _, m := range Methods() {
 		if m.Name == "overwrite" {
 			continue // no command of the drive's

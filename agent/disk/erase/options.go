@@ -43,7 +43,7 @@ func OptionsFrom(info map[string]any) (Options, error) {
 		"agent_erase_skip_read_only":            &o.SkipReadOnly,
 		"agent_erase_devices_zeroize":           &o.Zeroes,
 	} {
-		if *to, err = truth(info, key, *to); err != nil {
+		if *to, err = boolOption(info, key, *to); err != nil {
 			return o, err
 		}
 	}
@@ -73,11 +73,11 @@ func OptionsFrom(info map[string]any) (Options, error) {
 // are unless the operator says otherwise. Ironic's key says the opposite of its
 // name: true, the default, is what keeps them from being wiped.
 func Guards(info map[string]any) (bool, error) {
-	return truth(info, "wipe_special_filesystems", true)
+	return boolOption(info, "wipe_special_filesystems", true)
 }
 
-// truth is the value of a key, or what it is by itself.
-func truth(info map[string]any, key string, otherwise bool) (bool, error) {
+// boolOption is the value of a key, or what it is by itself.
+func boolOption(info map[string]any, key string, otherwise bool) (bool, error) {
 	v, ok := info[key].(bool)
 	if info[key] != nil && !ok {
 		return otherwise, fmt.Errorf("driver_internal_info.%s: expected true or false, found %v", key, info[key])

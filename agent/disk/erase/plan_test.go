@@ -78,8 +78,8 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestFrozenIsTold: what could not be tried is among the attempts, with advice.
-func TestFrozenIsTold(t *testing.T) {
+// TestFrozenIsReported: what could not be tried is among the attempts, with advice.
+func TestFrozenIsReported(t *testing.T) {
 	f := newFake()
 	o := usual(t)
 	d := erased(t, Methods(), f, frozen(), o)

@@ -15,7 +15,7 @@ import (
 type Run struct {
 	Options Options
 	// Open opens a disk of a plan, and sees to it that its name still leads there.
-	Open     func(ctx context.Context, disk agentapi.Disk) (d Drive, letGo func(), err error)
+	Open     func(ctx context.Context, disk agentapi.Disk) (d Drive, closeDrive func(), err error)
 	Progress func(agentapi.Progress) // may be called often
 	Step     string                  // it is reported for
 	Log      *slog.Logger
@@ -83,11 +83,11 @@ func (r *Run) methods(ctx context.Context, p DiskPlan, m *meter, out *agentapi.E
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("aborted before it began: %w", err)
 	}
-	d, letGo, err := r.Open(ctx, p.facts.Disk)
+	d, closeDrive, err := r.Open(ctx, p.facts.Disk)
 	if err != nil {
 		return err
 	}
-	defer letGo()
+	defer closeDrive()
 	if p.facts.ata != nil && p.facts.ata.locked {
 		if err := openATA(d, r.Options); err != nil {
 			return err

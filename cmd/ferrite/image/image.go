@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/images/ramdisk"
-	"github.com/ferrite-metal/ferrite/images/ramdisk/workshop"
+	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 )
 
 // Command is `ferrite image`.
@@ -50,7 +50,7 @@ func build() *cobra.Command {
 			if agent, err = findAgent(agent); err != nil {
 				return err
 			}
-			cache, err := workshop.CacheDir()
+			cache, err := buildcache.CacheDir()
 			if err != nil {
 				return err
 			}

@@ -21,33 +21,35 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/connlimit"
 )
 
-// door is where the conductor comes in.
-type door struct {
+// commandServer serves the command API to the conductor.
+type commandServer struct {
 	callback string // URL
-	pem      string // certificate to know it by; empty for plain HTTP
+	pem      string // the certificate; empty for plain HTTP
 	server   *http.Server
 	ended    chan struct{}
 }
 
-// takesCertificates is the microversion 1.N from which on a conductor takes our
-// certificate from a heartbeat.
+// takesCertificates is the microversion 1.N since which a conductor accepts our
+// certificate in a heartbeat.
 const takesCertificates = 68
 
-// The conductor needs a connection or two. Ours and Ironic's come from an address or
-// two, and a ramdisk has little memory for the connections of others.
+// Limits of connections. The conductor needs one or two, from one or two addresses,
+// and a ramdisk has little memory for the connections of others.
 const (
 	maxConnections = 64
 	maxEach        = 8
 )
 
-// openDoor serves the command API on l, under TLS for every conductor that
-// speaks at least takesCertificates.
-func openDoor(l net.Listener, ip netip.Addr, minor int, api http.Handler, log *slog.Logger) (*door, error) {
+// openCommandServer serves the command API on l. It uses TLS if the conductor's
+// microversion is at least takesCertificates.
+func openCommandServer(
+	l net.Listener, ip netip.Addr, minor int, api http.Handler, log *slog.Logger,
+) (*commandServer, error) {
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		return nil, fmt.Errorf("command API: %w", err)
 	}
-	d := &door{callback: "http://" + net.JoinHostPort(ip.String(), port), ended: make(chan struct{})}
+	d := &commandServer{callback: "http://" + net.JoinHostPort(ip.String(), port), ended: make(chan struct{})}
 	d.server = &http.Server{
 		Handler: api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -71,21 +73,21 @@ func openDoor(l net.Listener, ip netip.Addr, minor int, api http.Handler, log *s
 	return d, nil
 }
 
-// closeTimeout is how long answers under way have to get out.
+// closeTimeout limits how long close waits for answers under way.
 const closeTimeout = 2 * time.Second
 
 // close stops serving.
-func (d *door) close() {
+func (d *commandServer) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if d.server.Shutdown(ctx) != nil {
-		_ = d.server.Close() // whoever is still connected has had their time
+		_ = d.server.Close() // connections that are still open have had their time
 	}
 	<-d.ended
 }
 
-// The certificate's life starts an hour ago, since this machine's clock may
-// be ahead of the conductor's, and ends long after any deploy.
+// The certificate is valid from an hour ago, since this machine's clock may be
+// ahead of the conductor's, until long after any deploy.
 const (
 	clockSkew    = time.Hour
 	certLifetime = 30 * 24 * time.Hour

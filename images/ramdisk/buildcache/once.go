@@ -1,7 +1,7 @@
-// Package workshop holds what every image builder of this project needs: a folder of
+// Package buildcache holds what every image builder of this project needs: a folder of
 // finished results, each made once, and a way to call the host's tools. It must not
 // know what is being built: no kernel, ramdisk or disk layout belongs here.
-package workshop
+package buildcache
 
 import (
 	"context"

@@ -18,9 +18,9 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/command"
 )
 
-// TestStrangersAtTheDoor: connections of others, in whatever state, keep the conductor
+// TestManyConnections: connections of others, in whatever state, keep the conductor
 // neither out nor waiting, and take bounded memory.
-func TestStrangersAtTheDoor(t *testing.T) {
+func TestManyConnections(t *testing.T) {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestStrangersAtTheDoor(t *testing.T) {
 	api := command.New(t.Context(), command.Options{
 		Token: func() string { return nodeToken }, OpenList: func() bool { return false }, Log: slog.New(slog.DiscardHandler),
 	})
-	d, err := openDoor(l, netip.MustParseAddr("127.0.0.1"), takesCertificates, api, slog.New(slog.DiscardHandler))
+	d, err := openCommandServer(l, netip.MustParseAddr("127.0.0.1"), takesCertificates, api, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
