@@ -12,9 +12,9 @@ import (
 // errRescued ends the agent's service: the machine is its owner's now.
 var errRescued = errors.New("the machine is in rescue")
 
-// rescue lets the owner in and then, once the conductor has its answer, ends
-// command API and heartbeats, as ironic-python-agent does: who is on the
-// network from now on is not known.
+// rescue lets the owner log in. Once the conductor has its answer, it ends command API
+// and heartbeats, as ironic-python-agent does: the network may be any tenant's from
+// now on.
 func (a *Agent) rescue(p rescue.Password) error {
 	if a.Rescue == nil {
 		return errors.New("this agent runs on a system it did not boot and cannot give that away; rescue needs Ferrite's ramdisk")

@@ -14,8 +14,7 @@ import (
 // idle is what the consoles say between two commands.
 const idle = "waiting for the conductor's next command"
 
-// showMachine tells the consoles which machine this is, and where it is to be
-// found.
+// showMachine shows the machine's identity and addresses on the consoles.
 func (a *Agent) showMachine() {
 	vendor := inventory.SystemVendor(a.Root)
 	var cards []screen.Card
@@ -30,7 +29,7 @@ func (a *Agent) showMachine() {
 	})
 }
 
-// showNode tells them who the conductor says this is.
+// showNode shows the node that the conductor has found.
 func (a *Agent) showNode(r agentapi.LookupReply) {
 	a.showMachine()
 	a.Board.Doing(idle)
@@ -39,10 +38,10 @@ func (a *Agent) showNode(r agentapi.LookupReply) {
 	})
 }
 
-// showCommand tells them what the conductor wants: the step, where it is one.
+// showCommand shows the conductor's command: the step, if it is one.
 func (a *Agent) showCommand(c agentapi.Command) { a.Board.Doing(title(c)) }
 
-// showEnd tells them that it is done, or why not.
+// showEnd shows that the command is done, or why it failed.
 func (a *Agent) showEnd(c agentapi.Command, err error) {
 	if err != nil {
 		a.Board.Failed(fmt.Errorf("%s: %w", title(c), err))

@@ -10,15 +10,14 @@ import (
 	"syscall"
 )
 
-// Children tells of dead children and takes them away.
+// Children reports dead children and reaps them.
 type Children interface {
 	DeadChild() (pid int, err error)
 	ReapChild(pid int) error
 }
 
-// Reaper takes away the dead: process 1 inherits every orphan. Programs the
-// agent starts itself go through Run, so that their end is not stolen from
-// whoever waits for it.
+// Reaper reaps dead processes: process 1 inherits every orphan. The agent starts its
+// own programs through Run, which keeps their exit status for the caller.
 type Reaper struct {
 	kernel Children
 	log    *slog.Logger

@@ -23,8 +23,8 @@ type Shell struct {
 	Log    *slog.Logger
 	Paths  []string // programs to try, best first
 	AtOnce bool     // do not wait for Enter
-	// Take keeps others from writing to a console while a shell runs there, until
-	// it is given back; nil when nobody does.
+	// Take reserves a console for a shell until giveBack. It is nil when nothing else
+	// writes there.
 	Take func(console string) (giveBack func())
 }
 
@@ -85,7 +85,7 @@ func (s Shell) once(ctx context.Context, console, program string) error {
 		s.Log.Info("shell ended", "console", console, "err", err)
 	}
 	if s.AtOnce && time.Since(began) < time.Second {
-		// One that cannot run here would be started again without end.
+		// Without a pause, a shell that cannot run here would be restarted without end.
 		select {
 		case <-ctx.Done():
 		case <-time.After(5 * time.Second):

@@ -1,8 +1,8 @@
-// Package command is the API the conductor commands the agent through: paths,
-// tokens, statuses and faults as ironic-python-agent has them, one command at
-// a time, results kept in the order the commands started.
+// Package command is the agent's command API. Paths, tokens, statuses and faults are
+// those of ironic-python-agent. It runs one command at a time and keeps results in the
+// order in which the commands started.
 //
-// It must not know what any command does: those are given to it by name.
+// It must not know what a command does: commands are registered by name.
 package command
 
 import (
@@ -15,11 +15,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Func carries a command out. What it returns becomes the command_result; an
-// error becomes the command_error, of the type a *agentapi.CommandError in it
-// names; what is returned beside an error, the command_result of the failure,
-// which Ironic does not look at. An *HTTPError refuses the request instead, where
-// that is still possible.
+// Func carries a command out. Its result becomes the command_result. An error becomes
+// the command_error, of the type that a *agentapi.CommandError in it names. A result
+// beside an error is the command_result of the failure, which Ironic ignores. An
+// *HTTPError refuses the request instead, where that is still possible.
 type Func func(ctx context.Context, params json.RawMessage) (any, error)
 
 // Command is one command an extension has.
@@ -36,7 +35,7 @@ type Extension map[string]Command
 // Options is what a Server needs.
 type Options struct {
 	Extensions map[string]Extension
-	Token      func() string // the token callers must have; empty: nobody may command
+	Token      func() string // the token that callers must have; empty: no command is accepted
 	OpenList   func() bool   // whether results are shown without a token
 	Done       func()        // called when an async command has ended; may be nil
 	// Begun is called when a command starts, Ended when one has ended, with how;

@@ -47,7 +47,7 @@ func (r *runner) start(c agentapi.Command) (*entry, error) {
 	if !cmd.Async {
 		return e, run()
 	}
-	go func() { // ends with the command; r.ctx tells it to
+	go func() { // ends with the command, which r.ctx cancels
 		_ = run() // the error is in the result
 		if r.opts.Done != nil {
 			r.opts.Done()

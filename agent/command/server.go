@@ -121,14 +121,14 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, e *entry) {
 		select {
 		case <-e.done:
 		case <-r.Context().Done():
-			return // nobody is there to read an answer
+			return // the client is gone
 		}
 	}
 	answer(w, http.StatusOK, s.run.result(e))
 }
 
-// authorize checks the token, with which a connection may stay. Ironic before 1.83 lists results without one;
-// who sends one must send the right one even so.
+// authorize checks the token, and lets the connection stay open. Ironic before 1.83
+// lists results without a token. A token that is sent must be the right one even so.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) error {
 	given, want := r.URL.Query().Get("agent_token"), s.opts.Token()
 	if want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1 {
@@ -177,7 +177,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(b) // who asked may be gone
+	_, _ = w.Write(b) // the client may be gone
 }
 
 // redirect adds the last slash, keeping method and body (308).

@@ -16,7 +16,7 @@ import (
 type Patience struct {
 	Timeout  time.Duration // of all attempts together
 	Interval time.Duration // least pause between two
-	Failed   func(error)   // is told of each that fails; may be nil
+	Failed   func(error)   // called for each attempt that fails; may be nil
 }
 
 // maxPause is the longest pause between two attempts.

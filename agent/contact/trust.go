@@ -46,9 +46,9 @@ func (o Options) conductorTLS(host string) *tls.Config {
 	return c
 }
 
-// imageTLS is how an image server's certificate is judged: it may be the
-// conductor, known by its pins, or anyone the system's roots vouch for. What
-// is downloaded is verified by its checksum besides.
+// imageTLS is the TLS configuration for an image server. The server may be the
+// conductor, known by its pins, or any host with a certificate of the system's roots.
+// The checksum verifies the download besides.
 func (o Options) imageTLS(host string) *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
 	switch {
@@ -123,8 +123,8 @@ func NewImageClient(o Options, connectTimeout time.Duration) *http.Client {
 }
 
 // transport makes connections with the TLS configuration for each host. A TLS
-// connection does not tell the IP address it was made for, and that is what the
-// conductor's certificate is mostly about.
+// connection does not know the IP address that was dialled, and the conductor's
+// certificate is mostly for an IP address.
 func transport(conf func(host string) *tls.Config, connectTimeout time.Duration) *http.Transport {
 	plain := &net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{

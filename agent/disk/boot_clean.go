@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// CleanBootEntries deletes the boot entries that lead to a path a caller does
-// not want, in the text form of device paths, and looks that they are gone. It
-// returns them, as "Boot0003 debian: HD(1,GPT,...)/File(...)". Entries nobody
-// can read are none of ours and stay.
+// CleanBootEntries deletes the boot entries that lead to an unwanted path, in the text
+// form of device paths, and verifies that they are gone. It returns them, as "Boot0003
+// debian: HD(1,GPT,...)/File(...)". Entries that cannot be parsed are not ours and
+// stay.
 func CleanBootEntries(vars EFIVars, unwanted func(path string) bool) ([]string, error) {
 	numbers, err := bootNumbers(vars)
 	if err != nil {

@@ -16,10 +16,9 @@ type BootEntry struct {
 	Loader Loader
 }
 
-// SetBootEntry makes the loader on partition p of a disk with table t what
-// the firmware boots first. Other entries of the same label, left by earlier
-// deployments, are removed; what was written is read back. It returns the
-// number of the entry.
+// SetBootEntry makes the firmware boot the loader on partition p of a disk with table
+// t first. It removes other entries of the same label, left by earlier deployments,
+// and reads back its own. It returns the number of the entry.
 func SetBootEntry(vars EFIVars, t *Table, p Part, sector int, e BootEntry) (uint16, error) {
 	want := LoadOption{Attributes: loadActive, Label: e.Label, DevicePath: diskPath(t, p, int64(sector), e.Loader.Path)}
 	if e.Loader.Options != "" {

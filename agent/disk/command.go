@@ -6,8 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
-// Discard gives up a range of bytes (BLKDISCARD); what reads there then is the
-// device's choice. A device without it is errors.ErrUnsupported.
+// Discard discards a range of bytes (BLKDISCARD). The device chooses the content that
+// is read there afterwards. A device without it returns errors.ErrUnsupported.
 func (d *Device) Discard(off, n int64) error { return sys.Linux{}.Discard(d.f.Fd(), off, n) }
 
 // SecureDiscard gives up a range with all copies the device may have made of

@@ -14,12 +14,12 @@ import (
 // rebuild's larger config drive fits too; it is also Ironic's.
 const configDriveRoom = configdrive.MaxSize
 
-// WriteConfigDrive puts a config drive (an ISO 9660 or VFAT image labelled
-// config-2) into a partition of its own at the disk's end, replacing one that
-// is there. On sectors of 4096 bytes, from which Linux mounts neither ISO 9660
-// nor a VFAT of smaller sectors, it becomes a VFAT of such. random names a new
-// GPT partition: crypto/rand.Reader, but for tests. The kernel must then be told
-// to read the table again.
+// WriteConfigDrive puts a config drive (an ISO 9660 or VFAT image labelled config-2)
+// into a partition of its own at the disk's end, and replaces an existing one. Linux
+// mounts neither ISO 9660 nor a VFAT of smaller sectors from sectors of 4096 bytes:
+// there it becomes a VFAT of such sectors. random names a new GPT partition:
+// crypto/rand.Reader, but for tests. The caller then has the kernel read the table
+// again.
 func WriteConfigDrive(d Disk, image []byte, random io.Reader) (Part, error) {
 	image, err := checkedDrive(d, image)
 	if err != nil {
@@ -121,7 +121,7 @@ func (t *Table) write(d Disk) error {
 	return t.MBR.Write(d)
 }
 
-// isConfigDrive tells a partition by its name or its filesystem's label.
+// isConfigDrive recognises a partition by its name or its filesystem's label.
 func isConfigDrive(d Disk, p Part) (bool, error) {
 	if p.Size > 2*configDriveRoom {
 		return false, nil

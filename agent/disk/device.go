@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	bounceSize = 1 << 20 // what unaligned reads and writes are copied through
+	bounceSize = 1 << 20 // the buffer of unaligned reads and writes
 	busyPause  = 100 * time.Millisecond
-	busyWait   = 10 * time.Second // for udev, md or a probe to let go of a disk
+	busyWait   = 10 * time.Second // for udev, md or a probe to close a disk
 )
 
 // Device is a whole block device, opened past the page cache and for us alone.
@@ -174,7 +174,7 @@ func (d *Device) WriteAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// direct tells a transfer the kernel takes as it is under O_DIRECT.
+// direct reports whether the kernel accepts a transfer unchanged under O_DIRECT.
 func (d *Device) direct(p []byte, off int64) bool {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(p)))
 	return (int64(at)|off|int64(len(p)))%int64(d.sector) == 0
@@ -220,5 +220,5 @@ func (d *Device) RereadPartitions(ctx context.Context) error {
 	return nil
 }
 
-// Close lets go of the device.
+// Close closes the device.
 func (d *Device) Close() error { return d.f.Close() }

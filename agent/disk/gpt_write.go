@@ -163,8 +163,8 @@ func (g *GPT) set(p Partition) error {
 // Remove frees the entry of a partition number.
 func (g *GPT) Remove(number int) { clear(g.entry(number)) }
 
-// isZero tells whether all bytes are zero: each is like the one before it and
-// the first is zero. bytes.Equal does that many at a time.
+// isZero reports whether all bytes are zero: the first is zero, and each is like the
+// one before it. bytes.Equal compares many at a time.
 func isZero(b []byte) bool {
 	return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1])
 }

@@ -30,7 +30,7 @@ func (g GUID) String() string {
 	return fmt.Sprintf("%08x-%04x-%04x-%x-%x", le.Uint32(g[:]), le.Uint16(g[4:]), le.Uint16(g[6:]), g[8:10], g[10:])
 }
 
-// IsZero tells an unused entry's type.
+// IsZero reports whether it is the type of an unused entry.
 func (g GUID) IsZero() bool { return g == GUID{} }
 
 // ParseGUID reads the usual form.

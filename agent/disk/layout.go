@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/images/configdrive"
 )
 
-// Role is what a partition of a Layout is for, as ironic-python-agent names
-// them in what it tells of partitions.
+// Role is the purpose of a partition of a Layout, under the name that
+// ironic-python-agent reports.
 type Role string
 
 // The roles, in the order their partitions have on a disk. The root is the
@@ -91,8 +91,8 @@ type Division struct {
 	Parts map[Role]Part
 }
 
-// Divide makes the table of a layout; nothing is written yet. What does not
-// fit is refused.
+// Divide makes the table of a layout, and writes nothing yet. It refuses a layout that
+// does not fit.
 func Divide(d Disk, l Layout, random io.Reader) (*Division, error) {
 	if need := l.Size(); d.Size() < need {
 		return nil, fmt.Errorf("%w: the disk has %d bytes, its partitions take %d", ErrTable, d.Size(), need)
@@ -191,9 +191,9 @@ func (v *Division) takeOver(old *Table, p Part) error {
 	return nil
 }
 
-// Write wipes what earlier file systems have left at the edges of the
-// partitions, but for one that is kept, and puts the table on the disk. The
-// kernel must then be told to read it.
+// Write wipes the remains of earlier file systems at the edges of the partitions,
+// except in one that is kept, and writes the table. The caller then has the kernel
+// read it.
 func (v *Division) Write(d Disk) error {
 	w := &wiper{d: d}
 	for role, p := range v.Parts {

@@ -22,7 +22,7 @@ const maxCSV = 64 << 10
 // Loader is what to boot on an EFI system partition.
 type Loader struct {
 	Path    string // as firmware writes it: \EFI\debian\shimx64.efi
-	Label   string // what the operating system calls itself; empty when it does not say
+	Label   string // the operating system's own name; empty when it gives none
 	Options string // for the loader; mostly empty
 }
 

@@ -13,7 +13,7 @@ const (
 	mbrLinux      = 0x83
 	mbrVMFS       = 0xfb
 	maxLogical    = 128     // partitions in an extended one we are willing to follow
-	maxMBRSectors = 1 << 32 // what an MBR can address
+	maxMBRSectors = 1 << 32 // the limit of an MBR
 )
 
 // MBR is a classic partition table.
@@ -34,7 +34,7 @@ type MBRPartition struct {
 	Sectors int64
 }
 
-// extended tells the container of logical partitions.
+// extended reports whether it is the container of logical partitions.
 func (p MBRPartition) extended() bool { return p.Type == 0x05 || p.Type == 0x0f || p.Type == 0x85 }
 
 // parseMBR reads the four entries of a boot sector. It is pure.
@@ -126,7 +126,7 @@ func (m *MBR) readLogical(d Disk, container MBRPartition) error {
 	return fmt.Errorf("%w: MBR has more than %d logical partitions, or their chain is a ring", ErrTable, maxLogical)
 }
 
-// Protective tells the MBR of a GPT disk.
+// Protective reports whether it is the MBR of a GPT disk.
 func (m *MBR) Protective() bool {
 	for _, p := range m.Partitions {
 		if p.Type == mbrProtective {

@@ -70,10 +70,10 @@ func NewArray(name string, members int, size int64, now time.Time, random io.Rea
 	return a, nil
 }
 
-// WriteMember makes a partition a member of an array: what it held is no
-// longer to be found, and a superblock of version 1.0, at its end, says what
-// it is now. The members are not alike yet: the kernel copies the first to the
-// others once the array runs.
+// WriteMember makes a partition a member of an array. It wipes the signatures of
+// earlier contents and writes a superblock of version 1.0 at the end. The members do
+// not have the same content yet: the kernel copies the first to the others once the
+// array runs.
 func WriteMember(d Disk, p Part, a Array, number int, random io.Reader) error {
 	if number < 0 || number >= a.Members || MemberSize(p.Size) < a.Size {
 		return fmt.Errorf("partition %d of %d bytes cannot be member %d of array %s: %d members of %d bytes", p.Number, p.Size, number, a.Name, a.Members, a.Size)

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// What a disk with RAID members has before them: with UEFI an EFI system
-// partition, as large as ironic-python-agent makes it, else the partition into
-// which boot loaders for BIOS put their second stage on a GPT.
+// The partition before RAID members on a disk. With UEFI it is an EFI system
+// partition, as large as ironic-python-agent makes it. On a GPT with BIOS it is the
+// partition for the second stage of boot loaders.
 const (
 	memberESP  = 550 * mib
 	memberBIOS = 7 * mib

@@ -7,9 +7,9 @@ import (
 	"unicode/utf16"
 )
 
-// pathText is a device path in text (UEFI specification section 10.6): the
-// nodes people look for by their names, HD(...) and File(...), others as
-// Path(type,subtype,data). What is cut short ends the text.
+// pathText is a device path in text (UEFI specification section 10.6). The nodes
+// HD(...) and File(...) have their names, others are Path(type,subtype,data). A
+// truncated node ends the text.
 func pathText(b []byte) string {
 	var nodes []string
 	for len(b) >= 4 {

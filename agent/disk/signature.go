@@ -111,7 +111,7 @@ func (s section) find() ([]signature, error) {
 	return found, nil
 }
 
-// has tells whether the section carries a signature.
+// has reports whether the section carries a signature.
 func (s section) has(sig signature) (bool, error) {
 	at := sig.at(s.len)
 	if at < 0 || at+int64(len(sig.magic)) > s.len {

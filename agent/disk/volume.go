@@ -61,7 +61,7 @@ func readVolume(s section) (Volume, error) {
 	return Volume{}, nil
 }
 
-// on tells whether a section has the file system.
+// on reports whether a section has the file system.
 func (b superblock) on(s section) (bool, error) {
 	is, err := s.has(signature{b.kind, b.magicAt, 0, b.magic})
 	if err != nil || !is || b.plausible == nil {
@@ -71,9 +71,9 @@ func (b superblock) on(s section) (bool, error) {
 	return err == nil && b.plausible(sector), err
 }
 
-// plausibleExt looks at what the superblock of an ext file system must hold beside
-// its magic (the kernel's fs/ext4/super.c): those two bytes are also the number of
-// a cluster, 61267, and stand where a FAT has such numbers.
+// plausibleExt checks other fields that the superblock of an ext file system must hold
+// beside its magic (the kernel's fs/ext4/super.c). Its two bytes are also the number
+// of a cluster, 61267, and stand where a FAT has such numbers.
 func plausibleExt(sb []byte) bool {
 	field := func(at int) uint32 { return binary.LittleEndian.Uint32(sb[at:]) }
 	inodes, blocks, first, logSize, perGroup, revision := field(0), field(4), field(20), field(24), field(32), field(76)

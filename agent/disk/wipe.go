@@ -21,9 +21,9 @@ type WipeReport struct {
 	Zeroed     int64 // bytes
 }
 
-// WipeMetadata makes a disk look new: what tells of partition tables,
-// filesystems, RAID, LVM and encryption is zeroed, first in every partition,
-// then on the disk, and read back. User data elsewhere stays: this is Ironic's
+// WipeMetadata makes a disk look new. It zeroes the signatures of partition tables,
+// filesystems, RAID, LVM and encryption, first in every partition, then on the disk,
+// and reads them back. User data elsewhere stays: this is Ironic's
 // erase_devices_metadata, not a secure erase.
 func WipeMetadata(ctx context.Context, d Disk) (WipeReport, error) {
 	w := &wiper{d: d}

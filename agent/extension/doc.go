@@ -30,8 +30,8 @@ type Host struct {
 	Power     Power
 	Inventory func(ctx context.Context) agentapi.Inventory
 	Logs      func() (string, error) // base64 of a tar.gz
-	// Refresh asks the conductor for the node anew: what a node's disk is to
-	// be may have changed since the agent started.
+	// Refresh asks the conductor for the node again: the root device hints may have
+	// changed since the agent started.
 	Refresh func(ctx context.Context) (agentapi.LookupNode, error)
 	// Rescue lets in who has the password, and ends the agent's service once
 	// the answer is out.

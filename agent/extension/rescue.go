@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// rescue lets the machine's owner in. From its answer on nobody commands this
-// agent any more: the network may be the owner's by then.
+// rescue lets the machine's owner log in. After its answer the agent accepts no more
+// commands: the network may be the owner's by then.
 func (h *Host) rescue() command.Extension {
 	return command.Extension{
 		"finalize_rescue": {Run: func(_ context.Context, params json.RawMessage) (any, error) {

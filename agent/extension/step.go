@@ -12,8 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// kind is what tells the step commands of cleaning, deploying and servicing
-// apart.
+// kind distinguishes the step commands of cleaning, deploying and servicing.
 type kind struct {
 	name                 steps.Kind
 	listed               func(map[string][]agentapi.Step) agentapi.Steps

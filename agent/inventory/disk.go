@@ -63,10 +63,10 @@ func notADisk(fsys fs.FS, name string) string {
 // notHardware are block devices that there is no machine part behind.
 func notHardware() *regexp.Regexp { return regexp.MustCompile(`^(loop|ram|zram|nbd)\d`) }
 
-// virtualMedia tells the drives BMCs show over USB, as seen on iDRAC
+// virtualMedia recognises the drives that BMCs show over USB, as seen on iDRAC
 // ("Virtual CD", "Virtual Floppy"; its own card is "LCDRIVE" of an "iDRAC"), AMI
-// MegaRAC ("Virtual HDISK0"), iLO ("Virtual Media", "Virtual DVD-ROM") and XCC,
-// and those of devices that call themselves a BMC's.
+// MegaRAC ("Virtual HDISK0"), iLO ("Virtual Media", "Virtual DVD-ROM") and XCC, and
+// devices whose names mention a BMC.
 func virtualMedia(fsys fs.FS, folder string) bool {
 	link := linkOf(fsys, folder)
 	if transport(fsys, link) != "usb" {

@@ -62,7 +62,7 @@ func rows(s structure, list ...row) map[string]any {
 	return m
 }
 
-// biosWords tells of the firmware (DSP0134 7.1).
+// biosWords describes the firmware (DSP0134 7.1).
 func biosWords(s structure) map[string]any {
 	m := rows(s,
 		row{"Vendor", s.said(0x04)}, row{"Version", s.said(0x05)}, row{"Release Date", s.said(0x08)},
@@ -95,7 +95,7 @@ func biosWords(s structure) map[string]any {
 	return m
 }
 
-// processorWords tells of a processor's socket (DSP0134 7.5).
+// processorWords describes a processor's socket (DSP0134 7.5).
 func processorWords(s structure) map[string]any {
 	status, _ := s.u8(0x18)
 	words := "Unpopulated"
@@ -115,7 +115,7 @@ func processorWords(s structure) map[string]any {
 	)
 }
 
-// arrayWords tells of a place for memory (DSP0134 7.17).
+// arrayWords describes a memory array (DSP0134 7.17).
 func arrayWords(s structure) map[string]any {
 	capacity := ""
 	if kb, ok := s.u32(0x07); ok && kb != 0x80000000 {
@@ -129,7 +129,7 @@ func arrayWords(s structure) map[string]any {
 	return m
 }
 
-// moduleWords tells of a slot for a memory module (DSP0134 7.18).
+// moduleWords describes a slot for a memory module (DSP0134 7.18).
 func moduleWords(s structure) map[string]any {
 	size := "No Module Installed"
 	if raw, ok := s.u16(0x0c); ok && raw == 0xffff {

@@ -1,11 +1,11 @@
-// Package inventory finds out what a machine is made of, from sysfs and proc:
-// one file per collector, each a function from a file system to plain data,
-// so that it is tested on trees captured from real machines. Two ask further:
-// the BMC over IPMI for its addresses, and the wire for what the switches say.
+// Package inventory collects a machine's hardware from sysfs and proc: one file per
+// collector, each a function from a file system to plain data, tested on trees
+// captured from real machines. Two collectors ask further: the BMC over IPMI for its
+// addresses, and the switches by LLDP.
 //
-// It must not change anything and must not guess: what a machine does not say
-// is left empty. Which disk is installed onto is not decided here: that is
-// package rootdevice, which the conductor shares.
+// It must not change anything and must not guess: a value that the machine does not
+// give is left empty. Package rootdevice, which the conductor shares, chooses the disk
+// to install onto.
 package inventory
 
 import (
@@ -31,7 +31,8 @@ type Host struct {
 	Log       *slog.Logger
 }
 
-// Collect is the whole inventory. What cannot be read is logged and left out.
+// Collect collects the whole inventory. A value that cannot be read is logged and left
+// out.
 func (h Host) Collect(ctx context.Context) agentapi.Inventory {
 	disks, left := Disks(h.FS)
 	for _, s := range left {

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// What sys/class/net/X/type says of an interface (ARPHRD_...).
+// Values of sys/class/net/X/type (ARPHRD_...).
 const (
 	etherType      = 1
 	infinibandType = 32
@@ -19,8 +19,8 @@ const (
 // Skipped is a network interface that is none of the machine's own, and why.
 type Skipped struct{ Name, Reason string }
 
-// Interfaces lists the machine's own network interfaces: those a device backs,
-// not bridges, tunnels or loopback, nor the BMC's.
+// Interfaces lists the machine's own network interfaces: each has a device. Bridges,
+// tunnels, loopback and the BMC's interface are left out.
 func Interfaces(fsys fs.FS, addresses func(name string) []netip.Addr) (list []agentapi.Interface, skipped []Skipped) {
 	list = []agentapi.Interface{}
 	own, skipped := ownInterfaces(fsys)

@@ -62,9 +62,9 @@ func memTotal(fsys fs.FS, folder string) int64 {
 	return 0
 }
 
-// cores are a node's cores with their threads. The same number may stand for
-// several cores, of several sockets, within a node: those are told apart as
-// little as ironic-python-agent does.
+// cores are a node's cores with their threads. The same number may belong to several
+// cores, of several sockets, within a node. They are not distinguished, as in
+// ironic-python-agent.
 func cores(fsys fs.FS, folder string, node int) []agentapi.NUMACore {
 	threads := map[int][]int{}
 	for _, thread := range numbered(fsys, folder, "cpu") {

@@ -29,10 +29,10 @@ func states() []string {
 // maxState bounds what is taken of one file.
 const maxState = 256 << 10
 
-// Collect gathers the agent's and the kernel's log, the addresses and the
-// machine's state as base64 of a tar.gz. What cannot be read is named in its
-// place: a bundle with a hole is better than none. Tree, when there is one, is
-// what the inventory is made from.
+// Collect gathers the agent's and the kernel's log, the addresses and the machine's
+// state as base64 of a tar.gz. A file that cannot be read is named in its place: an
+// incomplete bundle is better than none. Tree, if any, holds the files that the
+// inventory was made from.
 func Collect(book *Book, kernel Kernel, root fs.FS, tree []byte, now time.Time) (string, error) {
 	files := map[string][]byte{"agent.log": book.Tail(), "ip-addr": []byte(addresses())}
 	if tree != nil {

@@ -12,9 +12,9 @@ const (
 	maxLine    = 4 << 10
 )
 
-// Stream holds lines until somebody takes them away, in order and numbered
-// from the first. Adding never waits: when nobody takes, the oldest are
-// dropped, and a line says how many. It is safe for several goroutines.
+// Stream holds lines until they are taken, in order and numbered from the first.
+// Adding never waits: if nothing takes them, the oldest are dropped, and a line says
+// how many. It is safe for several goroutines.
 type Stream struct {
 	mu      sync.Mutex
 	lines   []string
@@ -91,7 +91,7 @@ func (s *Stream) Taken(next int64) {
 	s.first += n
 }
 
-// Close gives up: nobody will ever take the lines.
+// Close drops the lines, now and in future: nothing will take them.
 func (s *Stream) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -48,8 +48,8 @@ func NewLoader(fsys fs.FS, index *Index, kernel Kernel, options map[string]strin
 	return l
 }
 
-// Listed loads the modules listFile names, in its order. Those it cannot load
-// are logged: a machine may well do without.
+// Listed loads the modules that listFile names, in its order. A module that cannot be
+// loaded is logged: a machine may do without it.
 func (l *Loader) Listed() {
 	f, err := l.fsys.Open(listFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,10 +82,9 @@ func (l *Loader) Coldplug() {
 	}
 }
 
-// modaliases are those of all devices on all buses, sorted, each once. Going
-// by the buses instead of walking all of sys/devices is what makes this
-// quick. What cannot be read (a device may vanish while we look, or ask for
-// nothing) is passed over.
+// modaliases are those of all devices on all buses, sorted, each once. It is fast
+// since it reads the buses instead of walking all of sys/devices. It skips an alias
+// that cannot be read: a device may vanish meanwhile, or have none.
 func (l *Loader) modaliases() []string {
 	var all []string
 	for _, bus := range l.list("sys/bus") {

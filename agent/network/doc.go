@@ -1,10 +1,9 @@
-// Package network brings up every Ethernet interface that has a link: DHCP,
-// addresses, routes, name servers, and renewals for as long as the agent runs.
-// Interfaces that appear or get a link later are taken then; one without a
-// link is waited for by nobody.
+// Package network brings up every Ethernet interface that has a link: DHCP, addresses,
+// routes, name servers, and renewals for as long as the agent runs. It adds interfaces
+// that appear or get a link later. It never waits for an interface without a link.
 //
-// It must not know what the network is for. The kernel and DHCP are reached
-// through interfaces, so the decisions are tested without root.
+// It must not know what the network is for. It reaches the kernel and DHCP through
+// interfaces, so that its decisions are tested without root.
 package network
 
 import (
@@ -49,7 +48,7 @@ type Kernel interface {
 	Carrier(Link) bool
 	Configure(Link, Config) error
 	Deconfigure(Link, Config) error
-	// Changes tells, without saying what, that links came, went or changed.
+	// Changes signals that links came, went or changed. It does not say which.
 	Changes(ctx context.Context) (<-chan struct{}, error)
 }
 

@@ -82,7 +82,7 @@ func (Linux) Deconfigure(l Link, c Config) error {
 	return nil
 }
 
-// Changes tells of links that came, went or changed.
+// Changes signals that links came, went or changed.
 func (Linux) Changes(ctx context.Context) (<-chan struct{}, error) {
 	updates := make(chan netlink.LinkUpdate, 16)
 	if err := netlink.LinkSubscribe(updates, ctx.Done()); err != nil {

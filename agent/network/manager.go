@@ -26,7 +26,7 @@ type Manager struct {
 	dhcp   DHCP
 	log    *slog.Logger
 	boot   net.HardwareAddr // booted from; nil when not known
-	onDNS  func([]Config)   // told of all configurations after a change
+	onDNS  func([]Config)   // called with all configurations after a change
 
 	mu      sync.Mutex
 	state   map[int]*state
@@ -42,9 +42,9 @@ type state struct {
 	stop    context.CancelFunc
 }
 
-// New makes a manager. boot is the MAC address the machine was booted from,
-// nil when not known; onDNS is told all configurations, the boot interface's
-// first, whenever one changes.
+// New makes a manager. boot is the MAC address that the machine was booted from, nil
+// when not known. onDNS is called with all configurations, the boot interface's first,
+// whenever one changes.
 func New(kernel Kernel, dhcp DHCP, boot net.HardwareAddr, onDNS func([]Config), log *slog.Logger) *Manager {
 	return &Manager{kernel: kernel, dhcp: dhcp, log: log, boot: boot, onDNS: onDNS, state: map[int]*state{}, changed: make(chan struct{}), anew: make(chan struct{})}
 }
@@ -73,7 +73,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 }
 
-// look starts looking after new interfaces and lets go of vanished ones.
+// look starts to manage new interfaces and drops vanished ones.
 func (m *Manager) look(ctx context.Context, wg *sync.WaitGroup) error {
 	links, err := m.kernel.Links()
 	if err != nil {

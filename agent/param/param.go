@@ -1,6 +1,5 @@
-// Package param reads what the conductor tells the agent on the kernel's
-// command line, under the names ironic-python-agent has given them, and the
-// few of Ferrite's own.
+// Package param reads the agent's settings on the kernel's command line. The names are
+// those of ironic-python-agent, and a few of Ferrite's own.
 //
 // It must not read files or act on anything: a line in, a value out.
 package param
@@ -20,7 +19,7 @@ import (
 type Params struct {
 	APIURLs        []string // of the conductor, best first, without trailing slash
 	InspectionURLs []string // full URLs that take inspection data; none: no inspection
-	Collectors     []string // what inspection is to collect
+	Collectors     []string // of inspection
 	CollectLLDP    bool     // the older way to ask for the collector lldp
 	BootIF         string   // the interface booted from, as it was given
 	BootMAC        string   // the same as aa:bb:cc:dd:ee:ff; empty when it is not a MAC
@@ -30,7 +29,7 @@ type Params struct {
 	APIPins        [][]byte // SHA-256 of the conductor's certificate (DER), or of the authority that signed it
 	RequestID      string   // sent with every request as X-OpenStack-Request-ID
 	AdvertiseHost  string   // address the conductor is to call; empty: found by route
-	Shell          Shell    // who gets a shell on the consoles
+	Shell          Shell    // when the consoles give a shell
 
 	LookupTimeout  time.Duration
 	LookupInterval time.Duration // of the first retry
@@ -112,10 +111,9 @@ func setters() map[string]func(*Params, string) error {
 	}
 }
 
-// Parse reads a kernel command line. Values it cannot read are left at their
-// defaults and returned as problems to be logged; the error is for those that
-// must not be guessed: without the right pin or address the agent would talk
-// to a stranger.
+// Parse reads a kernel command line. A value that cannot be read stays at its default
+// and is returned as a problem to be logged. The error is for values that must not be
+// guessed: with a wrong pin or address the agent could talk to an attacker.
 func Parse(cmdline string) (p Params, problems []error, err error) {
 	p = defaults()
 	set := setters()
@@ -204,8 +202,8 @@ func bootIF(p *Params, v string) error {
 	return nil
 }
 
-// apiPins reads one pin or several. Whoever gives none, as with an empty value,
-// did not mean that anybody will do.
+// apiPins reads one pin or several. An empty list is an error: it does not mean that
+// any certificate is accepted.
 func apiPins(p *Params, v string) error {
 	p.APIPins = nil
 	for text := range strings.SplitSeq(v, ",") {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// admission counts connections. Those not logged in are counted by address
-// too, so that one stranger cannot keep everybody else out.
+// admission counts connections. It also counts unauthenticated ones by address, so
+// that one client cannot keep all others out.
 type admission struct {
 	mu       sync.Mutex
 	open     int

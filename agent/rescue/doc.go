@@ -19,8 +19,8 @@ const User = "rescue"
 
 // Kernel is what sessions ask of the kernel.
 type Kernel interface {
-	// OpenPTY makes a pair of terminals: what is written to one is read from
-	// the other. The program gets tty.
+	// OpenPTY makes a pair of terminals: bytes written to one are read from the other.
+	// The program gets tty.
 	OpenPTY() (pty, tty *os.File, err error)
 	SetWindow(pty *os.File, columns, rows uint16) error
 	// OnTerminal and OnPipes make cmd the leader of a session of its own.
@@ -30,8 +30,8 @@ type Kernel interface {
 	SignalSession(pid int, s syscall.Signal) error
 }
 
-// Programs starts programs and waits for them: whoever is process 1 takes
-// away the dead, and must know which are waited for.
+// Programs starts programs and waits for them. Process 1 reaps all dead processes, and
+// must know which exit status has a reader.
 type Programs interface {
 	Start(cmd *exec.Cmd) error
 	Wait(cmd *exec.Cmd) error
@@ -43,7 +43,7 @@ type Options struct {
 	Kernel   Kernel
 	Programs Programs
 	Shell    string   // path of a shell that takes -c COMMAND
-	Env      []string // what programs start with, as KEY=value
+	Env      []string // of programs, as KEY=value
 	Log      *slog.Logger
 	// Pause follows a wrong password before the answer; 2 s when 0.
 	Pause time.Duration

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// The payloads of a session's requests and of what it ends with (RFC 4254,
-// 6.2 to 6.10). The terminal modes of a pty-req are not taken over: those a
-// new terminal has are what every shell expects.
+// The payloads of a session's requests and of its end (RFC 4254, 6.2 to 6.10). The
+// terminal modes of a pty-req are ignored: every shell expects those of a new
+// terminal.
 type (
 	ptyRequest struct {
 		Term                         string
@@ -45,8 +45,8 @@ func signals() map[string]syscall.Signal {
 	}
 }
 
-// signalName is the inverse; one without a name is told by its number, as
-// the RFC lets private names be.
+// signalName is the inverse. A signal without a name is sent by its number, as a
+// private name that the RFC allows.
 func signalName(s syscall.Signal) string {
 	for name, known := range signals() {
 		if known == s {

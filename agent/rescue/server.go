@@ -102,8 +102,8 @@ func (s *Server) login(ctx context.Context, conn net.Conn, log *slog.Logger) (*s
 		ServerVersion: "SSH-2.0-ferrite",
 		MaxAuthTries:  maxTries,
 		PasswordCallback: func(c ssh.ConnMetadata, given []byte) (*ssh.Permissions, error) {
-			// The password is looked at even for another user: who that is
-			// must not be told from the time it takes.
+			// The password is checked even for another user: the time must not reveal
+			// which user name is the right one.
 			if right := s.Password.Matches(given); right && c.User() == User {
 				return nil, nil
 			}
@@ -129,7 +129,7 @@ func (s *Server) sessions(ctx context.Context, channels <-chan ssh.NewChannel, l
 	var open sync.WaitGroup
 	defer open.Wait()
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // the client left: its programs are told
+	defer cancel() // the client left: its programs end
 	slots := make(chan struct{}, maxSessions)
 	for asked := range channels {
 		if kind := asked.ChannelType(); kind != "session" {

@@ -26,7 +26,7 @@ type session struct {
 	tty      *os.File      // the program's side
 	pipes    []*os.File    // without a terminal: both ends of what the program says
 	cmd      *exec.Cmd     // nil before it is started
-	answered chan struct{} // closed when the client has been told that it was
+	answered chan struct{} // closed when the answer was sent to the client
 	ended    chan struct{} // closed with the program
 
 	mu  sync.Mutex
@@ -37,8 +37,8 @@ func newSession(s *Server, channel ssh.Channel, log *slog.Logger) *session {
 	return &session{Server: s, channel: channel, log: log, env: append([]string(nil), s.Env...), answered: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// handlers is every request a session knows. One that is not here is refused,
-// subsystems (sftp) among them.
+// handlers has every request that a session supports. Others are refused, subsystems
+// (sftp) among them.
 func (s *session) handlers(ctx context.Context) map[string]func(payload []byte) error {
 	return map[string]func([]byte) error{
 		"pty-req":       s.openPTY,
@@ -78,8 +78,8 @@ func (s *session) serve(ctx context.Context, requests <-chan *ssh.Request) {
 			close(s.answered)
 		}
 	}
-	cancel()     // tells the program, if it still runs
-	s.closeAll() // who is left on the terminal or a pipe must not keep the session
+	cancel()     // ends the program, if it still runs
+	s.closeAll() // a process left on the terminal or a pipe must not hold the session
 	if s.started() {
 		<-s.ended
 	}
@@ -112,7 +112,7 @@ func (s *session) changeWindow(payload []byte) error {
 	return s.setWindow(r.Columns, r.Rows)
 }
 
-// setWindow tells the terminal its size, and thereby the program (SIGWINCH).
+// setWindow sets the terminal's size, and so signals the program (SIGWINCH).
 func (s *session) setWindow(columns, rows uint32) error {
 	if s.pty == nil {
 		return errors.New("window-change: the session has no terminal")
@@ -178,7 +178,7 @@ func (s *session) start(cmd *exec.Cmd) error {
 		s.pid = 0
 		s.mu.Unlock()
 		<-drained
-		<-s.answered // a client that hears of the end first takes the request for refused
+		<-s.answered // a client that sees the end first takes the request for refused
 		s.report(cmd, err)
 	}()
 	return nil
@@ -186,8 +186,8 @@ func (s *session) start(cmd *exec.Cmd) error {
 
 func (s *session) started() bool { return s.cmd != nil }
 
-// connect ties cmd to the channel. What it returns begins to carry bytes; the
-// channel that returns is closed when all that the program said is sent.
+// connect joins cmd and the channel. The function it returns begins to copy bytes. It
+// returns a channel that is closed once all output of the program is sent.
 func (s *session) connect(cmd *exec.Cmd) (pump func() <-chan struct{}, err error) {
 	if s.pty == nil {
 		return s.connectPipes(cmd)
@@ -228,7 +228,7 @@ func (s *session) connectPipes(cmd *exec.Cmd) (pump func() <-chan struct{}, err 
 		drained := make(chan struct{})
 		_, _ = stdout.Close(), stderr.Close() // the program has its own; while we had one, its end could not be seen
 		go func() {                           // ends with the channel or the program
-			_, _ = io.Copy(stdin, s.channel) // who is read no longer need not be told
+			_, _ = io.Copy(stdin, s.channel) // nothing reads the program's input any more
 			_ = stdin.Close()                // as above
 		}()
 		go func() { // ends with the last program that has the pipes, or with the client
@@ -251,7 +251,7 @@ func (s *session) pipe() (from, to *os.File, err error) {
 	return from, to, err
 }
 
-// report tells the client how the program ended, and closes the channel.
+// report sends the client the program's exit status, and closes the channel.
 func (s *session) report(cmd *exec.Cmd, err error) {
 	name, payload := "exit-status", ssh.Marshal(exitStatus{255})
 	if state := cmd.ProcessState; state != nil {
@@ -266,7 +266,7 @@ func (s *session) report(cmd *exec.Cmd, err error) {
 	_ = s.channel.Close()                              // as above
 }
 
-// closeAll hangs up on whoever is still there.
+// closeAll closes the terminal and the pipes.
 func (s *session) closeAll() {
 	if s.pty != nil {
 		_ = s.pty.Close() // a terminal

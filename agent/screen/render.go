@@ -152,8 +152,8 @@ func fit(line string, columns int) string {
 // mostPieces is how many rows an error may take.
 const mostPieces = 3
 
-// pieces cuts text into rows of so many columns; what is left over goes into the
-// last, which is cut where it is shown.
+// pieces cuts text into rows of so many columns. The remainder goes into the last row,
+// which is cut where it is shown.
 func pieces(text string, columns int) []string {
 	var out []string
 	runes := []rune(text)

@@ -30,7 +30,7 @@ type State struct {
 	Stage     string    // of the step: "write"
 	Done      int64     // bytes
 	Total     int64     // bytes; 0 when that is not known
-	Err       string    // what went wrong last
+	Err       string    // the last error
 	Shell     string    // how to get a shell, or why there is none
 	Log       []string  // its last lines, newest last
 }
@@ -46,9 +46,8 @@ type Card struct {
 // have.
 const keepLines = 128
 
-// Board is the State of this moment and tells who shows it that it has changed.
-// It is safe for several goroutines; a nil one takes everything and shows
-// nothing.
+// Board is the current State. It signals each change to the consoles. It is safe for
+// several goroutines. A nil Board accepts changes and shows nothing.
 type Board struct {
 	mu      sync.Mutex
 	state   State
@@ -70,7 +69,7 @@ func (b *Board) Set(change func(*State)) {
 	b.changed = make(chan struct{})
 }
 
-// Doing says what the agent is at from now on; what a step had done is over.
+// Doing sets the agent's activity from now on, and ends the progress of a step.
 func (b *Board) Doing(what string) {
 	b.Set(func(s *State) { s.Doing, s.Stage, s.Done, s.Total = what, "", 0, 0 })
 }

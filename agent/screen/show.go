@@ -17,7 +17,7 @@ func Display(console string) bool {
 	return regexp.MustCompile(`^tty\d+$`).MatchString(filepath.Base(console))
 }
 
-// Console is one terminal that shows a Board, unless somebody works at it.
+// Console is one terminal that shows a Board, unless a user has taken it.
 type Console struct {
 	Out io.Writer
 	// Size is how large the terminal is; nil: it is one that only ever adds lines.
@@ -108,7 +108,7 @@ func draw(lines []string, columns int) string {
 	return b.String() + toEnd
 }
 
-// Take leaves the terminal to somebody who works at it, until it is given back.
+// Take leaves the terminal to a user until giveBack.
 func (c *Console) Take() (giveBack func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

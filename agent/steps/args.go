@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// decodeStrictly reads what came as JSON without a type into one. A key that
-// nobody knows is an error: what was meant by it would not be done.
+// decodeStrictly decodes untyped JSON into a type. An unknown key is an error:
+// ignoring it would leave out something that was asked for.
 func decodeStrictly(item, into any) error {
 	raw, err := json.Marshal(item)
 	if err != nil {

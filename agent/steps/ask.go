@@ -12,17 +12,16 @@ import (
 // more than a disk that sleeps needs to spin up.
 const askPatience = time.Minute
 
-// answer is what became of asking one disk.
+// answer is one disk's answer, or the error.
 type answer[T any] struct {
 	disk  agentapi.Disk
 	value T
 	err   error
 }
 
-// askDisks asks all disks something at the same time. A dying disk holds
-// whoever opens it for minutes, in the kernel, where nobody can be called back
-// from: it is given up on, and what comes of it later is dropped. Answers come in
-// the order of the disks.
+// askDisks asks all disks something at the same time. Opening a dying disk can block
+// for minutes in the kernel, where nothing can interrupt it. Such a disk is given up,
+// and its later answer is dropped. Answers come in the order of the disks.
 func askDisks[T any](ctx context.Context, disks []agentapi.Disk, ask func(context.Context, agentapi.Disk) (T, error)) []answer[T] {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
@@ -31,7 +30,7 @@ func askDisks[T any](ctx context.Context, disks []agentapi.Disk, ask func(contex
 	for i, d := range disks {
 		c := make(chan answer[T], 1)
 		coming[i] = c
-		go func() { // ends when the kernel lets go of it; c has room for the answer
+		go func() { // ends when the kernel returns; c has room for the answer
 			value, err := ask(ctx, d)
 			c <- answer[T]{d, value, err}
 		}()

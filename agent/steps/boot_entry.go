@@ -120,7 +120,7 @@ func (m *Machine) bootMember(ctx context.Context, vars disk.EFIVars, member arra
 	if err != nil {
 		return err
 	}
-	defer to.Close() //nolint:errcheck // flushed before; closing tells nothing new
+	defer to.Close() //nolint:errcheck // flushed before; closing shows no other error
 	if err := disk.CopyESP(to, disk.Part{Size: to.Size()}, from, esp); err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 // matchPatterns is the argument of clean_uefi_nvram that says which entries go.
 const matchPatterns = "match_patterns"
 
-// bootPatterns are ironic-python-agent's: entries of disks, and of the boot
-// loaders that operating systems install. Those of network cards and of the
-// firmware itself stay.
+// bootPatterns are ironic-python-agent's: entries of disks, and of the boot loaders
+// that operating systems install. Entries of network cards and of the firmware itself
+// stay.
 func bootPatterns() []string { return []string{`^HD\(`, `shim.*\.efi`, `grub.*\.efi`} }
 
 func matchPatternsArg() map[string]any {

@@ -61,7 +61,7 @@ type Machine struct {
 	Client   *http.Client           // for images and what belongs to them
 	Download Download
 	Wait     DiskWait
-	Config   func() agentapi.LookupConfig // what the conductor allows
+	Config   func() agentapi.LookupConfig // of the last lookup
 	Progress func(agentapi.Progress)      // may be called often
 	Log      *slog.Logger
 	// DeployPriorities are priorities other than the registry's, by step.

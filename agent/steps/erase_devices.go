@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// dryRun is the argument of erase_devices that has it tell the plan and do
+// dryRun is the argument of erase_devices that makes it report the plan and do
 // nothing.
 const dryRun = "dry_run"
 
@@ -65,10 +65,9 @@ func erasers() map[string]func([]erase.Facts, erase.Options) []erase.DiskPlan {
 // for it for a minute (Ironic's agent.command_timeout).
 const listPatience = 30 * time.Second
 
-// abortable tells whether a step that is abortable as a rule is so on this machine.
-// One that erases is not where a drive would do it by itself: nothing calls that
-// back, and without power it goes on later or leaves the drive locked. An operator
-// who aborts is then told that the step comes to its end first.
+// abortable reports whether a step can be aborted on this machine. Firmware erases
+// cannot: nothing stops them, and after a power cycle the drive goes on or stays
+// locked. The operator then learns that the step ends first.
 func (m *Machine) abortable(ctx context.Context, n agentapi.CommandNode) func(step string) bool {
 	facts := sync.OnceValues(func() ([]erase.Facts, error) {
 		ctx, cancel := context.WithTimeout(ctx, listPatience)
@@ -90,7 +89,7 @@ func (m *Machine) abortable(ctx context.Context, n agentapi.CommandNode) func(st
 	}
 }
 
-// erase plans, tells the plan, and carries it out.
+// erase makes the plan, reports it, and carries it out.
 func (m *Machine) erase(ctx context.Context, r Request, otherwise func(context.Context, string, erase.Drive) (string, error), only bool) (any, error) {
 	o, err := erase.OptionsFrom(r.Node.DriverInternalInfo)
 	if err != nil {
@@ -122,8 +121,8 @@ func (m *Machine) erase(ctx context.Context, r Request, otherwise func(context.C
 	return report, nil
 }
 
-// logReport keeps the report in the log, a line for each disk, for whoever
-// looks into a step that has failed: Ironic then keeps the error alone.
+// logReport writes the report to the log, a line for each disk, for the operator of a
+// failed step: Ironic keeps only the error.
 func (m *Machine) logReport(r agentapi.EraseReport) {
 	for _, d := range r.Disks {
 		b, err := json.Marshal(d)
@@ -146,9 +145,9 @@ func (m *Machine) ErasePlan(ctx context.Context, n agentapi.CommandNode) ([]agen
 	return erase.Wire(erase.Plan(facts, o)), err
 }
 
-// eraseFacts asks all disks what they can do, and says of those that do not
-// answer in time that nothing is known. Those that are left out of the inventory
-// are told of too, but for what is no hardware.
+// eraseFacts asks all disks for their capabilities. A disk that does not answer in
+// time has none that are known. Disks that the inventory leaves out are listed too,
+// unless they are not hardware.
 func (m *Machine) eraseFacts(ctx context.Context, n agentapi.CommandNode) ([]erase.Facts, error) {
 	disks, skipped, err := m.freeDisks(ctx, n)
 	if err != nil {
@@ -190,9 +189,9 @@ func (m *Machine) factsOf(ctx context.Context, d agentapi.Disk) (erase.Facts, er
 	return f.Probe(dev)
 }
 
-// openToErase opens a disk; let go, the kernel looks for partitions anew. Its turn
-// may come hours after the plan was made: a disk put in since may have got the
-// name of one that was pulled out.
+// openToErase opens a disk. When it is closed, the kernel looks for partitions again.
+// Its turn may come hours after the plan was made, and a disk inserted since may have
+// the name of a removed one.
 func (m *Machine) openToErase(ctx context.Context, d agentapi.Disk) (erase.Drive, func(), error) {
 	dev, err := m.Open(ctx, d.Name)
 	if err != nil {
@@ -209,7 +208,7 @@ func (m *Machine) openToErase(ctx context.Context, d agentapi.Disk) (erase.Drive
 		if err := dev.RereadPartitions(ctx); err != nil {
 			m.Log.Warn("the kernel may show partitions that are gone", "err", err)
 		}
-		dev.Close() //nolint:errcheck // flushed before; closing tells nothing new
+		dev.Close() //nolint:errcheck // flushed before; closing shows no other error
 	}, nil
 }
 

@@ -25,8 +25,8 @@ func eraseMetadata(ctx context.Context, m *Machine, r Request) (any, error) {
 	for _, s := range skipped {
 		m.Log.Info("disk is not erased", "disk", s.Name, "reason", s.Reason)
 	}
-	// As ironic-python-agent does: what lies on top of others comes later in
-	// the alphabet (partitions after their disk).
+	// As in ironic-python-agent: devices on top of others come later in the alphabet
+	// (partitions after their disk).
 	slices.SortFunc(disks, func(a, b agentapi.Disk) int { return strings.Compare(b.Name, a.Name) })
 	var errs []error
 	for i, d := range disks {
@@ -57,7 +57,7 @@ func (m *Machine) eraseOne(ctx context.Context, d agentapi.Disk, n agentapi.Comm
 	if err != nil {
 		return err
 	}
-	defer dev.Close() //nolint:errcheck // flushed before; closing tells nothing new
+	defer dev.Close() //nolint:errcheck // flushed before; closing shows no other error
 	if err := guard(dev, n); err != nil {
 		return err
 	}

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 )
 
-// erasePstore deletes the logs the kernel kept of crashes, under whoever had
-// the machine then: that takes them out of the firmware's memory too. It looks
-// that they are gone.
+// erasePstore deletes the logs that the kernel kept of crashes of earlier tenants.
+// That removes them from the firmware's memory too. It verifies that they are gone.
 func erasePstore(_ context.Context, m *Machine, _ Request) (any, error) {
 	dir, err := m.Pstore()
 	if err != nil {

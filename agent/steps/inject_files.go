@@ -25,7 +25,7 @@ const (
 	injectPatience = 10 * time.Minute
 )
 
-// injectFilesArgs is what the step tells of its arguments.
+// injectFilesArgs describes the step's arguments.
 func injectFilesArgs() map[string]any {
 	return map[string]any{
 		"files": map[string]any{"required": false, "description": "List of files, added to those of properties and instance_info (inject_files): objects with " +
@@ -81,8 +81,8 @@ func (m *Machine) inject(ctx context.Context, v volume, f injection) (err error)
 	return tree.Sync()
 }
 
-// writeFile makes the file. Who is to own it is found out first, and a
-// server is asked before there is a file: either may refuse.
+// writeFile makes the file. It looks up the owner first, and asks the server before
+// there is a file: either may fail.
 func (m *Machine) writeFile(ctx context.Context, tree *sys.Tree, f injection) (err error) {
 	uid, err := account(tree, "/etc/passwd", f.Owner)
 	if err != nil {
@@ -125,8 +125,8 @@ func (m *Machine) writeFile(ctx context.Context, tree *sys.Tree, f injection) (e
 	return tree.Chmod(out, *f.Mode) // last: a new owner takes set-user-id bits away
 }
 
-// copyBounded copies a file's content. One that is too large leaves an empty
-// file, not half of it.
+// copyBounded copies a file's content. Content that is too large leaves an empty file,
+// not half of it.
 func copyBounded(out *os.File, content io.Reader) error {
 	n, err := io.Copy(out, io.LimitReader(content, maxInjected+1))
 	if err == nil && n > maxInjected {

@@ -26,9 +26,9 @@ type injection struct {
 	url   string
 }
 
-// injections gathers the files of a request: those of the node, of its
-// instance and of the step, in this order, so that the nearest is written
-// last. All of them are checked before any is touched.
+// injections gathers the files of a request: of the node, of its instance and of the
+// step, in this order, so that the most specific is written last. All are checked
+// before any is written.
 func injections(r Request) ([]injection, error) {
 	var all []injection
 	var errs []error

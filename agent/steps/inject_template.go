@@ -8,8 +8,8 @@ import (
 
 // fillIn puts facts of the node into a text, as Python's str.format does with
 // ironic-python-agent's two arguments: {node[properties][rack]} and
-// {ports[0][address]}; {{ and }} stand for braces. What the facts do not hold
-// is an error, never an empty place.
+// {ports[0][address]}; {{ and }} stand for braces. A fact that is missing is an error,
+// never an empty place.
 func fillIn(text string, facts map[string]any) (string, error) {
 	var out strings.Builder
 	for text != "" {

@@ -74,10 +74,10 @@ func (m *Machine) emptyESP(ctx context.Context, path string) (int, error) {
 	return 0, fmt.Errorf("%s: %w", path, err)
 }
 
-// volumeByUUID finds the partition a UUID names: that of its file system or its
-// own. One that names several is refused: an ephemeral partition that was kept may
-// hold a copy of the image, and whoever looks for a root by its UUID, GRUB and the
-// installed system among them, could take that for it.
+// volumeByUUID finds the partition with a UUID, of its file system or its own. A UUID
+// of several partitions is refused: an ephemeral partition that was kept may hold a
+// copy of the image. GRUB and the installed system, which look for the root by its
+// UUID, could take that for it.
 func volumeByUUID(all []volume, path, uuid string) (volume, error) {
 	var found []volume
 	for _, v := range all {

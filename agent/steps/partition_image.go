@@ -62,8 +62,8 @@ func (m *Machine) divided(info agentapi.ImageInfo, need int64, drive []byte) (*d
 
 func (d *divided) size() int64 { return d.layout.Size() }
 
-// fill divides the disk and puts on each partition what belongs there. One
-// that cannot be kept, or made, is found before anything is written.
+// fill divides the disk and fills each partition. A partition that cannot be kept or
+// made is found before anything is written.
 func (d *divided) fill(ctx context.Context, m *Machine, dev Device, w writing) (*written, error) {
 	var err error
 	if d.division, err = disk.Divide(dev, d.layout, rand.Reader); err != nil {
@@ -136,8 +136,7 @@ func (d *divided) beside(dev Device) error {
 	return nil
 }
 
-// noTable refuses an image that is of a whole disk after all: its partitions
-// would be found by nobody.
+// noTable refuses an image of a whole disk: nothing would find its partitions.
 func noTable(root disk.Disk) error {
 	table, err := disk.ReadTable(root)
 	if err == nil {
@@ -166,8 +165,8 @@ func (d *divided) written(m *Machine, dev Device) (*written, error) {
 	return w, err
 }
 
-// uuid is what a partition is found by: its file system's UUID or, of one that
-// tells none we read, the partition's own.
+// uuid identifies a partition: the UUID of its file system or, if we can read none,
+// the partition's own.
 func (d *divided) uuid(dev Device, role disk.Role) (string, error) {
 	v, err := disk.ReadVolume(dev, d.division.Parts[role])
 	if err != nil {

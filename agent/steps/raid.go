@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
-// applyConfigurationArgs is what the step tells of its arguments.
+// applyConfigurationArgs describes the step's arguments.
 func applyConfigurationArgs() map[string]any {
 	return map[string]any{
 		"raid_config":     map[string]any{"required": true, "description": "The RAID configuration to make, in the form of target_raid_config."},
@@ -168,7 +168,7 @@ func (m *Machine) divide(ctx context.Context, d *memberDisk, arrays []disk.Array
 	if err != nil {
 		return err
 	}
-	defer dev.Close() //nolint:errcheck // flushed before; closing tells nothing new
+	defer dev.Close() //nolint:errcheck // flushed before; closing shows no other error
 	if err := guard(dev, n); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (m *Machine) deleteRAID(ctx context.Context, n agentapi.CommandNode) error 
 	return errors.Join(errs...)
 }
 
-// deleteMembers wipes a disk if there is RAID on it that nobody keeps.
+// deleteMembers wipes a disk with RAID on it, unless that is kept.
 func (m *Machine) deleteMembers(ctx context.Context, d agentapi.Disk, n agentapi.CommandNode) error {
 	_, keep, err := rootdevice.SkipFrom(n.Properties)
 	if err != nil {

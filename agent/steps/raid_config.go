@@ -11,10 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
-// logicalDisk is an entry of target_raid_config's logical_disks, as far as
-// software RAID goes. What else Ironic's schema knows (disk types, numbers of
-// disks) is for controllers that choose disks themselves; here physical_disks
-// says which.
+// logicalDisk is an entry of target_raid_config's logical_disks, for software RAID.
+// The other properties of Ironic's schema (disk types, numbers of disks) are for
+// controllers that choose disks themselves; here physical_disks says which.
 type logicalDisk struct {
 	Controller    string             `json:"controller"`
 	RAIDLevel     string             `json:"raid_level"`

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
 )
 
-// freeDisks are the allowed disks without those that hold a volume the operator
-// keeps. Nothing else tells of it: it need not run.
+// freeDisks are the allowed disks without those that hold a volume the operator keeps.
+// Only the disks themselves show such a volume: it may not be running.
 func (m *Machine) freeDisks(ctx context.Context, n agentapi.CommandNode) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	disks, skipped, err := m.allowedDisks(n)
 	if err != nil {

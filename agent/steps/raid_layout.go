@@ -34,8 +34,9 @@ type layout struct {
 	counts []int   // members
 }
 
-// planRAID decides where each logical disk's members go. Those that take what
-// is left come last. It is pure, and refuses whatever does not fit.
+// planRAID decides where each logical disk's members go. Members that take the
+// remaining space come last. It is pure, and refuses a configuration that does not
+// fit.
 func planRAID(logical []logicalDisk, candidates []agentapi.Disk, uefi bool) (layout, error) {
 	out := layout{sizes: make([]int64, len(logical)), counts: make([]int, len(logical))}
 	order := make([]int, 0, len(logical))

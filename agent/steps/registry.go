@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Kind is the life in which a step runs.
+// Kind is the workflow in which a step runs.
 type Kind string
 
 // The kinds; their names are part of command names and of result keys.
@@ -32,7 +32,7 @@ type Request struct {
 	Facts map[string]any // node and ports as they came, for templates
 }
 
-// Func does a step. What it returns is reported as the step's result.
+// Func carries out a step. It returns the step's result.
 type Func func(ctx context.Context, m *Machine, r Request) (any, error)
 
 // Step is one thing the agent can do.
@@ -43,7 +43,7 @@ type Step struct {
 	Priority  int  // 0: runs only when asked for by name
 	Abortable bool // may be cut off, unless Machine.abortable knows better
 	Run       Func
-	ArgsInfo  func() map[string]any // what its arguments are; nil: it has none to tell of
+	ArgsInfo  func() map[string]any // its arguments; nil: none
 }
 
 // Registry is all there is. Priorities are those of ironic-python-agent; the

@@ -124,9 +124,9 @@ func volumeKeys() map[string]func(volume) string {
 	}
 }
 
-// chooseVolume finds the partition a specifier means: a number, a device of
-// the disk or a link of /dev/disk/by-..., KEY=value, or only the value of any
-// key. One that fits several is refused.
+// chooseVolume finds the partition that a specifier names: a number, a device of the
+// disk or a link of /dev/disk/by-..., KEY=value, or only the value of any key. A
+// specifier that fits several is refused.
 func chooseVolume(specifier any, root string, all []volume) (volume, error) {
 	spec := strings.TrimSpace(fmt.Sprint(specifier))
 	key, value, keyed := strings.Cut(spec, "=")

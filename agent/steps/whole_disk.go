@@ -53,8 +53,8 @@ func (d wholeDisk) fill(ctx context.Context, m *Machine, dev Device, w writing) 
 	return &written{rootUUID: id}, err
 }
 
-// identifier is the disk's signature in its MBR, which is zero beside a GPT:
-// what ironic-python-agent reports as root UUID of a whole-disk image.
+// identifier is the disk's signature in its MBR, which is zero beside a GPT.
+// ironic-python-agent reports it as root UUID of a whole-disk image.
 func identifier(dev Device) (string, error) {
 	sector := make([]byte, 512)
 	if _, err := dev.ReadAt(sector, 0); err != nil {

@@ -70,7 +70,7 @@ func (m *Machine) PrepareImage(ctx context.Context, n agentapi.CommandNode, p ag
 
 // content is what a disk is to have on it, by kind of image.
 type content interface {
-	// size is how large the disk must be, bytes; 0 when only writing it tells.
+	// size is the least size of the disk in bytes; 0 if only writing shows it.
 	size() int64
 	// fill puts it onto the disk and says what is there then.
 	fill(ctx context.Context, m *Machine, dev Device, w writing) (*written, error)
@@ -115,7 +115,7 @@ func (m *Machine) writeTo(ctx context.Context, path string, what content, image 
 	if err != nil {
 		return nil, err
 	}
-	defer dev.Close() //nolint:errcheck // flushed before; closing tells nothing new
+	defer dev.Close() //nolint:errcheck // flushed before; closing shows no other error
 	watched := &watchedDisk{Device: dev}
 	w, err := what.fill(ctx, m, watched, image)
 	if err != nil && watched.touched.Load() {

@@ -32,7 +32,7 @@ func (Linux) Frames(name string, etherType uint16, groups []net.HardwareAddr) (i
 	return frames{conn}, nil
 }
 
-// Read waits for the next frame; what does not fit into b is cut off.
+// Read waits for the next frame, and cuts it to the length of b.
 func (f frames) Read(b []byte) (int, error) {
 	n, _, err := f.conn.ReadFrom(b)
 	return n, err

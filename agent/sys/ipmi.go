@@ -53,9 +53,9 @@ type ipmiRecv struct {
 	msg     ipmiMsg
 }
 
-// IPMI sends one command to the machine's own BMC over /dev/ipmi0 and returns
-// the answer's bytes after the completion code. A machine without a BMC gives
-// fs.ErrNotExist; one that does not answer within the timeout, an error.
+// IPMI sends one command to the machine's own BMC over /dev/ipmi0 and returns the
+// answer's bytes after the completion code. It returns fs.ErrNotExist on a machine
+// without a BMC, and an error after the timeout.
 func (Linux) IPMI(netfn, cmd uint8, data []byte, timeout time.Duration) ([]byte, error) {
 	fd, err := unix.Open("/dev/ipmi0", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {

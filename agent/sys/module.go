@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// moduleInitCompressed tells finit_module that the kernel is to unpack the
-// file itself (MODULE_INIT_COMPRESSED_FILE, Linux 5.17).
+// moduleInitCompressed makes finit_module unpack the file in the kernel
+// (MODULE_INIT_COMPRESSED_FILE, Linux 5.17).
 const moduleInitCompressed = 4
 
 // LoadModule loads the module file at path with its parameters ("a=1 b=2").

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mount mounts a file system of kind fstype at target, making the folder
-// first. One that is mounted there already is left alone.
+// Mount mounts a file system of kind fstype at target, and makes the folder first. An
+// existing mount at target is left alone.
 func (Linux) Mount(source, target, fstype string) error {
 	if err := os.MkdirAll(target, 0o755); err != nil {
 		return fmt.Errorf("mount %s on %s: %w", fstype, target, err)

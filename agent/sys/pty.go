@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenPTY makes a pair of terminals (pty(7)): what a program says on tty is
+// OpenPTY makes a pair of terminals (pty(7)): bytes that a program writes to tty are
 // read from pty, and the other way round.
 func (Linux) OpenPTY() (pty, tty *os.File, err error) {
 	pty, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -43,8 +43,7 @@ func (Linux) SetWindow(pty *os.File, columns, rows uint16) error {
 	return nil
 }
 
-// Window is the size of a terminal; that of a PC's text mode when it does not
-// tell.
+// Window is the size of a terminal, or that of a PC's text mode if it has none.
 func (Linux) Window(tty *os.File) (columns, rows int) {
 	var size *unix.Winsize
 	err := onFD(tty, func(fd int) (err error) {

@@ -43,7 +43,7 @@ func (l Linux) RunArray(number int, members []string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // what was done is in the kernel
+	defer f.Close() // the kernel keeps the changes
 	if err := runArray(f, members); err != nil {
 		_, stopErr := mdCall(f, mdStopArray, nil)
 		return errors.Join(err, stopErr)
@@ -52,7 +52,7 @@ func (l Linux) RunArray(number int, members []string) error {
 }
 
 func runArray(f *os.File, members []string) error {
-	info := mdArrayInfo{Major: 1} // with no number of disks: what follows is an existing array of version 1.0
+	info := mdArrayInfo{Major: 1} // without a number of disks: an existing array of version 1.0 follows
 	if _, err := mdCall(f, mdSetArrayInfo, unsafe.Pointer(&info)); err != nil {
 		return err
 	}

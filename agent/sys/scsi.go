@@ -46,11 +46,11 @@ type sgHeader struct {
 	info      uint32
 }
 
-// SCSI sends one command block through an open block device (fd) and waits for
-// its end. in is filled by the device, out is sent to it; at most one of them
-// is given. sense is what the device said about the command, which with ATA
-// PASS-THROUGH may be there without a failure; status is SCSI's (0 good, 2
-// check condition). What went wrong on the way to the device is an error.
+// SCSI sends one command block through an open block device (fd) and waits for its
+// end. The device fills in, and receives out; at most one of them is given. sense is
+// the device's sense data, which ATA PASS-THROUGH may return without a failure. status
+// is SCSI's (0 good, 2 check condition). A failure on the way to the device is an
+// error.
 func (Linux) SCSI(fd uintptr, cdb, in, out []byte, timeout time.Duration) (status uint8, sense []byte, err error) {
 	sense = make([]byte, senseSize)
 	h := &sgHeader{

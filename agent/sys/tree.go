@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tree is a folder taken for a root: what its symbolic links say is followed
-// within it, and no path leads out of it. Paths are absolute or not, which
-// makes no difference. Close lets go of it.
+// Tree is a folder used as a root. Symbolic links are resolved within it, and no path
+// leads out of it. Paths may be absolute or relative, with the same meaning. Close
+// closes it.
 type Tree struct {
 	root   *os.File
 	source string // for errors
@@ -198,7 +198,7 @@ func (t *Tree) MkdirAll(name string, leaf uint32) error {
 	return nil
 }
 
-// Remove removes a file or a symbolic link. One that is not there is no error.
+// Remove removes a file or a symbolic link. A missing one is no error.
 func (t *Tree) Remove(name string) error {
 	name = path.Clean("/" + name)
 	above, err := t.folder(path.Dir(name))
@@ -228,5 +228,5 @@ func (t *Tree) Sync() error {
 	return nil
 }
 
-// Close lets go of the tree.
+// Close closes the tree.
 func (t *Tree) Close() error { return t.root.Close() }

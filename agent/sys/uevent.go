@@ -35,9 +35,9 @@ func (Linux) Uevents() (*Uevents, error) {
 	return &Uevents{f: os.NewFile(uintptr(fd), "uevents")}, nil
 }
 
-// Next waits for the next event and returns its variables (ACTION, DEVPATH,
-// SUBSYSTEM, MODALIAS...). Events lost to a full buffer come as an empty map:
-// whoever listens then looks at everything again.
+// Next waits for the next event and returns its variables (ACTION, DEVPATH, SUBSYSTEM,
+// MODALIAS...). Events lost to a full buffer come as an empty map: the caller then
+// looks at everything again.
 func (u *Uevents) Next() (map[string]string, error) {
 	buf := make([]byte, 64<<10)
 	n, err := u.f.Read(buf)

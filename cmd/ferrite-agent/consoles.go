@@ -30,7 +30,7 @@ func open(ctx context.Context, kernel sys.Linux, book *logbook.Book, board *scre
 		all[path] = nil
 		tty, err := kernel.OpenTerminal(path)
 		if err != nil {
-			continue // one that is not there shows nothing
+			continue // a missing console shows nothing
 		}
 		all[path] = screen.NewConsole(tty, sizeOf(kernel, path, tty))
 		if !screen.Display(path) {

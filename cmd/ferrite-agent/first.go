@@ -71,10 +71,9 @@ func first() {
 	select {}
 }
 
-// kernelLog adds the kernel's log to the stream: what there is before it
-// returns, so that the conductor reads things in their order, and from then on
-// what comes. Its errors are shown on the consoles too: drawing there covers what
-// the kernel has printed itself.
+// kernelLog adds the kernel's log to the stream: existing lines before it returns, so
+// that the conductor reads lines in order, and new ones from then on. It shows errors
+// on the consoles too, since drawing there covers the kernel's own output.
 func kernelLog(ctx context.Context, kernel sys.Linux, stream *logbook.Stream, board *screen.Board, log *slog.Logger) {
 	read := make(chan struct{})
 	caughtUp := sync.OnceFunc(func() { close(read) })

@@ -72,8 +72,8 @@ func parameters(book *logbook.Book, cmdline string) (param.Params, *slog.Logger,
 	return p, log, err
 }
 
-// options puts an agent together for the machine this runs on; who calls it
-// adds what depends on whether the machine is the agent's own.
+// options builds the agent's options for this machine. The caller adds those that
+// depend on whether the agent is process 1.
 func options(p param.Params, book *logbook.Book, log *slog.Logger) agent.Options {
 	if total := (sys.Linux{}).Memory(); total > 0 {
 		debug.SetMemoryLimit(min(total/2, memoryLimit)) // the rest is the kernel's, and the ramdisk's itself

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// present is a network somebody else has set up already.
+// present is a network that is configured already.
 type present struct{}
 
 // Wait returns at once.

@@ -29,7 +29,7 @@ func Encode(image []byte) (string, error) {
 }
 
 // Decode turns Ironic's string form into the image: ISO 9660 or VFAT of at most
-// MaxSize bytes. Anything else would be a partition nobody can read.
+// MaxSize bytes. It refuses any other content, which no operating system could mount.
 func Decode(s string) ([]byte, error) {
 	var image bytes.Buffer
 	if err := unpack(s, &image); err != nil {

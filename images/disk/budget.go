@@ -1,7 +1,7 @@
 package disk
 
-// budget bounds the memory of a write, bytes: what its format needs of it (a
-// window, a dictionary or a map: at most largestNeed) and what passes through.
+// budget limits the memory of a write in bytes: the needs of its format (a window, a
+// dictionary or a map: at most largestNeed) and the chunks in flight.
 const (
 	budget      = 72 << 20
 	largestNeed = 64 << 20

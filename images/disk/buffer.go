@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	chunkSize = 1 << 20 // what is read, hashed and written at a time
+	chunkSize = 1 << 20 // read, hashed and written at a time
 	alignment = 4096    // of buffers' memory, for O_DIRECT on any sector size
 )
 
@@ -42,7 +42,7 @@ func (c *chunk) release() {
 	}
 }
 
-// pool is a fixed set of chunks: what bounds the memory of a write.
+// pool is a fixed set of chunks, which limits the memory of a write.
 type pool chan *chunk
 
 // newPool makes n chunks. Their memory is taken when they are first used:

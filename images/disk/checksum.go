@@ -41,7 +41,7 @@ type ChecksumError struct {
 	Got  string // hex
 }
 
-// Error names both sums, so that an operator can tell a stale sum from a
+// Error names both sums, so that an operator can distinguish a stale sum from a
 // damaged image.
 func (e *ChecksumError) Error() string {
 	return fmt.Sprintf("%s checksum is wrong: expected %s, found %s", e.Want.Algorithm, e.Want.Sum, e.Got)
@@ -81,8 +81,8 @@ func NewChecksum(algorithm, sum string) (Checksum, error) {
 	return Checksum{Algorithm: a, Sum: sum}, nil
 }
 
-// parseChecksum reads a bare sum and tells its algorithm from its length, as
-// Ironic's "checksum" field has it, or one written "sha256:<sum>".
+// parseChecksum reads a bare sum, whose length gives its algorithm, as in Ironic's
+// "checksum" field, or one written "sha256:<sum>".
 func parseChecksum(value string) (Checksum, error) {
 	value = strings.TrimSpace(value)
 	if name, sum, ok := strings.Cut(value, ":"); ok {
@@ -96,7 +96,7 @@ func parseChecksum(value string) (Checksum, error) {
 	return Checksum{}, fmt.Errorf("%w: %q is not a sum of sha256 (64 hex digits), sha512 (128) or md5 (32), nor a URL", ErrChecksum, clip(value))
 }
 
-// isChecksumURL tells a checksum that must be fetched from a bare sum.
+// isChecksumURL reports whether a checksum must be fetched.
 func isChecksumURL(value string) bool {
 	v := strings.ToLower(value)
 	return strings.HasPrefix(v, "http://") || strings.HasPrefix(v, "https://")
@@ -171,7 +171,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// clip keeps what a stranger wrote short enough for an error.
+// clip shortens a server's text for an error.
 func clip(s string) string {
 	if len(s) > 140 {
 		return s[:140] + "..."

@@ -23,7 +23,7 @@ type deflate struct {
 	lengths   [320]uint8 // of codes: a block's literals and lengths, then its distances
 }
 
-// errDeflate has no position: the place of damage inside a stream helps nobody.
+// errDeflate has no position: the place of damage inside a stream is of no use.
 var errDeflate = errors.New("deflate stream is damaged")
 
 // Kinds of a block (section 3.2.3).

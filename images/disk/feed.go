@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// feed reads a body once, in chunks, and hashes them beside whoever consumes
-// them.
+// feed reads a body once, in chunks, and hashes them while they are consumed.
 type feed struct {
 	chunks chan *chunk
 	hashed chan *chunk // nil when no sum is asked for

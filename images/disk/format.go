@@ -23,7 +23,7 @@ const (
 // what it contains: trying again does not help.
 var ErrFormat = errors.New("image cannot be used")
 
-// headSize is how much of an image's start tells its format.
+// headSize is the number of bytes that Detect needs.
 const headSize = 4096
 
 // signature is a format known by fixed bytes near the image's start.
@@ -60,9 +60,9 @@ func signatures() []signature {
 	}
 }
 
-// Detect tells an image's format from its first bytes (4 KiB are enough). An image without a
-// known signature is raw. A known format that Write does not take is an error wrapping
-// ErrFormat.
+// Detect finds an image's format by its first bytes (4 KiB are enough). An image
+// without a known signature is raw. A known format that Write does not support is an
+// error wrapping ErrFormat.
 func Detect(head []byte) (Format, error) {
 	if isSkippableZstd(head) {
 		return Zstd, nil
@@ -80,8 +80,8 @@ func Detect(head []byte) (Format, error) {
 	return Raw, nil
 }
 
-// isSkippableZstd tells a zst stream that starts with a skippable frame
-// (RFC 8878 section 3.1.2), as parallel compressors write it.
+// isSkippableZstd recognises a zst stream that starts with a skippable frame (RFC 8878
+// section 3.1.2), as parallel compressors write it.
 func isSkippableZstd(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
 }

@@ -64,14 +64,14 @@ type HTTPSource struct {
 	first    *httpBody // the answer to the first request, when it was the whole image
 }
 
-// validator tells whether two answers are of the same image.
+// validator reports whether two answers are of the same image.
 type validator struct{ etag, modified string }
 
-// OpenHTTPSource asks the server for the start of the image at rawURL, which
-// tells its size and whether it answers Range requests. The client must not
-// have a Timeout, which would bound the whole download; stalls are bounded by
-// opts. ctx must last as long as the source: a server without Range has begun
-// to send the image. Nothing of a URL's password is shown in errors.
+// OpenHTTPSource asks the server for the start of the image at rawURL. The answer has
+// its size and shows whether the server supports Range requests. The client must not
+// have a Timeout, which would limit the whole download; opts limit stalls. ctx must
+// last as long as the source: a server without Range has begun to send the image.
+// Errors never show a URL's password.
 func OpenHTTPSource(ctx context.Context, client *http.Client, rawURL string, opts HTTPOptions) (*HTTPSource, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -102,8 +102,8 @@ func (a *answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pause stops the stall's clock while nobody reads: it must watch the server,
-// not a slow disk.
+// pause stops the stall's clock while nothing reads: it must watch the server, not a
+// slow disk.
 func (a *answer) pause() { a.watch.Stop() }
 
 // resume starts it again.

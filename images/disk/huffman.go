@@ -40,9 +40,9 @@ func (h *huffman) find(ahead uint64) uint32 {
 	return e
 }
 
-// build makes the tables of the canonical code (RFC 1951, section 3.2.2) whose
-// lengths are given, by symbol. A code must be complete, but for one that has
-// one symbol of one bit, or none: those leave bits that mean nothing.
+// build makes the tables of the canonical code (RFC 1951, section 3.2.2) with the
+// given lengths, by symbol. Codes must be complete, except the empty code and the
+// single one-bit symbol, whose unused bits have no meaning (section 3.2.7).
 func (h *huffman) build(lengths []uint8, meaning func(symbol int) uint32) error {
 	var count, next [codeMax + 1]int
 	for _, n := range lengths {

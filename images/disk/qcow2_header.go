@@ -35,8 +35,8 @@ func (h *qcow2Header) l2Bits() uint {
 	return h.clusterBits - uint(bits.TrailingZeros64(uint64(h.entrySize())))
 }
 
-// unit is the smallest run of bytes the tables tell apart: a cluster, or one of
-// the 32 subclusters it has with extended L2 entries.
+// unit is the smallest run of bytes that the tables distinguish: a cluster, or one of
+// its 32 subclusters with extended L2 entries.
 func (h *qcow2Header) unit() int64 {
 	if h.extended {
 		return h.clusterSize() / subclusters

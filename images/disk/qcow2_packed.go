@@ -16,7 +16,7 @@ type openCluster struct {
 type batch struct {
 	first int64    // guest cluster
 	parts [][]byte // compressed, one per cluster
-	from  *chunk   // what parts point into; nil when they are copies
+	from  *chunk   // holds the parts; nil when they are copies
 }
 
 // passPacked queues the compressed clusters that end in a chunk.

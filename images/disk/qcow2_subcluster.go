@@ -10,10 +10,10 @@ import (
 // data: bit i of data is subcluster i. The others read as zeroes.
 type partialCluster struct{ host, guest, data uint32 }
 
-// extendedL2 takes the extended entry of one guest cluster: what an L2 entry
-// has, and the bitmaps of the subclusters that have data (low half) and of
-// those that read as zeroes (high half). With neither, there being no backing
-// file, a subcluster reads as zeroes too.
+// extendedL2 reads the extended entry of one guest cluster: an L2 entry, and the
+// bitmaps of the subclusters with data (low half) and of those that read as zeroes
+// (high half). A subcluster in neither reads as zeroes too, since there is no backing
+// file.
 func (l *tableLoader) extendedL2(guest int64, entry, bitmaps uint64) error {
 	data, zero := uint32(bitmaps), uint32(bitmaps>>32)
 	switch off := entry & entryOffset; {

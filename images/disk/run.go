@@ -77,7 +77,7 @@ type tap struct {
 	cur  *chunk
 	at   int      // index in cur of the next byte
 	from int      // index in cur of the first byte that is still to be handed on
-	to   *segment // nil: what goes by is for nobody
+	to   *segment // nil: the bytes are skipped
 }
 
 // start hands on to r what is read from now on.

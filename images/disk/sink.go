@@ -18,8 +18,8 @@ const (
 // ErrTooSmall is wrapped when an image does not fit its target.
 var ErrTooSmall = errors.New("disk is smaller than the image")
 
-// tooSmall is the error for a disk of size bytes and an image that needs more of
-// them: as many as is known so far, all of them where its header tells.
+// tooSmall is the error for a disk of size bytes and a larger image. need is the size
+// known so far: all of it if the header has it.
 func tooSmall[N int64 | uint64](size int64, need N) error {
 	return fmt.Errorf("%w: disk has %d bytes, image needs at least %d", ErrTooSmall, size, need)
 }
@@ -29,8 +29,8 @@ type job interface {
 	run(ctx context.Context, w *worker) error
 }
 
-// worker is one of the goroutines that run jobs; what it keeps between jobs
-// saves allocations.
+// worker is one of the goroutines that run jobs. It keeps buffers between jobs to save
+// allocations.
 type worker struct {
 	sink     *sink
 	inflater *inflater
@@ -166,7 +166,7 @@ type writeJob struct {
 	from *chunk
 }
 
-// run writes and lets go of the chunk.
+// run writes and releases the chunk.
 func (j writeJob) run(_ context.Context, w *worker) error {
 	defer j.from.release()
 	return w.sink.put(j.data, j.off)

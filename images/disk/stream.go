@@ -149,7 +149,7 @@ func (s stream) unpack(ctx context.Context, d io.Reader, z *splitter, off int64,
 			return err
 		}
 		ended, err := fill(d, c, off)
-		off += int64(c.n) // now: once let go of, the chunk may be another decoder's
+		off += int64(c.n) // now: once released, the chunk may be another decoder's
 		if err != nil {
 			return s.broken(off, err)
 		}
@@ -218,7 +218,7 @@ func zstWindow(head []byte, size int64) (int64, error) {
 	var h zstd.Header
 	for {
 		if err := h.Decode(head); err != nil {
-			return maxWindow, nil //nolint:nilerr // what is wrong is left to the decompressor to find
+			return maxWindow, nil //nolint:nilerr // the decompressor finds the error
 		}
 		if !h.Skippable {
 			break

@@ -14,7 +14,7 @@ import (
 
 // Options is how an image is to be written.
 type Options struct {
-	Format        string         // Ironic's disk_format; empty: told by the first bytes
+	Format        string         // Ironic's disk_format; empty: found by the first bytes
 	Checksum      Checksum       // over the bytes as they are downloaded
 	AllowMD5      bool           // MD5 is refused otherwise
 	Progress      func(Progress) // called from one goroutine, once more at the end; may be nil

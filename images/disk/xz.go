@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// maxDictionary bounds the memory of an xz stream, bytes: what xz -9 takes.
+// maxDictionary limits the memory of an xz stream in bytes: the need of xz -9.
 const maxDictionary = largestNeed
 
 // Parts of an xz file (the .xz file format 1.2.1, sections 2.1.1, 3.1 and 5.3.1).
@@ -80,8 +80,8 @@ func xzDictionary(head []byte, size int64) (int64, error) {
 	return max(streamLeast, int64(dictionary)), nil
 }
 
-// copyXZ writes the raw image inside an xz file: what the walk divides it into is
-// decompressed by as many at once as there is memory for.
+// copyXZ writes the raw image inside an xz file. It decompresses as many of the runs
+// that the walk finds at once as there is memory for.
 func copyXZ(ctx context.Context, f *feed, s *sink, packed stream, out pool) error {
 	g, ctx := errgroup.WithContext(ctx)
 	runs := make(chan *segment)

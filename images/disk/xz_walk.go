@@ -10,12 +10,12 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// xzWalk goes through an xz file without decompressing it, and divides it into runs. The
-// headers of LZMA2 tell where a block ends and how much is in it, so that the sizes that xz
-// -T writes into a block's header are not needed. A run is one block, or several where one
-// ends amid a sector, each made a stream by itself: the decompressor then checks all of it
-// that is in the block, and the sizes found here. All bytes outside the blocks are checked
-// here.
+// xzWalk walks through an xz file without decompressing it, and divides it into runs.
+// The headers of LZMA2 say where a block ends and how much is in it, so that the sizes
+// that xz -T writes into a block's header are not needed. A run is one block, or
+// several if one ends amid a sector, each made a stream by itself. The decompressor
+// then checks the block and the sizes found here. All bytes outside the blocks are
+// checked here.
 type xzWalk struct {
 	in     tap
 	sector int64 // of the disk, bytes
@@ -140,8 +140,8 @@ func (w *xzWalk) block() (xzSizes, error) {
 	if err := w.cur.send(xzEnd(w.check(), s), nil); err != nil {
 		return xzSizes{}, err
 	}
-	// Short runs are not worth it. Beyond the disk's end whoever decompresses the last
-	// one tells whether the image is too large or these sizes are wrong.
+	// Short runs are not worth it. Beyond the disk's end the decompressor of the last
+	// one finds whether the image is too large or these sizes are wrong.
 	if w.off%w.sector == 0 && w.off-w.cur.off >= chunkSize && w.off < w.size {
 		w.endRun()
 	}

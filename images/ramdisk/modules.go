@@ -11,7 +11,7 @@ import (
 
 // Class is one reason to have modules in a ramdisk, and which modules that is.
 type Class struct {
-	Name     string   // what these modules are for
+	Name     string   // the modules' purpose
 	Under    []string // every module in these folders and below, from lib/modules/<release>/kernel
 	Modules  []string // single modules by name
 	Except   []string // modules of the folders that are not wanted

@@ -7,7 +7,7 @@ func Lab() Profile {
 	return Profile{
 		Name:          "lab",
 		KernelPackage: "linux-image-cloud-amd64",
-		ConsoleShell:  true, // nobody but the lab's owner reaches its consoles
+		ConsoleShell:  true, // the lab's owner alone reaches its consoles
 		Modules: []Class{
 			{
 				Name:     "paravirtual machines",

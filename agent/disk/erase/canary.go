@@ -31,9 +31,9 @@ var ErrSurvived = errors.New("the disk is not erased")
 // written there, and samples, which are not.
 type spots struct{ canaries, samples []int64 }
 
-// choose spreads spots over a disk of so many blocks: its edges, and in each
-// of equal parts of what is between a canary and a sample at random. So a part
-// of the disk that nobody reached is met, and no firmware can know where.
+// choose spreads spots over a disk of so many blocks: its edges, and a canary and a
+// sample at random in each of equal parts between them. So a part of the disk that was
+// not erased is found, and no firmware can know the places.
 func choose(blocks int64, random *rand.Rand) spots {
 	var s spots
 	if blocks <= smallestRun {

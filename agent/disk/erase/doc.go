@@ -1,9 +1,9 @@
-// Package erase makes what a disk holds unreadable, by the best means the disk
-// has, and sees to it that it is: a table of methods in order of preference,
-// one file each; a plan per disk, made of facts alone; blocks written before
-// that nobody could guess, which must be gone afterwards.
+// Package erase makes the data on a disk unreadable by the best method that the disk
+// has, and verifies it. Methods are a table in order of preference, one file each. The
+// plan of a disk is made of facts alone. Before it erases, it writes blocks of random
+// data (canaries), which must be gone afterwards.
 //
-// It must not choose disks, and must not believe a disk that says it is done.
+// It must not choose disks, and must not trust a disk's own report of success.
 package erase
 
 import (
@@ -16,9 +16,9 @@ import (
 // kind. disk.Device is one.
 type Drive interface {
 	disk.Disk
-	// Discard, SecureDiscard and ZeroOut are the kernel's BLKDISCARD,
-	// BLKSECDISCARD and BLKZEROOUT over a range of bytes; what the device does
-	// not have is errors.ErrUnsupported.
+	// Discard, SecureDiscard and ZeroOut are the kernel's BLKDISCARD, BLKSECDISCARD and
+	// BLKZEROOUT over a range of bytes. They return errors.ErrUnsupported where the
+	// device lacks them.
 	Discard(off, n int64) error
 	SecureDiscard(off, n int64) error
 	ZeroOut(off, n int64) error
@@ -30,9 +30,8 @@ type Drive interface {
 	SCSI(cdb, in, out []byte, timeout time.Duration) (status uint8, sense []byte, err error)
 }
 
-// How long commands may take: those that ask, and those that erase and return
-// only when they are done. A drive of 20 TB that overwrites itself needs 30
-// hours.
+// Timeouts of commands: of queries, and of those that erase and return only when they
+// are done. A drive of 20 TB that overwrites itself needs 30 hours.
 const (
 	askTimeout   = 20 * time.Second
 	eraseTimeout = 48 * time.Hour

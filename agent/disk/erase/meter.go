@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// meter tells how far the disks are: as far as the slowest.
+// meter reports the progress of the slowest disk.
 type meter struct {
 	step   string
 	report func(agentapi.Progress)

@@ -12,11 +12,11 @@ type Method struct {
 	// Firmware: the drive does it by itself, as Ironic's "secure erase". If it
 	// fails the next is tried only if the operator allows it.
 	Firmware bool
-	// can tells whether a disk has it.
+	// can reports whether a disk has it.
 	can func(f Facts, o Options) verdict
 	// erase returns when the disk says that it is done.
 	erase func(ctx context.Context, j job) error
-	// zeroes tells that the disk must read as zeroes afterwards; nil for never.
+	// zeroes reports whether the disk must read as zeroes afterwards; nil for never.
 	zeroes func(f Facts, o Options) bool
 }
 
@@ -40,9 +40,9 @@ type job struct {
 	progress func(share float64) // 0 to 1
 }
 
-// Methods is the table, the best first: what reaches all cells of the drive,
-// spare ones too, comes before what reaches those with an address, and of these
-// what is over at once before what takes hours.
+// Methods is the table, the best first. Methods that reach all cells of the drive,
+// spare ones too, come before methods that reach addressable cells. Of these, instant
+// methods come before methods that take hours.
 func Methods() []Method {
 	return []Method{
 		{"nvme_sanitize_crypto", true, canSanitizeNVMe(sanCrypto), sanitizeNVMe(sanCrypto), nil},

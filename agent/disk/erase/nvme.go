@@ -24,7 +24,7 @@ const (
 
 	cnsNamespace  = 0x00
 	cnsController = 0x01
-	cnsActive     = 0x02 // the list of active namespaces: those attached to the controller
+	cnsActive     = 0x02 // the list of active namespaces, attached to the controller
 	cnsAllocated  = 0x10 // the list of all namespaces of the drive
 
 	logSanitize     = 0x81
@@ -159,8 +159,8 @@ func parseSanitizeStatus(b []byte) (sanitizeStatus, error) {
 	return sanitizeStatus{progress: float64(binary.LittleEndian.Uint16(b)) / (1 << 16), state: b[2] & 7}, nil
 }
 
-// busySanitizing refuses a drive that still does what it was once told: nothing
-// can be read or written meanwhile.
+// busySanitizing refuses a drive that still runs an earlier sanitize operation: it can
+// be neither read nor written meanwhile.
 func busySanitizing(share float64) error {
 	return fmt.Errorf("a sanitize operation begun earlier is still under way (%.0f %%): begin anew when it is over", 100*max(share, 0))
 }

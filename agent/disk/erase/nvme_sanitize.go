@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
-// canSanitizeNVMe: Sanitize takes all namespaces of the drive, so it is for
-// those that have one: another may be somebody's to keep.
+// canSanitizeNVMe: Sanitize erases all namespaces of the drive, so it is for drives
+// with one. Another namespace may hold data to keep.
 func canSanitizeNVMe(action uint32) func(Facts, Options) verdict {
 	return func(f Facts, o Options) verdict {
 		switch {

@@ -76,7 +76,7 @@ func Guards(info map[string]any) (bool, error) {
 	return boolOption(info, "wipe_special_filesystems", true)
 }
 
-// boolOption is the value of a key, or what it is by itself.
+// boolOption is the value of a key, or its default.
 func boolOption(info map[string]any, key string, otherwise bool) (bool, error) {
 	v, ok := info[key].(bool)
 	if info[key] != nil && !ok {

@@ -53,7 +53,7 @@ func overwrite(ctx context.Context, j job) error {
 	return nil
 }
 
-// newRandom is a fast stream of bytes that nobody can foretell.
+// newRandom is a fast stream of unpredictable bytes.
 func newRandom() (*rand.ChaCha8, error) {
 	var seed [32]byte
 	if _, err := crand.Read(seed[:]); err != nil {

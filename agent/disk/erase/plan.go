@@ -21,8 +21,8 @@ type DiskPlan struct {
 // is for the operator to allow, since what follows reaches less. It is pure.
 func Plan(facts []Facts, o Options) []DiskPlan { return PlanOf(Methods(), facts, o) }
 
-// Express is the plan of erase_devices_express: what is over at once. A disk
-// without such a method has an empty plan.
+// Express is the plan of erase_devices_express: instant methods only. A disk without
+// one has an empty plan.
 func Express(facts []Facts, o Options) []DiskPlan {
 	o.Continue = true // the metadata are wiped in its place
 	var fast []Method
@@ -90,8 +90,8 @@ func Wire(plans []DiskPlan) []agentapi.ErasePlan {
 	return out
 }
 
-// GoesOn tells whether the drive itself erases, by a command that nothing can call
-// back once it is sent; and whether it may, where nothing is known of the disk.
+// GoesOn reports whether the drive itself erases, by a command that cannot be stopped
+// once it is sent. It is also true if nothing is known of the disk.
 func (p DiskPlan) GoesOn() bool {
 	return p.facts.Problem != "" || slices.ContainsFunc(p.methods, func(m Method) bool { return m.Firmware })
 }

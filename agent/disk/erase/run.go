@@ -14,7 +14,7 @@ import (
 // Run is the erasing of a machine's disks.
 type Run struct {
 	Options Options
-	// Open opens a disk of a plan, and sees to it that its name still leads there.
+	// Open opens a disk of a plan, and checks that its name still leads to it.
 	Open     func(ctx context.Context, disk agentapi.Disk) (d Drive, closeDrive func(), err error)
 	Progress func(agentapi.Progress) // may be called often
 	Step     string                  // it is reported for

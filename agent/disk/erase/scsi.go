@@ -31,7 +31,7 @@ const (
 	scsiCryptoErase = 0x03
 	scsiExitFailure = 0x1f
 
-	sanitizeImmediate = 1 << 7 // answer at once; REQUEST SENSE then tells of progress
+	sanitizeImmediate = 1 << 7 // answer at once; REQUEST SENSE then reports progress
 	sanitizeAUSE      = 1 << 5 // allow unrestricted sanitize exit
 )
 
@@ -75,7 +75,7 @@ func securityInCommand(size uint32) scsiCommand {
 // sense is what a device says of a command, or of itself.
 type sense struct {
 	key, asc, ascq byte
-	progress       float64 // 0 to 1; below 0 when not told
+	progress       float64 // 0 to 1; below 0 when not reported
 	ata            *ataReturn
 }
 
@@ -130,7 +130,7 @@ func progressOf(b []byte) float64 {
 	return float64(binary.BigEndian.Uint16(b[1:])) / (1 << 16)
 }
 
-// sanitizing tells a sanitize operation under way (04h/1Bh).
+// sanitizing reports whether a sanitize operation is under way (04h/1Bh).
 func (s sense) sanitizing() bool { return s.key == keyNotReady && s.asc == 0x04 && s.ascq == 0x1b }
 
 // String is how documents name sense data.
@@ -177,8 +177,8 @@ func parseProvisioning(b []byte) bool {
 	return len(b) >= 6 && b[1] == pageProvision && b[5]>>2&1 == 1
 }
 
-// probeSCSI asks a SCSI disk what it can do. One that does not know how to
-// answer can do nothing special.
+// probeSCSI asks a SCSI disk for its capabilities. A disk that cannot answer has no
+// special ones.
 func probeSCSI(d Drive) (*scsiFacts, error) {
 	f := &scsiFacts{sanitize: map[byte]bool{}}
 	raw := make([]byte, senseBytes)

@@ -2,7 +2,7 @@ package erase
 
 import "encoding/binary"
 
-// TCG Storage: level 0 discovery tells whether a drive encrypts itself, and is
+// TCG Storage: level 0 discovery reports whether a drive encrypts itself, and is
 // locked (TCG Storage Architecture Core, section 3.3.6).
 const (
 	tcgProtocol  = 0x01
@@ -12,9 +12,8 @@ const (
 	tcgSize      = 2048
 )
 
-// parseDiscovery reports whether a level 0 discovery says that parts of the
-// drive are locked. What is no discovery, or says nothing of locking, locks
-// nothing.
+// parseDiscovery reports whether a level 0 discovery says that parts of the drive are
+// locked. An invalid discovery, or one without a locking feature, locks nothing.
 func parseDiscovery(b []byte) (locked bool) {
 	if len(b) < tcgHeader {
 		return false

@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// What every ext4 made here has in common: mke2fs's defaults for a disk
-// (Linux, Documentation/filesystems/ext4).
+// The parameters of every ext4 made here: mke2fs's defaults for a disk (Linux,
+// Documentation/filesystems/ext4).
 const (
 	extBlock     = 4096
-	extPerGroup  = 8 * extBlock // blocks: what one block of bits can tell of
+	extPerGroup  = 8 * extBlock // blocks: as many as one block has bits
 	extInodes    = 8192         // of a group
 	extInodeSize = 256
 	extTable     = extInodes * extInodeSize / extBlock // blocks
@@ -20,7 +20,7 @@ const (
 	extLeast     = 256 << 20   // bytes; less would want other proportions
 	extMost      = 32 << 40    // bytes: 2^31 inodes
 	extReserved  = 20          // one block of so many is root's
-	extFirst     = 11          // inode: those before it are reserved
+	extFirst     = 11          // inode: lower numbers are reserved
 	extLostFound = 4           // blocks
 	extTail      = 50          // blocks a last group must have beside its own tables
 	extNow       = 946_684_800 // 2000-01-01: a ramdisk's clock may be anything
@@ -115,8 +115,8 @@ func (e *ext) count() {
 	e.descBlocks = (e.groups*extDescSize + extBlock - 1) / extBlock
 }
 
-// hasSuper tells the groups with copies of superblock and descriptors: 0, 1
-// and the powers of 3, 5 and 7 (sparse_super).
+// hasSuper reports whether a group has copies of superblock and descriptors: 0, 1 and
+// the powers of 3, 5 and 7 (sparse_super).
 func hasSuper(g int64) bool {
 	if g <= 1 {
 		return true
@@ -146,7 +146,7 @@ func (e *ext) overhead(g int64) int64 {
 // before it.
 func (e *ext) inodeTable(g int64) int64 { return g*extPerGroup + e.overhead(g) - extTable }
 
-// What of the first group is in use, in this order.
+// The blocks of the first group that are in use, in this order.
 func (e *ext) rootDir() int64   { return e.overhead(0) }
 func (e *ext) lostFound() int64 { return e.rootDir() + 1 }
 func (e *ext) journal() int64   { return e.lostFound() + extLostFound }
@@ -219,8 +219,7 @@ func crc16(sum uint16, b []byte) uint16 {
 	return sum
 }
 
-// blockBits is a group's block bitmap: what is used, and what is beyond the
-// end.
+// blockBits is a group's block bitmap: the blocks in use, and the bits beyond the end.
 func (e *ext) blockBits(g int64) []byte {
 	b := make([]byte, extBlock)
 	setBits(b, 0, e.used(g))

@@ -62,7 +62,7 @@ func Once(ctx context.Context, root, key string, fill func(ctx context.Context, 
 }
 
 func fillPartial(ctx context.Context, partial string, fill func(context.Context, string) error) error {
-	// What a killed builder left behind is of unknown state.
+	// The remains of a killed builder are in an unknown state.
 	if err := os.RemoveAll(partial); err != nil {
 		return fmt.Errorf("clear unfinished cache entry: %w", err)
 	}
