@@ -19,11 +19,11 @@ const maxTries = 20
 
 // act lets something happen to a node: facts, decision, one transaction. It
 // begins again when another event was faster.
-func (e *Engine) act(ctx context.Context, ref string, ev plan.Event) (node.Node, error) {
+func (e *Core) act(ctx context.Context, ref string, ev plan.Event) (node.Node, error) {
 	return e.decide(ctx, ref, ev, nil)
 }
 
-func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *node.Effect) (node.Node, error) {
+func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *node.Effect) (node.Node, error) {
 	for range maxTries {
 		n, err := e.node(ctx, ref)
 		if err != nil {
@@ -61,7 +61,7 @@ func (e *Engine) decide(ctx context.Context, ref string, ev plan.Event, finish *
 
 // judge asks plan. Only then is it known which name inspection rules give the
 // node: where another has it, that is a fact to decide by anew.
-func (e *Engine) judge(ctx context.Context, n node.Node, facts plan.Facts, ev plan.Event) (change *node.Change, err error) {
+func (e *Core) judge(ctx context.Context, n node.Node, facts plan.Facts, ev plan.Event) (change *node.Change, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.Log.Error("nothing can be decided on a node", "node", n.UUID, "panic", p, "stack", string(debug.Stack()))
@@ -99,7 +99,7 @@ func renames(n node.Node, change *node.Change) bool {
 }
 
 // factsOf gathers what only this event needs to be known.
-func (e *Engine) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.Facts) (err error) {
+func (e *Core) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.Facts) (err error) {
 	if f.Taken, err = e.taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ const lastWords = 3
 
 // templates finds the deploy templates that a deploy is to follow: those named
 // by the traits of the instance.
-func (e *Engine) templates(ctx context.Context, n node.Node, ev plan.Event) ([]node.DeployTemplate, error) {
+func (e *Core) templates(ctx context.Context, n node.Node, ev plan.Event) ([]node.DeployTemplate, error) {
 	r, ok := ev.(plan.Request)
 	if !ok || r.Verb != node.Deploy && r.Verb != node.Rebuild {
 		return nil, nil
@@ -160,7 +160,7 @@ func (e *Engine) templates(ctx context.Context, n node.Node, ev plan.Event) ([]n
 }
 
 // taken finds which addresses are ports of other nodes.
-func (e *Engine) taken(ctx context.Context, uuid string, macs []string) (map[string]bool, error) {
+func (e *Core) taken(ctx context.Context, uuid string, macs []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for _, mac := range macs {
 		ports, err := e.Store.Ports(ctx, node.PortQuery{Address: mac})
@@ -177,7 +177,7 @@ func (e *Engine) taken(ctx context.Context, uuid string, macs []string) (map[str
 // facts gathers what plan may know besides the node. Whatever changes later
 // raises the node's revision, so a commit on old facts is refused as stale. An
 // effect that is to be finished is pending still, or the commit is fenced off.
-func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (plan.Facts, error) {
+func (e *Core) facts(ctx context.Context, n node.Node, finish *node.Effect) (plan.Facts, error) {
 	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID})
 	if err != nil {
 		return plan.Facts{}, fmt.Errorf("ports of node %s: %w", n.UUID, err)
@@ -205,7 +205,7 @@ func (e *Engine) facts(ctx context.Context, n node.Node, finish *node.Effect) (p
 
 // commit writes a change, fills what only the edge can (identifiers, signatures),
 // and wakes whoever has to do with it.
-func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
+func (e *Core) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	for i := range c.History {
 		by := userOf(ctx)
 		c.History[i].UUID, c.History[i].User, c.History[i].Project = uuid.NewString(), by.name, by.project
@@ -236,19 +236,20 @@ func (e *Engine) commit(ctx context.Context, c node.Change) (node.Node, error) {
 	}
 	if c.Insert != nil {
 		e.memory.forget(saved.UUID) // of a deleted node that had the same UUID
-		e.schedule.forget(saved.UUID)
 	}
 	if c.Delete != "" {
 		e.memory.forget(c.Delete)
-		e.schedule.forget(c.Delete)
-		e.machines.forget(c.Delete)
+		for _, f := range e.followers {
+			f.Deleted(c.Delete)
+		}
 	}
 	if c.Hurry {
 		wake(e.wakeRun)
 	}
 	if c.Save != nil || c.Insert != nil {
-		e.schedulePower(saved)
-		e.machines.saved(saved, c.Insert != nil)
+		for _, f := range e.followers {
+			f.Saved(saved, c.Insert != nil)
+		}
 		pending := e.memory.saved(saved, effectChangeOf(c))
 		if !saved.Deadline.IsZero() {
 			wake(e.wakeDue)
@@ -277,7 +278,7 @@ func effectChangeOf(c node.Change) effectChange {
 }
 
 // remember fills memory with a node that this process has not saved yet.
-func (e *Engine) remember(ctx context.Context, n node.Node) error {
+func (e *Core) remember(ctx context.Context, n node.Node) error {
 	pending, err := e.Store.PendingEffect(ctx, n.UUID)
 	if err != nil {
 		return fmt.Errorf("effects of node %s: %w", n.UUID, err)
@@ -287,8 +288,10 @@ func (e *Engine) remember(ctx context.Context, n node.Node) error {
 }
 
 // rememberAs is remember, of a node of which it is known whether it has a pending effect.
-func (e *Engine) rememberAs(n node.Node, busy bool) {
-	e.machines.saved(n, false)
+func (e *Core) rememberAs(n node.Node, busy bool) {
+	for _, f := range e.followers {
+		f.Read(n)
+	}
 	d := effectEnded
 	if busy {
 		d = effectAdded
@@ -299,7 +302,7 @@ func (e *Engine) rememberAs(n node.Node, busy bool) {
 }
 
 // later lets an event happen outside the request that brought it.
-func (e *Engine) later(ref string, ev plan.Event) {
+func (e *Core) later(ref string, ev plan.Event) {
 	if e.stop.Err() != nil {
 		return // what was to happen is found again by Recover
 	}
@@ -311,7 +314,7 @@ func (e *Engine) later(ref string, ev plan.Event) {
 }
 
 // node reads a node and turns the store's errors into refusals.
-func (e *Engine) node(ctx context.Context, ref string) (node.Node, error) {
+func (e *Core) node(ctx context.Context, ref string) (node.Node, error) {
 	n, err := e.Store.Node(ctx, ref)
 	if errors.Is(err, node.ErrNotFound) {
 		return n, node.Refuse(node.NotFound, "Node %s could not be found.", ref)

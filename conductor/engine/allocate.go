@@ -24,8 +24,8 @@ const (
 	allocateTries    = 30               // looks at an allocation that fail, until it is set aside
 )
 
-// watchAllocations gives nodes to allocations, until ctx ends.
-func (e *Engine) watchAllocations(ctx context.Context) {
+// Run gives nodes to allocations, until ctx ends.
+func (e *Records) Run(ctx context.Context) {
 	failed := map[string]int{}
 	repeat(ctx, e.wakeAllocate, func(ctx context.Context) (next time.Duration) {
 		next, failed = e.allocate(ctx, failed)
@@ -36,7 +36,7 @@ func (e *Engine) watchAllocations(ctx context.Context) {
 // allocate takes up every allocation that waits, and says when to look again.
 // failed counts, by UUID, the looks in a row that ended with an error; the result
 // has those counts after this look.
-func (e *Engine) allocate(ctx context.Context, failed map[string]int) (next time.Duration, still map[string]int) {
+func (e *Records) allocate(ctx context.Context, failed map[string]int) (next time.Duration, still map[string]int) {
 	waiting, err := e.Store.Catalogs().Allocations.List(ctx, "state", string(node.Allocating))
 	if err = e.readable(err); err != nil {
 		if ctx.Err() == nil {
@@ -64,7 +64,7 @@ func (e *Engine) allocate(ctx context.Context, failed map[string]int) (next time
 // in a row: it is tried again each second for a while, then ends in error with the
 // reason. One that cannot be saved either is left to the look of each minute. done
 // is as for allocateOne.
-func (e *Engine) unprocessed(ctx context.Context, a node.Allocation, nth int, why error) (done bool) {
+func (e *Records) unprocessed(ctx context.Context, a node.Allocation, nth int, why error) (done bool) {
 	if nth == 1 {
 		e.Log.Error("allocation not processed; it is tried again each second", "allocation", a.UUID, "tries", allocateTries, "err", why)
 	}
@@ -85,7 +85,7 @@ type look struct {
 }
 
 // nodes reads the nodes of a class that may suit.
-func (l *look) nodes(ctx context.Context, e *Engine, class string) ([]*node.Node, error) {
+func (l *look) nodes(ctx context.Context, e *Records, class string) ([]*node.Node, error) {
 	if nodes, ok := l.free[class]; ok {
 		return nodes, nil
 	}
@@ -102,7 +102,7 @@ func (l *look) nodes(ctx context.Context, e *Engine, class string) ([]*node.Node
 }
 
 // search counts all nodes that might have suited an allocation.
-func (l *look) search(ctx context.Context, e *Engine, a *node.Allocation) (*plan.Search, error) {
+func (l *look) search(ctx context.Context, e *Records, a *node.Allocation) (*plan.Search, error) {
 	wish := fmt.Sprintf("%q", []any{a.ResourceClass, a.Owner, a.Traits, a.CandidateNodes})
 	if known := l.vain[wish]; known != nil {
 		return known, nil
@@ -123,7 +123,7 @@ func (l *look) search(ctx context.Context, e *Engine, a *node.Allocation) (*plan
 
 // allocateOne gives a node to an allocation, or the reason why there is none.
 // It is not done when that has to wait.
-func (e *Engine) allocateOne(ctx context.Context, a node.Allocation, l *look) (done bool, err error) {
+func (e *Records) allocateOne(ctx context.Context, a node.Allocation, l *look) (done bool, err error) {
 	nodes, err := l.nodes(ctx, e, a.ResourceClass)
 	if err != nil {
 		return false, err
@@ -147,7 +147,7 @@ var errReserved = errors.New("the node is reserved")
 // What changed meanwhile is read again; given is true, too, for an allocation
 // that is no longer to be given anything, and false for a node that does not
 // suit any more.
-func (e *Engine) give(ctx context.Context, a node.Allocation, n *node.Node) (given bool, err error) {
+func (e *Records) give(ctx context.Context, a node.Allocation, n *node.Node) (given bool, err error) {
 	for range maxTries {
 		if plan.Misfit(&a, n) != "" {
 			return false, nil
@@ -189,7 +189,7 @@ func (e *Engine) give(ctx context.Context, a node.Allocation, n *node.Node) (giv
 
 // allocateNone gives an allocation the reason why it has no node. As long as
 // one may come free soon it waits.
-func (e *Engine) allocateNone(ctx context.Context, a node.Allocation, l *look, busy int) (done bool, err error) {
+func (e *Records) allocateNone(ctx context.Context, a node.Allocation, l *look, busy int) (done bool, err error) {
 	search, err := l.search(ctx, e, &a)
 	if errors.Is(err, node.ErrNotFound) { // a node was deleted between two pages
 		return false, nil
@@ -209,7 +209,7 @@ func (e *Engine) allocateNone(ctx context.Context, a node.Allocation, l *look, b
 
 // fail saves an allocation that has no node. It is not done when the allocation
 // has become another.
-func (e *Engine) fail(ctx context.Context, a node.Allocation) (done bool, err error) {
+func (e *Records) fail(ctx context.Context, a node.Allocation) (done bool, err error) {
 	now := e.Now()
 	a.UpdatedAt = &now
 	_, err = e.Store.Catalogs().Allocations.Save(ctx, a)

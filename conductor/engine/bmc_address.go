@@ -20,7 +20,7 @@ func hasBMC(n node.Node, inv agentapi.Inventory) bool {
 
 // NodesAt are the nodes whose BMC is at a host, a name or an address. One host may
 // have several machines behind it.
-func (e *Engine) NodesAt(ctx context.Context, host string) (all []node.Node, err error) {
+func (e *Ramdisks) NodesAt(ctx context.Context, host string) (all []node.Node, err error) {
 	if err := e.machines.fill(ctx, e.Store); err != nil {
 		return nil, err
 	}

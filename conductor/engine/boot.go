@@ -11,7 +11,7 @@ import (
 
 // NodeByMAC returns the node that has a port with this address;
 // node.ErrNotFound when none has.
-func (e *Engine) NodeByMAC(ctx context.Context, mac string) (node.Node, node.Port, error) {
+func (e *Ramdisks) NodeByMAC(ctx context.Context, mac string) (node.Node, node.Port, error) {
 	ports, err := e.Store.Ports(ctx, node.PortQuery{Address: strings.ToLower(mac)})
 	if err != nil {
 		return node.Node{}, node.Port{}, err
@@ -25,7 +25,7 @@ func (e *Engine) NodeByMAC(ctx context.Context, mac string) (node.Node, node.Por
 
 // BootStage takes note of how far a known machine has come. It is kept in
 // memory: a flood of boot requests writes nothing.
-func (e *Engine) BootStage(ctx context.Context, mac, name, detail string) error {
+func (e *Ramdisks) BootStage(ctx context.Context, mac, name, detail string) error {
 	n, _, err := e.NodeByMAC(ctx, mac)
 	if errors.Is(err, node.ErrNotFound) {
 		return nil
@@ -38,17 +38,19 @@ func (e *Engine) BootStage(ctx context.Context, mac, name, detail string) error 
 }
 
 // Leases lists the addresses the boot service has handed out and reserved.
-func (e *Engine) Leases(ctx context.Context) ([]node.Lease, error) { return e.Store.Leases(ctx) }
+func (e *Ramdisks) Leases(ctx context.Context) ([]node.Lease, error) { return e.Store.Leases(ctx) }
 
 // SaveLease inserts or replaces the lease of a MAC; a reservation only gives
 // way to another one.
-func (e *Engine) SaveLease(ctx context.Context, l node.Lease) error { return e.Store.SaveLease(ctx, l) }
+func (e *Ramdisks) SaveLease(ctx context.Context, l node.Lease) error {
+	return e.Store.SaveLease(ctx, l)
+}
 
 // EndLease forgets a lease that stands as it was read: neither reserved nor
 // renewed since.
-func (e *Engine) EndLease(ctx context.Context, l node.Lease) error { return e.Store.EndLease(ctx, l) }
+func (e *Ramdisks) EndLease(ctx context.Context, l node.Lease) error { return e.Store.EndLease(ctx, l) }
 
 // DeleteLease forgets the lease or reservation of a MAC.
-func (e *Engine) DeleteLease(ctx context.Context, mac string) error {
+func (e *Ramdisks) DeleteLease(ctx context.Context, mac string) error {
 	return e.Store.DeleteLease(ctx, mac)
 }

@@ -15,20 +15,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// Proof is what ramdisks must show before they are believed to run on the
-// machine of a node. The zero value is that of a conductor which boots nothing:
-// whoever asks first for a node that expects a ramdisk gets its token, as with
-// Ironic.
-type Proof struct {
-	Words  bool   // this conductor answers boot scripts, and each holds the boot's one-time word
-	Leases bool   // it alone gives machines their addresses: they call from the ones they were lent
-	Key    []byte // makes the words; of a conductor that starts again the same. Random when nil
-}
-
 // BootWord is the one-time word for the boot script of a node; "" when there is
 // none to tell. Its hash is saved before it is returned. A script that is asked
 // for again in the same boot holds the same word, until an agent has used it.
-func (e *Engine) BootWord(ctx context.Context, uuid string) (string, error) {
+func (e *Ramdisks) BootWord(ctx context.Context, uuid string) (string, error) {
 	if !e.Proof.Words {
 		return "", nil
 	}
@@ -61,7 +51,7 @@ func (e *Engine) BootWord(ctx context.Context, uuid string) (string, error) {
 // address that DHCP lent to it at a time. It refuses one that was lent none in this boot: the
 // address of a machine that is off is anybody's to take. One that has proven itself in this
 // boot has restarted: its run ends, rather than to wait for an agent that is gone.
-func (e *Engine) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr, lent time.Time) (node.Node, error) {
+func (e *Ramdisks) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr, lent time.Time) (node.Node, error) {
 	if !e.Proof.Leases {
 		return n, nil
 	}
@@ -77,7 +67,7 @@ func (e *Engine) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr, 
 // makeWord makes the word of a boot from its salt. So the word itself is kept
 // nowhere, and a conductor that starts again can still repeat it. It is as long
 // as ironic-python-agent wants tokens to be.
-func (e *Engine) makeWord(n node.Node) string {
+func (e *Ramdisks) makeWord(n node.Node) string {
 	mac := hmac.New(sha256.New, e.Proof.Key)
 	mac.Write([]byte("boot word\x00" + n.UUID + "\x00" + n.Agent.WordSalt))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
@@ -103,7 +93,7 @@ const (
 )
 
 // judgeLookup decides on a caller whose address is right.
-func (e *Engine) judgeLookup(n node.Node, c node.Caller) (verdict, string) {
+func (e *Ramdisks) judgeLookup(n node.Node, c node.Caller) (verdict, string) {
 	a := n.Agent
 	switch {
 	case a.Token != "" && sameToken(a.Token, c.Word):
@@ -128,7 +118,7 @@ func (e *Engine) judgeLookup(n node.Node, c node.Caller) (verdict, string) {
 }
 
 // judgeData decides on who sends inspection data.
-func (e *Engine) judgeData(n node.Node, c node.Caller) (verdict, string) {
+func (e *Ramdisks) judgeData(n node.Node, c node.Caller) (verdict, string) {
 	switch a := n.Agent; {
 	case !e.Proof.Words || a.Unproven || !c.Old && a.IsWord(c.Word):
 		return acquaint, ""
@@ -142,7 +132,7 @@ func (e *Engine) judgeData(n node.Node, c node.Caller) (verdict, string) {
 
 // turnAway refuses a ramdisk: the caller learns nothing, the operator all, once
 // for each boot and reason.
-func (e *Engine) turnAway(ctx context.Context, n node.Node, c node.Caller, what, why string) error {
+func (e *Ramdisks) turnAway(ctx context.Context, n node.Node, c node.Caller, what, why string) error {
 	e.warnOf(ctx, what+" refused", n.UUID, "from", c.From, "err", why)
 	// The address lent to the machine tells that its own ramdisk is too old, and it asks until it is refused no more.
 	proven := why == oldRamdisk && e.Proof.Leases && n.ProvisionState.Class() == node.Waiting

@@ -2,12 +2,25 @@ package engine
 
 import (
 	"context"
-	"errors"
+	"sync"
 
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
+
+// Records keeps what operators keep beside nodes: ports, portgroups, VIFs, traits,
+// volumes, templates, runbooks and allocations.
+type Records struct {
+	*Core
+	wiring       sync.Mutex // held while ports and portgroups are checked against each other and written
+	wakeAllocate chan struct{}
+}
+
+// NewRecords makes the records beside a core.
+func NewRecords(c *Core) *Records {
+	return &Records{Core: c, wakeAllocate: make(chan struct{}, 1)}
+}
 
 // Catalog is the records of one type as operators use them. A ref is a UUID or
 // a name.
@@ -37,7 +50,7 @@ type Catalogs struct {
 }
 
 // Catalogs is what operators keep beside nodes.
-func (e *Engine) Catalogs() Catalogs {
+func (e *Records) Catalogs() Catalogs {
 	kept := e.Store.Catalogs()
 	return Catalogs{
 		DeployTemplates:  catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
@@ -54,7 +67,7 @@ func (e *Engine) Catalogs() Catalogs {
 // catalog fills in, checks, and repeats what others were faster at.
 type catalog[T any, P node.Recorded[T]] struct {
 	node.Catalog[T]
-	e *Engine
+	e *Records
 }
 
 // Create stores a new record.
@@ -103,16 +116,4 @@ func (c catalog[T, P]) Delete(ctx context.Context, ref string) error {
 		return err
 	}
 	return c.Catalog.Delete(ctx, P(&v).Head().UUID)
-}
-
-// again repeats an edit as long as others are faster.
-func again[T any](try func() (T, error)) (T, error) {
-	var saved T
-	var err error
-	for range maxTries {
-		if saved, err = try(); !errors.Is(err, node.ErrStale) {
-			break
-		}
-	}
-	return saved, err
 }

@@ -11,12 +11,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// logsMissing reports whether the agent of a node has told nothing by itself, though its
-// log is wanted.
-func (e *Engine) logsMissing(n node.Node) bool {
-	return e.BootLogs != nil && e.Settings.CollectLogs && n.Agent.URL != "" && !e.BootLogs.Has(n.UUID, node.BootName(n.Agent.Token))
-}
-
 // collectLogs asks an agent for its logs. It never fails: the run that it is about
 // has failed already, and for another reason.
 func (j *job) collectLogs(ctx context.Context) (any, error) {
@@ -44,19 +38,4 @@ func (j *job) logsOfAgent(ctx context.Context) (kept string, err error) {
 		return "", fmt.Errorf("its answer: %w", err)
 	}
 	return j.BootLogs.Collect(j.n.UUID, node.BootName(j.n.Agent.Token), logs.SystemLogs)
-}
-
-// keepInspectionLogs keeps the logs that a ramdisk sent with data of a failed
-// inspection (Ironic's always_store_ramdisk_logs is for those that went well): such
-// a machine looks itself up no more, so that its log has no other way to come. raw
-// stands for its boot, which has no token.
-func (e *Engine) keepInspectionLogs(n node.Node, data agentapi.Inspection, raw []byte) {
-	if e.BootLogs == nil || !e.Settings.CollectLogs || n.ProvisionState != node.InspectFailed || data.Logs == "" {
-		return
-	}
-	if kept, err := e.BootLogs.Collect(n.UUID, node.BootName(string(raw)), data.Logs); err != nil {
-		e.Log.Info("the logs of a failed inspection are not kept", "node", n.UUID, "err", err)
-	} else {
-		e.Log.Info("the logs of a failed inspection are kept", "node", n.UUID, "logs", kept)
-	}
 }

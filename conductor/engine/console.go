@@ -3,45 +3,8 @@ package engine
 import (
 	"context"
 
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
-
-// SetConsole asks for the console to be usable, or no longer. It returns once
-// the request is taken; a console that is as wanted is left alone.
-func (e *Engine) SetConsole(ctx context.Context, ref string, on bool) error {
-	n, _, err := e.consoles(ctx, ref)
-	if err != nil || n.ConsoleEnabled == on {
-		return err
-	}
-	return e.chore(ctx, n.UUID, plan.ConsoleRequest{On: on})
-}
-
-// Console says whether the console can be used, and how it is reached; info is
-// nil when it cannot.
-func (e *Engine) Console(ctx context.Context, ref string) (on bool, info map[string]any, err error) {
-	n, err := e.node(ctx, ref)
-	if err != nil || !n.ConsoleEnabled {
-		return false, nil, err
-	}
-	n, bmc, err := e.consoles(ctx, n.UUID)
-	if err != nil {
-		return false, nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, bmcCall)
-	defer cancel()
-	info, err = bmc.Console(ctx, n)
-	return true, info, bmcFault(err)
-}
-
-// consoles finds a node and its console, if that is fit for use.
-func (e *Engine) consoles(ctx context.Context, ref string) (node.Node, Consoles, error) {
-	n, bmc, err := find[Consoles](ctx, e, ref, "console", "console")
-	if err == nil {
-		err = bmc.ValidateConsole(n)
-	}
-	return n, bmc, err
-}
 
 func (j *job) changeConsole(ctx context.Context) (any, error) {
 	var r plan.ConsoleRequest

@@ -24,13 +24,13 @@ type setback struct {
 }
 
 // watchDeadlines turns deadlines that have passed into events, until ctx ends.
-func (e *Engine) watchDeadlines(ctx context.Context) {
+func (e *Core) watchDeadlines(ctx context.Context) {
 	failed := overdue{}
 	repeat(ctx, e.wakeDue, func(ctx context.Context) time.Duration { return e.expire(ctx, failed) })
 }
 
 // expire takes the deadlines that have passed, and says when the next one does.
-func (e *Engine) expire(ctx context.Context, failed overdue) time.Duration {
+func (e *Core) expire(ctx context.Context, failed overdue) time.Duration {
 	limit := expireAtOnce + len(failed)
 	due, err := e.Store.Expired(ctx, e.Now(), limit)
 	if len(due) < limit && err == nil {

@@ -15,13 +15,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Discovery is what becomes of machines that nobody has enrolled. Anybody on
-// their network can claim to be one, so what they can fill is bounded.
-type Discovery struct {
-	Driver string // hardware type of the nodes they become; "" for none, they stay unknown
-	Limit  int    // of such nodes that nobody has taken on yet
-}
-
 // What one machine may tell: many times what machines have.
 const (
 	maxDiscovered      = 1 << 20 // bytes
@@ -45,13 +38,13 @@ func hostOf(a netip.Addr) string {
 }
 
 // Discovers reports whether machines that nobody has enrolled are to be inspected.
-func (e *Engine) Discovers() bool { return e.Discovery.Driver != "" }
+func (e *Ramdisks) Discovers() bool { return e.Discovery.Driver != "" }
 
 // Discover takes the inspection data of a machine at from that no node waits for.
 // It becomes a node in enroll; when it calls again, that node is brought up to
 // date for as long as nobody has taken it on. Everybody else hears that there is
 // nothing here.
-func (e *Engine) Discover(ctx context.Context, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error) {
+func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error) {
 	if !e.Discovers() {
 		return node.Node{}, unknownRamdisk()
 	}
@@ -116,7 +109,7 @@ func checkDiscovered(data *agentapi.Inspection, raw []byte) ([]string, error) {
 
 // checkOwnLease refuses a caller whose address our DHCP gave to a machine with
 // none of these addresses, or that is not where one of them was given one.
-func (e *Engine) checkOwnLease(ctx context.Context, macs []string, from netip.Addr) error {
+func (e *Ramdisks) checkOwnLease(ctx context.Context, macs []string, from netip.Addr) error {
 	leases, err := e.Store.Leases(ctx)
 	if err != nil {
 		return err
@@ -143,7 +136,7 @@ func (e *Engine) checkOwnLease(ctx context.Context, macs []string, from netip.Ad
 
 // discovered finds the node that an earlier call has made; the zero node when
 // there is none. A machine that is somebody's already is refused.
-func (e *Engine) discovered(ctx context.Context, macs []string, data agentapi.Inspection) (node.Node, error) {
+func (e *Ramdisks) discovered(ctx context.Context, macs []string, data agentapi.Inspection) (node.Node, error) {
 	for _, mac := range macs {
 		n, _, err := e.NodeByMAC(ctx, mac)
 		switch {
@@ -182,7 +175,7 @@ func (e *Engine) discovered(ctx context.Context, macs []string, data agentapi.In
 // newDiscovered is a new node of the driver that discovered ones get, with the
 // address of its BMC where that is known. What else its driver needs is for an
 // operator to say: a machine could name any address, and be sent a password.
-func (e *Engine) newDiscovered(inv agentapi.Inventory) (node.Node, error) {
+func (e *Ramdisks) newDiscovered(inv agentapi.Inventory) (node.Node, error) {
 	n := node.Node{UUID: uuid.NewString(), Driver: e.Discovery.Driver, ProvisionState: node.Enroll, CreatedAt: e.Now()}
 	if err := e.fillInterfaces(&n); err != nil {
 		return n, err

@@ -8,7 +8,7 @@ import (
 
 // checkForm refuses a driver_info that cannot be right. One that is left as it
 // was is not looked at: a node of an earlier release can be edited all the same.
-func (e *Engine) checkForm(old, n node.Node) error {
+func (e *Core) checkForm(old, n node.Node) error {
 	if e.CheckForm == nil || reflect.DeepEqual(old.DriverInfo, n.DriverInfo) {
 		return nil
 	}

@@ -5,15 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
+// Jobs carries out effects: calls to BMCs, to agents, and to whoever else.
+type Jobs struct {
+	*Core
+	Vitals VitalsReader
+}
+
+// VitalsReader reads the power state and health of a machine.
+type VitalsReader interface {
+	ReadVitals(ctx context.Context, bmc BMC, n node.Node) (node.Vitals, error)
+}
+
 // job is one effect being carried out.
 type job struct {
-	*Engine
+	*Jobs
 	n      node.Node
 	bmc    BMC
 	effect node.Effect
@@ -55,8 +65,8 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"agent.collect_logs":              (*job).collectLogs,
 }
 
-// perform carries out one effect.
-func (e *Engine) perform(ctx context.Context, ef node.Effect, leave func()) (any, error) {
+// Perform carries out one effect.
+func (e *Jobs) Perform(ctx context.Context, ef node.Effect, leave func()) (any, error) {
 	n, err := e.Store.Node(ctx, ef.Node)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", ef.Node, err)
@@ -88,12 +98,6 @@ func (j *job) guard(ctx context.Context, do func(*job, context.Context) (any, er
 	return do(j, ctx)
 }
 
-// bmcCall bounds one call to a BMC, bmcCheck one of a verification.
-const (
-	bmcCall  = 25 * time.Second
-	bmcCheck = 12 * time.Second
-)
-
 func (j *job) args(into any) error {
 	if err := json.Unmarshal(j.effect.Args, into); err != nil {
 		return node.Refuse(node.Invalid, "the arguments of %s cannot be read: %v", j.effect.Name, err)
@@ -108,7 +112,7 @@ func (j *job) validatePower(ctx context.Context) (any, error) {
 	if err := j.bmc.Validate(j.n); err != nil {
 		return nil, node.Refuse(node.Invalid, "%v", err)
 	}
-	v, err := j.readVitals(ctx, j.bmc, j.n)
+	v, err := j.Vitals.ReadVitals(ctx, j.bmc, j.n)
 	return plan.Validated{PowerState: v.Power, Health: v.Health}, err
 }
 

@@ -16,7 +16,7 @@ import (
 
 // EraseReports returns the erase reports of a node, the oldest first. A node that
 // is no more is named by its UUID; ErrNotFound when it has left none.
-func (e *Engine) EraseReports(ctx context.Context, ref string) ([]node.EraseReport, error) {
+func (e *Core) EraseReports(ctx context.Context, ref string) ([]node.EraseReport, error) {
 	n, missing := e.node(ctx, ref)
 	if errors.Is(missing, node.ErrNotFound) {
 		n.UUID = ref
@@ -31,13 +31,13 @@ func (e *Engine) EraseReports(ctx context.Context, ref string) ([]node.EraseRepo
 }
 
 // EraseReport returns one erase report.
-func (e *Engine) EraseReport(ctx context.Context, uuid string) (node.EraseReport, error) {
+func (e *Core) EraseReport(ctx context.Context, uuid string) (node.EraseReport, error) {
 	return e.Store.Catalogs().EraseReports.Find(ctx, uuid)
 }
 
 // ErasePublicKey is by which the signatures of erase reports are known; nil when
 // there is no key.
-func (e *Engine) ErasePublicKey() ed25519.PublicKey {
+func (e *Core) ErasePublicKey() ed25519.PublicKey {
 	if len(e.EraseKey) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (e *Engine) ErasePublicKey() ed25519.PublicKey {
 
 // inventoryOf is what the last inspection found of a machine; empty where nothing
 // that can be read is known.
-func (e *Engine) inventoryOf(ctx context.Context, uuid string) (inv agentapi.Inventory, err error) {
+func (e *Core) inventoryOf(ctx context.Context, uuid string) (inv agentapi.Inventory, err error) {
 	found, err := e.Store.Inspected(ctx, uuid)
 	if errors.Is(err, node.ErrNotFound) {
 		return inv, nil
@@ -60,7 +60,7 @@ func (e *Engine) inventoryOf(ctx context.Context, uuid string) (inv agentapi.Inv
 
 // vouch signs what a machine has reported, in the conductor's name: only it knows
 // which agent it had commanded, and machines keep no secrets.
-func (e *Engine) vouch(r *node.EraseReport, now time.Time) error {
+func (e *Core) vouch(r *node.EraseReport, now time.Time) error {
 	r.UUID, r.CreatedAt = uuid.NewString(), now
 	statement := nodeapi.EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed, SignedAt: now, Report: r.Report}
 	signed, err := statement.Sign(e.EraseKey)

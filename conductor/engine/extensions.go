@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
 // The interfaces below are what a BMC may have beyond BMC. An operator who asks
@@ -79,42 +77,4 @@ type Vendor interface {
 	VendorMethods() []node.VendorMethod
 	CheckVendor(ctx context.Context, n node.Node, method string, args map[string]any) error
 	CallVendor(ctx context.Context, n node.Node, method string, args map[string]any) (any, error)
-}
-
-// extension finds what a node's BMC has beyond BMC; kind is the interface that
-// must not be switched off, what the name that Ironic has for the ability.
-func extension[T any](n node.Node, bmc BMC, kind, what string) (T, error) {
-	able, ok := bmc.(T)
-	if !ok || n.Idle(kind) {
-		return able, node.Unsupported(n, what)
-	}
-	return able, nil
-}
-
-// find finds a node and what its BMC has beyond BMC.
-func find[T any](ctx context.Context, e *Engine, ref, kind, what string) (n node.Node, able T, err error) {
-	n, bmc, err := e.driver(ctx, ref)
-	if err != nil {
-		return n, able, err
-	}
-	able, err = extension[T](n, bmc, kind, what)
-	return n, able, err
-}
-
-// findFree is find for a node that no effect holds.
-func findFree[T any](ctx context.Context, e *Engine, ref, kind, what string) (n node.Node, able T, err error) {
-	if n, err = e.free(ctx, ref); err != nil {
-		return n, able, err
-	}
-	return find[T](ctx, e, n.UUID, kind, what)
-}
-
-// bmcFault is an error of a BMC as the one who asked is told it. He need not read the log:
-// the BMC knows best what is wrong with it.
-func bmcFault(err error) error {
-	var refusal *node.Refusal
-	if err == nil || errors.As(err, &refusal) || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return node.Refuse(node.BMCFailed, "%s", plan.Clip(err.Error()))
 }

@@ -18,7 +18,7 @@ const firmwareEvery = time.Hour
 // readFirmware corrects the recorded boot mode and secure boot of a node that
 // is at rest. Only a BMC that knows of both is asked: IPMI knows no more of the
 // boot mode than what somebody has told it for the next start.
-func (e *Engine) readFirmware(ctx context.Context, bmc BMC, n node.Node) {
+func (e *PowerSync) readFirmware(ctx context.Context, bmc BMC, n node.Node) {
 	secure, ok := bmc.(SecureBooter)
 	if !ok || n.Maintenance || !e.schedule.firmwareDue(n.UUID, e.Now()) {
 		return
@@ -38,7 +38,7 @@ func (e *Engine) readFirmware(ctx context.Context, bmc BMC, n node.Node) {
 }
 
 // firmware asks a BMC. A driver that panics has failed: see guard.
-func (e *Engine) firmware(ctx context.Context, bmc BMC, secure SecureBooter, n node.Node) (read plan.FirmwareRead, err error) {
+func (e *PowerSync) firmware(ctx context.Context, bmc BMC, secure SecureBooter, n node.Node) (read plan.FirmwareRead, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			e.Log.Error("reading the boot mode panicked", "node", n.UUID, "panic", fault, "stack", string(debug.Stack()))

@@ -6,16 +6,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// HardwareReport returns what the BMC has told of BIOS settings and firmware when it was
-// asked last.
-func (e *Engine) HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error) {
-	n, err := e.node(ctx, ref)
-	if err != nil {
-		return node.HardwareReport{}, err
-	}
-	return e.Store.HardwareReport(ctx, n.UUID)
-}
-
 // readHardware asks the BMC what it tells. One that does not answer leaves what
 // was told before, and fails nothing.
 func (j *job) readHardware(ctx context.Context) (any, error) {

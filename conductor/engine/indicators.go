@@ -7,7 +7,7 @@ import (
 )
 
 // Indicators lists the lights of a machine.
-func (e *Engine) Indicators(ctx context.Context, ref string) ([]node.Indicator, error) {
+func (e *Hardware) Indicators(ctx context.Context, ref string) ([]node.Indicator, error) {
 	n, bmc, err := find[Indicators](ctx, e, ref, "management", "get_supported_indicators")
 	if err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (e *Engine) Indicators(ctx context.Context, ref string) ([]node.Indicator, 
 }
 
 // IndicatorState answers what a light shows: on, off, blinking or unknown.
-func (e *Engine) IndicatorState(ctx context.Context, ref, component, name string) (string, error) {
+func (e *Hardware) IndicatorState(ctx context.Context, ref, component, name string) (string, error) {
 	n, bmc, err := find[Indicators](ctx, e, ref, "management", "get_indicator_state")
 	if err != nil {
 		return "", err
@@ -31,7 +31,7 @@ func (e *Engine) IndicatorState(ctx context.Context, ref, component, name string
 }
 
 // SetIndicatorState makes a light show something.
-func (e *Engine) SetIndicatorState(ctx context.Context, ref, component, name, state string) error {
+func (e *Hardware) SetIndicatorState(ctx context.Context, ref, component, name, state string) error {
 	n, bmc, err := findFree[Indicators](ctx, e, ref, "management", "set_indicator_state")
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 
 // fillInterfaces checks the driver and the interfaces named, and gives the
 // others their default.
-func (e *Engine) fillInterfaces(n *node.Node) error {
+func (e *Core) fillInterfaces(n *node.Node) error {
 	if _, ok := e.BMCs[n.Driver]; !ok {
 		return node.Refuse(node.Invalid, "No valid host was found. Reason: No conductor service registered which supports driver %s (enabled: %s).", n.Driver, e.driverNames())
 	}

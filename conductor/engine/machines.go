@@ -51,11 +51,11 @@ func (m *machines) fill(ctx context.Context, store Store) error {
 	return nil
 }
 
-// saved takes note of a node as it was saved; made says that it was not there before.
+// Saved takes note of a node as it was saved; made says that it was not there before.
 // Saves may be noted in another order than they were made. One of a node that is not
 // known is either late, of a node that is gone by now, or early, of one whose making is
 // still to be noted: only the store knows, and is read again by whoever asks next.
-func (m *machines) saved(n node.Node, made bool) {
+func (m *machines) Saved(n node.Node, made bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	is, known := m.nodes[n.UUID]
@@ -69,8 +69,11 @@ func (m *machines) saved(n node.Node, made bool) {
 	}
 }
 
-// forget takes note that a node is gone.
-func (m *machines) forget(uuid string) {
+// Read takes note of a node that was read for the first time.
+func (m *machines) Read(n node.Node) { m.Saved(n, false) }
+
+// Deleted takes note that a node is gone.
+func (m *machines) Deleted(uuid string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.filled {

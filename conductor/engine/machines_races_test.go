@@ -50,7 +50,7 @@ func TestSavesNotedOutOfOrder(t *testing.T) {
 	}
 	const a, b = "1be26c0b-03f2-4d2e-ae87-c02d7f33c123", "2be26c0b-03f2-4d2e-ae87-c02d7f33c123"
 	is("at first", 0)
-	m.saved(commit(node.Change{Insert: stranger(a, "10.0.0.1")}), true)
+	m.Saved(commit(node.Change{Insert: stranger(a, "10.0.0.1")}), true)
 	is("one is made", 1, "10.0.0.1")
 	n, err := store.Node(ctx, a)
 	if err != nil {
@@ -58,15 +58,15 @@ func TestSavesNotedOutOfOrder(t *testing.T) {
 	}
 	late := commit(node.Change{Save: &n})
 	commit(node.Change{Delete: a})
-	m.forget(a)
-	m.saved(late, false)
+	m.Deleted(a)
+	m.Saved(late, false)
 	is("a late save", 0)
 
 	early := commit(node.Change{Insert: stranger(b, "10.0.0.2")})
 	moved := early.Clone()
 	moved.DriverInfo = map[string]any{"ipmi_address": "10.0.0.3"}
-	m.saved(commit(node.Change{Save: &moved}), false)
+	m.Saved(commit(node.Change{Save: &moved}), false)
 	is("an early save", 1, "10.0.0.3")
-	m.saved(early, true)
+	m.Saved(early, true)
 	is("the making", 1, "10.0.0.3")
 }

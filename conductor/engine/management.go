@@ -7,8 +7,11 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
+// Hardware asks BMCs what operators want to know, and does what they want at once.
+type Hardware struct{ *Core }
+
 // driver finds a node and what drives it.
-func (e *Engine) driver(ctx context.Context, ref string) (node.Node, BMC, error) {
+func (e *Hardware) driver(ctx context.Context, ref string) (node.Node, BMC, error) {
 	n, err := e.node(ctx, ref)
 	if err != nil {
 		return n, nil, err
@@ -21,7 +24,7 @@ func (e *Engine) driver(ctx context.Context, ref string) (node.Node, BMC, error)
 }
 
 // BootDevice asks the BMC what the machine will boot from.
-func (e *Engine) BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error) {
+func (e *Hardware) BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {
 		return "", false, err
@@ -33,7 +36,7 @@ func (e *Engine) BootDevice(ctx context.Context, ref string) (device string, per
 }
 
 // SetBootDevice tells the BMC what to boot from: once, or persistently.
-func (e *Engine) SetBootDevice(ctx context.Context, ref, device string, persistent bool) error {
+func (e *Hardware) SetBootDevice(ctx context.Context, ref, device string, persistent bool) error {
 	n, err := e.free(ctx, ref)
 	if err != nil {
 		return err
@@ -48,7 +51,7 @@ func (e *Engine) SetBootDevice(ctx context.Context, ref, device string, persiste
 }
 
 // SupportedBootDevices lists what SetBootDevice takes for this node.
-func (e *Engine) SupportedBootDevices(ctx context.Context, ref string) ([]string, error) {
+func (e *Hardware) SupportedBootDevices(ctx context.Context, ref string) ([]string, error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func (e *Engine) SupportedBootDevices(ctx context.Context, ref string) ([]string
 
 // InjectNMI sends the machine a non-maskable interrupt, which makes most
 // operating systems write a dump.
-func (e *Engine) InjectNMI(ctx context.Context, ref string) error {
+func (e *Hardware) InjectNMI(ctx context.Context, ref string) error {
 	n, bmc, err := findFree[Interrupter](ctx, e, ref, "management", "inject_nmi")
 	if err != nil {
 		return err
@@ -70,7 +73,7 @@ func (e *Engine) InjectNMI(ctx context.Context, ref string) error {
 
 // Validate says, by interface kind, what is missing for it to work; nil is
 // valid. It looks at what is configured and asks no BMC.
-func (e *Engine) Validate(ctx context.Context, ref string) (map[string]error, error) {
+func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {
 		return nil, err

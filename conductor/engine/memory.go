@@ -115,7 +115,7 @@ func (m *memory) countByState() map[node.State]int {
 
 // CountByState is how many nodes are in each state. Those in stable states that were not
 // saved since this process began are not counted.
-func (e *Engine) CountByState() map[node.State]int { return e.memory.countByState() }
+func (e *Core) CountByState() map[node.State]int { return e.memory.countByState() }
 
 // take takes note of the node itself.
 func (r *remembered) take(n node.Node) {

@@ -16,7 +16,7 @@ import (
 // CreateNode stores a new node. UUID, times and the interfaces that were not
 // named are filled in; the state is enroll unless n asks for available, as
 // clients older than API 1.11 do.
-func (e *Engine) CreateNode(ctx context.Context, n node.Node) (node.Node, error) {
+func (e *Core) CreateNode(ctx context.Context, n node.Node) (node.Node, error) {
 	if n.UUID == "" {
 		n.UUID = uuid.NewString()
 	}
@@ -36,10 +36,10 @@ func (e *Engine) CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	return e.commit(ctx, node.Change{Insert: &n})
 }
 
-func (e *Engine) driverNames() []string { return slices.Sorted(maps.Keys(e.BMCs)) }
+func (e *Core) driverNames() []string { return slices.Sorted(maps.Keys(e.BMCs)) }
 
 // HardwareTypes lists the enabled hardware types, by name.
-func (e *Engine) HardwareTypes() []node.HardwareType {
+func (e *Core) HardwareTypes() []node.HardwareType {
 	var out []node.HardwareType
 	for _, name := range e.driverNames() {
 		if hw, ok := node.HardwareTypeByName(name); ok {
@@ -50,10 +50,10 @@ func (e *Engine) HardwareTypes() []node.HardwareType {
 }
 
 // Node returns a node by UUID or name.
-func (e *Engine) Node(ctx context.Context, ref string) (node.Node, error) { return e.node(ctx, ref) }
+func (e *Core) Node(ctx context.Context, ref string) (node.Node, error) { return e.node(ctx, ref) }
 
 // Nodes returns those that match, in order.
-func (e *Engine) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
+func (e *Core) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 	nodes, err := e.Store.Nodes(ctx, q)
 	if errors.Is(err, node.ErrNotFound) {
 		return nil, node.Refuse(node.NotFound, "Node %s could not be found.", q.Marker)
@@ -62,7 +62,7 @@ func (e *Engine) Nodes(ctx context.Context, q node.Query) ([]node.Node, error) {
 }
 
 // Shards counts the nodes of each shard; those in none come first.
-func (e *Engine) Shards(ctx context.Context) ([]node.Shard, error) { return e.Store.Shards(ctx) }
+func (e *Core) Shards(ctx context.Context) ([]node.Shard, error) { return e.Store.Shards(ctx) }
 
 // updatable are the states in which a node under way to somewhere may be
 // edited all the same (Ironic's UPDATE_ALLOWED_STATES).
@@ -76,7 +76,7 @@ var updatable = map[node.State]bool{
 // its way to another state where Ironic refuses it too: only the instance can
 // be taken from one that is in maintenance all the same. edit may run more
 // than once and may answer a Refusal.
-func (e *Engine) UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error) {
+func (e *Core) UpdateNode(ctx context.Context, ref string, edit func(*node.Node) error) (node.Node, error) {
 	return e.edit(ctx, ref, func(n *node.Node) error {
 		moving := n.TargetProvisionState != "" && !updatable[n.ProvisionState]
 		if moving && !n.Maintenance {
@@ -117,7 +117,7 @@ func inTransition(uuid string) error {
 }
 
 // edit changes a node outside of plan: what operators write, never its state.
-func (e *Engine) edit(ctx context.Context, ref string, change func(*node.Node) error) (node.Node, error) {
+func (e *Core) edit(ctx context.Context, ref string, change func(*node.Node) error) (node.Node, error) {
 	for range maxTries {
 		old, err := e.free(ctx, ref)
 		if err != nil {
@@ -138,7 +138,7 @@ func (e *Engine) edit(ctx context.Context, ref string, change func(*node.Node) e
 }
 
 // free returns a node that no effect holds.
-func (e *Engine) free(ctx context.Context, ref string) (node.Node, error) {
+func (e *Core) free(ctx context.Context, ref string) (node.Node, error) {
 	n, err := e.node(ctx, ref)
 	if err != nil {
 		return n, err
@@ -153,12 +153,12 @@ func (e *Engine) free(ctx context.Context, ref string) (node.Node, error) {
 	return n, nil
 }
 
-func (e *Engine) locked(ref string) error {
+func (e *Core) locked(ref string) error {
 	return node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.ConductorName())
 }
 
 // Reserved names the conductor that works on a node, "" when none does.
-func (e *Engine) Reserved(ctx context.Context, uuid string) (string, error) {
+func (e *Core) Reserved(ctx context.Context, uuid string) (string, error) {
 	pending, err := e.Store.PendingEffect(ctx, uuid)
 	if err != nil || pending == nil {
 		return "", err
@@ -174,7 +174,7 @@ func (e *Engine) Reserved(ctx context.Context, uuid string) (string, error) {
 var deletable = map[node.State]bool{node.Enroll: true, node.Manageable: true, node.Available: true, node.AdoptFailed: true}
 
 // DeleteNode removes a node and all that belongs to it.
-func (e *Engine) DeleteNode(ctx context.Context, ref string) error {
+func (e *Core) DeleteNode(ctx context.Context, ref string) error {
 	uuid, err := again(func() (string, error) {
 		n, err := e.free(ctx, ref)
 		if err == nil {
@@ -198,7 +198,7 @@ func (e *Engine) DeleteNode(ctx context.Context, ref string) error {
 
 // remove deletes a node. An erase it is amid, which is possible in maintenance, is
 // put on record as one that nobody has seen the end of.
-func (e *Engine) remove(ctx context.Context, n node.Node) error {
+func (e *Core) remove(ctx context.Context, n node.Node) error {
 	c := node.Change{Delete: n.UUID, DeleteAt: n.Revision}
 	if plan.Erases(n) {
 		found, err := e.inventoryOf(ctx, n.UUID)
@@ -226,7 +226,7 @@ func checkDeletable(n node.Node) error {
 
 // Provision asks for a verb. It returns once the verb is taken; what follows
 // goes on by itself.
-func (e *Engine) Provision(ctx context.Context, ref string, r plan.Request) error {
+func (e *Core) Provision(ctx context.Context, ref string, r plan.Request) error {
 	if r.ConfigDrive != nil {
 		if _, err := e.Drives.Encode(r.ConfigDrive, node.Node{}); err != nil {
 			return node.Refuse(node.Invalid, "config drive: %v", err)
@@ -247,7 +247,7 @@ func (e *Engine) Provision(ctx context.Context, ref string, r plan.Request) erro
 }
 
 // SetPower asks for a power state; timeout 0 means the default.
-func (e *Engine) SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error {
+func (e *Core) SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error {
 	_, err := e.act(ctx, ref, plan.PowerRequest{Target: target, Timeout: timeout})
 	return err
 }
@@ -255,7 +255,7 @@ func (e *Engine) SetPower(ctx context.Context, ref string, target node.PowerStat
 // TryPower asks for power as SetPower does, of a BMC that is asked once: whoever
 // tells people of each try has to make the tries. One that is to be switched off
 // is so even while its operating system is still shutting down.
-func (e *Engine) TryPower(ctx context.Context, ref string, target node.PowerState) error {
+func (e *Core) TryPower(ctx context.Context, ref string, target node.PowerState) error {
 	_, err := e.act(ctx, ref, plan.PowerRequest{Target: target, Once: true, Overtake: true})
 	return err
 }
@@ -263,7 +263,7 @@ func (e *Engine) TryPower(ctx context.Context, ref string, target node.PowerStat
 // SetMaintenance takes a node out of service or back into it, which also
 // clears its fault. A power failure is cleared either way: maintenance that an
 // operator has asked for does not end by itself.
-func (e *Engine) SetMaintenance(ctx context.Context, ref string, on bool, reason string) error {
+func (e *Core) SetMaintenance(ctx context.Context, ref string, on bool, reason string) error {
 	_, err := e.edit(ctx, ref, func(n *node.Node) error {
 		n.Maintenance, n.MaintenanceReason = on, ""
 		if on {
@@ -278,7 +278,7 @@ func (e *Engine) SetMaintenance(ctx context.Context, ref string, on bool, reason
 }
 
 // Inspected returns what the last inspection found.
-func (e *Engine) Inspected(ctx context.Context, ref string) (node.Inspected, error) {
+func (e *Core) Inspected(ctx context.Context, ref string) (node.Inspected, error) {
 	n, err := e.node(ctx, ref)
 	if err != nil {
 		return node.Inspected{}, err
@@ -291,7 +291,7 @@ func (e *Engine) Inspected(ctx context.Context, ref string) (node.Inspected, err
 }
 
 // History returns what has happened to a node, oldest first.
-func (e *Engine) History(ctx context.Context, ref string) ([]node.HistoryEntry, error) {
+func (e *Core) History(ctx context.Context, ref string) ([]node.HistoryEntry, error) {
 	n, err := e.node(ctx, ref)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func (c portgroups) Delete(ctx context.Context, ref string) error {
 
 // freeNamed is the node that a record of its own names, and that no effect may
 // hold: whoever names one that does not exist has made a mistake.
-func (e *Engine) freeNamed(ctx context.Context, uuid string) (node.Node, error) {
+func (e *Records) freeNamed(ctx context.Context, uuid string) (node.Node, error) {
 	return refused(e.free(ctx, uuid))
 }
 

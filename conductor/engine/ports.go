@@ -10,7 +10,7 @@ import (
 )
 
 // CreatePort stores a new port of a node that is not reserved.
-func (e *Engine) CreatePort(ctx context.Context, p node.Port) (node.Port, error) {
+func (e *Records) CreatePort(ctx context.Context, p node.Port) (node.Port, error) {
 	if p.UUID == "" {
 		p.UUID = uuid.NewString()
 	}
@@ -33,7 +33,7 @@ func (e *Engine) CreatePort(ctx context.Context, p node.Port) (node.Port, error)
 // putPort writes a port of n that breaks no rule; old is nil for a new one. It
 // raises the node's revision, so that a decision made on the old ports does not
 // stand.
-func (e *Engine) putPort(ctx context.Context, n node.Node, old *node.Port, p node.Port) error {
+func (e *Records) putPort(ctx context.Context, n node.Node, old *node.Port, p node.Port) error {
 	bond, err := e.bond(ctx, p.PortgroupUUID)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (e *Engine) putPort(ctx context.Context, n node.Node, old *node.Port, p nod
 }
 
 // bond reads a portgroup that a port names, nil for "".
-func (e *Engine) bond(ctx context.Context, id string) (*node.Bond, error) {
+func (e *Records) bond(ctx context.Context, id string) (*node.Bond, error) {
 	if id == "" {
 		return nil, nil //nolint:nilnil // no portgroup is no mistake
 	}
@@ -65,7 +65,7 @@ func (e *Engine) bond(ctx context.Context, id string) (*node.Bond, error) {
 }
 
 // Port returns a port by UUID or name.
-func (e *Engine) Port(ctx context.Context, ref string) (node.Port, error) {
+func (e *Records) Port(ctx context.Context, ref string) (node.Port, error) {
 	p, err := e.Store.Port(ctx, ref)
 	if errors.Is(err, node.ErrNotFound) {
 		return p, node.Refuse(node.NotFound, "Port %s could not be found.", ref)
@@ -74,7 +74,7 @@ func (e *Engine) Port(ctx context.Context, ref string) (node.Port, error) {
 }
 
 // Ports returns those that match, in order of creation.
-func (e *Engine) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
+func (e *Records) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error) {
 	ports, err := e.Store.Ports(ctx, q)
 	if errors.Is(err, node.ErrNotFound) {
 		return nil, node.Refuse(node.NotFound, "Port %s could not be found.", q.Marker)
@@ -84,7 +84,7 @@ func (e *Engine) Ports(ctx context.Context, q node.PortQuery) ([]node.Port, erro
 
 // UpdatePort edits a port, by UUID or name, of a node that is not reserved.
 // edit may run more than once and may answer a Refusal.
-func (e *Engine) UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error) {
+func (e *Records) UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error) {
 	e.wiring.Lock()
 	defer e.wiring.Unlock()
 	for range maxTries {
@@ -98,7 +98,7 @@ func (e *Engine) UpdatePort(ctx context.Context, ref string, edit func(*node.Por
 
 // updatePort is one try: ErrStale when another event was faster. The node is
 // read before its port, so that no change of the port after that goes unseen.
-func (e *Engine) updatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error) {
+func (e *Records) updatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error) {
 	p, err := e.Port(ctx, ref)
 	if err != nil {
 		return p, err
@@ -126,7 +126,7 @@ func (e *Engine) updatePort(ctx context.Context, ref string, edit func(*node.Por
 
 // DeletePort removes a port, by UUID or name. One that a tenant uses stays,
 // unless its node is in maintenance.
-func (e *Engine) DeletePort(ctx context.Context, ref string) error {
+func (e *Records) DeletePort(ctx context.Context, ref string) error {
 	p, err := e.Port(ctx, ref)
 	if err != nil {
 		return err

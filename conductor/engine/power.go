@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -59,31 +58,4 @@ var powerTarget = map[string]node.PowerState{
 	"power.power_on":  node.PowerOn,
 	"power.power_off": node.PowerOff,
 	"power.reboot":    node.Rebooting,
-}
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-// powerBecomes asks at least once, and again until the machine is as wanted
-// or the time is over.
-func (j *job) powerBecomes(ctx context.Context, want node.PowerState, within time.Duration) (bool, error) {
-	end := j.Now().Add(within)
-	for wait := powerPollFirst; ; wait = min(2*wait, max(powerPollMost, within/powerPollPart)) {
-		call, cancel := context.WithTimeout(ctx, bmcCall)
-		is, err := j.readVitals(call, j.bmc, j.n)
-		cancel()
-		if err != nil {
-			return false, fmt.Errorf("read the power state: %w", err)
-		}
-		if is.Power == want {
-			return true, nil
-		}
-		if !j.Now().Before(end) {
-			return false, nil
-		}
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case <-time.After(wait):
-		}
-	}
 }

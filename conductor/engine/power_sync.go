@@ -11,15 +11,44 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
+// PowerSync reads the power state of every machine in its turn.
+type PowerSync struct {
+	*Core
+	schedule *schedule
+	wakeRead chan struct{}
+}
+
+// NewPowerSync makes a PowerSync that follows the writes of a core.
+func NewPowerSync(c *Core) *PowerSync {
+	p := &PowerSync{Core: c, schedule: newSchedule(c.PowerWorkers), wakeRead: make(chan struct{}, 1)}
+	c.Follow(p)
+	c.LastRead = p.schedule.lastRead
+	return p
+}
+
+// Saved gives a node that was written its turn.
+func (e *PowerSync) Saved(n node.Node, isNew bool) {
+	if isNew {
+		e.schedule.forget(n.UUID) // of a deleted node that had the same UUID
+	}
+	e.schedulePower(n)
+}
+
+// Read does nothing: scheduleAll gives all stored nodes their turn.
+func (e *PowerSync) Read(node.Node) {}
+
+// Deleted takes a node's turn away.
+func (e *PowerSync) Deleted(uuid string) { e.schedule.forget(uuid) }
+
 // readPause is how long the power sync sleeps at least. The turns that come due
 // meanwhile are looked up together: one at a time, reading ten thousand nodes
 // from the store would cost several times as much.
 const readPause = 250 * time.Millisecond
 
-// syncPower reads the power of every machine in its turn, until ctx ends. It
+// Run reads the power of every machine in its turn, until ctx ends. It
 // reserves no node, and writes only when plan says that a reading changes
 // something.
-func (e *Engine) syncPower(ctx context.Context) {
+func (e *PowerSync) Run(ctx context.Context) {
 	for e.scheduleAll(ctx) != nil {
 		select {
 		case <-ctx.Done():
@@ -53,7 +82,7 @@ func (e *Engine) syncPower(ctx context.Context) {
 }
 
 // readTurns looks up the nodes whose turn it is and reads them side by side.
-func (e *Engine) readTurns(ctx context.Context, due []reading, slots chan struct{}) {
+func (e *PowerSync) readTurns(ctx context.Context, due []reading, slots chan struct{}) {
 	nodes := map[string]node.Node{}
 	var q node.Query
 	for _, r := range due {
@@ -94,7 +123,7 @@ const page = 200
 
 // scheduleAll gives every stored node its turn. What is saved meanwhile has
 // noted itself, under a later revision.
-func (e *Engine) scheduleAll(ctx context.Context) error {
+func (e *PowerSync) scheduleAll(ctx context.Context) error {
 	err := e.eachNode(ctx, node.Query{WithChildren: true, Limit: page}, func(n *node.Node) { e.schedulePower(*n) })
 	if err != nil && ctx.Err() == nil {
 		e.Log.Error("power states are not read yet: the nodes cannot be listed; tried again in a second", "err", err)
@@ -103,7 +132,7 @@ func (e *Engine) scheduleAll(ctx context.Context) error {
 }
 
 // schedulePower gives a node its turn, or takes it away, by how it is now.
-func (e *Engine) schedulePower(n node.Node) {
+func (e *PowerSync) schedulePower(n node.Node) {
 	every := plan.PowerPoll(n, e.Settings)
 	if _, enabled := e.BMCs[n.Driver]; !enabled {
 		every = 0
@@ -116,7 +145,7 @@ func (e *Engine) schedulePower(n node.Node) {
 // lateAgain is how often people are told that readings come late.
 const lateAgain = 10 * time.Minute
 
-func (e *Engine) warnLate(r reading, warned time.Time) time.Time {
+func (e *PowerSync) warnLate(r reading, warned time.Time) time.Time {
 	now := e.Now()
 	if r.late < 2*r.every || now.Sub(warned) < lateAgain {
 		return warned
@@ -126,7 +155,7 @@ func (e *Engine) warnLate(r reading, warned time.Time) time.Time {
 }
 
 // readTurn reads one machine's power and brings home what it means.
-func (e *Engine) readTurn(ctx context.Context, n node.Node) {
+func (e *PowerSync) readTurn(ctx context.Context, n node.Node) {
 	bmc := e.BMCs[n.Driver]
 	if bmc == nil || plan.PowerPoll(n, e.Settings) == 0 {
 		return
@@ -136,7 +165,7 @@ func (e *Engine) readTurn(ctx context.Context, n node.Node) {
 	}
 	call, cancel := context.WithTimeout(ctx, bmcCheck)
 	defer cancel()
-	found, err := e.readVitals(call, bmc, n)
+	found, err := e.ReadVitals(call, bmc, n)
 	if ctx.Err() != nil {
 		return // the end of the conductor says nothing about a BMC
 	}
@@ -168,10 +197,10 @@ func (e *Engine) readTurn(ctx context.Context, n node.Node) {
 	}
 }
 
-// readVitals asks a BMC for the power state, and in the same breath for the
+// ReadVitals asks a BMC for the power state, and in the same breath for the
 // machine's health where it tells of it. When that was is remembered. A driver
 // that panics has failed: see guard.
-func (e *Engine) readVitals(ctx context.Context, bmc BMC, n node.Node) (v node.Vitals, err error) {
+func (e *PowerSync) ReadVitals(ctx context.Context, bmc BMC, n node.Node) (v node.Vitals, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			e.Log.Error("reading the power state panicked", "node", n.UUID, "panic", fault, "stack", string(debug.Stack()))

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -29,6 +30,22 @@ var (
 	}
 )
 
+// Ramdisks answers agents and the boot service: boot words, look-ups, heartbeats,
+// inspection data, and machines that nobody has enrolled.
+type Ramdisks struct {
+	*Core
+	discovering sync.Mutex // held while a machine nobody has enrolled is looked for and written
+	machines    machines   // that such a one may be
+	warnings    warnings   // of what strangers do
+}
+
+// NewRamdisks makes the answers for agents beside a core.
+func NewRamdisks(c *Core) *Ramdisks {
+	r := &Ramdisks{Core: c}
+	c.Follow(&r.machines)
+	return r
+}
+
 // unknownRamdisk is one answer for a machine that is not known and for one
 // that is not expected: a stranger learns nothing.
 func unknownRamdisk() error {
@@ -37,7 +54,7 @@ func unknownRamdisk() error {
 
 // Lookup tells a ramdisk which node it runs on and gives it the token of this
 // boot, in clear once. c is what it shows of itself.
-func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error) {
+func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error) {
 	n, err := e.nodeOf(ctx, macs, uuid)
 	if err != nil {
 		return agentapi.LookupNode{}, "", err
@@ -58,7 +75,7 @@ func (e *Engine) Lookup(ctx context.Context, macs []string, uuid string, c node.
 
 // Find finds the node of a ramdisk at from that is too old for tokens. It gives out
 // nothing, so it asks for no word.
-func (e *Engine) Find(ctx context.Context, macs []string, uuid string, from netip.Addr) (node.Node, error) {
+func (e *Ramdisks) Find(ctx context.Context, macs []string, uuid string, from netip.Addr) (node.Node, error) {
 	n, err := e.nodeOf(ctx, macs, uuid)
 	if err != nil {
 		return node.Node{}, err
@@ -74,7 +91,7 @@ func (e *Engine) Find(ctx context.Context, macs []string, uuid string, from neti
 }
 
 // nodeOf finds a node by its ports' addresses, or else by UUID.
-func (e *Engine) nodeOf(ctx context.Context, macs []string, uuid string) (node.Node, error) {
+func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid string) (node.Node, error) {
 	for _, mac := range macs {
 		ports, err := e.Store.Ports(ctx, node.PortQuery{Address: strings.ToLower(mac)})
 		if err != nil {
@@ -97,7 +114,7 @@ func (e *Engine) nodeOf(ctx context.Context, macs []string, uuid string) (node.N
 // checkLease compares the caller's address with what our DHCP gave to the node's
 // ports: what MACs the caller claims to have is only its word. Where others give
 // addresses too, nothing follows from them.
-func (e *Engine) checkLease(ctx context.Context, uuid string, from netip.Addr) error {
+func (e *Ramdisks) checkLease(ctx context.Context, uuid string, from netip.Addr) error {
 	if !e.Proof.Leases {
 		return nil
 	}
@@ -109,28 +126,6 @@ func (e *Engine) checkLease(ctx context.Context, uuid string, from netip.Addr) e
 		return fmt.Errorf("the addresses leased to the node's ports are %v, the caller is %s", leased, from)
 	}
 	return nil
-}
-
-// leased lists the addresses that the ports of a node have from our DHCP now.
-func (e *Engine) leased(ctx context.Context, uuid string) ([]string, error) {
-	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: uuid})
-	if err != nil {
-		return nil, fmt.Errorf("ports of node %s: %w", uuid, err)
-	}
-	leases, err := e.Store.Leases(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	for _, l := range leases {
-		if !l.Static && !l.Expires.After(e.Now()) {
-			continue
-		}
-		if slices.ContainsFunc(ports, func(p node.Port) bool { return strings.EqualFold(p.Address, l.MAC) }) {
-			all = append(all, l.IP)
-		}
-	}
-	return all, nil
 }
 
 // calledFrom reports whether the agent of this boot, which has called before, is at
@@ -148,7 +143,7 @@ func calledFrom(a node.Agent, from netip.Addr) bool {
 // writing it and answering may give another as long as no agent has used it.
 // Of two lookups at a time one is told to come again: otherwise both would get
 // a token, and the first of the two would be worth nothing.
-func (e *Engine) answerLookup(ctx context.Context, uuid string, c node.Caller) (token string, err error) {
+func (e *Ramdisks) answerLookup(ctx context.Context, uuid string, c node.Caller) (token string, err error) {
 	end, ok := e.memory.issue(uuid)
 	if !ok {
 		return "", e.locked(uuid)
@@ -184,7 +179,7 @@ func (e *Engine) answerLookup(ctx context.Context, uuid string, c node.Caller) (
 
 // commitHeld saves what a ramdisk changes on a node that an effect may hold:
 // the effect stays pending.
-func (e *Engine) commitHeld(ctx context.Context, n node.Node) (node.Node, error) {
+func (e *Ramdisks) commitHeld(ctx context.Context, n node.Node) (node.Node, error) {
 	return e.commit(ctx, node.Change{Save: &n})
 }
 
@@ -198,7 +193,7 @@ func newToken() string {
 
 // Heartbeat takes an agent's call. Only one that makes the node move is
 // written; the others are remembered.
-func (e *Engine) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error {
+func (e *Ramdisks) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error {
 	known, act, err := e.memory.beat(uuid, hb, e.Now())
 	if !known {
 		n, err2 := e.node(ctx, uuid)
@@ -226,7 +221,7 @@ func (e *Engine) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbe
 // ContinueInspection takes the data of an inspecting ramdisk, finds its node
 // by MAC, else by BMC address, among those that wait for it. c is what the
 // ramdisk shows of itself, as for Lookup.
-func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, c node.Caller) (node.Node, error) {
+func (e *Ramdisks) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, c node.Caller) (node.Node, error) {
 	if err := data.Validate(); err != nil {
 		return node.Node{}, node.Refuse(node.Invalid, "%v", err)
 	}
@@ -259,7 +254,7 @@ func (e *Engine) ContinueInspection(ctx context.Context, uuid string, data agent
 	return n, err
 }
 
-func (e *Engine) waitingByBMC(ctx context.Context, inv agentapi.Inventory) (node.Node, error) {
+func (e *Ramdisks) waitingByBMC(ctx context.Context, inv agentapi.Inventory) (node.Node, error) {
 	state := node.InspectWait
 	nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, WithChildren: true})
 	if err = e.readable(err); err != nil {
@@ -274,7 +269,7 @@ func (e *Engine) waitingByBMC(ctx context.Context, inv agentapi.Inventory) (node
 }
 
 // Progress takes how far the agent's step has come.
-func (e *Engine) Progress(ctx context.Context, uuid string, p agentapi.Progress) error {
+func (e *Ramdisks) Progress(ctx context.Context, uuid string, p agentapi.Progress) error {
 	if err := e.CheckToken(ctx, uuid, p.AgentToken); err != nil {
 		return err
 	}
@@ -283,7 +278,7 @@ func (e *Engine) Progress(ctx context.Context, uuid string, p agentapi.Progress)
 }
 
 // CheckToken refuses a token that is not the one this node's boot was given.
-func (e *Engine) CheckToken(ctx context.Context, uuid, token string) error {
+func (e *Ramdisks) CheckToken(ctx context.Context, uuid, token string) error {
 	want, known := e.memory.token(uuid)
 	if !known {
 		n, err := e.node(ctx, uuid)

@@ -13,7 +13,7 @@ import (
 // Recover voids the leases of this conductor's earlier life and gives every
 // waiting node its time again. It is called once, before Run and before the
 // first request.
-func (e *Engine) Recover(ctx context.Context) error {
+func (e *Core) Recover(ctx context.Context) error {
 	n, err := e.Store.Takeover(ctx, e.ConductorName())
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 // underWay remembers the nodes that are at work or wait, before any of them goes on,
 // and returns those that a restart changes. Which nodes have a pending effect is read at once:
 // of many that do, none needs more.
-func (e *Engine) underWay(ctx context.Context) (restarts []string, err error) {
+func (e *Core) underWay(ctx context.Context) (restarts []string, err error) {
 	uuids, err := e.Store.NodesWithEffects(ctx)
 	if err != nil {
 		return nil, err

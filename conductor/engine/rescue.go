@@ -9,17 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
-	"github.com/ferrite-metal/ferrite/proto/shacrypt"
 )
-
-// hashPassword returns the form that /etc/shadow holds ($6$). The password itself
-// is stored nowhere.
-func hashPassword(password string) (string, error) {
-	if most := shacrypt.MaxPassword; len(password) > most {
-		return "", node.Refuse(node.Invalid, "rescue_password has %d bytes; give it at most %d", len(password), most)
-	}
-	return shacrypt.Hash([]byte(password)), nil
-}
 
 // finalizeRescue gives the password to the agent, which opens the machine to
 // user rescue. The agent says no more after it.

@@ -24,7 +24,7 @@ type RootDevice struct {
 // RootDevice says which disk would be taken, as the last inspection found them,
 // and why not the others: by these hints or, when they are nil, by those the
 // node has. Nothing is changed.
-func (e *Engine) RootDevice(ctx context.Context, ref string, hints map[string]any) (RootDevice, error) {
+func (e *Core) RootDevice(ctx context.Context, ref string, hints map[string]any) (RootDevice, error) {
 	n, err := e.node(ctx, ref)
 	if err != nil {
 		return RootDevice{}, err
@@ -47,7 +47,7 @@ func (e *Engine) RootDevice(ctx context.Context, ref string, hints map[string]an
 }
 
 // disksOf is the disks the last inspection found, and what it took for none.
-func (e *Engine) disksOf(ctx context.Context, n node.Node) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
+func (e *Core) disksOf(ctx context.Context, n node.Node) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	found, err := e.Store.Inspected(ctx, n.UUID)
 	if errors.Is(err, node.ErrNotFound) {
 		return nil, nil, node.Refuse(node.Conflict, "Node %s was never inspected, so its disks are not known: ask for the verb inspect first.", n.UUID)

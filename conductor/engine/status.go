@@ -48,7 +48,7 @@ type Progress struct {
 const maxETA = 365 * 24 * time.Hour
 
 // Status tells how a node is.
-func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
+func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 	n, err := e.node(ctx, ref)
 	if err != nil {
 		return Status{}, err
@@ -73,7 +73,7 @@ func (e *Engine) Status(ctx context.Context, ref string) (Status, error) {
 			return s, err
 		}
 	}
-	s.PowerReadAt = e.schedule.lastRead(n.UUID)
+	s.PowerReadAt = e.LastRead(n.UUID)
 	e.memory.fill(n.UUID, &s)
 	return s, nil
 }
@@ -91,7 +91,7 @@ func waitingSince(n node.Node) time.Time {
 }
 
 // pendingText says what the conductor itself is busy with.
-func (e *Engine) pendingText(ctx context.Context, uuid string) (string, error) {
+func (e *Core) pendingText(ctx context.Context, uuid string) (string, error) {
 	pending, err := e.Store.PendingEffect(ctx, uuid)
 	if err != nil || pending == nil {
 		return "", err

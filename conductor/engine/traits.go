@@ -9,17 +9,17 @@ import (
 
 // SetTraits replaces the traits of a node that is not reserved; those that are
 // named twice count once.
-func (e *Engine) SetTraits(ctx context.Context, ref string, traits []string) error {
+func (e *Records) SetTraits(ctx context.Context, ref string, traits []string) error {
 	return e.editTraits(ctx, ref, func(*node.Node) ([]string, error) { return slices.Clone(traits), nil })
 }
 
 // AddTrait gives a node one more trait; nothing changes when it has it.
-func (e *Engine) AddTrait(ctx context.Context, ref, trait string) error {
+func (e *Records) AddTrait(ctx context.Context, ref, trait string) error {
 	return e.editTraits(ctx, ref, func(n *node.Node) ([]string, error) { return append(n.Traits, trait), nil })
 }
 
 // RemoveTrait takes a trait from a node.
-func (e *Engine) RemoveTrait(ctx context.Context, ref, trait string) error {
+func (e *Records) RemoveTrait(ctx context.Context, ref, trait string) error {
 	return e.editTraits(ctx, ref, func(n *node.Node) ([]string, error) {
 		i := slices.Index(n.Traits, trait)
 		if i < 0 {
@@ -30,7 +30,7 @@ func (e *Engine) RemoveTrait(ctx context.Context, ref, trait string) error {
 }
 
 // editTraits keeps a node's traits sorted, each once, and not too many.
-func (e *Engine) editTraits(ctx context.Context, ref string, change func(*node.Node) ([]string, error)) error {
+func (e *Records) editTraits(ctx context.Context, ref string, change func(*node.Node) ([]string, error)) error {
 	_, err := e.edit(ctx, ref, func(n *node.Node) error {
 		traits, err := change(n)
 		if err != nil {

@@ -17,7 +17,7 @@ type setAside struct {
 // readable is a list's error without records that cannot be decoded: these are set
 // aside with a line in the log, and a loop goes on with the others. Elsewhere the
 // error counts: a list that is shown must not leave them out in silence.
-func (e *Engine) readable(err error) error {
+func (e *Core) readable(err error) error {
 	var bad *node.UnreadableError
 	if !errors.As(err, &bad) {
 		return err
@@ -37,7 +37,7 @@ func (e *Engine) readable(err error) error {
 }
 
 // eachNode visits the nodes that match, pages of q.Limit at a time.
-func (e *Engine) eachNode(ctx context.Context, q node.Query, visit func(*node.Node)) error {
+func (e *Core) eachNode(ctx context.Context, q node.Query, visit func(*node.Node)) error {
 	for {
 		nodes, err := e.Store.Nodes(ctx, q)
 		rows := len(nodes)

@@ -10,7 +10,7 @@ import (
 
 // VIFs lists the virtual interfaces that are attached to a node, those of its
 // ports first. A node whose network interface is noop has none.
-func (e *Engine) VIFs(ctx context.Context, ref string) ([]string, error) {
+func (e *Records) VIFs(ctx context.Context, ref string) ([]string, error) {
 	n, err := e.node(ctx, ref)
 	if err != nil || !n.Networked() {
 		return nil, err
@@ -30,7 +30,7 @@ func (e *Engine) VIFs(ctx context.Context, ref string) ([]string, error) {
 }
 
 // plugs is all of a node that a virtual interface could be attached to.
-func (e *Engine) plugs(ctx context.Context, uuid string) ([]node.Port, []node.Portgroup, error) {
+func (e *Records) plugs(ctx context.Context, uuid string) ([]node.Port, []node.Portgroup, error) {
 	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: uuid})
 	if err != nil {
 		return nil, nil, err
@@ -41,7 +41,7 @@ func (e *Engine) plugs(ctx context.Context, uuid string) ([]node.Port, []node.Po
 
 // AttachVIF attaches a virtual interface to a free port or portgroup of a node
 // that is not reserved. noop takes any, and keeps none.
-func (e *Engine) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
+func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 	return e.rewire(ctx, ref, func(ports []node.Port, groups []node.Portgroup, _ node.Node) (*node.Port, *node.Portgroup, error) {
 		port, group, err := node.PlaceVIF(v, ports, groups)
 		if port != nil {
@@ -55,7 +55,7 @@ func (e *Engine) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
 }
 
 // DetachVIF takes a virtual interface off a node that is not reserved.
-func (e *Engine) DetachVIF(ctx context.Context, ref, id string) error {
+func (e *Records) DetachVIF(ctx context.Context, ref, id string) error {
 	return e.rewire(ctx, ref, func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error) {
 		for i := range groups {
 			if groups[i].VIF() == id {
@@ -77,7 +77,7 @@ func (e *Engine) DetachVIF(ctx context.Context, ref, id string) error {
 type plugging func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error)
 
 // rewire lets change change one thing and saves it.
-func (e *Engine) rewire(ctx context.Context, ref string, change plugging) error {
+func (e *Records) rewire(ctx context.Context, ref string, change plugging) error {
 	e.wiring.Lock()
 	defer e.wiring.Unlock()
 	_, err := again(func() (none struct{}, err error) {
@@ -102,7 +102,7 @@ func (e *Engine) rewire(ctx context.Context, ref string, change plugging) error 
 }
 
 // savePlug saves whichever of the two there is.
-func (e *Engine) savePlug(ctx context.Context, n node.Node, port *node.Port, group *node.Portgroup) error {
+func (e *Records) savePlug(ctx context.Context, n node.Node, port *node.Port, group *node.Portgroup) error {
 	now := e.Now()
 	if group != nil {
 		group.UpdatedAt = &now

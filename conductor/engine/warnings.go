@@ -41,7 +41,7 @@ func (w *warnings) level(one warning, now time.Time) slog.Level {
 
 // warnOf logs that a call that anybody can make was refused; uuid is of the node
 // it was about, "" if of none.
-func (e *Engine) warnOf(ctx context.Context, text, uuid string, args ...any) {
+func (e *Ramdisks) warnOf(ctx context.Context, text, uuid string, args ...any) {
 	if uuid != "" {
 		args = append([]any{"node", uuid}, args...)
 	}

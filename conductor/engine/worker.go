@@ -39,7 +39,7 @@ func repeat(ctx context.Context, woken <-chan struct{}, do func(context.Context)
 
 // dispatch claims pending effects and carries them out, as many at a time as
 // there are slots, until ctx ends.
-func (e *Engine) dispatch(ctx context.Context) {
+func (e *Core) dispatch(ctx context.Context) {
 	repeat(ctx, e.wakeRun, func(ctx context.Context) time.Duration {
 		e.claim(ctx)
 		return e.untilDue(ctx)
@@ -48,7 +48,7 @@ func (e *Engine) dispatch(ctx context.Context) {
 
 // claim takes what is pending until nothing is left or all slots are taken; an
 // effect that ends wakes the dispatcher again.
-func (e *Engine) claim(ctx context.Context) {
+func (e *Core) claim(ctx context.Context) {
 	for {
 		free := cap(e.slots) - len(e.slots)
 		if free == 0 {
@@ -75,7 +75,7 @@ func (e *Engine) claim(ctx context.Context) {
 	}
 }
 
-func (e *Engine) untilDue(ctx context.Context) time.Duration {
+func (e *Core) untilDue(ctx context.Context) time.Duration {
 	at, ok, err := e.Store.NextDue(ctx)
 	if err != nil || !ok {
 		return pollEvery
@@ -86,7 +86,7 @@ func (e *Engine) untilDue(ctx context.Context) time.Duration {
 // carryOut does what one effect says, with no transaction open and the lease
 // renewed, and brings the outcome home. leave gives its slot to another effect,
 // for one that only waits from then on.
-func (e *Engine) carryOut(ctx context.Context, ef node.Effect, leave func()) {
+func (e *Core) carryOut(ctx context.Context, ef node.Effect, leave func()) {
 	log := e.Log.With("node", ef.Node, "effect", ef.Name, "attempt", ef.Attempt)
 	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -95,7 +95,7 @@ func (e *Engine) carryOut(ctx context.Context, ef node.Effect, leave func()) {
 		defer close(renewed)
 		e.keepLease(work, ef, cancel)
 	}()
-	result, err := e.perform(work, ef, leave)
+	result, err := e.Perform(work, ef, leave)
 	fenced := errors.Is(context.Cause(work), node.ErrFenced)
 	cancel(nil)
 	<-renewed
@@ -115,7 +115,7 @@ func (e *Engine) carryOut(ctx context.Context, ef node.Effect, leave func()) {
 
 // keepLease renews the lease until ctx ends, and cancels the work when the
 // effect is no longer ours.
-func (e *Engine) keepLease(ctx context.Context, ef node.Effect, cancel context.CancelCauseFunc) {
+func (e *Core) keepLease(ctx context.Context, ef node.Effect, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	for {
@@ -138,7 +138,7 @@ func (e *Engine) keepLease(ctx context.Context, ef node.Effect, cancel context.C
 // settle brings the outcome home: the effect's row goes and the node moves,
 // in one transaction. When that cannot be written (a full disk), the effect
 // stays pending and is asked after again.
-func (e *Engine) settle(ctx context.Context, ef node.Effect, result any, failure error) {
+func (e *Core) settle(ctx context.Context, ef node.Effect, result any, failure error) {
 	o := plan.Outcome{Effect: ef}
 	if failure != nil {
 		o.Failure = failure.Error()
@@ -167,7 +167,7 @@ func (e *Engine) settle(ctx context.Context, ef node.Effect, result any, failure
 }
 
 // giveBack leaves an pending effect, to be claimed again after a while.
-func (e *Engine) giveBack(ef node.Effect, why error, after time.Duration) {
+func (e *Core) giveBack(ef node.Effect, why error, after time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.stop), 2*time.Second)
 	defer cancel()
 	err := e.Store.Release(ctx, ef, e.Now().Add(after), plan.Clip(why.Error()))
@@ -181,13 +181,15 @@ func (e *Engine) giveBack(ef node.Effect, why error, after time.Duration) {
 }
 
 // refresh reads again what memory holds of a node, after a write that may or
-// may not have taken effect: a debt remembered wrongly would keep the node's
+// may not have taken effect: a pending effect remembered wrongly would keep the node's
 // heartbeats waiting for ever.
-func (e *Engine) refresh(ctx context.Context, uuid string) {
+func (e *Core) refresh(ctx context.Context, uuid string) {
 	n, err := e.Store.Node(ctx, uuid)
 	if errors.Is(err, node.ErrNotFound) {
 		e.memory.forget(uuid)
-		e.machines.forget(uuid)
+		for _, f := range e.followers {
+			f.Deleted(uuid)
+		}
 		return
 	}
 	if err == nil {
@@ -200,7 +202,7 @@ func (e *Engine) refresh(ctx context.Context, uuid string) {
 
 // tries is how often an effect is tried before its failure counts. Somebody
 // waits for a verification and can ask again: it is tried twice.
-func (e *Engine) tries(ef node.Effect) int {
+func (e *Core) tries(ef node.Effect) int {
 	var asked struct{ Once bool }
 	switch name := ef.Name; {
 	case name == "power.request" && json.Unmarshal(ef.Args, &asked) == nil && asked.Once:
