@@ -35,6 +35,10 @@ lab-down: ## end the lab and leave nothing behind
 test: deps ## all that a change must pass: lint, race, unit, end to end (as root)
 	@start=$$SECONDS; $(MAKE) lint && $(MAKE) race && $(MAKE) e2e && echo "test: ok $$(( SECONDS - start )).0 s"
 
+.PHONY: check
+check: ## what every commit must pass: lint, unit tests, documents (no root)
+	@start=$$SECONDS; $(MAKE) lint && $(MAKE) unit && echo "check: ok $$(( SECONDS - start )) s"
+
 .PHONY: unit
 unit: ## the quick part of the tests
 	go test ./...
