@@ -75,6 +75,10 @@ func runPage(t *testing.T, bash, script string) {
 	if err := os.Symlink(self, filepath.Join(dir, "bin/ferrite")); err != nil {
 		t.Fatal(err)
 	}
+	sources, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	port := freePort(t)
 	script = strings.NewReplacer(
 		"/etc/ferrite", filepath.Join(dir, "etc"),
@@ -86,7 +90,7 @@ func runPage(t *testing.T, bash, script string) {
 	).Replace(script)
 
 	env := append(os.Environ(), asFerrite+"=1", "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "HOME="+dir,
-		"FERRITE_URL=http://127.0.0.1:"+port)
+		"FERRITE_URL=http://127.0.0.1:"+port, "SOURCES="+sources)
 	if !strings.Contains(script, "ferrite serve") {
 		serveFake(t, self, dir, port, env)
 	}
