@@ -112,7 +112,7 @@ func serveFake(t *testing.T, self, dir, port string, env []string) {
 	var log bytes.Buffer
 	c := exec.CommandContext(t.Context(), self, "serve", //nolint:gosec // the test binary itself
 		"--data-dir", filepath.Join(dir, "data"),
-		"--api-address", "127.0.0.1:"+port, "--hardware-types", "fake-hardware,redfish", "--log-level", "error")
+		"--api-address", "127.0.0.1:"+port, "--hardware-types", "fake-hardware,redfish,ipmi", "--log-level", "error")
 	c.Env, c.Stderr = env, &log
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = 10 * time.Second
