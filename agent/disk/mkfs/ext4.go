@@ -34,8 +34,12 @@ const (
 )
 
 // ext is an ext4 being laid out. Groups but the first and the last are only
-// described: the kernel writes their tables when it first needs them
-// (uninit_bg), so that large partitions take no longer than small ones.
+// described: the kernel writes their tables when it first needs them (uninit_bg), so
+// that large partitions take no longer than small ones.
+//
+// It is our own. diskfs/go-diskfs 1.9.4, which was measured, adds 0.6 MB to a program
+// for ext4 alone, of the 12 MB that a ramdisk may have. It takes UUID and times from
+// the machine, whose clock may be wrong, and describes no groups (uninit_bg).
 type ext struct {
 	id         [16]byte
 	hashSeed   [16]byte
