@@ -191,7 +191,8 @@ func (a *Agent) live(ctx context.Context, nodeUUID string) error {
 // lookup tries until the conductor knows the node. After the lookup timeout it begins
 // again, as ironic-python-agent does when it is restarted.
 func (a *Agent) lookup(ctx context.Context, nodeUUID string) (agentapi.LookupReply, error) {
-	patience := contact.Patience{Timeout: a.Params.LookupTimeout, Interval: a.Params.LookupInterval, Failed: a.Board.Failed}
+	patience := contact.Patience{Timeout: a.Params.LookupTimeout, Interval: a.Params.LookupInterval,
+		Failed: a.Board.Failed}
 	for {
 		reply, err := a.conductor.LookupUntil(ctx, a.macs, nodeUUID, patience, a.Log)
 		if err == nil {

@@ -37,7 +37,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"), // idle connections of test servers
+	// idle connections of test servers
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"),
 		goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
 }
 
@@ -100,10 +101,13 @@ func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() 
 	book.Add(stream)
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s + "\n")} }
 	a := New(Options{
-		Params: p, Kernel: m, Network: m, Settled: settled, Arch: "amd64", Listen: "127.0.0.1:0", Book: book, Stream: stream, Board: m.board, Rescue: m.Rescue,
+		Params: p, Kernel: m, Network: m, Settled: settled, Arch: "amd64", Listen: "127.0.0.1:0", Book: book, Stream: stream,
+		Board: m.board, Rescue: m.Rescue,
 		Root: fstest.MapFS{
-			"sys/class/net/eth0/address": text(nodeMAC), "sys/class/net/eth0/type": text("1"), "sys/class/net/eth0/device/vendor": text("0x1af4"),
-			"sys/class/net/eth0/carrier": text("1"), "sys/block/vda/size": text("262144"), "proc/meminfo": text("MemTotal: 481284 kB"),
+			"sys/class/net/eth0/address": text(nodeMAC), "sys/class/net/eth0/type": text("1"),
+			"sys/class/net/eth0/device/vendor": text("0x1af4"),
+			"sys/class/net/eth0/carrier":       text("1"), "sys/block/vda/size": text("262144"),
+			"proc/meminfo":       text("MemTotal: 481284 kB"),
 			"sys/block/sr0/size": text("8"), "sys/class/dmi/id/product_uuid": text("4C4C4544-0043-4A10-8052-B4C04F4D3432"),
 			"sys/class/dmi/id/sys_vendor": text("QEMU"), "sys/class/dmi/id/product_serial": text("S-1"),
 		},
@@ -144,7 +148,8 @@ func TestWholeLife(t *testing.T) {
 	c := newConductor(t, true)
 	m, file, stop := live(t, c, "ipa-inspection-callback-url="+c.URL+"/v1/continue_inspection BOOTIF=01-52-54-00-77-00-06")
 	first := c.beat()
-	if first.AgentToken != nodeToken || first.AgentVersion != Version || !strings.HasPrefix(first.CallbackURL, "https://127.0.0.1:") {
+	if first.AgentToken != nodeToken || first.AgentVersion != Version ||
+		!strings.HasPrefix(first.CallbackURL, "https://127.0.0.1:") {
 		t.Fatalf("heartbeat %+v", first)
 	}
 	checkInspection(t, c)
@@ -152,23 +157,27 @@ func TestWholeLife(t *testing.T) {
 
 	listed := agent.send("clean.get_clean_steps", recordedParams(t, "clean.get_clean_steps"), true)
 	var steps agentapi.Steps
-	if err := json.Unmarshal(listed.Result, &steps); err != nil || listed.Status != agentapi.Succeeded || len(steps.Clean) != 1 {
+	if err := json.Unmarshal(listed.Result, &steps); err != nil || listed.Status != agentapi.Succeeded ||
+		len(steps.Clean) != 1 {
 		t.Fatalf("steps %s, %v", listed.Result, err)
 	}
 	clean(t, c, agent)
 	deploy(t, c, agent, file)
 
-	if r := agent.send("standby.get_partition_uuids", map[string]any{}, true); string(r.Result) != `{"root uuid":"0x00000000"}` {
+	if r := agent.send("standby.get_partition_uuids", map[string]any{},
+		true); string(r.Result) != `{"root uuid":"0x00000000"}` {
 		t.Errorf("partition uuids %s", r.Result)
 	}
-	if r := agent.send("image.install_bootloader", recordedParams(t, "image.install_bootloader"), true); r.Status != agentapi.Succeeded || string(r.Result) != "null" {
+	if r := agent.send("image.install_bootloader", recordedParams(t, "image.install_bootloader"),
+		true); r.Status != agentapi.Succeeded || string(r.Result) != "null" {
 		t.Errorf("bootloader %+v", r)
 	}
 	if r := agent.send("standby.sync", map[string]any{}, true); r.Status != agentapi.Succeeded || m.synced.Load() != 1 {
 		t.Errorf("sync %+v", r)
 	}
 	checkBoard(t, c, m)
-	if r := agent.send("log.collect_system_logs", map[string]any{}, true); !bytes.Contains(r.Result, []byte(`{"system_logs":"H4sI`)) {
+	if r := agent.send("log.collect_system_logs", map[string]any{}, true); !bytes.Contains(r.Result,
+		[]byte(`{"system_logs":"H4sI`)) {
 		t.Errorf("logs %.100s", r.Result)
 	}
 	if r := agent.send("poll.get_hardware_info", map[string]any{}, true); !bytes.Contains(r.Result, []byte(nodeMAC)) {
@@ -196,10 +205,12 @@ func checkInspection(t *testing.T, c *conductor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := c.inspection
-	if i == nil || i.RootDisk == nil || i.RootDisk.Name != "/dev/vda" || i.BootInterface != "01-52-54-00-77-00-06" || i.Inventory.Memory.Total != 481284<<10 || i.Logs == "" {
+	if i == nil || i.RootDisk == nil || i.RootDisk.Name != "/dev/vda" || i.BootInterface != "01-52-54-00-77-00-06" ||
+		i.Inventory.Memory.Total != 481284<<10 || i.Logs == "" {
 		t.Fatalf("inspection data %+v", i)
 	}
-	if len(i.SkippedDisks) != 1 || i.SkippedDisks[0].Name != "/dev/sr0" || i.SystemUUID != "4c4c4544-0043-4a10-8052-b4c04f4d3432" {
+	if len(i.SkippedDisks) != 1 || i.SkippedDisks[0].Name != "/dev/sr0" ||
+		i.SystemUUID != "4c4c4544-0043-4a10-8052-b4c04f4d3432" {
 		t.Errorf("skipped disks %v, system UUID %q", i.SkippedDisks, i.SystemUUID)
 	}
 	if want := "addresses=52%3A54%3A00%3A77%3A00%3A06&node_uuid=" + nodeUUID; len(c.lookups) != 1 || c.lookups[0] != want {
@@ -251,8 +262,9 @@ func deploy(t *testing.T, c *conductor, agent *commander, file string) {
 		t.Fatalf("deploy %+v", r.Error)
 	}
 	equalJSON(t, "deploy result", r.Result, map[string]any{
-		"deploy_result": map[string]any{"result": "prepare_image: image (tiny.qcow2) written to device /dev/vda root_uuid=0x00000000"},
-		"deploy_step":   step,
+		"deploy_result": map[string]any{"result": "prepare_image: image (tiny.qcow2) written to device /dev/vda " +
+			"root_uuid=0x00000000"},
+		"deploy_step": step,
 	})
 	disk, err := os.ReadFile(file)
 	if err != nil {
@@ -281,10 +293,12 @@ func TestFailedStep(t *testing.T) {
 	if r := agent.send("clean.execute_clean_step", params, true); r.Status != agentapi.CleanVersionMismatch {
 		t.Errorf("version: %+v", r)
 	}
-	if r := agent.send("deploy.execute_deploy_step", map[string]any{"step": map[string]any{"step": "burnin_disk"}}, true); r.Status != agentapi.Failed || r.Error.Type != "HardwareManagerMethodNotFound" {
+	if r := agent.send("deploy.execute_deploy_step", map[string]any{"step": map[string]any{"step": "burnin_disk"}},
+		true); r.Status != agentapi.Failed || r.Error.Type != "HardwareManagerMethodNotFound" {
 		t.Errorf("unknown step: %+v", r)
 	}
-	if r := agent.send("clean.execute_clean_step", map[string]any{"step": 5}, true); r.Status != agentapi.Failed || r.Error.Code != 400 {
+	if r := agent.send("clean.execute_clean_step", map[string]any{"step": 5}, true); r.Status != agentapi.Failed ||
+		r.Error.Code != 400 {
 		t.Errorf("step that is none: %+v", r)
 	}
 }
@@ -295,14 +309,17 @@ func TestStandby(t *testing.T) {
 	c := newConductor(t, true)
 	_, _, _ = live(t, c, "")
 	agent := c.commander(c.beat())
-	r := agent.send("standby.prepare_image", map[string]any{"image_info": map[string]any{"id": "x", "urls": []any{"file:///etc/passwd"}}}, true)
-	if r.Status != agentapi.Failed || r.Error.Type != "InvalidImage" || !strings.Contains(r.Error.Details, "not an http(s) URL") {
+	r := agent.send("standby.prepare_image",
+		map[string]any{"image_info": map[string]any{"id": "x", "urls": []any{"file:///etc/passwd"}}}, true)
+	if r.Status != agentapi.Failed || r.Error.Type != "InvalidImage" ||
+		!strings.Contains(r.Error.Details, "not an http(s) URL") {
 		t.Errorf("prepare_image %+v", r)
 	}
 	if len(c.lookups) != 2 || !strings.HasSuffix(c.lookups[1], "&node_uuid="+nodeUUID) {
 		t.Errorf("lookups %v", c.lookups)
 	}
-	if r := agent.send("standby.run_image", map[string]any{}, true); r.Status != agentapi.Failed || r.Error.Details != "not asked for" {
+	if r := agent.send("standby.run_image", map[string]any{}, true); r.Status != agentapi.Failed ||
+		r.Error.Details != "not asked for" {
 		t.Errorf("run_image %+v", r)
 	}
 	if r := agent.send("standby.get_partition_uuids", map[string]any{}, true); string(r.Result) != "{}" {

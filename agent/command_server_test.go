@@ -89,7 +89,8 @@ func TestManyConnections(t *testing.T) {
 	if res, err := ask(conductor, nodeToken); err != nil || res.StatusCode != http.StatusOK {
 		t.Errorf("the conductor's first connection: %+v, %v", res, err)
 	}
-	if res, err := ask(encrypted("127.0.0.11"), "wrong"); err != nil || res.StatusCode != http.StatusUnauthorized || !res.Close {
+	if res, err := ask(encrypted("127.0.0.11"), "wrong"); err != nil || res.StatusCode != http.StatusUnauthorized ||
+		!res.Close {
 		t.Errorf("a wrong token is answered with %+v, %v, want the connection to end", res, err)
 	}
 	still := 0

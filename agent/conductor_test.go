@@ -56,7 +56,8 @@ type conductor struct {
 const patience = time.Minute
 
 func newConductor(t *testing.T, ferrite bool) *conductor {
-	c := &conductor{t: t, max: "1.95", ferrite: ferrite, beats: make(chan agentapi.Heartbeat, 100), closed: make(chan struct{}, 10)}
+	c := &conductor{t: t, max: "1.95", ferrite: ferrite, beats: make(chan agentapi.Heartbeat, 100),
+		closed: make(chan struct{}, 10)}
 	c.Server = httptest.NewUnstartedServer(http.HandlerFunc(c.serve))
 	c.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	c.Config.ConnState = func(_ net.Conn, s http.ConnState) {
@@ -78,7 +79,8 @@ func (c *conductor) serve(w http.ResponseWriter, r *http.Request) {
 	version := r.Header.Get(agentapi.VersionHeader)
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == "/":
-		c.answer(w, http.StatusOK, nodeapi.Discovery{DefaultVersion: nodeapi.VersionInfo{ID: "v1", MinVersion: "1.1", Version: c.max}})
+		c.answer(w, http.StatusOK,
+			nodeapi.Discovery{DefaultVersion: nodeapi.VersionInfo{ID: "v1", MinVersion: "1.1", Version: c.max}})
 	case r.Method == http.MethodGet && r.URL.Path == agentapi.LookupPath:
 		c.expect("version of lookup", version, "1.62")
 		c.lookups = append(c.lookups, r.URL.RawQuery)
@@ -140,7 +142,8 @@ func (c *conductor) lookup() agentapi.LookupReply {
 	return agentapi.LookupReply{
 		Node: agentapi.LookupNode{UUID: nodeUUID, Properties: map[string]any{}, InstanceInfo: map[string]any{}},
 		Config: agentapi.LookupConfig{
-			HeartbeatTimeout: 300, AgentToken: token, AgentTokenRequired: true, FerriteProgress: c.ferrite, FerriteLog: c.ferrite, FerriteName: "web-1",
+			HeartbeatTimeout: 300, AgentToken: token, AgentTokenRequired: true, FerriteProgress: c.ferrite,
+			FerriteLog: c.ferrite, FerriteName: "web-1",
 			PermittedImageFormats: []string{"raw", "qcow2"},
 		},
 	}

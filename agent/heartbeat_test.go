@@ -140,7 +140,8 @@ func TestSelfSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !cert.NotBefore.Equal(now.Add(-time.Hour)) || !cert.NotAfter.Equal(now.Add(30*24*time.Hour)) || cert.PublicKeyAlgorithm != x509.ECDSA {
+	if !cert.NotBefore.Equal(now.Add(-time.Hour)) || !cert.NotAfter.Equal(now.Add(30*24*time.Hour)) ||
+		cert.PublicKeyAlgorithm != x509.ECDSA {
 		t.Errorf("valid from %v to %v, %v", cert.NotBefore, cert.NotAfter, cert.PublicKeyAlgorithm)
 	}
 	if err := cert.VerifyHostname("10.77.0.104"); err != nil {

@@ -31,11 +31,14 @@ func (*wired) Frames(string, uint16, []net.HardwareAddr) (io.ReadCloser, error) 
 func TestCollectors(t *testing.T) {
 	text := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s + "\n")} }
 	root := fstest.MapFS{
-		"sys/class/net/eth0/address": text(nodeMAC), "sys/class/net/eth0/type": text("1"), "sys/class/net/eth0/device/vendor": text("0x1af4"),
-		"sys/class/net/eth0/carrier": text("1"), "sys/class/net/eth1/address": text("52:54:00:77:00:07"), "sys/class/net/eth1/type": text("1"),
+		"sys/class/net/eth0/address": text(nodeMAC), "sys/class/net/eth0/type": text("1"),
+		"sys/class/net/eth0/device/vendor": text("0x1af4"),
+		"sys/class/net/eth0/carrier":       text("1"), "sys/class/net/eth1/address": text("52:54:00:77:00:07"),
+		"sys/class/net/eth1/type":          text("1"),
 		"sys/class/net/eth1/device/vendor": text("0x1af4"), "sys/block/vda/size": text("262144"),
-		"sys/devices/system/node/node0/meminfo": text("Node 0 MemTotal: 481284 kB"), "sys/bus/pci/devices/0000:00:01.0/vendor": text("0x1af4"),
-		"sys/bus/usb/devices/1-1/idVendor": text("1234"), "sys/firmware/dmi/tables/DMI": {Data: []byte{0, 4, 0, 0, 0, 0}},
+		"sys/devices/system/node/node0/meminfo":   text("Node 0 MemTotal: 481284 kB"),
+		"sys/bus/pci/devices/0000:00:01.0/vendor": text("0x1af4"),
+		"sys/bus/usb/devices/1-1/idVendor":        text("1234"), "sys/firmware/dmi/tables/DMI": {Data: []byte{0, 4, 0, 0, 0, 0}},
 	}
 	settled := make(chan struct{})
 	close(settled)
@@ -82,7 +85,8 @@ func TestCollectors(t *testing.T) {
 		if bytes.Contains(book.Tail(), []byte("not built into this agent")) != bytes.Contains([]byte(line), []byte("new")) {
 			t.Errorf("%s: the log is %s", line, book.Tail())
 		}
-		if slices.Contains(want, "lldp_raw") && !bytes.Contains(raw, []byte(`"lldp":[[1,"04020000000001"],[2,"056531"],[3,"0078"]]`)) {
+		if slices.Contains(want, "lldp_raw") &&
+			!bytes.Contains(raw, []byte(`"lldp":[[1,"04020000000001"],[2,"056531"],[3,"0078"]]`)) {
 			t.Errorf("%s: nothing from the switch in %s", line, raw)
 		}
 	}

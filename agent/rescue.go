@@ -17,7 +17,8 @@ var errRescued = errors.New("the machine is in rescue")
 // now on.
 func (a *Agent) rescue(p rescue.Password) error {
 	if a.Rescue == nil {
-		return errors.New("this agent runs on a system it did not boot and cannot give that away; rescue needs Ferrite's ramdisk")
+		return errors.New("this agent runs on a system it did not boot and cannot give that away; " +
+			"rescue needs Ferrite's ramdisk")
 	}
 	if err := a.Rescue(p); err != nil {
 		return err
@@ -33,7 +34,8 @@ const moveTime = 30 * time.Second
 // handOver sends the end of the log and from then on keeps the machine up and
 // its addresses in order, nothing else.
 func (a *Agent) handOver(ctx context.Context) error {
-	a.Log.Info("the machine is handed over: no more heartbeats, commands or log lines; addresses are asked for anew", "in", moveTime)
+	a.Log.Info("the machine is handed over: no more heartbeats, commands or log lines; addresses are asked for anew",
+		"in", moveTime)
 	a.Board.Doing("nothing: the machine is in rescue, its owner's")
 	a.logShipper.finish(ctx)
 	if sys.Sleep(ctx, moveTime) {

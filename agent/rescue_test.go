@@ -42,7 +42,8 @@ func TestRescue(t *testing.T) {
 			c := newConductor(t, true)
 			m, _, stop := live(t, c, "")
 			agent := c.commander(c.beat())
-			for _, bad := range []map[string]any{{}, {"rescue_password": ""}, {"rescue_password": "$1$old$hash", "hashed": true}, {"rescue_password": 5}} {
+			for _, bad := range []map[string]any{{}, {"rescue_password": ""},
+				{"rescue_password": "$1$old$hash", "hashed": true}, {"rescue_password": 5}} {
 				r := agent.send("rescue.finalize_rescue", bad, false)
 				if r.Status != agentapi.Failed || r.Error == nil || r.Error.Type != "InvalidCommandParamsError" {
 					t.Errorf("%v: %+v", bad, r)
@@ -69,7 +70,8 @@ func TestRescue(t *testing.T) {
 			}
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			if text := strings.Join(c.logged, "\n"); strings.Contains(text, "Hello") || strings.Contains(text, "saltstring") || strings.Contains(text, "$1$old") {
+			if text := strings.Join(c.logged, "\n"); strings.Contains(text, "Hello") || strings.Contains(text, "saltstring") ||
+				strings.Contains(text, "$1$old") {
 				t.Errorf("a password is in the log:\n%s", text)
 			}
 		})
@@ -103,17 +105,20 @@ func TestServiceSteps(t *testing.T) {
 	c := newConductor(t, true)
 	_, _, _ = live(t, c, "")
 	agent := c.commander(c.beat())
-	r := agent.send("service.get_service_steps", map[string]any{"node": map[string]any{"uuid": nodeUUID}, "ports": []any{}}, true)
+	r := agent.send("service.get_service_steps", map[string]any{"node": map[string]any{"uuid": nodeUUID},
+		"ports": []any{}}, true)
 	var listed agentapi.Steps
 	if err := json.Unmarshal(r.Result, &listed); err != nil {
 		t.Fatalf("%s: %v", r.Result, err)
 	}
 	want := (&steps.Machine{}).List(t.Context(), steps.Service, agentapi.CommandNode{})
-	if diff := cmp.Diff(want, listed.Service); diff != "" || listed.Clean != nil || listed.Deploy != nil || len(listed.Versions) != 1 {
+	if diff := cmp.Diff(want, listed.Service); diff != "" || listed.Clean != nil || listed.Deploy != nil ||
+		len(listed.Versions) != 1 {
 		t.Errorf("%s\n%s", r.Result, diff)
 	}
 	step := map[string]any{"interface": "deploy", "step": "erase_devices_metadata", "priority": 0.0, "abortable": false}
-	r = agent.send("service.execute_service_step", map[string]any{"step": step, "node": map[string]any{}, "ports": []any{}, "service_version": nil}, true)
+	r = agent.send("service.execute_service_step", map[string]any{"step": step, "node": map[string]any{},
+		"ports": []any{}, "service_version": nil}, true)
 	if r.Status != agentapi.Succeeded {
 		t.Fatalf("service step %+v", r.Error)
 	}

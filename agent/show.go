@@ -20,7 +20,8 @@ func (a *Agent) showMachine() {
 	var cards []screen.Card
 	interfaces, _ := inventory.Interfaces(a.Root, addresses)
 	for _, i := range interfaces {
-		cards = append(cards, screen.Card{Name: i.Name, MAC: i.MACAddress, Carrier: i.HasCarrier, Addresses: addresses(i.Name)})
+		cards = append(cards, screen.Card{Name: i.Name, MAC: i.MACAddress, Carrier: i.HasCarrier,
+			Addresses: addresses(i.Name)})
 	}
 	conductor := slices.Concat(a.Params.APIURLs, a.Params.InspectionURLs, []string{""})[0]
 	a.Board.Set(func(s *screen.State) {

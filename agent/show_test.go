@@ -24,7 +24,8 @@ func checkBoard(t *testing.T, c *conductor, m *machine) {
 
 func TestShowCommand(t *testing.T) {
 	a := &Agent{Options: Options{Board: screen.NewBoard()}}
-	step := agentapi.Command{Name: "deploy.execute_deploy_step", Params: json.RawMessage(`{"step":{"interface":"deploy","step":"write_image"}}`)}
+	step := agentapi.Command{Name: "deploy.execute_deploy_step",
+		Params: json.RawMessage(`{"step":{"interface":"deploy","step":"write_image"}}`)}
 	a.showCommand(step)
 	if s := a.Board.State(); s.Doing != "deploy.write_image" || s.Err != "" {
 		t.Errorf("a step: %+v", s)
@@ -33,7 +34,8 @@ func TestShowCommand(t *testing.T) {
 	if s := a.Board.State(); s.Doing != idle || s.Err != "deploy.write_image: no disk" {
 		t.Errorf("a step that failed: %+v", s)
 	}
-	for params, want := range map[string]string{`{}`: "standby.sync", `[]`: "standby.sync", `{"step":{}}`: "standby.sync", ``: "standby.sync"} {
+	for params, want := range map[string]string{`{}`: "standby.sync", `[]`: "standby.sync", `{"step":{}}`: "standby.sync",
+		``: "standby.sync"} {
 		if got := title(agentapi.Command{Name: "standby.sync", Params: json.RawMessage(params)}); got != want {
 			t.Errorf("%s: %s, want %s", params, got, want)
 		}

@@ -175,7 +175,8 @@ func TestShellWaitsForEnter(t *testing.T) {
 		taken = append(taken, console)
 		return func() { taken = append(taken, "given back") }
 	}
-	s := Shell{Kernel: ttys{in}, Reaper: NewReaper(sys.Linux{}, quiet()), Log: quiet(), Paths: []string{"/nonexistent", "/bin/true"}, Take: take}
+	s := Shell{Kernel: ttys{in}, Reaper: NewReaper(sys.Linux{}, quiet()), Log: quiet(),
+		Paths: []string{"/nonexistent", "/bin/true"}, Take: take}
 	done := make(chan error, 1)
 	go func() { done <- s.once(t.Context(), "tty", firstProgram(s.Paths)) }()
 	select {

@@ -27,7 +27,8 @@ func ConsoleShell(asked param.Shell, root fs.FS, broken bool) Access {
 	case asked == param.ShellNever:
 		return Access{param.ShellNever, "no shell here: ferrite.shell on the kernel's command line says so"}
 	case asked == param.ShellByImage && err != nil:
-		return Access{param.ShellNever, "no shell here: build the ramdisk with --console-shell, or boot with ferrite.shell=enter"}
+		return Access{param.ShellNever, "no shell here: build the ramdisk with --console-shell, " +
+			"or boot with ferrite.shell=enter"}
 	case asked == param.ShellAtOnce || broken:
 		return Access{param.ShellAtOnce, enterHint}
 	}

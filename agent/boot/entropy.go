@@ -39,7 +39,8 @@ func Entropy(ctx context.Context, pool Pool, log *slog.Logger) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	log.Warn("random pool is not ready: the machine has no RDRAND, virtio-rng or TPM; filling it from timing jitter", "waited", entropyPatience)
+	log.Warn("random pool is not ready: the machine has no RDRAND, virtio-rng or TPM; filling it from timing jitter",
+		"waited", entropyPatience)
 	if err := pool.AddEntropy(jitter(time.Now), 256); err != nil {
 		return fmt.Errorf("random pool stays empty: %w", err)
 	}

@@ -40,10 +40,11 @@ func newBench(t *testing.T) *bench {
 	}
 	s := New(t.Context(), Options{
 		Extensions: map[string]Extension{"test": {
-			"sync":    {Run: value(map[string]int{"n": 1}, nil)},
-			"null":    {Run: value(nil, nil)},
-			"text":    {Run: value("hello", nil)},
-			"fail":    {Run: value(nil, fmt.Errorf("step: %w", agentapi.NewCommandError("ImageChecksumError", "Error verifying", "expected a, found b")))},
+			"sync": {Run: value(map[string]int{"n": 1}, nil)},
+			"null": {Run: value(nil, nil)},
+			"text": {Run: value("hello", nil)},
+			"fail": {Run: value(nil, fmt.Errorf("step: %w",
+				agentapi.NewCommandError("ImageChecksumError", "Error verifying", "expected a, found b")))},
 			"partly":  {Run: value(map[string]int{"n": 1}, errors.New("the other half is left"))},
 			"plain":   {Run: value(nil, errors.New("disk is gone"))},
 			"refuse":  {Run: value(nil, &HTTPError{http.StatusBadRequest, "Invalid command: no"})},
@@ -87,7 +88,8 @@ func (b *bench) ask(t *testing.T, method, path, body string) (int, http.Header, 
 
 func (b *bench) post(t *testing.T, query, name string) (int, agentapi.Result, string) {
 	t.Helper()
-	status, _, text := b.ask(t, http.MethodPost, "/v1/commands/?agent_token="+token+query, `{"name":"`+name+`","params":{}}`)
+	status, _, text := b.ask(t, http.MethodPost, "/v1/commands/?agent_token="+token+query,
+		`{"name":"`+name+`","params":{}}`)
 	var r agentapi.Result
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		t.Fatalf("%s: %v", text, err)
@@ -106,25 +108,34 @@ func TestAsProbed(t *testing.T) {
 		status             int
 		text               string // part of the answer
 	}{
-		"root":             {"GET", "/", "", 200, `"default_version":{"id":"v1"`},
-		"v1":               {"GET", "/v1/", "", 200, `"commands":[{"href":"` + b.URL + `/v1/commands"`},
-		"status":           {"GET", "/v1/status", "", 200, `{"started_at":1795182601.527427,"version":"1.2.3"}`},
-		"bare status":      {"GET", "/status", "", 200, `"version":"1.2.3"`},
-		"list":             {"GET", "/v1/commands/" + good, "", 200, `{"commands":[]}`},
-		"bare list":        {"GET", "/commands/" + good, "", 200, `{"commands":[]}`},
-		"list no token":    {"GET", "/v1/commands/", "", 401, "401 Unauthorized: Token invalid."},
-		"unknown id":       {"GET", "/v1/commands/nonexistent" + good, "", 404, `"Not found: Command Result with id nonexistent not found."`},
-		"no token":         {"POST", "/v1/commands/?wait=true", sync, 401, "401 Unauthorized: Token invalid."},
-		"wrong token":      {"POST", "/v1/commands/?wait=true&agent_token=wrong", sync, 401, `{"faultcode":"Client","faultstring":"401 Unauthorized: Token invalid."}`},
-		"no dot":           {"POST", "/v1/commands/" + good, `{"name":"nodot","params":{}}`, 400, "Invalid command: Command name must be of the form \\u003cextension\\u003e.\\u003cname\\u003e"},
-		"no extension":     {"POST", "/v1/commands/" + good, `{"name":"nosuch.thing","params":{}}`, 404, "Not found: Extension with id nosuch not found."},
-		"no command":       {"POST", "/v1/commands/" + good, `{"name":"test.nosuch","params":{}}`, 400, "Invalid command: Unknown command: nosuch"},
-		"no JSON":          {"POST", "/v1/commands/" + good, "not json", 400, "400 Bad Request: Failed to decode JSON object:"},
-		"no params":        {"POST", "/v1/commands/" + good, `{"name":"test.sync"}`, 400, "Missing or invalid name or params"},
-		"params no object": {"POST", "/v1/commands/" + good, `{"name":"test.sync","params":[]}`, 400, "Missing or invalid name or params"},
-		"delete":           {"DELETE", "/v1/commands/", "", 405, "405 Method Not Allowed"},
-		"nothing":          {"GET", "/v1/nothing", "", 404, `"faultcode":"Client"`},
-		"refused":          {"POST", "/v1/commands/" + good, `{"name":"test.refuse","params":{}}`, 400, "Invalid command: no"},
+		"root":          {"GET", "/", "", 200, `"default_version":{"id":"v1"`},
+		"v1":            {"GET", "/v1/", "", 200, `"commands":[{"href":"` + b.URL + `/v1/commands"`},
+		"status":        {"GET", "/v1/status", "", 200, `{"started_at":1795182601.527427,"version":"1.2.3"}`},
+		"bare status":   {"GET", "/status", "", 200, `"version":"1.2.3"`},
+		"list":          {"GET", "/v1/commands/" + good, "", 200, `{"commands":[]}`},
+		"bare list":     {"GET", "/commands/" + good, "", 200, `{"commands":[]}`},
+		"list no token": {"GET", "/v1/commands/", "", 401, "401 Unauthorized: Token invalid."},
+		"unknown id": {"GET", "/v1/commands/nonexistent" + good, "", 404,
+			`"Not found: Command Result with id nonexistent not found."`},
+		"no token": {"POST", "/v1/commands/?wait=true", sync, 401, "401 Unauthorized: Token invalid."},
+		"wrong token": {"POST", "/v1/commands/?wait=true&agent_token=wrong", sync, 401,
+			`{"faultcode":"Client","faultstring":"401 Unauthorized: Token invalid."}`},
+		"no dot": {"POST", "/v1/commands/" + good, `{"name":"nodot","params":{}}`, 400,
+			"Invalid command: Command name must be of the form \\u003cextension\\u003e.\\u003cname\\u003e"},
+		"no extension": {"POST", "/v1/commands/" + good, `{"name":"nosuch.thing","params":{}}`, 404,
+			"Not found: Extension with id nosuch not found."},
+		"no command": {"POST", "/v1/commands/" + good, `{"name":"test.nosuch","params":{}}`, 400,
+			"Invalid command: Unknown command: nosuch"},
+		"no JSON": {"POST", "/v1/commands/" + good, "not json", 400,
+			"400 Bad Request: Failed to decode JSON object:"},
+		"no params": {"POST", "/v1/commands/" + good, `{"name":"test.sync"}`, 400,
+			"Missing or invalid name or params"},
+		"params no object": {"POST", "/v1/commands/" + good, `{"name":"test.sync","params":[]}`, 400,
+			"Missing or invalid name or params"},
+		"delete":  {"DELETE", "/v1/commands/", "", 405, "405 Method Not Allowed"},
+		"nothing": {"GET", "/v1/nothing", "", 404, `"faultcode":"Client"`},
+		"refused": {"POST", "/v1/commands/" + good, `{"name":"test.refuse","params":{}}`, 400,
+			"Invalid command: no"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +152,8 @@ func TestAsProbed(t *testing.T) {
 
 func TestRedirects(t *testing.T) {
 	b := newBench(t)
-	for from, to := range map[string]string{"/v1": "/v1/", "/v1/commands?agent_token=x": "/v1/commands/?agent_token=x", "/commands": "/commands/"} {
+	for from, to := range map[string]string{"/v1": "/v1/", "/v1/commands?agent_token=x": "/v1/commands/?agent_token=x",
+		"/commands": "/commands/"} {
 		status, h, _ := b.ask(t, http.MethodGet, from, "")
 		if status != http.StatusPermanentRedirect || h.Get("Location") != b.URL+to {
 			t.Errorf("%s: %d to %s", from, status, h.Get("Location"))
@@ -157,14 +169,19 @@ func TestResults(t *testing.T) {
 		Error  *agentapi.CommandError
 	}
 	for name, want := range map[string]outcome{
-		"sync":    {agentapi.Succeeded, `{"n":1}`, nil},
-		"null":    {agentapi.Succeeded, "null", nil},
-		"text":    {agentapi.Succeeded, `{"result":"hello"}`, nil},
-		"fail":    {agentapi.Failed, "null", agentapi.NewCommandError("ImageChecksumError", "Error verifying", "expected a, found b")},
-		"partly":  {agentapi.Failed, `{"n":1}`, agentapi.NewCommandError("CommandExecutionError", "Command execution failed", "the other half is left")},
-		"plain":   {agentapi.Failed, "null", agentapi.NewCommandError("CommandExecutionError", "Command execution failed", "disk is gone")},
-		"panic":   {agentapi.Failed, "null", agentapi.NewCommandError("CommandExecutionError", "Command execution failed", "test.panic panicked: oh")},
-		"version": {agentapi.CleanVersionMismatch, "null", agentapi.NewCommandError("VersionMismatch", "Hardware managers version mismatch", "1 is not 2")},
+		"sync": {agentapi.Succeeded, `{"n":1}`, nil},
+		"null": {agentapi.Succeeded, "null", nil},
+		"text": {agentapi.Succeeded, `{"result":"hello"}`, nil},
+		"fail": {agentapi.Failed, "null", agentapi.NewCommandError("ImageChecksumError", "Error verifying",
+			"expected a, found b")},
+		"partly": {agentapi.Failed, `{"n":1}`, agentapi.NewCommandError("CommandExecutionError", "Command execution failed",
+			"the other half is left")},
+		"plain": {agentapi.Failed, "null", agentapi.NewCommandError("CommandExecutionError", "Command execution failed",
+			"disk is gone")},
+		"panic": {agentapi.Failed, "null", agentapi.NewCommandError("CommandExecutionError", "Command execution failed",
+			"test.panic panicked: oh")},
+		"version": {agentapi.CleanVersionMismatch, "null",
+			agentapi.NewCommandError("VersionMismatch", "Hardware managers version mismatch", "1 is not 2")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, r, _ := b.post(t, "", "test."+name)
@@ -187,7 +204,8 @@ func TestAsyncBusyAndWait(t *testing.T) {
 	}
 	for _, name := range []string{"test.sync", "nosuch.thing"} { // busy is looked at first
 		status, _, text := b.ask(t, http.MethodPost, "/v1/commands/?agent_token="+token, `{"name":"`+name+`","params":{}}`)
-		if status != http.StatusConflict || text != `{"faultcode":"Client","faultstring":"Agent is busy: executing command wait"}` {
+		if status != http.StatusConflict ||
+			text != `{"faultcode":"Client","faultstring":"Agent is busy: executing command wait"}` {
 			t.Errorf("%s: %d %s", name, status, text)
 		}
 	}
@@ -208,7 +226,8 @@ func TestAsyncBusyAndWait(t *testing.T) {
 	case <-time.After(20 * time.Millisecond):
 	}
 	close(b.release)
-	if text := <-answered; !strings.Contains(text, `"command_status":"SUCCEEDED"`) || !strings.Contains(text, `{"result":"wait: written"}`) {
+	if text := <-answered; !strings.Contains(text, `"command_status":"SUCCEEDED"`) ||
+		!strings.Contains(text, `{"result":"wait: written"}`) {
 		t.Errorf("answer %s", text)
 	}
 	_, after, _ := b.post(t, "", "test.sync")
@@ -250,8 +269,11 @@ func TestTokens(t *testing.T) {
 
 func TestOldResultsAreForgotten(t *testing.T) {
 	r := &runner{ctx: t.Context(), opts: Options{
-		Log:        slog.New(slog.DiscardHandler),
-		Extensions: map[string]Extension{"a": {"b": {Run: func(context.Context, json.RawMessage) (any, error) { return nil, nil }}}},
+		Log: slog.New(slog.DiscardHandler),
+		Extensions: map[string]Extension{"a": {"b": {Run: func(context.Context, json.RawMessage) (any,
+			error) {
+			return nil, nil
+		}}}},
 	}}
 	for range maxResults + 5 {
 		if _, err := r.start(agentapi.Command{Name: "a.b", Params: json.RawMessage("{}")}); err != nil {
@@ -268,8 +290,12 @@ func FuzzPost(f *testing.F) {
 	f.Add(`{"name":"..","params":{"a":[1,2]}}`)
 	f.Add(`{"name":1}`)
 	s := New(context.Background(), Options{
-		Extensions: map[string]Extension{"test": {"sync": {Run: func(context.Context, json.RawMessage) (any, error) { return nil, nil }}}},
-		Token:      func() string { return token }, OpenList: func() bool { return false }, Log: slog.New(slog.DiscardHandler),
+		Extensions: map[string]Extension{"test": {"sync": {Run: func(context.Context, json.RawMessage) (any,
+			error) {
+			return nil, nil
+		}}}},
+		Token: func() string { return token }, OpenList: func() bool { return false },
+		Log: slog.New(slog.DiscardHandler),
 	})
 	f.Fuzz(func(t *testing.T, body string) {
 		w := httptest.NewRecorder()

@@ -73,7 +73,8 @@ func (r *runner) admit(ext, name string) (*entry, Command, error) {
 	if !known {
 		return nil, Command{}, &HTTPError{http.StatusBadRequest, "Invalid command: Unknown command: " + name}
 	}
-	e := &entry{done: make(chan struct{}), result: agentapi.Result{ID: uuid.NewString(), Name: name, Status: agentapi.Running}}
+	e := &entry{done: make(chan struct{}), result: agentapi.Result{ID: uuid.NewString(), Name: name,
+		Status: agentapi.Running}}
 	if len(r.entries) == maxResults {
 		r.entries = r.entries[1:]
 	}

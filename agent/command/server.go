@@ -67,7 +67,8 @@ func (s *Server) only(w http.ResponseWriter, r *http.Request, next http.HandlerF
 		}
 	}
 	w.Header().Set("Allow", strings.Join(append(methods, http.MethodHead), ", "))
-	refuse(w, &HTTPError{http.StatusMethodNotAllowed, "405 Method Not Allowed: The method is not allowed for the requested URL."})
+	refuse(w, &HTTPError{http.StatusMethodNotAllowed,
+		"405 Method Not Allowed: The method is not allowed for the requested URL."})
 }
 
 func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
@@ -147,7 +148,8 @@ func readCommand(w http.ResponseWriter, r *http.Request) (agentapi.Command, erro
 	var c agentapi.Command
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		return c, &HTTPError{http.StatusRequestEntityTooLarge, fmt.Sprintf("413 Request Entity Too Large: a command has at most %d bytes.", maxBody)}
+		return c, &HTTPError{http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("413 Request Entity Too Large: a command has at most %d bytes.", maxBody)}
 	}
 	if err != nil {
 		return c, &HTTPError{http.StatusBadRequest, "400 Bad Request: " + err.Error()}
@@ -173,7 +175,8 @@ func refuse(w http.ResponseWriter, err error) {
 func answer(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		status, b = http.StatusInternalServerError, []byte(`{"faultcode": "Server", "faultstring": "the answer cannot be written as JSON"}`)
+		status, b = http.StatusInternalServerError, []byte(
+			`{"faultcode": "Server", "faultstring": "the answer cannot be written as JSON"}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -30,8 +30,10 @@ func TestBootWord(t *testing.T) {
 	if _, err := c.Lookup(t.Context(), nil, "u"); err == nil {
 		t.Error("an answer of 404 is no error")
 	}
-	for _, at := range []string{srv.URL + agentapi.ContinueInspectionPath + "?a=b&boot_word=hunter2", "http://127.0.0.1:1/x?boot_word=hunter2"} {
-		if _, err := c.Inspection(t.Context(), at, agentapi.Inspection{}); err == nil || strings.Contains(err.Error(), "hunter2") {
+	for _, at := range []string{srv.URL + agentapi.ContinueInspectionPath + "?a=b&boot_word=hunter2",
+		"http://127.0.0.1:1/x?boot_word=hunter2"} {
+		if _, err := c.Inspection(t.Context(), at, agentapi.Inspection{}); err == nil ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Error(err)
 		}
 	}

@@ -53,7 +53,8 @@ type Conductor struct {
 
 // New makes a client; nothing is sent yet.
 func New(o Options) *Conductor {
-	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret, urls: append([]string(nil), o.URLs...)}
+	return &Conductor{client: newHTTPClient(o), requestID: o.RequestID, secret: o.Secret,
+		urls: append([]string(nil), o.URLs...)}
 }
 
 // StatusError is an answer that was not the one hoped for.
@@ -127,7 +128,8 @@ func (c *Conductor) Lookup(ctx context.Context, macs []string, nodeUUID string) 
 // Heartbeat says that the agent is there and where.
 func (c *Conductor) Heartbeat(ctx context.Context, nodeUUID string, h agentapi.Heartbeat) error {
 	return c.each(func(base string) error {
-		return c.call(ctx, http.MethodPost, base+agentapi.HeartbeatPath+url.PathEscape(nodeUUID), c.atMost(agentapi.HeartbeatMinor), h, nil)
+		return c.call(ctx, http.MethodPost, base+agentapi.HeartbeatPath+url.PathEscape(nodeUUID),
+			c.atMost(agentapi.HeartbeatMinor), h, nil)
 	})
 }
 
@@ -140,7 +142,9 @@ func (c *Conductor) Progress(ctx context.Context, nodeUUID string, p agentapi.Pr
 
 // Inspection hands over inspection data to a full URL, without a version:
 // conductors take it whatever they speak.
-func (c *Conductor) Inspection(ctx context.Context, fullURL string, i agentapi.Inspection) (agentapi.InspectionReply, error) {
+func (c *Conductor) Inspection(
+	ctx context.Context, fullURL string, i agentapi.Inspection,
+) (agentapi.InspectionReply, error) {
 	var reply agentapi.InspectionReply
 	payload, err := json.Marshal(i)
 	if err != nil {
@@ -229,7 +233,9 @@ func (c *Conductor) call(ctx context.Context, method, target, version string, bo
 
 // send makes one request. Any 2xx is success: for the same request conductors
 // and inspectors, and Ironic's own releases, differ between 200, 202 and 204.
-func (c *Conductor) send(ctx context.Context, method, target string, header http.Header, payload []byte, answer any) error {
+func (c *Conductor) send(
+	ctx context.Context, method, target string, header http.Header, payload []byte, answer any,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	var body io.Reader

@@ -44,7 +44,8 @@ type seen struct {
 func TestRequestsAreAsRecorded(t *testing.T) {
 	var got []seen
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got = append(got, seen{r.Method + " " + r.URL.String(), r.Header.Get(agentapi.VersionHeader), r.Header.Get(agentapi.RequestIDHeader)})
+		got = append(got, seen{r.Method + " " + r.URL.String(), r.Header.Get(agentapi.VersionHeader),
+			r.Header.Get(agentapi.RequestIDHeader)})
 		switch {
 		case r.URL.Path == "/":
 			_, _ = w.Write(recorded(t, "root"))
@@ -78,7 +79,8 @@ func TestRequestsAreAsRecorded(t *testing.T) {
 	if err := c.Progress(ctx, reply.Node.UUID, agentapi.Progress{}); err != nil {
 		t.Error(err)
 	}
-	if r, err := c.Inspection(ctx, srv.URL+agentapi.ContinueInspectionPath, agentapi.Inspection{}); err != nil || r.UUID != "" {
+	if r, err := c.Inspection(ctx, srv.URL+agentapi.ContinueInspectionPath, agentapi.Inspection{}); err != nil ||
+		r.UUID != "" {
 		t.Errorf("inspection %+v, %v", r, err)
 	}
 	want := []seen{
@@ -102,7 +104,10 @@ func TestOldConductorGetsItsOwnVersion(t *testing.T) {
 }
 
 func TestTrust(t *testing.T) {
-	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(recorded(t, "root")) }))
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = w.Write(recorded(t, "root"))
+	}))
 	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	defer srv.Close()
 	good := sha256.Sum256(srv.Certificate().Raw)
@@ -164,7 +169,8 @@ func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	if status == 0 {
 		return nil, errors.New("connection refused")
 	}
-	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{}, Request: r}, nil
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{},
+		Request: r}, nil
 }
 
 func TestLookupUntil(t *testing.T) {
@@ -257,7 +263,10 @@ func TestBadAnswers(t *testing.T) {
 		"no json": "<html>", "no uuid": `{"node":{},"config":{"heartbeat_timeout":1}}`, "wrong shape": `{"node":[]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_,
+					_ = io.WriteString(w, body)
+			}))
 			defer srv.Close()
 			if _, err := New(Options{URLs: []string{srv.URL}}).Lookup(t.Context(), nil, ""); err == nil {
 				t.Error("accepted")

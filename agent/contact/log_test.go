@@ -38,7 +38,8 @@ func TestLog(t *testing.T) {
 					}
 					body = z
 				}
-				if packed := r.Header.Get("Content-Encoding") == "gzip"; packed != tc.packed || r.URL.Path != "/ferrite/v1/agents/u/log" {
+				if packed := r.Header.Get("Content-Encoding") == "gzip"; packed != tc.packed ||
+					r.URL.Path != "/ferrite/v1/agents/u/log" {
 					t.Errorf("%s, packed %v", r.URL.Path, packed)
 				}
 				if err := json.NewDecoder(body).Decode(&got); err != nil {
@@ -49,7 +50,8 @@ func TestLog(t *testing.T) {
 			defer srv.Close()
 			c := New(Options{URLs: []string{srv.URL}})
 			defer c.client.CloseIdleConnections()
-			if err := c.Log(t.Context(), "u", sent); Status(err) != tc.answer && (err != nil || tc.answer != http.StatusAccepted) {
+			if err := c.Log(t.Context(), "u", sent); Status(err) != tc.answer &&
+				(err != nil || tc.answer != http.StatusAccepted) {
 				t.Errorf("error %v", err)
 			}
 			if diff := cmp.Diff(sent, got); diff != "" {

@@ -30,7 +30,9 @@ func busyPauses() []time.Duration {
 
 // LookupUntil looks up until the conductor knows the node or patience ends.
 // macs is asked again each time, since interfaces may turn up.
-func (c *Conductor) LookupUntil(ctx context.Context, macs func() []string, nodeUUID string, p Patience, log *slog.Logger) (agentapi.LookupReply, error) {
+func (c *Conductor) LookupUntil(
+	ctx context.Context, macs func() []string, nodeUUID string, p Patience, log *slog.Logger,
+) (agentapi.LookupReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	var last error
@@ -86,7 +88,9 @@ const (
 
 // InspectUntil hands over inspection data to the first of the URLs that takes
 // it. A refusal (4xx but 409) is final; anything else is tried again.
-func (c *Conductor) InspectUntil(ctx context.Context, urls []string, i agentapi.Inspection, log *slog.Logger) (agentapi.InspectionReply, error) {
+func (c *Conductor) InspectUntil(
+	ctx context.Context, urls []string, i agentapi.Inspection, log *slog.Logger,
+) (agentapi.InspectionReply, error) {
 	pause := inspectionFirstPause
 	for attempt := 1; ; attempt++ {
 		var err error

@@ -25,8 +25,9 @@ func TestRotatedCertificate(t *testing.T) {
 		made func() (chain, key []byte)
 		ok   bool
 	}{
-		"another of the authority":             {func() ([]byte, []byte) { return ours.Server("127.0.0.1") }, true},
-		"the authority's, of another host":     {func() ([]byte, []byte) { return ours.Server("10.9.9.9", "elsewhere") }, false},
+		"another of the authority": {func() ([]byte, []byte) { return ours.Server("127.0.0.1") }, true},
+		"the authority's, of another host": {func() ([]byte, []byte) { return ours.Server("10.9.9.9", "elsewhere") },
+			false},
 		"another authority's":                  {func() ([]byte, []byte) { return stranger.Server("127.0.0.1") }, false},
 		"shown with an authority that did not": {func() ([]byte, []byte) { return forged, forgedKey }, false},
 	} {
@@ -40,7 +41,8 @@ func TestRotatedCertificate(t *testing.T) {
 			srv.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 			srv.StartTLS()
 			defer srv.Close()
-			for kind, client := range map[string]*http.Client{"conductor": newHTTPClient(Options{Pins: pins}), "image": imageClient(Options{Pins: pins})} {
+			for kind, client := range map[string]*http.Client{"conductor": newHTTPClient(Options{Pins: pins}),
+				"image": imageClient(Options{Pins: pins})} {
 				defer client.CloseIdleConnections()
 				resp, err := client.Get(srv.URL)
 				if err == nil {

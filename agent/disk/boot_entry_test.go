@@ -71,9 +71,11 @@ func TestSetBootEntry(t *testing.T) {
 		{"empty", map[string][]byte{}, 0, []string{"Boot0000", "BootOrder"}, order(0)},
 		{"lowest free", map[string][]byte{"Boot0000": option("a"), "Boot0002": option("b"), "BootOrder": order(2, 0)},
 			1, []string{"Boot0000", "Boot0001", "Boot0002", "BootOrder"}, order(1, 2, 0)},
-		{"same label", map[string][]byte{"Boot0000": option("a"), "Boot0003": option("debian"), "Boot000A": option("debian"), "BootOrder": order(0, 10, 3)},
+		{"same label", map[string][]byte{"Boot0000": option("a"), "Boot0003": option("debian"), "Boot000A": option("debian"),
+			"BootOrder": order(0, 10, 3)},
 			3, []string{"Boot0000", "Boot0003", "BootOrder"}, order(3, 0)},
-		{"odd ones are left alone", map[string][]byte{"Boot0000": {1}, "Boot00ff": option("debian"), "BootCurrent": order(0), "BootOrder": {5}},
+		{"odd ones are left alone", map[string][]byte{"Boot0000": {1}, "Boot00ff": option("debian"), "BootCurrent": order(0),
+			"BootOrder": {5}},
 			1, []string{"Boot0000", "Boot0001", "Boot00ff", "BootCurrent", "BootOrder"}, order(1)},
 	}
 	for _, tt := range tests {
@@ -96,7 +98,8 @@ func TestSetBootEntry(t *testing.T) {
 			}
 		})
 	}
-	if _, err := SetBootEntry(&memVars{m: map[string][]byte{}, lossy: true}, tb, esp, 512, entry); err == nil || !strings.Contains(err.Error(), "does not read back") {
+	if _, err := SetBootEntry(&memVars{m: map[string][]byte{}, lossy: true}, tb, esp, 512, entry); err == nil ||
+		!strings.Contains(err.Error(), "does not read back") {
 		t.Errorf("firmware that forgets: %v", err)
 	}
 }
@@ -183,9 +186,11 @@ func TestPathText(t *testing.T) {
 	}
 	part := Part{Number: 2, Start: mib, Size: 4 * mib, ID: id}
 	for want, path := range map[string][]byte{
-		`HD(2,GPT,0fc63daf-8483-4772-8e79-3d69d8477de4,0x800,0x2000)/File(\EFI\BOOT\X.EFI)`: diskPath(&Table{GPT: &GPT{}}, part, 512, `\EFI\BOOT\X.EFI`),
-		`HD(2,MBR,0xdeadbeef,0x100,0x400)/File(\a)`:                                         diskPath(&Table{MBR: &MBR{Signature: 0xdeadbeef}}, part, 4096, `\a`),
-		`Path(2,1,d041030a00000000)/Path(1,1,0003)`:                                         {2, 1, 12, 0, 0xd0, 0x41, 3, 0x0a, 0, 0, 0, 0, 1, 1, 6, 0, 0, 3, 0x7f, 0xff, 4, 0},
+		`HD(2,GPT,0fc63daf-8483-4772-8e79-3d69d8477de4,0x800,0x2000)/File(\EFI\BOOT\X.EFI)`: diskPath(&Table{GPT: &GPT{}},
+			part, 512, `\EFI\BOOT\X.EFI`),
+		`HD(2,MBR,0xdeadbeef,0x100,0x400)/File(\a)`: diskPath(&Table{MBR: &MBR{Signature: 0xdeadbeef}}, part, 4096, `\a`),
+		`Path(2,1,d041030a00000000)/Path(1,1,0003)`: {2, 1, 12, 0, 0xd0, 0x41, 3,
+			0x0a, 0, 0, 0, 0, 1, 1, 6, 0, 0, 3, 0x7f, 0xff, 4, 0},
 		"": {1, 1, 200, 0},
 	} {
 		if got := pathText(path); got != want {

@@ -70,7 +70,8 @@ func configDrivePart(d Disk, t *Table, size int64, random io.Reader) (Part, erro
 			return p, nil
 		}
 		if p.Number > 4 && t.MBR != nil {
-			return Part{}, fmt.Errorf("%w: partition %d is too small for %d bytes and not a primary one", ErrTable, p.Number, size)
+			return Part{}, fmt.Errorf("%w: partition %d is too small for %d bytes and not a primary one", ErrTable,
+				p.Number, size)
 		}
 		t.remove(p.Number)
 	}

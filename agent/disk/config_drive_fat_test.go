@@ -33,7 +33,8 @@ func TestVFATDriveOnLargerSectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string][]byte{"openstack/latest/meta_data.json": []byte("{}"), "openstack/latest/user_data": []byte("#cloud-config"), "empty": nil}
+	want := map[string][]byte{"openstack/latest/meta_data.json": []byte("{}"),
+		"openstack/latest/user_data": []byte("#cloud-config"), "empty": nil}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Error(diff)
 	}

@@ -41,7 +41,8 @@ func TestWriteConfigDrive(t *testing.T) {
 		{"gpt of 4096", onLarger(4096), 3, 35 << 20, 64 << 20},
 		{"gpt with little room", twoParts(t, 16<<20, 512), 3, 14 << 20, 1 << 20},
 		{"mbr", sfdisk(t, 100<<20, "start=2048, size=4096, type=83, bootable\n"), 2, 36 << 20, 64 << 20},
-		{"label of an image's own", sfdisk(t, 100<<20, "start=2048, size=4096, type=83\nstart=8192, size=4096, type=83\n"), 2, 4 << 20, 2 << 20},
+		{"label of an image's own", sfdisk(t, 100<<20, "start=2048, size=4096, type=83\nstart=8192, size=4096, type=83\n"),
+			2, 4 << 20, 2 << 20},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,7 +125,8 @@ func TestConfigDriveGrows(t *testing.T) {
 
 func TestConfigDriveRefusals(t *testing.T) {
 	image := drive(t, "x")
-	full := sfdisk(t, 16<<20, "start=2048, size=2048\nstart=4096, size=2048\nstart=6144, size=2048\nstart=8192, size=2048\n")
+	full := sfdisk(t, 16<<20, "start=2048, size=2048\nstart=4096, size=2048\nstart=6144, size=2048\nstart=8192, "+
+		"size=2048\n")
 	tests := []struct {
 		name  string
 		d     Disk

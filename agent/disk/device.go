@@ -157,7 +157,8 @@ func (d *Device) ReadAt(p []byte, off int64) (int, error) {
 // WriteAt writes whole sectors.
 func (d *Device) WriteAt(p []byte, off int64) (int, error) {
 	if off < 0 || off+int64(len(p)) > d.size || off%int64(d.sector) != 0 || len(p)%d.sector != 0 {
-		return 0, fmt.Errorf("write %d bytes of %s at %d: expected whole sectors of %d within its %d bytes", len(p), d.path, off, d.sector, d.size)
+		return 0, fmt.Errorf("write %d bytes of %s at %d: expected whole sectors of %d within its %d bytes", len(p), d.path,
+			off, d.sector, d.size)
 	}
 	if d.direct(p, off) {
 		return d.f.WriteAt(p, off)

@@ -156,7 +156,8 @@ func checkDevice(t *testing.T, dev string, raw *memDisk, drive Part) {
 		t.Error(out)
 	}
 	run(t, "", "sfdisk", "--verify", dev)
-	if out := run(t, "", "blkid", "-p", "-O", fmt.Sprint(drive.Start), "-S", fmt.Sprint(drive.Size), dev); !strings.Contains(out, `LABEL="config-2"`) {
+	if out := run(t, "", "blkid", "-p", "-O", fmt.Sprint(drive.Start), "-S", fmt.Sprint(drive.Size),
+		dev); !strings.Contains(out, `LABEL="config-2"`) {
 		t.Error(out)
 	}
 	f, err := os.Open(dev)
@@ -206,7 +207,8 @@ func TestDeviceUnaligned(t *testing.T) {
 			if _, err := d.WriteAt(odd, int64(sector)); err != nil {
 				t.Fatal(err)
 			}
-			for _, r := range []struct{ off, n int64 }{{int64(sector), 5 << 20}, {int64(sector) + 1, 3<<20 + 17}, {5000, 1}, {16<<20 - 3, 3}, {0, 0}} {
+			for _, r := range []struct{ off, n int64 }{{int64(sector), 5 << 20}, {int64(sector) + 1, 3<<20 + 17}, {5000, 1},
+				{16<<20 - 3, 3}, {0, 0}} {
 				got := make([]byte, r.n)
 				if _, err := d.ReadAt(got, r.off); err != nil {
 					t.Fatalf("%+v: %v", r, err)
@@ -251,7 +253,8 @@ func TestOpenDeviceRefusals(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenDevice(context.Background(), file); err == nil || !strings.Contains(err.Error(), "expected a block device") {
+	if _, err := OpenDevice(context.Background(), file); err == nil ||
+		!strings.Contains(err.Error(), "expected a block device") {
 		t.Errorf("a file: %v", err)
 	}
 	if _, err := OpenDevice(context.Background(), filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {

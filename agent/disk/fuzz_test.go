@@ -31,7 +31,8 @@ func resum(b []byte) {
 func FuzzMBR(f *testing.F) {
 	d := newDisk(f, 64<<20, 512)
 	onFile(f, d, func(path string) {
-		run(f, "label: dos\nlabel-id: 0x1234abcd\nstart=2048, size=4096, type=83, bootable\nstart=8192, size=20000, type=5\nstart=10240, size=2048\nstart=14336, size=2048\n", "sfdisk", "-q", path)
+		run(f, "label: dos\nlabel-id: 0x1234abcd\nstart=2048, size=4096, type=83, bootable\nstart=8192, size=20000, "+
+			"type=5\nstart=10240, size=2048\nstart=14336, size=2048\n", "sfdisk", "-q", path)
 	})
 	f.Add(d.b[:512], d.b[8192*512:][:512])
 	f.Fuzz(func(t *testing.T, boot, link []byte) {
@@ -68,7 +69,8 @@ func FuzzLoadOption(f *testing.F) {
 			return
 		}
 		again, err := ParseLoadOption(o.Bytes())
-		if err != nil || again.Label != o.Label || !bytes.Equal(again.DevicePath, o.DevicePath) || !bytes.Equal(again.Options, o.Options) {
+		if err != nil || again.Label != o.Label || !bytes.Equal(again.DevicePath, o.DevicePath) ||
+			!bytes.Equal(again.Options, o.Options) {
 			t.Fatalf("%+v became %+v (%v)", o, again, err)
 		}
 	})

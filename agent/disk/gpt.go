@@ -42,7 +42,8 @@ type Partition struct {
 
 // NewGPT makes an empty table of 128 entries for d.
 func NewGPT(d Disk, id GUID) *GPT {
-	g := &GPT{DiskID: id, sector: d.LogicalSectorSize(), entriesLBA: 2, entrySize: 128, entries: make([]byte, gptMinEntries)}
+	g := &GPT{DiskID: id, sector: d.LogicalSectorSize(), entriesLBA: 2, entrySize: 128,
+		entries: make([]byte, gptMinEntries)}
 	g.FirstUsable = g.entriesLBA + g.entrySectors()
 	g.Fit(d)
 	return g
@@ -120,7 +121,8 @@ func otherSectorSize(d Disk) error {
 		return err
 	}
 	if string(b) == gptMagic {
-		return fmt.Errorf("%w: GPT was made for sectors of %d bytes, the disk has sectors of %d: use an image made for such disks",
+		return fmt.Errorf("%w: GPT was made for sectors of %d bytes, the disk has sectors of %d: "+
+			"use an image made for such disks",
 			ErrTable, other, d.LogicalSectorSize())
 	}
 	return ErrNoTable
@@ -151,7 +153,8 @@ func readGPTAt(d Disk, lba int64) (*GPT, error) {
 	if got := crc32.ChecksumIEEE(entries); got != h.entriesCRC {
 		return nil, fmt.Errorf("%w: GPT entries' checksum is %08x, expected %08x", ErrTable, got, h.entriesCRC)
 	}
-	g := &GPT{DiskID: h.id, FirstUsable: h.first, LastUsable: h.last, sector: int(sector), entriesLBA: h.entriesLBA, entrySize: h.size, entries: entries}
+	g := &GPT{DiskID: h.id, FirstUsable: h.first, LastUsable: h.last, sector: int(sector), entriesLBA: h.entriesLBA,
+		entrySize: h.size, entries: entries}
 	if lba != 1 {
 		g.entriesLBA = 2
 	}
@@ -166,7 +169,8 @@ func (g *GPT) check(d Disk) error {
 	next := int64(2)
 	for _, p := range parts {
 		if p.First < next || p.Last < p.First || p.Last >= end {
-			return fmt.Errorf("%w: GPT partition %d, sectors %d to %d, overlaps another or the disk's end (%d sectors)", ErrTable, p.Number, p.First, p.Last, end)
+			return fmt.Errorf("%w: GPT partition %d, sectors %d to %d, overlaps another or the disk's end (%d sectors)",
+				ErrTable, p.Number, p.First, p.Last, end)
 		}
 		next = p.Last + 1
 	}
@@ -193,7 +197,8 @@ func (g *GPT) Partitions() []Partition {
 	var parts []Partition
 	for n := 1; n <= g.count(); n++ {
 		b := g.entry(n)
-		p := Partition{Number: n, First: int64(le.Uint64(b[32:])), Last: int64(le.Uint64(b[40:])), Attributes: le.Uint64(b[48:])}
+		p := Partition{Number: n, First: int64(le.Uint64(b[32:])), Last: int64(le.Uint64(b[40:])),
+			Attributes: le.Uint64(b[48:])}
 		copy(p.Type[:], b)
 		copy(p.ID[:], b[16:])
 		if p.Type.IsZero() {

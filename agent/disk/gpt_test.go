@@ -53,7 +53,8 @@ func TestGPTGolden(t *testing.T) {
 func TestGPTReadsSgdisk(t *testing.T) {
 	d := newDisk(t, 32<<20, 512)
 	onFile(t, d, func(path string) {
-		run(t, "", "sgdisk", "-U", "6f9c1a52-0b8f-4f1e-9a46-1e2d3c4b5a69", "-n", "3:2048:+4M", "-t", "3:ef00", "-c", "3:ESP", "-u", "3:01020304-0506-0708-090a-0b0c0d0e0f10",
+		run(t, "", "sgdisk", "-U", "6f9c1a52-0b8f-4f1e-9a46-1e2d3c4b5a69", "-n", "3:2048:+4M", "-t", "3:ef00", "-c", "3:ESP",
+			"-u", "3:01020304-0506-0708-090a-0b0c0d0e0f10",
 			"-n", "1:20480:30000", "-c", "1:Wurzel ü", "-u", "1:11020304-0506-0708-090a-0b0c0d0e0f10", path)
 	})
 	g, err := ReadGPT(d)
@@ -61,8 +62,10 @@ func TestGPTReadsSgdisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Partition{
-		{Number: 1, Type: guid(t, typeLinuxData), ID: guid(t, "11020304-0506-0708-090a-0b0c0d0e0f10"), First: 20480, Last: 30000, Name: "Wurzel ü"},
-		{Number: 3, Type: guid(t, typeESP), ID: guid(t, "01020304-0506-0708-090a-0b0c0d0e0f10"), First: 2048, Last: 10239, Name: "ESP"},
+		{Number: 1, Type: guid(t, typeLinuxData), ID: guid(t, "11020304-0506-0708-090a-0b0c0d0e0f10"), First: 20480,
+			Last: 30000, Name: "Wurzel ü"},
+		{Number: 3, Type: guid(t, typeESP), ID: guid(t, "01020304-0506-0708-090a-0b0c0d0e0f10"), First: 2048, Last: 10239,
+			Name: "ESP"},
 	}
 	if diff := cmp.Diff(want, g.Partitions()); diff != "" {
 		t.Error(diff)
@@ -134,7 +137,8 @@ func TestGPTAddLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	kind := guid(t, typeLinuxData)
-	if _, err := g.AddLast(8<<20, kind, "large", fixed()); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "no room for 8388608 bytes") {
+	if _, err := g.AddLast(8<<20, kind, "large", fixed()); !errors.Is(err, ErrTable) ||
+		!strings.Contains(err.Error(), "no room for 8388608 bytes") {
 		t.Errorf("too large: %v", err)
 	}
 	p, err := g.AddLast(3<<20, kind, "config-2", fixed())

@@ -37,7 +37,8 @@ func (g *GPT) Write(d Disk) error {
 	sector, sectors := int64(g.sector), d.Size()/int64(g.sector)
 	for _, p := range g.Partitions() {
 		if p.Last > g.LastUsable {
-			return fmt.Errorf("%w: partition %d ends in sector %d, where the backup table belongs (disk of %d sectors): the disk is too small for the image",
+			return fmt.Errorf("%w: partition %d ends in sector %d, where the backup table belongs (disk of %d sectors): "+
+				"the disk is too small for the image",
 				ErrTable, p.Number, p.Last, sectors)
 		}
 	}
@@ -115,7 +116,8 @@ func (g *GPT) floor() int64 {
 }
 
 func (g *GPT) noRoom(size int64) error {
-	return fmt.Errorf("%w: no room for %d bytes behind the last partition: %d bytes are free there", ErrTable, size, max(0, g.LastUsable+1-g.floor())*int64(g.sector))
+	return fmt.Errorf("%w: no room for %d bytes behind the last partition: %d bytes are free there", ErrTable, size,
+		max(0, g.LastUsable+1-g.floor())*int64(g.sector))
 }
 
 // add puts a partition of need sectors at first.

@@ -103,7 +103,8 @@ func Divide(d Disk, l Layout, random io.Reader) (*Division, error) {
 	}
 	slots := l.slots()
 	if t.MBR != nil && len(slots) > 4 {
-		return nil, fmt.Errorf("%w: %d partitions are more than an MBR has room for: ask for a GPT (capabilities disk_label:gpt)", ErrTable, len(slots))
+		return nil, fmt.Errorf("%w: %d partitions are more than an MBR has room for: "+
+			"ask for a GPT (capabilities disk_label:gpt)", ErrTable, len(slots))
 	}
 	for _, s := range slots {
 		if err := t.addNext(d, s, !l.UEFI && s.role == RoleRoot, random); err != nil {
@@ -166,7 +167,8 @@ func (v *Division) Keep(d Disk, role Role) error {
 			continue
 		}
 		if p.Start != want.Start || p.Size != want.Size {
-			return fmt.Errorf("%w: partition %d for %s would be the %d bytes at %d, found %d bytes at %d", ErrNotKept, p.Number, role, want.Size, want.Start, p.Size, p.Start)
+			return fmt.Errorf("%w: partition %d for %s would be the %d bytes at %d, found %d bytes at %d", ErrNotKept, p.Number,
+				role, want.Size, want.Start, p.Size, p.Start)
 		}
 		v.kept = role
 		return v.takeOver(old, p)

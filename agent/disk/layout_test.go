@@ -128,10 +128,13 @@ func TestDivideRefuses(t *testing.T) {
 		size   int64
 		want   string
 	}{
-		{Layout{GPT: true, UEFI: true, Root: 64 * mib}, 600 * mib, "the disk has 629145600 bytes, its partitions take 645922816"},
-		{Layout{UEFI: true, Ephemeral: mib, Swap: mib, ConfigDrive: true, Root: 64 * mib}, 800 * mib, "5 partitions are more than an MBR has room for"},
+		{Layout{GPT: true, UEFI: true, Root: 64 * mib}, 600 * mib,
+			"the disk has 629145600 bytes, its partitions take 645922816"},
+		{Layout{UEFI: true, Ephemeral: mib, Swap: mib, ConfigDrive: true, Root: 64 * mib}, 800 * mib,
+			"5 partitions are more than an MBR has room for"},
 	} {
-		if _, err := Divide(newDisk(t, tc.size, 512), tc.layout, fixed()); err == nil || !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := Divide(newDisk(t, tc.size, 512), tc.layout, fixed()); err == nil || !errors.Is(err, ErrTable) ||
+			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: %v, want %s", tc.layout, err, tc.want)
 		}
 	}
@@ -158,9 +161,12 @@ func TestKeep(t *testing.T) {
 	}{
 		{"the same", before, before, ""},
 		{"the same, MBR", mbr, mbr, ""},
-		{"what comes behind may change", before, Layout{GPT: true, Ephemeral: 32 * mib, ConfigDrive: true, Root: 32 * mib}, ""},
-		{"larger", before, Layout{GPT: true, Ephemeral: 33 * mib, Root: 64 * mib}, "partition 2 for ephemeral would be the 34603008 bytes at 2097152, found 33554432 bytes at 2097152"},
-		{"moved", before, Layout{GPT: true, UEFI: true, Ephemeral: 32 * mib, Root: 64 * mib}, "would be the 33554432 bytes at 577765376"},
+		{"what comes behind may change", before, Layout{GPT: true, Ephemeral: 32 * mib, ConfigDrive: true,
+			Root: 32 * mib}, ""},
+		{"larger", before, Layout{GPT: true, Ephemeral: 33 * mib, Root: 64 * mib},
+			"partition 2 for ephemeral would be the 34603008 bytes at 2097152, found 33554432 bytes at 2097152"},
+		{"moved", before, Layout{GPT: true, UEFI: true, Ephemeral: 32 * mib, Root: 64 * mib},
+			"would be the 33554432 bytes at 577765376"},
 		{"another table", before, mbr, "of the other kind"},
 		{"none before", Layout{GPT: true, Root: 64 * mib}, before, "partition 2 for ephemeral would be"},
 		{"none wanted", before, Layout{GPT: true, Root: 64 * mib}, "none is wanted for ephemeral"},

@@ -101,7 +101,8 @@ func parseCSV(b []byte) []Loader {
 		if file == "" || strings.Contains(file, "..") {
 			continue
 		}
-		l := Loader{Path: strings.ReplaceAll(file, `\`, "/"), Label: strings.TrimSpace(fields[1]), Options: strings.TrimSpace(fields[2])}
+		l := Loader{Path: strings.ReplaceAll(file, `\`, "/"), Label: strings.TrimSpace(fields[1]),
+			Options: strings.TrimSpace(fields[2])}
 		loaders = append(loaders, l)
 	}
 	return loaders

@@ -47,15 +47,21 @@ func TestBootLoader(t *testing.T) {
 		want  Loader
 		fail  string
 	}{
-		{"csv", map[string]string{"EFI/debian/BOOTX64.CSV": debian, "EFI/debian/shimx64.efi": "x", "EFI/BOOT/BOOTX64.EFI": "x"},
+		{"csv", map[string]string{"EFI/debian/BOOTX64.CSV": debian, "EFI/debian/shimx64.efi": "x",
+			"EFI/BOOT/BOOTX64.EFI": "x"},
 			Loader{Path: `\EFI\debian\shimx64.efi`, Label: "debian"}, ""},
-		{"csv with options", map[string]string{"EFI/x/bootx64.csv": utf16CSV("a.efi,gone\r\nb.efi,Other OS,quiet splash,\r\n"), "EFI/x/b.efi": "x"},
+		{"csv with options", map[string]string{"EFI/x/bootx64.csv": utf16CSV("a.efi,gone\r\nb.efi,Other OS,quiet " +
+			"splash,\r\n"), "EFI/x/b.efi": "x"},
 			Loader{Path: `\EFI\x\b.efi`, Label: "Other OS", Options: "quiet splash"}, ""},
-		{"csv in plain text", map[string]string{"EFI/y/BOOTX64.CSV": "sub\\l.efi,y", "EFI/y/sub/l.efi": "x"}, Loader{Path: `\EFI\y\sub\l.efi`, Label: "y"}, ""},
-		{"csv whose loader is gone", map[string]string{"EFI/debian/BOOTX64.CSV": debian, "EFI/BOOT/BOOTX64.EFI": "x"}, Loader{Path: `\EFI\BOOT\BOOTX64.EFI`}, ""},
-		{"csv that leads out", map[string]string{"EFI/debian/BOOTX64.CSV": utf16CSV("../../x.efi,bad"), "x.efi": "x", "EFI/BOOT/BOOTX64.EFI": "x"}, Loader{Path: `\EFI\BOOT\BOOTX64.EFI`}, ""},
+		{"csv in plain text", map[string]string{"EFI/y/BOOTX64.CSV": "sub\\l.efi,y", "EFI/y/sub/l.efi": "x"},
+			Loader{Path: `\EFI\y\sub\l.efi`, Label: "y"}, ""},
+		{"csv whose loader is gone", map[string]string{"EFI/debian/BOOTX64.CSV": debian, "EFI/BOOT/BOOTX64.EFI": "x"},
+			Loader{Path: `\EFI\BOOT\BOOTX64.EFI`}, ""},
+		{"csv that leads out", map[string]string{"EFI/debian/BOOTX64.CSV": utf16CSV("../../x.efi,bad"), "x.efi": "x",
+			"EFI/BOOT/BOOTX64.EFI": "x"}, Loader{Path: `\EFI\BOOT\BOOTX64.EFI`}, ""},
 		{"fallback only", map[string]string{"EFI/BOOT/bootx64.efi": "x"}, Loader{Path: `\EFI\BOOT\BOOTX64.EFI`}, ""},
-		{"another architecture", map[string]string{"EFI/BOOT/BOOTAA64.EFI": "x"}, Loader{}, "neither EFI/*/BOOTX64.CSV nor EFI/BOOT/BOOTX64.EFI"},
+		{"another architecture", map[string]string{"EFI/BOOT/BOOTAA64.EFI": "x"}, Loader{},
+			"neither EFI/*/BOOTX64.CSV nor EFI/BOOT/BOOTX64.EFI"},
 		{"empty", map[string]string{}, Loader{}, "no folder EFI"},
 	}
 	for _, tt := range tests {

@@ -80,7 +80,8 @@ func ReadMBR(d Disk) (*MBR, error) {
 	}
 	for _, p := range m.Partitions {
 		if p.First == 0 || p.Type != mbrProtective && (p.First+p.Sectors)*int64(m.sector) > d.Size() {
-			return nil, fmt.Errorf("%w: MBR partition %d, sectors %d to %d, lies outside the disk of %d bytes", ErrTable, p.Number, p.First, p.First+p.Sectors-1, d.Size())
+			return nil, fmt.Errorf("%w: MBR partition %d, sectors %d to %d, lies outside the disk of %d bytes", ErrTable,
+				p.Number, p.First, p.First+p.Sectors-1, d.Size())
 		}
 	}
 	for _, p := range m.Partitions {
@@ -154,12 +155,14 @@ func (m *MBR) sign(signature uint32) {
 // last one. Nothing is written yet.
 func (m *MBR) AddNext(d Disk, size int64, kind byte, active bool) error {
 	sector := int64(m.sector)
-	p := MBRPartition{Number: len(m.Partitions) + 1, Type: kind, Active: active, First: mib / sector, Sectors: size / sector}
+	p := MBRPartition{Number: len(m.Partitions) + 1, Type: kind, Active: active, First: mib / sector,
+		Sectors: size / sector}
 	for _, before := range m.Partitions {
 		p.First = max(p.First, before.First+before.Sectors)
 	}
 	if end := min(d.Size()/sector, maxMBRSectors); p.Number > 4 || p.First+p.Sectors > end {
-		return fmt.Errorf("%w: no room for %d bytes in sectors %d to %d, as number %d: an MBR has 4 primary partitions and addresses %d sectors, a GPT (capabilities disk_label:gpt) more",
+		return fmt.Errorf("%w: no room for %d bytes in sectors %d to %d, as number %d: "+
+			"an MBR has 4 primary partitions and addresses %d sectors, a GPT (capabilities disk_label:gpt) more",
 			ErrTable, size, p.First, end-1, p.Number, int64(maxMBRSectors))
 	}
 	m.Partitions = append(m.Partitions, p)
@@ -182,7 +185,8 @@ func (m *MBR) AddLast(d Disk, size int64, kind byte) (MBRPartition, error) {
 		floor = max(floor, p.First+p.Sectors)
 	}
 	if first < floor {
-		return MBRPartition{}, fmt.Errorf("%w: no room for %d bytes behind the last partition: %d bytes are free there", ErrTable, size, max(0, end-floor)*sector)
+		return MBRPartition{}, fmt.Errorf("%w: no room for %d bytes behind the last partition: %d bytes are free there",
+			ErrTable, size, max(0, end-floor)*sector)
 	}
 	for n := 1; n <= 4; n++ {
 		if !used[n] {

@@ -18,7 +18,8 @@ func sfdisk(t testing.TB, size int64, script string) *memDisk {
 }
 
 func TestMBRReadsSfdisk(t *testing.T) {
-	d := sfdisk(t, 64<<20, "start=2048, size=4096, type=83, bootable\nstart=8192, size=20000, type=5\nstart=40000, size=100, type=ef\nstart=10240, size=2048\nstart=14336, size=2048, type=82\n")
+	d := sfdisk(t, 64<<20, "start=2048, size=4096, type=83, bootable\nstart=8192, size=20000, type=5\nstart=40000, "+
+		"size=100, type=ef\nstart=10240, size=2048\nstart=14336, size=2048, type=82\n")
 	tb, err := ReadTable(d)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,8 @@ func TestMBRAddLast(t *testing.T) {
 	onFile(t, d, func(path string) {
 		run(t, "", "sfdisk", "--verify", path)
 		out := run(t, "", "sfdisk", "-d", path)
-		for _, want := range []string{"start=        2048, size=        4096, type=83, bootable", "start=      110592, size=       20480, type=83"} {
+		for _, want := range []string{"start=        2048, size=        4096, type=83, bootable",
+			"start=      110592, size=       20480, type=83"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("sfdisk -d lacks %q:\n%s", want, out)
 			}

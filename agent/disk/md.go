@@ -76,7 +76,8 @@ func NewArray(name string, members int, size int64, now time.Time, random io.Rea
 // array runs.
 func WriteMember(d Disk, p Part, a Array, number int, random io.Reader) error {
 	if number < 0 || number >= a.Members || MemberSize(p.Size) < a.Size {
-		return fmt.Errorf("partition %d of %d bytes cannot be member %d of array %s: %d members of %d bytes", p.Number, p.Size, number, a.Name, a.Members, a.Size)
+		return fmt.Errorf("partition %d of %d bytes cannot be member %d of array %s: %d members of %d bytes", p.Number,
+			p.Size, number, a.Name, a.Members, a.Size)
 	}
 	m := Member{Array: a, Number: number}
 	if _, err := io.ReadFull(random, m.ID[:]); err != nil {

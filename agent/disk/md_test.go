@@ -55,7 +55,8 @@ func TestExamine(t *testing.T) {
 	onFile(t, d, func(path string) {
 		out := run(t, "", "mdadm", "--examine", path)
 		for _, want := range []string{
-			"Version : 1.0", "Name : root", "Raid Level : raid1", "Raid Devices : 2", "Array Size : 16384", "Device Role : Active device 0",
+			"Version : 1.0", "Name : root", "Raid Level : raid1", "Raid Devices : 2", "Array Size : 16384",
+			"Device Role : Active device 0",
 			"Array State : AA", "- correct", "Array UUID : 30313233:34353637:38396162:63646566",
 		} {
 			if !strings.Contains(out, want) {
@@ -68,11 +69,16 @@ func TestExamine(t *testing.T) {
 func TestMemberRefusals(t *testing.T) {
 	d := newDisk(t, 8*mib, 512)
 	for name, err := range map[string]error{
-		"too small":   WriteMember(d, Part{Size: 8 * mib}, mirror(t, 8*mib), 0, fixed()),
-		"third of 2":  WriteMember(d, Part{Size: 8 * mib}, mirror(t, 4*mib), 2, fixed()),
-		"no members":  func() error { _, err := NewArray("x", 1, mib, time.Time{}, fixed()); return err }(),
-		"long name":   func() error { _, err := NewArray(strings.Repeat("x", 33), 2, mib, time.Time{}, fixed()); return err }(),
-		"deaf medium": WriteMember(&memDisk{b: []byte(strings.Repeat("\xda", 8*mib)), sector: 512, deaf: true}, Part{Size: 8 * mib}, mirror(t, 4*mib), 0, fixed()),
+		"too small":  WriteMember(d, Part{Size: 8 * mib}, mirror(t, 8*mib), 0, fixed()),
+		"third of 2": WriteMember(d, Part{Size: 8 * mib}, mirror(t, 4*mib), 2, fixed()),
+		"no members": func() error { _, err := NewArray("x", 1, mib, time.Time{}, fixed()); return err }(),
+		"long name": func() error {
+			_, err := NewArray(strings.Repeat("x", 33), 2, mib, time.Time{},
+				fixed())
+			return err
+		}(),
+		"deaf medium": WriteMember(&memDisk{b: []byte(strings.Repeat("\xda", 8*mib)), sector: 512, deaf: true},
+			Part{Size: 8 * mib}, mirror(t, 4*mib), 0, fixed()),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

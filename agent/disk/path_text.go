@@ -33,7 +33,8 @@ func nodeText(kind, sub byte, data []byte) string {
 		if data[37] == gpt {
 			scheme, signature = "GPT", GUID(data[20:36]).String()
 		}
-		return fmt.Sprintf("HD(%d,%s,%s,%#x,%#x)", le.Uint32(data), scheme, signature, le.Uint64(data[4:]), le.Uint64(data[12:]))
+		return fmt.Sprintf("HD(%d,%s,%s,%#x,%#x)", le.Uint32(data), scheme, signature, le.Uint64(data[4:]),
+			le.Uint64(data[12:]))
 	case kind == nodeMedia && sub == nodeFile:
 		var units []uint16
 		for ; len(data) >= 2 && le.Uint16(data) != 0; data = data[2:] {

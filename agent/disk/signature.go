@@ -73,7 +73,8 @@ func signatures() []signature {
 		{"vmfs lvm", 2 * mib, 0, "\x0d\xd0\x01\xc0"},
 	}
 	for _, page := range []int64{4, 8, 16, 64} {
-		table = append(table, signature{"swap", page*kib - 10, 0, "SWAPSPACE2"}, signature{"swap", page*kib - 10, 0, "SWAP-SPACE"})
+		table = append(table, signature{"swap", page*kib - 10, 0, "SWAPSPACE2"},
+			signature{"swap", page*kib - 10, 0, "SWAP-SPACE"})
 	}
 	for sector := range int64(4) {
 		table = append(table, signature{"lvm2", sector * 512, 0, "LABELONE"})

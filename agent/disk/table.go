@@ -47,14 +47,16 @@ func (t *Table) Parts() []Part {
 	if t.GPT != nil {
 		sector := int64(t.GPT.sector)
 		for _, p := range t.GPT.Partitions() {
-			parts = append(parts, Part{Number: p.Number, Start: p.First * sector, Size: (p.Last - p.First + 1) * sector, Type: p.Type.String(), Name: p.Name, ID: p.ID})
+			parts = append(parts, Part{Number: p.Number, Start: p.First * sector, Size: (p.Last - p.First + 1) * sector,
+				Type: p.Type.String(), Name: p.Name, ID: p.ID})
 		}
 		return parts
 	}
 	sector := int64(t.MBR.sector)
 	for _, p := range t.MBR.Partitions {
 		if !p.extended() {
-			parts = append(parts, Part{Number: p.Number, Start: p.First * sector, Size: p.Sectors * sector, Type: mbrType(p.Type)})
+			parts = append(parts, Part{Number: p.Number, Start: p.First * sector, Size: p.Sectors * sector,
+				Type: mbrType(p.Type)})
 		}
 	}
 	return parts

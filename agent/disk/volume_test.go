@@ -23,7 +23,8 @@ func TestReadVolume(t *testing.T) {
 		{64 * mib, []string{"mkfs.vfat", "-F", "32", "-n", "UEFI", "-i", "12AB34CD"}, Volume{"vfat", "UEFI", "12AB-34CD"}},
 		{16 * mib, []string{"mkfs.vfat", "-F", "16", "-i", "0000000F"}, Volume{"vfat", "", "0000-000F"}},
 		{300 * mib, []string{"mkfs.xfs", "-q", "-L", "data", "-m", "uuid=" + id}, Volume{"xfs", "data", id}},
-		{128 * mib, []string{"mkfs.btrfs", "-q", "-L", "a longer label than others have", "-U", id}, Volume{"btrfs", "a longer label than others have", id}},
+		{128 * mib, []string{"mkfs.btrfs", "-q", "-L", "a longer label than others have", "-U", id},
+			Volume{"btrfs", "a longer label than others have", id}},
 		{mib, nil, Volume{}},
 	} {
 		t.Run(fmt.Sprint(tc.want.Kind, tc.size), func(t *testing.T) {

@@ -78,7 +78,8 @@ func (h *Host) getNode() agentapi.CommandNode {
 
 // NodeOf is a looked-up node as commands carry it.
 func NodeOf(n agentapi.LookupNode) agentapi.CommandNode {
-	return agentapi.CommandNode{UUID: n.UUID, Properties: n.Properties, InstanceInfo: n.InstanceInfo, DriverInternalInfo: n.DriverInternalInfo}
+	return agentapi.CommandNode{UUID: n.UUID, Properties: n.Properties, InstanceInfo: n.InstanceInfo,
+		DriverInternalInfo: n.DriverInternalInfo}
 }
 
 // read decodes a command's parameters. Unknown ones are passed over: newer

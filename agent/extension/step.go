@@ -51,7 +51,8 @@ func (h *Host) execute(k kind) command.Func {
 		}
 		if want := k.version(p); want != nil && !maps.Equal(want, steps.Versions()) {
 			// Ironic knows this one status for all kinds of steps.
-			return nil, command.VersionMismatch(agentapi.CleanVersionMismatch, fmt.Sprintf("the step was planned for %v, this agent is %v", want, steps.Versions()))
+			return nil, command.VersionMismatch(agentapi.CleanVersionMismatch,
+				fmt.Sprintf("the step was planned for %v, this agent is %v", want, steps.Versions()))
 		}
 		h.SetNode(p.Node)
 		facts, err := read[map[string]any](params)

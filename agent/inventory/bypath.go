@@ -93,7 +93,8 @@ func iscsiPath(fsys fs.FS, link string) string {
 	session := match(link, `/session(\d+)/`)
 	of := func(class, name, attribute string) string { return text(fsys, "sys/class", class, name, attribute) }
 	connection := "connection" + session + ":0"
-	address, port := of("iscsi_connection", connection, "persistent_address"), of("iscsi_connection", connection, "persistent_port")
+	address, port := of("iscsi_connection", connection, "persistent_address"), of("iscsi_connection", connection,
+		"persistent_port")
 	if address == "" || port == "" {
 		return ""
 	}

@@ -79,18 +79,23 @@ func qemuMachines() []qemuMachine {
 			emptyDisk("a", "5G"), "-device virtio-blk-pci,drive=a,serial=VBLK1",
 			emptyDisk("b", "6G"), "-device nvme,drive=b,serial=NVME2",
 			emptyDisk("c", "7G"), "-device ide-hd,drive=c,bus=ide.2,serial=SATA3,model=FERRITE-SATA,wwn=0x5000c50015ea71ac",
-			"-device virtio-scsi-pci,id=scsi", emptyDisk("d", "8G"), "-device scsi-hd,drive=d,bus=scsi.0,serial=SCSI4,wwn=0x5000c50015ea71ad",
+			"-device virtio-scsi-pci,id=scsi", emptyDisk("d", "8G"),
+			"-device scsi-hd,drive=d,bus=scsi.0,serial=SCSI4,wwn=0x5000c50015ea71ad",
 			"-device qemu-xhci,id=usb", emptyDisk("e", "9G"), "-device usb-storage,drive=e,bus=usb.0,serial=USB5",
 		}},
 		{name: "q35-bios-raid", nic: "vmxnet3", memory: "1G", args: []string{
 			"-machine q35 -smp 1",
-			"-device megasas,id=raid", emptyDisk("a", "8G"), "-device scsi-hd,drive=a,bus=raid.0,scsi-id=1,serial=LD1,wwn=0x5000c50015ea71b1",
-			"-device mptsas1068,id=sas", emptyDisk("b", "9G"), "-device scsi-hd,drive=b,bus=sas.0,scsi-id=2,serial=SAS2,wwn=0x5000c50015ea71b2",
+			"-device megasas,id=raid", emptyDisk("a", "8G"),
+			"-device scsi-hd,drive=a,bus=raid.0,scsi-id=1,serial=LD1,wwn=0x5000c50015ea71b1",
+			"-device mptsas1068,id=sas", emptyDisk("b", "9G"),
+			"-device scsi-hd,drive=b,bus=sas.0,scsi-id=2,serial=SAS2,wwn=0x5000c50015ea71b2",
 			"-device lsi53c895a,id=spi", emptyDisk("c", "10G"), "-device scsi-hd,drive=c,bus=spi.0,scsi-id=3,serial=SPI3",
 			"-device qemu-xhci,id=usb -device usb-hub,bus=usb.0,port=1",
 			emptyDisk("d", "11G"), "-device usb-storage,drive=d,bus=usb.0,port=1.2,serial=USB4",
-			"-device usb-bot,id=bmc,bus=usb.0,port=2", emptyDisk("e", "1G"), "-device scsi-hd,drive=e,bus=bmc.0,vendor=AMI,product=", "Virtual HDISK0",
-			"-netdev user,id=n1 -device usb-net,netdev=n1,bus=usb.0,port=3,mac=52:54:00:77:00:03 -device usb-kbd,bus=usb.0,port=4",
+			"-device usb-bot,id=bmc,bus=usb.0,port=2", emptyDisk("e", "1G"),
+			"-device scsi-hd,drive=e,bus=bmc.0,vendor=AMI,product=", "Virtual HDISK0",
+			"-netdev user,id=n1 -device usb-net,netdev=n1,bus=usb.0,port=3,mac=52:54:00:77:00:03 -device " +
+				"usb-kbd,bus=usb.0,port=4",
 		}},
 		{name: "q35-bios-numa", nic: "virtio-net-pci", lab: true, memory: "2G", args: []string{
 			"-machine q35 -smp 4,sockets=2,cores=1,threads=2 -cpu Nehalem,+rdrand",
@@ -108,7 +113,8 @@ func qemuMachines() []qemuMachine {
 			"-machine q35 -smp 1 -device pcie-root-port,id=rp0,chassis=1",
 			"-smbios type=41,designation=LOM,kind=ethernet,instance=1,pcidev=boot",
 			"-netdev user,id=n1 -device virtio-net-pci,netdev=n1,bus=rp0,mac=52:54:00:77:00:02",
-			"-device virtio-scsi-pci,id=scsi", emptyDisk("a", "9T"), "-device scsi-hd,drive=a,bus=scsi.0,scsi-id=4,lun=3,serial=LONG,wwn=0x600508b1001c1a2b,physical_block_size=4096",
+			"-device virtio-scsi-pci,id=scsi", emptyDisk("a", "9T"),
+			"-device scsi-hd,drive=a,bus=scsi.0,scsi-id=4,lun=3,serial=LONG,wwn=0x600508b1001c1a2b,physical_block_size=4096",
 		}},
 	}
 }
@@ -137,16 +143,17 @@ func boot(t *testing.T, m qemuMachine) agentapi.Inspection {
 		t.Fatal(err)
 	}
 	got := make(chan []byte, 1)
-	server := &http.Server{ReadHeaderTimeout: patience, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err == nil {
-			select {
-			case got <- body:
-			default:
+	server := &http.Server{ReadHeaderTimeout: patience,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err == nil {
+				select {
+				case got <- body:
+				default:
+				}
 			}
-		}
-		fmt.Fprint(w, `{"uuid":null}`)
-	})}
+			fmt.Fprint(w, `{"uuid":null}`)
+		})}
 	go server.Serve(l) // it ends with Close
 	defer server.Close()
 
@@ -192,8 +199,10 @@ func arguments(t *testing.T, m qemuMachine, console string, port int) []string {
 		profile = "lab"
 	}
 	args := []string{
-		"-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand", "-nodefaults", "-display", "none", "-no-reboot", "-serial", "file:" + console,
-		"-m", m.memory, "-kernel", filepath.Join(*captureFrom, profile+".vmlinuz"), "-initrd", filepath.Join(*captureFrom, profile+".initramfs"),
+		"-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand", "-nodefaults", "-display", "none", "-no-reboot", "-serial",
+		"file:" + console,
+		"-m", m.memory, "-kernel", filepath.Join(*captureFrom, profile+".vmlinuz"), "-initrd",
+		filepath.Join(*captureFrom, profile+".initramfs"),
 		"-append", line, "-netdev", "user,id=n0", "-device", m.nic + ",id=boot,netdev=n0,mac=52:54:00:77:00:01,romfile=",
 	}
 	if m.uefi {

@@ -79,7 +79,8 @@ func virtualMedia(fsys fs.FS, folder string) bool {
 // memberOf is the Linux RAID array a disk or one of its partitions belongs
 // to.
 func memberOf(fsys fs.FS, folder string) string {
-	parts := slices.DeleteFunc(names(fsys, folder), func(s string) bool { return !strings.HasPrefix(s, path.Base(folder)) })
+	parts := slices.DeleteFunc(names(fsys, folder),
+		func(s string) bool { return !strings.HasPrefix(s, path.Base(folder)) })
 	for _, sub := range append(parts, ".") {
 		for _, holder := range names(fsys, folder, sub, "holders") {
 			if strings.HasPrefix(holder, "md") {

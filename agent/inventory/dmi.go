@@ -107,10 +107,14 @@ func processorWords(s structure) map[string]any {
 		id = strings.ToUpper(fmt.Sprintf("% x", s.data[0x08:0x10]))
 	}
 	return rows(s,
-		row{"Socket Designation", s.said(0x04)}, row{"Type", s.word(0x05, processorTypes())}, row{"Manufacturer", s.said(0x07)}, row{"ID", id},
-		row{"Version", s.said(0x10)}, row{"External Clock", s.measured(0x12, "MHz")}, row{"Max Speed", s.measured(0x14, "MHz")},
-		row{"Current Speed", s.measured(0x16, "MHz")}, row{"Status", words}, row{"Serial Number", s.said(0x20)}, row{"Asset Tag", s.said(0x21)},
-		row{"Part Number", s.said(0x22)}, row{"Core Count", s.counted(0x23, 0x2a)}, row{"Core Enabled", s.counted(0x24, 0x2c)},
+		row{"Socket Designation", s.said(0x04)}, row{"Type", s.word(0x05, processorTypes())},
+		row{"Manufacturer", s.said(0x07)}, row{"ID", id},
+		row{"Version", s.said(0x10)}, row{"External Clock", s.measured(0x12, "MHz")},
+		row{"Max Speed", s.measured(0x14, "MHz")},
+		row{"Current Speed", s.measured(0x16, "MHz")}, row{"Status", words}, row{"Serial Number", s.said(0x20)},
+		row{"Asset Tag", s.said(0x21)},
+		row{"Part Number", s.said(0x22)}, row{"Core Count", s.counted(0x23, 0x2a)},
+		row{"Core Enabled", s.counted(0x24, 0x2c)},
 		row{"Thread Count", s.counted(0x25, 0x2e)},
 	)
 }
@@ -142,7 +146,8 @@ func moduleWords(s structure) map[string]any {
 		array = fmt.Sprintf("0x%04X", h)
 	}
 	return rows(s,
-		row{"Array Handle", array}, row{"Total Width", s.measured(0x08, "bits")}, row{"Data Width", s.measured(0x0a, "bits")}, row{"Size", size},
+		row{"Array Handle", array}, row{"Total Width", s.measured(0x08, "bits")},
+		row{"Data Width", s.measured(0x0a, "bits")}, row{"Size", size},
 		row{"Form Factor", s.word(0x0e, moduleForms())}, row{"Locator", s.said(0x10)}, row{"Bank Locator", s.said(0x11)},
 		row{"Type", s.word(0x12, moduleTypes())}, row{"Speed", s.measured(0x15, "MT/s")}, row{"Manufacturer", s.said(0x17)},
 		row{"Serial Number", s.said(0x18)}, row{"Asset Tag", s.said(0x19)}, row{"Part Number", s.said(0x1a)},

@@ -52,9 +52,10 @@ func (h Host) Collect(ctx context.Context) agentapi.Inventory {
 		BMCv6Address: bmc.IPv6,
 		BMCMAC:       bmc.MAC,
 		SystemVendor: SystemVendor(h.FS),
-		Boot:         agentapi.BootInfo{CurrentBootMode: BootMode(h.FS), PXEInterface: h.BootIF, SecureBoot: SecureBoot(h.FS)},
-		Hostname:     h.Hostname,
-		TPM:          TPM(h.FS),
+		Boot: agentapi.BootInfo{CurrentBootMode: BootMode(h.FS), PXEInterface: h.BootIF,
+			SecureBoot: SecureBoot(h.FS)},
+		Hostname: h.Hostname,
+		TPM:      TPM(h.FS),
 	}
 }
 

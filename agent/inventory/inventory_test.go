@@ -33,9 +33,11 @@ func TestMachines(t *testing.T) {
 		t.Run(machine, func(t *testing.T) {
 			tree := captured(t, machine)
 			h := Host{
-				FS: tree, IPMI: noBMC{}, Machine: "x86_64", Hostname: "h", BootIF: "01-52-54-00-77-00-01", Log: slog.New(slog.DiscardHandler),
+				FS: tree, IPMI: noBMC{}, Machine: "x86_64", Hostname: "h", BootIF: "01-52-54-00-77-00-01",
+				Log: slog.New(slog.DiscardHandler),
 				Addresses: func(string) []netip.Addr {
-					return []netip.Addr{netip.MustParseAddr("fe80::1"), netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr("2001:db8::5")}
+					return []netip.Addr{netip.MustParseAddr("fe80::1"), netip.MustParseAddr("10.0.0.5"),
+						netip.MustParseAddr("2001:db8::5")}
 				},
 			}
 			inspection := agentapi.Inspection{
@@ -75,7 +77,8 @@ func block(tree fstest.MapFS, name string, files map[string]string) {
 
 func TestWhatIsNoDisk(t *testing.T) {
 	tree := fstest.MapFS{}
-	for _, name := range []string{"loop0", "ram1", "zram0", "nbd3", "sr0", "fd0", "dm-1", "md127", "mmcblk0boot0", "mmcblk0rpmb"} {
+	for _, name := range []string{"loop0", "ram1", "zram0", "nbd3", "sr0", "fd0", "dm-1", "md127", "mmcblk0boot0",
+		"mmcblk0rpmb"} {
 		block(tree, name, map[string]string{"size": "100"})
 	}
 	block(tree, "nvme0c0n1", map[string]string{"size": "100", "hidden": "1"})
@@ -84,7 +87,8 @@ func TestWhatIsNoDisk(t *testing.T) {
 	tree["sys/block/sdm/sdm1/holders/md127/size"] = &fstest.MapFile{}
 	tree["sys/block/sdn/holders/md0/size"] = &fstest.MapFile{}
 	block(tree, "sdn", map[string]string{"size": "100"})
-	tree["sys/block/sdv"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("../devices/pci0000:00/0000:00:14.0/usb1/1-3/1-3:1.0/host9/target9:0:0/9:0:0:0/block/sdv")}
+	tree["sys/block/sdv"] = &fstest.MapFile{Mode: fs.ModeSymlink,
+		Data: []byte("../devices/pci0000:00/0000:00:14.0/usb1/1-3/1-3:1.0/host9/target9:0:0/9:0:0:0/block/sdv")}
 	const virtual = "sys/devices/pci0000:00/0000:00:14.0/usb1/1-3/1-3:1.0/host9/target9:0:0/9:0:0:0/block/sdv/"
 	tree[virtual+"size"] = &fstest.MapFile{Data: []byte("100\n")}
 	tree[virtual+"device/model"] = &fstest.MapFile{Data: []byte("Virtual HDISK0\n")}
@@ -115,11 +119,12 @@ func TestWhatIsNoDisk(t *testing.T) {
 
 func TestWWN(t *testing.T) {
 	for id, want := range map[string][3]string{
-		"":                                     {},
-		"t10.ATA QEMU":                         {},
-		"naa.5000c50015ea71ac":                 {"0x5000c50015ea71ac", "", "0x5000c50015ea71ac"},
-		"naa.600508b1001c1a2b3c4d5e6f70819203": {"0x600508b1001c1a2b", "0x3c4d5e6f70819203", "0x600508b1001c1a2b3c4d5e6f70819203"},
-		"eui.0025385b71b0a7d8":                 {"eui.0025385b71b0a7d8", "", "eui.0025385b71b0a7d8"},
+		"":                     {},
+		"t10.ATA QEMU":         {},
+		"naa.5000c50015ea71ac": {"0x5000c50015ea71ac", "", "0x5000c50015ea71ac"},
+		"naa.600508b1001c1a2b3c4d5e6f70819203": {"0x600508b1001c1a2b", "0x3c4d5e6f70819203",
+			"0x600508b1001c1a2b3c4d5e6f70819203"},
+		"eui.0025385b71b0a7d8": {"eui.0025385b71b0a7d8", "", "eui.0025385b71b0a7d8"},
 	} {
 		name, extension, whole := wwn(id)
 		if got := [3]string{name, extension, whole}; got != want {
@@ -205,7 +210,8 @@ func TestCPUOfARM(t *testing.T) {
 		"proc/cpuinfo": {Data: []byte("processor\t: 0\nFeatures\t: fp asimd\n\nprocessor\t: 1\nFeatures\t: fp asimd\n")},
 		"sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": {Data: []byte("3000000\n")},
 	}
-	want := agentapi.CPU{Count: 2, Architecture: "aarch64", Flags: []string{"fp", "asimd"}, SocketCount: 1, Frequency: "3000.0000"}
+	want := agentapi.CPU{Count: 2, Architecture: "aarch64", Flags: []string{"fp", "asimd"}, SocketCount: 1,
+		Frequency: "3000.0000"}
 	if diff := cmp.Diff(want, CPU(tree, "aarch64")); diff != "" {
 		t.Error(diff)
 	}

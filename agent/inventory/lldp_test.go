@@ -70,7 +70,8 @@ func TestListenLLDP(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	for _, part := range []string{"LLDP is not listened to", "interface=gone", "interface=broken err=\"the link went down\""} {
+	for _, part := range []string{"LLDP is not listened to", "interface=gone",
+		"interface=broken err=\"the link went down\""} {
 		if !bytes.Contains(log.Bytes(), []byte(part)) {
 			t.Errorf("not in the log: %s", part)
 		}

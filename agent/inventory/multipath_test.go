@@ -32,11 +32,16 @@ func TestMultipath(t *testing.T) {
 		disks         []string
 		left          map[string]string
 	}{
-		"as good":             {"", "", drive, []string{"/dev/sda"}, map[string]string{"/dev/sdb": "another path to /dev/sda"}},
-		"the first is off":    {`state = "offline\n"`, `state = "running\n"`, drive, []string{"/dev/sdb"}, map[string]string{"/dev/sda": "another path to /dev/sdb"}},
-		"the second is off":   {`state = "running\n"`, `state = "transport-offline\n"`, drive, []string{"/dev/sda"}, map[string]string{"/dev/sdb": "another path to /dev/sda"}},
-		"the second is best":  {`access_state = "active/non-optimized\n"`, `access_state = "active/optimized\n"`, drive, []string{"/dev/sdb"}, map[string]string{"/dev/sda": "another path to /dev/sdb"}},
-		"the first stands by": {`access_state = "standby\n"`, `access_state = "active/non-optimized\n"`, drive, []string{"/dev/sdb"}, map[string]string{"/dev/sda": "another path to /dev/sdb"}},
+		"as good": {"", "", drive, []string{"/dev/sda"},
+			map[string]string{"/dev/sdb": "another path to /dev/sda"}},
+		"the first is off": {`state = "offline\n"`, `state = "running\n"`, drive, []string{"/dev/sdb"},
+			map[string]string{"/dev/sda": "another path to /dev/sdb"}},
+		"the second is off": {`state = "running\n"`, `state = "transport-offline\n"`, drive, []string{"/dev/sda"},
+			map[string]string{"/dev/sdb": "another path to /dev/sda"}},
+		"the second is best": {`access_state = "active/non-optimized\n"`, `access_state = "active/optimized\n"`, drive,
+			[]string{"/dev/sdb"}, map[string]string{"/dev/sda": "another path to /dev/sdb"}},
+		"the first stands by": {`access_state = "standby\n"`, `access_state = "active/non-optimized\n"`, drive,
+			[]string{"/dev/sdb"}, map[string]string{"/dev/sda": "another path to /dev/sdb"}},
 		"in use by the second": {"", `block/sdb/holders/md0/size = ""`, drive, nil,
 			map[string]string{"/dev/sda": "another path to /dev/sdb", "/dev/sdb": "member of md0"}},
 		"two disks": {"", "", other, []string{"/dev/sda", "/dev/sdb"}, map[string]string{}},

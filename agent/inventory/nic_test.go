@@ -40,17 +40,25 @@ func TestNICsOfBMCs(t *testing.T) {
 		mac  string
 		left bool
 	}{
-		"iDRAC":                   {usb{vendorID: "413c", productID: "a102", vendor: "Dell(TM)", product: "iDRAC Virtual NIC USB Device"}, "", true},
-		"iLO":                     {usb{vendorID: "03f0", productID: "0001", vendor: "HPE", product: "iLO Virtual NIC"}, "", true},
-		"XCC":                     {usb{vendorID: "04b3", productID: "4010", vendor: "IBM", product: "RNDIS/CDC ETHER"}, "", true},
-		"AMI":                     {usb{vendorID: "046b", productID: "ffb0", vendor: "American Megatrends Inc.", product: "Virtual Ethernet."}, "", true},
-		"ASPEED":                  {usb{vendorID: "0525", productID: "a4a2", vendor: "Linux 5.4.62 with aspeed_vhub", product: "RNDIS/Ethernet Gadget"}, "", true},
-		"OpenBMC":                 {usb{vendorID: "1d6b", productID: "0104", vendor: "OpenBMC", product: "usb_eth"}, "", true},
-		"named by SMBIOS":         {usb{vendorID: "1234", productID: "5678", vendor: "Somebody", product: "Ethernet"}, "", true},
+		"iDRAC": {usb{vendorID: "413c", productID: "a102", vendor: "Dell(TM)",
+			product: "iDRAC Virtual NIC USB Device"}, "", true},
+		"iLO": {usb{vendorID: "03f0", productID: "0001", vendor: "HPE",
+			product: "iLO Virtual NIC"}, "", true},
+		"XCC": {usb{vendorID: "04b3", productID: "4010", vendor: "IBM",
+			product: "RNDIS/CDC ETHER"}, "", true},
+		"AMI": {usb{vendorID: "046b", productID: "ffb0", vendor: "American Megatrends Inc.",
+			product: "Virtual Ethernet."}, "", true},
+		"ASPEED": {usb{vendorID: "0525", productID: "a4a2", vendor: "Linux 5.4.62 with aspeed_vhub",
+			product: "RNDIS/Ethernet Gadget"}, "", true},
+		"OpenBMC": {usb{vendorID: "1d6b", productID: "0104", vendor: "OpenBMC",
+			product: "usb_eth"}, "", true},
+		"named by SMBIOS": {usb{vendorID: "1234", productID: "5678", vendor: "Somebody",
+			product: "Ethernet"}, "", true},
 		"address named by SMBIOS": {usb{vendorID: "1234", productID: "0000"}, "02:00:00:00:00:42", true},
 		"PCI address of SMBIOS":   {usb{vendorID: "1234", productID: "0000"}, "02:00:00:00:00:43", true},
 		"a person's adapter":      {usb{vendorID: "0b95", productID: "1790", vendor: "ASIX", product: "AX88179"}, "", false},
-		"QEMU's":                  {usb{vendorID: "0525", productID: "a4a2", vendor: "QEMU", product: "RNDIS/QEMU USB Network Device"}, "", false},
+		"QEMU's": {usb{vendorID: "0525", productID: "a4a2", vendor: "QEMU",
+			product: "RNDIS/QEMU USB Network Device"}, "", false},
 	} {
 		tree := fstest.MapFS{"sys/firmware/dmi/tables/DMI": {Data: []byte(smbiosHosts)}}
 		mac := tc.mac
@@ -82,7 +90,8 @@ sys/class/net/bond0/type = "1\n"
 `)
 	list, skipped := Interfaces(tree, func(string) []netip.Addr { return nil })
 	want := []agentapi.Interface{{
-		Name: "ib0", MACAddress: "7c:fe:90:29:26:52", ClientID: "ff:00:00:00:00:00:02:00:00:02:c9:00:7c:fe:90:03:00:29:26:52", HasCarrier: true,
+		Name: "ib0", MACAddress: "7c:fe:90:29:26:52",
+		ClientID: "ff:00:00:00:00:00:02:00:00:02:c9:00:7c:fe:90:03:00:29:26:52", HasCarrier: true,
 		Vendor: "0x15b3", BIOSDevName: "em3", PCIAddress: "0000:00:03.0",
 	}}
 	if diff := cmp.Diff(want, list); diff != "" || skipped != nil {

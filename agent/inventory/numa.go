@@ -27,7 +27,8 @@ func NUMATopology(fsys fs.FS) *agentapi.NUMATopology {
 	}
 	own, _ := ownInterfaces(fsys)
 	for _, name := range own {
-		near, err := strconv.Atoi(text(fsys, "sys/bus/pci/devices", pciAddress(linkOf(fsys, "sys/class/net", name)), "numa_node"))
+		near, err := strconv.Atoi(text(fsys, "sys/bus/pci/devices", pciAddress(linkOf(fsys, "sys/class/net", name)),
+			"numa_node"))
 		if err != nil {
 			near = -1 // as the kernel itself says where it does not know
 		}

@@ -21,7 +21,8 @@ func USBDevices(fsys fs.FS) []agentapi.USBDevice {
 	list := []agentapi.USBDevice{}
 	for _, name := range names(fsys, usbDevices) {
 		u := usbOf(fsys, path.Join(usbDevices, name))
-		if strings.Contains(name, ":") || u.vendorID == "" || text(fsys, usbDevices, name, "bDeviceClass") == usbHub { // an interface, a hub
+		// an interface, a hub
+		if strings.Contains(name, ":") || u.vendorID == "" || text(fsys, usbDevices, name, "bDeviceClass") == usbHub {
 			continue
 		}
 		bus, device := number(fsys, usbDevices, name, "busnum"), number(fsys, usbDevices, name, "devnum")

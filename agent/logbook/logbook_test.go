@@ -56,7 +56,8 @@ func TestCollect(t *testing.T) {
 	if _, err := b.Write([]byte("agent line\n")); err != nil {
 		t.Fatal(err)
 	}
-	root := fstest.MapFS{"proc/cmdline": {Data: []byte("quiet ipa-agent-token=secret ipa-inspection-callback-url=http://h/v1/continue_inspection?boot_word=secret&a=b x=y\n")}}
+	root := fstest.MapFS{"proc/cmdline": {Data: []byte("quiet ipa-agent-token=secret " +
+		"ipa-inspection-callback-url=http://h/v1/continue_inspection?boot_word=secret&a=b x=y\n")}}
 	text, err := Collect(&b, kernelLog{errors.New("cut")}, root, []byte("proc/cpuinfo = \"\"\n"), time.Unix(1, 0))
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +65,9 @@ func TestCollect(t *testing.T) {
 	files := unpack(t, text)
 	for name, part := range map[string]string{
 		"agent.log": "agent line", "dmesg": "(not whole: cut)", "proc-mounts": "(open proc/mounts", "ip-addr": "1: lo",
-		"proc-cmdline": "quiet ipa-agent-token=****** ipa-inspection-callback-url=http://h/v1/continue_inspection?boot_word=******&a=b x=y\n", "inventory.tree": "proc/cpuinfo = ",
+		"proc-cmdline": "quiet ipa-agent-token=****** " +
+			"ipa-inspection-callback-url=http://h/v1/continue_inspection?boot_word=******&a=b x=y\n",
+		"inventory.tree": "proc/cpuinfo = ",
 	} {
 		if !strings.Contains(files[name], part) {
 			t.Errorf("%s = %q, want part %q", name, files[name], part)

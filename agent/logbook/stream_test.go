@@ -42,7 +42,8 @@ func TestStreamIsWholeAndInOrder(t *testing.T) {
 	if _, again := s.Next(1<<20, 1); len(again) != 1 { // not taken: still there
 		t.Errorf("%q", again)
 	}
-	want := []string{"[    0.000000] Command line: quiet ipa-agent-token=****** x=y", "up=1s level=INFO msg=one", `up=1s level=INFO msg="two\nlines"`}
+	want := []string{"[    0.000000] Command line: quiet ipa-agent-token=****** x=y", "up=1s level=INFO msg=one",
+		`up=1s level=INFO msg="two\nlines"`}
 	if diff := cmp.Diff(want, drain(t, &s, 1<<20, 2)); diff != "" {
 		t.Error(diff)
 	}
@@ -125,7 +126,8 @@ func FuzzKernelLine(f *testing.F) {
 func TestKernelError(t *testing.T) {
 	for record, want := range map[string]bool{
 		"3,1,2,-;disk on fire": true, "0,1,2,-;panic": true, "4,1,2,-;hm": false, "6,1,2,-;Linux": false,
-		"11,1,2,-;an error a program told of": true, "30,1,2,-;news of a daemon": false, "x": false, "": false, "-8,1,2;": false,
+		"11,1,2,-;an error a program told of": true, "30,1,2,-;news of a daemon": false, "x": false, "": false,
+		"-8,1,2;": false,
 	} {
 		if KernelError([]byte(record)) != want {
 			t.Errorf("%q: want %v", record, want)

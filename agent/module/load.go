@@ -40,7 +40,9 @@ type Loader struct {
 
 // NewLoader makes a loader that passes options (module -> "a=1 b=2") on and
 // never loads what is banned.
-func NewLoader(fsys fs.FS, index *Index, kernel Kernel, options map[string]string, banned []string, log *slog.Logger) *Loader {
+func NewLoader(
+	fsys fs.FS, index *Index, kernel Kernel, options map[string]string, banned []string, log *slog.Logger,
+) *Loader {
 	l := &Loader{fsys: fsys, index: index, kernel: kernel, log: log, options: options, tried: map[string]bool{}}
 	for _, b := range banned {
 		l.banned = append(l.banned, name(b))

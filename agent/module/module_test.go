@@ -108,7 +108,8 @@ func newLoader(t *testing.T, banned ...string) (*Loader, *fakeKernel) {
 		t.Fatal(err)
 	}
 	k := &fakeKernel{fsys: fsys}
-	return NewLoader(fsys, x, k, map[string]string{"virtio_net": "napi_tx=1"}, banned, slog.New(slog.NewTextHandler(io.Discard, nil))), k
+	return NewLoader(fsys, x, k, map[string]string{"virtio_net": "napi_tx=1"}, banned,
+		slog.New(slog.NewTextHandler(io.Discard, nil))), k
 }
 
 func TestListedThenColdplug(t *testing.T) {

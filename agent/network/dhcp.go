@@ -36,7 +36,8 @@ func (Client) Request(ctx context.Context, l Link) (Session, error) {
 }
 
 func open(l Link) (*nclient4.Client, error) {
-	c, err := nclient4.New(l.Name, nclient4.WithTimeout(dhcpTimeout), nclient4.WithRetry(dhcpRetries), nclient4.WithHWAddr(l.MAC))
+	c, err := nclient4.New(l.Name, nclient4.WithTimeout(dhcpTimeout), nclient4.WithRetry(dhcpRetries),
+		nclient4.WithHWAddr(l.MAC))
 	if err != nil {
 		return nil, fmt.Errorf("dhcp on %s: %w", l.Name, err)
 	}

@@ -27,7 +27,8 @@ type machine struct {
 }
 
 func newMachine(names ...string) *machine {
-	m := &machine{carrier: map[string]bool{}, wake: make(chan struct{}, 1), asked: map[string]int{}, refuse: map[string]int{}}
+	m := &machine{carrier: map[string]bool{}, wake: make(chan struct{}, 1), asked: map[string]int{},
+		refuse: map[string]int{}}
 	for i, n := range names {
 		m.links = append(m.links, Link{Index: i + 1, Name: n, MAC: mac(i + 1), Physical: true})
 	}

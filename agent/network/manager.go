@@ -46,7 +46,8 @@ type state struct {
 // when not known. onDNS is called with all configurations, the boot interface's first,
 // whenever one changes.
 func New(kernel Kernel, dhcp DHCP, boot net.HardwareAddr, onDNS func([]Config), log *slog.Logger) *Manager {
-	return &Manager{kernel: kernel, dhcp: dhcp, log: log, boot: boot, onDNS: onDNS, state: map[int]*state{}, changed: make(chan struct{}), anew: make(chan struct{})}
+	return &Manager{kernel: kernel, dhcp: dhcp, log: log, boot: boot, onDNS: onDNS, state: map[int]*state{},
+		changed: make(chan struct{}), anew: make(chan struct{})}
 }
 
 // Run looks after the interfaces until ctx ends.

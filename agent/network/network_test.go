@@ -33,7 +33,8 @@ func TestWaitsForCarrierThenDHCP(t *testing.T) {
 		if err := mgr.Wait(t.Context(), true, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(map[string]netip.Addr{"eth0": netip.MustParseAddr("10.0.0.1")}, mgr.Addresses(), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+		if diff := cmp.Diff(map[string]netip.Addr{"eth0": netip.MustParseAddr("10.0.0.1")}, mgr.Addresses(),
+			cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 			t.Error(diff)
 		}
 		if s := mgr.Summary(); !strings.Contains(s, "eth1: no link") || !strings.Contains(s, "eth0: 10.0.0.1/24") {
@@ -208,10 +209,13 @@ func TestConfigOf(t *testing.T) {
 		want Config
 	}{
 		"usual": {
-			ack(dhcpv4.WithNetmask(net.CIDRMask(24, 32)), dhcpv4.WithRouter(net.IPv4(10, 0, 0, 1)), dhcpv4.WithDNS(net.IPv4(10, 0, 0, 2)),
-				dhcpv4.WithLeaseTime(3600), dhcpv4.WithOption(dhcpv4.OptHostName("h")), dhcpv4.WithGeneric(dhcpv4.OptionInterfaceMTU, []byte{0x23, 0x28})),
+			ack(dhcpv4.WithNetmask(net.CIDRMask(24, 32)), dhcpv4.WithRouter(net.IPv4(10, 0, 0, 1)),
+				dhcpv4.WithDNS(net.IPv4(10, 0, 0, 2)),
+				dhcpv4.WithLeaseTime(3600), dhcpv4.WithOption(dhcpv4.OptHostName("h")),
+				dhcpv4.WithGeneric(dhcpv4.OptionInterfaceMTU, []byte{0x23, 0x28})),
 			Config{
-				Address: netip.MustParsePrefix("10.0.0.5/24"), Routes: []Route{{To: all, Gateway: gateway}}, Hostname: "h", MTU: 9000,
+				Address: netip.MustParsePrefix("10.0.0.5/24"), Routes: []Route{{To: all, Gateway: gateway}},
+				Hostname: "h", MTU: 9000,
 				DNS: []netip.Addr{netip.MustParseAddr("10.0.0.2")}, Lease: time.Hour, Renew: 30 * time.Minute,
 			},
 		},
@@ -265,7 +269,8 @@ func FuzzConfigOf(f *testing.F) {
 func TestWriteResolvConf(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "etc", "resolv.conf")
 	one := Config{Domain: "lab", DNS: []netip.Addr{netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.3")}}
-	two := Config{Domain: "lab", DNS: []netip.Addr{netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.4"), netip.MustParseAddr("10.0.0.5")}}
+	two := Config{Domain: "lab", DNS: []netip.Addr{netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.4"),
+		netip.MustParseAddr("10.0.0.5")}}
 	if err := WriteResolvConf(path, []Config{one, two}); err != nil {
 		t.Fatal(err)
 	}

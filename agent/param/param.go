@@ -83,31 +83,63 @@ func defaults() Params {
 // setters is every parameter by name.
 func setters() map[string]func(*Params, string) error {
 	return map[string]func(*Params, string) error{
-		"ipa-api-url":                                  func(p *Params, v string) error { return urls(&p.APIURLs, v) },
-		"ipa-inspection-callback-url":                  func(p *Params, v string) error { return urls(&p.InspectionURLs, v) },
-		"ipa-inspection-collectors":                    func(p *Params, v string) error { p.Collectors = list(v); return nil },
-		"ipa-inspection-dhcp-wait-timeout":             func(p *Params, v string) error { return seconds(&p.DHCPWait, v) },
-		"ipa-inspection-dhcp-all-interfaces":           func(p *Params, v string) error { return boolean(&p.DHCPWaitAll, v) },
-		"BOOTIF":                                       bootIF,
-		"ipa-agent-token":                              func(p *Params, v string) error { p.Token = v; return nil },
-		"ipa-debug":                                    func(p *Params, v string) error { return boolean(&p.Debug, v) },
-		"ipa-insecure":                                 func(p *Params, v string) error { return boolean(&p.Insecure, v) },
-		"ipa-global-request-id":                        func(p *Params, v string) error { p.RequestID = v; return nil },
-		"ipa-advertise-host":                           func(p *Params, v string) error { p.AdvertiseHost = v; return nil },
-		"ipa-lookup-timeout":                           func(p *Params, v string) error { return seconds(&p.LookupTimeout, v) },
-		"ipa-lookup-interval":                          func(p *Params, v string) error { return seconds(&p.LookupInterval, v) },
-		"ipa-collect-lldp":                             func(p *Params, v string) error { return boolean(&p.CollectLLDP, v) },
-		"ipa-lldp-timeout":                             func(p *Params, v string) error { return fraction(&p.LLDPTimeout, v) },
-		"ipa-disk-wait-attempts":                       func(p *Params, v string) error { return count(&p.DiskAttempts, v) },
-		"ipa-disk-wait-delay":                          func(p *Params, v string) error { return seconds(&p.DiskDelay, v) },
-		"ipa-image-download-connection-timeout":        func(p *Params, v string) error { return seconds(&p.Download.ConnectTimeout, v) },
-		"ipa-image-download-connection-retries":        func(p *Params, v string) error { return count(&p.Download.Retries, v) },
-		"ipa-image-download-connection-retry-interval": func(p *Params, v string) error { return seconds(&p.Download.RetryInterval, v) },
-		"ipa-image-download-max-duration":              func(p *Params, v string) error { return seconds(&p.Download.MaxDuration, v) },
-		"ipa-inject-files-priority":                    func(p *Params, v string) error { return count(&p.InjectFilesPriority, v) },
-		"ferrite-api-sha256":                           apiPins,
-		"ferrite.shell":                                shell,
-		"modprobe.blacklist":                           func(p *Params, v string) error { p.Blacklist = append(p.Blacklist, list(v)...); return nil },
+		"ipa-api-url":                 func(p *Params, v string) error { return urls(&p.APIURLs, v) },
+		"ipa-inspection-callback-url": func(p *Params, v string) error { return urls(&p.InspectionURLs, v) },
+		"ipa-inspection-collectors": func(p *Params,
+			v string) error {
+			p.Collectors = list(v)
+			return nil
+		},
+		"ipa-inspection-dhcp-wait-timeout":   func(p *Params, v string) error { return seconds(&p.DHCPWait, v) },
+		"ipa-inspection-dhcp-all-interfaces": func(p *Params, v string) error { return boolean(&p.DHCPWaitAll, v) },
+		"BOOTIF":                             bootIF,
+		"ipa-agent-token":                    func(p *Params, v string) error { p.Token = v; return nil },
+		"ipa-debug":                          func(p *Params, v string) error { return boolean(&p.Debug, v) },
+		"ipa-insecure":                       func(p *Params, v string) error { return boolean(&p.Insecure, v) },
+		"ipa-global-request-id":              func(p *Params, v string) error { p.RequestID = v; return nil },
+		"ipa-advertise-host":                 func(p *Params, v string) error { p.AdvertiseHost = v; return nil },
+		"ipa-lookup-timeout": func(p *Params,
+			v string) error {
+			return seconds(&p.LookupTimeout, v)
+		},
+		"ipa-lookup-interval": func(p *Params,
+			v string) error {
+			return seconds(&p.LookupInterval, v)
+		},
+		"ipa-collect-lldp": func(p *Params, v string) error { return boolean(&p.CollectLLDP, v) },
+		"ipa-lldp-timeout": func(p *Params,
+			v string) error {
+			return fraction(&p.LLDPTimeout, v)
+		},
+		"ipa-disk-wait-attempts": func(p *Params, v string) error { return count(&p.DiskAttempts, v) },
+		"ipa-disk-wait-delay":    func(p *Params, v string) error { return seconds(&p.DiskDelay, v) },
+		"ipa-image-download-connection-timeout": func(p *Params,
+			v string) error {
+			return seconds(&p.Download.ConnectTimeout, v)
+		},
+		"ipa-image-download-connection-retries": func(p *Params,
+			v string) error {
+			return count(&p.Download.Retries, v)
+		},
+		"ipa-image-download-connection-retry-interval": func(p *Params,
+			v string) error {
+			return seconds(&p.Download.RetryInterval, v)
+		},
+		"ipa-image-download-max-duration": func(p *Params,
+			v string) error {
+			return seconds(&p.Download.MaxDuration, v)
+		},
+		"ipa-inject-files-priority": func(p *Params,
+			v string) error {
+			return count(&p.InjectFilesPriority, v)
+		},
+		"ferrite-api-sha256": apiPins,
+		"ferrite.shell":      shell,
+		"modprobe.blacklist": func(p *Params,
+			v string) error {
+			p.Blacklist = append(p.Blacklist, list(v)...)
+			return nil
+		},
 	}
 }
 

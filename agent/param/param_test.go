@@ -19,7 +19,9 @@ func TestParse(t *testing.T) {
 	}{
 		"nothing": {"", func(*Params) {}},
 		"as a conductor writes it": {
-			"initrd=r selinux=0 nofb vga=normal ipa-api-url=https://10.0.0.1:6385/,http://10.0.0.2:6385 BOOTIF=52:54:00:77:00:06 ipa-debug=1 ipa-global-request-id=req-1 ferrite-api-sha256=" + pin + "," + strings.Repeat("0A", 32),
+			"initrd=r selinux=0 nofb vga=normal ipa-api-url=https://10.0.0.1:6385/,http://10.0.0.2:6385 " +
+				"BOOTIF=52:54:00:77:00:06 ipa-debug=1 ipa-global-request-id=req-1 " +
+				"ferrite-api-sha256=" + pin + "," + strings.Repeat("0A", 32),
 			func(p *Params) {
 				p.APIURLs = []string{"https://10.0.0.1:6385", "http://10.0.0.2:6385"}
 				p.BootIF, p.BootMAC = "52:54:00:77:00:06", "52:54:00:77:00:06"
@@ -31,7 +33,8 @@ func TestParse(t *testing.T) {
 			},
 		},
 		"managed inspection": {
-			"ipa-inspection-callback-url=http://h/v1/continue_inspection ipa-inspection-collectors=default,pci-devices BOOTIF=01-52-54-00-AA-00-06",
+			"ipa-inspection-callback-url=http://h/v1/continue_inspection ipa-inspection-collectors=default,pci-devices " +
+				"BOOTIF=01-52-54-00-AA-00-06",
 			func(p *Params) {
 				p.InspectionURLs = []string{"http://h/v1/continue_inspection"}
 				p.Collectors = []string{"default", "pci-devices"}
@@ -46,7 +49,11 @@ func TestParse(t *testing.T) {
 			},
 		},
 		"patience": {
-			"ipa-lookup-timeout=30 ipa-lookup-interval=2 ipa-image-download-connection-retries=0 ipa-image-download-connection-timeout=5 ipa-image-download-connection-retry-interval=1 ipa-image-download-max-duration=60 ipa-disk-wait-attempts=1 ipa-disk-wait-delay=4 ipa-inject-files-priority=70 ipa-collect-lldp=1 ipa-lldp-timeout=1.5 ipa-inspection-dhcp-wait-timeout=7 ipa-inspection-dhcp-all-interfaces=true",
+			"ipa-lookup-timeout=30 ipa-lookup-interval=2 ipa-image-download-connection-retries=0 " +
+				"ipa-image-download-connection-timeout=5 ipa-image-download-connection-retry-interval=1 " +
+				"ipa-image-download-max-duration=60 ipa-disk-wait-attempts=1 ipa-disk-wait-delay=4 ipa-inject-files-priority=70 " +
+				"ipa-collect-lldp=1 ipa-lldp-timeout=1.5 ipa-inspection-dhcp-wait-timeout=7 " +
+				"ipa-inspection-dhcp-all-interfaces=true",
 			func(p *Params) {
 				p.LookupTimeout, p.LookupInterval = 30*time.Second, 2*time.Second
 				p.Download = Download{ConnectTimeout: 5 * time.Second, RetryInterval: time.Second, MaxDuration: time.Minute}
@@ -81,14 +88,16 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseProblems(t *testing.T) {
-	p, problems, err := Parse("ipa-lookup-timeout=soon BOOTIF=eth0 ipa-debug=maybe ipa-disk-wait-attempts=-1 ipa-lldp-timeout=NaN")
+	p, problems, err := Parse("ipa-lookup-timeout=soon BOOTIF=eth0 ipa-debug=maybe ipa-disk-wait-attempts=-1 " +
+		"ipa-lldp-timeout=NaN")
 	if err != nil || len(problems) != 5 {
 		t.Fatalf("problems %v, error %v", problems, err)
 	}
 	if p.LookupTimeout != 600*time.Second || p.BootIF != "eth0" || p.BootMAC != "" {
 		t.Errorf("params %+v", p)
 	}
-	for _, line := range []string{"ipa-api-url=mdns", "ipa-api-url=ftp://x", "ferrite-api-sha256=12", "ferrite-api-sha256=", "ferrite-api-sha256=" + pin + ",", "ipa-inspection-callback-url=:"} {
+	for _, line := range []string{"ipa-api-url=mdns", "ipa-api-url=ftp://x", "ferrite-api-sha256=12",
+		"ferrite-api-sha256=", "ferrite-api-sha256=" + pin + ",", "ipa-inspection-callback-url=:"} {
 		if _, _, err := Parse(line); err == nil || !strings.Contains(err.Error(), "kernel parameter") {
 			t.Errorf("%s: error %v", line, err)
 		}
@@ -99,7 +108,8 @@ func TestParseProblems(t *testing.T) {
 // somebody has said so, and when it cannot be read what was said.
 func TestShellStaysShut(t *testing.T) {
 	for line, want := range map[string]Shell{
-		"ipa-api-url=mdns ferrite.shell=off": ShellNever, "ferrite.shell=off ipa-api-url=mdns": ShellNever, "ipa-api-url=mdns": ShellByImage, "ferrite.shell=enter": ShellOnEnter,
+		"ipa-api-url=mdns ferrite.shell=off": ShellNever, "ferrite.shell=off ipa-api-url=mdns": ShellNever,
+		"ipa-api-url=mdns": ShellByImage, "ferrite.shell=enter": ShellOnEnter,
 		"ferrite.shell=perhaps": ShellNever, "ferrite.shell=1 ferrite.shell=no": ShellNever, "ferrite.shell=": ShellNever,
 	} {
 		if p, _, _ := Parse(line); p.Shell != want {

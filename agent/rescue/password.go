@@ -37,7 +37,8 @@ func NewPassword(text string, hashed bool) (Password, error) {
 		return Password{}, fmt.Errorf("rescue_password has %d bytes, expected at most %d", len(text), shacrypt.MaxPassword)
 	}
 	p := Password{
-		scheme: shacrypt.SHA512, salt: []byte(rand.Text())[:shacrypt.MaxSalt], rounds: shacrypt.DefaultRounds, one: new(sync.Mutex),
+		scheme: shacrypt.SHA512, salt: []byte(rand.Text())[:shacrypt.MaxSalt], rounds: shacrypt.DefaultRounds,
+		one: new(sync.Mutex),
 	}
 	p.sum = p.hash([]byte(text))
 	return p, nil
@@ -51,7 +52,8 @@ func parse(text string) (Password, error) {
 	p := Password{rounds: shacrypt.DefaultRounds, one: new(sync.Mutex)}
 	parts := strings.Split(text, "$")
 	if len(parts) < 4 || parts[0] != "" {
-		return p, errors.New("rescue_password is said to be hashed and is no crypt(3) hash: expected $5$SALT$SUM or $6$SALT$SUM")
+		return p, errors.New("rescue_password is said to be hashed and is no crypt(3) hash: " +
+			"expected $5$SALT$SUM or $6$SALT$SUM")
 	}
 	for _, s := range []shacrypt.Scheme{shacrypt.SHA256, shacrypt.SHA512} {
 		if s.ID == parts[1] {
@@ -59,7 +61,8 @@ func parse(text string) (Password, error) {
 		}
 	}
 	if p.scheme.ID == "" {
-		return p, errors.New("rescue_password is hashed in a way that is not built: expected $5$ (SHA-256) or $6$ (SHA-512); " +
+		return p, errors.New("rescue_password is hashed in a way that is not built: " +
+			"expected $5$ (SHA-256) or $6$ (SHA-512); " +
 			"set [conductor]rescue_password_hash_algorithm to one of them")
 	}
 	rest := parts[2:]
@@ -72,7 +75,8 @@ func parse(text string) (Password, error) {
 	}
 	if len(rest) != 2 || len(rest[0]) > shacrypt.MaxSalt ||
 		len(rest[1]) != p.scheme.SumLength || strings.Trim(rest[1], shacrypt.Alphabet) != "" {
-		return p, fmt.Errorf("rescue_password is not a whole crypt(3) hash: expected a salt of at most %d and a sum of %d characters",
+		return p, fmt.Errorf("rescue_password is not a whole crypt(3) hash: "+
+			"expected a salt of at most %d and a sum of %d characters",
 			shacrypt.MaxSalt, p.scheme.SumLength)
 	}
 	p.salt, p.sum = []byte(rest[0]), rest[1]

@@ -29,7 +29,8 @@ func TestKnownHashes(t *testing.T) {
 		{"$6$saltstring$nk7Qohr7tOmwY2mX639VRP.Lyvj3uhcgpatqHuLC867qfSHKq1LDuKa/h7Es9Nv0aL08pbF.cnQlRqhaoKT/D.", "x"},
 		{"$6$saltstring$9no2i6d/UxKNK0zYC5xXhN5RLpNXJUWKPO3Kk1uISNHugE4xlc5sp5pawkH2.QrXcAr5cbHObVjdvcmn7OcWU1", long},
 		{"$6$$KvRrc0bxRLyTUhO8OJOmRczh7oCol5BACiR8rmdfVzvuGgm8JmLDumsL/ah.jFtT.DswxoP9Nv3ByfU4j5hm/0", "x"},
-		{"$6$rounds=10$roundstoolow$kUMsbe306n21p9R.FRkW3IGn.S9NPN0x50YhH1xhLsPuWGsUSklZt58jaTfF4ZEQpyUNGc0dqbpBYYBaHHrsX.", "the minimum number is still observed"},
+		{"$6$rounds=10$roundstoolow$kUMsbe306n21p9R.FRkW3IGn.S9NPN0x50YhH1xhLsPuWGsUSklZt58jaTfF4ZEQpyUNGc0dqbpBYYBaHHrsX.",
+			"the minimum number is still observed"},
 	} {
 		p, err := NewPassword(tc.hash, true)
 		if err != nil {
@@ -39,7 +40,8 @@ func TestKnownHashes(t *testing.T) {
 		if !p.Matches([]byte(tc.password)) || p.Matches([]byte(tc.password+"!")) || p.Matches(nil) {
 			t.Errorf("%s: the password is not the only one that matches", tc.hash)
 		}
-		if s := fmt.Sprintf("%v %+v %s", p, p, p); strings.Contains(s, p.sum) || strings.Contains(s, string(p.salt)) && len(p.salt) > 0 {
+		if s := fmt.Sprintf("%v %+v %s", p, p, p); strings.Contains(s, p.sum) || strings.Contains(s, string(p.salt)) &&
+			len(p.salt) > 0 {
 			t.Errorf("a log line would show %s", s)
 		}
 	}
@@ -96,7 +98,8 @@ func TestRefusedPasswords(t *testing.T) {
 }
 
 func FuzzPassword(f *testing.F) {
-	for _, seed := range []string{sha256s, sha512s, "$5$rounds=1000$$" + strings.Repeat("a", 43), "$6$rounds=x$$", "$$$$", ""} {
+	for _, seed := range []string{sha256s, sha512s, "$5$rounds=1000$$" + strings.Repeat("a", 43), "$6$rounds=x$$",
+		"$$$$", ""} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

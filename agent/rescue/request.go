@@ -40,7 +40,8 @@ func read[T any](payload []byte) (T, error) {
 func signals() map[string]syscall.Signal {
 	return map[string]syscall.Signal{
 		"ABRT": syscall.SIGABRT, "ALRM": syscall.SIGALRM, "FPE": syscall.SIGFPE, "HUP": syscall.SIGHUP, "ILL": syscall.SIGILL,
-		"INT": syscall.SIGINT, "KILL": syscall.SIGKILL, "PIPE": syscall.SIGPIPE, "QUIT": syscall.SIGQUIT, "SEGV": syscall.SIGSEGV,
+		"INT": syscall.SIGINT, "KILL": syscall.SIGKILL, "PIPE": syscall.SIGPIPE, "QUIT": syscall.SIGQUIT,
+		"SEGV": syscall.SIGSEGV,
 		"TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2,
 	}
 }
@@ -73,7 +74,8 @@ func (r envRequest) variable() (string, error) {
 		valid = valid && c != 0
 	}
 	if !valid || len(r.Name)+len(r.Value) > maxEnvSize {
-		return "", fmt.Errorf("environment variable %.40q is not taken: expected a name of letters, digits and _ and at most %d bytes", r.Name, maxEnvSize)
+		return "", fmt.Errorf("environment variable %.40q is not taken: expected a name of letters, "+
+			"digits and _ and at most %d bytes", r.Name, maxEnvSize)
 	}
 	return r.Name + "=" + r.Value, nil
 }

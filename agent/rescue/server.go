@@ -97,7 +97,9 @@ func (s *Server) connection(ctx context.Context, conn net.Conn, from netip.Addr)
 }
 
 // login is the handshake, with a deadline.
-func (s *Server) login(ctx context.Context, conn net.Conn, log *slog.Logger) (*ssh.ServerConn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) {
+func (s *Server) login(
+	ctx context.Context, conn net.Conn, log *slog.Logger,
+) (*ssh.ServerConn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) {
 	config := &ssh.ServerConfig{
 		ServerVersion: "SSH-2.0-ferrite",
 		MaxAuthTries:  maxTries,

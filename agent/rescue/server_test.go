@@ -55,7 +55,8 @@ func serve(t *testing.T) (*Server, *syncBuffer) {
 	}
 	log := &syncBuffer{}
 	s, err := Listen(t.Context(), "127.0.0.1:0", Options{
-		Password: password, Kernel: sys.Linux{}, Programs: programs{}, Shell: "/bin/sh", Env: []string{"PATH=/usr/bin:/bin", "HOME=/"},
+		Password: password, Kernel: sys.Linux{}, Programs: programs{}, Shell: "/bin/sh",
+		Env: []string{"PATH=/usr/bin:/bin", "HOME=/"},
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), Pause: time.Millisecond,
 	})
 	if err != nil {
@@ -78,7 +79,8 @@ func serve(t *testing.T) (*Server, *syncBuffer) {
 
 func dial(s *Server, user, password string) (*ssh.Client, error) {
 	return ssh.Dial("tcp", s.Address().String(), &ssh.ClientConfig{
-		User: user, Auth: []ssh.AuthMethod{ssh.Password(password)}, HostKeyCallback: ssh.FixedHostKey(s.key.PublicKey()), Timeout: 30 * time.Second,
+		User: user, Auth: []ssh.AuthMethod{ssh.Password(password)}, HostKeyCallback: ssh.FixedHostKey(s.key.PublicKey()),
+		Timeout: 30 * time.Second,
 	})
 }
 
@@ -120,7 +122,11 @@ func TestTriesAreBounded(t *testing.T) {
 	guesses := 0
 	_, err := ssh.Dial("tcp", s.Address().String(), &ssh.ClientConfig{
 		User: User, HostKeyCallback: ssh.FixedHostKey(s.key.PublicKey()),
-		Auth: []ssh.AuthMethod{ssh.RetryableAuthMethod(ssh.PasswordCallback(func() (string, error) { guesses++; return "guess", nil }), 100)},
+		Auth: []ssh.AuthMethod{ssh.RetryableAuthMethod(ssh.PasswordCallback(func() (string,
+			error) {
+			guesses++
+			return "guess", nil
+		}), 100)},
 	})
 	if err == nil || strings.Count(log.String(), "wrong user or password by ssh") != maxTries {
 		t.Errorf("%d guesses sent, %v; the log:\n%s", guesses, err, log)
@@ -203,7 +209,8 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	say("stty size; echo term=$TERM; tty\n")
-	if got := until(t, out, "/dev/pts/"); !strings.Contains(got, "40 100") || !strings.Contains(got, "term=xterm-256color") {
+	if got := until(t, out, "/dev/pts/"); !strings.Contains(got, "40 100") ||
+		!strings.Contains(got, "term=xterm-256color") {
 		t.Errorf("the terminal is %q", got)
 	}
 	if err := session.WindowChange(50, 132); err != nil {

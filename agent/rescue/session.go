@@ -34,7 +34,8 @@ type session struct {
 }
 
 func newSession(s *Server, channel ssh.Channel, log *slog.Logger) *session {
-	return &session{Server: s, channel: channel, log: log, env: append([]string(nil), s.Env...), answered: make(chan struct{}), ended: make(chan struct{})}
+	return &session{Server: s, channel: channel, log: log, env: append([]string(nil), s.Env...),
+		answered: make(chan struct{}), ended: make(chan struct{})}
 }
 
 // handlers has every request that a session supports. Others are refused, subsystems
@@ -258,7 +259,8 @@ func (s *session) report(cmd *exec.Cmd, err error) {
 		status, _ := state.Sys().(syscall.WaitStatus)
 		payload = ssh.Marshal(exitStatus{uint32(status.ExitStatus())})
 		if status.Signaled() {
-			name, payload = "exit-signal", ssh.Marshal(exitSignal{Name: signalName(status.Signal()), CoreDumped: status.CoreDump()})
+			name, payload = "exit-signal", ssh.Marshal(exitSignal{Name: signalName(status.Signal()),
+				CoreDumped: status.CoreDump()})
 		}
 	}
 	s.log.Debug("program by ssh ended", "err", err)

@@ -43,7 +43,8 @@ func (c *sentChannel) SendRequest(name string, _ bool, _ []byte) (bool, error) {
 func TestAnsweredBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &sentChannel{Reader: strings.NewReader("")}
-		s := newSession(&Server{Options: Options{Kernel: sys.Linux{}, Programs: overAtOnce{}, Shell: "/bin/sh"}}, c, slog.New(slog.DiscardHandler))
+		s := newSession(&Server{Options: Options{Kernel: sys.Linux{}, Programs: overAtOnce{}, Shell: "/bin/sh"}}, c,
+			slog.New(slog.DiscardHandler))
 		if err := s.start(exec.CommandContext(t.Context(), s.Shell)); err != nil {
 			t.Fatal(err)
 		}
@@ -77,8 +78,10 @@ func TestSlowClient(t *testing.T) {
 	const much = 40_000 // more than is read at a time, less than a pipe holds
 	synctest.Test(t, func(t *testing.T) {
 		c := &slow{sentChannel: sentChannel{Reader: strings.NewReader("")}, let: make(chan struct{})}
-		s := newSession(&Server{Options: Options{Kernel: sys.Linux{}, Programs: programs{}, Shell: "/bin/sh"}}, c, slog.New(slog.DiscardHandler))
-		if err := s.start(exec.CommandContext(t.Context(), s.Shell, "-c", fmt.Sprintf("head -c %d /dev/zero", much))); err != nil {
+		s := newSession(&Server{Options: Options{Kernel: sys.Linux{}, Programs: programs{}, Shell: "/bin/sh"}}, c,
+			slog.New(slog.DiscardHandler))
+		if err := s.start(exec.CommandContext(t.Context(), s.Shell, "-c",
+			fmt.Sprintf("head -c %d /dev/zero", much))); err != nil {
 			t.Fatal(err)
 		}
 		close(s.answered)

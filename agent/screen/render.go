@@ -53,7 +53,8 @@ func Render(s State, columns, rows int) []string {
 // neither figures, which change all the time, nor what the log says anyway.
 func Line(s State) string {
 	return fit("ferrite: "+join("; ",
-		"node "+cmp.Or(who(s), "not known yet"), prefixed("conductor ", s.Conductor), join(": ", s.Doing, s.Stage), prefixed("last error: ", s.Err)), maxLine)
+		"node "+cmp.Or(who(s), "not known yet"), prefixed("conductor ", s.Conductor), join(": ", s.Doing,
+			s.Stage), prefixed("last error: ", s.Err)), maxLine)
 }
 
 // maxLine bounds a line of a serial terminal.
@@ -114,7 +115,8 @@ func progressText(s State, columns int) string {
 	width := min(max(columns-besides, 4), 40)
 	part := min(max(float64(s.Done)/float64(s.Total), 0), 1)
 	full := int(part * float64(width))
-	return fmt.Sprintf("[%s%s] %3d %% of %s", strings.Repeat("#", full), strings.Repeat(".", width-full), int(part*100), size(s.Total))
+	return fmt.Sprintf("[%s%s] %3d %% of %s", strings.Repeat("#", full), strings.Repeat(".", width-full), int(part*100),
+		size(s.Total))
 }
 
 func size(n int64) string {

@@ -23,10 +23,12 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func busy() State {
 	s := State{
-		Version: "10.0.0", Node: "7c56f0bb-608b-4e81-a390-78a61614de7c", Name: "web-1", Machine: "Dell Inc. PowerEdge R640", Serial: "ABC1234",
+		Version: "10.0.0", Node: "7c56f0bb-608b-4e81-a390-78a61614de7c", Name: "web-1", Machine: "Dell Inc. PowerEdge R640",
+		Serial:    "ABC1234",
 		Conductor: "https://10.0.0.1:6385", Heartbeat: time.Date(2026, 11, 22, 4, 5, 6, 0, time.UTC),
 		Doing: "deploy.write_image", Stage: "write", Done: 430_000_000, Total: 1_000_000_000,
-		Err: "heartbeat not taken: Post \"https://10.0.0.1:6385/v1/heartbeat\": connection refused", Shell: "Enter: a shell on this console",
+		Err:   "heartbeat not taken: Post \"https://10.0.0.1:6385/v1/heartbeat\": connection refused",
+		Shell: "Enter: a shell on this console",
 	}
 	for i := range 8 {
 		c := Card{Name: fmt.Sprintf("eth%d", i), MAC: fmt.Sprintf("52:54:00:00:00:%02x", i), Carrier: i == 3 || i == 7}
@@ -42,7 +44,8 @@ func busy() State {
 }
 
 func TestRender(t *testing.T) {
-	early := State{Version: "10.0.0", Doing: "waiting for the network", Shell: "no shell: ferrite.shell=0 is on the kernel's command line"}
+	early := State{Version: "10.0.0", Doing: "waiting for the network",
+		Shell: "no shell: ferrite.shell=0 is on the kernel's command line"}
 	odd := busy()
 	odd.Name, odd.Machine, odd.Cards, odd.Total = "", "evil\x1b[2J\tmachine", nil, 0
 	for name, s := range map[string]State{"busy": busy(), "early": early, "odd": odd} {
@@ -178,7 +181,8 @@ func TestSerialLineIsNotFlooded(t *testing.T) {
 			t.Errorf("while somebody works there: %q", got)
 		}
 		giveBack()
-		if diff := cmp.Diff([]string{"ferrite: node not known yet; deploy.write_image; last error: no\n"}, out.news()); diff != "" {
+		if diff := cmp.Diff([]string{"ferrite: node not known yet; deploy.write_image; last error: no\n"},
+			out.news()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -192,7 +196,8 @@ func TestDrawing(t *testing.T) {
 }
 
 func TestDisplay(t *testing.T) {
-	for console, want := range map[string]bool{"/dev/tty0": true, "/dev/tty1": true, "/dev/ttyS0": false, "/dev/hvc0": false, "/dev/console": false, "/dev/ttyAMA0": false} {
+	for console, want := range map[string]bool{"/dev/tty0": true, "/dev/tty1": true, "/dev/ttyS0": false,
+		"/dev/hvc0": false, "/dev/console": false, "/dev/ttyAMA0": false} {
 		if Display(console) != want {
 			t.Errorf("%s: want %v", console, want)
 		}

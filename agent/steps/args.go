@@ -22,5 +22,6 @@ func decodeStrictly(item, into any) error {
 
 // invalidStep refuses a step for its arguments.
 func invalidStep(format string, args ...any) error {
-	return agentapi.NewCommandError("InvalidCommandParamsError", "Invalid command parameters", fmt.Sprintf(format, args...))
+	return agentapi.NewCommandError("InvalidCommandParamsError", "Invalid command parameters",
+		fmt.Sprintf(format, args...))
 }

@@ -120,7 +120,8 @@ func (m *Machine) run(name string, members []arrayMember, skipped []agentapi.Ski
 	a := array{Array: members[0].Array, members: members}
 	for i, f := range members {
 		if f.Array.ID != a.ID {
-			return fmt.Errorf("RAID volume %s is there twice: on %s and on %s; run delete_configuration", name, members[0].disk, f.disk)
+			return fmt.Errorf("RAID volume %s is there twice: on %s and on %s; run delete_configuration", name,
+				members[0].disk, f.disk)
 		}
 		if f.Number != i {
 			return fmt.Errorf("%w: RAID volume %s lacks member %d of %d", rootdevice.ErrNoDisk, name, i, a.Members)
@@ -200,7 +201,9 @@ func (m *Machine) stopArrays(n agentapi.CommandNode) error {
 // root volume, or the only one when neither it nor hints say otherwise. Where
 // the node has other volumes, they run from now on, which keeps their members
 // from being taken for disks to install onto.
-func (m *Machine) rootVolume(ctx context.Context, n agentapi.CommandNode, hinted bool) (d agentapi.Disk, ok bool, err error) {
+func (m *Machine) rootVolume(
+	ctx context.Context, n agentapi.CommandNode, hinted bool,
+) (d agentapi.Disk, ok bool, err error) {
 	logical := volumesOfNode(n)
 	if err := m.assemble(ctx, n, logical); err != nil {
 		return d, false, err

@@ -22,7 +22,9 @@ type answer[T any] struct {
 // askDisks asks all disks something at the same time. Opening a dying disk can block
 // for minutes in the kernel, where nothing can interrupt it. Such a disk is given up,
 // and its later answer is dropped. Answers come in the order of the disks.
-func askDisks[T any](ctx context.Context, disks []agentapi.Disk, ask func(context.Context, agentapi.Disk) (T, error)) []answer[T] {
+func askDisks[T any](
+	ctx context.Context, disks []agentapi.Disk, ask func(context.Context, agentapi.Disk) (T, error),
+) []answer[T] {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	began := time.Now()
@@ -46,7 +48,8 @@ func askDisks[T any](ctx context.Context, disks []agentapi.Disk, ask func(contex
 		case answers[i] = <-coming[i]:
 		default:
 			waited := time.Since(began).Round(time.Second)
-			answers[i] = answer[T]{disk: d, err: fmt.Errorf("it has not answered for %v: pull it out if it is dying, or keep it by skip_block_devices: %w", waited, ctx.Err())}
+			answers[i] = answer[T]{disk: d, err: fmt.Errorf("it has not answered for %v: "+
+				"pull it out if it is dying, or keep it by skip_block_devices: %w", waited, ctx.Err())}
 		}
 	}
 	return answers

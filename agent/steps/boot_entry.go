@@ -61,7 +61,9 @@ func (m *Machine) bootsByBIOS() error {
 	if _, is := m.runningArray(w.device); !is {
 		return nil
 	}
-	return fmt.Errorf("%s is software RAID of partitions, from which a BIOS does not boot an image of a whole disk: say which file system is its root (instance_info/image_rootfs_uuid), so that its GRUB can be installed onto each disk, or have the machine boot by UEFI (capability boot_mode:uefi)", w.device)
+	return fmt.Errorf("%s is software RAID of partitions, from which a BIOS does not boot an image of a whole disk: "+
+		"say which file system is its root (instance_info/image_rootfs_uuid), so that its GRUB can be installed onto each "+
+		"disk, or have the machine boot by UEFI (capability boot_mode:uefi)", w.device)
 }
 
 func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, vars disk.EFIVars) error {
@@ -93,7 +95,8 @@ func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, var
 	if err != nil {
 		return fmt.Errorf("boot entry for %s on %s: %w", loader.Path, path, err)
 	}
-	m.Log.Info("boot entry made", "number", fmt.Sprintf("Boot%04X", number), "label", entry.Label, "loader", loader.Path, "disk", path)
+	m.Log.Info("boot entry made", "number", fmt.Sprintf("Boot%04X", number), "label", entry.Label, "loader", loader.Path,
+		"disk", path)
 	return nil
 }
 
@@ -101,7 +104,9 @@ func (m *Machine) makeBootEntry(ctx context.Context, n agentapi.CommandNode, var
 // firmware knows no software RAID: the EFI system partition of the image,
 // which is within the array, is copied onto the one each member's disk has,
 // and each gets an entry. The first member's comes first.
-func (m *Machine) bootMembers(ctx context.Context, vars disk.EFIVars, a array, from Device, esp disk.Part, entry disk.BootEntry) error {
+func (m *Machine) bootMembers(
+	ctx context.Context, vars disk.EFIVars, a array, from Device, esp disk.Part, entry disk.BootEntry,
+) error {
 	for i := len(a.members) - 1; i >= 0; i-- {
 		if err := m.bootMember(ctx, vars, a.members[i], from, esp, entry); err != nil {
 			return fmt.Errorf("make %s of array %s bootable: %w", a.members[i].disk, a.Name, err)
@@ -110,10 +115,13 @@ func (m *Machine) bootMembers(ctx context.Context, vars disk.EFIVars, a array, f
 	return nil
 }
 
-func (m *Machine) bootMember(ctx context.Context, vars disk.EFIVars, member arrayMember, from Device, esp disk.Part, entry disk.BootEntry) error {
+func (m *Machine) bootMember(
+	ctx context.Context, vars disk.EFIVars, member arrayMember, from Device, esp disk.Part, entry disk.BootEntry,
+) error {
 	own, ok := member.table.ESP()
 	if !ok {
-		return errors.New("it has no EFI system partition: it was divided when the machine was started by BIOS, delete and create the RAID configuration again")
+		return errors.New("it has no EFI system partition: it was divided when the machine was started by BIOS, " +
+			"delete and create the RAID configuration again")
 	}
 	path := partitionPath(member.disk, own.Number)
 	to, err := m.Open(ctx, path) // alone: the array holds the disk
@@ -129,7 +137,8 @@ func (m *Machine) bootMember(ctx context.Context, vars disk.EFIVars, member arra
 	if err != nil {
 		return err
 	}
-	m.Log.Info("boot entry made", "number", fmt.Sprintf("Boot%04X", number), "label", entry.Label, "loader", entry.Loader.Path, "disk", member.disk)
+	m.Log.Info("boot entry made", "number", fmt.Sprintf("Boot%04X", number), "label", entry.Label, "loader",
+		entry.Loader.Path, "disk", member.disk)
 	return nil
 }
 

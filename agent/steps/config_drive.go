@@ -28,7 +28,8 @@ func (m *Machine) configDrive(ctx context.Context, p agentapi.PrepareImageParams
 	if drive == "" && p.ImageInfo.ConfigDrive != nil {
 		s, ok := p.ImageInfo.ConfigDrive.(string)
 		if !ok {
-			return nil, fmt.Errorf("image_info.configdrive: expected base64 or a URL, found an object of kind %T", p.ImageInfo.ConfigDrive)
+			return nil, fmt.Errorf("image_info.configdrive: expected base64 or a URL, found an object of kind %T",
+				p.ImageInfo.ConfigDrive)
 		}
 		drive = s
 	}

@@ -22,8 +22,9 @@ const dryRun = "dry_run"
 
 func dryRunArg() map[string]any {
 	return map[string]any{dryRun: map[string]any{
-		"description": "Whether to only answer the plan: which disk would be erased by which methods, and why not by others. Default is false.",
-		"required":    false,
+		"description": "Whether to only answer the plan: which disk would be erased by which methods, " +
+			"and why not by others. Default is false.",
+		"required": false,
 	}}
 }
 
@@ -90,7 +91,9 @@ func (m *Machine) abortable(ctx context.Context, n agentapi.CommandNode) func(st
 }
 
 // erase makes the plan, reports it, and carries it out.
-func (m *Machine) erase(ctx context.Context, r Request, otherwise func(context.Context, string, erase.Drive) (string, error), only bool) (any, error) {
+func (m *Machine) erase(
+	ctx context.Context, r Request, otherwise func(context.Context, string, erase.Drive) (string, error), only bool,
+) (any, error) {
 	o, err := erase.OptionsFrom(r.Node.DriverInternalInfo)
 	if err != nil {
 		return nil, eraseError(err)
@@ -110,8 +113,10 @@ func (m *Machine) erase(ctx context.Context, r Request, otherwise func(context.C
 		return erase.Wire(plans), nil
 	}
 	m.setWritten(nil)
-	report := agentapi.EraseReport{Version: agentapi.EraseReportVersion, NodeUUID: r.Node.UUID, Machine: m.identity(), Started: second()}
-	run := erase.Run{Options: o, Open: m.openToErase, Progress: m.Progress, Step: r.Step.Step, Log: m.Log, Otherwise: otherwise}
+	report := agentapi.EraseReport{Version: agentapi.EraseReportVersion, NodeUUID: r.Node.UUID, Machine: m.identity(),
+		Started: second()}
+	run := erase.Run{Options: o, Open: m.openToErase, Progress: m.Progress, Step: r.Step.Step, Log: m.Log,
+		Otherwise: otherwise}
 	report.Disks = run.Disks(ctx, plans)
 	report.Finished = second()
 	m.logReport(report)
@@ -202,7 +207,8 @@ func (m *Machine) openToErase(ctx context.Context, d agentapi.Disk) (erase.Drive
 		return now.Name == d.Name && now.Serial == d.Serial && now.WWN == d.WWN && now.Model == d.Model && now.Size == d.Size
 	}
 	if !slices.ContainsFunc(all, same) {
-		return nil, nil, errors.Join(fmt.Errorf("%s is no longer the disk with serial %q and %d bytes that the plan was made for; begin anew", d.Name, d.Serial, d.Size), dev.Close())
+		return nil, nil, errors.Join(fmt.Errorf("%s is no longer the disk with serial %q and %d bytes that the plan was "+
+			"made for; begin anew", d.Name, d.Serial, d.Size), dev.Close())
 	}
 	return dev, func() {
 		if err := dev.RereadPartitions(ctx); err != nil {

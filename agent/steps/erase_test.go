@@ -24,12 +24,14 @@ import (
 
 // keeping is a node whose operator keeps a disk.
 func keeping(serial string) agentapi.CommandNode {
-	return agentapi.CommandNode{UUID: "u", Properties: map[string]any{"skip_block_devices": []any{map[string]any{"serial": serial}}}}
+	return agentapi.CommandNode{UUID: "u",
+		Properties: map[string]any{"skip_block_devices": []any{map[string]any{"serial": serial}}}}
 }
 
 func clean(t *testing.T, b *bench, n agentapi.CommandNode, name string, args map[string]any) (any, error) {
 	t.Helper()
-	return Execute(t.Context(), b.Machine, Clean, Request{Step: agentapi.Step{Interface: "deploy", Step: name, Args: args}, Node: n})
+	return Execute(t.Context(), b.Machine, Clean,
+		Request{Step: agentapi.Step{Interface: "deploy", Step: name, Args: args}, Node: n})
 }
 
 func TestEraseDevices(t *testing.T) {
@@ -46,14 +48,17 @@ func TestEraseDevices(t *testing.T) {
 	if err := report.Validate(); err != nil {
 		t.Error(err)
 	}
-	if d := report.Disks; len(d) != 2 || d[0].Method != "overwrite" || d[0].Verification.Samples == 0 || d[1].Device != "/dev/vdb" ||
+	if d := report.Disks; len(d) != 2 || d[0].Method != "overwrite" || d[0].Verification.Samples == 0 ||
+		d[1].Device != "/dev/vdb" ||
 		d[1].Skipped != "in skip_block_devices" || d[1].Serial != "S-/dev/vdb" || report.Machine.Serial != "M-1" {
 		t.Errorf("%+v", report)
 	}
-	if bytes.Contains(b.read(t, "/dev/vda", 0, diskSize), []byte("OLD!")) || !bytes.Contains(b.read(t, "/dev/vdb", 0, mib), []byte("OLD!")) {
+	if bytes.Contains(b.read(t, "/dev/vda", 0, diskSize), []byte("OLD!")) ||
+		!bytes.Contains(b.read(t, "/dev/vdb", 0, mib), []byte("OLD!")) {
 		t.Error("the wrong disk was erased, or not all of the right one")
 	}
-	if first := b.progress[0]; !strings.Contains(first.Stage, "/dev/vda: overwrite") || !strings.Contains(first.Stage, "/dev/vdb: left alone") {
+	if first := b.progress[0]; !strings.Contains(first.Stage, "/dev/vda: overwrite") ||
+		!strings.Contains(first.Stage, "/dev/vdb: left alone") {
 		t.Errorf("the plan was not told first: %+v", first)
 	}
 }
@@ -64,7 +69,8 @@ func TestEraseDryRun(t *testing.T) {
 	before := b.read(t, "/dev/vda", 0, diskSize)
 	result, err := clean(t, b, agentapi.CommandNode{UUID: "u"}, "erase_devices", map[string]any{"dry_run": true})
 	plans, ok := result.([]agentapi.ErasePlan)
-	if err != nil || !ok || len(plans) != 1 || !slices.Equal(plans[0].Methods, []string{"overwrite"}) || len(plans[0].NotTaken) == 0 {
+	if err != nil || !ok || len(plans) != 1 || !slices.Equal(plans[0].Methods, []string{"overwrite"}) ||
+		len(plans[0].NotTaken) == 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	again, err := b.ErasePlan(t.Context(), agentapi.CommandNode{})
@@ -74,7 +80,8 @@ func TestEraseDryRun(t *testing.T) {
 	if !bytes.Equal(before, b.read(t, "/dev/vda", 0, diskSize)) {
 		t.Error("a dry run has written")
 	}
-	if _, err := clean(t, b, agentapi.CommandNode{}, "erase_devices", map[string]any{"dry_run": "yes"}); err == nil || !strings.Contains(err.Error(), "dry_run") {
+	if _, err := clean(t, b, agentapi.CommandNode{}, "erase_devices", map[string]any{"dry_run": "yes"}); err == nil ||
+		!strings.Contains(err.Error(), "dry_run") {
 		t.Errorf("dry_run yes: %v", err)
 	}
 }
@@ -93,17 +100,20 @@ func TestEraseFails(t *testing.T) {
 	zeroes := map[string]any{"agent_erase_devices_iterations": 0.0}
 	result, err := clean(t, b, agentapi.CommandNode{UUID: "u", DriverInternalInfo: zeroes}, "erase_devices", nil)
 	var ce *agentapi.CommandError
-	if !errors.As(err, &ce) || ce.Type != "BlockDeviceEraseError" || !strings.Contains(ce.Details, `1 of 2 disks could not be erased: /dev/vdb (serial "S-/dev/vdb"): held by somebody`) {
+	if !errors.As(err, &ce) || ce.Type != "BlockDeviceEraseError" || !strings.Contains(ce.Details,
+		`1 of 2 disks could not be erased: /dev/vdb (serial "S-/dev/vdb"): held by somebody`) {
 		t.Errorf("%v", err)
 	}
 	if bytes.Contains(b.read(t, "/dev/vda", 0, diskSize), []byte("OLD!")) {
 		t.Error("the other disk was not erased")
 	}
 	report, ok := result.(agentapi.EraseReport)
-	if !ok || report.Validate() != nil || len(report.Disks) != 2 || report.Disks[0].Method != "overwrite" || report.Disks[1].Error == "" {
+	if !ok || report.Validate() != nil || len(report.Disks) != 2 || report.Disks[0].Method != "overwrite" ||
+		report.Disks[1].Error == "" {
 		t.Errorf("what was erased is not told beside the error: %+v", result)
 	}
-	if _, err := clean(t, b, agentapi.CommandNode{DriverInternalInfo: map[string]any{"disk_erasure_concurrency": "many"}}, "erase_devices", nil); err == nil {
+	if _, err := clean(t, b, agentapi.CommandNode{DriverInternalInfo: map[string]any{"disk_erasure_concurrency": "many"}},
+		"erase_devices", nil); err == nil {
 		t.Error("a wrong setting was taken")
 	}
 }
@@ -138,18 +148,21 @@ func TestHangingDisk(t *testing.T) {
 		}
 		began := time.Now()
 		result, err := clean(t, b, keeping("S-/dev/vdb"), "erase_devices", nil)
-		if err == nil || !strings.Contains(err.Error(), `1 of 3 disks could not be erased: /dev/vda (serial "S-/dev/vda"): it has not answered for 1m0s`) {
+		if err == nil || !strings.Contains(err.Error(),
+			`1 of 3 disks could not be erased: /dev/vda (serial "S-/dev/vda"): it has not answered for 1m0s`) {
 			t.Errorf("%v", err)
 		}
 		if waited := time.Since(began); waited != askPatience {
 			t.Errorf("one disk that hangs was waited for for %v", waited)
 		}
 		report, _ := result.(agentapi.EraseReport)
-		if bytes.Contains(b.read(t, "/dev/vdc", 0, diskSize), []byte("OLD!")) || len(report.Disks) != 3 || report.Disks[1].Method != "overwrite" {
+		if bytes.Contains(b.read(t, "/dev/vdc", 0, diskSize), []byte("OLD!")) || len(report.Disks) != 3 ||
+			report.Disks[1].Method != "overwrite" {
 			t.Errorf("the other disk was not erased: %+v", report)
 		}
 		kept := agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}}
-		if _, err := clean(t, b, kept, "erase_devices", nil); err == nil || !strings.Contains(err.Error(), "/dev/vda: it has not answered") {
+		if _, err := clean(t, b, kept, "erase_devices", nil); err == nil ||
+			!strings.Contains(err.Error(), "/dev/vda: it has not answered") {
 			t.Errorf("a disk that hangs was taken for one without a volume to be kept: %v", err)
 		}
 	})
@@ -167,7 +180,8 @@ func TestAbortable(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "/dev/vda", "/dev/vdb")
-		if s := listed(t, b, agentapi.CommandNode{}); !s["erase_devices"] || !s["erase_devices_express"] || !s["erase_devices_metadata"] {
+		if s := listed(t, b, agentapi.CommandNode{}); !s["erase_devices"] || !s["erase_devices_express"] ||
+			!s["erase_devices_metadata"] {
 			t.Errorf("disks that are overwritten: %v", s)
 		}
 		stuck := make(chan struct{})
@@ -180,7 +194,8 @@ func TestAbortable(t *testing.T) {
 			return open(ctx, path)
 		}
 		began := time.Now()
-		if s := listed(t, b, agentapi.CommandNode{}); s["erase_devices"] || s["erase_devices_express"] || !s["erase_devices_metadata"] {
+		if s := listed(t, b, agentapi.CommandNode{}); s["erase_devices"] || s["erase_devices_express"] ||
+			!s["erase_devices_metadata"] {
 			t.Errorf("a disk of which nothing is known: %v", s)
 		}
 		if waited := time.Since(began); waited > listPatience {
@@ -246,12 +261,14 @@ func TestCleanNVRAM(t *testing.T) {
 		bad  bool
 	}{
 		"defaults": {nil, []string{"Boot0000", "Boot0003", "BootOrder"}, false},
-		"own":      {map[string]any{"match_patterns": []any{"PXE"}}, []string{"Boot0001", "Boot0002", "Boot0003", "BootOrder"}, false},
-		"none":     {map[string]any{"match_patterns": []any{}}, []string{"Boot0000", "Boot0001", "Boot0002", "Boot0003", "BootOrder"}, false},
-		"all":      {map[string]any{"match_patterns": []any{""}}, []string{"Boot0003"}, false}, // the last is no load option
-		"text":     {map[string]any{"match_patterns": "HD"}, nil, true},
-		"number":   {map[string]any{"match_patterns": []any{1.0}}, nil, true},
-		"bad":      {map[string]any{"match_patterns": []any{"PXE", "("}}, nil, true},
+		"own": {map[string]any{"match_patterns": []any{"PXE"}},
+			[]string{"Boot0001", "Boot0002", "Boot0003", "BootOrder"}, false},
+		"none": {map[string]any{"match_patterns": []any{}},
+			[]string{"Boot0000", "Boot0001", "Boot0002", "Boot0003", "BootOrder"}, false},
+		"all":    {map[string]any{"match_patterns": []any{""}}, []string{"Boot0003"}, false}, // the last is no load option
+		"text":   {map[string]any{"match_patterns": "HD"}, nil, true},
+		"number": {map[string]any{"match_patterns": []any{1.0}}, nil, true},
+		"bad":    {map[string]any{"match_patterns": []any{"PXE", "("}}, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -310,7 +327,8 @@ func TestEraseKeepsVolumes(t *testing.T) {
 			}
 			b.arrays = nil // as after a reboot
 			b.fill(t, "/dev/vdc")
-			before := map[string][]byte{"/dev/vda": b.read(t, "/dev/vda", 0, diskSize), "/dev/vdb": b.read(t, "/dev/vdb", 0, diskSize)}
+			before := map[string][]byte{"/dev/vda": b.read(t, "/dev/vda", 0, diskSize),
+				"/dev/vdb": b.read(t, "/dev/vdb", 0, diskSize)}
 			n.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}
 			if _, err := clean(t, b, n, step, nil); err != nil {
 				t.Fatal(err)
@@ -349,7 +367,8 @@ func TestEraseAnotherDisk(t *testing.T) {
 			}
 			for _, step := range []string{"erase_devices", "erase_devices_express"} {
 				b.Disks = disks
-				if _, err := clean(t, b, agentapi.CommandNode{UUID: "u"}, step, nil); err == nil || !strings.Contains(err.Error(), "is no longer the disk") {
+				if _, err := clean(t, b, agentapi.CommandNode{UUID: "u"}, step, nil); err == nil ||
+					!strings.Contains(err.Error(), "is no longer the disk") {
 					t.Errorf("%s: %v", step, err)
 				}
 			}

@@ -13,7 +13,8 @@ import (
 )
 
 // grubOff is why programs of an image are not run, and how they would be.
-const grubOff = "which is not allowed here: whoever made the image would have the machine's ramdisk (CVE-2026-43003). " +
+const grubOff = "which is not allowed here: whoever made the image would have the machine's ramdisk " +
+	"(CVE-2026-43003). " +
 	"Allow it with enable_bios_bootloader_install of the conductor, or use a whole-disk image"
 
 // grubPatience is how long an image's programs may take in all.
@@ -22,7 +23,8 @@ const grubPatience = 10 * time.Minute
 // grubEnv is what an image's programs are started with: as
 // ironic-python-agent has it, GRUB does not look for other systems.
 func grubEnv() []string {
-	return []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LC_ALL=C", "GRUB_DISABLE_OS_PROBER=true", "GRUB_SAVEDEFAULT=true"}
+	return []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LC_ALL=C", "GRUB_DISABLE_OS_PROBER=true",
+		"GRUB_SAVEDEFAULT=true"}
 }
 
 // grubTarget is what GRUB is installed for, by GOARCH: the firmware that is to
@@ -34,7 +36,8 @@ func grubTarget(arch string, uefi bool) (string, error) {
 	}
 	target, ok := targets[arch]
 	if !ok {
-		return "", fmt.Errorf("GRUB cannot be installed to boot this machine, of architecture %s, by %s, expected one of %s: use a whole-disk image",
+		return "", fmt.Errorf("GRUB cannot be installed to boot this machine, of architecture %s, by %s, "+
+			"expected one of %s: use a whole-disk image",
 			arch, firmware, strings.Join(slices.Sorted(maps.Keys(targets)), ", "))
 	}
 	return "--target=" + target, nil
@@ -49,7 +52,8 @@ func (m *Machine) grubForBIOS(ctx context.Context, disk string, root volume) err
 	}
 	switch {
 	case !found.grub():
-		return fmt.Errorf("the image on %s has no grub-install and grub-mkconfig, without which it cannot boot by BIOS", root.device)
+		return fmt.Errorf("the image on %s has no grub-install and grub-mkconfig, without which it cannot boot by BIOS",
+			root.device)
 	case !m.Config().EnableBIOSBootloaderInstall:
 		return fmt.Errorf("the image on %s would have its own grub-install run, %s", root.device, grubOff)
 	}
@@ -78,7 +82,8 @@ func (m *Machine) bootDisks(path string) ([]string, error) {
 	var disks []string
 	for _, member := range a.members {
 		if _, ok := member.table.BIOSBoot(); !ok && member.table.GPT != nil {
-			return nil, fmt.Errorf("make %s of array %s bootable: it has no BIOS boot partition: it was divided when the machine was started by UEFI, delete and create the RAID configuration again", member.disk, a.Name)
+			return nil, fmt.Errorf("make %s of array %s bootable: it has no BIOS boot partition: it was divided when the "+
+				"machine was started by UEFI, delete and create the RAID configuration again", member.disk, a.Name)
 		}
 		disks = append(disks, member.disk)
 	}
@@ -94,7 +99,8 @@ func (m *Machine) grubForUEFI(ctx context.Context, found loaderFiles, root, esp 
 		return err
 	}
 	install := []string{found.install, target, "--efi-directory=" + espFolders()[0], "--no-nvram"}
-	return m.inImage(ctx, []volume{root, esp}, [][]string{install, append(install[:len(install):len(install)], "--removable"), found.config()})
+	return m.inImage(ctx, []volume{root, esp},
+		[][]string{install, append(install[:len(install):len(install)], "--removable"), found.config()})
 }
 
 // grubConfig has GRUB write its configuration anew, now that its disk is known.
@@ -116,7 +122,8 @@ func (m *Machine) inImage(ctx context.Context, volumes []volume, commands [][]st
 	c := sys.Chroot{Env: grubEnv(), Start: m.Run}
 	for i, v := range volumes {
 		m.LoadModule(v.Kind)
-		c.Mounts = append(c.Mounts, sys.ChrootMount{Device: v.device, Kind: v.Kind, At: []string{"/", espFolders()[0]}[i], UUID: v.UUID})
+		c.Mounts = append(c.Mounts, sys.ChrootMount{Device: v.device, Kind: v.Kind, At: []string{"/", espFolders()[0]}[i],
+			UUID: v.UUID})
 	}
 	return m.Kernel.InChroot(ctx, c, func(run func(...string) (string, error)) error {
 		for _, argv := range commands {

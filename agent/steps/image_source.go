@@ -42,7 +42,9 @@ func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*imag
 
 // checksum prefers os_hash_value over checksum, as the stronger of the two. In a
 // checksum file the image has the name of its first URL.
-func (m *Machine) checksum(ctx context.Context, info agentapi.ImageInfo, opts image.HTTPOptions) (image.Checksum, error) {
+func (m *Machine) checksum(
+	ctx context.Context, info agentapi.ImageInfo, opts image.HTTPOptions,
+) (image.Checksum, error) {
 	if info.OSHashValue != "" {
 		return image.NewChecksum(info.OSHashAlgo, info.OSHashValue)
 	}

@@ -28,9 +28,12 @@ const (
 // injectFilesArgs describes the step's arguments.
 func injectFilesArgs() map[string]any {
 	return map[string]any{
-		"files": map[string]any{"required": false, "description": "List of files, added to those of properties and instance_info (inject_files): objects with " +
-			"path, content (base64, or a URL with {node[...]} and {ports[...]} filled in) or deleted, and if wanted partition, mode, dirmode, owner, group."},
-		"verify_ca": map[string]any{"required": false, "description": "Only true, the default: certificates are verified as the ramdisk's kernel line says."},
+		"files": map[string]any{"required": false,
+			"description": "List of files, added to those of properties and instance_info (inject_files): objects with " +
+				"path, content (base64, or a URL with {node[...]} and {ports[...]} filled in) or deleted, " +
+				"and if wanted partition, mode, dirmode, owner, group."},
+		"verify_ca": map[string]any{"required": false,
+			"description": "Only true, the default: certificates are verified as the ramdisk's kernel line says."},
 	}
 }
 
@@ -56,7 +59,8 @@ func injectFiles(ctx context.Context, m *Machine, r Request) (any, error) {
 			return nil, noDevice(err)
 		}
 		if err := m.inject(ctx, v, f); err != nil {
-			return nil, agentapi.NewCommandError("CommandExecutionError", "Command execution failed", fmt.Sprintf("inject %s on %s: %v", f.Path, v.device, err))
+			return nil, agentapi.NewCommandError("CommandExecutionError", "Command execution failed",
+				fmt.Sprintf("inject %s on %s: %v", f.Path, v.device, err))
 		}
 		m.Log.Info("file injected", "path", f.Path, "partition", v.device, "deleted", f.Deleted)
 	}

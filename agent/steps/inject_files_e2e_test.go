@@ -63,7 +63,8 @@ func onDevice(t *testing.T, dev string) *bench {
 // TestInjectOntoFileSystems has the kernel mount what each mkfs made. The
 // installed system does its best to be written out of.
 func TestInjectOntoFileSystems(t *testing.T) {
-	for _, tc := range []struct{ kind, mkfs string }{{"ext4", "mkfs.ext4 -q"}, {"xfs", "mkfs.xfs -q"}, {"btrfs", "mkfs.btrfs -q"}} {
+	for _, tc := range []struct{ kind, mkfs string }{{"ext4", "mkfs.ext4 -q"}, {"xfs", "mkfs.xfs -q"},
+		{"btrfs", "mkfs.btrfs -q"}} {
 		t.Run(tc.kind, func(t *testing.T) {
 			dev := loop(t, 400<<20, 512, "size=8MiB, type=U\ntype=L, name=root\n")
 			fields := append(strings.Fields(tc.mkfs), dev+"p2")
@@ -74,25 +75,29 @@ func TestInjectOntoFileSystems(t *testing.T) {
 			}
 			b := onDevice(t, dev)
 			look(t, dev+"p2", tc.kind, func(root string) {
-				if err := errors.Join(os.MkdirAll(root+"/etc", 0o755), os.Symlink(victim, root+"/etc/evil"), os.Symlink("/../../../../etc", root+"/up"),
+				if err := errors.Join(os.MkdirAll(root+"/etc", 0o755), os.Symlink(victim, root+"/etc/evil"),
+					os.Symlink("/../../../../etc", root+"/up"),
 					os.WriteFile(root+"/etc/passwd", []byte("debian:x:1000:1000::/:/bin/sh\n"), 0o644)); err != nil {
 					t.Fatal(err)
 				}
 			})
 			name := "ferrite-" + filepath.Base(dev)
 			err := b.inject(t, agentapi.CommandNode{},
-				map[string]any{"path": "/etc/ssh/sshd_config.d/10.conf", "content": b64("X\n"), "mode": 384.0, "dirmode": 448.0, "owner": "debian"},
+				map[string]any{"path": "/etc/ssh/sshd_config.d/10.conf", "content": b64("X\n"), "mode": 384.0, "dirmode": 448.0,
+					"owner": "debian"},
 				map[string]any{"path": "/up/" + name, "content": b64("inside"), "partition": "PARTLABEL=root"},
 			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := b.inject(t, agentapi.CommandNode{}, map[string]any{"path": "/etc/evil", "content": b64("escaped")}); err == nil {
+			if err := b.inject(t, agentapi.CommandNode{},
+				map[string]any{"path": "/etc/evil", "content": b64("escaped")}); err == nil {
 				t.Error("a link to a folder that the image has not was followed")
 			}
 			look(t, dev+"p2", tc.kind, func(root string) {
 				var st unix.Stat_t
-				if err := unix.Stat(root+"/etc/ssh/sshd_config.d/10.conf", &st); err != nil || st.Uid != 1000 || st.Gid != 0 || st.Mode&0o7777 != 0o600 {
+				if err := unix.Stat(root+"/etc/ssh/sshd_config.d/10.conf", &st); err != nil || st.Uid != 1000 || st.Gid != 0 ||
+					st.Mode&0o7777 != 0o600 {
 					t.Errorf("%v: owner %d:%d, mode %o", err, st.Uid, st.Gid, st.Mode)
 				}
 				if got, err := os.ReadFile(root + "/etc/" + name); err != nil || string(got) != "inside" {

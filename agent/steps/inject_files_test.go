@@ -29,7 +29,8 @@ func installed(t *testing.T) *bench {
 	}
 	defer dev.Close()
 	g := disk.NewGPT(dev, disk.GUID{1})
-	for _, p := range []struct{ name, kind string }{{"root", "0fc63daf-8483-4772-8e79-3d69d8477de4"}, {"esp", "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"}, {"raw", "0fc63daf-8483-4772-8e79-3d69d8477de4"}} {
+	for _, p := range []struct{ name, kind string }{{"root", "0fc63daf-8483-4772-8e79-3d69d8477de4"},
+		{"esp", "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"}, {"raw", "0fc63daf-8483-4772-8e79-3d69d8477de4"}} {
 		kind, err := disk.ParseGUID(p.kind)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +58,8 @@ func installed(t *testing.T) *bench {
 	if err := g.Write(dev); err != nil {
 		t.Fatal(err)
 	}
-	for device, folders := range map[string][]string{"/dev/nvme0n1p1": {"etc", "root", "boot"}, "/dev/nvme0n1p2": {"EFI"}} {
+	for device, folders := range map[string][]string{"/dev/nvme0n1p1": {"etc", "root", "boot"},
+		"/dev/nvme0n1p2": {"EFI"}} {
 		b.trees[device] = t.TempDir()
 		for _, f := range folders {
 			if err := os.Mkdir(filepath.Join(b.trees[device], f), 0o755); err != nil {
@@ -89,17 +91,23 @@ func (b *bench) inject(t *testing.T, node agentapi.CommandNode, files ...any) er
 
 func TestInjectFiles(t *testing.T) {
 	b := installed(t)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("asked for " + r.URL.Path)) }))
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		w.Write([]byte("asked for " + r.URL.Path))
+	}))
 	defer srv.Close()
 	root, esp := b.trees["/dev/nvme0n1p1"], b.trees["/dev/nvme0n1p2"]
 	if err := os.WriteFile(filepath.Join(root, "etc/old"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	err := b.inject(t, agentapi.CommandNode{
-		Properties:   map[string]any{"inject_files": []any{map[string]any{"path": "/etc/motd", "content": b64("of the node\n")}}},
-		InstanceInfo: map[string]any{"inject_files": []any{map[string]any{"path": "/etc/issue", "content": b64("of the instance\n")}}},
+		Properties: map[string]any{"inject_files": []any{map[string]any{"path": "/etc/motd",
+			"content": b64("of the node\n")}}},
+		InstanceInfo: map[string]any{"inject_files": []any{map[string]any{"path": "/etc/issue",
+			"content": b64("of the instance\n")}}},
 	},
-		map[string]any{"path": "/root/.ssh/authorized_keys", "content": b64("ssh-ed25519 AAAA\n"), "mode": 384.0, "dirmode": 448.0, "owner": 0.0, "group": 0.0},
+		map[string]any{"path": "/root/.ssh/authorized_keys", "content": b64("ssh-ed25519 AAAA\n"), "mode": 384.0,
+			"dirmode": 448.0, "owner": 0.0, "group": 0.0},
 		map[string]any{"path": "/etc/url", "content": srv.URL + "/{node[uuid]}/{node[properties][rack]}/{ports[0][address]}"},
 		map[string]any{"path": "/EFI/vendor/x.txt", "content": b64("x")},
 		map[string]any{"path": "/startup.nsh", "content": b64("s"), "partition": 2.0},
@@ -110,7 +118,8 @@ func TestInjectFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	for _, name := range []string{root + "/etc/motd", root + "/etc/issue", root + "/root/.ssh/authorized_keys", root + "/etc/url", esp + "/EFI/vendor/x.txt", esp + "/startup.nsh"} {
+	for _, name := range []string{root + "/etc/motd", root + "/etc/issue", root + "/root/.ssh/authorized_keys",
+		root + "/etc/url", esp + "/EFI/vendor/x.txt", esp + "/startup.nsh"} {
 		content, err := os.ReadFile(name)
 		if err != nil {
 			t.Error(err)
@@ -127,7 +136,8 @@ func TestInjectFiles(t *testing.T) {
 	if _, err := os.Stat(root + "/etc/old"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what was to be deleted is there: %v", err)
 	}
-	for name, want := range map[string]os.FileMode{"/root/.ssh": 0o700, "/root/.ssh/authorized_keys": 0o600, "/etc/motd": 0o644} {
+	for name, want := range map[string]os.FileMode{"/root/.ssh": 0o700, "/root/.ssh/authorized_keys": 0o600,
+		"/etc/motd": 0o644} {
 		if info, err := os.Stat(root + name); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
@@ -142,7 +152,8 @@ func TestInjectedOwnerByName(t *testing.T) {
 		t.Skip("only root can give files away")
 	}
 	b := installed(t)
-	if err := b.inject(t, agentapi.CommandNode{}, map[string]any{"path": "/etc/mine", "content": "", "owner": "debian", "mode": 2541.0}); err != nil {
+	if err := b.inject(t, agentapi.CommandNode{}, map[string]any{"path": "/etc/mine", "content": "", "owner": "debian",
+		"mode": 2541.0}); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(b.trees["/dev/nvme0n1p1"] + "/etc/mine")
@@ -163,25 +174,39 @@ func TestInjectFilesRefusals(t *testing.T) {
 		kind string
 		text string
 	}{
-		"no path":            {map[string]any{"content": ok}, "InvalidCommandParamsError", "files[0]: path is missing"},
-		"unknown field":      {map[string]any{"path": "/etc/a", "content": ok, "user": 1.0}, "InvalidCommandParamsError", `"user"`},
-		"folder":             {map[string]any{"path": "/etc/", "content": ok}, "InvalidCommandParamsError", "does not name a file"},
+		"no path": {map[string]any{"content": ok}, "InvalidCommandParamsError", "files[0]: path is missing"},
+		"unknown field": {map[string]any{"path": "/etc/a", "content": ok, "user": 1.0},
+			"InvalidCommandParamsError", `"user"`},
+		"folder": {map[string]any{"path": "/etc/", "content": ok}, "InvalidCommandParamsError",
+			"does not name a file"},
 		"in the root folder": {map[string]any{"path": "/a", "content": ok}, "InvalidCommandParamsError", "by partition"},
-		"both":               {map[string]any{"path": "/etc/a", "content": ok, "deleted": true}, "InvalidCommandParamsError", "cannot both"},
-		"neither":            {map[string]any{"path": "/etc/a"}, "InvalidCommandParamsError", "has no content"},
-		"no base64":          {map[string]any{"path": "/etc/a", "content": "hello!"}, "InvalidCommandParamsError", "neither base64 nor a URL"},
-		"other scheme":       {map[string]any{"path": "/etc/a", "content": "file:///etc/shadow"}, "InvalidCommandParamsError", "not an http(s) URL"},
-		"unknown fact":       {map[string]any{"path": "/etc/a", "content": "http://h/{node[name]}"}, "InvalidCommandParamsError", `no key "name"`},
-		"octal as decimal":   {map[string]any{"path": "/etc/a", "content": ok, "mode": 100644.0}, "InvalidCommandParamsError", "420 is 0644"},
-		"mode as text":       {map[string]any{"path": "/etc/a", "content": ok, "mode": "0644"}, "InvalidCommandParamsError", "mode"},
-		"half a user":        {map[string]any{"path": "/etc/a", "content": ok, "owner": 1.5}, "InvalidCommandParamsError", "is no id"},
-		"unknown user":       {map[string]any{"path": "/etc/a", "content": ok, "owner": "nobody"}, "CommandExecutionError", `has no "nobody"`},
-		"user without id":    {map[string]any{"path": "/etc/a", "content": ok, "owner": "odd"}, "CommandExecutionError", "no number"},
-		"no group file":      {map[string]any{"path": "/etc/a", "content": ok, "group": "wheel"}, "CommandExecutionError", "/etc/group"},
-		"server has it not":  {map[string]any{"path": "/etc/a", "content": gone.URL + "/x"}, "CommandExecutionError", "404"},
-		"no such folder":     {map[string]any{"path": "/srv/a", "content": ok}, "DeviceNotFound", "no partition of /dev/nvme0n1 has a folder /srv"},
-		"no such partition":  {map[string]any{"path": "/etc/a", "content": ok, "partition": 9.0}, "DeviceNotFound", `is "9"`},
-		"no file system":     {map[string]any{"path": "/etc/a", "content": ok, "partition": 3.0}, "CommandExecutionError", "no file system that can be mounted"},
+		"both": {map[string]any{"path": "/etc/a", "content": ok, "deleted": true}, "InvalidCommandParamsError",
+			"cannot both"},
+		"neither": {map[string]any{"path": "/etc/a"}, "InvalidCommandParamsError", "has no content"},
+		"no base64": {map[string]any{"path": "/etc/a", "content": "hello!"}, "InvalidCommandParamsError",
+			"neither base64 nor a URL"},
+		"other scheme": {map[string]any{"path": "/etc/a", "content": "file:///etc/shadow"},
+			"InvalidCommandParamsError", "not an http(s) URL"},
+		"unknown fact": {map[string]any{"path": "/etc/a", "content": "http://h/{node[name]}"},
+			"InvalidCommandParamsError", `no key "name"`},
+		"octal as decimal": {map[string]any{"path": "/etc/a", "content": ok, "mode": 100644.0},
+			"InvalidCommandParamsError", "420 is 0644"},
+		"mode as text": {map[string]any{"path": "/etc/a", "content": ok, "mode": "0644"},
+			"InvalidCommandParamsError", "mode"},
+		"half a user": {map[string]any{"path": "/etc/a", "content": ok, "owner": 1.5}, "InvalidCommandParamsError",
+			"is no id"},
+		"unknown user": {map[string]any{"path": "/etc/a", "content": ok, "owner": "nobody"}, "CommandExecutionError",
+			`has no "nobody"`},
+		"user without id": {map[string]any{"path": "/etc/a", "content": ok, "owner": "odd"}, "CommandExecutionError",
+			"no number"},
+		"no group file": {map[string]any{"path": "/etc/a", "content": ok, "group": "wheel"}, "CommandExecutionError",
+			"/etc/group"},
+		"server has it not": {map[string]any{"path": "/etc/a", "content": gone.URL + "/x"}, "CommandExecutionError", "404"},
+		"no such folder": {map[string]any{"path": "/srv/a", "content": ok}, "DeviceNotFound",
+			"no partition of /dev/nvme0n1 has a folder /srv"},
+		"no such partition": {map[string]any{"path": "/etc/a", "content": ok, "partition": 9.0}, "DeviceNotFound", `is "9"`},
+		"no file system": {map[string]any{"path": "/etc/a", "content": ok, "partition": 3.0}, "CommandExecutionError",
+			"no file system that can be mounted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := installed(t)
@@ -204,8 +229,10 @@ func TestChooseVolume(t *testing.T) {
 		t.Fatal(err)
 	}
 	for spec, want := range map[any]int{
-		1.0: 1, "2": 2, "/dev/nvme0n1p1": 1, "LABEL=cloudimg-rootfs": 1, "cloudimg-rootfs": 1, "label=uefi": 2, "PARTLABEL=raw": 3,
-		"c12a7328-f81f-11d2-ba4b-00a0c93ec93b": 2, "/dev/disk/by-label/UEFI": 2, "/dev/disk/by-partuuid/" + all[2].ID.String(): 3,
+		1.0: 1, "2": 2, "/dev/nvme0n1p1": 1, "LABEL=cloudimg-rootfs": 1, "cloudimg-rootfs": 1, "label=uefi": 2,
+		"PARTLABEL=raw":                        3,
+		"c12a7328-f81f-11d2-ba4b-00a0c93ec93b": 2, "/dev/disk/by-label/UEFI": 2,
+		"/dev/disk/by-partuuid/" + all[2].ID.String():   3,
 		"PARTTYPE=0fc63daf-8483-4772-8e79-3d69d8477de4": 0, "/dev/sdb1": 0, "": 0, "LABEL=": 0, "nothing": 0,
 	} {
 		got, err := chooseVolume(spec, "/dev/nvme0n1", all)
@@ -218,13 +245,15 @@ func TestChooseVolume(t *testing.T) {
 func TestFillIn(t *testing.T) {
 	facts := map[string]any{"node": map[string]any{"name": "n", "on": true, "extra": nil, "list": []any{"a", 1.5}}}
 	for in, want := range map[string]string{
-		"": "", "plain": "plain", "{node[name]}": "n", "a{{b}}c": "a{b}c", "{node[on]}{node[list][1]}": "True1.5", "{{{node[name]}}}": "{n}",
+		"": "", "plain": "plain", "{node[name]}": "n", "a{{b}}c": "a{b}c", "{node[on]}{node[list][1]}": "True1.5",
+		"{{{node[name]}}}": "{n}",
 	} {
 		if got, err := fillIn(in, facts); err != nil || got != want {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}
 	}
-	for _, bad := range []string{"{", "}", "{node[name]", "{other}", "{node}", "{node[extra]}", "{node[name][x]}", "{node[list][2]}", "{node[list][-1]}", "{node[name}", "{node[name]!r}"} {
+	for _, bad := range []string{"{", "}", "{node[name]", "{other}", "{node}", "{node[extra]}", "{node[name][x]}",
+		"{node[list][2]}", "{node[list][-1]}", "{node[name}", "{node[name]!r}"} {
 		if got, err := fillIn(bad, facts); err == nil {
 			t.Errorf("%q became %q", bad, got)
 		}

@@ -57,7 +57,8 @@ func injections(r Request) ([]injection, error) {
 		}
 	}
 	if verify, given := r.Step.Args["verify_ca"]; given && verify != nil && verify != true {
-		errs = append(errs, fmt.Errorf("verify_ca is %v: this agent trusts as its kernel line says (ipa-insecure), leave the argument out", verify))
+		errs = append(errs, fmt.Errorf("verify_ca is %v: this agent trusts as its kernel line says (ipa-insecure), "+
+			"leave the argument out", verify))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, invalidStep("%v", err)
@@ -111,7 +112,8 @@ func (f injection) check() error {
 	}
 	for name, mode := range map[string]*uint32{"mode": f.Mode, "dirmode": f.DirMode} {
 		if mode != nil && *mode > 0o7777 {
-			return fmt.Errorf("%s of %s is %d, expected at most %d: modes are decimal here, 420 is 0644", name, f.Path, *mode, 0o7777)
+			return fmt.Errorf("%s of %s is %d, expected at most %d: modes are decimal here, 420 is 0644", name, f.Path,
+				*mode, 0o7777)
 		}
 	}
 	for name, id := range map[string]any{"owner": f.Owner, "group": f.Group} {

@@ -20,7 +20,9 @@ func isFileSystem(uuid string) bool { return uuid != "" && !diskIdentifier.Match
 
 // installLoader puts the boot loader of an installed partition image where the
 // firmware looks for it, unless one is there.
-func (m *Machine) installLoader(ctx context.Context, n agentapi.CommandNode, p agentapi.BootloaderParams, uefi bool) error {
+func (m *Machine) installLoader(
+	ctx context.Context, n agentapi.CommandNode, p agentapi.BootloaderParams, uefi bool,
+) error {
 	path, err := m.installedDisk(ctx, n)
 	if err != nil {
 		return err
@@ -91,7 +93,8 @@ func volumeByUUID(all []volume, path, uuid string) (volume, error) {
 	case 0:
 		return volume{}, fmt.Errorf("no partition of %s has the UUID %s; there are %s", path, uuid, list(all))
 	}
-	return volume{}, fmt.Errorf("%s have the same UUID %s, and any of them would be booted as the root: give the others one of their own, or install without preserve_ephemeral", list(found), uuid)
+	return volume{}, fmt.Errorf("%s have the same UUID %s, and any of them would be booted as the root: "+
+		"give the others one of their own, or install without preserve_ephemeral", list(found), uuid)
 }
 
 // fillESP gives an empty EFI system partition what the image has for it: the
@@ -105,9 +108,11 @@ func (m *Machine) fillESP(ctx context.Context, path string, root, esp volume) er
 	allowed := m.Config().EnableBIOSBootloaderInstall
 	switch {
 	case found.efi == "" && !found.grub():
-		return fmt.Errorf("the image on %s has nothing to boot by UEFI: expected EFI files in one of %s, or grub-install", root.device, strings.Join(espFolders(), ", "))
+		return fmt.Errorf("the image on %s has nothing to boot by UEFI: expected EFI files in one of %s, or grub-install",
+			root.device, strings.Join(espFolders(), ", "))
 	case found.efi == "" && !allowed:
-		return fmt.Errorf("the image on %s has no EFI files in %s, and would have its own grub-install run, %s", root.device, strings.Join(espFolders(), ", "), grubOff)
+		return fmt.Errorf("the image on %s has no EFI files in %s, and would have its own grub-install run, %s", root.device,
+			strings.Join(espFolders(), ", "), grubOff)
 	case found.efi == "":
 		err = m.grubForUEFI(ctx, found, root, esp)
 	case found.grub() && allowed:

@@ -22,7 +22,8 @@ func partitioned(t *testing.T, uefi, allowed bool, root map[string]string) (b *b
 	b = partitionBench(t, 1024*mib)
 	b.uefi = uefi
 	info := partitionInfo(t, 8*mib, func(i *agentapi.ImageInfo) { i.DeployBootMode = bootMode(uefi) })
-	if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
+	if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+		agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
 		t.Fatal(err)
 	}
 	b.config.EnableBIOSBootloaderInstall = allowed
@@ -62,7 +63,8 @@ func with(files map[string]string, more ...string) map[string]string {
 // was copied into is not the disk.
 func TestBootPartitionImage(t *testing.T) {
 	shim := map[string]string{
-		"boot/efi/EFI/redhat/shimx64.efi": "shim", "boot/efi/EFI/BOOT/BOOTX64.EFI": "fallback", "boot/grub2/grub.cfg": "config", "etc/fstab": "/dev/x / ext4",
+		"boot/efi/EFI/redhat/shimx64.efi": "shim", "boot/efi/EFI/BOOT/BOOTX64.EFI": "fallback",
+		"boot/grub2/grub.cfg": "config", "etc/fstab": "/dev/x / ext4",
 	}
 	const noLoader = "no boot loader on the EFI system partition"
 	for _, tc := range []struct {
@@ -74,14 +76,17 @@ func TestBootPartitionImage(t *testing.T) {
 		esp     []string
 		want    string // of the error
 	}{
-		{"EFI files are copied", true, false, shim, nil, []string{"EFI/BOOT/BOOTX64.EFI", "EFI/BOOT/grub.cfg", "EFI/redhat/grub.cfg", "EFI/redhat/shimx64.efi"}, noLoader},
+		{"EFI files are copied", true, false, shim, nil, []string{"EFI/BOOT/BOOTX64.EFI", "EFI/BOOT/grub.cfg",
+			"EFI/redhat/grub.cfg", "EFI/redhat/shimx64.efi"}, noLoader},
 		{
 			"and GRUB configured anew", true, true, with(shim, "usr/sbin/grub2-install", "", "usr/sbin/grub2-mkconfig", ""),
 			[]string{"mount /dev/vda2 ext4 / as " + rootUUID, "/usr/sbin/grub2-mkconfig -o /boot/grub2/grub.cfg"},
 			[]string{"EFI/BOOT/BOOTX64.EFI", "EFI/BOOT/grub.cfg", "EFI/redhat/grub.cfg", "EFI/redhat/shimx64.efi"}, noLoader,
 		},
-		{"of an image with a UKI", true, false, map[string]string{"efi/EFI/Linux/x.efi": "uki"}, nil, []string{"EFI/Linux/x.efi"}, noLoader},
-		{"nothing to boot", true, true, map[string]string{"etc/fstab": ""}, nil, nil, "has nothing to boot by UEFI: expected EFI files in one of /boot/efi, /efi, /boot, or grub-install"},
+		{"of an image with a UKI", true, false, map[string]string{"efi/EFI/Linux/x.efi": "uki"}, nil,
+			[]string{"EFI/Linux/x.efi"}, noLoader},
+		{"nothing to boot", true, true, map[string]string{"etc/fstab": ""}, nil, nil,
+			"has nothing to boot by UEFI: expected EFI files in one of /boot/efi, /efi, /boot, or grub-install"},
 		{"GRUB for UEFI, not allowed", true, false, grubFiles("grub"), nil, nil, "enable_bios_bootloader_install"},
 		{
 			"GRUB for UEFI", true, true, grubFiles("grub"),
@@ -94,7 +99,8 @@ func TestBootPartitionImage(t *testing.T) {
 		},
 		{
 			"GRUB for BIOS", false, true, grubFiles("grub2"),
-			[]string{"mount /dev/vda1 ext4 / as " + rootUUID, "/usr/sbin/grub2-install --target=i386-pc /dev/vda", "/usr/sbin/grub2-mkconfig -o /boot/grub2/grub.cfg"}, nil, "",
+			[]string{"mount /dev/vda1 ext4 / as " + rootUUID, "/usr/sbin/grub2-install --target=i386-pc /dev/vda",
+				"/usr/sbin/grub2-mkconfig -o /boot/grub2/grub.cfg"}, nil, "",
 		},
 		{"GRUB for BIOS, not allowed", false, false, grubFiles("grub"), nil, nil, "enable_bios_bootloader_install"},
 		{"no GRUB for BIOS", false, true, nil, nil, nil, "has no grub-install and grub-mkconfig"},
@@ -120,7 +126,8 @@ func TestBootPartitionImage(t *testing.T) {
 				return
 			}
 			fstab, err := os.ReadFile(filepath.Join(root, "etc/fstab"))
-			if want := "/dev/x / ext4\nUUID=" + p.EFISystemPartUUID + "\t/boot/efi\tvfat\tumask=0077\t0\t1\n"; err != nil || string(fstab) != want {
+			if want := "/dev/x / ext4\nUUID=" + p.EFISystemPartUUID + "\t/boot/efi\tvfat\tumask=0077\t0\t1\n"; err != nil ||
+				string(fstab) != want {
 				t.Errorf("fstab is %q, want %q", fstab, want)
 			}
 			p.IgnoreBootloaderError = true
@@ -156,8 +163,10 @@ func TestImageProgramFails(t *testing.T) {
 	b.grub = func([]string) (string, error) {
 		return "", errors.New("grub-install: exit status 1: embedding is not possible")
 	}
-	err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "bios"})
-	if err == nil || !strings.Contains(err.Error(), "the image's own grub-install: exit status 1: embedding is not possible") {
+	err := b.InstallBootloader(t.Context(), agentapi.CommandNode{},
+		agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "bios"})
+	if err == nil || !strings.Contains(err.Error(), "the image's own grub-install: exit status 1: "+
+		"embedding is not possible") {
 		t.Error(err)
 	}
 }
@@ -166,8 +175,10 @@ func TestImageProgramFails(t *testing.T) {
 // looked for.
 func TestRootNotFound(t *testing.T) {
 	b, _, _ := partitioned(t, true, false, nil)
-	err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, agentapi.BootloaderParams{RootUUID: "another", TargetBootMode: "uefi"})
-	if err == nil || !strings.Contains(err.Error(), "no partition of /dev/vda has the UUID another; there are /dev/vda1 (vfat, label \"efi-part\"), /dev/vda2 (ext4)") {
+	err := b.InstallBootloader(t.Context(), agentapi.CommandNode{},
+		agentapi.BootloaderParams{RootUUID: "another", TargetBootMode: "uefi"})
+	if err == nil || !strings.Contains(err.Error(), "no partition of /dev/vda has the UUID another; "+
+		"there are /dev/vda1 (vfat, label \"efi-part\"), /dev/vda2 (ext4)") {
 		t.Error(err)
 	}
 }
@@ -179,7 +190,8 @@ func TestRootTwice(t *testing.T) {
 	info := partitionInfo(t, 8*mib, func(i *agentapi.ImageInfo) { i.DeployBootMode, i.EphemeralMB = "uefi", 256 })
 	install := func() {
 		t.Helper()
-		if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
+		if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+			agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -195,8 +207,10 @@ func TestRootTwice(t *testing.T) {
 	info.PreserveEphemeral = true
 	install()
 	b.trees["/dev/vda2"] = efiTree(t, map[string]string{"boot/efi/EFI/BOOT/BOOTX64.EFI": "another's"})
-	err = b.InstallBootloader(t.Context(), agentapi.CommandNode{}, agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "uefi"})
-	if err == nil || !strings.Contains(err.Error(), "/dev/vda2 (ext4), /dev/vda3 (ext4) have the same UUID "+rootUUID) || len(b.mounted) != 0 {
+	err = b.InstallBootloader(t.Context(), agentapi.CommandNode{},
+		agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "uefi"})
+	if err == nil || !strings.Contains(err.Error(), "/dev/vda2 (ext4), /dev/vda3 (ext4) have the same UUID "+rootUUID) ||
+		len(b.mounted) != 0 {
 		t.Errorf("%v, mounted %v", err, b.mounted)
 	}
 }
@@ -206,7 +220,8 @@ func TestRootTwice(t *testing.T) {
 func TestLoaderIsThere(t *testing.T) {
 	b, _, _ := partitioned(t, true, false, nil)
 	b.addLoader(t)
-	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "uefi"}); err != nil {
+	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{},
+		agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "uefi"}); err != nil {
 		t.Fatal(err)
 	}
 	if len(b.mounted) != 0 || len(b.vars["BootOrder"]) != 2 {

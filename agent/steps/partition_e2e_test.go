@@ -180,7 +180,8 @@ func TestPartitionsOnDevice(t *testing.T) {
 			b.uefi = true
 			info := realImage(t, map[string]string{"etc/fstab": "# none\n"})
 			info.SwapMB, info.EphemeralMB = 64, 300
-			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info, ConfigDrive: b64(string(iso(t)))}); err != nil {
+			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+				agentapi.PrepareImageParams{ImageInfo: info, ConfigDrive: b64(string(iso(t)))}); err != nil {
 				t.Fatal(err)
 			}
 			told := b.PartitionUUIDs()
@@ -227,10 +228,12 @@ func (b *bench) grubOnUEFI(t *testing.T, dev, esp string) {
 	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, p); err != nil {
 		t.Fatal(err)
 	}
-	b.checkProgram(t, dev+"p5", "grub-install", []string{"--target=x86_64-efi", "--efi-directory=/boot/efi", "--no-nvram", "--removable"}, []string{"/boot/efi"})
+	b.checkProgram(t, dev+"p5", "grub-install", []string{"--target=x86_64-efi", "--efi-directory=/boot/efi", "--no-nvram",
+		"--removable"}, []string{"/boot/efi"})
 	b.checkProgram(t, dev+"p5", "grub-mkconfig", []string{"-o", "/boot/grub/grub.cfg"}, nil)
 	look(t, dev+"p5", "ext4", func(root string) {
-		if got, err := os.ReadFile(root + "/etc/fstab"); err != nil || string(got) != "# none\nUUID="+esp+"\t/boot/efi\tvfat\tumask=0077\t0\t1\n" {
+		if got, err := os.ReadFile(root + "/etc/fstab"); err != nil ||
+			string(got) != "# none\nUUID="+esp+"\t/boot/efi\tvfat\tumask=0077\t0\t1\n" {
 			t.Errorf("fstab is %q, %v", got, err)
 		}
 	})
@@ -300,7 +303,8 @@ func TestImageProgramsOnDevice(t *testing.T) {
 			b := onLoop(t, dev, size)
 			info := realImage(t, files)
 			info.DeployBootMode, info.DiskLabel = "bios", "gpt"
-			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
+			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+				agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
 				t.Fatal(err)
 			}
 			folders, places := []string{"/proc", "/sys", "/run", "/tmp", "/dev"}, []string{"/"}
@@ -313,15 +317,18 @@ func TestImageProgramsOnDevice(t *testing.T) {
 			if name == "odd places" { // an image that leads out of itself
 				look(t, dev+"p2", "ext4", func(root string) {
 					for _, folder := range folders {
-						if err := errors.Join(os.RemoveAll(root+folder), os.Symlink("/../../usr"+folder, root+folder), os.MkdirAll(root+"/usr"+folder, 0o755)); err != nil {
+						if err := errors.Join(os.RemoveAll(root+folder), os.Symlink("/../../usr"+folder, root+folder),
+							os.MkdirAll(root+"/usr"+folder, 0o755)); err != nil {
 							t.Fatal(err)
 						}
 					}
 				})
 			}
-			err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "bios"})
+			err := b.InstallBootloader(t.Context(), agentapi.CommandNode{},
+				agentapi.BootloaderParams{RootUUID: rootUUID, TargetBootMode: "bios"})
 			if name == "fails" {
-				if err == nil || !strings.Contains(err.Error(), "grub-install --target=i386-pc "+dev+": exit status 1: will not embed") {
+				if err == nil || !strings.Contains(err.Error(),
+					"grub-install --target=i386-pc "+dev+": exit status 1: will not embed") {
 					t.Error(err)
 				}
 			} else if err != nil {

@@ -47,10 +47,12 @@ func (m *Machine) divided(info agentapi.ImageInfo, need int64, drive []byte) (*d
 	}
 	if need > d.layout.Root {
 		return nil, agentapi.NewCommandError("InvalidCommandParamsError", "Invalid command parameters",
-			fmt.Sprintf("Root partition is too small for requested image. Image virtual size: %d MB, Root size: %d MB", (need+1<<20-1)>>20, info.RootMB))
+			fmt.Sprintf("Root partition is too small for requested image. Image virtual size: %d MB, Root size: %d MB",
+				(need+1<<20-1)>>20, info.RootMB))
 	}
 	if !uefi && !m.Config().EnableBIOSBootloaderInstall {
-		return nil, invalidImage(fmt.Errorf("a partition image boots by BIOS only once its own grub-install was run, %s", grubOff))
+		return nil, invalidImage(fmt.Errorf("a partition image boots by BIOS only once its own grub-install was run, %s",
+			grubOff))
 	}
 	if info.EphemeralMB > 0 && !d.keep {
 		if err := mkfs.Check(d.format); err != nil {
@@ -140,7 +142,8 @@ func (d *divided) beside(dev Device) error {
 func noTable(root disk.Disk) error {
 	table, err := disk.ReadTable(root)
 	if err == nil {
-		return fmt.Errorf("the image is of a whole disk, with %d partitions, and not of one partition: its image_type is %s", len(table.Parts()), agentapi.WholeDisk)
+		return fmt.Errorf("the image is of a whole disk, with %d partitions, and not of one partition: its image_type is %s",
+			len(table.Parts()), agentapi.WholeDisk)
 	}
 	if !errors.Is(err, disk.ErrNoTable) && !errors.Is(err, disk.ErrTable) {
 		return err
@@ -161,7 +164,8 @@ func (d *divided) written(m *Machine, dev Device) (*written, error) {
 	if _, ok := d.division.Parts[disk.RoleESP]; ok {
 		w.espUUID, err = d.uuid(dev, disk.RoleESP)
 	}
-	m.Log.Info("disk divided", "partitions", len(w.parts), "kept_ephemeral", d.keep, "root_uuid", w.rootUUID, "esp_uuid", w.espUUID)
+	m.Log.Info("disk divided", "partitions", len(w.parts), "kept_ephemeral", d.keep, "root_uuid", w.rootUUID,
+		"esp_uuid", w.espUUID)
 	return w, err
 }
 

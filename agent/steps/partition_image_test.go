@@ -58,11 +58,14 @@ func TestPartitionImage(t *testing.T) {
 		gpt    bool
 	}{
 		{"bios", diskSize, false, nil, map[disk.Role]int{disk.RoleRoot: 1}, false},
-		{"bios with gpt", diskSize, false, func(i *agentapi.ImageInfo) { i.DiskLabel = "gpt" }, map[disk.Role]int{disk.RoleBIOSBoot: 1, disk.RoleRoot: 2}, true},
-		{"bios with swap and drive", 256 * mib, true, func(i *agentapi.ImageInfo) { i.SwapMB = 16 }, map[disk.Role]int{disk.RoleSwap: 1, disk.RoleConfigDrive: 2, disk.RoleRoot: 3}, false},
+		{"bios with gpt", diskSize, false, func(i *agentapi.ImageInfo) { i.DiskLabel = "gpt" },
+			map[disk.Role]int{disk.RoleBIOSBoot: 1, disk.RoleRoot: 2}, true},
+		{"bios with swap and drive", 256 * mib, true, func(i *agentapi.ImageInfo) { i.SwapMB = 16 },
+			map[disk.Role]int{disk.RoleSwap: 1, disk.RoleConfigDrive: 2, disk.RoleRoot: 3}, false},
 		{"uefi with all", large, true, func(i *agentapi.ImageInfo) {
 			i.DeployBootMode, i.DiskLabel, i.SwapMB, i.EphemeralMB = "uefi", "msdos", 16, 256
-		}, map[disk.Role]int{disk.RoleESP: 1, disk.RoleEphemeral: 2, disk.RoleSwap: 3, disk.RoleConfigDrive: 4, disk.RoleRoot: 5}, true},
+		}, map[disk.Role]int{disk.RoleESP: 1, disk.RoleEphemeral: 2, disk.RoleSwap: 3, disk.RoleConfigDrive: 4,
+			disk.RoleRoot: 5}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := partitionBench(t, tc.size)
@@ -137,14 +140,20 @@ func TestPartitionImageRefused(t *testing.T) {
 		kind   string
 		want   string
 	}{
-		{"image larger than the root", func(i *agentapi.ImageInfo) { i.RootMB = 7 }, nil, "InvalidCommandParamsError", "Image virtual size: 8 MB, Root size: 7 MB"},
+		{"image larger than the root", func(i *agentapi.ImageInfo) { i.RootMB = 7 }, nil, "InvalidCommandParamsError",
+			"Image virtual size: 8 MB, Root size: 7 MB"},
 		{"disk too small", func(i *agentapi.ImageInfo) { i.RootMB = 127 }, nil, "DeviceNotFound", "/dev/vda"},
-		{"format", func(i *agentapi.ImageInfo) { i.EphemeralMB, i.EphemeralFormat = 16, "xfs" }, nil, "InvalidImage", `ephemeral_format: file system "xfs" cannot be made here, expected one of ext4, vfat`},
+		{"format", func(i *agentapi.ImageInfo) { i.EphemeralMB, i.EphemeralFormat = 16, "xfs" }, nil, "InvalidImage",
+			`ephemeral_format: file system "xfs" cannot be made here, expected one of ext4, vfat`},
 		{"less than nothing", func(i *agentapi.ImageInfo) { i.EphemeralMB = -1 }, nil, "InvalidImage", "ephemeral_mb is -1"},
-		{"ext4 too small", func(i *agentapi.ImageInfo) { i.EphemeralMB = 16 }, nil, "ImageWriteError", "partition 1 for ephemeral: make ext4: the partition has 16777216 bytes, expected 268435456 to"},
-		{"vfat too small", func(i *agentapi.ImageInfo) { i.EphemeralMB, i.EphemeralFormat = 16, "vfat" }, nil, "ImageWriteError", "partition 1 for ephemeral: make vfat: 16777216 bytes give"},
-		{"grub not allowed", nil, func(c *agentapi.LookupConfig) { c.EnableBIOSBootloaderInstall = false }, "InvalidImage", "enable_bios_bootloader_install"},
-		{"nothing to keep", func(i *agentapi.ImageInfo) { i.EphemeralMB, i.PreserveEphemeral = 16, true }, nil, "ImageWriteError", "the partition to be kept is not there"},
+		{"ext4 too small", func(i *agentapi.ImageInfo) { i.EphemeralMB = 16 }, nil, "ImageWriteError",
+			"partition 1 for ephemeral: make ext4: the partition has 16777216 bytes, expected 268435456 to"},
+		{"vfat too small", func(i *agentapi.ImageInfo) { i.EphemeralMB, i.EphemeralFormat = 16, "vfat" }, nil,
+			"ImageWriteError", "partition 1 for ephemeral: make vfat: 16777216 bytes give"},
+		{"grub not allowed", nil, func(c *agentapi.LookupConfig) { c.EnableBIOSBootloaderInstall = false }, "InvalidImage",
+			"enable_bios_bootloader_install"},
+		{"nothing to keep", func(i *agentapi.ImageInfo) { i.EphemeralMB, i.PreserveEphemeral = 16, true }, nil,
+			"ImageWriteError", "the partition to be kept is not there"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := partitionBench(t, diskSize)
@@ -152,7 +161,8 @@ func TestPartitionImageRefused(t *testing.T) {
 			if tc.config != nil {
 				tc.config(&b.config)
 			}
-			_, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: partitionInfo(t, 8*mib, tc.change)})
+			_, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+				agentapi.PrepareImageParams{ImageInfo: partitionInfo(t, 8*mib, tc.change)})
 			var failed *agentapi.CommandError
 			if !errors.As(err, &failed) || failed.Type != tc.kind || !strings.Contains(failed.Text(), tc.want) {
 				t.Errorf("%#v, want %s with %q", err, tc.kind, tc.want)
@@ -180,26 +190,30 @@ func TestPartitionImageFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := partitionBench(t, 256*mib)
 			broken := info(t)
-			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: broken}); err == nil {
+			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+				agentapi.PrepareImageParams{ImageInfo: broken}); err == nil {
 				t.Fatal("it was taken")
 			}
 			if got := b.read(t, "/dev/vda", 0, mib); len(bytes.Trim(got, "\x00")) != 0 {
 				t.Error("the disk has a partition table")
 			}
 			good := partitionInfo(t, 8*mib, func(i *agentapi.ImageInfo) { i.EphemeralMB, i.EphemeralFormat = 40, "vfat" })
-			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: good}); err != nil {
+			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+				agentapi.PrepareImageParams{ImageInfo: good}); err != nil {
 				t.Fatal(err)
 			}
 			b.write(t, "/dev/vda", 20*mib, "precious")
 			broken.EphemeralMB, broken.EphemeralFormat, broken.PreserveEphemeral = 40, "vfat", true
-			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: broken}); err == nil {
+			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+				agentapi.PrepareImageParams{ImageInfo: broken}); err == nil {
 				t.Fatal("it was taken")
 			}
 			if got := b.read(t, "/dev/vda", 41*mib, mib); len(bytes.Trim(got, "\x00")) != 0 {
 				t.Error("the root begins with half an image")
 			}
 			good.PreserveEphemeral = true
-			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: good}); err != nil {
+			if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+				agentapi.PrepareImageParams{ImageInfo: good}); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.read(t, "/dev/vda", 20*mib, 8); string(got) != "precious" {

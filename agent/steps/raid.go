@@ -16,8 +16,10 @@ import (
 // applyConfigurationArgs describes the step's arguments.
 func applyConfigurationArgs() map[string]any {
 	return map[string]any{
-		"raid_config":     map[string]any{"required": true, "description": "The RAID configuration to make, in the form of target_raid_config."},
-		"delete_existing": map[string]any{"required": false, "description": "Whether software RAID that is there is deleted first; true by default."},
+		"raid_config": map[string]any{"required": true,
+			"description": "The RAID configuration to make, in the form of target_raid_config."},
+		"delete_existing": map[string]any{"required": false,
+			"description": "Whether software RAID that is there is deleted first; true by default."},
 	}
 }
 

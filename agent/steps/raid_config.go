@@ -73,7 +73,8 @@ func raidConfig(config map[string]any) ([]logicalDisk, error) {
 func newLogicalDisk(item any, place int) (logicalDisk, error) {
 	var l logicalDisk
 	if err := decodeStrictly(item, &l); err != nil {
-		return l, fmt.Errorf("%w; software RAID takes controller, raid_level, size_gb, volume_name, is_root_volume and physical_disks", err)
+		return l, fmt.Errorf("%w; software RAID takes controller, raid_level, size_gb, volume_name, "+
+			"is_root_volume and physical_disks", err)
 	}
 	if l.VolumeName == "" {
 		l.VolumeName = fmt.Sprintf("md%d", place)
@@ -94,7 +95,8 @@ func (l logicalDisk) check() error {
 	size, number := l.SizeGB.(float64)
 	switch {
 	case l.Controller != softwareController:
-		return fmt.Errorf("its controller is %q: this agent makes software RAID only, all logical disks must have controller %q", l.Controller, softwareController)
+		return fmt.Errorf("its controller is %q: this agent makes software RAID only, "+
+			"all logical disks must have controller %q", l.Controller, softwareController)
 	case l.RAIDLevel != "1":
 		return fmt.Errorf("its raid_level is %q: this agent makes RAID 1 only", l.RAIDLevel)
 	case !l.max() && (!number || size < 1 || size > maxVolumeGB || size != float64(int64(size))):
@@ -102,7 +104,8 @@ func (l logicalDisk) check() error {
 	case len(l.VolumeName) > 32:
 		return fmt.Errorf("its volume_name %q has more than 32 bytes", l.VolumeName)
 	case strings.ContainsAny(l.VolumeName, ":\x00"):
-		return fmt.Errorf("its volume_name %q has a colon, behind which mdadm looks for the name, or a zero byte", l.VolumeName)
+		return fmt.Errorf("its volume_name %q has a colon, behind which mdadm looks for the name, or a zero byte",
+			l.VolumeName)
 	case l.PhysicalDisks != nil && len(l.PhysicalDisks) < 2:
 		return fmt.Errorf("physical_disks has %d items, expected at least 2 objects of device hints", len(l.PhysicalDisks))
 	case slices.ContainsFunc(l.PhysicalDisks, func(h rootdevice.Hints) bool { return len(h) == 0 }):

@@ -49,7 +49,8 @@ func TestRAIDInGuest(t *testing.T) {
 	initramfs := filepath.Join(dir, "initramfs")
 	packGuest(t, initramfs, bootableImage(t))
 	args := []string{
-		"-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none", "-kernel", "../../bin/ramdisk/lab.vmlinuz", "-initrd", initramfs,
+		"-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none",
+		"-kernel", "../../bin/ramdisk/lab.vmlinuz", "-initrd", initramfs,
 		"-append", "console=ttyS0 panic=-1 rdinit=/guest -- -test.run=^TestRAIDInGuest$ -test.v",
 	}
 	for i, sector := range []int{512, 512, 4096, 4096} {
@@ -58,7 +59,8 @@ func TestRAIDInGuest(t *testing.T) {
 			t.Fatal(err)
 		}
 		args = append(args, "-drive", fmt.Sprintf("if=none,id=d%d,format=raw,cache=unsafe,file=%s", i, path),
-			"-device", fmt.Sprintf("virtio-blk-pci,drive=d%d,serial=D%d,logical_block_size=%d,physical_block_size=%d", i, i, sector, sector))
+			"-device", fmt.Sprintf("virtio-blk-pci,drive=d%d,serial=D%d,logical_block_size=%d,physical_block_size=%d", i, i,
+				sector, sector))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
@@ -74,7 +76,8 @@ func bootableImage(t *testing.T) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	path, esp := filepath.Join(dir, "image"), filepath.Join(dir, "esp")
-	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 64*mib), os.WriteFile(esp, nil, 0o600), os.Truncate(esp, 40*mib)); err != nil {
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 64*mib), os.WriteFile(esp, nil, 0o600),
+		os.Truncate(esp, 40*mib)); err != nil {
 		t.Fatal(err)
 	}
 	run(t, "size=40MiB, type=U\ntype=L\n", "sfdisk", "-q", "--label", "gpt", path)
@@ -196,7 +199,8 @@ func guestArray(t *testing.T, b *bench, sector int, image []byte) {
 		first, second = "/dev/vdc", "/dev/vdd"
 	}
 	b.uefi, b.vars = true, memVars{}
-	n := raidNode(volumeOf("MAX", "is_root_volume", true, "volume_name", "root", "physical_disks", []any{map[string]any{"name": first}, map[string]any{"name": second}}))
+	n := raidNode(volumeOf("MAX", "is_root_volume", true, "volume_name", "root", "physical_disks",
+		[]any{map[string]any{"name": first}, map[string]any{"name": second}}))
 	result, err := b.raid(t, Clean, "create_configuration", n, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +226,8 @@ func guestArray(t *testing.T, b *bench, sector int, image []byte) {
 		t.Fatal(err)
 	}
 	for _, d := range []string{first, second} {
-		if out, err := exec.Command("/sbin/mdadm", "--examine", d).CombinedOutput(); err == nil && bytes.Contains(out, []byte("MBR Magic")) {
+		if out, err := exec.Command("/sbin/mdadm", "--examine", d).CombinedOutput(); err == nil &&
+			bytes.Contains(out, []byte("MBR Magic")) {
 			t.Errorf("%s is not empty: %s", d, out)
 		}
 		if _, err := os.Stat(d + "2"); err == nil {
@@ -238,8 +243,10 @@ func guestDeploy(t *testing.T, b *bench, n agentapi.CommandNode, image []byte, d
 	}))
 	defer srv.Close()
 	sum := sha256.Sum256(image)
-	info := agentapi.ImageInfo{ID: "tiny", URLs: []string{srv.URL}, DiskFormat: "raw", OSHashAlgo: "sha256", OSHashValue: hex.EncodeToString(sum[:])}
-	result, err := Execute(t.Context(), b.Machine, Deploy, Request{Step: agentapi.Step{Step: "write_image", Args: args(info, "")}, Node: n})
+	info := agentapi.ImageInfo{ID: "tiny", URLs: []string{srv.URL}, DiskFormat: "raw", OSHashAlgo: "sha256",
+		OSHashValue: hex.EncodeToString(sum[:])}
+	result, err := Execute(t.Context(), b.Machine, Deploy,
+		Request{Step: agentapi.Step{Step: "write_image", Args: args(info, "")}, Node: n})
 	if err != nil || !strings.Contains(fmt.Sprint(result), "/dev/md0") {
 		t.Fatal(result, err)
 	}
@@ -258,7 +265,8 @@ func guestDeploy(t *testing.T, b *bench, n agentapi.CommandNode, image []byte, d
 	for _, part := range []struct {
 		path     string
 		from, to int
-	}{{"/dev/md0", 42 * mib, 50 * mib}, {disks[0] + "2", 42 * mib, 50 * mib}, {disks[1] + "2", 42 * mib, 50 * mib}, {disks[0] + "1", mib, 41 * mib}, {disks[1] + "1", mib, 41 * mib}} {
+	}{{"/dev/md0", 42 * mib, 50 * mib}, {disks[0] + "2", 42 * mib, 50 * mib}, {disks[1] + "2", 42 * mib,
+		50 * mib}, {disks[0] + "1", mib, 41 * mib}, {disks[1] + "1", mib, 41 * mib}} {
 		f, err := os.Open(part.path)
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,9 @@ import (
 
 // freeDisks are the allowed disks without those that hold a volume the operator keeps.
 // Only the disks themselves show such a volume: it may not be running.
-func (m *Machine) freeDisks(ctx context.Context, n agentapi.CommandNode) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
+func (m *Machine) freeDisks(
+	ctx context.Context, n agentapi.CommandNode,
+) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	disks, skipped, err := m.allowedDisks(n)
 	if err != nil {
 		return nil, nil, err
@@ -22,7 +24,9 @@ func (m *Machine) freeDisks(ctx context.Context, n agentapi.CommandNode) ([]agen
 
 // withoutKept moves the disks that hold a volume the operator keeps from disks
 // to skipped. A disk that does not let itself be asked is an error: it may be one.
-func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks []agentapi.Disk, skipped []agentapi.SkippedDisk) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
+func (m *Machine) withoutKept(
+	ctx context.Context, n agentapi.CommandNode, disks []agentapi.Disk, skipped []agentapi.SkippedDisk,
+) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	_, keep, err := rootdevice.SkipFrom(n.Properties)
 	if err != nil || len(keep) == 0 {
 		return disks, skipped, err
@@ -34,7 +38,8 @@ func (m *Machine) withoutKept(ctx context.Context, n agentapi.CommandNode, disks
 			return nil, nil, fmt.Errorf("look for RAID volumes that skip_block_devices keeps: %s: %w", a.disk.Name, a.err)
 		}
 		if a.value != "" {
-			skipped = append(skipped, agentapi.SkippedDisk{Name: a.disk.Name, Reason: "it holds RAID volume " + a.value + ", which is in skip_block_devices"})
+			skipped = append(skipped, agentapi.SkippedDisk{Name: a.disk.Name,
+				Reason: "it holds RAID volume " + a.value + ", which is in skip_block_devices"})
 			continue
 		}
 		free = append(free, a.disk)

@@ -17,10 +17,12 @@ func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
 	pair := func(x, y string) []any {
 		return []any{map[string]any{"name": "/dev/" + x}, map[string]any{"name": "/dev/" + y}}
 	}
-	n := raidNode(volumeOf("MAX", "volume_name", "data"), volumeOf("MAX", "volume_name", "root", "is_root_volume", true, "physical_disks", pair("sdc", "sdd")))
+	n := raidNode(volumeOf("MAX", "volume_name", "data"),
+		volumeOf("MAX", "volume_name", "root", "is_root_volume", true, "physical_disks", pair("sdc", "sdd")))
 	for _, running := range []bool{true, false} {
 		b := newBench(t, "/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd")
-		if _, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sda", "sdb"))), nil); err != nil {
+		if _, err := b.raid(t, Clean, "create_configuration",
+			raidNode(volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sda", "sdb"))), nil); err != nil {
 			t.Fatal(err)
 		}
 		if !running {
@@ -35,7 +37,8 @@ func TestAKeptVolumeIsNotMadeAgain(t *testing.T) {
 		if diff := cmp.Diff(map[string]any{"logical_disks": n.TargetRAIDConfig["logical_disks"]}, result); diff != "" {
 			t.Error(diff)
 		}
-		if a, runs := b.runningArray("data"); !runs || a.members[0].disk != "/dev/sda" || !bytes.Equal(before, b.read(t, "/dev/sda", 0, diskSize)) {
+		if a, runs := b.runningArray("data"); !runs || a.members[0].disk != "/dev/sda" ||
+			!bytes.Equal(before, b.read(t, "/dev/sda", 0, diskSize)) {
 			t.Errorf("the volume that is kept is not what it was: %+v", a)
 		}
 	}
@@ -67,7 +70,8 @@ func TestAKeptVolumeOnWholeDisks(t *testing.T) {
 			if _, err := b.raid(t, Clean, "delete_configuration", n, nil); err != nil {
 				t.Error(err)
 			}
-			if _, err := b.raid(t, Clean, "create_configuration", n, nil); err == nil || !strings.Contains(err.Error(), "0 can be used") {
+			if _, err := b.raid(t, Clean, "create_configuration", n, nil); err == nil ||
+				!strings.Contains(err.Error(), "0 can be used") {
 				t.Errorf("RAID over a volume that is kept: %v", err)
 			}
 			if !bytes.Equal(before, b.read(t, "/dev/sda", 0, diskSize)) {

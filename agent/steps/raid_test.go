@@ -31,7 +31,8 @@ func raidNode(disks ...any) agentapi.CommandNode {
 // raid runs a step of interface raid.
 func (b *bench) raid(t *testing.T, kind Kind, step string, n agentapi.CommandNode, args map[string]any) (any, error) {
 	t.Helper()
-	return Execute(t.Context(), b.Machine, kind, Request{Step: agentapi.Step{Interface: "raid", Step: step, Args: args}, Node: n})
+	return Execute(t.Context(), b.Machine, kind,
+		Request{Step: agentapi.Step{Interface: "raid", Step: step, Args: args}, Node: n})
 }
 
 func TestCreateConfiguration(t *testing.T) {
@@ -72,27 +73,31 @@ func TestRAIDIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 		disks []any
 		text  string
 	}{
-		"nothing":          {nil, "at least one logical disk"},
-		"hardware":         {[]any{volumeOf("MAX", "controller", "RAID.Integrated.1-1")}, "software RAID only"},
-		"one of them":      {[]any{volumeOf(1.0), volumeOf("MAX", "controller", "")}, "logical disk 1"},
-		"level 5":          {[]any{volumeOf("MAX", "raid_level", "5")}, "RAID 1 only"},
-		"level as number":  {[]any{volumeOf("MAX", "raid_level", 1.0)}, "raid_level"},
-		"no size":          {[]any{volumeOf(nil)}, "size_gb"},
-		"half a GiB":       {[]any{volumeOf(0.5)}, "whole number"},
-		"one disk":         {[]any{volumeOf("MAX", "physical_disks", two[:1])}, "at least 2"},
-		"disks by number":  {[]any{volumeOf("MAX", "physical_disks", 2.0)}, "physical_disks"},
-		"disk type":        {[]any{volumeOf("MAX", "disk_type", "ssd")}, `"disk_type"`},
-		"no such disk":     {[]any{volumeOf("MAX", "physical_disks", []any{two[0], map[string]any{"name": "/dev/sdx"}})}, "no disk left"},
-		"the same twice":   {[]any{volumeOf("MAX", "physical_disks", []any{two[0], two[0]})}, "no disk left"},
-		"unknown hint":     {[]any{volumeOf("MAX", "physical_disks", []any{two[0], map[string]any{"colour": "red"}})}, "colour"},
+		"nothing":         {nil, "at least one logical disk"},
+		"hardware":        {[]any{volumeOf("MAX", "controller", "RAID.Integrated.1-1")}, "software RAID only"},
+		"one of them":     {[]any{volumeOf(1.0), volumeOf("MAX", "controller", "")}, "logical disk 1"},
+		"level 5":         {[]any{volumeOf("MAX", "raid_level", "5")}, "RAID 1 only"},
+		"level as number": {[]any{volumeOf("MAX", "raid_level", 1.0)}, "raid_level"},
+		"no size":         {[]any{volumeOf(nil)}, "size_gb"},
+		"half a GiB":      {[]any{volumeOf(0.5)}, "whole number"},
+		"one disk":        {[]any{volumeOf("MAX", "physical_disks", two[:1])}, "at least 2"},
+		"disks by number": {[]any{volumeOf("MAX", "physical_disks", 2.0)}, "physical_disks"},
+		"disk type":       {[]any{volumeOf("MAX", "disk_type", "ssd")}, `"disk_type"`},
+		"no such disk": {[]any{volumeOf("MAX", "physical_disks", []any{two[0], map[string]any{"name": "/dev/sdx"}})},
+			"no disk left"},
+		"the same twice": {[]any{volumeOf("MAX", "physical_disks", []any{two[0], two[0]})}, "no disk left"},
+		"unknown hint": {[]any{volumeOf("MAX", "physical_disks", []any{two[0], map[string]any{"colour": "red"}})},
+			"colour"},
 		"too large":        {[]any{volumeOf(1.0)}, "no room"},
 		"everything twice": {[]any{volumeOf("MAX"), volumeOf("MAX")}, "nothing is left"},
-		"one name":         {[]any{volumeOf("MAX", "volume_name", "a"), volumeOf("MAX", "volume_name", "a")}, "another's too"},
-		"two roots":        {[]any{volumeOf("MAX", "is_root_volume", true), volumeOf("MAX", "is_root_volume", true)}, "only one logical disk"},
-		"long name":        {[]any{volumeOf("MAX", "volume_name", strings.Repeat("x", 33))}, "32 bytes"},
-		"name of a host":   {[]any{volumeOf("MAX", "volume_name", "host:data")}, "volume_name"},
-		"name with a NUL":  {[]any{volumeOf("MAX", "volume_name", "a\x00b")}, "volume_name"},
-		"any disk":         {[]any{volumeOf("MAX", "physical_disks", []any{two[0], map[string]any{}})}, "no hints"},
+		"one name": {[]any{volumeOf("MAX", "volume_name", "a"), volumeOf("MAX", "volume_name", "a")},
+			"another's too"},
+		"two roots": {[]any{volumeOf("MAX", "is_root_volume", true), volumeOf("MAX", "is_root_volume", true)},
+			"only one logical disk"},
+		"long name":       {[]any{volumeOf("MAX", "volume_name", strings.Repeat("x", 33))}, "32 bytes"},
+		"name of a host":  {[]any{volumeOf("MAX", "volume_name", "host:data")}, "volume_name"},
+		"name with a NUL": {[]any{volumeOf("MAX", "volume_name", "a\x00b")}, "volume_name"},
+		"any disk":        {[]any{volumeOf("MAX", "physical_disks", []any{two[0], map[string]any{}})}, "no hints"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, kind := range []Kind{Clean, Deploy} {
@@ -103,7 +108,8 @@ func TestRAIDIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 				if kind == Clean {
 					_, err = b.raid(t, Clean, "create_configuration", raidNode(tc.disks...), nil)
 				} else {
-					_, err = b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, map[string]any{"raid_config": map[string]any{"logical_disks": tc.disks}})
+					_, err = b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{},
+						map[string]any{"raid_config": map[string]any{"logical_disks": tc.disks}})
 				}
 				var ce *agentapi.CommandError
 				if !errors.As(err, &ce) || ce.Type != "SoftwareRAIDError" || !strings.Contains(ce.Details, tc.text) {
@@ -125,12 +131,14 @@ func TestRAIDNeedsEmptyDisks(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.arrays = nil
-	if _, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX")), nil); err == nil || !strings.Contains(err.Error(), "delete_configuration") {
+	if _, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX")), nil); err == nil ||
+		!strings.Contains(err.Error(), "delete_configuration") {
 		t.Errorf("RAID on RAID: %v", err)
 	}
 	apply := map[string]any{"raid_config": map[string]any{"logical_disks": []any{volumeOf("MAX", "volume_name", "new")}}}
 	apply["delete_existing"] = false
-	if _, err := b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, apply); err == nil || !strings.Contains(err.Error(), "RAID is on it already") {
+	if _, err := b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, apply); err == nil ||
+		!strings.Contains(err.Error(), "RAID is on it already") {
 		t.Errorf("existing RAID was not to be deleted: %v", err)
 	}
 	delete(apply, "delete_existing")
@@ -149,7 +157,8 @@ func TestPartitionsAreNoRAID(t *testing.T) {
 	b := installed(t)
 	b.files["/dev/sda"] = filepath.Join(t.TempDir(), "disk")
 	args := map[string]any{"raid_config": map[string]any{"logical_disks": []any{volumeOf("MAX")}}}
-	if _, err := b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, args); err == nil || !strings.Contains(err.Error(), "it has 3 partitions") {
+	if _, err := b.raid(t, Deploy, "apply_configuration", agentapi.CommandNode{}, args); err == nil ||
+		!strings.Contains(err.Error(), "it has 3 partitions") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -168,7 +177,8 @@ func TestSharedFileSystemsAreFoundFirst(t *testing.T) {
 	if err := errors.Join(err, dev.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX")), nil); err == nil || !strings.Contains(err.Error(), "gfs2") {
+	if _, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX")), nil); err == nil ||
+		!strings.Contains(err.Error(), "gfs2") {
 		t.Errorf("%v", err)
 	}
 	if !bytes.Equal(b.read(t, "/dev/sda", 0, mib), make([]byte, mib)) {
@@ -181,7 +191,8 @@ func TestDeleteConfiguration(t *testing.T) {
 	pair := func(x, y string) []any {
 		return []any{map[string]any{"name": "/dev/" + x}, map[string]any{"name": "/dev/" + y}}
 	}
-	n := raidNode(volumeOf("MAX", "volume_name", "root", "physical_disks", pair("sda", "sdb")), volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sdc", "sdd")))
+	n := raidNode(volumeOf("MAX", "volume_name", "root", "physical_disks", pair("sda", "sdb")),
+		volumeOf("MAX", "volume_name", "data", "physical_disks", pair("sdc", "sdd")))
 	if _, err := b.raid(t, Clean, "create_configuration", n, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -193,13 +204,15 @@ func TestDeleteConfiguration(t *testing.T) {
 	if !slices.Contains(b.ran, "stop /dev/md0") || slices.Contains(b.ran, "stop /dev/md1") {
 		t.Errorf("arrays %q", b.ran)
 	}
-	for d, want := range map[string]bool{"/dev/sda": true, "/dev/sdb": true, "/dev/sdc": false, "/dev/sdd": false, "/dev/sde": false} {
+	for d, want := range map[string]bool{"/dev/sda": true, "/dev/sdb": true, "/dev/sdc": false, "/dev/sdd": false,
+		"/dev/sde": false} {
 		if got := bytes.Equal(b.read(t, d, 0, mib), make([]byte, mib)); got != want {
 			t.Errorf("%s wiped: %v", d, got)
 		}
 	}
 	again := raidNode(volumeOf("MAX", "volume_name", "other"))
-	again.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}, map[string]any{"name": "/dev/sde"}}}
+	again.Properties = map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"},
+		map[string]any{"name": "/dev/sde"}}}
 	if _, err := b.raid(t, Clean, "create_configuration", again, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +244,8 @@ func TestVolumesThatCannotBeTrusted(t *testing.T) {
 	if _, err := disk.WipeMetadata(t.Context(), dev); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := b.RootDisk(t.Context(), n, 0); !errors.Is(err, rootdevice.ErrNoDisk) || !strings.Contains(err.Error(), "1 of its 2 members") {
+	if d, err := b.RootDisk(t.Context(), n, 0); !errors.Is(err, rootdevice.ErrNoDisk) ||
+		!strings.Contains(err.Error(), "1 of its 2 members") {
 		t.Errorf("root disk %+v, %v", d, err)
 	}
 }
@@ -239,14 +253,16 @@ func TestVolumesThatCannotBeTrusted(t *testing.T) {
 func TestHintsChooseADiskBesideADataVolume(t *testing.T) {
 	b := newBench(t, "/dev/sda", "/dev/sdb", "/dev/sdc")
 	pair := []any{map[string]any{"name": "/dev/sda"}, map[string]any{"name": "/dev/sdb"}}
-	result, err := b.raid(t, Clean, "create_configuration", raidNode(volumeOf("MAX", "is_root_volume", false, "physical_disks", pair)), nil)
+	result, err := b.raid(t, Clean, "create_configuration",
+		raidNode(volumeOf("MAX", "is_root_volume", false, "physical_disks", pair)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	disks := b.Disks
 	b.Disks = func() ([]agentapi.Disk, []agentapi.SkippedDisk) { // as sysfs shows it while the array runs
 		all, _ := disks()
-		return all[2:], []agentapi.SkippedDisk{{Name: "/dev/sda", Reason: "member of md0"}, {Name: "/dev/sdb", Reason: "member of md0"}}
+		return all[2:], []agentapi.SkippedDisk{{Name: "/dev/sda", Reason: "member of md0"},
+			{Name: "/dev/sdb", Reason: "member of md0"}}
 	}
 	d, err := b.RootDisk(t.Context(), agentapi.CommandNode{RAIDConfig: result.(map[string]any)}, 0)
 	if err != nil || d.Name != "/dev/sdc" {
@@ -279,7 +295,8 @@ func TestBIOSBootsAnArray(t *testing.T) {
 			}
 			b.ran, b.files["/dev/md0"] = nil, filepath.Join(t.TempDir(), "array")
 			n := agentapi.CommandNode{RAIDConfig: result.(map[string]any)}
-			if _, err := b.PrepareImage(t.Context(), n, agentapi.PrepareImageParams{ImageInfo: partitionInfo(t, 8*mib, nil)}); err != nil {
+			if _, err := b.PrepareImage(t.Context(), n,
+				agentapi.PrepareImageParams{ImageInfo: partitionInfo(t, 8*mib, nil)}); err != nil {
 				t.Fatal(err)
 			}
 			b.trees["/dev/md0p1"] = efiTree(t, grubFiles("grub"))
@@ -301,7 +318,8 @@ func TestBIOSCannotBootAnArray(t *testing.T) {
 	b.arrays = []array{{device: "/dev/md0"}}
 	b.setWritten(&written{device: "/dev/md0"})
 	p := agentapi.BootloaderParams{TargetBootMode: "bios", RootUUID: agentapi.NoRootUUID}
-	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, p); err == nil || !strings.Contains(err.Error(), "image_rootfs_uuid") {
+	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, p); err == nil ||
+		!strings.Contains(err.Error(), "image_rootfs_uuid") {
 		t.Errorf("a BIOS was said to boot an array of partitions: %v", err)
 	}
 	p.IgnoreBootloaderError = true
@@ -314,11 +332,13 @@ func TestBIOSCannotBootAnArray(t *testing.T) {
 // disk counts.
 func TestPlanRAID(t *testing.T) {
 	const gib = 1 << 30
-	logical, err := raidConfig(map[string]any{"logical_disks": []any{volumeOf("MAX", "volume_name", "data"), volumeOf(10.0, "volume_name", "root")}})
+	logical, err := raidConfig(map[string]any{"logical_disks": []any{volumeOf("MAX", "volume_name", "data"),
+		volumeOf(10.0, "volume_name", "root")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := planRAID(logical, []agentapi.Disk{{Name: "/dev/a", Size: 40 * gib}, {Name: "/dev/b", Size: 30*gib + 12345}}, true)
+	plan, err := planRAID(logical, []agentapi.Disk{{Name: "/dev/a", Size: 40 * gib},
+		{Name: "/dev/b", Size: 30*gib + 12345}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

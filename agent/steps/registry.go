@@ -80,7 +80,8 @@ func (m *Machine) List(ctx context.Context, kind Kind, n agentapi.CommandNode) m
 		if s.Kind != kind {
 			continue
 		}
-		out := agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable && abortable(s.Name)}
+		out := agentapi.Step{Interface: s.Interface, Step: s.Name, Priority: s.Priority, Abortable: s.Abortable &&
+			abortable(s.Name)}
 		if p, given := m.DeployPriorities[s.Name]; given && kind == Deploy {
 			out.Priority = p
 		}
@@ -103,5 +104,6 @@ func Execute(ctx context.Context, m *Machine, kind Kind, r Request) (any, error)
 			return s.Run(ctx, m, r)
 		}
 	}
-	return nil, agentapi.NewCommandError("HardwareManagerMethodNotFound", "No such step", fmt.Sprintf("this agent has no %s step %s.%s", kind, r.Step.Interface, r.Step.Step))
+	return nil, agentapi.NewCommandError("HardwareManagerMethodNotFound", "No such step",
+		fmt.Sprintf("this agent has no %s step %s.%s", kind, r.Step.Interface, r.Step.Step))
 }

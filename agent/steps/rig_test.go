@@ -91,8 +91,9 @@ func newBench(t *testing.T, names ...string) *bench {
 		},
 		Kernel: b, LoadModule: func(string) {},
 		Arch: "amd64", Client: http.DefaultClient, Download: Download{Retries: 1, RetryInterval: time.Millisecond},
-		Config: func() agentapi.LookupConfig { return b.config }, Progress: func(p agentapi.Progress) { b.progress = append(b.progress, p) },
-		Log: slog.New(slog.DiscardHandler),
+		Config:   func() agentapi.LookupConfig { return b.config },
+		Progress: func(p agentapi.Progress) { b.progress = append(b.progress, p) },
+		Log:      slog.New(slog.DiscardHandler),
 	}
 	return b
 }
@@ -108,7 +109,9 @@ func (b *bench) MountTree(device, fstype string, readOnly bool) (*sys.Tree, erro
 }
 
 // InChroot notes what would be run, and where.
-func (b *bench) InChroot(_ context.Context, c sys.Chroot, do func(run func(argv ...string) (string, error)) error) error {
+func (b *bench) InChroot(
+	_ context.Context, c sys.Chroot, do func(run func(argv ...string) (string, error)) error,
+) error {
 	for _, m := range c.Mounts {
 		b.ran = append(b.ran, fmt.Sprintf("mount %s %s %s as %s", m.Device, m.Kind, m.At, m.UUID))
 	}
@@ -205,7 +208,8 @@ func serve(t *testing.T, content []byte) agentapi.ImageInfo {
 	}))
 	t.Cleanup(srv.Close)
 	sum := sha256.Sum256(content)
-	return agentapi.ImageInfo{ID: "tiny", URLs: []string{srv.URL + "/image"}, DiskFormat: "raw", OSHashAlgo: "sha256", OSHashValue: hex.EncodeToString(sum[:])}
+	return agentapi.ImageInfo{ID: "tiny", URLs: []string{srv.URL + "/image"}, DiskFormat: "raw", OSHashAlgo: "sha256",
+		OSHashValue: hex.EncodeToString(sum[:])}
 }
 
 func iso(t *testing.T) []byte {

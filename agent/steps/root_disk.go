@@ -78,5 +78,6 @@ func (m *Machine) allowedDisks(n agentapi.CommandNode) ([]agentapi.Disk, []agent
 
 // noDevice is a step that finds no disk or partition to work on.
 func noDevice(err error) error {
-	return agentapi.NewCommandError("DeviceNotFound", "Error finding the disk or partition device to deploy the image onto", err.Error())
+	return agentapi.NewCommandError("DeviceNotFound",
+		"Error finding the disk or partition device to deploy the image onto", err.Error())
 }

@@ -21,7 +21,8 @@ func TestEraseMetadata(t *testing.T) {
 		b.fill(t, n)
 	}
 	node := agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"serial": "S-/dev/vdb"}, map[string]any{"volume_name": "data"}}}}
-	result, err := Execute(t.Context(), b.Machine, Clean, Request{Step: agentapi.Step{Interface: "deploy", Step: "erase_devices_metadata"}, Node: node})
+	result, err := Execute(t.Context(), b.Machine, Clean,
+		Request{Step: agentapi.Step{Interface: "deploy", Step: "erase_devices_metadata"}, Node: node})
 	if err != nil || result != nil {
 		t.Fatalf("%v, %v", result, err)
 	}
@@ -48,7 +49,8 @@ func TestEraseGoesOnAfterAFailureAndFails(t *testing.T) {
 	}
 	_, err := Execute(t.Context(), b.Machine, Clean, Request{Step: agentapi.Step{Step: "erase_devices_metadata"}})
 	var ce *agentapi.CommandError
-	if !errors.As(err, &ce) || ce.Type != "BlockDeviceEraseError" || !strings.Contains(ce.Details, "/dev/vdb: open /dev/vdb: held by somebody") {
+	if !errors.As(err, &ce) || ce.Type != "BlockDeviceEraseError" ||
+		!strings.Contains(ce.Details, "/dev/vdb: open /dev/vdb: held by somebody") {
 		t.Errorf("error %v", err)
 	}
 	if !bytes.Equal(b.read(t, "/dev/vda", 0, mib), make([]byte, mib)) {
@@ -81,8 +83,10 @@ func TestList(t *testing.T) {
 	}
 	want := map[string]int{
 		"clean deploy.erase_devices_metadata": 99, "clean deploy.erase_devices": 10, "clean deploy.erase_devices_express": 0,
-		"clean deploy.erase_pstore": 0, "clean deploy.clean_uefi_nvram": 0, "clean raid.create_configuration": 0, "clean raid.delete_configuration": 0,
-		"deploy raid.apply_configuration": 0, "deploy deploy.clean_uefi_nvram": 0, "deploy deploy.erase_devices_metadata": 0, "deploy deploy.write_image": 0, "deploy deploy.inject_files": 70,
+		"clean deploy.erase_pstore": 0, "clean deploy.clean_uefi_nvram": 0, "clean raid.create_configuration": 0,
+		"clean raid.delete_configuration": 0,
+		"deploy raid.apply_configuration": 0, "deploy deploy.clean_uefi_nvram": 0, "deploy deploy.erase_devices_metadata": 0,
+		"deploy deploy.write_image": 0, "deploy deploy.inject_files": 70,
 		"service raid.create_configuration": 0, "service raid.delete_configuration": 0, "service raid.apply_configuration": 0,
 		"service deploy.erase_devices_metadata": 0, "service deploy.write_image": 0, "service deploy.inject_files": 0,
 	}
@@ -107,7 +111,8 @@ func TestRootDiskIsWaitedFor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	looks = 0
-	if _, err := b.RootDisk(ctx, agentapi.CommandNode{}, 0); !errors.Is(err, context.Canceled) || !errors.Is(err, rootdevice.ErrNoDisk) {
+	if _, err := b.RootDisk(ctx, agentapi.CommandNode{}, 0); !errors.Is(err, context.Canceled) ||
+		!errors.Is(err, rootdevice.ErrNoDisk) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -115,7 +120,8 @@ func TestRootDiskIsWaitedFor(t *testing.T) {
 func TestInstallBootloader(t *testing.T) {
 	uefi := agentapi.BootloaderParams{RootUUID: "0x00000000", TargetBootMode: "uefi"}
 	b := newBench(t, "/dev/vda")
-	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, agentapi.BootloaderParams{TargetBootMode: "bios"}); err != nil {
+	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{},
+		agentapi.BootloaderParams{TargetBootMode: "bios"}); err != nil {
 		t.Errorf("bios: %v", err)
 	}
 	if err := b.InstallBootloader(t.Context(), agentapi.CommandNode{}, uefi); err != nil {

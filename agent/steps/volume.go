@@ -84,7 +84,8 @@ func (m *Machine) volumeFor(f injection, root string, all []volume) (volume, err
 			reasons = append(reasons, err.Error())
 		}
 	}
-	return volume{}, fmt.Errorf("no partition of %s has a folder /%s for %s; there are %s%s", root, first, f.Path, list(all), strings.Join(append([]string{""}, reasons...), "; "))
+	return volume{}, fmt.Errorf("no partition of %s has a folder /%s for %s; there are %s%s", root, first, f.Path,
+		list(all), strings.Join(append([]string{""}, reasons...), "; "))
 }
 
 func list(all []volume) string {

@@ -30,7 +30,8 @@ func (d wholeDisk) fill(ctx context.Context, m *Machine, dev Device, w writing) 
 	}
 	table, err := disk.ReadTable(dev)
 	if err != nil {
-		return nil, fmt.Errorf("the image must bring a partition table this disk's sectors of %d bytes can have: %w", dev.LogicalSectorSize(), err)
+		return nil, fmt.Errorf("the image must bring a partition table this disk's sectors of %d bytes can have: %w",
+			dev.LogicalSectorSize(), err)
 	}
 	if len(table.Parts()) == 0 {
 		return nil, errors.New("the image's partition table has no partitions")

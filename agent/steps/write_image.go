@@ -31,7 +31,9 @@ func writeImage(ctx context.Context, m *Machine, r Request) (any, error) {
 // node's root disk, and says in ironic-python-agent's words what it did. All
 // that can be found wrong without writing is found before anything is
 // written; after a failure the disk does not boot.
-func (m *Machine) PrepareImage(ctx context.Context, n agentapi.CommandNode, p agentapi.PrepareImageParams) (string, error) {
+func (m *Machine) PrepareImage(
+	ctx context.Context, n agentapi.CommandNode, p agentapi.PrepareImageParams,
+) (string, error) {
 	if m.Download.MaxDuration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, m.Download.MaxDuration)
@@ -59,7 +61,8 @@ func (m *Machine) PrepareImage(ctx context.Context, n agentapi.CommandNode, p ag
 	if err != nil {
 		return "", noDevice(err)
 	}
-	m.Log.Info("image goes onto disk", "image", info.ID, "disk", root.Name, "model", root.Model, "serial", root.Serial, "size", root.Size)
+	m.Log.Info("image goes onto disk", "image", info.ID, "disk", root.Name, "model", root.Model, "serial", root.Serial,
+		"size", root.Size)
 	w, err := m.writeTo(ctx, root.Name, what, writing{src, sum, info.DiskFormat})
 	if err != nil {
 		return "", imageFailure(fmt.Errorf("image %s onto %s: %w", info.ID, root.Name, err))
@@ -96,7 +99,8 @@ func (w writing) to(ctx context.Context, m *Machine, target image.Target) error 
 	for _, warning := range result.Warnings {
 		m.Log.Warn("image", "warning", warning)
 	}
-	m.Log.Info("image written", "format", result.Format, "size", result.VirtualSize, "read", result.BytesRead, "written", result.Written, "zeroed", result.Zeroed)
+	m.Log.Info("image written", "format", result.Format, "size", result.VirtualSize, "read", result.BytesRead, "written",
+		result.Written, "zeroed", result.Zeroed)
 	return nil
 }
 

@@ -28,7 +28,8 @@ func TestWriteImage(t *testing.T) {
 	}
 	b := newBench(t, "/dev/vda")
 	b.fill(t, "/dev/vda")
-	result, err := Execute(t.Context(), b.Machine, Deploy, Request{Step: agentapi.Step{Interface: "deploy", Step: "write_image", Args: args(serve(t, content), packed)}})
+	result, err := Execute(t.Context(), b.Machine, Deploy,
+		Request{Step: agentapi.Step{Interface: "deploy", Step: "write_image", Args: args(serve(t, content), packed)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,8 @@ func TestWriteImage(t *testing.T) {
 		t.Error(diff)
 	}
 	end := b.progress[len(b.progress)-1]
-	if end.Stage != "config drive" || !slices.ContainsFunc(b.progress, func(p agentapi.Progress) bool { return p.Done == 8*mib && p.Total == 8*mib }) {
+	if end.Stage != "config drive" || !slices.ContainsFunc(b.progress,
+		func(p agentapi.Progress) bool { return p.Done == 8*mib && p.Total == 8*mib }) {
 		t.Errorf("progress %+v", b.progress)
 	}
 }
@@ -83,7 +85,11 @@ func TestWriteImageFailures(t *testing.T) {
 	content := gptImage(t)
 	good := serve(t, content)
 	hits := 0
-	missing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { hits++; http.NotFound(w, r) }))
+	missing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		hits++
+		http.NotFound(w, r)
+	}))
 	defer missing.Close()
 	huge := make([]byte, 512) // a qcow2 header for a disk of 1 TiB
 	copy(huge, "QFI\xfb\x00\x00\x00\x03")
@@ -102,11 +108,16 @@ func TestWriteImageFailures(t *testing.T) {
 			info: with(func(i *agentapi.ImageInfo) { i.OSHashValue = wrong }),
 			kind: "ImageChecksumError", text: "expected " + wrong + ", found " + good.OSHashValue, touched: true,
 		},
-		"no such image":          {info: with(func(i *agentapi.ImageInfo) { i.URLs = []string{missing.URL} }), kind: "ImageDownloadError", text: "404"},
-		"disk too small":         {info: with(func(i *agentapi.ImageInfo) { *i = serve(t, huge); i.DiskFormat = "qcow2" }), kind: "DeviceNotFound", text: "none has 1099511627776 bytes"},
-		"no table in it":         {info: serve(t, bytes.Repeat([]byte("data"), mib)), kind: "ImageWriteError", text: "partition table", touched: true},
-		"no checksum":            {info: with(func(i *agentapi.ImageInfo) { i.OSHashAlgo, i.OSHashValue = "", "" }), kind: "InvalidImage", text: "cannot be verified"},
-		"config drive is no ISO": {info: good, drive: base64.StdEncoding.EncodeToString([]byte("hello")), kind: "InvalidImage", text: "ISO 9660"},
+		"no such image": {info: with(func(i *agentapi.ImageInfo) { i.URLs = []string{missing.URL} }),
+			kind: "ImageDownloadError", text: "404"},
+		"disk too small": {info: with(func(i *agentapi.ImageInfo) { *i = serve(t, huge); i.DiskFormat = "qcow2" }),
+			kind: "DeviceNotFound", text: "none has 1099511627776 bytes"},
+		"no table in it": {info: serve(t, bytes.Repeat([]byte("data"), mib)), kind: "ImageWriteError",
+			text: "partition table", touched: true},
+		"no checksum": {info: with(func(i *agentapi.ImageInfo) { i.OSHashAlgo, i.OSHashValue = "", "" }),
+			kind: "InvalidImage", text: "cannot be verified"},
+		"config drive is no ISO": {info: good, drive: base64.StdEncoding.EncodeToString([]byte("hello")),
+			kind: "InvalidImage", text: "ISO 9660"},
 		"hint of no disk": {
 			info: good, node: agentapi.CommandNode{Properties: map[string]any{"root_device": map[string]any{"serial": "other"}}},
 			kind: "DeviceNotFound", text: "serial=other",
@@ -115,13 +126,15 @@ func TestWriteImageFailures(t *testing.T) {
 			info: good, node: agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"name": "/dev/vda"}}}},
 			kind: "DeviceNotFound", text: "in skip_block_devices, by {name=/dev/vda}",
 		},
-		"bad authorization": {info: with(func(i *agentapi.ImageInfo) { i.RequestAuthorize = "%" }), kind: "ImageDownloadError", text: "image_request_authorization"},
+		"bad authorization": {info: with(func(i *agentapi.ImageInfo) { i.RequestAuthorize = "%" }),
+			kind: "ImageDownloadError", text: "image_request_authorization"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, "/dev/vda")
 			b.fill(t, "/dev/vda")
-			_, err := Execute(t.Context(), b.Machine, Deploy, Request{Step: agentapi.Step{Step: "write_image", Args: args(tc.info, tc.drive)}, Node: tc.node})
+			_, err := Execute(t.Context(), b.Machine, Deploy,
+				Request{Step: agentapi.Step{Step: "write_image", Args: args(tc.info, tc.drive)}, Node: tc.node})
 			var ce *agentapi.CommandError
 			if !errors.As(err, &ce) || ce.Type != tc.kind || !strings.Contains(ce.Details, tc.text) {
 				t.Fatalf("error %#v", err)
@@ -148,7 +161,8 @@ func TestSecondURLIsTried(t *testing.T) {
 	b := newBench(t, "/dev/vda")
 	info := serve(t, gptImage(t))
 	info.URLs = append([]string{dead.URL}, info.URLs...)
-	if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
+	if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+		agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
 		t.Error(err)
 	}
 }
@@ -169,7 +183,8 @@ func TestMirrorInTheMiddle(t *testing.T) {
 	b := newBench(t, "/dev/vda")
 	b.Download.RetryInterval = time.Millisecond
 	info.URLs = append([]string{dying.URL}, info.URLs...)
-	if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
+	if _, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+		agentapi.PrepareImageParams{ImageInfo: info}); err != nil {
 		t.Error(err)
 	}
 	if got := b.read(t, "/dev/vda", 4*mib, 1024); !bytes.Equal(got, content[4*mib:4*mib+1024]) {
@@ -194,7 +209,8 @@ func (w *halfWriter) Write(p []byte) (int, error) {
 func TestPermittedFormats(t *testing.T) {
 	b := newBench(t, "/dev/vda")
 	b.config.PermittedImageFormats = []string{"qcow2"}
-	_, err := b.PrepareImage(t.Context(), agentapi.CommandNode{}, agentapi.PrepareImageParams{ImageInfo: serve(t, gptImage(t))})
+	_, err := b.PrepareImage(t.Context(), agentapi.CommandNode{},
+		agentapi.PrepareImageParams{ImageInfo: serve(t, gptImage(t))})
 	if err == nil || !strings.Contains(err.Error(), "it is raw, the conductor permits qcow2") {
 		t.Errorf("error %v", err)
 	}
@@ -212,12 +228,14 @@ func TestConfigDriveForms(t *testing.T) {
 	}
 	url := func(content []byte) string { return serve(t, content).URLs[0] }
 	for name, drive := range map[string]string{
-		"gzip in base64": packed, "wrapped lines": packed[:76] + "\n" + packed[76:], "ISO in base64": base64.StdEncoding.EncodeToString(want),
+		"gzip in base64": packed, "wrapped lines": packed[:76] + "\n" + packed[76:],
+		"ISO in base64": base64.StdEncoding.EncodeToString(want),
 		"URL of base64": url([]byte(packed)), "URL of gzip": url(gz), "URL of ISO": url(want),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			for _, p := range []agentapi.PrepareImageParams{{ConfigDrive: drive}, {ImageInfo: agentapi.ImageInfo{ConfigDrive: drive}}} {
+			for _, p := range []agentapi.PrepareImageParams{{ConfigDrive: drive},
+				{ImageInfo: agentapi.ImageInfo{ConfigDrive: drive}}} {
 				if got, err := b.configDrive(t.Context(), p); err != nil || !bytes.Equal(got, want) {
 					t.Errorf("%d bytes, %v", len(got), err)
 				}
@@ -228,7 +246,8 @@ func TestConfigDriveForms(t *testing.T) {
 	if got, err := b.configDrive(t.Context(), agentapi.PrepareImageParams{}); got != nil || err != nil {
 		t.Errorf("no drive: %v, %v", got, err)
 	}
-	if _, err := b.configDrive(t.Context(), agentapi.PrepareImageParams{ImageInfo: agentapi.ImageInfo{ConfigDrive: 5}}); err == nil {
+	if _, err := b.configDrive(t.Context(),
+		agentapi.PrepareImageParams{ImageInfo: agentapi.ImageInfo{ConfigDrive: 5}}); err == nil {
 		t.Error("a number was taken for a config drive")
 	}
 }

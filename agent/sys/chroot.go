@@ -46,7 +46,9 @@ const chrootOutput = 4 << 10
 // unmounting fails. Programs have no network, cannot outlive the one that is
 // run, and what they say comes back. They are root all the same, with the
 // machine's disks at hand: this keeps apart, it does not confine.
-func (Linux) InChroot(ctx context.Context, c Chroot, do func(run func(argv ...string) (output string, err error)) error) error {
+func (Linux) InChroot(
+	ctx context.Context, c Chroot, do func(run func(argv ...string) (output string, err error)) error,
+) error {
 	var err error
 	onThread(func() {
 		err = c.enter(func() error {
@@ -109,7 +111,8 @@ func (c Chroot) enter(do func() error) (err error) {
 
 // furnish mounts what belongs into the root, does something, and unmounts it.
 func (c Chroot) furnish(devices int, do func() error) (err error) {
-	for _, own := range []struct{ kind, at string }{{"proc", "/proc"}, {"sysfs", "/sys"}, {"tmpfs", "/run"}, {"tmpfs", "/tmp"}} {
+	for _, own := range []struct{ kind, at string }{{"proc", "/proc"}, {"sysfs", "/sys"}, {"tmpfs", "/run"},
+		{"tmpfs", "/tmp"}} {
 		if err := mountAt(ChrootMount{Device: own.kind, Kind: own.kind}, own.at, quiet); err != nil {
 			return err
 		}
@@ -176,7 +179,8 @@ func moveMount(fd int, at string) error {
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
 	}
-	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, at, unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_SYMLINKS); err != nil {
+	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, at,
+		unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_SYMLINKS); err != nil {
 		return fmt.Errorf("mount on %s: %w", at, err)
 	}
 	return nil
@@ -194,9 +198,12 @@ func (c Chroot) run(ctx context.Context, argv []string) (string, error) {
 	out := &tail{}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.Env, "/", out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
+	}
 	if err := c.Start(cmd); err != nil {
-		return out.String(), fmt.Errorf("%s: %w: %s", strings.Join(append([]string{filepath.Base(argv[0])}, argv[1:]...), " "), err, out)
+		return out.String(), fmt.Errorf("%s: %w: %s", strings.Join(append([]string{filepath.Base(argv[0])}, argv[1:]...),
+			" "), err, out)
 	}
 	return out.String(), nil
 }

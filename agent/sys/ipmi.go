@@ -64,7 +64,8 @@ func (Linux) IPMI(netfn, cmd uint8, data []byte, timeout time.Duration) ([]byte,
 	defer unix.Close(fd) //nolint:errcheck // nothing is buffered
 
 	addr := &ipmiAddr{kind: ipmiSystemAddr, channel: ipmiBMCChannel}
-	req := &ipmiReq{addr: addr, addrLen: uint32(unsafe.Sizeof(*addr)), msgID: 1, msg: ipmiMsg{netfn: netfn, cmd: cmd, size: uint16(len(data))}}
+	req := &ipmiReq{addr: addr, addrLen: uint32(unsafe.Sizeof(*addr)), msgID: 1,
+		msg: ipmiMsg{netfn: netfn, cmd: cmd, size: uint16(len(data))}}
 	if len(data) > 0 {
 		req.msg.data = &data[0]
 	}
@@ -81,7 +82,8 @@ func (Linux) IPMI(netfn, cmd uint8, data []byte, timeout time.Duration) ([]byte,
 		return nil, fmt.Errorf("ipmi: no answer from the BMC in %s", timeout)
 	}
 	answer := make([]byte, 272)
-	recv := &ipmiRecv{addr: &ipmiAddr{}, addrLen: uint32(unsafe.Sizeof(ipmiAddr{})), msg: ipmiMsg{size: uint16(len(answer)), data: &answer[0]}}
+	recv := &ipmiRecv{addr: &ipmiAddr{}, addrLen: uint32(unsafe.Sizeof(ipmiAddr{})),
+		msg: ipmiMsg{size: uint16(len(answer)), data: &answer[0]}}
 	if err := ioctl(fd, ipmiReceive, unsafe.Pointer(recv)); err != nil {
 		return nil, fmt.Errorf("ipmi: receive: %w", err)
 	}

@@ -72,7 +72,8 @@ func (Linux) FollowKernelLog(ctx context.Context, record func([]byte), caughtUp 
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(readErr, unix.EPIPE), errors.Is(readErr, unix.EINTR): // the oldest record was overwritten; a signal came
+		// the oldest record was overwritten; a signal came
+		case errors.Is(readErr, unix.EPIPE), errors.Is(readErr, unix.EINTR):
 			continue
 		case err != nil || readErr != nil:
 			return fmt.Errorf("read the kernel's log: %w", errors.Join(err, readErr))

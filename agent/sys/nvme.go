@@ -29,7 +29,8 @@ type nvmeCommand struct {
 // waits for its completion. data is what the command reads or writes. A status
 // of the drive's is an *NVMeError.
 func (Linux) NVMeAdmin(fd uintptr, opcode uint8, nsid uint32, cdw [6]uint32, data []byte, timeout time.Duration) error {
-	c := &nvmeCommand{opcode: opcode, nsid: nsid, cdw: cdw, dataLen: uint32(len(data)), timeoutMS: uint32(timeout.Milliseconds())}
+	c := &nvmeCommand{opcode: opcode, nsid: nsid, cdw: cdw, dataLen: uint32(len(data)),
+		timeoutMS: uint32(timeout.Milliseconds())}
 	if len(data) > 0 {
 		c.addr = &data[0]
 	}
@@ -54,5 +55,6 @@ type NVMeError struct {
 
 // Error names command and status.
 func (e *NVMeError) Error() string {
-	return fmt.Sprintf("the drive ended admin command %#02x with status %#x (type %d, code %#02x)", e.Opcode, e.Status, e.Status>>8&7, e.Status&0xff)
+	return fmt.Sprintf("the drive ended admin command %#02x with status %#x (type %d, code %#02x)", e.Opcode, e.Status,
+		e.Status>>8&7, e.Status&0xff)
 }

@@ -73,7 +73,8 @@ func runArray(f *os.File, members []string) error {
 		return err
 	}
 	if int(info.Active) != len(members) || info.RAIDDisks != info.Active || info.Failed != 0 {
-		return fmt.Errorf("%s runs with %d of %d members, expected %d: one of them is out of date or failed", f.Name(), info.Active, info.RAIDDisks, len(members))
+		return fmt.Errorf("%s runs with %d of %d members, expected %d: one of them is out of date or failed", f.Name(),
+			info.Active, info.RAIDDisks, len(members))
 	}
 	return nil
 }
@@ -94,7 +95,8 @@ func mdCall(f *os.File, request uintptr, arg unsafe.Pointer) (int, error) {
 	n, _, e := unix.Syscall(unix.SYS_IOCTL, f.Fd(), request, uintptr(arg))
 	if e != 0 {
 		name := map[uintptr]string{
-			mdGetArrayInfo: "GET_ARRAY_INFO", mdAddNewDisk: "ADD_NEW_DISK", mdSetArrayInfo: "SET_ARRAY_INFO", mdRunArray: "RUN_ARRAY", mdStopArray: "STOP_ARRAY",
+			mdGetArrayInfo: "GET_ARRAY_INFO", mdAddNewDisk: "ADD_NEW_DISK", mdSetArrayInfo: "SET_ARRAY_INFO",
+			mdRunArray: "RUN_ARRAY", mdStopArray: "STOP_ARRAY",
 		}[request]
 		return 0, fmt.Errorf("%s on %s: %w", name, f.Name(), e)
 	}

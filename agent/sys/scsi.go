@@ -71,7 +71,8 @@ func (Linux) SCSI(fd uintptr, cdb, in, out []byte, timeout time.Duration) (statu
 		return 0, nil, fmt.Errorf("scsi command %#02x: %w", cdb[0], err)
 	}
 	if h.host != 0 {
-		return h.status, nil, fmt.Errorf("scsi command %#02x: the host adapter failed it (host status %#x, driver status %#x)", cdb[0], h.host, h.driver)
+		return h.status, nil, fmt.Errorf("scsi command %#02x: the host adapter failed it (host status %#x, "+
+			"driver status %#x)", cdb[0], h.host, h.driver)
 	}
 	return h.status, sense[:min(int(h.senseLen), senseSize)], nil
 }

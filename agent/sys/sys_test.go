@@ -64,7 +64,8 @@ func TestDeadChild(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil { // it stays for whoever waits
+	// it stays for whoever waits
+	if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
 	if pid, err := (Linux{}).DeadChild(); err != nil || pid != cmd.Process.Pid {

@@ -31,7 +31,8 @@ func image(t *testing.T) (tree *Tree, root, outside string) {
 func TestTreeCannotBeLeft(t *testing.T) {
 	tree, root, outside := image(t)
 	for name, target := range map[string]string{
-		"up": "../outside", "far": "../../../../../../.." + outside, "absolute": outside, "magic": "/proc/self/root" + outside, "folder": filepath.Dir(outside),
+		"up": "../outside", "far": "../../../../../../.." + outside, "absolute": outside,
+		"magic": "/proc/self/root" + outside, "folder": filepath.Dir(outside),
 	} {
 		if err := os.Symlink(target, filepath.Join(root, name)); err != nil {
 			t.Fatal(err)

@@ -60,7 +60,8 @@ func (c consoles) take(path string) (giveBack func()) {
 }
 
 // shells offers a shell on every console, or says why there is none.
-func (c consoles) shells(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, access boot.Access, board *screen.Board, log *slog.Logger) {
+func (c consoles) shells(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, access boot.Access,
+	board *screen.Board, log *slog.Logger) {
 	hint := access.Hint
 	if boot.FindShell() == "" {
 		hint = "no shell here: this ramdisk has none"
@@ -70,7 +71,8 @@ func (c consoles) shells(ctx context.Context, kernel sys.Linux, reaper *boot.Rea
 		log.Info("consoles give no shell", "reason", access.Hint)
 		return
 	}
-	s := boot.Shell{Kernel: kernel, Reaper: reaper, Log: log, Paths: boot.ShellPaths(), AtOnce: access.Shell == param.ShellAtOnce, Take: c.take}
+	s := boot.Shell{Kernel: kernel, Reaper: reaper, Log: log, Paths: boot.ShellPaths(),
+		AtOnce: access.Shell == param.ShellAtOnce, Take: c.take}
 	for path := range c {
 		go func() {
 			if err := s.Serve(ctx, path); err != nil {

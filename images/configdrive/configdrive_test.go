@@ -77,7 +77,8 @@ func dump(b []byte) string {
 func TestISOReadByXorriso(t *testing.T) {
 	dir := t.TempDir()
 	image := filepath.Join(dir, "cd.iso")
-	long := map[string][]byte{"openstack/latest/meta_data.json": []byte("{}"), "openstack/content/0000": bytes.Repeat([]byte("x"), 5000)}
+	long := map[string][]byte{"openstack/latest/meta_data.json": []byte("{}"),
+		"openstack/content/0000": bytes.Repeat([]byte("x"), 5000)}
 	for i := range 60 { // a directory of several sectors
 		long[fmt.Sprintf("ec2/a-rather-long-directory-0/file with blanks %02d.JSON", i)] = []byte(fmt.Sprint(i))
 	}
@@ -164,7 +165,8 @@ func TestParse(t *testing.T) {
 		want     Data
 		fail     string
 	}{
-		{"strings", `{"meta_data":{"a":1},"user_data":"#!/bin/sh\n"}`, Data{MetaData: json.RawMessage(`{"a":1}`), UserData: []byte("#!/bin/sh\n")}, ""},
+		{"strings", `{"meta_data":{"a":1},"user_data":"#!/bin/sh\n"}`,
+			Data{MetaData: json.RawMessage(`{"a":1}`), UserData: []byte("#!/bin/sh\n")}, ""},
 		{"ignition", `{"user_data":{"ignition":{}}}`, Data{UserData: []byte(`{"ignition":{}}`)}, ""},
 		{"nulls", `{"user_data":null}`, Data{}, ""},
 		{"not an object", `["x"]`, Data{}, "expected an object of"},
@@ -234,7 +236,8 @@ func TestEncodeDecode(t *testing.T) {
 	if !errors.Is(tooLarge, ErrInvalid) {
 		t.Errorf("too large: %v", tooLarge)
 	}
-	for name, s := range map[string]string{"empty": "", "not base64": "@@", "not gzip": "aGVsbG8=", "cut": s[:len(s)/2], "no filesystem": other, "zeroes": zeroes, "bomb": bomb} {
+	for name, s := range map[string]string{"empty": "", "not base64": "@@", "not gzip": "aGVsbG8=", "cut": s[:len(s)/2],
+		"no filesystem": other, "zeroes": zeroes, "bomb": bomb} {
 		if _, err := Decode(s); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -38,7 +38,8 @@ func Parse(raw []byte) (Data, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {
-		return Data{}, fmt.Errorf("%w: expected an object of meta_data, network_data, vendor_data and user_data: %w", ErrInvalid, err)
+		return Data{}, fmt.Errorf("%w: expected an object of meta_data, network_data, vendor_data and user_data: %w",
+			ErrInvalid, err)
 	}
 	d := Data{MetaData: in.MetaData, NetworkData: in.NetworkData, VendorData: in.VendorData}
 	for _, doc := range d.documents() {

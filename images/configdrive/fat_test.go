@@ -15,7 +15,8 @@ import (
 
 // trees are file trees every format must carry.
 func trees() map[string]map[string][]byte {
-	many := map[string][]byte{"13-characters": []byte("x"), "empty": nil, "openstack/content/0000": bytes.Repeat([]byte("0123456789"), 10000)}
+	many := map[string][]byte{"13-characters": []byte("x"), "empty": nil,
+		"openstack/content/0000": bytes.Repeat([]byte("0123456789"), 10000)}
 	for i := range 90 {
 		many[fmt.Sprintf("ec2/a-rather-long-directory-0/file with blanks %02d.JSON", i)] = []byte(fmt.Sprint(i))
 	}
@@ -46,7 +47,8 @@ func TestBuildFATReadByMtools(t *testing.T) {
 					t.Fatal(err)
 				}
 				command(t, "fsck.vfat", "-n", image)
-				if text := command(t, "blkid", "-p", "-o", "export", image); !strings.Contains(text, "LABEL=config-2") || !strings.Contains(text, "TYPE=vfat") {
+				if text := command(t, "blkid", "-p", "-o", "export", image); !strings.Contains(text, "LABEL=config-2") ||
+					!strings.Contains(text, "TYPE=vfat") {
 					t.Error(text)
 				}
 				command(t, "mcopy", "-s", "-i", image, "::*", out)
@@ -111,7 +113,8 @@ func TestRead(t *testing.T) {
 	}
 	for _, flags := range [][]string{{"-J", "-R"}, {"-R"}, {"-J"}} {
 		image := filepath.Join(dir, "x.iso")
-		command(t, "xorriso", append(append([]string{"-as", "mkisofs", "-quiet", "-V", Label, "-o", image}, flags...), tree)...)
+		command(t, "xorriso", append(append([]string{"-as", "mkisofs", "-quiet", "-V", Label, "-o", image},
+			flags...), tree)...)
 		b, err := os.ReadFile(image)
 		if err != nil {
 			t.Fatal(err)

@@ -93,7 +93,8 @@ func parseChecksum(value string) (Checksum, error) {
 			return NewChecksum(string(a), value)
 		}
 	}
-	return Checksum{}, fmt.Errorf("%w: %q is not a sum of sha256 (64 hex digits), sha512 (128) or md5 (32), nor a URL", ErrChecksum, clip(value))
+	return Checksum{}, fmt.Errorf("%w: %q is not a sum of sha256 (64 hex digits), sha512 (128) or md5 (32), nor a URL",
+		ErrChecksum, clip(value))
 }
 
 // isChecksumURL reports whether a checksum must be fetched.

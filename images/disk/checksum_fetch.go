@@ -14,7 +14,9 @@ const maxChecksumFile = 1 << 20
 // FetchChecksum turns what an operator gave as a checksum into a sum: value is
 // a sum, or the URL of a checksum file, which is fetched and searched for the
 // name of the image at imageURL.
-func FetchChecksum(ctx context.Context, client *http.Client, value, imageURL string, opts HTTPOptions) (Checksum, error) {
+func FetchChecksum(
+	ctx context.Context, client *http.Client, value, imageURL string, opts HTTPOptions,
+) (Checksum, error) {
 	if !isChecksumURL(value) {
 		return parseChecksum(value)
 	}

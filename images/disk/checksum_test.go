@@ -34,7 +34,8 @@ func TestParseChecksum(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
 			got, err := parseChecksum(tt.in)
-			if (err != nil) != (tt.fail != "") || err != nil && (!strings.Contains(err.Error(), tt.fail) || !errors.Is(err, ErrChecksum)) {
+			if (err != nil) != (tt.fail != "") || err != nil &&
+				(!strings.Contains(err.Error(), tt.fail) || !errors.Is(err, ErrChecksum)) {
 				t.Fatalf("error is %v, expected %q", err, tt.fail)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -46,7 +47,8 @@ func TestParseChecksum(t *testing.T) {
 
 func TestParseChecksumFile(t *testing.T) {
 	bsd := "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n# disk.qcow2: 123 bytes\nSHA256 (disk.qcow2) = " + sumA +
-		"\nSHA256 (other.raw) = " + sumB + "\n-----BEGIN PGP SIGNATURE-----\n\niQIzBAEBCAAdFiEE\n-----END PGP SIGNATURE-----\n"
+		"\nSHA256 (other.raw) = " + sumB + "\n-----BEGIN PGP SIGNATURE-----\n\niQIzBAEBCAAdFiEE\n-----END PGP " +
+		"SIGNATURE-----\n"
 	tests := []struct {
 		name, text, image string
 		want              Checksum
@@ -56,7 +58,8 @@ func TestParseChecksumFile(t *testing.T) {
 		{"gnu", sumA + "  other.raw\n" + sumB + "  disk.raw\n", "/img/disk.raw", Checksum{SHA256, sumB}, ""},
 		{"gnu binary", sumB + " *./disk.raw\r\n", "disk.raw", Checksum{SHA256, sumB}, ""},
 		{"bsd signed", bsd, "disk.qcow2", Checksum{SHA256, sumA}, ""},
-		{"strongest", "MD5 (disk) = " + sumM + "\nSHA512 (disk) = " + sumC + "\nSHA256 (disk) = " + sumA, "disk", Checksum{SHA512, sumC}, ""},
+		{"strongest", "MD5 (disk) = " + sumM + "\nSHA512 (disk) = " + sumC + "\nSHA256 (disk) = " + sumA, "disk",
+			Checksum{SHA512, sumC}, ""},
 		{"other algorithm", "SHA1 (disk) = " + strings.Repeat("a", 40), "disk", Checksum{}, "0 sums"},
 		{"not named", bsd, "disk.raw", Checksum{}, `2 sums but none for "disk.raw"`},
 		{"one of another name", sumA + "  other.raw\n", "disk.raw", Checksum{}, "none for"},

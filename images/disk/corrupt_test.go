@@ -66,11 +66,13 @@ type damage struct {
 }
 
 const (
-	notRead   = "it is in what only a writer of the qcow2 needs: reference counts, snapshots and the flag that says a count is one"
+	notRead = "it is in what only a writer of the qcow2 needs: reference counts, " +
+		"snapshots and the flag that says a count is one"
 	emptyDisk = "an empty disk is no image of a machine"
 	admitted  = "QEMU reads it all the same; what calls itself corrupt should be repaired before machines are made of it"
 	reserved  = "the format's specification reserves the bit, QEMU does not look"
-	shared    = "QEMU counts the uses of whole clusters of the file and cannot tell which of the packed ones is used; no program makes such images"
+	shared    = "QEMU counts the uses of whole clusters of the file and cannot tell which of the packed ones is used; " +
+		"no program makes such images"
 )
 
 // damages are what happens to images, or is done to them.
@@ -112,18 +114,21 @@ func damages() []damage {
 		{"an L2 table outside the file", "plain", func(s *specimen) { s.put(s.l1, 1<<40|entryCopied) }, ""},
 		{"an L2 table at the file's end", "plain", func(s *specimen) { s.put(s.l1, s.end()|entryCopied) }, ""},
 		{"an L2 table of two L1 entries", "plain", func(s *specimen) { s.put(s.l1+8, uint64(s.l2)|entryCopied) }, ""},
-		{"an L2 table that is a data cluster", "plain", func(s *specimen) { s.put(s.l1+8, uint64(s.host(1))|entryCopied) }, ""},
+		{"an L2 table that is a data cluster", "plain",
+			func(s *specimen) { s.put(s.l1+8, uint64(s.host(1))|entryCopied) }, ""},
 		{"reserved bits in L1", "plain", func(s *specimen) { s.put(s.l1, uint64(s.l2)|entryCopied|1<<57) }, ""},
 		{"no flag of a count of one in L1", "plain", func(s *specimen) { s.put(s.l1, uint64(s.l2)) }, notRead},
 
 		{"a cluster lost", "plain", func(s *specimen) { s.put(s.entry(1), 0) }, ""},
-		{"a cluster of zeroes with its place kept", "plain", func(s *specimen) { s.put(s.entry(1), s.u64(s.entry(1))|entryZero) }, ""},
+		{"a cluster of zeroes with its place kept", "plain",
+			func(s *specimen) { s.put(s.entry(1), s.u64(s.entry(1))|entryZero) }, ""},
 		{"a cluster used twice", "plain", func(s *specimen) { s.point(1, uint64(s.host(2))) }, ""},
 		{"a cluster that is its L2 table", "plain", func(s *specimen) { s.point(1, uint64(s.l2)) }, ""},
 		{"a cluster that is the L1 table", "plain", func(s *specimen) { s.point(1, uint64(s.l1)) }, ""},
 		{"a cluster that is the table of reference counts", "plain", func(s *specimen) { s.point(1, s.u64(48)) }, notRead},
 		{"a cluster off its cluster", "plain", func(s *specimen) { s.point(1, uint64(s.host(1))+512) }, ""},
-		{"a cluster of zeroes off its cluster", "plain", func(s *specimen) { s.put(s.entry(1), uint64(s.host(1))+512|entryZero) }, ""},
+		{"a cluster of zeroes off its cluster", "plain",
+			func(s *specimen) { s.put(s.entry(1), uint64(s.host(1))+512|entryZero) }, ""},
 		{"a cluster outside the file", "plain", func(s *specimen) { s.point(1, 1<<40) }, ""},
 		{"a cluster two after the file's end", "plain", func(s *specimen) { s.point(1, s.end()+2<<12) }, ""},
 		{"reserved high bits in L2", "plain", func(s *specimen) { s.put(s.entry(1), s.u64(s.entry(1))|1<<57) }, ""},
@@ -136,15 +141,18 @@ func damages() []damage {
 		{"compressed data in the header", "zlib", func(s *specimen) { s.put(s.entry(1), entryCompressed|200) }, ""},
 		{"compressed data used twice", "zlib", func(s *specimen) { s.put(s.entry(1), s.u64(s.entry(2))) }, shared},
 		{"compressed data of 16 sectors", "zlib", func(s *specimen) { s.put(s.entry(1), s.u64(s.entry(1))|0xf<<58) }, ""},
-		{"compressed data flagged as counted once", "zlib", func(s *specimen) { s.put(s.entry(1), s.u64(s.entry(1))|entryCopied) }, ""},
+		{"compressed data flagged as counted once", "zlib",
+			func(s *specimen) { s.put(s.entry(1), s.u64(s.entry(1))|entryCopied) }, ""},
 
 		{"subclusters both data and zeroes", "extended", func(s *specimen) { s.put(s.entry(1)+8, 1<<32|1) }, ""},
 		{"subclusters without a place", "extended", func(s *specimen) { s.put(s.entry(1), 0) }, ""},
 		{"subclusters lost", "extended", func(s *specimen) { s.put(s.entry(1)+8, 0) }, ""},
 		{"some subclusters lost", "extended", func(s *specimen) { s.put(s.entry(1)+8, 0x0ff0) }, ""},
-		{"a cluster of zeroes among subclusters", "extended", func(s *specimen) { s.put(s.entry(1), s.u64(s.entry(1))|entryZero) }, reserved},
+		{"a cluster of zeroes among subclusters", "extended",
+			func(s *specimen) { s.put(s.entry(1), s.u64(s.entry(1))|entryZero) }, reserved},
 		{"subclusters outside the file", "extended", func(s *specimen) { s.point(1, 1<<40); s.put(s.entry(1)+8, 1) }, ""},
-		{"subclusters used twice", "extended", func(s *specimen) { s.point(1, uint64(s.host(2))); s.put(s.entry(1)+8, 3) }, ""},
+		{"subclusters used twice", "extended", func(s *specimen) { s.point(1, uint64(s.host(2))); s.put(s.entry(1)+8, 3) },
+			""},
 
 		{"cut amid the header", "plain", func(s *specimen) { s.b = s.b[:60] }, ""},
 		{"cut amid L1", "plain", func(s *specimen) { s.b = s.b[:s.l1+4] }, ""},

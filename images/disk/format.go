@@ -73,7 +73,8 @@ func Detect(head []byte) (Format, error) {
 			continue
 		}
 		if s.format == "" {
-			return "", fmt.Errorf("%w: it is %s; convert it to raw or qcow2, or compress a raw image with gz, zst or xz", ErrFormat, s.name)
+			return "", fmt.Errorf("%w: it is %s; convert it to raw or qcow2, or compress a raw image with gz, zst or xz",
+				ErrFormat, s.name)
 		}
 		return s.format, nil
 	}

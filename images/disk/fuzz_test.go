@@ -36,7 +36,8 @@ func fuzzWrite(t *testing.T, image []byte) {
 
 func FuzzQcow2(f *testing.F) {
 	raw := pattern(16<<10, 20)
-	for _, o := range []string{"cluster_size=512", "cluster_size=512,compat=0.10", "cluster_size=512,compression_type=zstd", "cluster_size=4k"} {
+	for _, o := range []string{"cluster_size=512", "cluster_size=512,compat=0.10",
+		"cluster_size=512,compression_type=zstd", "cluster_size=4k"} {
 		f.Add(convert(f, raw, "-O", "qcow2", "-o", o))
 		if o != "cluster_size=512,compat=0.10" {
 			f.Add(convert(f, raw, "-c", "-O", "qcow2", "-o", o))

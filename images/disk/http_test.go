@@ -170,7 +170,8 @@ func TestHTTPFailures(t *testing.T) {
 		{"500", status(500), 4, "given up after 4 tries: server answered 500"},
 		{"204", status(204), 1, "server answered 204"},
 		{"empty", content(nil), 0, "empty"},
-		{"encoded", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Encoding", "gzip") }, 0, "Content-Encoding gzip"},
+		{"encoded", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Encoding", "gzip") }, 0,
+			"Content-Encoding gzip"},
 		{"cut short for good", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "3145728")
 			w.Write(raw[:1<<20])
@@ -250,7 +251,8 @@ func TestHTTPSourceNames(t *testing.T) {
 			t.Errorf("%q was taken for a URL", u)
 		}
 	}
-	u := strings.Replace(serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(401) }), "http://", "http://me:secret@", 1)
+	u := strings.Replace(serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(401) }), "http://",
+		"http://me:secret@", 1)
 	_, err := OpenHTTPSource(context.Background(), http.DefaultClient, u, fast())
 	var status *HTTPStatusError
 	if !errors.As(err, &status) || status.Status != 401 || strings.Contains(err.Error(), "secret") {

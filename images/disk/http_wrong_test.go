@@ -93,7 +93,8 @@ func TestHTTPResumes(t *testing.T) {
 		{"with a range that ends after the image", func(w http.ResponseWriter, _ *http.Request, off int) {
 			partial(w, fmt.Sprintf("bytes %d-%d/%d", off, size, size), raw[off:])
 		}, "Content-Range is"},
-		{"without saying which", func(w http.ResponseWriter, _ *http.Request, off int) { partial(w, "", raw[off:]) }, "Content-Range is"},
+		{"without saying which", func(w http.ResponseWriter, _ *http.Request, off int) { partial(w, "", raw[off:]) },
+			"Content-Range is"},
 		{"416", func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(416) }, "shorter than it said"},
 		{"404", func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(404) }, "server answered 404"},
 		{"another weak ETag", func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -107,8 +108,10 @@ func TestHTTPResumes(t *testing.T) {
 		{"no ETag any more", func(w http.ResponseWriter, r *http.Request, _ int) {
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(raw))
 		}, "changed on the server"},
-		{"other bytes under the same ETag", func(w http.ResponseWriter, r *http.Request, _ int) { content(other)(w, r) }, "checksum is wrong"},
-		{"resets for ever", func(w http.ResponseWriter, r *http.Request, _ int) { reset(raw, 0)(w, r) }, "given up after 4 tries"},
+		{"other bytes under the same ETag", func(w http.ResponseWriter, r *http.Request, _ int) { content(other)(w, r) },
+			"checksum is wrong"},
+		{"resets for ever", func(w http.ResponseWriter, r *http.Request, _ int) { reset(raw, 0)(w, r) },
+			"given up after 4 tries"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -173,7 +176,8 @@ func TestHTTPTables(t *testing.T) {
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(qcow))
 		}, "changed on the server"},
 		{"all of it", plain(qcow), "now it does not"},
-		{"silence", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no bytes within the time allowed"},
+		{"silence", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			"no bytes within the time allowed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -46,7 +46,8 @@ func (d *inflater) cluster(out, in []byte, isZstd bool) error {
 func (d *inflater) zstdCluster(out, in []byte) error {
 	if d.zstd == nil {
 		var err error
-		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderLowmem(true))
+		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true),
+			zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return err
 		}

@@ -248,7 +248,8 @@ func TestMapBudget(t *testing.T) {
 		src := newHugeTables(tt.guests, tt.packed)
 		var err error
 		rose := peak(t, func() { _, err = openQcow2(context.Background(), src, voidTarget(1<<50)) })
-		if (err == nil) != tt.fits || err != nil && (!errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "convert it with larger clusters")) {
+		if (err == nil) != tt.fits || err != nil &&
+			(!errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "convert it with larger clusters")) {
 			t.Errorf("%d clusters, packed %v: %v", tt.guests, tt.packed, err)
 		}
 		if rose > mapBudget+4<<20 {

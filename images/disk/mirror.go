@@ -30,7 +30,9 @@ type Mirrors struct {
 // ctx. The header of opts may hold credentials, so it goes only to the host of the first
 // URL. onward gets the reason why a mirror was left for the next: no error has it when that
 // one works.
-func OpenMirrors(ctx context.Context, client *http.Client, urls []string, opts HTTPOptions, onward func(error)) (*Mirrors, error) {
+func OpenMirrors(
+	ctx context.Context, client *http.Client, urls []string, opts HTTPOptions, onward func(error),
+) (*Mirrors, error) {
 	if len(urls) == 0 {
 		return nil, fmt.Errorf("%w: it has no URL", ErrSource)
 	}
@@ -101,9 +103,11 @@ func (m *Mirrors) take(src *HTTPSource) error {
 	case m.src == nil:
 		m.size, m.head = src.Size(), src.Head()
 	case src.Size() != m.size:
-		err = fmt.Errorf("mirror %s: %w: it has %d bytes, expected %d as %s said (-1: not told); it is not the same image", src.Name(), ErrSource, src.Size(), m.size, m.src.Name())
+		err = fmt.Errorf("mirror %s: %w: it has %d bytes, expected %d as %s said (-1: not told); it is not the same image",
+			src.Name(), ErrSource, src.Size(), m.size, m.src.Name())
 	case !bytes.Equal(src.Head(), m.head):
-		err = fmt.Errorf("mirror %s: %w: it begins with other bytes than %s; it is not the same image", src.Name(), ErrSource, m.src.Name())
+		err = fmt.Errorf("mirror %s: %w: it begins with other bytes than %s; it is not the same image", src.Name(),
+			ErrSource, m.src.Name())
 	}
 	if err != nil {
 		return errors.Join(err, src.Close())

@@ -34,7 +34,9 @@ func tagged(b []byte, tag string) http.HandlerFunc {
 
 // writeMirrors downloads from the first of several servers onto a fresh disk,
 // and counts how often it went on to the next.
-func writeMirrors(t *testing.T, sum Checksum, size int64, handlers ...http.HandlerFunc) (dst *memTarget, res Result, onward int, err error) {
+func writeMirrors(
+	t *testing.T, sum Checksum, size int64, handlers ...http.HandlerFunc,
+) (dst *memTarget, res Result, onward int, err error) {
 	t.Helper()
 	var urls []string
 	for _, h := range handlers {
@@ -81,9 +83,12 @@ func TestMirrorGoesOn(t *testing.T) {
 			cutting(content(raw), 2<<20)(w, r)
 		}, tagged(raw, `"b"`)}, "bytes=2097152-"},
 		{"onto one without Range", raw, 1, []http.HandlerFunc{broken(raw, 500), plain(raw)}, "bytes=2097152-"},
-		{"over three", raw, 2, []http.HandlerFunc{broken(raw, 500), failing(cutting(content(raw), 1<<20), 502), tagged(raw, `"c"`)}, "bytes=2097152-"},
-		{"past one of another size", raw, 2, []http.HandlerFunc{broken(raw, 500), content(raw[:4<<20]), tagged(raw, `"c"`)}, "bytes=2097152-"},
-		{"past one with another start", raw, 2, []http.HandlerFunc{broken(raw, 500), content(append([]byte{^raw[0]}, raw[1:]...)), tagged(raw, `"c"`)}, "bytes=2097152-"},
+		{"over three", raw, 2, []http.HandlerFunc{broken(raw, 500), failing(cutting(content(raw), 1<<20), 502),
+			tagged(raw, `"c"`)}, "bytes=2097152-"},
+		{"past one of another size", raw, 2, []http.HandlerFunc{broken(raw, 500), content(raw[:4<<20]), tagged(raw, `"c"`)},
+			"bytes=2097152-"},
+		{"past one with another start", raw, 2, []http.HandlerFunc{broken(raw, 500),
+			content(append([]byte{^raw[0]}, raw[1:]...)), tagged(raw, `"c"`)}, "bytes=2097152-"},
 		{"qcow2 from one that has no Range", qcow, 1, []http.HandlerFunc{plain(qcow), tagged(qcow, `"b"`)}, ""},
 		{"qcow2 breaks", qcow, 1, []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
 			switch span := r.Header.Get("Range"); {
@@ -130,11 +135,15 @@ func TestMirrorFailures(t *testing.T) {
 		is   error
 		text []string
 	}{
-		{"none is there", []http.HandlerFunc{http.NotFound, failing(http.NotFound, 404)}, ErrSource, []string{"404 Not Found\n", "404 Not Found"}},
-		{"all break", []http.HandlerFunc{broken, broken}, ErrSource, []string{"cut short: expected 3145728 bytes, got 1048576", "\nhttp://"}},
-		{"only another size is left", []http.HandlerFunc{broken, content(raw[:2<<20])}, ErrSource, []string{"503", "2097152 bytes, expected 3145728", "not the same image"}},
+		{"none is there", []http.HandlerFunc{http.NotFound, failing(http.NotFound, 404)}, ErrSource,
+			[]string{"404 Not Found\n", "404 Not Found"}},
+		{"all break", []http.HandlerFunc{broken, broken}, ErrSource,
+			[]string{"cut short: expected 3145728 bytes, got 1048576", "\nhttp://"}},
+		{"only another size is left", []http.HandlerFunc{broken, content(raw[:2<<20])}, ErrSource,
+			[]string{"503", "2097152 bytes, expected 3145728", "not the same image"}},
 		{"another image goes on", []http.HandlerFunc{broken, content(other)}, ErrChecksum, nil},
-		{"no mirror has Range", []http.HandlerFunc{plain(convert(t, raw, "-O", "qcow2")), plain(convert(t, raw, "-O", "qcow2"))}, ErrNoRange, nil},
+		{"no mirror has Range", []http.HandlerFunc{plain(convert(t, raw, "-O", "qcow2")),
+			plain(convert(t, raw, "-O", "qcow2"))}, ErrNoRange, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -185,7 +194,8 @@ func TestMirrorCancelled(t *testing.T) {
 	defer cancel()
 	raw := pattern(3<<20, 25)
 	var calls atomic.Int64
-	urls := []string{serve(t, cutting(content(raw), 1<<20)), serve(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); content(raw)(w, r) })}
+	urls := []string{serve(t, cutting(content(raw), 1<<20)),
+		serve(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); content(raw)(w, r) })}
 	src, err := OpenMirrors(ctx, http.DefaultClient, urls, fast(), func(error) {})
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,8 @@ func copyQcow2(ctx context.Context, f *feed, s *sink, m *qcow2Map) error {
 	if err != nil {
 		return err
 	}
-	if q.nextPlain < len(m.plain) || q.nextPartial < len(m.partial) || q.nextPacked < len(m.packed) || len(q.open) > 0 || q.nextTable < len(m.tables) {
+	if q.nextPlain < len(m.plain) || q.nextPartial < len(m.partial) || q.nextPacked < len(m.packed) || len(q.open) > 0 ||
+		q.nextTable < len(m.tables) {
 		return fmt.Errorf("%w: qcow2 file ended before its last cluster", ErrFormat)
 	}
 	return q.zeroTo(ctx, m.size)
@@ -78,7 +79,8 @@ func (q *qcow2Copy) passTables(c *chunk) error {
 			return nil
 		}
 		if q.verify.Sum64() != t.sum {
-			return fmt.Errorf("%w: qcow2 table at %d is not what a Range request had read: the image was changed meanwhile", ErrSource, t.off)
+			return fmt.Errorf("%w: qcow2 table at %d is not what a Range request had read: the image was changed meanwhile",
+				ErrSource, t.off)
 		}
 		q.verify.Reset()
 		q.nextTable++

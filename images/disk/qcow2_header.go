@@ -74,7 +74,8 @@ func parseQcow2Header(b []byte) (*qcow2Header, error) {
 	}
 	if off := be.Uint64(b[8:]); off != 0 {
 		name := stringAt(b, off, uint64(be.Uint32(b[16:])))
-		return nil, fmt.Errorf("%w: qcow2 has a backing file (%s), which is never opened; flatten it with qemu-img convert", ErrFormat, name)
+		return nil, fmt.Errorf("%w: qcow2 has a backing file (%s), which is never opened; flatten it with qemu-img convert",
+			ErrFormat, name)
 	}
 	if m := be.Uint32(b[32:]); m != 0 {
 		return nil, fmt.Errorf("%w: qcow2 is encrypted (method %d)", ErrFormat, m)
@@ -99,10 +100,12 @@ func (h *qcow2Header) parseGeometry(b []byte) error {
 	}
 	h.clusterBits = uint(cb)
 	if h.unit() < 512 {
-		return fmt.Errorf("%w: qcow2 clusters of %d bytes are too small for subclusters, expected 16 KiB at least", ErrFormat, h.clusterSize())
+		return fmt.Errorf("%w: qcow2 clusters of %d bytes are too small for subclusters, expected 16 KiB at least",
+			ErrFormat, h.clusterSize())
 	}
 	if size == 0 || size>>h.clusterBits >= 1<<32-1 || size > 1<<62 {
-		return fmt.Errorf("%w: qcow2 disk of %d bytes in clusters of %d: expected 1 to 2^32-2 clusters", ErrFormat, size, h.clusterSize())
+		return fmt.Errorf("%w: qcow2 disk of %d bytes in clusters of %d: expected 1 to 2^32-2 clusters", ErrFormat, size,
+			h.clusterSize())
 	}
 	h.size = int64(size)
 	perEntry := h.clusterBits + h.l2Bits()
@@ -136,7 +139,8 @@ func (h *qcow2Header) parseFeatures(b []byte) error {
 	}
 	switch {
 	case features&featureExternalData != 0:
-		return fmt.Errorf("%w: qcow2 keeps its data in another file (%s), which is never opened", ErrFormat, dataFileName(b, length))
+		return fmt.Errorf("%w: qcow2 keeps its data in another file (%s), which is never opened", ErrFormat,
+			dataFileName(b, length))
 	case features&featureCorrupt != 0:
 		return fmt.Errorf("%w: qcow2 is marked corrupt; repair it with qemu-img check -r", ErrFormat)
 	case features&^uint64(featuresKnown) != 0:

@@ -32,7 +32,8 @@ func openQcow2(ctx context.Context, src Source, dst Target) (*qcow2Map, error) {
 		return nil, tooSmall(dst.Size(), h.size)
 	}
 	if h.unit() < int64(dst.LogicalSectorSize()) {
-		return nil, fmt.Errorf("%w: qcow2 clusters or subclusters of %d bytes are smaller than the disk's sectors of %d; convert it with larger clusters",
+		return nil, fmt.Errorf("%w: qcow2 clusters or subclusters of %d bytes are smaller than the disk's sectors of %d; "+
+			"convert it with larger clusters",
 			ErrFormat, h.unit(), dst.LogicalSectorSize())
 	}
 	ranges, ok := src.(RangeReader)
@@ -41,7 +42,8 @@ func openQcow2(ctx context.Context, src Source, dst Target) (*qcow2Map, error) {
 	}
 	m := &qcow2Map{qcow2Header: *h, fileSize: src.Size(), seed: maphash.MakeSeed()}
 	if h.dirty {
-		m.warnings = append(m.warnings, "qcow2 is marked dirty: it was not closed cleanly; its reference counts are not used here")
+		m.warnings = append(m.warnings, "qcow2 is marked dirty: it was not closed cleanly; "+
+			"its reference counts are not used here")
 	}
 	head := src.Head()
 	head = head[:min(int64(len(head)), h.clusterSize())]
@@ -200,7 +202,8 @@ func (l *tableLoader) l2(guest int64, entry uint64) error {
 // bytes are used, or as many as the disk still has.
 func (l *tableLoader) hostCluster(guest, off, n int64) (uint64, error) {
 	if need := min(n, l.size-guest<<l.clusterBits); off+need > l.fileSize {
-		return 0, fmt.Errorf("%w: qcow2 cluster %d at %d lies outside the file of %d bytes", ErrFormat, guest, off, l.fileSize)
+		return 0, fmt.Errorf("%w: qcow2 cluster %d at %d lies outside the file of %d bytes", ErrFormat, guest,
+			off, l.fileSize)
 	}
 	// The file's size bounds the host cluster; only 512-byte clusters in a file over
 	// 2 TiB pass 32 bits.
@@ -219,13 +222,16 @@ func (l *tableLoader) compressed(guest int64, entry uint64) error {
 	sectors := int64(entry&(entryCompressed-1)) >> x
 	end := off&^511 + (sectors+1)*512
 	if entry&entryCopied != 0 {
-		return fmt.Errorf("%w: qcow2 compressed cluster %d has entry %#x: it must not have the highest bit", ErrFormat, guest, entry)
+		return fmt.Errorf("%w: qcow2 compressed cluster %d has entry %#x: it must not have the highest bit", ErrFormat,
+			guest, entry)
 	}
 	if off < l.clusterSize() || off >= l.fileSize {
-		return fmt.Errorf("%w: qcow2 compressed cluster %d at %d lies outside the file of %d bytes", ErrFormat, guest, off, l.fileSize)
+		return fmt.Errorf("%w: qcow2 compressed cluster %d at %d lies outside the file of %d bytes", ErrFormat, guest,
+			off, l.fileSize)
 	}
 	// The file's last sector need not be whole.
 	n := min(end, l.fileSize) - off
-	l.packed = append(room(l.packed, min(l.guests(), l.fileSize/packedLeast), mapBudget/16), packedCluster{off: off, n: uint32(n), guest: uint32(guest)})
+	l.packed = append(room(l.packed, min(l.guests(), l.fileSize/packedLeast), mapBudget/16),
+		packedCluster{off: off, n: uint32(n), guest: uint32(guest)})
 	return nil
 }

@@ -51,7 +51,8 @@ func (m *qcow2Map) bytes() int {
 // fits refuses a map that grew over its budget.
 func (m *qcow2Map) fits() error {
 	if m.bytes() > mapBudget {
-		return fmt.Errorf("%w: qcow2 has more clusters than a map of %d MiB holds; convert it with larger clusters", ErrFormat, mapBudget>>20)
+		return fmt.Errorf("%w: qcow2 has more clusters than a map of %d MiB holds; convert it with larger clusters",
+			ErrFormat, mapBudget>>20)
 	}
 	return nil
 }
@@ -121,7 +122,8 @@ func (m *qcow2Map) sort() error {
 			return nil
 		}
 		if from < end {
-			return fmt.Errorf("%w: qcow2 %s at %d overlaps what is before it; check it with qemu-img check", ErrFormat, uses[first].kind, from)
+			return fmt.Errorf("%w: qcow2 %s at %d overlaps what is before it; check it with qemu-img check", ErrFormat,
+				uses[first].kind, from)
 		}
 		end = max(end, from+n)
 		uses[first].next++

@@ -24,9 +24,11 @@ func (l *tableLoader) extendedL2(guest int64, entry, bitmaps uint64) error {
 	case entry&entryZero != 0:
 		return fmt.Errorf("%w: qcow2 cluster %d has entry %#x: reserved bits are set", ErrFormat, guest, entry)
 	case data&zero != 0:
-		return fmt.Errorf("%w: qcow2 cluster %d has subclusters that are both data and zeroes (bitmaps %#x)", ErrFormat, guest, bitmaps)
+		return fmt.Errorf("%w: qcow2 cluster %d has subclusters that are both data and zeroes (bitmaps %#x)", ErrFormat,
+			guest, bitmaps)
 	case off == 0 && data != 0:
-		return fmt.Errorf("%w: qcow2 cluster %d has subclusters but no place in the file (bitmaps %#x)", ErrFormat, guest, bitmaps)
+		return fmt.Errorf("%w: qcow2 cluster %d has subclusters but no place in the file (bitmaps %#x)", ErrFormat,
+			guest, bitmaps)
 	case data == 0:
 		return l.l2(guest, entry|entryZero)
 	case data == 1<<subclusters-1:
@@ -39,7 +41,8 @@ func (l *tableLoader) extendedL2(guest int64, entry, bitmaps uint64) error {
 	if err != nil {
 		return err
 	}
-	l.partial = append(room(l.partial, l.fileSize>>l.clusterBits, mapBudget/12), partialCluster{host: uint32(host), guest: uint32(guest), data: data})
+	l.partial = append(room(l.partial, l.fileSize>>l.clusterBits, mapBudget/12),
+		partialCluster{host: uint32(host), guest: uint32(guest), data: data})
 	return nil
 }
 

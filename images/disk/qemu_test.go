@@ -84,7 +84,8 @@ func TestSubclusters(t *testing.T) {
 			for sub := int64(1); sub < subclusters; sub += 2 {
 				cmds = append(cmds, fmt.Sprintf("write -P %d %d %d", 20+sub, 5*cluster+sub*unit, unit))
 			}
-			cmds = append(cmds, fmt.Sprintf("write -P 60 %d %d", 6*cluster, cluster), fmt.Sprintf("write -z %d %d", 6*cluster+3*unit, 2*unit),
+			cmds = append(cmds, fmt.Sprintf("write -P 60 %d %d", 6*cluster, cluster),
+				fmt.Sprintf("write -z %d %d", 6*cluster+3*unit, 2*unit),
 				fmt.Sprintf("write -P 61 %d %d", 8*cluster+2*unit, unit))
 			if err := qemuIO(image, cmds...); err != nil {
 				t.Fatal(err)

@@ -106,7 +106,8 @@ func (s stream) open(r io.Reader) (d io.Reader, closeIt func(), err error) {
 	case Gzip:
 		d, err = gzip.NewReader(r)
 	case Zstd:
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(zstdBlocks(s.cpus)), zstd.WithDecoderMaxWindow(uint64(s.memory)))
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(zstdBlocks(s.cpus)),
+			zstd.WithDecoderMaxWindow(uint64(s.memory)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -186,7 +187,8 @@ func takeInner(ctx context.Context, z *splitter, c *chunk) error {
 	if c.off == 0 {
 		inner, err := Detect(c.bytes())
 		if err == nil && inner != Raw {
-			err = fmt.Errorf("%w: it is %s, expected a raw image; unpack it, a qcow2 can be compressed inside (qemu-img convert -c)", ErrFormat, inner)
+			err = fmt.Errorf("%w: it is %s, expected a raw image; unpack it, a qcow2 can be compressed inside (qemu-img "+
+				"convert -c)", ErrFormat, inner)
 		}
 		if err != nil {
 			return fmt.Errorf("inside the compressed stream: %w", err)
@@ -204,8 +206,10 @@ func (s stream) broken(off int64, err error) error {
 	switch {
 	case errors.Is(err, ErrSource), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, xz.ErrMemlimit):
-		return fmt.Errorf("%w: its %s stream takes more memory after %d bytes of disk than at its start, which had %d MiB reserved for it; compress it in one piece",
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err,
+		xz.ErrMemlimit):
+		return fmt.Errorf("%w: its %s stream takes more memory after %d bytes of disk than at its start, "+
+			"which had %d MiB reserved for it; compress it in one piece",
 			ErrFormat, s.format, off, s.memory>>20)
 	}
 	return fmt.Errorf("%w: its %s stream is damaged after %d bytes of disk: %w", ErrFormat, s.format, off, err)
@@ -234,7 +238,8 @@ func zstWindow(head []byte, size int64) (int64, error) {
 	case h.HasFCS && h.FrameContentSize > uint64(size):
 		return 0, tooSmall(size, h.FrameContentSize)
 	case window > maxWindow: // 2^26 bytes, hence the 26
-		return 0, fmt.Errorf("%w: its zst stream needs a window of %d MiB, expected at most %d; compress it again with zstd --long=26, or without --long and --ultra",
+		return 0, fmt.Errorf("%w: its zst stream needs a window of %d MiB, expected at most %d; "+
+			"compress it again with zstd --long=26, or without --long and --ultra",
 			ErrFormat, window>>20, maxWindow>>20)
 	}
 	return max(streamLeast, int64(window)), nil

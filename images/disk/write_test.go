@@ -83,7 +83,8 @@ func TestWriteFormats(t *testing.T) {
 		{"xz", raw, xzOf(t, raw), "raw"},
 		{"xz -9", raw, xzOf(t, raw, "-9"), "xz"},
 		{"xz of many blocks", raw, xzOf(t, raw, "-T2", "--block-size=1MiB"), ""},
-		{"xz of two streams and padding", raw, slices.Concat(xzOf(t, raw[:2<<20]), make([]byte, 8), xzOf(t, raw[2<<20:], "-C", "sha256")), ""},
+		{"xz of two streams and padding", raw, slices.Concat(xzOf(t, raw[:2<<20]), make([]byte, 8),
+			xzOf(t, raw[2<<20:], "-C", "sha256")), ""},
 		{"xz filtered, unchecked", raw, xzOf(t, raw, "--x86", "--lzma2=preset=1", "-C", "none"), ""},
 		{"qcow2 v3", raw, convert(t, raw, "-O", "qcow2"), "qcow2"},
 		{"qcow2 v2", raw, convert(t, raw, "-O", "qcow2", "-o", "compat=0.10"), "qcow2"},
@@ -94,10 +95,12 @@ func TestWriteFormats(t *testing.T) {
 		{"qcow2 odd size zlib", odd, convert(t, odd, "-c", "-O", "qcow2"), ""},
 		{"qcow2 512 byte clusters", odd, convert(t, odd, "-O", "qcow2", "-o", "cluster_size=512"), ""},
 		{"qcow2 512 byte clusters zlib", odd, convert(t, odd, "-c", "-O", "qcow2", "-o", "cluster_size=512"), ""},
-		{"qcow2 4K clusters zstd", odd, convert(t, odd, "-c", "-O", "qcow2", "-o", "cluster_size=4K,compression_type=zstd"), ""},
+		{"qcow2 4K clusters zstd", odd, convert(t, odd, "-c", "-O", "qcow2", "-o", "cluster_size=4K,compression_type=zstd"),
+			""},
 		{"qcow2 2M clusters", raw, convert(t, raw, "-O", "qcow2", "-o", "cluster_size=2M"), ""},
 		{"qcow2 2M clusters zlib", raw, convert(t, raw, "-c", "-O", "qcow2", "-o", "cluster_size=2M"), ""},
-		{"qcow2 2M clusters zstd", raw, convert(t, raw, "-c", "-O", "qcow2", "-o", "cluster_size=2M,compression_type=zstd"), ""},
+		{"qcow2 2M clusters zstd", raw, convert(t, raw, "-c", "-O", "qcow2", "-o", "cluster_size=2M,compression_type=zstd"),
+			""},
 		{"qcow2 extended L2", odd, convert(t, odd, "-O", "qcow2", "-o", "extended_l2=on,cluster_size=128k"), ""},
 		{"qcow2 extended L2 zlib", odd, convert(t, odd, "-c", "-O", "qcow2", "-o", "extended_l2=on,cluster_size=128k"), ""},
 		{"qcow2 preallocated", odd, convert(t, odd, "-O", "qcow2", "-o", "preallocation=full"), ""},
@@ -171,14 +174,19 @@ func TestRefusals(t *testing.T) {
 		want   error
 		text   string
 	}{
-		{"backing file", memSource{b: made("b", "-b", base, "-F", "raw")}, size, 512, Options{}, ErrFormat, "secret-base.raw"},
-		{"external data", memSource{b: made("d", "-o", "data_file="+filepath.Join(dir, "ext.raw"))}, size, 512, Options{}, ErrFormat, "ext.raw"},
-		{"subclusters smaller than sectors", memSource{b: made("e", "-o", "extended_l2=on")}, size, 4096, Options{}, ErrFormat, "subclusters of 2048 bytes"},
+		{"backing file", memSource{b: made("b", "-b", base, "-F", "raw")}, size, 512, Options{}, ErrFormat,
+			"secret-base.raw"},
+		{"external data", memSource{b: made("d", "-o", "data_file="+filepath.Join(dir, "ext.raw"))}, size, 512, Options{},
+			ErrFormat, "ext.raw"},
+		{"subclusters smaller than sectors", memSource{b: made("e", "-o", "extended_l2=on")}, size, 4096, Options{},
+			ErrFormat, "subclusters of 2048 bytes"},
 		{"encrypted", memSource{b: encrypted}, size, 512, Options{}, ErrFormat, "encrypted"},
 		{"no range", sequential{memSource{b: q}}, size, 512, Options{}, ErrNoRange, "Range"},
 		{"qcow2 without size", memSource{b: q, unknown: true}, size, 512, Options{}, ErrNoRange, "size"},
-		{"clusters smaller than sectors", memSource{b: small}, size, 4096, Options{}, ErrFormat, "smaller than the disk's sectors"},
-		{"qcow2 too large", memSource{b: q}, size - 4096, 512, Options{}, ErrTooSmall, "disk has 2093056 bytes, image needs at least 2097152"},
+		{"clusters smaller than sectors", memSource{b: small}, size, 4096, Options{}, ErrFormat,
+			"smaller than the disk's sectors"},
+		{"qcow2 too large", memSource{b: q}, size - 4096, 512, Options{}, ErrTooSmall,
+			"disk has 2093056 bytes, image needs at least 2097152"},
 		{"raw too large", memSource{b: raw}, size - 4096, 512, Options{}, ErrTooSmall, "image needs at least 2097152"},
 		{"zst too large", memSource{b: zst(t, raw)}, size - 4096, 512, Options{}, ErrTooSmall, "at least 2097152"},
 		{"hint raw, is qcow2", memSource{b: q}, size, 512, Options{Format: "raw"}, ErrFormat, "disk_format says raw"},
@@ -186,12 +194,16 @@ func TestRefusals(t *testing.T) {
 		{"hint vmdk", memSource{b: raw}, size, 512, Options{Format: "vmdk"}, ErrFormat, "vmdk"},
 		{"bzip2", memSource{b: append([]byte("BZh9"), raw...)}, size, 512, Options{}, ErrFormat, "it is bzip2"},
 		{"xz too large", memSource{b: xzOf(t, raw, "-T2")}, size - 4096, 512, Options{}, ErrTooSmall, "at least 2097152"},
-		{"xz with a large dictionary", memSource{b: xzOf(t, raw, "--lzma2=dict=96MiB")}, size, 512, Options{}, ErrFormat, "dictionary of 96 MiB, expected at most 64"},
-		{"zst with a large window", memSource{b: wideZst()}, size, 512, Options{}, ErrFormat, "window of 256 MiB, expected at most 64; compress it again with zstd --long=26"},
-		{"zst with a large window behind a skippable frame", memSource{b: append([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00size"), wideZst()...)}, size, 512, Options{},
+		{"xz with a large dictionary", memSource{b: xzOf(t, raw, "--lzma2=dict=96MiB")}, size, 512, Options{}, ErrFormat,
+			"dictionary of 96 MiB, expected at most 64"},
+		{"zst with a large window", memSource{b: wideZst()}, size, 512, Options{}, ErrFormat,
+			"window of 256 MiB, expected at most 64; compress it again with zstd --long=26"},
+		{"zst with a large window behind a skippable frame",
+			memSource{b: append([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00size"), wideZst()...)}, size, 512, Options{},
 			ErrFormat, "window of 256 MiB"},
 		{"empty", memSource{}, size, 512, Options{}, ErrFormat, "empty"},
-		{"md5", memSource{b: raw}, size, 512, Options{Checksum: Checksum{MD5, strings.Repeat("0", 32)}}, ErrChecksum, "md5 is not allowed"},
+		{"md5", memSource{b: raw}, size, 512, Options{Checksum: Checksum{MD5, strings.Repeat("0", 32)}}, ErrChecksum,
+			"md5 is not allowed"},
 		{"bad sum", memSource{b: raw}, size, 512, Options{Checksum: Checksum{SHA256, "1234"}}, ErrChecksum, "64 hex digits"},
 		{"cut qcow2", memSource{b: q[:len(q)-70000]}, size, 512, Options{}, ErrFormat, "outside the file"},
 	}
@@ -233,21 +245,28 @@ func TestFailuresLeaveNothingBootable(t *testing.T) {
 		{"wrong checksum", memSource{b: raw}, 6 << 20, Options{Checksum: wrong}, -1, ErrChecksum,
 			"expected " + wrong.Sum + ", found " + sumOf(raw).Sum},
 		{"gz too large", memSource{b: gz(t, raw)}, 4 << 20, Options{}, -1, ErrTooSmall, "disk has 4194304 bytes"},
-		{"raw of unknown size too large", memSource{b: raw, unknown: true}, 4 << 20, Options{}, -1, ErrTooSmall, "disk has 4194304 bytes"},
+		{"raw of unknown size too large", memSource{b: raw, unknown: true}, 4 << 20, Options{}, -1, ErrTooSmall,
+			"disk has 4194304 bytes"},
 		{"gz cut", memSource{b: gz(t, raw)[:100000]}, 6 << 20, Options{}, -1, ErrFormat, "gz stream is damaged"},
 		{"zst cut", memSource{b: zst(t, raw)[:100000]}, 6 << 20, Options{}, -1, ErrFormat, "zst stream is damaged"},
 		{"xz cut", memSource{b: xzOf(t, raw)[:100000]}, 6 << 20, Options{}, -1, ErrFormat, "xz stream is damaged"},
-		{"xz with a wrong check", memSource{b: flipped(xzOf(t, raw), 40)}, 6 << 20, Options{}, -1, ErrFormat, "xz stream is damaged"},
-		{"xz whose second stream takes more memory", memSource{b: append(xzOf(t, raw), xzOf(t, raw, "--lzma2=dict=96MiB")...)}, 12 << 20, Options{}, -1, ErrFormat, "more memory"},
-		{"zst whose second frame takes more memory", memSource{b: append(zst(t, raw), wideZst()...)}, 12 << 20, Options{}, -1, ErrFormat, "more memory"},
+		{"xz with a wrong check", memSource{b: flipped(xzOf(t, raw), 40)}, 6 << 20, Options{}, -1, ErrFormat,
+			"xz stream is damaged"},
+		{"xz whose second stream takes more memory", memSource{b: append(xzOf(t, raw),
+			xzOf(t, raw, "--lzma2=dict=96MiB")...)}, 12 << 20, Options{}, -1, ErrFormat, "more memory"},
+		{"zst whose second frame takes more memory", memSource{b: append(zst(t, raw), wideZst()...)}, 12 << 20, Options{},
+			-1, ErrFormat, "more memory"},
 		{"xz too large", memSource{b: xzOf(t, raw)}, 4 << 20, Options{}, -1, ErrTooSmall, "disk has 4194304 bytes"},
 		{"qcow2 inside xz", memSource{b: xzOf(t, q)}, 6 << 20, Options{}, -1, ErrFormat, "inside the compressed stream"},
-		{"qcow2 inside zst", memSource{b: zst(t, q)}, 6 << 20, Options{}, -1, ErrFormat, "it is qcow2, expected a raw image; unpack it"},
-		{"gz with garbage after it", memSource{b: append(gz(t, raw), "garbage"...)}, 6 << 20, Options{}, -1, ErrFormat, "damaged"},
+		{"qcow2 inside zst", memSource{b: zst(t, q)}, 6 << 20, Options{}, -1, ErrFormat,
+			"it is qcow2, expected a raw image; unpack it"},
+		{"gz with garbage after it", memSource{b: append(gz(t, raw), "garbage"...)}, 6 << 20, Options{}, -1,
+			ErrFormat, "damaged"},
 		{"qcow2 inside gz", memSource{b: gz(t, q)}, 6 << 20, Options{}, -1, ErrFormat, "inside the compressed stream"},
 		{"damaged cluster", memSource{b: damaged}, 6 << 20, Options{}, -1, ErrFormat, "does not decompress"},
 		{"medium error", memSource{b: pattern(6<<20, 6)}, 6 << 20, Options{}, 6<<20 - 1, nil, "write"},
-		{"shorter than announced", short{memSource{b: raw}}, 8 << 20, Options{}, -1, ErrSource, "cut short: expected 7340032 bytes, got 6291456"},
+		{"shorter than announced", short{memSource{b: raw}}, 8 << 20, Options{}, -1, ErrSource,
+			"cut short: expected 7340032 bytes, got 6291456"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -281,7 +300,8 @@ func TestZstOnAnyMachine(t *testing.T) {
 		{"two frames", append(zst(t, raw[:4096]), zst(t, raw[4096:])...), ""},
 		{"cut", whole[:len(whole)/2], "zst stream is damaged after"},
 		{"with a wrong check", flipped(slices.Clone(whole), 1), "zst stream is damaged after"},
-		{"followed by a wide window", append(slices.Clone(whole), wideZst()...), "takes more memory after 3145728 bytes of disk than at its start, which had 8 MiB reserved"},
+		{"followed by a wide window", append(slices.Clone(whole), wideZst()...),
+			"takes more memory after 3145728 bytes of disk than at its start, which had 8 MiB reserved"},
 	}
 	for _, tt := range tests {
 		for _, cpus := range []int{1, 2, 4, 64} {
@@ -342,7 +362,8 @@ func TestTableChanged(t *testing.T) {
 	}
 	changed := bytes.Clone(q)
 	changed[h.l1Offset+7] ^= 1
-	_, err = Write(context.Background(), swapped{memSource{b: q}, memSource{b: changed}}, newMemTarget(2<<20, 512), Options{})
+	_, err = Write(context.Background(), swapped{memSource{b: q}, memSource{b: changed}},
+		newMemTarget(2<<20, 512), Options{})
 	if !errors.Is(err, ErrSource) || !strings.Contains(err.Error(), "changed meanwhile") {
 		t.Errorf("error is %v", err)
 	}

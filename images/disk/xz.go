@@ -70,7 +70,8 @@ func xzDictionary(head []byte, size int64) (int64, error) {
 	dictionary, unpacked := xzBlock(head)
 	switch {
 	case dictionary > maxDictionary:
-		return 0, fmt.Errorf("%w: its xz stream needs a dictionary of %d MiB, expected at most %d; compress it again with xz -9 or less",
+		return 0, fmt.Errorf("%w: its xz stream needs a dictionary of %d MiB, expected at most %d; "+
+			"compress it again with xz -9 or less",
 			ErrFormat, dictionary>>20, maxDictionary>>20)
 	case unpacked > uint64(size):
 		return 0, tooSmall(size, unpacked)

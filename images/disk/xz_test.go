@@ -67,8 +67,10 @@ func TestXzByManyDecoders(t *testing.T) {
 		{"CRC64", xzOf(t, raw, "-T2", "--block-size=2MiB", "--check=crc64")},
 		{"SHA-256", xzOf(t, raw, "-T2", "--block-size=2MiB", "--check=sha256")},
 		{"filtered", xzOf(t, raw, "-T2", "--block-size=1MiB", "--x86", "--delta=dist=4", "--lzma2=preset=0")},
-		{"streams", joined(xzOf(t, raw[:2<<20], "-T2", "--block-size=1MiB"), xzOf(t, raw[2<<20:3<<20+100], "--check=none"), xzOf(t, raw[3<<20+100:]))},
-		{"streams and padding", joined(xzOf(t, raw[:3<<20]), make([]byte, 1<<20+4), xzOf(t, nil), make([]byte, 4), xzOf(t, raw[3<<20:]), make([]byte, 8))},
+		{"streams", joined(xzOf(t, raw[:2<<20], "-T2", "--block-size=1MiB"), xzOf(t, raw[2<<20:3<<20+100], "--check=none"),
+			xzOf(t, raw[3<<20+100:]))},
+		{"streams and padding", joined(xzOf(t, raw[:3<<20]), make([]byte, 1<<20+4), xzOf(t, nil), make([]byte, 4),
+			xzOf(t, raw[3<<20:]), make([]byte, 8))},
 	}
 	for _, tt := range tests {
 		for _, decoders := range []int{1, 2, 5} {
@@ -281,7 +283,8 @@ func TestSpread(t *testing.T) {
 		{largestNeed, 64, 1, packedChunks},
 	} {
 		if decoders, packed := spread(tt.need, tt.cpus); decoders != tt.decoders || packed != tt.packed {
-			t.Errorf("%d MiB, %d CPUs: %d decoders, %d chunks, expected %d and %d", tt.need>>20, tt.cpus, decoders, packed, tt.decoders, tt.packed)
+			t.Errorf("%d MiB, %d CPUs: %d decoders, %d chunks, expected %d and %d", tt.need>>20, tt.cpus, decoders, packed,
+				tt.decoders, tt.packed)
 		}
 	}
 	for need := int64(streamLeast); need <= largestNeed; need += chunkSize {

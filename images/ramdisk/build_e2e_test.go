@@ -84,13 +84,15 @@ func realRecipe(t *testing.T, profile Profile) Recipe {
 	agent := filepath.Join(dir, "init")
 	_, err = buildcache.Tool{
 		Name: "go", Env: []string{"CGO_ENABLED=0"},
-		Args: []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", agent, "./testdata/init"},
+		Args: []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", agent,
+			"./testdata/init"},
 	}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Recipe{Profile: profile, Agent: agent, Commands: ConsoleCommands(), Out: filepath.Join(dir, "out"), CacheDir: cache,
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	return Recipe{Profile: profile, Agent: agent, Commands: ConsoleCommands(), Out: filepath.Join(dir, "out"),
+		CacheDir: cache,
+		Log:      slog.New(slog.NewTextHandler(t.Output(), nil))}
 }
 
 // bootDirect lets QEMU load kernel and ramdisk by itself and returns what the machine
@@ -99,7 +101,8 @@ func bootDirect(t *testing.T, res Result) (string, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand",
+	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu",
+		"qemu64,+rdrand",
 		"-smp", "1", "-m", "512", "-nodefaults", "-display", "none", "-no-reboot", "-serial", "stdio",
 		"-kernel", res.KernelPath, "-initrd", res.InitramfsPath, "-append", "console=ttyS0,115200 quiet",
 		"-netdev", "user,id=n0", "-device", "virtio-net-pci,netdev=n0,romfile=",

@@ -220,7 +220,8 @@ func TestConsoleShell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := slices.ContainsFunc(readInitramfs(t, res.InitramfsPath), func(r cpio.Record) bool { return r.Name == consoleShell })
+		found := slices.ContainsFunc(readInitramfs(t, res.InitramfsPath),
+			func(r cpio.Record) bool { return r.Name == consoleShell })
 		if found != wanted {
 			t.Errorf("console shell asked for: %t, %s in the ramdisk: %t", wanted, consoleShell, found)
 		}

@@ -62,8 +62,10 @@ func BuildCommands(ctx context.Context, commands []string, out string) error {
 // tmp, then compiles it as an old-style GOPATH, the way gobusybox would, but so that it
 // stops with ctx and leaves no build id.
 func buildCommands(ctx context.Context, goenv map[string]string, commands []string, tmp, out string) error {
-	env := golang.Default(golang.DisableCGO(), golang.WithGOROOT(goenv["GOROOT"]), golang.WithGOOS("linux"), golang.WithGOARCH("amd64"),
-		golang.WithBuildTag(buildTags), golang.WithMod(golang.ModReadonly), golang.WithWorkingDir(filepath.Dir(goenv["GOMOD"])))
+	env := golang.Default(golang.DisableCGO(), golang.WithGOROOT(goenv["GOROOT"]), golang.WithGOOS("linux"),
+		golang.WithGOARCH("amd64"),
+		golang.WithBuildTag(buildTags), golang.WithMod(golang.ModReadonly),
+		golang.WithWorkingDir(filepath.Dir(goenv["GOMOD"])))
 	generate := &bb.Opts{Env: env, GenSrcDir: tmp, CommandPaths: commands, GenerateOnly: true}
 	if err := bb.BuildBusybox(ulog.Null, generate); err != nil {
 		return err
@@ -74,7 +76,8 @@ func buildCommands(ctx context.Context, goenv map[string]string, commands []stri
 	}
 	_, err = buildcache.Tool{
 		Name: "go", Package: "golang-go", Dir: filepath.Join(tmp, "src", "bb.u-root.com", "bb"),
-		Env:  []string{"GO111MODULE=off", "GOFLAGS=", "GOPATH=" + tmp, "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOTOOLCHAIN=local"},
+		Env: []string{"GO111MODULE=off", "GOFLAGS=", "GOPATH=" + tmp, "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64",
+			"GOTOOLCHAIN=local"},
 		Args: []string{"build", "-trimpath", "-buildvcs=false", "-tags", buildTags, "-ldflags", "-s -w -buildid=", "-o", out},
 	}.Run(ctx)
 	return err
@@ -115,7 +118,8 @@ func goEnv(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	if mod := env["GOMOD"]; mod == "" || mod == os.DevNull {
-		return nil, errors.New("build console commands: not inside a Go module: run in a checkout of ferrite, or give a prebuilt binary of them")
+		return nil, errors.New("build console commands: not inside a Go module: " +
+			"run in a checkout of ferrite, or give a prebuilt binary of them")
 	}
 	return env, nil
 }

@@ -50,7 +50,8 @@ func FetchKernel(ctx context.Context, cacheDir, metapackage string, log *slog.Lo
 // resolveKernel follows the metapackage's dependency to the versioned package: the ABI
 // number in its name moves with every update.
 func resolveKernel(ctx context.Context, metapackage string) (Kernel, error) {
-	out, err := buildcache.Tool{Name: "apt-cache", Package: "apt", Args: []string{"depends", "--important", metapackage}}.Run(ctx)
+	out, err := buildcache.Tool{Name: "apt-cache", Package: "apt",
+		Args: []string{"depends", "--important", metapackage}}.Run(ctx)
 	if err != nil {
 		return Kernel{}, fmt.Errorf("find package %s: run `apt-get update` as root and try again: %w", metapackage, err)
 	}
@@ -58,13 +59,15 @@ func resolveKernel(ctx context.Context, metapackage string) (Kernel, error) {
 	if err != nil {
 		return Kernel{}, err
 	}
-	out, err = buildcache.Tool{Name: "apt-cache", Package: "apt", Args: []string{"show", "--no-all-versions", image}}.Run(ctx)
+	out, err = buildcache.Tool{Name: "apt-cache", Package: "apt",
+		Args: []string{"show", "--no-all-versions", image}}.Run(ctx)
 	if err != nil {
 		return Kernel{}, fmt.Errorf("find package %s: run `apt-get update` as root and try again: %w", image, err)
 	}
 	version := controlField(out, "Version")
 	if version == "" {
-		return Kernel{}, fmt.Errorf("package %s: apt-cache shows no version: run `apt-get update` as root and try again", image)
+		return Kernel{}, fmt.Errorf("package %s: apt-cache shows no version: run `apt-get update` as root and try again",
+			image)
 	}
 	return Kernel{Package: image, Version: version}, nil
 }
@@ -77,7 +80,8 @@ func imageDependency(metapackage, depends string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("package %s depends on no linux-image package: run `apt-get update` as root and try again", metapackage)
+	return "", fmt.Errorf("package %s depends on no linux-image package: run `apt-get update` as root and try again",
+		metapackage)
 }
 
 // controlField returns the first field of that name in a Debian control paragraph.
@@ -100,7 +104,8 @@ func unpackKernel(ctx context.Context, dir string, k Kernel) error {
 	if err != nil || len(debs) != 1 {
 		return errors.Join(fmt.Errorf("apt-get download left %d .deb files, expected 1", len(debs)), err)
 	}
-	if _, err := (buildcache.Tool{Name: "dpkg-deb", Package: "dpkg", Args: []string{"-x", debs[0], dir}}).Run(ctx); err != nil {
+	if _, err := (buildcache.Tool{Name: "dpkg-deb", Package: "dpkg",
+		Args: []string{"-x", debs[0], dir}}).Run(ctx); err != nil {
 		return err
 	}
 	if err := os.Remove(debs[0]); err != nil {
@@ -120,7 +125,8 @@ func unpackKernel(ctx context.Context, dir string, k Kernel) error {
 func locateKernel(dir string, k Kernel) (Kernel, error) {
 	images, err := filepath.Glob(filepath.Join(dir, "boot", "vmlinuz-*"))
 	if err != nil || len(images) != 1 {
-		return Kernel{}, errors.Join(fmt.Errorf("package %s has %d files boot/vmlinuz-*, expected 1", k.Package, len(images)), err)
+		return Kernel{}, errors.Join(fmt.Errorf("package %s has %d files boot/vmlinuz-*, expected 1", k.Package,
+			len(images)), err)
 	}
 	k.Image = images[0]
 	k.Release = strings.TrimPrefix(filepath.Base(k.Image), "vmlinuz-")

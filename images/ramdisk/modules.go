@@ -110,5 +110,6 @@ func (s *selection) render(ix *moduleIndex) map[string]string {
 	for _, file := range slices.Sorted(maps.Values(ix.builtin)) {
 		fmt.Fprintln(&builtin, file)
 	}
-	return map[string]string{"modules.dep": dep.String(), "modules.alias": aliases.String(), "modules.builtin": builtin.String()}
+	return map[string]string{"modules.dep": dep.String(), "modules.alias": aliases.String(),
+		"modules.builtin": builtin.String()}
 }

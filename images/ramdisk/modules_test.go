@@ -28,7 +28,8 @@ alias fs-examplefs examplefs
 alias crypto-crc crc_fast
 alias crypto-crc crc_generic
 `,
-		"modules.softdep": "# Soft dependencies extracted from modules themselves.\nsoftdep sum pre: crypto-crc post: acme_debug\nsoftdep cifs gcm\n",
+		"modules.softdep": "# Soft dependencies extracted from modules themselves.\nsoftdep sum pre: crypto-crc post: " +
+			"acme_debug\nsoftdep cifs gcm\n",
 	}
 	tree := fstest.MapFS{}
 	for name, text := range lists {

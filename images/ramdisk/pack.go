@@ -53,7 +53,8 @@ func (t tree) addFile(name, source string, mode uint32) {
 		if err != nil {
 			return cpio.Record{}, errors.Join(err, f.Close())
 		}
-		record := cpio.Record{ReaderAt: f, Info: cpio.Info{Name: name, Mode: cpio.S_IFREG | uint64(mode), FileSize: uint64(info.Size())}}
+		record := cpio.Record{ReaderAt: f, Info: cpio.Info{Name: name, Mode: cpio.S_IFREG | uint64(mode),
+			FileSize: uint64(info.Size())}}
 		return record, nil
 	}
 }

@@ -16,12 +16,14 @@ func metalNetwork() []Class {
 		{
 			Name: "wired network cards, with the PHY drivers they ask for by themselves",
 			Under: []string{
-				"drivers/net/ethernet", "drivers/net/phy", "drivers/net/mdio", "drivers/net/pcs", "drivers/net/hyperv", "drivers/net/vmxnet3",
+				"drivers/net/ethernet", "drivers/net/phy", "drivers/net/mdio", "drivers/net/pcs", "drivers/net/hyperv",
+				"drivers/net/vmxnet3",
 			},
 		},
 		{
-			Name:    "network cards outside those folders; the USB ones are how a host reaches its BMC's Redfish service",
-			Modules: []string{"virtio_net", "xen_netfront", "cdc_ether", "cdc_ncm", "cdc_eem", "rndis_host", "ax88179_178a", "asix", "r8152"},
+			Name: "network cards outside those folders; the USB ones are how a host reaches its BMC's Redfish service",
+			Modules: []string{"virtio_net", "xen_netfront", "cdc_ether", "cdc_ncm", "cdc_eem", "rndis_host", "ax88179_178a",
+				"asix", "r8152"},
 		},
 		{
 			Name:    "bonds and VLANs",
@@ -33,10 +35,12 @@ func metalNetwork() []Class {
 func metalStorage() []Class {
 	return []Class{
 		{
-			Name:    "disk controllers and disks",
-			Under:   []string{"drivers/ata", "drivers/scsi", "drivers/nvme/host", "drivers/message/fusion", "drivers/mmc", "drivers/nvdimm"},
-			Except:  []string{"scsi_debug", "pata_legacy", "tcm_qla2xxx"},
-			Modules: []string{"ahci", "nvme", "sd_mod", "sr_mod", "virtio_blk", "virtio_scsi", "mtip32xx", "vmd", "xen_blkfront", "hv_storvsc"},
+			Name: "disk controllers and disks",
+			Under: []string{"drivers/ata", "drivers/scsi", "drivers/nvme/host", "drivers/message/fusion", "drivers/mmc",
+				"drivers/nvdimm"},
+			Except: []string{"scsi_debug", "pata_legacy", "tcm_qla2xxx"},
+			Modules: []string{"ahci", "nvme", "sd_mod", "sr_mod", "virtio_blk", "virtio_scsi", "mtip32xx", "vmd",
+				"xen_blkfront", "hv_storvsc"},
 		},
 		{
 			Name:    "USB disks and virtual media of a BMC",
@@ -67,7 +71,8 @@ func metalPlatform() []Class {
 			Name:  "USB controllers and keyboards for a human at the console",
 			Under: []string{"drivers/usb/host"},
 			Modules: []string{
-				"xhci_pci", "ehci_pci", "ohci_pci", "uhci_hcd", "usbhid", "hid_generic", "hid_apple", "hid_logitech", "hid_microsoft",
+				"xhci_pci", "ehci_pci", "ohci_pci", "uhci_hcd", "usbhid", "hid_generic", "hid_apple", "hid_logitech",
+				"hid_microsoft",
 				"hid_cherry", "hid_lenovo", "hyperv_keyboard", "evdev", "button",
 			},
 			Except: []string{"sl811_cs"},

@@ -30,10 +30,11 @@ const consoleShell = "etc/ferrite/console-shell"
 
 // Recipe says what to build.
 type Recipe struct {
-	Profile      Profile
-	Agent        string      // path of the static binary that becomes /init
-	Commands     []string    // import paths of u-root commands for the console; none means no shell
-	Busybox      string      // prebuilt binary that has Commands, see BuildCommands; "" builds one with the Go toolchain, cached
+	Profile  Profile
+	Agent    string   // path of the static binary that becomes /init
+	Commands []string // import paths of u-root commands for the console; none means no shell
+	// prebuilt binary that has Commands, see BuildCommands; "" builds one with the Go toolchain, cached
+	Busybox      string
 	ConsoleShell bool        // a root shell on the machine's consoles, after Enter, without a password
 	Files        []File      // anything else
 	Compression  Compression // of the initramfs; "" is Zstd

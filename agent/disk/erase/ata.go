@@ -85,7 +85,8 @@ func (c scsiCommand) sendATA(d Drive, out []byte, timeout time.Duration) error {
 	case s.ata != nil && s.ata.status&(ataStatusErr|ataStatusFault) == 0:
 		return nil
 	case s.ata != nil:
-		return fmt.Errorf("ATA command %#02x: the drive refused it (status register %#02x, error register %#02x)", c[14], s.ata.status, s.ata.errors)
+		return fmt.Errorf("ATA command %#02x: the drive refused it (status register %#02x, error register %#02x)", c[14],
+			s.ata.status, s.ata.errors)
 	case status == 0 || s.key == keyNone || s.key == keyRecovered:
 		return nil
 	}
@@ -113,8 +114,9 @@ func parseATAIdentify(b []byte) (ataFacts, error) {
 		return ataFacts{}, nil
 	}
 	f := ataFacts{
-		security: bit(82, 1), enabled: bit(128, 1), locked: bit(128, 2), frozen: bit(128, 3), expired: bit(128, 4), enhanced: bit(128, 5),
-		trusted: word(48)>>14 == 1 && bit(48, 0), zeroes: bit(69, 14) && bit(69, 5),
+		security: bit(82, 1), enabled: bit(128, 1), locked: bit(128, 2), frozen: bit(128, 3), expired: bit(128, 4),
+		enhanced: bit(128, 5),
+		trusted:  word(48)>>14 == 1 && bit(48, 0), zeroes: bit(69, 14) && bit(69, 5),
 		normalTime: ataTime(word(89)), enhancedTime: ataTime(word(90)),
 	}
 	f.security = f.security && bit(128, 0)

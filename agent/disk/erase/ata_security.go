@@ -22,7 +22,8 @@ func canEraseATA(enhanced bool) func(Facts, Options) verdict {
 		case enhanced && !f.ata.enhanced:
 			return lacks("the drive has no enhanced erase")
 		case f.ata.frozen:
-			return verdict{blocked: true, reason: "the drive's security is frozen, by the firmware as a rule: suspend and wake the machine, plug the drive out and in, " +
+			return verdict{blocked: true, reason: "the drive's security is frozen, by the firmware as a rule: " +
+				"suspend and wake the machine, plug the drive out and in, " +
 				"or switch the freeze lock off in the BIOS setup"}
 		}
 		return verdict{}

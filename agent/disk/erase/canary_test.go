@@ -12,7 +12,8 @@ func TestChoose(t *testing.T) {
 	random := rand.New(rand.NewChaCha8([32]byte{7}))
 	for _, blocks := range []int64{1, 2, 12, 13, 20, 100, 4096, 1 << 20, 1 << 33} {
 		s := choose(blocks, random)
-		if !slices.IsSorted(s.canaries) || !slices.IsSorted(s.samples) || len(slices.Compact(slices.Clone(s.canaries))) != len(s.canaries) {
+		if !slices.IsSorted(s.canaries) || !slices.IsSorted(s.samples) ||
+			len(slices.Compact(slices.Clone(s.canaries))) != len(s.canaries) {
 			t.Errorf("%d blocks: not in order, or twice", blocks)
 		}
 		if s.canaries[0] != 0 || s.canaries[len(s.canaries)-1] != blocks-1 {

@@ -99,12 +99,17 @@ func TestParseATAIdentify(t *testing.T) {
 		words map[int]uint16
 		want  ataFacts
 	}{
-		"QEMU, no security":      {map[int]uint16{82: 0x4021, 89: 0}, ataFacts{normalTime: 4 * time.Hour, enhancedTime: 4 * time.Hour}},
-		"nothing reported":       {map[int]uint16{82: 0xffff, 128: 0xffff}, ataFacts{}},
-		"SSD, frozen":            {map[int]uint16{82: 0x746b, 128: 0x0029, 89: 1, 90: 1}, ataFacts{security: true, frozen: true, enhanced: true, normalTime: 4 * time.Hour, enhancedTime: 4 * time.Hour}},
-		"disk, locked":           {map[int]uint16{82: 0x746b, 128: 0x0007, 89: 200, 90: 0x8200}, ataFacts{security: true, enabled: true, locked: true, normalTime: 800 * time.Minute, enhancedTime: 2048 * time.Minute}},
-		"longer than it can say": {map[int]uint16{82: 2, 128: 0x0011, 89: 255}, ataFacts{security: true, expired: true, normalTime: eraseTimeout, enhancedTime: 4 * time.Hour}},
-		"zeroes after trim, TCG": {map[int]uint16{82: 2, 69: 0x4020, 48: 0x4001}, ataFacts{zeroes: true, trusted: true, normalTime: 4 * time.Hour, enhancedTime: 4 * time.Hour}},
+		"QEMU, no security": {map[int]uint16{82: 0x4021, 89: 0},
+			ataFacts{normalTime: 4 * time.Hour, enhancedTime: 4 * time.Hour}},
+		"nothing reported": {map[int]uint16{82: 0xffff, 128: 0xffff}, ataFacts{}},
+		"SSD, frozen": {map[int]uint16{82: 0x746b, 128: 0x0029, 89: 1, 90: 1},
+			ataFacts{security: true, frozen: true, enhanced: true, normalTime: 4 * time.Hour, enhancedTime: 4 * time.Hour}},
+		"disk, locked": {map[int]uint16{82: 0x746b, 128: 0x0007, 89: 200, 90: 0x8200}, ataFacts{security: true,
+			enabled: true, locked: true, normalTime: 800 * time.Minute, enhancedTime: 2048 * time.Minute}},
+		"longer than it can say": {map[int]uint16{82: 2, 128: 0x0011, 89: 255},
+			ataFacts{security: true, expired: true, normalTime: eraseTimeout, enhancedTime: 4 * time.Hour}},
+		"zeroes after trim, TCG": {map[int]uint16{82: 2, 69: 0x4020, 48: 0x4001},
+			ataFacts{zeroes: true, trusted: true, normalTime: 4 * time.Hour, enhancedTime: 4 * time.Hour}},
 	} {
 		got, err := parseATAIdentify(identify(c.words))
 		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(ataFacts{})); err != nil || diff != "" {
@@ -123,17 +128,22 @@ func TestParseSense(t *testing.T) {
 		sanitizing bool
 	}{
 		"fixed, sanitize half done": {
-			[]byte{0x70, 0, 2, 0, 0, 0, 0, 10, 0, 0, 0, 0, 4, 0x1b, 0, 0x80, 0x80, 0}, sense{key: 2, asc: 4, ascq: 0x1b, progress: 0.5}, true},
+			[]byte{0x70, 0, 2, 0, 0, 0, 0, 10, 0, 0, 0, 0, 4, 0x1b, 0, 0x80, 0x80, 0},
+			sense{key: 2, asc: 4, ascq: 0x1b, progress: 0.5}, true},
 		"descriptor, sanitize a quarter done": {
-			[]byte{0x72, 2, 4, 0x1b, 0, 0, 0, 8, 2, 6, 0, 0, 0x80, 0x40, 0, 0}, sense{key: 2, asc: 4, ascq: 0x1b, progress: 0.25}, true},
+			[]byte{0x72, 2, 4, 0x1b, 0, 0, 0, 8, 2, 6, 0, 0, 0x80, 0x40, 0, 0},
+			sense{key: 2, asc: 4, ascq: 0x1b, progress: 0.25}, true},
 		"fixed, sanitize failed": {
-			[]byte{0x70, 0, 3, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x31, 3, 0, 0, 0, 0}, sense{key: 3, asc: 0x31, ascq: 3, progress: -1}, false},
+			[]byte{0x70, 0, 3, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x31, 3, 0, 0, 0, 0},
+			sense{key: 3, asc: 0x31, ascq: 3, progress: -1}, false},
 		"ATA registers": {
-			[]byte{0x72, 0xb, 0, 0, 0, 0, 0, 14, 9, 12, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x51}, sense{key: 0xb, progress: -1, ata: &ataReturn{4, 0x51}}, false},
+			[]byte{0x72, 0xb, 0, 0, 0, 0, 0, 14, 9, 12, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x51},
+			sense{key: 0xb, progress: -1, ata: &ataReturn{4, 0x51}}, false},
 		"cut short": {[]byte{0x72, 5, 0x20, 0, 0, 0, 0, 8, 2, 6, 0}, sense{key: 5, asc: 0x20, progress: -1}, false},
 	} {
 		got, err := parseSense(c.raw)
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(sense{}, ataReturn{})); err != nil || diff != "" || got.sanitizing() != c.sanitizing {
+		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(sense{}, ataReturn{})); err != nil || diff != "" ||
+			got.sanitizing() != c.sanitizing {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
 	}

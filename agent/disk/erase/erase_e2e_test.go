@@ -74,7 +74,8 @@ func erasesLoop(t *testing.T, dev, method string, size int64) {
 	}
 	o := usual(t)
 	i := slices.IndexFunc(Methods(), func(m Method) bool { return m.Name == method })
-	r := Run{Options: o, Open: open, Progress: func(agentapi.Progress) {}, Step: "erase_devices", Log: slog.New(slog.DiscardHandler)}
+	r := Run{Options: o, Open: open, Progress: func(agentapi.Progress) {}, Step: "erase_devices",
+		Log: slog.New(slog.DiscardHandler)}
 	got := r.Disks(t.Context(), PlanOf(Methods()[i:i+1], []Facts{facts}, o))[0]
 	if got.Method != method || got.Verification == nil || !got.Verification.Passed || got.Verification.Samples == 0 {
 		t.Errorf("%+v, %+v", got, got.Verification)

@@ -72,14 +72,17 @@ func (f Facts) Probe(d Drive) (Facts, error) {
 			return f, err
 		}
 		f.ReadOnly = f.ReadOnly || f.nvme.namespace.protected
-		f.Locked = f.nvme.controller.security && discovered(func(b []byte) error { return securityReceiveCommand(len(b)).send(d, b, askTimeout) })
+		f.Locked = f.nvme.controller.security &&
+			discovered(func(b []byte) error { return securityReceiveCommand(len(b)).send(d, b, askTimeout) })
 	case "ata":
 		a, err := identifyATA(d)
 		if err != nil {
 			return f, err
 		}
 		f.ata = &a
-		f.Locked = a.trusted && discovered(func(b []byte) error { return ataTrustedCommand(byte(len(b)/ataSector)).ask(d, b) })
+		f.Locked = a.trusted && discovered(func(b []byte) error {
+			return ataTrustedCommand(byte(len(b)/ataSector)).ask(d, b)
+		})
 	case "scsi":
 		if f.scsi, err = probeSCSI(d); err != nil {
 			return f, err
@@ -132,9 +135,11 @@ func (f Facts) refusal(o Options) string {
 	case f.Problem != "":
 		return f.Problem
 	case f.ReadOnly:
-		return "it is read-only; take the protection off, or let the conductor say agent_erase_skip_read_only to leave it as it is"
+		return "it is read-only; take the protection off, or let the conductor say agent_erase_skip_read_only to leave " +
+			"it as it is"
 	case f.Shared != "" && !o.Shared:
-		return fmt.Sprintf("%s; whoever means to lose it sets driver_internal_info.wipe_special_filesystems to false", f.Shared)
+		return fmt.Sprintf("%s; whoever means to lose it sets driver_internal_info.wipe_special_filesystems to false",
+			f.Shared)
 	case f.Locked:
 		return "it encrypts itself and is locked (TCG Opal): unlock it, or revert it with the PSID printed on its label"
 	case f.ata != nil && f.ata.locked && f.ata.expired:

@@ -25,13 +25,17 @@ var able = map[string]struct {
 	"nvme_format_user_data":     {device: "/dev/nvme0n1", make: func(f *fake) { f.oacs = 2 }},
 	"ata_secure_erase_enhanced": {device: "/dev/sda", transport: "sata", make: func(*fake) {}},
 	"ata_secure_erase":          {device: "/dev/sda", transport: "sata", make: func(f *fake) { f.actions[0] = true }},
-	"scsi_sanitize_crypto":      {device: "/dev/sda", transport: "sas", make: func(f *fake) { f.actions[scsiCryptoErase], f.actions[scsiOverwrite] = true, true }},
-	"scsi_sanitize_block":       {device: "/dev/sda", transport: "sas", make: func(f *fake) { f.actions[scsiBlockErase] = true }},
-	"scsi_sanitize_overwrite":   {device: "/dev/sda", transport: "sas", make: func(f *fake) { f.actions[scsiOverwrite] = true }},
-	"secure_discard":            {device: "/dev/mmcblk0", transport: "mmc", marks: Facts{Discard: true}, make: func(*fake) {}},
-	"discard":                   {device: "/dev/vda", marks: Facts{Discard: true, WriteZeros: true}, make: func(*fake) {}},
-	"zero_out":                  {device: "/dev/vda", marks: Facts{WriteZeros: true}, make: func(*fake) {}},
-	"overwrite":                 {device: "/dev/vda", make: func(*fake) {}},
+	"scsi_sanitize_crypto": {device: "/dev/sda", transport: "sas",
+		make: func(f *fake) { f.actions[scsiCryptoErase], f.actions[scsiOverwrite] = true, true }},
+	"scsi_sanitize_block": {device: "/dev/sda", transport: "sas",
+		make: func(f *fake) { f.actions[scsiBlockErase] = true }},
+	"scsi_sanitize_overwrite": {device: "/dev/sda", transport: "sas",
+		make: func(f *fake) { f.actions[scsiOverwrite] = true }},
+	"secure_discard": {device: "/dev/mmcblk0", transport: "mmc", marks: Facts{Discard: true},
+		make: func(*fake) {}},
+	"discard":   {device: "/dev/vda", marks: Facts{Discard: true, WriteZeros: true}, make: func(*fake) {}},
+	"zero_out":  {device: "/dev/vda", marks: Facts{WriteZeros: true}, make: func(*fake) {}},
+	"overwrite": {device: "/dev/vda", make: func(*fake) {}},
 }
 
 // usual are the options of an agent that was told nothing.
@@ -96,13 +100,15 @@ func TestEveryMethod(t *testing.T) {
 				t.Errorf("planned %v; not taken %v", plan.Methods, plan.NotTaken)
 			}
 			d := only(t, m.Name, f, facts)
-			if d.Method != m.Name || d.Error != "" || d.Verification == nil || !d.Verification.Passed || d.Verification.Samples == 0 {
+			if d.Method != m.Name || d.Error != "" || d.Verification == nil || !d.Verification.Passed ||
+				d.Verification.Samples == 0 {
 				t.Errorf("%+v, %+v", d, d.Verification)
 			}
 			if strings.Contains(string(f.mem), "old data") {
 				t.Error("old data is still there")
 			}
-			r := agentapi.EraseReport{Version: agentapi.EraseReportVersion, NodeUUID: "u", Started: *d.Started, Finished: *d.Started, Disks: []agentapi.ErasedDisk{d}}
+			r := agentapi.EraseReport{Version: agentapi.EraseReportVersion, NodeUUID: "u", Started: *d.Started,
+				Finished: *d.Started, Disks: []agentapi.ErasedDisk{d}}
 			if err := r.Validate(); err != nil {
 				t.Error(err)
 			}
@@ -126,7 +132,8 @@ func TestNoMethodIsBelieved(t *testing.T) {
 				}
 			}
 			d := erased(t, []Method{method}, f, facts, usual(t))
-			if d.Method != "" || !strings.Contains(d.Error, ErrSurvived.Error()) || d.Verification.Survivors != d.Verification.Canaries+d.Verification.Samples {
+			if d.Method != "" || !strings.Contains(d.Error, ErrSurvived.Error()) ||
+				d.Verification.Survivors != d.Verification.Canaries+d.Verification.Samples {
 				t.Errorf("%+v, %+v", d, d.Verification)
 			}
 			if f.enabled || f.locked {
@@ -166,7 +173,8 @@ func TestPartOfADiskIsMissed(t *testing.T) {
 		clear(f.mem[from+size:])
 		return nil
 	}}}
-	if d := erased(t, table, f, facts, usual(t)); !strings.Contains(d.Error, ErrSurvived.Error()) || d.Verification.Survivors == 0 {
+	if d := erased(t, table, f, facts, usual(t)); !strings.Contains(d.Error, ErrSurvived.Error()) ||
+		d.Verification.Survivors == 0 {
 		t.Errorf("%+v, %+v", d, d.Verification)
 	}
 }
@@ -188,7 +196,8 @@ func TestPromisedZeroes(t *testing.T) {
 func TestDiskKeepsNothing(t *testing.T) {
 	f, facts := probed(t, "nvme_format_user_data")
 	f.sunk = true
-	if d := only(t, "nvme_format_user_data", f, facts); !strings.Contains(d.Error, "throws writes away") || !strings.Contains(string(f.mem), "old data") {
+	if d := only(t, "nvme_format_user_data", f, facts); !strings.Contains(d.Error, "throws writes away") ||
+		!strings.Contains(string(f.mem), "old data") {
 		t.Errorf("%+v", d)
 	}
 }
@@ -200,9 +209,14 @@ func TestATAPasswords(t *testing.T) {
 		ends  bool // with a password
 	}{
 		"left locked by another agent": {func(f *fake) { f.enabled, f.locked = true, true }, "", false},
-		"somebody else's password":     {func(f *fake) { f.enabled, f.locked, f.foreign = true, true, true }, "not ours", true},
-		"holds a shared filesystem":    {func(f *fake) { f.enabled, f.locked = true, true; copy(f.mem[64<<10:], "\x01\x16\x19\x70") }, "gfs2", false},
-		"password stays after failure": {func(f *fake) { f.fails, f.keepsPassword = errors.New("x"), true }, "KEEPS ITS PASSWORD", true},
+		"somebody else's password": {func(f *fake) { f.enabled, f.locked, f.foreign = true, true, true },
+			"not ours", true},
+		"holds a shared filesystem": {func(f *fake) {
+			f.enabled, f.locked = true, true
+			copy(f.mem[64<<10:], "\x01\x16\x19\x70")
+		}, "gfs2", false},
+		"password stays after failure": {func(f *fake) { f.fails, f.keepsPassword = errors.New("x"), true },
+			"KEEPS ITS PASSWORD", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := probed(t, "ata_secure_erase_enhanced")
@@ -245,7 +259,8 @@ func TestNextMethod(t *testing.T) {
 
 // TestAbort: what can be stopped stops, and what cannot says so.
 func TestAbort(t *testing.T) {
-	for method, want := range map[string]string{"overwrite": "aborted at byte", "zero_out": "aborted at byte", "nvme_sanitize_crypto": "goes on by itself", "scsi_sanitize_block": "goes on by itself"} {
+	for method, want := range map[string]string{"overwrite": "aborted at byte", "zero_out": "aborted at byte",
+		"nvme_sanitize_crypto": "goes on by itself", "scsi_sanitize_block": "goes on by itself"} {
 		t.Run(method, func(t *testing.T) {
 			f, facts := probed(t, method)
 			f.polls = 1 << 20
@@ -280,7 +295,8 @@ func TestNotAllOfADrive(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := Plan([]Facts{facts}, usual(t))[0]
-			if !slices.Equal(p.Methods, []string{"overwrite"}) || !strings.Contains(p.NotTaken[0].Reason, "all 2 namespaces") || !strings.Contains(p.NotTaken[3].Reason, "all 2 namespaces") {
+			if !slices.Equal(p.Methods, []string{"overwrite"}) || !strings.Contains(p.NotTaken[0].Reason, "all 2 namespaces") ||
+				!strings.Contains(p.NotTaken[3].Reason, "all 2 namespaces") {
 				t.Errorf("%+v", p.ErasePlan)
 			}
 		})

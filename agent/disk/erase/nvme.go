@@ -48,7 +48,8 @@ const (
 // setting. Without one (0) Format NVM need not erase anything.
 func formatCommand(nsid uint32, ns nvmeNamespace, ses uint32) nvmeCommand {
 	return nvmeCommand{nvmeFormat, nsid, [6]uint32{
-		uint32(ns.flbas&0x0f) | uint32(ns.flbas>>4&1)<<4 | uint32(ns.dps&0x07)<<5 | uint32(ns.dps>>3&1)<<8 | ses<<9 | uint32(ns.flbas>>5&3)<<12,
+		uint32(ns.flbas&0x0f) | uint32(ns.flbas>>4&1)<<4 | uint32(ns.dps&0x07)<<5 | uint32(ns.dps>>3&1)<<8 |
+			ses<<9 | uint32(ns.flbas>>5&3)<<12,
 	}}
 }
 
@@ -162,7 +163,8 @@ func parseSanitizeStatus(b []byte) (sanitizeStatus, error) {
 // busySanitizing refuses a drive that still runs an earlier sanitize operation: it can
 // be neither read nor written meanwhile.
 func busySanitizing(share float64) error {
-	return fmt.Errorf("a sanitize operation begun earlier is still under way (%.0f %%): begin anew when it is over", 100*max(share, 0))
+	return fmt.Errorf("a sanitize operation begun earlier is still under way (%.0f %%): begin anew when it is over",
+		100*max(share, 0))
 }
 
 // probeNVMe asks an NVMe drive what it is.

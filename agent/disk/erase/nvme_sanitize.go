@@ -49,7 +49,8 @@ func sanitizeNVMe(action uint32) func(context.Context, job) error {
 			case sanInProgress:
 				j.progress(s.progress)
 			case sanFailed:
-				return together(errors.New("the drive says that its sanitize operation failed"), sanitizeCommand(sanExitFailure).send(j, nil, askTimeout))
+				return together(errors.New("the drive says that its sanitize operation failed"),
+					sanitizeCommand(sanExitFailure).send(j, nil, askTimeout))
 			default:
 				return fmt.Errorf("the drive took the sanitize command, but says that none was begun (status %d)", s.state)
 			}

@@ -58,13 +58,15 @@ func OptionsFrom(info map[string]any) (Options, error) {
 		switch {
 		case info[key] == nil:
 		case !ok || v != math.Trunc(v) || v < float64(to.from) || v > float64(to.to):
-			return o, fmt.Errorf("driver_internal_info.%s: expected a number from %d to %d, found %v", key, to.from, to.to, info[key])
+			return o, fmt.Errorf("driver_internal_info.%s: expected a number from %d to %d, found %v", key, to.from,
+				to.to, info[key])
 		default:
 			*to.n = int(v)
 		}
 	}
 	if o.Passes == 0 && !o.Zeroes {
-		return o, fmt.Errorf("driver_internal_info: agent_erase_devices_iterations 0 without agent_erase_devices_zeroize overwrites nothing")
+		return o, fmt.Errorf("driver_internal_info: agent_erase_devices_iterations 0 without agent_erase_devices_zeroize " +
+			"overwrites nothing")
 	}
 	return o, nil
 }

@@ -46,7 +46,8 @@ func PlanOf(table []Method, facts []Facts, o Options) []DiskPlan {
 func planDisk(table []Method, f Facts, o Options) DiskPlan {
 	d := f.Disk
 	p := DiskPlan{facts: f, ErasePlan: agentapi.ErasePlan{
-		Device: d.Name, Model: d.Model, Serial: d.Serial, Size: d.Size, Methods: []string{}, NotTaken: []agentapi.EraseNotTaken{}, Skipped: f.Skip,
+		Device: d.Name, Model: d.Model, Serial: d.Serial, Size: d.Size, Methods: []string{},
+		NotTaken: []agentapi.EraseNotTaken{}, Skipped: f.Skip,
 	}}
 	if p.Skipped == "" && f.ReadOnly && o.SkipReadOnly {
 		p.Skipped = "read-only, and agent_erase_skip_read_only is set"

@@ -75,7 +75,8 @@ func (r *Run) disk(ctx context.Context, p DiskPlan, m *meter, out *agentapi.Eras
 		r.Log.Info("disk not erased", "disk", p.Device, "reason", out.Skipped)
 		return
 	}
-	r.Log.Info("disk erased", "disk", p.Device, "method", out.Method, "took", time.Since(began).Round(time.Millisecond), "verification", out.Verification)
+	r.Log.Info("disk erased", "disk", p.Device, "method", out.Method, "took", time.Since(began).Round(time.Millisecond),
+		"verification", out.Verification)
 }
 
 // methods opens the disk and tries one method after the other.
@@ -105,7 +106,8 @@ func (r *Run) methods(ctx context.Context, p DiskPlan, m *meter, out *agentapi.E
 			return err
 		}
 		for _, method := range p.methods {
-			j := job{Drive: d, facts: p.facts, options: r.Options, progress: func(share float64) { m.set(p.Device, method.Name, share) }}
+			j := job{Drive: d, facts: p.facts, options: r.Options,
+				progress: func(share float64) { m.set(p.Device, method.Name, share) }}
 			v, err := attempt(ctx, method, j, w)
 			out.Verification = &v
 			if err == nil {

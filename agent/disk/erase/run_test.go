@@ -53,10 +53,11 @@ func TestSoManyAtATime(t *testing.T) {
 func TestAbortedBeforeItsTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &Run{Options: usual(t), Log: slog.New(slog.DiscardHandler), Progress: func(agentapi.Progress) {}, Open: func(context.Context, agentapi.Disk) (Drive, func(), error) {
-		t.Error("a disk was opened after the abort")
-		return newFake(), func() {}, nil
-	}}
+	r := &Run{Options: usual(t), Log: slog.New(slog.DiscardHandler), Progress: func(agentapi.Progress) {},
+		Open: func(context.Context, agentapi.Disk) (Drive, func(), error) {
+			t.Error("a disk was opened after the abort")
+			return newFake(), func() {}, nil
+		}}
 	d := r.Disks(ctx, Plan([]Facts{{Disk: describe("/dev/vda", "virtio")}}, usual(t)))[0]
 	if d.Method != "" || d.Error == "" {
 		t.Errorf("%+v", d)
@@ -93,7 +94,8 @@ func TestOtherwiseFindsTheTable(t *testing.T) {
 					return "wiped", errors.Join(err, c.wipes)
 				},
 			}
-			f := Facts{Disk: describe("/dev/nvme0n1", "nvme"), nvme: &nvmeFacts{nsid: 1, namespaces: 1, controller: nvmeController{format: true}}}
+			f := Facts{Disk: describe("/dev/nvme0n1", "nvme"),
+				nvme: &nvmeFacts{nsid: 1, namespaces: 1, controller: nvmeController{format: true}}}
 			out := r.Disks(t.Context(), Express([]Facts{f}, usual(t)))[0]
 			if !seen {
 				t.Error("the table was gone before it was looked for")

@@ -39,7 +39,8 @@ var makers = map[string]maker{"ext4": {fitsExt4, makeExt4}, "vfat": {fitsVFAT, m
 // Check refuses a kind that cannot be made.
 func Check(kind string) error {
 	if _, ok := makers[kind]; !ok {
-		return fmt.Errorf("file system %q cannot be made here, expected one of %s", kind, strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
+		return fmt.Errorf("file system %q cannot be made here, expected one of %s", kind,
+			strings.Join(slices.Sorted(maps.Keys(makers)), ", "))
 	}
 	return nil
 }

@@ -97,17 +97,25 @@ func TestMade(t *testing.T) {
 		blkid             string
 		check             []string
 	}{
-		{"ESP", "vfat", "efi-part", 550 * mib, 512, `LABEL="efi-part" UUID="3332-3130" BLOCK_SIZE="512" TYPE="vfat"`, []string{"fsck.vfat", "-n"}},
-		{"ESP on 4Kn", "vfat", "efi-part", 550 * mib, 4096, `LABEL="efi-part" UUID="3332-3130" BLOCK_SIZE="4096" TYPE="vfat"`, []string{"fsck.vfat", "-n"}},
-		{"small vfat", "vfat", "", 36 * mib, 512, `UUID="3332-3130" BLOCK_SIZE="512" TYPE="vfat"`, []string{"fsck.vfat", "-n"}},
-		{"large vfat", "vfat", "ephemeral0", 40 * gib, 512, `LABEL="ephemeral0" UUID="3332-3130" BLOCK_SIZE="512" TYPE="vfat"`, []string{"fsck.vfat", "-n"}},
+		{"ESP", "vfat", "efi-part", 550 * mib, 512, `LABEL="efi-part" UUID="3332-3130" BLOCK_SIZE="512" TYPE="vfat"`,
+			[]string{"fsck.vfat", "-n"}},
+		{"ESP on 4Kn", "vfat", "efi-part", 550 * mib, 4096,
+			`LABEL="efi-part" UUID="3332-3130" BLOCK_SIZE="4096" TYPE="vfat"`, []string{"fsck.vfat", "-n"}},
+		{"small vfat", "vfat", "", 36 * mib, 512, `UUID="3332-3130" BLOCK_SIZE="512" TYPE="vfat"`,
+			[]string{"fsck.vfat", "-n"}},
+		{"large vfat", "vfat", "ephemeral0", 40 * gib, 512,
+			`LABEL="ephemeral0" UUID="3332-3130" BLOCK_SIZE="512" TYPE="vfat"`, []string{"fsck.vfat", "-n"}},
 		{"swap", "swap", "swap1", 512 * mib, 512, `LABEL="swap1" ` + id + ` TYPE="swap"`, []string{"swaplabel"}},
 		{"swap on 4Kn", "swap", "swap1", 512 * mib, 4096, `LABEL="swap1" ` + id + ` TYPE="swap"`, []string{"swaplabel"}},
-		{"ext4", "ext4", "ephemeral0", 1 * gib, 512, `LABEL="ephemeral0" ` + id + ` BLOCK_SIZE="4096" TYPE="ext4"`, []string{"e2fsck", "-fn"}},
-		{"ext4 on 4Kn", "ext4", "ephemeral0", 3 * gib, 4096, `LABEL="ephemeral0" ` + id + ` BLOCK_SIZE="4096" TYPE="ext4"`, []string{"e2fsck", "-fn"}},
+		{"ext4", "ext4", "ephemeral0", 1 * gib, 512, `LABEL="ephemeral0" ` + id + ` BLOCK_SIZE="4096" TYPE="ext4"`,
+			[]string{"e2fsck", "-fn"}},
+		{"ext4 on 4Kn", "ext4", "ephemeral0", 3 * gib, 4096, `LABEL="ephemeral0" ` + id + ` BLOCK_SIZE="4096" TYPE="ext4"`,
+			[]string{"e2fsck", "-fn"}},
 		{"least ext4", "ext4", "", extLeast, 512, id + ` BLOCK_SIZE="4096" TYPE="ext4"`, []string{"e2fsck", "-fn"}},
-		{"ext4 with a last group too small", "ext4", "", 1*gib + 2*mib, 512, id + ` BLOCK_SIZE="4096" TYPE="ext4"`, []string{"e2fsck", "-fn"}},
-		{"ext4 with a small last group", "ext4", "", 1*gib + 5*mib, 512, id + ` BLOCK_SIZE="4096" TYPE="ext4"`, []string{"e2fsck", "-fn"}},
+		{"ext4 with a last group too small", "ext4", "", 1*gib + 2*mib, 512, id + ` BLOCK_SIZE="4096" TYPE="ext4"`,
+			[]string{"e2fsck", "-fn"}},
+		{"ext4 with a small last group", "ext4", "", 1*gib + 5*mib, 512, id + ` BLOCK_SIZE="4096" TYPE="ext4"`,
+			[]string{"e2fsck", "-fn"}},
 		{"large ext4", "ext4", "", 100 * gib, 512, id + ` BLOCK_SIZE="4096" TYPE="ext4"`, []string{"e2fsck", "-fn"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

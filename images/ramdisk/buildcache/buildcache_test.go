@@ -100,7 +100,8 @@ func TestToolErrorsSayWhatToDo(t *testing.T) {
 		want string
 	}{
 		{"missing", Tool{Name: "ferrite-no-such-tool", Package: "some-package"}, "apt-get install some-package"},
-		{"fails", Tool{Name: "sh", Args: []string{"-c", "echo first >&2; echo why >&2; exit 3"}}, "exit status 3: first; why"},
+		{"fails", Tool{Name: "sh", Args: []string{"-c", "echo first >&2; echo why >&2; exit 3"}},
+			"exit status 3: first; why"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,7 +114,8 @@ func TestToolErrorsSayWhatToDo(t *testing.T) {
 
 func TestToolRuns(t *testing.T) {
 	dir := t.TempDir()
-	out, err := Tool{Name: "sh", Args: []string{"-c", `cat; echo "$X $PWD"`}, Dir: dir, Env: []string{"X=y"}, Stdin: "in "}.Run(t.Context())
+	out, err := Tool{Name: "sh", Args: []string{"-c", `cat; echo "$X $PWD"`}, Dir: dir, Env: []string{"X=y"},
+		Stdin: "in "}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,8 @@ func (t Tool) Run(ctx context.Context) (string, error) {
 		if ctx.Err() != nil {
 			err = errors.Join(ctx.Err(), err)
 		}
-		return "", fmt.Errorf("%s %s: %w: %s", t.Name, strings.Join(t.Args, " "), err, lastLines(stdout.String(), stderr.String()))
+		return "", fmt.Errorf("%s %s: %w: %s", t.Name, strings.Join(t.Args, " "), err,
+			lastLines(stdout.String(), stderr.String()))
 	}
 	return stdout.String(), nil
 }
