@@ -74,9 +74,9 @@ func (u UpdateNode) Apply(n *node.Node) error {
 
 // edit asks for the node as change makes it, unless it is so already.
 func (d *decision) edit(change func(n *node.Node)) (Action, bool) {
-	n := d.s.Node.Clone()
+	n := d.facts.Node.Clone()
 	change(&n)
-	if reflect.DeepEqual(n, d.s.Node.Clone()) {
+	if reflect.DeepEqual(n, d.facts.Node.Clone()) {
 		return nil, false
 	}
 	return UpdateNode{n}, true

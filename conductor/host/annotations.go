@@ -39,8 +39,8 @@ func (d *decision) restoreStatus() (restored bool) {
 		return false
 	}
 	d.h.Status = brought.Status
-	if d.s.Hardware != nil {
-		d.h.Status.Hardware = d.s.Hardware
+	if d.facts.Hardware != nil {
+		d.h.Status.Hardware = d.facts.Hardware
 	}
 	return true
 }
@@ -54,7 +54,7 @@ func (d *decision) takeDetails() {
 	if d.h.Status.Hardware != nil && !d.inspectionDisabled() {
 		return
 	}
-	details := d.s.Hardware
+	details := d.facts.Hardware
 	if details == nil && annotated {
 		var brought hostapi.Hardware
 		dec := json.NewDecoder(strings.NewReader(value))

@@ -8,22 +8,22 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// worthTelling is how long a wait has lasted that people are told of: most are over
+// minReportedWait is how long a wait has lasted that people are told of: most are over
 // before, and need no write.
-const worthTelling = 30 * time.Second
+const minReportedWait = 30 * time.Second
 
 // awaits is what stands in the way of a deletion, in a sentence, and until when;
 // "" where nothing does, and for a host that nobody wants to be gone.
 func (d *decision) awaits() string {
-	n := d.s.Node
-	if !d.leaving() || n == nil || d.Action != nil {
+	n := d.facts.Node
+	if !d.beingDeleted() || n == nil || d.Action != nil {
 		return ""
 	}
 	begun := n.ProvisionUpdatedAt
 	if n.Chore != "" || n.TargetPowerState != "" {
 		begun = n.UpdatedAt
 	}
-	if begun != nil && d.s.Now.Sub(*begun) < worthTelling {
+	if begun != nil && d.facts.Now.Sub(*begun) < minReportedWait {
 		return ""
 	}
 	text := "waits for node " + cmp.Or(n.Name, n.UUID)

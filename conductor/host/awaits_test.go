@@ -16,24 +16,24 @@ func TestAwaits(t *testing.T) {
 		n.Run = &node.Run{Waiting: "the first heartbeat of the ramdisk's agent"}
 	}
 	for name, tc := range map[string]struct {
-		s    Situation
+		s    Facts
 		want string
 	}{
-		"nothing": {situation(hostapi.StateDeprovisioning, node.Active, deleted), ""},
-		"just begun": {situation(hostapi.StateDeprovisioning, node.Cleaning, deleted, nodeIs(func(n *node.Node) {
+		"nothing": {newFacts(hostapi.StateDeprovisioning, node.Active, deleted), ""},
+		"just begun": {newFacts(hostapi.StateDeprovisioning, node.Cleaning, deleted, nodeIs(func(n *node.Node) {
 			just := testNow.Add(-time.Second)
 			n.ProvisionUpdatedAt = &just
 		})), ""},
-		"nobody's wish": {situation(hostapi.StateDeprovisioning, node.CleanWait, nodeIs(booting)), ""},
-		"to shut down": {situation(hostapi.StateDeleting, node.Active, deleted, nodeIs(shuttingDown)),
+		"nobody's wish": {newFacts(hostapi.StateDeprovisioning, node.CleanWait, nodeIs(booting)), ""},
+		"to shut down": {newFacts(hostapi.StateDeleting, node.Active, deleted, nodeIs(shuttingDown)),
 			"waits for node default~a to shut down since 2026-01-01 11:59:00 UTC"},
-		"power": {situation(hostapi.StateDeprovisioning, node.Active, deleted, nodeIs(func(n *node.Node) { n.TargetPowerState, n.UpdatedAt = node.PowerOff, &at })),
+		"power": {newFacts(hostapi.StateDeprovisioning, node.Active, deleted, nodeIs(func(n *node.Node) { n.TargetPowerState, n.UpdatedAt = node.PowerOff, &at })),
 			`waits for node default~a to be "power off" since 2026-01-01 11:00:00 UTC`},
-		"a drive": {situation(hostapi.StateProvisioned, node.Active, deleted, nodeIs(func(n *node.Node) { n.Chore, n.UpdatedAt = "management.attach_virtual_media", &at })),
+		"a drive": {newFacts(hostapi.StateProvisioned, node.Active, deleted, nodeIs(func(n *node.Node) { n.Chore, n.UpdatedAt = "management.attach_virtual_media", &at })),
 			"waits for node default~a, whose BMC is at management.attach_virtual_media since 2026-01-01 11:00:00 UTC"},
-		"cleaning": {situation(hostapi.StateDeprovisioning, node.Cleaning, deleted, nodeIs(func(n *node.Node) { n.ProvisionUpdatedAt = &at })),
+		"cleaning": {newFacts(hostapi.StateDeprovisioning, node.Cleaning, deleted, nodeIs(func(n *node.Node) { n.ProvisionUpdatedAt = &at })),
 			`waits for node default~a, which is "cleaning" since 2026-01-01 11:00:00 UTC`},
-		"a ramdisk": {situation(hostapi.StateDeprovisioning, node.CleanWait, deleted, nodeIs(booting)),
+		"a ramdisk": {newFacts(hostapi.StateDeprovisioning, node.CleanWait, deleted, nodeIs(booting)),
 			`waits for node default~a, which is "clean wait" since 2026-01-01 11:00:00 UTC, for the first heartbeat of the ramdisk's agent; ` +
 				"that fails if nothing more is heard of it until 2026-01-01 12:30:00 UTC"},
 	} {

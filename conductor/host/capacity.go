@@ -5,23 +5,23 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// DefaultLimit is how many nodes may be busy at a time, as in Metal3.
-const DefaultLimit = 20
+// DefaultProvisioningLimit is how many nodes may be busy at a time, as in Metal3.
+const DefaultProvisioningLimit = 20
 
-// busyStates are those in which a host makes its node one of the busy.
-var busyStates = map[hostapi.State]bool{
+// busyHostStates are those in which a host makes its node one of the busy.
+var busyHostStates = map[hostapi.State]bool{
 	hostapi.StateInspecting: true, hostapi.StateProvisioning: true, hostapi.StateDeprovisioning: true,
 }
 
-// Busy are the states of nodes that count for the limit.
-var Busy = map[node.State]bool{
+// BusyStates are the states of nodes that count for the limit.
+var BusyStates = map[node.State]bool{
 	node.Cleaning: true, node.CleanWait: true, node.Inspecting: true, node.InspectWait: true,
 	node.Deploying: true, node.DeployWait: true, node.Deleting: true,
 }
 
 // capacity: fewer nodes are busy than may be, or this one is among them.
 func (d *decision) capacity() bool {
-	return d.s.Limit <= 0 || d.s.Busy < d.s.Limit || d.s.Node != nil && Busy[d.s.Node.ProvisionState]
+	return d.facts.ProvisioningLimit <= 0 || d.facts.BusyNodes < d.facts.ProvisioningLimit || d.facts.Node != nil && BusyStates[d.facts.Node.ProvisionState]
 }
 
 // delay leaves the host as it was: others first.
@@ -29,7 +29,7 @@ func (d *decision) delay() {
 	d.h.Status = d.base
 	d.h.Status.OperationalStatus = hostapi.StatusDelayed
 	d.Action, d.Hardware, d.Components = nil, nil, nil
-	d.Again = d.s.Now.Add(backOff(d.h.UID, 1))
+	d.RequeueAt = d.facts.Now.Add(backOff(d.h.UID, 1))
 }
 
 // admit lets a host that was delayed go on once there is room, or once it is to be
@@ -39,7 +39,7 @@ func (d *decision) admit() bool {
 	if d.h.Status.OperationalStatus != hostapi.StatusDelayed {
 		return true
 	}
-	if !d.leaving() && !d.capacity() {
+	if !d.beingDeleted() && !d.capacity() {
 		d.delay()
 		return false
 	}

@@ -105,7 +105,7 @@ func (d *decision) setConditions() {
 	switch {
 	case state == hostapi.StateRegistering && failing:
 		t.manageable.reason = RegistrationFailed
-	case watched && d.s.Node != nil && d.s.Node.Fault == plan.PowerFailure:
+	case watched && d.facts.Node != nil && d.facts.Node.Fault == plan.PowerFailure:
 		t.manageable = conditionValue{hostapi.False, PowerFailure}
 	}
 	d.setCondition(hostapi.ConditionManageable, t.manageable, "")
@@ -119,13 +119,13 @@ func (d *decision) setConditions() {
 // health stays as it was while the BMC says nothing of it.
 func (d *decision) health() conditionValue {
 	unknown := conditionValue{hostapi.Unknown, UnknownHealth}
-	if d.s.Node == nil {
+	if d.facts.Node == nil {
 		return unknown
 	}
-	if s, ok := conditionByHealth[d.s.Node.Health]; ok {
+	if s, ok := conditionByHealth[d.facts.Node.Health]; ok {
 		return s
 	}
-	if was := d.condition(hostapi.ConditionHealthy); was != nil && d.s.Node.Health == "" {
+	if was := d.condition(hostapi.ConditionHealthy); was != nil && d.facts.Node.Health == "" {
 		return conditionValue{was.Status, was.Reason}
 	}
 	return unknown
@@ -148,7 +148,7 @@ func (d *decision) setCondition(kind string, s conditionValue, message string) {
 			generation = was.ObservedGeneration
 		}
 	}
-	d.h.Status.Conditions = withCondition(d.h.Status.Conditions, kind, s, message, generation, d.s.Now)
+	d.h.Status.Conditions = withCondition(d.h.Status.Conditions, kind, s, message, generation, d.facts.Now)
 }
 
 // withCondition is the conditions with one as it has become: its time is that of its

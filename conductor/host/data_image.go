@@ -24,8 +24,8 @@ func OrphanedImage(i hostapi.DataImage) (hostapi.DataImage, bool) {
 // dataImage is the DataImage of a decision, as it becomes.
 type dataImage struct {
 	hostapi.DataImage
-	there bool
-	again time.Time // when to look again for its sake; zero for not at all
+	there     bool
+	requeueAt time.Time // when to look again for its sake; zero for not at all
 }
 
 func dataImageOf(i *hostapi.DataImage) (c dataImage) {
@@ -37,7 +37,7 @@ func dataImageOf(i *hostapi.DataImage) (c dataImage) {
 	return c
 }
 
-func (c *dataImage) leaving() bool { return c.there && c.DeletionTimestamp != nil }
+func (c *dataImage) beingDeleted() bool { return c.there && c.DeletionTimestamp != nil }
 
 func (c *dataImage) removeFinalizer() {
 	c.Finalizers = withoutFinalizer(c.Finalizers, hostapi.DataImageFinalizer)
@@ -46,16 +46,16 @@ func (c *dataImage) removeFinalizer() {
 // trackImage does for the image what can be done whatever the machine does: it is
 // held, and let go once the drive is empty, and what the BMC says is told.
 func (d *decision) trackImage() {
-	c, m := &d.image, d.s.Media
+	c, m := &d.image, d.facts.Media
 	if !c.there {
 		return
 	}
 	c.OwnerReferences = owned(c.OwnerReferences, hostapi.KindHost, d.h.ObjectMeta)
-	if !c.leaving() && !slices.Contains(c.Finalizers, hostapi.DataImageFinalizer) {
+	if !c.beingDeleted() && !slices.Contains(c.Finalizers, hostapi.DataImageFinalizer) {
 		c.Finalizers = append(c.Finalizers, hostapi.DataImageFinalizer)
-		c.again = d.s.Now
+		c.requeueAt = d.facts.Now
 	}
-	if c.leaving() && d.driveEmptied() {
+	if c.beingDeleted() && d.driveEmptied() {
 		c.removeFinalizer()
 		return
 	}
@@ -83,14 +83,14 @@ func (d *decision) trackImage() {
 // driveEmptied: nothing of a deleted image is left to be taken out, or nothing that
 // is ours to.
 func (d *decision) driveEmptied() bool {
-	if d.detachAsked() != nil || d.s.Node == nil && !d.reachable() {
+	if d.detachAsked() != nil || d.facts.Node == nil && !d.reachable() {
 		return true
 	}
-	if m := d.s.Media; m != nil {
+	if m := d.facts.Media; m != nil {
 		_, loaded := m.cdDrive()
 		return m.Fault == "" && !loaded
 	}
-	unknown := d.s.Node == nil || d.s.Node.ProvisionState == node.Enroll
+	unknown := d.facts.Node == nil || d.facts.Node.ProvisionState == node.Enroll
 	return unknown && d.image.Status.AttachedImage.URL == ""
 }
 
@@ -102,28 +102,28 @@ func (d *decision) aboutToStart() bool {
 	default:
 		return false
 	}
-	return d.h.Spec.Online && d.s.Node.PowerState == node.PowerOff
+	return d.h.Spec.Online && d.facts.Node.PowerState == node.PowerOff
 }
 
 // driveReady: what is in the drive does not stand in the way of a start. A machine
 // whose image cannot be changed stays off, as Metal3 has it, but for those that
 // have no drive, of which waiting makes none.
 func (d *decision) driveReady() bool {
-	c, m := &d.image, d.s.Media
-	if !c.there || !d.aboutToStart() || engaged(*d.s.Node) { // nothing of which is touched
+	c, m := &d.image, d.facts.Media
+	if !c.there || !d.aboutToStart() || engaged(*d.facts.Node) { // nothing of which is touched
 		return true
 	}
-	if m == nil || !c.leaving() && !slices.Contains(d.s.DataImage.Finalizers, hostapi.DataImageFinalizer) {
-		d.Again = d.s.Now.Add(waitTime)
+	if m == nil || !c.beingDeleted() && !slices.Contains(d.facts.DataImage.Finalizers, hostapi.DataImageFinalizer) {
+		d.RequeueAt = d.facts.Now.Add(waitRequeue)
 		return false
 	}
 	there, loaded := m.cdDrive()
 	switch {
 	case m.Fault != "":
 		return false
-	case !there, c.leaving() && !loaded:
+	case !there, c.beingDeleted() && !loaded:
 		return true
-	case c.leaving():
+	case c.beingDeleted():
 		d.detachImage()
 		return false
 	}
@@ -137,14 +137,14 @@ const settleTime = 30 * time.Second
 // from before. An image that was deleted since is not waited for: that it was put in
 // says nothing of how it is taken out.
 func (d *decision) driveSettling() bool {
-	at, deleted := d.s.DataImage.Status.LastReconciled, d.image.DeletionTimestamp
+	at, deleted := d.facts.DataImage.Status.LastReconciled, d.image.DeletionTimestamp
 	if deleted != nil && at != nil && !at.After(deleted.Time) {
 		return false
 	}
-	if at == nil || at.After(d.s.Now) || !d.s.Now.Before(at.Add(settleTime)) {
+	if at == nil || at.After(d.facts.Now) || !d.facts.Now.Before(at.Add(settleTime)) {
 		return false
 	}
-	d.image.again = at.Add(settleTime)
+	d.image.requeueAt = at.Add(settleTime)
 	return true
 }
 
@@ -153,8 +153,8 @@ func (d *decision) detachImage() {
 	c := &d.image
 	attempt := detaching(c.Spec.URL)
 	if c.Status.Error.Message == "" {
-		if plan.DetachFailed(*d.s.Node) {
-			d.failImage(attempt, d.s.Node.LastError)
+		if plan.DetachFailed(*d.facts.Node) {
+			d.failImage(attempt, d.facts.Node.LastError)
 		} else if d.driveSettling() {
 			return
 		}
@@ -169,11 +169,11 @@ func (d *decision) detachImage() {
 // asked for last, if anything is.
 func (d *decision) attachImage(loaded bool) bool {
 	c := &d.image
-	asked, failed := c.Status.AttachedImage.URL, plan.AttachFailed(*d.s.Node)
+	asked, failed := c.Status.AttachedImage.URL, plan.AttachFailed(*d.facts.Node)
 	switch {
 	case asked == "" || c.Status.Error.Message != "":
 	case failed:
-		d.failImage(attaching(asked), d.s.Node.LastError)
+		d.failImage(attaching(asked), d.facts.Node.LastError)
 	case asked != c.Spec.URL:
 	case loaded:
 		c.Status.Error = hostapi.DataImageError{}
@@ -184,7 +184,7 @@ func (d *decision) attachImage(loaded bool) bool {
 		d.failImage(attaching(asked), "the BMC has taken the image, and its drive is empty")
 	}
 	if asked != "" { // saved first: whatever becomes of what follows, it is not that
-		c.Status.AttachedImage, c.again = hostapi.AttachedImage{}, d.s.Now
+		c.Status.AttachedImage, c.requeueAt = hostapi.AttachedImage{}, d.facts.Now
 		return false
 	}
 	if d.imageRetryDue(attaching(c.Spec.URL)) {
@@ -196,7 +196,7 @@ func (d *decision) attachImage(loaded bool) bool {
 // changeDrive asks for the drive to be changed; url is what was asked for last.
 func (d *decision) changeDrive(a Action, url string) {
 	d.image.Status.AttachedImage.URL, d.image.Status.Error.Message = url, ""
-	at := hostapi.At(d.s.Now)
+	at := hostapi.At(d.facts.Now)
 	d.image.Status.LastReconciled = &at
 	d.prepare(a, "")
 }
@@ -204,7 +204,7 @@ func (d *decision) changeDrive(a Action, url string) {
 // doubtDrive is for a node that is new: whether the one before it came to do what was
 // asked of it last, nobody can tell, and it is asked for again.
 func (d *decision) doubtDrive() {
-	if !d.image.leaving() {
+	if !d.image.beingDeleted() {
 		d.image.Status.AttachedImage = hostapi.AttachedImage{}
 	}
 }
@@ -228,11 +228,11 @@ func (d *decision) imageRetryDue(attempt string) bool {
 		return true
 	}
 	at := d.image.Status.LastReconciled
-	if at == nil || at.After(d.s.Now) { // by a clock that has been set back
+	if at == nil || at.After(d.facts.Now) { // by a clock that has been set back
 		return true
 	}
-	if again := at.Add(backOff(d.image.UID, e.Count)); d.s.Now.Before(again) {
-		d.image.again = again
+	if again := at.Add(backOff(d.image.UID, e.Count)); d.facts.Now.Before(again) {
+		d.image.requeueAt = again
 		return false
 	}
 	return true
@@ -244,10 +244,10 @@ func (d *decision) failImage(attempt, reason string) {
 	if !d.imageRetryDue(attempt) {
 		return
 	}
-	st, at := &d.image.Status, hostapi.At(d.s.Now)
+	st, at := &d.image.Status, hostapi.At(d.facts.Now)
 	st.Error = hostapi.DataImageError{Count: st.Error.Count + 1, Message: fmt.Sprint(attempt, reason)}
 	st.LastReconciled = &at
-	d.image.again = at.Add(backOff(d.image.UID, st.Error.Count))
+	d.image.requeueAt = at.Add(backOff(d.image.UID, st.Error.Count))
 }
 
 // finishImage brings the image into the form of a decision.
@@ -256,14 +256,14 @@ func (d *decision) finishImage() {
 	if !c.there {
 		return
 	}
-	if was := *d.s.DataImage; !reflect.DeepEqual(c.Status, was.Status) {
-		at := hostapi.At(d.s.Now)
+	if was := *d.facts.DataImage; !reflect.DeepEqual(c.Status, was.Status) {
+		at := hostapi.At(d.facts.Now)
 		c.Status.LastReconciled = &at
 	}
-	if !reflect.DeepEqual(c.DataImage, *d.s.DataImage) {
+	if !reflect.DeepEqual(c.DataImage, *d.facts.DataImage) {
 		d.DataImage = &c.DataImage
 	}
-	if !c.again.IsZero() && (d.Again.IsZero() || c.again.Before(d.Again)) {
-		d.Again = c.again
+	if !c.requeueAt.IsZero() && (d.RequeueAt.IsZero() || c.requeueAt.Before(d.RequeueAt)) {
+		d.RequeueAt = c.requeueAt
 	}
 }

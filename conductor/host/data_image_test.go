@@ -18,7 +18,7 @@ const isoA, isoB = "http://images/a.iso", "http://images/b.iso"
 // withImage is a host that has a DataImage, held and its own, and an empty drive
 // that it was asked about.
 func withImage(url string, changes ...func(*hostapi.DataImage)) edit {
-	return func(s *Situation) {
+	return func(s *Facts) {
 		s.DataImage = &hostapi.DataImage{
 			ObjectMeta: hostapi.ObjectMeta{
 				Name: s.Host.Name, Namespace: s.Host.Namespace, UID: "i", Finalizers: []string{hostapi.DataImageFinalizer},
@@ -60,17 +60,17 @@ func imageFailed(count int, message string, ago time.Duration) func(*hostapi.Dat
 	}
 }
 
-func registeredAnew(s *Situation) { s.Host.Status.Provisioning.ID = "lost" }
+func registeredAnew(s *Facts) { s.Host.Status.Provisioning.ID = "lost" }
 
-func inserted(s *Situation) { s.Media.Slots[1].Inserted = true }
-func unasked(s *Situation)  { s.Media = nil }
-func noDrive(s *Situation)  { s.Media = &Media{Slots: drives("Floppy")} }
-func dead(s *Situation)     { s.Media = &Media{Fault: "no answer"} }
-func choring(s *Situation)  { s.Media, s.Node.Chore = nil, "management.attach_virtual_media" }
+func inserted(s *Facts) { s.Media.Slots[1].Inserted = true }
+func unasked(s *Facts)  { s.Media = nil }
+func noDrive(s *Facts)  { s.Media = &Media{Slots: drives("Floppy")} }
+func dead(s *Facts)     { s.Media = &Media{Fault: "no answer"} }
+func choring(s *Facts)  { s.Media, s.Node.Chore = nil, "management.attach_virtual_media" }
 
 // imageSpoken is what becomes of an image, in a line: what is attached, what has
 // failed, and whether it is held.
-func imageSpoken(s Situation, d Decision) string {
+func imageSpoken(s Facts, d Decision) string {
 	i := d.DataImage
 	if i == nil {
 		return "as before"
@@ -161,7 +161,7 @@ func TestDataImage(t *testing.T) {
 		{provisioned, node.Active, []edit{withImage(isoA, imageFailed(1, "no answer", time.Second))}, "OK", `error 0 ""`},
 		{provisioned, node.Active, []edit{withImage(isoA), noDrive, poweredOff}, "power on",
 			`error 1 "the BMC at redfish://10.0.0.1/redfish/v1/Systems/1 has no virtual drive for a CD or DVD that this conductor can use"`},
-		{available, node.Available, []edit{withImage(isoA), func(s *Situation) { s.Media = &Media{} }}, "OK",
+		{available, node.Available, []edit{withImage(isoA), func(s *Facts) { s.Media = &Media{} }}, "OK",
 			`error 1 "the BMC at redfish://10.0.0.1/redfish/v1/Systems/1 has no virtual drive for a CD or DVD that this conductor can use"`},
 
 		// Somebody has taken it out: it is put in again at the next reboot.
@@ -186,7 +186,7 @@ func TestDataImage(t *testing.T) {
 		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationDetached, ""), withImage(isoA, imageLeaves, attached(isoA, time.Hour)), unasked}, "maintenance true", "let go"},
 		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationDetached, ""), withImage(isoA), unasked}, "maintenance true", "as before"},
 	} {
-		s := situation(c.state, c.is, c.with...)
+		s := newFacts(c.state, c.is, c.with...)
 		d := made(t, s)
 		if got := spoken(d); got != c.does {
 			t.Errorf("%s, %s, %s: it does %s, want %s", c.state, c.is, imageOf(s), got, c.does)
@@ -194,27 +194,27 @@ func TestDataImage(t *testing.T) {
 		if got := imageSpoken(s, d); got != c.tells {
 			t.Errorf("%s, %s, %s: it tells %s, want %s", c.state, c.is, imageOf(s), got, c.tells)
 		}
-		if _, paused := s.Host.Annotations[hostapi.AnnotationPaused]; !paused && d.Again.IsZero() {
+		if _, paused := s.Host.Annotations[hostapi.AnnotationPaused]; !paused && d.RequeueAt.IsZero() {
 			t.Errorf("%s, %s, %s: it is never looked at again", c.state, c.is, imageOf(s))
 		}
 	}
 }
 
-func imageOf(s Situation) string {
+func imageOf(s Facts) string {
 	return fmt.Sprintf("%s %+v, media %+v", s.DataImage.Spec.URL, s.DataImage.Status, s.Media)
 }
 
 // TestDataImageRefused: what the engine refuses is told by the image, not by its host.
 func TestDataImageRefused(t *testing.T) {
-	s := situation(hostapi.StateProvisioned, node.Active, withImage(isoA), poweredOff)
+	s := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA), poweredOff)
 	d := Refused(s, Decide(s), "not now")
 	if got, want := imageSpoken(s, d), `error 1 "attach `+isoA+`: not now"`; got != want || d.Host.Status.ErrorType != "" {
 		t.Errorf("got %s, want %s; host %q", got, want, d.Host.Status.ErrorType)
 	}
-	if wait := d.Again.Sub(testNow); wait < 30*time.Second || wait > 2*time.Minute {
+	if wait := d.RequeueAt.Sub(testNow); wait < 30*time.Second || wait > 2*time.Minute {
 		t.Errorf("it is tried again after %s", wait)
 	}
-	s = situation(hostapi.StateProvisioned, node.Active, withImage(isoA, imageLeaves), inserted, poweredOff)
+	s = newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA, imageLeaves), inserted, poweredOff)
 	d = Refused(s, Decide(s), "not now")
 	if got, want := imageSpoken(s, d), `error 1 "detach `+isoA+`: not now"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -243,7 +243,7 @@ func TestAsksMedia(t *testing.T) {
 		"preparing, deleted":  {hostapi.StatePreparing, node.Manageable, []edit{withImage(isoA, imageLeaves)}, true},
 		"in cleaning,deleted": {hostapi.StatePreparing, node.CleanWait, []edit{withImage(isoA, imageLeaves)}, false},
 	} {
-		if got := AsksMedia(situation(c.state, c.is, c.with...)); got != c.want {
+		if got := AsksMedia(newFacts(c.state, c.is, c.with...)); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -251,7 +251,7 @@ func TestAsksMedia(t *testing.T) {
 
 // TestDataImageOwner: an image whose host was made anew goes with the new one.
 func TestDataImageOwner(t *testing.T) {
-	s := situation(hostapi.StateProvisioned, node.Active, withImage(isoA))
+	s := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA))
 	other := hostapi.OwnerReference{APIVersion: "v1", Kind: "Rack", Name: "a", UID: "r"}
 	s.DataImage.OwnerReferences[0].UID = "earlier"
 	s.DataImage.OwnerReferences = append(s.DataImage.OwnerReferences, other)
@@ -266,7 +266,7 @@ func TestDataImageOwner(t *testing.T) {
 
 // TestOrphanedImage: nobody holds what has no host.
 func TestOrphanedImage(t *testing.T) {
-	s := situation(hostapi.StateProvisioned, node.Active, withImage(isoA))
+	s := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA))
 	s.DataImage.Finalizers = append(s.DataImage.Finalizers, "somebody/else")
 	i, changed := OrphanedImage(*s.DataImage)
 	if diff := cmp.Diff([]string{"somebody/else"}, i.Finalizers); diff != "" || !changed {

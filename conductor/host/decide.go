@@ -19,29 +19,29 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Situation is all that a decision rests on.
-type Situation struct {
-	Host           hostapi.Host
-	Secrets        map[string]hostapi.Secret // by name, of SecretNames those that exist
-	Hardware       *hostapi.Hardware         // of the HardwareData of that name; nil for none
-	Node           *node.Node                // the node behind the host; nil for none
-	Foreign        string                    // why the node that was found is not behind the host; "" for none or for Node
-	DataImage      *hostapi.DataImage        // of the host's name; nil for none
-	Media          *Media                    // of Node, asked for where AsksMedia says so; nil for not asked
-	Ports          []node.Port               // of Node
-	Inspected      *node.Inspected           // what Node's last inspection found; nil for nothing
-	HardwareReport node.HardwareReport       // what Node's BMC has told of BIOS settings and firmware
-	Firmware       Firmware                  // the documents about them
-	Taken          map[string]string         // of Addresses those that are ports of other nodes, whose names these are
-	Enrolled       string                    // a node with the host's BMC that is not behind it, for a host without a node; "" for none
-	Rivals         []Rival                   // hosts that had one of Claims before this one
-	Busy           int                       // other nodes that are inspected, cleaned, deployed or deleted
-	Limit          int                       // how many may be at a time; 0 for any number
-	Now            time.Time
+// Facts is all that a decision rests on.
+type Facts struct {
+	Host              hostapi.Host
+	Secrets           map[string]hostapi.Secret // by name, of SecretNames those that exist
+	Hardware          *hostapi.Hardware         // of the HardwareData of that name; nil for none
+	Node              *node.Node                // the node behind the host; nil for none
+	Foreign           string                    // why the node that was found is not behind the host; "" for none or for Node
+	DataImage         *hostapi.DataImage        // of the host's name; nil for none
+	Media             *Media                    // of Node, asked for where AsksMedia says so; nil for not asked
+	Ports             []node.Port               // of Node
+	Inspected         *node.Inspected           // what Node's last inspection found; nil for nothing
+	HardwareReport    node.HardwareReport       // what Node's BMC has told of BIOS settings and firmware
+	Firmware          Firmware                  // the documents about them
+	TakenAddresses    map[string]string         // of Addresses those that are ports of other nodes, whose names these are
+	NodeWithBMC       string                    // a node with the host's BMC that is not behind it, for a host without a node; "" for none
+	Conflicts         []Conflict                // hosts that had one of Claims before this one
+	BusyNodes         int                       // other nodes that are inspected, cleaned, deployed or deleted
+	ProvisioningLimit int                       // how many may be at a time; 0 for any number
+	Now               time.Time
 }
 
-// Rival is a host that has had before what can be one host's alone.
-type Rival struct {
+// Conflict is a host that has had before what can be one host's alone.
+type Conflict struct {
 	Claim string // as Claims has it
 	Host  string // "namespace/name"
 }
@@ -56,7 +56,7 @@ type Decision struct {
 	Hardware  *hostapi.Hardware  // what the HardwareData is to hold; nil for as before
 	DataImage *hostapi.DataImage // as it becomes; nil for as before
 	Events    []hostapi.Event    // what people are told once Host is saved: type, reason and message
-	Again     time.Time          // when to look again, whatever happens; zero for not at all
+	RequeueAt time.Time          // when to look again, whatever happens; zero for not at all
 	Err       error              // a row the table lacks: a fault of ours
 
 	Components *hostapi.HostFirmwareComponents // with its status as it becomes; nil for as before
@@ -64,12 +64,12 @@ type Decision struct {
 
 // How long something may go unnoticed that ought to have been told at once.
 const (
-	waitTime = time.Minute      // for a node at work
-	restTime = 10 * time.Minute // for a host at rest
+	waitRequeue = time.Minute      // for a node at work
+	idleRequeue = 10 * time.Minute // for a host at rest
 )
 
 // Decide says what is done next for a host.
-func Decide(s Situation) Decision {
+func Decide(s Facts) Decision {
 	d := begin(s)
 	d.decide()
 	return d.end()
@@ -78,7 +78,7 @@ func Decide(s Situation) Decision {
 // Refused is the decision instead, when the engine has refused the action of
 // one made in s: nothing was done, and the host says why, or the image that was to
 // go in or out.
-func Refused(s Situation, was Decision, reason string) Decision {
+func Refused(s Facts, was Decision, reason string) Decision {
 	d := begin(s)
 	switch was.Action.(type) {
 	case AttachMedium:
@@ -93,26 +93,26 @@ func Refused(s Situation, was Decision, reason string) Decision {
 
 // decision is the scratch pad of one Decide.
 type decision struct {
-	s Situation
-	h hostapi.Host // as it becomes
+	facts Facts
+	h     hostapi.Host // as it becomes
 	Decision
 
 	base  hostapi.HostStatus // what a host goes back to that has to wait for others
 	image dataImage          // for the machine's virtual drive
 }
 
-func begin(s Situation) *decision {
-	return &decision{s: s, h: clone(s.Host), image: dataImageOf(s.DataImage)}
+func begin(s Facts) *decision {
+	return &decision{facts: s, h: clone(s.Host), image: dataImageOf(s.DataImage)}
 }
 
 // decide goes through what every host has to pass before its state is asked.
 func (d *decision) decide() {
-	if d.paused() || d.letGo() {
+	if d.paused() || d.released() {
 		return
 	}
 	d.trackImage()
 	if d.restoreStatus() { // saved first: the node behind the host is found by it
-		d.soon()
+		d.requeueNow()
 		return
 	}
 	d.takeDetails()
@@ -152,16 +152,16 @@ var handlers = map[hostapi.State]func(*decision){
 	hostapi.StateDeleting:                (*decision).deleting,
 }
 
-// letGo: somebody has asked for the host to be deleted, and we hold it no longer.
-func (d *decision) letGo() bool { return d.leaving() && !d.hasFinalizer() }
+// released reports whether the host is being deleted and has lost our finalizer.
+func (d *decision) released() bool { return d.beingDeleted() && !d.hasFinalizer() }
 
 // end brings the scratch pad into the form of a decision.
 func (d *decision) end() Decision {
-	if !d.letGo() && !d.paused() {
+	if !d.released() && !d.paused() {
 		d.setConditions()
 	}
-	if !reflect.DeepEqual(d.h.Status, d.s.Host.Status) {
-		at := hostapi.At(d.s.Now)
+	if !reflect.DeepEqual(d.h.Status, d.facts.Host.Status) {
+		at := hostapi.At(d.facts.Now)
 		d.h.Status.LastUpdated = &at
 	}
 	d.Host, d.Events = d.h, d.events()
@@ -171,18 +171,18 @@ func (d *decision) end() Decision {
 
 func (d *decision) state() hostapi.State { return d.h.Status.Provisioning.State }
 
-// leaving: the host is to be deleted.
-func (d *decision) leaving() bool { return d.h.DeletionTimestamp != nil }
+// beingDeleted reports whether the host has a deletion timestamp.
+func (d *decision) beingDeleted() bool { return d.h.DeletionTimestamp != nil }
 
 // fire moves the host along one row of the table.
-func (d *decision) fire(w When) {
+func (d *decision) fire(w Trigger) {
 	from := d.state()
 	to, err := Next(from, w)
 	if err != nil {
 		d.Err = fmt.Errorf("host: %s/%s: %w", d.h.Namespace, d.h.Name, err)
 		return
 	}
-	if busyStates[to] && !d.capacity() {
+	if busyHostStates[to] && !d.capacity() {
 		d.delay()
 		return
 	}
@@ -194,37 +194,37 @@ func (d *decision) fire(w When) {
 		d.h.Status.Provisioning.BootMode = bootMode(d.h.Spec)
 	default:
 	}
-	d.soon()
+	d.requeueNow()
 }
 
 // do asks for something to be done to the node; fails is what it is called when
 // that is refused. The host has no error for as long as something is tried.
 func (d *decision) do(a Action, fails hostapi.ErrorType) {
-	d.trying()
+	d.clearErrorForTry()
 	d.prepare(a, fails)
 }
 
 // prepare is do for what only prepares another try: the host still has failed.
 func (d *decision) prepare(a Action, fails hostapi.ErrorType) {
-	if busyStates[d.state()] && occupies(a) && !d.capacity() {
+	if busyHostStates[d.state()] && occupies(a) && !d.capacity() {
 		d.delay()
 		return
 	}
 	d.Action, d.Fails = a, fails
-	d.soon()
+	d.requeueNow()
 }
 
-// wait for the node to go on, which will be told.
-func (d *decision) wait() {
-	d.trying()
-	d.Again = d.s.Now.Add(waitTime)
+// waitForNode looks again later. The node going on causes a look before that.
+func (d *decision) waitForNode() {
+	d.clearErrorForTry()
+	d.RequeueAt = d.facts.Now.Add(waitRequeue)
 }
 
-// rest until something changes.
-func (d *decision) rest() { d.Again = d.s.Now.Add(restTime) }
+// requeueLater looks again much later. A change causes a look before that.
+func (d *decision) requeueLater() { d.RequeueAt = d.facts.Now.Add(idleRequeue) }
 
-// soon asks for the next decision as soon as this one is saved.
-func (d *decision) soon() { d.Again = d.s.Now }
+// requeueNow asks for the next decision as soon as this one is saved.
+func (d *decision) requeueNow() { d.RequeueAt = d.facts.Now }
 
 // clone copies what decisions change in place; all else they replace.
 func clone(h hostapi.Host) hostapi.Host {

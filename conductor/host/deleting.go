@@ -7,7 +7,7 @@ import (
 
 // startDeletion sets a host off that is to be deleted.
 func (d *decision) startDeletion() bool {
-	if !d.leaving() {
+	if !d.beingDeleted() {
 		return true
 	}
 	state, detach := d.state().Canonical(), d.detachAsked()
@@ -61,19 +61,19 @@ func (d *decision) deleting() {
 // forget deletes the node without touching its machine; true when there is none
 // any more. What is under way is waited for or, with force, ended where it can be.
 func (d *decision) forget(force bool, t hostapi.ErrorType) (gone bool) {
-	n := d.s.Node
+	n := d.facts.Node
 	if n == nil {
 		return true
 	}
 	switch class := n.ProvisionState.Class(); {
 	case class == node.Working:
-		d.wait()
+		d.waitForNode()
 		return false
 	case class == node.Waiting && force && node.Requestable(n.ProvisionState, node.Abort):
 		d.do(verb(node.Abort), t)
 		return false
 	case class == node.Waiting:
-		d.wait()
+		d.waitForNode()
 		return false
 	}
 	switch n.ProvisionState {

@@ -11,7 +11,7 @@ import (
 // goes on even if that does not succeed.
 func (d *decision) deprovisioning() {
 	const t = hostapi.ProvisioningError
-	n := d.s.Node
+	n := d.facts.Node
 	if n == nil {
 		d.fire(Forgotten)
 		return
@@ -20,7 +20,7 @@ func (d *decision) deprovisioning() {
 	if (urlOf(p.Image) != "" || p.CustomDeploy != nil) && !d.adopted() {
 		return
 	}
-	if d.leaving() && !d.switchedOff() {
+	if d.beingDeleted() && !d.switchedOff() {
 		return
 	}
 	switch n.ProvisionState {
@@ -47,7 +47,7 @@ func (d *decision) deprovisioning() {
 // BMC answers is then known in tries that people can see, and a tear-down or a
 // cleaning that would need it is not begun in vain.
 func (d *decision) switchedOff() bool {
-	n := d.s.Node
+	n := d.facts.Node
 	switch class := n.ProvisionState.Class(); {
 	case class != node.Stable && class != node.Failed, n.ProvisionState == node.Available, d.h.Spec.DisablePowerOff:
 		return true
@@ -60,7 +60,7 @@ func (d *decision) switchedOff() bool {
 // waits for its ramdisk cannot be told any more.
 func (d *decision) tearDown() {
 	const t = hostapi.ProvisioningError
-	n := d.s.Node
+	n := d.facts.Node
 	switch {
 	case node.Requestable(n.ProvisionState, node.Delete):
 		d.do(verb(node.Delete), t)
@@ -78,8 +78,8 @@ func (d *decision) deprovisioned() {
 	d.clearSettings()
 	d.clearReboot()
 	d.succeeded()
-	if d.leaving() {
-		d.fire(DeprovisionedUp)
+	if d.beingDeleted() {
+		d.fire(DeprovisionedForDelete)
 		return
 	}
 	d.fire(Deprovisioned)

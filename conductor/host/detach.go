@@ -46,5 +46,5 @@ func (d *decision) detach(force bool) {
 		d.succeeded()
 	}
 	d.h.Status.OperationalStatus = hostapi.StatusDetached
-	d.rest()
+	d.requeueLater()
 }

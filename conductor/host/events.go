@@ -102,7 +102,7 @@ func runs(p hostapi.Provisioning) string {
 // failed is a warning, called by the type of its error as one word; so is each
 // failure after it. Credentials in URLs are masked: events outlast documents.
 func (d *decision) events() (all []hostapi.Event) {
-	c := change{d.s.Host.Status, d.h.Status, d.inspectionDisabled()}
+	c := change{d.facts.Host.Status, d.h.Status, d.inspectionDisabled()}
 	for _, o := range hostEvents {
 		if !o.when(c) {
 			continue

@@ -57,7 +57,7 @@ func wished(speed string) func(*model) bool {
 
 // withFirmware is the situation with what the BMC has told, and with the
 // documents about it as the reconciler brings them up to date.
-func (m model) withFirmware(s Situation) Situation {
+func (m model) withFirmware(s Facts) Facts {
 	if !m.wishing() {
 		return s
 	}

@@ -28,7 +28,7 @@ func driveModels() (all []model) {
 		"image to be replaced":  func(m *driveModel) { m.hold(isoA) },
 		"image to be taken out": func(m *driveModel) { m.hold(isoB); at := hostapi.At(testNow); m.image.DeletionTimestamp = &at },
 	} {
-		s := situation(hostapi.StateExternallyProvisioned, node.Active, poweredOff)
+		s := newFacts(hostapi.StateExternallyProvisioned, node.Active, poweredOff)
 		m := model{h: s.Host, n: s.Node, ports: s.Ports, secret: true, moves: *exploreMoves, drive: driveModel{on: true}, trail: []string{name}}
 		change(&m.drive)
 		all = append(all, m)
@@ -38,7 +38,7 @@ func driveModels() (all []model) {
 
 // hold has the image in the drive that a situation with one has.
 func (m *driveModel) hold(url string) {
-	s := situation(hostapi.StateExternallyProvisioned, node.Active, withImage(url, attached(isoB, time.Hour)))
+	s := newFacts(hostapi.StateExternallyProvisioned, node.Active, withImage(url, attached(isoB, time.Hour)))
 	m.image, m.cd, m.late = s.DataImage, isoB, true
 }
 
@@ -55,7 +55,7 @@ func (m *driveModel) copied() *hostapi.DataImage {
 }
 
 // tell puts what is known of it into a situation.
-func (m driveModel) tell(s *Situation) {
+func (m driveModel) tell(s *Facts) {
 	if m.image == nil {
 		return
 	}

@@ -30,7 +30,7 @@ func TestExplore(t *testing.T) {
 	x := &explorer{t: t, seen: map[string]bool{}, calm: map[string]bool{}, states: map[hostapi.State]bool{}, nodes: map[node.State]bool{}}
 	var level []model
 	for name, change := range applied {
-		m := model{h: situation(hostapi.StateNone, "").Host, secret: true, moves: *exploreMoves, trail: []string{name}, speed: "Slow"}
+		m := model{h: newFacts(hostapi.StateNone, "").Host, secret: true, moves: *exploreMoves, trail: []string{name}, speed: "Slow"}
 		m.h.Finalizers, m.h.Status = nil, hostapi.HostStatus{}
 		m.h.Spec.BMC = hostapi.BMC{Address: "redfish://10.0.0.1", CredentialsName: "bmc"}
 		change(&m)
@@ -109,17 +109,17 @@ type model struct {
 	trail    []string
 }
 
-func (m model) situation() Situation {
-	s := Situation{Host: m.h, Node: m.n, Ports: m.ports, Limit: 2, Now: testNow, Secrets: map[string]hostapi.Secret{}}
+func (m model) situation() Facts {
+	s := Facts{Host: m.h, Node: m.n, Ports: m.ports, ProvisioningLimit: 2, Now: testNow, Secrets: map[string]hostapi.Secret{}}
 	if m.n != nil {
 		n := m.n.Clone()
 		s.Node = &n
 	}
 	if m.full {
-		s.Busy = 2
+		s.BusyNodes = 2
 	}
 	if m.secret {
-		s.Secrets = situation(hostapi.StateAvailable, "").Secrets
+		s.Secrets = newFacts(hostapi.StateAvailable, "").Secrets
 	}
 	if at := m.h.Status.LastUpdated; at != nil {
 		at := hostapi.At(testNow)
@@ -206,7 +206,7 @@ func (x *explorer) successors(m model) (all []model) {
 }
 
 // look has a decision carried out, and saved.
-func (x *explorer) look(m model, s Situation, d Decision, saved bool) model {
+func (x *explorer) look(m model, s Facts, d Decision, saved bool) model {
 	next := m.then(spoken(d))
 	if d.Err != nil {
 		x.complain(next, "%v", d.Err)
@@ -242,7 +242,7 @@ func (x *explorer) allowed(m model, d Decision) {
 	servicing := m.h.Status.OperationalStatus == hostapi.StatusServicing || m.h.Status.ErrorType == hostapi.ServicingError
 	endsOurs := p.Request.Verb == node.Abort && servicing // and its policy is gone
 	switch {
-	case paused && (d.Action != nil || !d.Again.IsZero()):
+	case paused && (d.Action != nil || !d.RequeueAt.IsZero()):
 		x.complain(m, "a paused host is touched: %s", spoken(d))
 	case d.Action != nil && len(m.h.Finalizers) == 0:
 		x.complain(m, "%s for a host that may vanish", spoken(d))
@@ -321,7 +321,7 @@ func (x *explorer) lookUntilQuiet(m model) (_ model, moved bool) {
 		s := m.situation()
 		d := Decide(s)
 		m = x.look(m, s, d, true)
-		if m.gone || d.Again.After(testNow) || d.Again.IsZero() {
+		if m.gone || d.RequeueAt.After(testNow) || d.RequeueAt.IsZero() {
 			return m, moved
 		}
 		moved = true

@@ -13,13 +13,13 @@ import (
 // before it is deleted all the same.
 const giveUpAfter = 3
 
-// leavingPauses are those between the tries to leave a host clean and off. They are
+// deletionPauses are those between the tries to leave a host clean and off. They are
 // shorter than after other failures: somebody waits. Where disks are to be cleaned
 // all of them together outlast the restart of a BMC, which takes some minutes; and
 // everywhere the minute for which a BMC that has failed is not asked at all
 // (MaxBackOff of conductor/bmc/controller), so that one that answers again is
 // never missed.
-var leavingPauses = map[hostapi.State]time.Duration{
+var deletionPauses = map[hostapi.State]time.Duration{
 	hostapi.StateDeprovisioning:          75 * time.Second,
 	hostapi.StatePoweringOffBeforeDelete: 25 * time.Second,
 }
@@ -43,7 +43,7 @@ func (d *decision) fail(t hostapi.ErrorType, message string) {
 	st := &d.h.Status
 	st.OperationalStatus, st.ErrorType, st.ErrorMessage = hostapi.StatusError, t, message
 	st.ErrorCount++
-	d.Again = d.s.Now.Add(d.retryDelay(*st))
+	d.RequeueAt = d.facts.Now.Add(d.retryDelay(*st))
 	if d.triesCounted() {
 		st.ErrorMessage += d.remainingTries()
 	}
@@ -51,7 +51,7 @@ func (d *decision) fail(t hostapi.ErrorType, message string) {
 
 // triesCounted: the host is to be deleted, and what fails now fails a number of times.
 func (d *decision) triesCounted() bool {
-	return d.leaving() && leavingPauses[d.state()] > 0
+	return d.beingDeleted() && deletionPauses[d.state()] > 0
 }
 
 // triesMark begins what is added to the message of a counted failure.
@@ -61,16 +61,16 @@ const triesMark = "; that was try "
 func (d *decision) remainingTries() string {
 	text := fmt.Sprintf("%s%d of %d", triesMark, min(d.h.Status.ErrorCount, giveUpAfter+1), giveUpAfter+1)
 	if d.h.Status.ErrorCount > giveUpAfter {
-		d.soon()
+		d.requeueNow()
 		return text + ": the host is deleted all the same"
 	}
-	return text + " before the host is deleted all the same, the next is at " + d.Again.UTC().Format("15:04:05 MST")
+	return text + " before the host is deleted all the same, the next is at " + d.RequeueAt.UTC().Format("15:04:05 MST")
 }
 
 // retryDelay is how long a host that has failed is left alone.
 func (d *decision) retryDelay(st hostapi.HostStatus) time.Duration {
 	if d.triesCounted() {
-		return leavingPauses[d.state()]
+		return deletionPauses[d.state()]
 	}
 	return backOff(d.h.UID, failures(st))
 }
@@ -86,7 +86,7 @@ func failures(st hostapi.HostStatus) int {
 
 // failed deals with what has failed at the machine: it is recorded, and when its
 // time has come the answer is that it may be tried again.
-func (d *decision) failed(t hostapi.ErrorType, message string) (again bool) {
+func (d *decision) failed(t hostapi.ErrorType, message string) (retry bool) {
 	switch {
 	case d.h.Status.ErrorType != t:
 		d.fail(t, message)
@@ -111,25 +111,25 @@ func (d *decision) refuse(t hostapi.ErrorType, format string, args ...any) {
 }
 
 // awaitRetry leaves a host that has failed alone until it is time.
-func (d *decision) awaitRetry() { d.Again = d.retryAt() }
+func (d *decision) awaitRetry() { d.RequeueAt = d.retryAt() }
 
 // retryDue: the time to try again has come, or somebody has changed the document
 // since it failed.
-func (d *decision) retryDue() bool { return d.edited() || !d.s.Now.Before(d.retryAt()) }
+func (d *decision) retryDue() bool { return d.edited() || !d.facts.Now.Before(d.retryAt()) }
 
 // retryAt is when to try again: at once after a failure that is still to come,
 // which is one of a clock that has been set back.
 func (d *decision) retryAt() time.Time {
-	st := d.s.Host.Status
-	if st.LastUpdated == nil || st.LastUpdated.After(d.s.Now) {
-		return d.s.Now
+	st := d.facts.Host.Status
+	if st.LastUpdated == nil || st.LastUpdated.After(d.facts.Now) {
+		return d.facts.Now
 	}
 	return st.LastUpdated.Add(d.retryDelay(st))
 }
 
 // edited: the spec is another than the one the conditions were told of.
 func (d *decision) edited() bool {
-	all := d.s.Host.Status.Conditions
+	all := d.facts.Host.Status.Conditions
 	return len(all) > 0 && all[0].ObservedGeneration != d.h.Generation
 }
 
@@ -140,9 +140,9 @@ func (d *decision) clearError() {
 	st.OperationalStatus, st.ErrorType, st.ErrorMessage = hostapi.StatusOK, "", ""
 }
 
-// trying is clearError while something is tried. Of a host that is to be deleted
+// clearErrorForTry is clearError while something is tried. Of a host that is to be deleted
 // people are told to the end how the last try went.
-func (d *decision) trying() {
+func (d *decision) clearErrorForTry() {
 	last := d.h.Status.ErrorMessage
 	d.clearError()
 	if d.triesCounted() {

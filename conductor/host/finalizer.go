@@ -18,7 +18,7 @@ func (d *decision) addFinalizer() bool {
 		return true
 	}
 	d.h.Finalizers = append(d.h.Finalizers, hostapi.Finalizer)
-	d.soon()
+	d.requeueNow()
 	return false
 }
 

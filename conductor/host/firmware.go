@@ -25,7 +25,7 @@ type Firmware struct {
 // KeepsFirmware reports whether there are to be documents about firmware: the
 // machine behind the host is registered, and nobody has asked for the host to be
 // let alone, or to go.
-func KeepsFirmware(s Situation) bool {
+func KeepsFirmware(s Facts) bool {
 	_, paused := s.Host.Annotations[hostapi.AnnotationPaused]
 	_, detached := s.Host.Annotations[hostapi.AnnotationDetached]
 	return s.Node != nil && s.Host.Status.Provisioning.ID == s.Node.UUID && s.Host.DeletionTimestamp == nil &&
@@ -120,13 +120,13 @@ func (d *decision) firmwareToPrepare() firmwareChange { return d.firmwareChange(
 
 // firmwareChange finds what is to be changed of settings, of updates, or of both.
 func (d *decision) firmwareChange(settings, updates bool) (f firmwareChange) {
-	if doc := d.s.Firmware.Settings; settings && doc != nil {
+	if doc := d.facts.Firmware.Settings; settings && doc != nil {
 		f.wanted = len(doc.Spec.Settings) > 0
 		if changes, _ := pending(doc.Generation, doc.Status.Conditions); changes {
-			f.settings = differing(d.s.HardwareReport.BIOS, doc.Spec.Settings)
+			f.settings = differing(d.facts.HardwareReport.BIOS, doc.Spec.Settings)
 		}
 	}
-	if doc := d.s.Firmware.Components; updates && doc != nil {
+	if doc := d.facts.Firmware.Components; updates && doc != nil {
 		f.wanted = f.wanted || len(doc.Spec.Updates) > 0
 		if f.updatesDiffer, _ = pending(doc.Generation, doc.Status.Conditions); f.updatesDiffer {
 			f.updates = undone(doc.Spec.Updates, doc.Status.Updates)
@@ -166,19 +166,19 @@ func undone(wanted, done []hostapi.FirmwareUpdate) (all []any) {
 // when they are begun, and taken back by forgetUpdates.
 func (d *decision) recordUpdates(f firmwareChange) {
 	if f.updatesDiffer {
-		d.setUpdates(d.s.Firmware.Components.Spec.Updates)
+		d.setUpdates(d.facts.Firmware.Components.Spec.Updates)
 	}
 }
 
 // forgetUpdates believes nothing of the updates that were done: all are done again.
 func (d *decision) forgetUpdates() {
-	if c := d.s.Firmware.Components; c != nil && len(c.Status.Updates) > 0 {
+	if c := d.facts.Firmware.Components; c != nil && len(c.Status.Updates) > 0 {
 		d.setUpdates(nil)
 	}
 }
 
 func (d *decision) setUpdates(done []hostapi.FirmwareUpdate) {
-	next, at := *d.s.Firmware.Components, hostapi.At(d.s.Now)
+	next, at := *d.facts.Firmware.Components, hostapi.At(d.facts.Now)
 	next.Status.Updates, next.Status.LastUpdated = done, &at
 	d.Components = &next
 }

@@ -17,7 +17,7 @@ const (
 // FirmwareComponents is the HostFirmwareComponents of a host as it becomes: one is
 // made for every machine whose BMC tells of parts with firmware. changed is false
 // when it is so already, or not for us to say.
-func FirmwareComponents(s Situation) (next hostapi.HostFirmwareComponents, changed bool) {
+func FirmwareComponents(s Facts) (next hostapi.HostFirmwareComponents, changed bool) {
 	parts, was := components(s), s.Firmware.Components
 	if !KeepsFirmware(s) || was == nil && len(parts) == 0 {
 		return next, false
@@ -47,7 +47,7 @@ func FirmwareComponents(s Situation) (next hostapi.HostFirmwareComponents, chang
 }
 
 // components are the parts that the BMC has told of.
-func components(s Situation) (all []hostapi.FirmwareComponentStatus) {
+func components(s Facts) (all []hostapi.FirmwareComponentStatus) {
 	for _, c := range s.HardwareReport.Firmware {
 		if !hostapi.KnownComponent(c.Component) {
 			continue

@@ -13,7 +13,7 @@ import (
 // another thing.
 func TestFirmwareEvents(t *testing.T) {
 	wanted := func(edits ...edit) Firmware {
-		return situation(hostapi.StateAvailable, node.Manageable, append([]edit{toldSmall}, edits...)...).Firmware
+		return newFacts(hostapi.StateAvailable, node.Manageable, append([]edit{reportsSmall}, edits...)...).Firmware
 	}
 	turbo, sonic := wanted(settingsWanted("Speed=Turbo")), wanted(settingsWanted("Speed=Sonic"))
 	nobody := wanted(updatesWanted(nil, "cpu=http://images/cpu"))

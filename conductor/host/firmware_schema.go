@@ -67,7 +67,7 @@ func held(s hostapi.FirmwareSchema, by string) bool {
 // after the inspection, which tells the vendor, and owned by HostFirmwareSettings
 // that name it. changed is false when it is so already, or there is nothing to
 // describe.
-func FirmwareSchema(s Situation) (next hostapi.FirmwareSchema, changed bool) {
+func FirmwareSchema(s Facts) (next hostapi.FirmwareSchema, changed bool) {
 	owner, was := s.Firmware.Settings, s.Firmware.Schema
 	if !KeepsFirmware(s) || s.Firmware.Described || owner == nil || len(s.HardwareReport.BIOS) == 0 || s.Host.Status.Provisioning.State == hostapi.StateInspecting {
 		return next, false

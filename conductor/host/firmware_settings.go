@@ -21,7 +21,7 @@ const (
 // FirmwareSettings is the HostFirmwareSettings of a host as it becomes: one is
 // made for every machine that is registered, and tells what its BMC has told.
 // changed is false when it is so already, or not for us to say.
-func FirmwareSettings(s Situation) (next hostapi.HostFirmwareSettings, changed bool) {
+func FirmwareSettings(s Facts) (next hostapi.HostFirmwareSettings, changed bool) {
 	if !KeepsFirmware(s) {
 		return next, false
 	}
@@ -46,7 +46,7 @@ func FirmwareSettings(s Situation) (next hostapi.HostFirmwareSettings, changed b
 }
 
 // settingsStatus is what is so of the settings, and of what is wanted of them.
-func settingsStatus(s Situation, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
+func settingsStatus(s Facts, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
 	st := of.Status
 	st.Settings, st.FirmwareSchema = map[string]string{}, nil
 	for _, is := range s.HardwareReport.BIOS {

@@ -33,14 +33,14 @@ func smallFirmware() []node.FirmwareComponent {
 	}
 }
 
-func toldSmall(s *Situation) {
+func reportsSmall(s *Facts) {
 	s.HardwareReport = node.HardwareReport{BIOS: smallBIOS(), Firmware: smallFirmware()}
 }
 
 // settingsWanted has a HostFirmwareSettings that asks for something, as it comes
 // to be in the situation.
 func settingsWanted(pairs ...string) edit {
-	return func(s *Situation) {
+	return func(s *Facts) {
 		d := hostapi.HostFirmwareSettings{ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", Generation: 3}}
 		d.Spec.Settings = map[string]hostapi.IntOrString{}
 		for _, pair := range pairs {
@@ -64,7 +64,7 @@ func updatesWanted(done []string, wanted ...string) edit {
 		}
 		return updates
 	}
-	return func(s *Situation) {
+	return func(s *Facts) {
 		d := hostapi.HostFirmwareComponents{ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", Generation: 3}}
 		d.Spec.Updates, d.Status.Updates = list(wanted), list(done)
 		s.Firmware.Components = &d
@@ -75,7 +75,7 @@ func updatesWanted(done []string, wanted ...string) edit {
 }
 
 func policyIs(settings, updates hostapi.UpdatePolicy) edit {
-	return func(s *Situation) { s.Firmware.Policy = policy(settings, updates) }
+	return func(s *Facts) { s.Firmware.Policy = policy(settings, updates) }
 }
 
 // sayings are conditions in a line each.
@@ -108,12 +108,12 @@ func TestFirmwareSettings(t *testing.T) {
 			`spec.settings[speed]: "Fast": the BIOS has no such setting, but Speed` + "\n"},
 		{[]string{"UserPassword=x"}, wrong + `spec.settings[UserPassword]: "x": passwords are not set here: set it by the machine's controller` + "\n"},
 	} {
-		s := situation(hostapi.StateAvailable, node.Manageable, toldSmall, settingsWanted(c.wanted...))
+		s := newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted(c.wanted...))
 		if diff := cmp.Diff(c.want, sayings(s.Firmware.Settings.Status.Conditions)); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.wanted, diff)
 		}
 	}
-	s := situation(hostapi.StateAvailable, node.Manageable, settingsWanted("Speed=Fast"))
+	s := newFacts(hostapi.StateAvailable, node.Manageable, settingsWanted("Speed=Fast"))
 	if diff := cmp.Diff(wrong+"spec.settings: the machine's BMC has told of no BIOS settings\n", sayings(s.Firmware.Settings.Status.Conditions)); diff != "" {
 		t.Errorf("nothing known (-want +got):\n%s", diff)
 	}
@@ -121,7 +121,7 @@ func TestFirmwareSettings(t *testing.T) {
 	for i := range 30 {
 		many = append(many, fmt.Sprintf("None%02d=1", i))
 	}
-	s = situation(hostapi.StateAvailable, node.Manageable, toldSmall, settingsWanted(many...))
+	s = newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted(many...))
 	if text := s.Firmware.Settings.Status.Conditions[1].Message; !strings.HasSuffix(text, "; and 10 more") {
 		t.Errorf("of 30 wrong settings: %s", text)
 	}
@@ -130,7 +130,7 @@ func TestFirmwareSettings(t *testing.T) {
 // TestFirmwareDocuments: documents are made once the machine is registered, and
 // then only written when there is something new to say.
 func TestFirmwareDocuments(t *testing.T) {
-	s := situation(hostapi.StatePreparing, node.Manageable, toldSmall, status(func(st *hostapi.HostStatus) {
+	s := newFacts(hostapi.StatePreparing, node.Manageable, reportsSmall, status(func(st *hostapi.HostStatus) {
 		st.Hardware = &hostapi.Hardware{SystemVendor: hostapi.SystemVendor{Manufacturer: "Sky", ProductName: "One"}}
 	}))
 	at := hostapi.At(testNow)
@@ -223,7 +223,7 @@ func TestSchemaOfMany(t *testing.T) {
 	var schema *hostapi.FirmwareSchema
 	written := 0
 	for i := range 100 {
-		s := situation(hostapi.StateAvailable, node.Manageable, toldSmall, settingsWanted())
+		s := newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted())
 		s.Firmware.Settings.Name, s.Firmware.Settings.UID = fmt.Sprintf("h%d", i), fmt.Sprintf("s%d", i)
 		s.Firmware.Schema = schema
 		if next, changed := FirmwareSchema(s); changed {
@@ -248,11 +248,11 @@ func TestNoFirmwareDocuments(t *testing.T) {
 		"not registered": status(func(st *hostapi.HostStatus) { st.Provisioning.ID = "" }),
 		"was detached":   status(func(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDetached }),
 	} {
-		if _, changed := FirmwareSettings(situation(hostapi.StateProvisioned, node.Active, toldSmall, e)); changed {
+		if _, changed := FirmwareSettings(newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, e)); changed {
 			t.Errorf("%s: has settings", name)
 		}
 	}
-	s := situation(hostapi.StateAvailable, node.Manageable)
+	s := newFacts(hostapi.StateAvailable, node.Manageable)
 	if _, changed := FirmwareComponents(s); changed {
 		t.Error("a machine whose BMC tells of no firmware has components")
 	}
@@ -286,16 +286,16 @@ func TestFirmwareComponents(t *testing.T) {
 		with []edit
 		want string
 	}{
-		{[]edit{toldSmall, updatesWanted(nil)}, same},
-		{[]edit{toldSmall, updatesWanted([]string{"bmc=http://b"}, "bmc=http://b")}, same},
-		{[]edit{toldSmall, updatesWanted([]string{"bmc=http://a"}, "bmc=http://b")}, differs},
-		{[]edit{toldSmall, updatesWanted([]string{"bmc=http://a"})}, differs},
-		{[]edit{toldSmall, updatesWanted(nil, "nic:unseen=http://b")}, differs},
-		{[]edit{toldSmall, updatesWanted(nil, "bmc=http://b", "nic:=http://b", "disk=http://b")}, "ChangeDetected True OK 3\nValid False InvalidComponent 3 " +
+		{[]edit{reportsSmall, updatesWanted(nil)}, same},
+		{[]edit{reportsSmall, updatesWanted([]string{"bmc=http://b"}, "bmc=http://b")}, same},
+		{[]edit{reportsSmall, updatesWanted([]string{"bmc=http://a"}, "bmc=http://b")}, differs},
+		{[]edit{reportsSmall, updatesWanted([]string{"bmc=http://a"})}, differs},
+		{[]edit{reportsSmall, updatesWanted(nil, "nic:unseen=http://b")}, differs},
+		{[]edit{reportsSmall, updatesWanted(nil, "bmc=http://b", "nic:=http://b", "disk=http://b")}, "ChangeDetected True OK 3\nValid False InvalidComponent 3 " +
 			`spec.updates[1].component: "nic:": expected bios, bmc, or nic: with a card's id; spec.updates[2].component: "disk": expected bios, bmc, or nic: with a card's id` + "\n"},
 		{[]edit{updatesWanted(nil, "bmc=http://b")}, "ChangeDetected True OK 3\nValid False InvalidComponent 3 spec.updates: the machine's BMC has told of no part with firmware\n"},
 	} {
-		s := situation(hostapi.StateAvailable, node.Manageable, c.with...)
+		s := newFacts(hostapi.StateAvailable, node.Manageable, c.with...)
 		if diff := cmp.Diff(c.want, sayings(s.Firmware.Components.Status.Conditions)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", s.Firmware.Components.Spec, diff)
 		}

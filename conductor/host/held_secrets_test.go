@@ -10,7 +10,7 @@ import (
 
 // Those secrets stay that a host is let go with, and for as long as it is held itself.
 func TestHeldSecrets(t *testing.T) {
-	h := situation(hostapi.StateProvisioned, "").Host
+	h := newFacts(hostapi.StateProvisioned, "").Host
 	h.Spec.UserData, h.Spec.PreprovisioningNetworkDataName = &hostapi.SecretReference{Name: "user"}, "net"
 	if diff := cmp.Diff([]string{"bmc", "net"}, HeldSecrets(h)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -31,7 +31,7 @@ func TestClaim(t *testing.T) {
 	label := map[string]string{hostapi.LabelEnvironment: hostapi.EnvironmentBaremetal}
 	at := hostapi.At(testNow)
 	named := func(name string, m hostapi.ObjectMeta) hostapi.ObjectMeta { m.Name = name; return m }
-	h := situation(hostapi.StateProvisioned, "").Host
+	h := newFacts(hostapi.StateProvisioned, "").Host
 	vanishing := h
 	vanishing.Finalizers = nil
 	for name, c := range map[string]struct {

@@ -23,13 +23,13 @@ func (d *decision) span(s hostapi.State) *hostapi.Span {
 // beginSpan begins a phase, unless it is under way.
 func (d *decision) beginSpan(s hostapi.State) {
 	if p := d.span(s); p != nil && (p.Start.IsZero() || !p.End.IsZero()) {
-		*p = hostapi.Span{Start: hostapi.At(d.s.Now)}
+		*p = hostapi.Span{Start: hostapi.At(d.facts.Now)}
 	}
 }
 
 // endSpan ends one that is under way.
 func (d *decision) endSpan(s hostapi.State) {
 	if p := d.span(s); p != nil && !p.Start.IsZero() && p.End.IsZero() {
-		p.End = hostapi.At(d.s.Now)
+		p.End = hostapi.At(d.facts.Now)
 	}
 }

@@ -16,7 +16,7 @@ func (d *decision) inspecting() {
 		d.fire(NoInspection)
 		return
 	}
-	n := d.s.Node
+	n := d.facts.Node
 	switch n.ProvisionState {
 	case node.Available:
 		d.do(verb(node.Manage), hostapi.InspectionError)
@@ -37,7 +37,7 @@ func (d *decision) inspecting() {
 			d.do(verb(node.Abort), hostapi.InspectionError)
 			return
 		}
-		d.wait()
+		d.waitForNode()
 	default:
 		d.unexpected(hostapi.InspectionError)
 	}
@@ -49,10 +49,10 @@ func aborted(n *node.Node) bool { return strings.Contains(strings.ToLower(n.Last
 // unexpected is a node in a state that nobody here has asked for: one at work
 // will come out of it, any other is for somebody to look at.
 func (d *decision) unexpected(t hostapi.ErrorType) {
-	n := d.s.Node
+	n := d.facts.Node
 	switch n.ProvisionState.Class() {
 	case node.Working, node.Waiting:
-		d.wait()
+		d.waitForNode()
 	default:
 		d.refuse(t, "node %s is %q, which a host that is %q cannot go on from: bring it to %q (ferrite node), or delete it to have it registered anew",
 			n.UUID, n.ProvisionState, d.state(), node.Manageable)
@@ -68,7 +68,7 @@ func (d *decision) inspect() {
 		return
 	}
 	if edit, differs := d.edit(func(n *node.Node) { d.setInspect(n, a) }); differs {
-		if d.s.Node.ProvisionState == node.InspectFailed {
+		if d.facts.Node.ProvisionState == node.InspectFailed {
 			edit = verb(node.Manage)
 		}
 		d.prepare(edit, hostapi.InspectionError)
@@ -83,9 +83,9 @@ func (d *decision) inspect() {
 
 // inspected takes over what was found.
 func (d *decision) inspected() {
-	found, err := Hardware(d.s.Inspected)
+	found, err := Hardware(d.facts.Inspected)
 	if err != nil {
-		d.refuse(hostapi.InspectionError, "what the inspection of node %s found cannot be read: %v", d.s.Node.UUID, err)
+		d.refuse(hostapi.InspectionError, "what the inspection of node %s found cannot be read: %v", d.facts.Node.UUID, err)
 		return
 	}
 	d.succeeded()

@@ -28,7 +28,7 @@ func (m Media) cdDrive() (there, loaded bool) {
 
 // AsksMedia reports whether it matters what is in the machine's virtual drives,
 // and its BMC may be asked.
-func AsksMedia(s Situation) bool {
+func AsksMedia(s Facts) bool {
 	d, n := begin(s), s.Node
 	if s.DataImage == nil || n == nil || d.paused() || d.detachAsked() != nil {
 		return false
@@ -40,7 +40,7 @@ func AsksMedia(s Situation) bool {
 	case hostapi.StateAvailable, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned:
 		return true
 	default:
-		return d.image.leaving()
+		return d.image.beingDeleted()
 	}
 }
 

@@ -16,28 +16,28 @@ const softTime = 180 * time.Second
 // and nothing can be asked of it, but that a machine that is shutting down be
 // switched off at once.
 func (d *decision) powerAtRest() bool {
-	n := d.s.Node
+	n := d.facts.Node
 	switch {
 	case n == nil || n.TargetPowerState == "" && n.Chore == "":
 		return true
 	case n.Chore == plan.ShutDown && d.offFirst():
 		d.prepare(SetPower{Target: node.PowerOff, Once: true}, hostapi.PowerManagementError)
 	default:
-		d.Again = d.s.Now.Add(waitTime)
+		d.RequeueAt = d.facts.Now.Add(waitRequeue)
 	}
 	return false
 }
 
 // offFirst: the host is to be deleted, and its machine to be switched off before.
 func (d *decision) offFirst() bool {
-	if !d.leaving() || d.detachAsked() != nil || d.h.Status.OperationalStatus == hostapi.StatusDetached {
+	if !d.beingDeleted() || d.detachAsked() != nil || d.h.Status.OperationalStatus == hostapi.StatusDetached {
 		return false
 	}
 	state := d.state()
 	if to, err := Next(state, Delete); err == nil {
 		state = to
 	}
-	return leavingPauses[state] > 0
+	return deletionPauses[state] > 0
 }
 
 // managePower keeps the machine on or off as the document says. An annotation
@@ -46,7 +46,7 @@ func (d *decision) offFirst() bool {
 // work are rebooted by force alone.
 func (d *decision) managePower() {
 	st := &d.h.Status
-	if p := d.s.Node.PowerState; p == node.PowerOn || p == node.PowerOff {
+	if p := d.facts.Node.PowerState; p == node.PowerOn || p == node.PowerOff {
 		if on := p == node.PowerOn; on != st.PoweredOn {
 			st.PoweredOn = on
 			if st.ErrorType == hostapi.PowerManagementError {
@@ -62,7 +62,7 @@ func (d *decision) managePower() {
 	}
 	mode, reboot := d.rebootAsked(!d.atWork())
 	want := d.h.Spec.Online && !reboot
-	if d.atWork() && !d.service(want && d.s.Node.PowerState == node.PowerOff) {
+	if d.atWork() && !d.service(want && d.facts.Node.PowerState == node.PowerOff) {
 		return
 	}
 	if d.h.Spec.DisablePowerOff {
@@ -94,7 +94,7 @@ func (d *decision) powerReached() {
 		d.succeeded()
 	default:
 	}
-	d.rest()
+	d.requeueLater()
 }
 
 // neverOff keeps on what must not be switched off: it is reset where others are
@@ -113,7 +113,7 @@ func (d *decision) neverOff(mode hostapi.RebootMode, reboot bool) {
 }
 
 func (d *decision) powerOn() {
-	if n := d.s.Node; plan.PowerChangeFailed(*n) && !d.failed(hostapi.PowerManagementError, n.LastError) {
+	if n := d.facts.Node; plan.PowerChangeFailed(*n) && !d.failed(hostapi.PowerManagementError, n.LastError) {
 		return
 	}
 	d.setPower(node.PowerOn)
@@ -122,7 +122,7 @@ func (d *decision) powerOn() {
 // powerOff brings the machine down; true when it is. What goes wrong with a soft
 // power-off is done hard the next time.
 func (d *decision) powerOff(mode hostapi.RebootMode) (off bool) {
-	n := d.s.Node
+	n := d.facts.Node
 	if n.PowerState == node.PowerOff {
 		return true
 	}
@@ -147,8 +147,8 @@ func (d *decision) powerOff(mode hostapi.RebootMode) (off bool) {
 // setPower asks for a power state, unless the node is busy with something that
 // needs the machine as it is.
 func (d *decision) setPower(target node.PowerState) (asked bool) {
-	if engaged(*d.s.Node) {
-		d.wait()
+	if engaged(*d.facts.Node) {
+		d.waitForNode()
 		return false
 	}
 	a := SetPower{Target: target, Once: d.triesCounted()}

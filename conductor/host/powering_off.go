@@ -11,7 +11,7 @@ func (d *decision) poweringOff() {
 	case d.h.Spec.DisablePowerOff:
 		d.fire(PoweredOff)
 		return
-	case d.s.Node == nil:
+	case d.facts.Node == nil:
 		d.fire(Forgotten)
 		return
 	}
@@ -30,7 +30,7 @@ func (d *decision) poweringOff() {
 // does not: it ends by itself, with nothing left on the disks.
 func (d *decision) stopWork() (stopped bool) {
 	const t = hostapi.PowerManagementError
-	n := d.s.Node
+	n := d.facts.Node
 	switch n.ProvisionState {
 	case node.InspectWait, node.CleanHold:
 		d.do(verb(node.Abort), t)
@@ -38,14 +38,14 @@ func (d *decision) stopWork() (stopped bool) {
 		d.do(verb(node.Manage), t)
 	case node.CleanWait:
 		if n.TargetProvisionState != node.Manageable && d.h.Spec.AutomatedCleaningMode != hostapi.CleaningDisabled {
-			d.wait()
+			d.waitForNode()
 			return false
 		}
 		d.do(verb(node.Abort), t)
 	default:
 		switch n.ProvisionState.Class() {
 		case node.Working, node.Waiting:
-			d.wait()
+			d.waitForNode()
 		default:
 			return true
 		}

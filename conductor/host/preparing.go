@@ -18,7 +18,7 @@ func (d *decision) preparing() {
 	if d.h.Status.ErrorType == hostapi.PreparationError {
 		is, dirty = nil, true
 	}
-	switch n := d.s.Node; n.ProvisionState {
+	switch n := d.facts.Node; n.ProvisionState {
 	case node.Available, node.Manageable:
 		if dirty {
 			d.applySettings(s, is, f)
@@ -61,7 +61,7 @@ func (d *decision) applySettings(s provisioningSettings, is *hostapi.RAID, f fir
 		d.recordUpdates(f)
 		d.prepared()
 		return
-	case d.s.Node.ProvisionState == node.Available:
+	case d.facts.Node.ProvisionState == node.Available:
 		d.prepare(verb(node.Manage), hostapi.PreparationError)
 		return
 	}
@@ -84,7 +84,7 @@ func (d *decision) setRAIDTarget(a access, s provisioningSettings, is *hostapi.R
 		d.prepare(edit, hostapi.PreparationError)
 		return false
 	}
-	if config := raidConfig(s); config != nil && !reflect.DeepEqual(config, d.s.Node.TargetRAIDConfig) {
+	if config := raidConfig(s); config != nil && !reflect.DeepEqual(config, d.facts.Node.TargetRAIDConfig) {
 		d.prepare(SetRAID{config}, hostapi.PreparationError)
 		return false
 	}
@@ -94,7 +94,7 @@ func (d *decision) setRAIDTarget(a access, s provisioningSettings, is *hostapi.R
 // recover brings a node that could not be cleaned back to where it can be tried
 // again.
 func (d *decision) recover(t hostapi.ErrorType) {
-	if d.s.Node.Maintenance {
+	if d.facts.Node.Maintenance {
 		d.prepare(SetMaintenance{}, t)
 		return
 	}

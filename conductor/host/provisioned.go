@@ -51,7 +51,7 @@ func (d *decision) steady() {
 // anew takes it over untouched.
 func (d *decision) adopted() bool {
 	const t = hostapi.ProvisionedRegistrationError
-	switch n := d.s.Node; n.ProvisionState {
+	switch n := d.facts.Node; n.ProvisionState {
 	case node.Manageable:
 		if d.state() == hostapi.StateDeprovisioning { // its disks are cleaned on the way to available
 			return true
@@ -59,7 +59,7 @@ func (d *decision) adopted() bool {
 		d.do(verb(node.Adopt), t)
 		return false
 	case node.Adopting:
-		d.wait()
+		d.waitForNode()
 		return false
 	case node.AdoptFailed:
 		if d.failed(t, "the machine could not be taken over: "+n.LastError) {

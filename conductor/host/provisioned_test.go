@@ -18,7 +18,7 @@ func TestProvisionedWithNobodyKnowsWhat(t *testing.T) {
 		"a deploy step": {imageIs(""), spec(func(s *hostapi.HostSpec) { s.CustomDeploy = step })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := situation(hostapi.StateProvisioned, node.Active, append(edits, status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil }))...)
+			s := newFacts(hostapi.StateProvisioned, node.Active, append(edits, status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil }))...)
 			d := made(t, s)
 			is := d.Host.Status.Provisioning
 			if is.State != hostapi.StateProvisioned || d.Action != nil {

@@ -25,7 +25,7 @@ func (d *decision) provisioning() {
 		image := *d.h.Spec.Image
 		d.h.Status.LastAttemptedImage = &image
 	}
-	switch n := d.s.Node; n.ProvisionState {
+	switch n := d.facts.Node; n.ProvisionState {
 	case node.Manageable:
 		d.do(verb(node.Provide), hostapi.ProvisioningError)
 	case node.Available:
@@ -48,7 +48,7 @@ func (d *decision) provisioning() {
 			return
 		}
 		d.clearReboot()
-		d.wait()
+		d.waitForNode()
 	default: // a reboot makes no sense while the image is written
 		d.clearReboot()
 		d.unexpected(hostapi.ProvisioningError)
@@ -110,7 +110,7 @@ func (d *decision) instance() (edit Action, differs bool, err error) {
 func (d *decision) deploy() {
 	edit, differs, err := d.instance()
 	if err == nil && !differs {
-		err = plan.CheckInstance(*d.s.Node)
+		err = plan.CheckInstance(*d.facts.Node)
 	}
 	if err != nil {
 		d.fail(hostapi.ProvisioningError, err.Error())

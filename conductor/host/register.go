@@ -21,12 +21,12 @@ func (d *decision) register() (registered bool) {
 	}
 	l, err := d.credentials()
 	switch {
-	case err != nil && d.leaving(): // the node, if there is one, knows how to log in
+	case err != nil && d.beingDeleted(): // the node, if there is one, knows how to log in
 		return true
 	case err != nil:
 		d.refuse(hostapi.RegistrationError, "%v", err)
 		return false
-	case (len(d.s.Rivals) > 0 || d.s.Foreign != "") && d.leaving(): // what our document says now would reach the machine of another
+	case (len(d.facts.Conflicts) > 0 || d.facts.Foreign != "") && d.beingDeleted(): // what our document says now would reach the machine of another
 		return true
 	}
 	if d.state() != hostapi.StateRegistering && (d.h.Status.ErrorType == hostapi.RegistrationError || !d.credentialsAccepted()) {
@@ -43,7 +43,7 @@ func (d *decision) register() (registered bool) {
 		return false
 	}
 	spec := nodeSpec{a, l, preboot}
-	if d.s.Node == nil {
+	if d.facts.Node == nil {
 		d.recordTried()
 		d.do(CreateNode{d.enrolled(spec)}, hostapi.RegistrationError)
 		return false
@@ -64,14 +64,14 @@ func (d *decision) reach() (a access, why string) {
 	switch {
 	case err != nil:
 		return a, err.Error()
-	case d.s.Foreign != "":
-		return a, d.s.Foreign
-	case len(d.s.Rivals) > 0:
-		r := d.s.Rivals[0]
+	case d.facts.Foreign != "":
+		return a, d.facts.Foreign
+	case len(d.facts.Conflicts) > 0:
+		r := d.facts.Conflicts[0]
 		return a, r.Claim + " is that of host " + r.Host + " already: correct one of the two"
-	case d.s.Enrolled != "":
+	case d.facts.NodeWithBMC != "":
 		return a, fmt.Sprintf("the BMC address %s is that of node %s already: call that node %s to have it taken over, or correct one of the two",
-			a.identity, d.s.Enrolled, hostapi.NodeName(d.h.Namespace, d.h.Name))
+			a.identity, d.facts.NodeWithBMC, hostapi.NodeName(d.h.Namespace, d.h.Name))
 	case d.h.Spec.InspectionMode == hostapi.InspectionFast && a.fast == "":
 		return a, "spec.inspectionMode fast needs a BMC that tells what its machine is made of, which " + a.scheme + " does not: choose agent"
 	case bootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.SecureBoot:
@@ -81,7 +81,7 @@ func (d *decision) reach() (a access, why string) {
 	case d.h.Spec.BootMACAddress == "" && d.inspectionDisabled():
 		return a, "spec.bootMACAddress is missing: a host that is not inspected needs it"
 	}
-	if other, taken := d.s.Taken[mac(d.h.Spec.BootMACAddress)]; taken {
+	if other, taken := d.facts.TakenAddresses[mac(d.h.Spec.BootMACAddress)]; taken {
 		return a, "the MAC address " + d.h.Spec.BootMACAddress + " of spec.bootMACAddress is that of node " + other + " already"
 	}
 	return a, ""
@@ -92,7 +92,7 @@ func (d *decision) reach() (a access, why string) {
 func (d *decision) prebootNetwork() (map[string]any, error) {
 	const field = "spec.preprovisioningNetworkDataName"
 	text, err := d.text(field, &hostapi.SecretReference{Name: d.h.Spec.PreprovisioningNetworkDataName}, "networkData", true)
-	if err != nil && d.leaving() {
+	if err != nil && d.beingDeleted() {
 		return nil, nil
 	}
 	if err != nil {
@@ -103,7 +103,7 @@ func (d *decision) prebootNetwork() (map[string]any, error) {
 
 // alignNode makes the node what the document says, where its state allows.
 func (d *decision) alignNode(w nodeSpec) (aligned bool) {
-	n := d.s.Node
+	n := d.facts.Node
 	if class := n.ProvisionState.Class(); class != node.Stable && class != node.Failed {
 		return true
 	}
@@ -141,22 +141,22 @@ func mac(s string) string { return strings.ToLower(s) }
 // is another node's is left to that.
 func (d *decision) missingPort() (p node.Port, missing bool) {
 	boot := mac(d.h.Spec.BootMACAddress)
-	for _, address := range Addresses(d.h, d.s.Hardware) {
-		known := slices.ContainsFunc(d.s.Ports, func(p node.Port) bool { return p.Address == address })
-		if _, taken := d.s.Taken[address]; !known && !taken {
-			return node.Port{NodeUUID: d.s.Node.UUID, Address: address, PXEEnabled: address == boot || d.boots(address)}, true
+	for _, address := range Addresses(d.h, d.facts.Hardware) {
+		known := slices.ContainsFunc(d.facts.Ports, func(p node.Port) bool { return p.Address == address })
+		if _, taken := d.facts.TakenAddresses[address]; !known && !taken {
+			return node.Port{NodeUUID: d.facts.Node.UUID, Address: address, PXEEnabled: address == boot || d.boots(address)}, true
 		}
 	}
 	return p, false
 }
 
 func (d *decision) boots(address string) bool {
-	return d.s.Hardware != nil && slices.ContainsFunc(d.s.Hardware.NIC, func(n hostapi.NIC) bool { return mac(n.MAC) == address && n.PXE })
+	return d.facts.Hardware != nil && slices.ContainsFunc(d.facts.Hardware.NIC, func(n hostapi.NIC) bool { return mac(n.MAC) == address && n.PXE })
 }
 
 // verified: the BMC has let us in with these credentials, or those before them.
 func (d *decision) verified() bool {
-	n, fresh := d.s.Node, !sameCredentials(d.h.Status.TriedCredentials, d.credentialsNow())
+	n, fresh := d.facts.Node, !sameCredentials(d.h.Status.TriedCredentials, d.credentialsNow())
 	d.recordTried()
 	switch n.ProvisionState {
 	case node.Enroll:
@@ -166,7 +166,7 @@ func (d *decision) verified() bool {
 		d.do(verb(node.Manage), hostapi.RegistrationError)
 		return false
 	case node.Verifying:
-		d.wait()
+		d.waitForNode()
 		return false
 	default:
 		return true
@@ -176,13 +176,13 @@ func (d *decision) verified() bool {
 // completeRegistration takes note of a registration that is complete.
 func (d *decision) completeRegistration() bool {
 	p := &d.h.Status.Provisioning
-	if p.ID != d.s.Node.UUID {
+	if p.ID != d.facts.Node.UUID {
 		d.doubtDrive()
 		if d.state() == hostapi.StatePreparing {
 			d.clearSettings()
 		}
 	}
-	p.ID = d.s.Node.UUID
+	p.ID = d.facts.Node.UUID
 	if err := d.matchHardwareProfile(); err != nil {
 		d.refuse(hostapi.RegistrationError, "%v", err)
 		return false

@@ -23,8 +23,8 @@ func (d *decision) noRootDisk() string {
 		return ""
 	}
 	var properties map[string]any
-	if d.s.Node != nil {
-		properties = d.s.Node.Properties
+	if d.facts.Node != nil {
+		properties = d.facts.Node.Properties
 	}
 	wish, err := rootdevice.WishOf(rootDevice(hints), nil, properties)
 	if err == nil {

@@ -62,9 +62,9 @@ func TestNoRootDisk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := status(func(st *hostapi.HostStatus) { st.Hardware = twoDisks(t) })
-			s := situation(hostapi.StateAvailable, node.Manageable, append([]edit{found}, tc.with...)...)
+			s := newFacts(hostapi.StateAvailable, node.Manageable, append([]edit{found}, tc.with...)...)
 			if tc.state != "" {
-				s = situation(tc.state, node.Active, append([]edit{found}, tc.with...)...)
+				s = newFacts(tc.state, node.Active, append([]edit{found}, tc.with...)...)
 			}
 			s.Host.Status.Provisioning.RAID = s.Host.Spec.RAID
 			d := begin(s)

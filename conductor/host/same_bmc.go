@@ -11,9 +11,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Sought is the host, a name or an address, where the BMC of a machine is that is about
+// BMCToEnroll is the host, a name or an address, where the BMC of a machine is that is about
 // to be enrolled: other nodes may have it already. "" for a machine that is not.
-func Sought(s Situation) string {
+func BMCToEnroll(s Facts) string {
 	if s.Node != nil || s.Host.DeletionTimestamp != nil || s.Host.Status.Provisioning.State == hostapi.StateNone {
 		return ""
 	}

@@ -39,7 +39,7 @@ func (d *decision) credentials() (l login, err error) {
 	if bmc.CredentialsName == "" {
 		return l, fmt.Errorf("spec.bmc.credentialsName is missing: name a secret with username and password")
 	}
-	secret, ok := d.s.Secrets[bmc.CredentialsName]
+	secret, ok := d.facts.Secrets[bmc.CredentialsName]
 	if !ok {
 		return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName does not exist: create it with username and password",
 			d.h.Namespace, bmc.CredentialsName)
@@ -54,7 +54,7 @@ func (d *decision) credentials() (l login, err error) {
 
 // credentialsNow is the secret as it is now, in the form the status keeps it in.
 func (d *decision) credentialsNow() hostapi.Credentials {
-	secret := d.s.Secrets[d.h.Spec.BMC.CredentialsName]
+	secret := d.facts.Secrets[d.h.Spec.BMC.CredentialsName]
 	return hostapi.Credentials{
 		Reference: &hostapi.SecretReference{Name: d.h.Spec.BMC.CredentialsName, Namespace: d.h.Namespace},
 		Version:   secret.ResourceVersion,
@@ -75,7 +75,7 @@ func (d *decision) text(field string, ref *hostapi.SecretReference, key string, 
 	if ref.Namespace != "" && ref.Namespace != d.h.Namespace {
 		return "", fmt.Errorf("%s names a secret of namespace %s: only those of the host's own, %s, may be used", field, ref.Namespace, d.h.Namespace)
 	}
-	secret, ok := d.s.Secrets[ref.Name]
+	secret, ok := d.facts.Secrets[ref.Name]
 	if !ok {
 		return "", fmt.Errorf("the secret %s/%s of %s does not exist", d.h.Namespace, ref.Name, field)
 	}
@@ -124,7 +124,7 @@ func (d *decision) pullSecret(registry string) (login, tokens string, err error)
 		return "", "", nil
 	}
 	name := d.h.Spec.Image.OCIAuthSecret
-	secret, ok := d.s.Secrets[*name]
+	secret, ok := d.facts.Secrets[*name]
 	if !ok {
 		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName does not exist", d.h.Namespace, *name)
 	}

@@ -21,7 +21,7 @@ func TestSecretsAreNotToldInErrors(t *testing.T) {
 		"key of a list": "? [hunter2]\n: x",
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := situation(hostapi.StateAvailable, node.Available, imageIs("http://images/a"), spec(func(s *hostapi.HostSpec) {
+			s := newFacts(hostapi.StateAvailable, node.Available, imageIs("http://images/a"), spec(func(s *hostapi.HostSpec) {
 				s.PreprovisioningNetworkDataName = "net"
 			}))
 			s.Secrets["net"] = hostapi.Secret{Data: map[string][]byte{"networkData": []byte(text)}}

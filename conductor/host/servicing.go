@@ -20,7 +20,7 @@ func (d *decision) service(returns bool) (over bool) {
 	st, f := &d.h.Status, d.firmwareChange(d.onReboot())
 	failed := st.ErrorType == hostapi.ServicingError
 	ours := failed || st.OperationalStatus == hostapi.StatusServicing
-	switch d.s.Node.ProvisionState {
+	switch d.facts.Node.ProvisionState {
 	case node.Active:
 		switch {
 		case failed && f.asked() && !d.retryDue():
@@ -63,10 +63,10 @@ func (d *decision) beginService(f firmwareChange) (over bool) {
 // serviced looks after a service that is under way, or has failed. One that nobody
 // wants any more is ended.
 func (d *decision) serviced(f firmwareChange) {
-	n := d.s.Node
+	n := d.facts.Node
 	switch failed := n.ProvisionState == node.ServiceFailed; {
 	case n.ProvisionState == node.Servicing, !failed && f.wanted:
-		d.wait()
+		d.waitForNode()
 		d.h.Status.OperationalStatus = hostapi.StatusServicing
 	case !f.wanted:
 		d.serve(verb(node.Abort))

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-func beingServiced(s *Situation) { s.Host.Status.OperationalStatus = hostapi.StatusServicing }
+func beingServiced(s *Facts) { s.Host.Status.OperationalStatus = hostapi.StatusServicing }
 
 // becomes is what a decision does, and how the host is after it.
 func becomes(d Decision) string {
@@ -91,7 +91,7 @@ func TestFirmwareIsMade(t *testing.T) {
 		"detached meanwhile":               {provisioned, node.Servicing, []edit{settings, live, beingServiced, annotate(hostapi.AnnotationDetached, "")}, "servicing"},
 		"settings that differ are noticed": {available, node.Manageable, []edit{settings}, "OK"},
 	} {
-		s := situation(c.state, c.is, append([]edit{toldSmall}, c.with...)...)
+		s := newFacts(c.state, c.is, append([]edit{reportsSmall}, c.with...)...)
 		if got := becomes(made(t, s)); got != c.want {
 			t.Errorf("%s: got\n\t%s\nwant\n\t%s", name, got, c.want)
 		}
@@ -99,7 +99,7 @@ func TestFirmwareIsMade(t *testing.T) {
 }
 
 // ready1 is a node that knows the volumes of hardwareRAID.
-func ready1(s *Situation) {
+func ready1(s *Facts) {
 	s.Node.TargetRAIDConfig = raidConfig(provisioningSettings{raid: &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}, hints: &hostapi.RootDeviceHints{}})
 }
 
@@ -117,7 +117,7 @@ func TestFirmwareMovesHosts(t *testing.T) {
 		"updates gone":         {updatesWanted([]string{"bios=http://b"}), hostapi.StatePreparing},
 		"updates done":         {updatesWanted([]string{"bios=http://b"}, "bios=http://b"), hostapi.StateAvailable},
 	} {
-		d := made(t, situation(hostapi.StateAvailable, node.Manageable, toldSmall, c.with))
+		d := made(t, newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, c.with))
 		if got := d.Host.Status.Provisioning.State; got != c.want {
 			t.Errorf("%s: the host is %q, want %q", name, got, c.want)
 		}
@@ -127,7 +127,7 @@ func TestFirmwareMovesHosts(t *testing.T) {
 // TestFirmwareSteps: the steps say what is wanted, as it was written, and what of
 // it is not so already.
 func TestFirmwareSteps(t *testing.T) {
-	s := situation(hostapi.StatePreparing, node.Manageable, toldSmall,
+	s := newFacts(hostapi.StatePreparing, node.Manageable, reportsSmall,
 		settingsWanted("Speed=Fast", "QuietBoot=false", "Label=mine"), updatesWanted([]string{"bios=http://a"}, "nic:a=http://n", "bios=http://a", "bmc=http://b"))
 	s.Firmware.Settings.Spec.Settings["Delay"] = hostapi.IntOrString{Text: "7", Number: true}
 	delete(s.Firmware.Settings.Spec.Settings, "Label")
@@ -150,12 +150,12 @@ func TestFirmwareSteps(t *testing.T) {
 // TestServicingIsTold: a host that is serviced is not ready, and one whose service
 // is over has no errors behind it.
 func TestServicingIsTold(t *testing.T) {
-	d := made(t, situation(hostapi.StateProvisioned, node.Active, toldSmall, settingsWanted("Speed=Fast"), policyIs(hostapi.OnReboot, ""), poweredOff))
+	d := made(t, newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, settingsWanted("Speed=Fast"), policyIs(hostapi.OnReboot, ""), poweredOff))
 	ready := (&decision{h: d.Host}).condition(hostapi.ConditionReady)
 	if ready == nil || ready.Status != hostapi.False || ready.Reason != Servicing {
 		t.Errorf("ready: %+v", ready)
 	}
-	d = made(t, situation(hostapi.StateProvisioned, node.Active, toldSmall, settingsWanted("Speed=Slow"), policyIs(hostapi.OnReboot, ""), failing(hostapi.ServicingError, 3, time.Second)))
+	d = made(t, newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, settingsWanted("Speed=Slow"), policyIs(hostapi.OnReboot, ""), failing(hostapi.ServicingError, 3, time.Second)))
 	if st := d.Host.Status; st.ErrorType != "" || st.ErrorCount != 0 || st.OperationalStatus != hostapi.StatusOK {
 		t.Errorf("after it: %+v", st)
 	}

@@ -6,43 +6,43 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// When is what moves a host from one state to another.
-type When string
+// Trigger is what moves a host from one state to another.
+type Trigger string
 
 // What moves a host.
 const (
-	WithBMC         When = "BMC details"
-	WithoutBMC      When = "no BMC details"
-	Registered      When = "registered"
-	External        When = "externally provisioned"
-	NotExternal     When = "no longer external"
-	NoInspection    When = "inspection disabled"
-	Older           When = "older document"
-	Inspected       When = "inspected"
-	InspectAsked    When = "inspection asked for"
-	Prepared        When = "prepared"
-	SettingsDiffer  When = "settings differ"
-	ImageWanted     When = "image wanted"
-	Provisioned     When = "provisioned"
-	Failed          When = "failed"
-	Cancelled       When = "image changed or removed"
-	Deprovisioned   When = "deprovisioned"
-	DeprovisionedUp When = "deprovisioned, to be deleted"
-	PoweredOff      When = "powered off"
-	GaveUp          When = "failed too often"
-	Unreachable     When = "registration failed too often"
-	Forgotten       When = "node and credentials gone"
-	Delete          When = "delete"
-	DeleteDetached  When = "delete while detached"
+	WithBMC                Trigger = "BMC details"
+	WithoutBMC             Trigger = "no BMC details"
+	Registered             Trigger = "registered"
+	External               Trigger = "externally provisioned"
+	NotExternal            Trigger = "no longer external"
+	NoInspection           Trigger = "inspection disabled"
+	OlderDocument          Trigger = "older document"
+	Inspected              Trigger = "inspected"
+	InspectAsked           Trigger = "inspection asked for"
+	Prepared               Trigger = "prepared"
+	SettingsDiffer         Trigger = "settings differ"
+	ImageWanted            Trigger = "image wanted"
+	Provisioned            Trigger = "provisioned"
+	Failed                 Trigger = "failed"
+	Cancelled              Trigger = "image changed or removed"
+	Deprovisioned          Trigger = "deprovisioned"
+	DeprovisionedForDelete Trigger = "deprovisioned, to be deleted"
+	PoweredOff             Trigger = "powered off"
+	GaveUp                 Trigger = "failed too often"
+	Unreachable            Trigger = "registration failed too often"
+	Forgotten              Trigger = "node and credentials gone"
+	Delete                 Trigger = "delete"
+	DeleteDetached         Trigger = "delete while detached"
 )
 
-// Any stands for all states in a row that leaves them all.
-const Any hostapi.State = "any"
+// AnyState stands for all states in a row that leaves them all.
+const AnyState hostapi.State = "any"
 
 // Transition is one row: in From, On leads to To.
 type Transition struct {
 	From hostapi.State
-	On   When
+	On   Trigger
 	To   hostapi.State
 	Why  string // one clause, for people
 }
@@ -62,7 +62,7 @@ var Table = []Transition{
 	{hostapi.StateRegistering, Registered, hostapi.StateInspecting, "its BMC lets us in"},
 	{hostapi.StateRegistering, Delete, hostapi.StateDeleting, "the machine was not touched, nor is it now"},
 
-	{hostapi.StateMatchProfile, Older, hostapi.StatePreparing, "a document of an older Metal3"},
+	{hostapi.StateMatchProfile, OlderDocument, hostapi.StatePreparing, "a document of an older Metal3"},
 	{hostapi.StateMatchProfile, Delete, hostapi.StatePoweringOffBeforeDelete, "switch it off first"},
 
 	{hostapi.StateInspecting, Inspected, hostapi.StatePreparing, "what it is made of is written down"},
@@ -90,7 +90,7 @@ var Table = []Transition{
 	{hostapi.StateExternallyProvisioned, Delete, hostapi.StatePoweringOffBeforeDelete, "its disks are not ours to clean"},
 
 	{hostapi.StateDeprovisioning, Deprovisioned, hostapi.StateAvailable, "nothing is left of the last work"},
-	{hostapi.StateDeprovisioning, DeprovisionedUp, hostapi.StatePoweringOffBeforeDelete, "nothing is left; switch it off"},
+	{hostapi.StateDeprovisioning, DeprovisionedForDelete, hostapi.StatePoweringOffBeforeDelete, "nothing is left; switch it off"},
 	{hostapi.StateDeprovisioning, GaveUp, hostapi.StatePoweringOffBeforeDelete, "it cannot be cleaned, and is wanted no more"},
 	{hostapi.StateDeprovisioning, Unreachable, hostapi.StateDeleting, "its BMC cannot be had, and it is wanted no more"},
 	{hostapi.StateDeprovisioning, Forgotten, hostapi.StateDeleting, "nobody can say how it would be reached"},
@@ -100,16 +100,16 @@ var Table = []Transition{
 	{hostapi.StatePoweringOffBeforeDelete, Unreachable, hostapi.StateDeleting, "its BMC cannot be had, and it is wanted no more"},
 	{hostapi.StatePoweringOffBeforeDelete, Forgotten, hostapi.StateDeleting, "nobody can say how it would be reached"},
 
-	{Any, DeleteDetached, hostapi.StateDeleting, "the machine goes its own way and is left alone"},
+	{AnyState, DeleteDetached, hostapi.StateDeleting, "the machine goes its own way and is left alone"},
 }
 
 // index finds a row by where it starts and what happens.
-var index = func() map[hostapi.State]map[When]*Transition {
-	m := map[hostapi.State]map[When]*Transition{}
+var index = func() map[hostapi.State]map[Trigger]*Transition {
+	m := map[hostapi.State]map[Trigger]*Transition{}
 	for i := range Table {
 		t := &Table[i]
 		if m[t.From] == nil {
-			m[t.From] = map[When]*Transition{}
+			m[t.From] = map[Trigger]*Transition{}
 		}
 		m[t.From][t.On] = t
 	}
@@ -118,8 +118,8 @@ var index = func() map[hostapi.State]map[When]*Transition {
 
 // Next returns the state that w leads to from s. It is the only function that
 // yields a new state.
-func Next(s hostapi.State, w When) (hostapi.State, error) {
-	for _, from := range []hostapi.State{s.Canonical(), Any} {
+func Next(s hostapi.State, w Trigger) (hostapi.State, error) {
+	for _, from := range []hostapi.State{s.Canonical(), AnyState} {
 		if t, ok := index[from][w]; ok {
 			return t.To, nil
 		}

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the diagram in docs/design/stat
 // rowCases is a situation for every row of the table.
 var rowCases = []struct {
 	from hostapi.State
-	on   When
+	on   Trigger
 	is   node.State // of the node
 	with []edit
 }{
@@ -34,7 +34,7 @@ var rowCases = []struct {
 	{hostapi.StateRegistering, Registered, node.Manageable, nil},
 	{hostapi.StateRegistering, Delete, node.Manageable, []edit{deleted}},
 
-	{hostapi.StateMatchProfile, Older, node.Manageable, nil},
+	{hostapi.StateMatchProfile, OlderDocument, node.Manageable, nil},
 	{hostapi.StateMatchProfile, Delete, node.Manageable, []edit{deleted}},
 
 	{hostapi.StateInspecting, Inspected, node.Manageable, nil},
@@ -70,7 +70,7 @@ var rowCases = []struct {
 	{hostapi.StateExternallyProvisioned, Delete, node.Active, []edit{deleted}},
 
 	{hostapi.StateDeprovisioning, Deprovisioned, node.Available, nil},
-	{hostapi.StateDeprovisioning, DeprovisionedUp, node.Available, []edit{deleted}},
+	{hostapi.StateDeprovisioning, DeprovisionedForDelete, node.Available, []edit{deleted}},
 	{hostapi.StateDeprovisioning, GaveUp, node.CleanFailed, []edit{deleted, failing(hostapi.ProvisioningError, 4, 0)}},
 	{hostapi.StateDeprovisioning, GaveUp, node.AdoptFailed, []edit{deleted, failing(hostapi.ProvisionedRegistrationError, 4, 0)}},
 	{hostapi.StateDeprovisioning, GaveUp, node.Error, []edit{deleted, failing(hostapi.PowerManagementError, 4, 0)}},
@@ -98,19 +98,19 @@ func TestEveryRow(t *testing.T) {
 		}
 		row := index[c.from.Canonical()][c.on]
 		if row == nil {
-			row = index[Any][c.on]
+			row = index[AnyState][c.on]
 		}
 		tested[row] = true
 		t.Run(string(c.from)+": "+string(c.on), func(t *testing.T) {
-			d := made(t, situation(c.from, c.is, c.with...))
+			d := made(t, newFacts(c.from, c.is, c.with...))
 			if got := d.Host.Status.Provisioning.State; got != to {
 				t.Errorf("host is %q, want %q; error %q, action %#v", got, to, d.Host.Status.ErrorMessage, d.Action)
 			}
 			if d.Action != nil {
 				t.Errorf("a change of state does %#v", d.Action)
 			}
-			if !d.Again.Equal(testNow) {
-				t.Errorf("looked at again at %s, want at once", d.Again)
+			if !d.RequeueAt.Equal(testNow) {
+				t.Errorf("looked at again at %s, want at once", d.RequeueAt)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func TestEveryRow(t *testing.T) {
 func TestTableIsSound(t *testing.T) {
 	type key struct {
 		from hostapi.State
-		on   When
+		on   Trigger
 	}
 	seen, reached := map[key]bool{}, map[hostapi.State]bool{hostapi.StateNone: true, hostapi.StateMatchProfile: true}
 	for range Table { // enough rounds for a fixed point

@@ -67,7 +67,7 @@ func TestImages(t *testing.T) {
 		{hostapi.Image{URL: "http://h/i.iso", Format: format(hostapi.LiveISO)}, document{"boot_iso": "http://h/i.iso"}},
 		{hostapi.Image{URL: "oci://r/i:1"}, document{"image_source": "oci://r/i:1"}},
 	} {
-		d := begin(situation(hostapi.StateProvisioning, node.Available))
+		d := begin(newFacts(hostapi.StateProvisioning, node.Available))
 		n := node.Node{InstanceInfo: document{"image_pull_secret": "of the last", "image_pull_registry": "of the last", "boot_iso": "of the last", "traits": "kept"}}
 		a, _ := d.reach()
 		d.setInstance(&n, a, &c.image, nil)
@@ -93,7 +93,7 @@ func TestPullSecrets(t *testing.T) {
 		"default/pull of":                  nil,
 	} {
 		name := "pull"
-		s := situation(hostapi.StateProvisioning, node.Available, spec(func(s *hostapi.HostSpec) { s.Image = &hostapi.Image{URL: "oci://r:5000/i:1", OCIAuthSecret: &name} }))
+		s := newFacts(hostapi.StateProvisioning, node.Available, spec(func(s *hostapi.HostSpec) { s.Image = &hostapi.Image{URL: "oci://r:5000/i:1", OCIAuthSecret: &name} }))
 		if data != nil {
 			s.Secrets["pull"] = hostapi.Secret{Data: data}
 		}
@@ -137,7 +137,7 @@ func TestConfigDrive(t *testing.T) {
 			"spec.userData names a secret of namespace kube-system: only those of the host's own, default, may be used"},
 		"no object": {func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("networkData", "- a")}, nil, "what spec.networkData names is no object in YAML or JSON"},
 	} {
-		s := situation(hostapi.StateProvisioning, node.Available, spec(c.spec))
+		s := newFacts(hostapi.StateProvisioning, node.Available, spec(c.spec))
 		for n, secret := range c.secrets {
 			s.Secrets[n] = secret
 		}
@@ -250,7 +250,7 @@ func TestHardware(t *testing.T) {
 
 // TestAlign: what an operator has set in a node stays, what the host says comes.
 func TestAlign(t *testing.T) {
-	s := situation(hostapi.StateAvailable, node.Manageable, func(s *Situation) {
+	s := newFacts(hostapi.StateAvailable, node.Manageable, func(s *Facts) {
 		s.Node.DriverInfo["deploy_kernel"], s.Node.DriverInfo["redfish_verify_ca"] = "http://k", false
 		s.Node.Properties["capabilities"] = "cpu_vt:true"
 		s.Host.Spec.Architecture, s.Host.Spec.AutomatedCleaningMode = "aarch64", hostapi.CleaningDisabled
@@ -282,17 +282,17 @@ func TestAlign(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	for name, c := range map[string]struct {
-		s    Situation
+		s    Facts
 		want string
 	}{
-		"unmanaged":    {situation(hostapi.StateUnmanaged, ""), "Manageable=False/NotManaged AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=Unknown/Unknown"},
-		"registering":  {situation(hostapi.StateRegistering, node.Verifying), "Manageable=False/Registering AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Registering Healthy=Unknown/Unknown"},
-		"unregistered": {situation(hostapi.StateRegistering, "", noNode, noSecret), "Manageable=False/RegistrationFailed AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/Error Progressing=True/Registering Healthy=Unknown/Unknown"},
-		"inspecting":   {situation(hostapi.StateInspecting, node.InspectWait), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Inspecting Healthy=Unknown/Unknown"},
-		"available":    {situation(hostapi.StateAvailable, node.Manageable, nodeIs(func(n *node.Node) { n.Health = "OK" })), "Manageable=True/Manageable AvailableForProvisioning=True/Available Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=True/Healthy"},
-		"provisioned":  {situation(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Health = "Critical" })), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/CriticalError"},
-		"no power":     {situation(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Fault, n.Health = "power failure", "Warning" })), "Manageable=False/PowerFailure AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/Warning"},
-		"detached":     {situation(hostapi.StateProvisioned, "", noNode, annotate(hostapi.AnnotationDetached, "")), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=False/Detached Progressing=False/Detached Healthy=Unknown/Unknown"},
+		"unmanaged":    {newFacts(hostapi.StateUnmanaged, ""), "Manageable=False/NotManaged AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=Unknown/Unknown"},
+		"registering":  {newFacts(hostapi.StateRegistering, node.Verifying), "Manageable=False/Registering AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Registering Healthy=Unknown/Unknown"},
+		"unregistered": {newFacts(hostapi.StateRegistering, "", noNode, noSecret), "Manageable=False/RegistrationFailed AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/Error Progressing=True/Registering Healthy=Unknown/Unknown"},
+		"inspecting":   {newFacts(hostapi.StateInspecting, node.InspectWait), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Inspecting Healthy=Unknown/Unknown"},
+		"available":    {newFacts(hostapi.StateAvailable, node.Manageable, nodeIs(func(n *node.Node) { n.Health = "OK" })), "Manageable=True/Manageable AvailableForProvisioning=True/Available Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=True/Healthy"},
+		"provisioned":  {newFacts(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Health = "Critical" })), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/CriticalError"},
+		"no power":     {newFacts(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Fault, n.Health = "power failure", "Warning" })), "Manageable=False/PowerFailure AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/Warning"},
+		"detached":     {newFacts(hostapi.StateProvisioned, "", noNode, annotate(hostapi.AnnotationDetached, "")), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=False/Detached Progressing=False/Detached Healthy=Unknown/Unknown"},
 	} {
 		var got []string
 		for _, is := range made(t, c.s).Host.Status.Conditions {

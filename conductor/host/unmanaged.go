@@ -25,7 +25,7 @@ func (d *decision) unmanaged() {
 		d.fire(WithBMC)
 		return
 	}
-	d.rest()
+	d.requeueLater()
 }
 
 // registering is over: that it got here means that its node is registered.
@@ -43,5 +43,5 @@ func (d *decision) registering() {
 
 func (d *decision) matchProfile() {
 	d.succeeded()
-	d.fire(Older)
+	d.fire(OlderDocument)
 }

@@ -8,7 +8,7 @@ import (
 
 // UpdatePolicy is the HostUpdatePolicy of a host as it becomes: it is people's,
 // and only comes to go with its host. changed is false when it does already.
-func UpdatePolicy(s Situation) (next hostapi.HostUpdatePolicy, changed bool) {
+func UpdatePolicy(s Facts) (next hostapi.HostUpdatePolicy, changed bool) {
 	if !KeepsFirmware(s) || s.Firmware.Policy == nil {
 		return next, false
 	}
@@ -20,6 +20,6 @@ func UpdatePolicy(s Situation) (next hostapi.HostUpdatePolicy, changed bool) {
 // onReboot is what may be changed of a machine at work, while it is off anyway:
 // nothing that no policy says.
 func (d *decision) onReboot() (settings, updates bool) {
-	p := d.s.Firmware.Policy
+	p := d.facts.Firmware.Policy
 	return p != nil && p.Spec.FirmwareSettings == hostapi.OnReboot, p != nil && p.Spec.FirmwareUpdates == hostapi.OnReboot
 }

@@ -58,7 +58,7 @@ func activityFlags(f *pflag.FlagSet) {
 	f.Bool("enable-bios-bootloader-install", d.BIOSBootloader, "let agents run a partition image's own grub-install, as root in the ramdisk, whoever made the image (CVE-2026-43003); BIOS machines need it, UEFI ones whose image has no EFI files")
 	f.Int("max-concurrent-deploy", d.MaxConcurrentDeploy, "nodes that may be deployed at a time before another is refused (503, which clients try again); 0 for any number")
 	f.Int("max-concurrent-clean", d.MaxConcurrentClean, "likewise nodes that may be deleted or cleaned at a time; provide is never refused")
-	f.Int("host-limit", host.DefaultLimit, "nodes that may be busy at a time before other hosts (BareMetalHost) are delayed; 0 for any number")
+	f.Int("host-limit", host.DefaultProvisioningLimit, "nodes that may be busy at a time before other hosts (BareMetalHost) are delayed; 0 for any number")
 }
 
 func agentFlags(f *pflag.FlagSet) {

@@ -136,7 +136,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 		return err
 	}
 	told := events.New(time.Now)
-	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, Limit: c.HostLimit, Tell: told.Add})
+	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit, RecordEvents: told.Add})
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: drives{}, Images: images, EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,

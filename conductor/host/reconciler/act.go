@@ -13,7 +13,7 @@ import (
 )
 
 // act has the engine do what was decided.
-func (r *Reconciler) act(ctx context.Context, k key, s host.Situation, a host.Action) error {
+func (r *Reconciler) act(ctx context.Context, k key, s host.Facts, a host.Action) error {
 	if create, ok := a.(host.CreateNode); ok {
 		n, err := r.engine.CreateNode(ctx, create.Node)
 		if err == nil {

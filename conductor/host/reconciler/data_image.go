@@ -14,7 +14,7 @@ import (
 
 // gatherImage finds the DataImage of a host and, where that matters, asks the BMC
 // what is in the machine's virtual drives.
-func (r *Reconciler) gatherImage(ctx context.Context, s *host.Situation) (err error) {
+func (r *Reconciler) gatherImage(ctx context.Context, s *host.Facts) (err error) {
 	if s.DataImage, err = getIfAny[hostapi.DataImage](ctx, r.Documents, s.Host.Namespace, s.Host.Name); err != nil {
 		return fmt.Errorf("DataImage: %w", err)
 	}
@@ -37,7 +37,7 @@ func (r *Reconciler) gatherImage(ctx context.Context, s *host.Situation) (err er
 }
 
 // saveImage writes what has become of a host's DataImage.
-func (r *Reconciler) saveImage(ctx context.Context, k key, s host.Situation, d host.Decision) error {
+func (r *Reconciler) saveImage(ctx context.Context, k key, s host.Facts, d host.Decision) error {
 	if d.DataImage == nil {
 		return nil
 	}

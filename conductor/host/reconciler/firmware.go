@@ -12,7 +12,7 @@ import (
 
 // gatherFirmware finds out what the BMC has told of the machine's firmware, and
 // what is wanted of it.
-func (r *Reconciler) gatherFirmware(ctx context.Context, s *host.Situation) (err error) {
+func (r *Reconciler) gatherFirmware(ctx context.Context, s *host.Facts) (err error) {
 	if !host.KeepsFirmware(*s) {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (r *Reconciler) gatherFirmware(ctx context.Context, s *host.Situation) (err
 }
 
 // gatherSchema reads the schema of the settings, unless that is spared.
-func (r *Reconciler) gatherSchema(ctx context.Context, s *host.Situation, name string) (err error) {
+func (r *Reconciler) gatherSchema(ctx context.Context, s *host.Facts, name string) (err error) {
 	f := &s.Firmware
 	if f.Settings != nil && f.Settings.Status.FirmwareSchema != nil && f.Settings.Status.FirmwareSchema.Name == name {
 		f.Described, err = r.Documents.Has(ctx, objects.Key{Kind: hostapi.KindFirmwareSchema, Namespace: s.Host.Namespace, Name: name})
@@ -47,7 +47,7 @@ func (r *Reconciler) gatherSchema(ctx context.Context, s *host.Situation, name s
 
 // keepFirmware brings the documents about firmware up to date. A new one is made
 // first, and then told of: its generation and its UID are the server's to give.
-func (r *Reconciler) keepFirmware(ctx context.Context, s *host.Situation) error {
+func (r *Reconciler) keepFirmware(ctx context.Context, s *host.Facts) error {
 	was, f := s.Firmware, &s.Firmware
 	err := errors.Join(
 		upsert(ctx, r, s, &f.Settings, host.FirmwareSettings),
@@ -62,7 +62,7 @@ func (r *Reconciler) keepFirmware(ctx context.Context, s *host.Situation) error 
 }
 
 // upsert has one document become what follows from the situation.
-func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, s *host.Situation, is **T, decide func(host.Situation) (T, bool)) error {
+func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, s *host.Facts, is **T, decide func(host.Facts) (T, bool)) error {
 	next, changed := decide(*s)
 	if !changed {
 		return nil
@@ -99,8 +99,8 @@ func (r *Reconciler) keepUpdates(ctx context.Context, c *hostapi.HostFirmwareCom
 func (r *Reconciler) tellRefused(k key, was, is host.Firmware) {
 	for _, e := range host.FirmwareEvents(was, is) {
 		r.Log.Warn("what is wanted of a host's firmware cannot be had; nothing is changed", "host", k, "kind", e.Of.About().Kind, "err", e.Event.Message)
-		if r.Tell != nil {
-			r.Tell(e.Of, []hostapi.Event{e.Event})
+		if r.RecordEvents != nil {
+			r.RecordEvents(e.Of, []hostapi.Event{e.Event})
 		}
 	}
 }

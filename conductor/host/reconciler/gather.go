@@ -14,8 +14,8 @@ import (
 )
 
 // gather finds out all that is to be known of a host.
-func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situation, err error) {
-	s = host.Situation{Host: h, Secrets: map[string]hostapi.Secret{}, Limit: r.Limit, Now: r.Now(), Busy: r.busy(), Rivals: r.known.rivals(keyOf(h))}
+func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Facts, err error) {
+	s = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(), BusyNodes: r.busy(), Conflicts: r.known.rivals(keyOf(h))}
 	for _, name := range host.SecretNames(h) {
 		secret, err := r.claim(ctx, h, name)
 		switch {
@@ -43,16 +43,16 @@ func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Situati
 	if err := r.gatherImage(ctx, &s); err != nil {
 		return s, err
 	}
-	if s.Enrolled, err = r.enrolled(ctx, s); err != nil {
+	if s.NodeWithBMC, err = r.enrolled(ctx, s); err != nil {
 		return s, err
 	}
-	s.Taken, err = r.taken(ctx, s)
+	s.TakenAddresses, err = r.taken(ctx, s)
 	return s, err
 }
 
 // enrolled finds a node with the BMC of a host that has none yet.
-func (r *Reconciler) enrolled(ctx context.Context, s host.Situation) (name string, err error) {
-	at := host.Sought(s)
+func (r *Reconciler) enrolled(ctx context.Context, s host.Facts) (name string, err error) {
+	at := host.BMCToEnroll(s)
 	if at == "" {
 		return "", nil
 	}
@@ -108,7 +108,7 @@ func (r *Reconciler) own(ctx context.Context, h hostapi.Host) (n *node.Node, for
 }
 
 // gatherNode finds out what belongs to the node.
-func (r *Reconciler) gatherNode(ctx context.Context, s *host.Situation) (err error) {
+func (r *Reconciler) gatherNode(ctx context.Context, s *host.Facts) (err error) {
 	if s.Ports, err = r.engine.Ports(ctx, node.PortQuery{NodeUUID: s.Node.UUID}); err != nil {
 		return fmt.Errorf("ports of node %s: %w", s.Node.UUID, err)
 	}
@@ -171,7 +171,7 @@ func (r *Reconciler) at(ctx context.Context, address string) (*node.Node, error)
 }
 
 // taken finds which of the machine's addresses are ports of other nodes.
-func (r *Reconciler) taken(ctx context.Context, s host.Situation) (map[string]string, error) {
+func (r *Reconciler) taken(ctx context.Context, s host.Facts) (map[string]string, error) {
 	taken := map[string]string{}
 	for _, address := range host.Addresses(s.Host, s.Hardware) {
 		if slices.ContainsFunc(s.Ports, func(p node.Port) bool { return p.Address == address }) {

@@ -189,7 +189,7 @@ func (x *index) holding(namespace, secret string, except key) bool {
 }
 
 // rivals are the hosts that were before this one to claim what it claims.
-func (x *index) rivals(k key) (all []host.Rival) {
+func (x *index) rivals(k key) (all []host.Conflict) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	me, ok := x.hosts[k]
@@ -199,11 +199,13 @@ func (x *index) rivals(k key) (all []host.Rival) {
 	for _, c := range me.claims {
 		for other := range x.claims[c] {
 			if other != k && x.before(c, other, k) {
-				all = append(all, host.Rival{Claim: c, Host: other.String()})
+				all = append(all, host.Conflict{Claim: c, Host: other.String()})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b host.Rival) int { return cmp.Or(cmp.Compare(a.Claim, b.Claim), cmp.Compare(a.Host, b.Host)) })
+	slices.SortFunc(all, func(a, b host.Conflict) int {
+		return cmp.Or(cmp.Compare(a.Claim, b.Claim), cmp.Compare(a.Host, b.Host))
+	})
 	return all
 }
 

@@ -49,13 +49,13 @@ type Engine interface {
 
 // Config is what a reconciler is made of.
 type Config struct {
-	Documents *objects.Keeper
-	Log       *slog.Logger
-	Limit     int              // how many nodes may be busy at a time; 0 for any number
-	Workers   int              // hosts looked at at a time; 8 when 0
-	Now       func() time.Time // the clock; time.Now when nil
-	// Tell is told what has happened to a document; nil for nobody.
-	Tell func(of hostapi.Document, all []hostapi.Event)
+	Documents         *objects.Keeper
+	Log               *slog.Logger
+	ProvisioningLimit int              // how many nodes may be busy at a time; 0 for any number
+	Workers           int              // hosts looked at at a time; 8 when 0
+	Now               func() time.Time // the clock; time.Now when nil
+	// RecordEvents is told what has happened to a document; nil for nobody.
+	RecordEvents func(of hostapi.Document, all []hostapi.Event)
 }
 
 // Reconciler keeps hosts true. It is safe for concurrent use.
@@ -166,7 +166,7 @@ func (r *Reconciler) look(ctx context.Context, k key) (again time.Time, err erro
 
 // try does what was decided. A node that is reserved, or has changed meanwhile,
 // is for later; what is refused otherwise the host is told.
-func (r *Reconciler) try(ctx context.Context, k key, s host.Situation, d host.Decision) (_ host.Decision, later bool, err error) {
+func (r *Reconciler) try(ctx context.Context, k key, s host.Facts, d host.Decision) (_ host.Decision, later bool, err error) {
 	err = r.act(ctx, k, s, d.Action)
 	if err == nil {
 		r.Log.Info("host", "host", k, "state", d.Host.Status.Provisioning.State, "action", actionName(d.Action))
@@ -183,7 +183,7 @@ func (r *Reconciler) try(ctx context.Context, k key, s host.Situation, d host.De
 }
 
 // movedOn: the node is not the one that was decided on.
-func (r *Reconciler) movedOn(ctx context.Context, s host.Situation) bool {
+func (r *Reconciler) movedOn(ctx context.Context, s host.Facts) bool {
 	if s.Node == nil {
 		return false
 	}
@@ -193,7 +193,7 @@ func (r *Reconciler) movedOn(ctx context.Context, s host.Situation) bool {
 
 // save writes what has become of the host. A document that somebody has changed
 // meanwhile is read, and decided on, again.
-func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.Decision) (time.Time, error) {
+func (r *Reconciler) save(ctx context.Context, k key, s host.Facts, d host.Decision) (time.Time, error) {
 	if d.Hardware != nil {
 		if err := r.keepHardware(ctx, s.Host, *d.Hardware); err != nil {
 			return time.Time{}, fmt.Errorf("HardwareData: %w", err)
@@ -221,10 +221,10 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 	case is.Provisioning.State != was.Provisioning.State:
 		r.Log.Info("host", "host", k, "from", was.Provisioning.State, "to", is.Provisioning.State)
 	case is.ErrorMessage != was.ErrorMessage && is.ErrorMessage != "":
-		r.Log.Warn("host", "host", k, "state", is.Provisioning.State, "error", is.ErrorType, "err", is.ErrorMessage, "again", d.Again)
+		r.Log.Warn("host", "host", k, "state", is.Provisioning.State, "error", is.ErrorType, "err", is.ErrorMessage, "again", d.RequeueAt)
 	}
-	if r.Tell != nil && len(d.Events) > 0 {
-		r.Tell(&d.Host, d.Events)
+	if r.RecordEvents != nil && len(d.Events) > 0 {
+		r.RecordEvents(&d.Host, d.Events)
 	}
 	if d.Action != nil { // what is begun is done once the host says that it is its own
 		if err := r.keepUpdates(ctx, d.Components); err != nil {
@@ -232,5 +232,5 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Situation, d host.D
 		}
 	}
 	r.room.delayed(k, s, d.Host.Status)
-	return d.Again, nil
+	return d.RequeueAt, nil
 }

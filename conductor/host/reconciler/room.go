@@ -19,7 +19,7 @@ type room struct {
 // busy is how many nodes are inspected, cleaned, deployed or deleted.
 func (r *Reconciler) busy() (n int) {
 	for state, count := range r.engine.CountByState() {
-		if host.Busy[state] {
+		if host.BusyStates[state] {
 			n += count
 		}
 	}
@@ -29,13 +29,13 @@ func (r *Reconciler) busy() (n int) {
 // admit lets a decision through, or has it made again as one that has to wait:
 // several hosts may have seen the same room. leave is to be called once the
 // decision has been carried out. What it was made by is in s.
-func (r *Reconciler) admit(s *host.Situation, d host.Decision) (admitted host.Decision, leave func()) {
-	if r.Limit <= 0 || !d.Occupies() || host.Busy[s.Node.ProvisionState] {
+func (r *Reconciler) admit(s *host.Facts, d host.Decision) (admitted host.Decision, leave func()) {
+	if r.ProvisioningLimit <= 0 || !d.Occupies() || host.BusyStates[s.Node.ProvisionState] {
 		return d, func() {}
 	}
 	r.room.mu.Lock()
 	defer r.room.mu.Unlock()
-	if s.Busy = r.busy() + r.room.starting; s.Busy >= r.Limit {
+	if s.BusyNodes = r.busy() + r.room.starting; s.BusyNodes >= r.ProvisioningLimit {
 		return host.Decide(*s), func() {}
 	}
 	r.room.starting++
@@ -49,8 +49,8 @@ func (r *Reconciler) admit(s *host.Situation, d host.Decision) (admitted host.De
 
 // delayed takes note of whether a host waits. One that does although there is room
 // has other reasons, and would be looked at for ever.
-func (m *room) delayed(k key, s host.Situation, is hostapi.HostStatus) {
-	waits := is.OperationalStatus == hostapi.StatusDelayed && s.Busy >= s.Limit
+func (m *room) delayed(k key, s host.Facts, is hostapi.HostStatus) {
+	waits := is.OperationalStatus == hostapi.StatusDelayed && s.BusyNodes >= s.ProvisioningLimit
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch at := slices.Index(m.waiting, k); {
@@ -66,7 +66,7 @@ func (r *Reconciler) admitDelayed() {
 	r.room.mu.Lock()
 	free := 0
 	if len(r.room.waiting) > 0 {
-		free = max(0, r.Limit-r.busy()-r.room.starting)
+		free = max(0, r.ProvisioningLimit-r.busy()-r.room.starting)
 	}
 	next := slices.Clone(r.room.waiting[:min(free, len(r.room.waiting))])
 	r.room.waiting = r.room.waiting[len(next):]

@@ -59,7 +59,7 @@ func (w *world) start() {
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, Limit: w.limit, Tell: w.tell})
+	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, ProvisioningLimit: w.limit, RecordEvents: w.tell})
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "test"
 	var eng *engine.Engine
@@ -123,7 +123,7 @@ func (w *world) heard(reason string) (times int) {
 // busyOf is how many nodes count for the limit.
 func busyOf(e *engine.Engine) (n int64) {
 	for state, count := range e.CountByState() {
-		if host.Busy[state] {
+		if host.BusyStates[state] {
 			n += int64(count)
 		}
 	}

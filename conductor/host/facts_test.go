@@ -13,11 +13,11 @@ var testNow = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 const testUID = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
 
 // edit is what one case changes of a healthy situation.
-type edit func(*Situation)
+type edit func(*Facts)
 
-// situation is a host in a state, registered and healthy, whose node is in a
+// newFacts is a host in a state, registered and healthy, whose node is in a
 // state too, and aligned; "" for no node.
-func situation(state hostapi.State, is node.State, edits ...edit) Situation {
+func newFacts(state hostapi.State, is node.State, edits ...edit) Facts {
 	sda := &hostapi.RootDeviceHints{DeviceName: "/dev/sda"}
 	reference := &hostapi.SecretReference{Name: "bmc", Namespace: "default"}
 	h := hostapi.Host{
@@ -46,8 +46,8 @@ func situation(state hostapi.State, is node.State, edits ...edit) Situation {
 		h.Spec.ExternallyProvisioned = true
 	default:
 	}
-	s := Situation{
-		Host: h, Now: testNow, Limit: DefaultLimit,
+	s := Facts{
+		Host: h, Now: testNow, ProvisioningLimit: DefaultProvisioningLimit,
 		Secrets: map[string]hostapi.Secret{"bmc": {
 			ObjectMeta: hostapi.ObjectMeta{Name: "bmc", Namespace: "default", ResourceVersion: "7"},
 			Data:       map[string][]byte{"username": []byte("admin\n"), "password": []byte("secret")},
@@ -64,7 +64,7 @@ func situation(state hostapi.State, is node.State, edits ...edit) Situation {
 }
 
 // aligned is the node that a host asks for, in a state.
-func aligned(s Situation, is node.State) *node.Node {
+func aligned(s Facts, is node.State) *node.Node {
 	d := begin(s)
 	l, _ := d.credentials()
 	a, _ := d.reach()
@@ -82,28 +82,28 @@ func image(url string) *hostapi.Image {
 // The edits that cases are made of.
 
 func spec(change func(*hostapi.HostSpec)) edit {
-	return func(s *Situation) { change(&s.Host.Spec) }
+	return func(s *Facts) { change(&s.Host.Spec) }
 }
 
 func status(change func(*hostapi.HostStatus)) edit {
-	return func(s *Situation) { change(&s.Host.Status) }
+	return func(s *Facts) { change(&s.Host.Status) }
 }
 
 func nodeIs(change func(*node.Node)) edit {
-	return func(s *Situation) { change(s.Node) }
+	return func(s *Facts) { change(s.Node) }
 }
 
 func annotate(name, value string) edit {
-	return func(s *Situation) { s.Host.Annotations[name] = value }
+	return func(s *Facts) { s.Host.Annotations[name] = value }
 }
 
-func deleted(s *Situation) {
+func deleted(s *Facts) {
 	at := hostapi.At(testNow)
 	s.Host.DeletionTimestamp = &at
 }
 
-func noSecret(s *Situation) { s.Secrets = nil }
-func noNode(s *Situation)   { s.Node, s.Ports = nil, nil }
+func noSecret(s *Facts) { s.Secrets = nil }
+func noNode(s *Facts)   { s.Node, s.Ports = nil, nil }
 
 // failing is a host that has failed count times, the last time so long ago.
 func failing(t hostapi.ErrorType, count int, ago time.Duration) edit {
@@ -124,10 +124,10 @@ func imageIs(url string) edit {
 	})
 }
 
-func full(s *Situation) { s.Busy = s.Limit }
+func full(s *Facts) { s.BusyNodes = s.ProvisioningLimit }
 
 // made is a decision without a fault of ours.
-func made(t *testing.T, s Situation) Decision {
+func made(t *testing.T, s Facts) Decision {
 	t.Helper()
 	d := Decide(s)
 	if d.Err != nil {
