@@ -45,10 +45,10 @@ func (d *decision) restoreStatus() (restored bool) {
 	return true
 }
 
-// takeDetails takes over what somebody says that the machine is made of, where
+// takeHardwareDetails takes over what somebody says that the machine is made of, where
 // nothing is known or nobody is to look. HardwareData comes before the
 // annotation, which goes either way.
-func (d *decision) takeDetails() {
+func (d *decision) takeHardwareDetails() {
 	value, annotated := d.annotated(hostapi.AnnotationHardware)
 	delete(d.h.Annotations, hostapi.AnnotationHardware)
 	if d.h.Status.Hardware != nil && !d.inspectionDisabled() {

@@ -6,8 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// available waits for work, on or off as the document has it.
-func (d *decision) available() {
+// handleAvailable waits for work, on or off as the document has it.
+func (d *decision) handleAvailable() {
 	if image := d.h.Spec.Image; image == nil || image.URL == "" {
 		d.h.Status.ProvisioningFailCount, d.h.Status.LastAttemptedImage = 0, nil
 	}

@@ -12,9 +12,9 @@ import (
 // before, and need no write.
 const minReportedWait = 30 * time.Second
 
-// awaits is what stands in the way of a deletion, in a sentence, and until when;
+// deletionBlocker is what stands in the way of a deletion, in a sentence, and until when;
 // "" where nothing does, and for a host that nobody wants to be gone.
-func (d *decision) awaits() string {
+func (d *decision) deletionBlocker() string {
 	n := d.facts.Node
 	if !d.beingDeleted() || n == nil || d.Action != nil {
 		return ""

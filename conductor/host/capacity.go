@@ -8,23 +8,29 @@ import (
 // DefaultProvisioningLimit is how many nodes may be busy at a time, as in Metal3.
 const DefaultProvisioningLimit = 20
 
-// busyHostStates are those in which a host makes its node one of the busy.
+// busyHostStates are the states in which a host keeps its node busy.
 var busyHostStates = map[hostapi.State]bool{
 	hostapi.StateInspecting: true, hostapi.StateProvisioning: true, hostapi.StateDeprovisioning: true,
 }
 
-// BusyStates are the states of nodes that count for the limit.
+// BusyStates are the states of nodes that count for the provisioning limit.
 var BusyStates = map[node.State]bool{
 	node.Cleaning: true, node.CleanWait: true, node.Inspecting: true, node.InspectWait: true,
 	node.Deploying: true, node.DeployWait: true, node.Deleting: true,
 }
 
-// capacity: fewer nodes are busy than may be, or this one is among them.
-func (d *decision) capacity() bool {
-	return d.facts.ProvisioningLimit <= 0 || d.facts.BusyNodes < d.facts.ProvisioningLimit || d.facts.Node != nil && BusyStates[d.facts.Node.ProvisionState]
+// ensureCapacity reports whether the host's node is busy already, or may become so.
+// Otherwise it delays the host.
+func (d *decision) ensureCapacity() bool {
+	f := d.facts
+	if f.ProvisioningLimit <= 0 || f.BusyNodes < f.ProvisioningLimit || f.Node != nil && BusyStates[f.Node.ProvisionState] {
+		return true
+	}
+	d.delay()
+	return false
 }
 
-// delay leaves the host as it was: others first.
+// delay leaves the host as it was until there is capacity.
 func (d *decision) delay() {
 	d.h.Status = d.base
 	d.h.Status.OperationalStatus = hostapi.StatusDelayed
@@ -32,15 +38,13 @@ func (d *decision) delay() {
 	d.RequeueAt = d.facts.Now.Add(backOff(d.h.UID, 1))
 }
 
-// admit lets a host that was delayed go on once there is room, or once it is to be
-// deleted: what needs none of that waits for nobody. What had failed before that
-// has failed still.
-func (d *decision) admit() bool {
+// checkDelayedHost resumes a delayed host when there is capacity, or when it is being
+// deleted: a deletion that needs no capacity waits for nobody. An earlier error stays.
+func (d *decision) checkDelayedHost() bool {
 	if d.h.Status.OperationalStatus != hostapi.StatusDelayed {
 		return true
 	}
-	if !d.beingDeleted() && !d.capacity() {
-		d.delay()
+	if !d.beingDeleted() && !d.ensureCapacity() {
 		return false
 	}
 	d.h.Status.OperationalStatus = hostapi.StatusOK

@@ -112,7 +112,7 @@ func (d *decision) setConditions() {
 	d.setCondition(hostapi.ConditionAvailable, t.available, d.noRootDisk())
 	d.setCondition(hostapi.ConditionProvisioned, t.provisioned, "")
 	d.setCondition(hostapi.ConditionReady, ready, "")
-	d.setCondition(hostapi.ConditionProgressing, t.progressing, d.awaits())
+	d.setCondition(hostapi.ConditionProgressing, t.progressing, d.deletionBlocker())
 	d.setCondition(hostapi.ConditionHealthy, d.health(), "")
 }
 

@@ -83,7 +83,7 @@ func (d *decision) trackImage() {
 // driveEmptied: nothing of a deleted image is left to be taken out, or nothing that
 // is ours to.
 func (d *decision) driveEmptied() bool {
-	if d.detachAsked() != nil || d.facts.Node == nil && !d.reachable() {
+	if d.detachAsked() != nil || d.facts.Node == nil && !d.hasBMCDetails() {
 		return true
 	}
 	if m := d.facts.Media; m != nil {
@@ -198,12 +198,12 @@ func (d *decision) changeDrive(a Action, url string) {
 	d.image.Status.AttachedImage.URL, d.image.Status.Error.Message = url, ""
 	at := hostapi.At(d.facts.Now)
 	d.image.Status.LastReconciled = &at
-	d.prepare(a, "")
+	d.doKeepingError(a, "")
 }
 
-// doubtDrive is for a node that is new: whether the one before it came to do what was
+// clearAttachedImage is for a node that is new: whether the one before it came to do what was
 // asked of it last, nobody can tell, and it is asked for again.
-func (d *decision) doubtDrive() {
+func (d *decision) clearAttachedImage() {
 	if !d.image.beingDeleted() {
 		d.image.Status.AttachedImage = hostapi.AttachedImage{}
 	}

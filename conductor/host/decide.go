@@ -86,7 +86,7 @@ func Refused(s Facts, was Decision, reason string) Decision {
 	case DetachMedia:
 		d.failImage(detaching(s.DataImage.Spec.URL), reason)
 	default:
-		d.refuse(was.Fails, "%s", reason)
+		d.failUntilChanged(was.Fails, "%s", reason)
 	}
 	return d.end()
 }
@@ -115,7 +115,7 @@ func (d *decision) decide() {
 		d.requeueNow()
 		return
 	}
-	d.takeDetails()
+	d.takeHardwareDetails()
 	d.base = d.h.Status
 	for _, gate := range gates {
 		if !gate(d) {
@@ -128,28 +128,28 @@ func (d *decision) decide() {
 // gates are asked in this order; each answers whether the next may be.
 var gates = []func(*decision) bool{
 	(*decision).addFinalizer,
-	(*decision).powerAtRest,
-	(*decision).admit,
-	(*decision).startDeletion,
-	(*decision).attach,
-	(*decision).register,
+	(*decision).checkPowerChange,
+	(*decision).checkDelayedHost,
+	(*decision).checkInitiateDelete,
+	(*decision).checkDetachedHost,
+	(*decision).ensureRegistered,
 }
 
 // handlers is what is done in each state, of a host that has passed the gates.
 var handlers = map[hostapi.State]func(*decision){
-	hostapi.StateNone:                    (*decision).none,
-	hostapi.StateUnmanaged:               (*decision).unmanaged,
-	hostapi.StateRegistering:             (*decision).registering,
-	hostapi.StateMatchProfile:            (*decision).matchProfile,
-	hostapi.StateInspecting:              (*decision).inspecting,
-	hostapi.StatePreparing:               (*decision).preparing,
-	hostapi.StateAvailable:               (*decision).available,
-	hostapi.StateProvisioning:            (*decision).provisioning,
-	hostapi.StateProvisioned:             (*decision).provisioned,
-	hostapi.StateExternallyProvisioned:   (*decision).externallyProvisioned,
-	hostapi.StateDeprovisioning:          (*decision).deprovisioning,
-	hostapi.StatePoweringOffBeforeDelete: (*decision).poweringOff,
-	hostapi.StateDeleting:                (*decision).deleting,
+	hostapi.StateNone:                    (*decision).handleNone,
+	hostapi.StateUnmanaged:               (*decision).handleUnmanaged,
+	hostapi.StateRegistering:             (*decision).handleRegistering,
+	hostapi.StateMatchProfile:            (*decision).handleMatchProfile,
+	hostapi.StateInspecting:              (*decision).handleInspecting,
+	hostapi.StatePreparing:               (*decision).handlePreparing,
+	hostapi.StateAvailable:               (*decision).handleAvailable,
+	hostapi.StateProvisioning:            (*decision).handleProvisioning,
+	hostapi.StateProvisioned:             (*decision).handleProvisioned,
+	hostapi.StateExternallyProvisioned:   (*decision).handleExternallyProvisioned,
+	hostapi.StateDeprovisioning:          (*decision).handleDeprovisioning,
+	hostapi.StatePoweringOffBeforeDelete: (*decision).handlePoweringOffBeforeDelete,
+	hostapi.StateDeleting:                (*decision).handleDeleting,
 }
 
 // released reports whether the host is being deleted and has lost our finalizer.
@@ -182,12 +182,11 @@ func (d *decision) fire(w Trigger) {
 		d.Err = fmt.Errorf("host: %s/%s: %w", d.h.Namespace, d.h.Name, err)
 		return
 	}
-	if busyHostStates[to] && !d.capacity() {
-		d.delay()
+	if busyHostStates[to] && !d.ensureCapacity() {
 		return
 	}
-	d.endSpan(from)
-	d.beginSpan(to)
+	d.recordStateEnd(from)
+	d.recordStateBegin(to)
 	d.h.Status.Provisioning.State = to
 	switch to {
 	case hostapi.StateRegistering, hostapi.StateInspecting, hostapi.StateProvisioning:
@@ -201,13 +200,12 @@ func (d *decision) fire(w Trigger) {
 // that is refused. The host has no error for as long as something is tried.
 func (d *decision) do(a Action, fails hostapi.ErrorType) {
 	d.clearErrorForTry()
-	d.prepare(a, fails)
+	d.doKeepingError(a, fails)
 }
 
-// prepare is do for what only prepares another try: the host still has failed.
-func (d *decision) prepare(a Action, fails hostapi.ErrorType) {
-	if busyHostStates[d.state()] && occupies(a) && !d.capacity() {
-		d.delay()
+// doKeepingError is do for what only prepares another try: the host still has failed.
+func (d *decision) doKeepingError(a Action, fails hostapi.ErrorType) {
+	if busyHostStates[d.state()] && occupies(a) && !d.ensureCapacity() {
 		return
 	}
 	d.Action, d.Fails = a, fails

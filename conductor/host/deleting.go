@@ -5,8 +5,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// startDeletion sets a host off that is to be deleted.
-func (d *decision) startDeletion() bool {
+// checkInitiateDelete sets a host off that is to be deleted.
+func (d *decision) checkInitiateDelete() bool {
 	if !d.beingDeleted() {
 		return true
 	}
@@ -22,7 +22,7 @@ func (d *decision) startDeletion() bool {
 	case hostapi.StateDeleting:
 		return true
 	case hostapi.StateDeprovisioning, hostapi.StatePoweringOffBeforeDelete:
-		if d.edited() { // how often it failed before somebody wanted it away says nothing
+		if d.specChanged() { // how often it failed before somebody wanted it away says nothing
 			d.h.Status.ErrorCount = 0
 		}
 		if d.h.Status.ErrorType == "" || d.h.Status.ErrorCount <= giveUpAfter {
@@ -51,16 +51,16 @@ func (d *decision) giveUp() {
 	d.fire(GaveUp)
 }
 
-// deleting forgets the node, and then lets the document go.
-func (d *decision) deleting() {
-	if d.forget(false, hostapi.RegistrationError) {
+// handleDeleting forgets the node, and then lets the document go.
+func (d *decision) handleDeleting() {
+	if d.deleteNode(false, hostapi.RegistrationError) {
 		d.removeFinalizer()
 	}
 }
 
-// forget deletes the node without touching its machine; true when there is none
+// deleteNode deletes the node without touching its machine; true when there is none
 // any more. What is under way is waited for or, with force, ended where it can be.
-func (d *decision) forget(force bool, t hostapi.ErrorType) (gone bool) {
+func (d *decision) deleteNode(force bool, t hostapi.ErrorType) (gone bool) {
 	n := d.facts.Node
 	if n == nil {
 		return true
@@ -79,12 +79,12 @@ func (d *decision) forget(force bool, t hostapi.ErrorType) (gone bool) {
 	switch n.ProvisionState {
 	case node.Enroll, node.Manageable, node.Available:
 		if edit, differs := d.edit(func(n *node.Node) { n.InstanceUUID = "" }); differs {
-			d.prepare(edit, t)
+			d.doKeepingError(edit, t)
 			return false
 		}
 	default: // the engine forgets no node that is in use, unless somebody says that he knows
 		if !n.Maintenance {
-			d.prepare(SetMaintenance{On: true, Reason: "the host " + d.h.Namespace + "/" + d.h.Name + " is let go"}, t)
+			d.doKeepingError(SetMaintenance{On: true, Reason: "the host " + d.h.Namespace + "/" + d.h.Name + " is let go"}, t)
 			return false
 		}
 	}

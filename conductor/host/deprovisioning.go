@@ -7,9 +7,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// deprovisioning takes away what the machine runs. A host that is to be deleted
+// handleDeprovisioning takes away what the machine runs. A host that is to be deleted
 // goes on even if that does not succeed.
-func (d *decision) deprovisioning() {
+func (d *decision) handleDeprovisioning() {
 	const t = hostapi.ProvisioningError
 	n := d.facts.Node
 	if n == nil {
@@ -17,24 +17,24 @@ func (d *decision) deprovisioning() {
 		return
 	}
 	p := d.h.Status.Provisioning
-	if (urlOf(p.Image) != "" || p.CustomDeploy != nil) && !d.adopted() {
+	if (urlOf(p.Image) != "" || p.CustomDeploy != nil) && !d.ensureAdopted() {
 		return
 	}
-	if d.beingDeleted() && !d.switchedOff() {
+	if d.beingDeleted() && !d.ensurePoweredOff() {
 		return
 	}
 	switch n.ProvisionState {
 	case node.Available:
-		d.deprovisioned()
+		d.finishDeprovisioning()
 	case node.Manageable: // after cleaning has failed, or registered anew
 		d.do(verb(node.Provide), t)
 	case node.Error:
-		if d.failed(t, cmp.Or(n.LastError, "the tear-down failed, and the node does not say why")) {
+		if d.failOrRetry(t, cmp.Or(n.LastError, "the tear-down failed, and the node does not say why")) {
 			d.do(verb(node.Delete), t)
 		}
 	case node.CleanFailed:
-		if d.failed(t, "cleaning failed: "+n.LastError) {
-			d.recover(t)
+		if d.failOrRetry(t, "cleaning failed: "+n.LastError) {
+			d.makeManageable(t)
 		}
 	case node.DeployHold:
 		d.do(verb(node.Abort), t)
@@ -43,10 +43,10 @@ func (d *decision) deprovisioning() {
 	}
 }
 
-// switchedOff is asked first of a machine that nobody wants any more: whether its
+// ensurePoweredOff is asked first of a machine that nobody wants any more: whether its
 // BMC answers is then known in tries that people can see, and a tear-down or a
 // cleaning that would need it is not begun in vain.
-func (d *decision) switchedOff() bool {
+func (d *decision) ensurePoweredOff() bool {
 	n := d.facts.Node
 	switch class := n.ProvisionState.Class(); {
 	case class != node.Stable && class != node.Failed, n.ProvisionState == node.Available, d.h.Spec.DisablePowerOff:
@@ -71,8 +71,8 @@ func (d *decision) tearDown() {
 	}
 }
 
-// deprovisioned forgets what the machine ran.
-func (d *decision) deprovisioned() {
+// finishDeprovisioning forgets what the machine ran.
+func (d *decision) finishDeprovisioning() {
 	p := &d.h.Status.Provisioning
 	p.Image, p.CustomDeploy = nil, nil
 	d.clearSettings()

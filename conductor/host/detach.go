@@ -2,10 +2,10 @@ package host
 
 import "github.com/ferrite-metal/ferrite/proto/hostapi"
 
-// attach lets a detached host's machine go its own way: the node is forgotten,
+// checkDetachedHost lets a detached host's machine go its own way: the node is forgotten,
 // and the host stays as it is. Without the annotation it is registered again,
 // and adopted.
-func (d *decision) attach() bool {
+func (d *decision) checkDetachedHost() bool {
 	if asked := d.detachAsked(); asked != nil {
 		switch d.state().Canonical() {
 		case hostapi.StateProvisioned, hostapi.StateExternallyProvisioned, hostapi.StateAvailable:
@@ -34,7 +34,7 @@ func (d *decision) attach() bool {
 
 func (d *decision) detach(force bool) {
 	was := d.h.Status
-	if !d.forget(force, hostapi.DetachError) {
+	if !d.deleteNode(force, hostapi.DetachError) {
 		switch was.OperationalStatus {
 		case hostapi.StatusDetached, hostapi.StatusServicing: // somebody has enrolled its machine again; or its service is waited for
 			d.h.Status.OperationalStatus = was.OperationalStatus

@@ -14,7 +14,7 @@ func (d *decision) enrolled(w nodeSpec) node.Node {
 	maps.Copy(n.Interfaces, w.interfaces)
 	d.setInspect(&n, w.access)
 	d.configure(&n, w)
-	if image, custom := d.current(); image != nil || custom != nil {
+	if image, custom := d.runningInstance(); image != nil || custom != nil {
 		d.setInstance(&n, w.access, image, custom)
 	}
 	return n
@@ -70,8 +70,8 @@ func setInterface(n *node.Node, kind, name string) {
 	n.Interfaces = all
 }
 
-// current is what the machine runs, or is being given.
-func (d *decision) current() (image *hostapi.Image, custom *hostapi.CustomDeploy) {
+// runningInstance is what the machine runs, or is being given.
+func (d *decision) runningInstance() (image *hostapi.Image, custom *hostapi.CustomDeploy) {
 	p := d.h.Status.Provisioning
 	if p.Image != nil && p.Image.URL != "" || p.CustomDeploy != nil {
 		return p.Image, p.CustomDeploy

@@ -67,7 +67,7 @@ func newFacts(state hostapi.State, is node.State, edits ...edit) Facts {
 func aligned(s Facts, is node.State) *node.Node {
 	d := begin(s)
 	l, _ := d.credentials()
-	a, _ := d.reach()
+	a, _ := d.accessToBMC()
 	n := d.enrolled(nodeSpec{access: a, login: l})
 	n.UUID, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.Revision = "n1", is, node.States[is].Target, node.PowerOn, 5
 	found := testNow.Add(-time.Hour)

@@ -84,9 +84,9 @@ func failures(st hostapi.HostStatus) int {
 	return st.ErrorCount
 }
 
-// failed deals with what has failed at the machine: it is recorded, and when its
+// failOrRetry deals with what has failed at the machine: it is recorded, and when its
 // time has come the answer is that it may be tried again.
-func (d *decision) failed(t hostapi.ErrorType, message string) (retry bool) {
+func (d *decision) failOrRetry(t hostapi.ErrorType, message string) (retry bool) {
 	switch {
 	case d.h.Status.ErrorType != t:
 		d.fail(t, message)
@@ -98,9 +98,9 @@ func (d *decision) failed(t hostapi.ErrorType, message string) (retry bool) {
 	return false
 }
 
-// refuse deals with what cannot be done before somebody changes something. It
+// failUntilChanged deals with what cannot be done before somebody changes something. It
 // is looked at again from time to time: the change may be one nobody tells us of.
-func (d *decision) refuse(t hostapi.ErrorType, format string, args ...any) {
+func (d *decision) failUntilChanged(t hostapi.ErrorType, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	was, _, _ := strings.Cut(d.h.Status.ErrorMessage, triesMark)
 	if d.h.Status.ErrorType == t && was == message && !d.retryDue() {
@@ -115,7 +115,7 @@ func (d *decision) awaitRetry() { d.RequeueAt = d.retryAt() }
 
 // retryDue: the time to try again has come, or somebody has changed the document
 // since it failed.
-func (d *decision) retryDue() bool { return d.edited() || !d.facts.Now.Before(d.retryAt()) }
+func (d *decision) retryDue() bool { return d.specChanged() || !d.facts.Now.Before(d.retryAt()) }
 
 // retryAt is when to try again: at once after a failure that is still to come,
 // which is one of a clock that has been set back.
@@ -127,8 +127,8 @@ func (d *decision) retryAt() time.Time {
 	return st.LastUpdated.Add(d.retryDelay(st))
 }
 
-// edited: the spec is another than the one the conditions were told of.
-func (d *decision) edited() bool {
+// specChanged: the spec is another than the one the conditions were told of.
+func (d *decision) specChanged() bool {
 	all := d.facts.Host.Status.Conditions
 	return len(all) > 0 && all[0].ObservedGeneration != d.h.Generation
 }

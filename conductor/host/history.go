@@ -2,9 +2,9 @@ package host
 
 import "github.com/ferrite-metal/ferrite/proto/hostapi"
 
-// span is the part of the operation history that a state belongs to, nil for
+// historyOf is the part of the operation history that a state belongs to, nil for
 // none.
-func (d *decision) span(s hostapi.State) *hostapi.Span {
+func (d *decision) historyOf(s hostapi.State) *hostapi.Span {
 	h := &d.h.Status.OperationHistory
 	switch s.Canonical() {
 	case hostapi.StateRegistering:
@@ -20,16 +20,16 @@ func (d *decision) span(s hostapi.State) *hostapi.Span {
 	}
 }
 
-// beginSpan begins a phase, unless it is under way.
-func (d *decision) beginSpan(s hostapi.State) {
-	if p := d.span(s); p != nil && (p.Start.IsZero() || !p.End.IsZero()) {
+// recordStateBegin begins a phase, unless it is under way.
+func (d *decision) recordStateBegin(s hostapi.State) {
+	if p := d.historyOf(s); p != nil && (p.Start.IsZero() || !p.End.IsZero()) {
 		*p = hostapi.Span{Start: hostapi.At(d.facts.Now)}
 	}
 }
 
-// endSpan ends one that is under way.
-func (d *decision) endSpan(s hostapi.State) {
-	if p := d.span(s); p != nil && !p.Start.IsZero() && p.End.IsZero() {
+// recordStateEnd ends one that is under way.
+func (d *decision) recordStateEnd(s hostapi.State) {
+	if p := d.historyOf(s); p != nil && !p.Start.IsZero() && p.End.IsZero() {
 		p.End = hostapi.At(d.facts.Now)
 	}
 }

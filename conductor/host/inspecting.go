@@ -8,9 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// inspecting learns what the machine is made of. The annotation that asks for it
+// handleInspecting learns what the machine is made of. The annotation that asks for it
 // once more goes when it has begun.
-func (d *decision) inspecting() {
+func (d *decision) handleInspecting() {
 	if d.inspectionDisabled() {
 		d.succeeded()
 		d.fire(NoInspection)
@@ -22,15 +22,15 @@ func (d *decision) inspecting() {
 		d.do(verb(node.Manage), hostapi.InspectionError)
 	case node.Manageable:
 		if d.inspectAsked() || n.InspectionFinishedAt == nil {
-			d.inspect()
+			d.startInspection()
 			return
 		}
-		d.inspected()
+		d.recordInspection()
 	case node.InspectFailed:
-		if !aborted(n) && !d.failed(hostapi.InspectionError, cmp.Or(n.LastError, "the inspection failed, and the node does not say why")) {
+		if !aborted(n) && !d.failOrRetry(hostapi.InspectionError, cmp.Or(n.LastError, "the inspection failed, and the node does not say why")) {
 			return
 		}
-		d.inspect()
+		d.startInspection()
 	case node.InspectWait:
 		if _, asked := d.rebootAsked(true); asked {
 			d.clearReboot()
@@ -54,24 +54,24 @@ func (d *decision) unexpected(t hostapi.ErrorType) {
 	case node.Working, node.Waiting:
 		d.waitForNode()
 	default:
-		d.refuse(t, "node %s is %q, which a host that is %q cannot go on from: bring it to %q (ferrite node), or delete it to have it registered anew",
+		d.failUntilChanged(t, "node %s is %q, which a host that is %q cannot go on from: bring it to %q (ferrite node), or delete it to have it registered anew",
 			n.UUID, n.ProvisionState, d.state(), node.Manageable)
 	}
 }
 
-// inspect begins an inspection by whom the document wants. The interface can be
+// startInspection begins an inspection by whom the document wants. The interface can be
 // changed of a manageable node alone.
-func (d *decision) inspect() {
+func (d *decision) startInspection() {
 	a, err := accessOf(d.h.Spec.BMC)
 	if err != nil {
-		d.refuse(hostapi.InspectionError, "%v", err)
+		d.failUntilChanged(hostapi.InspectionError, "%v", err)
 		return
 	}
 	if edit, differs := d.edit(func(n *node.Node) { d.setInspect(n, a) }); differs {
 		if d.facts.Node.ProvisionState == node.InspectFailed {
 			edit = verb(node.Manage)
 		}
-		d.prepare(edit, hostapi.InspectionError)
+		d.doKeepingError(edit, hostapi.InspectionError)
 		return
 	}
 	if d.inspectAsked() {
@@ -81,11 +81,11 @@ func (d *decision) inspect() {
 	d.do(verb(node.Inspect), hostapi.InspectionError)
 }
 
-// inspected takes over what was found.
-func (d *decision) inspected() {
+// recordInspection takes over what was found.
+func (d *decision) recordInspection() {
 	found, err := Hardware(d.facts.Inspected)
 	if err != nil {
-		d.refuse(hostapi.InspectionError, "what the inspection of node %s found cannot be read: %v", d.facts.Node.UUID, err)
+		d.failUntilChanged(hostapi.InspectionError, "what the inspection of node %s found cannot be read: %v", d.facts.Node.UUID, err)
 		return
 	}
 	d.succeeded()

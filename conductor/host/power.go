@@ -12,24 +12,24 @@ import (
 // switched off, as Metal3 has it.
 const softTime = 180 * time.Second
 
-// powerAtRest: a node whose power, or virtual drive, is being changed is reserved,
+// checkPowerChange: a node whose power, or virtual drive, is being changed is reserved,
 // and nothing can be asked of it, but that a machine that is shutting down be
 // switched off at once.
-func (d *decision) powerAtRest() bool {
+func (d *decision) checkPowerChange() bool {
 	n := d.facts.Node
 	switch {
 	case n == nil || n.TargetPowerState == "" && n.Chore == "":
 		return true
-	case n.Chore == plan.ShutDown && d.offFirst():
-		d.prepare(SetPower{Target: node.PowerOff, Once: true}, hostapi.PowerManagementError)
+	case n.Chore == plan.ShutDown && d.mustPowerOff():
+		d.doKeepingError(SetPower{Target: node.PowerOff, Once: true}, hostapi.PowerManagementError)
 	default:
 		d.RequeueAt = d.facts.Now.Add(waitRequeue)
 	}
 	return false
 }
 
-// offFirst: the host is to be deleted, and its machine to be switched off before.
-func (d *decision) offFirst() bool {
+// mustPowerOff: the host is to be deleted, and its machine to be switched off before.
+func (d *decision) mustPowerOff() bool {
 	if !d.beingDeleted() || d.detachAsked() != nil || d.h.Status.OperationalStatus == hostapi.StatusDetached {
 		return false
 	}
@@ -60,13 +60,13 @@ func (d *decision) managePower() {
 	if !st.PoweredOn {
 		d.clearReboot()
 	}
-	mode, reboot := d.rebootAsked(!d.atWork())
+	mode, reboot := d.rebootAsked(!d.isProvisioned())
 	want := d.h.Spec.Online && !reboot
-	if d.atWork() && !d.service(want && d.facts.Node.PowerState == node.PowerOff) {
+	if d.isProvisioned() && !d.manageService(want && d.facts.Node.PowerState == node.PowerOff) {
 		return
 	}
 	if d.h.Spec.DisablePowerOff {
-		d.neverOff(mode, reboot)
+		d.manageWithoutPowerOff(mode, reboot)
 		return
 	}
 	switch {
@@ -82,8 +82,8 @@ func (d *decision) managePower() {
 	}
 }
 
-// atWork: the machine has something to run, of ours or of somebody else's.
-func (d *decision) atWork() bool {
+// isProvisioned: the machine has something to run, of ours or of somebody else's.
+func (d *decision) isProvisioned() bool {
 	return d.state() == hostapi.StateProvisioned || d.state() == hostapi.StateExternallyProvisioned
 }
 
@@ -97,9 +97,9 @@ func (d *decision) powerReached() {
 	d.requeueLater()
 }
 
-// neverOff keeps on what must not be switched off: it is reset where others are
+// manageWithoutPowerOff keeps on what must not be switched off: it is reset where others are
 // switched off and on again, and to keep it off can be asked for in vain.
-func (d *decision) neverOff(mode hostapi.RebootMode, reboot bool) {
+func (d *decision) manageWithoutPowerOff(mode hostapi.RebootMode, reboot bool) {
 	switch _, once := d.annotated(hostapi.AnnotationReboot); {
 	case !d.h.Status.PoweredOn && d.h.Spec.Online:
 		d.powerOn()
@@ -113,7 +113,7 @@ func (d *decision) neverOff(mode hostapi.RebootMode, reboot bool) {
 }
 
 func (d *decision) powerOn() {
-	if n := d.facts.Node; plan.PowerChangeFailed(*n) && !d.failed(hostapi.PowerManagementError, n.LastError) {
+	if n := d.facts.Node; plan.PowerChangeFailed(*n) && !d.failOrRetry(hostapi.PowerManagementError, n.LastError) {
 		return
 	}
 	d.setPower(node.PowerOn)
@@ -131,7 +131,7 @@ func (d *decision) powerOff(mode hostapi.RebootMode) (off bool) {
 		if mode == hostapi.RebootSoft {
 			reason = "the machine did not shut down, and is switched off the next time: " + reason
 		}
-		if !d.failed(hostapi.PowerManagementError, reason) {
+		if !d.failOrRetry(hostapi.PowerManagementError, reason) {
 			return false
 		}
 		mode = hostapi.RebootHard

@@ -5,8 +5,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// poweringOff leaves a machine behind that rests, if that can be had.
-func (d *decision) poweringOff() {
+// handlePoweringOffBeforeDelete leaves a machine behind that rests, if that can be had.
+func (d *decision) handlePoweringOffBeforeDelete() {
 	switch {
 	case d.h.Spec.DisablePowerOff:
 		d.fire(PoweredOff)

@@ -9,10 +9,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// preparing makes the machine's RAID volumes and its firmware what the documents
+// handlePreparing makes the machine's RAID volumes and its firmware what the documents
 // want. After a failure nothing is believed of the volumes there are, nor of the
 // updates that were done.
-func (d *decision) preparing() {
+func (d *decision) handlePreparing() {
 	s, is, f := d.wantedSettings(), d.h.Status.Provisioning.RAID, d.firmwareToPrepare()
 	dirty := d.settingsDiffer(s) || f.asked()
 	if d.h.Status.ErrorType == hostapi.PreparationError {
@@ -24,20 +24,20 @@ func (d *decision) preparing() {
 			d.applySettings(s, is, f)
 			return
 		}
-		d.prepared()
+		d.finishPreparing()
 	case node.CleanFailed:
-		again := d.failed(hostapi.PreparationError, cmp.Or(n.LastError, "the preparation failed, and the node does not say why"))
+		again := d.failOrRetry(hostapi.PreparationError, cmp.Or(n.LastError, "the preparation failed, and the node does not say why"))
 		d.clearSettings()
 		d.forgetUpdates()
 		if again {
-			d.recover(hostapi.PreparationError)
+			d.makeManageable(hostapi.PreparationError)
 		}
 	default:
 		d.unexpected(hostapi.PreparationError)
 	}
 }
 
-func (d *decision) prepared() {
+func (d *decision) finishPreparing() {
 	d.succeeded()
 	d.fire(Prepared)
 }
@@ -47,22 +47,22 @@ func (d *decision) prepared() {
 func (d *decision) applySettings(s provisioningSettings, is *hostapi.RAID, f firmwareChange) {
 	a, err := accessOf(d.h.Spec.BMC)
 	if err != nil {
-		d.refuse(hostapi.PreparationError, "%v", err)
+		d.failUntilChanged(hostapi.PreparationError, "%v", err)
 		return
 	}
 	steps, err := a.raidSteps(s.raid, is)
 	steps = append(steps, f.steps()...)
 	switch {
 	case err != nil:
-		d.refuse(hostapi.PreparationError, "%v", err)
+		d.failUntilChanged(hostapi.PreparationError, "%v", err)
 		return
 	case len(steps) == 0:
 		d.saveSettings(s)
 		d.recordUpdates(f)
-		d.prepared()
+		d.finishPreparing()
 		return
 	case d.facts.Node.ProvisionState == node.Available:
-		d.prepare(verb(node.Manage), hostapi.PreparationError)
+		d.doKeepingError(verb(node.Manage), hostapi.PreparationError)
 		return
 	}
 	if !d.setRAIDTarget(a, s, is) {
@@ -77,26 +77,26 @@ func (d *decision) applySettings(s provisioningSettings, is *hostapi.RAID, f fir
 func (d *decision) setRAIDTarget(a access, s provisioningSettings, is *hostapi.RAID) (aimed bool) {
 	maker, err := a.raidInterface(s.raid, is)
 	if err != nil {
-		d.refuse(hostapi.PreparationError, "%v", err)
+		d.failUntilChanged(hostapi.PreparationError, "%v", err)
 		return false
 	}
 	if edit, differs := d.edit(func(n *node.Node) { setInterface(n, "raid", maker) }); maker != "" && differs {
-		d.prepare(edit, hostapi.PreparationError)
+		d.doKeepingError(edit, hostapi.PreparationError)
 		return false
 	}
 	if config := raidConfig(s); config != nil && !reflect.DeepEqual(config, d.facts.Node.TargetRAIDConfig) {
-		d.prepare(SetRAID{config}, hostapi.PreparationError)
+		d.doKeepingError(SetRAID{config}, hostapi.PreparationError)
 		return false
 	}
 	return true
 }
 
-// recover brings a node that could not be cleaned back to where it can be tried
+// makeManageable brings a node that could not be cleaned back to where it can be tried
 // again.
-func (d *decision) recover(t hostapi.ErrorType) {
+func (d *decision) makeManageable(t hostapi.ErrorType) {
 	if d.facts.Node.Maintenance {
-		d.prepare(SetMaintenance{}, t)
+		d.doKeepingError(SetMaintenance{}, t)
 		return
 	}
-	d.prepare(verb(node.Manage), t)
+	d.doKeepingError(verb(node.Manage), t)
 }

@@ -5,33 +5,33 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// provisioned looks after a machine that runs its image. One that was somebody
+// handleProvisioned looks after a machine that runs its image. One that was somebody
 // else's, and came to be ours without an image, is cleaned.
-func (d *decision) provisioned() {
+func (d *decision) handleProvisioned() {
 	if is := d.h.Status.Provisioning; urlOf(is.Image) == "" && customMethod(is.CustomDeploy) == "" {
-		d.recognize()
+		d.takeSpecAsRunning()
 	}
 	if d.cancelled() {
 		d.fire(Cancelled)
 		return
 	}
-	d.steady()
+	d.manageSteadyState()
 }
 
-// externallyProvisioned looks after one that runs somebody else's.
-func (d *decision) externallyProvisioned() {
+// handleExternallyProvisioned looks after one that runs somebody else's.
+func (d *decision) handleExternallyProvisioned() {
 	if d.h.Spec.ExternallyProvisioned {
-		d.steady()
+		d.manageSteadyState()
 		return
 	}
-	d.recognize()
+	d.takeSpecAsRunning()
 	d.fire(NotExternal)
 }
 
-// recognize takes what the document names for what the machine runs, where nobody
+// takeSpecAsRunning takes what the document names for what the machine runs, where nobody
 // has told: it has come to be ours, or its status has come from elsewhere without
 // that. Nothing is written, and nothing lost.
-func (d *decision) recognize() {
+func (d *decision) takeSpecAsRunning() {
 	p := &d.h.Status.Provisioning
 	if d.h.Spec.Image != nil {
 		p.Image = d.h.Spec.Image
@@ -41,15 +41,15 @@ func (d *decision) recognize() {
 	}
 }
 
-func (d *decision) steady() {
-	if d.adopted() {
+func (d *decision) manageSteadyState() {
+	if d.ensureAdopted() {
 		d.managePower()
 	}
 }
 
-// adopted: the node knows that its machine is at work. One that was registered
+// ensureAdopted: the node knows that its machine is at work. One that was registered
 // anew takes it over untouched.
-func (d *decision) adopted() bool {
+func (d *decision) ensureAdopted() bool {
 	const t = hostapi.ProvisionedRegistrationError
 	switch n := d.facts.Node; n.ProvisionState {
 	case node.Manageable:
@@ -62,7 +62,7 @@ func (d *decision) adopted() bool {
 		d.waitForNode()
 		return false
 	case node.AdoptFailed:
-		if d.failed(t, "the machine could not be taken over: "+n.LastError) {
+		if d.failOrRetry(t, "the machine could not be taken over: "+n.LastError) {
 			d.do(verb(node.Adopt), t)
 		}
 		return false

@@ -10,9 +10,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// provisioning puts the image onto the machine. What has failed is taken away
+// handleProvisioning puts the image onto the machine. What has failed is taken away
 // again before another try.
-func (d *decision) provisioning() {
+func (d *decision) handleProvisioning() {
 	switch {
 	case d.cancelled():
 		d.fire(Cancelled)
@@ -40,7 +40,7 @@ func (d *decision) provisioning() {
 	case node.CleanFailed, node.Error:
 		d.fail(hostapi.ProvisioningError, "cleaning before the deploy failed: "+n.LastError)
 	case node.Active:
-		d.deployed()
+		d.finishProvisioning()
 	case node.DeployWait:
 		if _, asked := d.rebootAsked(true); asked {
 			d.clearReboot()
@@ -118,11 +118,11 @@ func (d *decision) deploy() {
 	}
 	drive, err := d.configDrive()
 	if err != nil {
-		d.refuse(hostapi.ProvisioningError, configDrivePrefix+"%v", err)
+		d.failUntilChanged(hostapi.ProvisioningError, configDrivePrefix+"%v", err)
 		return
 	}
 	if differs {
-		d.prepare(edit, hostapi.ProvisioningError)
+		d.doKeepingError(edit, hostapi.ProvisioningError)
 		return
 	}
 	r := plan.Request{Verb: node.Deploy}
@@ -139,8 +139,8 @@ func (d *decision) deploy() {
 // image would be written.
 const customPriority = 80
 
-// deployed takes note of what the machine runs now.
-func (d *decision) deployed() {
+// finishProvisioning takes note of what the machine runs now.
+func (d *decision) finishProvisioning() {
 	p := &d.h.Status.Provisioning
 	p.Image, p.CustomDeploy = d.h.Spec.Image, d.h.Spec.CustomDeploy
 	d.clearReboot()

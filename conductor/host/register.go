@@ -10,10 +10,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// register sees to it, in every state in which there ought to be a node, that
+// ensureRegistered sees to it, in every state in which there ought to be a node, that
 // there is one, as the document says. So a conductor that has lost its nodes
 // gets them back.
-func (d *decision) register() (registered bool) {
+func (d *decision) ensureRegistered() (registered bool) {
 	switch d.state().Canonical() {
 	case hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateMatchProfile, hostapi.StateDeleting:
 		return true
@@ -24,31 +24,31 @@ func (d *decision) register() (registered bool) {
 	case err != nil && d.beingDeleted(): // the node, if there is one, knows how to log in
 		return true
 	case err != nil:
-		d.refuse(hostapi.RegistrationError, "%v", err)
+		d.failUntilChanged(hostapi.RegistrationError, "%v", err)
 		return false
 	case (len(d.facts.Conflicts) > 0 || d.facts.Foreign != "") && d.beingDeleted(): // what our document says now would reach the machine of another
 		return true
 	}
 	if d.state() != hostapi.StateRegistering && (d.h.Status.ErrorType == hostapi.RegistrationError || !d.credentialsAccepted()) {
-		d.beginSpan(hostapi.StateRegistering)
+		d.recordStateBegin(hostapi.StateRegistering)
 	}
-	a, why := d.reach()
+	a, why := d.accessToBMC()
 	if why != "" {
-		d.refuse(hostapi.RegistrationError, "%s", why)
+		d.failUntilChanged(hostapi.RegistrationError, "%s", why)
 		return false
 	}
 	preboot, err := d.prebootNetwork()
 	if err != nil {
-		d.refuse(hostapi.RegistrationError, "%v", err)
+		d.failUntilChanged(hostapi.RegistrationError, "%v", err)
 		return false
 	}
 	spec := nodeSpec{a, l, preboot}
 	if d.facts.Node == nil {
-		d.recordTried()
+		d.recordTriedCredentials()
 		d.do(CreateNode{d.enrolled(spec)}, hostapi.RegistrationError)
 		return false
 	}
-	return d.alignNode(spec) && d.verified() && d.completeRegistration()
+	return d.ensureNodeMatches(spec) && d.ensureVerified() && d.completeRegistration()
 }
 
 // nodeSpec is what a node is made of.
@@ -58,8 +58,8 @@ type nodeSpec struct {
 	preboot map[string]any // the network of its ramdisk; nil for nothing said
 }
 
-// reach is how the BMC is reached, or why that cannot be.
-func (d *decision) reach() (a access, why string) {
+// accessToBMC is how the BMC is reached, or why that cannot be.
+func (d *decision) accessToBMC() (a access, why string) {
 	a, err := accessOf(d.h.Spec.BMC)
 	switch {
 	case err != nil:
@@ -101,18 +101,18 @@ func (d *decision) prebootNetwork() (map[string]any, error) {
 	return object(field, text)
 }
 
-// alignNode makes the node what the document says, where its state allows.
-func (d *decision) alignNode(w nodeSpec) (aligned bool) {
+// ensureNodeMatches makes the node what the document says, where its state allows.
+func (d *decision) ensureNodeMatches(w nodeSpec) (aligned bool) {
 	n := d.facts.Node
 	if class := n.ProvisionState.Class(); class != node.Stable && class != node.Failed {
 		return true
 	}
 	if a, differs := d.edit(func(n *node.Node) { d.configure(n, w) }); differs {
-		d.prepare(a, hostapi.RegistrationError)
+		d.doKeepingError(a, hostapi.RegistrationError)
 		return false
 	}
 	if p, missing := d.missingPort(); missing {
-		d.prepare(CreatePort{p}, hostapi.RegistrationError)
+		d.doKeepingError(CreatePort{p}, hostapi.RegistrationError)
 		return false
 	}
 	return true
@@ -144,23 +144,23 @@ func (d *decision) missingPort() (p node.Port, missing bool) {
 	for _, address := range Addresses(d.h, d.facts.Hardware) {
 		known := slices.ContainsFunc(d.facts.Ports, func(p node.Port) bool { return p.Address == address })
 		if _, taken := d.facts.TakenAddresses[address]; !known && !taken {
-			return node.Port{NodeUUID: d.facts.Node.UUID, Address: address, PXEEnabled: address == boot || d.boots(address)}, true
+			return node.Port{NodeUUID: d.facts.Node.UUID, Address: address, PXEEnabled: address == boot || d.hasPXECard(address)}, true
 		}
 	}
 	return p, false
 }
 
-func (d *decision) boots(address string) bool {
+func (d *decision) hasPXECard(address string) bool {
 	return d.facts.Hardware != nil && slices.ContainsFunc(d.facts.Hardware.NIC, func(n hostapi.NIC) bool { return mac(n.MAC) == address && n.PXE })
 }
 
-// verified: the BMC has let us in with these credentials, or those before them.
-func (d *decision) verified() bool {
+// ensureVerified: the BMC has let us in with these credentials, or those before them.
+func (d *decision) ensureVerified() bool {
 	n, fresh := d.facts.Node, !sameCredentials(d.h.Status.TriedCredentials, d.credentialsNow())
-	d.recordTried()
+	d.recordTriedCredentials()
 	switch n.ProvisionState {
 	case node.Enroll:
-		if n.LastError != "" && !fresh && !d.failed(hostapi.RegistrationError, n.LastError) {
+		if n.LastError != "" && !fresh && !d.failOrRetry(hostapi.RegistrationError, n.LastError) {
 			return false
 		}
 		d.do(verb(node.Manage), hostapi.RegistrationError)
@@ -177,14 +177,14 @@ func (d *decision) verified() bool {
 func (d *decision) completeRegistration() bool {
 	p := &d.h.Status.Provisioning
 	if p.ID != d.facts.Node.UUID {
-		d.doubtDrive()
+		d.clearAttachedImage()
 		if d.state() == hostapi.StatePreparing {
 			d.clearSettings()
 		}
 	}
 	p.ID = d.facts.Node.UUID
 	if err := d.matchHardwareProfile(); err != nil {
-		d.refuse(hostapi.RegistrationError, "%v", err)
+		d.failUntilChanged(hostapi.RegistrationError, "%v", err)
 		return false
 	}
 	d.h.Status.GoodCredentials = d.credentialsNow()
@@ -192,7 +192,7 @@ func (d *decision) completeRegistration() bool {
 		d.succeeded()
 	}
 	if d.state() != hostapi.StateRegistering {
-		d.endSpan(hostapi.StateRegistering)
+		d.recordStateEnd(hostapi.StateRegistering)
 	}
 	return true
 }
@@ -201,8 +201,8 @@ func (d *decision) credentialsAccepted() bool {
 	return sameCredentials(d.h.Status.GoodCredentials, d.credentialsNow())
 }
 
-// recordTried takes note of the credentials that are tried now.
-func (d *decision) recordTried() {
+// recordTriedCredentials takes note of the credentials that are tried now.
+func (d *decision) recordTriedCredentials() {
 	if now := d.credentialsNow(); !sameCredentials(d.h.Status.TriedCredentials, now) {
 		d.h.Status.TriedCredentials = now
 	}

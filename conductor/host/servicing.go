@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// service changes the firmware of a machine at work, where the policy of its host
+// manageService changes the firmware of a machine at work, where the policy of its host
 // says that it may be: while the machine is off and about to be switched on
 // (returns), which is in the middle of a reboot. A machine that somebody keeps off
 // stays so. over answers whether the power is ours to manage.
@@ -16,7 +16,7 @@ import (
 // A service that has ended is over even if the BMC does not show what was wanted:
 // what is still to be done, or has been asked for meanwhile, is for the next
 // reboot. A workload is interrupted once.
-func (d *decision) service(returns bool) (over bool) {
+func (d *decision) manageService(returns bool) (over bool) {
 	st, f := &d.h.Status, d.firmwareChange(d.onReboot())
 	failed := st.ErrorType == hostapi.ServicingError
 	ours := failed || st.OperationalStatus == hostapi.StatusServicing
@@ -27,7 +27,7 @@ func (d *decision) service(returns bool) (over bool) {
 			d.awaitRetry()
 			return false
 		case failed && f.asked(), !ours && f.asked() && returns:
-			return d.beginService(f)
+			return d.startService(f)
 		case ours:
 			d.succeeded()
 		}
@@ -36,7 +36,7 @@ func (d *decision) service(returns bool) (over bool) {
 		if !ours && !f.asked() { // an operator has asked for it, by the node
 			return true
 		}
-		d.serviced(f)
+		d.continueService(f)
 		return false
 	default:
 		if ours {
@@ -46,8 +46,8 @@ func (d *decision) service(returns bool) (over bool) {
 	}
 }
 
-// beginService asks for it; over when there is nothing to be done after all.
-func (d *decision) beginService(f firmwareChange) (over bool) {
+// startService asks for it; over when there is nothing to be done after all.
+func (d *decision) startService(f firmwareChange) (over bool) {
 	d.recordUpdates(f)
 	steps := f.steps()
 	if len(steps) == 0 {
@@ -56,36 +56,36 @@ func (d *decision) beginService(f firmwareChange) (over bool) {
 		}
 		return true
 	}
-	d.serve(Provision{plan.Request{Verb: node.Service, ServiceSteps: steps}})
+	d.doService(Provision{plan.Request{Verb: node.Service, ServiceSteps: steps}})
 	return false
 }
 
-// serviced looks after a service that is under way, or has failed. One that nobody
+// continueService looks after a service that is under way, or has failed. One that nobody
 // wants any more is ended.
-func (d *decision) serviced(f firmwareChange) {
+func (d *decision) continueService(f firmwareChange) {
 	n := d.facts.Node
 	switch failed := n.ProvisionState == node.ServiceFailed; {
 	case n.ProvisionState == node.Servicing, !failed && f.wanted:
 		d.waitForNode()
 		d.h.Status.OperationalStatus = hostapi.StatusServicing
 	case !f.wanted:
-		d.serve(verb(node.Abort))
-	case !d.failed(hostapi.ServicingError, cmp.Or(n.LastError, "the service failed, and the node does not say why")):
+		d.doService(verb(node.Abort))
+	case !d.failOrRetry(hostapi.ServicingError, cmp.Or(n.LastError, "the service failed, and the node does not say why")):
 		if _, updates := d.onReboot(); updates {
 			d.forgetUpdates()
 		}
 	case n.Maintenance:
-		d.prepare(SetMaintenance{}, hostapi.ServicingError)
+		d.doKeepingError(SetMaintenance{}, hostapi.ServicingError)
 	case len(f.steps()) == 0: // it has all come to be as wanted: back to work
-		d.serve(verb(node.Abort))
+		d.doService(verb(node.Abort))
 	default:
-		d.beginService(f)
+		d.startService(f)
 	}
 }
 
-// serve asks for something that is a part of a service: the host is serviced
+// doService asks for something that is a part of a service: the host is serviced
 // until its node is back at work.
-func (d *decision) serve(a Action) {
+func (d *decision) doService(a Action) {
 	d.do(a, hostapi.ServicingError)
 	d.h.Status.OperationalStatus = hostapi.StatusServicing
 }

@@ -69,7 +69,7 @@ func TestImages(t *testing.T) {
 	} {
 		d := begin(newFacts(hostapi.StateProvisioning, node.Available))
 		n := node.Node{InstanceInfo: document{"image_pull_secret": "of the last", "image_pull_registry": "of the last", "boot_iso": "of the last", "traits": "kept"}}
-		a, _ := d.reach()
+		a, _ := d.accessToBMC()
 		d.setInstance(&n, a, &c.image, nil)
 		c.want["capabilities"], c.want["root_device"], c.want["traits"] = document{}, document{"name": "s== /dev/sda"}, "kept"
 		if diff := cmp.Diff(c.want, n.InstanceInfo); diff != "" || n.InstanceUUID != testUID {

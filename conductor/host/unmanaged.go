@@ -2,14 +2,14 @@ package host
 
 import "github.com/ferrite-metal/ferrite/proto/hostapi"
 
-// reachable: the document says how the machine's BMC is reached, or a part of it.
-func (d *decision) reachable() bool {
+// hasBMCDetails: the document says how the machine's BMC is reached, or a part of it.
+func (d *decision) hasBMCDetails() bool {
 	return d.h.Spec.BMC.Address != "" || d.h.Spec.BMC.CredentialsName != ""
 }
 
-// none is a document nobody has looked at before.
-func (d *decision) none() {
-	if d.reachable() {
+// handleNone is a document nobody has looked at before.
+func (d *decision) handleNone() {
+	if d.hasBMCDetails() {
 		d.h.Status.OperationalStatus = hostapi.StatusOK
 		d.fire(WithBMC)
 		return
@@ -18,9 +18,9 @@ func (d *decision) none() {
 	d.fire(WithoutBMC)
 }
 
-// unmanaged waits for somebody to say how the machine is reached.
-func (d *decision) unmanaged() {
-	if d.reachable() {
+// handleUnmanaged waits for somebody to say how the machine is reached.
+func (d *decision) handleUnmanaged() {
+	if d.hasBMCDetails() {
 		d.clearError()
 		d.fire(WithBMC)
 		return
@@ -28,8 +28,8 @@ func (d *decision) unmanaged() {
 	d.requeueLater()
 }
 
-// registering is over: that it got here means that its node is registered.
-func (d *decision) registering() {
+// handleRegistering is over: that it got here means that its node is registered.
+func (d *decision) handleRegistering() {
 	d.succeeded()
 	switch {
 	case d.h.Spec.ExternallyProvisioned:
@@ -41,7 +41,7 @@ func (d *decision) registering() {
 	}
 }
 
-func (d *decision) matchProfile() {
+func (d *decision) handleMatchProfile() {
 	d.succeeded()
 	d.fire(OlderDocument)
 }
