@@ -16,8 +16,8 @@ func TestAwaits(t *testing.T) {
 		n.Run = &node.Run{Waiting: "the first heartbeat of the ramdisk's agent"}
 	}
 	for name, tc := range map[string]struct {
-		s    Facts
-		want string
+		facts Facts
+		want  string
 	}{
 		"nothing": {newFacts(hostapi.StateDeprovisioning, node.Active, deleted), ""},
 		"just begun": {newFacts(hostapi.StateDeprovisioning, node.Cleaning, deleted, nodeIs(func(n *node.Node) {
@@ -38,7 +38,7 @@ func TestAwaits(t *testing.T) {
 				"that fails if nothing more is heard of it until 2026-01-01 12:30:00 UTC"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := begin(tc.s)
+			d := begin(tc.facts)
 			d.decide()
 			d.setConditions()
 			if got := d.condition(hostapi.ConditionProgressing).Message; got != tc.want {

@@ -18,18 +18,18 @@ const isoA, isoB = "http://images/a.iso", "http://images/b.iso"
 // withImage is a host that has a DataImage, held and its own, and an empty drive
 // that it was asked about.
 func withImage(url string, changes ...func(*hostapi.DataImage)) edit {
-	return func(s *Facts) {
-		s.DataImage = &hostapi.DataImage{
+	return func(facts *Facts) {
+		facts.DataImage = &hostapi.DataImage{
 			ObjectMeta: hostapi.ObjectMeta{
-				Name: s.Host.Name, Namespace: s.Host.Namespace, UID: "i", Finalizers: []string{hostapi.DataImageFinalizer},
-				OwnerReferences: []hostapi.OwnerReference{{APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: s.Host.Name, UID: s.Host.UID}},
+				Name: facts.Host.Name, Namespace: facts.Host.Namespace, UID: "i", Finalizers: []string{hostapi.DataImageFinalizer},
+				OwnerReferences: []hostapi.OwnerReference{{APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: facts.Host.Name, UID: facts.Host.UID}},
 			},
 			Spec: hostapi.DataImageSpec{URL: url},
 		}
 		for _, change := range changes {
-			change(s.DataImage)
+			change(facts.DataImage)
 		}
-		s.Media = &Media{Slots: drives("CD", "DVD")}
+		facts.Media = &Media{Slots: drives("CD", "DVD")}
 	}
 }
 
@@ -60,32 +60,32 @@ func imageFailed(count int, message string, ago time.Duration) func(*hostapi.Dat
 	}
 }
 
-func registeredAnew(s *Facts) { s.Host.Status.Provisioning.ID = "lost" }
+func registeredAnew(facts *Facts) { facts.Host.Status.Provisioning.ID = "lost" }
 
-func inserted(s *Facts) { s.Media.Slots[1].Inserted = true }
-func unasked(s *Facts)  { s.Media = nil }
-func noDrive(s *Facts)  { s.Media = &Media{Slots: drives("Floppy")} }
-func dead(s *Facts)     { s.Media = &Media{Fault: "no answer"} }
-func choring(s *Facts)  { s.Media, s.Node.Chore = nil, "management.attach_virtual_media" }
+func inserted(facts *Facts) { facts.Media.Slots[1].Inserted = true }
+func unasked(facts *Facts)  { facts.Media = nil }
+func noDrive(facts *Facts)  { facts.Media = &Media{Slots: drives("Floppy")} }
+func dead(facts *Facts)     { facts.Media = &Media{Fault: "no answer"} }
+func choring(facts *Facts)  { facts.Media, facts.Node.Chore = nil, "management.attach_virtual_media" }
 
 // imageSpoken is what becomes of an image, in a line: what is attached, what has
 // failed, and whether it is held.
-func imageSpoken(s Facts, d Decision) string {
+func imageSpoken(facts Facts, d Decision) string {
 	i := d.DataImage
 	if i == nil {
 		return "as before"
 	}
 	var parts []string
-	if i.Status.AttachedImage != s.DataImage.Status.AttachedImage {
+	if i.Status.AttachedImage != facts.DataImage.Status.AttachedImage {
 		parts = append(parts, fmt.Sprintf("attached %q", i.Status.AttachedImage.URL))
 	}
-	if i.Status.Error != s.DataImage.Status.Error {
+	if i.Status.Error != facts.DataImage.Status.Error {
 		parts = append(parts, fmt.Sprintf("error %d %q", i.Status.Error.Count, i.Status.Error.Message))
 	}
-	if was := slices.Contains(s.DataImage.Finalizers, hostapi.DataImageFinalizer); was != slices.Contains(i.Finalizers, hostapi.DataImageFinalizer) {
+	if was := slices.Contains(facts.DataImage.Finalizers, hostapi.DataImageFinalizer); was != slices.Contains(i.Finalizers, hostapi.DataImageFinalizer) {
 		parts = append(parts, map[bool]string{true: "let go", false: "held"}[was])
 	}
-	if len(i.OwnerReferences) != len(s.DataImage.OwnerReferences) {
+	if len(i.OwnerReferences) != len(facts.DataImage.OwnerReferences) {
 		parts = append(parts, "owned")
 	}
 	return strings.Join(parts, ", ")
@@ -161,7 +161,7 @@ func TestDataImage(t *testing.T) {
 		{provisioned, node.Active, []edit{withImage(isoA, imageFailed(1, "no answer", time.Second))}, "OK", `error 0 ""`},
 		{provisioned, node.Active, []edit{withImage(isoA), noDrive, poweredOff}, "power on",
 			`error 1 "the BMC at redfish://10.0.0.1/redfish/v1/Systems/1 has no virtual drive for a CD or DVD that this conductor can use"`},
-		{available, node.Available, []edit{withImage(isoA), func(s *Facts) { s.Media = &Media{} }}, "OK",
+		{available, node.Available, []edit{withImage(isoA), func(facts *Facts) { facts.Media = &Media{} }}, "OK",
 			`error 1 "the BMC at redfish://10.0.0.1/redfish/v1/Systems/1 has no virtual drive for a CD or DVD that this conductor can use"`},
 
 		// Somebody has taken it out: it is put in again at the next reboot.
@@ -186,37 +186,37 @@ func TestDataImage(t *testing.T) {
 		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationDetached, ""), withImage(isoA, imageLeaves, attached(isoA, time.Hour)), unasked}, "maintenance true", "let go"},
 		{provisioned, node.Active, []edit{annotate(hostapi.AnnotationDetached, ""), withImage(isoA), unasked}, "maintenance true", "as before"},
 	} {
-		s := newFacts(c.state, c.is, c.with...)
-		d := made(t, s)
+		facts := newFacts(c.state, c.is, c.with...)
+		d := made(t, facts)
 		if got := spoken(d); got != c.does {
-			t.Errorf("%s, %s, %s: it does %s, want %s", c.state, c.is, imageOf(s), got, c.does)
+			t.Errorf("%s, %s, %s: it does %s, want %s", c.state, c.is, imageOf(facts), got, c.does)
 		}
-		if got := imageSpoken(s, d); got != c.tells {
-			t.Errorf("%s, %s, %s: it tells %s, want %s", c.state, c.is, imageOf(s), got, c.tells)
+		if got := imageSpoken(facts, d); got != c.tells {
+			t.Errorf("%s, %s, %s: it tells %s, want %s", c.state, c.is, imageOf(facts), got, c.tells)
 		}
-		if _, paused := s.Host.Annotations[hostapi.AnnotationPaused]; !paused && d.RequeueAt.IsZero() {
-			t.Errorf("%s, %s, %s: it is never looked at again", c.state, c.is, imageOf(s))
+		if _, paused := facts.Host.Annotations[hostapi.AnnotationPaused]; !paused && d.RequeueAt.IsZero() {
+			t.Errorf("%s, %s, %s: it is never looked at again", c.state, c.is, imageOf(facts))
 		}
 	}
 }
 
-func imageOf(s Facts) string {
-	return fmt.Sprintf("%s %+v, media %+v", s.DataImage.Spec.URL, s.DataImage.Status, s.Media)
+func imageOf(facts Facts) string {
+	return fmt.Sprintf("%s %+v, media %+v", facts.DataImage.Spec.URL, facts.DataImage.Status, facts.Media)
 }
 
 // TestDataImageRefused: what the engine refuses is told by the image, not by its host.
 func TestDataImageRefused(t *testing.T) {
-	s := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA), poweredOff)
-	d := Refused(s, Decide(s), "not now")
-	if got, want := imageSpoken(s, d), `error 1 "attach `+isoA+`: not now"`; got != want || d.Host.Status.ErrorType != "" {
+	facts := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA), poweredOff)
+	d := Refused(facts, Decide(facts), "not now")
+	if got, want := imageSpoken(facts, d), `error 1 "attach `+isoA+`: not now"`; got != want || d.Host.Status.ErrorType != "" {
 		t.Errorf("got %s, want %s; host %q", got, want, d.Host.Status.ErrorType)
 	}
 	if wait := d.RequeueAt.Sub(testNow); wait < 30*time.Second || wait > 2*time.Minute {
 		t.Errorf("it is tried again after %s", wait)
 	}
-	s = newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA, imageLeaves), inserted, poweredOff)
-	d = Refused(s, Decide(s), "not now")
-	if got, want := imageSpoken(s, d), `error 1 "detach `+isoA+`: not now"`; got != want {
+	facts = newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA, imageLeaves), inserted, poweredOff)
+	d = Refused(facts, Decide(facts), "not now")
+	if got, want := imageSpoken(facts, d), `error 1 "detach `+isoA+`: not now"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -251,24 +251,24 @@ func TestAsksMedia(t *testing.T) {
 
 // TestDataImageOwner: an image whose host was made anew goes with the new one.
 func TestDataImageOwner(t *testing.T) {
-	s := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA))
+	facts := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA))
 	other := hostapi.OwnerReference{APIVersion: "v1", Kind: "Rack", Name: "a", UID: "r"}
-	s.DataImage.OwnerReferences[0].UID = "earlier"
-	s.DataImage.OwnerReferences = append(s.DataImage.OwnerReferences, other)
+	facts.DataImage.OwnerReferences[0].UID = "earlier"
+	facts.DataImage.OwnerReferences = append(facts.DataImage.OwnerReferences, other)
 	want := []hostapi.OwnerReference{{APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: "a", UID: testUID}, other}
-	if diff := cmp.Diff(want, made(t, s).DataImage.OwnerReferences); diff != "" {
+	if diff := cmp.Diff(want, made(t, facts).DataImage.OwnerReferences); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if s.DataImage.OwnerReferences[0].UID != "earlier" {
+	if facts.DataImage.OwnerReferences[0].UID != "earlier" {
 		t.Error("the situation was changed")
 	}
 }
 
 // TestOrphanedImage: nobody holds what has no host.
 func TestOrphanedImage(t *testing.T) {
-	s := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA))
-	s.DataImage.Finalizers = append(s.DataImage.Finalizers, "somebody/else")
-	i, changed := OrphanedImage(*s.DataImage)
+	facts := newFacts(hostapi.StateProvisioned, node.Active, withImage(isoA))
+	facts.DataImage.Finalizers = append(facts.DataImage.Finalizers, "somebody/else")
+	i, changed := OrphanedImage(*facts.DataImage)
 	if diff := cmp.Diff([]string{"somebody/else"}, i.Finalizers); diff != "" || !changed {
 		t.Errorf("changed %v (-want +got):\n%s", changed, diff)
 	}

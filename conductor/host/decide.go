@@ -69,8 +69,8 @@ const (
 )
 
 // Decide says what is done next for a host.
-func Decide(s Facts) Decision {
-	d := begin(s)
+func Decide(facts Facts) Decision {
+	d := begin(facts)
 	d.decide()
 	return d.end()
 }
@@ -78,13 +78,13 @@ func Decide(s Facts) Decision {
 // Refused is the decision instead, when the engine has refused the action of
 // one made in s: nothing was done, and the host says why, or the image that was to
 // go in or out.
-func Refused(s Facts, was Decision, reason string) Decision {
-	d := begin(s)
+func Refused(facts Facts, was Decision, reason string) Decision {
+	d := begin(facts)
 	switch was.Action.(type) {
 	case AttachMedium:
-		d.failImage(attaching(s.DataImage.Spec.URL), reason)
+		d.failImage(attaching(facts.DataImage.Spec.URL), reason)
 	case DetachMedia:
-		d.failImage(detaching(s.DataImage.Spec.URL), reason)
+		d.failImage(detaching(facts.DataImage.Spec.URL), reason)
 	default:
 		d.failUntilChanged(was.Fails, "%s", reason)
 	}
@@ -101,8 +101,8 @@ type decision struct {
 	image dataImage          // for the machine's virtual drive
 }
 
-func begin(s Facts) *decision {
-	return &decision{facts: s, h: clone(s.Host), image: dataImageOf(s.DataImage)}
+func begin(facts Facts) *decision {
+	return &decision{facts: facts, h: clone(facts.Host), image: dataImageOf(facts.DataImage)}
 }
 
 // decide goes through what every host has to pass before its state is asked.

@@ -60,17 +60,29 @@ func softwareRAID(s *hostapi.HostSpec) {
 }
 
 func maintenance(n *node.Node) { n.Maintenance = true }
-func neverOff(s *Facts)        { s.Host.Spec.DisablePowerOff, s.Node.DisablePowerOff = true, true }
+func neverOff(facts *Facts)    { facts.Host.Spec.DisablePowerOff, facts.Node.DisablePowerOff = true, true }
 func uninspected(n *node.Node) { n.InspectionFinishedAt = nil }
-func poweredOff(s *Facts)      { s.Node.PowerState, s.Host.Status.PoweredOn = node.PowerOff, false }
-func offline(s *Facts)         { s.Host.Spec.Online = false }
-func ready(s *Facts)           { d := begin(*s); a, _, _ := d.instance(); s.Node = nodeOf(a, s.Node) }
-func clash(s *Facts)           { s.Conflicts = []Conflict{{"the BMC address redfish://10.0.0.1", "default/b"}} }
-func enrolledByHand(s *Facts)  { s.Node, s.Ports, s.NodeWithBMC = nil, nil, "mine" }
-func portTaken(s *Facts) {
-	s.Ports, s.Node, s.TakenAddresses = nil, nil, map[string]string{"52:54:00:00:00:01": "other"}
+func poweredOff(facts *Facts) {
+	facts.Node.PowerState, facts.Host.Status.PoweredOn = node.PowerOff, false
 }
-func freshSecret(s *Facts) { x := s.Secrets["bmc"]; x.ResourceVersion = "8"; s.Secrets["bmc"] = x }
+func offline(facts *Facts) { facts.Host.Spec.Online = false }
+func ready(facts *Facts) {
+	d := begin(*facts)
+	a, _, _ := d.instance()
+	facts.Node = nodeOf(a, facts.Node)
+}
+func clash(facts *Facts) {
+	facts.Conflicts = []Conflict{{"the BMC address redfish://10.0.0.1", "default/b"}}
+}
+func enrolledByHand(facts *Facts) { facts.Node, facts.Ports, facts.NodeWithBMC = nil, nil, "mine" }
+func portTaken(facts *Facts) {
+	facts.Ports, facts.Node, facts.TakenAddresses = nil, nil, map[string]string{"52:54:00:00:00:01": "other"}
+}
+func freshSecret(facts *Facts) {
+	x := facts.Secrets["bmc"]
+	x.ResourceVersion = "8"
+	facts.Secrets["bmc"] = x
+}
 func observedAt(g int64) edit {
 	return status(func(st *hostapi.HostStatus) { st.Conditions = []hostapi.Condition{{ObservedGeneration: g}} })
 }
@@ -113,19 +125,19 @@ func TestDecisions(t *testing.T) {
 
 		{registering, "", []edit{noNode}, "CreateNode"},
 		{registering, "", []edit{noNode, noSecret}, "registration error 1: the secret default/bmc of spec.bmc.credentialsName does not exist: create it with username and password"},
-		{registering, "", []edit{noNode, func(s *Facts) { delete(s.Secrets["bmc"].Data, "password") }}, "registration error 1: the secret default/bmc of spec.bmc.credentialsName has no password"},
+		{registering, "", []edit{noNode, func(facts *Facts) { delete(facts.Secrets["bmc"].Data, "password") }}, "registration error 1: the secret default/bmc of spec.bmc.credentialsName has no password"},
 		{registering, "", []edit{noNode, spec(func(s *hostapi.HostSpec) { s.BMC.CredentialsName = "" })}, "registration error 1: spec.bmc.credentialsName is missing: name a secret with username and password"},
 		{registering, "", []edit{noNode, clash}, "registration error 1: the BMC address redfish://10.0.0.1 is that of host default/b already: correct one of the two"},
 		{registering, "", []edit{enrolledByHand}, "registration error 1: the BMC address redfish://10.0.0.1/redfish/v1/Systems/1 is that of node mine already: call that node default~a to have it taken over, or correct one of the two"},
 		{registering, "", []edit{portTaken}, "registration error 1: the MAC address 52:54:00:00:00:01 of spec.bootMACAddress is that of node other already"},
 		{registering, node.Enroll, nil, "manage"},
-		{registering, node.Enroll, []edit{func(s *Facts) { s.Ports = nil }}, "port 52:54:00:00:00:01 true"},
+		{registering, node.Enroll, []edit{func(facts *Facts) { facts.Ports = nil }}, "port 52:54:00:00:00:01 true"},
 		{registering, node.Enroll, []edit{lastError("no such user")}, "registration error 1: no such user"},
 		{registering, node.Enroll, []edit{lastError("no such user"), failing(hostapi.RegistrationError, 1, time.Second)}, "registration error 1: it failed"},
 		{registering, node.Enroll, []edit{lastError("no such user"), failing(hostapi.RegistrationError, 1, 3*time.Minute)}, "manage"},
 		{registering, node.Enroll, []edit{lastError("no such user"), failing(hostapi.RegistrationError, 1, time.Second), freshSecret}, "manage"},
 		{registering, node.Enroll, []edit{lastError("no such user"), failing(hostapi.RegistrationError, 1, time.Second), observedAt(0)}, "manage"},
-		{registering, node.Enroll, []edit{func(s *Facts) { s.Secrets["bmc"].Data["password"] = []byte("other") }}, "UpdateNode"},
+		{registering, node.Enroll, []edit{func(facts *Facts) { facts.Secrets["bmc"].Data["password"] = []byte("other") }}, "UpdateNode"},
 		{registering, node.Verifying, []edit{failing(hostapi.RegistrationError, 1, 3*time.Minute)}, "OK"},
 		{registering, node.Manageable, []edit{spec(func(s *hostapi.HostSpec) { s.HardwareProfile = "mine" }), status(func(st *hostapi.HostStatus) { st.HardwareProfile = "" })},
 			`registration error 1: spec.hardwareProfile "mine" is unknown: it is one of dell, dell-raid, empty, libvirt, openstack, unknown; say the disk in spec.rootDeviceHints instead`},
@@ -157,7 +169,7 @@ func TestDecisions(t *testing.T) {
 		{preparing, node.CleanFailed, []edit{lastError("no disk")}, "preparation error 1: no disk"},
 		{preparing, node.CleanFailed, []edit{failing(hostapi.PreparationError, 1, 3*time.Minute), nodeIs(maintenance)}, "maintenance false"},
 		{preparing, node.CleanFailed, []edit{failing(hostapi.PreparationError, 1, 3*time.Minute)}, "manage"},
-		{preparing, node.Manageable, []edit{spec(softwareRAID), status(softMarked), func(s *Facts) { s.Host.Spec.BMC.Address = "ipmi://10.0.0.1" }}, "UpdateNode"},
+		{preparing, node.Manageable, []edit{spec(softwareRAID), status(softMarked), func(facts *Facts) { facts.Host.Spec.BMC.Address = "ipmi://10.0.0.1" }}, "UpdateNode"},
 
 		{available, node.Manageable, nil, "OK"},
 		{available, node.Manageable, []edit{poweredOff}, "power on"},
@@ -169,7 +181,7 @@ func TestDecisions(t *testing.T) {
 
 		{provisioning, node.Manageable, nil, "provide"},
 		{provisioning, node.Manageable, []edit{full}, "delayed"},
-		{provisioning, node.Available, []edit{func(s *Facts) { s.Node.InstanceInfo = nil }}, "UpdateNode"},
+		{provisioning, node.Available, []edit{func(facts *Facts) { facts.Node.InstanceInfo = nil }}, "UpdateNode"},
 		{provisioning, node.Available, []edit{ready}, "deploy"},
 		{provisioning, node.Available, []edit{spec(func(s *hostapi.HostSpec) { s.Image, s.CustomDeploy = nil, &hostapi.CustomDeploy{Method: "mine"} }), ready}, "deploy deploy.mine"},
 		{provisioning, node.Available, []edit{spec(func(s *hostapi.HostSpec) { s.Image.ChecksumType, s.Image.Checksum = hostapi.MD5, "00" }), ready},
@@ -279,8 +291,8 @@ func TestDecisions(t *testing.T) {
 		{inspecting, node.InspectWait, []edit{annotate(hostapi.AnnotationDetached, `{"force":true}`)}, "abort"},
 		{provisioned, node.Active, []edit{failing(hostapi.DetachError, 1, time.Second)}, "OK"},
 	} {
-		s := newFacts(c.state, c.is, c.with...)
-		if got := spoken(made(t, s)); got != c.want {
+		facts := newFacts(c.state, c.is, c.with...)
+		if got := spoken(made(t, facts)); got != c.want {
 			t.Errorf("%s, node %q: got\n\t%s\nwant\n\t%s", c.state, c.is, got, c.want)
 		}
 	}
@@ -288,26 +300,26 @@ func TestDecisions(t *testing.T) {
 
 // A clock that is set back does not keep a host from being tried again.
 func TestClockSetBack(t *testing.T) {
-	s := newFacts(hostapi.StateRegistering, node.Enroll, failing(hostapi.RegistrationError, 1, -365*24*time.Hour), lastError("no answer"))
-	if d := made(t, s); spoken(d) != "manage" {
+	facts := newFacts(hostapi.StateRegistering, node.Enroll, failing(hostapi.RegistrationError, 1, -365*24*time.Hour), lastError("no answer"))
+	if d := made(t, facts); spoken(d) != "manage" {
 		t.Errorf("%s, again at %s", spoken(d), d.RequeueAt)
 	}
 }
 
 // First the finalizer is saved; the last thing is to take it away.
 func TestFinalizer(t *testing.T) {
-	s := newFacts(hostapi.StateNone, "")
-	s.Host.Finalizers, s.Host.Spec.BMC.Address = nil, "redfish://10.0.0.1"
-	d := made(t, s)
+	facts := newFacts(hostapi.StateNone, "")
+	facts.Host.Finalizers, facts.Host.Spec.BMC.Address = nil, "redfish://10.0.0.1"
+	d := made(t, facts)
 	if diff := cmp.Diff([]string{hostapi.Finalizer}, d.Host.Finalizers); diff != "" || d.Host.Status.Provisioning.State != hostapi.StateNone {
 		t.Errorf("%q (-want +got):\n%s", d.Host.Status.Provisioning.State, diff)
 	}
 	if d := made(t, newFacts(hostapi.StateDeleting, "", deleted, noNode)); len(d.Host.Finalizers) != 0 {
 		t.Errorf("a host without a node is held: %v", d.Host.Finalizers)
 	}
-	s = newFacts(hostapi.StateProvisioned, node.Active, deleted)
-	s.Host.Finalizers = []string{"another's"}
-	if d := made(t, s); d.Action != nil || !d.RequeueAt.IsZero() {
+	facts = newFacts(hostapi.StateProvisioned, node.Active, deleted)
+	facts.Host.Finalizers = []string{"another's"}
+	if d := made(t, facts); d.Action != nil || !d.RequeueAt.IsZero() {
 		t.Errorf("a host that is another's to let go: %s", spoken(d))
 	}
 }
@@ -328,65 +340,65 @@ func TestBackOff(t *testing.T) {
 // A host that is to be deleted is refused as often as it may fail, and goes on:
 // in between it waits, and what it says while it does is not counted again.
 func TestRefusedToTheEnd(t *testing.T) {
-	s := newFacts(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted)
+	facts := newFacts(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted)
 	for n := 1; n <= giveUpAfter+1; n++ {
-		s.Host = Refused(s, Decide(s), "not allowed").Host
-		if got := s.Host.Status.ErrorCount; got != n {
+		facts.Host = Refused(facts, Decide(facts), "not allowed").Host
+		if got := facts.Host.Status.ErrorCount; got != n {
 			t.Fatalf("after %d refusals %d are counted", n, got)
 		}
-		s.Now = s.Now.Add(time.Second)
-		if d := Refused(s, Decision{Fails: hostapi.PowerManagementError}, "not allowed"); d.Host.Status.ErrorCount != n && n <= giveUpAfter {
+		facts.Now = facts.Now.Add(time.Second)
+		if d := Refused(facts, Decision{Fails: hostapi.PowerManagementError}, "not allowed"); d.Host.Status.ErrorCount != n && n <= giveUpAfter {
 			t.Errorf("the same refusal counts again at once")
 		}
-		s.Now = s.Now.Add(deletionPauses[s.Host.Status.Provisioning.State])
+		facts.Now = facts.Now.Add(deletionPauses[facts.Host.Status.Provisioning.State])
 	}
-	if got := made(t, s).Host.Status.Provisioning.State; got != hostapi.StateDeleting {
+	if got := made(t, facts).Host.Status.Provisioning.State; got != hostapi.StateDeleting {
 		t.Errorf("the host stays %q", got)
 	}
 }
 
 // Of a host that is being deleted the last failure is told while the next try lasts.
 func TestLastTryIsTold(t *testing.T) {
-	s := newFacts(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted, lastError(silence), failing(hostapi.PowerManagementError, 2, time.Minute))
-	d := made(t, s)
+	facts := newFacts(hostapi.StatePoweringOffBeforeDelete, node.Manageable, deleted, lastError(silence), failing(hostapi.PowerManagementError, 2, time.Minute))
+	d := made(t, facts)
 	if st := d.Host.Status; spoken(d) != "power off once" || st.ErrorType != "" || st.ErrorMessage != "it failed" || st.ErrorCount != 2 {
 		t.Errorf("%s: %+v", spoken(d), st)
 	}
-	s.Node.PowerState = node.PowerOff
-	if st := made(t, s).Host.Status; st.ErrorMessage != "" || st.ErrorCount != 0 {
+	facts.Node.PowerState = node.PowerOff
+	if st := made(t, facts).Host.Status; st.ErrorMessage != "" || st.ErrorCount != 0 {
 		t.Errorf("after a success: %+v", st)
 	}
 }
 
 // A refused action was not done: the host is as before, and says why.
 func TestRefused(t *testing.T) {
-	s := newFacts(hostapi.StateAvailable, node.Manageable, poweredOff)
-	d := Refused(s, Decide(s), "not allowed")
+	facts := newFacts(hostapi.StateAvailable, node.Manageable, poweredOff)
+	d := Refused(facts, Decide(facts), "not allowed")
 	if got := spoken(d); got != "power management error 1: not allowed" {
 		t.Errorf("got %s", got)
 	}
-	s.Host, s.Now = d.Host, testNow.Add(time.Second)
-	if again := Refused(s, Decision{Fails: hostapi.PowerManagementError}, "not allowed"); again.Host.Status.ErrorCount != 1 {
+	facts.Host, facts.Now = d.Host, testNow.Add(time.Second)
+	if again := Refused(facts, Decision{Fails: hostapi.PowerManagementError}, "not allowed"); again.Host.Status.ErrorCount != 1 {
 		t.Error("the same refusal counts again at once")
 	}
 }
 
 // The phases' times are kept, and the last image that was tried.
 func TestHistory(t *testing.T) {
-	s := newFacts(hostapi.StateProvisioning, node.Active, status(func(st *hostapi.HostStatus) {
+	facts := newFacts(hostapi.StateProvisioning, node.Active, status(func(st *hostapi.HostStatus) {
 		st.OperationHistory.Provision.Start = hostapi.At(testNow.Add(-time.Hour))
 	}))
-	got := made(t, s).Host.Status
+	got := made(t, facts).Host.Status
 	want := hostapi.Span{Start: hostapi.At(testNow.Add(-time.Hour)), End: hostapi.At(testNow)}
 	if diff := cmp.Diff(want, got.OperationHistory.Provision); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(s.Host.Spec.Image, got.LastAttemptedImage); diff != "" {
+	if diff := cmp.Diff(facts.Host.Spec.Image, got.LastAttemptedImage); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	s = newFacts(hostapi.StateProvisioned, node.Manageable, noNode)
-	s.Secrets["bmc"] = hostapi.Secret{ObjectMeta: hostapi.ObjectMeta{ResourceVersion: "9"}, Data: s.Secrets["bmc"].Data}
-	if start := made(t, s).Host.Status.OperationHistory.Register.Start; !start.Equal(testNow) {
+	facts = newFacts(hostapi.StateProvisioned, node.Manageable, noNode)
+	facts.Secrets["bmc"] = hostapi.Secret{ObjectMeta: hostapi.ObjectMeta{ResourceVersion: "9"}, Data: facts.Secrets["bmc"].Data}
+	if start := made(t, facts).Host.Status.OperationHistory.Register.Start; !start.Equal(testNow) {
 		t.Errorf("another registration has begun at %s", start)
 	}
 }

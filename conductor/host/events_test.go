@@ -11,13 +11,13 @@ import (
 )
 
 func TestEvents(t *testing.T) {
-	stranger := func(s *Facts) {
-		s.Host.Status.GoodCredentials, s.Host.Status.Provisioning.ID = hostapi.Credentials{}, ""
+	stranger := func(facts *Facts) {
+		facts.Host.Status.GoodCredentials, facts.Host.Status.Provisioning.ID = hostapi.Credentials{}, ""
 	}
 	blind := spec(func(s *hostapi.HostSpec) { s.InspectionMode = hostapi.InspectionDisabled })
 	for name, tc := range map[string]struct {
-		s    Facts
-		want []string
+		facts Facts
+		want  []string
 	}{
 		"at rest":     {newFacts(hostapi.StateProvisioned, node.Active), nil},
 		"without BMC": {newFacts(hostapi.StateNone, ""), []string{"Normal Discovered: there is a host, and nothing is said of its BMC"}},
@@ -46,7 +46,7 @@ func TestEvents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, e := range Decide(tc.s).Events {
+			for _, e := range Decide(tc.facts).Events {
 				got = append(got, e.Type+" "+e.Reason+": "+e.Message)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

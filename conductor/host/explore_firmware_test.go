@@ -57,28 +57,28 @@ func wished(speed string) func(*model) bool {
 
 // withFirmware is the situation with what the BMC has told, and with the
 // documents about it as the reconciler brings them up to date.
-func (m model) withFirmware(s Facts) Facts {
+func (m model) withFirmware(facts Facts) Facts {
 	if !m.wishing() {
-		return s
+		return facts
 	}
-	s.Firmware = m.firmware
+	facts.Firmware = m.firmware
 	if m.n != nil && m.n.ProvisionState != node.Enroll && m.n.ProvisionState != node.Verifying {
-		s.HardwareReport = biosReport(m.speed)
+		facts.HardwareReport = biosReport(m.speed)
 	}
 	for range 2 {
-		if next, changed := FirmwareSettings(s); changed {
+		if next, changed := FirmwareSettings(facts); changed {
 			next.Generation = max(next.Generation, 1)
-			s.Firmware.Settings = &next
+			facts.Firmware.Settings = &next
 		}
-		if next, changed := FirmwareComponents(s); changed {
+		if next, changed := FirmwareComponents(facts); changed {
 			next.Generation = max(next.Generation, 1)
-			s.Firmware.Components = &next
+			facts.Firmware.Components = &next
 		}
-		if next, changed := UpdatePolicy(s); changed {
-			s.Firmware.Policy = &next
+		if next, changed := UpdatePolicy(facts); changed {
+			facts.Firmware.Policy = &next
 		}
 	}
-	return s
+	return facts
 }
 
 // wishes is what the documents say, without what makes no difference.

@@ -28,8 +28,8 @@ func driveModels() (all []model) {
 		"image to be replaced":  func(m *driveModel) { m.hold(isoA) },
 		"image to be taken out": func(m *driveModel) { m.hold(isoB); at := hostapi.At(testNow); m.image.DeletionTimestamp = &at },
 	} {
-		s := newFacts(hostapi.StateExternallyProvisioned, node.Active, poweredOff)
-		m := model{h: s.Host, n: s.Node, ports: s.Ports, secret: true, moves: *exploreMoves, drive: driveModel{on: true}, trail: []string{name}}
+		facts := newFacts(hostapi.StateExternallyProvisioned, node.Active, poweredOff)
+		m := model{h: facts.Host, n: facts.Node, ports: facts.Ports, secret: true, moves: *exploreMoves, drive: driveModel{on: true}, trail: []string{name}}
 		change(&m.drive)
 		all = append(all, m)
 	}
@@ -38,8 +38,8 @@ func driveModels() (all []model) {
 
 // hold has the image in the drive that a situation with one has.
 func (m *driveModel) hold(url string) {
-	s := newFacts(hostapi.StateExternallyProvisioned, node.Active, withImage(url, attached(isoB, time.Hour)))
-	m.image, m.cd, m.late = s.DataImage, isoB, true
+	facts := newFacts(hostapi.StateExternallyProvisioned, node.Active, withImage(url, attached(isoB, time.Hour)))
+	m.image, m.cd, m.late = facts.DataImage, isoB, true
 }
 
 func (m *driveModel) apply(url string) {
@@ -55,24 +55,24 @@ func (m *driveModel) copied() *hostapi.DataImage {
 }
 
 // tell puts what is known of it into a situation.
-func (m driveModel) tell(s *Facts) {
+func (m driveModel) tell(facts *Facts) {
 	if m.image == nil {
 		return
 	}
-	s.DataImage = m.copied()
-	if s.DataImage.Status.LastReconciled != nil {
+	facts.DataImage = m.copied()
+	if facts.DataImage.Status.LastReconciled != nil {
 		at := hostapi.At(testNow)
 		if m.late {
 			at = hostapi.At(testNow.AddDate(0, 0, -1))
 		}
-		s.DataImage.Status.LastReconciled = &at
+		facts.DataImage.Status.LastReconciled = &at
 	}
-	if !AsksMedia(*s) {
+	if !AsksMedia(*facts) {
 		return
 	}
-	s.Media = &Media{Slots: []node.MediaSlot{{Types: []string{"CD"}, Inserted: m.cd != ""}}}
+	facts.Media = &Media{Slots: []node.MediaSlot{{Types: []string{"CD"}, Inserted: m.cd != ""}}}
 	if m.deaf {
-		s.Media = &Media{Fault: "no answer"}
+		facts.Media = &Media{Fault: "no answer"}
 	}
 }
 

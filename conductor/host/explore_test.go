@@ -110,26 +110,26 @@ type model struct {
 }
 
 func (m model) situation() Facts {
-	s := Facts{Host: m.h, Node: m.n, Ports: m.ports, ProvisioningLimit: 2, Now: testNow, Secrets: map[string]hostapi.Secret{}}
+	facts := Facts{Host: m.h, Node: m.n, Ports: m.ports, ProvisioningLimit: 2, Now: testNow, Secrets: map[string]hostapi.Secret{}}
 	if m.n != nil {
 		n := m.n.Clone()
-		s.Node = &n
+		facts.Node = &n
 	}
 	if m.full {
-		s.BusyNodes = 2
+		facts.BusyNodes = 2
 	}
 	if m.secret {
-		s.Secrets = newFacts(hostapi.StateAvailable, "").Secrets
+		facts.Secrets = newFacts(hostapi.StateAvailable, "").Secrets
 	}
 	if at := m.h.Status.LastUpdated; at != nil {
 		at := hostapi.At(testNow)
 		if m.late {
 			at = hostapi.At(testNow.Add(-24 * time.Hour))
 		}
-		s.Host.Status.LastUpdated = &at
+		facts.Host.Status.LastUpdated = &at
 	}
-	m.drive.tell(&s)
-	return m.withFirmware(s)
+	m.drive.tell(&facts)
+	return m.withFirmware(facts)
 }
 
 // key is the situation without what makes no difference.
@@ -180,15 +180,15 @@ func (x *explorer) successors(m model) (all []model) {
 	if m.gone {
 		return nil
 	}
-	s := m.situation()
-	d := Decide(s)
-	all = append(all, x.look(m, s, d, true))
+	facts := m.situation()
+	d := Decide(facts)
+	all = append(all, x.look(m, facts, d, true))
 	if d.Action != nil {
-		all = append(all, x.look(m, s, d, false)) // the conductor ends before it has saved the document
+		all = append(all, x.look(m, facts, d, false)) // the conductor ends before it has saved the document
 		if m.moves > 0 {
 			refused := m.then("refused")
 			refused.moves--
-			refusal := Refused(s, d, "refused")
+			refusal := Refused(facts, d, "refused")
 			refused.h, refused.late = refusal.Host, false
 			refused.drive.save(refusal.DataImage)
 			all = append(all, refused)
@@ -206,7 +206,7 @@ func (x *explorer) successors(m model) (all []model) {
 }
 
 // look has a decision carried out, and saved.
-func (x *explorer) look(m model, s Facts, d Decision, saved bool) model {
+func (x *explorer) look(m model, facts Facts, d Decision, saved bool) model {
 	next := m.then(spoken(d))
 	if d.Err != nil {
 		x.complain(next, "%v", d.Err)
@@ -224,7 +224,7 @@ func (x *explorer) look(m model, s Facts, d Decision, saved bool) model {
 		next.late = next.late && d.Host.Status.LastUpdated.Before(testNow)
 	}
 	next.drive.save(d.DataImage)
-	next.h, next.firmware = d.Host, s.Firmware
+	next.h, next.firmware = d.Host, facts.Firmware
 	if d.Components != nil {
 		next.firmware.Components = d.Components
 	}
@@ -318,9 +318,9 @@ func (m model) later() model {
 // lookUntilQuiet looks at the host as often as a reconciler would at once.
 func (x *explorer) lookUntilQuiet(m model) (_ model, moved bool) {
 	for range 60 {
-		s := m.situation()
-		d := Decide(s)
-		m = x.look(m, s, d, true)
+		facts := m.situation()
+		d := Decide(facts)
+		m = x.look(m, facts, d, true)
 		if m.gone || d.RequeueAt.After(testNow) || d.RequeueAt.IsZero() {
 			return m, moved
 		}

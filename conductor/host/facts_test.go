@@ -46,7 +46,7 @@ func newFacts(state hostapi.State, is node.State, edits ...edit) Facts {
 		h.Spec.ExternallyProvisioned = true
 	default:
 	}
-	s := Facts{
+	facts := Facts{
 		Host: h, Now: testNow, ProvisioningLimit: DefaultProvisioningLimit,
 		Secrets: map[string]hostapi.Secret{"bmc": {
 			ObjectMeta: hostapi.ObjectMeta{Name: "bmc", Namespace: "default", ResourceVersion: "7"},
@@ -55,17 +55,17 @@ func newFacts(state hostapi.State, is node.State, edits ...edit) Facts {
 		Ports: []node.Port{{NodeUUID: "n1", Address: "52:54:00:00:00:01", PXEEnabled: true}},
 	}
 	if is != "" {
-		s.Node = aligned(s, is)
+		facts.Node = aligned(facts, is)
 	}
 	for _, e := range edits {
-		e(&s)
+		e(&facts)
 	}
-	return s
+	return facts
 }
 
 // aligned is the node that a host asks for, in a state.
-func aligned(s Facts, is node.State) *node.Node {
-	d := begin(s)
+func aligned(facts Facts, is node.State) *node.Node {
+	d := begin(facts)
 	l, _ := d.credentials()
 	a, _ := d.accessToBMC()
 	n := d.enrolled(nodeSpec{access: a, login: l})
@@ -82,28 +82,28 @@ func image(url string) *hostapi.Image {
 // The edits that cases are made of.
 
 func spec(change func(*hostapi.HostSpec)) edit {
-	return func(s *Facts) { change(&s.Host.Spec) }
+	return func(facts *Facts) { change(&facts.Host.Spec) }
 }
 
 func status(change func(*hostapi.HostStatus)) edit {
-	return func(s *Facts) { change(&s.Host.Status) }
+	return func(facts *Facts) { change(&facts.Host.Status) }
 }
 
 func nodeIs(change func(*node.Node)) edit {
-	return func(s *Facts) { change(s.Node) }
+	return func(facts *Facts) { change(facts.Node) }
 }
 
 func annotate(name, value string) edit {
-	return func(s *Facts) { s.Host.Annotations[name] = value }
+	return func(facts *Facts) { facts.Host.Annotations[name] = value }
 }
 
-func deleted(s *Facts) {
+func deleted(facts *Facts) {
 	at := hostapi.At(testNow)
-	s.Host.DeletionTimestamp = &at
+	facts.Host.DeletionTimestamp = &at
 }
 
-func noSecret(s *Facts) { s.Secrets = nil }
-func noNode(s *Facts)   { s.Node, s.Ports = nil, nil }
+func noSecret(facts *Facts) { facts.Secrets = nil }
+func noNode(facts *Facts)   { facts.Node, facts.Ports = nil, nil }
 
 // failing is a host that has failed count times, the last time so long ago.
 func failing(t hostapi.ErrorType, count int, ago time.Duration) edit {
@@ -124,12 +124,12 @@ func imageIs(url string) edit {
 	})
 }
 
-func full(s *Facts) { s.BusyNodes = s.ProvisioningLimit }
+func full(facts *Facts) { facts.BusyNodes = facts.ProvisioningLimit }
 
 // made is a decision without a fault of ours.
-func made(t *testing.T, s Facts) Decision {
+func made(t *testing.T, facts Facts) Decision {
 	t.Helper()
-	d := Decide(s)
+	d := Decide(facts)
 	if d.Err != nil {
 		t.Fatal(d.Err)
 	}

@@ -25,11 +25,11 @@ type Firmware struct {
 // KeepsFirmware reports whether there are to be documents about firmware: the
 // machine behind the host is registered, and nobody has asked for the host to be
 // let alone, or to go.
-func KeepsFirmware(s Facts) bool {
-	_, paused := s.Host.Annotations[hostapi.AnnotationPaused]
-	_, detached := s.Host.Annotations[hostapi.AnnotationDetached]
-	return s.Node != nil && s.Host.Status.Provisioning.ID == s.Node.UUID && s.Host.DeletionTimestamp == nil &&
-		!paused && !detached && s.Host.Status.OperationalStatus != hostapi.StatusDetached
+func KeepsFirmware(facts Facts) bool {
+	_, paused := facts.Host.Annotations[hostapi.AnnotationPaused]
+	_, detached := facts.Host.Annotations[hostapi.AnnotationDetached]
+	return facts.Node != nil && facts.Host.Status.Provisioning.ID == facts.Node.UUID && facts.Host.DeletionTimestamp == nil &&
+		!paused && !detached && facts.Host.Status.OperationalStatus != hostapi.StatusDetached
 }
 
 // owned is the owners of a document with this one among them: without it a document

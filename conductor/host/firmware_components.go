@@ -17,38 +17,38 @@ const (
 // FirmwareComponents is the HostFirmwareComponents of a host as it becomes: one is
 // made for every machine whose BMC tells of parts with firmware. changed is false
 // when it is so already, or not for us to say.
-func FirmwareComponents(s Facts) (next hostapi.HostFirmwareComponents, changed bool) {
-	parts, was := components(s), s.Firmware.Components
-	if !KeepsFirmware(s) || was == nil && len(parts) == 0 {
+func FirmwareComponents(facts Facts) (next hostapi.HostFirmwareComponents, changed bool) {
+	parts, was := components(facts), facts.Firmware.Components
+	if !KeepsFirmware(facts) || was == nil && len(parts) == 0 {
 		return next, false
 	}
 	next = hostapi.HostFirmwareComponents{
-		ObjectMeta: hostapi.ObjectMeta{Name: s.Host.Name, Namespace: s.Host.Namespace},
+		ObjectMeta: hostapi.ObjectMeta{Name: facts.Host.Name, Namespace: facts.Host.Namespace},
 		Spec:       hostapi.HostFirmwareComponentsSpec{Updates: []hostapi.FirmwareUpdate{}},
 	}
 	if was != nil {
 		next = *was
 	}
-	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, s.Host.ObjectMeta)
+	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, facts.Host.ObjectMeta)
 	next.Status.Components = parts
 	differs, problems := !slices.Equal(next.Spec.Updates, next.Status.Updates), []hostapi.Problem(nil)
 	if differs {
 		problems = wrongUpdates(next.Spec.Updates, parts)
 	}
-	next.Status.Conditions = changeConditions(next.ObjectMeta, next.Status.Conditions, differs, problems, ValidComponent, InvalidComponent, s.Now)
+	next.Status.Conditions = changeConditions(next.ObjectMeta, next.Status.Conditions, differs, problems, ValidComponent, InvalidComponent, facts.Now)
 	if was != nil && reflect.DeepEqual(next, *was) {
 		return next, false
 	}
 	if was == nil || !reflect.DeepEqual(next.Status, was.Status) {
-		at := hostapi.At(s.Now)
+		at := hostapi.At(facts.Now)
 		next.Status.LastUpdated = &at
 	}
 	return next, true
 }
 
 // components are the parts that the BMC has told of.
-func components(s Facts) (all []hostapi.FirmwareComponentStatus) {
-	for _, c := range s.HardwareReport.Firmware {
+func components(facts Facts) (all []hostapi.FirmwareComponentStatus) {
+	for _, c := range facts.HardwareReport.Firmware {
 		if !hostapi.KnownComponent(c.Component) {
 			continue
 		}

@@ -67,9 +67,9 @@ func held(s hostapi.FirmwareSchema, by string) bool {
 // after the inspection, which tells the vendor, and owned by HostFirmwareSettings
 // that name it. changed is false when it is so already, or there is nothing to
 // describe.
-func FirmwareSchema(s Facts) (next hostapi.FirmwareSchema, changed bool) {
-	owner, was := s.Firmware.Settings, s.Firmware.Schema
-	if !KeepsFirmware(s) || s.Firmware.Described || owner == nil || len(s.HardwareReport.BIOS) == 0 || s.Host.Status.Provisioning.State == hostapi.StateInspecting {
+func FirmwareSchema(facts Facts) (next hostapi.FirmwareSchema, changed bool) {
+	owner, was := facts.Firmware.Settings, facts.Firmware.Schema
+	if !KeepsFirmware(facts) || facts.Firmware.Described || owner == nil || len(facts.HardwareReport.BIOS) == 0 || facts.Host.Status.Provisioning.State == hostapi.StateInspecting {
 		return next, false
 	}
 	if was != nil {
@@ -78,14 +78,14 @@ func FirmwareSchema(s Facts) (next hostapi.FirmwareSchema, changed bool) {
 		}
 		next = *was
 	} else {
-		next.Name, next.Namespace = SchemaName(s.HardwareReport.BIOS), s.Host.Namespace
+		next.Name, next.Namespace = SchemaName(facts.HardwareReport.BIOS), facts.Host.Namespace
 		next.Spec.Schema = map[string]hostapi.SettingSchema{}
-		for _, is := range s.HardwareReport.BIOS {
+		for _, is := range facts.HardwareReport.BIOS {
 			if !hostapi.SecretSetting(is.Name) && is.AttributeType != hostapi.SettingPassword {
 				next.Spec.Schema[is.Name] = described(is)
 			}
 		}
-		if h := s.Host.Status.Hardware; h != nil {
+		if h := facts.Host.Status.Hardware; h != nil {
 			next.Spec.HardwareVendor, next.Spec.HardwareModel = h.SystemVendor.Manufacturer, h.SystemVendor.ProductName
 		}
 	}

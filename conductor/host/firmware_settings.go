@@ -21,47 +21,47 @@ const (
 // FirmwareSettings is the HostFirmwareSettings of a host as it becomes: one is
 // made for every machine that is registered, and tells what its BMC has told.
 // changed is false when it is so already, or not for us to say.
-func FirmwareSettings(s Facts) (next hostapi.HostFirmwareSettings, changed bool) {
-	if !KeepsFirmware(s) {
+func FirmwareSettings(facts Facts) (next hostapi.HostFirmwareSettings, changed bool) {
+	if !KeepsFirmware(facts) {
 		return next, false
 	}
 	next = hostapi.HostFirmwareSettings{
-		ObjectMeta: hostapi.ObjectMeta{Name: s.Host.Name, Namespace: s.Host.Namespace},
+		ObjectMeta: hostapi.ObjectMeta{Name: facts.Host.Name, Namespace: facts.Host.Namespace},
 		Spec:       hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{}},
 	}
-	was := s.Firmware.Settings
+	was := facts.Firmware.Settings
 	if was != nil {
 		next = *was
 	}
-	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, s.Host.ObjectMeta)
-	next.Status = settingsStatus(s, next)
+	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, facts.Host.ObjectMeta)
+	next.Status = settingsStatus(facts, next)
 	if was != nil && reflect.DeepEqual(next, *was) {
 		return next, false
 	}
 	if was == nil || !reflect.DeepEqual(next.Status, was.Status) {
-		at := hostapi.At(s.Now)
+		at := hostapi.At(facts.Now)
 		next.Status.LastUpdated = &at
 	}
 	return next, true
 }
 
 // settingsStatus is what is so of the settings, and of what is wanted of them.
-func settingsStatus(s Facts, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
+func settingsStatus(facts Facts, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
 	st := of.Status
 	st.Settings, st.FirmwareSchema = map[string]string{}, nil
-	for _, is := range s.HardwareReport.BIOS {
+	for _, is := range facts.HardwareReport.BIOS {
 		if !hostapi.SecretSetting(is.Name) {
 			st.Settings[is.Name] = valueOf(is)
 		}
 	}
-	if schema := s.Firmware.Schema; s.Firmware.Described {
+	if schema := facts.Firmware.Schema; facts.Firmware.Described {
 		st.FirmwareSchema = of.Status.FirmwareSchema
 	} else if schema != nil && held(*schema, of.UID) {
 		st.FirmwareSchema = &hostapi.SchemaReference{Namespace: schema.Namespace, Name: schema.Name}
 	}
-	problems := wrongSettings(s.HardwareReport.BIOS, of.Spec.Settings)
-	differs := len(problems) > 0 || len(differing(s.HardwareReport.BIOS, of.Spec.Settings)) > 0
-	st.Conditions = changeConditions(of.ObjectMeta, st.Conditions, differs, problems, Success, ConfigurationError, s.Now)
+	problems := wrongSettings(facts.HardwareReport.BIOS, of.Spec.Settings)
+	differs := len(problems) > 0 || len(differing(facts.HardwareReport.BIOS, of.Spec.Settings)) > 0
+	st.Conditions = changeConditions(of.ObjectMeta, st.Conditions, differs, problems, Success, ConfigurationError, facts.Now)
 	return st
 }
 

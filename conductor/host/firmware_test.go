@@ -33,23 +33,23 @@ func smallFirmware() []node.FirmwareComponent {
 	}
 }
 
-func reportsSmall(s *Facts) {
-	s.HardwareReport = node.HardwareReport{BIOS: smallBIOS(), Firmware: smallFirmware()}
+func reportsSmall(facts *Facts) {
+	facts.HardwareReport = node.HardwareReport{BIOS: smallBIOS(), Firmware: smallFirmware()}
 }
 
 // settingsWanted has a HostFirmwareSettings that asks for something, as it comes
 // to be in the situation.
 func settingsWanted(pairs ...string) edit {
-	return func(s *Facts) {
+	return func(facts *Facts) {
 		d := hostapi.HostFirmwareSettings{ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", Generation: 3}}
 		d.Spec.Settings = map[string]hostapi.IntOrString{}
 		for _, pair := range pairs {
 			name, value, _ := strings.Cut(pair, "=")
 			d.Spec.Settings[name] = hostapi.IntOrString{Text: value}
 		}
-		s.Firmware.Settings = &d
-		if next, changed := FirmwareSettings(*s); changed {
-			s.Firmware.Settings = &next
+		facts.Firmware.Settings = &d
+		if next, changed := FirmwareSettings(*facts); changed {
+			facts.Firmware.Settings = &next
 		}
 	}
 }
@@ -64,18 +64,18 @@ func updatesWanted(done []string, wanted ...string) edit {
 		}
 		return updates
 	}
-	return func(s *Facts) {
+	return func(facts *Facts) {
 		d := hostapi.HostFirmwareComponents{ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", Generation: 3}}
 		d.Spec.Updates, d.Status.Updates = list(wanted), list(done)
-		s.Firmware.Components = &d
-		if next, changed := FirmwareComponents(*s); changed {
-			s.Firmware.Components = &next
+		facts.Firmware.Components = &d
+		if next, changed := FirmwareComponents(*facts); changed {
+			facts.Firmware.Components = &next
 		}
 	}
 }
 
 func policyIs(settings, updates hostapi.UpdatePolicy) edit {
-	return func(s *Facts) { s.Firmware.Policy = policy(settings, updates) }
+	return func(facts *Facts) { facts.Firmware.Policy = policy(settings, updates) }
 }
 
 // sayings are conditions in a line each.
@@ -108,21 +108,21 @@ func TestFirmwareSettings(t *testing.T) {
 			`spec.settings[speed]: "Fast": the BIOS has no such setting, but Speed` + "\n"},
 		{[]string{"UserPassword=x"}, wrong + `spec.settings[UserPassword]: "x": passwords are not set here: set it by the machine's controller` + "\n"},
 	} {
-		s := newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted(c.wanted...))
-		if diff := cmp.Diff(c.want, sayings(s.Firmware.Settings.Status.Conditions)); diff != "" {
+		facts := newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted(c.wanted...))
+		if diff := cmp.Diff(c.want, sayings(facts.Firmware.Settings.Status.Conditions)); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.wanted, diff)
 		}
 	}
-	s := newFacts(hostapi.StateAvailable, node.Manageable, settingsWanted("Speed=Fast"))
-	if diff := cmp.Diff(wrong+"spec.settings: the machine's BMC has told of no BIOS settings\n", sayings(s.Firmware.Settings.Status.Conditions)); diff != "" {
+	facts := newFacts(hostapi.StateAvailable, node.Manageable, settingsWanted("Speed=Fast"))
+	if diff := cmp.Diff(wrong+"spec.settings: the machine's BMC has told of no BIOS settings\n", sayings(facts.Firmware.Settings.Status.Conditions)); diff != "" {
 		t.Errorf("nothing known (-want +got):\n%s", diff)
 	}
 	var many []string
 	for i := range 30 {
 		many = append(many, fmt.Sprintf("None%02d=1", i))
 	}
-	s = newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted(many...))
-	if text := s.Firmware.Settings.Status.Conditions[1].Message; !strings.HasSuffix(text, "; and 10 more") {
+	facts = newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted(many...))
+	if text := facts.Firmware.Settings.Status.Conditions[1].Message; !strings.HasSuffix(text, "; and 10 more") {
 		t.Errorf("of 30 wrong settings: %s", text)
 	}
 }
@@ -130,7 +130,7 @@ func TestFirmwareSettings(t *testing.T) {
 // TestFirmwareDocuments: documents are made once the machine is registered, and
 // then only written when there is something new to say.
 func TestFirmwareDocuments(t *testing.T) {
-	s := newFacts(hostapi.StatePreparing, node.Manageable, reportsSmall, status(func(st *hostapi.HostStatus) {
+	facts := newFacts(hostapi.StatePreparing, node.Manageable, reportsSmall, status(func(st *hostapi.HostStatus) {
 		st.Hardware = &hostapi.Hardware{SystemVendor: hostapi.SystemVendor{Manufacturer: "Sky", ProductName: "One"}}
 	}))
 	at := hostapi.At(testNow)
@@ -141,7 +141,7 @@ func TestFirmwareDocuments(t *testing.T) {
 		}
 	}
 	meta := hostapi.ObjectMeta{Name: "a", Namespace: "default", OwnerReferences: owners}
-	settings, changed := FirmwareSettings(s)
+	settings, changed := FirmwareSettings(facts)
 	wantSettings := hostapi.HostFirmwareSettings{ObjectMeta: meta, Spec: hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{}},
 		Status: hostapi.HostFirmwareSettingsStatus{
 			Settings: map[string]string{"Delay": "5", "Label": "mine", "QuietBoot": "True", "Speed": "Slow"}, LastUpdated: &at, Conditions: conditions("Success"),
@@ -149,17 +149,17 @@ func TestFirmwareDocuments(t *testing.T) {
 	if diff := cmp.Diff(wantSettings, settings); diff != "" || !changed {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
-	if _, changed := FirmwareSchema(s); changed {
+	if _, changed := FirmwareSchema(facts); changed {
 		t.Error("there is a schema before there are settings to own it")
 	}
 	settings.UID = "s1"
-	s.Firmware.Settings = &settings
-	s.Host.Status.Provisioning.State = hostapi.StateInspecting
-	if _, changed := FirmwareSchema(s); changed {
+	facts.Firmware.Settings = &settings
+	facts.Host.Status.Provisioning.State = hostapi.StateInspecting
+	if _, changed := FirmwareSchema(facts); changed {
 		t.Error("there is a schema before the vendor is known")
 	}
-	s.Host.Status.Provisioning.State = hostapi.StatePreparing
-	schema, _ := FirmwareSchema(s)
+	facts.Host.Status.Provisioning.State = hostapi.StatePreparing
+	schema, _ := FirmwareSchema(facts)
 	wantSchema := hostapi.FirmwareSchema{
 		ObjectMeta: hostapi.ObjectMeta{Name: SchemaName(smallBIOS()), Namespace: "default",
 			OwnerReferences: []hostapi.OwnerReference{{APIVersion: hostapi.APIVersion, Kind: hostapi.KindFirmwareSettings, Name: "a", UID: "s1"}}},
@@ -172,13 +172,13 @@ func TestFirmwareDocuments(t *testing.T) {
 	if diff := cmp.Diff(wantSchema, schema); diff != "" {
 		t.Errorf("schema (-want +got):\n%s", diff)
 	}
-	s.Firmware.Schema = &schema
-	named, _ := FirmwareSettings(s)
+	facts.Firmware.Schema = &schema
+	named, _ := FirmwareSettings(facts)
 	if diff := cmp.Diff(&hostapi.SchemaReference{Namespace: "default", Name: SchemaName(smallBIOS())}, named.Status.FirmwareSchema); diff != "" {
 		t.Errorf("the schema that is named (-want +got):\n%s", diff)
 	}
 	settings = named
-	parts, _ := FirmwareComponents(s)
+	parts, _ := FirmwareComponents(facts)
 	wantParts := hostapi.HostFirmwareComponents{ObjectMeta: meta, Spec: hostapi.HostFirmwareComponentsSpec{Updates: []hostapi.FirmwareUpdate{}},
 		Status: hostapi.HostFirmwareComponentsStatus{
 			Components: []hostapi.FirmwareComponentStatus{
@@ -189,9 +189,9 @@ func TestFirmwareDocuments(t *testing.T) {
 	if diff := cmp.Diff(wantParts, parts); diff != "" {
 		t.Errorf("components (-want +got):\n%s", diff)
 	}
-	s.Firmware = Firmware{Settings: &settings, Schema: &schema, Components: &parts, Policy: policy("", "")}
-	s.Now = testNow.Add(time.Hour)
-	described := s
+	facts.Firmware = Firmware{Settings: &settings, Schema: &schema, Components: &parts, Policy: policy("", "")}
+	facts.Now = testNow.Add(time.Hour)
+	described := facts
 	described.Firmware.Schema, described.Firmware.Described = nil, true
 	if _, changed := FirmwareSettings(described); changed {
 		t.Error("settings are written without news, and without their schema")
@@ -199,21 +199,21 @@ func TestFirmwareDocuments(t *testing.T) {
 	if _, changed := FirmwareSchema(described); changed {
 		t.Error("a schema is made that there is")
 	}
-	if _, changed := FirmwareSettings(s); changed {
+	if _, changed := FirmwareSettings(facts); changed {
 		t.Error("settings are written without news")
 	}
-	if _, changed := FirmwareSchema(s); changed {
+	if _, changed := FirmwareSchema(facts); changed {
 		t.Error("a schema is written without news")
 	}
-	if _, changed := FirmwareComponents(s); changed {
+	if _, changed := FirmwareComponents(facts); changed {
 		t.Error("components are written without news")
 	}
-	held, changed := UpdatePolicy(s)
+	held, changed := UpdatePolicy(facts)
 	if diff := cmp.Diff(owners, held.OwnerReferences); diff != "" || !changed {
 		t.Errorf("owner of a policy (-want +got):\n%s", diff)
 	}
-	s.Host.UID = "another" // the host was deleted, and applied again
-	if again, _ := FirmwareSettings(s); len(again.OwnerReferences) != 1 || again.OwnerReferences[0].UID != "another" {
+	facts.Host.UID = "another" // the host was deleted, and applied again
+	if again, _ := FirmwareSettings(facts); len(again.OwnerReferences) != 1 || again.OwnerReferences[0].UID != "another" {
 		t.Errorf("owned by %+v", again.OwnerReferences)
 	}
 }
@@ -223,15 +223,15 @@ func TestSchemaOfMany(t *testing.T) {
 	var schema *hostapi.FirmwareSchema
 	written := 0
 	for i := range 100 {
-		s := newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted())
-		s.Firmware.Settings.Name, s.Firmware.Settings.UID = fmt.Sprintf("h%d", i), fmt.Sprintf("s%d", i)
-		s.Firmware.Schema = schema
-		if next, changed := FirmwareSchema(s); changed {
+		facts := newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted())
+		facts.Firmware.Settings.Name, facts.Firmware.Settings.UID = fmt.Sprintf("h%d", i), fmt.Sprintf("s%d", i)
+		facts.Firmware.Schema = schema
+		if next, changed := FirmwareSchema(facts); changed {
 			schema = &next
 			written++
 		}
-		s.Firmware.Schema = schema
-		if named, _ := FirmwareSettings(s); named.Status.FirmwareSchema == nil {
+		facts.Firmware.Schema = schema
+		if named, _ := FirmwareSettings(facts); named.Status.FirmwareSchema == nil {
 			t.Fatalf("host %d has no schema", i)
 		}
 	}
@@ -252,11 +252,11 @@ func TestNoFirmwareDocuments(t *testing.T) {
 			t.Errorf("%s: has settings", name)
 		}
 	}
-	s := newFacts(hostapi.StateAvailable, node.Manageable)
-	if _, changed := FirmwareComponents(s); changed {
+	facts := newFacts(hostapi.StateAvailable, node.Manageable)
+	if _, changed := FirmwareComponents(facts); changed {
 		t.Error("a machine whose BMC tells of no firmware has components")
 	}
-	if settings, changed := FirmwareSettings(s); !changed || settings.Status.FirmwareSchema != nil {
+	if settings, changed := FirmwareSettings(facts); !changed || settings.Status.FirmwareSchema != nil {
 		t.Errorf("a machine whose BMC tells of no settings has %+v", settings.Status)
 	}
 }
@@ -295,9 +295,9 @@ func TestFirmwareComponents(t *testing.T) {
 			`spec.updates[1].component: "nic:": expected bios, bmc, or nic: with a card's id; spec.updates[2].component: "disk": expected bios, bmc, or nic: with a card's id` + "\n"},
 		{[]edit{updatesWanted(nil, "bmc=http://b")}, "ChangeDetected True OK 3\nValid False InvalidComponent 3 spec.updates: the machine's BMC has told of no part with firmware\n"},
 	} {
-		s := newFacts(hostapi.StateAvailable, node.Manageable, c.with...)
-		if diff := cmp.Diff(c.want, sayings(s.Firmware.Components.Status.Conditions)); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", s.Firmware.Components.Spec, diff)
+		facts := newFacts(hostapi.StateAvailable, node.Manageable, c.with...)
+		if diff := cmp.Diff(c.want, sayings(facts.Firmware.Components.Status.Conditions)); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", facts.Firmware.Components.Spec, diff)
 		}
 	}
 }

@@ -28,9 +28,9 @@ func (m Media) cdDrive() (there, loaded bool) {
 
 // AsksMedia reports whether it matters what is in the machine's virtual drives,
 // and its BMC may be asked.
-func AsksMedia(s Facts) bool {
-	d, n := begin(s), s.Node
-	if s.DataImage == nil || n == nil || d.paused() || d.detachAsked() != nil {
+func AsksMedia(facts Facts) bool {
+	d, n := begin(facts), facts.Node
+	if facts.DataImage == nil || n == nil || d.paused() || d.detachAsked() != nil {
 		return false
 	}
 	if n.ProvisionState == node.Enroll || engaged(*n) || n.Chore != "" || n.TargetPowerState != "" {

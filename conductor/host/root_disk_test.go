@@ -62,12 +62,12 @@ func TestNoRootDisk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := status(func(st *hostapi.HostStatus) { st.Hardware = twoDisks(t) })
-			s := newFacts(hostapi.StateAvailable, node.Manageable, append([]edit{found}, tc.with...)...)
+			facts := newFacts(hostapi.StateAvailable, node.Manageable, append([]edit{found}, tc.with...)...)
 			if tc.state != "" {
-				s = newFacts(tc.state, node.Active, append([]edit{found}, tc.with...)...)
+				facts = newFacts(tc.state, node.Active, append([]edit{found}, tc.with...)...)
 			}
-			s.Host.Status.Provisioning.RAID = s.Host.Spec.RAID
-			d := begin(s)
+			facts.Host.Status.Provisioning.RAID = facts.Host.Spec.RAID
+			d := begin(facts)
 			d.setConditions()
 			got := d.condition(hostapi.ConditionAvailable)
 			if !strings.HasPrefix(got.Message, tc.want) || tc.want == "" && got.Message != "" {
@@ -87,8 +87,8 @@ func TestNoRootDisk(t *testing.T) {
 			if diff := cmp.Diff(want, told); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			s.Host = d.h
-			again := begin(s)
+			facts.Host = d.h
+			again := begin(facts)
 			again.setConditions()
 			if all := again.events(); len(all) > 0 {
 				t.Errorf("it is told again: %v", all)

@@ -13,11 +13,11 @@ import (
 
 // BMCToEnroll is the host, a name or an address, where the BMC of a machine is that is about
 // to be enrolled: other nodes may have it already. "" for a machine that is not.
-func BMCToEnroll(s Facts) string {
-	if s.Node != nil || s.Host.DeletionTimestamp != nil || s.Host.Status.Provisioning.State == hostapi.StateNone {
+func BMCToEnroll(facts Facts) string {
+	if facts.Node != nil || facts.Host.DeletionTimestamp != nil || facts.Host.Status.Provisioning.State == hostapi.StateNone {
 		return ""
 	}
-	a, err := accessOf(s.Host.Spec.BMC)
+	a, err := accessOf(facts.Host.Spec.BMC)
 	if err != nil {
 		return ""
 	}

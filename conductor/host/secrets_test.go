@@ -21,11 +21,11 @@ func TestSecretsAreNotToldInErrors(t *testing.T) {
 		"key of a list": "? [hunter2]\n: x",
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newFacts(hostapi.StateAvailable, node.Available, imageIs("http://images/a"), spec(func(s *hostapi.HostSpec) {
+			facts := newFacts(hostapi.StateAvailable, node.Available, imageIs("http://images/a"), spec(func(s *hostapi.HostSpec) {
 				s.PreprovisioningNetworkDataName = "net"
 			}))
-			s.Secrets["net"] = hostapi.Secret{Data: map[string][]byte{"networkData": []byte(text)}}
-			if told := made(t, s).Host.Status.ErrorMessage; told == "" || strings.Contains(told, "hunter2") {
+			facts.Secrets["net"] = hostapi.Secret{Data: map[string][]byte{"networkData": []byte(text)}}
+			if told := made(t, facts).Host.Status.ErrorMessage; told == "" || strings.Contains(told, "hunter2") {
 				t.Errorf("told: %s", told)
 			}
 		})

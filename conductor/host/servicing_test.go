@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-func beingServiced(s *Facts) { s.Host.Status.OperationalStatus = hostapi.StatusServicing }
+func beingServiced(facts *Facts) { facts.Host.Status.OperationalStatus = hostapi.StatusServicing }
 
 // becomes is what a decision does, and how the host is after it.
 func becomes(d Decision) string {
@@ -91,16 +91,16 @@ func TestFirmwareIsMade(t *testing.T) {
 		"detached meanwhile":               {provisioned, node.Servicing, []edit{settings, live, beingServiced, annotate(hostapi.AnnotationDetached, "")}, "servicing"},
 		"settings that differ are noticed": {available, node.Manageable, []edit{settings}, "OK"},
 	} {
-		s := newFacts(c.state, c.is, append([]edit{reportsSmall}, c.with...)...)
-		if got := becomes(made(t, s)); got != c.want {
+		facts := newFacts(c.state, c.is, append([]edit{reportsSmall}, c.with...)...)
+		if got := becomes(made(t, facts)); got != c.want {
 			t.Errorf("%s: got\n\t%s\nwant\n\t%s", name, got, c.want)
 		}
 	}
 }
 
 // ready1 is a node that knows the volumes of hardwareRAID.
-func ready1(s *Facts) {
-	s.Node.TargetRAIDConfig = raidConfig(provisioningSettings{raid: &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}, hints: &hostapi.RootDeviceHints{}})
+func ready1(facts *Facts) {
+	facts.Node.TargetRAIDConfig = raidConfig(provisioningSettings{raid: &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}, hints: &hostapi.RootDeviceHints{}})
 }
 
 // TestFirmwareMovesHosts: an available host goes back when other firmware is
@@ -127,12 +127,12 @@ func TestFirmwareMovesHosts(t *testing.T) {
 // TestFirmwareSteps: the steps say what is wanted, as it was written, and what of
 // it is not so already.
 func TestFirmwareSteps(t *testing.T) {
-	s := newFacts(hostapi.StatePreparing, node.Manageable, reportsSmall,
+	facts := newFacts(hostapi.StatePreparing, node.Manageable, reportsSmall,
 		settingsWanted("Speed=Fast", "QuietBoot=false", "Label=mine"), updatesWanted([]string{"bios=http://a"}, "nic:a=http://n", "bios=http://a", "bmc=http://b"))
-	s.Firmware.Settings.Spec.Settings["Delay"] = hostapi.IntOrString{Text: "7", Number: true}
-	delete(s.Firmware.Settings.Spec.Settings, "Label")
-	next, _ := FirmwareSettings(s)
-	s.Firmware.Settings = &next
+	facts.Firmware.Settings.Spec.Settings["Delay"] = hostapi.IntOrString{Text: "7", Number: true}
+	delete(facts.Firmware.Settings.Spec.Settings, "Label")
+	next, _ := FirmwareSettings(facts)
+	facts.Firmware.Settings = &next
 	want := []node.Step{
 		{Interface: "bios", Step: "apply_configuration", Args: document{"settings": []any{
 			document{"name": "Delay", "value": 7.0}, document{"name": "QuietBoot", "value": "false"}, document{"name": "Speed", "value": "Fast"},
@@ -141,7 +141,7 @@ func TestFirmwareSteps(t *testing.T) {
 			document{"component": "nic:a", "url": "http://n"}, document{"component": "bmc", "url": "http://b"},
 		}}},
 	}
-	p, _ := made(t, s).Action.(Provision)
+	p, _ := made(t, facts).Action.(Provision)
 	if diff := cmp.Diff(want, p.Request.CleanSteps); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -93,11 +93,11 @@ func TestPullSecrets(t *testing.T) {
 		"default/pull of":                  nil,
 	} {
 		name := "pull"
-		s := newFacts(hostapi.StateProvisioning, node.Available, spec(func(s *hostapi.HostSpec) { s.Image = &hostapi.Image{URL: "oci://r:5000/i:1", OCIAuthSecret: &name} }))
+		facts := newFacts(hostapi.StateProvisioning, node.Available, spec(func(s *hostapi.HostSpec) { s.Image = &hostapi.Image{URL: "oci://r:5000/i:1", OCIAuthSecret: &name} }))
 		if data != nil {
-			s.Secrets["pull"] = hostapi.Secret{Data: data}
+			facts.Secrets["pull"] = hostapi.Secret{Data: data}
 		}
-		got, tokens, err := begin(s).pullSecret(registryOf(s.Host.Spec.Image))
+		got, tokens, err := begin(facts).pullSecret(registryOf(facts.Host.Spec.Image))
 		if tokens != "" {
 			got += " for " + tokens
 		}
@@ -137,11 +137,11 @@ func TestConfigDrive(t *testing.T) {
 			"spec.userData names a secret of namespace kube-system: only those of the host's own, default, may be used"},
 		"no object": {func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("networkData", "- a")}, nil, "what spec.networkData names is no object in YAML or JSON"},
 	} {
-		s := newFacts(hostapi.StateProvisioning, node.Available, spec(c.spec))
+		facts := newFacts(hostapi.StateProvisioning, node.Available, spec(c.spec))
 		for n, secret := range c.secrets {
-			s.Secrets[n] = secret
+			facts.Secrets[n] = secret
 		}
-		got, err := begin(s).configDrive()
+		got, err := begin(facts).configDrive()
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -250,26 +250,26 @@ func TestHardware(t *testing.T) {
 
 // TestAlign: what an operator has set in a node stays, what the host says comes.
 func TestAlign(t *testing.T) {
-	s := newFacts(hostapi.StateAvailable, node.Manageable, func(s *Facts) {
-		s.Node.DriverInfo["deploy_kernel"], s.Node.DriverInfo["redfish_verify_ca"] = "http://k", false
-		s.Node.Properties["capabilities"] = "cpu_vt:true"
-		s.Host.Spec.Architecture, s.Host.Spec.AutomatedCleaningMode = "aarch64", hostapi.CleaningDisabled
-		s.Host.Spec.PreprovisioningNetworkDataName = "n"
-		s.Secrets["n"] = hostapi.Secret{Data: map[string][]byte{"networkData": []byte("links: []")}}
+	facts := newFacts(hostapi.StateAvailable, node.Manageable, func(facts *Facts) {
+		facts.Node.DriverInfo["deploy_kernel"], facts.Node.DriverInfo["redfish_verify_ca"] = "http://k", false
+		facts.Node.Properties["capabilities"] = "cpu_vt:true"
+		facts.Host.Spec.Architecture, facts.Host.Spec.AutomatedCleaningMode = "aarch64", hostapi.CleaningDisabled
+		facts.Host.Spec.PreprovisioningNetworkDataName = "n"
+		facts.Secrets["n"] = hostapi.Secret{Data: map[string][]byte{"networkData": []byte("links: []")}}
 	})
-	u, ok := made(t, s).Action.(UpdateNode)
+	u, ok := made(t, facts).Action.(UpdateNode)
 	if !ok {
 		t.Fatal("nothing is edited")
 	}
 	no := false
-	want := s.Node.Clone()
+	want := facts.Node.Clone()
 	delete(want.DriverInfo, "redfish_verify_ca")
 	want.Properties = document{"capabilities": "cpu_vt:true,boot_mode:uefi", "cpu_arch": "aarch64"}
 	want.AutomatedClean, want.NetworkData = &no, document{"links": []any{}}
 	if diff := cmp.Diff(want, u.Node); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	is := s.Node.Clone()
+	is := facts.Node.Clone()
 	is.Revision++
 	if err := u.Apply(&is); err == nil {
 		t.Error("an edit of an older node is made")
@@ -282,8 +282,8 @@ func TestAlign(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	for name, c := range map[string]struct {
-		s    Facts
-		want string
+		facts Facts
+		want  string
 	}{
 		"unmanaged":    {newFacts(hostapi.StateUnmanaged, ""), "Manageable=False/NotManaged AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=Unknown/Unknown"},
 		"registering":  {newFacts(hostapi.StateRegistering, node.Verifying), "Manageable=False/Registering AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Registering Healthy=Unknown/Unknown"},
@@ -295,7 +295,7 @@ func TestConditions(t *testing.T) {
 		"detached":     {newFacts(hostapi.StateProvisioned, "", noNode, annotate(hostapi.AnnotationDetached, "")), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=False/Detached Progressing=False/Detached Healthy=Unknown/Unknown"},
 	} {
 		var got []string
-		for _, is := range made(t, c.s).Host.Status.Conditions {
+		for _, is := range made(t, c.facts).Host.Status.Conditions {
 			got = append(got, is.Type+"="+is.Status+"/"+is.Reason)
 			if !is.LastTransitionTime.Equal(testNow) || is.ObservedGeneration != 1 {
 				t.Errorf("%s: %s since %s, of generation %d", name, is.Type, is.LastTransitionTime, is.ObservedGeneration)

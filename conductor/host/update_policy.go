@@ -8,13 +8,13 @@ import (
 
 // UpdatePolicy is the HostUpdatePolicy of a host as it becomes: it is people's,
 // and only comes to go with its host. changed is false when it does already.
-func UpdatePolicy(s Facts) (next hostapi.HostUpdatePolicy, changed bool) {
-	if !KeepsFirmware(s) || s.Firmware.Policy == nil {
+func UpdatePolicy(facts Facts) (next hostapi.HostUpdatePolicy, changed bool) {
+	if !KeepsFirmware(facts) || facts.Firmware.Policy == nil {
 		return next, false
 	}
-	next = *s.Firmware.Policy
-	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, s.Host.ObjectMeta)
-	return next, !reflect.DeepEqual(next, *s.Firmware.Policy)
+	next = *facts.Firmware.Policy
+	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, facts.Host.ObjectMeta)
+	return next, !reflect.DeepEqual(next, *facts.Firmware.Policy)
 }
 
 // onReboot is what may be changed of a machine at work, while it is off anyway:

@@ -13,7 +13,7 @@ import (
 )
 
 // act has the engine do what was decided.
-func (r *Reconciler) act(ctx context.Context, k key, s host.Facts, a host.Action) error {
+func (r *Reconciler) act(ctx context.Context, k key, facts host.Facts, a host.Action) error {
 	if create, ok := a.(host.CreateNode); ok {
 		n, err := r.engine.CreateNode(ctx, create.Node)
 		if err == nil {
@@ -21,7 +21,7 @@ func (r *Reconciler) act(ctx context.Context, k key, s host.Facts, a host.Action
 		}
 		return err
 	}
-	uuid := s.Node.UUID
+	uuid := facts.Node.UUID
 	switch a := a.(type) {
 	case host.UpdateNode:
 		_, err := r.engine.UpdateNode(ctx, uuid, a.Apply)
@@ -63,9 +63,9 @@ func actionName(a host.Action) string {
 	}
 }
 
-// keepHardware writes down what an inspection has found, in a document that goes
+// saveHardware writes down what an inspection has found, in a document that goes
 // with the host's.
-func (r *Reconciler) keepHardware(ctx context.Context, h hostapi.Host, found hostapi.Hardware) error {
+func (r *Reconciler) saveHardware(ctx context.Context, h hostapi.Host, found hostapi.Hardware) error {
 	is, err := objects.Get[hostapi.HardwareData](ctx, r.Documents, h.Namespace, h.Name)
 	if errors.Is(err, objects.ErrNotFound) {
 		yes := true

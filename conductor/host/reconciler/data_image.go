@@ -14,37 +14,37 @@ import (
 
 // gatherImage finds the DataImage of a host and, where that matters, asks the BMC
 // what is in the machine's virtual drives.
-func (r *Reconciler) gatherImage(ctx context.Context, s *host.Facts) (err error) {
-	if s.DataImage, err = getIfAny[hostapi.DataImage](ctx, r.Documents, s.Host.Namespace, s.Host.Name); err != nil {
+func (r *Reconciler) gatherImage(ctx context.Context, facts *host.Facts) (err error) {
+	if facts.DataImage, err = getIfAny[hostapi.DataImage](ctx, r.Documents, facts.Host.Namespace, facts.Host.Name); err != nil {
 		return fmt.Errorf("DataImage: %w", err)
 	}
-	if !host.AsksMedia(*s) {
+	if !host.AsksMedia(*facts) {
 		return nil
 	}
-	slots, err := r.engine.MediaSlots(ctx, s.Node.UUID)
+	slots, err := r.engine.MediaSlots(ctx, facts.Node.UUID)
 	var refusal *node.Refusal
 	switch {
 	case err == nil:
-		s.Media = &host.Media{Slots: slots}
+		facts.Media = &host.Media{Slots: slots}
 	case errors.As(err, &refusal) && refusal.Kind == node.Invalid: // its driver has no virtual drives
-		s.Media = &host.Media{}
+		facts.Media = &host.Media{}
 	case errors.As(err, &refusal) && refusal.Kind == node.BMCFailed:
-		s.Media = &host.Media{Fault: refusal.Reason}
+		facts.Media = &host.Media{Fault: refusal.Reason}
 	default:
-		return fmt.Errorf("virtual drives of node %s: %w", s.Node.UUID, err)
+		return fmt.Errorf("virtual drives of node %s: %w", facts.Node.UUID, err)
 	}
 	return nil
 }
 
 // saveImage writes what has become of a host's DataImage.
-func (r *Reconciler) saveImage(ctx context.Context, k key, s host.Facts, d host.Decision) error {
+func (r *Reconciler) saveImage(ctx context.Context, k key, facts host.Facts, d host.Decision) error {
 	if d.DataImage == nil {
 		return nil
 	}
 	if _, err := objects.Save(ctx, r.Documents, *d.DataImage); err != nil {
 		return fmt.Errorf("DataImage: %w", err)
 	}
-	was, is := s.DataImage.Status, d.DataImage.Status
+	was, is := facts.DataImage.Status, d.DataImage.Status
 	if is.Error.Message != "" && is.Error != was.Error {
 		r.Log.Warn("data image", "host", k, "url", d.DataImage.Spec.URL, "err", is.Error.Message, "times", is.Error.Count)
 	}
@@ -52,7 +52,7 @@ func (r *Reconciler) saveImage(ctx context.Context, k key, s host.Facts, d host.
 }
 
 // releaseImage lets a DataImage go whose host does not exist.
-func (r *Reconciler) releaseImage(ctx context.Context, k key) (again time.Time, err error) {
+func (r *Reconciler) releaseImage(ctx context.Context, k key) (requeueAt time.Time, err error) {
 	image, err := getIfAny[hostapi.DataImage](ctx, r.Documents, k.namespace, k.name)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("DataImage: %w", err)

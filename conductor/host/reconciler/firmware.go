@@ -12,18 +12,18 @@ import (
 
 // gatherFirmware finds out what the BMC has told of the machine's firmware, and
 // what is wanted of it.
-func (r *Reconciler) gatherFirmware(ctx context.Context, s *host.Facts) (err error) {
-	if !host.KeepsFirmware(*s) {
+func (r *Reconciler) gatherFirmware(ctx context.Context, facts *host.Facts) (err error) {
+	if !host.KeepsFirmware(*facts) {
 		return nil
 	}
-	if s.HardwareReport, err = r.engine.HardwareReport(ctx, s.Node.UUID); err != nil {
-		return fmt.Errorf("BIOS settings and firmware of node %s: %w", s.Node.UUID, err)
+	if facts.HardwareReport, err = r.engine.HardwareReport(ctx, facts.Node.UUID); err != nil {
+		return fmt.Errorf("BIOS settings and firmware of node %s: %w", facts.Node.UUID, err)
 	}
-	f, namespace, name := &s.Firmware, s.Host.Namespace, s.Host.Name
+	f, namespace, name := &facts.Firmware, facts.Host.Namespace, facts.Host.Name
 	if f.Settings, err = getIfAny[hostapi.HostFirmwareSettings](ctx, r.Documents, namespace, name); err != nil {
 		return err
 	}
-	if err := r.gatherSchema(ctx, s, host.SchemaName(s.HardwareReport.BIOS)); err != nil {
+	if err := r.gatherSchema(ctx, facts, host.SchemaName(facts.HardwareReport.BIOS)); err != nil {
 		return err
 	}
 	if f.Components, err = getIfAny[hostapi.HostFirmwareComponents](ctx, r.Documents, namespace, name); err != nil {
@@ -34,36 +34,36 @@ func (r *Reconciler) gatherFirmware(ctx context.Context, s *host.Facts) (err err
 }
 
 // gatherSchema reads the schema of the settings, unless that is spared.
-func (r *Reconciler) gatherSchema(ctx context.Context, s *host.Facts, name string) (err error) {
-	f := &s.Firmware
+func (r *Reconciler) gatherSchema(ctx context.Context, facts *host.Facts, name string) (err error) {
+	f := &facts.Firmware
 	if f.Settings != nil && f.Settings.Status.FirmwareSchema != nil && f.Settings.Status.FirmwareSchema.Name == name {
-		f.Described, err = r.Documents.Has(ctx, objects.Key{Kind: hostapi.KindFirmwareSchema, Namespace: s.Host.Namespace, Name: name})
+		f.Described, err = r.Documents.Has(ctx, objects.Key{Kind: hostapi.KindFirmwareSchema, Namespace: facts.Host.Namespace, Name: name})
 	}
 	if err == nil && !f.Described {
-		f.Schema, err = getIfAny[hostapi.FirmwareSchema](ctx, r.Documents, s.Host.Namespace, name)
+		f.Schema, err = getIfAny[hostapi.FirmwareSchema](ctx, r.Documents, facts.Host.Namespace, name)
 	}
 	return err
 }
 
-// keepFirmware brings the documents about firmware up to date. A new one is made
+// saveFirmware brings the documents about firmware up to date. A new one is made
 // first, and then told of: its generation and its UID are the server's to give.
-func (r *Reconciler) keepFirmware(ctx context.Context, s *host.Facts) error {
-	was, f := s.Firmware, &s.Firmware
+func (r *Reconciler) saveFirmware(ctx context.Context, facts *host.Facts) error {
+	was, f := facts.Firmware, &facts.Firmware
 	err := errors.Join(
-		upsert(ctx, r, s, &f.Settings, host.FirmwareSettings),
-		upsert(ctx, r, s, &f.Schema, host.FirmwareSchema),
-		upsert(ctx, r, s, &f.Settings, host.FirmwareSettings),
-		upsert(ctx, r, s, &f.Components, host.FirmwareComponents),
-		upsert(ctx, r, s, &f.Components, host.FirmwareComponents),
-		upsert(ctx, r, s, &f.Policy, host.UpdatePolicy),
+		upsert(ctx, r, facts, &f.Settings, host.FirmwareSettings),
+		upsert(ctx, r, facts, &f.Schema, host.FirmwareSchema),
+		upsert(ctx, r, facts, &f.Settings, host.FirmwareSettings),
+		upsert(ctx, r, facts, &f.Components, host.FirmwareComponents),
+		upsert(ctx, r, facts, &f.Components, host.FirmwareComponents),
+		upsert(ctx, r, facts, &f.Policy, host.UpdatePolicy),
 	)
-	r.tellRefused(keyOf(s.Host), was, s.Firmware) // of those that are saved: nobody comes to tell of them again
+	r.reportInvalid(keyOf(facts.Host), was, facts.Firmware) // of those that are saved: nobody comes to tell of them again
 	return err
 }
 
 // upsert has one document become what follows from the situation.
-func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, s *host.Facts, is **T, decide func(host.Facts) (T, bool)) error {
-	next, changed := decide(*s)
+func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, facts *host.Facts, is **T, decide func(host.Facts) (T, bool)) error {
+	next, changed := decide(*facts)
 	if !changed {
 		return nil
 	}
@@ -78,10 +78,10 @@ func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, s *host.Fa
 	return err
 }
 
-// keepUpdates writes down which updates of firmware are done. It is true whatever
+// saveUpdates writes down which updates of firmware are done. It is true whatever
 // somebody has come to want meanwhile; a document that is gone needs it no more. nil
 // for as before.
-func (r *Reconciler) keepUpdates(ctx context.Context, c *hostapi.HostFirmwareComponents) error {
+func (r *Reconciler) saveUpdates(ctx context.Context, c *hostapi.HostFirmwareComponents) error {
 	if c == nil {
 		return nil
 	}
@@ -94,9 +94,9 @@ func (r *Reconciler) keepUpdates(ctx context.Context, c *hostapi.HostFirmwareCom
 	return err
 }
 
-// tellRefused tells people what is wanted of firmware and cannot be had, and makes
+// reportInvalid tells people what is wanted of firmware and cannot be had, and makes
 // lines in the log of it.
-func (r *Reconciler) tellRefused(k key, was, is host.Firmware) {
+func (r *Reconciler) reportInvalid(k key, was, is host.Firmware) {
 	for _, e := range host.FirmwareEvents(was, is) {
 		r.Log.Warn("what is wanted of a host's firmware cannot be had; nothing is changed", "host", k, "kind", e.Of.About().Kind, "err", e.Event.Message)
 		if r.RecordEvents != nil {

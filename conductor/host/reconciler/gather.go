@@ -14,45 +14,45 @@ import (
 )
 
 // gather finds out all that is to be known of a host.
-func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (s host.Facts, err error) {
-	s = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(), BusyNodes: r.busy(), Conflicts: r.known.rivals(keyOf(h))}
+func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (facts host.Facts, err error) {
+	facts = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(), BusyNodes: r.busy(), Conflicts: r.known.conflicts(keyOf(h))}
 	for _, name := range host.SecretNames(h) {
 		secret, err := r.claim(ctx, h, name)
 		switch {
 		case err == nil:
-			s.Secrets[name] = secret
+			facts.Secrets[name] = secret
 		case !errors.Is(err, objects.ErrNotFound):
-			return s, fmt.Errorf("secret %s: %w", name, err)
+			return facts, fmt.Errorf("secret %s: %w", name, err)
 		}
 	}
 	data, err := getIfAny[hostapi.HardwareData](ctx, r.Documents, h.Namespace, h.Name)
 	if err != nil {
-		return s, fmt.Errorf("HardwareData: %w", err)
+		return facts, fmt.Errorf("HardwareData: %w", err)
 	}
 	if data != nil {
-		s.Hardware = data.Spec.Hardware
+		facts.Hardware = data.Spec.Hardware
 	}
-	if s.Node, s.Foreign, err = r.own(ctx, h); err != nil {
-		return s, err
+	if facts.Node, facts.Foreign, err = r.ownNode(ctx, h); err != nil {
+		return facts, err
 	}
-	if s.Node != nil {
-		if err := r.gatherNode(ctx, &s); err != nil {
-			return s, err
+	if facts.Node != nil {
+		if err := r.gatherNode(ctx, &facts); err != nil {
+			return facts, err
 		}
 	}
-	if err := r.gatherImage(ctx, &s); err != nil {
-		return s, err
+	if err := r.gatherImage(ctx, &facts); err != nil {
+		return facts, err
 	}
-	if s.NodeWithBMC, err = r.enrolled(ctx, s); err != nil {
-		return s, err
+	if facts.NodeWithBMC, err = r.nodeWithBMC(ctx, facts); err != nil {
+		return facts, err
 	}
-	s.TakenAddresses, err = r.taken(ctx, s)
-	return s, err
+	facts.TakenAddresses, err = r.takenAddresses(ctx, facts)
+	return facts, err
 }
 
-// enrolled finds a node with the BMC of a host that has none yet.
-func (r *Reconciler) enrolled(ctx context.Context, s host.Facts) (name string, err error) {
-	at := host.BMCToEnroll(s)
+// nodeWithBMC finds a node with the BMC of a host that has none yet.
+func (r *Reconciler) nodeWithBMC(ctx context.Context, facts host.Facts) (name string, err error) {
+	at := host.BMCToEnroll(facts)
 	if at == "" {
 		return "", nil
 	}
@@ -61,7 +61,7 @@ func (r *Reconciler) enrolled(ctx context.Context, s host.Facts) (name string, e
 		return "", fmt.Errorf("nodes with the BMC %s: %w", at, err)
 	}
 	for _, n := range nodes {
-		if host.SameMachine(s.Host, n) {
+		if host.SameMachine(facts.Host, n) {
 			return cmp.Or(n.Name, n.UUID), nil
 		}
 	}
@@ -86,13 +86,13 @@ func getIfAny[T any, P document[T]](ctx context.Context, k *objects.Keeper, name
 	return &d, nil
 }
 
-// own is the node behind a host, or why the one that is there is not the host's:
+// ownNode is the node behind a host, or why the one that is there is not the host's:
 // of two documents that name the same, one is a copy of the other, status and all.
 // From here on whatever happens to the node is the host's business. What happened
 // between the first sight of it and then nobody was told of, so it is read again.
-func (r *Reconciler) own(ctx context.Context, h hostapi.Host) (n *node.Node, foreign string, err error) {
+func (r *Reconciler) ownNode(ctx context.Context, h hostapi.Host) (n *node.Node, foreign string, err error) {
 	for {
-		if n, err = r.find(ctx, h); n == nil || err != nil {
+		if n, err = r.findNode(ctx, h); n == nil || err != nil {
 			return nil, "", err
 		}
 		if foreign = host.Foreign(h, *n); foreign != "" {
@@ -108,30 +108,30 @@ func (r *Reconciler) own(ctx context.Context, h hostapi.Host) (n *node.Node, for
 }
 
 // gatherNode finds out what belongs to the node.
-func (r *Reconciler) gatherNode(ctx context.Context, s *host.Facts) (err error) {
-	if s.Ports, err = r.engine.Ports(ctx, node.PortQuery{NodeUUID: s.Node.UUID}); err != nil {
-		return fmt.Errorf("ports of node %s: %w", s.Node.UUID, err)
+func (r *Reconciler) gatherNode(ctx context.Context, facts *host.Facts) (err error) {
+	if facts.Ports, err = r.engine.Ports(ctx, node.PortQuery{NodeUUID: facts.Node.UUID}); err != nil {
+		return fmt.Errorf("ports of node %s: %w", facts.Node.UUID, err)
 	}
-	if err := r.gatherFirmware(ctx, s); err != nil {
+	if err := r.gatherFirmware(ctx, facts); err != nil {
 		return err
 	}
-	if s.Host.Status.Provisioning.State != hostapi.StateInspecting {
+	if facts.Host.Status.Provisioning.State != hostapi.StateInspecting {
 		return nil
 	}
-	found, err := r.engine.Inspected(ctx, s.Node.UUID)
+	found, err := r.engine.Inspected(ctx, facts.Node.UUID)
 	switch {
 	case err == nil:
-		s.Inspected = &found
+		facts.Inspected = &found
 	case !errors.Is(err, node.ErrNotFound):
-		return fmt.Errorf("inspection of node %s: %w", s.Node.UUID, err)
+		return fmt.Errorf("inspection of node %s: %w", facts.Node.UUID, err)
 	}
 	return nil
 }
 
-// find finds the node behind a host: the one it had, one of its name, or one
+// findNode finds the node behind a host: the one it had, one of its name, or one
 // without a name that has a port with its address. It may be another's: see
 // host.Foreign.
-func (r *Reconciler) find(ctx context.Context, h hostapi.Host) (*node.Node, error) {
+func (r *Reconciler) findNode(ctx context.Context, h hostapi.Host) (*node.Node, error) {
 	switch h.Status.Provisioning.State {
 	case hostapi.StateNone, hostapi.StateUnmanaged:
 		return nil, nil //nolint:nilnil // no node is no mistake
@@ -150,15 +150,15 @@ func (r *Reconciler) find(ctx context.Context, h hostapi.Host) (*node.Node, erro
 		}
 	}
 	for _, address := range host.Addresses(h, nil) { // the boot MAC, if it is given
-		if n, err := r.at(ctx, address); err != nil || n != nil && n.Name == "" {
+		if n, err := r.nodeWithPort(ctx, address); err != nil || n != nil && n.Name == "" {
 			return n, err
 		}
 	}
 	return nil, nil //nolint:nilnil // no node is no mistake
 }
 
-// at is the node that has a port with an address, in lower case; nil for none.
-func (r *Reconciler) at(ctx context.Context, address string) (*node.Node, error) {
+// nodeWithPort is the node that has a port with an address, in lower case; nil for none.
+func (r *Reconciler) nodeWithPort(ctx context.Context, address string) (*node.Node, error) {
 	ports, err := r.engine.Ports(ctx, node.PortQuery{Address: address})
 	if err != nil || len(ports) == 0 {
 		return nil, err
@@ -170,18 +170,18 @@ func (r *Reconciler) at(ctx context.Context, address string) (*node.Node, error)
 	return &n, err
 }
 
-// taken finds which of the machine's addresses are ports of other nodes.
-func (r *Reconciler) taken(ctx context.Context, s host.Facts) (map[string]string, error) {
+// takenAddresses finds which of the machine's addresses are ports of other nodes.
+func (r *Reconciler) takenAddresses(ctx context.Context, facts host.Facts) (map[string]string, error) {
 	taken := map[string]string{}
-	for _, address := range host.Addresses(s.Host, s.Hardware) {
-		if slices.ContainsFunc(s.Ports, func(p node.Port) bool { return p.Address == address }) {
+	for _, address := range host.Addresses(facts.Host, facts.Hardware) {
+		if slices.ContainsFunc(facts.Ports, func(p node.Port) bool { return p.Address == address }) {
 			continue
 		}
-		n, err := r.at(ctx, address)
+		n, err := r.nodeWithPort(ctx, address)
 		if err != nil {
 			return nil, fmt.Errorf("ports with address %s: %w", address, err)
 		}
-		if n == nil || s.Node != nil && n.UUID == s.Node.UUID {
+		if n == nil || facts.Node != nil && n.UUID == facts.Node.UUID {
 			continue
 		}
 		taken[address] = n.UUID

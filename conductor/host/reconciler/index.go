@@ -13,26 +13,26 @@ import (
 // index is what is remembered of all hosts' documents: whom a change of a node
 // or a secret concerns, and who was the first to claim a BMC or an address.
 type index struct {
-	mu     sync.Mutex
-	hosts  map[key]*entry
-	nodes  map[string]key // by the UUID of the node behind the host
-	claims map[string]map[key]claim
-	noted  int // claims noted so far
+	mu       sync.Mutex
+	hosts    map[key]*entry
+	nodes    map[string]key // by the UUID of the node behind the host
+	claims   map[string]map[key]claim
+	lastTurn int // claims noted so far
 }
 
 // entry is one host, as far as it matters here.
 type entry struct {
-	generation  int64
-	leaving     bool
-	annotations map[string]string
-	finalizers  []string
-	secrets     []string // that it names
-	holds       []string // and that stay for it
-	claims      []string
-	uid         string
-	at          hostapi.Time
-	registered  bool
-	accepted    bool // registered, and not in vain
+	generation   int64
+	beingDeleted bool
+	annotations  map[string]string
+	finalizers   []string
+	secrets      []string // that it names
+	holds        []string // and that stay for it
+	claims       []string
+	uid          string
+	created      hostapi.Time
+	registered   bool
+	accepted     bool // registered, and not in vain
 }
 
 // claim is since when a host claims something.
@@ -44,37 +44,37 @@ func newIndex() *index {
 
 func keyOf(h hostapi.Host) key { return key{h.Namespace, h.Name} }
 
-// note takes note of a document. It tells whether people have changed it, as
+// update takes note of a document. It tells whether people have changed it, as
 // opposed to what we write ourselves, and which other hosts that frees.
-func (x *index) note(h hostapi.Host) (steered bool, freed []key) {
+func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	k, was := keyOf(h), x.hosts[keyOf(h)]
 	is := &entry{
-		generation: h.Generation, leaving: h.DeletionTimestamp != nil, annotations: h.Annotations, finalizers: h.Finalizers,
-		secrets: host.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID, at: h.CreationTimestamp,
+		generation: h.Generation, beingDeleted: h.DeletionTimestamp != nil, annotations: h.Annotations, finalizers: h.Finalizers,
+		secrets: host.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID, created: h.CreationTimestamp,
 		registered: h.Status.Provisioning.ID != "",
 		accepted:   h.Status.Provisioning.ID != "" && h.Status.ErrorType != hostapi.RegistrationError,
 	}
 	x.hosts[k] = is
 	if id := h.Status.Provisioning.ID; id != "" {
-		x.own(id, k)
+		x.bindLocked(id, k)
 	}
 	if was == nil {
 		was = &entry{}
-		steered = true
+		userChanged = true
 	}
 	for _, c := range is.claims {
 		if x.claims[c] == nil {
 			x.claims[c] = map[key]claim{}
 		}
 		if _, known := x.claims[c][k]; !known {
-			x.noted++
-			x.claims[c][k] = claim{x.noted}
+			x.lastTurn++
+			x.claims[c][k] = claim{x.lastTurn}
 		}
 	}
-	freed = x.giveUp(k, was.claims, is.claims)
-	return steered || was.generation != is.generation || was.leaving != is.leaving || was.uid != is.uid ||
+	freed = x.releaseClaims(k, was.claims, is.claims)
+	return userChanged || was.generation != is.generation || was.beingDeleted != is.beingDeleted || was.uid != is.uid ||
 		!maps.Equal(was.annotations, is.annotations) || !slices.Equal(was.finalizers, is.finalizers), freed
 }
 
@@ -87,9 +87,9 @@ func (x *index) current(h hostapi.Host) bool {
 	return ok && e.uid == h.UID && e.generation == h.Generation
 }
 
-// giveUp takes away the claims of a host that it has no longer, and names the
+// releaseClaims takes away the claims of a host that it has no longer, and names the
 // others that have them.
-func (x *index) giveUp(k key, was, is []string) (freed []key) {
+func (x *index) releaseClaims(k key, was, is []string) (freed []key) {
 	for _, c := range was {
 		if slices.Contains(is, c) {
 			continue
@@ -103,8 +103,8 @@ func (x *index) giveUp(k key, was, is []string) (freed []key) {
 	return freed
 }
 
-// drop forgets a host that is no more.
-func (x *index) drop(k key) (freed []key) {
+// remove forgets a host that is no more.
+func (x *index) remove(k key) (freed []key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	e, ok := x.hosts[k]
@@ -113,11 +113,11 @@ func (x *index) drop(k key) (freed []key) {
 	}
 	delete(x.hosts, k)
 	maps.DeleteFunc(x.nodes, func(_ string, of key) bool { return of == k })
-	return x.giveUp(k, e.claims, nil)
+	return x.releaseClaims(k, e.claims, nil)
 }
 
-// others are the hosts that are known but not among these.
-func (x *index) others(these map[key]bool) (gone []key) {
+// missingFrom are the hosts that are known but not among these.
+func (x *index) missingFrom(these map[key]bool) (gone []key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for k := range x.hosts {
@@ -134,11 +134,11 @@ func (x *index) bind(uuid string, k key) (owner key, known bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	was, known := x.nodes[uuid]
-	owner = x.own(uuid, k)
+	owner = x.bindLocked(uuid, k)
 	return owner, known && was == owner
 }
 
-func (x *index) own(uuid string, k key) (owner key) {
+func (x *index) bindLocked(uuid string, k key) (owner key) {
 	if owner, ok := x.nodes[uuid]; ok && x.hosts[owner] != nil {
 		return owner
 	}
@@ -146,16 +146,16 @@ func (x *index) own(uuid string, k key) (owner key) {
 	return k
 }
 
-// behind is the host that a node is behind.
-func (x *index) behind(uuid string) (k key, ok bool) {
+// hostOf is the host that a node is behind.
+func (x *index) hostOf(uuid string) (k key, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	k, ok = x.nodes[uuid]
 	return k, ok
 }
 
-// naming are the hosts that name a secret.
-func (x *index) naming(namespace, secret string) (all []key) {
+// hostsNaming are the hosts that name a secret.
+func (x *index) hostsNaming(namespace, secret string) (all []key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for k, e := range x.hosts {
@@ -166,8 +166,8 @@ func (x *index) naming(namespace, secret string) (all []key) {
 	return all
 }
 
-// heldBy are the secrets that stay for a host.
-func (x *index) heldBy(k key) []string {
+// heldSecrets are the secrets that stay for a host.
+func (x *index) heldSecrets(k key) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if e, ok := x.hosts[k]; ok {
@@ -176,8 +176,8 @@ func (x *index) heldBy(k key) []string {
 	return nil
 }
 
-// holding reports whether a secret stays for any host but one.
-func (x *index) holding(namespace, secret string, except key) bool {
+// isHeld reports whether a secret stays for any host but one.
+func (x *index) isHeld(namespace, secret string, except key) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for k, e := range x.hosts {
@@ -188,8 +188,8 @@ func (x *index) holding(namespace, secret string, except key) bool {
 	return false
 }
 
-// rivals are the hosts that were before this one to claim what it claims.
-func (x *index) rivals(k key) (all []host.Conflict) {
+// conflicts are the hosts that were before this one to claim what it claims.
+func (x *index) conflicts(k key) (all []host.Conflict) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	me, ok := x.hosts[k]
@@ -198,7 +198,7 @@ func (x *index) rivals(k key) (all []host.Conflict) {
 	}
 	for _, c := range me.claims {
 		for other := range x.claims[c] {
-			if other != k && x.before(c, other, k) {
+			if other != k && x.precedes(c, other, k) {
 				all = append(all, host.Conflict{Claim: c, Host: other.String()})
 			}
 		}
@@ -209,10 +209,10 @@ func (x *index) rivals(k key) (all []host.Conflict) {
 	return all
 }
 
-// before: of two hosts the first is the one that was registered with the claim, or
+// precedes: of two hosts the first is the one that was registered with the claim, or
 // at least was before something has failed; of two of those, or of none, the one
 // that made it earlier, which a restart forgets.
-func (x *index) before(c string, a, b key) bool {
+func (x *index) precedes(c string, a, b key) bool {
 	ea, eb := x.hosts[a], x.hosts[b]
 	switch {
 	case ea.accepted != eb.accepted:

@@ -23,11 +23,11 @@ type queue struct {
 }
 
 type item struct {
-	key     key
-	at      time.Time
-	place   int       // in the heap; -1 while it is being looked at
-	missed  time.Time // when to look again, by what has happened meanwhile
-	happens bool      // missed is set
+	key       key
+	due       time.Time
+	position  int       // in the heap; -1 while it is being looked at
+	requeueAt time.Time // when to look again, by what has happened meanwhile
+	requeued  bool      // requeueAt is set
 }
 
 func newQueue() *queue { return &queue{items: map[key]*item{}, wake: make(chan struct{}, 1)} }
@@ -39,14 +39,14 @@ func (q *queue) add(k key, at time.Time) {
 	i, ok := q.items[k]
 	switch {
 	case !ok:
-		i = &item{key: k, at: at}
+		i = &item{key: k, due: at}
 		q.items[k] = i
 		heap.Push(&q.due, i)
-	case i.place >= 0 && at.Before(i.at):
-		i.at = at
-		heap.Fix(&q.due, i.place)
-	case i.place < 0 && (!i.happens || at.Before(i.missed)):
-		i.missed, i.happens = at, true
+	case i.position >= 0 && at.Before(i.due):
+		i.due = at
+		heap.Fix(&q.due, i.position)
+	case i.position < 0 && (!i.requeued || at.Before(i.requeueAt)):
+		i.requeueAt, i.requeued = at, true
 	}
 	q.wakeUp()
 }
@@ -66,26 +66,26 @@ func (q *queue) next(now time.Time) (k key, wait time.Duration, ok bool) {
 	if len(q.due) == 0 {
 		return key{}, time.Hour, false
 	}
-	if wait := q.due[0].at.Sub(now); wait > 0 {
+	if wait := q.due[0].due.Sub(now); wait > 0 {
 		return key{}, wait, false
 	}
 	i, _ := heap.Pop(&q.due).(*item)
-	i.place = -1
+	i.position = -1
 	return i.key, 0, true
 }
 
 // done gives a host back, to be looked at again then, or before if something has
 // happened to it; never again with the zero time if nothing has.
-func (q *queue) done(k key, again time.Time) {
+func (q *queue) done(k key, requeueAt time.Time) {
 	q.mu.Lock()
 	i := q.items[k]
 	delete(q.items, k)
 	q.mu.Unlock()
-	if i.happens {
-		q.add(k, i.missed)
+	if i.requeued {
+		q.add(k, i.requeueAt)
 	}
-	if !again.IsZero() {
-		q.add(k, again)
+	if !requeueAt.IsZero() {
+		q.add(k, requeueAt)
 	}
 }
 
@@ -119,16 +119,16 @@ func (q *queue) serve(ctx context.Context, work chan<- key, now func() time.Time
 type dueHeap []*item
 
 func (h dueHeap) Len() int           { return len(h) }
-func (h dueHeap) Less(a, b int) bool { return h[a].at.Before(h[b].at) }
+func (h dueHeap) Less(a, b int) bool { return h[a].due.Before(h[b].due) }
 func (h dueHeap) Swap(a, b int) {
 	h[a], h[b] = h[b], h[a]
-	h[a].place, h[b].place = a, b
+	h[a].position, h[b].position = a, b
 }
 
 // Push and Pop are container/heap's.
 func (h *dueHeap) Push(x any) {
 	i, _ := x.(*item)
-	i.place = len(*h)
+	i.position = len(*h)
 	*h = append(*h, i)
 }
 

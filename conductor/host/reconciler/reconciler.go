@@ -61,12 +61,12 @@ type Config struct {
 // Reconciler keeps hosts true. It is safe for concurrent use.
 type Reconciler struct {
 	Config
-	engine Engine
-	queue  *queue
-	known  *index
-	room   room
+	engine   Engine
+	queue    *queue
+	known    *index
+	capacity capacity
 
-	setbacks setbacks
+	failures failureCounts
 }
 
 // New makes a reconciler; Run starts it. The engine that Run is given is to call
@@ -88,7 +88,7 @@ func (r *Reconciler) NodeChanged(n node.Node) {
 	if n.ProvisionState.Class() == node.Working {
 		return
 	}
-	if key, ok := r.known.behind(n.UUID); ok {
+	if key, ok := r.known.hostOf(n.UUID); ok {
 		r.queue.add(key, r.Now())
 	}
 	r.queue.wakeUp()
@@ -99,11 +99,11 @@ func (r *Reconciler) Run(ctx context.Context, e Engine) {
 	r.engine = e
 	work := make(chan key)
 	var parts sync.WaitGroup
-	parts.Go(func() { r.follow(ctx) })
+	parts.Go(func() { r.watch(ctx) })
 	for range r.Workers {
 		parts.Go(func() {
 			for k := range work {
-				r.queue.done(k, r.guarded(ctx, k))
+				r.queue.done(k, r.reconcileSafely(ctx, k))
 			}
 		})
 	}
@@ -112,27 +112,27 @@ func (r *Reconciler) Run(ctx context.Context, e Engine) {
 	parts.Wait()
 }
 
-// guarded makes a line in the log of a panic: one host must not end the
+// reconcileSafely makes a line in the log of a panic: one host must not end the
 // conductor of all the others.
-func (r *Reconciler) guarded(ctx context.Context, k key) (again time.Time) {
+func (r *Reconciler) reconcileSafely(ctx context.Context, k key) (requeueAt time.Time) {
 	defer func() {
 		if p := recover(); p != nil {
-			again = r.later(k, fmt.Errorf("a fault in this program; please report it: %v: %s", p, debug.Stack()))
+			requeueAt = r.afterFailure(k, fmt.Errorf("a fault in this program; please report it: %v: %s", p, debug.Stack()))
 		}
 	}()
-	again, err := r.look(ctx, k)
+	requeueAt, err := r.reconcile(ctx, k)
 	switch {
 	case err == nil:
-		r.setbacks.over(k)
+		r.failures.reset(k)
 	case ctx.Err() == nil:
-		again = r.later(k, err)
+		requeueAt = r.afterFailure(k, err)
 	}
-	return again
+	return requeueAt
 }
 
-// look does the next thing for one host, and says when to look again; the zero
+// reconcile does the next thing for one host, and says when to look again; the zero
 // time for not before something changes.
-func (r *Reconciler) look(ctx context.Context, k key) (again time.Time, err error) {
+func (r *Reconciler) reconcile(ctx context.Context, k key) (requeueAt time.Time, err error) {
 	h, err := objects.Get[hostapi.Host](ctx, r.Documents, k.namespace, k.name)
 	if errors.Is(err, objects.ErrNotFound) {
 		return r.releaseImage(ctx, k)
@@ -140,34 +140,34 @@ func (r *Reconciler) look(ctx context.Context, k key) (again time.Time, err erro
 	if err != nil || !r.known.current(h) { // what it says now is on its way to us: then it is looked at
 		return time.Time{}, err
 	}
-	s, err := r.gather(ctx, h)
+	facts, err := r.gather(ctx, h)
 	if err != nil {
 		return time.Time{}, err
 	}
-	switch err := r.keepFirmware(ctx, &s); {
+	switch err := r.saveFirmware(ctx, &facts); {
 	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrExists) || errors.Is(err, objects.ErrNotFound): // somebody was first
 		return time.Time{}, errOvertaken
 	case err != nil:
 		return time.Time{}, err
 	}
-	d, leave := r.admit(&s, host.Decide(s))
-	defer leave()
+	d, release := r.ensureCapacity(&facts, host.Decide(facts))
+	defer release()
 	if d.Err != nil {
 		return time.Time{}, d.Err
 	}
 	if d.Action != nil {
 		var later bool
-		if d, later, err = r.try(ctx, k, s, d); later || err != nil {
+		if d, later, err = r.attempt(ctx, k, facts, d); later || err != nil {
 			return r.Now().Add(lockedPause), err
 		}
 	}
-	return r.save(ctx, k, s, d)
+	return r.save(ctx, k, facts, d)
 }
 
-// try does what was decided. A node that is reserved, or has changed meanwhile,
+// attempt does what was decided. A node that is reserved, or has changed meanwhile,
 // is for later; what is refused otherwise the host is told.
-func (r *Reconciler) try(ctx context.Context, k key, s host.Facts, d host.Decision) (_ host.Decision, later bool, err error) {
-	err = r.act(ctx, k, s, d.Action)
+func (r *Reconciler) attempt(ctx context.Context, k key, facts host.Facts, d host.Decision) (_ host.Decision, later bool, err error) {
+	err = r.act(ctx, k, facts, d.Action)
 	if err == nil {
 		r.Log.Info("host", "host", k, "state", d.Host.Status.Provisioning.State, "action", actionName(d.Action))
 		return d, false, nil
@@ -176,44 +176,44 @@ func (r *Reconciler) try(ctx context.Context, k key, s host.Facts, d host.Decisi
 	if !errors.As(err, &refusal) {
 		return d, false, fmt.Errorf("%s: %w", actionName(d.Action), err)
 	}
-	if refusal.Kind == node.Locked || refusal.Kind == node.Busy || r.movedOn(ctx, s) {
+	if refusal.Kind == node.Locked || refusal.Kind == node.Busy || r.nodeChanged(ctx, facts) {
 		return d, true, nil
 	}
-	return host.Refused(s, d, refusal.Reason), false, nil
+	return host.Refused(facts, d, refusal.Reason), false, nil
 }
 
-// movedOn: the node is not the one that was decided on.
-func (r *Reconciler) movedOn(ctx context.Context, s host.Facts) bool {
-	if s.Node == nil {
+// nodeChanged: the node is not the one that was decided on.
+func (r *Reconciler) nodeChanged(ctx context.Context, facts host.Facts) bool {
+	if facts.Node == nil {
 		return false
 	}
-	n, err := r.engine.Node(ctx, s.Node.UUID)
-	return err != nil || n.Revision != s.Node.Revision
+	n, err := r.engine.Node(ctx, facts.Node.UUID)
+	return err != nil || n.Revision != facts.Node.Revision
 }
 
 // save writes what has become of the host. A document that somebody has changed
 // meanwhile is read, and decided on, again.
-func (r *Reconciler) save(ctx context.Context, k key, s host.Facts, d host.Decision) (time.Time, error) {
+func (r *Reconciler) save(ctx context.Context, k key, facts host.Facts, d host.Decision) (time.Time, error) {
 	if d.Hardware != nil {
-		if err := r.keepHardware(ctx, s.Host, *d.Hardware); err != nil {
+		if err := r.saveHardware(ctx, facts.Host, *d.Hardware); err != nil {
 			return time.Time{}, fmt.Errorf("HardwareData: %w", err)
 		}
 	}
 	if len(host.HeldSecrets(d.Host)) == 0 { // before the host goes, so that whoever waits for that finds them free
-		if err := r.unclaimAll(ctx, s.Host); err != nil {
+		if err := r.unclaimAll(ctx, facts.Host); err != nil {
 			return time.Time{}, err
 		}
 	}
 	if d.Action == nil { // what has failed is believed no more before the host says that it has failed
-		if err := r.keepUpdates(ctx, d.Components); err != nil {
+		if err := r.saveUpdates(ctx, d.Components); err != nil {
 			return time.Time{}, err
 		}
 	}
-	err := r.saveImage(ctx, k, s, d)
+	err := r.saveImage(ctx, k, facts, d)
 	if err == nil {
 		_, err = objects.Save(ctx, r.Documents, d.Host)
 	}
-	switch was, is := s.Host.Status, d.Host.Status; {
+	switch was, is := facts.Host.Status, d.Host.Status; {
 	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound):
 		return time.Time{}, errOvertaken
 	case err != nil:
@@ -227,10 +227,10 @@ func (r *Reconciler) save(ctx context.Context, k key, s host.Facts, d host.Decis
 		r.RecordEvents(&d.Host, d.Events)
 	}
 	if d.Action != nil { // what is begun is done once the host says that it is its own
-		if err := r.keepUpdates(ctx, d.Components); err != nil {
+		if err := r.saveUpdates(ctx, d.Components); err != nil {
 			return time.Time{}, err
 		}
 	}
-	r.room.delayed(k, s, d.Host.Status)
+	r.capacity.delayed(k, facts, d.Host.Status)
 	return d.RequeueAt, nil
 }

@@ -20,7 +20,7 @@ func (r *Reconciler) claim(ctx context.Context, h hostapi.Host, name string) (ho
 // unclaim lets a secret go that hosts hold no more, but for except; zero for none.
 // The secret may be gone, or never have been held.
 func (r *Reconciler) unclaim(ctx context.Context, namespace, name string, except key) error {
-	if r.known.holding(namespace, name, except) {
+	if r.known.isHeld(namespace, name, except) {
 		return nil
 	}
 	_, err := r.mark(ctx, namespace, name, host.Unclaim)
@@ -63,11 +63,11 @@ func (r *Reconciler) mark(ctx context.Context, namespace, name string, change fu
 	}
 }
 
-// sweep lets all secrets go that are held for hosts which are no more: they went
+// releaseOrphanedSecrets lets all secrets go that are held for hosts which are no more: they went
 // while nobody followed them.
-func (r *Reconciler) sweep(ctx context.Context) error {
+func (r *Reconciler) releaseOrphanedSecrets(ctx context.Context) error {
 	all, _, err := objects.List[hostapi.Secret](ctx, r.Documents, "")
-	if err = r.readable(err); err != nil {
+	if err = r.skipUnreadable(err); err != nil {
 		return err
 	}
 	for _, s := range all {

@@ -11,11 +11,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// follow has hosts looked at as their documents change, until ctx ends. Whoever
+// watch has hosts looked at as their documents change, until ctx ends. Whoever
 // falls behind begins anew with all of them.
-func (r *Reconciler) follow(ctx context.Context) {
+func (r *Reconciler) watch(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := r.followFrom(ctx)
+		err := r.listAndWatch(ctx)
 		if ctx.Err() != nil || errors.Is(err, objects.ErrExpired) {
 			continue
 		}
@@ -27,10 +27,10 @@ func (r *Reconciler) follow(ctx context.Context) {
 	}
 }
 
-// followFrom lists all hosts, and then takes what happens.
-func (r *Reconciler) followFrom(ctx context.Context) error {
+// listAndWatch lists all hosts, and then takes what happens.
+func (r *Reconciler) listAndWatch(ctx context.Context) error {
 	all, revision, err := objects.List[hostapi.Host](ctx, r.Documents, "")
-	if err = r.readable(err); err != nil {
+	if err = r.skipUnreadable(err); err != nil {
 		return err
 	}
 	// The order of their making says who was first, as it did before a restart.
@@ -38,19 +38,19 @@ func (r *Reconciler) followFrom(ctx context.Context) error {
 	there := map[key]bool{}
 	for _, h := range all {
 		there[keyOf(h)] = true
-		r.known.note(h)
+		r.known.update(h)
 	}
-	freed, swept := r.forget(there), r.sweep(ctx) // before hosts come to hold more than is known of them here
+	freed, swept := r.removeMissing(there), r.releaseOrphanedSecrets(ctx) // before hosts come to hold more than is known of them here
 	for _, h := range all {
-		r.soon(keyOf(h))
+		r.enqueue(keyOf(h))
 	}
-	r.soon(freed...)
+	r.enqueue(freed...)
 	images, _, err := objects.List[hostapi.DataImage](ctx, r.Documents, "")
-	if err := errors.Join(r.readable(err), swept); err != nil {
+	if err := errors.Join(r.skipUnreadable(err), swept); err != nil {
 		return err
 	}
 	for _, i := range images {
-		r.soon(key{i.Namespace, i.Name})
+		r.enqueue(key{i.Namespace, i.Name})
 	}
 	w, err := r.Documents.Watch(objects.Filter{}, revision)
 	if err != nil {
@@ -61,40 +61,40 @@ func (r *Reconciler) followFrom(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.happened(ctx, e); err != nil {
+		if err := r.handleEvent(ctx, e); err != nil {
 			return err
 		}
 	}
 }
 
-// forget drops the hosts that are known but not there, and names those that frees.
-func (r *Reconciler) forget(there map[key]bool) (freed []key) {
-	for _, gone := range r.known.others(there) {
-		freed = append(freed, r.known.drop(gone)...)
+// removeMissing drops the hosts that are known but not there, and names those that frees.
+func (r *Reconciler) removeMissing(there map[key]bool) (freed []key) {
+	for _, gone := range r.known.missingFrom(there) {
+		freed = append(freed, r.known.remove(gone)...)
 	}
 	return freed
 }
 
-// soon has hosts looked at.
-func (r *Reconciler) soon(keys ...key) {
+// enqueue has hosts looked at.
+func (r *Reconciler) enqueue(keys ...key) {
 	for _, k := range keys {
 		r.queue.add(k, r.Now())
 	}
 }
 
-// happened takes one change of a document, and lets the secrets go that are held
+// handleEvent takes one change of a document, and lets the secrets go that are held
 // no more because of it.
-func (r *Reconciler) happened(ctx context.Context, e objects.Event) error {
+func (r *Reconciler) handleEvent(ctx context.Context, e objects.Event) error {
 	k := key{e.Key.Namespace, e.Key.Name}
 	if e.Key.Kind == hostapi.KindSecret {
-		r.soon(r.known.naming(k.namespace, k.name)...)
+		r.enqueue(r.known.hostsNaming(k.namespace, k.name)...)
 		return r.unclaim(ctx, k.namespace, k.name, key{})
 	}
-	held := r.known.heldBy(k)
-	if err := r.noted(k, e); err != nil {
+	held := r.known.heldSecrets(k)
+	if err := r.handleDocument(k, e); err != nil {
 		return err
 	}
-	holds := r.known.heldBy(k)
+	holds := r.known.heldSecrets(k)
 	for _, name := range held {
 		if slices.Contains(holds, name) {
 			continue
@@ -106,22 +106,22 @@ func (r *Reconciler) happened(ctx context.Context, e objects.Event) error {
 	return nil
 }
 
-// noted takes note of what has become of a document that is no secret.
-func (r *Reconciler) noted(k key, e objects.Event) error {
+// handleDocument takes note of what has become of a document that is no secret.
+func (r *Reconciler) handleDocument(k key, e objects.Event) error {
 	switch {
 	case e.Key.Kind == hostapi.KindDataImage:
-		r.soon(k)
+		r.enqueue(k)
 	case slices.Contains([]string{hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents, hostapi.KindUpdatePolicy}, e.Key.Kind):
 		d, err := e.Document()
 		if err != nil {
 			return err
 		}
 		if e.Type == objects.Deleted || host.Unseen(d) {
-			r.soon(k)
+			r.enqueue(k)
 		}
 	case e.Key.Kind != hostapi.KindHost:
 	case e.Type == objects.Deleted:
-		r.soon(append(r.known.drop(k), k)...) // the host too: it may leave an image behind
+		r.enqueue(append(r.known.remove(k), k)...) // the host too: it may leave an image behind
 	default:
 		d, err := e.Document()
 		if err != nil {
@@ -131,11 +131,11 @@ func (r *Reconciler) noted(k key, e objects.Event) error {
 		if !ok {
 			return nil
 		}
-		steered, freed := r.known.note(*h)
-		if steered {
-			r.soon(k)
+		userChanged, freed := r.known.update(*h)
+		if userChanged {
+			r.enqueue(k)
 		}
-		r.soon(freed...)
+		r.enqueue(freed...)
 	}
 	return nil
 }

@@ -10,24 +10,24 @@ import (
 
 // How soon a host is looked at again that could not be dealt with now.
 const (
-	lockedPause = 3 * time.Second  // its node is reserved; Metal3 waits as long
-	brokenPause = 10 * time.Second // something of ours failed; longer the more often it did
-	mostPause   = 5 * time.Minute
-	atOnce      = 5 // looks in a row that others may overtake until the next has to wait
+	lockedPause      = 3 * time.Second  // its node is reserved; Metal3 waits as long
+	brokenPause      = 10 * time.Second // something of ours failed; longer the more often it did
+	maxPause         = 5 * time.Minute
+	overtakenRetries = 5 // looks in a row that others may overtake until the next has to wait
 )
 
 // errOvertaken: a document was changed by somebody else meanwhile, and the host is
 // to be decided on anew.
 var errOvertaken = errors.New("another writer was faster")
 
-// setbacks counts how often in a row each host could not be dealt with.
-type setbacks struct {
+// failureCounts counts how often in a row each host could not be dealt with.
+type failureCounts struct {
 	mu    sync.Mutex
 	times map[key]int
 }
 
-// more counts one more.
-func (s *setbacks) more(k key) int {
+// increment counts one more.
+func (s *failureCounts) increment(k key) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.times == nil {
@@ -37,31 +37,31 @@ func (s *setbacks) more(k key) int {
 	return s.times[k]
 }
 
-// over forgets those of a host that has been dealt with.
-func (s *setbacks) over(k key) {
+// reset forgets those of a host that has been dealt with.
+func (s *failureCounts) reset(k key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.times, k)
 }
 
-// later says when a host is looked at again that could not be dealt with: at once a
+// afterFailure says when a host is looked at again that could not be dealt with: at once a
 // few times when it was overtaken, else after a pause that doubles.
-func (r *Reconciler) later(k key, why error) time.Time {
-	times, first := r.setbacks.more(k), brokenPause
+func (r *Reconciler) afterFailure(k key, why error) time.Time {
+	times, first := r.failures.increment(k), brokenPause
 	if errors.Is(why, errOvertaken) {
-		if times <= atOnce {
+		if times <= overtakenRetries {
 			return r.Now()
 		}
-		times, first = times-atOnce, time.Second
+		times, first = times-overtakenRetries, time.Second
 	} else {
 		r.Log.Error("host not looked at; tried again later", "host", k, "times", times, "err", why)
 	}
-	return r.Now().Add(min(first<<min(times-1, 10), mostPause))
+	return r.Now().Add(min(first<<min(times-1, 10), maxPause))
 }
 
-// readable is a list's error without documents that cannot be decoded: these are set
+// skipUnreadable is a list's error without documents that cannot be decoded: these are set
 // aside with a line in the log, and the others are looked after.
-func (r *Reconciler) readable(err error) error {
+func (r *Reconciler) skipUnreadable(err error) error {
 	var bad *objects.UnreadableError
 	if !errors.As(err, &bad) {
 		return err

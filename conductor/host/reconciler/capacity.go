@@ -8,9 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// room is who waits until fewer nodes are busy, and who is just about to make
+// capacity is who waits until fewer nodes are busy, and who is just about to make
 // one more so.
-type room struct {
+type capacity struct {
 	mu       sync.Mutex
 	starting int
 	waiting  []key // in the order in which they came
@@ -26,31 +26,31 @@ func (r *Reconciler) busy() (n int) {
 	return n
 }
 
-// admit lets a decision through, or has it made again as one that has to wait:
+// ensureCapacity lets a decision through, or has it made again as one that has to wait:
 // several hosts may have seen the same room. leave is to be called once the
 // decision has been carried out. What it was made by is in s.
-func (r *Reconciler) admit(s *host.Facts, d host.Decision) (admitted host.Decision, leave func()) {
-	if r.ProvisioningLimit <= 0 || !d.Occupies() || host.BusyStates[s.Node.ProvisionState] {
+func (r *Reconciler) ensureCapacity(facts *host.Facts, d host.Decision) (admitted host.Decision, release func()) {
+	if r.ProvisioningLimit <= 0 || !d.Occupies() || host.BusyStates[facts.Node.ProvisionState] {
 		return d, func() {}
 	}
-	r.room.mu.Lock()
-	defer r.room.mu.Unlock()
-	if s.BusyNodes = r.busy() + r.room.starting; s.BusyNodes >= r.ProvisioningLimit {
-		return host.Decide(*s), func() {}
+	r.capacity.mu.Lock()
+	defer r.capacity.mu.Unlock()
+	if facts.BusyNodes = r.busy() + r.capacity.starting; facts.BusyNodes >= r.ProvisioningLimit {
+		return host.Decide(*facts), func() {}
 	}
-	r.room.starting++
+	r.capacity.starting++
 	return d, func() {
-		r.room.mu.Lock()
-		r.room.starting--
-		r.room.mu.Unlock()
+		r.capacity.mu.Lock()
+		r.capacity.starting--
+		r.capacity.mu.Unlock()
 		r.queue.wakeUp()
 	}
 }
 
 // delayed takes note of whether a host waits. One that does although there is room
 // has other reasons, and would be looked at for ever.
-func (m *room) delayed(k key, s host.Facts, is hostapi.HostStatus) {
-	waits := is.OperationalStatus == hostapi.StatusDelayed && s.BusyNodes >= s.ProvisioningLimit
+func (m *capacity) delayed(k key, facts host.Facts, is hostapi.HostStatus) {
+	waits := is.OperationalStatus == hostapi.StatusDelayed && facts.BusyNodes >= facts.ProvisioningLimit
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch at := slices.Index(m.waiting, k); {
@@ -63,13 +63,13 @@ func (m *room) delayed(k key, s host.Facts, is hostapi.HostStatus) {
 
 // admitDelayed has as many of those that wait looked at as there is room for.
 func (r *Reconciler) admitDelayed() {
-	r.room.mu.Lock()
+	r.capacity.mu.Lock()
 	free := 0
-	if len(r.room.waiting) > 0 {
-		free = max(0, r.ProvisioningLimit-r.busy()-r.room.starting)
+	if len(r.capacity.waiting) > 0 {
+		free = max(0, r.ProvisioningLimit-r.busy()-r.capacity.starting)
 	}
-	next := slices.Clone(r.room.waiting[:min(free, len(r.room.waiting))])
-	r.room.waiting = r.room.waiting[len(next):]
-	r.room.mu.Unlock()
-	r.soon(next...)
+	next := slices.Clone(r.capacity.waiting[:min(free, len(r.capacity.waiting))])
+	r.capacity.waiting = r.capacity.waiting[len(next):]
+	r.capacity.mu.Unlock()
+	r.enqueue(next...)
 }
