@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/broken"
@@ -19,10 +20,10 @@ import (
 )
 
 // conductorOn starts a conductor on a store that others may use, too.
-func conductorOn(t testing.TB, s engine.Store, host string) (e *engine.Engine, end func()) {
+func conductorOn(t testing.TB, s core.Store, host string) (e *engine.Engine, end func()) {
 	t.Helper()
-	e = engine.New(engine.Config{
-		Store: s, BMCs: map[string]engine.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: host}, Log: slog.New(slog.DiscardHandler),
+	e = engine.New(core.Config{
+		Store: s, BMCs: map[string]core.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: host}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err := e.Recover(t.Context()); err != nil {
 		t.Fatal(err)
@@ -34,7 +35,7 @@ func conductorOn(t testing.TB, s engine.Store, host string) (e *engine.Engine, e
 }
 
 // offered stores a node that can be allocated.
-func offered(t testing.TB, s engine.Store, uuid, class string, edit func(*node.Node)) node.Node {
+func offered(t testing.TB, s core.Store, uuid, class string, edit func(*node.Node)) node.Node {
 	t.Helper()
 	n := node.Node{UUID: uuid, Driver: "fake-hardware", ResourceClass: class, ProvisionState: node.Available, PowerState: node.PowerOff}
 	if edit != nil {
@@ -48,7 +49,7 @@ func offered(t testing.TB, s engine.Store, uuid, class string, edit func(*node.N
 }
 
 // decided waits until no allocation is without an answer, and returns them.
-func decided(t testing.TB, s engine.Store) []node.Allocation {
+func decided(t testing.TB, s core.Store) []node.Allocation {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		all, err := s.Catalogs().Allocations.List(context.Background(), "")
@@ -70,7 +71,7 @@ func decided(t testing.TB, s engine.Store) []node.Allocation {
 }
 
 // consistent: each node and its allocation point at each other, and at nothing else.
-func consistent(t testing.TB, s engine.Store) {
+func consistent(t testing.TB, s core.Store) {
 	t.Helper()
 	nodes, err := s.Nodes(context.Background(), node.Query{})
 	if err != nil {
@@ -201,7 +202,7 @@ func disturb(t *testing.T, e *engine.Engine, what int, uuid string, wish node.Al
 // is done by the next conductor.
 func TestAllocateAfterRestart(t *testing.T) {
 	s := mem.New()
-	dead := engine.New(engine.Config{Store: s, BMCs: map[string]engine.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: "one"}, Log: slog.New(slog.DiscardHandler)})
+	dead := engine.New(core.Config{Store: s, BMCs: map[string]core.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: "one"}, Log: slog.New(slog.DiscardHandler)})
 	a, err := dead.Catalogs().Allocations.Create(t.Context(), node.Allocation{ResourceClass: "bm", Traits: []string{"CUSTOM_A"}})
 	if err != nil || a.State != node.Allocating || a.NodeUUID != "" {
 		t.Fatalf("created: %+v, %v", a, err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -38,8 +38,8 @@ type boards struct {
 // newBoards makes a world whose redfish BMCs are boards, and whose store counts.
 func newBoards(t *testing.T) *boards {
 	b := &boards{world: newWorld(t, 1), reads: map[string][]time.Time{}, asking: map[string]int{}}
-	b.drive = func(engine.BMC) engine.BMC { return b }
-	b.faults = func(m *mortal) engine.Store { return &counted{m, &b.commits} }
+	b.drive = func(core.BMC) core.BMC { return b }
+	b.faults = func(m *mortal) core.Store { return &counted{m, &b.commits} }
 	return b
 }
 

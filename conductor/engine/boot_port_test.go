@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -16,16 +16,16 @@ import (
 func TestInspectWithoutPorts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		macs   []string
-		proof  engine.Proof
+		proof  core.Proof
 		state  node.State
 		ports  int
 		reason string
 	}{
-		"its BMC tells of interfaces":      {[]string{"52:54:00:aa:00:01", "52:54:00:aa:00:02"}, engine.Proof{Words: true}, node.InspectWait, 2, ""},
-		"its BMC tells of none":            {nil, engine.Proof{Words: true}, node.InspectFailed, 0, "baremetal port create"},
-		"its BMC tells of another node's":  {[]string{"52:54:00:bb:00:01"}, engine.Proof{Words: true}, node.InspectFailed, 0, "baremetal port create"},
-		"others answer for network boots":  {nil, engine.Proof{}, node.InspectWait, 0, ""},
-		"its BMC tells of half of another": {[]string{"52:54:00:bb:00:01", "52:54:00:aa:00:01"}, engine.Proof{Words: true}, node.InspectWait, 1, ""},
+		"its BMC tells of interfaces":      {[]string{"52:54:00:aa:00:01", "52:54:00:aa:00:02"}, core.Proof{Words: true}, node.InspectWait, 2, ""},
+		"its BMC tells of none":            {nil, core.Proof{Words: true}, node.InspectFailed, 0, "baremetal port create"},
+		"its BMC tells of another node's":  {[]string{"52:54:00:bb:00:01"}, core.Proof{Words: true}, node.InspectFailed, 0, "baremetal port create"},
+		"others answer for network boots":  {nil, core.Proof{}, node.InspectWait, 0, ""},
+		"its BMC tells of half of another": {[]string{"52:54:00:bb:00:01", "52:54:00:aa:00:01"}, core.Proof{Words: true}, node.InspectWait, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -199,7 +199,7 @@ func TestOnlyOneIsTheAgent(t *testing.T) {
 func TestBootsNobodyServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.proof = engine.Proof{}
+		w.proof = core.Proof{}
 		n := waiting(t, w)
 		defer w.close()
 		lend(t, w, n.UUID, "10.0.0.5")

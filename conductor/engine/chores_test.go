@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -34,7 +34,7 @@ type able struct {
 
 func newAble(t *testing.T) *able {
 	a := &able{boards: newBoards(t), mode: "uefi"}
-	a.drive = func(engine.BMC) engine.BMC { return a }
+	a.drive = func(core.BMC) core.BMC { return a }
 	return a
 }
 

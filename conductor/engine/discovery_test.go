@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -19,16 +20,16 @@ import (
 )
 
 // idle is a BMC nobody speaks to.
-type idle struct{ engine.BMC }
+type idle struct{ core.BMC }
 
 func (idle) Validate(node.Node) error { return nil }
 
 // explorer is an engine that discovers machines, and no more.
 func explorer(t *testing.T, driver string, limit int) *engine.Engine {
 	t.Helper()
-	return engine.New(engine.Config{
-		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": idle{}, "ipmi": idle{}, "fake-hardware": idle{}},
-		Settings: plan.Settings{ConductorName: "c1"}, Log: slog.New(slog.DiscardHandler), Discovery: engine.Discovery{Driver: driver, Limit: limit},
+	return engine.New(core.Config{
+		Store: mem.New(), BMCs: map[string]core.BMC{"redfish": idle{}, "ipmi": idle{}, "fake-hardware": idle{}},
+		Settings: plan.Settings{ConductorName: "c1"}, Log: slog.New(slog.DiscardHandler), Discovery: core.Discovery{Driver: driver, Limit: limit},
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -34,7 +34,7 @@ func TestAbortedDriverStepStaysAborted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		bmc := &endless{world: w}
-		w.drive = func(engine.BMC) engine.BMC { return bmc }
+		w.drive = func(core.BMC) core.BMC { return bmc }
 		w.start()
 		defer w.close()
 		id := w.ask(w.create("redfish").UUID, node.Manage, node.Manageable).UUID

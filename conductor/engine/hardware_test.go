@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -43,7 +43,7 @@ func TestHardwareReportIsKept(t *testing.T) {
 		if diff := cmp.Diff([]string{"on"}, settings()); diff != "" {
 			t.Errorf("after a step (-want +got):\n%s", diff)
 		}
-		w.drive = func(engine.BMC) engine.BMC { return mum{w} }
+		w.drive = func(core.BMC) core.BMC { return mum{w} }
 		w.crash()
 		w.start()
 		if n := w.ask(id, node.Inspect, node.Manageable); n.LastError != "" {
@@ -81,7 +81,7 @@ func TestHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoards(t)
 		i := &ill{boards: b, health: "OK"}
-		b.drive = func(engine.BMC) engine.BMC { return i }
+		b.drive = func(core.BMC) core.BMC { return i }
 		b.start()
 		defer b.close()
 		n := b.managed()

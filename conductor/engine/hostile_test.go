@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -82,7 +82,7 @@ func TestSimulationOnABrokenStore(t *testing.T) {
 			w := newWorld(t, seed)
 			w.settings.FastTrack = seed%2 == 0
 			fails := 0.0
-			w.faults = func(m *mortal) engine.Store {
+			w.faults = func(m *mortal) core.Store {
 				return &flaky{m, w, func() float64 { return fails }}
 			}
 			set := func(p float64) {
@@ -162,7 +162,7 @@ func (l *loseOnce) Commit(ctx context.Context, c node.Change) (node.Node, error)
 func TestOutcomeSavedAnswerLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.faults = func(m *mortal) engine.Store {
+		w.faults = func(m *mortal) core.Store {
 			return &loseOnce{m, func(c node.Change) bool { return c.Finish != nil && c.Finish.Name == "power.power_on" }}
 		}
 		w.start()
@@ -187,7 +187,7 @@ func (panicky) PowerState(context.Context, node.Node) (node.PowerState, error) {
 func TestAPanicFailsItsNodeOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.drive = func(b engine.BMC) engine.BMC { return panicky{w} }
+		w.drive = func(b core.BMC) core.BMC { return panicky{w} }
 		w.start()
 		defer w.close()
 		n := w.ask(w.create("redfish").UUID, node.Manage, node.Enroll)
@@ -212,7 +212,7 @@ func TestLookupsAtOnce(t *testing.T) {
 		w := newWorld(t, 1)
 		n := waiting(t, w)
 		w.crash()
-		w.faults = func(m *mortal) engine.Store { return slowCommit{m} }
+		w.faults = func(m *mortal) core.Store { return slowCommit{m} }
 		w.start()
 		defer w.close()
 		word := w.word(n.UUID)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -83,7 +83,7 @@ func TestImageIsLocated(t *testing.T) {
 // changed, and what turns out to be wrong later fails the deploy.
 func TestImageNotFound(t *testing.T) {
 	for name, c := range map[string]struct {
-		images engine.Images
+		images core.Images
 		source string
 		text   string // of the refusal, or of last_error
 		begun  bool

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -24,8 +25,8 @@ func TestLimits(t *testing.T) {
 		}
 		ids = append(ids, n.UUID)
 	}
-	e := engine.New(engine.Config{
-		Store: store, BMCs: map[string]engine.BMC{"redfish": nil}, Log: slog.New(slog.DiscardHandler),
+	e := engine.New(core.Config{
+		Store: store, BMCs: map[string]core.BMC{"redfish": nil}, Log: slog.New(slog.DiscardHandler),
 		Settings: plan.Settings{ConductorName: "test", MaxConcurrentDeploy: 2, MaxConcurrentClean: 1},
 	})
 	if err := e.Recover(ctx); err != nil {

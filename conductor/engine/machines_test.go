@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -15,7 +16,7 @@ import (
 
 // counting counts how often all nodes are read.
 type counting struct {
-	engine.Store
+	core.Store
 	lists atomic.Int32
 }
 
@@ -28,9 +29,9 @@ func (c *counting) Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 // once, and what it then knows of them follows every change.
 func TestStrangersReadNoNodes(t *testing.T) {
 	store := &counting{Store: mem.New()}
-	e := engine.New(engine.Config{
-		Store: store, BMCs: map[string]engine.BMC{"ipmi": idle{}}, Settings: plan.Settings{ConductorName: "c1"},
-		Log: slog.New(slog.DiscardHandler), Discovery: engine.Discovery{Driver: "ipmi", Limit: 3},
+	e := engine.New(core.Config{
+		Store: store, BMCs: map[string]core.BMC{"ipmi": idle{}}, Settings: plan.Settings{ConductorName: "c1"},
+		Log: slog.New(slog.DiscardHandler), Discovery: core.Discovery{Driver: "ipmi", Limit: 3},
 	})
 	enrolled, err := e.CreateNode(t.Context(), node.Node{Driver: "ipmi", DriverInfo: map[string]any{"ipmi_address": "192.168.1.1"}})
 	if err != nil {

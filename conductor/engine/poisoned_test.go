@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -23,7 +24,7 @@ var errPoisoned = errors.New("unexpected end of JSON input")
 // poisoned is a store in which the records whose UUIDs begin with "bad" cannot be
 // decoded, as SQLite answers about those. It counts the reads of each node.
 type poisoned struct {
-	engine.Store
+	core.Store
 	mu    sync.Mutex
 	reads map[string]int
 }
@@ -79,7 +80,7 @@ func (p poisonedAllocations) List(ctx context.Context, column string, values ...
 }
 
 // plainBMC answers that its machine is on.
-type plainBMC struct{ engine.BMC }
+type plainBMC struct{ core.BMC }
 
 func (plainBMC) Validate(node.Node) error { return nil }
 func (plainBMC) PowerState(context.Context, node.Node) (node.PowerState, error) {
@@ -111,8 +112,8 @@ func TestPoisonedRows(t *testing.T) {
 		put(node.Node{UUID: "contrary", ProvisionState: node.CleanWait, Deadline: past}) // at work at nothing
 		put(node.Node{UUID: "free", ProvisionState: node.Available, ResourceClass: "c", PowerState: node.PowerOff})
 		log := &strings.Builder{}
-		e := engine.New(engine.Config{
-			Store: p, BMCs: map[string]engine.BMC{"fake-hardware": plainBMC{}}, Settings: plan.DefaultSettings(), Log: slog.New(slog.NewTextHandler(log, nil)),
+		e := engine.New(core.Config{
+			Store: p, BMCs: map[string]core.BMC{"fake-hardware": plainBMC{}}, Settings: plan.DefaultSettings(), Log: slog.New(slog.NewTextHandler(log, nil)),
 		})
 		if err := e.Recover(t.Context()); err != nil {
 			t.Fatal(err)

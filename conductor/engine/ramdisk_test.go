@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -164,7 +164,7 @@ func TestStatusAndProgress(t *testing.T) {
 		if !s.WaitingSince.Equal(*n.ProvisionUpdatedAt) || !s.WaitingSince.After(s.Since) {
 			t.Errorf("it waits since %s, which came into its state at %s, in an activity since %s", s.WaitingSince, n.ProvisionUpdatedAt, s.Since)
 		}
-		want := &engine.Progress{Step: "write_image", Stage: "write", Done: 50 << 20, Total: 100 << 20, Rate: 10 << 20, ETA: 5 * time.Second, At: s.Progress.At}
+		want := &core.Progress{Step: "write_image", Stage: "write", Done: 50 << 20, Total: 100 << 20, Rate: 10 << 20, ETA: 5 * time.Second, At: s.Progress.At}
 		if diff := cmp.Diff(want, s.Progress); diff != "" {
 			t.Errorf("progress (-want +got):\n%s", diff)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -39,7 +40,7 @@ func recovers(b *testing.B, n node.Node) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		e := engine.New(engine.Config{Store: s, Settings: settings, Log: slog.New(slog.DiscardHandler)})
+		e := engine.New(core.Config{Store: s, Settings: settings, Log: slog.New(slog.DiscardHandler)})
 		if err := e.Recover(b.Context()); err != nil {
 			b.Fatal(err)
 		}

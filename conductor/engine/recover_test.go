@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -16,7 +17,7 @@ import (
 
 // single counts what is asked of single nodes.
 type single struct {
-	engine.Store
+	core.Store
 	calls atomic.Int64
 }
 
@@ -70,7 +71,7 @@ func TestRecover(t *testing.T) {
 	settings.ConductorName = "test"
 	recovered := func() *engine.Engine {
 		t.Helper()
-		e := engine.New(engine.Config{Store: s, Settings: settings, Log: slog.New(slog.DiscardHandler)})
+		e := engine.New(core.Config{Store: s, Settings: settings, Log: slog.New(slog.DiscardHandler)})
 		if err := e.Recover(t.Context()); err != nil {
 			t.Fatal(err)
 		}

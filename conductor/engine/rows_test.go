@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -22,7 +22,7 @@ var notOurs = map[node.State]map[node.Event]bool{
 func TestEveryRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.drive = func(bmc engine.BMC) engine.BMC { return taciturn{bmc, w} }
+		w.drive = func(bmc core.BMC) core.BMC { return taciturn{bmc, w} }
 		w.start()
 		for name, walk := range rowWalks {
 			n := w.create("redfish")
@@ -50,8 +50,8 @@ func TestEveryRow(t *testing.T) {
 // taciturn is a BMC that has steps and tells of nothing: an inspection that ends
 // while its machine is waited for has nothing to ask it.
 type taciturn struct {
-	engine.BMC
-	engine.Stepper
+	core.BMC
+	core.Stepper
 }
 
 // walker leads one node along.

@@ -8,14 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 )
 
 // unreadable is a store that cannot read the nodes of one class.
 type unreadable struct {
-	engine.Store
+	core.Store
 	class string
 	looks int
 }

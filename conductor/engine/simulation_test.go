@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -51,7 +51,7 @@ func simulate(t *testing.T, seed uint64) maxima {
 	w.settings.FastTrack = seed%2 == 0
 	w.settings.StepTimeout, w.settings.StepLimit = 20*time.Minute, 35*time.Minute // less than longestWait
 	w.hangs, w.creep = 0.15, 0.5
-	w.drive = func(engine.BMC) engine.BMC { return obliging{w} }
+	w.drive = func(core.BMC) core.BMC { return obliging{w} }
 	w.logs = &shelf{}
 	w.start()
 	var ids []string

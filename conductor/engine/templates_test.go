@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/broken"
@@ -17,8 +18,8 @@ import (
 // keeper is an engine whose clock stands still and whose store can fail.
 func keeper(now time.Time) (*engine.Engine, *broken.Store) {
 	s := broken.Wrap(mem.New())
-	return engine.New(engine.Config{
-		Store: s, BMCs: map[string]engine.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: "test"},
+	return engine.New(core.Config{
+		Store: s, BMCs: map[string]core.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: "test"},
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
 	}), s
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
@@ -29,22 +30,22 @@ type world struct {
 	ledger     *ledger
 	settings   plan.Settings
 	rng        *rand.Rand
-	trouble    float64                     // how likely each call to the outside fails or is lost
-	hangs      float64                     // how likely a step of an agent or a BMC never ends, and keeps in touch
-	creep      float64                     // how likely the agent of such a step reports more done every minute
-	faults     func(*mortal) engine.Store  // makes a store fail; nil for one that works
-	drive      func(engine.BMC) engine.BMC // makes redfish something else; nil for the world
-	finalizing func(*machine) error        // an agent that is told to let its machine go may fail so; nil for never
-	system     node.System                 // what a BMC tells of its machine
-	images     engine.Images               // finds images; nil for none
-	logs       engine.BootLogs             // keeps what machines log; nil for none
-	logless    bool                        // agents that are asked for their logs cannot collect any
-	syncing    error                       // agents that are told to sync refuse so; nil for never
-	powerOff   error                       // agents that are told to power off refuse so; nil for never
-	powerFault string                      // and those that take it fail so, at once or after a while
+	trouble    float64                  // how likely each call to the outside fails or is lost
+	hangs      float64                  // how likely a step of an agent or a BMC never ends, and keeps in touch
+	creep      float64                  // how likely the agent of such a step reports more done every minute
+	faults     func(*mortal) core.Store // makes a store fail; nil for one that works
+	drive      func(core.BMC) core.BMC  // makes redfish something else; nil for the world
+	finalizing func(*machine) error     // an agent that is told to let its machine go may fail so; nil for never
+	system     node.System              // what a BMC tells of its machine
+	images     core.Images              // finds images; nil for none
+	logs       core.BootLogs            // keeps what machines log; nil for none
+	logless    bool                     // agents that are asked for their logs cannot collect any
+	syncing    error                    // agents that are told to sync refuse so; nil for never
+	powerOff   error                    // agents that are told to power off refuse so; nil for never
+	powerFault string                   // and those that take it fail so, at once or after a while
 	powerSlow  bool
-	proof      engine.Proof // what ramdisks must show
-	readers    int          // power states read at a time; 0 for the default
+	proof      core.Proof // what ramdisks must show
+	readers    int        // power states read at a time; 0 for the default
 
 	skew atomic.Int64 // how far the conductor's clock is off, in nanoseconds
 
@@ -92,7 +93,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		taken: map[node.Transition]bool{}, broken: map[string]bool{}, lost: map[string]bool{}, mute: map[string]bool{},
 	}
 	w.settings.ConductorName = "test"
-	w.proof = engine.Proof{Words: true, Key: []byte("of the test")}
+	w.proof = core.Proof{Words: true, Key: []byte("of the test")}
 	w.ledger = newLedger(t, w.store)
 	return w
 }
@@ -101,8 +102,8 @@ func newWorld(t *testing.T, seed uint64) *world {
 func (w *world) start() {
 	life := &mortal{Store: w.store, ledger: w.ledger, moved: w.moved}
 	w.ledger.disturb(0)
-	var st engine.Store = life
-	var bmc engine.BMC = w
+	var st core.Store = life
+	var bmc core.BMC = w
 	if w.drive != nil {
 		bmc = w.drive(w)
 	}
@@ -110,8 +111,8 @@ func (w *world) start() {
 		w.ledger.failing = true
 		st = w.faults(life)
 	}
-	e := engine.New(engine.Config{
-		Store: st, BMCs: map[string]engine.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{}, Images: w.images, BootLogs: w.logs,
+	e := engine.New(core.Config{
+		Store: st, BMCs: map[string]core.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{}, Images: w.images, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
 		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers, Proof: w.proof,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },

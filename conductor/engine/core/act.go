@@ -1,0 +1,323 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// MaxTries bounds the races one event may lose against other events of the
+// same node.
+const MaxTries = 20
+
+// Act lets something happen to a node: facts, decision, one transaction. It
+// begins again when another event was faster.
+func (e *Core) Act(ctx context.Context, ref string, ev plan.Event) (node.Node, error) {
+	return e.decide(ctx, ref, ev, nil)
+}
+
+func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *node.Effect) (node.Node, error) {
+	for range MaxTries {
+		n, err := e.Node(ctx, ref)
+		if err != nil {
+			return n, err
+		}
+		facts, err := e.facts(ctx, n, finish)
+		if err != nil {
+			return n, err
+		}
+		if err := e.factsOf(ctx, n, ev, &facts); err != nil {
+			return n, err
+		}
+		change, err := e.judge(ctx, n, facts, ev)
+		if err != nil {
+			return n, err
+		}
+		if change == nil && finish == nil {
+			return n, nil
+		}
+		if change == nil {
+			change = &node.Change{}
+		}
+		overtakes := change.Finish != nil
+		if finish != nil {
+			change.Finish = finish
+		}
+		saved, err := e.Commit(ctx, *change)
+		if errors.Is(err, node.ErrStale) || overtakes && errors.Is(err, node.ErrFenced) || errors.Is(err, node.ErrConflict) && (len(change.AddPorts) > 0 || renames(n, change)) {
+			continue // another event was faster, or another node with one of the addresses, or the name
+		}
+		return saved, err
+	}
+	return node.Node{}, node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.ConductorName())
+}
+
+// judge asks plan. Only then is it known which name inspection rules give the
+// node: where another has it, that is a fact to decide by anew.
+func (e *Core) judge(ctx context.Context, n node.Node, facts plan.Facts, ev plan.Event) (change *node.Change, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.Log.Error("nothing can be decided on a node", "node", n.UUID, "panic", p, "stack", string(debug.Stack()))
+			change, err = nil, &undecidableError{n.UUID, p}
+		}
+	}()
+	change, err = plan.Decide(n, facts, ev, e.Now())
+	if err != nil || !renames(n, change) {
+		return change, err
+	}
+	other, err := e.Store.Node(ctx, change.Save.Name)
+	if errors.Is(err, node.ErrNotFound) || err == nil && other.UUID == n.UUID {
+		return change, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	facts.NameTaken = change.Save.Name
+	return plan.Decide(n, facts, ev, e.Now())
+}
+
+// undecidableError is of a node that nothing can be decided on, as its row contradicts
+// itself: it must not end the conductor of all the others.
+type undecidableError struct {
+	node  string
+	fault any
+}
+
+func (e *undecidableError) Error() string {
+	return fmt.Sprintf("a fault in this program, or in the row of node %s: %v; please report it with the log", e.node, e.fault)
+}
+
+func renames(n node.Node, change *node.Change) bool {
+	return change != nil && change.Save != nil && change.Save.Name != "" && change.Save.Name != n.Name
+}
+
+// factsOf gathers what only this event needs to be known.
+func (e *Core) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.Facts) (err error) {
+	if f.Taken, err = e.Taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
+		return err
+	}
+	if f.Templates, err = e.templates(ctx, n, ev); err != nil {
+		return err
+	}
+	if plan.Finds(ev) {
+		if f.Rules, err = e.Store.Catalogs().InspectionRules.List(ctx, "phase", node.MainPhase); err != nil {
+			return err
+		}
+	}
+	if _, late := ev.(plan.Expired); late && e.BootLogs != nil && n.Agent.TokenSent { // else the log is of another boot
+		f.LastWords = e.BootLogs.Tail(n.UUID, lastWords)
+	}
+	if plan.NeedsHardwareReport(ev) {
+		if f.HardwareReport, err = e.Store.HardwareReport(ctx, n.UUID); err != nil {
+			return err
+		}
+	}
+	if plan.Limited(ev) {
+		f.CountByState = e.Memory.countByState()
+	}
+	if plan.CutsErase(n, ev) {
+		if f.Inventory, err = e.inventoryOf(ctx, n.UUID); err != nil {
+			return err
+		}
+	}
+	if plan.EndsInstance(n, ev) {
+		if f.Bonds, err = e.Store.Catalogs().Portgroups.List(ctx, "node_uuid", n.UUID); err != nil {
+			return err
+		}
+	}
+	f.Words = e.Proof.Words
+	if f.OwnDHCP = e.Proof.Leases; f.OwnDHCP && plan.NeedsLeases(n, ev) {
+		f.Leased, err = e.Leased(ctx, n.UUID)
+	}
+	return err
+}
+
+// lastWords is how many lines of a machine's log an error quotes.
+const lastWords = 3
+
+// templates finds the deploy templates that a deploy is to follow: those named
+// by the traits of the instance.
+func (e *Core) templates(ctx context.Context, n node.Node, ev plan.Event) ([]node.DeployTemplate, error) {
+	r, ok := ev.(plan.Request)
+	if !ok || r.Verb != node.Deploy && r.Verb != node.Rebuild {
+		return nil, nil
+	}
+	list, _ := n.InstanceInfo["traits"].([]any)
+	var names []string
+	for _, t := range list {
+		if name, ok := t.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return e.Store.Catalogs().DeployTemplates.List(ctx, "name", names...)
+}
+
+// Taken finds which addresses are ports of other nodes.
+func (e *Core) Taken(ctx context.Context, uuid string, macs []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, mac := range macs {
+		ports, err := e.Store.Ports(ctx, node.PortQuery{Address: mac})
+		if err != nil {
+			return nil, fmt.Errorf("ports with address %s: %w", mac, err)
+		}
+		if len(ports) > 0 && ports[0].NodeUUID != uuid {
+			out[mac] = true
+		}
+	}
+	return out, nil
+}
+
+// facts gathers what plan may know besides the node. Whatever changes later
+// raises the node's revision, so a commit on old facts is refused as stale. An
+// effect that is to be finished is pending still, or the commit is fenced off.
+func (e *Core) facts(ctx context.Context, n node.Node, finish *node.Effect) (plan.Facts, error) {
+	ports, err := e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID})
+	if err != nil {
+		return plan.Facts{}, fmt.Errorf("ports of node %s: %w", n.UUID, err)
+	}
+	pending := finish
+	if pending == nil {
+		if pending, err = e.Store.PendingEffect(ctx, n.UUID); err != nil {
+			return plan.Facts{}, fmt.Errorf("effects of node %s: %w", n.UUID, err)
+		}
+	}
+	f := plan.Facts{Ports: ports, Settings: e.Settings, EffectPending: pending != nil, LogsMissing: e.logsMissing(n)}
+	if pending != nil && pending.Name == plan.ShutDown {
+		f.ShutDown = pending
+	}
+	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {
+		f.Offers = stepper.Steps(n)
+	}
+	_, f.ReportsHardware = e.BMCs[n.Driver].(HardwareReporter)
+	e.Memory.facts(n.UUID, &f)
+	if f.BootStage == "" && n.Run != nil && e.Started.After(n.Run.Since) {
+		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.Started.UTC().Format("15:04:05"))
+	}
+	return f, nil
+}
+
+// Commit writes a change, fills what only the edge can (identifiers, signatures),
+// and wakes whoever has to do with it.
+func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
+	for i := range c.History {
+		by := userOf(ctx)
+		c.History[i].UUID, c.History[i].User, c.History[i].Project = uuid.NewString(), by.name, by.project
+	}
+	for i := range c.AddPorts {
+		if c.AddPorts[i].UUID == "" {
+			c.AddPorts[i].UUID = uuid.NewString()
+		}
+	}
+	now := e.Now()
+	if c.Save != nil {
+		c.Save.UpdatedAt = &now
+	}
+	if a := c.PutAllocation; a != nil && a.Revision > 0 {
+		a.UpdatedAt = &now
+	}
+	if c.PutEraseReport != nil {
+		if err := e.vouch(c.PutEraseReport, now); err != nil {
+			return node.Node{}, err
+		}
+	}
+	saved, err := e.Store.Commit(ctx, c)
+	if err != nil {
+		return saved, err
+	}
+	for _, m := range c.Moves {
+		e.Log.Info("state", "node", saved.UUID, "name", saved.Name, "from", m.From, "on", m.On, "to", m.To)
+	}
+	if c.Insert != nil {
+		e.Memory.forget(saved.UUID) // of a deleted node that had the same UUID
+	}
+	if c.Delete != "" {
+		e.Memory.forget(c.Delete)
+		for _, f := range e.followers {
+			f.Deleted(c.Delete)
+		}
+	}
+	if c.Hurry {
+		Wake(e.wakeRun)
+	}
+	if c.Save != nil || c.Insert != nil {
+		for _, f := range e.followers {
+			f.Saved(saved, c.Insert != nil)
+		}
+		pending := e.Memory.saved(saved, effectChangeOf(c))
+		if !saved.Deadline.IsZero() {
+			Wake(e.wakeDue)
+		}
+		if pending != nil {
+			e.later(saved.UUID, plan.AgentCalled{Heartbeat: *pending})
+		}
+	}
+	if len(c.Effects) > 0 {
+		Wake(e.wakeRun)
+	}
+	if saved.UUID = cmp.Or(saved.UUID, c.Delete); e.Changed != nil && saved.UUID != "" {
+		e.Changed(saved)
+	}
+	return saved, nil
+}
+
+func effectChangeOf(c node.Change) effectChange {
+	switch {
+	case len(c.Effects) > 0:
+		return effectAdded
+	case c.Finish != nil:
+		return effectEnded
+	}
+	return effectUnchanged
+}
+
+// Remember fills memory with a node that this process has not saved yet.
+func (e *Core) Remember(ctx context.Context, n node.Node) error {
+	pending, err := e.Store.PendingEffect(ctx, n.UUID)
+	if err != nil {
+		return fmt.Errorf("effects of node %s: %w", n.UUID, err)
+	}
+	e.rememberAs(n, pending != nil)
+	return nil
+}
+
+// rememberAs is remember, of a node of which it is known whether it has a pending effect.
+func (e *Core) rememberAs(n node.Node, busy bool) {
+	for _, f := range e.followers {
+		f.Read(n)
+	}
+	d := effectEnded
+	if busy {
+		d = effectAdded
+	}
+	if pending := e.Memory.saved(n, d); pending != nil {
+		e.later(n.UUID, plan.AgentCalled{Heartbeat: *pending})
+	}
+}
+
+// later lets an event happen outside the request that brought it.
+func (e *Core) later(ref string, ev plan.Event) {
+	if e.stop.Err() != nil {
+		return // what was to happen is found again by Recover
+	}
+	e.Running.Go(func() {
+		if _, err := e.Act(e.stop, ref, ev); err != nil && e.stop.Err() == nil {
+			e.Log.Error("event not taken", "node", ref, "event", fmt.Sprintf("%T", ev), "err", err)
+		}
+	})
+}
+
+// Node returns a node by UUID or name, and turns the store's errors into refusals.
+func (e *Core) Node(ctx context.Context, ref string) (node.Node, error) {
+	n, err := e.Store.Node(ctx, ref)
+	if errors.Is(err, node.ErrNotFound) {
+		return n, node.Refuse(node.NotFound, "Node %s could not be found.", ref)
+	}
+	return n, err
+}

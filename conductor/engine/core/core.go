@@ -1,0 +1,131 @@
+package core
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Config is what an engine is made of. Everything but the last group is
+// required.
+type Config struct {
+	Store    Store
+	BMCs     map[string]BMC // by hardware type; its keys are the enabled types
+	Agents   AgentClient
+	Drives   ConfigDrives
+	EraseKey ed25519.PrivateKey // signs erase reports
+	Settings plan.Settings      // Host names this conductor, and owns leases
+	Log      *slog.Logger
+
+	Images   Images           // nil: images are at http(s) URLs only
+	BootLogs BootLogs         // nil: none are kept
+	Now      func() time.Time // the clock; time.Now when nil
+	Workers  int              // effects carried out at a time; 64 when 0
+	Retries  int              // tries of an effect that fails for a passing reason; 4 when 0
+
+	// CheckForm refuses what cannot be right in a node's driver_info, whatever
+	// files and BMCs there are. Nil for nothing.
+	CheckForm func(n node.Node) error
+
+	Proof Proof // what ramdisks must show; the zero value: nothing
+
+	Discovery Discovery // the zero value: machines nobody has enrolled stay unknown
+
+	// Changed is told of every write to a node once it is done, with the node as
+	// it is then, of a deleted one the UUID alone. It must not wait for anything.
+	// Nil for nobody to be told.
+	Changed func(n node.Node)
+
+	PowerWorkers int // power states read at a time by the power sync; 64 when 0
+}
+
+// Core decides and writes: it gathers the facts around an event, asks package plan,
+// commits the change, and has the pending effects carried out. It is safe for
+// concurrent use.
+type Core struct {
+	Config
+	// Perform carries out one effect; leave gives its slot back before the end.
+	Perform func(ctx context.Context, ef node.Effect, leave func()) (any, error)
+	// LastRead is when the power state of a node was last read.
+	LastRead func(uuid string) time.Time
+
+	Memory    memory
+	followers []Follower
+	slots     chan struct{}
+	wakeRun   chan struct{}
+	wakeDue   chan struct{}
+	Started   time.Time
+	aside     setAside // records that cannot be read
+
+	Running sync.WaitGroup
+	stop    context.Context // ends work begun outside a request
+	halt    context.CancelFunc
+}
+
+// Follower gets every write of a node, in no certain order. It must not wait.
+type Follower interface {
+	// Saved gets a node as it was written; isNew says that it was inserted.
+	Saved(n node.Node, isNew bool)
+	// Read gets a node that this process reads for the first time.
+	Read(n node.Node)
+	// Deleted gets the UUID of a node that is gone.
+	Deleted(uuid string)
+}
+
+// Follow adds a follower, before Run.
+func (e *Core) Follow(f Follower) { e.followers = append(e.followers, f) }
+
+// New makes a core without followers.
+func New(c Config) *Core {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Workers == 0 {
+		c.Workers = 64
+	}
+	if c.Retries == 0 {
+		c.Retries = 4
+	}
+	if c.PowerWorkers == 0 {
+		c.PowerWorkers = 64
+	}
+	if c.Proof.Key == nil {
+		c.Proof.Key = make([]byte, sha256.Size)
+		rand.Read(c.Proof.Key) // never fails
+	}
+	stop, halt := context.WithCancel(context.Background())
+	return &Core{
+		Config: c, Started: c.Now(), stop: stop, halt: halt, Memory: newMemory(),
+		slots:   make(chan struct{}, c.Workers),
+		wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
+	}
+}
+
+// ConductorName is the name of this conductor.
+func (e *Core) ConductorName() string { return e.Settings.ConductorName }
+
+// Run carries out effects and watches deadlines, and runs the parts beside it, until
+// ctx ends. Then it waits for the work under way, which ctx has cancelled.
+func (e *Core) Run(ctx context.Context, beside ...func(context.Context)) {
+	defer context.AfterFunc(ctx, e.halt)()
+	e.Running.Go(func() { e.watchDeadlines(ctx) })
+	for _, run := range beside {
+		e.Running.Go(func() { run(ctx) })
+	}
+	e.dispatch(ctx)
+	e.Running.Wait()
+}
+
+func Wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

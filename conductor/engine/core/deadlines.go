@@ -1,0 +1,82 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// expireAtOnce is how many deadlines are read at a time.
+const expireAtOnce = 100
+
+// overdue is the nodes whose deadline has passed and could not be taken, by UUID.
+// Each is tried again after a pause that grows: it must neither fill the log nor
+// stand before others.
+type overdue map[string]setback
+
+// setback is how often something has failed in a row, and when it is tried again.
+type setback struct {
+	times int
+	again time.Time
+}
+
+// watchDeadlines turns deadlines that have passed into events, until ctx ends.
+func (e *Core) watchDeadlines(ctx context.Context) {
+	failed := overdue{}
+	Repeat(ctx, e.wakeDue, func(ctx context.Context) time.Duration { return e.expire(ctx, failed) })
+}
+
+// expire takes the deadlines that have passed, and says when the next one does.
+func (e *Core) expire(ctx context.Context, failed overdue) time.Duration {
+	limit := expireAtOnce + len(failed)
+	due, err := e.Store.Expired(ctx, e.Now(), limit)
+	if len(due) < limit && err == nil {
+		failed.keep(due)
+	}
+	tried := false
+	for _, id := range due {
+		if e.Now().Before(failed[id].again) {
+			continue
+		}
+		tried = true
+		_, err := e.Act(ctx, id, plan.Expired{})
+		if err == nil || errors.Is(err, node.ErrNotFound) {
+			delete(failed, id)
+			continue
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		times := failed[id].times + 1
+		failed[id] = setback{times, e.Now().Add(pause(times))}
+		e.Log.Error("deadline not taken; it is tried again", "node", id, "after", pause(times), "err", err)
+	}
+	next := time.Minute
+	if at, ok, err2 := e.Store.NextDeadline(ctx); err2 == nil && ok {
+		next = max(min(next, at.Sub(e.Now())), time.Millisecond)
+	}
+	switch {
+	case next >= PollEvery:
+	case tried:
+		next = PollEvery / 4 // what could not be taken is not asked for in a loop
+	case err != nil || len(due) > 0:
+		next = PollEvery
+	}
+	return next
+}
+
+// keep forgets those that are overdue no more.
+func (o overdue) keep(due []string) {
+	still := make(map[string]bool, len(due))
+	for _, id := range due {
+		still[id] = true
+	}
+	for id := range o {
+		if !still[id] {
+			delete(o, id)
+		}
+	}
+}

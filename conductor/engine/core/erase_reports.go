@@ -1,0 +1,74 @@
+package core
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// EraseReports returns the erase reports of a node, the oldest first. A node that
+// is no more is named by its UUID; ErrNotFound when it has left none.
+func (e *Core) EraseReports(ctx context.Context, ref string) ([]node.EraseReport, error) {
+	n, missing := e.Node(ctx, ref)
+	if errors.Is(missing, node.ErrNotFound) {
+		n.UUID = ref
+	} else if missing != nil {
+		return nil, missing
+	}
+	reports, err := e.Store.Catalogs().EraseReports.List(ctx, "of_node", n.UUID)
+	if err == nil && len(reports) == 0 {
+		err = missing
+	}
+	return reports, err
+}
+
+// EraseReport returns one erase report.
+func (e *Core) EraseReport(ctx context.Context, uuid string) (node.EraseReport, error) {
+	return e.Store.Catalogs().EraseReports.Find(ctx, uuid)
+}
+
+// ErasePublicKey is by which the signatures of erase reports are known; nil when
+// there is no key.
+func (e *Core) ErasePublicKey() ed25519.PublicKey {
+	if len(e.EraseKey) == 0 {
+		return nil
+	}
+	public, _ := e.EraseKey.Public().(ed25519.PublicKey)
+	return public
+}
+
+// inventoryOf is what the last inspection found of a machine; empty where nothing
+// that can be read is known.
+func (e *Core) inventoryOf(ctx context.Context, uuid string) (inv agentapi.Inventory, err error) {
+	found, err := e.Store.Inspected(ctx, uuid)
+	if errors.Is(err, node.ErrNotFound) {
+		return inv, nil
+	}
+	if err == nil && json.Unmarshal(found.Inventory, &inv) != nil {
+		inv = agentapi.Inventory{}
+	}
+	return inv, err
+}
+
+// vouch signs what a machine has reported, in the conductor's name: only it knows
+// which agent it had commanded, and machines keep no secrets.
+func (e *Core) vouch(r *node.EraseReport, now time.Time) error {
+	r.UUID, r.CreatedAt = uuid.NewString(), now
+	statement := nodeapi.EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed, SignedAt: now, Report: r.Report}
+	signed, err := statement.Sign(e.EraseKey)
+	if err != nil {
+		return err
+	}
+	if r.Payload, r.Signature, err = signed.Signed(); err != nil {
+		return err
+	}
+	return r.Check()
+}

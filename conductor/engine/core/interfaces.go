@@ -1,0 +1,67 @@
+package core
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// FillInterfaces checks the driver and the interfaces named, and gives the
+// others their default.
+func (e *Core) FillInterfaces(n *node.Node) error {
+	if _, ok := e.BMCs[n.Driver]; !ok {
+		return node.Refuse(node.Invalid, "No valid host was found. Reason: No conductor service registered which supports driver %s (enabled: %s).", n.Driver, e.driverNames())
+	}
+	hw, ok := node.HardwareTypeByName(n.Driver)
+	if !ok {
+		return node.Refuse(node.Invalid, "hardware type %s is unknown", n.Driver)
+	}
+	n.Interfaces = maps.Clone(n.Interfaces)
+	if n.Interfaces == nil {
+		n.Interfaces = map[string]string{}
+	}
+	for kind, name := range n.Interfaces {
+		if name != "" && !hw.Supports(kind, name) {
+			return node.Refuse(node.Invalid, "Could not find the following interface in the 'ironic.hardware.interfaces.%s' entrypoint: %s. Valid interfaces are %v.", kind, name, hw.Interfaces[kind])
+		}
+	}
+	for kind := range hw.Interfaces {
+		if n.Interfaces[kind] == "" {
+			n.Interfaces[kind] = hw.Default(kind)
+		}
+	}
+	return nil
+}
+
+// settled are the states in which nothing rests on how a node is driven, on what
+// schedulers were told of it, or on the instance they gave it to: those in which
+// Ironic's conductor lets these be changed, in its order.
+var settled = []string{
+	string(node.Enroll), string(node.Inspecting), string(node.InspectWait), string(node.Manageable), string(node.Available),
+}
+
+// checkSettled refuses to change the interfaces of a node that is in use, unless
+// it is in maintenance, or comes to be with the same edit; and its resource class,
+// unless it had none. With another driver, an interface that is left empty
+// is one that goes back to the default, which Ironic allows in every state.
+func checkSettled(old, n node.Node) error {
+	if n.Driver != old.Driver && old.ConsoleEnabled {
+		return node.Refuse(node.Conflict, "Node %s can not update the driver while the console is enabled. Please stop the console first.", n.UUID)
+	}
+	if slices.Contains(settled, string(old.ProvisionState)) {
+		return nil
+	}
+	for _, kind := range slices.Sorted(maps.Keys(old.Interfaces)) {
+		name := n.Interfaces[kind]
+		if name == old.Interfaces[kind] || n.Maintenance || name == "" && n.Driver != old.Driver {
+			continue
+		}
+		return node.Refuse(node.Conflict, "Node %s can not have %s_interface updated unless it is in one of allowed (%s) states or in maintenance mode.", n.UUID, kind, strings.Join(settled, ", "))
+	}
+	if old.ResourceClass != "" && n.ResourceClass != old.ResourceClass {
+		return node.Refuse(node.Conflict, "Node %s can not have resource_class updated unless it is in one of allowed (%s) states.", n.UUID, strings.Join(settled, ", "))
+	}
+	return nil
+}

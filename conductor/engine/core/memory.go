@@ -1,0 +1,278 @@
+package core
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// memory is what a conductor knows and does not write: who called when, how
+// far a boot or a step has come. After a restart it is empty, and nothing is
+// lost but sight.
+type memory struct {
+	mu     sync.Mutex
+	nodes  map[string]*remembered
+	states map[node.State]int // how many nodes are in each; none counts that is at rest since before this process
+}
+
+func newMemory() memory {
+	return memory{nodes: map[string]*remembered{}, states: map[node.State]int{}}
+}
+
+type remembered struct {
+	agent         node.Agent      // as saved last
+	state         node.State      // likewise
+	rev           int64           // the revision both were saved with
+	known         bool            // they are filled in
+	cares         bool            // a heartbeat would change something
+	effectPending bool            // an effect is under way
+	effectRev     int64           // the revision that began or ended it
+	issued        bool            // the token was given out by this process
+	issuing       bool            // it is being given out right now
+	refused       map[string]bool // what was refused in this boot, and why
+	seen          time.Time
+	pending       *agentapi.Heartbeat // came while an effect was under way
+	stages        []BootStage
+	progress
+}
+
+// BootStage is a point a machine has come to on its way into the ramdisk.
+type BootStage struct {
+	Name   string    `json:"name"`
+	Detail string    `json:"detail,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// progress is how far the running step has come.
+type progress struct {
+	last  agentapi.Progress
+	first int64 // bytes when the stage was first heard of
+	since time.Time
+	moved time.Time // when more was done than before
+	at    time.Time
+}
+
+func (m *memory) of(uuid string) *remembered {
+	r, ok := m.nodes[uuid]
+	if !ok {
+		r = &remembered{}
+		m.nodes[uuid] = r
+	}
+	return r
+}
+
+// effectChange is what a save did to the pending effect of a node.
+type effectChange int
+
+const (
+	effectUnchanged effectChange = iota
+	effectAdded
+	effectEnded
+)
+
+// saved takes note of a node as it was saved. It returns a heartbeat that had
+// to wait for an effect to end, once it has ended.
+func (m *memory) saved(n node.Node, d effectChange) *agentapi.Heartbeat {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(n.UUID)
+	if d != effectUnchanged && n.Revision >= r.effectRev { // even if a later save, which left the debt alone, was noted first
+		r.effectPending, r.effectRev = d == effectAdded, n.Revision
+	}
+	if n.Revision >= r.rev {
+		m.count(r, -1)
+		r.take(n)
+		m.count(r, 1)
+	}
+	if r.effectPending || r.pending == nil {
+		return nil
+	}
+	p := r.pending
+	r.pending = nil
+	return p
+}
+
+// count counts a node in the state it was saved in.
+func (m *memory) count(r *remembered, by int) {
+	if r.known {
+		m.states[r.state] += by
+	}
+}
+
+// countByState is how many nodes are in each state. Those at work or waiting are all
+// known, since Recover has seen them.
+func (m *memory) countByState() map[node.State]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.states)
+}
+
+// CountByState is how many nodes are in each state. Those in stable states that were not
+// saved since this process began are not counted.
+func (e *Core) CountByState() map[node.State]int { return e.Memory.countByState() }
+
+// take takes note of the node itself.
+func (r *remembered) take(n node.Node) {
+	adopts := r.agent.Token == "" && r.agent.WordHash != "" && r.agent.WordHash == n.Agent.WordHash && n.Agent.URL != ""
+	if (n.Agent.Token != r.agent.Token || n.Agent.Token == "") && !adopts { // another boot
+		r.seen, r.pending, r.progress = time.Time{}, nil, progress{}
+		if n.Agent.Token == "" {
+			r.issued = false
+		}
+		if n.Agent.WordHash != r.agent.WordHash || r.agent.Token != "" {
+			r.refused = nil
+		}
+	}
+	r.agent, r.state, r.rev, r.known = n.Agent, n.ProvisionState, n.Revision, true
+	r.cares = n.Run != nil && n.ProvisionState.Class() == node.Waiting
+	if n.Run == nil {
+		r.progress = progress{}
+	}
+}
+
+// Beat takes a heartbeat: known is false when this node's agent is not in
+// memory yet, act is true when the engine must look at it.
+func (m *memory) Beat(uuid string, hb agentapi.Heartbeat, now time.Time) (known, act bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	if !ok || !r.known {
+		return false, false, nil
+	}
+	if word := r.agent.Token == "" && r.agent.IsWord(hb.AgentToken); !word && (r.agent.Token == "" || !SameToken(r.agent.Token, hb.AgentToken)) {
+		return true, false, node.Refuse(node.Invalid, "Invalid or missing agent token received.")
+	}
+	if r.agent.URL != "" && r.agent.URL != hb.CallbackURL {
+		return true, true, nil // the engine says what is wrong with it
+	}
+	r.seen = now
+	if r.effectPending {
+		r.pending = &hb
+		return true, false, nil
+	}
+	fresh := r.agent.URL != hb.CallbackURL || r.agent.VerifyCA != hb.AgentVerifyCA || r.agent.Version != hb.AgentVersion
+	return true, fresh || r.cares, nil
+}
+
+// facts fills in what decisions may know of a node's machine.
+func (m *memory) facts(uuid string, f *plan.Facts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	if !ok {
+		return
+	}
+	f.AgentSeen = r.seen
+	if k := len(r.stages); k > 0 {
+		s := r.stages[k-1]
+		f.BootStage = fmt.Sprintf("%s at %s", s.Name, s.At.UTC().Format("15:04:05"))
+	}
+	if f.Progressed = r.moved; r.moved.IsZero() {
+		return
+	}
+	done := fmt.Sprint(r.last.Done)
+	if r.last.Total > 0 {
+		done += fmt.Sprintf(" of %d", r.last.Total)
+	}
+	f.Progress = fmt.Sprintf("%s, %s: %s at %s", r.last.Step, r.last.Stage, done, r.moved.UTC().Format("15:04:05"))
+}
+
+// maxStages is how many stages are kept of one boot: the latest.
+const maxStages = 32
+
+// Stage records a boot stage unless it is the last one again. fresh begins a
+// new boot.
+func (m *memory) Stage(uuid string, s BootStage, fresh bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(uuid)
+	if fresh {
+		r.stages = nil
+	}
+	if k := len(r.stages); k > 0 && r.stages[k-1].Name == s.Name {
+		return
+	}
+	r.stages = append(r.stages[max(0, len(r.stages)-maxStages+1):], s)
+}
+
+func (m *memory) Report(uuid string, p agentapi.Progress, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(uuid)
+	another := r.last.Step != p.Step || r.last.Stage != p.Stage
+	if another || p.Done < r.last.Done {
+		r.first, r.since = p.Done, now
+	}
+	if another || p.Done > r.last.Done {
+		r.moved = now
+	}
+	r.last, r.at = p, now
+}
+
+// Token returns the token a report must carry, "" when there is none.
+func (m *memory) Token(uuid string) (string, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	if !ok || !r.known {
+		return "", false
+	}
+	return r.agent.Token, true
+}
+
+func (m *memory) forget(uuid string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r, ok := m.nodes[uuid]; ok {
+		m.count(r, -1)
+	}
+	delete(m.nodes, uuid)
+}
+
+// Issue begins to give a token out; false when another lookup is at it. The
+// end says whether it went out.
+func (m *memory) Issue(uuid string) (end func(out bool), ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(uuid)
+	if r.issuing {
+		return nil, false
+	}
+	r.issuing = true
+	return func(out bool) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		r.issuing = false
+		r.issued = r.issued || out
+	}, true
+}
+
+// First reports whether something is refused for the first time in this boot.
+func (m *memory) First(uuid, what string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of(uuid)
+	if r.refused[what] {
+		return false
+	}
+	if r.refused == nil {
+		r.refused = map[string]bool{}
+	}
+	r.refused[what] = true
+	return true
+}
+
+func (m *memory) WasIssued(uuid string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	return ok && r.issued
+}
+
+func SameToken(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

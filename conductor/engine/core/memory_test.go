@@ -1,0 +1,62 @@
+package core
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Saves may be noted in another order than they were made: an edit on the
+// heels of an outcome, and the outcome second. The debt must be right anyway,
+// and the heartbeat that waited for its end must be heard.
+func TestEffectIsNotedOutOfOrder(t *testing.T) {
+	m := newMemory()
+	save := func(rev int64, d effectChange) *agentapi.Heartbeat {
+		return m.saved(node.Node{UUID: "n", Revision: rev, ProvisionState: node.CleanWait, Run: &node.Run{}, Agent: node.Agent{Token: "t", URL: "u"}}, d)
+	}
+	save(5, effectAdded)
+	if known, act, err := m.Beat("n", agentapi.Heartbeat{CallbackURL: "u", AgentToken: "t"}, time.Unix(1, 0)); !known || act || err != nil {
+		t.Fatalf("a heartbeat while an effect is pending: known %v, act %v, %v", known, act, err)
+	}
+	if hb := save(7, effectUnchanged); hb != nil {
+		t.Fatal("the heartbeat is heard while an effect is pending")
+	}
+	if hb := save(6, effectEnded); hb == nil {
+		t.Fatal("the heartbeat that waited is not heard")
+	}
+	if hb := save(5, effectAdded); hb != nil || m.nodes["n"].effectPending {
+		t.Fatal("an old debt counts again")
+	}
+}
+
+// A node created again with the UUID of a deleted one is new: what a late
+// event left in memory of the old one does not count.
+func TestCreatedAgainIsForgotten(t *testing.T) {
+	e := New(Config{Store: mem.New(), BMCs: map[string]BMC{"redfish": nil}})
+	old := node.Node{UUID: "1be26c0b-03f2-4d2e-ae87-c02d7f33c123", Revision: 8, Agent: node.Agent{Token: "t"}}
+	e.Memory.saved(old, effectAdded)
+	if _, err := e.CreateNode(t.Context(), node.Node{UUID: old.UUID, Driver: "redfish"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := e.Memory.nodes[old.UUID]; r.rev != 1 || r.effectPending || r.agent.Token != "" {
+		t.Errorf("memory holds %+v of the new node", r)
+	}
+}
+
+// TestETA: what is left of a step is told as long as it means something.
+func TestETA(t *testing.T) {
+	for total, want := range map[int64]time.Duration{100: 98 * time.Second, 2: 0, 1: 0, 0: 0, math.MaxInt64: 0} {
+		m := newMemory()
+		m.Report("n", agentapi.Progress{Step: "s", Done: 1, Total: total}, time.Unix(0, 0))
+		m.Report("n", agentapi.Progress{Step: "s", Done: 2, Total: total}, time.Unix(1, 0))
+		var s Status
+		m.fill("n", &s)
+		if s.Progress.ETA != want {
+			t.Errorf("2 of %d after a second: %v left, want %v", total, s.Progress.ETA, want)
+		}
+	}
+}

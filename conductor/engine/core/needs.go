@@ -1,0 +1,95 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// Store keeps nodes and what belongs to them, and what operators keep beside
+// them. Every write to a node is one Change, all of it or nothing; the errors
+// are node.ErrNotFound, ErrConflict, ErrStale and ErrFenced, wrapped.
+type Store interface {
+	Commit(ctx context.Context, c node.Change) (node.Node, error)
+	Node(ctx context.Context, ref string) (node.Node, error)      // UUID or name
+	Nodes(ctx context.Context, q node.Query) ([]node.Node, error) // may share maps with other readers: Clone to change; with a *node.UnreadableError those that can be decoded
+	Shards(ctx context.Context) ([]node.Shard, error)
+	Port(ctx context.Context, uuid string) (node.Port, error)
+	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
+	Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error)
+	HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error)
+	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
+
+	PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is pending
+	NodesWithEffects(ctx context.Context) ([]string, error)                   // the UUIDs of all nodes that have a pending effect
+	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error)
+	Renew(ctx context.Context, e node.Effect, until time.Time) error
+	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error
+	Takeover(ctx context.Context, owner string) (int, error)
+	NextDue(ctx context.Context) (time.Time, bool, error)
+	Expired(ctx context.Context, now time.Time, limit int) ([]string, error)
+	NextDeadline(ctx context.Context) (time.Time, bool, error)
+
+	Catalogs() node.Catalogs
+
+	Leases(ctx context.Context) ([]node.Lease, error)
+	SaveLease(ctx context.Context, l node.Lease) error
+	EndLease(ctx context.Context, l node.Lease) error
+	DeleteLease(ctx context.Context, mac string) error
+}
+
+// BMC is one kind of board management controller. Every call ends by its
+// context's deadline; an error with a method Permanent() bool that answers
+// true is not worth a retry (wrong credentials, a setting that is missing).
+type BMC interface {
+	Validate(n node.Node) error
+	PowerState(ctx context.Context, n node.Node) (node.PowerState, error)
+	SetPower(ctx context.Context, n node.Node, target node.PowerState) error // returns once accepted
+	BootDevice(ctx context.Context, n node.Node) (device string, persistent bool, err error)
+	SetBootDevice(ctx context.Context, n node.Node, device string, persistent bool) error
+	SupportedBootDevices(n node.Node) []string
+	BootMode(ctx context.Context, n node.Node) (string, error)
+	SetBootMode(ctx context.Context, n node.Node, mode string) error
+	System(ctx context.Context, n node.Node) (node.System, error)
+}
+
+// AgentClient commands the agent of a ramdisk. An error that wraps
+// syscall.ECONNREFUSED says that the machine answers, and no agent listens.
+type AgentClient interface {
+	Execute(ctx context.Context, n node.Node, cmd agentapi.Command, wait bool) (agentapi.Result, error)
+	Commands(ctx context.Context, n node.Node) ([]agentapi.Result, error)
+}
+
+// BootLogs keeps what machines logged, by node.
+type BootLogs interface {
+	// Tail is the last lines of the latest boot; none when nothing was logged.
+	Tail(uuid string, lines int) []string
+	// Has reports whether there is a log of a boot, by the name that
+	// node.BootName gives it.
+	Has(uuid, boot string) bool
+	// Collect makes the log of a boot of what its agent has collected, the base64 of
+	// a tar.gz, and says how much that was.
+	Collect(uuid, boot, archive string) (kept string, err error)
+	// Forget removes the logs of a node that is no more.
+	Forget(uuid string) error
+}
+
+// ConfigDrives turns what an operator gave as config drive into what an agent
+// takes: the base64 of a gzipped ISO, or a URL. hostname and uuid fill what
+// the operator left out.
+type ConfigDrives interface {
+	Encode(drive any, n node.Node) (string, error)
+}
+
+// Images finds an image that agents cannot fetch by themselves (see
+// plan.FoundByConductor).
+type Images interface {
+	// Check refuses a source that cannot be right for a node, before anything is
+	// changed. It asks nobody else.
+	Check(n node.Node, source string) error
+	// Locate fills in what a node's agent is to be told of the image whose source is
+	// the only URL of info: where it gets it, how it shows that it may, the checksum.
+	Locate(ctx context.Context, n node.Node, info agentapi.ImageInfo) (agentapi.ImageInfo, error)
+}

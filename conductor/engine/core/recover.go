@@ -1,0 +1,72 @@
+package core
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Recover voids the leases of this conductor's earlier life and gives every
+// waiting node its time again. It is called once, before Run and before the
+// first request.
+func (e *Core) Recover(ctx context.Context) error {
+	n, err := e.Store.Takeover(ctx, e.ConductorName())
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		e.Log.Info("effects of an earlier process are pending again", "count", n)
+	}
+	nodes, err := e.underWay(ctx)
+	if err != nil {
+		return err
+	}
+	// Together, since those that have to be saved then share the disk's flushes.
+	restarts, ctx := errgroup.WithContext(ctx)
+	restarts.SetLimit(cap(e.slots))
+	for _, uuid := range nodes {
+		restarts.Go(func() error {
+			var undecidable *undecidableError
+			_, err := e.Act(ctx, uuid, plan.Restarted{})
+			if errors.As(err, &undecidable) {
+				return nil // set aside, with a line in the log
+			}
+			return err
+		})
+	}
+	return restarts.Wait()
+}
+
+// underWay remembers the nodes that are at work or wait, before any of them goes on,
+// and returns those that a restart changes. Which nodes have a pending effect is read at once:
+// of many that do, none needs more.
+func (e *Core) underWay(ctx context.Context) (restarts []string, err error) {
+	uuids, err := e.Store.NodesWithEffects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	busy := make(map[string]bool, len(uuids))
+	for _, uuid := range uuids {
+		busy[uuid] = true
+	}
+	for state, info := range node.States {
+		if info.Class != node.Working && info.Class != node.Waiting {
+			continue
+		}
+		nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, WithChildren: true})
+		if err = e.Readable(err); err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			e.rememberAs(n, busy[n.UUID])
+			if plan.Restarts(n, busy[n.UUID]) {
+				restarts = append(restarts, n.UUID)
+			}
+		}
+	}
+	return restarts, nil
+}

@@ -1,0 +1,175 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Status answers what a node is doing, what it waits for, and how far it is.
+type Status struct {
+	Node, Name    string
+	State, Target node.State
+	Power         node.PowerState
+	Maintenance   bool
+	Reason, Fault string // of the maintenance
+	Activity      string // verify, inspect, clean and so on, child for a step of the parent's; "" when at rest
+	Step          string // the step under way
+	Steps         []string
+	Index         int // of Step in Steps
+	WaitingFor    string
+	Since         time.Time // of the activity
+	WaitingSince  time.Time // of the wait, for a machine or a person; zero while the conductor is at work
+	Until         time.Time // of the wait
+	BootStages    []BootStage
+	Progress      *Progress
+	LastHeartbeat time.Time
+	PowerReadAt   time.Time // when the BMC last told the power state; zero when not since this conductor started
+	LastError     string
+	Try           string // what an operator can do next
+}
+
+// Progress is how far a long step has come. Done and Total are bytes, Total 0
+// when unknown; Rate is bytes a second; ETA is zero when it cannot be told.
+type Progress struct {
+	Step, Stage string
+	Done, Total int64
+	Rate        float64
+	ETA         time.Duration
+	At          time.Time
+}
+
+// maxETA is the longest that is told: what an agent reports may be anything.
+const maxETA = 365 * 24 * time.Hour
+
+// Status tells how a node is.
+func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
+	n, err := e.Node(ctx, ref)
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{
+		Node: n.UUID, Name: n.Name, State: n.ProvisionState, Target: n.TargetProvisionState, Power: n.PowerState,
+		Maintenance: n.Maintenance, Reason: n.MaintenanceReason, Fault: n.Fault,
+		LastError: n.LastError, Until: n.Deadline, Try: advice(n),
+	}
+	if n.Run != nil {
+		s.Activity, s.Since, s.Index = n.Run.Activity, n.Run.Since, n.Run.Index
+		for _, st := range n.Run.Steps {
+			s.Steps = append(s.Steps, st.String())
+		}
+		if cur := n.Run.Current(); cur != nil {
+			s.Step = cur.String()
+		}
+		s.WaitingFor, s.WaitingSince = n.Run.Waiting, waitingSince(n)
+	}
+	if s.WaitingFor == "" && (n.ProvisionState.Class() == node.Working || n.TargetPowerState != "") {
+		if s.WaitingFor, err = e.pendingText(ctx, n.UUID); err != nil {
+			return s, err
+		}
+	}
+	s.PowerReadAt = e.LastRead(n.UUID)
+	e.Memory.fill(n.UUID, &s)
+	return s, nil
+}
+
+// waitingSince is when a node with a run began to wait: with the step under
+// way, which may be asked after many times, or when it came into its state.
+func waitingSince(n node.Node) time.Time {
+	switch class := n.ProvisionState.Class(); {
+	case class == node.Waiting && !n.Run.StepSince.IsZero():
+		return n.Run.StepSince
+	case (class == node.Waiting || class == node.Held) && n.ProvisionUpdatedAt != nil:
+		return *n.ProvisionUpdatedAt
+	}
+	return time.Time{}
+}
+
+// pendingText says what the conductor itself is busy with.
+func (e *Core) pendingText(ctx context.Context, uuid string) (string, error) {
+	pending, err := e.Store.PendingEffect(ctx, uuid)
+	if err != nil || pending == nil {
+		return "", err
+	}
+	text := fmt.Sprintf("%s to be done", pending.Name)
+	if soft := softPower(*pending); soft != "" {
+		text = soft
+	}
+	if pending.Error != "" {
+		text += fmt.Sprintf("; attempt %d failed: %s", pending.Attempt, pending.Error)
+	}
+	return text, nil
+}
+
+// softPower is what a machine that is to go off by itself is waited for: its
+// operating system, which may take long or not have heard; "" for all else.
+func softPower(pending node.Effect) string {
+	var a plan.PowerArgs
+	if json.Unmarshal(pending.Args, &a) != nil || a.Target != node.SoftPowerOff && a.Target != node.SoftRebooting {
+		return ""
+	}
+	return fmt.Sprintf("the operating system to shut down, which may take %s", Seconds(a.TimeoutSeconds))
+}
+
+// advice is what to try next: by class of state, with the verbs that lead out
+// of it.
+func advice(n node.Node) string {
+	if n.Run != nil && n.Run.AbortAfter {
+		return "nothing: the step under way ends first, then the abort takes effect"
+	}
+	var verbs []string
+	for _, v := range node.Verbs(n.ProvisionState) {
+		verbs = append(verbs, spoken(v))
+	}
+	ways := strings.Join(verbs, ", ")
+	switch class := n.ProvisionState.Class(); {
+	case class == node.Working:
+		return "nothing: the conductor is at work; last_error will say so if it fails"
+	case class == node.Waiting:
+		return "look at the boot stages and the machine's log or console; to give up: " + ways
+	case class == node.Held:
+		return "unhold lets it go on; what can be asked for: " + ways
+	case class == node.Failed, n.ProvisionState == node.Error:
+		return "mend what last_error names, then one of: " + ways
+	}
+	return ""
+}
+
+// spoken is the word an operator asks for a verb with.
+func spoken(v node.Event) string {
+	if v == node.Delete {
+		return "undeploy"
+	}
+	return string(v)
+}
+
+func (m *memory) fill(uuid string, s *Status) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.nodes[uuid]
+	if !ok {
+		return
+	}
+	for _, st := range r.stages {
+		if !st.At.Before(s.Since) { // what an earlier activity saw is over
+			s.BootStages = append(s.BootStages, st)
+		}
+	}
+	s.LastHeartbeat = r.seen
+	if r.at.IsZero() {
+		return
+	}
+	p := &Progress{Step: r.last.Step, Stage: r.last.Stage, Done: r.last.Done, Total: r.last.Total, At: r.at}
+	if took := r.at.Sub(r.since).Seconds(); took > 0 {
+		p.Rate = float64(p.Done-r.first) / took
+	}
+	if left := float64(p.Total-p.Done) / p.Rate; p.Rate > 0 && left > 0 && left < maxETA.Seconds() {
+		p.ETA = time.Duration(left * float64(time.Second))
+	}
+	s.Progress = p
+}

@@ -1,0 +1,18 @@
+package core
+
+import "context"
+
+type userKey struct{}
+
+type user struct{ name, project string }
+
+// WithUser says for whom all that is done with ctx is done: the history of nodes names the
+// user and their project, "" for none. What goes on by itself later has no user.
+func WithUser(ctx context.Context, name, project string) context.Context {
+	return context.WithValue(ctx, userKey{}, user{name, project})
+}
+
+func userOf(ctx context.Context) user {
+	u, _ := ctx.Value(userKey{}).(user)
+	return u
+}

@@ -1,0 +1,233 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// The lease of an effect: how long a silent conductor keeps it, and how often
+// a living one renews it.
+const (
+	leaseTime  = 30 * time.Second
+	renewEvery = 10 * time.Second
+	PollEvery  = time.Second // looks for pending effects, should a wake-up be missed
+)
+
+// Repeat does something at once, whenever it is woken, and after the time it
+// asked for when it was done last, until ctx ends.
+func Repeat(ctx context.Context, woken <-chan struct{}, do func(context.Context) time.Duration) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-woken:
+		case <-timer.C:
+		}
+		timer.Reset(do(ctx))
+	}
+}
+
+// dispatch claims pending effects and carries them out, as many at a time as
+// there are slots, until ctx ends.
+func (e *Core) dispatch(ctx context.Context) {
+	Repeat(ctx, e.wakeRun, func(ctx context.Context) time.Duration {
+		e.claim(ctx)
+		return e.untilDue(ctx)
+	})
+}
+
+// claim takes what is pending until nothing is left or all slots are taken; an
+// effect that ends wakes the dispatcher again.
+func (e *Core) claim(ctx context.Context) {
+	for {
+		free := cap(e.slots) - len(e.slots)
+		if free == 0 {
+			return
+		}
+		effects, err := e.Store.Claim(ctx, e.ConductorName(), e.Now(), leaseTime, free)
+		if err != nil {
+			if ctx.Err() == nil {
+				e.Log.Error("pending effects cannot be claimed; tried again in a second", "err", err)
+			}
+			return
+		}
+		for _, ef := range effects {
+			e.slots <- struct{}{}
+			e.Running.Go(func() {
+				leave := sync.OnceFunc(func() { <-e.slots; Wake(e.wakeRun) })
+				defer leave()
+				e.carryOut(ctx, ef, leave)
+			})
+		}
+		if len(effects) < free {
+			return
+		}
+	}
+}
+
+func (e *Core) untilDue(ctx context.Context) time.Duration {
+	at, ok, err := e.Store.NextDue(ctx)
+	if err != nil || !ok {
+		return PollEvery
+	}
+	return min(PollEvery, max(at.Sub(e.Now()), time.Millisecond))
+}
+
+// carryOut does what one effect says, with no transaction open and the lease
+// renewed, and brings the outcome home. leave gives its slot to another effect,
+// for one that only waits from then on.
+func (e *Core) carryOut(ctx context.Context, ef node.Effect, leave func()) {
+	log := e.Log.With("node", ef.Node, "effect", ef.Name, "attempt", ef.Attempt)
+	work, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	renewed := make(chan struct{})
+	go func() {
+		defer close(renewed)
+		e.keepLease(work, ef, cancel)
+	}()
+	result, err := e.Perform(work, ef, leave)
+	fenced := errors.Is(context.Cause(work), node.ErrFenced)
+	cancel(nil)
+	<-renewed
+
+	switch {
+	case fenced:
+		log.Warn("effect was taken over by another conductor; its outcome here is dropped")
+	case ctx.Err() != nil:
+		e.giveBack(ef, ctx.Err(), 0)
+	case err != nil && Passing(err) && ef.Attempt < e.tries(ef):
+		log.Info("effect failed and is tried again", "err", err)
+		e.giveBack(ef, err, pause(ef.Attempt))
+	default:
+		e.settle(ctx, ef, result, err)
+	}
+}
+
+// keepLease renews the lease until ctx ends, and cancels the work when the
+// effect is no longer ours.
+func (e *Core) keepLease(ctx context.Context, ef node.Effect, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := e.Store.Renew(ctx, ef, e.Now().Add(leaseTime))
+		if errors.Is(err, node.ErrFenced) {
+			cancel(node.ErrFenced)
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			e.Log.Warn("lease not renewed", "node", ef.Node, "effect", ef.Name, "err", err)
+		}
+	}
+}
+
+// settle brings the outcome home: the effect's row goes and the node moves,
+// in one transaction. When that cannot be written (a full disk), the effect
+// stays pending and is asked after again.
+func (e *Core) settle(ctx context.Context, ef node.Effect, result any, failure error) {
+	o := plan.Outcome{Effect: ef}
+	if failure != nil {
+		o.Failure = failure.Error()
+		e.Log.Warn("effect failed", "node", ef.Node, "effect", ef.Name, "attempt", ef.Attempt, "err", failure)
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		o.Failure = fmt.Sprintf("the result of %s cannot be kept: %v", ef.Name, err)
+	}
+	o.Result = raw
+	_, err = e.decide(ctx, ef.Node, o, &ef)
+	if errors.Is(err, node.ErrConflict) && !errors.Is(err, node.ErrFenced) && o.Failure == "" {
+		// What was learnt can never be saved: to try again for ever helps nobody.
+		o.Failure = fmt.Sprintf("the outcome of %s cannot be saved: %v", ef.Name, err)
+		_, err = e.decide(ctx, ef.Node, o, &ef)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, node.ErrFenced):
+		e.Log.Warn("effect was taken over; its outcome here is dropped", "node", ef.Node, "effect", ef.Name)
+		e.refresh(ctx, ef.Node)
+	default:
+		e.Log.Error("outcome not saved; the effect stays pending", "node", ef.Node, "effect", ef.Name, "err", err)
+		e.giveBack(ef, err, max(2*time.Second, pause(ef.Attempt)))
+	}
+}
+
+// giveBack leaves an pending effect, to be claimed again after a while.
+func (e *Core) giveBack(ef node.Effect, why error, after time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.stop), 2*time.Second)
+	defer cancel()
+	err := e.Store.Release(ctx, ef, e.Now().Add(after), plan.Clip(why.Error()))
+	switch {
+	case err == nil:
+	case errors.Is(err, node.ErrFenced): // the write whose answer was an error took effect
+		e.refresh(ctx, ef.Node)
+	default:
+		e.Log.Warn("effect not given back; its lease will run out", "node", ef.Node, "effect", ef.Name, "err", err)
+	}
+}
+
+// refresh reads again what memory holds of a node, after a write that may or
+// may not have taken effect: a pending effect remembered wrongly would keep the node's
+// heartbeats waiting for ever.
+func (e *Core) refresh(ctx context.Context, uuid string) {
+	n, err := e.Store.Node(ctx, uuid)
+	if errors.Is(err, node.ErrNotFound) {
+		e.Memory.forget(uuid)
+		for _, f := range e.followers {
+			f.Deleted(uuid)
+		}
+		return
+	}
+	if err == nil {
+		err = e.Remember(ctx, n)
+	}
+	if err != nil && ctx.Err() == nil {
+		e.Log.Warn("node not read again; its next step waits for its deadline", "node", uuid, "err", err)
+	}
+}
+
+// tries is how often an effect is tried before its failure counts. Somebody
+// waits for a verification and can ask again: it is tried twice.
+func (e *Core) tries(ef node.Effect) int {
+	var asked struct{ Once bool }
+	switch name := ef.Name; {
+	case name == "power.request" && json.Unmarshal(ef.Args, &asked) == nil && asked.Once:
+		return 1
+	case strings.HasSuffix(name, ".validate"):
+		return min(2, e.Retries)
+	case name == "vendor.call", name == "agent.collect_logs":
+		return 1
+	case name == "agent.poll", name == "driver.execute_step":
+		return 3 * e.Retries // minutes: a short outage must not end a long write, nor a BMC's own restart a step
+	}
+	return e.Retries
+}
+
+// pause grows with every try of an effect, to half a minute.
+func pause(attempt int) time.Duration {
+	return min(time.Second<<min(attempt-1, 10), 30*time.Second)
+}
+
+// Passing reports whether an error may be gone the next time.
+func Passing(err error) bool {
+	var p interface{ Permanent() bool }
+	var refusal *node.Refusal
+	if errors.As(err, &p) && p.Permanent() {
+		return false
+	}
+	return !errors.As(err, &refusal)
+}

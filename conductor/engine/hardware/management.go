@@ -1,0 +1,101 @@
+package hardware
+
+import (
+	"context"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Hardware asks BMCs what operators want to know, and does what they want at once.
+type Hardware struct{ *core.Core }
+
+// driver finds a node and what drives it.
+func (e *Hardware) driver(ctx context.Context, ref string) (node.Node, core.BMC, error) {
+	n, err := e.Node(ctx, ref)
+	if err != nil {
+		return n, nil, err
+	}
+	bmc, ok := e.BMCs[n.Driver]
+	if !ok {
+		return n, nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.ConductorName())
+	}
+	return n, bmc, nil
+}
+
+// BootDevice asks the BMC what the machine will boot from.
+func (e *Hardware) BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error) {
+	n, bmc, err := e.driver(ctx, ref)
+	if err != nil {
+		return "", false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	defer cancel()
+	device, persistent, err = bmc.BootDevice(ctx, n)
+	return device, persistent, core.BmcFault(err)
+}
+
+// SetBootDevice tells the BMC what to boot from: once, or persistently.
+func (e *Hardware) SetBootDevice(ctx context.Context, ref, device string, persistent bool) error {
+	n, err := e.Free(ctx, ref)
+	if err != nil {
+		return err
+	}
+	_, bmc, err := e.driver(ctx, n.UUID)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	defer cancel()
+	return core.BmcFault(bmc.SetBootDevice(ctx, n, device, persistent))
+}
+
+// SupportedBootDevices lists what SetBootDevice takes for this node.
+func (e *Hardware) SupportedBootDevices(ctx context.Context, ref string) ([]string, error) {
+	n, bmc, err := e.driver(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return bmc.SupportedBootDevices(n), nil
+}
+
+// InjectNMI sends the machine a non-maskable interrupt, which makes most
+// operating systems write a dump.
+func (e *Hardware) InjectNMI(ctx context.Context, ref string) error {
+	n, bmc, err := findFree[core.Interrupter](ctx, e, ref, "management", "inject_nmi")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	defer cancel()
+	return core.BmcFault(bmc.InjectNMI(ctx, n))
+}
+
+// Validate says, by interface kind, what is missing for it to work; nil is
+// valid. It looks at what is configured and asks no BMC.
+func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, error) {
+	n, bmc, err := e.driver(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]error{}
+	for kind := range n.Interfaces {
+		out[kind] = nil
+	}
+	configured := bmc.Validate(n)
+	out["power"], out["management"] = configured, configured
+	if out["boot"] = plan.CheckBootFiles(n); out["boot"] == nil {
+		out["boot"] = plan.CheckSecureBoot(n, n.SecureBoot)
+	}
+	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
+		out["deploy"] = e.CheckImage(n)
+	}
+	if out["deploy"] == nil {
+		out["deploy"] = plan.CheckInstanceTraits(n)
+	}
+	if consoles, ok := bmc.(core.Consoles); ok {
+		out["console"] = consoles.ValidateConsole(n)
+	}
+	return out, nil
+}

@@ -1,0 +1,92 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/rules"
+)
+
+// TestCallAPI: which answers are tried again, how often, and what is said.
+func TestCallAPI(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers []int // the last one again and again
+		tries   int32
+		want    string // of the error; "" for none
+	}{
+		"at once":    {[]int{200}, 1, ""},
+		"busy":       {[]int{503, 429, 204}, 3, ""},
+		"busy still": {[]int{500}, 3, "inspection rule r1: action api-call, tried 3 times: GET from "},
+		"not there":  {[]int{404}, 1, "tried 1 times: GET from "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var tries atomic.Int32
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodGet || r.Header.Get("X-Key") != "k" || r.URL.RawQuery != "token=pa55" {
+					t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
+				}
+				w.WriteHeader(tc.answers[min(int(tries.Add(1)), len(tc.answers))-1])
+			}))
+			defer s.Close()
+			err := call(t, rules.Call{Rule: "r1", URL: s.URL + "/?token=pa55", Headers: map[string]string{"X-Key": "k"}, Timeout: time.Minute, Retries: 2})
+			if got := tries.Load(); got != tc.tries || (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%d tries, %v; want %d, %q", got, err, tc.tries, tc.want)
+			}
+			if err != nil && (strings.Contains(err.Error(), "pa55") || core.Passing(err)) {
+				t.Errorf("%v tells too much, or is tried once more", err)
+			}
+		})
+	}
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close() // nobody listens there
+	if err := call(t, rules.Call{Rule: "r1", URL: s.URL + "/?token=pa55", Timeout: time.Minute}); err == nil || strings.Contains(err.Error(), "pa55") {
+		t.Errorf("nobody there: %v", err)
+	}
+}
+
+// TestCallAPIStays: what is meant for one server is not sent to another.
+func TestCallAPIStays(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another server was sent %v", r.Header)
+	}))
+	defer other.Close()
+	s := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+	defer s.Close()
+	err := call(t, rules.Call{Rule: "r1", URL: s.URL, Headers: map[string]string{"X-Key": "k"}, Timeout: time.Minute})
+	if err == nil || !strings.Contains(err.Error(), "which is not followed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func call(t *testing.T, c rules.Call) error {
+	t.Helper()
+	raw, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = (&job{effect: node.Effect{Name: "inspect.call_api", Args: raw}}).callAPI(t.Context())
+	return err
+}
+
+// TestCallAPIEnds: a conductor that stops does not wait for the next try.
+func TestCallAPIEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		cancel()
+	}))
+	defer s.Close()
+	args := fmt.Sprintf(`{"url":%q,"timeout":60000000000,"retries":9,"backoff":10000}`, s.URL)
+	if _, err := (&job{effect: node.Effect{Args: json.RawMessage(args)}}).callAPI(ctx); err == nil {
+		t.Error("a call that was cut off has succeeded")
+	}
+}

@@ -1,0 +1,182 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Jobs carries out effects: calls to BMCs, to agents, and to whoever else.
+type Jobs struct {
+	*core.Core
+	Vitals VitalsReader
+}
+
+// VitalsReader reads the power state and health of a machine.
+type VitalsReader interface {
+	ReadVitals(ctx context.Context, bmc core.BMC, n node.Node) (node.Vitals, error)
+}
+
+// job is one effect being carried out.
+type job struct {
+	*Jobs
+	n      node.Node
+	bmc    core.BMC
+	effect node.Effect
+	leave  func() // the slot: see carryOut
+}
+
+// jobs says, by effect, how it is carried out. What each returns goes to
+// plan's settler of the same name, as JSON.
+var jobs = map[string]func(*job, context.Context) (any, error){
+	"power.validate":                  (*job).validatePower,
+	"management.validate":             (*job).validateManagement,
+	"power.power_on":                  (*job).power,
+	"power.power_off":                 (*job).power,
+	"power.reboot":                    (*job).power,
+	"power.request":                   (*job).power,
+	plan.ShutDown:                     (*job).power,
+	"management.set_boot_device":      (*job).setBootDevice,
+	"management.set_boot_mode":        (*job).setBootMode,
+	"management.read_hardware":        (*job).readHardware,
+	"inspect.read_system":             (*job).readSystem,
+	"inspect.read_ports":              (*job).readSystem,
+	"inspect.call_api":                (*job).callAPI,
+	"agent.get_steps":                 (*job).getSteps,
+	"agent.execute_step":              (*job).executeStep,
+	"agent.get_partition_uuids":       (*job).getPartitionUUIDs,
+	"agent.install_bootloader":        (*job).installBootloader,
+	"agent.sync":                      (*job).sync,
+	"agent.power_off":                 (*job).agentPowerOff,
+	"agent.finalize_rescue":           (*job).finalizeRescue,
+	"management.change_boot_mode":     (*job).changeBootMode,
+	"management.change_secure_boot":   (*job).changeSecureBoot,
+	"management.attach_virtual_media": (*job).attachMedium,
+	"management.detach_virtual_media": (*job).detachMedia,
+	"console.change":                  (*job).changeConsole,
+	"vendor.call":                     (*job).callVendor,
+	"driver.execute_step":             (*job).driverStep,
+	"children.execute_step":           (*job).childrenStep,
+	"agent.poll":                      (*job).poll,
+	"agent.collect_logs":              (*job).collectLogs,
+}
+
+// Perform carries out one effect.
+func (e *Jobs) Perform(ctx context.Context, ef node.Effect, leave func()) (any, error) {
+	n, err := e.Store.Node(ctx, ef.Node)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", ef.Node, err)
+	}
+	if !plan.Wanted(n, ef) {
+		return nil, nil
+	}
+	do, ok := jobs[ef.Name]
+	if !ok {
+		return nil, node.Refuse(node.Invalid, "this conductor does not know how to carry out %s", ef.Name)
+	}
+	bmc, ok := e.BMCs[n.Driver]
+	if !ok {
+		return nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.ConductorName())
+	}
+	return (&job{e, n, bmc, ef, leave}).guard(ctx, do)
+}
+
+// guard makes a failure of a panic. What machines answer is read in here: one
+// that hits upon a fault of ours must not end the conductor of all the others,
+// again after every start.
+func (j *job) guard(ctx context.Context, do func(*job, context.Context) (any, error)) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.Log.Error("effect panicked", "node", j.n.UUID, "effect", j.effect.Name, "panic", p, "stack", string(debug.Stack()))
+			result, err = nil, node.Refuse(node.Invalid, "a fault in this program: %v; please report it with the log", p)
+		}
+	}()
+	return do(j, ctx)
+}
+
+func (j *job) args(into any) error {
+	if err := json.Unmarshal(j.effect.Args, into); err != nil {
+		return node.Refuse(node.Invalid, "the arguments of %s cannot be read: %v", j.effect.Name, err)
+	}
+	return nil
+}
+
+// validatePower checks what is configured, then that the BMC lets us in.
+func (j *job) validatePower(ctx context.Context) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, core.BmcCheck)
+	defer cancel()
+	if err := j.bmc.Validate(j.n); err != nil {
+		return nil, node.Refuse(node.Invalid, "%v", err)
+	}
+	v, err := j.Vitals.ReadVitals(ctx, j.bmc, j.n)
+	return plan.Validated{PowerState: v.Power, Health: v.Health}, err
+}
+
+// validateManagement reads what later steps will set.
+func (j *job) validateManagement(ctx context.Context) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, core.BmcCheck)
+	defer cancel()
+	if _, _, err := j.bmc.BootDevice(ctx, j.n); err != nil {
+		return nil, err
+	}
+	mode, err := j.bmc.BootMode(ctx, j.n)
+	return plan.Validated{BootMode: mode, SecureBoot: j.secureBoot(ctx)}, err
+}
+
+// secureBoot reads whether secure boot is on; nil when that is not known: a BMC
+// that cannot say fails nothing.
+func (j *job) secureBoot(ctx context.Context) *bool {
+	bmc, ok := j.bmc.(core.SecureBooter)
+	if !ok {
+		return nil
+	}
+	on, err := bmc.SecureBoot(ctx, j.n)
+	if err != nil {
+		j.Log.Info("the BMC does not say whether secure boot is on", "node", j.n.UUID, "err", err)
+	}
+	return on
+}
+
+func (j *job) setBootDevice(ctx context.Context) (any, error) {
+	var a struct {
+		Device     string `json:"device"`
+		Persistent bool   `json:"persistent"`
+	}
+	if err := j.args(&a); err != nil {
+		return nil, err
+	}
+	if plan.NetworkDevice(a.Device) {
+		call, cancel := context.WithTimeout(ctx, core.BmcCheck)
+		on := j.secureBoot(call)
+		cancel()
+		if err := plan.CheckSecureBoot(j.n, on); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	defer cancel()
+	return nil, j.bmc.SetBootDevice(ctx, j.n, a.Device, a.Persistent)
+}
+
+func (j *job) setBootMode(ctx context.Context) (any, error) {
+	var a struct {
+		Mode string `json:"mode"`
+	}
+	if err := j.args(&a); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	defer cancel()
+	return nil, j.bmc.SetBootMode(ctx, j.n, a.Mode)
+}
+
+func (j *job) readSystem(ctx context.Context) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, core.BmcCall)
+	defer cancel()
+	return j.bmc.System(ctx, j.n)
+}

@@ -1,0 +1,50 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// locateImage tells the agent where it gets an image that it could not find. It
+// is found only as the step is sent: what lets the agent have it does not
+// last long, and is kept nowhere.
+func (j *job) locateImage(ctx context.Context, s *node.Step) error {
+	given, _ := s.Args["image_info"].(map[string]any)
+	urls, _ := given["urls"].([]any)
+	if len(urls) != 1 {
+		return nil
+	}
+	source, _ := urls[0].(string)
+	if j.Images == nil || !plan.FoundByConductor(source) {
+		return nil
+	}
+	var info agentapi.ImageInfo
+	if err := convert(given, &info); err != nil {
+		return node.Refuse(node.Invalid, "image_info of the step %s: %v", s, err)
+	}
+	info, err := j.Images.Locate(ctx, j.n, info)
+	if err != nil {
+		return fmt.Errorf("image %s: %w", source, err)
+	}
+	var found map[string]any
+	if err := convert(info, &found); err != nil {
+		return err
+	}
+	maps.Copy(given, found)
+	return nil
+}
+
+// convert reads one form of a document as another.
+func convert(from, into any) error {
+	raw, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}

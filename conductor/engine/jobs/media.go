@@ -1,0 +1,34 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+func (j *job) attachMedium(ctx context.Context) (any, error) {
+	var r plan.AttachRequest
+	if err := j.args(&r); err != nil {
+		return nil, err
+	}
+	bmc, err := core.Extension[core.MediaLoader](j.n, j.bmc, "management", "attach_virtual_media")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepCall) // some BMCs answer only when they have the image
+	defer cancel()
+	return plan.ChoreDone{}, bmc.AttachMedium(ctx, j.n, r.Medium)
+}
+
+func (j *job) detachMedia(ctx context.Context) (any, error) {
+	var r plan.DetachRequest
+	if err := j.args(&r); err != nil {
+		return nil, err
+	}
+	bmc, err := core.Extension[core.MediaLoader](j.n, j.bmc, "management", "detach_virtual_media")
+	if err != nil {
+		return nil, err
+	}
+	return plan.ChoreDone{}, j.callBMC(ctx, func(ctx context.Context) error { return bmc.DetachMedia(ctx, j.n, r.Devices) })
+}

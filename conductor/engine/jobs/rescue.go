@@ -1,0 +1,47 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// finalizeRescue gives the password to the agent, which opens the machine to
+// user rescue. The agent says no more after it.
+func (j *job) finalizeRescue(ctx context.Context) (any, error) {
+	hash, _ := j.n.InstanceInfo["hashed_rescue_password"].(string)
+	if hash == "" {
+		return nil, node.Refuse(node.Conflict, "node %s has no rescue password any more: ask for the rescue again", j.n.UUID)
+	}
+	res, err := j.send(ctx, "rescue.finalize_rescue", map[string]any{"rescue_password": hash, "hashed": true}, true)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return j.nobodyListens(err)
+	case err != nil && j.effect.Attempt > 1:
+		return nil, fmt.Errorf("it is not known whether the agent has let user rescue in: try to log in, or ask for the rescue again: %w", err)
+	case err != nil:
+		return nil, err
+	case res.Status == agentapi.Running:
+		return nil, fmt.Errorf("the agent has not finished finalize_rescue, which it answers at once otherwise")
+	}
+	return plan.Finalized{Result: res}, nil
+}
+
+// nobodyListens judges a machine that answers, where no agent listens any more.
+// An agent closes its door once it has carried out finalize_rescue, and nobody
+// can ask it again. So when an earlier attempt may have reached it, its answer
+// is what was lost. Had the agent died instead, as it hardly does in the seconds
+// between its call and the command, the machine would only not let anybody in.
+// The first attempt found the agent gone before it was told anything: it does
+// not count as one that may have reached it.
+func (j *job) nobodyListens(err error) (any, error) {
+	if j.effect.Attempt == 1 {
+		return nil, node.Refuse(node.Conflict, "the agent was gone before it was given the password: %v", err)
+	}
+	return plan.Finalized{Result: agentapi.Result{Name: "finalize_rescue", Status: agentapi.Succeeded}, AnswerLost: true}, nil
+}

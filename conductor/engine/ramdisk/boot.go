@@ -1,0 +1,57 @@
+package ramdisk
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// NodeByMAC returns the node that has a port with this address;
+// node.ErrNotFound when none has.
+func (e *Ramdisks) NodeByMAC(ctx context.Context, mac string) (node.Node, node.Port, error) {
+	ports, err := e.Store.Ports(ctx, node.PortQuery{Address: strings.ToLower(mac)})
+	if err != nil {
+		return node.Node{}, node.Port{}, err
+	}
+	if len(ports) == 0 {
+		return node.Node{}, node.Port{}, node.ErrNotFound
+	}
+	n, err := e.Store.Node(ctx, ports[0].NodeUUID)
+	return n, ports[0], err
+}
+
+// BootStage takes note of how far a known machine has come. It is kept in
+// memory: a flood of boot requests writes nothing.
+func (e *Ramdisks) BootStage(ctx context.Context, mac, name, detail string) error {
+	n, _, err := e.NodeByMAC(ctx, mac)
+	if errors.Is(err, node.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e.Memory.Stage(n.UUID, core.BootStage{Name: name, Detail: nodeapi.MaskText(detail), At: e.Now()}, false)
+	return nil
+}
+
+// Leases lists the addresses the boot service has handed out and reserved.
+func (e *Ramdisks) Leases(ctx context.Context) ([]node.Lease, error) { return e.Store.Leases(ctx) }
+
+// SaveLease inserts or replaces the lease of a MAC; a reservation only gives
+// way to another one.
+func (e *Ramdisks) SaveLease(ctx context.Context, l node.Lease) error {
+	return e.Store.SaveLease(ctx, l)
+}
+
+// EndLease forgets a lease that stands as it was read: neither reserved nor
+// renewed since.
+func (e *Ramdisks) EndLease(ctx context.Context, l node.Lease) error { return e.Store.EndLease(ctx, l) }
+
+// DeleteLease forgets the lease or reservation of a MAC.
+func (e *Ramdisks) DeleteLease(ctx context.Context, mac string) error {
+	return e.Store.DeleteLease(ctx, mac)
+}

@@ -1,0 +1,195 @@
+package ramdisk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// What one machine may tell: many times what machines have.
+const (
+	maxDiscovered      = 1 << 20 // bytes
+	maxDiscoveredCards = 64
+)
+
+// bmcAddress is where a driver has the address of the BMC, and how it looks.
+var bmcAddress = map[string]struct {
+	key  string
+	form func(netip.Addr) string
+}{
+	"redfish": {"redfish_address", func(a netip.Addr) string { return "https://" + hostOf(a) }},
+	"ipmi":    {"ipmi_address", netip.Addr.String},
+}
+
+func hostOf(a netip.Addr) string {
+	if a.Is6() {
+		return "[" + a.String() + "]"
+	}
+	return a.String()
+}
+
+// Discovers reports whether machines that nobody has enrolled are to be inspected.
+func (e *Ramdisks) Discovers() bool { return e.Discovery.Driver != "" }
+
+// Discover takes the inspection data of a machine at from that no node waits for.
+// It becomes a node in enroll; when it calls again, that node is brought up to
+// date for as long as nobody has taken it on. Everybody else hears that there is
+// nothing here.
+func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error) {
+	if !e.Discovers() {
+		return node.Node{}, unknownRamdisk()
+	}
+	macs, err := checkDiscovered(&data, raw)
+	if err != nil {
+		return node.Node{}, err
+	}
+	if err := e.checkOwnLease(ctx, macs, from); err != nil {
+		return node.Node{}, err
+	}
+	e.discovering.Lock() // of two calls of one machine the second is to find the node of the first
+	defer e.discovering.Unlock()
+	n, err := e.discovered(ctx, macs, data)
+	if err != nil {
+		return n, err
+	}
+	if n.UUID == "" {
+		if n, err = e.newDiscovered(data.Inventory); err != nil {
+			return n, err
+		}
+	}
+	ev := plan.Inspected{Data: data, Raw: json.RawMessage(raw)}
+	f := plan.Facts{Settings: e.Settings}
+	if f.Ports, err = e.Store.Ports(ctx, node.PortQuery{NodeUUID: n.UUID}); err != nil {
+		return n, err
+	}
+	if f.Taken, err = e.Taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
+		return n, err
+	}
+	change := plan.Discovered(n, f, ev, from.Unmap(), e.Now())
+	saved, err := e.Commit(ctx, *change)
+	if errors.Is(err, node.ErrStale) || errors.Is(err, node.ErrConflict) {
+		return n, e.Locked(n.UUID) // an operator was faster: machines call again
+	}
+	if err == nil && change.Insert != nil {
+		e.Log.Info("machine discovered", "node", saved.UUID, "from", from, "macs", macs)
+	}
+	return saved, err
+}
+
+// checkDiscovered refuses what is more than a machine has to tell, and leaves out
+// a name of the system that is none. It returns the Ethernet addresses.
+func checkDiscovered(data *agentapi.Inspection, raw []byte) ([]string, error) {
+	if err := data.Validate(); err != nil {
+		return nil, node.Refuse(node.Invalid, "%v", err)
+	}
+	if len(raw) > maxDiscovered {
+		return nil, node.Refuse(node.Invalid, "the inspection data of an unknown machine has %d bytes, at most %d are taken", len(raw), maxDiscovered)
+	}
+	macs := plan.NewAddresses(plan.Inspected{Data: *data})
+	if len(macs) == 0 || len(macs) > maxDiscoveredCards {
+		return nil, node.Refuse(node.Invalid, "the inspection data of an unknown machine has %d Ethernet interfaces, expected 1 to %d", len(macs), maxDiscoveredCards)
+	}
+	id, err := uuid.Parse(data.SystemUUID)
+	if err != nil || id == uuid.Nil || id == uuid.Max { // firmware that was never told its own
+		data.SystemUUID = ""
+	} else {
+		data.SystemUUID = id.String()
+	}
+	return macs, nil
+}
+
+// checkOwnLease refuses a caller whose address our DHCP gave to a machine with
+// none of these addresses, or that is not where one of them was given one.
+func (e *Ramdisks) checkOwnLease(ctx context.Context, macs []string, from netip.Addr) error {
+	leases, err := e.Store.Leases(ctx)
+	if err != nil {
+		return err
+	}
+	at, own := from.Unmap().String(), false
+	var given []string
+	for _, l := range leases {
+		mine := slices.Contains(macs, strings.ToLower(l.MAC))
+		if mine {
+			given = append(given, l.IP)
+		}
+		own = own || mine && l.IP == at
+		if !mine && l.IP == at && (l.Static || l.Expires.After(e.Now())) {
+			e.warnOf(ctx, "discovery refused: the caller's address is lent to a machine it does not claim to be", "", "from", from, "lent_to", l.MAC)
+			return unknownRamdisk()
+		}
+	}
+	if (e.Proof.Leases || len(given) > 0) && !own {
+		e.warnOf(ctx, "discovery refused: the machine was lent another address", "", "from", from, "lent", given)
+		return unknownRamdisk()
+	}
+	return nil
+}
+
+// discovered finds the node that an earlier call has made; the zero node when
+// there is none. A machine that is somebody's already is refused.
+func (e *Ramdisks) discovered(ctx context.Context, macs []string, data agentapi.Inspection) (node.Node, error) {
+	for _, mac := range macs {
+		n, _, err := e.NodeByMAC(ctx, mac)
+		switch {
+		case err == nil && plan.Undecided(n):
+			return n, nil
+		case err == nil:
+			return n, unknownRamdisk()
+		case !errors.Is(err, node.ErrNotFound):
+			return n, err
+		}
+	}
+	if err := e.machines.fill(ctx, e.Store); err != nil {
+		return node.Node{}, err
+	}
+	same, undecided := e.machines.like(data)
+	for _, uuid := range same {
+		n, err := e.Store.Node(ctx, uuid)
+		switch {
+		case errors.Is(err, node.ErrNotFound): // deleted just now
+		case err != nil:
+			return n, err
+		case plan.Undecided(n):
+			return n, nil
+		default:
+			e.warnOf(ctx, "discovery refused: the machine is known", n.UUID, "macs", macs)
+			return node.Node{}, unknownRamdisk()
+		}
+	}
+	if undecided >= e.Discovery.Limit {
+		e.warnOf(ctx, "discovery refused: too many discovered nodes are undecided; manage or delete some", "", "undecided", undecided, "limit", e.Discovery.Limit, "macs", macs)
+		return node.Node{}, node.Refuse(node.Busy, "No room for another unknown machine; try again later")
+	}
+	return node.Node{}, nil
+}
+
+// newDiscovered is a new node of the driver that discovered ones get, with the
+// address of its BMC where that is known. What else its driver needs is for an
+// operator to say: a machine could name any address, and be sent a password.
+func (e *Ramdisks) newDiscovered(inv agentapi.Inventory) (node.Node, error) {
+	n := node.Node{UUID: uuid.NewString(), Driver: e.Discovery.Driver, ProvisionState: node.Enroll, CreatedAt: e.Now()}
+	if err := e.FillInterfaces(&n); err != nil {
+		return n, err
+	}
+	where, ok := bmcAddress[n.Driver]
+	if !ok {
+		return n, nil
+	}
+	for _, told := range []string{inv.BMCAddress, inv.BMCv6Address} {
+		bare, _, _ := strings.Cut(told, "/")
+		if a, err := netip.ParseAddr(bare); err == nil && a.Unmap().IsGlobalUnicast() && a.Zone() == "" {
+			n.DriverInfo = map[string]any{where.key: where.form(a.Unmap())}
+			break
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,6 @@
+// Package ramdisk answers agents and the boot service: boot words, look-ups, heartbeats,
+// inspection data, leases, and the discovery of machines that nobody has enrolled.
+//
+// It must not believe a caller that has shown no proof: anybody on the boot network can
+// call.
+package ramdisk

@@ -1,0 +1,152 @@
+package ramdisk
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// machines knows all nodes by what a machine nobody has enrolled may have in common
+// with them: strangers call with that, and nobody reads a hundred thousand nodes for
+// a stranger. It is filled when it is first asked, and follows each save from then on.
+type machines struct {
+	mu       sync.Mutex
+	filled   bool
+	nodes    map[string]machine
+	bySystem map[string]map[string]bool // nodes by DMI's UUID
+	byBMC    map[string]map[string]bool // nodes by where their BMC is: see bmcHosts
+	open     int                        // undecided ones
+}
+
+// machine is one node.
+type machine struct {
+	revision  int64
+	system    string
+	bmcs      []string
+	undecided bool
+}
+
+// fill reads all nodes, once, and again when a save was noted out of order. Saves wait
+// for it meanwhile, so that none is missed.
+func (m *machines) fill(ctx context.Context, store core.Store) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.filled {
+		return nil
+	}
+	nodes, err := store.Nodes(ctx, node.Query{WithChildren: true})
+	if err != nil { // one that cannot be read too: a machine that seems unknown may be its
+		return err
+	}
+	m.nodes, m.bySystem, m.byBMC, m.open = map[string]machine{}, map[string]map[string]bool{}, map[string]map[string]bool{}, 0
+	for _, n := range nodes {
+		m.put(n)
+	}
+	m.filled = true
+	return nil
+}
+
+// Saved takes note of a node as it was saved; made says that it was not there before.
+// Saves may be noted in another order than they were made. One of a node that is not
+// known is either late, of a node that is gone by now, or early, of one whose making is
+// still to be noted: only the store knows, and is read again by whoever asks next.
+func (m *machines) Saved(n node.Node, made bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	is, known := m.nodes[n.UUID]
+	switch {
+	case !m.filled:
+	case !known && !made:
+		m.filled = false
+	case is.revision <= n.Revision:
+		m.drop(n.UUID)
+		m.put(n)
+	}
+}
+
+// Read takes note of a node that was read for the first time.
+func (m *machines) Read(n node.Node) { m.Saved(n, false) }
+
+// Deleted takes note that a node is gone.
+func (m *machines) Deleted(uuid string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.filled {
+		m.drop(uuid)
+	}
+}
+
+func (m *machines) put(n node.Node) {
+	k := machine{revision: n.Revision, system: plan.SystemUUID(n), bmcs: bmcHosts(n), undecided: plan.Undecided(n)}
+	m.nodes[n.UUID] = k
+	if k.system != "" {
+		into(m.bySystem, k.system)[n.UUID] = true
+	}
+	for _, a := range k.bmcs {
+		into(m.byBMC, a)[n.UUID] = true
+	}
+	if k.undecided {
+		m.open++
+	}
+}
+
+// into is the set at a key, made when it is not there yet.
+func into(sets map[string]map[string]bool, key string) map[string]bool {
+	if sets[key] == nil {
+		sets[key] = map[string]bool{}
+	}
+	return sets[key]
+}
+
+func (m *machines) drop(uuid string) {
+	k, known := m.nodes[uuid]
+	if !known {
+		return
+	}
+	delete(m.nodes, uuid)
+	if delete(m.bySystem[k.system], uuid); len(m.bySystem[k.system]) == 0 {
+		delete(m.bySystem, k.system)
+	}
+	for _, a := range k.bmcs {
+		if delete(m.byBMC[a], uuid); len(m.byBMC[a]) == 0 {
+			delete(m.byBMC, a)
+		}
+	}
+	if k.undecided {
+		m.open--
+	}
+}
+
+// at are the nodes whose BMC is at a host.
+func (m *machines) at(host string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.byBMC[host]))
+}
+
+// like are the nodes that may be the machine with this data: those that DMI
+// calls so, then those with its BMC's address, which is all there is to go by
+// where either side was not told a UUID (some vendors give one address to all).
+func (m *machines) like(data agentapi.Inspection) (uuids []string, undecided int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if data.SystemUUID != "" {
+		for uuid := range m.bySystem[data.SystemUUID] {
+			uuids = append(uuids, uuid)
+		}
+	}
+	for _, a := range toldAddresses(data.Inventory) {
+		for uuid := range m.byBMC[a.String()] {
+			if data.SystemUUID == "" || m.nodes[uuid].system == "" {
+				uuids = append(uuids, uuid)
+			}
+		}
+	}
+	return uuids, m.open
+}

@@ -1,0 +1,295 @@
+package ramdisk
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+// lookupStates are those in which a ramdisk may ask who it is (Ironic's
+// LOOKUP_ALLOWED_STATES); fast track adds the second group.
+var (
+	lookupStates = map[node.State]bool{
+		node.Deploying: true, node.DeployWait: true, node.Cleaning: true, node.CleanWait: true,
+		node.Inspecting: true, node.InspectWait: true, node.Rescuing: true, node.RescueWait: true, node.ServiceWait: true,
+	}
+	fastTrackStates = map[node.State]bool{
+		node.Enroll: true, node.Manageable: true, node.Available: true, node.Servicing: true, node.ServiceHold: true,
+	}
+)
+
+// Ramdisks answers agents and the boot service: boot words, look-ups, heartbeats,
+// inspection data, and machines that nobody has enrolled.
+type Ramdisks struct {
+	*core.Core
+	discovering sync.Mutex // held while a machine nobody has enrolled is looked for and written
+	machines    machines   // that such a one may be
+	warnings    warnings   // of what strangers do
+}
+
+// New makes the answers for agents beside a core.
+func New(c *core.Core) *Ramdisks {
+	r := &Ramdisks{Core: c}
+	c.Follow(&r.machines)
+	return r
+}
+
+// unknownRamdisk is one answer for a machine that is not known and for one
+// that is not expected: a stranger learns nothing.
+func unknownRamdisk() error {
+	return node.Refuse(node.NotFound, "Node could not be found.")
+}
+
+// Lookup tells a ramdisk which node it runs on and gives it the token of this
+// boot, in clear once. c is what it shows of itself.
+func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error) {
+	n, err := e.nodeOf(ctx, macs, uuid)
+	if err != nil {
+		return agentapi.LookupNode{}, "", err
+	}
+	if !lookupStates[n.ProvisionState] && (!e.Settings.FastTrack || !fastTrackStates[n.ProvisionState]) {
+		return agentapi.LookupNode{}, "", unknownRamdisk()
+	}
+	if err := e.checkLease(ctx, n.UUID, c.From); err != nil {
+		e.warnOf(ctx, "lookup refused", n.UUID, "from", c.From, "err", err)
+		return agentapi.LookupNode{}, "", unknownRamdisk()
+	}
+	token, err := e.answerLookup(ctx, n.UUID, c)
+	if err != nil {
+		return agentapi.LookupNode{}, "", err
+	}
+	return core.LookupView(n), token, nil
+}
+
+// Find finds the node of a ramdisk at from that is too old for tokens. It gives out
+// nothing, so it asks for no word.
+func (e *Ramdisks) Find(ctx context.Context, macs []string, uuid string, from netip.Addr) (node.Node, error) {
+	n, err := e.nodeOf(ctx, macs, uuid)
+	if err != nil {
+		return node.Node{}, err
+	}
+	if class := n.ProvisionState.Class(); class != node.Working && class != node.Waiting {
+		return node.Node{}, unknownRamdisk()
+	}
+	if err := e.checkLease(ctx, n.UUID, from); err != nil {
+		e.warnOf(ctx, "lookup refused", n.UUID, "from", from, "err", err)
+		return node.Node{}, unknownRamdisk()
+	}
+	return n, nil
+}
+
+// nodeOf finds a node by its ports' addresses, or else by UUID.
+func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid string) (node.Node, error) {
+	for _, mac := range macs {
+		ports, err := e.Store.Ports(ctx, node.PortQuery{Address: strings.ToLower(mac)})
+		if err != nil {
+			return node.Node{}, err
+		}
+		if len(ports) > 0 && (uuid == "" || ports[0].NodeUUID == uuid) {
+			return e.Node(ctx, ports[0].NodeUUID)
+		}
+	}
+	if uuid == "" {
+		return node.Node{}, unknownRamdisk()
+	}
+	n, err := e.Store.Node(ctx, uuid)
+	if errors.Is(err, node.ErrNotFound) || (err == nil && n.UUID != uuid) {
+		return node.Node{}, unknownRamdisk()
+	}
+	return n, err
+}
+
+// checkLease compares the caller's address with what our DHCP gave to the node's
+// ports: what MACs the caller claims to have is only its word. Where others give
+// addresses too, nothing follows from them.
+func (e *Ramdisks) checkLease(ctx context.Context, uuid string, from netip.Addr) error {
+	if !e.Proof.Leases {
+		return nil
+	}
+	leased, err := e.Leased(ctx, uuid)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(leased, from.Unmap().String()) {
+		return fmt.Errorf("the addresses leased to the node's ports are %v, the caller is %s", leased, from)
+	}
+	return nil
+}
+
+// calledFrom reports whether the agent of this boot, which has called before, is at
+// an address.
+func calledFrom(a node.Agent, from netip.Addr) bool {
+	u, err := url.Parse(a.URL)
+	if a.URL == "" || err != nil {
+		return false
+	}
+	at := from.Unmap().String()
+	return at == u.Hostname() || at == a.Caller
+}
+
+// answerLookup gives out this boot's token once. A conductor that died between
+// writing it and answering may give another as long as no agent has used it.
+// Of two lookups at a time one is told to come again: otherwise both would get
+// a token, and the first of the two would be worth nothing.
+func (e *Ramdisks) answerLookup(ctx context.Context, uuid string, c node.Caller) (token string, err error) {
+	end, ok := e.Memory.Issue(uuid)
+	if !ok {
+		return "", e.Locked(uuid)
+	}
+	out := false
+	defer func() { end(out) }()
+	for range core.MaxTries {
+		n, err := e.Node(ctx, uuid)
+		if err != nil {
+			return "", err
+		}
+		switch v, why := e.judgeLookup(n, c); v {
+		case refuse:
+			return "", e.turnAway(ctx, n, c, "lookup", why)
+		case acquaint:
+			e.Memory.Stage(uuid, core.BootStage{Name: "lookup", At: e.Now()}, false)
+			return agentapi.MaskedToken, nil
+		case issue:
+		}
+		n = n.Clone()
+		n.Agent.Token, n.Agent.TokenSent, n.Agent.Caller = newToken(), true, c.From.Unmap().String()
+		_, err = e.commitHeld(ctx, n)
+		if errors.Is(err, node.ErrStale) {
+			continue
+		}
+		if out = err == nil; out {
+			e.Memory.Stage(uuid, core.BootStage{Name: "lookup", At: e.Now()}, false)
+		}
+		return n.Agent.Token, err
+	}
+	return "", e.Locked(uuid)
+}
+
+// commitHeld saves what a ramdisk changes on a node that an effect may hold:
+// the effect stays pending.
+func (e *Ramdisks) commitHeld(ctx context.Context, n node.Node) (node.Node, error) {
+	return e.Commit(ctx, node.Change{Save: &n})
+}
+
+// newToken returns 43 characters that cannot be guessed; ironic-python-agent
+// asks for at least 32.
+func newToken() string {
+	var b [32]byte
+	rand.Read(b[:]) // never fails: it ends the program instead
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Heartbeat takes an agent's call. Only one that makes the node move is
+// written; the others are remembered.
+func (e *Ramdisks) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error {
+	known, act, err := e.Memory.Beat(uuid, hb, e.Now())
+	if !known {
+		n, err2 := e.Node(ctx, uuid)
+		if err2 != nil {
+			return err2
+		}
+		if err := e.Remember(ctx, n); err != nil {
+			return err
+		}
+		uuid = n.UUID
+		_, act, err = e.Memory.Beat(uuid, hb, e.Now())
+	}
+	if err != nil {
+		e.warnOf(ctx, "heartbeat refused", uuid, "from", hb.CallbackURL, "err", err)
+		return err
+	}
+	if !act {
+		return nil
+	}
+	e.Memory.Stage(uuid, core.BootStage{Name: "heartbeat", At: e.Now()}, false)
+	_, err = e.Act(ctx, uuid, plan.AgentCalled{Heartbeat: hb})
+	return err
+}
+
+// ContinueInspection takes the data of an inspecting ramdisk, finds its node
+// by MAC, else by BMC address, among those that wait for it. c is what the
+// ramdisk shows of itself, as for Lookup.
+func (e *Ramdisks) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, c node.Caller) (node.Node, error) {
+	if err := data.Validate(); err != nil {
+		return node.Node{}, node.Refuse(node.Invalid, "%v", err)
+	}
+	var macs []string
+	for _, i := range data.Inventory.Interfaces {
+		macs = append(macs, i.MACAddress)
+	}
+	n, err := e.nodeOf(ctx, macs, uuid)
+	if err != nil {
+		n, err = e.waitingByBMC(ctx, data.Inventory)
+	}
+	if err != nil {
+		return n, err
+	}
+	if n.ProvisionState != node.InspectWait {
+		return node.Node{}, unknownRamdisk()
+	}
+	if err := e.checkLease(ctx, n.UUID, c.From); err != nil {
+		e.warnOf(ctx, "inspection data refused", n.UUID, "from", c.From, "err", err)
+		return node.Node{}, unknownRamdisk()
+	}
+	if v, why := e.judgeData(n, c); v == refuse {
+		return node.Node{}, e.turnAway(ctx, n, c, "inspection data", why)
+	}
+	e.Memory.Stage(n.UUID, core.BootStage{Name: "inspection data", At: e.Now()}, false)
+	n, err = e.Act(ctx, n.UUID, plan.Inspected{Data: data, Raw: json.RawMessage(raw)})
+	if err == nil {
+		e.keepInspectionLogs(n, data, raw)
+	}
+	return n, err
+}
+
+func (e *Ramdisks) waitingByBMC(ctx context.Context, inv agentapi.Inventory) (node.Node, error) {
+	state := node.InspectWait
+	nodes, err := e.Store.Nodes(ctx, node.Query{ProvisionState: &state, WithChildren: true})
+	if err = e.Readable(err); err != nil {
+		return node.Node{}, err
+	}
+	for _, n := range nodes {
+		if hasBMC(n, inv) {
+			return n, nil
+		}
+	}
+	return node.Node{}, unknownRamdisk()
+}
+
+// Progress takes how far the agent's step has come.
+func (e *Ramdisks) Progress(ctx context.Context, uuid string, p agentapi.Progress) error {
+	if err := e.CheckToken(ctx, uuid, p.AgentToken); err != nil {
+		return err
+	}
+	e.Memory.Report(uuid, p, e.Now())
+	return nil
+}
+
+// CheckToken refuses a token that is not the one this node's boot was given.
+func (e *Ramdisks) CheckToken(ctx context.Context, uuid, token string) error {
+	want, known := e.Memory.Token(uuid)
+	if !known {
+		n, err := e.Node(ctx, uuid)
+		if err != nil {
+			return err
+		}
+		want = n.Agent.Token
+	}
+	if want == "" || !core.SameToken(want, token) {
+		return node.Refuse(node.Invalid, "Invalid or missing agent token received.")
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
+)
+
+// Allocations that are still to be given a node are those in the state
+// allocating: what was under way when a conductor died is found by the next
+// look. Two that look at once do no harm: node and allocation are saved in one
+// change, which is refused when either is no longer as it was read.
+
+const (
+	allocatePatience = 10 * time.Second // how long nodes may be reserved before that is the answer
+	allocateSoon     = time.Second      // until the next look, when something was left
+	allocateIdle     = time.Minute      // until the next look, for what another conductor has left
+	allocatePage     = 1000             // nodes that are read at a time
+	allocateTries    = 30               // looks at an allocation that fail, until it is set aside
+)
+
+// Run gives nodes to allocations, until ctx ends.
+func (e *Records) Run(ctx context.Context) {
+	failed := map[string]int{}
+	core.Repeat(ctx, e.wakeAllocate, func(ctx context.Context) (next time.Duration) {
+		next, failed = e.allocate(ctx, failed)
+		return next
+	})
+}
+
+// allocate takes up every allocation that waits, and says when to look again.
+// failed counts, by UUID, the looks in a row that ended with an error; the result
+// has those counts after this look.
+func (e *Records) allocate(ctx context.Context, failed map[string]int) (next time.Duration, still map[string]int) {
+	waiting, err := e.Store.Catalogs().Allocations.List(ctx, "state", string(node.Allocating))
+	if err = e.Readable(err); err != nil {
+		if ctx.Err() == nil {
+			e.Log.Error("allocations cannot be read; tried again in a second", "err", err)
+		}
+		return allocateSoon, failed
+	}
+	still = map[string]int{}
+	l := &look{free: map[string][]*node.Node{}, vain: map[string]*plan.Search{}}
+	next = allocateIdle
+	for _, a := range waiting {
+		done, err := e.allocateOne(ctx, a, l)
+		if err != nil && ctx.Err() == nil {
+			still[a.UUID] = failed[a.UUID] + 1
+			done = e.unprocessed(ctx, a, still[a.UUID], err)
+		}
+		if !done {
+			next = allocateSoon
+		}
+	}
+	return next, still
+}
+
+// unprocessed deals with an allocation that cannot be processed, for the nth time
+// in a row: it is tried again each second for a while, then ends in error with the
+// reason. One that cannot be saved either is left to the look of each minute. done
+// is as for allocateOne.
+func (e *Records) unprocessed(ctx context.Context, a node.Allocation, nth int, why error) (done bool) {
+	if nth == 1 {
+		e.Log.Error("allocation not processed; it is tried again each second", "allocation", a.UUID, "tries", allocateTries, "err", why)
+	}
+	if nth < allocateTries {
+		return false
+	}
+	if _, err := e.fail(ctx, plan.Unallocable(a, why)); err != nil && nth == allocateTries && ctx.Err() == nil {
+		e.Log.Error("allocation can neither be processed nor set aside; it is tried again each minute", "allocation", a.UUID, "err", err)
+	}
+	return true
+}
+
+// look is one look at all that wait, and what it has read: a thousand
+// allocations at once read the nodes once.
+type look struct {
+	free map[string][]*node.Node // by class: those that no one has, as this look has read or left them
+	vain map[string]*plan.Search // by what is wished for: for which there was no node
+}
+
+// nodes reads the nodes of a class that may suit.
+func (l *look) nodes(ctx context.Context, e *Records, class string) ([]*node.Node, error) {
+	if nodes, ok := l.free[class]; ok {
+		return nodes, nil
+	}
+	state, no := node.Available, false
+	nodes, err := e.Store.Nodes(ctx, node.Query{ResourceClass: class, ProvisionState: &state, Associated: &no, Maintenance: &no})
+	if err = e.Readable(err); err != nil {
+		return nil, err
+	}
+	l.free[class] = make([]*node.Node, len(nodes))
+	for i := range nodes {
+		l.free[class][i] = &nodes[i]
+	}
+	return l.free[class], nil
+}
+
+// search counts all nodes that might have suited an allocation.
+func (l *look) search(ctx context.Context, e *Records, a *node.Allocation) (*plan.Search, error) {
+	wish := fmt.Sprintf("%q", []any{a.ResourceClass, a.Owner, a.Traits, a.CandidateNodes})
+	if known := l.vain[wish]; known != nil {
+		return known, nil
+	}
+	found := &plan.Search{}
+	q := node.Query{ResourceClass: a.ResourceClass, WithChildren: true, Limit: allocatePage}
+	if len(a.CandidateNodes) > 0 {
+		q.ResourceClass, q.UUIDs = "", a.CandidateNodes
+	}
+	if err := e.EachNode(ctx, q, func(n *node.Node) { found.Look(a, n) }); err != nil {
+		return nil, err
+	}
+	if found.Suitable() == 0 {
+		l.vain[wish] = found
+	}
+	return found, nil
+}
+
+// allocateOne gives a node to an allocation, or the reason why there is none.
+// It is not done when that has to wait.
+func (e *Records) allocateOne(ctx context.Context, a node.Allocation, l *look) (done bool, err error) {
+	nodes, err := l.nodes(ctx, e, a.ResourceClass)
+	if err != nil {
+		return false, err
+	}
+	busy := 0
+	for _, n := range plan.Candidates(&a, nodes, rand.Shuffle) {
+		switch given, err := e.give(ctx, a, n); {
+		case errors.Is(err, errReserved):
+			busy++
+		case given || err != nil:
+			return given, err
+		}
+	}
+	return e.allocateNone(ctx, a, l, busy)
+}
+
+// errReserved: an operation on the node is under way.
+var errReserved = errors.New("the node is reserved")
+
+// give gives a node to an allocation, and leaves in n what has become of it.
+// What changed meanwhile is read again; given is true, too, for an allocation
+// that is no longer to be given anything, and false for a node that does not
+// suit any more.
+func (e *Records) give(ctx context.Context, a node.Allocation, n *node.Node) (given bool, err error) {
+	for range core.MaxTries {
+		if plan.Misfit(&a, n) != "" {
+			return false, nil
+		}
+		holder, err := e.Reserved(ctx, n.UUID)
+		if err != nil {
+			return false, err
+		}
+		if holder != "" {
+			return false, errReserved
+		}
+		bound, taken := plan.Assign(a, *n)
+		saved, err := e.Commit(ctx, node.Change{Save: &taken, PutAllocation: &bound})
+		switch {
+		case err == nil:
+			*n = saved
+			e.Log.Info("allocation has its node", "allocation", a.UUID, "name", a.Name, "node", saved.UUID)
+			return true, nil
+		case errors.Is(err, node.ErrConflict): // the UUID is another node's instance: for good
+			return e.fail(ctx, plan.Unallocable(a, err))
+		case !errors.Is(err, node.ErrStale) && !errors.Is(err, node.ErrNotFound):
+			return false, err
+		}
+		if a, err = e.Store.Catalogs().Allocations.Find(ctx, a.UUID); errors.Is(err, node.ErrNotFound) || err == nil && a.State != node.Allocating {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if *n, err = e.Store.Node(ctx, n.UUID); errors.Is(err, node.ErrNotFound) {
+			return false, nil // and n, which has become empty, suits no one
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, errReserved
+}
+
+// allocateNone gives an allocation the reason why it has no node. As long as
+// one may come free soon it waits.
+func (e *Records) allocateNone(ctx context.Context, a node.Allocation, l *look, busy int) (done bool, err error) {
+	search, err := l.search(ctx, e, &a)
+	if errors.Is(err, node.ErrNotFound) { // a node was deleted between two pages
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	since := a.CreatedAt
+	if e.Started.After(since) {
+		since = e.Started
+	}
+	if search.Suitable() > 0 && e.Now().Sub(since) < allocatePatience {
+		return false, nil
+	}
+	return e.fail(ctx, search.InVain(a, busy))
+}
+
+// fail saves an allocation that has no node. It is not done when the allocation
+// has become another.
+func (e *Records) fail(ctx context.Context, a node.Allocation) (done bool, err error) {
+	now := e.Now()
+	a.UpdatedAt = &now
+	_, err = e.Store.Catalogs().Allocations.Save(ctx, a)
+	switch {
+	case err == nil:
+		e.Log.Warn("allocation has no node", "allocation", a.UUID, "name", a.Name, "err", a.LastError)
+		return true, nil
+	case errors.Is(err, node.ErrNotFound):
+		return true, nil
+	case errors.Is(err, node.ErrStale):
+		return false, nil
+	}
+	return false, err
+}

@@ -1,0 +1,83 @@
+package records
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+)
+
+// portgroups are records that their node's ports are checked against.
+type portgroups struct {
+	catalog[node.Portgroup, *node.Portgroup]
+}
+
+// Create stores a new portgroup of a node that exists.
+func (c portgroups) Create(ctx context.Context, g node.Portgroup) (node.Portgroup, error) {
+	return refused(c.catalog.Create(ctx, g))
+}
+
+// Update edits a portgroup of a node that is not reserved, and takes its ports
+// along into another physical network.
+func (c portgroups) Update(ctx context.Context, ref string, edit func(*node.Portgroup) error) (node.Portgroup, error) {
+	c.e.wiring.Lock()
+	defer c.e.wiring.Unlock()
+	return core.Again(func() (node.Portgroup, error) { return c.update(ctx, ref, edit) })
+}
+
+// update is one try: ErrStale when another event was faster.
+func (c portgroups) update(ctx context.Context, ref string, edit func(*node.Portgroup) error) (node.Portgroup, error) {
+	old, g, err := c.edited(ctx, ref, edit)
+	if err != nil {
+		return g, err
+	}
+	n, err := c.e.freeNamed(ctx, g.NodeUUID)
+	if err != nil {
+		return g, err
+	}
+	members, err := c.e.Store.Ports(ctx, node.PortQuery{PortgroupUUID: g.UUID})
+	if err != nil {
+		return g, err
+	}
+	if err := node.CheckPortgroup(n, old, node.Bond{Portgroup: g, Members: members}); err != nil {
+		return g, err
+	}
+	if len(members) == 0 || g.PhysicalNetwork == old.PhysicalNetwork {
+		return c.Save(ctx, g)
+	}
+	for i := range members {
+		members[i].PhysicalNetwork, members[i].UpdatedAt = g.PhysicalNetwork, g.UpdatedAt
+	}
+	if _, err := c.e.Commit(ctx, node.Change{Save: &n, SavePortgroups: []node.Portgroup{g}, SavePorts: members}); err != nil {
+		return g, err
+	}
+	g.Revision++
+	return g, nil
+}
+
+// Delete removes a portgroup, by UUID or name, of a node that is not reserved.
+func (c portgroups) Delete(ctx context.Context, ref string) error {
+	g, err := c.Find(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if _, err := c.e.Free(ctx, g.NodeUUID); err != nil {
+		return err
+	}
+	return c.catalog.Delete(ctx, g.UUID)
+}
+
+// freeNamed is the node that a record of its own names, and that no effect may
+// hold: whoever names one that does not exist has made a mistake.
+func (e *Records) freeNamed(ctx context.Context, uuid string) (node.Node, error) {
+	return refused(e.Free(ctx, uuid))
+}
+
+// refused makes a bad request of what was not found.
+func refused[T any](v T, err error) (T, error) {
+	if errors.Is(err, node.ErrNotFound) {
+		return v, node.Refuse(node.Invalid, "%v", err)
+	}
+	return v, err
+}
