@@ -65,6 +65,31 @@ func TestDocsPaths(t *testing.T) {
 	}
 }
 
+var direct = regexp.MustCompile(`(?m)^(?:require )?\t([^\s]+) v\S+$`)
+
+// TestDocsDependencies: each module that go.mod requires directly has a row on the page of dependencies.
+func TestDocsDependencies(t *testing.T) {
+	b, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = "docs/design/dependencies.md"
+	text := pages(t)[page]
+	found := direct.FindAllStringSubmatch(string(b), -1)
+	if len(found) < 20 {
+		t.Fatalf("go.mod has %d direct modules; expected more than twenty", len(found))
+	}
+	for _, m := range found {
+		name := strings.TrimSuffix(m[1], "/src")
+		if v := filepath.Base(name); len(v) == 2 && v[0] == 'v' {
+			name = filepath.Dir(name)
+		}
+		if !strings.Contains(text, filepath.Base(name)) {
+			t.Errorf("%s has no row for %s", page, m[1])
+		}
+	}
+}
+
 var target = regexp.MustCompile("(?m)(?:^|`|&& )make ([a-z][a-z0-9-]*)")
 
 // TestDocsMake: each target of make that a page names is in the Makefile.
