@@ -37,7 +37,7 @@ func collectors() []string {
 	return []string{"default", "logs", "pci-devices", "numa-topology", "dmi-decode", "lldp", "usb-devices"}
 }
 
-// inspection collects what the kernel line asks for.
+// inspection collects the data that the kernel line asks for.
 func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	wants := func(collector string) bool { return slices.Contains(a.Params.Collectors, collector) }
 	for _, c := range a.Params.Collectors {
@@ -93,7 +93,7 @@ func (a *Agent) inspection(ctx context.Context) agentapi.Inspection {
 	return data
 }
 
-// inventory is what the machine is made of now.
+// inventory is the machine's current inventory.
 func (a *Agent) inventory(ctx context.Context) agentapi.Inventory {
 	a.settle()
 	hostname, err := os.Hostname()

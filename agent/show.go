@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// idle is what the consoles say between two commands.
+// idle is shown between two commands.
 const idle = "waiting for the conductor's next command"
 
 // showMachine shows the machine's identity and addresses on the consoles.

@@ -1,7 +1,7 @@
-// Package boot is what the agent does because it is process 1: mount what a
-// Linux system needs, make the console its own, take away dead children, see
-// to it that random numbers come, and offer people a shell.
+// Package boot does the work of process 1: it mounts the file systems of a Linux
+// system, opens the console, reaps dead children, fills the random pool, and offers a
+// shell.
 //
-// It must not know of conductors, disks or networks; the kernel is reached
-// through small interfaces.
+// It must not know of conductors, disks or networks. It reaches the kernel through
+// small interfaces.
 package boot

@@ -13,9 +13,9 @@ type Mounter interface {
 // efiFolder exists exactly when the firmware that started the kernel is UEFI.
 const efiFolder = "/sys/firmware/efi"
 
-// Mounts brings up the file systems everything else reads. It goes on after
-// one that fails, since most of a machine is better than none of it, and
-// returns all errors.
+// Mounts mounts the file systems that everything else reads. It goes on after a
+// failure, since a machine with most of them is better than none, and returns all
+// errors.
 func Mounts(m Mounter) error {
 	var errs []error
 	for _, fs := range []struct{ source, target, kind string }{
@@ -44,8 +44,8 @@ func MountEFI(m Mounter) error {
 // pstoreFolder exists when the kernel can keep its log through a crash.
 const pstoreFolder = "/sys/fs/pstore"
 
-// MountPstore makes what the kernel kept of crashes readable and returns where,
-// "" when this kernel keeps nothing.
+// MountPstore mounts the kernel's logs of crashes and returns the folder, "" when this
+// kernel keeps none.
 func MountPstore(m Mounter) (string, error) {
 	if _, err := os.Stat(pstoreFolder); err != nil {
 		return "", nil

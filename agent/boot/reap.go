@@ -40,7 +40,7 @@ func (r *Reaper) Run(cmd *exec.Cmd) error {
 	return r.Wait(cmd)
 }
 
-// Start starts cmd, whose end is then Wait's.
+// Start starts cmd. Its exit status then belongs to Wait.
 func (r *Reaper) Start(cmd *exec.Cmd) error {
 	r.mu.Lock() // no child is looked at between its start and its registration
 	defer r.mu.Unlock()

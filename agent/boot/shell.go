@@ -36,7 +36,7 @@ func ShellPaths() []string {
 // FindShell is the path of the ramdisk's shell, empty when it has none.
 func FindShell() string { return firstProgram(ShellPaths()) }
 
-// Environment is what a person's programs start with: the kernel sets none.
+// Environment is the environment of a user's programs: the kernel sets none.
 func Environment() []string {
 	return []string{"PATH=/bbin:/bin:/usr/bin:/sbin:/usr/sbin", "HOME=/"}
 }

@@ -32,7 +32,7 @@ type Command struct {
 // Extension is commands by name.
 type Extension map[string]Command
 
-// Options is what a Server needs.
+// Options are the parts of a Server.
 type Options struct {
 	Extensions map[string]Extension
 	Token      func() string // the token that callers must have; empty: no command is accepted
@@ -55,7 +55,7 @@ type HTTPError struct {
 
 func (e *HTTPError) Error() string { return e.Text }
 
-// fault is the refusal as it is sent.
+// fault is the refusal in its wire form.
 func (e *HTTPError) fault() agentapi.Fault {
 	code := "Client"
 	if e.Status >= http.StatusInternalServerError {

@@ -121,8 +121,8 @@ func (r *runner) call(cmd Command, c agentapi.Command) (value any, err error) {
 	return cmd.Run(r.ctx, c.Params)
 }
 
-// setResult records the end: a success, or a failure with what was done until
-// then, if anything. Text is wrapped as ironic-python-agent wraps it.
+// setResult records the end: a success, or a failure with the partial result, if any.
+// It wraps text as ironic-python-agent does.
 func (e *entry) setResult(r *runner, c agentapi.Command, async bool, value any, failure error) {
 	if text, ok := value.(string); ok {
 		if async {
@@ -167,7 +167,7 @@ func (r *runner) forget(e *entry) {
 	close(e.done)
 }
 
-// result is a copy of what is known of an entry.
+// result is a copy of an entry's current result.
 func (r *runner) result(e *entry) agentapi.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()

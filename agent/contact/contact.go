@@ -22,13 +22,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Options is where the conductor is and how it is trusted.
+// Options are the conductor's addresses and the ways to trust it.
 type Options struct {
 	URLs      []string // best first
 	Pins      [][]byte // SHA-256 of its certificate, of the authority that signs it; none: verified by the system's roots
 	Insecure  bool     // its certificate is not verified at all
 	RequestID string   // sent with every request; may be empty
-	// Secret is what proves whose agent this is: the one-time word of its boot,
+	// Secret proves to which node this agent belongs: the one-time word of its boot,
 	// later its token; "" while it has neither. Nil for never any.
 	Secret func() string
 }

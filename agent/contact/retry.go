@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Patience is how long and how often lookup is tried.
+// Patience limits how long and how often lookup is tried.
 type Patience struct {
 	Timeout  time.Duration // of all attempts together
 	Interval time.Duration // least pause between two

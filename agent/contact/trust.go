@@ -32,8 +32,8 @@ func (e *PinError) Error() string {
 	return fmt.Sprintf("certificate has SHA-256 %x, the kernel line says %s", e.Got, strings.Join(want, " or "))
 }
 
-// conductorTLS is how the certificate of the conductor at host is judged: by the
-// pins alone when there are some, else as usual.
+// conductorTLS is the TLS configuration for the conductor at host: with pins, the pins
+// alone decide, else the system's roots.
 func (o Options) conductorTLS(host string) *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
 	switch {
@@ -66,10 +66,10 @@ func (o Options) imageTLS(host string) *tls.Config {
 	return c
 }
 
-// checkPins takes a server whose own certificate is pinned, for which neither its
-// name nor the clock matters; and one whose certificate a pinned authority has
-// signed for this host, as when the conductor's has been replaced since this
-// machine booted.
+// checkPins accepts a server whose own certificate is pinned; neither its name nor the
+// clock matters then. It also accepts a certificate for this host that a pinned
+// authority has signed: the conductor's may have been replaced since this machine
+// booted.
 func checkPins(chain []*x509.Certificate, host string, pins [][]byte) error {
 	if len(chain) == 0 {
 		return errors.New("no certificate was presented")

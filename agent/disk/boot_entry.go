@@ -121,7 +121,7 @@ func setVerified(vars EFIVars, name string, value []byte) error {
 	return nil
 }
 
-// orderFirst puts number at the head of BootOrder and drops what is stale.
+// orderFirst puts number at the head of BootOrder and drops stale entries.
 func orderFirst(vars EFIVars, number uint16, stale []uint16) error {
 	old, err := vars.Get("BootOrder")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

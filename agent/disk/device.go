@@ -122,7 +122,7 @@ func (d *Device) ioctl(request uintptr, arg unsafe.Pointer) error {
 	return nil
 }
 
-// Path is where the device was opened.
+// Path is the path of the device.
 func (d *Device) Path() string { return d.path }
 
 // Size is the capacity in bytes.
@@ -198,8 +198,8 @@ func (d *Device) Zero(off, n int64) error {
 	return nil
 }
 
-// Flush empties the device's write cache and drops what the kernel cached of
-// it through other openings.
+// Flush empties the device's write cache and drops the kernel's cache of other
+// openings.
 func (d *Device) Flush() error {
 	if err := d.f.Sync(); err != nil {
 		return err

@@ -49,7 +49,7 @@ func NewGPT(d Disk, id GUID) *GPT {
 	return g
 }
 
-// gptHeader is what a header says.
+// gptHeader holds the fields of a header.
 type gptHeader struct {
 	alternate, first, last, entriesLBA int64
 	id                                 GUID
@@ -185,7 +185,7 @@ func (g *GPT) entry(number int) []byte {
 	return g.entries[(number-1)*g.entrySize : number*g.entrySize]
 }
 
-// entrySectors is what one copy of the entries takes.
+// entrySectors is the size of one copy of the entries.
 func (g *GPT) entrySectors() int64 {
 	n := max(len(g.entries), gptMinEntries)
 	return int64((n + g.sector - 1) / g.sector)

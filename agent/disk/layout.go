@@ -24,13 +24,13 @@ const (
 	RoleRoot        Role = "root"
 )
 
-// Sizes of what a disk is booted from, ironic-python-agent's defaults.
+// Sizes of the partitions to boot from, ironic-python-agent's defaults.
 const (
 	layoutESP  = 550 * mib
 	layoutBIOS = 1 * mib
 )
 
-// Layout is how a disk is divided for a partition image.
+// Layout is the division of a disk for a partition image.
 type Layout struct {
 	GPT         bool // else an MBR
 	UEFI        bool // else the machine boots by BIOS
@@ -74,7 +74,7 @@ func ifTrue(is bool, size int64) int64 {
 	return 0
 }
 
-// Size is how large a disk must be, bytes: the table and its backup take a MiB
+// Size is the least size of the disk in bytes: the table and its backup take a MiB
 // each.
 func (l Layout) Size() int64 {
 	n := int64(2 * mib)
@@ -147,9 +147,8 @@ func (t *Table) addNext(d Disk, s slot, active bool, random io.Reader) error {
 // would be.
 var ErrNotKept = errors.New("the partition to be kept is not there")
 
-// Keep makes a division take over what the disk has: the partition of a role
-// stays with all that is on it and is called (GUID of the entry, identifier of
-// the table) what it was. It must be where the division has it.
+// Keep keeps the existing partition of a role, with its content and its names (GUID of
+// the entry, identifier of the table). It must lie where the layout has it.
 func (v *Division) Keep(d Disk, role Role) error {
 	want, ok := v.Parts[role]
 	if !ok {

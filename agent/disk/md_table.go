@@ -14,8 +14,8 @@ const (
 	memberBIOS = 7 * mib
 )
 
-// MemberTableRoom is how many bytes of a disk its table and the partition
-// before the members take.
+// MemberTableRoom is the space of a table and of the partition before the members, in
+// bytes.
 func MemberTableRoom(uefi bool) int64 {
 	if uefi {
 		return 2*mib + memberESP

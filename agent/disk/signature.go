@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// signature is a magic number by which a program recognises what is on a
-// disk or partition.
+// signature is a magic number by which programs recognise the content of a disk or
+// partition.
 type signature struct {
 	name   string
 	offset int64 // from the start, or below zero from the end
@@ -35,11 +35,11 @@ const (
 	zfsMagic = "\x0c\xb1\xba\x00\x00\x00\x00\x00"
 )
 
-// signatures is the table of what wiping must leave no trace of: the places
-// are each format's own. Swap ends the first page, whose size varies; btrfs
-// keeps copies at 64 MiB and 256 GiB; LVM's label is in one of four sectors;
-// ZFS has labels of 256 KiB, two at each end, each with uberblocks from its
-// middle on, of which the first of each label stands for all.
+// signatures are those that wiping removes. The places are each format's own. Swap
+// ends the first page, whose size varies; btrfs keeps copies at 64 MiB and 256 GiB;
+// LVM's label is in one of four sectors; ZFS has labels of 256 KiB, two at each end,
+// each with uberblocks from its middle on, of which the first of each label stands for
+// all.
 func signatures() []signature {
 	table := []signature{
 		{"gpt", 512, 0, gptMagic},

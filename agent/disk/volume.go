@@ -14,7 +14,7 @@ type Volume struct {
 	UUID  string // as blkid prints it: a GUID's form, for FAT "1234-ABCD"
 }
 
-// superblock is where a file system says what it is. Fields of text end in
+// superblock has the places of a file system's label and UUID. Fields of text end in
 // zeroes or blanks.
 type superblock struct {
 	kind         string

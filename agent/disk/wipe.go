@@ -14,7 +14,7 @@ const (
 // ErrNotWiped is wrapped when a disk does not read back as it was wiped.
 var ErrNotWiped = errors.New("metadata is still there after wiping")
 
-// WipeReport says what a wipe found and did.
+// WipeReport is the result of a wipe.
 type WipeReport struct {
 	Found      []string // signatures that were there, such as "partition 1: ext"
 	Partitions int
@@ -56,7 +56,7 @@ type wiper struct {
 	report WipeReport
 }
 
-// named is a section and what it is, for errors.
+// named is a section and its name for errors.
 type named struct {
 	section
 	name string

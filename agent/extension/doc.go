@@ -24,7 +24,7 @@ type Power interface {
 	Reboot() error
 }
 
-// Host is what the commands act on.
+// Host is the machine that commands act on.
 type Host struct {
 	Machine   *steps.Machine
 	Power     Power
@@ -33,8 +33,8 @@ type Host struct {
 	// Refresh asks the conductor for the node again: the root device hints may have
 	// changed since the agent started.
 	Refresh func(ctx context.Context) (agentapi.LookupNode, error)
-	// Rescue lets in who has the password, and ends the agent's service once
-	// the answer is out.
+	// Rescue lets a user with the password log in, and ends the agent's service after
+	// the answer.
 	Rescue func(rescue.Password) error
 
 	mu   sync.Mutex
@@ -55,9 +55,9 @@ func (h *Host) All() map[string]command.Extension {
 	}
 }
 
-// SetNode remembers the node, for commands that come without it. A node that
-// says nothing is not remembered, and one that says nothing of RAID, as a
-// looked-up one, leaves what a command said of that.
+// SetNode keeps the node for commands that come without it. It ignores a node without
+// data. A node without RAID settings, as from a lookup, leaves those of an earlier
+// command.
 func (h *Host) SetNode(n agentapi.CommandNode) {
 	if n.UUID == "" {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// image makes what was installed bootable.
+// image makes the installed system bootable.
 func (h *Host) image() command.Extension {
 	return command.Extension{
 		"install_bootloader": {Async: true, Run: func(ctx context.Context, params json.RawMessage) (any, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// log hands out what a person needs to find out why something failed.
+// log returns the logs that show why something failed.
 func (h *Host) log() command.Extension {
 	return command.Extension{
 		"collect_system_logs": {Run: func(context.Context, json.RawMessage) (any, error) {

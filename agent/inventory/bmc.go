@@ -17,7 +17,7 @@ type IPMI interface {
 	IPMI(netfn, cmd uint8, data []byte, timeout time.Duration) ([]byte, error)
 }
 
-// BMC is where the machine's BMC is; empty fields are not known.
+// BMC has the addresses of the machine's BMC; empty fields are not known.
 type BMC struct{ IPv4, IPv6, MAC string }
 
 // IPMI 2.0: the commands and LAN parameters used (tables 22-24 and 23-4, and

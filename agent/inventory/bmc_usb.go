@@ -28,8 +28,8 @@ func bmcName(u usb) string {
 		FindString(u.vendor + " " + u.product)
 }
 
-// bmcNIC says why an interface is the BMC's and no card of the machine; "" when
-// it is one. hosts is what the firmware says of such interfaces.
+// bmcNIC returns the reason why an interface is the BMC's; "" for a card of the
+// machine. hosts are the firmware's entries of such interfaces.
 func bmcNIC(fsys fs.FS, folder, mac string, hosts []hostInterface) string {
 	u, isUSB := usbBehind(fsys, "sys/class/net", linkOf(fsys, folder))
 	for _, h := range hosts {

@@ -2,7 +2,7 @@ package inventory
 
 import "io/fs"
 
-// BootMode is how this kernel was started: uefi or bios.
+// BootMode is uefi or bios: the way this kernel was started.
 func BootMode(fsys fs.FS) string {
 	if exists(fsys, "sys/firmware/efi") {
 		return "uefi"

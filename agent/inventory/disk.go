@@ -13,10 +13,10 @@ import (
 // sectorSize is the unit of sysfs's sizes, whatever the disk's own sectors.
 const sectorSize = 512
 
-// Disks lists the whole disks, by name, one with several paths once, by the
-// best of them. Left out, with the reason, is what only looks like one: memory,
-// loops, optical and floppy drives, the BMC's virtual media, mappings, members
-// of arrays, further paths.
+// Disks lists the whole disks by name. A disk with several paths is listed once, by
+// the best of them. Devices that are no disks are left out with the reason: memory,
+// loops, optical and floppy drives, the BMC's virtual media, mappings, members of
+// arrays, further paths.
 func Disks(fsys fs.FS) (disks []agentapi.Disk, skipped []agentapi.SkippedDisk) {
 	var paths []diskPath
 	for _, name := range names(fsys, "sys/block") {
@@ -114,9 +114,9 @@ func disk(fsys fs.FS, name string) agentapi.Disk {
 	return d
 }
 
-// serial is where each kind of disk keeps it: virtio-blk beside the disk,
-// NVMe with the controller, USB with the USB device (as udev has it), SCSI and
-// ATA in vital product data page 80h, whose first four bytes are its header.
+// serial reads each kind of disk at its place: virtio-blk beside the disk, NVMe with
+// the controller, USB with the USB device (as udev has it), SCSI and ATA in vital
+// product data page 80h, whose first four bytes are its header.
 func serial(fsys fs.FS, folder string) string {
 	if u, ok := usbBehind(fsys, "sys/block", linkOf(fsys, folder)); ok && u.serial != "" {
 		return u.serial

@@ -8,10 +8,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// DMI is what the firmware says of itself, the processors and the memory, as
-// dmidecode prints it: its names and units, but for what it explains in words of
-// its own (a processor's family, signature and flags). Collector dmi-decode; nil
-// on a machine without SMBIOS.
+// DMI is the firmware's description of itself, the processors and the memory, as
+// dmidecode prints it: its names and units, but without the words that dmidecode adds
+// (a processor's family, signature and flags). Collector dmi-decode; nil on a machine
+// without SMBIOS.
 func DMI(fsys fs.FS) *agentapi.DMI {
 	if table := smbios(fsys); len(table) > 0 {
 		return dmiOf(table)

@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Memory is what the kernel has and what is fitted. A machine whose firmware
-// does not list its modules is taken to have what the kernel has.
+// Memory is the kernel's memory and the installed one. If the firmware does not list
+// its modules, the kernel's memory counts for both.
 func Memory(fsys fs.FS) agentapi.Memory {
 	var m agentapi.Memory
 	for line := range strings.Lines(text(fsys, "proc/meminfo")) {

@@ -33,8 +33,8 @@ func pathOf(fsys fs.FS, name string) diskPath {
 	return diskPath{disk(fsys, name), memberOf(fsys, folder), health(fsys, folder)}
 }
 
-// health reads what the kernel says of a path, and what an array's controller does
-// (ALUA, SPC-4 5.15).
+// health reads the kernel's state of a path, and the state that an array's controller
+// reports (ALUA, SPC-4 5.15).
 func health(fsys fs.FS, folder string) pathHealth {
 	state, access := text(fsys, folder, "device/state"), text(fsys, folder, "device/access_state")
 	if !slices.Contains([]string{"", "running", "live"}, state) { // SCSI's word, NVMe's word
@@ -49,8 +49,8 @@ func health(fsys fs.FS, folder string) pathHealth {
 	return standby
 }
 
-// rank orders the paths of a disk: before all others the one that an array has it
-// by, since through it alone the kernel knows that the disk is in use.
+// rank orders the paths of a disk. The path that an array uses comes first, since
+// through it alone the kernel knows that the disk is in use.
 func (p diskPath) rank() pathHealth {
 	if p.array != "" {
 		return p.health - healths

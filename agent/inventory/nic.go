@@ -111,9 +111,9 @@ func biosDevName(fsys fs.FS, pci string) string {
 	return ""
 }
 
-// infiniband makes of an InfiniBand address of 20 bytes what ironic-python-agent
-// does: the MAC address that Ethernet over the same port has, and the client
-// identifier of its DHCP requests. Another address stays as it is.
+// infiniband converts an InfiniBand address of 20 bytes as ironic-python-agent does:
+// into the MAC address that Ethernet over the same port has, and the client identifier
+// of its DHCP requests. Other addresses are unchanged.
 func infiniband(address string) (mac, clientID string) {
 	const prefix = "ff:00:00:00:00:00:02:00:00:02:c9:00:" // Mellanox
 	b := strings.Split(address, ":")

@@ -35,7 +35,7 @@ func smbios(fsys fs.FS) []structure {
 	return structures(table)
 }
 
-// structures takes a table apart, as far as it is one.
+// structures splits a table into its structures, up to the first damage.
 func structures(table []byte) []structure {
 	var list []structure
 	for len(table) >= 4 {

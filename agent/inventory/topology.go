@@ -16,10 +16,9 @@ func hctl(link string) string {
 	return ""
 }
 
-// transport is how a disk is attached, as lsblk's TRAN has it, from its path
-// in sysfs. The nearest bus counts: a SATA disk behind a SAS controller goes
-// through an end_device. Disks of other controllers (virtio-scsi, RAID) have
-// none.
+// transport is the bus of a disk, as lsblk's TRAN has it, from its path in sysfs. The
+// nearest bus counts: a SATA disk behind a SAS controller goes through an end_device.
+// Disks of other controllers (virtio-scsi, RAID) have none.
 func transport(fsys fs.FS, link string) string {
 	kinds := []struct {
 		pattern *regexp.Regexp

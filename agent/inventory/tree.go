@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// read is what the collectors look at, as patterns of paths. A collector that
-// looks at something new has it added here.
+// read has the paths that the collectors read, as patterns. A collector that reads a
+// new path adds it here.
 func read() []string {
 	under := func(folder string, files ...string) []string {
 		var list []string
@@ -43,10 +43,10 @@ func read() []string {
 // largestEntry bounds what is taken of one file.
 const largestEntry = 1 << 20
 
-// Tree writes down what the collectors look at, one entry per line, "path =
-// quoted content" or "path -> link": enough to find out, on another machine and
-// later, what they made of this one. A file that cannot be read is not there for
-// them either.
+// Tree writes down the files that the collectors read, one entry per line, "path =
+// quoted content" or "path -> link". With them the result of this machine can be
+// reproduced on another, later. A file that cannot be read is missing for the
+// collectors too.
 func Tree(fsys fs.FS) []byte {
 	entries := map[string]string{}
 	for _, pattern := range read() {

@@ -15,8 +15,8 @@ const usbDevices = "sys/bus/usb/devices"
 // usbHub is the class of hubs, which only pass on (USB class 09h).
 const usbHub = "09"
 
-// USBDevices lists what is plugged into the USB ports, without hubs (collector
-// usb-devices). A device that has no name of its own goes by its ids.
+// USBDevices lists the devices on the USB ports, without hubs (collector usb-devices).
+// A device without a name has its ids as name.
 func USBDevices(fsys fs.FS) []agentapi.USBDevice {
 	list := []agentapi.USBDevice{}
 	for _, name := range names(fsys, usbDevices) {
@@ -38,7 +38,7 @@ func USBDevices(fsys fs.FS) []agentapi.USBDevice {
 	return list
 }
 
-// usb is what a USB device says of itself; ids are four hexadecimal digits.
+// usb is a USB device's description of itself; ids are four hexadecimal digits.
 type usb struct{ vendorID, productID, vendor, product, serial string }
 
 func usbOf(fsys fs.FS, folder string) usb {

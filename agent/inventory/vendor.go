@@ -7,7 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// SystemVendor is what DMI says of the machine.
+// SystemVendor is DMI's description of the machine.
 func SystemVendor(fsys fs.FS) agentapi.SystemVendor {
 	id := func(name string) string { return text(fsys, "sys/class/dmi/id", name) }
 	return agentapi.SystemVendor{
@@ -18,7 +18,7 @@ func SystemVendor(fsys fs.FS) agentapi.SystemVendor {
 	}
 }
 
-// SystemUUID is what DMI calls the machine, in small letters; "" when it does not.
+// SystemUUID is DMI's UUID of the machine, in small letters; "" when it has none.
 func SystemUUID(fsys fs.FS) string {
 	return strings.ToLower(text(fsys, "sys/class/dmi/id", "product_uuid"))
 }

@@ -38,14 +38,14 @@ func (b *Book) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Add sends what is written from now on to w too.
+// Add also sends later lines to w.
 func (b *Book) Add(w io.Writer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.outs = append(b.outs, w)
 }
 
-// Tail is a copy of what is kept.
+// Tail is a copy of the lines in memory.
 func (b *Book) Tail() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Index is what depmod wrote down about the modules of one kernel: where each
-// is, what it needs, which devices it serves.
+// Index is depmod's description of the modules of one kernel: the file of each, the
+// modules it needs, the devices it serves.
 type Index struct {
 	folder  string              // of the kernel's modules, in the file system it was read from
 	files   map[string]string   // name -> file, relative to folder

@@ -38,8 +38,8 @@ type Loader struct {
 	tried map[string]bool // files given to the kernel, and modules asked for
 }
 
-// NewLoader makes a loader that passes options (module -> "a=1 b=2") on and
-// never loads what is banned.
+// NewLoader makes a loader that passes options (module -> "a=1 b=2") on and never
+// loads banned modules.
 func NewLoader(
 	fsys fs.FS, index *Index, kernel Kernel, options map[string]string, banned []string, log *slog.Logger,
 ) *Loader {
@@ -70,8 +70,8 @@ func (l *Loader) Listed() {
 // maxPasses bounds Coldplug: a bus behind a bus behind a bus is three.
 const maxPasses = 10
 
-// Coldplug loads what the devices that are there ask for. A module may bring
-// up a bus with further devices, so it looks again until a pass loads nothing.
+// Coldplug loads the modules that present devices need. A module may bring up a bus
+// with further devices, so it looks again until a pass loads nothing.
 func (l *Loader) Coldplug() {
 	for range maxPasses {
 		n := 0

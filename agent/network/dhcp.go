@@ -68,7 +68,7 @@ func newSession(l Link, lease *nclient4.Lease) (Session, error) {
 	return &session{link: l, lease: lease, config: config}, nil
 }
 
-// Config is what the lease says.
+// Config is the content of the lease.
 func (s *session) Config() Config { return s.config }
 
 // Renew asks the same server for more time.

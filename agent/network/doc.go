@@ -28,7 +28,7 @@ type Route struct {
 	Metric  int
 }
 
-// Config is what DHCP gave an interface.
+// Config is an interface's configuration by DHCP.
 type Config struct {
 	Address  netip.Prefix
 	Routes   []Route
@@ -40,7 +40,7 @@ type Config struct {
 	Renew    time.Duration // after which to ask again
 }
 
-// Kernel is what this package asks of the kernel.
+// Kernel has the calls of the kernel that this package needs.
 type Kernel interface {
 	Links() ([]Link, error)
 	Up(Link) error

@@ -34,7 +34,7 @@ type Manager struct {
 	anew    chan struct{} // the same at each AskAnew
 }
 
-// state is what is known of one interface.
+// state is the state of one interface.
 type state struct {
 	link    Link
 	carrier bool

@@ -180,7 +180,7 @@ func Parse(cmdline string) (p Params, problems []error, err error) {
 	return p, problems, nil
 }
 
-// fatal says whose bad value stops the agent.
+// fatal are the parameters whose bad value stops the agent.
 func fatal(key string) bool {
 	return key == "ipa-api-url" || key == "ipa-inspection-callback-url" || key == "ferrite-api-sha256"
 }

@@ -17,7 +17,7 @@ import (
 // User is the only one who can log in, as in ironic-python-agent's ramdisks.
 const User = "rescue"
 
-// Kernel is what sessions ask of the kernel.
+// Kernel has the calls of the kernel that sessions need.
 type Kernel interface {
 	// OpenPTY makes a pair of terminals: bytes written to one are read from the other.
 	// The program gets tty.
@@ -37,7 +37,7 @@ type Programs interface {
 	Wait(cmd *exec.Cmd) error
 }
 
-// Options is what a Server is made of.
+// Options are the parts of a Server.
 type Options struct {
 	Password Password
 	Kernel   Kernel

@@ -94,5 +94,5 @@ func (p Password) Matches(given []byte) bool {
 	return subtle.ConstantTimeCompare([]byte(p.hash(given)), []byte(p.sum)) == 1
 }
 
-// String keeps a password out of logs, hashed as it is.
+// String keeps the hash of a password out of logs.
 func (Password) String() string { return "******" }

@@ -125,8 +125,8 @@ func (s *Server) login(
 	return client, channels, requests, conn.SetDeadline(time.Time{})
 }
 
-// sessions serves what a client opens. Forwarding is not offered: this is a
-// way in, not a way through.
+// sessions serves the channels that a client opens. It refuses forwarding: the server
+// gives access to this machine alone.
 func (s *Server) sessions(ctx context.Context, channels <-chan ssh.NewChannel, log *slog.Logger) {
 	var open sync.WaitGroup
 	defer open.Wait()

@@ -49,8 +49,8 @@ func Render(s State, columns, rows int) []string {
 	return lines
 }
 
-// Line is what is worth a line of its own on a terminal that only ever adds:
-// neither figures, which change all the time, nor what the log says anyway.
+// Line is the text for a terminal that only appends lines. It has neither figures,
+// which change all the time, nor text that the log has anyway.
 func Line(s State) string {
 	return fit("ferrite: "+join("; ",
 		"node "+cmp.Or(who(s), "not known yet"), prefixed("conductor ", s.Conductor), join(": ", s.Doing,
@@ -165,7 +165,7 @@ func pieces(text string, columns int) []string {
 	return append(out, string(runes))
 }
 
-// join puts together what is not empty.
+// join joins the parts that are not empty.
 func join(between string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), between)
 }

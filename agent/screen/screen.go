@@ -1,11 +1,10 @@
-// Package screen shows a person at the machine's console who the machine is,
-// which conductor it obeys, what it is doing and what went wrong last: as a
-// screen on a display, as a line for each change on a serial line, whose other
-// end is often a file.
+// Package screen shows the state of the agent on the machine's consoles: the node, the
+// conductor, the current activity and the last error. A display gets a screen. A
+// serial line, whose other end is often a file, gets a line for each change.
 //
-// What is shown is a pure function of a State; only Show touches a terminal. It
-// must not get between a person and the kernel's own words: nothing is drawn
-// unless something changes, so a panic, which ends all change, stays.
+// The text is a pure function of a State; only Show touches a terminal. It must not
+// hide the kernel's own messages: nothing is drawn unless something changes, so that a
+// panic, which ends all change, stays.
 package screen
 
 import (
@@ -16,7 +15,7 @@ import (
 	"time"
 )
 
-// State is what there is to know. Fields that are empty are not known yet.
+// State is all that is shown. Fields that are empty are not known yet.
 type State struct {
 	Version   string // of the agent
 	Node      string // UUID
@@ -57,7 +56,7 @@ type Board struct {
 // NewBoard makes an empty one.
 func NewBoard() *Board { return &Board{changed: make(chan struct{})} }
 
-// Set changes what is shown.
+// Set changes the state.
 func (b *Board) Set(change func(*State)) {
 	if b == nil {
 		return
@@ -94,13 +93,13 @@ func (b *Board) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// State is what is shown now.
+// State is the current state.
 func (b *Board) State() State {
 	s, _ := b.look()
 	return s
 }
 
-// look is the state now, and what is closed when it has changed.
+// look is the current state, and a channel that is closed when it has changed.
 func (b *Board) look() (State, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

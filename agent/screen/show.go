@@ -69,7 +69,7 @@ const (
 	showCursor = "\x1b[?25h"
 )
 
-// show draws what has changed. A terminal that takes nothing shows nothing.
+// show draws the changes. A terminal that accepts nothing shows nothing.
 func (c *Console) show(s State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

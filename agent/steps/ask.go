@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// askPatience is how long disks may take to answer what they are asked. It is
-// more than a disk that sleeps needs to spin up.
+// askPatience limits how long disks may take to answer. A sleeping disk needs less to
+// spin up.
 const askPatience = time.Minute
 
 // answer is one disk's answer, or the error.

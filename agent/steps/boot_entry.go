@@ -13,10 +13,10 @@ import (
 // say its own.
 const defaultLabel = "ferrite"
 
-// InstallBootloader makes what was installed the first thing the firmware
-// boots. A whole-disk image brings its loader: with BIOS there is nothing to
-// do, with UEFI an entry is made that points to it. For a partition image the
-// loader is first put where the firmware looks for it.
+// InstallBootloader makes the firmware boot the installed system first. A whole-disk
+// image has its loader: with BIOS there is nothing to do, with UEFI an entry is made
+// that points to it. For a partition image the loader is first put where the firmware
+// looks for it.
 func (m *Machine) InstallBootloader(ctx context.Context, n agentapi.CommandNode, p agentapi.BootloaderParams) error {
 	err := m.makeBootable(ctx, n, p)
 	if err != nil && p.IgnoreBootloaderError {
@@ -51,8 +51,8 @@ func (m *Machine) makeBootable(ctx context.Context, n agentapi.CommandNode, p ag
 	return m.makeBootEntry(ctx, n, vars)
 }
 
-// bootsByBIOS refuses what a BIOS cannot boot as it is: it reads boot code from
-// the start of a disk, and members of an array are partitions.
+// bootsByBIOS refuses a disk that a BIOS cannot boot: it reads boot code from the
+// start of a disk, and members of an array are partitions.
 func (m *Machine) bootsByBIOS() error {
 	w := m.getWritten()
 	if w == nil {
@@ -142,8 +142,8 @@ func (m *Machine) bootMember(
 	return nil
 }
 
-// installedDisk is the disk that was written, or, when the agent was started
-// anew since, the one that would be.
+// installedDisk is the disk that was written or, if the agent was restarted since, the
+// disk that would be chosen.
 func (m *Machine) installedDisk(ctx context.Context, n agentapi.CommandNode) (string, error) {
 	if w := m.getWritten(); w != nil {
 		return w.device, nil

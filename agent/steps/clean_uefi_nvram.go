@@ -47,8 +47,7 @@ func cleanNVRAM(_ context.Context, m *Machine, r Request) (any, error) {
 	return nil, err
 }
 
-// patternsOf reads the argument. Nothing is deleted for one that is wrong in
-// part.
+// patternsOf reads the argument. If part of it is wrong, nothing is deleted.
 func patternsOf(arg any) ([]*regexp.Regexp, error) {
 	list := []any{}
 	for _, p := range bootPatterns() {

@@ -1,10 +1,10 @@
-// Package steps is what the agent can do to a machine on request, one file
-// per step, with the readable list of them in registry.go.
+// Package steps has the steps that the agent can carry out on a machine, one file per
+// step, with the readable list of them in registry.go.
 //
-// It must not know how a step was asked for or reported (that is package
-// extension), and must refuse rather than guess: no step touches a disk that
-// it was not certain to be meant. Programs that are not ours are run in one
-// place (grub.go), and only where the conductor allows it.
+// It must not know how a step was requested or reported (that is package extension),
+// and must refuse rather than guess: no step touches a disk unless it is certain that
+// the disk is meant. It runs foreign programs in one place (grub.go), and only where
+// the conductor allows it.
 package steps
 
 import (
@@ -30,7 +30,7 @@ type Device interface {
 	Close() error
 }
 
-// Kernel is what steps ask of the kernel beside disks.
+// Kernel has the calls of the kernel that steps need beside disks.
 type Kernel interface {
 	// MountTree mounts the file system of a kind on a block device.
 	MountTree(device, fstype string, readOnly bool) (*sys.Tree, error)
@@ -39,12 +39,12 @@ type Kernel interface {
 	RunArray(number int, members []string) error
 	// InChroot has do run programs of an installed operating system.
 	InChroot(ctx context.Context, c sys.Chroot, do func(run func(argv ...string) (output string, err error)) error) error
-	// StopArray ends an array; its members keep what is on them.
+	// StopArray stops an array; its members keep their content.
 	StopArray(path string) error
 }
 
-// Machine is what steps work on. All fields but the unexported are set once,
-// before any step.
+// Machine is the machine that steps work on. All exported fields are set once, before
+// any step.
 type Machine struct {
 	Root   fs.FS // the root file system, with sys
 	Disks  func() ([]agentapi.Disk, []agentapi.SkippedDisk)
@@ -79,14 +79,14 @@ type Download struct {
 	MaxDuration   time.Duration // of a whole write; 0: no limit
 }
 
-// DiskWait is how long a disk may take to turn up: controllers with many
-// disks spin them up one after the other.
+// DiskWait limits how long a disk may take to appear: controllers with many disks spin
+// them up one after the other.
 type DiskWait struct {
 	Attempts int
 	Delay    time.Duration
 }
 
-// written is what was installed since the agent started.
+// written is the image that was installed since the agent started.
 type written struct {
 	device   string
 	rootUUID string // of the root file system, or the identifier of a whole disk
@@ -107,9 +107,9 @@ func (m *Machine) getWritten() *written {
 	return m.written
 }
 
-// PartitionUUIDs is what standby.get_partition_uuids answers: nothing before
-// an image was written; then the disk's identifier or, of a partition image,
-// what boot loaders know its file systems by, and where they are.
+// PartitionUUIDs is the answer of standby.get_partition_uuids: empty before an image
+// was written. Then it is the disk's identifier or, for a partition image, the UUIDs
+// by which boot loaders find its file systems, and their places.
 func (m *Machine) PartitionUUIDs() map[string]any {
 	w := m.getWritten()
 	if w == nil {

@@ -139,8 +139,7 @@ func (m *Machine) logReport(r agentapi.EraseReport) {
 	}
 }
 
-// ErasePlan is what erase_devices would do now, for inspection data. Nothing
-// is written.
+// ErasePlan is the plan of erase_devices for inspection data. Nothing is written.
 func (m *Machine) ErasePlan(ctx context.Context, n agentapi.CommandNode) ([]agentapi.ErasePlan, error) {
 	o, err := erase.OptionsFrom(n.DriverInternalInfo)
 	if err != nil {
@@ -227,7 +226,7 @@ func (m *Machine) identity() agentapi.EraseMachine {
 // second is now as reports have it: RFC 3339 in whole seconds of UTC.
 func second() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
-// shortened keeps a stage within what a conductor takes.
+// shortened cuts a stage to the length that a conductor accepts.
 func shortened(s string) string {
 	const most = 250
 	if len(s) <= most {

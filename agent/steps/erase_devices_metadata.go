@@ -51,7 +51,8 @@ func guard(d disk.Disk, n agentapi.CommandNode) error {
 	return disk.Guard(d)
 }
 
-// eraseOne wipes the metadata of one disk, unless there is what machines share.
+// eraseOne wipes the metadata of one disk, unless it has a file system that machines
+// share.
 func (m *Machine) eraseOne(ctx context.Context, d agentapi.Disk, n agentapi.CommandNode) error {
 	dev, err := m.Open(ctx, d.Name)
 	if err != nil {

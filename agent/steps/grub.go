@@ -20,15 +20,15 @@ const grubOff = "which is not allowed here: whoever made the image would have th
 // grubPatience is how long an image's programs may take in all.
 const grubPatience = 10 * time.Minute
 
-// grubEnv is what an image's programs are started with: as
-// ironic-python-agent has it, GRUB does not look for other systems.
+// grubEnv is the environment of an image's programs. As with ironic-python-agent, GRUB
+// does not look for other systems.
 func grubEnv() []string {
 	return []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LC_ALL=C", "GRUB_DISABLE_OS_PROBER=true",
 		"GRUB_SAVEDEFAULT=true"}
 }
 
-// grubTarget is what GRUB is installed for, by GOARCH: the firmware that is to
-// start it, not the one that has started the ramdisk.
+// grubTarget is the platform of GRUB, by GOARCH: that of the firmware that will start
+// it, not of the one that has started the ramdisk.
 func grubTarget(arch string, uefi bool) (string, error) {
 	firmware, targets := "BIOS", map[string]string{"amd64": "i386-pc", "386": "i386-pc"}
 	if uefi {
@@ -72,8 +72,8 @@ func (m *Machine) grubForBIOS(ctx context.Context, disk string, root volume) err
 	return m.inImage(ctx, []volume{root}, append(commands, found.config()))
 }
 
-// bootDisks are those a BIOS starts what is on a disk from. It knows no software
-// RAID: each disk of an array gets a boot loader, and boots without the others.
+// bootDisks are the disks that a BIOS can boot from. It knows no software RAID: each
+// disk of an array gets a boot loader, and boots without the others.
 func (m *Machine) bootDisks(path string) ([]string, error) {
 	a, is := m.runningArray(path)
 	if !is {

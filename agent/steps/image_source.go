@@ -51,8 +51,8 @@ func (m *Machine) checksum(
 	return image.FetchChecksum(ctx, m.Client, info.Checksum, info.URLs[0], opts)
 }
 
-// permit holds an image against the formats the conductor allows, by what it
-// is and not by what it is said to be. Compressed streams contain raw images.
+// permit compares an image with the formats that the conductor allows, by its content
+// and not by its declared format. Compressed streams contain raw images.
 func (m *Machine) permit(head []byte) error {
 	allowed := m.Config().PermittedImageFormats
 	if len(allowed) == 0 {

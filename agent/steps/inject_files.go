@@ -18,7 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Bounds of what is put onto a disk beside its image.
+// Limits of injected files.
 const (
 	maxInjected    = 256 << 20 // bytes of one file
 	maxAccounts    = 4 << 20   // bytes read of an image's passwd and group
@@ -37,8 +37,8 @@ func injectFilesArgs() map[string]any {
 	}
 }
 
-// injectFiles is the step deploy.inject_files: it writes files onto, and
-// removes them from, what was installed.
+// injectFiles is the step deploy.inject_files: it writes files to the installed
+// system, and removes files from it.
 func injectFiles(ctx context.Context, m *Machine, r Request) (any, error) {
 	files, err := injections(r)
 	if err != nil || len(files) == 0 {
@@ -142,7 +142,7 @@ func copyBounded(out *os.File, content io.Reader) error {
 	return nil
 }
 
-// content opens what is to be in the file.
+// content opens the content of the file.
 func (m *Machine) content(ctx context.Context, f injection) (io.ReadCloser, error) {
 	if f.url == "" {
 		return io.NopCloser(bytes.NewReader(f.bytes)), nil
@@ -161,8 +161,8 @@ func (m *Machine) content(ctx context.Context, f injection) (io.ReadCloser, erro
 	return resp.Body, nil
 }
 
-// account is the number of a user or group: id itself when it is one, else
-// what the installed system calls so. -1 leaves it as it is.
+// account is the number of a user or group: id itself when it is one, else that of the
+// name in the installed system. -1 leaves it unchanged.
 func account(tree *sys.Tree, list string, id any) (int, error) {
 	name, named := id.(string)
 	switch v := id.(type) {

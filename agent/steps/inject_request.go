@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// injection is one file to be put onto, or taken off, what was installed: an
+// injection is one file to be written to the installed system, or removed from it: an
 // entry of inject_files as Ironic has it. Owner and group may be names too.
 type injection struct {
 	Path      string  `json:"path"`

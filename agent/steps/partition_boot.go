@@ -97,9 +97,9 @@ func volumeByUUID(all []volume, path, uuid string) (volume, error) {
 		"give the others one of their own, or install without preserve_ephemeral", list(found), uuid)
 }
 
-// fillESP gives an empty EFI system partition what the image has for it: the
-// files that lie where it will be mounted or, where none are and that is
-// allowed, what the image's grub-install makes.
+// fillESP fills an empty EFI system partition: with the image's files at the place
+// where it will be mounted. If there are none, it runs the image's grub-install, where
+// that is allowed.
 func (m *Machine) fillESP(ctx context.Context, path string, root, esp volume) error {
 	found, err := m.lookForLoader(root)
 	if err != nil {
@@ -130,7 +130,7 @@ func (m *Machine) fillESP(ctx context.Context, path string, root, esp volume) er
 // system, the usual place first.
 func espFolders() []string { return []string{"/boot/efi", "/efi", "/boot"} }
 
-// loaderFiles is what an image has to boot it.
+// loaderFiles are the boot loader's files of an image.
 type loaderFiles struct {
 	efi               string // the folder whose EFI has files
 	install, mkconfig string // programs of GRUB

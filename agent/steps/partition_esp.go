@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/sys"
 )
 
-// Bounds of what is copied out of an image.
+// Limits of files that are copied out of an image.
 const (
 	maxESPDepth = 16
 	maxFstab    = 1 << 20 // bytes

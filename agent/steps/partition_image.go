@@ -113,8 +113,7 @@ func (d *divided) fits(dev Device) error {
 	return nil
 }
 
-// beside makes what is beside the root: file systems, swap space, the config
-// drive.
+// beside makes the other partitions: file systems, swap space, the config drive.
 func (d *divided) beside(dev Device) error {
 	for role, do := range map[disk.Role]func(disk.Disk) error{
 		disk.RoleESP:  func(p disk.Disk) error { return mkfs.Make("vfat", p, labelESP, rand.Reader) },
@@ -151,7 +150,7 @@ func noTable(root disk.Disk) error {
 	return nil
 }
 
-// written is what is on the disk now.
+// written is the disk's new content.
 func (d *divided) written(m *Machine, dev Device) (*written, error) {
 	w := &written{parts: map[disk.Role]int{}}
 	for role, p := range d.division.Parts {
@@ -182,8 +181,8 @@ func (d *divided) uuid(dev Device, role disk.Role) (string, error) {
 	return v.UUID, nil
 }
 
-// spoil makes sure that half an image does not boot. Beside what is kept the
-// table stays, which says where that is.
+// spoil makes sure that half an image does not boot. If a partition is kept, the table
+// stays: it has that partition's place.
 func (d *divided) spoil(dev Device) error {
 	if !d.keep {
 		return unboot(dev)

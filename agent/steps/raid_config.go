@@ -25,10 +25,10 @@ type logicalDisk struct {
 	given map[string]any // as it came, to be reported back
 }
 
-// softwareController is what Ironic calls RAID that the kernel does.
+// softwareController is Ironic's name of the kernel's RAID.
 const softwareController = "software"
 
-// max reports whether the disk takes what the others leave.
+// max reports whether the disk takes the remaining space.
 func (l logicalDisk) max() bool { return l.SizeGB == "MAX" }
 
 // isRoot reports whether the disk is said to be the root volume.

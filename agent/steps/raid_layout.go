@@ -14,7 +14,7 @@ const (
 	leastVolume = 16 * raidAlign // less is no volume but a mistake
 )
 
-// memberDisk is a disk as it is to be divided: its members in order.
+// memberDisk is a disk and its members in order.
 type memberDisk struct {
 	agentapi.Disk
 	members []memberPart
@@ -90,7 +90,7 @@ func chooseMembers(l logicalDisk, candidates []agentapi.Disk) ([]agentapi.Disk, 
 	return chosen, nil
 }
 
-// place puts an array's members behind what is on their disks already.
+// place puts an array's members behind the existing ones on their disks.
 func (o *layout) place(i int, l logicalDisk, chosen []agentapi.Disk, uefi bool) error {
 	var disks []*memberDisk
 	var size int64
@@ -123,7 +123,7 @@ func (o *layout) place(i int, l logicalDisk, chosen []agentapi.Disk, uefi bool) 
 	return nil
 }
 
-// free is what a disk has left, in whole MiB.
+// free is the remaining space of a disk, in whole MiB.
 func (d *memberDisk) free(uefi bool) int64 {
 	used := disk.MemberTableRoom(uefi)
 	for _, m := range d.members {

@@ -24,8 +24,8 @@ func (d *watchedDisk) Zero(off, n int64) error {
 	return d.Device.Zero(off, n)
 }
 
-// edge is what is zeroed at both ends of a disk: boot code, the partition
-// table and, at the end, its backup, which firmware would fall back to.
+// edge is zeroed at both ends of a disk: boot code, the partition table and, at the
+// end, its backup, which firmware would fall back to.
 const edge = 1 << 20
 
 // unboot makes sure that a disk with half an image does not boot.

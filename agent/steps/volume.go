@@ -114,7 +114,7 @@ func (m *Machine) mount(v volume, readOnly bool) (*sys.Tree, error) {
 	return m.Kernel.MountTree(v.device, v.Kind, readOnly)
 }
 
-// volumeKeys is what a partition may be named by, as mount(8) spells it.
+// volumeKeys are the keys that may name a partition, as mount(8) spells them.
 func volumeKeys() map[string]func(volume) string {
 	return map[string]func(volume) string{
 		"LABEL":     func(v volume) string { return v.Label },

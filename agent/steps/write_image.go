@@ -27,10 +27,9 @@ func writeImage(ctx context.Context, m *Machine, r Request) (any, error) {
 	return "prepare_image: " + text, nil
 }
 
-// PrepareImage writes an image, and the config drive beside it, onto the
-// node's root disk, and says in ironic-python-agent's words what it did. All
-// that can be found wrong without writing is found before anything is
-// written; after a failure the disk does not boot.
+// PrepareImage writes an image, and the config drive beside it, onto the node's root
+// disk, and reports it in ironic-python-agent's words. It finds all errors that it can
+// before it writes anything. After a failure the disk does not boot.
 func (m *Machine) PrepareImage(
 	ctx context.Context, n agentapi.CommandNode, p agentapi.PrepareImageParams,
 ) (string, error) {
@@ -71,11 +70,11 @@ func (m *Machine) PrepareImage(
 	return fmt.Sprintf("image (%s) written to device %s root_uuid=%s", info.ID, w.device, w.rootUUID), nil
 }
 
-// content is what a disk is to have on it, by kind of image.
+// content is the content for a disk, by kind of image.
 type content interface {
 	// size is the least size of the disk in bytes; 0 if only writing shows it.
 	size() int64
-	// fill puts it onto the disk and says what is there then.
+	// fill writes it to the disk and reports it.
 	fill(ctx context.Context, m *Machine, dev Device, w writing) (*written, error)
 	// spoil makes sure that a disk it was put onto in part does not boot.
 	spoil(dev Device) error
@@ -113,7 +112,7 @@ func (m *Machine) contentOf(info agentapi.ImageInfo, src image.Source, drive []b
 	return wholeDisk{image.SizeHint(src), drive}, nil
 }
 
-// writeTo writes everything onto one disk and returns what is there then.
+// writeTo writes everything onto one disk and reports it.
 func (m *Machine) writeTo(ctx context.Context, path string, what content, image writing) (*written, error) {
 	dev, err := m.Open(ctx, path)
 	if err != nil {

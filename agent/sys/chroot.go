@@ -39,13 +39,12 @@ const (
 // chrootOutput is how much of what a program said last is kept, bytes.
 const chrootOutput = 4 << 10
 
-// InChroot mounts an operating system, with the kernel's own file systems and
-// the machine's devices at their usual places, and has do run programs of it,
-// one after the other, by their absolute paths. The mounts are in a namespace
-// of their own: nothing else sees them, and they end with it even where
-// unmounting fails. Programs have no network, cannot outlive the one that is
-// run, and what they say comes back. They are root all the same, with the
-// machine's disks at hand: this keeps apart, it does not confine.
+// InChroot mounts an operating system, with the kernel's own file systems and the
+// machine's devices at their usual places. do then runs programs of it, one after the
+// other, by their absolute paths. The mounts are in a namespace of their own: nothing
+// else sees them, and they end with it even where unmounting fails. Programs have no
+// network and cannot outlive the first process, and their output is returned. They are
+// root all the same, with access to the machine's disks: this is no sandbox.
 func (Linux) InChroot(
 	ctx context.Context, c Chroot, do func(run func(argv ...string) (output string, err error)) error,
 ) error {
@@ -142,12 +141,12 @@ func (c Chroot) furnish(devices int, do func() error) (err error) {
 	return do()
 }
 
-// links is where udev, which the ramdisk has none of, has other names of disks.
+// links are the folders in which udev, which the ramdisk lacks, has other names of
+// disks.
 const links = "/dev/disk"
 
-// link makes the names by UUID. Without them grub-mkconfig has the operating system
-// boot from what the ramdisk's kernel calls the device, which may be another disk to
-// its own.
+// link makes the names by UUID. Without them grub-mkconfig writes the device name of
+// the ramdisk's kernel, which the operating system may give to another disk.
 func (c Chroot) link() error {
 	folder := links + "/by-uuid"
 	if err := os.Mkdir(folder, 0o755); err != nil {
@@ -208,7 +207,7 @@ func (c Chroot) run(ctx context.Context, argv []string) (string, error) {
 	return out.String(), nil
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of its input.
 type tail struct{ b []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

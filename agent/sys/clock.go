@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Uptime is how long ago the kernel started; 0 when it does not say.
+// Uptime is the time since the kernel started; 0 when it does not say.
 func (Linux) Uptime() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {

@@ -73,8 +73,8 @@ func (Linux) SignalSession(pid int, s unix.Signal) error {
 	return nil
 }
 
-// DeadChild is the process id of a child that has ended and was not waited
-// for; 0 when there is none. It stays as it is until ReapChild.
+// DeadChild is the process id of a child that has ended and was not waited for; 0 when
+// there is none. The child stays until ReapChild.
 func (Linux) DeadChild() (int, error) {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)

@@ -27,7 +27,7 @@ func (Linux) Machine() string {
 // Cmdline is the kernel's command line file.
 const Cmdline = "/proc/cmdline"
 
-// Memory is how much the machine has, in bytes; 0 when it does not say.
+// Memory is the machine's memory in bytes; 0 when it does not say.
 func (Linux) Memory() int64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

@@ -56,8 +56,8 @@ func (Linux) Window(tty *os.File) (columns, rows int) {
 	return int(size.Col), int(size.Row)
 }
 
-// onFD runs f on a file's descriptor and leaves the file as it is: Fd would
-// make reads of it block in a way that closing does not end.
+// onFD runs f on a file's descriptor without changing the file: Fd would make reads of
+// it block in a way that closing does not end.
 func onFD(file *os.File, f func(fd int) error) error {
 	raw, err := file.SyscallConn()
 	if err != nil {

@@ -79,7 +79,7 @@ func runArray(f *os.File, members []string) error {
 	return nil
 }
 
-// StopArray ends an array; its members keep what is on them.
+// StopArray stops an array; its members keep their content.
 func (Linux) StopArray(path string) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

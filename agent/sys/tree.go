@@ -116,7 +116,7 @@ func (t *Tree) Create(name string) (*os.File, error) {
 	return f, nil
 }
 
-// regular refuses what is opened but no file: a pipe would wait for its other
+// regular refuses an open file that is not regular: a pipe would wait for its other
 // end.
 func regular(f *os.File, err error) (*os.File, error) {
 	if err != nil {

@@ -92,7 +92,7 @@ func kernelLog(ctx context.Context, kernel sys.Linux, stream *logbook.Stream, bo
 	<-read
 }
 
-// sshPort is where the rescue user logs in.
+// sshPort is the port for the rescue user.
 const sshPort = ":22"
 
 // letIn starts the SSH server of a machine in rescue.
@@ -114,7 +114,7 @@ func letIn(ctx context.Context, kernel sys.Linux, reaper *boot.Reaper, p rescue.
 	return nil
 }
 
-// entropy sees to it that random numbers come.
+// entropy makes sure that the random pool is filled.
 func entropy(ctx context.Context, kernel sys.Linux, log *slog.Logger) {
 	if err := boot.Entropy(ctx, kernel, log); err != nil {
 		log.Error("random numbers may not come; TLS and DHCP then wait without end", "err", err)

@@ -60,17 +60,17 @@ func passThrough(command, protocol, flags byte) scsiCommand {
 	return c
 }
 
-// securityData is what goes with the commands of the security feature set: the
-// user password, of zeroes, at level high. It is what hdparm and
-// ironic-python-agent take for NULL, so that each can undo what another left.
+// securityData is the data of the commands of the security feature set: the user
+// password, of zeroes, at level high. hdparm and ironic-python-agent take it for NULL,
+// so that each tool can undo a state that another left.
 func securityData(bits uint16) []byte {
 	b := make([]byte, ataSector)
 	binary.LittleEndian.PutUint16(b, bits)
 	return b
 }
 
-// sendATA sends a command that reports the drive's registers, and takes
-// nothing but success. The registers come with a check condition even then.
+// sendATA sends a command that reports the drive's registers, and accepts success
+// alone. The registers come with a check condition even then.
 func (c scsiCommand) sendATA(d Drive, out []byte, timeout time.Duration) error {
 	status, raw, err := d.SCSI(c, nil, out, timeout)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c scsiCommand) sendATA(d Drive, out []byte, timeout time.Duration) error {
 	return fmt.Errorf("ATA command %#02x: status %#02x, %s", c[14], status, s)
 }
 
-// ataFacts is what an ATA drive says of itself.
+// ataFacts are an ATA drive's own figures.
 type ataFacts struct {
 	security, enabled, locked, frozen bool
 	expired                           bool // too many wrong passwords since power-on
@@ -137,7 +137,7 @@ func ataTime(w uint16) time.Duration {
 	return time.Duration(2*max(units*ataMinutesPerUnit, ataLeastEraseMinute)) * time.Minute
 }
 
-// identifyATA asks an ATA drive what it is. A translator that passes no ATA
+// identifyATA asks an ATA drive to identify itself. A translator that passes no ATA
 // commands hides it.
 func identifyATA(d Drive) (ataFacts, error) {
 	b := make([]byte, ataSector)

@@ -80,12 +80,12 @@ func eraseUnit(j job, enhanced bool) error {
 	return nil
 }
 
-// sendPassword sends a command with nothing but the password.
+// sendPassword sends a command whose only data is the password.
 func sendPassword(d Drive, command byte) error {
 	return ataPasswordCommand(command).sendATA(d, securityData(0), askTimeout)
 }
 
-// unlockATA takes the password off a drive again and looks that it is off.
+// unlockATA removes a drive's password and verifies it.
 func unlockATA(d Drive) error {
 	f, err := identifyATA(d)
 	if err == nil && !f.enabled {

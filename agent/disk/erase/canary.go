@@ -27,8 +27,8 @@ const (
 // ErrSurvived is wrapped when something on a disk outlived its erasing.
 var ErrSurvived = errors.New("the disk is not erased")
 
-// spots is where to look on a disk, in blocks and rising: canaries, which are
-// written there, and samples, which are not.
+// spots are places on a disk, in blocks and rising: canaries, which are written there,
+// and samples, which are only read.
 type spots struct{ canaries, samples []int64 }
 
 // choose spreads spots over a disk of so many blocks: its edges, and a canary and a
@@ -60,7 +60,7 @@ func choose(blocks int64, random *rand.Rand) spots {
 	return s
 }
 
-// watch is what is known of a disk's content at its spots.
+// watch holds the content of a disk at its spots.
 type watch struct {
 	d     Drive
 	spots spots
@@ -91,8 +91,8 @@ func newWatch(ctx context.Context, d Drive) (*watch, error) {
 	})
 }
 
-// plant writes new canaries, through all caches, and reads them back: a disk
-// that does not keep what is written cannot be seen to lose it.
+// plant writes new canaries, through all caches, and reads them back: a disk that does
+// not keep written data cannot be seen to lose it.
 func (w *watch) plant(ctx context.Context) error {
 	if _, err := crand.Read(w.key[:]); err != nil {
 		return fmt.Errorf("make a key: %w", err)
@@ -119,8 +119,8 @@ func (w *watch) plant(ctx context.Context) error {
 	})
 }
 
-// verify looks at all spots and counts what is still there. With zeroes, what
-// is not zero has survived too: the disk promised to be.
+// verify reads all spots and counts those that are as before. If the disk promised
+// zeroes, a block that is not zero counts too.
 func (w *watch) verify(ctx context.Context, zeroes bool) (agentapi.EraseVerification, error) {
 	v := agentapi.EraseVerification{Canaries: len(w.spots.canaries), Samples: len(w.old)}
 	first := int64(-1)
@@ -171,8 +171,8 @@ func (w *watch) sampleLives(block int64) bool {
 	return taken && old == sha256.Sum256(w.buf)
 }
 
-// canary is what a block is written with: random for who does not have the
-// key, and another in every block, so that it takes no room to remember.
+// canary is the content of a block: random without the key, and different in every
+// block. It is computed again instead of stored.
 func (w *watch) canary(block int64) []byte {
 	b := make([]byte, blockSize)
 	seed := sha256.Sum256(binary.BigEndian.AppendUint64(w.key[:len(w.key):len(w.key)], uint64(block)))

@@ -2,7 +2,7 @@ package erase
 
 import "context"
 
-// discardChunk is what is discarded between two looks for an abort.
+// discardChunk is discarded between two checks for an abort.
 const discardChunk = 1 << 30
 
 // canSecureDiscard: the kernel's driver of eMMC and SD cards alone has it, and does

@@ -12,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Facts is what is known of a disk before it is erased.
+// Facts are the known properties of a disk before it is erased.
 type Facts struct {
 	Disk    agentapi.Disk
 	Skip    string // why the operator or its kind keeps it from being erased; "" when nothing does
@@ -34,7 +34,7 @@ func Skipped(d agentapi.Disk, reason string) Facts { return Facts{Disk: d, Skip:
 // Unknown is a disk of which nothing could be found out.
 func Unknown(d agentapi.Disk, err error) Facts { return Facts{Disk: d, Problem: err.Error()} }
 
-// Marked is what the kernel says of a disk without asking it, in a root file
+// Marked collects the kernel's facts of a disk without asking the disk, in a root file
 // system with sys.
 func Marked(sys fs.FS, d agentapi.Disk) Facts {
 	number := func(elem ...string) int64 {
@@ -63,7 +63,7 @@ func sysName(d agentapi.Disk) string {
 	return strings.ReplaceAll(strings.TrimPrefix(d.Name, "/dev/"), "/", "!")
 }
 
-// Probe adds what the disk itself says. It writes nothing.
+// Probe adds the disk's own facts. It writes nothing.
 func (f Facts) Probe(d Drive) (Facts, error) {
 	var err error
 	switch kind(f.Disk) {
@@ -107,9 +107,9 @@ func discovered(read func([]byte) error) bool {
 	return read(b) == nil && parseDiscovery(b)
 }
 
-// kind is whose commands a disk takes: nvme, ata, scsi, or "" for none.
-// Bridges from USB are sent none: some hang at commands they do not know, and
-// an erase that one of them times out leaves the drive behind it locked.
+// kind is the command set of a disk: nvme, ata, scsi, or "" for none. Bridges from USB
+// get no commands: some hang at unknown ones, and an erase that times out in one
+// leaves the drive behind it locked.
 func kind(d agentapi.Disk) string {
 	name := strings.TrimPrefix(d.Name, "/dev/")
 	switch {
@@ -123,8 +123,7 @@ func kind(d agentapi.Disk) string {
 	return "scsi"
 }
 
-// zeroes reports whether the device says that what was discarded reads as
-// zeroes.
+// zeroes reports whether the device promises that discarded blocks read as zeroes.
 func (f Facts) zeroes() bool {
 	return f.nvme != nil && f.nvme.namespace.zeroes || f.ata != nil && f.ata.zeroes || f.scsi != nil && f.scsi.zeroes
 }

@@ -18,7 +18,7 @@ type meter struct {
 	disks []*measured
 }
 
-// measured is how far one disk is.
+// measured is the progress of one disk.
 type measured struct {
 	device, method string
 	size           int64

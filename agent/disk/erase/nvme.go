@@ -14,7 +14,7 @@ type nvmeCommand struct {
 	cdw    [6]uint32 // 10 to 15
 }
 
-// The opcodes and what they are given.
+// The opcodes and their arguments.
 const (
 	nvmeGetLogPage      = 0x02
 	nvmeIdentify        = 0x06
@@ -33,7 +33,7 @@ const (
 	anyNamespace    = 0xffffffff
 )
 
-// identifyCommand asks what a controller or namespace is.
+// identifyCommand identifies a controller or namespace.
 func identifyCommand(cns, nsid uint32) nvmeCommand {
 	return nvmeCommand{nvmeIdentify, nsid, [6]uint32{cns}}
 }
@@ -85,7 +85,7 @@ func (c nvmeCommand) send(d Drive, data []byte, timeout time.Duration) error {
 	return d.NVMeAdmin(c.opcode, c.nsid, c.cdw, data, timeout)
 }
 
-// nvmeFacts is what an NVMe drive says of itself.
+// nvmeFacts are an NVMe drive's own figures.
 type nvmeFacts struct {
 	nsid       uint32
 	namespaces int // that are known of
@@ -93,7 +93,7 @@ type nvmeFacts struct {
 	namespace  nvmeNamespace
 }
 
-// nvmeController is what matters here of Identify Controller.
+// nvmeController holds the fields of Identify Controller that are used here.
 type nvmeController struct {
 	security, format, manage bool // commands it has (OACS)
 	formatsAll, erasesAll    bool // Format NVM: of all namespaces at once (FNA)
@@ -114,7 +114,7 @@ func parseController(b []byte) (nvmeController, error) {
 	}, nil
 }
 
-// nvmeNamespace is what matters here of Identify Namespace.
+// nvmeNamespace holds the fields of Identify Namespace that are used here.
 type nvmeNamespace struct {
 	flbas, dps byte
 	zeroes     bool // deallocated blocks read as zeroes (DLFEAT)
@@ -167,7 +167,7 @@ func busySanitizing(share float64) error {
 		100*max(share, 0))
 }
 
-// probeNVMe asks an NVMe drive what it is.
+// probeNVMe identifies an NVMe drive.
 func probeNVMe(d Drive, nsid uint32) (*nvmeFacts, error) {
 	if nsid == 0 {
 		return nil, errors.New("sysfs does not say which namespace this is")

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Options are what the operator allows and asks for.
+// Options are the operator's settings.
 type Options struct {
 	Continue     bool // after a failed erase by the drive's firmware, try the next method
 	NVMe, ATA    bool // secure erase of these kinds of drives is switched on
@@ -23,9 +23,9 @@ const (
 	maxConcurrency = 1024
 )
 
-// OptionsFrom reads the keys Ironic's conductor puts into
-// driver_internal_info, with ironic-python-agent's defaults for what is not
-// there; but disks are erased four at a time, which is Ironic's default.
+// OptionsFrom reads the keys of driver_internal_info that Ironic's conductor sets.
+// Missing ones have ironic-python-agent's defaults, but disks are erased four at a
+// time, which is Ironic's default.
 func OptionsFrom(info map[string]any) (Options, error) {
 	o := Options{NVMe: true, ATA: true, Passes: 1, Zeroes: true, Concurrency: 4}
 	guard, err := Guards(info)
@@ -71,9 +71,9 @@ func OptionsFrom(info map[string]any) (Options, error) {
 	return o, nil
 }
 
-// Guards reports whether file systems that machines share are refused, which they
-// are unless the operator says otherwise. Ironic's key says the opposite of its
-// name: true, the default, is what keeps them from being wiped.
+// Guards reports whether file systems that machines share are refused, which is the
+// default. Ironic's key says the opposite of its name: true, the default, keeps them
+// from being wiped.
 func Guards(info map[string]any) (bool, error) {
 	return boolOption(info, "wipe_special_filesystems", true)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// DiskPlan is what is to be done to one disk.
+// DiskPlan is the plan for one disk.
 type DiskPlan struct {
 	agentapi.ErasePlan
 	facts   Facts

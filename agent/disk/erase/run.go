@@ -19,12 +19,11 @@ type Run struct {
 	Progress func(agentapi.Progress) // may be called often
 	Step     string                  // it is reported for
 	Log      *slog.Logger
-	// Otherwise does what is left when no method of a plan has worked, or it
-	// has none; nil: then the disk has failed. It returns what was done in
-	// place of erasing: the disk is not reported as erased. Where there are
-	// methods it is called before them too, since it may need what their
-	// canaries overwrite: without the partition table it would miss what is in
-	// partitions.
+	// Otherwise is called when no method of a plan has worked, or it has none; nil:
+	// then the disk has failed. It returns what was done in place of erasing: the disk
+	// is not reported as erased. If there are methods it is also called before them,
+	// since it may need data that their canaries overwrite: without the partition table
+	// it would miss the contents of partitions.
 	Otherwise func(ctx context.Context, device string, d Drive) (did string, err error)
 }
 
@@ -50,7 +49,7 @@ func (r *Run) Disks(ctx context.Context, plans []DiskPlan) []agentapi.ErasedDisk
 	return done
 }
 
-// begun is what is said of a disk before anything is done to it.
+// begun is the report of a disk before its erase begins.
 func (r *Run) begun(p DiskPlan) agentapi.ErasedDisk {
 	d := p.facts.Disk
 	return agentapi.ErasedDisk{
@@ -132,8 +131,8 @@ func (r *Run) methods(ctx context.Context, p DiskPlan, m *meter, out *agentapi.E
 	return errors.Join(append(append(errs, missed...), err)...)
 }
 
-// attempt erases by one method, with canaries on the disk, and believes only
-// what it then reads.
+// attempt erases by one method, with canaries on the disk, and trusts only what it
+// reads back.
 func attempt(ctx context.Context, m Method, j job, w *watch) (agentapi.EraseVerification, error) {
 	none := agentapi.EraseVerification{}
 	j.progress(0)

@@ -10,7 +10,7 @@ import (
 // scsiCommand is a command block (SPC-4, SBC-4).
 type scsiCommand []byte
 
-// The operation codes, and what they are given.
+// The operation codes and their arguments.
 const (
 	opRequestSense     = 0x03
 	opInquiry          = 0x12
@@ -49,8 +49,8 @@ func supportedCommand(op byte, action uint16, size uint32) scsiCommand {
 	return c
 }
 
-// scsiSanitizeCommand begins a sanitize operation; params is the size of what
-// is sent with it.
+// scsiSanitizeCommand begins a sanitize operation; params is the size of its parameter
+// list.
 func scsiSanitizeCommand(action byte, params uint16) scsiCommand {
 	flags := byte(sanitizeImmediate | sanitizeAUSE)
 	if action == scsiExitFailure {
@@ -72,7 +72,7 @@ func securityInCommand(size uint32) scsiCommand {
 	return c
 }
 
-// sense is what a device says of a command, or of itself.
+// sense is a device's sense data about a command or itself.
 type sense struct {
 	key, asc, ascq byte
 	progress       float64 // 0 to 1; below 0 when not reported
@@ -133,7 +133,7 @@ func progressOf(b []byte) float64 {
 // sanitizing reports whether a sanitize operation is under way (04h/1Bh).
 func (s sense) sanitizing() bool { return s.key == keyNotReady && s.asc == 0x04 && s.ascq == 0x1b }
 
-// String is how documents name sense data.
+// String is sense data as documents write it.
 func (s sense) String() string {
 	return fmt.Sprintf("sense key %Xh, code %02Xh/%02Xh", s.key, s.asc, s.ascq)
 }
@@ -141,10 +141,10 @@ func (s sense) String() string {
 // errNotSupported is wrapped when a device does not know a command.
 var errNotSupported = errors.New("the device does not have this command")
 
-// ask sends a command whose answer is in, and takes nothing but success.
+// ask sends a command whose answer is in, and accepts success alone.
 func (c scsiCommand) ask(d Drive, in []byte) error { return c.send(d, in, nil, askTimeout) }
 
-// send sends the command and takes nothing but success.
+// send sends the command and accepts success alone.
 func (c scsiCommand) send(d Drive, in, out []byte, timeout time.Duration) error {
 	status, raw, err := d.SCSI(c, in, out, timeout)
 	if err != nil || status == 0 {
@@ -162,7 +162,7 @@ func (c scsiCommand) send(d Drive, in, out []byte, timeout time.Duration) error 
 	return fmt.Errorf("scsi command %#02x: status %#02x, %s", c[0], status, s)
 }
 
-// scsiFacts is what a SCSI disk says of itself.
+// scsiFacts are a SCSI disk's own figures.
 type scsiFacts struct {
 	sanitize map[byte]bool // by service action
 	zeroes   bool          // unmapped blocks read as zeroes (LBPRZ)

@@ -1,10 +1,10 @@
-// Package mkfs makes the empty file systems that a disk divided for an
-// operating system needs: vfat, ext4 and swap space. A ramdisk has no mkfs
-// programs, and the kernel makes none.
+// Package mkfs makes the empty file systems that a disk needs for an operating system:
+// vfat, ext4 and swap space. A ramdisk has no mkfs programs, and the kernel makes
+// none.
 //
-// Each writes what the programs of that name write, no more options than are
-// used, and leaves the partition's other bytes alone. It must not choose
-// where: it is given the partition and nothing around it.
+// Each has the layout that the program of that name writes, without further options.
+// It leaves the partition's other bytes alone. The package must not choose where: it
+// is given the partition and nothing around it.
 package mkfs
 
 import (
@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// Partition is what a file system is made on. Offsets and lengths of writes
-// are multiples of the logical sector size.
+// Partition is the place for a file system. Offsets and lengths of writes are
+// multiples of the logical sector size.
 type Partition interface {
 	io.WriterAt
 	// Zero makes n bytes from off read as zeroes.

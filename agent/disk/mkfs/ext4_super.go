@@ -2,9 +2,8 @@ package mkfs
 
 import "encoding/binary"
 
-// Features of what is made: has_journal, ext_attr, dir_index; filetype,
-// extent, 64bit; sparse_super, large_file, huge_file, uninit_bg, dir_nlink,
-// extra_isize.
+// Features of the file system: has_journal, ext_attr, dir_index; filetype, extent,
+// 64bit; sparse_super, large_file, huge_file, uninit_bg, dir_nlink, extra_isize.
 const (
 	extCompatible   = 0x4 | 0x8 | 0x20
 	extIncompatible = 0x2 | 0x40 | 0x80

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 )
 
-// piece is what belongs at a block.
+// piece is the content of a block.
 type piece struct {
 	at    int64
 	bytes []byte
 }
 
-// firstGroup is what the first group holds beside superblock and descriptors.
+// firstGroup is the content of the first group beside superblock and descriptors.
 func (e *ext) firstGroup() []piece {
 	inodeBits := make([]byte, extBlock)
 	setBits(inodeBits, 0, extFirst)
