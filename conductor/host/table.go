@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 
+	"github.com/ferrite-metal/ferrite/conductor/fsm"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -103,26 +104,36 @@ var Table = []Transition{
 	{AnyState, DeleteDetached, hostapi.StateDeleting, "the machine goes its own way and is left alone"},
 }
 
-// index finds a row by where it starts and what happens.
-var index = func() map[hostapi.State]map[Trigger]*Transition {
-	m := map[hostapi.State]map[Trigger]*Transition{}
-	for i := range Table {
-		t := &Table[i]
-		if m[t.From] == nil {
-			m[t.From] = map[Trigger]*Transition{}
-		}
-		m[t.From][t.On] = t
-	}
-	return m
-}()
-
-// Next returns the state that w leads to from s. It is the only function that
-// yields a new state.
-func Next(s hostapi.State, w Trigger) (hostapi.State, error) {
-	for _, from := range []hostapi.State{s.Canonical(), AnyState} {
-		if t, ok := index[from][w]; ok {
-			return t.To, nil
-		}
-	}
-	return s, fmt.Errorf("%q is not foreseen in state %q", w, s)
+// Edge is the row without its reason.
+func (t Transition) Edge() (from hostapi.State, on Trigger, to hostapi.State) {
+	return t.From, t.On, t.To
 }
+
+// Label is the trigger, as the diagram shows it.
+func (t Transition) Label() string { return string(t.On) }
+
+// Reason is why there is the row.
+func (t Transition) Reason() string { return t.Why }
+
+var machine = fsm.New(Table)
+
+// row finds the row for a trigger in a state, or in all of them; nil for none.
+func row(s hostapi.State, on Trigger) *Transition {
+	if t := machine.Row(s.Canonical(), on); t != nil {
+		return t
+	}
+	return machine.Row(AnyState, on)
+}
+
+// Next returns the state that a trigger leads to from s. It is the only function that
+// yields a new state.
+func Next(s hostapi.State, on Trigger) (hostapi.State, error) {
+	t := row(s, on)
+	if t == nil {
+		return s, fmt.Errorf("%q is not foreseen in state %q", on, s)
+	}
+	return t.To, nil
+}
+
+// Mermaid renders Table as a Mermaid state diagram, in table order.
+func Mermaid() string { return machine.Mermaid() }

@@ -2,7 +2,9 @@ package host
 
 import (
 	"flag"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,11 +98,7 @@ func TestEveryRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := index[c.from.Canonical()][c.on]
-		if row == nil {
-			row = index[AnyState][c.on]
-		}
-		tested[row] = true
+		tested[row(c.from, c.on)] = true
 		t.Run(string(c.from)+": "+string(c.on), func(t *testing.T) {
 			d := made(t, newFacts(c.from, c.is, c.with...))
 			if got := d.Host.Status.Provisioning.State; got != to {
@@ -122,33 +120,13 @@ func TestEveryRow(t *testing.T) {
 }
 
 func TestTableIsSound(t *testing.T) {
-	type key struct {
-		from hostapi.State
-		on   Trigger
-	}
-	seen, reached := map[key]bool{}, map[hostapi.State]bool{hostapi.StateNone: true, hostapi.StateMatchProfile: true}
-	for range Table { // enough rounds for a fixed point
-		for _, r := range Table {
-			if reached[r.From] {
-				reached[r.To] = true
-			}
-		}
-	}
-	leaves := map[hostapi.State]bool{hostapi.StateDeleting: true}
-	for _, r := range Table {
-		if seen[key{r.From, r.On}] {
-			t.Errorf("two rows for %q on %q", r.From, r.On)
-		}
-		seen[key{r.From, r.On}], leaves[r.From] = true, true
-		if r.Why == "" {
-			t.Errorf("%q on %q has no reason", r.From, r.On)
-		}
+	initial := []hostapi.State{hostapi.StateNone, hostapi.StateMatchProfile}
+	final := []hostapi.State{hostapi.StateDeleting}
+	for _, fault := range machine.Check(slices.Collect(maps.Keys(handlers)), initial, final) {
+		t.Error(fault)
 	}
 	for s := range handlers {
-		if !reached[s] || !leaves[s] {
-			t.Errorf("%q: reached %v, left %v", s, reached[s], leaves[s])
-		}
-		if _, told := conditionsByState[s]; !told {
+		if _, ok := conditionsByState[s]; !ok {
 			t.Errorf("%q has no conditions", s)
 		}
 	}

@@ -1,5 +1,7 @@
 package node
 
+import "github.com/ferrite-metal/ferrite/conductor/fsm"
+
 // By says who may fire a row.
 type By bool
 
@@ -145,27 +147,35 @@ var Table = []Transition{
 	{Error, Delete, Deleting, ByRequest, "try the tear-down again"},
 }
 
-// index finds a row by where it starts and what happens.
-var index = func() map[State]map[Event]*Transition {
-	m := make(map[State]map[Event]*Transition, len(States))
-	for i := range Table {
-		t := &Table[i]
-		if m[t.From] == nil {
-			m[t.From] = map[Event]*Transition{}
-		}
-		m[t.From][t.On] = t
+// Edge is the row without its reason.
+func (t Transition) Edge() (from State, on Event, to State) { return t.From, t.On, t.To }
+
+// Label is the event, as the diagram shows it. Events that an operator asks for are
+// marked (API).
+func (t Transition) Label() string {
+	if t.By == ByRequest {
+		return string(t.On) + " (API)"
 	}
-	return m
-}()
+	return string(t.On)
+}
+
+// Reason is why there is the row.
+func (t Transition) Reason() string { return t.Why }
+
+var machine = fsm.New(Table)
 
 // Next returns the state that e leads to from s, or s itself and an
 // *InvalidEventError.
 func Next(s State, e Event) (State, error) {
-	if t, ok := index[s][e]; ok {
-		return t.To, nil
+	next, ok := machine.Next(s, e)
+	if !ok {
+		return s, &InvalidEventError{s, e}
 	}
-	return s, &InvalidEventError{s, e}
+	return next, nil
 }
+
+// Mermaid renders Table as a Mermaid state diagram, in table order.
+func Mermaid() string { return machine.Mermaid() }
 
 // Verbs lists what an operator may ask for in s, in the table's order.
 func Verbs(s State) []Event {
@@ -179,10 +189,10 @@ func Verbs(s State) []Event {
 }
 
 // Row finds the row for e in s; nil when there is none.
-func Row(s State, e Event) *Transition { return index[s][e] }
+func Row(s State, e Event) *Transition { return machine.Row(s, e) }
 
 // Requestable reports whether an operator may ask for e in s.
 func Requestable(s State, e Event) bool {
-	t, ok := index[s][e]
-	return ok && t.By == ByRequest
+	t := machine.Row(s, e)
+	return t != nil && t.By == ByRequest
 }

@@ -4,10 +4,13 @@ import (
 	"encoding/csv"
 	"errors"
 	"flag"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ferrite-metal/ferrite/conductor/fsm"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -58,42 +61,21 @@ func TestTableIsIronics(t *testing.T) {
 }
 
 func TestTableIsSound(t *testing.T) {
-	type key struct {
-		from node.State
-		on   node.Event
-	}
-	seen, leaves := map[key]bool{}, map[node.State]bool{}
-	reached := map[node.State]bool{node.Enroll: true}
-	for range node.Table { // enough rounds for a fixed point
-		for _, tr := range node.Table {
-			if reached[tr.From] {
-				reached[tr.To] = true
-			}
-		}
+	for _, fault := range fsm.New(node.Table).Check(slices.Collect(maps.Keys(node.States)), []node.State{node.Enroll}, nil) {
+		t.Error(fault)
 	}
 	for _, tr := range node.Table {
-		k := key{tr.From, tr.On}
-		if seen[k] {
-			t.Errorf("two rows for %q on %q", tr.From, tr.On)
-		}
-		seen[k], leaves[tr.From] = true, true
-		if tr.Why == "" {
-			t.Errorf("%q on %q has no reason", tr.From, tr.On)
-		}
 		if tr.By == node.Internal && tr.From.Class() == node.Stable {
 			t.Errorf("stable %q is left by itself on %q", tr.From, tr.On)
 		}
 	}
 	for s, info := range node.States {
-		if !reached[s] || !leaves[s] {
-			t.Errorf("%q: reached %v, left %v", s, reached[s], leaves[s])
-		}
 		if info.Class == node.Working || info.Class == node.Waiting {
-			if !seen[key{s, node.Fail}] {
+			if node.Row(s, node.Fail) == nil {
 				t.Errorf("%q cannot fail", s)
 			}
 		}
-		if info.Class == node.Waiting && !seen[key{s, node.Abort}] {
+		if info.Class == node.Waiting && node.Row(s, node.Abort) == nil {
 			t.Errorf("%q cannot be aborted", s)
 		}
 	}
