@@ -372,7 +372,7 @@ func TestOldConductors(t *testing.T) {
 	}
 }
 
-// TestWrongPin: an agent does not talk to a stranger.
+// TestWrongPin: an agent does not talk to a server without the pinned certificate.
 func TestWrongPin(t *testing.T) {
 	c := newConductor(t, true)
 	_, _, stop := live(t, c, "ferrite-api-sha256="+strings.Repeat("00", 32))

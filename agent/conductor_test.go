@@ -105,7 +105,7 @@ func (c *conductor) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// takeLog takes log lines, unless it is told to refuse some first.
+// takeLog takes log lines, after the refusals that a test asked for.
 func (c *conductor) takeLog(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		z, err := gzip.NewReader(r.Body)

@@ -31,7 +31,7 @@ func (b *beats) Heartbeat(context.Context, string, agentapi.Heartbeat) error {
 	return nil
 }
 
-// beatFor runs a heart for a while of virtual time; act may force.
+// beatFor runs a heartbeater for a while of virtual time; act may force.
 func beatFor(t *testing.T, d time.Duration, ferrite bool, refuse int, act func(*heartbeater)) []time.Duration {
 	b := &beats{began: time.Now(), refuse: refuse}
 	s := &state{}

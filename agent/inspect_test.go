@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/steps"
 )
 
-// wired is a machine whose interfaces hear their switch.
+// wired is a machine whose interfaces receive their switch's LLDPDUs.
 type wired struct{ machine }
 
 func (*wired) Frames(string, uint16, []net.HardwareAddr) (io.ReadCloser, error) {

@@ -212,9 +212,9 @@ func (s stuck) Log(ctx context.Context, _ string, _ agentapi.LogLines) error {
 	return ctx.Err()
 }
 
-// TestLogIsSentBeforeTheEnd: what a command logged is away when flush
-// returns, with nobody waiting for the courier's next second; a conductor that
-// takes nothing holds that up for so long and no longer.
+// TestLogIsSentBeforeTheEnd: the log of a command is sent when flush returns, without
+// waiting for the log shipper's next second. A conductor that accepts nothing delays
+// that for a limited time.
 func TestLogIsSentBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, st, start := &logbook.Stream{}, &state{}, time.Now()
@@ -236,7 +236,7 @@ func TestLogIsSentBeforeTheEnd(t *testing.T) {
 		deaf := stuck{make(chan struct{}, 2)}
 		c := newLogShipper(deaf, st, s, slog.New(slog.DiscardHandler))
 		go c.run(ctx)
-		<-deaf.asked // the courier itself is at it, for as long as the conductor likes
+		<-deaf.asked // the log shipper itself is sending, for as long as the conductor likes
 		c.flush(t.Context())
 		if waited := time.Since(start); waited != shipFlush {
 			t.Errorf("held up for %s, want %s", waited, shipFlush)

@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// TestLog: few lines travel as they are, many packed, and a conductor that
-// has enough for now is heard.
+// TestLog: few lines are sent plain, many packed. An answer that asks for a pause is
+// obeyed.
 func TestLog(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lines  []string

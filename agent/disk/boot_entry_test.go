@@ -19,7 +19,7 @@ import (
 type memVars struct {
 	m      map[string][]byte
 	writes int
-	lossy  bool // firmware that forgets what it was told
+	lossy  bool // firmware that loses writes
 }
 
 func (v *memVars) Names() ([]string, error) { return slices.Sorted(maps.Keys(v.m)), nil }

@@ -138,7 +138,7 @@ func TestDivideRefuses(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", tc.layout, err, tc.want)
 		}
 	}
-	// What an MBR does not address: a disk that would be larger than a test's.
+	// The limit of an MBR: such a disk would be larger than a test's.
 	m := NewMBR(newDisk(t, mib, 512), 1)
 	if err := m.AddNext(hugeDisk{newDisk(t, mib, 512)}, 3<<40, mbrLinux, false); !errors.Is(err, ErrTable) {
 		t.Errorf("3 TiB in an MBR: %v", err)

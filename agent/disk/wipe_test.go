@@ -45,7 +45,7 @@ func TestWipeSignatures(t *testing.T) {
 	}
 }
 
-// TestWipeRealFilesystems lets wipefs and blkid judge what is left.
+// TestWipeRealFilesystems checks with wipefs and blkid that nothing is left.
 func TestWipeRealFilesystems(t *testing.T) {
 	for _, mkfs := range [][]string{
 		{"mkfs.ext4", "-q", "-F"}, {"mkswap"}, {"mkfs.vfat"},

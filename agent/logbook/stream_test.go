@@ -53,8 +53,8 @@ func TestStreamIsWholeAndInOrder(t *testing.T) {
 	}
 }
 
-// TestStreamDropsTheOldest: what nobody takes in time is counted, also while
-// a batch is on its way, and the count is told once.
+// TestStreamDropsTheOldest: dropped lines are counted, also while a batch is on its
+// way, and the count is reported once.
 func TestStreamDropsTheOldest(t *testing.T) {
 	var s Stream
 	n := 0

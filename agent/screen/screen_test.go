@@ -68,7 +68,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestRenderFits: whatever is told, and however small the display is.
+// TestRenderFits: any state fits, however small the display is.
 func TestRenderFits(t *testing.T) {
 	s := busy()
 	s.Node, s.Err, s.Log = strings.Repeat("n\n", 300), strings.Repeat("\x9b", 300), append(s.Log, "\x1b]0;x\a", "ü")

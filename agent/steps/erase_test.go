@@ -301,7 +301,7 @@ func TestCleanNVRAM(t *testing.T) {
 	}
 }
 
-// TestArgsInfo: what a step may be told is listed with it.
+// TestArgsInfo: a step lists its arguments.
 func TestArgsInfo(t *testing.T) {
 	raw, err := json.Marshal(newBench(t).List(t.Context(), Clean, agentapi.CommandNode{}))
 	if err != nil {
@@ -361,7 +361,7 @@ func TestEraseAnotherDisk(t *testing.T) {
 			b.fill(t, "/dev/vda")
 			before := b.read(t, "/dev/vda", 0, diskSize)
 			disks, progress := b.Disks, b.Progress
-			b.Progress = func(p agentapi.Progress) { // the plan is told
+			b.Progress = func(p agentapi.Progress) { // the plan is reported
 				b.Disks = func() ([]agentapi.Disk, []agentapi.SkippedDisk) { return []agentapi.Disk{other}, nil }
 				progress(p)
 			}

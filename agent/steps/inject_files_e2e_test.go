@@ -31,8 +31,8 @@ func run(t *testing.T, stdin, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// loop makes a loop device with a partition table and returns its path. Test
-// machines whose kernel reads no tables are told of the partitions.
+// loop makes a loop device with a partition table and returns its path. On test
+// machines whose kernel reads no tables, partx adds the partitions.
 func loop(t *testing.T, size int64, sector int, table string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "disk")

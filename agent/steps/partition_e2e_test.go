@@ -20,8 +20,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// TestMain lets this program stand for those of an image: it is static, and can
-// tell what it finds.
+// TestMain lets this program stand for those of an image: it is static, and reports
+// what it finds.
 func TestMain(m *testing.M) {
 	if name := filepath.Base(os.Args[0]); strings.HasPrefix(name, "grub-") {
 		if err := imageProgram(name); err != nil {
@@ -132,8 +132,8 @@ func bareLoop(t *testing.T, size int64, sector int) string {
 	return dev
 }
 
-// partxDevice is a device whose kernel is told of partitions, if it does not
-// read tables.
+// partxDevice is a device whose partitions partx adds, if its kernel does not read
+// tables.
 type partxDevice struct {
 	Device
 	t    *testing.T
@@ -169,8 +169,8 @@ func onLoop(t *testing.T, dev string, size int64) *bench {
 	return b
 }
 
-// TestPartitionsOnDevice has Debian's programs judge a disk that was divided, and
-// the image's own run in it.
+// TestPartitionsOnDevice checks a divided disk with Debian's programs, and runs the
+// image's own in it.
 func TestPartitionsOnDevice(t *testing.T) {
 	const size = 2 << 30
 	for _, sector := range []int{512, 4096} {

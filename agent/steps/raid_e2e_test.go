@@ -291,7 +291,7 @@ func mdadm(t *testing.T, args ...string) {
 	}
 }
 
-// says lets mdadm tell of something and looks for words in it.
+// says looks for words in mdadm's output.
 func says(t *testing.T, args []string, want ...string) {
 	t.Helper()
 	out, err := exec.Command("/sbin/mdadm", args...).CombinedOutput()

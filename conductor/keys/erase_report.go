@@ -34,7 +34,8 @@ func readEraseReport(path string) (ed25519.PrivateKey, error) {
 	}
 	key, err := parseEd25519(text)
 	if err != nil {
-		return nil, fmt.Errorf("key of erase reports: %s: %w; restore it from a backup, or move it away and a new one is made", path, err)
+		return nil, fmt.Errorf("key of erase reports: %s: %w; restore it from a backup, "+
+			"or move it away and a new one is made", path, err)
 	}
 	return key, nil
 }

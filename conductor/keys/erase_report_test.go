@@ -59,7 +59,8 @@ func TestEraseReportRefused(t *testing.T) {
 		"empty":           {[]byte{}, 0o600, "in PEM"},
 		"a certificate":   {pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600, "in PEM"},
 		"damaged":         {pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der[:20]}), 0o600, "damaged"},
-		"of another kind": {pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600, "expected an Ed25519 key"},
+		"of another kind": {pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600,
+			"expected an Ed25519 key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -79,7 +80,8 @@ func TestEraseReportRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := keys.OpenEraseReport(dir); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			if _, err := keys.OpenEraseReport(dir); err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), path) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 			if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {

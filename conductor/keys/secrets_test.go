@@ -61,7 +61,8 @@ func TestSecretsRefused(t *testing.T) {
 			if err := os.Chmod(path, c.mode); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := keys.OpenSecrets(filepath.Dir(path)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			if _, err := keys.OpenSecrets(filepath.Dir(path)); err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), path) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, c.text) {

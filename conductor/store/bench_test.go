@@ -67,7 +67,8 @@ func cycle(b *testing.B, s *store.SQLite, e *node.Effect, now time.Time) error {
 	_, err = s.Commit(b.Context(), node.Change{
 		Finish: e, Save: &n,
 		Effects: []node.Effect{{Node: n.UUID, Generation: 1, Name: "power_on", RunAt: now}},
-		History: []node.HistoryEntry{{UUID: uuid.NewString(), NodeUUID: n.UUID, CreatedAt: now, Severity: "INFO", Event: "power on"}},
+		History: []node.HistoryEntry{{UUID: uuid.NewString(), NodeUUID: n.UUID, CreatedAt: now, Severity: "INFO",
+			Event: "power on"}},
 	})
 	return err
 }
@@ -75,12 +76,16 @@ func cycle(b *testing.B, s *store.SQLite, e *node.Effect, now time.Time) error {
 func fill(b *testing.B, s *store.SQLite, now time.Time) string {
 	id := uuid.NewString()
 	n := node.Node{
-		UUID: id, Name: "node-" + id, Driver: "redfish", ProvisionState: node.Cleaning, TargetProvisionState: node.Available, CreatedAt: now,
-		DriverInfo: map[string]any{"redfish_address": "https://10.0.0.1", "redfish_username": "admin", "redfish_password": "secret"},
+		UUID: id, Name: "node-" + id, Driver: "redfish", ProvisionState: node.Cleaning, TargetProvisionState: node.Available,
+		CreatedAt: now,
+		DriverInfo: map[string]any{"redfish_address": "https://10.0.0.1", "redfish_username": "admin",
+			"redfish_password": "secret"},
 		Interfaces: map[string]string{"power": "redfish", "management": "redfish", "boot": "ipxe", "deploy": "direct"},
-		Run:        &node.Run{Activity: "clean", Steps: []node.Step{{Interface: "power", Step: "power_off"}, {Interface: "deploy", Step: "erase_devices_metadata", InBand: true}}},
+		Run: &node.Run{Activity: "clean", Steps: []node.Step{{Interface: "power", Step: "power_off"},
+			{Interface: "deploy", Step: "erase_devices_metadata", InBand: true}}},
 	}
-	_, err := s.Commit(b.Context(), node.Change{Insert: &n, Effects: []node.Effect{{Node: id, Name: "power_on", RunAt: now}}})
+	_, err := s.Commit(b.Context(),
+		node.Change{Insert: &n, Effects: []node.Effect{{Node: id, Name: "power_on", RunAt: now}}})
 	if err != nil {
 		b.Fatal(err)
 	}

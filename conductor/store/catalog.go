@@ -34,8 +34,8 @@ type catalog[T any, P node.Recorded[T]] struct {
 	s *SQLite
 }
 
-// table is the name of a table of records, and what is written there as a part of
-// a transaction.
+// table is the name of a table of records, with the writes to it that are part of a
+// transaction.
 type table[T any, P node.Recorded[T]] string
 
 func (c table[T, P]) kind() string { return P(new(T)).Kind() }
@@ -45,7 +45,7 @@ func (c table[T, P]) missing(ref string) error {
 	return node.Refuse(node.NotFound, "%s%s %s could not be found.", strings.ToUpper(kind[:1]), kind[1:], ref)
 }
 
-// refused words what an index or the table of nodes has against a record.
+// refused is the error for a record that an index or the table of nodes refuses.
 func (c table[T, P]) refused(v P, err error) error {
 	col, ok := taken(err)
 	for _, k := range v.Keys() {
@@ -159,7 +159,8 @@ func (c table[T, P]) save(t *tx, v P) error {
 	// A record deleted and made again under its UUID is another record, although its
 	// revision may be the same.
 	args = append(args, head.UUID, head.Revision-1, string(created))
-	touched, err := t.exec("UPDATE "+string(c)+" SET "+set+" WHERE uuid = ? AND revision = ? AND doc -> '$.created_at' = ?", args...)
+	touched, err := t.exec("UPDATE "+string(c)+" SET "+set+
+		" WHERE uuid = ? AND revision = ? AND doc -> '$.created_at' = ?", args...)
 	if err != nil || touched == 1 {
 		return c.refused(v, err)
 	}
@@ -195,7 +196,8 @@ func (c catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 	return c.s.w.do(ctx, func(t *tx) error {
 		touched, err := t.exec("DELETE FROM "+string(c.table)+" WHERE uuid = ?", uuid)
 		if holder, ok := any(P(new(T))).(node.Holder); ok && orphan(err) {
-			return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", c.kind(), uuid, holder.Holds())
+			return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", c.kind(), uuid,
+				holder.Holds())
 		}
 		if err == nil && touched == 0 {
 			return c.missing(uuid)

@@ -33,14 +33,14 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s: expected %s, found %s; %s", where, f.Want, f.Found, f.Do)
 }
 
-// Checked is what Check has found.
+// Checked is the result of Check.
 type Checked struct {
 	Schema, Known int64 // the version of the database, and the newest of this build
 	Tables        []TableCount
 	Faults        []Fault
 }
 
-// TableCount is how many rows a table has.
+// TableCount is the number of rows of a table.
 type TableCount struct {
 	Name string
 	Rows int
@@ -54,7 +54,7 @@ type CheckOptions struct {
 	EraseReport func(node.EraseReport) error
 }
 
-// restore is what to do about most faults.
+// restore is the advice for most faults.
 const restore = "restore the data folder from a backup"
 
 // Check reads a whole database that no conductor has open, and changes nothing. An
@@ -132,7 +132,8 @@ func (c *checker) fault(table, row, want string, found any, do string) {
 	if listed < mostFaults {
 		c.done.Faults = append(c.done.Faults, Fault{table, row, want, fmt.Sprint(found), do})
 	} else if listed == mostFaults {
-		c.done.Faults = append(c.done.Faults, Fault{table, "", "fewer faults", "more than " + strconv.Itoa(mostFaults), restore})
+		c.done.Faults = append(c.done.Faults,
+			Fault{table, "", "fewer faults", "more than " + strconv.Itoa(mostFaults), restore})
 	}
 }
 
@@ -189,7 +190,8 @@ func (c *checker) schema(ctx context.Context) bool {
 		return false
 	}
 	if c.done.Schema > c.done.Known {
-		c.fault("goose_db_version", "", fmt.Sprintf("a schema up to version %d, which is the newest of this build", c.done.Known),
+		c.fault("goose_db_version", "", fmt.Sprintf("a schema up to version %d, which is the newest of this build",
+			c.done.Known),
 			fmt.Sprintf("version %d", c.done.Schema), "check it with the newer build that wrote it")
 		return false
 	}

@@ -210,7 +210,8 @@ func checkEraseReport(c *checker, r checkedRow) {
 
 func checkEffect(c *checker, r checkedRow) {
 	if args := r.text("args"); args != "" && !json.Valid([]byte(args)) {
-		c.fault(r.table, r.key, "JSON arguments of "+r.text("name")+" of node "+r.text("node"), fmt.Sprintf("%.80q", args), restore)
+		c.fault(r.table, r.key, "JSON arguments of "+r.text("name")+" of node "+r.text("node"),
+			fmt.Sprintf("%.80q", args), restore)
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 
 // ErrDamaged says that a file is no whole database of a conductor. It has not
 // been changed.
-var ErrDamaged = errors.New("nothing was changed: restore the file from a backup, with its -wal file if there is one; " +
+var ErrDamaged = errors.New("nothing was changed: restore the file from a backup, " +
+	"with its -wal file if there is one; " +
 	"to begin with an empty database move both away, and start once with --init")
 
 // magic begins every SQLite file (sqlite.org/fileformat2.html, 1.3).
@@ -106,7 +107,8 @@ func whole(path string, header []byte, size int64) error {
 	}
 	for n := size/page + 1; n <= max(pages, size/page+1); n++ {
 		if !logged[n] {
-			return fmt.Errorf("it was cut short: its header tells of %d pages of %d bytes, the file has %d bytes, and page %d is not in the WAL; %w",
+			return fmt.Errorf("it was cut short: its header tells of %d pages of %d bytes, the file has %d bytes, "+
+				"and page %d is not in the WAL; %w",
 				pages, page, size, n, ErrDamaged)
 		}
 	}
@@ -148,7 +150,8 @@ func walPages(path string, page int64) (pages map[int64]bool, err error) {
 // ours refuses a database with tables of another program. A database without tables is
 // accepted.
 func ours(ctx context.Context, db *sql.DB) (err error) {
-	rows, err := db.QueryContext(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+	rows, err := db.QueryContext(ctx,
+		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {
 		return fmt.Errorf("read its tables: %w; %w", err, ErrDamaged)
 	}
@@ -165,10 +168,12 @@ func ours(ctx context.Context, db *sql.DB) (err error) {
 		return fmt.Errorf("read its tables: %w; %w", err, ErrDamaged)
 	}
 	begun := len(names) == 0 || len(names) == 1 && names[0] == "goose_db_version"
-	if begun || slices.Contains(names, "goose_db_version") && slices.Contains(names, "nodes") && slices.Contains(names, "leases") {
+	if begun || slices.Contains(names, "goose_db_version") && slices.Contains(names, "nodes") &&
+		slices.Contains(names, "leases") {
 		return nil
 	}
-	return fmt.Errorf("it is another program's: it has the tables %q and not a conductor's; %w", names[:min(len(names), 5)], ErrDamaged)
+	return fmt.Errorf("it is another program's: it has the tables %q and not a conductor's; %w",
+		names[:min(len(names), 5)], ErrDamaged)
 }
 
 // SchemaVersion is the version of the schema of a database, 0 when it is missing
@@ -190,6 +195,7 @@ func SchemaVersion(ctx context.Context, path string) (version int64, err error) 
 	if err := db.QueryRowContext(ctx, begun).Scan(&there); err != nil || !there {
 		return 0, err
 	}
-	err = db.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	err = db.QueryRowContext(ctx,
+		"SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
 	return version, err
 }

@@ -104,7 +104,8 @@ func TestDamaged(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), path) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 			for at, text := range files {

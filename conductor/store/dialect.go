@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dialect is what databases write differently in the statements that a query is
-// built of. All else in them is common to SQLite and PostgreSQL.
+// dialect is the SQL that databases write differently. All else in a query is common
+// to SQLite and PostgreSQL.
 type dialect struct {
 	// bind writes placeholders, which are ? and ?1 in our statements, as the database
 	// has them.

@@ -58,7 +58,8 @@ type effectRow struct {
 }
 
 func (r *effectRow) places() []any {
-	return []any{&r.e.ID, &r.e.Node, &r.e.Generation, &r.e.Name, &r.args, &r.runAt, &r.e.Owner, &r.e.Attempt, &r.leaseUntil, &r.e.Error}
+	return []any{&r.e.ID, &r.e.Node, &r.e.Generation, &r.e.Name, &r.args, &r.runAt, &r.e.Owner, &r.e.Attempt,
+		&r.leaseUntil, &r.e.Error}
 }
 
 func (r *effectRow) effect() node.Effect {
@@ -94,7 +95,9 @@ const claimEffects = `UPDATE effects SET owner = ?1, attempt = attempt + 1, leas
 	) RETURNING ` + effectColumns
 
 // Claim leases effects that are due.
-func (s *SQLite) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+func (s *SQLite) Claim(
+	ctx context.Context, owner string, now time.Time, lease time.Duration, limit int,
+) ([]node.Effect, error) {
 	if limit <= 0 {
 		return nil, nil
 	}

@@ -17,6 +17,7 @@ func (t *tx) putEraseReport(r *node.EraseReport) error {
 		return err
 	}
 	_, err := t.exec(`DELETE FROM erase_reports WHERE of_node = ? AND id <= (
-		SELECT id FROM erase_reports WHERE of_node = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, v.NodeUUID, v.NodeUUID, node.EraseReportsKept)
+		SELECT id FROM erase_reports WHERE of_node = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`,
+		v.NodeUUID, v.NodeUUID, node.EraseReportsKept)
 	return err
 }

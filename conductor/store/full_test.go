@@ -58,5 +58,6 @@ func TestFull(t *testing.T) {
 }
 
 func big(i int, blob string) node.Node {
-	return node.Node{UUID: fmt.Sprintf("11111111-0000-4000-8000-%012d", i), Description: "big", Extra: map[string]any{"blob": blob}}
+	return node.Node{UUID: fmt.Sprintf("11111111-0000-4000-8000-%012d", i), Description: "big",
+		Extra: map[string]any{"blob": blob}}
 }

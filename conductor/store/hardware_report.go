@@ -15,7 +15,8 @@ func (t *tx) putHardwareReport(uuid string, report *node.HardwareReport) error {
 	if err != nil {
 		return fmt.Errorf("encode the hardware report of node %s: %w", uuid, err)
 	}
-	_, err = t.exec("INSERT INTO told (node_uuid, doc) VALUES (?, ?) ON CONFLICT (node_uuid) DO UPDATE SET doc = excluded.doc",
+	_, err = t.exec("INSERT INTO told (node_uuid, doc) VALUES (?, ?) ON CONFLICT (node_uuid) DO UPDATE SET doc = "+
+		"excluded.doc",
 		uuid, string(doc))
 	return err
 }

@@ -24,7 +24,8 @@ func (t *tx) record(entries []node.HistoryEntry) error {
 			return err
 		}
 		if _, err := t.exec(`DELETE FROM history WHERE node_uuid = ?1 AND id <= (
-			SELECT id FROM history WHERE node_uuid = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`, e.NodeUUID, HistoryKept); err != nil {
+			SELECT id FROM history WHERE node_uuid = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
+			e.NodeUUID, HistoryKept); err != nil {
 			return err
 		}
 	}

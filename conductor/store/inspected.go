@@ -17,10 +17,11 @@ func (t *tx) putInspected(uuid string, i *node.Inspected) error {
 	return err
 }
 
-// Inspected returns what the last inspection of a node found.
+// Inspected returns the data of a node's last inspection.
 func (s *SQLite) Inspected(ctx context.Context, nodeUUID string) (node.Inspected, error) {
 	var inventory, plugin string
-	err := s.read.row(ctx, []any{&inventory, &plugin}, "SELECT inventory, plugin_data FROM inspected WHERE node_uuid = ?", nodeUUID)
+	err := s.read.row(ctx, []any{&inventory, &plugin},
+		"SELECT inventory, plugin_data FROM inspected WHERE node_uuid = ?", nodeUUID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return node.Inspected{}, node.Refuse(node.NotFound, "Node inventory record for node %s could not be found.", nodeUUID)
 	}

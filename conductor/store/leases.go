@@ -52,7 +52,8 @@ func (s *SQLite) SaveLease(ctx context.Context, l node.Lease) error {
 // EndLease removes a lease that is on record as it was read.
 func (s *SQLite) EndLease(ctx context.Context, l node.Lease) error {
 	err := s.w.do(ctx, func(t *tx) error {
-		_, err := t.exec("DELETE FROM leases WHERE mac = ? AND ip = ? AND NOT static AND expires <= ?", l.MAC, l.IP, micros(l.Expires))
+		_, err := t.exec("DELETE FROM leases WHERE mac = ? AND ip = ? AND NOT static AND expires <= ?", l.MAC, l.IP,
+			micros(l.Expires))
 		return err
 	})
 	if err != nil {

@@ -28,7 +28,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("read the schema's version: %w", err)
 	}
 	if have > known {
-		return fmt.Errorf("the schema is version %d, this build knows up to %d: start the newer build that wrote it", have, known)
+		return fmt.Errorf("the schema is version %d, this build knows up to %d: start the newer build that wrote it",
+			have, known)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the schema: %w", err)

@@ -51,7 +51,8 @@ func TestMigratePorts(t *testing.T) {
 		}
 	}()
 	ports, err := s.Ports(t.Context(), node.PortQuery{})
-	want := []node.Port{{UUID: "p1", Address: "a", Name: "eth0", Description: "Left", PXEEnabled: true}, {UUID: "p2", Address: "b"}, {UUID: "p3", Address: "c"}}
+	want := []node.Port{{UUID: "p1", Address: "a", Name: "eth0", Description: "Left", PXEEnabled: true},
+		{UUID: "p2", Address: "b"}, {UUID: "p3", Address: "c"}}
 	if d := cmp.Diff(want, ports); err != nil || d != "" {
 		t.Errorf("%v, -want +got:\n%s", err, d)
 	}

@@ -10,7 +10,7 @@ import (
 // the revision grows with every save.
 type version struct{ id, revision int64 }
 
-// nodeRow is what nodeRowColumns select.
+// nodeRow is a row of nodeRowColumns.
 type nodeRow struct {
 	version
 	uuid, doc string
@@ -43,7 +43,7 @@ type nodeCache struct {
 	visits     map[string]*visit
 }
 
-// visit is what goes on with one node: reads of its row, or a write. Overlapping visits
+// visit counts the reads and writes of one node that are under way. Overlapping visits
 // share one.
 type visit struct {
 	guests  int
@@ -54,8 +54,8 @@ func newNodeCache(bytes int) *nodeCache {
 	return &nodeCache{limit: bytes / 2, young: map[string]*cached{}, visits: map[string]*visit{}}
 }
 
-// current returns what is known of a UUID, and otherwise enters it: the caller
-// reads it from the disk, and then leaves.
+// current returns the cached state of a UUID. If there is none it begins a visit: the
+// caller reads it from the disk, and then leaves.
 func (c *nodeCache) current(uuid string) (e *cached, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -88,7 +88,8 @@ func readOn(t *testing.T, s *store.SQLite, over chan struct{}, i int, saved *ato
 		}
 		round, ok := n.Extra["round"].(float64)
 		if !ok || int64(round) < floor {
-			t.Errorf("node %d was saved in round %d, a later read finds it as of round %v (revision %d)", i, floor, n.Extra["round"], n.Revision)
+			t.Errorf("node %d was saved in round %d, a later read finds it as of round %v (revision %d)", i, floor,
+				n.Extra["round"], n.Revision)
 			return
 		}
 	}

@@ -34,7 +34,7 @@ var (
 	}
 )
 
-// sortExpression is what a sort key orders by.
+// sortExpression is the SQL expression of a sort key.
 func (d dialect) sortExpression(key string) (string, error) {
 	if column, ok := sortColumns[key]; ok {
 		return column, nil

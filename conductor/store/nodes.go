@@ -72,7 +72,8 @@ func nodeStatements() (insert, often, whole string) {
 	which := fmt.Sprintf(" WHERE uuid = ?%d AND revision = ?%d - 1", k+3, k+2)
 	insert = "INSERT INTO nodes (" + strings.Join(names, ", ") + ", doc, revision, uuid) VALUES (?" +
 		strings.Repeat(", ?", k+2) + ")"
-	often = "UPDATE nodes SET " + strings.Join(append(changing, last), ", ") + which + " AND " + strings.Join(seldom, " AND ")
+	often = "UPDATE nodes SET " + strings.Join(append(changing, last),
+		", ") + which + " AND " + strings.Join(seldom, " AND ")
 	// A node that was deleted and enrolled again under its UUID is not the one that
 	// was read, although it may be at the same revision.
 	whole = "UPDATE nodes SET " + strings.Join(append(append(seldom, changing...), last), ", ") + which + created
@@ -154,7 +155,8 @@ func nodeTaken(n *node.Node, err error) error {
 	case col == "nodes.name":
 		return node.Refuse(node.Conflict, "A node with name %s already exists.", n.Name)
 	case col == "nodes.instance_uuid":
-		return node.Refuse(node.Conflict, "Instance %s is already associated with a node, it cannot be associated with this other node %s", n.InstanceUUID, n.UUID)
+		return node.Refuse(node.Conflict, "Instance %s is already associated with a node, "+
+			"it cannot be associated with this other node %s", n.InstanceUUID, n.UUID)
 	}
 	return node.Refuse(node.Conflict, "A node with UUID %s already exists.", n.UUID)
 }

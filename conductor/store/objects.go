@@ -91,7 +91,8 @@ func (s *SQLite) WriteObjects(ctx context.Context, writes []objects.Write, done 
 
 func (t *tx) writeObjects(writes []objects.Write) (revisions []int64, err error) {
 	var last int64
-	if err := t.query(func(scan func(...any) error) error { return scan(&last) }, "SELECT revision FROM objects_revision"); err != nil {
+	if err := t.query(func(scan func(...any) error) error { return scan(&last) },
+		"SELECT revision FROM objects_revision"); err != nil {
 		return nil, err
 	}
 	for _, w := range writes {
@@ -116,11 +117,13 @@ func (t *tx) writeObject(w objects.Write, revision int64) (touched int64, err er
 	}
 	switch {
 	case w.Delete:
-		return t.exec("DELETE FROM objects WHERE kind = ? AND namespace = ? AND name = ? AND revision = ?", w.Kind, w.Namespace, w.Name, w.Expect)
+		return t.exec("DELETE FROM objects WHERE kind = ? AND namespace = ? AND name = ? AND revision = ?", w.Kind,
+			w.Namespace, w.Name, w.Expect)
 	case w.Expect == 0:
 		return t.exec("INSERT INTO objects (kind, namespace, name, uid, revision, owners, doc) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			w.Kind, w.Namespace, w.Name, w.UID, revision, owners, w.Doc)
 	}
-	return t.exec("UPDATE objects SET uid = ?, revision = ?, owners = ?, doc = ? WHERE kind = ? AND namespace = ? AND name = ? AND revision = ?",
+	return t.exec("UPDATE objects SET uid = ?, revision = ?, owners = ?, doc = ? WHERE kind = ? AND namespace = ? AND "+
+		"name = ? AND revision = ?",
 		w.UID, revision, owners, w.Doc, w.Kind, w.Namespace, w.Name, w.Expect)
 }

@@ -67,8 +67,8 @@ func portTaken(p *node.Port, column string) error {
 	return node.Refuse(node.Conflict, "%s", node.Exists("port", "MAC address", p.Address))
 }
 
-// namesNobody finds out what a port names that does not exist: SQLite does not say which
-// reference it refused.
+// namesNobody finds the missing record that a port refers to: SQLite does not say
+// which reference it refused.
 func (t *tx) namesNobody(p *node.Port, refused error) error {
 	found, err := t.exists("SELECT 1 FROM nodes WHERE uuid = ?", p.NodeUUID)
 	switch {
@@ -95,7 +95,8 @@ func noPort(uuid string) error {
 // Port finds a port by UUID or name.
 func (s *SQLite) Port(ctx context.Context, ref string) (node.Port, error) {
 	var doc string
-	err := s.read.row(ctx, []any{&doc}, "SELECT doc FROM ports WHERE uuid = ?1 OR name = ?1 ORDER BY uuid = ?1 DESC LIMIT 1", ref)
+	err := s.read.row(ctx, []any{&doc},
+		"SELECT doc FROM ports WHERE uuid = ?1 OR name = ?1 ORDER BY uuid = ?1 DESC LIMIT 1", ref)
 	if errors.Is(err, sql.ErrNoRows) {
 		return node.Port{}, noPort(ref)
 	}

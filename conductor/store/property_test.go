@@ -90,7 +90,8 @@ func anyOf(r *rapid.T, label string, values ...string) string {
 func anyUUID(r *rapid.T) string { return uuidN(rapid.IntRange(0, 5).Draw(r, "uuid")) }
 
 func (p *pair) someTime(r *rapid.T) time.Time {
-	return rapid.SampledFrom([]time.Time{{}, p.now, p.now.Add(-time.Second), p.now.Add(time.Minute + 1001)}).Draw(r, "time")
+	return rapid.SampledFrom([]time.Time{{}, p.now, p.now.Add(-time.Second), p.now.Add(time.Minute + 1001)}).Draw(r,
+		"time")
 }
 
 func (p *pair) commit(r *rapid.T) {
@@ -140,11 +141,14 @@ func (p *pair) parts(r *rapid.T, c *node.Change) {
 		c.Finish = &e
 	}
 	if rapid.Bool().Draw(r, "owe") {
-		c.Effects = []node.Effect{{Node: anyUUID(r), Generation: 3, Name: "x", Args: json.RawMessage(anyOf(r, "args", "", "{}")), RunAt: p.someTime(r)}}
+		c.Effects = []node.Effect{{Node: anyUUID(r), Generation: 3, Name: "x",
+			Args: json.RawMessage(anyOf(r, "args", "", "{}")), RunAt: p.someTime(r)}}
 	}
 	if rapid.Bool().Draw(r, "put port") {
-		port := node.Port{UUID: uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port")), NodeUUID: anyUUID(r), Address: anyOf(r, "mac", "a", "b", "c"),
-			Name: anyOf(r, "port name", "", "", "eth0"), PortgroupUUID: anyOf(r, "portgroup", "", "", uuidN(40), uuidN(41)), Description: anyOf(r, "port description", "", "Ünï% 'code'")}
+		port := node.Port{UUID: uuidN(10 + rapid.IntRange(0, 3).Draw(r, "port")), NodeUUID: anyUUID(r),
+			Address: anyOf(r, "mac", "a", "b", "c"),
+			Name:    anyOf(r, "port name", "", "", "eth0"), PortgroupUUID: anyOf(r, "portgroup", "", "", uuidN(40),
+				uuidN(41)), Description: anyOf(r, "port description", "", "Ünï% 'code'")}
 		if rapid.Bool().Draw(r, "new port") {
 			c.AddPorts = []node.Port{port}
 		} else {
@@ -165,21 +169,25 @@ func (p *pair) parts(r *rapid.T, c *node.Change) {
 		c.DropAllocation = uuidN(20 + rapid.IntRange(0, 2).Draw(r, "allocation"))
 	}
 	if rapid.IntRange(0, 4).Draw(r, "told") == 0 {
-		c.HardwareReport = &node.HardwareReport{Firmware: []node.FirmwareComponent{{Component: anyOf(r, "component", "bios", "bmc"), CreatedAt: p.now}}}
+		c.HardwareReport = &node.HardwareReport{Firmware: []node.FirmwareComponent{{Component: anyOf(r, "component", "bios",
+			"bmc"), CreatedAt: p.now}}}
 	}
 	if rapid.IntRange(0, 4).Draw(r, "erase report") == 0 {
-		c.PutEraseReport = &node.EraseReport{Record: node.Record{UUID: uuidN(50 + rapid.IntRange(0, 3).Draw(r, "report")), CreatedAt: p.now}, NodeUUID: anyUUID(r), Payload: []byte{1}}
+		c.PutEraseReport = &node.EraseReport{Record: node.Record{UUID: uuidN(50 + rapid.IntRange(0, 3).Draw(r, "report")),
+			CreatedAt: p.now}, NodeUUID: anyUUID(r), Payload: []byte{1}}
 	}
 	if rapid.Bool().Draw(r, "history") {
-		c.History = []node.HistoryEntry{{UUID: "h", NodeUUID: anyUUID(r), CreatedAt: p.now, Event: rapid.String().Draw(r, "event")}}
+		c.History = []node.HistoryEntry{{UUID: "h", NodeUUID: anyUUID(r), CreatedAt: p.now,
+			Event: rapid.String().Draw(r, "event")}}
 	}
 }
 
 // allocation is one of a few, perhaps of a node.
 func (p *pair) allocation(r *rapid.T) node.Allocation {
 	return node.Allocation{
-		Record: node.Record{UUID: uuidN(20 + rapid.IntRange(0, 2).Draw(r, "allocation")), Revision: rapid.Int64Range(0, 2).Draw(r, "revision"), CreatedAt: p.now},
-		Name:   anyOf(r, "name", "", "n1", "n2"), State: node.AllocationState(anyOf(r, "state", "allocating", "active")),
+		Record: node.Record{UUID: uuidN(20 + rapid.IntRange(0, 2).Draw(r, "allocation")),
+			Revision: rapid.Int64Range(0, 2).Draw(r, "revision"), CreatedAt: p.now},
+		Name: anyOf(r, "name", "", "n1", "n2"), State: node.AllocationState(anyOf(r, "state", "allocating", "active")),
 		NodeUUID: anyOf(r, "node", "", uuidN(0), uuidN(1)), LastError: rapid.String().Draw(r, "error"),
 	}
 }
@@ -230,14 +238,16 @@ func (p *pair) queries(r *rapid.T) {
 		}
 	}
 	_, _ = both(r, p, func(s store.Store) ([]node.Node, error) { return s.Nodes(p.ctx, q) })
-	pq := node.PortQuery{NodeUUID: anyOf(r, "node", "", uuidN(1)), Address: anyOf(r, "mac", "", "a"), Marker: anyOf(r, "marker", "", uuidN(11)), Limit: q.Limit,
+	pq := node.PortQuery{NodeUUID: anyOf(r, "node", "", uuidN(1)), Address: anyOf(r, "mac", "", "a"),
+		Marker: anyOf(r, "marker", "", uuidN(11)), Limit: q.Limit,
 		PortgroupUUID: anyOf(r, "portgroup", "", uuidN(40)), Contains: anyOf(r, "contains", "", "üNÏ% '")}
 	pq.Shards = rapid.SampledFrom([][]string{nil, {"s1"}, {"s1", "s2"}}).Draw(r, "shards of ports")
 	_, _ = both(r, p, func(s store.Store) ([]node.Port, error) { return s.Ports(p.ctx, pq) })
 }
 
 func (p *pair) leases(r *rapid.T) {
-	l := node.Lease{MAC: anyOf(r, "mac", "m1", "m2", "m3"), IP: anyOf(r, "ip", "1", "2", "3"), Static: rapid.Bool().Draw(r, "static"), Expires: p.someTime(r)}
+	l := node.Lease{MAC: anyOf(r, "mac", "m1", "m2", "m3"), IP: anyOf(r, "ip", "1", "2", "3"),
+		Static: rapid.Bool().Draw(r, "static"), Expires: p.someTime(r)}
 	switch rapid.IntRange(0, 5).Draw(r, "drop") {
 	case 0:
 		_, _ = both(r, p, func(s store.Store) (int, error) { return 0, s.DeleteLease(p.ctx, l.MAC) })
@@ -259,7 +269,8 @@ func (p *pair) catalogs(r *rapid.T) {
 		write(r, p, func(s store.Store) node.Catalog[node.Allocation] { return s.Catalogs().Allocations }, p.allocation(r))
 		return
 	case "runbook":
-		write(r, p, func(s store.Store) node.Catalog[node.Runbook] { return s.Catalogs().Runbooks }, node.Runbook{Record: head, Name: name})
+		write(r, p, func(s store.Store) node.Catalog[node.Runbook] { return s.Catalogs().Runbooks },
+			node.Runbook{Record: head, Name: name})
 		return
 	}
 	steps := []node.Step{{Step: rapid.String().Draw(r, "step")}}
@@ -267,16 +278,20 @@ func (p *pair) catalogs(r *rapid.T) {
 		p.holders(r)
 		return
 	}
-	write(r, p, func(s store.Store) node.Catalog[node.DeployTemplate] { return s.Catalogs().DeployTemplates }, node.DeployTemplate{Record: head, Name: name, Steps: steps})
+	write(r, p, func(s store.Store) node.Catalog[node.DeployTemplate] { return s.Catalogs().DeployTemplates },
+		node.DeployTemplate{Record: head, Name: name, Steps: steps})
 }
 
 // holders writes chassis and portgroups.
 func (p *pair) holders(r *rapid.T) {
-	rack := node.Chassis{Record: node.Record{UUID: uuidN(30), Revision: int64(rapid.IntRange(1, 3).Draw(r, "chassis revision"))}}
+	rack := node.Chassis{Record: node.Record{UUID: uuidN(30),
+		Revision: int64(rapid.IntRange(1, 3).Draw(r, "chassis revision"))}}
 	write(r, p, func(s store.Store) node.Catalog[node.Chassis] { return s.Catalogs().Chassis }, rack)
-	head := node.Record{UUID: uuidN(40 + rapid.IntRange(0, 1).Draw(r, "portgroup")), Revision: int64(rapid.IntRange(1, 3).Draw(r, "portgroup revision"))}
+	head := node.Record{UUID: uuidN(40 + rapid.IntRange(0, 1).Draw(r, "portgroup")),
+		Revision: int64(rapid.IntRange(1, 3).Draw(r, "portgroup revision"))}
 	write(r, p, func(s store.Store) node.Catalog[node.Portgroup] { return s.Catalogs().Portgroups },
-		node.Portgroup{Record: head, NodeUUID: anyUUID(r), Name: anyOf(r, "bond", "", "b1"), Address: anyOf(r, "bond mac", "", "a")})
+		node.Portgroup{Record: head, NodeUUID: anyUUID(r), Name: anyOf(r, "bond", "", "b1"),
+			Address: anyOf(r, "bond mac", "", "a")})
 }
 
 // write makes one write to a catalog.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// query is a SELECT whose conditions depend on what was asked for. Values are
-// arguments and never part of the text.
+// query is a SELECT whose conditions depend on the filters. Values are arguments and
+// never part of the text.
 type query struct {
 	dialect
 	text       strings.Builder

@@ -57,8 +57,8 @@ func (r *reader) each(ctx context.Context, scan func(rows *sql.Rows) error, text
 	return eachRow(rows, scan)
 }
 
-// list calls scan for every row of a query, which is not kept prepared: its text
-// depends on what was asked for.
+// list calls scan for every row of a query. It is not kept prepared, since its text
+// depends on the filters.
 func (r *reader) list(ctx context.Context, q *query, scan func(rows *sql.Rows) error) error {
 	rows, err := r.db.QueryContext(ctx, q.String(), q.args...)
 	if err != nil {

@@ -49,8 +49,9 @@ func TestMigrateBootsUnderWay(t *testing.T) {
 		}
 	}()
 	boots := map[node.State]bool{
-		node.Deploying: true, node.DeployWait: true, node.Cleaning: true, node.CleanWait: true, node.Inspecting: true, node.InspectWait: true,
-		node.Rescuing: true, node.RescueWait: true, node.Servicing: true, node.ServiceWait: true,
+		node.Deploying: true, node.DeployWait: true, node.Cleaning: true, node.CleanWait: true, node.Inspecting: true,
+		node.InspectWait: true,
+		node.Rescuing:    true, node.RescueWait: true, node.Servicing: true, node.ServiceWait: true,
 	}
 	for i, state := range states {
 		n, err := s.Node(t.Context(), uuidN(i+1))

@@ -37,7 +37,8 @@ func TestUnreadableRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"nodes", "allocations"} {
-		if _, err := db.ExecContext(t.Context(), "UPDATE "+table+" SET doc = '{' WHERE uuid IN (?, ?)", uuidN(1), uuidN(3)); err != nil {
+		if _, err := db.ExecContext(t.Context(), "UPDATE "+table+" SET doc = '{' WHERE uuid IN (?, ?)", uuidN(1),
+			uuidN(3)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // first of them waits for the last.
 const maxBatch = 256
 
-// errClosed is what a write after Close meets.
+// errClosed is the error of a write after Close.
 var errClosed = errors.New("the database is closed")
 
 // writeRequest is one write, all or nothing by itself. run may be called twice: it must

@@ -282,8 +282,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestCheckHoldsLittle: what a stranger can send in a few kilobytes does not
-// become megabytes just to be looked at.
+// TestCheckHoldsLittle: a few kilobytes from a client do not become megabytes for a
+// check.
 func TestCheckHoldsLittle(t *testing.T) {
 	image := make([]byte, MaxSize)
 	copy(image[16*sectorSize:], "\x01CD001")

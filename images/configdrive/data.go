@@ -13,10 +13,11 @@ const Label = "config-2"
 // MaxSize bounds a config drive, in bytes, as Ironic does.
 const MaxSize = 64 << 20
 
-// ErrInvalid is wrapped by every refusal of a config drive for what it is.
+// ErrInvalid is wrapped by the error for every config drive that is refused for its
+// content.
 var ErrInvalid = errors.New("config drive")
 
-// Data is what a config drive says. The documents are JSON as OpenStack's
+// Data is the content of a config drive. The documents are JSON as OpenStack's
 // metadata service has them; empty ones are left out, except meta_data.
 type Data struct {
 	MetaData    json.RawMessage

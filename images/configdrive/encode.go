@@ -38,8 +38,8 @@ func Decode(s string) ([]byte, error) {
 	return image.Bytes(), nil
 }
 
-// Check says what is wrong with Ironic's string form, as Decode does, without
-// holding the image: sixty kilobytes of gzip can hold MaxSize of zeros.
+// Check validates Ironic's string form as Decode does, without holding the image:
+// sixty kilobytes of gzip can hold MaxSize of zeros.
 func Check(s string) error { return unpack(s, io.Discard) }
 
 func unpack(s string, to io.Writer) error {

@@ -76,7 +76,7 @@ func (m *image) layout() error {
 	return nil
 }
 
-// sectors is how many sectors n bytes fill.
+// sectors is the number of sectors that n bytes fill.
 func sectors(n int) int { return (n + sectorSize - 1) / sectorSize }
 
 // render writes every part to its place.

@@ -55,7 +55,7 @@ func (r *reader) root() ([]byte, error) {
 	return root, nil
 }
 
-// extent is what a directory record points to.
+// extent is the content that a directory record points to.
 func (r *reader) extent(record []byte) ([]byte, error) {
 	le := binary.LittleEndian
 	at, n := int64(le.Uint32(record[2:]))*sectorSize, int64(le.Uint32(record[10:]))

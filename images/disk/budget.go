@@ -7,8 +7,9 @@ const (
 	largestNeed = 64 << 20
 )
 
-// streamLeast is what every compressed stream may need, bytes: a window of zstd -19, a
-// dictionary of xz -6. A stream that starts with less may go on with it.
+// streamLeast is the memory that every compressed stream may need, in bytes: a window
+// of zstd -19, a dictionary of xz -6. A stream that starts with less may go on with
+// it.
 const streamLeast = 8 << 20
 
 // packedChunks are for a compressed stream's input, beside those for its output.

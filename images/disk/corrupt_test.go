@@ -57,8 +57,8 @@ func (s *specimen) host(i int64) int64         { return int64(s.u64(s.entry(i)) 
 func (s *specimen) end() uint64                { return uint64(len(s.b)) &^ uint64(s.h.clusterSize()-1) }
 func (s *specimen) sector(i int64) int64       { return int64(s.u64(s.entry(i)) & (1<<58 - 1)) }
 
-// damage is one thing done to a specimen. Where we judge otherwise than QEMU,
-// why says why.
+// damage is one change of a specimen. Where our verdict differs from QEMU's, why gives
+// the reason.
 type damage struct {
 	name, of string
 	do       func(s *specimen)

@@ -213,8 +213,8 @@ func (d *deflate) readLengths(n int) error {
 	return nil
 }
 
-// block decodes a block by the codes made for it. The state is in local
-// variables, which is what makes it fast.
+// block decodes a block by its codes. It is fast since the state is in local
+// variables.
 func (d *deflate) block() error {
 	in, pos, bits, n, out, o := d.in, d.pos, d.bits, d.n, d.out, d.done
 	for o < len(out) {

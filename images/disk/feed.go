@@ -95,7 +95,7 @@ func (f *feed) send(ctx context.Context, c *chunk) error {
 	}
 }
 
-// checkEnd compares what came with what was announced.
+// checkEnd compares the received size with the announced one.
 func (f *feed) checkEnd(got int64) error {
 	switch {
 	case f.size < 0 || got == f.size:

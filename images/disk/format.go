@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Format is how an image's bytes are arranged.
+// Format is the format of an image.
 type Format string
 
 // The formats Write takes. Gzip, Zstd and XZ are streams around a raw image.
@@ -19,8 +19,8 @@ const (
 	XZ    Format = "xz"
 )
 
-// ErrFormat is wrapped by every refusal of an image for what it is or for
-// what it contains: trying again does not help.
+// ErrFormat is wrapped by the error for every image that is refused for its content:
+// trying again does not help.
 var ErrFormat = errors.New("image cannot be used")
 
 // headSize is the number of bytes that Detect needs.

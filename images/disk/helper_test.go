@@ -71,7 +71,7 @@ func (m *memTarget) Flush() error           { m.flushed++; return nil }
 // memSource is an image in memory.
 type memSource struct {
 	b       []byte
-	unknown bool // size is not told
+	unknown bool // size is not announced
 }
 
 func (s memSource) Name() string { return "mem" }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// HTTPOptions is how an image is fetched. The zero value is usable.
+// HTTPOptions are the options of a download. The zero value is usable.
 type HTTPOptions struct {
 	Header  http.Header   // sent with every request, such as Authorization
 	Stall   time.Duration // a connection without a byte for this long is broken; 30 s when zero
@@ -19,7 +19,7 @@ type HTTPOptions struct {
 	Backoff time.Duration // before the first retry, doubled each time up to 10 s; 500 ms when zero
 }
 
-// withDefaults fills in what was left zero.
+// withDefaults replaces zero values.
 func (o HTTPOptions) withDefaults() HTTPOptions {
 	if o.Stall <= 0 {
 		o.Stall = 30 * time.Second
@@ -123,7 +123,7 @@ func (s *HTTPSource) probe(ctx context.Context) error {
 // Name is the URL without its password.
 func (s *HTTPSource) Name() string { return s.name }
 
-// Size is what the server announced.
+// Size is the announced size.
 func (s *HTTPSource) Size() int64 { return s.size }
 
 // Head is the image's start.

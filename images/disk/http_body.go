@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// progressStep is how much must come over a connection for its retries to
-// count from the start again.
+// progressStep is received over a connection before its retries count from the start
+// again.
 const progressStep = 16 << 20
 
 // httpBody reads an image from start to end over as many connections as it
@@ -121,7 +121,7 @@ func (b *httpBody) failed(err error) error {
 	return b.src.wait(b.ctx, b.tries-1)
 }
 
-// giveUp words the last failure with what was expected and what came.
+// giveUp is the last failure, with the expected and the received size.
 func (b *httpBody) giveUp(err error) error {
 	var short *CutShortError
 	if errors.As(err, &short) || b.src.size < 0 {

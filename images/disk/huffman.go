@@ -21,7 +21,7 @@ const (
 	restBits  = codeMax - firstBits
 )
 
-// noSymbol is the meaning of what has a code but must not occur.
+// noSymbol is the meaning of symbols that have a code but must not occur.
 const noSymbol = 1<<32 - 1
 
 // huffman finds symbols by the bits ahead: in a first table, and for longer
@@ -118,7 +118,7 @@ func literalSymbol(symbol int) uint32 {
 	return noSymbol // 286 and 287
 }
 
-// distanceSymbol is how far back to copy from.
+// distanceSymbol is the distance to copy from.
 func distanceSymbol(symbol int) uint32 {
 	switch {
 	case symbol < 4:

@@ -43,7 +43,7 @@ func OpenMirrors(
 	return m, nil
 }
 
-// host is scheme, name and port of a URL, "" of what is none.
+// host is scheme, name and port of a URL, "" if it is none.
 func host(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -71,8 +71,8 @@ func (m *Mirrors) refuse(why error) {
 	}
 }
 
-// next opens the first of the mirrors left that has the image. When none has,
-// the error says what was wrong with each.
+// next opens the first of the remaining mirrors that has the image. If none has, the
+// error names the failure of each.
 func (m *Mirrors) next(ctx context.Context) error {
 	for len(m.left) > 0 {
 		u := m.left[0]
@@ -119,7 +119,7 @@ func (m *Mirrors) take(src *HTTPSource) error {
 // Name is the URL read from, without its password.
 func (m *Mirrors) Name() string { return m.src.Name() }
 
-// Size is what the first mirror announced.
+// Size is the size that the first mirror announced.
 func (m *Mirrors) Size() int64 { return m.size }
 
 // Head is the image's start.

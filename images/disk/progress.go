@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Progress is how far a write has come, in bytes.
+// Progress is the state of a write, in bytes.
 type Progress struct {
 	Done     int64 // of the virtual disk: written and zeroed
 	Total    int64 // size of the virtual disk, -1 when the image does not say

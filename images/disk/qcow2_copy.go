@@ -64,8 +64,7 @@ func (q *qcow2Copy) zeroTo(ctx context.Context, off int64) error {
 	return nil
 }
 
-// passTables compares the tables in a chunk with what they held when the map
-// was made of them.
+// passTables compares the tables in a chunk with those that the map was made of.
 func (q *qcow2Copy) passTables(c *chunk) error {
 	end := c.off + int64(c.n)
 	for q.nextTable < len(q.tables) {

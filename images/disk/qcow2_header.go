@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// qcow2Header is what of a qcow2 header matters to a reader (the format's
+// qcow2Header holds the fields of a qcow2 header that a reader needs (the format's
 // specification is docs/interop/qcow2.txt of QEMU).
 type qcow2Header struct {
 	version     uint32
@@ -88,7 +88,7 @@ func parseQcow2Header(b []byte) (*qcow2Header, error) {
 	return h, h.parseGeometry(b)
 }
 
-// qcow2SizeAt is where a qcow2 header has the size of the virtual disk.
+// qcow2SizeAt is the place of the virtual disk's size in a qcow2 header.
 const qcow2SizeAt = 24
 
 // parseGeometry reads cluster size, disk size and the L1 table's place.

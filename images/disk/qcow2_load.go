@@ -109,7 +109,7 @@ func (l *tableLoader) read(p []byte, off int64) error {
 	return nil
 }
 
-// note remembers what a table held.
+// note keeps the content of a table.
 func (l *tableLoader) note(p []byte, off int64) {
 	l.tables = append(l.tables, table{off, int64(len(p)), maphash.Bytes(l.seed, p)})
 }

@@ -57,8 +57,8 @@ func (m *qcow2Map) fits() error {
 	return nil
 }
 
-// packedLeast is what a compressed cluster takes of the file, at the least, in
-// images that people have: bytes.
+// packedLeast is the least size of a compressed cluster in images as people have them,
+// in bytes.
 const packedLeast = 32
 
 // room makes room for as many entries as there can be, but no more than fit the budget,

@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// segment is a part of a compressed image that decompresses without the rest, and
-// whose place on the disk is known, so that several are under way at once. It is
-// read as a stream of its own while it still arrives.
+// segment is a part of a compressed image that decompresses alone, and whose place on
+// the disk is known, so that several are under way at once. It is read as a stream of
+// its own while it still arrives.
 type segment struct {
 	ctx  context.Context // io.Reader has no other way to be cancelled
 	off  int64           // of its first byte on the disk
@@ -80,17 +80,17 @@ type tap struct {
 	to   *segment // nil: the bytes are skipped
 }
 
-// start hands on to r what is read from now on.
+// start passes the bytes that are read from now on to r.
 func (t *tap) start(r *segment) { t.to, t.from = r, t.at }
 
-// stop hands on what has been read until now, and no more.
+// stop passes the bytes that were read until now, and no more.
 func (t *tap) stop() error {
 	err := t.hand()
 	t.to = nil
 	return err
 }
 
-// hand gives the run what it has not had yet of the chunk.
+// hand passes the rest of the chunk to the run.
 func (t *tap) hand() error {
 	if t.to == nil || t.cur == nil {
 		return nil
@@ -100,7 +100,7 @@ func (t *tap) hand() error {
 	return err
 }
 
-// fill sees to it that there is a byte to be read, or says io.EOF.
+// fill waits for a byte to read, or returns io.EOF.
 func (t *tap) fill() error {
 	for t.cur == nil || t.at == t.cur.n {
 		if t.cur != nil {

@@ -132,7 +132,7 @@ func (s *sink) put(data []byte, off int64) error {
 	return nil
 }
 
-// raise remembers the end of what the image covers.
+// raise keeps the end of the image's data so far.
 func (s *sink) raise(end int64) {
 	for {
 		high := s.high.Load()

@@ -9,7 +9,7 @@ import (
 	"math"
 )
 
-// Source is where an image's bytes come from.
+// Source provides an image's bytes.
 type Source interface {
 	// Name says where, for errors.
 	Name() string

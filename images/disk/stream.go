@@ -92,7 +92,7 @@ func copyRaw(ctx context.Context, f *feed, s *sink) error {
 	return z.flush(ctx)
 }
 
-// stream is how a raw image is compressed.
+// stream is the compression of a raw image.
 type stream struct {
 	format   Format
 	memory   int64 // that its window or dictionary may take, bytes
@@ -118,11 +118,11 @@ func (s stream) open(r io.Reader) (d io.Reader, closeIt func(), err error) {
 	return d, func() {}, err
 }
 
-// zstdBlocks is how many blocks of a zst stream are under way at once. From two
-// on the decoder is a pipeline of three goroutines, which takes a fifth more CPU
-// time than one does alone. Where there are only two CPUs the other has the
-// download, the checksum and the disk to see to, and one goroutine is faster
-// (images written at 400 MB/s: by a tenth).
+// zstdBlocks is the number of blocks of a zst stream that are under way at once. From
+// two on the decoder is a pipeline of three goroutines, which takes a fifth more CPU
+// time than a single one. With only two CPUs the other is busy with the download, the
+// checksum and the disk, and one goroutine is faster (images written at 400 MB/s: by a
+// tenth).
 func zstdBlocks(cpus int) int {
 	if cpus <= 2 {
 		return 1
@@ -200,8 +200,8 @@ func takeInner(ctx context.Context, z *splitter, c *chunk) error {
 	return z.chunk(ctx, c)
 }
 
-// broken explains a stream that does not decompress. Errors of the source
-// stay what they are.
+// broken explains a stream that does not decompress. It leaves errors of the source
+// unchanged.
 func (s stream) broken(off int64, err error) error {
 	switch {
 	case errors.Is(err, ErrSource), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -215,9 +215,9 @@ func (s stream) broken(off int64, err error) error {
 	return fmt.Errorf("%w: its %s stream is damaged after %d bytes of disk: %w", ErrFormat, s.format, off, err)
 }
 
-// zstWindow is what the stream needs by its first frame, in bytes, but streamLeast
-// at the least: more frames may follow. It refuses what that frame says of itself:
-// a window that takes too much memory, or a disk larger than size.
+// zstWindow is the memory for the stream's first frame in bytes, but streamLeast at
+// the least: more frames may follow. It refuses a frame whose window takes too much
+// memory, or whose content is larger than size.
 func zstWindow(head []byte, size int64) (int64, error) {
 	var h zstd.Header
 	for {

@@ -4,8 +4,8 @@ import (
 	"io"
 )
 
-// Target is what an image is written onto. Offsets and lengths given to it
-// are multiples of the sector size.
+// Target is the disk that an image is written to. Offsets and lengths given to it are
+// multiples of the sector size.
 type Target interface {
 	io.WriterAt
 	// Zero makes n bytes from off read as zeroes.

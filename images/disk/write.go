@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Options is how an image is to be written.
+// Options are the options of Write.
 type Options struct {
 	Format        string         // Ironic's disk_format; empty: found by the first bytes
 	Checksum      Checksum       // over the bytes as they are downloaded
@@ -21,7 +21,7 @@ type Options struct {
 	ProgressEvery time.Duration  // 500 ms when zero
 }
 
-// Result is what a write did.
+// Result is the result of Write.
 type Result struct {
 	Format      Format
 	VirtualSize int64 // bytes of the disk the image describes

@@ -63,9 +63,9 @@ func xzInteger(b []byte) (uint64, []byte) {
 	return v, b[n:]
 }
 
-// xzDictionary is what the stream needs by its first block, in bytes, but
-// streamLeast at the least: more blocks may follow. It refuses what that block says
-// of itself: a dictionary that takes too much memory, or a disk larger than size.
+// xzDictionary is the memory for the stream's first block in bytes, but streamLeast at
+// the least: more blocks may follow. It refuses a block whose dictionary takes too
+// much memory, or whose content is larger than size.
 func xzDictionary(head []byte, size int64) (int64, error) {
 	dictionary, unpacked := xzBlock(head)
 	switch {

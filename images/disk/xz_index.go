@@ -9,7 +9,7 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// xzSizes are what an index says of a block (section 4.3), bytes.
+// xzSizes are an index's entry of a block (section 4.3), in bytes.
 type xzSizes struct {
 	unpadded uint64 // header, data and check as they are in the file
 	unpacked uint64

@@ -46,8 +46,8 @@ func unxzByLibrary(image []byte) ([]byte, error) {
 	return io.ReadAll(d)
 }
 
-// TestXzByManyDecoders: what several decoders make of a file is what one makes of
-// it, whatever xz was told, and with little memory for what waits.
+// TestXzByManyDecoders: several decoders give the same bytes as one, with any options
+// of xz, and with little memory for waiting runs.
 func TestXzByManyDecoders(t *testing.T) {
 	t.Parallel()
 	raw := pattern(4<<20+512, 60)

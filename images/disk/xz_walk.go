@@ -95,8 +95,7 @@ func (w *xzWalk) streamHeader() error {
 // check is the stream's kind of check.
 func (w *xzWalk) check() byte { return w.header[7] }
 
-// xzCheckSize is how many bytes the check of a block has (section 2.1.1.2), of
-// those that are known.
+// xzCheckSize is the size of a block's check (section 2.1.1.2), for the known kinds.
 func xzCheckSize(check byte) (bytes int, known bool) {
 	switch check {
 	case 0x00: // none

@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Compression is how an initramfs is packed. The kernel recognises it by itself.
+// Compression is the format of an initramfs. The kernel recognises it by itself.
 type Compression string
 
 // The kinds Debian's kernels unpack. Zstd boots fastest when the download counts

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// moduleIndex is what depmod knows of one kernel's modules. Modules are named by their
+// moduleIndex is depmod's index of one kernel's modules. Modules are named by their
 // path below lib/modules/<release>, as modules.dep does, or by name: the file's stem
 // with "-" written as "_", as the kernel does.
 type moduleIndex struct {

@@ -121,7 +121,7 @@ func unpackKernel(ctx context.Context, dir string, k Kernel) error {
 	return err
 }
 
-// locateKernel fills in what is known only from the unpacked package.
+// locateKernel fills in the fields that only the unpacked package shows.
 func locateKernel(dir string, k Kernel) (Kernel, error) {
 	images, err := filepath.Glob(filepath.Join(dir, "boot", "vmlinuz-*"))
 	if err != nil || len(images) != 1 {

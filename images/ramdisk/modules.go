@@ -19,7 +19,7 @@ type Class struct {
 	Load     bool     // the agent loads Modules at start, in this order: no device's modalias names them
 }
 
-// selection is what one profile takes of one kernel's modules.
+// selection holds the modules of one kernel that a profile takes.
 type selection struct {
 	files []string            // paths below lib/modules/<release>, sorted
 	deps  map[string][]string // path to what it needs, the nearest first, soft dependencies included

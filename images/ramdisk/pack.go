@@ -17,8 +17,8 @@ import (
 // memory nor file descriptors.
 type tree map[string]func() (cpio.Record, error)
 
-// newTree is a ramdisk with what the kernel needs to start any /init: mount points and
-// a console to be the first file descriptors.
+// newTree is a ramdisk with the files that the kernel needs to start any /init: mount
+// points and a console to be the first file descriptors.
 func newTree() tree {
 	t := tree{}
 	for _, dir := range []string{"dev", "proc", "sys", "run", "mnt", "root", "var", "etc", "bin", "lib"} {

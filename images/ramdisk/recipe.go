@@ -50,7 +50,7 @@ type File struct {
 	Source string // path on this machine
 }
 
-// Result is what was built. Sizes are in bytes, sums are SHA-256 in hex.
+// Result is the result of a build. Sizes are in bytes, sums are SHA-256 in hex.
 type Result struct {
 	KernelPath, InitramfsPath     string
 	KernelSize, InitramfsSize     int64

@@ -14,8 +14,8 @@ import (
 
 const fakeSize = 2 << 20
 
-// fake is a drive in memory that speaks NVMe, ATA and SCSI. It obeys as the
-// specifications say, unless told to lie or to fail.
+// fake is a drive in memory that speaks NVMe, ATA and SCSI. It follows the
+// specifications, unless a test makes it lie or fail.
 type fake struct {
 	mem   []byte
 	lies  bool  // says that it is done and erases nothing

@@ -38,7 +38,7 @@ var able = map[string]struct {
 	"overwrite": {device: "/dev/vda", make: func(*fake) {}},
 }
 
-// usual are the options of an agent that was told nothing.
+// usual are the options of an agent without settings.
 func usual(t *testing.T) Options {
 	t.Helper()
 	o, err := OptionsFrom(nil)

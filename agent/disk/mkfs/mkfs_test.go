@@ -87,7 +87,7 @@ func run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// TestMade has Debian's programs judge what was made.
+// TestMade checks the file systems with Debian's programs.
 func TestMade(t *testing.T) {
 	const id = `UUID="30313233-3435-4637-b839-616263646566"`
 	for _, tc := range []struct {
@@ -176,7 +176,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWriteFails: what cannot be written is told, whichever write it is.
+// TestWriteFails: the error of every write is returned.
 func TestWriteFails(t *testing.T) {
 	for _, kind := range []string{"ext4", "swap", "vfat"} {
 		for n := 0; ; n++ {

@@ -30,7 +30,8 @@ func TestFail(t *testing.T) {
 		kept  int
 	}{
 		{"the next, before", broken.Fault{Method: "Commit", Nth: 1, Err: errBoom}, [3]error{errBoom, nil, nil}, 2},
-		{"the second, after", broken.Fault{Method: "Commit", Nth: 2, After: true, Err: errBoom}, [3]error{nil, errBoom, nil}, 3},
+		{"the second, after", broken.Fault{Method: "Commit", Nth: 2, After: true, Err: errBoom},
+			[3]error{nil, errBoom, nil}, 3},
 		{"any method", broken.Fault{Nth: 3, Err: errBoom}, [3]error{nil, nil, errBoom}, 2},
 		{"for ever", broken.Fault{Method: "Commit", Err: errBoom}, [3]error{errBoom, errBoom, errBoom}, 0},
 		{"another method", broken.Fault{Method: "Claim", Err: errBoom}, [3]error{}, 3},

@@ -43,7 +43,9 @@ func (s *Store) NodesWithEffects(ctx context.Context) ([]string, error) {
 }
 
 // Claim leases effects, or fails.
-func (s *Store) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+func (s *Store) Claim(
+	ctx context.Context, owner string, now time.Time, lease time.Duration, limit int,
+) ([]node.Effect, error) {
 	return answer(s, "Claim", func() ([]node.Effect, error) { return s.inner.Claim(ctx, owner, now, lease, limit) })
 }
 
@@ -64,7 +66,8 @@ func (s *Store) Inspected(ctx context.Context, nodeUUID string) (node.Inspected,
 
 // HardwareReport reads a BMC's last report, or fails.
 func (s *Store) HardwareReport(ctx context.Context, nodeUUID string) (node.HardwareReport, error) {
-	return answer(s, "HardwareReport", func() (node.HardwareReport, error) { return s.inner.HardwareReport(ctx, nodeUUID) })
+	return answer(s, "HardwareReport",
+		func() (node.HardwareReport, error) { return s.inner.HardwareReport(ctx, nodeUUID) })
 }
 
 // History reads a node's history, or fails.

@@ -57,11 +57,14 @@ func Node(i int) node.Node {
 		InstanceUUID: Instance(i), Owner: "project-" + strconv.Itoa(i%40), Shard: "shard-" + strconv.Itoa(i%10),
 		CreatedAt: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Millisecond),
 		DriverInfo: map[string]any{
-			"redfish_address": fmt.Sprintf("https://10.%d.%d.%d", i>>16, i>>8&255, i&255), "redfish_username": "admin", "redfish_password": "x",
+			"redfish_address": fmt.Sprintf("https://10.%d.%d.%d", i>>16, i>>8&255, i&255), "redfish_username": "admin",
+			"redfish_password": "x",
 		},
-		Properties: map[string]any{"cpus": 64.0, "memory_mb": 524288.0, "local_gb": 3840.0, "cpu_arch": "x86_64", "capabilities": "boot_mode:uefi"},
+		Properties: map[string]any{"cpus": 64.0, "memory_mb": 524288.0, "local_gb": 3840.0, "cpu_arch": "x86_64",
+			"capabilities": "boot_mode:uefi"},
 		Interfaces: map[string]string{
-			"bios": "redfish", "boot": "ipxe", "console": "no-console", "deploy": "direct", "firmware": "redfish", "inspect": "agent", "management": "redfish",
+			"bios": "redfish", "boot": "ipxe", "console": "no-console", "deploy": "direct", "firmware": "redfish",
+			"inspect": "agent", "management": "redfish",
 			"network": "noop", "power": "redfish", "raid": "redfish", "rescue": "agent", "storage": "noop", "vendor": "redfish",
 		},
 		Extra: map[string]any{"rack": strconv.Itoa(i % 500), "serial": strings.Repeat("x", 100)},

@@ -130,8 +130,10 @@ func (c *catalog[T, P]) save(v P) (undo func(), err error) {
 	if old == nil {
 		return nil, c.missing(head.UUID)
 	}
-	if was := P(&old.v).Head(); was.Revision != head.Revision || !was.CreatedAt.Equal(head.CreatedAt) { // made again under its UUID
-		return nil, fmt.Errorf("save %s %s at revision %d: %w: read it again", v.Kind(), head.UUID, head.Revision, node.ErrStale)
+	// made again under its UUID
+	if was := P(&old.v).Head(); was.Revision != head.Revision || !was.CreatedAt.Equal(head.CreatedAt) {
+		return nil, fmt.Errorf("save %s %s at revision %d: %w: read it again", v.Kind(), head.UUID, head.Revision,
+			node.ErrStale)
 	}
 	head.Revision++
 	return c.keep(v)
@@ -168,7 +170,8 @@ func (c *catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 		return c.missing(uuid)
 	}
 	if holder, ok := any(P(new(T))).(node.Holder); ok && c.s.named(holder.Holds(), uuid) {
-		return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", P(new(T)).Kind(), uuid, holder.Holds())
+		return node.Refuse(node.Invalid, "Cannot complete the requested action because %s %s contains %s.", P(new(T)).Kind(),
+			uuid, holder.Holds())
 	}
 	c.drop(uuid)
 	return nil

@@ -132,7 +132,8 @@ func (c *change) putNode(n *node.Node) error {
 		case n.Name != "" && r.v.Name == n.Name:
 			return node.Refuse(node.Conflict, "A node with name %s already exists.", n.Name)
 		case n.InstanceUUID != "" && r.v.InstanceUUID == n.InstanceUUID:
-			return node.Refuse(node.Conflict, "Instance %s is already associated with a node, it cannot be associated with this other node %s", n.InstanceUUID, n.UUID)
+			return node.Refuse(node.Conflict, "Instance %s is already associated with a node, "+
+				"it cannot be associated with this other node %s", n.InstanceUUID, n.UUID)
 		}
 	}
 	if err := c.s.unheld("nodes", "Chassis", n.ChassisUUID); err != nil {

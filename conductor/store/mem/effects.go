@@ -95,7 +95,9 @@ func copyEffect(e *node.Effect) node.Effect {
 }
 
 // Claim leases effects that are due.
-func (s *Store) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+func (s *Store) Claim(
+	ctx context.Context, owner string, now time.Time, lease time.Duration, limit int,
+) ([]node.Effect, error) {
 	if err := s.lock(ctx); err != nil {
 		return nil, err
 	}

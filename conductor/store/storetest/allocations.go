@@ -16,7 +16,8 @@ func allocation(n int, name string) node.Allocation {
 
 func testAllocations(t *testing.T, s store.Store) {
 	testCatalog(t, s.Catalogs().Allocations, sampler[node.Allocation]{
-		allocation, func(v *node.Allocation) { v.LastError = "none fits" }, func(v *node.Allocation, name string) { v.Name = name },
+		allocation, func(v *node.Allocation) { v.LastError = "none fits" },
+		func(v *node.Allocation, name string) { v.Name = name },
 	}, "An allocation with name CUSTOM_A already exists.", "Allocation nobody could not be found.")
 	for state, want := range map[string]int{"allocating": 2, "other": 0} {
 		got, err := s.Catalogs().Allocations.List(t.Context(), "state", state)

@@ -17,15 +17,18 @@ type sampler[T any] struct {
 
 func testDeployTemplates(t *testing.T, s store.Store) {
 	testCatalog(t, s.Catalogs().DeployTemplates, sampler[node.DeployTemplate]{
-		template, func(v *node.DeployTemplate) { v.Steps[0].Priority = 77 }, func(v *node.DeployTemplate, name string) { v.Name = name },
+		template, func(v *node.DeployTemplate) { v.Steps[0].Priority = 77 },
+		func(v *node.DeployTemplate, name string) { v.Name = name },
 	}, "A deploy template with name CUSTOM_A already exists.", "Deploy template nobody could not be found.")
 }
 
 func testRunbooks(t *testing.T, s store.Store) {
 	sample := func(n int, name string) node.Runbook {
 		return node.Runbook{
-			Record: record(n), Name: name, Description: "words", Traits: []string{"CUSTOM_X"}, DisableRamdisk: true, Public: true, Owner: "o",
-			Steps: []node.RunbookStep{{Step: node.Step{Interface: "bios", Step: "apply", Args: map[string]any{"a": 1.0}}, Order: n}},
+			Record: record(n), Name: name, Description: "words", Traits: []string{"CUSTOM_X"}, DisableRamdisk: true,
+			Public: true, Owner: "o",
+			Steps: []node.RunbookStep{{Step: node.Step{Interface: "bios", Step: "apply",
+				Args: map[string]any{"a": 1.0}}, Order: n}},
 			Extra: map[string]any{"k": "v"},
 		}
 	}

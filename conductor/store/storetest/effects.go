@@ -122,7 +122,8 @@ func testHurry(t *testing.T, s store.Store) {
 	n, err = s.Commit(t.Context(), node.Change{Save: &n, Hurry: true}) // somebody is at it
 	check(t, err)
 	check(t, s.Renew(t.Context(), got[0], at(100)))
-	n, err = s.Commit(t.Context(), node.Change{Finish: &got[0], Save: &n, Hurry: true, Effects: []node.Effect{effect(1, "z", at(500))}})
+	n, err = s.Commit(t.Context(), node.Change{Finish: &got[0], Save: &n, Hurry: true,
+		Effects: []node.Effect{effect(1, "z", at(500))}})
 	check(t, err)
 	equal(t, 0, len(claim(t, s, "me", at(0), 9))) // what is new keeps its time
 	_, err = s.Commit(t.Context(), node.Change{Save: &n, Hurry: true})

@@ -8,7 +8,8 @@ import (
 )
 
 func eraseReport(n int, of string) node.EraseReport {
-	return node.EraseReport{Record: record(n), NodeUUID: of, NodeName: "n", Failed: n%2 == 0, Payload: []byte(`{"a":1}`), Signature: []byte{0, 255}}
+	return node.EraseReport{Record: record(n), NodeUUID: of, NodeName: "n", Failed: n%2 == 0, Payload: []byte(`{"a":1}`),
+		Signature: []byte{0, 255}}
 }
 
 // testEraseReports keeps what proves an erase: with its node or not at all, and

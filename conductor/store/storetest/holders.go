@@ -10,8 +10,10 @@ import (
 // group is the n-th portgroup, of node 99.
 func group(n int, name string) node.Portgroup {
 	return node.Portgroup{
-		Record: record(n), NodeUUID: uuid(99), Name: name, Address: "52:54:00:00:01:" + uuid(n)[34:], Mode: node.DefaultMode, StandalonePorts: true,
-		PhysicalNetwork: "p1", Category: "c", Properties: map[string]any{"p": 1.0}, Extra: map[string]any{"k": "v"}, InternalInfo: map[string]any{"i": true},
+		Record: record(n), NodeUUID: uuid(99), Name: name, Address: "52:54:00:00:01:" + uuid(n)[34:], Mode: node.DefaultMode,
+		StandalonePorts: true,
+		PhysicalNetwork: "p1", Category: "c", Properties: map[string]any{"p": 1.0}, Extra: map[string]any{"k": "v"},
+		InternalInfo: map[string]any{"i": true},
 	}
 }
 
@@ -93,13 +95,15 @@ func testPortgroupMoves(t *testing.T, s store.Store) {
 		{node.Change{Save: &n, SavePortgroups: []node.Portgroup{nobody}, SavePorts: []node.Port{port}}, node.ErrNotFound},
 		{node.Change{Save: &n, SavePortgroups: []node.Portgroup{taken}, SavePorts: []node.Port{port}}, node.ErrConflict},
 		{node.Change{Save: &old, SavePortgroups: []node.Portgroup{moved}, SavePorts: []node.Port{port}}, node.ErrStale},
-		{node.Change{Save: &n, SavePortgroups: []node.Portgroup{moved}, SavePorts: []node.Port{port}, History: []node.HistoryEntry{{NodeUUID: uuid(98)}}}, node.ErrNotFound},
+		{node.Change{Save: &n, SavePortgroups: []node.Portgroup{moved}, SavePorts: []node.Port{port},
+			History: []node.HistoryEntry{{NodeUUID: uuid(98)}}}, node.ErrNotFound},
 	} {
 		_, err := s.Commit(t.Context(), c.change)
 		wants(t, err, c.want)
 		stands(g, "p1", n.Revision)
 	}
-	_, err = s.Commit(t.Context(), node.Change{Save: &n, SavePortgroups: []node.Portgroup{moved}, SavePorts: []node.Port{port}})
+	_, err = s.Commit(t.Context(), node.Change{Save: &n, SavePortgroups: []node.Portgroup{moved},
+		SavePorts: []node.Port{port}})
 	check(t, err)
 	moved.Revision++
 	stands(moved, "p2", n.Revision+1)
@@ -121,7 +125,8 @@ func testHolders(t *testing.T, s store.Store) {
 	_, err = chassis.Insert(ctx, node.Chassis{Record: record(1), Description: "rack", Extra: map[string]any{"k": "v"}})
 	check(t, err)
 	n = insert(t, s, n)
-	refused(chassis.Delete(ctx, uuid(1)), "Cannot complete the requested action because chassis "+uuid(1)+" contains nodes.")
+	refused(chassis.Delete(ctx, uuid(1)),
+		"Cannot complete the requested action because chassis "+uuid(1)+" contains nodes.")
 	moved := n
 	moved.ChassisUUID = uuid(3)
 	_, err = s.Commit(ctx, node.Change{Save: &moved})
@@ -134,7 +139,8 @@ func testHolders(t *testing.T, s store.Store) {
 	of, err := s.Ports(ctx, node.PortQuery{PortgroupUUID: uuid(2)})
 	check(t, err)
 	equal(t, []node.Port{p}, of)
-	refused(groups.Delete(ctx, uuid(2)), "Cannot complete the requested action because portgroup "+uuid(2)+" contains ports.")
+	refused(groups.Delete(ctx, uuid(2)),
+		"Cannot complete the requested action because portgroup "+uuid(2)+" contains ports.")
 	p.PortgroupUUID = ""
 	check(t, save(t, s, p))
 	check(t, groups.Delete(ctx, uuid(2)))
@@ -153,7 +159,8 @@ func testVolumes(t *testing.T, s store.Store) {
 		insert(t, s, sample(n))
 	}
 	connector := func(n int, kind, id string) error {
-		_, err := connectors.Insert(ctx, node.VolumeConnector{Record: record(n), NodeUUID: uuid(99), Type: kind, ConnectorID: id})
+		_, err := connectors.Insert(ctx, node.VolumeConnector{Record: record(n), NodeUUID: uuid(99), Type: kind,
+			ConnectorID: id})
 		return err
 	}
 	check(t, connector(1, "iqn", "a"))
@@ -164,7 +171,8 @@ func testVolumes(t *testing.T, s store.Store) {
 	equal(t, "A volume connector with type iqn and connector ID a already exists.", err.Error())
 
 	target := func(n, of, index int) error {
-		_, err := targets.Insert(ctx, node.VolumeTarget{Record: record(n), NodeUUID: uuid(of), VolumeType: "iscsi", VolumeID: "v", BootIndex: index})
+		_, err := targets.Insert(ctx, node.VolumeTarget{Record: record(n), NodeUUID: uuid(of), VolumeType: "iscsi",
+			VolumeID: "v", BootIndex: index})
 		return err
 	}
 	check(t, target(1, 98, 0))

@@ -13,8 +13,10 @@ func testInsert(t *testing.T, s store.Store) {
 	yes := true
 	later := at(9).Add(123456789 * time.Nanosecond)
 	n.Name, n.Description, n.SecureBoot, n.UpdatedAt = "n1", "it's a \"test\" ✓", &yes, &later
-	n.DriverInfo = map[string]any{"redfish_address": "https://bmc", "port": 443.0, "nested": map[string]any{"list": []any{"a", nil, true}}}
-	n.Run = &node.Run{Activity: "clean", Steps: []node.Step{{Interface: "power", Step: "power_off", Args: map[string]any{"x": "y"}}}, Index: 1, Since: at(3)}
+	n.DriverInfo = map[string]any{"redfish_address": "https://bmc", "port": 443.0,
+		"nested": map[string]any{"list": []any{"a", nil, true}}}
+	n.Run = &node.Run{Activity: "clean", Steps: []node.Step{{Interface: "power", Step: "power_off",
+		Args: map[string]any{"x": "y"}}}, Index: 1, Since: at(3)}
 	n.Agent = node.Agent{Token: "secret"}
 	n.Traits = []string{"CUSTOM_A"}
 	saved := insert(t, s, n)
@@ -64,7 +66,8 @@ func testUnique(t *testing.T, s store.Store) {
 		edit       func(n *node.Node)
 	}{
 		{"name", "A node with name n1 already exists.", func(n *node.Node) { n.Name = "n1" }},
-		{"instance", "Instance " + uuid(100) + " is already associated with a node, it cannot be associated with this other node ",
+		{"instance", "Instance " + uuid(100) + " is already associated with a node, " +
+			"it cannot be associated with this other node ",
 			func(n *node.Node) { n.InstanceUUID = uuid(100) }},
 		{"uuid", "A node with UUID " + uuid(1) + " already exists.", func(n *node.Node) { n.UUID = uuid(1) }},
 	} {
@@ -94,9 +97,10 @@ func testAtomic(t *testing.T, s store.Store) {
 	_, err = s.Commit(t.Context(), node.Change{
 		Finish: &held[0], Save: &n,
 		AddPorts: []node.Port{port(2, 1)}, DropPorts: []string{port(1, 1).UUID},
-		Inspected: &node.Inspected{Inventory: []byte(`{}`)}, HardwareReport: &node.HardwareReport{Firmware: []node.FirmwareComponent{{Component: "bmc"}}},
-		Effects: []node.Effect{effect(1, "second", at(2))},
-		History: []node.HistoryEntry{{UUID: uuid(50), NodeUUID: n.UUID}, {UUID: uuid(51), NodeUUID: uuid(99)}},
+		Inspected:      &node.Inspected{Inventory: []byte(`{}`)},
+		HardwareReport: &node.HardwareReport{Firmware: []node.FirmwareComponent{{Component: "bmc"}}},
+		Effects:        []node.Effect{effect(1, "second", at(2))},
+		History:        []node.HistoryEntry{{UUID: uuid(50), NodeUUID: n.UUID}, {UUID: uuid(51), NodeUUID: uuid(99)}},
 	})
 	wants(t, err, node.ErrNotFound)
 
@@ -141,8 +145,9 @@ func testAmbiguous(t *testing.T, s store.Store) {
 func testDelete(t *testing.T, s store.Store) {
 	n := insert(t, s, sample(1), effect(1, "wait", at(0)))
 	n, err := s.Commit(t.Context(), node.Change{
-		Save: &n, Inspected: &node.Inspected{Inventory: []byte(`{"a":1}`)}, HardwareReport: &node.HardwareReport{BIOS: []node.BIOSSetting{{Name: "A"}}},
-		AddPorts: []node.Port{port(1, 1)}, History: []node.HistoryEntry{{NodeUUID: n.UUID}},
+		Save: &n, Inspected: &node.Inspected{Inventory: []byte(`{"a":1}`)},
+		HardwareReport: &node.HardwareReport{BIOS: []node.BIOSSetting{{Name: "A"}}},
+		AddPorts:       []node.Port{port(1, 1)}, History: []node.HistoryEntry{{NodeUUID: n.UUID}},
 	})
 	check(t, err)
 	_, err = s.Commit(t.Context(), node.Change{Delete: n.UUID, DeleteAt: n.Revision - 1}) // read before it was saved
@@ -264,8 +269,10 @@ func testHardwareReport(t *testing.T, s store.Store) {
 	check(t, err)
 	equal(t, node.HardwareReport{}, got)
 	for _, want := range []node.HardwareReport{
-		{BIOS: []node.BIOSSetting{{Name: "A", Value: ptr("1"), UpperBound: ptr(int64(5)), ReadOnly: ptr(false), CreatedAt: at(1)}}},
-		{BIOS: []node.BIOSSetting{}, Firmware: []node.FirmwareComponent{{Component: "bmc", CurrentVersion: "2", CreatedAt: at(1), UpdatedAt: at(2)}}},
+		{BIOS: []node.BIOSSetting{{Name: "A", Value: ptr("1"), UpperBound: ptr(int64(5)), ReadOnly: ptr(false),
+			CreatedAt: at(1)}}},
+		{BIOS: []node.BIOSSetting{}, Firmware: []node.FirmwareComponent{{Component: "bmc", CurrentVersion: "2",
+			CreatedAt: at(1), UpdatedAt: at(2)}}},
 	} {
 		n, err = s.Commit(t.Context(), node.Change{Save: &n, HardwareReport: &want})
 		check(t, err)

@@ -115,9 +115,11 @@ func testObjectQueries(t *testing.T, s store.Store) {
 		"owner":            {objects.Query{Namespace: "a", Owner: "o1"}, []string{"a/m", "a/z"}},
 		"owner, elsewhere": {objects.Query{Namespace: "b", Owner: "o1"}, nil},
 		"a page":           {objects.Query{Kind: "Host", Limit: 2}, []string{"a/b", "a/z"}},
-		"the next":         {objects.Query{Kind: "Host", Limit: 2, After: objects.Key{Namespace: "a", Name: "z"}}, []string{"b/a"}},
-		"behind one gone":  {objects.Query{Kind: "Host", After: objects.Key{Namespace: "a", Name: "c"}}, []string{"a/z", "b/a"}},
-		"none":             {objects.Query{Kind: "host"}, nil},
+		"the next": {objects.Query{Kind: "Host", Limit: 2, After: objects.Key{Namespace: "a", Name: "z"}},
+			[]string{"b/a"}},
+		"behind one gone": {objects.Query{Kind: "Host", After: objects.Key{Namespace: "a", Name: "c"}},
+			[]string{"a/z", "b/a"}},
+		"none": {objects.Query{Kind: "host"}, nil},
 	} {
 		rows, revision, err := s.Objects(t.Context(), c.q)
 		check(t, err)

@@ -162,7 +162,8 @@ func testLeases(t *testing.T, s store.Store) {
 	// reserved, or the lease renewed.
 	lent := node.Lease{MAC: b.MAC, IP: "10.0.0.7", Expires: at(120)}
 	wants(t, s.SaveLease(t.Context(), lent), node.ErrConflict)
-	for _, old := range []node.Lease{lent, {MAC: b.MAC, IP: b.IP, Expires: at(999)}, {MAC: a.MAC, IP: a.IP, Expires: at(89)},
+	for _, old := range []node.Lease{lent, {MAC: b.MAC, IP: b.IP, Expires: at(999)},
+		{MAC: a.MAC, IP: a.IP, Expires: at(89)},
 		{MAC: a.MAC, IP: "10.0.0.2", Expires: at(999)}} {
 		check(t, s.EndLease(t.Context(), old))
 	}

@@ -101,9 +101,11 @@ func testFilters(t *testing.T, s store.Store) {
 // SortKeys are all keys nodes can be sorted by.
 var SortKeys = []string{
 	"", "id", "uuid", "name", "driver", "provision_state", "target_provision_state", "power_state", "target_power_state",
-	"resource_class", "conductor_group", "instance_uuid", "instance_name", "chassis_uuid", "allocation_uuid", "owner", "lessee", "fault",
+	"resource_class", "conductor_group", "instance_uuid", "instance_name", "chassis_uuid", "allocation_uuid", "owner",
+	"lessee", "fault",
 	"shard", "parent_node", "description", "last_error", "maintenance_reason", "protected_reason", "retired_reason",
-	"boot_mode", "health", "maintenance", "retired", "protected", "console_enabled", "disable_power_off", "automated_clean",
+	"boot_mode", "health", "maintenance", "retired", "protected", "console_enabled", "disable_power_off",
+	"automated_clean",
 	"secure_boot", "created_at", "updated_at", "provision_updated_at", "inspection_started_at", "inspection_finished_at",
 	"bios_interface", "boot_interface", "console_interface", "deploy_interface", "firmware_interface",
 	"inspect_interface", "management_interface", "network_interface", "power_interface", "raid_interface",

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockPoll is how often a builder that found another one at work looks again.
+// lockPoll is the pause between two attempts to take another builder's lock.
 const lockPoll = 100 * time.Millisecond
 
 // CacheDir is the folder for downloads and built images: $FERRITE_CACHE, or "ferrite"

@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// killGrace is how long a tool's output pipes may stay open after its context ended,
-// held by its children.
+// killGrace limits how long a tool's children may hold its output pipes after its
+// context ended.
 const killGrace = 5 * time.Second
 
-// errorLines is how many last lines of a failed tool's output its error quotes.
+// errorLines is the number of last lines of a failed tool's output that its error
+// quotes.
 const errorLines = 6
 
 // Tool is one call of a program of the host.
