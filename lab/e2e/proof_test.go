@@ -1,92 +1,178 @@
-package main
+package e2e
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
-	"testing"
+	"strings"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/site"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// diskOf is a disk with some bytes.
-func diskOf(t *testing.T, content []byte) qemu.Disk {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "disk")
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		t.Fatal(err)
+// found wants an inspection to have found a machine's disks and cards, no more
+// and no less, each with what it is known by.
+func found(ctx context.Context, s *site.Site, m *lab.Machine) error {
+	var kept struct{ Inventory agentapi.Inventory }
+	if err := s.Call(ctx, http.MethodGet, "/v1/nodes/"+m.Name+"/inventory", nil, &kept); err != nil {
+		return err
 	}
-	return qemu.Disk{Path: path, Serial: "S"}
+	made, seen := hardware(m.Spec()), inventoried(kept.Inventory)
+	if !slices.Equal(made, seen) {
+		return fmt.Errorf("expected an inventory of\n  %s\nfound\n  %s", strings.Join(made, "\n  "), strings.Join(seen, "\n  "))
+	}
+	return nil
 }
 
-// TestHolds changes one byte of an image of three parts on a disk, and cuts it.
-func TestHolds(t *testing.T) {
-	image := bytes.Repeat([]byte("image"), 3*imageEdge/5)
-	raw := diskOf(t, image).Path
-	for _, tt := range []struct {
-		name string
-		at   int // the byte that differs
-		size int // of the disk
-		ok   bool
-	}{
-		{"in the table", imageEdge - 1, 4 * imageEdge, true},
-		{"the first of the partitions", imageEdge, 4 * imageEdge, false},
-		{"the last of the partitions", len(image) - imageEdge - 1, 4 * imageEdge, false},
-		{"in the backup of the table", len(image) - imageEdge, 4 * imageEdge, true},
-		{"the disk is smaller", 0, 2 * imageEdge, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			disk := make([]byte, 4*imageEdge)
-			copy(disk, image)
-			disk[tt.at]++
-			if err := holds(diskOf(t, disk[:tt.size]), raw); (err == nil) != tt.ok {
-				t.Errorf("error %v", err)
-			}
-		})
+// hardware is what is to be found of a machine, one line each, in order.
+func hardware(spec qemu.Spec) []string {
+	lines := []string{"firmware " + string(spec.Firmware)}
+	for _, d := range spec.Disks {
+		lines = append(lines, diskLine(d.Serial, transports[d.Bus], d.SizeMB<<20, d.LogicalSectorSize))
 	}
+	for _, n := range spec.NICs {
+		lines = append(lines, cardLine(n.MAC, drivers[n.Model], !n.Unplugged))
+	}
+	slices.Sort(lines)
+	return lines
 }
 
-func TestBlank(t *testing.T) {
-	disk := make([]byte, 2<<20+512)
-	if err := blank(diskOf(t, disk)); err != nil {
-		t.Error(err)
+// inventoried is the same of what was found.
+func inventoried(i agentapi.Inventory) []string {
+	lines := []string{"firmware " + i.Boot.CurrentBootMode}
+	for _, d := range i.Disks {
+		lines = append(lines, diskLine(d.Serial, d.Transport, d.Size, d.LogicalSectors))
 	}
-	for _, at := range []int{0, 1<<20 - 1, len(disk) - 1} {
-		written := slices.Clone(disk)
-		written[at] = 1
-		if err := blank(diskOf(t, written)); err == nil {
-			t.Errorf("a byte at %d was not seen", at)
+	for _, f := range i.Interfaces {
+		lines = append(lines, cardLine(f.MACAddress, f.Driver, f.HasCarrier))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func diskLine(serial, transport string, size int64, sector int) string {
+	return fmt.Sprintf("disk %s transport %q of %d bytes in sectors of %d", serial, transport, size, sector)
+}
+
+func cardLine(mac, driver string, wired bool) string {
+	return fmt.Sprintf("card %s driver %s wired %t", strings.ToLower(mac), driver, wired)
+}
+
+// gone wants nothing left of what fill wrote.
+func gone(m *lab.Machine) error {
+	for i, d := range m.Spec().Disks {
+		if n, err := secrets(d); err != nil || n != 0 {
+			return errors.Join(fmt.Errorf("disk %d holds %d secrets", i, n), err)
 		}
 	}
+	return nil
 }
 
-// TestHardwareIsInventoried tells of a machine as it is made and as it is found.
-func TestHardwareIsInventoried(t *testing.T) {
-	spec := qemu.Spec{
-		Firmware: qemu.UEFI,
-		Disks:    []qemu.Disk{{Serial: "S1", Bus: qemu.BusUSB, SizeMB: 1, LogicalSectorSize: 512}, {Serial: "S0", Bus: qemu.BusSCSI, SizeMB: 2, LogicalSectorSize: 4096}},
-		NICs:     []qemu.NIC{{MAC: "52:54:00:AA:00:00", Model: "rtl8139"}, {MAC: "52:54:00:aa:00:01", Model: "virtio", Unplugged: true}},
+// testified checks that the newest erase report of a machine is signed by its conductor and
+// says of every disk that it was erased and verified. story is the case's name.
+func testified(ctx context.Context, story string, s *site.Site, m *lab.Machine) error {
+	report, err := newestReport(ctx, s, m)
+	if err != nil {
+		return fmt.Errorf("erase report: %w", err)
 	}
-	seen := agentapi.Inventory{
-		Boot: agentapi.BootInfo{CurrentBootMode: "uefi"},
-		Disks: []agentapi.Disk{
-			{Serial: "S0", Size: 2 << 20, LogicalSectors: 4096},
-			{Serial: "S1", Transport: "usb", Size: 1 << 20, LogicalSectors: 512},
-		},
-		Interfaces: []agentapi.Interface{
-			{MACAddress: "52:54:00:aa:00:01", Driver: "virtio_net"},
-			{MACAddress: "52:54:00:aa:00:00", Driver: "8139cp", HasCarrier: true},
-		},
+	for _, d := range m.Spec().Disks {
+		i := slices.IndexFunc(report.Disks, func(e agentapi.ErasedDisk) bool { return e.Serial == d.Serial })
+		if i < 0 {
+			return fmt.Errorf("erase report: nothing of disk %s", d.Serial)
+		}
+		e := report.Disks[i]
+		if e.Method == "" || e.Size != d.SizeMB<<20 || e.Verification == nil || !e.Verification.Passed {
+			return fmt.Errorf("erase report: disk %s of %d MiB is not told to be erased: %+v", d.Serial, d.SizeMB, e)
+		}
+		say("%s: %s erased by %s in %d ms", story, e.Device, e.Method, e.DurationMS)
 	}
-	if diff := cmp.Diff(hardware(spec), inventoried(seen)); diff != "" {
-		t.Error(diff)
+	return nil
+}
+
+// newestReport is a machine's newest erase report, as the conductor's key has
+// signed it.
+func newestReport(ctx context.Context, s *site.Site, m *lab.Machine) (r agentapi.EraseReport, err error) {
+	var list nodeapi.EraseReports
+	if err := s.Call(ctx, http.MethodGet, nodeapi.FerriteRoot+"/nodes/"+m.Name+"/erase-reports", nil, &list); err != nil {
+		return r, err
 	}
-	seen.Disks = seen.Disks[:1]
-	if cmp.Equal(hardware(spec), inventoried(seen)) {
-		t.Error("a disk that is missing was not missed")
+	if len(list.EraseReports) == 0 {
+		return r, errors.New("there is none")
+	}
+	var shown nodeapi.EraseKey
+	if err := s.Call(ctx, http.MethodGet, nodeapi.FerriteRoot+"/erase-key", nil, &shown); err != nil {
+		return r, err
+	}
+	key, err := nodeapi.ParseEraseKey([]byte(shown.PublicKey))
+	if err != nil {
+		return r, err
+	}
+	var document json.RawMessage
+	newest := list.EraseReports[len(list.EraseReports)-1]
+	if err := s.Call(ctx, http.MethodGet, nodeapi.FerriteRoot+"/erase-reports/"+newest.UUID, nil, &document); err != nil {
+		return r, err
+	}
+	statement, err := nodeapi.OpenEraseReport(document, key)
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(statement.Report, &r)
+}
+
+// imageEdge is what a deploy may change of an image of package osimage at both its ends: the
+// partition tables. The partitions lie between.
+const imageEdge = 1 << 20
+
+// holds wants the partitions of an image on a disk, byte for byte.
+func holds(d qemu.Disk, raw string) error {
+	image, err := os.ReadFile(raw)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(d.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	disk := make([]byte, len(image))
+	if _, err := io.ReadFull(f, disk); err != nil {
+		return fmt.Errorf("disk %s: %w", d.Serial, err)
+	}
+	for at := imageEdge; at < len(image)-imageEdge; at++ {
+		if image[at] != disk[at] {
+			return fmt.Errorf("disk %s differs from the image at byte %d", d.Serial, at)
+		}
+	}
+	return nil
+}
+
+// blank wants nothing but zeroes on a disk.
+func blank(d qemu.Disk) error {
+	f, err := os.Open(d.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	buf, zeros := make([]byte, 1<<20), make([]byte, 1<<20)
+	for at := int64(0); ; at += int64(len(buf)) {
+		n, err := io.ReadFull(f, buf)
+		if !bytes.Equal(buf[:n], zeros[:n]) {
+			return fmt.Errorf("disk %s, which was to be left alone, is not blank in its megabyte %d", d.Serial, at>>20)
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
 }

@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/lab"
+	"github.com/ferrite-metal/ferrite/lab/network"
+	"github.com/ferrite-metal/ferrite/lab/osimage"
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/site"
+)
+
+// bed is where one case lies.
+type bed struct {
+	*shared
+	name string
+	dir  string
+
+	laps  []lap
+	since time.Time // when the last of them ended
+}
+
+// publish puts images where the labs' image servers find them, under
+// id/file.
+func (s *shared) publish(images ...osimage.Image) error {
+	for _, i := range images {
+		dir := filepath.Join(s.images, i.ID)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		for path := range i.SHA256 {
+			to := filepath.Join(dir, filepath.Base(path))
+			err := os.Link(path, to)
+			if errors.Is(err, fs.ErrExist) {
+				continue // another case's, and most likely the very file: written over, it would be empty
+			}
+			if err != nil {
+				err = copyFile(path, to)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = out.ReadFrom(in)
+	return errors.Join(err, out.Close())
+}
+
+// site brings up this case's lab and conductor. done takes it down and looks
+// for anything left behind.
+func (b *bed) site(ctx context.Context, machines []qemu.Spec, serve ...string) (s *site.Site, done func() error, err error) {
+	return b.siteOf(ctx, machines, site.Config{Serve: append([]string{"--log-level", "debug"}, serve...)})
+}
+
+// siteOf brings up a lab with the conductor that c says.
+func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec, c site.Config) (s *site.Site, done func() error, err error) {
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		return nil, nil, err
+	}
+	logFile, err := os.Create(filepath.Join(b.dir, "lab.log"))
+	if err != nil {
+		return nil, nil, err
+	}
+	conf := lab.Config{
+		Dir: b.dir, ImagesDir: b.images, ID: fmt.Sprintf("e2e-%d-%s", os.Getpid(), b.name),
+		Log: slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, m := range machines {
+		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: m})
+	}
+	c.Lab, c.Ferrite, c.Kernel, c.Initrd = conf, filepath.Join(b.bin, "ferrite"), b.kernel, b.initrd
+	if s, err = site.New(ctx, c); err != nil {
+		return nil, nil, errors.Join(err, logFile.Close())
+	}
+	return s, func() error {
+		err := errors.Join(s.Close(), logFile.Close())
+		left, sweepErr := network.Sweep(conf.ID)
+		if len(left) > 0 {
+			sweepErr = errors.Join(sweepErr, fmt.Errorf("the lab left behind: %v", left))
+		}
+		return errors.Join(err, sweepErr)
+	}, nil
+}
+
+// say prints one line with the time of day, in one write: cases run beside
+// each other.
+func say(format string, args ...any) {
+	fmt.Print(time.Now().Format("15:04:05 ") + fmt.Sprintf(format, args...) + "\n")
+}

@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// figures are what the measured cases found.
+type figures struct {
+	mu              sync.Mutex
+	uefi, bios      time.Duration // power-on to first heartbeat
+	booted, fast    time.Duration // enroll to a booted OS; with fast track
+	ramdisk, kernel float64       // MB
+
+	inspect, clean, deploy, undeploy time.Duration // under Ironic
+}
+
+func (f *figures) sizes(kernel, initrd string) error {
+	for path, mb := range map[string]*float64{kernel: &f.kernel, initrd: &f.ramdisk} {
+		st, err := os.Stat(path)
+		if err != nil {
+			return fmt.Errorf("ramdisk: %w", err)
+		}
+		*mb = float64(st.Size()) / megabyte
+	}
+	return nil
+}
+
+func (f *figures) set(d *time.Duration, v time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*d = v
+}
+
+// lines are the figures of the measured cases that have passed, a line for each kind of run.
+func (f *figures) lines() (lines []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.uefi > 0 && f.bios > 0 {
+		lines = append(lines, fmt.Sprintf(
+			"e2e: ok uefi-heartbeat %.1f s, bios-heartbeat %.1f s, enroll-to-booted %.1f s, ramdisk %.1f MB, kernel %.1f MB",
+			f.uefi.Seconds(), f.bios.Seconds(), f.booted.Seconds(), f.ramdisk, f.kernel))
+	}
+	if f.undeploy > 0 {
+		lines = append(lines, fmt.Sprintf("interop: ok inspect %.1f s, clean %.1f s, deploy %.1f s, undeploy %.1f s",
+			f.inspect.Seconds(), f.clean.Seconds(), f.deploy.Seconds(), f.undeploy.Seconds()))
+	}
+	return lines
+}

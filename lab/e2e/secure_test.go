@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
+	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/site"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// secured cleans a machine whose conductor is spoken to over TLS by those who
+// have a password: the ramdisk knows it by the pins on its command line. The
+// certificate is replaced while the ramdisk runs, which then has to connect anew;
+// it calls often, since its next call is what the case waits for.
+func secured(ctx context.Context, b *bed) (err error) {
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track", "--heartbeat-timeout", "60s")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	own, err := certtest.Make()
+	if err != nil {
+		return err
+	}
+	access := site.Access{Roots: filepath.Join(b.dir, rootsFile), User: "root", Password: "let me in, please"}
+	flags, err := b.guard(ctx, s, own, access)
+	if err != nil {
+		return err
+	}
+	if err := s.Conductor.Stop(); err != nil {
+		return err
+	}
+	if err := s.Secure(access, flags...); err != nil {
+		return err
+	}
+	if err := s.StartConductor(ctx); err != nil {
+		return err
+	}
+	m := s.Machines[0]
+	if _, err := s.Enroll(ctx, m, nil); err != nil {
+		return fmt.Errorf("enroll: %w", err)
+	}
+	if err := b.commands(ctx, s, "node manage "+m.Name+" --wait", "node provide "+m.Name+" --wait"); err != nil {
+		return err
+	}
+	switch _, err := b.ferrite(ctx, s, "node", "list", "--user", "nobody"); {
+	case err == nil:
+		return errors.New("a stranger lists nodes")
+	case !strings.Contains(err.Error(), "say who you are"):
+		return fmt.Errorf("a stranger is refused in other words: %w", err)
+	}
+	if err := issue(own, b.dir, s.Network.Gateway.String()); err != nil {
+		return err
+	}
+	if err := s.Conductor.Stop(); err != nil { // and with it the connections that were made under the old one
+		return err
+	}
+	replaced := time.Now()
+	if err := s.StartConductor(ctx); err != nil {
+		return err
+	}
+	return heardAfter(ctx, s, m.Name, replaced)
+}
+
+// guard makes what the conductor is to be guarded by, and says so in flags.
+func (b *bed) guard(ctx context.Context, s *site.Site, own *certtest.Authority, a site.Access) (flags []string, err error) {
+	if err := issue(own, b.dir, s.Network.Gateway.String()); err != nil {
+		return nil, err
+	}
+	secret, htpasswd := filepath.Join(b.dir, "secret"), filepath.Join(b.dir, "htpasswd")
+	if err := os.WriteFile(secret, []byte(a.Password+"\n"), 0o600); err != nil {
+		return nil, err
+	}
+	if _, err := b.ferrite(ctx, s, "user", "password", a.User, "--htpasswd-file", htpasswd, "--password-file", secret); err != nil {
+		return nil, err
+	}
+	return []string{
+		"--auth", "basic", "--htpasswd-file", htpasswd,
+		"--tls-cert", filepath.Join(b.dir, certFile), "--tls-key", filepath.Join(b.dir, keyFile),
+	}, nil
+}
+
+// heardAfter waits for a heartbeat that came after a moment.
+func heardAfter(ctx context.Context, s *site.Site, name string, moment time.Time) error {
+	var st nodeapi.Status
+	for {
+		var err error
+		if st, err = s.Status(ctx, name); err != nil {
+			return err
+		}
+		if st.LastHeartbeat.After(moment) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s has not been heard of since %s, though its conductor only has another certificate: %w", name, st.LastHeartbeat, ctx.Err())
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// The files of a case's certificate.
+const (
+	certFile  = "tls.crt"
+	keyFile   = "tls.key"
+	rootsFile = "roots.pem"
+)
+
+// issue writes a new certificate for a host, with the authority's behind it, its
+// key, and the authority's certificate alone.
+func issue(by *certtest.Authority, dir, host string) error {
+	chain, key, err := by.Issue(host)
+	if err != nil {
+		return err
+	}
+	for name, content := range map[string][]byte{keyFile: key, certFile: chain, rootsFile: by.PEM()} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
