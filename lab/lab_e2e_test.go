@@ -182,7 +182,7 @@ func pxeOnce() *schemas.Boot {
 	return &schemas.Boot{BootSourceOverrideTarget: schemas.PxeBootSource, BootSourceOverrideEnabled: schemas.OnceBootSourceOverrideEnabled}
 }
 
-func TestBIOSMachineThroughRedfish(t *testing.T) {
+func TestE2EBIOSMachineThroughRedfish(t *testing.T) {
 	l := newLab(t, biosSpec("node-0"))
 	m := l.Machine("node-0")
 	guest(t, m, qemutest.WaitButton())
@@ -225,7 +225,7 @@ func TestBIOSMachineThroughRedfish(t *testing.T) {
 	}
 }
 
-func TestUEFIMachineWithEmptyDisk(t *testing.T) {
+func TestE2EUEFIMachineWithEmptyDisk(t *testing.T) {
 	l := newLab(t, qemu.Spec{Name: "node-0", Disks: []qemu.Disk{{SizeMB: 64}}, NICs: []qemu.NIC{{}}})
 	m := l.Machine("node-0")
 	s := system(t, l, m)
@@ -250,7 +250,7 @@ func TestUEFIMachineWithEmptyDisk(t *testing.T) {
 	press(t, s, schemas.ForceOffResetType, schemas.OffPowerState)
 }
 
-func TestVirtualMediaThroughRedfish(t *testing.T) {
+func TestE2EVirtualMediaThroughRedfish(t *testing.T) {
 	l := newLab(t, biosSpec("node-0"))
 	m := l.Machine("node-0")
 	guest(t, m, qemutest.Halt())
@@ -294,7 +294,7 @@ func TestVirtualMediaThroughRedfish(t *testing.T) {
 	}
 }
 
-func TestTwoLabsSideBySide(t *testing.T) {
+func TestE2ETwoLabsSideBySide(t *testing.T) {
 	for range 2 {
 		l := newLab(t, biosSpec("node-0"), biosSpec("node-1"))
 		child, err := l.Start("web", exec.Command("python3", "-m", "http.server", "-b", l.Network.Gateway.String(), "6385", "-d", l.config.ImagesDir))
@@ -333,7 +333,7 @@ func TestTwoLabsSideBySide(t *testing.T) {
 	}
 }
 
-func TestChild(t *testing.T) {
+func TestE2EChild(t *testing.T) {
 	l := newLab(t)
 	c, err := l.Start("talker", exec.Command("sh", "-c", "echo out; echo err >&2; exit 3"))
 	if err != nil {
@@ -364,9 +364,9 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// TestDown ends a lab of another process: once in order, once after that
+// TestE2EDown ends a lab of another process: once in order, once after that
 // process was killed.
-func TestDown(t *testing.T) {
+func TestE2EDown(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("killed %v", killed), func(t *testing.T) {
 			dir := t.TempDir()

@@ -80,9 +80,9 @@ func partitions(t *testing.T, dev string) string {
 	return strings.Join(seen, ", ")
 }
 
-// TestDeployOntoLoop goes the way of a deployment: wipe, write an image, move
+// TestE2EDeployOntoLoop goes the way of a deployment: wipe, write an image, move
 // the backup table, add the config drive, let the kernel read it all again.
-func TestDeployOntoLoop(t *testing.T) {
+func TestE2EDeployOntoLoop(t *testing.T) {
 	for _, sector := range []int{512, 4096} {
 		for _, format := range []string{"raw", "qcow2"} {
 			t.Run(fmt.Sprintf("%s onto %d", format, sector), func(t *testing.T) {
@@ -194,8 +194,8 @@ func wipeAgain(ctx context.Context, t *testing.T, d *Device, dev string) {
 	}
 }
 
-// TestDeviceUnaligned reads and writes at the edges of O_DIRECT's rules.
-func TestDeviceUnaligned(t *testing.T) {
+// TestE2EDeviceUnaligned reads and writes at the edges of O_DIRECT's rules.
+func TestE2EDeviceUnaligned(t *testing.T) {
 	for _, sector := range []int{512, 4096} {
 		t.Run(fmt.Sprint(sector), func(t *testing.T) {
 			d := open(t, loop(t, 16<<20, sector))
@@ -238,7 +238,7 @@ func TestDeviceUnaligned(t *testing.T) {
 	}
 }
 
-func TestOpenDeviceRefusals(t *testing.T) {
+func TestE2EOpenDeviceRefusals(t *testing.T) {
 	dev := loop(t, 16<<20, 512)
 	held := open(t, dev)
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
@@ -262,8 +262,8 @@ func TestOpenDeviceRefusals(t *testing.T) {
 	}
 }
 
-// TestRereadWhileMounted: the kernel refuses while a partition is in use.
-func TestRereadWhileMounted(t *testing.T) {
+// TestE2ERereadWhileMounted: the kernel refuses while a partition is in use.
+func TestE2ERereadWhileMounted(t *testing.T) {
 	dev := loop(t, 32<<20, 512)
 	run(t, "start=2048, size=32768, type=83\n", "sfdisk", "-q", "--label", "dos", dev)
 	if _, err := os.Stat(dev + "p1"); err != nil {

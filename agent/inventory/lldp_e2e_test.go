@@ -48,9 +48,9 @@ func (l sendingListener) Frames(name string, etherType uint16, groups []net.Hard
 	return in, nil
 }
 
-// TestListenLLDPOnWires listens on real interfaces, in a network namespace of its
+// TestE2EListenLLDPOnWires listens on real interfaces, in a network namespace of its
 // own, to a switch that uses each of the three groups.
-func TestListenLLDPOnWires(t *testing.T) {
+func TestE2EListenLLDPOnWires(t *testing.T) {
 	runtime.LockOSThread() // and never unlocked: the thread ends with the test, and its namespace with it
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		t.Fatal(err)

@@ -60,9 +60,9 @@ func onDevice(t *testing.T, dev string) *bench {
 	return b
 }
 
-// TestInjectOntoFileSystems has the kernel mount what each mkfs made. The
+// TestE2EInjectOntoFileSystems has the kernel mount what each mkfs made. The
 // installed system does its best to be written out of.
-func TestInjectOntoFileSystems(t *testing.T) {
+func TestE2EInjectOntoFileSystems(t *testing.T) {
 	for _, tc := range []struct{ kind, mkfs string }{{"ext4", "mkfs.ext4 -q"}, {"xfs", "mkfs.xfs -q"},
 		{"btrfs", "mkfs.btrfs -q"}} {
 		t.Run(tc.kind, func(t *testing.T) {

@@ -169,9 +169,9 @@ func onLoop(t *testing.T, dev string, size int64) *bench {
 	return b
 }
 
-// TestPartitionsOnDevice checks a divided disk with Debian's programs, and runs the
+// TestE2EPartitionsOnDevice checks a divided disk with Debian's programs, and runs the
 // image's own in it.
-func TestPartitionsOnDevice(t *testing.T) {
+func TestE2EPartitionsOnDevice(t *testing.T) {
 	const size = 2 << 30
 	for _, sector := range []int{512, 4096} {
 		t.Run(fmt.Sprint(sector), func(t *testing.T) {
@@ -291,9 +291,9 @@ func checkUnmounted(t *testing.T, dev string) {
 	d.Close()
 }
 
-// TestImageProgramsOnDevice: for BIOS, with a program that works and with one
+// TestE2EImageProgramsOnDevice: for BIOS, with a program that works and with one
 // that does not; either way nothing stays.
-func TestImageProgramsOnDevice(t *testing.T) {
+func TestE2EImageProgramsOnDevice(t *testing.T) {
 	const size = 512 << 20
 	for name, files := range map[string]map[string]string{
 		"works": {"etc/x": ""}, "fails": {"etc/broken": ""}, "odd places": {"etc/x": "", "usr/boot/x": ""},

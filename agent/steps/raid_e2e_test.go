@@ -36,11 +36,11 @@ const (
 	guestPassed = "the guest's half has passed"
 )
 
-// TestRAIDInGuest boots the lab's kernel and ramdisk, built by make ramdisk,
+// TestE2ERAIDInGuest boots the lab's kernel and ramdisk, built by make ramdisk,
 // with four disks (two of them 4Kn) and this test as process 1. There our
 // arrays are made, run, written onto, booted from on paper and deleted, and
 // Debian's mdadm says what it thinks of them.
-func TestRAIDInGuest(t *testing.T) {
+func TestE2ERAIDInGuest(t *testing.T) {
 	if os.Getpid() == 1 {
 		guest(t)
 		return
@@ -51,7 +51,7 @@ func TestRAIDInGuest(t *testing.T) {
 	args := []string{
 		"-accel", "tcg,thread=multi", "-cpu", "qemu64,+rdrand", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none",
 		"-kernel", "../../bin/ramdisk/lab.vmlinuz", "-initrd", initramfs,
-		"-append", "console=ttyS0 panic=-1 rdinit=/guest -- -test.run=^TestRAIDInGuest$ -test.v",
+		"-append", "console=ttyS0 panic=-1 rdinit=/guest -- -test.run=^TestE2ERAIDInGuest$ -test.v",
 	}
 	for i, sector := range []int{512, 512, 4096, 4096} {
 		path := filepath.Join(dir, fmt.Sprint("disk", i))

@@ -15,9 +15,9 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// TestFullDisk is TestFull on a file system that really is full. It needs root,
+// TestE2EFullDisk is TestFull on a file system that really is full. It needs root,
 // to mount one.
-func TestFullDisk(t *testing.T) {
+func TestE2EFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
 		t.Fatalf("mount a small tmpfs: %v", err)

@@ -62,7 +62,7 @@ func hostNet(t *testing.T) string {
 	return string(out)
 }
 
-func TestNamespaceMadeAndGone(t *testing.T) {
+func TestE2ENamespaceMadeAndGone(t *testing.T) {
 	before := hostNet(t)
 	n, id := create(t, 3)
 	out, err := n.Command(t.Context(), "ip", "-br", "addr").CombinedOutput()
@@ -93,7 +93,7 @@ func TestNamespaceMadeAndGone(t *testing.T) {
 	}
 }
 
-func TestTwoNamespacesServeTheSamePort(t *testing.T) {
+func TestE2ETwoNamespacesServeTheSamePort(t *testing.T) {
 	for range 2 {
 		n, id := create(t, 1)
 		l, err := n.Listen("tcp", n.Gateway.String()+":6385")
@@ -122,7 +122,7 @@ func TestTwoNamespacesServeTheSamePort(t *testing.T) {
 	}
 }
 
-func TestChildLivesInsideAndDiesWithIt(t *testing.T) {
+func TestE2EChildLivesInsideAndDiesWithIt(t *testing.T) {
 	n, id := create(t, 0)
 	cmd := exec.Command("sh", "-c", "ip -br link show br0 && exec sleep 600")
 	out, err := cmd.StdoutPipe()
@@ -149,7 +149,7 @@ func TestChildLivesInsideAndDiesWithIt(t *testing.T) {
 	}
 }
 
-func TestRouterAnswersSolicitation(t *testing.T) {
+func TestE2ERouterAnswersSolicitation(t *testing.T) {
 	n, _ := create(t, 0)
 	err := n.Do(func() error {
 		// A second interface on the bridge, as a machine would be.

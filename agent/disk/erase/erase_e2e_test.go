@@ -18,9 +18,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// TestLoopDevices erases real block devices by what the kernel has for them,
+// TestE2ELoopDevices erases real block devices by what the kernel has for them,
 // and looks into the file behind.
-func TestLoopDevices(t *testing.T) {
+func TestE2ELoopDevices(t *testing.T) {
 	for _, sector := range []int{512, 4096} {
 		for _, method := range []string{"discard", "zero_out", "overwrite"} {
 			t.Run(fmt.Sprintf("%s on sectors of %d", method, sector), func(t *testing.T) {

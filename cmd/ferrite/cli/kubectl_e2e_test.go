@@ -12,10 +12,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestKubectlInTurn runs testdata/kubectl/*.txt, in which kubectl and ferrite work
+// TestE2EKubectlInTurn runs testdata/kubectl/*.txt, in which kubectl and ferrite work
 // on the same documents in turn. kubectl is Debian's, of its package
 // kubernetes-client, unless KUBECTL names another that is to be tried.
-func TestKubectlInTurn(t *testing.T) {
+func TestE2EKubectlInTurn(t *testing.T) {
 	kubectl := cmp.Or(os.Getenv("KUBECTL"), "/usr/bin/kubectl")
 	if _, err := os.Stat(kubectl); err != nil { // a skip would look like a pass
 		t.Fatalf("kubectl is missing: install Debian's package kubernetes-client: %v", err)

@@ -37,9 +37,9 @@ func installed(t *testing.T, path, pkg string) {
 	}
 }
 
-// TestBaremetalClient runs testdata/baremetal/*.txt: Ironic's CLI, unmodified,
+// TestE2EBaremetalClient runs testdata/baremetal/*.txt: Ironic's CLI, unmodified,
 // against a conductor of fake hardware, one to each script.
-func TestBaremetalClient(t *testing.T) {
+func TestE2EBaremetalClient(t *testing.T) {
 	installed(t, ironicClient, "python3-ironicclient")
 	program, err := filepath.Abs("testdata/baremetal.py")
 	if err != nil {
@@ -70,9 +70,9 @@ func TestBaremetalClient(t *testing.T) {
 	})
 }
 
-// TestOpenstackSDK runs testdata/openstacksdk.py: the bare-metal half of the
+// TestE2EOpenstackSDK runs testdata/openstacksdk.py: the bare-metal half of the
 // library that OpenStack's own tools are made of.
-func TestOpenstackSDK(t *testing.T) {
+func TestE2EOpenstackSDK(t *testing.T) {
 	installed(t, openstackSDK, "python3-openstacksdk")
 	c := start(t, filepath.Join(t.TempDir(), "data"))
 	defer c.end(t)
@@ -164,8 +164,8 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// TestBaremetalBasic: Debian's command line for Ironic logs in, over HTTPS.
-func TestBaremetalBasic(t *testing.T) {
+// TestE2EBaremetalBasic: Debian's command line for Ironic logs in, over HTTPS.
+func TestE2EBaremetalBasic(t *testing.T) {
 	installed(t, ironicClient, "python3-ironicclient")
 	g := startGuarded(t, true)
 	g.write(t, "authority.pem", string(g.authority.PEM()))

@@ -29,9 +29,9 @@ import (
 // be tried.
 func kubectlPath() string { return cmp.Or(os.Getenv("KUBECTL"), "/usr/bin/kubectl") }
 
-// TestKubectl runs testdata/kubectl/*.txt: kubectl, unmodified, against a
+// TestE2EKubectl runs testdata/kubectl/*.txt: kubectl, unmodified, against a
 // conductor, one to each script.
-func TestKubectl(t *testing.T) {
+func TestE2EKubectl(t *testing.T) {
 	installed(t, kubectlPath(), "kubernetes-client")
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/kubectl", ContinueOnError: true, // what else goes wrong is worth a look

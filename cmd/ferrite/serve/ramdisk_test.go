@@ -16,6 +16,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
+const (
+	nodeUUID  = "11111111-2222-4333-8444-555555555555"
+	childUUID = "22222222-2222-4333-8444-555555555555"
+)
+
+// beat is a step that waits for the next heartbeat.
+var beat = map[string]any{"interface": "deploy", "step": "wait"}
+
 // ramdisk is a machine whose ramdisk is always up when its node waits for it:
 // it looks itself up and calls, through whatever conductor lives, and does at
 // once what it is told.

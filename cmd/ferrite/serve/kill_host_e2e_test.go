@@ -1,3 +1,5 @@
+//go:build e2e
+
 package serve
 
 import (
@@ -26,17 +28,6 @@ type deed struct {
 	until  func(hostapi.Host) bool // nil: nothing follows
 }
 
-// mergePatch is a body that says what it changes (RFC 7396).
-type mergePatch map[string]any
-
-// Where documents are.
-const (
-	hostsPath    = "/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts"
-	hardwarePath = "/apis/metal3.io/v1alpha1/namespaces/metal3/hardwaredata"
-	secretsPath  = "/api/v1/namespaces/metal3/secrets"
-	hostPath     = hostsPath + "/one"
-)
-
 // witness keeps the document of a host that we have let go, to be looked at.
 const witness = "example.org/witness"
 
@@ -52,15 +43,6 @@ func imageOf(url string, spec mergePatch) deed {
 		return rests(h, hostapi.StateProvisioned) && h.Status.Provisioning.Image.URL == url
 	}}
 }
-
-// rests: the host is on, and says that nothing is left to be done of its spec.
-func rests(h hostapi.Host, s hostapi.State) bool {
-	told := h.Status.Conditions
-	return h.Status.Provisioning.State == s && h.Status.PoweredOn && len(told) > 0 && told[0].ObservedGeneration == h.Generation
-}
-
-// secretNamed refers to a secret.
-func secretNamed(secret string) map[string]any { return map[string]any{"name": secret} }
 
 // hostLife is the whole life of a host: registered, inspected, prepared,
 // provisioned, provisioned with another image, and deleted while it is on.
@@ -212,14 +194,14 @@ func (o *operator) look(d deed) sight {
 	return s
 }
 
-// TestKillNineHost kills a conductor before, amid and after every single write
+// TestE2EKillNineHost kills a conductor before, amid and after every single write
 // of the life of a host, to its documents and to its node. Each write is named,
 // since documents and nodes are written by different hands, whose turns are not
 // always the same. Everything comes to where it does undisturbed: each machine
 // is deployed once for each image, has one node and one HardwareData, and leaves
 // nothing behind. Then the life is gone through by conductors that live for two
 // writes each.
-func TestKillNineHost(t *testing.T) {
+func TestE2EKillNineHost(t *testing.T) {
 	smooth := &operator{t: t, dir: t.TempDir(), address: "127.0.79.1"}
 	want := smooth.document(hostLife)
 	writes := named(smooth.diary())

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package serve
 
 import (
@@ -19,11 +21,6 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
-)
-
-const (
-	nodeUUID  = "11111111-2222-4333-8444-555555555555"
-	childUUID = "22222222-2222-4333-8444-555555555555"
 )
 
 // operator is a script and whoever starts the conductor again when it is gone.

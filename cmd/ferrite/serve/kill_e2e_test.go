@@ -1,3 +1,5 @@
+//go:build e2e
+
 package serve
 
 import (
@@ -58,7 +60,6 @@ var (
 	reboot   = map[string]any{"interface": "power", "step": "reboot"}
 	hold     = map[string]any{"interface": "deploy", "step": "hold"}
 	wait     = map[string]any{"interface": "deploy", "step": "wait", "args": map[string]any{"seconds": 0.05}}
-	beat     = map[string]any{"interface": "deploy", "step": "wait"}
 	below    = map[string]any{"interface": "power", "step": "power_on", "execute_on_child_nodes": true}
 	nobody   = map[string]any{"interface": "deploy", "step": "nobody"}
 )
@@ -109,12 +110,12 @@ func ranked(step map[string]any, priority int) map[string]any {
 	return out
 }
 
-// TestKillNine kills a conductor before, amid and after every single write of
+// TestE2EKillNine kills a conductor before, amid and after every single write of
 // whole lives of a node, starts it again, and lets an operator's script go on:
 // it asks once more only for what the node shows was not accepted. Every stage
 // ends as it does undisturbed, and SQLite's file is whole. Then each life is
 // gone through by conductors that live for no more writes than it takes to get on.
-func TestKillNine(t *testing.T) {
+func TestE2EKillNine(t *testing.T) {
 	var table []string
 	told := map[string]bool{} // beginnings of lives that were cut at their last write
 	for _, c := range cycles {
