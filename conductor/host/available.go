@@ -2,8 +2,6 @@ package host
 
 import (
 	"reflect"
-
-	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // handleAvailable waits for work, on or off as the document has it.
@@ -48,11 +46,4 @@ func (d *decision) cancelled() bool {
 		return before != "" && before != method || runs != "" && runs != wanted
 	}
 	return customMethod(is.CustomDeploy) != "" || wanted == "" || runs != "" && runs != wanted
-}
-
-func urlOf(i *hostapi.Image) string {
-	if i == nil {
-		return ""
-	}
-	return i.URL
 }

@@ -9,19 +9,19 @@ import (
 // configDrive is what the machine is told about itself: user_data, network_data
 // and meta_data, in Ironic's form. A live ISO gets none: many BMCs have one
 // virtual drive alone.
-func (d *decision) configDrive() (map[string]any, error) {
-	if liveISO(d.h.Spec.Image) {
+func (s source) configDrive() (map[string]any, error) {
+	if liveISO(s.Host.Spec.Image) {
 		return nil, nil
 	}
 	drive := map[string]any{}
-	user, err := d.text("spec.userData", d.h.Spec.UserData, "userData", false)
+	user, err := s.text("spec.userData", s.Host.Spec.UserData, "userData", false)
 	if err != nil {
 		return nil, err
 	}
 	if user != "" {
 		drive["user_data"] = user
 	}
-	network, err := d.networkData()
+	network, err := s.networkData()
 	if err != nil {
 		return nil, err
 	}
@@ -29,10 +29,10 @@ func (d *decision) configDrive() (map[string]any, error) {
 		drive["network_data"] = network
 	}
 	meta := map[string]any{
-		"uuid": d.h.UID, "metal3-namespace": d.h.Namespace, "metal3-name": d.h.Name,
-		"local-hostname": d.h.Name, "local_hostname": d.h.Name, "name": d.h.Name,
+		"uuid": s.Host.UID, "metal3-namespace": s.Host.Namespace, "metal3-name": s.Host.Name,
+		"local-hostname": s.Host.Name, "local_hostname": s.Host.Name, "name": s.Host.Name,
 	}
-	text, err := d.text("spec.metaData", d.h.Spec.MetaData, "metaData", false)
+	text, err := s.text("spec.metaData", s.Host.Spec.MetaData, "metaData", false)
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +47,24 @@ func (d *decision) configDrive() (map[string]any, error) {
 
 // networkData is that of the instance or, where nothing is said of it, that of
 // the ramdisk.
-func (d *decision) networkData() (map[string]any, error) {
-	field, ref := "spec.networkData", d.h.Spec.NetworkData
+func (s source) networkData() (map[string]any, error) {
+	field, ref := "spec.networkData", s.Host.Spec.NetworkData
 	if ref == nil {
-		field, ref = "spec.preprovisioningNetworkDataName", &hostapi.SecretReference{Name: d.h.Spec.PreprovisioningNetworkDataName}
+		field, ref = prebootField, &hostapi.SecretReference{Name: s.Host.Spec.PreprovisioningNetworkDataName}
 	}
-	text, err := d.text(field, ref, "networkData", true)
+	text, err := s.text(field, ref, "networkData", true)
 	if err != nil {
 		return nil, err
 	}
 	return object(field, text)
 }
+
+const prebootField = "spec.preprovisioningNetworkDataName"
+
+// prebootNetworkText is the network data of the ramdisk, as its secret has it.
+func (s source) prebootNetworkText() (string, error) {
+	return s.text(prebootField, &hostapi.SecretReference{Name: s.Host.Spec.PreprovisioningNetworkDataName}, "networkData", true)
+}
+
+// parsePrebootNetwork reads the network data of the ramdisk; nil for empty text.
+func parsePrebootNetwork(text string) (map[string]any, error) { return object(prebootField, text) }

@@ -169,6 +169,9 @@ func (d *decision) end() Decision {
 	return d.Decision
 }
 
+// source is the host as it becomes, as far as its node is made of it.
+func (d *decision) source() source { return source{d.h, d.facts.Secrets} }
+
 func (d *decision) state() hostapi.State { return d.h.Status.Provisioning.State }
 
 // beingDeleted reports whether the host has a deletion timestamp.

@@ -160,7 +160,7 @@ func TestDecisions(t *testing.T) {
 		{preparing, node.Manageable, []edit{spec(hardwareRAID)}, "raid " + redfishRAID},
 		{preparing, node.Available, []edit{spec(hardwareRAID)}, "manage"},
 		{preparing, node.Manageable, []edit{spec(hardwareRAID), nodeIs(func(n *node.Node) {
-			n.TargetRAIDConfig = raidConfig(provisioningSettings{raid: &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}, hints: &hostapi.RootDeviceHints{}})
+			n.TargetRAIDConfig = raidConfig(&hostapi.RootDeviceHints{}, &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}})
 		})},
 			"clean raid.delete_configuration raid.create_configuration"},
 		{preparing, node.Manageable, []edit{spec(softwareRAID)}, "UpdateNode"},

@@ -1,29 +1,37 @@
 package host
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
+// nodeSpec is what a node is made of.
+type nodeSpec struct {
+	access
+	login
+	preboot map[string]any // the network of its ramdisk; nil for nothing said
+}
+
 // enrolled is a new node for the host. One that has an instance already is told
 // of it, so that it can be adopted.
-func (d *decision) enrolled(w nodeSpec) node.Node {
+func (s source) enrolled(w nodeSpec) node.Node {
 	n := node.Node{Driver: w.hardwareType, Interfaces: map[string]string{}}
 	maps.Copy(n.Interfaces, w.interfaces)
-	d.setInspect(&n, w.access)
-	d.configure(&n, w)
-	if image, custom := d.runningInstance(); image != nil || custom != nil {
-		d.setInstance(&n, w.access, image, custom)
+	s.setInspect(&n, w.access)
+	s.configure(&n, w)
+	if image, custom := s.runningInstance(); image != nil || custom != nil {
+		s.setInstance(&n, w.access, image, custom)
 	}
 	return n
 }
 
 // configure says in a node what the document says of its machine, whatever is
 // done with it.
-func (d *decision) configure(n *node.Node, w nodeSpec) {
-	n.Name = hostapi.NodeName(d.h.Namespace, d.h.Name)
+func (s source) configure(n *node.Node, w nodeSpec) {
+	n.Name = hostapi.NodeName(s.Host.Namespace, s.Host.Name)
 	if n.Driver != w.hardwareType {
 		n.Driver, n.Interfaces = w.hardwareType, maps.Clone(w.interfaces)
 	}
@@ -34,8 +42,8 @@ func (d *decision) configure(n *node.Node, w nodeSpec) {
 		}
 	}
 	n.DriverInfo = info
-	n.DisablePowerOff = d.h.Spec.DisablePowerOff
-	clean := d.h.Spec.AutomatedCleaningMode != hostapi.CleaningDisabled
+	n.DisablePowerOff = s.Host.Spec.DisablePowerOff
+	clean := s.Host.Spec.AutomatedCleaningMode != hostapi.CleaningDisabled
 	n.AutomatedClean = &clean
 	if w.preboot != nil {
 		n.NetworkData = w.preboot
@@ -44,17 +52,17 @@ func (d *decision) configure(n *node.Node, w nodeSpec) {
 		n.Properties = map[string]any{}
 	}
 	caps, _ := n.Properties["capabilities"].(string)
-	n.Properties["capabilities"] = capabilities(caps, d.h.Status.Provisioning.BootMode)
-	if arch := d.architecture(); arch != "" {
+	n.Properties["capabilities"] = capabilities(caps, s.Host.Status.Provisioning.BootMode)
+	if arch := s.architecture(); arch != "" {
 		n.Properties["cpu_arch"] = arch
 	}
 }
 
 // setInspect chooses who looks at the machine.
-func (d *decision) setInspect(n *node.Node, a access) {
+func (s source) setInspect(n *node.Node, a access) {
 	name := "agent"
 	switch {
-	case d.h.Spec.InspectionMode == hostapi.InspectionFast:
+	case s.Host.Spec.InspectionMode == hostapi.InspectionFast:
 		name = a.fast
 	case a.deploy == "fake":
 		name = "fake"
@@ -71,15 +79,24 @@ func setInterface(n *node.Node, kind, name string) {
 }
 
 // runningInstance is what the machine runs, or is being given.
-func (d *decision) runningInstance() (image *hostapi.Image, custom *hostapi.CustomDeploy) {
-	p := d.h.Status.Provisioning
+func (s source) runningInstance() (image *hostapi.Image, custom *hostapi.CustomDeploy) {
+	p := s.Host.Status.Provisioning
 	if p.Image != nil && p.Image.URL != "" || p.CustomDeploy != nil {
 		return p.Image, p.CustomDeploy
 	}
-	switch d.state() {
+	switch s.Host.Status.Provisioning.State {
 	case hostapi.StateProvisioning, hostapi.StateExternallyProvisioned:
-		return d.h.Spec.Image, d.h.Spec.CustomDeploy
+		return s.Host.Spec.Image, s.Host.Spec.CustomDeploy
 	default:
 		return nil, nil
 	}
+}
+
+// architecture is the processor of the machine as far as anybody said, "" for
+// not known.
+func (s source) architecture() string {
+	if hw := s.Host.Status.Hardware; hw != nil {
+		return cmp.Or(s.Host.Spec.Architecture, hw.CPU.Arch)
+	}
+	return s.Host.Spec.Architecture
 }

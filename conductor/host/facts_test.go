@@ -66,9 +66,9 @@ func newFacts(state hostapi.State, is node.State, edits ...edit) Facts {
 // aligned is the node that a host asks for, in a state.
 func aligned(facts Facts, is node.State) *node.Node {
 	d := begin(facts)
-	l, _ := d.credentials()
+	l, _ := d.source().credentials()
 	a, _ := d.accessToBMC()
-	n := d.enrolled(nodeSpec{access: a, login: l})
+	n := d.source().enrolled(nodeSpec{access: a, login: l})
 	n.UUID, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.Revision = "n1", is, node.States[is].Target, node.PowerOn, 5
 	found := testNow.Add(-time.Hour)
 	n.InspectionFinishedAt = &found

@@ -29,17 +29,17 @@ func customMethod(c *hostapi.CustomDeploy) string {
 }
 
 // setInstance says in a node what is to run on the machine.
-func (d *decision) setInstance(n *node.Node, a access, image *hostapi.Image, custom *hostapi.CustomDeploy) {
-	n.InstanceUUID = d.h.UID
+func (s source) setInstance(n *node.Node, a access, image *hostapi.Image, custom *hostapi.CustomDeploy) {
+	n.InstanceUUID = s.Host.UID
 	if n.InstanceInfo == nil {
 		n.InstanceInfo = map[string]any{}
 	}
 	for _, key := range imageKeys {
 		delete(n.InstanceInfo, key)
 	}
-	maps.Copy(n.InstanceInfo, d.imageInfo(image))
-	n.InstanceInfo["capabilities"] = instanceCapabilities(d.h.Status.Provisioning.BootMode)
-	n.InstanceInfo["root_device"] = rootDevice(d.h.Status.Provisioning.RootDeviceHints)
+	maps.Copy(n.InstanceInfo, imageInfo(image))
+	n.InstanceInfo["capabilities"] = instanceCapabilities(s.Host.Status.Provisioning.BootMode)
+	n.InstanceInfo["root_device"] = rootDevice(s.Host.Status.Provisioning.RootDeviceHints)
 	setInterface(n, "deploy", a.deployInterface(image, custom))
 }
 
@@ -57,7 +57,7 @@ func (a access) deployInterface(image *hostapi.Image, custom *hostapi.CustomDepl
 }
 
 // imageInfo is an image in the words of instance_info.
-func (d *decision) imageInfo(image *hostapi.Image) map[string]any {
+func imageInfo(image *hostapi.Image) map[string]any {
 	switch {
 	case image == nil || image.URL == "":
 		return nil
@@ -98,4 +98,12 @@ func imageProblem(i *hostapi.Image) error {
 	default:
 		return fmt.Errorf("spec.image.format %s is not written by this conductor: convert the image to raw or qcow2", *i.Format)
 	}
+}
+
+// urlOf is where an image is; "" for none.
+func urlOf(i *hostapi.Image) string {
+	if i == nil {
+		return ""
+	}
+	return i.URL
 }

@@ -67,7 +67,7 @@ func (d *decision) startInspection() {
 		d.failUntilChanged(hostapi.InspectionError, "%v", err)
 		return
 	}
-	if edit, differs := d.edit(func(n *node.Node) { d.setInspect(n, a) }); differs {
+	if edit, differs := d.edit(func(n *node.Node) { d.source().setInspect(n, a) }); differs {
 		if d.facts.Node.ProvisionState == node.InspectFailed {
 			edit = verb(node.Manage)
 		}

@@ -84,7 +84,7 @@ func (d *decision) setRAIDTarget(a access, s provisioningSettings, is *hostapi.R
 		d.doKeepingError(edit, hostapi.PreparationError)
 		return false
 	}
-	if config := raidConfig(s); config != nil && !reflect.DeepEqual(config, d.facts.Node.TargetRAIDConfig) {
+	if config := raidConfig(s.hints, s.raid); config != nil && !reflect.DeepEqual(config, d.facts.Node.TargetRAIDConfig) {
 		d.doKeepingError(SetRAID{config}, hostapi.PreparationError)
 		return false
 	}

@@ -25,20 +25,18 @@ var profiles = map[string]hostapi.RootDeviceHints{
 	"empty":        {},
 }
 
-// matchHardwareProfile settles the profile, for good, and with it the hints.
-func (d *decision) matchHardwareProfile() error {
-	name := cmp.Or(d.h.Status.HardwareProfile, d.h.Spec.HardwareProfile)
+// hardwareProfile is the profile of a host: the one it was given first, for good.
+func (s source) hardwareProfile() (string, error) {
+	name := cmp.Or(s.Host.Status.HardwareProfile, s.Host.Spec.HardwareProfile)
 	if name == "" {
 		name = unknownProfile
-		if strings.HasPrefix(d.h.Spec.BMC.Address, "libvirt") {
+		if strings.HasPrefix(s.Host.Spec.BMC.Address, "libvirt") {
 			name = "libvirt"
 		}
 	}
 	if _, known := profiles[name]; !known {
 		known := strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")
-		return fmt.Errorf("spec.hardwareProfile %q is unknown: it is one of %s; say the disk in spec.rootDeviceHints instead", name, known)
+		return "", fmt.Errorf("spec.hardwareProfile %q is unknown: it is one of %s; say the disk in spec.rootDeviceHints instead", name, known)
 	}
-	d.h.Status.HardwareProfile = name
-	d.h.Status.Provisioning.RootDeviceHints = d.hintsWanted()
-	return nil
+	return name, nil
 }

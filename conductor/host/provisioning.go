@@ -90,12 +90,12 @@ func (d *decision) instance() (edit Action, differs bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	pull, tokens, err := d.pullSecret(registryOf(image))
+	pull, tokens, err := d.source().pullSecret(registryOf(image))
 	if err != nil {
 		return nil, false, err
 	}
 	edit, differs = d.edit(func(n *node.Node) {
-		d.setInstance(n, a, image, custom)
+		d.source().setInstance(n, a, image, custom)
 		if pull != "" {
 			n.InstanceInfo["image_pull_secret"] = pull
 			if tokens != "" {
@@ -116,7 +116,7 @@ func (d *decision) deploy() {
 		d.fail(hostapi.ProvisioningError, err.Error())
 		return
 	}
-	drive, err := d.configDrive()
+	drive, err := d.source().configDrive()
 	if err != nil {
 		d.failUntilChanged(hostapi.ProvisioningError, configDrivePrefix+"%v", err)
 		return

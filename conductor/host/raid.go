@@ -62,23 +62,23 @@ func (a access) raidSteps(target, is *hostapi.RAID) ([]node.Step, error) {
 // raidConfig is the volumes that are wanted, in the words of target_raid_config;
 // nil for none. Where nothing else says which disk is the root disk, it is the
 // first volume.
-func raidConfig(s provisioningSettings) map[string]any {
-	if s.raid == nil {
+func raidConfig(hints *hostapi.RootDeviceHints, raid *hostapi.RAID) map[string]any {
+	if raid == nil {
 		return nil
 	}
 	var volumes []map[string]any
-	for _, v := range s.raid.HardwareRAIDVolumes {
+	for _, v := range raid.HardwareRAIDVolumes {
 		volumes = append(volumes, hardwareVolume(v))
 	}
 	if len(volumes) == 0 {
-		for _, v := range s.raid.SoftwareRAIDVolumes {
+		for _, v := range raid.SoftwareRAIDVolumes {
 			volumes = append(volumes, softwareVolume(v))
 		}
 	}
 	if len(volumes) == 0 {
 		return nil
 	}
-	if s.hints == nil && !hasRootVolume(s.raid) {
+	if hints == nil && !hasRootVolume(raid) {
 		volumes[0]["is_root_volume"] = true
 	}
 	disks := make([]any, len(volumes)) // as JSON reads a list, to be compared

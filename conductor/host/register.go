@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +18,7 @@ func (d *decision) ensureRegistered() (registered bool) {
 		return true
 	default:
 	}
-	l, err := d.credentials()
+	l, err := d.source().credentials()
 	switch {
 	case err != nil && d.beingDeleted(): // the node, if there is one, knows how to log in
 		return true
@@ -45,17 +44,10 @@ func (d *decision) ensureRegistered() (registered bool) {
 	spec := nodeSpec{a, l, preboot}
 	if d.facts.Node == nil {
 		d.recordTriedCredentials()
-		d.do(CreateNode{d.enrolled(spec)}, hostapi.RegistrationError)
+		d.do(CreateNode{d.source().enrolled(spec)}, hostapi.RegistrationError)
 		return false
 	}
 	return d.ensureNodeMatches(spec) && d.ensureVerified() && d.completeRegistration()
-}
-
-// nodeSpec is what a node is made of.
-type nodeSpec struct {
-	access
-	login
-	preboot map[string]any // the network of its ramdisk; nil for nothing said
 }
 
 // accessToBMC is how the BMC is reached, or why that cannot be.
@@ -87,18 +79,17 @@ func (d *decision) accessToBMC() (a access, why string) {
 	return a, ""
 }
 
-// prebootNetwork is the network data of the ramdisk. A secret that is gone does
-// not stand in the way of an end.
+// prebootNetwork is the network data of the ramdisk. A missing secret does not
+// prevent a deletion.
 func (d *decision) prebootNetwork() (map[string]any, error) {
-	const field = "spec.preprovisioningNetworkDataName"
-	text, err := d.text(field, &hostapi.SecretReference{Name: d.h.Spec.PreprovisioningNetworkDataName}, "networkData", true)
+	text, err := d.source().prebootNetworkText()
 	if err != nil && d.beingDeleted() {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return object(field, text)
+	return parsePrebootNetwork(text)
 }
 
 // ensureNodeMatches makes the node what the document says, where its state allows.
@@ -107,7 +98,7 @@ func (d *decision) ensureNodeMatches(w nodeSpec) (aligned bool) {
 	if class := n.ProvisionState.Class(); class != node.Stable && class != node.Failed {
 		return true
 	}
-	if a, differs := d.edit(func(n *node.Node) { d.configure(n, w) }); differs {
+	if a, differs := d.edit(func(n *node.Node) { d.source().configure(n, w) }); differs {
 		d.doKeepingError(a, hostapi.RegistrationError)
 		return false
 	}
@@ -136,6 +127,17 @@ func Addresses(h hostapi.Host, hardware *hostapi.Hardware) (macs []string) {
 }
 
 func mac(s string) string { return strings.ToLower(s) }
+
+// matchHardwareProfile settles the profile, and with it the hints.
+func (d *decision) matchHardwareProfile() error {
+	name, err := d.source().hardwareProfile()
+	if err != nil {
+		return err
+	}
+	d.h.Status.HardwareProfile = name
+	d.h.Status.Provisioning.RootDeviceHints = d.source().hintsWanted()
+	return nil
+}
 
 // missingPort is a port the node ought to have. An address of an inspection that
 // is another node's is left to that.
@@ -218,13 +220,4 @@ func Claims(h hostapi.Host) (all []string) {
 		all = append(all, "the MAC address "+m)
 	}
 	return all
-}
-
-// architecture is the processor of the machine as far as anybody said, "" for
-// not known.
-func (d *decision) architecture() string {
-	if hw := d.h.Status.Hardware; hw != nil {
-		return cmp.Or(d.h.Spec.Architecture, hw.CPU.Arch)
-	}
-	return d.h.Spec.Architecture
 }

@@ -13,7 +13,7 @@ import (
 // the words of the deploy that would fail; "" where it finds one, and where nobody
 // knows. It stands in the way of nothing: the machine may be given a disk meanwhile.
 func (d *decision) noRootDisk() string {
-	hw, hints := d.h.Status.Hardware, d.hintsWanted()
+	hw, hints := d.h.Status.Hardware, d.source().hintsWanted()
 	switch {
 	case d.state().Canonical() != hostapi.StateAvailable, hw == nil || len(hw.Storage) == 0:
 		return ""

@@ -10,15 +10,15 @@ import (
 
 // hintsWanted says which disk the document means: nil where one of its RAID
 // volumes is the root disk.
-func (d *decision) hintsWanted() *hostapi.RootDeviceHints {
-	if raid := d.h.Spec.RAID; raid != nil && hasRootVolume(raid) {
+func (s source) hintsWanted() *hostapi.RootDeviceHints {
+	if raid := s.Host.Spec.RAID; raid != nil && hasRootVolume(raid) {
 		return nil
 	}
-	if d.h.Spec.RootDeviceHints != nil {
-		hints := *d.h.Spec.RootDeviceHints
+	if s.Host.Spec.RootDeviceHints != nil {
+		hints := *s.Host.Spec.RootDeviceHints
 		return &hints
 	}
-	hints := profiles[d.h.Status.HardwareProfile]
+	hints := profiles[s.Host.Status.HardwareProfile]
 	return &hints
 }
 

@@ -1,13 +1,6 @@
 package host
 
 import (
-	"cmp"
-	"fmt"
-	"net"
-	"net/url"
-	"strings"
-
-	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -22,34 +15,4 @@ func BMCToEnroll(facts Facts) string {
 		return ""
 	}
 	return a.host
-}
-
-// SameMachine reports whether a node is configured with the BMC of a host, and with the
-// same machine behind it: one that names none of several is the only one there is.
-func SameMachine(h hostapi.Host, n node.Node) bool {
-	a, err := accessOf(h.Spec.BMC)
-	if err != nil || n.Driver != a.hardwareType {
-		return false
-	}
-	prefix := strings.TrimSuffix(a.user, "username")
-	said := func(key string) string {
-		if v, ok := n.DriverInfo[prefix+key]; ok && v != nil {
-			return fmt.Sprint(v)
-		}
-		return ""
-	}
-	address, port := said("address"), said("port")
-	switch {
-	case strings.Contains(address, "://"):
-	case port != "" || net.ParseIP(address) != nil:
-		address = "https://" + net.JoinHostPort(address, cmp.Or(port, a.port("https")))
-	default:
-		address = "https://" + address
-	}
-	u, err := url.Parse(address)
-	if err != nil || endpoint(u, a.port(u.Scheme)) != a.endpoint {
-		return false
-	}
-	system := strings.Trim(said("system_id"), "/")
-	return system == a.system || system == "" || a.system == ""
 }

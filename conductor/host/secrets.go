@@ -31,53 +31,39 @@ type login struct{ user, password string }
 
 // credentials reads the secret of the host's BMC. Spaces around are cut off: they
 // are what `echo secret | base64` leaves.
-func (d *decision) credentials() (l login, err error) {
-	bmc := d.h.Spec.BMC
+func (s source) credentials() (l login, err error) {
+	bmc := s.Host.Spec.BMC
 	if bmc.Address == "" {
 		return l, fmt.Errorf("spec.bmc.address is missing: say how the BMC is reached, such as redfish://10.0.0.1/redfish/v1/Systems/1")
 	}
 	if bmc.CredentialsName == "" {
 		return l, fmt.Errorf("spec.bmc.credentialsName is missing: name a secret with username and password")
 	}
-	secret, ok := d.facts.Secrets[bmc.CredentialsName]
+	secret, ok := s.Secrets[bmc.CredentialsName]
 	if !ok {
 		return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName does not exist: create it with username and password",
-			d.h.Namespace, bmc.CredentialsName)
+			s.Host.Namespace, bmc.CredentialsName)
 	}
 	for key, to := range map[string]*string{"username": &l.user, "password": &l.password} {
 		if *to = strings.TrimSpace(string(secret.Data[key])); *to == "" {
-			return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName has no %s", d.h.Namespace, bmc.CredentialsName, key)
+			return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName has no %s", s.Host.Namespace, bmc.CredentialsName, key)
 		}
 	}
 	return l, nil
 }
 
-// credentialsNow is the secret as it is now, in the form the status keeps it in.
-func (d *decision) credentialsNow() hostapi.Credentials {
-	secret := d.facts.Secrets[d.h.Spec.BMC.CredentialsName]
-	return hostapi.Credentials{
-		Reference: &hostapi.SecretReference{Name: d.h.Spec.BMC.CredentialsName, Namespace: d.h.Namespace},
-		Version:   secret.ResourceVersion,
-	}
-}
-
-// sameCredentials compares by name and version.
-func sameCredentials(a, b hostapi.Credentials) bool {
-	return a.Reference != nil && b.Reference != nil && *a.Reference == *b.Reference && a.Version == b.Version
-}
-
 // text reads what a secret has under a key or, as Metal3 does, under "value";
 // "" for no reference. lax: a secret without either is empty, not wrong.
-func (d *decision) text(field string, ref *hostapi.SecretReference, key string, lax bool) (string, error) {
+func (s source) text(field string, ref *hostapi.SecretReference, key string, lax bool) (string, error) {
 	if ref == nil || ref.Name == "" {
 		return "", nil
 	}
-	if ref.Namespace != "" && ref.Namespace != d.h.Namespace {
-		return "", fmt.Errorf("%s names a secret of namespace %s: only those of the host's own, %s, may be used", field, ref.Namespace, d.h.Namespace)
+	if ref.Namespace != "" && ref.Namespace != s.Host.Namespace {
+		return "", fmt.Errorf("%s names a secret of namespace %s: only those of the host's own, %s, may be used", field, ref.Namespace, s.Host.Namespace)
 	}
-	secret, ok := d.facts.Secrets[ref.Name]
+	secret, ok := s.Secrets[ref.Name]
 	if !ok {
-		return "", fmt.Errorf("the secret %s/%s of %s does not exist", d.h.Namespace, ref.Name, field)
+		return "", fmt.Errorf("the secret %s/%s of %s does not exist", s.Host.Namespace, ref.Name, field)
 	}
 	for _, k := range []string{key, "value"} {
 		if v, ok := secret.Data[k]; ok {
@@ -87,7 +73,7 @@ func (d *decision) text(field string, ref *hostapi.SecretReference, key string, 
 	if lax {
 		return "", nil
 	}
-	return "", fmt.Errorf("the secret %s/%s of %s has neither %s nor value", d.h.Namespace, ref.Name, field, key)
+	return "", fmt.Errorf("the secret %s/%s of %s has neither %s nor value", s.Host.Namespace, ref.Name, field, key)
 }
 
 // maxObject bounds what a secret says in YAML, with its aliases written out.
@@ -119,14 +105,14 @@ func object(field, text string) (map[string]any, error) {
 // username and password; "" for a registry that lets everybody in. tokens are the
 // other hosts that the .dockerconfigjson has the same login for, as the registry's
 // token service may be on one, separated by commas.
-func (d *decision) pullSecret(registry string) (login, tokens string, err error) {
-	if registry == "" || d.h.Spec.Image.OCIAuthSecret == nil || *d.h.Spec.Image.OCIAuthSecret == "" {
+func (s source) pullSecret(registry string) (login, tokens string, err error) {
+	if registry == "" || s.Host.Spec.Image.OCIAuthSecret == nil || *s.Host.Spec.Image.OCIAuthSecret == "" {
 		return "", "", nil
 	}
-	name := d.h.Spec.Image.OCIAuthSecret
-	secret, ok := d.facts.Secrets[*name]
+	name := s.Host.Spec.Image.OCIAuthSecret
+	secret, ok := s.Secrets[*name]
 	if !ok {
-		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName does not exist", d.h.Namespace, *name)
+		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName does not exist", s.Host.Namespace, *name)
 	}
 	if user, password := secret.Data["username"], secret.Data["password"]; len(user) > 0 && len(password) > 0 {
 		return basicLogin(string(user), string(password)), "", nil
@@ -136,11 +122,11 @@ func (d *decision) pullSecret(registry string) (login, tokens string, err error)
 	}
 	if err := json.Unmarshal(secret.Data[".dockerconfigjson"], &config); err != nil {
 		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName has neither username and password nor a readable .dockerconfigjson",
-			d.h.Namespace, *name)
+			s.Host.Namespace, *name)
 	}
 	auth, ok := config.Auths[registry]
 	if !ok {
-		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName knows nothing of the registry %s", d.h.Namespace, *name, registry)
+		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName knows nothing of the registry %s", s.Host.Namespace, *name, registry)
 	}
 	var hosts []string
 	for host, other := range config.Auths {

@@ -100,7 +100,7 @@ func TestFirmwareIsMade(t *testing.T) {
 
 // ready1 is a node that knows the volumes of hardwareRAID.
 func ready1(facts *Facts) {
-	facts.Node.TargetRAIDConfig = raidConfig(provisioningSettings{raid: &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}, hints: &hostapi.RootDeviceHints{}})
+	facts.Node.TargetRAIDConfig = raidConfig(&hostapi.RootDeviceHints{}, &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}})
 }
 
 // TestFirmwareMovesHosts: an available host goes back when other firmware is

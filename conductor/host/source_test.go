@@ -14,6 +14,25 @@ import (
 
 type document = map[string]any
 
+const sourceUID = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
+
+// testSource is a host with an image, which boots by UEFI from /dev/sda.
+func testSource(change func(*hostapi.HostSpec)) source {
+	s := source{Secrets: map[string]hostapi.Secret{}}
+	s.Host = hostapi.Host{
+		ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", UID: sourceUID},
+		Spec: hostapi.HostSpec{
+			BMC:   hostapi.BMC{Address: "redfish://10.0.0.1/redfish/v1/Systems/1", CredentialsName: "bmc"},
+			Image: &hostapi.Image{URL: "http://images/a.qcow2", Checksum: "00", ChecksumType: hostapi.SHA256},
+		},
+		Status: hostapi.HostStatus{Provisioning: hostapi.Provisioning{
+			State: hostapi.StateProvisioning, BootMode: hostapi.UEFI, RootDeviceHints: &hostapi.RootDeviceHints{DeviceName: "/dev/sda"},
+		}},
+	}
+	change(&s.Host.Spec)
+	return s
+}
+
 func TestBootModes(t *testing.T) {
 	for _, c := range []struct {
 		caps string
@@ -67,12 +86,12 @@ func TestImages(t *testing.T) {
 		{hostapi.Image{URL: "http://h/i.iso", Format: format(hostapi.LiveISO)}, document{"boot_iso": "http://h/i.iso"}},
 		{hostapi.Image{URL: "oci://r/i:1"}, document{"image_source": "oci://r/i:1"}},
 	} {
-		d := begin(newFacts(hostapi.StateProvisioning, node.Available))
+		s := testSource(func(*hostapi.HostSpec) {})
 		n := node.Node{InstanceInfo: document{"image_pull_secret": "of the last", "image_pull_registry": "of the last", "boot_iso": "of the last", "traits": "kept"}}
-		a, _ := d.accessToBMC()
-		d.setInstance(&n, a, &c.image, nil)
+		a, _ := accessOf(s.Host.Spec.BMC)
+		s.setInstance(&n, a, &c.image, nil)
 		c.want["capabilities"], c.want["root_device"], c.want["traits"] = document{}, document{"name": "s== /dev/sda"}, "kept"
-		if diff := cmp.Diff(c.want, n.InstanceInfo); diff != "" || n.InstanceUUID != testUID {
+		if diff := cmp.Diff(c.want, n.InstanceInfo); diff != "" || n.InstanceUUID != sourceUID {
 			t.Errorf("%s (-want +got):\n%s", c.image.URL, diff)
 		}
 		deploy := map[bool]string{true: "ramdisk", false: "direct"}[liveISO(&c.image)]
@@ -93,11 +112,13 @@ func TestPullSecrets(t *testing.T) {
 		"default/pull of":                  nil,
 	} {
 		name := "pull"
-		facts := newFacts(hostapi.StateProvisioning, node.Available, spec(func(s *hostapi.HostSpec) { s.Image = &hostapi.Image{URL: "oci://r:5000/i:1", OCIAuthSecret: &name} }))
+		s := testSource(func(spec *hostapi.HostSpec) {
+			spec.Image = &hostapi.Image{URL: "oci://r:5000/i:1", OCIAuthSecret: &name}
+		})
 		if data != nil {
-			facts.Secrets["pull"] = hostapi.Secret{Data: data}
+			s.Secrets["pull"] = hostapi.Secret{Data: data}
 		}
-		got, tokens, err := begin(facts).pullSecret(registryOf(facts.Host.Spec.Image))
+		got, tokens, err := s.pullSecret(registryOf(s.Host.Spec.Image))
 		if tokens != "" {
 			got += " for " + tokens
 		}
@@ -115,7 +136,7 @@ func TestConfigDrive(t *testing.T) {
 	data := func(key, value string) hostapi.Secret {
 		return hostapi.Secret{Data: map[string][]byte{key: []byte(value)}}
 	}
-	meta := document{"uuid": testUID, "metal3-namespace": "default", "metal3-name": "a", "local-hostname": "a", "local_hostname": "a", "name": "a"}
+	meta := document{"uuid": sourceUID, "metal3-namespace": "default", "metal3-name": "a", "local-hostname": "a", "local_hostname": "a", "name": "a"}
 	for name, c := range map[string]struct {
 		spec    func(*hostapi.HostSpec)
 		secrets map[string]hostapi.Secret
@@ -137,11 +158,11 @@ func TestConfigDrive(t *testing.T) {
 			"spec.userData names a secret of namespace kube-system: only those of the host's own, default, may be used"},
 		"no object": {func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("networkData", "- a")}, nil, "what spec.networkData names is no object in YAML or JSON"},
 	} {
-		facts := newFacts(hostapi.StateProvisioning, node.Available, spec(c.spec))
+		s := testSource(c.spec)
 		for n, secret := range c.secrets {
-			facts.Secrets[n] = secret
+			s.Secrets[n] = secret
 		}
-		got, err := begin(facts).configDrive()
+		got, err := s.configDrive()
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -159,16 +180,17 @@ func TestRAID(t *testing.T) {
 	}}
 	soft := &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{{Level: "1", RootVolume: true, PhysicalDisks: []hostapi.RootDeviceHints{{DeviceName: "/dev/sda"}}}}}
 	for _, c := range []struct {
-		s    provisioningSettings
-		want string
+		hints *hostapi.RootDeviceHints
+		raid  *hostapi.RAID
+		want  string
 	}{
-		{provisioningSettings{hints, hard}, `{"logical_disks":[{"controller":"c","disk_type":"hdd","number_of_physical_disks":2,"physical_disks":["1","2"],"raid_level":"5","size_gb":100,"volume_name":"v"},{"raid_level":"0","size_gb":"MAX"}]}`},
-		{provisioningSettings{nil, &hostapi.RAID{HardwareRAIDVolumes: hard.HardwareRAIDVolumes[1:]}}, `{"logical_disks":[{"is_root_volume":true,"raid_level":"0","size_gb":"MAX"}]}`},
-		{provisioningSettings{nil, soft}, `{"logical_disks":[{"controller":"software","is_root_volume":true,"physical_disks":[{"name":"s== /dev/sda"}],"raid_level":"1","size_gb":"MAX"}]}`},
-		{provisioningSettings{hints, &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}}, "null"},
-		{provisioningSettings{hints, nil}, "null"},
+		{hints, hard, `{"logical_disks":[{"controller":"c","disk_type":"hdd","number_of_physical_disks":2,"physical_disks":["1","2"],"raid_level":"5","size_gb":100,"volume_name":"v"},{"raid_level":"0","size_gb":"MAX"}]}`},
+		{nil, &hostapi.RAID{HardwareRAIDVolumes: hard.HardwareRAIDVolumes[1:]}, `{"logical_disks":[{"is_root_volume":true,"raid_level":"0","size_gb":"MAX"}]}`},
+		{nil, soft, `{"logical_disks":[{"controller":"software","is_root_volume":true,"physical_disks":[{"name":"s== /dev/sda"}],"raid_level":"1","size_gb":"MAX"}]}`},
+		{hints, &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}, "null"},
+		{hints, nil, "null"},
 	} {
-		got, _ := json.Marshal(raidConfig(c.s))
+		got, _ := json.Marshal(raidConfig(c.hints, c.raid))
 		if diff := cmp.Diff(c.want, string(got)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -245,65 +267,6 @@ func TestHardware(t *testing.T) {
 	}
 	if _, err := Hardware(&node.Inspected{Inventory: json.RawMessage(`[]`)}); err == nil {
 		t.Error("a list is taken for an inventory")
-	}
-}
-
-// TestAlign: what an operator has set in a node stays, what the host says comes.
-func TestAlign(t *testing.T) {
-	facts := newFacts(hostapi.StateAvailable, node.Manageable, func(facts *Facts) {
-		facts.Node.DriverInfo["deploy_kernel"], facts.Node.DriverInfo["redfish_verify_ca"] = "http://k", false
-		facts.Node.Properties["capabilities"] = "cpu_vt:true"
-		facts.Host.Spec.Architecture, facts.Host.Spec.AutomatedCleaningMode = "aarch64", hostapi.CleaningDisabled
-		facts.Host.Spec.PreprovisioningNetworkDataName = "n"
-		facts.Secrets["n"] = hostapi.Secret{Data: map[string][]byte{"networkData": []byte("links: []")}}
-	})
-	u, ok := made(t, facts).Action.(UpdateNode)
-	if !ok {
-		t.Fatal("nothing is edited")
-	}
-	no := false
-	want := facts.Node.Clone()
-	delete(want.DriverInfo, "redfish_verify_ca")
-	want.Properties = document{"capabilities": "cpu_vt:true,boot_mode:uefi", "cpu_arch": "aarch64"}
-	want.AutomatedClean, want.NetworkData = &no, document{"links": []any{}}
-	if diff := cmp.Diff(want, u.Node); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	is := facts.Node.Clone()
-	is.Revision++
-	if err := u.Apply(&is); err == nil {
-		t.Error("an edit of an older node is made")
-	}
-	is.Revision--
-	if err := u.Apply(&is); err != nil || is.NetworkData == nil {
-		t.Errorf("the edit is not made: %v", err)
-	}
-}
-
-func TestConditions(t *testing.T) {
-	for name, c := range map[string]struct {
-		facts Facts
-		want  string
-	}{
-		"unmanaged":    {newFacts(hostapi.StateUnmanaged, ""), "Manageable=False/NotManaged AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=Unknown/Unknown"},
-		"registering":  {newFacts(hostapi.StateRegistering, node.Verifying), "Manageable=False/Registering AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Registering Healthy=Unknown/Unknown"},
-		"unregistered": {newFacts(hostapi.StateRegistering, "", noNode, noSecret), "Manageable=False/RegistrationFailed AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/Error Progressing=True/Registering Healthy=Unknown/Unknown"},
-		"inspecting":   {newFacts(hostapi.StateInspecting, node.InspectWait), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Inspecting Healthy=Unknown/Unknown"},
-		"available":    {newFacts(hostapi.StateAvailable, node.Manageable, nodeIs(func(n *node.Node) { n.Health = "OK" })), "Manageable=True/Manageable AvailableForProvisioning=True/Available Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=True/Healthy"},
-		"provisioned":  {newFacts(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Health = "Critical" })), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/CriticalError"},
-		"no power":     {newFacts(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Fault, n.Health = "power failure", "Warning" })), "Manageable=False/PowerFailure AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/Warning"},
-		"detached":     {newFacts(hostapi.StateProvisioned, "", noNode, annotate(hostapi.AnnotationDetached, "")), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=False/Detached Progressing=False/Detached Healthy=Unknown/Unknown"},
-	} {
-		var got []string
-		for _, is := range made(t, c.facts).Host.Status.Conditions {
-			got = append(got, is.Type+"="+is.Status+"/"+is.Reason)
-			if !is.LastTransitionTime.Equal(testNow) || is.ObservedGeneration != 1 {
-				t.Errorf("%s: %s since %s, of generation %d", name, is.Type, is.LastTransitionTime, is.ObservedGeneration)
-			}
-		}
-		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
 	}
 }
 
