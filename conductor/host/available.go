@@ -2,6 +2,8 @@ package host
 
 import (
 	"reflect"
+
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 )
 
 // handleAvailable waits for work, on or off as the document has it.
@@ -32,7 +34,7 @@ func (d *decision) handleAvailable() {
 func (d *decision) imageWanted() bool {
 	spec, is := d.h.Spec, d.h.Status.Provisioning
 	image := spec.Image != nil && spec.Image.URL != "" && (is.Image == nil || is.Image.URL == "")
-	custom := customMethod(spec.CustomDeploy) != "" && customMethod(is.CustomDeploy) != customMethod(spec.CustomDeploy)
+	custom := translate.CustomMethod(spec.CustomDeploy) != "" && translate.CustomMethod(is.CustomDeploy) != translate.CustomMethod(spec.CustomDeploy)
 	return spec.Online && (image || custom)
 }
 
@@ -40,10 +42,10 @@ func (d *decision) imageWanted() bool {
 // Another URL or another method is something else; another checksum is not.
 func (d *decision) cancelled() bool {
 	spec, is := d.h.Spec, d.h.Status.Provisioning
-	wanted, runs := urlOf(spec.Image), urlOf(is.Image)
-	if method := customMethod(spec.CustomDeploy); method != "" {
-		before := customMethod(is.CustomDeploy)
+	wanted, runs := translate.ImageURL(spec.Image), translate.ImageURL(is.Image)
+	if method := translate.CustomMethod(spec.CustomDeploy); method != "" {
+		before := translate.CustomMethod(is.CustomDeploy)
 		return before != "" && before != method || runs != "" && runs != wanted
 	}
-	return customMethod(is.CustomDeploy) != "" || wanted == "" || runs != "" && runs != wanted
+	return translate.CustomMethod(is.CustomDeploy) != "" || wanted == "" || runs != "" && runs != wanted
 }

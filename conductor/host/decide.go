@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -170,7 +171,9 @@ func (d *decision) end() Decision {
 }
 
 // source is the host as it becomes, as far as its node is made of it.
-func (d *decision) source() source { return source{d.h, d.facts.Secrets} }
+func (d *decision) source() translate.Source {
+	return translate.Source{Host: d.h, Secrets: d.facts.Secrets}
+}
 
 func (d *decision) state() hostapi.State { return d.h.Status.Provisioning.State }
 
@@ -193,7 +196,7 @@ func (d *decision) fire(w Trigger) {
 	d.h.Status.Provisioning.State = to
 	switch to {
 	case hostapi.StateRegistering, hostapi.StateInspecting, hostapi.StateProvisioning:
-		d.h.Status.Provisioning.BootMode = bootMode(d.h.Spec)
+		d.h.Status.Provisioning.BootMode = translate.BootMode(d.h.Spec)
 	default:
 	}
 	d.requeueNow()

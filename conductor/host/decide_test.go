@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -160,7 +161,7 @@ func TestDecisions(t *testing.T) {
 		{preparing, node.Manageable, []edit{spec(hardwareRAID)}, "raid " + redfishRAID},
 		{preparing, node.Available, []edit{spec(hardwareRAID)}, "manage"},
 		{preparing, node.Manageable, []edit{spec(hardwareRAID), nodeIs(func(n *node.Node) {
-			n.TargetRAIDConfig = raidConfig(&hostapi.RootDeviceHints{}, &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}})
+			n.TargetRAIDConfig = translate.RAIDConfig(&hostapi.RootDeviceHints{}, &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}})
 		})},
 			"clean raid.delete_configuration raid.create_configuration"},
 		{preparing, node.Manageable, []edit{spec(softwareRAID)}, "UpdateNode"},

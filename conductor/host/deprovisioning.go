@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -17,7 +18,7 @@ func (d *decision) handleDeprovisioning() {
 		return
 	}
 	p := d.h.Status.Provisioning
-	if (urlOf(p.Image) != "" || p.CustomDeploy != nil) && !d.ensureAdopted() {
+	if (translate.ImageURL(p.Image) != "" || p.CustomDeploy != nil) && !d.ensureAdopted() {
 		return
 	}
 	if d.beingDeleted() && !d.ensurePoweredOff() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -92,10 +93,10 @@ func (c change) noRootDisk() string {
 
 // runs is what was put onto a machine, in a word.
 func runs(p hostapi.Provisioning) string {
-	if url := urlOf(p.Image); url != "" {
+	if url := translate.ImageURL(p.Image); url != "" {
 		return url
 	}
-	return "what the deploy step " + customMethod(p.CustomDeploy) + " has put there"
+	return "what the deploy step " + translate.CustomMethod(p.CustomDeploy) + " has put there"
 }
 
 // events is what people are told of a decision, in Metal3's words. What has

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -137,10 +138,10 @@ func (m model) key() string {
 	var b strings.Builder
 	st, sp := m.h.Status, m.h.Spec
 	fmt.Fprintln(&b, m.secret, m.full, m.late, m.moves, m.gone, m.h.DeletionTimestamp != nil, m.h.Finalizers, m.h.Annotations,
-		urlOf(sp.Image), sp.Online, sp.ExternallyProvisioned, sp.BMC.Address, sp.InspectionMode, sp.RAID != nil)
-	fmt.Fprintln(&b, "|", st.Provisioning.State, st.OperationalStatus, st.ErrorType, min(st.ErrorCount, giveUpAfter+1), min(st.ProvisioningFailCount, 1), st.PoweredOn, urlOf(st.Provisioning.Image),
+		translate.ImageURL(sp.Image), sp.Online, sp.ExternallyProvisioned, sp.BMC.Address, sp.InspectionMode, sp.RAID != nil)
+	fmt.Fprintln(&b, "|", st.Provisioning.State, st.OperationalStatus, st.ErrorType, min(st.ErrorCount, giveUpAfter+1), min(st.ProvisioningFailCount, 1), st.PoweredOn, translate.ImageURL(st.Provisioning.Image),
 		st.Provisioning.ID != "", st.Provisioning.RAID != nil, st.Provisioning.RootDeviceHints != nil, st.GoodCredentials.Version, strings.HasPrefix(st.ErrorMessage, configDrivePrefix),
-		urlOf(st.LastAttemptedImage), len(st.Conditions) > 0 && st.Conditions[0].ObservedGeneration == m.h.Generation)
+		translate.ImageURL(st.LastAttemptedImage), len(st.Conditions) > 0 && st.Conditions[0].ObservedGeneration == m.h.Generation)
 	fmt.Fprintln(&b, m.drive.key(), "|", m.speed, m.steps, m.wishes())
 	if n := m.n; n != nil {
 		fmt.Fprintln(&b, "|", n.UUID == st.Provisioning.ID, n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
@@ -254,7 +255,7 @@ func (x *explorer) allowed(m model, d Decision) {
 		x.complain(m, "a machine at work is interrupted: %s", spoken(d))
 	case provisions && strings.Contains(fmt.Sprint(p.Request), "Nonsense"):
 		x.complain(m, "nonsense is tried")
-	case provisions && p.Request.Verb == node.Deploy && urlOf(m.h.Spec.Image) == "":
+	case provisions && p.Request.Verb == node.Deploy && translate.ImageURL(m.h.Spec.Image) == "":
 		x.complain(m, "a deploy of nothing")
 	case m.h.Status.Provisioning.State == hostapi.StateProvisioned && provisions && p.Request.Verb == node.Delete:
 		x.complain(m, "a provisioned host is torn down where it is")
@@ -351,7 +352,7 @@ func (x *explorer) asWanted(m model) {
 		}
 	case st.ErrorType != "" || m.drive.fails():
 		x.complain(m, "fails though nothing is wrong")
-	case urlOf(sp.Image) != "" && sp.Online && !sp.ExternallyProvisioned && (st.Provisioning.State != hostapi.StateProvisioned || urlOf(st.Provisioning.Image) != urlOf(sp.Image)):
+	case translate.ImageURL(sp.Image) != "" && sp.Online && !sp.ExternallyProvisioned && (st.Provisioning.State != hostapi.StateProvisioned || translate.ImageURL(st.Provisioning.Image) != translate.ImageURL(sp.Image)):
 		x.complain(m, "the image is not there")
 	case st.PoweredOn != (sp.Online && !reboot):
 		x.complain(m, "on is %v", st.PoweredOn)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -28,7 +29,7 @@ func newFacts(state hostapi.State, is node.State, edits ...edit) Facts {
 			BMC: hostapi.BMC{Address: "redfish://10.0.0.1/redfish/v1/Systems/1", CredentialsName: "bmc"}, BootMACAddress: "52:54:00:00:00:01", Online: true,
 		},
 		Status: hostapi.HostStatus{
-			OperationalStatus: hostapi.StatusOK, HardwareProfile: unknownProfile, PoweredOn: true,
+			OperationalStatus: hostapi.StatusOK, HardwareProfile: translate.UnknownProfile, PoweredOn: true,
 			GoodCredentials: hostapi.Credentials{Reference: reference, Version: "7"}, TriedCredentials: hostapi.Credentials{Reference: reference, Version: "7"},
 			Provisioning: hostapi.Provisioning{State: state, ID: "n1", BootMode: hostapi.UEFI, RootDeviceHints: sda},
 		},
@@ -66,9 +67,9 @@ func newFacts(state hostapi.State, is node.State, edits ...edit) Facts {
 // aligned is the node that a host asks for, in a state.
 func aligned(facts Facts, is node.State) *node.Node {
 	d := begin(facts)
-	l, _ := d.source().credentials()
+	l, _ := d.source().Credentials()
 	a, _ := d.accessToBMC()
-	n := d.source().enrolled(nodeSpec{access: a, login: l})
+	n := d.source().NewNode(translate.NodeSpec{Access: a, Login: l})
 	n.UUID, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.Revision = "n1", is, node.States[is].Target, node.PowerOn, 5
 	found := testNow.Add(-time.Hour)
 	n.InspectionFinishedAt = &found

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -62,12 +63,12 @@ func (d *decision) unexpected(t hostapi.ErrorType) {
 // startInspection begins an inspection by whom the document wants. The interface can be
 // changed of a manageable node alone.
 func (d *decision) startInspection() {
-	a, err := accessOf(d.h.Spec.BMC)
+	a, err := translate.AccessOf(d.h.Spec.BMC)
 	if err != nil {
 		d.failUntilChanged(hostapi.InspectionError, "%v", err)
 		return
 	}
-	if edit, differs := d.edit(func(n *node.Node) { d.source().setInspect(n, a) }); differs {
+	if edit, differs := d.edit(func(n *node.Node) { d.source().SetInspect(n, a) }); differs {
 		if d.facts.Node.ProvisionState == node.InspectFailed {
 			edit = verb(node.Manage)
 		}
@@ -83,7 +84,7 @@ func (d *decision) startInspection() {
 
 // recordInspection takes over what was found.
 func (d *decision) recordInspection() {
-	found, err := Hardware(d.facts.Inspected)
+	found, err := translate.Hardware(d.facts.Inspected)
 	if err != nil {
 		d.failUntilChanged(hostapi.InspectionError, "what the inspection of node %s found cannot be read: %v", d.facts.Node.UUID, err)
 		return

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -45,12 +46,12 @@ func (d *decision) finishPreparing() {
 // applySettings has the volumes made, and the firmware changed, if there is anything to
 // be done.
 func (d *decision) applySettings(s provisioningSettings, is *hostapi.RAID, f firmwareChange) {
-	a, err := accessOf(d.h.Spec.BMC)
+	a, err := translate.AccessOf(d.h.Spec.BMC)
 	if err != nil {
 		d.failUntilChanged(hostapi.PreparationError, "%v", err)
 		return
 	}
-	steps, err := a.raidSteps(s.raid, is)
+	steps, err := a.RAIDSteps(s.raid, is)
 	steps = append(steps, f.steps()...)
 	switch {
 	case err != nil:
@@ -74,17 +75,17 @@ func (d *decision) applySettings(s provisioningSettings, is *hostapi.RAID, f fir
 }
 
 // setRAIDTarget tells the node which volumes the steps are to make, and who makes them.
-func (d *decision) setRAIDTarget(a access, s provisioningSettings, is *hostapi.RAID) (aimed bool) {
-	maker, err := a.raidInterface(s.raid, is)
+func (d *decision) setRAIDTarget(a translate.Access, s provisioningSettings, is *hostapi.RAID) (aimed bool) {
+	maker, err := a.RAIDInterface(s.raid, is)
 	if err != nil {
 		d.failUntilChanged(hostapi.PreparationError, "%v", err)
 		return false
 	}
-	if edit, differs := d.edit(func(n *node.Node) { setInterface(n, "raid", maker) }); maker != "" && differs {
+	if edit, differs := d.edit(func(n *node.Node) { translate.SetInterface(n, "raid", maker) }); maker != "" && differs {
 		d.doKeepingError(edit, hostapi.PreparationError)
 		return false
 	}
-	if config := raidConfig(s.hints, s.raid); config != nil && !reflect.DeepEqual(config, d.facts.Node.TargetRAIDConfig) {
+	if config := translate.RAIDConfig(s.hints, s.raid); config != nil && !reflect.DeepEqual(config, d.facts.Node.TargetRAIDConfig) {
 		d.doKeepingError(SetRAID{config}, hostapi.PreparationError)
 		return false
 	}

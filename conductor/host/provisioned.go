@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -8,7 +9,7 @@ import (
 // handleProvisioned looks after a machine that runs its image. One that was somebody
 // else's, and came to be ours without an image, is cleaned.
 func (d *decision) handleProvisioned() {
-	if is := d.h.Status.Provisioning; urlOf(is.Image) == "" && customMethod(is.CustomDeploy) == "" {
+	if is := d.h.Status.Provisioning; translate.ImageURL(is.Image) == "" && translate.CustomMethod(is.CustomDeploy) == "" {
 		d.takeSpecAsRunning()
 	}
 	if d.cancelled() {

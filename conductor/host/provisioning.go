@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -33,7 +34,7 @@ func (d *decision) handleProvisioning() {
 	case node.DeployFailed:
 		if d.sameInstance() {
 			reason := cmp.Or(n.LastError, "the deploy failed, and the node does not say why")
-			d.fail(hostapi.ProvisioningError, fmt.Sprintf("image %s: %s", urlOf(d.h.Spec.Image), reason))
+			d.fail(hostapi.ProvisioningError, fmt.Sprintf("image %s: %s", translate.ImageURL(d.h.Spec.Image), reason))
 			return
 		}
 		d.deploy()
@@ -83,19 +84,19 @@ func (d *decision) sameInstance() bool {
 // instance is the node with what is to run on it, and whether that is news to it.
 func (d *decision) instance() (edit Action, differs bool, err error) {
 	image, custom := d.h.Spec.Image, d.h.Spec.CustomDeploy
-	a, err := accessOf(d.h.Spec.BMC)
+	a, err := translate.AccessOf(d.h.Spec.BMC)
 	if err == nil {
-		err = imageProblem(image)
+		err = translate.CheckImage(image)
 	}
 	if err != nil {
 		return nil, false, err
 	}
-	pull, tokens, err := d.source().pullSecret(registryOf(image))
+	pull, tokens, err := d.source().PullSecret(translate.RegistryOf(image))
 	if err != nil {
 		return nil, false, err
 	}
 	edit, differs = d.edit(func(n *node.Node) {
-		d.source().setInstance(n, a, image, custom)
+		d.source().SetInstance(n, a, image, custom)
 		if pull != "" {
 			n.InstanceInfo["image_pull_secret"] = pull
 			if tokens != "" {
@@ -116,7 +117,7 @@ func (d *decision) deploy() {
 		d.fail(hostapi.ProvisioningError, err.Error())
 		return
 	}
-	drive, err := d.source().configDrive()
+	drive, err := d.source().ConfigDrive()
 	if err != nil {
 		d.failUntilChanged(hostapi.ProvisioningError, configDrivePrefix+"%v", err)
 		return
@@ -129,7 +130,7 @@ func (d *decision) deploy() {
 	if drive != nil {
 		r.ConfigDrive = drive
 	}
-	if method := customMethod(d.h.Spec.CustomDeploy); method != "" {
+	if method := translate.CustomMethod(d.h.Spec.CustomDeploy); method != "" {
 		r.DeploySteps = []node.Step{{Interface: "deploy", Step: method, Args: map[string]any{}, Priority: customPriority}}
 	}
 	d.do(Provision{r}, hostapi.ProvisioningError)

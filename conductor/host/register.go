@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -18,7 +19,7 @@ func (d *decision) ensureRegistered() (registered bool) {
 		return true
 	default:
 	}
-	l, err := d.source().credentials()
+	l, err := d.source().Credentials()
 	switch {
 	case err != nil && d.beingDeleted(): // the node, if there is one, knows how to log in
 		return true
@@ -41,18 +42,18 @@ func (d *decision) ensureRegistered() (registered bool) {
 		d.failUntilChanged(hostapi.RegistrationError, "%v", err)
 		return false
 	}
-	spec := nodeSpec{a, l, preboot}
+	spec := translate.NodeSpec{Access: a, Login: l, Preboot: preboot}
 	if d.facts.Node == nil {
 		d.recordTriedCredentials()
-		d.do(CreateNode{d.source().enrolled(spec)}, hostapi.RegistrationError)
+		d.do(CreateNode{d.source().NewNode(spec)}, hostapi.RegistrationError)
 		return false
 	}
 	return d.ensureNodeMatches(spec) && d.ensureVerified() && d.completeRegistration()
 }
 
 // accessToBMC is how the BMC is reached, or why that cannot be.
-func (d *decision) accessToBMC() (a access, why string) {
-	a, err := accessOf(d.h.Spec.BMC)
+func (d *decision) accessToBMC() (a translate.Access, why string) {
+	a, err := translate.AccessOf(d.h.Spec.BMC)
 	switch {
 	case err != nil:
 		return a, err.Error()
@@ -63,13 +64,13 @@ func (d *decision) accessToBMC() (a access, why string) {
 		return a, r.Claim + " is that of host " + r.Host + " already: correct one of the two"
 	case d.facts.NodeWithBMC != "":
 		return a, fmt.Sprintf("the BMC address %s is that of node %s already: call that node %s to have it taken over, or correct one of the two",
-			a.identity, d.facts.NodeWithBMC, hostapi.NodeName(d.h.Namespace, d.h.Name))
-	case d.h.Spec.InspectionMode == hostapi.InspectionFast && a.fast == "":
-		return a, "spec.inspectionMode fast needs a BMC that tells what its machine is made of, which " + a.scheme + " does not: choose agent"
-	case bootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.SecureBoot:
-		return a, "spec.bootMode UEFISecureBoot cannot be set through " + a.scheme + ": choose UEFI or legacy"
+			a.Identity, d.facts.NodeWithBMC, hostapi.NodeName(d.h.Namespace, d.h.Name))
+	case d.h.Spec.InspectionMode == hostapi.InspectionFast && a.Fast == "":
+		return a, "spec.inspectionMode fast needs a BMC that tells what its machine is made of, which " + a.Scheme + " does not: choose agent"
+	case translate.BootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.SecureBoot:
+		return a, "spec.bootMode UEFISecureBoot cannot be set through " + a.Scheme + ": choose UEFI or legacy"
 	case d.h.Spec.BootMACAddress == "" && a.NeedsMAC:
-		return a, "spec.bootMACAddress is missing: a host with a BMC address of " + a.scheme + " needs it"
+		return a, "spec.bootMACAddress is missing: a host with a BMC address of " + a.Scheme + " needs it"
 	case d.h.Spec.BootMACAddress == "" && d.inspectionDisabled():
 		return a, "spec.bootMACAddress is missing: a host that is not inspected needs it"
 	}
@@ -82,23 +83,23 @@ func (d *decision) accessToBMC() (a access, why string) {
 // prebootNetwork is the network data of the ramdisk. A missing secret does not
 // prevent a deletion.
 func (d *decision) prebootNetwork() (map[string]any, error) {
-	text, err := d.source().prebootNetworkText()
+	text, err := d.source().PrebootNetworkText()
 	if err != nil && d.beingDeleted() {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return parsePrebootNetwork(text)
+	return translate.ParsePrebootNetwork(text)
 }
 
 // ensureNodeMatches makes the node what the document says, where its state allows.
-func (d *decision) ensureNodeMatches(w nodeSpec) (aligned bool) {
+func (d *decision) ensureNodeMatches(w translate.NodeSpec) (aligned bool) {
 	n := d.facts.Node
 	if class := n.ProvisionState.Class(); class != node.Stable && class != node.Failed {
 		return true
 	}
-	if a, differs := d.edit(func(n *node.Node) { d.source().configure(n, w) }); differs {
+	if a, differs := d.edit(func(n *node.Node) { d.source().Configure(n, w) }); differs {
 		d.doKeepingError(a, hostapi.RegistrationError)
 		return false
 	}
@@ -130,12 +131,12 @@ func mac(s string) string { return strings.ToLower(s) }
 
 // matchHardwareProfile settles the profile, and with it the hints.
 func (d *decision) matchHardwareProfile() error {
-	name, err := d.source().hardwareProfile()
+	name, err := d.source().HardwareProfile()
 	if err != nil {
 		return err
 	}
 	d.h.Status.HardwareProfile = name
-	d.h.Status.Provisioning.RootDeviceHints = d.source().hintsWanted()
+	d.h.Status.Provisioning.RootDeviceHints = d.source().HintsWanted()
 	return nil
 }
 
@@ -213,8 +214,8 @@ func (d *decision) recordTriedCredentials() {
 // Claims are what can be one host's alone: the machine behind its BMC, its boot
 // MAC. They are worded for people.
 func Claims(h hostapi.Host) (all []string) {
-	if a, err := accessOf(h.Spec.BMC); err == nil {
-		all = append(all, "the BMC address "+a.identity)
+	if a, err := translate.AccessOf(h.Spec.BMC); err == nil {
+		all = append(all, "the BMC address "+a.Identity)
 	}
 	if m := mac(h.Spec.BootMACAddress); m != "" {
 		all = append(all, "the MAC address "+m)

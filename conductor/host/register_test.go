@@ -3,9 +3,10 @@ package host
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestAlign: what an operator has set in a node stays, what the host says comes.

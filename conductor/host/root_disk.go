@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/rootdevice"
@@ -13,20 +14,20 @@ import (
 // the words of the deploy that would fail; "" where it finds one, and where nobody
 // knows. It stands in the way of nothing: the machine may be given a disk meanwhile.
 func (d *decision) noRootDisk() string {
-	hw, hints := d.h.Status.Hardware, d.source().hintsWanted()
+	hw, hints := d.h.Status.Hardware, d.source().HintsWanted()
 	switch {
 	case d.state().Canonical() != hostapi.StateAvailable, hw == nil || len(hw.Storage) == 0:
 		return ""
 	case hints == nil || d.h.Spec.RAID != nil && len(d.h.Spec.RAID.HardwareRAIDVolumes) > 0: // made after the inspection
 		return ""
-	case liveISO(d.h.Spec.Image):
+	case translate.LiveISO(d.h.Spec.Image):
 		return ""
 	}
 	var properties map[string]any
 	if d.facts.Node != nil {
 		properties = d.facts.Node.Properties
 	}
-	wish, err := rootdevice.WishOf(rootDevice(hints), nil, properties)
+	wish, err := rootdevice.WishOf(translate.RootDevice(hints), nil, properties)
 	if err == nil {
 		_, _, err = rootdevice.Choose(disks(*hw), nil, wish)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -22,7 +23,7 @@ func twoDisks(t *testing.T) *hostapi.Hardware {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := Hardware(&node.Inspected{Inventory: text})
+	found, err := translate.Hardware(&node.Inspected{Inventory: text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestNoRootDisk(t *testing.T) {
 		"no such serial":  {with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"})}, want: "spec.rootDeviceHints: no suitable disk: none matches root_device "},
 		"too large":       {with: []edit{hints(hostapi.RootDeviceHints{MinSizeGigabytes: 501})}, want: "spec.rootDeviceHints: no suitable disk"},
 		"kept":            {with: []edit{nodeIs(func(n *node.Node) { n.Properties["skip_block_devices"] = []any{map[string]any{"serial": "S1"}} })}, want: `without spec.rootDeviceHints, of hardware profile "unknown": no suitable disk`},
-		"no such default": {with: []edit{without(unknownProfile)}, want: `without spec.rootDeviceHints, of hardware profile "unknown": no suitable disk: none matches root_device `},
+		"no such default": {with: []edit{without(translate.UnknownProfile)}, want: `without spec.rootDeviceHints, of hardware profile "unknown": no suitable disk: none matches root_device `},
 		"any":             {with: []edit{without("empty")}},
 		"nobody knows":    {with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"}), status(func(st *hostapi.HostStatus) { st.Hardware.Storage = nil })}},
 		"a live image":    {with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"}), offline, imageIs("http://images/a.iso"), spec(func(s *hostapi.HostSpec) { live := hostapi.LiveISO; s.Image.Format = &live })}},

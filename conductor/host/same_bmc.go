@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -10,9 +11,9 @@ func BMCToEnroll(facts Facts) string {
 	if facts.Node != nil || facts.Host.DeletionTimestamp != nil || facts.Host.Status.Provisioning.State == hostapi.StateNone {
 		return ""
 	}
-	a, err := accessOf(facts.Host.Spec.BMC)
+	a, err := translate.AccessOf(facts.Host.Spec.BMC)
 	if err != nil {
 		return ""
 	}
-	return a.host
+	return a.Host
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -100,7 +101,7 @@ func TestFirmwareIsMade(t *testing.T) {
 
 // ready1 is a node that knows the volumes of hardwareRAID.
 func ready1(facts *Facts) {
-	facts.Node.TargetRAIDConfig = raidConfig(&hostapi.RootDeviceHints{}, &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}})
+	facts.Node.TargetRAIDConfig = translate.RAIDConfig(&hostapi.RootDeviceHints{}, &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}})
 }
 
 // TestFirmwareMovesHosts: an available host goes back when other firmware is
@@ -134,11 +135,11 @@ func TestFirmwareSteps(t *testing.T) {
 	next, _ := FirmwareSettings(facts)
 	facts.Firmware.Settings = &next
 	want := []node.Step{
-		{Interface: "bios", Step: "apply_configuration", Args: document{"settings": []any{
-			document{"name": "Delay", "value": 7.0}, document{"name": "QuietBoot", "value": "false"}, document{"name": "Speed", "value": "Fast"},
+		{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": []any{
+			map[string]any{"name": "Delay", "value": 7.0}, map[string]any{"name": "QuietBoot", "value": "false"}, map[string]any{"name": "Speed", "value": "Fast"},
 		}}},
-		{Interface: "firmware", Step: "update", Args: document{"settings": []any{
-			document{"component": "nic:a", "url": "http://n"}, document{"component": "bmc", "url": "http://b"},
+		{Interface: "firmware", Step: "update", Args: map[string]any{"settings": []any{
+			map[string]any{"component": "nic:a", "url": "http://n"}, map[string]any{"component": "bmc", "url": "http://b"},
 		}}},
 	}
 	p, _ := made(t, facts).Action.(Provision)

@@ -22,7 +22,7 @@ func (d *decision) wantedSettings() provisioningSettings {
 			raid.HardwareRAIDVolumes = is.HardwareRAIDVolumes
 		}
 	}
-	return provisioningSettings{d.source().hintsWanted(), raid}
+	return provisioningSettings{d.source().HintsWanted(), raid}
 }
 
 // settingsDiffer reports whether the machine was prepared with anything else.

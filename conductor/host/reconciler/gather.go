@@ -9,6 +9,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -16,7 +17,7 @@ import (
 // gather finds out all that is to be known of a host.
 func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (facts host.Facts, err error) {
 	facts = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(), BusyNodes: r.busy(), Conflicts: r.known.conflicts(keyOf(h))}
-	for _, name := range host.SecretNames(h) {
+	for _, name := range translate.SecretNames(h) {
 		secret, err := r.claim(ctx, h, name)
 		switch {
 		case err == nil:
@@ -61,7 +62,7 @@ func (r *Reconciler) nodeWithBMC(ctx context.Context, facts host.Facts) (name st
 		return "", fmt.Errorf("nodes with the BMC %s: %w", at, err)
 	}
 	for _, n := range nodes {
-		if host.SameMachine(facts.Host, n) {
+		if translate.SameMachine(facts.Host, n) {
 			return cmp.Or(n.Name, n.UUID), nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -52,7 +53,7 @@ func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 	k, was := keyOf(h), x.hosts[keyOf(h)]
 	is := &entry{
 		generation: h.Generation, beingDeleted: h.DeletionTimestamp != nil, annotations: h.Annotations, finalizers: h.Finalizers,
-		secrets: host.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID, created: h.CreationTimestamp,
+		secrets: translate.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID, created: h.CreationTimestamp,
 		registered: h.Status.Provisioning.ID != "",
 		accepted:   h.Status.Provisioning.ID != "" && h.Status.ErrorType != hostapi.RegistrationError,
 	}

@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 // SameMachine reports whether a node is configured with the BMC of a host, and with the
 // same machine behind it: one that names none of several is the only one there is.
 func SameMachine(h hostapi.Host, n node.Node) bool {
-	a, err := accessOf(h.Spec.BMC)
+	a, err := AccessOf(h.Spec.BMC)
 	if err != nil || n.Driver != a.hardwareType {
 		return false
 	}

@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// bootMode is how the document wants the firmware to start.
-func bootMode(spec hostapi.HostSpec) hostapi.BootMode { return cmp.Or(spec.BootMode, hostapi.UEFI) }
+// BootMode is how the document wants the firmware to start.
+func BootMode(spec hostapi.HostSpec) hostapi.BootMode { return cmp.Or(spec.BootMode, hostapi.UEFI) }
 
 // capabilities are those of a node, with the boot mode that is wanted; all
 // others stay.

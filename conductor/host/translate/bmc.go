@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"cmp"
@@ -14,15 +14,15 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// access is how a BMC address is reached by this conductor: what there is to
+// Access is how a BMC address is reached by this conductor: what there is to
 // know but for the credentials.
-type access struct {
-	scheme string // as written, "redfish+http"
+type Access struct {
+	Scheme string // as written, "redfish+http"
 	hostapi.BMCScheme
 	driver
 	info     map[string]any // driver_info
-	identity string         // one word for all ways to write the same BMC and machine
-	host     string         // where the BMC is
+	Identity string         // one word for all ways to write the same BMC and machine
+	Host     string         // where the BMC is
 	endpoint string         // and where it listens there
 	system   string         // which of the machines behind it; "" for the only one
 }
@@ -32,7 +32,7 @@ type access struct {
 type driver struct {
 	hardwareType string
 	interfaces   map[string]string // beyond the hardware type's defaults
-	fast         string            // inspect interface of an inspection by the BMC, "" for none
+	Fast         string            // inspect interface of an inspection by the BMC, "" for none
 	deploy       string            // the only deploy interface there is; "" for each its own
 	info         func(u *url.URL, insecure bool) map[string]any
 	user, pass   string // keys of driver_info
@@ -42,7 +42,7 @@ type driver struct {
 // way of the boot interface.
 func overRedfish(boot string) driver {
 	return driver{
-		hardwareType: "redfish", fast: "redfish", info: redfishInfo, user: "redfish_username", pass: "redfish_password",
+		hardwareType: "redfish", Fast: "redfish", info: redfishInfo, user: "redfish_username", pass: "redfish_password",
 		interfaces: map[string]string{"boot": boot, "firmware": "redfish", "raid": "redfish"},
 	}
 }
@@ -66,36 +66,36 @@ var drivers = map[string]driver{
 	"ipmi":             overIPMI(),
 	"libvirt":          overIPMI(),
 	"fake": {
-		hardwareType: "fake-hardware", fast: "redfish", deploy: "fake", user: "fake_username", pass: "fake_password",
+		hardwareType: "fake-hardware", Fast: "redfish", deploy: "fake", user: "fake_username", pass: "fake_password",
 		info: func(*url.URL, bool) map[string]any { return map[string]any{} },
 	},
 }
 
-// accessOf reads a BMC address.
-func accessOf(bmc hostapi.BMC) (access, error) {
+// AccessOf reads a BMC address.
+func AccessOf(bmc hostapi.BMC) (Access, error) {
 	u, err := parseAddress(bmc.Address)
 	if err != nil {
-		return access{}, fmt.Errorf("spec.bmc.address %q %w", bmc.Address, err)
+		return Access{}, fmt.Errorf("spec.bmc.address %q %w", bmc.Address, err)
 	}
 	base, transport, has := strings.Cut(u.Scheme, "+")
 	scheme, _ := hostapi.BMCSchemeOf(base)
 	drv, known := drivers[base]
 	if err := hostapi.VirtualMediaScheme(base); err != nil {
-		return access{}, fmt.Errorf("spec.bmc.address %q: %w", bmc.Address, err)
+		return Access{}, fmt.Errorf("spec.bmc.address %q: %w", bmc.Address, err)
 	}
 	switch {
 	case !known:
-		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q, which this conductor does not know: it is one of %s",
+		return Access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q, which this conductor does not know: it is one of %s",
 			bmc.Address, u.Scheme, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
 	case has && !slices.Contains(scheme.Transports, transport):
-		return access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only those of Redfish may have +http or +https", bmc.Address, u.Scheme)
+		return Access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only those of Redfish may have +http or +https", bmc.Address, u.Scheme)
 	}
-	a := access{scheme: u.Scheme, BMCScheme: scheme, driver: drv, info: drv.info(u, bmc.DisableCertificateVerification)}
-	a.host, a.endpoint = u.Hostname(), endpoint(u, drv.port(transport))
-	a.identity = drv.hardwareType + "://" + a.endpoint
+	a := Access{Scheme: u.Scheme, BMCScheme: scheme, driver: drv, info: drv.info(u, bmc.DisableCertificateVerification)}
+	a.Host, a.endpoint = u.Hostname(), endpoint(u, drv.port(transport))
+	a.Identity = drv.hardwareType + "://" + a.endpoint
 	if path := systemPath(u); drv.hardwareType != "ipmi" && path != "" {
 		a.system = path
-		a.identity += "/" + path
+		a.Identity += "/" + path
 	}
 	return a, nil
 }
@@ -193,7 +193,7 @@ func ipmiInfo(u *url.URL, _ bool) map[string]any {
 }
 
 // driverInfo is info with what lets us in.
-func (a access) driverInfo(l login) map[string]any {
+func (a Access) driverInfo(l Login) map[string]any {
 	info := maps.Clone(a.info)
 	info[a.user], info[a.pass] = l.user, l.password
 	return info

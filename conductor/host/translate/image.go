@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"fmt"
@@ -15,21 +15,21 @@ var imageKeys = []string{
 	"boot_iso", "image_source", "image_disk_format", "image_checksum", "image_os_hash_algo", "image_os_hash_value", "image_pull_secret", "image_pull_registry",
 }
 
-func liveISO(i *hostapi.Image) bool {
+func LiveISO(i *hostapi.Image) bool {
 	return i != nil && i.Format != nil && *i.Format == hostapi.LiveISO
 }
 
 func oci(i *hostapi.Image) bool { return i != nil && strings.HasPrefix(i.URL, "oci://") }
 
-func customMethod(c *hostapi.CustomDeploy) string {
+func CustomMethod(c *hostapi.CustomDeploy) string {
 	if c == nil {
 		return ""
 	}
 	return c.Method
 }
 
-// setInstance says in a node what is to run on the machine.
-func (s source) setInstance(n *node.Node, a access, image *hostapi.Image, custom *hostapi.CustomDeploy) {
+// SetInstance says in a node what is to run on the machine.
+func (s Source) SetInstance(n *node.Node, a Access, image *hostapi.Image, custom *hostapi.CustomDeploy) {
 	n.InstanceUUID = s.Host.UID
 	if n.InstanceInfo == nil {
 		n.InstanceInfo = map[string]any{}
@@ -39,18 +39,18 @@ func (s source) setInstance(n *node.Node, a access, image *hostapi.Image, custom
 	}
 	maps.Copy(n.InstanceInfo, imageInfo(image))
 	n.InstanceInfo["capabilities"] = instanceCapabilities(s.Host.Status.Provisioning.BootMode)
-	n.InstanceInfo["root_device"] = rootDevice(s.Host.Status.Provisioning.RootDeviceHints)
-	setInterface(n, "deploy", a.deployInterface(image, custom))
+	n.InstanceInfo["root_device"] = RootDevice(s.Host.Status.Provisioning.RootDeviceHints)
+	SetInterface(n, "deploy", a.deployInterface(image, custom))
 }
 
 // deployInterface is who puts an instance onto the machine.
-func (a access) deployInterface(image *hostapi.Image, custom *hostapi.CustomDeploy) string {
+func (a Access) deployInterface(image *hostapi.Image, custom *hostapi.CustomDeploy) string {
 	switch {
 	case a.deploy != "":
 		return a.deploy
-	case customMethod(custom) != "":
+	case CustomMethod(custom) != "":
 		return "custom-agent"
-	case liveISO(image):
+	case LiveISO(image):
 		return "ramdisk"
 	}
 	return "direct"
@@ -61,7 +61,7 @@ func imageInfo(image *hostapi.Image) map[string]any {
 	switch {
 	case image == nil || image.URL == "":
 		return nil
-	case liveISO(image):
+	case LiveISO(image):
 		return map[string]any{"boot_iso": image.URL}
 	}
 	info := map[string]any{"image_source": image.URL}
@@ -78,8 +78,8 @@ func imageInfo(image *hostapi.Image) map[string]any {
 	return info
 }
 
-// registryOf is the container registry that an image is in, "" for none.
-func registryOf(i *hostapi.Image) string {
+// RegistryOf is the container registry that an image is in, "" for none.
+func RegistryOf(i *hostapi.Image) string {
 	if !oci(i) {
 		return ""
 	}
@@ -87,8 +87,8 @@ func registryOf(i *hostapi.Image) string {
 	return registry
 }
 
-// imageProblem says why an image cannot be put onto a machine by us.
-func imageProblem(i *hostapi.Image) error {
+// CheckImage says why an image cannot be put onto a machine by us.
+func CheckImage(i *hostapi.Image) error {
 	if i == nil || i.Format == nil {
 		return nil
 	}
@@ -100,8 +100,8 @@ func imageProblem(i *hostapi.Image) error {
 	}
 }
 
-// urlOf is where an image is; "" for none.
-func urlOf(i *hostapi.Image) string {
+// ImageURL is where an image is; "" for none.
+func ImageURL(i *hostapi.Image) string {
 	if i == nil {
 		return ""
 	}

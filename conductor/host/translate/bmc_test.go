@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"maps"
@@ -48,7 +48,7 @@ func TestAddresses(t *testing.T) {
 		{"redfish://admin:pw@10.0.0.1", false, wrong, "", nil, "has a user in it"},
 		{"redfish://10.0.0.1:port", false, wrong, "", nil, "is no URL"},
 	} {
-		a, err := accessOf(hostapi.BMC{Address: c.address, DisableCertificateVerification: c.insecure})
+		a, err := AccessOf(hostapi.BMC{Address: c.address, DisableCertificateVerification: c.insecure})
 		if c.problem != "" {
 			if err == nil || !strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "pw@") && !strings.Contains(c.address, "pw@") {
 				t.Errorf("%s: %v, want %s", c.address, err, c.problem)
@@ -62,7 +62,7 @@ func TestAddresses(t *testing.T) {
 		if diff := cmp.Diff(c.info, a.info); diff != "" || a.hardwareType != c.driver || a.interfaces["boot"] != c.boot {
 			t.Errorf("%s: driver %s, boot %s (-want +got):\n%s", c.address, a.hardwareType, a.interfaces["boot"], diff)
 		}
-		n := node.Node{Driver: a.hardwareType, DriverInfo: a.driverInfo(login{"admin", "secret"})}
+		n := node.Node{Driver: a.hardwareType, DriverInfo: a.driverInfo(Login{"admin", "secret"})}
 		hw, known := node.HardwareTypeByName(a.hardwareType)
 		for kind, name := range a.interfaces {
 			if !known || !hw.Supports(kind, name) {
@@ -93,10 +93,10 @@ func TestIdentity(t *testing.T) {
 		{"ipmi://10.0.0.1:6230", "ipmi://10.0.0.1", false},
 		{"ipmi://[2001:db8:0:0::1]", "2001:DB8::1", true},
 	} {
-		a, _ := accessOf(hostapi.BMC{Address: c.a})
-		b, _ := accessOf(hostapi.BMC{Address: c.b})
-		if (a.identity == b.identity) != c.same {
-			t.Errorf("%s and %s: %q and %q", c.a, c.b, a.identity, b.identity)
+		a, _ := AccessOf(hostapi.BMC{Address: c.a})
+		b, _ := AccessOf(hostapi.BMC{Address: c.b})
+		if (a.Identity == b.Identity) != c.same {
+			t.Errorf("%s and %s: %q and %q", c.a, c.b, a.Identity, b.Identity)
 		}
 	}
 }
@@ -119,8 +119,8 @@ func FuzzAddress(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
-		a, err := accessOf(hostapi.BMC{Address: address})
-		if err == nil && (a.hardwareType == "" || a.identity == "" || a.info == nil) {
+		a, err := AccessOf(hostapi.BMC{Address: address})
+		if err == nil && (a.hardwareType == "" || a.Identity == "" || a.info == nil) {
 			t.Errorf("%q is taken for %+v", address, a)
 		}
 	})

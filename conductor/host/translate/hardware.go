@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"maps"
@@ -6,11 +6,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// configDrive is what the machine is told about itself: user_data, network_data
+// ConfigDrive is what the machine is told about itself: user_data, network_data
 // and meta_data, in Ironic's form. A live ISO gets none: many BMCs have one
 // virtual drive alone.
-func (s source) configDrive() (map[string]any, error) {
-	if liveISO(s.Host.Spec.Image) {
+func (s Source) ConfigDrive() (map[string]any, error) {
+	if LiveISO(s.Host.Spec.Image) {
 		return nil, nil
 	}
 	drive := map[string]any{}
@@ -47,7 +47,7 @@ func (s source) configDrive() (map[string]any, error) {
 
 // networkData is that of the instance or, where nothing is said of it, that of
 // the ramdisk.
-func (s source) networkData() (map[string]any, error) {
+func (s Source) networkData() (map[string]any, error) {
 	field, ref := "spec.networkData", s.Host.Spec.NetworkData
 	if ref == nil {
 		field, ref = prebootField, &hostapi.SecretReference{Name: s.Host.Spec.PreprovisioningNetworkDataName}
@@ -61,10 +61,10 @@ func (s source) networkData() (map[string]any, error) {
 
 const prebootField = "spec.preprovisioningNetworkDataName"
 
-// prebootNetworkText is the network data of the ramdisk, as its secret has it.
-func (s source) prebootNetworkText() (string, error) {
+// PrebootNetworkText is the network data of the ramdisk, as its secret has it.
+func (s Source) PrebootNetworkText() (string, error) {
 	return s.text(prebootField, &hostapi.SecretReference{Name: s.Host.Spec.PreprovisioningNetworkDataName}, "networkData", true)
 }
 
-// parsePrebootNetwork reads the network data of the ramdisk; nil for empty text.
-func parsePrebootNetwork(text string) (map[string]any, error) { return object(prebootField, text) }
+// ParsePrebootNetwork reads the network data of the ramdisk; nil for empty text.
+func ParsePrebootNetwork(text string) (map[string]any, error) { return object(prebootField, text) }

@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"fmt"
@@ -13,25 +13,25 @@ func hasRootVolume(r *hostapi.RAID) bool {
 	return slices.ContainsFunc(r.SoftwareRAIDVolumes, func(v hostapi.SoftwareRAIDVolume) bool { return v.RootVolume })
 }
 
-// raidInterface is who makes the volumes: the kernel's are made, and taken
+// RAIDInterface is who makes the volumes: the kernel's are made, and taken
 // away, by the agent.
-func (a access) raidInterface(target, is *hostapi.RAID) (string, error) {
+func (a Access) RAIDInterface(target, is *hostapi.RAID) (string, error) {
 	hardware := a.interfaces["raid"]
 	switch {
 	case target == nil:
 		return hardware, nil
 	case len(target.HardwareRAIDVolumes) > 0 && (hardware == "" || hardware == "no-raid"):
-		return "", fmt.Errorf("spec.raid.hardwareRAIDVolumes cannot be made through %s: use softwareRAIDVolumes, or a BMC that speaks Redfish", a.scheme)
+		return "", fmt.Errorf("spec.raid.hardwareRAIDVolumes cannot be made through %s: use softwareRAIDVolumes, or a BMC that speaks Redfish", a.Scheme)
 	case len(target.SoftwareRAIDVolumes) > 0 || is != nil && len(is.SoftwareRAIDVolumes) > 0:
 		return "agent", nil
 	}
 	return hardware, nil
 }
 
-// raidSteps take away the volumes there are and make those that are wanted; none
+// RAIDSteps take away the volumes there are and make those that are wanted; none
 // when they are the same. Volumes of the kernel leave traces on their disks.
-func (a access) raidSteps(target, is *hostapi.RAID) ([]node.Step, error) {
-	if _, err := a.raidInterface(target, is); err != nil || target == nil {
+func (a Access) RAIDSteps(target, is *hostapi.RAID) ([]node.Step, error) {
+	if _, err := a.RAIDInterface(target, is); err != nil || target == nil {
 		return nil, err
 	}
 	var before hostapi.RAID
@@ -59,10 +59,10 @@ func (a access) raidSteps(target, is *hostapi.RAID) ([]node.Step, error) {
 	return []node.Step{remove, create}, nil
 }
 
-// raidConfig is the volumes that are wanted, in the words of target_raid_config;
+// RAIDConfig is the volumes that are wanted, in the words of target_raid_config;
 // nil for none. Where nothing else says which disk is the root disk, it is the
 // first volume.
-func raidConfig(hints *hostapi.RootDeviceHints, raid *hostapi.RAID) map[string]any {
+func RAIDConfig(hints *hostapi.RootDeviceHints, raid *hostapi.RAID) map[string]any {
 	if raid == nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func softwareVolume(v hostapi.SoftwareRAIDVolume) map[string]any {
 	}
 	var members []any
 	for i := range v.PhysicalDisks {
-		members = append(members, rootDevice(&v.PhysicalDisks[i]))
+		members = append(members, RootDevice(&v.PhysicalDisks[i]))
 	}
 	if members != nil {
 		disk["physical_disks"] = members

@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"cmp"
@@ -10,14 +10,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// unknownProfile is that of a host that names none.
-const unknownProfile = "unknown"
+// UnknownProfile is that of a host that names none.
+const UnknownProfile = "unknown"
 
 // profiles are Metal3's hardware profiles: the root disk of hosts that say
 // nothing of it. They are out of use there, but for the first, and kept here so
 // that a host is installed on the same disk as before.
 var profiles = map[string]hostapi.RootDeviceHints{
-	unknownProfile: {DeviceName: "/dev/sda"},
+	UnknownProfile: {DeviceName: "/dev/sda"},
 	"libvirt":      {DeviceName: "/dev/vda"},
 	"dell":         {HCTL: "0:0:0:0"},
 	"dell-raid":    {HCTL: "0:2:0:0"},
@@ -25,11 +25,11 @@ var profiles = map[string]hostapi.RootDeviceHints{
 	"empty":        {},
 }
 
-// hardwareProfile is the profile of a host: the one it was given first, for good.
-func (s source) hardwareProfile() (string, error) {
+// HardwareProfile is the profile of a host: the one it was given first, for good.
+func (s Source) HardwareProfile() (string, error) {
 	name := cmp.Or(s.Host.Status.HardwareProfile, s.Host.Spec.HardwareProfile)
 	if name == "" {
-		name = unknownProfile
+		name = UnknownProfile
 		if strings.HasPrefix(s.Host.Spec.BMC.Address, "libvirt") {
 			name = "libvirt"
 		}

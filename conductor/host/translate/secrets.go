@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"encoding/base64"
@@ -26,12 +26,12 @@ func SecretNames(h hostapi.Host) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" })
 }
 
-// login is how we are let into a BMC.
-type login struct{ user, password string }
+// Login is how we are let into a BMC.
+type Login struct{ user, password string }
 
-// credentials reads the secret of the host's BMC. Spaces around are cut off: they
+// Credentials reads the secret of the host's BMC. Spaces around are cut off: they
 // are what `echo secret | base64` leaves.
-func (s source) credentials() (l login, err error) {
+func (s Source) Credentials() (l Login, err error) {
 	bmc := s.Host.Spec.BMC
 	if bmc.Address == "" {
 		return l, fmt.Errorf("spec.bmc.address is missing: say how the BMC is reached, such as redfish://10.0.0.1/redfish/v1/Systems/1")
@@ -54,7 +54,7 @@ func (s source) credentials() (l login, err error) {
 
 // text reads what a secret has under a key or, as Metal3 does, under "value";
 // "" for no reference. lax: a secret without either is empty, not wrong.
-func (s source) text(field string, ref *hostapi.SecretReference, key string, lax bool) (string, error) {
+func (s Source) text(field string, ref *hostapi.SecretReference, key string, lax bool) (string, error) {
 	if ref == nil || ref.Name == "" {
 		return "", nil
 	}
@@ -100,12 +100,12 @@ func object(field, text string) (map[string]any, error) {
 	return out, nil
 }
 
-// pullSecret is what a container registry wants to see: base64 of user:password,
+// PullSecret is what a container registry wants to see: base64 of user:password,
 // from a secret of Kubernetes's own type for it (.dockerconfigjson), or one with
 // username and password; "" for a registry that lets everybody in. tokens are the
 // other hosts that the .dockerconfigjson has the same login for, as the registry's
 // token service may be on one, separated by commas.
-func (s source) pullSecret(registry string) (login, tokens string, err error) {
+func (s Source) PullSecret(registry string) (login, tokens string, err error) {
 	if registry == "" || s.Host.Spec.Image.OCIAuthSecret == nil || *s.Host.Spec.Image.OCIAuthSecret == "" {
 		return "", "", nil
 	}

@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// hintsWanted says which disk the document means: nil where one of its RAID
+// HintsWanted says which disk the document means: nil where one of its RAID
 // volumes is the root disk.
-func (s source) hintsWanted() *hostapi.RootDeviceHints {
+func (s Source) HintsWanted() *hostapi.RootDeviceHints {
 	if raid := s.Host.Spec.RAID; raid != nil && hasRootVolume(raid) {
 		return nil
 	}
@@ -22,8 +22,8 @@ func (s source) hintsWanted() *hostapi.RootDeviceHints {
 	return &hints
 }
 
-// rootDevice writes hints as Ironic has them: operator and value.
-func rootDevice(h *hostapi.RootDeviceHints) map[string]any {
+// RootDevice writes hints as Ironic has them: operator and value.
+func RootDevice(h *hostapi.RootDeviceHints) map[string]any {
 	out := map[string]any{}
 	if h == nil {
 		return out

@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"cmp"
@@ -8,34 +8,34 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// nodeSpec is what a node is made of.
-type nodeSpec struct {
-	access
-	login
-	preboot map[string]any // the network of its ramdisk; nil for nothing said
+// NodeSpec is what a node is made of.
+type NodeSpec struct {
+	Access
+	Login
+	Preboot map[string]any // the network of its ramdisk; nil for nothing said
 }
 
-// enrolled is a new node for the host. One that has an instance already is told
+// NewNode is a new node for the host. One that has an instance already is told
 // of it, so that it can be adopted.
-func (s source) enrolled(w nodeSpec) node.Node {
+func (s Source) NewNode(w NodeSpec) node.Node {
 	n := node.Node{Driver: w.hardwareType, Interfaces: map[string]string{}}
 	maps.Copy(n.Interfaces, w.interfaces)
-	s.setInspect(&n, w.access)
-	s.configure(&n, w)
+	s.SetInspect(&n, w.Access)
+	s.Configure(&n, w)
 	if image, custom := s.runningInstance(); image != nil || custom != nil {
-		s.setInstance(&n, w.access, image, custom)
+		s.SetInstance(&n, w.Access, image, custom)
 	}
 	return n
 }
 
-// configure says in a node what the document says of its machine, whatever is
+// Configure says in a node what the document says of its machine, whatever is
 // done with it.
-func (s source) configure(n *node.Node, w nodeSpec) {
+func (s Source) Configure(n *node.Node, w NodeSpec) {
 	n.Name = hostapi.NodeName(s.Host.Namespace, s.Host.Name)
 	if n.Driver != w.hardwareType {
 		n.Driver, n.Interfaces = w.hardwareType, maps.Clone(w.interfaces)
 	}
-	info := w.driverInfo(w.login)
+	info := w.driverInfo(w.Login)
 	for key, value := range n.DriverInfo {
 		if _, said := info[key]; !said && !ours(key) {
 			info[key] = value
@@ -45,8 +45,8 @@ func (s source) configure(n *node.Node, w nodeSpec) {
 	n.DisablePowerOff = s.Host.Spec.DisablePowerOff
 	clean := s.Host.Spec.AutomatedCleaningMode != hostapi.CleaningDisabled
 	n.AutomatedClean = &clean
-	if w.preboot != nil {
-		n.NetworkData = w.preboot
+	if w.Preboot != nil {
+		n.NetworkData = w.Preboot
 	}
 	if n.Properties == nil {
 		n.Properties = map[string]any{}
@@ -58,20 +58,20 @@ func (s source) configure(n *node.Node, w nodeSpec) {
 	}
 }
 
-// setInspect chooses who looks at the machine.
-func (s source) setInspect(n *node.Node, a access) {
+// SetInspect chooses who looks at the machine.
+func (s Source) SetInspect(n *node.Node, a Access) {
 	name := "agent"
 	switch {
 	case s.Host.Spec.InspectionMode == hostapi.InspectionFast:
-		name = a.fast
+		name = a.Fast
 	case a.deploy == "fake":
 		name = "fake"
 	}
-	setInterface(n, "inspect", name)
+	SetInterface(n, "inspect", name)
 }
 
-// setInterface chooses an implementation, in a map of the node's own.
-func setInterface(n *node.Node, kind, name string) {
+// SetInterface chooses an implementation, in a map of the node's own.
+func SetInterface(n *node.Node, kind, name string) {
 	all := map[string]string{}
 	maps.Copy(all, n.Interfaces)
 	all[kind] = name
@@ -79,7 +79,7 @@ func setInterface(n *node.Node, kind, name string) {
 }
 
 // runningInstance is what the machine runs, or is being given.
-func (s source) runningInstance() (image *hostapi.Image, custom *hostapi.CustomDeploy) {
+func (s Source) runningInstance() (image *hostapi.Image, custom *hostapi.CustomDeploy) {
 	p := s.Host.Status.Provisioning
 	if p.Image != nil && p.Image.URL != "" || p.CustomDeploy != nil {
 		return p.Image, p.CustomDeploy
@@ -94,7 +94,7 @@ func (s source) runningInstance() (image *hostapi.Image, custom *hostapi.CustomD
 
 // architecture is the processor of the machine as far as anybody said, "" for
 // not known.
-func (s source) architecture() string {
+func (s Source) architecture() string {
 	if hw := s.Host.Status.Hardware; hw != nil {
 		return cmp.Or(s.Host.Spec.Architecture, hw.CPU.Arch)
 	}

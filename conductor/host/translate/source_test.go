@@ -1,4 +1,4 @@
-package host
+package translate
 
 import (
 	"encoding/json"
@@ -17,8 +17,8 @@ type document = map[string]any
 const sourceUID = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
 
 // testSource is a host with an image, which boots by UEFI from /dev/sda.
-func testSource(change func(*hostapi.HostSpec)) source {
-	s := source{Secrets: map[string]hostapi.Secret{}}
+func testSource(change func(*hostapi.HostSpec)) Source {
+	s := Source{Secrets: map[string]hostapi.Secret{}}
 	s.Host = hostapi.Host{
 		ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", UID: sourceUID},
 		Spec: hostapi.HostSpec{
@@ -61,14 +61,14 @@ func TestRootDevice(t *testing.T) {
 		"name": "s== /dev/sda", "hctl": "s== 0:0:0:0", "model": "<in> Sky", "vendor": "<in> Acme", "serial": "s== 1", "size": ">= 50",
 		"wwn": "s== 0x1", "wwn_with_extension": "s== 0x12", "wwn_vendor_extension": "s== 0x2", "rotational": "true",
 	}
-	got := rootDevice(&all)
+	got := RootDevice(&all)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if err := rootdevice.Hints(got).Validate(); err != nil {
 		t.Error(err)
 	}
-	if got := rootDevice(&hostapi.RootDeviceHints{DeviceName: "/dev/disk/by-path/pci-1"}); got["by_path"] != "s== /dev/disk/by-path/pci-1" {
+	if got := RootDevice(&hostapi.RootDeviceHints{DeviceName: "/dev/disk/by-path/pci-1"}); got["by_path"] != "s== /dev/disk/by-path/pci-1" {
 		t.Error(got)
 	}
 }
@@ -88,13 +88,13 @@ func TestImages(t *testing.T) {
 	} {
 		s := testSource(func(*hostapi.HostSpec) {})
 		n := node.Node{InstanceInfo: document{"image_pull_secret": "of the last", "image_pull_registry": "of the last", "boot_iso": "of the last", "traits": "kept"}}
-		a, _ := accessOf(s.Host.Spec.BMC)
-		s.setInstance(&n, a, &c.image, nil)
+		a, _ := AccessOf(s.Host.Spec.BMC)
+		s.SetInstance(&n, a, &c.image, nil)
 		c.want["capabilities"], c.want["root_device"], c.want["traits"] = document{}, document{"name": "s== /dev/sda"}, "kept"
 		if diff := cmp.Diff(c.want, n.InstanceInfo); diff != "" || n.InstanceUUID != sourceUID {
 			t.Errorf("%s (-want +got):\n%s", c.image.URL, diff)
 		}
-		deploy := map[bool]string{true: "ramdisk", false: "direct"}[liveISO(&c.image)]
+		deploy := map[bool]string{true: "ramdisk", false: "direct"}[LiveISO(&c.image)]
 		if n.Interfaces["deploy"] != deploy {
 			t.Errorf("%s: deploy interface %s, want %s", c.image.URL, n.Interfaces["deploy"], deploy)
 		}
@@ -118,7 +118,7 @@ func TestPullSecrets(t *testing.T) {
 		if data != nil {
 			s.Secrets["pull"] = hostapi.Secret{Data: data}
 		}
-		got, tokens, err := s.pullSecret(registryOf(s.Host.Spec.Image))
+		got, tokens, err := s.PullSecret(RegistryOf(s.Host.Spec.Image))
 		if tokens != "" {
 			got += " for " + tokens
 		}
@@ -162,7 +162,7 @@ func TestConfigDrive(t *testing.T) {
 		for n, secret := range c.secrets {
 			s.Secrets[n] = secret
 		}
-		got, err := s.configDrive()
+		got, err := s.ConfigDrive()
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -190,17 +190,17 @@ func TestRAID(t *testing.T) {
 		{hints, &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}, "null"},
 		{hints, nil, "null"},
 	} {
-		got, _ := json.Marshal(raidConfig(c.hints, c.raid))
+		got, _ := json.Marshal(RAIDConfig(c.hints, c.raid))
 		if diff := cmp.Diff(c.want, string(got)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	ipmiAccess, _ := accessOf(hostapi.BMC{Address: "ipmi://10.0.0.1"})
-	redfishAccess, _ := accessOf(hostapi.BMC{Address: "redfish://10.0.0.1"})
+	ipmiAccess, _ := AccessOf(hostapi.BMC{Address: "ipmi://10.0.0.1"})
+	redfishAccess, _ := AccessOf(hostapi.BMC{Address: "redfish://10.0.0.1"})
 	none := &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{}}
 	noSoft := &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}
 	for _, c := range []struct {
-		a          access
+		a          Access
 		target, is *hostapi.RAID
 		want       string
 	}{
@@ -215,7 +215,7 @@ func TestRAID(t *testing.T) {
 		{ipmiAccess, soft, nil, "raid.delete_configuration deploy.erase_devices_metadata raid.create_configuration"},
 		{ipmiAccess, hard, nil, "spec.raid.hardwareRAIDVolumes cannot be made through ipmi: use softwareRAIDVolumes, or a BMC that speaks Redfish"},
 	} {
-		steps, err := c.a.raidSteps(c.target, c.is)
+		steps, err := c.a.RAIDSteps(c.target, c.is)
 		var names []string
 		for _, s := range steps {
 			names = append(names, s.String())
