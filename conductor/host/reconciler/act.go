@@ -63,9 +63,19 @@ func actionName(a host.Action) string {
 	}
 }
 
-// saveHardware writes down what an inspection has found, in a document that goes
-// with the host's.
-func (r *Reconciler) saveHardware(ctx context.Context, h hostapi.Host, found hostapi.Hardware) error {
+// saveHardware writes the result of an inspection to the HardwareData, which is deleted
+// with its host.
+func (r *Reconciler) saveHardware(ctx context.Context, o outcome) error {
+	if o.decision.Hardware == nil {
+		return nil
+	}
+	if err := r.upsertHardware(ctx, o.facts.Host, *o.decision.Hardware); err != nil {
+		return fmt.Errorf("HardwareData: %w", err)
+	}
+	return nil
+}
+
+func (r *Reconciler) upsertHardware(ctx context.Context, h hostapi.Host, found hostapi.Hardware) error {
 	is, err := objects.Get[hostapi.HardwareData](ctx, r.Documents, h.Namespace, h.Name)
 	if errors.Is(err, objects.ErrNotFound) {
 		yes := true

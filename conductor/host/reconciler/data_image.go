@@ -36,21 +36,6 @@ func (r *Reconciler) gatherImage(ctx context.Context, facts *host.Facts) (err er
 	return nil
 }
 
-// saveImage writes what has become of a host's DataImage.
-func (r *Reconciler) saveImage(ctx context.Context, k key, facts host.Facts, d host.Decision) error {
-	if d.DataImage == nil {
-		return nil
-	}
-	if _, err := objects.Save(ctx, r.Documents, *d.DataImage); err != nil {
-		return fmt.Errorf("DataImage: %w", err)
-	}
-	was, is := facts.DataImage.Status, d.DataImage.Status
-	if is.Error.Message != "" && is.Error != was.Error {
-		r.Log.Warn("data image", "host", k, "url", d.DataImage.Spec.URL, "err", is.Error.Message, "times", is.Error.Count)
-	}
-	return nil
-}
-
 // releaseImage lets a DataImage go whose host does not exist.
 func (r *Reconciler) releaseImage(ctx context.Context, k key) (requeueAt time.Time, err error) {
 	image, err := getIfAny[hostapi.DataImage](ctx, r.Documents, k.namespace, k.name)

@@ -161,7 +161,7 @@ func (r *Reconciler) reconcile(ctx context.Context, k key) (requeueAt time.Time,
 			return r.Now().Add(lockedPause), err
 		}
 	}
-	return r.save(ctx, k, facts, d)
+	return r.save(ctx, outcome{k, facts, d})
 }
 
 // attempt does what was decided. A node that is reserved, or has changed meanwhile,
@@ -189,48 +189,4 @@ func (r *Reconciler) nodeChanged(ctx context.Context, facts host.Facts) bool {
 	}
 	n, err := r.engine.Node(ctx, facts.Node.UUID)
 	return err != nil || n.Revision != facts.Node.Revision
-}
-
-// save writes what has become of the host. A document that somebody has changed
-// meanwhile is read, and decided on, again.
-func (r *Reconciler) save(ctx context.Context, k key, facts host.Facts, d host.Decision) (time.Time, error) {
-	if d.Hardware != nil {
-		if err := r.saveHardware(ctx, facts.Host, *d.Hardware); err != nil {
-			return time.Time{}, fmt.Errorf("HardwareData: %w", err)
-		}
-	}
-	if len(host.HeldSecrets(d.Host)) == 0 { // before the host goes, so that whoever waits for that finds them free
-		if err := r.unclaimAll(ctx, facts.Host); err != nil {
-			return time.Time{}, err
-		}
-	}
-	if d.Action == nil { // what has failed is believed no more before the host says that it has failed
-		if err := r.saveUpdates(ctx, d.Components); err != nil {
-			return time.Time{}, err
-		}
-	}
-	err := r.saveImage(ctx, k, facts, d)
-	if err == nil {
-		_, err = objects.Save(ctx, r.Documents, d.Host)
-	}
-	switch was, is := facts.Host.Status, d.Host.Status; {
-	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrNotFound):
-		return time.Time{}, errOvertaken
-	case err != nil:
-		return time.Time{}, err
-	case is.Provisioning.State != was.Provisioning.State:
-		r.Log.Info("host", "host", k, "from", was.Provisioning.State, "to", is.Provisioning.State)
-	case is.ErrorMessage != was.ErrorMessage && is.ErrorMessage != "":
-		r.Log.Warn("host", "host", k, "state", is.Provisioning.State, "error", is.ErrorType, "err", is.ErrorMessage, "again", d.RequeueAt)
-	}
-	if r.RecordEvents != nil && len(d.Events) > 0 {
-		r.RecordEvents(&d.Host, d.Events)
-	}
-	if d.Action != nil { // what is begun is done once the host says that it is its own
-		if err := r.saveUpdates(ctx, d.Components); err != nil {
-			return time.Time{}, err
-		}
-	}
-	r.capacity.delayed(k, facts, d.Host.Status)
-	return d.RequeueAt, nil
 }
