@@ -71,7 +71,7 @@ func logsIn(ctx context.Context, s *site.Site, address, password string) (hostKe
 	if err != nil {
 		return "", err
 	}
-	defer client.Close() //nolint:errcheck // all was heard
+	defer client.Close()
 	for _, c := range []struct {
 		command, says string
 		status        int
@@ -129,7 +129,7 @@ func runs(client *ssh.Client, command, says string, status int) error {
 	if err != nil {
 		return err
 	}
-	defer session.Close() //nolint:errcheck // it has ended
+	defer session.Close()
 	said, err := session.Output(command)
 	found := 0
 	var exit *ssh.ExitError
