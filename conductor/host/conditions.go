@@ -2,7 +2,6 @@ package host
 
 import (
 	"slices"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -148,23 +147,8 @@ func (d *decision) setCondition(kind string, s conditionValue, message string) {
 			generation = was.ObservedGeneration
 		}
 	}
-	d.h.Status.Conditions = withCondition(d.h.Status.Conditions, kind, s, message, generation, d.facts.Now)
-}
-
-// withCondition is the conditions with one as it has become: its time is that of its
-// last change.
-func withCondition(all []hostapi.Condition, kind string, s conditionValue, message string, generation int64, now time.Time) []hostapi.Condition {
-	c := hostapi.Condition{
-		Type: kind, Status: s.status, Reason: s.reason, Message: message, ObservedGeneration: generation, LastTransitionTime: hostapi.At(now),
-	}
-	all = slices.Clone(all)
-	i := slices.IndexFunc(all, func(c hostapi.Condition) bool { return c.Type == kind })
-	if i < 0 {
-		return append(all, c)
-	}
-	if all[i].Status == c.Status {
-		c.LastTransitionTime = all[i].LastTransitionTime
-	}
-	all[i] = c
-	return all
+	d.h.Status.Conditions = hostapi.WithCondition(d.h.Status.Conditions, hostapi.Condition{
+		Type: kind, Status: s.status, Reason: s.reason, Message: message, ObservedGeneration: generation,
+		LastTransitionTime: hostapi.At(d.facts.Now),
+	})
 }

@@ -50,7 +50,7 @@ func (d *decision) trackImage() {
 	if !c.there {
 		return
 	}
-	c.OwnerReferences = owned(c.OwnerReferences, hostapi.KindHost, d.h.ObjectMeta)
+	c.OwnerReferences = hostapi.WithOwner(c.OwnerReferences, hostapi.KindHost, d.h.ObjectMeta)
 	if !c.beingDeleted() && !slices.Contains(c.Finalizers, hostapi.DataImageFinalizer) {
 		c.Finalizers = append(c.Finalizers, hostapi.DataImageFinalizer)
 		c.requeueAt = d.facts.Now

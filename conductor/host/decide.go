@@ -41,6 +41,11 @@ type Facts struct {
 	Now               time.Time
 }
 
+// FirmwareFacts is all of the facts that the documents about firmware rest on.
+func (f Facts) FirmwareFacts() firmwareFacts {
+	return firmwareFacts{Host: f.Host, Node: f.Node, Report: f.HardwareReport, Documents: f.Firmware, Now: f.Now}
+}
+
 // Conflict is a host that has had before what can be one host's alone.
 type Conflict struct {
 	Claim string // as Claims has it

@@ -66,15 +66,15 @@ func (m model) withFirmware(facts Facts) Facts {
 		facts.HardwareReport = biosReport(m.speed)
 	}
 	for range 2 {
-		if next, changed := FirmwareSettings(facts); changed {
+		if next, changed := FirmwareSettings(facts.FirmwareFacts()); changed {
 			next.Generation = max(next.Generation, 1)
 			facts.Firmware.Settings = &next
 		}
-		if next, changed := FirmwareComponents(facts); changed {
+		if next, changed := FirmwareComponents(facts.FirmwareFacts()); changed {
 			next.Generation = max(next.Generation, 1)
 			facts.Firmware.Components = &next
 		}
-		if next, changed := UpdatePolicy(facts); changed {
+		if next, changed := UpdatePolicy(facts.FirmwareFacts()); changed {
 			facts.Firmware.Policy = &next
 		}
 	}

@@ -22,29 +22,23 @@ type Firmware struct {
 	Described bool // Settings names its schema, and there is one: it need not be read
 }
 
+// firmwareFacts is all that the documents about a host's firmware rest on.
+type firmwareFacts struct {
+	Host      hostapi.Host
+	Node      *node.Node          // the node behind the host; nil for none
+	Report    node.HardwareReport // of the node's BMC
+	Documents Firmware
+	Now       time.Time
+}
+
 // KeepsFirmware reports whether there are to be documents about firmware: the
 // machine behind the host is registered, and nobody has asked for the host to be
 // let alone, or to go.
-func KeepsFirmware(facts Facts) bool {
+func KeepsFirmware(facts firmwareFacts) bool {
 	_, paused := facts.Host.Annotations[hostapi.AnnotationPaused]
 	_, detached := facts.Host.Annotations[hostapi.AnnotationDetached]
 	return facts.Node != nil && facts.Host.Status.Provisioning.ID == facts.Node.UUID && facts.Host.DeletionTimestamp == nil &&
 		!paused && !detached && facts.Host.Status.OperationalStatus != hostapi.StatusDetached
-}
-
-// owned is the owners of a document with this one among them: without it a document
-// would outlive its host. It takes the place of an earlier one of its name.
-func owned(owners []hostapi.OwnerReference, kind string, by hostapi.ObjectMeta) []hostapi.OwnerReference {
-	reference := hostapi.OwnerReference{APIVersion: hostapi.APIVersion, Kind: kind, Name: by.Name, UID: by.UID}
-	i := slices.IndexFunc(owners, func(o hostapi.OwnerReference) bool { return o.Kind == kind && o.Name == by.Name })
-	switch {
-	case i < 0:
-		return append(slices.Clone(owners), reference)
-	case owners[i].UID != by.UID:
-		owners = slices.Clone(owners)
-		owners[i] = reference
-	}
-	return owners
 }
 
 // Unseen reports whether a document about firmware says something that nobody has
@@ -82,15 +76,19 @@ func pending(generation int64, conditions []hostapi.Condition) (changes, seen bo
 func changeConditions(
 	of hostapi.ObjectMeta, all []hostapi.Condition, differs bool, problems []hostapi.Problem, fine, wrong string, now time.Time,
 ) []hostapi.Condition {
-	changed, valid := conditionValue{hostapi.False, fine}, conditionValue{hostapi.True, fine}
+	changed := hostapi.Condition{
+		Type: hostapi.ConditionChangeDetected, Status: hostapi.False, Reason: fine,
+		ObservedGeneration: of.Generation, LastTransitionTime: hostapi.At(now),
+	}
+	valid := changed
+	valid.Type, valid.Status, valid.Message = hostapi.ConditionValid, hostapi.True, worded(problems)
 	if differs {
-		changed.status = hostapi.True
+		changed.Status = hostapi.True
 	}
 	if len(problems) > 0 {
-		valid = conditionValue{hostapi.False, wrong}
+		valid.Status, valid.Reason = hostapi.False, wrong
 	}
-	all = withCondition(all, hostapi.ConditionChangeDetected, changed, "", of.Generation, now)
-	return withCondition(all, hostapi.ConditionValid, valid, worded(problems), of.Generation, now)
+	return hostapi.WithCondition(hostapi.WithCondition(all, changed), valid)
 }
 
 // firmwareChange is what is to be changed of a machine's firmware.
@@ -113,26 +111,6 @@ func (f firmwareChange) steps() (steps []node.Step) {
 		steps = append(steps, node.Step{Interface: "firmware", Step: "update", Args: map[string]any{"settings": f.updates}})
 	}
 	return steps
-}
-
-// firmwareToPrepare is what is to be done while the machine runs nothing.
-func (d *decision) firmwareToPrepare() firmwareChange { return d.firmwareChange(true, true) }
-
-// firmwareChange finds what is to be changed of settings, of updates, or of both.
-func (d *decision) firmwareChange(settings, updates bool) (f firmwareChange) {
-	if doc := d.facts.Firmware.Settings; settings && doc != nil {
-		f.wanted = len(doc.Spec.Settings) > 0
-		if changes, _ := pending(doc.Generation, doc.Status.Conditions); changes {
-			f.settings = differing(d.facts.HardwareReport.BIOS, doc.Spec.Settings)
-		}
-	}
-	if doc := d.facts.Firmware.Components; updates && doc != nil {
-		f.wanted = f.wanted || len(doc.Spec.Updates) > 0
-		if f.updatesDiffer, _ = pending(doc.Generation, doc.Status.Conditions); f.updatesDiffer {
-			f.updates = undone(doc.Spec.Updates, doc.Status.Updates)
-		}
-	}
-	return f
 }
 
 // differing are the settings that are not as wanted, by name.
@@ -162,23 +140,19 @@ func undone(wanted, done []hostapi.FirmwareUpdate) (all []any) {
 	return all
 }
 
-// recordUpdates writes down that the updates that are wanted are done: it is written
-// when they are begun, and taken back by forgetUpdates.
-func (d *decision) recordUpdates(f firmwareChange) {
-	if f.updatesDiffer {
-		d.setUpdates(d.facts.Firmware.Components.Spec.Updates)
+// changes finds what is to be changed of settings, of updates, or of both.
+func changes(facts firmwareFacts, settings, updates bool) (f firmwareChange) {
+	if doc := facts.Documents.Settings; settings && doc != nil {
+		f.wanted = len(doc.Spec.Settings) > 0
+		if differ, _ := pending(doc.Generation, doc.Status.Conditions); differ {
+			f.settings = differing(facts.Report.BIOS, doc.Spec.Settings)
+		}
 	}
-}
-
-// forgetUpdates believes nothing of the updates that were done: all are done again.
-func (d *decision) forgetUpdates() {
-	if c := d.facts.Firmware.Components; c != nil && len(c.Status.Updates) > 0 {
-		d.setUpdates(nil)
+	if doc := facts.Documents.Components; updates && doc != nil {
+		f.wanted = f.wanted || len(doc.Spec.Updates) > 0
+		if f.updatesDiffer, _ = pending(doc.Generation, doc.Status.Conditions); f.updatesDiffer {
+			f.updates = undone(doc.Spec.Updates, doc.Status.Updates)
+		}
 	}
-}
-
-func (d *decision) setUpdates(done []hostapi.FirmwareUpdate) {
-	next, at := *d.facts.Firmware.Components, hostapi.At(d.facts.Now)
-	next.Status.Updates, next.Status.LastUpdated = done, &at
-	d.Components = &next
+	return f
 }

@@ -17,8 +17,8 @@ const (
 // FirmwareComponents is the HostFirmwareComponents of a host as it becomes: one is
 // made for every machine whose BMC tells of parts with firmware. changed is false
 // when it is so already, or not for us to say.
-func FirmwareComponents(facts Facts) (next hostapi.HostFirmwareComponents, changed bool) {
-	parts, was := components(facts), facts.Firmware.Components
+func FirmwareComponents(facts firmwareFacts) (next hostapi.HostFirmwareComponents, changed bool) {
+	parts, was := components(facts), facts.Documents.Components
 	if !KeepsFirmware(facts) || was == nil && len(parts) == 0 {
 		return next, false
 	}
@@ -29,7 +29,7 @@ func FirmwareComponents(facts Facts) (next hostapi.HostFirmwareComponents, chang
 	if was != nil {
 		next = *was
 	}
-	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, facts.Host.ObjectMeta)
+	next.OwnerReferences = hostapi.WithOwner(next.OwnerReferences, hostapi.KindHost, facts.Host.ObjectMeta)
 	next.Status.Components = parts
 	differs, problems := !slices.Equal(next.Spec.Updates, next.Status.Updates), []hostapi.Problem(nil)
 	if differs {
@@ -47,8 +47,8 @@ func FirmwareComponents(facts Facts) (next hostapi.HostFirmwareComponents, chang
 }
 
 // components are the parts that the BMC has told of.
-func components(facts Facts) (all []hostapi.FirmwareComponentStatus) {
-	for _, c := range facts.HardwareReport.Firmware {
+func components(facts firmwareFacts) (all []hostapi.FirmwareComponentStatus) {
+	for _, c := range facts.Report.Firmware {
 		if !hostapi.KnownComponent(c.Component) {
 			continue
 		}

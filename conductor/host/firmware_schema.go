@@ -67,9 +67,9 @@ func held(s hostapi.FirmwareSchema, by string) bool {
 // after the inspection, which tells the vendor, and owned by HostFirmwareSettings
 // that name it. changed is false when it is so already, or there is nothing to
 // describe.
-func FirmwareSchema(facts Facts) (next hostapi.FirmwareSchema, changed bool) {
-	owner, was := facts.Firmware.Settings, facts.Firmware.Schema
-	if !KeepsFirmware(facts) || facts.Firmware.Described || owner == nil || len(facts.HardwareReport.BIOS) == 0 || facts.Host.Status.Provisioning.State == hostapi.StateInspecting {
+func FirmwareSchema(facts firmwareFacts) (next hostapi.FirmwareSchema, changed bool) {
+	owner, was := facts.Documents.Settings, facts.Documents.Schema
+	if !KeepsFirmware(facts) || facts.Documents.Described || owner == nil || len(facts.Report.BIOS) == 0 || facts.Host.Status.Provisioning.State == hostapi.StateInspecting {
 		return next, false
 	}
 	if was != nil {
@@ -78,9 +78,9 @@ func FirmwareSchema(facts Facts) (next hostapi.FirmwareSchema, changed bool) {
 		}
 		next = *was
 	} else {
-		next.Name, next.Namespace = SchemaName(facts.HardwareReport.BIOS), facts.Host.Namespace
+		next.Name, next.Namespace = SchemaName(facts.Report.BIOS), facts.Host.Namespace
 		next.Spec.Schema = map[string]hostapi.SettingSchema{}
-		for _, is := range facts.HardwareReport.BIOS {
+		for _, is := range facts.Report.BIOS {
 			if !hostapi.SecretSetting(is.Name) && is.AttributeType != hostapi.SettingPassword {
 				next.Spec.Schema[is.Name] = described(is)
 			}
@@ -89,6 +89,6 @@ func FirmwareSchema(facts Facts) (next hostapi.FirmwareSchema, changed bool) {
 			next.Spec.HardwareVendor, next.Spec.HardwareModel = h.SystemVendor.Manufacturer, h.SystemVendor.ProductName
 		}
 	}
-	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindFirmwareSettings, owner.ObjectMeta)
+	next.OwnerReferences = hostapi.WithOwner(next.OwnerReferences, hostapi.KindFirmwareSettings, owner.ObjectMeta)
 	return next, true
 }

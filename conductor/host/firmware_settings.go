@@ -21,7 +21,7 @@ const (
 // FirmwareSettings is the HostFirmwareSettings of a host as it becomes: one is
 // made for every machine that is registered, and tells what its BMC has told.
 // changed is false when it is so already, or not for us to say.
-func FirmwareSettings(facts Facts) (next hostapi.HostFirmwareSettings, changed bool) {
+func FirmwareSettings(facts firmwareFacts) (next hostapi.HostFirmwareSettings, changed bool) {
 	if !KeepsFirmware(facts) {
 		return next, false
 	}
@@ -29,11 +29,11 @@ func FirmwareSettings(facts Facts) (next hostapi.HostFirmwareSettings, changed b
 		ObjectMeta: hostapi.ObjectMeta{Name: facts.Host.Name, Namespace: facts.Host.Namespace},
 		Spec:       hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{}},
 	}
-	was := facts.Firmware.Settings
+	was := facts.Documents.Settings
 	if was != nil {
 		next = *was
 	}
-	next.OwnerReferences = owned(next.OwnerReferences, hostapi.KindHost, facts.Host.ObjectMeta)
+	next.OwnerReferences = hostapi.WithOwner(next.OwnerReferences, hostapi.KindHost, facts.Host.ObjectMeta)
 	next.Status = settingsStatus(facts, next)
 	if was != nil && reflect.DeepEqual(next, *was) {
 		return next, false
@@ -46,21 +46,21 @@ func FirmwareSettings(facts Facts) (next hostapi.HostFirmwareSettings, changed b
 }
 
 // settingsStatus is what is so of the settings, and of what is wanted of them.
-func settingsStatus(facts Facts, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
+func settingsStatus(facts firmwareFacts, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
 	st := of.Status
 	st.Settings, st.FirmwareSchema = map[string]string{}, nil
-	for _, is := range facts.HardwareReport.BIOS {
+	for _, is := range facts.Report.BIOS {
 		if !hostapi.SecretSetting(is.Name) {
 			st.Settings[is.Name] = valueOf(is)
 		}
 	}
-	if schema := facts.Firmware.Schema; facts.Firmware.Described {
+	if schema := facts.Documents.Schema; facts.Documents.Described {
 		st.FirmwareSchema = of.Status.FirmwareSchema
 	} else if schema != nil && held(*schema, of.UID) {
 		st.FirmwareSchema = &hostapi.SchemaReference{Namespace: schema.Namespace, Name: schema.Name}
 	}
-	problems := wrongSettings(facts.HardwareReport.BIOS, of.Spec.Settings)
-	differs := len(problems) > 0 || len(differing(facts.HardwareReport.BIOS, of.Spec.Settings)) > 0
+	problems := wrongSettings(facts.Report.BIOS, of.Spec.Settings)
+	differs := len(problems) > 0 || len(differing(facts.Report.BIOS, of.Spec.Settings)) > 0
 	st.Conditions = changeConditions(of.ObjectMeta, st.Conditions, differs, problems, Success, ConfigurationError, facts.Now)
 	return st
 }

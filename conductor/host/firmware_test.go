@@ -48,7 +48,7 @@ func settingsWanted(pairs ...string) edit {
 			d.Spec.Settings[name] = hostapi.IntOrString{Text: value}
 		}
 		facts.Firmware.Settings = &d
-		if next, changed := FirmwareSettings(*facts); changed {
+		if next, changed := FirmwareSettings(facts.FirmwareFacts()); changed {
 			facts.Firmware.Settings = &next
 		}
 	}
@@ -68,7 +68,7 @@ func updatesWanted(done []string, wanted ...string) edit {
 		d := hostapi.HostFirmwareComponents{ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", Generation: 3}}
 		d.Spec.Updates, d.Status.Updates = list(wanted), list(done)
 		facts.Firmware.Components = &d
-		if next, changed := FirmwareComponents(*facts); changed {
+		if next, changed := FirmwareComponents(facts.FirmwareFacts()); changed {
 			facts.Firmware.Components = &next
 		}
 	}
@@ -141,7 +141,7 @@ func TestFirmwareDocuments(t *testing.T) {
 		}
 	}
 	meta := hostapi.ObjectMeta{Name: "a", Namespace: "default", OwnerReferences: owners}
-	settings, changed := FirmwareSettings(facts)
+	settings, changed := FirmwareSettings(facts.FirmwareFacts())
 	wantSettings := hostapi.HostFirmwareSettings{ObjectMeta: meta, Spec: hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{}},
 		Status: hostapi.HostFirmwareSettingsStatus{
 			Settings: map[string]string{"Delay": "5", "Label": "mine", "QuietBoot": "True", "Speed": "Slow"}, LastUpdated: &at, Conditions: conditions("Success"),
@@ -149,17 +149,17 @@ func TestFirmwareDocuments(t *testing.T) {
 	if diff := cmp.Diff(wantSettings, settings); diff != "" || !changed {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
-	if _, changed := FirmwareSchema(facts); changed {
+	if _, changed := FirmwareSchema(facts.FirmwareFacts()); changed {
 		t.Error("there is a schema before there are settings to own it")
 	}
 	settings.UID = "s1"
 	facts.Firmware.Settings = &settings
 	facts.Host.Status.Provisioning.State = hostapi.StateInspecting
-	if _, changed := FirmwareSchema(facts); changed {
+	if _, changed := FirmwareSchema(facts.FirmwareFacts()); changed {
 		t.Error("there is a schema before the vendor is known")
 	}
 	facts.Host.Status.Provisioning.State = hostapi.StatePreparing
-	schema, _ := FirmwareSchema(facts)
+	schema, _ := FirmwareSchema(facts.FirmwareFacts())
 	wantSchema := hostapi.FirmwareSchema{
 		ObjectMeta: hostapi.ObjectMeta{Name: SchemaName(smallBIOS()), Namespace: "default",
 			OwnerReferences: []hostapi.OwnerReference{{APIVersion: hostapi.APIVersion, Kind: hostapi.KindFirmwareSettings, Name: "a", UID: "s1"}}},
@@ -173,12 +173,12 @@ func TestFirmwareDocuments(t *testing.T) {
 		t.Errorf("schema (-want +got):\n%s", diff)
 	}
 	facts.Firmware.Schema = &schema
-	named, _ := FirmwareSettings(facts)
+	named, _ := FirmwareSettings(facts.FirmwareFacts())
 	if diff := cmp.Diff(&hostapi.SchemaReference{Namespace: "default", Name: SchemaName(smallBIOS())}, named.Status.FirmwareSchema); diff != "" {
 		t.Errorf("the schema that is named (-want +got):\n%s", diff)
 	}
 	settings = named
-	parts, _ := FirmwareComponents(facts)
+	parts, _ := FirmwareComponents(facts.FirmwareFacts())
 	wantParts := hostapi.HostFirmwareComponents{ObjectMeta: meta, Spec: hostapi.HostFirmwareComponentsSpec{Updates: []hostapi.FirmwareUpdate{}},
 		Status: hostapi.HostFirmwareComponentsStatus{
 			Components: []hostapi.FirmwareComponentStatus{
@@ -193,27 +193,27 @@ func TestFirmwareDocuments(t *testing.T) {
 	facts.Now = testNow.Add(time.Hour)
 	described := facts
 	described.Firmware.Schema, described.Firmware.Described = nil, true
-	if _, changed := FirmwareSettings(described); changed {
+	if _, changed := FirmwareSettings(described.FirmwareFacts()); changed {
 		t.Error("settings are written without news, and without their schema")
 	}
-	if _, changed := FirmwareSchema(described); changed {
+	if _, changed := FirmwareSchema(described.FirmwareFacts()); changed {
 		t.Error("a schema is made that there is")
 	}
-	if _, changed := FirmwareSettings(facts); changed {
+	if _, changed := FirmwareSettings(facts.FirmwareFacts()); changed {
 		t.Error("settings are written without news")
 	}
-	if _, changed := FirmwareSchema(facts); changed {
+	if _, changed := FirmwareSchema(facts.FirmwareFacts()); changed {
 		t.Error("a schema is written without news")
 	}
-	if _, changed := FirmwareComponents(facts); changed {
+	if _, changed := FirmwareComponents(facts.FirmwareFacts()); changed {
 		t.Error("components are written without news")
 	}
-	held, changed := UpdatePolicy(facts)
+	held, changed := UpdatePolicy(facts.FirmwareFacts())
 	if diff := cmp.Diff(owners, held.OwnerReferences); diff != "" || !changed {
 		t.Errorf("owner of a policy (-want +got):\n%s", diff)
 	}
 	facts.Host.UID = "another" // the host was deleted, and applied again
-	if again, _ := FirmwareSettings(facts); len(again.OwnerReferences) != 1 || again.OwnerReferences[0].UID != "another" {
+	if again, _ := FirmwareSettings(facts.FirmwareFacts()); len(again.OwnerReferences) != 1 || again.OwnerReferences[0].UID != "another" {
 		t.Errorf("owned by %+v", again.OwnerReferences)
 	}
 }
@@ -226,16 +226,16 @@ func TestSchemaOfMany(t *testing.T) {
 		facts := newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted())
 		facts.Firmware.Settings.Name, facts.Firmware.Settings.UID = fmt.Sprintf("h%d", i), fmt.Sprintf("s%d", i)
 		facts.Firmware.Schema = schema
-		if next, changed := FirmwareSchema(facts); changed {
+		if next, changed := FirmwareSchema(facts.FirmwareFacts()); changed {
 			schema = &next
 			written++
 		}
 		facts.Firmware.Schema = schema
-		if named, _ := FirmwareSettings(facts); named.Status.FirmwareSchema == nil {
+		if named, _ := FirmwareSettings(facts.FirmwareFacts()); named.Status.FirmwareSchema == nil {
 			t.Fatalf("host %d has no schema", i)
 		}
 	}
-	if len(schema.OwnerReferences) != maxOwners || written != maxOwners {
+	if len(schema.OwnerReferences) != 16 || written != 16 {
 		t.Errorf("%d owners after %d writes", len(schema.OwnerReferences), written)
 	}
 }
@@ -248,15 +248,15 @@ func TestNoFirmwareDocuments(t *testing.T) {
 		"not registered": status(func(st *hostapi.HostStatus) { st.Provisioning.ID = "" }),
 		"was detached":   status(func(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDetached }),
 	} {
-		if _, changed := FirmwareSettings(newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, e)); changed {
+		if _, changed := FirmwareSettings(newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, e).FirmwareFacts()); changed {
 			t.Errorf("%s: has settings", name)
 		}
 	}
 	facts := newFacts(hostapi.StateAvailable, node.Manageable)
-	if _, changed := FirmwareComponents(facts); changed {
+	if _, changed := FirmwareComponents(facts.FirmwareFacts()); changed {
 		t.Error("a machine whose BMC tells of no firmware has components")
 	}
-	if settings, changed := FirmwareSettings(facts); !changed || settings.Status.FirmwareSchema != nil {
+	if settings, changed := FirmwareSettings(facts.FirmwareFacts()); !changed || settings.Status.FirmwareSchema != nil {
 		t.Errorf("a machine whose BMC tells of no settings has %+v", settings.Status)
 	}
 }

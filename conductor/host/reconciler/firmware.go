@@ -13,7 +13,7 @@ import (
 // gatherFirmware finds out what the BMC has told of the machine's firmware, and
 // what is wanted of it.
 func (r *Reconciler) gatherFirmware(ctx context.Context, facts *host.Facts) (err error) {
-	if !host.KeepsFirmware(*facts) {
+	if !host.KeepsFirmware(facts.FirmwareFacts()) {
 		return nil
 	}
 	if facts.HardwareReport, err = r.engine.HardwareReport(ctx, facts.Node.UUID); err != nil {
@@ -62,8 +62,8 @@ func (r *Reconciler) saveFirmware(ctx context.Context, facts *host.Facts) error 
 }
 
 // upsert has one document become what follows from the situation.
-func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, facts *host.Facts, is **T, decide func(host.Facts) (T, bool)) error {
-	next, changed := decide(*facts)
+func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, facts *host.Facts, is **T, decide func(host.FirmwareFacts) (T, bool)) error {
+	next, changed := decide(facts.FirmwareFacts())
 	if !changed {
 		return nil
 	}

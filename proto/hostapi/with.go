@@ -1,0 +1,33 @@
+package hostapi
+
+import "slices"
+
+// WithCondition is conditions with one as it becomes. While its status stays, the time
+// of its last change does too.
+func WithCondition(all []Condition, c Condition) []Condition {
+	all = slices.Clone(all)
+	i := slices.IndexFunc(all, func(other Condition) bool { return other.Type == c.Type })
+	if i < 0 {
+		return append(all, c)
+	}
+	if all[i].Status == c.Status {
+		c.LastTransitionTime = all[i].LastTransitionTime
+	}
+	all[i] = c
+	return all
+}
+
+// WithOwner is the owners of a document with this one among them. It takes the place
+// of an earlier one of its name. A document without an owner would outlive its host.
+func WithOwner(owners []OwnerReference, kind string, by ObjectMeta) []OwnerReference {
+	reference := OwnerReference{APIVersion: APIVersion, Kind: kind, Name: by.Name, UID: by.UID}
+	i := slices.IndexFunc(owners, func(o OwnerReference) bool { return o.Kind == kind && o.Name == by.Name })
+	switch {
+	case i < 0:
+		return append(slices.Clone(owners), reference)
+	case owners[i].UID != by.UID:
+		owners = slices.Clone(owners)
+		owners[i] = reference
+	}
+	return owners
+}
