@@ -38,8 +38,9 @@ var rules = []rule{
 	{"agent/sys", nil, "the edge to the kernel", true},
 	{"conductor/rules", []string{"conductor/fsm", "conductor/node", "proto/*"}, "operators' rules: plain data in, plain data out", true},
 	{"conductor/plan", []string{"conductor/fsm", "conductor/node", "conductor/rules", "proto/*"}, "decisions: plain data in, plain data out", true},
+	{"conductor/host/firmware", []string{"conductor/fsm", "conductor/node", "proto/*"}, "documents about firmware: plain data in, documents out", true},
 	{"conductor/host/translate", []string{"conductor/documents/yamljson", "conductor/fsm", "conductor/node", "proto/*"}, "a document becomes a node: plain data in, plain data out", true},
-	{"conductor/host", []string{"conductor/documents/yamljson", "conductor/host/translate", "conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "decisions: plain data in, plain data out", true},
+	{"conductor/host", []string{"conductor/documents/yamljson", "conductor/host/firmware", "conductor/host/translate", "conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "decisions: plain data in, plain data out", true},
 	{"conductor/engine", []string{"conductor/engine/*", "conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "puts its parts together", true},
 	{"conductor/engine/core", []string{"conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "the only writer; knows interfaces, not drivers", true},
 	{"conductor/engine/hardware", []string{"conductor/engine/core", "conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "asks BMCs for operators; rests on the core, and on no other part", true},
@@ -47,7 +48,7 @@ var rules = []rule{
 	{"conductor/engine/powersync", []string{"conductor/engine/core", "conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "reads power states; rests on the core, and on no other part", true},
 	{"conductor/engine/ramdisk", []string{"conductor/engine/core", "conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "answers agents; rests on the core, and on no other part", true},
 	{"conductor/engine/records", []string{"conductor/engine/core", "conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "keeps records beside nodes; rests on the core, and on no other part", true},
-	{"conductor/host/reconciler", []string{"conductor/host", "conductor/host/translate", "conductor/documents/objects", "conductor/documents/yamljson", "conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "does what host decides, by the engine's verbs", true},
+	{"conductor/host/reconciler", []string{"conductor/host", "conductor/host/firmware", "conductor/host/translate", "conductor/documents/objects", "conductor/documents/yamljson", "conductor/fsm", "conductor/node", "conductor/plan", "conductor/rules", "proto/*"}, "does what host decides, by the engine's verbs", true},
 	{"conductor/documents/events", []string{"proto/*"}, "keeps events; decides none", true},
 	{"conductor/documents/yamljson", []string{}, "knows no documents", true},
 	{"conductor/documents/objects", []string{"proto/*"}, "keeps documents; knows nothing of what they are for", true},
@@ -80,7 +81,7 @@ var rules = []rule{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"conductor/fsm", "conductor/node", "conductor/rules", "conductor/plan", "conductor/host", "conductor/host/translate", "proto/rootdevice"}
+var pure = []string{"conductor/fsm", "conductor/node", "conductor/rules", "conductor/plan", "conductor/host", "conductor/host/firmware", "conductor/host/translate", "proto/rootdevice"}
 
 var impure = []string{"os", "net/http", "io/ioutil", "os/exec", "database/sql", "log/slog", "sync", "crypto/rand", "math/rand", "math/rand/v2"}
 

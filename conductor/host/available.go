@@ -17,7 +17,7 @@ func (d *decision) handleAvailable() {
 		d.fire(External)
 	case d.inspectAsked():
 		d.fire(InspectAsked)
-	case d.settingsDiffer(d.wantedSettings()), d.firmwareToPrepare().asked():
+	case d.settingsDiffer(d.wantedSettings()), d.firmwareToPrepare().Asked():
 		d.fire(SettingsDiffer)
 	case d.imageWanted():
 		if !reflect.DeepEqual(d.h.Spec.Image, d.h.Status.LastAttemptedImage) {

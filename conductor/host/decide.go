@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -32,7 +33,7 @@ type Facts struct {
 	Ports             []node.Port               // of Node
 	Inspected         *node.Inspected           // what Node's last inspection found; nil for nothing
 	HardwareReport    node.HardwareReport       // what Node's BMC has told of BIOS settings and firmware
-	Firmware          Firmware                  // the documents about them
+	Firmware          firmware.Documents        // the documents about them
 	TakenAddresses    map[string]string         // of Addresses those that are ports of other nodes, whose names these are
 	NodeWithBMC       string                    // a node with the host's BMC that is not behind it, for a host without a node; "" for none
 	Conflicts         []Conflict                // hosts that had one of Claims before this one
@@ -42,8 +43,8 @@ type Facts struct {
 }
 
 // FirmwareFacts is all of the facts that the documents about firmware rest on.
-func (f Facts) FirmwareFacts() firmwareFacts {
-	return firmwareFacts{Host: f.Host, Node: f.Node, Report: f.HardwareReport, Documents: f.Firmware, Now: f.Now}
+func (f Facts) FirmwareFacts() firmware.Facts {
+	return firmware.Facts{Host: f.Host, Node: f.Node, Report: f.HardwareReport, Documents: f.Firmware, Now: f.Now}
 }
 
 // Conflict is a host that has had before what can be one host's alone.

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -66,15 +67,15 @@ func (m model) withFirmware(facts Facts) Facts {
 		facts.HardwareReport = biosReport(m.speed)
 	}
 	for range 2 {
-		if next, changed := FirmwareSettings(facts.FirmwareFacts()); changed {
+		if next, changed := firmware.Settings(facts.FirmwareFacts()); changed {
 			next.Generation = max(next.Generation, 1)
 			facts.Firmware.Settings = &next
 		}
-		if next, changed := FirmwareComponents(facts.FirmwareFacts()); changed {
+		if next, changed := firmware.Components(facts.FirmwareFacts()); changed {
 			next.Generation = max(next.Generation, 1)
 			facts.Firmware.Components = &next
 		}
-		if next, changed := UpdatePolicy(facts.FirmwareFacts()); changed {
+		if next, changed := firmware.Policy(facts.FirmwareFacts()); changed {
 			facts.Firmware.Policy = &next
 		}
 	}

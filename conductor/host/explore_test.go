@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -96,7 +97,7 @@ var applied = map[string]func(*model){
 // model is a host, the node it may have, and what is true around them.
 type model struct {
 	h        hostapi.Host
-	firmware Firmware
+	firmware firmware.Documents
 	n        *node.Node
 	ports    []node.Port
 	drive    driveModel
@@ -358,7 +359,7 @@ func (x *explorer) asWanted(m model) {
 		x.complain(m, "on is %v", st.PoweredOn)
 	case st.OperationalStatus != hostapi.StatusOK:
 		x.complain(m, "is %s still", st.OperationalStatus)
-	case st.Provisioning.State == hostapi.StateAvailable && begin(m.situation()).firmwareToPrepare().asked():
+	case st.Provisioning.State == hostapi.StateAvailable && begin(m.situation()).firmwareToPrepare().Asked():
 		x.complain(m, "the firmware is not as wanted")
 	}
 }

@@ -1,15 +1,16 @@
 package host
 
 import (
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // firmwareToPrepare is what is to be done while the machine runs nothing.
-func (d *decision) firmwareToPrepare() firmwareChange { return d.firmwareChange(true, true) }
+func (d *decision) firmwareToPrepare() firmware.Change { return d.firmwareChange(true, true) }
 
 // firmwareChange finds what is to be changed of settings, of updates, or of both.
-func (d *decision) firmwareChange(settings, updates bool) firmwareChange {
-	return changes(d.facts.FirmwareFacts(), settings, updates)
+func (d *decision) firmwareChange(settings, updates bool) firmware.Change {
+	return firmware.Changes(d.facts.FirmwareFacts(), settings, updates)
 }
 
 // onReboot is what may be changed of a machine at work, while it is off anyway:
@@ -21,8 +22,8 @@ func (d *decision) onReboot() (settings, updates bool) {
 
 // recordUpdates writes down that the updates that are wanted are done: it is written
 // when they are begun, and taken back by forgetUpdates.
-func (d *decision) recordUpdates(f firmwareChange) {
-	if f.updatesDiffer {
+func (d *decision) recordUpdates(f firmware.Change) {
+	if f.UpdatesDiffer {
 		d.setUpdates(d.facts.Firmware.Components.Spec.Updates)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -48,7 +49,7 @@ func settingsWanted(pairs ...string) edit {
 			d.Spec.Settings[name] = hostapi.IntOrString{Text: value}
 		}
 		facts.Firmware.Settings = &d
-		if next, changed := FirmwareSettings(facts.FirmwareFacts()); changed {
+		if next, changed := firmware.Settings(facts.FirmwareFacts()); changed {
 			facts.Firmware.Settings = &next
 		}
 	}
@@ -68,7 +69,7 @@ func updatesWanted(done []string, wanted ...string) edit {
 		d := hostapi.HostFirmwareComponents{ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default", Generation: 3}}
 		d.Spec.Updates, d.Status.Updates = list(wanted), list(done)
 		facts.Firmware.Components = &d
-		if next, changed := FirmwareComponents(facts.FirmwareFacts()); changed {
+		if next, changed := firmware.Components(facts.FirmwareFacts()); changed {
 			facts.Firmware.Components = &next
 		}
 	}
@@ -141,7 +142,7 @@ func TestFirmwareDocuments(t *testing.T) {
 		}
 	}
 	meta := hostapi.ObjectMeta{Name: "a", Namespace: "default", OwnerReferences: owners}
-	settings, changed := FirmwareSettings(facts.FirmwareFacts())
+	settings, changed := firmware.Settings(facts.FirmwareFacts())
 	wantSettings := hostapi.HostFirmwareSettings{ObjectMeta: meta, Spec: hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{}},
 		Status: hostapi.HostFirmwareSettingsStatus{
 			Settings: map[string]string{"Delay": "5", "Label": "mine", "QuietBoot": "True", "Speed": "Slow"}, LastUpdated: &at, Conditions: conditions("Success"),
@@ -149,19 +150,19 @@ func TestFirmwareDocuments(t *testing.T) {
 	if diff := cmp.Diff(wantSettings, settings); diff != "" || !changed {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
-	if _, changed := FirmwareSchema(facts.FirmwareFacts()); changed {
+	if _, changed := firmware.Schema(facts.FirmwareFacts()); changed {
 		t.Error("there is a schema before there are settings to own it")
 	}
 	settings.UID = "s1"
 	facts.Firmware.Settings = &settings
 	facts.Host.Status.Provisioning.State = hostapi.StateInspecting
-	if _, changed := FirmwareSchema(facts.FirmwareFacts()); changed {
+	if _, changed := firmware.Schema(facts.FirmwareFacts()); changed {
 		t.Error("there is a schema before the vendor is known")
 	}
 	facts.Host.Status.Provisioning.State = hostapi.StatePreparing
-	schema, _ := FirmwareSchema(facts.FirmwareFacts())
+	schema, _ := firmware.Schema(facts.FirmwareFacts())
 	wantSchema := hostapi.FirmwareSchema{
-		ObjectMeta: hostapi.ObjectMeta{Name: SchemaName(smallBIOS()), Namespace: "default",
+		ObjectMeta: hostapi.ObjectMeta{Name: firmware.SchemaName(smallBIOS()), Namespace: "default",
 			OwnerReferences: []hostapi.OwnerReference{{APIVersion: hostapi.APIVersion, Kind: hostapi.KindFirmwareSettings, Name: "a", UID: "s1"}}},
 		Spec: hostapi.FirmwareSchemaSpec{HardwareVendor: "Sky", HardwareModel: "One", Schema: map[string]hostapi.SettingSchema{
 			"Delay": {AttributeType: "Integer", LowerBound: ptr(int64(0)), UpperBound: ptr(int64(60))}, "QuietBoot": {AttributeType: "Boolean", ReadOnly: ptr(false)},
@@ -173,12 +174,12 @@ func TestFirmwareDocuments(t *testing.T) {
 		t.Errorf("schema (-want +got):\n%s", diff)
 	}
 	facts.Firmware.Schema = &schema
-	named, _ := FirmwareSettings(facts.FirmwareFacts())
-	if diff := cmp.Diff(&hostapi.SchemaReference{Namespace: "default", Name: SchemaName(smallBIOS())}, named.Status.FirmwareSchema); diff != "" {
+	named, _ := firmware.Settings(facts.FirmwareFacts())
+	if diff := cmp.Diff(&hostapi.SchemaReference{Namespace: "default", Name: firmware.SchemaName(smallBIOS())}, named.Status.FirmwareSchema); diff != "" {
 		t.Errorf("the schema that is named (-want +got):\n%s", diff)
 	}
 	settings = named
-	parts, _ := FirmwareComponents(facts.FirmwareFacts())
+	parts, _ := firmware.Components(facts.FirmwareFacts())
 	wantParts := hostapi.HostFirmwareComponents{ObjectMeta: meta, Spec: hostapi.HostFirmwareComponentsSpec{Updates: []hostapi.FirmwareUpdate{}},
 		Status: hostapi.HostFirmwareComponentsStatus{
 			Components: []hostapi.FirmwareComponentStatus{
@@ -189,31 +190,31 @@ func TestFirmwareDocuments(t *testing.T) {
 	if diff := cmp.Diff(wantParts, parts); diff != "" {
 		t.Errorf("components (-want +got):\n%s", diff)
 	}
-	facts.Firmware = Firmware{Settings: &settings, Schema: &schema, Components: &parts, Policy: policy("", "")}
+	facts.Firmware = firmware.Documents{Settings: &settings, Schema: &schema, Components: &parts, Policy: policy("", "")}
 	facts.Now = testNow.Add(time.Hour)
 	described := facts
 	described.Firmware.Schema, described.Firmware.Described = nil, true
-	if _, changed := FirmwareSettings(described.FirmwareFacts()); changed {
+	if _, changed := firmware.Settings(described.FirmwareFacts()); changed {
 		t.Error("settings are written without news, and without their schema")
 	}
-	if _, changed := FirmwareSchema(described.FirmwareFacts()); changed {
+	if _, changed := firmware.Schema(described.FirmwareFacts()); changed {
 		t.Error("a schema is made that there is")
 	}
-	if _, changed := FirmwareSettings(facts.FirmwareFacts()); changed {
+	if _, changed := firmware.Settings(facts.FirmwareFacts()); changed {
 		t.Error("settings are written without news")
 	}
-	if _, changed := FirmwareSchema(facts.FirmwareFacts()); changed {
+	if _, changed := firmware.Schema(facts.FirmwareFacts()); changed {
 		t.Error("a schema is written without news")
 	}
-	if _, changed := FirmwareComponents(facts.FirmwareFacts()); changed {
+	if _, changed := firmware.Components(facts.FirmwareFacts()); changed {
 		t.Error("components are written without news")
 	}
-	held, changed := UpdatePolicy(facts.FirmwareFacts())
+	held, changed := firmware.Policy(facts.FirmwareFacts())
 	if diff := cmp.Diff(owners, held.OwnerReferences); diff != "" || !changed {
 		t.Errorf("owner of a policy (-want +got):\n%s", diff)
 	}
 	facts.Host.UID = "another" // the host was deleted, and applied again
-	if again, _ := FirmwareSettings(facts.FirmwareFacts()); len(again.OwnerReferences) != 1 || again.OwnerReferences[0].UID != "another" {
+	if again, _ := firmware.Settings(facts.FirmwareFacts()); len(again.OwnerReferences) != 1 || again.OwnerReferences[0].UID != "another" {
 		t.Errorf("owned by %+v", again.OwnerReferences)
 	}
 }
@@ -226,12 +227,12 @@ func TestSchemaOfMany(t *testing.T) {
 		facts := newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted())
 		facts.Firmware.Settings.Name, facts.Firmware.Settings.UID = fmt.Sprintf("h%d", i), fmt.Sprintf("s%d", i)
 		facts.Firmware.Schema = schema
-		if next, changed := FirmwareSchema(facts.FirmwareFacts()); changed {
+		if next, changed := firmware.Schema(facts.FirmwareFacts()); changed {
 			schema = &next
 			written++
 		}
 		facts.Firmware.Schema = schema
-		if named, _ := FirmwareSettings(facts.FirmwareFacts()); named.Status.FirmwareSchema == nil {
+		if named, _ := firmware.Settings(facts.FirmwareFacts()); named.Status.FirmwareSchema == nil {
 			t.Fatalf("host %d has no schema", i)
 		}
 	}
@@ -248,15 +249,15 @@ func TestNoFirmwareDocuments(t *testing.T) {
 		"not registered": status(func(st *hostapi.HostStatus) { st.Provisioning.ID = "" }),
 		"was detached":   status(func(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDetached }),
 	} {
-		if _, changed := FirmwareSettings(newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, e).FirmwareFacts()); changed {
+		if _, changed := firmware.Settings(newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, e).FirmwareFacts()); changed {
 			t.Errorf("%s: has settings", name)
 		}
 	}
 	facts := newFacts(hostapi.StateAvailable, node.Manageable)
-	if _, changed := FirmwareComponents(facts.FirmwareFacts()); changed {
+	if _, changed := firmware.Components(facts.FirmwareFacts()); changed {
 		t.Error("a machine whose BMC tells of no firmware has components")
 	}
-	if settings, changed := FirmwareSettings(facts.FirmwareFacts()); !changed || settings.Status.FirmwareSchema != nil {
+	if settings, changed := firmware.Settings(facts.FirmwareFacts()); !changed || settings.Status.FirmwareSchema != nil {
 		t.Errorf("a machine whose BMC tells of no settings has %+v", settings.Status)
 	}
 }
@@ -264,16 +265,16 @@ func TestNoFirmwareDocuments(t *testing.T) {
 // TestSchemaName: names are Metal3's, worked out by its rule beside this program;
 // two machines whose settings can be the same have one.
 func TestSchemaName(t *testing.T) {
-	if got := SchemaName(smallBIOS()); got != "schema-ab02d720" {
+	if got := firmware.SchemaName(smallBIOS()); got != "schema-ab02d720" {
 		t.Errorf("got %s", got)
 	}
 	other := smallBIOS()
 	other[4].Value = ptr("Fast")
-	if SchemaName(other) != SchemaName(smallBIOS()) {
+	if firmware.SchemaName(other) != firmware.SchemaName(smallBIOS()) {
 		t.Error("the value of a setting is a part of the name")
 	}
 	other[4].AllowableValues = []string{"Slow", "Fast", "Faster"}
-	if SchemaName(other) == SchemaName(smallBIOS()) {
+	if firmware.SchemaName(other) == firmware.SchemaName(smallBIOS()) {
 		t.Error("what a setting can be is no part of the name")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -15,7 +16,7 @@ import (
 // updates that were done.
 func (d *decision) handlePreparing() {
 	s, is, f := d.wantedSettings(), d.h.Status.Provisioning.RAID, d.firmwareToPrepare()
-	dirty := d.settingsDiffer(s) || f.asked()
+	dirty := d.settingsDiffer(s) || f.Asked()
 	if d.h.Status.ErrorType == hostapi.PreparationError {
 		is, dirty = nil, true
 	}
@@ -45,14 +46,14 @@ func (d *decision) finishPreparing() {
 
 // applySettings has the volumes made, and the firmware changed, if there is anything to
 // be done.
-func (d *decision) applySettings(s provisioningSettings, is *hostapi.RAID, f firmwareChange) {
+func (d *decision) applySettings(s provisioningSettings, is *hostapi.RAID, f firmware.Change) {
 	a, err := translate.AccessOf(d.h.Spec.BMC)
 	if err != nil {
 		d.failUntilChanged(hostapi.PreparationError, "%v", err)
 		return
 	}
 	steps, err := a.RAIDSteps(s.raid, is)
-	steps = append(steps, f.steps()...)
+	steps = append(steps, f.Steps()...)
 	switch {
 	case err != nil:
 		d.failUntilChanged(hostapi.PreparationError, "%v", err)

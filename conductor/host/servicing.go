@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -23,17 +24,17 @@ func (d *decision) manageService(returns bool) (over bool) {
 	switch d.facts.Node.ProvisionState {
 	case node.Active:
 		switch {
-		case failed && f.asked() && !d.retryDue():
+		case failed && f.Asked() && !d.retryDue():
 			d.awaitRetry()
 			return false
-		case failed && f.asked(), !ours && f.asked() && returns:
+		case failed && f.Asked(), !ours && f.Asked() && returns:
 			return d.startService(f)
 		case ours:
 			d.succeeded()
 		}
 		return true
 	case node.Servicing, node.ServiceWait, node.ServiceHold, node.ServiceFailed:
-		if !ours && !f.asked() { // an operator has asked for it, by the node
+		if !ours && !f.Asked() { // an operator has asked for it, by the node
 			return true
 		}
 		d.continueService(f)
@@ -47,9 +48,9 @@ func (d *decision) manageService(returns bool) (over bool) {
 }
 
 // startService asks for it; over when there is nothing to be done after all.
-func (d *decision) startService(f firmwareChange) (over bool) {
+func (d *decision) startService(f firmware.Change) (over bool) {
 	d.recordUpdates(f)
-	steps := f.steps()
+	steps := f.Steps()
 	if len(steps) == 0 {
 		if d.h.Status.ErrorType == hostapi.ServicingError {
 			d.succeeded()
@@ -62,13 +63,13 @@ func (d *decision) startService(f firmwareChange) (over bool) {
 
 // continueService looks after a service that is under way, or has failed. One that nobody
 // wants any more is ended.
-func (d *decision) continueService(f firmwareChange) {
+func (d *decision) continueService(f firmware.Change) {
 	n := d.facts.Node
 	switch failed := n.ProvisionState == node.ServiceFailed; {
-	case n.ProvisionState == node.Servicing, !failed && f.wanted:
+	case n.ProvisionState == node.Servicing, !failed && f.Wanted:
 		d.waitForNode()
 		d.h.Status.OperationalStatus = hostapi.StatusServicing
-	case !f.wanted:
+	case !f.Wanted:
 		d.doService(verb(node.Abort))
 	case !d.failOrRetry(hostapi.ServicingError, cmp.Or(n.LastError, "the service failed, and the node does not say why")):
 		if _, updates := d.onReboot(); updates {
@@ -76,7 +77,7 @@ func (d *decision) continueService(f firmwareChange) {
 		}
 	case n.Maintenance:
 		d.doKeepingError(SetMaintenance{}, hostapi.ServicingError)
-	case len(f.steps()) == 0: // it has all come to be as wanted: back to work
+	case len(f.Steps()) == 0: // it has all come to be as wanted: back to work
 		d.doService(verb(node.Abort))
 	default:
 		d.startService(f)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/conductor/host/translate"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -132,7 +133,7 @@ func TestFirmwareSteps(t *testing.T) {
 		settingsWanted("Speed=Fast", "QuietBoot=false", "Label=mine"), updatesWanted([]string{"bios=http://a"}, "nic:a=http://n", "bios=http://a", "bmc=http://b"))
 	facts.Firmware.Settings.Spec.Settings["Delay"] = hostapi.IntOrString{Text: "7", Number: true}
 	delete(facts.Firmware.Settings.Spec.Settings, "Label")
-	next, _ := FirmwareSettings(facts.FirmwareFacts())
+	next, _ := firmware.Settings(facts.FirmwareFacts())
 	facts.Firmware.Settings = &next
 	want := []node.Step{
 		{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": []any{

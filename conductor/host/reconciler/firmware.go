@@ -7,13 +7,14 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
 	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // gatherFirmware finds out what the BMC has told of the machine's firmware, and
 // what is wanted of it.
 func (r *Reconciler) gatherFirmware(ctx context.Context, facts *host.Facts) (err error) {
-	if !host.KeepsFirmware(facts.FirmwareFacts()) {
+	if !firmware.KeepsFirmware(facts.FirmwareFacts()) {
 		return nil
 	}
 	if facts.HardwareReport, err = r.engine.HardwareReport(ctx, facts.Node.UUID); err != nil {
@@ -23,7 +24,7 @@ func (r *Reconciler) gatherFirmware(ctx context.Context, facts *host.Facts) (err
 	if f.Settings, err = getIfAny[hostapi.HostFirmwareSettings](ctx, r.Documents, namespace, name); err != nil {
 		return err
 	}
-	if err := r.gatherSchema(ctx, facts, host.SchemaName(facts.HardwareReport.BIOS)); err != nil {
+	if err := r.gatherSchema(ctx, facts, firmware.SchemaName(facts.HardwareReport.BIOS)); err != nil {
 		return err
 	}
 	if f.Components, err = getIfAny[hostapi.HostFirmwareComponents](ctx, r.Documents, namespace, name); err != nil {
@@ -50,19 +51,19 @@ func (r *Reconciler) gatherSchema(ctx context.Context, facts *host.Facts, name s
 func (r *Reconciler) saveFirmware(ctx context.Context, facts *host.Facts) error {
 	was, f := facts.Firmware, &facts.Firmware
 	err := errors.Join(
-		upsert(ctx, r, facts, &f.Settings, host.FirmwareSettings),
-		upsert(ctx, r, facts, &f.Schema, host.FirmwareSchema),
-		upsert(ctx, r, facts, &f.Settings, host.FirmwareSettings),
-		upsert(ctx, r, facts, &f.Components, host.FirmwareComponents),
-		upsert(ctx, r, facts, &f.Components, host.FirmwareComponents),
-		upsert(ctx, r, facts, &f.Policy, host.UpdatePolicy),
+		upsert(ctx, r, facts, &f.Settings, firmware.Settings),
+		upsert(ctx, r, facts, &f.Schema, firmware.Schema),
+		upsert(ctx, r, facts, &f.Settings, firmware.Settings),
+		upsert(ctx, r, facts, &f.Components, firmware.Components),
+		upsert(ctx, r, facts, &f.Components, firmware.Components),
+		upsert(ctx, r, facts, &f.Policy, firmware.Policy),
 	)
 	r.reportInvalid(keyOf(facts.Host), was, facts.Firmware) // of those that are saved: nobody comes to tell of them again
 	return err
 }
 
 // upsert has one document become what follows from the situation.
-func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, facts *host.Facts, is **T, decide func(host.FirmwareFacts) (T, bool)) error {
+func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, facts *host.Facts, is **T, decide func(firmware.Facts) (T, bool)) error {
 	next, changed := decide(facts.FirmwareFacts())
 	if !changed {
 		return nil
@@ -96,8 +97,8 @@ func (r *Reconciler) saveUpdates(ctx context.Context, c *hostapi.HostFirmwareCom
 
 // reportInvalid tells people what is wanted of firmware and cannot be had, and makes
 // lines in the log of it.
-func (r *Reconciler) reportInvalid(k key, was, is host.Firmware) {
-	for _, e := range host.FirmwareEvents(was, is) {
+func (r *Reconciler) reportInvalid(k key, was, is firmware.Documents) {
+	for _, e := range firmware.Events(was, is) {
 		r.Log.Warn("what is wanted of a host's firmware cannot be had; nothing is changed", "host", k, "kind", e.Of.About().Kind, "err", e.Event.Message)
 		if r.RecordEvents != nil {
 			r.RecordEvents(e.Of, []hostapi.Event{e.Event})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
-	"github.com/ferrite-metal/ferrite/conductor/host"
+	"github.com/ferrite-metal/ferrite/conductor/host/firmware"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -116,7 +116,7 @@ func (r *Reconciler) handleDocument(k key, e objects.Event) error {
 		if err != nil {
 			return err
 		}
-		if e.Type == objects.Deleted || host.Unseen(d) {
+		if e.Type == objects.Deleted || firmware.Unseen(d) {
 			r.enqueue(k)
 		}
 	case e.Key.Kind != hostapi.KindHost:

@@ -1,4 +1,4 @@
-package host
+package firmware
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ const (
 	ConfigurationError = "ConfigurationError"
 )
 
-// FirmwareSettings is the HostFirmwareSettings of a host as it becomes: one is
+// Settings is the HostFirmwareSettings of a host as it becomes: one is
 // made for every machine that is registered, and tells what its BMC has told.
 // changed is false when it is so already, or not for us to say.
-func FirmwareSettings(facts firmwareFacts) (next hostapi.HostFirmwareSettings, changed bool) {
+func Settings(facts Facts) (next hostapi.HostFirmwareSettings, changed bool) {
 	if !KeepsFirmware(facts) {
 		return next, false
 	}
@@ -46,7 +46,7 @@ func FirmwareSettings(facts firmwareFacts) (next hostapi.HostFirmwareSettings, c
 }
 
 // settingsStatus is what is so of the settings, and of what is wanted of them.
-func settingsStatus(facts firmwareFacts, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
+func settingsStatus(facts Facts, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
 	st := of.Status
 	st.Settings, st.FirmwareSchema = map[string]string{}, nil
 	for _, is := range facts.Report.BIOS {

@@ -1,4 +1,4 @@
-package host
+package firmware
 
 import (
 	"fmt"
@@ -14,10 +14,10 @@ const (
 	InvalidComponent = "InvalidComponent"
 )
 
-// FirmwareComponents is the HostFirmwareComponents of a host as it becomes: one is
+// Components is the HostFirmwareComponents of a host as it becomes: one is
 // made for every machine whose BMC tells of parts with firmware. changed is false
 // when it is so already, or not for us to say.
-func FirmwareComponents(facts firmwareFacts) (next hostapi.HostFirmwareComponents, changed bool) {
+func Components(facts Facts) (next hostapi.HostFirmwareComponents, changed bool) {
 	parts, was := components(facts), facts.Documents.Components
 	if !KeepsFirmware(facts) || was == nil && len(parts) == 0 {
 		return next, false
@@ -47,7 +47,7 @@ func FirmwareComponents(facts firmwareFacts) (next hostapi.HostFirmwareComponent
 }
 
 // components are the parts that the BMC has told of.
-func components(facts firmwareFacts) (all []hostapi.FirmwareComponentStatus) {
+func components(facts Facts) (all []hostapi.FirmwareComponentStatus) {
 	for _, c := range facts.Report.Firmware {
 		if !hostapi.KnownComponent(c.Component) {
 			continue

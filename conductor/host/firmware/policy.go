@@ -1,4 +1,4 @@
-package host
+package firmware
 
 import (
 	"reflect"
@@ -6,9 +6,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// UpdatePolicy is the HostUpdatePolicy of a host as it becomes: it is people's,
+// Policy is the HostUpdatePolicy of a host as it becomes: it is people's,
 // and only comes to go with its host. changed is false when it does already.
-func UpdatePolicy(facts firmwareFacts) (next hostapi.HostUpdatePolicy, changed bool) {
+func Policy(facts Facts) (next hostapi.HostUpdatePolicy, changed bool) {
 	if !KeepsFirmware(facts) || facts.Documents.Policy == nil {
 		return next, false
 	}

@@ -1,4 +1,4 @@
-package host
+package firmware
 
 import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -11,10 +11,10 @@ type DocumentEvent struct {
 	Event hostapi.Event // type, reason and message
 }
 
-// FirmwareEvents is what people are told of documents about firmware, as they were
+// Events is what people are told of documents about firmware, as they were
 // and as they have become, in Metal3's words: that something is wanted that cannot
 // be had.
-func FirmwareEvents(was, is Firmware) (all []DocumentEvent) {
+func Events(was, is Documents) (all []DocumentEvent) {
 	if d := is.Settings; d != nil {
 		var before []hostapi.Condition
 		if was.Settings != nil {

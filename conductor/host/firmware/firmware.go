@@ -1,4 +1,4 @@
-package host
+package firmware
 
 import (
 	"slices"
@@ -9,11 +9,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Firmware is the documents about the firmware of a host's machine, which have
+// Documents is the documents about the firmware of a host's machine, which have
 // its name; nil for those that there are not. They are brought up to date before
 // a host is decided on: see FirmwareSettings, FirmwareSchema, FirmwareComponents
 // and UpdatePolicy.
-type Firmware struct {
+type Documents struct {
 	Settings   *hostapi.HostFirmwareSettings
 	Schema     *hostapi.FirmwareSchema // of SchemaName; nil if Described, too
 	Components *hostapi.HostFirmwareComponents
@@ -22,19 +22,19 @@ type Firmware struct {
 	Described bool // Settings names its schema, and there is one: it need not be read
 }
 
-// firmwareFacts is all that the documents about a host's firmware rest on.
-type firmwareFacts struct {
+// Facts is all that the documents about a host's firmware rest on.
+type Facts struct {
 	Host      hostapi.Host
 	Node      *node.Node          // the node behind the host; nil for none
 	Report    node.HardwareReport // of the node's BMC
-	Documents Firmware
+	Documents Documents
 	Now       time.Time
 }
 
 // KeepsFirmware reports whether there are to be documents about firmware: the
 // machine behind the host is registered, and nobody has asked for the host to be
 // let alone, or to go.
-func KeepsFirmware(facts firmwareFacts) bool {
+func KeepsFirmware(facts Facts) bool {
 	_, paused := facts.Host.Annotations[hostapi.AnnotationPaused]
 	_, detached := facts.Host.Annotations[hostapi.AnnotationDetached]
 	return facts.Node != nil && facts.Host.Status.Provisioning.ID == facts.Node.UUID && facts.Host.DeletionTimestamp == nil &&
@@ -91,19 +91,19 @@ func changeConditions(
 	return hostapi.WithCondition(hostapi.WithCondition(all, changed), valid)
 }
 
-// firmwareChange is what is to be changed of a machine's firmware.
-type firmwareChange struct {
+// Change is what is to be changed of a machine's firmware.
+type Change struct {
 	settings      []any // those of bios.apply_configuration, sorted
 	updates       []any // those of firmware.update, in their order
-	updatesDiffer bool  // the updates to be done are others than those that were: some may only be gone
-	wanted        bool  // somebody wants something of the firmware, be it as it is already
+	UpdatesDiffer bool  // the updates to be done are others than those that were: some may only be gone
+	Wanted        bool  // somebody wants something of the firmware, be it as it is already
 }
 
-// asked: something is to be done.
-func (f firmwareChange) asked() bool { return len(f.settings) > 0 || f.updatesDiffer }
+// Asked: something is to be done.
+func (f Change) Asked() bool { return len(f.settings) > 0 || f.UpdatesDiffer }
 
-// steps do it.
-func (f firmwareChange) steps() (steps []node.Step) {
+// Steps do it.
+func (f Change) Steps() (steps []node.Step) {
 	if len(f.settings) > 0 {
 		steps = append(steps, node.Step{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": f.settings}})
 	}
@@ -140,17 +140,17 @@ func undone(wanted, done []hostapi.FirmwareUpdate) (all []any) {
 	return all
 }
 
-// changes finds what is to be changed of settings, of updates, or of both.
-func changes(facts firmwareFacts, settings, updates bool) (f firmwareChange) {
+// Changes finds what is to be changed of settings, of updates, or of both.
+func Changes(facts Facts, settings, updates bool) (f Change) {
 	if doc := facts.Documents.Settings; settings && doc != nil {
-		f.wanted = len(doc.Spec.Settings) > 0
+		f.Wanted = len(doc.Spec.Settings) > 0
 		if differ, _ := pending(doc.Generation, doc.Status.Conditions); differ {
 			f.settings = differing(facts.Report.BIOS, doc.Spec.Settings)
 		}
 	}
 	if doc := facts.Documents.Components; updates && doc != nil {
-		f.wanted = f.wanted || len(doc.Spec.Updates) > 0
-		if f.updatesDiffer, _ = pending(doc.Generation, doc.Status.Conditions); f.updatesDiffer {
+		f.Wanted = f.Wanted || len(doc.Spec.Updates) > 0
+		if f.UpdatesDiffer, _ = pending(doc.Generation, doc.Status.Conditions); f.UpdatesDiffer {
 			f.updates = undone(doc.Spec.Updates, doc.Status.Updates)
 		}
 	}

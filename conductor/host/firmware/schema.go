@@ -1,4 +1,4 @@
-package host
+package firmware
 
 import (
 	"crypto/sha256"
@@ -63,11 +63,11 @@ func held(s hostapi.FirmwareSchema, by string) bool {
 		slices.ContainsFunc(s.OwnerReferences, func(o hostapi.OwnerReference) bool { return o.UID == by })
 }
 
-// FirmwareSchema is the schema of a host's BIOS settings as it becomes. It is made
+// Schema is the schema of a host's BIOS settings as it becomes. It is made
 // after the inspection, which tells the vendor, and owned by HostFirmwareSettings
 // that name it. changed is false when it is so already, or there is nothing to
 // describe.
-func FirmwareSchema(facts firmwareFacts) (next hostapi.FirmwareSchema, changed bool) {
+func Schema(facts Facts) (next hostapi.FirmwareSchema, changed bool) {
 	owner, was := facts.Documents.Settings, facts.Documents.Schema
 	if !KeepsFirmware(facts) || facts.Documents.Described || owner == nil || len(facts.Report.BIOS) == 0 || facts.Host.Status.Provisioning.State == hostapi.StateInspecting {
 		return next, false
