@@ -62,8 +62,8 @@ func (AttachMedium) action()   {}
 func (DetachMedia) action()    {}
 func (DeleteNode) action()     {}
 
-// Apply makes the edit to a node read anew. One that has gone on meanwhile is
-// left alone: what is wanted of it is decided again.
+// Apply makes the edit to a node read anew. A node that has changed meanwhile
+// stays as it is, and is decided on again.
 func (u UpdateNode) Apply(n *node.Node) error {
 	if n.Revision != u.Node.Revision {
 		return node.Refuse(node.Locked, "Node %s was changed while its host was looked at.", n.UUID)

@@ -22,8 +22,8 @@ func (d *decision) paused() bool {
 }
 
 // restoreStatus takes over the status that a host brings from elsewhere; true
-// when it has one. The annotation goes either way: it would only grow stale. One
-// that makes no sense is as if it were not there.
+// when it has one. The annotation goes either way: it would only grow stale. An
+// annotation that cannot be read is ignored.
 func (d *decision) restoreStatus() (restored bool) {
 	value, ok := d.annotated(hostapi.AnnotationStatus)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// What annotations ask for is done once.
+// An annotation has its effect once.
 func TestAnnotationsGo(t *testing.T) {
 	for name, c := range map[string]struct {
 		facts Facts
@@ -71,7 +71,7 @@ func TestStatusWithoutSense(t *testing.T) {
 	}
 }
 
-// What somebody says of the hardware counts where nobody has looked, or is to.
+// Hardware details of a document count where no inspection was made, or is to be made.
 func TestHardwareDetails(t *testing.T) {
 	mine, known := `{"hostname":"mine"}`, &hostapi.Hardware{Hostname: "known"}
 	for _, c := range []struct {

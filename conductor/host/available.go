@@ -38,7 +38,7 @@ func (d *decision) imageWanted() bool {
 	return spec.Online && (image || custom)
 }
 
-// cancelled: what the machine runs, or is being given, is no longer wanted.
+// cancelled reports whether the spec no longer wants what the machine runs or is given.
 // Another URL or another method is something else; another checksum is not.
 func (d *decision) cancelled() bool {
 	spec, is := d.h.Spec, d.h.Status.Provisioning

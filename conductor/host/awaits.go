@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// minReportedWait is how long a wait has lasted that people are told of: most are over
-// before, and need no write.
+// minReportedWait is how long a wait lasts before it is reported: most are shorter, and
+// need no write.
 const minReportedWait = 30 * time.Second
 
 // deletionBlocker is what stands in the way of a deletion, in a sentence, and until when;

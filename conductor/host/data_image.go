@@ -164,9 +164,9 @@ func (d *decision) detachImage() {
 	}
 }
 
-// attachImage brings the image into the drive; true when it is there. What is in it
-// cannot be told by the BMC's word for it, which some shorten: it is what was
-// asked for last, if anything is.
+// attachImage brings the image into the drive; true when it is there. Some BMCs
+// shorten the URL they report. A loaded drive is therefore taken to hold the image
+// that was requested last.
 func (d *decision) attachImage(loaded bool) bool {
 	c := &d.image
 	asked, failed := c.Status.AttachedImage.URL, plan.AttachFailed(*d.facts.Node)
@@ -201,8 +201,8 @@ func (d *decision) changeDrive(a Action, url string) {
 	d.doKeepingError(a, "")
 }
 
-// clearAttachedImage is for a node that is new: whether the one before it came to do what was
-// asked of it last, nobody can tell, and it is asked for again.
+// clearAttachedImage is for a new node: it is unknown whether the one before it carried
+// out the last request, so that is made again.
 func (d *decision) clearAttachedImage() {
 	if !d.image.beingDeleted() {
 		d.image.Status.AttachedImage = hostapi.AttachedImage{}

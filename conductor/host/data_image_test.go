@@ -37,7 +37,7 @@ func drives(types ...string) []node.MediaSlot {
 	return []node.MediaSlot{{Types: []string{"USBStick"}, Inserted: true}, {Types: types}}
 }
 
-// What of an image, and of the drive, one case changes.
+// The changes of an image, and of the drive, in one case.
 
 func imageLeaves(i *hostapi.DataImage) {
 	at := hostapi.At(testNow.Add(-time.Minute))
@@ -135,7 +135,7 @@ func TestDataImage(t *testing.T) {
 		{provisioned, node.Active, []edit{withImage(isoB), inserted, poweredOff}, "attach " + isoB, `attached "` + isoB + `"`},
 		{provisioned, node.Active, []edit{withImage(isoA), inserted, poweredOff}, "attach " + isoA, `attached "` + isoA + `"`},
 
-		// What fails is told, and tried again when its time has come: the machine waits.
+		// A failure is reported, and tried again when its time has come: the machine waits.
 		{provisioned, node.Active, []edit{withImage(isoA, attached(isoA, 0)), poweredOff, attachFailed}, "OK",
 			`attached "", error 1 "attach ` + isoA + `: management.attach_virtual_media failed: no such image"`},
 		{provisioned, node.Active, []edit{withImage(isoB, attached(isoA, 0)), poweredOff, attachFailed}, "OK",

@@ -1,12 +1,3 @@
-// Package host decides what a conductor does for a BareMetalHost: plain data in
-// (the document, the secrets it names, the node behind it, the time), plain data
-// out (the document as it becomes, and at most one thing to be done to the node).
-// One file per state, one per annotation's matter, one per part of the document
-// that becomes a part of the node.
-//
-// What it decides is Metal3's: states, errors, conditions and calls are those of
-// baremetal-operator 0.14. It is pure: no I/O, no clock, no goroutine. It never
-// touches a node: an Action is an operator's request, which the engine may refuse.
 package host
 
 import (
@@ -21,7 +12,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Facts is all that a decision rests on.
+// Facts are the data that a decision rests on.
 type Facts struct {
 	Host              hostapi.Host
 	Secrets           map[string]hostapi.Secret // by name, of SecretNames those that exist
@@ -32,7 +23,7 @@ type Facts struct {
 	Media             *Media                    // of Node, asked for where AsksMedia says so; nil for not asked
 	Ports             []node.Port               // of Node
 	Inspected         *node.Inspected           // what Node's last inspection found; nil for nothing
-	HardwareReport    node.HardwareReport       // what Node's BMC has told of BIOS settings and firmware
+	HardwareReport    node.HardwareReport       // BIOS settings and firmware, as Node's BMC reports them
 	Firmware          firmware.Documents        // the documents about them
 	TakenAddresses    map[string]string         // of Addresses those that are ports of other nodes, whose names these are
 	NodeWithBMC       string                    // a node with the host's BMC that is not behind it, for a host without a node; "" for none
@@ -47,7 +38,7 @@ func (f Facts) FirmwareFacts() firmware.Facts {
 	return firmware.Facts{Host: f.Host, Node: f.Node, Report: f.HardwareReport, Documents: f.Firmware, Now: f.Now}
 }
 
-// Conflict is a host that has had before what can be one host's alone.
+// Conflict is an earlier host with the same claim.
 type Conflict struct {
 	Claim string // as Claims has it
 	Host  string // "namespace/name"
@@ -62,14 +53,14 @@ type Decision struct {
 	Fails     hostapi.ErrorType  // what it is called when Action is refused
 	Hardware  *hostapi.Hardware  // what the HardwareData is to hold; nil for as before
 	DataImage *hostapi.DataImage // as it becomes; nil for as before
-	Events    []hostapi.Event    // what people are told once Host is saved: type, reason and message
+	Events    []hostapi.Event    // recorded once Host is saved: type, reason and message
 	RequeueAt time.Time          // when to look again, whatever happens; zero for not at all
 	Err       error              // a row the table lacks: a fault of ours
 
 	Components *hostapi.HostFirmwareComponents // with its status as it becomes; nil for as before
 }
 
-// How long something may go unnoticed that ought to have been told at once.
+// How late a decision may be if the notice of a change is lost.
 const (
 	waitRequeue = time.Minute      // for a node at work
 	idleRequeue = 10 * time.Minute // for a host at rest

@@ -5,7 +5,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// checkInitiateDelete sets a host off that is to be deleted.
+// checkInitiateDelete begins the deletion of a host that has a deletion timestamp.
 func (d *decision) checkInitiateDelete() bool {
 	if !d.beingDeleted() {
 		return true
@@ -59,7 +59,7 @@ func (d *decision) handleDeleting() {
 }
 
 // deleteNode deletes the node without touching its machine; true when there is none
-// any more. What is under way is waited for or, with force, ended where it can be.
+// any more. Work under way is awaited or, with force, ended where possible.
 func (d *decision) deleteNode(force bool, t hostapi.ErrorType) (gone bool) {
 	n := d.facts.Node
 	if n == nil {
@@ -82,7 +82,7 @@ func (d *decision) deleteNode(force bool, t hostapi.ErrorType) (gone bool) {
 			d.doKeepingError(edit, t)
 			return false
 		}
-	default: // the engine forgets no node that is in use, unless somebody says that he knows
+	default: // the engine forgets no node that is in use, unless it is in maintenance
 		if !n.Maintenance {
 			d.doKeepingError(SetMaintenance{On: true, Reason: "the host " + d.h.Namespace + "/" + d.h.Name + " is let go"}, t)
 			return false

@@ -2,9 +2,8 @@ package host
 
 import "github.com/ferrite-metal/ferrite/proto/hostapi"
 
-// checkDetachedHost lets a detached host's machine go its own way: the node is forgotten,
-// and the host stays as it is. Without the annotation it is registered again,
-// and adopted.
+// checkDetachedHost deletes the node of a detached host, whose machine runs on. The
+// host stays as it is. Without the annotation it is registered again, and adopted.
 func (d *decision) checkDetachedHost() bool {
 	if asked := d.detachAsked(); asked != nil {
 		switch d.state().Canonical() {

@@ -99,9 +99,9 @@ func runs(p hostapi.Provisioning) string {
 	return "what the deploy step " + translate.CustomMethod(p.CustomDeploy) + " has put there"
 }
 
-// events is what people are told of a decision, in Metal3's words. What has
-// failed is a warning, called by the type of its error as one word; so is each
-// failure after it. Credentials in URLs are masked: events outlast documents.
+// events are the Kubernetes events of a decision, with Metal3's reasons. A failure is
+// a warning; its reason is the type of the error as one word. Each further failure is
+// another warning. Credentials in URLs are masked: events outlast documents.
 func (d *decision) events() (all []hostapi.Event) {
 	c := change{d.facts.Host.Status, d.h.Status, d.inspectionDisabled()}
 	for _, o := range hostEvents {

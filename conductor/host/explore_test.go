@@ -303,7 +303,7 @@ func (x *explorer) turn(m model, fine bool) (_ model, atRest bool) {
 		return next, false
 	}
 	failing := m.h.Status.ErrorType != "" && (!m.late || moved) || m.drive.waits()
-	// One that is to be deleted goes on without its secret, too.
+	// A deletion goes on without the secret, too.
 	if forGood := m.h.DeletionTimestamp == nil && (!m.secret || !fine); !failing || forGood {
 		return m, true
 	}

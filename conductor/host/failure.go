@@ -84,8 +84,8 @@ func failures(st hostapi.HostStatus) int {
 	return st.ErrorCount
 }
 
-// failOrRetry deals with what has failed at the machine: it is recorded, and when its
-// time has come the answer is that it may be tried again.
+// failOrRetry records a failure at the machine. It reports true when the time for
+// another try has come.
 func (d *decision) failOrRetry(t hostapi.ErrorType, message string) (retry bool) {
 	switch {
 	case d.h.Status.ErrorType != t:
@@ -98,8 +98,8 @@ func (d *decision) failOrRetry(t hostapi.ErrorType, message string) (retry bool)
 	return false
 }
 
-// failUntilChanged deals with what cannot be done before somebody changes something. It
-// is looked at again from time to time: the change may be one nobody tells us of.
+// failUntilChanged records a failure that ends with a change by an operator. It is
+// checked again from time to time, since not every change is noticed.
 func (d *decision) failUntilChanged(t hostapi.ErrorType, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	was, _, _ := strings.Cut(d.h.Status.ErrorMessage, triesMark)
@@ -127,7 +127,7 @@ func (d *decision) retryAt() time.Time {
 	return st.LastUpdated.Add(d.retryDelay(st))
 }
 
-// specChanged: the spec is another than the one the conditions were told of.
+// specChanged reports whether the spec is newer than the conditions.
 func (d *decision) specChanged() bool {
 	all := d.facts.Host.Status.Conditions
 	return len(all) > 0 && all[0].ObservedGeneration != d.h.Generation
@@ -140,8 +140,8 @@ func (d *decision) clearError() {
 	st.OperationalStatus, st.ErrorType, st.ErrorMessage = hostapi.StatusOK, "", ""
 }
 
-// clearErrorForTry is clearError while something is tried. Of a host that is to be deleted
-// people are told to the end how the last try went.
+// clearErrorForTry is clearError while something is tried. A host that is being deleted
+// keeps the message of the last try.
 func (d *decision) clearErrorForTry() {
 	last := d.h.Status.ErrorMessage
 	d.clearError()

@@ -10,8 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// What is wanted of firmware and cannot be had is told once, and again when it is
-// another thing.
+// An invalid wish for firmware is reported once, and again when it changes.
 func TestFirmwareEvents(t *testing.T) {
 	wanted := func(edits ...edit) firmware.Documents {
 		return newFacts(hostapi.StateAvailable, node.Manageable, append([]edit{reportsSmall}, edits...)...).Firmware

@@ -16,8 +16,8 @@ var unused = map[node.State]bool{
 }
 
 // Foreign says why a node that was found for a host, by its name or an address, is
-// not to be taken for it; "" for one that is. What a host has it may switch off,
-// clean and delete, and a name that two people have thought of is no reason to.
+// not to be taken for it; "" for one that is. A host may switch off, clean
+// and delete its node, and an equal name alone is no reason for that.
 func Foreign(h hostapi.Host, n node.Node) string {
 	named := n.Name == hostapi.NodeName(h.Namespace, h.Name)
 	idle := unused[n.ProvisionState] && n.InstanceUUID == ""

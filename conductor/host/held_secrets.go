@@ -7,9 +7,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// HeldSecrets lists the secrets that a host is let go with: how its BMC lets us
-// in, and the network of the ramdisk that cleans its disks. They stay for as long
-// as we hold the host. What is installed from the others may be forgotten.
+// HeldSecrets lists the secrets that a deletion needs: the BMC's credentials, and the
+// network of the ramdisk that cleans the disks. They stay for as long as the host has
+// our finalizer. The other secrets are not needed once the machine is installed.
 func HeldSecrets(h hostapi.Host) (names []string) {
 	if !hasFinalizer(h) {
 		return nil
@@ -23,8 +23,8 @@ func HeldSecrets(h hostapi.Host) (names []string) {
 }
 
 // Claim is a secret that a host names as Metal3 marks it, and whether that changes
-// it: with a label, and with a finalizer if it is among HeldSecrets. One that is
-// being deleted takes no marks any more.
+// it: with a label, and with a finalizer if it is among HeldSecrets. A secret
+// that is being deleted takes no marks.
 func Claim(h hostapi.Host, s hostapi.Secret) (_ hostapi.Secret, changed bool) {
 	if !hasFinalizer(h) || s.DeletionTimestamp != nil {
 		return s, false

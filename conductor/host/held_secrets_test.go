@@ -8,7 +8,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Those secrets stay that a host is let go with, and for as long as it is held itself.
+// A host holds the secrets that its deletion needs, for as long as it has our finalizer.
 func TestHeldSecrets(t *testing.T) {
 	h := newFacts(hostapi.StateProvisioned, "").Host
 	h.Spec.UserData, h.Spec.PreprovisioningNetworkDataName = &hostapi.SecretReference{Name: "user"}, "net"

@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// handleInspecting learns what the machine is made of. The annotation that asks for it
+// handleInspecting inspects the machine. The annotation that asks for it
 // once more goes when it has begun.
 func (d *decision) handleInspecting() {
 	if d.inspectionDisabled() {

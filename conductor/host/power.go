@@ -12,9 +12,8 @@ import (
 // switched off, as Metal3 has it.
 const softTime = 180 * time.Second
 
-// checkPowerChange: a node whose power, or virtual drive, is being changed is reserved,
-// and nothing can be asked of it, but that a machine that is shutting down be
-// switched off at once.
+// checkPowerChange waits while the power or the virtual drive of the node is being
+// changed: the node is reserved. A machine that is shutting down may be switched off.
 func (d *decision) checkPowerChange() bool {
 	n := d.facts.Node
 	switch {
@@ -28,7 +27,8 @@ func (d *decision) checkPowerChange() bool {
 	return false
 }
 
-// mustPowerOff: the host is to be deleted, and its machine to be switched off before.
+// mustPowerOff reports whether the host is being deleted and its machine is to be
+// switched off before.
 func (d *decision) mustPowerOff() bool {
 	if !d.beingDeleted() || d.detachAsked() != nil || d.h.Status.OperationalStatus == hostapi.StatusDetached {
 		return false
@@ -82,7 +82,7 @@ func (d *decision) managePower() {
 	}
 }
 
-// isProvisioned: the machine has something to run, of ours or of somebody else's.
+// isProvisioned reports whether the machine runs a workload, of ours or external.
 func (d *decision) isProvisioned() bool {
 	return d.state() == hostapi.StateProvisioned || d.state() == hostapi.StateExternallyProvisioned
 }
@@ -119,8 +119,8 @@ func (d *decision) powerOn() {
 	d.setPower(node.PowerOn)
 }
 
-// powerOff brings the machine down; true when it is. What goes wrong with a soft
-// power-off is done hard the next time.
+// powerOff brings the machine down; true when it is. A soft power-off that
+// fails becomes a hard one.
 func (d *decision) powerOff(mode hostapi.RebootMode) (off bool) {
 	n := d.facts.Node
 	if n.PowerState == node.PowerOff {

@@ -6,8 +6,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// handleProvisioned looks after a machine that runs its image. One that was somebody
-// else's, and came to be ours without an image, is cleaned.
+// handleProvisioned looks after a machine that runs its image. An externally
+// provisioned machine that became ours without an image is cleaned.
 func (d *decision) handleProvisioned() {
 	if is := d.h.Status.Provisioning; translate.ImageURL(is.Image) == "" && translate.CustomMethod(is.CustomDeploy) == "" {
 		d.takeSpecAsRunning()
@@ -48,8 +48,8 @@ func (d *decision) manageSteadyState() {
 	}
 }
 
-// ensureAdopted: the node knows that its machine is at work. One that was registered
-// anew takes it over untouched.
+// ensureAdopted reports whether the node is active. A node that was registered anew
+// adopts its machine untouched.
 func (d *decision) ensureAdopted() bool {
 	const t = hostapi.ProvisionedRegistrationError
 	switch n := d.facts.Node; n.ProvisionState {

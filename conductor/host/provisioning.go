@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// handleProvisioning puts the image onto the machine. What has failed is taken away
-// again before another try.
+// handleProvisioning puts the image onto the machine. A failed deploy is
+// taken away before another try.
 func (d *decision) handleProvisioning() {
 	switch {
 	case d.cancelled():

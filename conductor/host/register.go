@@ -157,7 +157,7 @@ func (d *decision) hasPXECard(address string) bool {
 	return d.facts.Hardware != nil && slices.ContainsFunc(d.facts.Hardware.NIC, func(n hostapi.NIC) bool { return mac(n.MAC) == address && n.PXE })
 }
 
-// ensureVerified: the BMC has let us in with these credentials, or those before them.
+// ensureVerified reports whether the BMC accepted these credentials, or the earlier ones.
 func (d *decision) ensureVerified() bool {
 	n, fresh := d.facts.Node, !sameCredentials(d.h.Status.TriedCredentials, d.credentialsNow())
 	d.recordTriedCredentials()
@@ -176,7 +176,7 @@ func (d *decision) ensureVerified() bool {
 	}
 }
 
-// completeRegistration takes note of a registration that is complete.
+// completeRegistration records a complete registration.
 func (d *decision) completeRegistration() bool {
 	p := &d.h.Status.Provisioning
 	if p.ID != d.facts.Node.UUID {
@@ -204,7 +204,7 @@ func (d *decision) credentialsAccepted() bool {
 	return sameCredentials(d.h.Status.GoodCredentials, d.credentialsNow())
 }
 
-// recordTriedCredentials takes note of the credentials that are tried now.
+// recordTriedCredentials records the credentials that are tried now.
 func (d *decision) recordTriedCredentials() {
 	if now := d.credentialsNow(); !sameCredentials(d.h.Status.TriedCredentials, now) {
 		d.h.Status.TriedCredentials = now

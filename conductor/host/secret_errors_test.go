@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// What is in a secret is told nobody by what is said of it: who reads hosts and
-// their events may not read secrets.
+// Errors quote nothing of a secret: a reader of hosts and their events may lack the
+// right to read secrets.
 func TestSecretsAreNotToldInErrors(t *testing.T) {
 	for name, text := range map[string]string{
 		"alias":         "password: *hunter2",

@@ -61,8 +61,8 @@ func (d *decision) startService(f firmware.Change) (over bool) {
 	return false
 }
 
-// continueService looks after a service that is under way, or has failed. One that nobody
-// wants any more is ended.
+// continueService looks after a service that is under way, or has failed. A service that
+// is no longer wanted is ended.
 func (d *decision) continueService(f firmware.Change) {
 	n := d.facts.Node
 	switch failed := n.ProvisionState == node.ServiceFailed; {

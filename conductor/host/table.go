@@ -10,7 +10,7 @@ import (
 // Trigger is what moves a host from one state to another.
 type Trigger string
 
-// What moves a host.
+// The triggers.
 const (
 	WithBMC                Trigger = "BMC details"
 	WithoutBMC             Trigger = "no BMC details"

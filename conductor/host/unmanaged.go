@@ -2,12 +2,12 @@ package host
 
 import "github.com/ferrite-metal/ferrite/proto/hostapi"
 
-// hasBMCDetails: the document says how the machine's BMC is reached, or a part of it.
+// hasBMCDetails reports whether the document names the BMC's address or credentials.
 func (d *decision) hasBMCDetails() bool {
 	return d.h.Spec.BMC.Address != "" || d.h.Spec.BMC.CredentialsName != ""
 }
 
-// handleNone is a document nobody has looked at before.
+// handleNone decides on a new document.
 func (d *decision) handleNone() {
 	if d.hasBMCDetails() {
 		d.h.Status.OperationalStatus = hostapi.StatusOK
@@ -18,7 +18,7 @@ func (d *decision) handleNone() {
 	d.fire(WithoutBMC)
 }
 
-// handleUnmanaged waits for somebody to say how the machine is reached.
+// handleUnmanaged waits for the BMC's address and credentials.
 func (d *decision) handleUnmanaged() {
 	if d.hasBMCDetails() {
 		d.clearError()

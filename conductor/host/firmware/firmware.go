@@ -96,7 +96,7 @@ type Change struct {
 	settings      []any // those of bios.apply_configuration, sorted
 	updates       []any // those of firmware.update, in their order
 	UpdatesDiffer bool  // the updates to be done are others than those that were: some may only be gone
-	Wanted        bool  // somebody wants something of the firmware, be it as it is already
+	Wanted        bool  // the spec asks for any setting or update, changed or not
 }
 
 // Asked: something is to be done.

@@ -45,7 +45,7 @@ func Settings(facts Facts) (next hostapi.HostFirmwareSettings, changed bool) {
 	return next, true
 }
 
-// settingsStatus is what is so of the settings, and of what is wanted of them.
+// settingsStatus compares the reported settings with the wanted ones.
 func settingsStatus(facts Facts, of hostapi.HostFirmwareSettings) hostapi.HostFirmwareSettingsStatus {
 	st := of.Status
 	st.Settings, st.FirmwareSchema = map[string]string{}, nil

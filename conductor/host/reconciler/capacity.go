@@ -28,7 +28,7 @@ func (r *Reconciler) busy() (n int) {
 
 // ensureCapacity lets a decision through, or has it made again as one that has to wait:
 // several hosts may have seen the same room. leave is to be called once the
-// decision has been carried out. What it was made by is in s.
+// decision has been carried out. The facts are those of the admitted decision.
 func (r *Reconciler) ensureCapacity(facts *host.Facts, d host.Decision) (admitted host.Decision, release func()) {
 	if r.ProvisioningLimit <= 0 || !d.Occupies() || host.BusyStates[facts.Node.ProvisionState] {
 		return d, func() {}
@@ -47,8 +47,8 @@ func (r *Reconciler) ensureCapacity(facts *host.Facts, d host.Decision) (admitte
 	}
 }
 
-// delayed takes note of whether a host waits. One that does although there is room
-// has other reasons, and would be looked at for ever.
+// delayed records whether a host waits for capacity. A host that is delayed although
+// there is capacity has other reasons, and would be reconciled for ever.
 func (m *capacity) delayed(k key, facts host.Facts, is hostapi.HostStatus) {
 	waits := is.OperationalStatus == hostapi.StatusDelayed && facts.BusyNodes >= facts.ProvisioningLimit
 	m.mu.Lock()

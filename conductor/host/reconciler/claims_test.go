@@ -46,7 +46,7 @@ func TestRivals(t *testing.T) {
 	}
 }
 
-// What a document has come to say is not done before it is known who else says the
+// A change of a document has no effect before it is known which other document says the
 // same: a host whose node has changed is looked at, though whoever follows documents
 // has not come to its own yet.
 func TestRivalNotYetKnown(t *testing.T) {
@@ -115,7 +115,7 @@ func TestAddressOfANode(t *testing.T) {
 }
 
 // A BMC that a node has which is no host's is said, as that of another host is: before
-// a second node is made for the machine. One that is called as the host is taken over,
+// a second node is made for the machine. A node that has the host's name is taken over,
 // and one of another machine behind the BMC is nobody's business.
 func TestBMCOfANode(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {

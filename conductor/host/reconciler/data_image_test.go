@@ -173,7 +173,7 @@ func TestDataImage(t *testing.T) {
 	})
 }
 
-// What fails is told with how often, less and less often tried, and forgotten once
+// A failure is reported with its count, tried again less and less often, and forgotten once
 // it works; another image is tried at once.
 func TestDataImageFails(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {

@@ -89,8 +89,8 @@ func getIfAny[T any, P document[T]](ctx context.Context, k *objects.Keeper, name
 
 // ownNode is the node behind a host, or why the one that is there is not the host's:
 // of two documents that name the same, one is a copy of the other, status and all.
-// From here on whatever happens to the node is the host's business. What happened
-// between the first sight of it and then nobody was told of, so it is read again.
+// From then on a change of the node causes a look at the host. A change between the
+// first read and that moment caused none, so the node is read again.
 func (r *Reconciler) ownNode(ctx context.Context, h hostapi.Host) (n *node.Node, foreign string, err error) {
 	for {
 		if n, err = r.findNode(ctx, h); n == nil || err != nil {

@@ -210,9 +210,8 @@ func (x *index) conflicts(k key) (all []host.Conflict) {
 	return all
 }
 
-// precedes: of two hosts the first is the one that was registered with the claim, or
-// at least was before something has failed; of two of those, or of none, the one
-// that made it earlier, which a restart forgets.
+// precedes orders two hosts with one claim: accepted registration, then any
+// registration, then first seen since this start.
 func (x *index) precedes(c string, a, b key) bool {
 	ea, eb := x.hosts[a], x.hosts[b]
 	switch {

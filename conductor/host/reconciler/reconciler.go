@@ -1,10 +1,3 @@
-// Package reconciler keeps hosts true: it looks at a host whenever its document,
-// its DataImage, a secret it names or the node behind it has changed, asks package
-// host what follows, has the engine do that, and saves the documents.
-//
-// It must not decide (that is host's), and touches nodes by the engine's verbs
-// alone, as an operator does. It remembers nothing that it could not find again:
-// a conductor that ends anywhere goes on where documents and nodes are.
 package reconciler
 
 import (
@@ -54,11 +47,11 @@ type Config struct {
 	ProvisioningLimit int              // how many nodes may be busy at a time; 0 for any number
 	Workers           int              // hosts looked at at a time; 8 when 0
 	Now               func() time.Time // the clock; time.Now when nil
-	// RecordEvents is told what has happened to a document; nil for nobody.
+	// RecordEvents records events of a document; nil for none.
 	RecordEvents func(of hostapi.Document, all []hostapi.Event)
 }
 
-// Reconciler keeps hosts true. It is safe for concurrent use.
+// Reconciler reconciles hosts with their machines. It is safe for concurrent use.
 type Reconciler struct {
 	Config
 	engine   Engine
@@ -81,7 +74,7 @@ func New(c Config) *Reconciler {
 	return &Reconciler{Config: c, queue: newQueue(), known: newIndex()}
 }
 
-// NodeChanged is told of every write to a node. It does not wait for anything.
+// NodeChanged is called after every write to a node. It does not block.
 // While the conductor itself is at work on a node there is nothing to be done
 // for its host.
 func (r *Reconciler) NodeChanged(n node.Node) {
@@ -94,7 +87,7 @@ func (r *Reconciler) NodeChanged(n node.Node) {
 	r.queue.wakeUp()
 }
 
-// Run keeps hosts true until ctx ends, and then until what is under way has ended.
+// Run reconciles hosts until ctx ends, and returns once the work under way has ended.
 func (r *Reconciler) Run(ctx context.Context, e Engine) {
 	r.engine = e
 	work := make(chan key)
@@ -182,7 +175,7 @@ func (r *Reconciler) attempt(ctx context.Context, k key, facts host.Facts, d hos
 	return host.Refused(facts, d, refusal.Reason), false, nil
 }
 
-// nodeChanged: the node is not the one that was decided on.
+// nodeChanged reports whether the node has changed since the decision.
 func (r *Reconciler) nodeChanged(ctx context.Context, facts host.Facts) bool {
 	if facts.Node == nil {
 		return false

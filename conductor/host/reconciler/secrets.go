@@ -11,8 +11,8 @@ import (
 )
 
 // claim reads a secret that a host names, and sees to it that it stays for as long
-// as the host needs it. One that cannot be read, its key being lost, cannot be
-// marked either.
+// as the host needs it. A secret whose key is lost can be neither read
+// nor marked.
 func (r *Reconciler) claim(ctx context.Context, h hostapi.Host, name string) (hostapi.Secret, error) {
 	return r.mark(ctx, h.Namespace, name, func(s hostapi.Secret) (hostapi.Secret, bool) { return host.Claim(h, s) })
 }

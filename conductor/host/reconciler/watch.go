@@ -11,8 +11,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// watch has hosts looked at as their documents change, until ctx ends. Whoever
-// falls behind begins anew with all of them.
+// watch enqueues hosts as their documents change, until ctx ends. A watch that falls
+// behind begins anew with all hosts.
 func (r *Reconciler) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := r.listAndWatch(ctx)
@@ -75,7 +75,7 @@ func (r *Reconciler) removeMissing(there map[key]bool) (freed []key) {
 	return freed
 }
 
-// enqueue has hosts looked at.
+// enqueue has hosts reconciled now.
 func (r *Reconciler) enqueue(keys ...key) {
 	for _, k := range keys {
 		r.queue.add(k, r.Now())

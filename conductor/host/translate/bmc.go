@@ -27,8 +27,8 @@ type Access struct {
 	system   string         // which of the machines behind it; "" for the only one
 }
 
-// driver is how a node speaks to the BMCs of a scheme. What such a BMC can do is
-// hostapi's to know: see BMCScheme.
+// driver is how a node speaks to the BMCs of a scheme. The abilities of such
+// a BMC are in hostapi: see BMCScheme.
 type driver struct {
 	hardwareType string
 	interfaces   map[string]string // beyond the hardware type's defaults
@@ -55,9 +55,9 @@ func overIPMI() driver {
 }
 
 // drivers has one for every scheme of a BMC address. This conductor has no ramdisk in a
-// virtual drive yet: hosts that ask for one are refused. Those of Dell and HPE speak
-// Redfish, and are spoken to in nothing else. A fake host is a machine of the hardware type fake-hardware, for
-// tests and for looking around: it does at once whatever it is told.
+// virtual drive yet: hosts that ask for one are refused. BMCs of Dell and HPE are
+// reached by Redfish alone. A fake host is a machine of the hardware type fake-hardware, for
+// tests and trials: it does everything at once.
 var drivers = map[string]driver{
 	"redfish":          overRedfish("ipxe"),
 	"redfish-uefihttp": overRedfish("http"),

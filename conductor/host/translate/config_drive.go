@@ -6,7 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// ConfigDrive is what the machine is told about itself: user_data, network_data
+// ConfigDrive is the content of the machine's config drive: user_data, network_data
 // and meta_data, in Ironic's form. A live ISO gets none: many BMCs have one
 // virtual drive alone.
 func (s Source) ConfigDrive() (map[string]any, error) {

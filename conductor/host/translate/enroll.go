@@ -15,8 +15,8 @@ type NodeSpec struct {
 	Preboot map[string]any // the network of its ramdisk; nil for nothing said
 }
 
-// NewNode is a new node for the host. One that has an instance already is told
-// of it, so that it can be adopted.
+// NewNode is a new node for the host. If the host has an
+// instance, the node has it too, so that it can be adopted.
 func (s Source) NewNode(w NodeSpec) node.Node {
 	n := node.Node{Driver: w.hardwareType, Interfaces: map[string]string{}}
 	maps.Copy(n.Interfaces, w.interfaces)

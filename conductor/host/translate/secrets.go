@@ -26,7 +26,7 @@ func SecretNames(h hostapi.Host) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" })
 }
 
-// Login is how we are let into a BMC.
+// Login is the user name and password for a BMC.
 type Login struct{ user, password string }
 
 // Credentials reads the secret of the host's BMC. Spaces around are cut off: they
@@ -79,8 +79,8 @@ func (s Source) text(field string, ref *hostapi.SecretReference, key string, lax
 // maxObject bounds what a secret says in YAML, with its aliases written out.
 const maxObject = 1 << 20
 
-// object reads text that is an object in YAML or JSON; nil for empty text. What is
-// wrong with it is told by its line: a parser's words quote what is secret.
+// object reads text that is an object in YAML or JSON; nil for empty text. Errors
+// give the line alone, since a parser's message quotes the secret.
 func object(field, text string) (map[string]any, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
