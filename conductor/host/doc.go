@@ -1,8 +1,8 @@
 // Package host decides what a conductor does for a BareMetalHost: plain data in
 // (the document, the secrets it names, the node behind it, the time), plain data
 // out (the document as it becomes, and at most one thing to be done to the node).
-// One file per state, one per annotation's matter, one per part of the document
-// that becomes a part of the node.
+// It has one file per state, and the gates before them. Package translate makes a node
+// of the document; package firmware keeps the documents about firmware.
 //
 // Its decisions are Metal3's: states, errors, conditions and calls are those of
 // baremetal-operator 0.14. It is pure: no I/O, no clock, no goroutine. It never

@@ -99,7 +99,7 @@ type Change struct {
 	Wanted        bool  // the spec asks for any setting or update, changed or not
 }
 
-// Asked: something is to be done.
+// Asked reports whether something is to be done.
 func (f Change) Asked() bool { return len(f.settings) > 0 || f.UpdatesDiffer }
 
 // Steps do it.

@@ -15,12 +15,14 @@ var imageKeys = []string{
 	"boot_iso", "image_source", "image_disk_format", "image_checksum", "image_os_hash_algo", "image_os_hash_value", "image_pull_secret", "image_pull_registry",
 }
 
+// LiveISO reports whether a machine runs its image from a virtual drive.
 func LiveISO(i *hostapi.Image) bool {
 	return i != nil && i.Format != nil && *i.Format == hostapi.LiveISO
 }
 
 func oci(i *hostapi.Image) bool { return i != nil && strings.HasPrefix(i.URL, "oci://") }
 
+// CustomMethod is the deploy step of a custom deploy; "" for none.
 func CustomMethod(c *hostapi.CustomDeploy) string {
 	if c == nil {
 		return ""
