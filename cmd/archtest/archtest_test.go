@@ -77,7 +77,7 @@ var rules = []rule{
 	{"lab/redfish", []string{"lab/qemu/*"}, "a BMC before a machine; knows no conductor", true},
 	{"lab/osimage/*", []string{"lab/osimage/*", "images/*", "agent/*", "proto/*"}, "operating systems for machines to boot", true},
 	{"lab/*", []string{"lab/*", "agent/*", "conductor/*", "images/*", "proto/*", "pxe/*"}, "the machine room and its suites", false},
-	{"cmd/ferrite/cli", []string{"proto/*", "cmd/ferrite/secret"}, "the CLI is a client like any other", false},
+	{"cmd/ferrite/cli/*", []string{"cmd/ferrite/cli/*", "proto/*", "cmd/ferrite/secret"}, "the CLI is a client like any other", false},
 }
 
 // pure packages do no I/O and read no clock.

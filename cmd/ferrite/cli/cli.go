@@ -11,28 +11,18 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/host"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/inventory"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/node"
 )
-
-// defaultURL is where a conductor listens that was not told otherwise.
-const defaultURL = "http://127.0.0.1:6385"
-
-// session is what all commands of one run share.
-type session struct {
-	release string
-	url     string
-	output  string
-	timeout time.Duration
-	login   login
-	client  *client
-}
 
 const rootHelp = `ferrite turns powered-off machines into running ones.
 
@@ -61,7 +51,7 @@ FERRITE_URL, FERRITE_USER with FERRITE_PASSWORD, or FERRITE_TOKEN, and FERRITE_C
 // New makes the command. extra are commands that are more than a client: serve,
 // user and image.
 func New(release string, extra ...*cobra.Command) *cobra.Command {
-	s := &session{release: release}
+	s := &client.Session{Release: release}
 	root := &cobra.Command{
 		Use:           "ferrite",
 		Short:         "Turn powered-off machines into running ones",
@@ -75,26 +65,26 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 			if cmd.Root() != cmd && top(cmd).GroupID != "client" {
 				return noClient(cmd)
 			}
-			if err := s.checkOutput(cmd); err != nil {
+			if err := s.CheckOutput(cmd); err != nil {
 				return err
 			}
-			return s.open(cmd.InOrStdin())
+			return s.Open(cmd.InOrStdin())
 		},
 	}
 	url := os.Getenv("FERRITE_URL")
 	if url == "" {
-		url = defaultURL
+		url = client.DefaultURL
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&s.url, "url", url, "where the conductor is, also $FERRITE_URL")
-	flags.StringVarP(&s.output, "output", "o", "table", "table, json or yaml")
-	flags.DurationVar(&s.timeout, "request-timeout", time.Minute, "how long one request may take")
-	s.login.add(flags)
+	flags.StringVar(&s.Url, "url", url, "where the conductor is, also $FERRITE_URL")
+	flags.StringVarP(&s.Output, "output", "o", "table", "table, json or yaml")
+	flags.DurationVar(&s.Timeout, "request-timeout", time.Minute, "how long one request may take")
+	s.Login.Add(flags)
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"}, &cobra.Group{ID: "server", Title: "Be a conductor:"})
 	for _, c := range []*cobra.Command{
-		nodeCommand(s), portCommand(s), portgroupCommand(s), chassisCommand(s), volumeCommand(s), templateCommand(s), runbookCommand(s),
-		inspectionRuleCommand(s), allocationCommand(s), leaseCommand(s), eraseReportCommand(s), driverCommand(s), versionCommand(s),
-		applyCommand(s), getCommand(s), describeCommand(s), deleteCommand(s), hostCommand(s),
+		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s), inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
+		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s), inventory.EraseReportCommand(s), inventory.DriverCommand(s), versionCommand(s),
+		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),
 	} {
 		c.GroupID = "client"
 		root.AddCommand(c)
@@ -134,53 +124,11 @@ func helpOfNoClient(cmd *cobra.Command, args []string) {
 	cmd.Root().HelpFunc()(cmd, args)
 }
 
-// moreOutputs is the annotation of commands that can print in more forms than all
-// can: their names, between commas.
-const moreOutputs = "outputs"
-
-// checkOutput refuses forms that a command cannot print in.
-func (s *session) checkOutput(cmd *cobra.Command) error {
-	forms := []string{"table", "json", "yaml"}
-	if more := cmd.Annotations[moreOutputs]; more != "" {
-		forms = append(forms, strings.Split(more, ",")...)
-	}
-	if slices.Contains(forms, s.output) {
-		return nil
-	}
-	last := len(forms) - 1
-	return fmt.Errorf("--output %q: expected %s or %s", s.output, strings.Join(forms[:last], ", "), forms[last])
-}
-
-// open makes the client.
-func (s *session) open(stdin io.Reader) error {
-	if err := s.login.open(stdin); err != nil {
-		return err
-	}
-	c, err := newClient(s.url, s.release, s.timeout, &s.login)
-	s.client = c
-	return err
-}
-
 // Run carries a command out and prints its error. It returns the exit status.
 func Run(ctx context.Context, cmd *cobra.Command) int {
 	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %s\n", visible(err.Error()))
+		fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %s\n", output.Visible(err.Error()))
 		return 1
 	}
 	return 0
-}
-
-// group makes a command that only holds others.
-func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	g.AddCommand(commands...)
-	return g
-}
-
-// must panics on a mistake in the making of a command, which the first run of
-// any test would show.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -20,15 +22,15 @@ type versions struct {
 	ServerProblem string `json:"server_problem,omitempty"`
 }
 
-func versionCommand(s *session) *cobra.Command {
+func versionCommand(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the versions of this command and of the conductor",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := versions{Release: s.release, ClientMax: nodeapi.Version(nodeapi.MaxMinor), URL: s.client.base}
+			v := versions{Release: s.Release, ClientMax: nodeapi.Version(nodeapi.MaxMinor), URL: s.Client.Base}
 			var d nodeapi.Discovery
-			if err := s.client.do(cmd.Context(), "GET", "/", nil, &d); err != nil {
+			if err := s.Client.Do(cmd.Context(), "GET", "/", nil, &d); err != nil {
 				v.ServerProblem = err.Error() // our own version is worth knowing without a server
 			}
 			v.ServerMin, v.ServerMax = d.DefaultVersion.MinVersion, d.DefaultVersion.Version
@@ -36,7 +38,7 @@ func versionCommand(s *session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.print(cmd.OutOrStdout(), reply, func(t table.Writer) error {
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, func(t table.Writer) error {
 				t.AppendRow(table.Row{"ferrite", v.Release})
 				t.AppendRow(table.Row{"speaks microversions up to", v.ClientMax})
 				t.AppendRow(table.Row{"conductor", v.URL})

@@ -1,0 +1,257 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+const applyHelp = `Make the documents in files true: what is not there yet is created, what is there becomes as
+the file says. What an earlier apply has set and the file no longer says is removed; what
+others have set stays. kubectl apply remembers the same in the same place, so either can be
+used on the same document.
+
+A file has YAML documents between lines of ---, JSON, or a List; a folder's .yaml, .yml and
+.json files are all applied. Kinds are BareMetalHost, Secret, Namespace, HardwareData, DataImage,
+and those about a host's firmware: HostFirmwareSettings, HostFirmwareComponents, HostUpdatePolicy
+and FirmwareSchema. Namespaces and Secrets are applied before the hosts that need them, and
+what else is said of a host too, whatever their order. A document that is refused keeps none of
+the others from being applied.
+
+A field that no document has is most often one that is misspelt, and what it was to say would be
+taken away: such a document is refused, as kubectl refuses it. Those of other releases that have
+more fields than ours are taken without them by --validate=warn.
+
+With --wait, hosts are followed until they are what their documents ask for: provisioned with
+an image, externally provisioned, available without one, unmanaged without a BMC; or in the
+state that --for names.`
+
+func ApplyCommand(s *client.Session) *cobra.Command {
+	var files []string
+	var dry bool
+	var validate string
+	var w hostWait
+	cmd := &cobra.Command{
+		Use:   "apply -f FILE|-|FOLDER...",
+		Short: "Have hosts be what documents in files say",
+		Long:  applyHelp,
+		Example: `  ferrite apply -f hosts.yaml
+  ferrite apply -f hosts.yaml --wait --timeout 30m
+  ferrite host import m1 | ferrite apply --dry-run -f -`,
+	}
+	namespace := namespaceFlag(cmd)
+	f := cmd.Flags()
+	f.StringSliceVarP(&files, "filename", "f", nil, "file of documents, folder of such files, or - for standard input; repeat it")
+	f.BoolVar(&dry, "dry-run", false, "have the conductor check it all, and change nothing")
+	f.StringVar(&validate, "validate", "strict",
+		"documents with unknown fields: strict refuses them, warn takes them without and says so, ignore without a word")
+	w.add(cmd)
+	client.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if files = append(files, args...); len(files) == 0 {
+			return errors.New("there is nothing to apply: name files or folders with -f, or - for standard input")
+		}
+		if err := w.check(); err != nil {
+			return err
+		}
+		validation, known := fieldValidation[validate]
+		if !known {
+			return fmt.Errorf("--validate %q: expected strict, warn or ignore", validate)
+		}
+		a := applying{Session: s, cmd: cmd, namespace: *namespace, said: f.Changed("namespace"), dry: dry, validation: validation}
+		failed := a.all(readManifests(files, cmd.InOrStdin()))
+		if w.On {
+			failed = errors.Join(failed, w.follow(s, cmd, a.hosts))
+		}
+		return failed
+	}
+	return cmd
+}
+
+// fieldValidation is what --validate is called in requests.
+var fieldValidation = map[string]string{"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}
+
+// applying is one apply under way.
+type applying struct {
+	*client.Session
+	cmd        *cobra.Command
+	namespace  string
+	said       bool // on the command line
+	dry        bool
+	validation string    // what is done about unknown fields
+	hosts      []awaited // that were applied
+	changed    bool      // something was
+}
+
+// applyOrder is the order that kinds need: a namespace before what is in it,
+// credentials before the host that is reached by them.
+func applyOrder() []string {
+	return []string{
+		hostapi.KindNamespace, hostapi.KindSecret, hostapi.KindHardwareData, hostapi.KindDataImage, hostapi.KindFirmwareSchema,
+		hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents, hostapi.KindUpdatePolicy, hostapi.KindHost,
+	}
+}
+
+// inOrder sorts documents by kind, and otherwise leaves them as they came.
+func inOrder(all []manifest, kinds []string) []manifest {
+	slices.SortStableFunc(all, func(a, b manifest) int {
+		return slices.Index(kinds, a.kind.Kind) - slices.Index(kinds, b.kind.Kind)
+	})
+	return all
+}
+
+// all applies one document after the other, and tells of all that failed.
+func (a *applying) all(docs []manifest) error {
+	var failed []error
+	for _, m := range inOrder(docs, applyOrder()) {
+		err := m.placed(a.namespace, a.said)
+		if err == nil {
+			err = filledIn(m)
+		}
+		if err == nil {
+			err = a.one(a.cmd.Context(), m)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", m.label(), err))
+		}
+	}
+	for i := range a.hosts {
+		a.hosts[i].changed = a.changed
+	}
+	return errors.Join(failed...)
+}
+
+// one applies a document. One that somebody makes between our look and our
+// creation of it is looked at again.
+func (a *applying) one(ctx context.Context, m manifest) error {
+	if err := annotate(m.object); err != nil {
+		return err
+	}
+	before, result, after, err := a.written(ctx, m)
+	if conflicts(err) && before == nil {
+		before, result, after, err = a.written(ctx, m)
+	}
+	if err != nil {
+		return err
+	}
+	a.changed = a.changed || result != "unchanged"
+	if m.kind.Kind == hostapi.KindHost {
+		h, err := awaitedHost(before, after)
+		if err != nil {
+			return err
+		}
+		a.hosts = append(a.hosts, h)
+	}
+	if a.dry {
+		result += " (dry run)"
+	}
+	_, err = fmt.Fprintf(a.cmd.OutOrStdout(), "%s %s\n", documentLabel(m.kind, m.name()), result)
+	return err
+}
+
+// written brings a document to the conductor: as it was there, nil for not at
+// all, what became of it in a word, and as it is now.
+func (a *applying) written(ctx context.Context, m manifest) (before map[string]any, result string, after []byte, err error) {
+	var reply json.RawMessage
+	err = readDocument(ctx, a.Session, m.kind, m.namespace(), m.name(), &reply)
+	if client.NotFound(err) && !client.Unserved(err) {
+		after, err = a.send(ctx, client.Request{Method: http.MethodPost, Path: kindPath(m.kind, m.namespace())}, m, m.object)
+		return nil, "created", after, err
+	}
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if before, err = parseObject(reply); err != nil {
+		return nil, "", nil, err
+	}
+	original, known, err := appliedBefore(before)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if !known {
+		a.warn(m, "it was not made by apply: what it has and the file does not say stays")
+	}
+	patch := threeWay(original, m.object, before)
+	if len(patch) == 0 {
+		return before, "unchanged", reply, nil
+	}
+	change := client.Request{Method: http.MethodPatch, Path: documentPath(m.kind, m.namespace(), m.name()), Form: "application/merge-patch+json"}
+	after, err = a.send(ctx, change, m, patch)
+	if err != nil {
+		return before, "", nil, err
+	}
+	now, err := parseObject(after)
+	if err != nil {
+		return before, "", nil, err
+	}
+	if same(before, now) {
+		return before, "unchanged", after, nil
+	}
+	return before, "configured", after, nil
+}
+
+// send writes a document, and tells of what the conductor warns of.
+func (a *applying) send(ctx context.Context, r client.Request, m manifest, body any) ([]byte, error) {
+	var err error
+	if r.Body, err = json.Marshal(body); err != nil {
+		return nil, err
+	}
+	q := url.Values{"fieldValidation": {a.validation}}
+	if a.dry {
+		q.Set("dryRun", "All")
+	}
+	r.Path += "?" + q.Encode()
+	r.Warn = func(text string) { a.warn(m, text) }
+	reply, err := a.Client.Call(ctx, r)
+	if misspelt(err) {
+		err = fmt.Errorf("%w\n  correct its name, or have it left out by --validate=warn; ferrite get %s -o yaml shows names that are known",
+			err, kindNames(m.kind)[0])
+	}
+	return reply, err
+}
+
+// misspelt reports whether a document was refused for its unknown fields, in the
+// words that Kubernetes has for that.
+func misspelt(err error) bool {
+	var f *nodeapi.Fault
+	return errors.As(err, &f) && f.Status == http.StatusBadRequest && strings.Contains(f.Text, "strict decoding error")
+}
+
+func (a *applying) warn(m manifest, text string) {
+	fmt.Fprintf(a.cmd.ErrOrStderr(), "warning: %s: %s\n", m.label(), text)
+}
+
+// same reports whether a document is as it was, but for the version it is
+// of: a Secret's stringData is never shown, and so always sent.
+func same(before, now map[string]any) bool {
+	plain := func(object map[string]any) string {
+		object = maps.Clone(object)
+		if meta, ok := object["metadata"].(map[string]any); ok {
+			meta = maps.Clone(meta)
+			delete(meta, "resourceVersion")
+			object["metadata"] = meta
+		}
+		return output.Cell(object)
+	}
+	return plain(before) == plain(now)
+}
+
+// conflicts reports whether somebody else was faster.
+func conflicts(err error) bool {
+	var f *nodeapi.Fault
+	return errors.As(err, &f) && f.Status == http.StatusConflict
+}

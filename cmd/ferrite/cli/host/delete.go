@@ -1,0 +1,238 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+func DeleteCommand(s *client.Session) *cobra.Command {
+	var files []string
+	d := deleting{Session: s, hosts: map[string]bool{}}
+	cmd := &cobra.Command{
+		Use:   "delete KIND NAME... | -f FILE",
+		Short: "Delete documents of hosts, and let their machines go",
+		Long: `Delete documents. A host is held by its finalizer until its machine has been let go: what it
+runs is ended, its disks are cleaned, it is powered off, and its node is forgotten. This waits
+until the document is gone, saying what happens, unless --wait=false is said.
+
+A DataImage is held until it is out of the drive, which is at the next reboot of its host.
+
+Of files, hosts are deleted before the secrets that their machines are let go with, and what
+goes with a host is deleted with it. Kinds are:
+` + knownKinds(),
+		Example: `  ferrite delete host worker-0
+  ferrite delete -f hosts.yaml --timeout 20m`,
+		ValidArgsFunction: completeDocuments(s, kindWords()...),
+	}
+	namespace := namespaceFlag(cmd)
+	f := cmd.Flags()
+	f.StringSliceVarP(&files, "filename", "f", nil, "delete what is in this file or folder, or in standard input for -; repeat it")
+	client.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
+	f.BoolVar(&d.wait, "wait", true, "wait until the documents are gone")
+	f.DurationVar(&d.timeout, "timeout", 0, "stop waiting after this time; without it, wait as long as it takes")
+	f.BoolVar(&d.ignore, "ignore-not-found", false, "what is gone already is no error")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		d.cmd = cmd
+		switch {
+		case len(files) > 0 && len(args) > 0:
+			return errors.New("say what to delete by name, or with -f, not both")
+		case len(files) > 0:
+			return d.listed(readManifests(files, cmd.InOrStdin()), *namespace, f.Changed("namespace"))
+		case len(args) == 0:
+			return errors.New("there is nothing to delete: say host and its NAME, or a file with -f")
+		}
+		k, names, err := documentArgs(args)
+		if err != nil {
+			return err
+		}
+		if len(names) == 0 {
+			return fmt.Errorf("which of them? say %s NAME", args[0])
+		}
+		var all []doomed
+		for _, name := range names {
+			all = append(all, doomed{k, *namespace, name})
+		}
+		return d.all(all)
+	}
+	return cmd
+}
+
+// deleting is one delete under way.
+type deleting struct {
+	*client.Session
+	cmd          *cobra.Command
+	wait, ignore bool
+	timeout      time.Duration
+	hosts        map[string]bool // that were deleted before, by namespace and name
+}
+
+// doomed is a document to be deleted.
+type doomed struct {
+	kind            hostapi.Kind
+	namespace, name string
+}
+
+// listed deletes what files name: hosts first, while their secrets are there, and
+// each kind gone before the next when there is waiting.
+func (d *deleting) listed(docs []manifest, namespace string, said bool) error {
+	var failed []error
+	byKind := map[string][]doomed{}
+	for _, m := range docs {
+		if err := m.placed(namespace, said); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", m.label(), err))
+			continue
+		}
+		byKind[m.kind.Kind] = append(byKind[m.kind.Kind], doomed{m.kind, m.namespace(), m.name()})
+	}
+	for _, kind := range slices.Backward(applyOrder()) {
+		if len(byKind[kind]) == 0 {
+			continue
+		}
+		if err := d.all(byKind[kind]); err != nil { // the others may still need what follows
+			return errors.Join(append(failed, err, errors.New("what comes after them is left alone"))...)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// all deletes documents, then waits for them all at a time.
+func (d *deleting) all(docs []doomed) error {
+	ctx := d.cmd.Context()
+	if d.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d.timeout, fmt.Errorf("not gone after %s", d.timeout))
+		defer cancel()
+	}
+	screen := wait.NewScreen(d.cmd, d.Output, len(docs) == 1)
+	held := map[string]doomedHost{} // by namespace and label
+	var failed []error
+	for _, doc := range docs {
+		switch h, err := d.ask(ctx, doc); {
+		case err != nil:
+			failed = append(failed, err)
+		case h.UID != "":
+			held[doc.namespace+" "+documentLabel(doc.kind, doc.name)] = doomedHost{doc, h}
+		}
+	}
+	if d.wait {
+		failed = append(failed, wait.All(output.Sorted(held), func(key string) error { return d.await(ctx, held[key], screen) }))
+	}
+	return errors.Join(failed...)
+}
+
+// doomedHost is a document that is held by finalizers.
+type doomedHost struct {
+	doomed
+	hostapi.Host
+}
+
+// ask asks for a deletion. It returns the document when that is still there; all
+// kinds are read as hosts, whose metadata all have.
+func (d *deleting) ask(ctx context.Context, doc doomed) (held hostapi.Host, err error) {
+	var reply json.RawMessage
+	err = unkept(d.Client.Do(ctx, http.MethodDelete, documentPath(doc.kind, doc.namespace, doc.name), nil, &reply))
+	if place := doc.namespace + "/" + doc.name; client.NotFound(err) && (d.ignore || d.hosts[place] && doc.kind.Group == hostapi.Group) {
+		return held, nil // or gone with its host
+	} else if err == nil && doc.kind.Kind == hostapi.KindHost {
+		d.hosts[place] = true
+	}
+	if err != nil {
+		return held, err
+	}
+	var kind hostapi.TypeMeta
+	if err := json.Unmarshal(reply, &kind); err != nil {
+		return held, fmt.Errorf("the conductor's answer: %w", err)
+	}
+	if kind.Kind != doc.kind.Kind { // a Status: it is done
+		_, err := fmt.Fprintf(d.cmd.OutOrStdout(), "%s deleted\n", documentLabel(doc.kind, doc.name))
+		return held, err
+	}
+	if err := json.Unmarshal(reply, &held); err != nil {
+		return held, fmt.Errorf("the conductor's answer: %w", err)
+	}
+	_, err = fmt.Fprintf(d.cmd.OutOrStdout(), "%s is being deleted; it is held by %s\n", documentLabel(doc.kind, doc.name), heldBy(held))
+	return held, err
+}
+
+// heldBy says what a deleted document waits for.
+func heldBy(h hostapi.Host) string {
+	text := "its finalizer " + strings.Join(h.Finalizers, ", ")
+	if len(h.Finalizers) > 1 {
+		text = "its finalizers " + strings.Join(h.Finalizers, ", ")
+	}
+	switch {
+	case slices.Contains(h.Finalizers, hostapi.DataImageFinalizer):
+		return text + " until it is out of the drive: reboot its host"
+	case slices.Equal(h.Finalizers, []string{hostapi.SecretFinalizer}):
+		return text + " until no host needs it any more: those that do are deleted, or name another"
+	case !slices.Contains(h.Finalizers, hostapi.Finalizer):
+		return text + ", and goes when whoever has put it there takes it away"
+	case annotated(h, hostapi.AnnotationPaused):
+		return text + ", and nothing is done about it while it has the annotation " + hostapi.AnnotationPaused
+	case h.Status.OperationalStatus == hostapi.StatusDetached:
+		return text + ", and it is detached: what becomes of it is said in the annotation " + hostapi.AnnotationDetached
+	case slices.Contains([]hostapi.State{hostapi.StateProvisioned, hostapi.StateProvisioning, hostapi.StateDeprovisioning}, h.Status.Provisioning.State):
+		return text + " until what it runs is ended, its disks are cleaned and it is powered off"
+	}
+	return text + " until its machine is let go"
+}
+
+// await follows a document until it is gone.
+func (d *deleting) await(ctx context.Context, doc doomedHost, screen *wait.Screen) error {
+	if doc.kind.Kind != hostapi.KindHost {
+		return d.awaitOther(ctx, doc)
+	}
+	l := &hostLine{Line: screen.Line(hostLabel(doc.Host), nodeOfHost(ctx, d.Session, doc.Host))}
+	err := checkWaiting(ctx, d.Session, doc.Host, l, func(now hostapi.Host) (bool, error) {
+		if now.UID != doc.UID {
+			return false, errors.New("it is gone, and somebody has made another one of its name")
+		}
+		doc.Host = now
+		return false, nil
+	})
+	if client.NotFound(err) {
+		l.Say("deleted")
+		return nil
+	}
+	if err != nil && context.Cause(ctx) != nil {
+		return fmt.Errorf("%w\n  it is held by %s", err, heldBy(doc.Host))
+	}
+	return err
+}
+
+// awaitOther waits for a document that nothing is told of.
+func (d *deleting) awaitOther(ctx context.Context, doc doomedHost) error {
+	for {
+		var now hostapi.Host
+		err := readDocument(ctx, d.Session, doc.kind, doc.namespace, doc.name, &now)
+		if client.NotFound(err) || err == nil && now.UID != doc.UID {
+			_, err := fmt.Fprintf(d.cmd.OutOrStdout(), "%s deleted\n", documentLabel(doc.kind, doc.name))
+			return err
+		}
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(wait.LastPoll):
+				continue
+			}
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return fmt.Errorf("%s: %w; it is held by %s", documentLabel(doc.kind, doc.name), cause, heldBy(doc.Host))
+		}
+		return err
+	}
+}

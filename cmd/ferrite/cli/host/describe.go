@@ -1,0 +1,95 @@
+package host
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+func DescribeCommand(s *client.Session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "describe host NAME...",
+		Short: "Say what a host is to be, what it is, and what it waits for",
+		Long: `Say of a host what is wanted, what is so, what its node is doing and waits for, what has
+failed and what to try, its conditions, its hardware and its history.`,
+		Example:           "  ferrite describe host worker-0",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeDocuments(s, "host"),
+	}
+	namespace := namespaceFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		k, names, err := documentArgs(args)
+		switch {
+		case err != nil:
+			return err
+		case k.Kind != hostapi.KindHost:
+			return fmt.Errorf("only hosts are described: ferrite get %s -o yaml shows all there is", strings.Join(args, " "))
+		case len(names) == 0:
+			return fmt.Errorf("which host? ferrite get hosts lists them")
+		}
+		described := 0
+		return wait.Each(names, func(name string) error {
+			var reply json.RawMessage
+			if err := readDocument(cmd.Context(), s, k, *namespace, name, &reply); err != nil {
+				return err
+			}
+			if s.Output != "table" {
+				return output.PrintAny(s, cmd.OutOrStdout(), reply, nil)
+			}
+			var h hostapi.Host
+			if err := json.Unmarshal(reply, &h); err != nil {
+				return fmt.Errorf("the conductor's answer: %w", err)
+			}
+			if described++; described > 1 {
+				fmt.Fprintln(cmd.OutOrStdout())
+			}
+			return writeSections(cmd.OutOrStdout(), hostSections(h, nodeOfHost(cmd.Context(), s, h), imageOf(cmd.Context(), s, h)))
+		})
+	}
+	return cmd
+}
+
+// section is a part of a description: rows of a name and a value.
+type section struct {
+	title string
+	rows  [][2]string
+}
+
+// row adds a row, unless there is nothing to say.
+func (s *section) row(name, value string) {
+	if value != "" {
+		s.rows = append(s.rows, [2]string{name, value})
+	}
+}
+
+// sectionWidth is that of the names, so that all sections line up; the longest is
+// the condition AvailableForProvisioning.
+const sectionWidth = 24
+
+// writeSections writes what is fit for a terminal.
+func writeSections(w io.Writer, all []section) error {
+	var b strings.Builder
+	for _, s := range all {
+		if len(s.rows) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(s.title + "\n")
+		for _, r := range s.rows {
+			value := strings.ReplaceAll(output.Visible(r[1]), "\n", "\n"+strings.Repeat(" ", sectionWidth+3))
+			fmt.Fprintf(&b, "  %-*s %s\n", sectionWidth, output.Visible(r[0]), value)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

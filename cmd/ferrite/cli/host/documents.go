@@ -1,0 +1,154 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// Documents are spoken of as Kubernetes' API does: paths by group, version and
+// kind, errors that are a Status, warnings in headers.
+
+// kindPath is the path of all documents of a kind, in a namespace or, with "",
+// in all.
+func kindPath(k hostapi.Kind, namespace string) string {
+	path := "/api/" + k.Version
+	if k.Group != "" {
+		path = "/apis/" + k.APIVersion()
+	}
+	if k.Namespaced && namespace != "" {
+		path += "/namespaces/" + url.PathEscape(namespace)
+	}
+	return path + "/" + k.Plural
+}
+
+// documentPath is the path of one document.
+func documentPath(k hostapi.Kind, namespace, name string) string {
+	return kindPath(k, namespace) + "/" + url.PathEscape(name)
+}
+
+// kindLabel is what results call a kind: "baremetalhost.metal3.io".
+func kindLabel(k hostapi.Kind) string {
+	if k.Group == "" {
+		return k.Singular
+	}
+	return k.Singular + "." + k.Group
+}
+
+// documentLabel is what results call a document, and what get, describe and
+// delete take: "baremetalhost.metal3.io/worker-0".
+func documentLabel(k hostapi.Kind, name string) string { return kindLabel(k) + "/" + name }
+
+// kindNames is every word for a kind; the first is the one that help texts use.
+func kindNames(k hostapi.Kind) []string {
+	names := append([]string{k.Plural, k.Singular, kindLabel(k)}, k.Short...)
+	if k.Group != "" {
+		names = append(names, k.Plural+"."+k.Group)
+	}
+	if k.Kind == hostapi.KindHost {
+		names = append([]string{"hosts", "host"}, names...)
+	}
+	return names
+}
+
+// kindNamed finds a kind by one of its words.
+func kindNamed(word string) (hostapi.Kind, error) {
+	for _, k := range hostapi.Kinds() {
+		if slices.Contains(kindNames(k), strings.ToLower(word)) {
+			return k, nil
+		}
+	}
+	return hostapi.Kind{}, fmt.Errorf("%q is no kind of document: expected one of %s", word, knownKinds())
+}
+
+// kindWords is the first word for each kind.
+func kindWords() (all []string) {
+	for _, k := range hostapi.Kinds() {
+		all = append(all, kindNames(k)[0])
+	}
+	return all
+}
+
+// knownKinds is kindWords in a sentence.
+func knownKinds() string { return strings.Join(kindWords(), ", ") }
+
+// documentArgs reads the arguments of get, describe and delete: KIND NAME... or
+// KIND/NAME...
+func documentArgs(args []string) (k hostapi.Kind, names []string, err error) {
+	if len(args) == 0 {
+		return k, nil, fmt.Errorf("which kind of document? expected one of %s", knownKinds())
+	}
+	word, name, joined := strings.Cut(args[0], "/")
+	if k, err = kindNamed(word); err != nil || !joined {
+		return k, args[1:], err
+	}
+	names = []string{name}
+	for _, a := range args[1:] {
+		word, name, joined := strings.Cut(a, "/")
+		other, err := kindNamed(word)
+		if err == nil && (!joined || other.Kind != k.Kind) {
+			err = fmt.Errorf("%q: expected %s/NAME, as the first of them", a, args[0][:len(word)])
+		}
+		if err != nil {
+			return k, nil, err
+		}
+		names = append(names, name)
+	}
+	return k, names, nil
+}
+
+// namespaceFlag is -n.
+func namespaceFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().StringP("namespace", "n", hostapi.DefaultNamespace, "namespace of the documents")
+}
+
+// readDocument reads one document into out.
+func readDocument(ctx context.Context, s *client.Session, k hostapi.Kind, namespace, name string, out any) error {
+	return unkept(s.Client.Do(ctx, http.MethodGet, documentPath(k, namespace, name), nil, out))
+}
+
+// unkept says what it means that a server does not know the paths of documents.
+func unkept(err error) error {
+	if client.Unserved(err) {
+		return fmt.Errorf("this server keeps no documents of hosts, which Ferrite does; is --url right? %w", err)
+	}
+	return err
+}
+
+// completeDocuments offers kinds, then the names of documents, to a shell's
+// completion.
+func completeDocuments(s *client.Session, kinds ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return kinds, cobra.ShellCompDirectiveNoFileComp
+		}
+		k, err := kindNamed(args[0])
+		if err == nil {
+			err = s.Open(cmd.InOrStdin())
+		}
+		var list struct {
+			Items []struct {
+				Metadata hostapi.ObjectMeta `json:"metadata"`
+			} `json:"items"`
+		}
+		if err == nil {
+			err = s.Client.Do(cmd.Context(), http.MethodGet, kindPath(k, cmd.Flag("namespace").Value.String()), nil, &list)
+		}
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		names := make([]string, len(list.Items))
+		for i, d := range list.Items {
+			names[i] = d.Metadata.Name
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

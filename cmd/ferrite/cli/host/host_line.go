@@ -1,0 +1,156 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// hostLine is one host on the screen, with the node behind it.
+type hostLine struct {
+	*wait.Line
+	state string // what was said last of the host
+}
+
+// show tells what is new of a host, and of its node.
+func (l *hostLine) show(h hostapi.Host, node nodeapi.Status) {
+	if text := hostText(h); text != l.state {
+		l.state = text
+		l.EndBar()
+		l.Say(text)
+	}
+	if node.Node != "" && (node.Activity != "" || node.WaitingFor != "") {
+		l.Line.Show(node)
+	}
+}
+
+// hostText is a host in one line.
+func hostText(h hostapi.Host) string {
+	st := h.Status
+	text := orNone(st.Provisioning.State)
+	switch st.OperationalStatus {
+	case hostapi.StatusOK, "":
+	case hostapi.StatusDelayed:
+		text += ", delayed: as many other hosts are at work as may be"
+	case hostapi.StatusError:
+		text += fmt.Sprintf(", %s: %s", st.ErrorType, st.ErrorMessage)
+	default:
+		text += ", " + string(st.OperationalStatus)
+	}
+	return text
+}
+
+// nodeOfHost is the node of a host as it is; nothing where there is none, or the
+// server does not tell. While a host is registering, its status does not say which
+// node it has come to be: that is found by its name.
+func nodeOfHost(ctx context.Context, s *client.Session, h hostapi.Host) nodeapi.Status {
+	id := h.Status.Provisioning.ID
+	if id == "" && h.Status.Provisioning.State == hostapi.StateRegistering && h.Status.ErrorType == "" {
+		id = hostapi.NodeName(h.Namespace, h.Name)
+	}
+	if id == "" {
+		return nodeapi.Status{}
+	}
+	st, err := wait.ReadStatus(ctx, s, id)
+	if err != nil {
+		return nodeapi.Status{} // what matters is said by the host
+	}
+	return st
+}
+
+// checkWaiting tells what happens to a host until done says that it is there. A host
+// that is gone is an error that notFound knows.
+func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hostLine, done func(hostapi.Host) (bool, error)) error {
+	defer l.Close()
+	for poll := wait.FirstPoll; ; poll = min(poll*3/2, wait.LastPoll) {
+		var now hostapi.Host
+		if err := readDocument(ctx, s, hostKind(), h.Namespace, h.Name, &now); err != nil {
+			return hostTimedOut(ctx, h, l, err)
+		}
+		l.show(now, nodeOfHost(ctx, s, now))
+		there, err := done(now)
+		if err != nil {
+			return fmt.Errorf("host %s: %w", hostLabel(h), err)
+		}
+		if there {
+			l.EndBar()
+			l.Say(fmt.Sprintf("%s is %s", hostLabel(h), orNone(now.Status.Provisioning.State)))
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return hostTimedOut(ctx, h, l, ctx.Err())
+		case <-time.After(poll):
+		}
+	}
+}
+
+// hostTimedOut says where a host stood when patience ended.
+func hostTimedOut(ctx context.Context, h hostapi.Host, l *hostLine, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() == nil {
+		return err
+	}
+	was := cmp.Or(l.state, "not heard of")
+	if l.Last != "" {
+		was += " (node: " + l.Last + ")"
+	}
+	return fmt.Errorf("host %s: %w; it was %s\n  it goes on without us: ferrite describe host %s%s",
+		hostLabel(h), context.Cause(ctx), was, h.Name, inNamespace(h))
+}
+
+// inNamespace is the flag that a command for a host needs.
+func inNamespace(h hostapi.Host) string {
+	if h.Namespace == hostapi.DefaultNamespace {
+		return ""
+	}
+	return " -n " + h.Namespace
+}
+
+func hostKind() hostapi.Kind {
+	k, _ := hostapi.KindOf(hostapi.KindHost)
+	return k
+}
+
+// hostError is what has failed, and what to try.
+func hostError(h hostapi.Host) error {
+	return fmt.Errorf("%s: %s\n  try: %s", h.Status.ErrorType, h.Status.ErrorMessage, hostAdvice(h))
+}
+
+// hostAdvice is what to do about an error.
+func hostAdvice(h hostapi.Host) string {
+	node := "ferrite node status " + h.Status.Provisioning.ID
+	if h.Status.Provisioning.ID == "" {
+		node = "ferrite describe host " + h.Name + inNamespace(h)
+	}
+	switch h.Status.ErrorType {
+	case hostapi.RegistrationError:
+		if h.Spec.BMC.CredentialsName == "" || h.Status.TriedCredentials.Reference == nil {
+			return "mend what that names: it is tried at once; the BMC has not been asked yet"
+		}
+		return fmt.Sprintf("see that spec.bmc.address %s is right and its controller is reached, and that secret %s has its username and password; "+
+			"what is mended is tried at once", h.Spec.BMC.Address, h.Spec.BMC.CredentialsName)
+	case hostapi.ProvisionedRegistrationError:
+		return "see that the BMC answers with the credentials of secret " + h.Spec.BMC.CredentialsName + "; the machine itself runs on"
+	case hostapi.InspectionError:
+		return node + " and ferrite node logs show how far the ramdisk came; it is tried again by itself"
+	case hostapi.PreparationError:
+		return node + " tells which step failed; change spec.raid or what is wanted of the firmware, or mend the machine"
+	case hostapi.ProvisioningError:
+		return node + " tells which step failed; see that the image and its checksum are right, " +
+			"and rootDeviceHints match a disk (without any it has to be /dev/sda)"
+	case hostapi.PowerManagementError:
+		return "see that the BMC answers, and switches the machine when asked to; it is tried again by itself"
+	case hostapi.DetachError:
+		return "detaching needs a host at rest, or force in the annotation " + hostapi.AnnotationDetached
+	case hostapi.ServicingError:
+		return node + " tells which step failed; it is tried again by itself, and ended once nothing is wanted of the firmware"
+	}
+	return node
+}

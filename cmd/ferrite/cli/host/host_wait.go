@@ -1,0 +1,203 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+)
+
+// hostWait is the flags of who waits for hosts.
+type hostWait struct {
+	wait.WaitFlag
+	state   string
+	timeout time.Duration
+}
+
+func (w *hostWait) add(cmd *cobra.Command) {
+	w.WaitFlag.Add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&w.state, "for", "", "with --wait: wait for this state, as "+string(hostapi.StateProvisioned)+", and not for what the document asks for")
+	f.DurationVar(&w.timeout, "timeout", 0, "with --wait: give up after this time, as --wait=TIME does")
+	client.Must(cmd.RegisterFlagCompletionFunc("for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return restingStates(), cobra.ShellCompDirectiveNoFileComp
+	}))
+}
+
+// check sees that the flags go together.
+func (w *hostWait) check() error {
+	switch {
+	case w.timeout < 0:
+		return fmt.Errorf("--timeout %s: expected a time like 10m", w.timeout)
+	case !w.On && (w.state != "" || w.timeout != 0):
+		return errors.New("--for and --timeout say how to wait: say --wait, too")
+	case w.timeout > 0:
+		w.Limit = w.timeout
+	}
+	if w.state != "" && !slices.Contains(restingStates(), w.state) {
+		return fmt.Errorf("--for %q: expected a state that hosts rest in: %s", w.state, strings.Join(restingStates(), ", "))
+	}
+	return nil
+}
+
+// restingStates are those that a host stays in.
+func restingStates() []string {
+	var all []string
+	for _, s := range []hostapi.State{hostapi.StateUnmanaged, hostapi.StateAvailable, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned} {
+		all = append(all, string(s))
+	}
+	return all
+}
+
+// awaited is a host that is to become what its document says.
+type awaited struct {
+	hostapi.Host                    // as it is after the apply
+	before       hostapi.HostStatus // as it was
+	changed      bool               // by the apply, it or what belongs to it
+}
+
+// awaitedHost is a host as it was before an apply, perhaps not at all, and as it
+// is after it.
+func awaitedHost(before map[string]any, after []byte) (a awaited, err error) {
+	if err := json.Unmarshal(after, &a.Host); err != nil {
+		return a, fmt.Errorf("the conductor's answer: %w", err)
+	}
+	text, err := json.Marshal(before["status"])
+	if err == nil && before["status"] != nil {
+		err = json.Unmarshal(text, &a.before)
+	}
+	return a, err
+}
+
+// goal is the state that a document asks for.
+func (a awaited) goal() hostapi.State {
+	switch s := a.Spec; {
+	case s.BMC.Address == "" && s.BMC.CredentialsName == "":
+		return hostapi.StateUnmanaged
+	case s.ExternallyProvisioned:
+		return hostapi.StateExternallyProvisioned
+	case (s.Image != nil || s.CustomDeploy != nil) && (s.Online || a.Status.Provisioning.State == hostapi.StateProvisioned):
+		return hostapi.StateProvisioned
+	}
+	return hostapi.StateAvailable
+}
+
+// there reports whether a host is in a state, with nothing left to do about its
+// document; the error says why it will never be.
+func (a awaited) there(h hostapi.Host, state hostapi.State) (bool, error) {
+	st := h.Status
+	switch {
+	case h.UID != a.UID:
+		return false, errors.New("somebody has deleted it, and made another one of its name")
+	case h.DeletionTimestamp != nil:
+		return false, errors.New("somebody is deleting it")
+	case annotated(h, hostapi.AnnotationPaused):
+		return false, fmt.Errorf("nothing is done about it while it has the annotation %s", hostapi.AnnotationPaused)
+	case !seen(h, a.Generation):
+		return false, nil
+	case st.ErrorType != "" && !a.stale(st):
+		return false, hostError(h)
+	case st.ErrorType != "":
+		return false, nil
+	case st.OperationalStatus == hostapi.StatusDetached && annotated(h, hostapi.AnnotationDetached):
+		return false, fmt.Errorf("it is detached, and %s; it goes on without the annotation %s", orNone(st.Provisioning.State), hostapi.AnnotationDetached)
+	}
+	return st.Provisioning.State.Canonical() == state && a.asSpecified(st) && !underWay(h), nil
+}
+
+// underWay reports whether a host is about to be taken back after it was detached,
+// or rebooted: what its status says of its power is then from before. The annotation
+// for one reboot goes when the machine is off; nobody acts on that of a host
+// without a BMC.
+func underWay(h hostapi.Host) bool {
+	return h.Status.OperationalStatus == hostapi.StatusDetached ||
+		annotated(h, hostapi.AnnotationReboot) && h.Status.Provisioning.State != hostapi.StateUnmanaged
+}
+
+// seen reports whether the conductor has taken note of a generation of the
+// document. One that tells of no conditions is not asked.
+func seen(h hostapi.Host, generation int64) bool {
+	for _, c := range h.Status.Conditions {
+		if c.ObservedGeneration != 0 && c.ObservedGeneration < generation {
+			return false
+		}
+	}
+	return h.Status.OperationalStatus != ""
+}
+
+// stale reports whether an error is the one from before an apply that may have
+// mended it.
+func (a awaited) stale(st hostapi.HostStatus) bool {
+	return a.changed && st.ErrorType == a.before.ErrorType && st.ErrorCount == a.before.ErrorCount && st.ErrorMessage == a.before.ErrorMessage
+}
+
+// asSpecified compares what a state alone does not tell: the image that is on the
+// machine, or the step that has set it up, and its power.
+func (a awaited) asSpecified(st hostapi.HostStatus) bool {
+	switch st.Provisioning.State {
+	case hostapi.StateProvisioned:
+		want, have := a.Spec.Image, st.Provisioning.Image
+		if want != nil && (have == nil || have.URL != want.URL) {
+			return false
+		}
+		if step, did := a.Spec.CustomDeploy, st.Provisioning.CustomDeploy; step != nil && (did == nil || did.Method != step.Method) {
+			return false
+		}
+		return st.PoweredOn == a.Spec.Online
+	case hostapi.StateExternallyProvisioned:
+		return st.PoweredOn == a.Spec.Online
+	default:
+		return true
+	}
+}
+
+func annotated(h hostapi.Host, name string) bool {
+	_, ok := h.Annotations[name]
+	return ok
+}
+
+func orNone(s hostapi.State) string {
+	if s == hostapi.StateNone {
+		return "in no state yet"
+	}
+	return string(s)
+}
+
+// follow tells what happens to hosts until all are where they are to be.
+func (w *hostWait) follow(s *client.Session, cmd *cobra.Command, hosts []awaited) error {
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), w.Limit, fmt.Errorf("not there after %s", w.Limit))
+	defer cancel()
+	screen := wait.NewScreen(cmd, s.Output, len(hosts) == 1)
+	byName := map[string]awaited{} // the last of those that are applied twice
+	for _, h := range hosts {
+		byName[hostLabel(h.Host)] = h
+	}
+	return wait.All(output.Sorted(byName), func(name string) error {
+		h := byName[name]
+		state := h.goal()
+		if w.state != "" {
+			state = hostapi.State(w.state)
+		}
+		l := &hostLine{Line: screen.Line(name, nodeOfHost(ctx, s, h.Host))}
+		l.Say(fmt.Sprintf("is to be %s", state))
+		return checkWaiting(ctx, s, h.Host, l, func(now hostapi.Host) (bool, error) { return h.there(now, state) })
+	})
+}
+
+// hostLabel is what a host is called where hosts of several namespaces can be.
+func hostLabel(h hostapi.Host) string {
+	if h.Namespace == hostapi.DefaultNamespace {
+		return h.Name
+	}
+	return h.Namespace + "/" + h.Name
+}

@@ -1,0 +1,302 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// client talks to one conductor, in the newest microversion both know.
+type client struct {
+	Base  string // without /v1
+	agent string
+	http  *http.Client
+	login *login
+	Minor atomic.Int64 // goes down once, when the server turns out to be older
+}
+
+func newClient(base, release string, timeout time.Duration, l *login) (*client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("--url %q: expected http://HOST:PORT or https://HOST:PORT", base)
+	}
+	transport, err := l.transport()
+	if err != nil {
+		return nil, err
+	}
+	c := &client{
+		Base:  strings.TrimSuffix(strings.TrimRight(base, "/"), nodeapi.Root),
+		agent: "ferrite/" + release,
+		http:  &http.Client{Timeout: timeout, Transport: transport, CheckRedirect: stay},
+		login: l,
+	}
+	c.Minor.Store(nodeapi.MaxMinor)
+	return c, nil
+}
+
+// stay follows nobody elsewhere: the token would go along.
+func stay(r *http.Request, _ []*http.Request) error {
+	return fmt.Errorf("it sends us on to %s; if that is right, give it as --url", r.URL.Redacted())
+}
+
+// maxReply bounds what is read of one answer.
+const maxReply = 256 << 20
+
+// Do sends a request and decodes the answer into out, when out is not nil.
+// A *json.RawMessage takes the answer as it is.
+func (c *client) Do(ctx context.Context, method, path string, in, out any) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return fmt.Errorf("%s %s: %w", method, path, err)
+		}
+	}
+	reply, err := c.Call(ctx, Request{Method: method, Path: path, Body: body})
+	if err != nil || out == nil {
+		return err
+	}
+	if raw, ok := out.(*json.RawMessage); ok {
+		*raw = reply
+		return nil
+	}
+	if err := json.Unmarshal(reply, out); err != nil {
+		return fmt.Errorf("%s %s: the answer is not what a conductor says; is %s the right URL? %w", method, path, c.Base, err)
+	}
+	return nil
+}
+
+// Pages reads a list to its end, or until limit items are there. kind is the
+// path of the list, whose last part is the key it has in answers.
+func (c *client) Pages(ctx context.Context, kind string, q url.Values, limit int) ([]json.RawMessage, error) {
+	key := path.Base(kind)
+	items := []json.RawMessage{}
+	for {
+		var page map[string]json.RawMessage
+		if err := c.Do(ctx, "GET", nodeapi.Root+"/"+kind+"?"+q.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		var some []json.RawMessage
+		if err := json.Unmarshal(page[key], &some); err != nil {
+			return nil, fmt.Errorf("list of %s: %w", kind, err)
+		}
+		items = append(items, some...)
+		if len(page["next"]) == 0 || len(some) == 0 || limit > 0 && len(items) >= limit {
+			return items, nil
+		}
+		var last struct {
+			UUID string `json:"uuid"`
+		}
+		if err := json.Unmarshal(some[len(some)-1], &last); err != nil || last.UUID == "" {
+			return nil, fmt.Errorf("there are more %s, but these fields do not tell where to go on: add uuid to --fields", kind)
+		}
+		q.Set("marker", last.UUID)
+	}
+}
+
+// Request is one request. Its body is JSON, and so is the answer, unless it says
+// otherwise.
+type Request struct {
+	Method, Path string
+	Body         []byte
+	Form         string            // media type of the body
+	Accept       string            // media types of the answer
+	Warn         func(text string) // takes what the server warns of, when not nil
+}
+
+// MediaJSON is what is spoken unless something else is said.
+const MediaJSON = "application/json"
+
+// Call sends a request and returns the answer; what is wrong is a *nodeapi.Fault
+// when the server says so.
+func (c *client) Call(ctx context.Context, r Request) ([]byte, error) {
+	reply, fault, err := c.send(ctx, r)
+	if errors.Is(err, errOlder) {
+		reply, fault, err = c.send(ctx, r)
+	}
+	if err == nil && fault != nil {
+		err = fault
+	}
+	return reply, err
+}
+
+func (c *client) send(ctx context.Context, r Request) ([]byte, *nodeapi.Fault, error) {
+	req, err := c.made(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set(nodeapi.HeaderVersion, nodeapi.Version(int(c.Minor.Load())))
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, nil, c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotAcceptable && c.stepDown(resp.Header.Get(nodeapi.HeaderMaxVersion)) {
+		return nil, nil, errOlder
+	}
+	for _, text := range resp.Header.Values("Warning") {
+		if r.Warn != nil {
+			r.Warn(warningText(text))
+		}
+	}
+	reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s %s: the answer ended early: %w", r.Method, r.Path, err)
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		return nil, c.fault(resp.StatusCode, reply), nil
+	}
+	return reply, nil, nil
+}
+
+// made is a request as it goes over the wire.
+func (c *client) made(ctx context.Context, r Request) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, r.Method, c.Base+r.Path, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
+	}
+	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set("Accept", cmp.Or(r.Accept, MediaJSON))
+	if r.Body != nil {
+		req.Header.Set("Content-Type", cmp.Or(r.Form, MediaJSON))
+	}
+	c.login.authorize(req)
+	return req, nil
+}
+
+// Stream sends a request and copies the answer to w for as long as it lasts.
+func (c *client) Stream(ctx context.Context, path string, w io.Writer) error {
+	body, err := c.Open(ctx, Request{Method: http.MethodGet, Path: path, Accept: "*/*"})
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if _, err := io.Copy(w, body); err != nil {
+		return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
+	}
+	return nil
+}
+
+// Open sends a request whose answer may last; the caller closes it.
+func (c *client) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
+	req, err := c.made(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	lasting := *c.http
+	lasting.Timeout = 0 // of the whole answer
+	resp, err := lasting.Do(req)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	if resp.StatusCode < http.StatusBadRequest {
+		return resp.Body, nil
+	}
+	defer resp.Body.Close()
+	reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: the answer ended early: %w", r.Method, r.Path, err)
+	}
+	return nil, c.fault(resp.StatusCode, reply)
+}
+
+// errOlder: the server is older than us; the request is to be sent again.
+var errOlder = errors.New("the server speaks an older microversion")
+
+// stepDown goes back to the server's newest microversion, when it is older
+// than the one that was asked for.
+func (c *client) stepDown(newest string) bool {
+	minor, err := nodeapi.ParseVersion(newest)
+	if err != nil || int64(minor) >= c.Minor.Load() {
+		return false
+	}
+	c.Minor.Store(int64(minor))
+	return true
+}
+
+// plainToTLS is what Go's servers answer who speaks plain HTTP to a port of HTTPS.
+const plainToTLS = "Client sent an HTTP request to an HTTPS server"
+
+// fault is what the server says is wrong, and what to try when that is who asks or
+// how.
+func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
+	f := nodeapi.ParseFault(status, reply)
+	if text, ok := statusText(reply); ok {
+		f.Text = text
+	}
+	switch {
+	case status == http.StatusUnauthorized:
+		f.Text += "\n  say who you are: --user with FERRITE_PASSWORD or --user-password-file, or FERRITE_TOKEN"
+	case strings.HasPrefix(f.Text, plainToTLS):
+		f.Text += "\n  say https:// in --url or FERRITE_URL: " + strings.Replace(c.Base, "http://", "https://", 1)
+	}
+	return f
+}
+
+// unreachable says what is wrong and what to try.
+func (c *client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	var untrusted *tls.CertificateVerificationError
+	var bad x509.CertificateInvalidError
+	if errors.As(err, &untrusted) && errors.As(err, &bad) && bad.Reason == x509.Expired {
+		return fmt.Errorf("the certificate of %s is not good now: %w\n"+
+			"  is this machine's clock right? then the conductor's --tls-cert needs a new one, which it takes over while it runs", c.Base, err)
+	}
+	if errors.As(err, &untrusted) {
+		return fmt.Errorf("the certificate of %s is not trusted: %w\n  say with --ca-file or FERRITE_CACERT whom to trust", c.Base, err)
+	}
+	return fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: ferrite serve\n"+
+		"  is it somewhere else? say where with --url or FERRITE_URL", c.Base, err)
+}
+
+// NotFound reports whether the server lacks what was asked for.
+func NotFound(err error) bool {
+	var f *nodeapi.Fault
+	return errors.As(err, &f) && f.Status == http.StatusNotFound
+}
+
+// Unserved reports whether it is the path that the server does not know: a
+// Ferrite that lacks the node or the record says so in words.
+func Unserved(err error) bool {
+	var f *nodeapi.Fault
+	return errors.As(err, &f) && f.Status == http.StatusNotFound && f.Text == ""
+}
+
+// NodePath is the path of a node, or of a part of it.
+func NodePath(node string, parts ...string) string {
+	return nodeapi.Root + "/nodes/" + strings.Join(append([]string{url.PathEscape(node)}, parts...), "/")
+}
+
+// FerritePath is that of a part of a node that Ironic does not have.
+func FerritePath(node, part string) string {
+	return nodeapi.FerriteRoot + "/nodes/" + url.PathEscape(node) + "/" + part
+}
+
+// Failed is what a Status amid a watch says.
+func (c *client) Failed(status json.RawMessage) error {
+	var st struct{ Code int }
+	if err := json.Unmarshal(status, &st); err != nil || st.Code == 0 {
+		st.Code = http.StatusInternalServerError
+	}
+	return c.fault(st.Code, status)
+}

@@ -1,0 +1,51 @@
+package flags
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// ObjectFlag is a free-form field given as KEY=VALUE, once for each key.
+type ObjectFlag struct {
+	Flag string
+	Args []string
+	Read func(string) any
+}
+
+// ReadList reads a flag that is a list of objects: JSON in the flag itself, or a
+// file of JSON or YAML. What the objects are is for the conductor to check.
+func ReadList(flag, what string) ([]any, error) {
+	text, from := []byte(what), "the value"
+	if !strings.HasPrefix(strings.TrimSpace(what), "[") {
+		var err error
+		if text, err = os.ReadFile(what); err != nil {
+			return nil, fmt.Errorf("--%s: %q is no list in JSON and no file: %w", flag, what, err)
+		}
+		from = what
+	}
+	doc, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %s is neither JSON nor YAML: %w", flag, from, err)
+	}
+	var list []any
+	if err := json.Unmarshal(doc, &list); err != nil || len(list) == 0 {
+		return nil, fmt.Errorf("--%s: %s is no list of %s, such as [%s]", flag, from, flag, listExamples[flag])
+	}
+	return list, nil
+}
+
+func IsDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// listExamples are one object of each of the lists that flags can be.
+var listExamples = map[string]string{
+	"steps":      "{interface: raid, step: delete_configuration, ...}",
+	"actions":    "{op: set-attribute, args: {path: /extra/rack, value: r1}}",
+	"conditions": "{op: is-true, args: {value: \"{inventory[cpu][count]}\"}}",
+}

@@ -1,0 +1,58 @@
+package output
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// Visible makes text fit for a terminal. Much of what is shown was said by a
+// machine, a BMC or a switch: what a terminal would obey (escape sequences,
+// carriage returns, marks that turn the direction of writing) is shown as Go and
+// JSON write it, so that it is seen and does nothing. Lines and tabs stay.
+func Visible(s string) string {
+	var b strings.Builder
+	for _, r := range s { // invalid UTF-8 comes as U+FFFD
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRuneToASCII(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}
+
+// visibleJSON is a document of JSON that is fit for a terminal and says the same:
+// what JSON leaves as it is, DEL and the control characters beyond ASCII, is
+// escaped. Such characters stand in its strings only. Those beyond 16 bits stay:
+// JSON would write them in two halves, which a reader of YAML refuses, and none of
+// them does anything to a terminal.
+func visibleJSON(document string) string {
+	const most = 0xffff
+	var b strings.Builder
+	for _, r := range document {
+		if r == '\n' || unicode.IsPrint(r) || r > most {
+			b.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&b, `\u%04x`, r)
+	}
+	return b.String()
+}
+
+// visibleTable is a table whose cells are fit for a terminal.
+type visibleTable struct{ table.Writer }
+
+// AppendRow adds a row.
+func (t visibleTable) AppendRow(row table.Row, config ...table.RowConfig) {
+	for i, cell := range row {
+		if s, ok := cell.(string); ok {
+			row[i] = Visible(s)
+		}
+	}
+	t.Writer.AppendRow(row, config...)
+}

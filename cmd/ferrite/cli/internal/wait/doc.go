@@ -1,0 +1,2 @@
+// Package wait follows what was begun until it ends, and shows its progress.
+package wait

@@ -1,0 +1,6 @@
+package wait
+
+type ListMetadata struct {
+	ResourceVersion string `json:"resourceVersion"`
+	Continue        string `json:"continue,omitempty"`
+}

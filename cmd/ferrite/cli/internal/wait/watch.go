@@ -1,0 +1,97 @@
+package wait
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// Watcher follows documents, whatever becomes of the connection.
+type Watcher struct {
+	*client.Session
+	Path   string // of the list, with its query
+	Accept string
+	Err    io.Writer
+	Tell   func(object json.RawMessage) error                     // takes every change
+	Again  func(ctx context.Context) (revision string, err error) // catches up after changes that can no longer be told
+}
+
+// watchEvent is one line of a watch.
+type watchEvent struct {
+	Type   string          `json:"type"` // ADDED, MODIFIED, DELETED, BOOKMARK, ERROR
+	Object json.RawMessage `json:"object"`
+}
+
+// errTold is a change that could not be told: nobody listens any more.
+var errTold = errors.New("the output is closed")
+
+// Run follows from a revision on, until ctx ends. A server that was there once is
+// waited for.
+func (w *Watcher) Run(ctx context.Context, revision string) error {
+	waiting := false // and said so
+	for idle := 0; ; idle++ {
+		next, err := w.once(ctx, revision)
+		if next != revision {
+			revision, idle, waiting = next, 0, false
+		}
+		var fault *nodeapi.Fault
+		if errors.As(err, &fault) && fault.Status == http.StatusGone {
+			revision, err = w.Again(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil // whoever wanted to see it has seen enough
+		case errors.Is(err, errTold), errors.As(err, &fault) && fault.Status < http.StatusInternalServerError && fault.Status != http.StatusTooManyRequests:
+			return err
+		case err != nil && !waiting:
+			waiting = true
+			fmt.Fprintf(w.Err, "ferrite: %s; waiting for it\n", strings.SplitN(err.Error(), "\n", 2)[0])
+		}
+		select { // not at all after news, longer and longer without
+		case <-ctx.Done():
+			return nil
+		case <-time.After(min(time.Duration(idle)*FirstPoll, 10*LastPoll)):
+		}
+	}
+}
+
+// once follows over one connection, and returns the revision to go on from.
+func (w *Watcher) once(ctx context.Context, revision string) (string, error) {
+	body, err := w.Client.Open(ctx, client.Request{
+		Method: http.MethodGet, Accept: w.Accept,
+		Path: w.Path + "&watch=true&allowWatchBookmarks=true&resourceVersion=" + revision,
+	})
+	if err != nil {
+		return revision, err
+	}
+	defer body.Close()
+	for dec := json.NewDecoder(body); ; {
+		var e watchEvent
+		if err := dec.Decode(&e); err != nil {
+			if errors.Is(err, io.EOF) { // its time was over
+				return revision, nil
+			}
+			return revision, fmt.Errorf("the connection was lost: %w", err)
+		}
+		if e.Type == "ERROR" {
+			return revision, w.Client.Failed(e.Object)
+		}
+		if e.Type != "BOOKMARK" {
+			if err := w.Tell(e.Object); err != nil {
+				return revision, fmt.Errorf("%w: %w", errTold, err)
+			}
+		}
+		var seen struct{ Metadata ListMetadata }
+		if json.Unmarshal(e.Object, &seen) == nil && seen.Metadata.ResourceVersion != "" {
+			revision = seen.Metadata.ResourceVersion
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package inventory
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+)
+
+const chassisHelp = `Chassis: what machines are built into. A machine names its chassis
+(ferrite node set --chassis); one that has machines stays.`
+
+func ChassisCommand(s *client.Session) *cobra.Command {
+	r := record{s, "chassis", "CHASSIS", "chassis", []string{"uuid", "description"}}
+	return client.Group("chassis", "What machines are built into", chassisHelp,
+		r.list(), r.show(), chassisCreate(r), chassisSet(r), r.delete())
+}
+
+func chassisFlags(cmd *cobra.Command) *recordFlags {
+	f := &recordFlags{texts: map[string]*string{"description": cmd.Flags().String("description", "", "words for people")}}
+	f.extra(cmd)
+	return f
+}
+
+func chassisCreate(r record) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "create [--FIELD VALUE]...",
+		Short:   "Add a chassis",
+		Example: `  ferrite chassis create --description "rack 7, units 10 to 13"`,
+		Args:    cobra.NoArgs,
+	}
+	f := chassisFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return r.created(cmd, f, nil) }
+	return cmd
+}
+
+func chassisSet(r record) *cobra.Command {
+	cmd := &cobra.Command{Use: "set CHASSIS [--FIELD VALUE]...", Short: "Change a chassis"}
+	return r.set(chassisFlags(cmd), cmd)
+}

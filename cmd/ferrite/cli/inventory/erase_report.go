@@ -1,0 +1,262 @@
+package inventory
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+const eraseReportHelp = `What was erased of machines: for each disk by which method, in what time, and how
+it was verified that nothing is left. The conductor signs what the machine has
+reported, and keeps it when the node is deleted. An erase that was cut off before
+the machine could report is on record as one that nobody has seen the end of. A
+report in a file can be verified anywhere, with the conductor's public key.`
+
+const eraseReportsPath = nodeapi.FerriteRoot + "/erase-reports"
+
+func EraseReportCommand(s *client.Session) *cobra.Command {
+	return client.Group("erase-report", "What was erased of machines, signed", eraseReportHelp,
+		eraseReportList(s), eraseReportShow(s), eraseReportSave(s), eraseReportVerify(s), eraseReportKey(s))
+}
+
+func eraseReportList(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:               "list NODE",
+		Short:             "List the erase reports of a node, or by its UUID of one that is no more",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var reply struct {
+				EraseReports json.RawMessage `json:"erase_reports"`
+			}
+			if err := s.Client.Do(cmd.Context(), "GET", client.FerritePath(args[0], "erase-reports"), nil, &reply); err != nil {
+				return noEraseReports(s, err)
+			}
+			columns := []string{"uuid", "signed_at", "failed", "erased", "skipped", "errors"}
+			return output.PrintAny(s, cmd.OutOrStdout(), reply.EraseReports, output.RowsOf(reply.EraseReports, columns))
+		},
+	}
+}
+
+func eraseReportShow(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show UUID",
+		Short: "Show what a report says of each disk; it is not verified",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			document, err := eraseReport(s, cmd, args[0])
+			if err != nil {
+				return err
+			}
+			var signed nodeapi.EraseReport
+			if err := json.Unmarshal(document, &signed); err != nil {
+				return fmt.Errorf("the conductor's answer: %w", err)
+			}
+			report, err := erasedOf(signed.Report)
+			if err != nil {
+				return err
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), document, erasedRows(report))
+		},
+	}
+}
+
+func eraseReportSave(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "save UUID FILE",
+		Short: "Save a signed report in a new file",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			document, err := eraseReport(s, cmd, args[0])
+			if err != nil {
+				return err
+			}
+			f, err := os.OpenFile(args[1], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+			if err != nil {
+				return fmt.Errorf("save the report: %w; choose a file that does not exist", err)
+			}
+			_, err = f.Write(append(document, '\n'))
+			return errors.Join(err, f.Close())
+		},
+	}
+}
+
+func eraseReportKey(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "key",
+		Short: "Print the conductor's public key (PEM), for verify --key",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			key, err := eraseKey(s, cmd)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), key.PublicKey)
+			return err
+		},
+	}
+}
+
+func eraseReportVerify(s *client.Session) *cobra.Command {
+	var keyFile string
+	cmd := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "Verify a saved report: who signed it, and that every disk was erased",
+		Long: `Verify a saved report: that the conductor's key has signed it as it stands, and
+that every disk of it was erased and verified. Whatever is wrong ends with a
+status other than 0. Disks that were to be left alone are named, and no failure.
+
+With --key no conductor is asked. Without it the key is the one that the
+conductor serves now, which proves nothing to those who do not trust it.`,
+		Example: "  ferrite erase-report key > conductor.pem\n  ferrite erase-report verify web-3.json --key conductor.pem",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			document, err := os.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			key, err := verifyKey(s, cmd, keyFile)
+			if err != nil {
+				return err
+			}
+			statement, err := nodeapi.OpenEraseReport(document, key)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			return explainVerdict(s, cmd, statement)
+		},
+	}
+	cmd.Flags().StringVar(&keyFile, "key", "", "the conductor's public key, a `file` in PEM")
+	return cmd
+}
+
+// verifyKey reads the key from a file, or asks the conductor and says so.
+func verifyKey(s *client.Session, cmd *cobra.Command, file string) (ed25519.PublicKey, error) {
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("--key: %w", err)
+		}
+		key, err := nodeapi.ParseEraseKey(text)
+		if err != nil {
+			return nil, fmt.Errorf("--key %s: %w", file, err)
+		}
+		return key, nil
+	}
+	told, err := eraseKey(s, cmd)
+	if err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "verified with the key that the conductor at %s serves; --key FILE asks nobody\n", s.Client.Base)
+	if err != nil {
+		return nil, err
+	}
+	key, err := nodeapi.ParseEraseKey([]byte(told.PublicKey))
+	if err != nil {
+		return nil, fmt.Errorf("the conductor's answer: %w", err)
+	}
+	return key, nil
+}
+
+// explainVerdict prints what was signed; a disk that is not erased for certain is an
+// error.
+func explainVerdict(s *client.Session, cmd *cobra.Command, statement nodeapi.EraseStatement) error {
+	report, err := erasedOf(statement.Report)
+	if err != nil {
+		return err
+	}
+	reply, err := json.Marshal(statement)
+	if err != nil {
+		return err
+	}
+	if err := output.PrintAny(s, cmd.OutOrStdout(), reply, erasedRows(report)); err != nil {
+		return err
+	}
+	if err := report.Validate(); err != nil {
+		return fmt.Errorf("the signature is good, but what it signs proves nothing: %w", err)
+	}
+	if report.NodeUUID != statement.NodeUUID {
+		return fmt.Errorf("the signature is good, but the report is of node %s and not of %s", report.NodeUUID, statement.NodeUUID)
+	}
+	if report.Unfinished != "" {
+		return fmt.Errorf("the signature is good, but nobody has seen this erase end: %s", report.Unfinished)
+	}
+	if failed := report.Failed(); statement.Failed || len(failed) > 0 {
+		return fmt.Errorf("the signature is good, but the step has failed: %d of %d disks were not erased", len(failed), len(report.Disks))
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n",
+		output.Visible(statement.NodeName), statement.NodeUUID, statement.SignedAt.UTC().Format(time.RFC3339), statement.KeyID)
+	return err
+}
+
+func erasedOf(raw json.RawMessage) (r agentapi.EraseReport, err error) {
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return r, fmt.Errorf("erase report: %w", err)
+	}
+	return r, nil
+}
+
+func erasedRows(r agentapi.EraseReport) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		t.AppendHeader(table.Row{"Device", "Serial", "Method", "Duration", "Verdict"})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: output.Wide}})
+		for _, d := range r.Disks {
+			lasted := ""
+			if d.DurationMS > 0 {
+				lasted = (time.Duration(d.DurationMS) * time.Millisecond).String()
+			}
+			t.AppendRow(table.Row{d.Device, d.Serial, d.Method, lasted, diskVerdict(d)})
+		}
+		if r.Unfinished != "" {
+			t.AppendRow(table.Row{"all disks", "", "", "", "NOT FINISHED: " + r.Unfinished})
+		}
+		return nil
+	}
+}
+
+func diskVerdict(d agentapi.ErasedDisk) string {
+	switch v := d.Verification; {
+	case d.Error != "":
+		return "FAILED: " + d.Error
+	case d.Skipped != "":
+		return "left alone: " + d.Skipped
+	case v == nil:
+		return "FAILED: it was not verified"
+	case !v.Passed || v.Survivors > 0:
+		return fmt.Sprintf("FAILED: %d of %d blocks read as before", v.Survivors, v.Canaries+v.Samples)
+	default:
+		return fmt.Sprintf("verified: none of %d canaries and %d samples reads as before", v.Canaries, v.Samples)
+	}
+}
+
+// eraseReport reads a signed report, as it stands.
+func eraseReport(s *client.Session, cmd *cobra.Command, uuid string) (document json.RawMessage, err error) {
+	err = s.Client.Do(cmd.Context(), "GET", eraseReportsPath+"/"+url.PathEscape(uuid), nil, &document)
+	return document, noEraseReports(s, err)
+}
+
+func eraseKey(s *client.Session, cmd *cobra.Command) (key nodeapi.EraseKey, err error) {
+	err = s.Client.Do(cmd.Context(), "GET", nodeapi.FerriteRoot+"/erase-key", nil, &key)
+	return key, noEraseReports(s, err)
+}
+
+// noEraseReports explains the 404 of a server that has no such resource.
+func noEraseReports(s *client.Session, err error) error {
+	if client.Unserved(err) {
+		return fmt.Errorf("the server at %s keeps no erase reports: it is no Ferrite, or an older one", s.Client.Base)
+	}
+	return err
+}

@@ -1,0 +1,86 @@
+package inventory
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+const leaseHelp = `Addresses of machines, by MAC: those the boot service lent out, and those reserved.
+A reserved address is given to nobody else; the boot service honours it from the
+machine's next DHCP request on.`
+
+const leasesPath = nodeapi.FerriteRoot + "/leases"
+
+func LeaseCommand(s *client.Session) *cobra.Command {
+	return client.Group("lease", "Addresses of machines: lent and reserved", leaseHelp, leaseList(s), leaseReserve(s), leaseDelete(s))
+}
+
+func leaseList(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the addresses that are lent or reserved (static)",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var reply struct {
+				Leases json.RawMessage `json:"leases"`
+			}
+			if err := s.Client.Do(cmd.Context(), "GET", leasesPath, nil, &reply); err != nil {
+				return noLeases(s, err)
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), reply.Leases, output.RowsOf(reply.Leases, []string{"mac", "ip", "static", "expires"}))
+		},
+	}
+}
+
+func leaseReserve(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:     "reserve MAC IP",
+		Short:   "Reserve an address for a machine, in place of the one it had",
+		Example: "  ferrite lease reserve 52:54:00:12:34:56 10.0.0.50",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var reply json.RawMessage
+			if err := s.Client.Do(cmd.Context(), "PUT", leasePath(args[0]), nodeapi.Reservation{IP: args[1]}, &reply); err != nil {
+				return noLeases(s, err)
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(reply))
+		},
+	}
+}
+
+func leaseDelete(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete MAC...",
+		Short: "Forget leases and reservations",
+		Long: `Forget leases and reservations. A machine that goes on using a lent address gets
+it again when it renews; one whose reservation is gone gets another address.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return wait.Each(args, func(mac string) error {
+				if err := s.Client.Do(cmd.Context(), "DELETE", leasePath(mac), nil, nil); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "deleted lease of %s\n", mac)
+				return err
+			})
+		},
+	}
+}
+
+func leasePath(mac string) string { return leasesPath + "/" + url.PathEscape(mac) }
+
+// noLeases explains the 404 of a server that has no such resource.
+func noLeases(s *client.Session, err error) error {
+	if client.NotFound(err) {
+		return fmt.Errorf("the server at %s keeps no leases: it is an Ironic, or a Ferrite older than this command (%w)", s.Client.Base, err)
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+package inventory
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func PortCommand(s *client.Session) *cobra.Command {
+	return client.Group("port", "Network interfaces of machines", "Network interfaces of machines. The ones a machine boots from must be known by their MAC.",
+		portCreate(s), portList(s), portShow(s), portDelete(s))
+}
+
+func portCreate(s *client.Session) *cobra.Command {
+	var node, physical, portgroup string
+	var pxe bool
+	var link, extra []string
+	cmd := &cobra.Command{
+		Use:     "create MAC --node NODE",
+		Short:   "Add a network interface to a machine",
+		Example: "  ferrite port create 52:54:00:12:34:56 --node m1",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := nodes.GetNode(cmd.Context(), s, node, "uuid")
+			if err != nil {
+				return err
+			}
+			body := map[string]any{"address": args[0], "node_uuid": n.UUID, "pxe_enabled": pxe}
+			if physical != "" {
+				body["physical_network"] = physical
+			}
+			if portgroup != "" {
+				body["portgroup_uuid"] = portgroup
+			}
+			for _, f := range []struct {
+				flag  string
+				given []string
+				read  func(string) any
+			}{{"local-link-connection", link, output.MostlyText}, {"extra", extra, output.JsonOrText}} {
+				if len(f.given) == 0 {
+					continue
+				}
+				if body[output.FieldOf(f.flag)], err = output.Pairs(f.flag, f.given, f.read); err != nil {
+					return err
+				}
+			}
+			var reply json.RawMessage
+			if err := s.Client.Do(cmd.Context(), "POST", nodeapi.Root+"/ports", body, &reply); err != nil {
+				return err
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(reply))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&node, "node", "", "the machine it belongs to")
+	f.BoolVar(&pxe, "pxe-enabled", true, "whether the machine boots from it")
+	f.StringVar(&physical, "physical-network", "", "name of the network it is plugged into")
+	f.StringVar(&portgroup, "portgroup", "", "UUID of the portgroup it is to be a member of")
+	f.StringArrayVar(&link, "local-link-connection", nil, "KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it")
+	f.StringArrayVar(&extra, "extra", nil, "KEY=VALUE of your own; repeat it")
+	client.Must(cmd.MarkFlagRequired("node"))
+	return cmd
+}
+
+func portList(s *client.Session) *cobra.Command {
+	var node, address string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List network interfaces",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q := url.Values{"fields": {"uuid,address,node_uuid,pxe_enabled"}}
+			if node != "" {
+				q.Set("node", node)
+			}
+			if address != "" {
+				q.Set("address", address)
+			}
+			ports, err := s.Client.Pages(cmd.Context(), "ports", q, 0)
+			if err != nil {
+				return err
+			}
+			reply, err := json.Marshal(ports)
+			if err != nil {
+				return err
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.RowsOf(reply, []string{"uuid", "address", "node_uuid", "pxe_enabled"}))
+		},
+	}
+	cmd.Flags().StringVar(&node, "node", "", "only those of this machine")
+	cmd.Flags().StringVar(&address, "address", "", "only the one with this MAC")
+	return cmd
+}
+
+func portShow(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show PORT",
+		Short: "Show one network interface, by UUID",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return output.ShowPath(s, cmd, nodeapi.Root+"/ports/"+url.PathEscape(args[0]))
+		},
+	}
+}
+
+func portDelete(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete PORT...",
+		Short: "Forget network interfaces, by UUID",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return wait.Each(args, func(port string) error {
+				if err := s.Client.Do(cmd.Context(), "DELETE", nodeapi.Root+"/ports/"+url.PathEscape(port), nil, nil); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "deleted port %s\n", port)
+				return err
+			})
+		},
+	}
+}

@@ -1,0 +1,66 @@
+package inventory
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+)
+
+const volumeHelp = `Volumes: how machines reach storage over the network. A connector is what a machine
+is known by there, a target is a volume it uses. They are changed and deleted
+while the machine is off.`
+
+func VolumeCommand(s *client.Session) *cobra.Command {
+	return client.Group("volume", "How machines reach volumes over the network", volumeHelp, connectorCommand(s), targetCommand(s))
+}
+
+func connectorCommand(s *client.Session) *cobra.Command {
+	r := record{s, "volume connector", "CONNECTOR", "volume/connectors", []string{"uuid", "node_uuid", "type", "connector_id"}}
+	create := &cobra.Command{
+		Use:     "create --node NODE --type TYPE --connector-id ID",
+		Short:   "Add what a machine is known by to its storage",
+		Example: `  ferrite volume connector create --node m1 --type iqn --connector-id iqn.2017-07.org.openstack:01:d9a51732c3f`,
+	}
+	set := &cobra.Command{Use: "set CONNECTOR [--FIELD VALUE]...", Short: "Change a connector"}
+	made := r.createOf(connectorFlags(create), create)
+	client.Must(create.MarkFlagRequired("type"))
+	client.Must(create.MarkFlagRequired("connector-id"))
+	return client.Group("connector", "What machines are known by to their storage", "", r.listOf(), r.show(), made, r.set(connectorFlags(set), set), r.delete())
+}
+
+func connectorFlags(cmd *cobra.Command) *recordFlags {
+	f := &recordFlags{texts: map[string]*string{
+		"type":         cmd.Flags().String("type", "", "iqn, ip, mac, wwnn, wwpn, port or portgroup"),
+		"connector-id": cmd.Flags().String("connector-id", "", "the name itself, of that type"),
+	}}
+	f.extra(cmd)
+	return f
+}
+
+func targetCommand(s *client.Session) *cobra.Command {
+	r := record{s, "volume target", "TARGET", "volume/targets", []string{"uuid", "node_uuid", "volume_type", "boot_index", "volume_id"}}
+	create := &cobra.Command{
+		Use:     "create --node NODE --volume-type TYPE --volume-id ID --boot-index N",
+		Short:   "Add a volume that a machine uses",
+		Example: `  ferrite volume target create --node m1 --volume-type iscsi --volume-id vol-1 --boot-index 0 --property target_lun=1`,
+	}
+	set := &cobra.Command{Use: "set TARGET [--FIELD VALUE]...", Short: "Change a volume"}
+	made := r.createOf(targetFlags(create), create)
+	for _, flag := range []string{"volume-type", "volume-id", "boot-index"} {
+		client.Must(create.MarkFlagRequired(flag))
+	}
+	return client.Group("target", "Volumes that machines use", "", r.listOf(), r.show(), made, r.set(targetFlags(set), set), r.delete())
+}
+
+func targetFlags(cmd *cobra.Command) *recordFlags {
+	f := &recordFlags{
+		texts: map[string]*string{
+			"volume-type": cmd.Flags().String("volume-type", "", "iscsi, fibre_channel or another"),
+			"volume-id":   cmd.Flags().String("volume-id", "", "what the storage calls it"),
+		},
+		numbers: map[string]*int{"boot-index": cmd.Flags().Int("boot-index", 0, "its place in the boot order; the machine boots from 0")},
+	}
+	f.object(cmd, "property", "properties", "KEY=VALUE of how to reach it: target_iqn, target_portal, target_lun, ...; repeat it")
+	f.extra(cmd)
+	return f
+}

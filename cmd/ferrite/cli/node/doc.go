@@ -1,0 +1,2 @@
+// Package node is the command ferrite node: a verb a file.
+package node

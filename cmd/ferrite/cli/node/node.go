@@ -1,0 +1,21 @@
+package node
+
+import (
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/trait"
+
+	"github.com/spf13/cobra"
+)
+
+func Command(s *client.Session) *cobra.Command {
+	cmd := client.Group("node", "Machines: enroll, inspect, deploy, power", "Machines. NODE is a name or a UUID everywhere.",
+		nodeCreate(s), nodeList(s), nodeShow(s), nodeSet(s), nodeUnset(s), nodeDelete(s),
+		nodeStatus(s), nodeLogs(s), nodePower(s), nodeMaintenance(s), nodeBootDevice(s),
+		nodeValidate(s), nodeInventory(s), nodeRootDevice(s), nodeErasePlan(s), nodeHistory(s), nodeDeploy(s), nodeRebuild(s),
+		nodeClean(s), nodeService(s), nodeRescue(s),
+		trait.Command(s, "node", "NODE", client.NodePath, nodes.CompleteNodes(s)),
+	)
+	cmd.AddCommand(nodeVerbs(s)...)
+	return cmd
+}

@@ -1,0 +1,53 @@
+package node
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeClean(s *client.Session) *cobra.Command {
+	return stepCommand(s, verb{
+		name: "clean", target: "clean", goal: wait.ProvisionGoal("manageable"),
+		short: "Do cleaning steps of your own choice on a machine",
+		long:  "Do cleaning steps of your own choice on a machine that is manageable, which it is afterwards.\n\n" + stepsHelp,
+	}, func(p *nodeapi.Provision) *[]nodeapi.Step { return &p.CleanSteps })
+}
+
+func nodeService(s *client.Session) *cobra.Command {
+	return stepCommand(s, verb{
+		name: "service", target: "service", goal: wait.ProvisionGoal("active"),
+		short: "Change a machine under a living workload, by steps",
+		long: "Do service steps on an active machine. When they need the ramdisk the machine is restarted into\n" +
+			"it, and back into its own operating system afterwards.\n\n" + stepsHelp,
+	}, func(p *nodeapi.Provision) *[]nodeapi.Step { return &p.ServiceSteps })
+}
+
+// stepCommand is a verb that comes with steps.
+func stepCommand(s *client.Session, v verb, at func(*nodeapi.Provision) *[]nodeapi.Step) *cobra.Command {
+	var flags stepFlags
+	var waiting wait.WaitFlag
+	cmd := &cobra.Command{
+		Use:               v.name + " NODE... {--step INTERFACE.STEP | --steps FILE | --runbook NAME}",
+		Short:             v.short,
+		Long:              v.long,
+		Example:           "  ferrite node " + v.name + " m1 --step power.reboot --wait",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body := nodeapi.Provision{Target: v.target, Runbook: flags.runbook, DisableRamdisk: flags.noRamdisk}
+			steps, err := flags.read()
+			if err != nil {
+				return err
+			}
+			*at(&body) = steps
+			return requestVerb(s, cmd, args, v.goal, waiting, body)
+		},
+	}
+	flags.add(cmd)
+	waiting.Add(cmd)
+	return cmd
+}

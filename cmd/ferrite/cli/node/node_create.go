@@ -1,0 +1,85 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeCreate(s *client.Session) *cobra.Command {
+	var driver, uuid, networkData string
+	var macs []string
+	cmd := &cobra.Command{
+		Use:   "create --driver DRIVER [--name NAME] [--driver-info KEY=VALUE]... [--port MAC]...",
+		Short: "Enroll a machine",
+		Long: `Enroll a machine: tell the conductor that it exists and how to reach its BMC.
+Nothing happens to the machine yet; go on with "ferrite node manage".`,
+		Example: `  ferrite node create --driver redfish --name m1 --port 52:54:00:12:34:56 \
+      --driver-info redfish_address=https://10.0.0.9 \
+      --driver-info redfish_username=admin --driver-info redfish_password=secret`,
+		Args: cobra.NoArgs,
+	}
+	f := addNodeFlags(cmd)
+	cmd.Flags().StringVar(&driver, "driver", "", `hardware type; "ferrite driver list" shows them`)
+	cmd.Flags().StringVar(&uuid, "uuid", "", "UUID, made up when left out")
+	cmd.Flags().StringVar(&networkData, "network-data", "", "JSON the ramdisk configures its network by")
+	cmd.Flags().StringArrayVar(&macs, "port", nil, "MAC of a network interface it boots from; repeat it")
+	client.Must(cmd.MarkFlagRequired("driver"))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		body, err := f.body(cmd)
+		if err != nil {
+			return err
+		}
+		for _, mac := range macs { // else the node would be there, without it
+			if _, err := net.ParseMAC(mac); err != nil {
+				return fmt.Errorf("--port %q: expected a MAC address like 52:54:00:12:34:56", mac)
+			}
+		}
+		body["driver"] = driver
+		if uuid != "" {
+			body["uuid"] = uuid
+		}
+		if networkData != "" {
+			if body["network_data"], err = jsonFlag("network-data", networkData); err != nil {
+				return err
+			}
+		}
+		var reply json.RawMessage
+		if err := s.Client.Do(cmd.Context(), "POST", nodeapi.Root+"/nodes", body, &reply); err != nil {
+			return err
+		}
+		warnOldState(s, cmd)
+		var n nodeapi.Node
+		if err := json.Unmarshal(reply, &n); err != nil {
+			return fmt.Errorf("the new node: %w", err)
+		}
+		for _, mac := range macs {
+			port := map[string]any{"node_uuid": n.UUID, "address": mac}
+			if err := s.Client.Do(cmd.Context(), "POST", nodeapi.Root+"/ports", port, nil); err != nil {
+				return fmt.Errorf("node %s is enrolled, but its port %s is not: %w\n  add it with: ferrite port create %s --node %s",
+					n.Label(), mac, err, mac, n.Label())
+			}
+		}
+		return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(reply))
+	}
+	return cmd
+}
+
+// enrollSince is the microversion from which on a new node is in state enroll.
+const enrollSince = 11
+
+// warnOldState says so when the server is too old for enroll: then the new node is
+// available at once, and could be deployed with nothing about it checked.
+func warnOldState(s *client.Session, cmd *cobra.Command) {
+	if minor := int(s.Client.Minor.Load()); minor < enrollSince {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: the conductor speaks only %s, in which new nodes skip enroll: "+
+			"the node is available at once, unchecked and not cleaned; state enroll came with %s\n",
+			nodeapi.Version(minor), nodeapi.Version(enrollSince))
+	}
+}

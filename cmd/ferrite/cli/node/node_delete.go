@@ -1,0 +1,31 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+)
+
+func nodeDelete(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "delete NODE...",
+		Short: "Forget machines",
+		Long: `Forget machines. The machines themselves are not touched. A machine that is at
+work is not forgotten: undeploy it, or put it into maintenance first.`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return wait.Each(args, func(node string) error {
+				if err := s.Client.Do(cmd.Context(), "DELETE", client.NodePath(node), nil, nil); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "deleted node %s\n", node)
+				return err
+			})
+		},
+	}
+}

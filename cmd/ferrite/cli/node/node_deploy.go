@@ -1,0 +1,152 @@
+package node
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+const imageHelp = `The image is a raw or qcow2 disk image, raw ones also packed with gzip or zstd.
+Its checksum is hex (sha256 or sha512, told by the length or said: "sha512:..."; md5 only
+where the conductor permits it, which Ferrite's does not), or the URL of a file of checksums.
+The config drive is a folder (meta_data.json, user_data, network_data.json,
+vendor_data.json), an ISO file, a file that holds the base64 of a gzipped ISO, a JSON object
+with meta_data, user_data, network_data, vendor_data, or a URL.`
+
+func nodeDeploy(s *client.Session) *cobra.Command {
+	return deployCommand(s, verb{
+		name: "deploy", target: "active", goal: wait.ProvisionGoal("active"),
+		short: "Write an operating system onto a machine and boot it",
+		long:  "Write an operating system onto a machine and boot it. The machine must be available.\n\n" + imageHelp,
+	})
+}
+
+func nodeRebuild(s *client.Session) *cobra.Command {
+	return deployCommand(s, verb{
+		name: "rebuild", target: "rebuild", goal: wait.ProvisionGoal("active"),
+		short: "Write the operating system of a machine again",
+		long:  "Write the operating system of an active machine again. What it has on its disk is lost.\n\n" + imageHelp,
+	})
+}
+
+// image is the flags that say what to write; they become instance_info.
+type image struct {
+	url, checksum, format string
+	rootDevice            []string
+}
+
+func deployCommand(s *client.Session, v verb) *cobra.Command {
+	var img image
+	var drive string
+	var waiting wait.WaitFlag
+	cmd := &cobra.Command{
+		Use:               v.name + " NODE... [--image URL --checksum SUM] [--config-drive WHAT]",
+		Short:             v.short,
+		Long:              v.long,
+		Example:           "  ferrite node " + v.name + " m1 --image http://10.0.0.1/debian.qcow2 --checksum sha256:0a1b... --config-drive ./seed --wait",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body := nodeapi.Provision{Target: v.target}
+			if drive != "" {
+				var err error
+				if body.ConfigDrive, err = readConfigDrive(drive); err != nil {
+					return fmt.Errorf("--config-drive: %w", err)
+				}
+			}
+			ops, err := img.patch()
+			if err != nil {
+				return err
+			}
+			if len(ops) > 0 {
+				if err := wait.Each(args, func(node string) error {
+					return s.Client.Do(cmd.Context(), "PATCH", client.NodePath(node), ops, nil)
+				}); err != nil {
+					return err
+				}
+			}
+			return requestVerb(s, cmd, args, v.goal, waiting, body)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&img.url, "image", "", "URL of the image; what instance_info says when left out")
+	f.StringVar(&img.checksum, "checksum", "", "checksum of the image, or the URL of a file of checksums")
+	f.StringVar(&img.format, "image-format", "", "raw or qcow2; found out when left out")
+	f.StringArrayVar(&img.rootDevice, "root-device", nil, "KEY=HINT that tells the disk to write to, like serial=XYZ; repeat it")
+	f.StringVar(&drive, "config-drive", "", "what the operating system is told at its first boot")
+	waiting.Add(cmd)
+	return cmd
+}
+
+var hexSum = regexp.MustCompile(`^[0-9a-fA-F]+$`)
+
+// patch sets instance_info. A new image takes the old one's checksums and mirrors away.
+func (i image) patch() ([]nodeapi.Patch, error) {
+	info := map[string]any{}
+	if i.url != "" {
+		info["image_source"], info["image_mirrors"] = i.url, nil
+		info["image_checksum"], info["image_os_hash_algo"], info["image_os_hash_value"] = nil, nil, nil
+	}
+	if i.checksum != "" {
+		algo, sum, err := splitChecksum(i.checksum)
+		if err != nil {
+			return nil, err
+		}
+		info["image_checksum"], info["image_os_hash_algo"], info["image_os_hash_value"] = sum, nil, nil
+		if algo != "" {
+			info["image_checksum"], info["image_os_hash_algo"], info["image_os_hash_value"] = nil, algo, sum
+		}
+	}
+	if i.format != "" {
+		info["image_disk_format"] = i.format
+	}
+	if len(i.rootDevice) > 0 {
+		hints, err := output.Pairs("root-device", i.rootDevice, hintText)
+		if err != nil {
+			return nil, err
+		}
+		info["root_device"] = hints
+	}
+	var ops []nodeapi.Patch
+	for _, key := range output.Sorted(info) {
+		path := "/instance_info/" + output.Pointer(key)
+		if info[key] == nil {
+			// "add" before "remove": the key may not be there.
+			ops = append(ops, nodeapi.Patch{Op: "add", Path: path, Value: ""}, nodeapi.Patch{Op: "remove", Path: path})
+			continue
+		}
+		ops = append(ops, nodeapi.Patch{Op: "add", Path: path, Value: info[key]})
+	}
+	return ops, nil
+}
+
+// splitChecksum tells the algorithm by the length of the sum; "" for md5 and
+// for a URL, which have a field of their own.
+func splitChecksum(s string) (algo, sum string, err error) {
+	if strings.Contains(s, "://") {
+		return "", s, nil
+	}
+	algo, sum, named := strings.Cut(s, ":")
+	if !named {
+		algo, sum = "", s
+	}
+	byLength := map[int]string{32: "md5", 40: "sha1", 64: "sha256", 96: "sha384", 128: "sha512"}[len(sum)]
+	switch {
+	case !hexSum.MatchString(sum) || byLength == "":
+		return "", "", fmt.Errorf("--checksum %q: expected hex of md5 (32), sha256 (64) or sha512 (128 characters), or the URL of a file of checksums; "+
+			"found %d characters", s, len(sum))
+	case named && algo != byLength:
+		return "", "", fmt.Errorf("--checksum %q: a sum of %d characters is %s, not %s", s, len(sum), byLength, algo)
+	case byLength == "md5":
+		return "", sum, nil
+	}
+	return byLength, sum, nil
+}

@@ -1,0 +1,78 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+)
+
+func nodeErasePlan(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:   "erase-plan NODE",
+		Short: "Say what erase_devices would do to each disk, by the last inspection",
+		Long: `Say what the step erase_devices would do to each disk, by what the last inspection
+found: the methods it would try, in order, and why others are not among them.
+Settings changed since then count when it is done.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var reply struct {
+				PluginData struct {
+					Plan json.RawMessage `json:"ferrite_erase_plan"`
+				} `json:"plugin_data"`
+			}
+			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "inventory"), nil, &reply); err != nil {
+				return err
+			}
+			raw := reply.PluginData.Plan
+			if len(raw) == 0 || string(raw) == "null" {
+				return fmt.Errorf("the last inspection of %s told no plan: its agent was not Ferrite's, or an older one, "+
+					"or the inspection was not by an agent; inspect it anew", args[0])
+			}
+			var plans []agentapi.ErasePlan
+			if err := json.Unmarshal(raw, &plans); err != nil {
+				return fmt.Errorf("ferrite_erase_plan of %s: %w", args[0], err)
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), raw, planRows(plans))
+		},
+	}
+}
+
+func planRows(plans []agentapi.ErasePlan) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		t.AppendHeader(table.Row{"Device", "Size", "Model", "Serial", "Would be", "Not by"})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 5, WidthMax: output.Wide}, {Number: 6, WidthMax: output.Wide}})
+		for _, p := range plans {
+			t.AppendRow(table.Row{p.Device, wait.SizeText(p.Size), p.Model, p.Serial, wouldBe(p), notBy(p)})
+		}
+		return nil
+	}
+}
+
+func wouldBe(p agentapi.ErasePlan) string {
+	switch {
+	case p.Refused != "":
+		return "REFUSED: " + p.Refused
+	case p.Skipped != "":
+		return "left alone: " + p.Skipped
+	default:
+		return "erased by " + strings.Join(p.Methods, ", else ")
+	}
+}
+
+func notBy(p agentapi.ErasePlan) string {
+	lines := make([]string, len(p.NotTaken))
+	for i, n := range p.NotTaken {
+		lines[i] = n.Method + ": " + n.Reason
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,128 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/flags"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// interfaceKinds are those a node has an implementation of, one for each.
+func interfaceKinds() []string {
+	return []string{
+		"bios", "boot", "console", "deploy", "firmware", "inspect", "management",
+		"network", "power", "raid", "rescue", "storage", "vendor",
+	}
+}
+
+// nodeFlags are the fields of a node that create and set have flags for.
+type nodeFlags struct {
+	texts   map[string]*string // by field
+	objects map[string]*flags.ObjectFlag
+	clean   bool
+	noClean bool
+}
+
+func addNodeFlags(cmd *cobra.Command) *nodeFlags {
+	f := &nodeFlags{texts: map[string]*string{}, objects: map[string]*flags.ObjectFlag{}}
+	fs := cmd.Flags()
+	for _, t := range []struct{ flag, field, help string }{
+		{"name", "name", "name, unique"},
+		{"resource-class", "resource_class", "what kind of machine it is, for schedulers"},
+		{"owner", "owner", "who owns it"},
+		{"lessee", "lessee", "who has it on loan"},
+		{"description", "description", "words for people"},
+		{"conductor-group", "conductor_group", "which conductors may manage it"},
+		{"parent-node", "parent_node", "UUID of the node it is a part of"},
+		{"shard", "shard", "shard it belongs to"},
+		{"chassis", "chassis_uuid", "UUID of the chassis it is built into"},
+	} {
+		f.texts[t.field] = fs.String(t.flag, "", t.help)
+	}
+	for _, kind := range interfaceKinds() {
+		f.texts[kind+"_interface"] = fs.String(kind+"-interface", "", kind+" interface; the driver's default when left out")
+	}
+	for _, o := range []struct {
+		flag, field, help string
+		read              func(string) any
+	}{
+		{"driver-info", "driver_info", "KEY=VALUE for the driver: address and credentials of the BMC; repeat it", output.MostlyText},
+		{"property", "properties", "KEY=VALUE about the hardware; repeat it", output.JsonOrText},
+		{"instance-info", "instance_info", "KEY=VALUE about what is to run on it; repeat it", output.JsonOrText},
+		{"extra", "extra", "KEY=VALUE of your own; repeat it", output.JsonOrText},
+	} {
+		obj := &flags.ObjectFlag{Flag: o.flag, Read: o.read}
+		fs.StringArrayVar(&obj.Args, o.flag, nil, o.help)
+		f.objects[o.field] = obj
+	}
+	fs.BoolVar(&f.clean, "automated-clean", false, "wipe it between tenants, whatever the conductor's default")
+	fs.BoolVar(&f.noClean, "no-automated-clean", false, "do not wipe it between tenants")
+	cmd.MarkFlagsMutuallyExclusive("automated-clean", "no-automated-clean")
+	return f
+}
+
+// given is the fields whose flags were used: texts and booleans in plain, and
+// objects by key.
+func (f *nodeFlags) given(cmd *cobra.Command) (plain map[string]any, objects map[string]map[string]any, err error) {
+	plain, objects = map[string]any{}, map[string]map[string]any{}
+	for field, value := range f.texts {
+		if *value != "" {
+			plain[field] = *value
+		}
+	}
+	if cmd.Flags().Changed("automated-clean") {
+		plain["automated_clean"] = f.clean
+	}
+	if f.noClean {
+		plain["automated_clean"] = false
+	}
+	for field, o := range f.objects {
+		if len(o.Args) == 0 {
+			continue
+		}
+		if objects[field], err = output.Pairs(o.Flag, o.Args, o.Read); err != nil {
+			return nil, nil, err
+		}
+	}
+	return plain, objects, nil
+}
+
+// body is the fields as a new node has them.
+func (f *nodeFlags) body(cmd *cobra.Command) (map[string]any, error) {
+	body, objects, err := f.given(cmd)
+	for field, object := range objects {
+		body[field] = object
+	}
+	return body, err
+}
+
+// patch is the fields as changes to a node that is there.
+func (f *nodeFlags) patch(cmd *cobra.Command) ([]nodeapi.Patch, error) {
+	plain, objects, err := f.given(cmd)
+	if err != nil {
+		return nil, err
+	}
+	var ops []nodeapi.Patch
+	for _, field := range output.Sorted(plain) {
+		ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field, Value: plain[field]})
+	}
+	for _, field := range []string{"driver_info", "properties", "instance_info", "extra"} {
+		for _, key := range output.Sorted(objects[field]) {
+			ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field + "/" + output.Pointer(key), Value: objects[field][key]})
+		}
+	}
+	return ops, nil
+}
+
+// jsonFlag reads a flag that holds JSON.
+func jsonFlag(flag, value string) (any, error) {
+	var v any
+	if err := json.Unmarshal([]byte(value), &v); err != nil {
+		return nil, fmt.Errorf("--%s: not JSON: %w", flag, err)
+	}
+	return v, nil
+}

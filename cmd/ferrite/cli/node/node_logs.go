@@ -1,0 +1,47 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeLogs(s *client.Session) *cobra.Command {
+	var q nodeapi.LogQuery
+	c := &cobra.Command{
+		Use:   "logs NODE",
+		Short: "Show what kernel and agent logged while the machine ran the ramdisk",
+		Long: `Show what kernel and agent logged while the machine ran the ramdisk, from the
+kernel's first line on. Times are since the machine's start. The last few boots
+are kept; with -f it goes on with what comes, into the next boot too.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if q.Boot < 0 || q.Tail < 0 {
+				return errors.New("--boot and --tail count from 0 on")
+			}
+			if q.Follow && q.Boot > 0 {
+				return fmt.Errorf("--follow is for the latest boot, and boot %d is over", q.Boot)
+			}
+			path := client.FerritePath(args[0], "logs?"+q.Values().Encode())
+			err := s.Client.Stream(cmd.Context(), path, cmd.OutOrStdout())
+			switch {
+			case q.Follow && errors.Is(err, context.Canceled):
+				return nil // Ctrl-C is how following ends
+			case client.Unserved(err):
+				return fmt.Errorf("%s keeps no logs of machines: it is no Ferrite, or an older one", s.Client.Base)
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "go on with what is logged from now on")
+	c.Flags().IntVar(&q.Boot, "boot", 0, "which boot: 0 the latest, 1 the one before it, ...")
+	c.Flags().IntVar(&q.Tail, "tail", 0, "only the last `lines` of what there is (default: all)")
+	return c
+}

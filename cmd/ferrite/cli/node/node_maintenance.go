@@ -1,0 +1,46 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeMaintenance(s *client.Session) *cobra.Command {
+	var reason string
+	set := &cobra.Command{
+		Use:               "set NODE...",
+		Short:             "Take machines out of service",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return setMaintenance(s, cmd, args, "PUT", nodeapi.Maintenance{Reason: reason}, "in maintenance")
+		},
+	}
+	set.Flags().StringVar(&reason, "reason", "", "why, for the next one who looks")
+	unset := &cobra.Command{
+		Use:               "unset NODE...",
+		Short:             "Put machines back into service",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return setMaintenance(s, cmd, args, "DELETE", nil, "out of maintenance")
+		},
+	}
+	return client.Group("maintenance", "Take machines out of service and back", "", set, unset)
+}
+
+func setMaintenance(s *client.Session, cmd *cobra.Command, nodes []string, method string, body any, now string) error {
+	return wait.Each(nodes, func(node string) error {
+		if err := s.Client.Do(cmd.Context(), method, client.NodePath(node, "maintenance"), body, nil); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is %s\n", node, now)
+		return err
+	})
+}

@@ -1,0 +1,117 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeBootDevice(s *client.Session) *cobra.Command {
+	one := func(use, short, part string) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: nodes.CompleteNodes(s),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return output.ShowPath(s, cmd, client.NodePath(args[0], "management", part))
+			},
+		}
+	}
+	var persistent bool
+	set := &cobra.Command{
+		Use:   "set NODE DEVICE",
+		Short: "Say what a machine boots from next: pxe, disk, cdrom, ...",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body := nodeapi.BootDevice{Device: args[1], Persistent: persistent}
+			if err := s.Client.Do(cmd.Context(), "PUT", client.NodePath(args[0], "management", "boot_device"), body, nil); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s boots from %s\n", args[0], args[1])
+			return err
+		},
+	}
+	set.Flags().BoolVar(&persistent, "persistent", false, "from now on, not only the next time")
+	return client.Group("boot-device", "What machines boot from", "", set,
+		one("show NODE", "Show what a machine boots from next", "boot_device"),
+		one("supported NODE", "Show what a machine can boot from", "boot_device/supported"))
+}
+
+func nodeValidate(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:               "validate NODE",
+		Short:             "Say what is missing for each interface to work",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var reply json.RawMessage
+			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "validate"), nil, &reply); err != nil {
+				return err
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, validRows(reply))
+		},
+	}
+}
+
+func validRows(reply json.RawMessage) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		var verdicts map[string]any
+		byKind := map[string]nodeapi.Valid{}
+		if err := json.Unmarshal(reply, &verdicts); err != nil {
+			return fmt.Errorf("the conductor's answer: %w", err)
+		}
+		if err := json.Unmarshal(reply, &byKind); err != nil {
+			return fmt.Errorf("the conductor's answer: %w", err)
+		}
+		t.AppendHeader(table.Row{"Interface", "Works", "Reason"})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 3, WidthMax: output.Wide}})
+		for _, kind := range output.Sorted(verdicts) {
+			works := "not supported"
+			if r := byKind[kind].Result; r != nil {
+				works = map[bool]string{true: "yes", false: "no"}[*r]
+			}
+			t.AppendRow(table.Row{kind, works, byKind[kind].Reason})
+		}
+		return nil
+	}
+}
+
+func nodeInventory(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:               "inventory NODE",
+		Short:             "Show what inspection found, as JSON or YAML (-o yaml)",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var reply json.RawMessage
+			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "inventory"), nil, &reply); err != nil {
+				return err
+			}
+			if s.Output == "table" { // it is a tree
+				s.Output = "json"
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), reply, nil)
+		},
+	}
+}
+
+func nodeHistory(s *client.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:               "history NODE",
+		Short:             "Show what has happened to a machine",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var page map[string]json.RawMessage
+			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "history")+"?detail=True", nil, &page); err != nil {
+				return err
+			}
+			return output.PrintAny(s, cmd.OutOrStdout(), page["history"], output.RowsOf(page["history"], []string{"created_at", "severity", "event_type", "event"}))
+		},
+	}
+}

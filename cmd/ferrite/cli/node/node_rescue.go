@@ -1,0 +1,57 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeRescue(s *client.Session) *cobra.Command {
+	var file string
+	var waiting wait.WaitFlag
+	cmd := &cobra.Command{
+		Use:   "rescue NODE... [--password-file FILE]",
+		Short: "Boot a machine into a ramdisk that you can log in to",
+		Long: `Boot a machine into a ramdisk that takes logins of user rescue over SSH, to repair what is on
+its disks. They are left alone. The password is asked for, or read from a file (- is standard
+input); it is sent to the conductor, which keeps only a hash of it until the ramdisk has it.
+
+The machine must be active. End it with: ferrite node unrescue NODE`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			password, err := readPassword(cmd, file)
+			if err != nil {
+				return err
+			}
+			return requestVerb(s, cmd, args, wait.ProvisionGoal("rescue"), waiting, nodeapi.Provision{Target: "rescue", RescuePassword: password})
+		},
+	}
+	cmd.Flags().StringVar(&file, "password-file", "", "file whose first line is the password; - is standard input")
+	waiting.Add(cmd)
+	return cmd
+}
+
+// readPassword asks for a password on the terminal, or takes the first line of
+// a file. On the command line it would be everybody's to see.
+func readPassword(cmd *cobra.Command, file string) (string, error) {
+	switch {
+	case file == "" && term.IsTerminal(int(os.Stdin.Fd())):
+		fmt.Fprint(cmd.ErrOrStderr(), "Password for user rescue: ")
+		typed, err := term.ReadPassword(int(os.Stdin.Fd()))
+		fmt.Fprintln(cmd.ErrOrStderr())
+		return string(typed), err
+	case file == "":
+		return "", errors.New("a password is needed, and there is no terminal to ask for it: use --password-file")
+	}
+	return secret.FirstLine(cmd.InOrStdin(), "--password-file", file)
+}

@@ -1,0 +1,99 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeRootDevice(s *client.Session) *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "root-device NODE [KEY=HINT]...",
+		Short: "Say which disk would be installed onto, and why not the others",
+		Long: `Say which disk would be installed onto, by what the last inspection found, and
+why not each of the others. Without hints those count that the node has; with
+hints these are tried and, when they lead to a disk, kept in its properties as
+root_device. With --dry-run nothing is kept.
+
+Hints are size (GiB), rotational, name, model, vendor, serial, wwn,
+wwn_with_extension, wwn_vendor_extension, hctl, by_path and tran; all must match.
+A hint is a value, or an operator and one: = (at least) == != >= <= > < for
+numbers, s== s!= s>= s> s<= s< for text, <in> and <all-in> for parts of text,
+<or> before each of several.`,
+		Example:           "  ferrite node root-device m1\n  ferrite node root-device m1 'size=>= 400' 'model=<in> samsung' --dry-run",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			query, err := hintsQuery(args[1:])
+			if err != nil {
+				return err
+			}
+			choice, err := rootDevice(s, cmd, args[0], query)
+			if err != nil {
+				return err
+			}
+			if choice.Refusal != "" {
+				return errors.New(choice.Refusal)
+			}
+			if dryRun || len(query.RootDevice) == 0 {
+				return nil
+			}
+			ops := []nodeapi.Patch{{Op: "add", Path: "/properties/root_device", Value: query.RootDevice}}
+			if err := s.Client.Do(cmd.Context(), "PATCH", client.NodePath(args[0]), ops, nil); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "properties.root_device of %s is set\n", args[0])
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say so: keep no hints")
+	return cmd
+}
+
+func hintsQuery(args []string) (q nodeapi.RootDeviceQuery, err error) {
+	if len(args) > 0 {
+		q.RootDevice, err = output.Pairs("hint", args, hintText)
+	}
+	return q, err
+}
+
+// hintText is text whatever it looks like: a serial number of digits is one too,
+// and a number of GiB may be written as text.
+func hintText(value string) any { return value }
+
+// rootDevice asks for a choice and prints it.
+func rootDevice(s *client.Session, cmd *cobra.Command, node string, q nodeapi.RootDeviceQuery) (choice nodeapi.RootDevice, err error) {
+	var reply json.RawMessage
+	err = s.Client.Do(cmd.Context(), "POST", client.FerritePath(node, "root-device"), q, &reply)
+	if client.Unserved(err) {
+		return choice, fmt.Errorf("the server at %s cannot say which disk it would take: it is no Ferrite, or an older one", s.Client.Base)
+	}
+	if err != nil {
+		return choice, err
+	}
+	if err := json.Unmarshal(reply, &choice); err != nil {
+		return choice, fmt.Errorf("the conductor's answer: %w", err)
+	}
+	return choice, output.PrintAny(s, cmd.OutOrStdout(), reply, verdictRows(choice))
+}
+
+func verdictRows(choice nodeapi.RootDevice) func(t table.Writer) error {
+	return func(t table.Writer) error {
+		t.AppendHeader(table.Row{"Disk", "Size", "Model", "Serial", "Taken", "Why"})
+		t.SetColumnConfigs([]table.ColumnConfig{{Number: 6, WidthMax: output.Wide}})
+		for _, d := range choice.Disks {
+			t.AppendRow(table.Row{d.Name, wait.SizeText(d.Size), d.Model, d.Serial, map[bool]string{true: "yes", false: "no"}[d.Taken], d.Why})
+		}
+		return nil
+	}
+}

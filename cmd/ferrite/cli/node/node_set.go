@@ -1,0 +1,100 @@
+package node
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+func nodeSet(s *client.Session) *cobra.Command {
+	var driver, instanceUUID, networkData, protectedReason string
+	var reset, protected, retired bool
+	cmd := &cobra.Command{
+		Use:               "set NODE [--FIELD VALUE]...",
+		Short:             "Change what is known of a machine",
+		Example:           "  ferrite node set m1 --property cpu_arch=x86_64 --driver-info redfish_password=new",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+	}
+	f := addNodeFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&driver, "driver", "", "hardware type")
+	flags.BoolVar(&reset, "reset-interfaces", false, "with --driver: put every interface to the new driver's default")
+	flags.StringVar(&instanceUUID, "instance-uuid", "", "UUID of the instance it runs")
+	flags.StringVar(&networkData, "network-data", "", "JSON the ramdisk configures its network by")
+	flags.BoolVar(&protected, "protected", false, "guard it against undeploy, rebuild and delete; --protected=false lifts that")
+	flags.StringVar(&protectedReason, "protected-reason", "", "why it is guarded")
+	flags.BoolVar(&retired, "retired", false, "never provide it again; --retired=false takes that back")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ops, err := f.patch(cmd)
+		if err != nil {
+			return err
+		}
+		add := func(given bool, field string, value any) {
+			if given {
+				ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field, Value: value})
+			}
+		}
+		add(driver != "", "driver", driver)
+		add(instanceUUID != "", "instance_uuid", instanceUUID)
+		add(flags.Changed("protected"), "protected", protected)
+		add(protectedReason != "", "protected_reason", protectedReason)
+		add(flags.Changed("retired"), "retired", retired)
+		if networkData != "" {
+			data, err := jsonFlag("network-data", networkData)
+			if err != nil {
+				return err
+			}
+			add(true, "network_data", data)
+		}
+		path := client.NodePath(args[0])
+		if reset {
+			path += "?reset_interfaces=true"
+		}
+		return nodes.SendPatch(s, cmd, path, ops)
+	}
+	return cmd
+}
+
+func nodeUnset(s *client.Session) *cobra.Command {
+	texts := map[string]*bool{}
+	keys := map[string]*[]string{}
+	cmd := &cobra.Command{
+		Use:               "unset NODE [--FIELD]...",
+		Short:             "Take back what is known of a machine",
+		Example:           "  ferrite node unset m1 --property cpu_arch --instance-uuid",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+	}
+	for flag, field := range map[string]string{
+		"name": "name", "resource-class": "resource_class", "owner": "owner", "lessee": "lessee",
+		"description": "description", "instance-uuid": "instance_uuid", "automated-clean": "automated_clean",
+	} {
+		texts[field] = cmd.Flags().Bool(flag, false, "take back its "+field)
+	}
+	for _, kind := range interfaceKinds() {
+		texts[kind+"_interface"] = cmd.Flags().Bool(kind+"-interface", false, "back to the driver's default")
+	}
+	fields := map[string]string{"driver-info": "driver_info", "property": "properties", "instance-info": "instance_info", "extra": "extra"}
+	for flag, field := range fields {
+		keys[field] = cmd.Flags().StringArray(flag, nil, "KEY of "+field+" to remove; repeat it")
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var ops []nodeapi.Patch
+		for field, given := range texts {
+			if *given {
+				ops = append(ops, nodeapi.Patch{Op: "remove", Path: "/" + field})
+			}
+		}
+		for field, names := range keys {
+			for _, key := range *names {
+				ops = append(ops, nodeapi.Patch{Op: "remove", Path: "/" + field + "/" + output.Pointer(key)})
+			}
+		}
+		return nodes.SendPatch(s, cmd, client.NodePath(args[0]), ops)
+	}
+	return cmd
+}

@@ -1,0 +1,30 @@
+package node
+
+import (
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+)
+
+func nodeShow(s *client.Session) *cobra.Command {
+	var names string
+	cmd := &cobra.Command{
+		Use:               "show NODE",
+		Short:             "Show all that is known of a machine",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: nodes.CompleteNodes(s),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := client.NodePath(args[0])
+			if names != "" {
+				path += "?fields=" + url.QueryEscape(names)
+			}
+			return output.ShowPath(s, cmd, path)
+		},
+	}
+	cmd.Flags().StringVar(&names, "fields", "", "these fields only, between commas")
+	return cmd
+}
