@@ -9,6 +9,7 @@ import (
 
 // The parts of an engine, as its users name them.
 type (
+	// Config is what an engine is made of.
 	Config    = core.Config
 	Store     = core.Store
 	Proof     = core.Proof

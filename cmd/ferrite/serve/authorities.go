@@ -28,34 +28,37 @@ const mostNamed = 20
 
 // warnAuthorities names the nodes whose settings name certificates that are not
 // open to nodes, as releases before --ca-folder allowed. They keep their
-// state; only the next call to their BMC is refused.
-func (c *Config) warnAuthorities(ctx context.Context, db interface {
-	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
-}, log *slog.Logger) error {
-	nodes, err := db.Nodes(ctx, node.Query{WithChildren: true})
-	if err != nil {
-		return fmt.Errorf("read the nodes: %w", err)
-	}
+// state; only the next call to their BMC is refused. It reads all nodes, a page at a
+// time, beside everything else: a start does not wait for it.
+func (c *Config) warnAuthorities(ctx context.Context, nodes interface {
+	EachNode(ctx context.Context, q node.Query, visit func(*node.Node)) error
+}, log *slog.Logger) {
 	var named []string
+	count := 0
 	seen := map[string]bool{} // by setting: many nodes name the same file
-	for _, n := range nodes {
+	err := nodes.EachNode(ctx, node.Query{WithChildren: true, Limit: 200}, func(n *node.Node) {
 		for _, key := range driverinfo.AuthorityKeys() {
-			if !believed(cacert.Folder(c.CAFolder), n, key, seen) {
-				named = append(named, fmt.Sprintf("%s (%s)", nodeName(n), key))
+			if believed(cacert.Folder(c.CAFolder), *n, key, seen) {
+				continue
+			}
+			if count++; count <= mostNamed {
+				named = append(named, fmt.Sprintf("%s (%s)", nodeName(*n), key))
 			}
 		}
+	})
+	if err != nil && ctx.Err() == nil {
+		log.Error("not all nodes were searched for CA certificates that cannot be read: the nodes cannot be listed", "err", err)
 	}
-	if len(named) == 0 {
-		return nil
+	if count == 0 {
+		return
 	}
 	more := ""
-	if len(named) > mostNamed {
-		more = fmt.Sprintf(" and %d more", len(named)-mostNamed)
+	if count > mostNamed {
+		more = fmt.Sprintf(" and %d more", count-mostNamed)
 	}
 	log.Warn("nodes name CA certificates that cannot be read: their BMCs or agents are not called until this is mended; "+
 		"put the files into a folder, open it with --ca-folder and restart, or set the PEM itself, as: baremetal node set NODE --driver-info redfish_verify_ca=\"$(cat ca.pem)\"",
-		"count", len(named), "nodes", strings.Join(named[:min(len(named), mostNamed)], ", ")+more)
-	return nil
+		"count", count, "nodes", strings.Join(named, ", ")+more)
 }
 
 // believed reports whether a setting can be used.

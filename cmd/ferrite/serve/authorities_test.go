@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate/certtest"
@@ -49,6 +50,9 @@ func TestAuthorities(t *testing.T) {
 	c = start(t, dir) // an upgrade: nodes name what is open no longer
 	defer c.end(t)
 	for _, want := range []string{"nodes name CA certificates that cannot be read", "count=4", "inside (redfish_verify_ca)", "zero (redfish_verify_ca)"} {
+		for end := time.Now().Add(time.Minute); !strings.Contains(c.log.String(), want) && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond) // it is said beside the start
+		}
 		if !strings.Contains(c.log.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, c.log)
 		}

@@ -148,7 +148,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 		return fmt.Errorf("api: %w; is another conductor running? choose another --api-address", err)
 	}
 	defer listener.Close() // the server does, too, once it serves
-	if err := c.takeUp(ctx, eng, db, logs, log); err != nil {
+	if err := c.takeUp(ctx, eng, logs); err != nil {
 		return err
 	}
 	boot, err := c.listenBoot(ctx, eng, images, listener.Addr(), cert, log)
@@ -178,12 +178,9 @@ func hardwareTypes(drivers *bmc.Set) map[string]engine.BMC {
 }
 
 // takeUp goes on with the nodes of the last run, before anybody can ask for more.
-func (c Config) takeUp(ctx context.Context, eng *engine.Engine, db database, logs *bootlog.Keeper, log *slog.Logger) error {
+func (c Config) takeUp(ctx context.Context, eng *engine.Engine, logs *bootlog.Keeper) error {
 	if err := eng.Recover(ctx); err != nil {
 		return fmt.Errorf("take up the nodes of the last run: %w", err)
-	}
-	if err := c.warnAuthorities(ctx, db, log); err != nil {
-		return err
 	}
 	if err := sweep(ctx, eng, logs); err != nil {
 		return fmt.Errorf("logs of deleted nodes: %w", err)

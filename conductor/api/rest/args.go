@@ -63,6 +63,7 @@ func (c *Call) Object(kind string) (map[string]any, error) {
 // the query, but not one from both.
 type Args map[string]any
 
+// Args reads the arguments of a request, in the body or the query. Unknown ones are refused.
 func (c *Call) Args(limit int64, known ...string) (Args, error) {
 	v, present, err := c.Body(limit)
 	if err != nil {
@@ -98,6 +99,7 @@ func Unexpected(names, known []string) error {
 	return nil
 }
 
+// Contains reports whether a list has s.
 func Contains(list []string, s string) bool {
 	for _, item := range list {
 		if item == s {

@@ -24,10 +24,12 @@ type Cache struct {
 	young, old map[CacheKey][]byte
 }
 
+// NewCache makes a cache of so many bytes.
 func NewCache(bytes int) *Cache {
 	return &Cache{limit: bytes / 2, young: map[CacheKey][]byte{}}
 }
 
+// Get returns a rendering that is kept.
 func (c *Cache) Get(k CacheKey) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,6 +43,7 @@ func (c *Cache) Get(k CacheKey) ([]byte, bool) {
 	return body, ok
 }
 
+// Put keeps a rendering.
 func (c *Cache) Put(k CacheKey, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,16 +13,17 @@ import (
 
 // The faults that many handlers answer with, in Ironic's words.
 
-// NotAcceptable: a field, verb or filter is newer than the microversion.
+// NotAcceptable is the 406 of a field, verb or filter newer than the microversion.
 func NotAcceptable() error {
 	return nodeapi.NewFault(http.StatusNotAcceptable, "Request not acceptable.")
 }
 
-// NoResource: the whole path is newer than the microversion.
+// NoResource is the 404 of a path newer than the microversion.
 func NoResource() error {
 	return nodeapi.NewFault(http.StatusNotFound, "Resource could not be found.")
 }
 
+// BadRequest is a 400 Fault.
 func BadRequest(format string, args ...any) error {
 	return nodeapi.NewFault(http.StatusBadRequest, format, args...)
 }

@@ -13,6 +13,7 @@ import (
 // Use says what may be done with a field besides reading it.
 type Use uint8
 
+// The uses of a field, which are combined.
 const (
 	Creatable Use = 1 << iota // a POST may set it
 	Patchable                 // a PATCH may set it
@@ -52,6 +53,7 @@ type Table[T any] struct {
 	ByName map[string]int
 }
 
+// NewTable makes a table; kind names the resource in error texts.
 func NewTable[T any](kind string, fields []Field[T]) *Table[T] {
 	t := &Table[T]{Kind: kind, fields: fields, ByName: map[string]int{}}
 	for i, f := range fields {
@@ -185,6 +187,7 @@ func (t *Table[T]) Fill(minor int, body map[string]any, of *T) error {
 // errors keep their own words.
 func (t *Table[T]) SchemaFault(err error) error { return SchemaFault(t.Kind, err) }
 
+// SchemaFault words a value of the wrong type or size of a resource as Ironic does.
 func SchemaFault(kind string, err error) error {
 	if wrong, ok := err.(*SchemaError); ok { //nolint:errorlint // set functions return it bare
 		return nodeapi.NewFault(http.StatusBadRequest, "Schema error for %s: %s", kind, wrong.Text)
@@ -197,6 +200,7 @@ type SchemaError struct{ Text string }
 
 func (e *SchemaError) Error() string { return e.Text }
 
+// WrongType is the error of a value that is of none of the types.
 func WrongType(v any, types ...string) error {
 	return &SchemaError{fmt.Sprintf("%s is not of type '%s'", Python(v), strings.Join(types, "', '"))}
 }

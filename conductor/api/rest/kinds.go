@@ -229,6 +229,7 @@ func Computed[T any](name string, since int, u Use, show func(dst []byte, v *Vie
 	return Field[T]{Name: name, Since: since, Use: u, Show: show, Form: commonForms()[name]}
 }
 
+// Nullable is s, or null when it is empty.
 func Nullable(s string) any {
 	if s == "" {
 		return nil
@@ -236,6 +237,7 @@ func Nullable(s string) any {
 	return s
 }
 
+// ReadText takes null, or text of at most limit characters.
 func ReadText(value any, limit int) (string, error) {
 	s, ok := value.(string)
 	if !ok && value != nil {
@@ -247,6 +249,7 @@ func ReadText(value any, limit int) (string, error) {
 	return s, nil
 }
 
+// ReadUUID takes a UUID in any case, and returns it in lower case.
 func ReadUUID(name string, value any) (string, error) {
 	if value == nil {
 		return "", nil
@@ -274,4 +277,5 @@ func asBool(name string, value any) (bool, error) {
 	return ParseBool(name, Python(value))
 }
 
+// ValidUUID reports whether s is a UUID in its usual form of 36 characters.
 func ValidUUID(s string) bool { return uuid.Validate(s) == nil && len(s) == 36 }

@@ -106,6 +106,7 @@ func (c *Call) next(p Page, last string) string {
 	return b.String()
 }
 
+// Or is s, or absent when s is empty.
 func Or(s, absent string) string {
 	if s == "" {
 		return absent

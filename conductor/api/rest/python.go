@@ -14,6 +14,7 @@ import (
 // Python prints a decoded JSON value as Python's repr does.
 func Python(v any) string { return nodeapi.Python(v) }
 
+// SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

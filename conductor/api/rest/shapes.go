@@ -97,6 +97,7 @@ func OneOf(values ...string) Shape {
 	}
 }
 
+// IsText refuses all but a string.
 func IsText(v any) string {
 	if _, ok := v.(string); ok {
 		return ""
@@ -104,6 +105,7 @@ func IsText(v any) string {
 	return Python(v) + " is not of type 'string'"
 }
 
+// IsBool refuses all but a boolean.
 func IsBool(v any) string {
 	if _, ok := v.(bool); ok {
 		return ""
@@ -111,6 +113,7 @@ func IsBool(v any) string {
 	return Python(v) + " is not of type 'boolean'"
 }
 
+// IsWhole refuses all but a whole number.
 func IsWhole(v any) string {
 	if n, ok := v.(float64); ok && n == float64(int64(n)) {
 		return ""

@@ -38,6 +38,7 @@ func ArgumentsOf[Q any](filters []Filter[Q]) []Argument {
 	return all
 }
 
+// ArgumentsNamed is arguments that came with the route.
 func ArgumentsNamed(names []string) []Argument {
 	var all []Argument
 	for _, name := range names {
@@ -59,12 +60,15 @@ func Lists[T any](t *Table[T], key string, more ...Argument) Wire {
 	return Wire{Status: http.StatusOK, Query: append(ArgumentsNamed(PageArgs()), more...), Gives: PageForm(key, t.shape())}
 }
 
+// Shows is a route that answers with one record.
 func Shows[T any](t *Table[T]) Wire { return Returns(t.shape(), "fields") }
 
+// Creates is a route that takes a new record and answers with it.
 func Creates[T any](t *Table[T], required ...string) Wire {
 	return Wire{Status: http.StatusCreated, Takes: t.creation(required), Gives: t.shape()}
 }
 
+// Patches is a route that takes a JSON patch and answers with the record.
 func Patches[T any](t *Table[T], query ...string) Wire {
 	return Wire{Status: http.StatusOK, Query: ArgumentsNamed(query), Takes: patchForm(), Gives: t.shape()}
 }
@@ -141,10 +145,13 @@ func TextForm(limit int) Schema {
 	return form
 }
 
+// ObjectForm is any object, or null.
 func ObjectForm() Schema { return Schema{"type": []string{"object", "null"}} }
 
+// FlagForm is a boolean, or null.
 func FlagForm() Schema { return Schema{"type": []string{"boolean", "null"}} }
 
+// TimeForm is a time, or null.
 func TimeForm() Schema { return Schema{"type": []string{"string", "null"}, "format": "date-time"} }
 
 // WordForm is one of a few words.

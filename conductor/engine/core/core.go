@@ -123,6 +123,7 @@ func (e *Core) Run(ctx context.Context, beside ...func(context.Context)) {
 	e.Running.Wait()
 }
 
+// Wake wakes the loop that waits on c, once.
 func Wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

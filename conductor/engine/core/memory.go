@@ -275,4 +275,5 @@ func (m *memory) WasIssued(uuid string) bool {
 	return ok && r.issued
 }
 
+// SameToken compares two tokens in constant time.
 func SameToken(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

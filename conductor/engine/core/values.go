@@ -4,4 +4,5 @@ import (
 	"time"
 )
 
+// Seconds is a duration of s seconds.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -39,6 +39,7 @@ With --wait, hosts are followed until they are what their documents ask for: pro
 an image, externally provisioned, available without one, unmanaged without a BMC; or in the
 state that --for names.`
 
+// ApplyCommand is ferrite apply.
 func ApplyCommand(s *client.Session) *cobra.Command {
 	var files []string
 	var dry bool

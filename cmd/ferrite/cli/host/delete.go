@@ -18,6 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
+// DeleteCommand is ferrite delete.
 func DeleteCommand(s *client.Session) *cobra.Command {
 	var files []string
 	d := deleting{Session: s, hosts: map[string]bool{}}

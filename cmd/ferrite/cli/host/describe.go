@@ -14,6 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
+// DescribeCommand is ferrite describe.
 func DescribeCommand(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe host NAME...",

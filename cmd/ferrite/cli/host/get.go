@@ -19,6 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
+// GetCommand is ferrite get.
 func GetCommand(s *client.Session) *cobra.Command {
 	var g getting
 	cmd := &cobra.Command{

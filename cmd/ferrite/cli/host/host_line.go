@@ -27,7 +27,7 @@ func (l *hostLine) show(h hostapi.Host, node nodeapi.Status) {
 		l.Say(text)
 	}
 	if node.Node != "" && (node.Activity != "" || node.WaitingFor != "") {
-		l.Line.Show(node)
+		l.Show(node)
 	}
 }
 

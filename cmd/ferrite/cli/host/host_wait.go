@@ -19,13 +19,13 @@ import (
 
 // hostWait is the flags of who waits for hosts.
 type hostWait struct {
-	wait.WaitFlag
+	wait.Flag
 	state   string
 	timeout time.Duration
 }
 
 func (w *hostWait) add(cmd *cobra.Command) {
-	w.WaitFlag.Add(cmd)
+	w.Add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&w.state, "for", "", "with --wait: wait for this state, as "+string(hostapi.StateProvisioned)+", and not for what the document asks for")
 	f.DurationVar(&w.timeout, "timeout", 0, "with --wait: give up after this time, as --wait=TIME does")

@@ -19,6 +19,7 @@ const allocationHelp = `Allocations: ask for a machine of a kind, by resource cl
 one that is available. The machine is then yours (its instance_uuid is the UUID
 of the allocation) until it is undeployed or the allocation is deleted.`
 
+// AllocationCommand is ferrite allocation.
 func AllocationCommand(s *client.Session) *cobra.Command {
 	r := record{s, "allocation", "ALLOCATION", "allocations", []string{"uuid", "name", "resource_class", "state", "node_uuid"}}
 	return client.Group("allocation", "Allocations: get a machine of a kind", allocationHelp,
@@ -53,7 +54,7 @@ func allocationCreate(r record) *cobra.Command {
   ferrite allocation create --node db-1      # one that is in use without an allocation`,
 		Args: cobra.NoArgs,
 	}
-	var waiting wait.WaitFlag
+	var waiting wait.Flag
 	f := &recordFlags{texts: map[string]*string{}}
 	flags := cmd.Flags()
 	for flag, help := range map[string]string{

@@ -9,6 +9,7 @@ import (
 const chassisHelp = `Chassis: what machines are built into. A machine names its chassis
 (ferrite node set --chassis); one that has machines stays.`
 
+// ChassisCommand is ferrite chassis.
 func ChassisCommand(s *client.Session) *cobra.Command {
 	r := record{s, "chassis", "CHASSIS", "chassis", []string{"uuid", "description"}}
 	return client.Group("chassis", "What machines are built into", chassisHelp,

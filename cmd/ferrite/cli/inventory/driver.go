@@ -11,6 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
+// DriverCommand is ferrite driver.
 func DriverCommand(s *client.Session) *cobra.Command {
 	list := &cobra.Command{
 		Use:   "list",

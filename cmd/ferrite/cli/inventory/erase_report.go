@@ -27,6 +27,7 @@ report in a file can be verified anywhere, with the conductor's public key.`
 
 const eraseReportsPath = nodeapi.FerriteRoot + "/erase-reports"
 
+// EraseReportCommand is ferrite erase-report.
 func EraseReportCommand(s *client.Session) *cobra.Command {
 	return client.Group("erase-report", "What was erased of machines, signed", eraseReportHelp,
 		eraseReportList(s), eraseReportShow(s), eraseReportSave(s), eraseReportVerify(s), eraseReportKey(s))

@@ -10,6 +10,7 @@ const inspectionRuleHelp = `Inspection rules: what is to be done with what inspe
 rule are done to every inspected machine that meets all its conditions; rules are
 taken by priority, the highest first.`
 
+// InspectionRuleCommand is ferrite inspection-rule.
 func InspectionRuleCommand(s *client.Session) *cobra.Command {
 	r := record{s, "inspection rule", "RULE", "inspection_rules", []string{"uuid", "description", "phase", "priority"}}
 	return client.Group("inspection-rule", "What is done with what inspections find", inspectionRuleHelp,

@@ -19,6 +19,7 @@ machine's next DHCP request on.`
 
 const leasesPath = nodeapi.FerriteRoot + "/leases"
 
+// LeaseCommand is ferrite lease.
 func LeaseCommand(s *client.Session) *cobra.Command {
 	return client.Group("lease", "Addresses of machines: lent and reserved", leaseHelp, leaseList(s), leaseReserve(s), leaseDelete(s))
 }

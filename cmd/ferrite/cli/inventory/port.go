@@ -14,6 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
+// PortCommand is ferrite port.
 func PortCommand(s *client.Session) *cobra.Command {
 	return client.Group("port", "Network interfaces of machines", "Network interfaces of machines. The ones a machine boots from must be known by their MAC.",
 		portCreate(s), portList(s), portShow(s), portDelete(s))

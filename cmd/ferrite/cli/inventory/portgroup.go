@@ -10,6 +10,7 @@ const portgroupHelp = `Portgroups: ports of one machine that work as one (link a
 one when it is made (ferrite port create --portgroup); a portgroup that has ports
 stays.`
 
+// PortgroupCommand is ferrite portgroup.
 func PortgroupCommand(s *client.Session) *cobra.Command {
 	r := record{s, "portgroup", "PORTGROUP", "portgroups", []string{"uuid", "name", "address", "node_uuid", "mode"}}
 	return client.Group("portgroup", "Ports of a machine that work as one", portgroupHelp,

@@ -17,6 +17,7 @@ microversion 1.112, when it has the runbook's name for a trait.`
 
 const runbookStepsHelp = `the steps: a list of {interface, step, args, order}, without order in the order given, as JSON or a file of JSON or YAML`
 
+// RunbookCommand is ferrite runbook.
 func RunbookCommand(s *client.Session) *cobra.Command {
 	r := record{s, "runbook", "RUNBOOK", "runbooks", []string{"uuid", "name", "owner", "public", "traits"}}
 	return client.Group("runbook", "Runbooks: steps to clean or service machines with", runbookHelp,

@@ -12,6 +12,7 @@ asks for that trait (instance_info/traits) and the machine has it.`
 
 const templateStepsHelp = `the steps: a list of {interface, step, args, priority}, without args none, as JSON or a file of JSON or YAML`
 
+// TemplateCommand is ferrite template.
 func TemplateCommand(s *client.Session) *cobra.Command {
 	r := record{s, "deploy template", "TEMPLATE", "deploy_templates", []string{"uuid", "name", "created_at"}}
 	return client.Group("template", "Deploy templates: steps that traits add to a deploy", templateHelp,

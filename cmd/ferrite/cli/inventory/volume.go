@@ -10,6 +10,7 @@ const volumeHelp = `Volumes: how machines reach storage over the network. A conn
 is known by there, a target is a volume it uses. They are changed and deleted
 while the machine is off.`
 
+// VolumeCommand is ferrite volume.
 func VolumeCommand(s *client.Session) *cobra.Command {
 	return client.Group("volume", "How machines reach volumes over the network", volumeHelp, connectorCommand(s), targetCommand(s))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// Command is ferrite node.
 func Command(s *client.Session) *cobra.Command {
 	cmd := client.Group("node", "Machines: enroll, inspect, deploy, power", "Machines. NODE is a name or a UUID everywhere.",
 		nodeCreate(s), nodeList(s), nodeShow(s), nodeSet(s), nodeUnset(s), nodeDelete(s),

@@ -29,7 +29,7 @@ func nodeService(s *client.Session) *cobra.Command {
 // stepCommand is a verb that comes with steps.
 func stepCommand(s *client.Session, v verb, at func(*nodeapi.Provision) *[]nodeapi.Step) *cobra.Command {
 	var flags stepFlags
-	var waiting wait.WaitFlag
+	var waiting wait.Flag
 	cmd := &cobra.Command{
 		Use:               v.name + " NODE... {--step INTERFACE.STEP | --steps FILE | --runbook NAME}",
 		Short:             v.short,

@@ -46,7 +46,7 @@ type image struct {
 func deployCommand(s *client.Session, v verb) *cobra.Command {
 	var img image
 	var drive string
-	var waiting wait.WaitFlag
+	var waiting wait.Flag
 	cmd := &cobra.Command{
 		Use:               v.name + " NODE... [--image URL --checksum SUM] [--config-drive WHAT]",
 		Short:             v.short,

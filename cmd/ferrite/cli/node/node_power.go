@@ -22,7 +22,7 @@ func nodePower(s *client.Session) *cobra.Command {
 		{"soft-off", "soft power off", "power off", "Ask the operating system to shut down"},
 		{"soft-reboot", "soft rebooting", "power on", "Ask the operating system to reboot"},
 	} {
-		var waiting wait.WaitFlag
+		var waiting wait.Flag
 		var timeout time.Duration
 		cmd := &cobra.Command{
 			Use:               p.name + " NODE...",

@@ -17,7 +17,7 @@ import (
 
 func nodeRescue(s *client.Session) *cobra.Command {
 	var file string
-	var waiting wait.WaitFlag
+	var waiting wait.Flag
 	cmd := &cobra.Command{
 		Use:   "rescue NODE... [--password-file FILE]",
 		Short: "Boot a machine into a ramdisk that you can log in to",

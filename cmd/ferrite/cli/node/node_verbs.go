@@ -49,7 +49,7 @@ func plainVerbs() []verb {
 func nodeVerbs(s *client.Session) []*cobra.Command {
 	var commands []*cobra.Command
 	for _, v := range plainVerbs() {
-		var waiting wait.WaitFlag
+		var waiting wait.Flag
 		cmd := &cobra.Command{
 			Use:               v.name + " NODE...",
 			Short:             v.short,
@@ -67,7 +67,7 @@ func nodeVerbs(s *client.Session) []*cobra.Command {
 }
 
 // requestVerb asks for a verb on every node and, when told to, follows them all.
-func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.Goal, waiting wait.WaitFlag, body nodeapi.Provision) error {
+func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.Goal, waiting wait.Flag, body nodeapi.Provision) error {
 	begin := func(ctx context.Context, node string) error {
 		return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", "provision"), body, nil)
 	}
@@ -75,7 +75,7 @@ func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.G
 }
 
 // runVerb begins something on every node and follows it when told to.
-func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait.WaitFlag, g wait.Goal, begin func(context.Context, string) error, what string) error {
+func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait.Flag, g wait.Goal, begin func(context.Context, string) error, what string) error {
 	if !waiting.On {
 		return wait.Each(nodes, func(node string) error {
 			if err := begin(cmd.Context(), node); err != nil {

@@ -38,6 +38,7 @@ func ReadList(flag, what string) ([]any, error) {
 	return list, nil
 }
 
+// IsDir reports whether path is a folder.
 func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

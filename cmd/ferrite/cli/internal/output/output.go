@@ -142,6 +142,7 @@ func Cell(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
+// Sorted returns the keys of a map in order.
 func Sorted[T any](m map[string]T) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

@@ -23,6 +23,7 @@ type traits struct {
 	complete cobra.CompletionFunc // of arg; nil for none
 }
 
+// Command is the command trait of a noun.
 func Command(s *client.Session, noun, arg string, path func(string, ...string) string, complete cobra.CompletionFunc) *cobra.Command {
 	t := traits{s, noun, arg, path, complete}
 	return client.Group("trait", "Traits of a "+noun, "Traits of a "+noun+`. A trait is CUSTOM_ and something in capitals, or a standard one like

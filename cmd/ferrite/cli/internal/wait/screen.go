@@ -89,6 +89,7 @@ func describe(st nodeapi.Status) string {
 	return text
 }
 
+// Join joins two parts of a text, either of which may be empty.
 func Join(name, detail string) string {
 	if detail == "" {
 		return name
@@ -143,6 +144,7 @@ func newBar(w io.Writer, p nodeapi.Progress, what string) *progressbar.ProgressB
 		progressbar.OptionSetSpinnerChangeInterval(0)) // else a goroutine draws it for ever
 }
 
+// EndBar removes the progress bar.
 func (l *Line) EndBar() {
 	if l.bar != nil {
 		l.ignore(l.bar.Clear())
@@ -150,6 +152,7 @@ func (l *Line) EndBar() {
 	}
 }
 
+// Close ends the line.
 func (l *Line) Close() { l.EndBar() }
 
 // finish says that the node is there.

@@ -22,6 +22,7 @@ func Clock(t time.Time) string {
 	return fmt.Sprintf("%s (in %s)", t.Local().Format(time.DateTime), d)
 }
 
+// ProgressText says how far a step is: bytes, share, rate and time left.
 func ProgressText(p nodeapi.Progress) string {
 	text := Join(p.Step, p.Stage) + " " + BytesText(p.Done)
 	if p.Total > 0 {

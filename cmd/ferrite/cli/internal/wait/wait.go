@@ -13,21 +13,22 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// WaitFlag is --wait, with or without a time.
-type WaitFlag struct {
+// Flag is --wait, with or without a time.
+type Flag struct {
 	On    bool
 	Limit time.Duration
 }
 
 const defaultWait = time.Hour
 
-func (w *WaitFlag) Add(cmd *cobra.Command) {
+// Add adds the flag to a command.
+func (w *Flag) Add(cmd *cobra.Command) {
 	flag := cmd.Flags().VarPF(w, "wait", "", "wait until it is done, saying what happens; --wait=10m gives up after ten minutes (default 1h)")
 	flag.NoOptDefVal = defaultWait.String()
 }
 
 // String, Set and Type make it a flag.
-func (w *WaitFlag) String() string {
+func (w *Flag) String() string {
 	if !w.On {
 		return ""
 	}
@@ -35,7 +36,7 @@ func (w *WaitFlag) String() string {
 }
 
 // Set takes a duration; a bare number is seconds, as in other clients.
-func (w *WaitFlag) Set(s string) error {
+func (w *Flag) Set(s string) error {
 	limit, err := time.ParseDuration(s)
 	if err != nil {
 		limit, err = time.ParseDuration(s + "s")
@@ -48,7 +49,7 @@ func (w *WaitFlag) Set(s string) error {
 }
 
 // Type names the value in help texts.
-func (w *WaitFlag) Type() string { return "time" }
+func (w *Flag) Type() string { return "time" }
 
 // Goal says from a status whether a node is there, or will never be.
 type Goal func(nodeapi.Status) (done bool, err error)
@@ -79,7 +80,7 @@ func AtRest(st nodeapi.Status) (bool, error) {
 	return st.Activity == "" && !Waiting(st.State), nil
 }
 
-// Waiting: between two looks a node may be seen with no activity in a state
+// Waiting reports whether a state leads on to another. Between two looks a node may be seen with no activity in a state
 // that is on its way somewhere; Ironic tells of no activities at all.
 func Waiting(state string) bool {
 	return strings.HasSuffix(state, "ing") || strings.HasSuffix(state, " wait") || state == "wait call-back"
