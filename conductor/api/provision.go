@@ -85,7 +85,7 @@ func (h *stateResource) wrongVerb(c *rest.Call, n *node.Node, target string) err
 		return err
 	}
 	if holder != "" {
-		return node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", n.UUID, holder)
+		return node.LockedBy(n.UUID, holder)
 	}
 	return node.Refuse(node.InvalidState, `The requested action %q can not be performed on node %q while it is in state %q.`, target, n.UUID, n.ProvisionState)
 }

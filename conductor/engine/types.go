@@ -8,31 +8,49 @@ import (
 )
 
 // The parts of an engine, as its users name them.
+
 type (
 	// Config is what an engine is made of.
-	Config    = core.Config
-	Store     = core.Store
-	Proof     = core.Proof
+	Config = core.Config
+	// Store keeps nodes and their records.
+	Store = core.Store
+	// Proof is what ramdisks must show.
+	Proof = core.Proof
+	// Discovery is what becomes of unknown machines.
 	Discovery = core.Discovery
-	Images    = core.Images
-	BootLogs  = core.BootLogs
-
-	BMC              = core.BMC
-	Stepper          = core.Stepper
-	SecureBooter     = core.SecureBooter
-	MediaLoader      = core.MediaLoader
-	Indicators       = core.Indicators
-	Monitor          = core.Monitor
-	Interrupter      = core.Interrupter
+	// Images finds images.
+	Images = core.Images
+	// BootLogs keeps the logs of machines.
+	BootLogs = core.BootLogs
+	// BMC is one kind of board management controller.
+	BMC = core.BMC
+	// Stepper is a BMC with steps.
+	Stepper = core.Stepper
+	// SecureBooter is a BMC that knows secure boot.
+	SecureBooter = core.SecureBooter
+	// MediaLoader is a BMC with virtual drives.
+	MediaLoader = core.MediaLoader
+	// Indicators is a BMC with indicators.
+	Indicators = core.Indicators
+	// Monitor is a BMC that reports health.
+	Monitor = core.Monitor
+	// Interrupter is a BMC that injects an NMI.
+	Interrupter = core.Interrupter
+	// HardwareReporter is a BMC that reports BIOS settings and firmware.
 	HardwareReporter = core.HardwareReporter
-	Consoles         = core.Consoles
-	Vendor           = core.Vendor
-
-	Status     = core.Status
-	Progress   = core.Progress
+	// Consoles is a BMC with consoles.
+	Consoles = core.Consoles
+	// Vendor is a BMC with vendor methods.
+	Vendor = core.Vendor
+	// Status says what a node waits for.
+	Status = core.Status
+	// Progress is how far a step is.
+	Progress = core.Progress
+	// RootDevice is a choice of a root device.
 	RootDevice = core.RootDevice
-
-	Catalogs       = records.Catalogs
+	// Catalogs has the records that operators keep beside nodes.
+	Catalogs = records.Catalogs
+	// Catalog is the records of one type.
 	Catalog[T any] = records.Catalog[T]
 )
 

@@ -33,9 +33,9 @@ func (tearDown) fail(d *decision, _ node.Run, _ string) {
 
 func (tearDown) timeout(s Settings) time.Duration { return s.PowerTimeout }
 
-// EndsInstance reports whether e may be the end of a tear-down, which detaches the
+// endsInstance reports whether e may be the end of a tear-down, which detaches the
 // node's VIFs.
-func EndsInstance(n node.Node, e Event) bool {
+func endsInstance(n node.Node, e Event) bool {
 	r, asked := e.(Request)
 	return n.Networked() && (asked && r.Verb == node.Delete || n.Run != nil && n.Run.Activity == "delete")
 }

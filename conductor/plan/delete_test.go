@@ -36,7 +36,7 @@ func TestTearDownForgets(t *testing.T) {
 				Run:                &node.Run{Activity: "delete", Steps: []node.Step{step("power", "power_off", nil)}, Generation: 4},
 			}
 			e := Outcome{Effect: off, Failure: c.failure}
-			if EndsInstance(n, e) != c.detached {
+			if endsInstance(n, e) != c.detached {
 				t.Errorf("EndsInstance is %v, want %v", !c.detached, c.detached)
 			}
 			change, err := Decide(n, Facts{Ports: ports, Bonds: bonds, Settings: DefaultSettings()}, e, now)

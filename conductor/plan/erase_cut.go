@@ -15,8 +15,8 @@ const cutOff = "not finished: the machine has not reported what became of this d
 // Erases reports whether a node is amid an erase that it has not reported yet.
 func Erases(n node.Node) bool { return needsReport(n.Run) }
 
-// CutsErase reports whether an event may be the end of such an erase.
-func CutsErase(n node.Node, e Event) bool {
+// cutsErase reports whether an event may be the end of such an erase.
+func cutsErase(n node.Node, e Event) bool {
 	switch e.(type) {
 	case Request, Outcome, Expired:
 		return Erases(n)

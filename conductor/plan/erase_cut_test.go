@@ -66,7 +66,7 @@ func TestEraseCutOff(t *testing.T) {
 			if c.change != nil {
 				c.change(&n, &inv)
 			}
-			if amid := CutsErase(n, c.event); amid != Erases(n) {
+			if amid := cutsErase(n, c.event); amid != Erases(n) {
 				t.Errorf("CutsErase %v, Erases %v", amid, Erases(n))
 			}
 			change, err := Decide(n, Facts{Settings: DefaultSettings(), Inventory: inv}, c.event, now)

@@ -19,8 +19,8 @@ func (d *decision) readHardware() []node.Step {
 	return []node.Step{step("management", "read_hardware", nil)}
 }
 
-// NeedsHardwareReport reports whether Facts.HardwareReport decides what follows from an event.
-func NeedsHardwareReport(e Event) bool {
+// needsHardwareReport reports whether Facts.HardwareReport decides what follows from an event.
+func needsHardwareReport(e Event) bool {
 	o, ok := e.(Outcome)
 	return ok && (o.Effect.Name == hardwareEffect || o.Effect.Name == driverEffect)
 }

@@ -13,8 +13,8 @@ import (
 // callEffect is a call that an inspection rule asks for.
 const callEffect = "inspect.call_api"
 
-// Finds reports whether an event may bring what an inspection has found.
-func Finds(e Event) bool {
+// finds reports whether an event may bring what an inspection has found.
+func finds(e Event) bool {
 	switch e := e.(type) {
 	case Inspected:
 		return true

@@ -25,8 +25,8 @@ func limits() map[node.Event]limit {
 	}
 }
 
-// Limited reports whether an event is decided by what other nodes are at.
-func Limited(ev Event) bool {
+// limited reports whether an event is decided by what other nodes are at.
+func limited(ev Event) bool {
 	r, ok := ev.(Request)
 	if !ok {
 		return false

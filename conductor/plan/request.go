@@ -92,7 +92,7 @@ func (d *decision) keepInstance(r Request) {
 }
 
 func (d *decision) locked() error {
-	return node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", d.n.UUID, d.f.Settings.ConductorName)
+	return node.LockedBy(d.n.UUID, d.f.Settings.ConductorName)
 }
 
 func canProvide(n node.Node, _ Request) error {

@@ -53,9 +53,9 @@ func (d *decision) agentCalled(e AgentCalled) error {
 	return nil
 }
 
-// NeedsLeases reports whether e is decided by the addresses our DHCP gave: it is
+// needsLeases reports whether e is decided by the addresses our DHCP gave: it is
 // when an agent says for the first time where it can be called.
-func NeedsLeases(n node.Node, e Event) bool {
+func needsLeases(n node.Node, e Event) bool {
 	_, called := e.(AgentCalled)
 	return called && n.Agent.URL == ""
 }

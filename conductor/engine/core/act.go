@@ -56,7 +56,7 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 		}
 		return saved, err
 	}
-	return node.Node{}, node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.ConductorName())
+	return node.Node{}, e.Locked(ref)
 }
 
 // judge asks plan. Only then is it known which name inspection rules give the
@@ -100,40 +100,43 @@ func renames(n node.Node, change *node.Change) bool {
 
 // factsOf gathers what only this event needs to be known.
 func (e *Core) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.Facts) (err error) {
-	if f.Taken, err = e.Taken(ctx, n.UUID, plan.NewAddresses(ev)); err != nil {
+	need := plan.Needs(n, ev)
+	if f.Taken, err = e.Taken(ctx, n.UUID, need.Addresses); err != nil {
 		return err
 	}
-	if f.Templates, err = e.templates(ctx, n, ev); err != nil {
-		return err
+	if len(need.Templates) > 0 {
+		if f.Templates, err = e.Store.Catalogs().DeployTemplates.List(ctx, "name", need.Templates...); err != nil {
+			return err
+		}
 	}
-	if plan.Finds(ev) {
+	if need.Rules {
 		if f.Rules, err = e.Store.Catalogs().InspectionRules.List(ctx, "phase", node.MainPhase); err != nil {
 			return err
 		}
 	}
-	if _, late := ev.(plan.Expired); late && e.BootLogs != nil && n.Agent.TokenSent { // else the log is of another boot
+	if need.LastWords && e.BootLogs != nil {
 		f.LastWords = e.BootLogs.Tail(n.UUID, lastWords)
 	}
-	if plan.NeedsHardwareReport(ev) {
+	if need.HardwareReport {
 		if f.HardwareReport, err = e.Store.HardwareReport(ctx, n.UUID); err != nil {
 			return err
 		}
 	}
-	if plan.Limited(ev) {
+	if need.CountByState {
 		f.CountByState = e.Memory.countByState()
 	}
-	if plan.CutsErase(n, ev) {
+	if need.Inventory {
 		if f.Inventory, err = e.inventoryOf(ctx, n.UUID); err != nil {
 			return err
 		}
 	}
-	if plan.EndsInstance(n, ev) {
+	if need.Bonds {
 		if f.Bonds, err = e.Store.Catalogs().Portgroups.List(ctx, "node_uuid", n.UUID); err != nil {
 			return err
 		}
 	}
-	f.Words = e.Proof.Words
-	if f.OwnDHCP = e.Proof.Leases; f.OwnDHCP && plan.NeedsLeases(n, ev) {
+	f.Words, f.OwnDHCP = e.Proof.Words, e.Proof.Leases
+	if f.OwnDHCP && need.Leased {
 		f.Leased, err = e.Leased(ctx, n.UUID)
 	}
 	return err
@@ -141,23 +144,6 @@ func (e *Core) factsOf(ctx context.Context, n node.Node, ev plan.Event, f *plan.
 
 // lastWords is how many lines of a machine's log an error quotes.
 const lastWords = 3
-
-// templates finds the deploy templates that a deploy is to follow: those named
-// by the traits of the instance.
-func (e *Core) templates(ctx context.Context, n node.Node, ev plan.Event) ([]node.DeployTemplate, error) {
-	r, ok := ev.(plan.Request)
-	if !ok || r.Verb != node.Deploy && r.Verb != node.Rebuild {
-		return nil, nil
-	}
-	list, _ := n.InstanceInfo["traits"].([]any)
-	var names []string
-	for _, t := range list {
-		if name, ok := t.(string); ok {
-			names = append(names, name)
-		}
-	}
-	return e.Store.Catalogs().DeployTemplates.List(ctx, "name", names...)
-}
 
 // Taken finds which addresses are ports of other nodes.
 func (e *Core) Taken(ctx context.Context, uuid string, macs []string) (map[string]bool, error) {

@@ -152,7 +152,7 @@ func (e *Core) Free(ctx context.Context, ref string) (node.Node, error) {
 
 // Locked is the refusal of a request for a node that an effect holds.
 func (e *Core) Locked(ref string) error {
-	return node.Refuse(node.Locked, "Node %s is locked by host %s, please retry after the current operation is completed.", ref, e.ConductorName())
+	return node.LockedBy(ref, e.ConductorName())
 }
 
 // Reserved names the conductor that works on a node, "" when none does.
