@@ -19,7 +19,7 @@ import (
 
 // Command is `ferrite image`.
 func Command() *cobra.Command {
-	c := &cobra.Command{Use: "image", Short: "Make the kernel and ramdisk that machines boot", SilenceUsage: true}
+	c := &cobra.Command{Use: "image", Short: "Build the kernel and ramdisk that machines boot", SilenceUsage: true}
 	c.AddCommand(build())
 	return c
 }

@@ -47,7 +47,7 @@ import (
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Run a conductor: the REST API, the nodes' lives and, with --boot, the boot service",
+		Short: "Run a conductor: the REST API, the node state machine and, with --boot, the boot service",
 		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM or SIGINT.\n" +
 			"It answers GET /v1 once it is ready. All its state is in --data-dir: whatever way it\n" +
 			"ends, the next start takes up every node where it was.",

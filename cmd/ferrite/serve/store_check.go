@@ -31,7 +31,7 @@ func StoreCommand() *cobra.Command {
 		dir = defaultDataDir
 	}
 	check := &cobra.Command{
-		Use: "check", Short: "Read everything in a data folder, and say what is damaged; nothing is changed", Args: cobra.NoArgs,
+		Use: "check", Short: "Check every row and file of a data folder; nothing is changed", Args: cobra.NoArgs,
 		Long: `Reads the database of a conductor that does not run, or of a copy of its data folder, with its
 WAL: pages, indexes, references, the document of each row, the secrets with their key and the
 signatures of erase reports. Prints how many rows each table has, then "store: ok", or a line for

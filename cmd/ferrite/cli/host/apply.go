@@ -47,7 +47,7 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 	var w hostWait
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE|-|FOLDER...",
-		Short: "Have hosts be what documents in files say",
+		Short: "Create or change hosts to match documents in files",
 		Long:  applyHelp,
 		Example: `  ferrite apply -f hosts.yaml
   ferrite apply -f hosts.yaml --wait --timeout 30m

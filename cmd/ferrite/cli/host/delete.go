@@ -24,7 +24,7 @@ func DeleteCommand(s *client.Session) *cobra.Command {
 	d := deleting{Session: s, hosts: map[string]bool{}}
 	cmd := &cobra.Command{
 		Use:   "delete KIND NAME... | -f FILE",
-		Short: "Delete documents of hosts, and let their machines go",
+		Short: "Delete documents of hosts; deprovision their machines",
 		Long: `Delete documents. A host is held by its finalizer until its machine has been let go: what it
 runs is ended, its disks are cleaned, it is powered off, and its node is forgotten. This waits
 until the document is gone, saying what happens, unless --wait=false is said.

@@ -18,7 +18,7 @@ import (
 func DescribeCommand(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe host NAME...",
-		Short: "Say what a host is to be, what it is, and what it waits for",
+		Short: "Show the spec and status of a host, and what it waits for",
 		Long: `Say of a host what is wanted, what is so, what its node is doing and waits for, what has
 failed and what to try, its conditions, its hardware and its history.`,
 		Example:           "  ferrite describe host worker-0",

@@ -24,7 +24,7 @@ func GetCommand(s *client.Session) *cobra.Command {
 	var g getting
 	cmd := &cobra.Command{
 		Use:   "get KIND [NAME...]",
-		Short: "List the documents of hosts, and follow their changes",
+		Short: "List the documents of hosts, and watch for changes",
 		Long: `Show documents as a list, with the columns that kubectl shows; hosts are also called host, bmh
 or baremetalhost. With -w, every change is shown as it comes, until the command is ended; a
 connection that is lost is made anew, and nothing is missed. Kinds are:

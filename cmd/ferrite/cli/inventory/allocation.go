@@ -27,7 +27,7 @@ func AllocationCommand(s *client.Session) *cobra.Command {
 }
 
 func allocationList(r record) *cobra.Command {
-	cmd := &cobra.Command{Use: "list [--state STATE] [--resource-class CLASS]...", Short: "List every allocation, or some", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list [--state STATE] [--resource-class CLASS]...", Short: "List allocations, all or filtered", Args: cobra.NoArgs}
 	filters := map[string]*string{
 		"state":          cmd.Flags().String("state", "", "allocating, active or error"),
 		"resource-class": cmd.Flags().String("resource-class", "", "those that asked for this class"),
@@ -49,7 +49,7 @@ func allocationList(r record) *cobra.Command {
 func allocationCreate(r record) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create {--resource-class CLASS [--trait TRAIT]... | --node NODE} [--wait]",
-		Short: "Ask for a machine, and get one soon",
+		Short: "Request a machine from those that are available",
 		Example: `  ferrite allocation create --resource-class large --trait CUSTOM_GPU --name web --wait
   ferrite allocation create --node db-1      # one that is in use without an allocation`,
 		Args: cobra.NoArgs,

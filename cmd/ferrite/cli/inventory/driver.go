@@ -15,7 +15,7 @@ import (
 func DriverCommand(s *client.Session) *cobra.Command {
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "List the hardware types a conductor drives",
+		Short: "List the enabled hardware types",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var reply struct {

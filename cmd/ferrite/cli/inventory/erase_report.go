@@ -36,7 +36,7 @@ func EraseReportCommand(s *client.Session) *cobra.Command {
 func eraseReportList(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:               "list NODE",
-		Short:             "List the erase reports of a node, or by its UUID of one that is no more",
+		Short:             "List the erase reports of a node; of a deleted node, by its UUID",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,7 +55,7 @@ func eraseReportList(s *client.Session) *cobra.Command {
 func eraseReportShow(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show UUID",
-		Short: "Show what a report says of each disk; it is not verified",
+		Short: "Show the outcome for each disk in a report, without verifying it",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			document, err := eraseReport(s, cmd, args[0])
@@ -78,7 +78,7 @@ func eraseReportShow(s *client.Session) *cobra.Command {
 func eraseReportSave(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "save UUID FILE",
-		Short: "Save a signed report in a new file",
+		Short: "Save a signed report to a new file",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			document, err := eraseReport(s, cmd, args[0])
@@ -115,7 +115,7 @@ func eraseReportVerify(s *client.Session) *cobra.Command {
 	var keyFile string
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
-		Short: "Verify a saved report: who signed it, and that every disk was erased",
+		Short: "Verify a saved report: its signature, and that every disk was erased",
 		Long: `Verify a saved report: that the conductor's key has signed it as it stands, and
 that every disk of it was erased and verified. Whatever is wrong ends with a
 status other than 0. Disks that were to be left alone are named, and no failure.

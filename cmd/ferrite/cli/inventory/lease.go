@@ -27,7 +27,7 @@ func LeaseCommand(s *client.Session) *cobra.Command {
 func leaseList(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the addresses that are lent or reserved (static)",
+		Short: "List leased and reserved (static) addresses",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var reply struct {
@@ -44,7 +44,7 @@ func leaseList(s *client.Session) *cobra.Command {
 func leaseReserve(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:     "reserve MAC IP",
-		Short:   "Reserve an address for a machine, in place of the one it had",
+		Short:   "Reserve an address for a machine",
 		Example: "  ferrite lease reserve 52:54:00:12:34:56 10.0.0.50",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,7 +60,7 @@ func leaseReserve(s *client.Session) *cobra.Command {
 func leaseDelete(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete MAC...",
-		Short: "Forget leases and reservations",
+		Short: "Delete leases and reservations",
 		Long: `Forget leases and reservations. A machine that goes on using a lent address gets
 it again when it renews; one whose reservation is gone gets another address.`,
 		Args: cobra.MinimumNArgs(1),

@@ -115,7 +115,7 @@ func portShow(s *client.Session) *cobra.Command {
 func portDelete(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete PORT...",
-		Short: "Forget network interfaces, by UUID",
+		Short: "Delete network interfaces, by UUID",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(port string) error {

@@ -88,7 +88,7 @@ func (r record) show() *cobra.Command {
 func (r record) delete() *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete " + r.arg + "...",
-		Short: "Forget one or more of them",
+		Short: "Delete one or more by UUID or name",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(ref string) error {

@@ -19,7 +19,7 @@ func connectorCommand(s *client.Session) *cobra.Command {
 	r := record{s, "volume connector", "CONNECTOR", "volume/connectors", []string{"uuid", "node_uuid", "type", "connector_id"}}
 	create := &cobra.Command{
 		Use:     "create --node NODE --type TYPE --connector-id ID",
-		Short:   "Add what a machine is known by to its storage",
+		Short:   "Add the name by which storage knows a machine",
 		Example: `  ferrite volume connector create --node m1 --type iqn --connector-id iqn.2017-07.org.openstack:01:d9a51732c3f`,
 	}
 	set := &cobra.Command{Use: "set CONNECTOR [--FIELD VALUE]...", Short: "Change a connector"}

@@ -13,7 +13,7 @@ import (
 func nodeDelete(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete NODE...",
-		Short: "Forget machines",
+		Short: "Delete machines from the conductor",
 		Long: `Forget machines. The machines themselves are not touched. A machine that is at
 work is not forgotten: undeploy it, or put it into maintenance first.`,
 		Args:              cobra.MinimumNArgs(1),

@@ -18,7 +18,7 @@ import (
 func nodeErasePlan(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "erase-plan NODE",
-		Short: "Say what erase_devices would do to each disk, by the last inspection",
+		Short: "Show what erase_devices would do to each disk of the last inspection",
 		Long: `Say what the step erase_devices would do to each disk, by what the last inspection
 found: the methods it would try, in order, and why others are not among them.
 Settings changed since then count when it is done.`,

@@ -16,7 +16,7 @@ func nodeLogs(s *client.Session) *cobra.Command {
 	var q nodeapi.LogQuery
 	c := &cobra.Command{
 		Use:   "logs NODE",
-		Short: "Show what kernel and agent logged while the machine ran the ramdisk",
+		Short: "Show the log of kernel and agent in the ramdisk",
 		Long: `Show what kernel and agent logged while the machine ran the ramdisk, from the
 kernel's first line on. Times are since the machine's start. The last few boots
 are kept; with -f it goes on with what comes, into the next boot too.`,

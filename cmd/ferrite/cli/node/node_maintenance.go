@@ -15,7 +15,7 @@ func nodeMaintenance(s *client.Session) *cobra.Command {
 	var reason string
 	set := &cobra.Command{
 		Use:               "set NODE...",
-		Short:             "Take machines out of service",
+		Short:             "Put machines into maintenance",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -25,7 +25,7 @@ func nodeMaintenance(s *client.Session) *cobra.Command {
 	set.Flags().StringVar(&reason, "reason", "", "why, for the next one who looks")
 	unset := &cobra.Command{
 		Use:               "unset NODE...",
-		Short:             "Put machines back into service",
+		Short:             "Take machines out of maintenance",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -25,7 +25,7 @@ func nodeBootDevice(s *client.Session) *cobra.Command {
 	var persistent bool
 	set := &cobra.Command{
 		Use:   "set NODE DEVICE",
-		Short: "Say what a machine boots from next: pxe, disk, cdrom, ...",
+		Short: "Set the next boot device: pxe, disk, cdrom, ...",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := nodeapi.BootDevice{Device: args[1], Persistent: persistent}
@@ -45,7 +45,7 @@ func nodeBootDevice(s *client.Session) *cobra.Command {
 func nodeValidate(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:               "validate NODE",
-		Short:             "Say what is missing for each interface to work",
+		Short:             "Show which settings each interface lacks",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -84,7 +84,7 @@ func validRows(reply json.RawMessage) func(t table.Writer) error {
 func nodeInventory(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:               "inventory NODE",
-		Short:             "Show what inspection found, as JSON or YAML (-o yaml)",
+		Short:             "Show the inventory of a machine, as JSON or YAML (-o yaml)",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -103,7 +103,7 @@ func nodeInventory(s *client.Session) *cobra.Command {
 func nodeHistory(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:               "history NODE",
-		Short:             "Show what has happened to a machine",
+		Short:             "Show the history of a machine",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {

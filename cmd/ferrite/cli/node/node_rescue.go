@@ -20,7 +20,7 @@ func nodeRescue(s *client.Session) *cobra.Command {
 	var waiting wait.Flag
 	cmd := &cobra.Command{
 		Use:   "rescue NODE... [--password-file FILE]",
-		Short: "Boot a machine into a ramdisk that you can log in to",
+		Short: "Boot a machine into a rescue ramdisk with a login",
 		Long: `Boot a machine into a ramdisk that takes logins of user rescue over SSH, to repair what is on
 its disks. They are left alone. The password is asked for, or read from a file (- is standard
 input); it is sent to the conductor, which keeps only a hash of it until the ramdisk has it.

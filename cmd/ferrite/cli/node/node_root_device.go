@@ -19,7 +19,7 @@ func nodeRootDevice(s *client.Session) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "root-device NODE [KEY=HINT]...",
-		Short: "Say which disk would be installed onto, and why not the others",
+		Short: "Show which disk would be the root device, and why not the others",
 		Long: `Say which disk would be installed onto, by what the last inspection found, and
 why not each of the others. Without hints those count that the node has; with
 hints these are tried and, when they lead to a disk, kept in its properties as

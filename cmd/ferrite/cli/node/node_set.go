@@ -14,7 +14,7 @@ func nodeSet(s *client.Session) *cobra.Command {
 	var reset, protected, retired bool
 	cmd := &cobra.Command{
 		Use:               "set NODE [--FIELD VALUE]...",
-		Short:             "Change what is known of a machine",
+		Short:             "Change the record of a machine",
 		Example:           "  ferrite node set m1 --property cpu_arch=x86_64 --driver-info redfish_password=new",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
@@ -64,7 +64,7 @@ func nodeUnset(s *client.Session) *cobra.Command {
 	keys := map[string]*[]string{}
 	cmd := &cobra.Command{
 		Use:               "unset NODE [--FIELD]...",
-		Short:             "Take back what is known of a machine",
+		Short:             "Remove fields from the record of a machine",
 		Example:           "  ferrite node unset m1 --property cpu_arch --instance-uuid",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),

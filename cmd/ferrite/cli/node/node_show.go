@@ -14,7 +14,7 @@ func nodeShow(s *client.Session) *cobra.Command {
 	var names string
 	cmd := &cobra.Command{
 		Use:               "show NODE",
-		Short:             "Show all that is known of a machine",
+		Short:             "Show the record of a machine",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {

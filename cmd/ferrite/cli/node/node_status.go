@@ -18,7 +18,7 @@ import (
 func nodeStatus(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status NODE",
-		Short: "Say what a machine is doing, what it waits for, and what to try",
+		Short: "Show the current step, what it waits for, and what to try next",
 		Long: `Say what a machine is doing and since when: the step it is at, what it waits for, since and
 until when, the boot stages seen, how many bytes are written, when its power state was last
 read well and its agent heard of, the last error, and what to try next.`,

@@ -74,7 +74,7 @@ func (t traits) remove() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:               "remove " + t.arg + " {TRAIT... | --all}",
-		Short:             "Take traits from a " + t.noun,
+		Short:             "Remove traits from a " + t.noun,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: t.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,0 +1,34 @@
+package serve
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestUnreadableNode: a conductor starts with a node whose row cannot be read, says so,
+// and serves the others.
+func TestUnreadableNode(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	c := start(t, dir)
+	for _, name := range []string{"first", "spoiled", "last"} {
+		c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": name}, http.StatusCreated)
+	}
+	c.end(t)
+	changeRows(t, dir, "UPDATE nodes SET doc = '{' WHERE name = 'spoiled'")
+
+	c = start(t, dir)
+	defer c.end(t)
+	for _, name := range []string{"first", "last"} {
+		c.call(t, "GET", "/v1/nodes/"+name, nil, http.StatusOK)
+	}
+	const want = "a record of the database cannot be read"
+	for end := time.Now().Add(time.Minute); !strings.Contains(c.log.String(), want) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if log := c.log.String(); strings.Count(log, want) != 1 {
+		t.Errorf("the log says %d times %q, want once:\n%s", strings.Count(log, want), want, log)
+	}
+}
