@@ -15,7 +15,7 @@ import (
 )
 
 // release is what `ferrite version` and the agents' records show.
-const release = "0.1.0"
+const release = "0.2.0"
 
 func main() {
 	os.Exit(cli.Run(context.Background(), program()))

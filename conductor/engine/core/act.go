@@ -36,7 +36,7 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 		if err := e.factsOf(ctx, n, ev, &facts); err != nil {
 			return n, err
 		}
-		change, err := e.judge(ctx, n, facts, ev)
+		change, err := e.decideOnce(ctx, n, facts, ev)
 		if err != nil {
 			return n, err
 		}
@@ -59,9 +59,9 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 	return node.Node{}, e.Locked(ref)
 }
 
-// judge asks plan. Only then is it known which name inspection rules give the
+// decideOnce asks plan. Only then is it known which name inspection rules give the
 // node: where another has it, that is a fact to decide by anew.
-func (e *Core) judge(ctx context.Context, n node.Node, facts plan.Facts, ev plan.Event) (change *node.Change, err error) {
+func (e *Core) decideOnce(ctx context.Context, n node.Node, facts plan.Facts, ev plan.Event) (change *node.Change, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.Log.Error("nothing can be decided on a node", "node", n.UUID, "panic", p, "stack", string(debug.Stack()))
@@ -209,7 +209,7 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 		a.UpdatedAt = &now
 	}
 	if c.PutEraseReport != nil {
-		if err := e.vouch(c.PutEraseReport, now); err != nil {
+		if err := e.signEraseReport(c.PutEraseReport, now); err != nil {
 			return node.Node{}, err
 		}
 	}

@@ -38,9 +38,9 @@ type Config struct {
 
 	Discovery Discovery // the zero value: machines nobody has enrolled stay unknown
 
-	// Changed is told of every write to a node once it is done, with the node as
+	// Changed is given every write to a node once it is done, with the node as
 	// it is then, of a deleted one the UUID alone. It must not wait for anything.
-	// Nil for nobody to be told.
+	// Nil for nobody.
 	Changed func(n node.Node)
 
 	PowerWorkers int // power states read at a time by the power sync; 64 when 0

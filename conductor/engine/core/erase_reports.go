@@ -58,9 +58,9 @@ func (e *Core) inventoryOf(ctx context.Context, uuid string) (inv agentapi.Inven
 	return inv, err
 }
 
-// vouch signs what a machine has reported, in the conductor's name: only it knows
+// signEraseReport signs what a machine has reported, in the conductor's name: only it knows
 // which agent it had commanded, and machines keep no secrets.
-func (e *Core) vouch(r *node.EraseReport, now time.Time) error {
+func (e *Core) signEraseReport(r *node.EraseReport, now time.Time) error {
 	r.UUID, r.CreatedAt = uuid.NewString(), now
 	statement := nodeapi.EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed, SignedAt: now, Report: r.Report}
 	signed, err := statement.Sign(e.EraseKey)

@@ -8,10 +8,10 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// setAside is the records that cannot be read, of which the log has been told.
+// setAside is the records that cannot be read, each of which is in the log.
 type setAside struct {
-	mu   sync.Mutex
-	told map[string]bool
+	mu       sync.Mutex
+	reported map[string]bool
 }
 
 // Readable is a list's error without records that cannot be decoded: these are set
@@ -25,11 +25,11 @@ func (e *Core) Readable(err error) error {
 	e.aside.mu.Lock()
 	defer e.aside.mu.Unlock()
 	for _, id := range bad.UUIDs {
-		if key := bad.Kind + " " + id; !e.aside.told[key] {
-			if e.aside.told == nil {
-				e.aside.told = map[string]bool{}
+		if key := bad.Kind + " " + id; !e.aside.reported[key] {
+			if e.aside.reported == nil {
+				e.aside.reported = map[string]bool{}
 			}
-			e.aside.told[key] = true
+			e.aside.reported[key] = true
 			e.Log.Error("a record of the database cannot be read; it is left alone until it is repaired", "kind", bad.Kind, "uuid", id, "err", bad.Err)
 		}
 	}
