@@ -14,7 +14,7 @@ import (
 type biosResource struct {
 	access
 	conductor biosConductor
-	fields    *rest.Table[toldRow[node.BIOSSetting]]
+	fields    *rest.Table[hardwareRow[node.BIOSSetting]]
 }
 
 // biosConductor is the part of the conductor that biosResource needs.
@@ -25,17 +25,17 @@ type biosConductor interface {
 // routes is the BIOS settings of a node, as they were read last.
 func (h *biosResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
-	setting := toldForm(h.fields, "bios_setting")
+	setting := rowForm(h.fields, "bios_setting")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios", Since: 40, TooOld: unknown, Doc: "the BIOS settings of a node", Handle: h.listBIOS, Wire: toldList("bios", setting, biosColumns())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios", Since: 40, TooOld: unknown, Doc: "the BIOS settings of a node", Handle: h.listBIOS, Wire: rowList("bios", setting, biosColumns())},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios/:setting", Since: 40, TooOld: unknown, Doc: "one BIOS setting of a node", Handle: h.showBIOS, Wire: rest.Returns(rest.Schema{"type": "object", "additionalProperties": setting})},
 	}
 }
 
 // biosTable is every field of a setting; what the BIOS's registry says of it
 // came with 1.74.
-func biosTable() *rest.Table[toldRow[node.BIOSSetting]] {
-	type row = toldRow[node.BIOSSetting]
+func biosTable() *rest.Table[hardwareRow[node.BIOSSetting]] {
+	type row = hardwareRow[node.BIOSSetting]
 	number := func(name string, at func(*node.BIOSSetting) *int64) rest.Field[row] {
 		return rest.Computed(name, 74, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendWhole(dst, at(&v.Of.row)) })
 	}
@@ -60,8 +60,8 @@ func biosTable() *rest.Table[toldRow[node.BIOSSetting]] {
 	})
 }
 
-func biosColumns() toldColumns {
-	return toldColumns{
+func biosColumns() rowColumns {
+	return rowColumns{
 		since: 74, always: []string{"created_at", "updated_at", "links"}, usual: []string{"name", "value"},
 		detailed: []string{
 			"name", "value", "attribute_type", "allowable_values", "lower_bound", "max_length", "min_length", "read_only",
@@ -75,7 +75,7 @@ func (h *biosResource) listBIOS(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := toldFields(c, h.fields, biosColumns())
+	chosen, err := selectedRowFields(c, h.fields, biosColumns())
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (h *biosResource) listBIOS(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	return answerTold(&h.access, c, "bios", h.fields, chosen, report.BIOS, func(s node.BIOSSetting) string {
+	return answerRows(&h.access, c, "bios", h.fields, chosen, report.BIOS, func(s node.BIOSSetting) string {
 		return "nodes/" + c.Param("node") + "/bios/" + s.Name
 	})
 }
@@ -107,7 +107,7 @@ func (h *biosResource) showBIOS(c *rest.Call) error {
 			continue
 		}
 		chosen := h.fields.Pick(c.Minor, append(columns.always, columns.detailed...)...)
-		v := rest.View[toldRow[node.BIOSSetting]]{Of: &toldRow[node.BIOSSetting]{s, "nodes/" + n.UUID + "/bios/" + name}, Minor: c.Minor, Base: c.BaseURL()}
+		v := rest.View[hardwareRow[node.BIOSSetting]]{Of: &hardwareRow[node.BIOSSetting]{s, "nodes/" + n.UUID + "/bios/" + name}, Minor: c.Minor, Base: c.BaseURL()}
 		return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 			dst = append(rest.AppendString(append(dst, '{'), name), ':')
 			return append(h.fields.Render(dst, chosen, &v), '}')

@@ -14,7 +14,7 @@ import (
 type firmwareResource struct {
 	access
 	conductor firmwareConductor
-	fields    *rest.Table[toldRow[node.FirmwareComponent]]
+	fields    *rest.Table[hardwareRow[node.FirmwareComponent]]
 }
 
 // firmwareConductor is the part of the conductor that firmwareResource needs.
@@ -26,14 +26,14 @@ type firmwareConductor interface {
 func (h *firmwareResource) routes() []rest.Route {
 	return []rest.Route{{
 		Method: http.MethodGet, Path: "/v1/nodes/:node/firmware", Since: 86, TooOld: nodeapi.Routing(http.StatusNotFound, ""),
-		Doc: "the firmware of a node's components", Handle: h.listFirmware, Wire: toldList("firmware", toldForm(h.fields, "firmware_component"), firmwareColumns()),
+		Doc: "the firmware of a node's components", Handle: h.listFirmware, Wire: rowList("firmware", rowForm(h.fields, "firmware_component"), firmwareColumns()),
 	}}
 }
 
 // firmwareTable is every field of a component; which part it is in the trade
 // came with 1.114.
-func firmwareTable() *rest.Table[toldRow[node.FirmwareComponent]] {
-	type row = toldRow[node.FirmwareComponent]
+func firmwareTable() *rest.Table[hardwareRow[node.FirmwareComponent]] {
+	type row = hardwareRow[node.FirmwareComponent]
 	part := func(name string, since int, at func(*node.FirmwareComponent) string) rest.Field[row] {
 		return rest.Computed(name, since, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendText(dst, at(&v.Of.row)) })
 	}
@@ -50,9 +50,9 @@ func firmwareTable() *rest.Table[toldRow[node.FirmwareComponent]] {
 	})
 }
 
-func firmwareColumns() toldColumns {
+func firmwareColumns() rowColumns {
 	all := []string{"component", "initial_version", "current_version", "last_version_flashed", "vendor", "model", "serial_number"}
-	return toldColumns{since: 86, always: []string{"created_at", "updated_at"}, usual: all, detailed: all}
+	return rowColumns{since: 86, always: []string{"created_at", "updated_at"}, usual: all, detailed: all}
 }
 
 func (h *firmwareResource) listFirmware(c *rest.Call) error {
@@ -60,7 +60,7 @@ func (h *firmwareResource) listFirmware(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := toldFields(c, h.fields, firmwareColumns())
+	chosen, err := selectedRowFields(c, h.fields, firmwareColumns())
 	if err != nil {
 		return err
 	}
@@ -68,5 +68,5 @@ func (h *firmwareResource) listFirmware(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	return answerTold(&h.access, c, "firmware", h.fields, chosen, report.Firmware, func(node.FirmwareComponent) string { return "" })
+	return answerRows(&h.access, c, "firmware", h.fields, chosen, report.Firmware, func(node.FirmwareComponent) string { return "" })
 }

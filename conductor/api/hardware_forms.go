@@ -76,12 +76,12 @@ func vendorMethodsForm() rest.Schema {
 	return rest.Schema{"type": "object", "additionalProperties": one}
 }
 
-// toldForm is one row of what a BMC has told, toldList the rows of a node.
-func toldForm[T any](t *rest.Table[T], name string) rest.Schema {
+// rowForm is one row of what a BMC has told, rowList the rows of a node.
+func rowForm[T any](t *rest.Table[T], name string) rest.Schema {
 	return t.Part(name, rest.SortedKeys(t.ByName)...)
 }
 
-func toldList(key string, row rest.Schema, columns toldColumns) rest.Wire {
+func rowList(key string, row rest.Schema, columns rowColumns) rest.Wire {
 	return rest.Wire{Status: http.StatusOK, Query: []rest.Argument{{Name: "detail", Since: columns.since}, {Name: "fields", Since: columns.since}}, Gives: objectWith(rest.Schema{key: rest.Schema{"type": "array", "items": row}}, key)}
 }
 

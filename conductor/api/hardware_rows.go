@@ -8,19 +8,19 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 )
 
-// What a BMC has told (BIOS settings, firmware) is shown alike: a few parts of
+// BIOS settings and firmware of a BMC are shown alike: a few parts of
 // each row always, the usual ones unless ?fields= names others or ?detail= asks
 // for all.
 
-// toldColumns is which parts of the rows of a table are shown when.
-type toldColumns struct {
+// rowColumns is which parts of the rows of a table are shown when.
+type rowColumns struct {
 	since           int      // microversion of ?detail= and ?fields=
 	always          []string // whatever is asked for
 	usual, detailed []string
 }
 
-// toldFields reads ?detail= and ?fields= of a request for rows of t.
-func toldFields[T any](c *rest.Call, t *rest.Table[T], columns toldColumns) (rest.Selection, error) {
+// selectedRowFields reads ?detail= and ?fields= of a request for rows of t.
+func selectedRowFields[T any](c *rest.Call, t *rest.Table[T], columns rowColumns) (rest.Selection, error) {
 	q := c.QueryParams()
 	if err := rest.Unexpected(rest.SortedKeys(q), []string{"detail", "fields"}); err != nil {
 		return nil, err
@@ -51,21 +51,21 @@ func toldFields[T any](c *rest.Call, t *rest.Table[T], columns toldColumns) (res
 	return slices.Compact(t.Pick(c.Minor, slices.Concat(names, columns.always)...)), nil
 }
 
-// toldRow is one row with where it is found.
-type toldRow[T any] struct {
+// hardwareRow is one row with where it is found.
+type hardwareRow[T any] struct {
 	row  T
 	path string // below /v1/, without a slash in front
 }
 
-// answerTold answers {"name": [rows]}.
-func answerTold[T any](a *access, c *rest.Call, name string, t *rest.Table[toldRow[T]], chosen rest.Selection, rows []T, path func(T) string) error {
+// answerRows answers {"name": [rows]}.
+func answerRows[T any](a *access, c *rest.Call, name string, t *rest.Table[hardwareRow[T]], chosen rest.Selection, rows []T, path func(T) string) error {
 	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		dst = append(append(append(dst, `{"`...), name...), `":[`...)
 		for i, row := range rows {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = t.Render(dst, chosen, &rest.View[toldRow[T]]{Of: &toldRow[T]{row, path(row)}, Minor: c.Minor, Base: c.BaseURL()})
+			dst = t.Render(dst, chosen, &rest.View[hardwareRow[T]]{Of: &hardwareRow[T]{row, path(row)}, Minor: c.Minor, Base: c.BaseURL()})
 		}
 		return append(dst, "]}"...)
 	})

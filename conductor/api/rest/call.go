@@ -30,7 +30,7 @@ type Route struct {
 type Call struct {
 	echo.Context
 	Minor int // microversion 1.minor
-	// Who sends it, nil when nobody is asked, and what the policy says of it.
+	// The sender, nil without authentication, and the policy's rule.
 	Caller *auth.Caller
 	Rule   *auth.Rule
 }
