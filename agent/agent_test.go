@@ -86,7 +86,8 @@ func (fileDisk) RereadPartitions(context.Context) error { return nil }
 func live(t *testing.T, c *conductor, cmdline string) (*machine, string, func() error) {
 	t.Helper()
 	pin := sha256.Sum256(c.Certificate().Raw)
-	p, problems, err := param.Parse("ipa-api-url=" + c.URL + " ferrite-api-sha256=" + hex.EncodeToString(pin[:]) + " ipa-disk-wait-attempts=1 " + cmdline)
+	p, problems, err := param.Parse("ipa-api-url=" + c.URL + " ferrite-api-sha256=" + hex.EncodeToString(pin[:]) +
+		" ipa-disk-wait-attempts=1 " + cmdline)
 	if err != nil || problems != nil {
 		t.Fatal(err, problems)
 	}

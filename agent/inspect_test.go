@@ -23,7 +23,8 @@ import (
 type wired struct{ machine }
 
 func (*wired) Frames(string, uint16, []net.HardwareAddr) (io.ReadCloser, error) {
-	const frame = "\x01\x80\xc2\x00\x00\x0e\x02\x00\x00\x00\x00\x01\x88\xcc" + "\x02\x07\x04\x02\x00\x00\x00\x00\x01" + "\x04\x03\x05e1" + "\x06\x02\x00\x78"
+	const frame = "\x01\x80\xc2\x00\x00\x0e\x02\x00\x00\x00\x00\x01\x88\xcc" + "\x02\x07\x04\x02\x00\x00\x00\x00\x01" +
+		"\x04\x03\x05e1" + "\x06\x02\x00\x78"
 	return io.NopCloser(bytes.NewReader([]byte(frame))), nil
 }
 
@@ -38,7 +39,8 @@ func TestCollectors(t *testing.T) {
 		"sys/class/net/eth1/device/vendor": text("0x1af4"), "sys/block/vda/size": text("262144"),
 		"sys/devices/system/node/node0/meminfo":   text("Node 0 MemTotal: 481284 kB"),
 		"sys/bus/pci/devices/0000:00:01.0/vendor": text("0x1af4"),
-		"sys/bus/usb/devices/1-1/idVendor":        text("1234"), "sys/firmware/dmi/tables/DMI": {Data: []byte{0, 4, 0, 0, 0, 0}},
+		"sys/bus/usb/devices/1-1/idVendor":        text("1234"),
+		"sys/firmware/dmi/tables/DMI":             {Data: []byte{0, 4, 0, 0, 0, 0}},
 	}
 	settled := make(chan struct{})
 	close(settled)

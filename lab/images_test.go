@@ -90,7 +90,8 @@ func TestImages(t *testing.T) {
 			}
 			response, body, err := fetch(t, tt.method, server.URL+tt.path, tt.byteRange)
 			if response.StatusCode != tt.status || len(body) != tt.length || (err != nil) != tt.broken {
-				t.Errorf("%s, %d octets, %v; expected %d, %d, broken %v", response.Status, len(body), err, tt.status, tt.length, tt.broken)
+				t.Errorf("%s, %d octets, %v; expected %d, %d, broken %v", response.Status, len(body), err, tt.status,
+					tt.length, tt.broken)
 			}
 			if tt.broken && response.ContentLength != int64(len(content)) {
 				t.Errorf("promised %d octets, expected the whole", response.ContentLength)
@@ -168,7 +169,8 @@ func TestPhoneHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := url.Values{"hostname": {"node-0"}, "instance_id": {"i-1"}, "pub_key_rsa": {"x"}}
-	if diff := cmp.Diff(want, report.Form); diff != "" || report.InstanceID() != "i-1" || report.Path != "/a" || len(l.PhoneHomes()) != 1 {
+	if diff := cmp.Diff(want, report.Form); diff != "" || report.InstanceID() != "i-1" || report.Path != "/a" ||
+		len(l.PhoneHomes()) != 1 {
 		t.Errorf("report %+v:\n%s", report, diff)
 	}
 }

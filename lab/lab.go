@@ -50,7 +50,8 @@ func New(ctx context.Context, config Config) (*Lab, error) {
 		return nil, err
 	}
 	if _, err := ReadState(config.Dir); !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s holds a lab already: end that one first, or take another folder (%w)", config.Dir, errors.Join(err, os.ErrExist))
+		return nil, fmt.Errorf("%s holds a lab already: end that one first, or take another folder (%w)", config.Dir,
+			errors.Join(err, os.ErrExist))
 	}
 	l := &Lab{ID: config.ID, config: config, log: config.Log.With("lab", config.ID)}
 	if err := l.up(ctx); err != nil {
@@ -76,7 +77,8 @@ func (l *Lab) up(ctx context.Context) error {
 	}
 	// First of all: from here on `down` can end what a killed lab leaves.
 	err = l.change(func(s *State) {
-		*s = State{ID: l.ID, Process: self, Namespace: l.Network.Namespace, Gateway: l.Network.Gateway.String(), Subnet: l.Network.Subnet.String()}
+		*s = State{ID: l.ID, Process: self, Namespace: l.Network.Namespace, Gateway: l.Network.Gateway.String(),
+			Subnet: l.Network.Subnet.String()}
 	})
 	if err != nil {
 		return err
@@ -146,7 +148,9 @@ const headerTimeout = 10 * time.Second
 
 // run serves a listener until the lab closes.
 func (l *Lab) run(h http.Handler, listener net.Listener) {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ErrorLog: slog.NewLogLogger(l.log.Handler(), slog.LevelDebug)}
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, ErrorLog: slog.NewLogLogger(l.log.Handler(), slog.LevelDebug),
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -62,7 +62,8 @@ func helper(dir string) error {
 }
 
 func biosSpec(name string) qemu.Spec {
-	return qemu.Spec{Name: name, Firmware: qemu.BIOS, Disks: []qemu.Disk{{SizeMB: 16}}, NICs: []qemu.NIC{{OptionROM: true}}}
+	return qemu.Spec{Name: name, Firmware: qemu.BIOS, Disks: []qemu.Disk{{SizeMB: 16}},
+		NICs: []qemu.NIC{{OptionROM: true}}}
 }
 
 func newLab(t *testing.T, machines ...qemu.Spec) *Lab {
@@ -112,7 +113,8 @@ func assertNothingLeft(t *testing.T, id, dir string) {
 // system connects to a machine's controller from inside the lab.
 func system(t *testing.T, l *Lab, m *Machine) *schemas.ComputerSystem {
 	t.Helper()
-	client, err := gofish.ConnectContext(t.Context(), gofish.ClientConfig{Endpoint: m.URL, Username: m.Username, Password: m.Password, HTTPClient: l.HTTPClient()})
+	client, err := gofish.ConnectContext(t.Context(),
+		gofish.ClientConfig{Endpoint: m.URL, Username: m.Username, Password: m.Password, HTTPClient: l.HTTPClient()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +181,9 @@ func guest(t *testing.T, m *Machine, act qemutest.Act) {
 }
 
 func pxeOnce() *schemas.Boot {
-	return &schemas.Boot{BootSourceOverrideTarget: schemas.PxeBootSource, BootSourceOverrideEnabled: schemas.OnceBootSourceOverrideEnabled}
+	return &schemas.Boot{
+		BootSourceOverrideTarget: schemas.PxeBootSource, BootSourceOverrideEnabled: schemas.OnceBootSourceOverrideEnabled,
+	}
 }
 
 func TestE2EBIOSMachineThroughRedfish(t *testing.T) {
@@ -244,7 +248,8 @@ func TestE2EUEFIMachineWithEmptyDisk(t *testing.T) {
 	}
 	waitLine(t, m, 2, "Start PXE over IPv4")
 	starts, last := m.Starts()
-	if diff := cmp.Diff(qemu.Start{Firmware: qemu.UEFI, Order: []string{"disk0", "nic0"}}, last); diff != "" || starts != 2 {
+	if diff := cmp.Diff(qemu.Start{Firmware: qemu.UEFI, Order: []string{"disk0", "nic0"}}, last); diff != "" ||
+		starts != 2 {
 		t.Errorf("%d starts, the last (-want +got):\n%s", starts, diff)
 	}
 	press(t, s, schemas.ForceOffResetType, schemas.OffPowerState)
@@ -262,7 +267,8 @@ func TestE2EVirtualMediaThroughRedfish(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "boot.bin"), sector, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("xorriso", "-as", "mkisofs", "-quiet", "-b", "boot.bin", "-no-emul-boot", "-boot-load-size", "1",
+	out, err := exec.Command("xorriso", "-as", "mkisofs", "-quiet", "-b", "boot.bin", "-no-emul-boot",
+		"-boot-load-size", "1",
 		"-o", filepath.Join(l.config.ImagesDir, "cd.iso"), dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -276,10 +282,12 @@ func TestE2EVirtualMediaThroughRedfish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := media[0].InsertMedia(&schemas.VirtualMediaInsertMediaParameters{Image: l.ImagesURL + "/cd.iso"}); err != nil {
+	if _, err := media[0].InsertMedia(&schemas.VirtualMediaInsertMediaParameters{Image: l.ImagesURL +
+		"/cd.iso"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetBoot(&schemas.Boot{BootSourceOverrideTarget: schemas.CdBootSource, BootSourceOverrideEnabled: schemas.OnceBootSourceOverrideEnabled}); err != nil {
+	if err := s.SetBoot(&schemas.Boot{BootSourceOverrideTarget: schemas.CdBootSource,
+		BootSourceOverrideEnabled: schemas.OnceBootSourceOverrideEnabled}); err != nil {
 		t.Fatal(err)
 	}
 	press(t, s, schemas.OnResetType, schemas.OnPowerState)
@@ -297,7 +305,8 @@ func TestE2EVirtualMediaThroughRedfish(t *testing.T) {
 func TestE2ETwoLabsSideBySide(t *testing.T) {
 	for range 2 {
 		l := newLab(t, biosSpec("node-0"), biosSpec("node-1"))
-		child, err := l.Start("web", exec.Command("python3", "-m", "http.server", "-b", l.Network.Gateway.String(), "6385", "-d", l.config.ImagesDir))
+		child, err := l.Start("web", exec.Command("python3", "-m", "http.server", "-b", l.Network.Gateway.String(), "6385",
+			"-d", l.config.ImagesDir))
 		if err != nil {
 			t.Fatal(err)
 		}

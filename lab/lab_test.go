@@ -19,17 +19,25 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func TestComplete(t *testing.T) {
 	c, err := Config{ID: "demo", Dir: "/var/lab", Machines: []MachineConfig{
-		{Spec: qemu.Spec{Name: "node-0", Disks: []qemu.Disk{{}, {Format: "qcow2"}}, NICs: []qemu.NIC{{}, {Unplugged: true}, {Model: "e1000e"}}}},
-		{Spec: qemu.Spec{Name: "node-1", UUID: "u", NICs: []qemu.NIC{{MAC: "52:54:00:00:00:01"}}}, Username: "root", Password: "x"},
+		{Spec: qemu.Spec{
+			Name: "node-0", Disks: []qemu.Disk{{}, {Format: "qcow2"}},
+			NICs: []qemu.NIC{{}, {Unplugged: true}, {Model: "e1000e"}},
+		}},
+		{Spec: qemu.Spec{Name: "node-1", UUID: "u", NICs: []qemu.NIC{{MAC: "52:54:00:00:00:01"}}}, Username: "root",
+			Password: "x"},
 	}}.complete()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Config{ID: "demo", Dir: "/var/lab", ImagesDir: "/var/lab/images", Machines: []MachineConfig{
 		{Spec: qemu.Spec{
-			Name: "node-0", UUID: "5f3fc1a2-97ca-5b02-b1c1-1f3d84a4f3a0", Dir: "/var/lab/run", ConsoleLog: "/var/lab/console/node-0.log",
-			Disks: []qemu.Disk{{Path: "/var/lab/disks/node-0-0.raw"}, {Path: "/var/lab/disks/node-0-1.qcow2", Format: "qcow2"}},
-			NICs:  []qemu.NIC{{MAC: "52:54:00:5f:00:00", Tap: "tap0"}, {MAC: "52:54:00:5f:00:01", Unplugged: true}, {MAC: "52:54:00:5f:00:02", Tap: "tap1", Model: "e1000e"}},
+			Name: "node-0", UUID: "5f3fc1a2-97ca-5b02-b1c1-1f3d84a4f3a0", Dir: "/var/lab/run",
+			ConsoleLog: "/var/lab/console/node-0.log",
+			Disks: []qemu.Disk{
+				{Path: "/var/lab/disks/node-0-0.raw"}, {Path: "/var/lab/disks/node-0-1.qcow2", Format: "qcow2"},
+			},
+			NICs: []qemu.NIC{{MAC: "52:54:00:5f:00:00", Tap: "tap0"}, {MAC: "52:54:00:5f:00:01", Unplugged: true},
+				{MAC: "52:54:00:5f:00:02", Tap: "tap1", Model: "e1000e"}},
 		}, Username: "admin", Password: "node-0-password"},
 		{Spec: qemu.Spec{
 			Name: "node-1", UUID: "u", Dir: "/var/lab/run", ConsoleLog: "/var/lab/console/node-1.log",
@@ -135,7 +143,10 @@ func TestState(t *testing.T) {
 	if err := Down(t.Context(), dir, quiet()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("down without a lab: %v", err)
 	}
-	want := State{ID: "x", Process: Process{1, 2}, Machines: []MachineState{{Name: "m", MACs: []string{"a"}, Process: &Process{3, 4}}}, Children: []ChildState{{"c", "log", Process{5, 6}}}}
+	want := State{
+		ID: "x", Process: Process{1, 2}, Machines: []MachineState{{Name: "m", MACs: []string{"a"}, Process: &Process{3, 4}}},
+		Children: []ChildState{{"c", "log", Process{5, 6}}},
+	}
 	if err := want.write(dir); err != nil {
 		t.Fatal(err)
 	}

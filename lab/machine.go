@@ -77,7 +77,8 @@ func (l *Lab) addMachine(ctx context.Context, i int, c MachineConfig) error {
 	}
 	l.Machines = append(l.Machines, m)
 	spec := m.Spec()
-	state := MachineState{Name: m.Name, UUID: spec.UUID, BMC: m.URL, Username: m.Username, Password: m.Password, Console: spec.ConsoleLog}
+	state := MachineState{Name: m.Name, UUID: spec.UUID, BMC: m.URL, Username: m.Username, Password: m.Password,
+		Console: spec.ConsoleLog}
 	for _, nic := range spec.NICs {
 		state.MACs = append(state.MACs, nic.MAC)
 	}

@@ -51,7 +51,8 @@ func (p *phoneHome) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	report := Report{Time: time.Now(), Remote: r.RemoteAddr, Path: r.URL.Path, Form: r.Form}
-	p.log.Info("phone home", "remote", report.Remote, "path", report.Path, "hostname", report.Hostname(), "instance", report.InstanceID())
+	p.log.Info("phone home", "remote", report.Remote, "path", report.Path, "hostname", report.Hostname(), "instance",
+		report.InstanceID())
 	p.reports.add(report)
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -61,7 +62,8 @@ func (p *phoneHome) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (l *Lab) WaitPhoneHome(ctx context.Context, match func(Report) bool) (Report, error) {
 	report, err := l.phoneHome.reports.wait(ctx, match)
 	if err != nil {
-		return report, fmt.Errorf("wait for a machine to phone home (%d reports came, none of them this one): %w", len(l.PhoneHomes()), err)
+		return report, fmt.Errorf("wait for a machine to phone home (%d reports came, none of them this one): %w",
+			len(l.PhoneHomes()), err)
 	}
 	return report, nil
 }

@@ -24,7 +24,8 @@ func TestDivide(t *testing.T) {
 gpt
 1 2048 1126400 C12A7328-F81F-11D2-BA4B-00A0C93EC93B esp
 2 1128448 131072 0FC63DAF-8483-4772-8E79-3D69D8477DE4 root`},
-		{"uefi with all", Layout{GPT: true, UEFI: true, Ephemeral: 32 * mib, Swap: 16 * mib, ConfigDrive: true, Root: 64 * mib}, `
+		{"uefi with all", Layout{GPT: true, UEFI: true, Ephemeral: 32 * mib, Swap: 16 * mib, ConfigDrive: true,
+			Root: 64 * mib}, `
 gpt
 1 2048 1126400 C12A7328-F81F-11D2-BA4B-00A0C93EC93B esp
 2 1128448 65536 0FC63DAF-8483-4772-8E79-3D69D8477DE4 ephemeral

@@ -23,8 +23,9 @@ func bmcNICs() map[[2]string]string {
 // iLO Virtual NIC", "XClarity Controller", OpenBMC's gadgets, and whatever hangs on
 // the virtual hub of ASPEED's BMC chips ("Linux 5.4.62 with aspeed_vhub").
 func bmcName(u usb) string {
-	return regexp.MustCompile(`(?i)\bidrac|\bilo\b|\bxclarity|\bxcc\b|openbmc|megarac|\bbmc\b|american megatrends|aspeed|ast_vhub|` +
-		`virtual (nic|ethernet|media|cdrom|hdisk|floppy|disk)`).
+	return regexp.MustCompile(
+		`(?i)\bidrac|\bilo\b|\bxclarity|\bxcc\b|openbmc|megarac|\bbmc\b|american megatrends|aspeed|ast_vhub|` +
+			`virtual (nic|ethernet|media|cdrom|hdisk|floppy|disk)`).
 		FindString(u.vendor + " " + u.product)
 }
 

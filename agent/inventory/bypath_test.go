@@ -14,11 +14,13 @@ func TestByPath(t *testing.T) {
 			`sys/class/sas_port/port-0:0/num_phys = "1\n"` + "\n" + `sys/class/sas_device/end_device-0:0/phy_identifier = "4\n"`,
 			"sas", "pci-0000:00:03.0-sas-phy4-lun-0"},
 		{pci + "host0/port-0:0/expander-0:0/port-0:0:7/end_device-0:0:7/target0:0:7/0:0:7:0/block/sda",
-			`sys/class/sas_port/port-0:0:7/num_phys = "1\n"` + "\n" + `sys/class/sas_device/end_device-0:0:7/phy_identifier = "11\n"` + "\n" +
+			`sys/class/sas_port/port-0:0:7/num_phys = "1\n"` + "\n" +
+				`sys/class/sas_device/end_device-0:0:7/phy_identifier = "11\n"` + "\n" +
 				`sys/class/sas_device/expander-0:0/sas_address = "0x500304801f0a12ff\n"`,
 			"sas", "pci-0000:00:03.0-sas-exp0x500304801f0a12ff-phy11-lun-0"},
 		{pci + "host0/port-0:1/end_device-0:1/target0:0:1/0:0:1:0/block/sda",
-			`sys/class/sas_port/port-0:1/num_phys = "4\n"` + "\n" + `sys/class/sas_device/end_device-0:1/sas_address = "0x5000c500a1b2c3d5\n"`,
+			`sys/class/sas_port/port-0:1/num_phys = "4\n"` + "\n" +
+				`sys/class/sas_device/end_device-0:1/sas_address = "0x5000c500a1b2c3d5\n"`,
 			"sas", "pci-0000:00:03.0-sas-0x5000c500a1b2c3d5-lun-0"},
 		{pci + "host1/rport-1:0-2/target1:0:2/1:0:2:3/block/sda",
 			`sys/class/fc_transport/target1:0:2/port_name = "0x500a09818d5c2f31\n"`, "fc",

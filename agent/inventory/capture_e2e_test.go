@@ -67,7 +67,8 @@ func qemuMachines() []qemuMachine {
 		}},
 		{name: "pc-bios-ide", nic: "rtl8139", memory: "1G", args: []string{
 			"-machine pc -smp 1",
-			emptyDisk("a", "8G"), "-device ide-hd,drive=a,bus=ide.0,unit=0,serial=IDE0,model=FERRITE-MASTER,wwn=0x5000c50015ea71b0",
+			emptyDisk("a", "8G"),
+			"-device ide-hd,drive=a,bus=ide.0,unit=0,serial=IDE0,model=FERRITE-MASTER,wwn=0x5000c50015ea71b0",
 			emptyDisk("b", "9G"), "-device ide-hd,drive=b,bus=ide.0,unit=1,serial=IDE1,model=FERRITE-SLAVE",
 			emptyDisk("c", "512M"), "-device ide-cd,drive=c,bus=ide.1,unit=0",
 			"-device ich9-ahci,id=ahci", emptyDisk("d", "10G"), "-device ide-hd,drive=d,bus=ahci.2,serial=AHCI2",
@@ -103,7 +104,8 @@ func qemuMachines() []qemuMachine {
 			"-numa node,nodeid=0,memdev=m0,cpus=0-1 -numa node,nodeid=1,memdev=m1,cpus=2-3",
 			"-smbios type=0,vendor=Ferrite,version=1.2.3,date=02/29/2024,release=4.5",
 			"-smbios type=1,manufacturer=Ferrite,product=Twin,serial=T2,uuid=52540077-0001-4000-8000-000000000001",
-			"-smbios type=4,sock_pfx=CPU,manufacturer=Ferrite,version=Twin,max-speed=3000,current-speed=2500,serial=C1,asset=A1,part=P1",
+			"-smbios type=4,sock_pfx=CPU,manufacturer=Ferrite,version=Twin,max-speed=3000," +
+				"current-speed=2500,serial=C1,asset=A1,part=P1",
 			"-smbios type=17,loc_pfx=DIMM,bank=BANK,manufacturer=Ferrite,serial=M1,asset=A2,part=P2,speed=3200",
 			"-device pxb-pcie,id=far,bus_nr=16,numa_node=1 -device pcie-root-port,id=rp0,bus=far,chassis=1",
 			"-netdev user,id=n1 -device virtio-net-pci,netdev=n1,bus=rp0,mac=52:54:00:77:00:02",

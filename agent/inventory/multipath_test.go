@@ -12,8 +12,10 @@ import (
 // onSAS makes a disk on a SAS port of its own.
 func onSAS(t *testing.T, tree fstest.MapFS, name, port, wwid string, files string) {
 	t.Helper()
-	device := "sys/devices/pci0000:00/0000:03:00.0/host0/port-0:" + port + "/end_device-0:" + port + "/target0:0:" + port + "/0:0:" + port + ":0/"
-	fill(t, tree, "sys/block/"+name+" -> ../devices/pci0000:00/0000:03:00.0/host0/port-0:"+port+"/end_device-0:"+port+"/target0:0:"+port+"/0:0:"+port+":0/block/"+name+"\n"+
+	device := "sys/devices/pci0000:00/0000:03:00.0/host0/port-0:" + port + "/end_device-0:" + port + "/target0:0:" + port +
+		"/0:0:" + port + ":0/"
+	fill(t, tree, "sys/block/"+name+" -> ../devices/pci0000:00/0000:03:00.0/host0/port-0:"+port+"/end_device-0:"+port+
+		"/target0:0:"+port+"/0:0:"+port+":0/block/"+name+"\n"+
 		device+"block/"+name+"/device -> ../../../0:0:"+port+":0\n"+
 		device+"block/"+name+"/size = \"2048\\n\"\n"+device+"model = \"ST1200MM0009\\n\"\n"+device+"wwid = \""+wwid+"\\n\"\n"+
 		device+"vpd_pg80 = \"\\x00\\x80\\x00\\x04WFK1\"\n")

@@ -160,7 +160,9 @@ func TestHangingDisk(t *testing.T) {
 			report.Disks[1].Method != "overwrite" {
 			t.Errorf("the other disk was not erased: %+v", report)
 		}
-		kept := agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}}}
+		kept := agentapi.CommandNode{
+			Properties: map[string]any{"skip_block_devices": []any{map[string]any{"volume_name": "data"}}},
+		}
 		if _, err := clean(t, b, kept, "erase_devices", nil); err == nil ||
 			!strings.Contains(err.Error(), "/dev/vda: it has not answered") {
 			t.Errorf("a disk that hangs was taken for one without a volume to be kept: %v", err)

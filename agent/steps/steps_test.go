@@ -20,7 +20,11 @@ func TestEraseMetadata(t *testing.T) {
 	for n := range b.files {
 		b.fill(t, n)
 	}
-	node := agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"serial": "S-/dev/vdb"}, map[string]any{"volume_name": "data"}}}}
+	node := agentapi.CommandNode{
+		Properties: map[string]any{
+			"skip_block_devices": []any{map[string]any{"serial": "S-/dev/vdb"}, map[string]any{"volume_name": "data"}},
+		},
+	}
 	result, err := Execute(t.Context(), b.Machine, Clean,
 		Request{Step: agentapi.Step{Interface: "deploy", Step: "erase_devices_metadata"}, Node: node})
 	if err != nil || result != nil {

@@ -123,7 +123,10 @@ func TestWriteImageFailures(t *testing.T) {
 			kind: "DeviceNotFound", text: "serial=other",
 		},
 		"disk kept for others": {
-			info: good, node: agentapi.CommandNode{Properties: map[string]any{"skip_block_devices": []any{map[string]any{"name": "/dev/vda"}}}},
+			info: good,
+			node: agentapi.CommandNode{
+				Properties: map[string]any{"skip_block_devices": []any{map[string]any{"name": "/dev/vda"}}},
+			},
 			kind: "DeviceNotFound", text: "in skip_block_devices, by {name=/dev/vda}",
 		},
 		"bad authorization": {info: with(func(i *agentapi.ImageInfo) { i.RequestAuthorize = "%" }),

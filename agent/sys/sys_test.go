@@ -15,7 +15,9 @@ import (
 )
 
 func TestParseUevent(t *testing.T) {
-	got := parseUevent([]byte("add@/devices/pci0000:00/0000:00:03.0\x00ACTION=add\x00SUBSYSTEM=pci\x00MODALIAS=pci:v00001AF4d00001041\x00EMPTY=\x00"))
+	got := parseUevent(
+		[]byte(
+			"add@/devices/pci0000:00/0000:00:03.0\x00ACTION=add\x00SUBSYSTEM=pci\x00MODALIAS=pci:v00001AF4d00001041\x00EMPTY=\x00"))
 	want := map[string]string{"ACTION": "add", "SUBSYSTEM": "pci", "MODALIAS": "pci:v00001AF4d00001041", "EMPTY": ""}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -56,7 +56,8 @@ func table() string {
 // names lists packages in short: the decisions in one word, and a folder once.
 func names(packages []string) string {
 	var words []string
-	if len(packages) > len(decisions) && !slices.ContainsFunc(decisions, func(d string) bool { return !slices.Contains(packages, d) }) {
+	if len(packages) > len(decisions) &&
+		!slices.ContainsFunc(decisions, func(d string) bool { return !slices.Contains(packages, d) }) {
 		words = append(words, "*decisions*")
 		packages = slices.DeleteFunc(slices.Clone(packages), func(p string) bool { return slices.Contains(decisions, p) })
 	}
@@ -80,8 +81,11 @@ func depguard() string {
 		if slices.Contains(r.may, "cmd/*") { // all is allowed
 			continue
 		}
-		fmt.Fprintf(&b, "        %s:\n          list-mode: lax\n          files: [%s]\n          allow: [%s]\n          deny: [{pkg: %s, desc: %q}]\n",
-			strings.NewReplacer("/*", "", "/", "-").Replace(r.packages[0]), files(r), imports(r.may), strings.TrimSuffix(module, "/"), r.why)
+		fmt.Fprintf(&b,
+			"        %s:\n          list-mode: lax\n          files: [%s]\n          allow: [%s]\n          deny: [{pkg: %s, "+
+				"desc: %q}]\n",
+			strings.NewReplacer("/*", "", "/", "-").Replace(r.packages[0]), files(r), imports(r.may),
+			strings.TrimSuffix(module, "/"), r.why)
 	}
 	for _, r := range refusals {
 		fmt.Fprintf(&b, "        %s:\n          files: [%s]\n          deny:\n", r.name, globs(r.packages))
@@ -97,7 +101,9 @@ func files(r rule) string {
 	all := globs(r.packages)
 	for _, other := range rules {
 		for _, p := range other.packages {
-			if slices.ContainsFunc(r.packages, func(mine string) bool { return mine != p && matches(mine, strings.TrimSuffix(p, "/*")) }) {
+			if slices.ContainsFunc(r.packages, func(mine string) bool {
+				return mine != p && matches(mine, strings.TrimSuffix(p, "/*"))
+			}) {
 				all += ", " + strings.ReplaceAll(glob(p), `"**`, `"!**`)
 			}
 		}

@@ -61,7 +61,8 @@ func TestRefusals(t *testing.T) {
 	walk(t, production, func(dir string, f file) {
 		for _, r := range refusals {
 			for _, imported := range f.imports {
-				if matchesAny(r.packages, dir) && slices.ContainsFunc(r.refused, func(p string) bool { return matches(p+"/*", imported) }) {
+				if matchesAny(r.packages, dir) &&
+					slices.ContainsFunc(r.refused, func(p string) bool { return matches(p+"/*", imported) }) {
 					t.Errorf("%s imports %s: %s", f.path, imported, r.why)
 				}
 			}

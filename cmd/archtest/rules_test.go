@@ -20,70 +20,111 @@ var decisions = []string{"conductor/fsm", "conductor/node", "conductor/rules", "
 // rules are in the order of ARCHITECTURE.md's table, which TestGenerated writes.
 var rules = []rule{
 	{packages: list("proto/*, conductor/fsm, images/fat, agent/sys"), why: "contracts and pure cores, usable alone"},
-	{packages: list("proto/rootdevice"), may: list("proto/agentapi"), why: "one choice of a disk, for agent and conductor"},
+	{packages: list("proto/rootdevice"), may: list("proto/agentapi"),
+		why: "one choice of a disk, for agent and conductor"},
 	{packages: list("images/disk/*"), may: list("images/disk/*"), why: "a pure core, usable alone"},
 	{packages: list("images/configdrive"), may: list("images/fat"), why: "a pure core: files in, an image out"},
 	{packages: list("images/ramdisk/*"), may: list("images/*"), why: "the builder packs programs by their path"},
 
 	{packages: list("conductor/node"), may: list("conductor/fsm"), why: "a pure core, usable alone"},
-	{packages: list("conductor/rules"), may: list("conductor/fsm, conductor/node, proto/*"), why: "operators' rules: plain data in, plain data out"},
-	{packages: list("conductor/plan"), may: list("conductor/fsm, conductor/node, conductor/rules, proto/*"), why: "decisions: plain data in, plain data out"},
-	{packages: list("conductor/host/firmware"), may: list("conductor/fsm, conductor/node, proto/*"), why: "documents about firmware: plain data in, documents out"},
-	{packages: list("conductor/host/translate"), may: list("conductor/fsm, conductor/node, conductor/documents/yamljson, proto/*"),
+	{packages: list("conductor/rules"), may: list("conductor/fsm, conductor/node, proto/*"),
+		why: "operators' rules: plain data in, plain data out"},
+	{packages: list("conductor/plan"), may: list("conductor/fsm, conductor/node, conductor/rules, proto/*"),
+		why: "decisions: plain data in, plain data out"},
+	{packages: list("conductor/host/firmware"), may: list("conductor/fsm, conductor/node, proto/*"),
+		why: "documents about firmware: plain data in, documents out"},
+	{packages: list("conductor/host/translate"),
+		may:   list("conductor/fsm, conductor/node, conductor/documents/yamljson, proto/*"),
 		tests: list("conductor/bmc/*, conductor/cacert"), why: "a document becomes a node: plain data in, plain data out"},
-	{packages: list("conductor/host"), may: list("decisions, conductor/host/firmware, conductor/host/translate, conductor/documents/yamljson, proto/*"), why: "decisions: plain data in, plain data out"},
-	{packages: list("conductor/host/reconciler"), may: list("decisions, conductor/host/*, conductor/documents/objects, conductor/documents/yamljson, proto/*"),
+	{packages: list("conductor/host"),
+		may: list("decisions, conductor/host/firmware, conductor/host/translate, conductor/documents/yamljson, proto/*"),
+		why: "decisions: plain data in, plain data out"},
+	{packages: list("conductor/host/reconciler"),
+		may:   list("decisions, conductor/host/*, conductor/documents/objects, conductor/documents/yamljson, proto/*"),
 		tests: list("conductor/engine, conductor/bmc/*, conductor/store"), why: "acts for host, by the engine's verbs"},
 
-	{packages: list("conductor/engine"), may: list("decisions, conductor/engine/*, proto/*"), tests: list("conductor/agents, conductor/store"), why: "puts its parts together"},
-	{packages: list("conductor/engine/core"), may: list("decisions, proto/*"), why: "the only writer of nodes; knows interfaces, not drivers"},
-	{packages: list("conductor/engine/hardware, conductor/engine/jobs, conductor/engine/powersync, conductor/engine/ramdisk, conductor/engine/records"),
+	{packages: list("conductor/engine"), may: list("decisions, conductor/engine/*, proto/*"),
+		tests: list("conductor/agents, conductor/store"), why: "puts its parts together"},
+	{packages: list("conductor/engine/core"), may: list("decisions, proto/*"),
+		why: "the only writer of nodes; knows interfaces, not drivers"},
+	{packages: list("conductor/engine/hardware, conductor/engine/jobs, conductor/engine/powersync, " +
+		"conductor/engine/ramdisk, conductor/engine/records"),
 		may: list("decisions, conductor/engine/core, proto/*"), why: "parts that rest on the core, and on no other part"},
 
-	{packages: list("conductor/store"), may: list("decisions, conductor/documents/objects, proto/*"), tests: list("conductor/store/*"), why: "records in SQL; decides nothing"},
-	{packages: list("conductor/store/mem"), may: list("decisions, conductor/store, conductor/documents/objects, proto/*"), why: "the same records in memory, for simulations"},
-	{packages: list("conductor/store/broken"), may: list("decisions, conductor/store, conductor/documents/objects, proto/*"), why: "a store that fails on demand"},
-	{packages: list("conductor/store/largesite, conductor/store/storetest"), may: list("decisions, conductor/store, conductor/documents/objects, proto/*"), why: "contents and tests for every store"},
+	{packages: list("conductor/store"), may: list("decisions, conductor/documents/objects, proto/*"),
+		tests: list("conductor/store/*"), why: "records in SQL; decides nothing"},
+	{packages: list("conductor/store/mem"), may: list("decisions, conductor/store, conductor/documents/objects, proto/*"),
+		why: "the same records in memory, for simulations"},
+	{packages: list("conductor/store/broken"),
+		may: list("decisions, conductor/store, conductor/documents/objects, proto/*"), why: "a store that fails on demand"},
+	{packages: list("conductor/store/largesite, conductor/store/storetest"),
+		may: list("decisions, conductor/store, conductor/documents/objects, proto/*"),
+		why: "contents and tests for every store"},
 
-	{packages: list("conductor/bmc, conductor/bmc/bmctest"), may: list("conductor/bmc/*, conductor/cacert, conductor/fsm, conductor/node, proto/*"), why: "puts the drivers together; one suite for all"},
-	{packages: list("conductor/bmc/driverinfo"), may: list("conductor/cacert, conductor/fsm, conductor/node, proto/*"), why: "settings of a node, checked once for all drivers"},
-	{packages: list("conductor/bmc/vendor, conductor/bmc/controller"), may: list("conductor/fsm, conductor/node, proto/*"), why: "names of makers and of storage controllers"},
-	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/fake"), may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/vendor, conductor/cacert, conductor/fsm, conductor/node, proto/*"),
+	{packages: list("conductor/bmc, conductor/bmc/bmctest"),
+		may: list("conductor/bmc/*, conductor/cacert, conductor/fsm, conductor/node, proto/*"),
+		why: "puts the drivers together; one suite for all"},
+	{packages: list("conductor/bmc/driverinfo"), may: list("conductor/cacert, conductor/fsm, conductor/node, proto/*"),
+		why: "settings of a node, checked once for all drivers"},
+	{packages: list("conductor/bmc/vendor, conductor/bmc/controller"), may: list("conductor/fsm, conductor/node, proto/*"),
+		why: "names of makers and of storage controllers"},
+	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/fake"),
+		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/vendor, conductor/cacert, " +
+			"conductor/fsm, conductor/node, proto/*"),
 		tests: list("conductor/bmc, conductor/engine, lab/*"), why: "a driver imports no other driver"},
 
 	{packages: list("conductor/documents/events"), may: list("proto/*"), why: "keeps events; decides none"},
 	{packages: list("conductor/documents/yamljson"), why: "knows no documents"},
 	{packages: list("conductor/documents/objects"), may: list("proto/*"), why: "keeps documents of every kind"},
-	{packages: list("conductor/documents/kube"), may: list("conductor/documents/objects, conductor/documents/yamljson, conductor/auth, conductor/ratelimit, conductor/reload, proto/*"),
+	{packages: list("conductor/documents/kube"),
+		may: list("conductor/documents/objects, conductor/documents/yamljson, conductor/auth, conductor/ratelimit, " +
+			"conductor/reload, proto/*"),
 		tests: list("conductor/store"), why: "the Kubernetes API; knows no nodes"},
 
-	{packages: list("conductor/agents"), may: list("decisions, conductor/engine/*, conductor/ratelimit, conductor/cacert, proto/*"), tests: list("conductor/outbound"), why: "the agent's protocol, before the engine"},
-	{packages: list("conductor/api/rest"), may: list("conductor/auth, conductor/ratelimit, conductor/reload, proto/*"), why: "a REST API over any record; knows no node"},
-	{packages: list("conductor/api/*"), may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/ratelimit, conductor/reload, proto/*"),
+	{packages: list("conductor/agents"),
+		may:   list("decisions, conductor/engine/*, conductor/ratelimit, conductor/cacert, proto/*"),
+		tests: list("conductor/outbound"), why: "the agent's protocol, before the engine"},
+	{packages: list("conductor/api/rest"), may: list("conductor/auth, conductor/ratelimit, conductor/reload, proto/*"),
+		why: "a REST API over any record; knows no node"},
+	{packages: list("conductor/api/*"),
+		may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/ratelimit, " +
+			"conductor/reload, proto/*"),
 		tests: list("conductor/agents, conductor/bootlog, conductor/store"), why: "Ironic's REST API, before the engine"},
-	{packages: list("conductor/auth"), may: list("conductor/ratelimit, conductor/reload, proto/*"), why: "users, roles and projects; knows no nodes"},
-	{packages: list("conductor/certificate/*"), may: list("conductor/certificate/*, conductor/reload"), why: "TLS; knows no requests"},
-	{packages: list("conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, conductor/ratelimit, conductor/reload"), why: "usable alone"},
+	{packages: list("conductor/auth"), may: list("conductor/ratelimit, conductor/reload, proto/*"),
+		why: "users, roles and projects; knows no nodes"},
+	{packages: list("conductor/certificate/*"), may: list("conductor/certificate/*, conductor/reload"),
+		why: "TLS; knows no requests"},
+	{packages: list("conductor/cacert, conductor/keys, conductor/localfile, conductor/outbound, conductor/ratelimit, " +
+		"conductor/reload"), why: "usable alone"},
 	{packages: list("conductor/bootlog"), may: list("proto/*"), why: "files of text; knows names, not nodes"},
-	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"), why: "where images are, not their use"},
-	{packages: list("conductor/bootpolicy"), may: list("decisions, conductor/engine/*, conductor/localfile, proto/*, pxe"), why: "the only bridge from boot to nodes"},
+	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"),
+		why: "where images are, not their use"},
+	{packages: list("conductor/bootpolicy"), may: list("decisions, conductor/engine/*, conductor/localfile, proto/*, pxe"),
+		why: "the only bridge from boot to nodes"},
 
 	{packages: list("pxe/*"), may: list("pxe/*, proto/connlimit"), why: "boot knows nothing of nodes"},
-	{packages: list("agent/*"), may: list("agent/*, proto/*, images/disk/*, images/configdrive, images/fat"), why: "a small ramdisk"},
+	{packages: list("agent/*"), may: list("agent/*, proto/*, images/disk/*, images/configdrive, images/fat"),
+		why: "a small ramdisk"},
 
 	{packages: list("lab/network"), why: "a network namespace; knows no machines"},
 	{packages: list("lab/qemu/*"), may: list("lab/qemu/*"), why: "a machine with a power button; knows no conductor"},
-	{packages: list("lab/redfish"), may: list("lab/qemu/*"), tests: list("decisions, conductor/api, conductor/bmc/*, conductor/engine, proto/*"), why: "a BMC before a machine; knows no conductor"},
-	{packages: list("lab/osimage/*"), may: list("lab/osimage/*, images/*, agent/*, proto/*"), why: "operating systems for machines to boot"},
-	{packages: list("lab/*"), may: list("lab/*, agent/*, conductor/*, images/*, proto/*, pxe/*"), why: "the machine room and its suites", direct: true},
+	{packages: list("lab/redfish"), may: list("lab/qemu/*"),
+		tests: list("decisions, conductor/api, conductor/bmc/*, conductor/engine, proto/*"),
+		why:   "a BMC before a machine; knows no conductor"},
+	{packages: list("lab/osimage/*"), may: list("lab/osimage/*, images/*, agent/*, proto/*"),
+		why: "operating systems for machines to boot"},
+	{packages: list("lab/*"), may: list("lab/*, agent/*, conductor/*, images/*, proto/*, pxe/*"),
+		why: "the machine room and its suites", direct: true},
 
 	{packages: list("cmd/ferrite/cli/*"), may: list("cmd/ferrite/cli/*, cmd/ferrite/secret, proto/*"),
 		tests: list("cmd/ferrite/user, conductor/*"), why: "the CLI is a client like any other", direct: true},
-	{packages: list("cmd/*"), may: list("agent/*, cmd/*, conductor/*, images/*, lab/*, proto/*, pxe/*"), why: "wiring in one place; nobody imports cmd", direct: true},
+	{packages: list("cmd/*"), may: list("agent/*, cmd/*, conductor/*, images/*, lab/*, proto/*, pxe/*"),
+		why: "wiring in one place; nobody imports cmd", direct: true},
 }
 
 // pure packages do no I/O, keep no time and share nothing.
-var pure = list("conductor/fsm, conductor/node, conductor/rules, conductor/plan, conductor/host, conductor/host/firmware, conductor/host/translate, proto/rootdevice")
+var pure = list("conductor/fsm, conductor/node, conductor/rules, conductor/plan, conductor/host, " +
+	"conductor/host/firmware, conductor/host/translate, proto/rootdevice")
 
 // refusal names packages of others that ours do not import.
 type refusal struct {
@@ -94,8 +135,12 @@ type refusal struct {
 }
 
 var refusals = []refusal{
-	{"pure", pure, list("os, net/http, io/ioutil, os/exec, database/sql, log/slog, sync, crypto/rand, math/rand, math/rand/v2"), "a pure package does no I/O"},
-	{"small", list("agent/*"), list("github.com/stmcginnis/gofish, github.com/bougou/go-ipmi, github.com/labstack/echo, github.com/diskfs/go-diskfs"), "the ramdisk stays small"},
+	{"pure", pure,
+		list("os, net/http, io/ioutil, os/exec, database/sql, log/slog, sync, crypto/rand, math/rand, math/rand/v2"),
+		"a pure package does no I/O"},
+	{"small", list("agent/*"),
+		list("github.com/stmcginnis/gofish, github.com/bougou/go-ipmi, github.com/labstack/echo, " +
+			"github.com/diskfs/go-diskfs"), "the ramdisk stays small"},
 }
 
 // forTests are packages that only tests import, beside all whose names end in "test".

@@ -39,7 +39,8 @@ func main() {
 func up() *cobra.Command {
 	o := tour.Options{Out: os.Stdout}
 	c := &cobra.Command{
-		Use: "up", Short: "Bring a lab up, take a machine from power-off to its own operating system, stay up", Args: cobra.NoArgs,
+		Use: "up", Short: "Bring a lab up, take a machine from power-off to its own operating system, stay up",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Bin == "" {
 				self, err := os.Executable()

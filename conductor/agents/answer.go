@@ -42,7 +42,8 @@ func (c *Client) read(ctx context.Context, resp *http.Response) (b []byte, done 
 		case c.large <- struct{}{}:
 			done = func() { <-c.large }
 		case <-ctx.Done():
-			return nil, done, fmt.Errorf("it has more than %d MiB, and waited for %d such answers of other agents: %w", freeAnswer>>20, maxLarge, ctx.Err())
+			return nil, done, fmt.Errorf("it has more than %d MiB, and waited for %d such answers of other agents: %w",
+				freeAnswer>>20, maxLarge, ctx.Err())
 		}
 		var rest []byte
 		rest, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1-int64(len(b))))

@@ -31,7 +31,9 @@ func TestCaller(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if got := nodeapi.MaskText("POST http://h/v1/continue_inspection?boot_word=hunter2"); got != "POST http://h/v1/continue_inspection?boot_word=******" {
+	if got := nodeapi.MaskText(
+		"POST http://h/v1/continue_inspection?boot_word=hunter2"); got !=
+		"POST http://h/v1/continue_inspection?boot_word=******" {
 		t.Errorf("a log says %s", got)
 	}
 }

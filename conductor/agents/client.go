@@ -147,7 +147,8 @@ func (c *Client) Close() {
 
 // call makes one request to /v1/commands/. The token travels in the query, as
 // the protocol has it; it is left out of errors.
-func (c *Client) call(ctx context.Context, n node.Node, method string, query url.Values, body []byte, answer any) error {
+func (c *Client) call(ctx context.Context, n node.Node, method string, query url.Values, body []byte,
+	answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	client, err := c.clientFor(n)

@@ -48,10 +48,12 @@ func TestClientSendsAsRecorded(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%s %s %s", r.Method, r.URL, b))
 		if r.Method == http.MethodGet {
-			_, _ = io.WriteString(w, `{"commands":[{"id":"1","command_name":"n","command_status":"SUCCEEDED","command_error":null,"command_result":{"x":1}}]}`)
+			_, _ = io.WriteString(w,
+				`{"commands":[{"id":"1","command_name":"n","command_status":"SUCCEEDED","command_error":null,"command_result":{"x":1}}]}`)
 			return
 		}
-		_, _ = io.WriteString(w, `{"id":"7","command_name":"execute_clean_step","command_status":"RUNNING","command_error":null,"command_result":null}`)
+		_, _ = io.WriteString(w,
+			`{"id":"7","command_name":"execute_clean_step","command_status":"RUNNING","command_error":null,"command_result":null}`)
 	})
 	c := NewClient(ClientOptions{})
 	defer c.Close()
@@ -93,12 +95,14 @@ func TestClientErrors(t *testing.T) {
 		body   string
 		is     func(error) bool
 	}{
-		"busy":           {409, `{"faultcode":"Client","faultstring":"Agent is busy: executing command x"}`, busy},
-		"busy in words":  {500, `{"faultcode":"Server","faultstring":"Agent is busy"}`, busy},
-		"wrong token":    {401, `{"faultcode":"Client","faultstring":"401 Unauthorized: Token invalid."}`, api(401, true)},
-		"broken":         {500, "<html>oh</html>", api(500, false)},
-		"redirect":       {308, "", func(err error) bool { return strings.Contains(err.Error(), "expected 200, found 308") }},
-		"not JSON":       {200, "hello", func(err error) bool { return strings.Contains(err.Error(), "not what was expected") }},
+		"busy":          {409, `{"faultcode":"Client","faultstring":"Agent is busy: executing command x"}`, busy},
+		"busy in words": {500, `{"faultcode":"Server","faultstring":"Agent is busy"}`, busy},
+		"wrong token":   {401, `{"faultcode":"Client","faultstring":"401 Unauthorized: Token invalid."}`, api(401, true)},
+		"broken":        {500, "<html>oh</html>", api(500, false)},
+		"redirect":      {308, "", func(err error) bool { return strings.Contains(err.Error(), "expected 200, found 308") }},
+		"not JSON": {
+			200, "hello", func(err error) bool { return strings.Contains(err.Error(), "not what was expected") },
+		},
 		"result is list": {200, "[]", func(err error) bool { return strings.Contains(err.Error(), "not what was expected") }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +169,8 @@ func TestClientHasDeadlines(t *testing.T) {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := c.Commands(ctx, of(a)); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), agentToken) {
+	if _, err := c.Commands(ctx, of(a)); !errors.Is(err, context.DeadlineExceeded) ||
+		strings.Contains(err.Error(), agentToken) {
 		t.Errorf("got %v, want %v and no token", err, context.DeadlineExceeded)
 	}
 }

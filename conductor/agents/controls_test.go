@@ -46,7 +46,8 @@ func TestControlCharacters(t *testing.T) {
 		}
 	}
 	c := &scripted{state: node.CleanWait}
-	if a := ask(t, NewServer(Options{Conductor: c}), 115, "POST", "/v1/heartbeat/n1", broken(`{`+good+`,"agent_status":"error","agent_status_message":"mkfs: *"}`)); a.status != 202 {
+	if a := ask(t, NewServer(Options{Conductor: c}), 115, "POST", "/v1/heartbeat/n1",
+		broken(`{`+good+`,"agent_status":"error","agent_status_message":"mkfs: *"}`)); a.status != 202 {
 		t.Errorf("a message that nobody reads: %d %s", a.status, a.text)
 	}
 }
@@ -58,7 +59,8 @@ type keeps struct {
 	raw  []byte
 }
 
-func (k *keeps) ContinueInspection(_ context.Context, _ string, data agentapi.Inspection, raw []byte, _ node.Caller) (node.Node, error) {
+func (k *keeps) ContinueInspection(_ context.Context, _ string, data agentapi.Inspection, raw []byte,
+	_ node.Caller) (node.Node, error) {
 	k.data, k.raw = data, raw
 	return node.Node{UUID: aNode}, nil
 }
@@ -100,7 +102,9 @@ func TestAnswersAreCleaned(t *testing.T) {
 			fmt.Fprint(w, broken(`{"faultcode":"Client","faultstring":"no *disk"}`))
 			return
 		}
-		fmt.Fprint(w, broken(`{"commands":[{"id":"1*","command_name":"x","command_status":"SUCCEEDED","command_result":{"serial*":"S1*"}}]}`))
+		fmt.Fprint(w,
+			broken(
+				`{"commands":[{"id":"1*","command_name":"x","command_status":"SUCCEEDED","command_result":{"serial*":"S1*"}}]}`))
 	})
 	c := NewClient(ClientOptions{})
 	defer c.Close()

@@ -65,7 +65,8 @@ func (s *Server) beat(w http.ResponseWriter, r *http.Request) error {
 		return s.unlessUnknown(r, uuid, ref, badRequest("%v", err))
 	}
 	if hb.CallbackPath() != "" && !s.callbackPath {
-		return badRequest("heartbeat: callback_url %q has a path, which is taken only with --agent-callback-path", hb.CallbackURL)
+		return badRequest("heartbeat: callback_url %q has a path, which is taken only with --agent-callback-path",
+			hb.CallbackURL)
 	}
 	if err := s.conductor.Heartbeat(r.Context(), uuid, hb); err != nil {
 		if errors.Is(err, node.ErrNotFound) {

@@ -25,25 +25,27 @@ func TestHostileAnswers(t *testing.T) {
 		return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
 	}
 	for name, raw := range map[string]string{
-		"nothing":               "",
-		"no HTTP":               "SSH-2.0-OpenSSH_9.2\r\n",
-		"a long line":           "HTTP/1.1 " + long + "\r\n\r\n",
-		"a long first line":     long + "\r\n\r\n",
-		"a long header":         "HTTP/1.1 200 OK\r\nX: " + long + "\r\n\r\n",
-		"a broken header":       "HTTP/1.1 200 OK\r\n" + long[:9000] + "\r\n\r\n",
-		"many headers":          "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 1<<17) + "\r\n",
-		"many 100s":             strings.Repeat("HTTP/1.1 103 Early Hints\r\nX: "+long[:900]+"\r\n\r\n", 1<<11),
-		"switching protocols":   "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
-		"a negative length":     "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-		"two lengths":           "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
-		"a length too large":    "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}",
-		"cut short":             "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{",
-		"a broken chunk":        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + long[:900] + "\r\n",
-		"gzip":                  "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n\x1f\x8b",
-		"a redirect":            "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/" + esc + "\r\nContent-Length: 0\r\n\r\n",
-		"a status of its own":   answer("999 "+long[:900], ""),
-		"an odd status":         answer("2000 OK", ""),
-		"a fault":               answer("400 x", `{"faultcode":"Client","faultstring":"`+strings.Repeat(`A\u001b[2J\u0007`, 1<<16)+`"}`),
+		"nothing":             "",
+		"no HTTP":             "SSH-2.0-OpenSSH_9.2\r\n",
+		"a long line":         "HTTP/1.1 " + long + "\r\n\r\n",
+		"a long first line":   long + "\r\n\r\n",
+		"a long header":       "HTTP/1.1 200 OK\r\nX: " + long + "\r\n\r\n",
+		"a broken header":     "HTTP/1.1 200 OK\r\n" + long[:9000] + "\r\n\r\n",
+		"many headers":        "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 1<<17) + "\r\n",
+		"many 100s":           strings.Repeat("HTTP/1.1 103 Early Hints\r\nX: "+long[:900]+"\r\n\r\n", 1<<11),
+		"switching protocols": "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+		"a negative length":   "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+		"two lengths":         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+		"a length too large":  "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n{}",
+		"cut short":           "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{",
+		"a broken chunk":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + long[:900] + "\r\n",
+		"gzip":                "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n\x1f\x8b",
+		"a redirect": "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/" + esc +
+			"\r\nContent-Length: 0\r\n\r\n",
+		"a status of its own": answer("999 "+long[:900], ""),
+		"an odd status":       answer("2000 OK", ""),
+		"a fault": answer("400 x",
+			`{"faultcode":"Client","faultstring":"`+strings.Repeat(`A\u001b[2J\u0007`, 1<<16)+`"}`),
 		"busy":                  answer("409 x", `{"faultstring":"`+strings.Repeat(`busy\u202e`, 1<<16)+`"}`),
 		"a page":                answer("502 x", "<html>"+long),
 		"the request in a page": answer("404 x", "GET /v1/commands/?agent_token="+agentToken+"&wait=true "+esc),
@@ -65,7 +67,8 @@ func TestHostileAnswers(t *testing.T) {
 				t.Fatalf("error %v, after %v", err, ctx.Err())
 			}
 			odd := func(r rune) bool { return !unicode.IsPrint(r) }
-			if text := err.Error(); len(text) > 3000 || strings.ContainsFunc(text, odd) || strings.Contains(text, agentToken[:9]) {
+			if text := err.Error(); len(text) > 3000 || strings.ContainsFunc(text, odd) ||
+				strings.Contains(text, agentToken[:9]) {
 				t.Errorf("%d bytes: %.300q", len(text), text)
 			}
 		})
@@ -112,7 +115,8 @@ func TestEndlessAnswer(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := c.Commands(t.Context(), of(node.Agent{URL: srv.URL, Token: agentToken}))
 		runtime.ReadMemStats(&after)
-		if want := map[int]string{200: "more than 64 MiB", 500: "agent answered 500"}[status]; err == nil || !strings.Contains(err.Error(), want) {
+		if want := map[int]string{200: "more than 64 MiB", 500: "agent answered 500"}[status]; err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%d: error %.300v, want %q", status, err, want)
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; status == 500 && grown > 8<<20 {

@@ -72,7 +72,8 @@ func (s *Server) takeIn(r *http.Request, uuid string, raw []byte) (node.Node, er
 func (s *Server) discover(r *http.Request, data agentapi.Inspection, raw []byte) (node.Node, error) {
 	from := nodeapi.From(r)
 	if !s.unknown.Allowed(from, 1) {
-		return node.Node{}, nodeapi.NewFault(http.StatusServiceUnavailable, "Too many unknown machines at %s; try again in a minute", from)
+		return node.Node{}, nodeapi.NewFault(http.StatusServiceUnavailable,
+			"Too many unknown machines at %s; try again in a minute", from)
 	}
 	n, err := s.conductor.Discover(r.Context(), data, raw, from)
 	if err == nil {

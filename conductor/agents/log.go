@@ -36,7 +36,8 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, uuid string) error 
 	}
 	if !s.logged.Allowed(uuid, float64(len(raw))) {
 		w.Header().Set("Retry-After", "10")
-		return nodeapi.NewFault(http.StatusTooManyRequests, "Node %s logs more than is taken; try again in a few seconds", uuid)
+		return nodeapi.NewFault(http.StatusTooManyRequests, "Node %s logs more than is taken; try again in a few seconds",
+			uuid)
 	}
 	if err := s.logs.Append(uuid, node.BootName(l.AgentToken), l.First, l.Lines); err != nil {
 		return err
@@ -55,7 +56,8 @@ func unpack(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	case "gzip":
 	default:
-		return nodeapi.NewFault(http.StatusUnsupportedMediaType, "Content-Encoding %q: expected gzip or none", r.Header.Get("Content-Encoding"))
+		return nodeapi.NewFault(http.StatusUnsupportedMediaType, "Content-Encoding %q: expected gzip or none",
+			r.Header.Get("Content-Encoding"))
 	}
 	z, err := gzip.NewReader(http.MaxBytesReader(w, r.Body, agentapi.MaxLogBody))
 	if err != nil {

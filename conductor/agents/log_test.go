@@ -54,7 +54,8 @@ func packed(t *testing.T, text string) string {
 // postLog sends a body to the log of a node and returns the status.
 func postLog(t *testing.T, s *Server, uuid, encoding, body string) int {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, agentapi.AgentsPath+uuid+agentapi.LogSuffix, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, agentapi.AgentsPath+uuid+agentapi.LogSuffix,
+		strings.NewReader(body))
 	r.Header.Set("Content-Encoding", encoding)
 	w := httptest.NewRecorder()
 	err := s.Handlers()[agentapi.AgentsPath](w, r)
@@ -108,7 +109,8 @@ func TestLog(t *testing.T) {
 			}
 		})
 	}
-	if boot := node.BootName(aToken); len(boot) != 16 || boot == node.BootName(aToken+"x") || strings.Contains(aToken, boot) {
+	if boot := node.BootName(aToken); len(boot) != 16 || boot == node.BootName(aToken+"x") ||
+		strings.Contains(aToken, boot) {
 		t.Errorf("a boot is called %q", boot)
 	}
 }

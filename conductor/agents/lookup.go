@@ -127,7 +127,9 @@ func (s *Server) answerLookup(w http.ResponseWriter, r *http.Request, n agentapi
 	if r.TLS != nil {
 		base = "https://" + r.Host
 	}
-	n.Links = []agentapi.Link{{Href: base + "/v1/nodes/" + n.UUID, Rel: "self"}, {Href: base + "/nodes/" + n.UUID, Rel: "bookmark"}}
+	n.Links = []agentapi.Link{
+		{Href: base + "/v1/nodes/" + n.UUID, Rel: "self"}, {Href: base + "/nodes/" + n.UUID, Rel: "bookmark"},
+	}
 	status := http.StatusOK
 	if r.Method == http.MethodPost {
 		status = http.StatusAccepted

@@ -35,7 +35,8 @@ type Conductor interface {
 	Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error)
 	Heartbeat(ctx context.Context, uuid string, hb agentapi.Heartbeat) error
 	// ContinueInspection takes what a ramdisk at from found.
-	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, c node.Caller) (node.Node, error)
+	ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte,
+		c node.Caller) (node.Node, error)
 	// Discover takes what a machine found that no node waits for; NotFound when that
 	// is not wanted.
 	Discover(ctx context.Context, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error)
@@ -162,7 +163,8 @@ func (s *Server) limited(method string, h Handler) Handler {
 		from := nodeapi.From(r)
 		if !s.failures.Allowed(from, 1) {
 			w.Header().Set("Retry-After", "5")
-			return nodeapi.NewFault(http.StatusServiceUnavailable, "Too many failed calls from %s; try again in a few seconds", from)
+			return nodeapi.NewFault(http.StatusServiceUnavailable,
+				"Too many failed calls from %s; try again in a few seconds", from)
 		}
 		r, leave := s.share.Enter(r, from)
 		if r == nil {

@@ -58,7 +58,8 @@ func (s *scripted) Find(ctx context.Context, macs []string, uuid string, _ netip
 	return n, err
 }
 
-func (s *scripted) Lookup(_ context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error) {
+func (s *scripted) Lookup(_ context.Context, macs []string, uuid string,
+	c node.Caller) (agentapi.LookupNode, string, error) {
 	s.note("lookup %v %q from %s", macs, uuid, c.From)
 	if s.state != node.CleanWait || uuid != "" && uuid != aNode {
 		return agentapi.LookupNode{}, "", node.Refuse(node.NotFound, "a secret reason")
@@ -82,7 +83,8 @@ func (s *scripted) Heartbeat(_ context.Context, uuid string, hb agentapi.Heartbe
 	return nil
 }
 
-func (s *scripted) ContinueInspection(_ context.Context, uuid string, data agentapi.Inspection, raw []byte, c node.Caller) (node.Node, error) {
+func (s *scripted) ContinueInspection(_ context.Context, uuid string, data agentapi.Inspection, raw []byte,
+	c node.Caller) (node.Node, error) {
 	s.note("inspection %q %s from %s", uuid, data.Inventory.Interfaces[0].MACAddress, c.From)
 	if !json.Valid(raw) {
 		return node.Node{}, errors.New("the raw data is not what was sent")
@@ -191,7 +193,8 @@ func TestLookup(t *testing.T) {
 			if err := json.Unmarshal([]byte(a.body), &reply); err != nil {
 				t.Fatal(err)
 			}
-			if reply.Config["agent_token"] != tc.token || reply.Node["uuid"] != aNode || reply.Config["heartbeat_timeout"] != 300.0 {
+			if reply.Config["agent_token"] != tc.token || reply.Node["uuid"] != aNode ||
+				reply.Config["heartbeat_timeout"] != 300.0 {
 				t.Errorf("reply %s", a.body)
 			}
 			if strings.Contains(a.body, "secret\"") && !strings.Contains(a.body, "agent_secret_token") {
@@ -232,21 +235,33 @@ func TestHeartbeat(t *testing.T) {
 		text             string
 	}{
 		{"good", aNode, `{"callback_url":"https://h:9999","agent_token":"` + aToken + `","agent_version":"9"}`, 68, 202, ""},
-		{"by name", "n1", `{"callback_url":"https://h:9999","agent_token":"` + aToken + `","agent_version":"9"}`, 68, 202, ""},
+		{"by name", "n1", `{"callback_url":"https://h:9999","agent_token":"` + aToken + `","agent_version":"9"}`,
+			68, 202, ""},
 		{"in the query", aNode + "?callback_url=http://h&agent_token=" + aToken + "&agent_version=9", "", 68, 202, ""},
 		{"too old", aNode, `{}`, 21, 404, "Resource could not be found."},
 		{"empty", aNode, `{}`, 68, 400, "Missing mandatory parameter: callback_url"},
 		{"no token", aNode, `{"callback_url":"http://h/"}`, 68, 400, "Agent token is required for heartbeat processing."},
-		{"no version", aNode, `{"callback_url":"http://h/","agent_token":"x"}`, 68, 400, "Agent did not transmit a version, and a version is required. Please update the agent being used."},
-		{"wrong token", aNode, `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 400, "Invalid or missing agent token received."},
-		{"version too early", aNode, `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 35, 400, `Field "agent_version" not recognised`},
-		{"bad status", aNode, `{"callback_url":"http://h/","agent_token":"x","agent_version":"9","agent_status":"zz"}`, 72, 400, "Agent status is invalid. Valid states are start,end,error."},
-		{"unknown argument", aNode, `{"callback_url":"http://h/","agent_token":"x","bogus":"1"}`, 68, 400, "Unexpected arguments: bogus"},
-		{"unknown node", "nobody", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, "Node nobody could not be found."},
-		{"no name", "a%00b", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 400, "Malformed request URI: the path: the control character U+0000 is not allowed, at byte 15; leave it out"},
-		{"unknown UUID", "11111111-2222-4333-8444-000000000000", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404, "Node 11111111-2222-4333-8444-000000000000 could not be found."},
-		{"unknown UUID, no token", "11111111-2222-4333-8444-000000000000", `{"callback_url":"http://h/"}`, 68, 404, "Node 11111111-2222-4333-8444-000000000000 could not be found."},
-		{"no URL", aNode, `{"callback_url":"h","agent_token":"x","agent_version":"9"}`, 68, 400, `heartbeat: callback_url "h" is not an http(s) URL`},
+		{"no version", aNode, `{"callback_url":"http://h/","agent_token":"x"}`, 68, 400,
+			"Agent did not transmit a version, and a version is required. Please update the agent being used."},
+		{"wrong token", aNode, `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 400,
+			"Invalid or missing agent token received."},
+		{"version too early", aNode, `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 35, 400,
+			`Field "agent_version" not recognised`},
+		{"bad status", aNode, `{"callback_url":"http://h/","agent_token":"x","agent_version":"9","agent_status":"zz"}`, 72,
+			400, "Agent status is invalid. Valid states are start,end,error."},
+		{"unknown argument", aNode, `{"callback_url":"http://h/","agent_token":"x","bogus":"1"}`, 68, 400,
+			"Unexpected arguments: bogus"},
+		{"unknown node", "nobody", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404,
+			"Node nobody could not be found."},
+		{"no name", "a%00b", `{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 400,
+			"Malformed request URI: the path: the control character U+0000 is not allowed, at byte 15; leave it out"},
+		{"unknown UUID", "11111111-2222-4333-8444-000000000000",
+			`{"callback_url":"http://h/","agent_token":"x","agent_version":"9"}`, 68, 404,
+			"Node 11111111-2222-4333-8444-000000000000 could not be found."},
+		{"unknown UUID, no token", "11111111-2222-4333-8444-000000000000", `{"callback_url":"http://h/"}`, 68, 404,
+			"Node 11111111-2222-4333-8444-000000000000 could not be found."},
+		{"no URL", aNode, `{"callback_url":"h","agent_token":"x","agent_version":"9"}`, 68, 400,
+			`heartbeat: callback_url "h" is not an http(s) URL`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := &scripted{state: node.CleanWait}
@@ -289,8 +304,10 @@ func TestContinueInspection(t *testing.T) {
 		{"no inventory", "", `{"root_disk":null}`, 0, 400},
 		{"no interfaces", "", `{"inventory":{"interfaces":[]}}`, 0, 400},
 		{"no MAC", "", `{"inventory":{"interfaces":[{"name":"eth0"}]}}`, 0, 400},
-		{"disks without end", "", `{"inventory":{"interfaces":[{"mac_address":"` + aMAC + `"}],"disks":[` + strings.Repeat("{},", 100_000) + `{}]}}`, 0, 400},
-		{"a mode that is more", "", `{"inventory":{"interfaces":[{"mac_address":"` + aMAC + `"}],"boot":{"current_boot_mode":"uefi,trusted:true"}}}`, 0, 400},
+		{"disks without end", "", `{"inventory":{"interfaces":[{"mac_address":"` + aMAC + `"}],"disks":[` +
+			strings.Repeat("{},", 100_000) + `{}]}}`, 0, 400},
+		{"a mode that is more", "", `{"inventory":{"interfaces":[{"mac_address":"` + aMAC +
+			`"}],"boot":{"current_boot_mode":"uefi,trusted:true"}}}`, 0, 400},
 		{"empty", "", ``, 0, 400},
 		{"list", "", `[]`, 0, 400},
 		{"cut short", "", string(recorded[:len(recorded)/2]), 0, 400},
@@ -314,7 +331,8 @@ func TestDiscovery(t *testing.T) {
 	body := `{"inventory":{"interfaces":[{"mac_address":"` + aMAC + `"}]}}`
 	now := time.Unix(0, 0)
 	off := &scripted{nobody: true}
-	if a := ask(t, NewServer(Options{Conductor: off}), 0, "POST", "/v1/continue_inspection", body); a.status != 404 || strings.Contains(a.text, "secret") {
+	if a := ask(t, NewServer(Options{Conductor: off}), 0, "POST", "/v1/continue_inspection", body); a.status != 404 ||
+		strings.Contains(a.text, "secret") {
 		t.Errorf("switched off: %d %s", a.status, a.text)
 	}
 	c := &scripted{nobody: true, discovers: true}
@@ -342,7 +360,8 @@ func TestProgress(t *testing.T) {
 	c := &scripted{}
 	s := NewServer(Options{Conductor: c})
 	for path, want := range map[string]int{aNode: 202, aNode + "/progress": 202, "nobody": 404, "": 404} {
-		if a := ask(t, s, 0, "POST", "/ferrite/v1/agents/"+path, `{"agent_token":"x","step":"deploy.write_image","done":5,"total":10}`); a.status != want {
+		if a := ask(t, s, 0, "POST", "/ferrite/v1/agents/"+path,
+			`{"agent_token":"x","step":"deploy.write_image","done":5,"total":10}`); a.status != want {
 			t.Errorf("%q: %d, want %d", path, a.status, want)
 		}
 	}
@@ -379,7 +398,8 @@ func TestLimiter(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	s := NewServer(Options{Conductor: &scripted{}})
-	for path, method := range map[string]string{"/v1/lookup": "POST", "/v1/heartbeat/" + aNode: "GET", "/v1/continue_inspection": "GET", "/ferrite/v1/agents/" + aNode: "GET"} {
+	for path, method := range map[string]string{"/v1/lookup": "POST", "/v1/heartbeat/" + aNode: "GET",
+		"/v1/continue_inspection": "GET", "/ferrite/v1/agents/" + aNode: "GET"} {
 		if a := ask(t, s, 84, method, path, ""); a.status != http.StatusMethodNotAllowed {
 			t.Errorf("%s %s: %d", method, path, a.status)
 		}
@@ -396,13 +416,16 @@ func TestInspectionsTakeTurns(t *testing.T) {
 	}
 	ctx, gone := context.WithCancel(t.Context())
 	gone()
-	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/continue_inspection", strings.NewReader(`{"inventory":{"interfaces":[{"mac_address":"`+aMAC+`"}]}}`))
+	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/continue_inspection",
+		strings.NewReader(`{"inventory":{"interfaces":[{"mac_address":"`+aMAC+`"}]}}`))
 	if err := s.continueInspection(httptest.NewRecorder(), r); !errors.Is(err, context.Canceled) || len(c.calls) != 0 {
 		t.Errorf("without a place: %v, calls %v", err, c.calls)
 	}
 	<-s.decoding
-	r = httptest.NewRequestWithContext(t.Context(), "POST", "/v1/continue_inspection", strings.NewReader(`{"inventory":{"interfaces":[{"mac_address":"`+aMAC+`"}]}}`))
-	if err := s.continueInspection(httptest.NewRecorder(), r); err != nil || len(c.calls) != 1 || len(s.decoding) != maxDecoding-1 {
+	r = httptest.NewRequestWithContext(t.Context(), "POST", "/v1/continue_inspection",
+		strings.NewReader(`{"inventory":{"interfaces":[{"mac_address":"`+aMAC+`"}]}}`))
+	if err := s.continueInspection(httptest.NewRecorder(), r); err != nil || len(c.calls) != 1 ||
+		len(s.decoding) != maxDecoding-1 {
 		t.Errorf("with one: %v, calls %v, %d places taken", err, c.calls, len(s.decoding))
 	}
 }

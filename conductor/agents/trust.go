@@ -25,7 +25,8 @@ func (e *CertificateError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("agent at %s: its certificate is not the one its heartbeat announced", e.URL)
 	}
-	return fmt.Sprintf("agent at %s announced no certificate, and the one it has is not trusted: %v; name its authority in driver_info/agent_verify_ca or --agent-ca", e.URL, e.Err)
+	return fmt.Sprintf("agent at %s announced no certificate, and the one it has is not trusted: %v; name its authority "+
+		"in driver_info/agent_verify_ca or --agent-ca", e.URL, e.Err)
 }
 
 func (e *CertificateError) Unwrap() error { return e.Err }
@@ -63,7 +64,10 @@ func (c *Client) trustIn(n node.Node) (trust, error) {
 	case u.Scheme == "http" && c.PlainHTTP:
 		return t, nil
 	case u.Scheme != "https":
-		return trust{}, settingError{fmt.Errorf("agent URL %q: expected https, since the token must not travel in clear; let the agent have a certificate, or start the conductor with --agent-require-tls=false", a.URL)}
+		return trust{}, settingError{
+			fmt.Errorf("agent URL %q: expected https, since the token must not travel in clear; let the agent have a "+
+				"certificate, or start the conductor with --agent-require-tls=false", a.URL),
+		}
 	case a.VerifyCA == "":
 		if t.setting, err = c.VerifyCA(n); err != nil {
 			return trust{}, fmt.Errorf("agent %s: %w", a.URL, err)
@@ -72,7 +76,10 @@ func (c *Client) trustIn(n node.Node) (trust, error) {
 	}
 	block, _ := pem.Decode([]byte(a.VerifyCA))
 	if block == nil || block.Type != "CERTIFICATE" {
-		return trust{}, settingError{fmt.Errorf("agent %s announced no certificate to know it by: expected one in PEM, found %d bytes of something else", a.URL, len(a.VerifyCA))}
+		return trust{}, settingError{
+			fmt.Errorf("agent %s announced no certificate to know it by: expected one in PEM, found %d bytes of something else",
+				a.URL, len(a.VerifyCA)),
+		}
 	}
 	t.der = block.Bytes
 	return t, nil

@@ -130,21 +130,22 @@ func TestAuthorities(t *testing.T) {
 	for name, tt := range map[string]struct {
 		url, setting, announced, wrong string
 	}{
-		"a conductor's authority":           {s.good, "true", "", ""},
-		"an authority between":              {s.chained, "true", "", ""},
-		"expired":                           {s.expired, "true", "", "has expired"},
-		"another name":                      {s.wrongName, "true", "", "doesn't contain any IP SANs"},
-		"a certificate of clients":          {s.client, "true", "", "incompatible key usage"},
-		"an unknown authority":              {s.foreign, "true", "", unknown},
-		"self-signed":                       {s.selfURL, "true", "", "agent_verify_ca or --agent-ca"},
-		"the node's authority":              {s.foreign, other, "", ""},
-		"the node's authority alone":        {s.good, other, "", unknown},
-		"expired by the node's authority":   {s.expired, root, "", "has expired"},
-		"the node's self-signed":            {s.selfURL, pemOf(s.self), "", ""},
-		"a file":                            {s.good, "ca.pem", "", ""},
-		"a file of others":                  {s.foreign, "ca.pem", "", unknown},
-		"no such file":                      {s.good, "none.pem", "", "driver_info/agent_verify_ca names nothing"},
-		"a file outside":                    {s.good, "/etc/ssl/certs/ca-certificates.crt", "", "driver_info/agent_verify_ca names nothing"},
+		"a conductor's authority":         {s.good, "true", "", ""},
+		"an authority between":            {s.chained, "true", "", ""},
+		"expired":                         {s.expired, "true", "", "has expired"},
+		"another name":                    {s.wrongName, "true", "", "doesn't contain any IP SANs"},
+		"a certificate of clients":        {s.client, "true", "", "incompatible key usage"},
+		"an unknown authority":            {s.foreign, "true", "", unknown},
+		"self-signed":                     {s.selfURL, "true", "", "agent_verify_ca or --agent-ca"},
+		"the node's authority":            {s.foreign, other, "", ""},
+		"the node's authority alone":      {s.good, other, "", unknown},
+		"expired by the node's authority": {s.expired, root, "", "has expired"},
+		"the node's self-signed":          {s.selfURL, pemOf(s.self), "", ""},
+		"a file":                          {s.good, "ca.pem", "", ""},
+		"a file of others":                {s.foreign, "ca.pem", "", unknown},
+		"no such file":                    {s.good, "none.pem", "", "driver_info/agent_verify_ca names nothing"},
+		"a file outside": {s.good, "/etc/ssl/certs/ca-certificates.crt", "",
+			"driver_info/agent_verify_ca names nothing"},
 		"nobody is checked, self-signed":    {s.selfURL, "false", "", ""},
 		"nobody is checked, expired":        {s.expired, "false", "", ""},
 		"announced":                         {s.selfURL, "true", pemOf(s.self), ""},
@@ -162,11 +163,13 @@ func TestAuthorities(t *testing.T) {
 			})
 			defer c.Close()
 			_, err := c.Commands(t.Context(), of(node.Agent{URL: tt.url, Token: agentToken, VerifyCA: tt.announced}))
-			if tt.wrong == "" && err != nil || tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong) || strings.Contains(err.Error(), agentToken)) {
+			if tt.wrong == "" && err != nil || tt.wrong != "" &&
+				(err == nil || !strings.Contains(err.Error(), tt.wrong) || strings.Contains(err.Error(), agentToken)) {
 				t.Errorf("error %v, want %q", err, tt.wrong)
 			}
 			var p interface{ Permanent() bool }
-			if passes := strings.Contains(tt.wrong, "announced"); tt.wrong != "" && passes == (errors.As(err, &p) && p.Permanent()) {
+			if passes := strings.Contains(tt.wrong, "announced"); tt.wrong != "" &&
+				passes == (errors.As(err, &p) && p.Permanent()) {
 				t.Errorf("tried again: %v, of %v", !passes, err)
 			}
 		})
@@ -179,13 +182,16 @@ func TestSettingChanges(t *testing.T) {
 	s := newSite(t)
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	setting := "ca.pem"
-	c := NewClient(ClientOptions{CAs: cacert.Folder(filepath.Dir(file)), VerifyCA: func(node.Node) (string, error) { return setting, nil }})
+	c := NewClient(ClientOptions{
+		CAs: cacert.Folder(filepath.Dir(file)), VerifyCA: func(node.Node) (string, error) { return setting, nil },
+	})
 	defer c.Close()
 	for _, step := range []struct {
 		ca      *x509.Certificate
 		setting string
 		trusted bool
-	}{{s.root.cert, "ca.pem", true}, {s.root.cert, "true", false}, {s.root.cert, "false", true}, {s.root.cert, "true", false}, {s.other.cert, "ca.pem", false}} {
+	}{{s.root.cert, "ca.pem", true}, {s.root.cert, "true", false}, {s.root.cert, "false", true},
+		{s.root.cert, "true", false}, {s.other.cert, "ca.pem", false}} {
 		if err := os.WriteFile(file, []byte(pemOf(step.ca)), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +216,8 @@ func TestPlainHTTP(t *testing.T) {
 		c := NewClient(ClientOptions{PlainHTTP: let})
 		_, err := c.Commands(t.Context(), of(node.Agent{URL: srv.URL, Token: agentToken}))
 		var p interface{ Permanent() bool }
-		if asked != want || let && err != nil || !let && (!errors.As(err, &p) || !p.Permanent() || !strings.Contains(err.Error(), "--agent-require-tls=false")) {
+		if asked != want || let && err != nil || !let &&
+			(!errors.As(err, &p) || !p.Permanent() || !strings.Contains(err.Error(), "--agent-require-tls=false")) {
 			t.Errorf("let %v: asked %d times, error %v", let, asked, err)
 		}
 		c.Close()
@@ -226,14 +233,19 @@ func TestAgentsAddress(t *testing.T) {
 	for _, tt := range []struct {
 		allow, host string
 		called      bool
-	}{{"", "127.0.0.1", false}, {"", "localhost", false}, {"", "[::ffff:127.0.0.1]", false}, {"127.0.0.0/8", "127.0.0.1", true}, {"", "169.254.169.254", false}, {"", "[fe80::1%25lo]", false}, {"", "0.0.0.0", false}} {
+	}{
+		{"", "127.0.0.1", false}, {"", "localhost", false}, {"", "[::ffff:127.0.0.1]", false},
+		{"127.0.0.0/8", "127.0.0.1", true}, {"", "169.254.169.254", false}, {"", "[fe80::1%25lo]", false},
+		{"", "0.0.0.0", false},
+	} {
 		policy, err := outbound.New("agent-allow", strings.Fields(tt.allow))
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := NewClient(ClientOptions{PlainHTTP: true, Dialer: policy.Dialer()})
 		_, err = c.Commands(t.Context(), of(node.Agent{URL: "http://" + tt.host + ":" + port, Token: agentToken}))
-		if refused := new(outbound.Refused); tt.called != (err == nil) || !tt.called && (!errors.As(err, &refused) || !strings.Contains(err.Error(), "--agent-allow")) {
+		if refused := new(outbound.Refused); tt.called != (err == nil) || !tt.called &&
+			(!errors.As(err, &refused) || !strings.Contains(err.Error(), "--agent-allow")) {
 			t.Errorf("%+v: %v", tt, err)
 		}
 		c.Close()
@@ -243,11 +255,15 @@ func TestAgentsAddress(t *testing.T) {
 // TestPathOfAgent: what is behind a proxy is called below its path.
 func TestPathOfAgent(t *testing.T) {
 	var got string
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { got = r.URL.Path; list(w, r) }))
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.URL.Path
+		list(w, r)
+	}))
 	defer srv.Close()
 	c := NewClient(ClientOptions{PlainHTTP: true})
 	defer c.Close()
-	if _, err := c.Commands(t.Context(), of(node.Agent{URL: srv.URL + "/agents/web-1/", Token: agentToken})); err != nil || got != "/agents/web-1/v1/commands/" {
+	if _, err := c.Commands(t.Context(), of(node.Agent{URL: srv.URL + "/agents/web-1/", Token: agentToken})); err != nil ||
+		got != "/agents/web-1/v1/commands/" {
 		t.Errorf("asked for %q: %v", got, err)
 	}
 }

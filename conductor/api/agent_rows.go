@@ -15,14 +15,23 @@ func agentRows(mounts map[string]rest.Handler) []rest.Route {
 	const ofAgent = agentapi.AgentsPath + ":node"
 	var rows []rest.Route
 	for _, r := range []rest.Route{
-		{Method: http.MethodGet, Path: agentapi.LookupPath, Since: 22, Doc: "an agent asks which node it is on", Wire: rest.Returns(lookupForm(), "addresses", "node_uuid")},
-		{Method: http.MethodPost, Path: agentapi.HeartbeatPath + ":node", Since: 22, Doc: "an agent says that it is there, and where", Wire: rest.Accepts(http.StatusAccepted, heartbeatForm())},
-		{Method: http.MethodPost, Path: agentapi.ContinueInspectionPath, Since: 84, Doc: "an agent tells what it has found; 1.1 is taken too", Wire: rest.Wire{
-			Status: http.StatusAccepted, Query: rest.ArgumentsNamed([]string{"node_uuid"}), Takes: inspectionForm(),
-			Gives: rest.Schema{"anyOf": []rest.Schema{lookupForm(), objectWith(rest.Schema{"uuid": rest.Schema{"type": "string", "format": "uuid"}}, "uuid")}},
-		}},
-		{Method: http.MethodPost, Path: ofAgent + agentapi.ProgressSuffix, Doc: "an agent tells how far its step is", Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.Progress{}))},
-		{Method: http.MethodPost, Path: ofAgent + agentapi.LogSuffix, Doc: "an agent sends its log, as it is or in gzip", Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.LogLines{}))},
+		{Method: http.MethodGet, Path: agentapi.LookupPath, Since: 22, Doc: "an agent asks which node it is on",
+			Wire: rest.Returns(lookupForm(), "addresses", "node_uuid")},
+		{Method: http.MethodPost, Path: agentapi.HeartbeatPath + ":node", Since: 22,
+			Doc: "an agent says that it is there, and where", Wire: rest.Accepts(http.StatusAccepted, heartbeatForm())},
+		{Method: http.MethodPost, Path: agentapi.ContinueInspectionPath, Since: 84,
+			Doc: "an agent tells what it has found; 1.1 is taken too", Wire: rest.Wire{
+				Status: http.StatusAccepted, Query: rest.ArgumentsNamed([]string{"node_uuid"}), Takes: inspectionForm(),
+				Gives: rest.Schema{
+					"anyOf": []rest.Schema{
+						lookupForm(), objectWith(rest.Schema{"uuid": rest.Schema{"type": "string", "format": "uuid"}}, "uuid"),
+					},
+				},
+			}},
+		{Method: http.MethodPost, Path: ofAgent + agentapi.ProgressSuffix, Doc: "an agent tells how far its step is",
+			Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.Progress{}))},
+		{Method: http.MethodPost, Path: ofAgent + agentapi.LogSuffix, Doc: "an agent sends its log, as it is or in gzip",
+			Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.LogLines{}))},
 	} {
 		for prefix := range mounts {
 			if strings.HasPrefix(r.Path, prefix) {
@@ -51,7 +60,8 @@ func heartbeatForm() rest.Schema {
 	since := func(minor int, s rest.Schema) rest.Schema { s["x-since"] = nodeapi.Version(minor); return s }
 	text := func() rest.Schema { return rest.Schema{"type": "string"} }
 	return objectWith(rest.Schema{
-		"callback_url": rest.Schema{"type": "string", "format": "uri"}, "agent_token": text(), "agent_version": since(36, text()), "agent_verify_ca": since(68, text()),
+		"callback_url": rest.Schema{"type": "string", "format": "uri"}, "agent_token": text(),
+		"agent_version": since(36, text()), "agent_verify_ca": since(68, text()),
 		"agent_status": since(72, rest.WordForm("start", "end", "error")), "agent_status_message": since(72, text()),
 	}, "callback_url", "agent_token", "agent_version")
 }
@@ -59,7 +69,10 @@ func heartbeatForm() rest.Schema {
 // inspectionForm is agentapi.Inspection as far as it must be: agents tell more
 // than a conductor reads.
 func inspectionForm() rest.Schema {
-	network := rest.Schema{"type": "object", "required": []string{"mac_address"}, "properties": rest.Schema{"name": rest.Schema{"type": "string"}, "mac_address": rest.Schema{"type": "string"}}}
+	network := rest.Schema{
+		"type": "object", "required": []string{"mac_address"},
+		"properties": rest.Schema{"name": rest.Schema{"type": "string"}, "mac_address": rest.Schema{"type": "string"}},
+	}
 	return rest.Schema{"type": "object", "required": []string{"inventory"}, "properties": rest.Schema{
 		"inventory": rest.Schema{"type": "object", "required": []string{"interfaces"}, "properties": rest.Schema{
 			"interfaces": rest.Schema{"type": "array", "minItems": 1, "items": network},

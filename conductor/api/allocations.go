@@ -40,14 +40,17 @@ func (h *allocationResource) routes() []rest.Route {
 	rows := r.routes()
 	for i := range rows {
 		if rows[i].Method == http.MethodPatch {
-			rows[i].Since, rows[i].TooOld = allocationPatch, nodeapi.Routing(http.StatusMethodNotAllowed, "The API version does not allow updating allocations")
+			rows[i].Since, rows[i].TooOld = allocationPatch,
+				nodeapi.Routing(http.StatusMethodNotAllowed, "The API version does not allow updating allocations")
 		}
 	}
 	const ofNode = "/v1/nodes/:node/allocation"
 	older := nodeapi.Routing(http.StatusNotFound, "The API version does not allow allocations")
 	return append(rows,
-		rest.Route{Method: http.MethodGet, Path: ofNode, Since: allocationsSince, TooOld: older, Doc: "the allocation a node is given to", Handle: r.showOfNode, Wire: rest.Shows(r.fields)},
-		rest.Route{Method: http.MethodDelete, Path: ofNode, Since: allocationsSince, TooOld: older, Doc: "take a node from its allocation, and forget that", Handle: r.dropOfNode},
+		rest.Route{Method: http.MethodGet, Path: ofNode, Since: allocationsSince, TooOld: older,
+			Doc: "the allocation a node is given to", Handle: r.showOfNode, Wire: rest.Shows(r.fields)},
+		rest.Route{Method: http.MethodDelete, Path: ofNode, Since: allocationsSince, TooOld: older,
+			Doc: "take a node from its allocation, and forget that", Handle: r.dropOfNode},
 	)
 }
 
@@ -70,8 +73,11 @@ func allocationTable() *rest.Table[node.Allocation] {
 		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[v]) []byte {
 			return rest.AppendLinks(dst, v.Base, "allocations/"+v.Of.UUID)
 		}),
-		rest.Computed("node_uuid", 1, 0, func(dst []byte, v *rest.View[v]) []byte { return rest.AppendText(dst, v.Of.NodeUUID) }),
-		rest.Text("node", 1, rest.Creatable|rest.Unseen, func(v *v) *string { return &v.NodeUUID }), // its name or UUID, until newAllocation has found it
+		rest.Computed("node_uuid", 1, 0, func(dst []byte, v *rest.View[v]) []byte {
+			return rest.AppendText(dst, v.Of.NodeUUID)
+		}),
+		// its name or UUID, until newAllocation has found it
+		rest.Text("node", 1, rest.Creatable|rest.Unseen, func(v *v) *string { return &v.NodeUUID }),
 	})
 }
 
@@ -124,7 +130,8 @@ func (h *allocationResource) allocationFilters(c *rest.Call) []rest.Filter[narro
 			}
 			return keep(func(v *node.Allocation) string { return v.Owner })(q, owner)
 		}},
-		{Name: "resource_class", Since: allocationsSince, Apply: keep(func(v *node.Allocation) string { return v.ResourceClass })},
+		{Name: "resource_class", Since: allocationsSince,
+			Apply: keep(func(v *node.Allocation) string { return v.ResourceClass })},
 		{Name: "state", Since: allocationsSince, Apply: keep(func(v *node.Allocation) string { return string(v.State) })},
 	}
 }

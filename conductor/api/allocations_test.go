@@ -18,7 +18,8 @@ const allocs = "/v1/allocations"
 // offer makes an available node of a class.
 func (c *conductor) offer(name, class string) node.Node {
 	c.t.Helper()
-	c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"`+name+`","resource_class":"`+class+`"}`)
+	c.must(http.StatusCreated, 82, "POST", "/v1/nodes",
+		`{"driver":"fake-hardware","name":"`+name+`","resource_class":"`+class+`"}`)
 	return c.provision(name, "manage", "provide")
 }
 
@@ -51,32 +52,39 @@ func TestAllocationRefusals(t *testing.T) {
 		{91, "DELETE", allocs + "/a1.json", "", 404, "Allocation a1.json could not be found."},
 
 		{82, "POST", allocs, `{"name":"a1","resource_class":"bm"}`, 409, "An allocation with name a1 already exists."},
-		{82, "POST", allocs, `{"uuid":"` + id + `","resource_class":"bm"}`, 409, "An allocation with UUID " + id + " already exists."},
+		{82, "POST", allocs, `{"uuid":"` + id + `","resource_class":"bm"}`, 409,
+			"An allocation with UUID " + id + " already exists."},
 		post(`{}`, "The resource_class field is mandatory when not backfilling"),
 		post(`{"resource_class":null}`, "The resource_class field is mandatory when not backfilling"),
 		post(`{"resource_class":"`+strings.Repeat("x", 81)+`"}`, "is too long"),
 		post(`{"resource_class":7}`, "Schema error for allocation: 7 is not of type 'string', 'null'"),
 		post(`{"resource_class":"bm","candidate_nodes":["nope"]}`, "Nodes cannot be found: nope"),
 		post(`{"resource_class":"bm","candidate_nodes":["no such","n1","nope"]}`, "Nodes cannot be found: no such, nope"),
-		post(`{"resource_class":"bm","candidate_nodes":"n1"}`, "Schema error for allocation: 'n1' is not of type 'array', 'null'"),
+		post(`{"resource_class":"bm","candidate_nodes":"n1"}`,
+			"Schema error for allocation: 'n1' is not of type 'array', 'null'"),
 		post(`{"resource_class":"bm","candidate_nodes":[1]}`, "Schema error for allocation: 1 is not of type 'string'"),
-		post(`{"resource_class":"bm","traits":["bad"]}`, "Schema error for allocation: 'bad' is not valid under any of the given schemas"),
+		post(`{"resource_class":"bm","traits":["bad"]}`,
+			"Schema error for allocation: 'bad' is not valid under any of the given schemas"),
 		post(`{"resource_class":"bm","name":"ban!na"}`, "Cannot create allocation with invalid name 'ban!na'"),
 		post(`{"resource_class":"bm","uuid":"x"}`, "Expected UUID for uuid: x"),
-		post(`{"resource_class":"bm","node_uuid":"`+id+`"}`, "Additional properties are not allowed ('node_uuid' was unexpected)"),
+		post(`{"resource_class":"bm","node_uuid":"`+id+`"}`,
+			"Additional properties are not allowed ('node_uuid' was unexpected)"),
 		post(`{"resource_class":"bm","state":"active"}`, "Additional properties are not allowed ('state' was unexpected)"),
 		post(`{"node":"nobody"}`, "Node nobody could not be found."),
 		{82, "POST", allocs, `{"node":"n1"}`, 409, "already exists"}, // it has its allocation
-		{82, "POST", allocs, `{"node":"n2"}`, 400, `Node must be in the "active" state, but the current state is "available"`},
+		{82, "POST", allocs, `{"node":"n2"}`, 400,
+			`Node must be in the "active" state, but the current state is "available"`},
 		post(`[]`, "[] is not of type 'object'"),
 
-		patch(`[{"op":"replace","path":"/state","value":"x"}]`, "Cannot patch /state. Only the following can be updated: extra, name"),
+		patch(`[{"op":"replace","path":"/state","value":"x"}]`,
+			"Cannot patch /state. Only the following can be updated: extra, name"),
 		patch(`[{"op":"replace","path":"/owner","value":"x"}]`, "Cannot patch /owner."),
 		patch(`[{"op":"remove","path":"/uuid"}]`, "Cannot patch /uuid."),
 		patch(`[{"op":"replace","path":"/node","value":"n1"}]`, "Cannot patch /node."),
 		patch(`[{"op":"replace","path":"/name","value":"ban!na"}]`, "invalid name 'ban!na'"),
 		patch(`[{"op":"remove","path":"/extra/none"}]`, "Couldn't apply patch"),
-		{82, "PATCH", allocs + "/nobody", `[{"op":"replace","path":"/name","value":"b"}]`, 404, "Allocation nobody could not be found."},
+		{82, "PATCH", allocs + "/nobody", `[{"op":"replace","path":"/name","value":"b"}]`, 404,
+			"Allocation nobody could not be found."},
 
 		{82, "GET", allocs + "?node=nobody", "", 400, "Node nobody could not be found."},
 		{82, "GET", allocs + "?sort_key=traits", "", 400, "invalid field for sorting"},
@@ -89,8 +97,10 @@ func TestAllocationRefusals(t *testing.T) {
 		{82, "GET", "/v1/nodes/nobody/allocation", "", 404, "Node nobody could not be found."},
 		{82, "POST", "/v1/nodes/n1/allocation", `{}`, 405, ""},
 
-		{82, "PATCH", "/v1/nodes/n1", `[{"op":"replace","path":"/instance_uuid","value":"` + fuzzNode + `"}]`, 409, "Node " + c.settle("n1").UUID + " is associated with instance " + id + "."},
-		{82, "PATCH", "/v1/nodes/n1", `[{"op":"replace","path":"/allocation_uuid","value":"` + fuzzNode + `"}]`, 400, "Cannot patch /allocation_uuid."},
+		{82, "PATCH", "/v1/nodes/n1", `[{"op":"replace","path":"/instance_uuid","value":"` + fuzzNode + `"}]`, 409,
+			"Node " + c.settle("n1").UUID + " is associated with instance " + id + "."},
+		{82, "PATCH", "/v1/nodes/n1", `[{"op":"replace","path":"/allocation_uuid","value":"` + fuzzNode + `"}]`, 400,
+			"Cannot patch /allocation_uuid."},
 		{82, "DELETE", "/v1/nodes/n1", "", 409, "is associated with instance " + id},
 	})
 	if all := c.names(t, 82, "allocations", "limit=1"); !slices.Equal(all, []string{"a1"}) {
@@ -106,14 +116,18 @@ func TestAllocationFields(t *testing.T) {
 	c.must(http.StatusNoContent, 82, "PUT", "/v1/nodes/n1/traits/CUSTOM_A", "")
 	c.must(http.StatusOK, 82, "PATCH", "/v1/nodes/n1", `[{"op":"add","path":"/lessee","value":"me"}]`)
 	const id = "44444444-4444-4444-8444-444444444444"
-	r := c.must(http.StatusCreated, 60, "POST", allocs, `{"uuid":"`+id+`","name":"a1","resource_class":"bm","traits":["CUSTOM_A"],"candidate_nodes":["n1"],"owner":"me","extra":{"k":1}}`)
+	r := c.must(http.StatusCreated, 60, "POST", allocs,
+		`{"uuid":"`+id+
+			`","name":"a1","resource_class":"bm","traits":["CUSTOM_A"],"candidate_nodes":["n1"],"owner":"me","extra":{"k":1}}`)
 	want := map[string]any{
-		"uuid": id, "name": "a1", "resource_class": "bm", "traits": []any{"CUSTOM_A"}, "candidate_nodes": []any{n.UUID}, "owner": "me", "extra": map[string]any{"k": 1.0},
+		"uuid": id, "name": "a1", "resource_class": "bm", "traits": []any{"CUSTOM_A"}, "candidate_nodes": []any{n.UUID},
+		"owner": "me", "extra": map[string]any{"k": 1.0},
 		"state": "allocating", "node_uuid": nil, "last_error": nil, "updated_at": nil,
 	}
 	check := func(minor int, got map[string]any) {
 		t.Helper()
-		if links, ok := got["links"].([]any); got["created_at"] == nil || !ok || links[0].(map[string]any)["href"] != c.URL+allocs+"/"+id {
+		if links, ok := got["links"].([]any); got["created_at"] == nil || !ok ||
+			links[0].(map[string]any)["href"] != c.URL+allocs+"/"+id {
 			t.Errorf("at 1.%d: %v", minor, got)
 		}
 		delete(got, "created_at")
@@ -136,12 +150,14 @@ func TestAllocationFields(t *testing.T) {
 	check(115, c.must(http.StatusOK, 115, "GET", allocs, "").doc(t)["allocations"].([]any)[0].(map[string]any))
 	delete(want, "owner")
 	check(52, c.must(http.StatusOK, 52, "GET", allocs+"/a1", "").doc(t))
-	if got := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1/allocation?fields=name,extra", "").doc(t); len(got) != 3 || got["name"] != "a1" || got["links"] == nil {
+	if got := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1/allocation?fields=name,extra", "").doc(t); len(got) != 3 ||
+		got["name"] != "a1" || got["links"] == nil {
 		t.Errorf("two fields: %v", got)
 	}
 	got := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1?fields=instance_uuid,allocation_uuid,instance_info", "").doc(t)
 	delete(got, "links")
-	if diff := cmp.Diff(map[string]any{"instance_uuid": id, "allocation_uuid": id, "instance_info": map[string]any{"traits": []any{"CUSTOM_A"}}}, got); diff != "" {
+	if diff := cmp.Diff(map[string]any{"instance_uuid": id, "allocation_uuid": id,
+		"instance_info": map[string]any{"traits": []any{"CUSTOM_A"}}}, got); diff != "" {
 		t.Errorf("the node, -want +got:\n%s", diff)
 	}
 }
@@ -152,11 +168,14 @@ func TestAllocationLists(t *testing.T) {
 	c.offer("n1", "bm")
 	c.must(http.StatusCreated, 82, "POST", allocs, `{"name":"b","resource_class":"bm"}`)
 	c.allocated("b")
-	for _, a := range []string{`"name":"c","resource_class":"bm"`, `"name":"a","resource_class":"other","owner":"me"`, `"name":"d","resource_class":"other"`} {
+	for _, a := range []string{`"name":"c","resource_class":"bm"`, `"name":"a","resource_class":"other","owner":"me"`,
+		`"name":"d","resource_class":"other"`} {
 		c.must(http.StatusCreated, 82, "POST", allocs, `{`+a+`}`)
 	}
 	for _, name := range []string{"c", "a", "d"} {
-		if a := c.allocated(name); a.State != node.AllocationError || !strings.HasPrefix(a.LastError, "Failed to process allocation "+a.UUID+": no available nodes match the resource class "+a.ResourceClass) {
+		if a := c.allocated(name); a.State != node.AllocationError ||
+			!strings.HasPrefix(a.LastError,
+				"Failed to process allocation "+a.UUID+": no available nodes match the resource class "+a.ResourceClass) {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -188,7 +207,8 @@ func TestAllocationLife(t *testing.T) {
 	n := c.offer("n1", "bm")
 	c.must(http.StatusCreated, 82, "POST", allocs, `{"name":"a1","resource_class":"bm"}`)
 	c.allocated("a1")
-	doc := c.must(http.StatusOK, 57, "PATCH", allocs+"/a1", `[{"op":"replace","path":"/name","value":"a2"},{"op":"add","path":"/extra/k","value":1}]`).doc(t)
+	doc := c.must(http.StatusOK, 57, "PATCH", allocs+"/a1",
+		`[{"op":"replace","path":"/name","value":"a2"},{"op":"add","path":"/extra/k","value":1}]`).doc(t)
 	if doc["name"] != "a2" || doc["state"] != "active" {
 		t.Errorf("renamed: %v", doc)
 	}
@@ -210,7 +230,8 @@ func TestAllocationLife(t *testing.T) {
 		{82, "GET", "/v1/nodes/n1/allocation", "", 404, "Allocation for node n1 was not found"},
 		{82, "DELETE", "/v1/nodes/n1/allocation", "", 404, "Allocation for node n1 was not found"},
 		{82, "GET", allocs + "/" + doc["uuid"].(string), "", 404, "could not be found"},
-		{82, "POST", allocs, `{"node":"n1","resource_class":"other"}`, 400, "Resource class bm does not match the requested resource class other"},
+		{82, "POST", allocs, `{"node":"n1","resource_class":"other"}`, 400,
+			"Resource class bm does not match the requested resource class other"},
 	})
 
 	doc = c.must(http.StatusCreated, 58, "POST", allocs, `{"name":"late","node":"n1"}`).doc(t)
@@ -241,7 +262,9 @@ func TestAllocationsGophercloud(t *testing.T) {
 		t.Fatal(err)
 	}
 	client.Microversion = "1.60"
-	made, err := allocations.Create(ctx, client, allocations.CreateOpts{Name: "a1", ResourceClass: "bm", CandidateNodes: []string{"n1"}, Extra: map[string]string{"k": "v"}}).Extract()
+	made, err := allocations.Create(ctx, client,
+		allocations.CreateOpts{Name: "a1", ResourceClass: "bm", CandidateNodes: []string{"n1"},
+			Extra: map[string]string{"k": "v"}}).Extract()
 	if err != nil || made.State != "allocating" {
 		t.Fatalf("created: %+v, %v", made, err)
 	}
@@ -250,7 +273,8 @@ func TestAllocationsGophercloud(t *testing.T) {
 	if err != nil || got.UUID != made.UUID || got.State != "active" || got.NodeUUID != n.UUID || got.Extra["k"] != "v" {
 		t.Errorf("read: %+v, %v", got, err)
 	}
-	page, err := allocations.List(client, allocations.ListOpts{State: allocations.AllocationState(allocations.Active), Node: "n1", Limit: 1}).AllPages(ctx)
+	page, err := allocations.List(client,
+		allocations.ListOpts{State: allocations.AllocationState(allocations.Active), Node: "n1", Limit: 1}).AllPages(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

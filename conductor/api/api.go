@@ -159,7 +159,8 @@ func (a *API) rewrite(r *http.Request) {
 
 // stranger reports whether a path is one that agents call, which anybody can.
 func stranger(path string) bool {
-	for _, prefix := range []string{agentapi.LookupPath, agentapi.HeartbeatPath, agentapi.ContinueInspectionPath, agentapi.AgentsPath} {
+	for _, prefix := range []string{agentapi.LookupPath, agentapi.HeartbeatPath, agentapi.ContinueInspectionPath,
+		agentapi.AgentsPath} {
 		if prefix = strings.TrimSuffix(prefix, "/"); path == prefix || strings.HasPrefix(path, prefix+"/") {
 			return true
 		}

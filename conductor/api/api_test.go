@@ -52,7 +52,8 @@ func TestOurFault(t *testing.T) {
 		if n := strings.Count(c.Log.String()[logged:], "level=ERROR"); n != 1 {
 			t.Errorf("%s: %d lines in the log:\n%s", path, n, c.Log)
 		}
-		if id := resp.Header.Get("Openstack-Request-Id"); id == "" || id == global || !strings.Contains(c.Log.String(), id) || !strings.Contains(string(body), id) {
+		if id := resp.Header.Get("Openstack-Request-Id"); id == "" || id == global || !strings.Contains(c.Log.String(), id) ||
+			!strings.Contains(string(body), id) {
 			t.Errorf("%s: request %q is not in log and answer", path, id)
 		}
 		if n := strings.Count(c.Log.String()[logged:], "global_request="+global); n != 1 {

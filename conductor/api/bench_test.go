@@ -77,7 +77,9 @@ func BenchmarkGetNode(b *testing.B) {
 
 func BenchmarkList1000(b *testing.B) {
 	h, _ := served(b, 1000)
-	for name, path := range map[string]string{"default": "/v1/nodes?limit=1000", "detail": "/v1/nodes?limit=1000&detail=True"} {
+	for name, path := range map[string]string{
+		"default": "/v1/nodes?limit=1000", "detail": "/v1/nodes?limit=1000&detail=True",
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -27,8 +27,11 @@ func (h *biosResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	setting := rowForm(h.fields, "bios_setting")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios", Since: 40, TooOld: unknown, Doc: "the BIOS settings of a node", Handle: h.listBIOS, Wire: rowList("bios", setting, biosColumns())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios/:setting", Since: 40, TooOld: unknown, Doc: "one BIOS setting of a node", Handle: h.showBIOS, Wire: rest.Returns(rest.Schema{"type": "object", "additionalProperties": setting})},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios", Since: 40, TooOld: unknown, Doc: "the BIOS settings of a node",
+			Handle: h.listBIOS, Wire: rowList("bios", setting, biosColumns())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/bios/:setting", Since: 40, TooOld: unknown,
+			Doc: "one BIOS setting of a node", Handle: h.showBIOS,
+			Wire: rest.Returns(rest.Schema{"type": "object", "additionalProperties": setting})},
 	}
 }
 
@@ -37,19 +40,33 @@ func (h *biosResource) routes() []rest.Route {
 func biosTable() *rest.Table[hardwareRow[node.BIOSSetting]] {
 	type row = hardwareRow[node.BIOSSetting]
 	number := func(name string, at func(*node.BIOSSetting) *int64) rest.Field[row] {
-		return rest.Computed(name, 74, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendWhole(dst, at(&v.Of.row)) })
+		return rest.Computed(name, 74, 0, func(dst []byte, v *rest.View[row]) []byte {
+			return rest.AppendWhole(dst, at(&v.Of.row))
+		})
 	}
 	truth := func(name string, at func(*node.BIOSSetting) *bool) rest.Field[row] {
-		return rest.Computed(name, 74, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendBool(dst, at(&v.Of.row)) })
+		return rest.Computed(name, 74, 0, func(dst []byte, v *rest.View[row]) []byte {
+			return rest.AppendBool(dst, at(&v.Of.row))
+		})
 	}
 	return rest.NewTable("BIOS setting", []rest.Field[row]{
 		rest.Time("created_at", 40, func(r *row) *time.Time { return &r.row.CreatedAt }),
 		rest.Time("updated_at", 40, func(r *row) *time.Time { return &r.row.UpdatedAt }),
-		rest.Computed("links", 40, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendLinks(dst, v.Base, v.Of.path) }),
-		rest.Computed("name", 40, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendString(dst, v.Of.row.Name) }),
-		rest.Computed("value", 40, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendMaybe(dst, v.Of.row.Value) }),
-		rest.Computed("attribute_type", 74, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendText(dst, v.Of.row.AttributeType) }),
-		rest.Computed("allowable_values", 74, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendTexts(dst, v.Of.row.AllowableValues) }),
+		rest.Computed("links", 40, 0, func(dst []byte, v *rest.View[row]) []byte {
+			return rest.AppendLinks(dst, v.Base, v.Of.path)
+		}),
+		rest.Computed("name", 40, 0, func(dst []byte, v *rest.View[row]) []byte {
+			return rest.AppendString(dst, v.Of.row.Name)
+		}),
+		rest.Computed("value", 40, 0, func(dst []byte, v *rest.View[row]) []byte {
+			return rest.AppendMaybe(dst, v.Of.row.Value)
+		}),
+		rest.Computed("attribute_type", 74, 0, func(dst []byte, v *rest.View[row]) []byte {
+			return rest.AppendText(dst, v.Of.row.AttributeType)
+		}),
+		rest.Computed("allowable_values", 74, 0, func(dst []byte, v *rest.View[row]) []byte {
+			return rest.AppendTexts(dst, v.Of.row.AllowableValues)
+		}),
 		number("lower_bound", func(s *node.BIOSSetting) *int64 { return s.LowerBound }),
 		number("max_length", func(s *node.BIOSSetting) *int64 { return s.MaxLength }),
 		number("min_length", func(s *node.BIOSSetting) *int64 { return s.MinLength }),
@@ -107,7 +124,9 @@ func (h *biosResource) showBIOS(c *rest.Call) error {
 			continue
 		}
 		chosen := h.fields.Pick(c.Minor, append(columns.always, columns.detailed...)...)
-		v := rest.View[hardwareRow[node.BIOSSetting]]{Of: &hardwareRow[node.BIOSSetting]{s, "nodes/" + n.UUID + "/bios/" + name}, Minor: c.Minor, Base: c.BaseURL()}
+		v := rest.View[hardwareRow[node.BIOSSetting]]{
+			Of: &hardwareRow[node.BIOSSetting]{s, "nodes/" + n.UUID + "/bios/" + name}, Minor: c.Minor, Base: c.BaseURL(),
+		}
 		return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 			dst = append(rest.AppendString(append(dst, '{'), name), ':')
 			return append(h.fields.Render(dst, chosen, &v), '}')

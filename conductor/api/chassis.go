@@ -29,10 +29,13 @@ func (h *chassisResource) routes() []rest.Route {
 		id:   func(of *node.Chassis) string { return of.UUID },
 		kept: h.conductor.Catalogs().Chassis,
 	}, nodesOf: h.nodesOf}
-	page := rest.Lists(h.nodesOf.fields, "nodes", rest.ArgumentsOf(h.nodesOf.nodeFilters(&rest.Call{Minor: nodeapi.MaxMinor}))...)
+	page := rest.Lists(h.nodesOf.fields, "nodes",
+		rest.ArgumentsOf(h.nodesOf.nodeFilters(&rest.Call{Minor: nodeapi.MaxMinor}))...)
 	return append(r.routes(),
-		rest.Route{Method: http.MethodGet, Path: "/v1/chassis/:ident/nodes", Doc: "nodes in a chassis", Handle: func(c *rest.Call) error { return r.nodes(c, false) }, Wire: page},
-		rest.Route{Method: http.MethodGet, Path: "/v1/chassis/:ident/nodes/detail", Doc: "the same with all fields", Handle: func(c *rest.Call) error { return r.nodes(c, true) }, Wire: page},
+		rest.Route{Method: http.MethodGet, Path: "/v1/chassis/:ident/nodes", Doc: "nodes in a chassis",
+			Handle: func(c *rest.Call) error { return r.nodes(c, false) }, Wire: page},
+		rest.Route{Method: http.MethodGet, Path: "/v1/chassis/:ident/nodes/detail", Doc: "the same with all fields",
+			Handle: func(c *rest.Call) error { return r.nodes(c, true) }, Wire: page},
 	)
 }
 
@@ -45,7 +48,9 @@ func chassisTable() *rest.Table[node.Chassis] {
 		rest.Time("updated_at", 1, func(of *of) *time.Time { return of.UpdatedAt }),
 		rest.Text("description", 1, both, func(of *of) *string { return &of.Description }),
 		rest.Object("extra", 1, both, nil, func(of *of) *map[string]any { return &of.Extra }),
-		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[of]) []byte { return rest.AppendLinks(dst, v.Base, "chassis/"+v.Of.UUID) }),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[of]) []byte {
+			return rest.AppendLinks(dst, v.Base, "chassis/"+v.Of.UUID)
+		}),
 		// Ironic puts these links into a second list, and clients expect it.
 		rest.Computed("nodes", 1, 0, func(dst []byte, v *rest.View[of]) []byte {
 			return append(rest.AppendLinks(append(dst, '['), v.Base, "chassis/"+v.Of.UUID+"/nodes"), ']')

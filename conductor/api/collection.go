@@ -64,9 +64,12 @@ func (r *collection[T]) routes() []rest.Route {
 		{Method: http.MethodDelete, Path: one, Doc: "forget a " + name, Handle: r.drop},
 	}
 	rows[0].Wire = rest.Lists(r.fields, rest.Or(r.key, r.path), r.arguments()...)
-	rows[1].Wire, rows[4].Wire, rows[5].Wire = rest.Creates(r.fields, r.required...), rest.Shows(r.fields), rest.Patches(r.fields)
+	rows[1].Wire, rows[4].Wire, rows[5].Wire = rest.Creates(r.fields, r.required...), rest.Shows(r.fields),
+		rest.Patches(r.fields)
 	if r.detail {
-		rows = append(rows, rest.Route{Method: http.MethodGet, Path: many + "/detail", Doc: "every " + name + " with all its fields", Handle: r.listDetail, Wire: rows[0].Wire})
+		rows = append(rows,
+			rest.Route{Method: http.MethodGet, Path: many + "/detail", Doc: "every " + name + " with all its fields",
+				Handle: r.listDetail, Wire: rows[0].Wire})
 	}
 	for i := range rows {
 		if rows[i].Path == one && r.hidden() {

@@ -28,8 +28,10 @@ type conductorConductor interface {
 // routes is the conductors: this one.
 func (h *conductorResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/conductors", Since: 49, Doc: "the conductors", Handle: h.listConductors, Wire: rest.Returns(rest.PageForm("conductors", conductorForm()), rest.PageArgs()...)},
-		{Method: http.MethodGet, Path: "/v1/conductors/:host", Since: 49, Doc: "one conductor", Handle: h.showConductor, Wire: rest.Returns(conductorForm(), "fields")},
+		{Method: http.MethodGet, Path: "/v1/conductors", Since: 49, Doc: "the conductors", Handle: h.listConductors,
+			Wire: rest.Returns(rest.PageForm("conductors", conductorForm()), rest.PageArgs()...)},
+		{Method: http.MethodGet, Path: "/v1/conductors/:host", Since: 49, Doc: "one conductor", Handle: h.showConductor,
+			Wire: rest.Returns(conductorForm(), "fields")},
 	}
 }
 

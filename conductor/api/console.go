@@ -23,9 +23,11 @@ type consoleConductor interface {
 // routes is the way to a machine's console.
 func (h *consoleResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/console", Doc: "whether the console can be used, and how", Handle: h.showConsole, Wire: rest.Returns(consoleForm())},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/console", Doc: "open the console, or close it", Handle: h.setConsole,
-			Wire: rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"enabled": truthForm()}, "enabled"))},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/console", Doc: "whether the console can be used, and how",
+			Handle: h.showConsole, Wire: rest.Returns(consoleForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/console", Doc: "open the console, or close it",
+			Handle: h.setConsole,
+			Wire:   rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"enabled": truthForm()}, "enabled"))},
 	}
 }
 

@@ -34,7 +34,8 @@ type controlled struct {
 func newControlled(t *testing.T) *controlled {
 	t.Helper()
 	c := &conductor{t: t, Conductor: apitest.Start(t, mem.New(), nil)}
-	mounts := agents.NewServer(agents.Options{Conductor: c.Engine, FailureRate: 1e9, FailureBurst: 1e9, Logs: noLogs{}}).Handlers()
+	mounts := agents.NewServer(agents.Options{Conductor: c.Engine, FailureRate: 1e9, FailureBurst: 1e9,
+		Logs: noLogs{}}).Handlers()
 	a := api.New(api.Options{Conductor: c.Engine, Mounts: mounts})
 	if left := a.Unrouted(mounts); left != nil {
 		t.Errorf("no row says what is served at %v: describe it in agentRows", left)
@@ -67,7 +68,8 @@ func (c *controlled) send(method, path, body string) (reply, bool) {
 // refuses fails on an answer that is not the refusal of a control character.
 func (c *controlled) refuses(method, path, body string) {
 	c.t.Helper()
-	if r, _ := c.send(method, path, body); r.status != http.StatusBadRequest || !strings.Contains(r.text(), "control character") {
+	if r, _ := c.send(method, path, body); r.status != http.StatusBadRequest ||
+		!strings.Contains(r.text(), "control character") {
 		c.t.Errorf("%s %q %s: %d %s", method, path, body, r.status, r.body)
 	}
 }
@@ -79,7 +81,8 @@ func whole(row string, nth int, bad string) (path string, names int) {
 		if !strings.HasPrefix(part, ":") {
 			continue
 		}
-		if parts[i] = map[string]string{":node": fuzzNode, ":ident": fuzzNode, ":port": fuzzNode, ":driver": "fake-hardware", ":indicator": "led@chassis", ":mac": "52:54:00:00:00:01"}[part]; parts[i] == "" {
+		if parts[i] = map[string]string{":node": fuzzNode, ":ident": fuzzNode, ":port": fuzzNode, ":driver": "fake-hardware",
+			":indicator": "led@chassis", ":mac": "52:54:00:00:00:01"}[part]; parts[i] == "" {
 			parts[i] = "x"
 		}
 		if names++; names == nth {
@@ -141,7 +144,8 @@ func TestControlCharactersInEveryBody(t *testing.T) {
 				text := strings.ReplaceAll(body.text, "*", bad)
 				r, read := c.send(method, path, text)
 				refused := r.status == http.StatusBadRequest && strings.Contains(r.text(), "control character")
-				if strings.HasPrefix(route, agentapi.HeartbeatPath) && (body.field == "unheard_of" || !strings.HasSuffix(body.text, `:"a*b"}`)) {
+				if strings.HasPrefix(route, agentapi.HeartbeatPath) &&
+					(body.field == "unheard_of" || !strings.HasSuffix(body.text, `:"a*b"}`)) {
 					refused = r.status == http.StatusBadRequest // for a name it does not know, or a value that is no text
 				}
 				if !refused && (read || fields != nil) {
@@ -171,7 +175,8 @@ func bodiesOf(method string, fields []string) (all []sentBody) {
 		}
 	}
 	if method == http.MethodPatch {
-		all = append(all, sentBody{"", `[{"op":"*","path":"/extra","value":1}]`}, sentBody{"", `[{"op":"add","path":"/extra/*","value":1}]`}, sentBody{"", `[{"op":"add","path":"/extra","*":1}]`})
+		all = append(all, sentBody{"", `[{"op":"*","path":"/extra","value":1}]`},
+			sentBody{"", `[{"op":"add","path":"/extra/*","value":1}]`}, sentBody{"", `[{"op":"add","path":"/extra","*":1}]`})
 	}
 	return append(all, sentBody{"", `{"*":1}`}, sentBody{"", `"*"`}, sentBody{"", `["*"]`})
 }

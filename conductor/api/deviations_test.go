@@ -12,7 +12,8 @@ type deviation struct {
 // deviations is all of them, by exchange.
 func deviations() map[string]deviation {
 	all := map[string]deviation{
-		"02#20": {why: "the header common to all of OpenStack counts here, as in newer Ironics; 21.4 ignored it", shape: true},
+		"02#20": {why: "the header common to all of OpenStack counts here, as in newer Ironics; 21.4 ignored it",
+			shape: true},
 
 		"04#3":  {why: "malformed JSON is the client's mistake: 400, not 500", status: 400},
 		"04#5":  {why: "null is no node: 400, not 500", status: 400},
@@ -33,7 +34,8 @@ func deviations() map[string]deviation {
 
 		"20#7": {why: "our drivers read other keys of driver_info", shape: true},
 
-		"25#16": {why: "a second lookup of a token that was given out is refused: another may be in the machine's place", status: 404},
+		"25#16": {why: "a second lookup of a token that was given out is refused: another may be in the machine's place",
+			status: 404},
 
 		"30#5": {why: "states/provision cannot be read: 405, not 500", status: 405},
 	}
@@ -44,7 +46,9 @@ func deviations() map[string]deviation {
 		all[fmt.Sprintf("11#%d", n)] = deviation{why: "reasons are given where our driver has them", shape: true}
 	}
 	for _, n := range []int{14, 15, 36} {
-		all[fmt.Sprintf("25#%d", n)] = deviation{why: "the configuration also has keys of newer Ironics, and our own", shape: true}
+		all[fmt.Sprintf("25#%d", n)] = deviation{
+			why: "the configuration also has keys of newer Ironics, and our own", shape: true,
+		}
 	}
 	return all
 }

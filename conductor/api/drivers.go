@@ -26,9 +26,12 @@ type driverConductor interface {
 // routes is the enabled hardware types.
 func (h *driverResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/drivers", Doc: "the enabled hardware types", Handle: h.listDrivers, Wire: rest.Returns(rest.PageForm("drivers", driverForm()), "type", "detail", "fields")},
-		{Method: http.MethodGet, Path: "/v1/drivers/:driver", Doc: "one hardware type with its interfaces", Handle: h.showDriver, Wire: rest.Returns(driverForm())},
-		{Method: http.MethodGet, Path: "/v1/drivers/:driver/properties", Doc: "the keys its driver_info can have", Handle: h.driverProperties, Wire: rest.Returns(rest.FormOf(map[string]string{}))},
+		{Method: http.MethodGet, Path: "/v1/drivers", Doc: "the enabled hardware types", Handle: h.listDrivers,
+			Wire: rest.Returns(rest.PageForm("drivers", driverForm()), "type", "detail", "fields")},
+		{Method: http.MethodGet, Path: "/v1/drivers/:driver", Doc: "one hardware type with its interfaces",
+			Handle: h.showDriver, Wire: rest.Returns(driverForm())},
+		{Method: http.MethodGet, Path: "/v1/drivers/:driver/properties", Doc: "the keys its driver_info can have",
+			Handle: h.driverProperties, Wire: rest.Returns(rest.FormOf(map[string]string{}))},
 	}
 }
 
@@ -77,7 +80,8 @@ func (h *driverResource) listDrivers(c *rest.Call) error {
 
 // driver is one hardware type as JSON.
 func (h *driverResource) driver(c *rest.Call, hw node.HardwareType, detail bool) map[string]any {
-	d := map[string]any{"name": hw.Name, "hosts": []string{h.conductor.ConductorName()}, "links": c.Links("drivers/" + hw.Name)}
+	d := map[string]any{"name": hw.Name, "hosts": []string{h.conductor.ConductorName()},
+		"links": c.Links("drivers/" + hw.Name)}
 	if c.Minor >= 14 {
 		d["properties"] = c.Links("drivers/" + hw.Name + "/properties")
 	}
@@ -129,10 +133,13 @@ func driverInfoKeys() []driverInfoKey {
 	redfish, ipmi, all := []string{"redfish"}, []string{"ipmi"}, []string{"fake-hardware", "ipmi", "redfish"}
 	return []driverInfoKey{
 		{"redfish_address", redfish, "URL of the Redfish service; https unless it says otherwise. Required."},
-		{"redfish_system_id", redfish, "Path of the ComputerSystem, like /redfish/v1/Systems/1. Required when the service has more than one."},
+		{"redfish_system_id", redfish,
+			"Path of the ComputerSystem, like /redfish/v1/Systems/1. Required when the service has more than one."},
 		{"redfish_username", redfish, "User name for the Redfish service. Optional."},
 		{"redfish_password", redfish, "Password for the Redfish service. Optional."},
-		{"redfish_verify_ca", redfish, "Whether the service's certificate is checked: true, false, the authorities as PEM, or the path of a file or folder of them in --ca-folder. Optional."},
+		{"redfish_verify_ca", redfish,
+			"Whether the service's certificate is checked: true, false, the authorities as PEM, or the path of a file or " +
+				"folder of them in --ca-folder. Optional."},
 		{"redfish_auth_type", redfish, "basic, session or auto (the default). Optional."},
 		{"ipmi_address", ipmi, "IP address or host name of the BMC. Required."},
 		{"ipmi_username", ipmi, "User name on the BMC. Optional."},
@@ -141,13 +148,19 @@ func driverInfoKeys() []driverInfoKey {
 		{"ipmi_priv_level", ipmi, "Privilege level: ADMINISTRATOR (the default), OPERATOR, USER or CALLBACK. Optional."},
 		{"ipmi_cipher_suite", ipmi, "RMCP+ cipher suite, 17 or 3; the better one that the BMC takes by default. Optional."},
 		{"ipmi_protocol_version", ipmi, "2.0, the only one spoken. Optional."},
-		{"ipmi_disable_boot_timeout", ipmi, "Whether the BMC is kept from forgetting a boot device after a minute, true by default. Optional."},
-		{"ipmi_force_boot_device", ipmi, "Must be false: a boot device is set when it is needed, and not again at every start. Optional."},
+		{"ipmi_disable_boot_timeout", ipmi,
+			"Whether the BMC is kept from forgetting a boot device after a minute, true by default. Optional."},
+		{"ipmi_force_boot_device", ipmi,
+			"Must be false: a boot device is set when it is needed, and not again at every start. Optional."},
 		{"ipmi_bridging", ipmi, "Must be no: single and dual bridging are not supported. Optional."},
 		{"ipmi_hex_kg_key", ipmi, "Must not be set: BMC keys (Kg) are not supported. Optional."},
-		{"image_pull_secret", all, "Secret for images in the container registries of image_pull_registry: user:password, or base64 of it. Optional."},
-		{"image_pull_registry", all, "Registries that image_pull_secret is for, each as host[:port], separated by commas. Required if there is one."},
-		{"agent_verify_ca", all, "Whether the certificate of an agent that announces none is checked: true, false, the authorities as PEM, or the path of a file or folder of them in --ca-folder. Optional."},
+		{"image_pull_secret", all,
+			"Secret for images in the container registries of image_pull_registry: user:password, or base64 of it. Optional."},
+		{"image_pull_registry", all,
+			"Registries that image_pull_secret is for, each as host[:port], separated by commas. Required if there is one."},
+		{"agent_verify_ca", all,
+			"Whether the certificate of an agent that announces none is checked: true, false, the authorities as PEM, or the " +
+				"path of a file or folder of them in --ca-folder. Optional."},
 		{"deploy_kernel", all, "URL of another kernel for the ramdisk than the conductor's own. Optional."},
 		{"deploy_ramdisk", all, "URL of another ramdisk than the conductor's own. Optional."},
 		{"kernel_append_params", all, "Additional words for the ramdisk's kernel command line. Optional."},
@@ -159,7 +172,8 @@ func hardwareType(c *rest.Call, all []node.HardwareType) (node.HardwareType, err
 	name := c.Param("driver")
 	i := slices.IndexFunc(all, func(hw node.HardwareType) bool { return hw.Name == name })
 	if i < 0 {
-		return node.HardwareType{}, nodeapi.NewFault(http.StatusNotFound, "Could not find the following driver(s) or hardware type(s): %s.", name)
+		return node.HardwareType{}, nodeapi.NewFault(http.StatusNotFound,
+			"Could not find the following driver(s) or hardware type(s): %s.", name)
 	}
 	return all[i], nil
 }

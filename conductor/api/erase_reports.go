@@ -35,9 +35,14 @@ type eraseReportConductor interface {
 func (h *eraseReportResource) routes() []rest.Route {
 	const root = nodeapi.FerriteRoot
 	return []rest.Route{
-		{Method: http.MethodGet, Path: root + "/nodes/:node/erase-reports", Doc: "what was erased of a machine, the oldest first; also of a node that is no more, by its UUID", Handle: h.listEraseReports, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReports{}))},
-		{Method: http.MethodGet, Path: root + "/erase-reports/:report", Doc: "what was erased, how, and how that was verified; signed", Handle: h.showEraseReport, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReport{}))},
-		{Method: http.MethodGet, Path: root + "/erase-key", Doc: "the public key to check erase reports with", Handle: h.showEraseKey, Wire: rest.Returns(rest.FormOf(nodeapi.EraseKey{}))},
+		{Method: http.MethodGet, Path: root + "/nodes/:node/erase-reports",
+			Doc:    "what was erased of a machine, the oldest first; also of a node that is no more, by its UUID",
+			Handle: h.listEraseReports, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReports{}))},
+		{Method: http.MethodGet, Path: root + "/erase-reports/:report",
+			Doc: "what was erased, how, and how that was verified; signed", Handle: h.showEraseReport,
+			Wire: rest.Returns(rest.FormOf(nodeapi.EraseReport{}))},
+		{Method: http.MethodGet, Path: root + "/erase-key", Doc: "the public key to check erase reports with",
+			Handle: h.showEraseKey, Wire: rest.Returns(rest.FormOf(nodeapi.EraseKey{}))},
 	}
 }
 
@@ -73,7 +78,8 @@ func summary(r node.EraseReport) (s nodeapi.EraseSummary, err error) {
 	if err := json.Unmarshal(signed.Report, &report); err != nil {
 		return s, fmt.Errorf("erase report %s: %w", r.UUID, err)
 	}
-	s = nodeapi.EraseSummary{UUID: signed.UUID, NodeUUID: signed.NodeUUID, NodeName: signed.NodeName, Failed: signed.Failed, SignedAt: signed.SignedAt, KeyID: signed.KeyID}
+	s = nodeapi.EraseSummary{UUID: signed.UUID, NodeUUID: signed.NodeUUID, NodeName: signed.NodeName,
+		Failed: signed.Failed, SignedAt: signed.SignedAt, KeyID: signed.KeyID}
 	for _, d := range report.Disks {
 		switch {
 		case d.Error != "":

@@ -28,7 +28,8 @@ func TestEraseReports(t *testing.T) {
 	}
 	first, second := c.Erased(t, "n1", false), c.Erased(t, "n1", true)
 	got := list("n1").EraseReports
-	if len(got) != 2 || got[0].UUID != first || got[0].Failed || got[0].Erased != 2 || got[0].Skipped != 1 || got[0].Errors != 0 ||
+	if len(got) != 2 || got[0].UUID != first || got[0].Failed || got[0].Erased != 2 || got[0].Skipped != 1 ||
+		got[0].Errors != 0 ||
 		got[1].UUID != second || !got[1].Failed || got[1].Errors != 1 || got[1].NodeName != "n1" {
 		t.Errorf("%+v", got)
 	}
@@ -48,16 +49,19 @@ func TestEraseReports(t *testing.T) {
 		t.Fatalf("%v: %s", err, document)
 	}
 	var report agentapi.EraseReport
-	if err := json.Unmarshal(statement.Report, &report); err != nil || report.Validate() != nil || report.Machine.Product != "Anvil <9>" {
+	if err := json.Unmarshal(statement.Report, &report); err != nil || report.Validate() != nil ||
+		report.Machine.Product != "Anvil <9>" {
 		t.Errorf("%v %s", err, statement.Report)
 	}
 	if n := len(list(id).EraseReports); n != 2 {
 		t.Errorf("%d reports of a node that is no more, want 2", n)
 	}
 	for path, what := range map[string]string{
-		"nodes/n1/erase-reports": "Node n1", "nodes/" + first + "/erase-reports": "Node " + first, "erase-reports/" + id: "Erase report " + id, "erase-reports/x": "Erase report x",
+		"nodes/n1/erase-reports": "Node n1", "nodes/" + first + "/erase-reports": "Node " + first,
+		"erase-reports/" + id: "Erase report " + id, "erase-reports/x": "Erase report x",
 	} {
-		if r := c.do(0, "GET", "/ferrite/v1/"+path, ""); r.status != http.StatusNotFound || r.text() != what+" could not be found." {
+		if r := c.do(0, "GET", "/ferrite/v1/"+path, ""); r.status != http.StatusNotFound ||
+			r.text() != what+" could not be found." {
 			t.Errorf("%s: %d %s", path, r.status, r.body)
 		}
 	}
@@ -87,7 +91,8 @@ func TestEraseReportsOfOthers(t *testing.T) {
 	if got := statuses(); got != [4]int{200, 404, 404, 404} {
 		t.Errorf("of a node that is no more: %v", got)
 	}
-	if r := g.as("", "GET", "/ferrite/v1/erase-key", ""); r.status != http.StatusOK || strings.Contains(r.body, "PRIVATE") {
+	if r := g.as("", "GET", "/ferrite/v1/erase-key", ""); r.status != http.StatusOK ||
+		strings.Contains(r.body, "PRIVATE") {
 		t.Errorf("the key for a stranger: %d %s", r.status, r.body)
 	}
 }

@@ -15,7 +15,8 @@ type eventResource struct {
 // routes is what a network service tells of the ports it has bound.
 func (h *eventResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodPost, Path: "/v1/events", Since: 54, Doc: "tell of ports that a network service has bound", Handle: h.takeEvents, Wire: rest.Accepts(http.StatusNoContent, eventsForm())},
+		{Method: http.MethodPost, Path: "/v1/events", Since: 54, Doc: "tell of ports that a network service has bound",
+			Handle: h.takeEvents, Wire: rest.Accepts(http.StatusNoContent, eventsForm())},
 	}
 }
 
@@ -52,7 +53,8 @@ func (h *eventResource) takeEvents(c *rest.Call) error {
 	}
 	for _, item := range events {
 		e, _ := item.(map[string]any)
-		h.Log.Debug("event of a network service", "event", e["event"], "port", e["port_id"], "mac", e["mac_address"], "status", e["status"])
+		h.Log.Debug("event of a network service", "event", e["event"], "port", e["port_id"], "mac", e["mac_address"],
+			"status", e["status"])
 	}
 	return c.Empty(http.StatusNoContent)
 }

@@ -50,7 +50,8 @@ func faultOf(err error) *nodeapi.Fault {
 	case errors.As(err, &refusal):
 		return nodeapi.NewFault(statusOf(refusal.Kind), "%s", refusal.Reason)
 	case errors.As(err, &event):
-		return nodeapi.NewFault(http.StatusBadRequest, "The requested action %q can not be performed while the node is in state %q.", event.Event, event.State)
+		return nodeapi.NewFault(http.StatusBadRequest,
+			"The requested action %q can not be performed while the node is in state %q.", event.Event, event.State)
 	case errors.As(err, &routing):
 		return nodeapi.Routing(routing.Code, "")
 	case errors.Is(err, node.ErrNotFound):

@@ -26,7 +26,8 @@ type firmwareConductor interface {
 func (h *firmwareResource) routes() []rest.Route {
 	return []rest.Route{{
 		Method: http.MethodGet, Path: "/v1/nodes/:node/firmware", Since: 86, TooOld: nodeapi.Routing(http.StatusNotFound, ""),
-		Doc: "the firmware of a node's components", Handle: h.listFirmware, Wire: rowList("firmware", rowForm(h.fields, "firmware_component"), firmwareColumns()),
+		Doc: "the firmware of a node's components", Handle: h.listFirmware,
+		Wire: rowList("firmware", rowForm(h.fields, "firmware_component"), firmwareColumns()),
 	}}
 }
 
@@ -35,7 +36,9 @@ func (h *firmwareResource) routes() []rest.Route {
 func firmwareTable() *rest.Table[hardwareRow[node.FirmwareComponent]] {
 	type row = hardwareRow[node.FirmwareComponent]
 	part := func(name string, since int, at func(*node.FirmwareComponent) string) rest.Field[row] {
-		return rest.Computed(name, since, 0, func(dst []byte, v *rest.View[row]) []byte { return rest.AppendText(dst, at(&v.Of.row)) })
+		return rest.Computed(name, since, 0, func(dst []byte, v *rest.View[row]) []byte {
+			return rest.AppendText(dst, at(&v.Of.row))
+		})
 	}
 	return rest.NewTable("firmware component", []rest.Field[row]{
 		rest.Time("created_at", 86, func(r *row) *time.Time { return &r.row.CreatedAt }),
@@ -51,7 +54,8 @@ func firmwareTable() *rest.Table[hardwareRow[node.FirmwareComponent]] {
 }
 
 func firmwareColumns() rowColumns {
-	all := []string{"component", "initial_version", "current_version", "last_version_flashed", "vendor", "model", "serial_number"}
+	all := []string{"component", "initial_version", "current_version", "last_version_flashed", "vendor", "model",
+		"serial_number"}
 	return rowColumns{since: 86, always: []string{"created_at", "updated_at"}, usual: all, detailed: all}
 }
 
@@ -68,5 +72,6 @@ func (h *firmwareResource) listFirmware(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	return answerRows(&h.access, c, "firmware", h.fields, chosen, report.Firmware, func(node.FirmwareComponent) string { return "" })
+	return answerRows(&h.access, c, "firmware", h.fields, chosen, report.Firmware,
+		func(node.FirmwareComponent) string { return "" })
 }

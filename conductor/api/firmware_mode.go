@@ -25,9 +25,11 @@ type firmwareModeConductor interface {
 func (h *firmwareModeResource) routes() []rest.Route {
 	tooOld := nodeapi.NewFault(http.StatusNotFound, "This endpoint is supported starting with the API version 1.76")
 	return []rest.Route{
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/boot_mode", Since: 76, Doc: "boot by BIOS or by UEFI", Handle: h.setBootMode, TooOld: tooOld,
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/boot_mode", Since: 76, Doc: "boot by BIOS or by UEFI",
+			Handle: h.setBootMode, TooOld: tooOld,
 			Wire: rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"target": rest.WordForm("bios", "uefi")}, "target"))},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/secure_boot", Since: 76, Doc: "start signed boot loaders only", Handle: h.setSecureBoot, TooOld: tooOld,
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/secure_boot", Since: 76, Doc: "start signed boot loaders only",
+			Handle: h.setSecureBoot, TooOld: tooOld,
 			Wire: rest.Accepts(http.StatusAccepted, objectWith(rest.Schema{"target": truthForm()}, "target"))},
 	}
 }
@@ -46,7 +48,8 @@ func (h *firmwareModeResource) setBootMode(c *rest.Call) error {
 		return err
 	}
 	if mode != "bios" && mode != "uefi" {
-		return rest.BadRequest("Invalid boot mode %s requested for node. Allowed boot modes are: bios, uefi", spelt(args["target"]))
+		return rest.BadRequest("Invalid boot mode %s requested for node. Allowed boot modes are: bios, uefi",
+			spelt(args["target"]))
 	}
 	if err := h.conductor.ChangeBootMode(c.Request().Context(), n.UUID, mode); err != nil {
 		return err

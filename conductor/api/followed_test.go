@@ -55,7 +55,8 @@ func TestFollowedLogEnds(t *testing.T) {
 				w := newAtWork(t, func(o *api.Options) { o.Auth, o.Logs = users, quietLogs{} })
 				began := time.Now()
 				follow := func() (code int, took time.Duration) {
-					r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, nodeapi.FerriteRoot+"/nodes/"+w.node.UUID+"/logs?follow=true", nil)
+					r := httptest.NewRequestWithContext(t.Context(), http.MethodGet,
+						nodeapi.FerriteRoot+"/nodes/"+w.node.UUID+"/logs?follow=true", nil)
 					rec := withDeadlines{httptest.NewRecorder()}
 					w.api.ServeHTTP(rec, r)
 					return rec.Code, time.Since(began)

@@ -19,19 +19,22 @@ func TestConflictsNameNoStrangers(t *testing.T) {
 	g.ok(err)
 	own, err := g.Engine.CreateNode(t.Context(), node.Node{Driver: "fake-hardware", Owner: other})
 	g.ok(err)
-	port, err := g.Engine.CreatePort(t.Context(), node.Port{NodeUUID: own.UUID, Address: "52:54:00:99:00:01", PXEEnabled: true})
+	port, err := g.Engine.CreatePort(t.Context(),
+		node.Port{NodeUUID: own.UUID, Address: "52:54:00:99:00:01", PXEEnabled: true})
 	g.ok(err)
 	child, err := g.Engine.CreateNode(t.Context(), node.Node{Driver: "fake-hardware", Owner: owner, ParentNode: own.UUID})
 	g.ok(err)
 	group := `"portgroup_uuid":"` + theirs.portgroup + `"`
-	unknown := strings.NewReplacer(theirs.portgroup, "11111111-1111-4111-8111-111111111111", theirs.node, "11111111-1111-4111-8111-111111111111")
+	unknown := strings.NewReplacer(theirs.portgroup, "11111111-1111-4111-8111-111111111111", theirs.node,
+		"11111111-1111-4111-8111-111111111111")
 	for _, c := range []struct{ method, path, body string }{
 		{"POST", "/v1/ports", `{"node_uuid":"` + own.UUID + `","address":"52:54:00:99:00:02",` + group + `}`},
 		{"PATCH", "/v1/ports/" + port.UUID, `[{"op":"add","path":"/portgroup_uuid","value":"` + theirs.portgroup + `"}]`},
 		{"PATCH", "/v1/ports/" + port.UUID, `[{"op":"replace","path":"/node_uuid","value":"` + theirs.node + `"}]`},
 		{"POST", "/v1/ports", `{"node_uuid":"` + theirs.node + `","address":"52:54:00:99:00:03"}`},
 		{"POST", "/v1/portgroups", `{"node_uuid":"` + theirs.node + `"}`},
-		{"POST", "/v1/volume/targets", `{"node_uuid":"` + theirs.node + `","volume_type":"iscsi","volume_id":"w","boot_index":7}`},
+		{"POST", "/v1/volume/targets",
+			`{"node_uuid":"` + theirs.node + `","volume_type":"iscsi","volume_id":"w","boot_index":7}`},
 		{"POST", "/v1/allocations", `{"resource_class":"none","node":"` + theirs.node + `"}`},
 		{"POST", "/v1/allocations", `{"resource_class":"none","candidate_nodes":["` + theirs.node + `"]}`},
 		{"GET", "/v1/nodes?parent_node=" + theirs.node, ""},
@@ -40,9 +43,11 @@ func TestConflictsNameNoStrangers(t *testing.T) {
 		{"DELETE", "/v1/nodes/" + theirs.node, ""},
 		{"POST", "/v1/nodes/" + own.UUID + "/vifs", `{"id":"v","portgroup_uuid":"` + theirs.portgroup + `"}`},
 	} {
-		is, none := g.as("admin "+other, c.method, c.path, c.body), g.as("admin "+other, c.method, unknown.Replace(c.path), unknown.Replace(c.body))
+		is, none := g.as("admin "+other, c.method, c.path, c.body),
+			g.as("admin "+other, c.method, unknown.Replace(c.path), unknown.Replace(c.body))
 		if is.status != none.status || unknown.Replace(is.body) != unknown.Replace(none.body) {
-			t.Errorf("%s %s %s: %d %s\nof what there is not: %d %s", c.method, c.path, c.body, is.status, is.body, none.status, none.body)
+			t.Errorf("%s %s %s: %d %s\nof what there is not: %d %s", c.method, c.path, c.body, is.status, is.body,
+				none.status, none.body)
 		}
 	}
 	for _, c := range []struct{ method, path, body string }{

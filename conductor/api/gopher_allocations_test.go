@@ -14,7 +14,8 @@ import (
 func TestGophercloudAllocations(t *testing.T) {
 	c := newConductor(t)
 	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", ResourceClass: "big"}, nodes.TargetManage, nodes.TargetProvide)
+	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", ResourceClass: "big"},
+		nodes.TargetManage, nodes.TargetProvide)
 	a, err := allocations.Create(ctx, client, allocations.CreateOpts{
 		Name: "a1", ResourceClass: "big", CandidateNodes: []string{"m1"}, Extra: map[string]string{"who": "me"},
 	}).Extract()
@@ -22,10 +23,12 @@ func TestGophercloudAllocations(t *testing.T) {
 		t.Fatalf("allocation %+v: %v", a, err)
 	}
 	c.allocated("a1")
-	if a, err = allocations.Get(ctx, client, "a1").Extract(); err != nil || a.State != allocations.Active || a.NodeUUID != n.UUID {
+	if a, err = allocations.Get(ctx, client, "a1").Extract(); err != nil || a.State != allocations.Active ||
+		a.NodeUUID != n.UUID {
 		t.Fatalf("allocation %+v: %v", a, err)
 	}
-	if n, err := nodes.Get(ctx, client, n.UUID).Extract(); err != nil || n.AllocationUUID != a.UUID || n.InstanceUUID != a.UUID {
+	if n, err := nodes.Get(ctx, client, n.UUID).Extract(); err != nil || n.AllocationUUID != a.UUID ||
+		n.InstanceUUID != a.UUID {
 		t.Errorf("the node %+v: %v", n, err)
 	}
 	none, err := allocations.Create(ctx, client, allocations.CreateOpts{Name: "a2", ResourceClass: "big"}).Extract()
@@ -33,10 +36,12 @@ func TestGophercloudAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.allocated("a2")
-	if none, err = allocations.Get(ctx, client, none.UUID).Extract(); err != nil || none.State != allocations.Error || none.LastError == "" {
+	if none, err = allocations.Get(ctx, client, none.UUID).Extract(); err != nil || none.State != allocations.Error ||
+		none.LastError == "" {
 		t.Errorf("a second one for the same node: %+v: %v", none, err)
 	}
-	page, err := allocations.List(client, allocations.ListOpts{Node: "m1", ResourceClass: "big", State: "active", SortKey: "name", Limit: 1}).AllPages(ctx)
+	page, err := allocations.List(client,
+		allocations.ListOpts{Node: "m1", ResourceClass: "big", State: "active", SortKey: "name", Limit: 1}).AllPages(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ func TestGophercloudController(t *testing.T) {
 	c := newConductor(t)
 	ctx, client := t.Context(), c.gophercloud()
 	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"}, nodes.TargetManage)
-	for _, tc := range []struct{ target, want string }{{"power on", "power on"}, {"soft power off", "power off"}, {"rebooting", "power on"}, {"power off", "power off"}} {
+	for _, tc := range []struct{ target, want string }{{"power on", "power on"}, {"soft power off", "power off"},
+		{"rebooting", "power on"}, {"power off", "power off"}} {
 		opts := nodes.PowerStateOpts{Target: nodes.TargetPowerState(tc.target), Timeout: 60}
 		if err := nodes.ChangePowerState(ctx, client, "m1", opts).ExtractErr(); err != nil {
 			t.Fatalf("%s: %v", tc.target, err)
@@ -29,7 +30,8 @@ func TestGophercloudController(t *testing.T) {
 	if err != nil || !cmp.Equal(devices, []string{"pxe"}) {
 		t.Errorf("boot devices %v: %v", devices, err)
 	}
-	if err := nodes.SetBootDevice(ctx, client, "m1", nodes.BootDeviceOpts{BootDevice: "pxe", Persistent: true}).ExtractErr(); err != nil {
+	if err := nodes.SetBootDevice(ctx, client, "m1",
+		nodes.BootDeviceOpts{BootDevice: "pxe", Persistent: true}).ExtractErr(); err != nil {
 		t.Error(err)
 	}
 	if device, err := nodes.GetBootDevice(ctx, client, "m1").Extract(); err != nil || device.BootDevice != "pxe" {
@@ -57,12 +59,14 @@ func TestGophercloudVendor(t *testing.T) {
 	if _, err := nodes.GetVendorPassthruMethods(ctx, client, "m1").Extract(); err != nil {
 		t.Error(err)
 	}
-	r := nodes.CallVendorPassthru(ctx, client, "m1", http.MethodPost, nodes.VendorPassthruCallOpts{Method: "second_method", Body: map[string]any{"bar": "kazoo"}})
+	r := nodes.CallVendorPassthru(ctx, client, "m1", http.MethodPost,
+		nodes.VendorPassthruCallOpts{Method: "second_method", Body: map[string]any{"bar": "kazoo"}})
 	if r.Err != nil || r.StatusCode != http.StatusAccepted {
 		t.Errorf("a method that takes its time: status %d: %v", r.StatusCode, r.Err)
 	}
 	c.settle("m1")
-	r = nodes.CallVendorPassthru(ctx, client, "m1", http.MethodPost, nodes.VendorPassthruCallOpts{Method: "third_method_sync"})
+	r = nodes.CallVendorPassthru(ctx, client, "m1", http.MethodPost,
+		nodes.VendorPassthruCallOpts{Method: "third_method_sync"})
 	if !gophercloud.ResponseCodeIs(r.Err, http.StatusBadRequest) {
 		t.Errorf("a method without its argument: %v", r.Err)
 	}
@@ -70,7 +74,8 @@ func TestGophercloudVendor(t *testing.T) {
 	if err != nil || len(ofDriver) != 0 {
 		t.Errorf("methods of a driver %v: %v", ofDriver, err)
 	}
-	if r := drivers.CallVendorPassthru(ctx, client, "fake-hardware", http.MethodPost, drivers.VendorPassthruCallOpts{Method: "nothing"}); !gophercloud.ResponseCodeIs(r.Err, http.StatusBadRequest) {
+	if r := drivers.CallVendorPassthru(ctx, client, "fake-hardware", http.MethodPost,
+		drivers.VendorPassthruCallOpts{Method: "nothing"}); !gophercloud.ResponseCodeIs(r.Err, http.StatusBadRequest) {
 		t.Errorf("a driver's method that is not there: %v", r.Err)
 	}
 }

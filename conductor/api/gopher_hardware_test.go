@@ -18,12 +18,14 @@ func TestGophercloudFirmware(t *testing.T) {
 	ctx, client := t.Context(), c.gophercloud()
 	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"}, nodes.TargetManage)
 	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetClean, CleanSteps: []nodes.CleanStep{{
-		Interface: nodes.InterfaceBIOS, Step: "apply_configuration", Args: map[string]any{"settings": []any{map[string]any{"name": "BootDelay", "value": "5"}}},
+		Interface: nodes.InterfaceBIOS, Step: "apply_configuration",
+		Args: map[string]any{"settings": []any{map[string]any{"name": "BootDelay", "value": "5"}}},
 	}}})
 	low, high, yes := 0, 60, true
 	plain := []nodes.BIOSSetting{{Name: "BootDelay", Value: "5"}, {Name: "Turbo", Value: "Enabled"}}
 	detailed := []nodes.BIOSSetting{
-		{Name: "BootDelay", Value: "5", AttributeType: "Integer", AllowableValues: []string{}, LowerBound: &low, UpperBound: &high, ResetRequired: &yes},
+		{Name: "BootDelay", Value: "5", AttributeType: "Integer", AllowableValues: []string{}, LowerBound: &low,
+			UpperBound: &high, ResetRequired: &yes},
 		{Name: "Turbo", Value: "Enabled", AttributeType: "Enumeration", AllowableValues: []string{"Enabled", "Disabled"}},
 	}
 	for name, tc := range map[string]struct {
@@ -51,7 +53,8 @@ func TestGophercloudFirmware(t *testing.T) {
 	newest.Microversion = nodeapi.Version(nodeapi.MaxMinor)
 	for vendor, client := range map[string]*gophercloud.ServiceClient{"": client, "V": &newest} {
 		got, err := nodes.ListFirmware(ctx, client, "m1").Extract()
-		if err != nil || len(got) != 1 || got[0].Component != "bmc" || got[0].CurrentVersion != "1.5" || got[0].CreatedAt.IsZero() {
+		if err != nil || len(got) != 1 || got[0].Component != "bmc" || got[0].CurrentVersion != "1.5" ||
+			got[0].CreatedAt.IsZero() {
 			t.Fatalf("firmware %+v: %v", got, err)
 		}
 		if v := got[0].Vendor; (v != nil) != (vendor != "") || v != nil && *v != vendor {
@@ -64,7 +67,9 @@ func TestGophercloudFirmware(t *testing.T) {
 func TestGophercloudMedia(t *testing.T) {
 	c := newConductor(t)
 	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://bmc"}}, nodes.TargetManage)
+	n := c.gopherNode(client,
+		nodes.CreateOpts{Name: "m1", Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://bmc"}},
+		nodes.TargetManage)
 	type drive struct {
 		Types    []string `json:"media_types"`
 		Inserted bool     `json:"inserted"`
@@ -82,7 +87,8 @@ func TestGophercloudMedia(t *testing.T) {
 		if diff := cmp.Diff(empty, drives()); diff != "" {
 			t.Errorf("empty drives (-want +got):\n%s", diff)
 		}
-		err := nodes.AttachVirtualMedia(ctx, client, "m1", nodes.AttachVirtualMediaOpts{DeviceType: nodes.VirtualMediaCD, ImageURL: image, ImageDownloadSource: source}).ExtractErr()
+		err := nodes.AttachVirtualMedia(ctx, client, "m1", nodes.AttachVirtualMediaOpts{DeviceType: nodes.VirtualMediaCD,
+			ImageURL: image, ImageDownloadSource: source}).ExtractErr()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,12 +96,17 @@ func TestGophercloudMedia(t *testing.T) {
 		if diff := cmp.Diff([]drive{{Types: []string{"CD", "DVD"}, Inserted: true, Image: &image}}, drives()); diff != "" {
 			t.Errorf("full drives (-want +got):\n%s", diff)
 		}
-		if err := nodes.DetachVirtualMedia(ctx, client, "m1", nodes.DetachVirtualMediaOpts{DeviceTypes: []nodes.VirtualMediaDeviceType{nodes.VirtualMediaCD}}).ExtractErr(); err != nil {
+		if err := nodes.DetachVirtualMedia(ctx, client, "m1",
+			nodes.DetachVirtualMediaOpts{
+				DeviceTypes: []nodes.VirtualMediaDeviceType{nodes.VirtualMediaCD},
+			}).ExtractErr(); err != nil {
 			t.Error(err)
 		}
 		c.settle(n.UUID)
 	}
-	if err := nodes.AttachVirtualMedia(ctx, client, "m1", nodes.AttachVirtualMediaOpts{DeviceType: "tape", ImageURL: image}).ExtractErr(); !gophercloud.ResponseCodeIs(err, http.StatusBadRequest) {
+	if err := nodes.AttachVirtualMedia(ctx, client, "m1",
+		nodes.AttachVirtualMediaOpts{DeviceType: "tape", ImageURL: image}).ExtractErr(); !gophercloud.ResponseCodeIs(err,
+		http.StatusBadRequest) {
 		t.Errorf("a tape: %v", err)
 	}
 	if err := nodes.DetachVirtualMedia(ctx, client, "m1", nodes.DetachVirtualMediaOpts{}).ExtractErr(); err != nil {
@@ -121,7 +132,8 @@ func TestGophercloudRAID(t *testing.T) {
 	}
 	want := map[string]any{"logical_disks": []any{
 		map[string]any{"size_gb": 100.0, "raid_level": "1", "is_root_volume": true, "disk_type": "ssd"},
-		map[string]any{"size_gb": "MAX", "raid_level": "5", "volume_name": "data", "number_of_physical_disks": 3.0, "controller": "c0"},
+		map[string]any{"size_gb": "MAX", "raid_level": "5", "volume_name": "data", "number_of_physical_disks": 3.0,
+			"controller": "c0"},
 	}}
 	n, err := nodes.Get(ctx, client, "m1").Extract()
 	if err != nil {
@@ -130,7 +142,8 @@ func TestGophercloudRAID(t *testing.T) {
 	if diff := cmp.Diff(want, n.TargetRAIDConfig); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if err := nodes.SetRAIDConfig(ctx, client, "m2", config).ExtractErr(); !gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
+	if err := nodes.SetRAIDConfig(ctx, client, "m2", config).ExtractErr(); !gophercloud.ResponseCodeIs(err,
+		http.StatusNotFound) {
 		t.Errorf("RAID that is switched off: %v", err)
 	}
 	properties, err := drivers.GetDriverDiskProperties(ctx, client, "fake-hardware").Extract()

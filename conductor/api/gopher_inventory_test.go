@@ -28,11 +28,15 @@ func TestGophercloudInventory(t *testing.T) {
 	}
 	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetManage})
 	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetInspect})
-	c.must(http.StatusAccepted, 1, "POST", "/v1/continue_inspection", `{"boot_interface":"01-52-54-00-aa-00-01","root_disk":{"name":"/dev/vda","size":10737418240},
+	c.must(http.StatusAccepted, 1, "POST", "/v1/continue_inspection",
+		`{"boot_interface":"01-52-54-00-aa-00-01","root_disk":{"name":"/dev/vda","size":10737418240},
 		"configuration":{"collectors":["default"],"managers":[{"name":"generic","version":"1.0"}]},
-		"inventory":{"hostname":"m1","bmc_address":"10.0.0.1","boot":{"current_boot_mode":"uefi"},"cpu":{"count":8,"architecture":"x86_64","frequency":"2500.0","flags":["vmx"]},
-		"memory":{"total":8589934592,"physical_mb":8192},"disks":[{"name":"/dev/vda","size":10737418240}],"system_vendor":{"manufacturer":"V","product_name":"P","serial_number":"S"},
-		"interfaces":[{"name":"eth0","mac_address":"`+mac+`","ipv4_address":"10.0.0.100","has_carrier":true,"lldp":[[1,"0a"]]}]}}`)
+		"inventory":{"hostname":"m1","bmc_address":"10.0.0.1","boot":{"current_boot_mode":"uefi"},"cpu":{"count":8,
+		"architecture":"x86_64","frequency":"2500.0","flags":["vmx"]},
+		"memory":{"total":8589934592,"physical_mb":8192},"disks":[{"name":"/dev/vda","size":10737418240}],
+		"system_vendor":{"manufacturer":"V","product_name":"P","serial_number":"S"},
+		"interfaces":[{"name":"eth0","mac_address":"`+mac+
+			`","ipv4_address":"10.0.0.100","has_carrier":true,"lldp":[[1,"0a"]]}]}}`)
 	if err := nodes.WaitForProvisionState(ctx, client, n.UUID, nodes.Manageable); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +45,8 @@ func TestGophercloudInventory(t *testing.T) {
 		t.Fatal(err)
 	}
 	inv := data.Inventory
-	if inv.CPU.Count != 8 || inv.Memory.PhysicalMb != 8192 || inv.Boot.CurrentBootMode != "uefi" || inv.SystemVendor.SerialNumber != "S" || len(inv.Disks) != 1 ||
+	if inv.CPU.Count != 8 || inv.Memory.PhysicalMb != 8192 || inv.Boot.CurrentBootMode != "uefi" ||
+		inv.SystemVendor.SerialNumber != "S" || len(inv.Disks) != 1 ||
 		len(inv.Interfaces) != 1 || inv.Interfaces[0].MACAddress != mac || inv.BmcAddress != "10.0.0.1" {
 		t.Errorf("inventory %+v", inv)
 	}
@@ -50,7 +55,8 @@ func TestGophercloudInventory(t *testing.T) {
 		t.Errorf("plugin data %v: %v", free, err)
 	}
 	standard, err := data.PluginData.AsStandardData()
-	if err != nil || !standard.ValidInterfaces["eth0"].PXEEnabled || standard.RootDisk.Name != "/dev/vda" || len(standard.Configuration.Managers) != 1 {
+	if err != nil || !standard.ValidInterfaces["eth0"].PXEEnabled || standard.RootDisk.Name != "/dev/vda" ||
+		len(standard.Configuration.Managers) != 1 {
 		t.Errorf("plugin data %+v: %v", standard, err)
 	}
 	ironic, inspector, err := data.PluginData.GuessFormat()

@@ -71,7 +71,8 @@ func TestGophercloudLogin(t *testing.T) {
 	})}
 	ctx := t.Context()
 	login := func(password string) *gophercloud.ServiceClient {
-		client, err := httpbasic.NewBareMetalHTTPBasic(httpbasic.EndpointOpts{IronicEndpoint: c.URL + "/v1", IronicUser: "alice", IronicUserPassword: password})
+		client, err := httpbasic.NewBareMetalHTTPBasic(httpbasic.EndpointOpts{IronicEndpoint: c.URL + "/v1",
+			IronicUser: "alice", IronicUserPassword: password})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,10 +90,12 @@ func TestGophercloudLogin(t *testing.T) {
 	if all, err := nodes.ExtractNodes(page); err != nil || len(all) != 1 || all[0].UUID != n.UUID {
 		t.Errorf("nodes %+v: %v", all, err)
 	}
-	if _, err := nodes.Get(ctx, login("looking-glass"), "m1").Extract(); !gophercloud.ResponseCodeIs(err, http.StatusUnauthorized) {
+	if _, err := nodes.Get(ctx, login("looking-glass"), "m1").Extract(); !gophercloud.ResponseCodeIs(err,
+		http.StatusUnauthorized) {
 		t.Errorf("with another password: %v", err)
 	}
-	if _, err := nodes.Get(ctx, c.gophercloud(), "m1").Extract(); !gophercloud.ResponseCodeIs(err, http.StatusUnauthorized) {
+	if _, err := nodes.Get(ctx, c.gophercloud(), "m1").Extract(); !gophercloud.ResponseCodeIs(err,
+		http.StatusUnauthorized) {
 		t.Errorf("as nobody: %v", err)
 	}
 }

@@ -45,7 +45,8 @@ func TestGophercloudSteps(t *testing.T) {
 			t.Fatalf("after %s it is %q: %s", tc.opts.Target, n.ProvisionState, n.LastError)
 		}
 	}
-	err := nodes.ChangeProvisionState(ctx, client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetRescue, RescuePassword: "s3cret"}).ExtractErr()
+	err := nodes.ChangeProvisionState(ctx, client, n.UUID,
+		nodes.ProvisionStateOpts{Target: nodes.TargetRescue, RescuePassword: "s3cret"}).ExtractErr()
 	if !gophercloud.ResponseCodeIs(err, http.StatusBadRequest) {
 		t.Errorf("rescue of an available node: %v", err)
 	}

@@ -17,13 +17,16 @@ func TestGophercloudPorts(t *testing.T) {
 	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", NetworkInterface: "flat"})
 	yes := true
 	p, err := ports.Create(ctx, client, ports.CreateOpts{
-		NodeUUID: n.UUID, Address: "52:54:00:aa:00:01", PXEEnabled: &yes, PhysicalNetwork: "red", Extra: map[string]any{"slot": "1"},
+		NodeUUID: n.UUID, Address: "52:54:00:aa:00:01", PXEEnabled: &yes, PhysicalNetwork: "red",
+		Extra:               map[string]any{"slot": "1"},
 		LocalLinkConnection: map[string]any{"switch_id": "0a:1b:2c:3d:4e:5f", "port_id": "Ethernet3/1", "switch_info": "s1"},
 	}).Extract()
 	if err != nil || p.PhysicalNetwork != "red" || p.LocalLinkConnection["port_id"] != "Ethernet3/1" {
 		t.Fatalf("port %+v: %v", p, err)
 	}
-	if _, err := ports.Create(ctx, client, ports.CreateOpts{NodeUUID: n.UUID, Address: p.Address}).Extract(); !gophercloud.ResponseCodeIs(err, http.StatusConflict) {
+	if _, err := ports.Create(ctx, client,
+		ports.CreateOpts{NodeUUID: n.UUID, Address: p.Address}).Extract(); !gophercloud.ResponseCodeIs(err,
+		http.StatusConflict) {
 		t.Errorf("the same address again: %v", err)
 	}
 	for _, address := range []string{"52:54:00:aa:00:02", "52:54:00:aa:00:03"} {
@@ -59,7 +62,8 @@ func TestGophercloudPorts(t *testing.T) {
 	if got, err := ports.Get(ctx, client, p.UUID).Extract(); err != nil || !cmp.Equal(got, p) {
 		t.Errorf("read %+v: %v", got, err)
 	}
-	if err := ports.Delete(ctx, client, "11111111-2222-4333-8444-555555555555").ExtractErr(); !gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
+	if err := ports.Delete(ctx, client, "11111111-2222-4333-8444-555555555555").ExtractErr(); !gophercloud.ResponseCodeIs(
+		err, http.StatusNotFound) {
 		t.Errorf("deleting what is not there: %v", err)
 	}
 }
@@ -74,7 +78,8 @@ func TestGophercloudVIFs(t *testing.T) {
 		t.Fatal(err)
 	}
 	const vif = "11111111-2222-4333-8444-0000000000f1"
-	if err := nodes.AttachVirtualInterface(ctx, client, "m1", nodes.VirtualInterfaceOpts{ID: vif, PortUUID: p.UUID}).ExtractErr(); err != nil {
+	if err := nodes.AttachVirtualInterface(ctx, client, "m1",
+		nodes.VirtualInterfaceOpts{ID: vif, PortUUID: p.UUID}).ExtractErr(); err != nil {
 		t.Fatal(err)
 	}
 	all, err := nodes.ListVirtualInterfaces(ctx, client, "m1").Extract()

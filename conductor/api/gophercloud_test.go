@@ -27,7 +27,8 @@ func (c *conductor) gophercloud() *gophercloud.ServiceClient {
 
 // gopherNode creates a node, asks for one verb after the other, and returns it as
 // it was created.
-func (c *conductor) gopherNode(client *gophercloud.ServiceClient, opts nodes.CreateOpts, verbs ...nodes.TargetProvisionState) *nodes.Node {
+func (c *conductor) gopherNode(client *gophercloud.ServiceClient, opts nodes.CreateOpts,
+	verbs ...nodes.TargetProvisionState) *nodes.Node {
 	c.t.Helper()
 	n, err := nodes.Create(c.t.Context(), client, opts).Extract()
 	if err != nil {
@@ -76,11 +77,14 @@ func TestGophercloud(t *testing.T) {
 	if err != nil || n.Properties["capabilities"] != "boot_mode:uefi" || n.InstanceUUID == "" {
 		t.Fatalf("updated: %+v: %v", n, err)
 	}
-	c.must(http.StatusNoContent, 89, "PUT", "/v1/nodes/"+n.UUID+"/traits", `{"traits":["HW_CPU_X86_VMX","CUSTOM_A"]}`) // it can only read them
-	if n, err = nodes.Get(ctx, client, n.UUID).Extract(); err != nil || !slices.Equal(n.Traits, []string{"CUSTOM_A", "HW_CPU_X86_VMX"}) {
+	// it can only read them
+	c.must(http.StatusNoContent, 89, "PUT", "/v1/nodes/"+n.UUID+"/traits", `{"traits":["HW_CPU_X86_VMX","CUSTOM_A"]}`)
+	if n, err = nodes.Get(ctx, client, n.UUID).Extract(); err != nil ||
+		!slices.Equal(n.Traits, []string{"CUSTOM_A", "HW_CPU_X86_VMX"}) {
 		t.Errorf("traits: %+v: %v", n, err)
 	}
-	for _, verb := range []nodes.TargetProvisionState{nodes.TargetManage, nodes.TargetInspect, nodes.TargetProvide, nodes.TargetActive, nodes.TargetDeleted} {
+	for _, verb := range []nodes.TargetProvisionState{nodes.TargetManage, nodes.TargetInspect, nodes.TargetProvide,
+		nodes.TargetActive, nodes.TargetDeleted} {
 		opts := nodes.ProvisionStateOpts{Target: verb}
 		if verb == nodes.TargetActive {
 			opts.ConfigDrive = nodes.ConfigDrive{MetaData: map[string]any{"uuid": "x"}, UserData: "#!/bin/sh"}
@@ -89,11 +93,13 @@ func TestGophercloud(t *testing.T) {
 	}
 	checkGopherLists(ctx, t, client, n.UUID)
 	checkGopherVIFs(ctx, t, client, n.UUID)
-	if err := nodes.ChangePowerState(ctx, client, n.UUID, nodes.PowerStateOpts{Target: nodes.PowerOn, Timeout: 60}).ExtractErr(); err != nil {
+	if err := nodes.ChangePowerState(ctx, client, n.UUID,
+		nodes.PowerStateOpts{Target: nodes.PowerOn, Timeout: 60}).ExtractErr(); err != nil {
 		t.Fatal(err)
 	}
 	c.settle(n.UUID)
-	if n, err = nodes.Get(ctx, client, "default~m1").Extract(); err != nil || n.PowerState != "power on" || n.ProvisionState != "available" {
+	if n, err = nodes.Get(ctx, client, "default~m1").Extract(); err != nil || n.PowerState != "power on" ||
+		n.ProvisionState != "available" {
 		t.Errorf("in the end: %+v: %v", n, err)
 	}
 	if err := nodes.SetMaintenance(ctx, client, n.UUID, nodes.MaintenanceOpts{Reason: "over"}).ExtractErr(); err != nil {
@@ -120,7 +126,8 @@ func checkGopherLists(ctx context.Context, t *testing.T, client *gophercloud.Ser
 	if all, err := nodes.ExtractNodes(page); err != nil || len(all) != 1 || all[0].UUID != id {
 		t.Errorf("nodes: %+v: %v", all, err)
 	}
-	page, err = ports.List(client, ports.ListOpts{Address: "52:54:00:aa:00:01", Fields: []string{"node_uuid", "uuid", "address"}}).AllPages(ctx)
+	page, err = ports.List(client,
+		ports.ListOpts{Address: "52:54:00:aa:00:01", Fields: []string{"node_uuid", "uuid", "address"}}).AllPages(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,10 +156,12 @@ func checkGopherLists(ctx context.Context, t *testing.T, client *gophercloud.Ser
 	if err != nil || device.BootDevice != "pxe" {
 		t.Errorf("boot device: %+v: %v", device, err)
 	}
-	if err := nodes.SetBootDevice(ctx, client, id, nodes.BootDeviceOpts{BootDevice: "pxe", Persistent: true}).ExtractErr(); err != nil {
+	if err := nodes.SetBootDevice(ctx, client, id,
+		nodes.BootDeviceOpts{BootDevice: "pxe", Persistent: true}).ExtractErr(); err != nil {
 		t.Error(err)
 	}
-	if _, err := nodes.GetInventory(ctx, client, id).Extract(); err != nil && !gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
+	if _, err := nodes.GetInventory(ctx, client, id).Extract(); err != nil &&
+		!gophercloud.ResponseCodeIs(err, http.StatusNotFound) {
 		t.Error(err)
 	}
 }
@@ -160,10 +169,12 @@ func checkGopherLists(ctx context.Context, t *testing.T, client *gophercloud.Ser
 // checkGopherVIFs attaches a virtual interface and takes it off again.
 func checkGopherVIFs(ctx context.Context, t *testing.T, client *gophercloud.ServiceClient, id string) {
 	t.Helper()
-	if err := nodes.AttachVirtualInterface(ctx, client, id, nodes.VirtualInterfaceOpts{ID: "vif"}).ExtractErr(); err != nil {
+	if err := nodes.AttachVirtualInterface(ctx, client, id,
+		nodes.VirtualInterfaceOpts{ID: "vif"}).ExtractErr(); err != nil {
 		t.Error(err)
 	}
-	if all, err := nodes.ListVirtualInterfaces(ctx, client, id).Extract(); err != nil || len(all) != 1 || all[0].ID != "vif" {
+	if all, err := nodes.ListVirtualInterfaces(ctx, client, id).Extract(); err != nil || len(all) != 1 ||
+		all[0].ID != "vif" {
 		t.Errorf("VIFs: %+v: %v", all, err)
 	}
 	if err := nodes.DetachVirtualInterface(ctx, client, id, "vif").ExtractErr(); err != nil {

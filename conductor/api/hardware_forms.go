@@ -23,7 +23,8 @@ func objectWith(properties rest.Schema, required ...string) rest.Schema {
 func truthForm() rest.Schema { return rest.Schema{"type": []string{"boolean", "string"}} }
 
 func consoleForm() rest.Schema {
-	return objectWith(rest.Schema{"console_enabled": rest.Schema{"type": "boolean"}, "console_info": rest.ObjectForm()}, "console_enabled", "console_info")
+	return objectWith(rest.Schema{"console_enabled": rest.Schema{"type": "boolean"}, "console_info": rest.ObjectForm()},
+		"console_enabled", "console_info")
 }
 
 func indicatorStateForm() rest.Schema {
@@ -32,7 +33,8 @@ func indicatorStateForm() rest.Schema {
 
 func indicatorsForm() rest.Schema {
 	text := rest.Schema{"type": "string"}
-	one := objectWith(rest.Schema{"name": text, "component": text, "readonly": rest.Schema{"type": "boolean"}, "states": rest.FormOf([]string{}), "links": rest.LinksForm()},
+	one := objectWith(rest.Schema{"name": text, "component": text, "readonly": rest.Schema{"type": "boolean"},
+		"states": rest.FormOf([]string{}), "links": rest.LinksForm()},
 		"name", "component", "readonly", "states", "links")
 	return objectWith(rest.Schema{"indicators": rest.Schema{"type": "array", "items": one}}, "indicators")
 }
@@ -40,7 +42,8 @@ func indicatorsForm() rest.Schema {
 // mediumForm is what mediumOf takes.
 func mediumForm() rest.Schema {
 	return objectWith(rest.Schema{
-		"device_type": rest.WordForm(node.MediaDevices()...), "image_url": rest.Schema{"type": "string", "format": "uri"}, "image_download_source": rest.WordForm("http", "local"),
+		"device_type": rest.WordForm(node.MediaDevices()...), "image_url": rest.Schema{"type": "string", "format": "uri"},
+		"image_download_source": rest.WordForm("http", "local"),
 	}, "device_type", "image_url")
 }
 
@@ -52,7 +55,10 @@ func vifsForm() rest.Schema {
 // vifForm is what attachVIF takes; what else it is told is for a network service.
 func vifForm() rest.Schema {
 	id := rest.Schema{"type": []string{"string", "null"}, "format": "uuid"}
-	return rest.Schema{"type": "object", "required": []string{"id"}, "properties": rest.Schema{"id": rest.Schema{"type": "string"}, "port_uuid": id, "portgroup_uuid": id}}
+	return rest.Schema{
+		"type": "object", "required": []string{"id"},
+		"properties": rest.Schema{"id": rest.Schema{"type": "string"}, "port_uuid": id, "portgroup_uuid": id},
+	}
 }
 
 // raidForm is what checkRAID checks; an object with nothing is no configuration.
@@ -63,7 +69,8 @@ func raidForm() rest.Schema {
 			required = append(required, p.name)
 		}
 	}
-	form := objectWith(rest.Schema{"logical_disks": rest.Schema{"type": "array", "items": objectWith(properties, required...)}})
+	form := objectWith(
+		rest.Schema{"logical_disks": rest.Schema{"type": "array", "items": objectWith(properties, required...)}})
 	form["type"] = []string{"object", "null"}
 	return form
 }
@@ -71,7 +78,8 @@ func raidForm() rest.Schema {
 func vendorMethodsForm() rest.Schema {
 	flag := rest.Schema{"type": "boolean"}
 	one := objectWith(rest.Schema{
-		"http_methods": rest.FormOf([]string{}), "async": flag, "description": rest.Schema{"type": "string"}, "attach": flag, "require_exclusive_lock": flag,
+		"http_methods": rest.FormOf([]string{}), "async": flag, "description": rest.Schema{"type": "string"}, "attach": flag,
+		"require_exclusive_lock": flag,
 	}, "http_methods", "async", "description", "attach", "require_exclusive_lock")
 	return rest.Schema{"type": "object", "additionalProperties": one}
 }
@@ -82,21 +90,30 @@ func rowForm[T any](t *rest.Table[T], name string) rest.Schema {
 }
 
 func rowList(key string, row rest.Schema, columns rowColumns) rest.Wire {
-	return rest.Wire{Status: http.StatusOK, Query: []rest.Argument{{Name: "detail", Since: columns.since}, {Name: "fields", Since: columns.since}}, Gives: objectWith(rest.Schema{key: rest.Schema{"type": "array", "items": row}}, key)}
+	return rest.Wire{
+		Status: http.StatusOK,
+		Query:  []rest.Argument{{Name: "detail", Since: columns.since}, {Name: "fields", Since: columns.since}},
+		Gives:  objectWith(rest.Schema{key: rest.Schema{"type": "array", "items": row}}, key),
+	}
 }
 
 func volumeForm() rest.Schema {
-	return objectWith(rest.Schema{"links": rest.LinksForm(), "connectors": rest.LinksForm(), "targets": rest.LinksForm()}, "links", "connectors", "targets")
+	return objectWith(rest.Schema{"links": rest.LinksForm(), "connectors": rest.LinksForm(), "targets": rest.LinksForm()},
+		"links", "connectors", "targets")
 }
 
 func childrenForm() rest.Schema {
-	return objectWith(rest.Schema{"children": rest.Schema{"type": "array", "items": rest.Schema{"type": "string", "format": "uuid"}}, "links": rest.FormOf(nodeapi.Link{})}, "children", "links")
+	return objectWith(rest.Schema{
+		"children": rest.Schema{"type": "array", "items": rest.Schema{"type": "string", "format": "uuid"}},
+		"links":    rest.FormOf(nodeapi.Link{}),
+	}, "children", "links")
 }
 
 // rootForm is what GET /v1 answers: of each resource it has links.
 func rootForm() rest.Schema {
 	form := objectWith(rest.Schema{
-		"id": rest.Schema{"type": "string"}, "links": rest.LinksForm(), "media_types": rest.FormOf(map[string]string{}), "version": rest.FormOf(nodeapi.VersionInfo{}),
+		"id": rest.Schema{"type": "string"}, "links": rest.LinksForm(), "media_types": rest.FormOf(map[string]string{}),
+		"version": rest.FormOf(nodeapi.VersionInfo{}),
 	}, "id", "links", "media_types", "version")
 	form["additionalProperties"] = rest.LinksForm()
 	return form

@@ -58,14 +58,16 @@ type hardwareRow[T any] struct {
 }
 
 // answerRows answers {"name": [rows]}.
-func answerRows[T any](a *access, c *rest.Call, name string, t *rest.Table[hardwareRow[T]], chosen rest.Selection, rows []T, path func(T) string) error {
+func answerRows[T any](a *access, c *rest.Call, name string, t *rest.Table[hardwareRow[T]], chosen rest.Selection,
+	rows []T, path func(T) string) error {
 	return a.Buffer(c, http.StatusOK, func(dst []byte) []byte {
 		dst = append(append(append(dst, `{"`...), name...), `":[`...)
 		for i, row := range rows {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = t.Render(dst, chosen, &rest.View[hardwareRow[T]]{Of: &hardwareRow[T]{row, path(row)}, Minor: c.Minor, Base: c.BaseURL()})
+			dst = t.Render(dst, chosen,
+				&rest.View[hardwareRow[T]]{Of: &hardwareRow[T]{row, path(row)}, Minor: c.Minor, Base: c.BaseURL()})
 		}
 		return append(dst, "]}"...)
 	})

@@ -23,7 +23,8 @@ func managed(t *testing.T, c *conductor, body string) string {
 func told(t *testing.T, c *conductor, id, step string) {
 	t.Helper()
 	c.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/"+id+"/states/provision",
-		`{"target":"clean","clean_steps":[{"interface":"bios","step":"`+step+`","args":{"settings":[{"name":"BootDelay","value":"5"}]}}]}`)
+		`{"target":"clean","clean_steps":[{"interface":"bios","step":"`+step+
+			`","args":{"settings":[{"name":"BootDelay","value":"5"}]}}]}`)
 	if n := c.settle(id); n.ProvisionState != "manageable" {
 		t.Fatalf("the node is %q: %s", n.ProvisionState, n.LastError)
 	}
@@ -69,24 +70,29 @@ func TestBIOS(t *testing.T) {
 	equalJSON(t, `{"bios":[]}`, c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1/bios", "").body)
 	told(t, c, id, "apply_configuration")
 	links := func(ref, name string) string {
-		return `"links":[{"rel":"self","href":"` + c.URL + `/v1/nodes/` + ref + `/bios/` + name + `"},{"rel":"bookmark","href":"` + c.URL + `/nodes/` + ref + `/bios/` + name + `"}]`
+		return `"links":[{"rel":"self","href":"` + c.URL + `/v1/nodes/` + ref + `/bios/` + name +
+			`"},{"rel":"bookmark","href":"` + c.URL + `/nodes/` + ref + `/bios/` + name + `"}]`
 	}
 	short := func(name, value string) string {
 		return `{"created_at":"T","updated_at":null,"name":"` + name + `","value":"` + value + `",` + links("n1", name) + `}`
 	}
-	equalJSON(t, `{"bios":[`+short("BootDelay", "5")+`,`+short("Turbo", "Enabled")+`]}`, c.must(http.StatusOK, 40, "GET", "/v1/nodes/n1/bios", "").body)
+	equalJSON(t, `{"bios":[`+short("BootDelay", "5")+`,`+short("Turbo", "Enabled")+`]}`,
+		c.must(http.StatusOK, 40, "GET", "/v1/nodes/n1/bios", "").body)
 	registry := `"attribute_type":"Enumeration","allowable_values":["Enabled","Disabled"],"lower_bound":null,"upper_bound":null,"min_length":null,"max_length":null,"read_only":null,"reset_required":null,"unique":null`
 	detail := c.must(http.StatusOK, 74, "GET", "/v1/nodes/n1/bios?detail=True", "").doc(t)["bios"].([]any)
 	text, err := json.Marshal(detail[1])
 	if err != nil {
 		t.Fatal(err)
 	}
-	equalJSON(t, `{"created_at":"T","updated_at":null,"name":"Turbo","value":"Enabled",`+registry+`,`+links("n1", "Turbo")+`}`, string(text))
-	equalJSON(t, `{"Turbo":{"created_at":"T","updated_at":null,"name":"Turbo","value":"Enabled",`+registry+`,`+links(id, "Turbo")+`}}`,
+	equalJSON(t, `{"created_at":"T","updated_at":null,"name":"Turbo","value":"Enabled",`+registry+`,`+links("n1", "Turbo")+
+		`}`, string(text))
+	equalJSON(t, `{"Turbo":{"created_at":"T","updated_at":null,"name":"Turbo","value":"Enabled",`+registry+`,`+
+		links(id, "Turbo")+`}}`,
 		c.must(http.StatusOK, 74, "GET", "/v1/nodes/n1/bios/Turbo", "").body)
 	equalJSON(t, `{"Turbo":{"created_at":"T","updated_at":null,"name":"Turbo","value":"Enabled",`+links(id, "Turbo")+`}}`,
 		c.must(http.StatusOK, 73, "GET", "/v1/nodes/n1/bios/Turbo", "").body)
-	equalJSON(t, `{"bios":[{"created_at":"T","updated_at":null,"upper_bound":60,`+links("n1", "BootDelay")+`},{"created_at":"T","updated_at":null,"upper_bound":null,`+links("n1", "Turbo")+`}]}`,
+	equalJSON(t, `{"bios":[{"created_at":"T","updated_at":null,"upper_bound":60,`+links("n1", "BootDelay")+
+		`},{"created_at":"T","updated_at":null,"upper_bound":null,`+links("n1", "Turbo")+`}]}`,
 		c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1/bios?fields=upper_bound", "").body)
 
 	// A setting that changes keeps the time it was seen first.
@@ -101,7 +107,8 @@ func TestBIOS(t *testing.T) {
 		status int
 	}{
 		{39, "", 404}, {39, "/Turbo", 404}, {115, "/Cores", 404}, {73, "?detail=True", 400}, {73, "?fields=name", 400},
-		{74, "?fields=name,color", 400}, {74, "?fields=name&detail=True", 400}, {74, "?detail=maybe", 400}, {74, "?limit=1", 400}, {74, "/Turbo?detail=True", 400},
+		{74, "?fields=name,color", 400}, {74, "?fields=name&detail=True", 400}, {74, "?detail=maybe", 400},
+		{74, "?limit=1", 400}, {74, "/Turbo?detail=True", 400},
 	} {
 		if r := c.do(bad.minor, "GET", "/v1/nodes/n1/bios"+bad.path, ""); r.status != bad.status {
 			t.Errorf("GET bios%s at 1.%d: %d %s, want %d", bad.path, bad.minor, r.status, r.body, bad.status)
@@ -120,8 +127,10 @@ func TestFirmware(t *testing.T) {
 	told(t, c, id, "apply_configuration")
 	const flashed = `"created_at":"T","updated_at":"T","component":"bmc","initial_version":"1.0","current_version":"1.5","last_version_flashed":"1.5"`
 	equalJSON(t, `{"firmware":[{`+flashed+`}]}`, c.must(http.StatusOK, 113, "GET", "/v1/nodes/n1/firmware", "").body)
-	equalJSON(t, `{"firmware":[{`+flashed+`,"vendor":"V","model":"M","serial_number":"S"}]}`, c.must(http.StatusOK, 114, "GET", "/v1/nodes/n1/firmware?detail=True", "").body)
-	equalJSON(t, `{"firmware":[{"created_at":"T","updated_at":"T","current_version":"1.5"}]}`, c.must(http.StatusOK, 86, "GET", "/v1/nodes/n1/firmware?fields=current_version", "").body)
+	equalJSON(t, `{"firmware":[{`+flashed+`,"vendor":"V","model":"M","serial_number":"S"}]}`,
+		c.must(http.StatusOK, 114, "GET", "/v1/nodes/n1/firmware?detail=True", "").body)
+	equalJSON(t, `{"firmware":[{"created_at":"T","updated_at":"T","current_version":"1.5"}]}`,
+		c.must(http.StatusOK, 86, "GET", "/v1/nodes/n1/firmware?fields=current_version", "").body)
 	for path, minor := range map[string]int{"?fields=vendor": 113, "?fields=color": 115, "?sort_key=vendor": 115} {
 		if r := c.do(minor, "GET", "/v1/nodes/n1/firmware"+path, ""); r.status != http.StatusBadRequest {
 			t.Errorf("%s at 1.%d: %d", path, minor, r.status)
@@ -159,13 +168,19 @@ func TestRAID(t *testing.T) {
 		{"less than nothing", `{"logical_disks":[{"size_gb":-1,"raid_level":"0"}]}`, "not valid under any"},
 		{"what nobody knows", `{"logical_disks":[{"size_gb":1,"raid_level":"0","color":"red"}]}`, "'color' was unexpected"},
 		{"no disk at all", `{"logical_disks":[{"size_gb":1,"raid_level":"0","number_of_physical_disks":0}]}`, "minimum of 0"},
-		{"disks without a controller", `{"logical_disks":[{"size_gb":1,"raid_level":"0","physical_disks":["a"]}]}`, "'controller' is a dependency"},
-		{"one hint", `{"logical_disks":[{"size_gb":1,"raid_level":"0","controller":"c","physical_disks":[{}]}]}`, "not valid under any"},
-		{"two roots", `{"logical_disks":[{"size_gb":1,"raid_level":"0","is_root_volume":true},{"size_gb":1,"raid_level":"0","is_root_volume":true}]}`, "more than one root volume"},
-		{"a word for yes", `{"logical_disks":[{"size_gb":1,"raid_level":"0","share_physical_disks":"yes"}]}`, "not of type 'boolean'"},
-		{"a kind of disk", `{"logical_disks":[{"size_gb":1,"raid_level":"0","disk_type":"tape","interface_type":"sas"}]}`, "'tape' is not one of"},
+		{"disks without a controller", `{"logical_disks":[{"size_gb":1,"raid_level":"0","physical_disks":["a"]}]}`,
+			"'controller' is a dependency"},
+		{"one hint", `{"logical_disks":[{"size_gb":1,"raid_level":"0","controller":"c","physical_disks":[{}]}]}`,
+			"not valid under any"},
+		{"two roots",
+			`{"logical_disks":[{"size_gb":1,"raid_level":"0","is_root_volume":true},{"size_gb":1,"raid_level":"0","is_root_volume":true}]}`, "more than one root volume"},
+		{"a word for yes", `{"logical_disks":[{"size_gb":1,"raid_level":"0","share_physical_disks":"yes"}]}`,
+			"not of type 'boolean'"},
+		{"a kind of disk", `{"logical_disks":[{"size_gb":1,"raid_level":"0","disk_type":"tape","interface_type":"sas"}]}`,
+			"'tape' is not one of"},
 	} {
-		if r := c.do(115, "PUT", "/v1/nodes/n1/states/raid", bad.body); r.status != http.StatusBadRequest || !strings.Contains(r.text(), bad.want) {
+		if r := c.do(115, "PUT", "/v1/nodes/n1/states/raid", bad.body); r.status != http.StatusBadRequest ||
+			!strings.Contains(r.text(), bad.want) {
 			t.Errorf("%s: %d %s, want %q", bad.name, r.status, r.body, bad.want)
 		}
 	}
@@ -180,7 +195,8 @@ func TestRAID(t *testing.T) {
 	c.must(http.StatusNotAcceptable, 11, "PUT", "/v1/nodes/n1/states/raid", config)
 	c.must(http.StatusNotAcceptable, 11, "GET", "/v1/drivers/redfish/raid/logical_disk_properties", "")
 	c.must(http.StatusNotFound, 12, "GET", "/v1/drivers/none/raid/logical_disk_properties", "")
-	if p := c.must(http.StatusOK, 12, "GET", "/v1/drivers/redfish/raid/logical_disk_properties", "").doc(t); len(p) != 10 || p["size_gb"] == "" {
+	if p := c.must(http.StatusOK, 12, "GET", "/v1/drivers/redfish/raid/logical_disk_properties", "").doc(t); len(
+		p) != 10 || p["size_gb"] == "" {
 		t.Errorf("properties: %v", p)
 	}
 }
@@ -189,8 +205,10 @@ func TestVirtualMedia(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
 	const path = "/v1/nodes/n1/vmedia"
-	equalJSON(t, `[{"image":null,"inserted":false,"media_types":["CD","DVD"]}]`, c.must(http.StatusOK, 93, "GET", path, "").body)
-	if r := c.must(http.StatusNoContent, 89, "POST", path, `{"device_type":"cdrom","image_url":"http://u:secret@images/a.iso","image_download_source":"http"}`); r.body != "" {
+	equalJSON(t, `[{"image":null,"inserted":false,"media_types":["CD","DVD"]}]`,
+		c.must(http.StatusOK, 93, "GET", path, "").body)
+	if r := c.must(http.StatusNoContent, 89, "POST", path,
+		`{"device_type":"cdrom","image_url":"http://u:secret@images/a.iso","image_download_source":"http"}`); r.body != "" {
 		t.Errorf("the answer has a body: %s", r.body)
 	}
 	c.settle("n1")
@@ -203,7 +221,8 @@ func TestVirtualMedia(t *testing.T) {
 	if !strings.Contains(n.LastError, "there is no floppy for https://"+nodeapi.Masked+"@images/b.img") {
 		t.Errorf("last error %q", n.LastError)
 	}
-	if h := c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1/history?detail=True", "").body; !strings.Contains(h, "there is no floppy") || strings.Contains(h, "secret") {
+	if h := c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1/history?detail=True", "").body; !strings.Contains(h,
+		"there is no floppy") || strings.Contains(h, "secret") {
 		t.Errorf("history %s", h)
 	}
 	c.must(http.StatusNoContent, 115, "DELETE", path+"?device_types=cdrom,disk", "")
@@ -212,20 +231,23 @@ func TestVirtualMedia(t *testing.T) {
 	}
 	c.must(http.StatusNoContent, 115, "DELETE", path, "")
 	c.settle("n1")
-	equalJSON(t, `[{"image":null,"inserted":false,"media_types":["CD","DVD"]}]`, c.must(http.StatusOK, 93, "GET", path, "").body)
+	equalJSON(t, `[{"image":null,"inserted":false,"media_types":["CD","DVD"]}]`,
+		c.must(http.StatusOK, 93, "GET", path, "").body)
 }
 
 // TestVirtualMediaUnsupported: a driver without virtual drives takes the request,
 // and fails it afterwards; a machine without any has an empty list of them.
 func TestVirtualMediaUnsupported(t *testing.T) {
 	c := newConductor(t)
-	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"redfish","name":"n1","management_interface":"noop","driver_info":{"redfish_address":"http://h"}}`)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes",
+		`{"driver":"redfish","name":"n1","management_interface":"noop","driver_info":{"redfish_address":"http://h"}}`)
 	for _, k := range []struct{ method, body, does string }{
 		{"POST", `{"device_type":"cdrom","image_url":"http://images/a.iso"}`, "attach_virtual_media"},
 		{"DELETE", "", "detach_virtual_media"},
 	} {
 		c.must(http.StatusNoContent, 115, k.method, "/v1/nodes/n1/vmedia", k.body)
-		if n, want := c.settle("n1"), "Driver redfish does not support "+k.does+" (disabled or not implemented)."; !strings.Contains(n.LastError, want) {
+		if n, want := c.settle("n1"),
+			"Driver redfish does not support "+k.does+" (disabled or not implemented)."; !strings.Contains(n.LastError, want) {
 			t.Errorf("%s: last error %q, want %q", k.method, n.LastError, want)
 		}
 	}
@@ -261,8 +283,11 @@ func TestVirtualMediaRefused(t *testing.T) {
 		{115, "POST", "n1/vmedia", `{"image_url":"http://images/a.iso"}`, 400, "'device_type' is a required"},
 		{115, "POST", "n1/vmedia", `{"device_type":"tape","image_url":"http://images/a.iso"}`, 400, "'tape' is not one of"},
 		{115, "POST", "n1/vmedia", `{"device_type":"cdrom","image_url":7}`, 400, "7 is not of type"},
-		{115, "POST", "n1/vmedia", `{"device_type":"cdrom","image_url":"http://images/a.iso","image_download_source":"swift"}`, 400, "'swift' is not one of"},
-		{115, "POST", "n1/vmedia", `{"device_type":"cdrom","image_url":"http://images/a.iso","user":"u"}`, 400, "'user' was unexpected"},
+		{115, "POST", "n1/vmedia",
+			`{"device_type":"cdrom","image_url":"http://images/a.iso","image_download_source":"swift"}`, 400,
+			"'swift' is not one of"},
+		{115, "POST", "n1/vmedia", `{"device_type":"cdrom","image_url":"http://images/a.iso","user":"u"}`, 400,
+			"'user' was unexpected"},
 		{115, "POST", "n1/vmedia", `{"device_type":"cdrom","image_url":"file:///etc/shadow"}`, 400, "URL scheme: file"},
 		{115, "POST", "n1/vmedia", `{"device_type":"cdrom","image_url":"glance-image"}`, 400, "missing URL scheme"},
 		{115, "POST", "n1/vmedia", `{"device_type":"cdrom","image_url":"http://u:secret@%zz"}`, 400, "no URL"},
@@ -272,7 +297,8 @@ func TestVirtualMediaRefused(t *testing.T) {
 	} {
 		r := c.do(bad.minor, bad.method, "/v1/nodes/"+bad.path, bad.body)
 		if r.status != bad.status || !strings.Contains(r.text(), bad.want) || strings.Contains(r.body, "secret") {
-			t.Errorf("%s %s %s at 1.%d: %d %s, want %d %q", bad.method, bad.path, bad.body, bad.minor, r.status, r.body, bad.status, bad.want)
+			t.Errorf("%s %s %s at 1.%d: %d %s, want %d %q", bad.method, bad.path, bad.body, bad.minor, r.status, r.body,
+				bad.status, bad.want)
 		}
 	}
 }
@@ -293,7 +319,8 @@ func TestChoresReserve(t *testing.T) {
 			c.BMC.Hang = make(chan struct{})
 			c.must(first.status, 115, first.method, first.path, first.body)
 			for method, body := range map[string]string{"POST": medium, "DELETE": ""} {
-				if r := c.do(115, method, "/v1/nodes/n1/vmedia", body); r.status != http.StatusConflict || !strings.Contains(r.text(), "is locked by host") {
+				if r := c.do(115, method, "/v1/nodes/n1/vmedia", body); r.status != http.StatusConflict ||
+					!strings.Contains(r.text(), "is locked by host") {
 					t.Errorf("%s: %d %s", method, r.status, r.body)
 				}
 			}

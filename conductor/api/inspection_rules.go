@@ -29,9 +29,10 @@ type inspectionRuleResource struct {
 func (h *inspectionRuleResource) routes() []rest.Route {
 	r := &inspectionRules{collection[node.InspectionRule]{
 		access: &h.access, path: "inspection_rules", since: 96, noun: "Inspection rule", ident: "inspection_rule_uuid",
-		fields: inspectionRuleTable(), brief: []string{"uuid", "description", "phase", "priority", "links"}, required: []string{"actions"},
-		id:      func(r *node.InspectionRule) string { return r.UUID },
-		filters: phaseFilter,
+		fields: inspectionRuleTable(), brief: []string{"uuid", "description", "phase", "priority", "links"},
+		required: []string{"actions"},
+		id:       func(r *node.InspectionRule) string { return r.UUID },
+		filters:  phaseFilter,
 		created: func(_ *rest.Call, r *node.InspectionRule) error {
 			r.Phase = rest.Or(r.Phase, node.MainPhase)
 			return nil
@@ -74,7 +75,9 @@ func inspectionRuleTable() *rest.Table[node.InspectionRule] {
 
 // sensitiveField can be set and not taken back: what a rule hides stays hidden.
 func sensitiveField() rest.Field[node.InspectionRule] {
-	f := rest.StrictFlag(rest.Flag("sensitive", 1, both, false, func(r *node.InspectionRule) *bool { return &r.Sensitive }))
+	f := rest.StrictFlag(rest.Flag("sensitive", 1, both, false, func(r *node.InspectionRule) *bool {
+		return &r.Sensitive
+	}))
 	set := f.Set
 	f.Set = func(r *node.InspectionRule, value any) error {
 		if r.Sensitive && value != true {
@@ -87,7 +90,8 @@ func sensitiveField() rest.Field[node.InspectionRule] {
 
 // clausesField is the conditions or the actions, which a sensitive rule does not
 // show. parse reads new ones.
-func clausesField(name string, parse func(any) ([]node.Clause, error), at func(*node.InspectionRule) *[]node.Clause) rest.Field[node.InspectionRule] {
+func clausesField(name string, parse func(any) ([]node.Clause, error),
+	at func(*node.InspectionRule) *[]node.Clause) rest.Field[node.InspectionRule] {
 	type r = node.InspectionRule
 	f := rest.Field[r]{Name: name, Since: 1, Use: both, Form: clausesForm(name)}
 	f.Show = func(dst []byte, v *rest.View[r]) []byte {

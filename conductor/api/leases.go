@@ -33,8 +33,10 @@ type leaseConductor interface {
 func (h *leaseResource) routes() []rest.Route {
 	const one = nodeapi.FerriteRoot + "/leases/:mac"
 	return []rest.Route{
-		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/leases", Doc: "the addresses that are lent or reserved", Handle: h.listLeases, Wire: rest.Returns(rest.FormOf(nodeapi.Leases{}))},
-		{Method: http.MethodPut, Path: one, Doc: "reserve an address for a MAC", Handle: h.reserve, Wire: rest.Wire{Status: http.StatusOK, Takes: rest.Structure("ip", ""), Gives: rest.FormOf(nodeapi.Lease{})}},
+		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/leases", Doc: "the addresses that are lent or reserved",
+			Handle: h.listLeases, Wire: rest.Returns(rest.FormOf(nodeapi.Leases{}))},
+		{Method: http.MethodPut, Path: one, Doc: "reserve an address for a MAC", Handle: h.reserve,
+			Wire: rest.Wire{Status: http.StatusOK, Takes: rest.Structure("ip", ""), Gives: rest.FormOf(nodeapi.Lease{})}},
 		{Method: http.MethodDelete, Path: one, Doc: "forget the lease or reservation of a MAC", Handle: h.deleteLease},
 	}
 }
@@ -105,9 +107,11 @@ func (h *leaseResource) makeRoom(ctx context.Context, l node.Lease) error {
 		switch {
 		case other.IP != l.IP || other.MAC == l.MAC:
 		case other.Static:
-			return nodeapi.NewFault(http.StatusConflict, "The address %s is reserved for %s; delete that reservation first.", l.IP, other.MAC)
+			return nodeapi.NewFault(http.StatusConflict, "The address %s is reserved for %s; delete that reservation first.",
+				l.IP, other.MAC)
 		case other.Expires.After(time.Now()):
-			return nodeapi.NewFault(http.StatusConflict, "The address %s is lent to %s until %s; reserve another one, or delete that lease first.",
+			return nodeapi.NewFault(http.StatusConflict,
+				"The address %s is lent to %s until %s; reserve another one, or delete that lease first.",
 				l.IP, other.MAC, other.Expires.UTC().Format(time.RFC3339))
 		default:
 			return h.conductor.EndLease(ctx, other) // if it is renewed meanwhile, saving l is refused
@@ -138,7 +142,8 @@ func (h *leaseResource) deleteLease(c *rest.Call) error {
 // when the client that made it is gone.
 func (h *leaseResource) reloadBoot(ctx context.Context) error {
 	if err := h.boot.Reload(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("the change of a lease is on record, but the boot service did not take it over; repeat the request: %w", err)
+		return fmt.Errorf("the change of a lease is on record, but the boot service did not take it over; repeat the "+
+			"request: %w", err)
 	}
 	return nil
 }

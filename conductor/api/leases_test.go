@@ -88,20 +88,25 @@ func TestLeases(t *testing.T) {
 		says              string // in an error
 		held              string
 	}{
-		"reserve":                    {"PUT", newMAC, `{"ip":"10.0.0.50"}`, 200, "", untouched + "04 50*\n"},
-		"reserve, spelt otherwise":   {"PUT", "52-54-00-00-00-04", `{"ip":"10.0.0.50"}`, 200, "", untouched + "04 50*\n"},
-		"reserve again":              {"PUT", staticMAC, `{"ip":"10.0.0.11"}`, 200, "", untouched},
-		"reserve another":            {"PUT", staticMAC, `{"ip":"10.0.0.50"}`, 200, "", "01 50*\n02 12\n03 13\n"},
-		"reserve what it was lent":   {"PUT", lentMAC, `{"ip":"10.0.0.12"}`, 200, "", "01 11*\n02 12*\n03 13\n"},
-		"reserve what ran out":       {"PUT", newMAC, `{"ip":"10.0.0.13"}`, 200, "", "01 11*\n02 12\n04 13*\n"},
-		"reserved for another":       {"PUT", newMAC, `{"ip":"10.0.0.11"}`, 409, "reserved for " + staticMAC, untouched},
-		"lent to another":            {"PUT", newMAC, `{"ip":"10.0.0.12"}`, 409, "lent to " + lentMAC + " until", untouched},
-		"not served":                 {"PUT", newMAC, `{"ip":"192.0.2.1"}`, 400, "address 192.0.2.1 is not served", untouched},
-		"no MAC":                     {"PUT", "m1", `{"ip":"10.0.0.50"}`, 400, `"m1" is not the MAC`, untouched},
-		"a MAC of eight bytes":       {"PUT", "52:54:00:00:00:04:00:00", `{"ip":"10.0.0.50"}`, 400, "six bytes", untouched},
-		"a MAC of several machines":  {"PUT", "ff:ff:ff:ff:ff:ff", `{"ip":"10.0.0.50"}`, 400, "not the MAC of a machine", untouched},
-		"no address":                 {"PUT", newMAC, ``, 400, "Missing mandatory parameter: ip", untouched},
-		"an address that is a name":  {"PUT", newMAC, `{"ip":"web-1"}`, 400, `"web-1" of a reservation is not the IPv4`, untouched},
+		"reserve":                  {"PUT", newMAC, `{"ip":"10.0.0.50"}`, 200, "", untouched + "04 50*\n"},
+		"reserve, spelt otherwise": {"PUT", "52-54-00-00-00-04", `{"ip":"10.0.0.50"}`, 200, "", untouched + "04 50*\n"},
+		"reserve again":            {"PUT", staticMAC, `{"ip":"10.0.0.11"}`, 200, "", untouched},
+		"reserve another":          {"PUT", staticMAC, `{"ip":"10.0.0.50"}`, 200, "", "01 50*\n02 12\n03 13\n"},
+		"reserve what it was lent": {"PUT", lentMAC, `{"ip":"10.0.0.12"}`, 200, "", "01 11*\n02 12*\n03 13\n"},
+		"reserve what ran out":     {"PUT", newMAC, `{"ip":"10.0.0.13"}`, 200, "", "01 11*\n02 12\n04 13*\n"},
+		"reserved for another":     {"PUT", newMAC, `{"ip":"10.0.0.11"}`, 409, "reserved for " + staticMAC, untouched},
+		"lent to another":          {"PUT", newMAC, `{"ip":"10.0.0.12"}`, 409, "lent to " + lentMAC + " until", untouched},
+		"not served": {
+			"PUT", newMAC, `{"ip":"192.0.2.1"}`, 400, "address 192.0.2.1 is not served", untouched,
+		},
+		"no MAC":               {"PUT", "m1", `{"ip":"10.0.0.50"}`, 400, `"m1" is not the MAC`, untouched},
+		"a MAC of eight bytes": {"PUT", "52:54:00:00:00:04:00:00", `{"ip":"10.0.0.50"}`, 400, "six bytes", untouched},
+		"a MAC of several machines": {"PUT", "ff:ff:ff:ff:ff:ff", `{"ip":"10.0.0.50"}`, 400,
+			"not the MAC of a machine", untouched},
+		"no address": {"PUT", newMAC, ``, 400, "Missing mandatory parameter: ip", untouched},
+		"an address that is a name": {
+			"PUT", newMAC, `{"ip":"web-1"}`, 400, `"web-1" of a reservation is not the IPv4`, untouched,
+		},
 		"an address that is a digit": {"PUT", newMAC, `{"ip":10}`, 400, "Expected string for ip", untouched},
 		"IPv6":                       {"PUT", newMAC, `{"ip":"fd00::1"}`, 400, "IPv4", untouched},
 		"multicast":                  {"PUT", newMAC, `{"ip":"224.0.0.1"}`, 400, "IPv4", untouched},
@@ -132,10 +137,12 @@ func TestLeases(t *testing.T) {
 // TestLeasesWithoutBoot keeps reservations for the next start, and lists them.
 func TestLeasesWithoutBoot(t *testing.T) {
 	c, h := withLeases(t, nil)
-	if r := ask(t, h, "PUT", "/ferrite/v1/leases/"+newMAC, `{"ip":"192.0.2.1"}`); r.body != `{"mac":"52:54:00:00:00:04","ip":"192.0.2.1","static":true}` {
+	if r := ask(t, h, "PUT", "/ferrite/v1/leases/"+newMAC,
+		`{"ip":"192.0.2.1"}`); r.body != `{"mac":"52:54:00:00:00:04","ip":"192.0.2.1","static":true}` {
 		t.Errorf("reservation: %d %s", r.status, r.body)
 	}
-	if r := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/leases/", ""); !strings.Contains(r.body, `{"leases":[{"mac":"52:54:00:00:00:01","ip":"10.0.0.11","static":true},{"mac":"52:54:00:00:00:02","ip":"10.0.0.12","static":false,"expires":"`) {
+	if r := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/leases/", ""); !strings.Contains(r.body,
+		`{"leases":[{"mac":"52:54:00:00:00:01","ip":"10.0.0.11","static":true},{"mac":"52:54:00:00:00:02","ip":"10.0.0.12","static":false,"expires":"`) {
 		t.Errorf("leases: %s", r.body)
 	}
 	if r := newConductor(t).must(http.StatusOK, 0, "GET", "/ferrite/v1/leases", ""); r.body != `{"leases":[]}` {
@@ -148,7 +155,8 @@ func TestLeasesNotTakenOver(t *testing.T) {
 	c, h := withLeases(t, &boot{broken: errors.New("no disk")})
 	for method, path := range map[string]string{"PUT": newMAC, "DELETE": staticMAC} {
 		r := ask(t, h, method, "/ferrite/v1/leases/"+path, `{"ip":"10.0.0.50"}`)
-		if id := r.header.Get(nodeapi.HeaderRequestID); r.status != http.StatusInternalServerError || !strings.Contains(r.body, id) {
+		if id := r.header.Get(nodeapi.HeaderRequestID); r.status != http.StatusInternalServerError ||
+			!strings.Contains(r.body, id) {
 			t.Errorf("%s: %d %s", method, r.status, r.body)
 		}
 	}

@@ -28,7 +28,8 @@ func TestCleanLimit(t *testing.T) {
 	}
 	last := fmt.Sprintf("/v1/nodes/n%d/states/provision", limit)
 	r := c.must(http.StatusServiceUnavailable, 87, "PUT", last, clean)
-	if want := "Unable to process request at this time. The concurrent action limit for cleaning has been reached. Please contact your administrator and try again later."; r.text() != want {
+	if want := "Unable to process request at this time. The concurrent action limit for cleaning has been reached. " +
+		"Please contact your administrator and try again later."; r.text() != want {
 		t.Errorf("refused with %q, want %q", r.text(), want)
 	}
 	c.must(http.StatusAccepted, 87, "PUT", fmt.Sprintf("/v1/nodes/n%d/states/provision", limit+1), `{"target":"provide"}`)

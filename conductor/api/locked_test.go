@@ -17,7 +17,8 @@ func TestLocked(t *testing.T) {
 		id, _ := c.must(http.StatusCreated, 115, "POST", path, body).doc(t)["uuid"].(string)
 		return path + "/" + id
 	}
-	id := strings.TrimPrefix(made("/v1/nodes", `{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"http://h"}}`), "/v1/nodes/")
+	id := strings.TrimPrefix(made("/v1/nodes",
+		`{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"http://h"}}`), "/v1/nodes/")
 	port := made("/v1/ports", `{"node_uuid":"`+id+`","address":"52:54:00:00:00:01"}`)
 	group := made("/v1/portgroups", `{"node_uuid":"`+id+`"}`)
 	connector := made("/v1/volume/connectors", `{"node_uuid":"`+id+`","type":"iqn","connector_id":"iqn.x"}`)
@@ -59,14 +60,17 @@ func TestLocked(t *testing.T) {
 			t.Errorf("%s %s: status %d, %q, want 409, %q", call[0], call[1], r.status, r.text(), want)
 		}
 	}
-	doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1?fields=reservation,provision_state,target_provision_state", "").doc(t)
+	doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1?fields=reservation,provision_state,target_provision_state",
+		"").doc(t)
 	delete(doc, "links")
-	if diff := cmp.Diff(map[string]any{"reservation": "conductor-1", "provision_state": "verifying", "target_provision_state": "manageable"}, doc); diff != "" {
+	if diff := cmp.Diff(map[string]any{"reservation": "conductor-1", "provision_state": "verifying",
+		"target_provision_state": "manageable"}, doc); diff != "" {
 		t.Errorf("node at work (-want +got):\n%s", diff)
 	}
 	release()
 	c.settle(id)
-	if doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1", "").doc(t); doc["reservation"] != nil || doc["provision_state"] != "manageable" {
+	if doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1", "").doc(t); doc["reservation"] != nil ||
+		doc["provision_state"] != "manageable" {
 		t.Errorf("node at rest: reservation %v, state %v", doc["reservation"], doc["provision_state"])
 	}
 }

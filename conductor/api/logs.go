@@ -31,8 +31,10 @@ func logShares() auth.Shares { return auth.Shares{All: 64, Project: 16, User: 4}
 
 func (h *logResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/logs", Doc: "what kernel and agent of a machine logged, as text; follow=true goes on", Handle: h.readLog,
-			Wire: rest.Wire{Status: http.StatusOK, Query: rest.ArgumentsNamed([]string{"boot", "tail", "follow"}), Gives: rest.Schema{"type": "string"}, Media: "text/plain"}},
+		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/logs",
+			Doc: "what kernel and agent of a machine logged, as text; follow=true goes on", Handle: h.readLog,
+			Wire: rest.Wire{Status: http.StatusOK, Query: rest.ArgumentsNamed([]string{"boot", "tail", "follow"}),
+				Gives: rest.Schema{"type": "string"}, Media: "text/plain"}},
 	}
 }
 

@@ -20,14 +20,17 @@ import (
 func newLogs(t *testing.T, writeTimeout time.Duration) (*bootlog.Keeper, string, *httptest.Server) {
 	t.Helper()
 	c := newConductor(t)
-	uuid, _ := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(t)["uuid"].(string)
+	uuid, _ := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(
+		t)["uuid"].(string)
 	keeper, err := bootlog.Open(t.TempDir(), bootlog.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewUnstartedServer(nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	s.Config = api.NewServer(ctx, api.New(api.Options{Conductor: c.Engine, Logs: keeper, Log: slog.New(slog.DiscardHandler)}), slog.New(slog.DiscardHandler))
+	s.Config = api.NewServer(ctx,
+		api.New(api.Options{Conductor: c.Engine, Logs: keeper, Log: slog.New(slog.DiscardHandler)}),
+		slog.New(slog.DiscardHandler))
 	s.Config.WriteTimeout = writeTimeout
 	s.Start()
 	t.Cleanup(func() { cancel(); s.Close() })
@@ -65,7 +68,8 @@ func TestReadLog(t *testing.T) {
 		if err != nil || resp.StatusCode != want.status || !strings.Contains(string(body), want.text) {
 			t.Errorf("%s: %d %s %v, want %d with %q", path, resp.StatusCode, body, err, want.status, want.text)
 		}
-		if want.status == 200 && (string(body) != want.text || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain")) {
+		if want.status == 200 &&
+			(string(body) != want.text || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain")) {
 			t.Errorf("%s: %q as %s", path, body, resp.Header.Get("Content-Type"))
 		}
 	}
@@ -77,7 +81,8 @@ func TestFollowLog(t *testing.T) {
 	keeper, uuid, s := newLogs(t, time.Nanosecond) // each piece has its own
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+nodeapi.FerriteRoot+"/nodes/n1/logs?follow=true", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		s.URL+nodeapi.FerriteRoot+"/nodes/n1/logs?follow=true", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +111,8 @@ func TestNoLogs(t *testing.T) {
 	c := newConductor(t)
 	c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
 	w := httptest.NewRecorder()
-	api.New(api.Options{Conductor: c.Engine, Log: slog.New(slog.DiscardHandler)}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/ferrite/v1/nodes/n1/logs", nil))
+	api.New(api.Options{Conductor: c.Engine, Log: slog.New(slog.DiscardHandler)}).ServeHTTP(w,
+		httptest.NewRequest(http.MethodGet, "/ferrite/v1/nodes/n1/logs", nil))
 	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "keeps no logs") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

@@ -30,12 +30,19 @@ type managementConductor interface {
 // routes is what a BMC is asked through, and whether it can be.
 func (h *managementResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device", Doc: "what the machine will boot from", Handle: h.showBootDevice, Wire: rest.Returns(bootDeviceForm())},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/boot_device", Doc: "say what to boot from", Handle: h.setBootDevice, Wire: rest.Accepts(http.StatusNoContent, bootDeviceForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device/supported", Doc: "what can be booted from", Handle: h.supportedBootDevices, Wire: rest.Returns(rest.Structure("supported_boot_devices", []string{}))},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/inject_nmi", Since: 29, Doc: "interrupt the machine, so that its system writes a dump", Handle: h.injectNMI, Wire: rest.Accepts(http.StatusNoContent, rest.ObjectForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/validate", Doc: "what is missing, by interface", Handle: h.validate, Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}))},
-		{Method: http.MethodGet, Path: "/v1/nodes/validate", Doc: "the same, the node in the query", Handle: h.validateQuery, Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}), "node", "node_uuid")},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device", Doc: "what the machine will boot from",
+			Handle: h.showBootDevice, Wire: rest.Returns(bootDeviceForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/boot_device", Doc: "say what to boot from",
+			Handle: h.setBootDevice, Wire: rest.Accepts(http.StatusNoContent, bootDeviceForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device/supported", Doc: "what can be booted from",
+			Handle: h.supportedBootDevices, Wire: rest.Returns(rest.Structure("supported_boot_devices", []string{}))},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/inject_nmi", Since: 29,
+			Doc: "interrupt the machine, so that its system writes a dump", Handle: h.injectNMI,
+			Wire: rest.Accepts(http.StatusNoContent, rest.ObjectForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/validate", Doc: "what is missing, by interface", Handle: h.validate,
+			Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}))},
+		{Method: http.MethodGet, Path: "/v1/nodes/validate", Doc: "the same, the node in the query", Handle: h.validateQuery,
+			Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}), "node", "node_uuid")},
 	}
 }
 
@@ -153,7 +160,9 @@ func (h *managementResource) answerValidation(c *rest.Call) error {
 // valid, though nothing is wrong with it.
 func verdict(n *node.Node, kind string, reason error) nodeapi.Valid {
 	if reason == nil && n.Off(kind) {
-		reason = fmt.Errorf("Driver %s does not support %s (disabled or not implemented).", n.Driver, kind) //nolint:staticcheck // Ironic's words
+		//nolint:staticcheck // Ironic's words
+		reason = fmt.Errorf("Driver %s does not support %s (disabled or not implemented).", n.Driver,
+			kind)
 	}
 	ok := reason == nil
 	v := nodeapi.Valid{Result: &ok}

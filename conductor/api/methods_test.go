@@ -19,7 +19,8 @@ func TestMethods(t *testing.T) {
 	refused := func(method, path string, statuses ...int) {
 		t.Helper()
 		r := d.do(nodeapi.MaxMinor, method, path, "")
-		if !slices.Contains(statuses, r.status) || errorForm(r.body) != "route" || r.header.Get(nodeapi.HeaderMaxVersion) == "" {
+		if !slices.Contains(statuses, r.status) || errorForm(r.body) != "route" ||
+			r.header.Get(nodeapi.HeaderMaxVersion) == "" {
 			t.Errorf("%s %s: status %d, want %v: %v %s", method, path, r.status, statuses, r.header, r.body)
 		}
 	}
@@ -37,11 +38,13 @@ func TestMethods(t *testing.T) {
 				refused(method, fill.Replace(path), statuses...)
 			}
 		}
-		if r := d.do(nodeapi.MaxMinor, http.MethodOptions, fill.Replace(path), ""); r.status != http.StatusOK || r.body != "" {
+		if r := d.do(nodeapi.MaxMinor, http.MethodOptions, fill.Replace(path), ""); r.status != http.StatusOK ||
+			r.body != "" {
 			t.Errorf("OPTIONS %s: status %d, %s", path, r.status, r.body)
 		}
 	}
-	for _, path := range []string{"/v1/nonsense", "/v1/drivers/fake-hardware/nonsense/more", "/v1/nodes/n1/allocation/more"} {
+	for _, path := range []string{"/v1/nonsense", "/v1/drivers/fake-hardware/nonsense/more",
+		"/v1/nodes/n1/allocation/more"} {
 		refused(http.MethodGet, path, http.StatusNotFound)
 	}
 }

@@ -68,7 +68,8 @@ func (w *walker) since(of any, whole int) int {
 }
 
 func (w *walker) operation(path, method string, op map[string]any) {
-	filled := strings.NewReplacer("portgroups/{ident}/", "portgroups/bond/", "chassis/{ident}/", "chassis/"+fuzzNode+"/", "{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{", "", "}", "").Replace(path)
+	filled := strings.NewReplacer("portgroups/{ident}/", "portgroups/bond/", "chassis/{ident}/", "chassis/"+fuzzNode+"/",
+		"{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{", "", "}", "").Replace(path)
 	method, whole := strings.ToUpper(method), w.since(op, 1)
 	w.seen = append(w.seen, fmt.Sprintf("%s %s 1.%d", path, method, whole))
 	if whole > 1 {
@@ -94,9 +95,11 @@ func (w *walker) operation(path, method string, op map[string]any) {
 // argument asks for a list narrowed by what is in the estate.
 func (w *walker) argument(path, filled, name string, since, whole int) {
 	value := map[string]string{
-		"node_uuid": fuzzNode, "chassis_uuid": fuzzNode, "instance_uuid": fuzzNode, "parent_node": fuzzNode, "node": "n1", "portgroup": "none",
-		"associated": "true", "maintenance": "true", "retired": "true", "sharded": "true", "include_children": "true", "reset_interfaces": "true",
-		"provision_state": "enroll", "fault": "power+failure", "address": "52:54:00:00:00:01",
+		"node_uuid": fuzzNode, "chassis_uuid": fuzzNode, "instance_uuid": fuzzNode, "parent_node": fuzzNode, "node": "n1",
+		"portgroup":  "none",
+		"associated": "true", "maintenance": "true", "retired": "true", "sharded": "true", "include_children": "true",
+		"reset_interfaces": "true",
+		"provision_state":  "enroll", "fault": "power+failure", "address": "52:54:00:00:00:01",
 	}[name]
 	url := filled + "?" + name + "=" + cmpOr(value, "x")
 	w.seen = append(w.seen, fmt.Sprintf("%s ?%s 1.%d", path, name, since))
@@ -112,7 +115,8 @@ func (w *walker) argument(path, filled, name string, since, whole int) {
 // words.
 func (w *walker) tooNew(url string, minor int) {
 	r := w.do(minor, "GET", url, "")
-	told := strings.HasPrefix(r.text(), "Invalid query parameter") || strings.Contains(r.text(), "are not allowed in this API version")
+	told := strings.HasPrefix(r.text(), "Invalid query parameter") ||
+		strings.Contains(r.text(), "are not allowed in this API version")
 	if r.status != http.StatusNotAcceptable && !told {
 		w.t.Errorf("GET %s at 1.%d: status %d: %.200s", url, minor, r.status, r.body)
 	}

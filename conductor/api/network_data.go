@@ -33,24 +33,34 @@ func networkData() rest.Shape {
 	return rest.ObjectOf(
 		rest.Property{Name: "links", Required: true, Shape: rest.ListOf(rest.KindOf(linkKinds()))},
 		rest.Property{Name: "networks", Required: true, Shape: rest.ListOf(rest.KindOf(networkKinds()))},
-		rest.Property{Name: "services", Required: true, Shape: rest.ListOf(rest.Either(serviceOf(address4), serviceOf(address6)))},
+		rest.Property{
+			Name: "services", Required: true, Shape: rest.ListOf(rest.Either(serviceOf(address4), serviceOf(address6))),
+		},
 	)
 }
 
 func linkKinds() map[string]rest.Shape {
 	link := func(more ...rest.Property) rest.Shape {
 		return rest.ObjectOf(append([]rest.Property{
-			{Name: "id", Required: true, Shape: rest.IsText}, {Name: "ethernet_mac_address", Required: true, Shape: isMAC}, {Name: "mtu", Required: false, Shape: isMTU}, {Name: "vif_id", Required: false, Shape: rest.IsText},
+			{Name: "id", Required: true, Shape: rest.IsText}, {Name: "ethernet_mac_address", Required: true, Shape: isMAC},
+			{Name: "mtu", Required: false, Shape: isMTU}, {Name: "vif_id", Required: false, Shape: rest.IsText},
 		}, more...)...)
 	}
 	kinds := map[string]rest.Shape{
 		"bond": link(
-			rest.Property{Name: "bond_mode", Required: true, Shape: rest.OneOf("802.3ad", "balance-rr", "active-backup", "balance-xor", "broadcast", "balance-tlb", "balance-alb")},
+			rest.Property{
+				Name: "bond_mode", Required: true, Shape: rest.OneOf("802.3ad", "balance-rr", "active-backup", "balance-xor",
+					"broadcast", "balance-tlb", "balance-alb"),
+			},
 			rest.Property{Name: "bond_links", Required: true, Shape: rest.ListOf(rest.IsText)},
 		),
 		"vlan": rest.ObjectOf(
-			rest.Property{Name: "id", Required: true, Shape: rest.IsText}, rest.Property{Name: "vlan_mac_address", Required: true, Shape: isMAC}, rest.Property{Name: "vlan_link", Required: true, Shape: rest.IsText},
-			rest.Property{Name: "vlan_id", Required: true, Shape: rest.IsWhole}, rest.Property{Name: "mtu", Required: false, Shape: isMTU}, rest.Property{Name: "vif_id", Required: false, Shape: rest.IsText},
+			rest.Property{Name: "id", Required: true, Shape: rest.IsText},
+			rest.Property{Name: "vlan_mac_address", Required: true, Shape: isMAC},
+			rest.Property{Name: "vlan_link", Required: true, Shape: rest.IsText},
+			rest.Property{Name: "vlan_id", Required: true, Shape: rest.IsWhole},
+			rest.Property{Name: "mtu", Required: false, Shape: isMTU},
+			rest.Property{Name: "vif_id", Required: false, Shape: rest.IsText},
 		),
 	}
 	for _, kind := range []string{"bridge", "dvs", "hw_veb", "hyperv", "ovs", "tap", "vhostuser", "vif", "phy"} {
@@ -62,10 +72,15 @@ func linkKinds() map[string]rest.Shape {
 func networkKinds() map[string]rest.Shape {
 	network := func(address, netmask, net rest.Shape) rest.Shape {
 		return rest.ObjectOf(
-			rest.Property{Name: "id", Required: true, Shape: rest.IsText}, rest.Property{Name: "link", Required: true, Shape: rest.IsText}, rest.Property{Name: "network_id", Required: true, Shape: rest.IsText},
-			rest.Property{Name: "ip_address", Required: false, Shape: address}, rest.Property{Name: "netmask", Required: false, Shape: netmask},
+			rest.Property{Name: "id", Required: true, Shape: rest.IsText},
+			rest.Property{Name: "link", Required: true, Shape: rest.IsText},
+			rest.Property{Name: "network_id", Required: true, Shape: rest.IsText},
+			rest.Property{Name: "ip_address", Required: false, Shape: address},
+			rest.Property{Name: "netmask", Required: false, Shape: netmask},
 			rest.Property{Name: "routes", Required: false, Shape: rest.ListOf(rest.ObjectOf(
-				rest.Property{Name: "network", Required: true, Shape: net}, rest.Property{Name: "netmask", Required: true, Shape: netmask}, rest.Property{Name: "gateway", Required: true, Shape: address},
+				rest.Property{Name: "network", Required: true, Shape: net},
+				rest.Property{Name: "netmask", Required: true, Shape: netmask},
+				rest.Property{Name: "gateway", Required: true, Shape: address},
 				rest.Property{Name: "services", Required: false, Shape: rest.ListOf(serviceOf(address))},
 			))},
 		)
@@ -75,7 +90,8 @@ func networkKinds() map[string]rest.Shape {
 }
 
 func serviceOf(address rest.Shape) rest.Shape {
-	return rest.ObjectOf(rest.Property{Name: "address", Required: true, Shape: address}, rest.Property{Name: "type", Required: true, Shape: rest.OneOf("dns")})
+	return rest.ObjectOf(rest.Property{Name: "address", Required: true, Shape: address},
+		rest.Property{Name: "type", Required: true, Shape: rest.OneOf("dns")})
 }
 
 var macForm = regexp.MustCompile(`^(?i)([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$`)

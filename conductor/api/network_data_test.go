@@ -24,7 +24,8 @@ func TestNetworkData(t *testing.T) {
 	set := func(value string) reply {
 		return c.do(115, "PATCH", "/v1/nodes/n1", `[{"op":"add","path":"/network_data","value":`+value+`}]`)
 	}
-	for _, good := range []string{data(phy+","+bond+","+vlan, four+","+six, dns+","+dns6), data("", "", ""), `{}`, `null`} {
+	for _, good := range []string{data(phy+","+bond+","+vlan, four+","+six, dns+","+dns6), data("", "", ""),
+		`{}`, `null`} {
 		if r := set(good); r.status != http.StatusOK {
 			t.Errorf("%s: %d %s", good, r.status, r.body)
 		}
@@ -52,7 +53,8 @@ func TestNetworkData(t *testing.T) {
 			t.Errorf("%s: %d %s, want %q", bad.value, r.status, r.text(), bad.want)
 		}
 	}
-	if r := c.do(115, "POST", "/v1/nodes", `{"driver":"fake-hardware","network_data":{"links":1}}`); r.status != http.StatusBadRequest {
+	if r := c.do(115, "POST", "/v1/nodes",
+		`{"driver":"fake-hardware","network_data":{"links":1}}`); r.status != http.StatusBadRequest {
 		t.Errorf("at creation: %d %s", r.status, r.body)
 	}
 }

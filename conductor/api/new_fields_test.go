@@ -37,7 +37,8 @@ func TestNewFieldsUnderRules(t *testing.T) {
 			}
 			field, _, _ = strings.Cut(field, " ")
 			body := fmt.Sprintf("%s,%q:%s}", records[resource], field, value)
-			if r := g.as("admin "+other, http.MethodPost, "/v1/"+resource, body); r.status != http.StatusForbidden && r.status != http.StatusBadRequest {
+			if r := g.as("admin "+other, http.MethodPost, "/v1/"+resource, body); r.status != http.StatusForbidden &&
+				r.status != http.StatusBadRequest {
 				t.Errorf("POST /v1/%s %s by a project's admin: %d %s", resource, body, r.status, r.body)
 			}
 			checked++
@@ -46,7 +47,8 @@ func TestNewFieldsUnderRules(t *testing.T) {
 	if checked < 8 {
 		t.Errorf("only %d fields were tried", checked)
 	}
-	if r := g.as("admin "+other, http.MethodPost, "/v1/nodes", `{"driver":"fake-hardware","automated_clean":true,"chassis_uuid":null,"properties":{"a":1}}`); r.status != http.StatusCreated {
+	if r := g.as("admin "+other, http.MethodPost, "/v1/nodes",
+		`{"driver":"fake-hardware","automated_clean":true,"chassis_uuid":null,"properties":{"a":1}}`); r.status != http.StatusCreated {
 		t.Errorf("fields that he may change: %d %s", r.status, r.body)
 	}
 }

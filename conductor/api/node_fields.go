@@ -13,6 +13,8 @@ const both = rest.Creatable | rest.Patchable
 
 // nodeTable is every field of a node with the microversion it appears in and
 // what may be done with it, in Ironic's order.
+//
+//nolint:funlen // a table, a row a field
 func nodeTable(rules auth.Rules) *rest.Table[node.Node] {
 	type n = node.Node
 	link := func(name string, since int) rest.Field[n] {
@@ -38,7 +40,8 @@ func nodeTable(rules auth.Rules) *rest.Table[node.Node] {
 		rest.Sized("description", 51, both, 4096, func(n *n) *string { return &n.Description }),
 		rest.Flag("disable_power_off", 95, both, false, func(n *n) *bool { return &n.DisablePowerOff }),
 		driverField(),
-		guarded(rules, rest.Object("driver_info", 1, both, nodeapi.Mask, func(n *n) *map[string]any { return &n.DriverInfo }), true),
+		guarded(rules, rest.Object("driver_info", 1, both, nodeapi.Mask, func(n *n) *map[string]any { return &n.DriverInfo }),
+			true),
 		guarded(rules, rest.Computed("driver_internal_info", 3, 0, showInternalInfo), true),
 		rest.Object("extra", 1, both, nil, func(n *n) *map[string]any { return &n.Extra }),
 		rest.Text("fault", 42, 0, func(n *n) *string { return &n.Fault }),
@@ -70,7 +73,10 @@ func nodeTable(rules auth.Rules) *rest.Table[node.Node] {
 		rest.Object("raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.RAIDConfig }),
 		iface("raid", 31),
 		iface("rescue", 38),
-		guarded(rules, rest.Computed("reservation", 1, 0, func(dst []byte, v *rest.View[n]) []byte { return rest.AppendText(dst, v.Reserved) }), false),
+		guarded(rules,
+			rest.Computed("reservation", 1, 0, func(dst []byte, v *rest.View[n]) []byte {
+				return rest.AppendText(dst, v.Reserved)
+			}), false),
 		rest.Sized("resource_class", 21, both, 80, func(n *n) *string { return &n.ResourceClass }),
 		rest.Flag("retired", 61, both, false, func(n *n) *bool { return &n.Retired }),
 		rest.Text("retired_reason", 61, both, func(n *n) *string { return &n.RetiredReason }),
@@ -81,9 +87,13 @@ func nodeTable(rules auth.Rules) *rest.Table[node.Node] {
 		rest.Text("target_power_state", 1, 0, func(n *n) *node.PowerState { return &n.TargetPowerState }),
 		rest.Text("target_provision_state", 1, 0, func(n *n) *node.State { return &n.TargetProvisionState }),
 		rest.Object("target_raid_config", 12, 0, nil, func(n *n) *map[string]any { return &n.TargetRAIDConfig }),
-		rest.Computed("traits", 37, 0, func(dst []byte, v *rest.View[n]) []byte { return rest.AppendTexts(dst, v.Of.Traits) }),
+		rest.Computed("traits", 37, 0, func(dst []byte, v *rest.View[n]) []byte {
+			return rest.AppendTexts(dst, v.Of.Traits)
+		}),
 		iface("vendor", 31),
-		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[n]) []byte { return rest.AppendLinks(dst, v.Base, "nodes/", v.Of.UUID) }),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[n]) []byte {
+			return rest.AppendLinks(dst, v.Base, "nodes/", v.Of.UUID)
+		}),
 		rest.Computed("conductor", 49, 0, func(dst []byte, v *rest.View[n]) []byte { return rest.AppendText(dst, v.Host) }),
 		rest.UUID("allocation_uuid", 52, 0, func(n *n) *string { return &n.AllocationUUID }),
 		rest.UUID("chassis_uuid", 1, both, func(n *n) *string { return &n.ChassisUUID }),

@@ -31,7 +31,8 @@ func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) 
 	if err := h.permitOrder(c, p.SortKey); err != nil {
 		return err
 	}
-	q := nodeQuery{Query: node.Query{Marker: p.Marker, Limit: p.Limit + 1, SortKey: p.SortKey, Desc: p.Desc}, host: h.conductor.ConductorName()}
+	q := nodeQuery{Query: node.Query{Marker: p.Marker, Limit: p.Limit + 1, SortKey: p.SortKey, Desc: p.Desc},
+		host: h.conductor.ConductorName()}
 	if err := rest.Narrow(c, &q, h.nodeFilters(c), rest.PageArgs()...); err != nil {
 		return err
 	}
@@ -64,13 +65,14 @@ func (h *nodeResource) answerNodesIn(c *rest.Call, chassis string, detail bool) 
 		return err
 	}
 	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return rest.AppendList(dst, c, p, "nodes", nodes, func(n *node.Node) string { return n.UUID }, func(dst []byte, n *node.Node) []byte {
-			v.Of, v.Reserved = n, holders[n.UUID]
-			if full && atRest(n) && insider(c, n) { // some fields are rendered faster than found
-				return append(dst, h.rendered(chosen, "", &v)...)
-			}
-			return h.fields.Render(dst, chosen, &v)
-		})
+		return rest.AppendList(dst, c, p, "nodes", nodes, func(n *node.Node) string { return n.UUID },
+			func(dst []byte, n *node.Node) []byte {
+				v.Of, v.Reserved = n, holders[n.UUID]
+				if full && atRest(n) && insider(c, n) { // some fields are rendered faster than found
+					return append(dst, h.rendered(chosen, "", &v)...)
+				}
+				return h.fields.Render(dst, chosen, &v)
+			})
 	})
 }
 
@@ -113,8 +115,15 @@ func (h *nodeResource) nodeFilters(c *rest.Call) []rest.Filter[nodeQuery] {
 			q.ChassisUUID = of.UUID
 			return err
 		}},
-		{Name: "conductor", Since: 49, Apply: func(q *q, v string) error { q.none = q.none || !strings.EqualFold(v, q.host); return nil }},
-		{Name: "conductor_group", Since: 46, Apply: func(q *q, v string) error { v = strings.ToLower(v); q.ConductorGroup = &v; return nil }},
+		{Name: "conductor", Since: 49, Apply: func(q *q, v string) error {
+			q.none = q.none || !strings.EqualFold(v, q.host)
+			return nil
+		}},
+		{Name: "conductor_group", Since: 46, Apply: func(q *q, v string) error {
+			v = strings.ToLower(v)
+			q.ConductorGroup = &v
+			return nil
+		}},
 		{Name: "description_contains", Since: 51, Apply: textFilter(func(q *q) *string { return &q.Contains })},
 		{Name: "driver", Since: 16, Apply: textFilter(func(q *q) *string { return &q.Driver })},
 		{Name: "fault", Since: 42, Apply: faultFilter},
@@ -176,5 +185,7 @@ func faultFilter(q *nodeQuery, value string) error {
 		q.Fault = value
 		return nil
 	}
-	return rest.BadRequest(`Unrecognized fault "%s" is specified, allowed faults are ('power failure', 'clean failure', 'rescue abort failure')`, value)
+	return rest.BadRequest(
+		`Unrecognized fault "%s" is specified, allowed faults are ('power failure', 'clean failure', 'rescue abort failure')`,
+		value)
 }

@@ -39,7 +39,8 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 		if err := h.fields.Apply(ops, n); err != nil {
 			return err
 		}
-		if err := errors.Join(checkPasswordAgain(info, n.DriverInfo, ops), checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
+		if err := errors.Join(checkPasswordAgain(info, n.DriverInfo, ops),
+			checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
 			return err
 		}
 		if maintenance && !n.Maintenance {
@@ -68,7 +69,8 @@ func (h *nodeResource) permitPatch(c *rest.Call, ops []rest.Operation, n *node.N
 		return err
 	}
 	owner := slices.ContainsFunc(ops, func(o rest.Operation) bool { return o.Field() == "owner" })
-	if owner && n.ProvisionState == node.Active && !h.Rules.Of(http.MethodPatch, "/v1/nodes/:node", "owner while active").Allows(c.Caller, n.Owner, n.Lessee) {
+	if owner && n.ProvisionState == node.Active &&
+		!h.Rules.Of(http.MethodPatch, "/v1/nodes/:node", "owner while active").Allows(c.Caller, n.Owner, n.Lessee) {
 		return node.Refuse(node.Conflict, "Cannot update owner of node %q while it is in state %q.", n.UUID, n.ProvisionState)
 	}
 	return nil

@@ -18,7 +18,8 @@ import (
 // interfaceField is <kind>_interface. null means the default, which the
 // conductor fills in.
 func interfaceField(kind string, since int) rest.Field[node.Node] {
-	f := rest.Field[node.Node]{Name: kind + "_interface", Since: since, Use: both | rest.Sortable, Form: rest.TextForm(rest.MaxText)}
+	f := rest.Field[node.Node]{Name: kind + "_interface", Since: since, Use: both | rest.Sortable,
+		Form: rest.TextForm(rest.MaxText)}
 	f.Show = func(dst []byte, v *rest.View[node.Node]) []byte { return rest.AppendText(dst, v.Of.Interfaces[kind]) }
 	f.Get = func(n *node.Node) any { return rest.Nullable(n.Interfaces[kind]) }
 	f.Set = func(n *node.Node, value any) error {
@@ -59,7 +60,8 @@ func conductorGroupField() rest.Field[node.Node] {
 	f.Set = func(n *node.Node, value any) error {
 		group, err := rest.ReadText(value, rest.MaxText)
 		if err == nil && group != "" {
-			err = rest.BadRequest(`No valid host was found. Reason: No conductor service registered which supports driver %s for conductor group "%s".`, n.Driver, group)
+			err = rest.BadRequest("No valid host was found. Reason: No conductor service registered which supports "+
+				`driver %s for conductor group "%s".`, n.Driver, group)
 		}
 		return err
 	}
@@ -100,7 +102,9 @@ func reservedNames() []string {
 
 func checkName(name string) error {
 	if slices.Contains(reservedNames(), name) {
-		return nodeapi.NewFault(http.StatusBadRequest, `The word %q is reserved and can not be used as a node name. Reserved words are: %s.`, name, strings.Join(reservedNames(), ", "))
+		return nodeapi.NewFault(http.StatusBadRequest,
+			`The word %q is reserved and can not be used as a node name. Reserved words are: %s.`, name,
+			strings.Join(reservedNames(), ", "))
 	}
 	if !node.ValidName(name) {
 		return nodeapi.NewFault(http.StatusBadRequest, "Cannot create node with invalid name '%s'", name)
@@ -121,7 +125,9 @@ func propertiesField() rest.Field[node.Node] {
 			}
 		}
 		if wrong != nil {
-			return nodeapi.NewFault(http.StatusBadRequest, "The following properties for node %s should be non-negative integers, but provided values are: %s", n.UUID, strings.Join(wrong, ", "))
+			return nodeapi.NewFault(http.StatusBadRequest,
+				"The following properties for node %s should be non-negative integers, but provided values are: %s", n.UUID,
+				strings.Join(wrong, ", "))
 		}
 		return set(n, value)
 	}
@@ -213,7 +219,8 @@ func showInternalInfo(dst []byte, v *rest.View[node.Node]) []byte {
 func why(s nodeapi.Status) map[string]any {
 	m := map[string]any{}
 	for key, value := range map[string]string{
-		"step": s.Step, "waiting_for": s.WaitingFor, "since": stamp(s.Since), "waiting_since": stamp(s.WaitingSince), "until": stamp(s.Until), "last_error": s.LastError, "try": s.Try,
+		"step": s.Step, "waiting_for": s.WaitingFor, "since": stamp(s.Since), "waiting_since": stamp(s.WaitingSince),
+		"until": stamp(s.Until), "last_error": s.LastError, "try": s.Try,
 	} {
 		if value != "" {
 			m[key] = value

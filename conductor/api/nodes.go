@@ -50,23 +50,29 @@ func newNodeResource(at access, c nodeConductor, cacheBytes int) *nodeResource {
 func (h *nodeResource) routes() []rest.Route {
 	needsNode := func(*rest.Call) error { return rest.BadRequest("Missing mandatory parameter: node_ident") }
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes", Doc: "nodes, filtered, sorted, a page at a time", Handle: h.listNodes, Wire: rest.Lists(h.fields, "nodes", rest.ArgumentsOf(h.nodeFilters(&rest.Call{}))...)},
-		{Method: http.MethodGet, Path: "/v1/nodes/detail", Doc: "the same with all fields", Handle: h.listNodesDetail, Wire: rest.Lists(h.fields, "nodes", rest.ArgumentsOf(h.nodeFilters(&rest.Call{}))...)},
-		{Method: http.MethodPost, Path: "/v1/nodes", Doc: "enroll a node", Handle: h.createNode, Wire: rest.Creates(h.fields, "driver")},
+		{Method: http.MethodGet, Path: "/v1/nodes", Doc: "nodes, filtered, sorted, a page at a time", Handle: h.listNodes,
+			Wire: rest.Lists(h.fields, "nodes", rest.ArgumentsOf(h.nodeFilters(&rest.Call{}))...)},
+		{Method: http.MethodGet, Path: "/v1/nodes/detail", Doc: "the same with all fields", Handle: h.listNodesDetail,
+			Wire: rest.Lists(h.fields, "nodes", rest.ArgumentsOf(h.nodeFilters(&rest.Call{}))...)},
+		{Method: http.MethodPost, Path: "/v1/nodes", Doc: "enroll a node", Handle: h.createNode,
+			Wire: rest.Creates(h.fields, "driver")},
 		{Method: http.MethodPatch, Path: "/v1/nodes", Doc: "refused: which node", Handle: needsNode},
 		{Method: http.MethodDelete, Path: "/v1/nodes", Doc: "refused: which node", Handle: needsNode},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node", Doc: "one node", Handle: h.showNode, Wire: rest.Shows(h.fields)},
-		{Method: http.MethodPatch, Path: "/v1/nodes/:node", Doc: "change fields of a node", Handle: h.patchNode, Wire: rest.Patches(h.fields, "reset_interfaces")},
+		{Method: http.MethodPatch, Path: "/v1/nodes/:node", Doc: "change fields of a node", Handle: h.patchNode,
+			Wire: rest.Patches(h.fields, "reset_interfaces")},
 		{Method: http.MethodDelete, Path: "/v1/nodes/:node", Doc: "forget a node", Handle: h.deleteNode},
-		{Method: http.MethodPost, Path: "/v1/nodes/:node", Doc: "refused: a node is posted to the collection", Handle: func(c *rest.Call) error {
-			return rest.BadRequest("Schema error for node: '%s' is not of type 'object'", c.Param("node"))
-		}},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/:field", Doc: "refused: no such part", Handle: func(c *rest.Call) error {
-			if strings.Contains(c.Param("field"), "/") {
-				return nodeapi.Routing(http.StatusNotFound, "")
-			}
-			return rest.BadRequest("Field %s is not a valid field.", c.Param("field"))
-		}},
+		{Method: http.MethodPost, Path: "/v1/nodes/:node", Doc: "refused: a node is posted to the collection",
+			Handle: func(c *rest.Call) error {
+				return rest.BadRequest("Schema error for node: '%s' is not of type 'object'", c.Param("node"))
+			}},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/:field", Doc: "refused: no such part",
+			Handle: func(c *rest.Call) error {
+				if strings.Contains(c.Param("field"), "/") {
+					return nodeapi.Routing(http.StatusNotFound, "")
+				}
+				return rest.BadRequest("Field %s is not a valid field.", c.Param("field"))
+			}},
 	}
 }
 
@@ -144,7 +150,8 @@ func (h *nodeResource) answerNode(c *rest.Call, status int, n *node.Node, fields
 	if !atRest(n) {
 		return h.answerBusyNode(c, status, n, chosen, holder)
 	}
-	v := rest.View[node.Node]{Of: n, Minor: c.Minor, Base: c.BaseURL(), Host: h.conductor.ConductorName(), Reserved: holder, Caller: c.Caller}
+	v := rest.View[node.Node]{Of: n, Minor: c.Minor, Base: c.BaseURL(), Host: h.conductor.ConductorName(),
+		Reserved: holder, Caller: c.Caller}
 	if !insider(c, n) {
 		return h.Buffer(c, status, func(dst []byte) []byte { return h.fields.Render(dst, chosen, &v) })
 	}
@@ -158,7 +165,8 @@ func atRest(n *node.Node) bool { return n.Run == nil && n.ProvisionState.Class()
 // once, for callers from whom nothing of it is kept. It is shared: not to be
 // changed.
 func (h *nodeResource) rendered(chosen rest.Selection, fields string, v *rest.View[node.Node]) []byte {
-	key := rest.CacheKey{Uuid: v.Of.UUID, Created: v.Of.CreatedAt.UnixMicro(), Revision: v.Of.Revision, Minor: v.Minor, Fields: fields, Base: v.Base, Reserved: v.Reserved}
+	key := rest.CacheKey{Uuid: v.Of.UUID, Created: v.Of.CreatedAt.UnixMicro(), Revision: v.Of.Revision, Minor: v.Minor,
+		Fields: fields, Base: v.Base, Reserved: v.Reserved}
 	if body, ok := h.cache.Get(key); ok {
 		return body
 	}
@@ -169,13 +177,15 @@ func (h *nodeResource) rendered(chosen rest.Selection, fields string, v *rest.Vi
 
 // answerBusyNode answers with a node that is not at rest. It also says why, of
 // which much is known in memory alone, so the answer is not kept.
-func (h *nodeResource) answerBusyNode(c *rest.Call, status int, n *node.Node, chosen rest.Selection, holder string) error {
+func (h *nodeResource) answerBusyNode(c *rest.Call, status int, n *node.Node, chosen rest.Selection,
+	holder string) error {
 	st, err := h.conductor.Status(c.Request().Context(), n.UUID)
 	if err != nil {
 		return err
 	}
 	wire := wireStatus(st)
-	v := rest.View[node.Node]{Of: n, Minor: c.Minor, Base: c.BaseURL(), Host: h.conductor.ConductorName(), Reserved: holder, Status: &wire, Caller: c.Caller}
+	v := rest.View[node.Node]{Of: n, Minor: c.Minor, Base: c.BaseURL(), Host: h.conductor.ConductorName(),
+		Reserved: holder, Status: &wire, Caller: c.Caller}
 	return h.Buffer(c, status, func(dst []byte) []byte { return h.fields.Render(dst, chosen, &v) })
 }
 

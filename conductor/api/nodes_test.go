@@ -38,10 +38,12 @@ func TestLife(t *testing.T) {
 	if doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1/history", "").doc(t); len(doc["history"].([]any)) == 0 {
 		t.Error("a life without history")
 	}
-	if doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1/history/detail?limit=1", "").doc(t); doc["history"].([]any)[0].(map[string]any)["conductor"] != "conductor-1" {
+	if doc := c.must(http.StatusOK, 82, "GET", "/v1/nodes/n1/history/detail?limit=1", "").doc(
+		t); doc["history"].([]any)[0].(map[string]any)["conductor"] != "conductor-1" {
 		t.Errorf("history in detail: %v", doc)
 	}
-	if doc := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/nodes/n1/status", "").doc(t); doc["state"] != "manageable" || doc["power_read_at"] == nil {
+	if doc := c.must(http.StatusOK, 0, "GET", "/ferrite/v1/nodes/n1/status", "").doc(t); doc["state"] != "manageable" ||
+		doc["power_read_at"] == nil {
 		t.Errorf("status: %v", doc)
 	}
 	c.must(http.StatusNoContent, 82, "DELETE", "/v1/nodes/n1", "")
@@ -58,8 +60,10 @@ func TestInterfacesInUse(t *testing.T) {
 	c.provision("n1", "manage", "adopt")
 	patch := `[{"op":"replace","path":"/boot_interface","value":"ipxe"}]`
 	got := c.must(http.StatusConflict, 82, "PATCH", "/v1/nodes/n1", patch)
-	if want := "can not have boot_interface updated unless it is in one of allowed (enroll, inspecting, inspect wait, manageable, available) states or in maintenance mode."; !strings.Contains(got.text(), want) {
+	if want := "can not have boot_interface updated unless it is in one of allowed (enroll, inspecting, inspect wait, " +
+		"manageable, available) states or in maintenance mode."; !strings.Contains(got.text(), want) {
 		t.Errorf("it is answered %q, want %q", got.text(), want)
 	}
-	c.must(http.StatusOK, 82, "PATCH", "/v1/nodes/n1", strings.Replace(patch, "[", `[{"op":"replace","path":"/maintenance","value":true},`, 1))
+	c.must(http.StatusOK, 82, "PATCH", "/v1/nodes/n1",
+		strings.Replace(patch, "[", `[{"op":"replace","path":"/maintenance","value":true},`, 1))
 }

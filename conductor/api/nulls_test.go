@@ -43,15 +43,18 @@ func TestNullLists(t *testing.T) {
 	full.fill()
 	bare.BMC.NoDrives()
 	for _, r := range [][2]string{
-		{"/v1/nodes", `{"driver":"fake-hardware","name":"n1","uuid":"` + fuzzNode + `"}`}, {"/v1/chassis", `{"uuid":"` + fuzzNode + `"}`},
-		{"/v1/ports", `{"address":"52:54:00:00:00:01","node_uuid":"` + fuzzNode + `","uuid":"` + fuzzNode + `"}`}, {"/v1/portgroups", `{"node_uuid":"` + fuzzNode + `","uuid":"` + fuzzNode + `"}`},
+		{"/v1/nodes", `{"driver":"fake-hardware","name":"n1","uuid":"` + fuzzNode + `"}`},
+		{"/v1/chassis", `{"uuid":"` + fuzzNode + `"}`},
+		{"/v1/ports", `{"address":"52:54:00:00:00:01","node_uuid":"` + fuzzNode + `","uuid":"` + fuzzNode + `"}`},
+		{"/v1/portgroups", `{"node_uuid":"` + fuzzNode + `","uuid":"` + fuzzNode + `"}`},
 		{"/v1/allocations", `{"resource_class":"none","uuid":"` + fuzzNode + `"}`},
 	} {
 		bare.must(http.StatusCreated, 115, "POST", r[0], r[1])
 	}
 	for _, d := range []*document{full, bare} {
 		for path := range d.root["paths"].(map[string]any) { //nolint:forcetypeassert // or there is no document
-			url := strings.NewReplacer("{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{ident}", fuzzNode, "{port}", fuzzNode).Replace(path)
+			url := strings.NewReplacer("{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{ident}", fuzzNode,
+				"{port}", fuzzNode).Replace(path)
 			if d.at("paths", path, "get") == nil || strings.Contains(url, "{") || strings.Contains(url, "openapi") {
 				continue
 			}
@@ -94,7 +97,8 @@ func TestInventoryLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Commit(t.Context(), node.Change{Save: &n, Inspected: &node.Inspected{Inventory: []byte(sent)}}); err != nil {
+		if _, err := store.Commit(t.Context(),
+			node.Change{Save: &n, Inspected: &node.Inspected{Inventory: []byte(sent)}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := c.must(http.StatusOK, 82, "GET", "/v1/nodes/"+n.UUID+"/inventory", "").body; got != want {

@@ -21,13 +21,16 @@ type oldPath struct {
 func oldPaths() []oldPath {
 	var all []oldPath
 	for _, words := range []string{
-		"states/console", "states/power", "states/provision", "states/raid", "states/boot_mode", "states/secure_boot", "states",
+		"states/console", "states/power", "states/provision", "states/raid", "states/boot_mode",
+		"states/secure_boot", "states",
 		"management/boot_device/supported", "management/boot_device", "management/inject_nmi", "management/indicators",
 		"maintenance", "vendor_passthru/methods", "vendor_passthru",
 	} {
-		all = append(all, oldPath{"nodes", words, "node_ident", words == "management/indicators" || words == "vendor_passthru"})
+		all = append(all,
+			oldPath{"nodes", words, "node_ident", words == "management/indicators" || words == "vendor_passthru"})
 	}
-	for _, words := range []string{"properties", "raid/logical_disk_properties", "vendor_passthru/methods", "vendor_passthru"} {
+	for _, words := range []string{"properties", "raid/logical_disk_properties", "vendor_passthru/methods",
+		"vendor_passthru"} {
 		all = append(all, oldPath{"drivers", words, "driver_name", false})
 	}
 	return all

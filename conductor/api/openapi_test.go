@@ -88,7 +88,8 @@ func content(path, method, status string) []string {
 func (d *document) fill() {
 	const minor = 115
 	for _, r := range []struct{ method, path, of, body string }{
-		{"POST", "/v1/nodes", "", `{"driver":"fake-hardware","name":"n1","uuid":"` + fuzzNode + `","shard":"s","extra":{"a":1},"automated_clean":true}`},
+		{"POST", "/v1/nodes", "", `{"driver":"fake-hardware","name":"n1","uuid":"` + fuzzNode +
+			`","shard":"s","extra":{"a":1},"automated_clean":true}`},
 		{"PATCH", "/v1/nodes/n1", "/v1/nodes/{node}", `[{"op":"add","path":"/description","value":"words"}]`},
 		{"PUT", "/v1/nodes/n1/traits", "/v1/nodes/{node}/traits", `{"traits":["CUSTOM_A"]}`},
 		{"PUT", "/v1/nodes/n1/maintenance", "/v1/nodes/{node}/maintenance", `{"reason":"x"}`},
@@ -96,17 +97,21 @@ func (d *document) fill() {
 		{"PUT", "/v1/nodes/n1/states/provision", "/v1/nodes/{node}/states/provision", `{"target":"manage"}`},
 		{"POST", "/v1/ports", "", `{"address":"52:54:00:00:00:01","node_uuid":"` + fuzzNode + `"}`},
 		{"POST", "/v1/deploy_templates", "", `{"name":"CUSTOM_A",` + oneStep + `}`},
-		{"PATCH", "/v1/deploy_templates/CUSTOM_A", "/v1/deploy_templates/{ident}", `[{"op":"add","path":"/extra/a","value":1}]`},
+		{"PATCH", "/v1/deploy_templates/CUSTOM_A", "/v1/deploy_templates/{ident}",
+			`[{"op":"add","path":"/extra/a","value":1}]`},
 		{"POST", "/v1/runbooks", "", `{"name":"book",` + bookStep + `}`},
 		{"PUT", "/v1/runbooks/book/traits/CUSTOM_B", "/v1/runbooks/{ident}/traits/{trait}", ""},
-		{"POST", "/v1/inspection_rules", "", `{"uuid":"` + ruleID + `","conditions":[{"op":"eq","args":[[1]],"loop":[1]}],` + oneAction + `}`},
+		{"POST", "/v1/inspection_rules", "", `{"uuid":"` + ruleID + `","conditions":[{"op":"eq","args":[[1]],"loop":[1]}],` +
+			oneAction + `}`},
 		{"POST", "/v1/inspection_rules", "", `{"sensitive":true,` + oneAction + `}`},
 		{"PATCH", "/v1/inspection_rules/" + ruleID, "/v1/inspection_rules/{ident}", `[]`},
-		{"POST", "/v1/events", "", `{"events":[{"event":"network.bind_port","port_id":"` + fuzzNode + `","mac_address":"52:54:00:00:00:01","status":"x"}]}`},
+		{"POST", "/v1/events", "", `{"events":[{"event":"network.bind_port","port_id":"` + fuzzNode +
+			`","mac_address":"52:54:00:00:00:01","status":"x"}]}`},
 		{"POST", "/v1/chassis", "", `{"uuid":"` + fuzzNode + `"}`},
 		{"POST", "/v1/portgroups", "", `{"name":"bond","node_uuid":"` + fuzzNode + `"}`},
 		{"POST", "/v1/volume/connectors", "", `{"node_uuid":"` + fuzzNode + `","type":"iqn","connector_id":"iqn.x"}`},
-		{"POST", "/v1/volume/targets", "", `{"node_uuid":"` + fuzzNode + `","volume_type":"iscsi","boot_index":0,"volume_id":"v"}`},
+		{"POST", "/v1/volume/targets", "",
+			`{"node_uuid":"` + fuzzNode + `","volume_type":"iscsi","boot_index":0,"volume_id":"v"}`},
 		{"POST", "/v1/allocations", "", `{"resource_class":"none"}`},
 		{"PUT", "/ferrite/v1/leases/52:54:00:00:00:01", "/ferrite/v1/leases/{mac}", `{"ip":"10.0.0.7"}`},
 	} {
@@ -117,7 +122,8 @@ func (d *document) fill() {
 		d.check("request of "+what, r.body, "paths", of, method, "requestBody", "content", "application/json", "schema")
 		got := d.do(minor, r.method, r.path, r.body)
 		status := fmt.Sprint(got.status)
-		if described := d.at("paths", of, method, "responses", status); described == nil && (got.status >= 300 || d.at("paths", of, method, "responses", "2XX") == nil) {
+		if described := d.at("paths", of, method, "responses", status); described == nil &&
+			(got.status >= 300 || d.at("paths", of, method, "responses", "2XX") == nil) {
 			d.t.Errorf("%s is answered with %s, which is not described: %s", what, status, got.body)
 		}
 		d.check("answer of "+what, got.body, content(of, method, status)...)
@@ -152,7 +158,9 @@ func TestDocumentIsTrue(t *testing.T) {
 			continue
 		}
 		parent, _, _ := strings.Cut(path, "/{")
-		filled := strings.NewReplacer("{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{entry}", first("/v1/nodes/n1/history", "uuid"), "{port}", first("/v1/ports", "uuid"), "{report}", first("/ferrite/v1/nodes/n1/erase-reports", "uuid")).Replace(path)
+		filled := strings.NewReplacer("{node}", "n1", "{driver}", "fake-hardware", "{host}", "conductor-1", "{entry}",
+			first("/v1/nodes/n1/history", "uuid"), "{port}", first("/v1/ports", "uuid"), "{report}",
+			first("/ferrite/v1/nodes/n1/erase-reports", "uuid")).Replace(path)
 		if parent != path && strings.Contains(path, "{ident}") {
 			if one := first(parent, "uuid"); one != "" {
 				filled = strings.ReplaceAll(filled, "{ident}", one)
@@ -182,15 +190,24 @@ func TestDocumentIsTrue(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/", "/v1/nodes", "/v1/nodes/detail", "/v1/nodes/{node}", "/v1/nodes/{node}/states", "/v1/nodes/{node}/traits", "/v1/nodes/{node}/validate",
-		"/v1/nodes/{node}/history", "/v1/nodes/{node}/history/{entry}", "/v1/nodes/{node}/management/boot_device", "/v1/nodes/{node}/management/boot_device/supported",
-		"/v1/deploy_templates", "/v1/deploy_templates/{ident}", "/v1/runbooks", "/v1/runbooks/{ident}", "/v1/runbooks/{ident}/traits",
-		"/v1/ports", "/v1/ports/{port}", "/v1/chassis", "/v1/chassis/{ident}", "/v1/portgroups", "/v1/portgroups/{ident}", "/v1/allocations", "/v1/allocations/{ident}",
+		"/", "/v1/nodes", "/v1/nodes/detail", "/v1/nodes/{node}", "/v1/nodes/{node}/states", "/v1/nodes/{node}/traits",
+		"/v1/nodes/{node}/validate",
+		"/v1/nodes/{node}/history", "/v1/nodes/{node}/history/{entry}", "/v1/nodes/{node}/management/boot_device",
+		"/v1/nodes/{node}/management/boot_device/supported",
+		"/v1/deploy_templates", "/v1/deploy_templates/{ident}", "/v1/runbooks", "/v1/runbooks/{ident}",
+		"/v1/runbooks/{ident}/traits",
+		"/v1/ports", "/v1/ports/{port}", "/v1/chassis", "/v1/chassis/{ident}", "/v1/portgroups", "/v1/portgroups/{ident}",
+		"/v1/allocations", "/v1/allocations/{ident}",
 		"/v1/volume/connectors", "/v1/volume/connectors/{ident}", "/v1/volume/targets", "/v1/volume/targets/{ident}",
 		"/v1/inspection_rules", "/v1/inspection_rules/{ident}", "/v1/shards", "/v1/conductors", "/v1/conductors/{host}",
-		"/v1", "/v1/nodes/{node}/ports", "/v1/nodes/{node}/portgroups", "/v1/nodes/{node}/volume", "/v1/nodes/{node}/volume/targets", "/v1/nodes/{node}/children", "/v1/nodes/{node}/bios", "/v1/nodes/{node}/firmware", "/v1/nodes/{node}/vifs",
-		"/v1/nodes/{node}/vmedia", "/v1/nodes/{node}/states/console", "/v1/nodes/{node}/management/indicators", "/v1/nodes/{node}/vendor_passthru/methods", "/v1/portgroups/{ident}/ports", "/v1/chassis/{ident}/nodes", "/v1/volume", "/v1/drivers/{driver}/raid/logical_disk_properties",
-		"/v1/drivers", "/v1/drivers/{driver}", "/v1/drivers/{driver}/properties", "/ferrite/v1/nodes/{node}/status", "/ferrite/v1/leases", "/ferrite/v1/openapi.json",
+		"/v1", "/v1/nodes/{node}/ports", "/v1/nodes/{node}/portgroups", "/v1/nodes/{node}/volume",
+		"/v1/nodes/{node}/volume/targets", "/v1/nodes/{node}/children", "/v1/nodes/{node}/bios", "/v1/nodes/{node}/firmware",
+		"/v1/nodes/{node}/vifs",
+		"/v1/nodes/{node}/vmedia", "/v1/nodes/{node}/states/console", "/v1/nodes/{node}/management/indicators",
+		"/v1/nodes/{node}/vendor_passthru/methods", "/v1/portgroups/{ident}/ports", "/v1/chassis/{ident}/nodes", "/v1/volume",
+		"/v1/drivers/{driver}/raid/logical_disk_properties",
+		"/v1/drivers", "/v1/drivers/{driver}", "/v1/drivers/{driver}/properties", "/ferrite/v1/nodes/{node}/status",
+		"/ferrite/v1/leases", "/ferrite/v1/openapi.json",
 		"/ferrite/v1/nodes/{node}/erase-reports", "/ferrite/v1/erase-reports/{report}", "/ferrite/v1/erase-key",
 	} {
 		if !checked[path] {
@@ -206,13 +223,15 @@ func TestDocumentDescribes(t *testing.T) {
 	for path, item := range d.root["paths"].(map[string]any) {
 		for method, operation := range item.(map[string]any) {
 			o, _ := operation.(map[string]any)
-			if responses, _ := o["responses"].(map[string]any); len(responses) < 2 || strings.Contains(path, "/vendor_passthru") {
+			if responses, _ := o["responses"].(map[string]any); len(responses) < 2 ||
+				strings.Contains(path, "/vendor_passthru") {
 				continue // refused, or a parameter; each vendor has methods of his own
 			}
 			if summary := o["summary"].(string); len(strings.Fields(summary)) < 2 {
 				t.Errorf("%s %s is described by %q", method, path, summary)
 			}
-			if method == "get" && d.at("paths", path, method, "responses", "200", "content") == nil || d.at("paths", path, method, "responses", "2XX") != nil {
+			if method == "get" && d.at("paths", path, method, "responses", "200", "content") == nil ||
+				d.at("paths", path, method, "responses", "2XX") != nil {
 				t.Errorf("what %s %s answers is not said", method, path)
 			}
 			bare := method == "get" || method == "delete" || strings.HasSuffix(path, "/traits/{trait}")
@@ -230,25 +249,30 @@ func (machineLogs) Append(string, string, int64, []string) error { return nil }
 
 // TestDocumentOfAgents: what an agent asks, and is answered, from its lookup on.
 func TestDocumentOfAgents(t *testing.T) {
-	d := readDocument(t, &conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]rest.Handler {
-		return agents.NewServer(agents.Options{Conductor: e, Logs: machineLogs{}}).Handlers()
-	})})
+	d := readDocument(t,
+		&conductor{t: t, Conductor: apitest.Start(t, mem.New(), func(e *engine.Engine) map[string]rest.Handler {
+			return agents.NewServer(agents.Options{Conductor: e, Logs: machineLogs{}}).Handlers()
+		})})
 	const mac = "52:54:00:00:00:09"
-	d.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"ipmi","name":"r1","inspect_interface":"agent","uuid":"`+fuzzNode+`"}`)
+	d.must(http.StatusCreated, 115, "POST", "/v1/nodes",
+		`{"driver":"ipmi","name":"r1","inspect_interface":"agent","uuid":"`+fuzzNode+`"}`)
 	d.must(http.StatusCreated, 115, "POST", "/v1/ports", `{"address":"`+mac+`","node_uuid":"`+fuzzNode+`"}`)
 	call := func(minor, status int, method, path, query, body string) reply {
 		t.Helper()
 		url, of := strings.ReplaceAll(path, "{node}", fuzzNode)+query, strings.ToLower(method)
-		if body != "" && !d.check("request of "+url, body, "paths", path, of, "requestBody", "content", "application/json", "schema") {
+		if body != "" && !d.check("request of "+url, body, "paths", path, of, "requestBody", "content",
+			"application/json", "schema") {
 			t.Errorf("what %s takes is not described", path)
 		}
 		r := d.must(status, minor, method, url, body)
-		if described := d.check("answer of "+url, r.body, content(path, of, fmt.Sprint(status))...); !described && (r.body != "" || d.at("paths", path, of, "responses", fmt.Sprint(status)) == nil) {
+		if described := d.check("answer of "+url, r.body, content(path, of, fmt.Sprint(status))...); !described &&
+			(r.body != "" || d.at("paths", path, of, "responses", fmt.Sprint(status)) == nil) {
 			t.Errorf("what %s answers is not described: %d %s", path, status, r.body)
 		}
 		return r
 	}
-	found := `{"inventory":{"interfaces":[{"name":"eth0","mac_address":"` + mac + `","lldp":null}],"cpu":{},"memory":{"physical_mb":1024},"disks":[]},"error":null}`
+	found := `{"inventory":{"interfaces":[{"name":"eth0","mac_address":"` + mac +
+		`","lldp":null}],"cpu":{},"memory":{"physical_mb":1024},"disks":[]},"error":null}`
 	d.provision("r1", "manage", "inspect")
 	call(1, http.StatusAccepted, "POST", "/v1/continue_inspection", "", found)
 	d.settle("r1")
@@ -259,10 +283,14 @@ func TestDocumentOfAgents(t *testing.T) {
 	call(61, http.StatusOK, "GET", "/v1/lookup", "?addresses="+mac, "")
 	config, _ := call(115, http.StatusOK, "GET", "/v1/lookup", "?addresses="+mac, "").doc(t)["config"].(map[string]any)
 	token, _ := config["agent_token"].(string)
-	call(1, http.StatusAccepted, "POST", "/ferrite/v1/agents/{node}/log", "", `{"agent_token":"`+token+`","first":0,"lines":["up"]}`)
-	call(1, http.StatusAccepted, "POST", "/ferrite/v1/agents/{node}/progress", "", `{"agent_token":"`+token+`","step":"x","stage":"y","done":1,"total":2}`)
-	call(115, http.StatusAccepted, "POST", "/v1/heartbeat/{node}", "", `{"agent_token":"`+token+`","agent_version":"9.9","callback_url":"http://127.0.0.1:9999","agent_status":"start"}`)
-	if d.at("paths", "/v1/heartbeat/{node}", "post", "requestBody", "content", "application/json", "schema", "properties", "agent_status", "x-since") != "1.72" {
+	call(1, http.StatusAccepted, "POST", "/ferrite/v1/agents/{node}/log", "",
+		`{"agent_token":"`+token+`","first":0,"lines":["up"]}`)
+	call(1, http.StatusAccepted, "POST", "/ferrite/v1/agents/{node}/progress", "",
+		`{"agent_token":"`+token+`","step":"x","stage":"y","done":1,"total":2}`)
+	call(115, http.StatusAccepted, "POST", "/v1/heartbeat/{node}", "",
+		`{"agent_token":"`+token+`","agent_version":"9.9","callback_url":"http://127.0.0.1:9999","agent_status":"start"}`)
+	if d.at("paths", "/v1/heartbeat/{node}", "post", "requestBody", "content", "application/json", "schema", "properties",
+		"agent_status", "x-since") != "1.72" {
 		t.Error("when agent_status came is not said")
 	}
 	if readDocument(t, &conductor{t: t, Conductor: apitest.Start(t, mem.New(), nil)}).at("paths", "/v1/lookup") != nil {
@@ -344,13 +372,15 @@ func TestDocumentIsWhole(t *testing.T) {
 			}
 			o := operation.(map[string]any)
 			id, _ := o["operationId"].(string)
-			if other, twice := ids[id]; id == "" || twice || o["summary"] == "" || d.at("paths", path, method, "responses", "default") == nil {
+			if other, twice := ids[id]; id == "" || twice || o["summary"] == "" ||
+				d.at("paths", path, method, "responses", "default") == nil {
 				t.Errorf("%s %s: operation %q (also of %q), %v", method, path, id, other, o["summary"])
 			}
 			ids[id] = method + " " + path
 		}
 	}
-	if d.at("components", "schemas", "node", "properties", "shard").(map[string]any)["x-since"] != "1.82" || d.at("paths", "/v1/inspection_rules", "get").(map[string]any)["x-since"] != "1.96" {
+	if d.at("components", "schemas", "node", "properties", "shard").(map[string]any)["x-since"] != "1.82" ||
+		d.at("paths", "/v1/inspection_rules", "get").(map[string]any)["x-since"] != "1.96" {
 		t.Error("microversions are not told of")
 	}
 }

@@ -27,8 +27,10 @@ func TestCrossOrigin(t *testing.T) {
 		header  []string
 		refused bool
 	}{
-		"no browser":            {nil, false},
-		"another site's form":   {[]string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site", "Content-Type", "text/plain"}, true},
+		"no browser": {nil, false},
+		"another site's form": {
+			[]string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site", "Content-Type", "text/plain"}, true,
+		},
 		"a sibling of the site": {[]string{"Sec-Fetch-Site", "same-site"}, true},
 		"an older browser":      {[]string{"Origin", "https://evil.example"}, true},
 		"a sandboxed page":      {[]string{"Origin", "null"}, true},
@@ -37,7 +39,8 @@ func TestCrossOrigin(t *testing.T) {
 	} {
 		for _, path := range []string{"/v1/nodes", "/nodes", mounted} {
 			ask := func(method string) reply {
-				r, err := http.NewRequestWithContext(t.Context(), method, c.URL+path, strings.NewReader(`{"driver":"fake-hardware"}`))
+				r, err := http.NewRequestWithContext(t.Context(), method, c.URL+path,
+					strings.NewReader(`{"driver":"fake-hardware"}`))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -20,7 +20,8 @@ func (c *conductor) furnish() {
 		c.must(http.StatusCreated, 115, "POST", "/v1/"+path, body)
 	}
 	add("chassis", `{"uuid":"`+fuzzNode+`"}`)
-	add("nodes", `{"driver":"fake-hardware","name":"n0","uuid":"`+fuzzNode+`","chassis_uuid":"`+fuzzNode+`","shard":"s","owner":"p"}`)
+	add("nodes", `{"driver":"fake-hardware","name":"n0","uuid":"`+fuzzNode+`","chassis_uuid":"`+fuzzNode+
+		`","shard":"s","owner":"p"}`)
 	for i := range 3 {
 		of := func(rest string, more ...any) string {
 			return fmt.Sprintf(`{"extra":{"i":%d},`+rest+`}`, append([]any{i}, more...)...)
@@ -38,7 +39,8 @@ func (c *conductor) furnish() {
 	}
 	group := c.must(http.StatusOK, 115, "GET", "/v1/portgroups/g0", "").doc(c.t)["uuid"].(string)
 	for _, p := range c.must(http.StatusOK, 115, "GET", "/v1/ports", "").doc(c.t)["ports"].([]any) {
-		c.must(http.StatusOK, 115, "PATCH", "/v1/ports/"+p.(map[string]any)["uuid"].(string), `[{"op":"add","path":"/portgroup_uuid","value":"`+group+`"}]`)
+		c.must(http.StatusOK, 115, "PATCH", "/v1/ports/"+p.(map[string]any)["uuid"].(string),
+			`[{"op":"add","path":"/portgroup_uuid","value":"`+group+`"}]`)
 	}
 	c.provision("n0", "manage", "provide", "manage")
 	for _, a := range c.must(http.StatusOK, 115, "GET", "/v1/allocations", "").doc(c.t)["allocations"].([]any) {
@@ -56,31 +58,37 @@ func TestEveryListInPages(t *testing.T) {
 	c.furnish()
 	const ofNode = "/v1/nodes/" + fuzzNode
 	for path, queries := range map[string][]string{
-		"/v1/nodes":                          {"", "shard=s&fields=uuid,extra", "owner=p&sort_key=name&sort_dir=desc", "detail=true&sort_key=name"},
+		"/v1/nodes": {"", "shard=s&fields=uuid,extra", "owner=p&sort_key=name&sort_dir=desc",
+			"detail=true&sort_key=name"},
 		"/v1/nodes/detail":                   {"", "shard=s&sort_dir=desc"},
 		"/v1/chassis/" + fuzzNode + "/nodes": {"", "shard=s&fields=name"},
-		"/v1/ports":                          {"", "description_contains=word&fields=address,extra", "node=n0&sort_key=address&sort_dir=desc", "portgroup=g0&detail=true", "node_uuid=" + fuzzNode},
-		"/v1/ports/detail":                   {"", "sort_dir=desc"},
-		ofNode + "/ports":                    {"", "fields=address", "sort_key=address&sort_dir=desc", "detail=true"},
-		ofNode + "/ports/detail":             {""},
-		"/v1/portgroups":                     {"", "node=n0&fields=name,extra", "sort_key=name&sort_dir=desc", "shard=s&detail=true"},
-		"/v1/portgroups/detail":              {"", "shard=s"},
-		"/v1/portgroups/g0/ports":            {"", "fields=address&sort_dir=desc"},
-		"/v1/portgroups/g0/ports/detail":     {""},
-		ofNode + "/portgroups":               {"", "fields=name&sort_key=name"},
-		ofNode + "/portgroups/detail":        {""},
-		"/v1/chassis":                        {"", "fields=uuid,extra", "sort_key=uuid&sort_dir=desc", "detail=true"},
-		"/v1/chassis/detail":                 {""},
-		"/v1/volume/connectors":              {"", "node=n0&fields=connector_id", "sort_key=connector_id&sort_dir=desc", "detail=true"},
-		"/v1/volume/targets":                 {"", "node=n0&fields=boot_index", "sort_key=boot_index&sort_dir=desc", "detail=true"},
-		ofNode + "/volume/connectors":        {"", "detail=true"},
-		ofNode + "/volume/targets":           {"", "fields=boot_index&sort_key=boot_index"},
-		"/v1/allocations":                    {"", "resource_class=none&state=error&fields=uuid,extra", "owner=p&sort_key=uuid&sort_dir=desc"},
-		"/v1/deploy_templates":               {"", "fields=name,extra", "sort_key=name&sort_dir=desc", "detail=true"},
-		"/v1/runbooks":                       {"", "fields=name,extra", "sort_key=name&sort_dir=desc", "detail=true"},
-		"/v1/inspection_rules":               {"", "detail=true"},
-		ofNode + "/history":                  {"", "detail=true&sort_dir=desc", "sort_key=event"},
-		ofNode + "/history/detail":           {""},
+		"/v1/ports": {"", "description_contains=word&fields=address,extra",
+			"node=n0&sort_key=address&sort_dir=desc", "portgroup=g0&detail=true", "node_uuid=" + fuzzNode},
+		"/v1/ports/detail":       {"", "sort_dir=desc"},
+		ofNode + "/ports":        {"", "fields=address", "sort_key=address&sort_dir=desc", "detail=true"},
+		ofNode + "/ports/detail": {""},
+		"/v1/portgroups": {"", "node=n0&fields=name,extra", "sort_key=name&sort_dir=desc",
+			"shard=s&detail=true"},
+		"/v1/portgroups/detail":          {"", "shard=s"},
+		"/v1/portgroups/g0/ports":        {"", "fields=address&sort_dir=desc"},
+		"/v1/portgroups/g0/ports/detail": {""},
+		ofNode + "/portgroups":           {"", "fields=name&sort_key=name"},
+		ofNode + "/portgroups/detail":    {""},
+		"/v1/chassis":                    {"", "fields=uuid,extra", "sort_key=uuid&sort_dir=desc", "detail=true"},
+		"/v1/chassis/detail":             {""},
+		"/v1/volume/connectors": {"", "node=n0&fields=connector_id", "sort_key=connector_id&sort_dir=desc",
+			"detail=true"},
+		"/v1/volume/targets": {"", "node=n0&fields=boot_index", "sort_key=boot_index&sort_dir=desc",
+			"detail=true"},
+		ofNode + "/volume/connectors": {"", "detail=true"},
+		ofNode + "/volume/targets":    {"", "fields=boot_index&sort_key=boot_index"},
+		"/v1/allocations": {"", "resource_class=none&state=error&fields=uuid,extra",
+			"owner=p&sort_key=uuid&sort_dir=desc"},
+		"/v1/deploy_templates":     {"", "fields=name,extra", "sort_key=name&sort_dir=desc", "detail=true"},
+		"/v1/runbooks":             {"", "fields=name,extra", "sort_key=name&sort_dir=desc", "detail=true"},
+		"/v1/inspection_rules":     {"", "detail=true"},
+		ofNode + "/history":        {"", "detail=true&sort_dir=desc", "sort_key=event"},
+		ofNode + "/history/detail": {""},
 	} {
 		for _, query := range queries {
 			whole, last := c.listed(path + "?" + query)

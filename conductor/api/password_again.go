@@ -41,7 +41,9 @@ func unverified(old any) bool {
 func checkPasswordAgain(old, updated map[string]any, ops []rest.Operation) error {
 	for _, key := range rest.SortedKeys(updated) {
 		if nodeapi.Secret(key) && updated[key] == nodeapi.Masked && old[key] != nodeapi.Masked {
-			return node.Refuse(node.Invalid, "driver_info/%s is %s, which stands for a secret in answers and is none: give the secret itself, or leave it out of the patch", key, nodeapi.Masked)
+			return node.Refuse(node.Invalid,
+				"driver_info/%s is %s, which stands for a secret in answers and is none: give the secret itself, or leave it out "+
+					"of the patch", key, nodeapi.Masked)
 		}
 	}
 	for _, d := range destinations() {
@@ -50,7 +52,9 @@ func checkPasswordAgain(old, updated map[string]any, ops []rest.Operation) error
 			d.harmless != nil && d.harmless(old[d.key]) || slices.ContainsFunc(ops, sets("driver_info", d.password)) {
 			continue
 		}
-		return node.Refuse(node.Invalid, "driver_info/%s decides whom %s is shown to: to change it, set driver_info/%s in the same request", d.key, d.password, d.password)
+		return node.Refuse(node.Invalid,
+			"driver_info/%s decides whom %s is shown to: to change it, set driver_info/%s in the same request", d.key,
+			d.password, d.password)
 	}
 	return nil
 }
@@ -67,7 +71,9 @@ func checkPullSecretAgain(old, updated map[string]any, ops []rest.Operation) err
 	if (to == "" || to == from) && (updated[more] == nil || reflect.DeepEqual(old[more], updated[more])) {
 		return nil
 	}
-	return node.Refuse(node.Invalid, "instance_info/%s and %s decide whom %s is shown to: to change them, set instance_info/%s in the same request, or remove it", source, more, secret, secret)
+	return node.Refuse(node.Invalid,
+		"instance_info/%s and %s decide whom %s is shown to: to change them, set instance_info/%s in the same request, "+
+			"or remove it", source, more, secret, secret)
 }
 
 // containerRegistry is the host of an oci:// URL, "" of any other.

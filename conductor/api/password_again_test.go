@@ -12,7 +12,8 @@ func TestCheckPasswordAgain(t *testing.T) {
 		return []rest.Operation{{Op: "add", Path: path, Raw: map[string]any{"op": "add", "path": path, "value": value}}}
 	}
 	const password = "/driver_info/redfish_password"
-	stored := info{"redfish_address": "https://a", "redfish_password": "p", "redfish_verify_ca": "ca.pem", "ipmi_address": "b", "ipmi_password": "q", "image_pull_secret": "u:p", "image_pull_registry": "r:5000"}
+	stored := info{"redfish_address": "https://a", "redfish_password": "p", "redfish_verify_ca": "ca.pem",
+		"ipmi_address": "b", "ipmi_password": "q", "image_pull_secret": "u:p", "image_pull_registry": "r:5000"}
 	with := func(pairs ...any) info {
 		c := info{}
 		for k, v := range stored {
@@ -46,9 +47,11 @@ func TestCheckPasswordAgain(t *testing.T) {
 		{"ipmi's address", stored, with("ipmi_address", "evil"), nil, true},
 		{"ipmi's port", stored, with("ipmi_port", 6230), nil, true},
 		{"the password of another", stored, with("ipmi_address", "evil", "redfish_password", "p"), sets(password, "p"), true},
-		{"an address and the password", stored, with("redfish_address", "https://c", "redfish_password", "new"), sets(password, "new"), false},
+		{"an address and the password", stored, with("redfish_address", "https://c", "redfish_password", "new"),
+			sets(password, "new"), false},
 		{"an address and the same password", stored, with("redfish_address", "https://c"), sets(password, "p"), false},
-		{"all at once", stored, with("redfish_address", "https://c"), sets("/driver_info", info{"redfish_password": "p"}), false},
+		{"all at once", stored, with("redfish_address", "https://c"),
+			sets("/driver_info", info{"redfish_password": "p"}), false},
 		{"all at once, without", stored, with("redfish_address", "https://c"), sets("/driver_info", info{}), true},
 		{"the password removed", stored, with("redfish_address", "https://c", "redfish_password", nil), nil, false},
 		{"a first password", with("redfish_password", nil), with("redfish_address", "https://c"), sets(password, "p"), false},
@@ -56,7 +59,8 @@ func TestCheckPasswordAgain(t *testing.T) {
 		{"stars of another secret", stored, with("image_pull_secret", "******"), nil, true},
 		{"stars of old", with("redfish_password", "******"), with("redfish_password", "******", "extra", 1), nil, false},
 		{"another registry", stored, with("image_pull_registry", "evil"), nil, true},
-		{"another registry and its secret", stored, with("image_pull_registry", "s", "image_pull_secret", "n"), sets("/driver_info/image_pull_secret", "n"), false},
+		{"another registry and its secret", stored, with("image_pull_registry", "s", "image_pull_secret", "n"),
+			sets("/driver_info/image_pull_secret", "n"), false},
 		{"a new node", nil, stored, nil, false},
 		{"a new node of stars", nil, with("ipmi_password", "******"), nil, true},
 	} {
@@ -68,7 +72,9 @@ func TestCheckPasswordAgain(t *testing.T) {
 
 func TestCheckPullSecretAgain(t *testing.T) {
 	type info = map[string]any
-	given := []rest.Operation{{Op: "add", Path: "/instance_info", Raw: map[string]any{"value": info{"image_pull_secret": "u:p"}}}}
+	given := []rest.Operation{
+		{Op: "add", Path: "/instance_info", Raw: map[string]any{"value": info{"image_pull_secret": "u:p"}}},
+	}
 	stored := info{"image_source": "oci://r:5000/os:1", "image_pull_secret": "u:p"}
 	for _, c := range []struct {
 		name         string
@@ -79,12 +85,16 @@ func TestCheckPullSecretAgain(t *testing.T) {
 		{"another tag", stored, info{"image_source": "oci://r:5000/other:2", "image_pull_secret": "u:p"}, nil, false},
 		{"another registry", stored, info{"image_source": "oci://evil/os:1", "image_pull_secret": "u:p"}, nil, true},
 		{"another port", stored, info{"image_source": "oci://r:5001/os:1", "image_pull_secret": "u:p"}, nil, true},
-		{"another registry, the secret given", stored, info{"image_source": "oci://evil/os:1", "image_pull_secret": "u:p"}, given, false},
+		{"another registry, the secret given", stored, info{"image_source": "oci://evil/os:1", "image_pull_secret": "u:p"},
+			given, false},
 		{"another registry, the secret away", stored, info{"image_source": "oci://evil/os:1"}, nil, false},
 		{"none", stored, info{"image_source": "https://evil/os", "image_pull_secret": "u:p"}, nil, false},
-		{"one after none", info{"image_source": "https://evil/os", "image_pull_secret": "u:p"}, info{"image_source": "oci://evil/os:1", "image_pull_secret": "u:p"}, nil, true},
-		{"a token service", stored, info{"image_source": "oci://r:5000/os:1", "image_pull_secret": "u:p", "image_pull_registry": "evil"}, nil, true},
-		{"a token service away", info{"image_source": "oci://r:5000/os:1", "image_pull_secret": "u:p", "image_pull_registry": "t"}, stored, nil, false},
+		{"one after none", info{"image_source": "https://evil/os", "image_pull_secret": "u:p"},
+			info{"image_source": "oci://evil/os:1", "image_pull_secret": "u:p"}, nil, true},
+		{"a token service", stored,
+			info{"image_source": "oci://r:5000/os:1", "image_pull_secret": "u:p", "image_pull_registry": "evil"}, nil, true},
+		{"a token service away", info{"image_source": "oci://r:5000/os:1", "image_pull_secret": "u:p",
+			"image_pull_registry": "t"}, stored, nil, false},
 		{"a first secret", info{"image_source": "https://x"}, stored, given, false},
 		{"no secret", info{"image_source": "oci://a/b"}, info{"image_source": "oci://c/b"}, nil, false},
 		{"nothing before", nil, stored, nil, false},

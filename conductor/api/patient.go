@@ -137,7 +137,8 @@ func (p patient) DetachMedia(ctx context.Context, ref string, devices []string) 
 }
 
 // CallVendor waits for the node. A node is locked for a method before it is called.
-func (p patient) CallVendor(ctx context.Context, ref, httpMethod, method string, args map[string]any) (result any, async bool, err error) {
+func (p patient) CallVendor(ctx context.Context, ref, httpMethod, method string,
+	args map[string]any) (result any, async bool, err error) {
 	err = p.do(ctx, func() error {
 		result, async, err = p.Conductor.CallVendor(ctx, ref, httpMethod, method, args)
 		return err

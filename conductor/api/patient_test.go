@@ -34,7 +34,8 @@ func newAtWork(t *testing.T, with ...func(*api.Options)) *atWork {
 	t.Helper()
 	w := &atWork{store: mem.New()}
 	w.stopping, w.stop = context.WithCancel(t.Context())
-	n := node.Node{UUID: "11111111-1111-4111-8111-111111111111", Driver: "fake-hardware", ProvisionState: node.Available, PowerState: node.PowerOff}
+	n := node.Node{UUID: "11111111-1111-4111-8111-111111111111", Driver: "fake-hardware", ProvisionState: node.Available,
+		PowerState: node.PowerOff}
 	var err error
 	w.node, err = w.store.Commit(t.Context(), node.Change{
 		Insert: &n, Effects: []node.Effect{{Node: n.UUID, Name: "power", RunAt: time.Now()}},

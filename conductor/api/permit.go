@@ -109,7 +109,8 @@ func (h *access) permitPortMarker(c *rest.Call, marker string) error {
 func claimProject(c *rest.Call, noun string, owner *string) error {
 	own := c.Project()
 	if own != "" && *owner != "" && *owner != own {
-		return rest.BadRequest("Cannot create a %s as a project scoped admin with an owner other than your own project.", noun)
+		return rest.BadRequest("Cannot create a %s as a project scoped admin with an owner other than your own project.",
+			noun)
 	}
 	if own != "" {
 		*owner = own
@@ -157,7 +158,8 @@ func (h *access) permitMove(c *rest.Call, from, to string) error {
 	case isNotFound(err), err == nil && !h.visible(c, &after):
 		return rest.BadRequest("Node %s could not be found.", to)
 	case err == nil && before.Owner != after.Owner:
-		return rest.BadRequest("What is a part of node %s cannot become one of node %s: they have not the same owner.", from, to)
+		return rest.BadRequest("What is a part of node %s cannot become one of node %s: they have not the same owner.", from,
+			to)
 	}
 	return err
 }

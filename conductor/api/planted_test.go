@@ -19,7 +19,9 @@ const planted = "pl4nted"
 func secretArgs() map[string]any {
 	return map[string]any{
 		"password": planted, "url": "http://u:" + planted + "@h/x",
-		"settings": []any{map[string]any{"name": "AdminPassword", "value": planted}, map[string]any{"name": "BootMode", "value": "Uefi"}},
+		"settings": []any{
+			map[string]any{"name": "AdminPassword", "value": planted}, map[string]any{"name": "BootMode", "value": "Uefi"},
+		},
 	}
 }
 
@@ -47,19 +49,32 @@ func (g *guardedConductor) plant(e estate) {
 	if _, err := g.Engine.Store.Commit(ctx, change); err != nil {
 		g.t.Fatal(err)
 	}
-	_, err = kept.Runbooks.Update(ctx, e.runbook, func(r *node.Runbook) error { r.Steps = []node.RunbookStep{{Step: step}}; return nil })
+	_, err = kept.Runbooks.Update(ctx, e.runbook, func(r *node.Runbook) error {
+		r.Steps = []node.RunbookStep{{Step: step}}
+		return nil
+	})
 	g.ok(err)
-	_, err = kept.DeployTemplates.Update(ctx, e.template, func(d *node.DeployTemplate) error { d.Steps = []node.Step{step}; return nil })
+	_, err = kept.DeployTemplates.Update(ctx, e.template, func(d *node.DeployTemplate) error {
+		d.Steps = []node.Step{step}
+		return nil
+	})
 	g.ok(err)
-	_, err = kept.VolumeTargets.Update(ctx, e.target, func(v *node.VolumeTarget) error { v.Properties = object(); return nil })
+	_, err = kept.VolumeTargets.Update(ctx, e.target, func(v *node.VolumeTarget) error {
+		v.Properties = object()
+		return nil
+	})
 	g.ok(err)
-	_, err = kept.Portgroups.Update(ctx, e.portgroup, func(p *node.Portgroup) error { p.InternalInfo = object(); return nil })
+	_, err = kept.Portgroups.Update(ctx, e.portgroup, func(p *node.Portgroup) error {
+		p.InternalInfo = object()
+		return nil
+	})
 	g.ok(err)
 	_, err = g.Engine.UpdatePort(ctx, e.port, func(p *node.Port) error { p.InternalInfo = object(); return nil })
 	g.ok(err)
 	_, err = kept.InspectionRules.Create(ctx, node.InspectionRule{Phase: node.MainPhase, Actions: []node.Clause{
 		{Op: "set-attribute", Args: map[string]any{"path": "/driver_info/redfish_password", "value": planted}},
-		{Op: "api-call", Args: map[string]any{"url": url, "headers": map[string]any{"X-Auth-Token": planted, "Authorization": planted}}},
+		{Op: "api-call",
+			Args: map[string]any{"url": url, "headers": map[string]any{"X-Auth-Token": planted, "Authorization": planted}}},
 	}})
 	g.ok(err)
 }
@@ -77,7 +92,8 @@ func TestNoSecretIsShown(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
 	g.plant(e)
-	rule := g.as("reader ", http.MethodGet, "/v1/inspection_rules", "").doc(t)["inspection_rules"].([]any)[0].(map[string]any)["uuid"].(string)
+	rule := g.as("reader ", http.MethodGet, "/v1/inspection_rules", "").doc(
+		t)["inspection_rules"].([]any)[0].(map[string]any)["uuid"].(string)
 	var paths []string
 	for _, key := range api.New(api.Options{Conductor: g.Engine}).Routes() {
 		method, route, _ := strings.Cut(key, " ")
@@ -130,7 +146,8 @@ func TestSortedBySecrets(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
 	for path, keys := range map[string][]string{
-		"/v1/nodes": {"driver_info", "instance_info", "driver_internal_info", "driver_info.redfish_password", "clean_step", "reservation"},
+		"/v1/nodes": {"driver_info", "instance_info", "driver_internal_info", "driver_info.redfish_password", "clean_step",
+			"reservation"},
 		"/v1/ports": {"internal_info", "extra"}, "/v1/portgroups": {"internal_info", "properties"},
 		"/v1/volume/targets": {"properties"}, "/v1/deploy_templates": {"steps"}, "/v1/runbooks": {"steps"},
 	} {
@@ -140,12 +157,14 @@ func TestSortedBySecrets(t *testing.T) {
 			}
 		}
 	}
-	for who, want := range map[string]int{"reader ": http.StatusOK, "reader " + owner: http.StatusForbidden, "admin " + lessee: http.StatusForbidden} {
+	for who, want := range map[string]int{"reader ": http.StatusOK, "reader " + owner: http.StatusForbidden,
+		"admin " + lessee: http.StatusForbidden} {
 		if r := g.as(who, http.MethodGet, "/v1/nodes?sort_key=last_error", ""); r.status != want {
 			t.Errorf("%s sorts by last_error: %d %s", who, r.status, r.body)
 		}
 	}
-	for _, filter := range []string{"driver_info", "driver_info.redfish_password", "instance_info", "last_error", "fields.driver_info", "password"} {
+	for _, filter := range []string{"driver_info", "driver_info.redfish_password", "instance_info", "last_error",
+		"fields.driver_info", "password"} {
 		for _, path := range []string{"/v1/nodes", "/v1/nodes/" + e.node, "/v1/volume/targets"} {
 			if r := g.as("reader ", http.MethodGet, path+"?"+filter+"="+planted, ""); r.status != http.StatusBadRequest {
 				t.Errorf("%s filtered by %s: %d %s", path, filter, r.status, r.body)
@@ -153,7 +172,8 @@ func TestSortedBySecrets(t *testing.T) {
 		}
 	}
 	for _, op := range []string{"test", "copy", "move"} {
-		r := g.as("operator ", http.MethodPatch, "/v1/nodes/"+e.node, `[{"op":"`+op+`","path":"/extra/x","from":"/driver_info/password","value":"x"}]`)
+		r := g.as("operator ", http.MethodPatch, "/v1/nodes/"+e.node,
+			`[{"op":"`+op+`","path":"/extra/x","from":"/driver_info/password","value":"x"}]`)
 		if r.status != http.StatusBadRequest {
 			t.Errorf("op %s: %d %s", op, r.status, r.body)
 		}

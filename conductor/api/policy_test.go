@@ -72,7 +72,8 @@ func newGuardedConductor(t testing.TB, with ...func(*api.Options)) *guardedCondu
 		for _, role := range []string{"reader", "operator", "admin"} {
 			secret, kept := auth.NewToken("test", nil)
 			g.tokens[role+" "+project] = secret
-			users.Users = append(users.Users, auth.User{Name: strings.TrimSpace(role + " " + project), Role: role, Project: project, Tokens: []auth.Token{kept}})
+			users.Users = append(users.Users,
+				auth.User{Name: strings.TrimSpace(role + " " + project), Role: role, Project: project, Tokens: []auth.Token{kept}})
 		}
 	}
 	doc, err := users.Encode()
@@ -116,7 +117,8 @@ func (g *guardedConductor) as(who, method, path, body string) reply {
 func (g *guardedConductor) provision(ref string, targets ...string) {
 	g.t.Helper()
 	for _, target := range targets {
-		if r := g.as("admin ", http.MethodPut, "/v1/nodes/"+ref+"/states/provision", `{"target":"`+target+`"}`); r.status != http.StatusAccepted {
+		if r := g.as("admin ", http.MethodPut, "/v1/nodes/"+ref+"/states/provision",
+			`{"target":"`+target+`"}`); r.status != http.StatusAccepted {
 			g.t.Fatalf("%s: %d %s", target, r.status, r.body)
 		}
 		g.settle(ref)
@@ -141,16 +143,19 @@ func (g *guardedConductor) estate() estate {
 	if err := g.Engine.AddTrait(ctx, made.UUID, "CUSTOM_X"); err != nil {
 		g.t.Fatal(err)
 	}
-	port, err := g.Engine.CreatePort(ctx, node.Port{NodeUUID: made.UUID, Address: fmt.Sprintf("52:54:00:00:%02x:%02x", n>>8, n&255), PXEEnabled: true})
+	port, err := g.Engine.CreatePort(ctx,
+		node.Port{NodeUUID: made.UUID, Address: fmt.Sprintf("52:54:00:00:%02x:%02x", n>>8, n&255), PXEEnabled: true})
 	if err != nil {
 		g.t.Fatal(err)
 	}
 	step := node.Step{Interface: "bios", Step: "factory_reset"}
-	book, err := g.Engine.Catalogs().Runbooks.Create(ctx, node.Runbook{Name: fmt.Sprintf("book-%d", n), Owner: owner, Steps: []node.RunbookStep{{Step: step}}})
+	book, err := g.Engine.Catalogs().Runbooks.Create(ctx,
+		node.Runbook{Name: fmt.Sprintf("book-%d", n), Owner: owner, Steps: []node.RunbookStep{{Step: step}}})
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	template, err := g.Engine.Catalogs().DeployTemplates.Create(ctx, node.DeployTemplate{Name: fmt.Sprintf("CUSTOM_T%d", n), Steps: []node.Step{step}})
+	template, err := g.Engine.Catalogs().DeployTemplates.Create(ctx,
+		node.DeployTemplate{Name: fmt.Sprintf("CUSTOM_T%d", n), Steps: []node.Step{step}})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -167,11 +172,13 @@ func (g *guardedConductor) furnish(e *estate) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	connector, err := kept.VolumeConnectors.Create(ctx, node.VolumeConnector{NodeUUID: e.node, Type: "iqn", ConnectorID: "iqn." + e.node})
+	connector, err := kept.VolumeConnectors.Create(ctx,
+		node.VolumeConnector{NodeUUID: e.node, Type: "iqn", ConnectorID: "iqn." + e.node})
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	target, err := kept.VolumeTargets.Create(ctx, node.VolumeTarget{NodeUUID: e.node, VolumeType: "iscsi", VolumeID: "v", Properties: map[string]any{"target_portal": "10.1.1.2"}})
+	target, err := kept.VolumeTargets.Create(ctx, node.VolumeTarget{NodeUUID: e.node, VolumeType: "iscsi", VolumeID: "v",
+		Properties: map[string]any{"target_portal": "10.1.1.2"}})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -188,7 +195,8 @@ func (e estate) path(route string) string {
 	ids := map[string]string{
 		"portgroups": e.portgroup, "connectors": e.connector, "targets": e.target, "allocations": e.allocation,
 		"nodes": e.node, "ports": e.port, "runbooks": e.runbook, "deploy_templates": e.template,
-		"erase-reports": e.report, "drivers": "fake-hardware", "conductors": "conductor-1", "leases": "52:54:00:aa:bb:cc", "traits": "CUSTOM_X", "history": "none",
+		"erase-reports": e.report, "drivers": "fake-hardware", "conductors": "conductor-1", "leases": "52:54:00:aa:bb:cc",
+		"traits": "CUSTOM_X", "history": "none",
 	}
 	parts := strings.Split(route, "/")
 	for i, part := range parts {
@@ -209,10 +217,12 @@ func (e estate) path(route string) string {
 // are, by which is seen that they were looked at.
 func (e estate) body(key string) string {
 	return map[string]string{
-		"POST /v1/ports":                          `{"node_uuid":"` + e.node + `","address":"02` + strings.Replace(e.mac, "52", "", 1) + `"}`,
-		"POST /v1/portgroups":                     `{"node_uuid":"` + e.node + `"}`,
-		"POST /v1/volume/connectors":              `{"node_uuid":"` + e.node + `","type":"iqn","connector_id":"x"}`,
-		"POST /v1/volume/targets":                 `{"node_uuid":"` + e.node + `","volume_type":"iscsi","volume_id":"w","boot_index":1}`,
+		"POST /v1/ports": `{"node_uuid":"` + e.node + `","address":"02` +
+			strings.Replace(e.mac, "52", "", 1) + `"}`,
+		"POST /v1/portgroups":        `{"node_uuid":"` + e.node + `"}`,
+		"POST /v1/volume/connectors": `{"node_uuid":"` + e.node + `","type":"iqn","connector_id":"x"}`,
+		"POST /v1/volume/targets": `{"node_uuid":"` + e.node +
+			`","volume_type":"iscsi","volume_id":"w","boot_index":1}`,
 		"POST /v1/allocations":                    `{"resource_class":"none"}`,
 		"PATCH /v1/portgroups/{}":                 `[{"op":"add","path":"/extra/x","value":1}]`,
 		"PATCH /v1/volume/connectors/{}":          `[{"op":"add","path":"/extra/x","value":1}]`,
@@ -237,7 +247,8 @@ func (e estate) verdict(r reply) string {
 	case r.status == http.StatusForbidden && strings.HasPrefix(text, "Access was denied to the following resource: "):
 		return "n" // no
 	case r.status == http.StatusNotFound && slices.ContainsFunc([]string{
-		"Node " + e.node, "Port " + e.port, "Portgroup " + e.portgroup, "Volume connector " + e.connector, "Volume target " + e.target, "Allocation " + e.allocation, "Erase report " + e.report,
+		"Node " + e.node, "Port " + e.port, "Portgroup " + e.portgroup, "Volume connector " + e.connector,
+		"Volume target " + e.target, "Allocation " + e.allocation, "Erase report " + e.report,
 	}, func(hidden string) bool { return strings.HasPrefix(text, hidden+" could not be found") }):
 		return "-" // there is none
 	}

@@ -44,7 +44,9 @@ func portTable() *rest.Table[node.Port] {
 		rest.Flag("pxe_enabled", 19, both, true, func(p *p) *bool { return &p.PXEEnabled }),
 		rest.Sized("vendor", 100, both, maxVendor, func(p *p) *string { return &p.Vendor }),
 		rest.Required(rest.UUID("node_uuid", 1, both, func(p *p) *string { return &p.NodeUUID })),
-		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[p]) []byte { return rest.AppendLinks(dst, v.Base, "ports/"+v.Of.UUID) }),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[p]) []byte {
+			return rest.AppendLinks(dst, v.Base, "ports/"+v.Of.UUID)
+		}),
 		rest.UUID("portgroup_uuid", portgroupOfSince, both, func(p *p) *string { return &p.PortgroupUUID }),
 	})
 }
@@ -55,7 +57,9 @@ func defaultPortFields() []string { return []string{"uuid", "address", "links"} 
 // dynamicField is true unless somebody objects: that is how ports are kept
 // which were there before the field.
 func dynamicField() rest.Field[node.Port] {
-	f := rest.Flag("available_for_dynamic_portgroup", 111, both, true, func(p *node.Port) *bool { return &p.NoDynamicPortgroup })
+	f := rest.Flag("available_for_dynamic_portgroup", 111, both, true, func(p *node.Port) *bool {
+		return &p.NoDynamicPortgroup
+	})
 	set := f.Set
 	f.Show = func(dst []byte, v *rest.View[node.Port]) []byte {
 		return strconv.AppendBool(dst, !v.Of.NoDynamicPortgroup)

@@ -26,13 +26,16 @@ func linkKeys() map[string]struct{ since, until int } {
 // linkForms is what each of the ways cannot do without: a port of a switch, a
 // smart NIC, a network nobody manages, a switch of OVN.
 func linkForms() [][]string {
-	return [][]string{{"port_id", "switch_id"}, {"port_id", "hostname"}, {"network_type"}, {"port_id", "vtep-logical-switch", "vtep-physical-switch"}}
+	return [][]string{{"port_id", "switch_id"}, {"port_id", "hostname"}, {"network_type"},
+		{"port_id", "vtep-logical-switch", "vtep-physical-switch"}}
 }
 
 // linkField is local_link_connection. Where it is told in OVN's keys and the
 // microversion does not have these, it is shown as empty.
 func linkField() rest.Field[node.Port] {
-	f := rest.Object("local_link_connection", 19, both, nil, func(p *node.Port) *map[string]any { return &p.LocalLinkConnection })
+	f := rest.Object("local_link_connection", 19, both, nil, func(p *node.Port) *map[string]any {
+		return &p.LocalLinkConnection
+	})
 	set := f.Set
 	f.Show = func(dst []byte, v *rest.View[node.Port]) []byte {
 		link := v.Of.LocalLinkConnection
@@ -47,7 +50,8 @@ func linkField() rest.Field[node.Port] {
 			return set(p, value)
 		}
 		if cause := linkFault(m); cause != "" {
-			return rest.BadRequest("Schema error for local_link_connection: %s is not valid under any of the given schemas. Possible root cause: %s", rest.Python(m), cause)
+			return rest.BadRequest("Schema error for local_link_connection: %s is not valid under any of the given schemas. "+
+				"Possible root cause: %s", rest.Python(m), cause)
 		}
 		if id, ok := m["switch_id"].(string); ok {
 			normal, err := asSwitch(id)

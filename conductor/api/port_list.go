@@ -37,7 +37,10 @@ func (h *portResource) portFilters(c *rest.Call) []rest.Filter[node.PortQuery] {
 	type q = node.PortQuery
 	byNode := func(q *q, ref string) (err error) { q.NodeUUID, err = h.nodeOf(c, ref); return err }
 	return []rest.Filter[q]{
-		{Name: "address", Since: 1, Apply: func(q *q, v string) (err error) { q.Address, err = asMAC("address", v); return err }},
+		{Name: "address", Since: 1, Apply: func(q *q, v string) (err error) {
+			q.Address, err = asMAC("address", v)
+			return err
+		}},
 		{Name: "node", Since: 6, Apply: byNode},
 		{Name: "node_uuid", Since: 1, Apply: func(q *q, v string) error {
 			if _, err := rest.ReadUUID("node_uuid", v); err != nil {
@@ -81,13 +84,15 @@ func checkPortFilters(q node.PortQuery) error {
 		return nodeapi.NewFault(http.StatusForbidden, "Operation not permitted.")
 	}
 	if len(q.ConductorGroups) > 0 && (q.NodeUUID != "" || q.PortgroupUUID != "" || q.Address != "") {
-		return rest.BadRequest("Filtering by conductor_groups cannot be combined with node_ident, portgroup_ident, or node address filters.")
+		return rest.BadRequest("Filtering by conductor_groups cannot be combined with node_ident, portgroup_ident, or node " +
+			"address filters.")
 	}
 	return nil
 }
 
 // answerPorts answers a page of the ports that q and the filters leave.
-func (h *portResource) answerPorts(c *rest.Call, q node.PortQuery, filters []rest.Filter[node.PortQuery], detail bool) error {
+func (h *portResource) answerPorts(c *rest.Call, q node.PortQuery, filters []rest.Filter[node.PortQuery],
+	detail bool) error {
 	if detail && c.QueryParams().Has("fields") {
 		return rest.BadRequest("Unexpected arguments: fields")
 	}
@@ -119,10 +124,11 @@ func (h *portResource) answerPorts(c *rest.Call, q node.PortQuery, filters []res
 	}
 	v := rest.View[node.Port]{Minor: c.Minor, Base: c.BaseURL()}
 	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return rest.AppendList(dst, c, p, "ports", ports, func(p *node.Port) string { return p.UUID }, func(dst []byte, of *node.Port) []byte {
-			v.Of = of
-			return h.fields.Render(dst, chosen, &v)
-		})
+		return rest.AppendList(dst, c, p, "ports", ports, func(p *node.Port) string { return p.UUID },
+			func(dst []byte, of *node.Port) []byte {
+				v.Of = of
+				return h.fields.Render(dst, chosen, &v)
+			})
 	})
 }
 

@@ -32,7 +32,8 @@ type portgroupResource struct {
 
 func (h *portgroupResource) routes() []rest.Route {
 	r := &portgroups{collection: collection[node.Portgroup]{
-		access: &h.access, path: "portgroups", since: portgroupSince, tooOld: rest.NoResource(), noun: "Portgroup", ident: "portgroup_ident",
+		access: &h.access, path: "portgroups", since: portgroupSince, tooOld: rest.NoResource(), noun: "Portgroup",
+		ident:  "portgroup_ident",
 		fields: portgroupTable(), brief: []string{"uuid", "address", "name", "links"}, required: []string{"node_uuid"},
 		id:     func(g *node.Portgroup) string { return g.UUID },
 		detail: true, detailSince: rest.DetailSince,
@@ -43,10 +44,14 @@ func (h *portgroupResource) routes() []rest.Route {
 	r.filters = r.narrowing
 	ports, groups := rest.Lists(h.portsOf.fields, "ports"), rest.Lists(r.fields, "portgroups")
 	rows := []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/portgroups/:ident/ports", Doc: "ports of a portgroup", Handle: func(c *rest.Call) error { return r.ports(c, false) }, Wire: ports},
-		{Method: http.MethodGet, Path: "/v1/portgroups/:ident/ports/detail", Doc: "the same with all fields", Handle: func(c *rest.Call) error { return r.ports(c, true) }, Wire: ports},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/portgroups", Doc: "portgroups of a node", Handle: r.listOf, Wire: groups},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/portgroups/detail", Doc: "the same with all fields", Handle: r.listDetailOf, Wire: groups},
+		{Method: http.MethodGet, Path: "/v1/portgroups/:ident/ports", Doc: "ports of a portgroup",
+			Handle: func(c *rest.Call) error { return r.ports(c, false) }, Wire: ports},
+		{Method: http.MethodGet, Path: "/v1/portgroups/:ident/ports/detail", Doc: "the same with all fields",
+			Handle: func(c *rest.Call) error { return r.ports(c, true) }, Wire: ports},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/portgroups", Doc: "portgroups of a node", Handle: r.listOf,
+			Wire: groups},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/portgroups/detail", Doc: "the same with all fields",
+			Handle: r.listDetailOf, Wire: groups},
 	}
 	for i := range rows {
 		rows[i].Since, rows[i].TooOld = portgroupOfSince, nodeapi.Routing(http.StatusNotFound, "")
@@ -65,12 +70,15 @@ func portgroupTable() *rest.Table[node.Portgroup] {
 		hardware("address", 1, both, func(g *g) *string { return &g.Address }),
 		rest.Sized("category", 103, both, maxCategory, func(g *g) *string { return &g.Category }),
 		// Portgroups that are made for a VIF and go with it are Neutron's.
-		rest.Computed("dynamic_portgroup", 111, 0, func(dst []byte, _ *rest.View[g]) []byte { return append(dst, "false"...) }),
+		rest.Computed("dynamic_portgroup", 111, 0, func(dst []byte, _ *rest.View[g]) []byte {
+			return append(dst, "false"...)
+		}),
 		rest.Object("extra", 1, both, nil, func(g *g) *map[string]any { return &g.Extra }),
 		rest.Object("internal_info", 1, 0, nodeapi.Mask, func(g *g) *map[string]any { return &g.InternalInfo }),
 		modeField(),
 		rest.Name("portgroup", 1, both, node.ValidName, func(g *g) *string { return &g.Name }),
-		rest.NonEmpty(rest.Sized("physical_network", 102, both, maxNetwork, func(g *g) *string { return &g.PhysicalNetwork })),
+		rest.NonEmpty(rest.Sized("physical_network", 102, both, maxNetwork,
+			func(g *g) *string { return &g.PhysicalNetwork })),
 		rest.Object("properties", 26, both, nil, func(g *g) *map[string]any { return &g.Properties }),
 		rest.Flag("standalone_ports_supported", 1, both, true, func(g *g) *bool { return &g.StandalonePorts }),
 		rest.Required(rest.UUID("node_uuid", 1, both, func(g *g) *string { return &g.NodeUUID })),

@@ -26,17 +26,21 @@ const (
 func withPorts(t *testing.T) *conductor {
 	t.Helper()
 	c := newConductor(t)
-	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","uuid":"`+nodeA+`","name":"a","shard":"s1","network_interface":"flat"}`)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes",
+		`{"driver":"fake-hardware","uuid":"`+nodeA+`","name":"a","shard":"s1","network_interface":"flat"}`)
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","uuid":"`+nodeB+`","name":"b"}`)
-	c.must(http.StatusCreated, 115, "POST", groups, `{"node_uuid":"`+nodeA+`","uuid":"`+groupA+`","name":"ga","address":"52:54:00:00:01:0A"}`)
-	c.must(http.StatusCreated, 115, "POST", groups, `{"node_uuid":"`+nodeB+`","uuid":"`+groupB+`","name":"gb","mode":"802.3ad","standalone_ports_supported":false,"physical_network":"pb","category":"c"}`)
+	c.must(http.StatusCreated, 115, "POST", groups,
+		`{"node_uuid":"`+nodeA+`","uuid":"`+groupA+`","name":"ga","address":"52:54:00:00:01:0A"}`)
+	c.must(http.StatusCreated, 115, "POST", groups, `{"node_uuid":"`+nodeB+`","uuid":"`+groupB+
+		`","name":"gb","mode":"802.3ad","standalone_ports_supported":false,"physical_network":"pb","category":"c"}`)
 	return c
 }
 
 // addPort adds the n-th port, with more of a body after its MAC.
 func (c *conductor) addPort(n int, more string) reply {
 	c.t.Helper()
-	return c.must(http.StatusCreated, 115, "POST", "/v1/ports", fmt.Sprintf(`{"address":"52:54:00:00:00:%02x",%s}`, n, more))
+	return c.must(http.StatusCreated, 115, "POST", "/v1/ports",
+		fmt.Sprintf(`{"address":"52:54:00:00:00:%02x",%s}`, n, more))
 }
 
 func TestPortgroupRefusals(t *testing.T) {
@@ -77,13 +81,19 @@ func TestPortgroupRefusals(t *testing.T) {
 		post(`{`+of+`,"standalone_ports_supported":"perhaps"}`, 400, "Unrecognized value 'perhaps'"),
 		patch("ga", `{"op":"remove","path":"/mode"}`, 400, "'mode' is a mandatory attribute and can not be removed"),
 		patch("ga", `{"op":"remove","path":"/node_uuid"}`, 400, "'node_uuid' is a required property"),
-		patch("ga", `{"op":"replace","path":"/node_uuid","value":"`+nodeB+`"}`, 400, "Portgroup "+groupA+" can not be associated with node "+nodeB+" because there are ports"),
-		patch("gb", `{"op":"replace","path":"/node_uuid","value":"`+nowhere+`"}`, 400, "Node "+nowhere+" could not be found."),
-		patch("ga", `{"op":"replace","path":"/standalone_ports_supported","value":false}`, 409, "contains port with 'pxe_enabled' is set to True"),
+		patch("ga", `{"op":"replace","path":"/node_uuid","value":"`+nodeB+`"}`, 400,
+			"Portgroup "+groupA+" can not be associated with node "+nodeB+" because there are ports"),
+		patch("gb", `{"op":"replace","path":"/node_uuid","value":"`+nowhere+`"}`, 400,
+			"Node "+nowhere+" could not be found."),
+		patch("ga", `{"op":"replace","path":"/standalone_ports_supported","value":false}`, 409,
+			"contains port with 'pxe_enabled' is set to True"),
 		patch("ga", `{"op":"replace","path":"/name","value":"gb"}`, 409, "A portgroup with name gb already exists."),
-		patch("ga", `{"op":"replace","path":"/uuid","value":"`+nowhere+`"}`, 400, "Cannot patch /uuid. Only the following can be updated: address, category, extra, mode, name, node_uuid, physical_network, properties, standalone_ports_supported"),
+		patch("ga", `{"op":"replace","path":"/uuid","value":"`+nowhere+`"}`, 400,
+			"Cannot patch /uuid. Only the following can be updated: address, category, extra, mode, name, node_uuid, "+
+				"physical_network, properties, standalone_ports_supported"),
 		patch("nobody", `{"op":"add","path":"/extra/a","value":1}`, 404, "Portgroup nobody could not be found."),
-		{115, "DELETE", groups + "/ga", "", 400, "Cannot complete the requested action because portgroup " + groupA + " contains ports."},
+		{115, "DELETE", groups + "/ga", "", 400, "Cannot complete the requested action because portgroup " + groupA +
+			" contains ports."},
 		{115, "DELETE", groups, "", 400, "Missing mandatory parameter: portgroup_ident"},
 		{115, "GET", groups + "?node=a&shard=s", "", 400, "simultaneously is not supported"},
 		{115, "GET", groups + "?shard=s&address=52:54:00:00:01:0a", "", 400, "simultaneously is not supported"},
@@ -133,8 +143,10 @@ func TestPortgroupLists(t *testing.T) {
 		delete(g, key)
 	}
 	want := map[string]any{
-		"uuid": groupB, "updated_at": nil, "address": nil, "category": "c", "dynamic_portgroup": false, "extra": map[string]any{}, "internal_info": map[string]any{},
-		"mode": "802.3ad", "name": "gb", "physical_network": "pb", "properties": map[string]any{}, "standalone_ports_supported": false, "node_uuid": nodeB,
+		"uuid": groupB, "updated_at": nil, "address": nil, "category": "c", "dynamic_portgroup": false,
+		"extra": map[string]any{}, "internal_info": map[string]any{},
+		"mode": "802.3ad", "name": "gb", "physical_network": "pb", "properties": map[string]any{},
+		"standalone_ports_supported": false, "node_uuid": nodeB,
 	}
 	if diff := cmp.Diff(want, g); diff != "" || len(list) != 1 {
 		t.Errorf("%d in detail (-want +got):\n%s", len(list), diff)
@@ -146,13 +158,15 @@ func TestPortgroupLists(t *testing.T) {
 func TestPortgroupPorts(t *testing.T) {
 	c := withPorts(t)
 	in := func(group string) (all []string) {
-		for _, p := range c.must(http.StatusOK, 115, "GET", groups+"/"+group+"/ports?fields=uuid,portgroup_uuid,physical_network", "").doc(t)["ports"].([]any) {
+		for _, p := range c.must(http.StatusOK, 115, "GET",
+			groups+"/"+group+"/ports?fields=uuid,portgroup_uuid,physical_network", "").doc(t)["ports"].([]any) {
 			port, _ := p.(map[string]any)
 			all = append(all, fmt.Sprint(port["uuid"], " ", port["physical_network"]))
 		}
 		return all
 	}
-	c.addPort(1, `"uuid":"`+portA+`","node_ident":"b","portgroup_uuid":"`+groupB+`","pxe_enabled":false,"physical_network":"pb"`)
+	c.addPort(1, `"uuid":"`+portA+`","node_ident":"b","portgroup_uuid":"`+groupB+
+		`","pxe_enabled":false,"physical_network":"pb"`)
 	c.addPort(2, `"uuid":"`+portB+`","node_ident":"b","pxe_enabled":false,"physical_network":"pb"`)
 	c.must(http.StatusOK, 115, "PATCH", "/v1/ports/"+portB, `[{"op":"add","path":"/portgroup_uuid","value":"`+groupB+`"}]`)
 	c.must(http.StatusOK, 115, "PATCH", groups+"/gb", `[{"op":"add","path":"/physical_network","value":"pc"}]`)
@@ -174,7 +188,9 @@ func TestPortgroupPorts(t *testing.T) {
 func TestLockedWiring(t *testing.T) {
 	c := withPorts(t)
 	c.addPort(1, `"uuid":"`+portA+`","node_uuid":"`+nodeA+`"`)
-	connector, _ := c.must(http.StatusCreated, 115, "POST", connectors, `{"node_uuid":"`+nodeA+`","type":"iqn","connector_id":"x"}`).doc(t)["uuid"].(string)
+	connector, _ := c.must(http.StatusCreated, 115, "POST", connectors,
+		`{"node_uuid":"`+nodeA+`","type":"iqn","connector_id":"x"}`).doc(
+		t)["uuid"].(string)
 	c.BMC.Hang = make(chan struct{})
 	c.must(http.StatusAccepted, 115, "PUT", "/v1/nodes/a/states/provision", `{"target":"manage"}`)
 	text := "Node " + nodeA + " is locked by host conductor-1, please retry after the current operation is completed."

@@ -36,15 +36,21 @@ func (h *portResource) routes() []rest.Route {
 	ofNode := rest.Lists(h.fields, "ports")
 	page := rest.Lists(h.fields, "ports", rest.ArgumentsOf(h.portFilters(&rest.Call{Minor: nodeapi.MaxMinor}))...)
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/ports", Doc: "ports, filtered, a page at a time", Handle: h.listPorts, Wire: page},
-		{Method: http.MethodGet, Path: "/v1/ports/detail", Doc: "the same with all fields", Handle: h.listPortsDetail, Wire: page},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/ports", Doc: "ports of one node", Handle: func(c *rest.Call) error { return h.listNodePorts(c, false) }, Wire: ofNode},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/ports/detail", Doc: "the same with all fields", Handle: func(c *rest.Call) error { return h.listNodePorts(c, true) }, Wire: ofNode},
-		{Method: http.MethodPost, Path: "/v1/ports", Doc: "add a port to a node", Handle: h.createPort, Wire: rest.Creates(h.fields, "address")},
+		{Method: http.MethodGet, Path: "/v1/ports", Doc: "ports, filtered, a page at a time",
+			Handle: h.listPorts, Wire: page},
+		{Method: http.MethodGet, Path: "/v1/ports/detail", Doc: "the same with all fields",
+			Handle: h.listPortsDetail, Wire: page},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/ports", Doc: "ports of one node",
+			Handle: func(c *rest.Call) error { return h.listNodePorts(c, false) }, Wire: ofNode},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/ports/detail", Doc: "the same with all fields",
+			Handle: func(c *rest.Call) error { return h.listNodePorts(c, true) }, Wire: ofNode},
+		{Method: http.MethodPost, Path: "/v1/ports", Doc: "add a port to a node", Handle: h.createPort,
+			Wire: rest.Creates(h.fields, "address")},
 		{Method: http.MethodPatch, Path: "/v1/ports", Doc: "refused: which port", Handle: needsPort},
 		{Method: http.MethodDelete, Path: "/v1/ports", Doc: "refused: which port", Handle: needsPort},
 		{Method: http.MethodGet, Path: "/v1/ports/:port", Doc: "one port", Handle: h.showPort, Wire: rest.Shows(h.fields)},
-		{Method: http.MethodPatch, Path: "/v1/ports/:port", Doc: "change fields of a port", Handle: h.patchPort, Wire: rest.Patches(h.fields)},
+		{Method: http.MethodPatch, Path: "/v1/ports/:port", Doc: "change fields of a port", Handle: h.patchPort,
+			Wire: rest.Patches(h.fields)},
 		{Method: http.MethodDelete, Path: "/v1/ports/:port", Doc: "forget a port", Handle: h.deletePort},
 	}
 }

@@ -15,8 +15,9 @@ func TestPortVersions(t *testing.T) {
 	c.addPort(1, `"uuid":"`+portA+`","node_uuid":"`+nodeA+`"`)
 	for path, fields := range map[string]map[string]int{
 		"/v1/ports/" + portA: {
-			"internal_info": 18, "pxe_enabled": 19, "local_link_connection": 19, "portgroup_uuid": 24, "physical_network": 34, "is_smartnic": 53,
-			"name": 88, "description": 97, "vendor": 100, "category": 101, "available_for_dynamic_portgroup": 111,
+			"internal_info": 18, "pxe_enabled": 19, "local_link_connection": 19, "portgroup_uuid": 24, "physical_network": 34,
+			"is_smartnic": 53,
+			"name":        88, "description": 97, "vendor": 100, "category": 101, "available_for_dynamic_portgroup": 111,
 		},
 		groups + "/ga": {"mode": 26, "properties": 26, "physical_network": 102, "category": 103, "dynamic_portgroup": 111},
 	} {
@@ -32,16 +33,20 @@ func TestPortVersions(t *testing.T) {
 			}
 		}
 	}
-	doc := c.must(http.StatusOK, 115, "PATCH", "/v1/ports/"+portA, `[{"op":"add","path":"/name","value":"eth0"},{"op":"add","path":"/description","value":"Left"},{"op":"add","path":"/vendor","value":"v"},
-		{"op":"add","path":"/category","value":"c"},{"op":"add","path":"/physical_network","value":"p"},{"op":"replace","path":"/available_for_dynamic_portgroup","value":false},
+	doc := c.must(http.StatusOK, 115, "PATCH", "/v1/ports/"+portA,
+		`[{"op":"add","path":"/name","value":"eth0"},{"op":"add","path":"/description","value":"Left"},{"op":"add","path":"/vendor","value":"v"},
+		{"op":"add","path":"/category","value":"c"},{"op":"add","path":"/physical_network","value":"p"}
+		,{"op":"replace","path":"/available_for_dynamic_portgroup","value":false},
 		{"op":"replace","path":"/is_smartnic","value":true},{"op":"replace","path":"/pxe_enabled","value":false},{"op":"add","path":"/local_link_connection","value":{"port_id":"1","hostname":"h"}}]`).doc(t)
 	for _, key := range []string{"links", "created_at", "updated_at"} {
 		delete(doc, key)
 	}
 	want := map[string]any{
-		"uuid": portA, "address": "52:54:00:00:00:01", "node_uuid": nodeA, "name": "eth0", "description": "Left", "vendor": "v", "category": "c", "physical_network": "p",
-		"available_for_dynamic_portgroup": false, "is_smartnic": true, "pxe_enabled": false, "local_link_connection": map[string]any{"port_id": "1", "hostname": "h"},
-		"extra": map[string]any{}, "internal_info": map[string]any{}, "portgroup_uuid": nil,
+		"uuid": portA, "address": "52:54:00:00:00:01", "node_uuid": nodeA, "name": "eth0", "description": "Left",
+		"vendor": "v", "category": "c", "physical_network": "p",
+		"available_for_dynamic_portgroup": false, "is_smartnic": true, "pxe_enabled": false,
+		"local_link_connection": map[string]any{"port_id": "1", "hostname": "h"},
+		"extra":                 map[string]any{}, "internal_info": map[string]any{}, "portgroup_uuid": nil,
 	}
 	if diff := cmp.Diff(want, doc); diff != "" {
 		t.Errorf("patched (-want +got):\n%s", diff)
@@ -62,11 +67,17 @@ func TestPortLinks(t *testing.T) {
 	for sent, shown := range map[string]any{
 		`{}`:   map[string]any{},
 		`null`: map[string]any{},
-		`{"switch_id":"0A:1B:2C:3D:4E:5F","port_id":"Eth1","switch_info":"sw"}`: map[string]any{"switch_id": "0a:1b:2c:3d:4e:5f", "port_id": "Eth1", "switch_info": "sw"},
-		`{"switch_id":"000000000000ABCD","port_id":"1"}`:                        map[string]any{"switch_id": "000000000000abcd", "port_id": "1"},
-		`{"hostname":"h","port_id":"1"}`:                                        map[string]any{"hostname": "h", "port_id": "1"},
-		`{"network_type":"unmanaged"}`:                                          map[string]any{"network_type": "unmanaged"},
-		vtep:                                                                    map[string]any{"port_id": "1", "vtep-logical-switch": "l", "vtep-physical-switch": "p"},
+		`{"switch_id":"0A:1B:2C:3D:4E:5F","port_id":"Eth1","switch_info":"sw"}`: map[string]any{
+			"switch_id": "0a:1b:2c:3d:4e:5f", "port_id": "Eth1", "switch_info": "sw",
+		},
+		`{"switch_id":"000000000000ABCD","port_id":"1"}`: map[string]any{
+			"switch_id": "000000000000abcd", "port_id": "1",
+		},
+		`{"hostname":"h","port_id":"1"}`: map[string]any{"hostname": "h",
+			"port_id": "1"},
+		`{"network_type":"unmanaged"}`: map[string]any{"network_type": "unmanaged"},
+		vtep: map[string]any{"port_id": "1",
+			"vtep-logical-switch": "l", "vtep-physical-switch": "p"},
 	} {
 		doc := c.must(http.StatusOK, 104, "PATCH", path, set(sent)).doc(t)
 		if diff := cmp.Diff(shown, doc["local_link_connection"]); diff != "" {
@@ -75,7 +86,8 @@ func TestPortLinks(t *testing.T) {
 	}
 	c.must(http.StatusOK, 104, "PATCH", path, set(vtep))
 	for minor, keys := range map[int]int{89: 0, 90: 3, 104: 3, 105: 0} {
-		if got, _ := c.must(http.StatusOK, minor, "GET", path, "").doc(t)["local_link_connection"].(map[string]any); len(got) != keys {
+		if got, _ := c.must(http.StatusOK, minor, "GET", path, "").doc(t)["local_link_connection"].(map[string]any); len(
+			got) != keys {
 			t.Errorf("OVN's switch at 1.%d: %v", minor, got)
 		}
 	}
@@ -89,14 +101,17 @@ func TestPortLinks(t *testing.T) {
 		wrong(`{"network_type":"managed"}`, schema+"'port_id' is a required property"),
 		wrong(`{"network_type":"other"}`, schema+"'other' is not one of ['managed', 'unmanaged']"),
 		wrong(`{"port_id":1,"hostname":"h"}`, schema+"1 is not of type 'string'"),
-		wrong(`{"port_id":"1","hostname":"h","speed":"1"}`, schema+"Additional properties are not allowed ('speed' was unexpected)"),
-		wrong(`{"port_id":"1","hostname":"h","vtep-logical-switch":"l"}`, schema+"'vtep-logical-switch' and 'vtep-physical-switch' depend on each other"),
+		wrong(`{"port_id":"1","hostname":"h","speed":"1"}`,
+			schema+"Additional properties are not allowed ('speed' was unexpected)"),
+		wrong(`{"port_id":"1","hostname":"h","vtep-logical-switch":"l"}`,
+			schema+"'vtep-logical-switch' and 'vtep-physical-switch' depend on each other"),
 		wrong(`{"port_id":"1","switch_id":"sw"}`, "Expected a MAC address or OpenFlow datapath ID but received sw."),
 		wrong(`"x"`, "'x' is not of type"),
 		{63, "PATCH", path, set(`{"network_type":"unmanaged"}`), 406, "not acceptable"},
 		{89, "PATCH", path, set(vtep), 406, "not acceptable"},
 		{105, "PATCH", path, set(vtep), 406, "not acceptable"},
-		{63, "POST", "/v1/ports", `{"address":"52:54:00:00:00:09","node_uuid":"` + nodeA + `","local_link_connection":{"network_type":"unmanaged"}}`, 406, "not acceptable"},
+		{63, "POST", "/v1/ports", `{"address":"52:54:00:00:00:09","node_uuid":"` + nodeA +
+			`","local_link_connection":{"network_type":"unmanaged"}}`, 406, "not acceptable"},
 	})
 }
 
@@ -113,17 +128,24 @@ func TestPortRefusals(t *testing.T) {
 	c.refuses(t, []refusal{
 		post(ofA+`,"name":"eth0"`, 409, "A port with name eth0 already exists."),
 		post(ofA+`,"portgroup_uuid":"`+nowhere+`"`, 400, "Portgroup "+nowhere+" could not be found."),
-		post(ofA+`,"portgroup_uuid":"`+groupB+`"`, 400, "Port can not be added to a portgroup belonging to a different node."),
-		post(ofB+`,"portgroup_uuid":"`+groupB+`"`, 409, "Port group "+groupB+" doesn't support standalone ports. This port cannot be created"),
-		post(ofB+`,"portgroup_uuid":"`+groupB+`","pxe_enabled":false,"physical_network":"px"`, 409, "Port with physical network px cannot become a member of port group "+groupB+" which has ports in physical network pb."),
+		post(ofA+`,"portgroup_uuid":"`+groupB+`"`, 400,
+			"Port can not be added to a portgroup belonging to a different node."),
+		post(ofB+`,"portgroup_uuid":"`+groupB+`"`, 409,
+			"Port group "+groupB+" doesn't support standalone ports. This port cannot be created"),
+		post(ofB+`,"portgroup_uuid":"`+groupB+`","pxe_enabled":false,"physical_network":"px"`, 409,
+			"Port with physical network px cannot become a member of port group "+groupB+
+				" which has ports in physical network pb."),
 		post(ofA+`,"is_smartnic":true`, 400, "Smart NIC port must have port_id and hostname in local_link_connection"),
 		post(ofA+`,"physical_network":""`, 400, "A non-empty value is required when setting physical_network"),
 		post(ofA+`,"physical_network":"`+strings.Repeat("p", 65)+`"`, 400, "is too long"),
 		post(ofA+`,"vendor":"`+strings.Repeat("v", 33)+`"`, 400, "is too long"),
 		post(ofA+`,"available_for_dynamic_portgroup":"perhaps"`, 400, "Unrecognized value"),
-		patch(115, `{"op":"replace","path":"/physical_network","value":"p"}`, 400, "physical_network cannot be changed while the port belongs to a portgroup."),
-		patch(115, `{"op":"replace","path":"/portgroup_uuid","value":"`+groupB+`"}`, 400, "Port can not be added to a portgroup belonging to a different node."),
-		patch(115, `{"op":"replace","path":"/portgroup_uuid","value":"`+nowhere+`"}`, 400, "Portgroup "+nowhere+" could not be found."),
+		patch(115, `{"op":"replace","path":"/physical_network","value":"p"}`, 400,
+			"physical_network cannot be changed while the port belongs to a portgroup."),
+		patch(115, `{"op":"replace","path":"/portgroup_uuid","value":"`+groupB+`"}`, 400,
+			"Port can not be added to a portgroup belonging to a different node."),
+		patch(115, `{"op":"replace","path":"/portgroup_uuid","value":"`+nowhere+`"}`, 400,
+			"Portgroup "+nowhere+" could not be found."),
 		patch(115, `{"op":"replace","path":"/node_uuid","value":"`+nowhere+`"}`, 400, "Node "+nowhere+" could not be found."),
 		patch(115, `{"op":"remove","path":"/node_uuid"}`, 400, "'node_uuid' is a required property"),
 		patch(23, `{"op":"remove","path":"/portgroup_uuid"}`, 406, "not acceptable"),
@@ -169,7 +191,8 @@ func TestPortLists(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{
-		"/v1/ports/detail?portgroup=ga": 1, "/v1/nodes/a/ports": 2, "/v1/nodes/a/ports/detail": 2, groups + "/ga/ports": 1, groups + "/gb/ports/detail": 0,
+		"/v1/ports/detail?portgroup=ga": 1, "/v1/nodes/a/ports": 2, "/v1/nodes/a/ports/detail": 2, groups + "/ga/ports": 1,
+		groups + "/gb/ports/detail": 0,
 	} {
 		ports := c.must(http.StatusOK, 115, "GET", path, "").doc(t)["ports"].([]any)
 		if len(ports) != want {

@@ -23,7 +23,8 @@ func TestPartsOfOthers(t *testing.T) {
 		"/v1/volume/targets":    `"volume_type":"iscsi","volume_id":"x","boot_index":0`,
 	} {
 		for _, id := range []string{e.node, none} {
-			if r := g.as("admin "+other, http.MethodPost, path, `{"node_uuid":"`+id+`",`+rest+`}`); r.status != http.StatusForbidden {
+			if r := g.as("admin "+other, http.MethodPost, path,
+				`{"node_uuid":"`+id+`",`+rest+`}`); r.status != http.StatusForbidden {
 				t.Errorf("POST %s: %d %s", path, r.status, r.body)
 			}
 		}
@@ -33,7 +34,8 @@ func TestPartsOfOthers(t *testing.T) {
 			continue
 		}
 		move := func(who, id string) string {
-			r := g.as(who, http.MethodPatch, fmt.Sprint(path, "/", made.doc(t)["uuid"]), `[{"op":"replace","path":"/node_uuid","value":"`+id+`"}]`)
+			r := g.as(who, http.MethodPatch, fmt.Sprint(path, "/", made.doc(t)["uuid"]),
+				`[{"op":"replace","path":"/node_uuid","value":"`+id+`"}]`)
 			if r.status != http.StatusBadRequest {
 				t.Errorf("PATCH %s by %s: %d %s", path, who, r.status, r.body)
 			}
@@ -55,10 +57,14 @@ func TestPartsOfOthers(t *testing.T) {
 func TestTargetProperties(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
-	for who, sees := range map[string]bool{"reader ": true, "admin " + owner: true, "admin " + lessee: true, "operator " + owner: false, "reader " + lessee: false} {
-		for _, path := range []string{"/v1/volume/targets/" + e.target, "/v1/volume/targets?detail=true", "/v1/volume/targets?fields=properties", "/v1/nodes/" + e.node + "/volume/targets?detail=true"} {
+	for who, sees := range map[string]bool{"reader ": true, "admin " + owner: true, "admin " + lessee: true,
+		"operator " + owner: false, "reader " + lessee: false} {
+		for _, path := range []string{"/v1/volume/targets/" + e.target, "/v1/volume/targets?detail=true",
+			"/v1/volume/targets?fields=properties", "/v1/nodes/" + e.node + "/volume/targets?detail=true"} {
 			body := g.as(who, http.MethodGet, path, "").body
-			if strings.Contains(body, "10.1.1.2") != sees || strings.Contains(body, `{"redacted_contents":"** Value redacted: Requires permission baremetal:volume:view_target_properties access. Permission denied. **"}`) == sees {
+			if strings.Contains(body, "10.1.1.2") != sees ||
+				strings.Contains(body,
+					`{"redacted_contents":"** Value redacted: Requires permission baremetal:volume:view_target_properties access. Permission denied. **"}`) == sees {
 				t.Errorf("%s of %s: %s", path, who, body)
 			}
 		}
@@ -97,7 +103,10 @@ func TestAllocationsOfProjects(t *testing.T) {
 func TestAllocationOfNode(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
-	if _, err := g.Engine.UpdateNode(t.Context(), e.node, func(n *node.Node) error { n.ResourceClass = "small"; return nil }); err != nil {
+	if _, err := g.Engine.UpdateNode(t.Context(), e.node, func(n *node.Node) error {
+		n.ResourceClass = "small"
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	g.provision(e.node, "manage", "provide")
@@ -128,11 +137,13 @@ func TestAllocationOfNode(t *testing.T) {
 // nothing of the nodes of others.
 func TestNodesOfOthersAreNotCounted(t *testing.T) {
 	g := newGuardedConductor(t)
-	if _, err := g.Engine.CreateNode(t.Context(), node.Node{Driver: "fake-hardware", Owner: owner, ResourceClass: "rare"}); err != nil {
+	if _, err := g.Engine.CreateNode(t.Context(),
+		node.Node{Driver: "fake-hardware", Owner: owner, ResourceClass: "rare"}); err != nil {
 		t.Fatal(err)
 	}
 	made := g.as("operator "+other, http.MethodPost, "/v1/allocations", `{"resource_class":"rare"}`).doc(t)["uuid"]
-	if a := g.allocated(made.(string)); !strings.HasSuffix(a.LastError, "no available nodes match the resource class rare.") {
+	if a := g.allocated(made.(string)); !strings.HasSuffix(a.LastError,
+		"no available nodes match the resource class rare.") {
 		t.Errorf("why there is no node: %s", a.LastError)
 	}
 }

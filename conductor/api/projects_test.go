@@ -34,12 +34,17 @@ func TestListsAreNarrowed(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, path := range []string{
-		"/v1/nodes", "/v1/nodes/detail", "/v1/nodes?owner=" + owner, "/v1/nodes?project=" + owner, "/v1/nodes?project=" + lessee,
-		"/v1/ports", "/v1/ports/detail", "/v1/ports?sort_key=address", "/v1/ports?node=" + e.node, "/v1/ports?node_uuid=" + e.node, "/v1/ports?address=" + e.mac,
-		"/v1/runbooks", "/v1/portgroups", "/v1/portgroups/detail", "/v1/portgroups?node=" + e.node, "/v1/nodes/" + e.node + "/portgroups",
+		"/v1/nodes", "/v1/nodes/detail", "/v1/nodes?owner=" + owner, "/v1/nodes?project=" + owner,
+		"/v1/nodes?project=" + lessee,
+		"/v1/ports", "/v1/ports/detail", "/v1/ports?sort_key=address", "/v1/ports?node=" + e.node,
+		"/v1/ports?node_uuid=" + e.node, "/v1/ports?address=" + e.mac,
+		"/v1/runbooks", "/v1/portgroups", "/v1/portgroups/detail", "/v1/portgroups?node=" + e.node,
+		"/v1/nodes/" + e.node + "/portgroups",
 		"/v1/ports?portgroup=" + e.portgroup, "/v1/portgroups/" + e.portgroup + "/ports",
-		"/v1/volume/connectors", "/v1/volume/connectors?node=" + e.node, "/v1/volume/targets", "/v1/volume/targets?detail=true", "/v1/nodes/" + e.node + "/volume/targets",
-		"/v1/allocations", "/v1/allocations?resource_class=none", "/v1/allocations?owner=" + owner, "/v1/allocations?node=" + e.node,
+		"/v1/volume/connectors", "/v1/volume/connectors?node=" + e.node, "/v1/volume/targets",
+		"/v1/volume/targets?detail=true", "/v1/nodes/" + e.node + "/volume/targets",
+		"/v1/allocations", "/v1/allocations?resource_class=none", "/v1/allocations?owner=" + owner,
+		"/v1/allocations?node=" + e.node,
 	} {
 		var row []string
 		for _, project := range []string{"", owner, lessee, other} {
@@ -98,7 +103,8 @@ func TestMarkers(t *testing.T) {
 		"/v1/nodes?": e.node, "/v1/nodes/detail?": e.node, "/v1/ports?": e.port, "/v1/ports?sort_key=address&": e.port,
 		"/v1/portgroups?": e.portgroup, "/v1/volume/connectors?": e.connector, "/v1/volume/targets?": e.target,
 	} {
-		for who, want := range map[string]int{"reader ": http.StatusOK, "reader " + owner: http.StatusOK, "reader " + lessee: http.StatusOK, "reader " + other: http.StatusNotFound} {
+		for who, want := range map[string]int{"reader ": http.StatusOK, "reader " + owner: http.StatusOK,
+			"reader " + lessee: http.StatusOK, "reader " + other: http.StatusNotFound} {
 			r := g.as(who, http.MethodGet, path+"marker="+known, "")
 			if r.status != want {
 				t.Errorf("%s of %s: %d %s, want %d", path, who, r.status, r.body, want)
@@ -107,7 +113,8 @@ func TestMarkers(t *testing.T) {
 				continue
 			}
 			const unknown = "11111111-1111-4111-8111-111111111111"
-			if same := g.as(who, http.MethodGet, path+"marker="+unknown, ""); strings.ReplaceAll(same.body, unknown, known) != r.body {
+			if same := g.as(who, http.MethodGet, path+"marker="+unknown, ""); strings.ReplaceAll(same.body, unknown,
+				known) != r.body {
 				t.Errorf("%s of %s: %s, but for what is not there %s", path, who, r.body, same.body)
 			}
 		}
@@ -129,8 +136,10 @@ func (s sold) UpdateNode(ctx context.Context, ref string, edit func(*node.Node) 
 func TestPatchOfSoldNode(t *testing.T) {
 	g := newGuardedConductor(t, func(o *api.Options) { o.Conductor = sold{o.Conductor} })
 	id := g.estate().node
-	for path, want := range map[string]int{"/driver_info/redfish_address": http.StatusNotFound, "/description": http.StatusNotFound} {
-		if r := g.as("admin "+owner, http.MethodPatch, "/v1/nodes/"+id, `[{"op":"add","path":"`+path+`","value":"x"}]`); r.status != want {
+	for path, want := range map[string]int{"/driver_info/redfish_address": http.StatusNotFound,
+		"/description": http.StatusNotFound} {
+		if r := g.as("admin "+owner, http.MethodPatch, "/v1/nodes/"+id,
+			`[{"op":"add","path":"`+path+`","value":"x"}]`); r.status != want {
 			t.Errorf("%s: %d %s, want %d", path, r.status, r.body, want)
 		}
 		if _, err := g.Engine.UpdateNode(t.Context(), id, func(n *node.Node) error {
@@ -157,7 +166,10 @@ func TestLesseeSeesLess(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // an answer may be kept
-		for _, path := range []string{"/v1/nodes/" + id, "/v1/nodes/" + id + "?fields=driver_info,last_error,driver_internal_info,reservation", "/v1/nodes/detail", "/v1/nodes/" + id + "/states"} {
+		for _, path := range []string{
+			"/v1/nodes/" + id, "/v1/nodes/" + id + "?fields=driver_info,last_error,driver_internal_info,reservation",
+			"/v1/nodes/detail", "/v1/nodes/" + id + "/states",
+		} {
 			for who, sees := range map[string]bool{"reader ": true, "reader " + owner: true, "admin " + lessee: false} {
 				body := g.as(who, http.MethodGet, path, "").body
 				if strings.Contains(body, "10.1.1.1") != sees || strings.Contains(body, "hunter2") {
@@ -175,13 +187,15 @@ func TestLesseeSeesLess(t *testing.T) {
 func TestFieldsUnderRules(t *testing.T) {
 	g := newGuardedConductor(t)
 	for what, tc := range map[string]struct{ who, path, value, denied string }{
-		"a lessee's description":          {"operator " + lessee, "/description", `"x"`, ""},
-		"a lessee's extra":                {"operator " + lessee, "/extra/x", `1`, ""},
-		"a lessee's instance_info":        {"operator " + lessee, "/instance_info/x", `1`, "baremetal:node:update_instance_info"},
-		"the same by his admin":           {"admin " + lessee, "/instance_info/x", `1`, ""},
-		"a lessee's driver_info":          {"admin " + lessee, "/driver_info/x", `1`, "baremetal:node:update:driver_info"},
-		"the same by the owner":           {"operator " + owner, "/driver_info/x", `1`, ""},
-		"an owner's interface":            {"operator " + owner, "/power_interface", `"fake"`, "baremetal:node:update:driver_interfaces"},
+		"a lessee's description": {"operator " + lessee, "/description", `"x"`, ""},
+		"a lessee's extra":       {"operator " + lessee, "/extra/x", `1`, ""},
+		"a lessee's instance_info": {"operator " + lessee, "/instance_info/x", `1`,
+			"baremetal:node:update_instance_info"},
+		"the same by his admin":  {"admin " + lessee, "/instance_info/x", `1`, ""},
+		"a lessee's driver_info": {"admin " + lessee, "/driver_info/x", `1`, "baremetal:node:update:driver_info"},
+		"the same by the owner":  {"operator " + owner, "/driver_info/x", `1`, ""},
+		"an owner's interface": {"operator " + owner, "/power_interface", `"fake"`,
+			"baremetal:node:update:driver_interfaces"},
 		"the same by the owner's admin":   {"admin " + owner, "/power_interface", `"fake"`, ""},
 		"an owner gives away":             {"admin " + owner, "/owner", `"x"`, "baremetal:node:update:owner"},
 		"the system gives away":           {"operator ", "/owner", `"x"`, ""},
@@ -238,9 +252,10 @@ func TestOwnerInCreate(t *testing.T) {
 		body   string
 		status int
 	}{
-		"a runbook":           {`{"name":"CUSTOM_A",` + step + `}`, http.StatusCreated},
-		"another project's":   {`{"name":"CUSTOM_B","owner":"` + owner + `",` + step + `}`, http.StatusBadRequest},
-		"nobody else's":       {`{"name":"CUSTOM_D","public":false,` + step + `}`, http.StatusCreated}, // as it would be without it, and as Ironic has it; to change it is the system's
+		"a runbook":         {`{"name":"CUSTOM_A",` + step + `}`, http.StatusCreated},
+		"another project's": {`{"name":"CUSTOM_B","owner":"` + owner + `",` + step + `}`, http.StatusBadRequest},
+		// as it would be without it, and as Ironic has it; to change it is the system's
+		"nobody else's":       {`{"name":"CUSTOM_D","public":false,` + step + `}`, http.StatusCreated},
 		"one for everybody's": {`{"name":"CUSTOM_C","public":true,` + step + `}`, http.StatusBadRequest},
 	} {
 		r := g.as("admin "+other, http.MethodPost, "/v1/runbooks", tc.body)
@@ -254,18 +269,21 @@ func TestOwnerInCreate(t *testing.T) {
 func TestRunbookOfOthers(t *testing.T) {
 	g := newGuardedConductor(t)
 	e := g.estate()
-	if _, err := g.Engine.Catalogs().Runbooks.Update(t.Context(), e.runbook, func(r *node.Runbook) error { r.Owner = other; return nil }); err != nil {
+	if _, err := g.Engine.Catalogs().Runbooks.Update(t.Context(), e.runbook,
+		func(r *node.Runbook) error { r.Owner = other; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	g.as("admin "+owner, http.MethodPut, "/v1/nodes/"+e.node+"/states/provision", `{"target":"manage"}`)
 	g.settle(e.node)
 	ask := func() reply {
-		return g.as("admin "+owner, http.MethodPut, "/v1/nodes/"+e.node+"/states/provision", `{"target":"clean","runbook":"`+e.runbook+`"}`)
+		return g.as("admin "+owner, http.MethodPut, "/v1/nodes/"+e.node+"/states/provision",
+			`{"target":"clean","runbook":"`+e.runbook+`"}`)
 	}
 	if r := ask(); r.status != http.StatusForbidden || !strings.HasSuffix(r.text(), "baremetal:runbook:use") {
 		t.Errorf("another's: %d %s", r.status, r.body)
 	}
-	if _, err := g.Engine.Catalogs().Runbooks.Update(t.Context(), e.runbook, func(r *node.Runbook) error { r.Owner, r.Public = "", true; return nil }); err != nil {
+	if _, err := g.Engine.Catalogs().Runbooks.Update(t.Context(), e.runbook,
+		func(r *node.Runbook) error { r.Owner, r.Public = "", true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if r := ask(); r.status == http.StatusForbidden {
@@ -277,7 +295,8 @@ func TestRunbookOfOthers(t *testing.T) {
 func TestUserInHistory(t *testing.T) {
 	g := newGuardedConductor(t)
 	id := g.estate().node
-	if r := g.as("operator "+owner, http.MethodPut, "/v1/nodes/"+id+"/states/provision", `{"target":"manage"}`); r.status != http.StatusAccepted {
+	if r := g.as("operator "+owner, http.MethodPut, "/v1/nodes/"+id+"/states/provision",
+		`{"target":"manage"}`); r.status != http.StatusAccepted {
 		t.Fatal(r.body)
 	}
 	g.settle(id)

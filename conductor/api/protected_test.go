@@ -28,7 +28,8 @@ func TestProtected(t *testing.T) {
 			want = http.StatusOK
 		}
 		r := patch(id, "protected", true)
-		text := "Node " + id + " can only be made protected in provision states 'active' or 'rescue', the current state is '" + string(state) + "'"
+		text := "Node " + id + " can only be made protected in provision states 'active' or 'rescue', the " +
+			"current state is '" + string(state) + "'"
 		if r.status != want || want != http.StatusOK && r.text() != text {
 			t.Errorf("protected in %s: %d %s, want %d", state, r.status, r.body, want)
 		}
@@ -44,10 +45,12 @@ func TestProtected(t *testing.T) {
 	id := place(t, c, store, node.Active)
 	for _, field := range []string{"protected", "retired"} {
 		reason := field + "_reason"
-		if r := patch(id, reason, `"why"`); r.status != http.StatusBadRequest || r.text() != "The "+reason+" field can only be set when "+field+" is True" {
+		if r := patch(id, reason, `"why"`); r.status != http.StatusBadRequest ||
+			r.text() != "The "+reason+" field can only be set when "+field+" is True" {
 			t.Errorf("%s without %s: %d %s", reason, field, r.status, r.body)
 		}
-		if r := c.do(115, "PATCH", "/v1/nodes/"+id, `[{"op":"add","path":"/`+reason+`","value":"why"},{"op":"add","path":"/`+field+`","value":true}]`); r.status != http.StatusOK {
+		if r := c.do(115, "PATCH", "/v1/nodes/"+id, `[{"op":"add","path":"/`+reason+`","value":"why"},{"op":"add","path":"/`+
+			field+`","value":true}]`); r.status != http.StatusOK {
 			t.Errorf("both: %d %s", r.status, r.body)
 		}
 		if doc := patch(id, "extra/a", 1).doc(t); doc[field] != true || doc[reason] != "why" {
@@ -79,12 +82,14 @@ func TestInstanceTraits(t *testing.T) {
 	} {
 		t.Run(k.traits, func(t *testing.T) {
 			name := fmt.Sprintf("n%d", i)
-			id, _ := c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"`+name+`"}`).doc(t)["uuid"].(string)
+			id, _ := c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"`+name+`"}`).doc(
+				t)["uuid"].(string)
 			c.must(http.StatusNoContent, 115, "PUT", "/v1/nodes/"+id+"/traits", `{"traits":["CUSTOM_GOLD"]}`)
 			c.provision(id, "manage", "provide")
 			ask := func(target string, state node.State) {
 				t.Helper()
-				c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/"+id, `[{"op":"add","path":"/instance_info/traits","value":`+k.traits+`}]`)
+				c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/"+id, `[{"op":"add","path":"/instance_info/traits","value":`+
+					k.traits+`}]`)
 				reason := k.reason
 				if reason != "" {
 					reason = fmt.Sprintf(reason, id)
@@ -96,7 +101,8 @@ func TestInstanceTraits(t *testing.T) {
 				r := c.do(115, "PUT", "/v1/nodes/"+id+"/states/provision", `{"target":"`+target+`"}`)
 				switch {
 				case reason == "" && r.status == http.StatusAccepted:
-				case reason == "", r.status != http.StatusBadRequest, r.text() != "Failed to validate deploy or power info for node "+id+": "+reason:
+				case reason == "", r.status != http.StatusBadRequest,
+					r.text() != "Failed to validate deploy or power info for node "+id+": "+reason:
 					t.Errorf("%s answers %d %s", target, r.status, r.body)
 				}
 				if n := c.settle(id); reason == "" && n.ProvisionState != node.Active || reason != "" && n.ProvisionState != state {

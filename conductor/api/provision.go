@@ -49,7 +49,8 @@ func (h *stateResource) provision(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	args, err := c.Args(nodeapi.ProvisionLimit, "target", "configdrive", "clean_steps", "deploy_steps", "service_steps", "rescue_password", "disable_ramdisk", "runbook")
+	args, err := c.Args(nodeapi.ProvisionLimit, "target", "configdrive", "clean_steps", "deploy_steps", "service_steps",
+		"rescue_password", "disable_ramdisk", "runbook")
 	if err != nil {
 		return err
 	}
@@ -87,13 +88,15 @@ func (h *stateResource) wrongVerb(c *rest.Call, n *node.Node, target string) err
 	if holder != "" {
 		return node.LockedBy(n.UUID, holder)
 	}
-	return node.Refuse(node.InvalidState, `The requested action %q can not be performed on node %q while it is in state %q.`, target, n.UUID, n.ProvisionState)
+	return node.Refuse(node.InvalidState,
+		`The requested action %q can not be performed on node %q while it is in state %q.`, target, n.UUID, n.ProvisionState)
 }
 
 // provisionRequest checks the arguments a verb came with.
 func provisionRequest(c *rest.Call, v node.Event, a rest.Args) (plan.Request, error) {
 	r := plan.Request{Verb: v}
-	checks := []func(*rest.Call, node.Event, rest.Args, *plan.Request) error{readConfigDrive, readSteps, readPassword, readRamdisk}
+	checks := []func(*rest.Call, node.Event, rest.Args, *plan.Request) error{readConfigDrive, readSteps,
+		readPassword, readRamdisk}
 	for _, check := range checks {
 		if err := check(c, v, a, &r); err != nil {
 			return r, err
@@ -121,7 +124,8 @@ func readConfigDrive(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) e
 			}
 		}
 	default:
-		return rest.BadRequest("Expected types <class 'NoneType'>, <class 'dict'>, <class 'str'> for configdrive: %s", rest.Python(drive))
+		return rest.BadRequest("Expected types <class 'NoneType'>, <class 'dict'>, <class 'str'> for configdrive: %s",
+			rest.Python(drive))
 	}
 	switch {
 	case v != node.Deploy && v != node.Rebuild:

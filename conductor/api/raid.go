@@ -27,9 +27,13 @@ type raidConductor interface {
 // routes is what RAID volumes a node is to get, and what can be said of one.
 func (h *raidResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/raid", Since: 12, TooOld: rest.NotAcceptable(), Doc: "say which RAID volumes are wanted", Handle: h.setRAID, Wire: rest.Accepts(http.StatusNoContent, raidForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/raid", Doc: "refused: it is a field of the states", Handle: writeOnly},
-		{Method: http.MethodGet, Path: "/v1/drivers/:driver/raid/logical_disk_properties", Since: 12, TooOld: rest.NotAcceptable(), Doc: "what can be said of a RAID volume", Handle: h.raidProperties, Wire: rest.Returns(rest.FormOf(map[string]string{}))},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/raid", Since: 12, TooOld: rest.NotAcceptable(),
+			Doc: "say which RAID volumes are wanted", Handle: h.setRAID, Wire: rest.Accepts(http.StatusNoContent, raidForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/raid", Doc: "refused: it is a field of the states",
+			Handle: writeOnly},
+		{Method: http.MethodGet, Path: "/v1/drivers/:driver/raid/logical_disk_properties", Since: 12,
+			TooOld: rest.NotAcceptable(), Doc: "what can be said of a RAID volume", Handle: h.raidProperties,
+			Wire: rest.Returns(rest.FormOf(map[string]string{}))},
 	}
 }
 
@@ -79,16 +83,23 @@ type diskProperty struct {
 // diskProperties is Ironic's schema of a logical disk.
 func diskProperties() []diskProperty {
 	return []diskProperty{
-		{"raid_level", true, rest.OneOf("JBOD", "0", "1", "2", "5", "6", "1+0", "5+0", "6+0"), "Level of the volume: JBOD, 0, 1, 2, 5, 6, 1+0, 5+0 or 6+0. Required."},
+		{"raid_level", true, rest.OneOf("JBOD", "0", "1", "2", "5", "6", "1+0", "5+0", "6+0"),
+			"Level of the volume: JBOD, 0, 1, 2, 5, 6, 1+0, 5+0 or 6+0. Required."},
 		{"size_gb", true, diskSize, "Size in GiB, or MAX for all that is left. Required."},
 		{"volume_name", false, rest.IsText, "Name of the volume; made up if left out. Optional."},
-		{"is_root_volume", false, rest.IsBool, "Whether the operating system is to go there, false if left out. At most one. Optional."},
-		{"share_physical_disks", false, rest.IsBool, "Whether other volumes may be on the same disks, false if left out. Optional."},
+		{"is_root_volume", false, rest.IsBool,
+			"Whether the operating system is to go there, false if left out. At most one. Optional."},
+		{"share_physical_disks", false, rest.IsBool,
+			"Whether other volumes may be on the same disks, false if left out. Optional."},
 		{"disk_type", false, rest.OneOf("hdd", "ssd"), "Kind of the disks, hdd or ssd; any if left out. Optional."},
-		{"interface_type", false, rest.OneOf("sata", "scsi", "sas"), "Interface of the disks, sata, scsi or sas; any if left out. Optional."},
-		{"number_of_physical_disks", false, diskCount, "How many disks; the fewest that the level needs if left out. Optional."},
-		{"controller", false, rest.IsText, "The controller that is to make the volume; a suitable one if left out. Optional."},
-		{"physical_disks", false, physicalDisks, "The disks themselves, which needs controller too; suitable ones if left out. Optional."},
+		{"interface_type", false, rest.OneOf("sata", "scsi", "sas"),
+			"Interface of the disks, sata, scsi or sas; any if left out. Optional."},
+		{"number_of_physical_disks", false, diskCount,
+			"How many disks; the fewest that the level needs if left out. Optional."},
+		{"controller", false, rest.IsText,
+			"The controller that is to make the volume; a suitable one if left out. Optional."},
+		{"physical_disks", false, physicalDisks,
+			"The disks themselves, which needs controller too; suitable ones if left out. Optional."},
 	}
 }
 

@@ -32,11 +32,18 @@ type recordConductor interface {
 func (h *recordResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/inventory", Since: 81, TooOld: unknown, Doc: "what inspection found", Handle: h.showInventory, Wire: rest.Returns(inventoryForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/children", Since: 83, TooOld: unknown, Doc: "the nodes that are part of a node", Handle: h.listChildren, Wire: rest.Returns(childrenForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/history", Since: 78, TooOld: unknown, Doc: "what has happened to a node", Handle: h.listHistory, Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/detail", Since: 78, TooOld: unknown, Doc: "the same in full, as python-ironicclient asks for it", Handle: h.listHistoryDetail, Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/:entry", Since: 78, TooOld: unknown, Doc: "one thing that has happened", Handle: h.showHistory, Wire: rest.Returns(historyForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/inventory", Since: 81, TooOld: unknown, Doc: "what inspection found",
+			Handle: h.showInventory, Wire: rest.Returns(inventoryForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/children", Since: 83, TooOld: unknown,
+			Doc: "the nodes that are part of a node", Handle: h.listChildren, Wire: rest.Returns(childrenForm())},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/history", Since: 78, TooOld: unknown,
+			Doc: "what has happened to a node", Handle: h.listHistory,
+			Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/detail", Since: 78, TooOld: unknown,
+			Doc: "the same in full, as python-ironicclient asks for it", Handle: h.listHistoryDetail,
+			Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/:entry", Since: 78, TooOld: unknown,
+			Doc: "one thing that has happened", Handle: h.showHistory, Wire: rest.Returns(historyForm())},
 	}
 }
 
@@ -159,9 +166,10 @@ func (h *recordResource) answerHistory(c *rest.Call, detail bool) error {
 		entries = entries[i+1:]
 	}
 	return h.Buffer(c, http.StatusOK, func(dst []byte) []byte {
-		return rest.AppendList(dst, c, p, "history", entries, func(e *node.HistoryEntry) string { return e.UUID }, func(dst []byte, e *node.HistoryEntry) []byte {
-			return appendEntry(dst, c, e, detail || p.Detail)
-		})
+		return rest.AppendList(dst, c, p, "history", entries, func(e *node.HistoryEntry) string { return e.UUID },
+			func(dst []byte, e *node.HistoryEntry) []byte {
+				return appendEntry(dst, c, e, detail || p.Detail)
+			})
 	})
 }
 

@@ -8,11 +8,15 @@ import (
 
 func TestChildren(t *testing.T) {
 	c := newConductor(t)
-	id, _ := c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(t)["uuid"].(string)
+	id, _ := c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(
+		t)["uuid"].(string)
 	links := `"links":{"href":"` + c.URL + `/v1/nodes?parent_node=` + id + `","rel":"children"}`
 	equalJSON(t, `{"children":[],`+links+`}`, c.must(http.StatusOK, 83, "GET", "/v1/nodes/n1/children", "").body)
-	child, _ := c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n2","parent_node":"`+id+`"}`).doc(t)["uuid"].(string)
-	equalJSON(t, `{"children":["`+child+`"],`+links+`}`, c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1/children", "").body)
+	child, _ := c.must(http.StatusCreated, 115, "POST", "/v1/nodes",
+		`{"driver":"fake-hardware","name":"n2","parent_node":"`+id+
+			`"}`).doc(t)["uuid"].(string)
+	equalJSON(t, `{"children":["`+child+`"],`+links+`}`,
+		c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1/children", "").body)
 	c.must(http.StatusNotFound, 82, "GET", "/v1/nodes/n1/children", "")
 	c.must(http.StatusNotFound, 115, "GET", "/v1/nodes/n9/children", "")
 }
@@ -29,7 +33,8 @@ func TestHistoryFields(t *testing.T) {
 		entry, _ := all[0].(map[string]any)
 		return entry
 	}
-	for field, since := range map[string]int{"event_type": 78, "conductor": 78, "user": 78, "project": 113, "state": 115, "target_provision_state": 115, "duration_seconds": 115} {
+	for field, since := range map[string]int{"event_type": 78, "conductor": 78, "user": 78, "project": 113, "state": 115,
+		"target_provision_state": 115, "duration_seconds": 115} {
 		for minor, want := range map[int]bool{since - 1: since == 78, since: true} {
 			if _, got := first(max(minor, 78), "?detail=True")[field]; got != want {
 				t.Errorf("%s at 1.%d: shown %v, want %v", field, minor, got, want)
@@ -53,7 +58,8 @@ func TestHistoryFields(t *testing.T) {
 // where that is not set.
 func TestInstanceName(t *testing.T) {
 	c := newConductor(t)
-	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1","instance_name":"web-1","owner":"o1","lessee":"l1"}`)
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes",
+		`{"driver":"fake-hardware","name":"n1","instance_name":"web-1","owner":"o1","lessee":"l1"}`)
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n2","owner":"l1"}`)
 	patch := func(ops string) any {
 		return c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n2", ops).doc(t)["instance_name"]
@@ -73,7 +79,8 @@ func TestInstanceName(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"instance_name=web-1": "n1", "instance_name=web-9": "", "instance_name=": "", "project=l1": "n1 n2", "project=o1": "n1", "project=p": "",
+		"instance_name=web-1": "n1", "instance_name=web-9": "", "instance_name=": "", "project=l1": "n1 n2",
+		"project=o1": "n1", "project=p": "",
 		"sort_key=instance_name": "n1 n2", "sort_key=health&sort_dir=desc": "n2 n1",
 	} {
 		var names []string
@@ -88,5 +95,6 @@ func TestInstanceName(t *testing.T) {
 	}
 	c.must(http.StatusNotAcceptable, 103, "GET", "/v1/nodes?instance_name=web-1", "")
 	c.must(http.StatusBadRequest, 115, "PATCH", "/v1/nodes/n1", `[{"op":"replace","path":"/instance_name","value":""}]`)
-	c.must(http.StatusNotAcceptable, 103, "PATCH", "/v1/nodes/n1", `[{"op":"replace","path":"/instance_name","value":"x"}]`)
+	c.must(http.StatusNotAcceptable, 103, "PATCH", "/v1/nodes/n1",
+		`[{"op":"replace","path":"/instance_name","value":"x"}]`)
 }

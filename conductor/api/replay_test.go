@@ -47,7 +47,8 @@ func (r *replay) one(t *testing.T, e exchange) {
 		want = d.status
 	}
 	if got.status != want {
-		t.Errorf("%s at %q: status %d, Ironic's %d\nsent: %.300s\nours: %.300s\nIronic's: %.300s", e.id, e.version, got.status, e.status, e.sent, got.body, e.body)
+		t.Errorf("%s at %q: status %d, Ironic's %d\nsent: %.300s\nours: %.300s\nIronic's: %.300s", e.id, e.version,
+			got.status, e.status, e.sent, got.body, e.body)
 	}
 	r.learn(e, got)
 	if got.status == http.StatusCreated && e.path == "/v1/allocations" {
@@ -69,7 +70,8 @@ func (r *replay) one(t *testing.T, e exchange) {
 func (r *replay) repeat(t *testing.T, e exchange) reply {
 	t.Helper()
 	path := r.translate(e.path)
-	req, err := http.NewRequestWithContext(context.Background(), e.method, r.URL+path, strings.NewReader(r.translate(e.sent)))
+	req, err := http.NewRequestWithContext(context.Background(), e.method, r.URL+path,
+		strings.NewReader(r.translate(e.sent)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,8 @@ func (r *replay) compare(t *testing.T, e exchange, got reply) {
 	}
 	if e.status >= http.StatusBadRequest {
 		if e.body != "" && errorForm(e.body) != errorForm(got.body) {
-			t.Errorf("%s: the error has the %s form, Ironic's the %s form: %s", e.id, errorForm(got.body), errorForm(e.body), got.body)
+			t.Errorf("%s: the error has the %s form, Ironic's the %s form: %s", e.id, errorForm(got.body),
+				errorForm(e.body), got.body)
 		}
 		return
 	}

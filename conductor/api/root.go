@@ -15,11 +15,14 @@ type rootResource struct {
 // routes is discovery: what a client asks first.
 func (h *rootResource) routes() []rest.Route {
 	malformed := func(*rest.Call) error {
-		return nodeapi.NewFault(http.StatusMethodNotAllowed, "The server could not comply with the request since it is either malformed or otherwise incorrect.")
+		return nodeapi.NewFault(http.StatusMethodNotAllowed,
+			"The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/", Doc: "what is served here", Handle: h.discovery, Wire: rest.Returns(rest.FormOf(nodeapi.Discovery{}))},
-		{Method: http.MethodGet, Path: "/v1", Doc: "the resources and the microversions", Handle: h.versionRoot, Wire: rest.Returns(rootForm())},
+		{Method: http.MethodGet, Path: "/", Doc: "what is served here", Handle: h.discovery,
+			Wire: rest.Returns(rest.FormOf(nodeapi.Discovery{}))},
+		{Method: http.MethodGet, Path: "/v1", Doc: "the resources and the microversions", Handle: h.versionRoot,
+			Wire: rest.Returns(rootForm())},
 		{Method: http.MethodPost, Path: "/v1", Doc: "refused", Handle: malformed},
 	}
 }
@@ -37,8 +40,9 @@ func versionInfo(base string) nodeapi.VersionInfo {
 func (h *rootResource) discovery(c *rest.Call) error {
 	v := versionInfo(c.BaseURL())
 	return c.Marshal(http.StatusOK, nodeapi.Discovery{
-		Name:           "OpenStack Ironic API",
-		Description:    "Ferrite speaks the Bare Metal API of OpenStack Ironic: it turns racks of powered-off machines into running ones.",
+		Name: "OpenStack Ironic API",
+		Description: "Ferrite speaks the Bare Metal API of OpenStack Ironic: it turns racks of powered-off machines " +
+			"into running ones.",
 		DefaultVersion: v,
 		Versions:       []nodeapi.VersionInfo{v},
 	})

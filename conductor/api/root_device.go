@@ -24,9 +24,13 @@ type rootDeviceConductor interface {
 // routes is which disk would be installed onto, for whoever wants to
 // know before anything is written.
 func (h *rootDeviceResource) routes() []rest.Route {
-	form := rest.Schema{"type": []string{"object", "null"}, "additionalProperties": false, "properties": rest.Schema{"root_device": rest.ObjectForm()}}
+	form := rest.Schema{"type": []string{"object", "null"}, "additionalProperties": false,
+		"properties": rest.Schema{"root_device": rest.ObjectForm()}}
 	return []rest.Route{
-		{Method: http.MethodPost, Path: nodeapi.FerriteRoot + "/nodes/:node/root-device", Doc: "which disk would be installed onto, by hints or by those of the node, and why not the others; nothing is changed", Handle: h.chooseRootDevice, Wire: rest.Wire{Status: http.StatusOK, Takes: form, Gives: rest.FormOf(nodeapi.RootDevice{})}},
+		{Method: http.MethodPost, Path: nodeapi.FerriteRoot + "/nodes/:node/root-device",
+			Doc: "which disk would be installed onto, by hints or by those of the node, and why not the others; " +
+				"nothing is changed", Handle: h.chooseRootDevice,
+			Wire: rest.Wire{Status: http.StatusOK, Takes: form, Gives: rest.FormOf(nodeapi.RootDevice{})}},
 	}
 }
 
@@ -51,12 +55,14 @@ func (h *rootDeviceResource) chooseRootDevice(c *rest.Call) error {
 }
 
 func wireRootDevice(r engine.RootDevice) nodeapi.RootDevice {
-	w := nodeapi.RootDevice{Node: r.Node, RootDevice: r.Hints, Disk: r.Disk, Refusal: r.Refusal, Disks: make([]nodeapi.DiskVerdict, len(r.Verdicts))}
+	w := nodeapi.RootDevice{Node: r.Node, RootDevice: r.Hints, Disk: r.Disk, Refusal: r.Refusal,
+		Disks: make([]nodeapi.DiskVerdict, len(r.Verdicts))}
 	if w.RootDevice == nil {
 		w.RootDevice = map[string]any{}
 	}
 	for i, v := range r.Verdicts {
-		w.Disks[i] = nodeapi.DiskVerdict{Name: v.Disk.Name, Size: v.Disk.Size, Model: v.Disk.Model, Serial: v.Disk.Serial, Taken: v.Taken, Why: v.Why}
+		w.Disks[i] = nodeapi.DiskVerdict{Name: v.Disk.Name, Size: v.Disk.Size, Model: v.Disk.Model, Serial: v.Disk.Serial,
+			Taken: v.Taken, Why: v.Why}
 	}
 	return w
 }

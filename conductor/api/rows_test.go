@@ -27,8 +27,10 @@ func bodies() map[string]string {
 func targets() map[string]node.Event {
 	return map[string]node.Event{
 		"manage": node.Manage, "provide": node.Provide, "clean": node.Clean, "inspect": node.Inspect, "adopt": node.Adopt,
-		"active": node.Deploy, "deploy": node.Deploy, "deleted": node.Delete, "undeploy": node.Delete, "rebuild": node.Rebuild,
-		"rescue": node.RescueIt, "unrescue": node.Unrescue, "service": node.Service, "abort": node.Abort, "unhold": node.Unhold,
+		"active": node.Deploy, "deploy": node.Deploy, "deleted": node.Delete, "undeploy": node.Delete,
+		"rebuild": node.Rebuild,
+		"rescue":  node.RescueIt, "unrescue": node.Unrescue, "service": node.Service, "abort": node.Abort,
+		"unhold": node.Unhold,
 	}
 }
 
@@ -85,7 +87,8 @@ func place(t *testing.T, c *conductor, store *mem.Store, state node.State) strin
 	}
 	n.ProvisionState, n.TargetProvisionState = state, node.States[state].Target
 	activity := map[node.State]string{
-		node.InspectWait: "inspect", node.CleanWait: "clean", node.CleanHold: "clean", node.DeployWait: "deploy", node.DeployHold: "deploy",
+		node.InspectWait: "inspect", node.CleanWait: "clean", node.CleanHold: "clean", node.DeployWait: "deploy",
+		node.DeployHold:  "deploy",
 		node.ServiceWait: "service", node.ServiceHold: "service", node.RescueWait: "rescue",
 	}[state]
 	if activity != "" {
@@ -93,7 +96,8 @@ func place(t *testing.T, c *conductor, store *mem.Store, state node.State) strin
 		if state.Class() == node.Held {
 			first = node.Step{Interface: "deploy", Step: "hold"}
 		}
-		n.Run = &node.Run{Activity: activity, Steps: []node.Step{first, {Interface: "power", Step: "power_on"}}, Since: time.Now(), Generation: 1}
+		n.Run = &node.Run{Activity: activity, Steps: []node.Step{first, {Interface: "power", Step: "power_on"}},
+			Since: time.Now(), Generation: 1}
 	}
 	if _, err := store.Commit(t.Context(), node.Change{Save: &n}); err != nil {
 		t.Fatal(err)

@@ -17,12 +17,18 @@ func (r *runbooks) traitRoutes() []rest.Route {
 	const all, one = "/v1/runbooks/:ident/traits", "/v1/runbooks/:ident/traits/:trait"
 	older := nodeapi.Routing(http.StatusNotFound, "The API version does not allow runbook traits")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: all, Since: runbookTraits, TooOld: older, Doc: "the traits of a runbook", Handle: r.listTraits, Wire: rest.Returns(traitsForm())},
-		{Method: http.MethodPut, Path: all, Since: runbookTraits, TooOld: older, Doc: "replace the traits of a runbook", Handle: r.setTraits, Wire: rest.Accepts(http.StatusNoContent, traitsForm())},
-		{Method: http.MethodDelete, Path: all, Since: runbookTraits, TooOld: older, Doc: "take all traits from a runbook", Handle: r.clearTraits},
-		{Method: http.MethodGet, Path: one, Since: runbookTraits, TooOld: older, Doc: "refused: a trait has no fields", Handle: writeOnly},
-		{Method: http.MethodPut, Path: one, Since: runbookTraits, TooOld: older, Doc: "give a runbook one more trait", Handle: r.addTrait, Wire: rest.Accepts(http.StatusNoContent, nil)},
-		{Method: http.MethodDelete, Path: one, Since: runbookTraits, TooOld: older, Doc: "take a trait from a runbook, if it has it", Handle: r.removeTrait},
+		{Method: http.MethodGet, Path: all, Since: runbookTraits, TooOld: older, Doc: "the traits of a runbook",
+			Handle: r.listTraits, Wire: rest.Returns(traitsForm())},
+		{Method: http.MethodPut, Path: all, Since: runbookTraits, TooOld: older, Doc: "replace the traits of a runbook",
+			Handle: r.setTraits, Wire: rest.Accepts(http.StatusNoContent, traitsForm())},
+		{Method: http.MethodDelete, Path: all, Since: runbookTraits, TooOld: older, Doc: "take all traits from a runbook",
+			Handle: r.clearTraits},
+		{Method: http.MethodGet, Path: one, Since: runbookTraits, TooOld: older, Doc: "refused: a trait has no fields",
+			Handle: writeOnly},
+		{Method: http.MethodPut, Path: one, Since: runbookTraits, TooOld: older, Doc: "give a runbook one more trait",
+			Handle: r.addTrait, Wire: rest.Accepts(http.StatusNoContent, nil)},
+		{Method: http.MethodDelete, Path: one, Since: runbookTraits, TooOld: older,
+			Doc: "take a trait from a runbook, if it has it", Handle: r.removeTrait},
 	}
 }
 

@@ -54,9 +54,13 @@ func runbookTable() *rest.Table[node.Runbook] {
 		rest.Text("owner", 1, both, func(r *r) *string { return &r.Owner }),
 		rest.StrictFlag(rest.Flag("disable_ramdisk", 1, both, false, func(r *r) *bool { return &r.DisableRamdisk })),
 		rest.Text("description", runbookTraits, both, func(r *r) *string { return &r.Description }),
-		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[r]) []byte { return rest.AppendLinks(dst, v.Base, "runbooks/"+v.Of.UUID) }),
+		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[r]) []byte {
+			return rest.AppendLinks(dst, v.Base, "runbooks/"+v.Of.UUID)
+		}),
 		stepsField(stepRules{rank: "order", required: []string{"interface", "step", "order"}}, runbookSteps, setRunbookSteps),
-		rest.Computed("traits", runbookTraits, 0, func(dst []byte, v *rest.View[r]) []byte { return rest.AppendTexts(dst, v.Of.Traits) }),
+		rest.Computed("traits", runbookTraits, 0, func(dst []byte, v *rest.View[r]) []byte {
+			return rest.AppendTexts(dst, v.Of.Traits)
+		}),
 	})
 }
 

@@ -25,7 +25,8 @@ type shardConductor interface {
 // share a conductor.
 func (h *shardResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/shards", Since: 82, TooOld: tooNew(http.MethodGet, "shards"), Doc: "how many nodes each shard has", Handle: h.listShards, Wire: rest.Returns(rest.FormOf(nodeapi.Shards{}))},
+		{Method: http.MethodGet, Path: "/v1/shards", Since: 82, TooOld: tooNew(http.MethodGet, "shards"),
+			Doc: "how many nodes each shard has", Handle: h.listShards, Wire: rest.Returns(rest.FormOf(nodeapi.Shards{}))},
 	}
 }
 

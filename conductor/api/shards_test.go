@@ -28,7 +28,8 @@ func TestEvents(t *testing.T) {
 	c := newConductor(t)
 	const id = "11111111-0000-4000-8000-000000000001"
 	event := func(with string) string {
-		return `{"events":[{"event":"network.bind_port","port_id":"` + id + `","mac_address":"de:ad:ca:fe:ba:be","status":"ACTIVE"` + with + `}]}`
+		return `{"events":[{"event":"network.bind_port","port_id":"` + id +
+			`","mac_address":"de:ad:ca:fe:ba:be","status":"ACTIVE"` + with + `}]}`
 	}
 	for body, want := range map[string]string{
 		event(""): "",
@@ -46,7 +47,8 @@ func TestEvents(t *testing.T) {
 		event(`,"mac_address":"m"`): "Expected valid MAC address for mac_address: m",
 		event(`,"mac_address":1`):   "1 is not of type 'string'",
 		event(`,"status":null`):     "None is not of type 'string'",
-		event(`,"event":"network.unplug_everything"`): "'network.unplug_everything' is not one of ['network.bind_port', 'network.unbind_port', 'network.delete_port']",
+		event(`,"event":"network.unplug_everything"`): "'network.unplug_everything' is not one of ['network.bind_port', " +
+			"'network.unbind_port', 'network.delete_port']",
 	} {
 		status := http.StatusNoContent
 		if want != "" {

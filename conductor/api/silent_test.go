@@ -20,7 +20,8 @@ func TestSilence(t *testing.T) {
 		"/said":   func(w http.ResponseWriter, _ *http.Request) error { w.WriteHeader(http.StatusNoContent); return nil },
 	} {
 		log := &strings.Builder{}
-		a := api.New(api.Options{Conductor: c.Engine, Log: slog.New(slog.NewTextHandler(log, nil)), Mounts: map[string]rest.Handler{path: h}})
+		a := api.New(api.Options{Conductor: c.Engine, Log: slog.New(slog.NewTextHandler(log, nil)),
+			Mounts: map[string]rest.Handler{path: h}})
 		w := httptest.NewRecorder()
 		a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil))
 		want := map[string]int{"/said": http.StatusNoContent}[path]

@@ -31,14 +31,24 @@ type stateConductor interface {
 // routes is what a node is doing and being told to do.
 func (h *stateResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/states", Doc: "power and provision state", Handle: h.showStates, Wire: rest.Returns(h.nodes.Part("states", stateFields()...))},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/provision", Doc: "ask for a verb", Handle: h.provision, Wire: rest.Accepts(http.StatusAccepted, provisionForm())},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/power", Doc: "change power", Handle: h.setPower, Wire: rest.Accepts(http.StatusAccepted, powerForm())},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/maintenance", Doc: "take a node out of service", Handle: h.setMaintenance, Wire: rest.Accepts(http.StatusAccepted, rest.Schema{"type": "object", "properties": rest.Schema{"reason": rest.TextForm(rest.MaxText)}})},
-		{Method: http.MethodDelete, Path: "/v1/nodes/:node/maintenance", Doc: "put a node back into service", Handle: h.clearMaintenance, Wire: rest.Accepts(http.StatusAccepted, nil)},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/maintenance", Doc: "refused: it is a field of the node", Handle: writeOnly},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/provision", Doc: "refused: it is a field of the states", Handle: writeOnly},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/power", Doc: "refused: it is a field of the states", Handle: writeOnly},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states", Doc: "power and provision state", Handle: h.showStates,
+			Wire: rest.Returns(h.nodes.Part("states", stateFields()...))},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/provision", Doc: "ask for a verb", Handle: h.provision,
+			Wire: rest.Accepts(http.StatusAccepted, provisionForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/states/power", Doc: "change power", Handle: h.setPower,
+			Wire: rest.Accepts(http.StatusAccepted, powerForm())},
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/maintenance", Doc: "take a node out of service",
+			Handle: h.setMaintenance,
+			Wire: rest.Accepts(http.StatusAccepted,
+				rest.Schema{"type": "object", "properties": rest.Schema{"reason": rest.TextForm(rest.MaxText)}})},
+		{Method: http.MethodDelete, Path: "/v1/nodes/:node/maintenance", Doc: "put a node back into service",
+			Handle: h.clearMaintenance, Wire: rest.Accepts(http.StatusAccepted, nil)},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/maintenance", Doc: "refused: it is a field of the node",
+			Handle: writeOnly},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/provision", Doc: "refused: it is a field of the states",
+			Handle: writeOnly},
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/power", Doc: "refused: it is a field of the states",
+			Handle: writeOnly},
 	}
 }
 
@@ -90,7 +100,8 @@ func (h *stateResource) setPower(c *rest.Call) error {
 	case timed && timeout <= 0:
 		return rest.BadRequest("timeout has to be positive integer")
 	case !known:
-		return rest.BadRequest(`The requested action %q can not be performed on node %q while it is in state %q.`, spelt(args["target"]), n.UUID, n.PowerState)
+		return rest.BadRequest(`The requested action %q can not be performed on node %q while it is in state %q.`,
+			spelt(args["target"]), n.UUID, n.PowerState)
 	}
 	// Longer than a year is a mistake, and overflows a duration in the end.
 	wait := time.Duration(min(timeout, 365*24*3600)) * time.Second

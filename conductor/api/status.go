@@ -23,8 +23,11 @@ type statusConductor interface {
 // routes is what Ironic's API has no word for.
 func (h *statusResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/:node/status", Doc: "what a node is doing, what it waits for, how far it is", Handle: h.showStatus, Wire: rest.Returns(rest.FormOf(nodeapi.Status{}))},
-		{Method: http.MethodGet, Path: "/ferrite/v1/openapi.json", Doc: "this document", Handle: h.ShowDocument, Wire: rest.Returns(rest.ObjectForm())},
+		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/:node/status",
+			Doc: "what a node is doing, what it waits for, how far it is", Handle: h.showStatus,
+			Wire: rest.Returns(rest.FormOf(nodeapi.Status{}))},
+		{Method: http.MethodGet, Path: "/ferrite/v1/openapi.json", Doc: "this document", Handle: h.ShowDocument,
+			Wire: rest.Returns(rest.ObjectForm())},
 	}
 }
 

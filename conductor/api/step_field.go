@@ -38,7 +38,8 @@ func stepsField[T any](rules stepRules, read func(*T) []ranked, write func(*T, [
 			if args == nil {
 				args = map[string]any{}
 			}
-			steps = append(steps, map[string]any{"interface": s.Interface, "step": s.Step.Step, "args": args, rules.rank: s.rank})
+			steps = append(steps,
+				map[string]any{"interface": s.Interface, "step": s.Step.Step, "args": args, rules.rank: s.rank})
 		}
 		return steps
 	}
@@ -132,7 +133,10 @@ func asRank(value any) (int, error) {
 		number, ok = float64(n), err == nil
 	}
 	if !ok || number < 0 || number > math.MaxInt32 || number != math.Trunc(number) {
-		return 0, &rest.SchemaError{Text: rest.Python(value) + " is not valid under any of the given schemas. Possible root cause: it is not a whole number from 0 to 2147483647"}
+		return 0, &rest.SchemaError{
+			Text: rest.Python(value) + " is not valid under any of the given schemas. Possible root cause: it is not a whole " +
+				"number from 0 to 2147483647",
+		}
 	}
 	return int(number), nil
 }

@@ -23,9 +23,14 @@ type stepList struct {
 
 func stepLists() []stepList {
 	return []stepList{
-		{"clean_steps", 15, []node.Event{node.Clean}, true, false, func(r *plan.Request) *[]node.Step { return &r.CleanSteps }},
-		{"deploy_steps", 69, []node.Event{node.Deploy, node.Rebuild}, false, true, func(r *plan.Request) *[]node.Step { return &r.DeploySteps }},
-		{"service_steps", 87, []node.Event{node.Service}, true, false, func(r *plan.Request) *[]node.Step { return &r.ServiceSteps }},
+		{"clean_steps", 15, []node.Event{node.Clean}, true, false, func(r *plan.Request) *[]node.Step {
+			return &r.CleanSteps
+		}},
+		{"deploy_steps", 69, []node.Event{node.Deploy, node.Rebuild}, false, true,
+			func(r *plan.Request) *[]node.Step { return &r.DeploySteps }},
+		{"service_steps", 87, []node.Event{node.Service}, true, false, func(r *plan.Request) *[]node.Step {
+			return &r.ServiceSteps
+		}},
 	}
 }
 
@@ -50,7 +55,8 @@ func readSteps(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) error {
 		case !ours:
 			return rest.BadRequest(`"%s" is only valid when setting target provision state to %s`, l.name, l.verbs[0])
 		case c.Minor < l.since:
-			return nodeapi.NewFault(406, "Request not acceptable. The minimal required API version should be %s", nodeapi.Version(l.since))
+			return nodeapi.NewFault(406, "Request not acceptable. The minimal required API version should be %s",
+				nodeapi.Version(l.since))
 		}
 		if *l.at(r), err = l.read(items); err != nil {
 			return err

@@ -42,7 +42,10 @@ func (h *subcollectionResource) routes() []rest.Route {
 		}
 	}
 	return append(rows, rest.Route{
-		Method: http.MethodGet, Path: "/v1/nodes/:node/portgroups/:part/ports", Since: portgroupOfSince, TooOld: nodeapi.Routing(http.StatusNotFound, ""),
-		Doc: "refused: it is done under /v1/portgroups", Handle: func(*rest.Call) error { return nodeapi.NewFault(http.StatusForbidden, "Operation not permitted.") },
+		Method: http.MethodGet, Path: "/v1/nodes/:node/portgroups/:part/ports", Since: portgroupOfSince,
+		TooOld: nodeapi.Routing(http.StatusNotFound, ""),
+		Doc:    "refused: it is done under /v1/portgroups", Handle: func(*rest.Call) error {
+			return nodeapi.NewFault(http.StatusForbidden, "Operation not permitted.")
+		},
 	})
 }

@@ -42,7 +42,8 @@ func templateTable() *rest.Table[node.DeployTemplate] {
 		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[t]) []byte {
 			return rest.AppendLinks(dst, v.Base, "deploy_templates/"+v.Of.UUID)
 		}),
-		stepsField(stepRules{rank: "priority", required: []string{"interface", "step", "args", "priority"}}, templateSteps, setTemplateSteps),
+		stepsField(stepRules{rank: "priority", required: []string{"interface", "step", "args", "priority"}}, templateSteps,
+			setTemplateSteps),
 	})
 }
 

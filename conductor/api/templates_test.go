@@ -27,7 +27,8 @@ func (c *conductor) refuses(t *testing.T, all []refusal) {
 	t.Helper()
 	for _, r := range all {
 		if got := c.do(r.minor, r.method, r.path, r.body); got.status != r.status || !strings.Contains(got.text(), r.text) {
-			t.Errorf("%s %s %s at 1.%d: %d %q, want %d %q", r.method, r.path, r.body, r.minor, got.status, got.text(), r.status, r.text)
+			t.Errorf("%s %s %s at 1.%d: %d %q, want %d %q", r.method, r.path, r.body, r.minor, got.status, got.text(),
+				r.status, r.text)
 		}
 	}
 }
@@ -60,10 +61,14 @@ func TestDeployTemplateRefusals(t *testing.T) {
 		return refusal{82, "PATCH", templates + "/CUSTOM_GOLD", ops, 400, text}
 	}
 	c.refuses(t, []refusal{
-		{82, "POST", templates, `{"name":"CUSTOM_GOLD",` + oneStep + `}`, 409, "A deploy template with name CUSTOM_GOLD already exists."},
+		{82, "POST", templates, `{"name":"CUSTOM_GOLD",` + oneStep + `}`, 409,
+			"A deploy template with name CUSTOM_GOLD already exists."},
 		post(`{"name":"CUSTOM_X","steps":[]}`, "Schema error for template: [] is too short"),
-		step(`"interface":"zz","step":"a","args":{},"priority":1`, "'zz' is not one of ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid']"),
-		patch(`[{"op":"replace","path":"/name","value":"bad"}]`, "Schema error for patch: 'bad' is not valid under any of the given schemas. Possible root cause: 'bad' does not match '^CUSTOM_[A-Z0-9_]+$'"),
+		step(`"interface":"zz","step":"a","args":{},"priority":1`,
+			"'zz' is not one of ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid']"),
+		patch(`[{"op":"replace","path":"/name","value":"bad"}]`,
+			"Schema error for patch: 'bad' is not valid under any of the given schemas. Possible root cause: 'bad' does not "+
+				"match '^CUSTOM_[A-Z0-9_]+$'"),
 		{82, "DELETE", templates + "/CUSTOM_X", "", 404, "Deploy template CUSTOM_X could not be found."},
 		{54, "GET", templates, "", 404, "The API version does not allow deploy templates"},
 		{54, "POST", templates, "", 405, "The API version does not allow deploy templates"},
@@ -76,7 +81,8 @@ func TestDeployTemplateRefusals(t *testing.T) {
 		post(`{"name":"CUSTOM_`+strings.Repeat("X", 249)+`",`+oneStep+`}`, "is too long"),
 		post(`{"name":"CUSTOM_X","uuid":"x",`+oneStep+`}`, "Expected UUID for uuid: x"),
 		post(`{"name":"CUSTOM_X","extra":[],`+oneStep+`}`, "[] is not of type 'object', 'null'"),
-		post(`{"name":"CUSTOM_X","owner":"me",`+oneStep+`}`, "Additional properties are not allowed ('owner' was unexpected)"),
+		post(`{"name":"CUSTOM_X","owner":"me",`+oneStep+`}`,
+			"Additional properties are not allowed ('owner' was unexpected)"),
 		post(`{"name":"CUSTOM_X","steps":{}}`, "{} is not of type 'array'"),
 		post(`{"name":"CUSTOM_X","steps":[1]}`, "1 is not of type 'object'"),
 		post(`[]`, "[] is not of type 'object'"),
@@ -88,16 +94,22 @@ func TestDeployTemplateRefusals(t *testing.T) {
 		step(`"interface":"bios","step":"a","args":{},"priority":-1`, "-1 is not valid under any of the given schemas"),
 		step(`"interface":"bios","step":"a","args":{},"priority":1.5`, "1.5 is not valid under any of the given schemas"),
 		step(`"interface":"bios","step":"a","args":{},"priority":"1x"`, "'1x' is not valid under any of the given schemas"),
-		step(`"interface":"bios","step":"a","args":{},"priority":1e10`, "10000000000 is not valid under any of the given schemas"),
-		step(`"interface":"bios","step":"a","args":{},"priority":1,"order":1`, "Additional properties are not allowed ('order' was unexpected)"),
-		post(`{"name":"CUSTOM_X","steps":[{"interface":"bios","step":"a","args":{},"priority":1},{"interface":"bios","step":"a","args":{},"priority":2}]}`,
-			"Deploy template invalid: Duplicate deploy steps. A template cannot have multiple deploy steps with the same interface and step. Duplicates: interface: bios, step: a."),
+		step(`"interface":"bios","step":"a","args":{},"priority":1e10`,
+			"10000000000 is not valid under any of the given schemas"),
+		step(`"interface":"bios","step":"a","args":{},"priority":1,"order":1`,
+			"Additional properties are not allowed ('order' was unexpected)"),
+		post(
+			`{"name":"CUSTOM_X","steps":[{"interface":"bios","step":"a","args":{},"priority":1},{"interface":"bios","step":"a","args":{},"priority":2}]}`,
+			"Deploy template invalid: Duplicate deploy steps. A template cannot have multiple deploy steps with the same "+
+				"interface and step. Duplicates: interface: bios, step: a."),
 
 		patch(`[{"op":"remove","path":"/name"}]`, "None is not of type 'string'"),
 		patch(`[{"op":"remove","path":"/steps/0"}]`, "[] is too short"),
 		patch(`[{"op":"remove","path":"/steps/0/args"}]`, "'args' is a required property"),
-		patch(`[{"op":"replace","path":"/uuid","value":"x"}]`, "Cannot patch /uuid. Only the following can be updated: extra, name, steps"),
-		patch(`[{"op":"add","path":"/steps/1","value":{"interface":"deploy","step":"deploy","args":{},"priority":0}}]`, "Duplicate deploy steps"),
+		patch(`[{"op":"replace","path":"/uuid","value":"x"}]`,
+			"Cannot patch /uuid. Only the following can be updated: extra, name, steps"),
+		patch(`[{"op":"add","path":"/steps/1","value":{"interface":"deploy","step":"deploy","args":{},"priority":0}}]`,
+			"Duplicate deploy steps"),
 		{82, "PATCH", templates + "/nobody", `[]`, 404, "Deploy template nobody could not be found."},
 		{82, "GET", templates + "/a%20b", "", 400, "Expected UUID or name for template_ident: a b"},
 		{82, "PATCH", templates, `[]`, 400, "Missing mandatory parameter: template_ident"},
@@ -105,7 +117,8 @@ func TestDeployTemplateRefusals(t *testing.T) {
 		{82, "GET", templates + "?fields=name,owner", "", 400, `"owner"`},
 		{82, "GET", templates + "?detail=True&fields=name", "", 400, "detail"},
 		{82, "GET", templates + "?colour=red", "", 400, "Unexpected arguments: colour"},
-		{82, "GET", templates + "?marker=11111111-1111-4111-8111-111111111111", "", 404, "Deploy template 11111111-1111-4111-8111-111111111111 could not be found."},
+		{82, "GET", templates + "?marker=11111111-1111-4111-8111-111111111111", "", 404,
+			"Deploy template 11111111-1111-4111-8111-111111111111 could not be found."},
 		{82, "GET", templates + "/CUSTOM_GOLD?colour=red", "", 400, "Unexpected arguments: colour"},
 	})
 	if got := c.names(t, 82, "deploy_templates", ""); !slices.Equal(got, []string{"CUSTOM_GOLD"}) {
@@ -122,12 +135,16 @@ func TestDeployTemplateEdits(t *testing.T) {
 	if got := r.header.Get("Location"); got != c.URL+templates+"/"+id {
 		t.Errorf("Location is %q", got)
 	}
-	c.must(http.StatusOK, 82, "PATCH", templates+"/CUSTOM_A.json", `[{"op":"replace","path":"/steps/0/args/user","value":"w"},{"op":"remove","path":"/steps/1"},
+	c.must(http.StatusOK, 82, "PATCH", templates+"/CUSTOM_A.json",
+		`[{"op":"replace","path":"/steps/0/args/user","value":"w"},{"op":"remove","path":"/steps/1"},
 		{"op":"add","path":"/extra/more","value":[1]},{"op":"replace","path":"/name","value":"HW_B"}]`)
 	got := c.must(http.StatusOK, 115, "GET", "/deploy_templates/HW_B?fields=uuid,name,extra,steps", "").doc(t)
 	want := map[string]any{
 		"uuid": id, "name": "HW_B", "extra": map[string]any{"k": "v", "more": []any{1.0}},
-		"steps": []any{map[string]any{"interface": "bios", "step": "set", "args": map[string]any{"user": "w", "password": "******"}, "priority": 20.0}},
+		"steps": []any{
+			map[string]any{"interface": "bios", "step": "set", "args": map[string]any{"user": "w", "password": "******"},
+				"priority": 20.0},
+		},
 	}
 	delete(got, "links")
 	if diff := cmp.Diff(want, got); diff != "" {

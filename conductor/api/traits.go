@@ -33,12 +33,18 @@ func (h *traitResource) routes() []rest.Route {
 	// and the DELETE finds no node of that name.
 	older, noPut, noDelete := rest.NotAcceptable(), nodeapi.Routing(http.StatusMethodNotAllowed, ""), rest.NoResource()
 	return []rest.Route{
-		{Method: http.MethodGet, Path: all, Since: 37, TooOld: older, Doc: "the traits of a node", Handle: h.listTraits, Wire: rest.Returns(traitsForm())},
-		{Method: http.MethodPut, Path: all, Since: 37, TooOld: noPut, Doc: "replace the traits of a node", Handle: h.setTraits, Wire: rest.Accepts(http.StatusNoContent, traitsForm())},
-		{Method: http.MethodDelete, Path: all, Since: 37, TooOld: noDelete, Doc: "take all traits from a node", Handle: h.clearTraits},
-		{Method: http.MethodGet, Path: one, Since: 37, TooOld: older, Doc: "refused: a trait has no fields", Handle: writeOnly},
-		{Method: http.MethodPut, Path: one, Since: 37, TooOld: noPut, Doc: "give a node one more trait", Handle: h.addTrait, Wire: rest.Accepts(http.StatusNoContent, nil)},
-		{Method: http.MethodDelete, Path: one, Since: 37, TooOld: noDelete, Doc: "take a trait from a node", Handle: h.removeTrait},
+		{Method: http.MethodGet, Path: all, Since: 37, TooOld: older, Doc: "the traits of a node", Handle: h.listTraits,
+			Wire: rest.Returns(traitsForm())},
+		{Method: http.MethodPut, Path: all, Since: 37, TooOld: noPut, Doc: "replace the traits of a node",
+			Handle: h.setTraits, Wire: rest.Accepts(http.StatusNoContent, traitsForm())},
+		{Method: http.MethodDelete, Path: all, Since: 37, TooOld: noDelete, Doc: "take all traits from a node",
+			Handle: h.clearTraits},
+		{Method: http.MethodGet, Path: one, Since: 37, TooOld: older, Doc: "refused: a trait has no fields",
+			Handle: writeOnly},
+		{Method: http.MethodPut, Path: one, Since: 37, TooOld: noPut, Doc: "give a node one more trait", Handle: h.addTrait,
+			Wire: rest.Accepts(http.StatusNoContent, nil)},
+		{Method: http.MethodDelete, Path: one, Since: 37, TooOld: noDelete, Doc: "take a trait from a node",
+			Handle: h.removeTrait},
 	}
 }
 
@@ -115,7 +121,10 @@ func readTraits(c *rest.Call, kind string) ([]string, error) {
 		return nil, rest.BadRequest("Schema error for body: %s", rest.Additional(rest.SortedKeys(body)[0]))
 	}
 	if !ok {
-		return nil, rest.BadRequest("A single %[1]s trait may be added via PUT /v1/%[1]ss/<%[1]s identifier>/traits/<trait> with no body, or all %[1]s traits may be replaced via PUT /v1/%[1]ss/<%[1]s identifier>/traits with the list of traits specified in the request body.", kind)
+		return nil,
+			rest.BadRequest("A single %[1]s trait may be added via PUT /v1/%[1]ss/<%[1]s identifier>/traits/<trait> with no "+
+				"body, or all %[1]s traits may be replaced via PUT /v1/%[1]ss/<%[1]s identifier>/traits with the list of traits "+
+				"specified in the request body.", kind)
 	}
 	list, ok := value.([]any)
 	if !ok {
@@ -151,7 +160,10 @@ func asTrait(value any) (string, error) {
 	case utf8.RuneCountInString(s) > rest.MaxText:
 		return rest.ReadText(value, rest.MaxText)
 	case !node.ValidTrait(s):
-		return "", &rest.SchemaError{Text: fmt.Sprintf("'%s' is not valid under any of the given schemas. Possible root cause: '%s' does not match '^CUSTOM_[A-Z0-9_]+$'", s, s)}
+		return "", &rest.SchemaError{
+			Text: fmt.Sprintf("'%s' is not valid under any of the given schemas. Possible root cause: '%s' does not match "+
+				"'^CUSTOM_[A-Z0-9_]+$'", s, s),
+		}
 	}
 	return s, nil
 }

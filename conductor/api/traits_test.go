@@ -11,21 +11,28 @@ import (
 // its rules say besides.
 func TestTraitRefusals(t *testing.T) {
 	c := newConductor(t)
-	id, _ := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(t)["uuid"].(string)
+	id, _ := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(
+		t)["uuid"].(string)
 	const path = "/v1/nodes/n1/traits"
 	full := make([]string, 50)
 	for i := range full {
 		full[i] = `"CUSTOM_` + strconv.Itoa(i) + `"`
 	}
 	c.must(http.StatusNoContent, 82, "PUT", path, `{"traits":[`+strings.Join(full, ",")+`]}`)
-	bad := "'bad' is not valid under any of the given schemas. Possible root cause: 'bad' does not match '^CUSTOM_[A-Z0-9_]+$'"
-	tooMany := "Could not modify traits for node " + id + " as it would exceed the maximum number of traits per node (51 vs. 50)"
+	bad := "'bad' is not valid under any of the given schemas. Possible root cause: 'bad' does not match " +
+		"'^CUSTOM_[A-Z0-9_]+$'"
+	tooMany := "Could not modify traits for node " + id +
+		" as it would exceed the maximum number of traits per node (51 vs. 50)"
 	c.refuses(t, []refusal{
 		{82, "PUT", path + "/bad", "", 400, "Schema error for trait: " + bad},
 		{82, "PUT", path, `{"traits":["bad"]}`, 400, "Schema error for body: " + bad},
 		{82, "PUT", path, `{"traits":"x"}`, 400, "Schema error for body: 'x' is not of type 'array'"},
-		{82, "PUT", path, `{}`, 400, "A single node trait may be added via PUT /v1/nodes/<node identifier>/traits/<trait> with no body, or all node traits may be replaced via PUT /v1/nodes/<node identifier>/traits with the list of traits specified in the request body."},
-		{82, "PUT", path, `{"traits":[],"more":1}`, 400, "Schema error for body: Additional properties are not allowed ('more' was unexpected)"},
+		{82, "PUT", path, `{}`, 400,
+			"A single node trait may be added via PUT /v1/nodes/<node identifier>/traits/<trait> with no body, or all node " +
+				"traits may be replaced via PUT /v1/nodes/<node identifier>/traits with the list of traits specified in the " +
+				"request body."},
+		{82, "PUT", path, `{"traits":[],"more":1}`, 400,
+			"Schema error for body: Additional properties are not allowed ('more' was unexpected)"},
 		{82, "PUT", path + "/CUSTOM_A", `{"traits":["CUSTOM_B"]}`, 400, "No body should be provided when adding a trait"},
 		{82, "PUT", path + "/CUSTOM_A", "", 400, tooMany},
 		{82, "PUT", path, `{"traits":["CUSTOM_A",` + strings.Join(full, ",") + `]}`, 400, tooMany},
@@ -51,7 +58,8 @@ func TestTraitRefusals(t *testing.T) {
 func TestTraitsOfLockedNode(t *testing.T) {
 	c := newConductor(t)
 	c.BMC.Hang = make(chan struct{})
-	id, _ := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(t)["uuid"].(string)
+	id, _ := c.must(http.StatusCreated, 82, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`).doc(
+		t)["uuid"].(string)
 	c.must(http.StatusNoContent, 82, "PUT", "/v1/nodes/n1/traits/CUSTOM_A", "")
 	c.must(http.StatusAccepted, 82, "PUT", "/v1/nodes/n1/states/provision", `{"target":"manage"}`)
 	locked := "Node " + id + " is locked by host conductor-1, please retry after the current operation is completed."

@@ -117,7 +117,8 @@ func readExchange(text string) (exchange, bool, error) {
 func freeForm(key string) bool {
 	switch key {
 	case "driver_info", "driver_internal_info", "extra", "properties", "instance_info", "clean_step", "deploy_step",
-		"network_data", "raid_config", "target_raid_config", "local_link_connection", "internal_info", "inventory", "plugin_data":
+		"network_data", "raid_config", "target_raid_config", "local_link_connection", "internal_info", "inventory",
+		"plugin_data":
 		return true
 	}
 	return false

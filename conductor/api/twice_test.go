@@ -18,17 +18,22 @@ func TestExistingUUID(t *testing.T) {
 	)
 	c := newConductor(t)
 	for _, uuid := range []string{of, other} {
-		c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","resource_class":"x","uuid":"`+uuid+`"}`)
+		c.must(http.StatusCreated, 115, "POST", "/v1/nodes",
+			`{"driver":"fake-hardware","resource_class":"x","uuid":"`+uuid+`"}`)
 	}
 	for _, r := range []struct{ path, first, second, kind string }{
 		{"nodes", `"driver":"fake-hardware","name":"a"`, `"driver":"fake-hardware","name":"b"`, "node"},
-		{"ports", `"node_uuid":"` + of + `","address":"52:54:00:00:00:01"`, `"node_uuid":"` + other + `","address":"52:54:00:00:00:02"`, "port"},
+		{"ports", `"node_uuid":"` + of + `","address":"52:54:00:00:00:01"`,
+			`"node_uuid":"` + other + `","address":"52:54:00:00:00:02"`, "port"},
 		{"portgroups", `"node_uuid":"` + of + `","name":"a"`, `"node_uuid":"` + other + `","name":"b"`, "portgroup"},
 		{"chassis", `"description":"a"`, `"description":"b"`, "chassis"},
-		{"volume/connectors", `"node_uuid":"` + of + `","type":"iqn","connector_id":"a"`, `"node_uuid":"` + other + `","type":"iqn","connector_id":"b"`, "volume connector"},
-		{"volume/targets", `"node_uuid":"` + of + `",` + target + `0`, `"node_uuid":"` + other + `",` + target + `1`, "volume target"},
+		{"volume/connectors", `"node_uuid":"` + of + `","type":"iqn","connector_id":"a"`,
+			`"node_uuid":"` + other + `","type":"iqn","connector_id":"b"`, "volume connector"},
+		{"volume/targets", `"node_uuid":"` + of + `",` + target + `0`, `"node_uuid":"` + other + `",` + target + `1`,
+			"volume target"},
 		{"allocations", `"resource_class":"x","name":"a"`, `"resource_class":"x","name":"b"`, "allocation"},
-		{"deploy_templates", `"name":"CUSTOM_A",` + steps + `"priority":1}]`, `"name":"CUSTOM_B",` + steps + `"priority":1}]`, "deploy template"},
+		{"deploy_templates", `"name":"CUSTOM_A",` + steps + `"priority":1}]`, `"name":"CUSTOM_B",` + steps + `"priority":1}]`,
+			"deploy template"},
 		{"runbooks", `"name":"CUSTOM_A",` + steps + `"order":1}]`, `"name":"CUSTOM_B",` + steps + `"order":1}]`, "runbook"},
 		{"inspection_rules", rule + `"a"`, rule + `"b"`, "inspection rule"},
 	} {

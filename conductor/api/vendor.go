@@ -21,7 +21,8 @@ type vendorConductor interface {
 	HardwareTypes() []node.HardwareType
 	VendorMethods(ctx context.Context, ref string) ([]node.VendorMethod, error)
 	// CallVendor has no result when the method is async.
-	CallVendor(ctx context.Context, ref, httpMethod, method string, args map[string]any) (result any, async bool, err error)
+	CallVendor(ctx context.Context, ref, httpMethod, method string,
+		args map[string]any) (result any, async bool, err error)
 }
 
 // routes is what drivers can do that has no resource of its own. A method
@@ -29,8 +30,10 @@ type vendorConductor interface {
 func (h *vendorResource) routes() []rest.Route {
 	const ofNode, ofDriver = "/v1/nodes/:node/vendor_passthru", "/v1/drivers/:driver/vendor_passthru"
 	all := []rest.Route{
-		{Method: http.MethodGet, Path: ofNode + "/methods", Doc: "the node's vendor methods", Handle: h.listVendorMethods, Wire: rest.Returns(vendorMethodsForm())},
-		{Method: http.MethodGet, Path: ofDriver + "/methods", Doc: "the driver's vendor methods", Handle: h.listDriverMethods, Wire: rest.Returns(vendorMethodsForm())},
+		{Method: http.MethodGet, Path: ofNode + "/methods", Doc: "the node's vendor methods", Handle: h.listVendorMethods,
+			Wire: rest.Returns(vendorMethodsForm())},
+		{Method: http.MethodGet, Path: ofDriver + "/methods", Doc: "the driver's vendor methods", Handle: h.listDriverMethods,
+			Wire: rest.Returns(vendorMethodsForm())},
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		for _, name := range []string{"", "/:method"} {
@@ -39,8 +42,10 @@ func (h *vendorResource) routes() []rest.Route {
 				result.Query = rest.ArgumentsNamed([]string{"method"})
 			}
 			all = append(all,
-				rest.Route{Method: method, Path: ofNode + name, Doc: "call a vendor method of the node", Handle: h.callVendor, Wire: result},
-				rest.Route{Method: method, Path: ofDriver + name, Doc: "call a vendor method of the driver", Handle: h.callDriver, Wire: result})
+				rest.Route{Method: method, Path: ofNode + name, Doc: "call a vendor method of the node", Handle: h.callVendor,
+					Wire: result},
+				rest.Route{Method: method, Path: ofDriver + name, Doc: "call a vendor method of the driver", Handle: h.callDriver,
+					Wire: result})
 		}
 	}
 	return all

@@ -125,7 +125,8 @@ func TestNegotiation(t *testing.T) {
 				req.Header.Set(nodeapi.HeaderServiceVersion, tc.service)
 			}
 			r := c.send(req)
-			got := []string{r.header.Get(nodeapi.HeaderVersion), r.header.Get(nodeapi.HeaderMinVersion), r.header.Get(nodeapi.HeaderMaxVersion)}
+			got := []string{r.header.Get(nodeapi.HeaderVersion), r.header.Get(nodeapi.HeaderMinVersion),
+				r.header.Get(nodeapi.HeaderMaxVersion)}
 			if diff := cmp.Diff([]string{tc.used, "1.1", "1.115"}, got); r.status != tc.status || diff != "" {
 				t.Errorf("status %d, want %d; headers (-want +got):\n%s", r.status, tc.status, diff)
 			}
@@ -139,12 +140,15 @@ func TestNegotiation(t *testing.T) {
 // TestSecrets: what is secret is never shown, and is kept.
 func TestSecrets(t *testing.T) {
 	c := newConductor(t)
-	r := c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"http://h","redfish_password":"pa55","deep":{"auth_token":"pa55"}},
+	r := c.must(http.StatusCreated, 115, "POST", "/v1/nodes",
+		`{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"http://h","redfish_password":"pa55","deep":{"auth_token":"pa55"}},
 		"instance_info":{"configdrive":"pa55","image_url":"http://h/i?temp_url_sig=pa55"}}`)
-	for _, path := range []string{"/v1/nodes/n1", "/v1/nodes/detail", "/v1/nodes?detail=True", "/ferrite/v1/nodes/n1/status"} {
+	for _, path := range []string{"/v1/nodes/n1", "/v1/nodes/detail", "/v1/nodes?detail=True",
+		"/ferrite/v1/nodes/n1/status"} {
 		r.body += c.must(http.StatusOK, 115, "GET", path, "").body
 	}
-	r.body += c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n1", `[{"op":"add","path":"/driver_info/redfish_username","value":"u"}]`).body
+	r.body += c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n1",
+		`[{"op":"add","path":"/driver_info/redfish_username","value":"u"}]`).body
 	if strings.Contains(r.body, "pa55") || strings.Contains(c.Log.String(), "pa55") {
 		t.Errorf("a secret was told:\n%s\n%s", r.body, c.Log)
 	}
@@ -158,7 +162,8 @@ func TestSecrets(t *testing.T) {
 func TestPages(t *testing.T) {
 	c := newConductor(t)
 	for i := range 7 {
-		c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","resource_class":"r`+strconv.Itoa(i%2)+`","name":"n`+strconv.Itoa(i)+`"}`)
+		c.must(http.StatusCreated, 115, "POST", "/v1/nodes",
+			`{"driver":"fake-hardware","resource_class":"r`+strconv.Itoa(i%2)+`","name":"n`+strconv.Itoa(i)+`"}`)
 	}
 	for query, want := range map[string][]string{
 		"limit=2&fields=name,uuid":                                         {"n0", "n1", "n2", "n3", "n4", "n5", "n6"},
@@ -193,11 +198,18 @@ func TestLimits(t *testing.T) {
 		method, path, body string
 		status             int
 	}{
-		"large node":      {"POST", "/v1/nodes", `{"driver":"fake-hardware","extra":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, 413},
-		"large patch":     {"PATCH", "/v1/nodes/n1", `[{"op":"add","path":"/extra/a","value":"` + strings.Repeat("x", 1<<20) + `"}]`, 413},
-		"deep node":       {"POST", "/v1/nodes", `{"driver":"fake-hardware","extra":` + deep + `}`, 400},
-		"two values":      {"PUT", "/v1/nodes/n1/states/provision?target=manage", `{"target":"manage"}`, 400},
-		"steps too many":  {"PATCH", "/v1/nodes/n1", "[" + strings.Repeat(`{"op":"add","path":"/extra/a","value":1},`, 1000) + `{"op":"add","path":"/extra/a","value":1}]`, 400},
+		"large node": {
+			"POST", "/v1/nodes", `{"driver":"fake-hardware","extra":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, 413,
+		},
+		"large patch": {
+			"PATCH", "/v1/nodes/n1", `[{"op":"add","path":"/extra/a","value":"` + strings.Repeat("x", 1<<20) + `"}]`, 413,
+		},
+		"deep node":  {"POST", "/v1/nodes", `{"driver":"fake-hardware","extra":` + deep + `}`, 400},
+		"two values": {"PUT", "/v1/nodes/n1/states/provision?target=manage", `{"target":"manage"}`, 400},
+		"steps too many": {
+			"PATCH", "/v1/nodes/n1", "[" + strings.Repeat(`{"op":"add","path":"/extra/a","value":1},`, 1000) +
+				`{"op":"add","path":"/extra/a","value":1}]`, 400,
+		},
 		"unknown section": {"GET", "/v1/nodes/n1/no/such/part", "", 404},
 	} {
 		if r := c.do(115, tc.method, tc.path, tc.body); r.status != tc.status {

@@ -26,8 +26,10 @@ type vifConductor interface {
 func (h *vifResource) routes() []rest.Route {
 	const path = "/v1/nodes/:node/vifs"
 	rows := []rest.Route{
-		{Method: http.MethodGet, Path: path, Doc: "the virtual interfaces attached to a node", Handle: h.listVIFs, Wire: rest.Returns(vifsForm())},
-		{Method: http.MethodPost, Path: path, Doc: "attach a virtual interface to a free port", Handle: h.attachVIF, Wire: rest.Accepts(http.StatusNoContent, vifForm())},
+		{Method: http.MethodGet, Path: path, Doc: "the virtual interfaces attached to a node", Handle: h.listVIFs,
+			Wire: rest.Returns(vifsForm())},
+		{Method: http.MethodPost, Path: path, Doc: "attach a virtual interface to a free port", Handle: h.attachVIF,
+			Wire: rest.Accepts(http.StatusNoContent, vifForm())},
 		{Method: http.MethodDelete, Path: path + "/:vif", Doc: "detach a virtual interface", Handle: h.detachVIF},
 	}
 	for i := range rows {

@@ -17,7 +17,8 @@ func TestVIFsGo(t *testing.T) {
 		c.must(http.StatusNoContent, 28, "POST", "/v1/nodes/a/vifs", `{"id":"`+id+`"}`)
 	}
 	c.provision("a", "active", "deleted")
-	if got := c.must(http.StatusOK, 28, "GET", "/v1/nodes/a/vifs", "").doc(t)["vifs"]; len(got.([]any)) != 0 { //nolint:forcetypeassert // a list, or no answer
+	if got := c.must(http.StatusOK, 28, "GET", "/v1/nodes/a/vifs", "").doc(t)["vifs"]; len(
+		got.([]any)) != 0 { //nolint:forcetypeassert // a list, or no answer
 		t.Errorf("after the instance there are %v", got)
 	}
 }
@@ -59,15 +60,18 @@ func TestVIFs(t *testing.T) {
 		post(`{"id":"v1"}`, 409, "Unable to attach VIF because VIF v1 is already attached to Ironic Portgroup "+groupA),
 		post(`{"id":"v2"}`, 409, "Unable to attach VIF because VIF v2 is already attached to Ironic Port "+portB),
 		post(`{"id":"v3","port_uuid":"`+nowhere+`"}`, 400, "Unable to attach VIF v3, not enough free physical ports."),
-		post(`{"id":"v3","port_uuid":"`+portA+`","portgroup_uuid":"`+groupA+`"}`, 400, "Cannot specify both port_uuid and portgroup_uuid"),
+		post(`{"id":"v3","port_uuid":"`+portA+`","portgroup_uuid":"`+groupA+`"}`, 400,
+			"Cannot specify both port_uuid and portgroup_uuid"),
 		post(`{"id":"v3","port_uuid":"x"}`, 400, "Expected UUID for port_uuid: x"),
 		post(`{"id":"v3","portgroup_uuid":7}`, 400, "Schema error for vif: 7 is not of type"),
 		post(`{"id":"a b"}`, 400, "Expected UUID or name for id: a b"),
 		post(`{"id":null}`, 400, "Schema error for vif: None is not of type 'string'"),
 		post(`[]`, 400, "Schema error for vif: [] is not of type 'object'"),
-		{115, "DELETE", vifs + "/v3", "", 400, "Unable to detach VIF v3 from node " + nodeA + " because it is not attached to it."},
+		{115, "DELETE", vifs + "/v3", "", 400,
+			"Unable to detach VIF v3 from node " + nodeA + " because it is not attached to it."},
 		{115, "DELETE", vifs + "/a%20b", "", 400, "Expected UUID or name for vif_id: a b"},
-		{115, "DELETE", "/v1/ports/" + portB, "", 409, "Cannot delete the port " + portB + " as it is bound to VIF v2 for use."},
+		{115, "DELETE", "/v1/ports/" + portB, "", 409,
+			"Cannot delete the port " + portB + " as it is bound to VIF v2 for use."},
 		{115, "GET", "/v1/nodes/nobody/vifs", "", 404, "Node nobody could not be found."},
 	})
 	c.must(http.StatusNoContent, 115, "DELETE", vifs+"/v1", "")

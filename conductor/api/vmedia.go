@@ -31,10 +31,13 @@ func (h *mediaResource) routes() []rest.Route {
 	const path = "/v1/nodes/:node/vmedia"
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: path, Since: 93, TooOld: unknown, Doc: "the virtual drives and what is in them", Handle: h.listMedia, Wire: rest.Returns(rest.FormOf([]node.MediaSlot{}))},
-		{Method: http.MethodPost, Path: path, Since: 89, TooOld: unknown, Doc: "put an image into a virtual drive", Handle: h.attachMedium, Wire: rest.Accepts(http.StatusNoContent, mediumForm())},
-		{Method: http.MethodDelete, Path: path, Since: 89, TooOld: unknown, Doc: "empty virtual drives", Handle: h.detachMedia,
-			Wire: rest.Wire{Status: http.StatusNoContent, Query: rest.ArgumentsNamed([]string{"device_types"})}},
+		{Method: http.MethodGet, Path: path, Since: 93, TooOld: unknown, Doc: "the virtual drives and what is in them",
+			Handle: h.listMedia, Wire: rest.Returns(rest.FormOf([]node.MediaSlot{}))},
+		{Method: http.MethodPost, Path: path, Since: 89, TooOld: unknown, Doc: "put an image into a virtual drive",
+			Handle: h.attachMedium, Wire: rest.Accepts(http.StatusNoContent, mediumForm())},
+		{Method: http.MethodDelete, Path: path, Since: 89, TooOld: unknown, Doc: "empty virtual drives",
+			Handle: h.detachMedia,
+			Wire:   rest.Wire{Status: http.StatusNoContent, Query: rest.ArgumentsNamed([]string{"device_types"})}},
 	}
 }
 
@@ -145,7 +148,8 @@ func (h *mediaResource) detachMedia(c *rest.Call) error {
 		}
 	}
 	if invalid != nil {
-		return rest.BadRequest("Invalid device type(s) %s (valid are %s)", strings.Join(invalid, ", "), strings.Join(node.MediaDevices(), ", "))
+		return rest.BadRequest("Invalid device type(s) %s (valid are %s)", strings.Join(invalid, ", "),
+			strings.Join(node.MediaDevices(), ", "))
 	}
 	return c.Done(h.conductor.DetachMedia(c.Request().Context(), n.UUID, devices))
 }

@@ -26,20 +26,24 @@ type volumeResource struct {
 func (h *volumeResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	connectors := &collection[node.VolumeConnector]{
-		access: &h.access, path: "volume/connectors", key: "connectors", since: volumeSince, tooOld: unknown, noun: "Volume connector", ident: "connector_uuid",
-		fields: connectorTable(), brief: []string{"uuid", "connector_id", "type", "node_uuid", "links"}, required: []string{"connector_id", "node_uuid", "type"},
-		id:   func(v *node.VolumeConnector) string { return v.UUID },
-		node: func(v *node.VolumeConnector) *string { return &v.NodeUUID },
+		access: &h.access, path: "volume/connectors", key: "connectors", since: volumeSince, tooOld: unknown,
+		noun: "Volume connector", ident: "connector_uuid",
+		fields: connectorTable(), brief: []string{"uuid", "connector_id", "type", "node_uuid", "links"},
+		required: []string{"connector_id", "node_uuid", "type"},
+		id:       func(v *node.VolumeConnector) string { return v.UUID },
+		node:     func(v *node.VolumeConnector) *string { return &v.NodeUUID },
 		filters: func(c *rest.Call) []rest.Filter[narrowing[node.VolumeConnector]] {
 			return nodeFilter[node.VolumeConnector](&h.access, c)
 		},
 		kept: h.conductor.Catalogs().VolumeConnectors,
 	}
 	targets := &collection[node.VolumeTarget]{
-		access: &h.access, path: "volume/targets", key: "targets", since: volumeSince, tooOld: unknown, noun: "Volume target", ident: "target_uuid",
-		fields: targetTable(h.Rules), brief: []string{"uuid", "boot_index", "volume_id", "volume_type", "node_uuid", "links"}, required: []string{"boot_index", "node_uuid", "volume_id", "volume_type"},
-		id:   func(v *node.VolumeTarget) string { return v.UUID },
-		node: func(v *node.VolumeTarget) *string { return &v.NodeUUID },
+		access: &h.access, path: "volume/targets", key: "targets", since: volumeSince, tooOld: unknown, noun: "Volume target",
+		ident:  "target_uuid",
+		fields: targetTable(h.Rules), brief: []string{"uuid", "boot_index", "volume_id", "volume_type", "node_uuid", "links"},
+		required: []string{"boot_index", "node_uuid", "volume_id", "volume_type"},
+		id:       func(v *node.VolumeTarget) string { return v.UUID },
+		node:     func(v *node.VolumeTarget) *string { return &v.NodeUUID },
 		filters: func(c *rest.Call) []rest.Filter[narrowing[node.VolumeTarget]] {
 			return nodeFilter[node.VolumeTarget](&h.access, c)
 		},
@@ -47,10 +51,14 @@ func (h *volumeResource) routes() []rest.Route {
 	}
 	const ofNode = "/v1/nodes/:node/volume"
 	rows := []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/volume", Doc: "where connectors and targets are", Handle: h.showVolume, Wire: rest.Returns(volumeForm())},
-		{Method: http.MethodGet, Path: ofNode, Doc: "where those of a node are", Handle: h.showNodeVolume, Wire: rest.Returns(volumeForm())},
-		{Method: http.MethodGet, Path: ofNode + "/connectors", Doc: "volume connectors of a node", Handle: connectors.listOf, Wire: rest.Lists(connectors.fields, "connectors")},
-		{Method: http.MethodGet, Path: ofNode + "/targets", Doc: "volume targets of a node", Handle: targets.listOf, Wire: rest.Lists(targets.fields, "targets")},
+		{Method: http.MethodGet, Path: "/v1/volume", Doc: "where connectors and targets are", Handle: h.showVolume,
+			Wire: rest.Returns(volumeForm())},
+		{Method: http.MethodGet, Path: ofNode, Doc: "where those of a node are", Handle: h.showNodeVolume,
+			Wire: rest.Returns(volumeForm())},
+		{Method: http.MethodGet, Path: ofNode + "/connectors", Doc: "volume connectors of a node", Handle: connectors.listOf,
+			Wire: rest.Lists(connectors.fields, "connectors")},
+		{Method: http.MethodGet, Path: ofNode + "/targets", Doc: "volume targets of a node", Handle: targets.listOf,
+			Wire: rest.Lists(targets.fields, "targets")},
 	}
 	for i := range rows {
 		rows[i].Since, rows[i].TooOld = volumeSince, unknown
@@ -91,7 +99,8 @@ func targetTable(rules auth.Rules) *rest.Table[node.VolumeTarget] {
 		rest.Time("updated_at", 1, func(v *v) *time.Time { return v.UpdatedAt }),
 		bootIndexField(),
 		rest.Object("extra", 1, both, nil, func(v *v) *map[string]any { return &v.Extra }),
-		redacted(rules, rest.Object("properties", 1, both, nodeapi.Mask, func(v *v) *map[string]any { return &v.Properties })),
+		redacted(rules,
+			rest.Object("properties", 1, both, nodeapi.Mask, func(v *v) *map[string]any { return &v.Properties })),
 		rest.Required(rest.Text("volume_id", 1, both, func(v *v) *string { return &v.VolumeID })),
 		rest.Required(rest.Text("volume_type", 1, both, func(v *v) *string { return &v.VolumeType })),
 		rest.Computed("links", 1, 0, func(dst []byte, v *rest.View[v]) []byte {
@@ -118,7 +127,8 @@ func redacted(rules auth.Rules, f rest.Field[node.VolumeTarget]) rest.Field[node
 
 // bootIndexField is a whole number.
 func bootIndexField() rest.Field[node.VolumeTarget] {
-	f := rest.Field[node.VolumeTarget]{Name: "boot_index", Since: 1, Use: both | rest.Sortable, Form: rest.Schema{"type": "integer"}}
+	f := rest.Field[node.VolumeTarget]{Name: "boot_index", Since: 1, Use: both | rest.Sortable,
+		Form: rest.Schema{"type": "integer"}}
 	f.Show = func(dst []byte, v *rest.View[node.VolumeTarget]) []byte {
 		return strconv.AppendInt(dst, int64(v.Of.BootIndex), 10)
 	}
@@ -145,5 +155,6 @@ func (h *volumeResource) showNodeVolume(c *rest.Call) error {
 }
 
 func volumeLinks(c *rest.Call, path string) error {
-	return c.Marshal(http.StatusOK, map[string]any{"links": c.Links(path), "connectors": c.Links(path + "connectors"), "targets": c.Links(path + "targets")})
+	return c.Marshal(http.StatusOK, map[string]any{"links": c.Links(path), "connectors": c.Links(path + "connectors"),
+		"targets": c.Links(path + "targets")})
 }

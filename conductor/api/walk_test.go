@@ -66,7 +66,8 @@ func (e *exchange) readLogged(head, body string) error {
 		return fmt.Errorf("no answer in %.80q: %w", head, err)
 	}
 	e.answered = http.Header{}
-	for _, h := range regexp.MustCompile(`(Content-Type|Location|X-Openstack-Ironic-Api-[A-Za-z-]+): (\S+)`).FindAllStringSubmatch(head, -1) {
+	for _, h := range regexp.MustCompile(
+		`(Content-Type|Location|X-Openstack-Ironic-Api-[A-Za-z-]+): (\S+)`).FindAllStringSubmatch(head, -1) {
 		e.answered.Set(h[1], h[2])
 	}
 	body, found := strings.CutPrefix(body, "RESP BODY: ")

@@ -35,7 +35,8 @@ func (a *Authenticator) attempt(w http.ResponseWriter, user string, from netip.A
 		a.failures.Return(network, 1)
 		a.logFailure("login refused: too many wrong passwords for this account", "user", shortened(user), "from", from)
 		w.Header().Set("Retry-After", "5")
-		return nil, nodeapi.NewFault(http.StatusTooManyRequests, "Too many failed logins of this user; try again in a few seconds, or with a token")
+		return nil, nodeapi.NewFault(http.StatusTooManyRequests,
+			"Too many failed logins of this user; try again in a few seconds, or with a token")
 	}
 	return func() {
 		a.failures.Return(network, 1)

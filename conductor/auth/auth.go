@@ -71,17 +71,20 @@ func New(o Options) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		tokens: o.Tokens, failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
-		guesses: ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now), homes: newMemory(homeFor),
-		turns: newTurns(maxTurns), warnings: ratelimit.New[struct{}](warnRate, warnBurst, o.Now), log: o.Log, now: o.Now,
+		guesses: ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now),
+		homes:   newMemory(homeFor),
+		turns:   newTurns(maxTurns), warnings: ratelimit.New[struct{}](warnRate, warnBurst, o.Now), log: o.Log, now: o.Now,
 	}
 	var err error
 	if o.Htpasswd != "" {
-		if a.passwords, err = reload.Open(o.Log, func(c [][]byte) (*passwords, error) { return parsePasswords(c[0]) }, o.Htpasswd); err != nil {
+		if a.passwords, err = reload.Open(o.Log, func(c [][]byte) (*passwords, error) { return parsePasswords(c[0]) },
+			o.Htpasswd); err != nil {
 			return nil, err
 		}
 	}
 	if o.Users != "" {
-		if a.users, err = reload.Open(o.Log, func(c [][]byte) (*directory, error) { return parseDirectory(c[0]) }, o.Users); err != nil {
+		if a.users, err = reload.Open(o.Log, func(c [][]byte) (*directory, error) { return parseDirectory(c[0]) },
+			o.Users); err != nil {
 			return nil, err
 		}
 	}

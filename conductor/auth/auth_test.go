@@ -50,7 +50,9 @@ func newHouse(t *testing.T) (h *house, token string) {
 	h = &house{t: t, dir: t.TempDir(), now: time.Unix(1e9, 0)}
 	ends := h.now.Add(time.Hour)
 	token, kept := NewToken("ci", &ends)
-	h.users = Users{Users: []User{{Name: "alice", Role: "admin"}, {Name: "bob", Role: "reader", Project: "blue", Tokens: []Token{kept}}}}
+	h.users = Users{
+		Users: []User{{Name: "alice", Role: "admin"}, {Name: "bob", Role: "reader", Project: "blue", Tokens: []Token{kept}}},
+	}
 	h.writeUsers()
 	h.writePasswords("alice", "wonder", "bob", "build:er", "carol", "song")
 	h.open(Options{Htpasswd: h.path("htpasswd"), Users: h.path("users"), Tokens: true})
@@ -128,18 +130,19 @@ func TestAuthenticate(t *testing.T) {
 		header []string
 		want   string
 	}{
-		"nothing":                     {nil, wanted},
-		"a password":                  {[]string{"Authorization", basic("alice", "wonder")}, "alice admin "},
-		"one with a colon":            {[]string{"Authorization", basic("bob", "build:er")}, "bob reader blue"},
-		"a wrong password":            {[]string{"Authorization", basic("alice", "build:er")}, wanted},
-		"no password":                 {[]string{"Authorization", basic("alice", "")}, wanted},
-		"nobody's":                    {[]string{"Authorization", basic("mallory", "wonder")}, wanted},
-		"a user without a role":       {[]string{"Authorization", basic("carol", "song")}, wanted},
-		"a token, Ironic's header":    {[]string{"X-Auth-Token", token}, "bob reader blue"},
-		"a bearer token":              {[]string{"Authorization", "bearer " + token}, "bob reader blue"},
-		"a wrong token":               {[]string{"X-Auth-Token", token + "x"}, wanted},
-		"the hash of a token":         {[]string{"X-Auth-Token", h.users.Users[1].Tokens[0].SHA256}, wanted},
-		"a password beside a token":   {[]string{"Authorization", basic("alice", "wonder"), "X-Auth-Token", "notused"}, "alice admin "},
+		"nothing":                  {nil, wanted},
+		"a password":               {[]string{"Authorization", basic("alice", "wonder")}, "alice admin "},
+		"one with a colon":         {[]string{"Authorization", basic("bob", "build:er")}, "bob reader blue"},
+		"a wrong password":         {[]string{"Authorization", basic("alice", "build:er")}, wanted},
+		"no password":              {[]string{"Authorization", basic("alice", "")}, wanted},
+		"nobody's":                 {[]string{"Authorization", basic("mallory", "wonder")}, wanted},
+		"a user without a role":    {[]string{"Authorization", basic("carol", "song")}, wanted},
+		"a token, Ironic's header": {[]string{"X-Auth-Token", token}, "bob reader blue"},
+		"a bearer token":           {[]string{"Authorization", "bearer " + token}, "bob reader blue"},
+		"a wrong token":            {[]string{"X-Auth-Token", token + "x"}, wanted},
+		"the hash of a token":      {[]string{"X-Auth-Token", h.users.Users[1].Tokens[0].SHA256}, wanted},
+		"a password beside a token": {[]string{"Authorization", basic("alice", "wonder"), "X-Auth-Token", "notused"},
+			"alice admin "},
 		"what is no base64":           {[]string{"Authorization", "Basic ###"}, "400 "},
 		"a scheme that nobody offers": {[]string{"Authorization", "Negotiate x"}, "400 "},
 	} {
@@ -152,7 +155,8 @@ func TestAuthenticate(t *testing.T) {
 			}
 		})
 	}
-	if log := h.log.String(); strings.Contains(log, "wonder") || strings.Contains(log, "ferrite_") || !strings.Contains(log, "carol") {
+	if log := h.log.String(); strings.Contains(log, "wonder") || strings.Contains(log, "ferrite_") ||
+		!strings.Contains(log, "carol") {
 		t.Errorf("the log tells a secret, or not who has no role:\n%s", log)
 	}
 	h.now = h.now.Add(time.Hour)
@@ -190,11 +194,15 @@ func TestReload(t *testing.T) {
 		{"at first", func() {}, alice, "alice admin "},
 		{"a new password", func() { h.writePasswords("alice", "land") }, alice, wanted},
 		{"is known", func() {}, []string{"Authorization", basic("alice", "land")}, "alice admin "},
-		{"a broken file", func() { h.write("htpasswd", "alice:plain\n") }, []string{"Authorization", basic("alice", "land")}, "alice admin "},
-		{"no file", func() { _ = os.Remove(h.path("htpasswd")) }, []string{"Authorization", basic("alice", "land")}, "alice admin "},
-		{"another role", func() { h.users.Users[0].Role = "reader"; h.writeUsers() }, []string{"Authorization", basic("alice", "land")}, "alice reader "},
+		{"a broken file", func() { h.write("htpasswd", "alice:plain\n") }, []string{"Authorization", basic("alice", "land")},
+			"alice admin "},
+		{"no file", func() { _ = os.Remove(h.path("htpasswd")) }, []string{"Authorization", basic("alice", "land")},
+			"alice admin "},
+		{"another role", func() { h.users.Users[0].Role = "reader"; h.writeUsers() },
+			[]string{"Authorization", basic("alice", "land")}, "alice reader "},
 		{"a token", func() {}, []string{"X-Auth-Token", token}, "bob reader blue"},
-		{"broken users", func() { h.write("users", "users: [{name: bob, role: king}]") }, []string{"X-Auth-Token", token}, "bob reader blue"},
+		{"broken users", func() { h.write("users", "users: [{name: bob, role: king}]") }, []string{"X-Auth-Token", token},
+			"bob reader blue"},
 		{"taken away", func() { h.users.Users[1].Tokens = nil; h.writeUsers() }, []string{"X-Auth-Token", token}, wanted},
 	}
 	for _, s := range steps {
@@ -364,8 +372,10 @@ func TestFilesAreChecked(t *testing.T) {
 		"users: [{name: 'a:b', role: admin}]":                                 "no colon",
 		"users: [{name: a, role: admin}, {name: a, role: reader}]":            "twice",
 		"users: [{name: a, role: admin, tokens: [{label: x, sha256: '12'}]}]": "64 hexadecimal",
-		"users: [{name: a, role: admin, tokens: [{sha256: '" + sum + "'}, {sha256: '" + strings.Repeat("cd", 32) + "'}]}]":       "two tokens",
-		"users: [{name: a, role: admin, tokens: [{sha256: '" + sum + "'}, {label: x, sha256: '" + strings.ToUpper(sum) + "'}]}]": "the same token",
+		"users: [{name: a, role: admin, tokens: [{sha256: '" + sum + "'}, {sha256: '" + strings.Repeat("cd", 32) +
+			"'}]}]": "two tokens",
+		"users: [{name: a, role: admin, tokens: [{sha256: '" + sum + "'}, {label: x, sha256: '" + strings.ToUpper(sum) +
+			"'}]}]": "the same token",
 	} {
 		if _, err := ParseUsers([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want it to say %q", text, err, want)
@@ -381,7 +391,8 @@ func TestFilesAreChecked(t *testing.T) {
 		"a:$2z$04$" + strings.Repeat("a", 53) + "\n": "no bcrypt hash",
 		"a:$2y$99$" + strings.Repeat("a", 53) + "\n": "no bcrypt hash",
 	} {
-		if _, err := parsePasswords([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "$") {
+		if _, err := parsePasswords([]byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "$") {
 			t.Errorf("%s: %v, want it to say %q and not the hash", text, err, want)
 		}
 	}
@@ -399,7 +410,8 @@ func TestNewToken(t *testing.T) {
 }
 
 func FuzzUsers(f *testing.F) {
-	f.Add([]byte("users:\n- name: alice\n  role: admin\n  tokens:\n  - label: ci\n    sha256: " + strings.Repeat("0a", 32) + "\n    expires: 2027-01-01T00:00:00Z\n"))
+	f.Add([]byte("users:\n- name: alice\n  role: admin\n  tokens:\n  - label: ci\n    sha256: " +
+		strings.Repeat("0a", 32) + "\n    expires: 2027-01-01T00:00:00Z\n"))
 	f.Add([]byte("users: [{name: 'a', role: reader, project: x}]"))
 	f.Add([]byte("&a [*a]"))
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -49,8 +49,9 @@ func parsePasswords(raw []byte) (*passwords, error) {
 			return nil, fmt.Errorf("htpasswd file, line %d: the password of %q is no bcrypt hash; "+
 				"make one with: ferrite user password, or htpasswd -B", number, name)
 		case c > maxCost:
-			return nil, fmt.Errorf("htpasswd file, line %d: the hash of %q has cost %d, which takes seconds a login; the most is %d",
-				number, name, c, maxCost)
+			return nil,
+				fmt.Errorf("htpasswd file, line %d: the hash of %q has cost %d, which takes seconds a login; the most is %d",
+					number, name, c, maxCost)
 		case p.hashes[name] != nil:
 			return nil, fmt.Errorf("htpasswd file, line %d: %q is there twice", number, name)
 		}
@@ -71,7 +72,8 @@ func isBcrypt(hash string) bool {
 
 // match reports whether a password is right. One bcrypt is some 50 ms of a core, so
 // they take turns, and what was right once is remembered for a while.
-func (p *passwords) match(ctx context.Context, turns *turns, from netip.Addr, now func() time.Time, user, password string) (bool, error) {
+func (p *passwords) match(ctx context.Context, turns *turns, from netip.Addr, now func() time.Time,
+	user, password string) (bool, error) {
 	leave, err := turns.enter(ctx, from)
 	if err != nil {
 		return false, err

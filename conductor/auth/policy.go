@@ -33,12 +33,16 @@ func Policy() []Rule { return slices.Concat(nodePolicy(), otherPolicy(), ferrite
 const no = nobody
 
 // nodePolicy is the rows about a node and what is a part of it.
+//
+//nolint:funlen // a table, a row a rule
 func nodePolicy() []Rule {
 	return []Rule{ // name, then the least role: of the system, the owner, the lessee, any project
 		{"baremetal:node:create", Admin, no, no, Admin, []string{"POST /v1/nodes"}},
 		{"baremetal:node:list", Reader, no, no, Reader, []string{"GET /v1/nodes", "GET /v1/nodes/detail"}},
-		{"baremetal:node:get", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}", "POST /v1/nodes/{}", "GET /v1/nodes/{}/{}"}},
-		{"baremetal:node:update", Operator, Operator, Operator, no, []string{"PATCH /v1/nodes/{}", "PATCH /v1/nodes", "DELETE /v1/nodes"}},
+		{"baremetal:node:get", Reader, Reader, Reader, no,
+			[]string{"GET /v1/nodes/{}", "POST /v1/nodes/{}", "GET /v1/nodes/{}/{}"}},
+		{"baremetal:node:update", Operator, Operator, Operator, no,
+			[]string{"PATCH /v1/nodes/{}", "PATCH /v1/nodes", "DELETE /v1/nodes"}},
 		{"baremetal:node:update_extra", Operator, Operator, Operator, no, []string{"PATCH /v1/nodes/{} extra"}},
 		{"baremetal:node:update_instance_info", Operator, Operator, Admin, no, []string{
 			"PATCH /v1/nodes/{} instance_info", "PATCH /v1/nodes/{} instance_name"}},
@@ -68,7 +72,8 @@ func nodePolicy() []Rule {
 			"GET /v1/nodes/{} driver_internal_info", "GET /ferrite/v1/nodes/{}/status", "GET /ferrite/v1/nodes/{}/logs"}},
 		{"baremetal:node:get:last_error", Reader, Reader, no, no, []string{"GET /v1/nodes/{} last_error"}},
 		{"baremetal:node:get:reservation", Reader, Reader, no, no, []string{"GET /v1/nodes/{} reservation"}},
-		{"baremetal:node:history:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/history", "GET /v1/nodes/{}/history/detail", "GET /v1/nodes/{}/history/{}"}},
+		{"baremetal:node:history:get", Reader, Reader, no, no,
+			[]string{"GET /v1/nodes/{}/history", "GET /v1/nodes/{}/history/detail", "GET /v1/nodes/{}/history/{}"}},
 		{"baremetal:node:inventory:get", Reader, Reader, no, no, []string{
 			"GET /v1/nodes/{}/inventory", "POST /ferrite/v1/nodes/{}/root-device"}},
 
@@ -80,19 +85,23 @@ func nodePolicy() []Rule {
 		{"baremetal:node:set_maintenance", Operator, Operator, Admin, no, []string{
 			"PUT /v1/nodes/{}/maintenance", "GET /v1/nodes/{}/maintenance"}},
 		{"baremetal:node:clear_maintenance", Operator, Operator, Admin, no, []string{"DELETE /v1/nodes/{}/maintenance"}},
-		{"baremetal:node:validate", Operator, Operator, Admin, no, []string{"GET /v1/nodes/{}/validate", "GET /v1/nodes/validate"}},
+		{"baremetal:node:validate", Operator, Operator, Admin, no,
+			[]string{"GET /v1/nodes/{}/validate", "GET /v1/nodes/validate"}},
 		{"baremetal:node:get_boot_device", Operator, Admin, no, no, []string{
 			"GET /v1/nodes/{}/management/boot_device", "GET /v1/nodes/{}/management/boot_device/supported"}},
 		{"baremetal:node:set_boot_device", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/management/boot_device"}},
-		{"baremetal:node:bios:get", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/bios", "GET /v1/nodes/{}/bios/{}"}},
+		{"baremetal:node:bios:get", Reader, Reader, Reader, no,
+			[]string{"GET /v1/nodes/{}/bios", "GET /v1/nodes/{}/bios/{}"}},
 		{"baremetal:node:firmware:get", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/firmware"}},
 		{"baremetal:node:list_children", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/children"}},
-		{"baremetal:node:set_raid_state", Operator, Operator, no, no, []string{"PUT /v1/nodes/{}/states/raid", "GET /v1/nodes/{}/states/raid"}},
+		{"baremetal:node:set_raid_state", Operator, Operator, no, no,
+			[]string{"PUT /v1/nodes/{}/states/raid", "GET /v1/nodes/{}/states/raid"}},
 		{"baremetal:node:vmedia:get", Reader, Reader, no, no, []string{"GET /v1/nodes/{}/vmedia"}},
 		{"baremetal:node:vmedia:attach", Operator, Operator, no, no, []string{"POST /v1/nodes/{}/vmedia"}},
 		{"baremetal:node:vmedia:detach", Operator, Operator, no, no, []string{"DELETE /v1/nodes/{}/vmedia"}},
 		{"baremetal:node:get_indicator_state", Reader, Reader, Reader, no, []string{
-			"GET /v1/nodes/{}/management/indicators", "GET /v1/nodes/{}/management/indicators/{}", "GET /v1/nodes/{}/management/indicators/{}/{}"}},
+			"GET /v1/nodes/{}/management/indicators", "GET /v1/nodes/{}/management/indicators/{}",
+			"GET /v1/nodes/{}/management/indicators/{}/{}"}},
 		{"baremetal:node:set_indicator_state", Operator, Operator, no, no, []string{
 			"PUT /v1/nodes/{}/management/indicators/{}", "PUT /v1/nodes/{}/management/indicators/{}/{}"}},
 		{"baremetal:node:inject_nmi", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/management/inject_nmi"}},
@@ -104,26 +113,34 @@ func nodePolicy() []Rule {
 		{"baremetal:node:vif:list", Operator, Admin, Admin, no, []string{"GET /v1/nodes/{}/vifs"}},
 		{"baremetal:node:vif:attach", Operator, Admin, Admin, no, []string{"POST /v1/nodes/{}/vifs"}},
 		{"baremetal:node:vif:detach", Operator, Admin, Admin, no, []string{"DELETE /v1/nodes/{}/vifs/{}"}},
-		{"baremetal:node:traits:list", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/traits", "GET /v1/nodes/{}/traits/{}"}},
-		{"baremetal:node:traits:set", Operator, Admin, no, no, []string{"PUT /v1/nodes/{}/traits", "PUT /v1/nodes/{}/traits/{}"}},
-		{"baremetal:node:traits:delete", Operator, Admin, no, no, []string{"DELETE /v1/nodes/{}/traits", "DELETE /v1/nodes/{}/traits/{}"}},
+		{"baremetal:node:traits:list", Reader, Reader, Reader, no,
+			[]string{"GET /v1/nodes/{}/traits", "GET /v1/nodes/{}/traits/{}"}},
+		{"baremetal:node:traits:set", Operator, Admin, no, no,
+			[]string{"PUT /v1/nodes/{}/traits", "PUT /v1/nodes/{}/traits/{}"}},
+		{"baremetal:node:traits:delete", Operator, Admin, no, no,
+			[]string{"DELETE /v1/nodes/{}/traits", "DELETE /v1/nodes/{}/traits/{}"}},
 	}
 }
 
 // otherPolicy is the rows about all else.
+//
+//nolint:funlen // a table, a row a rule
 func otherPolicy() []Rule {
 	return []Rule{
 		{"public_api", Stranger, Stranger, Stranger, Stranger, []string{"GET /", "GET /v1", "POST /v1"}},
 
-		{"baremetal:port:list", Reader, Reader, Reader, Reader, []string{"GET /v1/ports", "GET /v1/ports/detail", "GET /v1/nodes/{}/ports", "GET /v1/nodes/{}/ports/detail",
-			"GET /v1/portgroups/{}/ports", "GET /v1/portgroups/{}/ports/detail"}},
+		{"baremetal:port:list", Reader, Reader, Reader, Reader,
+			[]string{"GET /v1/ports", "GET /v1/ports/detail", "GET /v1/nodes/{}/ports", "GET /v1/nodes/{}/ports/detail",
+				"GET /v1/portgroups/{}/ports", "GET /v1/portgroups/{}/ports/detail"}},
 		{"baremetal:port:get", Reader, Reader, Reader, no, []string{"GET /v1/ports/{}"}},
 		{"baremetal:port:create", Admin, Admin, no, no, []string{"POST /v1/ports"}},
-		{"baremetal:port:update", Operator, Admin, no, no, []string{"PATCH /v1/ports/{}", "PATCH /v1/ports", "DELETE /v1/ports"}},
+		{"baremetal:port:update", Operator, Admin, no, no,
+			[]string{"PATCH /v1/ports/{}", "PATCH /v1/ports", "DELETE /v1/ports"}},
 		{"baremetal:port:delete", Admin, Admin, no, no, []string{"DELETE /v1/ports/{}"}},
 
 		{"baremetal:portgroup:list", Reader, Reader, Reader, Reader, []string{
-			"GET /v1/portgroups", "GET /v1/portgroups/detail", "GET /v1/nodes/{}/portgroups", "GET /v1/nodes/{}/portgroups/detail"}},
+			"GET /v1/portgroups", "GET /v1/portgroups/detail", "GET /v1/nodes/{}/portgroups",
+			"GET /v1/nodes/{}/portgroups/detail"}},
 		{"baremetal:portgroup:get", Reader, Reader, Reader, no, []string{"GET /v1/portgroups/{}"}},
 		{"baremetal:portgroup:create", Admin, Admin, no, no, []string{"POST /v1/portgroups"}},
 		{"baremetal:portgroup:update", Operator, Admin, no, no, []string{
@@ -133,26 +150,36 @@ func otherPolicy() []Rule {
 		{"baremetal:volume:list", Reader, Reader, Reader, Reader, []string{
 			"GET /v1/volume", "GET /v1/volume/connectors", "GET /v1/volume/targets",
 			"GET /v1/nodes/{}/volume", "GET /v1/nodes/{}/volume/connectors", "GET /v1/nodes/{}/volume/targets"}},
-		{"baremetal:volume:get", Reader, Reader, Reader, no, []string{"GET /v1/volume/connectors/{}", "GET /v1/volume/targets/{}"}},
+		{"baremetal:volume:get", Reader, Reader, Reader, no,
+			[]string{"GET /v1/volume/connectors/{}", "GET /v1/volume/targets/{}"}},
 		{"baremetal:volume:view_target_properties", Reader, no, no, Admin, []string{"GET /v1/volume/targets/{} properties"}},
-		{"baremetal:volume:create", Operator, Admin, Admin, no, []string{"POST /v1/volume/connectors", "POST /v1/volume/targets"}},
+		{"baremetal:volume:create", Operator, Admin, Admin, no,
+			[]string{"POST /v1/volume/connectors", "POST /v1/volume/targets"}},
 		{"baremetal:volume:update", Operator, Operator, Admin, no, []string{
-			"PATCH /v1/volume/connectors/{}", "PATCH /v1/volume/connectors", "PATCH /v1/volume/targets/{}", "PATCH /v1/volume/targets"}},
+			"PATCH /v1/volume/connectors/{}", "PATCH /v1/volume/connectors", "PATCH /v1/volume/targets/{}",
+			"PATCH /v1/volume/targets"}},
 		{"baremetal:volume:delete", Operator, Admin, Admin, no, []string{
-			"DELETE /v1/volume/connectors/{}", "DELETE /v1/volume/connectors", "DELETE /v1/volume/targets/{}", "DELETE /v1/volume/targets"}},
+			"DELETE /v1/volume/connectors/{}", "DELETE /v1/volume/connectors", "DELETE /v1/volume/targets/{}",
+			"DELETE /v1/volume/targets"}},
 
 		{"baremetal:chassis:get", Reader, no, no, no, []string{
-			"GET /v1/chassis", "GET /v1/chassis/detail", "GET /v1/chassis/{}", "GET /v1/chassis/{}/nodes", "GET /v1/chassis/{}/nodes/detail"}},
+			"GET /v1/chassis", "GET /v1/chassis/detail", "GET /v1/chassis/{}", "GET /v1/chassis/{}/nodes",
+			"GET /v1/chassis/{}/nodes/detail"}},
 		{"baremetal:chassis:create", Admin, no, no, no, []string{"POST /v1/chassis"}},
-		{"baremetal:chassis:update", Operator, no, no, no, []string{"PATCH /v1/chassis/{}", "PATCH /v1/chassis", "DELETE /v1/chassis"}},
+		{"baremetal:chassis:update", Operator, no, no, no,
+			[]string{"PATCH /v1/chassis/{}", "PATCH /v1/chassis", "DELETE /v1/chassis"}},
 		{"baremetal:chassis:delete", Admin, no, no, no, []string{"DELETE /v1/chassis/{}"}},
 
-		{"baremetal:inspection_rule:get", Reader, no, no, no, []string{"GET /v1/inspection_rules", "GET /v1/inspection_rules/{}"}},
+		{"baremetal:inspection_rule:get", Reader, no, no, no,
+			[]string{"GET /v1/inspection_rules", "GET /v1/inspection_rules/{}"}},
 		{"baremetal:inspection_rule:create", Admin, no, no, no, []string{"POST /v1/inspection_rules"}},
-		{"baremetal:inspection_rule:update", Admin, no, no, no, []string{"PATCH /v1/inspection_rules/{}", "PATCH /v1/inspection_rules"}},
-		{"baremetal:inspection_rule:delete", Admin, no, no, no, []string{"DELETE /v1/inspection_rules/{}", "DELETE /v1/inspection_rules"}},
+		{"baremetal:inspection_rule:update", Admin, no, no, no,
+			[]string{"PATCH /v1/inspection_rules/{}", "PATCH /v1/inspection_rules"}},
+		{"baremetal:inspection_rule:delete", Admin, no, no, no,
+			[]string{"DELETE /v1/inspection_rules/{}", "DELETE /v1/inspection_rules"}},
 
-		{"baremetal:deploy_template:get", Reader, no, no, no, []string{"GET /v1/deploy_templates", "GET /v1/deploy_templates/{}"}},
+		{"baremetal:deploy_template:get", Reader, no, no, no,
+			[]string{"GET /v1/deploy_templates", "GET /v1/deploy_templates/{}"}},
 		{"baremetal:deploy_template:create", Admin, no, no, no, []string{"POST /v1/deploy_templates"}},
 		{"baremetal:deploy_template:update", Admin, no, no, no, []string{
 			"PATCH /v1/deploy_templates/{}", "PATCH /v1/deploy_templates"}},
@@ -166,7 +193,8 @@ func otherPolicy() []Rule {
 		{"baremetal:runbook:create", Operator, no, no, Admin, []string{"POST /v1/runbooks"}},
 		{"baremetal:runbook:update", Operator, Admin, no, no, []string{
 			"PATCH /v1/runbooks/{}", "PATCH /v1/runbooks", "DELETE /v1/runbooks",
-			"PUT /v1/runbooks/{}/traits", "DELETE /v1/runbooks/{}/traits", "PUT /v1/runbooks/{}/traits/{}", "DELETE /v1/runbooks/{}/traits/{}"}},
+			"PUT /v1/runbooks/{}/traits", "DELETE /v1/runbooks/{}/traits", "PUT /v1/runbooks/{}/traits/{}",
+			"DELETE /v1/runbooks/{}/traits/{}"}},
 		{"baremetal:runbook:update:public", Operator, no, no, no, []string{"PATCH /v1/runbooks/{} public"}},
 		{"baremetal:runbook:update:owner", Operator, no, no, no, []string{"PATCH /v1/runbooks/{} owner"}},
 		{"baremetal:runbook:delete", Operator, Admin, no, no, []string{"DELETE /v1/runbooks/{}"}},
@@ -175,16 +203,19 @@ func otherPolicy() []Rule {
 		// The owner of an allocation is in the place of a node's. Where it is reached by its
 		// node, the node must concern the caller, and the allocation must be the caller's.
 		{"baremetal:allocation:list", Reader, no, no, Reader, []string{"GET /v1/allocations"}},
-		{"baremetal:allocation:get", Reader, Reader, Reader, no, []string{"GET /v1/allocations/{}", "GET /v1/nodes/{}/allocation"}},
+		{"baremetal:allocation:get", Reader, Reader, Reader, no,
+			[]string{"GET /v1/allocations/{}", "GET /v1/nodes/{}/allocation"}},
 		{"baremetal:allocation:create", Operator, no, no, Operator, []string{"POST /v1/allocations"}},
 		{"baremetal:allocation:create_restricted", Operator, no, no, no, []string{"POST /v1/allocations owner"}},
-		{"baremetal:allocation:update", Operator, Operator, no, no, []string{"PATCH /v1/allocations/{}", "PATCH /v1/allocations"}},
+		{"baremetal:allocation:update", Operator, Operator, no, no,
+			[]string{"PATCH /v1/allocations/{}", "PATCH /v1/allocations"}},
 		{"baremetal:allocation:delete", Operator, Operator, Operator, no, []string{
 			"DELETE /v1/allocations/{}", "DELETE /v1/allocations", "DELETE /v1/nodes/{}/allocation"}},
 
 		{"baremetal:driver:get", Reader, no, no, no, []string{"GET /v1/drivers", "GET /v1/drivers/{}"}},
 		{"baremetal:driver:get_properties", Reader, no, no, no, []string{"GET /v1/drivers/{}/properties"}},
-		{"baremetal:driver:get_raid_logical_disk_properties", Reader, no, no, no, []string{"GET /v1/drivers/{}/raid/logical_disk_properties"}},
+		{"baremetal:driver:get_raid_logical_disk_properties", Reader, no, no, no,
+			[]string{"GET /v1/drivers/{}/raid/logical_disk_properties"}},
 		{"baremetal:driver:vendor_passthru", Admin, no, no, no, vendorPassthru("/v1/drivers/{}/vendor_passthru")},
 		{"baremetal:shards:get", Reader, no, no, no, []string{"GET /v1/shards"}},
 		{"baremetal:events:post", Admin, no, no, no, []string{"POST /v1/events"}},
@@ -197,7 +228,8 @@ func ferritePolicy() []Rule {
 	return []Rule{
 		{"ferrite:subcollection:write", Reader, no, no, Reader, subcollections()},
 		{"ferrite:openapi:get", Reader, no, no, Reader, []string{"GET /ferrite/v1/openapi.json"}},
-		{"ferrite:erase_report:get", Reader, Reader, Reader, no, []string{"GET /ferrite/v1/nodes/{}/erase-reports", "GET /ferrite/v1/erase-reports/{}"}},
+		{"ferrite:erase_report:get", Reader, Reader, Reader, no,
+			[]string{"GET /ferrite/v1/nodes/{}/erase-reports", "GET /ferrite/v1/erase-reports/{}"}},
 		{"ferrite:erase_key:get", Stranger, Stranger, Stranger, Stranger, []string{"GET /ferrite/v1/erase-key"}},
 		{"ferrite:lease:get", Reader, no, no, no, []string{"GET /ferrite/v1/leases"}},
 		{"ferrite:lease:set", Operator, no, no, no, []string{"PUT /ferrite/v1/leases/{}", "DELETE /ferrite/v1/leases/{}"}},
@@ -212,7 +244,8 @@ func subcollections() []string {
 		"/v1/nodes/{}/ports", "/v1/nodes/{}/portgroups", "/v1/nodes/{}/volume/connectors", "/v1/nodes/{}/volume/targets",
 		"/v1/portgroups/{}/ports", "/v1/chassis/{}/nodes",
 	} {
-		routes = append(routes, "POST "+list, "PATCH "+list, "DELETE "+list, "GET "+list+"/{}", "PATCH "+list+"/{}", "DELETE "+list+"/{}")
+		routes = append(routes, "POST "+list, "PATCH "+list, "DELETE "+list, "GET "+list+"/{}", "PATCH "+list+"/{}",
+			"DELETE "+list+"/{}")
 	}
 	return routes
 }

@@ -41,7 +41,8 @@ var errRevoked = errors.New("the right to this has ended")
 // context that ends with ctx, or when allowed, which is asked every CheckEvery,
 // returns an error. Without a place it is a *nodeapi.Fault, 503, that names the
 // share. end gives the place back.
-func (s *Streams) Open(ctx context.Context, c *Caller, allowed func(context.Context) error) (_ context.Context, end func(), err error) {
+func (s *Streams) Open(ctx context.Context, c *Caller,
+	allowed func(context.Context) error) (_ context.Context, end func(), err error) {
 	if c == nil {
 		c = &Caller{}
 	}
@@ -77,7 +78,8 @@ func (s *Streams) take(c *Caller) error {
 	defer s.mu.Unlock()
 	full := func(have, limit int) bool { return limit > 0 && have >= limit }
 	refuse := func(whose string, limit int) error {
-		return nodeapi.NewFault(http.StatusServiceUnavailable, "%s already %d answers of this kind open: end one, and try again", whose, limit)
+		return nodeapi.NewFault(http.StatusServiceUnavailable,
+			"%s already %d answers of this kind open: end one, and try again", whose, limit)
 	}
 	switch {
 	case c.User != "" && full(s.users[c.User], s.shares.User):

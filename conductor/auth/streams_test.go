@@ -102,7 +102,8 @@ func TestSame(t *testing.T) {
 		now  auth.Authority
 		same bool
 	}{
-		"nobody is asked": {nil, true}, "the same": {&authority{&ann}, true}, "another project": {&authority{&other}, false}, "gone": {&authority{}, false}, "guessed at": {guessedAt{}, true},
+		"nobody is asked": {nil, true}, "the same": {&authority{&ann}, true}, "another project": {&authority{&other}, false},
+		"gone": {&authority{}, false}, "guessed at": {guessedAt{}, true},
 	} {
 		if err := auth.Same(c.now, nil, &ann); (err == nil) != c.same {
 			t.Errorf("%s: %v", name, err)

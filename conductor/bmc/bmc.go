@@ -62,8 +62,10 @@ type Options struct {
 // makers has every hardware type there is.
 var makers = map[string]func(o Options) Driver{
 	"fake-hardware": func(Options) Driver { return fake.New(fake.Script{}) },
-	"redfish":       func(o Options) Driver { return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer}) },
-	"ipmi":          func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}) },
+	"redfish": func(o Options) Driver {
+		return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer})
+	},
+	"ipmi": func(o Options) Driver { return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}) },
 }
 
 // Set is the drivers of the enabled hardware types.

@@ -26,7 +26,8 @@ func TestNew(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = bmc.New([]string{"redfish", "ilo"}, bmc.Options{Log: slog.New(slog.DiscardHandler)})
-	if want := `hardware type "ilo" is not known: choose from fake-hardware, ipmi, redfish`; err == nil || err.Error() != want {
+	if want := `hardware type "ilo" is not known: choose from fake-hardware, ipmi, redfish`; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -48,7 +48,8 @@ func TestCollect(t *testing.T) {
 	if k.Has(aNode, key(1)) {
 		t.Error("there is a log before anything came")
 	}
-	archive := pack(t, file{"journal", "boot\r\n\x1b[2Jwiped\n\nlast"}, file{"ps", ""}, file{"../../etc/\x07passwd", "x\n"})
+	archive := pack(t, file{"journal", "boot\r\n\x1b[2Jwiped\n\nlast"}, file{"ps", ""},
+		file{"../../etc/\x07passwd", "x\n"})
 	kept, err := k.Collect(aNode, key(1), archive)
 	if err != nil || kept != "3 files, 5 lines" || !k.Has(aNode, key(1)) {
 		t.Errorf("%q, %v", kept, err)
@@ -57,7 +58,8 @@ func TestCollect(t *testing.T) {
 	if diff := cmp.Diff(want, text(t, k, nodeapi.LogQuery{})); diff != "" {
 		t.Error(diff)
 	}
-	if kept, err := k.Collect(aNode, key(1), pack(t, file{"journal", "other"})); err != nil || !strings.Contains(kept, "already") {
+	if kept, err := k.Collect(aNode, key(1), pack(t, file{"journal", "other"})); err != nil ||
+		!strings.Contains(kept, "already") {
 		t.Errorf("%q, %v", kept, err)
 	}
 	if diff := cmp.Diff(want, text(t, k, nodeapi.LogQuery{})); diff != "" {
@@ -71,7 +73,8 @@ func TestCollect(t *testing.T) {
 func sparse(t testing.TB, size int64) string {
 	t.Helper()
 	var records strings.Builder
-	for _, r := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=hole", fmt.Sprintf("GNU.sparse.realsize=%d", size)} {
+	for _, r := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=hole",
+		fmt.Sprintf("GNU.sparse.realsize=%d", size)} {
 		fmt.Fprintf(&records, "%02d %s\n", len(r)+4, r) // with its own length: always two digits here
 	}
 	var b bytes.Buffer
@@ -132,17 +135,26 @@ func TestUnpackBounds(t *testing.T) {
 		says    []string // lines
 		failure string   // "" for none
 	}{
-		"no base64":        {"%%%", 0, nil, "EOF"},
-		"no gzip":          {base64.StdEncoding.EncodeToString([]byte("no gzip at all")), 0, nil, "gzip: invalid header"},
-		"nothing":          {"", 0, nil, "EOF"},
-		"cut off":          {base64.StdEncoding.EncodeToString(raw[:len(raw)/2]), 2, []string{"==> ps <==", "1 init"}, "unexpected EOF"},
-		"a long file":      {pack(t, file{"journal", strings.Repeat(line, 20) + "the end\n"}), 1, []string{"(older lines are dropped)", "the end"}, ""},
-		"long files":       {pack(t, file{"a", strings.Repeat(line, 20)}, file{"b", strings.Repeat(line, 20)}, file{"c", "left out\n"}), 3, []string{"==> b <==", "==> c <=="}, ""},
-		"too many files":   {pack(t, file{"a", ""}, file{"b", ""}, file{"c", ""}, file{"d", ""}), 3, []string{"==> c <=="}, "more than 65536 bytes or 3 files"},
-		"too many bytes":   {pack(t, file{"first", "seen\n"}, file{"bomb", strings.Repeat("\x00", 64<<10)}), 1, []string{"==> first <==", "seen"}, "more than 65536 bytes or 3 files"},
-		"a hole":           {sparse(t, 2000), 1, []string{"==> hole <==", "(older lines are dropped)"}, ""},
-		"a hole, no end":   {sparse(t, 1<<20), 0, nil, "more than 65536 bytes or 3 files"},
-		"one endless line": {pack(t, file{"one", strings.Repeat("y", 5000)}), 1, []string{"==> one <==", "(older lines are dropped)"}, ""},
+		"no base64": {"%%%", 0, nil, "EOF"},
+		"no gzip":   {base64.StdEncoding.EncodeToString([]byte("no gzip at all")), 0, nil, "gzip: invalid header"},
+		"nothing":   {"", 0, nil, "EOF"},
+		"cut off": {base64.StdEncoding.EncodeToString(raw[:len(raw)/2]), 2, []string{"==> ps <==", "1 init"},
+			"unexpected EOF"},
+		"a long file": {pack(t, file{"journal", strings.Repeat(line, 20) + "the end\n"}), 1,
+			[]string{"(older lines are dropped)", "the end"}, ""},
+		"long files": {
+			pack(t, file{"a", strings.Repeat(line, 20)}, file{"b", strings.Repeat(line, 20)}, file{"c", "left out\n"}), 3,
+			[]string{"==> b <==", "==> c <=="}, "",
+		},
+		"too many files": {pack(t, file{"a", ""}, file{"b", ""}, file{"c", ""}, file{"d", ""}), 3, []string{"==> c <=="},
+			"more than 65536 bytes or 3 files"},
+		"too many bytes": {pack(t, file{"first", "seen\n"}, file{"bomb", strings.Repeat("\x00", 64<<10)}), 1,
+			[]string{"==> first <==", "seen"}, "more than 65536 bytes or 3 files"},
+		"a hole":         {sparse(t, 2000), 1, []string{"==> hole <==", "(older lines are dropped)"}, ""},
+		"a hole, no end": {sparse(t, 1<<20), 0, nil, "more than 65536 bytes or 3 files"},
+		"one endless line": {
+			pack(t, file{"one", strings.Repeat("y", 5000)}), 1, []string{"==> one <==", "(older lines are dropped)"}, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines, files, err := unpack(c.archive, few)
@@ -175,7 +187,8 @@ func TestCollectRefused(t *testing.T) {
 	if _, err := k.Collect(aNode, key(2), archive[:len(archive)/8*4]); err != nil { // four letters are three bytes
 		t.Fatal(err)
 	}
-	if log := text(t, k, nodeapi.LogQuery{}); !strings.HasPrefix(log, "==> ps <==\n1 init\n") || !strings.Contains(log, "\n(the rest cannot be read: ") {
+	if log := text(t, k, nodeapi.LogQuery{}); !strings.HasPrefix(log, "==> ps <==\n1 init\n") ||
+		!strings.Contains(log, "\n(the rest cannot be read: ") {
 		t.Errorf("%q", log)
 	}
 }
@@ -195,7 +208,8 @@ func FuzzUnpack(f *testing.F) {
 		for _, l := range lines {
 			size += len(l)
 		}
-		if files > archiveBounds.files || int64(size) > archiveBounds.all+int64(files)<<20 { // names are as long as tar lets them be
+		// names are as long as tar lets them be
+		if files > archiveBounds.files || int64(size) > archiveBounds.all+int64(files)<<20 {
 			t.Errorf("%d files, %d bytes", files, size)
 		}
 	})

@@ -52,7 +52,8 @@ func text(t *testing.T, k *Keeper, q nodeapi.LogQuery) string {
 func TestBootsSurviveARestart(t *testing.T) {
 	dir := t.TempDir()
 	k := open(t, dir, Limits{})
-	if err := k.Stream(t.Context(), aNode, nodeapi.LogQuery{}, nil); err == nil || !strings.Contains(err.Error(), "no ramdisk of this node has logged") {
+	if err := k.Stream(t.Context(), aNode, nodeapi.LogQuery{}, nil); err == nil ||
+		!strings.Contains(err.Error(), "no ramdisk of this node has logged") {
 		t.Errorf("no boot at all: %v", err)
 	}
 	add(t, k, 7, 0, "a", "b")
@@ -71,7 +72,8 @@ func TestBootsSurviveARestart(t *testing.T) {
 		if got := text(t, k, nodeapi.LogQuery{Boot: 1, Tail: 99}); got != "a\nb\nc\n" {
 			t.Errorf("more lines than there are %q", got)
 		}
-		if err := k.Stream(t.Context(), aNode, nodeapi.LogQuery{Boot: 2}, nil); err == nil || !strings.Contains(err.Error(), "logs of 2 boots are kept") {
+		if err := k.Stream(t.Context(), aNode, nodeapi.LogQuery{Boot: 2}, nil); err == nil ||
+			!strings.Contains(err.Error(), "logs of 2 boots are kept") {
 			t.Errorf("a boot that is not there: %v", err)
 		}
 		k = open(t, dir, Limits{}) // again, after a restart
@@ -128,7 +130,8 @@ func TestBounds(t *testing.T) {
 func TestNamesCannotEscape(t *testing.T) {
 	dir := t.TempDir()
 	k := open(t, filepath.Join(dir, "logs"), Limits{})
-	for _, node := range []string{"", "..", "../x", "n1", strings.ToUpper("aaaaaaaa-2222-4333-8444-555555555555"), aNode + "/..", aNode + "\n"} {
+	for _, node := range []string{"", "..", "../x", "n1", strings.ToUpper("aaaaaaaa-2222-4333-8444-555555555555"),
+		aNode + "/..", aNode + "\n"} {
 		if err := k.Append(node, key(1), 0, []string{"x"}); err == nil {
 			t.Errorf("node %q was taken", node)
 		}
@@ -152,8 +155,10 @@ func TestNamesCannotEscape(t *testing.T) {
 // TestLinesAreHarmless: nothing a terminal would obey is kept.
 func TestLinesAreHarmless(t *testing.T) {
 	k := open(t, t.TempDir(), Limits{})
-	add(t, k, 1, 0, "\x1b]0;title\x07\x1b[2Jgone", "one\ntwo\r\x00", "right\u202eleft", "\x9b31m c1 \xff", "\tünïcödé", strings.Repeat("y", 3*maxLine))
-	want := []string{"\uFFFD]0;title\uFFFD\uFFFD[2Jgone", "one\uFFFDtwo\uFFFD\uFFFD", "right\uFFFDleft", "\uFFFD31m c1 \uFFFD", "\tünïcödé", strings.Repeat("y", maxLine) + " (cut)"}
+	add(t, k, 1, 0, "\x1b]0;title\x07\x1b[2Jgone", "one\ntwo\r\x00", "right\u202eleft", "\x9b31m c1 \xff", "\tünïcödé",
+		strings.Repeat("y", 3*maxLine))
+	want := []string{"\uFFFD]0;title\uFFFD\uFFFD[2Jgone", "one\uFFFDtwo\uFFFD\uFFFD", "right\uFFFDleft",
+		"\uFFFD31m c1 \uFFFD", "\tünïcödé", strings.Repeat("y", maxLine) + " (cut)"}
 	if diff := cmp.Diff(want, k.Tail(aNode, 10)); diff != "" {
 		t.Error(diff)
 	}
@@ -264,7 +269,8 @@ func TestFollowASlowReader(t *testing.T) {
 		add(t, k, 1, 1+i, fmt.Sprintf("line %04d %s", i, strings.Repeat(".", 40)))
 	}
 	piece, _, err := r.next()
-	if err != nil || !strings.HasPrefix(string(piece), "(older lines are dropped)\nline 00") || !strings.Contains(string(piece), "line 0099 ") {
+	if err != nil || !strings.HasPrefix(string(piece), "(older lines are dropped)\nline 00") ||
+		!strings.Contains(string(piece), "line 0099 ") {
 		t.Errorf("%.80q %v", piece, err)
 	}
 	if piece, changed, err := r.next(); len(piece) != 0 || changed == nil || err != nil {

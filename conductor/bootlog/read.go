@@ -87,7 +87,8 @@ func (s *shelf) reader(q nodeapi.LogQuery) (*reader, error) {
 		return nil, nodeapi.NewFault(http.StatusNotFound, "There is no log: no ramdisk of this node has logged anything yet.")
 	}
 	if q.Boot < 0 || q.Boot >= len(s.boots) {
-		return nil, nodeapi.NewFault(http.StatusNotFound, "There is no log of boot %d: logs of %d boots are kept, and 0 is the latest.", q.Boot, len(s.boots))
+		return nil, nodeapi.NewFault(http.StatusNotFound,
+			"There is no log of boot %d: logs of %d boots are kept, and 0 is the latest.", q.Boot, len(s.boots))
 	}
 	r.boot = s.boots[len(s.boots)-1-q.Boot]
 	r.at = r.boot.base

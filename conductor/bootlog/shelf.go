@@ -57,7 +57,8 @@ func openShelf(dir string, l Limits) (*shelf, error) {
 		if err != nil {
 			return s, err
 		}
-		s.boots = append(s.boots, &boot{number: number, name: parts[2], path: filepath.Join(dir, e.Name()), size: info.Size()})
+		s.boots = append(s.boots,
+			&boot{number: number, name: parts[2], path: filepath.Join(dir, e.Name()), size: info.Size()})
 	}
 	return s, nil
 }

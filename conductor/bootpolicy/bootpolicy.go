@@ -69,7 +69,8 @@ func (p *Policy) Boot(ctx context.Context, c pxe.Client) (boot pxe.Boot, err err
 		return pxe.Boot{}, err
 	}
 	if kernel == "" || initrd == "" {
-		return pxe.Boot{}, fmt.Errorf("node %s is to boot a ramdisk, but none is configured: start the conductor with --ramdisk, or set driver_info deploy_kernel and deploy_ramdisk", n.UUID)
+		return pxe.Boot{}, fmt.Errorf("node %s is to boot a ramdisk, but none is configured: start the conductor with "+
+			"--ramdisk, or set driver_info deploy_kernel and deploy_ramdisk", n.UUID)
 	}
 	word := ""
 	if c.Script {
@@ -87,7 +88,8 @@ func (p *Policy) stranger(c pxe.Client) pxe.Boot {
 		return pxe.Boot{Action: pxe.Ignore}
 	}
 	words := append([]string{"BOOTIF=" + c.MAC.String()}, p.inspection("")...)
-	return pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Cmdline: p.finish(words, p.Append), Stranger: true}
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: p.Kernel, Initrd: p.Initrd, Cmdline: p.finish(words, p.Append),
+		Stranger: true}
 }
 
 // instance boots what the machine runs as its workload.
@@ -127,7 +129,8 @@ func (p *Policy) source(n node.Node, key, named string) (string, error) {
 	}
 	file, err := p.Local.Find(named)
 	if err != nil {
-		return "", fmt.Errorf("node %s: driver_info/%s is %q: %w; give an http(s) URL, or a file that nodes may name", n.UUID, key, named, err)
+		return "", fmt.Errorf("node %s: driver_info/%s is %q: %w; give an http(s) URL, or a file that nodes may name", n.UUID,
+			key, named, err)
 	}
 	return file, nil
 }
@@ -180,7 +183,9 @@ func (p *Policy) Reached(ctx context.Context, c pxe.Client, s pxe.Stage) {
 	if c.Firmware != pxe.System {
 		n, port, err := p.Engine.NodeByMAC(ctx, c.MAC.String())
 		if err == nil && !port.PXEEnabled && plan.WantsRamdisk(n) {
-			name, detail = otherPort, fmt.Sprintf("%s, whose pxe_enabled is false: set it true, or have the firmware boot from a port of which it is", c.MAC)
+			name, detail = otherPort,
+				fmt.Sprintf("%s, whose pxe_enabled is false: set it true, or have the firmware boot from a port of which it is",
+					c.MAC)
 		}
 	}
 	if err := p.Engine.BootStage(ctx, c.MAC.String(), name, detail); err != nil {

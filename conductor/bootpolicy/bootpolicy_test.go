@@ -48,7 +48,12 @@ func policy(t *testing.T, n node.Node, p node.Port) *bootpolicy.Policy {
 
 func booting(activity, wait string) node.Node {
 	iface, name, _ := strings.Cut(wait, ".")
-	return node.Node{ProvisionState: node.Cleaning, Run: &node.Run{Activity: activity, Steps: []node.Step{{Interface: "power", Step: "power_on"}, {Interface: iface, Step: name}}}}
+	return node.Node{
+		ProvisionState: node.Cleaning,
+		Run: &node.Run{
+			Activity: activity, Steps: []node.Step{{Interface: "power", Step: "power_on"}, {Interface: iface, Step: name}},
+		},
+	}
 }
 
 func TestBoot(t *testing.T) {
@@ -56,12 +61,14 @@ func TestBoot(t *testing.T) {
 	wrote := booting("deploy", "agent.wait_for_heartbeat")
 	wrote.Run.Index = 2
 	own := booting("clean", "agent.wait_for_heartbeat")
-	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r", "kernel_append_params": "%default% debug"}
+	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r",
+		"kernel_append_params": "%default% debug"}
 	live := func(info map[string]any) node.Node {
 		return node.Node{ProvisionState: node.Active, Interfaces: map[string]string{"deploy": "ramdisk"}, InstanceInfo: info}
 	}
 	rescued := booting("rescue", "agent.wait_for_heartbeat")
-	rescued.DriverInfo = map[string]any{"rescue_kernel": "http://h/rk", "rescue_ramdisk": "http://h/rr", "deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r"}
+	rescued.DriverInfo = map[string]any{"rescue_kernel": "http://h/rk", "rescue_ramdisk": "http://h/rr",
+		"deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r"}
 	for name, tc := range map[string]struct {
 		n    node.Node
 		mac  string
@@ -71,14 +78,17 @@ func TestBoot(t *testing.T) {
 		"a stranger is ignored":              {rest, "52:54:00:ff:ff:ff", true, pxe.Boot{}},
 		"a node at rest gets an address":     {rest, mac, true, pxe.Boot{Action: pxe.Address}},
 		"the last boot of a deploy, to disk": {wrote, mac, true, pxe.Boot{Action: pxe.Address}},
-		"a port that is not for booting":     {booting("clean", "agent.wait_for_heartbeat"), mac, false, pxe.Boot{Action: pxe.Address}},
+		"a port that is not for booting": {booting("clean", "agent.wait_for_heartbeat"), mac, false,
+			pxe.Boot{Action: pxe.Address}},
 		"cleaning boots the ramdisk": {booting("clean", "agent.wait_for_heartbeat"), mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
 		}},
 		"inspection says where to send the data": {booting("inspect", "inspect.wait_for_data"), mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
-			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection ipa-inspection-collectors=default,pci-devices quiet",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 " +
+				"ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection " +
+				"ipa-inspection-collectors=default,pci-devices quiet",
 		}},
 		"a node with a ramdisk of its own": {own, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r",
@@ -87,10 +97,12 @@ func TestBoot(t *testing.T) {
 		"an instance that is an ISO": {live(map[string]any{"boot_iso": "http://h/live.iso"}), mac, true, pxe.Boot{
 			Action: pxe.Image, ImageURL: "http://h/live.iso",
 		}},
-		"an instance that is a ramdisk": {live(map[string]any{"kernel": "http://h/k", "ramdisk": "http://h/r", "ramdisk_kernel_arguments": "quiet"}), mac, true, pxe.Boot{
+		"an instance that is a ramdisk": {live(map[string]any{"kernel": "http://h/k", "ramdisk": "http://h/r",
+			"ramdisk_kernel_arguments": "quiet"}), mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r", Cmdline: "quiet",
 		}},
-		"an instance that names a file of ours": {live(map[string]any{"kernel": "/etc/shadow", "ramdisk": "http://h/r"}), mac, true, pxe.Boot{Action: pxe.Address}},
+		"an instance that names a file of ours": {live(map[string]any{"kernel": "/etc/shadow", "ramdisk": "http://h/r"}), mac,
+			true, pxe.Boot{Action: pxe.Address}},
 		"a rescue with a ramdisk of its own": {rescued, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/rk", Initrd: "http://h/rr",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 quiet",
@@ -119,8 +131,14 @@ func TestUndecidedIsStranger(t *testing.T) {
 		n    node.Node
 		want bool
 	}{
-		"discovered":              {node.Node{ProvisionState: node.Enroll, DriverInternalInfo: map[string]any{"discovered_at": "2026-01-02T03:04:05Z"}}, true},
-		"discovered, taken on":    {node.Node{ProvisionState: node.Manageable, DriverInternalInfo: map[string]any{"discovered_at": "2026-01-02T03:04:05Z"}}, false},
+		"discovered": {
+			node.Node{ProvisionState: node.Enroll, DriverInternalInfo: map[string]any{"discovered_at": "2026-01-02T03:04:05Z"}},
+			true,
+		},
+		"discovered, taken on": {
+			node.Node{ProvisionState: node.Manageable,
+				DriverInternalInfo: map[string]any{"discovered_at": "2026-01-02T03:04:05Z"}}, false,
+		},
 		"enrolled by an operator": {node.Node{ProvisionState: node.Enroll}, false},
 	} {
 		got, err := policy(t, tc.n, node.Port{PXEEnabled: true}).Boot(t.Context(), pxe.Client{MAC: hw})
@@ -139,7 +157,8 @@ func TestStranger(t *testing.T) {
 	p.Pins = func() []string { return []string{"aa"} }
 	want := pxe.Boot{
 		Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
-		Cmdline:  "BOOTIF=52:54:00:ff:ff:ff ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection ipa-inspection-collectors=default,pci-devices ferrite-api-sha256=aa quiet",
+		Cmdline: "BOOTIF=52:54:00:ff:ff:ff ipa-inspection-callback-url=http://10.0.0.1:6385/v1/continue_inspection " +
+			"ipa-inspection-collectors=default,pci-devices ferrite-api-sha256=aa quiet",
 		Stranger: true,
 	}
 	got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
@@ -159,7 +178,8 @@ func TestPins(t *testing.T) {
 	for _, pins := range [][]string{{"aa"}, {"bb", "cc"}} {
 		p.Pins = func() []string { return pins }
 		got, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
-		if want := " ferrite-api-sha256=" + strings.Join(pins, ",") + " "; err != nil || !strings.Contains(got.Cmdline, want) {
+		if want := " ferrite-api-sha256=" + strings.Join(pins, ",") + " "; err != nil ||
+			!strings.Contains(got.Cmdline, want) {
 			t.Errorf("command line %q (%v), want it to say%s", got.Cmdline, err, want)
 		}
 	}
@@ -211,7 +231,8 @@ func TestNoPasswordInAScript(t *testing.T) {
 	n := booting("clean", "agent.wait_for_heartbeat")
 	n.DriverInfo = map[string]any{"deploy_kernel": "http://u:secret@h/k", "deploy_ramdisk": "http://h/r"}
 	got, err := policy(t, n, node.Port{PXEEnabled: true}).Boot(t.Context(), pxe.Client{MAC: hw})
-	if err == nil || !strings.Contains(err.Error(), "driver_info/deploy_kernel") || strings.Contains(err.Error(), "secret") {
+	if err == nil || !strings.Contains(err.Error(), "driver_info/deploy_kernel") ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("served %q, %v", got.Kernel, err)
 	}
 }
@@ -258,7 +279,8 @@ func TestScriptAfterTheWord(t *testing.T) {
 		script bool
 		want   pxe.Action
 	}{{false, pxe.Ramdisk}, {true, pxe.Address}} {
-		if b, err := p.Boot(t.Context(), pxe.Client{MAC: hw, Script: tc.script, IP: netip.MustParseAddr("10.0.0.5")}); err != nil || b.Action != tc.want {
+		if b, err := p.Boot(t.Context(),
+			pxe.Client{MAC: hw, Script: tc.script, IP: netip.MustParseAddr("10.0.0.5")}); err != nil || b.Action != tc.want {
 			t.Errorf("script %v: %+v, %v", tc.script, b, err)
 		}
 	}
@@ -294,7 +316,8 @@ func TestNoRamdisk(t *testing.T) {
 	p := policy(t, booting("clean", "agent.wait_for_heartbeat"), node.Port{PXEEnabled: true})
 	p.Kernel = ""
 	hw, _ := net.ParseMAC(mac)
-	if _, err := p.Boot(context.Background(), pxe.Client{MAC: hw}); err == nil || !strings.Contains(err.Error(), "--ramdisk") {
+	if _, err := p.Boot(context.Background(), pxe.Client{MAC: hw}); err == nil ||
+		!strings.Contains(err.Error(), "--ramdisk") {
 		t.Errorf("without a ramdisk: %v", err)
 	}
 }
@@ -313,7 +336,8 @@ func TestLeases(t *testing.T) {
 	if diff := cmp.Diff([]pxe.Lease{want}, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("leases (-want +got):\n%s", diff)
 	}
-	lent := pxe.Lease{MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, 9}, IP: netip.MustParseAddr("10.0.0.9"), Expires: time.Unix(1000, 0)}
+	lent := pxe.Lease{MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, 9}, IP: netip.MustParseAddr("10.0.0.9"),
+		Expires: time.Unix(1000, 0)}
 	if err := p.SaveLease(t.Context(), lent); err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +354,8 @@ func TestLeases(t *testing.T) {
 // TestSpoiledLeases: rows that are no leases keep no machine from its address.
 func TestSpoiledLeases(t *testing.T) {
 	p := policy(t, node.Node{ProvisionState: node.Active}, node.Port{})
-	for ip, mac := range map[string]string{"10.0.0.5": mac, "10.0.0.6": "52:54", "10.0.0.7": "52:54:00:00:00:01:02:03", "fd00::1": "52:54:00:00:00:03", "10.0.0": "52:54:00:00:00:02", "": ""} {
+	for ip, mac := range map[string]string{"10.0.0.5": mac, "10.0.0.6": "52:54", "10.0.0.7": "52:54:00:00:00:01:02:03",
+		"fd00::1": "52:54:00:00:00:03", "10.0.0": "52:54:00:00:00:02", "": ""} {
 		if err := p.Engine.SaveLease(t.Context(), node.Lease{MAC: mac, IP: ip}); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,8 @@ func (p *Policy) Leases(ctx context.Context) ([]pxe.Lease, error) {
 		mac, badMAC := net.ParseMAC(l.MAC)
 		ip, badIP := netip.ParseAddr(l.IP)
 		if badMAC != nil || badIP != nil || len(mac) != ethernet || !ip.Is4() {
-			p.Log.Error("a lease on record is left alone: expected a MAC of six bytes and an IPv4 address; delete it", "mac", l.MAC, "ip", l.IP)
+			p.Log.Error("a lease on record is left alone: expected a MAC of six bytes and an IPv4 address; delete it", "mac",
+				l.MAC, "ip", l.IP)
 			continue
 		}
 		out = append(out, pxe.Lease{MAC: mac, IP: ip, Static: l.Static, Expires: l.Expires})

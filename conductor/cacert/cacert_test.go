@@ -30,7 +30,8 @@ func site(t *testing.T, ca string) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"open/ca.pem": ca, "open/more/a.pem": ca, "open/more/b.pem": ca, "open/text": "no certificate",
-		"open/large": strings.Repeat("#", 1<<20+1), "open/nested/in/ca.pem": ca, "beside/ca.pem": ca, "open/linking/ca.pem": ca,
+		"open/large": strings.Repeat("#", 1<<20+1), "open/nested/in/ca.pem": ca, "beside/ca.pem": ca,
+		"open/linking/ca.pem": ca,
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -49,7 +50,8 @@ func site(t *testing.T, ca string) string {
 		}
 	}
 	for link, to := range map[string]string{
-		"open/link.pem": "more/a.pem", "open/out.pem": "../beside/ca.pem", "open/away": "../beside", "open/zero": "/dev/zero", "open/linking/out": "../../beside/ca.pem",
+		"open/link.pem": "more/a.pem", "open/out.pem": "../beside/ca.pem", "open/away": "../beside", "open/zero": "/dev/zero",
+		"open/linking/out": "../../beside/ca.pem",
 	} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
@@ -116,7 +118,8 @@ func TestPool(t *testing.T) {
 // A form that is wrong wherever the folder is can be told without one.
 func TestCheck(t *testing.T) {
 	for setting, want := range map[string]string{
-		"/etc/ferrite/ca": "", "ca.pem": "", "": "must be", "\x1b[31m": "must be", "-----BEGIN CERTIFICATE-----": "holds no PEM",
+		"/etc/ferrite/ca": "", "ca.pem": "", "": "must be", "\x1b[31m": "must be",
+		"-----BEGIN CERTIFICATE-----":         "holds no PEM",
 		strings.Repeat("a", cacert.MaxText+1): "is 65537 bytes long",
 	} {
 		if err := cacert.Check(setting); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -55,7 +55,8 @@ func TestRotation(t *testing.T) {
 		t.Errorf("pins (-shown +pins):\n%s", diff)
 	}
 	next, nextKey := authority.Server("127.0.0.1")
-	for name, files := range map[string][2][]byte{"a key that is not its own": {next, key}, "nonsense": {[]byte("x"), nextKey}} {
+	for name, files := range map[string][2][]byte{"a key that is not its own": {next, key},
+		"nonsense": {[]byte("x"), nextKey}} {
 		certtest.Write(t, dir, files[0], files[1])
 		if shown, err := handshake(t, c, &tls.Config{}); err != nil || !slices.Equal(shown, first) {
 			t.Errorf("%s: shown %v (%v), want what was before", name, shown, err)
@@ -82,7 +83,8 @@ func TestLimits(t *testing.T) {
 	if _, err := handshake(t, c, &tls.Config{MaxVersion: tls.VersionTLS11}); err == nil {
 		t.Error("TLS 1.1 is spoken")
 	}
-	if _, err := certificate.Open(keyFile, certFile, log); err == nil || !strings.Contains(err.Error(), keyFile) || strings.Contains(err.Error(), "PRIVATE") && strings.Contains(err.Error(), string(key[40:80])) {
+	if _, err := certificate.Open(keyFile, certFile, log); err == nil || !strings.Contains(err.Error(), keyFile) ||
+		strings.Contains(err.Error(), "PRIVATE") && strings.Contains(err.Error(), string(key[40:80])) {
 		t.Errorf("exchanged files: %v", err)
 	}
 }

@@ -23,7 +23,8 @@ import (
 func conductorOn(t testing.TB, s core.Store, host string) (e *engine.Engine, end func()) {
 	t.Helper()
 	e = engine.New(core.Config{
-		Store: s, BMCs: map[string]core.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: host}, Log: slog.New(slog.DiscardHandler),
+		Store: s, BMCs: map[string]core.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: host},
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err := e.Recover(t.Context()); err != nil {
 		t.Fatal(err)
@@ -37,7 +38,8 @@ func conductorOn(t testing.TB, s core.Store, host string) (e *engine.Engine, end
 // offered stores a node that can be allocated.
 func offered(t testing.TB, s core.Store, uuid, class string, edit func(*node.Node)) node.Node {
 	t.Helper()
-	n := node.Node{UUID: uuid, Driver: "fake-hardware", ResourceClass: class, ProvisionState: node.Available, PowerState: node.PowerOff}
+	n := node.Node{UUID: uuid, Driver: "fake-hardware", ResourceClass: class, ProvisionState: node.Available,
+		PowerState: node.PowerOff}
 	if edit != nil {
 		edit(&n)
 	}
@@ -91,7 +93,8 @@ func consistent(t testing.TB, s core.Store) {
 		t.Fatal(err)
 	}
 	for _, a := range all {
-		if a.NodeUUID != of[a.UUID] || (a.State == node.AllocationActive) != (a.NodeUUID != "") || (a.State == node.AllocationError) != (a.LastError != "") {
+		if a.NodeUUID != of[a.UUID] || (a.State == node.AllocationActive) != (a.NodeUUID != "") ||
+			(a.State == node.AllocationError) != (a.LastError != "") {
 			t.Errorf("allocation %+v is of a node whose allocation is of %q", a, of[a.UUID])
 		}
 		delete(of, a.UUID)
@@ -125,7 +128,8 @@ func TestAllocateAtOnce(t *testing.T) {
 			asked[class]++
 			e := []*engine.Engine{one, two}[i%2]
 			wg.Go(func() {
-				if _, err := e.Catalogs().Allocations.Create(context.Background(), node.Allocation{ResourceClass: class}); err != nil {
+				if _, err := e.Catalogs().Allocations.Create(context.Background(),
+					node.Allocation{ResourceClass: class}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -163,7 +167,8 @@ func TestAllocateWhileAllChanges(t *testing.T) {
 		for i := range 60 {
 			e, what := []*engine.Engine{one, two}[i%2], rng.IntN(8)
 			uuid := fmt.Sprintf("11111111-0000-4000-8000-%012d", rng.IntN(6))
-			wish := node.Allocation{Record: node.Record{UUID: fmt.Sprintf("22222222-0000-4000-8000-%012d", rng.IntN(12))}, ResourceClass: "bm"}
+			wish := node.Allocation{Record: node.Record{UUID: fmt.Sprintf("22222222-0000-4000-8000-%012d", rng.IntN(12))},
+				ResourceClass: "bm"}
 			wg.Go(func() { disturb(t, e, what, uuid, wish) })
 		}
 		wg.Wait()
@@ -188,7 +193,10 @@ func disturb(t *testing.T, e *engine.Engine, what int, uuid string, wish node.Al
 	case 3, 4:
 		err = e.Catalogs().Allocations.Delete(ctx, wish.UUID)
 	case 5:
-		_, err = e.Catalogs().Allocations.Update(ctx, wish.UUID, func(a *node.Allocation) error { a.Name = a.UUID[30:]; return nil })
+		_, err = e.Catalogs().Allocations.Update(ctx, wish.UUID, func(a *node.Allocation) error {
+			a.Name = a.UUID[30:]
+			return nil
+		})
 	default:
 		_, err = e.Catalogs().Allocations.Create(ctx, wish)
 	}
@@ -202,8 +210,10 @@ func disturb(t *testing.T, e *engine.Engine, what int, uuid string, wish node.Al
 // is done by the next conductor.
 func TestAllocateAfterRestart(t *testing.T) {
 	s := mem.New()
-	dead := engine.New(core.Config{Store: s, BMCs: map[string]core.BMC{"fake-hardware": nil}, Settings: plan.Settings{ConductorName: "one"}, Log: slog.New(slog.DiscardHandler)})
-	a, err := dead.Catalogs().Allocations.Create(t.Context(), node.Allocation{ResourceClass: "bm", Traits: []string{"CUSTOM_A"}})
+	dead := engine.New(core.Config{Store: s, BMCs: map[string]core.BMC{"fake-hardware": nil},
+		Settings: plan.Settings{ConductorName: "one"}, Log: slog.New(slog.DiscardHandler)})
+	a, err := dead.Catalogs().Allocations.Create(t.Context(),
+		node.Allocation{ResourceClass: "bm", Traits: []string{"CUSTOM_A"}})
 	if err != nil || a.State != node.Allocating || a.NodeUUID != "" {
 		t.Fatalf("created: %+v, %v", a, err)
 	}

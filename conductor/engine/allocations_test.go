@@ -45,7 +45,8 @@ func TestPartings(t *testing.T) {
 			s := mem.New()
 			n := offered(t, s, "n1", "bm", nil)
 			e, end := conductorOn(t, s, "one")
-			if _, err := e.Catalogs().Allocations.Create(t.Context(), node.Allocation{ResourceClass: "bm", Name: "a1"}); err != nil {
+			if _, err := e.Catalogs().Allocations.Create(t.Context(),
+				node.Allocation{ResourceClass: "bm", Name: "a1"}); err != nil {
 				t.Fatal(err)
 			}
 			made := decided(t, s)[0]
@@ -66,7 +67,8 @@ func TestPartings(t *testing.T) {
 			} else {
 				_, err = e.UpdateNode(t.Context(), "n1", func(n *node.Node) error { n.InstanceUUID = ""; return nil })
 			}
-			if want == "" && err != nil || want != "" && (!errors.Is(err, node.ErrConflict) || !strings.Contains(err.Error(), want)) {
+			if want == "" && err != nil || want != "" &&
+				(!errors.Is(err, node.ErrConflict) || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%s, %s: %v, want %q", name, how, err, want)
 			}
 			n, err = s.Node(t.Context(), n.UUID)
@@ -130,7 +132,8 @@ func TestInstanceEdits(t *testing.T) {
 		{"something else", "n1", "", func(n *node.Node) { n.Description = "words" }},
 	} {
 		_, err := e.UpdateNode(t.Context(), c.node, func(n *node.Node) error { c.edit(n); return nil })
-		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, node.ErrConflict) || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(!errors.Is(err, node.ErrConflict) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
@@ -149,7 +152,8 @@ func TestBackfilled(t *testing.T) {
 	defer end()
 	kept := e.Catalogs().Allocations
 	a, err := kept.Create(t.Context(), node.Allocation{NodeUUID: "n1", Name: "a1", Traits: []string{}})
-	if err != nil || a.State != node.AllocationActive || a.UUID == "" || a.NodeUUID != "n1" || a.ResourceClass != "bm" || a.CreatedAt.IsZero() {
+	if err != nil || a.State != node.AllocationActive || a.UUID == "" || a.NodeUUID != "n1" || a.ResourceClass != "bm" ||
+		a.CreatedAt.IsZero() {
 		t.Errorf("backfilled: %+v, %v", a, err)
 	}
 	if a, err := kept.Create(t.Context(), node.Allocation{NodeUUID: "n2"}); err != nil || a.UUID != "i2" {
@@ -179,7 +183,9 @@ func TestBackfilled(t *testing.T) {
 // TestTearDownOfAllocated: the allocation of a node ends with its instance.
 func TestTearDownOfAllocated(t *testing.T) {
 	s := mem.New()
-	n := offered(t, s, "n1", "bm", func(n *node.Node) { n.ProvisionState, n.Interfaces = node.Active, map[string]string{"deploy": "fake"} })
+	n := offered(t, s, "n1", "bm", func(n *node.Node) {
+		n.ProvisionState, n.Interfaces = node.Active, map[string]string{"deploy": "fake"}
+	})
 	e, end := conductorOn(t, s, "one")
 	defer end()
 	if _, err := e.Catalogs().Allocations.Create(t.Context(), node.Allocation{NodeUUID: n.UUID}); err != nil {

@@ -82,7 +82,8 @@ func TestStrangersEndNoRuns(t *testing.T) {
 		}
 		word := w.word(n.UUID)
 		for range 3 {
-			if _, _, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from, Old: true}); refused(t, err) != node.NotFound {
+			if _, _, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from, Old: true}); refused(t,
+				err) != node.NotFound {
 				t.Errorf("an old ramdisk: %v", err)
 			}
 		}
@@ -110,7 +111,8 @@ func TestOldRamdiskEndsTheRun(t *testing.T) {
 		at := lend(t, w, n.UUID, "10.0.0.5")
 		ask := func(from netip.Addr) {
 			t.Helper()
-			if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from, Old: true}); token != "" || refused(t, err) != node.NotFound {
+			if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from, Old: true}); token != "" ||
+				refused(t, err) != node.NotFound {
 				t.Errorf("an old ramdisk at %s: %q, %v", from, token, err)
 			}
 		}
@@ -122,7 +124,8 @@ func TestOldRamdiskEndsTheRun(t *testing.T) {
 		}
 		ask(at)
 		n, err := w.e.Node(w.ctx, n.UUID)
-		if err != nil || n.ProvisionState != node.CleanFailed || !strings.Contains(n.LastError, "rebuild the ramdisk with ferrite image build") {
+		if err != nil || n.ProvisionState != node.CleanFailed ||
+			!strings.Contains(n.LastError, "rebuild the ramdisk with ferrite image build") {
 			t.Fatalf("node is %q (%s), %v", n.ProvisionState, n.LastError, err)
 		}
 		ask(at)
@@ -144,7 +147,8 @@ func TestAddressOfAnEarlierBoot(t *testing.T) {
 				t.Errorf("a lease of before: %v", err)
 			}
 		}
-		if times := told(t, w, n.UUID, "boot script from 10.0.0.5 refused: the machine was lent no address in this boot"); times != 1 {
+		if times := told(t, w, n.UUID,
+			"boot script from 10.0.0.5 refused: the machine was lent no address in this boot"); times != 1 {
 			t.Errorf("told %d times", times)
 		}
 		if _, err := w.e.ScriptAsked(w.ctx, n, at, time.Now()); err != nil {

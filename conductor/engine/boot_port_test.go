@@ -21,11 +21,14 @@ func TestInspectWithoutPorts(t *testing.T) {
 		ports  int
 		reason string
 	}{
-		"its BMC tells of interfaces":      {[]string{"52:54:00:aa:00:01", "52:54:00:aa:00:02"}, core.Proof{Words: true}, node.InspectWait, 2, ""},
-		"its BMC tells of none":            {nil, core.Proof{Words: true}, node.InspectFailed, 0, "baremetal port create"},
-		"its BMC tells of another node's":  {[]string{"52:54:00:bb:00:01"}, core.Proof{Words: true}, node.InspectFailed, 0, "baremetal port create"},
-		"others answer for network boots":  {nil, core.Proof{}, node.InspectWait, 0, ""},
-		"its BMC tells of half of another": {[]string{"52:54:00:bb:00:01", "52:54:00:aa:00:01"}, core.Proof{Words: true}, node.InspectWait, 1, ""},
+		"its BMC tells of interfaces": {[]string{"52:54:00:aa:00:01", "52:54:00:aa:00:02"}, core.Proof{Words: true},
+			node.InspectWait, 2, ""},
+		"its BMC tells of none": {nil, core.Proof{Words: true}, node.InspectFailed, 0, "baremetal port create"},
+		"its BMC tells of another node's": {[]string{"52:54:00:bb:00:01"}, core.Proof{Words: true}, node.InspectFailed, 0,
+			"baremetal port create"},
+		"others answer for network boots": {nil, core.Proof{}, node.InspectWait, 0, ""},
+		"its BMC tells of half of another": {[]string{"52:54:00:bb:00:01", "52:54:00:aa:00:01"}, core.Proof{Words: true},
+			node.InspectWait, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -34,7 +37,8 @@ func TestInspectWithoutPorts(t *testing.T) {
 				w.start()
 				defer w.close()
 				other := w.create("redfish")
-				if _, err := w.e.CreatePort(w.ctx, node.Port{NodeUUID: other.UUID, Address: "52:54:00:bb:00:01", PXEEnabled: true}); err != nil {
+				if _, err := w.e.CreatePort(w.ctx,
+					node.Port{NodeUUID: other.UUID, Address: "52:54:00:bb:00:01", PXEEnabled: true}); err != nil {
 					t.Fatal(err)
 				}
 				n := portless(t, w)
@@ -64,7 +68,8 @@ func TestInspectWithoutPorts(t *testing.T) {
 // portless makes a node without ports.
 func portless(t *testing.T, w *world) node.Node {
 	t.Helper()
-	n, err := w.e.CreateNode(w.ctx, node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct", "inspect": "agent"}})
+	n, err := w.e.CreateNode(w.ctx,
+		node.Node{Driver: "redfish", Interfaces: map[string]string{"deploy": "direct", "inspect": "agent"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ func told(t *testing.T, w *world, uuid, text string) (times int) {
 // lend gives the machine of a node an address.
 func lend(t *testing.T, w *world, uuid, ip string) netip.Addr {
 	t.Helper()
-	if err := w.store.SaveLease(w.ctx, node.Lease{MAC: macOf(uuid), IP: ip, Expires: time.Now().Add(time.Hour)}); err != nil {
+	if err := w.store.SaveLease(w.ctx,
+		node.Lease{MAC: macOf(uuid), IP: ip, Expires: time.Now().Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	return netip.MustParseAddr(ip)
@@ -54,7 +55,8 @@ func TestLookupNeedsTheWordAndTheLease(t *testing.T) {
 		no := func(what string, c node.Caller, why string) {
 			t.Helper()
 			for range 3 {
-				if token, err := ask(c); token != "" || refused(t, err) != node.NotFound || err.Error() != "Node could not be found." {
+				if token, err := ask(c); token != "" || refused(t, err) != node.NotFound ||
+					err.Error() != "Node could not be found." {
 					t.Errorf("%s: %q, %v", what, token, err)
 				}
 			}
@@ -88,10 +90,12 @@ func TestLookupNeedsTheWordAndTheLease(t *testing.T) {
 		if again, err := w.e.BootWord(w.ctx, n.UUID); again != "" || err != nil {
 			t.Errorf("a word that was used is told again: %q, %v", again, err)
 		}
-		if err := w.e.Heartbeat(w.ctx, n.UUID, agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: word, AgentVersion: "1"}); refused(t, err) != node.Invalid {
+		if err := w.e.Heartbeat(w.ctx, n.UUID, agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: word,
+			AgentVersion: "1"}); refused(t, err) != node.Invalid {
 			t.Errorf("the word is taken for the token: %v", err)
 		}
-		if err := w.e.Heartbeat(w.ctx, n.UUID, agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: token, AgentVersion: "1"}); err != nil {
+		if err := w.e.Heartbeat(w.ctx, n.UUID,
+			agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: token, AgentVersion: "1"}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -127,7 +131,8 @@ func TestWordsOfOneBoot(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		next := w.word(n.UUID)
-		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{Word: word}); next == word || token != "" || refused(t, err) != node.NotFound {
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{Word: word}); next == word || token != "" ||
+			refused(t, err) != node.NotFound {
 			t.Errorf("the word of the boot before gives %q, %v", token, err)
 		}
 		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{Word: next}); err != nil || len(token) < 32 {
@@ -148,7 +153,8 @@ func TestIronicPythonAgent(t *testing.T) {
 		word := w.word(n.UUID)
 		hb := agentapi.Heartbeat{CallbackURL: "https://10.0.0.5:9999", AgentToken: "guessed", AgentVersion: "9.4.4"}
 		for range 2 {
-			if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: at}); err != nil || token != agentapi.MaskedToken {
+			if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: at}); err != nil ||
+				token != agentapi.MaskedToken {
 				t.Fatalf("its lookup gives %q, %v", token, err)
 			}
 		}
@@ -167,7 +173,8 @@ func TestIronicPythonAgent(t *testing.T) {
 		if n, err := w.e.Node(w.ctx, n.UUID); err != nil || n.Agent.Token != word || n.Agent.URL != hb.CallbackURL {
 			t.Errorf("the agent is %+v, %v", n.Agent, err)
 		}
-		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: at}); err != nil || token != agentapi.MaskedToken {
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: at}); err != nil ||
+			token != agentapi.MaskedToken {
 			t.Errorf("its lookup before it writes an image gives %q, %v", token, err)
 		}
 	})
@@ -184,7 +191,8 @@ func TestOnlyOneIsTheAgent(t *testing.T) {
 		if err := w.e.Heartbeat(w.ctx, n.UUID, hb); err != nil {
 			t.Fatal(err)
 		}
-		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: netip.MustParseAddr("10.0.0.6")}); token != "" || refused(t, err) != node.NotFound {
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: netip.MustParseAddr("10.0.0.6")}); token != "" ||
+			refused(t, err) != node.NotFound {
 			t.Errorf("a second machine is told %q, %v", token, err)
 		}
 		if times := told(t, w, n.UUID, "lookup from 10.0.0.6 refused: its token was given out before"); times != 1 {
@@ -209,14 +217,17 @@ func TestBootsNobodyServes(t *testing.T) {
 			t.Fatalf("%q, %v", token, err)
 		}
 		for _, from := range []netip.Addr{second, first} { // even there the agent has not called yet
-			if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from}); token != "" || refused(t, err) != node.NotFound {
+			if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: from}); token != "" ||
+				refused(t, err) != node.NotFound {
 				t.Errorf("a second lookup from %s gives %q, %v", from, token, err)
 			}
 		}
-		if err := w.e.Heartbeat(w.ctx, n.UUID, agentapi.Heartbeat{CallbackURL: "https://192.0.2.1:9999", AgentToken: token, AgentVersion: "1"}); err != nil {
+		if err := w.e.Heartbeat(w.ctx, n.UUID,
+			agentapi.Heartbeat{CallbackURL: "https://192.0.2.1:9999", AgentToken: token, AgentVersion: "1"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: first}); token != agentapi.MaskedToken || err != nil {
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: first}); token != agentapi.MaskedToken ||
+			err != nil {
 			t.Errorf("the agent asks again: %q, %v", token, err)
 		}
 		if times := told(t, w, n.UUID, "given out before"); times == 0 || times > 2 {
@@ -249,7 +260,8 @@ func TestBootsOfAnOlderConductor(t *testing.T) {
 		}
 		w.start()
 		old := node.Caller{From: at, Old: true}
-		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID, node.Caller{From: netip.MustParseAddr("10.0.0.6"), Old: true}); token != "" || refused(t, err) != node.NotFound {
+		if _, token, err := w.e.Lookup(w.ctx, nil, n.UUID,
+			node.Caller{From: netip.MustParseAddr("10.0.0.6"), Old: true}); token != "" || refused(t, err) != node.NotFound {
 			t.Errorf("another's address gives %q, %v", token, err)
 		}
 		_, token, err := w.e.Lookup(w.ctx, nil, n.UUID, old)
@@ -282,7 +294,8 @@ func TestInspectionNeedsTheWord(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second)
 		data := agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: []agentapi.Interface{
-			{Name: "eth0", MACAddress: macOf(n.UUID), HasCarrier: true}, {Name: "eth1", MACAddress: "52:54:00:ee:00:01", HasCarrier: true},
+			{Name: "eth0", MACAddress: macOf(n.UUID), HasCarrier: true},
+			{Name: "eth1", MACAddress: "52:54:00:ee:00:01", HasCarrier: true},
 		}}}
 		raw, err := json.Marshal(data)
 		if err != nil {

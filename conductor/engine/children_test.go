@@ -96,9 +96,11 @@ func TestParentAndFateOfChildren(t *testing.T) {
 		"power is asked of a waiting child": {wait, func(w *world, c []string) error {
 			return w.e.SetPower(w.ctx, c[0], node.PowerOn, 0)
 		}, ""},
-		"a waiting child is deleted": {wait, func(w *world, c []string) error { return w.e.DeleteNode(w.ctx, c[0]) }, "could not be found"},
-		"a stranger is named":        {named("nobody"), func(*world, []string) error { return nil }, "[nobody] are no child nodes"},
-		"the conductor crashes":      {wait, func(w *world, _ []string) error { w.crash(); w.start(); return nil }, ""},
+		"a waiting child is deleted": {wait, func(w *world, c []string) error { return w.e.DeleteNode(w.ctx, c[0]) },
+			"could not be found"},
+		"a stranger is named": {named("nobody"), func(*world, []string) error { return nil },
+			"[nobody] are no child nodes"},
+		"the conductor crashes": {wait, func(w *world, _ []string) error { w.crash(); w.start(); return nil }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

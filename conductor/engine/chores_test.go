@@ -126,10 +126,13 @@ func TestChangeOfFirmware(t *testing.T) {
 		want  []node.PowerState // what is pressed
 		fails string
 	}{
-		"at once":               {from: node.PowerOn},
-		"with a start":          {late: 3 * time.Minute, from: node.PowerOn, want: []node.PowerState{node.Rebooting}},
-		"with a start from off": {late: time.Minute, from: node.PowerOff, want: []node.PowerState{node.Rebooting, node.PowerOff}},
-		"never":                 {never: true, from: node.PowerOn, want: []node.PowerState{node.Rebooting}, fails: "the firmware had not taken it 15m0s later"},
+		"at once":      {from: node.PowerOn},
+		"with a start": {late: 3 * time.Minute, from: node.PowerOn, want: []node.PowerState{node.Rebooting}},
+		"with a start from off": {
+			late: time.Minute, from: node.PowerOff, want: []node.PowerState{node.Rebooting, node.PowerOff},
+		},
+		"never": {never: true, from: node.PowerOn, want: []node.PowerState{node.Rebooting},
+			fails: "the firmware had not taken it 15m0s later"},
 	} {
 		for what, ask := range map[string]func(a *able, id string) error{
 			"boot mode":   func(a *able, id string) error { return a.e.ChangeBootMode(a.ctx, id, "bios") },
@@ -154,7 +157,8 @@ func TestChangeOfFirmware(t *testing.T) {
 					if diff := cmp.Diff(tc.want, a.pressed()); diff != "" || a.powerOf(n.UUID) != tc.from {
 						t.Errorf("the machine is %q, buttons (-want +got):\n%s", a.powerOf(n.UUID), diff)
 					}
-					if done := n.BootMode == "bios" || *n.SecureBoot; done != (tc.fails == "") || !strings.Contains(n.LastError, tc.fails) || tc.fails == "" && n.LastError != "" {
+					if done := n.BootMode == "bios" || *n.SecureBoot; done != (tc.fails == "") ||
+						!strings.Contains(n.LastError, tc.fails) || tc.fails == "" && n.LastError != "" {
 						t.Errorf("boot mode %q, secure boot %v, last error %q", n.BootMode, *n.SecureBoot, n.LastError)
 					}
 				})
@@ -199,20 +203,24 @@ func TestDriverWithoutExtensions(t *testing.T) {
 			"inject_nmi": b.e.InjectNMI(b.ctx, id), "console": b.e.SetConsole(b.ctx, id, true), "get_supported_indicators": err1,
 			"get_indicator_state": err2, "set_indicator_state": b.e.SetIndicatorState(b.ctx, id, "system", "led", "on"),
 		} {
-			if want := "Driver redfish does not support " + what + " (disabled or not implemented)."; err == nil || err.Error() != want {
+			if want := "Driver redfish does not support " + what + " (disabled or not implemented)."; err == nil ||
+				err.Error() != want {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		}
 		if all, err := b.e.VendorMethods(b.ctx, id); err != nil || all != nil {
 			t.Errorf("vendor methods are %v, %v", all, err)
 		}
-		if _, _, err := b.e.CallVendor(b.ctx, id, "POST", "quick", nil); err == nil || err.Error() != "No handler for method quick" {
+		if _, _, err := b.e.CallVendor(b.ctx, id, "POST", "quick", nil); err == nil ||
+			err.Error() != "No handler for method quick" {
 			t.Errorf("vendor method: %v", err)
 		}
 		if err := b.e.ChangeSecureBoot(b.ctx, id, true); err != nil {
 			t.Fatal(err)
 		}
-		if n := b.settled(id); n.SecureBoot != nil || n.LastError != "Failed to change secure_boot state to 'true': Driver redfish does not support set_secure_boot_state (disabled or not implemented)." {
+		if n := b.settled(id); n.SecureBoot != nil ||
+			n.LastError != "Failed to change secure_boot state to 'true': Driver redfish does not support "+
+				"set_secure_boot_state (disabled or not implemented)." {
 			t.Errorf("secure boot %v, last error %q", n.SecureBoot, n.LastError)
 		}
 	})
@@ -224,7 +232,8 @@ func TestConsole(t *testing.T) {
 		a.start()
 		defer a.close()
 		n := a.create("redfish") // which has no-console, unless it is told otherwise
-		if err := a.e.SetConsole(a.ctx, n.UUID, false); err == nil || !strings.Contains(err.Error(), "does not support console") {
+		if err := a.e.SetConsole(a.ctx, n.UUID, false); err == nil ||
+			!strings.Contains(err.Error(), "does not support console") {
 			t.Errorf("no-console: %v", err)
 		}
 		n = a.node(n.UUID)
@@ -276,7 +285,8 @@ func TestVendor(t *testing.T) {
 		a.settled(n.UUID)
 		a.setAble(func() { a.fail = errors.New("the BMC is gone"); a.sent = nil })
 		var r *node.Refusal
-		if _, _, err := a.e.CallVendor(a.ctx, n.UUID, "GET", "quick", nil); !errors.As(err, &r) || r.Kind != node.BMCFailed || r.Reason != "the BMC is gone" {
+		if _, _, err := a.e.CallVendor(a.ctx, n.UUID, "GET", "quick", nil); !errors.As(err, &r) || r.Kind != node.BMCFailed ||
+			r.Reason != "the BMC is gone" {
 			t.Errorf("a failure: %v", err)
 		}
 		if _, _, err := a.e.CallVendor(a.ctx, n.UUID, "POST", "slow", nil); err != nil {

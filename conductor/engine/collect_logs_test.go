@@ -40,7 +40,9 @@ func TestLogsAreCollected(t *testing.T) {
 		collected            int
 		history              string // "" for nothing
 	}{
-		"an agent that tells nothing": {collected: 1, history: "the agent's logs were collected, and are the node's log of this boot: 1 files, 9 lines"},
+		"an agent that tells nothing": {
+			collected: 1, history: "the agent's logs were collected, and are the node's log of this boot: 1 files, 9 lines",
+		},
 		"one that cannot collect any": {logless: true, history: "the agent's logs could not be collected: no space left"},
 		"one that tells its log":      {told: true},
 		"not wanted":                  {never: true},
@@ -98,7 +100,8 @@ func TestInspectionLogsAreKept(t *testing.T) {
 			data := agentapi.Inspection{Error: &failure, Logs: "packed", Inventory: agentapi.Inventory{
 				Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: macOf(id), HasCarrier: true}},
 			}}
-			if _, err := w.e.ContinueInspection(w.ctx, "", data, []byte(`{"inventory":{}}`), node.Caller{Word: w.word(id)}); err != nil {
+			if _, err := w.e.ContinueInspection(w.ctx, "", data, []byte(`{"inventory":{}}`),
+				node.Caller{Word: w.word(id)}); err != nil {
 				t.Fatal(err)
 			}
 			w.settled(id)

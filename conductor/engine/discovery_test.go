@@ -29,7 +29,8 @@ func explorer(t *testing.T, driver string, limit int) *engine.Engine {
 	t.Helper()
 	return engine.New(core.Config{
 		Store: mem.New(), BMCs: map[string]core.BMC{"redfish": idle{}, "ipmi": idle{}, "fake-hardware": idle{}},
-		Settings: plan.Settings{ConductorName: "c1"}, Log: slog.New(slog.DiscardHandler), Discovery: core.Discovery{Driver: driver, Limit: limit},
+		Settings: plan.Settings{ConductorName: "c1"}, Log: slog.New(slog.DiscardHandler),
+		Discovery: core.Discovery{Driver: driver, Limit: limit},
 	})
 }
 
@@ -38,9 +39,13 @@ var stranger = netip.MustParseAddr("10.0.0.77")
 // found is what a machine with these cards sends; the first is the one it booted
 // from, and the last has no carrier.
 func found(bmc, system string, macs ...string) agentapi.Inspection {
-	data := agentapi.Inspection{BootInterface: macs[0], SystemUUID: system, SkippedDisks: []agentapi.SkippedDisk{{Name: "/dev/sr0", Reason: "optical drive"}}}
+	data := agentapi.Inspection{
+		BootInterface: macs[0], SystemUUID: system,
+		SkippedDisks: []agentapi.SkippedDisk{{Name: "/dev/sr0", Reason: "optical drive"}},
+	}
 	for i, mac := range macs {
-		data.Inventory.Interfaces = append(data.Inventory.Interfaces, agentapi.Interface{Name: fmt.Sprintf("eth%d", i), MACAddress: mac, HasCarrier: i < len(macs)-1})
+		data.Inventory.Interfaces = append(data.Inventory.Interfaces,
+			agentapi.Interface{Name: fmt.Sprintf("eth%d", i), MACAddress: mac, HasCarrier: i < len(macs)-1})
 	}
 	data.Inventory.BMCAddress = bmc
 	data.Inventory.CPU = agentapi.CPU{Count: 8, Architecture: "x86_64"}
@@ -64,25 +69,32 @@ func TestDiscovery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.ProvisionState != node.Enroll || n.Driver != "redfish" || n.Interfaces["power"] != "redfish" || n.Properties["cpu_arch"] != "x86_64" || !plan.Undecided(n) {
+	if n.ProvisionState != node.Enroll || n.Driver != "redfish" || n.Interfaces["power"] != "redfish" ||
+		n.Properties["cpu_arch"] != "x86_64" || !plan.Undecided(n) {
 		t.Errorf("%+v", n)
 	}
 	if diff := cmp.Diff(map[string]any{"redfish_address": "https://192.168.1.20"}, n.DriverInfo); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]bool{"52:54:00:00:00:0a": true, "52:54:00:00:00:0b": false}, portsOf(t, e, n.UUID)); diff != "" {
+	if diff := cmp.Diff(map[string]bool{"52:54:00:00:00:0a": true, "52:54:00:00:00:0b": false},
+		portsOf(t, e, n.UUID)); diff != "" {
 		t.Error(diff)
 	}
 	kept, err := e.Inspected(t.Context(), n.UUID)
-	if err != nil || !strings.Contains(string(kept.Inventory), "192.168.1.20") || !strings.Contains(string(kept.PluginData), "optical drive") {
+	if err != nil || !strings.Contains(string(kept.Inventory), "192.168.1.20") ||
+		!strings.Contains(string(kept.PluginData), "optical drive") {
 		t.Errorf("%s, %s, %v", kept.Inventory, kept.PluginData, err)
 	}
 	history, err := e.History(t.Context(), n.UUID)
-	if err != nil || len(history) != 1 || !strings.Contains(history[0].Event, "found by discovery") || !strings.Contains(history[0].Event, stranger.String()) {
+	if err != nil || len(history) != 1 || !strings.Contains(history[0].Event, "found by discovery") ||
+		!strings.Contains(history[0].Event, stranger.String()) {
 		t.Errorf("%+v, %v", history, err)
 	}
 	// The operator has said more meanwhile; the machine boots again, with another card.
-	if _, err := e.UpdateNode(t.Context(), n.UUID, func(n *node.Node) error { n.DriverInfo["redfish_username"] = "root"; return nil }); err != nil {
+	if _, err := e.UpdateNode(t.Context(), n.UUID, func(n *node.Node) error {
+		n.DriverInfo["redfish_username"] = "root"
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for name, again := range map[string]agentapi.Inspection{
@@ -92,7 +104,8 @@ func TestDiscovery(t *testing.T) {
 		"all of that": found("192.168.1.20", systemA, "52:54:00:00:00:0a", "52:54:00:00:00:0b"),
 	} {
 		again, err := discover(t, e, again)
-		if err != nil || again.UUID != n.UUID || again.DriverInfo["redfish_username"] != "root" || again.DriverInfo["redfish_address"] != "https://192.168.1.20" {
+		if err != nil || again.UUID != n.UUID || again.DriverInfo["redfish_username"] != "root" ||
+			again.DriverInfo["redfish_address"] != "https://192.168.1.20" {
 			t.Errorf("known again by %s: %v, %v", name, again, err)
 		}
 	}
@@ -165,9 +178,12 @@ func TestDiscoveryRefused(t *testing.T) {
 		data   agentapi.Inspection
 		want   node.Kind
 	}{
-		"switched off":                   {"", none, good(), node.NotFound},
-		"a card is another node's":       {"redfish", known(node.Node{Driver: "redfish"}), good(), node.NotFound},
-		"the BMC is another node's":      {"redfish", known(node.Node{Driver: "ipmi", DriverInfo: map[string]any{"ipmi_address": "192.168.1.21"}}), found("192.168.1.21", "", "52:54:00:00:00:1a", "52:54:00:00:00:1b"), node.NotFound},
+		"switched off":             {"", none, good(), node.NotFound},
+		"a card is another node's": {"redfish", known(node.Node{Driver: "redfish"}), good(), node.NotFound},
+		"the BMC is another node's": {
+			"redfish", known(node.Node{Driver: "ipmi", DriverInfo: map[string]any{"ipmi_address": "192.168.1.21"}}),
+			found("192.168.1.21", "", "52:54:00:00:00:1a", "52:54:00:00:00:1b"), node.NotFound,
+		},
 		"its address is lent to another": {"redfish", lend("52:54:00:00:00:77", stranger.String()), good(), node.NotFound},
 		"it was lent another address":    {"redfish", lend("52:54:00:00:00:0a", "10.0.0.78"), good(), node.NotFound},
 		"too many cards":                 {"redfish", none, found("", "", crowd...), node.Invalid},

@@ -20,7 +20,8 @@ type endless struct {
 }
 
 func (e *endless) Steps(node.Node) []node.StepOffer {
-	return []node.StepOffer{{Interface: "bios", Step: "burn", Priority: map[node.Framework]int{node.CleanSteps: 0}, Abortable: true, NeedsNoRamdisk: true}}
+	return []node.StepOffer{{Interface: "bios", Step: "burn", Priority: map[node.Framework]int{node.CleanSteps: 0},
+		Abortable: true, NeedsNoRamdisk: true}}
 }
 
 func (e *endless) DoStep(context.Context, node.Node, node.Step, string) (node.StepReport, error) {
@@ -43,7 +44,8 @@ func TestAbortedDriverStepStaysAborted(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(90 * time.Second)
-		if s, err := w.e.Status(w.ctx, id); err != nil || time.Since(s.WaitingSince) < time.Minute || s.WaitingSince.Before(s.Since) {
+		if s, err := w.e.Status(w.ctx, id); err != nil || time.Since(s.WaitingSince) < time.Minute ||
+			s.WaitingSince.Before(s.Since) {
 			t.Errorf("it waits since %s, not since it was asked first: activity since %s (%v)", s.WaitingSince, s.Since, err)
 		}
 		before := bmc.asked.Load()
@@ -70,9 +72,13 @@ func TestStepsEndInBoundedTime(t *testing.T) {
 		step  node.Step
 		tells []string
 	}{
-		"a BMC with news":          {0, node.Step{Interface: "firmware", Step: "update"}, []string{"firmware.update", "20m", "--step-timeout", " polls; look into the BMC's log"}},
-		"an agent that calls":      {0, node.Step{Interface: "deploy", Step: "erase_devices_metadata"}, []string{"erase_devices_metadata", "20m", "--step-timeout", "it reported no progress"}},
-		"an agent with more to do": {1, node.Step{Interface: "deploy", Step: "erase_devices_metadata"}, []string{"erase_devices_metadata", "35m", "--step-limit", "erase_devices_metadata, sda: 3"}}, // 34 or 35: the last comes as the time ends
+		"a BMC with news": {0, node.Step{Interface: "firmware", Step: "update"},
+			[]string{"firmware.update", "20m", "--step-timeout", " polls; look into the BMC's log"}},
+		"an agent that calls": {0, node.Step{Interface: "deploy", Step: "erase_devices_metadata"},
+			[]string{"erase_devices_metadata", "20m", "--step-timeout", "it reported no progress"}},
+		// 34 or 35: the last comes as the time ends
+		"an agent with more to do": {1, node.Step{Interface: "deploy", Step: "erase_devices_metadata"},
+			[]string{"erase_devices_metadata", "35m", "--step-limit", "erase_devices_metadata, sda: 3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

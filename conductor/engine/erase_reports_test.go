@@ -54,7 +54,8 @@ func TestEraseCutOffIsSigned(t *testing.T) {
 		w.start()
 		defer w.close()
 		n := w.ask(w.create("redfish").UUID, node.Manage, node.Manageable)
-		found := node.Inspected{Inventory: json.RawMessage(`{"disks":[{"name":"/dev/sda","serial":"S-1","size":9}]}`), PluginData: json.RawMessage(`{}`)}
+		found := node.Inspected{Inventory: json.RawMessage(`{"disks":[{"name":"/dev/sda","serial":"S-1","size":9}]}`),
+			PluginData: json.RawMessage(`{}`)}
 		if _, err := w.store.Commit(w.ctx, node.Change{Save: &n, Inspected: &found}); err != nil {
 			t.Fatal(err)
 		}

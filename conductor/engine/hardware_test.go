@@ -35,7 +35,10 @@ func TestHardwareReportIsKept(t *testing.T) {
 		if diff := cmp.Diff([]string{""}, settings()); diff != "" {
 			t.Errorf("after the verification (-want +got):\n%s", diff)
 		}
-		clean := plan.Request{Verb: node.Clean, CleanSteps: []node.Step{{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": "on"}}}}
+		clean := plan.Request{
+			Verb:       node.Clean,
+			CleanSteps: []node.Step{{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": "on"}}},
+		}
 		if err := w.e.Provision(w.ctx, id, clean); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +132,8 @@ func TestVirtualMedia(t *testing.T) {
 		if err := w.e.DetachMedia(w.ctx, id, nil); err != nil {
 			t.Fatal(err)
 		}
-		if n := w.settled(id); n.Chore != "" || !strings.Contains(n.LastError, "management.detach_virtual_media failed: "+errLost.Error()) {
+		if n := w.settled(id); n.Chore != "" ||
+			!strings.Contains(n.LastError, "management.detach_virtual_media failed: "+errLost.Error()) {
 			t.Errorf("chore %q, last error %q", n.Chore, n.LastError)
 		}
 		entries, err := w.e.History(w.ctx, id)

@@ -48,7 +48,8 @@ func (f *flaky) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	return lossy(f, func() (node.Node, error) { return f.mortal.Commit(ctx, c) })
 }
 
-func (f *flaky) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+func (f *flaky) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration,
+	limit int) ([]node.Effect, error) {
 	return lossy(f, func() ([]node.Effect, error) { return f.mortal.Claim(ctx, owner, now, lease, limit) })
 }
 
@@ -132,7 +133,8 @@ func (w *world) tryToOperate(id string) {
 	_ = w.e.SetMaintenance(w.ctx, id, false, "")
 	_, _ = w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
 		if len(n.InstanceInfo) == 0 {
-			n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00", "tenant": w.pick(1_000_000)}
+			n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00",
+				"tenant": w.pick(1_000_000)}
 		}
 		return nil
 	})
@@ -252,7 +254,10 @@ func TestInspectionWithATakenAddress(t *testing.T) {
 			if err := w.e.DeletePort(w.ctx, portOf(w, n.UUID)); err != nil { // a node that has ports gets no others
 				t.Fatal(err)
 			}
-			if _, err := w.e.UpdateNode(w.ctx, n.UUID, func(n *node.Node) error { n.Interfaces["inspect"] = "redfish"; return nil }); err != nil {
+			if _, err := w.e.UpdateNode(w.ctx, n.UUID, func(n *node.Node) error {
+				n.Interfaces["inspect"] = "redfish"
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 			w.ask(n.UUID, node.Manage, node.Manageable)
@@ -288,7 +293,8 @@ func TestReasonOutlivesPower(t *testing.T) {
 		if err := w.e.SetPower(w.ctx, n.UUID, node.PowerOff, 0); err != nil {
 			t.Fatal(err)
 		}
-		if after := w.settled(n.UUID); after.PowerState != node.PowerOff || after.LastError != before.LastError || after.LastError == "" {
+		if after := w.settled(n.UUID); after.PowerState != node.PowerOff || after.LastError != before.LastError ||
+			after.LastError == "" {
 			t.Errorf("%q became %q (power %q)", before.LastError, after.LastError, after.PowerState)
 		}
 	})

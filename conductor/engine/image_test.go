@@ -60,7 +60,8 @@ func TestImageIsLocated(t *testing.T) {
 			t.Fatal(err)
 		}
 		shown, _, err := w.e.Lookup(w.ctx, nil, id, node.Caller{Word: w.word(id)})
-		if text := fmt.Sprint(shown); err != nil || strings.Contains(text, "hunter2") || !strings.Contains(text, "image_pull_secret:******") {
+		if text := fmt.Sprint(shown); err != nil || strings.Contains(text, "hunter2") ||
+			!strings.Contains(text, "image_pull_secret:******") {
 			t.Errorf("a lookup shows %s, %v", text, err)
 		}
 		n := w.settled(id)
@@ -73,7 +74,8 @@ func TestImageIsLocated(t *testing.T) {
 			t.Errorf("asked %d times, the agent was told (-want +got)\n%s", f.asked, diff)
 		}
 		history, err := w.e.History(w.ctx, id)
-		if text := fmt.Sprint(n.Run, n.DriverInternalInfo, n.LastError, history); err != nil || strings.Contains(text, "dGlja2V0") {
+		if text := fmt.Sprint(n.Run, n.DriverInternalInfo, n.LastError, history); err != nil ||
+			strings.Contains(text, "dGlja2V0") {
 			t.Errorf("the node keeps %s, %v", text, err)
 		}
 	})
@@ -88,10 +90,12 @@ func TestImageNotFound(t *testing.T) {
 		text   string // of the refusal, or of last_error
 		begun  bool
 	}{
-		"no finder":  {nil, "oci://registry/os", "http(s) URLs only", false},
-		"not there":  {&finder{check: errors.New("no such file")}, "file:///srv/os.raw", "image_source: no such file", false},
-		"went away":  {&finder{locate: node.Refuse(node.Invalid, "it went away")}, "file:///srv/os.raw", "image file:///srv/os.raw: it went away", true},
-		"unreadable": {&finder{locate: errors.New("no answer")}, "oci://registry/os", "image oci://registry/os: no answer", true},
+		"no finder": {nil, "oci://registry/os", "http(s) URLs only", false},
+		"not there": {&finder{check: errors.New("no such file")}, "file:///srv/os.raw", "image_source: no such file", false},
+		"went away": {&finder{locate: node.Refuse(node.Invalid, "it went away")}, "file:///srv/os.raw",
+			"image file:///srv/os.raw: it went away", true},
+		"unreadable": {&finder{locate: errors.New("no answer")}, "oci://registry/os",
+			"image oci://registry/os: no answer", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -20,26 +20,43 @@ func TestSettled(t *testing.T) {
 		edit  func(*node.Node)
 		want  string // part of the refusal; "" when it is done
 	}{
-		"manageable":               {node.Manageable, nil, boot, ""},
-		"available":                {node.Available, nil, boot, ""},
-		"waiting for inspection":   {node.InspectWait, func(n *node.Node) { n.Deadline = time.Now().Add(time.Hour) }, boot, ""},
-		"active":                   {node.Active, nil, boot, "can not have boot_interface updated unless it is in one of allowed (enroll, inspecting, inspect wait, manageable, available) states or in maintenance mode."},
-		"failed":                   {node.CleanFailed, nil, boot, "can not have boot_interface updated"},
-		"active, the default":      {node.Active, nil, func(n *node.Node) { n.Interfaces["boot"] = "" }, "can not have boot_interface updated"},
+		"manageable": {node.Manageable, nil, boot, ""},
+		"available":  {node.Available, nil, boot, ""},
+		"waiting for inspection": {
+			node.InspectWait, func(n *node.Node) { n.Deadline = time.Now().Add(time.Hour) }, boot, "",
+		},
+		"active": {
+			node.Active, nil, boot,
+			"can not have boot_interface updated unless it is in one of allowed (enroll, inspecting, inspect wait, " +
+				"manageable, available) states or in maintenance mode.",
+		},
+		"failed": {node.CleanFailed, nil, boot, "can not have boot_interface updated"},
+		"active, the default": {node.Active, nil, func(n *node.Node) { n.Interfaces["boot"] = "" },
+			"can not have boot_interface updated"},
 		"active, the same":         {node.Active, nil, func(n *node.Node) { n.Interfaces["boot"] = "ipxe" }, ""},
 		"active, in maintenance":   {node.Active, func(n *node.Node) { n.Maintenance = true }, boot, ""},
 		"active, into maintenance": {node.Active, nil, func(n *node.Node) { n.Maintenance = true; boot(n) }, ""},
-		"active, out of maintenance": {node.Active, func(n *node.Node) { n.Maintenance = true }, func(n *node.Node) { n.Maintenance = false; boot(n) },
+		"active, out of maintenance": {node.Active, func(n *node.Node) { n.Maintenance = true },
+			func(n *node.Node) { n.Maintenance = false; boot(n) },
 			"can not have boot_interface updated"},
-		"active, another driver": {node.Active, nil, func(n *node.Node) { n.Driver = "fake-hardware"; n.Interfaces = nil }, ""},
-		"active, another driver with an interface": {node.Active, nil, func(n *node.Node) { n.Driver = "fake-hardware"; n.Interfaces = map[string]string{"boot": "pxe"} },
+		"active, another driver": {
+			node.Active, nil, func(n *node.Node) { n.Driver = "fake-hardware"; n.Interfaces = nil }, "",
+		},
+		"active, another driver with an interface": {node.Active, nil, func(n *node.Node) {
+			n.Driver = "fake-hardware"
+			n.Interfaces = map[string]string{"boot": "pxe"}
+		},
 			"can not have boot_interface updated"},
-		"another driver, with a console": {node.Manageable, func(n *node.Node) { n.ConsoleEnabled = true }, func(n *node.Node) { n.Driver = "fake-hardware"; n.Interfaces = nil },
+		"another driver, with a console": {node.Manageable, func(n *node.Node) { n.ConsoleEnabled = true },
+			func(n *node.Node) { n.Driver = "fake-hardware"; n.Interfaces = nil },
 			"can not update the driver while the console is enabled"},
-		"active, a resource class":      {node.Active, nil, class, ""},
-		"active, another class":         {node.Active, func(n *node.Node) { n.ResourceClass = "small" }, class, "can not have resource_class updated unless it is in one of allowed (enroll, inspecting, inspect wait, manageable, available) states."},
-		"another class, in maintenance": {node.Active, func(n *node.Node) { n.ResourceClass = "small"; n.Maintenance = true }, class, "can not have resource_class updated"},
-		"available, another class":      {node.Available, func(n *node.Node) { n.ResourceClass = "small" }, class, ""},
+		"active, a resource class": {node.Active, nil, class, ""},
+		"active, another class": {node.Active, func(n *node.Node) { n.ResourceClass = "small" }, class,
+			"can not have resource_class updated unless it is in one of allowed (enroll, inspecting, inspect wait, " +
+				"manageable, available) states."},
+		"another class, in maintenance": {node.Active, func(n *node.Node) { n.ResourceClass = "small"; n.Maintenance = true },
+			class, "can not have resource_class updated"},
+		"available, another class": {node.Available, func(n *node.Node) { n.ResourceClass = "small" }, class, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -62,7 +79,8 @@ func TestSettled(t *testing.T) {
 				switch {
 				case c.want == "" && err != nil:
 					t.Error(err)
-				case c.want != "" && (!errors.As(err, &refused) || refused.Kind != node.Conflict || !strings.Contains(err.Error(), c.want)):
+				case c.want != "" &&
+					(!errors.As(err, &refused) || refused.Kind != node.Conflict || !strings.Contains(err.Error(), c.want)):
 					t.Errorf("it is answered %v, want a conflict: %s", err, c.want)
 				}
 			})

@@ -233,7 +233,8 @@ func (l *ledger) overdue(n node.Node) {
 	lasted := time.Since(since) - (l.setBack - came.setBack) // a deadline moves away with every clock set back
 	l.most.lasted = max(l.most.lasted, lasted)
 	if lasted > longestWait {
-		l.t.Errorf("node %s is %q for %s: run %+v, deadline %s", n.UUID, n.ProvisionState, time.Since(came.at), n.Run, n.Deadline)
+		l.t.Errorf("node %s is %q for %s: run %+v, deadline %s", n.UUID, n.ProvisionState, time.Since(came.at),
+			n.Run, n.Deadline)
 	}
 }
 

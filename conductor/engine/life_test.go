@@ -104,7 +104,8 @@ func TestSilence(t *testing.T) {
 		w.of(n.UUID).boot++ // it hangs
 		w.mu.Unlock()
 		n = w.settled(n.UUID)
-		if n.ProvisionState != node.CleanFailed || n.Maintenance || !strings.Contains(n.LastError, "last boot stage seen: kernel") {
+		if n.ProvisionState != node.CleanFailed || n.Maintenance ||
+			!strings.Contains(n.LastError, "last boot stage seen: kernel") {
 			t.Errorf("node is %q, maintenance %v: %s", n.ProvisionState, n.Maintenance, n.LastError)
 		}
 	})

@@ -18,8 +18,11 @@ func TestLimits(t *testing.T) {
 	ctx, store := t.Context(), mem.New()
 	var ids []string
 	for _, state := range []node.State{node.DeployWait, node.Available, node.Available, node.Available} {
-		n, err := store.Commit(ctx, node.Change{Insert: &node.Node{UUID: "11111111-2222-4333-8444-00000000000" + string(rune('0'+len(ids))), Driver: "redfish",
-			ProvisionState: state, Interfaces: map[string]string{"deploy": "direct", "boot": "ipxe"}, InstanceInfo: map[string]any{"image_source": "http://h/i", "image_checksum": "00"}}})
+		n, err := store.Commit(ctx,
+			node.Change{Insert: &node.Node{UUID: "11111111-2222-4333-8444-00000000000" + string(rune('0'+len(ids))),
+				Driver:         "redfish",
+				ProvisionState: state, Interfaces: map[string]string{"deploy": "direct", "boot": "ipxe"},
+				InstanceInfo: map[string]any{"image_source": "http://h/i", "image_checksum": "00"}}})
 		if err != nil {
 			t.Fatal(err)
 		}

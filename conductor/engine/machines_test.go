@@ -33,7 +33,8 @@ func TestStrangersReadNoNodes(t *testing.T) {
 		Store: store, BMCs: map[string]core.BMC{"ipmi": idle{}}, Settings: plan.Settings{ConductorName: "c1"},
 		Log: slog.New(slog.DiscardHandler), Discovery: core.Discovery{Driver: "ipmi", Limit: 3},
 	})
-	enrolled, err := e.CreateNode(t.Context(), node.Node{Driver: "ipmi", DriverInfo: map[string]any{"ipmi_address": "192.168.1.1"}})
+	enrolled, err := e.CreateNode(t.Context(),
+		node.Node{Driver: "ipmi", DriverInfo: map[string]any{"ipmi_address": "192.168.1.1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,10 @@ func TestStrangersReadNoNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.UpdateNode(t.Context(), enrolled.UUID, func(n *node.Node) error { n.DriverInfo["ipmi_address"] = "192.168.1.3"; return nil }); err != nil {
+	if _, err := e.UpdateNode(t.Context(), enrolled.UUID, func(n *node.Node) error {
+		n.DriverInfo["ipmi_address"] = "192.168.1.3"
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := call("192.168.1.3", ""); refused(t, err) != node.NotFound {
@@ -70,7 +74,8 @@ func TestStrangersReadNoNodes(t *testing.T) {
 	if _, err := call("", ""); refused(t, err) != node.Busy {
 		t.Errorf("the fourth: %v", err)
 	}
-	named, err := e.CreateNode(t.Context(), node.Node{Driver: "ipmi", DriverInfo: map[string]any{"ipmi_address": "BMC.example"}})
+	named, err := e.CreateNode(t.Context(),
+		node.Node{Driver: "ipmi", DriverInfo: map[string]any{"ipmi_address": "BMC.example"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ import (
 func divided(w *world, id string, more map[string]any) {
 	w.t.Helper()
 	if _, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
-		n.InstanceInfo = map[string]any{"image_source": "http://images/root.raw", "image_checksum": "00ff", "image_type": "partition", "root_gb": 10.0}
+		n.InstanceInfo = map[string]any{"image_source": "http://images/root.raw", "image_checksum": "00ff",
+			"image_type": "partition", "root_gb": 10.0}
 		for k, v := range more {
 			n.InstanceInfo[k] = v
 		}
@@ -38,7 +39,8 @@ func TestPartitionImage(t *testing.T) {
 			divided(w, id, more)
 			n := w.ask(id, node.Deploy, node.Active)
 			root := "root-of-" + id[:8]
-			want := map[string]any{"root_uuid": root, "efi_system_part_uuid": "1234-ABCD", "prep_boot_part_uuid": nil, "target_boot_mode": "uefi"}
+			want := map[string]any{"root_uuid": root, "efi_system_part_uuid": "1234-ABCD", "prep_boot_part_uuid": nil,
+				"target_boot_mode": "uefi"}
 			if diff := cmp.Diff(want, w.of(id).boots); diff != "" {
 				t.Errorf("install_bootloader (-want +got)\n%s", diff)
 			}

@@ -107,23 +107,28 @@ func TestPoisonedRows(t *testing.T) {
 		}
 		put(node.Node{UUID: "bad-owes", ProvisionState: node.Deploying}, node.Effect{Node: "bad-owes", Name: "power.request"})
 		for name, args := range map[string]string{"no.such": "{}", "power.request": "{", "agent.execute_step": "[]"} {
-			put(node.Node{UUID: "owes-" + name, ProvisionState: node.Deploying, TargetProvisionState: node.Active, Run: &node.Run{Activity: "deploy", Steps: []node.Step{{Step: "x"}}}}, node.Effect{Node: "owes-" + name, Name: name, Args: []byte(args)})
+			put(node.Node{UUID: "owes-" + name, ProvisionState: node.Deploying, TargetProvisionState: node.Active,
+				Run: &node.Run{Activity: "deploy", Steps: []node.Step{{Step: "x"}}}},
+				node.Effect{Node: "owes-" + name, Name: name, Args: []byte(args)})
 		}
 		put(node.Node{UUID: "contrary", ProvisionState: node.CleanWait, Deadline: past}) // at work at nothing
 		put(node.Node{UUID: "free", ProvisionState: node.Available, ResourceClass: "c", PowerState: node.PowerOff})
 		log := &strings.Builder{}
 		e := engine.New(core.Config{
-			Store: p, BMCs: map[string]core.BMC{"fake-hardware": plainBMC{}}, Settings: plan.DefaultSettings(), Log: slog.New(slog.NewTextHandler(log, nil)),
+			Store: p, BMCs: map[string]core.BMC{"fake-hardware": plainBMC{}}, Settings: plan.DefaultSettings(),
+			Log: slog.New(slog.NewTextHandler(log, nil)),
 		})
 		if err := e.Recover(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		put(node.Node{UUID: "late", ProvisionState: node.CleanWait, TargetProvisionState: node.Available, Deadline: past.Add(time.Minute), Run: &node.Run{Activity: "clean", Steps: []node.Step{{Step: "x"}}}})
+		put(node.Node{UUID: "late", ProvisionState: node.CleanWait, TargetProvisionState: node.Available,
+			Deadline: past.Add(time.Minute), Run: &node.Run{Activity: "clean", Steps: []node.Step{{Step: "x"}}}})
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		go func() { defer close(done); e.Run(ctx) }()
 		for _, id := range []string{"bad", "fits"} {
-			if _, err := e.Catalogs().Allocations.Create(t.Context(), node.Allocation{Record: node.Record{UUID: id}, ResourceClass: "c"}); err != nil {
+			if _, err := e.Catalogs().Allocations.Create(t.Context(),
+				node.Allocation{Record: node.Record{UUID: id}, ResourceClass: "c"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -136,12 +141,14 @@ func TestPoisonedRows(t *testing.T) {
 		if n, err := p.Node(t.Context(), "free"); err != nil || n.PowerState != node.PowerOn || n.AllocationUUID != "fits" {
 			t.Errorf("the node among unreadable ones: power %q, allocation %q, %v", n.PowerState, n.AllocationUUID, err)
 		}
-		for _, id := range []string{"bad-0", "bad-249", "bad-owes", "contrary", "owes-no.such", "owes-power.request", "owes-agent.execute_step"} {
+		for _, id := range []string{"bad-0", "bad-249", "bad-owes", "contrary", "owes-no.such", "owes-power.request",
+			"owes-agent.execute_step"} {
 			if reads := p.count(id); reads > 60 || reads == 0 {
 				t.Errorf("%s was read %d times in ten minutes", id, reads)
 			}
 		}
-		if lines := strings.Count(log.String(), "\n"); lines > 250*30 || strings.Count(log.String(), "uuid=bad-0 ") != 1 || strings.Count(log.String(), "kind=allocation") != 1 {
+		if lines := strings.Count(log.String(), "\n"); lines > 250*30 || strings.Count(log.String(), "uuid=bad-0 ") != 1 ||
+			strings.Count(log.String(), "kind=allocation") != 1 {
 			t.Errorf("%d lines in the log, which begins with\n%.2000s", lines, log)
 		}
 	})

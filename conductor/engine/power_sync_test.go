@@ -36,8 +36,10 @@ func TestSilentBMC(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		b.wrote(1, "after a long silence")
 		n = b.node(n.UUID)
-		if !n.Maintenance || n.Fault != plan.PowerFailure || n.PowerState != node.PowerOff || n.LastError != n.MaintenanceReason {
-			t.Errorf("after a long silence: maintenance %v, fault %q, power %q, last error %q", n.Maintenance, n.Fault, n.PowerState, n.LastError)
+		if !n.Maintenance || n.Fault != plan.PowerFailure || n.PowerState != node.PowerOff ||
+			n.LastError != n.MaintenanceReason {
+			t.Errorf("after a long silence: maintenance %v, fault %q, power %q, last error %q", n.Maintenance, n.Fault,
+				n.PowerState, n.LastError)
 		}
 		if !strings.Contains(n.MaintenanceReason, errSilent.Error()) {
 			t.Errorf("the maintenance reason is %q", n.MaintenanceReason)
@@ -48,7 +50,8 @@ func TestSilentBMC(t *testing.T) {
 		b.wrote(1, "after the BMC has come back")
 		n = b.node(n.UUID)
 		if n.Maintenance || n.Fault+n.MaintenanceReason+n.LastError != "" {
-			t.Errorf("back again: maintenance %v, fault %q, reason %q, last error %q", n.Maintenance, n.Fault, n.MaintenanceReason, n.LastError)
+			t.Errorf("back again: maintenance %v, fault %q, reason %q, last error %q", n.Maintenance, n.Fault,
+				n.MaintenanceReason, n.LastError)
 		}
 		if diff := cmp.Diff([]string{"ERROR", "INFO"}, b.monitored(n.UUID)); diff != "" {
 			t.Errorf("history (-want +got):\n%s", diff)
@@ -67,7 +70,8 @@ func TestSilentBMCIsLetAlone(t *testing.T) {
 		time.Sleep(30 * time.Minute)
 		pauses := b.pauses(n.UUID)
 		want := []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute}
-		if len(pauses) < 6 || !slices.Equal(pauses[:3], want) || slices.Min(pauses[4:]) != 5*time.Minute || slices.Max(pauses[4:]) != 5*time.Minute {
+		if len(pauses) < 6 || !slices.Equal(pauses[:3], want) || slices.Min(pauses[4:]) != 5*time.Minute ||
+			slices.Max(pauses[4:]) != 5*time.Minute {
 			t.Errorf("pauses between readings: %v, want %v, then five minutes", pauses, want)
 		}
 	})
@@ -98,11 +102,13 @@ func TestRecordAndMachineDisagree(t *testing.T) {
 		history             []string
 		maintenance         bool
 	}{
-		"the record follows":          {power: node.PowerOn, history: []string{"INFO"}},
-		"the machine is forced":       {force: true, power: node.PowerOff, sets: []node.PowerState{node.PowerOff}, history: []string{"INFO"}},
+		"the record follows": {power: node.PowerOn, history: []string{"INFO"}},
+		"the machine is forced": {force: true, power: node.PowerOff, sets: []node.PowerState{node.PowerOff},
+			history: []string{"INFO"}},
 		"but never against its owner": {force: true, keepOn: true, power: node.PowerOn, history: []string{"INFO"}},
 		"and not for ever": {force: true, deaf: true, power: node.PowerOn, maintenance: true,
-			sets: []node.PowerState{node.PowerOff, node.PowerOff, node.PowerOff}, history: []string{"INFO", "INFO", "INFO", "ERROR"}},
+			sets:    []node.PowerState{node.PowerOff, node.PowerOff, node.PowerOff},
+			history: []string{"INFO", "INFO", "INFO", "ERROR"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -111,7 +117,10 @@ func TestRecordAndMachineDisagree(t *testing.T) {
 				b.start()
 				defer b.close()
 				n := b.managed()
-				if _, err := b.e.UpdateNode(b.ctx, n.UUID, func(n *node.Node) error { n.DisablePowerOff = tc.keepOn; return nil }); err != nil {
+				if _, err := b.e.UpdateNode(b.ctx, n.UUID, func(n *node.Node) error {
+					n.DisablePowerOff = tc.keepOn
+					return nil
+				}); err != nil {
 					t.Fatal(err)
 				}
 				b.push(n.UUID, node.PowerOn)
@@ -122,7 +131,8 @@ func TestRecordAndMachineDisagree(t *testing.T) {
 					}
 				}
 				n = b.node(n.UUID)
-				if n.PowerState != tc.power || b.powerOf(n.UUID) != tc.power || n.Maintenance != tc.maintenance || n.TargetPowerState != "" {
+				if n.PowerState != tc.power || b.powerOf(n.UUID) != tc.power || n.Maintenance != tc.maintenance ||
+					n.TargetPowerState != "" {
 					t.Errorf("recorded %q, machine %q (want both %q), target %q, maintenance %v: %s",
 						n.PowerState, b.powerOf(n.UUID), tc.power, n.TargetPowerState, n.Maintenance, n.MaintenanceReason)
 				}

@@ -25,17 +25,23 @@ func TestPowerRequest(t *testing.T) {
 		power        node.PowerState
 		fails        bool
 	}{
-		"off":                           {from: node.PowerOn, target: node.PowerOff, power: node.PowerOff},
-		"soft off":                      {from: node.PowerOn, target: node.SoftPowerOff, power: node.PowerOff},
-		"soft off, deaf":                {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, took: 10 * time.Minute, waits: "the operating system to shut down, which may take 10m0s", power: node.PowerOn, fails: true},
-		"soft off, deaf, with patience": {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, timeout: time.Hour, took: time.Hour, waits: "the operating system to shut down, which may take 1h0m0s", power: node.PowerOn, fails: true},
-		"off, deaf":                     {from: node.PowerOn, target: node.PowerOff, deaf: true, took: time.Minute, waits: "power.request to be done", power: node.PowerOn, fails: true},
-		"reboot":                        {from: node.PowerOn, target: node.Rebooting, power: node.PowerOn},
-		"soft reboot":                   {from: node.PowerOn, target: node.SoftRebooting, power: node.PowerOn},
-		"reboot of a machine to be on":  {from: node.PowerOn, target: node.Rebooting, keepOn: true, power: node.PowerOn},
-		"soft reboot of one":            {from: node.PowerOn, target: node.SoftRebooting, keepOn: true, power: node.PowerOn},
-		"off, of one":                   {from: node.PowerOn, target: node.PowerOff, keepOn: true, refused: true, power: node.PowerOn},
-		"soft off, of one":              {from: node.PowerOn, target: node.SoftPowerOff, keepOn: true, refused: true, power: node.PowerOn},
+		"off":      {from: node.PowerOn, target: node.PowerOff, power: node.PowerOff},
+		"soft off": {from: node.PowerOn, target: node.SoftPowerOff, power: node.PowerOff},
+		"soft off, deaf": {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, took: 10 * time.Minute,
+			waits: "the operating system to shut down, which may take 10m0s", power: node.PowerOn, fails: true},
+		"soft off, deaf, with patience": {from: node.PowerOn, target: node.SoftPowerOff, deaf: true, timeout: time.Hour,
+			took: time.Hour, waits: "the operating system to shut down, which may take 1h0m0s", power: node.PowerOn,
+			fails: true},
+		"off, deaf": {from: node.PowerOn, target: node.PowerOff, deaf: true, took: time.Minute,
+			waits: "power.request to be done", power: node.PowerOn, fails: true},
+		"reboot":                       {from: node.PowerOn, target: node.Rebooting, power: node.PowerOn},
+		"soft reboot":                  {from: node.PowerOn, target: node.SoftRebooting, power: node.PowerOn},
+		"reboot of a machine to be on": {from: node.PowerOn, target: node.Rebooting, keepOn: true, power: node.PowerOn},
+		"soft reboot of one":           {from: node.PowerOn, target: node.SoftRebooting, keepOn: true, power: node.PowerOn},
+		"off, of one": {from: node.PowerOn, target: node.PowerOff, keepOn: true, refused: true,
+			power: node.PowerOn},
+		"soft off, of one": {from: node.PowerOn, target: node.SoftPowerOff, keepOn: true, refused: true,
+			power: node.PowerOn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -45,7 +51,10 @@ func TestPowerRequest(t *testing.T) {
 				n := b.create("redfish")
 				b.push(n.UUID, tc.from)
 				n = b.ask(n.UUID, node.Manage, node.Manageable)
-				if _, err := b.e.UpdateNode(b.ctx, n.UUID, func(n *node.Node) error { n.DisablePowerOff = tc.keepOn; return nil }); err != nil {
+				if _, err := b.e.UpdateNode(b.ctx, n.UUID, func(n *node.Node) error {
+					n.DisablePowerOff = tc.keepOn
+					return nil
+				}); err != nil {
 					t.Fatal(err)
 				}
 				b.set(func() { b.deaf = tc.deaf })
@@ -66,7 +75,8 @@ func TestPowerRequest(t *testing.T) {
 					t.Errorf("took %s, want %s", took, tc.took)
 				}
 				if n.PowerState != tc.power || n.TargetPowerState != "" || n.Maintenance || (n.LastError != "") != tc.fails {
-					t.Errorf("power %q (want %q), target %q, maintenance %v, last error %q", n.PowerState, tc.power, n.TargetPowerState, n.Maintenance, n.LastError)
+					t.Errorf("power %q (want %q), target %q, maintenance %v, last error %q", n.PowerState, tc.power,
+						n.TargetPowerState, n.Maintenance, n.LastError)
 				}
 			})
 		})
@@ -101,7 +111,8 @@ func TestTries(t *testing.T) {
 					t.Fatal(err)
 				}
 				n = b.settled(n.UUID)
-				if asked := b.readings(n.UUID) - before; asked != tc.asked || !plan.PowerChangeFailed(n) || n.PowerState != node.PowerOn {
+				if asked := b.readings(n.UUID) - before; asked != tc.asked || !plan.PowerChangeFailed(n) ||
+					n.PowerState != node.PowerOn {
 					t.Errorf("asked %d times, want %d; %q, and %q", asked, tc.asked, n.PowerState, n.LastError)
 				}
 			})

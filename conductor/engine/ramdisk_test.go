@@ -54,23 +54,28 @@ func TestLookupGivesTheTokenOnce(t *testing.T) {
 		defer w.close()
 		mac, word := []string{macOf(n.UUID)}, w.word(n.UUID)
 		leased := netip.MustParseAddr("10.0.0.5")
-		if err := w.store.SaveLease(w.ctx, node.Lease{MAC: mac[0], IP: leased.String(), Expires: time.Now().Add(time.Hour)}); err != nil {
+		if err := w.store.SaveLease(w.ctx,
+			node.Lease{MAC: mac[0], IP: leased.String(), Expires: time.Now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: netip.MustParseAddr("10.0.0.6"), Word: word}); refused(t, err) != node.NotFound {
+		if _, _, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: netip.MustParseAddr("10.0.0.6"), Word: word}); refused(t,
+			err) != node.NotFound {
 			t.Errorf("lookup from another's address: %v", err)
 		}
-		if _, _, err := w.e.Lookup(w.ctx, []string{"52:54:00:ff:ff:ff"}, "", node.Caller{From: leased, Word: word}); refused(t, err) != node.NotFound {
+		if _, _, err := w.e.Lookup(w.ctx, []string{"52:54:00:ff:ff:ff"}, "",
+			node.Caller{From: leased, Word: word}); refused(t, err) != node.NotFound {
 			t.Errorf("lookup of a stranger: %v", err)
 		}
 		_, first, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word})
 		if err != nil || len(first) < 32 {
 			t.Fatalf("token %q, %v", first, err)
 		}
-		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word}); again != "" || refused(t, err) != node.NotFound {
+		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word}); again != "" ||
+			refused(t, err) != node.NotFound {
 			t.Errorf("the token is given out twice: %q", again)
 		}
-		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: first}); again != agentapi.MaskedToken {
+		if _, again, err := w.e.Lookup(w.ctx, mac, "",
+			node.Caller{From: leased, Word: first}); again != agentapi.MaskedToken {
 			t.Errorf("an agent that holds the token is told %q, %v", again, err)
 		}
 		// A conductor that died before it answered may give another one.
@@ -95,7 +100,8 @@ func TestLookupGivesTheTokenOnce(t *testing.T) {
 		// Once an agent has used it, no crash makes it be given out again.
 		w.crash()
 		w.start()
-		if _, again, err := w.e.Lookup(w.ctx, mac, "", node.Caller{From: leased, Word: word}); again != agentapi.MaskedToken || err != nil {
+		if _, again, err := w.e.Lookup(w.ctx, mac, "",
+			node.Caller{From: leased, Word: word}); again != agentapi.MaskedToken || err != nil {
 			t.Errorf("the token in use is given out: %q, %v", again, err)
 		}
 	})
@@ -138,11 +144,13 @@ func TestStatusAndProgress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.e.Progress(w.ctx, n.UUID, agentapi.Progress{AgentToken: "guess", Step: "x"}); refused(t, err) != node.Invalid {
+		if err := w.e.Progress(w.ctx, n.UUID, agentapi.Progress{AgentToken: "guess", Step: "x"}); refused(t,
+			err) != node.Invalid {
 			t.Errorf("progress with a guessed token: %v", err)
 		}
 		for _, done := range []int64{0, 50 << 20} {
-			if err := w.e.Progress(w.ctx, n.UUID, agentapi.Progress{AgentToken: token, Step: "write_image", Stage: "write", Done: done, Total: 100 << 20}); err != nil {
+			if err := w.e.Progress(w.ctx, n.UUID, agentapi.Progress{AgentToken: token, Step: "write_image", Stage: "write",
+				Done: done, Total: 100 << 20}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(5 * time.Second)
@@ -158,13 +166,16 @@ func TestStatusAndProgress(t *testing.T) {
 		if diff := cmp.Diff([]string{"power on", "dhcp offer", "kernel", "lookup"}, names); diff != "" {
 			t.Errorf("boot stages (-want +got):\n%s", diff)
 		}
-		if s.Activity != "clean" || s.Step != "agent.wait_for_heartbeat" || s.WaitingFor == "" || s.Until.IsZero() || s.Try == "" {
+		if s.Activity != "clean" || s.Step != "agent.wait_for_heartbeat" || s.WaitingFor == "" || s.Until.IsZero() ||
+			s.Try == "" {
 			t.Errorf("status %+v", s)
 		}
 		if !s.WaitingSince.Equal(*n.ProvisionUpdatedAt) || !s.WaitingSince.After(s.Since) {
-			t.Errorf("it waits since %s, which came into its state at %s, in an activity since %s", s.WaitingSince, n.ProvisionUpdatedAt, s.Since)
+			t.Errorf("it waits since %s, which came into its state at %s, in an activity since %s", s.WaitingSince,
+				n.ProvisionUpdatedAt, s.Since)
 		}
-		want := &core.Progress{Step: "write_image", Stage: "write", Done: 50 << 20, Total: 100 << 20, Rate: 10 << 20, ETA: 5 * time.Second, At: s.Progress.At}
+		want := &core.Progress{Step: "write_image", Stage: "write", Done: 50 << 20, Total: 100 << 20, Rate: 10 << 20,
+			ETA: 5 * time.Second, At: s.Progress.At}
 		if diff := cmp.Diff(want, s.Progress); diff != "" {
 			t.Errorf("progress (-want +got):\n%s", diff)
 		}
@@ -186,7 +197,8 @@ func TestInspectionFindsItsNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := agentapi.Inspection{Inventory: agentapi.Inventory{
-			Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: "52:54:00:aa:bb:cc", HasCarrier: true}}, BMCAddress: "192.0.2.7",
+			Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: "52:54:00:aa:bb:cc", HasCarrier: true}},
+			BMCAddress: "192.0.2.7",
 		}}
 		raw, err := json.Marshal(data)
 		if err != nil {
@@ -225,16 +237,19 @@ func TestStrangersAreNotTheMachine(t *testing.T) {
 		const stranger = "52:54:00:ee:ee:ee"
 		machine, elsewhere := netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr("10.0.0.66")
 		for mac, ip := range map[string]netip.Addr{macOf(n.UUID): machine, stranger: elsewhere} {
-			if err := w.store.SaveLease(w.ctx, node.Lease{MAC: mac, IP: ip.String(), Expires: time.Now().Add(time.Hour)}); err != nil {
+			if err := w.store.SaveLease(w.ctx,
+				node.Lease{MAC: mac, IP: ip.String(), Expires: time.Now().Add(time.Hour)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, macs := range [][]string{nil, {stranger}, {"52:54:00:ff:ff:ff"}, {macOf(n.UUID), stranger}} {
-			if _, token, err := w.e.Lookup(w.ctx, macs, n.UUID, node.Caller{From: elsewhere, Word: w.word(n.UUID)}); token != "" || refused(t, err) != node.NotFound {
+			if _, token, err := w.e.Lookup(w.ctx, macs, n.UUID,
+				node.Caller{From: elsewhere, Word: w.word(n.UUID)}); token != "" || refused(t, err) != node.NotFound {
 				t.Errorf("lookup of %v gives %q, %v", macs, token, err)
 			}
 		}
-		if found, err := w.e.Find(w.ctx, []string{macOf(n.UUID)}, "", elsewhere); found.UUID != "" || refused(t, err) != node.NotFound {
+		if found, err := w.e.Find(w.ctx, []string{macOf(n.UUID)}, "", elsewhere); found.UUID != "" ||
+			refused(t, err) != node.NotFound {
 			t.Errorf("a lookup from before tokens tells of %q, %v", found.UUID, err)
 		}
 		if found, err := w.e.Find(w.ctx, []string{macOf(n.UUID)}, "", machine); found.UUID != n.UUID || err != nil {
@@ -266,7 +281,8 @@ func TestStrangersSendNoInspectionData(t *testing.T) {
 		defer w.close()
 		n := w.create("redfish")
 		w.ask(n.UUID, node.Manage, node.Manageable)
-		if err := w.store.SaveLease(w.ctx, node.Lease{MAC: macOf(n.UUID), IP: "10.0.0.5", Expires: time.Now().Add(time.Hour)}); err != nil {
+		if err := w.store.SaveLease(w.ctx,
+			node.Lease{MAC: macOf(n.UUID), IP: "10.0.0.5", Expires: time.Now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 		w.mu.Lock()
@@ -279,12 +295,15 @@ func TestStrangersSendNoInspectionData(t *testing.T) {
 		if n, err := w.e.Node(w.ctx, n.UUID); err != nil || n.ProvisionState != node.InspectWait {
 			t.Fatalf("node is %q, %v", n.ProvisionState, err)
 		}
-		data := agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: macOf(n.UUID)}}}}
+		data := agentapi.Inspection{
+			Inventory: agentapi.Inventory{Interfaces: []agentapi.Interface{{Name: "eth0", MACAddress: macOf(n.UUID)}}},
+		}
 		raw, err := json.Marshal(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.e.ContinueInspection(w.ctx, n.UUID, data, raw, node.Caller{From: netip.MustParseAddr("10.0.0.66"), Word: w.word(n.UUID)}); refused(t, err) != node.NotFound {
+		if _, err := w.e.ContinueInspection(w.ctx, n.UUID, data, raw,
+			node.Caller{From: netip.MustParseAddr("10.0.0.66"), Word: w.word(n.UUID)}); refused(t, err) != node.NotFound {
 			t.Errorf("data from elsewhere: %v", err)
 		}
 		if _, err := w.e.Inspected(w.ctx, n.UUID); refused(t, err) != node.NotFound {

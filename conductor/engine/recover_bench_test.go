@@ -18,8 +18,9 @@ import (
 // run: 10,000 that have a pending effect each, or that wait for their ramdisk.
 func BenchmarkRecover(b *testing.B) {
 	for name, n := range map[string]node.Node{
-		"10000-owed":    {ProvisionState: node.Verifying, Run: &node.Run{Activity: "verify", Generation: 1}},
-		"10000-waiting": {ProvisionState: node.CleanWait, Run: &node.Run{Activity: "clean", Generation: 1}, Deadline: time.Now().Add(time.Hour)},
+		"10000-owed": {ProvisionState: node.Verifying, Run: &node.Run{Activity: "verify", Generation: 1}},
+		"10000-waiting": {ProvisionState: node.CleanWait, Run: &node.Run{Activity: "clean", Generation: 1},
+			Deadline: time.Now().Add(time.Hour)},
 	} {
 		b.Run(name, func(b *testing.B) { recovers(b, n) })
 	}
@@ -55,7 +56,13 @@ func fill(b *testing.B, s *store.SQLite, n node.Node, count int) {
 	b.Helper()
 	for i := range count {
 		n.UUID = fmt.Sprintf("6f000000-0000-4000-8000-%012x", i)
-		c := node.Change{Insert: &n, AddPorts: []node.Port{{UUID: fmt.Sprintf("6f000000-0000-4000-9000-%012x", i), NodeUUID: n.UUID, Address: fmt.Sprintf("52:54:00:00:%02x:%02x", i>>8, i&0xff)}}}
+		c := node.Change{
+			Insert: &n,
+			AddPorts: []node.Port{
+				{UUID: fmt.Sprintf("6f000000-0000-4000-9000-%012x", i), NodeUUID: n.UUID,
+					Address: fmt.Sprintf("52:54:00:00:%02x:%02x", i>>8, i&0xff)},
+			},
+		}
 		if n.ProvisionState.Class() == node.Working {
 			c.Effects = []node.Effect{{Node: n.UUID, Generation: 1, Name: "power.validate", RunAt: n.CreatedAt}}
 		}

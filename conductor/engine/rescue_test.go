@@ -31,7 +31,8 @@ func TestLookupHidesTheRescuePassword(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := fmt.Sprint(shown); strings.Contains(text, "$6$") || !strings.Contains(text, "hashed_rescue_password:******") {
+		if text := fmt.Sprint(shown); strings.Contains(text, "$6$") ||
+			!strings.Contains(text, "hashed_rescue_password:******") {
 			t.Errorf("a lookup shows %s", text)
 		}
 	})
@@ -39,7 +40,10 @@ func TestLookupHidesTheRescuePassword(t *testing.T) {
 
 func rescuable(w *world, id string) {
 	w.t.Helper()
-	if _, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error { n.Interfaces["rescue"] = "agent"; return nil }); err != nil {
+	if _, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
+		n.Interfaces["rescue"] = "agent"
+		return nil
+	}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.ask(id, node.Manage, node.Manageable)
@@ -54,11 +58,15 @@ func TestRescueWhoseAnswerIsLost(t *testing.T) {
 		want  node.State
 		tells string // in the history
 	}{
-		"by a conductor that dies": {func(w *world, _ *machine) error { w.life.dead.Store(true); return nil }, node.Rescue, "answer to finalize_rescue was lost"},
-		"on the wire":              {func(_ *world, m *machine) error { m.letGo = true; return errLost }, node.Rescue, "answer to finalize_rescue was lost"},
-		"with the command":         {func(*world, *machine) error { return errLost }, node.Rescue, "rescue done"},
-		"for there was no agent":   {func(*world, *machine) error { return errRefused }, node.RescueFailed, "gone before it was given the password"},
-		"and the machine with it":  {func(_ *world, m *machine) error { m.boot++; return errLost }, node.RescueFailed, "try to log in, or ask for the rescue again"},
+		"by a conductor that dies": {func(w *world, _ *machine) error { w.life.dead.Store(true); return nil }, node.Rescue,
+			"answer to finalize_rescue was lost"},
+		"on the wire": {func(_ *world, m *machine) error { m.letGo = true; return errLost }, node.Rescue,
+			"answer to finalize_rescue was lost"},
+		"with the command": {func(*world, *machine) error { return errLost }, node.Rescue, "rescue done"},
+		"for there was no agent": {func(*world, *machine) error { return errRefused }, node.RescueFailed,
+			"gone before it was given the password"},
+		"and the machine with it": {func(_ *world, m *machine) error { m.boot++; return errLost }, node.RescueFailed,
+			"try to log in, or ask for the rescue again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,8 @@ func TestSecureBootIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := a.settled(id)
-		if n.ProvisionState != node.CleanFailed || !strings.Contains(n.LastError, "secure boot is on") || !strings.Contains(n.LastError, "/states/secure_boot") {
+		if n.ProvisionState != node.CleanFailed || !strings.Contains(n.LastError, "secure boot is on") ||
+			!strings.Contains(n.LastError, "/states/secure_boot") {
 			t.Errorf("%s: %s", n.ProvisionState, n.LastError)
 		}
 		if lasted := time.Since(since); lasted > time.Minute {
@@ -36,7 +37,8 @@ func TestSecureBootIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.settled(id)
-		if valid, err := a.e.Validate(a.ctx, id); err != nil || valid["boot"] == nil || !strings.Contains(valid["boot"].Error(), "secure boot is on") {
+		if valid, err := a.e.Validate(a.ctx, id); err != nil || valid["boot"] == nil ||
+			!strings.Contains(valid["boot"].Error(), "secure boot is on") {
 			t.Errorf("validated as %v, %v", valid["boot"], err)
 		}
 	})

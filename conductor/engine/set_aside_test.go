@@ -37,14 +37,17 @@ func TestAllocationSetAside(t *testing.T) {
 		defer end()
 		offered(t, s.Store, "11111111-1111-4111-8111-111111111111", "whole", nil)
 		for _, class := range []string{"poisoned", "whole"} {
-			if _, err := e.Catalogs().Allocations.Create(t.Context(), node.Allocation{Name: class, ResourceClass: class}); err != nil {
+			if _, err := e.Catalogs().Allocations.Create(t.Context(),
+				node.Allocation{Name: class, ResourceClass: class}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		time.Sleep(10 * time.Minute)
-		for class, want := range map[string]node.AllocationState{"poisoned": node.AllocationError, "whole": node.AllocationActive} {
+		for class, want := range map[string]node.AllocationState{"poisoned": node.AllocationError,
+			"whole": node.AllocationActive} {
 			a, err := e.Catalogs().Allocations.Find(t.Context(), class)
-			if err != nil || a.State != want || want == node.AllocationError && !strings.Contains(a.LastError, "unrecognized token") {
+			if err != nil || a.State != want || want == node.AllocationError &&
+				!strings.Contains(a.LastError, "unrecognized token") {
 				t.Errorf("%s: %q, %q, %v; want %q", class, a.State, a.LastError, err, want)
 			}
 		}

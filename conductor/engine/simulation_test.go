@@ -19,7 +19,8 @@ var (
 
 // TestSimulation lets a random operator loose on a few nodes while calls are
 // lost or come twice, agents and BMCs fall silent for minutes or work on a step
-// for ever, the conductor is killed, or frozen and thawed beside its successor, and the clock jumps. Whatever happens, every
+// for ever, the conductor is killed, or frozen and thawed beside its successor, and the clock jumps. Whatever
+// happens, every
 // node comes to rest with a reason, no image is written onto a disk that was
 // not cleaned since the last tenant, and the ledger has nothing to complain of.
 // A failing seed is printed:
@@ -42,7 +43,8 @@ func TestSimulation(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%d seeds from %d, %.0f hours: at most %d tries of an effect, %d effects of a run, %s in one state, not counting what clocks were set back",
+	t.Logf("%d seeds from %d, %.0f hours: at most %d tries of an effect, %d effects of a run, %s in one state, not "+
+		"counting what clocks were set back",
 		*simLives, *simSeed, lived.Hours(), most.tries, most.effects, most.lasted)
 }
 
@@ -144,7 +146,8 @@ func (w *world) operate(id string) {
 	}
 	if (verb == node.Deploy || verb == node.Rebuild) && len(n.InstanceInfo) == 0 {
 		_, err := w.e.UpdateNode(w.ctx, id, func(n *node.Node) error {
-			n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00", "tenant": w.pick(1_000_000)}
+			n.InstanceInfo = map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00",
+				"tenant": w.pick(1_000_000)}
 			return nil
 		})
 		w.allow(err)

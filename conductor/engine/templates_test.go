@@ -32,7 +32,8 @@ func TestTemplateEdits(t *testing.T) {
 	ctx := t.Context()
 	templates := e.Catalogs().DeployTemplates
 	step := node.Step{Interface: "bios", Step: "a"}
-	made, err := templates.Create(ctx, node.DeployTemplate{Record: node.Record{UpdatedAt: &time.Time{}}, Name: "CUSTOM_A", Steps: []node.Step{step}})
+	made, err := templates.Create(ctx, node.DeployTemplate{Record: node.Record{UpdatedAt: &time.Time{}}, Name: "CUSTOM_A",
+		Steps: []node.Step{step}})
 	if err != nil || made.UUID == "" || made.CreatedAt != now || made.UpdatedAt != nil {
 		t.Fatalf("created: %+v %v", made, err)
 	}
@@ -50,7 +51,8 @@ func TestTemplateEdits(t *testing.T) {
 		v.UUID, v.Steps[0].Priority = "not to be changed", 5
 		return nil
 	})
-	if err != nil || saved.UUID != made.UUID || saved.Revision != 3 || saved.Extra["other"] != true || saved.Steps[0].Priority != 5 || saved.UpdatedAt == nil {
+	if err != nil || saved.UUID != made.UUID || saved.Revision != 3 || saved.Extra["other"] != true ||
+		saved.Steps[0].Priority != 5 || saved.UpdatedAt == nil {
 		t.Errorf("saved: %+v %v", saved, err)
 	}
 	refused := errors.New("no")
@@ -106,7 +108,8 @@ func TestTraits(t *testing.T) {
 		{"add", func() error { return e.AddTrait(ctx, "n1", "CUSTOM_AA") }, 0, true, "[CUSTOM_A CUSTOM_AA CUSTOM_B]"},
 		{"add again", func() error { return e.AddTrait(ctx, "n1", "CUSTOM_AA") }, 0, true, "[CUSTOM_A CUSTOM_AA CUSTOM_B]"},
 		{"remove", func() error { return e.RemoveTrait(ctx, "n1", "CUSTOM_A") }, 0, true, "[CUSTOM_AA CUSTOM_B]"},
-		{"remove what is not there", func() error { return e.RemoveTrait(ctx, "n1", "CUSTOM_A") }, node.NotFound, false, "[CUSTOM_AA CUSTOM_B]"},
+		{"remove what is not there", func() error { return e.RemoveTrait(ctx, "n1", "CUSTOM_A") }, node.NotFound, false,
+			"[CUSTOM_AA CUSTOM_B]"},
 		{"too many", func() error { return e.SetTraits(ctx, "n1", many) }, node.Invalid, false, "[CUSTOM_AA CUSTOM_B]"},
 		{"none", func() error { return e.SetTraits(ctx, "n1", nil) }, 0, true, "[]"},
 		{"as many as can be", func() error { return e.SetTraits(ctx, "n1", many[1:]) }, 0, true, ""},
@@ -118,7 +121,8 @@ func TestTraits(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		n, err := e.Node(ctx, "n1")
-		if got := fmt.Sprint(n.Traits); err != nil || c.want != "" && got != c.want || c.want == "" && len(n.Traits) != node.MaxTraits {
+		if got := fmt.Sprint(n.Traits); err != nil || c.want != "" && got != c.want || c.want == "" &&
+			len(n.Traits) != node.MaxTraits {
 			t.Errorf("%s: the node has %s, want %s (%v)", c.name, got, c.want, err)
 		}
 	}

@@ -21,10 +21,12 @@ func wired(t *testing.T) (e *engine.Engine, n node.Node, g node.Portgroup, p nod
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, err = e.Catalogs().Portgroups.Create(ctx, node.Portgroup{NodeUUID: n.UUID, Mode: node.DefaultMode, StandalonePorts: true}); err != nil {
+	if g, err = e.Catalogs().Portgroups.Create(ctx,
+		node.Portgroup{NodeUUID: n.UUID, Mode: node.DefaultMode, StandalonePorts: true}); err != nil {
 		t.Fatal(err)
 	}
-	if p, err = e.CreatePort(ctx, node.Port{NodeUUID: n.UUID, Address: "52:54:00:00:00:01", PortgroupUUID: g.UUID}); err != nil {
+	if p, err = e.CreatePort(ctx,
+		node.Port{NodeUUID: n.UUID, Address: "52:54:00:00:00:01", PortgroupUUID: g.UUID}); err != nil {
 		t.Fatal(err)
 	}
 	return e, n, g, p
@@ -41,7 +43,10 @@ func TestWiringRace(t *testing.T) {
 			_, ofPort = e.UpdatePort(t.Context(), p.UUID, func(p *node.Port) error { p.PXEEnabled = true; return nil })
 		})
 		both.Go(func() {
-			_, ofGroup = e.Catalogs().Portgroups.Update(t.Context(), g.UUID, func(g *node.Portgroup) error { g.StandalonePorts = false; return nil })
+			_, ofGroup = e.Catalogs().Portgroups.Update(t.Context(), g.UUID, func(g *node.Portgroup) error {
+				g.StandalonePorts = false
+				return nil
+			})
 		})
 		both.Wait()
 		if (ofPort == nil) == (ofGroup == nil) {
@@ -65,7 +70,10 @@ func TestPortgroupMoves(t *testing.T) {
 	for nth, failed := 1, true; failed; nth++ {
 		s.Fail(broken.Fault{Nth: nth, Err: errors.New("the disk is full")})
 		to := fmt.Sprintf("net%d", nth)
-		_, err := e.Catalogs().Portgroups.Update(ctx, g.UUID, func(g *node.Portgroup) error { g.PhysicalNetwork = to; return nil })
+		_, err := e.Catalogs().Portgroups.Update(ctx, g.UUID, func(g *node.Portgroup) error {
+			g.PhysicalNetwork = to
+			return nil
+		})
 		s.Heal()
 		if failed = err != nil; nth == 1 && !failed {
 			t.Error("the first call did not fail")
@@ -79,7 +87,8 @@ func TestPortgroupMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		if group.PhysicalNetwork != port.PhysicalNetwork || (group.PhysicalNetwork == to) == failed {
-			t.Errorf("call %d, failed %v: the portgroup is in %q, its port in %q", nth, failed, group.PhysicalNetwork, port.PhysicalNetwork)
+			t.Errorf("call %d, failed %v: the portgroup is in %q, its port in %q", nth, failed, group.PhysicalNetwork,
+				port.PhysicalNetwork)
 		}
 	}
 }
@@ -112,7 +121,10 @@ func TestUpdatePortStale(t *testing.T) {
 	runs := 0
 	saved, err := e.UpdatePort(t.Context(), p.UUID, func(p *node.Port) error {
 		if runs++; runs == 1 {
-			if _, err := e.UpdateNode(t.Context(), n.UUID, func(n *node.Node) error { n.Description = "meanwhile"; return nil }); err != nil {
+			if _, err := e.UpdateNode(t.Context(), n.UUID, func(n *node.Node) error {
+				n.Description = "meanwhile"
+				return nil
+			}); err != nil {
 				return err
 			}
 		}

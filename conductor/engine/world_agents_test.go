@@ -22,7 +22,8 @@ func where(url string) (uuid string, boot int, err error) {
 	return uuid, boot, err
 }
 
-func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command, wait bool) (res agentapi.Result, err error) {
+func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command,
+	wait bool) (res agentapi.Result, err error) {
 	uuid, boot, err := where(n.Agent.URL)
 	if err != nil {
 		return res, err
@@ -46,13 +47,20 @@ func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command, 
 		res = agentapi.Result{ID: fmt.Sprintf("%d-%d", boot, len(m.commands)), Name: short, Status: agentapi.Running}
 		switch short {
 		case "get_clean_steps":
-			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"erase_devices","interface":"deploy","priority":0,"abortable":true},{"step":"never","interface":"deploy","priority":0}]},"hardware_manager_version":{"ferrite_hardware_manager":"1.0"}}`)
+			res.Status, res.Result = agentapi.Succeeded,
+				json.RawMessage(
+					`{"clean_steps":{"ferrite":[{"step":"erase_devices_metadata","interface":"deploy","priority":99},{"step":"erase_devices","interface":"deploy","priority":0,"abortable":true},{"step":"never","interface":"deploy","priority":0}]},"hardware_manager_version":{"ferrite_hardware_manager":"1.0"}}`)
 		case "get_deploy_steps":
-			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"deploy_steps":{"ferrite":[{"step":"write_image","interface":"deploy","priority":0}]}}`)
+			res.Status, res.Result = agentapi.Succeeded,
+				json.RawMessage(`{"deploy_steps":{"ferrite":[{"step":"write_image","interface":"deploy","priority":0}]}}`)
 		case "get_service_steps":
-			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"service_steps":{"ferrite":[{"step":"burnin_cpu","interface":"deploy","priority":0,"abortable":true}]}}`)
+			res.Status, res.Result = agentapi.Succeeded,
+				json.RawMessage(
+					`{"service_steps":{"ferrite":[{"step":"burnin_cpu","interface":"deploy","priority":0,"abortable":true}]}}`)
 		case "get_partition_uuids":
-			res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"root uuid":"root-of-`+uuid[:8]+`","efi system partition uuid":"1234-ABCD","partitions":{"root":"/dev/sda2"}}`)
+			res.Status, res.Result = agentapi.Succeeded,
+				json.RawMessage(`{"root uuid":"root-of-`+uuid[:8]+
+					`","efi system partition uuid":"1234-ABCD","partitions":{"root":"/dev/sda2"}}`)
 		case "install_bootloader":
 			_ = json.Unmarshal(cmd.Params, &m.boots) // our own engine has made it
 		case "power_off":
@@ -61,7 +69,8 @@ func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command, 
 			}
 			res.Status = agentapi.Succeeded
 			if a.powerFault != "" {
-				res.Status, res.Error = agentapi.Failed, agentapi.NewCommandError("CommandExecutionError", "Command execution error", a.powerFault)
+				res.Status, res.Error = agentapi.Failed,
+					agentapi.NewCommandError("CommandExecutionError", "Command execution error", a.powerFault)
 			}
 		case "sync":
 			if gone = a.syncing; gone != nil {
@@ -72,7 +81,8 @@ func (a agents) Execute(ctx context.Context, n node.Node, cmd agentapi.Command, 
 			res.Status = agentapi.Succeeded
 		case "collect_system_logs":
 			if res.Status, res.Result = agentapi.Succeeded, json.RawMessage(`{"system_logs":"packed"}`); a.logless {
-				res.Status, res.Error = agentapi.Failed, agentapi.NewCommandError("CommandExecutionError", "Command execution error", "no space left")
+				res.Status, res.Error = agentapi.Failed,
+					agentapi.NewCommandError("CommandExecutionError", "Command execution error", "no space left")
 			}
 		}
 		m.letGo = short == "finalize_rescue"
@@ -117,8 +127,10 @@ func (a agents) work(uuid string, boot, i int, cmd agentapi.Command) {
 		case "erase_devices_metadata":
 			m.disk, m.wiped = "", true
 		case "erase_devices": // but for one disk
-			m.commands[i].Status, m.commands[i].Error = agentapi.Failed, agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", "sda is frozen")
-			m.commands[i].Result = json.RawMessage(`{"clean_result":{"version":1,"node_uuid":"` + uuid + `","started":"2026-11-22T10:00:00Z","finished":"2026-11-22T10:00:09Z","disks":[{"device":"/dev/sda","size":1,"error":"frozen"}]}}`)
+			m.commands[i].Status, m.commands[i].Error = agentapi.Failed,
+				agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", "sda is frozen")
+			m.commands[i].Result = json.RawMessage(`{"clean_result":{"version":1,"node_uuid":"` + uuid +
+				`","started":"2026-11-22T10:00:00Z","finished":"2026-11-22T10:00:09Z","disks":[{"device":"/dev/sda","size":1,"error":"frozen"}]}}`)
 		case "write_image":
 			tenant := fmt.Sprint(p.Node.InstanceInfo["tenant"])
 			if !m.wiped && m.tenant != tenant {
@@ -145,7 +157,9 @@ func (a agents) linger(uuid string, boot int, step string) {
 		time.Sleep(time.Minute)
 		var token string
 		if creeps && a.alive(uuid, boot, func(m *machine) { token = m.token }) {
-			_ = a.engine().Progress(a.ctx, uuid, agentapi.Progress{AgentToken: token, Step: step, Stage: "sda", Done: done, Total: 1000}) // an agent only logs it
+			// an agent only logs it
+			_ = a.engine().Progress(a.ctx, uuid,
+				agentapi.Progress{AgentToken: token, Step: step, Stage: "sda", Done: done, Total: 1000})
 		}
 	}
 }

@@ -45,7 +45,8 @@ func (w *world) DoStep(ctx context.Context, n node.Node, s node.Step, task strin
 				r = node.StepReport{Task: "update", After: 15 * time.Second, Note: fmt.Sprintf("%d polls", -m.updating)}
 				return
 			}
-			r = node.StepReport{Done: m.updating <= 0, Task: "update", After: time.Second, Note: fmt.Sprintf("%d polls to go", m.updating)}
+			r = node.StepReport{Done: m.updating <= 0, Task: "update", After: time.Second,
+				Note: fmt.Sprintf("%d polls to go", m.updating)}
 		}
 	})
 	return r, err

@@ -112,7 +112,8 @@ func (w *world) start() {
 		st = w.faults(life)
 	}
 	e := engine.New(core.Config{
-		Store: st, BMCs: map[string]core.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{}, Images: w.images, BootLogs: w.logs,
+		Store: st, BMCs: map[string]core.BMC{"redfish": bmc, "fake-hardware": w}, Agents: agents{w}, Drives: drives{},
+		Images: w.images, BootLogs: w.logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
 		Settings: w.settings, Log: slog.New(slog.DiscardHandler), PowerWorkers: w.readers, Proof: w.proof,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) },
@@ -187,10 +188,12 @@ func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why s
 	if m.dead.Load() {
 		return errDead
 	}
-	return m.ledger.release(func(d *heldEffect) bool { return d.effect.ID == e.ID }, func() error { return m.Store.Release(ctx, e, at, why) })
+	return m.ledger.release(func(d *heldEffect) bool { return d.effect.ID == e.ID },
+		func() error { return m.Store.Release(ctx, e, at, why) })
 }
 
-func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error) {
+func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease time.Duration,
+	limit int) ([]node.Effect, error) {
 	if m.dead.Load() {
 		return nil, errDead
 	}
@@ -198,7 +201,9 @@ func (m *mortal) Claim(_ context.Context, owner string, now time.Time, lease tim
 }
 
 func (m *mortal) Takeover(ctx context.Context, owner string) (n int, err error) {
-	err = m.ledger.release(func(*heldEffect) bool { return true }, func() error { n, err = m.Store.Takeover(ctx, owner); return err })
+	err = m.ledger.release(func(*heldEffect) bool {
+		return true
+	}, func() error { n, err = m.Store.Takeover(ctx, owner); return err })
 	return n, err
 }
 
@@ -347,7 +352,8 @@ func (w *world) beat(uuid string, boot int) bool {
 		return true // lost on the way
 	}
 	if w.chance() { // sent twice
-		_ = w.engine().Heartbeat(w.ctx, uuid, agentapi.Heartbeat{CallbackURL: fmt.Sprintf("https://agent/%s/%d", uuid, boot), AgentToken: token, AgentVersion: "test"})
+		_ = w.engine().Heartbeat(w.ctx, uuid, agentapi.Heartbeat{CallbackURL: fmt.Sprintf("https://agent/%s/%d", uuid, boot),
+			AgentToken: token, AgentVersion: "test"})
 	}
 	err := w.engine().Heartbeat(w.ctx, uuid, agentapi.Heartbeat{
 		CallbackURL: fmt.Sprintf("https://agent/%s/%d", uuid, boot), AgentToken: token, AgentVersion: "test",
@@ -371,8 +377,9 @@ func (drives) Encode(d any, _ node.Node) (string, error) { return fmt.Sprint(d),
 // create makes a node with one port.
 func (w *world) create(driver string) node.Node {
 	w.t.Helper()
-	n, err := w.e.CreateNode(w.ctx, node.Node{Driver: driver, Interfaces: map[string]string{"deploy": "direct", "inspect": "agent"},
-		InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00", "tenant": 0}})
+	n, err := w.e.CreateNode(w.ctx,
+		node.Node{Driver: driver, Interfaces: map[string]string{"deploy": "direct", "inspect": "agent"},
+			InstanceInfo: map[string]any{"image_source": "http://images/os.raw", "image_checksum": "00", "tenant": 0}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -386,7 +393,8 @@ func (w *world) create(driver string) node.Node {
 func (w *world) settled(uuid string) node.Node {
 	w.t.Helper()
 	for range 100_000 {
-		pending, err := w.store.PendingEffect(w.ctx, uuid) // before the node: the other way round what has just been done is missed
+		// before the node: the other way round what has just been done is missed
+		pending, err := w.store.PendingEffect(w.ctx, uuid)
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -33,13 +33,15 @@ func TestNext(t *testing.T) {
 	if next, ok := machine.Next("not-locked", "lock"); !ok || next != "locked fast" {
 		t.Errorf("got %q, %v", next, ok)
 	}
-	if next, ok := machine.Next("not-locked", "unlock"); ok || next != "not-locked" || machine.Row("not-locked", "unlock") != nil {
+	if next, ok := machine.Next("not-locked", "unlock"); ok || next != "not-locked" ||
+		machine.Row("not-locked", "unlock") != nil {
 		t.Errorf("a row that is not there leads to %q, %v", next, ok)
 	}
 }
 
 func TestMermaid(t *testing.T) {
-	want := "stateDiagram-v2\n    none --> not_locked: build\n    not_locked --> locked_fast: lock\n    locked_fast --> not_locked: unlock\n"
+	want := "stateDiagram-v2\n    none --> not_locked: build\n    not_locked --> locked_fast: lock\n    locked_fast --> " +
+		"not_locked: unlock\n"
 	if diff := cmp.Diff(want, machine.Mermaid()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -35,7 +35,9 @@ func (d *decision) restoreStatus() (restored bool) {
 	if d.h.Status.LastUpdated != nil || json.Unmarshal([]byte(value), &brought.Status) != nil {
 		return false
 	}
-	if slices.ContainsFunc(hostapi.Check(&brought), func(p hostapi.Problem) bool { return strings.HasPrefix(p.Path, "status.") }) {
+	if slices.ContainsFunc(hostapi.Check(&brought), func(p hostapi.Problem) bool {
+		return strings.HasPrefix(p.Path, "status.")
+	}) {
 		return false
 	}
 	d.h.Status = brought.Status

@@ -34,7 +34,8 @@ func (d *decision) handleAvailable() {
 func (d *decision) imageWanted() bool {
 	spec, is := d.h.Spec, d.h.Status.Provisioning
 	image := spec.Image != nil && spec.Image.URL != "" && (is.Image == nil || is.Image.URL == "")
-	custom := translate.CustomMethod(spec.CustomDeploy) != "" && translate.CustomMethod(is.CustomDeploy) != translate.CustomMethod(spec.CustomDeploy)
+	custom := translate.CustomMethod(spec.CustomDeploy) != "" &&
+		translate.CustomMethod(is.CustomDeploy) != translate.CustomMethod(spec.CustomDeploy)
 	return spec.Online && (image || custom)
 }
 

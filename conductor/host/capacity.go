@@ -23,7 +23,8 @@ var BusyStates = map[node.State]bool{
 // Otherwise it delays the host.
 func (d *decision) ensureCapacity() bool {
 	f := d.facts
-	if f.ProvisioningLimit <= 0 || f.BusyNodes < f.ProvisioningLimit || f.Node != nil && BusyStates[f.Node.ProvisionState] {
+	if f.ProvisioningLimit <= 0 || f.BusyNodes < f.ProvisioningLimit || f.Node != nil &&
+		BusyStates[f.Node.ProvisionState] {
 		return true
 	}
 	d.delay()

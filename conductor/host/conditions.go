@@ -54,7 +54,8 @@ func working(reason string) stateConditions {
 }
 
 // unmanagedConditions are those of a host whose machine nobody can reach.
-var unmanagedConditions = stateConditions{conditionValue{hostapi.False, NotManaged}, notAvailable, notProvisioned, notProgressing}
+var unmanagedConditions = stateConditions{conditionValue{hostapi.False, NotManaged}, notAvailable, notProvisioned,
+	notProgressing}
 
 // conditionsByState is what each state says.
 var conditionsByState = map[hostapi.State]stateConditions{
@@ -63,10 +64,11 @@ var conditionsByState = map[hostapi.State]stateConditions{
 	hostapi.StateRegistering: {
 		conditionValue{hostapi.False, Registering}, notAvailable, notProvisioned, conditionValue{hostapi.True, Registering},
 	},
-	hostapi.StateMatchProfile:            working(Inspecting),
-	hostapi.StateInspecting:              working(Inspecting),
-	hostapi.StatePreparing:               working(Preparing),
-	hostapi.StateAvailable:               {isManageable, conditionValue{hostapi.True, Available}, notProvisioned, notProgressing},
+	hostapi.StateMatchProfile: working(Inspecting),
+	hostapi.StateInspecting:   working(Inspecting),
+	hostapi.StatePreparing:    working(Preparing),
+	hostapi.StateAvailable: {isManageable, conditionValue{hostapi.True, Available}, notProvisioned,
+		notProgressing},
 	hostapi.StateProvisioning:            working(Provisioning),
 	hostapi.StateProvisioned:             {isManageable, notAvailable, isProvisioned, notProgressing},
 	hostapi.StateExternallyProvisioned:   {isManageable, notAvailable, isProvisioned, notProgressing},
@@ -84,7 +86,8 @@ var conditionByHealth = map[string]conditionValue{
 
 // unwatchedStates are those in which nobody looks after the machine's power: that its
 // node has a fault says nothing of the host.
-var unwatchedStates = []hostapi.State{hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateRegistering, hostapi.StateDeleting}
+var unwatchedStates = []hostapi.State{hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateRegistering,
+	hostapi.StateDeleting}
 
 // setConditions makes the conditions of the host as it has become. That the
 // spec was seen is said only once nothing more is to be done because of it.
@@ -98,7 +101,8 @@ func (d *decision) setConditions() {
 	case hostapi.StatusServicing:
 		ready = conditionValue{hostapi.False, Servicing}
 	case hostapi.StatusDetached:
-		ready, t.progressing, watched = conditionValue{hostapi.False, Detached}, conditionValue{hostapi.False, Detached}, false
+		ready, t.progressing, watched = conditionValue{hostapi.False, Detached},
+			conditionValue{hostapi.False, Detached}, false
 	default:
 	}
 	switch {

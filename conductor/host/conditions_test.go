@@ -15,14 +15,43 @@ func TestConditions(t *testing.T) {
 		facts Facts
 		want  string
 	}{
-		"unmanaged":    {newFacts(hostapi.StateUnmanaged, ""), "Manageable=False/NotManaged AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=Unknown/Unknown"},
-		"registering":  {newFacts(hostapi.StateRegistering, node.Verifying), "Manageable=False/Registering AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Registering Healthy=Unknown/Unknown"},
-		"unregistered": {newFacts(hostapi.StateRegistering, "", noNode, noSecret), "Manageable=False/RegistrationFailed AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/Error Progressing=True/Registering Healthy=Unknown/Unknown"},
-		"inspecting":   {newFacts(hostapi.StateInspecting, node.InspectWait), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=True/Inspecting Healthy=Unknown/Unknown"},
-		"available":    {newFacts(hostapi.StateAvailable, node.Manageable, nodeIs(func(n *node.Node) { n.Health = "OK" })), "Manageable=True/Manageable AvailableForProvisioning=True/Available Provisioned=False/NotProvisioned Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=True/Healthy"},
-		"provisioned":  {newFacts(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Health = "Critical" })), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/CriticalError"},
-		"no power":     {newFacts(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Fault, n.Health = "power failure", "Warning" })), "Manageable=False/PowerFailure AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/Warning"},
-		"detached":     {newFacts(hostapi.StateProvisioned, "", noNode, annotate(hostapi.AnnotationDetached, "")), "Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned Ready=False/Detached Progressing=False/Detached Healthy=Unknown/Unknown"},
+		"unmanaged": {
+			newFacts(hostapi.StateUnmanaged, ""),
+			"Manageable=False/NotManaged AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned " +
+				"Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=Unknown/Unknown",
+		},
+		"registering": {
+			newFacts(hostapi.StateRegistering, node.Verifying),
+			"Manageable=False/Registering AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned " +
+				"Ready=False/NotProvisioned Progressing=True/Registering Healthy=Unknown/Unknown",
+		},
+		"unregistered": {
+			newFacts(hostapi.StateRegistering, "", noNode, noSecret),
+			"Manageable=False/RegistrationFailed AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned " +
+				"Ready=False/Error Progressing=True/Registering Healthy=Unknown/Unknown",
+		},
+		"inspecting": {
+			newFacts(hostapi.StateInspecting, node.InspectWait),
+			"Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=False/NotProvisioned " +
+				"Ready=False/NotProvisioned Progressing=True/Inspecting Healthy=Unknown/Unknown",
+		},
+		"available": {newFacts(hostapi.StateAvailable, node.Manageable, nodeIs(func(n *node.Node) { n.Health = "OK" })),
+			"Manageable=True/Manageable AvailableForProvisioning=True/Available Provisioned=False/NotProvisioned " +
+				"Ready=False/NotProvisioned Progressing=False/NotProgressing Healthy=True/Healthy"},
+		"provisioned": {
+			newFacts(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.Health = "Critical" })),
+			"Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned " +
+				"Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/CriticalError",
+		},
+		"no power": {
+			newFacts(hostapi.StateProvisioned, node.Active,
+				nodeIs(func(n *node.Node) { n.Fault, n.Health = "power failure", "Warning" })),
+			"Manageable=False/PowerFailure AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned " +
+				"Ready=True/Provisioned Progressing=False/NotProgressing Healthy=False/Warning",
+		},
+		"detached": {newFacts(hostapi.StateProvisioned, "", noNode, annotate(hostapi.AnnotationDetached, "")),
+			"Manageable=True/Manageable AvailableForProvisioning=False/NotAvailable Provisioned=True/Provisioned " +
+				"Ready=False/Detached Progressing=False/Detached Healthy=Unknown/Unknown"},
 	} {
 		var got []string
 		for _, is := range made(t, c.facts).Host.Status.Conditions {

@@ -66,7 +66,8 @@ func (d *decision) trackImage() {
 	case m.Fault != "":
 		d.failImage("", m.Fault)
 	case !there:
-		d.failImage("", "the BMC at "+d.h.Spec.BMC.Address+" has no virtual drive for a CD or DVD that this conductor can use")
+		d.failImage("",
+			"the BMC at "+d.h.Spec.BMC.Address+" has no virtual drive for a CD or DVD that this conductor can use")
 	case d.aboutToStart():
 		e := &c.Status.Error // what is left once the BMC answers again is of the drive's last change
 		if !strings.HasPrefix(e.Message, attachPrefix) && !strings.HasPrefix(e.Message, detachPrefix) {

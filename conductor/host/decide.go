@@ -14,22 +14,24 @@ import (
 
 // Facts are the data that a decision rests on.
 type Facts struct {
-	Host              hostapi.Host
-	Secrets           map[string]hostapi.Secret // by name, of SecretNames those that exist
-	Hardware          *hostapi.Hardware         // of the HardwareData of that name; nil for none
-	Node              *node.Node                // the node behind the host; nil for none
-	Foreign           string                    // why the node that was found is not behind the host; "" for none or for Node
-	DataImage         *hostapi.DataImage        // of the host's name; nil for none
-	Media             *Media                    // of Node, asked for where AsksMedia says so; nil for not asked
-	Ports             []node.Port               // of Node
-	Inspected         *node.Inspected           // what Node's last inspection found; nil for nothing
-	HardwareReport    node.HardwareReport       // BIOS settings and firmware, as Node's BMC reports them
-	Firmware          firmware.Documents        // the documents about them
-	TakenAddresses    map[string]string         // of Addresses those that are ports of other nodes, whose names these are
-	NodeWithBMC       string                    // a node with the host's BMC that is not behind it, for a host without a node; "" for none
-	Conflicts         []Conflict                // hosts that had one of Claims before this one
-	BusyNodes         int                       // other nodes that are inspected, cleaned, deployed or deleted
-	ProvisioningLimit int                       // how many may be at a time; 0 for any number
+	Host     hostapi.Host
+	Secrets  map[string]hostapi.Secret // by name, of SecretNames those that exist
+	Hardware *hostapi.Hardware         // of the HardwareData of that name; nil for none
+	Node     *node.Node                // the node behind the host; nil for none
+	// why the node that was found is not behind the host; "" for none or for Node
+	Foreign        string
+	DataImage      *hostapi.DataImage  // of the host's name; nil for none
+	Media          *Media              // of Node, asked for where AsksMedia says so; nil for not asked
+	Ports          []node.Port         // of Node
+	Inspected      *node.Inspected     // what Node's last inspection found; nil for nothing
+	HardwareReport node.HardwareReport // BIOS settings and firmware, as Node's BMC reports them
+	Firmware       firmware.Documents  // the documents about them
+	TakenAddresses map[string]string   // of Addresses those that are ports of other nodes, whose names these are
+	// a node with the host's BMC that is not behind it, for a host without a node; "" for none
+	NodeWithBMC       string
+	Conflicts         []Conflict // hosts that had one of Claims before this one
+	BusyNodes         int        // other nodes that are inspected, cleaned, deployed or deleted
+	ProvisioningLimit int        // how many may be at a time; 0 for any number
 	Now               time.Time
 }
 

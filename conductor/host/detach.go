@@ -35,7 +35,8 @@ func (d *decision) detach(force bool) {
 	was := d.h.Status
 	if !d.deleteNode(force, hostapi.DetachError) {
 		switch was.OperationalStatus {
-		case hostapi.StatusDetached, hostapi.StatusServicing: // somebody has enrolled its machine again; or its service is waited for
+		// somebody has enrolled its machine again; or its service is waited for
+		case hostapi.StatusDetached, hostapi.StatusServicing:
 			d.h.Status.OperationalStatus = was.OperationalStatus
 		default:
 		}

@@ -119,7 +119,8 @@ func (d *decision) events() (all []hostapi.Event) {
 		for word := range strings.FieldsSeq(string(st.ErrorType)) {
 			reason.WriteString(strings.ToUpper(word[:1]) + word[1:])
 		}
-		all = append(all, hostapi.Event{Type: hostapi.EventWarning, Reason: reason.String(), Message: nodeapi.MaskText(st.ErrorMessage)})
+		all = append(all,
+			hostapi.Event{Type: hostapi.EventWarning, Reason: reason.String(), Message: nodeapi.MaskText(st.ErrorMessage)})
 	}
 	return all
 }

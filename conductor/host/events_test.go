@@ -19,29 +19,53 @@ func TestEvents(t *testing.T) {
 		facts Facts
 		want  []string
 	}{
-		"at rest":     {newFacts(hostapi.StateProvisioned, node.Active), nil},
-		"without BMC": {newFacts(hostapi.StateNone, ""), []string{"Normal Discovered: there is a host, and nothing is said of its BMC"}},
+		"at rest": {newFacts(hostapi.StateProvisioned, node.Active), nil},
+		"without BMC": {
+			newFacts(hostapi.StateNone, ""), []string{"Normal Discovered: there is a host, and nothing is said of its BMC"},
+		},
 		"registered": {newFacts(hostapi.StateRegistering, node.Manageable, stranger), []string{
-			"Normal Registered: the machine is node n1", "Normal BMCAccessValidated: the BMC lets us in", "Normal InspectionStarted: the machine is looked at",
+			"Normal Registered: the machine is node n1", "Normal BMCAccessValidated: the BMC lets us in",
+			"Normal InspectionStarted: the machine is looked at",
 		}},
-		"not looked at": {newFacts(hostapi.StateRegistering, node.Manageable, blind), []string{"Normal InspectionSkipped: nobody wants to know what the machine is made of"}},
+		"not looked at": {newFacts(hostapi.StateRegistering, node.Manageable, blind),
+			[]string{"Normal InspectionSkipped: nobody wants to know what the machine is made of"}},
 		"looked at": {newFacts(hostapi.StateInspecting, node.Manageable), []string{
 			"Normal InspectionComplete: what the machine is made of is known",
 		}},
-		"prepared":    {newFacts(hostapi.StatePreparing, node.Manageable), []string{"Normal PreparationComplete: the machine's settings are as wanted"}},
-		"an image":    {newFacts(hostapi.StateAvailable, node.Available, imageIs("http://images/a.qcow2")), []string{"Normal ProvisioningStarted: the machine is provisioned"}},
-		"provisioned": {newFacts(hostapi.StateProvisioning, node.Active), []string{"Normal ProvisioningComplete: the machine runs http://images/a.qcow2"}},
-		"with a token": {newFacts(hostapi.StateProvisioning, node.Active, imageIs("http://me:hunter2@images/a?X-Amz-Signature=hunter2")), []string{
+		"prepared": {
+			newFacts(hostapi.StatePreparing, node.Manageable),
+			[]string{"Normal PreparationComplete: the machine's settings are as wanted"},
+		},
+		"an image": {newFacts(hostapi.StateAvailable, node.Available, imageIs("http://images/a.qcow2")),
+			[]string{"Normal ProvisioningStarted: the machine is provisioned"}},
+		"provisioned": {
+			newFacts(hostapi.StateProvisioning, node.Active),
+			[]string{"Normal ProvisioningComplete: the machine runs http://images/a.qcow2"},
+		},
+		"with a token": {newFacts(hostapi.StateProvisioning, node.Active,
+			imageIs("http://me:hunter2@images/a?X-Amz-Signature=hunter2")), []string{
 			"Normal ProvisioningComplete: the machine runs http://******@images/a?X-Amz-Signature=******",
 		}},
-		"no image":      {newFacts(hostapi.StateProvisioned, node.Active, imageIs("")), []string{"Normal DeprovisioningStarted: what the machine runs is taken away"}},
-		"deprovisioned": {newFacts(hostapi.StateDeprovisioning, node.Available, imageIs("")), []string{"Normal DeprovisioningComplete: nothing is left of what the machine ran"}},
-		"to be deleted": {newFacts(hostapi.StateDeprovisioning, node.Available, deleted), []string{"Normal DeprovisioningComplete: nothing is left of what the machine ran"}},
-		"found off":     {newFacts(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.PowerState = node.PowerOff })), []string{"Normal PowerOff: the machine is off"}},
-		"found on":      {newFacts(hostapi.StateProvisioned, node.Active, status(func(st *hostapi.HostStatus) { st.PoweredOn = false })), []string{"Normal PowerOn: the machine is on"}},
-		"refused":       {newFacts(hostapi.StateRegistering, node.Enroll, lastError("wrong password")), []string{"Warning RegistrationError: wrong password"}},
-		"refused once more": {newFacts(hostapi.StateProvisioned, node.Active, noSecret, failing(hostapi.RegistrationError, 1, time.Hour)), []string{
-			"Warning RegistrationError: the secret default/bmc of spec.bmc.credentialsName does not exist: create it with username and password",
+		"no image": {newFacts(hostapi.StateProvisioned, node.Active, imageIs("")),
+			[]string{"Normal DeprovisioningStarted: what the machine runs is taken away"}},
+		"deprovisioned": {newFacts(hostapi.StateDeprovisioning, node.Available, imageIs("")),
+			[]string{"Normal DeprovisioningComplete: nothing is left of what the machine ran"}},
+		"to be deleted": {newFacts(hostapi.StateDeprovisioning, node.Available, deleted),
+			[]string{"Normal DeprovisioningComplete: nothing is left of what the machine ran"}},
+		"found off": {
+			newFacts(hostapi.StateProvisioned, node.Active, nodeIs(func(n *node.Node) { n.PowerState = node.PowerOff })),
+			[]string{"Normal PowerOff: the machine is off"},
+		},
+		"found on": {
+			newFacts(hostapi.StateProvisioned, node.Active, status(func(st *hostapi.HostStatus) { st.PoweredOn = false })),
+			[]string{"Normal PowerOn: the machine is on"},
+		},
+		"refused": {newFacts(hostapi.StateRegistering, node.Enroll, lastError("wrong password")),
+			[]string{"Warning RegistrationError: wrong password"}},
+		"refused once more": {newFacts(hostapi.StateProvisioned, node.Active, noSecret,
+			failing(hostapi.RegistrationError, 1, time.Hour)), []string{
+			"Warning RegistrationError: the secret default/bmc of spec.bmc.credentialsName does not exist: create it with " +
+				"username and password",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,14 +11,16 @@ import (
 // biosReport is a BIOS with one setting.
 func biosReport(speed string) node.HardwareReport {
 	return node.HardwareReport{
-		BIOS:     []node.BIOSSetting{{Name: "Speed", Value: &speed, AttributeType: hostapi.SettingEnumeration, AllowableValues: []string{"Slow", "Fast", "Faster"}}},
+		BIOS: []node.BIOSSetting{{Name: "Speed", Value: &speed, AttributeType: hostapi.SettingEnumeration,
+			AllowableValues: []string{"Slow", "Fast", "Faster"}}},
 		Firmware: []node.FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1"}},
 	}
 }
 
 // policy is when firmware is changed.
 func policy(settings, updates hostapi.UpdatePolicy) *hostapi.HostUpdatePolicy {
-	return &hostapi.HostUpdatePolicy{ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default"}, Spec: hostapi.HostUpdatePolicySpec{FirmwareSettings: settings, FirmwareUpdates: updates}}
+	return &hostapi.HostUpdatePolicy{ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default"},
+		Spec: hostapi.HostUpdatePolicySpec{FirmwareSettings: settings, FirmwareUpdates: updates}}
 }
 
 // wish is what somebody comes to want of the firmware: "" for nothing.
@@ -89,7 +91,8 @@ func (m model) wishes() string {
 		text = fmt.Sprint(f.Settings.Spec.Settings["Speed"], stands(f.Settings.Generation, f.Settings.Status.Conditions))
 	}
 	if f.Components != nil {
-		text += fmt.Sprint(f.Components.Spec.Updates, f.Components.Status.Updates, stands(f.Components.Generation, f.Components.Status.Conditions))
+		text += fmt.Sprint(f.Components.Spec.Updates, f.Components.Status.Updates,
+			stands(f.Components.Generation, f.Components.Status.Conditions))
 	}
 	return text + fmt.Sprint(f.Policy != nil)
 }

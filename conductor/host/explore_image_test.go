@@ -24,12 +24,17 @@ type driveModel struct {
 // to all that may happen to one.
 func driveModels() (all []model) {
 	for name, change := range map[string]func(*driveModel){
-		"image to be put in":    func(m *driveModel) { m.apply(isoA) },
-		"image to be replaced":  func(m *driveModel) { m.hold(isoA) },
-		"image to be taken out": func(m *driveModel) { m.hold(isoB); at := hostapi.At(testNow); m.image.DeletionTimestamp = &at },
+		"image to be put in":   func(m *driveModel) { m.apply(isoA) },
+		"image to be replaced": func(m *driveModel) { m.hold(isoA) },
+		"image to be taken out": func(m *driveModel) {
+			m.hold(isoB)
+			at := hostapi.At(testNow)
+			m.image.DeletionTimestamp = &at
+		},
 	} {
 		facts := newFacts(hostapi.StateExternallyProvisioned, node.Active, poweredOff)
-		m := model{h: facts.Host, n: facts.Node, ports: facts.Ports, secret: true, moves: *exploreMoves, drive: driveModel{on: true}, trail: []string{name}}
+		m := model{h: facts.Host, n: facts.Node, ports: facts.Ports, secret: true, moves: *exploreMoves,
+			drive: driveModel{on: true}, trail: []string{name}}
 		change(&m.drive)
 		all = append(all, m)
 	}

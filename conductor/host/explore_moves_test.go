@@ -30,7 +30,8 @@ func moves(m model) (all []model) {
 
 // apart are those that the others show all there is of: hosts with firmware are
 // spared them.
-var apart = map[string]bool{"image b": true, "no image": true, "address": true, "secret": true, "crowd": true, "inspect": true, "paused": true, "external": true, "detached": true, "reboot": true}
+var apart = map[string]bool{"image b": true, "no image": true, "address": true, "secret": true, "crowd": true,
+	"inspect": true, "paused": true, "external": true, "detached": true, "reboot": true}
 
 // interference is one of them; one that makes no sense answers false.
 type interference struct {
@@ -44,7 +45,8 @@ var interferences = []interference{
 	{"no image", specified(func(s *hostapi.HostSpec) { s.Image = nil })},
 	{"switch", specified(func(s *hostapi.HostSpec) { s.Online = !s.Online })},
 	{"external", specified(func(s *hostapi.HostSpec) { s.ExternallyProvisioned = !s.ExternallyProvisioned })},
-	{"address", specified(func(s *hostapi.HostSpec) { s.BMC = hostapi.BMC{Address: "redfish://10.0.0.2", CredentialsName: "bmc"} })},
+	{"address",
+		specified(func(s *hostapi.HostSpec) { s.BMC = hostapi.BMC{Address: "redfish://10.0.0.2", CredentialsName: "bmc"} })},
 	{"delete", func(m *model) bool {
 		at := hostapi.At(testNow)
 		first := m.h.DeletionTimestamp == nil && len(m.h.Finalizers) > 0
@@ -195,7 +197,8 @@ func (m *model) moveNode(e node.Event) {
 	from, byHand := n.ProvisionState, n.TargetProvisionState == node.Manageable
 	n.ProvisionState, _ = node.Next(n.ProvisionState, e)
 	n.TargetProvisionState = node.States[n.ProvisionState].Target
-	if byHand && (n.ProvisionState == node.CleanWait || n.ProvisionState == node.Cleaning || n.ProvisionState == node.CleanFailed) {
+	if byHand &&
+		(n.ProvisionState == node.CleanWait || n.ProvisionState == node.Cleaning || n.ProvisionState == node.CleanFailed) {
 		n.TargetProvisionState = node.Manageable
 	}
 	switch e {
@@ -226,7 +229,8 @@ func (m *model) moveNode(e node.Event) {
 func byItself(n *node.Node) (all []node.Event) {
 	for _, row := range node.Table {
 		class := row.From.Class()
-		if row.From != n.ProvisionState || row.By == node.ByRequest || row.On == node.Hold || class != node.Working && class != node.Waiting {
+		if row.From != n.ProvisionState || row.By == node.ByRequest || row.On == node.Hold || class != node.Working &&
+			class != node.Waiting {
 			continue
 		}
 		manual := n.TargetProvisionState == node.Manageable && (row.From == node.Cleaning || row.From == node.CleanWait)

@@ -29,10 +29,12 @@ var (
 // invariants hold, and from each the host comes to rest, whether the world works
 // or fails.
 func TestExplore(t *testing.T) {
-	x := &explorer{t: t, seen: map[string]bool{}, calm: map[string]bool{}, states: map[hostapi.State]bool{}, nodes: map[node.State]bool{}}
+	x := &explorer{t: t, seen: map[string]bool{}, calm: map[string]bool{}, states: map[hostapi.State]bool{},
+		nodes: map[node.State]bool{}}
 	var level []model
 	for name, change := range applied {
-		m := model{h: newFacts(hostapi.StateNone, "").Host, secret: true, moves: *exploreMoves, trail: []string{name}, speed: "Slow"}
+		m := model{h: newFacts(hostapi.StateNone, "").Host, secret: true, moves: *exploreMoves, trail: []string{name},
+			speed: "Slow"}
 		m.h.Finalizers, m.h.Status = nil, hostapi.HostStatus{}
 		m.h.Spec.BMC = hostapi.BMC{Address: "redfish://10.0.0.1", CredentialsName: "bmc"}
 		change(&m)
@@ -71,7 +73,8 @@ func (x *explorer) cameEverywhere() {
 			x.t.Errorf("the state %q was never come to", s)
 		}
 	}
-	for _, s := range []node.State{node.InspectFailed, node.CleanFailed, node.DeployFailed, node.AdoptFailed, node.ServiceWait, node.ServiceFailed} {
+	for _, s := range []node.State{node.InspectFailed, node.CleanFailed, node.DeployFailed, node.AdoptFailed,
+		node.ServiceWait, node.ServiceFailed} {
 		if !x.nodes[s] {
 			x.t.Errorf("no node was ever %q", s)
 		}
@@ -112,7 +115,8 @@ type model struct {
 }
 
 func (m model) situation() Facts {
-	facts := Facts{Host: m.h, Node: m.n, Ports: m.ports, ProvisioningLimit: 2, Now: testNow, Secrets: map[string]hostapi.Secret{}}
+	facts := Facts{Host: m.h, Node: m.n, Ports: m.ports, ProvisioningLimit: 2, Now: testNow,
+		Secrets: map[string]hostapi.Secret{}}
 	if m.n != nil {
 		n := m.n.Clone()
 		facts.Node = &n
@@ -138,15 +142,21 @@ func (m model) situation() Facts {
 func (m model) key() string {
 	var b strings.Builder
 	st, sp := m.h.Status, m.h.Spec
-	fmt.Fprintln(&b, m.secret, m.full, m.late, m.moves, m.gone, m.h.DeletionTimestamp != nil, m.h.Finalizers, m.h.Annotations,
+	fmt.Fprintln(&b, m.secret, m.full, m.late, m.moves, m.gone, m.h.DeletionTimestamp != nil, m.h.Finalizers,
+		m.h.Annotations,
 		translate.ImageURL(sp.Image), sp.Online, sp.ExternallyProvisioned, sp.BMC.Address, sp.InspectionMode, sp.RAID != nil)
-	fmt.Fprintln(&b, "|", st.Provisioning.State, st.OperationalStatus, st.ErrorType, min(st.ErrorCount, giveUpAfter+1), min(st.ProvisioningFailCount, 1), st.PoweredOn, translate.ImageURL(st.Provisioning.Image),
-		st.Provisioning.ID != "", st.Provisioning.RAID != nil, st.Provisioning.RootDeviceHints != nil, st.GoodCredentials.Version, strings.HasPrefix(st.ErrorMessage, configDrivePrefix),
-		translate.ImageURL(st.LastAttemptedImage), len(st.Conditions) > 0 && st.Conditions[0].ObservedGeneration == m.h.Generation)
+	fmt.Fprintln(&b, "|", st.Provisioning.State, st.OperationalStatus, st.ErrorType, min(st.ErrorCount, giveUpAfter+1),
+		min(st.ProvisioningFailCount, 1), st.PoweredOn, translate.ImageURL(st.Provisioning.Image),
+		st.Provisioning.ID != "", st.Provisioning.RAID != nil, st.Provisioning.RootDeviceHints != nil,
+		st.GoodCredentials.Version, strings.HasPrefix(st.ErrorMessage, configDrivePrefix),
+		translate.ImageURL(st.LastAttemptedImage), len(st.Conditions) > 0 &&
+			st.Conditions[0].ObservedGeneration == m.h.Generation)
 	fmt.Fprintln(&b, m.drive.key(), "|", m.speed, m.steps, m.wishes())
 	if n := m.n; n != nil {
-		fmt.Fprintln(&b, "|", n.UUID == st.Provisioning.ID, n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
-			n.InstanceInfo["image_source"], n.InspectionFinishedAt != nil, n.Interfaces["raid"], n.Interfaces["deploy"], n.TargetRAIDConfig != nil, len(m.ports))
+		fmt.Fprintln(&b, "|", n.UUID == st.Provisioning.ID, n.Chore, n.Name, n.ProvisionState, n.TargetProvisionState,
+			n.PowerState, n.TargetPowerState, n.LastError, n.Maintenance, n.InstanceUUID != "",
+			n.InstanceInfo["image_source"], n.InspectionFinishedAt != nil, n.Interfaces["raid"], n.Interfaces["deploy"],
+			n.TargetRAIDConfig != nil, len(m.ports))
 	}
 	return b.String()
 }
@@ -174,7 +184,8 @@ type explorer struct {
 func (x *explorer) complain(m model, format string, args ...any) {
 	x.t.Helper()
 	trail := m.trail[max(0, len(m.trail)-60):]
-	x.t.Errorf("%s\n\tafter %s\n\thost %+v\n\tnode %+v", fmt.Sprintf(format, args...), strings.Join(trail, ", "), m.h.Status, m.n)
+	x.t.Errorf("%s\n\tafter %s\n\thost %+v\n\tnode %+v", fmt.Sprintf(format, args...), strings.Join(trail, ", "),
+		m.h.Status, m.n)
 }
 
 // successors are all that can follow.
@@ -248,11 +259,14 @@ func (x *explorer) allowed(m model, d Decision) {
 		x.complain(m, "a paused host is touched: %s", spoken(d))
 	case d.Action != nil && len(m.h.Finalizers) == 0:
 		x.complain(m, "%s for a host that may vanish", spoken(d))
-	case m.h.Status.OperationalStatus == hostapi.StatusDetached && m.h.Annotations[hostapi.AnnotationDetached] != "" && (powers || provisions):
+	case m.h.Status.OperationalStatus == hostapi.StatusDetached && m.h.Annotations[hostapi.AnnotationDetached] != "" &&
+		(powers || provisions):
 		x.complain(m, "a detached host is touched: %s", spoken(d))
-	case m.h.Status.Provisioning.State == hostapi.StateExternallyProvisioned && provisions && p.Request.Verb != node.Adopt && p.Request.Verb != node.Manage && m.firmware.Policy == nil && !endsOurs:
+	case m.h.Status.Provisioning.State == hostapi.StateExternallyProvisioned && provisions &&
+		p.Request.Verb != node.Adopt && p.Request.Verb != node.Manage && m.firmware.Policy == nil && !endsOurs:
 		x.complain(m, "the machine of somebody else is touched: %s", spoken(d))
-	case provisions && p.Request.Verb == node.Service && m.n.ProvisionState == node.Active && m.n.PowerState != node.PowerOff && m.h.Status.ErrorType != hostapi.ServicingError:
+	case provisions && p.Request.Verb == node.Service && m.n.ProvisionState == node.Active &&
+		m.n.PowerState != node.PowerOff && m.h.Status.ErrorType != hostapi.ServicingError:
 		x.complain(m, "a machine at work is interrupted: %s", spoken(d))
 	case provisions && strings.Contains(fmt.Sprint(p.Request), "Nonsense"):
 		x.complain(m, "nonsense is tried")
@@ -353,7 +367,9 @@ func (x *explorer) asWanted(m model) {
 		}
 	case st.ErrorType != "" || m.drive.fails():
 		x.complain(m, "fails though nothing is wrong")
-	case translate.ImageURL(sp.Image) != "" && sp.Online && !sp.ExternallyProvisioned && (st.Provisioning.State != hostapi.StateProvisioned || translate.ImageURL(st.Provisioning.Image) != translate.ImageURL(sp.Image)):
+	case translate.ImageURL(sp.Image) != "" && sp.Online && !sp.ExternallyProvisioned &&
+		(st.Provisioning.State != hostapi.StateProvisioned ||
+			translate.ImageURL(st.Provisioning.Image) != translate.ImageURL(sp.Image)):
 		x.complain(m, "the image is not there")
 	case st.PoweredOn != (sp.Online && !reboot):
 		x.complain(m, "on is %v", st.PoweredOn)

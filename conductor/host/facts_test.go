@@ -23,20 +23,25 @@ func newFacts(state hostapi.State, is node.State, edits ...edit) Facts {
 	reference := &hostapi.SecretReference{Name: "bmc", Namespace: "default"}
 	h := hostapi.Host{
 		ObjectMeta: hostapi.ObjectMeta{
-			Name: "a", Namespace: "default", UID: testUID, Generation: 1, Finalizers: []string{hostapi.Finalizer}, Annotations: map[string]string{},
+			Name: "a", Namespace: "default", UID: testUID, Generation: 1, Finalizers: []string{hostapi.Finalizer},
+			Annotations: map[string]string{},
 		},
 		Spec: hostapi.HostSpec{
-			BMC: hostapi.BMC{Address: "redfish://10.0.0.1/redfish/v1/Systems/1", CredentialsName: "bmc"}, BootMACAddress: "52:54:00:00:00:01", Online: true,
+			BMC:            hostapi.BMC{Address: "redfish://10.0.0.1/redfish/v1/Systems/1", CredentialsName: "bmc"},
+			BootMACAddress: "52:54:00:00:00:01", Online: true,
 		},
 		Status: hostapi.HostStatus{
 			OperationalStatus: hostapi.StatusOK, HardwareProfile: translate.UnknownProfile, PoweredOn: true,
-			GoodCredentials: hostapi.Credentials{Reference: reference, Version: "7"}, TriedCredentials: hostapi.Credentials{Reference: reference, Version: "7"},
-			Provisioning: hostapi.Provisioning{State: state, ID: "n1", BootMode: hostapi.UEFI, RootDeviceHints: sda},
+			GoodCredentials:  hostapi.Credentials{Reference: reference, Version: "7"},
+			TriedCredentials: hostapi.Credentials{Reference: reference, Version: "7"},
+			Provisioning:     hostapi.Provisioning{State: state, ID: "n1", BootMode: hostapi.UEFI, RootDeviceHints: sda},
 		},
 	}
 	switch state {
 	case hostapi.StateNone, hostapi.StateUnmanaged:
-		h.Status = hostapi.HostStatus{OperationalStatus: hostapi.StatusDiscovered, Provisioning: hostapi.Provisioning{State: state}}
+		h.Status = hostapi.HostStatus{
+			OperationalStatus: hostapi.StatusDiscovered, Provisioning: hostapi.Provisioning{State: state},
+		}
 		h.Spec.BMC = hostapi.BMC{}
 	case hostapi.StateProvisioned, hostapi.StateDeprovisioning:
 		h.Spec.Image = image("http://images/a.qcow2")
@@ -70,7 +75,8 @@ func aligned(facts Facts, is node.State) *node.Node {
 	l, _ := d.source().Credentials()
 	a, _ := d.accessToBMC()
 	n := d.source().NewNode(translate.NodeSpec{Access: a, Login: l})
-	n.UUID, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.Revision = "n1", is, node.States[is].Target, node.PowerOn, 5
+	n.UUID, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.Revision = "n1", is, node.States[is].Target,
+		node.PowerOn, 5
 	found := testNow.Add(-time.Hour)
 	n.InspectionFinishedAt = &found
 	return &n
@@ -110,7 +116,8 @@ func noNode(facts *Facts)   { facts.Node, facts.Ports = nil, nil }
 func failing(t hostapi.ErrorType, count int, ago time.Duration) edit {
 	return status(func(st *hostapi.HostStatus) {
 		at := hostapi.At(testNow.Add(-ago))
-		st.OperationalStatus, st.ErrorType, st.ErrorMessage, st.ErrorCount, st.LastUpdated = hostapi.StatusError, t, "it failed", count, &at
+		st.OperationalStatus, st.ErrorType, st.ErrorMessage, st.ErrorCount, st.LastUpdated = hostapi.StatusError, t,
+			"it failed", count, &at
 	})
 }
 

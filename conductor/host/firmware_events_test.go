@@ -22,13 +22,21 @@ func TestFirmwareEvents(t *testing.T) {
 		was, is firmware.Documents
 		want    []string
 	}{
-		"nothing":       {firmware.Documents{}, firmware.Documents{}, nil},
-		"fine":          {firmware.Documents{}, wanted(settingsWanted("Speed=Fast")), nil},
-		"wrong":         {wanted(settingsWanted("Speed=Fast")), turbo, []string{speed + `"Turbo": expected one of Slow, Fast`}},
+		"nothing": {firmware.Documents{}, firmware.Documents{}, nil},
+		"fine":    {firmware.Documents{}, wanted(settingsWanted("Speed=Fast")), nil},
+		"wrong": {
+			wanted(settingsWanted("Speed=Fast")), turbo, []string{speed + `"Turbo": expected one of Slow, Fast`},
+		},
 		"wrong still":   {turbo, turbo, nil},
 		"another wrong": {turbo, sonic, []string{speed + `"Sonic": expected one of Slow, Fast`}},
 		"mended":        {turbo, wanted(settingsWanted("Speed=Fast")), nil},
-		"no such part":  {firmware.Documents{}, nobody, []string{"HostFirmwareComponents Warning ValidationFailed: spec.updates[0].component: \"cpu\": expected bios, bmc, or nic: with a card's id"}},
+		"no such part": {
+			firmware.Documents{}, nobody,
+			[]string{
+				"HostFirmwareComponents Warning ValidationFailed: spec.updates[0].component: \"cpu\": expected bios, bmc, or " +
+					"nic: with a card's id",
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

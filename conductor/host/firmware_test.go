@@ -20,7 +20,8 @@ func smallBIOS() []node.BIOSSetting {
 	return []node.BIOSSetting{
 		{Name: "AdminPassword", AttributeType: "Password"},
 		{Name: "Delay", Value: ptr("5"), AttributeType: "Integer", LowerBound: ptr(int64(0)), UpperBound: ptr(int64(60))},
-		{Name: "Label", Value: ptr("mine"), AttributeType: "String", MinLength: ptr(int64(1)), MaxLength: ptr(int64(32)), ReadOnly: ptr(true)},
+		{Name: "Label", Value: ptr("mine"), AttributeType: "String", MinLength: ptr(int64(1)), MaxLength: ptr(int64(32)),
+			ReadOnly: ptr(true)},
 		{Name: "QuietBoot", Value: ptr("True"), AttributeType: "Boolean", ReadOnly: ptr(false)},
 		{Name: "Speed", Value: ptr("Slow"), AttributeType: "Enumeration", AllowableValues: []string{"Slow", "Fast"}},
 	}
@@ -28,8 +29,10 @@ func smallBIOS() []node.BIOSSetting {
 
 func smallFirmware() []node.FirmwareComponent {
 	return []node.FirmwareComponent{
-		{Component: "bios", InitialVersion: "1.0", CurrentVersion: "1.1", LastVersionFlashed: "1.1", UpdatedAt: testNow.Add(-time.Hour)},
-		{Component: "bmc", InitialVersion: "2.0", CurrentVersion: "2.0"}, {Component: "nic:a", InitialVersion: "3", CurrentVersion: "3"},
+		{Component: "bios", InitialVersion: "1.0", CurrentVersion: "1.1", LastVersionFlashed: "1.1",
+			UpdatedAt: testNow.Add(-time.Hour)},
+		{Component: "bmc", InitialVersion: "2.0", CurrentVersion: "2.0"},
+		{Component: "nic:a", InitialVersion: "3", CurrentVersion: "3"},
 		{Component: "disk", CurrentVersion: "4"},
 	}
 }
@@ -82,7 +85,8 @@ func policyIs(settings, updates hostapi.UpdatePolicy) edit {
 // sayings are conditions in a line each.
 func sayings(all []hostapi.Condition) (text string) {
 	for _, c := range all {
-		text += strings.TrimSpace(fmt.Sprintf("%s %s %s %d %s", c.Type, c.Status, c.Reason, c.ObservedGeneration, c.Message)) + "\n"
+		text += strings.TrimSpace(fmt.Sprintf("%s %s %s %d %s", c.Type, c.Status, c.Reason, c.ObservedGeneration,
+			c.Message)) + "\n"
 	}
 	return text
 }
@@ -102,12 +106,14 @@ func TestFirmwareSettings(t *testing.T) {
 		{[]string{"Speed=Fast"}, differs},
 		{[]string{"Delay=60"}, differs},
 		{[]string{"QuietBoot=false"}, differs},
-		{[]string{"Speed=Turbo", "Delay=61", "QuietBoot=maybe", "Label=mine", "speed=Fast", "None=1", "AdminPassword=x"}, wrong +
-			`spec.settings[AdminPassword]: "x": passwords are not set here: set it by the machine's controller; spec.settings[Delay]: "61": expected 60 or less; ` +
-			`spec.settings[Label]: "mine": it is read only; spec.settings[None]: "1": the BIOS has no such setting; ` +
-			`spec.settings[QuietBoot]: "maybe": expected "true" or "false"; spec.settings[Speed]: "Turbo": expected one of Slow, Fast; ` +
-			`spec.settings[speed]: "Fast": the BIOS has no such setting, but Speed` + "\n"},
-		{[]string{"UserPassword=x"}, wrong + `spec.settings[UserPassword]: "x": passwords are not set here: set it by the machine's controller` + "\n"},
+		{[]string{"Speed=Turbo", "Delay=61", "QuietBoot=maybe", "Label=mine", "speed=Fast", "None=1", "AdminPassword=x"},
+			wrong +
+				`spec.settings[AdminPassword]: "x": passwords are not set here: set it by the machine's controller; spec.settings[Delay]: "61": expected 60 or less; ` +
+				`spec.settings[Label]: "mine": it is read only; spec.settings[None]: "1": the BIOS has no such setting; ` +
+				`spec.settings[QuietBoot]: "maybe": expected "true" or "false"; spec.settings[Speed]: "Turbo": expected one of Slow, Fast; ` +
+				`spec.settings[speed]: "Fast": the BIOS has no such setting, but Speed` + "\n"},
+		{[]string{"UserPassword=x"},
+			wrong + `spec.settings[UserPassword]: "x": passwords are not set here: set it by the machine's controller` + "\n"},
 	} {
 		facts := newFacts(hostapi.StateAvailable, node.Manageable, reportsSmall, settingsWanted(c.wanted...))
 		if diff := cmp.Diff(c.want, sayings(facts.Firmware.Settings.Status.Conditions)); diff != "" {
@@ -115,7 +121,8 @@ func TestFirmwareSettings(t *testing.T) {
 		}
 	}
 	facts := newFacts(hostapi.StateAvailable, node.Manageable, settingsWanted("Speed=Fast"))
-	if diff := cmp.Diff(wrong+"spec.settings: the machine's BMC has told of no BIOS settings\n", sayings(facts.Firmware.Settings.Status.Conditions)); diff != "" {
+	if diff := cmp.Diff(wrong+"spec.settings: the machine's BMC has told of no BIOS settings\n",
+		sayings(facts.Firmware.Settings.Status.Conditions)); diff != "" {
 		t.Errorf("nothing known (-want +got):\n%s", diff)
 	}
 	var many []string
@@ -138,14 +145,17 @@ func TestFirmwareDocuments(t *testing.T) {
 	owners := []hostapi.OwnerReference{{APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: "a", UID: testUID}}
 	conditions := func(reason string) []hostapi.Condition {
 		return []hostapi.Condition{
-			{Type: "ChangeDetected", Status: "False", Reason: reason, LastTransitionTime: at}, {Type: "Valid", Status: "True", Reason: reason, LastTransitionTime: at},
+			{Type: "ChangeDetected", Status: "False", Reason: reason, LastTransitionTime: at},
+			{Type: "Valid", Status: "True", Reason: reason, LastTransitionTime: at},
 		}
 	}
 	meta := hostapi.ObjectMeta{Name: "a", Namespace: "default", OwnerReferences: owners}
 	settings, changed := firmware.Settings(facts.FirmwareFacts())
-	wantSettings := hostapi.HostFirmwareSettings{ObjectMeta: meta, Spec: hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{}},
+	wantSettings := hostapi.HostFirmwareSettings{ObjectMeta: meta,
+		Spec: hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{}},
 		Status: hostapi.HostFirmwareSettingsStatus{
-			Settings: map[string]string{"Delay": "5", "Label": "mine", "QuietBoot": "True", "Speed": "Slow"}, LastUpdated: &at, Conditions: conditions("Success"),
+			Settings: map[string]string{"Delay": "5", "Label": "mine", "QuietBoot": "True", "Speed": "Slow"}, LastUpdated: &at,
+			Conditions: conditions("Success"),
 		}}
 	if diff := cmp.Diff(wantSettings, settings); diff != "" || !changed {
 		t.Errorf("settings (-want +got):\n%s", diff)
@@ -163,28 +173,35 @@ func TestFirmwareDocuments(t *testing.T) {
 	schema, _ := firmware.Schema(facts.FirmwareFacts())
 	wantSchema := hostapi.FirmwareSchema{
 		ObjectMeta: hostapi.ObjectMeta{Name: firmware.SchemaName(smallBIOS()), Namespace: "default",
-			OwnerReferences: []hostapi.OwnerReference{{APIVersion: hostapi.APIVersion, Kind: hostapi.KindFirmwareSettings, Name: "a", UID: "s1"}}},
-		Spec: hostapi.FirmwareSchemaSpec{HardwareVendor: "Sky", HardwareModel: "One", Schema: map[string]hostapi.SettingSchema{
-			"Delay": {AttributeType: "Integer", LowerBound: ptr(int64(0)), UpperBound: ptr(int64(60))}, "QuietBoot": {AttributeType: "Boolean", ReadOnly: ptr(false)},
-			"Label": {AttributeType: "String", MinLength: ptr(int64(1)), MaxLength: ptr(int64(32)), ReadOnly: ptr(true)},
-			"Speed": {AttributeType: "Enumeration", AllowableValues: []string{"Slow", "Fast"}},
-		}},
+			OwnerReferences: []hostapi.OwnerReference{{APIVersion: hostapi.APIVersion, Kind: hostapi.KindFirmwareSettings,
+				Name: "a", UID: "s1"}}},
+		Spec: hostapi.FirmwareSchemaSpec{HardwareVendor: "Sky", HardwareModel: "One",
+			Schema: map[string]hostapi.SettingSchema{
+				"Delay":     {AttributeType: "Integer", LowerBound: ptr(int64(0)), UpperBound: ptr(int64(60))},
+				"QuietBoot": {AttributeType: "Boolean", ReadOnly: ptr(false)},
+				"Label":     {AttributeType: "String", MinLength: ptr(int64(1)), MaxLength: ptr(int64(32)), ReadOnly: ptr(true)},
+				"Speed":     {AttributeType: "Enumeration", AllowableValues: []string{"Slow", "Fast"}},
+			}},
 	}
 	if diff := cmp.Diff(wantSchema, schema); diff != "" {
 		t.Errorf("schema (-want +got):\n%s", diff)
 	}
 	facts.Firmware.Schema = &schema
 	named, _ := firmware.Settings(facts.FirmwareFacts())
-	if diff := cmp.Diff(&hostapi.SchemaReference{Namespace: "default", Name: firmware.SchemaName(smallBIOS())}, named.Status.FirmwareSchema); diff != "" {
+	if diff := cmp.Diff(&hostapi.SchemaReference{Namespace: "default", Name: firmware.SchemaName(smallBIOS())},
+		named.Status.FirmwareSchema); diff != "" {
 		t.Errorf("the schema that is named (-want +got):\n%s", diff)
 	}
 	settings = named
 	parts, _ := firmware.Components(facts.FirmwareFacts())
-	wantParts := hostapi.HostFirmwareComponents{ObjectMeta: meta, Spec: hostapi.HostFirmwareComponentsSpec{Updates: []hostapi.FirmwareUpdate{}},
+	wantParts := hostapi.HostFirmwareComponents{ObjectMeta: meta,
+		Spec: hostapi.HostFirmwareComponentsSpec{Updates: []hostapi.FirmwareUpdate{}},
 		Status: hostapi.HostFirmwareComponentsStatus{
 			Components: []hostapi.FirmwareComponentStatus{
-				{Component: "bios", InitialVersion: "1.0", CurrentVersion: "1.1", LastVersionFlashed: "1.1", UpdatedAt: hostapi.At(testNow.Add(-time.Hour))},
-				{Component: "bmc", InitialVersion: "2.0", CurrentVersion: "2.0"}, {Component: "nic:a", InitialVersion: "3", CurrentVersion: "3"},
+				{Component: "bios", InitialVersion: "1.0", CurrentVersion: "1.1", LastVersionFlashed: "1.1",
+					UpdatedAt: hostapi.At(testNow.Add(-time.Hour))},
+				{Component: "bmc", InitialVersion: "2.0", CurrentVersion: "2.0"},
+				{Component: "nic:a", InitialVersion: "3", CurrentVersion: "3"},
 			}, LastUpdated: &at, Conditions: conditions("OK"),
 		}}
 	if diff := cmp.Diff(wantParts, parts); diff != "" {
@@ -214,7 +231,8 @@ func TestFirmwareDocuments(t *testing.T) {
 		t.Errorf("owner of a policy (-want +got):\n%s", diff)
 	}
 	facts.Host.UID = "another" // the host was deleted, and applied again
-	if again, _ := firmware.Settings(facts.FirmwareFacts()); len(again.OwnerReferences) != 1 || again.OwnerReferences[0].UID != "another" {
+	if again, _ := firmware.Settings(facts.FirmwareFacts()); len(again.OwnerReferences) != 1 ||
+		again.OwnerReferences[0].UID != "another" {
 		t.Errorf("owned by %+v", again.OwnerReferences)
 	}
 }
@@ -245,11 +263,13 @@ func TestSchemaOfMany(t *testing.T) {
 // go, or is let alone; nor components of a machine that has none.
 func TestNoFirmwareDocuments(t *testing.T) {
 	for name, e := range map[string]edit{
-		"no node": noNode, "deleted": deleted, "paused": annotate(hostapi.AnnotationPaused, ""), "detached": annotate(hostapi.AnnotationDetached, ""),
+		"no node": noNode, "deleted": deleted, "paused": annotate(hostapi.AnnotationPaused, ""),
+		"detached":       annotate(hostapi.AnnotationDetached, ""),
 		"not registered": status(func(st *hostapi.HostStatus) { st.Provisioning.ID = "" }),
 		"was detached":   status(func(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDetached }),
 	} {
-		if _, changed := firmware.Settings(newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, e).FirmwareFacts()); changed {
+		if _, changed := firmware.Settings(
+			newFacts(hostapi.StateProvisioned, node.Active, reportsSmall, e).FirmwareFacts()); changed {
 			t.Errorf("%s: has settings", name)
 		}
 	}
@@ -292,9 +312,12 @@ func TestFirmwareComponents(t *testing.T) {
 		{[]edit{reportsSmall, updatesWanted([]string{"bmc=http://a"}, "bmc=http://b")}, differs},
 		{[]edit{reportsSmall, updatesWanted([]string{"bmc=http://a"})}, differs},
 		{[]edit{reportsSmall, updatesWanted(nil, "nic:unseen=http://b")}, differs},
-		{[]edit{reportsSmall, updatesWanted(nil, "bmc=http://b", "nic:=http://b", "disk=http://b")}, "ChangeDetected True OK 3\nValid False InvalidComponent 3 " +
-			`spec.updates[1].component: "nic:": expected bios, bmc, or nic: with a card's id; spec.updates[2].component: "disk": expected bios, bmc, or nic: with a card's id` + "\n"},
-		{[]edit{updatesWanted(nil, "bmc=http://b")}, "ChangeDetected True OK 3\nValid False InvalidComponent 3 spec.updates: the machine's BMC has told of no part with firmware\n"},
+		{[]edit{reportsSmall, updatesWanted(nil, "bmc=http://b", "nic:=http://b", "disk=http://b")},
+			"ChangeDetected True OK 3\nValid False InvalidComponent 3 " +
+				`spec.updates[1].component: "nic:": expected bios, bmc, or nic: with a card's id; spec.updates[2].component: "disk": expected bios, bmc, or nic: with a card's id` + "\n"},
+		{[]edit{updatesWanted(nil, "bmc=http://b")},
+			"ChangeDetected True OK 3\nValid False InvalidComponent 3 spec.updates: the machine's BMC has told of no part " +
+				"with firmware\n"},
 	} {
 		facts := newFacts(hostapi.StateAvailable, node.Manageable, c.with...)
 		if diff := cmp.Diff(c.want, sayings(facts.Firmware.Components.Status.Conditions)); diff != "" {

@@ -29,5 +29,6 @@ func Foreign(h hostapi.Host, n node.Node) string {
 		return ""
 	}
 	return fmt.Sprintf("node %s has the name or the boot MAC address of this host, is %q and works for somebody else: "+
-		"say spec.externallyProvisioned to take it over as it runs, or give the host another name", cmp.Or(n.Name, n.UUID), n.ProvisionState)
+		"say spec.externallyProvisioned to take it over as it runs, or give the host another name", cmp.Or(n.Name, n.UUID),
+		n.ProvisionState)
 }

@@ -40,12 +40,19 @@ func TestClaim(t *testing.T) {
 		want    hostapi.ObjectMeta
 		changed bool
 	}{
-		"plain":     {h, named("bmc", hostapi.ObjectMeta{}), hostapi.ObjectMeta{Labels: label, Finalizers: []string{mine}}, true},
+		"plain": {
+			h, named("bmc", hostapi.ObjectMeta{}), hostapi.ObjectMeta{Labels: label, Finalizers: []string{mine}}, true,
+		},
 		"read only": {h, named("user", hostapi.ObjectMeta{}), hostapi.ObjectMeta{Labels: label}, true},
-		"marked":    {h, named("bmc", hostapi.ObjectMeta{Labels: label, Finalizers: []string{mine}}), hostapi.ObjectMeta{Labels: label, Finalizers: []string{mine}}, false},
-		"of others": {h, named("bmc", hostapi.ObjectMeta{Labels: map[string]string{hostapi.LabelEnvironment: "lab"}, Finalizers: []string{theirs}}),
-			hostapi.ObjectMeta{Labels: map[string]string{hostapi.LabelEnvironment: "lab"}, Finalizers: []string{theirs, mine}}, true},
-		"deleted":               {h, named("bmc", hostapi.ObjectMeta{DeletionTimestamp: &at, Finalizers: []string{theirs}}), hostapi.ObjectMeta{DeletionTimestamp: &at, Finalizers: []string{theirs}}, false},
+		"marked": {h, named("bmc", hostapi.ObjectMeta{Labels: label, Finalizers: []string{mine}}),
+			hostapi.ObjectMeta{Labels: label, Finalizers: []string{mine}}, false},
+		"of others": {h,
+			named("bmc",
+				hostapi.ObjectMeta{Labels: map[string]string{hostapi.LabelEnvironment: "lab"}, Finalizers: []string{theirs}}),
+			hostapi.ObjectMeta{Labels: map[string]string{hostapi.LabelEnvironment: "lab"}, Finalizers: []string{theirs, mine}},
+			true},
+		"deleted": {h, named("bmc", hostapi.ObjectMeta{DeletionTimestamp: &at, Finalizers: []string{theirs}}),
+			hostapi.ObjectMeta{DeletionTimestamp: &at, Finalizers: []string{theirs}}, false},
 		"by one who may vanish": {vanishing, named("bmc", hostapi.ObjectMeta{}), hostapi.ObjectMeta{}, false},
 	} {
 		got, changed := Claim(c.by, hostapi.Secret{ObjectMeta: c.secret})
@@ -56,7 +63,8 @@ func TestClaim(t *testing.T) {
 	}
 	s := hostapi.Secret{ObjectMeta: hostapi.ObjectMeta{Labels: label, Finalizers: []string{mine, theirs}}}
 	got, changed := Unclaim(s)
-	if diff := cmp.Diff(hostapi.ObjectMeta{Labels: label, Finalizers: []string{theirs}}, got.ObjectMeta); diff != "" || !changed || len(s.Finalizers) != 2 || s.Finalizers[0] != mine {
+	if diff := cmp.Diff(hostapi.ObjectMeta{Labels: label, Finalizers: []string{theirs}}, got.ObjectMeta); diff != "" ||
+		!changed || len(s.Finalizers) != 2 || s.Finalizers[0] != mine {
 		t.Errorf("unclaimed %v, of %v (-want +got):\n%s", changed, s.Finalizers, diff)
 	}
 	if _, changed := Unclaim(got); changed {

@@ -28,7 +28,9 @@ func (d *decision) handleInspecting() {
 		}
 		d.recordInspection()
 	case node.InspectFailed:
-		if !aborted(n) && !d.failOrRetry(hostapi.InspectionError, cmp.Or(n.LastError, "the inspection failed, and the node does not say why")) {
+		if !aborted(n) &&
+			!d.failOrRetry(hostapi.InspectionError,
+				cmp.Or(n.LastError, "the inspection failed, and the node does not say why")) {
 			return
 		}
 		d.startInspection()
@@ -55,7 +57,9 @@ func (d *decision) unexpected(t hostapi.ErrorType) {
 	case node.Working, node.Waiting:
 		d.waitForNode()
 	default:
-		d.failUntilChanged(t, "node %s is %q, which a host that is %q cannot go on from: bring it to %q (ferrite node), or delete it to have it registered anew",
+		d.failUntilChanged(t,
+			"node %s is %q, which a host that is %q cannot go on from: bring it to %q (ferrite node), or delete it to have it "+
+				"registered anew",
 			n.UUID, n.ProvisionState, d.state(), node.Manageable)
 	}
 }
@@ -86,7 +90,8 @@ func (d *decision) startInspection() {
 func (d *decision) recordInspection() {
 	found, err := translate.Hardware(d.facts.Inspected)
 	if err != nil {
-		d.failUntilChanged(hostapi.InspectionError, "what the inspection of node %s found cannot be read: %v", d.facts.Node.UUID, err)
+		d.failUntilChanged(hostapi.InspectionError, "what the inspection of node %s found cannot be read: %v",
+			d.facts.Node.UUID, err)
 		return
 	}
 	d.succeeded()

@@ -104,7 +104,8 @@ func (d *decision) manageWithoutPowerOff(mode hostapi.RebootMode, reboot bool) {
 	case !d.h.Status.PoweredOn && d.h.Spec.Online:
 		d.powerOn()
 	case reboot && once:
-		if d.setPower(map[hostapi.RebootMode]node.PowerState{hostapi.RebootSoft: node.SoftRebooting, hostapi.RebootHard: node.Rebooting}[mode]) {
+		if d.setPower(map[hostapi.RebootMode]node.PowerState{hostapi.RebootSoft: node.SoftRebooting,
+			hostapi.RebootHard: node.Rebooting}[mode]) {
 			d.clearReboot()
 		}
 	default:

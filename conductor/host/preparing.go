@@ -28,7 +28,8 @@ func (d *decision) handlePreparing() {
 		}
 		d.finishPreparing()
 	case node.CleanFailed:
-		again := d.failOrRetry(hostapi.PreparationError, cmp.Or(n.LastError, "the preparation failed, and the node does not say why"))
+		again := d.failOrRetry(hostapi.PreparationError,
+			cmp.Or(n.LastError, "the preparation failed, and the node does not say why"))
 		d.clearSettings()
 		d.forgetUpdates()
 		if again {
@@ -86,7 +87,8 @@ func (d *decision) setRAIDTarget(a translate.Access, s provisioningSettings, is 
 		d.doKeepingError(edit, hostapi.PreparationError)
 		return false
 	}
-	if config := translate.RAIDConfig(s.hints, s.raid); config != nil && !reflect.DeepEqual(config, d.facts.Node.TargetRAIDConfig) {
+	if config := translate.RAIDConfig(s.hints, s.raid); config != nil &&
+		!reflect.DeepEqual(config, d.facts.Node.TargetRAIDConfig) {
 		d.doKeepingError(SetRAID{config}, hostapi.PreparationError)
 		return false
 	}

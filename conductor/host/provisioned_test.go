@@ -18,13 +18,15 @@ func TestProvisionedWithNobodyKnowsWhat(t *testing.T) {
 		"a deploy step": {imageIs(""), spec(func(s *hostapi.HostSpec) { s.CustomDeploy = step })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			facts := newFacts(hostapi.StateProvisioned, node.Active, append(edits, status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil }))...)
+			facts := newFacts(hostapi.StateProvisioned, node.Active,
+				append(edits, status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil }))...)
 			d := made(t, facts)
 			is := d.Host.Status.Provisioning
 			if is.State != hostapi.StateProvisioned || d.Action != nil {
 				t.Errorf("the host is %s, and %T done", is.State, d.Action)
 			}
-			if diff := cmp.Diff(facts.Host.Spec.Image, is.Image) + cmp.Diff(facts.Host.Spec.CustomDeploy, is.CustomDeploy); diff != "" {
+			if diff := cmp.Diff(facts.Host.Spec.Image, is.Image) + cmp.Diff(facts.Host.Spec.CustomDeploy,
+				is.CustomDeploy); diff != "" {
 				t.Errorf("what it runs (-want +got):\n%s", diff)
 			}
 		})

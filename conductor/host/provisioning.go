@@ -72,7 +72,8 @@ func (d *decision) abandonTry() {
 const configDrivePrefix = "config drive: "
 
 func (d *decision) notBegun() bool {
-	return d.h.Status.ErrorType == hostapi.ProvisioningError && strings.HasPrefix(d.h.Status.ErrorMessage, configDrivePrefix)
+	return d.h.Status.ErrorType == hostapi.ProvisioningError &&
+		strings.HasPrefix(d.h.Status.ErrorMessage, configDrivePrefix)
 }
 
 // sameInstance: the node has been told of this very image already.

@@ -26,10 +26,12 @@ func (d *decision) ensureRegistered() (registered bool) {
 	case err != nil:
 		d.failUntilChanged(hostapi.RegistrationError, "%v", err)
 		return false
-	case (len(d.facts.Conflicts) > 0 || d.facts.Foreign != "") && d.beingDeleted(): // what our document says now would reach the machine of another
+	// what our document says now would reach the machine of another
+	case (len(d.facts.Conflicts) > 0 || d.facts.Foreign != "") && d.beingDeleted():
 		return true
 	}
-	if d.state() != hostapi.StateRegistering && (d.h.Status.ErrorType == hostapi.RegistrationError || !d.credentialsAccepted()) {
+	if d.state() != hostapi.StateRegistering &&
+		(d.h.Status.ErrorType == hostapi.RegistrationError || !d.credentialsAccepted()) {
 		d.recordStateBegin(hostapi.StateRegistering)
 	}
 	a, why := d.accessToBMC()
@@ -63,10 +65,12 @@ func (d *decision) accessToBMC() (a translate.Access, why string) {
 		r := d.facts.Conflicts[0]
 		return a, r.Claim + " is that of host " + r.Host + " already: correct one of the two"
 	case d.facts.NodeWithBMC != "":
-		return a, fmt.Sprintf("the BMC address %s is that of node %s already: call that node %s to have it taken over, or correct one of the two",
+		return a, fmt.Sprintf("the BMC address %s is that of node %s already: call that node %s to have it taken over, or "+
+			"correct one of the two",
 			a.Identity, d.facts.NodeWithBMC, hostapi.NodeName(d.h.Namespace, d.h.Name))
 	case d.h.Spec.InspectionMode == hostapi.InspectionFast && a.Fast == "":
-		return a, "spec.inspectionMode fast needs a BMC that tells what its machine is made of, which " + a.Scheme + " does not: choose agent"
+		return a, "spec.inspectionMode fast needs a BMC that tells what its machine is made of, which " + a.Scheme +
+			" does not: choose agent"
 	case translate.BootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.SecureBoot:
 		return a, "spec.bootMode UEFISecureBoot cannot be set through " + a.Scheme + ": choose UEFI or legacy"
 	case d.h.Spec.BootMACAddress == "" && a.NeedsMAC:
@@ -75,7 +79,8 @@ func (d *decision) accessToBMC() (a translate.Access, why string) {
 		return a, "spec.bootMACAddress is missing: a host that is not inspected needs it"
 	}
 	if other, taken := d.facts.TakenAddresses[mac(d.h.Spec.BootMACAddress)]; taken {
-		return a, "the MAC address " + d.h.Spec.BootMACAddress + " of spec.bootMACAddress is that of node " + other + " already"
+		return a, "the MAC address " + d.h.Spec.BootMACAddress + " of spec.bootMACAddress is that of node " +
+			other + " already"
 	}
 	return a, ""
 }
@@ -147,14 +152,16 @@ func (d *decision) missingPort() (p node.Port, missing bool) {
 	for _, address := range Addresses(d.h, d.facts.Hardware) {
 		known := slices.ContainsFunc(d.facts.Ports, func(p node.Port) bool { return p.Address == address })
 		if _, taken := d.facts.TakenAddresses[address]; !known && !taken {
-			return node.Port{NodeUUID: d.facts.Node.UUID, Address: address, PXEEnabled: address == boot || d.hasPXECard(address)}, true
+			return node.Port{NodeUUID: d.facts.Node.UUID, Address: address, PXEEnabled: address == boot ||
+				d.hasPXECard(address)}, true
 		}
 	}
 	return p, false
 }
 
 func (d *decision) hasPXECard(address string) bool {
-	return d.facts.Hardware != nil && slices.ContainsFunc(d.facts.Hardware.NIC, func(n hostapi.NIC) bool { return mac(n.MAC) == address && n.PXE })
+	return d.facts.Hardware != nil &&
+		slices.ContainsFunc(d.facts.Hardware.NIC, func(n hostapi.NIC) bool { return mac(n.MAC) == address && n.PXE })
 }
 
 // ensureVerified reports whether the BMC accepted these credentials, or the earlier ones.

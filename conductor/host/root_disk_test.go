@@ -17,7 +17,8 @@ import (
 func twoDisks(t *testing.T) *hostapi.Hardware {
 	t.Helper()
 	text, err := json.Marshal(agentapi.Inventory{Disks: []agentapi.Disk{
-		{Name: "/dev/sda", ByPath: "/dev/disk/by-path/pci-0000:00:1f.2-ata-1", Model: "Old", Serial: "S1", Size: 100 << 30, Rotational: true},
+		{Name: "/dev/sda", ByPath: "/dev/disk/by-path/pci-0000:00:1f.2-ata-1", Model: "Old", Serial: "S1", Size: 100 << 30,
+			Rotational: true},
 		{Name: "/dev/nvme0n1", Model: "New", Serial: "S2", Size: 500 << 30},
 	}})
 	if err != nil {
@@ -47,19 +48,40 @@ func TestNoRootDisk(t *testing.T) {
 		with  []edit
 		want  string // that it begins with; "" for nothing
 	}{
-		"the default":     {with: nil},
-		"by name":         {with: []edit{hints(hostapi.RootDeviceHints{DeviceName: "/dev/nvme0n1"})}},
-		"by path":         {with: []edit{hints(hostapi.RootDeviceHints{DeviceName: "/dev/disk/by-path/pci-0000:00:1f.2-ata-1"})}},
-		"by size":         {with: []edit{hints(hostapi.RootDeviceHints{MinSizeGigabytes: 200})}},
-		"no such serial":  {with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"})}, want: "spec.rootDeviceHints: no suitable disk: none matches root_device "},
-		"too large":       {with: []edit{hints(hostapi.RootDeviceHints{MinSizeGigabytes: 501})}, want: "spec.rootDeviceHints: no suitable disk"},
-		"kept":            {with: []edit{nodeIs(func(n *node.Node) { n.Properties["skip_block_devices"] = []any{map[string]any{"serial": "S1"}} })}, want: `without spec.rootDeviceHints, of hardware profile "unknown": no suitable disk`},
-		"no such default": {with: []edit{without(translate.UnknownProfile)}, want: `without spec.rootDeviceHints, of hardware profile "unknown": no suitable disk: none matches root_device `},
-		"any":             {with: []edit{without("empty")}},
-		"nobody knows":    {with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"}), status(func(st *hostapi.HostStatus) { st.Hardware.Storage = nil })}},
-		"a live image":    {with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"}), offline, imageIs("http://images/a.iso"), spec(func(s *hostapi.HostSpec) { live := hostapi.LiveISO; s.Image.Format = &live })}},
-		"volumes":         {with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"}), spec(hardwareRAID)}},
-		"at work":         {state: hostapi.StateProvisioned, with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"})}},
+		"the default": {with: nil},
+		"by name":     {with: []edit{hints(hostapi.RootDeviceHints{DeviceName: "/dev/nvme0n1"})}},
+		"by path": {
+			with: []edit{hints(hostapi.RootDeviceHints{DeviceName: "/dev/disk/by-path/pci-0000:00:1f.2-ata-1"})},
+		},
+		"by size": {with: []edit{hints(hostapi.RootDeviceHints{MinSizeGigabytes: 200})}},
+		"no such serial": {with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"})},
+			want: "spec.rootDeviceHints: no suitable disk: none matches root_device "},
+		"too large": {with: []edit{hints(hostapi.RootDeviceHints{MinSizeGigabytes: 501})},
+			want: "spec.rootDeviceHints: no suitable disk"},
+		"kept": {
+			with: []edit{nodeIs(func(n *node.Node) {
+				n.Properties["skip_block_devices"] = []any{map[string]any{"serial": "S1"}}
+			})}, want: `without spec.rootDeviceHints, of hardware profile "unknown": no suitable disk`,
+		},
+		"no such default": {
+			with: []edit{without(translate.UnknownProfile)},
+			want: `without spec.rootDeviceHints, of hardware profile "unknown": no suitable disk: none matches root_device `,
+		},
+		"any": {with: []edit{without("empty")}},
+		"nobody knows": {
+			with: []edit{
+				hints(hostapi.RootDeviceHints{SerialNumber: "S3"}),
+				status(func(st *hostapi.HostStatus) { st.Hardware.Storage = nil }),
+			},
+		},
+		"a live image": {
+			with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"}), offline, imageIs("http://images/a.iso"),
+				spec(func(s *hostapi.HostSpec) { live := hostapi.LiveISO; s.Image.Format = &live })},
+		},
+		"volumes": {with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"}), spec(hardwareRAID)}},
+		"at work": {
+			state: hostapi.StateProvisioned, with: []edit{hints(hostapi.RootDeviceHints{SerialNumber: "S3"})},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := status(func(st *hostapi.HostStatus) { st.Hardware = twoDisks(t) })

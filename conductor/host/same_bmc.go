@@ -8,7 +8,8 @@ import (
 // BMCToEnroll is the host, a name or an address, where the BMC of a machine is that is about
 // to be enrolled: other nodes may have it already. "" for a machine that is not.
 func BMCToEnroll(facts Facts) string {
-	if facts.Node != nil || facts.Host.DeletionTimestamp != nil || facts.Host.Status.Provisioning.State == hostapi.StateNone {
+	if facts.Node != nil || facts.Host.DeletionTimestamp != nil ||
+		facts.Host.Status.Provisioning.State == hostapi.StateNone {
 		return ""
 	}
 	a, err := translate.AccessOf(facts.Host.Spec.BMC)

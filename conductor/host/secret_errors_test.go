@@ -21,9 +21,10 @@ func TestSecretsAreNotToldInErrors(t *testing.T) {
 		"key of a list": "? [hunter2]\n: x",
 	} {
 		t.Run(name, func(t *testing.T) {
-			facts := newFacts(hostapi.StateAvailable, node.Available, imageIs("http://images/a"), spec(func(s *hostapi.HostSpec) {
-				s.PreprovisioningNetworkDataName = "net"
-			}))
+			facts := newFacts(hostapi.StateAvailable, node.Available, imageIs("http://images/a"),
+				spec(func(s *hostapi.HostSpec) {
+					s.PreprovisioningNetworkDataName = "net"
+				}))
 			facts.Secrets["net"] = hostapi.Secret{Data: map[string][]byte{"networkData": []byte(text)}}
 			if told := made(t, facts).Host.Status.ErrorMessage; told == "" || strings.Contains(told, "hunter2") {
 				t.Errorf("told: %s", told)

@@ -91,14 +91,18 @@ var Table = []Transition{
 	{hostapi.StateExternallyProvisioned, Delete, hostapi.StatePoweringOffBeforeDelete, "its disks are not ours to clean"},
 
 	{hostapi.StateDeprovisioning, Deprovisioned, hostapi.StateAvailable, "nothing is left of the last work"},
-	{hostapi.StateDeprovisioning, DeprovisionedForDelete, hostapi.StatePoweringOffBeforeDelete, "nothing is left; switch it off"},
-	{hostapi.StateDeprovisioning, GaveUp, hostapi.StatePoweringOffBeforeDelete, "it cannot be cleaned, and is wanted no more"},
+	{hostapi.StateDeprovisioning, DeprovisionedForDelete, hostapi.StatePoweringOffBeforeDelete,
+		"nothing is left; switch it off"},
+	{hostapi.StateDeprovisioning, GaveUp, hostapi.StatePoweringOffBeforeDelete,
+		"it cannot be cleaned, and is wanted no more"},
 	{hostapi.StateDeprovisioning, Unreachable, hostapi.StateDeleting, "its BMC cannot be had, and it is wanted no more"},
 	{hostapi.StateDeprovisioning, Forgotten, hostapi.StateDeleting, "nobody can say how it would be reached"},
 
 	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, hostapi.StateDeleting, "it rests"},
-	{hostapi.StatePoweringOffBeforeDelete, GaveUp, hostapi.StateDeleting, "it cannot be switched off, and is wanted no more"},
-	{hostapi.StatePoweringOffBeforeDelete, Unreachable, hostapi.StateDeleting, "its BMC cannot be had, and it is wanted no more"},
+	{hostapi.StatePoweringOffBeforeDelete, GaveUp, hostapi.StateDeleting,
+		"it cannot be switched off, and is wanted no more"},
+	{hostapi.StatePoweringOffBeforeDelete, Unreachable, hostapi.StateDeleting,
+		"its BMC cannot be had, and it is wanted no more"},
 	{hostapi.StatePoweringOffBeforeDelete, Forgotten, hostapi.StateDeleting, "nobody can say how it would be reached"},
 
 	{AnyState, DeleteDetached, hostapi.StateDeleting, "the machine goes its own way and is left alone"},

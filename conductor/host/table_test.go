@@ -22,17 +22,24 @@ var rowCases = []struct {
 	is   node.State // of the node
 	with []edit
 }{
-	{hostapi.StateNone, WithBMC, "", []edit{spec(func(s *hostapi.HostSpec) { s.BMC = hostapi.BMC{Address: "redfish://10.0.0.1", CredentialsName: "bmc"} })}},
+	{hostapi.StateNone, WithBMC, "",
+		[]edit{
+			spec(func(s *hostapi.HostSpec) { s.BMC = hostapi.BMC{Address: "redfish://10.0.0.1", CredentialsName: "bmc"} }),
+		}},
 	{hostapi.StateNone, WithBMC, "", []edit{spec(func(s *hostapi.HostSpec) { s.BMC.CredentialsName = "bmc" })}},
 	{hostapi.StateNone, WithoutBMC, "", nil},
 	{hostapi.StateNone, Delete, "", []edit{deleted}},
 
-	{hostapi.StateUnmanaged, WithBMC, "", []edit{spec(func(s *hostapi.HostSpec) { s.BMC.Address = "redfish://10.0.0.1" })}},
+	{hostapi.StateUnmanaged, WithBMC, "",
+		[]edit{spec(func(s *hostapi.HostSpec) { s.BMC.Address = "redfish://10.0.0.1" })}},
 	{hostapi.StateUnmanaged, Delete, "", []edit{deleted}},
 
-	{hostapi.StateRegistering, External, node.Manageable, []edit{spec(func(s *hostapi.HostSpec) { s.ExternallyProvisioned = true })}},
-	{hostapi.StateRegistering, NoInspection, node.Manageable, []edit{spec(func(s *hostapi.HostSpec) { s.InspectionMode = hostapi.InspectionDisabled })}},
-	{hostapi.StateRegistering, NoInspection, node.Manageable, []edit{annotate(hostapi.AnnotationInspect, hostapi.InspectDisabled)}},
+	{hostapi.StateRegistering, External, node.Manageable,
+		[]edit{spec(func(s *hostapi.HostSpec) { s.ExternallyProvisioned = true })}},
+	{hostapi.StateRegistering, NoInspection, node.Manageable,
+		[]edit{spec(func(s *hostapi.HostSpec) { s.InspectionMode = hostapi.InspectionDisabled })}},
+	{hostapi.StateRegistering, NoInspection, node.Manageable,
+		[]edit{annotate(hostapi.AnnotationInspect, hostapi.InspectDisabled)}},
 	{hostapi.StateRegistering, Registered, node.Manageable, nil},
 	{hostapi.StateRegistering, Delete, node.Manageable, []edit{deleted}},
 
@@ -40,54 +47,71 @@ var rowCases = []struct {
 	{hostapi.StateMatchProfile, Delete, node.Manageable, []edit{deleted}},
 
 	{hostapi.StateInspecting, Inspected, node.Manageable, nil},
-	{hostapi.StateInspecting, NoInspection, node.Manageable, []edit{spec(func(s *hostapi.HostSpec) { s.InspectionMode = hostapi.InspectionDisabled })}},
+	{hostapi.StateInspecting, NoInspection, node.Manageable,
+		[]edit{spec(func(s *hostapi.HostSpec) { s.InspectionMode = hostapi.InspectionDisabled })}},
 	{hostapi.StateInspecting, Delete, node.InspectWait, []edit{deleted}},
 
 	{hostapi.StatePreparing, Prepared, node.Manageable, nil},
 	{hostapi.StatePreparing, Delete, node.CleanWait, []edit{deleted}},
 
-	{hostapi.StateAvailable, External, node.Manageable, []edit{spec(func(s *hostapi.HostSpec) { s.ExternallyProvisioned = true })}},
+	{hostapi.StateAvailable, External, node.Manageable,
+		[]edit{spec(func(s *hostapi.HostSpec) { s.ExternallyProvisioned = true })}},
 	{hostapi.StateAvailable, InspectAsked, node.Manageable, []edit{annotate(hostapi.AnnotationInspect, "")}},
 	{hostapi.StateReady, InspectAsked, node.Manageable, []edit{annotate(hostapi.AnnotationInspect, "")}},
 	{hostapi.StateAvailable, SettingsDiffer, node.Manageable, []edit{spec(func(s *hostapi.HostSpec) {
 		s.RAID = &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{{Level: "1"}}}
 	})}},
 	{hostapi.StateAvailable, ImageWanted, node.Manageable, []edit{imageIs("http://images/a.qcow2")}},
-	{hostapi.StateAvailable, ImageWanted, node.Manageable, []edit{spec(func(s *hostapi.HostSpec) { s.CustomDeploy = &hostapi.CustomDeploy{Method: "mine"} })}},
+	{hostapi.StateAvailable, ImageWanted, node.Manageable,
+		[]edit{spec(func(s *hostapi.HostSpec) { s.CustomDeploy = &hostapi.CustomDeploy{Method: "mine"} })}},
 	{hostapi.StateAvailable, Delete, node.Manageable, []edit{deleted}},
 	{hostapi.StateAvailable, Delete, node.Manageable, []edit{deleted, full, status(delayed)}},
 
 	{hostapi.StateProvisioning, Provisioned, node.Active, nil},
 	{hostapi.StateProvisioning, Failed, node.DeployFailed, []edit{failing(hostapi.ProvisioningError, 1, 3*time.Minute)}},
 	{hostapi.StateProvisioning, Cancelled, node.DeployWait, []edit{imageIs("")}},
-	{hostapi.StateProvisioning, Cancelled, node.DeployWait, []edit{status(func(st *hostapi.HostStatus) { st.Provisioning.CustomDeploy = &hostapi.CustomDeploy{Method: "mine"} })}},
+	{hostapi.StateProvisioning, Cancelled, node.DeployWait,
+		[]edit{
+			status(func(st *hostapi.HostStatus) { st.Provisioning.CustomDeploy = &hostapi.CustomDeploy{Method: "mine"} }),
+		}},
 	{hostapi.StateProvisioning, Delete, node.DeployWait, []edit{deleted}},
 
 	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{imageIs("http://images/b.qcow2")}},
 	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{imageIs("")}},
-	{hostapi.StateProvisioned, Cancelled, node.Active, []edit{imageIs(""), status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil })}},
+	{hostapi.StateProvisioned, Cancelled, node.Active,
+		[]edit{imageIs(""), status(func(st *hostapi.HostStatus) { st.Provisioning.Image = nil })}},
 	{hostapi.StateProvisioned, Delete, node.Active, []edit{deleted}},
 
-	{hostapi.StateExternallyProvisioned, NotExternal, node.Active, []edit{spec(func(s *hostapi.HostSpec) { s.ExternallyProvisioned = false })}},
+	{hostapi.StateExternallyProvisioned, NotExternal, node.Active,
+		[]edit{spec(func(s *hostapi.HostSpec) { s.ExternallyProvisioned = false })}},
 	{hostapi.StateExternallyProvisioned, Delete, node.Active, []edit{deleted}},
 
 	{hostapi.StateDeprovisioning, Deprovisioned, node.Available, nil},
 	{hostapi.StateDeprovisioning, DeprovisionedForDelete, node.Available, []edit{deleted}},
 	{hostapi.StateDeprovisioning, GaveUp, node.CleanFailed, []edit{deleted, failing(hostapi.ProvisioningError, 4, 0)}},
-	{hostapi.StateDeprovisioning, GaveUp, node.AdoptFailed, []edit{deleted, failing(hostapi.ProvisionedRegistrationError, 4, 0)}},
+	{hostapi.StateDeprovisioning, GaveUp, node.AdoptFailed,
+		[]edit{deleted, failing(hostapi.ProvisionedRegistrationError, 4, 0)}},
 	{hostapi.StateDeprovisioning, GaveUp, node.Error, []edit{deleted, failing(hostapi.PowerManagementError, 4, 0)}},
-	{hostapi.StateDeprovisioning, Unreachable, node.Active, []edit{deleted, failing(hostapi.RegistrationError, 4, time.Minute)}},
+	{hostapi.StateDeprovisioning, Unreachable, node.Active,
+		[]edit{deleted, failing(hostapi.RegistrationError, 4, time.Minute)}},
 	{hostapi.StateDeprovisioning, Forgotten, node.Active, []edit{deleted, noNode, noSecret}},
 
-	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, node.Manageable, []edit{deleted, nodeIs(func(n *node.Node) { n.PowerState = node.PowerOff })}},
-	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, node.Manageable, []edit{deleted, spec(func(s *hostapi.HostSpec) { s.DisablePowerOff = true }), nodeIs(func(n *node.Node) { n.DisablePowerOff = true })}},
-	{hostapi.StatePoweringOffBeforeDelete, GaveUp, node.Manageable, []edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 4, 0)}},
-	{hostapi.StatePoweringOffBeforeDelete, Unreachable, node.Manageable, []edit{deleted, failing(hostapi.RegistrationError, 4, time.Minute)}},
+	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, node.Manageable,
+		[]edit{deleted, nodeIs(func(n *node.Node) { n.PowerState = node.PowerOff })}},
+	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, node.Manageable,
+		[]edit{deleted, spec(func(s *hostapi.HostSpec) { s.DisablePowerOff = true }),
+			nodeIs(func(n *node.Node) { n.DisablePowerOff = true })}},
+	{hostapi.StatePoweringOffBeforeDelete, GaveUp, node.Manageable,
+		[]edit{deleted, lastError(silence), failing(hostapi.PowerManagementError, 4, 0)}},
+	{hostapi.StatePoweringOffBeforeDelete, Unreachable, node.Manageable,
+		[]edit{deleted, failing(hostapi.RegistrationError, 4, time.Minute)}},
 	{hostapi.StatePoweringOffBeforeDelete, Forgotten, node.Manageable, []edit{deleted, noNode, noSecret}},
 
 	{hostapi.StateProvisioned, DeleteDetached, "", []edit{deleted, noNode, annotate(hostapi.AnnotationDetached, "")}},
-	{hostapi.StateInspecting, DeleteDetached, node.InspectWait, []edit{deleted, annotate(hostapi.AnnotationDetached, `{"deleteAction":"delete"}`)}},
-	{hostapi.StateAvailable, DeleteDetached, "", []edit{deleted, noNode, status(func(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDetached })}},
+	{hostapi.StateInspecting, DeleteDetached, node.InspectWait,
+		[]edit{deleted, annotate(hostapi.AnnotationDetached, `{"deleteAction":"delete"}`)}},
+	{hostapi.StateAvailable, DeleteDetached, "",
+		[]edit{deleted, noNode, status(func(st *hostapi.HostStatus) { st.OperationalStatus = hostapi.StatusDetached })}},
 }
 
 // TestEveryRow takes a host along every row, and misses none.

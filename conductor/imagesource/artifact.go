@@ -65,7 +65,8 @@ func (a *artifact) disk(ctx context.Context) (found, error) {
 		why = err
 	}
 	if why == nil {
-		why = permanent{fmt.Errorf("none of the %d images in %s is a raw or qcow2 disk for cpu_arch %q", len(doc.Manifests), desc.Digest, a.arch)}
+		why = permanent{fmt.Errorf("none of the %d images in %s is a raw or qcow2 disk for cpu_arch %q", len(doc.Manifests),
+			desc.Digest, a.arch)}
 	}
 	return found{}, why
 }
@@ -94,14 +95,17 @@ func (a *artifact) fits(p *ocispec.Platform) bool {
 // files, are a container, which nothing here makes a disk of.
 func onlyLayer(layers []ocispec.Descriptor, of ocispec.Descriptor, format string) (found, error) {
 	if len(layers) != 1 {
-		return found{}, permanent{fmt.Errorf("manifest %s has %d layers, expected the one that is the disk", of.Digest, len(layers))}
+		return found{}, permanent{fmt.Errorf("manifest %s has %d layers, expected the one that is the disk", of.Digest,
+			len(layers))}
 	}
 	layer := layers[0]
 	if err := layer.Digest.Validate(); err != nil {
 		return found{}, permanent{fmt.Errorf("manifest %s: digest of its layer %q: %w", of.Digest, layer.Digest, err)}
 	}
-	if strings.Contains(layer.MediaType, ".tar") { // vnd.oci.image.layer.v1.tar+gzip, vnd.docker.image.rootfs.diff.tar.gzip
-		return found{}, permanent{fmt.Errorf("manifest %s is a container image: its layer is %s, expected a disk", of.Digest, layer.MediaType)}
+	// vnd.oci.image.layer.v1.tar+gzip, vnd.docker.image.rootfs.diff.tar.gzip
+	if strings.Contains(layer.MediaType, ".tar") {
+		return found{}, permanent{fmt.Errorf("manifest %s is a container image: its layer is %s, expected a disk", of.Digest,
+			layer.MediaType)}
 	}
 	name := layer.Annotations[ocispec.AnnotationTitle]
 	for _, packed := range []string{"zstd", "gzip", "zst", "gz", "xz"} {

@@ -74,7 +74,8 @@ func ticket(n node.Node, path string) string {
 
 // Handler serves files to the agents that Locate has sent to them: GET and HEAD, with Range.
 // find reads a node by its UUID. Callers without a ticket learn nothing of the files.
-func (s *Sources) Handler(find func(ctx context.Context, uuid string) (node.Node, error), log *slog.Logger) http.Handler {
+func (s *Sources) Handler(find func(ctx context.Context, uuid string) (node.Node, error),
+	log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Prefix+"{node}/{path...}", func(w http.ResponseWriter, r *http.Request) {
 		path := "/" + r.PathValue("path")

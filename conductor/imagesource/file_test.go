@@ -38,7 +38,9 @@ type fileSite struct {
 
 func newFileSite(t *testing.T) *fileSite {
 	t.Helper()
-	s := &fileSite{dir: t.TempDir(), log: &bytes.Buffer{}, node: node.Node{UUID: uuid, Agent: node.Agent{Token: "secret-of-this-boot"}}}
+	s := &fileSite{
+		dir: t.TempDir(), log: &bytes.Buffer{}, node: node.Node{UUID: uuid, Agent: node.Agent{Token: "secret-of-this-boot"}},
+	}
 	var handler http.Handler
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(srv.Close)
@@ -106,7 +108,8 @@ func TestFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := agentapi.ImageInfo{ID: source, URLs: got.URLs, DiskFormat: "raw", OSHashAlgo: "sha256", OSHashValue: sha("0123456789")}
+		want := agentapi.ImageInfo{ID: source, URLs: got.URLs, DiskFormat: "raw", OSHashAlgo: "sha256",
+			OSHashValue: sha("0123456789")}
 		if diff := cmp.Diff(want, got); diff != "" || got.Validate() != nil {
 			t.Errorf("%s: %v\n%s", source, got.Validate(), diff)
 		}
@@ -190,7 +193,8 @@ func TestFileFailures(t *testing.T) {
 	if err := unserved.Check(node.Node{}, good); err == nil || !strings.Contains(err.Error(), "--boot") {
 		t.Errorf("without boot service: %v", err)
 	}
-	if _, err := s.Locate(t.Context(), node.Node{UUID: uuid}, info(good)); err == nil || !strings.Contains(err.Error(), "token") {
+	if _, err := s.Locate(t.Context(), node.Node{UUID: uuid}, info(good)); err == nil ||
+		!strings.Contains(err.Error(), "token") {
 		t.Errorf("an agent without token: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -238,7 +242,8 @@ func TestSumIsRemembered(t *testing.T) {
 	}
 	given := info("file://" + path)
 	given.Checksum = fmt.Sprint("sha256:", sha("given"))
-	if got, err := s.Locate(t.Context(), s.node, given); err != nil || got.OSHashValue != "" || got.Checksum != given.Checksum {
+	if got, err := s.Locate(t.Context(), s.node, given); err != nil || got.OSHashValue != "" ||
+		got.Checksum != given.Checksum {
 		t.Errorf("a checksum that was given is not kept: %+v, %v", got, err)
 	}
 }

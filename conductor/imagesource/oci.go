@@ -69,7 +69,8 @@ func (s *Sources) locateOCI(ctx context.Context, n node.Node, info agentapi.Imag
 	}
 	algo, sum := disk.layer.Digest.Algorithm().String(), disk.layer.Digest.Encoded()
 	if given := info.OSHashValue; given != "" && (info.OSHashAlgo != algo || !strings.EqualFold(given, sum)) {
-		return info, permanent{fmt.Errorf("the registry has %s, image_os_hash_value says %s:%s", disk.layer.Digest, info.OSHashAlgo, given)}
+		return info, permanent{fmt.Errorf("the registry has %s, image_os_hash_value says %s:%s", disk.layer.Digest,
+			info.OSHashAlgo, given)}
 	}
 	info.OSHashAlgo, info.OSHashValue = algo, sum
 	info.URLs = []string{fmt.Sprintf("https://%s/v2/%s/blobs/%s", ref.Host(), ref.Repository, disk.layer.Digest)}
@@ -100,7 +101,8 @@ type admission struct {
 }
 
 // Set learns how to get a token, and passes it on.
-func (a *admission) Set(ctx context.Context, host string, scheme auth.Scheme, key string, fetch func(context.Context) (string, error)) (string, error) {
+func (a *admission) Set(ctx context.Context, host string, scheme auth.Scheme, key string,
+	fetch func(context.Context) (string, error)) (string, error) {
 	token, err := a.Cache.Set(ctx, host, scheme, key, fetch)
 	if err == nil {
 		a.header = scheme.String() + " " + token

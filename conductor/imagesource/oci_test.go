@@ -46,7 +46,8 @@ func (c *container) host() string { return strings.TrimPrefix(c.URL, "https://")
 func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(c.login))
 	if r.URL.Path == "/token" {
-		if r.Header.Get("Authorization") != basic || r.URL.Query().Get("scope") != "repository:lab/os:pull" || r.URL.Query().Get("service") != "lab" {
+		if r.Header.Get("Authorization") != basic || r.URL.Query().Get("scope") != "repository:lab/os:pull" ||
+			r.URL.Query().Get("service") != "lab" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -55,7 +56,8 @@ func (c *container) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	want := map[string]string{"": r.Header.Get("Authorization"), "Bearer": "Bearer " + token, "Basic": basic}[c.auth]
 	if r.Header.Get("Authorization") != want {
-		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`%s realm="%s/token",service="lab",scope="repository:lab/os:pull"`, c.auth, stdcmp.Or(c.realm, c.URL)))
+		w.Header().Set("WWW-Authenticate",
+			fmt.Sprintf(`%s realm="%s/token",service="lab",scope="repository:lab/os:pull"`, c.auth, stdcmp.Or(c.realm, c.URL)))
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -96,7 +98,8 @@ type object = map[string]any
 
 // layer is a layer whose content is its name.
 func layer(name, mediaType string) object {
-	return object{"mediaType": mediaType, "digest": digest([]byte(name)), "size": len(name), "annotations": object{"org.opencontainers.image.title": name}}
+	return object{"mediaType": mediaType, "digest": digest([]byte(name)), "size": len(name),
+		"annotations": object{"org.opencontainers.image.title": name}}
 }
 
 func manifest(layers ...object) object {
@@ -128,12 +131,15 @@ func TestOCI(t *testing.T) {
 	disk := func(name string) object { return manifest(layer(name, stream)) }
 	tar := manifest(layer("rootfs", "application/vnd.oci.image.layer.v1.tar+gzip"))
 	all := index(
-		c.entry(t, "", "amd64", tar), c.entry(t, "hyperv", "amd64", disk("x.vhdx")), c.entry(t, "qemu", "x86_64", disk("x.qcow2")),
-		c.entry(t, "applehv", "arm64", disk("a.raw")), c.entry(t, "raw", "amd64", disk("x.raw")), c.entry(t, "raw", "riscv64", disk("r.raw")))
+		c.entry(t, "", "amd64", tar), c.entry(t, "hyperv", "amd64", disk("x.vhdx")),
+		c.entry(t, "qemu", "x86_64", disk("x.qcow2")),
+		c.entry(t, "applehv", "arm64", disk("a.raw")), c.entry(t, "raw", "amd64", disk("x.raw")),
+		c.entry(t, "raw", "riscv64", disk("r.raw")))
 	c.put(t, "all", all)
 	c.put(t, "qemu", index(c.entry(t, "", "", tar), c.entry(t, "qcow2", "", disk("any.qcow2"))))
 	c.put(t, "packed", index(c.entry(t, "raw", "", manifest(layer("p.raw.zst", "application/zstd")))))
-	c.put(t, "many", index(c.entry(t, "raw", "", manifest(layer("1", stream), layer("2", stream))), c.entry(t, "qemu", "", disk("one.qcow2"))))
+	c.put(t, "many", index(c.entry(t, "raw", "", manifest(layer("1", stream), layer("2", stream))),
+		c.entry(t, "qemu", "", disk("one.qcow2"))))
 	single := c.put(t, "latest", disk("single.raw"))
 	tests := []struct {
 		ref, arch, layer, format string
@@ -154,7 +160,8 @@ func TestOCI(t *testing.T) {
 		if err := s.Check(node.Node{}, source); err != nil {
 			t.Error(err)
 		}
-		got, err := s.Locate(t.Context(), node.Node{Properties: object{"cpu_arch": tt.arch}}, agentapi.ImageInfo{ID: source, URLs: []string{source}})
+		got, err := s.Locate(t.Context(), node.Node{Properties: object{"cpu_arch": tt.arch}},
+			agentapi.ImageInfo{ID: source, URLs: []string{source}})
 		sum := digest([]byte(tt.layer))
 		want := agentapi.ImageInfo{
 			ID: source, URLs: []string{c.URL + "/v2/lab/os/blobs/" + sum}, DiskFormat: tt.format,
@@ -175,21 +182,31 @@ func TestOCILogin(t *testing.T) {
 		node        node.Node
 		header      string // "" for refused
 	}{
-		"user and password":  {"Bearer", "user:hunter2", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}}, "Bearer " + token},
-		"base64 of them":     {"Bearer", "user:hunter2", node.Node{InstanceInfo: object{"image_pull_secret": secret}}, "Bearer " + token},
-		"a registry's token": {"Bearer", ":hunter2", node.Node{InstanceInfo: object{"image_pull_secret": "hunter2"}}, "Bearer " + token},
-		"basic":              {"Basic", "user:hunter2", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}}, "Basic " + secret},
-		"wrong":              {"Bearer", "user:other", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}}, ""},
-		"wrong basic":        {"Basic", "user:other", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}}, ""},
-		"none":               {"Bearer", "user:hunter2", node.Node{}, ""},
+		"user and password": {"Bearer", "user:hunter2", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}},
+			"Bearer " + token},
+		"base64 of them": {"Bearer", "user:hunter2", node.Node{InstanceInfo: object{"image_pull_secret": secret}},
+			"Bearer " + token},
+		"a registry's token": {"Bearer", ":hunter2", node.Node{InstanceInfo: object{"image_pull_secret": "hunter2"}},
+			"Bearer " + token},
+		"basic": {"Basic", "user:hunter2", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}},
+			"Basic " + secret},
+		"wrong": {
+			"Bearer", "user:other", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}}, "",
+		},
+		"wrong basic": {
+			"Basic", "user:other", node.Node{InstanceInfo: object{"image_pull_secret": "user:hunter2"}}, "",
+		},
+		"none": {"Bearer", "user:hunter2", node.Node{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newContainer(t)
 			c.auth, c.login = tt.auth, tt.login
 			c.put(t, "1", manifest(layer("disk", stream)))
-			got, err := imagesource.New(imagesource.Config{Client: c.Client()}).Locate(t.Context(), tt.node, info("oci://"+c.host()+"/lab/os:1"))
+			got, err := imagesource.New(imagesource.Config{Client: c.Client()}).Locate(t.Context(), tt.node,
+				info("oci://"+c.host()+"/lab/os:1"))
 			if tt.header == "" {
-				if err == nil || !permanently(err) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), secret) {
+				if err == nil || !permanently(err) || strings.Contains(err.Error(), "hunter2") ||
+					strings.Contains(err.Error(), secret) {
 					t.Errorf("error %v", err)
 				}
 				return
@@ -243,7 +260,8 @@ func TestOCIFailures(t *testing.T) {
 	}
 	other := info("oci://" + c.host() + "/lab/os:good")
 	other.OSHashAlgo, other.OSHashValue = "sha256", strings.Repeat("0", 64)
-	if _, err := s.Locate(t.Context(), mine, other); err == nil || !permanently(err) || !strings.Contains(err.Error(), "image_os_hash_value says") {
+	if _, err := s.Locate(t.Context(), mine, other); err == nil || !permanently(err) ||
+		!strings.Contains(err.Error(), "image_os_hash_value says") {
 		t.Errorf("another checksum: %v", err)
 	}
 	c.status = http.StatusBadGateway
@@ -255,7 +273,8 @@ func TestOCIFailures(t *testing.T) {
 // FuzzManifest: whatever a registry answers, an agent is only ever sent to a blob
 // of that repository.
 func FuzzManifest(f *testing.F) {
-	for _, doc := range []object{manifest(layer("disk", stream)), manifest(), index(object{"digest": "sha256:00"}), {"layers": []object{{"digest": "sha512:/../x"}}}} {
+	for _, doc := range []object{manifest(layer("disk", stream)), manifest(), index(object{"digest": "sha256:00"}),
+		{"layers": []object{{"digest": "sha512:/../x"}}}} {
 		b, err := json.Marshal(doc)
 		if err != nil {
 			f.Fatal(err)

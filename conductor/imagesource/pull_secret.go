@@ -43,8 +43,10 @@ func secretFor(n node.Node, ref registry.Reference) (pullSecret, error) {
 	}
 	hosts := hostsIn(n.DriverInfo)
 	if len(hosts) == 0 {
-		return pullSecret{}, permanent{fmt.Errorf("driver_info/%s is of no known registry: set driver_info/%s to the host[:port] it is for, or instance_info/%s to a secret for %s",
-			pullSecretKey, pullRegistryKey, pullSecretKey, ref.Registry)}
+		return pullSecret{},
+			permanent{fmt.Errorf("driver_info/%s is of no known registry: set driver_info/%s to the host[:port] it is for, or "+
+				"instance_info/%s to a secret for %s",
+				pullSecretKey, pullRegistryKey, pullSecretKey, ref.Registry)}
 	}
 	if !slices.Contains(hosts, ref.Registry) {
 		return pullSecret{}, nil
@@ -102,8 +104,10 @@ type ownHosts struct {
 func (o ownHosts) RoundTrip(r *http.Request) (*http.Response, error) {
 	secret := r.Header.Get("Authorization") != "" || r.Body != nil && r.Body != http.NoBody
 	if secret && (r.URL.Scheme != "https" || !slices.Contains(o.secret.hosts, r.URL.Host)) {
-		return nil, permanent{fmt.Errorf("%[1]s/%[2]s is not sent to %[4]s://%[5]s, where the registry has its tokens given out: expected https and one of %[6]s; if it is right, add that host to %[1]s/%[3]s, separated by a comma",
-			o.secret.in, pullSecretKey, pullRegistryKey, r.URL.Scheme, r.URL.Host, strings.Join(o.secret.hosts, ", "))}
+		return nil,
+			permanent{fmt.Errorf("%[1]s/%[2]s is not sent to %[4]s://%[5]s, where the registry has its tokens given out: "+
+				"expected https and one of %[6]s; if it is right, add that host to %[1]s/%[3]s, separated by a comma",
+				o.secret.in, pullSecretKey, pullRegistryKey, r.URL.Scheme, r.URL.Host, strings.Join(o.secret.hosts, ", "))}
 	}
 	next := o.next
 	if next == nil {

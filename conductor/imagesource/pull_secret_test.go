@@ -49,12 +49,14 @@ func TestOwnersSecret(t *testing.T) {
 			}
 			got, err := s.Locate(t.Context(), tt.n, info(source))
 			if tt.wrong == "" {
-				if want := base64.StdEncoding.EncodeToString([]byte("Bearer " + token)); err != nil || got.RequestAuthorize != want {
+				if want := base64.StdEncoding.EncodeToString([]byte("Bearer " + token)); err != nil ||
+					got.RequestAuthorize != want {
 					t.Errorf("the agent sends %q: %v", got.RequestAuthorize, err)
 				}
 				return
 			}
-			if err == nil || permanently(err) != tt.early || !strings.Contains(err.Error(), tt.wrong) || strings.Contains(err.Error(), "hunter2") {
+			if err == nil || permanently(err) != tt.early || !strings.Contains(err.Error(), tt.wrong) ||
+				strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("error %v, want %q", err, tt.wrong)
 			}
 		})
@@ -90,14 +92,19 @@ func TestSecretElsewhere(t *testing.T) {
 		realm string
 		wrong string // "" for sent
 	}{
-		"the owner's":                  {node.Node{DriverInfo: in(own.host())}, elsewhere.URL, "driver_info/image_pull_secret is not sent to https://" + host},
-		"the owner's, named":           {node.Node{DriverInfo: in(own.host() + "," + host)}, elsewhere.URL, ""},
-		"the instance's":               {node.Node{InstanceInfo: in("")}, elsewhere.URL, "instance_info/image_pull_secret is not sent to https://" + host},
+		"the owner's": {node.Node{DriverInfo: in(own.host())}, elsewhere.URL,
+			"driver_info/image_pull_secret is not sent to https://" + host},
+		"the owner's, named": {node.Node{DriverInfo: in(own.host() + "," + host)}, elsewhere.URL, ""},
+		"the instance's": {node.Node{InstanceInfo: in("")}, elsewhere.URL,
+			"instance_info/image_pull_secret is not sent to https://" + host},
 		"the instance's, another port": {node.Node{InstanceInfo: in("127.0.0.1:1")}, elsewhere.URL, "is not sent to"},
-		"the instance's, in clear":     {node.Node{InstanceInfo: in(strings.TrimPrefix(plain.URL, "http://"))}, plain.URL, "uses http but registry was contacted over https"},
-		"named by the owner":           {node.Node{InstanceInfo: in(""), DriverInfo: in(host)}, elsewhere.URL, "is not sent to"},
-		"the instance's, named":        {node.Node{InstanceInfo: in(host)}, elsewhere.URL, ""},
-		"a user in the realm":          {node.Node{InstanceInfo: in("")}, "https://" + own.host() + "@" + host, "is not sent to"},
+		"the instance's, in clear": {node.Node{InstanceInfo: in(strings.TrimPrefix(plain.URL, "http://"))}, plain.URL,
+			"uses http but registry was contacted over https"},
+		"named by the owner": {node.Node{InstanceInfo: in(""), DriverInfo: in(host)}, elsewhere.URL,
+			"is not sent to"},
+		"the instance's, named": {node.Node{InstanceInfo: in(host)}, elsewhere.URL, ""},
+		"a user in the realm": {node.Node{InstanceInfo: in("")}, "https://" + own.host() + "@" + host,
+			"is not sent to"},
 	} {
 		for _, kind := range []string{"Bearer", "Basic"} {
 			shown, own.auth, own.realm = nil, kind, tt.realm
@@ -111,13 +118,15 @@ func TestSecretElsewhere(t *testing.T) {
 				if err != nil || fmt.Sprint(shown) != "[user:hunter2]" {
 					t.Errorf("%s: error %v, shown %q", name, err, shown)
 				}
-			case err == nil || permanently(err) == (tt.realm == plain.URL) || !strings.Contains(err.Error(), tt.wrong) || strings.Contains(err.Error(), "hunter2") || shown != nil:
+			case err == nil || permanently(err) == (tt.realm == plain.URL) || !strings.Contains(err.Error(), tt.wrong) ||
+				strings.Contains(err.Error(), "hunter2") || shown != nil:
 				t.Errorf("%s: error %v, want %q; shown %q", name, err, tt.wrong, shown)
 			}
 		}
 	}
 	shown, own.auth, own.realm = nil, "Bearer", moved.URL
-	_, err := s.Locate(t.Context(), node.Node{InstanceInfo: in(strings.TrimPrefix(moved.URL, "https://"))}, info("oci://"+own.host()+"/lab/os:1"))
+	_, err := s.Locate(t.Context(), node.Node{InstanceInfo: in(strings.TrimPrefix(moved.URL, "https://"))},
+		info("oci://"+own.host()+"/lab/os:1"))
 	if fmt.Sprint(shown) != "[:]" { // the request that follows a redirect has no secret
 		t.Errorf("redirected: error %v, shown %q", err, shown)
 	}

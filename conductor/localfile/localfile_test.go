@@ -27,7 +27,8 @@ func site(t *testing.T) (dir string, f localfile.Folders) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"open/out": dir + "/open-not/ferrite.db", "open/in": dir + "/open/sub/a b.raw", "open/away": "../open-not", "open/null": "/dev/null", "linked": dir + "/open"} {
+	for link, to := range map[string]string{"open/out": dir + "/open-not/ferrite.db", "open/in": dir + "/open/sub/a b.raw",
+		"open/away": "../open-not", "open/null": "/dev/null", "linked": dir + "/open"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,8 @@ func TestOpen(t *testing.T) {
 			continue
 		}
 		content, err := io.ReadAll(file)
-		if found, ferr := open.Find(tt.named); err != nil || ferr != nil || string(content) != "open/sub/a b.raw" || found != tt.want || info.Size() != int64(len(content)) {
+		if found, ferr := open.Find(tt.named); err != nil || ferr != nil || string(content) != "open/sub/a b.raw" ||
+			found != tt.want || info.Size() != int64(len(content)) {
 			t.Errorf("%q: %s with %q, %v, %v", tt.named, found, content, err, ferr)
 		}
 		if err := file.Close(); err != nil {

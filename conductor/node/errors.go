@@ -59,7 +59,8 @@ type UnreadableError struct {
 }
 
 func (e *UnreadableError) Error() string {
-	return fmt.Sprintf("%d of the %ss cannot be read (%s): repair or delete them in the database: %v", len(e.UUIDs), e.Kind, strings.Join(e.UUIDs, ", "), e.Err)
+	return fmt.Sprintf("%d of the %ss cannot be read (%s): repair or delete them in the database: %v", len(e.UUIDs),
+		e.Kind, strings.Join(e.UUIDs, ", "), e.Err)
 }
 
 // Unwrap is what is wrong with the first.

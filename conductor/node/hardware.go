@@ -14,8 +14,10 @@ type HardwareType struct {
 
 // Every implementation Ironic knows, by kind; fake-hardware takes them all.
 var implementations = map[string][]string{
-	"bios":       {"fake", "no-bios", "redfish", "idrac-redfish", "ilo", "irmc"},
-	"boot":       {"fake", "ipxe", "pxe", "http", "http-ipxe", "redfish-virtual-media", "redfish-https", "idrac-redfish-virtual-media", "ilo-virtual-media", "ilo-pxe", "ilo-ipxe", "ilo-uefi-https", "irmc-virtual-media", "irmc-pxe"},
+	"bios": {"fake", "no-bios", "redfish", "idrac-redfish", "ilo", "irmc"},
+	"boot": {"fake", "ipxe", "pxe", "http", "http-ipxe", "redfish-virtual-media", "redfish-https",
+		"idrac-redfish-virtual-media", "ilo-virtual-media", "ilo-pxe", "ilo-ipxe", "ilo-uefi-https",
+		"irmc-virtual-media", "irmc-pxe"},
 	"console":    {"fake", "no-console", "ipmitool-socat", "ipmitool-shellinabox", "redfish-graphical", "fake-graphical"},
 	"deploy":     {"fake", "direct", "ramdisk", "custom-agent", "anaconda", "ansible", "autodetect", "bootc"},
 	"firmware":   {"fake", "no-firmware", "redfish"},

@@ -20,9 +20,10 @@ type HardwareReport struct {
 // that is nil or "" is not known. Numbers and booleans are kept as text, as
 // Ironic shows them; a password is never kept.
 type BIOSSetting struct {
-	Name            string    `json:"name"`
-	Value           *string   `json:"value"`
-	AttributeType   string    `json:"attribute_type,omitempty"` // Redfish's: Enumeration, Integer, String, Boolean, Password
+	Name  string  `json:"name"`
+	Value *string `json:"value"`
+	// Redfish's: Enumeration, Integer, String, Boolean, Password
+	AttributeType   string    `json:"attribute_type,omitempty"`
 	AllowableValues []string  `json:"allowable_values,omitempty"`
 	LowerBound      *int64    `json:"lower_bound,omitempty"`
 	UpperBound      *int64    `json:"upper_bound,omitempty"`

@@ -13,7 +13,8 @@ import (
 func TestHardwareReportBounded(t *testing.T) {
 	var report HardwareReport
 	for i := range 3000 {
-		report, _ = report.Update(HardwareReport{Firmware: []FirmwareComponent{{Component: fmt.Sprint("nic:", i)}}}, time.Unix(1, 0))
+		report, _ = report.Update(HardwareReport{Firmware: []FirmwareComponent{{Component: fmt.Sprint("nic:", i)}}},
+			time.Unix(1, 0))
 	}
 	if n := len(report.Firmware); n != maxComponents {
 		t.Errorf("%d components are kept, want %d", n, maxComponents)
@@ -34,23 +35,35 @@ func TestHardwareReportUpdate(t *testing.T) {
 		changed bool
 	}{
 		{"nothing told", HardwareReport{}, before, false},
-		{"the same", HardwareReport{[]BIOSSetting{{Name: "C", Value: &on}, {Name: "B", Value: &on}}, []FirmwareComponent{{Component: "bios", CurrentVersion: "1"}}}, before, false},
-		{"a setting gone", HardwareReport{BIOS: []BIOSSetting{{Name: "B", Value: &on}}}, HardwareReport{before.BIOS[:1], before.Firmware}, true},
+		{"the same", HardwareReport{[]BIOSSetting{{Name: "C", Value: &on}, {Name: "B", Value: &on}},
+			[]FirmwareComponent{{Component: "bios", CurrentVersion: "1"}}}, before, false},
+		{"a setting gone", HardwareReport{BIOS: []BIOSSetting{{Name: "B", Value: &on}}},
+			HardwareReport{before.BIOS[:1], before.Firmware}, true},
 		{"all settings gone", HardwareReport{BIOS: []BIOSSetting{}}, HardwareReport{[]BIOSSetting{}, before.Firmware}, true},
 		{
-			"a setting changed, one new", HardwareReport{BIOS: []BIOSSetting{{Name: "C", Value: &off}, {Name: "A"}, {Name: "B", Value: &on}}},
-			HardwareReport{[]BIOSSetting{{Name: "A", CreatedAt: two}, before.BIOS[0], {Name: "C", Value: &off, CreatedAt: one, UpdatedAt: two}}, before.Firmware}, true,
+			"a setting changed, one new",
+			HardwareReport{BIOS: []BIOSSetting{{Name: "C", Value: &off}, {Name: "A"}, {Name: "B", Value: &on}}},
+			HardwareReport{
+				[]BIOSSetting{{Name: "A", CreatedAt: two}, before.BIOS[0],
+					{Name: "C", Value: &off, CreatedAt: one, UpdatedAt: two}}, before.Firmware,
+			}, true,
 		},
 		{
-			"flashed, and a card seen", HardwareReport{Firmware: []FirmwareComponent{{Component: "nic:1", CurrentVersion: "7", Vendor: "V"}, {Component: "bios", CurrentVersion: "2"}}},
+			"flashed, and a card seen",
+			HardwareReport{Firmware: []FirmwareComponent{{Component: "nic:1", CurrentVersion: "7", Vendor: "V"},
+				{Component: "bios", CurrentVersion: "2"}}},
 			HardwareReport{before.BIOS, []FirmwareComponent{
-				{Component: "bios", InitialVersion: "1", CurrentVersion: "2", LastVersionFlashed: "2", CreatedAt: one, UpdatedAt: two},
+				{Component: "bios", InitialVersion: "1", CurrentVersion: "2", LastVersionFlashed: "2", CreatedAt: one,
+					UpdatedAt: two},
 				{Component: "nic:1", InitialVersion: "7", CurrentVersion: "7", Vendor: "V", CreatedAt: two},
 			}}, true,
 		},
 		{
-			"a card known better", HardwareReport{Firmware: []FirmwareComponent{{Component: "bios", CurrentVersion: "1", Model: "M"}}},
-			HardwareReport{before.BIOS, []FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1", Model: "M", CreatedAt: one, UpdatedAt: two}}}, true,
+			"a card known better",
+			HardwareReport{Firmware: []FirmwareComponent{{Component: "bios", CurrentVersion: "1", Model: "M"}}},
+			HardwareReport{before.BIOS,
+				[]FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1", Model: "M", CreatedAt: one,
+					UpdatedAt: two}}}, true,
 		},
 	} {
 		got, changed := before.Update(c.now, two)

@@ -14,15 +14,20 @@ func TestHardwareDefaults(t *testing.T) {
 	for name, want := range map[string]map[string]string{
 		"fake-hardware": {
 			"bios": "fake", "boot": "fake", "console": "fake", "deploy": "fake", "firmware": "fake", "inspect": "fake",
-			"management": "fake", "network": "noop", "power": "fake", "raid": "fake", "rescue": "fake", "storage": "noop", "vendor": "fake",
+			"management": "fake", "network": "noop", "power": "fake", "raid": "fake", "rescue": "fake", "storage": "noop",
+			"vendor": "fake",
 		},
 		"redfish": {
-			"bios": "redfish", "boot": "ipxe", "console": "no-console", "deploy": "direct", "firmware": "redfish", "inspect": "redfish",
-			"management": "redfish", "network": "noop", "power": "redfish", "raid": "redfish", "rescue": "no-rescue", "storage": "noop", "vendor": "redfish",
+			"bios": "redfish", "boot": "ipxe", "console": "no-console", "deploy": "direct", "firmware": "redfish",
+			"inspect":    "redfish",
+			"management": "redfish", "network": "noop", "power": "redfish", "raid": "redfish", "rescue": "no-rescue",
+			"storage": "noop", "vendor": "redfish",
 		},
 		"ipmi": {
-			"bios": "no-bios", "boot": "ipxe", "console": "no-console", "deploy": "direct", "firmware": "no-firmware", "inspect": "no-inspect",
-			"management": "ipmitool", "network": "noop", "power": "ipmitool", "raid": "no-raid", "rescue": "no-rescue", "storage": "noop", "vendor": "ipmitool",
+			"bios": "no-bios", "boot": "ipxe", "console": "no-console", "deploy": "direct", "firmware": "no-firmware",
+			"inspect":    "no-inspect",
+			"management": "ipmitool", "network": "noop", "power": "ipmitool", "raid": "no-raid", "rescue": "no-rescue",
+			"storage": "noop", "vendor": "ipmitool",
 		},
 	} {
 		h, ok := HardwareTypeByName(name)

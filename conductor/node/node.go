@@ -32,7 +32,8 @@ type Node struct {
 	Fault                string     `json:"fault,omitempty"`
 	BootMode             string     `json:"boot_mode,omitempty"` // uefi or bios, as the BMC reports it
 	SecureBoot           *bool      `json:"secure_boot,omitempty"`
-	Health               string     `json:"health,omitempty"` // OK, Warning or Critical, as the BMC sums it up; "" when it does not
+	// OK, Warning or Critical, as the BMC sums it up; "" when it does not
+	Health string `json:"health,omitempty"`
 
 	DriverInfo         map[string]any `json:"driver_info,omitempty"`
 	DriverInternalInfo map[string]any `json:"driver_internal_info,omitempty"` // what the API shows beyond Run and Agent
@@ -175,17 +176,18 @@ type Inspected struct {
 // Change is everything one decision writes, in one transaction: all of it or
 // nothing. Insert, Save and Delete are alternatives.
 type Change struct {
-	Finish         *Effect // the fence: deleted WHERE id, owner and attempt; ErrFenced when it is gone
-	Insert         *Node   // a new node; ErrConflict on a taken UUID, name or instance
-	Save           *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
-	Delete         string  // UUID; ports, history, inspection and effects go with it
-	DeleteAt       int64   // the revision that Delete's node must be of (ErrStale); 0 for any
-	Hurry          bool    // the pending effect of Save's node falls due at once, unless somebody is at it
-	Effects        []Effect
-	History        []HistoryEntry
-	Moves          []Transition    // the rows of the table that were taken, for the log; not stored
-	DropPorts      []string        // UUIDs
-	SavePorts      []Port          // replace the ports of these UUIDs (ErrStale when one is gone); ErrConflict on a taken address or name
+	Finish    *Effect // the fence: deleted WHERE id, owner and attempt; ErrFenced when it is gone
+	Insert    *Node   // a new node; ErrConflict on a taken UUID, name or instance
+	Save      *Node   // its Revision must be the stored one (ErrStale), and is stored plus one
+	Delete    string  // UUID; ports, history, inspection and effects go with it
+	DeleteAt  int64   // the revision that Delete's node must be of (ErrStale); 0 for any
+	Hurry     bool    // the pending effect of Save's node falls due at once, unless somebody is at it
+	Effects   []Effect
+	History   []HistoryEntry
+	Moves     []Transition // the rows of the table that were taken, for the log; not stored
+	DropPorts []string     // UUIDs
+	// replace the ports of these UUIDs (ErrStale when one is gone); ErrConflict on a taken address or name
+	SavePorts      []Port
 	AddPorts       []Port          // new ports; ErrConflict on a taken UUID, address or name
 	Inspected      *Inspected      // of Save's node
 	HardwareReport *HardwareReport // of Save's node

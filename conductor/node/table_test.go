@@ -61,7 +61,8 @@ func TestTableIsIronics(t *testing.T) {
 }
 
 func TestTableIsSound(t *testing.T) {
-	for _, fault := range fsm.New(node.Table).Check(slices.Collect(maps.Keys(node.States)), []node.State{node.Enroll}, nil) {
+	for _, fault := range fsm.New(node.Table).Check(slices.Collect(maps.Keys(node.States)),
+		[]node.State{node.Enroll}, nil) {
 		t.Error(fault)
 	}
 	for _, tr := range node.Table {

@@ -50,7 +50,9 @@ type RunbookStep struct {
 // Check refuses a template that has a step twice.
 func (t *DeployTemplate) Check() error {
 	if twice := repeated(t.Steps, func(s Step) Step { return s }); twice != "" {
-		return Refuse(Invalid, "Deploy template invalid: Duplicate deploy steps. A template cannot have multiple deploy steps with the same interface and step. Duplicates: %s.", twice)
+		return Refuse(Invalid,
+			"Deploy template invalid: Duplicate deploy steps. A template cannot have multiple deploy steps with the same "+
+				"interface and step. Duplicates: %s.", twice)
 	}
 	return nil
 }
@@ -58,7 +60,9 @@ func (t *DeployTemplate) Check() error {
 // Check refuses a runbook that has a step twice, or is both owned and public.
 func (r *Runbook) Check() error {
 	if twice := repeated(r.Steps, func(s RunbookStep) Step { return s.Step }); twice != "" {
-		return Refuse(Invalid, "Runbook invalid: Duplicate steps. A runbook cannot have multiple steps with the same interface and step. Duplicates: %s.", twice)
+		return Refuse(Invalid,
+			"Runbook invalid: Duplicate steps. A runbook cannot have multiple steps with the same interface and step. "+
+				"Duplicates: %s.", twice)
 	}
 	if r.Public && r.Owner != "" {
 		return Refuse(Invalid, "Runbook invalid: There cannot be an owner for a public runbook.")

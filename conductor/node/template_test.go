@@ -32,10 +32,12 @@ func TestCheckTemplates(t *testing.T) {
 
 func TestValidTrait(t *testing.T) {
 	for name, want := range map[string]bool{
-		"CUSTOM_GOLD": true, "CUSTOM_1": true, "HW_CPU_X86_VMX": true, "COMPUTE_TRUSTED_CERTS": true, "STORAGE_DISK_SSD": true,
+		"CUSTOM_GOLD": true, "CUSTOM_1": true, "HW_CPU_X86_VMX": true, "COMPUTE_TRUSTED_CERTS": true,
+		"STORAGE_DISK_SSD":          true,
 		"MISC_SHARES_VIA_AGGREGATE": true, "OWNER_NOVA": true, "CUSTOM_" + strings.Repeat("A", 248): true,
-		"": false, "bad": false, "GOLD": false, "CUSTOM_": false, "CUSTOM_gold": false, "custom_GOLD": false, "CUSTOM_A-B": false,
-		"XCUSTOM_A": false, "CUSTOM_A\n": false, "CUSTOM_" + strings.Repeat("A", 249): false,
+		"": false, "bad": false, "GOLD": false, "CUSTOM_": false, "CUSTOM_gold": false, "custom_GOLD": false,
+		"CUSTOM_A-B": false,
+		"XCUSTOM_A":  false, "CUSTOM_A\n": false, "CUSTOM_" + strings.Repeat("A", 249): false,
 	} {
 		if got := node.ValidTrait(name); got != want {
 			t.Errorf("ValidTrait(%q) is %v, want %v", name, got, want)

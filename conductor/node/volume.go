@@ -18,8 +18,9 @@ func (*VolumeConnector) Kind() string { return "volume connector" }
 // Keys is the node, and what identifies the connector in its network.
 func (v *VolumeConnector) Keys() []Key {
 	return []Key{
-		{Column: "identity", Value: strconv.Quote(v.Type) + " " + v.ConnectorID, Taken: "A volume connector with type " + v.Type +
-			" and connector ID " + v.ConnectorID + " already exists."},
+		{Column: "identity", Value: strconv.Quote(v.Type) + " " + v.ConnectorID,
+			Taken: "A volume connector with type " + v.Type +
+				" and connector ID " + v.ConnectorID + " already exists."},
 		{Column: "node_uuid", Value: v.NodeUUID},
 	}
 }
@@ -46,7 +47,8 @@ func (*VolumeTarget) Kind() string { return "volume target" }
 func (v *VolumeTarget) Keys() []Key {
 	index := strconv.Itoa(v.BootIndex)
 	return []Key{
-		{Column: "place", Value: v.NodeUUID + " " + index, Taken: "A volume target with boot index '" + index + "' for the same node already exists."},
+		{Column: "place", Value: v.NodeUUID + " " + index, Taken: "A volume target with boot index '" + index +
+			"' for the same node already exists."},
 		{Column: "node_uuid", Value: v.NodeUUID},
 	}
 }

@@ -84,12 +84,18 @@ func CheckPort(n Node, old *Port, p Port, bond *Bond) error {
 // checkReplugged refuses what somebody relies on.
 func checkReplugged(n Node, old, p Port) error {
 	if old.Address != p.Address && (n.ProvisionState == Active || n.InstanceUUID != "") && !n.Maintenance {
-		return Refuse(Conflict, "Cannot update hardware address for port %s as node %s is active or has instance UUID assigned", p.UUID, n.UUID)
+		return Refuse(Conflict,
+			"Cannot update hardware address for port %s as node %s is active or has instance UUID assigned", p.UUID, n.UUID)
 	}
-	changed := old.PXEEnabled != p.PXEEnabled || old.PortgroupUUID != p.PortgroupUUID || old.PhysicalNetwork != p.PhysicalNetwork ||
-		len(old.LocalLinkConnection)+len(p.LocalLinkConnection) > 0 && !reflect.DeepEqual(old.LocalLinkConnection, p.LocalLinkConnection)
+	changed := old.PXEEnabled != p.PXEEnabled || old.PortgroupUUID != p.PortgroupUUID ||
+		old.PhysicalNetwork != p.PhysicalNetwork ||
+		len(old.LocalLinkConnection)+len(p.LocalLinkConnection) > 0 &&
+			!reflect.DeepEqual(old.LocalLinkConnection, p.LocalLinkConnection)
 	if changed && !n.rewirable() {
-		return Refuse(Conflict, "Port %s can not have any connectivity attributes (local_link_connection, pxe_enabled, portgroup_id, physical_network) updated unless node %s is in a enroll, inspecting, inspect wait, manageable state or in maintenance mode. The current state is %s.", p.UUID, n.UUID, n.ProvisionState)
+		return Refuse(Conflict,
+			"Port %s can not have any connectivity attributes (local_link_connection, pxe_enabled, portgroup_id, "+
+				"physical_network) updated unless node %s is in a enroll, inspecting, inspect wait, manageable state or in "+
+				"maintenance mode. The current state is %s.", p.UUID, n.UUID, n.ProvisionState)
 	}
 	return nil
 }
@@ -102,11 +108,15 @@ func checkStandalone(n Node, old *Port, p Port, bond *Bond) error {
 	case bond.StandalonePorts || why == "":
 		return nil
 	case old == nil:
-		return Refuse(Conflict, "Port group %s doesn't support standalone ports. This port cannot be created as a member of that portgroup as the port's 'pxe_enabled' field was set to True.", bond.UUID)
+		return Refuse(Conflict,
+			"Port group %s doesn't support standalone ports. This port cannot be created as a member of that portgroup as the "+
+				"port's 'pxe_enabled' field was set to True.", bond.UUID)
 	case !n.Networked() || old.PXEEnabled == p.PXEEnabled && old.PortgroupUUID == p.PortgroupUUID && p.VIF() == "":
 		return nil
 	}
-	return Refuse(Conflict, "Port group %s doesn't support standalone ports. This port %s cannot be a member of that port group because of: %s", bond.UUID, p.UUID, why)
+	return Refuse(Conflict,
+		"Port group %s doesn't support standalone ports. This port %s cannot be a member of that port group because of: %s",
+		bond.UUID, p.UUID, why)
 }
 
 // usedAlone says what a port does without the others of its bond, "" for
@@ -138,7 +148,9 @@ func checkPhysicalNetwork(old *Port, p Port, bond *Bond) error {
 		return nil
 	}
 	if network != p.PhysicalNetwork {
-		return Refuse(Conflict, "Port with physical network %s cannot become a member of port group %s which has ports in physical network %s.", orNone(p.PhysicalNetwork), bond.UUID, orNone(network))
+		return Refuse(Conflict,
+			"Port with physical network %s cannot become a member of port group %s which has ports in physical network %s.",
+			orNone(p.PhysicalNetwork), bond.UUID, orNone(network))
 	}
 	return nil
 }
@@ -155,10 +167,14 @@ func orNone(s string) string {
 func CheckPortgroup(n Node, old Portgroup, bond Bond) error {
 	if old.NodeUUID != bond.NodeUUID {
 		if !n.rewirable() {
-			return Refuse(Conflict, "Portgroup %s can not be associated to node %s unless the node is in a enroll, inspecting, inspect wait, manageable state or in maintenance mode. Current state is '%s'.", old.UUID, n.UUID, n.ProvisionState)
+			return Refuse(Conflict,
+				"Portgroup %s can not be associated to node %s unless the node is in a enroll, inspecting, inspect wait, "+
+					"manageable state or in maintenance mode. Current state is '%s'.", old.UUID, n.UUID, n.ProvisionState)
 		}
 		if len(bond.Members) > 0 {
-			return Refuse(Invalid, "Portgroup %s can not be associated with node %s because there are ports associated with this portgroup.", old.UUID, n.UUID)
+			return Refuse(Invalid,
+				"Portgroup %s can not be associated with node %s because there are ports associated with this portgroup.",
+				old.UUID, n.UUID)
 		}
 	}
 	if !old.StandalonePorts || bond.StandalonePorts || !n.Networked() {
@@ -166,7 +182,9 @@ func CheckPortgroup(n Node, old Portgroup, bond Bond) error {
 	}
 	for i := range bond.Members {
 		if why := bond.Members[i].usedAlone("is"); why != "" {
-			return Refuse(Conflict, "standalone_ports_supported can not be set to False, because the port group %s contains port with %s", old.UUID, why)
+			return Refuse(Conflict,
+				"standalone_ports_supported can not be set to False, because the port group %s contains port with %s",
+				old.UUID, why)
 		}
 	}
 	return nil

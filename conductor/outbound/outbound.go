@@ -50,7 +50,8 @@ type Refused struct {
 }
 
 func (e *Refused) Error() string {
-	return fmt.Sprintf("%s is not called, for it is %s: correct the address, or restart the conductor with --%s %s if that is where it is meant to be",
+	return fmt.Sprintf("%s is not called, for it is %s: correct the address, or restart the conductor with --%s %s if "+
+		"that is where it is meant to be",
 		e.Address, e.why, e.flag, netip.PrefixFrom(e.Address, e.Address.BitLen()))
 }
 

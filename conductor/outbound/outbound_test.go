@@ -18,7 +18,8 @@ func policy(t *testing.T, allow ...string) *Policy {
 		t.Fatal(err)
 	}
 	p.own = func() ([]net.Addr, error) {
-		return []net.Addr{&net.IPNet{IP: net.IPv4(10, 0, 0, 1), Mask: net.CIDRMask(24, 32)}, &net.IPNet{IP: net.ParseIP("fd00::1"), Mask: net.CIDRMask(64, 128)}}, nil
+		return []net.Addr{&net.IPNet{IP: net.IPv4(10, 0, 0, 1), Mask: net.CIDRMask(24, 32)},
+			&net.IPNet{IP: net.ParseIP("fd00::1"), Mask: net.CIDRMask(64, 128)}}, nil
 	}
 	return p
 }
@@ -58,7 +59,8 @@ func TestCheck(t *testing.T) {
 	} {
 		err := policy(t, c.allow...).Check(netip.MustParseAddr(c.address))
 		var refused *Refused
-		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !errors.As(err, &refused) || !refused.Permanent()) {
+		if (err == nil) != (c.want == "") || err != nil &&
+			(!strings.Contains(err.Error(), c.want) || !errors.As(err, &refused) || !refused.Permanent()) {
 			t.Errorf("%s with %v: %v, want %q", c.address, c.allow, err, c.want)
 		}
 	}

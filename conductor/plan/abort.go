@@ -16,7 +16,8 @@ func (d *decision) abort() {
 		d.leaveService()
 	case d.busy() && !r.Current().Abortable:
 		r.AbortAfter = true
-		d.note("INFO", fmt.Sprintf("abort of %s requested: it takes effect when step %s, which must not be cut off, is over", r.Activity, r.Current()))
+		d.note("INFO", fmt.Sprintf("abort of %s requested: it takes effect when step %s, which must not be cut off, is over",
+			r.Activity, r.Current()))
 	default:
 		d.hurry = d.f.EffectPending
 		d.endAborted()

@@ -27,7 +27,9 @@ var misfits = []struct {
 		return a.Owner != "" && n.Owner != a.Owner && n.Lessee != a.Owner
 	}},
 	{"part of another node", func(_ *node.Allocation, n *node.Node) bool { return n.ParentNode != "" }},
-	{"with an instance", func(_ *node.Allocation, n *node.Node) bool { return n.InstanceUUID != "" || n.AllocationUUID != "" }},
+	{"with an instance", func(_ *node.Allocation, n *node.Node) bool {
+		return n.InstanceUUID != "" || n.AllocationUUID != ""
+	}},
 	{"not available", func(_ *node.Allocation, n *node.Node) bool { return n.ProvisionState != node.Available }},
 	{"retired", func(_ *node.Allocation, n *node.Node) bool { return n.Retired }},
 	{"in maintenance", func(_ *node.Allocation, n *node.Node) bool { return n.Maintenance }},
@@ -179,19 +181,23 @@ func Backfill(a node.Allocation, n node.Node) (node.Allocation, error) {
 	}
 	var wrong []string
 	if n.ProvisionState != node.Active {
-		wrong = append(wrong, fmt.Sprintf("Node must be in the \"active\" state, but the current state is %q", n.ProvisionState))
+		wrong = append(wrong,
+			fmt.Sprintf("Node must be in the \"active\" state, but the current state is %q", n.ProvisionState))
 	}
 	if a.ResourceClass != n.ResourceClass {
-		wrong = append(wrong, fmt.Sprintf("Resource class %s does not match the requested resource class %s", n.ResourceClass, a.ResourceClass))
+		wrong = append(wrong, fmt.Sprintf("Resource class %s does not match the requested resource class %s", n.ResourceClass,
+			a.ResourceClass))
 	}
 	if lack := lacking(&a, &n); lack != nil {
 		wrong = append(wrong, "The node does not have the requested traits "+strings.Join(lack, ", "))
 	}
 	if len(a.CandidateNodes) > 0 && !slices.Contains(a.CandidateNodes, n.UUID) {
-		wrong = append(wrong, fmt.Sprintf("Candidate nodes must be empty or contain the target node, but got %v", a.CandidateNodes))
+		wrong = append(wrong, fmt.Sprintf("Candidate nodes must be empty or contain the target node, but got %v",
+			a.CandidateNodes))
 	}
 	if wrong != nil {
-		return a, node.Refuse(node.Invalid, "Cannot backfill an allocation for node %s: %s.", n.UUID, strings.Join(wrong, "; "))
+		return a, node.Refuse(node.Invalid, "Cannot backfill an allocation for node %s: %s.", n.UUID,
+			strings.Join(wrong, "; "))
 	}
 	return a, nil
 }

@@ -33,23 +33,31 @@ func TestMisfit(t *testing.T) {
 		"all of it": {"", func(a *node.Allocation) {
 			a.Traits, a.Owner, a.CandidateNodes = []string{"CUSTOM_B"}, "me", []string{"x", "n1"}
 		}, nil},
-		"on loan":              {"", func(a *node.Allocation) { a.Owner = "you" }, func(n *node.Node) { n.Lessee = "you" }},
-		"powered on":           {"", nil, func(n *node.Node) { n.PowerState = node.PowerOn }},
-		"another class":        {"not of the class", nil, func(n *node.Node) { n.ResourceClass = "gpu" }},
-		"no class":             {"not of the class", nil, func(n *node.Node) { n.ResourceClass = "" }},
-		"not a candidate":      {"not among the candidates", func(a *node.Allocation) { a.CandidateNodes = []string{"n2"} }, nil},
-		"another's":            {"not owned by or on loan to the owner", func(a *node.Allocation) { a.Owner = "you" }, nil},
-		"a part":               {"part of another node", nil, func(n *node.Node) { n.ParentNode = "n9" }},
-		"with an instance":     {"with an instance", nil, func(n *node.Node) { n.InstanceUUID = "i1" }},
-		"with an allocation":   {"with an instance", nil, func(n *node.Node) { n.AllocationUUID = "a2" }},
-		"manageable":           {"not available", nil, func(n *node.Node) { n.ProvisionState = node.Manageable }},
-		"active":               {"not available", nil, func(n *node.Node) { n.ProvisionState = node.Active }},
-		"retired":              {"retired", nil, func(n *node.Node) { n.Retired = true }},
-		"in maintenance":       {"in maintenance", nil, func(n *node.Node) { n.Maintenance = true }},
-		"of unknown power":     {"of unknown power state", nil, func(n *node.Node) { n.PowerState = "" }},
-		"a trait short":        {"without the traits", func(a *node.Allocation) { a.Traits = []string{"CUSTOM_A", "CUSTOM_C"} }, nil},
-		"the first reason":     {"not available", nil, func(n *node.Node) { n.ProvisionState, n.Maintenance = node.Enroll, true }},
-		"class before traits":  {"not of the class", func(a *node.Allocation) { a.ResourceClass, a.Traits = "gpu", []string{"CUSTOM_C"} }, nil},
+		"on loan":       {"", func(a *node.Allocation) { a.Owner = "you" }, func(n *node.Node) { n.Lessee = "you" }},
+		"powered on":    {"", nil, func(n *node.Node) { n.PowerState = node.PowerOn }},
+		"another class": {"not of the class", nil, func(n *node.Node) { n.ResourceClass = "gpu" }},
+		"no class":      {"not of the class", nil, func(n *node.Node) { n.ResourceClass = "" }},
+		"not a candidate": {
+			"not among the candidates", func(a *node.Allocation) { a.CandidateNodes = []string{"n2"} }, nil,
+		},
+		"another's":          {"not owned by or on loan to the owner", func(a *node.Allocation) { a.Owner = "you" }, nil},
+		"a part":             {"part of another node", nil, func(n *node.Node) { n.ParentNode = "n9" }},
+		"with an instance":   {"with an instance", nil, func(n *node.Node) { n.InstanceUUID = "i1" }},
+		"with an allocation": {"with an instance", nil, func(n *node.Node) { n.AllocationUUID = "a2" }},
+		"manageable":         {"not available", nil, func(n *node.Node) { n.ProvisionState = node.Manageable }},
+		"active":             {"not available", nil, func(n *node.Node) { n.ProvisionState = node.Active }},
+		"retired":            {"retired", nil, func(n *node.Node) { n.Retired = true }},
+		"in maintenance":     {"in maintenance", nil, func(n *node.Node) { n.Maintenance = true }},
+		"of unknown power":   {"of unknown power state", nil, func(n *node.Node) { n.PowerState = "" }},
+		"a trait short": {
+			"without the traits", func(a *node.Allocation) { a.Traits = []string{"CUSTOM_A", "CUSTOM_C"} }, nil,
+		},
+		"the first reason": {
+			"not available", nil, func(n *node.Node) { n.ProvisionState, n.Maintenance = node.Enroll, true },
+		},
+		"class before traits": {
+			"not of the class", func(a *node.Allocation) { a.ResourceClass, a.Traits = "gpu", []string{"CUSTOM_C"} }, nil,
+		},
 		"reservations are not": {"", nil, func(n *node.Node) { n.TargetPowerState = node.PowerOn }},
 	} {
 		a, n := wish(), suitable("n1")
@@ -84,10 +92,14 @@ func TestCandidates(t *testing.T) {
 	}{
 		"in the order of the shuffle": {"n5 n3 n2 n1", func(*node.Allocation) {}},
 		"the namesake first":          {"n2 n5 n3 n1", func(a *node.Allocation) { a.Name = "name-of-n2" }},
-		"as the candidates are named": {"n3 n1 n5", func(a *node.Allocation) { a.CandidateNodes = []string{"n3", "n4", "n1", "n9", "n5"} }},
-		"the namesake of candidates":  {"n5 n3", func(a *node.Allocation) { a.Name, a.CandidateNodes = "name-of-n5", []string{"n3", "n5"} }},
-		"a namesake that is unfit":    {"n5 n3 n2 n1", func(a *node.Allocation) { a.Name = "name-of-n4" }},
-		"none":                        {"", func(a *node.Allocation) { a.ResourceClass = "gpu" }},
+		"as the candidates are named": {
+			"n3 n1 n5", func(a *node.Allocation) { a.CandidateNodes = []string{"n3", "n4", "n1", "n9", "n5"} },
+		},
+		"the namesake of candidates": {
+			"n5 n3", func(a *node.Allocation) { a.Name, a.CandidateNodes = "name-of-n5", []string{"n3", "n5"} },
+		},
+		"a namesake that is unfit": {"n5 n3 n2 n1", func(a *node.Allocation) { a.Name = "name-of-n4" }},
+		"none":                     {"", func(a *node.Allocation) { a.ResourceClass = "gpu" }},
 	} {
 		a := wish()
 		c.ask(&a)
@@ -121,12 +133,26 @@ func TestInVain(t *testing.T) {
 		busy  int
 		nodes []node.Node
 	}{
-		"no such class":      {"no available nodes match the resource class bm.", nil, 0, nil},
-		"all unfit":          {"no available nodes match the resource class bm (of 3 nodes of the class: 1 with an instance, 2 in maintenance).", nil, 0, edited(broken, inUse, broken)},
-		"traits":             {"no suitable nodes have the requested traits CUSTOM_A, CUSTOM_B (of 2 nodes of the class: 1 in maintenance, 1 without the traits).", func(a *node.Allocation) { a.Traits = []string{"CUSTOM_A", "CUSTOM_B"} }, 0, edited(broken, plain)},
-		"candidates":         {"none of the requested nodes are available and match the resource class bm (of 1 candidates: 1 in maintenance).", func(a *node.Allocation) { a.CandidateNodes = []string{"n1"} }, 0, edited(broken)},
-		"all reserved":       {"could not reserve any of 2 suitable nodes, each of which has an operation under way (of 3 nodes of the class: 1 in maintenance, 2 suitable).", nil, 2, edited(fit, broken, fit)},
-		"taken all the time": {"all nodes were filtered out during reservation (of 1 nodes of the class: 1 suitable).", nil, 0, edited(fit)},
+		"no such class": {"no available nodes match the resource class bm.", nil, 0, nil},
+		"all unfit": {
+			"no available nodes match the resource class bm (of 3 nodes of the class: 1 with an instance, 2 in maintenance).",
+			nil, 0, edited(broken, inUse, broken),
+		},
+		"traits": {
+			"no suitable nodes have the requested traits CUSTOM_A, CUSTOM_B (of 2 nodes of the class: 1 in maintenance, 1 " +
+				"without the traits).", func(a *node.Allocation) { a.Traits = []string{"CUSTOM_A", "CUSTOM_B"} }, 0,
+			edited(broken, plain),
+		},
+		"candidates": {
+			"none of the requested nodes are available and match the resource class bm (of 1 candidates: 1 in maintenance).",
+			func(a *node.Allocation) { a.CandidateNodes = []string{"n1"} }, 0, edited(broken),
+		},
+		"all reserved": {
+			"could not reserve any of 2 suitable nodes, each of which has an operation under way (of 3 nodes of the class: 1 " +
+				"in maintenance, 2 suitable).", nil, 2, edited(fit, broken, fit),
+		},
+		"taken all the time": {"all nodes were filtered out during reservation (of 1 nodes of the class: 1 suitable).", nil,
+			0, edited(fit)},
 	} {
 		a := wish()
 		if c.ask != nil {
@@ -148,10 +174,12 @@ func TestAssign(t *testing.T) {
 	a.Traits, a.LastError = []string{"CUSTOM_A"}, "old"
 	n.InstanceInfo = map[string]any{"k": "v"}
 	given, taken := Assign(a, n)
-	if given.State != node.AllocationActive || given.NodeUUID != "n1" || given.LastError != "" || given.Revision != a.Revision {
+	if given.State != node.AllocationActive || given.NodeUUID != "n1" || given.LastError != "" ||
+		given.Revision != a.Revision {
 		t.Errorf("the allocation became %+v", given)
 	}
-	if diff := cmp.Diff(map[string]any{"k": "v", "traits": []any{"CUSTOM_A"}}, taken.InstanceInfo); diff != "" || taken.InstanceUUID != "a1" || taken.AllocationUUID != "a1" {
+	if diff := cmp.Diff(map[string]any{"k": "v", "traits": []any{"CUSTOM_A"}}, taken.InstanceInfo); diff != "" ||
+		taken.InstanceUUID != "a1" || taken.AllocationUUID != "a1" {
 		t.Errorf("the node became %+v, instance_info -want +got:\n%s", taken, diff)
 	}
 	if len(n.InstanceInfo) != 1 {
@@ -169,17 +197,24 @@ func TestBackfill(t *testing.T) {
 		ask  func(a *node.Allocation)
 		is   func(n *node.Node)
 	}{
-		"without an instance":    {"", 0, nil, nil},
-		"of its own instance":    {"", 0, nil, func(n *node.Node) { n.InstanceUUID = "a1" }},
-		"takes over the rest":    {"", 0, func(a *node.Allocation) { a.UUID, a.ResourceClass = "", "" }, func(n *node.Node) { n.InstanceUUID = "a1" }},
-		"in maintenance":         {"", 0, nil, func(n *node.Node) { n.Maintenance = true }},
-		"of another instance":    {"Node n1 is associated with instance i1.", node.Conflict, nil, func(n *node.Node) { n.InstanceUUID = "i1" }},
-		"not in use":             {`Node must be in the "active" state, but the current state is "available"`, node.Invalid, nil, func(n *node.Node) { n.ProvisionState = node.Available }},
-		"another class":          {"Resource class bm does not match the requested resource class gpu", node.Invalid, func(a *node.Allocation) { a.ResourceClass = "gpu" }, nil},
-		"a trait short":          {"does not have the requested traits CUSTOM_C", node.Invalid, func(a *node.Allocation) { a.Traits = []string{"CUSTOM_A", "CUSTOM_C"} }, nil},
-		"not a candidate":        {"Candidate nodes must be empty or contain the target node, but got [n2]", node.Invalid, func(a *node.Allocation) { a.CandidateNodes = []string{"n2"} }, nil},
-		"one of the candidates":  {"", 0, func(a *node.Allocation) { a.CandidateNodes = []string{"n2", "n1"} }, nil},
-		"everything that is bad": {"; Resource class", node.Invalid, func(a *node.Allocation) { a.ResourceClass = "gpu" }, func(n *node.Node) { n.ProvisionState = node.Error }},
+		"without an instance": {"", 0, nil, nil},
+		"of its own instance": {"", 0, nil, func(n *node.Node) { n.InstanceUUID = "a1" }},
+		"takes over the rest": {"", 0, func(a *node.Allocation) { a.UUID, a.ResourceClass = "", "" },
+			func(n *node.Node) { n.InstanceUUID = "a1" }},
+		"in maintenance": {"", 0, nil, func(n *node.Node) { n.Maintenance = true }},
+		"of another instance": {"Node n1 is associated with instance i1.", node.Conflict, nil,
+			func(n *node.Node) { n.InstanceUUID = "i1" }},
+		"not in use": {`Node must be in the "active" state, but the current state is "available"`, node.Invalid,
+			nil, func(n *node.Node) { n.ProvisionState = node.Available }},
+		"another class": {"Resource class bm does not match the requested resource class gpu", node.Invalid,
+			func(a *node.Allocation) { a.ResourceClass = "gpu" }, nil},
+		"a trait short": {"does not have the requested traits CUSTOM_C", node.Invalid,
+			func(a *node.Allocation) { a.Traits = []string{"CUSTOM_A", "CUSTOM_C"} }, nil},
+		"not a candidate": {"Candidate nodes must be empty or contain the target node, but got [n2]", node.Invalid,
+			func(a *node.Allocation) { a.CandidateNodes = []string{"n2"} }, nil},
+		"one of the candidates": {"", 0, func(a *node.Allocation) { a.CandidateNodes = []string{"n2", "n1"} }, nil},
+		"everything that is bad": {"; Resource class", node.Invalid, func(a *node.Allocation) { a.ResourceClass = "gpu" },
+			func(n *node.Node) { n.ProvisionState = node.Error }},
 	} {
 		a, n := wish(), suitable("n1")
 		n.ProvisionState = node.Active

@@ -58,5 +58,6 @@ func (d *decision) checkBootPort() error {
 }
 
 func (d *decision) withoutPorts() error {
-	return fmt.Errorf("node %s has no ports, and machines are booted by the MAC address of one: create it (baremetal port create --node %s ADDRESS)", d.n.UUID, d.n.UUID)
+	return fmt.Errorf("node %s has no ports, and machines are booted by the MAC address of one: create it (baremetal "+
+		"port create --node %s ADDRESS)", d.n.UUID, d.n.UUID)
 }

@@ -78,7 +78,8 @@ func (d *decision) overdue() error {
 		last = cmp.Or(r.Waiting, "the BMC said nothing of it")
 		try = "look into the BMC's log and tasks, reset the BMC if it hangs, then begin anew"
 	}
-	return fmt.Errorf("it is not done %s after it was begun at %s, and %s; the last seen of it: %s; %s, or raise the limit if the step needs so long",
+	return fmt.Errorf("it is not done %s after it was begun at %s, and %s; the last seen of it: %s; %s, or raise the "+
+		"limit if the step needs so long",
 		d.now.Sub(r.StepSince).Round(time.Second), r.StepSince.UTC().Format(time.DateTime+" MST"), bound, last, try)
 }
 

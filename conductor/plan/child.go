@@ -59,9 +59,11 @@ func (d *decision) childStep(e ChildStep) error {
 	s.OnChildren, s.Children = false, nil
 	switch {
 	case s.Step == "hold":
-		return node.Refuse(node.Invalid, "step hold cannot be executed on child node %s: nobody could tell its parent to go on", d.n.UUID)
+		return node.Refuse(node.Invalid,
+			"step hold cannot be executed on child node %s: nobody could tell its parent to go on", d.n.UUID)
 	case endsWithHeartbeat(s):
-		return node.Refuse(node.Invalid, "step wait cannot be executed on child node %s without the argument seconds: no agent of it calls", d.n.UUID)
+		return node.Refuse(node.Invalid,
+			"step wait cannot be executed on child node %s without the argument seconds: no agent of it calls", d.n.UUID)
 	}
 	d.n.Child = &node.ChildRun{Token: e.Token}
 	d.startRun(node.Run{Activity: "child", Listed: []node.Step{s}})

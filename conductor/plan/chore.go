@@ -156,7 +156,9 @@ func (SecureBootRequest) check(d *decision) error { return settled(d.n) }
 // needs it (Ironic's UNSTABLE_STATES).
 func settled(n node.Node) error {
 	if class := n.ProvisionState.Class(); class == node.Working || class == node.Waiting {
-		return node.Refuse(node.Conflict, "Node %s is in %s state. Since node is transitioning, the boot mode will not be set as this may interfere with ongoing changes and result in erroneous modification. Try again later.", n.UUID, n.ProvisionState)
+		return node.Refuse(node.Conflict,
+			"Node %s is in %s state. Since node is transitioning, the boot mode will not be set as this may interfere with "+
+				"ongoing changes and result in erroneous modification. Try again later.", n.UUID, n.ProvisionState)
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ func TestClip(t *testing.T) {
 			t.Errorf("%q became %q, want %q", reason, got, want)
 		}
 	}
-	if got := Clip(strings.Repeat("\x1bé", 5000)); len(got) > maxReason+20 || strings.ContainsFunc(got, unicode.IsControl) {
+	if got := Clip(strings.Repeat("\x1bé", 5000)); len(got) > maxReason+20 ||
+		strings.ContainsFunc(got, unicode.IsControl) {
 		t.Errorf("%d bytes: %.40q", len(got), got)
 	}
 }

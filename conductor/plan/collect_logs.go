@@ -20,7 +20,8 @@ func (collectLogs) failure() string { return "Collecting the agent's logs failed
 func (d *decision) collectAfter(before *node.Run, e Event) {
 	failed := slices.ContainsFunc(d.moves, func(m node.Transition) bool { return m.On == node.Fail })
 	_, settles := e.(Outcome)
-	if before == nil || !failed || !d.f.LogsMissing || d.n.Agent.URL == "" || len(d.effects) > 0 || d.f.EffectPending && !settles {
+	if before == nil || !failed || !d.f.LogsMissing || d.n.Agent.URL == "" || len(d.effects) > 0 ||
+		d.f.EffectPending && !settles {
 		return
 	}
 	d.beginChore(collectLogs{})

@@ -36,7 +36,8 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 		return nil, nil
 	}
 	return &node.Change{
-		Finish: d.overtaken, Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves, AddPorts: d.ports, SavePorts: d.detached.ports, SavePortgroups: d.detached.groups,
+		Finish: d.overtaken, Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves,
+		AddPorts: d.ports, SavePorts: d.detached.ports, SavePortgroups: d.detached.groups,
 		Inspected: d.inspected, HardwareReport: d.hardware, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
 	}, nil
 }

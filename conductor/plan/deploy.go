@@ -50,7 +50,8 @@ func (deploy) steps(d *decision) ([]node.Step, error) {
 // partition image the agent is asked what partitions it has made.
 func writeAndBoot(d *decision) []node.Step {
 	steps := prioritised(atRamdisk, withAgent(d)...)
-	steps = append(steps, node.Step{Interface: "deploy", Step: "write_image", Priority: atImage, InBand: true, Args: writeImageArgs(d.n)})
+	steps = append(steps, node.Step{Interface: "deploy", Step: "write_image", Priority: atImage, InBand: true,
+		Args: writeImageArgs(d.n)})
 	args := map[string]any{"target_boot_mode": BootModeOf(d.n)}
 	if uuid := rootOnArray(d.n); uuid != "" {
 		args["root_uuid"] = uuid
@@ -136,7 +137,8 @@ func (d *decision) placeAround(agent byAgent) error {
 	}
 	for _, s := range steps {
 		if needsAgent(s) && s.Priority <= atLeaving {
-			return fmt.Errorf("step %s with priority %d comes when the ramdisk is left already: give it %d to %d", s, s.Priority, atLeaving+1, atRamdisk-1)
+			return fmt.Errorf("step %s with priority %d comes when the ramdisk is left already: give it %d to %d", s, s.Priority,
+				atLeaving+1, atRamdisk-1)
 		}
 	}
 	r := d.n.Run

@@ -54,7 +54,8 @@ func UnfinishedErase(n node.Node, found agentapi.Inventory, why string, now time
 	}
 	named := report
 	named.Machine = agentapi.EraseMachine{
-		Manufacturer: found.SystemVendor.Manufacturer, Product: found.SystemVendor.ProductName, Serial: found.SystemVendor.SerialNumber,
+		Manufacturer: found.SystemVendor.Manufacturer, Product: found.SystemVendor.ProductName,
+		Serial: found.SystemVendor.SerialNumber,
 	}
 	for _, disk := range found.Disks {
 		named.Disks = append(named.Disks, agentapi.ErasedDisk{
@@ -62,7 +63,8 @@ func UnfinishedErase(n node.Node, found agentapi.Inventory, why string, now time
 		})
 	}
 	raw, err := json.Marshal(named)
-	if err != nil || named.Validate() != nil || len(raw) > node.MaxEraseReport { // an inventory that nobody could have meant
+	// an inventory that nobody could have meant
+	if err != nil || named.Validate() != nil || len(raw) > node.MaxEraseReport {
 		raw, _ = json.Marshal(report) // plain strings and times
 	}
 	return &node.EraseReport{NodeUUID: n.UUID, NodeName: n.Name, Failed: true, Report: raw}

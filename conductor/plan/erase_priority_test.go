@@ -21,10 +21,15 @@ func TestErasePriorities(t *testing.T) {
 		change func(*Settings)
 		want   []string
 	}{
-		"unasked":      {node.CleanSteps, func(*Settings) {}, []string{"deploy.erase_devices_metadata", "management.polish"}},
-		"all":          {node.CleanSteps, func(s *Settings) { s.EraseDevicesPriority = 60 }, []string{"deploy.erase_devices_metadata", "deploy.erase_devices", "management.polish"}},
-		"all but that": {node.CleanSteps, func(s *Settings) { s.EraseDevicesPriority, s.EraseMetadataPriority = 10, 0 }, []string{"management.polish", "deploy.erase_devices"}},
-		"deploy":       {node.DeploySteps, func(*Settings) {}, []string{"deploy.erase_devices_metadata", "management.polish", "deploy.erase_devices"}},
+		"unasked": {node.CleanSteps, func(*Settings) {}, []string{"deploy.erase_devices_metadata", "management.polish"}},
+		"all": {node.CleanSteps, func(s *Settings) { s.EraseDevicesPriority = 60 },
+			[]string{"deploy.erase_devices_metadata", "deploy.erase_devices", "management.polish"}},
+		"all but that": {node.CleanSteps, func(s *Settings) { s.EraseDevicesPriority, s.EraseMetadataPriority = 10, 0 },
+			[]string{"management.polish", "deploy.erase_devices"}},
+		"deploy": {
+			node.DeploySteps, func(*Settings) {},
+			[]string{"deploy.erase_devices_metadata", "management.polish", "deploy.erase_devices"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &decision{f: Facts{Settings: DefaultSettings()}}

@@ -31,7 +31,8 @@ func (d *decision) eraseReported(s node.Step, result json.RawMessage) error {
 	case err != nil:
 		return err
 	case report != nil && len(report.Failed()) > 0:
-		return fmt.Errorf("erase report: the step %s succeeded, but %s is reported with the error %q", s, report.Failed()[0].Device, report.Failed()[0].Error)
+		return fmt.Errorf("erase report: the step %s succeeded, but %s is reported with the error %q", s,
+			report.Failed()[0].Device, report.Failed()[0].Error)
 	case report == nil && needsReport(d.n.Run):
 		return fmt.Errorf("erase report: the step %s succeeded, but its result is no report", s)
 	}
@@ -73,7 +74,8 @@ func (d *decision) eraseReport(s node.Step, result json.RawMessage) (*agentapi.E
 	if len(result) == 0 || json.Unmarshal(result, &r) != nil {
 		return nil, nil
 	}
-	made := map[string]json.RawMessage{"clean": r.CleanResult, "deploy": r.DeployResult, "service": r.ServiceResult}[d.n.Run.Activity]
+	made := map[string]json.RawMessage{"clean": r.CleanResult, "deploy": r.DeployResult,
+		"service": r.ServiceResult}[d.n.Run.Activity]
 	if !meantAsReport(made) {
 		return nil, nil
 	}

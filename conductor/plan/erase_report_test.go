@@ -25,7 +25,8 @@ func reported(failed bool) agentapi.EraseReport {
 	if failed {
 		d = agentapi.ErasedDisk{Device: "/dev/sda", Serial: "S1", Size: 1 << 30, Error: "it is frozen"}
 	}
-	return agentapi.EraseReport{Version: agentapi.EraseReportVersion, NodeUUID: erasedNode, Started: at, Finished: at.Add(time.Minute), Disks: []agentapi.ErasedDisk{d}}
+	return agentapi.EraseReport{Version: agentapi.EraseReportVersion, NodeUUID: erasedNode, Started: at,
+		Finished: at.Add(time.Minute), Disks: []agentapi.ErasedDisk{d}}
 }
 
 // kept is what is put on record of an erase.
@@ -53,25 +54,48 @@ func TestEraseReport(t *testing.T) {
 		kept    kept   // what is put on record
 		failure string // part of last_error; "" for a step that is done
 	}{
-		"erased":                      {agentapi.Succeeded, reported(false), nil, asTold, ""},
-		"express":                     {agentapi.Succeeded, reported(false), func(d *decision) { d.n.Run.Current().Step = "erase_devices_express" }, asTold, ""},
-		"another agent":               {agentapi.Succeeded, map[string]any{"/dev/sda": true}, func(d *decision) { d.n.Run.Versions = nil }, nothing, ""},
-		"another agent says nothing":  {agentapi.Succeeded, nil, func(d *decision) { d.n.Run.Versions = nil }, nothing, ""},
-		"a dry run":                   {agentapi.Succeeded, []any{}, func(d *decision) { d.n.Run.Current().Args = map[string]any{"dry_run": true} }, nothing, ""},
-		"another step":                {agentapi.Succeeded, reported(false), func(d *decision) { d.n.Run.Current().Step = "erase_pstore" }, nothing, ""},
-		"none":                        {agentapi.Succeeded, nil, nil, unfinished, "its result is no report"},
-		"a list":                      {agentapi.Succeeded, []any{}, nil, unfinished, "its result is no report"},
-		"of another node":             {agentapi.Succeeded, changed(func(r *agentapi.EraseReport) { r.NodeUUID = "x" }), nil, unfinished, "it is of node x, expected one of " + erasedNode},
-		"of another form":             {agentapi.Succeeded, changed(func(r *agentapi.EraseReport) { r.Version = 2 }), nil, unfinished, "version 2, expected 1"},
-		"not verified":                {agentapi.Succeeded, changed(func(r *agentapi.EraseReport) { r.Disks[0].Verification = nil }), nil, unfinished, "verification is missing"},
-		"of other types":              {agentapi.Succeeded, map[string]any{"version": "one"}, nil, unfinished, "erase report:"},
-		"of another agent, bad":       {agentapi.Succeeded, map[string]any{"disks": []any{}}, func(d *decision) { d.n.Run.Versions = nil }, nothing, "version 0, expected 1"},
-		"too long":                    {agentapi.Succeeded, long, nil, unfinished, "at most 262144 are kept"},
-		"says itself that it is none": {agentapi.Succeeded, changed(func(r *agentapi.EraseReport) { r.Unfinished, r.Disks = "aborted", nil }), nil, unfinished, "it says itself that it is none"},
-		"a success that is none":      {agentapi.Succeeded, reported(true), nil, unfinished, `/dev/sda is reported with the error "it is frozen"`},
-		"failed":                      {agentapi.Failed, reported(true), nil, asTold, "1 of 1 disks"},
-		"failed, nothing told":        {agentapi.Failed, nil, nil, unfinished, "1 of 1 disks"},
-		"failed, told badly":          {agentapi.Failed, map[string]any{"version": 1}, nil, unfinished, "1 of 1 disks could not be erased (its report was not kept: erase report: node_uuid is missing)"},
+		"erased": {agentapi.Succeeded, reported(false), nil, asTold, ""},
+		"express": {
+			agentapi.Succeeded, reported(false), func(d *decision) {
+				d.n.Run.Current().Step = "erase_devices_express"
+			}, asTold, "",
+		},
+		"another agent": {agentapi.Succeeded, map[string]any{"/dev/sda": true},
+			func(d *decision) { d.n.Run.Versions = nil }, nothing, ""},
+		"another agent says nothing": {agentapi.Succeeded, nil, func(d *decision) { d.n.Run.Versions = nil }, nothing, ""},
+		"a dry run": {
+			agentapi.Succeeded, []any{}, func(d *decision) {
+				d.n.Run.Current().Args = map[string]any{"dry_run": true}
+			}, nothing, "",
+		},
+		"another step": {
+			agentapi.Succeeded, reported(false), func(d *decision) { d.n.Run.Current().Step = "erase_pstore" }, nothing, "",
+		},
+		"none":   {agentapi.Succeeded, nil, nil, unfinished, "its result is no report"},
+		"a list": {agentapi.Succeeded, []any{}, nil, unfinished, "its result is no report"},
+		"of another node": {agentapi.Succeeded, changed(func(r *agentapi.EraseReport) { r.NodeUUID = "x" }), nil,
+			unfinished, "it is of node x, expected one of " + erasedNode},
+		"of another form": {agentapi.Succeeded, changed(func(r *agentapi.EraseReport) { r.Version = 2 }), nil,
+			unfinished, "version 2, expected 1"},
+		"not verified": {
+			agentapi.Succeeded, changed(func(r *agentapi.EraseReport) { r.Disks[0].Verification = nil }), nil, unfinished,
+			"verification is missing",
+		},
+		"of other types": {agentapi.Succeeded, map[string]any{"version": "one"}, nil, unfinished,
+			"erase report:"},
+		"of another agent, bad": {agentapi.Succeeded, map[string]any{"disks": []any{}},
+			func(d *decision) { d.n.Run.Versions = nil }, nothing, "version 0, expected 1"},
+		"too long": {agentapi.Succeeded, long, nil, unfinished, "at most 262144 are kept"},
+		"says itself that it is none": {
+			agentapi.Succeeded, changed(func(r *agentapi.EraseReport) { r.Unfinished, r.Disks = "aborted", nil }), nil,
+			unfinished, "it says itself that it is none",
+		},
+		"a success that is none": {agentapi.Succeeded, reported(true), nil, unfinished,
+			`/dev/sda is reported with the error "it is frozen"`},
+		"failed":               {agentapi.Failed, reported(true), nil, asTold, "1 of 1 disks"},
+		"failed, nothing told": {agentapi.Failed, nil, nil, unfinished, "1 of 1 disks"},
+		"failed, told badly": {agentapi.Failed, map[string]any{"version": 1}, nil, unfinished,
+			"1 of 1 disks could not be erased (its report was not kept: erase report: node_uuid is missing)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			step, err := json.Marshal(c.result)
@@ -83,12 +107,14 @@ func TestEraseReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.status == agentapi.Failed {
-				res.Error = agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device", "1 of 1 disks could not be erased")
+				res.Error = agentapi.NewCommandError("BlockDeviceEraseError", "Error erasing block device",
+					"1 of 1 disks could not be erased")
 			}
 			d := &decision{now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), n: node.Node{
 				UUID: erasedNode, Name: "n1", ProvisionState: node.CleanWait, Run: &node.Run{
 					Activity: "clean", Generation: 1, Command: "1", Versions: map[string]string{ourManager: "1"},
-					Steps: []node.Step{{Interface: "deploy", Step: "erase_devices", InBand: true}, {Interface: "power", Step: "power_off"}},
+					Steps: []node.Step{{Interface: "deploy", Step: "erase_devices", InBand: true},
+						{Interface: "power", Step: "power_off"}},
 				},
 			}}
 			if c.change != nil {
@@ -104,7 +130,8 @@ func TestEraseReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := change.Save
-			if failed := n.ProvisionState == node.CleanFailed; failed != (c.failure != "") || !strings.Contains(n.LastError, c.failure) {
+			if failed := n.ProvisionState == node.CleanFailed; failed != (c.failure != "") ||
+				!strings.Contains(n.LastError, c.failure) {
 				t.Errorf("%s, last_error %q, want %q", n.ProvisionState, n.LastError, c.failure)
 			}
 			var want *node.EraseReport

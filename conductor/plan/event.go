@@ -71,20 +71,21 @@ func (ChildStep) event()    {}
 
 // Facts is what Decide may know besides the node, gathered by the engine.
 type Facts struct {
-	Ports           []node.Port
-	Bonds           []node.Portgroup      // if Needs asks for it
-	Offers          []node.StepOffer      // what the BMC driver can do
-	Templates       []node.DeployTemplate // those that the instance's traits name
-	Rules           []node.InspectionRule // what operators want done with what was found; if Needs asks for it
-	NameTaken       string                // a name that rules would give the node, though another has it
-	Taken           map[string]bool       // those of NewAddresses that are ports of other nodes
-	Words           bool                  // a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
-	OwnDHCP         bool                  // only our DHCP gives addresses to machines
-	Leased          []string              // those the node's ports have from it; if Needs asks for it
-	ReportsHardware bool                  // the BMC driver reports BIOS settings and firmware
-	HardwareReport  node.HardwareReport   // its last report; if Needs asks for it
-	CountByState    map[node.State]int    // how many nodes there are in each state; if Needs asks for it
-	Inventory       agentapi.Inventory    // what the last inspection found; if Needs asks for it
+	Ports     []node.Port
+	Bonds     []node.Portgroup      // if Needs asks for it
+	Offers    []node.StepOffer      // what the BMC driver can do
+	Templates []node.DeployTemplate // those that the instance's traits name
+	Rules     []node.InspectionRule // what operators want done with what was found; if Needs asks for it
+	NameTaken string                // a name that rules would give the node, though another has it
+	Taken     map[string]bool       // those of NewAddresses that are ports of other nodes
+	// a ramdisk must know its boot's word, which only scripts for the MAC addresses of ports hold
+	Words           bool
+	OwnDHCP         bool                // only our DHCP gives addresses to machines
+	Leased          []string            // those the node's ports have from it; if Needs asks for it
+	ReportsHardware bool                // the BMC driver reports BIOS settings and firmware
+	HardwareReport  node.HardwareReport // its last report; if Needs asks for it
+	CountByState    map[node.State]int  // how many nodes there are in each state; if Needs asks for it
+	Inventory       agentapi.Inventory  // what the last inspection found; if Needs asks for it
 	Settings        Settings
 	AgentSeen       time.Time // the last good heartbeat of this boot; zero when none or forgotten
 	// When this boot's agent last reported more done than before, and how far

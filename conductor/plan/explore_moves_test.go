@@ -44,9 +44,11 @@ var special = map[string][]outcome{
 	"management.validate": {{"ok", `{"boot_mode":"uefi"}`, ""}},
 	"inspect.read_system": {{"ok", `{}`, ""}},
 	readPorts:             {{"ports", `{"macs":["52:54:00:00:00:01"]}`, ""}, {"none", `{}`, ""}},
-	"agent.get_steps": {{"steps", `{"clean_steps":{"m":[{"step":"erase_devices_metadata","interface":"deploy","priority":99}]},` +
-		`"deploy_steps":{"m":[{"step":"write_image","interface":"deploy","priority":0}]},` +
-		`"service_steps":{"m":[{"step":"erase_devices_metadata","interface":"deploy","priority":0,"abortable":true}]}}`, ""}},
+	"agent.get_steps": {{"steps",
+		`{"clean_steps":{"m":[{"step":"erase_devices_metadata","interface":"deploy","priority":99}]},` +
+			`"deploy_steps":{"m":[{"step":"write_image","interface":"deploy","priority":0}]},` +
+			`"service_steps":{"m":[{"step":"erase_devices_metadata","interface":"deploy","priority":0,"abortable":true}]}}`,
+		""}},
 	"agent.execute_step": {
 		{"succeeded", `{"id":"1","command_status":"SUCCEEDED"}`, ""},
 		{"running", `{"id":"1","command_status":"RUNNING"}`, ""},
@@ -57,12 +59,15 @@ var special = map[string][]outcome{
 		{"succeeded", `{"id":"1","command_status":"SUCCEEDED"}`, ""},
 		{"running", `{"id":"1","command_status":"RUNNING"}`, ""},
 	},
-	"agent.install_bootloader":  {{"ok", `{"id":"2","command_status":"SUCCEEDED"}`, ""}, {"running", `{"id":"2","command_status":"RUNNING"}`, ""}},
-	"agent.get_partition_uuids": {{"ok", `{"id":"5","command_status":"SUCCEEDED","command_result":{"root uuid":"r"}}`, ""}},
-	"agent.sync":                {{"ok", `{"id":"3","command_status":"SUCCEEDED"}`, ""}},
-	"agent.finalize_rescue":     {{"ok", `{"id":"4","command_status":"SUCCEEDED"}`, ""}},
-	BootModeRequest{}.effect():  {{"ok", `{}`, ""}, {"after a start", `{"restarted":true}`, ""}},
-	hardwareEffect:              {{"told", `{"BIOS":[{"name":"A"}],"Firmware":null}`, ""}},
+	"agent.install_bootloader": {{"ok", `{"id":"2","command_status":"SUCCEEDED"}`, ""},
+		{"running", `{"id":"2","command_status":"RUNNING"}`, ""}},
+	"agent.get_partition_uuids": {
+		{"ok", `{"id":"5","command_status":"SUCCEEDED","command_result":{"root uuid":"r"}}`, ""},
+	},
+	"agent.sync":               {{"ok", `{"id":"3","command_status":"SUCCEEDED"}`, ""}},
+	"agent.finalize_rescue":    {{"ok", `{"id":"4","command_status":"SUCCEEDED"}`, ""}},
+	BootModeRequest{}.effect(): {{"ok", `{}`, ""}, {"after a start", `{"restarted":true}`, ""}},
+	hardwareEffect:             {{"told", `{"BIOS":[{"name":"A"}],"Firmware":null}`, ""}},
 	driverEffect: {
 		{"done", `{"done":true}`, ""},
 		{"again", `{"task":"t","after":1000000000}`, ""},
@@ -94,20 +99,34 @@ func (x *explorer) settle(w world, o outcome) (world, bool) {
 func requests() map[string]Event {
 	all := map[string]Event{
 		"power off": PowerRequest{Target: node.PowerOff}, "shut down": PowerRequest{Target: node.SoftPowerOff},
-		"power off at once": PowerRequest{Target: node.PowerOff, Overtake: true}, "power on": PowerRequest{Target: node.PowerOn}, "reboot": PowerRequest{Target: node.Rebooting},
-		"boot mode": BootModeRequest{Mode: "uefi"}, "secure boot": SecureBootRequest{On: true}, "console": ConsoleRequest{On: true},
-		"attach": AttachRequest{Medium: node.Medium{Device: "cdrom", Image: "http://images/a.iso"}}, "detach": DetachRequest{},
-		"vendor": VendorRequest{Method: "m"},
+		"power off at once": PowerRequest{Target: node.PowerOff, Overtake: true},
+		"power on":          PowerRequest{Target: node.PowerOn}, "reboot": PowerRequest{Target: node.Rebooting},
+		"boot mode": BootModeRequest{Mode: "uefi"}, "secure boot": SecureBootRequest{On: true},
+		"console": ConsoleRequest{On: true},
+		"attach":  AttachRequest{Medium: node.Medium{Device: "cdrom", Image: "http://images/a.iso"}},
+		"detach":  DetachRequest{},
+		"vendor":  VendorRequest{Method: "m"},
 		"clean": Request{Verb: node.Clean, CleanSteps: []node.Step{
-			{Interface: "deploy", Step: "erase_devices_metadata"}, {Interface: "deploy", Step: "hold"}, {Interface: "bios", Step: "apply"},
+			{Interface: "deploy", Step: "erase_devices_metadata"}, {Interface: "deploy", Step: "hold"},
+			{Interface: "bios", Step: "apply"},
 		}},
-		"clean, driver": Request{Verb: node.Clean, CleanSteps: []node.Step{{Interface: "bios", Step: "apply"}, {Interface: "deploy", Step: "wait", Args: map[string]any{"seconds": 1.0}}}},
-		"clean, nobody": Request{Verb: node.Clean, CleanSteps: []node.Step{{Interface: "deploy", Step: "nobody"}}, DisableRamdisk: true},
-		"service":       Request{Verb: node.Service, ServiceSteps: []node.Step{{Interface: "deploy", Step: "erase_devices_metadata"}, {Interface: "deploy", Step: "hold"}}},
-		"rescue":        Request{Verb: node.RescueIt, RescueHash: "$6$"},
+		"clean, driver": Request{
+			Verb: node.Clean,
+			CleanSteps: []node.Step{
+				{Interface: "bios", Step: "apply"}, {Interface: "deploy", Step: "wait", Args: map[string]any{"seconds": 1.0}},
+			},
+		},
+		"clean, nobody": Request{Verb: node.Clean, CleanSteps: []node.Step{{Interface: "deploy", Step: "nobody"}},
+			DisableRamdisk: true},
+		"service": Request{
+			Verb: node.Service, ServiceSteps: []node.Step{{Interface: "deploy", Step: "erase_devices_metadata"},
+				{Interface: "deploy", Step: "hold"}},
+		},
+		"rescue": Request{Verb: node.RescueIt, RescueHash: "$6$"},
 	}
 	for _, verb := range []node.Event{
-		node.Manage, node.Provide, node.Inspect, node.Adopt, node.Deploy, node.Rebuild, node.Delete, node.Unrescue, node.Abort, node.Unhold,
+		node.Manage, node.Provide, node.Inspect, node.Adopt, node.Deploy, node.Rebuild, node.Delete, node.Unrescue,
+		node.Abort, node.Unhold,
 	} {
 		all[string(verb)] = Request{Verb: verb}
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-var exploreDepth = flag.Int("explore.depth", 0, "how many events the exploration puts in a row; 0 for as many as lead to anything new")
+var exploreDepth = flag.Int("explore.depth", 0,
+	"how many events the exploration puts in a row; 0 for as many as lead to anything new")
 
 // TestExplore starts in each state a node can rest in and lets every sequence of
 // events happen, until none leads to a situation that is new: requests, outcomes good and bad, heartbeats,
@@ -25,7 +26,8 @@ var exploreDepth = flag.Int("explore.depth", 0, "how many events the exploration
 func TestExplore(t *testing.T) {
 	for _, base := range explored {
 		t.Run(base.name, func(t *testing.T) {
-			x := &explorer{t: t, seen: map[string]bool{}, states: map[node.State]bool{}, chores: map[string]bool{}, now: exploreNow}
+			x := &explorer{t: t, seen: map[string]bool{}, states: map[node.State]bool{}, chores: map[string]bool{},
+				now: exploreNow}
 			var level []world
 			for state, info := range node.States {
 				if info.Class == node.Stable || info.Class == node.Failed { // the others are come to
@@ -50,7 +52,8 @@ func TestExplore(t *testing.T) {
 					t.Errorf("the chore %s was never pending", chore)
 				}
 			}
-			t.Logf("%d situations in %d states, %d events, depth %d, all explored: %v", len(x.seen), len(x.states), x.events, depth-1, len(level) == 0)
+			t.Logf("%d situations in %d states, %d events, depth %d, all explored: %v", len(x.seen), len(x.states), x.events,
+				depth-1, len(level) == 0)
 		})
 	}
 }
@@ -59,8 +62,10 @@ var explored = []struct {
 	name       string
 	interfaces map[string]string
 }{
-	{"ramdisk", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "boot": "ipxe", "bios": "redfish", "firmware": "redfish"}},
-	{"fake", map[string]string{"deploy": "fake", "inspect": "fake", "rescue": "fake", "boot": "fake", "bios": "fake", "firmware": "fake"}},
+	{"ramdisk", map[string]string{"deploy": "direct", "inspect": "agent", "rescue": "agent", "boot": "ipxe",
+		"bios": "redfish", "firmware": "redfish"}},
+	{"fake", map[string]string{"deploy": "fake", "inspect": "fake", "rescue": "fake", "boot": "fake", "bios": "fake",
+		"firmware": "fake"}},
 }
 
 // world is a node, the one row it may have in the effects table, and what is
@@ -88,9 +93,11 @@ func start(interfaces map[string]string, state node.State) world {
 }
 
 func (w world) facts(now time.Time) Facts {
-	f := Facts{Settings: DefaultSettings(), EffectPending: w.pending != nil, LogsMissing: true, ReportsHardware: w.n.Interfaces["bios"] == "redfish", Offers: []node.StepOffer{
-		{Interface: "bios", Step: "apply", Priority: map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}, NeedsNoRamdisk: true},
-	}}
+	f := Facts{Settings: DefaultSettings(), EffectPending: w.pending != nil, LogsMissing: true,
+		ReportsHardware: w.n.Interfaces["bios"] == "redfish", Offers: []node.StepOffer{
+			{Interface: "bios", Step: "apply", Priority: map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0,
+				node.ServiceSteps: 0}, NeedsNoRamdisk: true},
+		}}
 	if w.pending != nil && w.pending.Name == ShutDown {
 		f.ShutDown = w.pending
 	}
@@ -104,16 +111,19 @@ func (w world) facts(now time.Time) Facts {
 func (w world) key() string {
 	var b strings.Builder
 	n := w.n
-	fmt.Fprintln(&b, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.Maintenance, n.Fault, n.Agent.URL != "", n.Agent.Doubted,
+	fmt.Fprintln(&b, n.ProvisionState, n.TargetProvisionState, n.PowerState, n.TargetPowerState, n.Maintenance, n.Fault,
+		n.Agent.URL != "", n.Agent.Doubted,
 		n.Deadline.IsZero(), w.seen, w.dirty, len(n.InstanceInfo))
 	if r := n.Run; r != nil {
-		fmt.Fprintln(&b, r.Activity, r.Command != "", r.Task, r.Relisted, r.Rebooted, r.ByHand, r.NoRamdisk, r.AbortAfter, len(r.Listed))
+		fmt.Fprintln(&b, r.Activity, r.Command != "", r.Task, r.Relisted, r.Rebooted, r.ByHand, r.NoRamdisk, r.AbortAfter,
+			len(r.Listed))
 		for _, s := range r.Left() {
 			fmt.Fprintln(&b, s, s.InBand, s.Driver)
 		}
 	}
 	if w.pending != nil {
-		fmt.Fprintln(&b, "owes", w.pending.Name, string(w.pending.Args), n.Run != nil && n.Run.Generation == w.pending.Generation)
+		fmt.Fprintln(&b, "owes", w.pending.Name, string(w.pending.Args), n.Run != nil &&
+			n.Run.Generation == w.pending.Generation)
 	}
 	return b.String()
 }
@@ -130,7 +140,8 @@ type explorer struct {
 
 func (x *explorer) complain(w world, format string, args ...any) {
 	x.t.Helper()
-	x.t.Fatalf("%s\n  after: %s\n  node: %q power %q run %+v owed %+v", fmt.Sprintf(format, args...), strings.Join(w.trail, " | "), w.n.ProvisionState, w.n.PowerState, w.n.Run, w.pending)
+	x.t.Fatalf("%s\n  after: %s\n  node: %q power %q run %+v owed %+v", fmt.Sprintf(format, args...),
+		strings.Join(w.trail, " | "), w.n.ProvisionState, w.n.PowerState, w.n.Run, w.pending)
 }
 
 // step lets one event happen; finish says that it is the outcome of the owed
@@ -183,7 +194,8 @@ func (x *explorer) step(w world, name string, e Event, finish bool) (world, bool
 // cut reports whether a request is to cut the power. The plan's own power
 // steps come between steps, never in the middle of one.
 func cut(effects []node.Effect) bool {
-	return len(effects) == 1 && (effects[0].Name == changePower || effects[0].Name == ShutDown) && !strings.Contains(string(effects[0].Args), `"power on"`)
+	return len(effects) == 1 && (effects[0].Name == changePower || effects[0].Name == ShutDown) &&
+		!strings.Contains(string(effects[0].Args), `"power on"`)
 }
 
 func (w world) interrupted() bool {
@@ -194,7 +206,8 @@ func (w world) interrupted() bool {
 func (x *explorer) check(w world) {
 	n, r := w.n, w.n.Run
 	fresh := len(w.trail) == 1 // placed in a state, not come to it
-	if chore := w.pending != nil && chores[w.pending.Name] != nil; chore != (n.Chore != "") || chore && n.Chore != w.pending.Name {
+	if chore := w.pending != nil && chores[w.pending.Name] != nil; chore != (n.Chore != "") || chore &&
+		n.Chore != w.pending.Name {
 		x.complain(w, "has the chore %q on record", n.Chore)
 	}
 	x.chores[n.Chore] = true
@@ -215,7 +228,8 @@ func (x *explorer) check(w world) {
 		if r != nil || !n.Deadline.IsZero() {
 			x.complain(w, "rests, with a run or a deadline")
 		}
-		if n.ProvisionState.Class() == node.Stable && w.pending != nil && chores[w.pending.Name] == nil && r == nil && w.pending.Name != driverEffect {
+		if n.ProvisionState.Class() == node.Stable && w.pending != nil && chores[w.pending.Name] == nil && r == nil &&
+			w.pending.Name != driverEffect {
 			x.complain(w, "rests, and an effect is in flight")
 		}
 		if n.ProvisionState.Class() == node.Failed && n.LastError == "" && !fresh && w.pending == nil {
@@ -241,7 +255,8 @@ type mood struct {
 	lingers bool // whoever can, says for ever that it is not done yet; its agent calls
 }
 
-var moods = []mood{{"the world works", true, false}, {"the world fails", false, false}, {"the world lingers", true, true}}
+var moods = []mood{{"the world works", true, false}, {"the world fails", false, false},
+	{"the world lingers", true, true}}
 
 // longest is how many events a run may take to its end, and lingering how much
 // time goes by between two of them where nothing gets done: a step may take no
@@ -296,6 +311,8 @@ func heartbeat(w world) Event {
 }
 
 var inspectedEvent = Inspected{
-	Data: agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: []agentapi.Interface{{Name: "e", MACAddress: "52:54:00:00:00:01"}}}},
-	Raw:  json.RawMessage(`{}`),
+	Data: agentapi.Inspection{
+		Inventory: agentapi.Inventory{Interfaces: []agentapi.Interface{{Name: "e", MACAddress: "52:54:00:00:00:01"}}},
+	},
+	Raw: json.RawMessage(`{}`),
 }

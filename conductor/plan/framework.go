@@ -45,7 +45,8 @@ func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
 	steps := inOrder(d.reprioritised(fw, agent))
 	for _, o := range d.offers(fw) {
 		if p := o.Priority[fw]; p > 0 {
-			steps = append(steps, node.Step{Interface: o.Interface, Step: o.Step, Priority: p, Driver: true, Abortable: o.Abortable})
+			steps = append(steps,
+				node.Step{Interface: o.Interface, Step: o.Step, Priority: p, Driver: true, Abortable: o.Abortable})
 		}
 	}
 	sortSteps(steps)
@@ -60,7 +61,8 @@ func (d *decision) reprioritised(fw node.Framework, agent byAgent) byAgent {
 	if fw != node.CleanSteps {
 		return agent
 	}
-	priorities := map[string]int{"erase_devices": d.f.Settings.EraseDevicesPriority, "erase_devices_metadata": d.f.Settings.EraseMetadataPriority}
+	priorities := map[string]int{"erase_devices": d.f.Settings.EraseDevicesPriority,
+		"erase_devices_metadata": d.f.Settings.EraseMetadataPriority}
 	out := byAgent{}
 	for manager, steps := range agent {
 		for _, s := range steps {
@@ -83,7 +85,9 @@ func (d *decision) resolve(fw node.Framework, listed []node.Step, agent byAgent)
 			return nil, err
 		}
 		if !ok {
-			return nil, fmt.Errorf("Cannot %s node %s: node does not support this %s step: {'interface': '%s', 'step': '%s'}; it has: %s", //nolint:staticcheck // Ironic's words
+			//nolint:staticcheck // Ironic's words
+			return nil, fmt.Errorf("Cannot %s node %s: node does not support this %s step: {'interface': '%s', 'step': "+
+				"'%s'}; it has: %s",
 				fw, d.n.UUID, fw, s.Interface, s.Step, d.known(fw, agent))
 		}
 		out = append(out, done)
@@ -126,9 +130,11 @@ func checkReserved(n node.Node, s node.Step) error {
 	case s.Step == "hold" || s.Step == "wait":
 		return nil
 	case len(s.Args) > 0:
-		return node.Refuse(node.Invalid, "step %s takes no arguments, but was given %v: leave them out", s.Step, slices.Sorted(maps.Keys(s.Args)))
+		return node.Refuse(node.Invalid, "step %s takes no arguments, but was given %v: leave them out", s.Step,
+			slices.Sorted(maps.Keys(s.Args)))
 	case s.Step == "power_off" && n.DisablePowerOff:
-		return node.Refuse(node.Invalid, "step power_off cannot be done on node %s, which has disable_power_off set: use reboot", n.UUID)
+		return node.Refuse(node.Invalid,
+			"step power_off cannot be done on node %s, which has disable_power_off set: use reboot", n.UUID)
 	}
 	return nil
 }
@@ -197,7 +203,8 @@ func (d *decision) returnToRamdisk(steps []node.Step) []node.Step {
 
 // tieBreak is Ironic's order of interfaces when priorities are equal, higher
 // first.
-var tieBreak = map[string]int{"network": 8, "vendor": 7, "power": 6, "management": 5, "firmware": 4, "deploy": 3, "bios": 2, "raid": 1}
+var tieBreak = map[string]int{"network": 8, "vendor": 7, "power": 6, "management": 5, "firmware": 4, "deploy": 3,
+	"bios": 2, "raid": 1}
 
 // sortSteps puts steps in the order they are done in.
 func sortSteps(steps []node.Step) {
@@ -213,7 +220,8 @@ func inOrder(managers byAgent) []node.Step {
 	best := map[string]node.Step{}
 	for _, m := range slices.Sorted(maps.Keys(managers)) {
 		for _, s := range managers[m] {
-			st := node.Step{Interface: s.Interface, Step: s.Step, Args: s.Args, Priority: s.Priority, InBand: true, Abortable: s.Abortable, Reboot: s.RebootRequested}
+			st := node.Step{Interface: s.Interface, Step: s.Step, Args: s.Args, Priority: s.Priority, InBand: true,
+				Abortable: s.Abortable, Reboot: s.RebootRequested}
 			if old, ok := best[st.Step]; s.Priority > 0 && (!ok || s.Priority > old.Priority) {
 				best[st.Step] = st
 			}

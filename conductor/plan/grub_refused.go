@@ -14,6 +14,8 @@ func grubRefused(s node.Step, why string) string {
 	if s.String() != installBootloader || !strings.Contains(why, "CONF.enable_bios_bootloader_install") {
 		return ""
 	}
-	return " This agent needs it for EFI files of partition images too: start the conductor with --enable-bios-bootloader-install," +
-		" which lets images run their own grub-install as root in the ramdisk, or deploy an image of a whole disk, or boot Ferrite's ramdisk"
+	return " This agent needs it for EFI files of partition images too: start the conductor with " +
+		"--enable-bios-bootloader-install," +
+		" which lets images run their own grub-install as root in the ramdisk, or deploy an image of a whole disk, or boot " +
+		"Ferrite's ramdisk"
 }

@@ -13,7 +13,8 @@ import (
 // What ironic-python-agent 2023.1 and later answer is told with a flag of ours;
 // other errors and other steps are told as they are.
 func TestGrubRefused(t *testing.T) {
-	const refused = "Install of legacy BIOS bootloaders disabled by CONF.enable_bios_bootloader_install as part of CVE-2026-43003 mitigation."
+	const refused = "Install of legacy BIOS bootloaders disabled by CONF.enable_bios_bootloader_install as part of " +
+		"CVE-2026-43003 mitigation."
 	for name, c := range map[string]struct {
 		step, details string
 		hint          bool
@@ -23,7 +24,10 @@ func TestGrubRefused(t *testing.T) {
 		"another step":  {"sync", refused, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := json.Marshal(agentapi.Result{ID: "1", Status: agentapi.Failed, Error: agentapi.NewCommandError("InvalidImage", "The provided image is not valid for use", c.details)})
+			raw, err := json.Marshal(agentapi.Result{
+				ID: "1", Status: agentapi.Failed,
+				Error: agentapi.NewCommandError("InvalidImage", "The provided image is not valid for use", c.details),
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +35,8 @@ func TestGrubRefused(t *testing.T) {
 				Activity: "deploy", Generation: 1, Command: "1",
 				Steps: []node.Step{{Interface: "agent", Step: c.step}, {Interface: "power", Step: "power_off"}},
 			}}
-			change, err := Decide(n, Facts{Settings: DefaultSettings()}, Outcome{Effect: node.Effect{Name: "agent.poll", Generation: 1}, Result: raw}, time.Now())
+			change, err := Decide(n, Facts{Settings: DefaultSettings()},
+				Outcome{Effect: node.Effect{Name: "agent.poll", Generation: 1}, Result: raw}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,8 @@ var imageSources = map[string]imageSource{
 }
 
 // imageForms is imageSources for people.
-const imageForms = "http(s)://host/path, oci://registry/repository:tag or @sha256:digest, or file:///path on the conductor"
+const imageForms = "http(s)://host/path, oci://registry/repository:tag or @sha256:digest, or file:///path on " +
+	"the conductor"
 
 func hasHost(u *url.URL) bool { return u.Host != "" }
 
@@ -69,7 +70,8 @@ func imageName(at string) (string, error) {
 	path := u.EscapedPath()
 	name := path[strings.LastIndex(path, "/")+1:]
 	if name == "" || name == "." || name == ".." || len(name) > maxImageName {
-		return "", fmt.Errorf("the path of instance_info/image_source ends in %.*q, expected a file name of 1 to %d bytes: agents name the image by it", maxImageName, name, maxImageName)
+		return "", fmt.Errorf("the path of instance_info/image_source ends in %.*q, expected a file name of 1 to %d bytes: "+
+			"agents name the image by it", maxImageName, name, maxImageName)
 	}
 	return name, nil
 }
@@ -90,11 +92,13 @@ var md5Sum = regexp.MustCompile(`^[0-9a-fA-F]{32}$`)
 func hasImage(n node.Node) error {
 	at := text(n.InstanceInfo, "image_source")
 	if at == "" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is missing; set it to %s", n.UUID, imageForms)
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is missing; set it to %s",
+			n.UUID, imageForms)
 	}
 	src, ok := sourceOf(at)
 	if !ok {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is %q, expected %s", n.UUID, at, imageForms)
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source is %q, expected %s", n.UUID,
+			at, imageForms)
 	}
 	if _, err := imageName(at); err != nil {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: %v", n.UUID, err)
@@ -107,14 +111,20 @@ func hasImage(n node.Node) error {
 
 // checksumFits refuses an image that nobody could verify.
 func checksumFits(n node.Node, at string, src imageSource) error {
-	sum, value, algo := text(n.InstanceInfo, "image_checksum"), text(n.InstanceInfo, "image_os_hash_value"), text(n.InstanceInfo, "image_os_hash_algo")
+	sum, value, algo := text(n.InstanceInfo, "image_checksum"), text(n.InstanceInfo, "image_os_hash_value"),
+		text(n.InstanceInfo, "image_os_hash_algo")
 	switch {
 	case src.direct && sum == "" && value == "":
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: image %s has no checksum; set instance_info/image_checksum, or image_os_hash_algo and image_os_hash_value", n.UUID, at)
+		return node.Refuse(node.Invalid,
+			"node %s cannot be deployed: image %s has no checksum; set instance_info/image_checksum, or image_os_hash_algo "+
+				"and image_os_hash_value", n.UUID, at)
 	case value != "" && algo == "":
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_os_hash_value needs image_os_hash_algo (sha256 or sha512)", n.UUID)
+		return node.Refuse(node.Invalid,
+			"node %s cannot be deployed: instance_info/image_os_hash_value needs image_os_hash_algo (sha256 or sha512)", n.UUID)
 	case algo == "md5" || md5Sum.MatchString(sum):
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: the checksum of image %s is MD5, which agents refuse since it can be forged; give its sha256 or sha512", n.UUID, at)
+		return node.Refuse(node.Invalid,
+			"node %s cannot be deployed: the checksum of image %s is MD5, which agents refuse since it can be forged; give "+
+				"its sha256 or sha512", n.UUID, at)
 	}
 	return nil
 }
@@ -129,15 +139,19 @@ func imageMirrors(n node.Node, src imageSource) ([]any, error) {
 	}
 	list, ok := given.([]any)
 	if !ok {
-		return nil, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_mirrors is %v, expected a list of http(s) URLs", n.UUID, given)
+		return nil, node.Refuse(node.Invalid,
+			"node %s cannot be deployed: instance_info/image_mirrors is %v, expected a list of http(s) URLs", n.UUID, given)
 	}
 	if len(list) > 0 && !src.direct {
-		return nil, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_mirrors are of an image whose image_source is an http(s) URL itself", n.UUID)
+		return nil, node.Refuse(node.Invalid,
+			"node %s cannot be deployed: instance_info/image_mirrors are of an image whose image_source is an "+
+				"http(s) URL itself", n.UUID)
 	}
 	for i, m := range list {
 		at, _ := m.(string)
 		if s, ok := sourceOf(at); !ok || !s.direct {
-			return nil, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_mirrors/%d is %v, expected an http(s) URL", n.UUID, i, m)
+			return nil, node.Refuse(node.Invalid,
+				"node %s cannot be deployed: instance_info/image_mirrors/%d is %v, expected an http(s) URL", n.UUID, i, m)
 		}
 	}
 	return list, nil

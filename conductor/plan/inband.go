@@ -59,11 +59,13 @@ func stepsKnown(d *decision, result json.RawMessage) error {
 // checkVersions refuses what is too much to be saved with a run.
 func checkVersions(managers map[string]string) error {
 	if len(managers) > maxManagers {
-		return fmt.Errorf("the agent tells the versions of %d hardware managers; at most %d are taken", len(managers), maxManagers)
+		return fmt.Errorf("the agent tells the versions of %d hardware managers; at most %d are taken",
+			len(managers), maxManagers)
 	}
 	for name, version := range managers {
 		if len(name) > maxID || len(version) > maxID {
-			return fmt.Errorf("the agent's hardware manager %.40q has version %.40q; at most %d bytes of each are taken", name, version, maxID)
+			return fmt.Errorf("the agent's hardware manager %.40q has version %.40q; at most %d bytes of each are taken", name,
+				version, maxID)
 		}
 	}
 	return nil
@@ -97,7 +99,8 @@ func commandAnswered(d *decision, result json.RawMessage) error {
 		return err
 	}
 	if len(res.ID) > maxID || (res.ID == "" && res.Status == agentapi.Running) {
-		return fmt.Errorf("the agent's answer names no command that can be asked after: its id has %d bytes, expected 1 to %d", len(res.ID), maxID)
+		return fmt.Errorf("the agent's answer names no command that can be asked after: its id has %d bytes, "+
+			"expected 1 to %d", len(res.ID), maxID)
 	}
 	r := d.n.Run
 	d.n.Agent.LastCommand = res.ID

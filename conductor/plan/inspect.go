@@ -126,7 +126,8 @@ func (d *decision) addPorts(data agentapi.Inspection) {
 			unconfirmed = append(unconfirmed, strings.TrimSpace(i.Name+" "+mac))
 			continue
 		}
-		d.ports = append(d.ports, node.Port{NodeUUID: d.n.UUID, Address: mac, PXEEnabled: boot == "" || mac == boot, CreatedAt: d.now})
+		d.ports = append(d.ports, node.Port{NodeUUID: d.n.UUID, Address: mac, PXEEnabled: boot == "" || mac == boot,
+			CreatedAt: d.now})
 	}
 }
 
@@ -139,8 +140,10 @@ func (d *decision) noteUnconfirmed(list []string) {
 	if more := len(list) - 8; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
-	d.note("WARNING", fmt.Sprintf("inspection found interfaces that are made no ports, since the node has ports already and nobody has confirmed these: %s; "+
-		"create the ports of those that are the machine's (baremetal port create --node %s ADDRESS)", shown, d.n.UUID))
+	d.note("WARNING",
+		fmt.Sprintf("inspection found interfaces that are made no ports, since the node has ports already and nobody has "+
+			"confirmed these: %s; "+
+			"create the ports of those that are the machine's (baremetal port create --node %s ADDRESS)", shown, d.n.UUID))
 }
 
 // bootMAC reads BOOTIF, which PXELINUX prefixes with the hardware type and

@@ -59,10 +59,11 @@ func pluginDataOf(data agentapi.Inspection) json.RawMessage {
 // redfish): properties, and an inventory of what is known that way.
 func (d *decision) systemRead(s node.System) {
 	data := agentapi.Inspection{Inventory: agentapi.Inventory{
-		CPU:          agentapi.CPU{Count: s.CPUs, Architecture: s.Architecture},
-		Memory:       agentapi.Memory{PhysicalMB: s.MemoryMB, Total: s.MemoryMB << 20},
-		SystemVendor: agentapi.SystemVendor{ProductName: s.Model, SerialNumber: s.Serial, Manufacturer: s.Manufacturer, Firmware: agentapi.Firmware{Version: s.BIOSVersion}},
-		Boot:         agentapi.BootInfo{CurrentBootMode: s.BootMode},
+		CPU:    agentapi.CPU{Count: s.CPUs, Architecture: s.Architecture},
+		Memory: agentapi.Memory{PhysicalMB: s.MemoryMB, Total: s.MemoryMB << 20},
+		SystemVendor: agentapi.SystemVendor{ProductName: s.Model, SerialNumber: s.Serial, Manufacturer: s.Manufacturer,
+			Firmware: agentapi.Firmware{Version: s.BIOSVersion}},
+		Boot: agentapi.BootInfo{CurrentBootMode: s.BootMode},
 	}}
 	data.Inventory.Interfaces = interfacesOf(s)
 	d.learn(data)

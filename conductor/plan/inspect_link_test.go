@@ -47,8 +47,9 @@ func TestWhatIsKeptBesideTheInventory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{
-		"dmi": "map[bios:map[Vendor:X]]", "extension": "map[of:somebody]", "numa_topology": "map[ram:[map[numa_node:0 size_kb:5]]]",
-		"usb_devices": "[map[handle:USB:1:2 product:p vendor:v]]", "macs": "[]", "error": "<nil>",
+		"dmi": "map[bios:map[Vendor:X]]", "extension": "map[of:somebody]",
+		"numa_topology": "map[ram:[map[numa_node:0 size_kb:5]]]",
+		"usb_devices":   "[map[handle:USB:1:2 product:p vendor:v]]", "macs": "[]", "error": "<nil>",
 	} {
 		if diff := cmp.Diff(want, fmt.Sprint(kept[key])); diff != "" {
 			t.Errorf("%s: %s", key, diff)

@@ -21,7 +21,9 @@ func CheckInstance(n node.Node) error {
 	name := n.Interfaces["deploy"]
 	check, ok := instanceChecks[name]
 	if !ok {
-		return node.Refuse(node.Invalid, "node %s has deploy interface %q, which is not built into this release; set deploy_interface to direct, ramdisk or custom-agent", n.UUID, name)
+		return node.Refuse(node.Invalid,
+			"node %s has deploy interface %q, which is not built into this release; set deploy_interface to direct, ramdisk "+
+				"or custom-agent", n.UUID, name)
 	}
 	return check(n)
 }
@@ -58,11 +60,16 @@ func hasRamdisk(n node.Node) error {
 	for _, key := range keys {
 		switch at := text(n.InstanceInfo, key); {
 		case at == "":
-			return node.Refuse(node.Invalid, "node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and ramdisk, as http(s) URLs", n.UUID)
+			return node.Refuse(node.Invalid,
+				"node %s cannot be deployed: deploy interface ramdisk needs instance_info/boot_iso, or kernel and ramdisk, as "+
+					"http(s) URLs", n.UUID)
 		case !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://"):
-			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an http(s) URL", n.UUID, key, at)
+			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %q, expected an http(s) URL",
+				n.UUID, key, at)
 		case WithPassword(at):
-			return node.Refuse(node.Invalid, "node %s cannot be deployed: the URL in instance_info/%s holds a user or password, which the boot script would show on the machine's network and console: serve it without", n.UUID, key)
+			return node.Refuse(node.Invalid,
+				"node %s cannot be deployed: the URL in instance_info/%s holds a user or password, which the boot script would "+
+					"show on the machine's network and console: serve it without", n.UUID, key)
 		}
 	}
 	return nil
@@ -88,7 +95,8 @@ func BootsInstance(n node.Node) (boot InstanceBoot, ok bool) {
 		return boot, false
 	}
 	return InstanceBoot{
-		ISO: text(n.InstanceInfo, "boot_iso"), Kernel: text(n.InstanceInfo, "kernel"), Ramdisk: text(n.InstanceInfo, "ramdisk"),
+		ISO: text(n.InstanceInfo, "boot_iso"), Kernel: text(n.InstanceInfo, "kernel"),
+		Ramdisk: text(n.InstanceInfo, "ramdisk"),
 		Cmdline: text(n.InstanceInfo, "ramdisk_kernel_arguments"),
 	}, true
 }

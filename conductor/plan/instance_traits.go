@@ -26,7 +26,9 @@ func CheckInstanceTraits(n node.Node) error {
 		}
 	}
 	if len(missing) > 0 {
-		return node.Refuse(node.Invalid, "Cannot specify instance traits that are not also set on the node. Node %s is missing traits %s", n.UUID, strings.Join(missing, ", "))
+		return node.Refuse(node.Invalid,
+			"Cannot specify instance traits that are not also set on the node. Node %s is missing traits %s", n.UUID,
+			strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -49,7 +51,8 @@ func falsy(v any) bool {
 }
 
 func noTraitList(n node.Node) error {
-	return node.Refuse(node.Invalid, "Error parsing traits from Node %s instance_info field. A list of strings is expected.", n.UUID)
+	return node.Refuse(node.Invalid,
+		"Error parsing traits from Node %s instance_info field. A list of strings is expected.", n.UUID)
 }
 
 // checkTraitsOf is CheckInstanceTraits in the words of a request.

@@ -49,5 +49,7 @@ func (d *decision) checkLimit(verb node.Event) error {
 	if at < l.most(d.f.Settings) {
 		return nil
 	}
-	return node.Refuse(node.Busy, "Unable to process request at this time. The concurrent action limit for %s has been reached. Please contact your administrator and try again later.", l.task)
+	return node.Refuse(node.Busy,
+		"Unable to process request at this time. The concurrent action limit for %s has been reached. Please contact your "+
+			"administrator and try again later.", l.task)
 }

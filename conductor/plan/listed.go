@@ -12,17 +12,20 @@ import (
 func checkListed(n node.Node, r Request) error {
 	steps := r.steps()
 	if len(steps) > maxSteps {
-		return node.Refuse(node.Invalid, "%d steps are listed for node %s; at most %d are taken: do them in several goes", len(steps), n.UUID, maxSteps)
+		return node.Refuse(node.Invalid, "%d steps are listed for node %s; at most %d are taken: do them in several goes",
+			len(steps), n.UUID, maxSteps)
 	}
 	for _, s := range steps {
 		if s.Step == "" {
 			return node.Refuse(node.Invalid, "a step without a name was listed for node %s", n.UUID)
 		}
 		if s.OnChildren && s.Step == "hold" {
-			return node.Refuse(node.Invalid, "step hold cannot be executed on child nodes: hold the parent node %s instead", n.UUID)
+			return node.Refuse(node.Invalid, "step hold cannot be executed on child nodes: hold the parent node %s instead",
+				n.UUID)
 		}
 		if len(s.Children) > 0 && !s.OnChildren {
-			return node.Refuse(node.Invalid, "step %s names child nodes in limit_child_node_execution, but does not say execute_on_child_nodes", s)
+			return node.Refuse(node.Invalid,
+				"step %s names child nodes in limit_child_node_execution, but does not say execute_on_child_nodes", s)
 		}
 		if reserved[s.Step] && !s.OnChildren {
 			if err := checkReserved(n, s); err != nil {
@@ -39,7 +42,8 @@ func checkListed(n node.Node, r Request) error {
 		case !timed && s.OnChildren:
 			return node.Refuse(node.Invalid, "step wait on child nodes needs the argument seconds: no agent of theirs calls")
 		case !timed && (r.noRamdisk() || !agentDeploy(n)):
-			return node.Refuse(node.Invalid, "step wait without seconds waits for a heartbeat, but no agent runs for node %s: give it seconds", n.UUID)
+			return node.Refuse(node.Invalid,
+				"step wait without seconds waits for a heartbeat, but no agent runs for node %s: give it seconds", n.UUID)
 		}
 	}
 	return nil

@@ -65,8 +65,10 @@ const maxLayoutMiB = 1 << 40
 // beside an image of a whole disk mean nothing, and are no mistake: Nova sends
 // them with every instance.
 func layoutFits(n node.Node) error {
-	if kind := text(n.InstanceInfo, "image_type"); kind != "" && kind != agentapi.WholeDisk && kind != agentapi.PartitionImage {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_type is %q, expected %s or %s", n.UUID, kind, agentapi.WholeDisk, agentapi.PartitionImage)
+	if kind := text(n.InstanceInfo, "image_type"); kind != "" && kind != agentapi.WholeDisk &&
+		kind != agentapi.PartitionImage {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_type is %q, expected %s or %s",
+			n.UUID, kind, agentapi.WholeDisk, agentapi.PartitionImage)
 	}
 	if !IsPartitionImage(n) {
 		return ephemeralUnharmed(n)
@@ -79,7 +81,9 @@ func layoutFits(n node.Node) error {
 			if given == nil {
 				given = "missing"
 			}
-			return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/%s is %v, expected a whole number of %s, at least %d: its image is of a partition, and the disk is divided for it",
+			return node.Refuse(node.Invalid,
+				"node %s cannot be deployed: instance_info/%s is %v, expected a whole number of %s, at least %d: its image is of "+
+					"a partition, and the disk is divided for it",
 				n.UUID, f.key, given, f.unit, f.least)
 		}
 		sizes[f.key] = size
@@ -89,10 +93,13 @@ func layoutFits(n node.Node) error {
 		return err
 	}
 	if label := diskLabel(n); label != "" && label != "gpt" && label != "msdos" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: the capability disk_label is %q, expected gpt or msdos", n.UUID, label)
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: the capability disk_label is %q, expected gpt or msdos",
+			n.UUID, label)
 	}
 	if option := capability(n.InstanceInfo, "boot_option"); option != "" && option != "local" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: the capability boot_option is %q, expected local: partition images are booted from the disk they are on", n.UUID, option)
+		return node.Refuse(node.Invalid,
+			"node %s cannot be deployed: the capability boot_option is %q, expected local: partition images are booted from "+
+				"the disk they are on", n.UUID, option)
 	}
 	if keep {
 		return layoutUnchanged(n, sizes)
@@ -111,7 +118,9 @@ func ephemeralUnharmed(n node.Node) error {
 	if keep, err := preserves(n); err != nil || !keep {
 		return err
 	}
-	return node.Refuse(node.Invalid, "node %s cannot be deployed: preserve_ephemeral is to keep the instance's partition of %d GiB, and an image of a whole disk takes all of it", n.UUID, had)
+	return node.Refuse(node.Invalid,
+		"node %s cannot be deployed: preserve_ephemeral is to keep the instance's partition of %d GiB, and an image of a "+
+			"whole disk takes all of it", n.UUID, had)
 }
 
 // layoutUnchanged refuses to keep the ephemeral partition of an instance whose
@@ -119,14 +128,18 @@ func ephemeralUnharmed(n node.Node) error {
 func layoutUnchanged(n node.Node, sizes map[string]int64) error {
 	before, ok := n.DriverInternalInfo[deployedAs].(map[string]any)
 	if !ok && sizes["ephemeral_gb"] == 0 {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: preserve_ephemeral keeps the partition of instance_info/ephemeral_gb, which is none, and whatever the disk has would be lost", n.UUID)
+		return node.Refuse(node.Invalid,
+			"node %s cannot be deployed: preserve_ephemeral keeps the partition of instance_info/ephemeral_gb, which is none, "+
+				"and whatever the disk has would be lost", n.UUID)
 	}
 	if !ok {
 		return nil // not deployed by us: the agent looks at the disk itself
 	}
 	for _, f := range layoutFields {
 		if had, err := wholeNumber(before[f.key]); err != nil || had != sizes[f.key] {
-			return node.Refuse(node.Invalid, "node %s cannot be deployed: preserve_ephemeral needs the disk divided as it is, and instance_info/%s is %d, where the instance was deployed with %v",
+			return node.Refuse(node.Invalid,
+				"node %s cannot be deployed: preserve_ephemeral needs the disk divided as it is, and instance_info/%s is %d, "+
+					"where the instance was deployed with %v",
 				n.UUID, f.key, sizes[f.key], before[f.key])
 		}
 	}
@@ -161,7 +174,8 @@ func preserves(n node.Node) (bool, error) {
 	case "1", "t", "true", "on", "y", "yes":
 		return true, nil
 	default:
-		return false, node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/preserve_ephemeral is %q, expected true or false", n.UUID, v)
+		return false, node.Refuse(node.Invalid,
+			"node %s cannot be deployed: instance_info/preserve_ephemeral is %q, expected true or false", n.UUID, v)
 	}
 }
 
@@ -216,7 +230,8 @@ func partitionsKnown(d *decision, result json.RawMessage) error {
 func partitionUUIDs(told map[string]any) (map[string]any, error) {
 	uuids := map[string]any{}
 	for param, key := range map[string]string{
-		"root_uuid": agentapi.RootUUIDKey, "efi_system_part_uuid": agentapi.ESPUUIDKey, "prep_boot_part_uuid": agentapi.PrepBootUUIDKey,
+		"root_uuid": agentapi.RootUUIDKey, "efi_system_part_uuid": agentapi.ESPUUIDKey,
+		"prep_boot_part_uuid": agentapi.PrepBootUUIDKey,
 	} {
 		uuid, ok := told[key].(string)
 		if told[key] != nil && !ok || len(uuid) > maxID {
@@ -248,7 +263,8 @@ func (d *decision) keepPartitions(told map[string]any) error {
 	left := d.n.Run.Left()
 	at := slices.IndexFunc(left, func(s node.Step) bool { return own(s) && s.String() == installBootloader })
 	if at < 0 {
-		return fmt.Errorf("the partitions of the image are known, but no step %s follows that would make it boot", installBootloader)
+		return fmt.Errorf("the partitions of the image are known, but no step %s follows that would make it boot",
+			installBootloader)
 	}
 	left[at].Args = args
 	if d.n.DriverInternalInfo == nil {

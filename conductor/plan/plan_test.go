@@ -104,7 +104,8 @@ func (s *scene) do(w []string) {
 	case "internal":
 		s.say("driver_internal_info %v", s.n.DriverInternalInfo)
 	case "look": // what inspection rules change
-		s.say("name %q, traits %v, properties %v, extra %v, ports %d", s.n.Name, s.n.Traits, s.n.Properties, s.n.Extra, len(s.f.Ports))
+		s.say("name %q, traits %v, properties %v, extra %v, ports %d", s.n.Name, s.n.Traits, s.n.Properties, s.n.Extra,
+			len(s.f.Ports))
 		s.say("last error: %s", s.n.LastError)
 	case "attach":
 		var r AttachRequest
@@ -158,7 +159,8 @@ func (s *scene) do(w []string) {
 	case "read": // the power: a state, or "fails" and why
 		s.read(rest)
 	case "stale": // a reading that began before the last save
-		s.decide(PowerRead{PowerTally: PowerTally{Differs: confirmations}, Revision: s.n.Revision - 1, State: node.PowerState(rest)})
+		s.decide(PowerRead{PowerTally: PowerTally{Differs: confirmations}, Revision: s.n.Revision - 1,
+			State: node.PowerState(rest)})
 	case "show": // what PUT states/power and the power sync change
 		s.say("power %q, target %q, maintenance %v %q", s.n.PowerState, s.n.TargetPowerState, s.n.Maintenance, s.n.Fault)
 		s.say("maintenance reason: %s", s.n.MaintenanceReason)
@@ -244,7 +246,8 @@ func (s *scene) set(k, v string) {
 		if v == "true" {
 			s.f.Settings.EraseDevicesPriority = 10
 		}
-	case "deploy_interface", "inspect_interface", "rescue_interface", "bios_interface", "firmware_interface", "raid_interface":
+	case "deploy_interface", "inspect_interface", "rescue_interface", "bios_interface", "firmware_interface",
+		"raid_interface":
 		s.n.Interfaces[strings.TrimSuffix(k, "_interface")] = v
 	case "trait":
 		s.n.Traits = []string{v}

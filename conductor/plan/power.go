@@ -35,7 +35,8 @@ var powerAfter = map[node.PowerState]node.PowerState{
 // requestPower takes an operator's power target.
 func (d *decision) requestPower(r PowerRequest) error {
 	if powerAfter[r.Target] == "" {
-		return node.Refuse(node.Invalid, "power target %q is unknown: it is one of power on, power off, rebooting, soft power off, soft rebooting", r.Target)
+		return node.Refuse(node.Invalid,
+			"power target %q is unknown: it is one of power on, power off, rebooting, soft power off, soft rebooting", r.Target)
 	}
 	change := d.powerChange(r.Target, r.Timeout)
 	change.Once = r.Once
@@ -88,11 +89,17 @@ func (p powerChange) effect() string {
 func (p powerChange) check(d *decision) error {
 	switch {
 	case d.n.ProvisionState == node.Cleaning || d.n.ProvisionState == node.CleanWait:
-		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while it is in state %q.", p.Target, d.n.UUID, d.n.ProvisionState)
+		return node.Refuse(node.InvalidState,
+			"The requested action %q can not be performed on node %q while it is in state %q.", p.Target, d.n.UUID,
+			d.n.ProvisionState)
 	case p.Target != node.PowerOn && d.uninterruptible():
-		return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while step %s is under way, which must not be cut off.", p.Target, d.n.UUID, d.n.Run.Current())
+		return node.Refuse(node.InvalidState,
+			"The requested action %q can not be performed on node %q while step %s is under way, which must not be cut off.",
+			p.Target, d.n.UUID, d.n.Run.Current())
 	case d.n.DisablePowerOff && powerAfter[p.Target] == node.PowerOff:
-		return node.Refuse(node.Conflict, "Failed to set node power state to %s. Node %s has disable_power_off set: it may be powered on and rebooted only.", p.Target, d.n.UUID)
+		return node.Refuse(node.Conflict,
+			"Failed to set node power state to %s. Node %s has disable_power_off set: it may be powered on and rebooted only.",
+			p.Target, d.n.UUID)
 	}
 	return nil
 }

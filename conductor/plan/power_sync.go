@@ -148,7 +148,8 @@ func (d *decision) healthFound(e PowerRead) {
 	case e.Health == "OK":
 		d.notePower("INFO", fmt.Sprintf("the machine's health is %q again, it was %q", e.Health, before))
 	default:
-		d.notePower("WARNING", fmt.Sprintf("the machine's health is %q, it was %q; look into the BMC's log for the reason", e.Health, cmp.Or(before, "not known")))
+		d.notePower("WARNING", fmt.Sprintf("the machine's health is %q, it was %q; look into the BMC's log for the reason",
+			e.Health, cmp.Or(before, "not known")))
 	}
 }
 
@@ -172,7 +173,8 @@ func (d *decision) forcePower(e PowerRead) {
 // powerStuck gives up forcing a machine: the record follows it, and a person
 // has to see why.
 func (d *decision) powerStuck(e PowerRead) {
-	reason := fmt.Sprintf("the machine is %q and did not stay %q in %d tries, so the record was corrected; find out who else switches it, or what its BMC makes of the commands",
+	reason := fmt.Sprintf("the machine is %q and did not stay %q in %d tries, so the record was corrected; find out who "+
+		"else switches it, or what its BMC makes of the commands",
 		e.State, d.n.PowerState, d.f.Settings.PowerSyncRetries)
 	d.setPower(e.State, e.State != node.PowerOn)
 	d.powerFails(reason)
@@ -181,8 +183,10 @@ func (d *decision) powerStuck(e PowerRead) {
 // powerLost takes a node out of service whose BMC has been silent for long.
 // The last known power state stands.
 func (d *decision) powerLost(e PowerRead) {
-	d.powerFails(fmt.Sprintf("no answer of the BMC to %d readings of the power state since %s: %s; check its address, its credentials and the way to it",
-		e.Failures, e.Since.UTC().Format("2006-01-02 15:04:05 MST"), Clip(e.Failure)))
+	d.powerFails(
+		fmt.Sprintf("no answer of the BMC to %d readings of the power state since %s: %s; check its address, its "+
+			"credentials and the way to it",
+			e.Failures, e.Since.UTC().Format("2006-01-02 15:04:05 MST"), Clip(e.Failure)))
 }
 
 // powerFails puts the node into maintenance, and says whether it comes out of

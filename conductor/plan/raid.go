@@ -67,7 +67,8 @@ const maxRAIDConfig = 64 << 10
 func (d *decision) volumesByAgent(result json.RawMessage) error {
 	var r agentapi.StepResult
 	err := json.Unmarshal(result, &r)
-	made := map[string]json.RawMessage{"clean": r.CleanResult, "deploy": r.DeployResult, "service": r.ServiceResult}[d.n.Run.Activity]
+	made := map[string]json.RawMessage{"clean": r.CleanResult, "deploy": r.DeployResult,
+		"service": r.ServiceResult}[d.n.Run.Activity]
 	if err == nil {
 		err = nodeapi.CheckJSON(made)
 	}
@@ -78,7 +79,8 @@ func (d *decision) volumesByAgent(result json.RawMessage) error {
 		err = json.Unmarshal(made, &config)
 	}
 	if err != nil || config.Disks == nil || len(made) > maxRAIDConfig {
-		return fmt.Errorf("the agent does not say which volumes it made: expected an object with a list logical_disks of at most %d bytes as the result of the step, found %d bytes", maxRAIDConfig, len(made))
+		return fmt.Errorf("the agent does not say which volumes it made: expected an object with a list logical_disks of "+
+			"at most %d bytes as the result of the step, found %d bytes", maxRAIDConfig, len(made))
 	}
 	var root map[string]any
 	list := make([]any, 0, len(config.Disks))
@@ -88,7 +90,8 @@ func (d *decision) volumesByAgent(result json.RawMessage) error {
 			continue
 		}
 		if root != nil {
-			return fmt.Errorf("the agent made more than one root volume: correct is_root_volume in the node's target_raid_config")
+			return fmt.Errorf("the agent made more than one root volume: correct is_root_volume in the node's " +
+				"target_raid_config")
 		}
 		root = v
 	}

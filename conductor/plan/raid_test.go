@@ -10,7 +10,9 @@ import (
 // root only on software RAID, there already or yet to be made.
 func TestRootOnArray(t *testing.T) {
 	raid := func(controller string) map[string]any {
-		return map[string]any{"logical_disks": []any{map[string]any{"controller": "other"}, map[string]any{"controller": controller}}}
+		return map[string]any{
+			"logical_disks": []any{map[string]any{"controller": "other"}, map[string]any{"controller": controller}},
+		}
 	}
 	said := map[string]any{"image_source": "http://images/os.raw", "image_rootfs_uuid": "r-1"}
 	for _, tc := range []struct {
@@ -22,7 +24,8 @@ func TestRootOnArray(t *testing.T) {
 		{"of a controller", node.Node{InstanceInfo: said, RAIDConfig: raid("RAID.1")}, nil},
 		{"there", node.Node{InstanceInfo: said, RAIDConfig: raid("software")}, "r-1"},
 		{"to be made", node.Node{InstanceInfo: said, TargetRAIDConfig: raid("software")}, "r-1"},
-		{"nobody says", node.Node{InstanceInfo: map[string]any{"image_source": "http://images/os.raw"}, RAIDConfig: raid("software")}, nil},
+		{"nobody says",
+			node.Node{InstanceInfo: map[string]any{"image_source": "http://images/os.raw"}, RAIDConfig: raid("software")}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, s := range writeAndBoot(&decision{n: tc.n}) {

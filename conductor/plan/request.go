@@ -37,7 +37,8 @@ func (d *decision) request(r Request) error {
 	}
 	if !node.Requestable(d.n.ProvisionState, r.Verb) {
 		return node.Refuse(node.InvalidState,
-			"The requested action %q can not be performed on node %q while it is in state %q.", r.Verb, d.n.UUID, d.n.ProvisionState)
+			"The requested action %q can not be performed on node %q while it is in state %q.", r.Verb, d.n.UUID,
+			d.n.ProvisionState)
 	}
 	if err := d.checkLimit(r.Verb); err != nil {
 		return err
@@ -65,7 +66,8 @@ func (d *decision) request(r Request) error {
 	d.n.LastError, d.n.Run = "", nil
 	d.fire(r.Verb)
 	if d.n.ProvisionState.Class() == node.Working {
-		d.startRun(node.Run{Activity: v.activity, ByHand: r.Verb == node.Clean, Listed: d.asked(v.activity, r), NoRamdisk: r.noRamdisk()})
+		d.startRun(node.Run{Activity: v.activity, ByHand: r.Verb == node.Clean, Listed: d.asked(v.activity, r),
+			NoRamdisk: r.noRamdisk()})
 	}
 	return d.err
 }
@@ -114,9 +116,12 @@ func canInspect(n node.Node, _ Request) error {
 	case name == "agent", name == "redfish", name == "fake":
 		return nil
 	case n.Off("inspect"):
-		return node.Refuse(node.Invalid, "node %s has inspect interface no-inspect; set inspect_interface to agent or redfish", n.UUID)
+		return node.Refuse(node.Invalid,
+			"node %s has inspect interface no-inspect; set inspect_interface to agent or redfish", n.UUID)
 	default:
-		return node.Refuse(node.Invalid, "node %s has inspect interface %q, which is not built into this release; set inspect_interface to agent or redfish", n.UUID, name)
+		return node.Refuse(node.Invalid,
+			"node %s has inspect interface %q, which is not built into this release; set inspect_interface to agent or redfish",
+			n.UUID, name)
 	}
 }
 
@@ -148,9 +153,12 @@ func approved(n node.Node, r Request) error {
 	case book == nil || slices.ContainsFunc(book.Traits, func(t string) bool { return slices.Contains(n.Traits, t) }):
 		return nil
 	case len(book.Traits) == 0:
-		return node.Refuse(node.Invalid, "Runbook %s has no traits configured. Please ask an administrator to add traits to the runbook.", book.Name)
+		return node.Refuse(node.Invalid,
+			"Runbook %s has no traits configured. Please ask an administrator to add traits to the runbook.", book.Name)
 	}
-	return node.Refuse(node.Invalid, "This runbook has not been approved for use on this node %s. The node does not have any of the runbook's traits %v. Please ask an administrator to add a matching trait to your node.", n.UUID, book.Traits)
+	return node.Refuse(node.Invalid,
+		"This runbook has not been approved for use on this node %s. The node does not have any of the runbook's traits "+
+			"%v. Please ask an administrator to add a matching trait to your node.", n.UUID, book.Traits)
 }
 
 // canAdopt: the machine runs a workload, which only a deploy interface that is
@@ -164,7 +172,8 @@ func canAdopt(n node.Node, _ Request) error {
 
 func canDeploy(n node.Node, r Request) error {
 	if n.Maintenance {
-		return node.Refuse(node.Invalid, "The deploy operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
+		return node.Refuse(node.Invalid,
+			"The deploy operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
 	}
 	switch {
 	case n.ProvisionState == node.Active:
@@ -173,7 +182,9 @@ func canDeploy(n node.Node, r Request) error {
 		}
 	case n.ProvisionState == node.Error && n.InstanceUUID == "":
 		// Ironic would write another tenant's image here, onto disks that nobody has cleaned.
-		return node.Refuse(node.InvalidState, "Node %s is in error, and its disks may hold what its last instance left: delete it again, or set instance_uuid to that instance and rebuild it", n.UUID)
+		return node.Refuse(node.InvalidState,
+			"Node %s is in error, and its disks may hold what its last instance left: delete it again, or set instance_uuid "+
+				"to that instance and rebuild it", n.UUID)
 	}
 	if err := CheckInstance(n); err != nil {
 		return err

@@ -35,7 +35,8 @@ func rescueFinalized(d *decision, result json.RawMessage) error {
 		return err
 	}
 	if f.AnswerLost {
-		d.note("INFO", "the agent's answer to finalize_rescue was lost; it listens no more, as agents do that have let user rescue in")
+		d.note("INFO",
+			"the agent's answer to finalize_rescue was lost; it listens no more, as agents do that have let user rescue in")
 	}
 	return commandAnswered(d, result)
 }
@@ -57,13 +58,17 @@ func (rescue) timeout(s Settings) time.Duration { return s.RescueTimeout }
 func canRescue(n node.Node, r Request) error {
 	switch name := n.Interfaces["rescue"]; {
 	case n.Maintenance:
-		return node.Refuse(node.Invalid, "The rescue operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
+		return node.Refuse(node.Invalid,
+			"The rescue operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
 	case name == "agent" || name == "fake":
 	default:
-		return node.Refuse(node.Invalid, "node %s has rescue interface %q; set rescue_interface to agent (on a node in use only while it is in maintenance)", n.UUID, name)
+		return node.Refuse(node.Invalid,
+			"node %s has rescue interface %q; set rescue_interface to agent (on a node in use only while it is in maintenance)",
+			n.UUID, name)
 	}
 	if r.RescueHash == "" {
-		return node.Refuse(node.Invalid, `A non-empty "rescue_password" is required when setting target provision state to rescue`)
+		return node.Refuse(node.Invalid,
+			`A non-empty "rescue_password" is required when setting target provision state to rescue`)
 	}
 	return nil
 }

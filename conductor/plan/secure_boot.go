@@ -18,8 +18,10 @@ func CheckSecureBoot(n node.Node, on *bool) error {
 	if on == nil || !*on || BootModeOf(n) == "bios" || n.Interfaces["boot"] == "fake" {
 		return nil
 	}
-	return node.Refuse(node.Invalid, "node %s cannot boot from the network: its BMC says that secure boot is on, and this conductor's boot chain (iPXE) is not signed; "+
-		"turn secure boot off: PUT /v1/nodes/%s/states/secure_boot with {\"target\": false}", n.UUID, n.UUID)
+	return node.Refuse(node.Invalid,
+		"node %s cannot boot from the network: its BMC says that secure boot is on, and this conductor's boot chain (iPXE) "+
+			"is not signed; "+
+			"turn secure boot off: PUT /v1/nodes/%s/states/secure_boot with {\"target\": false}", n.UUID, n.UUID)
 }
 
 // secureBootUnasked refuses an instance that is to run under secure boot: its
@@ -28,6 +30,8 @@ func secureBootUnasked(n node.Node) error {
 	if !strings.EqualFold(wantedCapability(n, "secure_boot"), "true") || n.Interfaces["boot"] == "fake" {
 		return nil
 	}
-	return node.Refuse(node.Invalid, "node %s cannot be deployed: the capability secure_boot is true (bootMode UEFISecureBoot of a host), and this conductor's boot chain (iPXE) is not signed; "+
-		"take the capability out of instance_info and properties, or set bootMode to UEFI", n.UUID)
+	return node.Refuse(node.Invalid,
+		"node %s cannot be deployed: the capability secure_boot is true (bootMode UEFISecureBoot of a host), and this "+
+			"conductor's boot chain (iPXE) is not signed; "+
+			"take the capability out of instance_info and properties, or set bootMode to UEFI", n.UUID)
 }

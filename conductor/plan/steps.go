@@ -115,7 +115,9 @@ func inRamdisk(n node.Node) bool { return n.Agent.URL != "" || n.Agent.Token != 
 // WantsRamdisk reports whether a network boot of n must lead to the ramdisk:
 // a step that waits for it is still to come.
 func WantsRamdisk(n node.Node) bool {
-	return slices.ContainsFunc(n.Run.Left(), func(s node.Step) bool { return waitsIn(&s, waitHeartbeat) || waitsIn(&s, waitData) })
+	return slices.ContainsFunc(n.Run.Left(), func(s node.Step) bool {
+		return waitsIn(&s, waitHeartbeat) || waitsIn(&s, waitData)
+	})
 }
 
 // Inspecting reports whether that ramdisk is to send inspection data.

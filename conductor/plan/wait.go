@@ -30,7 +30,8 @@ func (d *decision) agentCalled(e AgentCalled) error {
 		return node.Refuse(node.Invalid, "Invalid or missing agent token received.")
 	}
 	if a.URL != "" && a.URL != hb.CallbackURL {
-		return node.Refuse(node.Invalid, "the agent of node %s calls from %s, but this boot's agent is at %s", d.n.UUID, hb.CallbackURL, a.URL)
+		return node.Refuse(node.Invalid, "the agent of node %s calls from %s, but this boot's agent is at %s", d.n.UUID,
+			hb.CallbackURL, a.URL)
 	}
 	if err := d.checkCallback(hb.CallbackURL); a.URL == "" && err != nil {
 		return err
@@ -71,7 +72,9 @@ func (d *decision) checkCallback(callback string) error {
 	}
 	at, err := netip.ParseAddr(u.Hostname())
 	if d.f.OwnDHCP && (err != nil || !slices.Contains(d.f.Leased, at.Unmap().String())) {
-		return node.Refuse(node.Invalid, "the agent of node %s wants to be called at %s, but the addresses leased to its machine are %v", d.n.UUID, callback, d.f.Leased)
+		return node.Refuse(node.Invalid,
+			"the agent of node %s wants to be called at %s, but the addresses leased to its machine are %v", d.n.UUID,
+			callback, d.f.Leased)
 	}
 	return nil
 }

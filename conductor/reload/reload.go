@@ -90,7 +90,8 @@ func (f *Files[T]) changed() bool {
 			if err == nil || was.info != nil {
 				return true
 			}
-		case !was.settled, !os.SameFile(info, was.info), info.Size() != was.info.Size(), !info.ModTime().Equal(was.info.ModTime()):
+		case !was.settled, !os.SameFile(info, was.info), info.Size() != was.info.Size(),
+			!info.ModTime().Equal(was.info.ModTime()):
 			return true
 		}
 	}

@@ -27,7 +27,8 @@ func open(t *testing.T) *words {
 	w.write("a", "one")
 	w.write("b", "two")
 	var err error
-	w.Files, err = reload.Open(slog.New(slog.NewTextHandler(&w.log, nil)), w.parse, filepath.Join(w.dir, "a"), filepath.Join(w.dir, "b"))
+	w.Files, err = reload.Open(slog.New(slog.NewTextHandler(&w.log, nil)), w.parse, filepath.Join(w.dir, "a"),
+		filepath.Join(w.dir, "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,14 +96,16 @@ func TestReload(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	log := slog.New(slog.DiscardHandler)
-	if _, err := reload.Open(log, func([][]byte) (int, error) { return 0, nil }, filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none") {
+	if _, err := reload.Open(log, func([][]byte) (int, error) { return 0, nil }, filepath.Join(dir, "none")); err == nil ||
+		!strings.Contains(err.Error(), "none") {
 		t.Errorf("a missing file: %v", err)
 	}
 	file := filepath.Join(dir, "f")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reload.Open(log, func([][]byte) (int, error) { return 0, errors.New("empty") }, file); err == nil || !strings.Contains(err.Error(), file+": empty") {
+	if _, err := reload.Open(log, func([][]byte) (int, error) { return 0, errors.New("empty") }, file); err == nil ||
+		!strings.Contains(err.Error(), file+": empty") {
 		t.Errorf("a wrong file: %v", err)
 	}
 }

@@ -17,8 +17,12 @@ type action struct {
 
 // actions is all of them, by Ironic's names.
 var actions = map[string]action{
-	"fail": {signature{required: []string{"msg"}, filled: []string{"msg"}}, func(_ *evaluation, a args) error { return errors.New(safe(a["msg"])) }},
-	"log":  {signature{required: []string{"msg"}, optional: []string{"level"}, filled: []string{"msg"}}, log},
+	"fail": {
+		signature{required: []string{"msg"}, filled: []string{"msg"}}, func(_ *evaluation, a args) error {
+			return errors.New(safe(a["msg"]))
+		},
+	},
+	"log": {signature{required: []string{"msg"}, optional: []string{"level"}, filled: []string{"msg"}}, log},
 
 	"set-attribute":    {toPath("path", "value"), onNode(set)},
 	"extend-attribute": {unique(toPath("path", "value")), onNode(extend)},
@@ -37,7 +41,10 @@ var actions = map[string]action{
 	"extend-port-attribute": {unique(toPath("port_id", "path", "value")), onPort(extend)},
 	"del-port-attribute":    {toPath("port_id", "path"), onPort(del)},
 
-	"api-call": {signature{required: []string{"url"}, optional: []string{"headers", "proxies", "timeout", "retries", "backoff_factor"}, filled: []string{"url"}}, callAPI},
+	"api-call": {
+		signature{required: []string{"url"}, optional: []string{"headers", "proxies", "timeout", "retries", "backoff_factor"},
+			filled: []string{"url"}}, callAPI,
+	},
 }
 
 // toPath is the signature of what writes somewhere: values are filled in, where

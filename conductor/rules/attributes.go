@@ -255,7 +255,8 @@ func (do pathOperation) at(r *evaluation, top map[string]any, path []string, a a
 }
 
 // change does a verb to an attribute, or to a part of one.
-func change[T any](r *evaluation, of *T, table map[string]attribute[T], what string, path []string, do pathOperation, a args) error {
+func change[T any](r *evaluation, of *T, table map[string]attribute[T], what string, path []string, do pathOperation,
+	a args) error {
 	at, ok := table[path[0]]
 	if !ok || at.set == nil {
 		return fmt.Errorf("rules cannot change %q of a %s", safe(path[0]), what)

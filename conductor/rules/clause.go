@@ -128,13 +128,17 @@ func (s signature) named(c *node.Clause) (args, error) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(given)) {
 			if !slices.Contains(known, name) {
-				return nil, fmt.Errorf("Invalid parameters for %s: unexpected argument(s): %s", c.Op, name) //nolint:staticcheck // Ironic's words
+				//nolint:staticcheck // Ironic's words
+				return nil, fmt.Errorf("Invalid parameters for %s: unexpected argument(s): %s", c.Op,
+					name)
 			}
 			a[name] = given[name]
 		}
 	case []any:
 		if len(given) > len(known) {
-			return nil, fmt.Errorf("Invalid parameters for %s: %d arguments, it takes %d: %s", c.Op, len(given), len(known), strings.Join(known, ", ")) //nolint:staticcheck // Ironic's words
+			//nolint:staticcheck // Ironic's words
+			return nil, fmt.Errorf("Invalid parameters for %s: %d arguments, it takes %d: %s", c.Op, len(given), len(known),
+				strings.Join(known, ", "))
 		}
 		for i, v := range given {
 			a[known[i]] = v
@@ -144,7 +148,9 @@ func (s signature) named(c *node.Clause) (args, error) {
 	}
 	for _, name := range s.required {
 		if _, ok := a[name]; !ok {
-			return nil, fmt.Errorf("Invalid parameters for %s: missing required argument(s): %s", c.Op, name) //nolint:staticcheck // Ironic's words
+			//nolint:staticcheck // Ironic's words
+			return nil, fmt.Errorf("Invalid parameters for %s: missing required argument(s): %s", c.Op,
+				name)
 		}
 	}
 	return a, nil

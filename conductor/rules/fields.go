@@ -107,9 +107,11 @@ func (r *evaluation) unfilled(text string, missing bool, why string) (any, error
 	switch {
 	case r.quiet:
 	case r.by.Sensitive:
-		r.logLine("WARNING", fmt.Sprintf("inspection rule %s: a text stays as it is: a replacement field leads nowhere", nameOf(r.by)))
+		r.logLine("WARNING", fmt.Sprintf("inspection rule %s: a text stays as it is: a replacement field leads nowhere",
+			nameOf(r.by)))
 	default:
-		r.logLine("WARNING", fmt.Sprintf("inspection rule %s: %.100q stays as it is: %s", nameOf(r.by), nodeapi.MaskText(text), why))
+		r.logLine("WARNING",
+			fmt.Sprintf("inspection rule %s: %.100q stays as it is: %s", nameOf(r.by), nodeapi.MaskText(text), why))
 	}
 	return text, r.spend(len(text))
 }
@@ -167,7 +169,8 @@ func (r *evaluation) root(name, rest string) (v any, left string, own bool, err 
 		}
 		return v, rest[end:], false, nil
 	}
-	return nil, "", false, fmt.Errorf("a field cannot begin with %q: inventory, plugin_data, node.<attribute> and in loops item are known", name)
+	return nil, "", false, fmt.Errorf("a field cannot begin with %q: inventory, plugin_data, node.<attribute> and in "+
+		"loops item are known", name)
 }
 
 // walk follows [key] as far as there are some. A secret is masked.

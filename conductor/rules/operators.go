@@ -36,7 +36,8 @@ var operators = map[string]operator{
 	"one-of":   {signature{required: []string{"value"}, optional: []string{"values"}, filled: []string{"value"}}, oneOf},
 }
 
-var comparison = signature{required: []string{"values"}, optional: []string{"force_strings"}, filled: []string{"values"}}
+var comparison = signature{required: []string{"values"}, optional: []string{"force_strings"},
+	filled: []string{"values"}}
 
 // ofValue is the signature of what looks at one value.
 func ofValue(more ...string) signature {

@@ -150,7 +150,8 @@ func copyFound(f Found) Found {
 	for i := range ports {
 		ports[i].LocalLinkConnection, ports[i].Extra = copyObject(ports[i].LocalLinkConnection), copyObject(ports[i].Extra)
 	}
-	return Found{Node: n, Ports: ports, Inventory: f.Inventory, PluginData: copyObject(f.PluginData), NameTaken: f.NameTaken}
+	return Found{Node: n, Ports: ports, Inventory: f.Inventory, PluginData: copyObject(f.PluginData),
+		NameTaken: f.NameTaken}
 }
 
 func copyObject(m map[string]any) map[string]any {

@@ -31,10 +31,15 @@ func found(t testing.TB) Found {
 			UUID: "11111111-0000-4000-8000-000000000001", Name: "n1", Driver: "redfish", ProvisionState: node.InspectWait,
 			Interfaces: map[string]string{"deploy": "direct"}, Traits: []string{"CUSTOM_A"}, Description: "words",
 			DriverInfo: data(`{"redfish_address":"https://u:pa55@h","redfish_password":"pa55"}`),
-			Properties: data(`{"capabilities":"boot_mode:uefi,a:1","cpus":8}`), Extra: data(`{"list":[1],"deep":{"er":{"k":"v"}}}`),
+			Properties: data(`{"capabilities":"boot_mode:uefi,a:1","cpus":8}`),
+			Extra:      data(`{"list":[1],"deep":{"er":{"k":"v"}}}`),
 		},
-		Ports:      []node.Port{{UUID: "22222222-0000-4000-8000-000000000001", Address: "52:54:00:00:00:01", PXEEnabled: true, Extra: data(`{"k":"v"}`)}, {Address: "52:54:00:00:00:02"}},
-		Inventory:  data(`{"cpu":{"count":8,"architecture":"x86_64"},"bmc_address":"10.1.2.3","bmc_password":"pa55","disks":[{"size":100},{"size":200}],"none":null,"yes":true,"empty":"","serial":"{node.name}"}`),
+		Ports: []node.Port{
+			{UUID: "22222222-0000-4000-8000-000000000001", Address: "52:54:00:00:00:01", PXEEnabled: true,
+				Extra: data(`{"k":"v"}`)}, {Address: "52:54:00:00:00:02"},
+		},
+		Inventory: data(
+			`{"cpu":{"count":8,"architecture":"x86_64"},"bmc_address":"10.1.2.3","bmc_password":"pa55","disks":[{"size":100},{"size":200}],"none":null,"yes":true,"empty":"","serial":"{node.name}"}`),
 		PluginData: data(`{"a":{"b":[1],"c":null},"logs":"x"}`),
 	}
 }
@@ -61,68 +66,76 @@ func rule(t testing.TB, conditions, acts string) node.InspectionRule {
 // TestConditions: each operator where it holds, where not, and where it fails.
 func TestConditions(t *testing.T) {
 	for condition, want := range map[string]string{
-		`{"op":"eq","args":{"values":[1,1,1]}}`:                                                         "holds",
-		`{"op":"eq","args":{"values":[1,1,2]}}`:                                                         "no",
-		`{"op":"eq","args":{"values":[]}}`:                                                              "holds",
-		`{"op":"eq","args":{"values":["{inventory[cpu][count]}",8]}}`:                                   "no",
-		`{"op":"eq","args":{"values":["{inventory[cpu][count]}",8],"force_strings":true}}`:              "holds",
-		`{"op":"eq","args":{"values":[true,1]}}`:                                                        "holds",
-		`{"op":"eq","args":{"values":[[1,{"a":2}],[1,{"a":2}]]}}`:                                       "holds",
-		`{"op":"eq","args":[["{node.driver}","redfish"]]}`:                                              "holds",
-		`{"op":"eq","args":[["a","{node.name}x"],true]}`:                                                "no",
-		`{"op":"!eq","args":{"values":["{node.name}","n2"]}}`:                                           "holds",
-		`{"op":"eq","args":{"values":"a"}}`:                                                             "condition eq: values must be a list, not text",
-		`{"op":"eq","args":{"values":[1],"force_strings":"perhaps"}}`:                                   "condition eq: force_strings must be true or false, not text",
-		`{"op":"lt","args":{"values":[1,2,3]}}`:                                                         "holds",
-		`{"op":"lt","args":{"values":[1,3,3]}}`:                                                         "no",
-		`{"op":"lt","args":{"values":["10","9"]}}`:                                                      "holds",
-		`{"op":"lt","args":{"values":["{inventory[cpu][count]}",9]}}`:                                   "condition lt: text and a number have no order; force_strings compares them as text",
-		`{"op":"gt","args":{"values":[3,2,1]}}`:                                                         "holds",
-		`{"op":"gt","args":{"values":[3,2,2]}}`:                                                         "no",
-		`{"op":"gt","args":{"values":[[1],[2]]}}`:                                                       "condition gt: a list and a list have no order; force_strings compares them as text",
-		`{"op":"is-empty","args":{"value":""}}`:                                                         "holds",
-		`{"op":"is-empty","args":{"value":[]}}`:                                                         "holds",
-		`{"op":"is-empty","args":{"value":{}}}`:                                                         "holds",
-		`{"op":"is-empty","args":{"value":0}}`:                                                          "no",
-		`{"op":"is-empty","args":{"value":"{inventory[none]}"}}`:                                        "holds",
-		`{"op":"is-empty","args":{"value":"{inventory[no][where]}"}}`:                                   "holds",
-		`{"op":"!is-empty","args":{"value":"{inventory[bmc_address]}"}}`:                                "holds",
-		`{"op":"is-none","args":{"value":null}}`:                                                        "holds",
-		`{"op":"is-none","args":{"value":"{inventory[none]}"}}`:                                         "no", // it is the text None
-		`{"op":"is-none","args":{"value":"{inventory[nowhere]}"}}`:                                      "no",
-		`{"op":"is-true","args":{"value":"{inventory[yes]}"}}`:                                          "holds",
-		`{"op":"is-true","args":{"value":"YES"}}`:                                                       "holds",
-		`{"op":"is-true","args":{"value":0.5}}`:                                                         "holds",
-		`{"op":"is-true","args":{"value":"on"}}`:                                                        "no",
-		`{"op":"is-true","args":{"value":[1]}}`:                                                         "no",
-		`{"op":"is-false","args":{"value":"No"}}`:                                                       "holds",
-		`{"op":"is-false","args":{"value":null}}`:                                                       "holds",
-		`{"op":"is-false","args":{"value":0}}`:                                                          "holds",
-		`{"op":"is-false","args":{"value":""}}`:                                                         "no",
-		`{"op":"in-net","args":{"address":"{inventory[bmc_address]}","subnet":"10.1.0.0/16"}}`:          "holds",
-		`{"op":"in-net","args":{"address":"10.2.0.1","subnet":"10.1.2.3/16"}}`:                          "no",
-		`{"op":"in-net","args":{"address":"10.1.2.3","subnet":"10.1.2.3"}}`:                             "holds",
-		`{"op":"in-net","args":{"address":"fe80::1%eth0","subnet":"fe80::/10"}}`:                        "holds",
-		`{"op":"in-net","args":{"address":"fe80::1","subnet":"10.0.0.0/8"}}`:                            "no",
-		`{"op":"in-net","args":{"address":"x","subnet":"10.0.0.0/8"}}`:                                  `condition in-net: address "x" is not an IP address`,
-		`{"op":"in-net","args":{"address":"10.0.0.1","subnet":"x"}}`:                                    `condition in-net: subnet "x" is not a network such as 10.0.0.0/8`,
-		`{"op":"matches","args":{"value":"{inventory[cpu][architecture]}","regex":"x86|x86_64"}}`:       "holds",
-		`{"op":"matches","args":{"value":"{inventory[cpu][architecture]}","regex":"x86"}}`:              "no",
-		`{"op":"matches","args":{"value":{"a":[true,null]},"regex":"\\{'a': \\[True, None\\]\\}"}}`:     "holds",
-		`{"op":"contains","args":{"value":"Dell Inc.","regex":"(?i)dELL"}}`:                             "holds",
-		`{"op":"contains","args":{"value":"{inventory[cpu][count]}","regex":"9"}}`:                      "no",
-		`{"op":"one-of","args":{"value":"{node.name}","values":["n0","n1"]}}`:                           "holds",
-		`{"op":"one-of","args":{"value":2,"values":[1,[2]]}}`:                                           "no",
-		`{"op":"one-of","args":{"value":2}}`:                                                            "no",
-		`{"op":"eq","args":[["{inventory[disks][1][size]}","200"]]}`:                                    "holds",
-		`{"op":"eq","args":[["{inventory[disks][2][size]}","{inventory[disks][2][size]}"]]}`:            "holds", // both stay as they are
-		`{"op":"eq","args":[["{node.driver!r}{{}}","'redfish'{}"]]}`:                                    "holds",
-		`{"op":"eq","args":[["{node.properties[cpus]:>5}","{node.properties[cpus]:>5}"]]}`:              "holds", // no format specifications
-		`{"op":"eq","args":[["{node.traits} {plugin_data[a]}","['CUSTOM_A'] {'b': [1], 'c': None}"]]}`:  "holds",
-		`{"op":"eq","args":[["{inventory[bmc_password]}","******"]]}`:                                   "holds",
-		`{"op":"eq","args":[["{node.driver_info[redfish_password]}","******"]]}`:                        "holds",
-		`{"op":"contains","args":["{node.driver_info} {inventory}","pa55"]}`:                            "no",
-		`{"op":"eq","args":[["{inventory[serial]}","{{node.name}}"]]}`:                                  "holds", // what a machine says is not searched
+		`{"op":"eq","args":{"values":[1,1,1]}}`:                                            "holds",
+		`{"op":"eq","args":{"values":[1,1,2]}}`:                                            "no",
+		`{"op":"eq","args":{"values":[]}}`:                                                 "holds",
+		`{"op":"eq","args":{"values":["{inventory[cpu][count]}",8]}}`:                      "no",
+		`{"op":"eq","args":{"values":["{inventory[cpu][count]}",8],"force_strings":true}}`: "holds",
+		`{"op":"eq","args":{"values":[true,1]}}`:                                           "holds",
+		`{"op":"eq","args":{"values":[[1,{"a":2}],[1,{"a":2}]]}}`:                          "holds",
+		`{"op":"eq","args":[["{node.driver}","redfish"]]}`:                                 "holds",
+		`{"op":"eq","args":[["a","{node.name}x"],true]}`:                                   "no",
+		`{"op":"!eq","args":{"values":["{node.name}","n2"]}}`:                              "holds",
+		`{"op":"eq","args":{"values":"a"}}`: "condition eq: values must be " +
+			"a list, not text",
+		`{"op":"eq","args":{"values":[1],"force_strings":"perhaps"}}`: "condition eq: force_strings " +
+			"must be true or false, not text",
+		`{"op":"lt","args":{"values":[1,2,3]}}`:    "holds",
+		`{"op":"lt","args":{"values":[1,3,3]}}`:    "no",
+		`{"op":"lt","args":{"values":["10","9"]}}`: "holds",
+		`{"op":"lt","args":{"values":["{inventory[cpu][count]}",9]}}`: "condition lt: text and a " +
+			"number have no order; force_strings compares them as text",
+		`{"op":"gt","args":{"values":[3,2,1]}}`: "holds",
+		`{"op":"gt","args":{"values":[3,2,2]}}`: "no",
+		`{"op":"gt","args":{"values":[[1],[2]]}}`: "condition gt: a list and a " +
+			"list have no order; force_strings compares them as text",
+		`{"op":"is-empty","args":{"value":""}}`:                          "holds",
+		`{"op":"is-empty","args":{"value":[]}}`:                          "holds",
+		`{"op":"is-empty","args":{"value":{}}}`:                          "holds",
+		`{"op":"is-empty","args":{"value":0}}`:                           "no",
+		`{"op":"is-empty","args":{"value":"{inventory[none]}"}}`:         "holds",
+		`{"op":"is-empty","args":{"value":"{inventory[no][where]}"}}`:    "holds",
+		`{"op":"!is-empty","args":{"value":"{inventory[bmc_address]}"}}`: "holds",
+		`{"op":"is-none","args":{"value":null}}`:                         "holds",
+		// it is the text None
+		`{"op":"is-none","args":{"value":"{inventory[none]}"}}`:                                     "no",
+		`{"op":"is-none","args":{"value":"{inventory[nowhere]}"}}`:                                  "no",
+		`{"op":"is-true","args":{"value":"{inventory[yes]}"}}`:                                      "holds",
+		`{"op":"is-true","args":{"value":"YES"}}`:                                                   "holds",
+		`{"op":"is-true","args":{"value":0.5}}`:                                                     "holds",
+		`{"op":"is-true","args":{"value":"on"}}`:                                                    "no",
+		`{"op":"is-true","args":{"value":[1]}}`:                                                     "no",
+		`{"op":"is-false","args":{"value":"No"}}`:                                                   "holds",
+		`{"op":"is-false","args":{"value":null}}`:                                                   "holds",
+		`{"op":"is-false","args":{"value":0}}`:                                                      "holds",
+		`{"op":"is-false","args":{"value":""}}`:                                                     "no",
+		`{"op":"in-net","args":{"address":"{inventory[bmc_address]}","subnet":"10.1.0.0/16"}}`:      "holds",
+		`{"op":"in-net","args":{"address":"10.2.0.1","subnet":"10.1.2.3/16"}}`:                      "no",
+		`{"op":"in-net","args":{"address":"10.1.2.3","subnet":"10.1.2.3"}}`:                         "holds",
+		`{"op":"in-net","args":{"address":"fe80::1%eth0","subnet":"fe80::/10"}}`:                    "holds",
+		`{"op":"in-net","args":{"address":"fe80::1","subnet":"10.0.0.0/8"}}`:                        "no",
+		`{"op":"in-net","args":{"address":"x","subnet":"10.0.0.0/8"}}`:                              `condition in-net: address "x" is not an IP address`,
+		`{"op":"in-net","args":{"address":"10.0.0.1","subnet":"x"}}`:                                `condition in-net: subnet "x" is not a network such as 10.0.0.0/8`,
+		`{"op":"matches","args":{"value":"{inventory[cpu][architecture]}","regex":"x86|x86_64"}}`:   "holds",
+		`{"op":"matches","args":{"value":"{inventory[cpu][architecture]}","regex":"x86"}}`:          "no",
+		`{"op":"matches","args":{"value":{"a":[true,null]},"regex":"\\{'a': \\[True, None\\]\\}"}}`: "holds",
+		`{"op":"contains","args":{"value":"Dell Inc.","regex":"(?i)dELL"}}`:                         "holds",
+		`{"op":"contains","args":{"value":"{inventory[cpu][count]}","regex":"9"}}`:                  "no",
+		`{"op":"one-of","args":{"value":"{node.name}","values":["n0","n1"]}}`:                       "holds",
+		`{"op":"one-of","args":{"value":2,"values":[1,[2]]}}`:                                       "no",
+		`{"op":"one-of","args":{"value":2}}`:                                                        "no",
+		`{"op":"eq","args":[["{inventory[disks][1][size]}","200"]]}`:                                "holds",
+		// both stay as they are
+		`{"op":"eq","args":[["{inventory[disks][2][size]}","{inventory[disks][2][size]}"]]}`: "holds",
+		`{"op":"eq","args":[["{node.driver!r}{{}}","'redfish'{}"]]}`:                         "holds",
+		// no format specifications
+		`{"op":"eq","args":[["{node.properties[cpus]:>5}","{node.properties[cpus]:>5}"]]}`:             "holds",
+		`{"op":"eq","args":[["{node.traits} {plugin_data[a]}","['CUSTOM_A'] {'b': [1], 'c': None}"]]}`: "holds",
+		`{"op":"eq","args":[["{inventory[bmc_password]}","******"]]}`:                                  "holds",
+		`{"op":"eq","args":[["{node.driver_info[redfish_password]}","******"]]}`:                       "holds",
+		`{"op":"contains","args":["{node.driver_info} {inventory}","pa55"]}`:                           "no",
+		// what a machine says is not searched
+		`{"op":"eq","args":[["{inventory[serial]}","{{node.name}}"]]}`:                                  "holds",
 		`{"op":"eq","args":{"values":["{item}",8]},"loop":["7","{inventory[cpu][count]}"]}`:             "holds",
 		`{"op":"eq","args":{"values":["{item}",8]},"loop":["8","7"],"multiple":"all"}`:                  "no",
 		`{"op":"eq","args":{"values":["{item}",8]},"loop":["8",8],"multiple":"all"}`:                    "holds",
@@ -156,18 +169,19 @@ func TestConditions(t *testing.T) {
 // the plugin data in JSON.
 func TestActions(t *testing.T) {
 	for action, want := range map[string]string{
-		`{"op":"set-attribute","args":["name","{node.driver}-1"]}`:                                                                          `node.name="redfish-1"`,
-		`{"op":"set-attribute","args":["/description","{inventory[cpu][count]} cores"]}`:                                                    `node.description="8 cores"`,
-		`{"op":"set-attribute","args":["description",null]}`:                                                                                `node.description=gone`,
-		`{"op":"set-attribute","args":["resource_class",7]}`:                                                                                `node.resource_class="7"`,
-		`{"op":"set-attribute","args":["retired","yes"]}`:                                                                                   `node.retired=true`,
-		`{"op":"set-attribute","args":["automated_clean",false]}`:                                                                           `node.automated_clean=false`,
-		`{"op":"set-attribute","args":["deploy_interface","ramdisk"]}`:                                                                      `node.interfaces.deploy="ramdisk"`,
-		`{"op":"set-attribute","args":["deploy_interface",null]}`:                                                                           ``,
-		`{"op":"set-attribute","args":["extra.deep.er.more",[1,"{node.name}"]]}`:                                                            `node.extra.deep.er.more=[1,"n1"]`,
-		`{"op":"set-attribute","args":["instance_info/a/b",1]}`:                                                                             `node.instance_info.a.b=1`,
-		`{"op":"set-attribute","args":["properties",{"{node.name}":2}]}`:                                                                    `node.properties.capabilities=gone node.properties.cpus=gone node.properties.n1=2`,
-		`{"op":"set-attribute","args":{"path":"extra/{node.name}","value":1}}`:                                                              `node.extra.{node.name}=1`, // not filled in
+		`{"op":"set-attribute","args":["name","{node.driver}-1"]}`:                       `node.name="redfish-1"`,
+		`{"op":"set-attribute","args":["/description","{inventory[cpu][count]} cores"]}`: `node.description="8 cores"`,
+		`{"op":"set-attribute","args":["description",null]}`:                             `node.description=gone`,
+		`{"op":"set-attribute","args":["resource_class",7]}`:                             `node.resource_class="7"`,
+		`{"op":"set-attribute","args":["retired","yes"]}`:                                `node.retired=true`,
+		`{"op":"set-attribute","args":["automated_clean",false]}`:                        `node.automated_clean=false`,
+		`{"op":"set-attribute","args":["deploy_interface","ramdisk"]}`:                   `node.interfaces.deploy="ramdisk"`,
+		`{"op":"set-attribute","args":["deploy_interface",null]}`:                        ``,
+		`{"op":"set-attribute","args":["extra.deep.er.more",[1,"{node.name}"]]}`:         `node.extra.deep.er.more=[1,"n1"]`,
+		`{"op":"set-attribute","args":["instance_info/a/b",1]}`:                          `node.instance_info.a.b=1`,
+		`{"op":"set-attribute","args":["properties",{"{node.name}":2}]}`:                 `node.properties.capabilities=gone node.properties.cpus=gone node.properties.n1=2`,
+		// not filled in
+		`{"op":"set-attribute","args":{"path":"extra/{node.name}","value":1}}`:                                                              `node.extra.{node.name}=1`,
 		`{"op":"set-attribute","args":{"path":"extra/{item[k]}","value":"{item[v]}"},"loop":[{"k":"a","v":"{node.name}"},{"k":"b","v":2}]}`: `node.extra.a="n1" node.extra.b="2"`,
 		`{"op":"set-attribute","args":{"path":"extra/a","value":"{item[password]}"},"loop":{"password":"mine"}}`:                            `node.extra.a="mine"`,
 		`{"op":"extend-attribute","args":["extra/list",1]}`:                                                                                 `node.extra.list=[1,1]`,
@@ -318,7 +332,8 @@ func TestOrder(t *testing.T) {
 		r.UUID, r.Priority = uuid, priority
 		return r
 	}
-	out, err := Apply([]node.InspectionRule{one("a", 0, "1"), one("b", 10, "2"), one("c", 0, "3"), one("d", 20, "4")}, found(t))
+	out, err := Apply([]node.InspectionRule{one("a", 0, "1"), one("b", 10, "2"), one("c", 0, "3"), one("d", 20, "4")},
+		found(t))
 	if err != nil || out.Node.Description != "words4213" {
 		t.Errorf("rules went in the order %s (%v)", out.Node.Description, err)
 	}
@@ -328,9 +343,11 @@ func TestOrder(t *testing.T) {
 // what it means to tell.
 func TestSensitive(t *testing.T) {
 	for acts, want := range map[string]string{
-		`[{"op":"fail","args":["no"]}]`:                          "inspection rule r1: action fail: no",
-		`[{"op":"set-attribute","args":["name","pa55 {x}"]}]`:    "inspection rule r1: action set-attribute failed; of a sensitive rule it is not told why",
-		`[{"op":"set-attribute","args":["nowhere/pa55","p"]}]`:   "inspection rule r1: action set-attribute failed; of a sensitive rule it is not told why",
+		`[{"op":"fail","args":["no"]}]`: "inspection rule r1: action fail: no",
+		`[{"op":"set-attribute","args":["name","pa55 {x}"]}]`: "inspection rule r1: action set-attribute failed; of a " +
+			"sensitive rule it is not told why",
+		`[{"op":"set-attribute","args":["nowhere/pa55","p"]}]`: "inspection rule r1: action set-attribute failed; of a " +
+			"sensitive rule it is not told why",
 		`[{"op":"set-attribute","args":["extra/a","pa55 {x}"]}]`: "",
 	} {
 		r := rule(t, "", acts)
@@ -353,13 +370,25 @@ func TestBounds(t *testing.T) {
 	many := `["x"` + strings.Repeat(`,"x"`, 50_000) + `]`
 	big := strings.Repeat("a", 20_000)
 	for name, tc := range map[string]struct{ conditions, actions, want string }{
-		"text":     {"", `[{"op":"set-attribute","args":["extra/a","` + strings.Repeat("{inventory}", 60_000) + `"]}]`, "too much work"},
-		"doubling": {"", `[{"op":"set-plugin-data","args":{"path":"a","value":"{plugin_data}{plugin_data}"},"loop":` + many + `}]`, "too much work"},
-		"pattern":  {`[{"op":"contains","args":{"value":"` + big + `","regex":"(a?){900}b"},"loop":` + many + `}]`, "", "too much work"},
-		"lists":    {"", `[{"op":"extend-attribute","args":["extra/l","y"],"loop":` + many + `}]`, "too much work"},
-		"size":     {"", `[{"op":"extend-attribute","args":["extra/l","` + big + `"],"loop":["x"` + strings.Repeat(`,"x"`, 99) + `]}]`, "bytes, the limit is 1048576"},
-		"depth":    {"", `[{"op":"set-attribute","args":["extra` + strings.Repeat("/a", 20) + `",{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}]}]`, "nested deeper than 25 levels"},
-		"calls":    {"", `[{"op":"api-call","args":["http://h"],"loop":` + many + `}]`, "the rules of one inspection may call 20 times"},
+		"text": {"", `[{"op":"set-attribute","args":["extra/a","` + strings.Repeat("{inventory}", 60_000) + `"]}]`,
+			"too much work"},
+		"doubling": {
+			"", `[{"op":"set-plugin-data","args":{"path":"a","value":"{plugin_data}{plugin_data}"},"loop":` + many + `}]`,
+			"too much work",
+		},
+		"pattern": {`[{"op":"contains","args":{"value":"` + big + `","regex":"(a?){900}b"},"loop":` + many + `}]`, "",
+			"too much work"},
+		"lists": {"", `[{"op":"extend-attribute","args":["extra/l","y"],"loop":` + many + `}]`, "too much work"},
+		"size": {
+			"", `[{"op":"extend-attribute","args":["extra/l","` + big + `"],"loop":["x"` + strings.Repeat(`,"x"`, 99) + `]}]`,
+			"bytes, the limit is 1048576",
+		},
+		"depth": {
+			"", `[{"op":"set-attribute","args":["extra` + strings.Repeat("/a", 20) +
+				`",{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}]}]`, "nested deeper than 25 levels",
+		},
+		"calls": {"", `[{"op":"api-call","args":["http://h"],"loop":` + many + `}]`,
+			"the rules of one inspection may call 20 times"},
 	} {
 		_, err := Apply([]node.InspectionRule{rule(t, tc.conditions, tc.actions)}, found(t))
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -367,7 +396,8 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	out, err := Apply([]node.InspectionRule{rule(t, "", `[{"op":"log","args":["x"],"loop":`+many+`}]`)}, found(t))
-	if err != nil || len(out.Lines) != maxLines+1 || out.Lines[maxLines].Text != "49951 more lines of inspection rules are left out" {
+	if err != nil || len(out.Lines) != maxLines+1 ||
+		out.Lines[maxLines].Text != "49951 more lines of inspection rules are left out" {
 		t.Errorf("%d lines, %v", len(out.Lines), err)
 	}
 	full := found(t)
@@ -375,7 +405,8 @@ func TestBounds(t *testing.T) {
 	for i := range node.MaxTraits {
 		full.Node.Traits = append(full.Node.Traits, fmt.Sprintf("CUSTOM_%02d", i))
 	}
-	if _, err := Apply([]node.InspectionRule{rule(t, "", `[{"op":"add-trait","args":["CUSTOM_X"]}]`)}, full); err == nil || !strings.Contains(err.Error(), "51 traits, the limit is 50") {
+	if _, err := Apply([]node.InspectionRule{rule(t, "", `[{"op":"add-trait","args":["CUSTOM_X"]}]`)}, full); err == nil ||
+		!strings.Contains(err.Error(), "51 traits, the limit is 50") {
 		t.Errorf("one trait too many: %v", err)
 	}
 }

@@ -24,7 +24,8 @@ var references = []struct {
 	},
 	{
 		"nodes", "a deadline, or an effect that it owes", "abort or delete the node with a conductor, or " + restore, 1,
-		"SELECT uuid, provision_state || ' and neither' FROM nodes WHERE deadline = 0 AND provision_state IN (" + statesOf(node.Waiting) + `)
+		"SELECT uuid, provision_state || ' and neither' FROM nodes WHERE deadline = 0 AND provision_state IN (" +
+			statesOf(node.Waiting) + `)
 			AND NOT EXISTS (SELECT 1 FROM effects WHERE node = nodes.uuid)`,
 	},
 	{

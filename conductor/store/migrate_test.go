@@ -29,8 +29,10 @@ func TestMigratePorts(t *testing.T) {
 	}
 	n := uuidN(1)
 	for _, text := range []string{
-		`INSERT INTO nodes VALUES (1, '` + n + `', 1, 'n1', '', 'enroll', '', '', '', '', '', '', '` + n + `', '', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '{"uuid":"` + n + `","chassis_uuid":"` + n + `"}')`,
-		`INSERT INTO ports VALUES (1, 'p1', '` + n + `', 'a', '{"uuid":"p1","address":"a","name":"eth0","portgroup_uuid":"g","description":"Left","pxe_enabled":true}')`,
+		`INSERT INTO nodes VALUES (1, '` + n + `', 1, 'n1', '', 'enroll', '', '', '', '', '', '', '` + n +
+			`', '', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '{"uuid":"` + n + `","chassis_uuid":"` + n + `"}')`,
+		`INSERT INTO ports VALUES (1, 'p1', '` + n +
+			`', 'a', '{"uuid":"p1","address":"a","name":"eth0","portgroup_uuid":"g","description":"Left","pxe_enabled":true}')`,
 		`INSERT INTO ports VALUES (2, 'p2', '` + n + `', 'b', '{"uuid":"p2","address":"b","name":"eth0"}')`,
 		`INSERT INTO ports VALUES (3, 'p3', '` + n + `', 'c', '{"uuid":"p3","address":"c"}')`,
 	} {

@@ -31,7 +31,8 @@ func TestMigrateBootsUnderWay(t *testing.T) {
 	for state := range node.States {
 		states = append(states, state)
 		n := uuidN(len(states))
-		text := fmt.Sprintf(`INSERT INTO nodes VALUES (%d, '%s', 1, '', '', '%s', '', '', '', '', '', '', '', '', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '{"uuid":"%[2]s","provision_state":"%[3]s","agent":{"version":"1"}}', '')`, len(states), n, state)
+		text := fmt.Sprintf(
+			`INSERT INTO nodes VALUES (%d, '%s', 1, '', '', '%s', '', '', '', '', '', '', '', '', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, '{"uuid":"%[2]s","provision_state":"%[3]s","agent":{"version":"1"}}', '')`, len(states), n, state)
 		if _, err := db.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}

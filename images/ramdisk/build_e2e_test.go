@@ -29,7 +29,8 @@ func TestRamdiskBoots(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%s: kernel %d bytes, ramdisk %d bytes (%d unpacked), %d modules, built in %s; notes: %q", res.KernelRelease,
-				res.KernelSize, res.InitramfsSize, res.UnpackedSize, len(res.Modules), time.Since(began).Round(time.Second), res.Notes)
+				res.KernelSize, res.InitramfsSize, res.UnpackedSize, len(res.Modules),
+				time.Since(began).Round(time.Second), res.Notes)
 			if profile.Name == "lab" && res.InitramfsSize > maxLabSize {
 				t.Errorf("lab ramdisk has %d bytes, at most %d are promised", res.InitramfsSize, maxLabSize)
 			}

@@ -21,7 +21,8 @@ import (
 
 // staticELF is the header of an x86-64 program without segments: all that Build looks
 // at in a binary.
-var staticELF = append([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x3e\x00\x01\x00\x00\x00"), make([]byte, 40)...)
+var staticELF = append(
+	[]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x3e\x00\x01\x00\x00\x00"), make([]byte, 40)...)
 
 // fakeKernel lays out what FetchKernel leaves in the cache.
 func fakeKernel(t *testing.T) Kernel {

@@ -28,7 +28,8 @@ func badBMC(ctx context.Context, b *bed) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	m := s.Machines[0]
-	wrong := map[string]any{"driver_info": map[string]any{"redfish_address": m.URL, "redfish_username": m.Username, "redfish_password": "guess"}}
+	wrong := map[string]any{"driver_info": map[string]any{"redfish_address": m.URL, "redfish_username": m.Username,
+		"redfish_password": "guess"}}
 	n, err := s.Enroll(ctx, m, wrong)
 	if err != nil {
 		return fmt.Errorf("enroll: %w", err)

@@ -27,7 +27,8 @@ func badImages(ctx context.Context, b *bed) (err error) {
 		return err
 	}
 	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--fast-track",
-		"--kernel-append", site.KernelAppend+" ipa-image-download-connection-retries=2 ipa-image-download-connection-retry-interval=1")
+		"--kernel-append",
+		site.KernelAppend+" ipa-image-download-connection-retries=2 ipa-image-download-connection-retry-interval=1")
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,8 @@ func badImages(ctx context.Context, b *bed) (err error) {
 	}
 	good := image(s, b.tiny, b.tiny.Raw)
 	// One server hangs up again and again; another has only half of the file.
-	if err := s.Images.SetFault("second/"+filepath.Base(b.other.Raw), lab.ImageFault{Kind: lab.ImageCut, Bytes: 1}); err != nil {
+	if err := s.Images.SetFault("second/"+filepath.Base(b.other.Raw),
+		lab.ImageFault{Kind: lab.ImageCut, Bytes: 1}); err != nil {
 		return err
 	}
 	cut := image(s, b.other, b.other.Raw)
@@ -56,7 +58,8 @@ func badImages(ctx context.Context, b *bed) (err error) {
 		{"cut off", cut, []string{cut.URL, "unexpected EOF"}},
 		{"cut short", half, []string{good.SHA256, "expected"}},
 		{"wrong checksum", site.Image{URL: good.URL, SHA256: wrong}, []string{wrong, good.SHA256}},
-		{"larger than the disk", site.Image{URL: s.ImagesURL + "/bad/large.qcow2", SHA256: wrong}, []string{"none has 8589934592 bytes"}},
+		{"larger than the disk", site.Image{URL: s.ImagesURL + "/bad/large.qcow2", SHA256: wrong},
+			[]string{"none has 8589934592 bytes"}},
 		{"backing file", site.Image{URL: s.ImagesURL + "/bad/backed.qcow2", SHA256: wrong}, []string{"backing file"}},
 	} {
 		if err := fails(ctx, "bad-image", s, m, bad.img, bad.says); err != nil {

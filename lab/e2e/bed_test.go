@@ -68,12 +68,14 @@ func copyFile(from, to string) error {
 
 // site brings up this case's lab and conductor. done takes it down and looks
 // for anything left behind.
-func (b *bed) site(ctx context.Context, machines []qemu.Spec, serve ...string) (s *site.Site, done func() error, err error) {
+func (b *bed) site(ctx context.Context, machines []qemu.Spec,
+	serve ...string) (s *site.Site, done func() error, err error) {
 	return b.siteOf(ctx, machines, site.Config{Serve: append([]string{"--log-level", "debug"}, serve...)})
 }
 
 // siteOf brings up a lab with the conductor that c says.
-func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec, c site.Config) (s *site.Site, done func() error, err error) {
+func (b *bed) siteOf(ctx context.Context, machines []qemu.Spec,
+	c site.Config) (s *site.Site, done func() error, err error) {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return nil, nil, err
 	}

@@ -48,7 +48,8 @@ func cleanedByHand(ctx context.Context, b *bed) (err error) {
 		}
 	}
 	if n, err := s.Node(ctx, child.Name); err != nil || n.PowerState != "power on" || n.ProvisionState != "manageable" {
-		return errors.Join(fmt.Errorf("the child node is %q in state %q, expected power on, manageable", n.PowerState, n.ProvisionState), err)
+		return errors.Join(fmt.Errorf("the child node is %q in state %q, expected power on, manageable", n.PowerState,
+			n.ProvisionState), err)
 	}
 	return nil
 }
@@ -116,7 +117,8 @@ func boards(ctx context.Context, s *site.Site, m *lab.Machine) error {
 		return err
 	}
 	if system.BiosVersion != "2.0" || bios.Attributes["LogicalProc"] != "Disabled" {
-		return fmt.Errorf("the BMC has BIOS %q with LogicalProc %v, expected 2.0 and Disabled", system.BiosVersion, bios.Attributes["LogicalProc"])
+		return fmt.Errorf("the BMC has BIOS %q with LogicalProc %v, expected 2.0 and Disabled", system.BiosVersion,
+			bios.Attributes["LogicalProc"])
 	}
 	return nil
 }
@@ -141,7 +143,8 @@ func ofBMC(ctx context.Context, s *site.Site, m *lab.Machine, path string, into 
 
 // abortedWait needs no ramdisk, and so no boot.
 func abortedWait(ctx context.Context, b *bed, s *site.Site, m *lab.Machine) error {
-	if err := b.commands(ctx, s, `node clean metal-1 --step deploy.wait:{"seconds":30} --disable-ramdisk`, "node abort metal-1"); err != nil {
+	if err := b.commands(ctx, s, `node clean metal-1 --step deploy.wait:{"seconds":30} --disable-ramdisk`,
+		"node abort metal-1"); err != nil {
 		return err
 	}
 	n, err := s.Until(ctx, m.Name, "clean failed")
@@ -163,11 +166,13 @@ func unknownStep(ctx context.Context, b *bed, s *site.Site, m *lab.Machine) erro
 	if err != nil {
 		return err
 	}
-	if err := admits("by-hand", n, []string{"'polish'", "bios.apply_configuration", "deploy.erase_devices_metadata", "reboot"}); err != nil {
+	if err := admits("by-hand", n, []string{"'polish'", "bios.apply_configuration", "deploy.erase_devices_metadata",
+		"reboot"}); err != nil {
 		return err
 	}
 	if n.TargetProvisionState != "manageable" || n.Maintenance {
-		return fmt.Errorf("target_provision_state %q, maintenance %v: expected manageable, false", n.TargetProvisionState, n.Maintenance)
+		return fmt.Errorf("target_provision_state %q, maintenance %v: expected manageable, false", n.TargetProvisionState,
+			n.Maintenance)
 	}
 	return b.commands(ctx, s, "node manage metal-1 --wait")
 }

@@ -27,8 +27,10 @@ var biosOnly = []qemu.Bus{qemu.BusMegaSAS}
 // Expected findings of the ramdisk: the transport of a disk (none for virtio-scsi and RAID
 // controllers), and the driver of a card.
 var (
-	transports = map[qemu.Bus]string{qemu.BusVirtio: "virtio", qemu.BusNVMe: "nvme", qemu.BusSATA: "sata", qemu.BusUSB: "usb"}
-	drivers    = map[string]string{"virtio": "virtio_net", "e1000": "e1000", "e1000e": "e1000e", "vmxnet3": "vmxnet3", "rtl8139": "8139cp"}
+	transports = map[qemu.Bus]string{qemu.BusVirtio: "virtio", qemu.BusNVMe: "nvme", qemu.BusSATA: "sata",
+		qemu.BusUSB: "usb"}
+	drivers = map[string]string{"virtio": "virtio_net", "e1000": "e1000", "e1000e": "e1000e", "vmxnet3": "vmxnet3",
+		"rtl8139": "8139cp"}
 )
 
 // combinations are machines enough that any two kinds of hardware that can be

@@ -42,7 +42,8 @@ func discovered(ctx context.Context, b *bed) (err error) {
 	}
 	if err := b.commands(ctx, s,
 		"node root-device "+n.UUID+" --dry-run",
-		"node set "+n.UUID+" --name "+m.Name+" --inspect-interface agent --driver-info redfish_address="+m.URL+" --driver-info redfish_username="+m.Username+" --driver-info redfish_password="+m.Password,
+		"node set "+n.UUID+" --name "+m.Name+" --inspect-interface agent --driver-info redfish_address="+m.URL+
+			" --driver-info redfish_username="+m.Username+" --driver-info redfish_password="+m.Password,
 		"node manage "+m.Name+" --wait", "node inspect "+m.Name+" --wait",
 	); err != nil {
 		return err
@@ -93,7 +94,8 @@ func hasPorts(ctx context.Context, s *site.Site, n nodeapi.Node, m *lab.Machine)
 	}
 	for i, nic := range m.Spec().NICs {
 		if pxe, there := boots[nic.MAC]; !there || pxe != (i == 0) {
-			return fmt.Errorf("the ports of the discovered node (and whether they boot) are %v, card %d is %s", boots, i, nic.MAC)
+			return fmt.Errorf("the ports of the discovered node (and whether they boot) are %v, card %d is %s",
+				boots, i, nic.MAC)
 		}
 	}
 	if len(boots) != len(m.Spec().NICs) {

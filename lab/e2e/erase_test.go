@@ -57,7 +57,8 @@ func erased(ctx context.Context, b *bed) (err error) {
 	if _, err := s.Enroll(ctx, m, nil); err != nil {
 		return fmt.Errorf("enroll: %w", err)
 	}
-	if err := b.commands(ctx, s, "node manage metal-1 --wait", `node clean metal-1 --wait --step deploy.erase_devices:{"dry_run":true}`); err != nil {
+	if err := b.commands(ctx, s, "node manage metal-1 --wait",
+		`node clean metal-1 --wait --step deploy.erase_devices:{"dry_run":true}`); err != nil {
 		return err
 	}
 	for i, d := range m.Spec().Disks {
@@ -65,7 +66,9 @@ func erased(ctx context.Context, b *bed) (err error) {
 			return errors.Join(fmt.Errorf("dry run: disk %d holds %d secrets, expected all", i, n), err)
 		}
 	}
-	if !slices.ContainsFunc(m.Console(), func(l qemu.Line) bool { return strings.Contains(l.Text, "plan=nvme_format_user_data") }) {
+	if !slices.ContainsFunc(m.Console(), func(l qemu.Line) bool {
+		return strings.Contains(l.Text, "plan=nvme_format_user_data")
+	}) {
 		return errors.New("dry run: the machine's console does not tell the plan")
 	}
 	if err := b.commands(ctx, s, "node clean metal-1 --wait --step deploy.erase_devices"); err != nil {
@@ -142,7 +145,8 @@ func reported(m *lab.Machine) error {
 		if d.Verification == nil || !d.Verification.Passed {
 			return fmt.Errorf("%s was not verified: %s", d.Device, quoted)
 		}
-		say("erase: %s of %d MiB by %s in %d ms, %d canaries and %d samples gone", d.Device, d.Size>>20, d.Method, d.DurationMS,
+		say("erase: %s of %d MiB by %s in %d ms, %d canaries and %d samples gone", d.Device, d.Size>>20, d.Method,
+			d.DurationMS,
 			d.Verification.Canaries, d.Verification.Samples)
 	}
 	for _, e := range toErase {

@@ -88,7 +88,10 @@ func (l grubLife) enroll(ctx context.Context, b *bed, s *site.Site, m *lab.Machi
 		return fmt.Errorf("manage: %w", err)
 	}
 	if l.mirrored {
-		target := map[string]any{"logical_disks": []any{map[string]any{"controller": "software", "raid_level": "1", "size_gb": "MAX", "is_root_volume": true}}}
+		target := map[string]any{
+			"logical_disks": []any{map[string]any{"controller": "software", "raid_level": "1", "size_gb": "MAX",
+				"is_root_volume": true}},
+		}
 		if err := s.Call(ctx, http.MethodPut, "/v1/nodes/"+m.Name+"/states/raid", target, nil); err != nil {
 			return fmt.Errorf("make RAID: %w", err)
 		}
@@ -111,7 +114,8 @@ func (l grubLife) deploy(ctx context.Context, b *bed, s *site.Site, m *lab.Machi
 	if err != nil {
 		return err
 	}
-	if err := s.Call(ctx, http.MethodPatch, "/v1/nodes/"+m.Name, []nodeapi.Patch{{Op: "add", Path: "/instance_info", Value: info}}, nil); err != nil {
+	if err := s.Call(ctx, http.MethodPatch, "/v1/nodes/"+m.Name,
+		[]nodeapi.Patch{{Op: "add", Path: "/instance_info", Value: info}}, nil); err != nil {
 		return fmt.Errorf("deploy: %w", err)
 	}
 	asked := time.Now()
@@ -148,7 +152,8 @@ func (l grubLife) imageInfo(ctx context.Context, b *bed, s *site.Site, img osima
 		info = map[string]any{"image_rootfs_uuid": root}
 	}
 	maps.Copy(info, map[string]any{
-		"image_source": published.URL, "image_os_hash_algo": "sha256", "image_os_hash_value": published.SHA256, "image_disk_format": "qcow2",
+		"image_source": published.URL, "image_os_hash_algo": "sha256", "image_os_hash_value": published.SHA256,
+		"image_disk_format": "qcow2",
 	})
 	return info, nil
 }
@@ -156,13 +161,16 @@ func (l grubLife) imageInfo(ctx context.Context, b *bed, s *site.Site, img osima
 // wholeDisk makes an image of a disk with an MBR, whose only partition is a root
 // file system of that UUID.
 func (b *bed) wholeDisk(ctx context.Context, img osimage.Image, uuid string) (string, error) {
-	root, raw, out := filepath.Join(b.dir, "root.raw"), filepath.Join(b.dir, "whole.raw"), filepath.Join(b.images, b.name+".qcow2")
+	root, raw, out := filepath.Join(b.dir, "root.raw"), filepath.Join(b.dir, "whole.raw"),
+		filepath.Join(b.images, b.name+".qcow2")
 	disk := fmt.Sprint(raw, "?offset=", firstPartition)
 	for _, tool := range []buildcache.Tool{
 		{Name: "qemu-img", Package: "qemu-utils", Args: []string{"convert", "-O", "raw", img.Qcow2, root}},
-		{Name: "dd", Package: "coreutils", Args: []string{"if=" + root, "of=" + raw, "bs=1M", "conv=sparse", fmt.Sprint("seek=", firstPartition>>20)}},
+		{Name: "dd", Package: "coreutils",
+			Args: []string{"if=" + root, "of=" + raw, "bs=1M", "conv=sparse", fmt.Sprint("seek=", firstPartition>>20)}},
 		{Name: "truncate", Package: "coreutils", Args: []string{"-s", fmt.Sprint(firstPartition + img.VirtualSize), raw}},
-		{Name: "sfdisk", Package: "fdisk", Args: []string{"-q", raw}, Stdin: fmt.Sprintf("label: dos\nstart=%d, type=83\n", firstPartition/512)},
+		{Name: "sfdisk", Package: "fdisk", Args: []string{"-q", raw},
+			Stdin: fmt.Sprintf("label: dos\nstart=%d, type=83\n", firstPartition/512)},
 		{Name: "tune2fs", Package: "e2fsprogs", Args: []string{"-U", uuid, disk}},
 		{Name: "qemu-img", Package: "qemu-utils", Args: []string{"convert", "-f", "raw", "-O", "qcow2", raw, out}},
 	} {
@@ -194,8 +202,10 @@ func (l grubLife) onDisk(ctx context.Context, disk string) error {
 		return err
 	}
 	table := read.PartitionTable
-	if want := map[string]string{"msdos": "dos", "gpt": "gpt"}[l.label]; table.Label != want || len(table.Partitions) == 0 {
-		return fmt.Errorf("the partition table is %q with %d partitions, expected %q", table.Label, len(table.Partitions), want)
+	if want := map[string]string{"msdos": "dos", "gpt": "gpt"}[l.label]; table.Label != want ||
+		len(table.Partitions) == 0 {
+		return fmt.Errorf("the partition table is %q with %d partitions, expected %q", table.Label,
+			len(table.Partitions), want)
 	}
 	root := table.Partitions[len(table.Partitions)-1]
 	config, err := debugfs(ctx, fmt.Sprintf("%s?offset=%d", disk, root.Start*512), "cat /boot/grub/grub.cfg")
@@ -207,7 +217,8 @@ func (l grubLife) onDisk(ctx context.Context, disk string) error {
 
 // bootsAgain switches a machine off, does something to it, switches it on and
 // wants its OS to report.
-func bootsAgain(ctx context.Context, b *bed, s *site.Site, m *lab.Machine, img osimage.Image, meanwhile func() error) error {
+func bootsAgain(ctx context.Context, b *bed, s *site.Site, m *lab.Machine, img osimage.Image,
+	meanwhile func() error) error {
 	if err := b.commands(ctx, s, "node power off "+m.Name+" --wait"); err != nil {
 		return err
 	}

@@ -68,8 +68,11 @@ func TestBlank(t *testing.T) {
 func TestHardwareIsInventoried(t *testing.T) {
 	spec := qemu.Spec{
 		Firmware: qemu.UEFI,
-		Disks:    []qemu.Disk{{Serial: "S1", Bus: qemu.BusUSB, SizeMB: 1, LogicalSectorSize: 512}, {Serial: "S0", Bus: qemu.BusSCSI, SizeMB: 2, LogicalSectorSize: 4096}},
-		NICs:     []qemu.NIC{{MAC: "52:54:00:AA:00:00", Model: "rtl8139"}, {MAC: "52:54:00:aa:00:01", Model: "virtio", Unplugged: true}},
+		Disks: []qemu.Disk{{Serial: "S1", Bus: qemu.BusUSB, SizeMB: 1, LogicalSectorSize: 512},
+			{Serial: "S0", Bus: qemu.BusSCSI, SizeMB: 2, LogicalSectorSize: 4096}},
+		NICs: []qemu.NIC{
+			{MAC: "52:54:00:AA:00:00", Model: "rtl8139"}, {MAC: "52:54:00:aa:00:01", Model: "virtio", Unplugged: true},
+		},
 	}
 	seen := agentapi.Inventory{
 		Boot: agentapi.BootInfo{CurrentBootMode: "uefi"},

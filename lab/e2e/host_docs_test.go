@@ -90,5 +90,6 @@ func (d document) shown(uid string) (all map[string]any, err error) {
 // NetworkData is what the OS finds out by itself, too.
 func (d document) NetworkData() string {
 	mac := d.Spec().NICs[0].MAC
-	return "links: [{id: a, type: phy, ethernet_mac_address: '" + mac + "'}]\nnetworks: [{id: b, type: ipv4_dhcp, link: a}]\nservices: []\n"
+	return "links: [{id: a, type: phy, ethernet_mac_address: '" + mac +
+		"'}]\nnetworks: [{id: b, type: ipv4_dhcp, link: a}]\nservices: []\n"
 }

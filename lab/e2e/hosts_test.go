@@ -32,8 +32,10 @@ func documented(ctx context.Context, b *bed) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	first := image(s, b.tiny, b.tiny.Raw)
-	one := document{s.Machines[0], first, nil, map[string]any{"deviceName": "/dev/vda"}, "agent", "metadata", s.PhoneHomeURL}
-	two := document{s.Machines[1], first, nil, map[string]any{"serialNumber": s.Machines[1].Spec().Disks[0].Serial}, "fast", "disabled", s.PhoneHomeURL}
+	one := document{s.Machines[0], first, nil, map[string]any{"deviceName": "/dev/vda"}, "agent", "metadata",
+		s.PhoneHomeURL}
+	two := document{s.Machines[1], first, nil, map[string]any{"serialNumber": s.Machines[1].Spec().Disks[0].Serial},
+		"fast", "disabled", s.PhoneHomeURL}
 	for _, part := range []struct {
 		name string
 		run  func(ctx context.Context, s *site.Site, one, two document) error
@@ -90,7 +92,8 @@ func (b *bed) runs(ctx context.Context, s *site.Site, d document, i osimage.Imag
 		return fmt.Errorf("the OS of %s does not report: %w", d.Name, err)
 	}
 	sum := sha256.Sum256([]byte(d.UserData()))
-	want := map[string]string{"instance_id": h.UID, "user_data_sha256": hex.EncodeToString(sum[:]), "boot": "uefi", "image": i.ID}
+	want := map[string]string{"instance_id": h.UID, "user_data_sha256": hex.EncodeToString(sum[:]), "boot": "uefi",
+		"image": i.ID}
 	for key, value := range want {
 		if got := r.Form.Get(key); got != value {
 			return fmt.Errorf("%s reports %s %q, expected %q", d.Name, key, got, value)
@@ -162,7 +165,8 @@ func (b *bed) hostDetached(ctx context.Context, s *site.Site, one, two document)
 		return err
 	}
 	if after := two.BMC.Counters(); after.Requests != before.Requests || two.Power() != qemu.Off {
-		return fmt.Errorf("the detached machine is %s, and its BMC has heard %d requests", two.Power(), after.Requests-before.Requests)
+		return fmt.Errorf("the detached machine is %s, and its BMC has heard %d requests", two.Power(),
+			after.Requests-before.Requests)
 	}
 	return nil
 }

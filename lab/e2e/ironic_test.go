@@ -67,7 +67,8 @@ func (f *foreign) boot(ctx context.Context) (stop func() error, err error) {
 		return nil, err
 	}
 	var serving func() error
-	f.addresses, serving, err = f.ironic.Boot(ctx, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	f.addresses, serving, err = f.ironic.Boot(ctx,
+		slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}

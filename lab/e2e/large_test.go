@@ -19,7 +19,8 @@ func largePages() []string {
 	return []string{
 		"", "provision_state=active", "provision_state=available", "driver=redfish", "driver=ipmi",
 		"resource_class=baremetal.general", "resource_class=baremetal.gpu", "owner=project-3", "owner=project-rare",
-		"conductor_group=far", "instance_uuid=" + largesite.Instance(largesite.Nodes-1), "associated=true", "associated=false",
+		"conductor_group=far", "instance_uuid=" + largesite.Instance(largesite.Nodes-1), "associated=true",
+		"associated=false",
 		"maintenance=true", "maintenance=false", "fault=power%20failure", "fault=clean%20failure", "retired=true",
 		"shard=shard-4,shard-7", "sharded=false", "sort_key=name", "sort_key=uuid", "sort_key=created_at",
 		"sort_key=updated_at&sort_dir=desc", "detail=True", middle, "driver=redfish" + middle, "sort_key=name" + middle,
@@ -47,7 +48,8 @@ func (s *shared) benchLarge(ctx context.Context) error {
 			}
 		}
 		mib, err := residentMiB(pid)
-		fmt.Printf("bench: %d nodes: ready in %.2f s, slowest page of 100 (of %d kinds, each the median of 9) %.1f ms (?%s), %.1f MiB resident\n",
+		fmt.Printf("bench: %d nodes: ready in %.2f s, slowest page of 100 (of %d kinds, each the median of 9) %.1f ms "+
+			"(?%s), %.1f MiB resident\n",
 			largesite.Nodes, ready.Seconds(), len(largePages()), slowest.Seconds()*1e3, page, mib)
 		return err
 	})

@@ -30,7 +30,8 @@ func live(ctx context.Context, b *bed) (err error) {
 	defer func() { err = errors.Join(err, done()) }()
 	at := s.ImagesURL + "/live/"
 	for i, boots := range []string{
-		"--instance-info kernel=" + at + "vmlinuz --instance-info ramdisk=" + at + "initramfs --instance-info ramdisk_kernel_arguments=console=ttyS0,115200",
+		"--instance-info kernel=" + at + "vmlinuz --instance-info ramdisk=" + at +
+			"initramfs --instance-info ramdisk_kernel_arguments=console=ttyS0,115200",
 		"--instance-info boot_iso=" + at + "live.iso",
 	} {
 		if err := b.lives(ctx, s, s.Machines[i], boots); err != nil {
@@ -43,7 +44,8 @@ func live(ctx context.Context, b *bed) (err error) {
 // lost takes the kernel away from a machine that lives on it: the status says
 // what iPXE met.
 func (b *bed) lost(ctx context.Context, s *site.Site, m *lab.Machine, kernel string) error {
-	if err := b.commands(ctx, s, "node set "+m.Name+" --instance-info kernel="+kernel, "node power reboot "+m.Name); err != nil {
+	if err := b.commands(ctx, s, "node set "+m.Name+" --instance-info kernel="+kernel,
+		"node power reboot "+m.Name); err != nil {
 		return err
 	}
 	for {
@@ -55,7 +57,8 @@ func (b *bed) lost(ctx context.Context, s *site.Site, m *lab.Machine, kernel str
 			if stage.Name == string(pxe.StageFailed) {
 				say("live: as it should: %s: %s", stage.Name, stage.Detail)
 				if !strings.Contains(stage.Detail, "ipxe.org/2d0c") { // ENOENT of its HTTP client
-					return fmt.Errorf("%s: boot stage %q says %q, expected the address of iPXE's page on 404", m.Name, stage.Name, stage.Detail)
+					return fmt.Errorf("%s: boot stage %q says %q, expected the address of iPXE's page on 404", m.Name, stage.Name,
+						stage.Detail)
 				}
 				return nil
 			}

@@ -36,7 +36,8 @@ func (c *caller) agents(ctx context.Context, t *table) error {
 		return err
 	}
 	for _, r := range all {
-		if err := c.call(ctx, "PUT", "/v1/nodes/"+r.node+"/maintenance", map[string]string{"reason": "load"}, nil); err != nil {
+		if err := c.call(ctx, "PUT", "/v1/nodes/"+r.node+"/maintenance", map[string]string{"reason": "load"},
+			nil); err != nil {
 			return err
 		}
 	}

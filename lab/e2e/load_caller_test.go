@@ -24,7 +24,9 @@ type caller struct {
 }
 
 func newCaller(base string) *caller {
-	return &caller{base: base, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: loadReaders}}}
+	return &caller{
+		base: base, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: loadReaders}},
+	}
 }
 
 // each does something to all items, so many at a time.

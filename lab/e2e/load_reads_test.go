@@ -37,8 +37,10 @@ func (c *caller) reads(ctx context.Context, t *table, one string) error {
 		{"read a node, 1 caller", 1, "/v1/nodes/" + one, 1},
 		{fmt.Sprintf("read a node, %d callers", loadReaders), loadReaders, "/v1/nodes/" + one, 1},
 		{fmt.Sprintf("list %d nodes", loadListed), 1, fmt.Sprintf("/v1/nodes?limit=%d", loadListed), loadListed},
-		{fmt.Sprintf("list %d nodes, three fields", loadListed), 1, fmt.Sprintf("/v1/nodes?limit=%d&fields=uuid,name,provision_state", loadListed), loadListed},
-		{fmt.Sprintf("list %d nodes in detail", loadListed), 1, fmt.Sprintf("/v1/nodes?limit=%d&detail=True", loadListed), loadListed},
+		{fmt.Sprintf("list %d nodes, three fields", loadListed), 1,
+			fmt.Sprintf("/v1/nodes?limit=%d&fields=uuid,name,provision_state", loadListed), loadListed},
+		{fmt.Sprintf("list %d nodes in detail", loadListed), 1,
+			fmt.Sprintf("/v1/nodes?limit=%d&detail=True", loadListed), loadListed},
 	} {
 		get := func(int) error { return c.get(ctx, r.path, r.nodes) }
 		if err := get(0); err != nil {

@@ -89,7 +89,9 @@ func (c *caller) lives(ctx context.Context, t *table) ([]string, error) {
 		nodes = append(nodes, id)
 	}
 	for _, v := range loadVerbs {
-		err := t.measure(fmt.Sprintf("%s %d nodes", v.name, loadNodes), func() (int, error) { return len(nodes), c.all(ctx, nodes, v.target, v.goal) })
+		err := t.measure(fmt.Sprintf("%s %d nodes", v.name, loadNodes), func() (int, error) {
+			return len(nodes), c.all(ctx, nodes, v.target, v.goal)
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -66,7 +66,8 @@ func (b *bed) wholeLife(ctx context.Context, l metalLife) error {
 // withMachine runs a story on a site with one machine, whose ramdisk is kept
 // running from one part to the next; serve are more options of the conductor. A
 // failure quotes the machine's console.
-func (b *bed) withMachine(ctx context.Context, spec qemu.Spec, story func(*site.Site, *lab.Machine) error, serve ...string) (err error) {
+func (b *bed) withMachine(ctx context.Context, spec qemu.Spec, story func(*site.Site, *lab.Machine) error,
+	serve ...string) (err error) {
 	s, done, err := b.site(ctx, []qemu.Spec{spec}, append(serve, "--fast-track")...)
 	if err != nil {
 		return err

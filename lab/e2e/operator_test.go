@@ -21,7 +21,8 @@ func (b *bed) ferrite(ctx context.Context, s *site.Site, args ...string) (string
 	var said, complaint strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &complaint
 	if err := cmd.Run(); err != nil {
-		return said.String(), fmt.Errorf("ferrite %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(complaint.String()))
+		return said.String(), fmt.Errorf("ferrite %s: %w: %s", strings.Join(args, " "), err,
+			strings.TrimSpace(complaint.String()))
 	}
 	return said.String(), nil
 }

@@ -23,7 +23,8 @@ var (
 // machine, unless no such machine could boot; and no machine of such two.
 func TestCombinationsCoverEveryPair(t *testing.T) {
 	want := map[pair]bool{}
-	for _, factors := range [][2][]string{{wantedFirmwares, wantedBuses}, {wantedFirmwares, wantedCards}, {wantedBuses, wantedCards}} {
+	for _, factors := range [][2][]string{{wantedFirmwares, wantedBuses}, {wantedFirmwares, wantedCards},
+		{wantedBuses, wantedCards}} {
 		for _, one := range factors[0] {
 			for _, other := range factors[1] {
 				if p := (pair{one, other}); excluded[p] == "" {

@@ -77,7 +77,8 @@ func (b *bed) rootImage(ctx context.Context, s *site.Site, from osimage.Image, u
 		return r, err
 	}
 	for _, tool := range []buildcache.Tool{
-		{Name: "mcopy", Package: "mtools", Args: []string{"-i", from.Raw + "@@1M", "::EFI/BOOT/BOOTX64.EFI", efi}, Env: []string{"MTOOLS_SKIP_CHECK=1"}},
+		{Name: "mcopy", Package: "mtools", Args: []string{"-i", from.Raw + "@@1M", "::EFI/BOOT/BOOTX64.EFI", efi},
+			Env: []string{"MTOOLS_SKIP_CHECK=1"}},
 		{Name: "mkfs.ext4", Package: "e2fsprogs", Args: []string{"-q", "-U", uuid, "-d", tree, raw, "192M"}},
 		{Name: "qemu-img", Package: "qemu-utils", Args: []string{"convert", "-O", "qcow2", raw, out}},
 	} {
@@ -97,7 +98,8 @@ func (r rootFS) deploy(ctx context.Context, s *site.Site, m *lab.Machine, again 
 		"image_source": r.URL, "image_os_hash_algo": "sha256", "image_os_hash_value": r.SHA256, "image_disk_format": r.Format,
 		"image_type": "partition", "root_gb": 1, "swap_mb": 128, "ephemeral_gb": 1, "preserve_ephemeral": again,
 	}
-	if err := s.Call(ctx, http.MethodPatch, "/v1/nodes/"+m.Name, []nodeapi.Patch{{Op: "add", Path: "/instance_info", Value: info}}, nil); err != nil {
+	if err := s.Call(ctx, http.MethodPatch, "/v1/nodes/"+m.Name,
+		[]nodeapi.Patch{{Op: "add", Path: "/instance_info", Value: info}}, nil); err != nil {
 		return fmt.Errorf("deploy: %w", err)
 	}
 	asked, verb := time.Now(), "active"
@@ -141,7 +143,8 @@ func (r rootFS) onDisk(ctx context.Context, disk string, kept bool) error {
 		return fmt.Errorf("partitions are %q, expected %q", got, want)
 	}
 	for _, name := range []string{"ephemeral", "root"} {
-		if _, err := (buildcache.Tool{Name: "e2fsck", Package: "e2fsprogs", Args: []string{"-fn", at[name]}}).Run(ctx); err != nil {
+		if _, err := (buildcache.Tool{Name: "e2fsck", Package: "e2fsprogs", Args: []string{"-fn", at[name]}}).Run(
+			ctx); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -16,7 +16,8 @@ func TestPromises(t *testing.T) {
 		{"as small as promised", "metal", 11e6, 9e6, 54e6, ""},
 		{"an agent", "metal", 12e6, 9e6, 30e6, "ferrite-agent: 12.0 MB, promised are less than 12"},
 		{"a kernel", "metal", 11e6, 10e6, 30e6, "ramdisk/metal.vmlinuz: 10.0 MB, promised are less than 10"},
-		{"a kernel and a ramdisk", "metal", 11e6, 9e6, 56e6, "ramdisk/metal.initramfs and ramdisk/metal.vmlinuz: 65.0 MB, promised are less than 64"},
+		{"a kernel and a ramdisk", "metal", 11e6, 9e6, 56e6,
+			"ramdisk/metal.initramfs and ramdisk/metal.vmlinuz: 65.0 MB, promised are less than 64"},
 		{"the lab's kernel is as it is", "lab", 11e6, 14e6, 8e6, ""},
 		{
 			"all of the lab's", "lab", 13e6, 14e6, 14e6,
@@ -29,7 +30,8 @@ func TestPromises(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, size := range map[string]int64{
-				"ferrite-agent": tt.agent, "ramdisk/" + tt.profile + ".vmlinuz": tt.kernel, "ramdisk/" + tt.profile + ".initramfs": tt.ramdisk,
+				"ferrite-agent": tt.agent, "ramdisk/" + tt.profile + ".vmlinuz": tt.kernel,
+				"ramdisk/" + tt.profile + ".initramfs": tt.ramdisk,
 			} {
 				path := filepath.Join(bin, name)
 				if err := os.WriteFile(path, nil, 0o644); err != nil {

@@ -28,7 +28,8 @@ func found(ctx context.Context, s *site.Site, m *lab.Machine) error {
 	}
 	made, seen := hardware(m.Spec()), inventoried(kept.Inventory)
 	if !slices.Equal(made, seen) {
-		return fmt.Errorf("expected an inventory of\n  %s\nfound\n  %s", strings.Join(made, "\n  "), strings.Join(seen, "\n  "))
+		return fmt.Errorf("expected an inventory of\n  %s\nfound\n  %s", strings.Join(made, "\n  "),
+			strings.Join(seen, "\n  "))
 	}
 	return nil
 }

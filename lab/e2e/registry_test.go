@@ -74,7 +74,8 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	if given != "Bearer "+pullToken {
-		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="https://%s/token",service="lab",scope="repository:%s:pull"`, r.host, repository))
+		w.Header().Set("WWW-Authenticate",
+			fmt.Sprintf(`Bearer realm="https://%s/token",service="lab",scope="repository:%s:pull"`, r.host, repository))
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}

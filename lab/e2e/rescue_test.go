@@ -103,7 +103,8 @@ func leased(ctx context.Context, s *site.Site, m *lab.Machine) (string, error) {
 
 // login opens a connection from the lab's network. The host key is made new in
 // every boot: it is returned as its fingerprint, to be compared with the log's.
-func login(ctx context.Context, s *site.Site, address, password string) (client *ssh.Client, hostKey string, err error) {
+func login(ctx context.Context, s *site.Site,
+	address, password string) (client *ssh.Client, hostKey string, err error) {
 	at := net.JoinHostPort(address, "22")
 	conn, err := s.Network.Dial(ctx, "tcp", at)
 	if err != nil {

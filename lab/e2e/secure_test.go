@@ -70,7 +70,8 @@ func secured(ctx context.Context, b *bed) (err error) {
 }
 
 // guard makes what the conductor is to be guarded by, and says so in flags.
-func (b *bed) guard(ctx context.Context, s *site.Site, own *certtest.Authority, a site.Access) (flags []string, err error) {
+func (b *bed) guard(ctx context.Context, s *site.Site, own *certtest.Authority,
+	a site.Access) (flags []string, err error) {
 	if err := issue(own, b.dir, s.Network.Gateway.String()); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,8 @@ func (b *bed) guard(ctx context.Context, s *site.Site, own *certtest.Authority, 
 	if err := os.WriteFile(secret, []byte(a.Password+"\n"), 0o600); err != nil {
 		return nil, err
 	}
-	if _, err := b.ferrite(ctx, s, "user", "password", a.User, "--htpasswd-file", htpasswd, "--password-file", secret); err != nil {
+	if _, err := b.ferrite(ctx, s, "user", "password", a.User, "--htpasswd-file", htpasswd, "--password-file",
+		secret); err != nil {
 		return nil, err
 	}
 	return []string{
@@ -100,7 +102,8 @@ func heardAfter(ctx context.Context, s *site.Site, name string, moment time.Time
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s has not been heard of since %s, though its conductor only has another certificate: %w", name, st.LastHeartbeat, ctx.Err())
+			return fmt.Errorf("%s has not been heard of since %s, though its conductor only has another certificate: %w", name,
+				st.LastHeartbeat, ctx.Err())
 		case <-time.After(time.Second):
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // silence boots a ramdisk that is not one: the kernel panics, nobody calls,
 // and the node fails by its deadline saying how far the machine came.
 func silence(ctx context.Context, b *bed) (err error) {
-	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--clean-timeout", "25s", "--file-url-allowed-paths", b.dir+","+filepath.Dir(b.kernel))
+	s, done, err := b.site(ctx, []qemu.Spec{machine("metal-1", qemu.BIOS)}, "--clean-timeout", "25s",
+		"--file-url-allowed-paths", b.dir+","+filepath.Dir(b.kernel))
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,8 @@ func silence(ctx context.Context, b *bed) (err error) {
 		return err
 	}
 	if !strings.Contains(n.LastError, "last boot stage seen: ramdisk") || n.Maintenance {
-		return fmt.Errorf("maintenance %v (no cleaning step had begun), last_error %q, expected to name the last boot stage", n.Maintenance, n.LastError)
+		return fmt.Errorf("maintenance %v (no cleaning step had begun), last_error %q, expected to name the last boot stage",
+			n.Maintenance, n.LastError)
 	}
 	say("silence: as it should: %s", n.LastError)
 	return nil

@@ -44,7 +44,8 @@ func keepPromises(bin, profile string) error {
 			mb += float64(st.Size()) / megabyte
 		}
 		if mb >= p.mb {
-			broken = errors.Join(broken, fmt.Errorf("%s: %.1f MB, promised are less than %g", strings.Join(p.files, " and "), mb, p.mb))
+			broken = errors.Join(broken,
+				fmt.Errorf("%s: %.1f MB, promised are less than %g", strings.Join(p.files, " and "), mb, p.mb))
 		}
 	}
 	return broken

@@ -49,7 +49,8 @@ func child(url, device, sum string) error {
 		return err
 	}
 	defer src.Close() //nolint:errcheck // only read from: nothing to lose
-	result, err := images.Write(ctx, src, zeroer, images.Options{Checksum: images.Checksum{Algorithm: images.SHA256, Sum: sum}})
+	result, err := images.Write(ctx, src, zeroer,
+		images.Options{Checksum: images.Checksum{Algorithm: images.SHA256, Sum: sum}})
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,8 @@ func (d *device) close() error {
 
 // dd is the command that writes n bytes onto a device.
 func dd(device string, n int64) []string {
-	return []string{"dd", "if=/dev/zero", "of=" + device, "bs=4M", "oflag=direct", "status=none", "count=" + strconv.FormatInt((n+4<<20-1)>>22, 10)}
+	return []string{"dd", "if=/dev/zero", "of=" + device, "bs=4M", "oflag=direct", "status=none",
+		"count=" + strconv.FormatInt((n+4<<20-1)>>22, 10)}
 }
 
 // blkio is the kernel's block controller, cgroups version 1, which throttles

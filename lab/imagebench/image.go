@@ -35,7 +35,8 @@ func forms() []struct {
 		{image{format: "raw"}, ""},
 		{image{format: "qcow2"}, "qemu-img convert -f raw -O qcow2 disk.raw disk.qcow2"},
 		{image{format: "qcow2.zlib"}, "qemu-img convert -c -m 8 -W -f raw -O qcow2 disk.raw disk.qcow2.zlib"},
-		{image{format: "qcow2.zstd"}, "qemu-img convert -c -m 8 -W -f raw -O qcow2 -o compression_type=zstd disk.raw disk.qcow2.zstd"},
+		{image{format: "qcow2.zstd"},
+			"qemu-img convert -c -m 8 -W -f raw -O qcow2 -o compression_type=zstd disk.raw disk.qcow2.zstd"},
 		{image{format: "zst", unpack: "zstd -dc"}, "zstd -q -T0 -3 disk.raw -o disk.zst"},
 		{image{format: "gz", unpack: "gzip -dc", packed: true}, "gzip -1 -c disk.raw > disk.gz"},
 		{image{format: "xz", unpack: "xz -T0 -dc", packed: true}, "xz -0 -T0 -c disk.raw > disk.xz"},
@@ -78,7 +79,8 @@ func makeDisk(path string, size int64) error {
 	defer f.Close()
 	const step = 4 << 20
 	noise := rand.NewChaCha8([32]byte{1})
-	words := bytes.Fields([]byte("the disk of a machine holds its boot loader kernel libraries logs and letters some of them long"))
+	words := bytes.Fields(
+		[]byte("the disk of a machine holds its boot loader kernel libraries logs and letters some of them long"))
 	buf := make([]byte, step)
 	for off := int64(0); off < size; off += step {
 		switch off / step % 4 {

@@ -68,9 +68,11 @@ func (b *bench) image(ctx context.Context, im image) error {
 	if im.unpack != "" {
 		with = im.unpack
 	}
-	fmt.Printf("; curl and %s %.2f s, %.2f CPU s/GiB, ratio %.2f", with, median(s.theirs), median(s.theirsCPU)/gib, median(s.theirs)/median(s.fast))
+	fmt.Printf("; curl and %s %.2f s, %.2f CPU s/GiB, ratio %.2f", with, median(s.theirs), median(s.theirsCPU)/gib,
+		median(s.theirs)/median(s.fast))
 	if !im.packed {
-		fmt.Printf("; at %d MB/s %.2f s, dd %.2f s, ratio %.2f", b.rate/1e6, median(s.slow), median(s.dd), median(s.dd)/median(s.slow))
+		fmt.Printf("; at %d MB/s %.2f s, dd %.2f s, ratio %.2f", b.rate/1e6, median(s.slow), median(s.dd),
+			median(s.dd)/median(s.slow))
 	}
 	fmt.Printf(" (of %d)\n", rounds)
 	return nil
@@ -139,6 +141,7 @@ func (b *bench) viaQemu(ctx context.Context, im image) (figures, error) {
 	if im.format == "raw" {
 		format = "raw"
 	}
-	done, err := measured(ctx, "", "qemu-img", "convert", "-m", "8", "-t", "none", "-n", "-f", format, "-O", "raw", file, b.dev.path)
+	done, err := measured(ctx, "", "qemu-img", "convert", "-m", "8", "-t", "none", "-n", "-f", format, "-O", "raw",
+		file, b.dev.path)
 	return figures{wall: got.wall + done.wall, cpu: got.cpu + done.cpu}, err
 }

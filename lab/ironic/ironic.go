@@ -43,7 +43,8 @@ func (i *Ironic) BootURL() string { return fmt.Sprintf("http://%s:%d", i.Address
 // Command writes the configuration and an empty database, and returns what is
 // to be started in the lab's network. It writes no file outside of Dir.
 func (i *Ironic) Command(ctx context.Context) (*exec.Cmd, error) {
-	for _, name := range []string{"", "tmp", "http", "tftp/master", "images/master", "locks", "certificates", "deploy-logs"} {
+	for _, name := range []string{"", "tmp", "http", "tftp/master", "images/master", "locks", "certificates",
+		"deploy-logs"} {
 		if err := os.MkdirAll(filepath.Join(i.Dir, name), 0o755); err != nil {
 			return nil, fmt.Errorf("ironic: %w", err)
 		}

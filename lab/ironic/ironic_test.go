@@ -65,7 +65,9 @@ func TestBootScript(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(i.Root, "pxelinux.cfg"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{bootScript: "#!ipxe\n", "pxelinux.cfg/52-54-00-77-00-01": "of the machine\n"} {
+	for name, text := range map[string]string{
+		bootScript: "#!ipxe\n", "pxelinux.cfg/52-54-00-77-00-01": "of the machine\n",
+	} {
 		if err := os.WriteFile(filepath.Join(i.Root, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,9 @@ func (n *Namespace) Forward(hostAddr, insideAddr string) (*Forwarder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forward to %s: %w", insideAddr, err)
 	}
-	f := newForwarder(listener, func(ctx context.Context) (net.Conn, error) { return n.Dial(ctx, "tcp", insideAddr) }, n.log)
+	f := newForwarder(listener, func(ctx context.Context) (net.Conn, error) {
+		return n.Dial(ctx, "tcp", insideAddr)
+	}, n.log)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {

@@ -70,7 +70,8 @@ func TestE2ENamespaceMadeAndGone(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Logf("inside:\n%s", out)
-	for _, want := range []string{"lo ", "br0 ", "tap0 ", "tap2 ", n.Gateway.String() + "/24", n.Gateway6.String() + "/64"} {
+	for _, want := range []string{"lo ", "br0 ", "tap0 ", "tap2 ", n.Gateway.String() + "/24",
+		n.Gateway6.String() + "/64"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q inside", want)
 		}
@@ -153,7 +154,8 @@ func TestE2ERouterAnswersSolicitation(t *testing.T) {
 	n, _ := create(t, 0)
 	err := n.Do(func() error {
 		// A second interface on the bridge, as a machine would be.
-		if out, err := exec.Command("ip", "link", "add", "m0", "type", "veth", "peer", "name", "m1").CombinedOutput(); err != nil {
+		if out, err := exec.Command("ip", "link", "add", "m0", "type", "veth", "peer", "name",
+			"m1").CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
 		for _, c := range []string{"link set m1 master br0 up", "addr add fe80::99/64 dev m0 nodad", "link set m0 up"} {
@@ -192,7 +194,8 @@ func solicit(ctx context.Context, n *Namespace) (time.Duration, error) {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(p.SetICMPFilter(&f), p.SetMulticastHopLimit(255), p.JoinGroup(dev, &net.IPAddr{IP: net.IPv6linklocalallnodes})); err != nil {
+		if err := errors.Join(p.SetICMPFilter(&f), p.SetMulticastHopLimit(255),
+			p.JoinGroup(dev, &net.IPAddr{IP: net.IPv6linklocalallnodes})); err != nil {
 			return err
 		}
 		to := &net.IPAddr{IP: net.IPv6linklocalallrouters, Zone: "m0"}

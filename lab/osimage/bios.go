@@ -14,7 +14,8 @@ const mbrBinary = "/usr/lib/syslinux/mbr/gptmbr.bin"
 
 // syslinuxConfig boots at once, and says what it does on the serial port.
 func syslinuxConfig(cmdline string) string {
-	return fmt.Sprintf("SERIAL 0 115200\nPROMPT 0\nTIMEOUT 1\nDEFAULT linux\nLABEL linux\n  KERNEL /vmlinuz\n  INITRD /initramfs\n  APPEND %s\n", cmdline)
+	return fmt.Sprintf("SERIAL 0 115200\nPROMPT 0\nTIMEOUT 1\nDEFAULT linux\nLABEL linux\n  KERNEL /vmlinuz\n  INITRD "+
+		"/initramfs\n  APPEND %s\n", cmdline)
 }
 
 // installSyslinux makes a FAT file system bootable by BIOS. It works on the image file,

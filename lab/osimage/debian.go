@@ -40,13 +40,14 @@ func Debian(ctx context.Context, cacheDir string, log *slog.Logger) (Image, erro
 	if err != nil {
 		return Image{}, fmt.Errorf("run `apt-get install systemd-boot-efi`: %w", err)
 	}
-	img, err := cached(ctx, cacheDir, "debian-"+debianSuite, debianSources, []string{stub}, func(ctx context.Context, dir string) (Image, error) {
-		if os.Geteuid() != 0 {
-			return Image{}, errors.New("debootstrap needs root")
-		}
-		log.Info("building Debian with cloud-init, about two minutes", "suite", debianSuite)
-		return buildDebian(ctx, cacheDir, dir, log)
-	})
+	img, err := cached(ctx, cacheDir, "debian-"+debianSuite, debianSources, []string{stub},
+		func(ctx context.Context, dir string) (Image, error) {
+			if os.Geteuid() != 0 {
+				return Image{}, errors.New("debootstrap needs root")
+			}
+			log.Info("building Debian with cloud-init, about two minutes", "suite", debianSuite)
+			return buildDebian(ctx, cacheDir, dir, log)
+		})
 	if err != nil {
 		return Image{}, err
 	}
@@ -117,7 +118,8 @@ func bootstrap(ctx context.Context, cacheDir, root string, packages []string) er
 	if err != nil {
 		return err
 	}
-	if _, err := (buildcache.Tool{Name: "debootstrap", Package: "debootstrap", Args: []string{"--version"}}).Run(ctx); err != nil {
+	if _, err := (buildcache.Tool{Name: "debootstrap", Package: "debootstrap", Args: []string{"--version"}}).Run(
+		ctx); err != nil {
 		return err
 	}
 	return isolated(ctx, nil, "debootstrap", "--variant=minbase", "--cache-dir="+debs,
@@ -157,7 +159,8 @@ func writeDebianDisk(ctx context.Context, tmp, root, raw, id string) (int64, err
 	if err := writeRoot(ctx, root, rootfs, debianRootSize); err != nil {
 		return 0, err
 	}
-	return disk{id: id, partitions: []partition{{content: esp, kind: "uefi"}, {content: rootfs, kind: "linux"}}}.write(ctx, raw)
+	return disk{id: id, partitions: []partition{{content: esp, kind: "uefi"}, {content: rootfs, kind: "linux"}}}.write(ctx,
+		raw)
 }
 
 // writeRoot makes the file system at path with what is in the folder root.

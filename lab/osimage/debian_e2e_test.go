@@ -33,10 +33,12 @@ func TestDebianPhonesHome(t *testing.T) {
 		t.Logf("%s: %d bytes", path, info.Size())
 	}
 	calls, phone := phoneServer(t)
-	drive := configDrive(t, "deb-3.example.org", "deb-uuid", "#cloud-config\nphone_home:\n  url: "+phone+"\n  post: [instance_id, hostname, fqdn]\n  tries: 5\n")
-	m := emulate(t, "uefi", 1024, append(diskArgs("qcow2", img.Qcow2Compressed), "-device", "virtio-blk-pci,drive=os,bootindex=1",
-		"-drive", "if=none,id=cd,format=raw,readonly=on,file="+drive, "-device", "virtio-blk-pci,drive=cd",
-		"-netdev", "user,id=n0", "-device", "virtio-net-pci,netdev=n0,romfile=")...)
+	drive := configDrive(t, "deb-3.example.org", "deb-uuid",
+		"#cloud-config\nphone_home:\n  url: "+phone+"\n  post: [instance_id, hostname, fqdn]\n  tries: 5\n")
+	m := emulate(t, "uefi", 1024,
+		append(diskArgs("qcow2", img.Qcow2Compressed), "-device", "virtio-blk-pci,drive=os,bootindex=1",
+			"-drive", "if=none,id=cd,format=raw,readonly=on,file="+drive, "-device", "virtio-blk-pci,drive=cd",
+			"-netdev", "user,id=n0", "-device", "virtio-net-pci,netdev=n0,romfile=")...)
 	form := receive(t, calls, 8*time.Minute)
 	t.Logf("%5.1f s: phone call %v", time.Since(m.began).Seconds(), form)
 	for key, want := range map[string]string{"hostname": "deb-3", "fqdn": "deb-3.example.org", "instance_id": "deb-uuid"} {

@@ -5,7 +5,8 @@ package osimage
 // only real ones.
 func debianPackages() []string {
 	return []string{
-		"systemd-sysv", "systemd-resolved", "udev", "dbus", "kmod", "initramfs-tools", "zstd", "e2fsprogs", "linux-image-cloud-amd64",
+		"systemd-sysv", "systemd-resolved", "udev", "dbus", "kmod", "initramfs-tools", "zstd", "e2fsprogs",
+		"linux-image-cloud-amd64",
 		"iproute2", "iputils-ping", "netbase", "ca-certificates", "login", "sudo", "cloud-init", "python3-cffi-backend",
 	}
 }

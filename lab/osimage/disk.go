@@ -56,7 +56,8 @@ func (d disk) write(ctx context.Context, path string) (int64, error) {
 		if p.biosBoot {
 			attrs = ", attrs=LegacyBIOSBootable"
 		}
-		fmt.Fprintf(&script, "start=%d, size=%d, type=%s, uuid=%s%s\n", size/sectorSize, info.Size()/sectorSize, p.kind, d.guid(fmt.Sprint(i)), attrs)
+		fmt.Fprintf(&script, "start=%d, size=%d, type=%s, uuid=%s%s\n", size/sectorSize, info.Size()/sectorSize, p.kind,
+			d.guid(fmt.Sprint(i)), attrs)
 		size += info.Size()
 	}
 	size += mebibyte // for the backup table
@@ -66,7 +67,8 @@ func (d disk) write(ctx context.Context, path string) (int64, error) {
 	if d.sector == largeSector {
 		return size, d.writeLargeTable(path, size)
 	}
-	_, err := buildcache.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"--quiet", "--no-reread", path}, Stdin: script.String()}.Run(ctx)
+	_, err := buildcache.Tool{Name: "sfdisk", Package: "fdisk", Args: []string{"--quiet", "--no-reread", path},
+		Stdin: script.String()}.Run(ctx)
 	return size, err
 }
 

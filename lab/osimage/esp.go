@@ -84,6 +84,7 @@ func foldersOf(files []espFile) []string {
 
 func mtool(ctx context.Context, name string, args ...string) error {
 	// Without MTOOLS_SKIP_CHECK mtools refuses images whose geometry it does not believe.
-	_, err := buildcache.Tool{Name: name, Package: "mtools", Args: args, Env: []string{"MTOOLS_SKIP_CHECK=1", sourceDate}}.Run(ctx)
+	_, err := buildcache.Tool{Name: name, Package: "mtools", Args: args,
+		Env: []string{"MTOOLS_SKIP_CHECK=1", sourceDate}}.Run(ctx)
 	return err
 }

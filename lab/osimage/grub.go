@@ -42,13 +42,14 @@ func GrubRoot(ctx context.Context, cacheDir, id string, log *slog.Logger) (Image
 		if err != nil {
 			return err
 		}
-		img, err = cached(ctx, cacheDir, "grub-"+id, grubSources, []string{id, sum}, func(ctx context.Context, dir string) (Image, error) {
-			if os.Geteuid() != 0 {
-				return Image{}, errors.New("debootstrap needs root")
-			}
-			log.Info("building Debian with GRUB, about a minute", "suite", debianSuite, "id", id)
-			return buildGrubRoot(ctx, cacheDir, dir, id, program)
-		})
+		img, err = cached(ctx, cacheDir, "grub-"+id, grubSources, []string{id, sum},
+			func(ctx context.Context, dir string) (Image, error) {
+				if os.Geteuid() != 0 {
+					return Image{}, errors.New("debootstrap needs root")
+				}
+				log.Info("building Debian with GRUB, about a minute", "suite", debianSuite, "id", id)
+				return buildGrubRoot(ctx, cacheDir, dir, id, program)
+			})
 		return err
 	})
 	if err != nil {
@@ -93,7 +94,8 @@ func buildGrubRoot(ctx context.Context, cacheDir, dir, id, program string) (Imag
 // itself onto a disk of the machine that builds this, is not among them. mdadm is what
 // an initramfs assembles software RAID with, and GRUB asks what it is made of.
 func grubPackages() []string {
-	return []string{"grub-pc-bin", "grub2-common", "initramfs-tools", "busybox", "udev", "kmod", "zstd", "mdadm", "linux-image-cloud-amd64"}
+	return []string{"grub-pc-bin", "grub2-common", "initramfs-tools", "busybox", "udev", "kmod", "zstd", "mdadm",
+		"linux-image-cloud-amd64"}
 }
 
 // grubFiles are written over the installed system: path to text.
@@ -106,7 +108,8 @@ func grubFiles(id string) map[string]string {
 		"etc/initramfs-tools/conf.d/lab.conf": "MODULES=list\nCOMPRESS=zstd\n",
 		// Arrays of any host, of whatever name: this image has not seen any of them.
 		"etc/mdadm/mdadm.conf": "HOMEHOST <ignore>\n",
-		"etc/default/grub": fmt.Sprintf("GRUB_TIMEOUT=0\nGRUB_TERMINAL=console\nGRUB_DISTRIBUTOR=Debian\nGRUB_CMDLINE_LINUX=%q\n",
+		"etc/default/grub": fmt.Sprintf(
+			"GRUB_TIMEOUT=0\nGRUB_TERMINAL=console\nGRUB_DISTRIBUTOR=Debian\nGRUB_CMDLINE_LINUX=%q\n",
 			consoleArgs+" init=/"+grubInit),
 	}
 }

@@ -65,7 +65,8 @@ func largeSample(ctx context.Context) (sum string, err error) {
 		if err := os.WriteFile(empty, make([]byte, mebibyte), 0o644); err != nil {
 			return err
 		}
-		if _, err := (disk{id: "sample", sector: largeSector, partitions: []partition{{content: empty}}}).write(ctx, raw); err != nil {
+		if _, err := (disk{id: "sample", sector: largeSector, partitions: []partition{{content: empty}}}).write(ctx,
+			raw); err != nil {
 			return err
 		}
 		sum, err = buildcache.HashFile(raw)

@@ -20,7 +20,8 @@ type Live struct {
 // WriteLive takes the operating system out of a tiny image and writes it to dir in all
 // those forms.
 func (img Image) WriteLive(ctx context.Context, dir string) (Live, error) {
-	l := Live{Kernel: filepath.Join(dir, "vmlinuz"), Initramfs: filepath.Join(dir, "initramfs"), ISO: filepath.Join(dir, "live.iso")}
+	l := Live{Kernel: filepath.Join(dir, "vmlinuz"), Initramfs: filepath.Join(dir, "initramfs"),
+		ISO: filepath.Join(dir, "live.iso")}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return l, fmt.Errorf("live OS: %w", err)
 	}
@@ -35,7 +36,8 @@ func (img Image) WriteLive(ctx context.Context, dir string) (Live, error) {
 			}
 		}
 		// El Torito: UEFI firmware takes the boot image for an EFI system partition.
-		args := []string{"-as", "mkisofs", "-quiet", "-V", "LIVE", "-o", l.ISO, "-e", filepath.Base(esp), "-no-emul-boot", tmp}
+		args := []string{"-as", "mkisofs", "-quiet", "-V", "LIVE", "-o", l.ISO, "-e", filepath.Base(esp),
+			"-no-emul-boot", tmp}
 		_, err := buildcache.Tool{Name: "xorriso", Package: "xorriso", Args: args}.Run(ctx)
 		return err
 	})

@@ -145,7 +145,9 @@ func configDrive(t *testing.T, hostname, uuid, userData string) string {
 	t.Helper()
 	dir := t.TempDir()
 	latest := filepath.Join(dir, "drive", "openstack", "latest")
-	meta, err := json.Marshal(map[string]any{"uuid": uuid, "hostname": hostname, "meta": map[string]string{"role": "test"}})
+	meta, err := json.Marshal(map[string]any{
+		"uuid": uuid, "hostname": hostname, "meta": map[string]string{"role": "test"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

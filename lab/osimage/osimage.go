@@ -44,24 +44,26 @@ type builder func(ctx context.Context, dir string) (Image, error)
 // cached returns the image below cacheDir whose key is kind and the hash of recipe and
 // inputs, building it first if needed. The recipe is the builder's own source code: a
 // changed builder must not find what an older one left.
-func cached(ctx context.Context, cacheDir, kind string, recipe embed.FS, inputs []string, build builder) (Image, error) {
+func cached(ctx context.Context, cacheDir, kind string, recipe embed.FS, inputs []string,
+	build builder) (Image, error) {
 	code, err := buildcache.HashSources(recipe)
 	if err != nil {
 		return Image{}, err
 	}
 	sum := sha256.Sum256([]byte(strings.Join(append(inputs, code), "\x00")))
 	key := kind + "-" + hex.EncodeToString(sum[:12])
-	dir, err := buildcache.Once(ctx, filepath.Join(cacheDir, "osimages"), key, func(ctx context.Context, dir string) error {
-		img, err := build(ctx, dir)
-		if err != nil {
-			return err
-		}
-		text, err := json.MarshalIndent(img.rebase(filepath.Base), "", "  ")
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(dir, manifestName), text, 0o644)
-	})
+	dir, err := buildcache.Once(ctx, filepath.Join(cacheDir, "osimages"), key,
+		func(ctx context.Context, dir string) error {
+			img, err := build(ctx, dir)
+			if err != nil {
+				return err
+			}
+			text, err := json.MarshalIndent(img.rebase(filepath.Base), "", "  ")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(dir, manifestName), text, 0o644)
+		})
 	if err != nil {
 		return Image{}, fmt.Errorf("build image %s: %w", kind, err)
 	}

@@ -59,8 +59,9 @@ func tinyStandard() ramdisk.Profile {
 		Name:          "tiny-standard",
 		KernelPackage: "linux-image-amd64",
 		Modules: []ramdisk.Class{tinyCommon(), {
-			Name:     "emulated hardware",
-			Modules:  []string{"ahci", "nvme", "megaraid_sas", "xhci_pci", "usb_storage", "e1000", "e1000e", "vmxnet3", "8139cp"},
+			Name: "emulated hardware",
+			Modules: []string{"ahci", "nvme", "megaraid_sas", "xhci_pci", "usb_storage", "e1000", "e1000e",
+				"vmxnet3", "8139cp"},
 			Required: true,
 			Load:     true,
 		}},
@@ -79,7 +80,8 @@ func tinyCommon() ramdisk.Class {
 	}
 }
 
-func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, sector int, log *slog.Logger) (Image, error) {
+func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, sector int,
+	log *slog.Logger) (Image, error) {
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`).MatchString(id) {
 		return Image{}, fmt.Errorf("image id %q: expected letters, digits, dots and dashes", id)
 	}
@@ -112,10 +114,12 @@ func tiny(ctx context.Context, cacheDir, id string, profile ramdisk.Profile, sec
 			}
 			inputs = append(inputs, sample)
 		}
-		img, err = cached(ctx, cacheDir, profile.Name+"-"+id, tinySources, inputs, func(ctx context.Context, dir string) (Image, error) {
-			log.Info("building tiny OS", "id", id, "kernel", kernel.Release)
-			return buildTiny(ctx, dir, ramdisk.Recipe{Profile: profile, Agent: program, CacheDir: cacheDir, Log: log}, id, sector)
-		})
+		img, err = cached(ctx, cacheDir, profile.Name+"-"+id, tinySources, inputs,
+			func(ctx context.Context, dir string) (Image, error) {
+				log.Info("building tiny OS", "id", id, "kernel", kernel.Release)
+				return buildTiny(ctx, dir, ramdisk.Recipe{Profile: profile, Agent: program, CacheDir: cacheDir, Log: log}, id,
+					sector)
+			})
 		return err
 	})
 	if err != nil {
@@ -141,7 +145,8 @@ func tinyProgram(ctx context.Context, tmp string) (string, error) {
 		Args: []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", out, tinyPackage},
 	}.Run(ctx)
 	if err != nil {
-		return "", fmt.Errorf("no %s beside %s, and compiling it failed: run in a checkout of ferrite: %w", tinyBinary, self, err)
+		return "", fmt.Errorf("no %s beside %s, and compiling it failed: run in a checkout of ferrite: %w",
+			tinyBinary, self, err)
 	}
 	return out, nil
 }
@@ -191,7 +196,8 @@ func writeTinyDisk(ctx context.Context, tmp, raw, id string, res ramdisk.Result)
 		return 0, err
 	}
 	err := writeESP(ctx, esp, id, sectorSize, []espFile{
-		{"EFI/BOOT/BOOTX64.EFI", efi}, {"vmlinuz", res.KernelPath}, {"initramfs", res.InitramfsPath}, {"syslinux.cfg", config},
+		{"EFI/BOOT/BOOTX64.EFI", efi}, {"vmlinuz", res.KernelPath}, {"initramfs", res.InitramfsPath},
+		{"syslinux.cfg", config},
 	})
 	if err != nil {
 		return 0, err
@@ -203,7 +209,8 @@ func writeTinyDisk(ctx context.Context, tmp, raw, id string, res ramdisk.Result)
 	if err != nil {
 		return 0, err
 	}
-	return disk{id: id, mbrCode: mbr, partitions: []partition{{content: esp, kind: "uefi", biosBoot: true}}}.write(ctx, raw)
+	return disk{id: id, mbrCode: mbr, partitions: []partition{{content: esp, kind: "uefi", biosBoot: true}}}.write(ctx,
+		raw)
 }
 
 // writeLargeTinyDisk lays out one partition that UEFI boots from.

@@ -74,8 +74,9 @@ func TestTinyWithoutConfigDrive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := emulate(t, "bios", 512, append(diskArgs("qcow2", img.Qcow2Compressed), "-device", "virtio-blk-pci,drive=os,bootindex=1",
-		"-netdev", "user,id=n0", "-device", "virtio-net-pci,netdev=n0,romfile=")...)
+	m := emulate(t, "bios", 512,
+		append(diskArgs("qcow2", img.Qcow2Compressed), "-device", "virtio-blk-pci,drive=os,bootindex=1",
+			"-netdev", "user,id=n0", "-device", "virtio-net-pci,netdev=n0,romfile=")...)
 	m.wait("tinyos: no config drive", 60*time.Second)
 	m.wait("tinyos: up hostname=tinyos user_data=", 5*time.Second)
 }

@@ -100,7 +100,8 @@ func openStub(stub []byte) (*peImage, error) {
 		return nil, fmt.Errorf("unified kernel image: stub: %w", err)
 	}
 	if _, ok := file.OptionalHeader.(*pe.OptionalHeader64); !ok || file.Machine != pe.IMAGE_FILE_MACHINE_AMD64 {
-		return nil, fmt.Errorf("unified kernel image: stub is for machine %#x, expected a PE32+ file for x86-64", file.Machine)
+		return nil, fmt.Errorf("unified kernel image: stub is for machine %#x, expected a PE32+ file for x86-64",
+			file.Machine)
 	}
 	img := &peImage{}
 	img.coff = int(binary.LittleEndian.Uint32(stub[peOffsetAt:])) + peSignatureSize

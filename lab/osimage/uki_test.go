@@ -47,7 +47,8 @@ func fakeBzImage(initSize uint32) []byte {
 func TestUKI(t *testing.T) {
 	const initSize = 0x123456
 	kernel := fakeBzImage(initSize)
-	data, err := uki{Stub: fakeStub(4), OSRelease: "ID=x\n", Cmdline: "quiet", Kernel: kernel, Initramfs: bytes.Repeat([]byte("i"), 5000)}.bytes()
+	data, err := uki{Stub: fakeStub(4), OSRelease: "ID=x\n", Cmdline: "quiet", Kernel: kernel,
+		Initramfs: bytes.Repeat([]byte("i"), 5000)}.bytes()
 	if err != nil {
 		t.Fatal(err)
 	}

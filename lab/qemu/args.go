@@ -39,7 +39,8 @@ func args(s Spec, start Start) []string {
 		"-machine", "q35,graphics=off",
 		"-smp", strconv.Itoa(s.CPUs), "-m", strconv.Itoa(s.MemoryMB),
 		"-uuid", s.UUID,
-		"-smbios", fmt.Sprintf("type=1,manufacturer=%s,product=%s,serial=%s,uuid=%s", Manufacturer, Model, escape(s.Serial), s.UUID),
+		"-smbios", fmt.Sprintf("type=1,manufacturer=%s,product=%s,serial=%s,uuid=%s", Manufacturer, Model,
+			escape(s.Serial), s.UUID),
 		"-chardev", fmt.Sprintf("socket,id=qmp,fd=%d", qmpFD), "-mon", "chardev=qmp,mode=control",
 		"-chardev", fmt.Sprintf("socket,id=console,fd=%d", consoleFD), "-serial", "chardev:console",
 	}
@@ -104,7 +105,8 @@ func diskArgs(s Spec, start Start) []string {
 	sata := 0
 	for i, d := range s.Disks {
 		id := fmt.Sprintf("disk%d", i)
-		a = append(a, "-drive", fmt.Sprintf("if=none,id=drive-%s,format=%s,cache=unsafe,discard=unmap,detect-zeroes=unmap,%s", id, d.Format, fileArgs(d)))
+		a = append(a, "-drive", fmt.Sprintf("if=none,id=drive-%s,format=%s,cache=unsafe,discard=unmap,detect-zeroes=unmap,%s",
+			id, d.Format, fileArgs(d)))
 		device := ""
 		switch d.Bus {
 		case BusVirtio:
@@ -130,7 +132,8 @@ func diskArgs(s Spec, start Start) []string {
 		if d.LogicalSectorSize != 512 {
 			sector = fmt.Sprintf(",logical_block_size=%d,physical_block_size=%[1]d", d.LogicalSectorSize)
 		}
-		a = append(a, "-device", fmt.Sprintf("%s,id=%s,drive=drive-%[2]s,serial=%s%s%s", device, id, escape(d.Serial), sector, bootIndex(start, id)))
+		a = append(a, "-device", fmt.Sprintf("%s,id=%s,drive=drive-%[2]s,serial=%s%s%s", device, id, escape(d.Serial), sector,
+			bootIndex(start, id)))
 	}
 	return a
 }

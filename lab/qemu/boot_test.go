@@ -22,14 +22,17 @@ func TestPlanStart(t *testing.T) {
 		order []string
 		http  bool
 	}{
-		{"no override: disk, then network", spec, override(TargetNone, Disabled), "", []string{"disk0", "disk1", "nic0", "nic1"}, false},
-		{"media last", spec, override(TargetNone, Disabled), "x.iso", []string{"disk0", "disk1", "nic0", "nic1", "cd0"}, false},
+		{"no override: disk, then network", spec, override(TargetNone, Disabled), "",
+			[]string{"disk0", "disk1", "nic0", "nic1"}, false},
+		{"media last", spec, override(TargetNone, Disabled), "x.iso",
+			[]string{"disk0", "disk1", "nic0", "nic1", "cd0"}, false},
 		{"pxe once", spec, override(TargetPxe, Once), "", []string{"nic0", "nic1", "disk0", "disk1"}, false},
 		{"pxe continuous", spec, override(TargetPxe, Continuous), "", []string{"nic0", "nic1", "disk0", "disk1"}, false},
 		{"pxe but disabled", spec, override(TargetPxe, Disabled), "", []string{"disk0", "disk1", "nic0", "nic1"}, false},
 		{"disk", spec, override(TargetHdd, Once), "x.iso", []string{"disk0", "disk1", "nic0", "nic1", "cd0"}, false},
 		{"cd", spec, override(TargetCd, Once), "x.iso", []string{"cd0", "disk0", "disk1", "nic0", "nic1"}, false},
-		{"cd without media falls through", spec, override(TargetCd, Once), "", []string{"disk0", "disk1", "nic0", "nic1"}, false},
+		{"cd without media falls through", spec, override(TargetCd, Once), "",
+			[]string{"disk0", "disk1", "nic0", "nic1"}, false},
 		{"uefi http", spec, override(TargetUefiHTTP, Once), "", []string{"nic0", "nic1", "disk0", "disk1"}, true},
 		{"http always", http, override(TargetNone, Disabled), "", []string{"disk0", "disk1", "nic0", "nic1"}, true},
 		{"http always, but not in legacy mode", http, legacy, "", []string{"nic0", "nic1", "disk0", "disk1"}, false},

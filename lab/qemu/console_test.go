@@ -21,7 +21,8 @@ func TestSplitter(t *testing.T) {
 	}{
 		{"lines", []string{"one\r\ntwo\n", "\r\nthree\r"}, []string{"one", "two", "three"}},
 		{"across reads", []string{"he", "llo", "\n"}, []string{"hello"}},
-		{"colours and cursor, as OVMF paints", []string{"\x1b[2J\x1b[01;01H\x1b[=3h", "BdsDxe: loading\x1b", "[0m Boot0001\n"}, []string{"BdsDxe: loading Boot0001"}},
+		{"colours and cursor, as OVMF paints", []string{"\x1b[2J\x1b[01;01H\x1b[=3h", "BdsDxe: loading\x1b",
+			"[0m Boot0001\n"}, []string{"BdsDxe: loading Boot0001"}},
 		{"two-byte escape", []string{"a\x1b7b\n"}, []string{"ab"}},
 		{"control characters", []string{"a\x00\x07\x7fb\tc\n"}, []string{"ab\tc"}},
 		{"not UTF-8", []string{"a\xff\xfeb\n"}, []string{"a��b"}},

@@ -28,7 +28,8 @@ func CreateDisk(ctx context.Context, d Disk) error {
 		}
 		return nil
 	}
-	create := exec.CommandContext(ctx, "qemu-img", "create", "-q", "-f", d.Format, d.Path, strconv.FormatInt(d.SizeMB, 10)+"M")
+	create := exec.CommandContext(ctx, "qemu-img", "create", "-q", "-f", d.Format, d.Path,
+		strconv.FormatInt(d.SizeMB, 10)+"M")
 	if out, err := create.CombinedOutput(); err != nil {
 		return fmt.Errorf("disk %s: qemu-img: %w: %s", d.Path, err, out)
 	}

@@ -177,7 +177,8 @@ func (m *Machine) powerOn(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	m.opts.OnProcess(p.cmd.Process.Pid)
-	m.opts.Log.Info("machine started", "start", number, "firmware", plan.Firmware, "order", plan.Order, "pid", p.cmd.Process.Pid)
+	m.opts.Log.Info("machine started", "start", number, "firmware", plan.Firmware, "order", plan.Order, "pid",
+		p.cmd.Process.Pid)
 	m.watchers.Go(func() {
 		<-p.done
 		if err := closeLog(); err != nil {
@@ -257,7 +258,8 @@ func (m *Machine) consoleSink(number int, plan Start) (emit func(string), closeL
 			log = nil // once is enough; the lines still go to OnLine
 		}
 	}
-	write("--- start %d at %s, %s, boot order %s\n", number, began.UTC().Format(time.RFC3339), plan.Firmware, strings.Join(plan.Order, " "))
+	write("--- start %d at %s, %s, boot order %s\n", number, began.UTC().Format(time.RFC3339), plan.Firmware,
+		strings.Join(plan.Order, " "))
 	return func(text string) {
 		after := time.Since(began)
 		write("%9.3f %s\n", after.Seconds(), text)

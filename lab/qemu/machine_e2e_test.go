@@ -78,7 +78,8 @@ func machine(t *testing.T, spec Spec) (*Machine, *recorder) {
 		}
 	}
 	rec := newRecorder()
-	m, err := New(spec, Options{Start: (*exec.Cmd).Start, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), OnLine: rec.add})
+	m, err := New(spec, Options{Start: (*exec.Cmd).Start, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		OnLine: rec.add})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +237,8 @@ func TestEveryDevice(t *testing.T) {
 		t.Run(string(bus), func(t *testing.T) {
 			spec := Spec{Firmware: BIOS, Disks: []Disk{{Bus: bus}, {Bus: bus, Format: "qcow2"}}}
 			for model := range nicDevices {
-				spec.NICs = append(spec.NICs, NIC{MAC: "52:54:00:00:00:0" + string(rune('1'+len(spec.NICs))), Model: model, OptionROM: model == "virtio"})
+				spec.NICs = append(spec.NICs,
+					NIC{MAC: "52:54:00:00:00:0" + string(rune('1'+len(spec.NICs))), Model: model, OptionROM: model == "virtio"})
 			}
 			m, rec := withGuest(t, spec, qemutest.Halt())
 			do(t, m, ResetOn)
@@ -244,7 +246,9 @@ func TestEveryDevice(t *testing.T) {
 		})
 	}
 	t.Run("4096-byte sectors under uefi", func(t *testing.T) {
-		m, rec := machine(t, Spec{Disks: []Disk{{Bus: BusVirtio, LogicalSectorSize: 4096}, {Bus: BusNVMe, LogicalSectorSize: 4096}, {Bus: BusSCSI, LogicalSectorSize: 4096}}})
+		m, rec := machine(t,
+			Spec{Disks: []Disk{{Bus: BusVirtio, LogicalSectorSize: 4096}, {Bus: BusNVMe, LogicalSectorSize: 4096},
+				{Bus: BusSCSI, LogicalSectorSize: 4096}}})
 		do(t, m, ResetOn)
 		t.Logf("firmware after %s", rec.wait(t, 1, "BdsDxe").After)
 		if _, err := os.Stat(varsPath(m.spec)); err != nil {
@@ -299,7 +303,8 @@ func cd(t *testing.T) string {
 		t.Fatal(err)
 	}
 	iso := filepath.Join(t.TempDir(), "cd.iso")
-	out, err := exec.CommandContext(t.Context(), "xorriso", "-as", "mkisofs", "-quiet", "-b", "boot.bin", "-no-emul-boot", "-boot-load-size", "1", "-o", iso, dir).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "xorriso", "-as", "mkisofs", "-quiet", "-b", "boot.bin", "-no-emul-boot",
+		"-boot-load-size", "1", "-o", iso, dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -49,7 +49,8 @@ type process struct {
 
 // launch starts QEMU with start (which puts it into the right namespace) and
 // waits until it speaks. Lines of the console go to emit.
-func launch(ctx context.Context, spec Spec, plan Start, start func(*exec.Cmd) error, emit func(string)) (*process, error) {
+func launch(ctx context.Context, spec Spec, plan Start, start func(*exec.Cmd) error,
+	emit func(string)) (*process, error) {
 	monitorEnd, qemuMonitor, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -186,7 +187,8 @@ func (p *process) verdict() (again bool, err error) {
 	case p.reason == "guest-shutdown":
 		return p.asked == askedRestart, nil
 	}
-	return false, fmt.Errorf("qemu ended by itself (reason %q): %w: %s", p.reason, or(p.waitErr, errHungUp), p.stderr.String())
+	return false, fmt.Errorf("qemu ended by itself (reason %q): %w: %s", p.reason, or(p.waitErr, errHungUp),
+		p.stderr.String())
 }
 
 // tail keeps the last part of what is written to it.

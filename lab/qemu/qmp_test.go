@@ -58,9 +58,10 @@ const greeting = `{"QMP": {"version": {"qemu": {"micro": 22, "minor": 2, "major"
 func TestMonitor(t *testing.T) {
 	m, events := fakeQEMU(t, greeting, map[string]string{
 		"qmp_capabilities": `{"return": {}, "id": ID}`,
-		"system_powerdown": `{"timestamp": {"seconds": 1, "microseconds": 2}, "event": "POWERDOWN"}` + "\n" + `{"return": {}, "id": ID}`,
-		"eject":            `{"id": ID, "error": {"class": "DeviceNotFound", "desc": "Device 'cd0' not found"}}`,
-		"silence":          `{"return": {}, "id": 4711}`,
+		"system_powerdown": `{"timestamp": {"seconds": 1, "microseconds": 2}, "event": "POWERDOWN"}` + "\n" +
+			`{"return": {}, "id": ID}`,
+		"eject":   `{"id": ID, "error": {"class": "DeviceNotFound", "desc": "Device 'cd0' not found"}}`,
+		"silence": `{"return": {}, "id": 4711}`,
 		"quit": `{"return": {}, "id": ID}` + "\n" +
 			`{"event": "SHUTDOWN", "data": {"guest": false, "reason": "host-qmp-quit"}}`,
 		"cont": "hang up",
@@ -71,7 +72,8 @@ func TestMonitor(t *testing.T) {
 	if err := m.execute(t.Context(), "system_powerdown", nil); err != nil {
 		t.Error(err)
 	}
-	if err := m.execute(t.Context(), "eject", map[string]any{"id": "cd0"}); err == nil || !strings.Contains(err.Error(), "'cd0' not found") {
+	if err := m.execute(t.Context(), "eject", map[string]any{"id": "cd0"}); err == nil ||
+		!strings.Contains(err.Error(), "'cd0' not found") {
 		t.Errorf("eject: %v", err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -158,8 +160,9 @@ func TestVerdict(t *testing.T) {
 func TestResetsWhileOff(t *testing.T) {
 	want := map[ResetType]error{
 		ResetForceOff: nil, ResetGracefulShutdown: nil,
-		ResetGracefulRestart: ErrPoweredOff, ResetForceRestart: ErrPoweredOff, ResetPowerCycle: ErrPoweredOff, ResetNmi: ErrPoweredOff,
-		ResetOn: ErrClosed, ResetForceOn: ErrClosed, ResetPushPowerButton: ErrClosed,
+		ResetGracefulRestart: ErrPoweredOff, ResetForceRestart: ErrPoweredOff, ResetPowerCycle: ErrPoweredOff,
+		ResetNmi: ErrPoweredOff,
+		ResetOn:  ErrClosed, ResetForceOn: ErrClosed, ResetPushPowerButton: ErrClosed,
 	}
 	m := quiet(t, Spec{Name: "m"})
 	if err := m.Close(); err != nil { // so that nothing can start

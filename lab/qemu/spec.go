@@ -201,13 +201,15 @@ func (d Disk) validate() error {
 		return fmt.Errorf("format %q: expected raw or qcow2", d.Format)
 	}
 	if d.Path == "" || len(d.Serial) > maxSerial {
-		return fmt.Errorf("expected a path and a serial of at most %d characters, found %q and %q", maxSerial, d.Path, d.Serial)
+		return fmt.Errorf("expected a path and a serial of at most %d characters, found %q and %q", maxSerial,
+			d.Path, d.Serial)
 	}
 	switch {
 	case d.LogicalSectorSize == 512:
 	case d.LogicalSectorSize == 4096 && d.Bus != BusSATA:
 	default:
-		return fmt.Errorf("logical sector size %d on %s: expected 512, or 4096 on anything but sata", d.LogicalSectorSize, d.Bus)
+		return fmt.Errorf("logical sector size %d on %s: expected 512, or 4096 on anything but sata",
+			d.LogicalSectorSize, d.Bus)
 	}
 	return nil
 }

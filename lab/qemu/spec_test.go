@@ -38,7 +38,8 @@ func TestArgs(t *testing.T) {
 		{"uefi-default", Spec{Disks: []Disk{disk}, NICs: []NIC{nic}}, boot(TargetNone, UEFI), ""},
 		{"bios-pxe", Spec{Firmware: BIOS, Disks: []Disk{disk}, NICs: []NIC{nic}}, boot(TargetPxe, BIOS), ""},
 		{"uefi-http", Spec{Disks: []Disk{disk}, NICs: []NIC{nic}}, boot(TargetUefiHTTP, UEFI), ""},
-		{"kvm-own-pxe", Spec{Accel: KVM, NICs: []NIC{{MAC: nic.MAC, Model: "e1000e", Tap: "tap1"}}}, boot(TargetPxe, UEFI), ""},
+		{"kvm-own-pxe", Spec{Accel: KVM, NICs: []NIC{{MAC: nic.MAC, Model: "e1000e", Tap: "tap1"}}},
+			boot(TargetPxe, UEFI), ""},
 		{"every-bus", Spec{MemoryMB: 2048, CPUs: 2, Disks: []Disk{
 			{Path: "/a,b/virtio.qcow2", Format: "qcow2", Bus: BusVirtio, Serial: "S1"},
 			{Path: "/nvme.raw", Bus: BusNVMe, LogicalSectorSize: 4096},

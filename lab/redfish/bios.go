@@ -118,7 +118,8 @@ func (s *Server) patchBiosSettings(r *http.Request) (reply, error) {
 		return reply{}, problem(propertyMissing, "Attributes").about("#/Attributes")
 	}
 	if p.ApplyTime != nil && p.ApplyTime.ApplyTime != applyOnReset {
-		return reply{}, problem(valueNotInList, p.ApplyTime.ApplyTime, "ApplyTime").about("#/@Redfish.SettingsApplyTime/ApplyTime")
+		return reply{}, problem(valueNotInList, p.ApplyTime.ApplyTime, "ApplyTime").about(
+			"#/@Redfish.SettingsApplyTime/ApplyTime")
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
 		if err := checkBiosAttribute(name, p.Attributes[name]); err != nil {

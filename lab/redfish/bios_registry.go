@@ -36,9 +36,11 @@ func biosAttributes() []biosAttribute {
 		{name: "AssetTag", kind: text, help: "Owner's label", initial: "", upper: 32},
 		{name: "BootDelaySeconds", kind: integer, help: "Pause before the boot", initial: 0, upper: 60},
 		{name: "LogicalProc", kind: enumeration, help: "Simultaneous multithreading", initial: "Enabled", values: onOff},
-		{name: "ProcVirtualization", kind: enumeration, help: "Virtualization of processors", initial: "Enabled", values: onOff},
+		{name: "ProcVirtualization", kind: enumeration, help: "Virtualization of processors", initial: "Enabled",
+			values: onOff},
 		{name: "QuietBoot", kind: boolean, help: "Hide messages at boot", initial: true},
-		{name: "SriovGlobalEnable", kind: enumeration, help: "Virtual functions of network cards", initial: "Disabled", values: onOff},
+		{name: "SriovGlobalEnable", kind: enumeration, help: "Virtual functions of network cards", initial: "Disabled",
+			values: onOff},
 		{name: "SystemFirmware", kind: text, help: "Name of the firmware", initial: "Lab", upper: 32, readOnly: true},
 	}
 }
@@ -90,7 +92,8 @@ func checkBiosAttribute(name string, value any) error {
 
 func (s *Server) getBiosRegistryFile(*http.Request) (reply, error) {
 	return ok(registryFile{
-		common:    head(registryPath+"/"+biosRegistryID, "MessageRegistryFile.v1_1_3.MessageRegistryFile", "BIOS Attribute Registry File"),
+		common: head(registryPath+"/"+biosRegistryID, "MessageRegistryFile.v1_1_3.MessageRegistryFile",
+			"BIOS Attribute Registry File"),
 		Languages: []string{"en"}, Registry: biosRegistryID,
 		Location: []registryLocation{{"en", biosRegistryPath}},
 	})

@@ -14,7 +14,8 @@ import (
 
 const (
 	volumesPath   = raidPath + "/Volumes"
-	mirrorRequest = `{"RAIDType": "RAID1", "Name": "system", "Links": {"Drives": [{"@odata.id": "` + raidPath + `/Drives/1"}, {"@odata.id": "` + raidPath + `/Drives/2"}]}}`
+	mirrorRequest = `{"RAIDType": "RAID1", "Name": "system", "Links": {"Drives": [{"@odata.id": "` + raidPath +
+		`/Drives/1"}, {"@odata.id": "` + raidPath + `/Drives/2"}]}}`
 )
 
 // read gets a resource into a map.
@@ -90,14 +91,19 @@ func TestBoardRefusals(t *testing.T) {
 		{"unknown attribute", "PATCH", biosSettingsPath, attribute(`"Turbo": "Enabled"`), 400, "PropertyUnknown"},
 		{"read-only attribute", "PATCH", biosSettingsPath, attribute(`"SystemFirmware": "Mine"`), 400, "PropertyNotWritable"},
 		{"value not allowed", "PATCH", biosSettingsPath, attribute(`"LogicalProc": "On"`), 400, "PropertyValueNotInList"},
-		{"number out of range", "PATCH", biosSettingsPath, attribute(`"BootDelaySeconds": 61`), 400, "PropertyValueOutOfRange"},
-		{"not a whole number", "PATCH", biosSettingsPath, attribute(`"BootDelaySeconds": 1.5`), 400, "PropertyValueTypeError"},
-		{"text too long", "PATCH", biosSettingsPath, attribute(`"AssetTag": "` + strings.Repeat("x", 33) + `"`), 400, "PropertyValueOutOfRange"},
+		{"number out of range", "PATCH", biosSettingsPath, attribute(`"BootDelaySeconds": 61`), 400,
+			"PropertyValueOutOfRange"},
+		{"not a whole number", "PATCH", biosSettingsPath, attribute(`"BootDelaySeconds": 1.5`), 400,
+			"PropertyValueTypeError"},
+		{"text too long", "PATCH", biosSettingsPath, attribute(`"AssetTag": "` + strings.Repeat("x", 33) + `"`), 400,
+			"PropertyValueOutOfRange"},
 		{"number as text", "PATCH", biosSettingsPath, attribute(`"BootDelaySeconds": "5"`), 400, "PropertyValueTypeError"},
 		{"text as truth", "PATCH", biosSettingsPath, attribute(`"QuietBoot": "true"`), 400, "PropertyValueTypeError"},
 		{"truth as text", "PATCH", biosSettingsPath, attribute(`"AssetTag": true`), 400, "PropertyValueTypeError"},
 		{"one good, one bad", "PATCH", biosSettingsPath, attribute(`"AssetTag": "x", "Turbo": 1`), 400, "PropertyUnknown"},
-		{"settings at once", "PATCH", biosSettingsPath, `{"Attributes": {"AssetTag": "x"}, "@Redfish.SettingsApplyTime": {"ApplyTime": "Immediate"}}`, 400, "PropertyValueNotInList"},
+		{"settings at once", "PATCH", biosSettingsPath,
+			`{"Attributes": {"AssetTag": "x"}, "@Redfish.SettingsApplyTime": {"ApplyTime": "Immediate"}}`, 400,
+			"PropertyValueNotInList"},
 		{"values in force are not written", "PATCH", biosPath, attribute(`"AssetTag": "x"`), 405, "OperationNotAllowed"},
 		{"no secure boot", "PATCH", secureBootPath, "{}", 400, "PropertyMissing"},
 		{"no keys", "POST", keys, "{}", 400, "ActionParameterMissing"},
@@ -111,15 +117,18 @@ func TestBoardRefusals(t *testing.T) {
 		{"no such drive", "POST", volumesPath, disks("RAID1", 1, 5), 400, "PropertyValueError"},
 		{"a drive twice", "POST", volumesPath, disks("RAID1", 1, 1), 400, "PropertyValueError"},
 		{"too large", "POST", volumesPath, sized(100<<30 + 1), 400, "PropertyValueOutOfRange"},
-		{"apply some time", "POST", volumesPath, `{"@Redfish.OperationApplyTime": "InMaintenanceWindowOnReset"}`, 400, "PropertyValueNotInList"},
+		{"apply some time", "POST", volumesPath, `{"@Redfish.OperationApplyTime": "InMaintenanceWindowOnReset"}`, 400,
+			"PropertyValueNotInList"},
 		{"no such volume", "DELETE", volumesPath + "/1", "", 404, "ResourceMissingAtURI"},
 		{"no such volume to read", "GET", volumesPath + "/1", "", 404, "ResourceMissingAtURI"},
 		{"no such task", "GET", tasksPath + "/Tasks/1", "", 404, "ResourceMissingAtURI"},
 		{"no such task to watch", "GET", monitorsPath + "/1", "", 404, "ResourceMissingAtURI"},
 		{"no such event", "GET", logPath + "/Entries/1", "", 404, "ResourceMissingAtURI"},
 		{"no image", "POST", update, "{}", 400, "ActionParameterMissing"},
-		{"image by ftp", "POST", update, `{"ImageURI": "ftp://x/y", "TransferProtocol": "FTP"}`, 400, "ActionParameterValueNotInList"},
-		{"firmware of what is not there", "POST", update, `{"ImageURI": "http://x/y", "Targets": ["` + inventoryPath + `/CPLD"]}`, 400, "ActionParameterValueNotInList"},
+		{"image by ftp", "POST", update, `{"ImageURI": "ftp://x/y", "TransferProtocol": "FTP"}`, 400,
+			"ActionParameterValueNotInList"},
+		{"firmware of what is not there", "POST", update, `{"ImageURI": "http://x/y", "Targets": ["` + inventoryPath +
+			`/CPLD"]}`, 400, "ActionParameterValueNotInList"},
 		{"no job", "POST", queue, "{}", 400, "ActionParameterMissing"},
 		{"one job", "POST", queue, `{"JobID": "JID_1"}`, 400, "ActionParameterValueNotInList"},
 	}
@@ -143,7 +152,8 @@ func TestBoardRefusals(t *testing.T) {
 func TestBiosSettings(t *testing.T) {
 	b := newBench(t)
 	value := func(path string) any { return b.read(t, path)["Attributes"].(map[string]any)["BootDelaySeconds"] }
-	b.send(t, "PATCH", biosSettingsPath, `{"Attributes": {"BootDelaySeconds": 5, "QuietBoot": false}, "@Redfish.SettingsApplyTime": {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "OnReset"}}`, 204)
+	b.send(t, "PATCH", biosSettingsPath,
+		`{"Attributes": {"BootDelaySeconds": 5, "QuietBoot": false}, "@Redfish.SettingsApplyTime": {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "OnReset"}}`, 204)
 	if value(biosPath) != 0.0 || value(biosSettingsPath) != 5.0 {
 		t.Errorf("before a start: %v in force, %v pending", value(biosPath), value(biosSettingsPath))
 	}
@@ -188,7 +198,8 @@ func TestSecureBoot(t *testing.T) {
 	b.send(t, "POST", secureBootPath+resetKeysAction, `{"ResetKeysType": "ResetAllKeysToDefault"}`, 204)
 	b.send(t, "POST", resetPath, `{"ResetType": "ForceRestart"}`, 204)
 	note()
-	want := []string{"true Disabled UserMode", "true Enabled UserMode", "true Enabled UserMode", "true Disabled SetupMode", "true Enabled UserMode"}
+	want := []string{"true Disabled UserMode", "true Enabled UserMode", "true Enabled UserMode", "true Disabled SetupMode",
+		"true Enabled UserMode"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -208,7 +219,8 @@ func TestVolumes(t *testing.T) {
 		t.Errorf("half way: %v", task)
 	}
 	b.clock.advance(b.config.TaskTime / 2)
-	if v := b.read(t, volumesPath+"/1"); v["CapacityBytes"] != float64(100<<30) || v["RAIDType"] != "RAID1" || v["Name"] != "system" {
+	if v := b.read(t, volumesPath+"/1"); v["CapacityBytes"] != float64(100<<30) || v["RAIDType"] != "RAID1" ||
+		v["Name"] != "system" {
 		t.Errorf("volume: %v", v)
 	}
 	b.send(t, "GET", monitor, "", 200)
@@ -247,7 +259,8 @@ func TestJobQueue(t *testing.T) {
 
 func TestOnlyOnReset(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.RAID.ApplyTimes = []string{"OnReset"} })
-	b.send(t, "POST", volumesPath, strings.Replace(mirrorRequest, "{", `{"@Redfish.OperationApplyTime": "Immediate", `, 1), 400)
+	b.send(t, "POST", volumesPath, strings.Replace(mirrorRequest, "{", `{"@Redfish.OperationApplyTime": "Immediate", `, 1),
+		400)
 	without := newBench(t, func(c *Config) { c.RAID = RAID{} })
 	without.send(t, "GET", raidPath, "", 404)
 	without.send(t, "GET", volumesPath, "", 404)

@@ -38,7 +38,8 @@ func newOperated(t *testing.T) *operated {
 	settings.ConductorName = "conductor-1"
 	settings.SyncPowerInterval = 0
 	o.engine = engine.New(engine.Config{
-		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, driver.Options{})}, Settings: settings, Log: log,
+		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, driver.Options{})},
+		Settings: settings, Log: log,
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -50,7 +51,8 @@ func newOperated(t *testing.T) *operated {
 		t.Fatal(err)
 	}
 	o.client.Microversion = "1.89"
-	n, err := nodes.Create(t.Context(), o.client, nodes.CreateOpts{Driver: "redfish", DriverInfo: o.bench.node(testPassword).DriverInfo}).Extract()
+	n, err := nodes.Create(t.Context(), o.client,
+		nodes.CreateOpts{Driver: "redfish", DriverInfo: o.bench.node(testPassword).DriverInfo}).Extract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,8 @@ func newOperated(t *testing.T) *operated {
 // put sends what gophercloud has no function for, and waits for the end of it.
 func (o *operated) put(t *testing.T, path string, body any) {
 	t.Helper()
-	answer, err := o.client.Put(t.Context(), o.client.ServiceURL("nodes", o.node, "states", path), body, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusAccepted}})
+	answer, err := o.client.Put(t.Context(), o.client.ServiceURL("nodes", o.node, "states", path), body, nil,
+		&gophercloud.RequestOpts{OkCodes: []int{http.StatusAccepted}})
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
@@ -82,7 +85,8 @@ func TestOperatedByGophercloud(t *testing.T) {
 	o := newOperated(t)
 	ctx := t.Context()
 	methods, err := nodes.GetVendorPassthruMethods(ctx, o.client, o.node).Extract()
-	if err != nil || !cmp.Equal(methods.CreateSubscription.HTTPMethods, []string{"POST"}) || methods.CreateSubscription.Async || !methods.CreateSubscription.RequireExclusiveLock {
+	if err != nil || !cmp.Equal(methods.CreateSubscription.HTTPMethods, []string{"POST"}) ||
+		methods.CreateSubscription.Async || !methods.CreateSubscription.RequireExclusiveLock {
 		t.Errorf("methods %+v, %v", methods, err)
 	}
 	call := func(name string) nodes.CallVendorPassthruOpts { return nodes.CallVendorPassthruOpts{Method: name} }
@@ -93,20 +97,24 @@ func TestOperatedByGophercloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &nodes.SubscriptionVendorPassthru{Id: "1", Context: "c", Destination: "https://listener.example/events", EventTypes: []string{"Alert"}, Protocol: "Redfish"}
+	want := &nodes.SubscriptionVendorPassthru{Id: "1", Context: "c", Destination: "https://listener.example/events",
+		EventTypes: []string{"Alert"}, Protocol: "Redfish"}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
 	}
-	read, err := nodes.GetSubscription(ctx, o.client, o.node, call("get_subscription"), nodes.GetSubscriptionOpts{Id: "1"}).Extract()
+	read, err := nodes.GetSubscription(ctx, o.client, o.node, call("get_subscription"),
+		nodes.GetSubscriptionOpts{Id: "1"}).Extract()
 	if diff := cmp.Diff(want, read); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	all, err := nodes.GetAllSubscriptions(ctx, o.client, o.node, call("get_all_subscriptions")).Extract()
-	if err != nil || all.MembersCount != 1 || !cmp.Equal(all.Members, []map[string]string{{"@odata.id": subscriptionsPath + "/1"}}) {
+	if err != nil || all.MembersCount != 1 ||
+		!cmp.Equal(all.Members, []map[string]string{{"@odata.id": subscriptionsPath + "/1"}}) {
 		t.Errorf("all are %+v, %v", all, err)
 	}
 	for _, missing := range []bool{false, true} {
-		err := nodes.DeleteSubscription(ctx, o.client, o.node, call("delete_subscription"), nodes.DeleteSubscriptionOpts{Id: "1"}).ExtractErr()
+		err := nodes.DeleteSubscription(ctx, o.client, o.node, call("delete_subscription"),
+			nodes.DeleteSubscriptionOpts{Id: "1"}).ExtractErr()
 		if missing != gophercloud.ResponseCodeIs(err, http.StatusNotFound) || !missing && err != nil {
 			t.Errorf("deleted: %v", err)
 		}

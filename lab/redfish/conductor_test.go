@@ -30,7 +30,8 @@ func newConductor(t *testing.T) *conductor {
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "conductor-1"
 	c := &conductor{t: t, engine: engine.New(engine.Config{
-		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, driver.Options{})}, Settings: settings, Log: log,
+		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, driver.Options{})},
+		Settings: settings, Log: log,
 	})}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -77,27 +78,31 @@ func TestConductor(t *testing.T) {
 	}))
 	defer images.Close()
 	b, c := newBench(t), newConductor(t)
-	c.do("POST", "", `{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"`+b.url+`","redfish_username":"`+testUser+`","redfish_password":"`+testPassword+`"}}`)
+	c.do("POST", "", `{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"`+b.url+`","redfish_username":"`+
+		testUser+`","redfish_password":"`+testPassword+`"}}`)
 	c.do("PUT", "/n1/states/provision", `{"target":"manage"}`)
 	for path, want := range map[string]string{
 		"/n1?fields=health,provision_state": `"health":"OK","provision_state":"manageable"`,
 		"/n1/bios/BootDelaySeconds":         `"attribute_type":"Integer","allowable_values":[],"lower_bound":0,"max_length":null,"min_length":null,"read_only":false,"reset_required":true,"unique":null,"upper_bound":60`,
-		"/n1/firmware":                      `"component":"nic:52:54:00:77:00:02","initial_version":"` + adapterFirmware + `","current_version":"` + adapterFirmware + `"`,
-		"/n1/vmedia":                        `{"media_types":["CD","DVD"],"inserted":false,"image":null}`,
+		"/n1/firmware": `"component":"nic:52:54:00:77:00:02","initial_version":"` + adapterFirmware +
+			`","current_version":"` + adapterFirmware + `"`,
+		"/n1/vmedia": `{"media_types":["CD","DVD"],"inserted":false,"image":null}`,
 	} {
 		if got := c.do("GET", path, ""); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s in it", path, got, want)
 		}
 	}
 	c.do("POST", "/n1/vmedia", `{"device_type":"cdrom","image_url":"`+images.URL+`/a.iso"}`)
-	if got := c.do("GET", "/n1/vmedia", ""); !strings.Contains(got, `"inserted":true,"image":"`+images.URL+`/a.iso"`) || b.machine.media != "an image" {
+	if got := c.do("GET", "/n1/vmedia", ""); !strings.Contains(got, `"inserted":true,"image":"`+images.URL+`/a.iso"`) ||
+		b.machine.media != "an image" {
 		t.Errorf("attached: %s, the machine has %q", got, b.machine.media)
 	}
 	c.do("DELETE", "/n1/vmedia?device_types=cdrom", "")
 	if b.machine.media != "" {
 		t.Errorf("detached, the machine has %q", b.machine.media)
 	}
-	c.do("PUT", "/n1/states/provision", `{"target":"clean","clean_steps":[{"interface":"bios","step":"apply_configuration","args":{"settings":[{"name":"AssetTag","value":"rack 7"}]}}]}`)
+	c.do("PUT", "/n1/states/provision",
+		`{"target":"clean","clean_steps":[{"interface":"bios","step":"apply_configuration","args":{"settings":[{"name":"AssetTag","value":"rack 7"}]}}]}`)
 	if got := c.do("GET", "/n1/bios/AssetTag", ""); !strings.Contains(got, `"value":"rack 7"`) {
 		t.Errorf("after a step: %s", got)
 	}

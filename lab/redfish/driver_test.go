@@ -98,7 +98,8 @@ func TestDriverWithoutSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if p, err := newDriver(t, driver.Options{}).PowerState(t.Context(), b.node(testPassword)); err != nil || p != node.PowerOff {
+	if p, err := newDriver(t, driver.Options{}).PowerState(t.Context(), b.node(testPassword)); err != nil ||
+		p != node.PowerOff {
 		t.Errorf("power is %q, %v", p, err)
 	}
 }
@@ -109,7 +110,8 @@ func TestDriverWrongPassword(t *testing.T) {
 	for range 5 {
 		_, err := d.PowerState(t.Context(), b.node("no such password"))
 		var p interface{ Permanent() bool }
-		if err == nil || !strings.Contains(err.Error(), `the credentials of user "admin" were refused`) || strings.Contains(err.Error(), "no such") || !errors.As(err, &p) || !p.Permanent() {
+		if err == nil || !strings.Contains(err.Error(), `the credentials of user "admin" were refused`) ||
+			strings.Contains(err.Error(), "no such") || !errors.As(err, &p) || !p.Permanent() {
 			t.Fatalf("got %v", err)
 		}
 	}

@@ -155,7 +155,8 @@ func (s *Server) createSubscription(r *http.Request) (reply, error) {
 	if err := q.check(); err != nil {
 		return reply{}, err
 	}
-	kept, err := s.subscriptions.add(subscription{destination: q.Destination, protocol: q.Protocol, context: q.Context, eventTypes: append([]string{}, q.EventTypes...)})
+	kept, err := s.subscriptions.add(subscription{destination: q.Destination, protocol: q.Protocol, context: q.Context,
+		eventTypes: append([]string{}, q.EventTypes...)})
 	if err != nil {
 		return reply{}, err
 	}

@@ -29,7 +29,9 @@ type fakeMachine struct {
 }
 
 func newFake() *fakeMachine {
-	return &fakeMachine{power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI}}
+	return &fakeMachine{
+		power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI},
+	}
 }
 
 func (f *fakeMachine) Spec() qemu.Spec {

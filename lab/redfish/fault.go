@@ -62,7 +62,8 @@ func (f Fault) validate() error {
 // hits says whether the fault is for this request.
 func (f Fault) hits(r *http.Request) bool {
 	later := []FaultKind{SlowPower, TaskException, SettingsLost, RestartIgnored}
-	return !slices.Contains(later, f.Kind) && (f.Method == "" || f.Method == r.Method) && strings.HasPrefix(r.URL.Path, f.PathPrefix)
+	return !slices.Contains(later, f.Kind) && (f.Method == "" || f.Method == r.Method) &&
+		strings.HasPrefix(r.URL.Path, f.PathPrefix)
 }
 
 // faults holds the fault in force, at most one.

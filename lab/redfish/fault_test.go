@@ -55,7 +55,8 @@ func TestFaultAnswers(t *testing.T) {
 			b := newBench(t)
 			b.fault(t, tt.fault)
 			response, body := b.call(t, "GET", systemPath, "")
-			if response.StatusCode != tt.status || response.Header.Get("Retry-After") != tt.header || !strings.Contains(body, tt.body) {
+			if response.StatusCode != tt.status || response.Header.Get("Retry-After") != tt.header ||
+				!strings.Contains(body, tt.body) {
 				t.Errorf("%s %v %s", response.Status, response.Header, body)
 			}
 			if tt.fault.Kind == Garbage && json.Valid([]byte(body)) {
@@ -73,7 +74,8 @@ func TestFaultNarrowed(t *testing.T) {
 	b := newBench(t)
 	b.fault(t, Fault{Kind: Broken, Times: 2, Method: "GET", PathPrefix: systemPath})
 	var got []int
-	for _, c := range []struct{ method, path string }{{"GET", rootPath}, {"GET", systemPath}, {"POST", resetPath}, {"GET", systemPath}, {"GET", systemPath}} {
+	for _, c := range []struct{ method, path string }{{"GET", rootPath}, {"GET", systemPath}, {"POST", resetPath},
+		{"GET", systemPath}, {"GET", systemPath}} {
 		response, _ := b.call(t, c.method, c.path, `{"ResetType": "On"}`)
 		got = append(got, response.StatusCode)
 	}
@@ -137,7 +139,8 @@ func TestFaultSlowPower(t *testing.T) {
 	}
 	eventually(t, "the power changes", func() bool { return b.machine.Power() == qemu.On })
 	b.fault(t, Fault{Kind: SlowPower, Delay: time.Hour})
-	if response, _ := b.call(t, "POST", resetPath, `{"ResetType": "ForceOff"}`); response.StatusCode != http.StatusNoContent {
+	if response, _ := b.call(t, "POST", resetPath,
+		`{"ResetType": "ForceOff"}`); response.StatusCode != http.StatusNoContent {
 		t.Errorf("reset: %s", response.Status)
 	}
 	if err := b.Close(); err != nil {
@@ -173,7 +176,8 @@ func TestControl(t *testing.T) {
 			t.Errorf("%s: %d %s", bad, status, body)
 		}
 	}
-	if status, _ := send("PUT", "/fault", `{"kind": "busy", "delay_seconds": 0.5, "times": 5}`); status != http.StatusNoContent {
+	if status, _ := send("PUT", "/fault",
+		`{"kind": "busy", "delay_seconds": 0.5, "times": 5}`); status != http.StatusNoContent {
 		t.Errorf("set: %d", status)
 	}
 	if response, _ := b.call(t, "GET", rootPath, ""); response.StatusCode != 503 {

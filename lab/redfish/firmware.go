@@ -42,7 +42,8 @@ type firmwareImage struct {
 const maxFirmware = 64 << 20
 
 // fetchFirmware reads the image of a request from where it is.
-func (s *Server) fetchFirmware(ctx context.Context, q updateRequest, user, password string) (image firmwareImage, err error) {
+func (s *Server) fetchFirmware(ctx context.Context, q updateRequest,
+	user, password string) (image firmwareImage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, q.ImageURI, nil)
@@ -67,8 +68,11 @@ func (s *Server) fetchFirmware(ctx context.Context, q updateRequest, user, passw
 	case len(content) > maxFirmware:
 		return image, fmt.Errorf("%s is larger than %d bytes", q.ImageURI, maxFirmware)
 	}
-	if err := json.Unmarshal(content, &image); err != nil || image.Version == "" || image.Component != biosFirmware && image.Component != bmcFirmware {
-		return image, errors.Join(fmt.Errorf(`%s is no firmware image: expected {"Component": "BIOS", "Version": "2.0"}, or BMC`, q.ImageURI), err)
+	if err := json.Unmarshal(content, &image); err != nil || image.Version == "" || image.Component != biosFirmware &&
+		image.Component != bmcFirmware {
+		return image,
+			errors.Join(fmt.Errorf(`%s is no firmware image: expected {"Component": "BIOS", "Version": "2.0"}, or BMC`,
+				q.ImageURI), err)
 	}
 	if len(q.Targets) > 0 && !slices.Contains(q.Targets, inventoryPath+"/"+string(image.Component)) {
 		return image, fmt.Errorf("%s is for %s, and the targets are %v", q.ImageURI, image.Component, q.Targets)

@@ -17,7 +17,8 @@ import (
 // conductor does.
 func TestGofish(t *testing.T) {
 	b := newBench(t)
-	client, err := gofish.ConnectContext(t.Context(), gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword})
+	client, err := gofish.ConnectContext(t.Context(),
+		gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,16 +30,19 @@ func TestGofish(t *testing.T) {
 		t.Fatalf("%d systems, %v", len(systems), err)
 	}
 	system := systems[0]
-	if system.PowerState != schemas.OffPowerState || system.UUID != b.machine.Spec().UUID || system.SerialNumber != "NODE-0" {
+	if system.PowerState != schemas.OffPowerState || system.UUID != b.machine.Spec().UUID ||
+		system.SerialNumber != "NODE-0" {
 		t.Errorf("system %s %s %s", system.PowerState, system.UUID, system.SerialNumber)
 	}
-	if err := system.SetBoot(&schemas.Boot{BootSourceOverrideTarget: schemas.PxeBootSource, BootSourceOverrideEnabled: schemas.OnceBootSourceOverrideEnabled}); err != nil {
+	if err := system.SetBoot(&schemas.Boot{BootSourceOverrideTarget: schemas.PxeBootSource,
+		BootSourceOverrideEnabled: schemas.OnceBootSourceOverrideEnabled}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(qemu.Boot{Target: "Pxe", Enabled: "Once", Firmware: "uefi"}, b.machine.Boot()); diff != "" {
 		t.Errorf("boot (-want +got):\n%s", diff)
 	}
-	for _, kind := range []schemas.ResetType{schemas.OnResetType, schemas.NmiResetType, schemas.GracefulRestartResetType, schemas.ForceOffResetType} {
+	for _, kind := range []schemas.ResetType{schemas.OnResetType, schemas.NmiResetType, schemas.GracefulRestartResetType,
+		schemas.ForceOffResetType} {
 		if _, err := system.Reset(kind); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -97,7 +101,8 @@ func gofishInventory(t *testing.T, b *bench, client *gofish.APIClient, system *s
 // TestGofishBoard takes it through what steps change.
 func TestGofishBoard(t *testing.T) {
 	b := newBench(t)
-	client, err := gofish.ConnectContext(t.Context(), gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword, BasicAuth: true})
+	client, err := gofish.ConnectContext(t.Context(),
+		gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword, BasicAuth: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +114,8 @@ func TestGofishBoard(t *testing.T) {
 	if err != nil || settings.Attributes.String("LogicalProc") != "Enabled" || settings.ResetBiosToDefaultsPending {
 		t.Fatalf("bios %+v, %v", settings, err)
 	}
-	if err := settings.UpdateBiosAttributesApplyAt(schemas.SettingsAttributes{"LogicalProc": "Disabled"}, schemas.OnResetSettingsApplyTime); err != nil {
+	if err := settings.UpdateBiosAttributesApplyAt(schemas.SettingsAttributes{"LogicalProc": "Disabled"},
+		schemas.OnResetSettingsApplyTime); err != nil {
 		t.Fatal(err)
 	}
 	secure, err := systems[0].SecureBoot()
@@ -140,7 +146,8 @@ func gofishTasks(t *testing.T, b *bench, client *gofish.APIClient) {
 		t.Fatal(err)
 	}
 	all, err := store.Volumes()
-	if err != nil || len(all) != 1 || all[0].RAIDType != schemas.RAID1RAIDType || all[0].CapacityBytes == nil || *all[0].CapacityBytes != 100<<30 {
+	if err != nil || len(all) != 1 || all[0].RAIDType != schemas.RAID1RAIDType || all[0].CapacityBytes == nil ||
+		*all[0].CapacityBytes != 100<<30 {
 		t.Fatalf("%d volumes, %v", len(all), err)
 	}
 	updates, err := client.Service.UpdateService()
@@ -165,7 +172,8 @@ func gofishTasks(t *testing.T, b *bench, client *gofish.APIClient) {
 // A tag the client read before somebody else's change must not pass.
 func TestGofishStaleTag(t *testing.T) {
 	b := newBench(t)
-	client, err := gofish.ConnectContext(t.Context(), gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword, BasicAuth: true})
+	client, err := gofish.ConnectContext(t.Context(),
+		gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword, BasicAuth: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +181,10 @@ func TestGofishStaleTag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	boot := &schemas.Boot{BootSourceOverrideTarget: schemas.HddBootSource, BootSourceOverrideEnabled: schemas.ContinuousBootSourceOverrideEnabled}
+	boot := &schemas.Boot{
+		BootSourceOverrideTarget:  schemas.HddBootSource,
+		BootSourceOverrideEnabled: schemas.ContinuousBootSourceOverrideEnabled,
+	}
 	if err := systems[0].SetBoot(boot); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +195,8 @@ func TestGofishStaleTag(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *schemas.Error
-	if err := systems[0].SetBoot(boot); !errors.As(err, &refused) || refused.HTTPReturnedStatusCode != http.StatusPreconditionFailed {
+	if err := systems[0].SetBoot(boot); !errors.As(err, &refused) ||
+		refused.HTTPReturnedStatusCode != http.StatusPreconditionFailed {
 		t.Errorf("second change with the first read: %v", err)
 	}
 }

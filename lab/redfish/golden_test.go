@@ -27,7 +27,8 @@ func TestResources(t *testing.T) {
 		path := strings.ReplaceAll(r.path, "{id}", "1")
 		t.Run(path, func(t *testing.T) {
 			response, body := b.call(t, http.MethodGet, path, "")
-			if response.StatusCode != http.StatusOK || response.Header.Get("ETag") == "" || response.Header.Get("OData-Version") != "4.0" {
+			if response.StatusCode != http.StatusOK || response.Header.Get("ETag") == "" ||
+				response.Header.Get("OData-Version") != "4.0" {
 				t.Fatalf("%s %v: %s", response.Status, response.Header, body)
 			}
 			name := strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
@@ -51,10 +52,12 @@ func newFilledBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b.events.add("The system was reset: On")
-	if response, body := b.call(t, http.MethodPost, subscriptionsPath, `{"Destination": "https://h/", "Protocol": "Redfish", "HttpHeaders": [{"Authorization": "secret"}]}`); response.StatusCode != http.StatusCreated {
+	if response, body := b.call(t, http.MethodPost, subscriptionsPath,
+		`{"Destination": "https://h/", "Protocol": "Redfish", "HttpHeaders": [{"Authorization": "secret"}]}`); response.StatusCode != http.StatusCreated {
 		t.Fatalf("%s %s", response.Status, body)
 	}
-	if response, body := b.call(t, http.MethodPost, raidPath+"/Volumes", mirrorRequest); response.StatusCode != http.StatusAccepted {
+	if response, body := b.call(t, http.MethodPost, raidPath+"/Volumes",
+		mirrorRequest); response.StatusCode != http.StatusAccepted {
 		t.Fatalf("%s %s", response.Status, body)
 	}
 	b.clock.advance(b.config.TaskTime)

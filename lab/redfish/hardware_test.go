@@ -32,13 +32,19 @@ func TestDriverReportsHardware(t *testing.T) {
 	yes, no := ptr(true), ptr(false)
 	onOff := []string{"Enabled", "Disabled"}
 	want := []node.BIOSSetting{
-		{Name: "AssetTag", Value: ptr(""), AttributeType: "String", MinLength: ptr(int64(0)), MaxLength: ptr(int64(32)), ReadOnly: no, ResetRequired: yes},
-		{Name: "BootDelaySeconds", Value: ptr("0"), AttributeType: "Integer", LowerBound: ptr(int64(0)), UpperBound: ptr(int64(60)), ReadOnly: no, ResetRequired: yes},
-		{Name: "LogicalProc", Value: ptr("Enabled"), AttributeType: "Enumeration", AllowableValues: onOff, ReadOnly: no, ResetRequired: yes},
-		{Name: "ProcVirtualization", Value: ptr("Enabled"), AttributeType: "Enumeration", AllowableValues: onOff, ReadOnly: no, ResetRequired: yes},
+		{Name: "AssetTag", Value: ptr(""), AttributeType: "String", MinLength: ptr(int64(0)), MaxLength: ptr(int64(32)),
+			ReadOnly: no, ResetRequired: yes},
+		{Name: "BootDelaySeconds", Value: ptr("0"), AttributeType: "Integer", LowerBound: ptr(int64(0)),
+			UpperBound: ptr(int64(60)), ReadOnly: no, ResetRequired: yes},
+		{Name: "LogicalProc", Value: ptr("Enabled"), AttributeType: "Enumeration", AllowableValues: onOff, ReadOnly: no,
+			ResetRequired: yes},
+		{Name: "ProcVirtualization", Value: ptr("Enabled"), AttributeType: "Enumeration", AllowableValues: onOff,
+			ReadOnly: no, ResetRequired: yes},
 		{Name: "QuietBoot", Value: ptr("True"), AttributeType: "Boolean", ReadOnly: no, ResetRequired: yes},
-		{Name: "SriovGlobalEnable", Value: ptr("Disabled"), AttributeType: "Enumeration", AllowableValues: onOff, ReadOnly: no, ResetRequired: yes},
-		{Name: "SystemFirmware", Value: ptr("Lab"), AttributeType: "String", MinLength: ptr(int64(0)), MaxLength: ptr(int64(32)), ReadOnly: yes, ResetRequired: yes},
+		{Name: "SriovGlobalEnable", Value: ptr("Disabled"), AttributeType: "Enumeration", AllowableValues: onOff,
+			ReadOnly: no, ResetRequired: yes},
+		{Name: "SystemFirmware", Value: ptr("Lab"), AttributeType: "String", MinLength: ptr(int64(0)),
+			MaxLength: ptr(int64(32)), ReadOnly: yes, ResetRequired: yes},
 	}
 	if diff := cmp.Diff(want, got.BIOS); diff != "" {
 		t.Errorf("BIOS settings (-want +got):\n%s", diff)
@@ -46,8 +52,10 @@ func TestDriverReportsHardware(t *testing.T) {
 	firmware := []node.FirmwareComponent{
 		{Component: "bios", CurrentVersion: "OVMF"},
 		{Component: "bmc", CurrentVersion: b.firmwareVersion(bmcFirmware), Model: "Lab Controller"},
-		{Component: "nic:52:54:00:77:00:01", CurrentVersion: adapterFirmware, Vendor: "QEMU", SerialNumber: "52:54:00:77:00:01"},
-		{Component: "nic:52:54:00:77:00:02", CurrentVersion: adapterFirmware, Vendor: "QEMU", SerialNumber: "52:54:00:77:00:02"},
+		{Component: "nic:52:54:00:77:00:01", CurrentVersion: adapterFirmware, Vendor: "QEMU",
+			SerialNumber: "52:54:00:77:00:01"},
+		{Component: "nic:52:54:00:77:00:02", CurrentVersion: adapterFirmware, Vendor: "QEMU",
+			SerialNumber: "52:54:00:77:00:02"},
 	}
 	if diff := cmp.Diff(firmware, got.Firmware); diff != "" {
 		t.Errorf("firmware (-want +got):\n%s", diff)
@@ -62,7 +70,8 @@ func TestDriverReportsHardware(t *testing.T) {
 func TestStepReports(t *testing.T) {
 	s := newStage(t)
 	report, err := s.do(t, "bios.apply_configuration", settings("BootDelaySeconds", "5"))
-	if err != nil || report.HardwareReport == nil || report.HardwareReport.BIOS[1].Name != "BootDelaySeconds" || *report.HardwareReport.BIOS[1].Value != "5" {
+	if err != nil || report.HardwareReport == nil || report.HardwareReport.BIOS[1].Name != "BootDelaySeconds" ||
+		*report.HardwareReport.BIOS[1].Value != "5" {
 		t.Errorf("%+v, %v", report, err)
 	}
 	report, err = s.do(t, "firmware.update", updates("bios", images(t)+"/BIOS-2.0"))
@@ -80,7 +89,8 @@ func TestDriverHealth(t *testing.T) {
 	control := httptest.NewServer(b.Control())
 	defer control.Close()
 	for _, health := range []string{"OK", "Warning", "Critical"} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, control.URL+"/health", strings.NewReader(`{"health": "`+health+`"}`))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, control.URL+"/health",
+			strings.NewReader(`{"health": "`+health+`"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

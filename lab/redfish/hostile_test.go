@@ -151,9 +151,12 @@ const evil = "e\x1b[31mv\u0000i\u202el\x07\u009b2J\nERROR done"
 func hostileValues(path, other string) []any {
 	link := func(to string) any { return map[string]any{"@odata.id": to} }
 	return []any{
-		nil, true, -1, 0, 1e308, -1e308, 1e-300, "", evil, strings.Repeat("long"+evil, 20000), []any{}, map[string]any{}, []any{nil}, []any{[]any{}},
-		[]any{evil, evil}, []any{1, "a", nil}, map[string]any{evil: evil}, link(path), link(other), link("file:///etc/passwd"), link("//" + strings.TrimPrefix(other, "http://")),
-		link("/redfish/v1/" + evil), []any{link(path), link(path)}, link("/redfish/v1/../../x?y#z"), link(""), other, path, slices.Repeat([]any{evil}, 5000),
+		nil, true, -1, 0, 1e308, -1e308, 1e-300, "", evil, strings.Repeat("long"+evil, 20000), []any{}, map[string]any{},
+		[]any{nil}, []any{[]any{}},
+		[]any{evil, evil}, []any{1, "a", nil}, map[string]any{evil: evil}, link(path), link(other),
+		link("file:///etc/passwd"), link("//" + strings.TrimPrefix(other, "http://")),
+		link("/redfish/v1/" + evil), []any{link(path), link(path)}, link("/redfish/v1/../../x?y#z"), link(""), other, path,
+		slices.Repeat([]any{evil}, 5000),
 	}
 }
 
@@ -164,9 +167,11 @@ func operations(images string) map[string]func(ctx context.Context, d *driver.Dr
 		return func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return nil, f(ctx, d, n) }
 	}
 	all := map[string]op{
-		"vitals":      func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.Vitals(ctx, n) },
-		"system":      func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.System(ctx, n) },
-		"tell":        func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.ReportHardware(ctx, n) },
+		"vitals": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.Vitals(ctx, n) },
+		"system": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.System(ctx, n) },
+		"tell": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) {
+			return d.ReportHardware(ctx, n)
+		},
 		"slots":       func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.MediaSlots(ctx, n) },
 		"indicators":  func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.Indicators(ctx, n) },
 		"secure boot": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.SecureBoot(ctx, n) },
@@ -188,8 +193,12 @@ func operations(images string) map[string]func(ctx context.Context, d *driver.Dr
 		"set boot device": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
 			return d.SetBootDevice(ctx, n, "pxe", true)
 		}),
-		"set boot mode":   only(func(ctx context.Context, d *driver.Driver, n node.Node) error { return d.SetBootMode(ctx, n, "bios") }),
-		"set secure boot": only(func(ctx context.Context, d *driver.Driver, n node.Node) error { return d.SetSecureBoot(ctx, n, true) }),
+		"set boot mode": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
+			return d.SetBootMode(ctx, n, "bios")
+		}),
+		"set secure boot": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
+			return d.SetSecureBoot(ctx, n, true)
+		}),
 		"attach": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
 			return d.AttachMedium(ctx, n, node.Medium{Device: "cdrom", Image: images + "/a.iso"})
 		}),
@@ -208,7 +217,8 @@ func operations(images string) map[string]func(ctx context.Context, d *driver.Dr
 	for _, s := range scenarios() {
 		kind, name, _ := strings.Cut(s.step, ".")
 		all["step "+s.name] = func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) {
-			n.TargetRAIDConfig = raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"1", "2"}, "volume_name": "v"})
+			n.TargetRAIDConfig = raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"1", "2"},
+				"volume_name": "v"})
 			step, task := node.Step{Interface: kind, Step: name, Args: s.arguments(images)}, ""
 			for range 8 {
 				report, err := d.DoStep(ctx, n, step, task)
@@ -227,7 +237,8 @@ func operations(images string) map[string]func(ctx context.Context, d *driver.Dr
 }
 
 // attempt does one operation while the controller lies.
-func (l *liar) attempt(t *testing.T, n node.Node, name string, do func(ctx context.Context, d *driver.Driver, n node.Node) (any, error), given lie) {
+func (l *liar) attempt(t *testing.T, n node.Node, name string,
+	do func(ctx context.Context, d *driver.Driver, n node.Node) (any, error), given lie) {
 	t.Helper()
 	l.mu.Lock()
 	l.lie = given
@@ -276,7 +287,8 @@ func TestHostileValues(t *testing.T) {
 		value    int // of hostileValues
 	}
 	values := len(hostileValues("", ""))
-	reading := []string{"system", "tell", "slots", "indicators", "set power", "vendor get_subscription", "step volumes by argument", "step bios settings"}
+	reading := []string{"system", "tell", "slots", "indicators", "set power", "vendor get_subscription",
+		"step volumes by argument", "step bios settings"}
 	var trials []trial
 	for _, name := range slices.Sorted(maps.Keys(ops)) {
 		s.clock.advance(s.config.RestartTime)
@@ -297,7 +309,8 @@ func TestHostileValues(t *testing.T) {
 	}
 	all := len(trials)
 	if *hostileRuns > 0 {
-		rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)).Shuffle(len(trials), func(i, k int) { trials[i], trials[k] = trials[k], trials[i] })
+		rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)).Shuffle(len(trials),
+			func(i, k int) { trials[i], trials[k] = trials[k], trials[i] })
 		trials = trials[:min(len(trials), *hostileRuns)]
 	}
 	for _, x := range trials {

@@ -37,7 +37,8 @@ func TestIndicators(t *testing.T) {
 			}
 		}
 	}
-	if response, _ := b.call(t, http.MethodPatch, storagePath+"/Drives/7", `{"IndicatorLED": "Lit"}`); response.StatusCode != 404 {
+	if response, _ := b.call(t, http.MethodPatch, storagePath+"/Drives/7",
+		`{"IndicatorLED": "Lit"}`); response.StatusCode != 404 {
 		t.Errorf("a drive that is not there: %s", response.Status)
 	}
 }
@@ -52,19 +53,24 @@ func TestHalfPatches(t *testing.T) {
 		status int
 	}{
 		{`{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Tape"}}`, nil, 400},
-		{`{"IndicatorLED": "Pink", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`, nil, 400},
-		{`{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`, errors.New("no room"), 500},
+		{`{"IndicatorLED": "Pink", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`, nil,
+			400},
+		{`{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`,
+			errors.New("no room"), 500},
 	} {
 		b.machine.fail = c.fail
 		response, _ := b.call(t, http.MethodPatch, systemPath, c.patch)
 		_, body := b.call(t, http.MethodGet, systemPath, "")
-		if response.StatusCode != c.status || !strings.Contains(body, untouched) || b.machine.Boot().Target != qemu.TargetNone {
+		if response.StatusCode != c.status || !strings.Contains(body, untouched) ||
+			b.machine.Boot().Target != qemu.TargetNone {
 			t.Errorf("%s: status %d, want %d; boot is %+v in %s", c.patch, response.StatusCode, c.status, b.machine.Boot(), body)
 		}
 	}
 	b.machine.fail = nil
-	b.send(t, http.MethodPatch, systemPath, `{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`, 204)
-	if _, body := b.call(t, http.MethodGet, systemPath, ""); !strings.Contains(body, `"IndicatorLED":"Lit"`) || b.machine.Boot().Target != qemu.TargetPxe {
+	b.send(t, http.MethodPatch, systemPath,
+		`{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`, 204)
+	if _, body := b.call(t, http.MethodGet, systemPath, ""); !strings.Contains(body, `"IndicatorLED":"Lit"`) ||
+		b.machine.Boot().Target != qemu.TargetPxe {
 		t.Errorf("boot is %+v in %s", b.machine.Boot(), body)
 	}
 }
@@ -73,7 +79,8 @@ func TestSubscriptions(t *testing.T) {
 	b := newBench(t)
 	for _, bad := range []string{
 		`{`, `{}`, `{"Destination": "h", "Protocol": "Redfish"}`, `{"Destination": "ftp://h/", "Protocol": "Redfish"}`,
-		`{"Destination": "http://h/", "Protocol": "SNMPv2c"}`, `{"Destination": "http://h/", "Protocol": "Redfish", "EventTypes": ["Party"]}`,
+		`{"Destination": "http://h/", "Protocol": "SNMPv2c"}`,
+		`{"Destination": "http://h/", "Protocol": "Redfish", "EventTypes": ["Party"]}`,
 	} {
 		if response, body := b.call(t, http.MethodPost, subscriptionsPath, bad); response.StatusCode != 400 {
 			t.Errorf("%s: %s %s", bad, response.Status, body)
@@ -82,11 +89,13 @@ func TestSubscriptions(t *testing.T) {
 	const good = `{"Destination": "http://h/", "Protocol": "Redfish", "Context": "c", "EventTypes": ["Alert"]}`
 	for i := range maxSubscriptions {
 		response, _ := b.call(t, http.MethodPost, subscriptionsPath, good)
-		if want := fmt.Sprint(subscriptionsPath, "/", i+1); response.StatusCode != 201 || response.Header.Get("Location") != want {
+		if want := fmt.Sprint(subscriptionsPath, "/", i+1); response.StatusCode != 201 ||
+			response.Header.Get("Location") != want {
 			t.Errorf("%s at %q, want %s", response.Status, response.Header.Get("Location"), want)
 		}
 	}
-	if response, body := b.call(t, http.MethodPost, subscriptionsPath, good); messageOf(t, body) != "EventSubscriptionLimitExceeded" {
+	if response, body := b.call(t, http.MethodPost, subscriptionsPath, good); messageOf(t,
+		body) != "EventSubscriptionLimitExceeded" {
 		t.Errorf("one too many: %s", response.Status)
 	}
 	for _, want := range []int{204, 404} {

@@ -33,31 +33,58 @@ const (
 
 // The messages this controller gives.
 var (
-	resourceMissing     = messageKind{"ResourceMissingAtURI", http.StatusNotFound, critical, "There is nothing at %1.", "Follow the links from the service root."}
-	operationNotAllowed = messageKind{"OperationNotAllowed", http.StatusMethodNotAllowed, critical, "The resource does not take this method.", "Use one of the methods in the Allow header."}
-	noValidSession      = messageKind{"NoValidSession", http.StatusUnauthorized, critical, "The request has no session that is still valid.", "Open a session, or use basic authentication."}
-	unauthorized        = messageKind{"ResourceAtUriUnauthorized", http.StatusUnauthorized, critical, "Access to %1 was refused: %2", "Check the user name and the password."}
-	sessionLimit        = messageKind{"SessionLimitExceeded", http.StatusServiceUnavailable, critical, "All sessions this controller has are taken.", "Close sessions, or wait until they expire."}
-	subscriptionLimit   = messageKind{"EventSubscriptionLimitExceeded", http.StatusServiceUnavailable, critical, "The controller keeps no more subscriptions.", "Delete one first."}
-	malformedJSON       = messageKind{"MalformedJSON", http.StatusBadRequest, critical, "The body of the request is not JSON of the expected shape.", "Correct the body and send it again."}
-	propertyMissing     = messageKind{"PropertyMissing", http.StatusBadRequest, warning, "The property %1 is required and was not sent.", "Send the property."}
-	propertyUnknown     = messageKind{"PropertyUnknown", http.StatusBadRequest, warning, "The property %1 is not one of this resource's that can be written.", "Leave the property out."}
-	valueNotInList      = messageKind{"PropertyValueNotInList", http.StatusBadRequest, warning, "The value %1 is not one the property %2 can take.", "Choose one of the allowable values."}
-	notWritable         = messageKind{"PropertyNotWritable", http.StatusBadRequest, warning, "The property %1 is read only.", "Leave the property out."}
-	valueType           = messageKind{"PropertyValueTypeError", http.StatusBadRequest, warning, "The value %1 is not of the type the property %2 has.", "Send a value of the property's type."}
-	valueOutOfRange     = messageKind{"PropertyValueOutOfRange", http.StatusBadRequest, warning, "The value %1 is out of the range the property %2 has.", "Send a value within the range."}
-	valueError          = messageKind{"PropertyValueError", http.StatusBadRequest, warning, "The value of the property %1 cannot be taken.", "Correct the value."}
-	operationFailed     = messageKind{"OperationFailed", http.StatusInternalServerError, critical, "%1 failed: %2", "Remove what the text says and ask again."}
-	valueConflict       = messageKind{"PropertyValueConflict", http.StatusBadRequest, warning, "The property %1 cannot be written, because its value conflicts with the property %2.", "Send both properties with values that go together."}
-	parameterMissing    = messageKind{"ActionParameterMissing", http.StatusBadRequest, critical, "The action %1 needs the parameter %2.", "Send the parameter."}
-	parameterNotInList  = messageKind{"ActionParameterValueNotInList", http.StatusBadRequest, warning, "The value %1 is not one the parameter %2 of the action %3 can take.", "Choose one of the allowable values."}
-	powerRequired       = messageKind{"ChassisPowerStateOnRequired", http.StatusConflict, warning, "The system is powered off, and the request needs it on.", "Power the system on first."}
-	preconditionFailed  = messageKind{"PreconditionFailed", http.StatusPreconditionFailed, critical, "The ETag sent is not that of the resource now.", "Read the resource again and repeat the change."}
-	resourceInUse       = messageKind{"ResourceInUse", http.StatusConflict, warning, "The resource is in use.", "Free it first, or wait until it is free."}
-	couldNotConnect     = messageKind{"CouldNotEstablishConnection", http.StatusBadRequest, critical, "The controller could not read %1.", "Check that the URI is right and can be reached from the controller."}
-	temporarilyAway     = messageKind{"ServiceTemporarilyUnavailable", http.StatusServiceUnavailable, critical, "The controller is busy; try again in %1 seconds.", "Wait as long as the Retry-After header says."}
-	internalError       = messageKind{"InternalError", http.StatusInternalServerError, critical, "The controller failed to do what was asked.", "Read the lab's log."}
-	successKind         = messageKind{"Success", http.StatusOK, "OK", "The request was carried out.", "None."}
+	resourceMissing = messageKind{"ResourceMissingAtURI", http.StatusNotFound, critical, "There is nothing at %1.",
+		"Follow the links from the service root."}
+	operationNotAllowed = messageKind{"OperationNotAllowed", http.StatusMethodNotAllowed, critical,
+		"The resource does not take this method.", "Use one of the methods in the Allow header."}
+	noValidSession = messageKind{"NoValidSession", http.StatusUnauthorized, critical,
+		"The request has no session that is still valid.", "Open a session, or use basic authentication."}
+	unauthorized = messageKind{"ResourceAtUriUnauthorized", http.StatusUnauthorized, critical,
+		"Access to %1 was refused: %2", "Check the user name and the password."}
+	sessionLimit = messageKind{"SessionLimitExceeded", http.StatusServiceUnavailable, critical,
+		"All sessions this controller has are taken.", "Close sessions, or wait until they expire."}
+	subscriptionLimit = messageKind{"EventSubscriptionLimitExceeded", http.StatusServiceUnavailable, critical,
+		"The controller keeps no more subscriptions.", "Delete one first."}
+	malformedJSON = messageKind{"MalformedJSON", http.StatusBadRequest, critical,
+		"The body of the request is not JSON of the expected shape.", "Correct the body and send it again."}
+	propertyMissing = messageKind{"PropertyMissing", http.StatusBadRequest, warning,
+		"The property %1 is required and was not sent.", "Send the property."}
+	propertyUnknown = messageKind{"PropertyUnknown", http.StatusBadRequest, warning,
+		"The property %1 is not one of this resource's that can be written.", "Leave the property out."}
+	valueNotInList = messageKind{"PropertyValueNotInList", http.StatusBadRequest, warning,
+		"The value %1 is not one the property %2 can take.", "Choose one of the allowable values."}
+	notWritable = messageKind{"PropertyNotWritable", http.StatusBadRequest, warning,
+		"The property %1 is read only.", "Leave the property out."}
+	valueType = messageKind{"PropertyValueTypeError", http.StatusBadRequest, warning,
+		"The value %1 is not of the type the property %2 has.", "Send a value of the property's type."}
+	valueOutOfRange = messageKind{"PropertyValueOutOfRange", http.StatusBadRequest, warning,
+		"The value %1 is out of the range the property %2 has.", "Send a value within the range."}
+	valueError = messageKind{"PropertyValueError", http.StatusBadRequest, warning,
+		"The value of the property %1 cannot be taken.", "Correct the value."}
+	operationFailed = messageKind{"OperationFailed", http.StatusInternalServerError, critical, "%1 failed: %2",
+		"Remove what the text says and ask again."}
+	valueConflict = messageKind{
+		"PropertyValueConflict", http.StatusBadRequest, warning,
+		"The property %1 cannot be written, because its value conflicts with the property %2.",
+		"Send both properties with values that go together.",
+	}
+	parameterMissing = messageKind{"ActionParameterMissing", http.StatusBadRequest, critical,
+		"The action %1 needs the parameter %2.", "Send the parameter."}
+	parameterNotInList = messageKind{"ActionParameterValueNotInList", http.StatusBadRequest, warning,
+		"The value %1 is not one the parameter %2 of the action %3 can take.", "Choose one of the allowable values."}
+	powerRequired = messageKind{"ChassisPowerStateOnRequired", http.StatusConflict, warning,
+		"The system is powered off, and the request needs it on.", "Power the system on first."}
+	preconditionFailed = messageKind{"PreconditionFailed", http.StatusPreconditionFailed, critical,
+		"The ETag sent is not that of the resource now.", "Read the resource again and repeat the change."}
+	resourceInUse = messageKind{"ResourceInUse", http.StatusConflict, warning, "The resource is in use.",
+		"Free it first, or wait until it is free."}
+	couldNotConnect = messageKind{"CouldNotEstablishConnection", http.StatusBadRequest, critical,
+		"The controller could not read %1.", "Check that the URI is right and can be reached from the controller."}
+	temporarilyAway = messageKind{"ServiceTemporarilyUnavailable", http.StatusServiceUnavailable, critical,
+		"The controller is busy; try again in %1 seconds.", "Wait as long as the Retry-After header says."}
+	internalError = messageKind{"InternalError", http.StatusInternalServerError, critical,
+		"The controller failed to do what was asked.", "Read the lab's log."}
+	successKind = messageKind{"Success", http.StatusOK, "OK", "The request was carried out.", "None."}
 )
 
 // messageKinds lists the registry, for a client that downloads it.
@@ -66,7 +93,8 @@ func messageKinds() []messageKind {
 		resourceMissing, operationNotAllowed, noValidSession, unauthorized, sessionLimit, subscriptionLimit, malformedJSON,
 		propertyMissing, propertyUnknown, valueNotInList, notWritable, valueType, valueOutOfRange, valueError, valueConflict,
 		parameterMissing, parameterNotInList,
-		powerRequired, preconditionFailed, resourceInUse, couldNotConnect, temporarilyAway, operationFailed, internalError, successKind,
+		powerRequired, preconditionFailed, resourceInUse, couldNotConnect, temporarilyAway, operationFailed,
+		internalError, successKind,
 	}
 }
 

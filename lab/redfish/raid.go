@@ -78,7 +78,8 @@ func (s *Server) getRAID(r *http.Request) (reply, error) {
 		common: head(raidPath, "Storage.v1_13_0.Storage", "RAID Storage"),
 		Status: enabled(),
 		StorageControllers: []storageController{
-			{ODataID: raidPath + "#/StorageControllers/0", MemberID: "0", Name: "RAID Controller", RAIDTypes: raidTypes(), Status: enabled()},
+			{ODataID: raidPath + "#/StorageControllers/0", MemberID: "0", Name: "RAID Controller", RAIDTypes: raidTypes(),
+				Status: enabled()},
 		},
 		Drives:  links(numbered(raidPath+"/Drives", len(s.config.RAID.DriveGiB))...),
 		Volumes: link{raidPath + "/Volumes"},

@@ -81,7 +81,8 @@ func (s *Server) getOData(*http.Request) (reply, error) {
 		URL  string `json:"url"`
 	}
 	entries := []entry{{"Service", "Singleton", rootPath + "/"}}
-	for _, name := range []string{"Systems", "Managers", "Chassis", "SessionService", "AccountService", "TaskService", "UpdateService", "Registries"} {
+	for _, name := range []string{"Systems", "Managers", "Chassis", "SessionService", "AccountService", "TaskService",
+		"UpdateService", "Registries"} {
 		entries = append(entries, entry{name, "Singleton", rootPath + "/" + name})
 	}
 	return ok(struct {
@@ -93,7 +94,8 @@ func (s *Server) getOData(*http.Request) (reply, error) {
 // schemaNames are the schema files the resources here refer to.
 func schemaNames() []string {
 	return strings.Fields("ServiceRoot ComputerSystem Processor Memory EthernetInterface Storage Drive SimpleStorage " +
-		"Volume Bios SecureBoot Manager VirtualMedia LogService LogEntry Chassis SessionService Session AccountService ManagerAccount Role " +
+		"Volume Bios SecureBoot Manager VirtualMedia LogService LogEntry Chassis SessionService Session AccountService " +
+		"ManagerAccount Role " +
 		"TaskService Task UpdateService SoftwareInventory MessageRegistryFile AttributeRegistry")
 }
 
@@ -117,7 +119,8 @@ type include struct {
 func (s *Server) getMetadata(*http.Request) (reply, error) {
 	doc := edmx{Prefix: "http://docs.oasis-open.org/odata/ns/edmx", Version: "4.0"}
 	for _, name := range schemaNames() {
-		doc.References = append(doc.References, reference{"http://redfish.dmtf.org/schemas/v1/" + name + "_v1.xml", include{name}})
+		doc.References = append(doc.References,
+			reference{"http://redfish.dmtf.org/schemas/v1/" + name + "_v1.xml", include{name}})
 	}
 	body, err := xml.MarshalIndent(doc, "", " ")
 	if err != nil {

@@ -95,7 +95,8 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Server) precondition(methods resource, r *http.Request) error {
 	want := r.Header.Get("If-Match")
 	read, readable := methods[http.MethodGet]
-	if want == "" || !readable || r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodPost {
+	if want == "" || !readable || r.Method == http.MethodGet || r.Method == http.MethodHead ||
+		r.Method == http.MethodPost {
 		return nil
 	}
 	now, err := read.handle(r)

@@ -66,7 +66,8 @@ func (s *Server) systemRoutes() []route {
 		{post, raidPath + "/Volumes", closed, s.createVolume},
 		{get, raidPath + "/Volumes/{id}", closed, s.getVolume},
 		{del, raidPath + "/Volumes/{id}", closed, s.deleteVolume},
-		{get, systemPath + "/SimpleStorage", closed, collection("SimpleStorage", "Simple Storage", systemPath+"/SimpleStorage/1")},
+		{get, systemPath + "/SimpleStorage", closed,
+			collection("SimpleStorage", "Simple Storage", systemPath+"/SimpleStorage/1")},
 		{get, systemPath + "/SimpleStorage/1", closed, s.getSimpleStorage},
 
 		{get, biosPath, closed, s.getBios},
@@ -126,7 +127,8 @@ func (s *Server) serviceRoutes() []route {
 
 		{get, updatePath, closed, s.getUpdateService},
 		{post, updatePath + simpleUpdateAction, closed, s.simpleUpdate},
-		{get, inventoryPath, closed, collection("SoftwareInventory", "Firmware Inventory", inventoryPath+"/BIOS", inventoryPath+"/BMC")},
+		{get, inventoryPath, closed,
+			collection("SoftwareInventory", "Firmware Inventory", inventoryPath+"/BIOS", inventoryPath+"/BMC")},
 		{get, inventoryPath + "/BIOS", closed, s.getFirmware(biosFirmware)},
 		{get, inventoryPath + "/BMC", closed, s.getFirmware(bmcFirmware)},
 
@@ -136,7 +138,8 @@ func (s *Server) serviceRoutes() []route {
 		{get, subscriptionsPath + "/{id}", closed, s.getSubscription},
 		{del, subscriptionsPath + "/{id}", closed, s.deleteSubscription},
 
-		{get, registryPath, closed, collection("MessageRegistryFile", "Registries", registryPath+"/Base", registryPath+"/"+biosRegistryID)},
+		{get, registryPath, closed,
+			collection("MessageRegistryFile", "Registries", registryPath+"/Base", registryPath+"/"+biosRegistryID)},
 		{get, registryPath + "/Base", closed, s.getRegistryFile},
 		{get, baseRegistryPath, closed, s.getBaseRegistry},
 		{get, registryPath + "/" + biosRegistryID, closed, s.getBiosRegistryFile},

@@ -77,7 +77,9 @@ func (s *Server) getSecureBoot(*http.Request) (reply, error) {
 		SecureBootEnable:      s.secureBoot.enable,
 		SecureBootCurrentBoot: map[bool]string{true: "Enabled", false: "Disabled"}[s.secureBoot.current],
 		SecureBootMode:        s.secureBoot.mode,
-		Actions:               secureBootActions{resetKeysBody{secureBootPath + resetKeysAction, []string{keysToDefault, deleteAllKeys}}},
+		Actions: secureBootActions{
+			resetKeysBody{secureBootPath + resetKeysAction, []string{keysToDefault, deleteAllKeys}},
+		},
 	})
 }
 

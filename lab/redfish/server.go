@@ -131,7 +131,8 @@ func (s *Server) equip() {
 	s.events = &events{now: s.config.Now}
 	s.indicators = newIndicators()
 	s.subscriptions = &subscriptions{}
-	s.tasks = &tasks{life: s.life, run: s.late.Go, now: s.config.Now, lasts: s.config.TaskTime, fails: strikes(TaskException)}
+	s.tasks = &tasks{life: s.life, run: s.late.Go, now: s.config.Now, lasts: s.config.TaskTime,
+		fails: strikes(TaskException)}
 	s.lastReset = s.config.Now()
 }
 

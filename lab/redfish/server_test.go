@@ -19,7 +19,8 @@ const resetPath = systemPath + resetAction
 func messageOf(t *testing.T, body string) string {
 	t.Helper()
 	var e errorBody
-	if err := json.Unmarshal([]byte(body), &e); err != nil || len(e.Error.Extended) != 1 || e.Error.Code != e.Error.Extended[0].ID {
+	if err := json.Unmarshal([]byte(body), &e); err != nil || len(e.Error.Extended) != 1 ||
+		e.Error.Code != e.Error.Extended[0].ID {
 		t.Fatalf("error body %q: %v", body, err)
 	}
 	return strings.TrimPrefix(e.Error.Code, "Base.1.16.")
@@ -45,21 +46,30 @@ func TestErrors(t *testing.T) {
 		{"no reset type", "POST", resetPath, "", 400, "ActionParameterMissing"},
 		{"reset type of no use", "POST", resetPath, `{"ResetType": "Suspend"}`, 400, "ActionParameterValueNotInList"},
 		{"restart while off", "POST", resetPath, `{"ResetType": "ForceRestart"}`, 409, "ChassisPowerStateOnRequired"},
-		{"manager reset", "POST", managerPath + managerResetAction, `{"ResetType": "On"}`, 400, "ActionParameterValueNotInList"},
+		{"manager reset", "POST", managerPath + managerResetAction, `{"ResetType": "On"}`, 400,
+			"ActionParameterValueNotInList"},
 		{"nothing to patch", "PATCH", systemPath, "{}", 400, "PropertyMissing"},
 		{"unknown property", "PATCH", systemPath, `{"AssetTag": "x"}`, 400, "PropertyUnknown"},
 		{"unknown boot property", "PATCH", systemPath, boot(`"BootOrder": []`), 400, "PropertyUnknown"},
-		{"bad target", "PATCH", systemPath, boot(`"BootSourceOverrideTarget": "Usb", "BootSourceOverrideEnabled": "Once"`), 400, "PropertyValueNotInList"},
+		{"bad target", "PATCH", systemPath, boot(`"BootSourceOverrideTarget": "Usb", "BootSourceOverrideEnabled": "Once"`),
+			400, "PropertyValueNotInList"},
 		{"bad enabled", "PATCH", systemPath, boot(`"BootSourceOverrideEnabled": "Twice"`), 400, "PropertyValueNotInList"},
 		{"bad mode", "PATCH", systemPath, boot(`"BootSourceOverrideMode": "BIOS"`), 400, "PropertyValueNotInList"},
-		{"target nobody enabled", "PATCH", systemPath, boot(`"BootSourceOverrideTarget": "Pxe"`), 400, "PropertyValueConflict"},
-		{"http in legacy mode", "PATCH", systemPath, boot(`"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "Legacy"`), 400, "PropertyValueConflict"},
+		{"target nobody enabled", "PATCH", systemPath, boot(`"BootSourceOverrideTarget": "Pxe"`), 400,
+			"PropertyValueConflict"},
+		{"http in legacy mode", "PATCH", systemPath,
+			boot(
+				`"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideEnabled": "Once", "BootSourceOverrideMode": "Legacy"`),
+			400, "PropertyValueConflict"},
 		{"no image", "POST", mediaPath + insertAction, "{}", 400, "ActionParameterMissing"},
-		{"writable cd", "POST", mediaPath + insertAction, `{"Image": "http://x/y", "WriteProtected": false}`, 400, "ActionParameterValueNotInList"},
+		{"writable cd", "POST", mediaPath + insertAction, `{"Image": "http://x/y", "WriteProtected": false}`, 400,
+			"ActionParameterValueNotInList"},
 		{"image by ftp", "POST", mediaPath + insertAction, `{"Image": "ftp://x/y"}`, 400, "CouldNotEstablishConnection"},
-		{"image that is not an address", "POST", mediaPath + insertAction, `{"Image": "http://%zz"}`, 400, "CouldNotEstablishConnection"},
+		{"image that is not an address", "POST", mediaPath + insertAction, `{"Image": "http://%zz"}`, 400,
+			"CouldNotEstablishConnection"},
 		{"login without a name", "POST", sessionsPath, `{}`, 400, "PropertyMissing"},
-		{"login with the wrong password", "POST", sessionsPath, `{"UserName": "admin", "Password": "x"}`, 401, "ResourceAtUriUnauthorized"},
+		{"login with the wrong password", "POST", sessionsPath, `{"UserName": "admin", "Password": "x"}`, 401,
+			"ResourceAtUriUnauthorized"},
 	}
 	b := newBench(t)
 	for _, tt := range tests {
@@ -84,7 +94,8 @@ func TestInternalError(t *testing.T) {
 	b := newBench(t)
 	b.machine.fail = errors.New("qemu is not installed")
 	response, body := b.call(t, "POST", resetPath, `{"ResetType": "On"}`)
-	if response.StatusCode != 500 || messageOf(t, body) != "InternalError" || !strings.Contains(body, "qemu is not installed") {
+	if response.StatusCode != 500 || messageOf(t, body) != "InternalError" ||
+		!strings.Contains(body, "qemu is not installed") {
 		t.Errorf("%s: %s", response.Status, body)
 	}
 	b.machine.fail = nil
@@ -92,25 +103,30 @@ func TestInternalError(t *testing.T) {
 
 func TestBootOverrideOnce(t *testing.T) {
 	b := newBench(t)
-	response, body := b.call(t, "PATCH", systemPath, `{"Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`)
+	response, body := b.call(t, "PATCH", systemPath,
+		`{"Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`)
 	if response.StatusCode != http.StatusNoContent {
 		t.Fatalf("%s: %s", response.Status, body)
 	}
 	if diff := cmp.Diff(qemu.Boot{Target: "Pxe", Enabled: "Once", Firmware: "uefi"}, b.machine.Boot()); diff != "" {
 		t.Errorf("boot (-want +got):\n%s", diff)
 	}
-	if response, body := b.call(t, "POST", resetPath+"/", `{"ResetType": "On"}`); response.StatusCode != http.StatusNoContent {
+	if response, body := b.call(t, "POST", resetPath+"/",
+		`{"ResetType": "On"}`); response.StatusCode != http.StatusNoContent {
 		t.Fatalf("%s: %s", response.Status, body)
 	}
 	_, body = b.call(t, "GET", systemPath+"/", "")
-	for _, want := range []string{`"PowerState":"On"`, `"BootSourceOverrideEnabled":"Disabled"`, `"BootSourceOverrideTarget":"None"`} {
+	for _, want := range []string{`"PowerState":"On"`, `"BootSourceOverrideEnabled":"Disabled"`,
+		`"BootSourceOverrideTarget":"None"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in %s", want, body)
 		}
 	}
 	// The second of two patches as Ironic sends them when only the target changes.
-	for _, patch := range []string{`"BootSourceOverrideTarget": "Hdd", "BootSourceOverrideEnabled": "Continuous"`, `"BootSourceOverrideTarget": "Pxe"`, `"BootSourceOverrideMode": "Legacy"`} {
-		if response, body := b.call(t, "PATCH", systemPath, `{"Boot": {`+patch+`}}`); response.StatusCode != http.StatusNoContent {
+	for _, patch := range []string{`"BootSourceOverrideTarget": "Hdd", "BootSourceOverrideEnabled": "Continuous"`,
+		`"BootSourceOverrideTarget": "Pxe"`, `"BootSourceOverrideMode": "Legacy"`} {
+		if response, body := b.call(t, "PATCH", systemPath,
+			`{"Boot": {`+patch+`}}`); response.StatusCode != http.StatusNoContent {
 			t.Fatalf("%s: %s", response.Status, body)
 		}
 	}
@@ -124,10 +140,12 @@ func TestETags(t *testing.T) {
 	patch := `{"Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`
 	response, _ := b.call(t, "GET", systemPath, "")
 	tag := response.Header.Get("ETag")
-	if response, _ := b.call(t, "GET", systemPath, "", "If-None-Match", tag); response.StatusCode != http.StatusNotModified {
+	if response, _ := b.call(t, "GET", systemPath, "", "If-None-Match",
+		tag); response.StatusCode != http.StatusNotModified {
 		t.Errorf("unchanged resource: %s", response.Status)
 	}
-	if response, body := b.call(t, "PATCH", systemPath, patch, "If-Match", `"stale"`); response.StatusCode != 412 || messageOf(t, body) != "PreconditionFailed" {
+	if response, body := b.call(t, "PATCH", systemPath, patch, "If-Match", `"stale"`); response.StatusCode != 412 ||
+		messageOf(t, body) != "PreconditionFailed" {
 		t.Errorf("stale tag: %s %s", response.Status, body)
 	}
 	if response, _ := b.call(t, "PATCH", systemPath, patch, "If-Match", tag); response.StatusCode != http.StatusNoContent {
@@ -137,13 +155,15 @@ func TestETags(t *testing.T) {
 		t.Errorf("tag from before the change: %s", response.Status)
 	}
 	response, _ = b.call(t, "HEAD", systemPath, "")
-	if response, _ := b.call(t, "PATCH", systemPath, patch, "If-Match", `"x", W/`+response.Header.Get("ETag")); response.StatusCode != http.StatusNoContent {
+	if response, _ := b.call(t, "PATCH", systemPath, patch, "If-Match",
+		`"x", W/`+response.Header.Get("ETag")); response.StatusCode != http.StatusNoContent {
 		t.Errorf("weakened tag in a list: %s", response.Status)
 	}
 	if response, _ := b.call(t, "PATCH", systemPath, patch, "If-Match", "*"); response.StatusCode != http.StatusNoContent {
 		t.Errorf("any tag: %s", response.Status)
 	}
-	if response, _ := b.call(t, "POST", resetPath, `{"ResetType": "On"}`, "If-Match", `"stale"`); response.StatusCode != http.StatusNoContent {
+	if response, _ := b.call(t, "POST", resetPath, `{"ResetType": "On"}`, "If-Match",
+		`"stale"`); response.StatusCode != http.StatusNoContent {
 		t.Errorf("an action is not a change of the resource: %s", response.Status)
 	}
 }
@@ -220,7 +240,8 @@ func TestSessions(t *testing.T) {
 		t.Errorf("session idle for too long: %d", got)
 	}
 	third, _ := login()
-	if response, _ := b.call(t, "POST", managerPath+managerResetAction, `{"ResetType": "GracefulRestart"}`); response.StatusCode != http.StatusNoContent {
+	if response, _ := b.call(t, "POST", managerPath+managerResetAction,
+		`{"ResetType": "GracefulRestart"}`); response.StatusCode != http.StatusNoContent {
 		t.Errorf("manager reset: %s", response.Status)
 	}
 	b.clock.advance(b.config.RestartTime)
@@ -253,11 +274,13 @@ func TestVirtualMedia(t *testing.T) {
 		return response.StatusCode, text
 	}
 	for _, bad := range []string{"gone.iso", "short.iso", "empty.iso"} {
-		if status, body := insert(`{"Image": "HOST/` + bad + `"}`); status != 400 || messageOf(t, body) != "CouldNotEstablishConnection" {
+		if status, body := insert(`{"Image": "HOST/` + bad + `"}`); status != 400 ||
+			messageOf(t, body) != "CouldNotEstablishConnection" {
 			t.Errorf("%s: %d %s", bad, status, body)
 		}
 	}
-	if status, body := insert(`{"Image": "HOST/cd.iso", "Inserted": true, "WriteProtected": true, "UserName": "u", "Password": "p", "TransferProtocolType": "HTTP"}`); status != http.StatusNoContent {
+	if status, body := insert(
+		`{"Image": "HOST/cd.iso", "Inserted": true, "WriteProtected": true, "UserName": "u", "Password": "p", "TransferProtocolType": "HTTP"}`); status != http.StatusNoContent {
 		t.Fatalf("insert: %d %s", status, body)
 	}
 	if b.machine.media != "an image" {

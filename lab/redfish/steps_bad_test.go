@@ -33,33 +33,53 @@ func TestStepsRefuse(t *testing.T) {
 	}{
 		{"unknown step", "bios.polish", nil, "redfish has no step bios.polish: it has bios.factory_reset, "},
 		{"no settings", "bios.apply_configuration", nil, "settings is empty"},
-		{"misspelt argument", "bios.apply_configuration", map[string]any{"setting": []any{}}, `the step's arguments are wrong: json: unknown field "setting"`},
-		{"wrong attribute", "bios.apply_configuration", settings("Turbo", "Enabled"), `the BIOS has no setting "Turbo"; it has AssetTag, `},
-		{"misspelt attribute", "bios.apply_configuration", settings("logicalproc", "Enabled"), `the BIOS has no setting "logicalproc", but "LogicalProc"`},
-		{"read-only attribute", "bios.apply_configuration", settings("SystemFirmware", "Mine"), "SystemFirmware is read only"},
-		{"value not allowed", "bios.apply_configuration", settings("LogicalProc", "On"), "LogicalProc cannot be On, only one of Enabled, Disabled"},
-		{"number too large", "bios.apply_configuration", settings("BootDelaySeconds", 61), "BootDelaySeconds cannot be 61, only a whole number from 0 to 60"},
+		{"misspelt argument", "bios.apply_configuration", map[string]any{"setting": []any{}},
+			`the step's arguments are wrong: json: unknown field "setting"`},
+		{"wrong attribute", "bios.apply_configuration", settings("Turbo", "Enabled"),
+			`the BIOS has no setting "Turbo"; it has AssetTag, `},
+		{"misspelt attribute", "bios.apply_configuration", settings("logicalproc", "Enabled"),
+			`the BIOS has no setting "logicalproc", but "LogicalProc"`},
+		{"read-only attribute", "bios.apply_configuration", settings("SystemFirmware", "Mine"),
+			"SystemFirmware is read only"},
+		{"value not allowed", "bios.apply_configuration", settings("LogicalProc", "On"),
+			"LogicalProc cannot be On, only one of Enabled, Disabled"},
+		{"number too large", "bios.apply_configuration", settings("BootDelaySeconds", 61),
+			"BootDelaySeconds cannot be 61, only a whole number from 0 to 60"},
 		{"no number", "bios.apply_configuration", settings("BootDelaySeconds", "soon"), "BootDelaySeconds cannot be soon"},
-		{"no truth", "bios.apply_configuration", settings("QuietBoot", "maybe"), "QuietBoot cannot be maybe, only true or false"},
-		{"text too long", "bios.apply_configuration", settings("AssetTag", strings.Repeat("x", 33)), "only a text of the length that the BIOS allows"},
+		{"no truth", "bios.apply_configuration", settings("QuietBoot", "maybe"),
+			"QuietBoot cannot be maybe, only true or false"},
+		{"text too long", "bios.apply_configuration", settings("AssetTag", strings.Repeat("x", 33)),
+			"only a text of the length that the BIOS allows"},
 		{"twice", "bios.apply_configuration", settings("AssetTag", "x", "AssetTag", "y"), "AssetTag is there twice"},
-		{"one good, two bad", "bios.apply_configuration", settings("AssetTag", "x", "Turbo", 1, "LogicalProc", 2), "; LogicalProc cannot be 2"},
-		{"no configuration", "raid.create_configuration", nil, "has no logical_disks: set the node's target_raid_config first"},
+		{"one good, two bad", "bios.apply_configuration", settings("AssetTag", "x", "Turbo", 1, "LogicalProc", 2),
+			"; LogicalProc cannot be 2"},
+		{"no configuration", "raid.create_configuration", nil,
+			"has no logical_disks: set the node's target_raid_config first"},
 		{"unknown level", "raid.apply_configuration", apply(disk("raid_level", "7")), "redfish knows only the levels"},
 		{"unknown key", "raid.apply_configuration", apply(disk("colour", "red")), `unknown field "colour"`},
-		{"no size", "raid.apply_configuration", apply(disk("size_gb", 0)), "size_gb must be a whole number of at least 1, or MAX"},
-		{"MAX of nothing", "raid.apply_configuration", apply(disk("size_gb", "MAX")), "MAX needs physical_disks or number_of_physical_disks"},
-		{"mirror of three", "raid.apply_configuration", apply(disk("number_of_physical_disks", 3)), "level 1 cannot be made of 3 drives, it takes exactly 2"},
-		{"mirrors of five", "raid.apply_configuration", apply(disk("raid_level", "1+0", "number_of_physical_disks", 5)), "it takes an even number of at least 4"},
-		{"numbers differ", "raid.apply_configuration", apply(disk("number_of_physical_disks", 2, "physical_disks", []any{"1"})), "number_of_physical_disks is 2, and there are 1"},
+		{"no size", "raid.apply_configuration", apply(disk("size_gb", 0)),
+			"size_gb must be a whole number of at least 1, or MAX"},
+		{"MAX of nothing", "raid.apply_configuration", apply(disk("size_gb", "MAX")),
+			"MAX needs physical_disks or number_of_physical_disks"},
+		{"mirror of three", "raid.apply_configuration", apply(disk("number_of_physical_disks", 3)),
+			"level 1 cannot be made of 3 drives, it takes exactly 2"},
+		{"mirrors of five", "raid.apply_configuration", apply(disk("raid_level", "1+0", "number_of_physical_disks", 5)),
+			"it takes an even number of at least 4"},
+		{"numbers differ", "raid.apply_configuration",
+			apply(disk("number_of_physical_disks", 2, "physical_disks", []any{"1"})),
+			"number_of_physical_disks is 2, and there are 1"},
 		{"software", "raid.apply_configuration", apply(disk("controller", "software")), "use the raid interface agent"},
-		{"shared drives", "raid.apply_configuration", apply(disk("share_physical_disks", true)), "give every logical disk drives of its own"},
-		{"no such drive", "raid.apply_configuration", apply(disk("physical_disks", []any{"1", "9"})), "no free drives suit it; the drives are 1 (SAS HDD, 100 GiB, "},
+		{"shared drives", "raid.apply_configuration", apply(disk("share_physical_disks", true)),
+			"give every logical disk drives of its own"},
+		{"no such drive", "raid.apply_configuration", apply(disk("physical_disks", []any{"1", "9"})),
+			"no free drives suit it; the drives are 1 (SAS HDD, 100 GiB, "},
 		{"no such kind of drive", "raid.apply_configuration", apply(disk("disk_type", "ssd")), "no free drives suit it"},
 		{"no such controller", "raid.apply_configuration", apply(disk("controller", "RAID.2")), "no free drives suit it"},
 		{"too large", "raid.apply_configuration", apply(disk("size_gb", 101)), "no free drives suit it"},
-		{"level the controller lacks", "raid.apply_configuration", apply(disk("raid_level", "5+0", "size_gb", 1)), "no free drives suit it"},
-		{"one fits, two do not", "raid.apply_configuration", apply(disk(), disk("physical_disks", []any{"1", "4"}, "size_gb", 1), disk()), "no free drives suit it"},
+		{"level the controller lacks", "raid.apply_configuration", apply(disk("raid_level", "5+0", "size_gb", 1)),
+			"no free drives suit it"},
+		{"one fits, two do not", "raid.apply_configuration",
+			apply(disk(), disk("physical_disks", []any{"1", "4"}, "size_gb", 1), disk()), "no free drives suit it"},
 		{"no updates", "firmware.update", map[string]any{"settings": []any{}}, "settings is empty"},
 		{"unknown component", "firmware.update", updates("cpld", "http://x/y"), `the component "cpld" is not known`},
 		{"image by ftp", "firmware.update", updates("bios", "ftp://x/y"), "must be one of http or https"},
@@ -86,7 +106,9 @@ func TestStepsRefuse(t *testing.T) {
 // BMCs that obey and fail, or claim success without doing it.
 func TestStepsFail(t *testing.T) {
 	url := images(t)
-	mirror := map[string]any{"raid_config": raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "number_of_physical_disks": 2})}
+	mirror := map[string]any{
+		"raid_config": raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "number_of_physical_disks": 2}),
+	}
 	tests := []struct {
 		name, step string
 		arguments  map[string]any
@@ -96,12 +118,16 @@ func TestStepsFail(t *testing.T) {
 	}{
 		{"settings not taken", "bios.apply_configuration", settings("LogicalProc", "Disabled"), Fault{Kind: SettingsLost},
 			"the BMC did not take BIOS settings: LogicalProc: expected Disabled, found Enabled", 0},
-		{"image missing", "firmware.update", updates("bios", url+"/gone"), Fault{}, "expected status 200, found 404 Not Found", 1},
-		{"image not reachable", "firmware.update", updates("bios", "http://127.0.0.1:1/BIOS-2.0"), Fault{}, "connection refused", 1},
+		{"image missing", "firmware.update", updates("bios", url+"/gone"), Fault{},
+			"expected status 200, found 404 Not Found", 1},
+		{"image not reachable", "firmware.update", updates("bios", "http://127.0.0.1:1/BIOS-2.0"), Fault{},
+			"connection refused", 1},
 		{"no image", "firmware.update", updates("bios", url+"/junk-1"), Fault{}, "is no firmware image", 1},
-		{"update fails", "firmware.update", updates("bios", url+"/BIOS-2.0", "bmc", url+"/BMC-2.0"), Fault{Kind: TaskException, Times: 1},
+		{"update fails", "firmware.update", updates("bios", url+"/BIOS-2.0", "bmc", url+"/BMC-2.0"),
+			Fault{Kind: TaskException, Times: 1},
 			"update bios with " + url + "/BIOS-2.0: the BMC's task " + tasksPath + "/Tasks/1 ended as Exception: ", 1},
-		{"volume fails", "raid.apply_configuration", mirror, Fault{Kind: TaskException, Times: 1}, "ended as Exception: Volumes failed: fault task-exception is in force", 1},
+		{"volume fails", "raid.apply_configuration", mirror, Fault{Kind: TaskException, Times: 1},
+			"ended as Exception: Volumes failed: fault task-exception is in force", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -181,8 +207,10 @@ func TestStepsSilence(t *testing.T) {
 	if err != nil || silent.After == 0 || !strings.Contains(silent.Note, "the BMC does not answer") {
 		t.Errorf("in the middle: %+v, %v", silent, err)
 	}
-	hasty := newDriver(t, driver.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, StepPatience: time.Nanosecond})
-	if _, err := hasty.DoStep(t.Context(), s.node, update, silent.Task); err == nil || !strings.Contains(err.Error(), "reset the BMC by hand") {
+	hasty := newDriver(t,
+		driver.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, StepPatience: time.Nanosecond})
+	if _, err := hasty.DoStep(t.Context(), s.node, update, silent.Task); err == nil ||
+		!strings.Contains(err.Error(), "reset the BMC by hand") {
 		t.Errorf("for too long: %v", err)
 	}
 	s.wire.lead(s.Server)
@@ -203,13 +231,16 @@ func TestStepsPatience(t *testing.T) {
 	if err != nil || !report.Reboot {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if _, err := step("bios", "apply_configuration", wanted, report.Task); err == nil || !strings.Contains(err.Error(), "still pending 1ns after the machine was restarted: LogicalProc: expected Disabled, found Enabled") {
+	if _, err := step("bios", "apply_configuration", wanted, report.Task); err == nil ||
+		!strings.Contains(err.Error(),
+			"still pending 1ns after the machine was restarted: LogicalProc: expected Disabled, found Enabled") {
 		t.Errorf("settings pending: %v", err)
 	}
 	if report, err = step("bios", "factory_reset", nil, ""); err != nil || !report.Reboot {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if _, err := step("bios", "factory_reset", nil, report.Task); err == nil || !strings.Contains(err.Error(), "is still pending") {
+	if _, err := step("bios", "factory_reset", nil, report.Task); err == nil ||
+		!strings.Contains(err.Error(), "is still pending") {
 		t.Errorf("reset pending: %v", err)
 	}
 	s.fault(t, Fault{Kind: RestartIgnored})
@@ -220,10 +251,12 @@ func TestStepsPatience(t *testing.T) {
 		}
 		task = report.Task
 	}
-	if _, err := step("management", "reset_bmc", nil, task); err == nil || !strings.Contains(err.Error(), "has not done it") {
+	if _, err := step("management", "reset_bmc", nil, task); err == nil ||
+		!strings.Contains(err.Error(), "has not done it") {
 		t.Errorf("restart ignored: %v", err)
 	}
-	if _, err := step("bios", "factory_reset", nil, "{"); err == nil || !strings.Contains(err.Error(), "begin the step anew") {
+	if _, err := step("bios", "factory_reset", nil, "{"); err == nil ||
+		!strings.Contains(err.Error(), "begin the step anew") {
 		t.Errorf("garbled memory: %v", err)
 	}
 }
@@ -238,7 +271,10 @@ func TestStepsWithoutMemory(t *testing.T) {
 	}
 	s = newStage(t)
 	s.send(t, "POST", volumesPath, mirrorRequest, 202)
-	config := map[string]any{"raid_config": raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"2", "1"}, "volume_name": "system"})}
+	config := map[string]any{
+		"raid_config": raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"2", "1"},
+			"volume_name": "system"}),
+	}
 	if _, err := s.do(t, "raid.apply_configuration", config); err != nil || s.tasks.lastID != 1 {
 		t.Errorf("%v, %d tasks", err, s.tasks.lastID)
 	}
@@ -284,7 +320,8 @@ func TestStepsOfAPoorBoard(t *testing.T) {
 		{"management.clear_secure_boot_keys", nil, "the BMC does not offer secure boot"},
 		{"firmware.update", updates("bios", "http://x/y"), "the BMC offers no update service"},
 		{"management.reset_bmc", nil, "does not say which manager is its BMC"},
-		{"raid.apply_configuration", map[string]any{"raid_config": raid(map[string]any{"size_gb": 1, "raid_level": "0"})}, "the machine has no RAID controller"},
+		{"raid.apply_configuration", map[string]any{"raid_config": raid(map[string]any{"size_gb": 1, "raid_level": "0"})},
+			"the machine has no RAID controller"},
 	} {
 		if _, err := s.do(t, tt.step, tt.arguments); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, expected %s", tt.step, err, tt.want)

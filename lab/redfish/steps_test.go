@@ -144,7 +144,8 @@ func (s *stage) state(t *testing.T) string {
 	for _, v := range s.volumes.all() {
 		out += fmt.Sprintf(" %s %s %d %v", v.name, v.raidType, v.bytes, v.drives)
 	}
-	return out + fmt.Sprintf(" %v %v tasks %d", s.firmwareVersion(biosFirmware), s.firmwareVersion(bmcFirmware), s.tasks.lastID)
+	return out + fmt.Sprintf(" %v %v tasks %d", s.firmwareVersion(biosFirmware), s.firmwareVersion(bmcFirmware),
+		s.tasks.lastID)
 }
 
 func settings(pairs ...any) map[string]any {
@@ -189,7 +190,8 @@ func scenarios() []scenario {
 		return func(_ *testing.T, s *stage) { s.node.TargetRAIDConfig = c }
 	}
 	onReset := func(c *Config) { c.RAID.ApplyTimes = []string{"OnReset"} }
-	mirror := map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"1", "2"}, "volume_name": "system", "is_root_volume": true}
+	mirror := map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"1", "2"},
+		"volume_name": "system", "is_root_volume": true}
 	data := map[string]any{"size_gb": 50, "raid_level": "0", "number_of_physical_disks": 1}
 	old := func(c map[string]any) func(*testing.T, *stage) {
 		return func(t *testing.T, s *stage) {
@@ -201,7 +203,8 @@ func scenarios() []scenario {
 	}
 	mirrored := "system RAID1 107374182400 [" + raidPath + "/Drives/1 " + raidPath + "/Drives/2]"
 	return []scenario{
-		{"bios settings", "bios.apply_configuration", is(settings("LogicalProc", "Disabled", "BootDelaySeconds", "5", "QuietBoot", "false")), nil, nil,
+		{"bios settings", "bios.apply_configuration",
+			is(settings("LogicalProc", "Disabled", "BootDelaySeconds", "5", "QuietBoot", "false")), nil, nil,
 			`"BootDelaySeconds":5,"LogicalProc":"Disabled","ProcVirtualization":"Enabled","QuietBoot":false`, 0},
 		{"bios reset", "bios.factory_reset", none, nil, func(t *testing.T, s *stage) {
 			s.send(t, "PATCH", biosSettingsPath, `{"Attributes": {"BootDelaySeconds": 5}}`, 204)
@@ -209,12 +212,18 @@ func scenarios() []scenario {
 		}, `"BootDelaySeconds":0`, 0},
 		{"volumes", "raid.create_configuration", none, nil, target(raid(data, mirror)), mirrored, 2},
 		{"volumes at a start", "raid.create_configuration", none, onReset, target(raid(data, mirror)), mirrored, 2},
-		{"root volume alone", "raid.create_configuration", is(map[string]any{"create_nonroot_volumes": false}), nil, target(raid(data, mirror)), mirrored, 1},
-		{"volumes by argument", "raid.apply_configuration", is(map[string]any{"raid_config": raid(mirror)}), nil, nil, mirrored, 1},
-		{"volumes anew", "raid.create_configuration", is(map[string]any{"delete_existing": true}), nil, old(raid(mirror)), mirrored, 3},
-		{"volumes anew at a start", "raid.create_configuration", is(map[string]any{"delete_existing": true}), onReset, old(raid(mirror)), mirrored, 3},
+		{"root volume alone", "raid.create_configuration", is(map[string]any{"create_nonroot_volumes": false}), nil,
+			target(raid(data, mirror)), mirrored, 1},
+		{"volumes by argument", "raid.apply_configuration", is(map[string]any{"raid_config": raid(mirror)}), nil, nil,
+			mirrored, 1},
+		{"volumes anew", "raid.create_configuration", is(map[string]any{"delete_existing": true}), nil, old(raid(mirror)),
+			mirrored, 3},
+		{"volumes anew at a start", "raid.create_configuration", is(map[string]any{"delete_existing": true}), onReset,
+			old(raid(mirror)), mirrored, 3},
 		{"no volumes", "raid.delete_configuration", none, nil, old(nil), "UserMode", 2},
-		{"firmware", "firmware.update", func(u string) map[string]any { return updates("bios", u+"/BIOS-2.0", "bmc", u+"/BMC-3.0") }, nil, nil, "2.0 3.0", 2},
+		{"firmware", "firmware.update", func(u string) map[string]any {
+			return updates("bios", u+"/BIOS-2.0", "bmc", u+"/BMC-3.0")
+		}, nil, nil, "2.0 3.0", 2},
 		{"no secure boot keys", "management.clear_secure_boot_keys", none, nil, nil, "SetupMode", 0},
 		{"secure boot keys", "management.reset_secure_boot_keys_to_default", none, nil, func(t *testing.T, s *stage) {
 			s.send(t, "POST", secureBootPath+resetKeysAction, `{"ResetKeysType": "DeleteAllKeys"}`, 204)
@@ -281,7 +290,8 @@ func (s *stage) checkVolumes(t *testing.T, step string, report node.StepReport) 
 	want := []node.LogicalDisk{}
 	for _, v := range s.volumes.all() {
 		level := map[raidType]string{"RAID0": "0", "RAID1": "1"}[v.raidType]
-		want = append(want, node.LogicalDisk{ID: v.id, Name: v.name, Controller: "RAID", SizeGB: v.bytes >> 30, RAIDLevel: level})
+		want = append(want, node.LogicalDisk{ID: v.id, Name: v.name, Controller: "RAID", SizeGB: v.bytes >> 30,
+			RAIDLevel: level})
 	}
 	if diff := cmp.Diff(&want, report.Volumes); diff != "" {
 		t.Errorf("volumes told (-there +told):\n%s", diff)

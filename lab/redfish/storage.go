@@ -40,7 +40,8 @@ func (s *Server) getStorage(*http.Request) (reply, error) {
 		common: head(storagePath, "Storage.v1_13_0.Storage", "Storage"),
 		Status: enabled(),
 		StorageControllers: []storageController{
-			{ODataID: storagePath + "#/StorageControllers/0", MemberID: "0", Name: "Controller", RAIDTypes: []raidType{}, Status: enabled()},
+			{ODataID: storagePath + "#/StorageControllers/0", MemberID: "0", Name: "Controller", RAIDTypes: []raidType{},
+				Status: enabled()},
 		},
 		Drives:  links(numbered(storagePath+"/Drives", len(s.machine.Spec().Disks))...),
 		Volumes: link{storagePath + "/Volumes"},
@@ -78,7 +79,8 @@ func (s *Server) getDrive(r *http.Request) (reply, error) {
 }
 
 // protocols are Redfish's words for a bus; it has none for virtio.
-var protocols = map[qemu.Bus]string{qemu.BusNVMe: "NVMe", qemu.BusSATA: "SATA", qemu.BusSCSI: "SAS", qemu.BusMegaSAS: "SAS", qemu.BusUSB: "USB"}
+var protocols = map[qemu.Bus]string{qemu.BusNVMe: "NVMe", qemu.BusSATA: "SATA", qemu.BusSCSI: "SAS",
+	qemu.BusMegaSAS: "SAS", qemu.BusUSB: "USB"}
 
 func driveModel(d qemu.Disk) string { return "QEMU " + string(d.Bus) + " disk" }
 

@@ -19,17 +19,21 @@ import (
 func TestSushy(t *testing.T) {
 	b := newBench(t)
 	b.clock.goOn(b.config.TaskTime / 10)
-	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("an image")) }))
+	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Write([]byte("an image"))
+	}))
 	defer image.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	walk := exec.CommandContext(ctx, "/usr/bin/python3", "testdata/walk.py", b.url, testUser, testPassword, image.URL+"/cd.iso", images(t))
+	walk := exec.CommandContext(ctx, "/usr/bin/python3", "testdata/walk.py", b.url, testUser, testPassword,
+		image.URL+"/cd.iso", images(t))
 	out, err := walk.CombinedOutput()
 	if err != nil || !bytes.HasSuffix(out, []byte("ok\n")) {
 		t.Fatalf("%v (Debian package python3-sushy is needed):\n%s", err, out)
 	}
 	want := []qemu.ResetType{"On", "ForceRestart", "ForceOff", "Nmi", "On"}
-	want = append(want, slices.Repeat([]qemu.ResetType{"ForceRestart"}, 5)...) // one for each change of settings, volumes, firmware and keys
+	// one for each change of settings, volumes, firmware and keys
+	want = append(want, slices.Repeat([]qemu.ResetType{"ForceRestart"}, 5)...)
 	if diff := cmp.Diff(want, b.machine.pressed()); diff != "" {
 		t.Errorf("buttons pressed (-want +got):\n%s", diff)
 	}

@@ -66,13 +66,15 @@ func (p bootPatch) apply(boot qemu.Boot) (qemu.Boot, error) {
 	}
 	if p.Enabled != nil {
 		if !slices.Contains(allowedEnabled(), *p.Enabled) {
-			return boot, problem(valueNotInList, string(*p.Enabled), "BootSourceOverrideEnabled").about(at + "BootSourceOverrideEnabled")
+			return boot, problem(valueNotInList, string(*p.Enabled), "BootSourceOverrideEnabled").about(at +
+				"BootSourceOverrideEnabled")
 		}
 		boot.Enabled = *p.Enabled
 	}
 	if p.Target != nil {
 		if !slices.Contains(allowedTargets(qemu.UEFI), *p.Target) {
-			return boot, problem(valueNotInList, string(*p.Target), "BootSourceOverrideTarget").about(at + "BootSourceOverrideTarget")
+			return boot, problem(valueNotInList, string(*p.Target), "BootSourceOverrideTarget").about(at +
+				"BootSourceOverrideTarget")
 		}
 		boot.Target = *p.Target
 	}
@@ -84,9 +86,11 @@ func (p bootPatch) apply(boot qemu.Boot) (qemu.Boot, error) {
 func (p bootPatch) conflict(boot qemu.Boot) error {
 	switch {
 	case !slices.Contains(allowedTargets(boot.Firmware), boot.Target):
-		return problem(valueConflict, "BootSourceOverrideTarget", "BootSourceOverrideMode").about("#/Boot/BootSourceOverrideTarget")
+		return problem(valueConflict, "BootSourceOverrideTarget", "BootSourceOverrideMode").about(
+			"#/Boot/BootSourceOverrideTarget")
 	case p.Target != nil && boot.Target != qemu.TargetNone && boot.Enabled == qemu.Disabled && p.Enabled == nil:
-		return problem(valueConflict, "BootSourceOverrideTarget", "BootSourceOverrideEnabled").about("#/Boot/BootSourceOverrideEnabled")
+		return problem(valueConflict, "BootSourceOverrideTarget", "BootSourceOverrideEnabled").about(
+			"#/Boot/BootSourceOverrideEnabled")
 	}
 	return nil
 }

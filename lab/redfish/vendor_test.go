@@ -38,8 +38,10 @@ func TestDriverSubscriptions(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", method, diff)
 		}
 	}
-	first := map[string]any{"Id": "1", "Context": "", "Protocol": "Redfish", "Destination": "https://listener.example/", "EventTypes": []any{"Alert"}}
-	second := map[string]any{"Id": "2", "Context": "c", "Protocol": "Redfish", "Destination": "http://[fd00::1]:8080/x?y", "EventTypes": []any{"StatusChange", "Alert"}}
+	first := map[string]any{"Id": "1", "Context": "", "Protocol": "Redfish", "Destination": "https://listener.example/",
+		"EventTypes": []any{"Alert"}}
+	second := map[string]any{"Id": "2", "Context": "c", "Protocol": "Redfish", "Destination": "http://[fd00::1]:8080/x?y",
+		"EventTypes": []any{"StatusChange", "Alert"}}
 	call("create_subscription", map[string]any{"Destination": first["Destination"]}, first)
 	call("create_subscription", map[string]any{
 		"Destination": second["Destination"], "Context": "c", "EventTypes": second["EventTypes"],
@@ -49,14 +51,16 @@ func TestDriverSubscriptions(t *testing.T) {
 	call("delete_subscription", map[string]any{"id": "1"}, nil)
 	call("get_all_subscriptions", nil, map[string]any{
 		"@odata.id": subscriptionsPath, "@odata.type": "#EventDestinationCollection.EventDestinationCollection",
-		"Name": "Event Subscriptions", "Members@odata.count": 1.0, "Members": []any{map[string]any{"@odata.id": subscriptionsPath + "/2"}},
+		"Name": "Event Subscriptions", "Members@odata.count": 1.0,
+		"Members": []any{map[string]any{"@odata.id": subscriptionsPath + "/2"}},
 	})
 	for _, method := range []string{"get_subscription", "delete_subscription"} {
 		if _, err := d.CallVendor(t.Context(), n, method, map[string]any{"id": "1"}); !errors.Is(err, node.ErrNotFound) {
 			t.Errorf("%s of one that is gone: %v", method, err)
 		}
 	}
-	_, err := d.CallVendor(t.Context(), n, "create_subscription", map[string]any{"Destination": "http://h/", "EventTypes": []any{"Party"}})
+	_, err := d.CallVendor(t.Context(), n, "create_subscription",
+		map[string]any{"Destination": "http://h/", "EventTypes": []any{"Party"}})
 	var r *node.Refusal
 	if !errors.As(err, &r) || !strings.Contains(err.Error(), "allowed values [Alert") {
 		t.Errorf("an event type that the controller lacks: %v", err)
@@ -65,7 +69,9 @@ func TestDriverSubscriptions(t *testing.T) {
 
 // eject_vmedia empties the drives it is meant for, and an empty one stays so.
 func TestDriverEject(t *testing.T) {
-	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("an image")) }))
+	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Write([]byte("an image"))
+	}))
 	defer image.Close()
 	b := newBench(t)
 	d, n := newDriver(t, driver.Options{}), b.node(testPassword)

@@ -190,11 +190,13 @@ func (l *volumes) reserve(q volumeRequest) (volume, error) {
 		v.drives = append(v.drives, d.ODataID)
 	}
 	if n := len(v.drives); n < form.min || n > form.max || form.even && n%2 != 0 {
-		return volume{}, wrong("%s of %d drives: expected at least %d, at most %d, an even number: %t", q.RAIDType, n, form.min, form.max, form.even)
+		return volume{}, wrong("%s of %d drives: expected at least %d, at most %d, an even number: %t", q.RAIDType, n,
+			form.min, form.max, form.even)
 	}
 	room := smallest * int64(form.data(len(v.drives)))
 	if q.CapacityBytes < 0 || q.CapacityBytes > room {
-		return volume{}, problem(valueOutOfRange, strconv.FormatInt(q.CapacityBytes, 10), "CapacityBytes").about("#/CapacityBytes")
+		return volume{}, problem(valueOutOfRange, strconv.FormatInt(q.CapacityBytes, 10), "CapacityBytes").about(
+			"#/CapacityBytes")
 	}
 	v.bytes = cmp.Or(q.CapacityBytes, room)
 	l.reserved = append(l.reserved, v.drives...)

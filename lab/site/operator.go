@@ -61,7 +61,8 @@ func (s *Site) Call(ctx context.Context, method, path string, in, out any) error
 func (s *Site) Enroll(ctx context.Context, m *lab.Machine, more map[string]any) (nodeapi.Node, error) {
 	body := map[string]any{
 		"name": m.Name, "driver": "redfish", "inspect_interface": "agent",
-		"driver_info": map[string]any{"redfish_address": m.URL, "redfish_username": m.Username, "redfish_password": m.Password},
+		"driver_info": map[string]any{"redfish_address": m.URL, "redfish_username": m.Username,
+			"redfish_password": m.Password},
 	}
 	for k, v := range more {
 		body[k] = v
@@ -102,7 +103,8 @@ func (s *Site) SetImage(ctx context.Context, name string, i Image) error {
 	if i.PullSecret != "" {
 		info["image_pull_secret"] = i.PullSecret
 	}
-	return s.Call(ctx, http.MethodPatch, "/v1/nodes/"+name, []nodeapi.Patch{{Op: "add", Path: "/instance_info", Value: info}}, nil)
+	return s.Call(ctx, http.MethodPatch, "/v1/nodes/"+name,
+		[]nodeapi.Patch{{Op: "add", Path: "/instance_info", Value: info}}, nil)
 }
 
 // Provision asks for a verb, for a deploy or rebuild with a config drive; nil
@@ -127,7 +129,8 @@ func (s *Site) Status(ctx context.Context, name string) (st nodeapi.Status, err 
 // resting are the states that nothing leaves by itself.
 var resting = []string{
 	"enroll", "manageable", "available", "active", "rescue", "error",
-	"inspect failed", "adopt failed", "clean failed", "deploy failed", "service failed", "rescue failed", "unrescue failed",
+	"inspect failed", "adopt failed", "clean failed", "deploy failed", "service failed", "rescue failed",
+	"unrescue failed",
 	"clean hold", "deploy hold", "service hold",
 }
 

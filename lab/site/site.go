@@ -97,7 +97,8 @@ func (s *Site) Secure(a Access, more ...string) error {
 func (s *Site) Env() []string {
 	env := []string{"FERRITE_URL=" + s.URL}
 	if s.access.User != "" {
-		env = append(env, "FERRITE_CACERT="+s.access.Roots, "FERRITE_USER="+s.access.User, "FERRITE_PASSWORD="+s.access.Password)
+		env = append(env, "FERRITE_CACERT="+s.access.Roots, "FERRITE_USER="+s.access.User,
+			"FERRITE_PASSWORD="+s.access.Password)
 	}
 	return env
 }
@@ -154,7 +155,8 @@ func (s *Site) StartConductor(ctx context.Context) error {
 func (s *Site) serve() *exec.Cmd {
 	args := append([]string{
 		"serve", "--host", "lab", "--data-dir", filepath.Join(s.config.Lab.Dir, conductorDir),
-		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, APIPort), "--allow-anybody", // who is in the namespace is in the lab
+		// who is in the namespace is in the lab
+		"--api-address", fmt.Sprintf("%s:%d", s.Network.Gateway, APIPort), "--allow-anybody",
 		"--boot", "--boot-interface", network.BridgeName,
 		"--boot-address", fmt.Sprintf("%s/%d", s.Network.Gateway, s.Network.Subnet.Bits()),
 		"--ramdisk-kernel", s.config.Kernel, "--ramdisk-initrd", s.config.Initrd,

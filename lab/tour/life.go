@@ -34,7 +34,8 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 			return err
 		}
 	}
-	t.image = site.Image{URL: t.site.ImagesURL + "/" + filepath.Base(img.Qcow2), SHA256: img.SHA256[img.Qcow2], Format: "qcow2"}
+	t.image = site.Image{URL: t.site.ImagesURL + "/" + filepath.Base(img.Qcow2), SHA256: img.SHA256[img.Qcow2],
+		Format: "qcow2"}
 	if err := t.site.SetImage(ctx, m.Name, t.image); err != nil {
 		return err
 	}
@@ -115,7 +116,8 @@ func (t *tour) news(old, st nodeapi.Status) {
 	}
 	p := st.Progress
 	if p != nil && p.Total >= worthShowing && (old.Progress == nil || p.Done != old.Progress.Done) {
-		t.stage("", "    %s: %3.0f %% of %.0f MB, %.0f MB/s", p.Stage, 100*float64(p.Done)/float64(p.Total), float64(p.Total)/1e6, p.Rate/1e6)
+		t.stage("", "    %s: %3.0f %% of %.0f MB, %.0f MB/s", p.Stage, 100*float64(p.Done)/float64(p.Total),
+			float64(p.Total)/1e6, p.Rate/1e6)
 	}
 }
 

@@ -89,10 +89,12 @@ func (t *tour) stage(what, format string, args ...any) {
 // prepare makes what the lab needs: its folder, and the image.
 func (t *tour) prepare(ctx context.Context) (osimage.Image, error) {
 	if os.Geteuid() != 0 {
-		return osimage.Image{}, errors.New("a lab needs root, for a network namespace of its own; nothing else of this host is touched")
+		return osimage.Image{},
+			errors.New("a lab needs root, for a network namespace of its own; nothing else of this host is touched")
 	}
 	if st, err := lab.ReadState(t.Dir); !errors.Is(err, fs.ErrNotExist) {
-		return osimage.Image{}, fmt.Errorf("lab %s runs in %s already: end it with `make lab-down`, or take another folder with --dir", st.ID, t.Dir)
+		return osimage.Image{},
+			fmt.Errorf("lab %s runs in %s already: end it with `make lab-down`, or take another folder with --dir", st.ID, t.Dir)
 	}
 	if err := os.MkdirAll(t.Dir, 0o755); err != nil {
 		return osimage.Image{}, err

@@ -120,7 +120,8 @@ func (h Heartbeat) Validate() error {
 		}
 	}
 	if len(h.AgentVerifyCA) > maxCertificate {
-		return fmt.Errorf("heartbeat: agent_verify_ca has %d bytes, at most %d are taken", len(h.AgentVerifyCA), maxCertificate)
+		return fmt.Errorf("heartbeat: agent_verify_ca has %d bytes, at most %d are taken", len(h.AgentVerifyCA),
+			maxCertificate)
 	}
 	return checkCallback(h.CallbackURL)
 }
@@ -169,7 +170,10 @@ type Command struct {
 func (c Command) Split() (extension, command string, err error) {
 	extension, command, ok := strings.Cut(c.Name, ".")
 	if !ok || extension == "" || command == "" {
-		return "", "", fmt.Errorf("Invalid command: Command name must be of the form <extension>.<name>") //nolint:staticcheck // the agent's words on the wire
+		return "", "",
+			//nolint:staticcheck // the agent's words on the wire
+			fmt.Errorf("Invalid command: Command name must be of the form " +
+				"<extension>.<name>")
 	}
 	return extension, command, nil
 }

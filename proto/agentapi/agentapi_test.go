@@ -99,7 +99,8 @@ func TestRecordedResults(t *testing.T) {
 	}
 	failed := load[Results](t, "commands-failed").Commands
 	last := failed[len(failed)-1]
-	if last.Status != Failed || last.Error == nil || last.Error.Type != "ImageChecksumError" || !strings.HasPrefix(last.Error.Text(), "Image failed to verify") {
+	if last.Status != Failed || last.Error == nil || last.Error.Type != "ImageChecksumError" ||
+		!strings.HasPrefix(last.Error.Text(), "Image failed to verify") {
 		t.Errorf("failed command = %+v", last)
 	}
 }
@@ -109,7 +110,8 @@ func TestRecordedInspection(t *testing.T) {
 	if err := i.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	want := Disk{Name: "/dev/vda", Size: 8589934592, Rotational: true, Serial: "H6D", Vendor: "0x1af4", ByPath: "/dev/disk/by-path/pci-0000:00:02.0"}
+	want := Disk{Name: "/dev/vda", Size: 8589934592, Rotational: true, Serial: "H6D", Vendor: "0x1af4",
+		ByPath: "/dev/disk/by-path/pci-0000:00:02.0"}
 	if diff := cmp.Diff(want, *i.RootDisk); diff != "" {
 		t.Error(diff)
 	}
@@ -136,22 +138,27 @@ func TestValidateRefuses(t *testing.T) {
 		v    interface{ Validate() error }
 		want string // part of the error; "" for none
 	}{
-		"image":             {image, ""},
-		"image no id":       {with(func(i *ImageInfo) { i.ID = "" }), "id is missing"},
-		"image no url":      {with(func(i *ImageInfo) { i.URLs = nil }), "urls is empty"},
-		"image file url":    {with(func(i *ImageInfo) { i.URLs = []string{"file:///etc/shadow"} }), "not an http(s) URL"},
-		"image type":        {with(func(i *ImageInfo) { i.ImageType = "bootc" }), "expected whole-disk or partition"},
-		"image partition":   {with(func(i *ImageInfo) { i.ImageType, i.RootMB = PartitionImage, 1 }), ""},
-		"image no root":     {with(func(i *ImageInfo) { i.ImageType = PartitionImage }), "root_mb is 0, expected 1 or more"},
-		"image swap":        {with(func(i *ImageInfo) { i.ImageType, i.RootMB, i.SwapMB = PartitionImage, 1, -1 }), "swap_mb is -1"},
-		"image too large":   {with(func(i *ImageInfo) { i.ImageType, i.RootMB = PartitionImage, 1<<40+1 }), "root_mb is 1099511627777"},
-		"image label":       {with(func(i *ImageInfo) { i.ImageType, i.RootMB, i.DiskLabel = PartitionImage, 1, "bsd" }), `disk_label is "bsd"`},
+		"image":           {image, ""},
+		"image no id":     {with(func(i *ImageInfo) { i.ID = "" }), "id is missing"},
+		"image no url":    {with(func(i *ImageInfo) { i.URLs = nil }), "urls is empty"},
+		"image file url":  {with(func(i *ImageInfo) { i.URLs = []string{"file:///etc/shadow"} }), "not an http(s) URL"},
+		"image type":      {with(func(i *ImageInfo) { i.ImageType = "bootc" }), "expected whole-disk or partition"},
+		"image partition": {with(func(i *ImageInfo) { i.ImageType, i.RootMB = PartitionImage, 1 }), ""},
+		"image no root":   {with(func(i *ImageInfo) { i.ImageType = PartitionImage }), "root_mb is 0, expected 1 or more"},
+		"image swap": {with(func(i *ImageInfo) { i.ImageType, i.RootMB, i.SwapMB = PartitionImage, 1, -1 }),
+			"swap_mb is -1"},
+		"image too large": {with(func(i *ImageInfo) { i.ImageType, i.RootMB = PartitionImage, 1<<40+1 }),
+			"root_mb is 1099511627777"},
+		"image label": {with(func(i *ImageInfo) { i.ImageType, i.RootMB, i.DiskLabel = PartitionImage, 1, "bsd" }),
+			`disk_label is "bsd"`},
 		"image no sum":      {with(func(i *ImageInfo) { i.OSHashAlgo, i.OSHashValue = "", "" }), "cannot be verified"},
 		"image half sum":    {with(func(i *ImageInfo) { i.OSHashAlgo = "" }), "go together"},
 		"image odd sum":     {with(func(i *ImageInfo) { i.OSHashValue = "xyz" }), "not hexadecimal"},
 		"lookup no uuid":    {LookupReply{Config: LookupConfig{HeartbeatTimeout: 1}}, "node.uuid"},
 		"lookup no timeout": {LookupReply{Node: LookupNode{UUID: "u"}}, "heartbeat_timeout"},
-		"lookup short":      {LookupReply{Node: LookupNode{UUID: "u"}, Config: LookupConfig{HeartbeatTimeout: 1, AgentToken: "x"}}, "at least 32"},
+		"lookup short": {
+			LookupReply{Node: LookupNode{UUID: "u"}, Config: LookupConfig{HeartbeatTimeout: 1, AgentToken: "x"}}, "at least 32",
+		},
 		"progress":          {Progress{AgentToken: "t", Step: "s", Done: 1}, ""},
 		"progress negative": {Progress{AgentToken: "t", Step: "s", Done: -1}, "negative"},
 		"log":               {LogLines{AgentToken: "t", Lines: []string{"a"}}, ""},
@@ -169,13 +176,20 @@ func TestValidateRefuses(t *testing.T) {
 		"heartbeat user":    {beat("https://u:p@10.0.0.5"), "more than an agent's"},
 		"heartbeat hash":    {beat("https://10.0.0.5/#x"), "more than an agent's"},
 		"heartbeat long":    {beat("https://" + strings.Repeat("h", 255)), "callback_url has 263"},
-		"heartbeat version": {Heartbeat{AgentToken: "t", CallbackURL: "https://h", AgentVersion: strings.Repeat("1", 256)}, "agent_version has 256"},
-		"heartbeat CA":      {Heartbeat{AgentToken: "t", CallbackURL: "https://h", AgentVersion: "1", AgentVerifyCA: strings.Repeat("1", 1<<17)}, "agent_verify_ca has 131072"},
-		"inspection arch":   {inspected(func(i *Inventory) { i.CPU.Architecture = strings.Repeat("x", 256) }), "architecture has 256"},
-		"inspection name":   {inspected(func(i *Inventory) { i.Interfaces[0].Name = strings.Repeat("x", 256) }), "interfaces[0].name has 256"},
-		"inspection mode":   {inspected(func(i *Inventory) { i.Boot.CurrentBootMode = "uefi,trusted:true" }), "neither bios nor uefi"},
-		"heartbeat no url":  {Heartbeat{AgentToken: "t", AgentVersion: "v", CallbackURL: "ftp://x"}, "not an http(s) URL"},
-		"inspection mac":    {Inspection{Inventory: Inventory{Interfaces: []Interface{{MACAddress: "zz"}}}}, "not a MAC"},
+		"heartbeat version": {Heartbeat{AgentToken: "t", CallbackURL: "https://h", AgentVersion: strings.Repeat("1", 256)},
+			"agent_version has 256"},
+		"heartbeat CA": {
+			Heartbeat{AgentToken: "t", CallbackURL: "https://h", AgentVersion: "1", AgentVerifyCA: strings.Repeat("1", 1<<17)},
+			"agent_verify_ca has 131072",
+		},
+		"inspection arch": {inspected(func(i *Inventory) { i.CPU.Architecture = strings.Repeat("x", 256) }),
+			"architecture has 256"},
+		"inspection name": {inspected(func(i *Inventory) { i.Interfaces[0].Name = strings.Repeat("x", 256) }),
+			"interfaces[0].name has 256"},
+		"inspection mode": {inspected(func(i *Inventory) { i.Boot.CurrentBootMode = "uefi,trusted:true" }),
+			"neither bios nor uefi"},
+		"heartbeat no url": {Heartbeat{AgentToken: "t", AgentVersion: "v", CallbackURL: "ftp://x"}, "not an http(s) URL"},
+		"inspection mac":   {Inspection{Inventory: Inventory{Interfaces: []Interface{{MACAddress: "zz"}}}}, "not a MAC"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -30,14 +30,18 @@ func checkCallback(text string) error {
 		return fmt.Errorf("heartbeat: callback_url %q names more than an agent's scheme, host, port and path", text)
 	}
 	if !isHost(u.Hostname()) {
-		return fmt.Errorf("heartbeat: callback_url %q: the host %q is neither an IP address nor a DNS name in ASCII", text, u.Hostname())
+		return fmt.Errorf("heartbeat: callback_url %q: the host %q is neither an IP address nor a DNS name in ASCII", text,
+			u.Hostname())
 	}
-	if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || port == 0) || strings.HasSuffix(u.Host, ":") {
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || port == 0) ||
+		strings.HasSuffix(u.Host, ":") {
 		return fmt.Errorf("heartbeat: callback_url %q: the port %q is not one of 1 to 65535", text, u.Port())
 	}
 	for part := range strings.SplitSeq(strings.Trim(u.EscapedPath(), "/"), "/") {
-		if part == "." || part == ".." || strings.Trim(part, letters+"-._~") != "" || part == "" && strings.Trim(u.Path, "/") != "" {
-			return fmt.Errorf("heartbeat: callback_url %q: the path may have letters, digits and -._~ between single slashes, and none of its parts is . or .. alone", text)
+		if part == "." || part == ".." || strings.Trim(part, letters+"-._~") != "" || part == "" &&
+			strings.Trim(u.Path, "/") != "" {
+			return fmt.Errorf("heartbeat: callback_url %q: the path may have letters, digits and -._~ between single slashes, "+
+				"and none of its parts is . or .. alone", text)
 		}
 	}
 	return nil

@@ -8,7 +8,8 @@ import (
 // TestCallback: an address that could be read in two ways, or that no agent has,
 // is refused.
 func TestCallback(t *testing.T) {
-	const noURL, more, host, port, path = "is not an http(s) URL", "names more than", "neither an IP address", "not one of 1 to 65535", "the path may have"
+	const noURL, more, host, port, path = "is not an http(s) URL", "names more than", "neither an IP address",
+		"not one of 1 to 65535", "the path may have"
 	for callback, want := range map[string]string{
 		"https://10.0.0.5:9999":                 "",
 		"http://10.0.0.5:9999/":                 "",
@@ -61,7 +62,8 @@ func TestCallback(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", callback, err, want)
 		}
 	}
-	for callback, want := range map[string]string{"https://h": "", "https://h/": "", "https://h//": "", "https://h/a/b/": "a/b", "https://h/%2e": "%2e"} {
+	for callback, want := range map[string]string{"https://h": "", "https://h/": "", "https://h//": "",
+		"https://h/a/b/": "a/b", "https://h/%2e": "%2e"} {
 		if got := beat(callback).CallbackPath(); got != want {
 			t.Errorf("%q has the path %q, want %q", callback, got, want)
 		}

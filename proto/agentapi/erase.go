@@ -94,7 +94,8 @@ func (r EraseReport) Validate() error {
 	case r.NodeUUID == "":
 		return fmt.Errorf("erase report: node_uuid is missing")
 	case r.Started.IsZero() || r.Finished.Before(r.Started):
-		return fmt.Errorf("erase report: started %s and finished %s are not in this order", r.Started.Format(time.RFC3339), r.Finished.Format(time.RFC3339))
+		return fmt.Errorf("erase report: started %s and finished %s are not in this order", r.Started.Format(time.RFC3339),
+			r.Finished.Format(time.RFC3339))
 	}
 	seen := map[string]bool{}
 	for i, d := range r.Disks {
@@ -106,7 +107,8 @@ func (r EraseReport) Validate() error {
 			return fmt.Errorf("erase report: disks[%d] %s: %w", i, d.Device, err)
 		}
 		if r.Unfinished != "" && d.Error == "" {
-			return fmt.Errorf("erase report: disks[%d] %s: nothing can be said of it but an error, since the erase was not finished", i, d.Device)
+			return fmt.Errorf("erase report: disks[%d] %s: nothing can be said of it but an error, since the erase was "+
+				"not finished", i, d.Device)
 		}
 	}
 	return nil
@@ -152,7 +154,8 @@ func (v *EraseVerification) validate() error {
 	case v == nil:
 		return fmt.Errorf("verification is missing")
 	case !v.Passed || v.Survivors != 0 || v.Canaries < 1 || v.Samples < 0:
-		return fmt.Errorf("verification of %d canaries and %d samples with %d survivors, passed %v, is none that was passed", v.Canaries, v.Samples, v.Survivors, v.Passed)
+		return fmt.Errorf("verification of %d canaries and %d samples with %d survivors, passed %v, is none that was passed",
+			v.Canaries, v.Samples, v.Survivors, v.Passed)
 	}
 	return nil
 }

@@ -19,8 +19,9 @@ func report() EraseReport {
 		Disks: []ErasedDisk{
 			{
 				Device: "/dev/nvme0n1", Model: "M", Serial: "S", WWN: "eui.0025", Size: 1 << 30, Method: "nvme_format_user_data",
-				Attempts: []EraseAttempt{{"nvme_format_crypto", "the drive ended it with status 0x2"}, {Method: "nvme_format_user_data"}},
-				Started:  &at, DurationMS: 1500, Verification: &EraseVerification{Canaries: 1024, Samples: 700, Passed: true},
+				Attempts: []EraseAttempt{{"nvme_format_crypto", "the drive ended it with status 0x2"},
+					{Method: "nvme_format_user_data"}},
+				Started: &at, DurationMS: 1500, Verification: &EraseVerification{Canaries: 1024, Samples: 700, Passed: true},
 			},
 			{Device: "/dev/sda", Model: "M", Serial: "S", Size: 1 << 30, Skipped: "read-only"},
 			{Device: "/dev/sdb", Model: "M", Serial: "S", Size: 1 << 30, Error: "frozen"},

@@ -51,10 +51,12 @@ func (i Inspection) Validate() error {
 	}
 	for n, f := range i.Inventory.Interfaces {
 		if _, err := net.ParseMAC(f.MACAddress); err != nil {
-			return fmt.Errorf("inspection data: inventory.interfaces[%d].mac_address %.40q is not a MAC address", n, f.MACAddress)
+			return fmt.Errorf("inspection data: inventory.interfaces[%d].mac_address %.40q is not a MAC address", n,
+				f.MACAddress)
 		}
 		if len(f.Name) > maxText {
-			return fmt.Errorf("inspection data: inventory.interfaces[%d].name has %d characters, at most %d are taken", n, len(f.Name), maxText)
+			return fmt.Errorf("inspection data: inventory.interfaces[%d].name has %d characters, at most %d are taken", n,
+				len(f.Name), maxText)
 		}
 	}
 	if n := len(i.Inventory.CPU.Architecture); n > maxText {

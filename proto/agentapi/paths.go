@@ -51,6 +51,7 @@ func (d Disk) identity() (id diskIdentity, certain bool) {
 	if wwn == "" {
 		wwn = d.WWN
 	}
-	certain = wwn != "" && d.Serial != "" && d.Vendor != "ATA" && slices.Contains([]string{"", "sas", "fc", "iscsi", "nvme"}, d.Transport)
+	certain = wwn != "" && d.Serial != "" && d.Vendor != "ATA" &&
+		slices.Contains([]string{"", "sas", "fc", "iscsi", "nvme"}, d.Transport)
 	return diskIdentity{wwn, d.Serial, d.Model, d.Vendor, d.Transport, d.Size}, certain
 }

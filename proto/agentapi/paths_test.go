@@ -8,7 +8,8 @@ import (
 
 func TestMergePaths(t *testing.T) {
 	disk := func(name string, change func(*Disk)) Disk {
-		d := Disk{Name: name, Size: 1 << 40, Model: "ST1200MM0009", Vendor: "SEAGATE", Serial: "WFK1", WWN: "0x5000c500a1", WWNWithExtension: "0x5000c500a1", Transport: "sas"}
+		d := Disk{Name: name, Size: 1 << 40, Model: "ST1200MM0009", Vendor: "SEAGATE", Serial: "WFK1", WWN: "0x5000c500a1",
+			WWNWithExtension: "0x5000c500a1", Transport: "sas"}
 		if change != nil {
 			change(&d)
 		}
@@ -18,9 +19,11 @@ func TestMergePaths(t *testing.T) {
 		change func(*Disk)
 		one    bool
 	}{
-		"two ports of a SAS drive":             {func(*Disk) {}, true},
-		"another serial number":                {func(d *Disk) { d.Serial = "WFK2" }, false},
-		"another unit of an array":             {func(d *Disk) { d.WWNWithExtension = "0x5000c500a10000000000000002" }, false},
+		"two ports of a SAS drive": {func(*Disk) {}, true},
+		"another serial number":    {func(d *Disk) { d.Serial = "WFK2" }, false},
+		"another unit of an array": {
+			func(d *Disk) { d.WWNWithExtension = "0x5000c500a10000000000000002" }, false,
+		},
 		"another size":                         {func(d *Disk) { d.Size++ }, false},
 		"another model":                        {func(d *Disk) { d.Model = "ST2400" }, false},
 		"no world-wide name, as in some cards": {func(d *Disk) { d.WWN, d.WWNWithExtension = "", "" }, false},
@@ -37,7 +40,8 @@ func TestMergePaths(t *testing.T) {
 		{"sata", "ATA"}, {"ata", "ATA"}, {"sas", "ATA"}, {"", "ATA"}, {"usb", ""}, {"mmc", ""}, {"virtio", ""},
 	} {
 		clone := func(d *Disk) { d.Transport, d.Vendor = c.transport, c.vendor }
-		if merged, left := MergePaths([]Disk{disk("/dev/sda", clone), disk("/dev/sdb", clone)}); len(merged) != 2 || left != nil {
+		if merged, left := MergePaths([]Disk{disk("/dev/sda", clone), disk("/dev/sdb", clone)}); len(merged) != 2 ||
+			left != nil {
 			t.Errorf("%+v: %+v, left %+v", c, merged, left)
 		}
 	}
@@ -52,13 +56,15 @@ func TestMergePathsOnceMore(t *testing.T) {
 	path := func(name, hctl string) Disk {
 		return Disk{Name: name, HCTL: hctl, Serial: "S", WWN: "uuid.1", Size: 1, Transport: "nvme"}
 	}
-	once, left := MergePaths([]Disk{path("/dev/a", "0:0:0:0"), {Name: "/dev/x"}, path("/dev/b", "1:0:0:0"), path("/dev/c", "2:0:0:0")})
+	once, left := MergePaths([]Disk{path("/dev/a", "0:0:0:0"), {Name: "/dev/x"}, path("/dev/b", "1:0:0:0"),
+		path("/dev/c", "2:0:0:0")})
 	want := path("/dev/a", "0:0:0:0")
 	want.Paths = []DiskPath{{Name: "/dev/b", HCTL: "1:0:0:0"}, {Name: "/dev/c", HCTL: "2:0:0:0"}}
 	if diff := cmp.Diff([]Disk{want, {Name: "/dev/x"}}, once); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]SkippedDisk{{"/dev/b", "another path to /dev/a"}, {"/dev/c", "another path to /dev/a"}}, left); diff != "" {
+	if diff := cmp.Diff([]SkippedDisk{{"/dev/b", "another path to /dev/a"}, {"/dev/c", "another path to /dev/a"}},
+		left); diff != "" {
 		t.Error(diff)
 	}
 	again, left := MergePaths(once)

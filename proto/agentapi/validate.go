@@ -17,7 +17,8 @@ func (r LookupReply) Validate() error {
 		return fmt.Errorf("lookup reply: node.uuid is missing")
 	}
 	if r.Config.HeartbeatTimeout <= 0 {
-		return fmt.Errorf("lookup reply: config.heartbeat_timeout is %d, expected seconds above zero", r.Config.HeartbeatTimeout)
+		return fmt.Errorf("lookup reply: config.heartbeat_timeout is %d, expected seconds above zero",
+			r.Config.HeartbeatTimeout)
 	}
 	if t := r.Config.AgentToken; t != "" && t != MaskedToken && len(t) < minTokenLength {
 		return fmt.Errorf("lookup reply: config.agent_token has %d characters, expected at least %d", len(t), minTokenLength)
@@ -33,7 +34,8 @@ func (p Progress) Validate() error {
 	case p.Step == "":
 		return fmt.Errorf("progress: step is missing")
 	case len(p.Step) > maxText || len(p.Stage) > maxText:
-		return fmt.Errorf("progress: step and stage have %d and %d characters, at most %d are taken", len(p.Step), len(p.Stage), maxText)
+		return fmt.Errorf("progress: step and stage have %d and %d characters, at most %d are taken", len(p.Step),
+			len(p.Stage), maxText)
 	case p.Done < 0 || p.Total < 0:
 		return fmt.Errorf("progress: done %d and total %d are bytes and cannot be negative", p.Done, p.Total)
 	}
@@ -93,7 +95,8 @@ func (i ImageInfo) validateType() error {
 		least int64
 	}{{"root_mb", i.RootMB, 1}, {"swap_mb", i.SwapMB, 0}, {"ephemeral_mb", i.EphemeralMB, 0}} {
 		if size.value < size.least || size.value > maxPartMB {
-			return fmt.Errorf("image_info: %s is %d, expected %d or more MiB for a partition image", size.key, size.value, size.least)
+			return fmt.Errorf("image_info: %s is %d, expected %d or more MiB for a partition image", size.key,
+				size.value, size.least)
 		}
 	}
 	if i.DiskLabel != "" && i.DiskLabel != "gpt" && i.DiskLabel != "msdos" {
@@ -104,7 +107,8 @@ func (i ImageInfo) validateType() error {
 
 func (i ImageInfo) validateHash() error {
 	if (i.OSHashAlgo == "") != (i.OSHashValue == "") {
-		return fmt.Errorf("image_info: os_hash_algo and os_hash_value go together: found %q and %q", i.OSHashAlgo, i.OSHashValue)
+		return fmt.Errorf("image_info: os_hash_algo and os_hash_value go together: found %q and %q", i.OSHashAlgo,
+			i.OSHashValue)
 	}
 	if i.OSHashAlgo == "" && i.Checksum == "" {
 		return fmt.Errorf("image_info: neither os_hash_value nor checksum is there: an image cannot be verified without one")

@@ -25,7 +25,8 @@ type SlowBodyError struct {
 }
 
 func (e *SlowBodyError) Error() string {
-	return fmt.Sprintf("%d bytes of the body came in %v: send up to 64 KiB within %v, and more at 32 KiB a second or faster",
+	return fmt.Sprintf("%d bytes of the body came in %v: send up to 64 KiB within %v, and more at 32 KiB a "+
+		"second or faster",
 		e.Bytes, e.In.Round(time.Millisecond), bodyTime)
 }
 
@@ -42,7 +43,8 @@ type body struct {
 }
 
 func newBody(w http.ResponseWriter, r *http.Request, t *ticket) *body {
-	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), ticket: t, left: bodyTime, large: r.ContentLength < 0 || r.ContentLength > small}
+	b := &body{ReadCloser: r.Body, control: http.NewResponseController(w), ticket: t, left: bodyTime,
+		large: r.ContentLength < 0 || r.ContentLength > small}
 	b.deadline(time.Now().Add(bodyTime)) // for net/http, which reads what the handler leaves
 	return b
 }

@@ -37,13 +37,14 @@ func upload(t *testing.T, length, n int, pause, own time.Duration) (took time.Du
 	synctest.Test(t, func(t *testing.T) {
 		l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 		read := make(chan error, 1)
-		srv := &http.Server{ReadTimeout: 2 * time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			time.Sleep(own)
-			_, err := io.Copy(io.Discard, r.Body)
-			_, _ = r.Body.Read(make([]byte, 1)) // some decoders look for the end twice
-			time.Sleep(own)
-			read <- errors.Join(err, r.Context().Err())
-		})}
+		srv := &http.Server{ReadTimeout: 2 * time.Minute,
+			Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				time.Sleep(own)
+				_, err := io.Copy(io.Discard, r.Body)
+				_, _ = r.Body.Read(make([]byte, 1)) // some decoders look for the end twice
+				time.Sleep(own)
+				read <- errors.Join(err, r.Context().Err())
+			})}
 		Track(srv)
 		go srv.Serve(Limit(l, 10, 10)) // ends with Close
 		client, server := net.Pipe()

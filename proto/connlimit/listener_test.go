@@ -32,7 +32,8 @@ func serve(t *testing.T, total, each int) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t, addr: l.Addr().String(), busy: make(chan struct{}, 100), on: make(chan struct{}), errs: make(chan error, 100)}
+	s := &served{t: t, addr: l.Addr().String(), busy: make(chan struct{}, 100), on: make(chan struct{}),
+		errs: make(chan error, 100)}
 	srv := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	Track(srv)
 	ended := make(chan error, 1)
@@ -127,7 +128,8 @@ func TestLateGiveWay(t *testing.T) {
 	s.wantBusy()
 	for i := range 8 {
 		late := s.dial("127.0.0.4", []string{
-			"", "GET / HTTP/1.1\r\nHost: h\r\n", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n{", request("/") + "GET",
+			"", "GET / HTTP/1.1\r\nHost: h\r\n", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n{",
+			request("/") + "GET",
 		}[i%4])
 		if i%4 == 3 {
 			s.answered(late, "one that has asked, and is late with the next request")
@@ -206,7 +208,9 @@ func TestLimitKeepsSendfile(t *testing.T) {
 		t.Fatalf("a %T takes no files", c)
 	}
 	text := strings.Repeat("0123456789abcdef", 20<<10) // 320 KiB
-	for _, r := range []io.Reader{strings.NewReader(text), io.LimitReader(strings.NewReader(text+"rest"), int64(len(text)))} {
+	for _, r := range []io.Reader{
+		strings.NewReader(text), io.LimitReader(strings.NewReader(text+"rest"), int64(len(text))),
+	} {
 		sent := make(chan error, 1)
 		go func() {
 			n, err := from.ReadFrom(r)

@@ -18,13 +18,14 @@ func TestLongAnswer(t *testing.T) {
 		const lasts = 30 * time.Minute
 		l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 		ended := make(chan error, 2)
-		srv := &http.Server{ReadTimeout: 2 * time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			select {
-			case <-r.Context().Done():
-			case <-time.After(lasts):
-			}
-			ended <- r.Context().Err()
-		})}
+		srv := &http.Server{ReadTimeout: 2 * time.Minute,
+			Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				select {
+				case <-r.Context().Done():
+				case <-time.After(lasts):
+				}
+				ended <- r.Context().Err()
+			})}
 		Track(srv)
 		go srv.Serve(Limit(l, 10, 10)) // ends with Close
 		client, server := net.Pipe()

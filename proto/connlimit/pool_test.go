@@ -142,8 +142,10 @@ func TestBusyStay(t *testing.T) {
 		"answered":           {func(tk *ticket) { tk.begin(); tk.done(); tk.idleNow() }, false},
 		"answer goes out":    {func(tk *ticket) { tk.begin(); tk.writing.Store(int64(tk.pool.clock())) }, true},
 		"answer has stalled": {func(tk *ticket) { tk.begin(); tk.writing.Store(int64(tk.pool.clock() - 2*stalled)) }, false},
-		"answer is slow":     {func(tk *ticket) { tk.begin(); tk.writing.Store(int64(tk.pool.clock() - 2*stalledMany)) }, true},
-		"token, idle":        {func(tk *ticket) { tk.begin(); tk.known = true; tk.done(); tk.idleNow() }, false},
+		"answer is slow": {
+			func(tk *ticket) { tk.begin(); tk.writing.Store(int64(tk.pool.clock() - 2*stalledMany)) }, true,
+		},
+		"token, idle": {func(tk *ticket) { tk.begin(); tk.known = true; tk.done(); tk.idleNow() }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, 1)

@@ -26,7 +26,8 @@ func (r *room) asker(from, body string) *asker {
 	if ok, _ := r.try(a.conn); !ok {
 		r.t.Fatalf("%s is not connected", from)
 	}
-	a.Request = httptest.NewRequestWithContext(context.WithValue(r.t.Context(), key{}, a.conn), "POST", "/", strings.NewReader(body))
+	a.Request = httptest.NewRequestWithContext(context.WithValue(r.t.Context(), key{}, a.conn), "POST", "/",
+		strings.NewReader(body))
 	if body == "" {
 		a.Body = http.NoBody
 	}
@@ -84,7 +85,8 @@ func TestShare(t *testing.T) {
 func TestQueueGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, s := newRoom(t, 1), NewShare(1, 1)
-		if got, _ := s.Enter(httptest.NewRequestWithContext(t.Context(), "POST", "/", nil), netip.MustParseAddr("10.0.0.9")); got == nil {
+		if got, _ := s.Enter(httptest.NewRequestWithContext(t.Context(), "POST", "/", nil),
+			netip.MustParseAddr("10.0.0.9")); got == nil {
 			t.Fatal("an empty share has no room")
 		}
 		waits := r.asker("10.0.0.1", "")

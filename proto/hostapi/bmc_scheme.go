@@ -44,7 +44,8 @@ func VirtualMediaScheme(name string) error {
 	if brand == "ilo5" || brand == "idrac" {
 		other = brand + "-redfish+https"
 	}
-	return fmt.Errorf("boot from virtual media is not built yet: use %s://..., with which the machine boots its ramdisk from the network", other)
+	return fmt.Errorf("boot from virtual media is not built yet: use %s://..., with which the machine boots its ramdisk "+
+		"from the network", other)
 }
 
 // BMCSchemeOf finds a scheme by its name, without a transport; false when there is
@@ -74,7 +75,9 @@ func bmcScheme(address string) (BMCScheme, error) {
 	s, known := BMCSchemeOf(name)
 	switch {
 	case !known || transport != "" && !slices.Contains(s.Transports, transport):
-		return BMCScheme{}, fmt.Errorf("no driver is known for %s://, only for %s; those of Redfish also with +http or +https", u.Scheme, schemeNames())
+		return BMCScheme{},
+			fmt.Errorf("no driver is known for %s://, only for %s; those of Redfish also with +http or +https", u.Scheme,
+				schemeNames())
 	case u.Host == "":
 		return s, fmt.Errorf("expected a host behind %s://", u.Scheme)
 	}

@@ -39,7 +39,9 @@ func bounded(all *[]Problem) report {
 		case n <= maxProblems:
 			*all = append(*all, p)
 		case n == maxProblems+1:
-			*all = append(*all, Problem{Path: p.Path, Reason: "from here on more is wrong than is told: correct what comes before first", Forbidden: true})
+			*all = append(*all,
+				Problem{Path: p.Path, Reason: "from here on more is wrong than is told: correct what comes before first",
+					Forbidden: true})
 		}
 	}
 }
@@ -95,7 +97,8 @@ func checkMeta(d Document, add report) {
 	case kind.Namespaced && m.Namespace == "":
 		add(Problem{Path: "metadata.namespace", Reason: "a namespace is required", Missing: true})
 	case !kind.Namespaced && m.Namespace != "":
-		add(Problem{Path: "metadata.namespace", Value: m.Namespace, Reason: "documents of this kind are in no namespace", Forbidden: true})
+		add(Problem{Path: "metadata.namespace", Value: m.Namespace, Reason: "documents of this kind are in no namespace",
+			Forbidden: true})
 	case kind.Kind == KindNamespace:
 		checkForm("metadata.name", "label", m.Name, add)
 	}

@@ -51,7 +51,10 @@ func checkDataImage(i *DataImage, add report) {
 		return
 	}
 	if !fetchable(i.Spec.URL, "http", "https") {
-		add(Problem{Path: "spec.url", Value: i.Spec.URL, Reason: "expected a URL of http or https, which the machine's controller fetches by itself"})
+		add(Problem{
+			Path: "spec.url", Value: i.Spec.URL,
+			Reason: "expected a URL of http or https, which the machine's controller fetches by itself",
+		})
 	}
 }
 

@@ -25,7 +25,8 @@ func TestDataImage(t *testing.T) {
 		`{"spec":{"url":"oci://registry/a"}}`:                           `spec.url: "oci://registry/a": expected a URL`,
 		`{"spec":{"url":"http://a/b"},"status":{"error":{"count":-1}}}`: `status.error.count: "-1": expected 0 or more`,
 	} {
-		i := &hostapi.DataImage{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindDataImage}, ObjectMeta: hostapi.ObjectMeta{Name: "node-0", Namespace: "metal3"}}
+		i := &hostapi.DataImage{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindDataImage},
+			ObjectMeta: hostapi.ObjectMeta{Name: "node-0", Namespace: "metal3"}}
 		if err := json.Unmarshal([]byte(text), i); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,8 @@ func TestCheckFirmware(t *testing.T) {
 		{hostapi.KindFirmwareComponents, `{"spec":{"updates":[]}}`, ""},
 		{hostapi.KindFirmwareComponents, `{"spec":{"updates":[{"component":"bmc","url":"http://images/bmc.bin"}]}}`, ""},
 		{hostapi.KindFirmwareComponents, `{"spec":{"updates":[{"component":"disk","url":"https://images/a"}]}}`, ""},
-		{hostapi.KindFirmwareComponents, `{"spec":{"updates":[{"component":"bmc","url":"nfs://images/a"},{"url":"http:///a"}]}}`,
+		{hostapi.KindFirmwareComponents,
+			`{"spec":{"updates":[{"component":"bmc","url":"nfs://images/a"},{"url":"http:///a"}]}}`,
 			`spec.updates[1].component: it is required
 spec.updates[0].url: "nfs://images/a": expected a URL of http or https that the machine's controller can reach
 spec.updates[1].url: "http:///a": expected a URL of http or https that the machine's controller can reach`},
@@ -30,7 +31,8 @@ spec.updates[1].url: "http:///a": expected a URL of http or https that the machi
 			`spec.schema[A].attribute_type: "Float": expected one of Enumeration, String, Integer, Boolean, Password`},
 		{hostapi.KindFirmwareSchema, `{"spec":{"hardwareModel":"a"}}`, "spec.schema: it is required"},
 		{hostapi.KindUpdatePolicy, `{"spec":{"firmwareSettings":"onReboot","firmwareUpdates":"onPreparing"}}`, ""},
-		{hostapi.KindUpdatePolicy, `{"spec":{"firmwareSettings":"now"}}`, `spec.firmwareSettings: "now": expected one of onPreparing, onReboot`},
+		{hostapi.KindUpdatePolicy, `{"spec":{"firmwareSettings":"now"}}`,
+			`spec.firmwareSettings: "now": expected one of onPreparing, onReboot`},
 	} {
 		kind, _ := hostapi.KindOf(c.kind)
 		d := kind.New()
@@ -57,10 +59,12 @@ func TestRefuses(t *testing.T) {
 		{hostapi.SettingSchema{}, "A", `"anything"`, ""},
 		{hostapi.SettingSchema{ReadOnly: &yes}, "A", `"a"`, "it is read only"},
 		{hostapi.SettingSchema{}, "AdminPassword", `"a"`, "passwords are not set here: set it by the machine's controller"},
-		{hostapi.SettingSchema{AttributeType: "Password"}, "A", `"a"`, "passwords are not set here: set it by the machine's controller"},
+		{hostapi.SettingSchema{AttributeType: "Password"}, "A", `"a"`,
+			"passwords are not set here: set it by the machine's controller"},
 		{hostapi.SettingSchema{AttributeType: "Enumeration", AllowableValues: []string{"On", "1"}}, "A", `"On"`, ""},
 		{hostapi.SettingSchema{AttributeType: "Enumeration", AllowableValues: []string{"On", "1"}}, "A", `1`, ""},
-		{hostapi.SettingSchema{AttributeType: "Enumeration", AllowableValues: []string{"On", "1"}}, "A", `"on"`, "expected one of On, 1"},
+		{hostapi.SettingSchema{AttributeType: "Enumeration", AllowableValues: []string{"On", "1"}}, "A", `"on"`,
+			"expected one of On, 1"},
 		{number, "A", `1`, ""},
 		{number, "A", `"2"`, ""},
 		{number, "A", `0`, "expected 1 or more"},
@@ -106,7 +110,9 @@ func TestIntOrString(t *testing.T) {
 // TestPruneSchema: what is unknown is found in what is named by its keys, too.
 func TestPruneSchema(t *testing.T) {
 	kind, _ := hostapi.KindOf(hostapi.KindFirmwareSchema)
-	doc := map[string]any{"spec": map[string]any{"schema": map[string]any{"A": map[string]any{"unique": true, "size": 1.0}}}}
+	doc := map[string]any{
+		"spec": map[string]any{"schema": map[string]any{"A": map[string]any{"unique": true, "size": 1.0}}},
+	}
 	if d := cmp.Diff([]string{"spec.schema[A].size"}, hostapi.Prune(kind, doc)); d != "" {
 		t.Error(d)
 	}
@@ -115,9 +121,12 @@ func TestPruneSchema(t *testing.T) {
 // FuzzFirmware: no document about firmware brings the checks down, and what is
 // read is written as it was.
 func FuzzFirmware(f *testing.F) {
-	f.Add(hostapi.KindFirmwareSettings, `{"spec":{"settings":{"A":"b","C":5}},"status":{"settings":{"A":"a"},"conditions":[{"type":"Valid"}]}}`)
-	f.Add(hostapi.KindFirmwareComponents, `{"spec":{"updates":[{"component":"nic:a","url":"http://a"},{"url":":"}]},"status":{"components":[{"updatedAt":null}]}}`)
-	f.Add(hostapi.KindFirmwareSchema, `{"spec":{"schema":{"A":{"attribute_type":"Integer","lower_bound":1,"read_only":null}}}}`)
+	f.Add(hostapi.KindFirmwareSettings,
+		`{"spec":{"settings":{"A":"b","C":5}},"status":{"settings":{"A":"a"},"conditions":[{"type":"Valid"}]}}`)
+	f.Add(hostapi.KindFirmwareComponents,
+		`{"spec":{"updates":[{"component":"nic:a","url":"http://a"},{"url":":"}]},"status":{"components":[{"updatedAt":null}]}}`)
+	f.Add(hostapi.KindFirmwareSchema,
+		`{"spec":{"schema":{"A":{"attribute_type":"Integer","lower_bound":1,"read_only":null}}}}`)
 	f.Add(hostapi.KindUpdatePolicy, `{"spec":{"firmwareSettings":"onReboot"}}`)
 	f.Fuzz(func(t *testing.T, name, text string) {
 		kind, ok := hostapi.KindOf(name)

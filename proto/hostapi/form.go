@@ -18,12 +18,21 @@ func forms() map[string]form {
 	const part = `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
 	const word = `[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?`
 	return map[string]form{
-		"name":      {part + `(\.` + part + `)*`, 253, "expected lower case letters, digits, '-' and '.', with a letter or digit at both ends"},
-		"label":     {part, 63, "expected lower case letters, digits and '-', with a letter or digit at both ends"},
-		"qualified": {`(` + part + `(\.` + part + `)*/)?` + word, 317, "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends, and perhaps a domain and '/' before them"},
-		"value":     {`(` + word + `)?`, 63, "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends"},
-		"key":       {`[-._a-zA-Z0-9]+`, 253, "expected letters, digits, '-', '_' and '.'"},
-		"mac":       {`[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}`, 17, "expected a MAC address like 52:54:00:12:34:56"},
+		"name": {
+			part + `(\.` + part + `)*`, 253,
+			"expected lower case letters, digits, '-' and '.', with a letter or digit at both ends",
+		},
+		"label": {part, 63, "expected lower case letters, digits and '-', with a letter or digit at both ends"},
+		"qualified": {
+			`(` + part + `(\.` + part + `)*/)?` + word, 317,
+			"expected letters, digits, '-', '_' and '.', with a letter or digit at both ends, and perhaps a domain and '/' " +
+				"before them",
+		},
+		"value": {
+			`(` + word + `)?`, 63, "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+		},
+		"key": {`[-._a-zA-Z0-9]+`, 253, "expected letters, digits, '-', '_' and '.'"},
+		"mac": {`[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}`, 17, "expected a MAC address like 52:54:00:12:34:56"},
 	}
 }
 

@@ -63,7 +63,10 @@ func checkBootMAC(h *Host, add report) {
 	}
 	s, err := bmcScheme(h.Spec.BMC.Address)
 	if err == nil && (s.NeedsMAC || h.Uninspected()) {
-		add(Problem{Path: "spec.bootMACAddress", Reason: "it is required for " + s.Name + ", and for hosts that are not inspected", Missing: true})
+		add(Problem{
+			Path: "spec.bootMACAddress", Reason: "it is required for " + s.Name + ", and for hosts that are not inspected",
+			Missing: true,
+		})
 	}
 }
 
@@ -73,10 +76,13 @@ func checkDriver(h *Host, add report) {
 		return
 	}
 	if h.Spec.BootMode == UEFISecureBoot && !s.SecureBoot {
-		add(Problem{Path: "spec.bootMode", Value: string(h.Spec.BootMode), Reason: "a BMC of " + s.Name + " cannot set secure boot"})
+		add(Problem{
+			Path: "spec.bootMode", Value: string(h.Spec.BootMode), Reason: "a BMC of " + s.Name + " cannot set secure boot",
+		})
 	}
 	if h.Spec.RAID != nil && len(h.Spec.RAID.HardwareRAIDVolumes) > 0 && !s.RAID {
-		add(Problem{Path: "spec.raid.hardwareRAIDVolumes", Reason: "a BMC of " + s.Name + " cannot make volumes", Forbidden: true})
+		add(Problem{Path: "spec.raid.hardwareRAIDVolumes", Reason: "a BMC of " + s.Name + " cannot make volumes",
+			Forbidden: true})
 	}
 }
 
@@ -99,7 +105,10 @@ func checkReferences(h *Host, add report) {
 			add(Problem{Path: "spec." + r.name + ".name", Reason: "the name of a Secret is required", Missing: true})
 		}
 		if r.ref.Namespace != "" && r.ref.Namespace != h.Namespace {
-			add(Problem{Path: "spec." + r.name + ".namespace", Value: r.ref.Namespace, Reason: "secrets of another namespace than the host's are not used"})
+			add(Problem{
+				Path: "spec." + r.name + ".namespace", Value: r.ref.Namespace,
+				Reason: "secrets of another namespace than the host's are not used",
+			})
 		}
 	}
 }
@@ -145,7 +154,9 @@ func checkDevice(path, name string, add report) {
 	rest, dev := strings.CutPrefix(name, "/dev/")
 	rest = strings.TrimPrefix(rest, "disk/by-path/")
 	if !dev || rest == "" || strings.Contains(rest, "/") {
-		add(Problem{Path: path, Value: name, Reason: "expected a name like /dev/sda or /dev/disk/by-path/pci-0000:00:1f.2-ata-1"})
+		add(Problem{
+			Path: path, Value: name, Reason: "expected a name like /dev/sda or /dev/disk/by-path/pci-0000:00:1f.2-ata-1",
+		})
 	}
 }
 
@@ -198,7 +209,10 @@ func checkAnnotations(h *Host, add report) {
 		case name == AnnotationReboot, strings.HasPrefix(name, AnnotationReboot+"/"):
 			r := Reboot{}
 			if strictly(value, &r) != nil || !slices.Contains([]RebootMode{"", RebootHard, RebootSoft}, r.Mode) {
-				add(Problem{Path: path, Value: value, Reason: `expected nothing, or JSON like {"mode": "hard", "force": true}; modes are hard and soft`})
+				add(Problem{
+					Path: path, Value: value,
+					Reason: `expected nothing, or JSON like {"mode": "hard", "force": true}; modes are hard and soft`,
+				})
 			}
 			continue
 		case name == AnnotationInspect && value != "" && value != InspectDisabled:
@@ -239,7 +253,8 @@ func checkPower(h *Host, add report) {
 func checkNetworkInterfaces(h *Host, add report) {
 	for i, n := range h.Spec.NetworkInterfaces {
 		if n.Name == "" && n.MACAddress == "" {
-			add(Problem{Path: fmt.Sprintf("spec.networkInterfaces[%d]", i), Reason: "a name or a macAddress is required", Missing: true})
+			add(Problem{Path: fmt.Sprintf("spec.networkInterfaces[%d]", i), Reason: "a name or a macAddress is required",
+				Missing: true})
 		}
 	}
 }
@@ -248,15 +263,20 @@ func checkNetworkInterfaces(h *Host, add report) {
 func checkHostChange(old, next *Host, add report) {
 	state := old.Status.Provisioning.State
 	if was, is := old.Spec.BMC.Address, next.Spec.BMC.Address; was != "" && was != is &&
-		old.Status.OperationalStatus != StatusDetached && !slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering}, state) {
+		old.Status.OperationalStatus != StatusDetached &&
+		!slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering}, state) {
 		add(Problem{Path: "spec.bmc.address", Value: is,
-			Reason: fmt.Sprintf("it can be changed while a host is registering or detached; this one is %s, with %s", state, was)})
+			Reason: fmt.Sprintf("it can be changed while a host is registering or detached; this one is %s, with %s",
+				state, was)})
 	}
 	if was, is := old.Spec.BootMACAddress, next.Spec.BootMACAddress; was != "" && !strings.EqualFold(was, is) {
 		add(Problem{Path: "spec.bootMACAddress", Value: is, Reason: "it stays what it was, " + was})
 	}
 	free := slices.Contains([]State{StateNone, StateUnmanaged, StateRegistering, StateAvailable}, state.Canonical())
 	if !old.Spec.ExternallyProvisioned && next.Spec.ExternallyProvisioned && !free {
-		add(Problem{Path: "spec.externallyProvisioned", Value: "true", Reason: fmt.Sprintf("it can be set of an available host; this one is %s", state)})
+		add(Problem{
+			Path: "spec.externallyProvisioned", Value: "true",
+			Reason: fmt.Sprintf("it can be set of an available host; this one is %s", state),
+		})
 	}
 }

@@ -14,7 +14,10 @@ import (
 func read(t *testing.T, text string) *hostapi.Host {
 	t.Helper()
 	spec, annotations, _ := strings.Cut(text, " | ")
-	h := &hostapi.Host{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindHost}, ObjectMeta: hostapi.ObjectMeta{Name: "node-0", Namespace: "metal3"}}
+	h := &hostapi.Host{
+		TypeMeta:   hostapi.TypeMeta{Kind: hostapi.KindHost},
+		ObjectMeta: hostapi.ObjectMeta{Name: "node-0", Namespace: "metal3"},
+	}
 	if err := json.Unmarshal([]byte(spec), &h.Spec); err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +98,9 @@ func TestCheck(t *testing.T) {
 // TestMeta: documents are where their kind belongs, and names are names.
 func TestMeta(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"kind":"Secret","metadata":{"name":"a","namespace":"b"}}`:                                  "",
-		`{"kind":"Secret","metadata":{"name":"a"}}`:                                                  "metadata.namespace: a namespace is required",
+		`{"kind":"Secret","metadata":{"name":"a","namespace":"b"}}`: "",
+		`{"kind":"Secret","metadata":{"name":"a"}}`: "metadata.namespace: " +
+			"a namespace is required",
 		`{"kind":"Secret","metadata":{"namespace":"b"}}`:                                             "metadata.name: a name or",
 		`{"kind":"Secret","metadata":{"name":"A","namespace":"b"}}`:                                  `metadata.name: "A": expected lower case`,
 		`{"kind":"Secret","metadata":{"name":"a","namespace":"b"},"stringData":{"x":"******"}}`:      `stringData[x]: it is still ******`,
@@ -128,7 +132,8 @@ func TestCheckChange(t *testing.T) {
 	} {
 		next := read(t, text)
 		old.Status.Provisioning.State, old.Status.OperationalStatus = hostapi.StateProvisioned, hostapi.StatusOK
-		if got := strings.Join(texts(hostapi.CheckChange(old, next)), "\n"); want == "" && got != "" || !strings.HasPrefix(got, want) {
+		if got := strings.Join(texts(hostapi.CheckChange(old, next)), "\n"); want == "" && got != "" ||
+			!strings.HasPrefix(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", text, got, want)
 		}
 		old.Status.Provisioning.State = hostapi.StateRegistering
@@ -164,11 +169,15 @@ func TestPrune(t *testing.T) {
 
 // FuzzCheck: no document brings the checks down, and what they tell names a place.
 func FuzzCheck(f *testing.F) {
-	f.Add(`{"bmc":{"address":"redfish://a"},"image":{"url":"%"},"raid":{"softwareRAIDVolumes":[{}]}}`, "reboot.metal3.io", "{}")
+	f.Add(`{"bmc":{"address":"redfish://a"},"image":{"url":"%"},"raid":{"softwareRAIDVolumes":[{}]}}`,
+		"reboot.metal3.io", "{}")
 	f.Add(`{"rootDeviceHints":{"deviceName":"/dev/"}}`, "baremetalhost.metal3.io/status", `{"provisioning":{"state":1}}`)
 	f.Add(`{"bmc":{"address":":"}}`, "inspect.metal3.io/hardwaredetails", "[]")
 	f.Fuzz(func(t *testing.T, spec, annotation, value string) {
-		h := &hostapi.Host{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindHost}, ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "b", Annotations: map[string]string{annotation: value}}}
+		h := &hostapi.Host{
+			TypeMeta:   hostapi.TypeMeta{Kind: hostapi.KindHost},
+			ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "b", Annotations: map[string]string{annotation: value}},
+		}
 		if json.Unmarshal([]byte(spec), &h.Spec) != nil {
 			return
 		}

@@ -36,12 +36,14 @@ func Kinds() []Kind {
 		},
 		{
 			Kind: KindHost, Group: Group, Version: Version, Plural: "baremetalhosts", Singular: "baremetalhost",
-			Short: []string{"bmh", "bmhost"}, Categories: []string{"metal3"}, Namespaced: true, Status: true, New: func() Document { return &Host{} },
+			Short: []string{"bmh", "bmhost"}, Categories: []string{"metal3"}, Namespaced: true, Status: true,
+			New: func() Document { return &Host{} },
 			Doc: "A machine as somebody wants it, and as it is.",
 		},
 		{
 			Kind: KindHardwareData, Group: Group, Version: Version, Plural: "hardwaredata", Singular: "hardwaredata",
-			Short: []string{"hd"}, Categories: []string{"metal3"}, Namespaced: true, New: func() Document { return &HardwareData{} },
+			Short: []string{"hd"}, Categories: []string{"metal3"}, Namespaced: true,
+			New: func() Document { return &HardwareData{} },
 			Doc: "What the inspection of the host of the same name has found.",
 		},
 		{
@@ -50,8 +52,9 @@ func Kinds() []Kind {
 			Doc: "An image for the virtual CD drive of the host of the same name.",
 		},
 		{
-			Kind: KindFirmwareSettings, Group: Group, Version: Version, Plural: "hostfirmwaresettings", Singular: "hostfirmwaresettings",
-			Short: []string{"hfs"}, Namespaced: true, Status: true, New: func() Document { return &HostFirmwareSettings{} },
+			Kind: KindFirmwareSettings, Group: Group, Version: Version, Plural: "hostfirmwaresettings",
+			Singular: "hostfirmwaresettings",
+			Short:    []string{"hfs"}, Namespaced: true, Status: true, New: func() Document { return &HostFirmwareSettings{} },
 			Doc: "The BIOS settings of the host of the same name.",
 		},
 		{
@@ -60,7 +63,8 @@ func Kinds() []Kind {
 			Doc: "What the BIOS settings of a make of machines can be.",
 		},
 		{
-			Kind: KindFirmwareComponents, Group: Group, Version: Version, Plural: "hostfirmwarecomponents", Singular: "hostfirmwarecomponents",
+			Kind: KindFirmwareComponents, Group: Group, Version: Version, Plural: "hostfirmwarecomponents",
+			Singular:   "hostfirmwarecomponents",
 			Namespaced: true, Status: true, New: func() Document { return &HostFirmwareComponents{} },
 			Doc: "The firmware of the parts of the host of the same name.",
 		},

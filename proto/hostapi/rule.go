@@ -113,7 +113,9 @@ func checkText(s string, r rule, path string, add report) {
 		add(Problem{Path: path, Value: s, Reason: "expected one of " + strings.Join(r.enum, ", "), Choices: r.enum})
 	}
 	if r.maxLen != nil && len(s) > *r.maxLen {
-		add(Problem{Path: path, Value: s, Reason: fmt.Sprintf("expected %d characters at the most, found %d", *r.maxLen, len(s))})
+		add(Problem{
+			Path: path, Value: s, Reason: fmt.Sprintf("expected %d characters at the most, found %d", *r.maxLen, len(s)),
+		})
 	}
 	if r.form != "" && s != "" {
 		checkForm(path, r.form, s, add)
@@ -131,10 +133,15 @@ func checkNumber(n int64, r rule, path string, add report) {
 
 func checkList(v reflect.Value, r rule, path string, add report) {
 	if r.minItems != nil && v.Len() < *r.minItems {
-		add(Problem{Path: path, Value: strconv.Itoa(v.Len()), Reason: fmt.Sprintf("expected %d or more, found %d", *r.minItems, v.Len())})
+		add(Problem{
+			Path: path, Value: strconv.Itoa(v.Len()), Reason: fmt.Sprintf("expected %d or more, found %d", *r.minItems, v.Len()),
+		})
 	}
 	if r.maxItems != nil && v.Len() > *r.maxItems {
-		add(Problem{Path: path, Value: strconv.Itoa(v.Len()), Reason: fmt.Sprintf("expected %d at the most, found %d", *r.maxItems, v.Len())})
+		add(Problem{
+			Path: path, Value: strconv.Itoa(v.Len()),
+			Reason: fmt.Sprintf("expected %d at the most, found %d", *r.maxItems, v.Len()),
+		})
 	}
 	for i := range v.Len() {
 		at := place("%s[%d]", path, i)
@@ -169,6 +176,8 @@ func checkMap(v reflect.Value, r rule, path string, add report) {
 		size += k.Len() + value.Len()
 	}
 	if most, bounded := map[string]int{"annotations": 256 << 10, "keys": 1 << 20}[r.form]; bounded && size > most {
-		add(Problem{Path: path, Value: strconv.Itoa(size), Reason: fmt.Sprintf("expected %d bytes at the most, found %d", most, size)})
+		add(Problem{
+			Path: path, Value: strconv.Itoa(size), Reason: fmt.Sprintf("expected %d bytes at the most, found %d", most, size),
+		})
 	}
 }

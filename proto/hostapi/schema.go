@@ -23,7 +23,8 @@ func MetaSchema() Schema {
 	s["description"] = "What all documents have in common."
 	if properties, ok := s["properties"].(Schema); ok {
 		properties["managedFields"] = Schema{
-			"type": "array", "items": Schema{"type": "object"}, "description": "Not kept: changes are not applied by the server.",
+			"type": "array", "items": Schema{"type": "object"},
+			"description": "Not kept: changes are not applied by the server.",
 		}
 	}
 	return s

@@ -77,7 +77,8 @@ func networkAddress(b []byte) (string, error) {
 func Link(tlvs []TLV) map[string]string {
 	n, _ := Read(tlvs) // what cannot be read is not there
 	link := map[string]string{}
-	for from, to := range map[string]string{"switch_port_id": "port_id", "switch_chassis_id": "switch_id", "switch_system_name": "switch_info"} {
+	for from, to := range map[string]string{"switch_port_id": "port_id", "switch_chassis_id": "switch_id",
+		"switch_system_name": "switch_info"} {
 		if s, ok := n[from].(string); ok && s != "" {
 			link[to] = s
 		}

@@ -79,7 +79,8 @@ func split(b []byte) ([]TLV, error) {
 		t := TLV{Type: int(header >> 9)}
 		length := int(header & maxValue)
 		if len(b) < 2+length {
-			return nil, fmt.Errorf("LLDP: TLV %d of type %d has %d bytes, of which %d came", len(tlvs)+1, t.Type, length, len(b)-2)
+			return nil, fmt.Errorf("LLDP: TLV %d of type %d has %d bytes, of which %d came", len(tlvs)+1, t.Type,
+				length, len(b)-2)
 		}
 		t.Value, b = b[2:2+length], b[2+length:]
 		tlvs = append(tlvs, t)

@@ -55,13 +55,17 @@ func TestRead(t *testing.T) {
 		"switch_system_name": "leaf1.example.org", "switch_system_description": "Some OS 1.2",
 		"switch_capabilities_support": []any{"Bridge", "Router"}, "switch_capabilities_enabled": []any{"Bridge"},
 		"switch_mgmt_addresses": []any{"10.0.0.1", "2001:db8::1"}, "switch_port_untagged_vlan_id": 101,
-		"switch_port_protocol_vlan_enabled": true, "switch_port_protocol_vlan_support": true, "switch_port_protocol_vlan_ids": []any{2},
-		"switch_port_vlans":          []any{map[string]any{"id": 101, "name": "prov"}, map[string]any{"id": 200, "name": ""}},
+		"switch_port_protocol_vlan_enabled": true, "switch_port_protocol_vlan_support": true,
+		"switch_port_protocol_vlan_ids": []any{2},
+		"switch_port_vlans": []any{map[string]any{"id": 101, "name": "prov"},
+			map[string]any{"id": 200, "name": ""}},
 		"switch_protocol_identities": []any{"88cc"}, "switch_port_management_vlan_id": 10,
-		"switch_port_link_aggregation_enabled": true, "switch_port_link_aggregation_support": true, "switch_port_link_aggregation_id": 9,
+		"switch_port_link_aggregation_enabled": true, "switch_port_link_aggregation_support": true,
+		"switch_port_link_aggregation_id":     9,
 		"switch_port_autonegotiation_enabled": true, "switch_port_autonegotiation_support": true,
-		"switch_port_physical_capabilities": []any{"1000BASE-T fdx", "100BASE-TX fdx", "100BASE-TX hdx", "10BASE-T fdx", "10BASE-T hdx"},
-		"switch_port_mau_type":              "1000BASE-T full duplex", "switch_port_mtu": 9216,
+		"switch_port_physical_capabilities": []any{"1000BASE-T fdx", "100BASE-TX fdx", "100BASE-TX hdx", "10BASE-T fdx",
+			"10BASE-T hdx"},
+		"switch_port_mau_type": "1000BASE-T full duplex", "switch_port_mtu": 9216,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -98,7 +102,8 @@ func TestIdentities(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", tc.value, got, problems, tc.want)
 		}
 	}
-	if got := Link([]TLV{{typeChassisID, []byte("\x07rack 7")}, {typePortID, []byte("\x05e1")}}); len(got) != 1 || got["port_id"] != "e1" {
+	if got := Link([]TLV{{typeChassisID, []byte("\x07rack 7")}, {typePortID, []byte("\x05e1")}}); len(got) != 1 ||
+		got["port_id"] != "e1" {
 		t.Errorf("a switch_id of a chassis without a MAC address: %v", got)
 	}
 }
@@ -143,7 +148,8 @@ func TestWire(t *testing.T) {
 	if diff := cmp.Diff(tlvs, got); diff != "" || problems != nil {
 		t.Error(diff, problems)
 	}
-	_, problems = FromWire([][]any{{}, {1.0}, {1.5, ""}, {"1", ""}, {200.0, ""}, {1.0, 2.0}, {1.0, "xy"}, {1.0, strings.Repeat("00", 512)}, {1.0, ""}})
+	_, problems = FromWire([][]any{{}, {1.0}, {1.5, ""}, {"1", ""}, {200.0, ""}, {1.0, 2.0}, {1.0, "xy"},
+		{1.0, strings.Repeat("00", 512)}, {1.0, ""}})
 	if len(problems) != 8 {
 		t.Errorf("%d of 8 refused: %v", len(problems), problems)
 	}

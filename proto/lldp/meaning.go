@@ -127,7 +127,8 @@ func capabilities(n Neighbor, b []byte) error {
 	if len(b) != 4 {
 		return errShort
 	}
-	names := []string{"Repeater", "Bridge", "WLAN", "Router", "Telephone", "DOCSIS cable device", "Station only", "C-Vlan", "S-Vlan", "TPMR"}
+	names := []string{"Repeater", "Bridge", "WLAN", "Router", "Telephone", "DOCSIS cable device", "Station only", "C-Vlan",
+		"S-Vlan", "TPMR"}
 	of := func(bits uint16) []any {
 		list := []any{}
 		for i, name := range names {

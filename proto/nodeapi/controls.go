@@ -13,7 +13,8 @@ func oneLine(field string) bool {
 	switch field {
 	case "name", "uuid", "owner", "lessee", "driver", "resource_class", "traits", "conductor_group", "shard",
 		"address", "physical_network", "type", "connector_id", "volume_id", "volume_type", "id", "scope",
-		"node", "node_uuid", "chassis_uuid", "instance_uuid", "portgroup_uuid", "parent_node", "instance_name", "candidate_nodes",
+		"node", "node_uuid", "chassis_uuid", "instance_uuid", "portgroup_uuid", "parent_node", "instance_name",
+		"candidate_nodes",
 		"target", "boot_device", "device_type", "device_types", "image_url", "root_device":
 		return true
 	}

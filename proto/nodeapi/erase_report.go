@@ -32,15 +32,16 @@ type EraseStatement struct {
 // what is kept in a file. All but the last two fields are there to be read; what
 // counts is Payload, and OpenEraseReport holds them against it.
 type EraseReport struct {
-	UUID      string          `json:"uuid"`
-	NodeUUID  string          `json:"node_uuid"`
-	NodeName  string          `json:"node_name"`
-	Failed    bool            `json:"failed"`
-	SignedAt  time.Time       `json:"signed_at"`
-	KeyID     string          `json:"key_id"`
-	Report    json.RawMessage `json:"report"`
-	Payload   string          `json:"payload"`   // base64 (RFC 4648, section 4) of the bytes that were signed: the JSON of an EraseStatement
-	Signature string          `json:"signature"` // base64 of Ed25519 (RFC 8032) over them
+	UUID     string          `json:"uuid"`
+	NodeUUID string          `json:"node_uuid"`
+	NodeName string          `json:"node_name"`
+	Failed   bool            `json:"failed"`
+	SignedAt time.Time       `json:"signed_at"`
+	KeyID    string          `json:"key_id"`
+	Report   json.RawMessage `json:"report"`
+	// base64 (RFC 4648, section 4) of the bytes that were signed: the JSON of an EraseStatement
+	Payload   string `json:"payload"`
+	Signature string `json:"signature"` // base64 of Ed25519 (RFC 8032) over them
 }
 
 // EraseReports answers GET /ferrite/v1/nodes/{node}/erase-reports: the oldest
@@ -131,7 +132,8 @@ func ReportOf(payload, signature []byte) (EraseReport, error) {
 		return EraseReport{}, fmt.Errorf("what was signed is no statement of an erase: %w", err)
 	}
 	return EraseReport{
-		UUID: s.UUID, NodeUUID: s.NodeUUID, NodeName: s.NodeName, Failed: s.Failed, SignedAt: s.SignedAt, KeyID: s.KeyID, Report: s.Report,
+		UUID: s.UUID, NodeUUID: s.NodeUUID, NodeName: s.NodeName, Failed: s.Failed, SignedAt: s.SignedAt, KeyID: s.KeyID,
+		Report:  s.Report,
 		Payload: base64.StdEncoding.EncodeToString(payload), Signature: base64.StdEncoding.EncodeToString(signature),
 	}, nil
 }
@@ -161,7 +163,8 @@ func OpenEraseReport(document []byte, key ed25519.PublicKey) (EraseStatement, er
 		return none, err
 	}
 	if r.KeyID != shown.KeyID {
-		return none, fmt.Errorf("it is signed with the key %s, and this is the key %s: give the conductor's that signed it", r.KeyID, shown.KeyID)
+		return none, fmt.Errorf("it is signed with the key %s, and this is the key %s: give the conductor's that signed it",
+			r.KeyID, shown.KeyID)
 	}
 	payload, signature, err := r.Signed()
 	if err != nil {
@@ -186,7 +189,8 @@ func OpenEraseReport(document []byte, key ed25519.PublicKey) (EraseStatement, er
 // says reports whether what can be read in r is s; programs may have written it
 // anew, with other spaces and order.
 func (r EraseReport) says(s EraseStatement) (bool, error) {
-	open := EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed, SignedAt: r.SignedAt, KeyID: r.KeyID, Report: r.Report}
+	open := EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed,
+		SignedAt: r.SignedAt, KeyID: r.KeyID, Report: r.Report}
 	var values [2]any
 	for i, statement := range []EraseStatement{open, s} {
 		text, err := json.Marshal(statement)

@@ -46,7 +46,8 @@ func TestEraseReportOpens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{"as served": document, "with a newline": append(bytes.Clone(document), '\n'), "written anew": anew} {
+	for name, text := range map[string][]byte{"as served": document, "with a newline": append(bytes.Clone(document), '\n'),
+		"written anew": anew} {
 		s, err := nodeapi.OpenEraseReport(text, key)
 		if err != nil || s.NodeName != "web-3" || !strings.Contains(string(s.Report), "/dev/sda") {
 			t.Errorf("%s: %v %+v", name, err, s)
@@ -73,11 +74,13 @@ func TestEraseReportChanged(t *testing.T) {
 		"no document":      {`{`, ``, "no signed erase report"},
 		"something behind": {`"}`, `"}{}`, "no signed erase report"},
 	} {
-		if _, err := nodeapi.OpenEraseReport([]byte(strings.Replace(string(document), c.old, c.new, 1)), key); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := nodeapi.OpenEraseReport([]byte(strings.Replace(string(document), c.old, c.new, 1)), key); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := nodeapi.OpenEraseReport(document, public(eraseKey(2))); err == nil || !strings.Contains(err.Error(), "it is signed with the key") {
+	if _, err := nodeapi.OpenEraseReport(document, public(eraseKey(2))); err == nil ||
+		!strings.Contains(err.Error(), "it is signed with the key") {
 		t.Errorf("another key: %v", err)
 	}
 }
@@ -102,7 +105,8 @@ func TestEraseReportForged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := nodeapi.OpenEraseReport(text, key); err == nil || !strings.Contains(err.Error(), "the signature is wrong") {
+	if _, err := nodeapi.OpenEraseReport(text, key); err == nil ||
+		!strings.Contains(err.Error(), "the signature is wrong") {
 		t.Errorf("%v", err)
 	}
 }
@@ -117,7 +121,8 @@ func TestEraseKey(t *testing.T) {
 	if err != nil || !key.Equal(public(eraseKey(1))) {
 		t.Error(key, err)
 	}
-	for _, bad := range []string{"", "PEM", strings.ReplaceAll(shown.PublicKey, "PUBLIC", "PRIVATE"), strings.Replace(shown.PublicKey, "MC", "MD", 1)} {
+	for _, bad := range []string{"", "PEM", strings.ReplaceAll(shown.PublicKey, "PUBLIC", "PRIVATE"),
+		strings.Replace(shown.PublicKey, "MC", "MD", 1)} {
 		if _, err := nodeapi.ParseEraseKey([]byte(bad)); err == nil {
 			t.Errorf("taken: %q", bad)
 		}

@@ -77,8 +77,10 @@ func TestMask(t *testing.T) {
 	if after, err := json.Marshal(in); err != nil || string(before) != string(after) {
 		t.Errorf("masking wrote to its input: %s, %v", after, err)
 	}
-	got := MaskInstance(map[string]any{"configdrive": "x", "image_url": "http://h/i?temp_url_sig=s", "image_source": "http://u:p@h/i"})
-	if diff := cmp.Diff(map[string]any{"configdrive": Masked, "image_url": Masked, "image_source": "http://******@h/i"}, got); diff != "" {
+	got := MaskInstance(map[string]any{"configdrive": "x", "image_url": "http://h/i?temp_url_sig=s",
+		"image_source": "http://u:p@h/i"})
+	if diff := cmp.Diff(map[string]any{"configdrive": Masked, "image_url": Masked, "image_source": "http://******@h/i"},
+		got); diff != "" {
 		t.Errorf("instance_info (-want +got):\n%s", diff)
 	}
 	if Mask(nil) != nil || MaskInstance(nil) != nil {
@@ -172,7 +174,8 @@ func FuzzMaskText(f *testing.F) {
 			t.Errorf("%q became %q, then %q", text, once, twice)
 		}
 		if u, err := url.Parse(text); err == nil && u.User != nil && u.Scheme != "" && strings.Contains(text, "://") {
-			if masked, err := url.Parse(once); err != nil || masked.User == nil || masked.User.String() != url.User(Masked).String() {
+			if masked, err := url.Parse(once); err != nil || masked.User == nil ||
+				masked.User.String() != url.User(Masked).String() {
 				t.Errorf("%q became %q", text, once)
 			}
 		}

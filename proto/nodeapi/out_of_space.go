@@ -15,5 +15,6 @@ func OutOfSpace(err error) *Fault {
 		return nil
 	}
 	return NewFault(http.StatusInsufficientStorage,
-		"The disk under the conductor's data folder is full: nothing of this request was written, and nothing written before is lost. Make room there and repeat the request.")
+		"The disk under the conductor's data folder is full: nothing of this request was written, and nothing written "+
+			"before is lost. Make room there and repeat the request.")
 }

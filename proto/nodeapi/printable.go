@@ -25,7 +25,8 @@ func kept(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029':
 		return ' '
-	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), unicode.Is(unicode.Cs, r), r == '\uFEFF', r >= 0xE0000 && r <= 0xE007F:
+	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), unicode.Is(unicode.Cs, r), r == '\uFEFF',
+		r >= 0xE0000 && r <= 0xE007F:
 		return -1
 	}
 	return r

@@ -14,8 +14,9 @@ type Status struct {
 	MaintenanceReason string `json:"maintenance_reason,omitempty"`
 	Fault             string `json:"fault,omitempty"` // what the conductor put it into maintenance for
 
-	Power       string    `json:"power_state,omitempty"`
-	PowerReadAt time.Time `json:"power_read_at,omitzero"` // the last good read; absent when there was none since the conductor started
+	Power string `json:"power_state,omitempty"`
+	// the last good read; absent when there was none since the conductor started
+	PowerReadAt time.Time `json:"power_read_at,omitzero"`
 
 	Activity string   `json:"activity,omitempty"` // verify, inspect, clean, deploy, delete, power
 	Step     string   `json:"step,omitempty"`     // the one being done, interface.step

@@ -17,7 +17,8 @@ var (
 // or proves whose inspection data it takes.
 func signature(name string) bool {
 	name = strings.ToLower(name)
-	return name == "sig" || name == "key" || name == "boot_word" || strings.HasSuffix(name, "_sig") || strings.HasSuffix(name, "signature") ||
+	return name == "sig" || name == "key" || name == "boot_word" || strings.HasSuffix(name, "_sig") ||
+		strings.HasSuffix(name, "signature") ||
 		strings.HasSuffix(name, "apikey") || strings.HasSuffix(name, "api_key") || Secret(name)
 }
 

@@ -38,10 +38,13 @@ func negotiate(h http.Header) (minor int, fault *Fault) {
 	}
 	supported := fmt.Sprintf("The supported version range is: [%s, %s].", Version(MinMinor), Version(MaxMinor))
 	if ma != 1 {
-		return 0, Routing(http.StatusNotAcceptable, "Mutually exclusive versions requested. Version %s requested but not supported by this service. %s", asked, supported)
+		return 0, Routing(http.StatusNotAcceptable,
+			"Mutually exclusive versions requested. Version %s requested but not supported by this service. %s",
+			asked, supported)
 	}
 	if mi < MinMinor || mi > MaxMinor {
-		return 0, Routing(http.StatusNotAcceptable, "Version %s was requested but the minor version is not supported by this service. %s", asked, supported)
+		return 0, Routing(http.StatusNotAcceptable,
+			"Version %s was requested but the minor version is not supported by this service. %s", asked, supported)
 	}
 	return mi, nil
 }

@@ -188,7 +188,8 @@ func comparison(op, text, want string) (holds func(have string) bool, known bool
 	}
 	number, err := strconv.ParseFloat(want, 64)
 	if err != nil {
-		return nil, true, fmt.Errorf("operator %q compares numbers, and %q is none; text is compared by s==, s!= and the like", op, want)
+		return nil, true,
+			fmt.Errorf("operator %q compares numbers, and %q is none; text is compared by s==, s!= and the like", op, want)
 	}
 	return func(have string) bool {
 		n, err := strconv.ParseFloat(have, 64)

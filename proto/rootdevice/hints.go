@@ -79,7 +79,8 @@ func SkipFrom(properties map[string]any) (disks []Hints, volumes []string, err e
 		if name, volume := h["volume_name"]; volume {
 			text, ok := name.(string)
 			if !ok || text == "" {
-				return nil, nil, fmt.Errorf("properties.skip_block_devices: expected the name of a RAID volume as volume_name, found %v", name)
+				return nil, nil,
+					fmt.Errorf("properties.skip_block_devices: expected the name of a RAID volume as volume_name, found %v", name)
 			}
 			volumes = append(volumes, text)
 			continue
@@ -169,7 +170,8 @@ func parseHint(key string, hint any) (func(agentapi.Disk) bool, error) {
 	}
 	values, known := texts()[key]
 	if !known {
-		return nil, fmt.Errorf("not known; known are size, rotational, %s", strings.Join(slices.Sorted(maps.Keys(texts())), ", "))
+		return nil, fmt.Errorf("not known; known are size, rotational, %s",
+			strings.Join(slices.Sorted(maps.Keys(texts())), ", "))
 	}
 	holds, err := parseText(hint)
 	if err != nil {

@@ -15,16 +15,21 @@ const oneGiB = int64(1) << 30
 
 func someDisks() []agentapi.Disk {
 	return []agentapi.Disk{
-		{Name: "/dev/sdb", Size: 480 * oneGiB, Model: "SAMSUNG MZ7LH480", Serial: "S45PNA0M", WWN: "0x5002538e0", WWNWithExtension: "0x5002538e0aa", WWNVendorExtension: "7", HCTL: "1:0:0:0", Rotational: false, Transport: "sata", Vendor: "ATA"},
-		{Name: "/dev/sda", Size: 480 * oneGiB, Model: "SAMSUNG MZ7LH480", Serial: "S45PNA0L", WWN: "0x5002538e1", HCTL: "0:0:0:0", Rotational: false, Transport: "sata", Vendor: "ATA"},
+		{Name: "/dev/sdb", Size: 480 * oneGiB, Model: "SAMSUNG MZ7LH480", Serial: "S45PNA0M", WWN: "0x5002538e0",
+			WWNWithExtension: "0x5002538e0aa", WWNVendorExtension: "7", HCTL: "1:0:0:0", Rotational: false, Transport: "sata",
+			Vendor: "ATA"},
+		{Name: "/dev/sda", Size: 480 * oneGiB, Model: "SAMSUNG MZ7LH480", Serial: "S45PNA0L", WWN: "0x5002538e1",
+			HCTL: "0:0:0:0", Rotational: false, Transport: "sata", Vendor: "ATA"},
 		{Name: "/dev/sdc", Size: 2 * oneGiB, Model: "Internal SD-CARD", Rotational: true, Transport: "usb"},
-		{Name: "/dev/nvme0n1", Size: 1788 * oneGiB, Model: "Dell Ent NVMe v2", Serial: "S6CXNA", ByPath: "/dev/disk/by-path/pci-0000:01:00.0-nvme-1", Transport: "nvme"},
+		{Name: "/dev/nvme0n1", Size: 1788 * oneGiB, Model: "Dell Ent NVMe v2", Serial: "S6CXNA",
+			ByPath: "/dev/disk/by-path/pci-0000:01:00.0-nvme-1", Transport: "nvme"},
 		{Name: "/dev/sdv", Size: 8 * oneGiB, Model: "Virtual HDISK0", Transport: "usb"},
 	}
 }
 
 func TestChoose(t *testing.T) {
-	skipped := []agentapi.SkippedDisk{{Name: "/dev/sdm", Reason: "member of md127"}, {Name: "/dev/loop0", Reason: "not hardware"}}
+	skipped := []agentapi.SkippedDisk{{Name: "/dev/sdm", Reason: "member of md127"},
+		{Name: "/dev/loop0", Reason: "not hardware"}}
 	tests := map[string]struct {
 		hints string
 		need  int64
@@ -73,14 +78,22 @@ func TestChoose(t *testing.T) {
 		"by path":                           {`{"by_path":"/dev/disk/by-path/pci-0000:01:00.0-nvme-1"}`, 0, "/dev/nvme0n1"},
 		"the smallest of several":           {`{"tran":"<or> nvme <or> usb"}`, 0, "/dev/sdc"},
 
-		"no match, never a guess":         {`{"serial":"other"}`, 0, "!none matches root_device {serial=other}; disks seen: /dev/sdc ("},
-		"what was wanted and found":       {`{"serial":"other"}`, 0, `!serial "S6CXNA"): serial: wanted other, found S6CXNA`},
-		"what was not found":              {`{"vendor":"x"}`, 0, "!vendor: wanted x, found nothing"},
-		"says what was left out":          {`{"serial":"other"}`, 0, "!/dev/sdm: member of md127"},
-		"a negation of nothing":           {`{"serial":"s!= x","name":"/dev/sdc"}`, 0, "!none matches"},
-		"a negation is of every form":     {`{"serial":"s!= s45pna0m","name":"/dev/sdb"}`, 0, "!none matches"},
-		"two as good":                     {`{"model":"<in> samsung"}`, 0, "!several disks fit equally: root_device {model=<in> samsung} matches /dev/sda, /dev/sdb, all of 515396075520 bytes; tell them apart by serial=S45PNA0L or serial=S45PNA0M"},
-		"virtual media is no disk":        {`{"name":"/dev/sdv"}`, 0, "!/dev/sdv (8589934592 bytes, model \"Virtual HDISK0\"): virtual media"},
+		"no match, never a guess": {
+			`{"serial":"other"}`, 0, "!none matches root_device {serial=other}; disks seen: /dev/sdc (",
+		},
+		"what was wanted and found":   {`{"serial":"other"}`, 0, `!serial "S6CXNA"): serial: wanted other, found S6CXNA`},
+		"what was not found":          {`{"vendor":"x"}`, 0, "!vendor: wanted x, found nothing"},
+		"says what was left out":      {`{"serial":"other"}`, 0, "!/dev/sdm: member of md127"},
+		"a negation of nothing":       {`{"serial":"s!= x","name":"/dev/sdc"}`, 0, "!none matches"},
+		"a negation is of every form": {`{"serial":"s!= s45pna0m","name":"/dev/sdb"}`, 0, "!none matches"},
+		"two as good": {
+			`{"model":"<in> samsung"}`, 0,
+			"!several disks fit equally: root_device {model=<in> samsung} matches /dev/sda, /dev/sdb, all of 515396075520 " +
+				"bytes; tell them apart by serial=S45PNA0L or serial=S45PNA0M",
+		},
+		"virtual media is no disk": {
+			`{"name":"/dev/sdv"}`, 0, "!/dev/sdv (8589934592 bytes, model \"Virtual HDISK0\"): virtual media",
+		},
 		"unknown hint":                    {`{"colour":"red"}`, 0, "!hint colour: not known"},
 		"unknown operator":                {`{"size":"~ 5"}`, 0, `!operator "~"`},
 		"unknown operator on text":        {`{"model":"<un> 5"}`, 0, `!operator "<un>"`},
@@ -129,7 +142,8 @@ func TestChooseInALab(t *testing.T) {
 			t.Errorf("need %d: %s, %v", need, d.Name, err)
 		}
 	}
-	if _, _, err := Choose(nil, nil, Wish{}); !errors.Is(err, ErrNoDisk) || !strings.Contains(err.Error(), "there are no disks") {
+	if _, _, err := Choose(nil, nil, Wish{}); !errors.Is(err, ErrNoDisk) ||
+		!strings.Contains(err.Error(), "there are no disks") {
 		t.Errorf("no disks: %v", err)
 	}
 	// A machine with real disks does not fall back to its SD card.
@@ -169,7 +183,9 @@ func TestVerdicts(t *testing.T) {
 		{Name: "/dev/sdd", Size: 9 * oneGiB}, {Name: "/dev/sda", Size: 8 * oneGiB}, {Name: "/dev/sdb", Size: 8 * oneGiB},
 		{Name: "/dev/sdc", Size: oneGiB}, {Name: "/dev/sde", Size: 5 * oneGiB, Serial: "keep"},
 	}
-	left := []agentapi.SkippedDisk{{Name: "/dev/sr0", Reason: "optical drive"}, {Name: "/dev/loop3", Reason: "not hardware"}}
+	left := []agentapi.SkippedDisk{
+		{Name: "/dev/sr0", Reason: "optical drive"}, {Name: "/dev/loop3", Reason: "not hardware"},
+	}
 	for name, tc := range map[string]struct {
 		wish Wish
 		want []string
@@ -214,8 +230,10 @@ func TestVerdicts(t *testing.T) {
 
 func TestApart(t *testing.T) {
 	for want, disks := range map[string][]agentapi.Disk{
-		"wwn=1 or wwn=2":                   {{Name: "/dev/a", Serial: "same", WWN: "1"}, {Name: "/dev/b", Serial: "SAME", WWN: "2"}},
-		"hctl=0:0:0:0 or hctl=1:0:0:0":     {{Name: "/dev/a", Serial: "x", HCTL: "0:0:0:0"}, {Name: "/dev/b", HCTL: "1:0:0:0"}},
+		"wwn=1 or wwn=2": {{Name: "/dev/a", Serial: "same", WWN: "1"},
+			{Name: "/dev/b", Serial: "SAME", WWN: "2"}},
+		"hctl=0:0:0:0 or hctl=1:0:0:0": {{Name: "/dev/a", Serial: "x", HCTL: "0:0:0:0"},
+			{Name: "/dev/b", HCTL: "1:0:0:0"}},
 		"name=/dev/a or name=/dev/b":       {{Name: "/dev/a"}, {Name: "/dev/b"}},
 		"serial=x or serial=y or serial=z": {{Serial: "x"}, {Serial: "y"}, {Serial: "z"}},
 	} {
@@ -232,8 +250,9 @@ func TestSkipFrom(t *testing.T) {
 		volumes []string
 		fails   bool
 	}{
-		"none":               {nil, nil, nil, false},
-		"a list":             {[]any{map[string]any{"serial": "a"}, map[string]any{"volume_name": "v"}}, []Hints{{"serial": "a"}}, []string{"v"}, false},
+		"none": {nil, nil, nil, false},
+		"a list": {[]any{map[string]any{"serial": "a"}, map[string]any{"volume_name": "v"}},
+			[]Hints{{"serial": "a"}}, []string{"v"}, false},
 		"not a list":         {"sda", nil, nil, true},
 		"not objects":        {[]any{"sda"}, nil, nil, true},
 		"one would hold all": {[]any{map[string]any{}}, nil, nil, true},
@@ -254,8 +273,10 @@ func TestSkipFrom(t *testing.T) {
 // verdict.
 func FuzzHint(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"size", ">= 10"}, {"size", "<or> 2 <or> 480"}, {"size", "1e300"}, {"model", "<or> a <or> b"}, {"model", "<all-in> dell nvme"},
-		{"name", "s== /dev/%zz"}, {"rotational", "yes"}, {"serial", "s!= x"}, {"wwn", ">= 7"}, {"vendor", "<in>"}, {"tran", "<x> y"},
+		{"size", ">= 10"}, {"size", "<or> 2 <or> 480"}, {"size", "1e300"}, {"model", "<or> a <or> b"},
+		{"model", "<all-in> dell nvme"},
+		{"name", "s== /dev/%zz"}, {"rotational", "yes"}, {"serial", "s!= x"}, {"wwn", ">= 7"}, {"vendor", "<in>"},
+		{"tran", "<x> y"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
@@ -284,9 +305,11 @@ func FuzzHint(f *testing.F) {
 // what holds for one of the names holds for the disk.
 func TestPathsAreOneDisk(t *testing.T) {
 	disk := func(name, hctl, serial string) agentapi.Disk {
-		return agentapi.Disk{Name: name, HCTL: hctl, Size: 480 * oneGiB, Model: "ST480", Serial: serial, WWN: "0x" + serial, WWNWithExtension: "0x" + serial, Transport: "sas"}
+		return agentapi.Disk{Name: name, HCTL: hctl, Size: 480 * oneGiB, Model: "ST480", Serial: serial, WWN: "0x" + serial,
+			WWNWithExtension: "0x" + serial, Transport: "sas"}
 	}
-	disks := []agentapi.Disk{disk("/dev/sda", "0:0:1:0", "A"), disk("/dev/sdb", "0:0:2:0", "A"), disk("/dev/sdc", "0:0:3:0", "C")}
+	disks := []agentapi.Disk{disk("/dev/sda", "0:0:1:0", "A"), disk("/dev/sdb", "0:0:2:0", "A"),
+		disk("/dev/sdc", "0:0:3:0", "C")}
 	for name, c := range map[string]struct {
 		hints, skip Hints
 		want        string // "" for none

@@ -35,8 +35,10 @@ func TestServeBurst(t *testing.T) {
 	booter, log := &gated{open: make(chan struct{})}, &logBuffer{}
 	s, err := Listen(t.Context(), Config{
 		Server: loopback(), URL: "http://127.0.77.1:8088", Port: 6768,
-		Subnets: []Subnet{{Prefix: netip.MustParsePrefix("127.0.64.0/18"), First: ip("127.0.80.1"), Last: ip("127.0.87.255")}},
-		Booter:  booter, Leases: &pxetest.Leases{}, Log: slog.New(slog.NewTextHandler(log, nil)),
+		Subnets: []Subnet{
+			{Prefix: netip.MustParsePrefix("127.0.64.0/18"), First: ip("127.0.80.1"), Last: ip("127.0.87.255")},
+		},
+		Booter: booter, Leases: &pxetest.Leases{}, Log: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -97,7 +97,8 @@ func (p *Pool) Release(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool 
 
 // Decline notes that mac found ip in use by somebody else (RFC 2131 section
 // 4.3.3): nobody gets it for an hour, unless mac said so of several others before.
-// A reservation stays with its machine, its owner has to find the other one. It answers false when ip is not mac's to decline.
+// A reservation stays with its machine, its owner has to find the other one. It answers
+// false when ip is not mac's to decline.
 func (p *Pool) Decline(mac net.HardwareAddr, ip netip.Addr, now time.Time) bool {
 	hw := hwaddr(mac)
 	e := p.entries[hw]

@@ -13,7 +13,8 @@ func TestLent(t *testing.T) {
 	now := epoch()
 	for name, reserved := range map[string]bool{"leased": false, "reserved": true} {
 		t.Run(name, func(t *testing.T) {
-			p := newPool(t, small(2), pxe.Lease{MAC: mac(1), IP: ip("10.77.0.100"), Static: reserved, Expires: now.Add(24 * time.Hour)})
+			p := newPool(t, small(2),
+				pxe.Lease{MAC: mac(1), IP: ip("10.77.0.100"), Static: reserved, Expires: now.Add(24 * time.Hour)})
 			p.began = now
 			lent := func(want time.Time) {
 				t.Helper()
@@ -31,7 +32,8 @@ func TestLent(t *testing.T) {
 				t.Fatal(err)
 			}
 			lent(later)
-			if err := p.Reload([]pxe.Lease{{MAC: mac(1), IP: ip("10.77.0.100"), Static: reserved, Expires: now.Add(24 * time.Hour)}}); err != nil {
+			if err := p.Reload(
+				[]pxe.Lease{{MAC: mac(1), IP: ip("10.77.0.100"), Static: reserved, Expires: now.Add(24 * time.Hour)}}); err != nil {
 				t.Fatal(err)
 			}
 			lent(later)

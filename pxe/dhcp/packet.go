@@ -28,7 +28,8 @@ func parse(b []byte) (*dhcpv4.DHCPv4, error) {
 	case p.OpCode != dhcpv4.OpcodeBootRequest:
 		return nil, fmt.Errorf("dhcp opcode %v, expected a request", p.OpCode)
 	case p.HWType != iana.HWTypeEthernet || len(p.ClientHWAddr) != 6:
-		return nil, fmt.Errorf("dhcp hardware type %v with an address of %d bytes, expected Ethernet", p.HWType, len(p.ClientHWAddr))
+		return nil, fmt.Errorf("dhcp hardware type %v with an address of %d bytes, expected Ethernet", p.HWType,
+			len(p.ClientHWAddr))
 	case hwaddr(p.ClientHWAddr) == hwaddr{} || p.ClientHWAddr[0]&1 != 0:
 		return nil, fmt.Errorf("dhcp hardware address %v is not one of a single machine", p.ClientHWAddr)
 	case p.HopCount > maxHops:

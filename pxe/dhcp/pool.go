@@ -73,9 +73,11 @@ func (e *ExhaustedError) Error() string {
 		return fmt.Sprintf("subnet %v has no pool: only machines with a reservation get an address", e.Subnet.Prefix)
 	}
 	if e.Stranger {
-		return fmt.Sprintf("machines nobody has enrolled hold their half of the addresses between %v and %v: enrol them, or widen the pool", e.Subnet.First, e.Subnet.Last)
+		return fmt.Sprintf("machines nobody has enrolled hold their half of the addresses between %v and %v: enrol them, "+
+			"or widen the pool", e.Subnet.First, e.Subnet.Last)
 	}
-	return fmt.Sprintf("no free address between %v and %v: widen the pool or shorten the lease time", e.Subnet.First, e.Subnet.Last)
+	return fmt.Sprintf("no free address between %v and %v: widen the pool or shorten the lease time", e.Subnet.First,
+		e.Subnet.Last)
 }
 
 // NewPool returns a pool over subnets, which must not overlap, that knows
@@ -167,11 +169,13 @@ func (p *Pool) Subnet(a netip.Addr) (Subnet, bool) {
 // Offer returns the address machine mac should have in s and holds it for a
 // minute: its reservation, else the address it has or last had, else the one
 // it wishes for, else any. A stranger is a machine nobody has enrolled.
-func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger bool, now time.Time) (netip.Addr, error) {
+func (p *Pool) Offer(mac net.HardwareAddr, s Subnet, wish netip.Addr, stranger bool,
+	now time.Time) (netip.Addr, error) {
 	hw := hwaddr(mac)
 	if e := p.entries[hw]; e != nil {
 		if e.static && (!s.host(e.ip) || p.taken[e.ip]) {
-			return netip.Addr{}, fmt.Errorf("the reservation of %v for %v is no free host address of subnet %v, where it asks: correct the reservation", e.ip, hw, s.Prefix)
+			return netip.Addr{}, fmt.Errorf("the reservation of %v for %v is no free host address of subnet %v, where it "+
+				"asks: correct the reservation", e.ip, hw, s.Prefix)
 		}
 		e.stranger = stranger && !e.static
 		if stranger && !e.live(now) && p.full(s, now) {

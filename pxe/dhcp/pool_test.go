@@ -50,16 +50,23 @@ func TestPoolOffer(t *testing.T) {
 		{name: "the wish", pool: 3, wish: "10.77.0.102", want: "10.77.0.102"},
 		{name: "a wish outside the pool", pool: 3, wish: "10.77.0.200", want: "10.77.0.100"},
 		{name: "a wish for the server", pool: 3, wish: "10.77.0.1", want: "10.77.0.100"},
-		{name: "a wish somebody has", pool: 3, wish: "10.77.0.101", leases: []pxe.Lease{lease(2, "10.77.0.101", false, time.Hour)}, want: "10.77.0.100"},
-		{name: "its own lease beats the wish", pool: 3, wish: "10.77.0.100", leases: []pxe.Lease{lease(1, "10.77.0.102", false, time.Hour)}, want: "10.77.0.102"},
-		{name: "its own lease that ran out", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.102", false, -time.Hour)}, want: "10.77.0.102"},
+		{name: "a wish somebody has", pool: 3, wish: "10.77.0.101",
+			leases: []pxe.Lease{lease(2, "10.77.0.101", false, time.Hour)}, want: "10.77.0.100"},
+		{name: "its own lease beats the wish", pool: 3, wish: "10.77.0.100",
+			leases: []pxe.Lease{lease(1, "10.77.0.102", false, time.Hour)}, want: "10.77.0.102"},
+		{name: "its own lease that ran out", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.102", false, -time.Hour)},
+			want: "10.77.0.102"},
 		{name: "its reservation", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.7", true, 0)}, want: "10.77.0.7"},
 		{name: "a reservation elsewhere", pool: 3, leases: []pxe.Lease{lease(1, "10.88.0.7", true, 0)}},
 		{name: "a reservation of the server's address", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.1", true, 0)}},
-		{name: "its lease is outside the pool now", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.200", false, time.Hour)}, want: "10.77.0.100"},
-		{name: "unremembered before run out", pool: 2, leases: []pxe.Lease{lease(2, "10.77.0.100", false, -time.Hour)}, want: "10.77.0.101"},
-		{name: "longest run out", pool: 2, leases: []pxe.Lease{lease(2, "10.77.0.100", false, -time.Hour), lease(3, "10.77.0.101", false, -2*time.Hour)}, want: "10.77.0.101"},
-		{name: "not somebody's reservation", pool: 2, leases: []pxe.Lease{lease(2, "10.77.0.100", true, 0)}, want: "10.77.0.101"},
+		{name: "its lease is outside the pool now", pool: 3, leases: []pxe.Lease{lease(1, "10.77.0.200", false, time.Hour)},
+			want: "10.77.0.100"},
+		{name: "unremembered before run out", pool: 2, leases: []pxe.Lease{lease(2, "10.77.0.100", false, -time.Hour)},
+			want: "10.77.0.101"},
+		{name: "longest run out", pool: 2, leases: []pxe.Lease{lease(2, "10.77.0.100", false, -time.Hour),
+			lease(3, "10.77.0.101", false, -2*time.Hour)}, want: "10.77.0.101"},
+		{name: "not somebody's reservation", pool: 2, leases: []pxe.Lease{lease(2, "10.77.0.100", true, 0)},
+			want: "10.77.0.101"},
 		{name: "not a declined one", pool: 2, refused: "10.77.0.100", want: "10.77.0.101"},
 		{name: "exhausted", pool: 1, leases: []pxe.Lease{lease(2, "10.77.0.100", false, time.Hour)}},
 		{name: "no pool at all", pool: 0},
@@ -349,7 +356,8 @@ func TestPoolNeverTwice(t *testing.T) {
 // checkBooks checks that the pool's maps agree and stay small.
 func checkBooks(t *rapid.T, p *Pool) {
 	if len(p.entries) != len(p.holder) || len(p.stored) != len(p.records) {
-		t.Fatalf("%d entries, %d holders; %d stored, %d records", len(p.entries), len(p.holder), len(p.stored), len(p.records))
+		t.Fatalf("%d entries, %d holders; %d stored, %d records", len(p.entries), len(p.holder), len(p.stored),
+			len(p.records))
 	}
 	for hw, e := range p.entries {
 		if p.holder[e.ip] != hw {

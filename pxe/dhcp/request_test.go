@@ -81,7 +81,8 @@ const (
 func biosROM(p *dhcpv4.DHCPv4) {
 	for _, c := range []change{
 		word(optClass, "PXEClient:Arch:00000:UNDI:002001"), arch(0), option(94, 1, 2, 1), broadcastFlag,
-		option(97, append([]byte{0}, []byte("0123456789abcdef")...)...), option(57, 0x05, 0xc0), option(55, 1, 2, 3, 43, 54, 66, 67, 150),
+		option(97, append([]byte{0}, []byte("0123456789abcdef")...)...), option(57, 0x05, 0xc0),
+		option(55, 1, 2, 3, 43, 54, 66, 67, 150),
 	} {
 		c(p)
 	}

@@ -184,10 +184,12 @@ func (s *Server) handle(ctx context.Context, req *dhcpv4.DHCPv4, peer netip.Addr
 	}
 	r := destination(reply, ports{server: s.conf.Port, client: s.conf.ClientPort})
 	if err := s.wire.send(reply.ToBytes(), r, peer); err != nil {
-		s.complain("dhcp reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err) // a request names its relay, which may be anything
+		// a request names its relay, which may be anything
+		s.complain("dhcp reply not sent", "mac", c.MAC.String(), "to", r.to, "err", err)
 		return
 	}
-	log.Debug("dhcp reply", "reply", reply.MessageType().String(), "ip", c.IP, "file", reply.BootFileNameOption(), "to", r.to)
+	log.Debug("dhcp reply", "reply", reply.MessageType().String(), "ip", c.IP, "file",
+		reply.BootFileNameOption(), "to", r.to)
 }
 
 func stageOf(reply *dhcpv4.DHCPv4) (pxe.Stage, bool) {

@@ -59,7 +59,8 @@ func serve(t *testing.T, leases pxe.Leases) *rig {
 		Server: loopback(), URL: "http://127.0.77.1:8088", Port: 6767,
 		Subnets: []Subnet{
 			{Prefix: netip.MustParsePrefix("127.0.77.0/24"), First: ip("127.0.77.100"), Last: ip("127.0.77.103")},
-			{Prefix: netip.MustParsePrefix("10.88.0.0/24"), First: ip("10.88.0.10"), Last: ip("10.88.0.20"), Router: ip("10.88.0.1")},
+			{Prefix: netip.MustParsePrefix("10.88.0.0/24"), First: ip("10.88.0.10"), Last: ip("10.88.0.20"),
+				Router: ip("10.88.0.1")},
 		},
 		Booter: r.booter, Leases: leases,
 		Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -181,7 +182,9 @@ func TestServeBoot(t *testing.T) {
 func TestServeKeepsAddressOverRestart(t *testing.T) {
 	leases := &pxetest.Leases{}
 	var first net.IP
-	t.Run("before", func(t *testing.T) { first = serve(t, leases).boot(t, address(optRequested, "127.0.77.102")).YourIPAddr })
+	t.Run("before", func(t *testing.T) {
+		first = serve(t, leases).boot(t, address(optRequested, "127.0.77.102")).YourIPAddr
+	})
 	t.Run("after", func(t *testing.T) {
 		if got := serve(t, leases).boot(t).YourIPAddr; !got.Equal(first) {
 			t.Errorf("had %v, got %v after the restart", first, got)
@@ -247,7 +250,9 @@ func TestServeExhausted(t *testing.T) {
 		t.Errorf("got %s, want the one that was released", got)
 	}
 	// It finds the address in use: that one is set aside, and nothing else is left.
-	r.write(t, request(dhcpv4.MessageTypeDecline, address(optRequested, "127.0.77.102"), address(optServer, loopback().String())).ToBytes())
+	r.write(t,
+		request(dhcpv4.MessageTypeDecline, address(optRequested, "127.0.77.102"),
+			address(optServer, loopback().String())).ToBytes())
 	for end := time.Now().Add(longWait); r.ask(t, request(dhcpv4.MessageTypeDiscover), silence) != nil; {
 		if time.Now().After(end) { // the server's workers may take two requests in either order
 			t.Fatal("the declined address, the last one, is still offered")
@@ -259,7 +264,8 @@ func TestServeExhausted(t *testing.T) {
 func TestServeTellsStrangers(t *testing.T) {
 	leases := &pxetest.Leases{}
 	for i, n := range []int{1, 2, 3} {
-		l := pxe.Lease{MAC: mac(n), IP: netip.AddrFrom4([4]byte{127, 0, 77, byte(100 + i)}), Expires: time.Now().Add(time.Hour)}
+		l := pxe.Lease{MAC: mac(n), IP: netip.AddrFrom4([4]byte{127, 0, 77, byte(100 + i)}),
+			Expires: time.Now().Add(time.Hour)}
 		if err := leases.SaveLease(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +333,8 @@ func TestServeReservedMeanwhile(t *testing.T) {
 		t.Fatal("no offer")
 	}
 	wants := address(optRequested, offer.YourIPAddr.String())
-	if reply := r.ask(t, request(dhcpv4.MessageTypeRequest, wants, address(optServer, loopback().String())), silence); reply != nil {
+	if reply := r.ask(t, request(dhcpv4.MessageTypeRequest, wants, address(optServer, loopback().String())),
+		silence); reply != nil {
 		t.Errorf("got %v, although the address is not the machine's any more", reply)
 	}
 	if err := r.Reload(t.Context()); err != nil {
@@ -377,7 +384,8 @@ func TestServeSaysNothingItCannotRecord(t *testing.T) {
 		t.Fatal("no offer")
 	}
 	wants := address(optRequested, offer.YourIPAddr.String())
-	if reply := r.ask(t, request(dhcpv4.MessageTypeRequest, wants, address(optServer, loopback().String())), silence); reply != nil {
+	if reply := r.ask(t, request(dhcpv4.MessageTypeRequest, wants, address(optServer, loopback().String())),
+		silence); reply != nil {
 		t.Errorf("got %v, although the lease is not on record", reply)
 	}
 	r.logs(t, "the disk is full")

@@ -33,7 +33,8 @@ func (s Subnet) normal() (Subnet, error) {
 		s.Lease = DefaultLease
 	}
 	if s.Lease < time.Minute {
-		return s, fmt.Errorf("subnet %v: lease time %v is under a minute: machines would renew without end", s.Prefix, s.Lease)
+		return s, fmt.Errorf("subnet %v: lease time %v is under a minute: machines would renew without end",
+			s.Prefix, s.Lease)
 	}
 	if s.First.IsValid() != s.Last.IsValid() {
 		return s, fmt.Errorf("subnet %v: the pool needs both a first and a last address, or neither", s.Prefix)

@@ -45,7 +45,8 @@ func openWire(ctx context.Context, iface string, server netip.Addr, port uint16)
 	// Protocol 0: the socket only sends, the kernel copies nothing to it.
 	w.raw, err = unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("dhcp: open a packet socket on %s: %w: run as root or with CAP_NET_RAW", iface, err), udp.Close())
+		return nil, errors.Join(fmt.Errorf("dhcp: open a packet socket on %s: %w: run as root or with CAP_NET_RAW", iface,
+			err), udp.Close())
 	}
 	return w, nil
 }

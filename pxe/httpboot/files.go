@@ -75,7 +75,8 @@ func (h *handler) initrd(w http.ResponseWriter, r *http.Request, c pxe.Client, b
 
 // bootFile serves a kernel or ramdisk from disk, or sends the machine to the
 // URL it is at; either way the machine passes here and its stage is seen.
-func (h *handler) bootFile(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot, from string, s pxe.Stage) {
+func (h *handler) bootFile(w http.ResponseWriter, r *http.Request, c pxe.Client, boot pxe.Boot, from string,
+	s pxe.Stage) {
 	if boot.Action != pxe.Ramdisk {
 		h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%v is not to boot a ramdisk now", c.MAC))
 		return

@@ -54,17 +54,23 @@ func New(c Config) http.Handler {
 // machine resolves the {mac} of a path to the client and what it is to boot,
 // and answers 404 with the reason when that is nothing. A boot script holds the
 // boot's one-time word: only the address that DHCP lent to the machine gets it.
-func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Client, pxe.Boot), script bool) http.HandlerFunc {
+func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Client, pxe.Boot),
+	script bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		mac, err := net.ParseMAC(r.PathValue("mac"))
 		if err != nil || len(mac) != 6 {
-			h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%.40q is not a MAC address: expected one such as 52-54-00-77-00-01", r.PathValue("mac")))
+			h.refuse(w, r, http.StatusNotFound, fmt.Sprintf("%.40q is not a MAC address: expected one such as 52-54-00-77-00-01",
+				r.PathValue("mac")))
 			return
 		}
 		c := h.client(r, mac)
 		if known, ok := h.known(c.IP); !h.Foreign && (!ok || known.MAC.String() != mac.String()) {
-			h.Log.Log(r.Context(), h.warned.level(c.IP, time.Now()), "boot file refused: the caller's address is not lent to the machine", "mac", mac.String(), "from", c.IP, "path", r.URL.Path)
-			http.Error(w, fmt.Sprintf("%s is not the address that DHCP lent to %v; if another DHCP server gives the addresses, start the conductor with --other-dhcp", c.IP, mac), http.StatusForbidden)
+			h.Log.Log(r.Context(), h.warned.level(c.IP, time.Now()),
+				"boot file refused: the caller's address is not lent to the machine", "mac", mac.String(), "from", c.IP,
+				"path", r.URL.Path)
+			http.Error(w,
+				fmt.Sprintf("%s is not the address that DHCP lent to %v; if another DHCP server gives the addresses, start the "+
+					"conductor with --other-dhcp", c.IP, mac), http.StatusForbidden)
 			return
 		}
 		c.Script = script

@@ -59,7 +59,8 @@ func newRig(t *testing.T) *rig {
 			if ip.IsLoopback() {
 				n = 9
 			}
-			return pxe.Client{MAC: mac(n), Arch: 16, Firmware: pxe.UEFIHTTP, IP: ip}, ip.IsLoopback() || netip.MustParsePrefix("192.0.2.0/24").Contains(ip)
+			return pxe.Client{MAC: mac(n), Arch: 16, Firmware: pxe.UEFIHTTP, IP: ip}, ip.IsLoopback() ||
+				netip.MustParsePrefix("192.0.2.0/24").Contains(ip)
 		},
 		Extra: map[string]http.Handler{"/deploy/": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "extra %s", r.URL.Path)
@@ -111,9 +112,12 @@ func TestLentAddress(t *testing.T) {
 		h.ServeHTTP(&withDeadline{rec}, req)
 		return rec.Code, rec.Body.String()
 	}
-	for _, path := range []string{pxe.ScriptPath(mac(1)), pxe.KernelPath(mac(1)), pxe.InitrdPath(mac(1)), pxe.FailedPath(mac(1)), pxe.ScriptPath(mac(99))} {
-		for from, lent := range map[string]bool{"192.0.2.1": path != pxe.ScriptPath(mac(99)), "192.0.2.2": false, "198.51.100.1": false} {
-			if status, body := ask(r, path, from); (status == http.StatusOK) != lent || !lent && (status != http.StatusForbidden || strings.Contains(body, "quiet")) {
+	for _, path := range []string{pxe.ScriptPath(mac(1)), pxe.KernelPath(mac(1)), pxe.InitrdPath(mac(1)),
+		pxe.FailedPath(mac(1)), pxe.ScriptPath(mac(99))} {
+		for from, lent := range map[string]bool{"192.0.2.1": path != pxe.ScriptPath(mac(99)), "192.0.2.2": false,
+			"198.51.100.1": false} {
+			if status, body := ask(r, path, from); (status == http.StatusOK) != lent || !lent &&
+				(status != http.StatusForbidden || strings.Contains(body, "quiet")) {
 				t.Errorf("%s asked from %s: %d %q", path, from, status, body)
 			}
 		}
@@ -122,7 +126,8 @@ func TestLentAddress(t *testing.T) {
 	if stages != 4 { // the machine's own
 		t.Errorf("%d stages were told", stages)
 	}
-	foreign := New(Config{URL: "http://10.77.0.1:8088", Booter: r.booter, Foreign: true, Log: slog.New(slog.DiscardHandler)})
+	foreign := New(Config{URL: "http://10.77.0.1:8088", Booter: r.booter, Foreign: true,
+		Log: slog.New(slog.DiscardHandler)})
 	if status, body := ask(foreign, pxe.ScriptPath(mac(1)), "198.51.100.1"); status != http.StatusOK {
 		t.Errorf("with another DHCP server: %d %q", status, body)
 	}
@@ -210,7 +215,8 @@ func TestRanges(t *testing.T) {
 	if got := len(r.booter.Stages()); got != 2 {
 		t.Errorf("%d downloads reported, want the whole one and the one that begins at 0", got)
 	}
-	if resp := r.do("HEAD", path); resp.Header.Get("Content-Length") != "8" || resp.Header.Get("Accept-Ranges") != "bytes" {
+	if resp := r.do("HEAD", path); resp.Header.Get("Content-Length") != "8" ||
+		resp.Header.Get("Accept-Ranges") != "bytes" {
 		t.Errorf("HEAD says %v", resp.Header)
 	}
 }
@@ -245,7 +251,8 @@ func TestServe(t *testing.T) {
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 	for ask, want := range map[string]int{"": 2 << 20, "bytes=5-": 2<<20 - 5} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+pxe.KernelPath(mac(9)), nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			"http://"+l.Addr().String()+pxe.KernelPath(mac(9)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

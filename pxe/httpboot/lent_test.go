@@ -26,9 +26,10 @@ func (a *asked) Reached(context.Context, pxe.Client, pxe.Stage) {}
 func TestScriptSaysWhenLent(t *testing.T) {
 	lent := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	booter := &asked{}
-	h := New(Config{URL: "http://10.77.0.1:8088", Booter: booter, Log: slog.New(slog.DiscardHandler), Client: func(at netip.Addr) (pxe.Client, bool) {
-		return pxe.Client{MAC: mac(1), IP: at, Lent: lent}, true
-	}})
+	h := New(Config{URL: "http://10.77.0.1:8088", Booter: booter, Log: slog.New(slog.DiscardHandler),
+		Client: func(at netip.Addr) (pxe.Client, bool) {
+			return pxe.Client{MAC: mac(1), IP: at, Lent: lent}, true
+		}})
 	for path, script := range map[string]bool{pxe.ScriptPath(mac(1)): true, pxe.KernelPath(mac(1)): false} {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))
 		if c := booter.client; !c.Lent.Equal(lent) || c.Script != script || c.IP.String() != "192.0.2.1" {

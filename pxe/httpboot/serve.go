@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	maxConnections = 512              // a rack or ten at once; those that wait for their peers give way, others wait in the kernel's queue
+	// a rack or ten at once; those that wait for their peers give way, others wait in the kernel's queue
+	maxConnections = 512
 	maxEach        = 32               // of one address: a machine needs two, and some sit behind one address
 	headerTimeout  = 10 * time.Second // for a request's header
 	idleTimeout    = time.Minute

@@ -44,8 +44,10 @@ func TestHalfHeadersShutNobodyOut(t *testing.T) {
 	began := time.Now()
 	for i := range 40 {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 3, byte(i+1))}}
-		client := &http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}, Timeout: headerTimeout / 2}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+pxe.LoaderPath("a.efi"), nil)
+		client := &http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true},
+			Timeout: headerTimeout / 2}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			"http://"+l.Addr().String()+pxe.LoaderPath("a.efi"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

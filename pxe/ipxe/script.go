@@ -58,7 +58,8 @@ func ImageScript(mac net.HardwareAddr, u, failed string) (string, error) {
 			return "", err
 		}
 	}
-	return retrying(fmt.Sprintf("booting the image %s on %s", shown(u), mac), fmt.Sprintf("sanboot %s || goto failed", u), mac, u, failed), nil
+	return retrying(fmt.Sprintf("booting the image %s on %s", shown(u), mac), fmt.Sprintf("sanboot %s || goto failed", u),
+		mac, u, failed), nil
 }
 
 // retrying is a script that does something until it works, for as long as the server behind
@@ -106,7 +107,8 @@ func escape(cmdline string) (string, error) {
 		return "", errors.New("the kernel command line holds a control character: take it out")
 	}
 	if strings.HasSuffix(cmdline, `\`) {
-		return "", errors.New("the kernel command line ends in a backslash, which would join it to the script's next line: take it out")
+		return "",
+			errors.New("the kernel command line ends in a backslash, which would join it to the script's next line: take it out")
 	}
 	var out strings.Builder
 	for word := range strings.FieldsSeq(cmdline) {
@@ -142,7 +144,8 @@ func checkURL(u string) error {
 		return fmt.Errorf("boot file URL: %w", errors.Unwrap(err)) // without the URL itself
 	}
 	if p.User != nil {
-		return fmt.Errorf("boot file URL at %s holds a user or password, which the machine's console would show: serve the file without", p.Host)
+		return fmt.Errorf("boot file URL at %s holds a user or password, which the machine's console would show: serve the "+
+			"file without", p.Host)
 	}
 	if (p.Scheme != "http" && p.Scheme != "https") || p.Host == "" || strings.ContainsAny(u, " ${}\\") {
 		return fmt.Errorf("boot file URL %q: expected a plain http or https URL", u)

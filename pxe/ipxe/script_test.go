@@ -22,7 +22,10 @@ func machine() net.HardwareAddr { return net.HardwareAddr{0x52, 0x54, 0, 0x77, 0
 const failed = "http://10.77.0.1:8088/boot/x/failed"
 
 func ramdisk(cmdline string) Boot {
-	return Boot{MAC: machine(), Kernel: "http://10.77.0.1:8088/boot/x/kernel", Initrd: "http://10.77.0.1:8088/boot/x/initrd", Cmdline: cmdline, Failed: failed}
+	return Boot{
+		MAC: machine(), Kernel: "http://10.77.0.1:8088/boot/x/kernel", Initrd: "http://10.77.0.1:8088/boot/x/initrd",
+		Cmdline: cmdline, Failed: failed,
+	}
 }
 
 func TestScriptGolden(t *testing.T) {
@@ -46,7 +49,8 @@ func TestScriptGolden(t *testing.T) {
 }
 
 func TestImageScriptRefuses(t *testing.T) {
-	for _, u := range []string{"", "/images/live.iso", "http://h/${x}", "ftp://h/live.iso", "http://root:hunter2@h/live.iso", "http://token@h/live.iso", "http://root:hunter2@h/\x7f"} {
+	for _, u := range []string{"", "/images/live.iso", "http://h/${x}", "ftp://h/live.iso",
+		"http://root:hunter2@h/live.iso", "http://token@h/live.iso", "http://root:hunter2@h/\x7f"} {
 		if text, err := ImageScript(machine(), u, failed); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v\n%s", u, err, text)
 		}

@@ -64,7 +64,8 @@ func (f Folder) Check() error {
 	for _, name := range Files() {
 		file, _, err := f.Open(name)
 		if err != nil {
-			return fmt.Errorf("boot loader %s in %s: %w: install Debian's package ipxe or name the folder that has it", name, f, err)
+			return fmt.Errorf("boot loader %s in %s: %w: install Debian's package ipxe or name the folder that has it",
+				name, f, err)
 		}
 		if err := file.Close(); err != nil {
 			return fmt.Errorf("boot loader %s: %w", name, err)

@@ -56,7 +56,8 @@ func TestFolderOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, f := range []string{filepath.Join(root, "secret"), filepath.Join(dir, "a.efi"), filepath.Join(dir, "sub", "b.efi")} {
+	for _, f := range []string{filepath.Join(root, "secret"), filepath.Join(dir, "a.efi"),
+		filepath.Join(dir, "sub", "b.efi")} {
 		if err := os.WriteFile(f, []byte(filepath.Base(f)), 0o600); err != nil {
 			t.Fatal(err)
 		}

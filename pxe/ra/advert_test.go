@@ -22,7 +22,8 @@ func TestParse(t *testing.T) {
 	}{
 		{"iPXE's", solicit(), "52:54:00:77:00:01", false},
 		{"without options", solicit()[:8], "", false},
-		{"another option first", append(append(solicit()[:8:8], 14, 1, 0, 0, 0, 0, 0, 0), solicit()[8:]...), "52:54:00:77:00:01", false},
+		{"another option first", append(append(solicit()[:8:8], 14, 1, 0, 0, 0, 0, 0, 0), solicit()[8:]...),
+			"52:54:00:77:00:01", false},
 		{"an option cut short", solicit()[:15], "", true},
 		{"an option of no length", append(solicit()[:8:8], 1, 0, 0, 0, 0, 0, 0, 0), "", true},
 		{"an option too long", append(solicit()[:8:8], 1, 200, 0, 0, 0, 0, 0, 0), "", true},

@@ -104,7 +104,8 @@ func (s *Server) answer(ctx context.Context, p *ipv6.PacketConn, b []byte, from 
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	boot, err := s.conf.Booter.Boot(ctx, pxe.Client{MAC: mac, Firmware: pxe.IPXE, IP: netip.Addr{}, Detail: "router solicitation"})
+	boot, err := s.conf.Booter.Boot(ctx,
+		pxe.Client{MAC: mac, Firmware: pxe.IPXE, IP: netip.Addr{}, Detail: "router solicitation"})
 	if err != nil || boot.Action == pxe.Ignore {
 		return err
 	}

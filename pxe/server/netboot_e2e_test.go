@@ -101,7 +101,8 @@ func retries(t *testing.T, w *watcher, mac net.HardwareAddr, boot pxe.Boot) {
 
 // exits changes the answer between DHCP and the script, and looks at what the firmware
 // does next.
-func exits(t *testing.T, w *watcher, mac net.HardwareAddr, boot pxe.Boot, uefi bool, nic string, more []string, next string) {
+func exits(t *testing.T, w *watcher, mac net.HardwareAddr, boot pxe.Boot, uefi bool, nic string, more []string,
+	next string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	w.Set(mac, boot)

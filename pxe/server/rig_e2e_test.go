@@ -210,7 +210,8 @@ func biosConsole(t *testing.T) []string {
 func chainUndionly(t *testing.T) []string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(script, []byte("#!ipxe\nifopen net0\ndhcp net0\nchain tftp://10.77.0.1/undionly.kpxe\n"), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte("#!ipxe\nifopen net0\ndhcp net0\nchain tftp://10.77.0.1/undionly.kpxe\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return append(biosConsole(t), "-kernel", "/usr/lib/ipxe/ipxe.lkrn", "-initrd", script)
@@ -218,14 +219,16 @@ func chainUndionly(t *testing.T) []string {
 
 // httpOnly makes OVMF skip PXE, so that HTTP boot comes first.
 func httpOnly() []string {
-	return []string{"-fw_cfg", "name=opt/org.tianocore/IPv4PXESupport,string=n", "-fw_cfg", "name=opt/org.tianocore/IPv6PXESupport,string=n"}
+	return []string{"-fw_cfg", "name=opt/org.tianocore/IPv4PXESupport,string=n", "-fw_cfg",
+		"name=opt/org.tianocore/IPv6PXESupport,string=n"}
 }
 
 // emptyCPIO is a ramdisk with nothing in it.
 func emptyCPIO(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "initrd")
-	b := []byte("070701" + strings.Repeat("0", 8*4) + "00000001" + strings.Repeat("0", 8*6) + "0000000B" + "00000000" + "TRAILER!!!\x00\x00\x00\x00")
+	b := []byte("070701" + strings.Repeat("0", 8*4) + "00000001" + strings.Repeat("0", 8*6) + "0000000B" + "00000000" +
+		"TRAILER!!!\x00\x00\x00\x00")
 	if err := os.WriteFile(file, append(b, make([]byte, 1<<20)...), 0o600); err != nil {
 		t.Fatal(err)
 	}

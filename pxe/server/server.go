@@ -76,7 +76,8 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	c.Log.Info("boot service listens", "interface", c.Interface, "dhcp", s.dhcp.Addr(), "tftp", s.tftp.Addr(), "http", s.url)
+	c.Log.Info("boot service listens", "interface", c.Interface, "dhcp", s.dhcp.Addr(), "tftp", s.tftp.Addr(),
+		"http", s.url)
 	return s, nil
 }
 

@@ -42,7 +42,8 @@ func config(t *testing.T) (server.Config, *pxetest.Booter) {
 		}
 	}
 	booter := &pxetest.Booter{}
-	booter.Set(machine1(), pxe.Boot{Action: pxe.Ramdisk, Kernel: filepath.Join(dir, "vmlinuz"), Initrd: filepath.Join(dir, "initrd")})
+	booter.Set(machine1(),
+		pxe.Boot{Action: pxe.Ramdisk, Kernel: filepath.Join(dir, "vmlinuz"), Initrd: filepath.Join(dir, "initrd")})
 	at := netip.MustParseAddr("127.0.77.3")
 	return server.Config{
 		Address: at, LoaderDir: dir, HTTPAddr: netip.AddrPortFrom(at, 0),
@@ -66,7 +67,8 @@ func start(t *testing.T, c server.Config) *server.Server {
 
 // dhcpFile asks as a client of the given class, architecture and extra
 // options does, and returns the server and the file the answer names.
-func dhcpFile(t *testing.T, s *server.Server, class string, arch iana.Arch, more ...dhcpv4.Modifier) (next, file string) {
+func dhcpFile(t *testing.T, s *server.Server, class string, arch iana.Arch,
+	more ...dhcpv4.Modifier) (next, file string) {
 	t.Helper()
 	offer := pxetest.Offer(t, s.DHCPAddr(), machine1(),
 		append(more, dhcpv4.WithOption(dhcpv4.OptClassIdentifier(class)), dhcpv4.WithOption(dhcpv4.OptClientArch(arch)))...)
@@ -76,7 +78,8 @@ func dhcpFile(t *testing.T, s *server.Server, class string, arch iana.Arch, more
 func get(t *testing.T, url string) string {
 	t.Helper()
 	machine := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 77, 100)}} // the address that DHCP offers it
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: machine.DialContext}, Timeout: time.Minute}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: machine.DialContext},
+		Timeout: time.Minute}
 	resp, err := client.Get(url)
 	if err != nil {
 		t.Fatal(err)
@@ -168,10 +171,14 @@ func TestListenErrors(t *testing.T) {
 	}{
 		"dhcp port taken": {func(*server.Config) {}, []string{"dhcp", "UDP port 6767", "ss -lnp", "stop it"}},
 		"tftp port taken": {func(c *server.Config) { c.DHCPPort = 6768 }, []string{"tftp", "UDP port 6969"}},
-		"http port taken": {func(c *server.Config) { c.HTTPAddr = taken }, []string{"boot http", fmt.Sprintf("TCP port %d", taken.Port())}},
-		"no address":      {func(c *server.Config) { c.Address = netip.Addr{} }, []string{"expected the IPv4 address"}},
-		"no subnet":       {func(c *server.Config) { c.Subnets = nil }, []string{"no subnet"}},
-		"no boot loaders": {func(c *server.Config) { c.LoaderDir = t.TempDir() }, []string{"undionly.kpxe", "install Debian's package ipxe"}},
+		"http port taken": {
+			func(c *server.Config) { c.HTTPAddr = taken }, []string{"boot http", fmt.Sprintf("TCP port %d", taken.Port())},
+		},
+		"no address": {func(c *server.Config) { c.Address = netip.Addr{} }, []string{"expected the IPv4 address"}},
+		"no subnet":  {func(c *server.Config) { c.Subnets = nil }, []string{"no subnet"}},
+		"no boot loaders": {
+			func(c *server.Config) { c.LoaderDir = t.TempDir() }, []string{"undionly.kpxe", "install Debian's package ipxe"},
+		},
 	} {
 		c := good
 		tc.change(&c)

@@ -47,7 +47,9 @@ func shortQueue(bytes int) error {
 	if bytes >= Burst {
 		return nil
 	}
-	return fmt.Errorf("the kernel keeps %d bytes of requests, expected %d, so that those of many machines at once get lost: run as root or with CAP_NET_ADMIN, or raise the bound with `sysctl -w net.core.rmem_max=%d`", bytes, Burst, Burst)
+	return fmt.Errorf("the kernel keeps %d bytes of requests, expected %d, so that those of many machines at once get "+
+		"lost: run as root or with CAP_NET_ADMIN, or raise the bound with `sysctl -w net.core.rmem_max=%d`", bytes,
+		Burst, Burst)
 }
 
 // UDP opens an IPv4 UDP socket that may broadcast. With iface "" it is on all
@@ -94,11 +96,13 @@ func explain(what, proto, iface string, at netip.AddrPort, err error) error {
 	advice := ""
 	switch {
 	case errors.Is(err, unix.EADDRINUSE):
-		advice = fmt.Sprintf(": another program has the port: find it with `ss -lnp sport = :%d` and stop it, or choose another port", at.Port())
+		advice = fmt.Sprintf(": another program has the port: find it with `ss -lnp sport = :%d` and stop it, or choose "+
+			"another port", at.Port())
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		advice = ": run as root, or give the program CAP_NET_BIND_SERVICE and CAP_NET_RAW"
 	case errors.Is(err, unix.EADDRNOTAVAIL):
-		advice = fmt.Sprintf(": this machine does not have the address %v: add it to the interface or correct the setting", at.Addr())
+		advice = fmt.Sprintf(": this machine does not have the address %v: add it to the interface or correct the setting",
+			at.Addr())
 	case errors.Is(err, unix.ENODEV):
 		advice = ": there is no such interface: see `ip link`"
 	}

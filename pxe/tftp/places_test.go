@@ -57,14 +57,38 @@ func TestRoom(t *testing.T) {
 		known  bool
 		out    string // "" means that there is no room
 	}{
-		"not heard of before heard of":     {[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, false}, {"10.0.0.3:1", true, false}, {"10.0.0.4:1", false, true}}, "10.0.0.9:1", false, "10.0.0.2:1"},
-		"a stranger's for a machine's":     {[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", false, true}, {"10.0.0.3:1", false, true}, {"10.0.0.4:1", true, true}}, "10.0.0.9:1", true, "10.0.0.2:1"},
-		"not heard of before a stranger's": {[]active{{"10.0.0.1:1", false, true}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true}, {"10.0.0.4:1", true, false}}, "10.0.0.9:1", true, "10.0.0.4:1"},
-		"of two not heard of a stranger's": {[]active{{"10.0.0.1:1", true, false}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true}, {"10.0.0.4:1", false, false}}, "10.0.0.9:1", true, "10.0.0.4:1"},
-		"a machine's for no stranger's":    {[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.2:2", true, true}, {"10.0.0.2:3", true, true}}, "10.0.0.9:1", false, ""},
-		"of the one that has most":         {[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.2:2", true, true}, {"10.0.0.2:3", true, true}}, "10.0.0.9:1", true, "10.0.0.2:1"},
-		"none of one that has as many":     {[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true}, {"10.0.0.4:1", true, true}}, "10.0.0.9:1", true, ""},
-		"one each, and the new one's more": {[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true}, {"10.0.0.9:1", true, true}}, "10.0.0.9:2", true, ""},
+		"not heard of before heard of": {
+			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, false}, {"10.0.0.3:1", true, false},
+				{"10.0.0.4:1", false, true}}, "10.0.0.9:1", false, "10.0.0.2:1",
+		},
+		"a stranger's for a machine's": {
+			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", false, true}, {"10.0.0.3:1", false, true},
+				{"10.0.0.4:1", true, true}}, "10.0.0.9:1", true, "10.0.0.2:1",
+		},
+		"not heard of before a stranger's": {
+			[]active{{"10.0.0.1:1", false, true}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true},
+				{"10.0.0.4:1", true, false}}, "10.0.0.9:1", true, "10.0.0.4:1",
+		},
+		"of two not heard of a stranger's": {
+			[]active{{"10.0.0.1:1", true, false}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true},
+				{"10.0.0.4:1", false, false}}, "10.0.0.9:1", true, "10.0.0.4:1",
+		},
+		"a machine's for no stranger's": {
+			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.2:2", true, true},
+				{"10.0.0.2:3", true, true}}, "10.0.0.9:1", false, "",
+		},
+		"of the one that has most": {
+			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.2:2", true, true},
+				{"10.0.0.2:3", true, true}}, "10.0.0.9:1", true, "10.0.0.2:1",
+		},
+		"none of one that has as many": {
+			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true},
+				{"10.0.0.4:1", true, true}}, "10.0.0.9:1", true, "",
+		},
+		"one each, and the new one's more": {
+			[]active{{"10.0.0.1:1", true, true}, {"10.0.0.2:1", true, true}, {"10.0.0.3:1", true, true},
+				{"10.0.0.9:1", true, true}}, "10.0.0.9:2", true, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &Server{conf: Config{Transfers: 4}, active: map[netip.AddrPort]*place{}}

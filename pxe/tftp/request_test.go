@@ -29,8 +29,10 @@ func TestParseRequest(t *testing.T) {
 		{name: "netascii", in: rrq("a", "netascii"), want: request{name: "a"}},
 		{name: "options", in: rrq("a", "octet", "tsize", "0", "BLKSIZE", "1468", "windowsize", "4"),
 			want: request{name: "a", octet: true, size: true, block: 1468, window: 4}},
-		{name: "too wide a window", in: rrq("a", "octet", "windowsize", "65535"), want: request{name: "a", octet: true, window: maxWindow}},
-		{name: "senseless options", in: rrq("a", "octet", "blksize", "7", "windowsize", "0", "tsize", "x", "timeout", "1", "odd"), want: request{name: "a", octet: true}},
+		{name: "too wide a window", in: rrq("a", "octet", "windowsize", "65535"),
+			want: request{name: "a", octet: true, window: maxWindow}},
+		{name: "senseless options", in: rrq("a", "octet", "blksize", "7", "windowsize", "0", "tsize", "x", "timeout", "1",
+			"odd"), want: request{name: "a", octet: true}},
 		{name: "no last NUL", in: []byte("\x00\x01a\x00octet"), code: -1},
 		{name: "no mode", in: rrq("a"), code: -1},
 		{name: "nothing", in: nil, code: -1},
@@ -71,7 +73,8 @@ func FuzzTFTPPath(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	for _, name := range []string{"a.efi", "/a.efi", `\a.efi`, "../secret", `..\secret`, "/etc/passwd", "a.efi/../../secret", "./a.efi", "a.efi\xff", "//a.efi"} {
+	for _, name := range []string{"a.efi", "/a.efi", `\a.efi`, "../secret", `..\secret`, "/etc/passwd",
+		"a.efi/../../secret", "./a.efi", "a.efi\xff", "//a.efi"} {
 		f.Add(rrq(name, "octet", "blksize", "1468", "tsize", "0", "windowsize", "4"))
 	}
 	f.Add([]byte{0, 1})
@@ -81,7 +84,8 @@ func FuzzTFTPPath(f *testing.F) {
 			return
 		}
 		again, err := parseRequest(req.encode(maxBlock))
-		if err != nil || again.name != req.name || again.octet != req.octet || again.size != req.size || again.block > maxBlock {
+		if err != nil || again.name != req.name || again.octet != req.octet || again.size != req.size ||
+			again.block > maxBlock {
 			t.Fatalf("%+v became %+v, %v", req, again, err)
 		}
 		file, _, err := loader.Folder(dir).Open(req.name)

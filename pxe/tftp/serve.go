@@ -129,7 +129,8 @@ func (s *Server) handle(ctx context.Context, b []byte, peer netip.AddrPort) {
 		return
 	}
 	s.reached(ctx, peer.Addr(), req.name)
-	t := &transfer{conf: s.conf, log: log, peer: peer, req: req, file: file, size: info.Size(), onAck: func() { mine.acked.Store(true) }}
+	t := &transfer{conf: s.conf, log: log, peer: peer, req: req, file: file, size: info.Size(),
+		onAck: func() { mine.acked.Store(true) }}
 	s.wg.Go(func() {
 		defer s.end(peer, mine)
 		t.run(ctx)

@@ -224,8 +224,10 @@ func TestWindows(t *testing.T) {
 		{"whole blocks", 1468 * 8, "1468", "4", "windowsize\x004\x00blksize\x001468\x00tsize\x0011744\x00", never},
 		{"empty", 0, "1468", "4", "windowsize\x004\x00blksize\x001468\x00tsize\x000\x00", never},
 		{"block numbers roll over", 8 * 70_000, "8", "64", "windowsize\x0064\x00blksize\x008\x00tsize\x00560000\x00", never},
-		{"losses", 100_000, "1000", "8", "windowsize\x008\x00blksize\x001000\x00tsize\x00100000\x00", func(n int) bool { return n%13 == 5 }},
-		{"the first block lost", 5000, "1000", "8", "windowsize\x008\x00blksize\x001000\x00tsize\x005000\x00", func(n int) bool { return n == 1 }},
+		{"losses", 100_000, "1000", "8", "windowsize\x008\x00blksize\x001000\x00tsize\x00100000\x00",
+			func(n int) bool { return n%13 == 5 }},
+		{"the first block lost", 5000, "1000", "8", "windowsize\x008\x00blksize\x001000\x00tsize\x005000\x00",
+			func(n int) bool { return n == 1 }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			want := r.file(t, "f", tc.size)

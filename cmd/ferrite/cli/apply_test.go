@@ -33,15 +33,20 @@ func TestWait(t *testing.T) {
 		err  string
 	}{
 		{"all the way", []string{"", registering, delayed, writing, done}, 0,
-			[]string{"is to be provisioned", "registering", "available, delayed: as many other hosts are at work as may be", "provisioning", "deploying: deploy.write_image (1 of 1), waits for the agent", "provisioned", "worker-0 is provisioned"}, ""},
+			[]string{"is to be provisioned", "registering", "available, delayed: as many other hosts are at work as may be",
+				"provisioning", "deploying: deploy.write_image (1 of 1), waits for the agent", "provisioned",
+				"worker-0 is provisioned"}, ""},
 		{"the image that was there does not count", []string{old, old, old, registering, done}, 0,
 			[]string{"is to be provisioned", "provisioned", "registering", "provisioned", "worker-0 is provisioned"}, ""},
 		{"a document that was not seen yet does not count", []string{"", unseen, unseen, done}, 0,
 			[]string{"is to be provisioned", "provisioned", "worker-0 is provisioned"}, ""},
 		{"an error from before does not count", []string{broken, "", "", registering, done}, 0,
-			[]string{"is to be provisioned", "registering, registration error: no route to host", "registering", "provisioned", "worker-0 is provisioned"}, ""},
+			[]string{"is to be provisioned", "registering, registration error: no route to host", "registering", "provisioned",
+				"worker-0 is provisioned"}, ""},
 		{"an error that comes again does", []string{broken, "", brokenAgain}, 1,
-			[]string{"is to be provisioned", "registering, registration error: no route to host"}, "host worker-0: registration error: no route to host\n  try: see that spec.bmc.address redfish://10.0.0.1/redfish/v1/Systems/1 is right"},
+			[]string{"is to be provisioned", "registering, registration error: no route to host"},
+			"host worker-0: registration error: no route to host\n  try: see that spec.bmc.address " +
+				"redfish://10.0.0.1/redfish/v1/Systems/1 is right"},
 		{"a detached host stays what it is", []string{"", detached}, 1,
 			[]string{"is to be provisioned", "provisioned, detached"}, "it is detached, and provisioned"},
 	} {
@@ -70,7 +75,8 @@ func TestWait(t *testing.T) {
 // told of; a memory that makes no sense is refused.
 func TestApplyTakesOver(t *testing.T) {
 	l := newLooked(t)
-	made := hostapi.Host{ObjectMeta: hostapi.ObjectMeta{Name: "worker-0", Namespace: "default"}, Spec: hostapi.HostSpec{Description: "made by hand"}}
+	made := hostapi.Host{ObjectMeta: hostapi.ObjectMeta{Name: "worker-0", Namespace: "default"},
+		Spec: hostapi.HostSpec{Description: "made by hand"}}
 	made, err := objects.Create(t.Context(), l.keeper, made)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +84,8 @@ func TestApplyTakesOver(t *testing.T) {
 	file := writeFile(t, hostFile("new"))
 	var out bytes.Buffer
 	stderr, code := ferrite(t.Context(), l.URL, &out, "apply", "-f", file)
-	if code != 0 || !strings.Contains(stderr, "(BareMetalHost worker-0): it was not made by apply") || !strings.HasSuffix(out.String(), "/worker-0 configured\n") {
+	if code != 0 || !strings.Contains(stderr, "(BareMetalHost worker-0): it was not made by apply") ||
+		!strings.HasSuffix(out.String(), "/worker-0 configured\n") {
 		t.Errorf("exit %d:\n%s%s", code, out.String(), stderr)
 	}
 	after, err := objects.Get[hostapi.Host](t.Context(), l.keeper, "default", "worker-0")

@@ -80,10 +80,13 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	flags.StringVarP(&s.Output, "output", "o", "table", "table, json or yaml")
 	flags.DurationVar(&s.Timeout, "request-timeout", time.Minute, "how long one request may take")
 	s.Login.Add(flags)
-	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"}, &cobra.Group{ID: "server", Title: "Be a conductor:"})
+	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"},
+		&cobra.Group{ID: "server", Title: "Be a conductor:"})
 	for _, c := range []*cobra.Command{
-		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s), inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
-		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s), inventory.EraseReportCommand(s), inventory.DriverCommand(s), versionCommand(s),
+		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s),
+		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
+		inventory.InspectionRuleCommand(s), inventory.AllocationCommand(s), inventory.LeaseCommand(s),
+		inventory.EraseReportCommand(s), inventory.DriverCommand(s), versionCommand(s),
 		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s),
 	} {
 		c.GroupID = "client"
@@ -112,7 +115,8 @@ func top(cmd *cobra.Command) *cobra.Command {
 func noClient(cmd *cobra.Command) (err error) {
 	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed && err == nil {
-			err = fmt.Errorf("--%s is for commands that ask a conductor, which ferrite %s does not: leave it out", f.Name, top(cmd).Name())
+			err = fmt.Errorf("--%s is for commands that ask a conductor, which ferrite %s does not: leave it out", f.Name,
+				top(cmd).Name())
 		}
 	})
 	return err

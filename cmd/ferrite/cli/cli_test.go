@@ -41,7 +41,8 @@ func TestScripts(t *testing.T) {
 func scripts(dir string, setup func(*testscript.Env) error) testscript.Params {
 	return testscript.Params{
 		Dir: dir, Setup: setup,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected, "erased": erased, "tamper": tamper, "uuidof": uuidOf, "becomes": becomes, "tells": tells},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"break": breakBMC, "inspected": inspected,
+			"erased": erased, "tamper": tamper, "uuidof": uuidOf, "becomes": becomes, "tells": tells},
 	}
 }
 
@@ -105,7 +106,8 @@ func ancient(w http.ResponseWriter, r *http.Request) {
 // authority and the token in its variables, and nothing of them in force.
 func guard(env *testscript.Env, h http.Handler) error {
 	token, kept := auth.NewToken("test", nil)
-	users, err := auth.Users{Users: []auth.User{{Name: "alice", Role: "admin"}, {Name: "bob", Role: "reader", Tokens: []auth.Token{kept}}}}.Encode()
+	users, err := auth.Users{Users: []auth.User{{Name: "alice", Role: "admin"},
+		{Name: "bob", Role: "reader", Tokens: []auth.Token{kept}}}}.Encode()
 	if err != nil {
 		return err
 	}
@@ -114,14 +116,17 @@ func guard(env *testscript.Env, h http.Handler) error {
 		return err
 	}
 	srv := httptest.NewUnstartedServer(nil)
-	for name, text := range map[string]string{"known-users": string(users), "known-passwords": "alice:" + string(hash) + "\n"} {
+	for name, text := range map[string]string{
+		"known-users": string(users), "known-passwords": "alice:" + string(hash) + "\n",
+	} {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text), 0o600); err != nil {
 			return err
 		}
 	}
 	who, err := auth.New(auth.Options{
-		Htpasswd: filepath.Join(env.WorkDir, "known-passwords"), Users: filepath.Join(env.WorkDir, "known-users"), Tokens: true,
-		Log: slog.New(slog.DiscardHandler),
+		Htpasswd: filepath.Join(env.WorkDir, "known-passwords"), Users: filepath.Join(env.WorkDir, "known-users"),
+		Tokens: true,
+		Log:    slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ func TestDeleteWaits(t *testing.T) {
 	l.next = []string{held, `{metadata: {finalizers: []}}`}
 	var out bytes.Buffer
 	stderr, code := ferrite(t.Context(), l.URL, &out, "delete", "host", "worker-0")
-	for _, want := range []string{"is being deleted; it is held by its finalizer baremetalhost.metal3.io", " s  powering off before delete\n", " s  deleted\n"} {
+	for _, want := range []string{"is being deleted; it is held by its finalizer baremetalhost.metal3.io",
+		" s  powering off before delete\n", " s  deleted\n"} {
 		if code != 0 || !strings.Contains(out.String(), want) {
 			t.Errorf("exit %d, want %q in:\n%s%s", code, want, out.String(), stderr)
 		}

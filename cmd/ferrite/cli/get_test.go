@@ -59,11 +59,13 @@ func send(w http.ResponseWriter, kind, object string) {
 }
 
 func listOf(revision string, docs ...string) string {
-	return fmt.Sprintf(`{"kind":"BareMetalHostList","metadata":{"resourceVersion":%q},"items":[%s]}`, revision, strings.Join(docs, ","))
+	return fmt.Sprintf(`{"kind":"BareMetalHostList","metadata":{"resourceVersion":%q},"items":[%s]}`, revision,
+		strings.Join(docs, ","))
 }
 
 func doc(name, revision string) string {
-	return fmt.Sprintf(`{"kind":"BareMetalHost","metadata":{"name":%q,"namespace":"default","resourceVersion":%q}}`, name, revision)
+	return fmt.Sprintf(`{"kind":"BareMetalHost","metadata":{"name":%q,"namespace":"default","resourceVersion":%q}}`,
+		name, revision)
 }
 
 const expired = `{"kind":"Status","status":"Failure","reason":"Expired","message":"too old resource version","code":410}`
@@ -73,7 +75,10 @@ const expired = `{"kind":"Status","status":"Failure","reason":"Expired","message
 func TestWatchGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s := &watched{t: t, lists: []string{listOf("10", doc("a", "9")), listOf("20", doc("a", "11"), doc("b", "20")), listOf("21", doc("a", "11"), doc("b", "20"))}}
+	s := &watched{
+		t: t, lists: []string{listOf("10", doc("a", "9")), listOf("20", doc("a", "11"), doc("b", "20")),
+			listOf("21", doc("a", "11"), doc("b", "20"))},
+	}
 	s.watches = []func(http.ResponseWriter, *http.Request){
 		s.from("10", func(w http.ResponseWriter) { send(w, "MODIFIED", doc("a", "11")); panic(http.ErrAbortHandler) }),
 		s.from("11", func(w http.ResponseWriter) { send(w, "ERROR", expired) }),
@@ -106,7 +111,8 @@ func TestWatchEnds(t *testing.T) {
 	})}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
-	if stderr, code := ferrite(t.Context(), srv.URL, io.Discard, "get", "hosts", "-w"); code != 1 || !strings.Contains(stderr, "ferrite: bob may not") {
+	if stderr, code := ferrite(t.Context(), srv.URL, io.Discard, "get", "hosts", "-w"); code != 1 ||
+		!strings.Contains(stderr, "ferrite: bob may not") {
 		t.Errorf("exit %d:\n%s", code, stderr)
 	}
 }
@@ -135,13 +141,15 @@ func TestWatchRows(t *testing.T) {
 	}
 	got := []string{next(), next()}
 	for _, state := range []string{"registering", "inspecting"} {
-		if err := become(l.keeper, "worker-0", "{status: {operationalStatus: OK, provisioning: {state: "+state+"}}}"); err != nil {
+		if err := become(l.keeper, "worker-0", "{status: {operationalStatus: OK, provisioning: {state: "+state+
+			"}}}"); err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, next())
 	}
 	cancel()
-	if d := cmp.Diff([]string{"NAME STATE CONSUMER", "worker-0 true 0s", "worker-0 registering true", "worker-0 inspecting true"}, ageless(got)); d != "" {
+	if d := cmp.Diff([]string{"NAME STATE CONSUMER", "worker-0 true 0s", "worker-0 registering true",
+		"worker-0 inspecting true"}, ageless(got)); d != "" {
 		t.Errorf("rows (-want +got):\n%s", d)
 	}
 	go func() { _, _ = io.Copy(io.Discard, r) }()

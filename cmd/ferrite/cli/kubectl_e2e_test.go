@@ -31,7 +31,8 @@ func TestE2EKubectlInTurn(t *testing.T) {
 		if err := os.Symlink(kubectl, filepath.Join(bin, "kubectl")); err != nil {
 			return err
 		}
-		config := fmt.Appendf(nil, `{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: %q}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}`, env.Getenv("FERRITE_URL"))
+		config := fmt.Appendf(nil,
+			`{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: %q}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}`, env.Getenv("FERRITE_URL"))
 		env.Setenv("PATH", bin+":"+env.Getenv("PATH"))
 		env.Setenv("HOME", env.WorkDir)
 		env.Setenv("KUBECONFIG", filepath.Join(env.WorkDir, "kubeconfig"))

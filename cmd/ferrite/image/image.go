@@ -56,13 +56,15 @@ func build() *cobra.Command {
 			}
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 			r, err := ramdisk.Build(cmd.Context(), ramdisk.Recipe{
-				Profile: p, Agent: agent, Commands: ramdisk.ConsoleCommands(), Busybox: busybox, ConsoleShell: shell, Out: out, CacheDir: cache, Log: log,
+				Profile: p, Agent: agent, Commands: ramdisk.ConsoleCommands(), Busybox: busybox, ConsoleShell: shell, Out: out,
+				CacheDir: cache, Log: log,
 			})
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\t%.1f MB\n%s\t%.1f MB (%.1f MB unpacked, %d modules of %s %s)\n",
-				r.KernelPath, mb(r.KernelSize), r.InitramfsPath, mb(r.InitramfsSize), mb(r.UnpackedSize), len(r.Modules), r.KernelPackage, r.KernelVersion)
+				r.KernelPath, mb(r.KernelSize), r.InitramfsPath, mb(r.InitramfsSize), mb(r.UnpackedSize), len(r.Modules),
+				r.KernelPackage, r.KernelVersion)
 			return err
 		},
 	}
@@ -70,7 +72,8 @@ func build() *cobra.Command {
 	f.StringVar(&profile, "profile", "metal", "which machines it is for: "+strings.Join(profileNames(), " or "))
 	f.StringVar(&agent, "agent", "", "`path` of the agent (default: ferrite-agent beside this program)")
 	f.StringVar(&out, "out", ".", "`folder` for the results")
-	f.StringVar(&busybox, "commands", "", "prebuilt u-root commands; without it they are built with the Go toolchain in a checkout of Ferrite")
+	f.StringVar(&busybox, "commands", "",
+		"prebuilt u-root commands; without it they are built with the Go toolchain in a checkout of Ferrite")
 	f.BoolVar(&shell, "console-shell", false,
 		"Enter on the machine's consoles gives a root shell, without a password (default: in the profile lab only)")
 	return c

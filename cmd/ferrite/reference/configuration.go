@@ -13,7 +13,8 @@ import (
 func Configuration(serve *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Configuration\n\n%s\n", generated)
-	b.WriteString("`ferrite serve` takes each setting as a flag, as a `FERRITE_` variable, or as a key of the YAML file that\n" +
+	b.WriteString("`ferrite serve` takes each setting as a flag, as a `FERRITE_` variable, or as a key of the YAML " +
+		"file that\n" +
 		"`--config` names. A flag beats the variable, and the variable beats the file.\n\n" +
 		"| key | variable | meaning | default |\n|---|---|---|---|\n")
 	serve.Flags().VisitAll(func(f *pflag.Flag) {

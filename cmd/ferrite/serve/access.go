@@ -21,20 +21,24 @@ func (c *Config) checkAuth() error {
 			return fmt.Errorf("--auth %q: expected none, or basic, token or both", how)
 		}
 	}
-	basic, token, none := slices.Contains(c.Auth, "basic"), slices.Contains(c.Auth, "token"), slices.Contains(c.Auth, "none")
+	basic, token, none := slices.Contains(c.Auth, "basic"), slices.Contains(c.Auth, "token"),
+		slices.Contains(c.Auth, "none")
 	switch {
 	case len(c.Auth) == 0 || none && (basic || token):
 		return fmt.Errorf("--auth %s: expected none, or basic, token or both", strings.Join(c.Auth, ","))
 	case basic != (c.Htpasswd != ""):
-		return errors.New("--auth basic and --htpasswd-file go together: one of them is missing; make the file with: ferrite user password")
+		return errors.New("--auth basic and --htpasswd-file go together: one of them is missing; make the file with: " +
+			"ferrite user password")
 	case token && c.Users == "":
 		return errors.New("--auth token needs --users-file: make one with: ferrite user set, and ferrite user token")
 	case none && c.Users != "":
-		return errors.New("--users-file says who may do what, but with --auth none nobody is asked: say --auth basic, token or both")
+		return errors.New("--users-file says who may do what, but with --auth none nobody is asked: say --auth basic, " +
+			"token or both")
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("--tls-cert and --tls-key go together: one of them is missing")
 	case c.TLSCert != "" && strings.HasPrefix(c.AdvertiseURL, "http://"):
-		return fmt.Errorf("--advertise-url %s is plain http, but with --tls-cert the API is https: no ramdisk could call it", c.AdvertiseURL)
+		return fmt.Errorf("--advertise-url %s is plain http, but with --tls-cert the API is https: no ramdisk could call it",
+			c.AdvertiseURL)
 	}
 	if !none || c.AllowAnybody {
 		return nil
@@ -60,9 +64,12 @@ func (c *Config) access(log *slog.Logger) (*auth.Authenticator, *certificate.Cer
 		err  error
 	)
 	if !slices.Contains(c.Auth, "none") {
-		who, err = auth.New(auth.Options{Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"), Log: log})
+		who, err = auth.New(auth.Options{
+			Htpasswd: c.Htpasswd, Users: c.Users, Tokens: slices.Contains(c.Auth, "token"), Log: log,
+		})
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("--htpasswd-file, --users-file: %w; make them with: ferrite user set, and ferrite user password", err)
+			return nil, nil,
+				fmt.Errorf("--htpasswd-file, --users-file: %w; make them with: ferrite user set, and ferrite user password", err)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -91,8 +98,10 @@ func (c *Config) warnOpen(a net.Addr, log *slog.Logger) {
 	switch {
 	case !ok || tcp.IP.IsLoopback():
 	case slices.Contains(c.Auth, "none"):
-		log.Warn("the API takes orders from anybody who reaches it: keep this network to the machines and their operators", "api", a.String(), "auth", "none")
+		log.Warn("the API takes orders from anybody who reaches it: keep this network to the machines and their operators",
+			"api", a.String(), "auth", "none")
 	case c.TLSCert == "":
-		log.Warn("passwords and tokens cross the network in clear: say --tls-cert and --tls-key, or keep this network to the machines and their operators", "api", a.String())
+		log.Warn("passwords and tokens cross the network in clear: say --tls-cert and --tls-key, or keep this network to "+
+			"the machines and their operators", "api", a.String())
 	}
 }

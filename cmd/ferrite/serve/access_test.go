@@ -33,7 +33,8 @@ func startGuarded(t *testing.T, secure bool, settings ...string) *guarded {
 	g := &guarded{dir: t.TempDir(), authority: certtest.New(t)}
 	var kept auth.Token
 	g.token, kept = auth.NewToken("test", nil)
-	users, err := auth.Users{Users: []auth.User{{Name: "alice", Role: "admin"}, {Name: "olga", Role: "operator", Tokens: []auth.Token{kept}}}}.Encode()
+	users, err := auth.Users{Users: []auth.User{{Name: "alice", Role: "admin"},
+		{Name: "olga", Role: "operator", Tokens: []auth.Token{kept}}}}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,8 @@ func startGuarded(t *testing.T, secure bool, settings ...string) *guarded {
 	g.write(t, "users", string(users))
 	g.write(t, "htpasswd", "alice:"+string(hash)+"\n")
 	c := &conductor{sign: func(r *http.Request) { r.SetBasicAuth("alice", "wonderland") }}
-	args := append(settings, "--auth", "basic,token", "--users-file", g.path("users"), "--htpasswd-file", g.path("htpasswd"))
+	args := append(settings, "--auth", "basic,token", "--users-file", g.path("users"), "--htpasswd-file",
+		g.path("htpasswd"))
 	if secure {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(g.authority.PEM())
@@ -93,7 +95,8 @@ func TestGuarded(t *testing.T) {
 	g.as(t, olga, "DELETE", node, 403)
 	for path, want := range map[string]int{
 		"/": 200, "/v1": 200, "/v1/lookup?addresses=52:54:00:00:00:01": 404,
-		"/v1/nodes": 401, node: 401, "/v1/drivers": 401, "/ferrite/v1/leases": 401, "/ferrite/v1" + strings.TrimPrefix(node, "/v1") + "/logs": 401,
+		"/v1/nodes": 401, node: 401, "/v1/drivers": 401, "/ferrite/v1/leases": 401,
+		"/ferrite/v1" + strings.TrimPrefix(node, "/v1") + "/logs": 401,
 	} {
 		g.as(t, nil, "GET", path, want)
 	}

@@ -27,7 +27,8 @@ func (c *Config) agentRoots() (*x509.CertPool, error) {
 		return nil, fmt.Errorf("--agent-ca: read this host's authorities: %w", err)
 	}
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--agent-ca %q holds no PEM certificate (-----BEGIN CERTIFICATE-----): name a file of those who sign agents' certificates", c.AgentCA)
+		return nil, fmt.Errorf("--agent-ca %q holds no PEM certificate (-----BEGIN CERTIFICATE-----): name a file of those "+
+			"who sign agents' certificates", c.AgentCA)
 	}
 	return roots, nil
 }
@@ -46,7 +47,8 @@ func (c *Config) dialling(log *slog.Logger) (calls, agents.ClientOptions, error)
 	}
 	roots, err := c.agentRoots()
 	if !c.AgentTLS {
-		log.Warn("agents may be called by http, since --agent-require-tls is false: their tokens, config drives and whatever else they are sent travel in clear")
+		log.Warn("agents may be called by http, since --agent-require-tls is false: their tokens, config drives and " +
+			"whatever else they are sent travel in clear")
 	}
 	return dialled, agents.ClientOptions{
 		Dialer: dialled.agents.Dialer(), CAs: cacert.Folder(c.CAFolder), Roots: roots, PlainHTTP: !c.AgentTLS,

@@ -27,14 +27,16 @@ func TestForeignAgents(t *testing.T) {
 		trust any    // driver_info/agent_verify_ca
 		wrong string // "" for cleaned
 	}{
-		"by nobody":                   {true, "", []string{here}, nil, "is not trusted"},
-		"by a flag":                   {true, "", []string{here, "--agent-ca=" + ca}, nil, ""},
-		"by a flag, not its node":     {true, "", []string{here, "--agent-ca=" + ca}, other, "is not trusted"},
-		"unchecked":                   {true, "", []string{here}, false, ""},
-		"a file":                      {true, "", []string{here, "--ca-folder=" + filepath.Dir(ca)}, ca, ""},
-		"http":                        {false, "", []string{here}, nil, "expected https"},
-		"http, let":                   {false, "", []string{here, "--agent-require-tls=false"}, nil, ""},
-		"http with a path, let":       {false, path, []string{here, "--agent-require-tls=false", "--agent-callback-path"}, nil, ""},
+		"by nobody":               {true, "", []string{here}, nil, "is not trusted"},
+		"by a flag":               {true, "", []string{here, "--agent-ca=" + ca}, nil, ""},
+		"by a flag, not its node": {true, "", []string{here, "--agent-ca=" + ca}, other, "is not trusted"},
+		"unchecked":               {true, "", []string{here}, false, ""},
+		"a file":                  {true, "", []string{here, "--ca-folder=" + filepath.Dir(ca)}, ca, ""},
+		"http":                    {false, "", []string{here}, nil, "expected https"},
+		"http, let":               {false, "", []string{here, "--agent-require-tls=false"}, nil, ""},
+		"http with a path, let": {
+			false, path, []string{here, "--agent-require-tls=false", "--agent-callback-path"}, nil, "",
+		},
 		"on the conductor's own host": {false, "", []string{"--agent-require-tls=false"}, nil, "is a loopback address"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,10 +52,13 @@ func TestForeignAgents(t *testing.T) {
 			defer c.end(t)
 			r.api.Store(&c.url)
 			defer r.run(t)()
-			c.call(t, "POST", "/v1/nodes", map[string]any{"uuid": nodeUUID, "driver": "fake-hardware", "deploy_interface": "direct", "driver_info": map[string]any{"agent_verify_ca": tt.trust}}, 201)
+			c.call(t, "POST", "/v1/nodes",
+				map[string]any{"uuid": nodeUUID, "driver": "fake-hardware", "deploy_interface": "direct",
+					"driver_info": map[string]any{"agent_verify_ca": tt.trust}}, 201)
 			c.call(t, "PUT", "/v1/nodes/"+nodeUUID+"/states/provision", map[string]any{"target": "manage"}, 202)
 			c.until(t, nodeUUID, "manageable")
-			c.call(t, "PUT", "/v1/nodes/"+nodeUUID+"/states/provision", map[string]any{"target": "clean", "clean_steps": []any{beat}}, 202)
+			c.call(t, "PUT", "/v1/nodes/"+nodeUUID+"/states/provision",
+				map[string]any{"target": "clean", "clean_steps": []any{beat}}, 202)
 			end := map[bool]string{true: "manageable", false: "clean failed"}[tt.wrong == ""]
 			if n := c.until(t, nodeUUID, end); !strings.Contains(fmt.Sprint(n["last_error"]), tt.wrong) {
 				t.Errorf("last_error %v, want %q", n["last_error"], tt.wrong)
@@ -63,7 +68,8 @@ func TestForeignAgents(t *testing.T) {
 			if (len(r.commands) > 0) != (tt.wrong == "") {
 				t.Errorf("%d commands came", len(r.commands))
 			}
-			if warned := strings.Contains(c.log.String(), "--agent-require-tls is false"); warned != strings.Contains(fmt.Sprint(tt.flags), "tls=false") {
+			if warned := strings.Contains(c.log.String(),
+				"--agent-require-tls is false"); warned != strings.Contains(fmt.Sprint(tt.flags), "tls=false") {
 				t.Errorf("the start warns of http: %v", warned)
 			}
 		})

@@ -18,7 +18,8 @@ func (c *Config) checkCAFolder() error {
 		return nil
 	}
 	if i, err := os.Stat(c.CAFolder); err != nil || !i.IsDir() {
-		return fmt.Errorf("--ca-folder %q is no folder: make it and put the CA certificates in it, or leave the flag out", c.CAFolder)
+		return fmt.Errorf("--ca-folder %q is no folder: make it and put the CA certificates in it, or leave the flag out",
+			c.CAFolder)
 	}
 	return nil
 }
@@ -47,7 +48,8 @@ func (c *Config) warnAuthorities(ctx context.Context, nodes interface {
 		}
 	})
 	if err != nil && ctx.Err() == nil {
-		log.Error("not all nodes were searched for CA certificates that cannot be read: the nodes cannot be listed", "err", err)
+		log.Error("not all nodes were searched for CA certificates that cannot be read: the nodes cannot be listed", "err",
+			err)
 	}
 	if count == 0 {
 		return
@@ -57,7 +59,8 @@ func (c *Config) warnAuthorities(ctx context.Context, nodes interface {
 		more = fmt.Sprintf(" and %d more", count-mostNamed)
 	}
 	log.Warn("nodes name CA certificates that cannot be read: their BMCs or agents are not called until this is mended; "+
-		"put the files into a folder, open it with --ca-folder and restart, or set the PEM itself, as: baremetal node set NODE --driver-info redfish_verify_ca=\"$(cat ca.pem)\"",
+		"put the files into a folder, open it with --ca-folder and restart, or set the PEM itself, as: baremetal node set "+
+		"NODE --driver-info redfish_verify_ca=\"$(cat ca.pem)\"",
 		"count", count, "nodes", strings.Join(named, ", ")+more)
 }
 

@@ -26,7 +26,8 @@ func TestAuthorities(t *testing.T) {
 		info := map[string]any{"redfish_address": "https://192.0.2.1", "redfish_verify_ca": verify}
 		c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "redfish", "name": name, "driver_info": info}, want)
 	}
-	for name, verify := range map[string]any{"boolean": false, "inside": folder + "/ca.pem", "inline": string(chain), "zero": "/dev/zero", "there": "/etc/passwd", "none": "/etc/none"} {
+	for name, verify := range map[string]any{"boolean": false, "inside": folder + "/ca.pem", "inline": string(chain),
+		"zero": "/dev/zero", "there": "/etc/passwd", "none": "/etc/none"} {
 		create(name, verify, http.StatusCreated)
 	}
 	create("number", 7, http.StatusBadRequest)
@@ -35,7 +36,8 @@ func TestAuthorities(t *testing.T) {
 	c.call(t, "PATCH", "/v1/nodes/boolean", patch, http.StatusBadRequest)
 
 	closed := "driver_info: redfish_verify_ca " + cacert.ErrNotOpen.Error()
-	for name, want := range map[string]string{"boolean": "", "inside": "", "inline": "", "zero": closed, "there": closed, "none": closed} {
+	for name, want := range map[string]string{"boolean": "", "inside": "", "inline": "", "zero": closed, "there": closed,
+		"none": closed} {
 		power, _ := c.call(t, "GET", "/v1/nodes/"+name+"/validate", nil, 200)["power"].(map[string]any)
 		if power["result"] != (want == "") || want != "" && power["reason"] != want {
 			t.Errorf("validate %s: %v, want %q", name, power, want)
@@ -49,7 +51,8 @@ func TestAuthorities(t *testing.T) {
 
 	c = start(t, dir) // an upgrade: nodes name what is open no longer
 	defer c.end(t)
-	for _, want := range []string{"nodes name CA certificates that cannot be read", "count=4", "inside (redfish_verify_ca)", "zero (redfish_verify_ca)"} {
+	for _, want := range []string{"nodes name CA certificates that cannot be read", "count=4",
+		"inside (redfish_verify_ca)", "zero (redfish_verify_ca)"} {
 		for end := time.Now().Add(time.Minute); !strings.Contains(c.log.String(), want) && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond) // it is said beside the start
 		}
@@ -58,7 +61,8 @@ func TestAuthorities(t *testing.T) {
 		}
 	}
 	edit := []map[string]any{{"op": "add", "path": "/extra/a", "value": 1}}
-	if n := c.call(t, "PATCH", "/v1/nodes/inside", edit, 200); n["provision_state"] != "enroll" || n["maintenance"] != false {
+	if n := c.call(t, "PATCH", "/v1/nodes/inside", edit, 200); n["provision_state"] != "enroll" ||
+		n["maintenance"] != false {
 		t.Errorf("the node is %v, maintenance %v", n["provision_state"], n["maintenance"])
 	}
 }

@@ -54,7 +54,8 @@ func TestE2EBaremetalClient(t *testing.T) {
 			}
 			c := start(tb, filepath.Join(tb.TempDir(), "data"))
 			env.Defer(func() { c.end(tb) })
-			client, err := startClient(program, env.WorkDir, append(env.Vars, "OS_AUTH_TYPE=none", "OS_ENDPOINT="+c.url, "COLUMNS=1000"))
+			client, err := startClient(program, env.WorkDir,
+				append(env.Vars, "OS_AUTH_TYPE=none", "OS_ENDPOINT="+c.url, "COLUMNS=1000"))
 			if err != nil {
 				return err
 			}
@@ -66,7 +67,8 @@ func TestE2EBaremetalClient(t *testing.T) {
 			env.Values["conductor"], env.Values["client"] = c, client
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"baremetal": baremetal, "settled": settled, "keep": keep},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"baremetal": baremetal, "settled": settled,
+			"keep": keep},
 	})
 }
 
@@ -171,7 +173,8 @@ func TestE2EBaremetalBasic(t *testing.T) {
 	g.write(t, "authority.pem", string(g.authority.PEM()))
 	for password, want := range map[string]string{"wonderland": "| enroll", "guess": "Incorrect username or password"} {
 		cmd := exec.CommandContext(t.Context(), ironicClient, "node", "create", "--driver", "fake-hardware")
-		cmd.Env = append(os.Environ(), "OS_AUTH_TYPE=http_basic", "OS_ENDPOINT="+g.url, "OS_USERNAME=alice", "OS_PASSWORD="+password, "OS_CACERT="+g.path("authority.pem"))
+		cmd.Env = append(os.Environ(), "OS_AUTH_TYPE=http_basic", "OS_ENDPOINT="+g.url, "OS_USERNAME=alice",
+			"OS_PASSWORD="+password, "OS_CACERT="+g.path("authority.pem"))
 		out, err := cmd.CombinedOutput()
 		if (err == nil) != (password == "wonderland") || !strings.Contains(string(out), want) {
 			t.Errorf("with %q: %v, want %q in\n%s", password, err, want, out)

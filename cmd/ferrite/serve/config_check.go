@@ -37,7 +37,8 @@ func (c *Config) check() error {
 		return err
 	}
 	if c.StepTimeout < time.Second || c.StepLimit < c.StepTimeout {
-		return fmt.Errorf("--step-timeout %s, --step-limit %s: say 1s or more for the first, and no less for the second", c.StepTimeout, c.StepLimit)
+		return fmt.Errorf("--step-timeout %s, --step-limit %s: say 1s or more for the first, and no less for the second",
+			c.StepTimeout, c.StepLimit)
 	}
 	if err := c.checkTimeouts(); err != nil {
 		return err
@@ -46,7 +47,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("--host-limit %d: say 1 or more, or 0 for any number", c.HostLimit)
 	}
 	if c.MaxConcurrentDeploy < 0 || c.MaxConcurrentClean < 0 {
-		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number", c.MaxConcurrentDeploy, c.MaxConcurrentClean)
+		return fmt.Errorf("--max-concurrent-deploy %d, --max-concurrent-clean %d: say 1 or more, or 0 for any number",
+			c.MaxConcurrentDeploy, c.MaxConcurrentClean)
 	}
 	if c.CollectLogs != "on_failure" && c.CollectLogs != "never" {
 		return fmt.Errorf("--deploy-logs-collect %q: say on_failure or never", c.CollectLogs)
@@ -55,11 +57,14 @@ func (c *Config) check() error {
 		return err
 	}
 	if c.ErasePriority < 0 || c.MetadataPriority < 0 {
-		return fmt.Errorf("--erase-devices-priority %d, --erase-devices-metadata-priority %d: say 1 or more, or 0 for never", c.ErasePriority, c.MetadataPriority)
+		return fmt.Errorf("--erase-devices-priority %d, --erase-devices-metadata-priority %d: say 1 or more, or 0 for never",
+			c.ErasePriority, c.MetadataPriority)
 	}
 	if c.EraseIterations < 0 || c.EraseIterations == 0 && !c.EraseZeroize || c.EraseConcurrency < 1 {
-		return fmt.Errorf("--shred-random-overwrite-iterations %d, --shred-final-overwrite-with-zeros %v, --disk-erasure-concurrency %d: "+
-			"a disk is to be overwritten at least once, and one or more at a time", c.EraseIterations, c.EraseZeroize, c.EraseConcurrency)
+		return fmt.Errorf("--shred-random-overwrite-iterations %d, --shred-final-overwrite-with-zeros %v, "+
+			"--disk-erasure-concurrency %d: "+
+			"a disk is to be overwritten at least once, and one or more at a time", c.EraseIterations, c.EraseZeroize,
+			c.EraseConcurrency)
 	}
 	if (c.Kernel == "") != (c.Initrd == "") {
 		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")
@@ -79,7 +84,8 @@ func (c *Config) check() error {
 		return errors.New("--boot needs --boot-interface: the network interface the machines boot from")
 	}
 	if at, err := netip.ParseAddrPort(c.APIAddress); err == nil && at.Addr().IsLoopback() && c.AdvertiseURL == "" {
-		return fmt.Errorf("--boot with --api-address %s: no ramdisk can call that address; listen on one the machines reach, or say with --advertise-url how they come here", at)
+		return fmt.Errorf("--boot with --api-address %s: no ramdisk can call that address; listen on one the machines "+
+			"reach, or say with --advertise-url how they come here", at)
 	}
 	return nil
 }
@@ -95,7 +101,8 @@ func (c *Config) checkDiscovery() error {
 	case c.DiscoveryLimit < 1:
 		return fmt.Errorf("--discovery-limit %d takes in nothing: say 1 or more, or leave --discovery away", c.DiscoveryLimit)
 	case c.Boot && c.Kernel == "":
-		return errors.New("--discovery with --boot needs --ramdisk-kernel and --ramdisk-initrd, which unknown machines are booted into")
+		return errors.New(
+			"--discovery with --boot needs --ramdisk-kernel and --ramdisk-initrd, which unknown machines are booted into")
 	}
 	return nil
 }
@@ -133,7 +140,8 @@ func (c *Config) checkPower() error {
 		}
 	}
 	if c.SyncWorkers < 1 {
-		return fmt.Errorf("--sync-power-state-workers %d reads nothing: say 1 or more, or --sync-power-state-interval 0", c.SyncWorkers)
+		return fmt.Errorf("--sync-power-state-workers %d reads nothing: say 1 or more, or --sync-power-state-interval 0",
+			c.SyncWorkers)
 	}
 	if c.SyncRetries < 0 {
 		return fmt.Errorf("--power-state-sync-max-retries %d is less than none: say 0 or more", c.SyncRetries)
@@ -188,7 +196,8 @@ func (c *Config) bootPrefix() (netip.Prefix, error) {
 			return p, nil
 		}
 	}
-	return netip.Prefix{}, fmt.Errorf("--boot-interface %s has no IPv4 address: give it one, or say --boot-address", c.BootInterface)
+	return netip.Prefix{}, fmt.Errorf("--boot-interface %s has no IPv4 address: give it one, or say --boot-address",
+		c.BootInterface)
 }
 
 // pool is --boot-pool, or the upper half of the subnet without its broadcast

@@ -77,9 +77,11 @@ func (d dataFolder) checkWAL() error {
 	if _, err := os.Stat(d.path(walFile)); !errors.Is(err, os.ErrNotExist) {
 		return nil //nolint:nilerr // SQLite will say what it has against it
 	}
-	return fmt.Errorf("--data-dir %s: the last conductor was killed, or the folder was copied while it ran, and %s is not there, which may hold the newest writes. "+
+	return fmt.Errorf("--data-dir %s: the last conductor was killed, or the folder was copied while it ran, and %s is "+
+		"not there, which may hold the newest writes. "+
 		"Put it back, or copy the folder again as docs/data-folder.md says. "+
-		"If another program has opened the database since, or it was restored from a backup, start once with --init", d.dir, walFile)
+		"If another program has opened the database since, or it was restored from a backup, start once with --init",
+		d.dir, walFile)
 }
 
 // checkEmpty: a folder without a database is a new one, or one that has lost it.
@@ -104,8 +106,10 @@ func (d dataFolder) lostDatabase() error {
 		}
 	}
 	if len(left) > 0 && !d.init {
-		return fmt.Errorf("--data-dir %s: %s is missing or empty, but %s of a conductor is there. Restore the database from a backup; "+
-			"if the loss is meant, start once with --init: the conductor begins with an empty database", d.dir, databaseFile, strings.Join(left, ", "))
+		return fmt.Errorf("--data-dir %s: %s is missing or empty, but %s of a conductor is there. Restore the database "+
+			"from a backup; "+
+			"if the loss is meant, start once with --init: the conductor begins with an empty database", d.dir, databaseFile,
+			strings.Join(left, ", "))
 	}
 	return nil
 }

@@ -41,7 +41,10 @@ func TestLoss(t *testing.T) {
 		want string
 		init bool // --init starts it
 	}{
-		"no database":       {os.Remove, databaseFile, "ferrite.db is missing or empty, but ferrite.db-wal, erase-key.pem, secrets-key.pem, logs", true},
+		"no database": {
+			os.Remove, databaseFile, "ferrite.db is missing or empty, but ferrite.db-wal, erase-key.pem, secrets-key.pem, logs",
+			true,
+		},
 		"empty database":    {empty, databaseFile, "ferrite.db is missing or empty, but ferrite.db-wal", true},
 		"no erase key":      {os.Remove, keys.EraseReportFile, "erase-key.pem is missing", true},
 		"no secrets key":    {os.Remove, keys.SecretsFile, "secrets-key.pem is missing", true},
@@ -58,7 +61,8 @@ func TestLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := contents(t, dir)
-			if _, err := command(t.Context(), "--data-dir", dir, "--api-address", anyPort); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--init") {
+			if _, err := command(t.Context(), "--data-dir", dir, "--api-address", anyPort); err == nil ||
+				!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--init") {
 				t.Errorf("it ended with %v, want %q", err, c.want)
 			}
 			if d := cmp.Diff(before, contents(t, dir)); d != "" {

@@ -32,10 +32,11 @@ func TestDataImage(t *testing.T) {
 	c.call(t, "POST", "/api/v1/namespaces/default/secrets", map[string]any{
 		"metadata": map[string]any{"name": "bmc"}, "stringData": map[string]any{"username": "admin", "password": bmcPassword},
 	}, http.StatusCreated)
-	c.call(t, "POST", metal3Path+"baremetalhosts", map[string]any{"metadata": map[string]any{"name": "m"}, "spec": map[string]any{
-		"online": true, "externallyProvisioned": true, "bootMACAddress": ipaMAC,
-		"bmc": map[string]any{"address": "redfish+" + m.bmc.URL, "credentialsName": "bmc"},
-	}}, http.StatusCreated)
+	c.call(t, "POST", metal3Path+"baremetalhosts",
+		map[string]any{"metadata": map[string]any{"name": "m"}, "spec": map[string]any{
+			"online": true, "externallyProvisioned": true, "bootMACAddress": ipaMAC,
+			"bmc": map[string]any{"address": "redfish+" + m.bmc.URL, "credentialsName": "bmc"},
+		}}, http.StatusCreated)
 	image := func(url string) map[string]any {
 		return map[string]any{"metadata": map[string]any{"name": "m"}, "spec": map[string]any{"url": url}}
 	}
@@ -50,7 +51,9 @@ func TestDataImage(t *testing.T) {
 
 	rebootHost(t, c)
 	documentBecomes(t, c, "baremetalhosts", "rebooted", atRest)
-	documentBecomes(t, c, "dataimages", "in", func(i hostapi.DataImage) bool { return i.Status.AttachedImage.URL == images.URL+"/a.iso" })
+	documentBecomes(t, c, "dataimages", "in", func(i hostapi.DataImage) bool {
+		return i.Status.AttachedImage.URL == images.URL+"/a.iso"
+	})
 	if in := m.disc(); in != "the contents of /a.iso" {
 		t.Errorf("the drive has %q", in)
 	}
@@ -74,14 +77,18 @@ func TestDataImage(t *testing.T) {
 
 	c.call(t, "POST", metal3Path+"dataimages", image(images.URL+"/none.iso"), http.StatusCreated)
 	rebootHost(t, c)
-	documentBecomes(t, c, "dataimages", "failed", func(i hostapi.DataImage) bool { return i.Status.Error.Count == 1 && i.Status.Error.Message != "" })
+	documentBecomes(t, c, "dataimages", "failed", func(i hostapi.DataImage) bool {
+		return i.Status.Error.Count == 1 && i.Status.Error.Message != ""
+	})
 	c.call(t, "DELETE", metal3Path+"dataimages/m", nil, http.StatusOK)
 	documentBecomes(t, c, "baremetalhosts", "rebooted without it", atRest)
 }
 
 func rebootHost(t *testing.T, c *conductor) {
 	t.Helper()
-	changeDocument(t, c, "baremetalhosts", func(h *hostapi.Host) { h.Annotations = map[string]string{hostapi.AnnotationReboot: ""} })
+	changeDocument(t, c, "baremetalhosts", func(h *hostapi.Host) {
+		h.Annotations = map[string]string{hostapi.AnnotationReboot: ""}
+	})
 }
 
 // changeDocument edits the document m of a kind, as people do: again, when somebody else

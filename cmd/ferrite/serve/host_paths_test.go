@@ -16,7 +16,8 @@ const (
 // rests: the host is on, and says that nothing is left to be done of its spec.
 func rests(h hostapi.Host, s hostapi.State) bool {
 	told := h.Status.Conditions
-	return h.Status.Provisioning.State == s && h.Status.PoweredOn && len(told) > 0 && told[0].ObservedGeneration == h.Generation
+	return h.Status.Provisioning.State == s && h.Status.PoweredOn && len(told) > 0 &&
+		told[0].ObservedGeneration == h.Generation
 }
 
 // secretNamed refers to a secret.

@@ -40,7 +40,9 @@ var (
 		"execute_clean_step", "  deploy.erase_devices_metadata",
 		"execute_clean_step", "  deploy.erase_devices",
 	}
-	ipaDeploy = map[string]any{"target": "active", "configdrive": map[string]any{"meta_data": map[string]any{"hostname": ipaHostname}}}
+	ipaDeploy = map[string]any{
+		"target": "active", "configdrive": map[string]any{"meta_data": map[string]any{"hostname": ipaHostname}},
+	}
 )
 
 // TestInteropAgent takes a node through its life with an agent that is not
@@ -106,7 +108,8 @@ func enrollIPA(t *testing.T, c *conductor, m *ipaMachine) {
 			"deploy_kernel": "http://192.0.2.1/kernel", "deploy_ramdisk": "http://192.0.2.1/ramdisk",
 		},
 		"instance_info": map[string]any{
-			"image_source": "http://192.0.2.1/tiny.qcow2", "image_disk_format": "qcow2", "image_os_hash_algo": "sha256", "image_os_hash_value": sum,
+			"image_source": "http://192.0.2.1/tiny.qcow2", "image_disk_format": "qcow2", "image_os_hash_algo": "sha256",
+			"image_os_hash_value": sum,
 		},
 	}, http.StatusCreated)
 	c.call(t, http.MethodPost, "/v1/ports", map[string]any{"node_uuid": n["uuid"], "address": ipaMAC}, http.StatusCreated)
@@ -116,7 +119,8 @@ func enrollIPA(t *testing.T, c *conductor, m *ipaMachine) {
 func (ch chapter) play(t *testing.T, c *conductor, m *ipaMachine) {
 	m.will(ch.how)
 	if ch.image != nil {
-		c.call(t, http.MethodPatch, "/v1/nodes/metal-1", []any{map[string]any{"op": "add", "path": "/instance_info", "value": ch.image}}, http.StatusOK)
+		c.call(t, http.MethodPatch, "/v1/nodes/metal-1",
+			[]any{map[string]any{"op": "add", "path": "/instance_info", "value": ch.image}}, http.StatusOK)
 	}
 	body := ch.body
 	if body == nil {
@@ -144,7 +148,9 @@ func (ch chapter) play(t *testing.T, c *conductor, m *ipaMachine) {
 		t.Errorf("the node's log is answered %d, %v: %q", status, err, log)
 	}
 	_, history, err := c.send(http.MethodGet, "/v1/nodes/metal-1/history/detail", nil)
-	if err != nil || !strings.Contains(string(history), "the agent's logs were collected, and are the node's log of this boot: 2 files, 3 lines") {
+	if err != nil ||
+		!strings.Contains(string(history),
+			"the agent's logs were collected, and are the node's log of this boot: 2 files, 3 lines") {
 		t.Errorf("the history does not tell of the logs: %v, %s", err, history)
 	}
 }

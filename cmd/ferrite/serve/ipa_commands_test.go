@@ -30,16 +30,18 @@ func ipaCommands() map[string]ipaCommand {
 	steps, step := []string{"node", "ports"}, []string{"step", "node", "ports"}
 	boot := []string{"efi_system_part_uuid", "prep_boot_part_uuid", "target_boot_mode", "ignore_bootloader_failure"}
 	return map[string]ipaCommand{
-		"clean.get_clean_steps":       {needs: steps, run: (*ipaAgent).list},
-		"deploy.get_deploy_steps":     {needs: steps, run: (*ipaAgent).list},
-		"clean.execute_clean_step":    {async: true, needs: step, may: []string{"clean_version"}, run: (*ipaAgent).execute},
-		"deploy.execute_deploy_step":  {async: true, needs: step, may: []string{"deploy_version"}, run: (*ipaAgent).execute},
-		"image.install_bootloader":    {async: true, needs: []string{"root_uuid"}, may: boot, run: (*ipaAgent).installBootloader},
+		"clean.get_clean_steps":      {needs: steps, run: (*ipaAgent).list},
+		"deploy.get_deploy_steps":    {needs: steps, run: (*ipaAgent).list},
+		"clean.execute_clean_step":   {async: true, needs: step, may: []string{"clean_version"}, run: (*ipaAgent).execute},
+		"deploy.execute_deploy_step": {async: true, needs: step, may: []string{"deploy_version"}, run: (*ipaAgent).execute},
+		"image.install_bootloader": {async: true, needs: []string{"root_uuid"}, may: boot,
+			run: (*ipaAgent).installBootloader},
 		"standby.get_partition_uuids": {run: (*ipaAgent).partitionUUIDs},
 		"standby.sync":                {run: (*ipaAgent).nothing},
 		"standby.power_off":           {async: true, last: true, run: (*ipaAgent).powerOff},
 		"log.collect_system_logs":     {run: (*ipaAgent).systemLogs},
-		"rescue.finalize_rescue":      {last: true, needs: []string{"rescue_password"}, may: []string{"hashed"}, run: (*ipaAgent).finalizeRescue},
+		"rescue.finalize_rescue": {last: true, needs: []string{"rescue_password"}, may: []string{"hashed"},
+			run: (*ipaAgent).finalizeRescue},
 	}
 }
 
@@ -226,7 +228,8 @@ func (a *ipaAgent) finish(id string, c ipaCommand, params map[string]json.RawMes
 		r.Status, r.Error = agentapi.Failed, failure
 	default:
 		a.t.Errorf("%s: %v", r.Name, err)
-		r.Status, r.Error = agentapi.Failed, agentapi.NewCommandError("InvalidCommandParamsError", "Invalid command parameters", err.Error())
+		r.Status, r.Error = agentapi.Failed,
+			agentapi.NewCommandError("InvalidCommandParamsError", "Invalid command parameters", err.Error())
 	}
 	return *r
 }

@@ -50,7 +50,10 @@ type manner struct {
 }
 
 func newIPAMachine(t *testing.T, c *conductor) *ipaMachine {
-	m := &ipaMachine{t: t, conductor: c, tmp: t.TempDir(), power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI}}
+	m := &ipaMachine{
+		t: t, conductor: c, tmp: t.TempDir(), power: qemu.Off,
+		boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI},
+	}
 	controller := redfish.New(redfish.Config{
 		Machine: m, Username: "admin", Password: bmcPassword, MediaDir: t.TempDir(), Log: slog.New(slog.DiscardHandler),
 	})
@@ -67,7 +70,8 @@ func newIPAMachine(t *testing.T, c *conductor) *ipaMachine {
 
 func (m *ipaMachine) Spec() qemu.Spec {
 	return qemu.Spec{
-		Name: "metal-1", UUID: "6aaf4df9-c601-5e47-a343-0856024bd9c3", Serial: "METAL-1", Firmware: qemu.UEFI, MemoryMB: 1024, CPUs: 1,
+		Name: "metal-1", UUID: "6aaf4df9-c601-5e47-a343-0856024bd9c3", Serial: "METAL-1", Firmware: qemu.UEFI,
+		MemoryMB: 1024, CPUs: 1,
 		Disks: []qemu.Disk{{SizeMB: 8192, Bus: qemu.BusVirtio, Serial: "H6D", LogicalSectorSize: 512}},
 		NICs:  []qemu.NIC{{MAC: ipaMAC, Tap: "tap0"}},
 	}

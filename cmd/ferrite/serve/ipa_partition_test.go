@@ -23,7 +23,8 @@ var (
 	ipaPartition = map[string]any{
 		"image_source": "http://192.0.2.1/root.qcow2", "image_disk_format": "qcow2", "image_type": "partition",
 		"image_os_hash_algo": "sha256", "image_os_hash_value": strings.Repeat("cd", 32),
-		"root_gb": "20", "swap_mb": 1024, "ephemeral_gb": 5, "preserve_ephemeral": "false", "capabilities": `{"disk_label": "gpt"}`,
+		"root_gb": "20", "swap_mb": 1024, "ephemeral_gb": 5, "preserve_ephemeral": "false",
+		"capabilities": `{"disk_label": "gpt"}`,
 	}
 	ipaLayout = map[string]any{
 		"image_type": "partition", "root_mb": 20480.0, "swap_mb": 1024.0, "ephemeral_mb": 5120.0, "ephemeral_format": "ext4",
@@ -48,7 +49,8 @@ func (a *ipaAgent) divide(raw json.RawMessage) error {
 		return fmt.Errorf("mkfs of the ephemeral partition: its file system is None") // the agent has no default
 	}
 	maps.DeleteFunc(info, func(key string, _ any) bool {
-		return slices.Contains([]string{"id", "urls", "os_hash_algo", "os_hash_value", "disk_format", "stream_raw_images", "node_uuid", "configdrive"}, key)
+		return slices.Contains([]string{"id", "urls", "os_hash_algo", "os_hash_value", "disk_format", "stream_raw_images",
+			"node_uuid", "configdrive"}, key)
 	})
 	if diff := cmp.Diff(ipaLayout, info); diff != "" {
 		return fmt.Errorf("image_info of a partition image (-want +got):\n%s", diff)
@@ -65,7 +67,8 @@ func (a *ipaAgent) partitionUUIDs(map[string]json.RawMessage) (any, error) {
 	}
 	return map[string]any{
 		"root uuid": ipaRoot, "efi system partition uuid": ipaESP,
-		"partitions": map[string]any{"efi system partition": "/dev/vda1", "ephemeral": "/dev/vda2", "swap": "/dev/vda3", "configdrive": "/dev/vda4", "root": "/dev/vda5"},
+		"partitions": map[string]any{"efi system partition": "/dev/vda1", "ephemeral": "/dev/vda2", "swap": "/dev/vda3",
+			"configdrive": "/dev/vda4", "root": "/dev/vda5"},
 	}, nil
 }
 
@@ -73,7 +76,8 @@ func (a *ipaAgent) partitionUUIDs(map[string]json.RawMessage) (any, error) {
 func (a *ipaAgent) bootParams() map[string]any {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	want := map[string]any{"root_uuid": "0x00000000", "efi_system_part_uuid": nil, "prep_boot_part_uuid": nil, "target_boot_mode": "uefi"}
+	want := map[string]any{"root_uuid": "0x00000000", "efi_system_part_uuid": nil, "prep_boot_part_uuid": nil,
+		"target_boot_mode": "uefi"}
 	if a.partitions {
 		want["root_uuid"], want["efi_system_part_uuid"] = ipaRoot, ipaESP
 	}

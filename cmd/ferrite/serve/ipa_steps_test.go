@@ -147,7 +147,8 @@ func (a *ipaAgent) writeImage(args map[string]json.RawMessage) (string, error) {
 	}
 	var info agentapi.ImageInfo
 	var drive string
-	if err := errors.Join(json.Unmarshal(args["image_info"], &info), json.Unmarshal(args["configdrive"], &drive)); err != nil {
+	if err := errors.Join(json.Unmarshal(args["image_info"], &info),
+		json.Unmarshal(args["configdrive"], &drive)); err != nil {
 		return "", fmt.Errorf("write_image: %w", err)
 	}
 	if err := info.Validate(); err != nil {
@@ -204,7 +205,8 @@ func checkDrive(drive string) error {
 		return err
 	}
 	const descriptor, label = 0x8001, 0x8028 // ECMA-119, 8.4
-	if len(iso) < 0x8800 || string(iso[descriptor:descriptor+5]) != "CD001" || !bytes.HasPrefix(bytes.ToLower(iso[label:]), []byte("config-2")) {
+	if len(iso) < 0x8800 || string(iso[descriptor:descriptor+5]) != "CD001" ||
+		!bytes.HasPrefix(bytes.ToLower(iso[label:]), []byte("config-2")) {
 		return errors.New("not an ISO 9660 file system called config-2")
 	}
 	if !bytes.Contains(iso, []byte(ipaHostname)) {
@@ -264,7 +266,8 @@ func (a *ipaAgent) powerOff(map[string]json.RawMessage) (any, error) {
 func (a *ipaAgent) finalizeRescue(params map[string]json.RawMessage) (any, error) {
 	var password string
 	var hashed bool
-	if err := errors.Join(json.Unmarshal(params["rescue_password"], &password), json.Unmarshal(params["hashed"], &hashed)); err != nil {
+	if err := errors.Join(json.Unmarshal(params["rescue_password"], &password),
+		json.Unmarshal(params["hashed"], &hashed)); err != nil {
 		return nil, err
 	}
 	if !hashed || !strings.HasPrefix(password, "$6$") {

@@ -78,7 +78,8 @@ func recorded(t *testing.T, name string, into any) {
 
 // startIPA boots an agent, which lives until end.
 func startIPA(t *testing.T, m *ipaMachine, how manner) *ipaAgent {
-	a := &ipaAgent{t: t, machine: m, api: m.conductor.url, manner: how, version: "1.1", wake: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
+	a := &ipaAgent{t: t, machine: m, api: m.conductor.url, manner: how, version: "1.1", wake: make(chan struct{}, 1),
+		taken: make(chan struct{}, 1)}
 	a.life, a.stop = context.WithCancel(context.Background())
 	a.server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
 	a.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // who hangs up
@@ -219,7 +220,8 @@ func (a *ipaAgent) inspect() {
 	if err := json.Unmarshal(answer, &reply); status/100 != 2 || err != nil || reply.UUID == "" {
 		a.t.Errorf("inspection data is answered %d, %v: %s", status, err, answer)
 	}
-	status, _, answer = a.ask(http.MethodGet, agentapi.LookupPath+"?addresses="+ipaMAC+"&node_uuid="+reply.UUID, ipaLookup, nil)
+	status, _, answer = a.ask(http.MethodGet, agentapi.LookupPath+"?addresses="+ipaMAC+"&node_uuid="+reply.UUID,
+		ipaLookup, nil)
 	if a.life.Err() == nil && status != http.StatusOK && status != http.StatusNotFound {
 		a.t.Errorf("a lookup after inspection is answered %d: %s", status, answer)
 	}
@@ -237,7 +239,8 @@ func (a *ipaAgent) lookup(uuid string) bool {
 		return false
 	}
 	var reply agentapi.LookupReply
-	if err := json.Unmarshal(raw, &reply); status != http.StatusOK || err != nil || reply.Node.UUID == "" || reply.Config.HeartbeatTimeout <= 0 {
+	if err := json.Unmarshal(raw, &reply); status != http.StatusOK || err != nil || reply.Node.UUID == "" ||
+		reply.Config.HeartbeatTimeout <= 0 {
 		a.t.Errorf("lookup is answered %d, %v: %s", status, err, raw)
 		return false
 	}

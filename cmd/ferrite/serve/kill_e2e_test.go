@@ -47,21 +47,24 @@ func enrolled(uuid string, with map[string]any) ask {
 }
 
 var (
-	enroll = enrolled(nodeUUID, map[string]any{"rescue_interface": "fake", "instance_info": map[string]any{"image_source": "http://images/os.raw"}})
-	child  = enrolled(childUUID, map[string]any{"parent_node": nodeUUID})
-	ipa    = enrolled(nodeUUID, map[string]any{"deploy_interface": "direct"}) // cleaned by the agent of a ramdisk
+	enroll = enrolled(nodeUUID,
+		map[string]any{"rescue_interface": "fake", "instance_info": map[string]any{"image_source": "http://images/os.raw"}})
+	child = enrolled(childUUID, map[string]any{"parent_node": nodeUUID})
+	ipa   = enrolled(nodeUUID, map[string]any{"deploy_interface": "direct"}) // cleaned by the agent of a ramdisk
 )
 
 // Steps: two of the driver, Ironic's reserved ones, one for the child nodes, and
 // one that nobody has.
 var (
-	settings = map[string]any{"interface": "bios", "step": "apply_configuration", "args": map[string]any{"settings": []any{}}}
-	reset    = map[string]any{"interface": "bios", "step": "factory_reset"}
-	reboot   = map[string]any{"interface": "power", "step": "reboot"}
-	hold     = map[string]any{"interface": "deploy", "step": "hold"}
-	wait     = map[string]any{"interface": "deploy", "step": "wait", "args": map[string]any{"seconds": 0.05}}
-	below    = map[string]any{"interface": "power", "step": "power_on", "execute_on_child_nodes": true}
-	nobody   = map[string]any{"interface": "deploy", "step": "nobody"}
+	settings = map[string]any{
+		"interface": "bios", "step": "apply_configuration", "args": map[string]any{"settings": []any{}},
+	}
+	reset  = map[string]any{"interface": "bios", "step": "factory_reset"}
+	reboot = map[string]any{"interface": "power", "step": "reboot"}
+	hold   = map[string]any{"interface": "deploy", "step": "hold"}
+	wait   = map[string]any{"interface": "deploy", "step": "wait", "args": map[string]any{"seconds": 0.05}}
+	below  = map[string]any{"interface": "power", "step": "power_on", "execute_on_child_nodes": true}
+	nobody = map[string]any{"interface": "deploy", "step": "nobody"}
 )
 
 func steps(list string, all ...map[string]any) map[string]any { return map[string]any{list: all} }
@@ -76,17 +79,22 @@ var cycles = []struct {
 }{
 	{"life", 2, []ask{
 		enroll, verb("manage", "manageable"), verb("inspect", "manageable"), verb("provide", "available"),
-		verb("active", "active", map[string]any{"configdrive": map[string]any{"meta_data": map[string]any{"hostname": "one"}}}),
-		power("power on", "power on"), verb("rebuild", "active"), power("power off", "power off"), verb("deleted", "available"),
+		verb("active", "active",
+			map[string]any{"configdrive": map[string]any{"meta_data": map[string]any{"hostname": "one"}}}),
+		power("power on", "power on"), verb("rebuild", "active"), power("power off", "power off"),
+		verb("deleted", "available"),
 	}},
 	{"deploy", 2, []ask{
 		enroll, verb("manage", "manageable"), verb("provide", "available"),
-		verb("active", "deploy hold", steps("deploy_steps", ranked(settings, 90), ranked(wait, 70), ranked(hold, 50), ranked(reset, 30))),
+		verb("active", "deploy hold",
+			steps("deploy_steps", ranked(settings, 90), ranked(wait, 70), ranked(hold, 50), ranked(reset, 30))),
 		verb("unhold", "active"), verb("deleted", "available"),
 	}},
 	{"rescue", 2, []ask{
-		enroll, verb("manage", "manageable"), verb("adopt", "active"), verb("rescue", "rescue", map[string]any{"rescue_password": "x"}),
-		verb("unrescue", "active"), verb("rescue", "rescue", map[string]any{"rescue_password": "y"}), verb("deleted", "available"),
+		enroll, verb("manage", "manageable"), verb("adopt", "active"),
+		verb("rescue", "rescue", map[string]any{"rescue_password": "x"}),
+		verb("unrescue", "active"), verb("rescue", "rescue", map[string]any{"rescue_password": "y"}),
+		verb("deleted", "available"),
 	}},
 	{"service", 2, []ask{
 		enroll, verb("manage", "manageable"), verb("adopt", "active"),
@@ -98,7 +106,8 @@ var cycles = []struct {
 		verb("clean", "clean hold", steps("clean_steps", reset, reboot, hold, wait, settings)), verb("unhold", "manageable"),
 		verb("clean", "clean failed", steps("clean_steps", settings, nobody)), verb("manage", "manageable"),
 	}},
-	{"children", 2, []ask{enroll, verb("manage", "manageable"), child, verb("clean", "manageable", steps("clean_steps", below))}},
+	{"children", 2,
+		[]ask{enroll, verb("manage", "manageable"), child, verb("clean", "manageable", steps("clean_steps", below))}},
 	{"ramdisk", 3, []ask{ipa, verb("manage", "manageable"), verb("clean", "manageable", steps("clean_steps", beat))}},
 }
 
@@ -140,7 +149,8 @@ func TestE2EKillNine(t *testing.T) {
 					defer func() { <-turns }()
 					name := fmt.Sprintf("%s, %s write %d", c.name, m, i+1)
 					t.Run(name, func(t *testing.T) {
-						o := &operator{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.0.%d.%d", 80+k, 1+i), cuts: []cut{{moment: m, nth: i + 1}}}
+						o := &operator{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.0.%d.%d", 80+k, 1+i),
+							cuts: []cut{{moment: m, nth: i + 1}}}
 						compare(t, want, o.script(c.asks))
 						if got := o.diary(); o.lives != 2 || len(got) < i || !slices.Equal(got, writes[:len(got)]) {
 							t.Errorf("%d lives, the first wrote %q; want 2, cut off at %q", o.lives, got, writes[:i+1])
@@ -158,7 +168,8 @@ func TestE2EKillNine(t *testing.T) {
 			if o.lives < len(c.asks) {
 				t.Errorf("the conductor had only %d lives", o.lives)
 			}
-			table = append(table, fmt.Sprintf("%-8s all after   each of %d lives ends after write %d", c.name, o.lives, c.writes))
+			table = append(table,
+				fmt.Sprintf("%-8s all after   each of %d lives ends after write %d", c.name, o.lives, c.writes))
 		})
 	}
 	t.Logf("%d cuts\n%s", len(table), strings.Join(table, "\n"))

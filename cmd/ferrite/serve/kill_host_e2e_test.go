@@ -38,19 +38,23 @@ func secretOf(name string, data map[string]any) deed {
 }
 
 func imageOf(url string, spec mergePatch) deed {
-	spec["image"] = map[string]any{"url": url, "checksum": strings.Repeat("0", 64), "checksumType": "sha256", "format": "raw"}
-	return deed{"image " + path.Base(url), http.MethodPatch, hostPath, mergePatch{"spec": spec}, func(h hostapi.Host) bool {
-		return rests(h, hostapi.StateProvisioned) && h.Status.Provisioning.Image.URL == url
-	}}
+	spec["image"] = map[string]any{"url": url, "checksum": strings.Repeat("0", 64), "checksumType": "sha256",
+		"format": "raw"}
+	return deed{"image " + path.Base(url), http.MethodPatch, hostPath, mergePatch{"spec": spec},
+		func(h hostapi.Host) bool {
+			return rests(h, hostapi.StateProvisioned) && h.Status.Provisioning.Image.URL == url
+		}}
 }
 
 // hostLife is the whole life of a host: registered, inspected, prepared,
 // provisioned, provisioned with another image, and deleted while it is on.
 var hostLife = []deed{
 	secretOf("bmc", map[string]any{"username": "admin", "password": "secret"}),
-	secretOf("config", map[string]any{"userData": "#cloud-config\n", "networkData": "links: []\n", "metaData": "rack: r1\n"}),
+	secretOf("config",
+		map[string]any{"userData": "#cloud-config\n", "networkData": "links: []\n", "metaData": "rack: r1\n"}),
 	{"host", http.MethodPost, hostPath, map[string]any{
-		"kind": hostapi.KindHost, "apiVersion": hostapi.APIVersion, "metadata": map[string]any{"name": "one", "finalizers": []string{witness}},
+		"kind": hostapi.KindHost, "apiVersion": hostapi.APIVersion,
+		"metadata": map[string]any{"name": "one", "finalizers": []string{witness}},
 		"spec": map[string]any{
 			"online": true, "bootMACAddress": "52:54:00:00:00:01", "inspectionMode": "fast",
 			"bmc": map[string]any{"address": "fake://one", "credentialsName": "bmc"},
@@ -58,7 +62,8 @@ var hostLife = []deed{
 	}, func(h hostapi.Host) bool {
 		return rests(h, hostapi.StateAvailable)
 	}},
-	imageOf("http://images/a", mergePatch{"userData": secretNamed("config"), "networkData": secretNamed("config"), "metaData": secretNamed("config")}),
+	imageOf("http://images/a", mergePatch{"userData": secretNamed("config"), "networkData": secretNamed("config"),
+		"metaData": secretNamed("config")}),
 	imageOf("http://images/b", mergePatch{}),
 	{"deleted", http.MethodDelete, hostPath, nil, func(h hostapi.Host) bool {
 		return h.DeletionTimestamp != nil && !slices.Contains(h.Finalizers, hostapi.Finalizer)

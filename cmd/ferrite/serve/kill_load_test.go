@@ -23,7 +23,8 @@ var kills = flag.Int("kills", 3, "how many conductors TestKillUnderLoad ends")
 func process(t *testing.T, dir string) (c *conductor, p *os.Process) {
 	t.Helper()
 	c = &conductor{log: &apitest.Log{}, err: make(chan error, 1), http: &http.Client{Transport: &http.Transport{}}}
-	cmd := exec.Command(os.Args[0], "--data-dir", dir, "--api-address", anyPort, "--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0")
+	cmd := exec.Command(os.Args[0], "--data-dir", dir, "--api-address", anyPort, "--hardware-types", "fake-hardware",
+		"--host", "test", "--sync-power-state-interval", "0")
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, cut{moment: never}))
 	cmd.Stderr = c.log
 	input, err := cmd.StdinPipe()

@@ -47,7 +47,8 @@ func churn(ts *testscript.TestScript, neg bool, args []string) {
 	namespace, name, _ := strings.Cut(args[0], "/")
 	for i := range (kept + sockets) / each {
 		text := fmt.Sprintf(`{"metadata":{"annotations":{"filler":%q}}}`, strings.Repeat(string(rune('a'+i%26)), each))
-		r, err := http.NewRequest(http.MethodPatch, c.url+"/apis/metal3.io/v1alpha1/namespaces/"+namespace+"/baremetalhosts/"+name, strings.NewReader(text))
+		r, err := http.NewRequest(http.MethodPatch, c.url+"/apis/metal3.io/v1alpha1/namespaces/"+namespace+"/baremetalhosts/"+
+			name, strings.NewReader(text))
 		ts.Check(err)
 		r.Header.Set("Content-Type", "application/merge-patch+json")
 		res, err := http.DefaultClient.Do(r)

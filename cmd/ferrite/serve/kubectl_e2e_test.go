@@ -54,7 +54,8 @@ func TestE2EKubectl(t *testing.T) {
 			}
 			startFor(tb, c, filepath.Join(tb.TempDir(), "data"), args...)
 			env.Defer(func() { c.end(tb) })
-			if err := os.WriteFile(filepath.Join(env.WorkDir, "kubeconfig"), fmt.Appendf(nil, config, c.url), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(env.WorkDir, "kubeconfig"), fmt.Appendf(nil, config, c.url),
+				0o600); err != nil {
 				return err
 			}
 			env.Setenv("PATH", bin+":"+env.Getenv("PATH"))
@@ -64,7 +65,8 @@ func TestE2EKubectl(t *testing.T) {
 			env.Values["conductor"], env.Values["followers"], env.Values["test"] = c, map[string]*follower{}, tb
 			return nil
 		},
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": putStatus, "follow": follow, "sees": sees, "unfollow": unfollow, "halt": halt, "churn": churn, "machine": startMachine},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": putStatus, "follow": follow,
+			"sees": sees, "unfollow": unfollow, "halt": halt, "churn": churn, "machine": startMachine},
 		Condition: kubectlKnows,
 	})
 }
@@ -85,7 +87,8 @@ func kubectlAccess(t testing.TB, c *conductor, dir string, roles bool) (args []s
 	if err := os.WriteFile(passwords, fmt.Appendf(nil, "olga:%s\nrita:%s\n", sum, sum), 0o600); err != nil {
 		return nil, "", err
 	}
-	if err := os.WriteFile(users, []byte("users:\n- {name: olga, role: operator}\n- {name: rita, role: reader}\n"), 0o600); err != nil {
+	if err := os.WriteFile(users, []byte("users:\n- {name: olga, role: operator}\n- {name: rita, role: reader}\n"),
+		0o600); err != nil {
 		return nil, "", err
 	}
 	authority := certtest.New(t)
@@ -96,10 +99,13 @@ func kubectlAccess(t testing.TB, c *conductor, dir string, roles bool) (args []s
 	c.http = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
 	t.Cleanup(c.http.CloseIdleConnections)
 	c.sign = func(r *http.Request) { r.SetBasicAuth("olga", "open sesame") }
-	closed := `{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: "%s", certificate-authority-data: ` + base64.StdEncoding.EncodeToString(authority.PEM()) + `}}], current-context: olga,
- users: [{name: olga, user: {username: olga, password: open sesame}}, {name: rita, user: {username: rita, password: open sesame}}, {name: nobody, user: {}}],
+	closed := `{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: "%s", certificate-authority-data: ` +
+		base64.StdEncoding.EncodeToString(authority.PEM()) + `}}], current-context: olga,
+ users: [{name: olga, user: {username: olga, password: open sesame}}
+ , {name: rita, user: {username: rita, password: open sesame}}, {name: nobody, user: {}}],
  contexts: [{name: olga, context: {cluster: c, user: olga, namespace: metal3}}, {name: rita, context: {cluster: c, user: rita, namespace: metal3}}, {name: nobody, context: {cluster: c, user: nobody}}]}`
-	return []string{"--auth", "basic", "--htpasswd-file", passwords, "--users-file", users, "--tls-cert", certFile, "--tls-key", keyFile}, closed, nil
+	return []string{"--auth", "basic", "--htpasswd-file", passwords, "--users-file", users, "--tls-cert", certFile,
+		"--tls-key", keyFile}, closed, nil
 }
 
 // putStatus is the command "status NAMESPACE/NAME JSON": what a reconciler would
@@ -110,7 +116,8 @@ func putStatus(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: status NAMESPACE/NAME JSON")
 	}
 	namespace, name := filepath.Split(args[0])
-	r, err := http.NewRequest(http.MethodPatch, c.url+"/apis/metal3.io/v1alpha1/namespaces/"+filepath.Clean(namespace)+"/baremetalhosts/"+name+"/status", bytes.NewBufferString(args[1]))
+	r, err := http.NewRequest(http.MethodPatch, c.url+"/apis/metal3.io/v1alpha1/namespaces/"+filepath.Clean(namespace)+
+		"/baremetalhosts/"+name+"/status", bytes.NewBufferString(args[1]))
 	ts.Check(err)
 	r.Header.Set("Content-Type", "application/merge-patch+json")
 	res, err := http.DefaultClient.Do(r)

@@ -27,7 +27,8 @@ type bareMachine struct {
 
 func (m *bareMachine) Spec() qemu.Spec {
 	return qemu.Spec{
-		Name: "metal-1", UUID: "6aaf4df9-c601-5e47-a343-0856024bd9c3", Serial: "METAL-1", Firmware: qemu.UEFI, MemoryMB: 1024, CPUs: 1,
+		Name: "metal-1", UUID: "6aaf4df9-c601-5e47-a343-0856024bd9c3", Serial: "METAL-1", Firmware: qemu.UEFI,
+		MemoryMB: 1024, CPUs: 1,
 		Disks: []qemu.Disk{{SizeMB: 8192, Bus: qemu.BusVirtio, Serial: "H6D", LogicalSectorSize: 512}},
 		NICs:  []qemu.NIC{{MAC: "52:54:00:77:00:08", Tap: "tap0"}},
 	}
@@ -73,7 +74,9 @@ func startMachine(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: machine FILE")
 	}
 	controller := redfish.New(redfish.Config{
-		Machine:  &bareMachine{power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI}},
+		Machine: &bareMachine{
+			power: qemu.Off, boot: qemu.Boot{Target: qemu.TargetNone, Enabled: qemu.Disabled, Firmware: qemu.UEFI},
+		},
 		Username: "admin", Password: bmcPassword, MediaDir: tb.TempDir(), Log: slog.New(slog.DiscardHandler),
 	})
 	server := httptest.NewServer(controller)

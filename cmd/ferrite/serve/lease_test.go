@@ -36,7 +36,8 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	}
 	logged := &apitest.Log{}
 	log := slog.New(slog.NewTextHandler(logged, nil))
-	conf := Config{Host: "test", DeployTimeout: time.Minute, CleanTimeout: time.Minute, InspectTimeout: time.Minute, PowerTimeout: time.Minute, HeartbeatTimeout: time.Minute}
+	conf := Config{Host: "test", DeployTimeout: time.Minute, CleanTimeout: time.Minute, InspectTimeout: time.Minute,
+		PowerTimeout: time.Minute, HeartbeatTimeout: time.Minute}
 	drivers, err := bmc.New([]string{"fake-hardware"}, bmc.Options{Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +72,10 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	}
 	ctx, fail := context.WithCancelCause(context.Background())
 	c := &conductor{url: "http://" + l.Addr().String(), log: logged, stop: func() { fail(nil) }, err: make(chan error, 1)}
-	parts := serving{conf: conf, fail: fail, engine: eng, listener: l, face: conf.api(ctx, eng, nil, nil, logs, boot, nil, log), boot: boot, log: log}
+	parts := serving{
+		conf: conf, fail: fail, engine: eng, listener: l, face: conf.api(ctx, eng, nil, nil, logs, boot, nil, log),
+		boot: boot, log: log,
+	}
 	go func() { c.err <- parts.run(ctx) }()
 	t.Cleanup(func() { c.end(t) })
 	return c, boot

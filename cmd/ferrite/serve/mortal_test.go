@@ -195,7 +195,8 @@ func (m *mortal) Release(ctx context.Context, e node.Effect, at time.Time, why s
 const claiming = "claim: "
 
 // Claim counts when something is due: the dispatcher also looks in vain.
-func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) (got []node.Effect, err error) {
+func (m *mortal) Claim(ctx context.Context, owner string, now time.Time, lease time.Duration,
+	limit int) (got []node.Effect, err error) {
 	if at, pending, err := m.NextDue(ctx); err != nil || !pending || at.After(now) {
 		return nil, err
 	}

@@ -87,7 +87,8 @@ func (o *operator) begin() {
 	o.kept = append(o.kept, diary)
 	c := &conductor{log: &apitest.Log{}, err: make(chan error, 1)}
 	cmd := exec.Command(os.Args[0], "--data-dir", filepath.Join(o.dir, "data"), "--api-address", o.address+":0",
-		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0", "--agent-allow", "127.0.0.0/8")
+		"--hardware-types", "fake-hardware", "--host", "test", "--sync-power-state-interval", "0", "--agent-allow",
+		"127.0.0.0/8")
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cutVariable, at))
 	cmd.Stdout, cmd.Stderr = diary, c.log
 	input, err := cmd.StdinPipe()
@@ -152,7 +153,8 @@ func (o *operator) do(a ask) {
 		n := o.rest(a.of())
 		if o.mark(a.of()) != was {
 			if n["provision_state"] != a.wanted && n["power_state"] != a.wanted {
-				o.t.Fatalf("%s ends in %q, %q, want %q; last_error %v", a.name, n["provision_state"], n["power_state"], a.wanted, n["last_error"])
+				o.t.Fatalf("%s ends in %q, %q, want %q; last_error %v", a.name, n["provision_state"], n["power_state"], a.wanted,
+					n["last_error"])
 			}
 			return
 		}
@@ -262,7 +264,8 @@ func (o *operator) scene(a ask, uuid string) scene {
 
 // tell is what two lives have in common of an entry.
 func tell(e entry) string {
-	return spans.ReplaceAllString(fmt.Sprintf("%s %s: %s (%s, %s)", e.Severity, e.EventType, e.Event, e.State, e.Target), "done")
+	return spans.ReplaceAllString(fmt.Sprintf("%s %s: %s (%s, %s)", e.Severity, e.EventType, e.Event, e.State, e.Target),
+		"done")
 }
 
 // diary is what the first life has written.

@@ -26,7 +26,8 @@ func TestOutbound(t *testing.T) {
 	c := startFor(t, &conductor{far: true}, filepath.Join(t.TempDir(), "data"))
 	defer c.end(t)
 	for i, info := range []map[string]any{
-		{"redfish_address": srv.URL}, {"redfish_address": "http://localhost:" + port}, {"redfish_address": "http://[::ffff:127.0.0.1]:" + port},
+		{"redfish_address": srv.URL}, {"redfish_address": "http://localhost:" + port},
+		{"redfish_address": "http://[::ffff:127.0.0.1]:" + port},
 		{"ipmi_address": "127.0.0.1", "ipmi_port": udp.LocalAddr().(*net.UDPAddr).Port},
 	} {
 		driver, name := "redfish", fmt.Sprint("n", i)
@@ -35,7 +36,8 @@ func TestOutbound(t *testing.T) {
 		}
 		c.call(t, "POST", "/v1/nodes", map[string]any{"driver": driver, "name": name, "driver_info": info}, 201)
 		c.call(t, "PUT", "/v1/nodes/"+name+"/states/provision", map[string]any{"target": "manage"}, 202)
-		if n := c.until(t, name, "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]), "is not called, for it is a loopback address") {
+		if n := c.until(t, name, "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]),
+			"is not called, for it is a loopback address") {
 			t.Errorf("%v: last_error %v", info, n["last_error"])
 		}
 	}

@@ -115,7 +115,8 @@ func (r *ramdisk) command(w http.ResponseWriter, q *http.Request) {
 		var c agentapi.Command
 		_ = json.NewDecoder(q.Body).Decode(&c)
 		_, name, _ := c.Split()
-		res := agentapi.Result{ID: fmt.Sprint(len(r.commands)), Name: name, Status: agentapi.Succeeded, Result: json.RawMessage(`{"clean_steps":{},"hardware_manager_version":{}}`)}
+		res := agentapi.Result{ID: fmt.Sprint(len(r.commands)), Name: name, Status: agentapi.Succeeded,
+			Result: json.RawMessage(`{"clean_steps":{},"hardware_manager_version":{}}`)}
 		r.commands = append(r.commands, res)
 		answer = res
 	}

@@ -80,25 +80,43 @@ func recordFake(t *testing.T, c *conductor) {
 	}
 	chassis := post("/v1/chassis", map[string]any{"description": "rack 1"})
 	id := post("/v1/nodes", map[string]any{
-		"driver": "fake-hardware", "name": "lived", "chassis_uuid": chassis, "resource_class": "large", "owner": "p1", "lessee": "p2", "shard": "s1",
-		"conductor_group": "", "description": "Has lived", "extra": map[string]any{"rack": "r1"}, "properties": map[string]any{"capabilities": "boot_mode:uefi"},
+		"driver": "fake-hardware", "name": "lived", "chassis_uuid": chassis, "resource_class": "large", "owner": "p1",
+		"lessee": "p2", "shard": "s1",
+		"conductor_group": "", "description": "Has lived", "extra": map[string]any{"rack": "r1"},
+		"properties": map[string]any{"capabilities": "boot_mode:uefi"},
 	})
 	c.call(t, "PUT", "/v1/nodes/lived/traits", map[string]any{"traits": []string{"CUSTOM_GPU"}}, http.StatusNoContent)
-	group := post("/v1/portgroups", map[string]any{"node_uuid": id, "name": "bond0", "address": "52:54:00:00:01:00", "mode": "802.3ad"})
-	post("/v1/ports", map[string]any{"node_uuid": id, "address": "52:54:00:00:01:01", "name": "eth0", "portgroup_uuid": group, "description": "Left"})
-	post("/v1/volume/connectors", map[string]any{"node_uuid": id, "type": "iqn", "connector_id": "iqn.2026-11.example:lived"})
+	group := post("/v1/portgroups", map[string]any{"node_uuid": id, "name": "bond0", "address": "52:54:00:00:01:00",
+		"mode": "802.3ad"})
+	post("/v1/ports", map[string]any{"node_uuid": id, "address": "52:54:00:00:01:01", "name": "eth0",
+		"portgroup_uuid": group, "description": "Left"})
+	post("/v1/volume/connectors",
+		map[string]any{"node_uuid": id, "type": "iqn", "connector_id": "iqn.2026-11.example:lived"})
 	post("/v1/volume/targets", map[string]any{
-		"node_uuid": id, "volume_type": "iscsi", "volume_id": "v1", "boot_index": 0, "properties": map[string]any{"auth_password": recordedPassword},
+		"node_uuid": id, "volume_type": "iscsi", "volume_id": "v1", "boot_index": 0,
+		"properties": map[string]any{"auth_password": recordedPassword},
 	})
-	post("/v1/deploy_templates", map[string]any{"name": "CUSTOM_GPU", "steps": []any{map[string]any{"interface": "bios", "step": "apply_configuration", "args": map[string]any{"settings": []any{}}, "priority": 150}}})
+	post("/v1/deploy_templates",
+		map[string]any{
+			"name": "CUSTOM_GPU",
+			"steps": []any{
+				map[string]any{"interface": "bios", "step": "apply_configuration", "args": map[string]any{"settings": []any{}},
+					"priority": 150},
+			},
+		})
 	step["order"] = 1
 	post("/v1/runbooks", map[string]any{"name": "CUSTOM_WIPE", "steps": []any{step}})
-	post("/v1/inspection_rules", map[string]any{"description": "rack", "actions": []any{map[string]any{"op": "set-attribute", "args": []any{"/extra/rack", "r1"}}}})
-	lives := [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"}, {"active", "active"}, {"rescue", "rescue"}, {"unrescue", "active"}}
+	post("/v1/inspection_rules",
+		map[string]any{
+			"description": "rack", "actions": []any{map[string]any{"op": "set-attribute", "args": []any{"/extra/rack", "r1"}}},
+		})
+	lives := [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"},
+		{"active", "active"}, {"rescue", "rescue"}, {"unrescue", "active"}}
 	for _, verb := range lives {
 		body := map[string]any{"target": verb[0]}
 		if verb[0] == "active" {
-			body["configdrive"] = map[string]any{"user_data": "#cloud-config\n" + recordedPassword, "meta_data": map[string]any{"rack": "r1"}}
+			body["configdrive"] = map[string]any{"user_data": "#cloud-config\n" + recordedPassword,
+				"meta_data": map[string]any{"rack": "r1"}}
 		}
 		if verb[0] == "rescue" {
 			body["rescue_password"] = recordedPassword
@@ -112,7 +130,9 @@ func recordFake(t *testing.T, c *conductor) {
 		c.until(t, "allocated", verb[1])
 	}
 	c.call(t, "PUT", "/v1/nodes/allocated/states/power", map[string]any{"target": "power on"}, http.StatusAccepted)
-	recordUntil(t, "power", func() bool { return c.call(t, "GET", "/v1/nodes/allocated", nil, 200)["power_state"] == "power on" })
+	recordUntil(t, "power", func() bool {
+		return c.call(t, "GET", "/v1/nodes/allocated", nil, 200)["power_state"] == "power on"
+	})
 	post("/v1/allocations", map[string]any{"name": "given", "resource_class": "small"})
 	post("/v1/allocations", map[string]any{"name": "in-vain", "resource_class": "none-such"})
 	for name, state := range map[string]string{"given": "active", "in-vain": "error"} {
@@ -135,17 +155,25 @@ func recordHosts(t *testing.T, c *conductor) {
 	post := func(path string, body map[string]any) { c.call(t, "POST", path, body, http.StatusCreated) }
 	meta := func(name string) map[string]any { return map[string]any{"name": name} }
 	post("/api/v1/namespaces", map[string]any{"kind": "Namespace", "apiVersion": "v1", "metadata": meta("metal3")})
-	post(secretsPath, map[string]any{"metadata": meta("bmc"), "stringData": map[string]any{"username": "admin", "password": recordedPassword}})
-	post(secretsPath, map[string]any{"metadata": meta("config"), "stringData": map[string]any{"userData": "#cloud-config\n"}})
+	post(secretsPath, map[string]any{
+		"metadata": meta("bmc"), "stringData": map[string]any{"username": "admin", "password": recordedPassword},
+	})
+	post(secretsPath,
+		map[string]any{"metadata": meta("config"), "stringData": map[string]any{"userData": "#cloud-config\n"}})
 	bmc := func(n string) map[string]any {
 		return map[string]any{"address": "fake://" + n, "credentialsName": "bmc"}
 	}
-	post(hostsPath, map[string]any{"metadata": meta("available"), "spec": map[string]any{"online": true, "bootMACAddress": "52:54:00:00:02:01", "bmc": bmc("available")}})
+	post(hostsPath, map[string]any{
+		"metadata": meta("available"),
+		"spec":     map[string]any{"online": true, "bootMACAddress": "52:54:00:00:02:01", "bmc": bmc("available")},
+	})
 	post(hostsPath, map[string]any{"metadata": meta("provisioned"), "spec": map[string]any{
 		"online": true, "bootMACAddress": "52:54:00:00:02:02", "bmc": bmc("provisioned"), "userData": secretNamed("config"),
-		"image": map[string]any{"url": "http://images/a", "checksum": fmt.Sprintf("%064d", 0), "checksumType": "sha256", "format": "raw"},
+		"image": map[string]any{"url": "http://images/a", "checksum": fmt.Sprintf("%064d", 0), "checksumType": "sha256",
+			"format": "raw"},
 	}})
-	for name, state := range map[string]hostapi.State{"available": hostapi.StateAvailable, "provisioned": hostapi.StateProvisioned} {
+	for name, state := range map[string]hostapi.State{"available": hostapi.StateAvailable,
+		"provisioned": hostapi.StateProvisioned} {
 		recordUntil(t, "host "+name, func() bool {
 			_, answer, err := c.send("GET", hostsPath+"/"+name, nil)
 			var h hostapi.Host
@@ -174,14 +202,17 @@ func recordRedfish(t *testing.T, c *conductor, state node.State) {
 	n := c.call(t, "POST", "/v1/nodes", map[string]any{
 		"driver": "redfish", "name": nodeIn(state), "rescue_interface": "agent", "automated_clean": true,
 		"driver_info": map[string]any{
-			"redfish_address": "https://127.0.0.1:9", "redfish_system_id": "/redfish/v1/Systems/1", "redfish_username": "admin", "redfish_password": recordedPassword,
-			"deploy_kernel": "http://127.0.0.1:9/kernel", "deploy_ramdisk": "http://127.0.0.1:9/initrd",
+			"redfish_address": "https://127.0.0.1:9", "redfish_system_id": "/redfish/v1/Systems/1", "redfish_username": "admin",
+			"redfish_password": recordedPassword,
+			"deploy_kernel":    "http://127.0.0.1:9/kernel", "deploy_ramdisk": "http://127.0.0.1:9/initrd",
 			"rescue_kernel": "http://127.0.0.1:9/kernel", "rescue_ramdisk": "http://127.0.0.1:9/initrd",
 		},
-		"instance_info": map[string]any{"image_source": "http://127.0.0.1:9/image.raw", "image_disk_format": "raw", "image_checksum": fmt.Sprintf("%064d", 0)},
+		"instance_info": map[string]any{"image_source": "http://127.0.0.1:9/image.raw", "image_disk_format": "raw",
+			"image_checksum": fmt.Sprintf("%064d", 0)},
 	}, http.StatusCreated)
 	i := slices.Index(slices.Sorted(maps.Keys(node.States)), state)
-	c.call(t, "POST", "/v1/ports", map[string]any{"node_uuid": n["uuid"], "address": fmt.Sprintf("52:54:00:00:00:%02x", i)}, http.StatusCreated)
+	c.call(t, "POST", "/v1/ports",
+		map[string]any{"node_uuid": n["uuid"], "address": fmt.Sprintf("52:54:00:00:00:%02x", i)}, http.StatusCreated)
 }
 
 // asked is the verb that brings a node on its way, and the state it is asked in.
@@ -193,21 +224,28 @@ type asked struct {
 func waysInto() map[node.State]asked {
 	target := func(verb string) map[string]any { return map[string]any{"target": verb} }
 	steps := func(verb, kind string) map[string]any {
-		return map[string]any{"target": verb, kind: []any{map[string]any{"interface": "deploy", "step": "erase_devices_metadata"}}}
+		return map[string]any{
+			"target": verb, kind: []any{map[string]any{"interface": "deploy", "step": "erase_devices_metadata"}},
+		}
 	}
 	rescue := map[string]any{"target": "rescue", "rescue_password": recordedPassword}
 	return map[node.State]asked{
 		node.Verifying:  {node.Enroll, target("manage")},
-		node.Inspecting: {node.Manageable, target("inspect")}, node.InspectWait: {node.Manageable, target("inspect")}, node.InspectFailed: {node.Manageable, target("inspect")},
-		node.Adopting: {node.Manageable, target("adopt")}, node.AdoptFailed: {node.Manageable, target("adopt")},
+		node.Inspecting: {node.Manageable, target("inspect")}, node.InspectWait: {node.Manageable, target("inspect")},
+		node.InspectFailed: {node.Manageable, target("inspect")},
+		node.Adopting:      {node.Manageable, target("adopt")}, node.AdoptFailed: {node.Manageable, target("adopt")},
 		node.Cleaning: {node.Manageable, target("provide")}, node.CleanWait: {node.Manageable, target("provide")},
-		node.CleanHold: {node.Manageable, steps("clean", "clean_steps")}, node.CleanFailed: {node.Manageable, target("provide")},
-		node.Deploying: {node.Available, target("active")}, node.DeployWait: {node.Available, target("active")},
+		node.CleanHold:   {node.Manageable, steps("clean", "clean_steps")},
+		node.CleanFailed: {node.Manageable, target("provide")},
+		node.Deploying:   {node.Available, target("active")}, node.DeployWait: {node.Available, target("active")},
 		node.DeployHold: {node.Available, target("active")}, node.DeployFailed: {node.Available, target("active")},
-		node.Servicing: {node.Active, steps("service", "service_steps")}, node.ServiceWait: {node.Active, steps("service", "service_steps")},
-		node.ServiceHold: {node.Active, steps("service", "service_steps")}, node.ServiceFailed: {node.Active, steps("service", "service_steps")},
-		node.Rescuing: {node.Active, rescue}, node.RescueWait: {node.Active, rescue}, node.RescueFailed: {node.Active, rescue},
-		node.Unrescuing: {node.Rescue, target("unrescue")}, node.UnrescueFailed: {node.Rescue, target("unrescue")},
+		node.Servicing:     {node.Active, steps("service", "service_steps")},
+		node.ServiceWait:   {node.Active, steps("service", "service_steps")},
+		node.ServiceHold:   {node.Active, steps("service", "service_steps")},
+		node.ServiceFailed: {node.Active, steps("service", "service_steps")},
+		node.Rescuing:      {node.Active, rescue}, node.RescueWait: {node.Active, rescue},
+		node.RescueFailed: {node.Active, rescue},
+		node.Unrescuing:   {node.Rescue, target("unrescue")}, node.UnrescueFailed: {node.Rescue, target("unrescue")},
 		node.Deleting: {node.Active, target("deleted")},
 	}
 }
@@ -275,7 +313,8 @@ func recordRest(t *testing.T, dir string) {
 				continue
 			}
 			c := node.Change{Save: &n, History: []node.HistoryEntry{{
-				UUID: uuid.NewString(), NodeUUID: n.UUID, CreatedAt: now, Severity: "INFO", EventType: "recorded", Event: string(state), State: state,
+				UUID: uuid.NewString(), NodeUUID: n.UUID, CreatedAt: now, Severity: "INFO", EventType: "recorded",
+				Event: string(state), State: state,
 			}}}
 			if c.Finish, err = s.PendingEffect(ctx, n.UUID); err != nil {
 				t.Fatal(err)
@@ -314,24 +353,29 @@ func recordRest(t *testing.T, dir string) {
 func recordLived(ctx context.Context, t *testing.T, s *store.SQLite, lived node.Node, now time.Time) {
 	t.Helper()
 	value := "Enabled"
-	statement := nodeapi.EraseStatement{UUID: uuid.NewString(), NodeUUID: lived.UUID, NodeName: lived.Name, SignedAt: now, Report: json.RawMessage(`{"disks":[]}`)}
+	statement := nodeapi.EraseStatement{UUID: uuid.NewString(), NodeUUID: lived.UUID, NodeName: lived.Name, SignedAt: now,
+		Report: json.RawMessage(`{"disks":[]}`)}
 	signed, err := statement.Sign(recordedEraseKey())
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := &node.EraseReport{Record: node.Record{UUID: statement.UUID, CreatedAt: now}, NodeUUID: lived.UUID, NodeName: lived.Name}
+	report := &node.EraseReport{Record: node.Record{UUID: statement.UUID, CreatedAt: now}, NodeUUID: lived.UUID,
+		NodeName: lived.Name}
 	if report.Payload, report.Signature, err = signed.Signed(); err != nil {
 		t.Fatal(err)
 	}
 	change(t, s, node.Change{
 		Save: &lived, PutEraseReport: report,
-		Inspected:      &node.Inspected{Inventory: json.RawMessage(`{"memory":{"physical_mb":1024}}`), PluginData: json.RawMessage(`{}`)},
+		Inspected: &node.Inspected{Inventory: json.RawMessage(`{"memory":{"physical_mb":1024}}`),
+			PluginData: json.RawMessage(`{}`)},
 		HardwareReport: &node.HardwareReport{BIOS: []node.BIOSSetting{{Name: "LogicalProc", Value: &value, CreatedAt: now}}},
 	})
 	change(t, s, node.Change{PutAllocation: &node.Allocation{
-		Record: node.Record{UUID: uuid.NewString(), CreatedAt: now}, Name: "waiting", State: node.Allocating, ResourceClass: "large",
+		Record: node.Record{UUID: uuid.NewString(), CreatedAt: now}, Name: "waiting", State: node.Allocating,
+		ResourceClass: "large",
 	}})
-	for _, l := range []node.Lease{{MAC: "52:54:00:00:00:01", IP: "192.0.2.10", Static: true}, {MAC: "52:54:00:00:00:02", IP: "192.0.2.11", Expires: now.Add(time.Hour)}} {
+	for _, l := range []node.Lease{{MAC: "52:54:00:00:00:01", IP: "192.0.2.10", Static: true},
+		{MAC: "52:54:00:00:00:02", IP: "192.0.2.11", Expires: now.Add(time.Hour)}} {
 		if err := s.SaveLease(ctx, l); err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,8 @@ func writeKeys(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for name, b := range map[string]*pem.Block{
-		keys.EraseReportFile: {Type: "PRIVATE KEY", Bytes: der}, keys.SecretsFile: {Type: "FERRITE SECRETS KEY", Bytes: recordedKey("secrets")},
+		keys.EraseReportFile: {Type: "PRIVATE KEY", Bytes: der},
+		keys.SecretsFile:     {Type: "FERRITE SECRETS KEY", Bytes: recordedKey("secrets")},
 	} {
 		if err := keys.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b)); err != nil {
 			t.Fatal(err)
@@ -188,8 +189,9 @@ func checkRecordedRest(ctx context.Context, t *testing.T, s *store.SQLite) {
 		"deploy templates": {counted(ctx, t, all.DeployTemplates), 1}, "runbooks": {counted(ctx, t, all.Runbooks), 1},
 		"allocations": {counted(ctx, t, all.Allocations), 3}, "chassis": {counted(ctx, t, all.Chassis), 1},
 		"portgroups": {counted(ctx, t, all.Portgroups), 1}, "volume connectors": {counted(ctx, t, all.VolumeConnectors), 1},
-		"volume targets": {counted(ctx, t, all.VolumeTargets), 1}, "inspection rules": {counted(ctx, t, all.InspectionRules), 1},
-		"erase reports": {counted(ctx, t, all.EraseReports), 1},
+		"volume targets":   {counted(ctx, t, all.VolumeTargets), 1},
+		"inspection rules": {counted(ctx, t, all.InspectionRules), 1},
+		"erase reports":    {counted(ctx, t, all.EraseReports), 1},
 	} {
 		if n[0] != n[1] {
 			t.Errorf("%d %s, want %d", n[0], what, n[1])
@@ -203,8 +205,10 @@ func checkRecordedRest(ctx context.Context, t *testing.T, s *store.SQLite) {
 	report, toldErr := s.HardwareReport(ctx, lived.UUID)
 	history, historyErr := s.History(ctx, lived.UUID)
 	leases, leasesErr := s.Leases(ctx)
-	if err := errors.Join(err, toldErr, historyErr, leasesErr); err != nil || len(found.Inventory) == 0 || len(report.BIOS) != 1 || len(history) < 5 || len(leases) != 2 {
-		t.Errorf("inventory %s, %d BIOS settings, %d entries of history, %d leases, %v", found.Inventory, len(report.BIOS), len(history), len(leases), err)
+	if err := errors.Join(err, toldErr, historyErr, leasesErr); err != nil || len(found.Inventory) == 0 ||
+		len(report.BIOS) != 1 || len(history) < 5 || len(leases) != 2 {
+		t.Errorf("inventory %s, %d BIOS settings, %d entries of history, %d leases, %v", found.Inventory, len(report.BIOS),
+			len(history), len(leases), err)
 	}
 }
 
@@ -236,13 +240,17 @@ func checkRecordedServes(t *testing.T, dir string) {
 	c := start(t, dir)
 	for state, info := range node.States {
 		n := c.call(t, "GET", "/v1/nodes/"+nodeIn(state), nil, http.StatusOK)
-		if rests := info.Class == node.Stable || info.Class == node.Held || info.Class == node.Failed; rests && n["provision_state"] != string(state) {
+		if rests := info.Class == node.Stable || info.Class == node.Held || info.Class == node.Failed; rests &&
+			n["provision_state"] != string(state) {
 			t.Errorf("node in %s is %v: %v", state, n["provision_state"], n["last_error"])
 		}
 	}
 	c.call(t, "GET", "/v1/nodes/lived", nil, http.StatusOK)
-	recordUntil(t, "allocation", func() bool { return c.call(t, "GET", "/v1/allocations/waiting", nil, 200)["state"] == "error" })
-	if _, text, err := c.send("GET", "/ferrite/v1/nodes/lived/logs", nil); err != nil || !strings.Contains(string(text), "the agent ends") {
+	recordUntil(t, "allocation", func() bool {
+		return c.call(t, "GET", "/v1/allocations/waiting", nil, 200)["state"] == "error"
+	})
+	if _, text, err := c.send("GET", "/ferrite/v1/nodes/lived/logs", nil); err != nil ||
+		!strings.Contains(string(text), "the agent ends") {
 		t.Errorf("the boot log is %q, %v", text, err)
 	}
 	c.end(t)

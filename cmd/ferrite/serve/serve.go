@@ -106,7 +106,8 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder), Dialer: dialled.bmcs.Dialer()})
+	drivers, err := bmc.New(c.HardwareTypes,
+		bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder), Dialer: dialled.bmcs.Dialer()})
 	if err != nil {
 		return err
 	}
@@ -136,9 +137,11 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 		return err
 	}
 	told := events.New(time.Now)
-	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit, RecordEvents: told.Add})
+	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
+		RecordEvents: told.Add})
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: drives{}, Images: images, EraseKey: eraseKey,
+		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: drives{}, Images: images,
+		EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},
 		Changed: hosts.NodeChanged, CheckForm: driverinfo.CheckForm, Proof: proof,
@@ -205,8 +208,10 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, told *events.Log, logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
-	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout, BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
+func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, told *events.Log,
+	logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
+	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
+		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	hosts := kube.Options{Keeper: documents, Events: told, Log: log, Stopping: stopping}
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Stopping: stopping, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
@@ -252,7 +257,8 @@ func (c Config) images(registries *outbound.Policy) (*imagesource.Sources, error
 }
 
 // listenBoot opens the boot service; nil without --boot.
-func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imagesource.Sources, api net.Addr, cert *certificate.Certificate, log *slog.Logger) (*bootserver.Server, error) {
+func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imagesource.Sources, api net.Addr,
+	cert *certificate.Certificate, log *slog.Logger) (*bootserver.Server, error) {
 	if !c.Boot {
 		return nil, nil
 	}
@@ -268,7 +274,8 @@ func (c Config) listenBoot(ctx context.Context, eng *engine.Engine, images *imag
 		}
 		url = c.scheme() + net.JoinHostPort(addr.String(), port)
 	}
-	policy := &bootpolicy.Policy{Engine: eng, Log: log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url, Append: c.KernelAppend, Local: c.FilePaths}
+	policy := &bootpolicy.Policy{Engine: eng, Log: log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url,
+		Append: c.KernelAppend, Local: c.FilePaths}
 	if cert != nil {
 		policy.Pins = cert.Pins
 	}

@@ -61,9 +61,11 @@ func startFor(t testing.TB, c *conductor, dir string, args ...string) *conductor
 	c.log, c.stop, c.err = &apitest.Log{}, stop, make(chan error, 1)
 	cmd := Command()
 	if !c.far {
-		args = append([]string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8", "--agent-allow", "127.0.0.0/8"}, args...)
+		args = append([]string{"--bmc-allow", "127.0.0.0/8", "--registry-allow", "127.0.0.0/8", "--agent-allow",
+			"127.0.0.0/8"}, args...)
 	}
-	cmd.SetArgs(append([]string{"--data-dir", dir, "--api-address", anyPort, "--hardware-types", "fake-hardware,redfish,ipmi", "--host", "test"}, args...))
+	cmd.SetArgs(append([]string{"--data-dir", dir, "--api-address", anyPort, "--hardware-types",
+		"fake-hardware,redfish,ipmi", "--host", "test"}, args...))
 	cmd.SetErr(c.log)
 	cmd.SilenceErrors = true
 	go func() { c.err <- cmd.ExecuteContext(ctx) }()
@@ -168,19 +170,22 @@ func (c *conductor) until(t *testing.T, id, state string) map[string]any {
 // TestContract is what scripts rely on: a node of fake hardware goes through
 // its life, survives a restart, and the data folder is private and locked.
 func TestContract(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"))
+	defer goleak.VerifyNone(t, goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"))
 	defer http.DefaultClient.CloseIdleConnections()
 	dir := filepath.Join(t.TempDir(), "data")
 	c := start(t, dir, "--auth", "none", "--boot=false")
 	if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
 		t.Errorf("data folder: %v, %v", st.Mode(), err)
 	}
-	if _, err := command(t.Context(), "--data-dir", dir, "--api-address", anyPort); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, err := command(t.Context(), "--data-dir", dir, "--api-address", anyPort); err == nil ||
+		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second conductor on the same data: %v", err)
 	}
 	n := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware", "name": "n1"}, 201)
 	id := fmt.Sprint(n["uuid"])
-	for _, step := range [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"}, {"active", "active"}} {
+	for _, step := range [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"},
+		{"active", "active"}} {
 		c.call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": step[0]}, 202)
 		c.until(t, id, step[1])
 	}
@@ -200,7 +205,8 @@ func TestContract(t *testing.T) {
 	info := map[string]any{"ipmi_address": "192.0.2.1", "ipmi_bridging": "single"}
 	ipmi := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "ipmi", "driver_info": info}, 201)
 	c.call(t, "PUT", fmt.Sprintf("/v1/nodes/%v/states/provision", ipmi["uuid"]), map[string]any{"target": "manage"}, 202)
-	if n := c.until(t, fmt.Sprint(ipmi["uuid"]), "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]), "ipmi_bridging must be no") {
+	if n := c.until(t, fmt.Sprint(ipmi["uuid"]), "enroll"); !strings.Contains(fmt.Sprint(n["last_error"]),
+		"ipmi_bridging must be no") {
 		t.Errorf("ipmi: last_error %v", n["last_error"])
 	}
 }
@@ -219,51 +225,58 @@ func TestRefusesToStart(t *testing.T) {
 		args []string
 		want string
 	}{
-		"logs collected always":       {[]string{"--deploy-logs-collect", "always"}, "say on_failure or never"},
-		"a limit within the timeout":  {[]string{"--step-limit", "1h"}, "--step-timeout 24h0m0s, --step-limit 1h0m0s"},
-		"the port is taken":           {[]string{"--api-address", taken.Addr().String()}, "address already in use"},
-		"no port":                     {[]string{"--api-address", "127.0.0.1"}, "not host:port"},
-		"unknown authentication":      {[]string{"--auth", "keystone"}, "expected none, or basic, token or both"},
-		"none and another":            {[]string{"--auth", "none,basic"}, "expected none, or basic, token or both"},
-		"passwords without a file":    {[]string{"--auth", "basic"}, "--htpasswd-file"},
-		"tokens without a file":       {[]string{"--auth", "token"}, "--users-file"},
-		"users nobody asks for":       {[]string{"--users-file", file}, "nobody is asked"},
-		"no such users":               {[]string{"--auth", "token", "--users-file", "/nope"}, "ferrite user set"},
-		"a users file that is none":   {[]string{"--auth", "token", "--users-file", file}, "unknown field"},
-		"orders from anybody":         {[]string{"--api-address", "0.0.0.0:0"}, "--allow-anybody"},
-		"orders from any interface":   {[]string{"--api-address", ":0"}, "--allow-anybody"},
-		"a certificate without key":   {[]string{"--tls-cert", file}, "go together"},
-		"a certificate that is none":  {[]string{"--tls-cert", file, "--tls-key", file}, "TLS certificate and key"},
-		"http beside a certificate":   {[]string{"--tls-cert", file, "--tls-key", file, "--advertise-url", "http://h"}, "plain http"},
-		"unknown hardware type":       {[]string{"--hardware-types", "redfish,abacus"}, "abacus"},
-		"unknown flag":                {[]string{"--hardware"}, "unknown flag"},
-		"boot without an interface":   {[]string{"--boot"}, "--boot-interface"},
-		"boot on no such interface":   {[]string{"--boot", "--boot-interface", "nope0", "--advertise-url", "http://10.0.0.1"}, "nope0"},
-		"boot without a way back":     {[]string{"--boot", "--boot-interface", "lo"}, "--advertise-url"},
-		"a kernel without initramfs":  {[]string{"--ramdisk-kernel", "/x"}, "go together"},
-		"no such ramdisk":             {[]string{"--ramdisk-kernel", "/nope", "--ramdisk-initrd", "/nope"}, "image build"},
-		"log level":                   {[]string{"--log-level", "loud"}, "debug, info"},
-		"unknown setting in a file":   {[]string{"--config", file}, `unknown setting "hardware-type"`},
-		"a power sync without pause":  {[]string{"--sync-power-state-interval", "1ms"}, "--sync-power-state-interval"},
-		"no time to shut down":        {[]string{"--soft-power-off-timeout", "0"}, "--soft-power-off-timeout"},
-		"a timeout that is over":      {[]string{"--clean-timeout", "-5m"}, "--clean-timeout -5m0s is over"},
-		"discovery as nothing known":  {[]string{"--discovery", "ilo"}, "is not among --hardware-types"},
-		"discovery of none":           {[]string{"--discovery", "ipmi", "--discovery-limit", "0"}, "--discovery-limit 0"},
-		"discovery without a ramdisk": {[]string{"--discovery", "ipmi", "--boot", "--boot-interface", "lo"}, "needs --ramdisk-kernel"},
-		"fewer than no hosts":         {[]string{"--host-limit", "-1"}, "--host-limit -1"},
-		"fewer than no cleaning":      {[]string{"--max-concurrent-clean", "-1"}, "--max-concurrent-clean -1"},
-		"no readers":                  {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
-		"less than no retries":        {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},
-		"a name for a network":        {[]string{"--bmc-allow", "localhost"}, "--bmc-allow"},
-		"an agent for a network":      {[]string{"--agent-allow", "web-1"}, "--agent-allow"},
-		"agents' authorities":         {[]string{"--agent-ca", "/dev/null"}, "--agent-ca"},
-		"no agents' authorities":      {[]string{"--agent-ca", "/nowhere/ca.pem"}, "--agent-ca"},
-		"a registry for a network":    {[]string{"--registry-allow", "r:5000"}, "--registry-allow"},
-		"no such folder of CAs":       {[]string{"--ca-folder", "/nope"}, "--ca-folder"},
-		"no such file":                {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},
-		"a priority below zero":       {[]string{"--erase-devices-priority", "-1"}, "--erase-devices-priority -1"},
-		"overwriting nothing":         {[]string{"--shred-random-overwrite-iterations", "0", "--shred-final-overwrite-with-zeros=false"}, "--shred-random-overwrite-iterations 0"},
-		"no disk at a time":           {[]string{"--disk-erasure-concurrency", "0"}, "--disk-erasure-concurrency 0"},
+		"logs collected always":      {[]string{"--deploy-logs-collect", "always"}, "say on_failure or never"},
+		"a limit within the timeout": {[]string{"--step-limit", "1h"}, "--step-timeout 24h0m0s, --step-limit 1h0m0s"},
+		"the port is taken":          {[]string{"--api-address", taken.Addr().String()}, "address already in use"},
+		"no port":                    {[]string{"--api-address", "127.0.0.1"}, "not host:port"},
+		"unknown authentication":     {[]string{"--auth", "keystone"}, "expected none, or basic, token or both"},
+		"none and another":           {[]string{"--auth", "none,basic"}, "expected none, or basic, token or both"},
+		"passwords without a file":   {[]string{"--auth", "basic"}, "--htpasswd-file"},
+		"tokens without a file":      {[]string{"--auth", "token"}, "--users-file"},
+		"users nobody asks for":      {[]string{"--users-file", file}, "nobody is asked"},
+		"no such users":              {[]string{"--auth", "token", "--users-file", "/nope"}, "ferrite user set"},
+		"a users file that is none":  {[]string{"--auth", "token", "--users-file", file}, "unknown field"},
+		"orders from anybody":        {[]string{"--api-address", "0.0.0.0:0"}, "--allow-anybody"},
+		"orders from any interface":  {[]string{"--api-address", ":0"}, "--allow-anybody"},
+		"a certificate without key":  {[]string{"--tls-cert", file}, "go together"},
+		"a certificate that is none": {[]string{"--tls-cert", file, "--tls-key", file}, "TLS certificate and key"},
+		"http beside a certificate": {[]string{"--tls-cert", file, "--tls-key", file, "--advertise-url", "http://h"},
+			"plain http"},
+		"unknown hardware type":     {[]string{"--hardware-types", "redfish,abacus"}, "abacus"},
+		"unknown flag":              {[]string{"--hardware"}, "unknown flag"},
+		"boot without an interface": {[]string{"--boot"}, "--boot-interface"},
+		"boot on no such interface": {
+			[]string{"--boot", "--boot-interface", "nope0", "--advertise-url", "http://10.0.0.1"}, "nope0",
+		},
+		"boot without a way back":    {[]string{"--boot", "--boot-interface", "lo"}, "--advertise-url"},
+		"a kernel without initramfs": {[]string{"--ramdisk-kernel", "/x"}, "go together"},
+		"no such ramdisk":            {[]string{"--ramdisk-kernel", "/nope", "--ramdisk-initrd", "/nope"}, "image build"},
+		"log level":                  {[]string{"--log-level", "loud"}, "debug, info"},
+		"unknown setting in a file":  {[]string{"--config", file}, `unknown setting "hardware-type"`},
+		"a power sync without pause": {[]string{"--sync-power-state-interval", "1ms"}, "--sync-power-state-interval"},
+		"no time to shut down":       {[]string{"--soft-power-off-timeout", "0"}, "--soft-power-off-timeout"},
+		"a timeout that is over":     {[]string{"--clean-timeout", "-5m"}, "--clean-timeout -5m0s is over"},
+		"discovery as nothing known": {[]string{"--discovery", "ilo"}, "is not among --hardware-types"},
+		"discovery of none":          {[]string{"--discovery", "ipmi", "--discovery-limit", "0"}, "--discovery-limit 0"},
+		"discovery without a ramdisk": {[]string{"--discovery", "ipmi", "--boot", "--boot-interface", "lo"},
+			"needs --ramdisk-kernel"},
+		"fewer than no hosts":      {[]string{"--host-limit", "-1"}, "--host-limit -1"},
+		"fewer than no cleaning":   {[]string{"--max-concurrent-clean", "-1"}, "--max-concurrent-clean -1"},
+		"no readers":               {[]string{"--sync-power-state-workers", "0"}, "--sync-power-state-workers"},
+		"less than no retries":     {[]string{"--power-state-sync-max-retries", "-1"}, "--power-state-sync-max-retries"},
+		"a name for a network":     {[]string{"--bmc-allow", "localhost"}, "--bmc-allow"},
+		"an agent for a network":   {[]string{"--agent-allow", "web-1"}, "--agent-allow"},
+		"agents' authorities":      {[]string{"--agent-ca", "/dev/null"}, "--agent-ca"},
+		"no agents' authorities":   {[]string{"--agent-ca", "/nowhere/ca.pem"}, "--agent-ca"},
+		"a registry for a network": {[]string{"--registry-allow", "r:5000"}, "--registry-allow"},
+		"no such folder of CAs":    {[]string{"--ca-folder", "/nope"}, "--ca-folder"},
+		"no such file":             {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},
+		"a priority below zero":    {[]string{"--erase-devices-priority", "-1"}, "--erase-devices-priority -1"},
+		"overwriting nothing": {
+			[]string{"--shred-random-overwrite-iterations", "0", "--shred-final-overwrite-with-zeros=false"},
+			"--shred-random-overwrite-iterations 0",
+		},
+		"no disk at a time": {[]string{"--disk-erasure-concurrency", "0"}, "--disk-erasure-concurrency 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience) // one that starts would not end
@@ -297,7 +310,8 @@ func TestSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := got.settings(); s.SyncPowerInterval != 0 || !s.ForcePowerState || s.PowerSyncRetries != 5 || s.PowerRecoveryInterval != 300*time.Second || s.SoftPowerOffTimeout != 600*time.Second {
+	if s := got.settings(); s.SyncPowerInterval != 0 || !s.ForcePowerState || s.PowerSyncRetries != 5 ||
+		s.PowerRecoveryInterval != 300*time.Second || s.SoftPowerOffTimeout != 600*time.Second {
 		t.Errorf("settings of the power sync %+v", s)
 	}
 	if got.Host != "from-file" || got.DeployTimeout != 20*time.Minute || got.CleanTimeout != 30*time.Minute ||
@@ -339,7 +353,8 @@ func TestBootLogs(t *testing.T) {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, "00000001-00000000000000aa.log"), []byte("a line\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, "00000001-00000000000000aa.log"), []byte("a line\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

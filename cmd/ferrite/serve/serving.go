@@ -54,7 +54,8 @@ func (s serving) run(ctx context.Context) error {
 		}
 	})
 	c, addr := s.conf, s.listener.Addr()
-	s.log.Info("ready", "api", c.scheme()+addr.String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types", c.HardwareTypes, "boot", c.Boot)
+	s.log.Info("ready", "api", c.scheme()+addr.String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types",
+		c.HardwareTypes, "boot", c.Boot)
 	c.warnOpen(addr, s.log)
 
 	<-ctx.Done()

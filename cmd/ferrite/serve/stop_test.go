@@ -97,7 +97,8 @@ func stopWriters(t *testing.T, c *conductor) []*writer {
 			kept: atLeast("/v1/nodes/"+patched, "extra", "n")},
 		{name: "large PATCH", want: http.StatusOK,
 			do: func(c *conductor, i int) (int, []byte, error) {
-				return c.send("PATCH", "/v1/nodes/"+large, append(set("/extra/n", fmt.Sprint(i)), set("/extra/blob", strings.Repeat("x", 200<<10))...))
+				return c.send("PATCH", "/v1/nodes/"+large,
+					append(set("/extra/n", fmt.Sprint(i)), set("/extra/blob", strings.Repeat("x", 200<<10))...))
 			},
 			kept: atLeast("/v1/nodes/"+large, "extra", "n")},
 		{name: "POST of a node", want: http.StatusCreated,
@@ -132,7 +133,8 @@ func stopWriters(t *testing.T, c *conductor) []*writer {
 			}},
 		{name: "PATCH of a document", want: http.StatusOK,
 			do: func(c *conductor, i int) (int, []byte, error) {
-				return c.send("PATCH", corePath+"secrets/patched", mergePatch{"metadata": map[string]any{"annotations": map[string]any{"n": fmt.Sprint(i)}}})
+				return c.send("PATCH", corePath+"secrets/patched",
+					mergePatch{"metadata": map[string]any{"annotations": map[string]any{"n": fmt.Sprint(i)}}})
 			},
 			kept: atLeast(corePath+"secrets/patched", "metadata", "annotations", "n")},
 	}
@@ -149,13 +151,16 @@ func TestStopUnderLoad(t *testing.T) {
 		transport := &http.Transport{}
 		c.http = &http.Client{Transport: transport}
 		writers := stopWriters(t, c)
-		followed := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware"}, http.StatusCreated)["uuid"].(string)
+		followed := c.call(t, "POST", "/v1/nodes", map[string]any{"driver": "fake-hardware"},
+			http.StatusCreated)["uuid"].(string)
 		var acknowledged atomic.Int64
 		var busy sync.WaitGroup
 		for _, w := range writers {
 			busy.Go(func() { w.run(t, c, &acknowledged) })
 		}
-		for _, path := range []string{corePath + "secrets?watch=true", "/ferrite/v1/nodes/" + followed + "/logs?follow=true"} {
+		for _, path := range []string{
+			corePath + "secrets?watch=true", "/ferrite/v1/nodes/" + followed + "/logs?follow=true",
+		} {
 			busy.Go(func() {
 				status, _, err := c.send("GET", path, nil)
 				if err != nil || status != http.StatusOK {
@@ -225,7 +230,8 @@ func TestDrain(t *testing.T) {
 		return
 	}
 	defer res.Body.Close()
-	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusServiceUnavailable || !res.Close || !strings.Contains(string(text), "may not have been carried out") {
+	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusServiceUnavailable || !res.Close ||
+		!strings.Contains(string(text), "may not have been carried out") {
 		t.Errorf("%d, close %t, %q, %v; want 503, a closed connection and the reason", res.StatusCode, res.Close, text, err)
 	}
 }

@@ -61,10 +61,12 @@ func (s storeCheck) run(cmd *cobra.Command) (err error) {
 		if err := s.lostDatabase(); err != nil {
 			return err
 		}
-		return fmt.Errorf("--data-dir %s: there is no database in it, and nothing else of a conductor: name the folder that ferrite serve is given", s.dir)
+		return fmt.Errorf("--data-dir %s: there is no database in it, and nothing else of a conductor: name the folder "+
+			"that ferrite serve is given", s.dir)
 	}
 	keys, faults := s.keys()
-	found, err := store.Check(cmd.Context(), s.path(databaseFile), store.CheckOptions{Document: keys.document, EraseReport: keys.eraseReport})
+	found, err := store.Check(cmd.Context(), s.path(databaseFile),
+		store.CheckOptions{Document: keys.document, EraseReport: keys.eraseReport})
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,8 @@ func (s storeCheck) print(found store.Checked, faults []string) error {
 	for _, f := range faults {
 		fmt.Fprintf(s.out, "fault: %s\n", f)
 	}
-	return fmt.Errorf("store: faults in --data-dir %s: %d, expected none: each is printed with what to do about it", s.dir, len(faults))
+	return fmt.Errorf("store: faults in --data-dir %s: %d, expected none: each is printed with what to do about it",
+		s.dir, len(faults))
 }
 
 // lockToRead keeps a conductor from starting while its folder is read. It makes no

@@ -89,8 +89,13 @@ func TestStoreCheckWhole(t *testing.T) {
 		dir  func(*testing.T) string
 		want []string
 	}{
-		"as recorded": {func(t *testing.T) string { return unpackRecorded(t, olderFolder) }, []string{"schema version 12\n", "changes the schema to version 13\n", "nodes: 34\n", "objects: 14\n", "store: ok\n"}},
-		"migrated":    {migrated, []string{"schema version 13\n", "nodes: 34\n", "erase_reports: 1\n", "store: ok\n"}},
+		"as recorded": {
+			func(t *testing.T) string {
+				return unpackRecorded(t, olderFolder)
+			}, []string{"schema version 12\n", "changes the schema to version 13\n", "nodes: 34\n", "objects: 14\n",
+				"store: ok\n"},
+		},
+		"migrated": {migrated, []string{"schema version 13\n", "nodes: 34\n", "erase_reports: 1\n", "store: ok\n"}},
 		"read only": {func(t *testing.T) string {
 			dir := unpackRecorded(t, olderFolder)
 			if err := os.Chmod(dir, 0o500); err != nil {
@@ -118,30 +123,47 @@ func TestStoreCheckWhole(t *testing.T) {
 // TestStoreCheckRows: a fault names table, row and what to do.
 func TestStoreCheckRows(t *testing.T) {
 	for statement, want := range map[string]string{
-		"UPDATE nodes SET doc = substr(doc, 1, 100) WHERE name = 'lived'":                             "expected the JSON of a node.Node, found unexpected end of JSON input; restore",
-		"UPDATE nodes SET provision_state = 'enroll' WHERE name = 'lived'":                            "expected provision_state active, which its document says, found enroll",
-		"UPDATE nodes SET doc = json_set(doc, '$.provision_state', 'lost'), provision_state = 'lost'": "a provision_state that this build knows, found lost",
-		"UPDATE nodes SET doc = json_set(doc, '$.allocation_uuid', 'a') WHERE name = 'lived'":         "expected the allocation that it names, bound to it, found no such allocation of this node: a",
-		"UPDATE nodes SET doc = json_remove(doc, '$.allocation_uuid')":                                "allocations, row ",
+		"UPDATE nodes SET doc = substr(doc, 1, 100) WHERE " +
+			"name = 'lived'": "expected the JSON of a node.Node, found unexpected end of JSON input; restore",
+		"UPDATE nodes SET provision_state = 'enroll' WHERE " +
+			"name = 'lived'": "expected provision_state active, which its document says, found enroll",
+		"UPDATE nodes SET doc = json_set(doc, '$.provision_state', 'lost'), " +
+			"provision_state = 'lost'": "a provision_state that this build knows, found lost",
+		"UPDATE nodes SET doc = json_set(doc, '$.allocation_uuid', 'a') WHERE " +
+			"name = 'lived'": "expected the allocation that it names, bound to it, found no such allocation of this node: a",
+		"UPDATE nodes SET doc = json_remove(doc, '$.allocation_uuid')": "allocations, row ",
 		"DELETE FROM effects":           "the effect that a node at work owes next, found ",
 		"UPDATE effects SET args = '{'": "effects, row ",
-		"UPDATE nodes SET deadline = 0, doc = json_remove(doc, '$.deadline') WHERE provision_state LIKE '%wait'": "a deadline, or an effect that it owes",
-		"PRAGMA foreign_keys = off; DELETE FROM nodes WHERE name = 'lived'":                                      "a row of nodes that it belongs to, found none",
-		"UPDATE ports SET doc = json_set(doc, '$.address', 5)":                                                   "ports, row ",
-		"UPDATE history SET doc = ''":                                                                            "history: expected fewer faults, found more than 50",
-		"UPDATE told SET doc = '[]'":                                                                             "told, row ",
-		"UPDATE inspected SET inventory = '{\"a\":'":                                                             "inspected, row ",
-		"UPDATE leases SET ip = 'x' || ip":                                                                       "leases, row ",
-		"UPDATE runbooks SET name = 'another'":                                                                   "runbooks, row ",
-		"UPDATE erase_reports SET doc = json_set(doc, '$.signature', '" + strings.Repeat("A", 86) + "==')":       "erase_reports, row ",
-		"UPDATE objects SET doc = x'7b7d7d' WHERE kind = 'BareMetalHost'":                                        "objects, row BareMetalHost metal3/",
-		"UPDATE objects SET doc = x'00' || doc WHERE kind = 'Secret'":                                            "sealed with another key, or damaged; restore the key",
-		"UPDATE objects SET name = name || 'x' WHERE kind = 'HardwareData'":                                      "its document is of HardwareData",
-		"DELETE FROM objects WHERE kind = 'Namespace'":                                                           "expected its namespace, found no namespace metal3",
-		"UPDATE objects_revision SET revision = 1":                                                               "expected a revision that was given out",
-		"DELETE FROM objects_revision":                                                                           "objects_revision: expected one row, found 0 rows",
-		"DROP TABLE told":                                                                                        "told: expected the table, which schema 13 has, found none",
-		"UPDATE goose_db_version SET version_id = 99 WHERE version_id = 13":                                      "found version 99; check it with the newer build that wrote it",
+		"UPDATE nodes SET deadline = 0, doc = json_remove(doc, '$.deadline') WHERE provision_state " +
+			"LIKE '%wait'": "a deadline, or an effect that it owes",
+		"PRAGMA foreign_keys = off; DELETE FROM nodes WHERE " +
+			"name = 'lived'": "a row of nodes that it belongs to, found none",
+		"UPDATE ports SET doc = json_set(doc, " +
+			"'$.address', 5)": "ports, row ",
+		"UPDATE history SET doc = ''": "history: expected fewer faults, found more than 50",
+		"UPDATE told SET doc = '[]'":  "told, row ",
+		"UPDATE inspected SET inventory " +
+			"= '{\"a\":'": "inspected, row ",
+		"UPDATE leases SET ip " +
+			"= 'x' || ip": "leases, row ",
+		"UPDATE runbooks SET name " +
+			"= 'another'": "runbooks, row ",
+		"UPDATE erase_reports SET doc = json_set(doc, '$.signature', '" + strings.Repeat("A", 86) +
+			"==')": "erase_reports, row ",
+		"UPDATE objects SET doc = x'7b7d7d' WHERE kind = " +
+			"'BareMetalHost'": "objects, row BareMetalHost metal3/",
+		"UPDATE objects SET doc = x'00' || doc WHERE " +
+			"kind = 'Secret'": "sealed with another key, or damaged; restore the key",
+		"UPDATE objects SET name = name || 'x' WHERE kind = " +
+			"'HardwareData'": "its document is of HardwareData",
+		"DELETE FROM objects WHERE kind = " +
+			"'Namespace'": "expected its namespace, found no namespace metal3",
+		"UPDATE objects_revision SET " +
+			"revision = 1": "expected a revision that was given out",
+		"DELETE FROM objects_revision": "objects_revision: expected one row, found 0 rows",
+		"DROP TABLE told":              "told: expected the table, which schema 13 has, found none",
+		"UPDATE goose_db_version SET version_id = 99 WHERE " +
+			"version_id = 13": "found version 99; check it with the newer build that wrote it",
 	} {
 		t.Run(statement, func(t *testing.T) {
 			t.Parallel()
@@ -181,13 +203,15 @@ func TestStoreCheckFiles(t *testing.T) {
 			if _, err := keys.OpenSecrets(dir); err != nil {
 				t.Fatal(err)
 			}
-		}, "objects, row Secret metal3/bmc: expected a document that can be read, found a secret that is sealed with another key"},
+		}, "objects, row Secret metal3/bmc: expected a document that can be read, found a secret that is sealed with " +
+			"another key"},
 		"no WAL of a running conductor": {func(t *testing.T, dir string) {
 			if err := os.WriteFile(filepath.Join(dir, runningFile), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, "ferrite.db-wal is not there"},
-		"cut short":     {func(t *testing.T, dir string) { _ = os.Truncate(filepath.Join(dir, databaseFile), 40_960) }, "cut short"},
+		"cut short": {func(t *testing.T, dir string) { _ = os.Truncate(filepath.Join(dir, databaseFile), 40_960) },
+			"cut short"},
 		"flipped pages": {flipPages, "fault: the file: expected whole pages and indexes, found "},
 		"in use": {func(t *testing.T, dir string) {
 			unlock, err := lock(dir)
@@ -235,7 +259,8 @@ func TestStoreCheckRunning(t *testing.T) {
 	cmd.SetOut(new(bytes.Buffer))
 	cmd.SetErr(new(bytes.Buffer))
 	cmd.SetArgs([]string{"check", "--data-dir", dir})
-	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "a conductor is running in it") {
+	if err := cmd.ExecuteContext(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "a conductor is running in it") {
 		t.Errorf("beside a conductor: %v", err)
 	}
 	c.end(t)

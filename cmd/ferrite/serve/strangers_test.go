@@ -93,7 +93,9 @@ func TestSlowBodiesShutNobodyOut(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	var slow []net.Conn
 	for i := range maxConnections {
-		slow = append(slow, connect(t, c.url, fmt.Sprintf("127.0.2.%d", i/maxEach+1), "POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n{"))
+		slow = append(slow,
+			connect(t, c.url, fmt.Sprintf("127.0.2.%d", i/maxEach+1),
+				"POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n{"))
 	}
 	began := time.Now()
 	for i := range 50 { // operators with one connection each, or idle ones
@@ -102,7 +104,8 @@ func TestSlowBodiesShutNobodyOut(t *testing.T) {
 		}
 	}
 	for i := range 10 { // agents, whose calls are wrong and have an answer
-		conn := connect(t, c.url, fmt.Sprintf("127.0.4.%d", i+1), "POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}")
+		conn := connect(t, c.url, fmt.Sprintf("127.0.4.%d", i+1),
+			"POST /v1/heartbeat/u HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}")
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || res.StatusCode != http.StatusNotFound {
 			t.Fatalf("agent %d: %v, %v", i, res, err)
@@ -122,8 +125,10 @@ func TestLogWithoutCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.Warn("fetch http://u:hunter2@h", "url", "http://u:hunter2@h/i", "err", errors.New("GET http://h/i?sig=hunter2: EOF"), "count", 3)
-	if got := b.String(); strings.Contains(got, "hunter2") || !strings.Contains(got, "count=3") || strings.Count(got, "******") != 3 {
+	log.Warn("fetch http://u:hunter2@h", "url", "http://u:hunter2@h/i", "err",
+		errors.New("GET http://h/i?sig=hunter2: EOF"), "count", 3)
+	if got := b.String(); strings.Contains(got, "hunter2") || !strings.Contains(got, "count=3") ||
+		strings.Count(got, "******") != 3 {
 		t.Error(got)
 	}
 }

@@ -36,8 +36,10 @@ whose owner or lessee is that project, what these are made of, and the project's
   ferrite user token ci --expires 720h`,
 	}
 	var f files
-	c.PersistentFlags().StringVar(&f.users, "users-file", os.Getenv("FERRITE_USERS_FILE"), "`file` of users, also $FERRITE_USERS_FILE")
-	c.PersistentFlags().StringVar(&f.htpasswd, "htpasswd-file", os.Getenv("FERRITE_HTPASSWD_FILE"), "`file` of passwords, also $FERRITE_HTPASSWD_FILE")
+	c.PersistentFlags().StringVar(&f.users, "users-file", os.Getenv("FERRITE_USERS_FILE"),
+		"`file` of users, also $FERRITE_USERS_FILE")
+	c.PersistentFlags().StringVar(&f.htpasswd, "htpasswd-file", os.Getenv("FERRITE_HTPASSWD_FILE"),
+		"`file` of passwords, also $FERRITE_HTPASSWD_FILE")
 	c.AddCommand(list(&f), set(&f), password(&f), token(&f), remove(&f))
 	return c
 }
@@ -72,8 +74,10 @@ func list(f *files) *cobra.Command {
 func set(f *files) *cobra.Command {
 	var role, project string
 	c := &cobra.Command{
-		Use: "set NAME --role ROLE [--project PROJECT]", Short: "Add a user, or change a user's role", Args: cobra.ExactArgs(1),
-		Long: "Adds a user, or changes the role of an existing one. The project of an existing user stays, unless\n--project names another. --project \"\" removes the project: the user then sees all nodes.",
+		Use: "set NAME --role ROLE [--project PROJECT]", Short: "Add a user, or change a user's role",
+		Args: cobra.ExactArgs(1),
+		Long: "Adds a user, or changes the role of an existing one. The project of an existing user stays, " +
+			"unless\n--project names another. --project \"\" removes the project: the user then sees all nodes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.edit(func(u *auth.Users) error {
 				i := u.Find(args[0])
@@ -90,7 +94,8 @@ func set(f *files) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&role, "role", "", "reader, operator or admin")
-	c.Flags().StringVar(&project, "project", "", "the `project` whose nodes the user sees; without it a new user sees all nodes")
+	c.Flags().StringVar(&project, "project", "",
+		"the `project` whose nodes the user sees; without it a new user sees all nodes")
 	if err := c.MarkFlagRequired("role"); err != nil {
 		panic(err) // a mistake above, which the first run of any test would show
 	}
@@ -101,8 +106,10 @@ func token(f *files) *cobra.Command {
 	var label string
 	var lasts time.Duration
 	c := &cobra.Command{
-		Use: "token NAME [--label LABEL] [--expires TIME]", Short: "Make a token for a user and print it; it is shown once", Args: cobra.ExactArgs(1),
-		Long: "Makes a token to log in with, in place of one of the same label, and prints it. The file keeps a\nhash of it only.",
+		Use: "token NAME [--label LABEL] [--expires TIME]", Short: "Make a token for a user and print it; it is shown once",
+		Args: cobra.ExactArgs(1),
+		Long: "Makes a token to log in with, in place of one of the same label, and prints it. The file keeps a\nhash " +
+			"of it only.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var expires *time.Time
 			if cmd.Flags().Changed("expires") {
@@ -145,7 +152,8 @@ func without(tokens []auth.Token, label string) (kept []auth.Token) {
 func remove(f *files) *cobra.Command {
 	var label string
 	c := &cobra.Command{
-		Use: "delete NAME [--token LABEL]", Short: "Remove a user with password and tokens, or one token of the user", Args: cobra.ExactArgs(1),
+		Use: "delete NAME [--token LABEL]", Short: "Remove a user with password and tokens, or one token of the user",
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			gone := false
 			if f.htpasswd != "" && label == "" {
@@ -199,7 +207,9 @@ func password(f *files) *cobra.Command {
 			}
 			u, err := f.readUsers()
 			if err == nil && u.Find(args[0]) < 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "note: %s has no role in %s yet, without which nobody gets in; give one with: ferrite user set %s --role ROLE\n", args[0], f.users, args[0])
+				fmt.Fprintf(cmd.ErrOrStderr(),
+					"note: %s has no role in %s yet, without which nobody gets in; give one with: ferrite user set %s --role ROLE\n",
+					args[0], f.users, args[0])
 			}
 			return err
 		},

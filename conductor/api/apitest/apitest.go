@@ -29,14 +29,16 @@ type Conductor struct {
 
 // Start starts a conductor. mounts may be nil; with changes what else its API is
 // made of.
-func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler, with ...func(*api.Options)) *Conductor {
+func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler,
+	with ...func(*api.Options)) *Conductor {
 	t.Helper()
 	c := &Conductor{BMC: newBMC(), Log: &Log{}}
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "conductor-1"
 	log := slog.New(slog.NewTextHandler(c.Log, nil))
 	c.Engine = engine.New(engine.Config{
-		Store: store, BMCs: map[string]engine.BMC{"fake-hardware": fakeMachine{c.BMC}, "ipmi": realMachine{c.BMC}, "redfish": realMachine{c.BMC}},
+		Store: store, BMCs: map[string]engine.BMC{"fake-hardware": fakeMachine{c.BMC}, "ipmi": realMachine{c.BMC},
+			"redfish": realMachine{c.BMC}},
 		Agents: noAgents{}, Drives: drives{}, EraseKey: eraseKey(), Settings: settings, Log: log,
 	})
 	if err := c.Engine.Recover(t.Context()); err != nil {

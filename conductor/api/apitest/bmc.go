@@ -135,7 +135,8 @@ func (b *BMC) System(context.Context, node.Node) (node.System, error) {
 func (b *BMC) Steps(node.Node) []node.StepOffer {
 	byRequest := map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0, node.ServiceSteps: 0}
 	return []node.StepOffer{
-		{Interface: "bios", Step: "apply_configuration", Priority: byRequest, NeedsNoRamdisk: true, Args: map[string]node.StepArg{"settings": {Description: "a list of name and value", Required: true}}},
+		{Interface: "bios", Step: "apply_configuration", Priority: byRequest, NeedsNoRamdisk: true,
+			Args: map[string]node.StepArg{"settings": {Description: "a list of name and value", Required: true}}},
 		{Interface: "bios", Step: "factory_reset", Priority: byRequest, NeedsNoRamdisk: true},
 	}
 }
@@ -148,10 +149,12 @@ func (b *BMC) DoStep(_ context.Context, _ node.Node, s node.Step, _ string) (nod
 	}
 	return node.StepReport{Done: true, HardwareReport: &node.HardwareReport{
 		BIOS: []node.BIOSSetting{
-			{Name: "BootDelay", Value: &five, AttributeType: "Integer", LowerBound: &low, UpperBound: &high, ResetRequired: &yes},
+			{Name: "BootDelay", Value: &five, AttributeType: "Integer", LowerBound: &low, UpperBound: &high,
+				ResetRequired: &yes},
 			{Name: "Turbo", Value: &on, AttributeType: "Enumeration", AllowableValues: []string{"Enabled", "Disabled"}},
 		},
-		Firmware: []node.FirmwareComponent{{Component: "bmc", CurrentVersion: "1." + five, Vendor: "V", Model: "M", SerialNumber: "S"}},
+		Firmware: []node.FirmwareComponent{{Component: "bmc", CurrentVersion: "1." + five, Vendor: "V", Model: "M",
+			SerialNumber: "S"}},
 	}}, nil
 }
 

@@ -32,7 +32,8 @@ func (c *Conductor) CutOff(t testing.TB, ref string) string {
 	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	n.Run = &node.Run{StepSince: at}
 	found := agentapi.Inventory{Disks: []agentapi.Disk{{Name: "/dev/sda", Serial: "S-1", Size: 1 << 40}}}
-	return c.signed(t, plan.UnfinishedErase(n, found, "clean aborted by request", at.Add(time.Minute)), at.Add(time.Minute))
+	return c.signed(t, plan.UnfinishedErase(n, found, "clean aborted by request", at.Add(time.Minute)),
+		at.Add(time.Minute))
 }
 
 // Erased puts on record that the disks of a node were erased, one of them in vain
@@ -48,7 +49,8 @@ func (c *Conductor) Erased(t testing.TB, ref string, failed bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.signed(t, &node.EraseReport{NodeUUID: n.UUID, NodeName: n.Name, Failed: failed, Report: report}, at.Add(time.Minute))
+	return c.signed(t, &node.EraseReport{NodeUUID: n.UUID, NodeName: n.Name, Failed: failed, Report: report},
+		at.Add(time.Minute))
 }
 
 // signed keeps a report as the engine does, but for the time.
@@ -74,17 +76,23 @@ func (c *Conductor) signed(t testing.TB, r *node.EraseReport, at time.Time) stri
 func eraseReport(nodeUUID string, at time.Time, failed bool) agentapi.EraseReport {
 	good := &agentapi.EraseVerification{Canaries: 1026, Samples: 512, Passed: true}
 	r := agentapi.EraseReport{
-		Version: agentapi.EraseReportVersion, NodeUUID: nodeUUID, Machine: agentapi.EraseMachine{Manufacturer: "ACME", Product: "Anvil <9>", Serial: "M-1"},
+		Version: agentapi.EraseReportVersion, NodeUUID: nodeUUID,
+		Machine: agentapi.EraseMachine{Manufacturer: "ACME", Product: "Anvil <9>", Serial: "M-1"},
 		Started: at, Finished: at.Add(50 * time.Second), Disks: []agentapi.ErasedDisk{
-			{Device: "/dev/nvme0n1", Model: "FAST", Serial: "N-1", Size: 1 << 40, Method: "nvme_sanitize_block", Attempts: []agentapi.EraseAttempt{{Method: "nvme_sanitize_block"}}, Started: &at, DurationMS: 2500, Verification: good},
-			{Device: "/dev/sda", Model: "SLOW", Serial: "S-1", Size: 1 << 40, Method: "overwrite", Started: &at, DurationMS: 3_725_000, Verification: good,
-				Attempts: []agentapi.EraseAttempt{{Method: "ata_secure_erase", Error: "3 of 1026 blocks read as before"}, {Method: "overwrite"}}},
+			{Device: "/dev/nvme0n1", Model: "FAST", Serial: "N-1", Size: 1 << 40, Method: "nvme_sanitize_block",
+				Attempts: []agentapi.EraseAttempt{{Method: "nvme_sanitize_block"}}, Started: &at, DurationMS: 2500,
+				Verification: good},
+			{Device: "/dev/sda", Model: "SLOW", Serial: "S-1", Size: 1 << 40, Method: "overwrite", Started: &at,
+				DurationMS: 3_725_000, Verification: good,
+				Attempts: []agentapi.EraseAttempt{{Method: "ata_secure_erase", Error: "3 of 1026 blocks read as before"},
+					{Method: "overwrite"}}},
 			{Device: "/dev/sdb", Model: "KEPT", Serial: "S-2", Size: 1 << 40, Skipped: "in skip_block_devices"},
 		},
 	}
 	if failed {
 		r.Disks = append(r.Disks, agentapi.ErasedDisk{
-			Device: "/dev/sdc", Model: "LIAR", Serial: "S-3", Size: 1 << 40, Started: &at, DurationMS: 900, Error: "3 of 1026 blocks read as before",
+			Device: "/dev/sdc", Model: "LIAR", Serial: "S-3", Size: 1 << 40, Started: &at, DurationMS: 900,
+			Error:        "3 of 1026 blocks read as before",
 			Attempts:     []agentapi.EraseAttempt{{Method: "overwrite", Error: "3 of 1026 blocks read as before"}},
 			Verification: &agentapi.EraseVerification{Canaries: 1026, Samples: 512, Survivors: 3},
 		})

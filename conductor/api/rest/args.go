@@ -170,7 +170,8 @@ func (a Args) List(name string) ([]map[string]any, error) {
 	}
 	items, ok := a[name].([]any)
 	if !ok {
-		return nil, BadRequest("Expected types <class 'NoneType'>, <class 'list'> for %s: %s", name, strings.Trim(Python(a[name]), "'"))
+		return nil, BadRequest("Expected types <class 'NoneType'>, <class 'list'> for %s: %s", name,
+			strings.Trim(Python(a[name]), "'"))
 	}
 	objects := make([]map[string]any, len(items))
 	for i, item := range items {

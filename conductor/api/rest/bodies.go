@@ -131,7 +131,8 @@ func (b *bodies) hold(r *http.Request, n int64) (end func(), err error) {
 	defer b.mu.Unlock()
 	if !b.take(from, n) {
 		return nil, nodeapi.NewFault(http.StatusServiceUnavailable,
-			"Too many long answers are under way that their readers have not taken; please retry in a few seconds, or ask for fewer with limit")
+			"Too many long answers are under way that their readers have not taken; please retry in a few seconds, or ask for "+
+				"fewer with limit")
 	}
 	return func() {
 		b.mu.Lock()

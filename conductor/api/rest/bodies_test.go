@@ -69,7 +69,8 @@ func TestLongAnswers(t *testing.T) {
 		w := &slowWriter{ResponseRecorder: httptest.NewRecorder(), reading: reading}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.RemoteAddr = from + ":1"
-		err := a.Buffer(&Call{Context: echo.New().NewContext(r, w)}, http.StatusOK, func(dst []byte) []byte { return append(dst, make([]byte, size)...) })
+		err := a.Buffer(&Call{Context: echo.New().NewContext(r, w)}, http.StatusOK,
+			func(dst []byte) []byte { return append(dst, make([]byte, size)...) })
 		var fault *nodeapi.Fault
 		if errors.As(err, &fault) {
 			return fault.Status
@@ -77,12 +78,15 @@ func TestLongAnswers(t *testing.T) {
 		return w.Code
 	}
 	nobody := func() {}
-	want := map[string]int{"huge": 200, "another": 503, "short": 200, "of another address": 200, "of a third": 503, "afterwards": 200}
+	want := map[string]int{"huge": 200, "another": 503, "short": 200, "of another address": 200, "of a third": 503,
+		"afterwards": 200}
 	got := map[string]int{}
 	got["huge"] = answer("10.0.0.1", 100*freeBody, func() {
 		got["another"] = answer("10.0.0.1", 2*freeBody, nobody)
 		got["short"] = answer("10.0.0.1", freeBody, nobody)
-		got["of another address"] = answer("10.0.0.2", 5*freeBody, func() { got["of a third"] = answer("10.0.0.3", 5*freeBody, nobody) })
+		got["of another address"] = answer("10.0.0.2", 5*freeBody, func() {
+			got["of a third"] = answer("10.0.0.3", 5*freeBody, nobody)
+		})
 	})
 	got["afterwards"] = answer("10.0.0.1", 5*freeBody, nobody)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -45,7 +45,9 @@ func (c *Call) BaseURL() string {
 
 // Links is where what has this path under /v1 is found, as Ironic tells it.
 func (c *Call) Links(path string) []nodeapi.Link {
-	return []nodeapi.Link{{Href: c.BaseURL() + "/v1/" + path, Rel: "self"}, {Href: c.BaseURL() + "/" + path, Rel: "bookmark"}}
+	return []nodeapi.Link{
+		{Href: c.BaseURL() + "/v1/" + path, Rel: "self"}, {Href: c.BaseURL() + "/" + path, Rel: "bookmark"},
+	}
 }
 
 // Json answers with bytes that are JSON already.

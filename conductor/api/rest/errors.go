@@ -84,5 +84,6 @@ func (s *Server) recover(w http.ResponseWriter, r *http.Request, id string) {
 
 // ours tells a client that it is not to blame, and where the reason is.
 func ours(id string) *nodeapi.Fault {
-	return nodeapi.NewFault(http.StatusInternalServerError, "The conductor failed to answer; its log has the reason under request %s", id)
+	return nodeapi.NewFault(http.StatusInternalServerError,
+		"The conductor failed to answer; its log has the reason under request %s", id)
 }

@@ -160,7 +160,8 @@ func (t *Table[T]) Known(minor int, names []string) error {
 			return BadRequest("Field(s) %q are not valid", name)
 		}
 		if since := t.fields[i].Since; since > minor {
-			return BadRequest("Fields %s are not allowed in this API version. They require at least API version 1.%d.", name, since)
+			return BadRequest("Fields %s are not allowed in this API version. They require at least API version 1.%d.", name,
+				since)
 		}
 	}
 	return nil

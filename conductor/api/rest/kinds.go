@@ -55,7 +55,8 @@ func UUID[T any](name string, since int, u Use, at func(*T) *string) Field[T] {
 
 // Object is free-form JSON; an absent one is shown as {}. mask hides what is
 // secret in it, nil for nothing.
-func Object[T any](name string, since int, u Use, mask func(map[string]any) map[string]any, at func(*T) *map[string]any) Field[T] {
+func Object[T any](name string, since int, u Use, mask func(map[string]any) map[string]any,
+	at func(*T) *map[string]any) Field[T] {
 	f := Field[T]{Name: name, Since: since, Use: u, Form: ObjectForm()}
 	f.Show = func(dst []byte, v *View[T]) []byte {
 		m := *at(v.Of)
@@ -176,7 +177,9 @@ func OptionalFlag[T any](name string, since int, u Use, at func(*T) **bool) Fiel
 
 // Texts is a list of strings, each of which read accepts; null means none.
 func Texts[T any](name string, u Use, at func(*T) *[]string, read func(any) (string, error)) Field[T] {
-	f := Field[T]{Name: name, Since: 1, Use: u, Form: Schema{"type": []string{"array", "null"}, "items": Schema{"type": "string"}}}
+	f := Field[T]{
+		Name: name, Since: 1, Use: u, Form: Schema{"type": []string{"array", "null"}, "items": Schema{"type": "string"}},
+	}
 	f.Show = func(dst []byte, v *View[T]) []byte { return AppendTexts(dst, *at(v.Of)) }
 	f.Set = func(t *T, value any) error {
 		items, ok := value.([]any)
@@ -198,7 +201,9 @@ func Texts[T any](name string, u Use, at func(*T) *[]string, read func(any) (str
 
 // Number is a whole number from 0; null means 0.
 func Number[T any](name string, since int, u Use, at func(*T) *int) Field[T] {
-	f := Field[T]{Name: name, Since: since, Use: u | Sortable, Form: Schema{"type": []string{"integer", "null"}, "minimum": 0}}
+	f := Field[T]{
+		Name: name, Since: since, Use: u | Sortable, Form: Schema{"type": []string{"integer", "null"}, "minimum": 0},
+	}
 	f.Show = func(dst []byte, v *View[T]) []byte { return strconv.AppendInt(dst, int64(*at(v.Of)), 10) }
 	f.Get = func(t *T) any { return *at(t) }
 	f.Set = func(t *T, value any) error {

@@ -92,7 +92,8 @@ func (c *Call) PageAfterAny(sortKey func(int, string) (string, error), fieldsSin
 func (c *Call) next(p Page, last string) string {
 	q := c.QueryParams()
 	var b strings.Builder
-	b.WriteString(c.BaseURL() + c.Request().URL.Path + "?sort_key=" + Or(q.Get("sort_key"), "id") + "&sort_dir=" + Or(q.Get("sort_dir"), "asc"))
+	b.WriteString(c.BaseURL() + c.Request().URL.Path + "?sort_key=" + Or(q.Get("sort_key"), "id") + "&sort_dir=" +
+		Or(q.Get("sort_dir"), "asc"))
 	for _, key := range SortedKeys(q) {
 		switch key {
 		case "sort_key", "sort_dir", "limit", "marker":
@@ -119,7 +120,8 @@ func queryEscape(s string) string { return strings.ReplaceAll(url.QueryEscape(s)
 
 // AppendList answers a page: {"name": [...], "next": ...}. items holds one more
 // than the page when there is another page.
-func AppendList[T any](dst []byte, c *Call, p Page, name string, items []T, id func(*T) string, show func([]byte, *T) []byte) []byte {
+func AppendList[T any](dst []byte, c *Call, p Page, name string, items []T, id func(*T) string,
+	show func([]byte, *T) []byte) []byte {
 	more := len(items) > p.Limit
 	items = items[:min(len(items), p.Limit)]
 	dst = append(append(append(dst, `{"`...), name...), `":[`...)
@@ -139,7 +141,8 @@ func AppendList[T any](dst []byte, c *Call, p Page, name string, items []T, id f
 // Cut makes a page, and what tells that there is another, of all that match:
 // for what is not so much that the store had to. items come in the order of
 // creation; missing words that there is no item of the marker's UUID.
-func Cut[T any](t *Table[T], minor int, items []T, p Page, id func(*T) string, missing func(string) error) ([]T, error) {
+func Cut[T any](t *Table[T], minor int, items []T, p Page, id func(*T) string,
+	missing func(string) error) ([]T, error) {
 	if p.SortKey != "" {
 		show := t.fields[t.ByName[p.SortKey]].Show
 		key := func(of *T) string { return string(show(nil, &View[T]{Of: of, Minor: minor})) }
@@ -187,7 +190,8 @@ func Narrow[Q any](c *Call, q *Q, filters []Filter[Q], known ...string) error {
 			return BadRequest("Invalid %s: it holds a NUL character", f.Name)
 		}
 		if c.Minor < f.Since {
-			return nodeapi.NewFault(http.StatusNotAcceptable, "Request not acceptable. The minimal required API version should be %s", nodeapi.Version(f.Since))
+			return nodeapi.NewFault(http.StatusNotAcceptable,
+				"Request not acceptable. The minimal required API version should be %s", nodeapi.Version(f.Since))
 		}
 		if err := f.Apply(q, params.Get(f.Name)); err != nil {
 			return err

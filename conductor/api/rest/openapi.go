@@ -42,8 +42,10 @@ func document(routes []Route) Schema {
 		"openapi": "3.1.0",
 		"info": Schema{
 			"title": "Ferrite", "version": nodeapi.Version(nodeapi.MaxMinor),
-			"description": "The Bare Metal API of OpenStack Ironic under /v1, in microversions " + nodeapi.Version(nodeapi.MinMinor) + " to " +
-				nodeapi.Version(nodeapi.MaxMinor) + ", and under /ferrite/v1 what that has no word for. x-since is the microversion something came with.",
+			"description": "The Bare Metal API of OpenStack Ironic under /v1, in microversions " +
+				nodeapi.Version(nodeapi.MinMinor) + " to " +
+				nodeapi.Version(nodeapi.MaxMinor) +
+				", and under /ferrite/v1 what that has no word for. x-since is the microversion something came with.",
 			"license": Schema{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
 		"servers": []Schema{{"url": "/"}},
@@ -74,7 +76,8 @@ func template(path string) (string, []Schema) {
 			continue
 		}
 		parts[i] = "{" + name + "}"
-		parameters = append(parameters, Schema{"name": name, "in": "path", "required": true, "schema": Schema{"type": "string"}})
+		parameters = append(parameters,
+			Schema{"name": name, "in": "path", "required": true, "schema": Schema{"type": "string"}})
 	}
 	return strings.Join(parts, "/"), parameters
 }
@@ -191,7 +194,8 @@ func faultForm() Schema {
 	return Schema{"type": "object", "required": []string{"error_message"}, "properties": Schema{
 		"error_message": Schema{
 			"type": "string", "contentMediaType": jsonType,
-			"description": "JSON in a string: {faultcode, faultstring, debuginfo}, or {code, title, description} where no resource was reached",
+			"description": "JSON in a string: {faultcode, faultstring, debuginfo}, or {code, title, description} where no " +
+				"resource was reached",
 		},
 	}}
 }
@@ -199,11 +203,13 @@ func faultForm() Schema {
 func versionParameters() Schema {
 	return Schema{
 		"version": Schema{
-			"name": nodeapi.HeaderVersion, "in": "header", "schema": Schema{"type": "string", "examples": []string{nodeapi.Version(nodeapi.MaxMinor), "latest"}},
+			"name": nodeapi.HeaderVersion, "in": "header",
+			"schema":      Schema{"type": "string", "examples": []string{nodeapi.Version(nodeapi.MaxMinor), "latest"}},
 			"description": "the microversion asked for; " + nodeapi.Version(nodeapi.MinMinor) + " when absent",
 		},
 		"service_version": Schema{
-			"name": nodeapi.HeaderServiceVersion, "in": "header", "schema": Schema{"type": "string", "examples": []string{"baremetal " + nodeapi.Version(nodeapi.MaxMinor)}},
+			"name": nodeapi.HeaderServiceVersion, "in": "header",
+			"schema":      Schema{"type": "string", "examples": []string{"baremetal " + nodeapi.Version(nodeapi.MaxMinor)}},
 			"description": "the same in the form common to all of OpenStack; " + nodeapi.HeaderVersion + " counts more",
 		},
 	}

@@ -15,8 +15,11 @@ func (s *Server) foreign(w http.ResponseWriter, r *http.Request) bool {
 	if err == nil {
 		return false
 	}
-	s.Log.Info("request of another site's page refused", "method", r.Method, "path", r.URL.Path, "origin", r.Header.Get("Origin"))
-	fault := nodeapi.NewFault(http.StatusForbidden, "Requests that change something are not taken from pages of other sites (%s); send them with a client that is no browser", err)
+	s.Log.Info("request of another site's page refused", "method", r.Method, "path", r.URL.Path, "origin",
+		r.Header.Get("Origin"))
+	fault := nodeapi.NewFault(http.StatusForbidden,
+		"Requests that change something are not taken from pages of other sites (%s); send them with a client that "+
+			"is no browser", err)
 	if err := fault.Write(w); err != nil {
 		s.Log.Debug("client gone before its answer", "path", r.URL.Path, "err", err)
 	}

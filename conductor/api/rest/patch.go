@@ -104,7 +104,8 @@ func (t *Table[T]) Patchable(minor int, ops []Operation) error {
 	for _, o := range ops {
 		i, ok := t.ByName[o.Field()]
 		if !ok || t.fields[i].Use&Patchable == 0 {
-			return BadRequest("Cannot patch %s. Only the following can be updated: %s", o.Path, strings.Join(t.usable(Patchable, minor), ", "))
+			return BadRequest("Cannot patch %s. Only the following can be updated: %s", o.Path,
+				strings.Join(t.usable(Patchable, minor), ", "))
 		}
 		if t.fields[i].Since > minor {
 			return NotAcceptable()
@@ -148,7 +149,8 @@ func (t *Table[T]) Apply(ops []Operation, of *T) error {
 // that every list would carry. A config drive may make it larger than a patch can.
 func checkPatched(before int, after []byte) error {
 	if len(after) > nodeapi.BodyLimit && len(after) > before {
-		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The patched fields would be %d bytes, the limit is %d", len(after), nodeapi.BodyLimit)
+		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The patched fields would be %d bytes, the limit is %d",
+			len(after), nodeapi.BodyLimit)
 	}
 	if err := nodeapi.CheckJSON(after); err != nil {
 		return BadRequest("Couldn't apply patch: the result is %v", err)

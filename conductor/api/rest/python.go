@@ -32,5 +32,7 @@ func ParseBool(name, word string) (bool, error) {
 	case "0", "f", "false", "off", "n", "no":
 		return false, nil
 	}
-	return false, nodeapi.NewFault(http.StatusBadRequest, "Invalid %s: Unrecognized value '%s', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'", name, word)
+	return false, nodeapi.NewFault(http.StatusBadRequest,
+		"Invalid %s: Unrecognized value '%s', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', "+
+			"'true', 'y', 'yes'", name, word)
 }

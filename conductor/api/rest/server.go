@@ -59,7 +59,8 @@ type Server struct {
 func NewServer(o Options) *Server {
 	s := &Server{
 		o: o, Log: o.Log, Rules: o.Rules, echo: echo.New(), origins: http.NewCrossOriginProtection(),
-		bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll), answers: newBodies(answersEach, answersAll),
+		bodies: newBodies(bodiesEach, bodiesAll), strangers: newStrangers(strangersEach, strangersAll),
+		answers: newBodies(answersEach, answersAll),
 	}
 	s.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
 	s.echo.HTTPErrorHandler = s.answerError
@@ -69,7 +70,9 @@ func NewServer(o Options) *Server {
 // Handle answers routes. documented are rows beside them that the description of
 // the API has too.
 func (s *Server) Handle(routes []Route, documented ...Route) {
-	s.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(document(append(slices.Clone(routes), documented...))) })
+	s.document = sync.OnceValues(func() ([]byte, error) {
+		return json.Marshal(document(append(slices.Clone(routes), documented...)))
+	})
 	for _, r := range routes {
 		s.echo.Add(r.Method, r.Path, answers(s.adapt(r)))
 	}

@@ -163,7 +163,8 @@ func WordForm[S ~string](words ...S) Schema {
 // LinksForm is the links every resource has.
 func LinksForm() Schema {
 	return Schema{Named: "links", "type": "array", "items": Schema{
-		"type": "object", "required": []string{"href", "rel"}, "properties": Schema{"href": Schema{"type": "string"}, "rel": Schema{"type": "string"}},
+		"type": "object", "required": []string{"href", "rel"},
+		"properties": Schema{"href": Schema{"type": "string"}, "rel": Schema{"type": "string"}},
 	}}
 }
 
@@ -173,7 +174,8 @@ func commonForms() map[string]Schema {
 	return map[string]Schema{
 		"links": LinksForm(), "ports": LinksForm(), "portgroups": LinksForm(), "states": LinksForm(), "volume": LinksForm(),
 		"traits":               {"type": "array", "items": Schema{"type": "string"}},
-		"driver_internal_info": ObjectForm(), "clean_step": ObjectForm(), "deploy_step": ObjectForm(), "service_step": ObjectForm(),
+		"driver_internal_info": ObjectForm(), "clean_step": ObjectForm(), "deploy_step": ObjectForm(),
+		"service_step":    ObjectForm(),
 		"provision_state": text, "reservation": text, "conductor": text, "health": text,
 	}
 }

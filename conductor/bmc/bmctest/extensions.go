@@ -66,12 +66,14 @@ func testIndicators(t *testing.T, d bmc.Driver, n node.Node) {
 				t.Errorf("%s@%s is %q (%v), want %q", i.Name, i.Component, got, err, state)
 			}
 		}
-		refused(t, "a state that cannot be set", l.SetIndicatorState(t.Context(), n, i.Component, i.Name, node.IndicatorUnknown))
+		refused(t, "a state that cannot be set",
+			l.SetIndicatorState(t.Context(), n, i.Component, i.Name, node.IndicatorUnknown))
 	}
 	for _, nobody := range []struct{ component, name string }{{"system", "nobody"}, {"tail", all[0].Name}, {"", ""}} {
 		_, err := l.IndicatorState(t.Context(), n, nobody.component, nobody.name)
 		refused(t, "an indicator that is not there", err)
-		refused(t, "an indicator that is not there", l.SetIndicatorState(t.Context(), n, nobody.component, nobody.name, node.IndicatorOn))
+		refused(t, "an indicator that is not there",
+			l.SetIndicatorState(t.Context(), n, nobody.component, nobody.name, node.IndicatorOn))
 	}
 }
 

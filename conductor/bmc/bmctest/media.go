@@ -88,7 +88,9 @@ func checkLoaded(t *testing.T, l mediaLoader, n node.Node, want map[string]strin
 			continue
 		}
 		full++
-		if !slices.ContainsFunc(node.MediaDevices(), func(device string) bool { return takes(s, device) && want[device] == *s.Image }) {
+		if !slices.ContainsFunc(node.MediaDevices(), func(device string) bool {
+			return takes(s, device) && want[device] == *s.Image
+		}) {
 			t.Errorf("drive %v holds %s, want %v", s.Types, *s.Image, want)
 		}
 	}

@@ -14,7 +14,8 @@ func (e *CredentialsError) Error() string {
 	if e.User == "" {
 		return fmt.Sprintf("the BMC wants credentials: set %s_username and %[1]s_password (%v)", e.Prefix, e.Cause)
 	}
-	return fmt.Sprintf("the credentials of user %q were refused: correct %s_username and %[2]s_password (%v)", e.User, e.Prefix, e.Cause)
+	return fmt.Sprintf("the credentials of user %q were refused: correct %s_username and %[2]s_password (%v)", e.User,
+		e.Prefix, e.Cause)
 }
 
 // Permanent says that trying again does not help.

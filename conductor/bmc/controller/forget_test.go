@@ -25,7 +25,8 @@ func (l slowLogin) Logout(context.Context) error {
 }
 
 func newSlowPool(leaving *atomic.Bool, takes time.Duration) *Pool[string, slowLogin] {
-	return New(Options{Driver: "fakebmc", Log: slog.New(slog.DiscardHandler), CallTimeout: time.Hour, Failure: func(error) bool { return true }},
+	return New(Options{Driver: "fakebmc", Log: slog.New(slog.DiscardHandler), CallTimeout: time.Hour,
+		Failure: func(error) bool { return true }},
 		func(string, string) slowLogin { return slowLogin{leaving, takes} })
 }
 
@@ -41,7 +42,10 @@ func TestForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newSlowPool(new(atomic.Bool), 0)
 		call := func(address string, takes time.Duration, err error) {
-			got := p.Call(t.Context(), address, "u", "look", func(context.Context, slowLogin) error { time.Sleep(takes); return err })
+			got := p.Call(t.Context(), address, "u", "look", func(context.Context, slowLogin) error {
+				time.Sleep(takes)
+				return err
+			})
 			if !errors.Is(got, err) {
 				t.Errorf("%s: %v", address, got)
 			}

@@ -106,7 +106,8 @@ func (p *Pool[A, L]) forget(c *controller[A, L]) bool {
 
 // Call does something with a BMC while nobody else does. what says it for
 // errors, which begin with the driver's name and the address.
-func (p *Pool[A, L]) Call(ctx context.Context, address string, a A, what string, do func(ctx context.Context, l L) error) error {
+func (p *Pool[A, L]) Call(ctx context.Context, address string, a A, what string,
+	do func(ctx context.Context, l L) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.o.CallTimeout)
 	defer cancel()
 	c := p.controller(address)

@@ -61,14 +61,18 @@ func TestOneCallAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(&journal{}, controller.Options{})
 		go func() {
-			_ = p.Call(t.Context(), "a", "u", "sleep", func(context.Context, login) error { time.Sleep(10 * time.Second); return nil })
+			_ = p.Call(t.Context(), "a", "u", "sleep", func(context.Context, login) error {
+				time.Sleep(10 * time.Second)
+				return nil
+			})
 		}()
 		synctest.Wait()
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		err := p.Call(ctx, "a", "u", "look", func(context.Context, login) error { return nil })
-		if want := "fakebmc a: look: wait for the call before: context deadline exceeded"; err == nil || err.Error() != want || time.Since(start) != 3*time.Second {
+		if want := "fakebmc a: look: wait for the call before: context deadline exceeded"; err == nil ||
+			err.Error() != want || time.Since(start) != 3*time.Second {
 			t.Errorf("got %v after %s, want %s", err, time.Since(start), want)
 		}
 		if err := call(p, "b", "u", nil); err != nil || time.Since(start) != 3*time.Second {
@@ -88,7 +92,10 @@ func TestCallTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(&journal{}, controller.Options{CallTimeout: time.Hour})
 		go func() {
-			err := p.Call(t.Context(), "a", "u", "hang", func(ctx context.Context, _ login) error { <-ctx.Done(); return ctx.Err() })
+			err := p.Call(t.Context(), "a", "u", "hang", func(ctx context.Context, _ login) error {
+				<-ctx.Done()
+				return ctx.Err()
+			})
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v", err)
 			}
@@ -118,7 +125,8 @@ func TestBackOff(t *testing.T) {
 			t.Errorf("asked at (-want +got):\n%s", diff)
 		}
 		err := call(p, "a", "u", nil)
-		if want := "fakebmc a: look: not asked for another 4s, after failures in a row: 3; the last: sick"; err == nil || err.Error() != want {
+		if want := "fakebmc a: look: not asked for another 4s, after failures in a row: 3; the last: sick"; err == nil ||
+			err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 		time.Sleep(4 * time.Second)
@@ -181,7 +189,8 @@ func TestLogins(t *testing.T) {
 		if err := errors.Join(p.Close(), p.Close()); err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff([]string{"login bad", "logout bad", "login good", "logout bad", "logout good", "login good", "logout good"}, log.lines); diff != "" {
+		if diff := cmp.Diff([]string{"login bad", "logout bad", "login good", "logout bad", "logout good", "login good",
+			"logout good"}, log.lines); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})

@@ -10,7 +10,9 @@ import (
 // name any other that Ironic has, but there is no machine to connect it to.
 func (d *Driver) ValidateConsole(n node.Node) error {
 	if name := n.Interfaces["console"]; name != "" && name != "fake" {
-		return node.Refuse(node.Invalid, "console_interface %s of node %s is not built into this release: set console_interface to fake or no-console", name, n.UUID)
+		return node.Refuse(node.Invalid,
+			"console_interface %s of node %s is not built into this release: set console_interface to fake or no-console",
+			name, n.UUID)
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ var (
 func TestVendorMethods(t *testing.T) {
 	d := fake.New(fake.Script{})
 	n := node.Node{UUID: "n1"}
-	for method, word := range map[string]string{"second_method": "kazoo", "third_method_sync": "meow", "fourth_method_shared_lock": "woof"} {
+	for method, word := range map[string]string{"second_method": "kazoo", "third_method_sync": "meow",
+		"fourth_method_shared_lock": "woof"} {
 		for _, bar := range []any{word, "other", 7.0} {
 			args := map[string]any{"bar": bar}
 			if err := d.CheckVendor(t.Context(), n, method, args); err != nil {
@@ -35,7 +36,8 @@ func TestVendorMethods(t *testing.T) {
 			}
 		}
 		for _, none := range []map[string]any{nil, {"bar": nil}, {"bar": ""}, {"bar": false}} {
-			if err := d.CheckVendor(t.Context(), n, method, none); err == nil || err.Error() != "Parameter 'bar' not passed to method '"+method+"'." {
+			if err := d.CheckVendor(t.Context(), n, method, none); err == nil ||
+				err.Error() != "Parameter 'bar' not passed to method '"+method+"'." {
 				t.Errorf("%s %v: %v", method, none, err)
 			}
 		}
@@ -44,7 +46,9 @@ func TestVendorMethods(t *testing.T) {
 
 func TestConsole(t *testing.T) {
 	d := fake.New(fake.Script{})
-	for name, want := range map[string]string{"": "", "fake": "", "ipmitool-socat": "console_interface ipmitool-socat of node n1 is not built into this release"} {
+	for name, want := range map[string]string{
+		"": "", "fake": "", "ipmitool-socat": "console_interface ipmitool-socat of node n1 is not built into this release",
+	} {
 		err := d.ValidateConsole(node.Node{UUID: "n1", Interfaces: map[string]string{"console": name}})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("console interface %q: %v", name, err)

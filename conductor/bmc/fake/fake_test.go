@@ -76,7 +76,8 @@ func TestDelay(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		if _, err := d.BootMode(ctx, node.Node{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 6*time.Second {
+		if _, err := d.BootMode(ctx, node.Node{}); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(start) != 6*time.Second {
 			t.Errorf("took %s (%v), want the deadline at 6 s", time.Since(start), err)
 		}
 	})
@@ -96,7 +97,8 @@ func TestMedia(t *testing.T) {
 		}
 		return all
 	}
-	for _, m := range []node.Medium{{Device: "cdrom", Image: "a"}, {Device: "disk", Image: "b"}, {Device: "cdrom", Image: "c"}} {
+	for _, m := range []node.Medium{{Device: "cdrom", Image: "a"}, {Device: "disk", Image: "b"},
+		{Device: "cdrom", Image: "c"}} {
 		if err := d.AttachMedium(t.Context(), n, m); err != nil {
 			t.Fatal(err)
 		}
@@ -116,16 +118,20 @@ func TestMedia(t *testing.T) {
 func TestSettings(t *testing.T) {
 	d, n := fake.New(fake.Script{}), node.Node{UUID: "n1"}
 	do := func(kind, name string, settings ...any) (node.StepReport, error) {
-		return d.DoStep(t.Context(), n, node.Step{Interface: kind, Step: name, Args: map[string]any{"settings": settings}}, "")
+		return d.DoStep(t.Context(), n, node.Step{Interface: kind, Step: name, Args: map[string]any{"settings": settings}},
+			"")
 	}
 	r, err := do("bios", "apply_configuration", map[string]any{"name": "Cores", "value": 4.0})
-	if err != nil || !r.Done || len(r.HardwareReport.BIOS) != 1 || r.HardwareReport.BIOS[0].Name != "Cores" || *r.HardwareReport.BIOS[0].Value != "4" {
+	if err != nil || !r.Done || len(r.HardwareReport.BIOS) != 1 || r.HardwareReport.BIOS[0].Name != "Cores" ||
+		*r.HardwareReport.BIOS[0].Value != "4" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err = do("bios", "factory_reset"); err != nil || !r.Done || r.HardwareReport.BIOS == nil || len(r.HardwareReport.BIOS) != 0 {
+	if r, err = do("bios", "factory_reset"); err != nil || !r.Done || r.HardwareReport.BIOS == nil ||
+		len(r.HardwareReport.BIOS) != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err = do("firmware", "update", map[string]any{"component": "bmc"}); err != nil || !r.Done || r.HardwareReport != nil {
+	if r, err = do("firmware", "update", map[string]any{"component": "bmc"}); err != nil || !r.Done ||
+		r.HardwareReport != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err = do("bios", "apply_configuration", "Cores"); err == nil {

@@ -51,7 +51,8 @@ func (d *Driver) SetIndicatorState(ctx context.Context, n node.Node, component, 
 	case i.ReadOnly:
 		return node.Refuse(node.Invalid, "The indicator %s of component %s can only be read", name, component)
 	case !slices.Contains(i.States, state):
-		return node.Refuse(node.Invalid, "The indicator %s of component %s shows one of %v, not %q", name, component, i.States, state)
+		return node.Refuse(node.Invalid, "The indicator %s of component %s shows one of %v, not %q", name, component,
+			i.States, state)
 	}
 	return d.call(ctx, "SetIndicatorState", n, func(m *machine) { m.light = state })
 }

@@ -30,7 +30,8 @@ func (d *Driver) MediaSlots(ctx context.Context, n node.Node) (all []node.MediaS
 // AttachMedium remembers the image.
 func (d *Driver) AttachMedium(ctx context.Context, n node.Node, medium node.Medium) error {
 	if !slices.Contains(node.MediaDevices(), medium.Device) {
-		return node.Refuse(node.Invalid, "No suitable virtual media device found: there is no %s, only %v", medium.Device, node.MediaDevices())
+		return node.Refuse(node.Invalid, "No suitable virtual media device found: there is no %s, only %v", medium.Device,
+			node.MediaDevices())
 	}
 	return d.call(ctx, "AttachMedium", n, func(m *machine) { m.media[medium.Device] = medium.Image })
 }

@@ -13,9 +13,11 @@ func (d *Driver) Steps(node.Node) []node.StepOffer {
 		return map[string]node.StepArg{"settings": {Description: what, Required: true}}
 	}
 	return []node.StepOffer{
-		{Interface: "bios", Step: "apply_configuration", Priority: byRequest, NeedsNoRamdisk: true, Args: settings("a list of BIOS settings, each with name and value")},
+		{Interface: "bios", Step: "apply_configuration", Priority: byRequest, NeedsNoRamdisk: true,
+			Args: settings("a list of BIOS settings, each with name and value")},
 		{Interface: "bios", Step: "factory_reset", Priority: byRequest, NeedsNoRamdisk: true},
-		{Interface: "firmware", Step: "update", Priority: byRequest, NeedsNoRamdisk: true, Args: settings("a list of updates, each with component and url")},
+		{Interface: "firmware", Step: "update", Priority: byRequest, NeedsNoRamdisk: true,
+			Args: settings("a list of updates, each with component and url")},
 	}
 }
 

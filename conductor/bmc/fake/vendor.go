@@ -10,9 +10,13 @@ import (
 // vendorMethods are those of Ironic's fake-hardware. Each compares bar with a word.
 func vendorMethods() vendor.Methods[string] {
 	return vendor.Methods[string]{
-		{VendorMethod: node.VendorMethod{Name: "second_method", HTTPMethods: []string{"POST"}, Async: true, Description: "Test if the value of bar is kazoo"}, Check: needsBar("second_method"), Do: "kazoo"},
-		{VendorMethod: node.VendorMethod{Name: "third_method_sync", HTTPMethods: []string{"POST"}, Description: "Test if the value of bar is meow"}, Check: needsBar("third_method_sync"), Do: "meow"},
-		{VendorMethod: node.VendorMethod{Name: "fourth_method_shared_lock", HTTPMethods: []string{"POST"}, Async: true, Shared: true, Description: "Test if the value of bar is woof"}, Check: needsBar("fourth_method_shared_lock"), Do: "woof"},
+		{VendorMethod: node.VendorMethod{Name: "second_method", HTTPMethods: []string{"POST"}, Async: true,
+			Description: "Test if the value of bar is kazoo"}, Check: needsBar("second_method"), Do: "kazoo"},
+		{VendorMethod: node.VendorMethod{Name: "third_method_sync", HTTPMethods: []string{"POST"},
+			Description: "Test if the value of bar is meow"}, Check: needsBar("third_method_sync"), Do: "meow"},
+		{VendorMethod: node.VendorMethod{Name: "fourth_method_shared_lock", HTTPMethods: []string{"POST"}, Async: true,
+			Shared: true, Description: "Test if the value of bar is woof"},
+			Check: needsBar("fourth_method_shared_lock"), Do: "woof"},
 	}
 }
 

@@ -33,16 +33,21 @@ func TestRefused(t *testing.T) {
 		settings []any
 		want     string
 	}{
-		{"password", []any{"ipmi_password", "secret-wrong"}, `the credentials of user "admin" were refused: correct ipmi_username and ipmi_password`},
-		{"no password", []any{"ipmi_password", nil}, `the credentials of user "admin" were refused: correct ipmi_username and ipmi_password`},
-		{"user", []any{"ipmi_username", "nobody"}, `the credentials of user "nobody" were refused: correct ipmi_username and ipmi_password`},
+		{"password", []any{"ipmi_password", "secret-wrong"},
+			`the credentials of user "admin" were refused: correct ipmi_username and ipmi_password`},
+		{"no password", []any{"ipmi_password", nil},
+			`the credentials of user "admin" were refused: correct ipmi_username and ipmi_password`},
+		{"user", []any{"ipmi_username", "nobody"},
+			`the credentials of user "nobody" were refused: correct ipmi_username and ipmi_password`},
 		{"no user", []any{"ipmi_username", nil}, "the BMC wants credentials: set ipmi_username and ipmi_password"},
-		{"cipher suite", []any{"ipmi_cipher_suite", 17}, "ipmi_cipher_suite is 17, which the BMC does not take (RMCP+ status 0x04: Invalid authentication algorithm)"},
+		{"cipher suite", []any{"ipmi_cipher_suite", 17},
+			"ipmi_cipher_suite is 17, which the BMC does not take (RMCP+ status 0x04: Invalid authentication algorithm)"},
 	} {
 		d := newDriver(t, ipmi.Options{})
 		for range 3 {
 			_, err := d.PowerState(t.Context(), s.node(c.settings...))
-			if err == nil || !strings.Contains(err.Error(), c.want) || !permanent(err) || strings.Contains(err.Error(), "secret") {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !permanent(err) ||
+				strings.Contains(err.Error(), "secret") {
 				t.Errorf("%s: got %v\nwant %s, for good", c.name, err, c.want)
 			}
 		}
@@ -83,7 +88,8 @@ func TestPrivilegeLevel(t *testing.T) {
 	})
 	d := newDriver(t, ipmi.Options{})
 	_, err := d.PowerState(t.Context(), b.node())
-	if want := `ipmi_priv_level is ADMINISTRATOR, which the BMC does not give user "root"`; err == nil || !strings.Contains(err.Error(), want) || !permanent(err) {
+	if want := `ipmi_priv_level is ADMINISTRATOR, which the BMC does not give user "root"`; err == nil ||
+		!strings.Contains(err.Error(), want) || !permanent(err) {
 		t.Errorf("got %v, want %s, for good", err, want)
 	}
 	if _, err := d.PowerState(t.Context(), b.node("ipmi_priv_level", "operator")); err != nil {
@@ -94,7 +100,8 @@ func TestPrivilegeLevel(t *testing.T) {
 func TestBMCKey(t *testing.T) {
 	b := newBoard(t, bmc.WithKG([]byte("a-key-of-twenty-byte")))
 	_, err := newDriver(t, ipmi.Options{}).PowerState(t.Context(), b.node())
-	if want := "ipmi_hex_kg_key seems to be needed"; err == nil || !strings.Contains(err.Error(), want) || !permanent(err) {
+	if want := "ipmi_hex_kg_key seems to be needed"; err == nil || !strings.Contains(err.Error(), want) ||
+		!permanent(err) {
 		t.Errorf("got %v, want %s, for good", err, want)
 	}
 }
@@ -103,7 +110,8 @@ func TestBMCKey(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	d := newDriver(t, ipmi.Options{})
 	_, err := d.PowerState(t.Context(), nodeAt(1, "u", "secret"))
-	if want := "ipmi 127.0.0.1:1: read the power state: RMCP+ Open Session: "; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "connection refused") || permanent(err) {
+	if want := "ipmi 127.0.0.1:1: read the power state: RMCP+ Open Session: "; err == nil ||
+		!strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "connection refused") || permanent(err) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = d.PowerState(t.Context(), nodeAt(1, "u", "secret", "ipmi_address", "no-such-host.invalid"))
@@ -118,7 +126,8 @@ func TestStopped(t *testing.T) {
 	t.Parallel()
 	s := newSim(t)
 	strict := newDriver(t, ipmi.Options{RequestTimeout: 50 * time.Millisecond, BackOff: time.Hour, MaxBackOff: time.Hour})
-	eager := newDriver(t, ipmi.Options{RequestTimeout: 50 * time.Millisecond, BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond})
+	eager := newDriver(t,
+		ipmi.Options{RequestTimeout: 50 * time.Millisecond, BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond})
 	for _, d := range []*ipmi.Driver{strict, eager} {
 		eventually(t, "it is logged in", func() bool {
 			_, err := d.PowerState(t.Context(), s.node())
@@ -128,7 +137,8 @@ func TestStopped(t *testing.T) {
 	s.signal(t, syscall.SIGSTOP)
 	for _, d := range []*ipmi.Driver{strict, eager} {
 		_, err := d.PowerState(t.Context(), s.node())
-		if want := "the BMC did not answer RMCP+ Open Session within "; err == nil || !strings.Contains(err.Error(), want) || permanent(err) {
+		if want := "the BMC did not answer RMCP+ Open Session within "; err == nil || !strings.Contains(err.Error(), want) ||
+			permanent(err) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -193,7 +203,8 @@ func TestNoSessionFree(t *testing.T) {
 		}
 	}
 	_, err := newDriver(t, ipmi.Options{}).PowerState(t.Context(), b.node())
-	if want := "Insufficient resources to create a session"; err == nil || !strings.Contains(err.Error(), want) || permanent(err) {
+	if want := "Insufficient resources to create a session"; err == nil || !strings.Contains(err.Error(), want) ||
+		permanent(err) {
 		t.Errorf("got %v, want %s, for now", err, want)
 	}
 }
@@ -218,7 +229,8 @@ func TestFailures(t *testing.T) {
 			}
 		})
 		_, err := d.PowerState(t.Context(), b.node())
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), fmt.Sprintf("ipmi 127.0.0.1:%d: ", b.port)) || permanent(err) {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), fmt.Sprintf("ipmi 127.0.0.1:%d: ", b.port)) || permanent(err) {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}
 		b.set(func() { b.hook = nil })
@@ -271,14 +283,16 @@ func TestGarbage(t *testing.T) {
 		{"an echo", func(req []byte) [][]byte { return [][]byte{req} }},
 		{"nothing in it", func([]byte) [][]byte { return [][]byte{{}} }},
 		{"encrypted before there is a key", func([]byte) [][]byte {
-			return [][]byte{append([]byte{6, 0, 0xff, 7, 6, 0xc0, 0xa3, 0xa2, 0xa1, 0xa0, 1, 0, 0, 0, 3, 0, 1, 2, 3}, make([]byte, 40)...)}
+			return [][]byte{append([]byte{6, 0, 0xff, 7, 6, 0xc0, 0xa3, 0xa2, 0xa1, 0xa0, 1, 0, 0, 0, 3, 0, 1, 2, 3},
+				make([]byte, 40)...)}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t, ipmi.Options{RequestTimeout: 300 * time.Millisecond})
 			_, err := d.PowerState(t.Context(), nodeAt(stranger(t, c.answer), "u", "secret"))
-			if want := "datagrams came that are no answer"; err == nil || !strings.Contains(err.Error(), want) || permanent(err) {
+			if want := "datagrams came that are no answer"; err == nil || !strings.Contains(err.Error(), want) ||
+				permanent(err) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		})

@@ -39,7 +39,8 @@ const (
 
 func newBoard(t testing.TB, options ...bmc.Option) *board {
 	b := &board{flags: make([]byte, 5)}
-	b.bmc = bmc.New(bmc.DeviceInfo{IPMIVersion: 0x20}, [16]byte{0x33, 0x22, 0x11, 0, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}, mock.New(), options...)
+	b.bmc = bmc.New(bmc.DeviceInfo{IPMIVersion: 0x20}, [16]byte{0x33, 0x22, 0x11, 0, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99,
+		0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}, mock.New(), options...)
 	user, err := b.bmc.Users.Add(2, boardUser)
 	if err != nil {
 		t.Fatal(err)
@@ -64,12 +65,13 @@ func newBoard(t testing.TB, options ...bmc.Option) *board {
 		types.CommandSetSystemBootOptions: b.setBootOptions,
 		types.CommandGetSystemGUID:        b.guid,
 	} {
-		r.RegisterFunc(c, func(_ context.Context, _ *handlers.HandlerContext, req []byte) ([]byte, types.CompletionCode, error) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			answer, code := do(req)
-			return answer, code, nil
-		})
+		r.RegisterFunc(c,
+			func(_ context.Context, _ *handlers.HandlerContext, req []byte) ([]byte, types.CompletionCode, error) {
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				answer, code := do(req)
+				return answer, code, nil
+			})
 	}
 	s := server.NewServer(b.bmc, conn, server.WithHandlerRegistry(r))
 	done := make(chan error, 1)
@@ -86,7 +88,8 @@ func newBoard(t testing.TB, options ...bmc.Option) *board {
 
 // watch counts commands and lets the hook answer them.
 func (b *board) watch(next handlers.Handler) handlers.Handler {
-	return handlers.HandlerFunc(func(ctx context.Context, h *handlers.HandlerContext, req []byte) ([]byte, types.CompletionCode, error) {
+	return handlers.HandlerFunc(func(ctx context.Context, h *handlers.HandlerContext,
+		req []byte) ([]byte, types.CompletionCode, error) {
 		b.mu.Lock()
 		b.commands = append(b.commands, h.Command.Name)
 		b.busy++

@@ -52,15 +52,19 @@ func (s *session) flags(ctx context.Context) (flags types.BootOptionParam_BootFl
 		return flags, err
 	}
 	if len(answer.ParamData) < bootFlagsSize {
-		return flags, &garbledError{c.Name, fmt.Sprintf("the boot flags are %d bytes long, expected %d", len(answer.ParamData), bootFlagsSize)}
+		return flags, &garbledError{
+			c.Name, fmt.Sprintf("the boot flags are %d bytes long, expected %d", len(answer.ParamData), bootFlagsSize),
+		}
 	}
 	return flags, flags.Unpack(answer.ParamData[:bootFlagsSize])
 }
 
 func (s *session) setParam(ctx context.Context, selector types.BootOptionParamSelector, data []byte) error {
-	_, err := ask(ctx, s, types.CommandSetSystemBootOptions, func(ctx context.Context) (*chassis.SetSystemBootOptionsParamResponse, error) {
-		return s.client.SetSystemBootOptionsParam(ctx, &chassis.SetSystemBootOptionsParamRequest{ParamSelector: selector, ParamData: data})
-	})
+	_, err := ask(ctx, s, types.CommandSetSystemBootOptions,
+		func(ctx context.Context) (*chassis.SetSystemBootOptionsParamResponse, error) {
+			return s.client.SetSystemBootOptionsParam(ctx,
+				&chassis.SetSystemBootOptionsParamRequest{ParamSelector: selector, ParamData: data})
+		})
 	return err
 }
 
@@ -122,7 +126,8 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 func (s *session) keepFlags(ctx context.Context) error {
 	err := s.setParam(ctx, types.BootOptionParamSelector_BMCBootFlagValidBitClear, []byte{1 << 3})
 	if unsupported(err) {
-		s.log.Warn("the BMC may forget the boot device after a minute; ipmi_disable_boot_timeout: false spares the question", "err", err)
+		s.log.Warn("the BMC may forget the boot device after a minute; ipmi_disable_boot_timeout: false spares the question",
+			"err", err)
 		return nil
 	}
 	return err

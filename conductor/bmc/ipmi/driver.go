@@ -66,7 +66,8 @@ func (d *Driver) Validate(n node.Node) error {
 
 // call does something with the BMC of n while nobody else does. what says it
 // for errors.
-func (d *Driver) call(ctx context.Context, n node.Node, what string, do func(ctx context.Context, s *session) error) error {
+func (d *Driver) call(ctx context.Context, n node.Node, what string,
+	do func(ctx context.Context, s *session) error) error {
 	t, err := parse(n)
 	if err != nil {
 		return err

@@ -45,7 +45,8 @@ func eventually(t *testing.T, what string, is func() bool) {
 // has no word for safe mode; TestBoard has the rest.
 func TestSimulator(t *testing.T) {
 	t.Parallel()
-	limits := bmctest.Limits{BootDevices: []string{"pxe", "disk", "cdrom"}, NextBoot: true, NoBootMode: true, NoInterrupt: true, NoIndicators: true}
+	limits := bmctest.Limits{BootDevices: []string{"pxe", "disk", "cdrom"}, NextBoot: true, NoBootMode: true,
+		NoInterrupt: true, NoIndicators: true}
 	bmctest.RunWithin(t, limits, func(t *testing.T) (bmc.Driver, node.Node) {
 		return newDriver(t, ipmi.Options{}), newSim(t).node()
 	})
@@ -81,7 +82,8 @@ func TestIpmitool(t *testing.T) {
 		if err := d.SetBootDevice(t.Context(), n, c.device, false); err != nil {
 			t.Fatal(err)
 		}
-		if out := s.ipmitool(t, "chassis", "bootparam", "get", "5"); !strings.Contains(out, c.is) || s.read(t, "boot") != c.file {
+		if out := s.ipmitool(t, "chassis", "bootparam", "get", "5"); !strings.Contains(out, c.is) ||
+			s.read(t, "boot") != c.file {
 			t.Errorf("boot device %s: the machine has %s, ipmitool says\n%s", c.device, s.read(t, "boot"), out)
 		}
 	}
@@ -89,7 +91,8 @@ func TestIpmitool(t *testing.T) {
 	if p, err := d.PowerState(t.Context(), n); err != nil || p != node.PowerOn {
 		t.Errorf("turned on by ipmitool: got %q, %v", p, err)
 	}
-	if err := d.SetPower(t.Context(), n, node.Rebooting); err != nil || !strings.HasSuffix(s.read(t, "pressed"), "reset 1") {
+	if err := d.SetPower(t.Context(), n, node.Rebooting); err != nil ||
+		!strings.HasSuffix(s.read(t, "pressed"), "reset 1") {
 		t.Errorf("reset: %v; pressed %q", err, s.read(t, "pressed"))
 	}
 }
@@ -155,7 +158,8 @@ func TestButtons(t *testing.T) {
 		{false, node.Rebooting, nil, "[1]"},
 		{true, node.SoftRebooting, nil, "[5 1]"},
 		{false, node.SoftRebooting, nil, "[1]"},
-		{true, node.SoftPowerOff, []byte{5}, `the BMC cannot set "soft power off": the BMC answered Chassis Control with 0xcc: Invalid data field in request`},
+		{true, node.SoftPowerOff, []byte{5},
+			`the BMC cannot set "soft power off": the BMC answered Chassis Control with 0xcc: Invalid data field in request`},
 	} {
 		b := newBoard(t)
 		var pressed []byte
@@ -191,7 +195,8 @@ func TestBootFlags(t *testing.T) {
 		{"once, nothing known", []byte{0, 0, 0, 0, 0}, "", setDevice("pxe", false), []byte{0xa0, 0x04, 0, 0, 0}},
 		{"persistent, UEFI", []byte{0, 0, 0, 0, 0}, "uefi", setDevice("disk", true), []byte{0xe0, 0x08, 0, 0, 0}},
 		{"once, BIOS", []byte{0, 0, 0, 0, 0}, "bios", setDevice("cdrom", false), []byte{0x80, 0x14, 0, 0, 0}},
-		{"the BMC's mode where the node's is not known", []byte{0x80, 0x08, 0, 0, 0}, "", setDevice("pxe", false), []byte{0x80, 0x04, 0, 0, 0}},
+		{"the BMC's mode where the node's is not known", []byte{0x80, 0x08, 0, 0, 0}, "", setDevice("pxe", false),
+			[]byte{0x80, 0x04, 0, 0, 0}},
 		{"but not one that is over", []byte{0x00, 0x08, 0, 0, 0}, "", setDevice("bios", false), []byte{0xa0, 0x18, 0, 0, 0}},
 		{"a mode leaves the device", []byte{0x80, 0x04, 0, 0, 0}, "", setMode("uefi"), []byte{0xa0, 0x04, 0, 0, 0}},
 		{"a mode alone", []byte{0x00, 0x08, 0, 0, 0}, "", setMode("uefi"), []byte{0xe0, 0, 0, 0, 0}},
@@ -242,7 +247,8 @@ func TestBootTimeout(t *testing.T) {
 				return nil, types.CodeParameterNotSupported, mine // a BMC that has no such parameter is no obstacle
 			}
 		})
-		err := newDriver(t, ipmi.Options{}).SetBootDevice(t.Context(), b.node("ipmi_disable_boot_timeout", c.disable), "pxe", false)
+		err := newDriver(t, ipmi.Options{}).SetBootDevice(t.Context(), b.node("ipmi_disable_boot_timeout", c.disable),
+			"pxe", false)
 		b.set(func() {
 			if err != nil || fmt.Sprint(got) != c.want {
 				t.Errorf("%v: sent %v (%v), want %s", c.disable, got, err, c.want)
@@ -268,7 +274,8 @@ func TestSystem(t *testing.T) {
 	b.set(func() { b.flags[0] = 0xa0 })
 	d := newDriver(t, ipmi.Options{})
 	got, err := d.System(t.Context(), b.node())
-	want := node.System{UUID: "00112233-4455-6677-8899-aabbccddeeff", Manufacturer: "ACME", Model: "Anvil 9", Serial: "B-42", BootMode: "uefi"}
+	want := node.System{UUID: "00112233-4455-6677-8899-aabbccddeeff", Manufacturer: "ACME", Model: "Anvil 9",
+		Serial: "B-42", BootMode: "uefi"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v -want +got:\n%s", err, diff)
 	}

@@ -23,7 +23,8 @@ func (e *wireError) Error() string {
 	case errors.Is(e.cause, context.Canceled):
 		return e.command + " was given up by the caller"
 	case e.silence() && e.dropped > 0:
-		return fmt.Sprintf("the BMC did not answer %s within %s: %d datagrams came that are no answer, or not signed with the session's key",
+		return fmt.Sprintf("the BMC did not answer %s within %s: %d datagrams came that are no answer, or not signed with "+
+			"the session's key",
 			e.command, e.took.Round(10*time.Millisecond), e.dropped)
 	case e.silence():
 		return fmt.Sprintf("the BMC did not answer %s within %s", e.command, e.took.Round(10*time.Millisecond))
@@ -45,7 +46,8 @@ type answerError struct {
 }
 
 func (e *answerError) Error() string {
-	return fmt.Sprintf("the BMC answered %s with %#02x: %s", e.command.Name, uint8(e.code), types.StrCC(e.command, uint8(e.code)))
+	return fmt.Sprintf("the BMC answered %s with %#02x: %s", e.command.Name, uint8(e.code),
+		types.StrCC(e.command, uint8(e.code)))
 }
 
 // garbledError is an answer that is signed and makes no sense nevertheless.
@@ -86,7 +88,8 @@ func isWire(err error) bool {
 // answer, answers nonsense or says so itself.
 func failure(err error) bool {
 	var garbled *garbledError
-	return isWire(err) || errors.As(err, &garbled) || slices.Contains(troubled, code(err)) || slices.Contains(exhausted, status(err))
+	return isWire(err) || errors.As(err, &garbled) || slices.Contains(troubled, code(err)) ||
+		slices.Contains(exhausted, status(err))
 }
 
 // unsupported reports a refusal by a BMC that lacks a command or a parameter
@@ -100,7 +103,8 @@ var (
 		types.CodeNodeBusy, types.CodeOutOfSpace, types.CodeProcessTimeout, types.CodeUnspecifiedError,
 	}
 	lacking = []types.CompletionCode{
-		types.CodeInvalidCommand, types.CodeInvalidCommandForLUN, types.CodeRequestDataFieldInvalid, types.CodeParameterOutOfRange,
+		types.CodeInvalidCommand, types.CodeInvalidCommandForLUN, types.CodeRequestDataFieldInvalid,
+		types.CodeParameterOutOfRange,
 		types.CodeParameterNotSupported, types.CodeNotSupported, types.CodeRequestedDataNotPresent,
 	}
 )
@@ -113,12 +117,14 @@ var (
 	}
 	badCipher = []types.RmcpStatusCode{
 		types.RmcpStatusCodeInvalidAuthAlg, types.RmcpStatusCodeInvalidIntegrityAlg, types.RmcpStatusCodeInvalidConfidentAlg,
-		types.RmcpStatusCodeNoMatchingAuthPayload, types.RmcpStatusCodeNoMatchingIntegrityPayload, types.RmcpStatusCodeNoCipherSuiteMatch,
+		types.RmcpStatusCodeNoMatchingAuthPayload, types.RmcpStatusCodeNoMatchingIntegrityPayload,
+		types.RmcpStatusCodeNoCipherSuiteMatch,
 	}
 	badLevel = []types.RmcpStatusCode{
 		types.RmcpStatusCodeInvalidRole, types.RmcpStatusCodeUnauthorizedRoleOfPriLevel,
 	}
 	badUser = []types.RmcpStatusCode{
-		types.RmcpStatusCodeInvalidNameLength, types.RmcpStatusCodeUnauthorizedName, types.RmcpStatusCodeInvalidIntegrityCheckValue,
+		types.RmcpStatusCodeInvalidNameLength, types.RmcpStatusCodeUnauthorizedName,
+		types.RmcpStatusCodeInvalidIntegrityCheckValue,
 	}
 )

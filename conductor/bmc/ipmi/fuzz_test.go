@@ -14,14 +14,16 @@ import (
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		"", "\x01", "\x01\x00\x00", "\x01\x05\xe0\x04\x00\x00\x00", "\x01\x05", "\x00\x01\x00",
-		"\x08\x01\x00\x00\x01\x02\x00\x00\xf4", "\x02\x01\x00", "\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+		"\x08\x01\x00\x00\x01\x02\x00\x00\xf4", "\x02\x01\x00",
+		"\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
 	} {
 		f.Add(uint8(0), []byte(seed))
 	}
 	f.Add(uint8(types.CodeNodeBusy), []byte{})
 	f.Add(uint8(types.CodeInvalidCommand), []byte{1})
 	b := newBoard(f)
-	d := ipmi.New(ipmi.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, RequestTimeout: 100 * time.Millisecond})
+	d := ipmi.New(ipmi.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond,
+		RequestTimeout: 100 * time.Millisecond})
 	f.Cleanup(func() { d.Close() })
 	f.Fuzz(func(t *testing.T, code uint8, answer []byte) {
 		if len(answer) > 200 {
@@ -30,7 +32,8 @@ func FuzzAnswer(f *testing.F) {
 		b.set(func() {
 			b.commands = nil
 			b.hook = func(c types.Command, _ []byte) ([]byte, types.CompletionCode, bool) {
-				return answer, types.CompletionCode(code), c != types.CommandSetSessionPrivilegeLevel && c != types.CommandCloseSession
+				return answer, types.CompletionCode(code), c != types.CommandSetSessionPrivilegeLevel &&
+					c != types.CommandCloseSession
 			}
 		})
 		if _, err := d.PowerState(t.Context(), b.node()); err != nil && len(err.Error()) > 2000 {

@@ -26,7 +26,8 @@ var (
 // levelRefused are the answers to Set Session Privilege Level that speak of the
 // user (IPMI v2.0, 22.18).
 var levelRefused = []types.CompletionCode{
-	types.CodeSetSessionPrivilegeLevelLevelNotAvailable, types.CodeSetSessionPrivilegeLevelExceedsLimit, types.CodeInsufficientPrivilege,
+	types.CodeSetSessionPrivilegeLevelLevelNotAvailable, types.CodeSetSessionPrivilegeLevelExceedsLimit,
+	types.CodeInsufficientPrivilege,
 }
 
 // never bounds what go-ipmi does by itself: every command has a deadline in
@@ -46,7 +47,8 @@ func (l *login) open(ctx context.Context, c cipher, timeout time.Duration) (*ses
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	ours.WithUDPProxy(w).WithRetry(0).WithTimeout(never).WithCipherSuiteID(c.id).WithMaxPrivilegeLevel(levels[l.account.level])
+	ours.WithUDPProxy(w).WithRetry(0).WithTimeout(never).WithCipherSuiteID(c.id).WithMaxPrivilegeLevel(
+		levels[l.account.level])
 	s := &session{client: ours, wire: w, log: l.o.Log.With("bmc", l.address), timeout: timeout, tries: 1}
 	if err := l.handshake(ctx, s); err != nil {
 		return nil, errors.Join(err, conn.Close())
@@ -60,9 +62,10 @@ func (l *login) open(ctx context.Context, c cipher, timeout time.Duration) (*ses
 // raise takes the privileges that commands need; a session without them goes
 // back.
 func (l *login) raise(ctx context.Context, s *session) error {
-	_, err := ask(ctx, s, types.CommandSetSessionPrivilegeLevel, func(ctx context.Context) (*app.SetSessionPrivilegeLevelResponse, error) {
-		return s.client.SetSessionPrivilegeLevel(ctx, levels[l.account.level])
-	})
+	_, err := ask(ctx, s, types.CommandSetSessionPrivilegeLevel,
+		func(ctx context.Context) (*app.SetSessionPrivilegeLevelResponse, error) {
+			return s.client.SetSessionPrivilegeLevel(ctx, levels[l.account.level])
+		})
 	if err == nil {
 		return nil
 	}
@@ -86,13 +89,17 @@ func (l *login) handshake(ctx context.Context, s *session) error {
 	}
 	if _, err := ask(ctx, s, rakp1, s.client.RAKPMessage1); err != nil {
 		if errors.Is(err, client.ErrRAKPAuthentication) {
-			return &controller.CredentialsError{Prefix: "ipmi", User: l.account.user, Cause: errors.New("the BMC has another password for it")}
+			return &controller.CredentialsError{
+				Prefix: "ipmi", User: l.account.user, Cause: errors.New("the BMC has another password for it"),
+			}
 		}
 		return l.account.refused(rakp1, err)
 	}
 	if _, err := ask(ctx, s, rakp3, s.client.RAKPMessage3); err != nil {
 		if errors.Is(err, client.ErrRAKPAuthentication) {
-			return driverinfo.Wrong("ipmi_hex_kg_key", "seems to be needed: the password is right, and the session's keys are not; BMC keys (Kg) are not supported, clear the key of the BMC's LAN channel")
+			return driverinfo.Wrong("ipmi_hex_kg_key",
+				"seems to be needed: the password is right, and the session's keys are not; BMC keys (Kg) are not supported, "+
+					"clear the key of the BMC's LAN channel")
 		}
 		return l.account.refused(rakp3, err)
 	}

@@ -27,7 +27,8 @@ func TestHostileAnswers(t *testing.T) {
 		defer mu.Unlock()
 		return random.IntN(n)
 	}
-	d := newDriver(t, ipmi.Options{RequestTimeout: 200 * time.Millisecond, BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond})
+	d := newDriver(t,
+		ipmi.Options{RequestTimeout: 200 * time.Millisecond, BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond})
 	n := b.node()
 	ops := []func() error{
 		func() error { _, err := d.PowerState(t.Context(), n); return err },
@@ -38,7 +39,8 @@ func TestHostileAnswers(t *testing.T) {
 		func() error { _, err := d.BootMode(t.Context(), n); return err },
 		func() error {
 			s, err := d.System(t.Context(), n)
-			if text := s.Manufacturer + s.Model + s.Serial + s.BIOSVersion; len(text) > 4*255 || nodeapi.Printable(text) != text {
+			if text := s.Manufacturer + s.Model + s.Serial + s.BIOSVersion; len(text) > 4*255 ||
+				nodeapi.Printable(text) != text {
 				t.Errorf("the system is %+v", s)
 			}
 			return err
@@ -65,7 +67,8 @@ func TestHostileAnswers(t *testing.T) {
 			}
 		})
 		began := time.Now()
-		if err := ops[intN(len(ops))](); err != nil && (len(err.Error()) > 1000 || nodeapi.Printable(err.Error()) != err.Error()) {
+		if err := ops[intN(len(ops))](); err != nil &&
+			(len(err.Error()) > 1000 || nodeapi.Printable(err.Error()) != err.Error()) {
 			t.Errorf("it fails with %q", err)
 		}
 		if took := time.Since(began); took > 8*time.Second {

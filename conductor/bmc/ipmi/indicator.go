@@ -12,7 +12,9 @@ import (
 
 // identify is the one indicator that IPMI has: whatever makes the chassis be
 // found, lit until further notice or not at all.
-var identify = node.Indicator{Component: "chassis", Name: "identify", States: []string{node.IndicatorOff, node.IndicatorOn}}
+var identify = node.Indicator{
+	Component: "chassis", Name: "identify", States: []string{node.IndicatorOff, node.IndicatorOn},
+}
 
 func checkIndicator(n node.Node, component, name string) error {
 	if component != identify.Component || name != identify.Name {
@@ -60,12 +62,14 @@ func (d *Driver) SetIndicatorState(ctx context.Context, n node.Node, component, 
 		return err
 	}
 	if !slices.Contains(identify.States, state) {
-		return node.Refuse(node.Invalid, "The indicator %s of component %s shows one of %v, not %q", name, component, identify.States, state)
+		return node.Refuse(node.Invalid, "The indicator %s of component %s shows one of %v, not %q", name, component,
+			identify.States, state)
 	}
 	return d.call(ctx, n, "turn the chassis' light "+state, func(ctx context.Context, s *session) error {
-		_, err := ask(ctx, s, types.CommandChassisIdentify, func(ctx context.Context) (*chassis.ChassisIdentifyResponse, error) {
-			return s.client.ChassisIdentify(ctx, 0, state == node.IndicatorOn)
-		})
+		_, err := ask(ctx, s, types.CommandChassisIdentify,
+			func(ctx context.Context) (*chassis.ChassisIdentifyResponse, error) {
+				return s.client.ChassisIdentify(ctx, 0, state == node.IndicatorOn)
+			})
 		if unsupported(err) {
 			return node.Refuse(node.Invalid, "the BMC cannot turn the chassis' light %s: %v", state, err)
 		}

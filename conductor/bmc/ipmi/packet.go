@@ -61,7 +61,8 @@ type keys struct {
 // deriveKeys makes them of what RAKP messages 1 and 2 have told (IPMI v2.0,
 // 13.31 and 13.32).
 func deriveKeys(c cipher, a account, role uint8, ourRandom, bmcRandom []byte) (*keys, error) {
-	_, k1, k2, err := crypto.DeriveSessionKeys(c.auth, ourRandom, bmcRandom, role, a.user, crypto.PadPassword20([]byte(a.password)))
+	_, k1, k2, err := crypto.DeriveSessionKeys(c.auth, ourRandom, bmcRandom, role, a.user,
+		crypto.PadPassword20([]byte(a.password)))
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,8 @@ func (s *session) goesOff(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the machine was told to shut down and has not yet: turn it off and on, or try again: %w", ctx.Err())
+			return fmt.Errorf("the machine was told to shut down and has not yet: turn it off and on, or try again: %w",
+				ctx.Err())
 		}
 	}
 }

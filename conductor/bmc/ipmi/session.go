@@ -31,7 +31,8 @@ const (
 // ask sends one command until it is answered. Each try is a packet with
 // numbers of its own, since a BMC drops one that it has seen; a command that
 // is not answered may have been done, so it must be harmless twice.
-func ask[T any](ctx context.Context, s *session, c types.Command, do func(ctx context.Context) (T, error)) (answer T, err error) {
+func ask[T any](ctx context.Context, s *session, c types.Command,
+	do func(ctx context.Context) (T, error)) (answer T, err error) {
 	start, timeout := time.Now(), s.timeout
 	for try := 1; ; try++ {
 		answer, err = once(ctx, s, c, timeout, do)
@@ -48,7 +49,8 @@ func ask[T any](ctx context.Context, s *session, c types.Command, do func(ctx co
 }
 
 // once is one try of a command.
-func once[T any](ctx context.Context, s *session, c types.Command, timeout time.Duration, do func(ctx context.Context) (T, error)) (answer T, err error) {
+func once[T any](ctx context.Context, s *session, c types.Command, timeout time.Duration,
+	do func(ctx context.Context) (T, error)) (answer T, err error) {
 	try, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	// go-ipmi's parsers run here, and have not been written for hostile answers.

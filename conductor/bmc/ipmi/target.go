@@ -50,7 +50,8 @@ func parse(n node.Node) (t target, err error) {
 		return target{}, err
 	}
 	if strings.ContainsAny(host, "/@[] \x00") {
-		return target{}, driverinfo.Wrong("ipmi_address", "must be a host name or an address such as 10.0.0.1, without scheme, brackets or port")
+		return target{}, driverinfo.Wrong("ipmi_address",
+			"must be a host name or an address such as 10.0.0.1, without scheme, brackets or port")
 	}
 	port, err := driverinfo.Number(n, "ipmi_port", 623)
 	if err != nil {
@@ -83,7 +84,8 @@ func parseAccount(n node.Node) (a account, err error) {
 			return account{}, err
 		}
 		if len(*s.to) > s.max {
-			return account{}, driverinfo.Wrong(s.key, "must be at most %d bytes long, not %d: IPMI has no room for more", s.max, len(*s.to))
+			return account{}, driverinfo.Wrong(s.key, "must be at most %d bytes long, not %d: IPMI has no room for more",
+				s.max, len(*s.to))
 		}
 	}
 	level, err := driverinfo.Text(n, "ipmi_priv_level")
@@ -92,7 +94,8 @@ func parseAccount(n node.Node) (a account, err error) {
 	}
 	a.level = cmp.Or(strings.ToUpper(level), "ADMINISTRATOR")
 	if _, ok := levels[a.level]; !ok {
-		return account{}, driverinfo.Wrong("ipmi_priv_level", "must be ADMINISTRATOR, OPERATOR, USER or CALLBACK, not %q", level)
+		return account{}, driverinfo.Wrong("ipmi_priv_level",
+			"must be ADMINISTRATOR, OPERATOR, USER or CALLBACK, not %q", level)
 	}
 	a.cipher, err = parseCipher(n)
 	return a, err
@@ -109,7 +112,8 @@ func parseCipher(n node.Node) (types.CipherSuiteID, error) {
 			return c.id, nil
 		}
 	}
-	return 0, driverinfo.Wrong("ipmi_cipher_suite", "must be 17 or 3, not %d: the others do without authentication, integrity or a sound cipher", id)
+	return 0, driverinfo.Wrong("ipmi_cipher_suite",
+		"must be 17 or 3, not %d: the others do without authentication, integrity or a sound cipher", id)
 }
 
 // onlyDefault are settings of Ironic's that work only as they are by default:
@@ -138,7 +142,9 @@ func checkDefaults(n node.Node) error {
 	}
 	force, err := driverinfo.Bool(n, "ipmi_force_boot_device", false)
 	if err == nil && force {
-		err = driverinfo.Wrong("ipmi_force_boot_device", "must be false: the boot device is set before every boot that needs one, and is not repeated for others; put the disk first in the machine's boot order")
+		err = driverinfo.Wrong("ipmi_force_boot_device",
+			"must be false: the boot device is set before every boot that needs one, and is not repeated for others; put the "+
+				"disk first in the machine's boot order")
 	}
 	return err
 }
@@ -147,12 +153,15 @@ func checkDefaults(n node.Node) error {
 // offered.
 func (a account) refusedCipher(cause error) error {
 	if a.cipher == anyCipher {
-		return driverinfo.Wrong("ipmi_cipher_suite", "cannot be chosen: the BMC takes neither 17 nor 3 (%v); enable one of them on its LAN channel", cause)
+		return driverinfo.Wrong("ipmi_cipher_suite",
+			"cannot be chosen: the BMC takes neither 17 nor 3 (%v); enable one of them on its LAN channel", cause)
 	}
-	return driverinfo.Wrong("ipmi_cipher_suite", "is %d, which the BMC does not take (%v): remove it, or choose another", a.cipher, cause)
+	return driverinfo.Wrong("ipmi_cipher_suite", "is %d, which the BMC does not take (%v): remove it, or choose another",
+		a.cipher, cause)
 }
 
 // refusedLevel says that the user may not have the privilege level.
 func (a account) refusedLevel(cause error) error {
-	return driverinfo.Wrong("ipmi_priv_level", "is %s, which the BMC does not give user %q (%v): lower it, or raise the user's privileges", a.level, a.user, cause)
+	return driverinfo.Wrong("ipmi_priv_level",
+		"is %s, which the BMC does not give user %q (%v): lower it, or raise the user's privileges", a.level, a.user, cause)
 }

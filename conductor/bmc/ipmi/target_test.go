@@ -66,7 +66,8 @@ func TestValidate(t *testing.T) {
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s = %v: %v", c.key, c.v, err)
-		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !permanent(err) || strings.Contains(err.Error(), "secret")):
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !permanent(err) ||
+			strings.Contains(err.Error(), "secret")):
 			t.Errorf("%s = %v: got %v, want %s", c.key, c.v, err, c.want)
 		}
 	}

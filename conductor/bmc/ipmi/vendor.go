@@ -16,8 +16,12 @@ import (
 // vendorMethods has the names and descriptions of Ironic's ipmitool interface.
 func vendorMethods() vendor.Methods[func(ctx context.Context, s *session, args map[string]any) error] {
 	return vendor.Methods[func(ctx context.Context, s *session, args map[string]any) error]{
-		{VendorMethod: node.VendorMethod{Name: "send_raw", HTTPMethods: []string{"POST"}, Async: true, Description: "Send raw bytes to the BMC. Required argument: 'raw_bytes' - a string of raw bytes (e.g. '0x00 0x01')."}, Check: checkRaw, Do: sendRaw},
-		{VendorMethod: node.VendorMethod{Name: "bmc_reset", HTTPMethods: []string{"POST"}, Async: true, Description: "Reset the BMC. Required argument: 'warm' (Boolean) - for warm (True) or cold (False) reset."}, Check: checkReset, Do: resetBMC},
+		{VendorMethod: node.VendorMethod{Name: "send_raw", HTTPMethods: []string{"POST"}, Async: true,
+			Description: "Send raw bytes to the BMC. Required argument: 'raw_bytes' - a string of raw bytes (e.g. " +
+				"'0x00 0x01')."}, Check: checkRaw, Do: sendRaw},
+		{VendorMethod: node.VendorMethod{Name: "bmc_reset", HTTPMethods: []string{"POST"}, Async: true,
+			Description: "Reset the BMC. Required argument: 'warm' (Boolean) - for warm (True) or cold (False) reset."},
+			Check: checkReset, Do: resetBMC},
 	}
 }
 
@@ -59,7 +63,8 @@ func rawBytes(args map[string]any) ([]byte, error) {
 	}
 	const netFn, command, most = 0, 1, 64 // a network function has six bits; no BMC takes longer messages
 	if len(raw) <= command || raw[netFn] > 0x3f || len(raw) > most {
-		return nil, node.Refuse(node.Invalid, "raw_bytes must be a network function (0x00 to 0x3f), a command and its data, %d bytes at the most", most)
+		return nil, node.Refuse(node.Invalid,
+			"raw_bytes must be a network function (0x00 to 0x3f), a command and its data, %d bytes at the most", most)
 	}
 	return raw, nil
 }
@@ -74,7 +79,9 @@ func sendRaw(ctx context.Context, s *session, args map[string]any) error {
 	if err != nil {
 		return err
 	}
-	c := types.Command{ID: raw[1], NetFn: types.NetFn(raw[0]), Name: fmt.Sprintf("raw command %#02x %#02x", raw[0], raw[1])}
+	c := types.Command{
+		ID: raw[1], NetFn: types.NetFn(raw[0]), Name: fmt.Sprintf("raw command %#02x %#02x", raw[0], raw[1]),
+	}
 	_, err = ask(ctx, s, c, func(ctx context.Context) (*client.CommandRawResponse, error) {
 		return s.client.RawCommand(ctx, c.NetFn, c.ID, raw[2:], c.Name)
 	})
@@ -93,7 +100,8 @@ func warm(args map[string]any) (bool, error) {
 			return b, nil
 		}
 	}
-	return false, node.Refuse(node.Invalid, "warm must be true for a warm reset or false for a cold one, not %v", args["warm"])
+	return false, node.Refuse(node.Invalid, "warm must be true for a warm reset or false for a cold one, not %v",
+		args["warm"])
 }
 
 func checkReset(args map[string]any) error {

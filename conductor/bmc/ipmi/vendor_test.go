@@ -24,8 +24,10 @@ func TestVendorMethods(t *testing.T) {
 		{"send_raw", nil, "Parameter raw_bytes (string of bytes) was not specified."},
 		{"send_raw", map[string]any{"raw_bytes": 4.0}, "Parameter raw_bytes (string of bytes) was not specified."},
 		{"send_raw", map[string]any{"raw_bytes": "0x00 0x104"}, `not "0x104"`},
-		{"send_raw", map[string]any{"raw_bytes": "0x00"}, "must be a network function (0x00 to 0x3f), a command and its data"},
-		{"send_raw", map[string]any{"raw_bytes": "0x40 1"}, "must be a network function (0x00 to 0x3f), a command and its data"},
+		{"send_raw", map[string]any{"raw_bytes": "0x00"},
+			"must be a network function (0x00 to 0x3f), a command and its data"},
+		{"send_raw", map[string]any{"raw_bytes": "0x40 1"},
+			"must be a network function (0x00 to 0x3f), a command and its data"},
 		{"send_raw", map[string]any{"raw_bytes": strings.Repeat("0 ", 65)}, "64 bytes at the most"},
 		{"bmc_reset", nil, "Warm Reset []"},
 		{"bmc_reset", map[string]any{"warm": "True"}, "Warm Reset []"},
@@ -37,7 +39,8 @@ func TestVendorMethods(t *testing.T) {
 		b.set(func() {
 			b.hook = func(cmd types.Command, req []byte) ([]byte, types.CompletionCode, bool) {
 				mine := false
-				for _, known := range []types.Command{types.CommandChassisIdentify, types.CommandGetChassisStatus, types.CommandWarmReset, types.CommandColdReset} {
+				for _, known := range []types.Command{types.CommandChassisIdentify, types.CommandGetChassisStatus,
+					types.CommandWarmReset, types.CommandColdReset} {
 					mine = mine || known == cmd
 				}
 				if mine {
@@ -53,7 +56,8 @@ func TestVendorMethods(t *testing.T) {
 		}
 		var r *node.Refusal
 		b.set(func() {
-			if err == nil && got != c.want || err != nil && (!errors.As(err, &r) || got != "" || !strings.Contains(err.Error(), c.want)) {
+			if err == nil && got != c.want || err != nil &&
+				(!errors.As(err, &r) || got != "" || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%s %v: sent %q, %v, want %s", c.method, c.args, got, err, c.want)
 			}
 		})
@@ -72,12 +76,15 @@ func TestLightThatIsMissing(t *testing.T) {
 		}
 	})
 	d := newDriver(t, ipmi.Options{})
-	if state, err := d.IndicatorState(t.Context(), b.node(), "chassis", "identify"); err != nil || state != node.IndicatorUnknown {
+	if state, err := d.IndicatorState(t.Context(), b.node(), "chassis", "identify"); err != nil ||
+		state != node.IndicatorUnknown {
 		t.Errorf("the light is %q, %v", state, err)
 	}
 	err := d.SetIndicatorState(t.Context(), b.node(), "chassis", "identify", node.IndicatorOn)
 	var r *node.Refusal
-	if !errors.As(err, &r) || !strings.Contains(err.Error(), "the BMC cannot turn the chassis' light on: the BMC answered Chassis Identify with 0xc1") {
+	if !errors.As(err, &r) ||
+		!strings.Contains(err.Error(),
+			"the BMC cannot turn the chassis' light on: the BMC answered Chassis Identify with 0xc1") {
 		t.Errorf("no light: %v", err)
 	}
 }

@@ -101,14 +101,17 @@ func TestWireInSetup(t *testing.T) {
 		raw  []byte
 		want bool
 	}{
-		{"answered", types.PayloadTypeRmcpOpenSessionRequest, setup(types.PayloadTypeRmcpOpenSessionResponse, 0, 0, 4, 0), true},
-		{"refused in two bytes", types.PayloadTypeRmcpOpenSessionRequest, setup(types.PayloadTypeRmcpOpenSessionResponse, 0, 4), true},
+		{"answered", types.PayloadTypeRmcpOpenSessionRequest,
+			setup(types.PayloadTypeRmcpOpenSessionResponse, 0, 0, 4, 0), true},
+		{"refused in two bytes", types.PayloadTypeRmcpOpenSessionRequest,
+			setup(types.PayloadTypeRmcpOpenSessionResponse, 0, 4), true},
 		{"in one byte", types.PayloadTypeRmcpOpenSessionRequest, setup(types.PayloadTypeRmcpOpenSessionResponse, 0), false},
 		{"a late answer", types.PayloadTypeRAKPMessage3, setup(types.PayloadTypeRAKPMessage2, make([]byte, 60)...), false},
 		{"RAKP 2", types.PayloadTypeRAKPMessage1, setup(types.PayloadTypeRAKPMessage2, make([]byte, 60)...), true},
 		{"half a RAKP 2", types.PayloadTypeRAKPMessage1, setup(types.PayloadTypeRAKPMessage2, make([]byte, 30)...), false},
 		{"RAKP 4", types.PayloadTypeRAKPMessage3, setup(types.PayloadTypeRAKPMessage4, make([]byte, 20)...), true},
-		{"IPMI 1.5", types.PayloadTypeRAKPMessage3, []byte{6, 0, 0xff, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0x81, 0x1c, 0x63, 0x20, 0x04, 0x38, 0x00}, false},
+		{"IPMI 1.5", types.PayloadTypeRAKPMessage3,
+			[]byte{6, 0, 0xff, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0x81, 0x1c, 0x63, 0x20, 0x04, 0x38, 0x00}, false},
 	} {
 		w.sent = uint8(c.sent)
 		if got := w.accept(c.raw); got != c.want {

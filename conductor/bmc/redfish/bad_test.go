@@ -82,7 +82,8 @@ func TestFailures(t *testing.T) {
 				}
 			})
 			_, err := d.PowerState(t.Context(), b.node())
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "redfish "+b.url+": read the power state: ") {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.HasPrefix(err.Error(), "redfish "+b.url+": read the power state: ") {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 			if permanent(err) || len(err.Error()) > 600 {
@@ -107,7 +108,8 @@ func TestWrongPassword(t *testing.T) {
 			for i := range 5 {
 				_, err := d.PowerState(t.Context(), wrong)
 				want := `the credentials of user "admin" were refused: correct redfish_username and redfish_password`
-				if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), b.url) || !permanent(err) || strings.Contains(err.Error(), "secret") {
+				if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), b.url) || !permanent(err) ||
+					strings.Contains(err.Error(), "secret") {
 					t.Fatalf("got %v, want %s", err, want)
 				}
 				if i == 0 {
@@ -161,7 +163,8 @@ func TestForgottenSession(t *testing.T) {
 		}
 	})
 	before := b.count("POST")
-	if _, err := d.PowerState(t.Context(), b.node()); !permanent(err) || b.count("POST") != before+1 || len(b.sessions) != 0 {
+	if _, err := d.PowerState(t.Context(), b.node()); !permanent(err) || b.count("POST") != before+1 ||
+		len(b.sessions) != 0 {
 		t.Errorf("got %v after %d logins, want a refusal after one", err, b.count("POST")-before)
 	}
 }
@@ -303,9 +306,12 @@ func TestCallerGivesUp(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	d := newDriver(t, redfish.Options{})
-	n := node.Node{DriverInfo: map[string]any{"redfish_address": "http://127.0.0.1:1", "redfish_username": "u", "redfish_password": "secret"}}
+	n := node.Node{DriverInfo: map[string]any{"redfish_address": "http://127.0.0.1:1", "redfish_username": "u",
+		"redfish_password": "secret"}}
 	_, err := d.PowerState(t.Context(), n)
-	if err == nil || !strings.Contains(err.Error(), "redfish http://127.0.0.1:1: read the power state: GET /redfish/v1/: ") || !strings.Contains(err.Error(), "connection refused") {
+	if err == nil ||
+		!strings.Contains(err.Error(), "redfish http://127.0.0.1:1: read the power state: GET /redfish/v1/: ") ||
+		!strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -179,7 +179,8 @@ func (a attribute) convert(v any) (any, error) {
 	case "Integer":
 		n, err := number(v)
 		if err != nil || a.LowerBound != nil && n < *a.LowerBound || a.UpperBound != nil && n > *a.UpperBound {
-			return nil, fmt.Errorf("%s cannot be %v, only a whole number from %s to %s", a.AttributeName, v, bound(a.LowerBound), bound(a.UpperBound))
+			return nil, fmt.Errorf("%s cannot be %v, only a whole number from %s to %s", a.AttributeName, v, bound(a.LowerBound),
+				bound(a.UpperBound))
 		}
 		return n, nil
 	case "Boolean":
@@ -190,7 +191,8 @@ func (a attribute) convert(v any) (any, error) {
 		return on, nil
 	case "String":
 		text, ok := v.(string)
-		if !ok || a.MinLength != nil && int64(len(text)) < *a.MinLength || a.MaxLength != nil && int64(len(text)) > *a.MaxLength {
+		if !ok || a.MinLength != nil && int64(len(text)) < *a.MinLength || a.MaxLength != nil &&
+			int64(len(text)) > *a.MaxLength {
 			return nil, fmt.Errorf("%s cannot be %v, only a text of the length that the BIOS allows", a.AttributeName, v)
 		}
 	}

@@ -45,10 +45,12 @@ func applyBIOS(r *stepCall) (node.StepReport, error) {
 	case b.queued(wanted) && !r.overdue():
 		return r.wait("the BIOS takes its settings at the start of the machine")
 	case b.queued(wanted):
-		return node.StepReport{}, broken("the BIOS settings are still pending %s after the machine was restarted: %s; look at the machine's console",
-			r.patience, b.describe(missing, wanted))
+		return node.StepReport{},
+			broken("the BIOS settings are still pending %s after the machine was restarted: %s; look at the machine's console",
+				r.patience, b.describe(missing, wanted))
 	default:
-		return node.StepReport{}, broken("the BMC did not take BIOS settings: %s; look into the BMC's log, and set them by hand to see what they depend on",
+		return node.StepReport{}, broken("the BMC did not take BIOS settings: %s; look into the BMC's log, and set them by "+
+			"hand to see what they depend on",
 			b.describe(missing, wanted))
 	}
 	r.enter("start")

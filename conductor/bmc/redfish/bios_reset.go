@@ -60,7 +60,9 @@ func (r *stepCall) defaults(b bios) (map[string]any, error) {
 func (r *stepCall) confirmReset(b bios, defaults map[string]any) (node.StepReport, error) {
 	if b.ResetBiosToDefaultsPending {
 		if r.overdue() {
-			return node.StepReport{}, broken("the reset of the BIOS settings is still pending %s after the machine was restarted: look at the machine's console", r.patience)
+			return node.StepReport{},
+				broken("the reset of the BIOS settings is still pending %s after the machine was restarted: look at the "+
+					"machine's console", r.patience)
 		}
 		return r.wait("the BIOS resets its settings at the start of the machine")
 	}
@@ -73,7 +75,8 @@ func (r *stepCall) confirmReset(b bios, defaults map[string]any) (node.StepRepor
 	}
 	switch {
 	case len(r.memory.Was) > 0 && same == len(r.memory.Was):
-		return node.StepReport{}, broken("the BMC did not reset the BIOS settings: %s; look into the BMC's log", b.describe(kept, defaults))
+		return node.StepReport{}, broken("the BMC did not reset the BIOS settings: %s; look into the BMC's log",
+			b.describe(kept, defaults))
 	case len(kept) > 0:
 		r.log.Warn("the BIOS kept settings through its reset", "settings", kept)
 		return done("BIOS settings are reset, but the board kept %s", strings.Join(kept, ", "))

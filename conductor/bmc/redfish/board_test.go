@@ -34,7 +34,8 @@ type board struct {
 
 func newBoard(t *testing.T) *board {
 	b := &board{power: "Off", password: "right", sessions: map[string]string{}, systems: 1, etag: 1,
-		boot:   map[string]string{"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None", "BootSourceOverrideMode": "UEFI"},
+		boot: map[string]string{"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None",
+			"BootSourceOverrideMode": "UEFI"},
 		resets: []string{"On", "ForceOff", "ForceRestart", "GracefulRestart", "GracefulShutdown", "Nmi"}}
 	s := httptest.NewServer(b)
 	b.url = s.URL
@@ -219,6 +220,7 @@ func reply(w http.ResponseWriter, status int, body any) {
 }
 
 func refuse(w http.ResponseWriter, status int, id, message string) {
-	reply(w, status, map[string]any{"error": map[string]any{"code": "Base.1.18.GeneralError", "message": "see ExtendedInfo",
-		"@Message.ExtendedInfo": []any{map[string]any{"MessageId": "Base.1.18." + id, "Message": message}}}})
+	reply(w, status,
+		map[string]any{"error": map[string]any{"code": "Base.1.18.GeneralError", "message": "see ExtendedInfo",
+			"@Message.ExtendedInfo": []any{map[string]any{"MessageId": "Base.1.18." + id, "Message": message}}}})
 }

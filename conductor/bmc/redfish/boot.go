@@ -68,7 +68,8 @@ func (d *Driver) SetBootDevice(ctx context.Context, n node.Node, device string, 
 	}
 	return d.call(ctx, n, "set the boot device to "+device, func(s *session) error {
 		return s.change(func(sys *schemas.ComputerSystem) error {
-			if offered := sys.Boot.AllowableBootSourceOverrideTargetValues; len(offered) > 0 && !slices.Contains(offered, source) {
+			if offered := sys.Boot.AllowableBootSourceOverrideTargetValues; len(offered) > 0 &&
+				!slices.Contains(offered, source) {
 				return node.Refuse(node.Invalid, "the BMC cannot boot from %s: it offers %v, %s is wanted", device, offered, source)
 			}
 			return sys.SetBoot(&schemas.Boot{BootSourceOverrideTarget: source, BootSourceOverrideEnabled: enabled})

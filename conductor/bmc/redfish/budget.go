@@ -93,7 +93,8 @@ func looksLikeJSON(body []byte) bool {
 // that is one, and its size.
 func kindOf(answer *http.Response, body []byte) string {
 	kind, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
-	if kind = strings.TrimSpace(kind); len(kind) > 60 || strings.Count(kind, "/") != 1 || strings.ContainsFunc(kind, notInType) {
+	if kind = strings.TrimSpace(kind); len(kind) > 60 || strings.Count(kind, "/") != 1 ||
+		strings.ContainsFunc(kind, notInType) {
 		kind = "of no content type"
 	}
 	return fmt.Sprintf("%s, %d bytes", kind, len(body))

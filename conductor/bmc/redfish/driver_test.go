@@ -33,9 +33,11 @@ func TestDriver(t *testing.T) {
 		b := newBoard(t)
 		b.extra = map[string]any{
 			"SecureBoot": link("/redfish/v1/SecureBoot"), "/redfish/v1/SecureBoot": map[string]any{"SecureBootEnable": false},
-			"Bios": link("/redfish/v1/Systems/1/Bios"), "/redfish/v1/Systems/1/Bios": map[string]any{"Attributes": map[string]any{"Cores": 4, "Turbo": true}},
-			"BiosVersion": "U1", "Status": map[string]any{"Health": "OK"},
-			"VirtualMedia": link("/redfish/v1/Media"), "/redfish/v1/Media": map[string]any{"Members": []any{link("/redfish/v1/Media/1"), link("/redfish/v1/Media/2")}},
+			"Bios":                       link("/redfish/v1/Systems/1/Bios"),
+			"/redfish/v1/Systems/1/Bios": map[string]any{"Attributes": map[string]any{"Cores": 4, "Turbo": true}},
+			"BiosVersion":                "U1", "Status": map[string]any{"Health": "OK"},
+			"VirtualMedia":          link("/redfish/v1/Media"),
+			"/redfish/v1/Media":     map[string]any{"Members": []any{link("/redfish/v1/Media/1"), link("/redfish/v1/Media/2")}},
 			"/redfish/v1/Media/1":   map[string]any{"MediaTypes": []any{"DVD"}}, // as before there were actions: to be patched
 			"/redfish/v1/Media/2":   map[string]any{"MediaTypes": []any{"USBStick"}},
 			"Links":                 map[string]any{"Chassis": []any{link("/redfish/v1/Chassis/1")}},
@@ -118,7 +120,8 @@ func TestButtons(t *testing.T) {
 		{"Off", node.Rebooting, []string{"On", "PowerCycle"}, "reset On"},
 		{"On", node.SoftPowerOff, []string{"PushPowerButton"}, "reset PushPowerButton"},
 		{"PoweringOff", node.PowerOn, []string{"On"}, "reset On"},
-		{"On", node.SoftRebooting, []string{"On", "ForceOff"}, "refused: the BMC cannot set \"soft rebooting\": it takes [On ForceOff] for a reset, [GracefulRestart] is wanted"},
+		{"On", node.SoftRebooting, []string{"On", "ForceOff"},
+			"refused: the BMC cannot set \"soft rebooting\": it takes [On ForceOff] for a reset, [GracefulRestart] is wanted"},
 	} {
 		b := newBoard(t)
 		b.power, b.resets = c.power, c.offered

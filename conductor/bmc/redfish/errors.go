@@ -33,7 +33,8 @@ func (e *wireError) Error() string {
 	case errors.Is(e.cause, io.EOF), errors.Is(e.cause, io.ErrUnexpectedEOF):
 		return "the BMC closed the connection in the middle of " + call
 	}
-	if broke := e.cause.Error(); strings.Contains(broke, "transport connection broken") && !strings.Contains(broke, "headers exceeded") {
+	if broke := e.cause.Error(); strings.Contains(broke, "transport connection broken") &&
+		!strings.Contains(broke, "headers exceeded") {
 		return call + ": the answer is not HTTP" // net/http quotes what it is
 	}
 	return fmt.Sprintf("%s: %v", call, e.cause)

@@ -91,7 +91,8 @@ func (r *stepCall) simpleUpdate(f firmwareSetting) (request, error) {
 	scheme, _, _ := strings.Cut(f.URL, ":")
 	protocol := strings.ToUpper(scheme)
 	if simple.Target == "" || len(simple.OneOf) > 0 && !slices.Contains(simple.OneOf, protocol) {
-		return request{}, broken("the BMC cannot fetch firmware by %s: it takes %v, serve the image by one of those", protocol, simple.OneOf)
+		return request{}, broken("the BMC cannot fetch firmware by %s: it takes %v, serve the image by one of those",
+			protocol, simple.OneOf)
 	}
 	return request{
 		method: http.MethodPost, path: simple.Target, name: "update " + f.Component,
@@ -184,7 +185,8 @@ func (r *stepCall) forgotten(f firmwareSetting) (node.StepReport, error) {
 		return node.StepReport{}, err
 	}
 	if version == r.memory.Was[f.Component] {
-		return node.StepReport{}, broken("the BMC has forgotten its task %s, and the version of %s is still %q: look into the BMC's log, and run the step again if the update is missing",
+		return node.StepReport{}, broken("the BMC has forgotten its task %s, and the version of %s is still %q: look into "+
+			"the BMC's log, and run the step again if the update is missing",
 			r.memory.Task, f.Component, version)
 	}
 	return r.activate(f)
@@ -203,14 +205,17 @@ func (r *stepCall) activate(f firmwareSetting) (node.StepReport, error) {
 // on to the next update.
 func (r *stepCall) settleUpdate(f firmwareSetting, all int) (node.StepReport, error) {
 	if left := time.Duration(f.Wait)*time.Second - r.now.Sub(r.memory.Since); left > 0 {
-		return r.report(node.StepReport{After: left, Note: fmt.Sprintf("waits %d s after the update of %s", f.Wait, f.Component)})
+		return r.report(node.StepReport{
+			After: left, Note: fmt.Sprintf("waits %d s after the update of %s", f.Wait, f.Component),
+		})
 	}
 	version, err := r.version(f.Component)
 	if err != nil {
 		return node.StepReport{}, err
 	}
 	was := r.memory.Was[f.Component]
-	r.memory.Said = append(r.memory.Said, fmt.Sprintf("%s was %s and is %s", f.Component, cmp.Or(was, "unknown"), cmp.Or(version, "unknown")))
+	r.memory.Said = append(r.memory.Said,
+		fmt.Sprintf("%s was %s and is %s", f.Component, cmp.Or(was, "unknown"), cmp.Or(version, "unknown")))
 	if r.memory.Item++; r.memory.Item >= all {
 		return done("%s", strings.Join(r.memory.Said, "; "))
 	}

@@ -26,7 +26,8 @@ func isRedfishError(body []byte) bool {
 
 // foreignError is what stands for any other body of an error.
 func foreignError(kind string) []byte {
-	text, err := json.Marshal(map[string]any{"error": map[string]string{"message": fmt.Sprintf("no error of Redfish, but %s", kind)}})
+	text, err := json.Marshal(
+		map[string]any{"error": map[string]string{"message": fmt.Sprintf("no error of Redfish, but %s", kind)}})
 	if err != nil { // a text always encodes
 		return []byte("{}")
 	}

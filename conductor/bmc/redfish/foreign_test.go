@@ -23,15 +23,21 @@ func TestForeignAnswers(t *testing.T) {
 		want       string
 	}{
 		{"text", "text/plain; charset=utf-8", 200, inner, "the answer is not JSON, but text/plain, 20 bytes"},
-		{"a page", "text/html", 403, "INTERNAL-ADMIN " + inner, "403 Forbidden: no error of Redfish, but text/html, 35 bytes"},
-		{"other JSON", "application/json", 404, `{"detail": "` + inner + `"}`, "404 Not Found: no error of Redfish, but application/json"},
+		{"a page", "text/html", 403, "INTERNAL-ADMIN " + inner,
+			"403 Forbidden: no error of Redfish, but text/html, 35 bytes"},
+		{"other JSON", "application/json", 404, `{"detail": "` + inner + `"}`,
+			"404 Not Found: no error of Redfish, but application/json"},
 		{"an error that is text", "application/json", 400, `{"error": "` + inner + `"}`, "no error of Redfish"},
-		{"an error without a registry", "application/json", 400, `{"error": {"message": "` + inner + `"}}`, "no error of Redfish"},
-		{"an error with a number", "application/json", 400, `{"error": {"code": 403, "message": "` + inner + `"}}`, "no error of Redfish"},
+		{"an error without a registry", "application/json", 400, `{"error": {"message": "` + inner + `"}}`,
+			"no error of Redfish"},
+		{"an error with a number", "application/json", 400, `{"error": {"code": 403, "message": "` + inner + `"}}`,
+			"no error of Redfish"},
 		{"a kind that is text", inner, 500, "", "no error of Redfish, but of no content type, 0 bytes"},
 		{"JSON of another shape", "application/json", 200, `["` + inner + `"]`, "the answer is JSON of another form"},
-		{"Redfish", "application/json", 400, `{"error": {"code": "Base.1.0.GeneralError", "@Message.ExtendedInfo": [{"MessageId": "a", "Message": "It is\u001b[31m \u0000too\nhot\u202e"}]}}`, "400 Bad Request: It is[31m too hot"},
-		{"Redfish at length", "application/json", 400, `{"error": {"code": "Base.1.0.GeneralError", "message": "` + strings.Repeat("long ", 9999) + `"}}`, "long long ..."},
+		{"Redfish", "application/json", 400,
+			`{"error": {"code": "Base.1.0.GeneralError", "@Message.ExtendedInfo": [{"MessageId": "a", "Message": "It is\u001b[31m \u0000too\nhot\u202e"}]}}`, "400 Bad Request: It is[31m too hot"},
+		{"Redfish at length", "application/json", 400, `{"error": {"code": "Base.1.0.GeneralError", "message": "` +
+			strings.Repeat("long ", 9999) + `"}}`, "long long ..."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBoard(t)
@@ -51,7 +57,8 @@ func TestForeignAnswers(t *testing.T) {
 
 func checkQuoted(t *testing.T, err error, want string) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "wJalr") || len(err.Error()) > 600 || strings.ContainsFunc(err.Error(), unicode.IsControl) {
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "wJalr") ||
+		len(err.Error()) > 600 || strings.ContainsFunc(err.Error(), unicode.IsControl) {
 		t.Errorf("got  %.700q\nwant %s", fmt.Sprint(err), want)
 	}
 }
@@ -83,7 +90,8 @@ func TestForeignProtocol(t *testing.T) {
 			}
 		}()
 		b := newBoard(t)
-		_, err = newDriver(t, redfish.Options{}).PowerState(t.Context(), b.node("redfish_address", "http://"+l.Addr().String()))
+		_, err = newDriver(t, redfish.Options{}).PowerState(t.Context(),
+			b.node("redfish_address", "http://"+l.Addr().String()))
 		checkQuoted(t, err, c.want)
 		l.Close()
 	}

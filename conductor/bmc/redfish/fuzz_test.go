@@ -38,7 +38,8 @@ func FuzzAnswer(f *testing.F) {
 			}
 			return isSystem(r)
 		}
-		d := redfish.New(redfish.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, RefusedFor: time.Nanosecond, RequestTimeout: time.Second, CallTimeout: 2 * time.Second})
+		d := redfish.New(redfish.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, RefusedFor: time.Nanosecond,
+			RequestTimeout: time.Second, CallTimeout: 2 * time.Second})
 		if _, err := d.PowerState(t.Context(), b.node()); err != nil && len(err.Error()) > 2000 {
 			t.Errorf("an error of %d bytes", len(err.Error()))
 		}
@@ -55,10 +56,14 @@ func FuzzAnswer(f *testing.F) {
 
 // FuzzStep answers what steps ask with anything.
 func FuzzStep(f *testing.F) {
-	f.Add("", `{"Bios": {"@odata.id": "/redfish/v1/Systems/1"}, "Attributes": {"A": 1}, "@Redfish.Settings": {"SettingsObject": {"@odata.id": "/redfish/v1/Systems/1"}}, "AttributeRegistry": "R", "Id": "R", "Location": [{"Uri": "/redfish/v1/Systems/1"}], "RegistryEntries": {"Attributes": [{"AttributeName": "A", "Type": "Integer"}]}, "Registries": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [{"@odata.id": "/redfish/v1/Systems/1"}]}`)
-	f.Add("", `{"Storage": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [{"@odata.id": "/redfish/v1/Systems/1"}], "Volumes": {"@odata.id": "/redfish/v1/Systems/1"}, "Drives": [{"@odata.id": "/redfish/v1/Systems/1"}], "StorageControllers": [{}], "CapacityBytes": -1, "RAIDType": "RAID0"}`)
-	f.Add(`{"stage": "follow", "task": "/redfish/v1/Systems/1"}`, `{"TaskState": "Exception", "Messages": [{}], "Payload": {}}`)
-	f.Add(`{"stage": "change", "since": "2026-01-01T00:00:00Z"}`, `{"Tasks": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [null]}`)
+	f.Add("",
+		`{"Bios": {"@odata.id": "/redfish/v1/Systems/1"}, "Attributes": {"A": 1}, "@Redfish.Settings": {"SettingsObject": {"@odata.id": "/redfish/v1/Systems/1"}}, "AttributeRegistry": "R", "Id": "R", "Location": [{"Uri": "/redfish/v1/Systems/1"}], "RegistryEntries": {"Attributes": [{"AttributeName": "A", "Type": "Integer"}]}, "Registries": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [{"@odata.id": "/redfish/v1/Systems/1"}]}`)
+	f.Add("",
+		`{"Storage": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [{"@odata.id": "/redfish/v1/Systems/1"}], "Volumes": {"@odata.id": "/redfish/v1/Systems/1"}, "Drives": [{"@odata.id": "/redfish/v1/Systems/1"}], "StorageControllers": [{}], "CapacityBytes": -1, "RAIDType": "RAID0"}`)
+	f.Add(`{"stage": "follow", "task": "/redfish/v1/Systems/1"}`,
+		`{"TaskState": "Exception", "Messages": [{}], "Payload": {}}`)
+	f.Add(`{"stage": "change", "since": "2026-01-01T00:00:00Z"}`,
+		`{"Tasks": {"@odata.id": "/redfish/v1/Systems/1"}, "Members": [null]}`)
 	f.Add(`{"item": -1}`, `[]`)
 	f.Fuzz(func(t *testing.T, memory, body string) {
 		b := newBoard(t)
@@ -72,14 +77,20 @@ func FuzzStep(f *testing.F) {
 			_, _ = w.Write([]byte(body)) // a client that has gone is its own affair
 			return true
 		}
-		d := redfish.New(redfish.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, RefusedFor: time.Nanosecond, RequestTimeout: time.Second, CallTimeout: 100 * time.Millisecond})
+		d := redfish.New(redfish.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, RefusedFor: time.Nanosecond,
+			RequestTimeout: time.Second, CallTimeout: 100 * time.Millisecond})
 		n := b.node("redfish_system_id", "/redfish/v1/Systems/1")
 		for _, s := range []node.Step{
 			{Interface: "bios", Step: "factory_reset"},
-			{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": []any{map[string]any{"name": "A", "value": "2"}}}},
+			{Interface: "bios", Step: "apply_configuration",
+				Args: map[string]any{"settings": []any{map[string]any{"name": "A", "value": "2"}}}},
 			{Interface: "raid", Step: "delete_configuration"},
-			{Interface: "raid", Step: "apply_configuration", Args: map[string]any{"raid_config": map[string]any{"logical_disks": []any{map[string]any{"size_gb": 1, "raid_level": "0"}}}}},
-			{Interface: "firmware", Step: "update", Args: map[string]any{"settings": []any{map[string]any{"component": "bmc", "url": "http://x/y"}}}},
+			{Interface: "raid", Step: "apply_configuration",
+				Args: map[string]any{
+					"raid_config": map[string]any{"logical_disks": []any{map[string]any{"size_gb": 1, "raid_level": "0"}}},
+				}},
+			{Interface: "firmware", Step: "update",
+				Args: map[string]any{"settings": []any{map[string]any{"component": "bmc", "url": "http://x/y"}}}},
 			{Interface: "management", Step: "clear_secure_boot_keys"},
 			{Interface: "management", Step: "clear_job_queue"},
 			{Interface: "management", Step: "reset_bmc"},

@@ -101,8 +101,10 @@ func settingOf(name string, value any, registry map[string]attribute) node.BIOSS
 	if !described {
 		return out
 	}
-	out.AttributeType, out.ReadOnly, out.ResetRequired, out.Unique = label(a.Type), &a.ReadOnly, a.ResetRequired, a.IsSystemUniqueProperty
-	out.LowerBound, out.UpperBound, out.MinLength, out.MaxLength = whole(a.LowerBound), whole(a.UpperBound), a.MinLength, a.MaxLength
+	out.AttributeType, out.ReadOnly, out.ResetRequired, out.Unique = label(a.Type), &a.ReadOnly, a.ResetRequired,
+		a.IsSystemUniqueProperty
+	out.LowerBound, out.UpperBound, out.MinLength, out.MaxLength = whole(a.LowerBound), whole(a.UpperBound),
+		a.MinLength, a.MaxLength
 	for _, allowed := range a.Value {
 		out.AllowableValues = append(out.AllowableValues, label(allowed.ValueName))
 	}
@@ -132,7 +134,8 @@ func (s *session) components(l systemLinks) ([]node.FirmwareComponent, error) {
 			}
 		}
 		if m.FirmwareVersion != "" {
-			all = append(all, node.FirmwareComponent{Component: "bmc", CurrentVersion: label(m.FirmwareVersion), Model: label(m.Model)})
+			all = append(all, node.FirmwareComponent{Component: "bmc", CurrentVersion: label(m.FirmwareVersion),
+				Model: label(m.Model)})
 		}
 	}
 	cards, err := s.networkCards(l)

@@ -56,7 +56,8 @@ func TestTellOfOddBoards(t *testing.T) {
 			"/redfish/v1/Systems/1":      `{"Bios": {"@odata.id": "/redfish/v1/Systems/1/Bios"}, "BiosVersion": "U1"}`,
 			"/redfish/v1/Systems/1/Bios": `{"Attributes": {"Cores": 1, "AdminPassword": "letmein", "Turbo": false, "Tag": null}}`,
 		}, node.HardwareReport{
-			BIOS:     []node.BIOSSetting{{Name: "AdminPassword"}, {Name: "Cores", Value: &on}, {Name: "Tag"}, {Name: "Turbo", Value: &off}},
+			BIOS: []node.BIOSSetting{{Name: "AdminPassword"}, {Name: "Cores", Value: &on}, {Name: "Tag"},
+				{Name: "Turbo", Value: &off}},
 			Firmware: []node.FirmwareComponent{{Component: "bios", CurrentVersion: "U1"}},
 		}},
 		"a password with a registry, cards that cannot be read": {map[string]string{
@@ -68,7 +69,10 @@ func TestTellOfOddBoards(t *testing.T) {
 			"/r.json":                               `{"RegistryEntries": {"Attributes": [{"AttributeName": "Key", "Type": "Password", "IsSystemUniqueProperty": true}]}}`,
 			"/redfish/v1/Chassis/1":                 `{"NetworkAdapters": {"@odata.id": "/redfish/v1/Chassis/1/NetworkAdapters"}}`,
 			"/redfish/v1/Chassis/1/NetworkAdapters": "",
-		}, node.HardwareReport{BIOS: []node.BIOSSetting{{Name: "Key", AttributeType: "Password", ReadOnly: &no, Unique: &yes}}}},
+		},
+			node.HardwareReport{
+				BIOS: []node.BIOSSetting{{Name: "Key", AttributeType: "Password", ReadOnly: &no, Unique: &yes}},
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBoard(t)
@@ -129,35 +133,49 @@ func TestMediaOfOddBoards(t *testing.T) {
 		want   []string
 		fails  string
 	}{
-		"of the system, the DVD for a CD":           {drives(`{"MediaTypes": ["USBStick"]`+actions+`}`, `{"MediaTypes": ["DVD"]`+actions+`}`), "cdrom", taken, []string{plain("2")}, ""},
-		"of the system, its BMC is not asked":       {managedBy(", "+linked, "", drives(`{"MediaTypes": ["CD"]`+actions+`}`)), "cdrom", taken, []string{plain("1")}, ""},
-		"of the BMC, for want of any of the system": {managedBy("", "{"+linked+"}", drives(`{"MediaTypes": ["CD"]`+actions+`}`)), "cdrom", taken, []string{plain("1")}, ""},
-		"a stick":       {drives(`{"MediaTypes": ["USBStick", "Floppy"]` + actions + `}`), "disk", taken, []string{plain("1")}, ""},
-		"no such drive": {drives(`{"MediaTypes": ["USBStick"]` + actions + `}`), "cdrom", taken, nil, "no CD or DVD for a cdrom"},
-		"none at all":   {drives(), "cdrom", taken, nil, "no CD or DVD for a cdrom"},
-		"emptied before": {drives(`{"MediaTypes": ["CD"], "Inserted": true, "Image": "http://images/a.iso"` + actions + `}`), "cdrom", taken,
+		"of the system, the DVD for a CD": {
+			drives(`{"MediaTypes": ["USBStick"]`+actions+`}`, `{"MediaTypes": ["DVD"]`+actions+`}`), "cdrom", taken,
+			[]string{plain("2")}, "",
+		},
+		"of the system, its BMC is not asked": {managedBy(", "+linked, "", drives(`{"MediaTypes": ["CD"]`+actions+`}`)),
+			"cdrom", taken, []string{plain("1")}, ""},
+		"of the BMC, for want of any of the system": {
+			managedBy("", "{"+linked+"}", drives(`{"MediaTypes": ["CD"]`+actions+`}`)), "cdrom", taken, []string{plain("1")}, "",
+		},
+		"a stick": {drives(`{"MediaTypes": ["USBStick", "Floppy"]` + actions + `}`), "disk", taken,
+			[]string{plain("1")}, ""},
+		"no such drive": {drives(`{"MediaTypes": ["USBStick"]` + actions + `}`), "cdrom", taken, nil,
+			"no CD or DVD for a cdrom"},
+		"none at all": {drives(), "cdrom", taken, nil, "no CD or DVD for a cdrom"},
+		"emptied before": {drives(`{"MediaTypes": ["CD"], "Inserted": true, "Image": "http://images/a.iso"` + actions + `}`),
+			"cdrom", taken,
 			[]string{`POST /eject1 {}`, plain("1")}, ""},
 		"wants more to be said": {drives(`{"MediaTypes": ["CD"]` + actions + `}`), "cdrom", func(call string) int {
 			if strings.Contains(call, "TransferProtocolType") {
 				return http.StatusNoContent
 			}
 			return http.StatusBadRequest
-		}, []string{plain("1"), `POST /insert1 {"Image":"http://images/a.iso","TransferMethod":"Stream","TransferProtocolType":"HTTP"}`}, ""},
-		"one drive is for the console alone": {drives(`{"MediaTypes": ["CD"]`+actions+`}`, `{"MediaTypes": ["CD"]`+actions+`}`), "cdrom", func(call string) int {
+		},
+			[]string{plain("1"),
+				`POST /insert1 {"Image":"http://images/a.iso","TransferMethod":"Stream","TransferProtocolType":"HTTP"}`}, ""},
+		"one drive is for the console alone": {drives(`{"MediaTypes": ["CD"]`+actions+`}`,
+			`{"MediaTypes": ["CD"]`+actions+`}`), "cdrom", func(call string) int {
 			if strings.Contains(call, "/insert1") {
 				return http.StatusMethodNotAllowed
 			}
 			return http.StatusNoContent
 		}, []string{plain("1"), plain("2")}, ""},
 		"no actions": {drives(`{"MediaTypes": ["CD"], "Inserted": true}`), "cdrom", taken,
-			[]string{`PATCH ` + media + `/1 {"Image":null,"Inserted":false}`, `PATCH ` + media + `/1 {"Image":"http://images/a.iso","Inserted":true}`}, ""},
+			[]string{`PATCH ` + media + `/1 {"Image":null,"Inserted":false}`,
+				`PATCH ` + media + `/1 {"Image":"http://images/a.iso","Inserted":true}`}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBoard(t)
 			sent := b.resources(c.docs, c.accept)
 			d := redfish.New(redfish.Options{})
 			defer d.Close()
-			err := d.AttachMedium(t.Context(), b.node("redfish_system_id", system), node.Medium{Device: c.device, Image: "http://images/a.iso"})
+			err := d.AttachMedium(t.Context(), b.node("redfish_system_id", system),
+				node.Medium{Device: c.device, Image: "http://images/a.iso"})
 			if diff := cmp.Diff(c.want, *sent); diff != "" {
 				t.Errorf("-want +sent:\n%s", diff)
 			}

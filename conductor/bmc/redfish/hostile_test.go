@@ -50,17 +50,21 @@ func TestHostile(t *testing.T) {
 		hook http.HandlerFunc
 		want string
 	}{
-		{"pages without end", func(w http.ResponseWriter, _ *http.Request) { page(w, 1, following()) }, "more than 100 pages"},
-		{"a page that follows itself", func(w http.ResponseWriter, _ *http.Request) { page(w, 1, mediaPath) }, "follows itself"},
+		{"pages without end", func(w http.ResponseWriter, _ *http.Request) { page(w, 1, following()) },
+			"more than 100 pages"},
+		{"a page that follows itself", func(w http.ResponseWriter, _ *http.Request) { page(w, 1, mediaPath) },
+			"follows itself"},
 		{"two pages in a circle", func(w http.ResponseWriter, r *http.Request) {
 			page(w, 1, map[string]string{"": mediaPath + "?b", "b": mediaPath}[r.URL.RawQuery])
 		}, "follows itself"},
-		{"members without end", func(w http.ResponseWriter, _ *http.Request) { page(w, 3000, following()) }, "more than 10000 members"},
+		{"members without end", func(w http.ResponseWriter, _ *http.Request) { page(w, 3000, following()) },
+			"more than 10000 members"},
 		{"large pages", func(w http.ResponseWriter, _ *http.Request) {
 			page(w, 0, following())
 			fmt.Fprint(w, pad)
 		}, "the answers to one call are larger than 67108864 bytes"},
-		{"a large page", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, pad, pad) }, "the answer is larger than 8388608 bytes"},
+		{"a large page", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, pad, pad) },
+			"the answer is larger than 8388608 bytes"},
 		{"a page that is larger unpacked", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
@@ -69,7 +73,8 @@ func TestHostile(t *testing.T) {
 			}
 			_ = z.Close() // the client has gone before
 		}, "the answer is larger than 8388608 bytes"},
-		{"deep JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("[", 1<<20)) }, "nested deeper than 64 levels"},
+		{"deep JSON", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("[", 1<<20)) },
+			"nested deeper than 64 levels"},
 		{"many values", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"Members": [{}%s]}`, strings.Repeat(",{}", 1<<20))
 		}, "more than 200000 values"},
@@ -77,8 +82,11 @@ func TestHostile(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, `{"error": {"@Message.ExtendedInfo": [{}%s]}}`, strings.Repeat(",{}", 1<<20))
 		}, "more than 200000 values"},
-		{"a header without end", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-A", strings.Repeat("a", 1<<20)) }, "response headers exceeded 262144 bytes"},
-		{"another host as a page", func(w http.ResponseWriter, _ *http.Request) { page(w, 1, other.URL) }, "which is no path on its own host"},
+		{"a header without end", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-A", strings.Repeat("a", 1<<20))
+		}, "response headers exceeded 262144 bytes"},
+		{"another host as a page", func(w http.ResponseWriter, _ *http.Request) { page(w, 1, other.URL) },
+			"which is no path on its own host"},
 		{"another host by @", func(w http.ResponseWriter, _ *http.Request) {
 			page(w, 1, "@"+strings.TrimPrefix(other.URL, "http://")+"/")
 		}, "which is no path on its own host"},
@@ -88,7 +96,8 @@ func TestHostile(t *testing.T) {
 		{"a redirect to itself", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, mediaPath, http.StatusTemporaryRedirect)
 		}, "which is not followed"},
-		{"a long path", func(w http.ResponseWriter, _ *http.Request) { page(w, 1, "/"+strings.Repeat("a", 1<<20)) }, "a path of 1048577 bytes"},
+		{"a long path", func(w http.ResponseWriter, _ *http.Request) { page(w, 1, "/"+strings.Repeat("a", 1<<20)) },
+			"a path of 1048577 bytes"},
 		{"one byte after the other", func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				fmt.Fprint(w, " ")
@@ -125,16 +134,19 @@ func TestLoginElsewhere(t *testing.T) {
 	elsewhere := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	t.Cleanup(other.Close)
-	for _, sessions := range []string{"@" + strings.TrimPrefix(other.URL, "http://") + "/", ".example.invalid/", other.URL} {
+	for _, sessions := range []string{"@" + strings.TrimPrefix(other.URL, "http://") + "/",
+		".example.invalid/", other.URL} {
 		b := newBoard(t)
 		b.hook = func(w http.ResponseWriter, r *http.Request, _ int) bool {
 			root := r.URL.Path == "/redfish/v1/"
 			if root {
-				reply(w, 200, map[string]any{"Id": "RootService", "Systems": link("/redfish/v1/Systems"), "Links": map[string]any{"Sessions": link(sessions)}})
+				reply(w, 200, map[string]any{"Id": "RootService", "Systems": link("/redfish/v1/Systems"),
+					"Links": map[string]any{"Sessions": link(sessions)}})
 			}
 			return root
 		}
-		if _, err := newDriver(t, redfish.Options{}).PowerState(t.Context(), b.node("redfish_auth_type", "session")); err == nil || elsewhere != 0 {
+		if _, err := newDriver(t, redfish.Options{}).PowerState(t.Context(),
+			b.node("redfish_auth_type", "session")); err == nil || elsewhere != 0 {
 			t.Errorf("sessions at %s: %v, %d requests elsewhere", sessions, err, elsewhere)
 		}
 	}

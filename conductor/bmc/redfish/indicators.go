@@ -184,7 +184,8 @@ func (d *Driver) SetIndicatorState(ctx context.Context, n node.Node, component, 
 			return err
 		}
 		if !slices.Contains(l.states(), state) {
-			return node.Refuse(node.Invalid, "The indicator %s of component %s shows one of %v, not %q", name, component, l.states(), state)
+			return node.Refuse(node.Invalid, "The indicator %s of component %s shows one of %v, not %q", name, component,
+				l.states(), state)
 		}
 		return s.patch(l.Path, l.change(state))
 	})

@@ -28,7 +28,8 @@ func clearJobQueue(r *stepCall) (node.StepReport, error) {
 	if _, err := r.get(m.Links.Oem.Dell.DellJobService.Path, &service); err != nil {
 		return node.StepReport{}, err
 	}
-	if _, err := r.ask(http.MethodPost, service.Actions.Delete.Target, map[string]any{"JobID": "JID_CLEARALL"}); err != nil {
+	if _, err := r.ask(http.MethodPost, service.Actions.Delete.Target,
+		map[string]any{"JobID": "JID_CLEARALL"}); err != nil {
 		return node.StepReport{}, err
 	}
 	return done("the job queue is empty")

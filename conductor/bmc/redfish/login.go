@@ -99,7 +99,8 @@ func (l *login) connect(ctx context.Context, t *target) error {
 	case l.account.auth == "session":
 		return fmt.Errorf("create a session, as redfish_auth_type demands: %w", err)
 	}
-	l.o.Log.Warn("no session to be had, sending credentials with every request instead", "bmc", l.base, "err", describe(err))
+	l.o.Log.Warn("no session to be had, sending credentials with every request instead", "bmc", l.base, "err",
+		describe(err))
 	return l.open(ctx, true)
 }
 
@@ -129,7 +130,8 @@ func (l *login) Logout(ctx context.Context) error {
 	if err != nil {
 		return nil // there is none with basic authentication
 	}
-	if err := client.Service.DeleteSession(s.ID); err != nil && status(err) != http.StatusUnauthorized && status(err) != http.StatusNotFound {
+	if err := client.Service.DeleteSession(s.ID); err != nil && status(err) != http.StatusUnauthorized &&
+		status(err) != http.StatusNotFound {
 		return describe(err)
 	}
 	return nil

@@ -25,7 +25,8 @@ func (s *session) manager() (m manager, err error) {
 		return m, err
 	}
 	if len(l.Links.ManagedBy) == 0 {
-		return m, broken("%s does not say which manager is its BMC: update the BMC's firmware, or leave the step out", *s.system)
+		return m, broken("%s does not say which manager is its BMC: update the BMC's firmware, or leave the step out",
+			*s.system)
 	}
 	_, err = s.get(l.Links.ManagedBy[0].Path, &m)
 	return m, err

@@ -122,7 +122,8 @@ func (d *Driver) AttachMedium(ctx context.Context, n node.Node, m node.Medium) e
 		if err := s.ejectAll(fit); err != nil {
 			return err
 		}
-		failed := node.Refuse(node.Invalid, "No suitable virtual media device found: the BMC has no %s for a %s", strings.Join(mediaTypes[m.Device], " or "), m.Device)
+		failed := node.Refuse(node.Invalid, "No suitable virtual media device found: the BMC has no %s for a %s",
+			strings.Join(mediaTypes[m.Device], " or "), m.Device)
 		for _, v := range fit {
 			if failed = s.insert(v, m); failed == nil || !refusesDrive(failed) {
 				return failed
@@ -164,7 +165,8 @@ func (s *session) insert(v virtualDrive, m node.Medium) error {
 	if v.Actions.Insert.Target == "" {
 		return s.patch(v.Path, body(map[string]any{"Inserted": true}))
 	}
-	_, err = s.ask(http.MethodPost, v.Actions.Insert.Target, body(map[string]any{"Inserted": true, "WriteProtected": true}))
+	_, err = s.ask(http.MethodPost, v.Actions.Insert.Target,
+		body(map[string]any{"Inserted": true, "WriteProtected": true}))
 	if status(err) == http.StatusBadRequest {
 		_, again := s.ask(http.MethodPost, v.Actions.Insert.Target, body(map[string]any{
 			"TransferMethod": "Stream", "TransferProtocolType": strings.ToUpper(image.Scheme),
@@ -185,10 +187,12 @@ func (d *Driver) DetachMedia(ctx context.Context, n node.Node, devices []string)
 // there before Ironic had virtual media, and has words of its own.
 func checkEject(args map[string]any) error {
 	device, ok := args["boot_device"].(string)
-	if args["boot_device"] == nil || ok && slices.Contains([]string{"", "cd", "dvd", "usb", "floppy"}, strings.ToLower(device)) {
+	if args["boot_device"] == nil || ok &&
+		slices.Contains([]string{"", "cd", "dvd", "usb", "floppy"}, strings.ToLower(device)) {
 		return nil
 	}
-	return node.Refuse(node.Invalid, "Boot device %v is not a valid value: it is one of cd, dvd, usb, floppy", args["boot_device"])
+	return node.Refuse(node.Invalid, "Boot device %v is not a valid value: it is one of cd, dvd, usb, floppy",
+		args["boot_device"])
 }
 
 // ejectVendorMedia does eject_vmedia: it empties the drives of one kind, or all.

@@ -14,8 +14,9 @@ import (
 // powerStates: a machine on its way counts as where it was, because whoever
 // waits for it must not go on before it has arrived.
 var powerStates = map[schemas.PowerState]node.PowerState{
-	schemas.OnPowerState: node.PowerOn, schemas.PoweringOffPowerState: node.PowerOn, schemas.PausedPowerState: node.PowerOn,
-	schemas.OffPowerState: node.PowerOff, schemas.PoweringOnPowerState: node.PowerOff,
+	schemas.OnPowerState: node.PowerOn, schemas.PoweringOffPowerState: node.PowerOn,
+	schemas.PausedPowerState: node.PowerOn,
+	schemas.OffPowerState:    node.PowerOff, schemas.PoweringOnPowerState: node.PowerOff,
 }
 
 // PowerState reads whether the machine is on.

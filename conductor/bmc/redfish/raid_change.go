@@ -109,7 +109,8 @@ func asWanted(all []raidController) (node.StepReport, error) {
 	for _, c := range all {
 		for _, v := range c.present {
 			level, _ := levelOf(func(l raidLevel) bool { return l.raidType == v.raidType })
-			volumes = append(volumes, node.LogicalDisk{ID: label(v.id), Name: label(v.name), Controller: label(c.id), SizeGB: v.bytes >> 30, RAIDLevel: level.name})
+			volumes = append(volumes, node.LogicalDisk{ID: label(v.id), Name: label(v.name), Controller: label(c.id),
+				SizeGB: v.bytes >> 30, RAIDLevel: level.name})
 		}
 	}
 	report, err := done("the volumes are as wanted")
@@ -147,7 +148,8 @@ func (r *stepCall) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepR
 		r.enter("change")
 		return r.reboot("a start of the machine, at which the controller changes its volumes")
 	case r.overdue() && len(tasks) == 0:
-		return node.StepReport{}, broken("the BMC was asked to %s %s ago and has not: expected it in the list of volumes, found it not done; look into the BMC's log",
+		return node.StepReport{}, broken("the BMC was asked to %s %s ago and has not: expected it in the list of volumes, "+
+			"found it not done; look into the BMC's log",
 			strings.Join(open, ", to "), r.patience)
 	}
 	note := "the controller changes its volumes"
@@ -163,7 +165,8 @@ func (r *stepCall) pursue(p raidPlan, tasks []bmcTask, onReset bool) (node.StepR
 func (r *stepCall) volumeTasks(all []raidController) ([]bmcTask, error) {
 	tasks, err := r.tasksBut(r.memory.Known)
 	return slices.DeleteFunc(tasks, func(t bmcTask) bool {
-		return r.memory.Stage == "" && t.over() || !slices.ContainsFunc(all, func(c raidController) bool { return t.about(c.volumes) })
+		return r.memory.Stage == "" && t.over() ||
+			!slices.ContainsFunc(all, func(c raidController) bool { return t.about(c.volumes) })
 	}), err
 }
 

@@ -114,14 +114,17 @@ type raidPlan struct {
 // cannot be made whole is refused whole.
 func layOut(all []raidController, disks []logicalDisk, replace bool) (raidPlan, error) {
 	if len(all) == 0 {
-		return raidPlan{}, broken("the machine has no RAID controller that the BMC knows: leave the step out, or use software RAID")
+		return raidPlan{},
+			broken("the machine has no RAID controller that the BMC knows: leave the step out, or use software RAID")
 	}
 	var p raidPlan
 	used, missing := map[string]bool{}, []logicalDisk{}
 	keep := map[string]bool{}
 	// Disks that name their drives come first: they have no other choice.
 	disks = slices.Clone(disks)
-	slices.SortStableFunc(disks, func(a, b logicalDisk) int { return boolOrder(len(a.PhysicalDisks) > 0, len(b.PhysicalDisks) > 0) })
+	slices.SortStableFunc(disks, func(a, b logicalDisk) int {
+		return boolOrder(len(a.PhysicalDisks) > 0, len(b.PhysicalDisks) > 0)
+	})
 	for _, d := range disks {
 		if v, ok := present(all, d, keep); ok {
 			keep[v.path] = true
@@ -165,7 +168,8 @@ func present(all []raidController, d logicalDisk, taken map[string]bool) (volume
 			sameName := d.Name == "" || d.Name == v.name
 			named := len(d.PhysicalDisks) == 0 || sameDrives(v.drives, c.named(d.PhysicalDisks))
 			here := d.Controller == "" || d.Controller == c.id
-			if !taken[v.path] && v.raidType == d.level.raidType && sameSize && sameCount && sameName && named && here && c.suits(d, v.drives) {
+			if !taken[v.path] && v.raidType == d.level.raidType && sameSize && sameCount && sameName && named && here &&
+				c.suits(d, v.drives) {
 				return v, true
 			}
 		}

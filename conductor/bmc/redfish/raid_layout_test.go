@@ -11,7 +11,9 @@ import (
 // shelf is a controller with six drives of 100 GiB and four SSDs of 50, the
 // last two of them a volume.
 func shelf() raidController {
-	c := raidController{id: "RAID.1", volumes: "/v", types: []string{"RAID0", "RAID1", "RAID5", "RAID6", "RAID10", "RAID50"}}
+	c := raidController{
+		id: "RAID.1", volumes: "/v", types: []string{"RAID0", "RAID1", "RAID5", "RAID6", "RAID10", "RAID50"},
+	}
 	for i := range 10 {
 		d := drive{fmt.Sprint("d", i), fmt.Sprint("/d/", i), 100 << 30, "HDD", "SAS"}
 		if i >= 6 {
@@ -41,27 +43,42 @@ func TestLayOut(t *testing.T) {
 		replace     bool
 		want        string
 	}{
-		{"fewest drives that do", `{"size_gb": 250, "raid_level": "5"}`, false, "create RAID5 of d0, d1, d2, d3, 250 GiB; keep 0"},
-		{"as many as asked", `{"size_gb": "MAX", "raid_level": "6", "number_of_physical_disks": 6}`, false, "create RAID6 of d0, d1, d2, d3, d4, d5, 0 GiB; keep 0"},
-		{"kind of drive", `{"size_gb": 10, "raid_level": "1", "disk_type": "ssd", "interface_type": "sata"}`, false, "create RAID1 of d6, d7, 10 GiB; keep 0"},
+		{"fewest drives that do", `{"size_gb": 250, "raid_level": "5"}`, false,
+			"create RAID5 of d0, d1, d2, d3, 250 GiB; keep 0"},
+		{"as many as asked", `{"size_gb": "MAX", "raid_level": "6", "number_of_physical_disks": 6}`, false,
+			"create RAID6 of d0, d1, d2, d3, d4, d5, 0 GiB; keep 0"},
+		{"kind of drive", `{"size_gb": 10, "raid_level": "1", "disk_type": "ssd", "interface_type": "sata"}`, false,
+			"create RAID1 of d6, d7, 10 GiB; keep 0"},
 		{"pairs", `{"size_gb": 201, "raid_level": "1+0"}`, false, "create RAID10 of d0, d1, d2, d3, d4, d5, 201 GiB; keep 0"},
-		{"two spans", `{"size_gb": 400, "raid_level": "5+0"}`, false, "create RAID50 of d0, d1, d2, d3, d4, d5, 400 GiB; keep 0"},
-		{"named before chosen", `{"size_gb": 10, "raid_level": "1"}, {"size_gb": "MAX", "raid_level": "1", "physical_disks": ["d1", "d0"]}`, false,
+		{"two spans", `{"size_gb": 400, "raid_level": "5+0"}`, false,
+			"create RAID50 of d0, d1, d2, d3, d4, d5, 400 GiB; keep 0"},
+		{"named before chosen",
+			`{"size_gb": 10, "raid_level": "1"}, {"size_gb": "MAX", "raid_level": "1", "physical_disks": ["d1", "d0"]}`, false,
 			"create RAID1 of d0, d1, 0 GiB; create RAID1 of d2, d3, 10 GiB; keep 0"},
-		{"the first gives way to the second", `{"size_gb": 40, "raid_level": "0"}, {"size_gb": 600, "raid_level": "0"}`, false,
+		{"the first gives way to the second", `{"size_gb": 40, "raid_level": "0"}, {"size_gb": 600, "raid_level": "0"}`,
+			false,
 			"create RAID0 of d6, 40 GiB; create RAID0 of d0, d1, d2, d3, d4, d5, 600 GiB; keep 0"},
 		{"there already", `{"size_gb": 50, "raid_level": "1"}`, true, "keep 1"},
-		{"there already, by its drives", `{"size_gb": "MAX", "raid_level": "1", "physical_disks": ["d9", "d8"], "volume_name": "old"}`, true, "keep 1"},
-		{"there under another name", `{"size_gb": 50, "raid_level": "1", "volume_name": "new", "physical_disks": ["d8", "d9"]}`, true,
+		{"there already, by its drives",
+			`{"size_gb": "MAX", "raid_level": "1", "physical_disks": ["d9", "d8"], "volume_name": "old"}`, true, "keep 1"},
+		{"there under another name",
+			`{"size_gb": 50, "raid_level": "1", "volume_name": "new", "physical_disks": ["d8", "d9"]}`, true,
 			"delete RAID1 1 (old); create RAID1 of d8, d9, 50 GiB; keep 0"},
-		{"there, once", `{"size_gb": 50, "raid_level": "1"}, {"size_gb": 50, "raid_level": "1"}`, true, "create RAID1 of d0, d1, 50 GiB; keep 1"},
-		{"beside what is there", `{"size_gb": 1, "raid_level": "0", "disk_type": "SSD", "number_of_physical_disks": 2}`, false, "create RAID0 of d6, d7, 1 GiB; keep 0"},
-		{"in place of what is there", `{"size_gb": 1, "raid_level": "0", "disk_type": "SSD", "number_of_physical_disks": 4}`, true,
+		{"there, once", `{"size_gb": 50, "raid_level": "1"}, {"size_gb": 50, "raid_level": "1"}`, true,
+			"create RAID1 of d0, d1, 50 GiB; keep 1"},
+		{"beside what is there", `{"size_gb": 1, "raid_level": "0", "disk_type": "SSD", "number_of_physical_disks": 2}`,
+			false, "create RAID0 of d6, d7, 1 GiB; keep 0"},
+		{"in place of what is there", `{"size_gb": 1, "raid_level": "0", "disk_type": "SSD", "number_of_physical_disks": 4}`,
+			true,
 			"delete RAID1 1 (old); create RAID0 of d6, d7, d8, d9, 1 GiB; keep 0"},
-		{"what is there is in the way", `{"size_gb": 1, "raid_level": "0", "disk_type": "SSD", "number_of_physical_disks": 4}`, false, "no free drives suit it"},
-		{"drives that are taken", `{"size_gb": "MAX", "raid_level": "0", "physical_disks": ["d8"]}`, false, "d8 (SATA SSD, 50 GiB, taken)"},
+		{"what is there is in the way",
+			`{"size_gb": 1, "raid_level": "0", "disk_type": "SSD", "number_of_physical_disks": 4}`, false,
+			"no free drives suit it"},
+		{"drives that are taken", `{"size_gb": "MAX", "raid_level": "0", "physical_disks": ["d8"]}`, false,
+			"d8 (SATA SSD, 50 GiB, taken)"},
 		{"level the controller lacks", `{"size_gb": 1, "raid_level": "6+0"}`, true, "no free drives suit it"},
-		{"a search without end", strings.Repeat(`{"size_gb": 1, "raid_level": "0"}, `, 8) + `{"size_gb": 900, "raid_level": "0"}`, true, "no "},
+		{"a search without end", strings.Repeat(`{"size_gb": 1, "raid_level": "0"}, `, 8) +
+			`{"size_gb": 900, "raid_level": "0"}`, true, "no "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			disks, err := logicalDisks(map[string]any{"logical_disks": jsonList(t, c.disks)})

@@ -43,8 +43,10 @@ func resetBMC(r *stepCall) (node.StepReport, error) {
 	case m.LastResetTime == "" && r.now.Sub(r.memory.Since) > leaving:
 		return done("the BMC was asked to reset and answers")
 	case r.overdue():
-		return node.StepReport{}, broken("the BMC took the reset %s ago and has not done it: expected a LastResetTime after %s, found %s; reset it by hand",
-			r.patience, r.memory.Was["LastResetTime"], m.LastResetTime)
+		return node.StepReport{},
+			broken("the BMC took the reset %s ago and has not done it: expected a LastResetTime after %s, found %s; "+
+				"reset it by hand",
+				r.patience, r.memory.Was["LastResetTime"], m.LastResetTime)
 	}
 	return r.wait("the BMC restarts")
 }

@@ -27,7 +27,8 @@ func clearSecureBootKeys(r *stepCall) (node.StepReport, error) {
 
 // defaultSecureBootKeys does management.reset_secure_boot_keys_to_default.
 func defaultSecureBootKeys(r *stepCall) (node.StepReport, error) {
-	return r.resetKeys(keyReset{"ResetAllKeysToDefault", func(mode string) bool { return mode != "SetupMode" }, "any but SetupMode"})
+	return r.resetKeys(keyReset{"ResetAllKeysToDefault", func(mode string) bool { return mode != "SetupMode" },
+		"any but SetupMode"})
 }
 
 // secureBootEnabled is what of SecureBoot can be set.
@@ -71,7 +72,8 @@ func (d *Driver) SetSecureBoot(ctx context.Context, n node.Node, on bool) error 
 			return nil
 		}
 		if l.Boot.Mode == schemas.LegacyBootSourceOverrideMode {
-			return node.Refuse(node.Invalid, "Configuring secure boot requires UEFI for node %s: set its boot mode first", n.UUID)
+			return node.Refuse(node.Invalid, "Configuring secure boot requires UEFI for node %s: set its boot mode first",
+				n.UUID)
 		}
 		return s.patch(l.SecureBoot.Path, secureBootEnabled{&on})
 	})
@@ -88,7 +90,8 @@ func (r *stepCall) resetKeys(k keyReset) (node.StepReport, error) {
 		return node.StepReport{}, err
 	}
 	if l.SecureBoot.Path == "" {
-		return node.StepReport{}, broken("the BMC does not offer secure boot for %s: update its firmware, or leave the step out", *r.system)
+		return node.StepReport{},
+			broken("the BMC does not offer secure boot for %s: update its firmware, or leave the step out", *r.system)
 	}
 	var sb struct {
 		Mode    string `json:"SecureBootMode"`
@@ -104,7 +107,8 @@ func (r *stepCall) resetKeys(k keyReset) (node.StepReport, error) {
 	}
 	if r.memory.Stage != "" {
 		if sb.Mode != "" && !k.is(sb.Mode) {
-			return node.StepReport{}, broken("the BMC did not reset the secure boot keys: expected the mode %s after a start, found %s; look into the BMC's log, and reset them in the firmware's setup", k.want, sb.Mode)
+			return node.StepReport{}, broken("the BMC did not reset the secure boot keys: expected the mode %s after a start, "+
+				"found %s; look into the BMC's log, and reset them in the firmware's setup", k.want, sb.Mode)
 		}
 		return done("secure boot keys are reset, the mode is %q", sb.Mode)
 	}

@@ -34,7 +34,8 @@ func (d *Driver) Steps(node.Node) []node.StepOffer {
 //
 // A BMC that falls silent in the middle of a step is waited for: many do while they restart
 // or update themselves. A BMC that was never reached is an error.
-func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, task string) (report node.StepReport, err error) {
+func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step,
+	task string) (report node.StepReport, err error) {
 	name := s.Interface + "." + s.Step
 	var names []string
 	for _, known := range steps() {
@@ -60,7 +61,8 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step, task stri
 		}
 		return report, nil
 	}
-	return node.StepReport{}, node.Refuse(node.Invalid, "redfish has no step %s: it has %s", name, strings.Join(names, ", "))
+	return node.StepReport{}, node.Refuse(node.Invalid, "redfish has no step %s: it has %s", name,
+		strings.Join(names, ", "))
 }
 
 // bear decides whether a failure in the middle of a step is borne for now.
@@ -73,7 +75,8 @@ func (d *Driver) bear(m stepState, err error) (node.StepReport, error) {
 		r.memory.Silent = r.now
 	}
 	if silent := r.now.Sub(r.memory.Silent); silent > r.patience {
-		return node.StepReport{}, fmt.Errorf("no answer for %s in the middle of the step, reset the BMC by hand: %w", silent.Round(time.Second), err)
+		return node.StepReport{}, fmt.Errorf("no answer for %s in the middle of the step, reset the BMC by hand: %w",
+			silent.Round(time.Second), err)
 	}
 	return r.wait("the BMC does not answer: " + clip(err.Error(), maxError))
 }
@@ -144,7 +147,8 @@ func (r *stepCall) watch(note string) (node.StepReport, error) {
 		r.memory.Seen, r.memory.Since = note, r.now
 	}
 	if r.overdue() {
-		return node.StepReport{}, broken("nothing has moved for %s: %s; look into the BMC's log, and clear its tasks", r.patience, note)
+		return node.StepReport{}, broken("nothing has moved for %s: %s; look into the BMC's log, and clear its tasks",
+			r.patience, note)
 	}
 	return r.wait(note)
 }

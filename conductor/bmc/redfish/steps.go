@@ -17,7 +17,10 @@ func steps() []step {
 		}), deploy, service)),
 		onRamdisk(offer("raid", "delete_configuration", deleteRAID, nil, clean, deploy, service)),
 		offer("firmware", "update", updateFirmware, args{
-			"settings": {Description: "A list of firmware to be updated, in this order: objects of component (bios, bmc or nic:ID), url and, optionally, wait in seconds", Required: true},
+			"settings": {
+				Description: "A list of firmware to be updated, in this order: objects of component (bios, bmc or nic:ID), url " +
+					"and, optionally, wait in seconds", Required: true,
+			},
 		}, clean, deploy, service),
 		offer("management", "reset_secure_boot_keys_to_default", defaultSecureBootKeys, nil, clean, deploy),
 		offer("management", "clear_secure_boot_keys", clearSecureBootKeys, nil, clean, deploy),
@@ -51,7 +54,9 @@ func raidArgs(more args) args {
 	all := args{
 		"create_root_volume":     {Description: "Whether to create the root volume of the configuration; true if left out"},
 		"create_nonroot_volumes": {Description: "Whether to create the other volumes; true if left out"},
-		"delete_existing":        {Description: "Whether to delete the volumes that are there and not in the configuration first; false if left out"},
+		"delete_existing": {
+			Description: "Whether to delete the volumes that are there and not in the configuration first; false if left out",
+		},
 	}
 	for name, arg := range more {
 		all[name] = arg

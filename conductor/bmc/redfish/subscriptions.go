@@ -97,7 +97,8 @@ type eventService struct {
 
 // allEventTypes are those of a BMC that does not name its own (EventService,
 // EventType).
-var allEventTypes = []string{"StatusChange", "ResourceUpdated", "ResourceAdded", "ResourceRemoved", "Alert", "MetricReport", "Other"}
+var allEventTypes = []string{"StatusChange", "ResourceUpdated", "ResourceAdded", "ResourceRemoved", "Alert",
+	"MetricReport", "Other"}
 
 func (s *session) eventService() (e eventService, err error) {
 	r, err := s.root()
@@ -129,7 +130,8 @@ func createSubscription(s *session, args map[string]any) (any, error) {
 	}
 	for _, t := range q.EventTypes {
 		if args["EventTypes"] != nil && !slices.Contains(events.EventTypes, t) {
-			return nil, node.Refuse(node.Invalid, "EventTypes %v is not a valid value, allowed values %v", q.EventTypes, events.EventTypes)
+			return nil, node.Refuse(node.Invalid, "EventTypes %v is not a valid value, allowed values %v", q.EventTypes,
+				events.EventTypes)
 		}
 	}
 	answer, err := s.client.Post(events.Subscriptions.Path, q)
@@ -141,7 +143,8 @@ func createSubscription(s *session, args map[string]any) (any, error) {
 	if err != nil || made.Path == "" {
 		var body reference
 		if err := json.NewDecoder(answer.Body).Decode(&body); err != nil || body.Path == "" {
-			return nil, fmt.Errorf("the BMC took the subscription and does not say where it is: look for it in %s", events.Subscriptions.Path)
+			return nil, fmt.Errorf("the BMC took the subscription and does not say where it is: look for it in %s",
+				events.Subscriptions.Path)
 		}
 		made = &url.URL{Path: body.Path}
 	}

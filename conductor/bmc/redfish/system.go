@@ -21,7 +21,8 @@ func (s *session) read() (*schemas.ComputerSystem, error) {
 	if *s.system != "" {
 		sys, err := schemas.GetComputerSystem(s.client, *s.system)
 		if status(err) == http.StatusNotFound {
-			return nil, driverinfo.Wrong("redfish_system_id", "is %s, which the BMC does not have (%v)", *s.system, describe(err))
+			return nil, driverinfo.Wrong("redfish_system_id", "is %s, which the BMC does not have (%v)", *s.system,
+				describe(err))
 		}
 		return sys, err
 	}
@@ -35,7 +36,8 @@ func (s *session) read() (*schemas.ComputerSystem, error) {
 	}
 	if len(all) != 1 {
 		slices.SortFunc(all, byNumber)
-		return nil, driverinfo.Wrong("redfish_system_id", "is missing, and the BMC has %d systems: choose from %s", len(all), strings.Join(all[:min(len(all), 20)], ", "))
+		return nil, driverinfo.Wrong("redfish_system_id", "is missing, and the BMC has %d systems: choose from %s", len(all),
+			strings.Join(all[:min(len(all), 20)], ", "))
 	}
 	if err := checkLink(all[0]); err != nil {
 		return nil, err
@@ -122,7 +124,8 @@ func (s *session) macs(path string) ([]string, error) {
 		return nil, s.optional("Ethernet interfaces", err)
 	}
 	if len(all) > maxCards {
-		return nil, broken("the BMC tells of %d Ethernet interfaces, at most %d are taken: each becomes a port", len(all), maxCards)
+		return nil, broken("the BMC tells of %d Ethernet interfaces, at most %d are taken: each becomes a port",
+			len(all), maxCards)
 	}
 	slices.SortFunc(all, byNumber)
 	var macs []string

@@ -48,7 +48,8 @@ func parse(n node.Node) (t target, err error) {
 		return target{}, err
 	}
 	if t.system != "" && !strings.HasPrefix(t.system, "/") {
-		return target{}, driverinfo.Wrong("redfish_system_id", "must be a path such as /redfish/v1/Systems/1, not %q", t.system)
+		return target{}, driverinfo.Wrong("redfish_system_id",
+			"must be a path such as /redfish/v1/Systems/1, not %q", t.system)
 	}
 	switch t.auth {
 	case "":
@@ -72,7 +73,8 @@ func parseAddress(address string) (base, root string, err error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
-		return "", "", driverinfo.Wrong(key, "must be a URL such as https://10.0.0.1: it has no host, or no scheme of http and https")
+		return "", "", driverinfo.Wrong(key,
+			"must be a URL such as https://10.0.0.1: it has no host, or no scheme of http and https")
 	case u.User != nil:
 		return "", "", driverinfo.Wrong(key, "must not hold credentials: use redfish_username and redfish_password")
 	case u.RawQuery != "" || u.Fragment != "":

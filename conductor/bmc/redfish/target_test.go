@@ -62,7 +62,8 @@ func TestValidate(t *testing.T) {
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s = %v: %v", c.key, c.v, err)
-		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !permanent(err) || strings.Contains(err.Error(), "secret")):
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !permanent(err) ||
+			strings.Contains(err.Error(), "secret")):
 			t.Errorf("%s = %v: got %v, want %s", c.key, c.v, err, c.want)
 		}
 	}
@@ -80,7 +81,8 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty := filepath.Join(dir, "empty", "empty.pem")
-	if err := errors.Join(os.Mkdir(filepath.Dir(empty), 0o700), os.WriteFile(empty, nil, 0o600), os.Mkdir(filepath.Join(dir, "all"), 0o700),
+	if err := errors.Join(os.Mkdir(filepath.Dir(empty), 0o700), os.WriteFile(empty, nil, 0o600),
+		os.Mkdir(filepath.Join(dir, "all"), 0o700),
 		os.WriteFile(filepath.Join(dir, "all", "ca.pem"), block, 0o600)); err != nil {
 		t.Fatal(err)
 	}

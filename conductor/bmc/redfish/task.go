@@ -77,7 +77,8 @@ func (t bmcTask) failure() error {
 	for _, m := range t.Messages {
 		all = append(all, m.Message)
 	}
-	return broken("the BMC's task %s ended as %s: %s", t.path, t.TaskState, cmp.Or(quote(all), "it gives no reason, look into the BMC's log"))
+	return broken("the BMC's task %s ended as %s: %s", t.path, t.TaskState,
+		cmp.Or(quote(all), "it gives no reason, look into the BMC's log"))
 }
 
 // asks says whether the task is what a request became; known is false where
@@ -126,7 +127,8 @@ func (s *session) taskPaths() ([]string, error) {
 	}
 	all, err := s.members(service.Tasks.Path)
 	if size := len(strings.Join(all, "")); size > maxTaskPaths {
-		return nil, broken("the BMC names its %d tasks in %d bytes, at most %d are looked through: clear its tasks", len(all), size, maxTaskPaths)
+		return nil, broken("the BMC names its %d tasks in %d bytes, at most %d are looked through: clear its tasks", len(all),
+			size, maxTaskPaths)
 	}
 	return all, err
 }

@@ -21,16 +21,22 @@ func TestVendorArguments(t *testing.T) {
 		want   string // "" for good ones
 	}{
 		{"create_subscription", map[string]any{"Destination": "https://h:1/p"}, ""},
-		{"create_subscription", map[string]any{"Destination": "https://h", "Context": "c", "Protocol": "Redfish", "EventTypes": []any{"Alert"}, "HttpHeaders": []any{}}, ""},
+		{"create_subscription", map[string]any{"Destination": "https://h", "Context": "c", "Protocol": "Redfish",
+			"EventTypes": []any{"Alert"}, "HttpHeaders": []any{}}, ""},
 		{"create_subscription", nil, "Destination <nil> is not a valid URI"},
 		{"create_subscription", map[string]any{"Destination": 1.0}, "is not a valid URI"},
 		{"create_subscription", map[string]any{"Destination": "h/p"}, "is not a valid URI"},
 		{"create_subscription", map[string]any{"Destination": "https:///p"}, "is not a valid URI"},
-		{"create_subscription", map[string]any{"Destination": "https://h", "Context": 1.0}, "Context 1 is not a valid string"},
-		{"create_subscription", map[string]any{"Destination": "https://h", "Protocol": nil}, "Protocol <nil> is not a valid string"},
-		{"create_subscription", map[string]any{"Destination": "https://h", "EventTypes": "Alert"}, "EventTypes Alert is not a valid value"},
+		{"create_subscription", map[string]any{"Destination": "https://h", "Context": 1.0},
+			"Context 1 is not a valid string"},
+		{"create_subscription", map[string]any{"Destination": "https://h", "Protocol": nil},
+			"Protocol <nil> is not a valid string"},
+		{"create_subscription", map[string]any{"Destination": "https://h", "EventTypes": "Alert"},
+			"EventTypes Alert is not a valid value"},
 		{"create_subscription", map[string]any{"Destination": "https://h", "EventTypes": []any{1.0}}, "is not a valid value"},
-		{"create_subscription", map[string]any{"Destination": "https://h", "HttpHeaders": map[string]any{"Authorization": "secret"}}, "HttpHeaders is not a list"},
+		{"create_subscription",
+			map[string]any{"Destination": "https://h", "HttpHeaders": map[string]any{"Authorization": "secret"}},
+			"HttpHeaders is not a list"},
 		{"delete_subscription", map[string]any{"id": "7"}, ""},
 		{"delete_subscription", nil, "id can't be None"},
 		{"delete_subscription", map[string]any{"id": ""}, "id can't be None"},
@@ -45,7 +51,8 @@ func TestVendorArguments(t *testing.T) {
 	} {
 		err := d.CheckVendor(t.Context(), b.node(), c.method, c.args)
 		var r *node.Refusal
-		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &r) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret")) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(!errors.As(err, &r) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%s %v: got %v, want %q", c.method, c.args, err, c.want)
 		}
 	}
@@ -61,7 +68,8 @@ func TestVendorArguments(t *testing.T) {
 func TestSubscriptionsOfOtherBMCs(t *testing.T) {
 	b := newBoard(t)
 	d := newDriver(t, redfish.Options{})
-	if _, err := d.CallVendor(t.Context(), b.node(), "get_all_subscriptions", nil); err == nil || !permanent(err) || !strings.Contains(err.Error(), "has no subscriptions to events") {
+	if _, err := d.CallVendor(t.Context(), b.node(), "get_all_subscriptions", nil); err == nil || !permanent(err) ||
+		!strings.Contains(err.Error(), "has no subscriptions to events") {
 		t.Errorf("no event service: %v", err)
 	}
 	if _, err := d.CallVendor(t.Context(), b.node(), "eject_vmedia", nil); err != nil {
@@ -74,7 +82,9 @@ func TestSubscriptionsOfOtherBMCs(t *testing.T) {
 func TestPartsThatAreMissing(t *testing.T) {
 	b := newBoard(t)
 	b.extra = map[string]any{
-		"Links":                 map[string]any{"Chassis": []any{link("/redfish/v1/Chassis/1"), link("/redfish/v1/Systems/99")}},
+		"Links": map[string]any{
+			"Chassis": []any{link("/redfish/v1/Chassis/1"), link("/redfish/v1/Systems/99")},
+		},
 		"/redfish/v1/Chassis/1": map[string]any{"Id": "1", "IndicatorLED": nil},
 		"UUID":                  "u", "IndicatorLED": "Unknown",
 		"SecureBoot": link("/redfish/v1/Systems/98"),
@@ -92,11 +102,13 @@ func TestPartsThatAreMissing(t *testing.T) {
 		t.Errorf("secure boot is %v, %v", on, err)
 	}
 	b.set(func() { delete(b.extra, "SecureBoot") })
-	if err := d.SetSecureBoot(t.Context(), b.node(), true); err == nil || !strings.Contains(err.Error(), "Driver redfish does not support set_secure_boot_state") {
+	if err := d.SetSecureBoot(t.Context(), b.node(), true); err == nil ||
+		!strings.Contains(err.Error(), "Driver redfish does not support set_secure_boot_state") {
 		t.Errorf("without secure boot: %v", err)
 	}
 	b.set(func() { b.power, b.resets = "On", []string{"On", "ForceOff"} })
-	if err := d.InjectNMI(t.Context(), b.node()); err == nil || !strings.Contains(err.Error(), `the BMC cannot set "an NMI": it takes [On ForceOff]`) {
+	if err := d.InjectNMI(t.Context(), b.node()); err == nil ||
+		!strings.Contains(err.Error(), `the BMC cannot set "an NMI": it takes [On ForceOff]`) {
 		t.Errorf("without an NMI: %v", err)
 	}
 }

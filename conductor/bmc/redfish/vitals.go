@@ -34,7 +34,8 @@ func (d *Driver) Vitals(ctx context.Context, n node.Node) (v node.Vitals, err er
 // health is the machine's in Ironic's words, which are Redfish's; "" for any
 // other.
 func health(sys *schemas.ComputerSystem) string {
-	if known := []schemas.Health{schemas.OKHealth, schemas.WarningHealth, schemas.CriticalHealth}; slices.Contains(known, sys.Status.Health) {
+	if known := []schemas.Health{schemas.OKHealth, schemas.WarningHealth, schemas.CriticalHealth}; slices.Contains(known,
+		sys.Status.Health) {
 		return string(sys.Status.Health)
 	}
 	return ""

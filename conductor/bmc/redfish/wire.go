@@ -35,7 +35,8 @@ func newWire(o *Options, t *target) (*wire, error) {
 	}
 	return &wire{
 		// No proxy: BMCs are on a network of their own. HTTP/1.1: what they know.
-		next: &http.Transport{DialContext: o.Dialer.DialContext, TLSClientConfig: conf, MaxConnsPerHost: 1, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
+		next: &http.Transport{DialContext: o.Dialer.DialContext, TLSClientConfig: conf, MaxConnsPerHost: 1,
+			IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader},
 		base: t.base, root: t.root, timeout: o.RequestTimeout, log: o.Log.With("bmc", t.base),
 	}, nil
 }

@@ -76,8 +76,10 @@ func (l *Log) add(of hostapi.Document, now time.Time, e hostapi.Event) {
 			Name: fmt.Sprintf("%s.%x", d.Name, l.newest), Namespace: d.Namespace,
 			UID: uuid.NewString(), CreationTimestamp: hostapi.At(now),
 		},
-		InvolvedObject: hostapi.ObjectReference{Kind: of.About().Kind, APIVersion: hostapi.APIVersion, Namespace: d.Namespace, Name: d.Name, UID: d.UID},
-		Type:           e.Type, Reason: e.Reason, Message: cut(e.Message), FirstTimestamp: hostapi.At(now), Source: hostapi.EventSource{Component: component},
+		InvolvedObject: hostapi.ObjectReference{Kind: of.About().Kind, APIVersion: hostapi.APIVersion, Namespace: d.Namespace,
+			Name: d.Name, UID: d.UID},
+		Type: e.Type, Reason: e.Reason, Message: cut(e.Message), FirstTimestamp: hostapi.At(now),
+		Source: hostapi.EventSource{Component: component},
 	}}
 	if at := slices.IndexFunc(l.events, func(b *entry) bool { return same(b, next) }); at >= 0 {
 		next.Event = l.events[at].Event
@@ -107,7 +109,8 @@ func cut(message string) string {
 }
 
 func same(a, b *entry) bool {
-	return a.InvolvedObject.UID == b.InvolvedObject.UID && a.Type == b.Type && a.Reason == b.Reason && a.Message == b.Message
+	return a.InvolvedObject.UID == b.InvolvedObject.UID && a.Type == b.Type && a.Reason == b.Reason &&
+		a.Message == b.Message
 }
 
 func count(all []*entry, of func(*entry) bool) (n int) {
@@ -147,7 +150,9 @@ func (l *Log) Since(revision int64) (all []hostapi.Event, newest int64, more <-c
 
 // after is the events after a revision.
 func (l *Log) after(revision int64) (all []hostapi.Event) {
-	first, _ := slices.BinarySearchFunc(l.events, revision+1, func(e *entry, r int64) int { return cmp.Compare(e.revision, r) })
+	first, _ := slices.BinarySearchFunc(l.events, revision+1, func(e *entry, r int64) int {
+		return cmp.Compare(e.revision, r)
+	})
 	for _, e := range l.events[first:] {
 		all = append(all, e.Event)
 	}

@@ -26,7 +26,9 @@ func newClock() *clock {
 // record adds an event of a host, a second after the last.
 func (c *clock) record(host, reason string) {
 	c.now = c.now.Add(time.Second)
-	c.Add(&hostapi.Host{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindHost}, ObjectMeta: hostapi.ObjectMeta{Name: host, Namespace: "default", UID: host + "-uid"}}, []hostapi.Event{{Type: hostapi.EventNormal, Reason: reason, Message: "so it is"}})
+	c.Add(&hostapi.Host{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindHost},
+		ObjectMeta: hostapi.ObjectMeta{Name: host, Namespace: "default", UID: host + "-uid"}},
+		[]hostapi.Event{{Type: hostapi.EventNormal, Reason: reason, Message: "so it is"}})
 }
 
 func (c *clock) all() []hostapi.Event {
@@ -36,7 +38,8 @@ func (c *clock) all() []hostapi.Event {
 
 func (c *clock) listed() (all []string) {
 	for _, e := range c.all() {
-		all = append(all, fmt.Sprintf("%s %s %d, %s", e.InvolvedObject.Name, e.Reason, e.Count, e.LastTimestamp.Sub(e.FirstTimestamp.Time)))
+		all = append(all,
+			fmt.Sprintf("%s %s %d, %s", e.InvolvedObject.Name, e.Reason, e.Count, e.LastTimestamp.Sub(e.FirstTimestamp.Time)))
 	}
 	return all
 }
@@ -108,7 +111,8 @@ func TestLongMessages(t *testing.T) {
 			c.Add(&hostapi.Host{}, []hostapi.Event{{Message: tc.message}})
 		}
 		if got := c.all(); len(got) != 1 || got[0].Count != 2 || got[0].Message != tc.want {
-			t.Errorf("%d events, the first %d times, with %d bytes: %q", len(got), got[0].Count, len(got[0].Message), got[0].Message[:10])
+			t.Errorf("%d events, the first %d times, with %d bytes: %q", len(got), got[0].Count, len(got[0].Message),
+				got[0].Message[:10])
 		}
 	}
 }

@@ -15,9 +15,13 @@ import (
 func TestAge(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for d, want := range map[time.Duration]string{
-		-time.Second: "0s", 0: "0s", 119 * time.Second: "119s", 2 * time.Minute: "2m", 125 * time.Second: "2m5s", 10*time.Minute + time.Second: "10m",
-		179 * time.Minute: "179m", 3 * time.Hour: "3h", 3*time.Hour + 5*time.Minute: "3h5m", 9*time.Hour + time.Minute: "9h", 47 * time.Hour: "47h",
-		50 * time.Hour: "2d2h", 48 * time.Hour: "2d", 9 * 24 * time.Hour: "9d", 800 * 24 * time.Hour: "2y70d", 9 * 365 * 24 * time.Hour: "9y",
+		-time.Second: "0s", 0: "0s", 119 * time.Second: "119s", 2 * time.Minute: "2m", 125 * time.Second: "2m5s",
+		10*time.Minute + time.Second: "10m",
+		179 * time.Minute:            "179m", 3 * time.Hour: "3h", 3*time.Hour + 5*time.Minute: "3h5m",
+		9*time.Hour + time.Minute: "9h",
+		47 * time.Hour:            "47h",
+		50 * time.Hour:            "2d2h", 48 * time.Hour: "2d", 9 * 24 * time.Hour: "9d", 800 * 24 * time.Hour: "2y70d",
+		9 * 365 * 24 * time.Hour: "9y",
 	} {
 		if got := age(now.Add(-d), now); got != want {
 			t.Errorf("%v is %s, want %s", d, got, want)
@@ -51,7 +55,8 @@ func TestSelectors(t *testing.T) {
 			t.Errorf("%q selects %q, want %q", text, got, want)
 		}
 	}
-	for _, text := range []string{"=", "a=b=c", "a b", "a in", "a in (b", "a in b)", "a of (b)", ",", "a,,b", "!", "a=(b)", "a in (b c)"} {
+	for _, text := range []string{"=", "a=b=c", "a b", "a in", "a in (b", "a in b)", "a of (b)", ",", "a,,b", "!", "a=(b)",
+		"a in (b c)"} {
 		if s, err := parseSelector(text); err == nil {
 			t.Errorf("%q was read as %v", text, s)
 		}
@@ -102,10 +107,14 @@ func TestQuoted(t *testing.T) {
 
 func TestJSONType(t *testing.T) {
 	for in, want := range map[reflect.Type]string{
-		reflect.TypeFor[bool](): "true or false", reflect.TypeFor[*bool](): "true or false", reflect.TypeFor[map[string]string](): "an object",
-		reflect.TypeFor[int](): "a number", reflect.TypeFor[int64](): "a number", reflect.TypeFor[float64](): "a number", reflect.TypeFor[string](): "a string",
+		reflect.TypeFor[bool](): "true or false", reflect.TypeFor[*bool](): "true or false",
+		reflect.TypeFor[map[string]string](): "an object",
+		reflect.TypeFor[int]():               "a number", reflect.TypeFor[int64](): "a number",
+		reflect.TypeFor[float64]():       "a number",
+		reflect.TypeFor[string]():        "a string",
 		reflect.TypeFor[[]hostapi.NIC](): "a list", reflect.TypeFor[[]byte](): "base64",
-		reflect.TypeFor[hostapi.Image](): "an object", reflect.TypeFor[hostapi.BootMode](): "a string", reflect.TypeFor[hostapi.Time](): "a string",
+		reflect.TypeFor[hostapi.Image](): "an object", reflect.TypeFor[hostapi.BootMode](): "a string",
+		reflect.TypeFor[hostapi.Time]():        "a string",
 		reflect.TypeFor[hostapi.IntOrString](): "a whole number, or a string in quotes",
 	} {
 		if got := jsonType(in); got != want {
@@ -152,7 +161,8 @@ func TestHostWritersReadSecrets(t *testing.T) {
 // TestMediaType reads what kubectl sends.
 func TestMediaType(t *testing.T) {
 	kind, params := mediaType(" Application/JSON;as=Table; v=v1;g=meta.k8s.io")
-	if kind != "application/json" || strings.Join([]string{params["as"], params["v"], params["g"]}, " ") != "Table v1 meta.k8s.io" {
+	if kind != "application/json" ||
+		strings.Join([]string{params["as"], params["v"], params["g"]}, " ") != "Table v1 meta.k8s.io" {
 		t.Error(kind, params)
 	}
 }

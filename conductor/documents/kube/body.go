@@ -107,7 +107,8 @@ func (c *call) named(m *hostapi.ObjectMeta) error {
 		m.Namespace = c.namespace
 	}
 	if m.Namespace != c.namespace {
-		return badRequest("the namespace of the provided object (%s) does not match the namespace sent on the request (%s)", m.Namespace, c.namespace)
+		return badRequest("the namespace of the provided object (%s) does not match the namespace sent on the request (%s)",
+			m.Namespace, c.namespace)
 	}
 	if c.name == "" {
 		return nil
@@ -169,7 +170,8 @@ func quoted(s string) string {
 func (c *call) unreadable(v map[string]any, err error) error {
 	var typed *json.UnmarshalTypeError
 	if errors.As(err, &typed) {
-		return invalidDocument(c, nameIn(v), []hostapi.Problem{{Path: typed.Field, Value: typed.Value, Reason: "expected " + jsonType(typed.Type)}})
+		return invalidDocument(c, nameIn(v),
+			[]hostapi.Problem{{Path: typed.Field, Value: typed.Value, Reason: "expected " + jsonType(typed.Type)}})
 	}
 	if data, ok := v["data"].(map[string]any); ok {
 		for k, b := range data {

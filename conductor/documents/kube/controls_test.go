@@ -25,7 +25,8 @@ func TestControlCharacters(t *testing.T) {
 			}
 			for _, control := range []string{`\u0000`, `\u001b`, `\u007f`} {
 				bad := strings.ReplaceAll(body[:i], "*", "f") + control + strings.ReplaceAll(body[i+1:], "*", "f")
-				if w := s.send(request, bad); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "control character") {
+				if w := s.send(request, bad); w.Code != http.StatusBadRequest ||
+					!strings.Contains(w.Body.String(), "control character") {
 					t.Errorf("%s %s: %d %s", request, bad, w.Code, w.Body)
 				}
 			}
@@ -38,10 +39,12 @@ func TestControlCharacters(t *testing.T) {
 	s.ok(http.StatusCreated, "POST "+hosts, strings.ReplaceAll(host, "*", "f"))
 	refused("PUT "+hosts+"/a", host)
 	refused("PATCH "+hosts+"/a\nContent-Type: application/merge-patch+json", `{"spec":{"description":"*"}}`)
-	for _, path := range []string{hosts + "/%00", hosts + "?labelSelector=a%3D%1b", hosts + "?fieldSelector=%00", hosts + "?%00=1", "/api/v1/namespaces/%00/secrets"} {
+	for _, path := range []string{hosts + "/%00", hosts + "?labelSelector=a%3D%1b", hosts + "?fieldSelector=%00",
+		hosts + "?%00=1", "/api/v1/namespaces/%00/secrets"} {
 		s.ok(http.StatusBadRequest, "GET "+path, "")
 	}
-	s.ok(http.StatusCreated, "POST "+secrets, `{"metadata":{"name":"a"},"stringData":{"userData":"#cloud-config\n\u001b"}}`)
+	s.ok(http.StatusCreated, "POST "+secrets,
+		`{"metadata":{"name":"a"},"stringData":{"userData":"#cloud-config\n\u001b"}}`)
 }
 
 // leaves is the documents that come of putting a star at the end of each string of v
@@ -108,7 +111,8 @@ func example(t *testing.T, k hostapi.Kind) map[string]any {
 	t.Helper()
 	d := k.New()
 	filled(reflect.ValueOf(d).Elem(), 0)
-	*d.About(), *d.Meta() = hostapi.TypeMeta{}, hostapi.ObjectMeta{Name: "a", Labels: map[string]string{"free": "f"}, Annotations: map[string]string{"free": "f"}, Finalizers: []string{"f"}}
+	*d.About(), *d.Meta() = hostapi.TypeMeta{}, hostapi.ObjectMeta{Name: "a", Labels: map[string]string{"free": "f"},
+		Annotations: map[string]string{"free": "f"}, Finalizers: []string{"f"}}
 	text, err := json.Marshal(d)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +134,8 @@ func TestControlCharactersInEveryKind(t *testing.T) {
 		t.Helper()
 		asked++
 		bad := strings.ReplaceAll(body, "*", `\u0000\u001b`)
-		if w := s.send(request, bad); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "control character") {
+		if w := s.send(request, bad); w.Code != http.StatusBadRequest ||
+			!strings.Contains(w.Body.String(), "control character") {
 			t.Errorf("%s %s: %d %s", request, bad, w.Code, w.Body)
 		}
 	}
@@ -175,7 +180,8 @@ func TestControlCharactersInEveryKind(t *testing.T) {
 					refused("PATCH "+path+strategic, body)
 				}
 			}
-			for _, op := range []string{`"op":"*","path":"/a"`, `"op":"remove","path":"/*"`, `"op":"copy","from":"/*","path":"/metadata/labels"`, `"op":"add","path":"/metadata/labels","value":{"a":"*"}`} {
+			for _, op := range []string{`"op":"*","path":"/a"`, `"op":"remove","path":"/*"`,
+				`"op":"copy","from":"/*","path":"/metadata/labels"`, `"op":"add","path":"/metadata/labels","value":{"a":"*"}`} {
 				refused("PATCH "+path+asJSON, "[{"+op+"}]")
 			}
 			if k.Group == "" {

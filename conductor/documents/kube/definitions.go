@@ -18,12 +18,15 @@ func definitions() any {
 			continue
 		}
 		all = append(all, doc{
-			"apiVersion": definitionsGroup + "/v1", "kind": "CustomResourceDefinition", "metadata": doc{"name": k.Plural + "." + k.Group},
+			"apiVersion": definitionsGroup + "/v1", "kind": "CustomResourceDefinition",
+			"metadata": doc{"name": k.Plural + "." + k.Group},
 			"spec": doc{
 				"group": k.Group, "scope": "Namespaced", "versions": []doc{{"name": k.Version, "served": true, "storage": true}},
-				"names": doc{"kind": k.Kind, "plural": k.Plural, "singular": k.Singular, "shortNames": k.Short, "categories": k.Categories},
+				"names": doc{"kind": k.Kind, "plural": k.Plural, "singular": k.Singular, "shortNames": k.Short,
+					"categories": k.Categories},
 			},
 		})
 	}
-	return doc{"kind": "CustomResourceDefinitionList", "apiVersion": definitionsGroup + "/v1", "metadata": doc{"resourceVersion": "1"}, "items": all}
+	return doc{"kind": "CustomResourceDefinitionList", "apiVersion": definitionsGroup + "/v1",
+		"metadata": doc{"resourceVersion": "1"}, "items": all}
 }

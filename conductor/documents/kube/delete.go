@@ -49,7 +49,8 @@ func (c *call) deletion() (o objects.DeleteOptions, err error) {
 		return o, badRequest("propagationPolicy %q: expected Background, Foreground or Orphan", d.Propagation)
 	}
 	dry, err := dryRun(append(d.DryRun, c.query["dryRun"]...))
-	return objects.DeleteOptions{UID: d.Preconditions.UID, ResourceVersion: d.Preconditions.ResourceVersion, Propagation: d.Propagation, Dry: dry}, err
+	return objects.DeleteOptions{UID: d.Preconditions.UID, ResourceVersion: d.Preconditions.ResourceVersion,
+		Propagation: d.Propagation, Dry: dry}, err
 }
 
 // delete deletes a document: what has finalizers is marked, and goes with the

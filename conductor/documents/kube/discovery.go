@@ -16,7 +16,8 @@ func version() map[string]string {
 	major, minor, _ := strings.Cut(apiVersion, ".")
 	return map[string]string{
 		"major": major, "minor": minor, "gitVersion": "v" + apiVersion + ".0+ferrite", "gitCommit": "", "gitTreeState": "",
-		"buildDate": "1970-01-01T00:00:00Z", "goVersion": runtime.Version(), "compiler": runtime.Compiler, "platform": runtime.GOOS + "/" + runtime.GOARCH,
+		"buildDate": "1970-01-01T00:00:00Z", "goVersion": runtime.Version(), "compiler": runtime.Compiler,
+		"platform": runtime.GOOS + "/" + runtime.GOARCH,
 	}
 }
 
@@ -41,16 +42,19 @@ func resources(group string) (all []resource) {
 			continue
 		}
 		all = append(all, resource{
-			Name: k.Plural, Singular: k.Singular, Namespaced: k.Namespaced, Kind: k.Kind, ShortNames: k.Short, Categories: k.Categories,
-			Verbs: []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
+			Name: k.Plural, Singular: k.Singular, Namespaced: k.Namespaced, Kind: k.Kind, ShortNames: k.Short,
+			Categories: k.Categories,
+			Verbs:      []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
 		})
 		if k.Status {
-			all = append(all, resource{Name: k.Plural + "/status", Namespaced: k.Namespaced, Kind: k.Kind, Verbs: []string{"get", "patch", "update"}})
+			all = append(all, resource{Name: k.Plural + "/status", Namespaced: k.Namespaced, Kind: k.Kind,
+				Verbs: []string{"get", "patch", "update"}})
 		}
 	}
 	if group == "" {
 		all = append(all, resource{
-			Name: eventKind.Plural, Singular: eventKind.Singular, Namespaced: true, Kind: eventKind.Kind, Verbs: []string{"list", "watch"}, ShortNames: eventKind.Short,
+			Name: eventKind.Plural, Singular: eventKind.Singular, Namespaced: true, Kind: eventKind.Kind,
+			Verbs: []string{"list", "watch"}, ShortNames: eventKind.Short,
 		})
 	}
 	return all
@@ -90,7 +94,8 @@ func (s *Server) discovery(c *call, path []string) error {
 func (s *Server) discovered(c *call, root bool, group string, plain func() any) error {
 	for wanted := range strings.SplitSeq(c.Header.Get("Accept"), ",") {
 		kind, params := mediaType(wanted)
-		if root && kind == "application/json" && params["as"] == "APIGroupDiscoveryList" && params["g"] == discoveryGroup && params["v"] == "v2" {
+		if root && kind == "application/json" && params["as"] == "APIGroupDiscoveryList" && params["g"] == discoveryGroup &&
+			params["v"] == "v2" {
 			return s.raw(c, "application/json;g="+discoveryGroup+";v=v2;as=APIGroupDiscoveryList", aggregated(group))
 		}
 	}
@@ -111,7 +116,8 @@ func apiGroup() doc {
 }
 
 func resourceList(group string) any {
-	return doc{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": groupVersion(group), "resources": resources(group)}
+	return doc{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": groupVersion(group),
+		"resources": resources(group)}
 }
 
 // discoveryGroup is that of the aggregated form.
@@ -141,7 +147,8 @@ func aggregated(group string) any {
 		all = append(all, d)
 	}
 	return doc{"kind": "APIGroupDiscoveryList", "apiVersion": discoveryGroup + "/v2", "metadata": doc{}, "items": []doc{{
-		"metadata": doc{"name": group}, "versions": []doc{{"version": versionOf(group), "resources": all, "freshness": "Current"}},
+		"metadata": doc{"name": group},
+		"versions": []doc{{"version": versionOf(group), "resources": all, "freshness": "Current"}},
 	}}}
 }
 

@@ -31,7 +31,8 @@ func (s *Server) watchEvents(c *call, wants func(hostapi.Event) bool) error {
 }
 
 // followEvents writes events as they come.
-func (w *watching) followEvents(ctx context.Context, first []hostapi.Event, seen int64, wants func(hostapi.Event) bool) error {
+func (w *watching) followEvents(ctx context.Context, first []hostapi.Event, seen int64,
+	wants func(hostapi.Event) bool) error {
 	if err := w.flush(); err != nil {
 		return err
 	}

@@ -28,8 +28,9 @@ func (noEvents) Since(int64) ([]hostapi.Event, int64, <-chan struct{}, bool) {
 // eventKind is what events are listed as. They are no documents: see
 // hostapi.Event.
 var eventKind = hostapi.Kind{
-	Kind: hostapi.KindEvent, Version: hostapi.CoreVersion, Plural: "events", Singular: "event", Short: []string{"ev"}, Namespaced: true,
-	New: func() hostapi.Document { return &hostapi.Event{} },
+	Kind: hostapi.KindEvent, Version: hostapi.CoreVersion, Plural: "events", Singular: "event", Short: []string{"ev"},
+	Namespaced: true,
+	New:        func() hostapi.Document { return &hostapi.Event{} },
 }
 
 // eventFields are what events can be selected by; kubectl describe names the
@@ -95,7 +96,8 @@ func (c *call) eventsWanted() (wants func(hostapi.Event) bool, err error) {
 		value = strings.TrimPrefix(value, "=")
 		field := eventFields[key]
 		if !ok || field == nil {
-			return nil, badRequest("field label not supported: %q; expected one such as involvedObject.name=NAME, reason=REASON or type!=Normal", part)
+			return nil, badRequest("field label not supported: %q; expected one such as involvedObject.name=NAME, "+
+				"reason=REASON or type!=Normal", part)
 		}
 		fields = append(fields, func(e hostapi.Event) bool { return (field(e) == value) != other })
 	}
@@ -120,12 +122,16 @@ func eventColumns() []column {
 		}}
 	}
 	return []column{
-		col("Last Seen", "string", "How long ago it happened last", func(e *hostapi.Event, now time.Time) any { return age(e.LastTimestamp.Time, now) }),
+		col("Last Seen", "string", "How long ago it happened last", func(e *hostapi.Event, now time.Time) any {
+			return age(e.LastTimestamp.Time, now)
+		}),
 		col("Type", "string", "Normal or Warning", func(e *hostapi.Event, _ time.Time) any { return e.Type }),
 		col("Reason", "string", "What happened, in a word", func(e *hostapi.Event, _ time.Time) any { return e.Reason }),
 		col("Object", "string", "To what it happened", func(e *hostapi.Event, _ time.Time) any {
 			return strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name
 		}),
-		col("Message", "string", "What happened, in a sentence", func(e *hostapi.Event, _ time.Time) any { return e.Message }),
+		col("Message", "string", "What happened, in a sentence", func(e *hostapi.Event, _ time.Time) any {
+			return e.Message
+		}),
 	}
 }

@@ -22,10 +22,12 @@ import (
 func happened(namespace, host, kind, reason string) hostapi.Event {
 	at := hostapi.At(time.Date(2026, 11, 22, 13, 29, 0, 0, time.UTC))
 	return hostapi.Event{
-		TypeMeta:       hostapi.TypeMeta{Kind: hostapi.KindEvent, APIVersion: hostapi.CoreVersion},
-		ObjectMeta:     hostapi.ObjectMeta{Name: host + "." + reason, Namespace: namespace, UID: "u", CreationTimestamp: at},
-		InvolvedObject: hostapi.ObjectReference{Kind: hostapi.KindHost, APIVersion: hostapi.APIVersion, Namespace: namespace, Name: host, UID: host + "-uid"},
-		Type:           kind, Reason: reason, Message: "so it is", Count: 2, FirstTimestamp: at, LastTimestamp: at, Source: hostapi.EventSource{Component: "c"},
+		TypeMeta:   hostapi.TypeMeta{Kind: hostapi.KindEvent, APIVersion: hostapi.CoreVersion},
+		ObjectMeta: hostapi.ObjectMeta{Name: host + "." + reason, Namespace: namespace, UID: "u", CreationTimestamp: at},
+		InvolvedObject: hostapi.ObjectReference{Kind: hostapi.KindHost, APIVersion: hostapi.APIVersion, Namespace: namespace,
+			Name: host, UID: host + "-uid"},
+		Type: kind, Reason: reason, Message: "so it is", Count: 2, FirstTimestamp: at, LastTimestamp: at,
+		Source: hostapi.EventSource{Component: "c"},
 	}
 }
 
@@ -43,7 +45,8 @@ type diary struct {
 func newDiary() *diary {
 	return &diary{lost: 10, more: make(chan struct{}), all: []hostapi.Event{
 		happened("metal3", "a", hostapi.EventNormal, "PowerOn"), happened("metal3", "b", hostapi.EventNormal, "PowerOn"),
-		happened("metal3", "a", hostapi.EventWarning, "InspectionError"), happened("other", "a", hostapi.EventNormal, "PowerOff"),
+		happened("metal3", "a", hostapi.EventWarning, "InspectionError"),
+		happened("other", "a", hostapi.EventNormal, "PowerOff"),
 	}}
 }
 
@@ -80,7 +83,9 @@ func TestEvents(t *testing.T) {
 	for _, tc := range []struct{ path, selector, want string }{
 		{"/api/v1/events", "", "a.PowerOn b.PowerOn a.InspectionError a.PowerOff"},
 		{"/api/v1/namespaces/metal3/events", "", "a.PowerOn b.PowerOn a.InspectionError"},
-		{"/api/v1/namespaces/metal3/events", "involvedObject.kind=BareMetalHost,involvedObject.name=a,involvedObject.namespace=metal3,involvedObject.uid=a-uid", "a.PowerOn a.InspectionError"},
+		{"/api/v1/namespaces/metal3/events",
+			"involvedObject.kind=BareMetalHost,involvedObject.name=a,involvedObject.namespace=metal3,involvedObject.uid=a-uid",
+			"a.PowerOn a.InspectionError"},
 		{"/api/v1/namespaces/metal3/events", "involvedObject.name=a,involvedObject.uid=another", ""},
 		{"/api/v1/events", "type!=Normal", "a.InspectionError"},
 		{"/api/v1/events", "reason==PowerOff", "a.PowerOff"},
@@ -109,7 +114,8 @@ func TestEventTable(t *testing.T) {
 		Columns []struct{ Name string } `json:"columnDefinitions"`
 		Rows    []struct{ Cells []any }
 	}
-	if err := json.Unmarshal([]byte(s.ok(http.StatusOK, "GET /api/v1/events?fieldSelector=type%3DWarning"+asTable, "")), &got); err != nil {
+	if err := json.Unmarshal([]byte(s.ok(http.StatusOK, "GET /api/v1/events?fieldSelector=type%3DWarning"+asTable, "")),
+		&got); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -119,7 +125,8 @@ func TestEventTable(t *testing.T) {
 	if diff := cmp.Diff([]string{"Last Seen", "Type", "Reason", "Object", "Message"}, names); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]any{"60s", "Warning", "InspectionError", "baremetalhost/a", "so it is"}, got.Rows[0].Cells); diff != "" {
+	if diff := cmp.Diff([]any{"60s", "Warning", "InspectionError", "baremetalhost/a", "so it is"},
+		got.Rows[0].Cells); diff != "" {
 		t.Errorf("cells (-want +got):\n%s", diff)
 	}
 }

@@ -25,11 +25,13 @@ func TestFullDisk(t *testing.T) {
 	})
 	s := start(t, func(_ *kube.Options, c *objects.Config) { c.Store = db })
 	for i := range 150 {
-		w := s.send("POST "+secrets, fmt.Sprintf(`{"metadata":{"name":"s%d"},"stringData":{"a":"%s"}}`, i, strings.Repeat("a", 20_000)))
+		w := s.send("POST "+secrets,
+			fmt.Sprintf(`{"metadata":{"name":"s%d"},"stringData":{"a":"%s"}}`, i, strings.Repeat("a", 20_000)))
 		if w.Code == http.StatusCreated {
 			continue
 		}
-		if i == 0 || w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), `"kind":"Status"`) || !strings.Contains(w.Body.String(), "data folder is full") {
+		if i == 0 || w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), `"kind":"Status"`) ||
+			!strings.Contains(w.Body.String(), "data folder is full") {
 			t.Errorf("document %d: %d %s", i, w.Code, w.Body)
 		}
 		return

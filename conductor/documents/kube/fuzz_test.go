@@ -18,7 +18,8 @@ func fine(t *testing.T, s *server, code int, body string) {
 func TestAliases(t *testing.T) {
 	s := start(t)
 	body := "a: &x " + strings.Repeat("w", 100_000) + "\nb: [" + strings.Repeat("*x, ", 100_000) + "]\n"
-	if w := s.send("POST "+hosts+"\nContent-Type: application/yaml", body); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "aliases") {
+	if w := s.send("POST "+hosts+"\nContent-Type: application/yaml", body); w.Code != http.StatusBadRequest ||
+		!strings.Contains(w.Body.String(), "aliases") {
 		t.Errorf("answered %d: %.200s", w.Code, w.Body)
 	}
 }
@@ -26,7 +27,8 @@ func TestAliases(t *testing.T) {
 // FuzzDocument sends documents, and follows one that was taken to its end.
 func FuzzDocument(f *testing.F) {
 	for _, seed := range []string{
-		aHost, aSecret, `{"metadata":{"name":"a","finalizers":["a/b"],"ownerReferences":[{"uid":"1"}]}}`, `{"metadata":null,"spec":[]}`, `[`, "a: b", "a: &a [*a]",
+		aHost, aSecret, `{"metadata":{"name":"a","finalizers":["a/b"],"ownerReferences":[{"uid":"1"}]}}`,
+		`{"metadata":null,"spec":[]}`, `[`, "a: b", "a: &a [*a]",
 		`{"metadata":{"name":"a","annotations":{"reboot.metal3.io":"{\"mode\":\"hard\"}","inspect.metal3.io/hardwaredetails":"{}"}},"spec":{"inspectionMode":"disabled"}}`,
 		`{"metadata":{"name":"a","creationTimestamp":"x"},"data":{"a":1}}`, `{"metadata":{"generateName":"A b"}}`,
 		`{"metadata":{"name":"a"},"spec":{"settings":{"A":true},"updates":[{}],"schema":{"A":{"unique":1}}}}`,
@@ -70,7 +72,8 @@ func FuzzPatch(f *testing.F) {
 		s.ok(http.StatusCreated, "POST "+hosts, aHost)
 		s.ok(http.StatusCreated, "POST "+secrets, aSecret)
 		for _, form := range []string{asJSON, asMerge, strategic} {
-			for _, path := range []string{hosts + "/node-0", hosts + "/node-0/status", secrets + "/node-0-bmc", "/api/v1/namespaces/metal3"} {
+			for _, path := range []string{hosts + "/node-0", hosts + "/node-0/status", secrets + "/node-0-bmc",
+				"/api/v1/namespaces/metal3"} {
 				w := s.send("PATCH "+path+form, body)
 				fine(t, s, w.Code, w.Body.String())
 			}

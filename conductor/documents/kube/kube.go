@@ -64,7 +64,8 @@ func New(o Options) *Server {
 	if o.Stopping == nil {
 		o.Stopping = context.Background()
 	}
-	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams(auth.Shares{User: watchShare}), auth: o.Auth, log: o.Log, kept: o.Events, now: o.Now, lines: newLines(), schema: sync.OnceValues(newOpenAPI)}
+	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams(auth.Shares{User: watchShare}),
+		auth: o.Auth, log: o.Log, kept: o.Events, now: o.Now, lines: newLines(), schema: sync.OnceValues(newOpenAPI)}
 }
 
 // Handlers are the parts of the API by path prefix. Their errors have been

@@ -37,8 +37,11 @@ func start(t testing.TB, change ...func(*kube.Options, *objects.Config)) *server
 	t.Helper()
 	s := &server{t: t, mux: http.NewServeMux(), now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
 	n := 0
-	c := objects.Config{Store: mem.New(), Key: make([]byte, 32), Now: func() time.Time { return s.now }, NewUID: func() string { n++; return fmt.Sprintf("%05d-uid", n) }}
-	o := kube.Options{Log: slog.New(slog.NewTextHandler(&s.log, nil)), Now: func() time.Time { return s.now.Add(90 * time.Minute) }}
+	c := objects.Config{Store: mem.New(), Key: make([]byte, 32), Now: func() time.Time { return s.now },
+		NewUID: func() string { n++; return fmt.Sprintf("%05d-uid", n) }}
+	o := kube.Options{
+		Log: slog.New(slog.NewTextHandler(&s.log, nil)), Now: func() time.Time { return s.now.Add(90 * time.Minute) },
+	}
 	for _, f := range change {
 		f(&o, &c)
 	}
@@ -165,16 +168,19 @@ func exchanges() map[string][]step {
 	return map[string][]step{
 		"discovery": {
 			{"GET /version", ""}, {"GET /healthz", ""}, {"GET /livez", ""}, {"GET /readyz", ""},
-			{"GET /api", ""}, {"GET /api/v1", ""}, {"GET /apis", ""}, {"GET /apis/metal3.io", ""}, {"GET /apis/metal3.io/v1alpha1", ""}, {"GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions", ""},
+			{"GET /api", ""}, {"GET /api/v1", ""}, {"GET /apis", ""}, {"GET /apis/metal3.io", ""},
+			{"GET /apis/metal3.io/v1alpha1", ""}, {"GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions", ""},
 			{"GET /api\nAccept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json", ""},
 			{"GET /apis\nAccept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json", ""},
-			{"GET /apis/apps", ""}, {"GET /apis/apps/v1", ""}, {"GET /apis/metal3.io/v1", ""}, {"POST /apis", "{}"}, {"GET /openapi/v3", ""}, {"GET /openapi/v1", ""},
+			{"GET /apis/apps", ""}, {"GET /apis/apps/v1", ""}, {"GET /apis/metal3.io/v1", ""}, {"POST /apis", "{}"},
+			{"GET /openapi/v3", ""}, {"GET /openapi/v1", ""},
 		},
 		"life": {
 			{"POST " + secrets, aSecret}, {"POST " + hosts, aHost}, {"GET " + named, ""},
 			{"GET /apis/metal3.io/v1alpha1/baremetalhosts", ""},
 			{"PATCH " + named + asMerge, `{"metadata":{"finalizers":["baremetalhost.metal3.io"]},"spec":{"online":false}}`},
-			{"PATCH " + named + "/status" + asMerge, `{"spec":{"online":true},"status":{"operationalStatus":"OK","provisioning":{"state":"available","ID":""}}}`},
+			{"PATCH " + named + "/status" + asMerge,
+				`{"spec":{"online":true},"status":{"operationalStatus":"OK","provisioning":{"state":"available","ID":""}}}`},
 			{"GET " + named + "/status\nAccept: application/yaml", ""},
 			{"DELETE " + named, `{"propagationPolicy":"Background"}`},
 			{"DELETE " + named, ""},
@@ -184,10 +190,13 @@ func exchanges() map[string][]step {
 		},
 		"tables": {
 			{"POST " + secrets, aSecret}, {"POST " + hosts, aHost},
-			{"PATCH " + named + "/status" + asMerge, `{"status":{"operationalStatus":"error","errorType":"registration error","provisioning":{"state":"registering"}}}`},
+			{"PATCH " + named + "/status" + asMerge,
+				`{"status":{"operationalStatus":"error","errorType":"registration error","provisioning":{"state":"registering"}}}`},
 			{"PATCH " + named + asMerge, `{"spec":{"consumerRef":{"name":"cluster-a"}}}`},
-			{"GET " + hosts + asTable, ""}, {"GET " + named + asTable, ""}, {"GET " + hosts + "?includeObject=None" + asTable, ""},
-			{"GET " + secrets + "?includeObject=None" + asTable, ""}, {"GET /api/v1/namespaces?includeObject=None" + asTable, ""},
+			{"GET " + hosts + asTable, ""}, {"GET " + named + asTable, ""},
+			{"GET " + hosts + "?includeObject=None" + asTable, ""},
+			{"GET " + secrets + "?includeObject=None" + asTable, ""},
+			{"GET /api/v1/namespaces?includeObject=None" + asTable, ""},
 			{"GET /api/v1/events?includeObject=None" + asTable, ""},
 			{"GET " + hosts + "\nAccept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", ""},
 			{"GET " + named + "\nAccept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", ""},
@@ -195,29 +204,45 @@ func exchanges() map[string][]step {
 			{"GET " + named + "\nAccept: application/json;as=Table;v=v1beta1;g=meta.k8s.io", ""},
 		},
 		"firmware": {
-			{"POST " + wishes, `{"metadata":{"name":"node-0"},"spec":{"settings":{"BootDelaySeconds":5,"QuietBoot":"true"}},"status":{"settings":{"a":"b"}}}`},
-			{"PATCH " + wishes + "/node-0/status" + asMerge, `{"status":{"settings":{"BootDelaySeconds":"0"},"schema":{"namespace":"metal3","name":"schema-1"}}}`},
-			{"POST " + wishes, `{"metadata":{"name":"a"},"spec":{"settings":{"QuietBoot":true}}}`}, {"POST " + wishes, `{"metadata":{"name":"a"},"spec":{"setting":{}}}`},
+			{"POST " + wishes,
+				`{"metadata":{"name":"node-0"},"spec":{"settings":{"BootDelaySeconds":5,"QuietBoot":"true"}},"status":{"settings":{"a":"b"}}}`},
+			{"PATCH " + wishes + "/node-0/status" + asMerge,
+				`{"status":{"settings":{"BootDelaySeconds":"0"},"schema":{"namespace":"metal3","name":"schema-1"}}}`},
+			{"POST " + wishes, `{"metadata":{"name":"a"},"spec":{"settings":{"QuietBoot":true}}}`},
+			{"POST " + wishes, `{"metadata":{"name":"a"},"spec":{"setting":{}}}`},
 			{"GET " + wishes + "?includeObject=None" + asTable, ""},
-			{"POST " + schemas, `{"metadata":{"name":"schema-1"},"spec":{"schema":{"QuietBoot":{"attribute_type":"Boolean","read_only":false,"size":1}}}}`},
-			{"POST " + updates, `{"metadata":{"name":"node-0"},"spec":{"updates":[{"component":"bmc","url":"http://images/bmc.bin"}]}}`},
-			{"PATCH " + updates + "/node-0" + asMerge, `{"spec":{"updates":[{"component":"bmc","url":"smb://images/bmc.bin"}]}}`},
+			{"POST " + schemas,
+				`{"metadata":{"name":"schema-1"},"spec":{"schema":{"QuietBoot":{"attribute_type":"Boolean","read_only":false,"size":1}}}}`},
+			{"POST " + updates,
+				`{"metadata":{"name":"node-0"},"spec":{"updates":[{"component":"bmc","url":"http://images/bmc.bin"}]}}`},
+			{"PATCH " + updates + "/node-0" + asMerge,
+				`{"spec":{"updates":[{"component":"bmc","url":"smb://images/bmc.bin"}]}}`},
 			{"POST " + policies, `{"metadata":{"name":"node-0"},"spec":{"firmwareSettings":"onReboot"}}`},
-			{"PATCH " + policies + "/node-0" + asMerge, `{"spec":{"firmwareUpdates":"never"}}`}, {"GET " + policies + "/node-0/status", ""},
+			{"PATCH " + policies + "/node-0" + asMerge, `{"spec":{"firmwareUpdates":"never"}}`},
+			{"GET " + policies + "/node-0/status", ""},
 		},
 		"refused": {
-			{"POST " + hosts, `{"kind":"BareMetalHost","metadata":{"name":"Node_0"},"spec":{"bmc":{"address":"foo://x"},"bootMACAddress":"1","image":{"url":"http://x/i"},"raid":{"hardwareRAIDVolumes":[{"level":"7"}]}}}`},
+			{"POST " + hosts,
+				`{"kind":"BareMetalHost","metadata":{"name":"Node_0"},"spec":{"bmc":{"address":"foo://x"},"bootMACAddress":"1","image":{"url":"http://x/i"},"raid":{"hardwareRAIDVolumes":[{"level":"7"}]}}}`},
 			{"POST " + hosts, `{"metadata":{"name":"a"},"spec":{"online":"yes"}}`},
 			{"POST " + hosts, `{"metadata":{"name":"a"},"spec":{"online":true,"image":{"format":"raw"},"foo":{"bar":1}}}`},
 			{"POST " + hosts + "?fieldValidation=Strict", `{"metadata":{"name":"a"},"spec":{"online":true,"Online":true}}`},
-			{"POST " + hosts + "?dryRun=All", `{"metadata":{"name":"a","managedFields":[]},"spec":{"online":true,"Online":true},"status":{"poweredOn":true}}`},
-			{"POST " + hosts, `{"kind":"Secret","metadata":{"name":"a"}}`}, {"POST " + hosts, `{"metadata":{"name":"a","namespace":"other"}}`},
-			{"POST " + hosts, `[]`}, {"POST " + hosts, ``}, {"POST " + hosts, `{}`}, {"POST " + hosts, `{"metadata":{"name":"a","resourceVersion":"1"}}`},
-			{"POST " + hosts + "\nContent-Type: application/vnd.kubernetes.protobuf", `x`}, {"POST " + hosts + "\nContent-Type: application/yaml", "a: [\n"},
-			{"POST " + secrets, `{"metadata":{"name":"a"},"data":{"password":"in clear"}}`}, {"POST " + secrets, `{"metadata":{"name":"a"},"data":{"a/b":"aGk="}}`},
-			{"POST /apis/metal3.io/v1alpha1/baremetalhosts", aHost}, {"DELETE /apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts/none", ""},
-			{"GET " + hosts + "/none", ""}, {"GET /apis/metal3.io/v1alpha1/namespaces/metal3/pods", ""}, {"POST " + hosts + "/a/status", "{}"}, {"GET " + hosts + "/a/scale", ""},
-			{"DELETE " + hosts + "/a", `{"propagationPolicy":"Sideways"}`}, {"DELETE /api/v1/namespaces/default", ""}, {"POST /api/v1/events", "{}"},
+			{"POST " + hosts + "?dryRun=All",
+				`{"metadata":{"name":"a","managedFields":[]},"spec":{"online":true,"Online":true},"status":{"poweredOn":true}}`},
+			{"POST " + hosts, `{"kind":"Secret","metadata":{"name":"a"}}`},
+			{"POST " + hosts, `{"metadata":{"name":"a","namespace":"other"}}`},
+			{"POST " + hosts, `[]`}, {"POST " + hosts, ``}, {"POST " + hosts, `{}`},
+			{"POST " + hosts, `{"metadata":{"name":"a","resourceVersion":"1"}}`},
+			{"POST " + hosts + "\nContent-Type: application/vnd.kubernetes.protobuf", `x`},
+			{"POST " + hosts + "\nContent-Type: application/yaml", "a: [\n"},
+			{"POST " + secrets, `{"metadata":{"name":"a"},"data":{"password":"in clear"}}`},
+			{"POST " + secrets, `{"metadata":{"name":"a"},"data":{"a/b":"aGk="}}`},
+			{"POST /apis/metal3.io/v1alpha1/baremetalhosts", aHost},
+			{"DELETE /apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts/none", ""},
+			{"GET " + hosts + "/none", ""}, {"GET /apis/metal3.io/v1alpha1/namespaces/metal3/pods", ""},
+			{"POST " + hosts + "/a/status", "{}"}, {"GET " + hosts + "/a/scale", ""},
+			{"DELETE " + hosts + "/a", `{"propagationPolicy":"Sideways"}`}, {"DELETE /api/v1/namespaces/default", ""},
+			{"POST /api/v1/events", "{}"},
 		},
 		"conflicts": {
 			{"POST " + hosts, aHost}, {"POST " + hosts, aHost},
@@ -226,24 +251,34 @@ func exchanges() map[string][]step {
 			{"PUT " + named, strings.Replace(aHost, `{"rack":"1"}`, `{"rack":"3"},"resourceVersion":"3"`, 1)},
 			{"PUT " + named, aHost},
 			{"PATCH " + named + asMerge, `{"metadata":{"resourceVersion":"3"},"spec":{"online":false}}`},
-			{"PATCH " + named + asMerge, `{"metadata":{"uid":"another"}}`}, {"PATCH " + named + asMerge, `{"metadata":{"name":"another"}}`},
+			{"PATCH " + named + asMerge, `{"metadata":{"uid":"another"}}`},
+			{"PATCH " + named + asMerge, `{"metadata":{"name":"another"}}`},
 			{"PUT " + hosts + "/another", aHost},
 			{"DELETE " + named, `{"preconditions":{"uid":"another"}}`},
 			{"DELETE /api/v1/namespaces/metal3", ""},
 		},
 		"patches": {
 			{"POST " + hosts, aHost}, {"POST " + secrets, aSecret},
-			{"PATCH " + named + asJSON, `[{"op":"test","path":"/spec/online","value":true},{"op":"replace","path":"/spec/online","value":false},{"op":"add","path":"/metadata/annotations","value":{"a":"b"}}]`},
-			{"PATCH " + named + asJSON, `[{"op":"test","path":"/spec/online","value":true}]`}, {"PATCH " + named + asJSON, `{"op":"test"}`}, {"PATCH " + named + asJSON, `[{"op":"remove","path":"/spec/image"}]`},
-			{"PATCH " + named + asMerge, `{"metadata":{"annotations":null},"spec":{"description":"by the door"}}`}, {"PATCH " + named + asMerge, `[]`}, {"PATCH " + named + asMerge, `{`},
+			{"PATCH " + named + asJSON,
+				`[{"op":"test","path":"/spec/online","value":true},{"op":"replace","path":"/spec/online","value":false},{"op":"add","path":"/metadata/annotations","value":{"a":"b"}}]`},
+			{"PATCH " + named + asJSON, `[{"op":"test","path":"/spec/online","value":true}]`},
+			{"PATCH " + named + asJSON, `{"op":"test"}`}, {"PATCH " + named + asJSON, `[{"op":"remove","path":"/spec/image"}]`},
+			{"PATCH " + named + asMerge, `{"metadata":{"annotations":null},"spec":{"description":"by the door"}}`},
+			{"PATCH " + named + asMerge, `[]`}, {"PATCH " + named + asMerge, `{`},
 			{"PATCH " + named + asMerge, `{"spec":{"nonsense":true}}`},
-			{"PATCH " + named + strategic, `{}`}, {"PATCH " + named + "?fieldManager=me\nContent-Type: application/apply-patch+yaml", `{}`},
+			{"PATCH " + named + strategic, `{}`},
+			{"PATCH " + named + "?fieldManager=me\nContent-Type: application/apply-patch+yaml", `{}`},
 			{"PATCH " + hosts + "/none" + asMerge, `{}`},
-			{"PATCH " + secrets + "/node-0-bmc" + strategic, `{"metadata":{"finalizers":["a/b","c/d"],"labels":{"x":"y"}},"stringData":{"password":"new"}}`},
-			{"PATCH " + secrets + "/node-0-bmc" + strategic, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["a/b"],"$setElementOrder/finalizers":["c/d","e/f"],"finalizers":["e/f","c/d"],"labels":{"$patch":"replace","z":"1"}},"data":{"username":null}}`},
-			{"PATCH " + secrets + "/node-0-bmc" + strategic, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"o","uid":"1"},{"apiVersion":"v1","kind":"Secret","name":"p","uid":"2"}]}}`},
-			{"PATCH " + secrets + "/node-0-bmc" + strategic, `{"metadata":{"ownerReferences":[{"uid":"1","$patch":"delete"},{"uid":"2","controller":true}]}}`},
-			{"PATCH " + secrets + "/node-0-bmc" + strategic, `{"metadata":{"ownerReferences":[{"name":"o"}]}}`}, {"PATCH " + secrets + "/node-0-bmc" + strategic, `{"data":{"$patch":"sideways"}}`},
+			{"PATCH " + secrets + "/node-0-bmc" + strategic,
+				`{"metadata":{"finalizers":["a/b","c/d"],"labels":{"x":"y"}},"stringData":{"password":"new"}}`},
+			{"PATCH " + secrets + "/node-0-bmc" + strategic,
+				`{"metadata":{"$deleteFromPrimitiveList/finalizers":["a/b"],"$setElementOrder/finalizers":["c/d","e/f"],"finalizers":["e/f","c/d"],"labels":{"$patch":"replace","z":"1"}},"data":{"username":null}}`},
+			{"PATCH " + secrets + "/node-0-bmc" + strategic,
+				`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"o","uid":"1"},{"apiVersion":"v1","kind":"Secret","name":"p","uid":"2"}]}}`},
+			{"PATCH " + secrets + "/node-0-bmc" + strategic,
+				`{"metadata":{"ownerReferences":[{"uid":"1","$patch":"delete"},{"uid":"2","controller":true}]}}`},
+			{"PATCH " + secrets + "/node-0-bmc" + strategic, `{"metadata":{"ownerReferences":[{"name":"o"}]}}`},
+			{"PATCH " + secrets + "/node-0-bmc" + strategic, `{"data":{"$patch":"sideways"}}`},
 			{"PATCH " + secrets + "/node-0-bmc?dryRun=All" + strategic, `{"data":{"$patch":"delete"}}`},
 			{"PATCH " + secrets + "/node-0-bmc?dryRun=Some" + strategic, `{}`},
 		},
@@ -254,7 +289,8 @@ func exchanges() map[string][]step {
 func TestPages(t *testing.T) {
 	s := start(t)
 	for i := range 7 {
-		s.ok(http.StatusCreated, "POST "+hosts, fmt.Sprintf(`{"metadata":{"name":"n%d","labels":{"odd":"%t"}},"spec":{"online":true}}`, i, i%2 == 1))
+		s.ok(http.StatusCreated, "POST "+hosts,
+			fmt.Sprintf(`{"metadata":{"name":"n%d","labels":{"odd":"%t"}},"spec":{"online":true}}`, i, i%2 == 1))
 	}
 	for name, c := range map[string]struct {
 		query string
@@ -275,7 +311,8 @@ func TestPages(t *testing.T) {
 					Metadata struct{ ResourceVersion, Continue string }
 					Items    []struct{ Metadata struct{ Name string } }
 				}
-				if err := json.Unmarshal([]byte(s.ok(http.StatusOK, "GET "+hosts+"?"+c.query+"&continue="+next, "")), &l); err != nil {
+				if err := json.Unmarshal([]byte(s.ok(http.StatusOK, "GET "+hosts+"?"+c.query+"&continue="+next, "")),
+					&l); err != nil {
 					t.Fatal(err)
 				}
 				var names []string
@@ -299,7 +336,8 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []string{"continue=nonsense", "continue=e30", "limit=x", "limit=-1", "labelSelector=a%20b", "fieldSelector=spec.online%3Dtrue", "resourceVersionMatch=Perhaps"} {
+	for _, bad := range []string{"continue=nonsense", "continue=e30", "limit=x", "limit=-1", "labelSelector=a%20b",
+		"fieldSelector=spec.online%3Dtrue", "resourceVersionMatch=Perhaps"} {
 		s.ok(http.StatusBadRequest, "GET "+hosts+"?"+bad, "")
 	}
 	s.ok(http.StatusGone, "GET "+hosts+"?resourceVersion=1&resourceVersionMatch=Exact", "")
@@ -309,7 +347,8 @@ func TestPages(t *testing.T) {
 func TestDeleteAll(t *testing.T) {
 	s := start(t)
 	for i := range 4 {
-		s.ok(http.StatusCreated, "POST "+hosts, fmt.Sprintf(`{"metadata":{"name":"n%d","labels":{"odd":"%t"}},"spec":{"online":true}}`, i, i%2 == 1))
+		s.ok(http.StatusCreated, "POST "+hosts,
+			fmt.Sprintf(`{"metadata":{"name":"n%d","labels":{"odd":"%t"}},"spec":{"online":true}}`, i, i%2 == 1))
 	}
 	s.ok(http.StatusOK, "DELETE "+hosts+"?labelSelector=odd%3Dtrue&dryRun=All", "")
 	s.ok(http.StatusOK, "DELETE "+hosts+"?labelSelector=odd%3Dtrue", "")
@@ -322,7 +361,8 @@ func TestDeleteAll(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	s := start(t)
 	s.ok(http.StatusRequestEntityTooLarge, "POST "+secrets, `{"metadata":{"name":"`+strings.Repeat("a", 4<<20)+`"}}`)
-	s.ok(http.StatusUnprocessableEntity, "POST "+secrets, `{"metadata":{"name":"a"},"stringData":{"a":"`+strings.Repeat("a", 1<<20)+`"}}`)
+	s.ok(http.StatusUnprocessableEntity, "POST "+secrets,
+		`{"metadata":{"name":"a"},"stringData":{"a":"`+strings.Repeat("a", 1<<20)+`"}}`)
 }
 
 // TestOurs: what is the conductor's fault is logged, and told without detail.
@@ -333,7 +373,8 @@ func TestOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := s.ok(http.StatusInternalServerError, "GET "+hosts, "")
-	if !strings.Contains(body, "InternalError") || strings.Contains(body, "closed") || !strings.Contains(s.log.String(), "the store is closed") {
+	if !strings.Contains(body, "InternalError") || strings.Contains(body, "closed") ||
+		!strings.Contains(s.log.String(), "the store is closed") {
 		t.Errorf("told %s, logged %s", body, &s.log)
 	}
 }

@@ -36,7 +36,9 @@ func TestLines(t *testing.T) {
 		if revision > 500 {
 			size = 1 << 20
 		}
-		if _, err := l.of(lineKey{revision: 100 + revision}, func() ([]byte, error) { return []byte(strings.Repeat("x", size)), nil }); err != nil {
+		if _, err := l.of(lineKey{revision: 100 + revision}, func() ([]byte, error) {
+			return []byte(strings.Repeat("x", size)), nil
+		}); err != nil {
 			t.Error(err)
 		}
 		if len(l.known) > linesKept || len(l.order) != len(l.known) || l.bytes > linesBytes {

@@ -66,7 +66,8 @@ func (s *Server) list(c *call) error {
 	next := ""
 	if more {
 		last := docs[len(docs)-1].Meta()
-		if next, err = (continueToken{Version: 1, Revision: revision, After: [2]string{last.Namespace, last.Name}}).text(); err != nil {
+		if next, err =
+			(continueToken{Version: 1, Revision: revision, After: [2]string{last.Namespace, last.Name}}).text(); err != nil {
 			return err
 		}
 	}
@@ -75,7 +76,8 @@ func (s *Server) list(c *call) error {
 
 // page is at most limit documents behind a place, or all for 0, the revision
 // they were first read at, and whether there are more.
-func (s *Server) page(c *call, sel selected, from continueToken, limit int) (docs []hostapi.Document, revision int64, more bool, err error) {
+func (s *Server) page(c *call, sel selected, from continueToken,
+	limit int) (docs []hostapi.Document, revision int64, more bool, err error) {
 	q := objects.Query{Kind: sel.Kind, Namespace: sel.Namespace, Name: sel.Name, Limit: maxPage}
 	q.After = objects.Key{Namespace: from.After[0], Name: from.After[1]}
 	revision = -1

@@ -84,7 +84,8 @@ func accessMatrix(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "%-60s %-8s  %-6s  %s\n", name, letter("", request, body), letters[""], letters[" of p"])
 	}
-	for _, path := range []string{"/version", "/healthz", "/livez", "/readyz", "/api", "/apis", "/openapi/v2", "/openapi/v3"} {
+	for _, path := range []string{"/version", "/healthz", "/livez", "/readyz", "/api", "/apis", "/openapi/v2",
+		"/openapi/v3"} {
 		row("GET "+path, "GET "+path, "")
 	}
 	for _, group := range []string{"/api/v1", "/apis/metal3.io/v1alpha1"} {

@@ -50,7 +50,10 @@ var objectMeta = message{
 // protobufDeleteOptions is DeleteOptions, which may come with any kind.
 var protobufDeleteOptions = message{
 	1: {name: "gracePeriodSeconds", read: readInt},
-	2: {name: "preconditions", read: readMessage(message{1: {name: "uid", read: readString}, 2: {name: "resourceVersion", read: readString}})},
+	2: {
+		name: "preconditions",
+		read: readMessage(message{1: {name: "uid", read: readString}, 2: {name: "resourceVersion", read: readString}}),
+	},
 	3: {name: "orphanDependents", read: readBool},
 	4: {name: "propagationPolicy", read: readString},
 	5: {name: "dryRun", read: readString, many: true},

@@ -159,7 +159,8 @@ func pathsOf(k hostapi.Kind, paths doc, form func(hostapi.Kind, operation) doc) 
 		places = append(places, pathParameter("namespace"))
 	}
 	add(k, paths, base+"/"+k.Plural, places, []operation{
-		{"get", "list", "list", false}, {"post", "post", "create", true}, {"delete", "deletecollection", "deleteCollection", true},
+		{"get", "list", "list", false}, {"post", "post", "create", true},
+		{"delete", "deletecollection", "deleteCollection", true},
 	}, form)
 	places = append(places, pathParameter("name"))
 	named := []operation{{"get", "get", "read", false}, {"put", "put", "replace", true}, {"patch", "patch", "patch", true}}
@@ -172,7 +173,8 @@ func pathsOf(k hostapi.Kind, paths doc, form func(hostapi.Kind, operation) doc) 
 	}
 }
 
-func add(k hostapi.Kind, paths doc, path string, places []doc, operations []operation, form func(hostapi.Kind, operation) doc) {
+func add(k hostapi.Kind, paths doc, path string, places []doc, operations []operation,
+	form func(hostapi.Kind, operation) doc) {
 	item := doc{}
 	for _, o := range operations {
 		d := form(k, o)
@@ -222,7 +224,10 @@ func queries(o operation, of doc) (all []doc) {
 
 func v2Operation(k hostapi.Kind, o operation) doc {
 	schema := doc{"$ref": "#/definitions/" + schemaName(k)}
-	d := doc{"produces": []string{"application/json", "application/yaml"}, "responses": doc{"200": doc{"description": "OK", "schema": schema}}}
+	d := doc{
+		"produces":  []string{"application/json", "application/yaml"},
+		"responses": doc{"200": doc{"description": "OK", "schema": schema}},
+	}
 	parameters := queries(o, d)
 	switch o.method {
 	case "post", "put":

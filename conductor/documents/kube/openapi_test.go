@@ -34,11 +34,13 @@ func TestOpenAPI(t *testing.T) {
 		"application/com.github.proto-openapi.spec.v2.v1.0+protobuf,application/json": "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
 		"application/json": "application/json",
 	} {
-		if w := s.send("GET /openapi/v2\nAccept: "+asked, ""); w.Code != http.StatusOK || w.Header().Get("Content-Type") != answered {
+		if w := s.send("GET /openapi/v2\nAccept: "+asked, ""); w.Code != http.StatusOK ||
+			w.Header().Get("Content-Type") != answered {
 			t.Errorf("%s: %d, %s", asked, w.Code, w.Header().Get("Content-Type"))
 		}
 	}
-	binary := s.ok(http.StatusOK, "GET /openapi/v2\nAccept: application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "")
+	binary := s.ok(http.StatusOK, "GET /openapi/v2\nAccept: application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+		"")
 	var d openapi_v2.Document
 	if err := proto.Unmarshal([]byte(binary), &d); err != nil {
 		t.Fatal(err)
@@ -58,7 +60,8 @@ func TestOpenAPIv3(t *testing.T) {
 		t.Fatal(err)
 	}
 	for group, kinds := range map[string][]string{"api/v1": {"Secret", "Namespace"}, "apis/metal3.io/v1alpha1": {
-		"BareMetalHost", "HardwareData", "DataImage", "HostFirmwareSettings", "FirmwareSchema", "HostFirmwareComponents", "HostUpdatePolicy",
+		"BareMetalHost", "HardwareData", "DataImage", "HostFirmwareSettings", "FirmwareSchema", "HostFirmwareComponents",
+		"HostUpdatePolicy",
 	}} {
 		text := s.ok(http.StatusOK, "GET "+index.Paths[group].ServerRelativeURL, "")
 		var v3 struct {

@@ -61,7 +61,8 @@ func (c *call) patchable(kind string) error {
 	}
 	if kind == applyPatch {
 		return failed(http.StatusUnsupportedMediaType, unsupportedMedia,
-			"server-side apply is not offered: nothing is kept of who has set which field; apply without --server-side, which merges on the client's side")
+			"server-side apply is not offered: nothing is kept of who has set which field; apply without --server-side, which "+
+				"merges on the client's side")
 	}
 	return unsupported(patchForms(c.kind)...)
 }

@@ -37,7 +37,10 @@ type reader struct {
 
 // envelope is runtime.Unknown of k8s.io/apimachinery.
 var envelope = message{
-	1: {name: "typeMeta", read: readMessage(message{1: {name: "apiVersion", read: readString}, 2: {name: "kind", read: readString}})},
+	1: {
+		name: "typeMeta",
+		read: readMessage(message{1: {name: "apiVersion", read: readString}, 2: {name: "kind", read: readString}}),
+	},
 	2: {name: "raw", read: readRaw},
 	3: {name: "contentEncoding", read: readString},
 	4: {name: "contentType", read: readString},
@@ -141,10 +144,16 @@ var (
 		return string(b), nil
 	}}
 	readRaw   = reader{protowire.BytesType, func(_ any, b []byte, _ uint64) (any, error) { return b, nil }}
-	readBytes = reader{protowire.BytesType, func(_ any, b []byte, _ uint64) (any, error) { return base64.StdEncoding.EncodeToString(b), nil }}
-	readInt   = reader{protowire.VarintType, func(_ any, _ []byte, n uint64) (any, error) { return int64(n), nil }} //nolint:gosec // int64 on the wire
-	readBool  = reader{protowire.VarintType, func(_ any, _ []byte, n uint64) (any, error) { return n != 0, nil }}
-	readTime  = reader{protowire.BytesType, takeMoment}
+	readBytes = reader{
+		protowire.BytesType, func(_ any, b []byte, _ uint64) (any, error) {
+			return base64.StdEncoding.EncodeToString(b), nil
+		},
+	}
+	readInt = reader{protowire.VarintType, func(_ any, _ []byte, n uint64) (any, error) {
+		return int64(n), nil
+	}} //nolint:gosec // int64 on the wire
+	readBool = reader{protowire.VarintType, func(_ any, _ []byte, n uint64) (any, error) { return n != 0, nil }}
+	readTime = reader{protowire.BytesType, takeMoment}
 )
 
 // readMessage reads a message in a message; several are one, as protobuf has it.

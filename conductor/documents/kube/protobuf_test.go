@@ -15,7 +15,8 @@ import (
 )
 
 // asProtobuf is how kubectl from 1.32 on asks and answers.
-const asProtobuf = "\nContent-Type: application/vnd.kubernetes.protobuf\nAccept: application/vnd.kubernetes.protobuf,application/json"
+const asProtobuf = "\nContent-Type: application/vnd.kubernetes.protobuf\nAccept: " +
+	"application/vnd.kubernetes.protobuf,application/json"
 
 // Bodies that kubectl 1.33.1 has sent, of its create secret generic, create
 // secret docker-registry, create namespace and create secret --save-config.
@@ -37,7 +38,8 @@ func unhex(t testing.TB, s string) string {
 
 // The parts of a body that is made by hand.
 func part(number protowire.Number, b ...string) string {
-	return string(protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), []byte(strings.Join(b, ""))))
+	return string(protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType),
+		[]byte(strings.Join(b, ""))))
 }
 
 func count(number protowire.Number, n uint64) string {
@@ -51,10 +53,12 @@ func enveloped(kind, message string) string {
 // TestProtobuf: what newer kubectls send is taken, and answered in JSON.
 func TestProtobuf(t *testing.T) {
 	s := start(t)
-	for path, sent := range map[string][]string{secrets: {sentSecret, sentRegistry, sentApplied}, "/api/v1/namespaces": {sentNamespace}} {
+	for path, sent := range map[string][]string{secrets: {sentSecret, sentRegistry, sentApplied},
+		"/api/v1/namespaces": {sentNamespace}} {
 		for _, body := range sent {
 			w := s.send("POST "+path+asProtobuf, unhex(t, body))
-			if w.Code != http.StatusCreated || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Warning") != "" {
+			if w.Code != http.StatusCreated || w.Header().Get("Content-Type") != "application/json" ||
+				w.Header().Get("Warning") != "" {
 				t.Errorf("answered %d, %v: %s", w.Code, w.Header(), w.Body)
 			}
 		}
@@ -70,9 +74,11 @@ func TestProtobuf(t *testing.T) {
 	want := map[string]hostapi.Secret{
 		"s33": {Type: "Opaque", Data: map[string][]byte{"a": []byte("b"), "password": []byte("hunter2")}},
 		"dr": {Type: "kubernetes.io/dockerconfigjson", Data: map[string][]byte{
-			".dockerconfigjson": []byte(`{"auths":{"https://index.docker.io/v1/":{"username":"u","password":"p","auth":"dTpw"}}}`)}},
-		"s34": {Type: "Opaque", Data: map[string][]byte{"a": []byte("b")}, ObjectMeta: hostapi.ObjectMeta{Annotations: map[string]string{
-			"kubectl.kubernetes.io/last-applied-configuration": `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s34","creationTimestamp":null},"data":{"a":"Yg=="}}` + "\n"}}},
+			".dockerconfigjson": []byte(
+				`{"auths":{"https://index.docker.io/v1/":{"username":"u","password":"p","auth":"dTpw"}}}`)}},
+		"s34": {Type: "Opaque", Data: map[string][]byte{"a": []byte("b")},
+			ObjectMeta: hostapi.ObjectMeta{Annotations: map[string]string{
+				"kubectl.kubernetes.io/last-applied-configuration": `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s34","creationTimestamp":null},"data":{"a":"Yg=="}}` + "\n"}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -83,11 +89,16 @@ func TestProtobuf(t *testing.T) {
 // TestProtobufFields: every field there is arrives where JSON has it.
 func TestProtobufFields(t *testing.T) {
 	s := start(t)
-	owner := part(5, "metal3.io/v1alpha1") + part(1, "BareMetalHost") + part(3, "node-0") + part(4, "u1") + count(6, 1) + count(7, 0)
-	meta := part(1, "a") + part(3, "metal3") + part(4, "/link") + part(11, part(1, "rack"), part(2, "7")) + part(11, part(1, "row"), part(2, "2")) +
-		part(12, part(1, "note"), part(2, "")) + part(12, part(1, "empty")) + part(13, owner) + part(14, "example.org/a") + part(14, "example.org/b") + part(17, part(1, "kubectl"))
-	secret := part(1, meta) + part(2, part(1, "key"), part(2, "\x00\xff")) + part(3, "mine") + part(4, part(1, "clear"), part(2, "text")) + count(5, 1)
-	if w := s.send("POST "+secrets+asProtobuf, enveloped("Secret", secret)); w.Code != http.StatusCreated || w.Header().Get("Warning") != "" {
+	owner := part(5, "metal3.io/v1alpha1") + part(1, "BareMetalHost") + part(3, "node-0") + part(4, "u1") +
+		count(6, 1) + count(7, 0)
+	meta := part(1, "a") + part(3, "metal3") + part(4, "/link") + part(11, part(1, "rack"), part(2, "7")) +
+		part(11, part(1, "row"), part(2, "2")) +
+		part(12, part(1, "note"), part(2, "")) + part(12, part(1, "empty")) + part(13, owner) + part(14, "example.org/a") +
+		part(14, "example.org/b") + part(17, part(1, "kubectl"))
+	secret := part(1, meta) + part(2, part(1, "key"), part(2, "\x00\xff")) + part(3, "mine") +
+		part(4, part(1, "clear"), part(2, "text")) + count(5, 1)
+	if w := s.send("POST "+secrets+asProtobuf, enveloped("Secret", secret)); w.Code != http.StatusCreated ||
+		w.Header().Get("Warning") != "" {
 		t.Fatalf("answered %d, %v: %s", w.Code, w.Header(), w.Body)
 	}
 	got, err := objects.Get[hostapi.Secret](t.Context(), s.keeper, "metal3", "a")
@@ -97,7 +108,8 @@ func TestProtobufFields(t *testing.T) {
 	yes, no := true, false
 	want := got
 	want.Labels, want.Annotations = map[string]string{"rack": "7", "row": "2"}, map[string]string{"note": "", "empty": ""}
-	want.OwnerReferences = []hostapi.OwnerReference{{APIVersion: "metal3.io/v1alpha1", Kind: "BareMetalHost", Name: "node-0", UID: "u1", Controller: &yes, BlockOwnerDeletion: &no}}
+	want.OwnerReferences = []hostapi.OwnerReference{{APIVersion: "metal3.io/v1alpha1", Kind: "BareMetalHost",
+		Name: "node-0", UID: "u1", Controller: &yes, BlockOwnerDeletion: &no}}
 	want.Finalizers, want.Type, want.Immutable = []string{"example.org/a", "example.org/b"}, "mine", &yes
 	want.Data = map[string][]byte{"key": {0, 0xff}, "clear": []byte("text")}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -116,8 +128,10 @@ func TestProtobufDeletion(t *testing.T) {
 	s.ok(http.StatusCreated, "POST "+hosts, aHost)
 	for _, path := range []string{secrets + "/node-0-bmc", hosts + "/node-0"} {
 		for body, code := range map[string]int{
-			part(2, part(1, "another")): http.StatusConflict, part(2, part(2, "1")): http.StatusConflict, part(4, "Sideways"): http.StatusBadRequest,
-			part(5, "Some"): http.StatusBadRequest, part(5, "All") + part(4, "Background"): http.StatusOK, count(3, 1) + part(5, "All"): http.StatusOK,
+			part(2, part(1, "another")): http.StatusConflict, part(2, part(2, "1")): http.StatusConflict,
+			part(4, "Sideways"): http.StatusBadRequest,
+			part(5, "Some"):     http.StatusBadRequest, part(5, "All") + part(4, "Background"): http.StatusOK,
+			count(3, 1) + part(5, "All"): http.StatusOK,
 		} {
 			if w := s.send("DELETE "+path+asProtobuf, enveloped("DeleteOptions", body)); w.Code != code {
 				t.Errorf("%s, %q: answered %d, want %d: %s", path, body, w.Code, code, w.Body)
@@ -137,19 +151,28 @@ func TestProtobufRefused(t *testing.T) {
 		code       int
 		want       string
 	}{
-		"a kind of Metal3":  {hosts, enveloped("BareMetalHost", named), http.StatusUnsupportedMediaType, "accepted media types include: application/json, application/yaml\""},
-		"another kind":      {secrets, enveloped("Pod", named), http.StatusBadRequest, "does not match the expected one (Secret)"},
-		"no magic":          {secrets, named, http.StatusBadRequest, "does not begin with"},
-		"cut off":           {secrets, unhex(t, sentSecret)[:40], http.StatusBadRequest, "envelope"},
-		"cut off inside":    {secrets, enveloped("Secret", named[:4]), http.StatusBadRequest, "no such protobuf message"},
-		"a number for text": {secrets, enveloped("Secret", part(1, count(1, 7))), http.StatusBadRequest, "metadata: name has wire type 0, expected 2"},
-		"no UTF-8":          {secrets, enveloped("Secret", part(1, part(1, "\xff"))), http.StatusBadRequest, "no text in UTF-8"},
-		"a field too far":   {secrets, enveloped("Secret", part(201, "")), http.StatusBadRequest, "field 201: no message"},
-		"no time":           {secrets, enveloped("Secret", part(1, part(1, "a"), part(8, count(1, 1<<62)))), http.StatusBadRequest, "are no time"},
-		"compressed":        {secrets, enveloped("Secret", named) + part(3, "gzip"), http.StatusBadRequest, "contentEncoding"},
-		"an envelope more":  {secrets, enveloped("Secret", named) + part(4, "application/json"), http.StatusBadRequest, "contentType"},
-		"an unknown field":  {secrets + "?fieldValidation=Strict", enveloped("Secret", part(1, part(1, "a"), part(99, "x"))), http.StatusBadRequest, `unknown field \"metadata.(field 99)\"`},
-		"a form unknown":    {secrets + "\nContent-Type: text/plain", "x", http.StatusUnsupportedMediaType, "application/vnd.kubernetes.protobuf"},
+		"a kind of Metal3": {hosts, enveloped("BareMetalHost", named), http.StatusUnsupportedMediaType,
+			"accepted media types include: application/json, application/yaml\""},
+		"another kind": {secrets, enveloped("Pod", named), http.StatusBadRequest,
+			"does not match the expected one (Secret)"},
+		"no magic":       {secrets, named, http.StatusBadRequest, "does not begin with"},
+		"cut off":        {secrets, unhex(t, sentSecret)[:40], http.StatusBadRequest, "envelope"},
+		"cut off inside": {secrets, enveloped("Secret", named[:4]), http.StatusBadRequest, "no such protobuf message"},
+		"a number for text": {secrets, enveloped("Secret", part(1, count(1, 7))), http.StatusBadRequest,
+			"metadata: name has wire type 0, expected 2"},
+		"no UTF-8": {secrets, enveloped("Secret", part(1, part(1, "\xff"))), http.StatusBadRequest,
+			"no text in UTF-8"},
+		"a field too far": {secrets, enveloped("Secret", part(201, "")), http.StatusBadRequest, "field 201: no message"},
+		"no time": {secrets, enveloped("Secret", part(1, part(1, "a"), part(8, count(1, 1<<62)))),
+			http.StatusBadRequest, "are no time"},
+		"compressed": {secrets, enveloped("Secret", named) + part(3, "gzip"), http.StatusBadRequest,
+			"contentEncoding"},
+		"an envelope more": {secrets, enveloped("Secret", named) + part(4, "application/json"), http.StatusBadRequest,
+			"contentType"},
+		"an unknown field": {secrets + "?fieldValidation=Strict", enveloped("Secret", part(1, part(1, "a"), part(99, "x"))),
+			http.StatusBadRequest, `unknown field \"metadata.(field 99)\"`},
+		"a form unknown": {secrets + "\nContent-Type: text/plain", "x", http.StatusUnsupportedMediaType,
+			"application/vnd.kubernetes.protobuf"},
 	} {
 		path, own, _ := strings.Cut(c.path, "\n")
 		header := asProtobuf
@@ -160,10 +183,12 @@ func TestProtobufRefused(t *testing.T) {
 			t.Errorf("%s: answered %d, want %d with %q: %s", name, w.Code, c.code, c.want, w.Body)
 		}
 	}
-	if w := s.send("POST "+secrets+asProtobuf, enveloped("Secret", part(1, part(1, "a"))+part(9, "x"))); w.Header().Get("Warning") != `299 - "unknown field \"(field 9)\""` {
+	if w := s.send("POST "+secrets+asProtobuf, enveloped("Secret", part(1, part(1, "a"))+part(9, "x"))); w.Header().Get(
+		"Warning") != `299 - "unknown field \"(field 9)\""` {
 		t.Errorf("an unknown field is warned of by %q", w.Header().Get("Warning"))
 	}
-	if w := s.send("GET "+secrets+"\nAccept: application/vnd.kubernetes.protobuf", ""); w.Code != http.StatusNotAcceptable {
+	if w := s.send("GET "+secrets+"\nAccept: application/vnd.kubernetes.protobuf",
+		""); w.Code != http.StatusNotAcceptable {
 		t.Errorf("who takes nothing but protobuf is answered %d", w.Code)
 	}
 }

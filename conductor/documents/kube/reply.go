@@ -43,7 +43,8 @@ func (c *call) accepted() (form, error) {
 			return f, nil
 		}
 	}
-	return form{}, failed(http.StatusNotAcceptable, notAcceptable, "only the following media types are accepted: application/json, application/yaml")
+	return form{}, failed(http.StatusNotAcceptable, notAcceptable,
+		"only the following media types are accepted: application/json, application/yaml")
 }
 
 // mediaType splits "application/json;as=Table;v=v1". Kubernetes' parameters are
@@ -134,7 +135,8 @@ func (s *Server) many(c *call, docs []hostapi.Document, revision int64, next str
 	if f.as == "Table" {
 		return s.reply(c, http.StatusOK, s.table(c, docs, meta))
 	}
-	l := list{TypeMeta: hostapi.TypeMeta{Kind: c.kind.Kind + "List", APIVersion: c.kind.APIVersion()}, Metadata: meta, Items: make([]any, len(docs))}
+	l := list{TypeMeta: hostapi.TypeMeta{Kind: c.kind.Kind + "List", APIVersion: c.kind.APIVersion()}, Metadata: meta,
+		Items: make([]any, len(docs))}
 	if f.as != "" {
 		l.TypeMeta = hostapi.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: metaGroup + "/v1"}
 	}
@@ -151,5 +153,6 @@ type metadata struct {
 }
 
 func partial(d hostapi.Document) metadata {
-	return metadata{TypeMeta: hostapi.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: metaGroup + "/v1"}, Metadata: d.Meta()}
+	return metadata{TypeMeta: hostapi.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: metaGroup + "/v1"},
+		Metadata: d.Meta()}
 }

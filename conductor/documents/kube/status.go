@@ -70,7 +70,8 @@ func (f *failure) Error() string { return f.Message }
 
 func failed(code int, why reason, format string, args ...any) *failure {
 	return &failure{Status{
-		Kind: "Status", APIVersion: "v1", Status: "Failure", Code: code, Reason: why, Message: fmt.Sprintf(format, args...), Details: &Details{},
+		Kind: "Status", APIVersion: "v1", Status: "Failure", Code: code, Reason: why, Message: fmt.Sprintf(format, args...),
+		Details: &Details{},
 	}}
 }
 
@@ -89,7 +90,8 @@ func noPath() error {
 }
 
 func noMethod() error {
-	return failed(http.StatusMethodNotAllowed, methodNotAllowed, "the server does not allow this method on the requested resource")
+	return failed(http.StatusMethodNotAllowed, methodNotAllowed,
+		"the server does not allow this method on the requested resource")
 }
 
 // done is the Status of what was done.
@@ -116,7 +118,8 @@ func failureOf(c *call, err error) *failure {
 	case errors.Is(err, objects.ErrExpired):
 		return failed(http.StatusGone, expired, "%v", err)
 	case errors.As(err, &long):
-		return failed(http.StatusRequestEntityTooLarge, entityTooLarge, "the body is too long: expected %d bytes at the most", long.Limit)
+		return failed(http.StatusRequestEntityTooLarge, entityTooLarge,
+			"the body is too long: expected %d bytes at the most", long.Limit)
 	case errors.As(err, &fault):
 		return failed(fault.Status, faultReason(fault.Status), "%s", fault.Text)
 	}
@@ -204,7 +207,8 @@ func (s *Server) fail(c *call, err error) {
 		fault := nodeapi.CutOff(c.w)
 		f = failed(fault.Status, serviceUnavailable, "%s", fault.Text)
 	default:
-		s.log.Error("request failed", "method", c.Method, "path", c.URL.Path, "request", c.w.Header().Get(nodeapi.HeaderRequestID), "err", err)
+		s.log.Error("request failed", "method", c.Method, "path", c.URL.Path, "request",
+			c.w.Header().Get(nodeapi.HeaderRequestID), "err", err)
 		f = failed(http.StatusInternalServerError, internalError,
 			"Internal error occurred: the conductor's log says more of %s", c.w.Header().Get(nodeapi.HeaderRequestID))
 		if full := nodeapi.OutOfSpace(err); full != nil {

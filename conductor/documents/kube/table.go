@@ -54,8 +54,9 @@ func (s *Server) table(c *call, docs []hostapi.Document, meta listMeta) table {
 
 // columnsOf is the columns of a kind: Metal3's, in their order.
 func columnsOf(kind string) []column {
-	name := column{Name: "Name", Type: "string", Format: "name", Description: "Name of the document, unique in its namespace and kind.",
-		cell: func(d hostapi.Document, _ time.Time) any { return d.Meta().Name }}
+	name := column{Name: "Name", Type: "string", Format: "name",
+		Description: "Name of the document, unique in its namespace and kind.",
+		cell:        func(d hostapi.Document, _ time.Time) any { return d.Meta().Name }}
 	aged := column{Name: "Age", Type: "date", Description: "How long ago the document was made",
 		cell: func(d hostapi.Document, now time.Time) any { return age(d.Meta().CreationTimestamp.Time, now) }}
 	switch kind {
@@ -94,12 +95,13 @@ func secretCell(f func(*hostapi.Secret) any) func(hostapi.Document, time.Time) a
 
 func hostColumns() []column {
 	col := func(name, what string, priority int, f func(h *hostapi.Host) string) column {
-		return column{Name: name, Type: "string", Description: what, Priority: priority, cell: func(d hostapi.Document, _ time.Time) any {
-			if h, ok := d.(*hostapi.Host); ok {
-				return f(h)
-			}
-			return ""
-		}}
+		return column{Name: name, Type: "string", Description: what, Priority: priority,
+			cell: func(d hostapi.Document, _ time.Time) any {
+				if h, ok := d.(*hostapi.Host); ok {
+					return f(h)
+				}
+				return ""
+			}}
 	}
 	return []column{
 		col("Status", "Operational status", 1, func(h *hostapi.Host) string { return string(h.Status.OperationalStatus) }),
@@ -111,7 +113,9 @@ func hostColumns() []column {
 			return h.Spec.ConsumerRef.Name
 		}),
 		col("BMC", "Address of the machine's controller", 1, func(h *hostapi.Host) string { return h.Spec.BMC.Address }),
-		col("Online", "Whether the host is to be powered on", 0, func(h *hostapi.Host) string { return strconv.FormatBool(h.Spec.Online) }),
+		col("Online", "Whether the host is to be powered on", 0, func(h *hostapi.Host) string {
+			return strconv.FormatBool(h.Spec.Online)
+		}),
 		col("Error", "Type of the newest error", 0, func(h *hostapi.Host) string { return string(h.Status.ErrorType) }),
 	}
 }

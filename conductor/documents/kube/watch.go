@@ -64,7 +64,8 @@ func (s *Server) watch(c *call) error {
 
 // watching is a watch as a client asks for it.
 func (s *Server) watching(c *call) (w watching, err error) {
-	w = watching{s: s, c: c, control: http.NewResponseController(c.w), bookmark: c.yes("allowWatchBookmarks"), lasts: watchTime}
+	w = watching{s: s, c: c, control: http.NewResponseController(c.w), bookmark: c.yes("allowWatchBookmarks"),
+		lasts: watchTime}
 	if w.form, err = c.accepted(); err != nil {
 		return w, err
 	}
@@ -80,7 +81,9 @@ func (w *watching) answer(follow func(context.Context) error) error {
 	lasts, cancel := context.WithTimeout(w.c.Context(), w.lasts)
 	defer cancel()
 	defer context.AfterFunc(w.s.stopping, cancel)()
-	ctx, end, err := w.s.watches.Open(lasts, w.c.caller, func(context.Context) error { return auth.Same(w.s.auth, w.c.Request, w.c.caller) })
+	ctx, end, err := w.s.watches.Open(lasts, w.c.caller, func(context.Context) error {
+		return auth.Same(w.s.auth, w.c.Request, w.c.caller)
+	})
 	if err != nil {
 		return err
 	}
@@ -248,7 +251,8 @@ func text(e watchEvent) ([]byte, error) {
 // send writes one event, for which the client has its time. The text is others', too.
 func (w *watching) send(text []byte) error {
 	// Not every writer has deadlines, in tests; those of servers have.
-	if err := w.control.SetWriteDeadline(time.Now().Add(readPatience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := w.control.SetWriteDeadline(time.Now().Add(readPatience)); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	if _, err := w.c.w.Write(text); err != nil {

@@ -38,7 +38,8 @@ func BenchmarkWatches(b *testing.B) {
 func watches(b *testing.B, path, header string, n int) {
 	s := start(b)
 	applied := strings.Repeat("x", 3000) // as kubectl apply leaves it
-	s.ok(http.StatusCreated, "POST "+hosts, `{"metadata":{"name":"node-0","annotations":{"applied":"`+applied+`"}},"spec":{"online":true}}`)
+	s.ok(http.StatusCreated, "POST "+hosts, `{"metadata":{"name":"node-0","annotations":{"applied":"`+applied+
+		`"}},"spec":{"online":true}}`)
 	srv := httptest.NewServer(s.mux)
 	defer srv.Close()
 	defer srv.CloseClientConnections()

@@ -46,7 +46,8 @@ func (s *Server) update(c *call) error {
 		return err
 	}
 	if d.Meta().ResourceVersion == "" && c.kind.Group != "" { // Kubernetes' own may do without
-		return invalidDocument(c, c.name, []hostapi.Problem{{Path: "metadata.resourceVersion", Value: "0x0", Reason: "must be specified for an update"}})
+		return invalidDocument(c, c.name,
+			[]hostapi.Problem{{Path: "metadata.resourceVersion", Value: "0x0", Reason: "must be specified for an update"}})
 	}
 	saved, err := s.keeper.Update(c.Context(), d, c.part(), dry)
 	if err != nil {

@@ -192,7 +192,9 @@ func (b *batch) dependents(c *change, p Propagation) error {
 			continue
 		}
 		m := d.new.Meta()
-		others := slices.DeleteFunc(slices.Clone(m.OwnerReferences), func(o hostapi.OwnerReference) bool { return o.UID == c.row.UID })
+		others := slices.DeleteFunc(slices.Clone(m.OwnerReferences), func(o hostapi.OwnerReference) bool {
+			return o.UID == c.row.UID
+		})
 		if p == Orphan || len(others) > 0 {
 			m.OwnerReferences = others
 			continue

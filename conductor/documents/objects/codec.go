@@ -96,7 +96,9 @@ func unreadable(r Row) hostapi.Document {
 		TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindSecret, APIVersion: hostapi.CoreVersion},
 		ObjectMeta: hostapi.ObjectMeta{
 			Name: r.Name, Namespace: r.Namespace, UID: r.UID, ResourceVersion: strconv.FormatInt(r.Revision, 10),
-			Annotations: map[string]string{AnnotationUnreadable: "sealed with another key than the conductor's: restore the key, or apply the secret again"},
+			Annotations: map[string]string{
+				AnnotationUnreadable: "sealed with another key than the conductor's: restore the key, or apply the secret again",
+			},
 		},
 		Type: hostapi.SecretOpaque,
 	}
@@ -122,7 +124,8 @@ func Check(r Row, key []byte) error {
 		return err
 	}
 	if is := keyOf(d); is != r.Key || d.Meta().UID != r.UID {
-		return fmt.Errorf("its document is of %s with the UID %s, expected %s with the UID %s", is, d.Meta().UID, r.Key, r.UID)
+		return fmt.Errorf("its document is of %s with the UID %s, expected %s with the UID %s", is, d.Meta().UID,
+			r.Key, r.UID)
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ type UnreadableError struct {
 }
 
 func (e *UnreadableError) Error() string {
-	return fmt.Sprintf("%d documents cannot be read (%s and so on): repair or delete them in the database: %v", len(e.Keys), e.Keys[0], e.Err)
+	return fmt.Sprintf("%d documents cannot be read (%s and so on): repair or delete them in the database: %v",
+		len(e.Keys), e.Keys[0], e.Err)
 }
 
 // Unwrap is what is wrong with the first.
@@ -63,5 +64,7 @@ func invalid(k Key, problems []hostapi.Problem) error {
 	for _, p := range problems {
 		texts = append(texts, p.String())
 	}
-	return &Refusal{Key: k, Cause: ErrInvalid, Causes: problems, Message: k.String() + " is invalid: " + strings.Join(texts, "; ")}
+	return &Refusal{
+		Key: k, Cause: ErrInvalid, Causes: problems, Message: k.String() + " is invalid: " + strings.Join(texts, "; "),
+	}
 }

@@ -68,7 +68,9 @@ func New(ctx context.Context, c Config) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the revision of documents: %w", err)
 	}
-	k := &Keeper{store: c.Store, seal: seal, now: c.Now, newUID: c.NewUID, events: newWindow(revision, c.Events, c.EventBytes)}
+	k := &Keeper{
+		store: c.Store, seal: seal, now: c.Now, newUID: c.NewUID, events: newWindow(revision, c.Events, c.EventBytes),
+	}
 	return k, k.ensureNamespace(ctx, hostapi.DefaultNamespace)
 }
 
@@ -136,7 +138,8 @@ func (k *Keeper) ensureNamespace(ctx context.Context, name string) error {
 	if _, err := k.row(ctx, Key{Kind: hostapi.KindNamespace, Name: name}); !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	ns := &hostapi.Namespace{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindNamespace}, ObjectMeta: hostapi.ObjectMeta{Name: name}}
+	ns := &hostapi.Namespace{TypeMeta: hostapi.TypeMeta{Kind: hostapi.KindNamespace},
+		ObjectMeta: hostapi.ObjectMeta{Name: name}}
 	if _, err := k.Create(ctx, ns, false); !errors.Is(err, ErrExists) {
 		return err
 	}

@@ -60,7 +60,8 @@ func equal(t *testing.T, want, got any) {
 }
 
 func host(name string) hostapi.Host {
-	return hostapi.Host{ObjectMeta: hostapi.ObjectMeta{Name: name, Namespace: "metal3"}, Spec: hostapi.HostSpec{Online: true}}
+	return hostapi.Host{ObjectMeta: hostapi.ObjectMeta{Name: name, Namespace: "metal3"},
+		Spec: hostapi.HostSpec{Online: true}}
 }
 
 func create(t *testing.T, k *objects.Keeper, h hostapi.Host) hostapi.Host {
@@ -94,7 +95,8 @@ func TestLife(t *testing.T) {
 		t.Errorf("after the status: %+v", saved)
 	}
 	_, err = objects.UpdateStatus(t.Context(), k, h)
-	refused(t, err, objects.ErrConflict, "has been modified; please apply your changes to the latest version and try again")
+	refused(t, err, objects.ErrConflict,
+		"has been modified; please apply your changes to the latest version and try again")
 
 	saved.Spec.Online, saved.Status.PoweredOn, saved.Finalizers = false, false, []string{hostapi.Finalizer}
 	h, err = objects.Update(t.Context(), k, saved)
@@ -107,7 +109,8 @@ func TestLife(t *testing.T) {
 	equal(t, h, again) // nothing changed, nothing written
 
 	has, err := k.Has(t.Context(), objects.Key{Kind: hostapi.KindHost, Namespace: "metal3", Name: "node-0"})
-	if none, _ := k.Has(t.Context(), objects.Key{Kind: hostapi.KindHost, Namespace: "metal3", Name: "node-1"}); err != nil || !has || none {
+	if none, _ := k.Has(t.Context(),
+		objects.Key{Kind: hostapi.KindHost, Namespace: "metal3", Name: "node-1"}); err != nil || !has || none {
 		t.Errorf("has one: %v (%v), has another: %v", has, err, none)
 	}
 	d, gone, err := objects.Delete[hostapi.Host](t.Context(), k, "metal3", "node-0", objects.DeleteOptions{})
@@ -166,7 +169,8 @@ func TestDry(t *testing.T) {
 	if d, err = k.Update(t.Context(), &made, objects.Main, true); err != nil || d.Meta().Generation != 2 {
 		t.Error(d, err)
 	}
-	if _, gone, err := k.Delete(t.Context(), objects.Key{Kind: "BareMetalHost", Namespace: "metal3", Name: "a"}, objects.DeleteOptions{Dry: true}); err != nil || !gone {
+	if _, gone, err := k.Delete(t.Context(), objects.Key{Kind: "BareMetalHost", Namespace: "metal3", Name: "a"},
+		objects.DeleteOptions{Dry: true}); err != nil || !gone {
 		t.Error(gone, err)
 	}
 	kept, err := objects.Get[hostapi.Host](t.Context(), k, "metal3", "a")
@@ -183,7 +187,8 @@ func TestNamespaces(t *testing.T) {
 	create(t, k, host("b"))
 	all, _, err := objects.List[hostapi.Namespace](t.Context(), k, "")
 	check(t, err)
-	if len(all) != 2 || all[0].Name != "default" || all[1].Name != "metal3" || all[1].Status.Phase != "Active" || all[1].Generation != 0 {
+	if len(all) != 2 || all[0].Name != "default" || all[1].Name != "metal3" || all[1].Status.Phase != "Active" ||
+		all[1].Generation != 0 {
 		t.Errorf("%+v", all)
 	}
 	_, _, err = objects.Delete[hostapi.Namespace](t.Context(), k, "", "metal3", objects.DeleteOptions{})

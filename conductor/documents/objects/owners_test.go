@@ -72,7 +72,8 @@ func TestPropagation(t *testing.T) {
 			b := create(t, k, owned("b", c.child, a))
 			create(t, k, owned("c", nil, b))
 			create(t, k, owned("x", nil, a, other))
-			_, _, err := objects.Delete[hostapi.Host](t.Context(), k, "metal3", "a", objects.DeleteOptions{Propagation: c.policy})
+			_, _, err := objects.Delete[hostapi.Host](t.Context(), k, "metal3", "a",
+				objects.DeleteOptions{Propagation: c.policy})
 			check(t, err)
 			equal(t, "o "+c.marked, state(t, k))
 			for _, name := range []string{"a", "b", "a"} {
@@ -105,7 +106,8 @@ func TestCircle(t *testing.T) {
 	check(t, err)
 	w, err := k.Watch(objects.Filter{}, 5)
 	check(t, err)
-	_, gone, err := objects.Delete[hostapi.Host](t.Context(), k, "metal3", "a", objects.DeleteOptions{Propagation: objects.Foreground})
+	_, gone, err := objects.Delete[hostapi.Host](t.Context(), k, "metal3", "a",
+		objects.DeleteOptions{Propagation: objects.Foreground})
 	check(t, err)
 	if !gone || state(t, k) != "" {
 		t.Errorf("left: %s", state(t, k))

@@ -11,8 +11,10 @@ import (
 
 func credentials() hostapi.Secret {
 	return hostapi.Secret{
-		ObjectMeta: hostapi.ObjectMeta{Name: "bmc", Namespace: "metal3", Annotations: map[string]string{"applied": "hunter2"}},
-		Data:       map[string][]byte{"username": []byte("admin")}, StringData: map[string]string{"password": "hunter2"},
+		ObjectMeta: hostapi.ObjectMeta{
+			Name: "bmc", Namespace: "metal3", Annotations: map[string]string{"applied": "hunter2"},
+		},
+		Data: map[string][]byte{"username": []byte("admin")}, StringData: map[string]string{"password": "hunter2"},
 	}
 }
 
@@ -66,14 +68,16 @@ func TestLostKey(t *testing.T) {
 	k := keeper(t, s, func(c *objects.Config) { c.Key = bytes.Repeat([]byte{1}, 32) })
 	all, _, err := objects.List[hostapi.Secret](t.Context(), k, "")
 	check(t, err)
-	if len(all) != 1 || len(all[0].Data) != 0 || all[0].Annotations[objects.AnnotationUnreadable] == "" || all[0].Name != "bmc" {
+	if len(all) != 1 || len(all[0].Data) != 0 || all[0].Annotations[objects.AnnotationUnreadable] == "" ||
+		all[0].Name != "bmc" {
 		t.Fatalf("%+v", all)
 	}
 	labelled := all[0]
 	labelled.Labels = map[string]string{"a": "b"}
 	_, err = objects.Update(t.Context(), k, labelled)
 	refused(t, err, objects.ErrForbidden, "restore the key")
-	if still, err := objects.Get[hostapi.Secret](t.Context(), before, "metal3", "bmc"); err != nil || len(still.Data) != 2 {
+	if still, err := objects.Get[hostapi.Secret](t.Context(), before, "metal3", "bmc"); err != nil ||
+		len(still.Data) != 2 {
 		t.Errorf("with its own key: %+v, %v", still, err)
 	}
 	labelled.Data = map[string][]byte{"password": []byte("new")}
@@ -81,7 +85,8 @@ func TestLostKey(t *testing.T) {
 	if err != nil || anew.Annotations[objects.AnnotationUnreadable] != "" || string(anew.Data["password"]) != "new" {
 		t.Errorf("%+v, %v", anew, err)
 	}
-	if _, gone, err := objects.Delete[hostapi.Secret](t.Context(), before, "metal3", "bmc", objects.DeleteOptions{}); err != nil || !gone {
+	if _, gone, err := objects.Delete[hostapi.Secret](t.Context(), before, "metal3", "bmc",
+		objects.DeleteOptions{}); err != nil || !gone {
 		t.Error(gone, err)
 	}
 }

@@ -75,7 +75,8 @@ func Save[T any, P document[T]](ctx context.Context, k *Keeper, d T) (T, error) 
 }
 
 // Delete deletes a document; see Keeper.Delete.
-func Delete[T any, P document[T]](ctx context.Context, k *Keeper, namespace, name string, o DeleteOptions) (T, bool, error) {
+func Delete[T any, P document[T]](ctx context.Context, k *Keeper, namespace, name string,
+	o DeleteOptions) (T, bool, error) {
 	d, gone, err := k.Delete(ctx, Key{Kind: kindOf[T, P](), Namespace: namespace, Name: name}, o)
 	v, err := value[T, P](d, err)
 	return v, gone, err

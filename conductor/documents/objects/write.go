@@ -168,7 +168,8 @@ func regained(old, next hostapi.Document) error {
 // unchanged says that a row is the one, and in the version, that somebody means.
 func unchanged(r Row, uid, version string) error {
 	if uid != "" && uid != r.UID {
-		return refuse(r.Key, ErrConflict, "is another one than that with the uid %s, it has %s: it was deleted and made anew", uid, r.UID)
+		return refuse(r.Key, ErrConflict, "is another one than that with the uid %s, it has %s: it was deleted and made anew",
+			uid, r.UID)
 	}
 	if version != "" && version != strconv.FormatInt(r.Revision, 10) {
 		return conflict(r.Key)
@@ -196,7 +197,9 @@ func check(old, next hostapi.Document, part Part) []hostapi.Problem {
 	}
 	problems := append(hostapi.Check(next), hostapi.CheckChange(old, next)...)
 	problems = append(problems, newFinalizers(old.Meta(), next.Meta())...)
-	return slices.DeleteFunc(problems, func(p hostapi.Problem) bool { return strings.HasPrefix(p.Path, "status") != (part == Status) })
+	return slices.DeleteFunc(problems, func(p hostapi.Problem) bool {
+		return strings.HasPrefix(p.Path, "status") != (part == Status)
+	})
 }
 
 // newFinalizers are those that come too late.

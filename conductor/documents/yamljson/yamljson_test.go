@@ -17,10 +17,13 @@ func TestFrom(t *testing.T) {
 		}
 	}
 	for what, text := range map[string]string{
-		"a long word many times": "a: &x " + strings.Repeat("w", 100_000) + "\nb: [" + strings.Repeat("*x, ", 100_000) + "]\n",
-		"lists of lists":         "a: &a [w,w,w,w,w,w,w,w,w]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f]\n",
-		"itself":                 "a: &a [*a]",
-		"no YAML":                "a: [",
+		"a long word many times": "a: &x " + strings.Repeat("w", 100_000) + "\nb: [" +
+			strings.Repeat("*x, ", 100_000) + "]\n",
+		"lists of lists": "a: &a [w,w,w,w,w,w,w,w,w]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c " +
+			"[*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f " +
+			"[*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f]\n",
+		"itself":  "a: &a [*a]",
+		"no YAML": "a: [",
 	} {
 		if got, err := From([]byte(text), 1<<20); err == nil {
 			t.Errorf("%s: made %d bytes", what, len(got))

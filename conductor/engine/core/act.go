@@ -51,7 +51,8 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 			change.Finish = finish
 		}
 		saved, err := e.Commit(ctx, *change)
-		if errors.Is(err, node.ErrStale) || overtakes && errors.Is(err, node.ErrFenced) || errors.Is(err, node.ErrConflict) && (len(change.AddPorts) > 0 || renames(n, change)) {
+		if errors.Is(err, node.ErrStale) || overtakes && errors.Is(err, node.ErrFenced) || errors.Is(err, node.ErrConflict) &&
+			(len(change.AddPorts) > 0 || renames(n, change)) {
 			continue // another event was faster, or another node with one of the addresses, or the name
 		}
 		return saved, err
@@ -61,7 +62,8 @@ func (e *Core) decide(ctx context.Context, ref string, ev plan.Event, finish *no
 
 // decideOnce asks plan. Only then is it known which name inspection rules give the
 // node: where another has it, that is a fact to decide by anew.
-func (e *Core) decideOnce(ctx context.Context, n node.Node, facts plan.Facts, ev plan.Event) (change *node.Change, err error) {
+func (e *Core) decideOnce(ctx context.Context, n node.Node, facts plan.Facts,
+	ev plan.Event) (change *node.Change, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.Log.Error("nothing can be decided on a node", "node", n.UUID, "panic", p, "stack", string(debug.Stack()))
@@ -91,7 +93,8 @@ type undecidableError struct {
 }
 
 func (e *undecidableError) Error() string {
-	return fmt.Sprintf("a fault in this program, or in the row of node %s: %v; please report it with the log", e.node, e.fault)
+	return fmt.Sprintf("a fault in this program, or in the row of node %s: %v; please report it with the log",
+		e.node, e.fault)
 }
 
 func renames(n node.Node, change *node.Change) bool {

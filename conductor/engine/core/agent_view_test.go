@@ -12,10 +12,13 @@ import (
 // TestErasingGoesAlong: an agent is told how to erase as Ironic tells it; what
 // the node says itself counts for more.
 func TestErasingGoesAlong(t *testing.T) {
-	n := node.Node{DriverInternalInfo: map[string]any{"agent_enable_nvme_secure_erase": false, "wipe_special_filesystems": true}}
+	n := node.Node{
+		DriverInternalInfo: map[string]any{"agent_enable_nvme_secure_erase": false, "wipe_special_filesystems": true},
+	}
 	want := map[string]any{
-		"agent_continue_if_secure_erase_failed": false, "agent_continue_if_ata_erase_failed": false, "agent_enable_nvme_secure_erase": false,
-		"agent_enable_ata_secure_erase": true, "agent_erase_skip_read_only": false, "agent_erase_devices_iterations": 1,
+		"agent_continue_if_secure_erase_failed": false, "agent_continue_if_ata_erase_failed": false,
+		"agent_enable_nvme_secure_erase": false,
+		"agent_enable_ata_secure_erase":  true, "agent_erase_skip_read_only": false, "agent_erase_devices_iterations": 1,
 		"agent_erase_devices_zeroize": true, "disk_erasure_concurrency": 4, "wipe_special_filesystems": true,
 	}
 	if diff := cmp.Diff(want, AgentView(n, plan.DefaultErasing())["driver_internal_info"]); diff != "" {

@@ -12,15 +12,19 @@ import (
 // it is not known how a machine boots, its agent finds out, and refuses the same.
 func (e *Core) CheckImage(n node.Node) error {
 	if plan.IsPartitionImage(n) && plan.BootModeOf(n) == "bios" && !e.Settings.BIOSBootloader {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: its partition image would have to run its own grub-install to boot by BIOS, which agents do only with --enable-bios-bootloader-install; "+
-			"have the machine boot by UEFI (capability boot_mode:uefi), or use a whole-disk image", n.UUID)
+		return node.Refuse(node.Invalid,
+			"node %s cannot be deployed: its partition image would have to run its own grub-install to boot by BIOS, which "+
+				"agents do only with --enable-bios-bootloader-install; "+
+				"have the machine boot by UEFI (capability boot_mode:uefi), or use a whole-disk image", n.UUID)
 	}
 	source := plan.ImageSource(n)
 	if !plan.FoundByConductor(source) {
 		return nil
 	}
 	if e.Images == nil {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: this conductor takes images from http(s) URLs only, and instance_info/image_source is %q", n.UUID, source)
+		return node.Refuse(node.Invalid,
+			"node %s cannot be deployed: this conductor takes images from http(s) URLs only, and "+
+				"instance_info/image_source is %q", n.UUID, source)
 	}
 	if err := e.Images.Check(n, source); err != nil {
 		return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_source: %v", n.UUID, err)

@@ -62,7 +62,8 @@ func (e *Core) inventoryOf(ctx context.Context, uuid string) (inv agentapi.Inven
 // which agent it had commanded, and machines keep no secrets.
 func (e *Core) signEraseReport(r *node.EraseReport, now time.Time) error {
 	r.UUID, r.CreatedAt = uuid.NewString(), now
-	statement := nodeapi.EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed, SignedAt: now, Report: r.Report}
+	statement := nodeapi.EraseStatement{UUID: r.UUID, NodeUUID: r.NodeUUID, NodeName: r.NodeName, Failed: r.Failed,
+		SignedAt: now, Report: r.Report}
 	signed, err := statement.Sign(e.EraseKey)
 	if err != nil {
 		return err

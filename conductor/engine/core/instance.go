@@ -21,7 +21,9 @@ func (e *Core) checkInstance(ctx context.Context, old node.Node, n *node.Node) e
 		return nil
 	case n.InstanceUUID == "":
 		if !old.Maintenance && !slices.Contains(settled, string(old.ProvisionState)) {
-			return node.Refuse(node.Conflict, "Node %s with an allocation can not have instance_uuid removed unless it is in one of allowed (%s) states or in maintenance mode. Current state is '%s'.", n.UUID, strings.Join(settled, ", "), old.ProvisionState)
+			return node.Refuse(node.Conflict,
+				"Node %s with an allocation can not have instance_uuid removed unless it is in one of allowed (%s) states or in "+
+					"maintenance mode. Current state is '%s'.", n.UUID, strings.Join(settled, ", "), old.ProvisionState)
 		}
 		n.AllocationUUID = ""
 	}
@@ -30,10 +32,12 @@ func (e *Core) checkInstance(ctx context.Context, old node.Node, n *node.Node) e
 	}
 	v, err := e.Store.Catalogs().Allocations.Find(ctx, old.AllocationUUID)
 	switch {
-	case err != nil && !errors.Is(err, node.ErrNotFound): // gone: then the node is not as it was read, and its edit is stale
+	// gone: then the node is not as it was read, and its edit is stale
+	case err != nil && !errors.Is(err, node.ErrNotFound):
 		return err
 	case v.Owner != "":
-		return node.Refuse(node.Conflict, "Cannot update owner of node \"%s\" while it is allocated to an allocation with an owner.", n.UUID)
+		return node.Refuse(node.Conflict,
+			"Cannot update owner of node \"%s\" while it is allocated to an allocation with an owner.", n.UUID)
 	}
 	return nil
 }

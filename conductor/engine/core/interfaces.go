@@ -12,7 +12,9 @@ import (
 // others their default.
 func (e *Core) FillInterfaces(n *node.Node) error {
 	if _, ok := e.BMCs[n.Driver]; !ok {
-		return node.Refuse(node.Invalid, "No valid host was found. Reason: No conductor service registered which supports driver %s (enabled: %s).", n.Driver, e.driverNames())
+		return node.Refuse(node.Invalid,
+			"No valid host was found. Reason: No conductor service registered which supports driver %s (enabled: %s).", n.Driver,
+			e.driverNames())
 	}
 	hw, ok := node.HardwareTypeByName(n.Driver)
 	if !ok {
@@ -24,7 +26,9 @@ func (e *Core) FillInterfaces(n *node.Node) error {
 	}
 	for kind, name := range n.Interfaces {
 		if name != "" && !hw.Supports(kind, name) {
-			return node.Refuse(node.Invalid, "Could not find the following interface in the 'ironic.hardware.interfaces.%s' entrypoint: %s. Valid interfaces are %v.", kind, name, hw.Interfaces[kind])
+			return node.Refuse(node.Invalid,
+				"Could not find the following interface in the 'ironic.hardware.interfaces.%s' entrypoint: %s. Valid "+
+					"interfaces are %v.", kind, name, hw.Interfaces[kind])
 		}
 	}
 	for kind := range hw.Interfaces {
@@ -39,7 +43,8 @@ func (e *Core) FillInterfaces(n *node.Node) error {
 // schedulers were told of it, or on the instance they gave it to: those in which
 // Ironic's conductor lets these be changed, in its order.
 var settled = []string{
-	string(node.Enroll), string(node.Inspecting), string(node.InspectWait), string(node.Manageable), string(node.Available),
+	string(node.Enroll), string(node.Inspecting), string(node.InspectWait), string(node.Manageable),
+	string(node.Available),
 }
 
 // checkSettled refuses to change the interfaces of a node that is in use, unless
@@ -48,7 +53,8 @@ var settled = []string{
 // is one that goes back to the default, which Ironic allows in every state.
 func checkSettled(old, n node.Node) error {
 	if n.Driver != old.Driver && old.ConsoleEnabled {
-		return node.Refuse(node.Conflict, "Node %s can not update the driver while the console is enabled. Please stop the console first.", n.UUID)
+		return node.Refuse(node.Conflict,
+			"Node %s can not update the driver while the console is enabled. Please stop the console first.", n.UUID)
 	}
 	if slices.Contains(settled, string(old.ProvisionState)) {
 		return nil
@@ -58,10 +64,14 @@ func checkSettled(old, n node.Node) error {
 		if name == old.Interfaces[kind] || n.Maintenance || name == "" && n.Driver != old.Driver {
 			continue
 		}
-		return node.Refuse(node.Conflict, "Node %s can not have %s_interface updated unless it is in one of allowed (%s) states or in maintenance mode.", n.UUID, kind, strings.Join(settled, ", "))
+		return node.Refuse(node.Conflict,
+			"Node %s can not have %s_interface updated unless it is in one of allowed (%s) states or in maintenance mode.",
+			n.UUID, kind, strings.Join(settled, ", "))
 	}
 	if old.ResourceClass != "" && n.ResourceClass != old.ResourceClass {
-		return node.Refuse(node.Conflict, "Node %s can not have resource_class updated unless it is in one of allowed (%s) states.", n.UUID, strings.Join(settled, ", "))
+		return node.Refuse(node.Conflict,
+			"Node %s can not have resource_class updated unless it is in one of allowed (%s) states.", n.UUID,
+			strings.Join(settled, ", "))
 	}
 	return nil
 }

@@ -82,7 +82,8 @@ func (m *memory) saved(n node.Node, d effectChange) *agentapi.Heartbeat {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(n.UUID)
-	if d != effectUnchanged && n.Revision >= r.effectRev { // even if a later save, which left the debt alone, was noted first
+	// even if a later save, which left the debt alone, was noted first
+	if d != effectUnchanged && n.Revision >= r.effectRev {
 		r.effectPending, r.effectRev = d == effectAdded, n.Revision
 	}
 	if n.Revision >= r.rev {
@@ -145,7 +146,8 @@ func (m *memory) Beat(uuid string, hb agentapi.Heartbeat, now time.Time) (known,
 	if !ok || !r.known {
 		return false, false, nil
 	}
-	if word := r.agent.Token == "" && r.agent.IsWord(hb.AgentToken); !word && (r.agent.Token == "" || !SameToken(r.agent.Token, hb.AgentToken)) {
+	if word := r.agent.Token == "" && r.agent.IsWord(hb.AgentToken); !word &&
+		(r.agent.Token == "" || !SameToken(r.agent.Token, hb.AgentToken)) {
 		return true, false, node.Refuse(node.Invalid, "Invalid or missing agent token received.")
 	}
 	if r.agent.URL != "" && r.agent.URL != hb.CallbackURL {

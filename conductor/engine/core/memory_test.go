@@ -16,10 +16,12 @@ import (
 func TestEffectIsNotedOutOfOrder(t *testing.T) {
 	m := newMemory()
 	save := func(rev int64, d effectChange) *agentapi.Heartbeat {
-		return m.saved(node.Node{UUID: "n", Revision: rev, ProvisionState: node.CleanWait, Run: &node.Run{}, Agent: node.Agent{Token: "t", URL: "u"}}, d)
+		return m.saved(node.Node{UUID: "n", Revision: rev, ProvisionState: node.CleanWait, Run: &node.Run{},
+			Agent: node.Agent{Token: "t", URL: "u"}}, d)
 	}
 	save(5, effectAdded)
-	if known, act, err := m.Beat("n", agentapi.Heartbeat{CallbackURL: "u", AgentToken: "t"}, time.Unix(1, 0)); !known || act || err != nil {
+	if known, act, err := m.Beat("n", agentapi.Heartbeat{CallbackURL: "u", AgentToken: "t"}, time.Unix(1, 0)); !known ||
+		act || err != nil {
 		t.Fatalf("a heartbeat while an effect is pending: known %v, act %v, %v", known, act, err)
 	}
 	if hb := save(7, effectUnchanged); hb != nil {

@@ -13,8 +13,9 @@ import (
 // are node.ErrNotFound, ErrConflict, ErrStale and ErrFenced, wrapped.
 type Store interface {
 	Commit(ctx context.Context, c node.Change) (node.Node, error)
-	Node(ctx context.Context, ref string) (node.Node, error)      // UUID or name
-	Nodes(ctx context.Context, q node.Query) ([]node.Node, error) // may share maps with other readers: Clone to change; with a *node.UnreadableError those that can be decoded
+	Node(ctx context.Context, ref string) (node.Node, error) // UUID or name
+	// may share maps with other readers: Clone to change; with a *node.UnreadableError those that can be decoded
+	Nodes(ctx context.Context, q node.Query) ([]node.Node, error)
 	Shards(ctx context.Context) ([]node.Shard, error)
 	Port(ctx context.Context, uuid string) (node.Port, error)
 	Ports(ctx context.Context, q node.PortQuery) ([]node.Port, error)
@@ -23,7 +24,8 @@ type Store interface {
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 
 	PendingEffect(ctx context.Context, nodeUUID string) (*node.Effect, error) // nil when nothing is pending
-	NodesWithEffects(ctx context.Context) ([]string, error)                   // the UUIDs of all nodes that have a pending effect
+	// the UUIDs of all nodes that have a pending effect
+	NodesWithEffects(ctx context.Context) ([]string, error)
 	Claim(ctx context.Context, owner string, now time.Time, lease time.Duration, limit int) ([]node.Effect, error)
 	Renew(ctx context.Context, e node.Effect, until time.Time) error
 	Release(ctx context.Context, e node.Effect, runAt time.Time, why string) error

@@ -169,7 +169,8 @@ func (e *Core) Reserved(ctx context.Context, uuid string) (string, error) {
 
 // deletable are the states a node can be deleted in without being in
 // maintenance.
-var deletable = map[node.State]bool{node.Enroll: true, node.Manageable: true, node.Available: true, node.AdoptFailed: true}
+var deletable = map[node.State]bool{node.Enroll: true, node.Manageable: true, node.Available: true,
+	node.AdoptFailed: true}
 
 // DeleteNode removes a node and all that belongs to it.
 func (e *Core) DeleteNode(ctx context.Context, ref string) error {
@@ -217,7 +218,9 @@ func checkDeletable(n node.Node) error {
 	case !n.Maintenance && n.InstanceUUID != "":
 		return node.Refuse(node.Conflict, "Node %s is associated with instance %s.", n.UUID, n.InstanceUUID)
 	case !n.Maintenance && !deletable[n.ProvisionState]:
-		return node.Refuse(node.Conflict, "Can not delete node %q while it is in provision state %q. Valid provision states to perform deletion are: enroll, manageable, available, adopt failed; or set the node into maintenance first.", n.UUID, n.ProvisionState)
+		return node.Refuse(node.Conflict,
+			"Can not delete node %q while it is in provision state %q. Valid provision states to perform deletion are: "+
+				"enroll, manageable, available, adopt failed; or set the node into maintenance first.", n.UUID, n.ProvisionState)
 	}
 	return nil
 }

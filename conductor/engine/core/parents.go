@@ -12,11 +12,13 @@ import (
 func (e *Core) checkParent(ctx context.Context, n node.Node) error {
 	for ref, depth := n.ParentNode, 0; ref != ""; depth++ {
 		if ref == n.UUID || depth > maxGenerations {
-			return node.Refuse(node.Invalid, "node %s cannot have parent_node %s: it would be its own parent", n.UUID, n.ParentNode)
+			return node.Refuse(node.Invalid, "node %s cannot have parent_node %s: it would be its own parent", n.UUID,
+				n.ParentNode)
 		}
 		parent, err := e.Store.Node(ctx, ref)
 		if errors.Is(err, node.ErrNotFound) {
-			return node.Refuse(node.Invalid, "parent_node %s of node %s could not be found: create the parent first", ref, n.UUID)
+			return node.Refuse(node.Invalid, "parent_node %s of node %s could not be found: create the parent first", ref,
+				n.UUID)
 		}
 		if err != nil {
 			return err

@@ -10,7 +10,9 @@ func checkProtected(old node.Node, n *node.Node) error {
 	case !n.Protected:
 		n.ProtectedReason = ""
 	case n.ProvisionState != node.Active && n.ProvisionState != node.Rescue:
-		return node.Refuse(node.Conflict, "Node %s can only be made protected in provision states 'active' or 'rescue', the current state is '%s'", n.UUID, n.ProvisionState)
+		return node.Refuse(node.Conflict,
+			"Node %s can only be made protected in provision states 'active' or 'rescue', the current state is '%s'", n.UUID,
+			n.ProvisionState)
 	}
 	if n.ProtectedReason != old.ProtectedReason && n.ProtectedReason != "" && !n.Protected {
 		return node.Refuse(node.Invalid, "The protected_reason field can only be set when protected is True")
@@ -26,7 +28,9 @@ func checkRetired(old node.Node, n *node.Node) error {
 	case !n.Retired:
 		n.RetiredReason = ""
 	case n.ProvisionState == node.Available:
-		return node.Refuse(node.Conflict, "Node %s can not have 'retired' set in provision state 'available', the current state is '%s'", n.UUID, n.ProvisionState)
+		return node.Refuse(node.Conflict,
+			"Node %s can not have 'retired' set in provision state 'available', the current state is '%s'", n.UUID,
+			n.ProvisionState)
 	}
 	if n.RetiredReason != old.RetiredReason && n.RetiredReason != "" && !n.Retired {
 		return node.Refuse(node.Invalid, "The retired_reason field can only be set when retired is True")

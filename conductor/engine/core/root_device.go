@@ -50,7 +50,8 @@ func (e *Core) RootDevice(ctx context.Context, ref string, hints map[string]any)
 func (e *Core) disksOf(ctx context.Context, n node.Node) ([]agentapi.Disk, []agentapi.SkippedDisk, error) {
 	found, err := e.Store.Inspected(ctx, n.UUID)
 	if errors.Is(err, node.ErrNotFound) {
-		return nil, nil, node.Refuse(node.Conflict, "Node %s was never inspected, so its disks are not known: ask for the verb inspect first.", n.UUID)
+		return nil, nil, node.Refuse(node.Conflict,
+			"Node %s was never inspected, so its disks are not known: ask for the verb inspect first.", n.UUID)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +70,8 @@ func (e *Core) disksOf(ctx context.Context, n node.Node) ([]agentapi.Disk, []age
 		}
 	}
 	if len(inventory.Disks) == 0 && n.Interfaces["inspect"] != "agent" {
-		return nil, nil, node.Refuse(node.Conflict, "The inspection of node %s told of no disks: set its inspect_interface to agent, and inspect it again.", n.UUID)
+		return nil, nil, node.Refuse(node.Conflict,
+			"The inspection of node %s told of no disks: set its inspect_interface to agent, and inspect it again.", n.UUID)
 	}
 	return inventory.Disks, left, nil
 }

@@ -30,7 +30,8 @@ func (e *Core) Readable(err error) error {
 				e.aside.reported = map[string]bool{}
 			}
 			e.aside.reported[key] = true
-			e.Log.Error("a record of the database cannot be read; it is left alone until it is repaired", "kind", bad.Kind, "uuid", id, "err", bad.Err)
+			e.Log.Error("a record of the database cannot be read; it is left alone until it is repaired", "kind", bad.Kind,
+				"uuid", id, "err", bad.Err)
 		}
 	}
 	return nil

@@ -19,7 +19,8 @@ func (e *Hardware) driver(ctx context.Context, ref string) (node.Node, core.BMC,
 	}
 	bmc, ok := e.BMCs[n.Driver]
 	if !ok {
-		return n, nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.ConductorName())
+		return n, nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID,
+			e.ConductorName())
 	}
 	return n, bmc, nil
 }

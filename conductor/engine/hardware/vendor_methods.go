@@ -25,7 +25,8 @@ func (e *Hardware) VendorMethods(ctx context.Context, ref string) ([]node.Vendor
 
 // CallVendor calls a vendor method by an HTTP method. One that is answered
 // before it is done (async) has no result; its failure ends in last_error.
-func (e *Hardware) CallVendor(ctx context.Context, ref, httpMethod, method string, args map[string]any) (result any, async bool, err error) {
+func (e *Hardware) CallVendor(ctx context.Context, ref, httpMethod, method string,
+	args map[string]any) (result any, async bool, err error) {
 	n, bmc, err := e.driver(ctx, ref)
 	if err != nil {
 		return nil, false, err

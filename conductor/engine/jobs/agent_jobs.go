@@ -146,7 +146,8 @@ func (j *job) sync(ctx context.Context) (any, error) {
 	res, err := j.send(ctx, "standby.sync", map[string]any{}, true)
 	var unknown interface{ UnknownCommand() bool }
 	if errors.As(err, &unknown) && unknown.UnknownCommand() {
-		j.Log.Info("agent knows no standby.sync: it goes on without", "node", j.n.UUID, "agent", j.n.Agent.Version, "err", err)
+		j.Log.Info("agent knows no standby.sync: it goes on without", "node", j.n.UUID, "agent",
+			j.n.Agent.Version, "err", err)
 		return agentapi.Result{ID: j.n.Agent.LastCommand, Name: "sync", Status: agentapi.Succeeded}, nil
 	}
 	return res, err
@@ -169,7 +170,8 @@ func (j *job) poll(ctx context.Context) (any, error) {
 			return r, nil
 		}
 	}
-	return nil, node.Refuse(node.Conflict, "the agent at %s does not know command %s: it was restarted in the middle of it", j.n.Agent.URL, a.Command)
+	return nil, node.Refuse(node.Conflict,
+		"the agent at %s does not know command %s: it was restarted in the middle of it", j.n.Agent.URL, a.Command)
 }
 
 // kind is the agent's word for the activity under way.

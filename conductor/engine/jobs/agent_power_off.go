@@ -46,7 +46,8 @@ func (j *job) stayedOn(ctx context.Context, grace time.Duration) any {
 	case all[at].Status == agentapi.Failed:
 		return j.powerOffFailed(all[at].ID, errorText(all[at]))
 	}
-	return j.powerOffFailed(all[at].ID, fmt.Sprintf("its status is %s, and the machine is on after %s", all[at].Status, grace))
+	return j.powerOffFailed(all[at].ID,
+		fmt.Sprintf("its status is %s, and the machine is on after %s", all[at].Status, grace))
 }
 
 // powerOffFailed logs that the BMC does what the agent did not, and is the line

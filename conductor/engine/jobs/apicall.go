@@ -74,7 +74,8 @@ func get(ctx context.Context, client *http.Client, c rules.Call) (again bool, er
 		return true, fmt.Errorf("GET from %s: %w", r.URL.Host, err)
 	}
 	switch answer.StatusCode {
-	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout:
 		return true, fmt.Errorf("GET from %s: %s", r.URL.Host, answer.Status)
 	}
 	if answer.StatusCode >= http.StatusBadRequest {

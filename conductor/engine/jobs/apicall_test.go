@@ -37,8 +37,10 @@ func TestCallAPI(t *testing.T) {
 				w.WriteHeader(tc.answers[min(int(tries.Add(1)), len(tc.answers))-1])
 			}))
 			defer s.Close()
-			err := call(t, rules.Call{Rule: "r1", URL: s.URL + "/?token=pa55", Headers: map[string]string{"X-Key": "k"}, Timeout: time.Minute, Retries: 2})
-			if got := tries.Load(); got != tc.tries || (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			err := call(t, rules.Call{Rule: "r1", URL: s.URL + "/?token=pa55", Headers: map[string]string{"X-Key": "k"},
+				Timeout: time.Minute, Retries: 2})
+			if got := tries.Load(); got != tc.tries || (err == nil) != (tc.want == "") || err != nil &&
+				!strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%d tries, %v; want %d, %q", got, err, tc.tries, tc.want)
 			}
 			if err != nil && (strings.Contains(err.Error(), "pa55") || core.Passing(err)) {
@@ -48,7 +50,8 @@ func TestCallAPI(t *testing.T) {
 	}
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close() // nobody listens there
-	if err := call(t, rules.Call{Rule: "r1", URL: s.URL + "/?token=pa55", Timeout: time.Minute}); err == nil || strings.Contains(err.Error(), "pa55") {
+	if err := call(t, rules.Call{Rule: "r1", URL: s.URL + "/?token=pa55", Timeout: time.Minute}); err == nil ||
+		strings.Contains(err.Error(), "pa55") {
 		t.Errorf("nobody there: %v", err)
 	}
 }

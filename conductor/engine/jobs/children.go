@@ -55,7 +55,8 @@ func (j *job) children(ctx context.Context, named []string) ([]string, error) {
 		return nil, fmt.Errorf("children of node %s: %w", j.n.UUID, err)
 	}
 	if len(nodes) == 0 {
-		return nil, node.Refuse(node.Invalid, "node %s has no child nodes: correct the parent_node of those that should be", j.n.UUID)
+		return nil, node.Refuse(node.Invalid, "node %s has no child nodes: correct the parent_node of those that should be",
+			j.n.UUID)
 	}
 	var all []string
 	strangers := slices.Clone(named)
@@ -67,7 +68,9 @@ func (j *job) children(ctx context.Context, named []string) ([]string, error) {
 		strangers = slices.DeleteFunc(strangers, called)
 	}
 	if len(strangers) > 0 {
-		return nil, node.Refuse(node.Invalid, "%v are no child nodes of node %s: correct limit_child_node_execution, or the parent_node of the children", strangers, j.n.UUID)
+		return nil, node.Refuse(node.Invalid,
+			"%v are no child nodes of node %s: correct limit_child_node_execution, or the parent_node of the children",
+			strangers, j.n.UUID)
 	}
 	return all, nil
 }

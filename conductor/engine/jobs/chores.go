@@ -50,7 +50,8 @@ const (
 // the machine is started anew, since some firmware takes it only then (Dell's,
 // as a job of the BMC), and turned off again where it was off. Done again after
 // a crash it begins anew: what has come true meanwhile costs no second start.
-func (j *job) change(ctx context.Context, set func(context.Context) error, is func(context.Context) (bool, error)) (any, error) {
+func (j *job) change(ctx context.Context, set func(context.Context) error,
+	is func(context.Context) (bool, error)) (any, error) {
 	if err := j.callBMC(ctx, set); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,9 @@ func (j *job) change(ctx context.Context, set func(context.Context) error, is fu
 	if err != nil || there {
 		return plan.ChoreDone{}, err
 	}
-	if err := j.callBMC(ctx, func(ctx context.Context) error { return j.bmc.SetPower(ctx, j.n, node.Rebooting) }); err != nil {
+	if err := j.callBMC(ctx, func(ctx context.Context) error {
+		return j.bmc.SetPower(ctx, j.n, node.Rebooting)
+	}); err != nil {
 		return nil, fmt.Errorf("start the machine for it: %w", err)
 	}
 	j.leave()
@@ -74,7 +77,9 @@ func (j *job) change(ctx context.Context, set func(context.Context) error, is fu
 		if err != nil {
 			return nil, err
 		}
-		return nil, node.Refuse(node.Conflict, "the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into the BMC's log", firmwareTime)
+		return nil, node.Refuse(node.Conflict,
+			"the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into "+
+				"the BMC's log", firmwareTime)
 	}
 	if j.n.PowerState == node.PowerOff && !j.n.DisablePowerOff {
 		err = j.callBMC(ctx, func(ctx context.Context) error { return j.bmc.SetPower(ctx, j.n, node.PowerOff) })

@@ -81,7 +81,8 @@ func (e *Jobs) Perform(ctx context.Context, ef node.Effect, leave func()) (any, 
 	}
 	bmc, ok := e.BMCs[n.Driver]
 	if !ok {
-		return nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID, e.ConductorName())
+		return nil, node.Refuse(node.Invalid, "hardware type %q of node %s is not enabled on %s", n.Driver, n.UUID,
+			e.ConductorName())
 	}
 	return (&job{e, n, bmc, ef, leave}).guard(ctx, do)
 }

@@ -30,5 +30,7 @@ func (j *job) detachMedia(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.ChoreDone{}, j.callBMC(ctx, func(ctx context.Context) error { return bmc.DetachMedia(ctx, j.n, r.Devices) })
+	return plan.ChoreDone{}, j.callBMC(ctx, func(ctx context.Context) error {
+		return bmc.DetachMedia(ctx, j.n, r.Devices)
+	})
 }

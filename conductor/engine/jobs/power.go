@@ -51,7 +51,8 @@ func (j *job) power(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if !there {
-		return nil, node.Refuse(node.Conflict, "the BMC accepted %q, but the machine was not %q within %s", a.Target, want, core.Seconds(a.TimeoutSeconds))
+		return nil, node.Refuse(node.Conflict, "the BMC accepted %q, but the machine was not %q within %s", a.Target, want,
+			core.Seconds(a.TimeoutSeconds))
 	}
 	return failed, nil
 }

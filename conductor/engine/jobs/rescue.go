@@ -23,7 +23,8 @@ func (j *job) finalizeRescue(ctx context.Context) (any, error) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return j.nobodyListens(err)
 	case err != nil && j.effect.Attempt > 1:
-		return nil, fmt.Errorf("it is not known whether the agent has let user rescue in: try to log in, or ask for the rescue again: %w", err)
+		return nil, fmt.Errorf("it is not known whether the agent has let user rescue in: try to log in, or ask for the "+
+			"rescue again: %w", err)
 	case err != nil:
 		return nil, err
 	case res.Status == agentapi.Running:
@@ -43,5 +44,6 @@ func (j *job) nobodyListens(err error) (any, error) {
 	if j.effect.Attempt == 1 {
 		return nil, node.Refuse(node.Conflict, "the agent was gone before it was given the password: %v", err)
 	}
-	return plan.Finalized{Result: agentapi.Result{Name: "finalize_rescue", Status: agentapi.Succeeded}, AnswerLost: true}, nil
+	return plan.Finalized{Result: agentapi.Result{Name: "finalize_rescue", Status: agentapi.Succeeded},
+		AnswerLost: true}, nil
 }

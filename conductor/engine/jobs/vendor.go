@@ -16,7 +16,9 @@ func (j *job) callVendor(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if j.effect.Attempt > 1 {
-		return nil, node.Refuse(node.Conflict, "a conductor ended in the middle of it, so it is not known whether it was done: look, and call it again if it was not")
+		return nil, node.Refuse(node.Conflict,
+			"a conductor ended in the middle of it, so it is not known whether it was done: look, and call it again "+
+				"if it was not")
 	}
 	vendor, err := core.Extension[core.Vendor](j.n, j.bmc, "vendor", "vendor")
 	if err != nil {

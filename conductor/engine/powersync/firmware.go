@@ -39,7 +39,8 @@ func (e *Sync) readFirmware(ctx context.Context, bmc core.BMC, n node.Node) {
 }
 
 // firmware asks a BMC. A driver that panics has failed: see guard.
-func (e *Sync) firmware(ctx context.Context, bmc core.BMC, secure core.SecureBooter, n node.Node) (read plan.FirmwareRead, err error) {
+func (e *Sync) firmware(ctx context.Context, bmc core.BMC, secure core.SecureBooter,
+	n node.Node) (read plan.FirmwareRead, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			e.Log.Error("reading the boot mode panicked", "node", n.UUID, "panic", fault, "stack", string(debug.Stack()))

@@ -91,7 +91,8 @@ func (e *Sync) readTurns(ctx context.Context, due []reading, slots chan struct{}
 	}
 	found, err := e.Store.Nodes(ctx, q)
 	if err = e.Readable(err); err != nil && ctx.Err() == nil {
-		e.Log.Error("power states not read: the nodes cannot be looked up; their next turn is another chance", "nodes", len(due), "err", err)
+		e.Log.Error("power states not read: the nodes cannot be looked up; their next turn is another chance", "nodes",
+			len(due), "err", err)
 	}
 	for _, n := range found {
 		nodes[n.UUID] = n
@@ -151,7 +152,8 @@ func (e *Sync) warnLate(r reading, warned time.Time) time.Time {
 	if r.late < 2*r.every || now.Sub(warned) < lateAgain {
 		return warned
 	}
-	e.Log.Warn("power states are read late: read more of them at a time, or less often", "late", r.late.Round(time.Second), "at-a-time", e.PowerWorkers)
+	e.Log.Warn("power states are read late: read more of them at a time, or less often", "late", r.late.Round(time.Second),
+		"at-a-time", e.PowerWorkers)
 	return now
 }
 
@@ -205,7 +207,8 @@ func (e *Sync) ReadVitals(ctx context.Context, bmc core.BMC, n node.Node) (v nod
 	defer func() {
 		if fault := recover(); fault != nil {
 			e.Log.Error("reading the power state panicked", "node", n.UUID, "panic", fault, "stack", string(debug.Stack()))
-			v, err = node.Vitals{}, node.Refuse(node.Invalid, "a fault in this program: %v; please report it with the log", fault)
+			v, err = node.Vitals{},
+				node.Refuse(node.Invalid, "a fault in this program: %v; please report it with the log", fault)
 		}
 	}()
 	if m, ok := bmc.(core.Monitor); ok {
@@ -217,7 +220,8 @@ func (e *Sync) ReadVitals(ctx context.Context, bmc core.BMC, n node.Node) (v nod
 	case err != nil:
 		return node.Vitals{}, err
 	case v.Power == node.PowerError:
-		return node.Vitals{}, fmt.Errorf("the BMC of node %s answers %q for the power state, expected %q or %q", n.UUID, v.Power, node.PowerOn, node.PowerOff)
+		return node.Vitals{}, fmt.Errorf("the BMC of node %s answers %q for the power state, expected %q or %q", n.UUID,
+			v.Power, node.PowerOn, node.PowerOff)
 	}
 	e.schedule.seen(n.UUID, e.Now())
 	return v, nil

@@ -141,8 +141,10 @@ func (e *Ramdisks) turnAway(ctx context.Context, n node.Node, c node.Caller, wha
 	if !first && !proven {
 		return unknownRamdisk()
 	}
-	e.Memory.Stage(n.UUID, core.BootStage{Name: what + " refused", Detail: why + " (from " + c.From.String() + ")", At: e.Now()}, false)
-	if _, err := e.Act(ctx, n.UUID, plan.RamdiskRefused{Reason: what + " from " + c.From.String() + " refused: " + why, Proven: proven, Recorded: !first}); err != nil {
+	e.Memory.Stage(n.UUID, core.BootStage{Name: what + " refused", Detail: why + " (from " + c.From.String() + ")",
+		At: e.Now()}, false)
+	if _, err := e.Act(ctx, n.UUID, plan.RamdiskRefused{Reason: what + " from " + c.From.String() + " refused: " + why,
+		Proven: proven, Recorded: !first}); err != nil {
 		e.Log.Error("a refused ramdisk is not in the history", "node", n.UUID, "err", err)
 	}
 	return unknownRamdisk()

@@ -44,7 +44,8 @@ func (e *Ramdisks) Discovers() bool { return e.Discovery.Driver != "" }
 // It becomes a node in enroll; when it calls again, that node is brought up to
 // date for as long as nobody has taken it on. Everybody else hears that there is
 // nothing here.
-func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw []byte, from netip.Addr) (node.Node, error) {
+func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw []byte,
+	from netip.Addr) (node.Node, error) {
 	if !e.Discovers() {
 		return node.Node{}, unknownRamdisk()
 	}
@@ -92,11 +93,14 @@ func checkDiscovered(data *agentapi.Inspection, raw []byte) ([]string, error) {
 		return nil, node.Refuse(node.Invalid, "%v", err)
 	}
 	if len(raw) > maxDiscovered {
-		return nil, node.Refuse(node.Invalid, "the inspection data of an unknown machine has %d bytes, at most %d are taken", len(raw), maxDiscovered)
+		return nil, node.Refuse(node.Invalid, "the inspection data of an unknown machine has %d bytes, at most %d are taken",
+			len(raw), maxDiscovered)
 	}
 	macs := plan.NewAddresses(plan.Inspected{Data: *data})
 	if len(macs) == 0 || len(macs) > maxDiscoveredCards {
-		return nil, node.Refuse(node.Invalid, "the inspection data of an unknown machine has %d Ethernet interfaces, expected 1 to %d", len(macs), maxDiscoveredCards)
+		return nil, node.Refuse(node.Invalid,
+			"the inspection data of an unknown machine has %d Ethernet interfaces, expected 1 to %d", len(macs),
+			maxDiscoveredCards)
 	}
 	id, err := uuid.Parse(data.SystemUUID)
 	if err != nil || id == uuid.Nil || id == uuid.Max { // firmware that was never told its own
@@ -123,7 +127,8 @@ func (e *Ramdisks) checkOwnLease(ctx context.Context, macs []string, from netip.
 		}
 		own = own || mine && l.IP == at
 		if !mine && l.IP == at && (l.Static || l.Expires.After(e.Now())) {
-			e.warnOf(ctx, "discovery refused: the caller's address is lent to a machine it does not claim to be", "", "from", from, "lent_to", l.MAC)
+			e.warnOf(ctx, "discovery refused: the caller's address is lent to a machine it does not claim to be", "", "from",
+				from, "lent_to", l.MAC)
 			return unknownRamdisk()
 		}
 	}
@@ -166,7 +171,8 @@ func (e *Ramdisks) discovered(ctx context.Context, macs []string, data agentapi.
 		}
 	}
 	if undecided >= e.Discovery.Limit {
-		e.warnOf(ctx, "discovery refused: too many discovered nodes are undecided; manage or delete some", "", "undecided", undecided, "limit", e.Discovery.Limit, "macs", macs)
+		e.warnOf(ctx, "discovery refused: too many discovered nodes are undecided; manage or delete some", "", "undecided",
+			undecided, "limit", e.Discovery.Limit, "macs", macs)
 		return node.Node{}, node.Refuse(node.Busy, "No room for another unknown machine; try again later")
 	}
 	return node.Node{}, nil

@@ -44,7 +44,8 @@ func (m *machines) fill(ctx context.Context, store core.Store) error {
 	if err != nil { // one that cannot be read too: a machine that seems unknown may be its
 		return err
 	}
-	m.nodes, m.bySystem, m.byBMC, m.open = map[string]machine{}, map[string]map[string]bool{}, map[string]map[string]bool{}, 0
+	m.nodes, m.bySystem, m.byBMC, m.open = map[string]machine{}, map[string]map[string]bool{},
+		map[string]map[string]bool{}, 0
 	for _, n := range nodes {
 		m.put(n)
 	}

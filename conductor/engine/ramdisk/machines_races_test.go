@@ -27,7 +27,8 @@ func TestSavesNotedOutOfOrder(t *testing.T) {
 		at := time.Unix(1, 0).UTC()
 		return &node.Node{
 			UUID: uuid, Driver: "ipmi", ProvisionState: node.Enroll, CreatedAt: at,
-			DriverInfo: map[string]any{"ipmi_address": address}, DriverInternalInfo: map[string]any{"discovered_at": at.Format(time.RFC3339)},
+			DriverInfo:         map[string]any{"ipmi_address": address},
+			DriverInternalInfo: map[string]any{"discovered_at": at.Format(time.RFC3339)},
 		}
 	}
 	is := func(when string, undecided int, addresses ...string) {

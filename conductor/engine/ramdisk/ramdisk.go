@@ -55,7 +55,8 @@ func unknownRamdisk() error {
 
 // Lookup tells a ramdisk which node it runs on and gives it the token of this
 // boot, in clear once. c is what it shows of itself.
-func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string, c node.Caller) (agentapi.LookupNode, string, error) {
+func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
+	c node.Caller) (agentapi.LookupNode, string, error) {
 	n, err := e.nodeOf(ctx, macs, uuid)
 	if err != nil {
 		return agentapi.LookupNode{}, "", err
@@ -222,7 +223,8 @@ func (e *Ramdisks) Heartbeat(ctx context.Context, uuid string, hb agentapi.Heart
 // ContinueInspection takes the data of an inspecting ramdisk, finds its node
 // by MAC, else by BMC address, among those that wait for it. c is what the
 // ramdisk shows of itself, as for Lookup.
-func (e *Ramdisks) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte, c node.Caller) (node.Node, error) {
+func (e *Ramdisks) ContinueInspection(ctx context.Context, uuid string, data agentapi.Inspection, raw []byte,
+	c node.Caller) (node.Node, error) {
 	if err := data.Validate(); err != nil {
 		return node.Node{}, node.Refuse(node.Invalid, "%v", err)
 	}

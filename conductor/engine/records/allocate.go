@@ -67,13 +67,15 @@ func (e *Records) allocate(ctx context.Context, failed map[string]int) (next tim
 // is as for allocateOne.
 func (e *Records) unprocessed(ctx context.Context, a node.Allocation, nth int, why error) (done bool) {
 	if nth == 1 {
-		e.Log.Error("allocation not processed; it is tried again each second", "allocation", a.UUID, "tries", allocateTries, "err", why)
+		e.Log.Error("allocation not processed; it is tried again each second", "allocation", a.UUID, "tries",
+			allocateTries, "err", why)
 	}
 	if nth < allocateTries {
 		return false
 	}
 	if _, err := e.fail(ctx, plan.Unallocable(a, why)); err != nil && nth == allocateTries && ctx.Err() == nil {
-		e.Log.Error("allocation can neither be processed nor set aside; it is tried again each minute", "allocation", a.UUID, "err", err)
+		e.Log.Error("allocation can neither be processed nor set aside; it is tried again each minute", "allocation",
+			a.UUID, "err", err)
 	}
 	return true
 }
@@ -91,7 +93,8 @@ func (l *look) nodes(ctx context.Context, e *Records, class string) ([]*node.Nod
 		return nodes, nil
 	}
 	state, no := node.Available, false
-	nodes, err := e.Store.Nodes(ctx, node.Query{ResourceClass: class, ProvisionState: &state, Associated: &no, Maintenance: &no})
+	nodes, err := e.Store.Nodes(ctx,
+		node.Query{ResourceClass: class, ProvisionState: &state, Associated: &no, Maintenance: &no})
 	if err = e.Readable(err); err != nil {
 		return nil, err
 	}
@@ -172,7 +175,8 @@ func (e *Records) give(ctx context.Context, a node.Allocation, n *node.Node) (gi
 		case !errors.Is(err, node.ErrStale) && !errors.Is(err, node.ErrNotFound):
 			return false, err
 		}
-		if a, err = e.Store.Catalogs().Allocations.Find(ctx, a.UUID); errors.Is(err, node.ErrNotFound) || err == nil && a.State != node.Allocating {
+		if a, err = e.Store.Catalogs().Allocations.Find(ctx, a.UUID); errors.Is(err, node.ErrNotFound) || err == nil &&
+			a.State != node.Allocating {
 			return true, nil
 		}
 		if err != nil {

@@ -100,9 +100,12 @@ func releasable(v node.Allocation, n node.Node) error {
 	case n.Maintenance:
 		return nil
 	case n.TargetProvisionState != "" && !core.Updatable[n.ProvisionState]:
-		return node.Refuse(node.Conflict, "Cannot remove allocation %s for node %s, because the node is in state %s where updates are not allowed (and maintenance mode is off)", v.UUID, n.UUID, n.ProvisionState)
+		return node.Refuse(node.Conflict,
+			"Cannot remove allocation %s for node %s, because the node is in state %s where updates are not allowed (and "+
+				"maintenance mode is off)", v.UUID, n.UUID, n.ProvisionState)
 	case n.ProvisionState == node.Active:
-		return node.Refuse(node.Conflict, "Cannot remove allocation %s for node %s, because the node is active (and maintenance mode is off)", v.UUID, n.UUID)
+		return node.Refuse(node.Conflict,
+			"Cannot remove allocation %s for node %s, because the node is active (and maintenance mode is off)", v.UUID, n.UUID)
 	}
 	return nil
 }

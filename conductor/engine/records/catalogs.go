@@ -54,14 +54,18 @@ type Catalogs struct {
 func (e *Records) Catalogs() Catalogs {
 	kept := e.Store.Catalogs()
 	return Catalogs{
-		DeployTemplates:  catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
-		Runbooks:         catalog[node.Runbook, *node.Runbook]{kept.Runbooks, e},
-		Allocations:      allocations{catalog[node.Allocation, *node.Allocation]{kept.Allocations, e}},
-		Chassis:          catalog[node.Chassis, *node.Chassis]{kept.Chassis, e},
-		Portgroups:       portgroups{catalog[node.Portgroup, *node.Portgroup]{kept.Portgroups, e}},
-		VolumeConnectors: volumes[node.VolumeConnector, *node.VolumeConnector]{catalog[node.VolumeConnector, *node.VolumeConnector]{kept.VolumeConnectors, e}},
-		VolumeTargets:    volumes[node.VolumeTarget, *node.VolumeTarget]{catalog[node.VolumeTarget, *node.VolumeTarget]{kept.VolumeTargets, e}},
-		InspectionRules:  catalog[node.InspectionRule, *node.InspectionRule]{kept.InspectionRules, e},
+		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
+		Runbooks:        catalog[node.Runbook, *node.Runbook]{kept.Runbooks, e},
+		Allocations:     allocations{catalog[node.Allocation, *node.Allocation]{kept.Allocations, e}},
+		Chassis:         catalog[node.Chassis, *node.Chassis]{kept.Chassis, e},
+		Portgroups:      portgroups{catalog[node.Portgroup, *node.Portgroup]{kept.Portgroups, e}},
+		VolumeConnectors: volumes[node.VolumeConnector, *node.VolumeConnector]{
+			catalog[node.VolumeConnector, *node.VolumeConnector]{kept.VolumeConnectors, e},
+		},
+		VolumeTargets: volumes[node.VolumeTarget, *node.VolumeTarget]{
+			catalog[node.VolumeTarget, *node.VolumeTarget]{kept.VolumeTargets, e},
+		},
+		InspectionRules: catalog[node.InspectionRule, *node.InspectionRule]{kept.InspectionRules, e},
 	}
 }
 

@@ -49,7 +49,8 @@ func (c portgroups) update(ctx context.Context, ref string, edit func(*node.Port
 	for i := range members {
 		members[i].PhysicalNetwork, members[i].UpdatedAt = g.PhysicalNetwork, g.UpdatedAt
 	}
-	if _, err := c.e.Commit(ctx, node.Change{Save: &n, SavePortgroups: []node.Portgroup{g}, SavePorts: members}); err != nil {
+	if _, err := c.e.Commit(ctx,
+		node.Change{Save: &n, SavePortgroups: []node.Portgroup{g}, SavePorts: members}); err != nil {
 		return g, err
 	}
 	g.Revision++

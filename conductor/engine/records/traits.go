@@ -39,7 +39,9 @@ func (e *Records) editTraits(ctx context.Context, ref string, change func(*node.
 		slices.Sort(traits)
 		traits = slices.Compact(traits)
 		if len(traits) > node.MaxTraits {
-			return node.Refuse(node.Invalid, "Could not modify traits for node %s as it would exceed the maximum number of traits per node (%d vs. %d)", n.UUID, len(traits), node.MaxTraits)
+			return node.Refuse(node.Invalid,
+				"Could not modify traits for node %s as it would exceed the maximum number of traits per node (%d vs. %d)", n.UUID,
+				len(traits), node.MaxTraits)
 		}
 		n.Traits = traits
 		return nil

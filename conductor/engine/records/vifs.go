@@ -43,35 +43,38 @@ func (e *Records) plugs(ctx context.Context, uuid string) ([]node.Port, []node.P
 // AttachVIF attaches a virtual interface to a free port or portgroup of a node
 // that is not reserved. noop takes any, and keeps none.
 func (e *Records) AttachVIF(ctx context.Context, ref string, v node.VIF) error {
-	return e.rewire(ctx, ref, func(ports []node.Port, groups []node.Portgroup, _ node.Node) (*node.Port, *node.Portgroup, error) {
-		port, group, err := node.PlaceVIF(v, ports, groups)
-		if port != nil {
-			port.SetVIF(v.ID)
-		}
-		if group != nil {
-			group.SetVIF(v.ID)
-		}
-		return port, group, err
-	})
+	return e.rewire(ctx, ref,
+		func(ports []node.Port, groups []node.Portgroup, _ node.Node) (*node.Port, *node.Portgroup, error) {
+			port, group, err := node.PlaceVIF(v, ports, groups)
+			if port != nil {
+				port.SetVIF(v.ID)
+			}
+			if group != nil {
+				group.SetVIF(v.ID)
+			}
+			return port, group, err
+		})
 }
 
 // DetachVIF takes a virtual interface off a node that is not reserved.
 func (e *Records) DetachVIF(ctx context.Context, ref, id string) error {
-	return e.rewire(ctx, ref, func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error) {
-		for i := range groups {
-			if groups[i].VIF() == id {
-				groups[i].SetVIF("")
-				return nil, &groups[i], nil
+	return e.rewire(ctx, ref,
+		func(ports []node.Port, groups []node.Portgroup, n node.Node) (*node.Port, *node.Portgroup, error) {
+			for i := range groups {
+				if groups[i].VIF() == id {
+					groups[i].SetVIF("")
+					return nil, &groups[i], nil
+				}
 			}
-		}
-		for i := range ports {
-			if ports[i].VIF() == id {
-				ports[i].SetVIF("")
-				return &ports[i], nil, nil
+			for i := range ports {
+				if ports[i].VIF() == id {
+					ports[i].SetVIF("")
+					return &ports[i], nil, nil
+				}
 			}
-		}
-		return nil, nil, node.Refuse(node.Invalid, "Unable to detach VIF %s from node %s because it is not attached to it.", id, n.UUID)
-	})
+			return nil, nil, node.Refuse(node.Invalid, "Unable to detach VIF %s from node %s because it is not attached to it.",
+				id, n.UUID)
+		})
 }
 
 // plugging changes one of a node's ports or portgroups, and returns it.

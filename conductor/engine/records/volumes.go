@@ -50,7 +50,9 @@ func (c volumes[T, P]) inUse(what string, n node.Node) error {
 	if power == "" {
 		power = "None"
 	}
-	return node.Refuse(node.InvalidState, "The requested action %q can not be performed on node %q while it is in state %q.", P(new(T)).Kind()+" "+what, n.UUID, power)
+	return node.Refuse(node.InvalidState,
+		"The requested action %q can not be performed on node %q while it is in state %q.", P(new(T)).Kind()+" "+what,
+		n.UUID, power)
 }
 
 // nodeOf is the UUID of the node a record is of.

@@ -35,7 +35,8 @@ func Components(facts Facts) (next hostapi.HostFirmwareComponents, changed bool)
 	if differs {
 		problems = wrongUpdates(next.Spec.Updates, parts)
 	}
-	next.Status.Conditions = changeConditions(next.ObjectMeta, next.Status.Conditions, differs, problems, ValidComponent, InvalidComponent, facts.Now)
+	next.Status.Conditions = changeConditions(next.ObjectMeta, next.Status.Conditions, differs, problems, ValidComponent,
+		InvalidComponent, facts.Now)
 	if was != nil && reflect.DeepEqual(next, *was) {
 		return next, false
 	}
@@ -53,7 +54,8 @@ func components(facts Facts) (all []hostapi.FirmwareComponentStatus) {
 			continue
 		}
 		part := hostapi.FirmwareComponentStatus{
-			Component: c.Component, InitialVersion: c.InitialVersion, CurrentVersion: c.CurrentVersion, LastVersionFlashed: c.LastVersionFlashed,
+			Component: c.Component, InitialVersion: c.InitialVersion, CurrentVersion: c.CurrentVersion,
+			LastVersionFlashed: c.LastVersionFlashed,
 		}
 		if !c.UpdatedAt.IsZero() {
 			part.UpdatedAt = hostapi.At(c.UpdatedAt)
@@ -72,7 +74,8 @@ func wrongUpdates(wanted []hostapi.FirmwareUpdate, parts []hostapi.FirmwareCompo
 	for i, u := range wanted {
 		if !hostapi.KnownComponent(u.Component) {
 			path := fmt.Sprintf("spec.updates[%d].component", i)
-			all = append(all, hostapi.Problem{Path: path, Value: u.Component, Reason: "expected bios, bmc, or nic: with a card's id"})
+			all = append(all,
+				hostapi.Problem{Path: path, Value: u.Component, Reason: "expected bios, bmc, or nic: with a card's id"})
 		}
 	}
 	return all

@@ -37,7 +37,9 @@ func refusals(of hostapi.Document, was, is []hostapi.Condition) []DocumentEvent 
 	if why == "" || why == invalid(was) {
 		return nil
 	}
-	return []DocumentEvent{{of, hostapi.Event{Type: hostapi.EventWarning, Reason: "ValidationFailed", Message: nodeapi.MaskText(why)}}}
+	return []DocumentEvent{
+		{of, hostapi.Event{Type: hostapi.EventWarning, Reason: "ValidationFailed", Message: nodeapi.MaskText(why)}},
+	}
 }
 
 // invalid is why what a document wants cannot be had; "" when it can.

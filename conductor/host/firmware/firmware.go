@@ -37,7 +37,8 @@ type Facts struct {
 func KeepsFirmware(facts Facts) bool {
 	_, paused := facts.Host.Annotations[hostapi.AnnotationPaused]
 	_, detached := facts.Host.Annotations[hostapi.AnnotationDetached]
-	return facts.Node != nil && facts.Host.Status.Provisioning.ID == facts.Node.UUID && facts.Host.DeletionTimestamp == nil &&
+	return facts.Node != nil && facts.Host.Status.Provisioning.ID == facts.Node.UUID &&
+		facts.Host.DeletionTimestamp == nil &&
 		!paused && !detached && facts.Host.Status.OperationalStatus != hostapi.StatusDetached
 }
 
@@ -74,7 +75,8 @@ func pending(generation int64, conditions []hostapi.Condition) (changes, seen bo
 // has: whether something else is wanted than there is, and whether that can be had.
 // fine and wrong are the kind's reasons.
 func changeConditions(
-	of hostapi.ObjectMeta, all []hostapi.Condition, differs bool, problems []hostapi.Problem, fine, wrong string, now time.Time,
+	of hostapi.ObjectMeta, all []hostapi.Condition, differs bool, problems []hostapi.Problem, fine, wrong string,
+	now time.Time,
 ) []hostapi.Condition {
 	changed := hostapi.Condition{
 		Type: hostapi.ConditionChangeDetected, Status: hostapi.False, Reason: fine,
@@ -105,7 +107,8 @@ func (f Change) Asked() bool { return len(f.settings) > 0 || f.UpdatesDiffer }
 // Steps do it.
 func (f Change) Steps() (steps []node.Step) {
 	if len(f.settings) > 0 {
-		steps = append(steps, node.Step{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": f.settings}})
+		steps = append(steps,
+			node.Step{Interface: "bios", Step: "apply_configuration", Args: map[string]any{"settings": f.settings}})
 	}
 	if len(f.updates) > 0 {
 		steps = append(steps, node.Step{Interface: "firmware", Step: "update", Args: map[string]any{"settings": f.updates}})

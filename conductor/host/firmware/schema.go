@@ -34,8 +34,9 @@ func SchemaName(reported []node.BIOSSetting) string {
 // schemaOf is what a setting can be.
 func schemaOf(s node.BIOSSetting) hostapi.SettingSchema {
 	return hostapi.SettingSchema{
-		AttributeType: s.AttributeType, AllowableValues: s.AllowableValues, LowerBound: s.LowerBound, UpperBound: s.UpperBound,
-		MinLength: s.MinLength, MaxLength: s.MaxLength, ReadOnly: s.ReadOnly, Unique: s.Unique,
+		AttributeType: s.AttributeType, AllowableValues: s.AllowableValues, LowerBound: s.LowerBound,
+		UpperBound: s.UpperBound,
+		MinLength:  s.MinLength, MaxLength: s.MaxLength, ReadOnly: s.ReadOnly, Unique: s.Unique,
 	}
 }
 
@@ -69,7 +70,8 @@ func held(s hostapi.FirmwareSchema, by string) bool {
 // describe.
 func Schema(facts Facts) (next hostapi.FirmwareSchema, changed bool) {
 	owner, was := facts.Documents.Settings, facts.Documents.Schema
-	if !KeepsFirmware(facts) || facts.Documents.Described || owner == nil || len(facts.Report.BIOS) == 0 || facts.Host.Status.Provisioning.State == hostapi.StateInspecting {
+	if !KeepsFirmware(facts) || facts.Documents.Described || owner == nil || len(facts.Report.BIOS) == 0 ||
+		facts.Host.Status.Provisioning.State == hostapi.StateInspecting {
 		return next, false
 	}
 	if was != nil {

@@ -61,7 +61,8 @@ func settingsStatus(facts Facts, of hostapi.HostFirmwareSettings) hostapi.HostFi
 	}
 	problems := wrongSettings(facts.Report.BIOS, of.Spec.Settings)
 	differs := len(problems) > 0 || len(differing(facts.Report.BIOS, of.Spec.Settings)) > 0
-	st.Conditions = changeConditions(of.ObjectMeta, st.Conditions, differs, problems, Success, ConfigurationError, facts.Now)
+	st.Conditions = changeConditions(of.ObjectMeta, st.Conditions, differs, problems, Success,
+		ConfigurationError, facts.Now)
 	return st
 }
 

@@ -83,7 +83,8 @@ func (r *Reconciler) upsertHardware(ctx context.Context, h hostapi.Host, found h
 			ObjectMeta: hostapi.ObjectMeta{
 				Name: h.Name, Namespace: h.Namespace,
 				OwnerReferences: []hostapi.OwnerReference{{
-					APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: h.Name, UID: h.UID, Controller: &yes, BlockOwnerDeletion: &yes,
+					APIVersion: hostapi.APIVersion, Kind: hostapi.KindHost, Name: h.Name, UID: h.UID, Controller: &yes,
+					BlockOwnerDeletion: &yes,
 				}},
 			},
 			Spec: hostapi.HardwareDataSpec{Hardware: &found},

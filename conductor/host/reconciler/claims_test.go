@@ -22,8 +22,13 @@ func TestRivals(t *testing.T) {
 		with func(*hostapi.Host)
 		want string
 	}{
-		"BMC": {func(h *hostapi.Host) { h.Spec.BMC.Address = "fake://one/bmc" }, "the BMC address fake-hardware://one/bmc is that of host default/a already"},
-		"MAC": {func(h *hostapi.Host) { h.Spec.BootMACAddress = "52:54:00:00:00:01" }, "the MAC address 52:54:00:00:00:01 is that of host default/a already"},
+		"BMC": {
+			func(h *hostapi.Host) {
+				h.Spec.BMC.Address = "fake://one/bmc"
+			}, "the BMC address fake-hardware://one/bmc is that of host default/a already",
+		},
+		"MAC": {func(h *hostapi.Host) { h.Spec.BootMACAddress = "52:54:00:00:00:01" },
+			"the MAC address 52:54:00:00:00:01 is that of host default/a already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T, w *world) {
@@ -51,7 +56,8 @@ func TestRivals(t *testing.T) {
 // has not come to its own yet.
 func TestRivalNotYetKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, slowAbout{mem.New(), objects.Query{Kind: hostapi.KindSecret, Namespace: "default", Name: "unused", Limit: 1}})
+		w := newWorld(t,
+			slowAbout{mem.New(), objects.Query{Kind: hostapi.KindSecret, Namespace: "default", Name: "unused", Limit: 1}})
 		w.start()
 		defer func() { w.stop() }()
 		w.secret("bmc", "right")
@@ -72,7 +78,9 @@ func TestRivalNotYetKnown(t *testing.T) {
 		if n := w.node("b"); n.ProvisionState != node.Enroll || n.DriverInfo["fake_password"] != "wrong" {
 			t.Errorf("the second has come to the BMC of the first: it is %s", n.ProvisionState)
 		}
-		w.until("b", "refused", func(h hostapi.Host) bool { return strings.Contains(h.Status.ErrorMessage, "default/a already") })
+		w.until("b", "refused", func(h hostapi.Host) bool {
+			return strings.Contains(h.Status.ErrorMessage, "default/a already")
+		})
 	})
 }
 
@@ -101,7 +109,8 @@ func TestAddressOfANode(t *testing.T) {
 			w.check(err)
 		}
 		w.apply("a", func(h *hostapi.Host) { h.Spec.BootMACAddress = "52:54:00:00:00:00" })
-		if h := w.fails("a", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage, "is that of node mine already") {
+		if h := w.fails("a", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage,
+			"is that of node mine already") {
 			t.Errorf("got %q", h.Status.ErrorMessage)
 		}
 		w.apply("b", func(h *hostapi.Host) { h.Spec.BootMACAddress = "52:54:00:00:00:01" })
@@ -121,7 +130,10 @@ func TestBMCOfANode(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		ctx := context.Background()
 		for name, system := range map[string]string{"mine": "1", "other": "2"} {
-			_, err := w.eng.CreateNode(ctx, node.Node{Driver: "fake-hardware", Name: name, DriverInfo: map[string]any{"fake_address": "BMC", "fake_system_id": system}})
+			_, err := w.eng.CreateNode(ctx,
+				node.Node{
+					Driver: "fake-hardware", Name: name, DriverInfo: map[string]any{"fake_address": "BMC", "fake_system_id": system},
+				})
 			w.check(err)
 		}
 		at := func(system string) func(*hostapi.Host) {
@@ -129,7 +141,8 @@ func TestBMCOfANode(t *testing.T) {
 		}
 		w.apply("a", at("1"))
 		h := w.fails("a", hostapi.RegistrationError)
-		if want := "the BMC address fake-hardware://bmc/1 is that of node mine already: call that node default~a"; !strings.HasPrefix(h.Status.ErrorMessage, want) {
+		if want := "the BMC address fake-hardware://bmc/1 is that of node mine already: call that " +
+			"node default~a"; !strings.HasPrefix(h.Status.ErrorMessage, want) {
 			t.Errorf("got %q, want %q", h.Status.ErrorMessage, want)
 		}
 		w.apply("b", at("3"))
@@ -169,7 +182,8 @@ func TestNodeOfSomebodyElse(t *testing.T) {
 					t.Fatalf("the node is %s, %s", before.ProvisionState, before.PowerState)
 				}
 				w.apply("a", withImage("http://images/a"))
-				if h := w.fails("a", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage, "works for somebody else") {
+				if h := w.fails("a", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage,
+					"works for somebody else") {
 					t.Errorf("got %q", h.Status.ErrorMessage)
 				}
 				time.Sleep(24 * time.Hour)
@@ -177,8 +191,10 @@ func TestNodeOfSomebodyElse(t *testing.T) {
 				w.gone("a")
 				after, err := w.eng.Node(ctx, n.UUID)
 				w.check(err)
-				if after.Name != name || after.ProvisionState != node.Active || after.PowerState != node.PowerOn || after.Maintenance || after.DriverInfo["fake_username"] != "theirs" {
-					t.Errorf("the node has become %s, %s, %s, maintenance %v, user %v", after.Name, after.ProvisionState, after.PowerState, after.Maintenance, after.DriverInfo["fake_username"])
+				if after.Name != name || after.ProvisionState != node.Active || after.PowerState != node.PowerOn ||
+					after.Maintenance || after.DriverInfo["fake_username"] != "theirs" {
+					t.Errorf("the node has become %s, %s, %s, maintenance %v, user %v", after.Name, after.ProvisionState,
+						after.PowerState, after.Maintenance, after.DriverInfo["fake_username"])
 				}
 			})
 		})

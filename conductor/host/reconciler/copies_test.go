@@ -51,7 +51,8 @@ func TestCopyOfAHost(t *testing.T) {
 				time.Sleep(time.Hour)
 				after := w.node("a")
 				if after.UUID != before.UUID || after.ProvisionState != node.Active || w.machines.powerCycles() != cycles {
-					t.Errorf("node %s is %s, was %s; %d power changes", after.UUID, after.ProvisionState, before.UUID, w.machines.powerCycles()-cycles)
+					t.Errorf("node %s is %s, was %s; %d power changes", after.UUID, after.ProvisionState, before.UUID,
+						w.machines.powerCycles()-cycles)
 				}
 				if st := w.host("a").Status; st.Provisioning.State != hostapi.StateProvisioned || st.ErrorType != "" {
 					t.Errorf("the host that was copied is %s: %s", st.Provisioning.State, st.ErrorMessage)
@@ -76,13 +77,16 @@ func TestClashAfterRestart(t *testing.T) {
 		})
 		w.becomes("younger", hostapi.StateProvisioned)
 		w.edit("older", func(h *hostapi.Host) { h.Spec.BMC.Address, h.Spec.BMC.CredentialsName = "fake://younger", "bmc" })
-		w.until("older", "refused", func(h hostapi.Host) bool { return strings.Contains(h.Status.ErrorMessage, "default/younger") })
+		w.until("older", "refused", func(h hostapi.Host) bool {
+			return strings.Contains(h.Status.ErrorMessage, "default/younger")
+		})
 		w.wrest("own")
 		w.fails("younger", hostapi.RegistrationError)
 		w.stop()
 		w.start()
 		time.Sleep(24 * time.Hour)
-		if st := w.host("older").Status; st.ErrorType != hostapi.RegistrationError || !strings.Contains(st.ErrorMessage, "default/younger") {
+		if st := w.host("older").Status; st.ErrorType != hostapi.RegistrationError ||
+			!strings.Contains(st.ErrorMessage, "default/younger") {
 			t.Errorf("the older host is %s: %q", st.OperationalStatus, st.ErrorMessage)
 		}
 		w.secret("own", "right")

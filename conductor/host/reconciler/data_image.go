@@ -15,7 +15,8 @@ import (
 // gatherImage finds the DataImage of a host and, where that matters, asks the BMC
 // what is in the machine's virtual drives.
 func (r *Reconciler) gatherImage(ctx context.Context, facts *host.Facts) (err error) {
-	if facts.DataImage, err = getIfAny[hostapi.DataImage](ctx, r.Documents, facts.Host.Namespace, facts.Host.Name); err != nil {
+	if facts.DataImage, err = getIfAny[hostapi.DataImage](ctx, r.Documents, facts.Host.Namespace,
+		facts.Host.Name); err != nil {
 		return fmt.Errorf("DataImage: %w", err)
 	}
 	if !host.AsksMedia(*facts) {

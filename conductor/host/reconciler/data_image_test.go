@@ -77,7 +77,9 @@ func (w *world) dataImage(name, url string) {
 	for {
 		i, err := objects.Get[hostapi.DataImage](ctx, w.docs, "default", name)
 		if errors.Is(err, objects.ErrNotFound) {
-			_, err = objects.Create(ctx, w.docs, hostapi.DataImage{ObjectMeta: hostapi.ObjectMeta{Name: name, Namespace: "default"}, Spec: hostapi.DataImageSpec{URL: url}})
+			_, err = objects.Create(ctx, w.docs,
+				hostapi.DataImage{ObjectMeta: hostapi.ObjectMeta{Name: name, Namespace: "default"},
+					Spec: hostapi.DataImageSpec{URL: url}})
 		} else if err == nil {
 			i.Spec.URL = url
 			_, err = objects.Update(ctx, w.docs, i)
@@ -144,7 +146,8 @@ func TestDataImage(t *testing.T) {
 		w.until("a", "at work", atWork)
 		w.dataImage("a", "http://images/a.iso")
 		w.image("a", "held", func(i *hostapi.DataImage) bool {
-			return i != nil && len(i.Finalizers) == 1 && len(i.OwnerReferences) == 1 && i.OwnerReferences[0].UID == w.host("a").UID
+			return i != nil && len(i.Finalizers) == 1 && len(i.OwnerReferences) == 1 &&
+				i.OwnerReferences[0].UID == w.host("a").UID
 		})
 		time.Sleep(time.Hour)
 		if done := w.machines.turns(); done != "" {
@@ -184,13 +187,16 @@ func TestDataImageFails(t *testing.T) {
 		w.edit("a", annotate(hostapi.AnnotationReboot, ""))
 		for n, most := range []time.Duration{time.Minute, 3 * time.Minute, 5 * time.Minute} {
 			at := time.Now()
-			w.image("a", "failed", func(i *hostapi.DataImage) bool { return i.Status.Error.Count == n+1 && i.Status.Error.Message != "" })
+			w.image("a", "failed", func(i *hostapi.DataImage) bool {
+				return i.Status.Error.Count == n+1 && i.Status.Error.Message != ""
+			})
 			if took := time.Since(at); took > most || n > 0 && took < 30*time.Second {
 				t.Errorf("failure %d after %s", n+1, took)
 			}
 		}
 		w.image("a", "told", func(i *hostapi.DataImage) bool {
-			return i.Status.Error.Message == "attach http://******@images/a.iso: management.attach_virtual_media failed: there is no such image" && i.Status.AttachedImage.URL == ""
+			return i.Status.Error.Message == "attach http://******@images/a.iso: management.attach_virtual_media failed: "+
+				"there is no such image" && i.Status.AttachedImage.URL == ""
 		})
 		h := w.host("a")
 		if h.Status.PoweredOn || h.Status.ErrorType != "" {

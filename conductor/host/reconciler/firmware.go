@@ -38,7 +38,8 @@ func (r *Reconciler) gatherFirmware(ctx context.Context, facts *host.Facts) (err
 func (r *Reconciler) gatherSchema(ctx context.Context, facts *host.Facts, name string) (err error) {
 	f := &facts.Firmware
 	if f.Settings != nil && f.Settings.Status.FirmwareSchema != nil && f.Settings.Status.FirmwareSchema.Name == name {
-		f.Described, err = r.Documents.Has(ctx, objects.Key{Kind: hostapi.KindFirmwareSchema, Namespace: facts.Host.Namespace, Name: name})
+		f.Described, err = r.Documents.Has(ctx,
+			objects.Key{Kind: hostapi.KindFirmwareSchema, Namespace: facts.Host.Namespace, Name: name})
 	}
 	if err == nil && !f.Described {
 		f.Schema, err = getIfAny[hostapi.FirmwareSchema](ctx, r.Documents, facts.Host.Namespace, name)
@@ -63,7 +64,8 @@ func (r *Reconciler) saveFirmware(ctx context.Context, facts *host.Facts) error 
 }
 
 // upsert has one document become what follows from the situation.
-func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, facts *host.Facts, is **T, decide func(firmware.Facts) (T, bool)) error {
+func upsert[T any, P document[T]](ctx context.Context, r *Reconciler, facts *host.Facts, is **T,
+	decide func(firmware.Facts) (T, bool)) error {
 	next, changed := decide(facts.FirmwareFacts())
 	if !changed {
 		return nil
@@ -99,7 +101,8 @@ func (r *Reconciler) saveUpdates(ctx context.Context, c *hostapi.HostFirmwareCom
 // lines in the log of it.
 func (r *Reconciler) reportInvalid(k key, was, is firmware.Documents) {
 	for _, e := range firmware.Events(was, is) {
-		r.Log.Warn("what is wanted of a host's firmware cannot be had; nothing is changed", "host", k, "kind", e.Of.About().Kind, "err", e.Event.Message)
+		r.Log.Warn("what is wanted of a host's firmware cannot be had; nothing is changed", "host", k, "kind",
+			e.Of.About().Kind, "err", e.Event.Message)
 		if r.RecordEvents != nil {
 			r.RecordEvents(e.Of, []hostapi.Event{e.Event})
 		}

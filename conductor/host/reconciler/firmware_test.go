@@ -76,7 +76,8 @@ func (w *world) settles(name, what string, so func(hostapi.HostFirmwareSettings)
 	w.tb.Helper()
 	w.until(name, what, func(h hostapi.Host) bool {
 		d := document[hostapi.HostFirmwareSettings](w, name)
-		quiet := h.Status.Provisioning.State == hostapi.StateAvailable || h.Status.Provisioning.State == hostapi.StateProvisioned
+		quiet := h.Status.Provisioning.State == hostapi.StateAvailable ||
+			h.Status.Provisioning.State == hostapi.StateProvisioned
 		return quiet && h.Status.OperationalStatus != hostapi.StatusServicing && so(d)
 	})
 	time.Sleep(time.Minute)
@@ -106,14 +107,16 @@ func TestFirmware(t *testing.T) {
 		h := w.becomes("a", hostapi.StateAvailable)
 		w.becomes("b", hostapi.StateAvailable)
 		d := w.settles("a", "told of", runs("Slow"))
-		if len(d.OwnerReferences) != 1 || d.OwnerReferences[0].UID != h.UID || is(d.Status.Conditions, hostapi.ConditionChangeDetected) != "False Success" {
+		if len(d.OwnerReferences) != 1 || d.OwnerReferences[0].UID != h.UID ||
+			is(d.Status.Conditions, hostapi.ConditionChangeDetected) != "False Success" {
 			t.Errorf("owned by %v, %+v", d.OwnerReferences, d.Status.Conditions)
 		}
 		if again := w.settles("a", "told of", runs("Slow")); again.ResourceVersion != d.ResourceVersion {
 			t.Error("what has not changed is written again")
 		}
 		schema := document[hostapi.FirmwareSchema](w, d.Status.FirmwareSchema.Name)
-		if diff := cmp.Diff([]string{"Slow", "Fast"}, schema.Spec.Schema["Speed"].AllowableValues); diff != "" || len(schema.OwnerReferences) != 2 || schema.Spec.HardwareModel != "Sky" {
+		if diff := cmp.Diff([]string{"Slow", "Fast"}, schema.Spec.Schema["Speed"].AllowableValues); diff != "" ||
+			len(schema.OwnerReferences) != 2 || schema.Spec.HardwareModel != "Sky" {
 			t.Errorf("the schema of both: %+v", schema)
 		}
 		parts := document[hostapi.HostFirmwareComponents](w, "a")
@@ -123,14 +126,16 @@ func TestFirmware(t *testing.T) {
 
 		w.speed("a", "Fast")
 		d = w.settles("a", "fast", runs("Fast"))
-		if got := is(d.Status.Conditions, hostapi.ConditionChangeDetected); got != "False Success" || w.machines.done(applySettings) != 1 {
+		if got := is(d.Status.Conditions, hostapi.ConditionChangeDetected); got != "False Success" ||
+			w.machines.done(applySettings) != 1 {
 			t.Errorf("afterwards: %s, set %d times", got, w.machines.done(applySettings))
 		}
 		w.speed("a", "Turbo")
 		d = w.settles("a", "refused", func(d hostapi.HostFirmwareSettings) bool {
 			return is(d.Status.Conditions, hostapi.ConditionValid) == "False ConfigurationError"
 		})
-		if w.machines.done(applySettings) != 1 || d.Status.Conditions[1].Message != `spec.settings[Speed]: "Turbo": expected one of Slow, Fast` {
+		if w.machines.done(applySettings) != 1 ||
+			d.Status.Conditions[1].Message != `spec.settings[Speed]: "Turbo": expected one of Slow, Fast` {
 			t.Errorf("of what cannot be: %+v", d.Status.Conditions)
 		}
 		time.Sleep(time.Hour)
@@ -138,7 +143,8 @@ func TestFirmware(t *testing.T) {
 			t.Errorf("people were told of it %d times", heard)
 		}
 
-		_, _, err := objects.Delete[hostapi.HostFirmwareSettings](context.Background(), w.docs, "default", "a", objects.DeleteOptions{})
+		_, _, err := objects.Delete[hostapi.HostFirmwareSettings](context.Background(), w.docs, "default", "a",
+			objects.DeleteOptions{})
 		w.check(err)
 		w.until("a", "told of anew", func(hostapi.Host) bool {
 			d, err := objects.Get[hostapi.HostFirmwareSettings](context.Background(), w.docs, "default", "a")
@@ -218,7 +224,8 @@ func TestUpdateFails(t *testing.T) {
 		refuses.Store(false)
 		w.settles("a", "updated", func(hostapi.HostFirmwareSettings) bool { return w.host("a").Status.ErrorType == "" })
 		if w.machines.done(updateParts) == before {
-			t.Errorf("an update that has failed is said to be done: %+v", document[hostapi.HostFirmwareComponents](w, "a").Status)
+			t.Errorf("an update that has failed is said to be done: %+v",
+				document[hostapi.HostFirmwareComponents](w, "a").Status)
 		}
 	})
 }
@@ -249,7 +256,8 @@ func TestFirmwareFirst(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		meta := hostapi.ObjectMeta{Name: "a", Namespace: "default"}
 		_, err := objects.Create(context.Background(), w.docs, hostapi.HostFirmwareSettings{
-			ObjectMeta: meta, Spec: hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{"Speed": {Text: "Fast"}}},
+			ObjectMeta: meta,
+			Spec:       hostapi.HostFirmwareSettingsSpec{Settings: map[string]hostapi.IntOrString{"Speed": {Text: "Fast"}}},
 		})
 		w.check(err)
 		_, err = objects.Create(context.Background(), w.docs, hostapi.HostUpdatePolicy{ObjectMeta: meta})
@@ -282,11 +290,13 @@ func TestServicing(t *testing.T) {
 			})
 		}
 		reboot()
-		if d := w.settles("a", "as it was", runs("Slow")); is(d.Status.Conditions, hostapi.ConditionChangeDetected) != "True Success" {
+		if d := w.settles("a", "as it was", runs("Slow")); is(d.Status.Conditions,
+			hostapi.ConditionChangeDetected) != "True Success" {
 			t.Errorf("what is wanted is not told: %+v", d.Status.Conditions)
 		}
 		_, err := objects.Create(context.Background(), w.docs, hostapi.HostUpdatePolicy{
-			ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default"}, Spec: hostapi.HostUpdatePolicySpec{FirmwareSettings: hostapi.OnReboot},
+			ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default"},
+			Spec:       hostapi.HostUpdatePolicySpec{FirmwareSettings: hostapi.OnReboot},
 		})
 		w.check(err)
 		w.settles("a", "as it was", runs("Slow"))
@@ -310,7 +320,8 @@ func TestServicingFails(t *testing.T) {
 		w.becomes("a", hostapi.StateProvisioned)
 		w.until("a", "on", func(h hostapi.Host) bool { return h.Status.PoweredOn })
 		_, err := objects.Create(context.Background(), w.docs, hostapi.HostUpdatePolicy{
-			ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default"}, Spec: hostapi.HostUpdatePolicySpec{FirmwareSettings: hostapi.OnReboot},
+			ObjectMeta: hostapi.ObjectMeta{Name: "a", Namespace: "default"},
+			Spec:       hostapi.HostUpdatePolicySpec{FirmwareSettings: hostapi.OnReboot},
 		})
 		w.check(err)
 		w.speed("a", "Fast")

@@ -16,7 +16,8 @@ import (
 
 // gather finds out all that is to be known of a host.
 func (r *Reconciler) gather(ctx context.Context, h hostapi.Host) (facts host.Facts, err error) {
-	facts = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(), BusyNodes: r.busy(), Conflicts: r.known.conflicts(keyOf(h))}
+	facts = host.Facts{Host: h, Secrets: map[string]hostapi.Secret{}, ProvisioningLimit: r.ProvisioningLimit, Now: r.Now(),
+		BusyNodes: r.busy(), Conflicts: r.known.conflicts(keyOf(h))}
 	for _, name := range translate.SecretNames(h) {
 		secret, err := r.claim(ctx, h, name)
 		switch {
@@ -101,7 +102,8 @@ func (r *Reconciler) ownNode(ctx context.Context, h hostapi.Host) (n *node.Node,
 		}
 		switch owner, known := r.known.bind(n.UUID, keyOf(h)); {
 		case owner != keyOf(h):
-			return nil, fmt.Sprintf("node %s is that of host %s already: delete this one, which leaves the machine alone", cmp.Or(n.Name, n.UUID), owner), nil
+			return nil, fmt.Sprintf("node %s is that of host %s already: delete this one, which leaves the machine alone",
+				cmp.Or(n.Name, n.UUID), owner), nil
 		case known:
 			return n, "", nil
 		}

@@ -52,8 +52,10 @@ func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 	defer x.mu.Unlock()
 	k, was := keyOf(h), x.hosts[keyOf(h)]
 	is := &entry{
-		generation: h.Generation, beingDeleted: h.DeletionTimestamp != nil, annotations: h.Annotations, finalizers: h.Finalizers,
-		secrets: translate.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID, created: h.CreationTimestamp,
+		generation: h.Generation, beingDeleted: h.DeletionTimestamp != nil, annotations: h.Annotations,
+		finalizers: h.Finalizers,
+		secrets:    translate.SecretNames(h), holds: host.HeldSecrets(h), claims: host.Claims(h), uid: h.UID,
+		created:    h.CreationTimestamp,
 		registered: h.Status.Provisioning.ID != "",
 		accepted:   h.Status.Provisioning.ID != "" && h.Status.ErrorType != hostapi.RegistrationError,
 	}

@@ -22,7 +22,8 @@ func powered(s hostapi.State) func(hostapi.Host) bool {
 // TestSilentBMC deletes hosts whose BMC has just fallen silent, or long ago: they
 // are gone after four tries and the pauses in between, and each try is told.
 func TestSilentBMC(t *testing.T) {
-	pauses := map[hostapi.State]time.Duration{hostapi.StateAvailable: 25 * time.Second, hostapi.StateProvisioned: 75 * time.Second}
+	pauses := map[hostapi.State]time.Duration{hostapi.StateAvailable: 25 * time.Second,
+		hostapi.StateProvisioned: 75 * time.Second}
 	for _, s := range []hostapi.State{hostapi.StateRegistering, hostapi.StateAvailable, hostapi.StateProvisioned} {
 		for _, since := range []time.Duration{0, time.Hour} {
 			t.Run(string(s)+" "+since.String(), func(t *testing.T) {
@@ -95,7 +96,8 @@ func TestLeavesShuttingDown(t *testing.T) {
 	for name, c := range map[string]struct {
 		image, detached bool
 		most            time.Duration
-	}{"available": {most: 5 * time.Second}, "at work": {image: true, most: 5 * time.Second}, "detached": {image: true, detached: true, most: 185 * time.Second}} {
+	}{"available": {most: 5 * time.Second}, "at work": {image: true, most: 5 * time.Second},
+		"detached": {image: true, detached: true, most: 185 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T, w *world) {
 				state := hostapi.StateAvailable
@@ -144,7 +146,8 @@ func progress(h hostapi.Host) string {
 	return ""
 }
 
-var try = regexp.MustCompile(`no answer of the BMC; that was try \d of 4( before the host is deleted all the same, the next is at \d\d:\d\d:\d\d UTC|: the host is deleted all the same)$`)
+var try = regexp.MustCompile(
+	`no answer of the BMC; that was try \d of 4( before the host is deleted all the same, the next is at \d\d:\d\d:\d\d UTC|: the host is deleted all the same)$`)
 
 // triesOf follows a host to its end, and collects what it says of tries that failed.
 func (w *world) triesOf(name string) (told []string) {

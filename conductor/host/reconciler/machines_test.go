@@ -157,7 +157,9 @@ func (m *machines) System(context.Context, node.Node) (node.System, error) {
 
 // Steps adds one to every deploy, so that it can fail.
 func (m *machines) Steps(n node.Node) []node.StepOffer {
-	return append(m.Driver.Steps(n), node.StepOffer{Interface: "management", Step: "check_disk", Priority: map[node.Framework]int{node.DeploySteps: 90}, NeedsNoRamdisk: true})
+	return append(m.Driver.Steps(n),
+		node.StepOffer{Interface: "management", Step: "check_disk", Priority: map[node.Framework]int{node.DeploySteps: 90},
+			NeedsNoRamdisk: true})
 }
 
 func (m *machines) DoStep(ctx context.Context, n node.Node, s node.Step, task string) (node.StepReport, error) {
@@ -200,7 +202,8 @@ func (m *machines) ReportHardware(_ context.Context, n node.Node) (node.Hardware
 	defer m.mu.Unlock()
 	speed := cmp.Or(m.speed[m.address(n)], "Slow")
 	return node.HardwareReport{
-		BIOS:     []node.BIOSSetting{{Name: "Speed", Value: &speed, AttributeType: hostapi.SettingEnumeration, AllowableValues: []string{"Slow", "Fast"}}},
+		BIOS: []node.BIOSSetting{{Name: "Speed", Value: &speed, AttributeType: hostapi.SettingEnumeration,
+			AllowableValues: []string{"Slow", "Fast"}}},
 		Firmware: []node.FirmwareComponent{{Component: "bios", CurrentVersion: "1.0"}},
 	}, nil
 }

@@ -138,7 +138,8 @@ func (r *Reconciler) reconcile(ctx context.Context, k key) (requeueAt time.Time,
 		return time.Time{}, err
 	}
 	switch err := r.saveFirmware(ctx, &facts); {
-	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrExists) || errors.Is(err, objects.ErrNotFound): // somebody was first
+	// somebody was first
+	case errors.Is(err, objects.ErrConflict) || errors.Is(err, objects.ErrExists) || errors.Is(err, objects.ErrNotFound):
 		return time.Time{}, errOvertaken
 	case err != nil:
 		return time.Time{}, err
@@ -159,7 +160,8 @@ func (r *Reconciler) reconcile(ctx context.Context, k key) (requeueAt time.Time,
 
 // attempt does what was decided. A node that is reserved, or has changed meanwhile,
 // is for later; what is refused otherwise the host is told.
-func (r *Reconciler) attempt(ctx context.Context, k key, facts host.Facts, d host.Decision) (_ host.Decision, later bool, err error) {
+func (r *Reconciler) attempt(ctx context.Context, k key, facts host.Facts,
+	d host.Decision) (_ host.Decision, later bool, err error) {
 	err = r.act(ctx, k, facts, d.Action)
 	if err == nil {
 		r.Log.Info("host", "host", k, "state", d.Host.Status.Provisioning.State, "action", actionName(d.Action))

@@ -38,7 +38,8 @@ func TestLife(t *testing.T) {
 		}
 		data, err := objects.Get[hostapi.HardwareData](context.Background(), w.docs, "default", "a")
 		w.check(err)
-		if diff := cmp.Diff(h.Status.Hardware, data.Spec.Hardware); diff != "" || len(data.OwnerReferences) != 1 || data.OwnerReferences[0].UID != h.UID {
+		if diff := cmp.Diff(h.Status.Hardware, data.Spec.Hardware); diff != "" || len(data.OwnerReferences) != 1 ||
+			data.OwnerReferences[0].UID != h.UID {
 			t.Errorf("HardwareData of %v (-want +got):\n%s", data.OwnerReferences, diff)
 		}
 		w.until("a", "on", func(h hostapi.Host) bool { return h.Status.PoweredOn })
@@ -51,12 +52,14 @@ func TestLife(t *testing.T) {
 		})
 		h = w.becomes("a", hostapi.StateProvisioned)
 		n := w.node("a")
-		if n.ProvisionState != node.Active || n.InstanceUUID != h.UID || h.Status.Provisioning.ID != n.UUID || h.Status.Provisioning.Image.URL != "http://images/a" {
+		if n.ProvisionState != node.Active || n.InstanceUUID != h.UID || h.Status.Provisioning.ID != n.UUID ||
+			h.Status.Provisioning.Image.URL != "http://images/a" {
 			t.Errorf("host %+v, node %s of instance %s", h.Status.Provisioning, n.ProvisionState, n.InstanceUUID)
 		}
 		drive, _ := n.InstanceInfo["configdrive"].(map[string]any)
 		meta, _ := drive["meta_data"].(map[string]any)
-		if drive["user_data"] != "#cloud-config" || drive["network_data"] == nil || meta["metal3-name"] != "a" || meta["uuid"] != h.UID {
+		if drive["user_data"] != "#cloud-config" || drive["network_data"] == nil || meta["metal3-name"] != "a" ||
+			meta["uuid"] != h.UID {
 			t.Errorf("the config drive says %v", drive)
 		}
 
@@ -79,10 +82,12 @@ func TestLife(t *testing.T) {
 		if _, err := w.eng.Node(context.Background(), "default~a"); !errors.Is(err, node.ErrNotFound) {
 			t.Errorf("the node is there still: %v", err)
 		}
-		if _, err := objects.Get[hostapi.HardwareData](context.Background(), w.docs, "default", "a"); !errors.Is(err, objects.ErrNotFound) {
+		if _, err := objects.Get[hostapi.HardwareData](context.Background(), w.docs, "default", "a"); !errors.Is(err,
+			objects.ErrNotFound) {
 			t.Errorf("the HardwareData is there still: %v", err)
 		}
-		want := strings.Fields("Registered BMCAccessValidated InspectionStarted InspectionComplete PreparationComplete PowerOn " +
+		want := strings.Fields("Registered BMCAccessValidated InspectionStarted InspectionComplete " +
+			"PreparationComplete PowerOn " +
 			"ProvisioningStarted ProvisioningComplete " +
 			"DeprovisioningStarted DeprovisioningComplete ProvisioningStarted ProvisioningComplete " +
 			"DeprovisioningStarted DeprovisioningComplete PowerOff")
@@ -110,8 +115,10 @@ func TestRepopulation(t *testing.T) {
 		})
 		time.Sleep(time.Hour)
 		after := w.node("a")
-		if h.Status.Provisioning.State != hostapi.StateProvisioned || after.UUID == before.UUID || w.machines.powerCycles() != cycles {
-			t.Errorf("%s, node %s after %s, %d power changes", h.Status.Provisioning.State, after.UUID, before.UUID, w.machines.powerCycles()-cycles)
+		if h.Status.Provisioning.State != hostapi.StateProvisioned || after.UUID == before.UUID ||
+			w.machines.powerCycles() != cycles {
+			t.Errorf("%s, node %s after %s, %d power changes", h.Status.Provisioning.State, after.UUID, before.UUID,
+				w.machines.powerCycles()-cycles)
 		}
 		if after.InstanceInfo["image_source"] != "http://images/a" || after.InstanceUUID != h.UID {
 			t.Errorf("the node knows nothing of what runs: %+v", after.InstanceInfo)
@@ -133,7 +140,8 @@ func TestDetached(t *testing.T) {
 		cycles := w.machines.powerCycles()
 		w.edit("a", func(h *hostapi.Host) { h.Spec.Online = false })
 		time.Sleep(time.Hour)
-		if _, err := w.eng.Node(context.Background(), "default~a"); !errors.Is(err, node.ErrNotFound) || w.machines.powerCycles() != cycles {
+		if _, err := w.eng.Node(context.Background(), "default~a"); !errors.Is(err, node.ErrNotFound) ||
+			w.machines.powerCycles() != cycles {
 			t.Errorf("a detached host has a node (%v), or its machine was touched", err)
 		}
 		w.edit("a", func(h *hostapi.Host) { h.Spec.Online = true })
@@ -206,7 +214,8 @@ func TestCredentials(t *testing.T) {
 		at := time.Now()
 		w.secret("bmc", "right")
 		h = w.becomes("a", hostapi.StateAvailable)
-		if took := time.Since(at); took > 30*time.Second || h.Status.GoodCredentials.Version != h.Status.TriedCredentials.Version || h.Status.ErrorCount != 0 {
+		if took := time.Since(at); took > 30*time.Second ||
+			h.Status.GoodCredentials.Version != h.Status.TriedCredentials.Version || h.Status.ErrorCount != 0 {
 			t.Errorf("after %s, %+v", took, h.Status)
 		}
 	})
@@ -220,7 +229,8 @@ func TestSecretGone(t *testing.T) {
 		w.becomes("a", hostapi.StateProvisioned)
 		w.wrest("bmc")
 		h := w.fails("a", hostapi.RegistrationError)
-		if want := "the secret default/bmc of spec.bmc.credentialsName does not exist"; !strings.Contains(h.Status.ErrorMessage, want) || w.node("a").ProvisionState != node.Active {
+		if want := "the secret default/bmc of spec.bmc.credentialsName " +
+			"does not exist"; !strings.Contains(h.Status.ErrorMessage, want) || w.node("a").ProvisionState != node.Active {
 			t.Errorf("%q, want %q; node %s", h.Status.ErrorMessage, want, w.node("a").ProvisionState)
 		}
 		w.secret("bmc", "right")
@@ -269,7 +279,8 @@ func TestDeployFails(t *testing.T) {
 			h.Spec.RootDeviceHints = &hostapi.RootDeviceHints{SerialNumber: "nothing"}
 		})
 		h := w.fails("a", hostapi.ProvisioningError)
-		if !strings.Contains(h.Status.ErrorMessage, "none matches serial") || h.Status.Provisioning.State != hostapi.StateProvisioning {
+		if !strings.Contains(h.Status.ErrorMessage, "none matches serial") ||
+			h.Status.Provisioning.State != hostapi.StateProvisioning {
 			t.Errorf("%s: %q", h.Status.Provisioning.State, h.Status.ErrorMessage)
 		}
 		times := make([]time.Duration, 3)

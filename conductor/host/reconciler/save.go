@@ -28,12 +28,15 @@ type write struct {
 // decided on again. A conductor that ends between two of them repeats the first.
 var writes = []write{
 	{"HardwareData", "the host names hardware that its HardwareData has", (*Reconciler).saveHardware},
-	{"released secrets", "a client that waits for the end of the host finds its secrets free", (*Reconciler).releaseSecrets},
-	{"failed updates", "a failed update is not recorded as done when the host reports the failure", (*Reconciler).saveFailedUpdates},
+	{"released secrets", "a client that waits for the end of the host finds its secrets free",
+		(*Reconciler).releaseSecrets},
+	{"failed updates", "a failed update is not recorded as done when the host reports the failure",
+		(*Reconciler).saveFailedUpdates},
 	{"DataImage", "the host's status follows the drive's", (*Reconciler).saveImage},
 	{"host", "all above is repeated unless the host is saved", (*Reconciler).saveHost},
 	{"events", "events are about a saved host", (*Reconciler).saveEvents},
-	{"begun updates", "an update that has begun counts as done once the host reports its action", (*Reconciler).saveBegunUpdates},
+	{"begun updates", "an update that has begun counts as done once the host reports its action",
+		(*Reconciler).saveBegunUpdates},
 }
 
 // save makes the writes of a decision, and says when to look again.

@@ -41,7 +41,8 @@ func (r *Reconciler) unclaimAll(ctx context.Context, h hostapi.Host) error {
 }
 
 // mark changes the marks of a secret, whatever others write meanwhile.
-func (r *Reconciler) mark(ctx context.Context, namespace, name string, change func(hostapi.Secret) (hostapi.Secret, bool)) (hostapi.Secret, error) {
+func (r *Reconciler) mark(ctx context.Context, namespace, name string,
+	change func(hostapi.Secret) (hostapi.Secret, bool)) (hostapi.Secret, error) {
 	for {
 		s, err := objects.Get[hostapi.Secret](ctx, r.Documents, namespace, name)
 		if err != nil {

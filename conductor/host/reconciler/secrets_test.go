@@ -31,7 +31,8 @@ func (w *world) free(name string) {
 func (w *world) stays(name string) {
 	w.tb.Helper()
 	time.Sleep(time.Hour)
-	if s, there := w.find(name); !there || string(s.Data["password"]) != "right" || !slices.Contains(s.Finalizers, hostapi.SecretFinalizer) {
+	if s, there := w.find(name); !there || string(s.Data["password"]) != "right" ||
+		!slices.Contains(s.Finalizers, hostapi.SecretFinalizer) {
 		w.tb.Errorf("the secret %s is there %v, and of use no more: %+v", name, there, s.ObjectMeta)
 	}
 }

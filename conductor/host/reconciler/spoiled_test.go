@@ -58,7 +58,9 @@ func TestSpoiledDocuments(t *testing.T) {
 		w.secret("bad", "right")
 		w.apply("bad", nil)
 		w.becomes("bad", hostapi.StateAvailable)
-		if _, err := objects.Create(t.Context(), w.docs, hostapi.DataImage{ObjectMeta: hostapi.ObjectMeta{Name: "bad", Namespace: "default"}, Spec: hostapi.DataImageSpec{URL: "http://h/a.iso"}}); err != nil {
+		if _, err := objects.Create(t.Context(), w.docs,
+			hostapi.DataImage{ObjectMeta: hostapi.ObjectMeta{Name: "bad", Namespace: "default"},
+				Spec: hostapi.DataImageSpec{URL: "http://h/a.iso"}}); err != nil {
 			t.Fatal(err)
 		}
 		w.apply("clash", nil)

@@ -34,13 +34,16 @@ func (r *Reconciler) listAndWatch(ctx context.Context) error {
 		return err
 	}
 	// The order of their making says who was first, as it did before a restart.
-	slices.SortStableFunc(all, func(a, b hostapi.Host) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	slices.SortStableFunc(all, func(a, b hostapi.Host) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
 	there := map[key]bool{}
 	for _, h := range all {
 		there[keyOf(h)] = true
 		r.known.update(h)
 	}
-	freed, swept := r.removeMissing(there), r.releaseOrphanedSecrets(ctx) // before hosts come to hold more than is known of them here
+	// before hosts come to hold more than is known of them here
+	freed, swept := r.removeMissing(there), r.releaseOrphanedSecrets(ctx)
 	for _, h := range all {
 		r.enqueue(keyOf(h))
 	}
@@ -111,7 +114,8 @@ func (r *Reconciler) handleDocument(k key, e objects.Event) error {
 	switch {
 	case e.Key.Kind == hostapi.KindDataImage:
 		r.enqueue(k)
-	case slices.Contains([]string{hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents, hostapi.KindUpdatePolicy}, e.Key.Kind):
+	case slices.Contains([]string{hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents, hostapi.KindUpdatePolicy},
+		e.Key.Kind):
 		d, err := e.Document()
 		if err != nil {
 			return err

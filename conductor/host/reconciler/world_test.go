@@ -47,7 +47,10 @@ type world struct {
 }
 
 func newWorld(tb testing.TB, s database) *world {
-	return &world{tb: tb, store: s, machines: &machines{Driver: fake.New(fake.Script{}), bmcs: newBMCs(), state: map[string]node.PowerState{}, speed: map[string]string{}, steps: map[string]int{}}, limit: 20}
+	return &world{
+		tb: tb, store: s, machines: &machines{Driver: fake.New(fake.Script{}), bmcs: newBMCs(),
+			state: map[string]node.PowerState{}, speed: map[string]string{}, steps: map[string]int{}}, limit: 20,
+	}
 }
 
 // start begins a conductor's life; stop ends it.
@@ -158,7 +161,8 @@ func (w *world) secret(name, password string) {
 func (w *world) data(name string, data map[string][]byte) {
 	w.tb.Helper()
 	ctx := context.Background()
-	_, err := objects.Create(ctx, w.docs, hostapi.Secret{ObjectMeta: hostapi.ObjectMeta{Name: name, Namespace: "default"}, Data: data})
+	_, err := objects.Create(ctx, w.docs,
+		hostapi.Secret{ObjectMeta: hostapi.ObjectMeta{Name: name, Namespace: "default"}, Data: data})
 	if errors.Is(err, objects.ErrExists) {
 		var is hostapi.Secret
 		if is, err = objects.Get[hostapi.Secret](ctx, w.docs, "default", name); err == nil {
@@ -182,7 +186,8 @@ func (w *world) wrest(name string) {
 	w.dismiss(name)
 	for s, ok := w.find(name); ok; s, ok = w.find(name) {
 		s.Finalizers = nil
-		if _, err := objects.Update(context.Background(), w.docs, s); !errors.Is(err, objects.ErrConflict) && !errors.Is(err, objects.ErrNotFound) {
+		if _, err := objects.Update(context.Background(), w.docs, s); !errors.Is(err, objects.ErrConflict) &&
+			!errors.Is(err, objects.ErrNotFound) {
 			w.check(err)
 		}
 	}
@@ -210,7 +215,8 @@ func (w *world) apply(name string, change func(*hostapi.Host)) hostapi.Host {
 	w.tb.Helper()
 	h := hostapi.Host{
 		ObjectMeta: hostapi.ObjectMeta{Name: name, Namespace: "default"},
-		Spec:       hostapi.HostSpec{Online: true, BMC: hostapi.BMC{Address: "fake://" + name, CredentialsName: "bmc"}, InspectionMode: hostapi.InspectionFast},
+		Spec: hostapi.HostSpec{Online: true, BMC: hostapi.BMC{Address: "fake://" + name, CredentialsName: "bmc"},
+			InspectionMode: hostapi.InspectionFast},
 	}
 	if change != nil {
 		change(&h)

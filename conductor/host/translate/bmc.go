@@ -85,10 +85,12 @@ func AccessOf(bmc hostapi.BMC) (Access, error) {
 	}
 	switch {
 	case !known:
-		return Access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q, which this conductor does not know: it is one of %s",
-			bmc.Address, u.Scheme, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
+		return Access{},
+			fmt.Errorf("spec.bmc.address %q has the scheme %q, which this conductor does not know: it is one of %s",
+				bmc.Address, u.Scheme, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
 	case has && !slices.Contains(scheme.Transports, transport):
-		return Access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only those of Redfish may have +http or +https", bmc.Address, u.Scheme)
+		return Access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only those of Redfish may have +http or +https",
+			bmc.Address, u.Scheme)
 	}
 	a := Access{Scheme: u.Scheme, BMCScheme: scheme, driver: drv, info: drv.info(u, bmc.DisableCertificateVerification)}
 	a.Host, a.endpoint = u.Hostname(), endpoint(u, drv.port(transport))
@@ -127,7 +129,8 @@ func endpoint(u *url.URL, usual string) string {
 }
 
 // hostName is what a BMC's name may look like (RFC 1123).
-var hostName = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$`)
+var hostName = regexp.MustCompile(
+	`^([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$`)
 
 // parseAddress reads what Metal3 takes: a URL, one without its slashes
 // ("ipmi:10.0.0.1:623"), or a host alone, which is IPMI.

@@ -25,23 +25,37 @@ func TestAddresses(t *testing.T) {
 		info     document
 		problem  string
 	}{
-		{"redfish://10.0.0.1/redfish/v1/Systems/1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1", "redfish_system_id": "/redfish/v1/Systems/1"}, ""},
-		{"redfish://bmc.example:8443/redfish/v1/", true, "redfish", "ipxe", document{"redfish_address": "https://bmc.example:8443", "redfish_verify_ca": false}, ""},
-		{"redfish+http://[fd00::1]:8000/redfish/v1/Systems/1", false, "redfish", "ipxe", document{"redfish_address": "http://[fd00::1]:8000", "redfish_system_id": "/redfish/v1/Systems/1"}, ""},
-		{"redfish-virtualmedia+https://10.0.0.1", false, wrong, "", nil, "virtual media is not built yet: use redfish+https://"},
+		{"redfish://10.0.0.1/redfish/v1/Systems/1", false, "redfish", "ipxe",
+			document{"redfish_address": "https://10.0.0.1", "redfish_system_id": "/redfish/v1/Systems/1"}, ""},
+		{"redfish://bmc.example:8443/redfish/v1/", true, "redfish", "ipxe",
+			document{"redfish_address": "https://bmc.example:8443", "redfish_verify_ca": false}, ""},
+		{"redfish+http://[fd00::1]:8000/redfish/v1/Systems/1", false, "redfish", "ipxe",
+			document{"redfish_address": "http://[fd00::1]:8000", "redfish_system_id": "/redfish/v1/Systems/1"}, ""},
+		{"redfish-virtualmedia+https://10.0.0.1", false, wrong, "", nil,
+			"virtual media is not built yet: use redfish+https://"},
 		{"redfish-uefihttp://10.0.0.1", false, "redfish", "http", document{"redfish_address": "https://10.0.0.1"}, ""},
-		{"idrac-virtualmedia://10.0.0.1/redfish/v1/Systems/System.Embedded.1", false, wrong, "", nil, "use idrac-redfish+https://"},
-		{"idrac-redfish://10.0.0.1/redfish/v1/Systems/System.Embedded.1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1", "redfish_system_id": "/redfish/v1/Systems/System.Embedded.1"}, ""},
+		{"idrac-virtualmedia://10.0.0.1/redfish/v1/Systems/System.Embedded.1", false, wrong, "", nil,
+			"use idrac-redfish+https://"},
+		{"idrac-redfish://10.0.0.1/redfish/v1/Systems/System.Embedded.1", false, "redfish", "ipxe",
+			document{"redfish_address": "https://10.0.0.1", "redfish_system_id": "/redfish/v1/Systems/System.Embedded.1"}, ""},
 		{"ilo5-redfish://10.0.0.1", false, "redfish", "ipxe", document{"redfish_address": "https://10.0.0.1"}, ""},
-		{"ipmi://10.0.0.1", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "623", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
-		{"ipmi://[fd00::1]:6230?privilegelevel=OPERATOR", true, "ipmi", "ipxe", document{"ipmi_address": "fd00::1", "ipmi_port": "6230", "ipmi_priv_level": "OPERATOR"}, ""},
-		{"ipmi:10.0.0.1:6230", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
-		{"10.0.0.1:6230", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
-		{"fd00::1", false, "ipmi", "ipxe", document{"ipmi_address": "fd00::1", "ipmi_port": "623", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
-		{"libvirt://10.0.0.1:6230", false, "ipmi", "ipxe", document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"ipmi://10.0.0.1", false, "ipmi", "ipxe",
+			document{"ipmi_address": "10.0.0.1", "ipmi_port": "623", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"ipmi://[fd00::1]:6230?privilegelevel=OPERATOR", true, "ipmi", "ipxe",
+			document{"ipmi_address": "fd00::1", "ipmi_port": "6230", "ipmi_priv_level": "OPERATOR"}, ""},
+		{"ipmi:10.0.0.1:6230", false, "ipmi", "ipxe",
+			document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"10.0.0.1:6230", false, "ipmi", "ipxe",
+			document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"fd00::1", false, "ipmi", "ipxe",
+			document{"ipmi_address": "fd00::1", "ipmi_port": "623", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
+		{"libvirt://10.0.0.1:6230", false, "ipmi", "ipxe",
+			document{"ipmi_address": "10.0.0.1", "ipmi_port": "6230", "ipmi_priv_level": "ADMINISTRATOR"}, ""},
 		{"fake://rack1/1", false, "fake-hardware", "", document{}, ""},
-		{"irmc://10.0.0.1", false, wrong, "", nil, `has the scheme "irmc", which this conductor does not know: it is one of fake, idrac-redfish, ilo5-redfish, ipmi, libvirt, redfish, redfish-uefihttp`},
-		{"ipmi+https://10.0.0.1", false, wrong, "", nil, `has the scheme "ipmi+https": only those of Redfish may have +http or +https`},
+		{"irmc://10.0.0.1", false, wrong, "", nil,
+			`has the scheme "irmc", which this conductor does not know: it is one of fake, idrac-redfish, ilo5-redfish, ipmi, libvirt, redfish, redfish-uefihttp`},
+		{"ipmi+https://10.0.0.1", false, wrong, "", nil,
+			`has the scheme "ipmi+https": only those of Redfish may have +http or +https`},
 		{"redfish+ftp://10.0.0.1", false, wrong, "", nil, `only those of Redfish may have +http or +https`},
 		{"redfish://", false, wrong, "", nil, "names no host"},
 		{"redfish://my_bmc", false, wrong, "", nil, `has "my_bmc" for a host`},
@@ -50,7 +64,8 @@ func TestAddresses(t *testing.T) {
 	} {
 		a, err := AccessOf(hostapi.BMC{Address: c.address, DisableCertificateVerification: c.insecure})
 		if c.problem != "" {
-			if err == nil || !strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "pw@") && !strings.Contains(c.address, "pw@") {
+			if err == nil || !strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "pw@") &&
+				!strings.Contains(c.address, "pw@") {
 				t.Errorf("%s: %v, want %s", c.address, err, c.problem)
 			}
 			continue
@@ -69,7 +84,8 @@ func TestAddresses(t *testing.T) {
 				t.Errorf("%s: %s has no %s interface %s", c.address, a.hardwareType, kind, name)
 			}
 		}
-		for driver, validate := range map[string]func(node.Node) error{"redfish": redfish.New(redfish.Options{}).Validate, "ipmi": ipmi.New(ipmi.Options{}).Validate} {
+		for driver, validate := range map[string]func(node.Node) error{"redfish": redfish.New(redfish.Options{}).Validate,
+			"ipmi": ipmi.New(ipmi.Options{}).Validate} {
 			if driver == a.hardwareType && validate(n) != nil {
 				t.Errorf("%s: the driver does not take it: %v", c.address, validate(n))
 			}
@@ -115,7 +131,8 @@ func TestDrivers(t *testing.T) {
 }
 
 func FuzzAddress(f *testing.F) {
-	for _, seed := range []string{"redfish://10.0.0.1/redfish/v1/Systems/1", "ipmi:10.0.0.1:623", "fd00::1", "libvirt://[::1]:1?privilegelevel=USER", "redfish+http://a/%zz", "://", "fake:"} {
+	for _, seed := range []string{"redfish://10.0.0.1/redfish/v1/Systems/1", "ipmi:10.0.0.1:623", "fd00::1",
+		"libvirt://[::1]:1?privilegelevel=USER", "redfish+http://a/%zz", "://", "fake:"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, address string) {

@@ -63,7 +63,8 @@ const prebootField = "spec.preprovisioningNetworkDataName"
 
 // PrebootNetworkText is the network data of the ramdisk, as its secret has it.
 func (s Source) PrebootNetworkText() (string, error) {
-	return s.text(prebootField, &hostapi.SecretReference{Name: s.Host.Spec.PreprovisioningNetworkDataName}, "networkData", true)
+	return s.text(prebootField, &hostapi.SecretReference{Name: s.Host.Spec.PreprovisioningNetworkDataName},
+		"networkData", true)
 }
 
 // ParsePrebootNetwork reads the network data of the ramdisk; nil for empty text.

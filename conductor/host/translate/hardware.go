@@ -50,10 +50,12 @@ func Hardware(found *node.Inspected) (*hostapi.Hardware, error) {
 	}
 	h := &hostapi.Hardware{
 		SystemVendor: hostapi.SystemVendor{
-			Manufacturer: inv.SystemVendor.Manufacturer, ProductName: inv.SystemVendor.ProductName, SerialNumber: inv.SystemVendor.SerialNumber,
+			Manufacturer: inv.SystemVendor.Manufacturer, ProductName: inv.SystemVendor.ProductName,
+			SerialNumber: inv.SystemVendor.SerialNumber,
 		},
 		Firmware: hostapi.HardwareFirmware{BIOS: hostapi.BIOS{
-			Vendor: inv.SystemVendor.Firmware.Vendor, Version: inv.SystemVendor.Firmware.Version, Date: inv.SystemVendor.Firmware.BuildDate,
+			Vendor: inv.SystemVendor.Firmware.Vendor, Version: inv.SystemVendor.Firmware.Version,
+			Date: inv.SystemVendor.Firmware.BuildDate,
 		}},
 		RAMMebibytes: int(inv.Memory.PhysicalMB), CPU: cpu(inv.CPU), Hostname: inv.Hostname,
 	}
@@ -72,7 +74,8 @@ func cpu(c agentapi.CPU) hostapi.CPU {
 		mhz = 0
 	}
 	flags := slices.Sorted(slices.Values(c.Flags))
-	return hostapi.CPU{Arch: c.Architecture, Model: c.ModelName, ClockMegahertz: math.Round(mhz), Flags: flags, Count: c.Count}
+	return hostapi.CPU{Arch: c.Architecture, Model: c.ModelName, ClockMegahertz: math.Round(mhz), Flags: flags,
+		Count: c.Count}
 }
 
 // nics is one card: a row for each of its addresses, and one if it has none.
@@ -86,7 +89,8 @@ func nics(i agentapi.Interface, beside plugins) []hostapi.NIC {
 	for _, v := range said.VLANs {
 		nic.VLANs = append(nic.VLANs, hostapi.VLAN{ID: v.ID, Name: v.Name})
 	}
-	if l := (hostapi.LLDP{SwitchID: said.Chassis, PortID: said.Port, SwitchSystemName: said.System}); l != (hostapi.LLDP{}) {
+	if l := (hostapi.LLDP{SwitchID: said.Chassis, PortID: said.Port,
+		SwitchSystemName: said.System}); l != (hostapi.LLDP{}) {
 		nic.LLDP = &l
 	}
 	var rows []hostapi.NIC
@@ -105,8 +109,9 @@ func nics(i agentapi.Interface, beside plugins) []hostapi.NIC {
 // storage is one disk, called by its path where it has one: that stays.
 func storage(d agentapi.Disk) hostapi.Storage {
 	s := hostapi.Storage{
-		Name: d.Name, Rotational: d.Rotational, Type: "SSD", SizeBytes: d.Size, Vendor: d.Vendor, Model: d.Model, SerialNumber: d.Serial,
-		WWN: d.WWN, WWNVendorExtension: d.WWNVendorExtension, WWNWithExtension: d.WWNWithExtension, HCTL: d.HCTL,
+		Name: d.Name, Rotational: d.Rotational, Type: "SSD", SizeBytes: d.Size, Vendor: d.Vendor, Model: d.Model,
+		SerialNumber: d.Serial,
+		WWN:          d.WWN, WWNVendorExtension: d.WWNVendorExtension, WWNWithExtension: d.WWNWithExtension, HCTL: d.HCTL,
 	}
 	switch {
 	case d.Rotational:

@@ -12,7 +12,8 @@ import (
 // imageKeys are the keys of instance_info that are an image's: none of them
 // outlives it.
 var imageKeys = []string{
-	"boot_iso", "image_source", "image_disk_format", "image_checksum", "image_os_hash_algo", "image_os_hash_value", "image_pull_secret", "image_pull_registry",
+	"boot_iso", "image_source", "image_disk_format", "image_checksum", "image_os_hash_algo", "image_os_hash_value",
+	"image_pull_secret", "image_pull_registry",
 }
 
 // LiveISO reports whether a machine runs its image from a virtual drive.
@@ -98,7 +99,8 @@ func CheckImage(i *hostapi.Image) error {
 	case "", "raw", "qcow2", hostapi.LiveISO:
 		return nil
 	default:
-		return fmt.Errorf("spec.image.format %s is not written by this conductor: convert the image to raw or qcow2", *i.Format)
+		return fmt.Errorf("spec.image.format %s is not written by this conductor: convert the image to raw or qcow2",
+			*i.Format)
 	}
 }
 

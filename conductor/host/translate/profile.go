@@ -36,7 +36,9 @@ func (s Source) HardwareProfile() (string, error) {
 	}
 	if _, known := profiles[name]; !known {
 		known := strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")
-		return "", fmt.Errorf("spec.hardwareProfile %q is unknown: it is one of %s; say the disk in spec.rootDeviceHints instead", name, known)
+		return "",
+			fmt.Errorf("spec.hardwareProfile %q is unknown: it is one of %s; say the disk in spec.rootDeviceHints instead", name,
+				known)
 	}
 	return name, nil
 }

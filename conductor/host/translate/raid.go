@@ -21,7 +21,8 @@ func (a Access) RAIDInterface(target, is *hostapi.RAID) (string, error) {
 	case target == nil:
 		return hardware, nil
 	case len(target.HardwareRAIDVolumes) > 0 && (hardware == "" || hardware == "no-raid"):
-		return "", fmt.Errorf("spec.raid.hardwareRAIDVolumes cannot be made through %s: use softwareRAIDVolumes, or a BMC that speaks Redfish", a.Scheme)
+		return "", fmt.Errorf("spec.raid.hardwareRAIDVolumes cannot be made through %s: use softwareRAIDVolumes, or a BMC "+
+			"that speaks Redfish", a.Scheme)
 	case len(target.SoftwareRAIDVolumes) > 0 || is != nil && len(is.SoftwareRAIDVolumes) > 0:
 		return "agent", nil
 	}
@@ -38,10 +39,12 @@ func (a Access) RAIDSteps(target, is *hostapi.RAID) ([]node.Step, error) {
 	if is != nil {
 		before = *is
 	}
-	remove, create := node.Step{Interface: "raid", Step: "delete_configuration"}, node.Step{Interface: "raid", Step: "create_configuration"}
+	remove, create := node.Step{Interface: "raid", Step: "delete_configuration"},
+		node.Step{Interface: "raid", Step: "create_configuration"}
 	switch soft, hard := target.SoftwareRAIDVolumes, target.HardwareRAIDVolumes; {
 	case soft != nil:
-		if is != nil && reflect.DeepEqual(soft, before.SoftwareRAIDVolumes) || len(soft)+len(before.SoftwareRAIDVolumes) == 0 {
+		if is != nil && reflect.DeepEqual(soft, before.SoftwareRAIDVolumes) ||
+			len(soft)+len(before.SoftwareRAIDVolumes) == 0 {
 			return nil, nil
 		}
 		steps := []node.Step{remove, {Interface: "deploy", Step: "erase_devices_metadata"}}

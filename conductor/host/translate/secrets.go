@@ -34,19 +34,23 @@ type Login struct{ user, password string }
 func (s Source) Credentials() (l Login, err error) {
 	bmc := s.Host.Spec.BMC
 	if bmc.Address == "" {
-		return l, fmt.Errorf("spec.bmc.address is missing: say how the BMC is reached, such as redfish://10.0.0.1/redfish/v1/Systems/1")
+		return l,
+			fmt.Errorf("spec.bmc.address is missing: say how the BMC is reached, such as " +
+				"redfish://10.0.0.1/redfish/v1/Systems/1")
 	}
 	if bmc.CredentialsName == "" {
 		return l, fmt.Errorf("spec.bmc.credentialsName is missing: name a secret with username and password")
 	}
 	secret, ok := s.Secrets[bmc.CredentialsName]
 	if !ok {
-		return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName does not exist: create it with username and password",
-			s.Host.Namespace, bmc.CredentialsName)
+		return l,
+			fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName does not exist: create it with username and password",
+				s.Host.Namespace, bmc.CredentialsName)
 	}
 	for key, to := range map[string]*string{"username": &l.user, "password": &l.password} {
 		if *to = strings.TrimSpace(string(secret.Data[key])); *to == "" {
-			return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName has no %s", s.Host.Namespace, bmc.CredentialsName, key)
+			return l, fmt.Errorf("the secret %s/%s of spec.bmc.credentialsName has no %s", s.Host.Namespace,
+				bmc.CredentialsName, key)
 		}
 	}
 	return l, nil
@@ -59,7 +63,8 @@ func (s Source) text(field string, ref *hostapi.SecretReference, key string, lax
 		return "", nil
 	}
 	if ref.Namespace != "" && ref.Namespace != s.Host.Namespace {
-		return "", fmt.Errorf("%s names a secret of namespace %s: only those of the host's own, %s, may be used", field, ref.Namespace, s.Host.Namespace)
+		return "", fmt.Errorf("%s names a secret of namespace %s: only those of the host's own, %s, may be used", field,
+			ref.Namespace, s.Host.Namespace)
 	}
 	secret, ok := s.Secrets[ref.Name]
 	if !ok {
@@ -121,12 +126,14 @@ func (s Source) PullSecret(registry string) (login, tokens string, err error) {
 		Auths map[string]registryLogin `json:"auths"`
 	}
 	if err := json.Unmarshal(secret.Data[".dockerconfigjson"], &config); err != nil {
-		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName has neither username and password nor a readable .dockerconfigjson",
+		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName has neither username and password nor "+
+			"a readable .dockerconfigjson",
 			s.Host.Namespace, *name)
 	}
 	auth, ok := config.Auths[registry]
 	if !ok {
-		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName knows nothing of the registry %s", s.Host.Namespace, *name, registry)
+		return "", "", fmt.Errorf("the secret %s/%s of spec.image.ociAuthSecretName knows nothing of the registry %s",
+			s.Host.Namespace, *name, registry)
 	}
 	var hosts []string
 	for host, other := range config.Auths {

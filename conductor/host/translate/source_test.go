@@ -26,7 +26,8 @@ func testSource(change func(*hostapi.HostSpec)) Source {
 			Image: &hostapi.Image{URL: "http://images/a.qcow2", Checksum: "00", ChecksumType: hostapi.SHA256},
 		},
 		Status: hostapi.HostStatus{Provisioning: hostapi.Provisioning{
-			State: hostapi.StateProvisioning, BootMode: hostapi.UEFI, RootDeviceHints: &hostapi.RootDeviceHints{DeviceName: "/dev/sda"},
+			State: hostapi.StateProvisioning, BootMode: hostapi.UEFI,
+			RootDeviceHints: &hostapi.RootDeviceHints{DeviceName: "/dev/sda"},
 		}},
 	}
 	change(&s.Host.Spec)
@@ -58,8 +59,9 @@ func TestRootDevice(t *testing.T) {
 		WWN: "0x1", WWNWithExtension: "0x12", WWNVendorExtension: "0x2", Rotational: &yes,
 	}
 	want := document{
-		"name": "s== /dev/sda", "hctl": "s== 0:0:0:0", "model": "<in> Sky", "vendor": "<in> Acme", "serial": "s== 1", "size": ">= 50",
-		"wwn": "s== 0x1", "wwn_with_extension": "s== 0x12", "wwn_vendor_extension": "s== 0x2", "rotational": "true",
+		"name": "s== /dev/sda", "hctl": "s== 0:0:0:0", "model": "<in> Sky", "vendor": "<in> Acme", "serial": "s== 1",
+		"size": ">= 50",
+		"wwn":  "s== 0x1", "wwn_with_extension": "s== 0x12", "wwn_vendor_extension": "s== 0x2", "rotational": "true",
 	}
 	got := RootDevice(&all)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -68,7 +70,8 @@ func TestRootDevice(t *testing.T) {
 	if err := rootdevice.Hints(got).Validate(); err != nil {
 		t.Error(err)
 	}
-	if got := RootDevice(&hostapi.RootDeviceHints{DeviceName: "/dev/disk/by-path/pci-1"}); got["by_path"] != "s== /dev/disk/by-path/pci-1" {
+	if got := RootDevice(
+		&hostapi.RootDeviceHints{DeviceName: "/dev/disk/by-path/pci-1"}); got["by_path"] != "s== /dev/disk/by-path/pci-1" {
 		t.Error(got)
 	}
 }
@@ -80,14 +83,17 @@ func TestImages(t *testing.T) {
 		want  document
 	}{
 		{hostapi.Image{URL: "http://h/i", Checksum: "00", ChecksumType: hostapi.SHA512, Format: format("raw")},
-			document{"image_source": "http://h/i", "image_disk_format": "raw", "image_os_hash_algo": "sha512", "image_os_hash_value": "00"}},
-		{hostapi.Image{URL: "http://h/i", Checksum: "http://h/sums", ChecksumType: hostapi.ChecksumAuto}, document{"image_source": "http://h/i", "image_checksum": "http://h/sums"}},
+			document{"image_source": "http://h/i", "image_disk_format": "raw", "image_os_hash_algo": "sha512",
+				"image_os_hash_value": "00"}},
+		{hostapi.Image{URL: "http://h/i", Checksum: "http://h/sums", ChecksumType: hostapi.ChecksumAuto},
+			document{"image_source": "http://h/i", "image_checksum": "http://h/sums"}},
 		{hostapi.Image{URL: "http://h/i", Checksum: "00"}, document{"image_source": "http://h/i", "image_checksum": "00"}},
 		{hostapi.Image{URL: "http://h/i.iso", Format: format(hostapi.LiveISO)}, document{"boot_iso": "http://h/i.iso"}},
 		{hostapi.Image{URL: "oci://r/i:1"}, document{"image_source": "oci://r/i:1"}},
 	} {
 		s := testSource(func(*hostapi.HostSpec) {})
-		n := node.Node{InstanceInfo: document{"image_pull_secret": "of the last", "image_pull_registry": "of the last", "boot_iso": "of the last", "traits": "kept"}}
+		n := node.Node{InstanceInfo: document{"image_pull_secret": "of the last", "image_pull_registry": "of the last",
+			"boot_iso": "of the last", "traits": "kept"}}
 		a, _ := AccessOf(s.Host.Spec.BMC)
 		s.SetInstance(&n, a, &c.image, nil)
 		c.want["capabilities"], c.want["root_device"], c.want["traits"] = document{}, document{"name": "s== /dev/sda"}, "kept"
@@ -103,13 +109,18 @@ func TestImages(t *testing.T) {
 
 func TestPullSecrets(t *testing.T) {
 	for want, data := range map[string]map[string][]byte{
-		"dTpw":                             {"username": []byte("u"), "password": []byte("p")},
-		"abc":                              {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"auth":"abc"}}}`)},
-		"dTpx":                             {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"username":"u","password":"q"}}}`)},
-		"abc for gitlab.example.com,other": {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"auth":"abc"},"other":{"auth":"abc"},"x":{"auth":"abcd"},"gitlab.example.com":{"auth":"abc"}}}`)},
-		"knows nothing":                    {".dockerconfigjson": []byte(`{"auths":{"other":{}}}`)},
-		"neither username and":             {"token": []byte("x")},
-		"default/pull of":                  nil,
+		"dTpw": {"username": []byte("u"), "password": []byte("p")},
+		"abc":  {".dockerconfigjson": []byte(`{"auths":{"r:5000":{"auth":"abc"}}}`)},
+		"dTpx": {
+			".dockerconfigjson": []byte(`{"auths":{"r:5000":{"username":"u","password":"q"}}}`),
+		},
+		"abc for gitlab.example.com,other": {
+			".dockerconfigjson": []byte(
+				`{"auths":{"r:5000":{"auth":"abc"},"other":{"auth":"abc"},"x":{"auth":"abcd"},"gitlab.example.com":{"auth":"abc"}}}`),
+		},
+		"knows nothing":        {".dockerconfigjson": []byte(`{"auths":{"other":{}}}`)},
+		"neither username and": {"token": []byte("x")},
+		"default/pull of":      nil,
 	} {
 		name := "pull"
 		s := testSource(func(spec *hostapi.HostSpec) {
@@ -136,7 +147,8 @@ func TestConfigDrive(t *testing.T) {
 	data := func(key, value string) hostapi.Secret {
 		return hostapi.Secret{Data: map[string][]byte{key: []byte(value)}}
 	}
-	meta := document{"uuid": sourceUID, "metal3-namespace": "default", "metal3-name": "a", "local-hostname": "a", "local_hostname": "a", "name": "a"}
+	meta := document{"uuid": sourceUID, "metal3-namespace": "default", "metal3-name": "a", "local-hostname": "a",
+		"local_hostname": "a", "name": "a"}
 	for name, c := range map[string]struct {
 		spec    func(*hostapi.HostSpec)
 		secrets map[string]hostapi.Secret
@@ -145,18 +157,35 @@ func TestConfigDrive(t *testing.T) {
 	}{
 		"nothing": {func(*hostapi.HostSpec) {}, nil, document{"meta_data": meta}, ""},
 		"all": {func(s *hostapi.HostSpec) { s.UserData, s.NetworkData, s.MetaData = ref("u"), ref("n"), ref("m") },
-			map[string]hostapi.Secret{"u": data("userData", "#cloud-config"), "n": data("networkData", "links:\n- id: eth0\n"), "m": data("value", `{"name":"b","uuid":"x"}`)},
+			map[string]hostapi.Secret{"u": data("userData", "#cloud-config"), "n": data("networkData", "links:\n- id: eth0\n"),
+				"m": data("value", `{"name":"b","uuid":"x"}`)},
 			document{"user_data": "#cloud-config", "network_data": document{"links": []any{document{"id": "eth0"}}},
-				"meta_data": document{"uuid": "x", "metal3-namespace": "default", "metal3-name": "a", "local-hostname": "a", "local_hostname": "a", "name": "b"}}, ""},
-		"network of the ramdisk": {func(s *hostapi.HostSpec) { s.PreprovisioningNetworkDataName = "n" }, map[string]hostapi.Secret{"n": data("networkData", "{}")},
+				"meta_data": document{"uuid": "x", "metal3-namespace": "default", "metal3-name": "a", "local-hostname": "a",
+					"local_hostname": "a", "name": "b"}}, ""},
+		"network of the ramdisk": {func(s *hostapi.HostSpec) { s.PreprovisioningNetworkDataName = "n" },
+			map[string]hostapi.Secret{"n": data("networkData", "{}")},
 			document{"network_data": document{}, "meta_data": meta}, ""},
-		"no network in it": {func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("other", "{}")}, document{"meta_data": meta}, ""},
-		"live":             {func(s *hostapi.HostSpec) { iso := hostapi.LiveISO; s.Image.Format, s.UserData = &iso, ref("u") }, nil, nil, ""},
-		"no user data":     {func(s *hostapi.HostSpec) { s.UserData = ref("u") }, map[string]hostapi.Secret{"u": data("other", "")}, nil, "the secret default/u of spec.userData has neither userData nor value"},
-		"missing":          {func(s *hostapi.HostSpec) { s.MetaData = ref("m") }, nil, nil, "the secret default/m of spec.metaData does not exist"},
-		"another's": {func(s *hostapi.HostSpec) { s.UserData = &hostapi.SecretReference{Name: "u", Namespace: "kube-system"} }, nil, nil,
+		"no network in it": {
+			func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("other", "{}")},
+			document{"meta_data": meta}, "",
+		},
+		"live": {
+			func(s *hostapi.HostSpec) { iso := hostapi.LiveISO; s.Image.Format, s.UserData = &iso, ref("u") }, nil, nil, "",
+		},
+		"no user data": {
+			func(s *hostapi.HostSpec) { s.UserData = ref("u") }, map[string]hostapi.Secret{"u": data("other", "")}, nil,
+			"the secret default/u of spec.userData has neither userData nor value",
+		},
+		"missing": {func(s *hostapi.HostSpec) { s.MetaData = ref("m") }, nil, nil,
+			"the secret default/m of spec.metaData does not exist"},
+		"another's": {func(s *hostapi.HostSpec) {
+			s.UserData = &hostapi.SecretReference{Name: "u", Namespace: "kube-system"}
+		}, nil, nil,
 			"spec.userData names a secret of namespace kube-system: only those of the host's own, default, may be used"},
-		"no object": {func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("networkData", "- a")}, nil, "what spec.networkData names is no object in YAML or JSON"},
+		"no object": {
+			func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("networkData", "- a")},
+			nil, "what spec.networkData names is no object in YAML or JSON",
+		},
 	} {
 		s := testSource(c.spec)
 		for n, secret := range c.secrets {
@@ -176,17 +205,25 @@ func TestRAID(t *testing.T) {
 	size, disks, yes := 100, 2, true
 	hints := &hostapi.RootDeviceHints{DeviceName: "/dev/sda"}
 	hard := &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{
-		{Level: "5", SizeGibibytes: &size, Name: "v", Rotational: &yes, NumberOfPhysicalDisks: &disks, Controller: "c", PhysicalDisks: []string{"1", "2"}}, {Level: "0"},
+		{Level: "5", SizeGibibytes: &size, Name: "v", Rotational: &yes, NumberOfPhysicalDisks: &disks, Controller: "c",
+			PhysicalDisks: []string{"1", "2"}}, {Level: "0"},
 	}}
-	soft := &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{{Level: "1", RootVolume: true, PhysicalDisks: []hostapi.RootDeviceHints{{DeviceName: "/dev/sda"}}}}}
+	soft := &hostapi.RAID{
+		SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{
+			{Level: "1", RootVolume: true, PhysicalDisks: []hostapi.RootDeviceHints{{DeviceName: "/dev/sda"}}},
+		},
+	}
 	for _, c := range []struct {
 		hints *hostapi.RootDeviceHints
 		raid  *hostapi.RAID
 		want  string
 	}{
-		{hints, hard, `{"logical_disks":[{"controller":"c","disk_type":"hdd","number_of_physical_disks":2,"physical_disks":["1","2"],"raid_level":"5","size_gb":100,"volume_name":"v"},{"raid_level":"0","size_gb":"MAX"}]}`},
-		{nil, &hostapi.RAID{HardwareRAIDVolumes: hard.HardwareRAIDVolumes[1:]}, `{"logical_disks":[{"is_root_volume":true,"raid_level":"0","size_gb":"MAX"}]}`},
-		{nil, soft, `{"logical_disks":[{"controller":"software","is_root_volume":true,"physical_disks":[{"name":"s== /dev/sda"}],"raid_level":"1","size_gb":"MAX"}]}`},
+		{hints, hard,
+			`{"logical_disks":[{"controller":"c","disk_type":"hdd","number_of_physical_disks":2,"physical_disks":["1","2"],"raid_level":"5","size_gb":100,"volume_name":"v"},{"raid_level":"0","size_gb":"MAX"}]}`},
+		{nil, &hostapi.RAID{HardwareRAIDVolumes: hard.HardwareRAIDVolumes[1:]},
+			`{"logical_disks":[{"is_root_volume":true,"raid_level":"0","size_gb":"MAX"}]}`},
+		{nil, soft,
+			`{"logical_disks":[{"controller":"software","is_root_volume":true,"physical_disks":[{"name":"s== /dev/sda"}],"raid_level":"1","size_gb":"MAX"}]}`},
 		{hints, &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}, "null"},
 		{hints, nil, "null"},
 	} {
@@ -213,7 +250,8 @@ func TestRAID(t *testing.T) {
 		{redfishAccess, noSoft, soft, "raid.delete_configuration deploy.erase_devices_metadata"},
 		{redfishAccess, noSoft, nil, ""},
 		{ipmiAccess, soft, nil, "raid.delete_configuration deploy.erase_devices_metadata raid.create_configuration"},
-		{ipmiAccess, hard, nil, "spec.raid.hardwareRAIDVolumes cannot be made through ipmi: use softwareRAIDVolumes, or a BMC that speaks Redfish"},
+		{ipmiAccess, hard, nil,
+			"spec.raid.hardwareRAIDVolumes cannot be made through ipmi: use softwareRAIDVolumes, or a BMC that speaks Redfish"},
 	} {
 		steps, err := c.a.RAIDSteps(c.target, c.is)
 		var names []string
@@ -231,33 +269,41 @@ func TestRAID(t *testing.T) {
 }
 
 const foundInventory = `{"interfaces":[
- {"name":"eth0","mac_address":"52:54:00:00:00:01","ipv4_address":"10.0.0.5","ipv6_address":"fd00::5","vendor":"0x8086","product":"0x1533","speed_mbps":10000,"pci_address":"0000:01:00.0"},
+ {"name":"eth0","mac_address":"52:54:00:00:00:01","ipv4_address":"10.0.0.5","ipv6_address":"fd00::5",
+ "vendor":"0x8086","product":"0x1533","speed_mbps":10000,"pci_address":"0000:01:00.0"},
  {"name":"eth1","mac_address":"52:54:00:00:00:02"}],
- "cpu":{"model_name":"Sky","frequency":"2399.9","count":8,"architecture":"x86_64","flags":["b","a"]},"memory":{"physical_mb":8192},
- "disks":[{"name":"/dev/sda","rotational":true,"size":10,"by_path":"/dev/disk/by-path/pci-1","serial":"s"},{"name":"/dev/nvme0n1","size":20},{"name":"/dev/vda","size":30}],
+ "cpu":{"model_name":"Sky","frequency":"2399.9","count":8,"architecture":"x86_64","flags":["b","a"]},
+ "memory":{"physical_mb":8192},
+ "disks":[{"name":"/dev/sda","rotational":true,"size":10,"by_path":"/dev/disk/by-path/pci-1","serial":"s"}
+ ,{"name":"/dev/nvme0n1","size":20},{"name":"/dev/vda","size":30}],
  "system_vendor":{"manufacturer":"Acme","product_name":"P","serial_number":"1","firmware":{"vendor":"F","version":"2","build_date":"today"}},"hostname":"h"}`
 
 const foundBeside = `{"all_interfaces":{"eth0":{"pxe_enabled":true}},"parsed_lldp":{"eth0":{"switch_chassis_id":"sw","switch_port_id":"p1","switch_system_name":"s1","switch_port_untagged_vlan_id":101,"switch_port_vlans":[{"id":101,"name":"prov"}]}}}`
 
 // TestHardware: an inventory as a document shows it, VLANs included.
 func TestHardware(t *testing.T) {
-	got, err := Hardware(&node.Inspected{Inventory: json.RawMessage(foundInventory), PluginData: json.RawMessage(foundBeside)})
+	got, err := Hardware(&node.Inspected{Inventory: json.RawMessage(foundInventory),
+		PluginData: json.RawMessage(foundBeside)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	nic := hostapi.NIC{
-		Name: "eth0", Model: "0x8086 0x1533", MAC: "52:54:00:00:00:01", IP: "10.0.0.5", SpeedGbps: 10, PXE: true, PCIAddress: "0000:01:00.0",
-		VLANs: []hostapi.VLAN{{ID: 101, Name: "prov"}}, VLANID: 101, LLDP: &hostapi.LLDP{SwitchID: "sw", PortID: "p1", SwitchSystemName: "s1"},
+		Name: "eth0", Model: "0x8086 0x1533", MAC: "52:54:00:00:00:01", IP: "10.0.0.5", SpeedGbps: 10, PXE: true,
+		PCIAddress: "0000:01:00.0",
+		VLANs:      []hostapi.VLAN{{ID: 101, Name: "prov"}}, VLANID: 101,
+		LLDP: &hostapi.LLDP{SwitchID: "sw", PortID: "p1", SwitchSystemName: "s1"},
 	}
 	six := nic
 	six.IP = "fd00::5"
 	want := &hostapi.Hardware{
 		SystemVendor: hostapi.SystemVendor{Manufacturer: "Acme", ProductName: "P", SerialNumber: "1"},
 		Firmware:     hostapi.HardwareFirmware{BIOS: hostapi.BIOS{Vendor: "F", Version: "2", Date: "today"}},
-		RAMMebibytes: 8192, Hostname: "h", CPU: hostapi.CPU{Arch: "x86_64", Model: "Sky", ClockMegahertz: 2400, Flags: []string{"a", "b"}, Count: 8},
+		RAMMebibytes: 8192, Hostname: "h",
+		CPU: hostapi.CPU{Arch: "x86_64", Model: "Sky", ClockMegahertz: 2400, Flags: []string{"a", "b"}, Count: 8},
 		NIC: []hostapi.NIC{nic, six, {Name: "eth1", MAC: "52:54:00:00:00:02"}},
 		Storage: []hostapi.Storage{
-			{Name: "/dev/disk/by-path/pci-1", AlternateNames: []string{"/dev/sda", "/dev/disk/by-path/pci-1"}, Rotational: true, Type: "HDD", SizeBytes: 10, SerialNumber: "s"},
+			{Name: "/dev/disk/by-path/pci-1", AlternateNames: []string{"/dev/sda", "/dev/disk/by-path/pci-1"}, Rotational: true,
+				Type: "HDD", SizeBytes: 10, SerialNumber: "s"},
 			{Name: "/dev/nvme0n1", AlternateNames: []string{"/dev/nvme0n1"}, Type: "NVME", SizeBytes: 20},
 			{Name: "/dev/vda", AlternateNames: []string{"/dev/vda"}, Type: "SSD", SizeBytes: 30},
 		},

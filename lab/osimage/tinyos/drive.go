@@ -121,7 +121,8 @@ func readMounted(device string) (drive, error) {
 
 func readDrive(files fs.FS) (drive, error) {
 	var d drive
-	for name, to := range map[string]*[]byte{"meta_data.json": &d.MetaData, "user_data": &d.UserData, "network_data.json": &d.NetworkData} {
+	for name, to := range map[string]*[]byte{"meta_data.json": &d.MetaData, "user_data": &d.UserData,
+		"network_data.json": &d.NetworkData} {
 		text, err := readFile(files, name)
 		if err != nil && (name == "meta_data.json" || !errors.Is(err, fs.ErrNotExist)) {
 			return d, fmt.Errorf("config drive: %w", err)

@@ -155,7 +155,8 @@ func TestNewReport(t *testing.T) {
 			if r.Form.Get("meta_data") != `{"uuid":"u1","hostname":"n1.org"}` || r.Form.Get("network_data") != `{"links":[]}` {
 				t.Errorf("of the drive %v is reported", r.Form)
 			}
-			if r.URL != tt.url || r.Form.Get("instance_id") != "u1" || r.Form.Get("hostname") != "n1" || r.Form.Get("fqdn") != "n1.org" {
+			if r.URL != tt.url || r.Form.Get("instance_id") != "u1" || r.Form.Get("hostname") != "n1" ||
+				r.Form.Get("fqdn") != "n1.org" {
 				t.Errorf("report %+v", r)
 			}
 		})
@@ -218,7 +219,8 @@ func TestWaitForPower(t *testing.T) {
 }
 
 func TestResolvConf(t *testing.T) {
-	if got := string(resolvConf([]net.IP{{10, 0, 2, 3}, {10, 0, 2, 4}})); got != "nameserver 10.0.2.3\nnameserver 10.0.2.4\n" {
+	if got :=
+		string(resolvConf([]net.IP{{10, 0, 2, 3}, {10, 0, 2, 4}})); got != "nameserver 10.0.2.3\nnameserver 10.0.2.4\n" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -55,7 +55,8 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 	}
 	namespace := namespaceFlag(cmd)
 	f := cmd.Flags()
-	f.StringSliceVarP(&files, "filename", "f", nil, "file of documents, folder of such files, or - for standard input; repeat it")
+	f.StringSliceVarP(&files, "filename", "f", nil,
+		"file of documents, folder of such files, or - for standard input; repeat it")
 	f.BoolVar(&dry, "dry-run", false, "have the conductor check it all, and change nothing")
 	f.StringVar(&validate, "validate", "strict",
 		"documents with unknown fields: strict refuses them, warn takes them without and says so, ignore without a word")
@@ -73,7 +74,8 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 		if !known {
 			return fmt.Errorf("--validate %q: expected strict, warn or ignore", validate)
 		}
-		a := applying{Session: s, cmd: cmd, namespace: *namespace, said: f.Changed("namespace"), dry: dry, validation: validation}
+		a := applying{Session: s, cmd: cmd, namespace: *namespace, said: f.Changed("namespace"), dry: dry,
+			validation: validation}
 		failed := a.all(readManifests(files, cmd.InOrStdin()))
 		if w.On {
 			failed = errors.Join(failed, w.follow(s, cmd, a.hosts))
@@ -102,7 +104,8 @@ type applying struct {
 // credentials before the host that is reached by them.
 func applyOrder() []string {
 	return []string{
-		hostapi.KindNamespace, hostapi.KindSecret, hostapi.KindHardwareData, hostapi.KindDataImage, hostapi.KindFirmwareSchema,
+		hostapi.KindNamespace, hostapi.KindSecret, hostapi.KindHardwareData, hostapi.KindDataImage,
+		hostapi.KindFirmwareSchema,
 		hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents, hostapi.KindUpdatePolicy, hostapi.KindHost,
 	}
 }
@@ -166,7 +169,8 @@ func (a *applying) one(ctx context.Context, m manifest) error {
 
 // written brings a document to the conductor: as it was there, nil for not at
 // all, what became of it in a word, and as it is now.
-func (a *applying) written(ctx context.Context, m manifest) (before map[string]any, result string, after []byte, err error) {
+func (a *applying) written(ctx context.Context,
+	m manifest) (before map[string]any, result string, after []byte, err error) {
 	var reply json.RawMessage
 	err = readDocument(ctx, a.Session, m.kind, m.namespace(), m.name(), &reply)
 	if client.NotFound(err) && !client.Unserved(err) {
@@ -190,7 +194,8 @@ func (a *applying) written(ctx context.Context, m manifest) (before map[string]a
 	if len(patch) == 0 {
 		return before, "unchanged", reply, nil
 	}
-	change := client.Request{Method: http.MethodPatch, Path: documentPath(m.kind, m.namespace(), m.name()), Form: "application/merge-patch+json"}
+	change := client.Request{Method: http.MethodPatch, Path: documentPath(m.kind, m.namespace(), m.name()),
+		Form: "application/merge-patch+json"}
 	after, err = a.send(ctx, change, m, patch)
 	if err != nil {
 		return before, "", nil, err
@@ -219,7 +224,8 @@ func (a *applying) send(ctx context.Context, r client.Request, m manifest, body 
 	r.Warn = func(text string) { a.warn(m, text) }
 	reply, err := a.Client.Call(ctx, r)
 	if misspelt(err) {
-		err = fmt.Errorf("%w\n  correct its name, or have it left out by --validate=warn; ferrite get %s -o yaml shows names that are known",
+		err = fmt.Errorf("%w\n  correct its name, or have it left out by --validate=warn; ferrite get %s -o yaml shows "+
+			"names that are known",
 			err, kindNames(m.kind)[0])
 	}
 	return reply, err

@@ -36,7 +36,8 @@ func hostDataImage(h hostapi.Host, i hostapi.DataImage) section {
 		s.row("changes", "at the next reboot")
 	}
 	if e.Message != "" && h.Spec.Online && !h.Status.PoweredOn {
-		s.row("meanwhile", "the machine stays off; correct spec.url, or ferrite delete dataimage "+i.Name+inNamespace(h)+", which starts it without")
+		s.row("meanwhile", "the machine stays off; correct spec.url, or ferrite delete dataimage "+i.Name+inNamespace(h)+
+			", which starts it without")
 	}
 	return s
 }

@@ -40,7 +40,8 @@ goes with a host is deleted with it. Kinds are:
 	}
 	namespace := namespaceFlag(cmd)
 	f := cmd.Flags()
-	f.StringSliceVarP(&files, "filename", "f", nil, "delete what is in this file or folder, or in standard input for -; repeat it")
+	f.StringSliceVarP(&files, "filename", "f", nil,
+		"delete what is in this file or folder, or in standard input for -; repeat it")
 	client.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	f.BoolVar(&d.wait, "wait", true, "wait until the documents are gone")
 	f.DurationVar(&d.timeout, "timeout", 0, "stop waiting after this time; without it, wait as long as it takes")
@@ -129,7 +130,8 @@ func (d *deleting) all(docs []doomed) error {
 		}
 	}
 	if d.wait {
-		failed = append(failed, wait.All(output.Sorted(held), func(key string) error { return d.await(ctx, held[key], screen) }))
+		failed = append(failed,
+			wait.All(output.Sorted(held), func(key string) error { return d.await(ctx, held[key], screen) }))
 	}
 	return errors.Join(failed...)
 }
@@ -145,7 +147,8 @@ type doomedHost struct {
 func (d *deleting) ask(ctx context.Context, doc doomed) (held hostapi.Host, err error) {
 	var reply json.RawMessage
 	err = unkept(d.Client.Do(ctx, http.MethodDelete, documentPath(doc.kind, doc.namespace, doc.name), nil, &reply))
-	if place := doc.namespace + "/" + doc.name; client.NotFound(err) && (d.ignore || d.hosts[place] && doc.kind.Group == hostapi.Group) {
+	if place := doc.namespace + "/" + doc.name; client.NotFound(err) &&
+		(d.ignore || d.hosts[place] && doc.kind.Group == hostapi.Group) {
 		return held, nil // or gone with its host
 	} else if err == nil && doc.kind.Kind == hostapi.KindHost {
 		d.hosts[place] = true
@@ -164,7 +167,8 @@ func (d *deleting) ask(ctx context.Context, doc doomed) (held hostapi.Host, err 
 	if err := json.Unmarshal(reply, &held); err != nil {
 		return held, fmt.Errorf("the conductor's answer: %w", err)
 	}
-	_, err = fmt.Fprintf(d.cmd.OutOrStdout(), "%s is being deleted; it is held by %s\n", documentLabel(doc.kind, doc.name), heldBy(held))
+	_, err = fmt.Fprintf(d.cmd.OutOrStdout(), "%s is being deleted; it is held by %s\n", documentLabel(doc.kind, doc.name),
+		heldBy(held))
 	return held, err
 }
 
@@ -185,7 +189,8 @@ func heldBy(h hostapi.Host) string {
 		return text + ", and nothing is done about it while it has the annotation " + hostapi.AnnotationPaused
 	case h.Status.OperationalStatus == hostapi.StatusDetached:
 		return text + ", and it is detached: what becomes of it is said in the annotation " + hostapi.AnnotationDetached
-	case slices.Contains([]hostapi.State{hostapi.StateProvisioned, hostapi.StateProvisioning, hostapi.StateDeprovisioning}, h.Status.Provisioning.State):
+	case slices.Contains([]hostapi.State{hostapi.StateProvisioned, hostapi.StateProvisioning, hostapi.StateDeprovisioning},
+		h.Status.Provisioning.State):
 		return text + " until what it runs is ended, its disks are cleaned and it is powered off"
 	}
 	return text + " until its machine is let go"

@@ -52,7 +52,8 @@ failed and what to try, its conditions, its hardware and its history.`,
 			if described++; described > 1 {
 				fmt.Fprintln(cmd.OutOrStdout())
 			}
-			return writeSections(cmd.OutOrStdout(), hostSections(h, nodeOfHost(cmd.Context(), s, h), imageOf(cmd.Context(), s, h)))
+			return writeSections(cmd.OutOrStdout(),
+				hostSections(h, nodeOfHost(cmd.Context(), s, h), imageOf(cmd.Context(), s, h)))
 		})
 	}
 	return cmd

@@ -125,7 +125,8 @@ func unkept(err error) error {
 
 // completeDocuments offers kinds, then the names of documents, to a shell's
 // completion.
-func completeDocuments(s *client.Session, kinds ...string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func completeDocuments(s *client.Session, kinds ...string) func(*cobra.Command, []string,
+	string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return kinds, cobra.ShellCompDirectiveNoFileComp

@@ -101,7 +101,8 @@ func (g *getting) accept() string {
 func (g *getting) run(ctx context.Context) error {
 	if len(g.names) > 0 && !g.watch {
 		return wait.Each(g.names, func(name string) error {
-			reply, err := g.Client.Call(ctx, client.Request{Method: http.MethodGet, Path: documentPath(g.kind, g.namespace, name), Accept: g.accept()})
+			reply, err := g.Client.Call(ctx,
+				client.Request{Method: http.MethodGet, Path: documentPath(g.kind, g.namespace, name), Accept: g.accept()})
 			if err != nil {
 				return unkept(err)
 			}

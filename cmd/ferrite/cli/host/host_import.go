@@ -40,7 +40,8 @@ func hostImport(s *client.Session) *cobra.Command {
 		ValidArgsFunction: nodes.CompleteNodes(s),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&namespace, "namespace", "n", "", "namespace of the documents; what the node's name says, else "+hostapi.DefaultNamespace)
+	f.StringVarP(&namespace, "namespace", "n", "", "namespace of the documents; what the node's name says, else "+
+		hostapi.DefaultNamespace)
 	f.StringVar(&name, "name", "", "name of the host; the node's when left out")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if s.Output == "table" && cmd.Flag("output").Changed {
@@ -101,7 +102,8 @@ func readImport(ctx context.Context, s *client.Session, node string) (*importing
 	if err := s.Client.Do(ctx, "GET", client.NodePath(node), nil, &i.node); err != nil {
 		return nil, err
 	}
-	ports, err := s.Client.Pages(ctx, "ports", url.Values{"node": {i.node.UUID}, "fields": {"uuid,address,pxe_enabled"}}, 0)
+	ports, err := s.Client.Pages(ctx, "ports", url.Values{"node": {i.node.UUID}, "fields": {"uuid,address,pxe_enabled"}},
+		0)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +153,8 @@ func (i *importing) documents(namespace, name string) (*hostapi.Host, *hostapi.S
 		h.Spec.AutomatedCleaningMode = hostapi.CleaningDisabled
 	}
 	if len(i.node.NetworkData) > 0 {
-		i.note("its network_data is not taken over: put it into a Secret, and the name of that into spec.preprovisioningNetworkDataName")
+		i.note("its network_data is not taken over: put it into a Secret, and the name of that into " +
+			"spec.preprovisioningNetworkDataName")
 	}
 	if hints == nil && !h.Spec.ExternallyProvisioned {
 		i.note("it has no root device hints: an image goes onto /dev/sda, unless spec.rootDeviceHints names another disk "+
@@ -170,7 +173,8 @@ func refuseHost(ctx context.Context, s *client.Session, n importedNode) error {
 	if !both || readDocument(ctx, s, hostKind(), namespace, name, &h) != nil || h.Status.Provisioning.ID != n.UUID {
 		return nil // whoever applies the documents is told what is wrong
 	}
-	return fmt.Errorf("node %s: it is host %s already: ferrite get host %s%s -o yaml shows its document", n.Label(), name, name, inNamespace(h))
+	return fmt.Errorf("node %s: it is host %s already: ferrite get host %s%s -o yaml shows its document", n.Label(), name,
+		name, inNamespace(h))
 }
 
 // importable refuses nodes that are on their way, or in somebody's hands.
@@ -182,7 +186,8 @@ func importable(n nodeapi.Node) error {
 	if wait.Waiting(n.ProvisionState) {
 		return fmt.Errorf("it is %s: import it when that is over (ferrite node status %s)", n.ProvisionState, n.Label())
 	}
-	return fmt.Errorf("it is %s, which a host cannot begin with: bring it to active, available or manageable first", n.ProvisionState)
+	return fmt.Errorf("it is %s, which a host cannot begin with: bring it to active, available or manageable first",
+		n.ProvisionState)
 }
 
 // wellFormed checks a host by the rules that the conductor has for it.
@@ -214,7 +219,8 @@ func (i *importing) bootMAC() string {
 		return ""
 	}
 	if len(boot) > 1 {
-		i.note("it has several ports to boot from: spec.bootMACAddress is the first, %s; the others are %s", boot[0], strings.Join(boot[1:], ", "))
+		i.note("it has several ports to boot from: spec.bootMACAddress is the first, %s; the others are %s", boot[0],
+			strings.Join(boot[1:], ", "))
 	}
 	return boot[0]
 }

@@ -24,9 +24,12 @@ type importedBMC struct {
 // importedBMCs is every driver that has an address.
 func importedBMCs() []importedBMC {
 	return []importedBMC{
-		{"redfish", "redfish_username", "redfish_password", []string{"redfish_address", "redfish_system_id", "redfish_verify_ca"}, (*importing).redfish},
-		{"idrac", "redfish_username", "redfish_password", []string{"redfish_address", "redfish_system_id", "redfish_verify_ca"}, (*importing).redfish},
-		{"ipmi", "ipmi_username", "ipmi_password", []string{"ipmi_address", "ipmi_port", "ipmi_priv_level"}, (*importing).ipmi},
+		{"redfish", "redfish_username", "redfish_password",
+			[]string{"redfish_address", "redfish_system_id", "redfish_verify_ca"}, (*importing).redfish},
+		{"idrac", "redfish_username", "redfish_password",
+			[]string{"redfish_address", "redfish_system_id", "redfish_verify_ca"}, (*importing).redfish},
+		{"ipmi", "ipmi_username", "ipmi_password", []string{"ipmi_address", "ipmi_port", "ipmi_priv_level"},
+			(*importing).ipmi},
 		{"fake-hardware", "fake_username", "fake_password", nil, (*importing).fake},
 	}
 }
@@ -48,12 +51,15 @@ func (i *importing) bmc(name string) (b hostapi.BMC, secret *hostapi.Secret, err
 		TypeMeta:   hostapi.TypeMeta{Kind: hostapi.KindSecret, APIVersion: hostapi.CoreVersion},
 		ObjectMeta: hostapi.ObjectMeta{Name: b.CredentialsName},
 		Type:       hostapi.SecretOpaque,
-		StringData: map[string]string{"username": textOf(i.node.DriverInfo[k.user]), "password": textOf(i.node.DriverInfo[k.pass])},
+		StringData: map[string]string{
+			"username": textOf(i.node.DriverInfo[k.user]), "password": textOf(i.node.DriverInfo[k.pass]),
+		},
 	}
 	for _, key := range []string{"username", "password"} {
 		if value := secret.StringData[key]; value == "" || value == placeholder {
 			secret.StringData[key] = placeholder
-			i.note("the API does not show the BMC's %s: write it into stringData.%s of Secret %s before you apply it", key, key, b.CredentialsName)
+			i.note("the API does not show the BMC's %s: write it into stringData.%s of Secret %s before you apply it", key, key,
+				b.CredentialsName)
 		}
 	}
 	i.leftBehind(append(slices.Clone(k.known), k.user, k.pass))
@@ -79,13 +85,15 @@ func (i *importing) redfish() (string, bool, error) {
 	u, err := url.Parse(textOf(i.node.DriverInfo["redfish_address"]))
 	if err != nil || u.Host == "" { // it may be a host alone
 		if u, err = url.Parse("https://" + textOf(i.node.DriverInfo["redfish_address"])); err != nil || u.Host == "" {
-			return "", false, fmt.Errorf("driver_info/redfish_address %q is no address of a BMC", textOf(i.node.DriverInfo["redfish_address"]))
+			return "", false, fmt.Errorf("driver_info/redfish_address %q is no address of a BMC",
+				textOf(i.node.DriverInfo["redfish_address"]))
 		}
 	}
 	scheme := "redfish"
 	switch boot := i.node.BootInterface; {
 	case strings.HasSuffix(boot, "virtual-media"):
-		i.note("boot_interface is %s: boot from virtual media is not built yet, the machine boots its ramdisk from the network", boot)
+		i.note("boot_interface is %s: boot from virtual media is not built yet, the machine boots its ramdisk from "+
+			"the network", boot)
 	case boot == "http", boot == "redfish-https":
 		scheme = "redfish-uefihttp"
 	}
@@ -93,7 +101,8 @@ func (i *importing) redfish() (string, bool, error) {
 		scheme = cmp.Or(map[string]string{"redfish": "idrac-redfish"}[scheme], scheme)
 	}
 	verify, given := i.node.DriverInfo["redfish_verify_ca"]
-	if path, isPath := verify.(string); isPath && path != "" && !slices.Contains([]string{"true", "false", "True", "False"}, path) {
+	if path, isPath := verify.(string); isPath && path != "" &&
+		!slices.Contains([]string{"true", "false", "True", "False"}, path) {
 		if strings.Contains(path, "-----BEGIN ") {
 			path = "PEM text"
 		}
@@ -106,7 +115,8 @@ func (i *importing) redfish() (string, bool, error) {
 func (i *importing) ipmi() (string, bool, error) {
 	host := textOf(i.node.DriverInfo["ipmi_address"])
 	if host == "" {
-		return "", false, errors.New("driver_info/ipmi_address is missing: there is no address that the host's document could have")
+		return "", false,
+			errors.New("driver_info/ipmi_address is missing: there is no address that the host's document could have")
 	}
 	const standard = "623"
 	if port := output.Cell(i.node.DriverInfo["ipmi_port"]); port != "" && port != standard {

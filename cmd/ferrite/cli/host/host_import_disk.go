@@ -47,7 +47,9 @@ func (i *importing) rootDevice() (*hostapi.RootDeviceHints, error) {
 		return nil, err
 	}
 	if hints["name"] != nil && hints["by_path"] != nil {
-		return nil, fmt.Errorf("its root device hints name and by_path have one counterpart, spec.rootDeviceHints.deviceName: take one of them away")
+		return nil,
+			fmt.Errorf("its root device hints name and by_path have one counterpart, spec.rootDeviceHints.deviceName: take " +
+				"one of them away")
 	}
 	h := &hostapi.RootDeviceHints{}
 	for _, key := range output.Sorted(hints) {
@@ -77,7 +79,8 @@ func takeHint(h *hostapi.RootDeviceHints, key string, value any) error {
 			continue
 		}
 		operator, rest := "s==", text // without an operator
-		for _, op := range []string{"<all-in>", "<in>", "<or>", "s==", "s!=", "s>=", "s<=", "s>", "s<", "==", "!=", ">=", "<=", "=", ">", "<"} {
+		for _, op := range []string{"<all-in>", "<in>", "<or>", "s==", "s!=", "s>=", "s<=", "s>", "s<", "==", "!=", ">=",
+			"<=", "=", ">", "<"} {
 			if after, has := strings.CutPrefix(text, op); has {
 				operator, rest = op, strings.TrimSpace(after)
 				break

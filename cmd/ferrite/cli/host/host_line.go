@@ -67,7 +67,8 @@ func nodeOfHost(ctx context.Context, s *client.Session, h hostapi.Host) nodeapi.
 
 // checkWaiting tells what happens to a host until done says that it is there. A host
 // that is gone is an error that notFound knows.
-func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hostLine, done func(hostapi.Host) (bool, error)) error {
+func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hostLine,
+	done func(hostapi.Host) (bool, error)) error {
 	defer l.Close()
 	for poll := wait.FirstPoll; ; poll = min(poll*3/2, wait.LastPoll) {
 		var now hostapi.Host
@@ -134,10 +135,12 @@ func hostAdvice(h hostapi.Host) string {
 		if h.Spec.BMC.CredentialsName == "" || h.Status.TriedCredentials.Reference == nil {
 			return "mend what that names: it is tried at once; the BMC has not been asked yet"
 		}
-		return fmt.Sprintf("see that spec.bmc.address %s is right and its controller is reached, and that secret %s has its username and password; "+
+		return fmt.Sprintf("see that spec.bmc.address %s is right and its controller is reached, and that secret %s has "+
+			"its username and password; "+
 			"what is mended is tried at once", h.Spec.BMC.Address, h.Spec.BMC.CredentialsName)
 	case hostapi.ProvisionedRegistrationError:
-		return "see that the BMC answers with the credentials of secret " + h.Spec.BMC.CredentialsName + "; the machine itself runs on"
+		return "see that the BMC answers with the credentials of secret " + h.Spec.BMC.CredentialsName +
+			"; the machine itself runs on"
 	case hostapi.InspectionError:
 		return node + " and ferrite node logs show how far the ramdisk came; it is tried again by itself"
 	case hostapi.PreparationError:
@@ -150,7 +153,8 @@ func hostAdvice(h hostapi.Host) string {
 	case hostapi.DetachError:
 		return "detaching needs a host at rest, or force in the annotation " + hostapi.AnnotationDetached
 	case hostapi.ServicingError:
-		return node + " tells which step failed; it is tried again by itself, and ended once nothing is wanted of the firmware"
+		return node +
+			" tells which step failed; it is tried again by itself, and ended once nothing is wanted of the firmware"
 	}
 	return node
 }

@@ -148,7 +148,8 @@ func hostErrors(h hostapi.Host) section {
 	}
 	if inspectsLater(h) {
 		s.row("not inspected",
-			"the annotation "+hostapi.AnnotationInspect+" waits until the host is available: what runs on the machine is not interrupted")
+			"the annotation "+hostapi.AnnotationInspect+
+				" waits until the host is available: what runs on the machine is not interrupted")
 	}
 	if st.OperationalStatus == hostapi.StatusDetached {
 		s.row("detached", "the machine is let alone while it has the annotation "+hostapi.AnnotationDetached)
@@ -212,7 +213,8 @@ func hostHistory(o hostapi.OperationHistory) section {
 	for _, p := range []struct {
 		name string
 		span hostapi.Span
-	}{{"registered", o.Register}, {"inspected", o.Inspect}, {"provisioned", o.Provision}, {"deprovisioned", o.Deprovision}} {
+	}{{"registered", o.Register}, {"inspected", o.Inspect}, {"provisioned", o.Provision},
+		{"deprovisioned", o.Deprovision}} {
 		switch from, to := p.span.Start, p.span.End; {
 		case from.IsZero():
 		case to.Before(from.Time):

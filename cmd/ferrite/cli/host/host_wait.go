@@ -27,11 +27,13 @@ type hostWait struct {
 func (w *hostWait) add(cmd *cobra.Command) {
 	w.Add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&w.state, "for", "", "with --wait: wait for this state, as "+string(hostapi.StateProvisioned)+", and not for what the document asks for")
+	f.StringVar(&w.state, "for", "", "with --wait: wait for this state, as "+string(hostapi.StateProvisioned)+
+		", and not for what the document asks for")
 	f.DurationVar(&w.timeout, "timeout", 0, "with --wait: give up after this time, as --wait=TIME does")
-	client.Must(cmd.RegisterFlagCompletionFunc("for", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return restingStates(), cobra.ShellCompDirectiveNoFileComp
-	}))
+	client.Must(cmd.RegisterFlagCompletionFunc("for",
+		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return restingStates(), cobra.ShellCompDirectiveNoFileComp
+		}))
 }
 
 // check sees that the flags go together.
@@ -53,7 +55,8 @@ func (w *hostWait) check() error {
 // restingStates are those that a host stays in.
 func restingStates() []string {
 	var all []string
-	for _, s := range []hostapi.State{hostapi.StateUnmanaged, hostapi.StateAvailable, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned} {
+	for _, s := range []hostapi.State{hostapi.StateUnmanaged, hostapi.StateAvailable, hostapi.StateProvisioned,
+		hostapi.StateExternallyProvisioned} {
 		all = append(all, string(s))
 	}
 	return all
@@ -86,7 +89,8 @@ func (a awaited) goal() hostapi.State {
 		return hostapi.StateUnmanaged
 	case s.ExternallyProvisioned:
 		return hostapi.StateExternallyProvisioned
-	case (s.Image != nil || s.CustomDeploy != nil) && (s.Online || a.Status.Provisioning.State == hostapi.StateProvisioned):
+	case (s.Image != nil || s.CustomDeploy != nil) &&
+		(s.Online || a.Status.Provisioning.State == hostapi.StateProvisioned):
 		return hostapi.StateProvisioned
 	}
 	return hostapi.StateAvailable
@@ -110,7 +114,8 @@ func (a awaited) there(h hostapi.Host, state hostapi.State) (bool, error) {
 	case st.ErrorType != "":
 		return false, nil
 	case st.OperationalStatus == hostapi.StatusDetached && annotated(h, hostapi.AnnotationDetached):
-		return false, fmt.Errorf("it is detached, and %s; it goes on without the annotation %s", orNone(st.Provisioning.State), hostapi.AnnotationDetached)
+		return false, fmt.Errorf("it is detached, and %s; it goes on without the annotation %s",
+			orNone(st.Provisioning.State), hostapi.AnnotationDetached)
 	}
 	return st.Provisioning.State.Canonical() == state && a.asSpecified(st) && !underWay(h), nil
 }
@@ -138,7 +143,8 @@ func seen(h hostapi.Host, generation int64) bool {
 // stale reports whether an error is the one from before an apply that may have
 // mended it.
 func (a awaited) stale(st hostapi.HostStatus) bool {
-	return a.changed && st.ErrorType == a.before.ErrorType && st.ErrorCount == a.before.ErrorCount && st.ErrorMessage == a.before.ErrorMessage
+	return a.changed && st.ErrorType == a.before.ErrorType && st.ErrorCount == a.before.ErrorCount &&
+		st.ErrorMessage == a.before.ErrorMessage
 }
 
 // asSpecified compares what a state alone does not tell: the image that is on the
@@ -150,7 +156,8 @@ func (a awaited) asSpecified(st hostapi.HostStatus) bool {
 		if want != nil && (have == nil || have.URL != want.URL) {
 			return false
 		}
-		if step, did := a.Spec.CustomDeploy, st.Provisioning.CustomDeploy; step != nil && (did == nil || did.Method != step.Method) {
+		if step, did := a.Spec.CustomDeploy, st.Provisioning.CustomDeploy; step != nil &&
+			(did == nil || did.Method != step.Method) {
 			return false
 		}
 		return st.PoweredOn == a.Spec.Online

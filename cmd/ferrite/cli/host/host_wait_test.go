@@ -20,16 +20,27 @@ func TestHostGoal(t *testing.T) {
 		goal hostapi.State
 		good bool
 	}{
-		{"no BMC", hostapi.HostSpec{Online: true}, hostapi.Provisioning{State: hostapi.StateUnmanaged}, false, hostapi.StateUnmanaged, true},
-		{"nothing to run", hostapi.HostSpec{BMC: bmc, Online: true}, hostapi.Provisioning{State: hostapi.StateAvailable}, false, hostapi.StateAvailable, true},
-		{"an image, but off", hostapi.HostSpec{BMC: bmc, Image: image}, hostapi.Provisioning{State: hostapi.StateAvailable}, false, hostapi.StateAvailable, true},
-		{"its image, to be on", hostapi.HostSpec{BMC: bmc, Image: image, Online: true}, hostapi.Provisioning{State: hostapi.StateProvisioned, Image: image}, true, hostapi.StateProvisioned, true},
-		{"its image, still off", hostapi.HostSpec{BMC: bmc, Image: image, Online: true}, hostapi.Provisioning{State: hostapi.StateProvisioned, Image: image}, false, hostapi.StateProvisioned, false},
-		{"its image, switched off", hostapi.HostSpec{BMC: bmc, Image: image}, hostapi.Provisioning{State: hostapi.StateProvisioned, Image: image}, false, hostapi.StateProvisioned, true},
-		{"no image yet", hostapi.HostSpec{BMC: bmc, Image: image, Online: true}, provisioned, true, hostapi.StateProvisioned, false},
-		{"its deploy step", hostapi.HostSpec{BMC: bmc, CustomDeploy: step, Online: true}, hostapi.Provisioning{State: hostapi.StateProvisioned, CustomDeploy: step}, true, hostapi.StateProvisioned, true},
-		{"another deploy step", hostapi.HostSpec{BMC: bmc, CustomDeploy: step, Online: true}, hostapi.Provisioning{State: hostapi.StateProvisioned, CustomDeploy: &hostapi.CustomDeploy{Method: "other"}}, true, hostapi.StateProvisioned, false},
-		{"by other means, still on", hostapi.HostSpec{BMC: bmc, ExternallyProvisioned: true}, hostapi.Provisioning{State: hostapi.StateExternallyProvisioned}, true, hostapi.StateExternallyProvisioned, false},
+		{"no BMC", hostapi.HostSpec{Online: true}, hostapi.Provisioning{State: hostapi.StateUnmanaged}, false,
+			hostapi.StateUnmanaged, true},
+		{"nothing to run", hostapi.HostSpec{BMC: bmc, Online: true}, hostapi.Provisioning{State: hostapi.StateAvailable},
+			false, hostapi.StateAvailable, true},
+		{"an image, but off", hostapi.HostSpec{BMC: bmc, Image: image}, hostapi.Provisioning{State: hostapi.StateAvailable},
+			false, hostapi.StateAvailable, true},
+		{"its image, to be on", hostapi.HostSpec{BMC: bmc, Image: image, Online: true},
+			hostapi.Provisioning{State: hostapi.StateProvisioned, Image: image}, true, hostapi.StateProvisioned, true},
+		{"its image, still off", hostapi.HostSpec{BMC: bmc, Image: image, Online: true},
+			hostapi.Provisioning{State: hostapi.StateProvisioned, Image: image}, false, hostapi.StateProvisioned, false},
+		{"its image, switched off", hostapi.HostSpec{BMC: bmc, Image: image},
+			hostapi.Provisioning{State: hostapi.StateProvisioned, Image: image}, false, hostapi.StateProvisioned, true},
+		{"no image yet", hostapi.HostSpec{BMC: bmc, Image: image, Online: true}, provisioned, true,
+			hostapi.StateProvisioned, false},
+		{"its deploy step", hostapi.HostSpec{BMC: bmc, CustomDeploy: step, Online: true},
+			hostapi.Provisioning{State: hostapi.StateProvisioned, CustomDeploy: step}, true, hostapi.StateProvisioned, true},
+		{"another deploy step", hostapi.HostSpec{BMC: bmc, CustomDeploy: step, Online: true},
+			hostapi.Provisioning{State: hostapi.StateProvisioned, CustomDeploy: &hostapi.CustomDeploy{Method: "other"}}, true,
+			hostapi.StateProvisioned, false},
+		{"by other means, still on", hostapi.HostSpec{BMC: bmc, ExternallyProvisioned: true},
+			hostapi.Provisioning{State: hostapi.StateExternallyProvisioned}, true, hostapi.StateExternallyProvisioned, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := awaited{Host: hostapi.Host{Spec: c.spec, Status: hostapi.HostStatus{Provisioning: c.now}}}
@@ -62,7 +73,9 @@ func TestHostThere(t *testing.T) {
 		{"paused", hostapi.AnnotationPaused, hostapi.StatusOK, hostapi.StateAvailable, false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := hostapi.Host{Status: hostapi.HostStatus{OperationalStatus: c.status, Provisioning: hostapi.Provisioning{State: c.state}}}
+			h := hostapi.Host{
+				Status: hostapi.HostStatus{OperationalStatus: c.status, Provisioning: hostapi.Provisioning{State: c.state}},
+			}
 			if c.annotation != "" {
 				h.Annotations = map[string]string{c.annotation: ""}
 			}

@@ -166,7 +166,8 @@ func splitYAML(text []byte) []yamlPart {
 	line := 0
 	for l := range bytes.Lines(text) {
 		line++
-		if rest, cut := bytes.CutPrefix(l, []byte("---")); cut && (len(bytes.TrimSpace(rest)) == 0 || rest[0] == ' ' || rest[0] == '\t') {
+		if rest, cut := bytes.CutPrefix(l, []byte("---")); cut &&
+			(len(bytes.TrimSpace(rest)) == 0 || rest[0] == ' ' || rest[0] == '\t') {
 			parts = append(parts, yamlPart{line: line})
 			l = append(bytes.Repeat([]byte(" "), 3), rest...) // what follows on the line is of the document
 		}
@@ -252,7 +253,8 @@ func kindOfObject(object map[string]any) (hostapi.Kind, error) {
 		}
 		known = append(known, fmt.Sprintf("%s of %s", k.Kind, k.APIVersion()))
 	}
-	return hostapi.Kind{}, fmt.Errorf("kind %s of apiVersion %s is not kept here: expected one of %s", name, version, strings.Join(known, ", "))
+	return hostapi.Kind{}, fmt.Errorf("kind %s of apiVersion %s is not kept here: expected one of %s", name, version,
+		strings.Join(known, ", "))
 }
 
 // metadata is that of a document; what is set there is set in the document.
@@ -296,7 +298,8 @@ func (m manifest) placed(namespace string, said bool) error {
 	case own == "":
 		m.metadata()["namespace"] = namespace
 	case said && own != namespace:
-		return fmt.Errorf("metadata.namespace: it is %s here and %s on the command line: leave one of them out", own, namespace)
+		return fmt.Errorf("metadata.namespace: it is %s here and %s on the command line: leave one of them out",
+			own, namespace)
 	}
 	return nil
 }

@@ -27,17 +27,26 @@ func TestApplyOrder(t *testing.T) {
 // TestThreeWay: what the patch is, and what it makes of the document.
 func TestThreeWay(t *testing.T) {
 	for _, c := range []struct{ name, original, modified, current, patch, after string }{
-		{"nothing to do", `{"spec":{"a":1}}`, `{"spec":{"a":1}}`, `{"spec":{"a":1,"b":2},"status":{"s":1}}`, `{}`, `{"spec":{"a":1,"b":2},"status":{"s":1}}`},
-		{"a change", `{"spec":{"a":1}}`, `{"spec":{"a":2}}`, `{"spec":{"a":1,"b":2}}`, `{"spec":{"a":2}}`, `{"spec":{"a":2,"b":2}}`},
-		{"a field that is no longer said goes", `{"spec":{"a":1,"b":2}}`, `{"spec":{"a":1}}`, `{"spec":{"a":1,"b":3,"c":4}}`, `{"spec":{"b":null}}`, `{"spec":{"a":1,"c":4}}`},
-		{"one that is gone already needs nothing", `{"spec":{"a":1,"b":2}}`, `{"spec":{"a":1}}`, `{"spec":{"a":1}}`, `{}`, `{"spec":{"a":1}}`},
-		{"a whole object goes", `{"spec":{"o":{"a":1}}}`, `{"spec":{}}`, `{"spec":{"o":{"a":1,"b":2}}}`, `{"spec":{"o":null}}`, `{"spec":{}}`},
-		{"a part of an object goes", `{"spec":{"o":{"a":1,"b":2}}}`, `{"spec":{"o":{"b":2}}}`, `{"spec":{"o":{"a":1,"b":2,"c":3}}}`, `{"spec":{"o":{"a":null}}}`, `{"spec":{"o":{"b":2,"c":3}}}`},
-		{"never applied before: all else stays", `null`, `{"spec":{"a":1}}`, `{"spec":{"a":0,"b":2}}`, `{"spec":{"a":1}}`, `{"spec":{"a":1,"b":2}}`},
+		{"nothing to do", `{"spec":{"a":1}}`, `{"spec":{"a":1}}`, `{"spec":{"a":1,"b":2},"status":{"s":1}}`, `{}`,
+			`{"spec":{"a":1,"b":2},"status":{"s":1}}`},
+		{"a change", `{"spec":{"a":1}}`, `{"spec":{"a":2}}`, `{"spec":{"a":1,"b":2}}`, `{"spec":{"a":2}}`,
+			`{"spec":{"a":2,"b":2}}`},
+		{"a field that is no longer said goes", `{"spec":{"a":1,"b":2}}`, `{"spec":{"a":1}}`, `{"spec":{"a":1,"b":3,"c":4}}`,
+			`{"spec":{"b":null}}`, `{"spec":{"a":1,"c":4}}`},
+		{"one that is gone already needs nothing", `{"spec":{"a":1,"b":2}}`, `{"spec":{"a":1}}`, `{"spec":{"a":1}}`, `{}`,
+			`{"spec":{"a":1}}`},
+		{"a whole object goes", `{"spec":{"o":{"a":1}}}`, `{"spec":{}}`, `{"spec":{"o":{"a":1,"b":2}}}`,
+			`{"spec":{"o":null}}`, `{"spec":{}}`},
+		{"a part of an object goes", `{"spec":{"o":{"a":1,"b":2}}}`, `{"spec":{"o":{"b":2}}}`,
+			`{"spec":{"o":{"a":1,"b":2,"c":3}}}`, `{"spec":{"o":{"a":null}}}`, `{"spec":{"o":{"b":2,"c":3}}}`},
+		{"never applied before: all else stays", `null`, `{"spec":{"a":1}}`, `{"spec":{"a":0,"b":2}}`, `{"spec":{"a":1}}`,
+			`{"spec":{"a":1,"b":2}}`},
 		{"lists are set whole", `{"l":[1,2]}`, `{"l":[2,3]}`, `{"l":[1,2]}`, `{"l":[2,3]}`, `{"l":[2,3]}`},
 		{"an object in place of a value", `{"a":1}`, `{"a":{"b":1}}`, `{"a":1}`, `{"a":{"b":1}}`, `{"a":{"b":1}}`},
-		{"null is not said", `{"a":1,"b":2}`, `{"a":null,"b":2,"c":null}`, `{"a":1,"b":2,"c":3}`, `{"a":null}`, `{"b":2,"c":3}`},
-		{"false is said, though servers may leave it out", `{"a":true}`, `{"a":false}`, `{"a":true}`, `{"a":false}`, `{"a":false}`},
+		{"null is not said", `{"a":1,"b":2}`, `{"a":null,"b":2,"c":null}`, `{"a":1,"b":2,"c":3}`, `{"a":null}`,
+			`{"b":2,"c":3}`},
+		{"false is said, though servers may leave it out", `{"a":true}`, `{"a":false}`, `{"a":true}`, `{"a":false}`,
+			`{"a":false}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			read := func(text string) map[string]any {

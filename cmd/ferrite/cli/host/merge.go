@@ -43,7 +43,8 @@ func appliedBefore(current map[string]any) (original map[string]any, ok bool, er
 		return nil, false, nil
 	}
 	if original, err = parseObject([]byte(text)); err != nil {
-		return nil, true, fmt.Errorf("metadata.annotations[%s]: %w; remove the annotation to have the document applied as if for the first time",
+		return nil, true, fmt.Errorf("metadata.annotations[%s]: %w; remove the annotation to have the document applied as "+
+			"if for the first time",
 			lastApplied, err)
 	}
 	return original, true, nil
@@ -92,7 +93,8 @@ func filledIn(m manifest) error {
 	values, _ := m.object["stringData"].(map[string]any)
 	for _, key := range output.Sorted(values) {
 		if values[key] == placeholder {
-			return fmt.Errorf("stringData.%s: it is still %s, which stands for what the API does not show: write the real value there", key, placeholder)
+			return fmt.Errorf("stringData.%s: it is still %s, which stands for what the API does not show: write the real "+
+				"value there", key, placeholder)
 		}
 	}
 	return nil

@@ -21,13 +21,16 @@ of the allocation) until it is undeployed or the allocation is deleted.`
 
 // AllocationCommand is ferrite allocation.
 func AllocationCommand(s *client.Session) *cobra.Command {
-	r := record{s, "allocation", "ALLOCATION", "allocations", []string{"uuid", "name", "resource_class", "state", "node_uuid"}}
+	r := record{
+		s, "allocation", "ALLOCATION", "allocations", []string{"uuid", "name", "resource_class", "state", "node_uuid"},
+	}
 	return client.Group("allocation", "Allocations: get a machine of a kind", allocationHelp,
 		allocationList(r), r.show(), allocationCreate(r), r.delete())
 }
 
 func allocationList(r record) *cobra.Command {
-	cmd := &cobra.Command{Use: "list [--state STATE] [--resource-class CLASS]...", Short: "List allocations, all or filtered", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list [--state STATE] [--resource-class CLASS]...",
+		Short: "List allocations, all or filtered", Args: cobra.NoArgs}
 	filters := map[string]*string{
 		"state":          cmd.Flags().String("state", "", "allocating, active or error"),
 		"resource-class": cmd.Flags().String("resource-class", "", "those that asked for this class"),
@@ -119,7 +122,8 @@ func (r record) allocated(ctx context.Context, reply json.RawMessage, limit time
 			err = r.session.Client.Do(ctx, "GET", r.path(a.UUID), nil, &reply)
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, fmt.Errorf("allocation %s still has no machine after %s\n  it goes on without us: ferrite allocation show %s", a.UUID, limit, a.UUID)
+			return nil, fmt.Errorf("allocation %s still has no machine after %s\n  it goes on without us: ferrite "+
+				"allocation show %s", a.UUID, limit, a.UUID)
 		}
 		if err != nil {
 			return nil, err

@@ -161,7 +161,8 @@ func verifyKey(s *client.Session, cmd *cobra.Command, file string) (ed25519.Publ
 	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "verified with the key that the conductor at %s serves; --key FILE asks nobody\n", s.Client.Base)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(),
+		"verified with the key that the conductor at %s serves; --key FILE asks nobody\n", s.Client.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -190,16 +191,19 @@ func explainVerdict(s *client.Session, cmd *cobra.Command, statement nodeapi.Era
 		return fmt.Errorf("the signature is good, but what it signs proves nothing: %w", err)
 	}
 	if report.NodeUUID != statement.NodeUUID {
-		return fmt.Errorf("the signature is good, but the report is of node %s and not of %s", report.NodeUUID, statement.NodeUUID)
+		return fmt.Errorf("the signature is good, but the report is of node %s and not of %s", report.NodeUUID,
+			statement.NodeUUID)
 	}
 	if report.Unfinished != "" {
 		return fmt.Errorf("the signature is good, but nobody has seen this erase end: %s", report.Unfinished)
 	}
 	if failed := report.Failed(); statement.Failed || len(failed) > 0 {
-		return fmt.Errorf("the signature is good, but the step has failed: %d of %d disks were not erased", len(failed), len(report.Disks))
+		return fmt.Errorf("the signature is good, but the step has failed: %d of %d disks were not erased", len(failed),
+			len(report.Disks))
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n",
-		output.Visible(statement.NodeName), statement.NodeUUID, statement.SignedAt.UTC().Format(time.RFC3339), statement.KeyID)
+		output.Visible(statement.NodeName), statement.NodeUUID, statement.SignedAt.UTC().Format(time.RFC3339),
+		statement.KeyID)
 	return err
 }
 

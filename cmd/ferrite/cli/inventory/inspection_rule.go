@@ -24,11 +24,14 @@ func inspectionRuleFlags(cmd *cobra.Command) *recordFlags {
 			"description": flags.String("description", "", "words for people"),
 			"phase":       flags.String("phase", "", "when it is taken; main is the only phase"),
 		},
-		bools:   map[string]*bool{"sensitive": flags.Bool("sensitive", false, "never show its conditions and actions again, for the secrets in them")},
+		bools: map[string]*bool{
+			"sensitive": flags.Bool("sensitive", false, "never show its conditions and actions again, for the secrets in them"),
+		},
 		numbers: map[string]*int{"priority": flags.Int("priority", 0, "rules of a higher one are taken first")},
 		lists: map[string]*string{
-			"conditions": flags.String("conditions", "", "a list of {op, args}, as JSON or a file of JSON or YAML; without any it is for every machine"),
-			"actions":    flags.String("actions", "", "a list of {op, args}, as JSON or a file of JSON or YAML"),
+			"conditions": flags.String("conditions", "",
+				"a list of {op, args}, as JSON or a file of JSON or YAML; without any it is for every machine"),
+			"actions": flags.String("actions", "", "a list of {op, args}, as JSON or a file of JSON or YAML"),
 		},
 	}
 }

@@ -21,7 +21,8 @@ const leasesPath = nodeapi.FerriteRoot + "/leases"
 
 // LeaseCommand is ferrite lease.
 func LeaseCommand(s *client.Session) *cobra.Command {
-	return client.Group("lease", "Addresses of machines: lent and reserved", leaseHelp, leaseList(s), leaseReserve(s), leaseDelete(s))
+	return client.Group("lease", "Addresses of machines: lent and reserved", leaseHelp, leaseList(s), leaseReserve(s),
+		leaseDelete(s))
 }
 
 func leaseList(s *client.Session) *cobra.Command {
@@ -36,7 +37,8 @@ func leaseList(s *client.Session) *cobra.Command {
 			if err := s.Client.Do(cmd.Context(), "GET", leasesPath, nil, &reply); err != nil {
 				return noLeases(s, err)
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply.Leases, output.RowsOf(reply.Leases, []string{"mac", "ip", "static", "expires"}))
+			return output.PrintAny(s, cmd.OutOrStdout(), reply.Leases,
+				output.RowsOf(reply.Leases, []string{"mac", "ip", "static", "expires"}))
 		},
 	}
 }
@@ -49,7 +51,8 @@ func leaseReserve(s *client.Session) *cobra.Command {
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply json.RawMessage
-			if err := s.Client.Do(cmd.Context(), "PUT", leasePath(args[0]), nodeapi.Reservation{IP: args[1]}, &reply); err != nil {
+			if err := s.Client.Do(cmd.Context(), "PUT", leasePath(args[0]), nodeapi.Reservation{IP: args[1]},
+				&reply); err != nil {
 				return noLeases(s, err)
 			}
 			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.Fields(reply))
@@ -81,7 +84,8 @@ func leasePath(mac string) string { return leasesPath + "/" + url.PathEscape(mac
 // noLeases explains the 404 of a server that has no such resource.
 func noLeases(s *client.Session, err error) error {
 	if client.NotFound(err) {
-		return fmt.Errorf("the server at %s keeps no leases: it is an Ironic, or a Ferrite older than this command (%w)", s.Client.Base, err)
+		return fmt.Errorf("the server at %s keeps no leases: it is an Ironic, or a Ferrite older than this command (%w)",
+			s.Client.Base, err)
 	}
 	return err
 }

@@ -16,7 +16,8 @@ import (
 
 // PortCommand is ferrite port.
 func PortCommand(s *client.Session) *cobra.Command {
-	return client.Group("port", "Network interfaces of machines", "Network interfaces of machines. The ones a machine boots from must be known by their MAC.",
+	return client.Group("port", "Network interfaces of machines",
+		"Network interfaces of machines. The ones a machine boots from must be known by their MAC.",
 		portCreate(s), portList(s), portShow(s), portDelete(s))
 }
 
@@ -65,7 +66,8 @@ func portCreate(s *client.Session) *cobra.Command {
 	f.BoolVar(&pxe, "pxe-enabled", true, "whether the machine boots from it")
 	f.StringVar(&physical, "physical-network", "", "name of the network it is plugged into")
 	f.StringVar(&portgroup, "portgroup", "", "UUID of the portgroup it is to be a member of")
-	f.StringArrayVar(&link, "local-link-connection", nil, "KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it")
+	f.StringArrayVar(&link, "local-link-connection", nil,
+		"KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it")
 	f.StringArrayVar(&extra, "extra", nil, "KEY=VALUE of your own; repeat it")
 	client.Must(cmd.MarkFlagRequired("node"))
 	return cmd
@@ -93,7 +95,8 @@ func portList(s *client.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply, output.RowsOf(reply, []string{"uuid", "address", "node_uuid", "pxe_enabled"}))
+			return output.PrintAny(s, cmd.OutOrStdout(), reply,
+				output.RowsOf(reply, []string{"uuid", "address", "node_uuid", "pxe_enabled"}))
 		},
 	}
 	cmd.Flags().StringVar(&node, "node", "", "only those of this machine")

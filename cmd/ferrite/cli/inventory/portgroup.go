@@ -21,14 +21,17 @@ func portgroupFlags(cmd *cobra.Command) *recordFlags {
 	flags := cmd.Flags()
 	f := &recordFlags{
 		texts: map[string]*string{
-			"name":             flags.String("name", "", "its name"),
-			"address":          flags.String("address", "", "MAC of all its ports together"),
-			"mode":             flags.String("mode", "", "of the bond: active-backup, which a new one has, 802.3ad, balance-rr and others"),
-			"physical-network": flags.String("physical-network", "", "name of the network it is plugged into; its ports go along"),
-			"category":         flags.String("category", "", "what it is for, to those who plan networks"),
+			"name":    flags.String("name", "", "its name"),
+			"address": flags.String("address", "", "MAC of all its ports together"),
+			"mode": flags.String("mode", "",
+				"of the bond: active-backup, which a new one has, 802.3ad, balance-rr and others"),
+			"physical-network": flags.String("physical-network", "",
+				"name of the network it is plugged into; its ports go along"),
+			"category": flags.String("category", "", "what it is for, to those who plan networks"),
 		},
 		bools: map[string]*bool{
-			"standalone-ports-supported": flags.Bool("standalone-ports-supported", true, "whether its ports may be used by themselves, as in a network boot"),
+			"standalone-ports-supported": flags.Bool("standalone-ports-supported", true,
+				"whether its ports may be used by themselves, as in a network boot"),
 		},
 	}
 	f.object(cmd, "property", "properties", "KEY=VALUE of the bond: miimon, xmit_hash_policy, ...; repeat it")

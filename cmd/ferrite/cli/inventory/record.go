@@ -116,7 +116,8 @@ func (r record) set(f *recordFlags, cmd *cobra.Command) *cobra.Command {
 		}
 		for _, field := range output.Sorted(objects) {
 			for _, key := range output.Sorted(objects[field]) {
-				ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field + "/" + output.Pointer(key), Value: objects[field][key]})
+				ops = append(ops,
+					nodeapi.Patch{Op: "add", Path: "/" + field + "/" + output.Pointer(key), Value: objects[field][key]})
 			}
 		}
 		return nodes.SendPatch(r.session, cmd, r.path(args[0]), ops)

@@ -12,11 +12,14 @@ while the machine is off.`
 
 // VolumeCommand is ferrite volume.
 func VolumeCommand(s *client.Session) *cobra.Command {
-	return client.Group("volume", "How machines reach volumes over the network", volumeHelp, connectorCommand(s), targetCommand(s))
+	return client.Group("volume", "How machines reach volumes over the network", volumeHelp, connectorCommand(s),
+		targetCommand(s))
 }
 
 func connectorCommand(s *client.Session) *cobra.Command {
-	r := record{s, "volume connector", "CONNECTOR", "volume/connectors", []string{"uuid", "node_uuid", "type", "connector_id"}}
+	r := record{
+		s, "volume connector", "CONNECTOR", "volume/connectors", []string{"uuid", "node_uuid", "type", "connector_id"},
+	}
 	create := &cobra.Command{
 		Use:     "create --node NODE --type TYPE --connector-id ID",
 		Short:   "Add the name by which storage knows a machine",
@@ -26,7 +29,8 @@ func connectorCommand(s *client.Session) *cobra.Command {
 	made := r.createOf(connectorFlags(create), create)
 	client.Must(create.MarkFlagRequired("type"))
 	client.Must(create.MarkFlagRequired("connector-id"))
-	return client.Group("connector", "What machines are known by to their storage", "", r.listOf(), r.show(), made, r.set(connectorFlags(set), set), r.delete())
+	return client.Group("connector", "What machines are known by to their storage", "", r.listOf(), r.show(), made,
+		r.set(connectorFlags(set), set), r.delete())
 }
 
 func connectorFlags(cmd *cobra.Command) *recordFlags {
@@ -39,7 +43,10 @@ func connectorFlags(cmd *cobra.Command) *recordFlags {
 }
 
 func targetCommand(s *client.Session) *cobra.Command {
-	r := record{s, "volume target", "TARGET", "volume/targets", []string{"uuid", "node_uuid", "volume_type", "boot_index", "volume_id"}}
+	r := record{
+		s, "volume target", "TARGET", "volume/targets",
+		[]string{"uuid", "node_uuid", "volume_type", "boot_index", "volume_id"},
+	}
 	create := &cobra.Command{
 		Use:     "create --node NODE --volume-type TYPE --volume-id ID --boot-index N",
 		Short:   "Add a volume that a machine uses",
@@ -50,7 +57,8 @@ func targetCommand(s *client.Session) *cobra.Command {
 	for _, flag := range []string{"volume-type", "volume-id", "boot-index"} {
 		client.Must(create.MarkFlagRequired(flag))
 	}
-	return client.Group("target", "Volumes that machines use", "", r.listOf(), r.show(), made, r.set(targetFlags(set), set), r.delete())
+	return client.Group("target", "Volumes that machines use", "", r.listOf(), r.show(), made,
+		r.set(targetFlags(set), set), r.delete())
 }
 
 func targetFlags(cmd *cobra.Command) *recordFlags {
@@ -59,9 +67,12 @@ func targetFlags(cmd *cobra.Command) *recordFlags {
 			"volume-type": cmd.Flags().String("volume-type", "", "iscsi, fibre_channel or another"),
 			"volume-id":   cmd.Flags().String("volume-id", "", "what the storage calls it"),
 		},
-		numbers: map[string]*int{"boot-index": cmd.Flags().Int("boot-index", 0, "its place in the boot order; the machine boots from 0")},
+		numbers: map[string]*int{
+			"boot-index": cmd.Flags().Int("boot-index", 0, "its place in the boot order; the machine boots from 0"),
+		},
 	}
-	f.object(cmd, "property", "properties", "KEY=VALUE of how to reach it: target_iqn, target_portal, target_lun, ...; repeat it")
+	f.object(cmd, "property", "properties",
+		"KEY=VALUE of how to reach it: target_iqn, target_portal, target_lun, ...; repeat it")
 	f.extra(cmd)
 	return f
 }

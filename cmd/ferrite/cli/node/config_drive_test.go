@@ -74,7 +74,8 @@ func TestConfigDrive(t *testing.T) {
 	if back, err := io.ReadAll(zip); err != nil || !bytes.Equal(back, iso) {
 		t.Errorf("an ISO came out otherwise: %v", err)
 	}
-	for _, in := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "bad"), write("junk", []byte("hello!")), write("empty", nil), "{"} {
+	for _, in := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "bad"), write("junk", []byte("hello!")),
+		write("empty", nil), "{"} {
 		if got, err := readConfigDrive(in); err == nil {
 			t.Errorf("%s is taken for a config drive: %v", in, got)
 		}

@@ -13,7 +13,8 @@ func nodeClean(s *client.Session) *cobra.Command {
 	return stepCommand(s, verb{
 		name: "clean", target: "clean", goal: wait.ProvisionGoal("manageable"),
 		short: "Do cleaning steps of your own choice on a machine",
-		long:  "Do cleaning steps of your own choice on a machine that is manageable, which it is afterwards.\n\n" + stepsHelp,
+		long: "Do cleaning steps of your own choice on a machine that is manageable, which it is afterwards.\n\n" +
+			stepsHelp,
 	}, func(p *nodeapi.Provision) *[]nodeapi.Step { return &p.CleanSteps })
 }
 

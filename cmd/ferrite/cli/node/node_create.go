@@ -62,7 +62,8 @@ Nothing happens to the machine yet; go on with "ferrite node manage".`,
 		for _, mac := range macs {
 			port := map[string]any{"node_uuid": n.UUID, "address": mac}
 			if err := s.Client.Do(cmd.Context(), "POST", nodeapi.Root+"/ports", port, nil); err != nil {
-				return fmt.Errorf("node %s is enrolled, but its port %s is not: %w\n  add it with: ferrite port create %s --node %s",
+				return fmt.Errorf("node %s is enrolled, but its port %s is not: %w\n  add it with: ferrite port create "+
+					"%s --node %s",
 					n.Label(), mac, err, mac, n.Label())
 			}
 		}

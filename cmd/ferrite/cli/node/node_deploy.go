@@ -48,10 +48,11 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 	var drive string
 	var waiting wait.Flag
 	cmd := &cobra.Command{
-		Use:               v.name + " NODE... [--image URL --checksum SUM] [--config-drive WHAT]",
-		Short:             v.short,
-		Long:              v.long,
-		Example:           "  ferrite node " + v.name + " m1 --image http://10.0.0.1/debian.qcow2 --checksum sha256:0a1b... --config-drive ./seed --wait",
+		Use:   v.name + " NODE... [--image URL --checksum SUM] [--config-drive WHAT]",
+		Short: v.short,
+		Long:  v.long,
+		Example: "  ferrite node " + v.name +
+			" m1 --image http://10.0.0.1/debian.qcow2 --checksum sha256:0a1b... --config-drive ./seed --wait",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,7 +81,8 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 	f.StringVar(&img.url, "image", "", "URL of the image; what instance_info says when left out")
 	f.StringVar(&img.checksum, "checksum", "", "checksum of the image, or the URL of a file of checksums")
 	f.StringVar(&img.format, "image-format", "", "raw or qcow2; found out when left out")
-	f.StringArrayVar(&img.rootDevice, "root-device", nil, "KEY=HINT that tells the disk to write to, like serial=XYZ; repeat it")
+	f.StringArrayVar(&img.rootDevice, "root-device", nil,
+		"KEY=HINT that tells the disk to write to, like serial=XYZ; repeat it")
 	f.StringVar(&drive, "config-drive", "", "what the operating system is told at its first boot")
 	waiting.Add(cmd)
 	return cmd
@@ -141,7 +143,8 @@ func splitChecksum(s string) (algo, sum string, err error) {
 	byLength := map[int]string{32: "md5", 40: "sha1", 64: "sha256", 96: "sha384", 128: "sha512"}[len(sum)]
 	switch {
 	case !hexSum.MatchString(sum) || byLength == "":
-		return "", "", fmt.Errorf("--checksum %q: expected hex of md5 (32), sha256 (64) or sha512 (128 characters), or the URL of a file of checksums; "+
+		return "", "", fmt.Errorf("--checksum %q: expected hex of md5 (32), sha256 (64) or sha512 (128 characters), or the "+
+			"URL of a file of checksums; "+
 			"found %d characters", s, len(sum))
 	case named && algo != byLength:
 		return "", "", fmt.Errorf("--checksum %q: a sum of %d characters is %s, not %s", s, len(sum), byLength, algo)

@@ -50,7 +50,8 @@ func addNodeFlags(cmd *cobra.Command) *nodeFlags {
 		flag, field, help string
 		read              func(string) any
 	}{
-		{"driver-info", "driver_info", "KEY=VALUE for the driver: address and credentials of the BMC; repeat it", output.MostlyText},
+		{"driver-info", "driver_info", "KEY=VALUE for the driver: address and credentials of the BMC; repeat it",
+			output.MostlyText},
 		{"property", "properties", "KEY=VALUE about the hardware; repeat it", output.JsonOrText},
 		{"instance-info", "instance_info", "KEY=VALUE about what is to run on it; repeat it", output.JsonOrText},
 		{"extra", "extra", "KEY=VALUE of your own; repeat it", output.JsonOrText},
@@ -112,7 +113,8 @@ func (f *nodeFlags) patch(cmd *cobra.Command) ([]nodeapi.Patch, error) {
 	}
 	for _, field := range []string{"driver_info", "properties", "instance_info", "extra"} {
 		for _, key := range output.Sorted(objects[field]) {
-			ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field + "/" + output.Pointer(key), Value: objects[field][key]})
+			ops = append(ops,
+				nodeapi.Patch{Op: "add", Path: "/" + field + "/" + output.Pointer(key), Value: objects[field][key]})
 		}
 	}
 	return ops, nil

@@ -29,7 +29,8 @@ func nodeBootDevice(s *client.Session) *cobra.Command {
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := nodeapi.BootDevice{Device: args[1], Persistent: persistent}
-			if err := s.Client.Do(cmd.Context(), "PUT", client.NodePath(args[0], "management", "boot_device"), body, nil); err != nil {
+			if err := s.Client.Do(cmd.Context(), "PUT", client.NodePath(args[0], "management", "boot_device"), body,
+				nil); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s boots from %s\n", args[0], args[1])
@@ -108,10 +109,12 @@ func nodeHistory(s *client.Session) *cobra.Command {
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var page map[string]json.RawMessage
-			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "history")+"?detail=True", nil, &page); err != nil {
+			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "history")+"?detail=True", nil,
+				&page); err != nil {
 				return err
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), page["history"], output.RowsOf(page["history"], []string{"created_at", "severity", "event_type", "event"}))
+			return output.PrintAny(s, cmd.OutOrStdout(), page["history"],
+				output.RowsOf(page["history"], []string{"created_at", "severity", "event_type", "event"}))
 		},
 	}
 }

@@ -38,7 +38,8 @@ func nodePower(s *client.Session) *cobra.Command {
 			},
 		}
 		waiting.Add(cmd)
-		cmd.Flags().DurationVar(&timeout, "power-timeout", 0, "how long the machine may take; the conductor's default when left out")
+		cmd.Flags().DurationVar(&timeout, "power-timeout", 0,
+			"how long the machine may take; the conductor's default when left out")
 		commands = append(commands, cmd)
 	}
 	return client.Group("power", "Switch machines on and off", "", commands...)

@@ -33,7 +33,8 @@ The machine must be active. End it with: ferrite node unrescue NODE`,
 			if err != nil {
 				return err
 			}
-			return requestVerb(s, cmd, args, wait.ProvisionGoal("rescue"), waiting, nodeapi.Provision{Target: "rescue", RescuePassword: password})
+			return requestVerb(s, cmd, args, wait.ProvisionGoal("rescue"), waiting,
+				nodeapi.Provision{Target: "rescue", RescuePassword: password})
 		},
 	}
 	cmd.Flags().StringVar(&file, "password-file", "", "file whose first line is the password; - is standard input")

@@ -30,7 +30,8 @@ wwn_with_extension, wwn_vendor_extension, hctl, by_path and tran; all must match
 A hint is a value, or an operator and one: = (at least) == != >= <= > < for
 numbers, s== s!= s>= s> s<= s< for text, <in> and <all-in> for parts of text,
 <or> before each of several.`,
-		Example:           "  ferrite node root-device m1\n  ferrite node root-device m1 'size=>= 400' 'model=<in> samsung' --dry-run",
+		Example: "  ferrite node root-device m1\n  ferrite node root-device m1 'size=>= 400' 'model=<in> " +
+			"samsung' --dry-run",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: nodes.CompleteNodes(s),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,11 +73,13 @@ func hintsQuery(args []string) (q nodeapi.RootDeviceQuery, err error) {
 func hintText(value string) any { return value }
 
 // rootDevice asks for a choice and prints it.
-func rootDevice(s *client.Session, cmd *cobra.Command, node string, q nodeapi.RootDeviceQuery) (choice nodeapi.RootDevice, err error) {
+func rootDevice(s *client.Session, cmd *cobra.Command, node string,
+	q nodeapi.RootDeviceQuery) (choice nodeapi.RootDevice, err error) {
 	var reply json.RawMessage
 	err = s.Client.Do(cmd.Context(), "POST", client.FerritePath(node, "root-device"), q, &reply)
 	if client.Unserved(err) {
-		return choice, fmt.Errorf("the server at %s cannot say which disk it would take: it is no Ferrite, or an older one", s.Client.Base)
+		return choice, fmt.Errorf("the server at %s cannot say which disk it would take: it is no Ferrite, or an older one",
+			s.Client.Base)
 	}
 	if err != nil {
 		return choice, err
@@ -92,7 +95,9 @@ func verdictRows(choice nodeapi.RootDevice) func(t table.Writer) error {
 		t.AppendHeader(table.Row{"Disk", "Size", "Model", "Serial", "Taken", "Why"})
 		t.SetColumnConfigs([]table.ColumnConfig{{Number: 6, WidthMax: output.Wide}})
 		for _, d := range choice.Disks {
-			t.AppendRow(table.Row{d.Name, wait.SizeText(d.Size), d.Model, d.Serial, map[bool]string{true: "yes", false: "no"}[d.Taken], d.Why})
+			t.AppendRow(table.Row{
+				d.Name, wait.SizeText(d.Size), d.Model, d.Serial, map[bool]string{true: "yes", false: "no"}[d.Taken], d.Why,
+			})
 		}
 		return nil
 	}

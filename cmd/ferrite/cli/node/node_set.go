@@ -25,7 +25,8 @@ func nodeSet(s *client.Session) *cobra.Command {
 	flags.BoolVar(&reset, "reset-interfaces", false, "with --driver: put every interface to the new driver's default")
 	flags.StringVar(&instanceUUID, "instance-uuid", "", "UUID of the instance it runs")
 	flags.StringVar(&networkData, "network-data", "", "JSON the ramdisk configures its network by")
-	flags.BoolVar(&protected, "protected", false, "guard it against undeploy, rebuild and delete; --protected=false lifts that")
+	flags.BoolVar(&protected, "protected", false,
+		"guard it against undeploy, rebuild and delete; --protected=false lifts that")
 	flags.StringVar(&protectedReason, "protected-reason", "", "why it is guarded")
 	flags.BoolVar(&retired, "retired", false, "never provide it again; --retired=false takes that back")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -78,7 +79,8 @@ func nodeUnset(s *client.Session) *cobra.Command {
 	for _, kind := range interfaceKinds() {
 		texts[kind+"_interface"] = cmd.Flags().Bool(kind+"-interface", false, "back to the driver's default")
 	}
-	fields := map[string]string{"driver-info": "driver_info", "property": "properties", "instance-info": "instance_info", "extra": "extra"}
+	fields := map[string]string{"driver-info": "driver_info", "property": "properties", "instance-info": "instance_info",
+		"extra": "extra"}
 	for flag, field := range fields {
 		keys[field] = cmd.Flags().StringArray(flag, nil, "KEY of "+field+" to remove; repeat it")
 	}

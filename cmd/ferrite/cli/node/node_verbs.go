@@ -32,7 +32,8 @@ func plainVerbs() []verb {
 			"Cleans the disks as far as automated cleaning is on, then makes the machine available.\n" +
 				"The machine must be manageable.", wait.ProvisionGoal("available")},
 		{"undeploy", "deleted", "End what runs on a machine, wipe it and offer it again",
-			"The machine is powered off, its instance forgotten, its disks cleaned. There is no way back.", wait.ProvisionGoal("available")},
+			"The machine is powered off, its instance forgotten, its disks cleaned. There is no way back.",
+			wait.ProvisionGoal("available")},
 		{"abort", "abort", "Stop waiting",
 			"Ends a wait or a hold. The node lands in the failed state of what it did; a step that must not\n" +
 				"be cut off is left to end first. From service failed: back to the workload.", wait.AtRest},
@@ -40,7 +41,8 @@ func plainVerbs() []verb {
 			"The BMC is asked whether the machine is on; the machine itself is not touched. It must be\n" +
 				"manageable, and is active afterwards.", wait.ProvisionGoal("active")},
 		{"unrescue", "unrescue", "End a rescue and boot the machine's own operating system",
-			"Restarts the machine from its disk. It must be in rescue, or have failed on\nthe way there or back.", wait.ProvisionGoal("active")},
+			"Restarts the machine from its disk. It must be in rescue, or have failed on\nthe way there or back.",
+			wait.ProvisionGoal("active")},
 		{"unhold", "unhold", "Let a held machine go on",
 			"A step called hold has stopped what the machine was doing; this lets it go on.", wait.Wherever},
 	}
@@ -67,7 +69,8 @@ func nodeVerbs(s *client.Session) []*cobra.Command {
 }
 
 // requestVerb asks for a verb on every node and, when told to, follows them all.
-func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.Goal, waiting wait.Flag, body nodeapi.Provision) error {
+func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.Goal, waiting wait.Flag,
+	body nodeapi.Provision) error {
 	begin := func(ctx context.Context, node string) error {
 		return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", "provision"), body, nil)
 	}
@@ -75,13 +78,15 @@ func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.G
 }
 
 // runVerb begins something on every node and follows it when told to.
-func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait.Flag, g wait.Goal, begin func(context.Context, string) error, what string) error {
+func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait.Flag, g wait.Goal,
+	begin func(context.Context, string) error, what string) error {
 	if !waiting.On {
 		return wait.Each(nodes, func(node string) error {
 			if err := begin(cmd.Context(), node); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s asked of %s; follow it with: ferrite node status %s\n", what, node, node)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s asked of %s; follow it with: ferrite node status %s\n",
+				what, node, node)
 			return err
 		})
 	}

@@ -75,7 +75,8 @@ func (c *client) Do(ctx context.Context, method, path string, in, out any) error
 		return nil
 	}
 	if err := json.Unmarshal(reply, out); err != nil {
-		return fmt.Errorf("%s %s: the answer is not what a conductor says; is %s the right URL? %w", method, path, c.Base, err)
+		return fmt.Errorf("%s %s: the answer is not what a conductor says; is %s the right URL? %w", method,
+			path, c.Base, err)
 	}
 	return nil
 }
@@ -260,10 +261,12 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	var bad x509.CertificateInvalidError
 	if errors.As(err, &untrusted) && errors.As(err, &bad) && bad.Reason == x509.Expired {
 		return fmt.Errorf("the certificate of %s is not good now: %w\n"+
-			"  is this machine's clock right? then the conductor's --tls-cert needs a new one, which it takes over while it runs", c.Base, err)
+			"  is this machine's clock right? then the conductor's --tls-cert needs a new one, which it takes over "+
+			"while it runs", c.Base, err)
 	}
 	if errors.As(err, &untrusted) {
-		return fmt.Errorf("the certificate of %s is not trusted: %w\n  say with --ca-file or FERRITE_CACERT whom to trust", c.Base, err)
+		return fmt.Errorf("the certificate of %s is not trusted: %w\n  say with --ca-file or FERRITE_CACERT whom to trust",
+			c.Base, err)
 	}
 	return fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: ferrite serve\n"+
 		"  is it somewhere else? say where with --url or FERRITE_URL", c.Base, err)

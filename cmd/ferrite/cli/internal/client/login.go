@@ -27,10 +27,14 @@ type login struct {
 func (l *login) Add(f *pflag.FlagSet) {
 	f.StringVar(&l.user, "user", os.Getenv("FERRITE_USER"),
 		"log in as this user, also $FERRITE_USER; the password is in $FERRITE_PASSWORD or --user-password-file")
-	f.StringVar(&l.passwordFile, "user-password-file", "", "file whose first line is the user's password; - is standard input")
-	f.StringVar(&l.tokenFile, "token-file", "", "file whose first line is a token to log in with, also $FERRITE_TOKEN itself; - is standard input")
-	f.StringVar(&l.caFile, "ca-file", os.Getenv("FERRITE_CACERT"), "PEM file of certificates to trust for https, also $FERRITE_CACERT")
-	f.BoolVar(&l.insecure, "insecure", false, "do not check the conductor's certificate: passwords and tokens go to whoever answers")
+	f.StringVar(&l.passwordFile, "user-password-file", "",
+		"file whose first line is the user's password; - is standard input")
+	f.StringVar(&l.tokenFile, "token-file", "",
+		"file whose first line is a token to log in with, also $FERRITE_TOKEN itself; - is standard input")
+	f.StringVar(&l.caFile, "ca-file", os.Getenv("FERRITE_CACERT"),
+		"PEM file of certificates to trust for https, also $FERRITE_CACERT")
+	f.BoolVar(&l.insecure, "insecure", false,
+		"do not check the conductor's certificate: passwords and tokens go to whoever answers")
 }
 
 // open gathers the secrets.
@@ -52,7 +56,8 @@ func (l *login) open(stdin io.Reader) error {
 		return errors.New("--user-password-file says a password, but not whose: say --user")
 	}
 	if l.user != "" && l.password == "" && l.token == "" {
-		return fmt.Errorf("user %s has a password, which is missing: say it in FERRITE_PASSWORD or with --user-password-file", l.user)
+		return fmt.Errorf("user %s has a password, which is missing: say it in FERRITE_PASSWORD or with --user-password-file",
+			l.user)
 	}
 	return nil
 }

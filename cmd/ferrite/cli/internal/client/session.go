@@ -52,7 +52,11 @@ const MoreOutputs = "outputs"
 
 // Group makes a command that only holds others.
 func Group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	g := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
 	g.AddCommand(commands...)
 	return g
 }

@@ -24,9 +24,11 @@ type traits struct {
 }
 
 // Command is the command trait of a noun.
-func Command(s *client.Session, noun, arg string, path func(string, ...string) string, complete cobra.CompletionFunc) *cobra.Command {
+func Command(s *client.Session, noun, arg string, path func(string, ...string) string,
+	complete cobra.CompletionFunc) *cobra.Command {
 	t := traits{s, noun, arg, path, complete}
-	return client.Group("trait", "Traits of a "+noun, "Traits of a "+noun+`. A trait is CUSTOM_ and something in capitals, or a standard one like
+	return client.Group("trait", "Traits of a "+noun,
+		"Traits of a "+noun+`. A trait is CUSTOM_ and something in capitals, or a standard one like
 HW_CPU_X86_VMX.`, t.list(), t.add(), t.remove())
 }
 
@@ -98,7 +100,8 @@ func (t traits) remove() *cobra.Command {
 // each adds or removes traits one by one, and says so.
 func (t traits) each(cmd *cobra.Command, method, ref string, names []string, said string) error {
 	return wait.Each(names, func(name string) error {
-		if err := t.session.Client.Do(cmd.Context(), method, t.path(ref, "traits", url.PathEscape(name)), nil, nil); err != nil {
+		if err := t.session.Client.Do(cmd.Context(), method, t.path(ref, "traits", url.PathEscape(name)), nil,
+			nil); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), said, ref, name)

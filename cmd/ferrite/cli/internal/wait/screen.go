@@ -128,7 +128,8 @@ func (l *Line) progress(p nodeapi.Progress) {
 	}
 	if tenth := p.Done * 10 / p.Total; tenth > l.tenth {
 		l.tenth = tenth
-		l.Say(fmt.Sprintf("%s %d%%, %s of %s at %s/s", what, p.Done*100/p.Total, BytesText(p.Done), BytesText(p.Total), BytesText(int64(p.Rate))))
+		l.Say(fmt.Sprintf("%s %d%%, %s of %s at %s/s", what, p.Done*100/p.Total, BytesText(p.Done), BytesText(p.Total),
+			BytesText(int64(p.Rate))))
 	}
 }
 

@@ -18,10 +18,12 @@ func TestStages(t *testing.T) {
 	s := &Screen{w: &out, now: func() time.Time { return clock }}
 	old := time.Unix(9, 0)
 	l := s.Line("m1", nodeapi.Status{BootStages: []nodeapi.Stage{{Name: "of an earlier boot", At: old}}})
-	wait := nodeapi.Status{State: "wait call-back", Activity: "deploy", Step: "deploy.write_image", Steps: []string{"a", "deploy.write_image"}, Index: 1}
+	wait := nodeapi.Status{State: "wait call-back", Activity: "deploy", Step: "deploy.write_image",
+		Steps: []string{"a", "deploy.write_image"}, Index: 1}
 	for _, done := range []int64{0, 1, 15e6, 16e6, 50e6, 100e6} {
 		st := wait
-		st.BootStages = []nodeapi.Stage{{Name: "offer", At: old}, {Name: "dhcp", At: old.Add(1)}, {Name: "kernel", Detail: "vmlinuz", At: old.Add(2)}}
+		st.BootStages = []nodeapi.Stage{{Name: "offer", At: old}, {Name: "dhcp", At: old.Add(1)},
+			{Name: "kernel", Detail: "vmlinuz", At: old.Add(2)}}
 		st.Progress = &nodeapi.Progress{Step: "deploy.write_image", Done: done, Total: 100e6, Rate: 20e6}
 		l.Show(st)
 	}
@@ -48,7 +50,8 @@ func TestBar(t *testing.T) {
 	s := &Screen{w: &out, bars: true, now: time.Now}
 	l := s.Line("m1", nodeapi.Status{})
 	st := nodeapi.Status{State: "wait call-back", Activity: "deploy"}
-	for _, p := range []nodeapi.Progress{{Step: "write", Done: 1}, {Step: "write", Done: 5e6, Total: 10e6}, {Step: "verify", Done: 1e6, Total: 10e6}} {
+	for _, p := range []nodeapi.Progress{{Step: "write", Done: 1}, {Step: "write", Done: 5e6, Total: 10e6},
+		{Step: "verify", Done: 1e6, Total: 10e6}} {
 		st.Progress = &p
 		l.Show(st)
 		time.Sleep(120 * time.Millisecond) // the bar is drawn ten times a second
@@ -56,7 +59,8 @@ func TestBar(t *testing.T) {
 	}
 	l.finish(nodeapi.Status{Name: "m1", State: "active"})
 	l.Close()
-	if text := out.String(); !strings.Contains(text, "write  50%") || !strings.Contains(text, "verify") || !strings.HasSuffix(text, "m1 is active\n") || l.bar != nil {
+	if text := out.String(); !strings.Contains(text, "write  50%") || !strings.Contains(text, "verify") ||
+		!strings.HasSuffix(text, "m1 is active\n") || l.bar != nil {
 		t.Errorf("screen:\n%q", text)
 	}
 }

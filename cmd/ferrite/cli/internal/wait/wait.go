@@ -23,7 +23,8 @@ const defaultWait = time.Hour
 
 // Add adds the flag to a command.
 func (w *Flag) Add(cmd *cobra.Command) {
-	flag := cmd.Flags().VarPF(w, "wait", "", "wait until it is done, saying what happens; --wait=10m gives up after ten minutes (default 1h)")
+	flag := cmd.Flags().VarPF(w, "wait", "",
+		"wait until it is done, saying what happens; --wait=10m gives up after ten minutes (default 1h)")
 	flag.NoOptDefVal = defaultWait.String()
 }
 
@@ -143,5 +144,6 @@ func timedOut(ctx context.Context, node string, l *Line, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() == nil {
 		return err
 	}
-	return fmt.Errorf("node %s: %w; it was %s\n  it goes on without us: ferrite node status %s", node, context.Cause(ctx), l.Last, node)
+	return fmt.Errorf("node %s: %w; it was %s\n  it goes on without us: ferrite node status %s", node, context.Cause(ctx),
+		l.Last, node)
 }

@@ -49,7 +49,8 @@ func (w *Watcher) Run(ctx context.Context, revision string) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil // whoever wanted to see it has seen enough
-		case errors.Is(err, errTold), errors.As(err, &fault) && fault.Status < http.StatusInternalServerError && fault.Status != http.StatusTooManyRequests:
+		case errors.Is(err, errTold), errors.As(err, &fault) && fault.Status < http.StatusInternalServerError &&
+			fault.Status != http.StatusTooManyRequests:
 			return err
 		case err != nil && !waiting:
 			waiting = true
