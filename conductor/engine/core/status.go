@@ -134,8 +134,8 @@ func advice(n node.Node) string {
 		return "look at the boot stages and the machine's log or console; to give up: " + ways
 	case class == node.Held:
 		return "unhold lets it go on; what can be asked for: " + ways
-	case class == node.Failed, n.ProvisionState == node.Error:
-		return "mend what last_error names, then one of: " + ways
+	case class == node.Failed, n.ProvisionState == node.Error, n.ProvisionState == node.Enroll && n.LastError != "":
+		return "correct the cause in last_error, then ask for: " + strings.Join(verbs, " or ")
 	}
 	return ""
 }
