@@ -83,6 +83,7 @@ func runPage(t *testing.T, bash, script string) {
 	script = strings.NewReplacer(
 		"/etc/ferrite", filepath.Join(dir, "etc"),
 		"/var/lib/ferrite", filepath.Join(dir, "data"),
+		"/var/backups", filepath.Join(dir, "backups"),
 		"10.0.0.1:6385", "127.0.0.1:"+port,
 		"127.0.0.1:6385", "127.0.0.1:"+port,
 		"CN=10.0.0.1", "CN=127.0.0.1",
