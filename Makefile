@@ -43,14 +43,17 @@ check: ## what every commit must pass: lint, unit tests, documents (no root)
 unit: ## the quick part of the tests
 	go test ./...
 
-# Explorations have one goroutine, and conductors that are killed have their turn in
-# e2e: the detector would find nothing there, and take minutes. Nor would it in SQLite,
-# which keeps to its own memory; database/sql above it is watched like all the rest.
+# Explorations have one goroutine, documents are tried by a conductor in a process of its
+# own, and conductors that are killed have their turn in e2e: the detector would find nothing
+# there, and take minutes. Nor would it in SQLite, in codecs and in hashes, which keep to
+# their own memory; all that calls them is watched like the rest.
 # The packages that take longest come first: beside the last one nothing is left to do.
+UNWATCHED := modernc.org/... github.com/therootcompany/xz/... github.com/klauspost/compress/... golang.org/x/crypto/...
+PLAIN     := ^TestExplore$$|^TestDocs
 .PHONY: race
 race: ## the unit tests under the race detector
-	CGO_ENABLED=1 go test -race -gcflags='modernc.org/...=-race=false' -skip '^TestExplore$$' ./images/... ./conductor/... ./...
-	go test -run '^TestExplore$$' ./conductor/plan ./conductor/host
+	CGO_ENABLED=1 go test -race $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false') -skip '$(PLAIN)' ./images/... ./conductor/... ./...
+	go test -run '$(PLAIN)' ./conductor/plan ./conductor/host ./cmd/ferrite
 
 # TestE2E begins the names of tests that only the tag e2e adds to a package: race has run the others.
 # Cases run two at a time, since two cores hold two machines. Each has a limit of its
