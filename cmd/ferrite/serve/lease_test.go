@@ -16,6 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/bootlog"
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
+	"github.com/ferrite-metal/ferrite/conductor/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
@@ -49,7 +50,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	})
 	eng := engine.New(engine.Config{
 		Store: mem.New(), BMCs: map[string]engine.BMC{"fake-hardware": drivers.Types()["fake-hardware"]},
-		Agents: agents.NewClient(agents.ClientOptions{}), Drives: drives{}, Settings: conf.settings(), Log: log,
+		Agents: agents.NewClient(agents.ClientOptions{}), Drives: configdrive.Encoder{}, Settings: conf.settings(), Log: log,
 	})
 	policy := &bootpolicy.Policy{Engine: eng, Log: log}
 	at := netip.MustParseAddr("127.0.78.1")

@@ -29,6 +29,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/certificate"
+	"github.com/ferrite-metal/ferrite/conductor/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/documents/events"
 	"github.com/ferrite-metal/ferrite/conductor/documents/kube"
 	"github.com/ferrite-metal/ferrite/conductor/documents/objects"
@@ -140,7 +141,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
 		RecordEvents: told.Add})
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: drives{}, Images: images,
+		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: configdrive.Encoder{}, Images: images,
 		EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},

@@ -3,7 +3,6 @@ package powersync
 import (
 	"cmp"
 	"container/heap"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,7 +62,7 @@ func (s *schedule) note(n node.Node, every time.Duration, now time.Time) (sooner
 	if n.Revision < t.rev {
 		return false // a later save was noted first
 	}
-	bmc, lost := cmp.Or(bmcOf(n), n.UUID), n.Fault == plan.PowerFailure
+	bmc, lost := cmp.Or(strings.Join(n.BMCAddresses(), " "), n.UUID), n.Fault == plan.PowerFailure
 	moved := t.bmc != bmc
 	if moved || n.Run != nil || t.lost && !lost {
 		t.tally = plan.PowerTally{} // what was counted says nothing of how it is from now on
@@ -74,19 +73,6 @@ func (s *schedule) note(n node.Node, every time.Duration, now time.Time) (sooner
 		s.put(t, t.next(now))
 	}
 	return t.first()
-}
-
-// bmcOf is the address of a node's BMC as driver_info has it, whatever the
-// driver calls it; "" when there is none.
-func bmcOf(n node.Node) string {
-	var all []string
-	for k, v := range n.DriverInfo {
-		if addr, ok := v.(string); ok && strings.HasSuffix(k, "_address") {
-			all = append(all, addr)
-		}
-	}
-	slices.Sort(all)
-	return strings.Join(all, " ")
 }
 
 // next is the first moment after now that is the node's.

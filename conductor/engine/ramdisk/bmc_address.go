@@ -3,7 +3,6 @@ package ramdisk
 import (
 	"context"
 	"errors"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -12,10 +11,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// hasBMC reports whether a node is configured with the BMC an inventory tells of.
+// hasBMC reports whether a node is configured with the BMC of an inventory.
 func hasBMC(n node.Node, inv agentapi.Inventory) bool {
-	told := toldAddresses(inv)
-	return slices.ContainsFunc(bmcAddresses(n), func(a netip.Addr) bool { return slices.Contains(told, a) })
+	found := reportedAddresses(inv)
+	return slices.ContainsFunc(n.BMCHosts(), func(host string) bool {
+		a, err := netip.ParseAddr(host)
+		return err == nil && slices.Contains(found, a)
+	})
 }
 
 // NodesAt are the nodes whose BMC is at a host, a name or an address. One host may
@@ -24,7 +26,7 @@ func (e *Ramdisks) NodesAt(ctx context.Context, host string) (all []node.Node, e
 	if err := e.machines.fill(ctx, e.Store); err != nil {
 		return nil, err
 	}
-	for _, uuid := range e.machines.at(plainHost(host)) {
+	for _, uuid := range e.machines.at(node.PlainHost(host)) {
 		n, err := e.Store.Node(ctx, uuid)
 		if errors.Is(err, node.ErrNotFound) { // deleted just now
 			continue
@@ -37,54 +39,11 @@ func (e *Ramdisks) NodesAt(ctx context.Context, host string) (all []node.Node, e
 	return all, nil
 }
 
-// bmcHosts are where the BMC of a node is configured to be.
-func bmcHosts(n node.Node) (all []string) {
-	for k, v := range n.DriverInfo {
-		configured, ok := v.(string)
-		if !ok || !strings.HasSuffix(k, "_address") {
-			continue
-		}
-		if host := plainHost(bareHost(configured)); host != "" && !slices.Contains(all, host) {
-			all = append(all, host)
-		}
-	}
-	return all
-}
-
-// plainHost is one word for all ways to write a host.
-func plainHost(host string) string {
-	if a, err := netip.ParseAddr(host); err == nil {
-		return a.String()
-	}
-	return strings.ToLower(host)
-}
-
-// bmcAddresses are those of bmcHosts that are no names.
-func bmcAddresses(n node.Node) (all []netip.Addr) {
-	for _, host := range bmcHosts(n) {
-		if a, err := netip.ParseAddr(host); err == nil {
-			all = append(all, a)
-		}
-	}
-	return all
-}
-
-// bareHost is the host of a configured BMC address (host, host:port or URL).
-func bareHost(configured string) string {
-	if _, rest, ok := strings.Cut(configured, "://"); ok {
-		configured, _, _ = strings.Cut(rest, "/")
-	}
-	if h, _, err := net.SplitHostPort(configured); err == nil {
-		configured = h
-	}
-	return strings.Trim(configured, "[]")
-}
-
-// toldAddresses are the BMC's as the ramdisk found them, where they are any.
-func toldAddresses(inv agentapi.Inventory) []netip.Addr {
+// reportedAddresses are the BMC's as the ramdisk found them, as far as they are addresses.
+func reportedAddresses(inv agentapi.Inventory) []netip.Addr {
 	var all []netip.Addr
-	for _, told := range []string{inv.BMCAddress, inv.BMCv6Address} {
-		bare, _, _ := strings.Cut(told, "/")
+	for _, found := range []string{inv.BMCAddress, inv.BMCv6Address} {
+		bare, _, _ := strings.Cut(found, "/")
 		if a, err := netip.ParseAddr(bare); err == nil && !a.IsUnspecified() {
 			all = append(all, a)
 		}

@@ -15,27 +15,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// What one machine may tell: many times what machines have.
+// One machine may send this much: many times what machines have.
 const (
 	maxDiscovered      = 1 << 20 // bytes
 	maxDiscoveredCards = 64
 )
-
-// bmcAddress is where a driver has the address of the BMC, and how it looks.
-var bmcAddress = map[string]struct {
-	key  string
-	form func(netip.Addr) string
-}{
-	"redfish": {"redfish_address", func(a netip.Addr) string { return "https://" + hostOf(a) }},
-	"ipmi":    {"ipmi_address", netip.Addr.String},
-}
-
-func hostOf(a netip.Addr) string {
-	if a.Is6() {
-		return "[" + a.String() + "]"
-	}
-	return a.String()
-}
 
 // Discovers reports whether machines that nobody has enrolled are to be inspected.
 func (e *Ramdisks) Discovers() bool { return e.Discovery.Driver != "" }
@@ -186,14 +170,11 @@ func (e *Ramdisks) newDiscovered(inv agentapi.Inventory) (node.Node, error) {
 	if err := e.FillInterfaces(&n); err != nil {
 		return n, err
 	}
-	where, ok := bmcAddress[n.Driver]
-	if !ok {
-		return n, nil
-	}
-	for _, told := range []string{inv.BMCAddress, inv.BMCv6Address} {
-		bare, _, _ := strings.Cut(told, "/")
-		if a, err := netip.ParseAddr(bare); err == nil && a.Unmap().IsGlobalUnicast() && a.Zone() == "" {
-			n.DriverInfo = map[string]any{where.key: where.form(a.Unmap())}
+	for _, a := range reportedAddresses(inv) {
+		if a = a.Unmap(); a.IsGlobalUnicast() && a.Zone() == "" {
+			if key, value, ok := node.BMCSetting(n.Driver, a); ok {
+				n.DriverInfo = map[string]any{key: value}
+			}
 			break
 		}
 	}

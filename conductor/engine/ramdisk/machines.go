@@ -20,7 +20,7 @@ type machines struct {
 	filled   bool
 	nodes    map[string]machine
 	bySystem map[string]map[string]bool // nodes by DMI's UUID
-	byBMC    map[string]map[string]bool // nodes by where their BMC is: see bmcHosts
+	byBMC    map[string]map[string]bool // nodes by where their BMC is: see node.BMCHosts
 	open     int                        // undecided ones
 }
 
@@ -84,7 +84,7 @@ func (m *machines) Deleted(uuid string) {
 }
 
 func (m *machines) put(n node.Node) {
-	k := machine{revision: n.Revision, system: plan.SystemUUID(n), bmcs: bmcHosts(n), undecided: plan.Undecided(n)}
+	k := machine{revision: n.Revision, system: plan.SystemUUID(n), bmcs: n.BMCHosts(), undecided: plan.Undecided(n)}
 	m.nodes[n.UUID] = k
 	if k.system != "" {
 		into(m.bySystem, k.system)[n.UUID] = true
@@ -142,7 +142,7 @@ func (m *machines) like(data agentapi.Inspection) (uuids []string, undecided int
 			uuids = append(uuids, uuid)
 		}
 	}
-	for _, a := range toldAddresses(data.Inventory) {
+	for _, a := range reportedAddresses(data.Inventory) {
 		for uuid := range m.byBMC[a.String()] {
 			if data.SystemUUID == "" || m.nodes[uuid].system == "" {
 				uuids = append(uuids, uuid)

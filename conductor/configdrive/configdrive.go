@@ -1,4 +1,5 @@
-package serve
+// Package configdrive makes the config drives of nodes out of the forms in which operators give them.
+package configdrive
 
 import (
 	"cmp"
@@ -10,14 +11,14 @@ import (
 	"github.com/ferrite-metal/ferrite/images/configdrive"
 )
 
-// drives makes config drives out of what operators give.
-type drives struct{}
+// Encoder is the conductor's maker of config drives.
+type Encoder struct{}
 
 // Encode passes on a URL or a drive that is made already (base64 of a gzipped
 // ISO, checked), and makes one of an object with meta_data, user_data,
 // network_data and vendor_data. A drive without a hostname gets the node's
 // name.
-func (drives) Encode(drive any, n node.Node) (string, error) {
+func (Encoder) Encode(drive any, n node.Node) (string, error) {
 	switch d := drive.(type) {
 	case string:
 		if strings.HasPrefix(d, "http://") || strings.HasPrefix(d, "https://") {
