@@ -153,6 +153,11 @@ func (h Hints) parse() ([]test, error) {
 	return tests, nil
 }
 
+// Keys are the keys that hints can have.
+func Keys() []string {
+	return append([]string{"size", "rotational"}, slices.Sorted(maps.Keys(texts()))...)
+}
+
 func parseHint(key string, hint any) (func(agentapi.Disk) bool, error) {
 	switch key {
 	case "size":
@@ -170,8 +175,7 @@ func parseHint(key string, hint any) (func(agentapi.Disk) bool, error) {
 	}
 	values, known := texts()[key]
 	if !known {
-		return nil, fmt.Errorf("not known; known are size, rotational, %s",
-			strings.Join(slices.Sorted(maps.Keys(texts())), ", "))
+		return nil, fmt.Errorf("not known; known are %s", strings.Join(Keys(), ", "))
 	}
 	holds, err := parseText(hint)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/host"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/inventory"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/node"
@@ -92,7 +93,9 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		c.GroupID = "client"
 		root.AddCommand(c)
 	}
+	completion.Add(root, s)
 	for _, c := range extra {
+		completion.Add(c, nil)
 		if c.GroupID == "" {
 			c.GroupID = "server"
 		}

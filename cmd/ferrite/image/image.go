@@ -76,6 +76,10 @@ func build() *cobra.Command {
 		"prebuilt u-root commands; without it they are built with the Go toolchain in a checkout of Ferrite")
 	f.BoolVar(&shell, "console-shell", false,
 		"Enter on the machine's consoles gives a root shell, without a password (default: in the profile lab only)")
+	if err := c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profileNames(),
+		cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // a mistake above, which the first run of any test would show
+	}
 	return c
 }
 

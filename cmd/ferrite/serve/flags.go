@@ -141,8 +141,8 @@ func bootFlags(f *pflag.FlagSet) {
 		"another DHCP server gives machines addresses too: which address a machine calls from proves nothing then, and "+
 			"only the one-time word of its boot is asked for")
 	f.String("loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
-	f.String("ramdisk-kernel", "", "kernel of the ramdisk (made by: ferrite image build)")
-	f.String("ramdisk-initrd", "", "initramfs of the ramdisk")
+	f.String("ramdisk-kernel", "", "`file` of the kernel of the ramdisk (made by: ferrite image build)")
+	f.String("ramdisk-initrd", "", "`file` of the initramfs of the ramdisk")
 	f.StringSlice("file-url-allowed-paths", nil,
 		"`folders` on this host whose files nodes may name as deploy_kernel, deploy_ramdisk, rescue_kernel, rescue_ramdisk "+
 			"and, as file:///path, image_source; without any, these are URLs")

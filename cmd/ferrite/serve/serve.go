@@ -64,6 +64,7 @@ func Command() *cobra.Command {
 		},
 	}
 	flags(c.Flags())
+	complete(c)
 	return c
 }
 

@@ -37,6 +37,22 @@ func (f *files) readUsers() (auth.Users, error) {
 	return u, nil
 }
 
+// complete offers the names of users to a shell's completion.
+func (f *files) complete(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 || cmd.Name() == "list" {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	u, err := f.readUsers()
+	if err != nil { // a shell has no place for it
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names := make([]string, len(u.Users))
+	for i, user := range u.Users {
+		names[i] = user.Name + "\t" + user.Role
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
 // edit changes the users, unless what comes out makes no sense.
 func (f *files) edit(change func(*auth.Users) error) error {
 	u, err := f.readUsers()

@@ -41,6 +41,9 @@ whose owner or lessee is that project, what these are made of, and the project's
 	c.PersistentFlags().StringVar(&f.htpasswd, "htpasswd-file", os.Getenv("FERRITE_HTPASSWD_FILE"),
 		"`file` of passwords, also $FERRITE_HTPASSWD_FILE")
 	c.AddCommand(list(&f), set(&f), password(&f), token(&f), remove(&f))
+	for _, below := range c.Commands() {
+		below.ValidArgsFunction = f.complete
+	}
 	return c
 }
 
@@ -96,7 +99,8 @@ func set(f *files) *cobra.Command {
 	c.Flags().StringVar(&role, "role", "", "reader, operator or admin")
 	c.Flags().StringVar(&project, "project", "",
 		"the `project` whose nodes the user sees; without it a new user sees all nodes")
-	if err := c.MarkFlagRequired("role"); err != nil {
+	roles := cobra.FixedCompletions([]string{"reader", "operator", "admin"}, cobra.ShellCompDirectiveNoFileComp)
+	if err := errors.Join(c.MarkFlagRequired("role"), c.RegisterFlagCompletionFunc("role", roles)); err != nil {
 		panic(err) // a mistake above, which the first run of any test would show
 	}
 	return c
@@ -214,6 +218,6 @@ func password(f *files) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&file, "password-file", "", "file whose first line is the password; - is standard input")
+	c.Flags().StringVar(&file, "password-file", "", "`file` whose first line is the password; - is standard input")
 	return c
 }

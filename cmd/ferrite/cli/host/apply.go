@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -52,6 +53,7 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 		Example: `  ferrite apply -f hosts.yaml
   ferrite apply -f hosts.yaml --wait --timeout 30m
   ferrite host import m1 | ferrite apply --dry-run -f -`,
+		ValidArgsFunction: completion.Files,
 	}
 	namespace := namespaceFlag(cmd)
 	f := cmd.Flags()

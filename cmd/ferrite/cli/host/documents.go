@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -125,31 +126,27 @@ func unkept(err error) error {
 
 // completeDocuments offers kinds, then the names of documents, to a shell's
 // completion.
-func completeDocuments(s *client.Session, kinds ...string) func(*cobra.Command, []string,
-	string) ([]string, cobra.ShellCompDirective) {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func completeDocuments(s *client.Session, kinds ...string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			return kinds, cobra.ShellCompDirectiveNoFileComp
 		}
-		k, err := kindNamed(args[0])
-		if err == nil {
-			err = s.Open(cmd.InOrStdin())
-		}
-		var list struct {
-			Items []struct {
-				Metadata hostapi.ObjectMeta `json:"metadata"`
-			} `json:"items"`
-		}
-		if err == nil {
-			err = s.Client.Do(cmd.Context(), http.MethodGet, kindPath(k, cmd.Flag("namespace").Value.String()), nil, &list)
-		}
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		names := make([]string, len(list.Items))
-		for i, d := range list.Items {
-			names[i] = d.Metadata.Name
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return completion.Names(cmd, s, args, typed, func(ctx context.Context) ([]string, error) {
+			k, err := kindNamed(args[0])
+			if err != nil {
+				return nil, err
+			}
+			var list struct {
+				Items []struct {
+					Metadata hostapi.ObjectMeta `json:"metadata"`
+				} `json:"items"`
+			}
+			err = s.Client.Do(ctx, http.MethodGet, kindPath(k, cmd.Flag("namespace").Value.String()), nil, &list)
+			names := make([]string, len(list.Items))
+			for i, d := range list.Items {
+				names[i] = d.Metadata.Name
+			}
+			return names, err
+		})
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -36,8 +35,7 @@ func hostImport(s *client.Session) *cobra.Command {
 		Long:  hostImportHelp,
 		Example: `  ferrite host import m1 > m1.yaml
   ferrite host import Rack-7_U12 --name rack-7-u12`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Args: cobra.ExactArgs(1),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&namespace, "namespace", "n", "", "namespace of the documents; what the node's name says, else "+

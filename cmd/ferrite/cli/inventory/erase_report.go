@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -35,10 +34,9 @@ func EraseReportCommand(s *client.Session) *cobra.Command {
 
 func eraseReportList(s *client.Session) *cobra.Command {
 	return &cobra.Command{
-		Use:               "list NODE",
-		Short:             "List the erase reports of a node; of a deleted node, by its UUID",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:   "list NODE",
+		Short: "List the erase reports of a node; of a deleted node, by its UUID",
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply struct {
 				EraseReports json.RawMessage `json:"erase_reports"`

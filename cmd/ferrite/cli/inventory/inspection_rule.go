@@ -30,8 +30,8 @@ func inspectionRuleFlags(cmd *cobra.Command) *recordFlags {
 		numbers: map[string]*int{"priority": flags.Int("priority", 0, "rules of a higher one are taken first")},
 		lists: map[string]*string{
 			"conditions": flags.String("conditions", "",
-				"a list of {op, args}, as JSON or a file of JSON or YAML; without any it is for every machine"),
-			"actions": flags.String("actions", "", "a list of {op, args}, as JSON or a file of JSON or YAML"),
+				"a list of {op, args}, as JSON or a `file` of JSON or YAML; without any it is for every machine"),
+			"actions": flags.String("actions", "", "a list of {op, args}, as JSON or a `file` of JSON or YAML"),
 		},
 	}
 }

@@ -15,14 +15,14 @@ const runbookHelp = `Runbooks: steps to clean or service a machine with, kept un
 can be run through a runbook when it has one of the runbook's traits; before
 microversion 1.112, when it has the runbook's name for a trait.`
 
-const runbookStepsHelp = `the steps: a list of {interface, step, args, order}, without order in the order given, as JSON or a file of JSON or YAML`
+const runbookStepsHelp = "the steps: a list of {interface, step, args, order}, without order in the order given, as JSON or a `file` of JSON or YAML"
 
 // RunbookCommand is ferrite runbook.
 func RunbookCommand(s *client.Session) *cobra.Command {
 	r := record{s, "runbook", "RUNBOOK", "runbooks", []string{"uuid", "name", "owner", "public", "traits"}}
 	return client.Group("runbook", "Runbooks: steps to clean or service machines with", runbookHelp,
 		r.list(), r.show(), runbookCreate(r), runbookSet(r), r.delete(),
-		trait.Command(s, "runbook", "RUNBOOK", r.path, nil))
+		trait.Command(s, "runbook", "RUNBOOK", r.path))
 }
 
 func runbookFlags(cmd *cobra.Command) *recordFlags {

@@ -10,7 +10,7 @@ const templateHelp = `Deploy templates: steps that are added to a deploy. The na
 trait, CUSTOM_ and something in capitals; its steps are taken when the instance
 asks for that trait (instance_info/traits) and the machine has it.`
 
-const templateStepsHelp = `the steps: a list of {interface, step, args, priority}, without args none, as JSON or a file of JSON or YAML`
+const templateStepsHelp = "the steps: a list of {interface, step, args, priority}, without args none, as JSON or a `file` of JSON or YAML"
 
 // TemplateCommand is ferrite template.
 func TemplateCommand(s *client.Session) *cobra.Command {

@@ -2,7 +2,6 @@ package node
 
 import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/trait"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,7 @@ func Command(s *client.Session) *cobra.Command {
 		nodeStatus(s), nodeLogs(s), nodePower(s), nodeMaintenance(s), nodeBootDevice(s),
 		nodeValidate(s), nodeInventory(s), nodeRootDevice(s), nodeErasePlan(s), nodeHistory(s), nodeDeploy(s), nodeRebuild(s),
 		nodeClean(s), nodeService(s), nodeRescue(s),
-		trait.Command(s, "node", "NODE", client.NodePath, nodes.CompleteNodes(s)),
+		trait.Command(s, "node", "NODE", client.NodePath),
 	)
 	cmd.AddCommand(nodeVerbs(s)...)
 	return cmd

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -32,12 +31,11 @@ func stepCommand(s *client.Session, v verb, at func(*nodeapi.Provision) *[]nodea
 	var flags stepFlags
 	var waiting wait.Flag
 	cmd := &cobra.Command{
-		Use:               v.name + " NODE... {--step INTERFACE.STEP | --steps FILE | --runbook NAME}",
-		Short:             v.short,
-		Long:              v.long,
-		Example:           "  ferrite node " + v.name + " m1 --step power.reboot --wait",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:     v.name + " NODE... {--step INTERFACE.STEP | --steps FILE | --runbook NAME}",
+		Short:   v.short,
+		Long:    v.long,
+		Example: "  ferrite node " + v.name + " m1 --step power.reboot --wait",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := nodeapi.Provision{Target: v.target, Runbook: flags.runbook, DisableRamdisk: flags.noRamdisk}
 			steps, err := flags.read()

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 )
 
@@ -16,8 +15,7 @@ func nodeDelete(s *client.Session) *cobra.Command {
 		Short: "Delete machines from the conductor",
 		Long: `Forget machines. The machines themselves are not touched. A machine that is at
 work is not forgotten: undeploy it, or put it into maintenance first.`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(node string) error {
 				if err := s.Client.Do(cmd.Context(), "DELETE", client.NodePath(node), nil, nil); err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -53,8 +52,7 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 		Long:  v.long,
 		Example: "  ferrite node " + v.name +
 			" m1 --image http://10.0.0.1/debian.qcow2 --checksum sha256:0a1b... --config-drive ./seed --wait",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body := nodeapi.Provision{Target: v.target}
 			if drive != "" {
@@ -83,7 +81,7 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 	f.StringVar(&img.format, "image-format", "", "raw or qcow2; found out when left out")
 	f.StringArrayVar(&img.rootDevice, "root-device", nil,
 		"KEY=HINT that tells the disk to write to, like serial=XYZ; repeat it")
-	f.StringVar(&drive, "config-drive", "", "what the operating system is told at its first boot")
+	f.StringVar(&drive, "config-drive", "", "`file`, folder, JSON or URL with data for the first boot of the operating system")
 	waiting.Add(cmd)
 	return cmd
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -22,8 +21,7 @@ func nodeErasePlan(s *client.Session) *cobra.Command {
 		Long: `Say what the step erase_devices would do to each disk, by what the last inspection
 found: the methods it would try, in order, and why others are not among them.
 Settings changed since then count when it is done.`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply struct {
 				PluginData struct {

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -20,8 +19,7 @@ func nodeLogs(s *client.Session) *cobra.Command {
 		Long: `Show what kernel and agent logged while the machine ran the ramdisk, from the
 kernel's first line on. Times are since the machine's start. The last few boots
 are kept; with -f it goes on with what comes, into the next boot too.`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Boot < 0 || q.Tail < 0 {
 				return errors.New("--boot and --tail count from 0 on")

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -14,20 +13,18 @@ import (
 func nodeMaintenance(s *client.Session) *cobra.Command {
 	var reason string
 	set := &cobra.Command{
-		Use:               "set NODE...",
-		Short:             "Put machines into maintenance",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:   "set NODE...",
+		Short: "Put machines into maintenance",
+		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setMaintenance(s, cmd, args, "PUT", nodeapi.Maintenance{Reason: reason}, "in maintenance")
 		},
 	}
 	set.Flags().StringVar(&reason, "reason", "", "why, for the next one who looks")
 	unset := &cobra.Command{
-		Use:               "unset NODE...",
-		Short:             "Take machines out of maintenance",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:   "unset NODE...",
+		Short: "Take machines out of maintenance",
+		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setMaintenance(s, cmd, args, "DELETE", nil, "out of maintenance")
 		},

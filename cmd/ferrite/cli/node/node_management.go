@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -16,7 +15,7 @@ import (
 func nodeBootDevice(s *client.Session) *cobra.Command {
 	one := func(use, short, part string) *cobra.Command {
 		return &cobra.Command{
-			Use: use, Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: nodes.CompleteNodes(s),
+			Use: use, Short: short, Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return output.ShowPath(s, cmd, client.NodePath(args[0], "management", part))
 			},
@@ -45,10 +44,9 @@ func nodeBootDevice(s *client.Session) *cobra.Command {
 
 func nodeValidate(s *client.Session) *cobra.Command {
 	return &cobra.Command{
-		Use:               "validate NODE",
-		Short:             "Show which settings each interface lacks",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:   "validate NODE",
+		Short: "Show which settings each interface lacks",
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply json.RawMessage
 			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "validate"), nil, &reply); err != nil {
@@ -84,10 +82,9 @@ func validRows(reply json.RawMessage) func(t table.Writer) error {
 
 func nodeInventory(s *client.Session) *cobra.Command {
 	return &cobra.Command{
-		Use:               "inventory NODE",
-		Short:             "Show the inventory of a machine, as JSON or YAML (-o yaml)",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:   "inventory NODE",
+		Short: "Show the inventory of a machine, as JSON or YAML (-o yaml)",
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply json.RawMessage
 			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "inventory"), nil, &reply); err != nil {
@@ -103,10 +100,9 @@ func nodeInventory(s *client.Session) *cobra.Command {
 
 func nodeHistory(s *client.Session) *cobra.Command {
 	return &cobra.Command{
-		Use:               "history NODE",
-		Short:             "Show the history of a machine",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:   "history NODE",
+		Short: "Show the history of a machine",
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var page map[string]json.RawMessage
 			if err := s.Client.Do(cmd.Context(), "GET", client.NodePath(args[0], "history")+"?detail=True", nil,

@@ -25,10 +25,9 @@ func nodePower(s *client.Session) *cobra.Command {
 		var waiting wait.Flag
 		var timeout time.Duration
 		cmd := &cobra.Command{
-			Use:               p.name + " NODE...",
-			Short:             p.short,
-			Args:              cobra.MinimumNArgs(1),
-			ValidArgsFunction: nodes.CompleteNodes(s),
+			Use:   p.name + " NODE...",
+			Short: p.short,
+			Args:  cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				body := nodeapi.Power{Target: p.target, Timeout: int(timeout.Seconds())}
 				begin := func(ctx context.Context, node string) error {

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -26,8 +25,7 @@ its disks. They are left alone. The password is asked for, or read from a file (
 input); it is sent to the conductor, which keeps only a hash of it until the ramdisk has it.
 
 The machine must be active. End it with: ferrite node unrescue NODE`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			password, err := readPassword(cmd, file)
 			if err != nil {
@@ -37,7 +35,7 @@ The machine must be active. End it with: ferrite node unrescue NODE`,
 				nodeapi.Provision{Target: "rescue", RescuePassword: password})
 		},
 	}
-	cmd.Flags().StringVar(&file, "password-file", "", "file whose first line is the password; - is standard input")
+	cmd.Flags().StringVar(&file, "password-file", "", "`file` whose first line is the password; - is standard input")
 	waiting.Add(cmd)
 	return cmd
 }

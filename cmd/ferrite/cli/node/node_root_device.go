@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -32,8 +31,7 @@ numbers, s== s!= s>= s> s<= s< for text, <in> and <all-in> for parts of text,
 <or> before each of several.`,
 		Example: "  ferrite node root-device m1\n  ferrite node root-device m1 'size=>= 400' 'model=<in> " +
 			"samsung' --dry-run",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query, err := hintsQuery(args[1:])
 			if err != nil {

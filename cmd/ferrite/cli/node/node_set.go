@@ -13,11 +13,10 @@ func nodeSet(s *client.Session) *cobra.Command {
 	var driver, instanceUUID, networkData, protectedReason string
 	var reset, protected, retired bool
 	cmd := &cobra.Command{
-		Use:               "set NODE [--FIELD VALUE]...",
-		Short:             "Change the record of a machine",
-		Example:           "  ferrite node set m1 --property cpu_arch=x86_64 --driver-info redfish_password=new",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:     "set NODE [--FIELD VALUE]...",
+		Short:   "Change the record of a machine",
+		Example: "  ferrite node set m1 --property cpu_arch=x86_64 --driver-info redfish_password=new",
+		Args:    cobra.ExactArgs(1),
 	}
 	f := addNodeFlags(cmd)
 	flags := cmd.Flags()
@@ -64,11 +63,10 @@ func nodeUnset(s *client.Session) *cobra.Command {
 	texts := map[string]*bool{}
 	keys := map[string]*[]string{}
 	cmd := &cobra.Command{
-		Use:               "unset NODE [--FIELD]...",
-		Short:             "Remove fields from the record of a machine",
-		Example:           "  ferrite node unset m1 --property cpu_arch --instance-uuid",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:     "unset NODE [--FIELD]...",
+		Short:   "Remove fields from the record of a machine",
+		Example: "  ferrite node unset m1 --property cpu_arch --instance-uuid",
+		Args:    cobra.ExactArgs(1),
 	}
 	for flag, field := range map[string]string{
 		"name": "name", "resource-class": "resource_class", "owner": "owner", "lessee": "lessee",

@@ -6,17 +6,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 )
 
 func nodeShow(s *client.Session) *cobra.Command {
 	var names string
 	cmd := &cobra.Command{
-		Use:               "show NODE",
-		Short:             "Show the record of a machine",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Use:   "show NODE",
+		Short: "Show the record of a machine",
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := client.NodePath(args[0])
 			if names != "" {

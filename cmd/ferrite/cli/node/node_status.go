@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -22,8 +21,7 @@ func nodeStatus(s *client.Session) *cobra.Command {
 		Long: `Say what a machine is doing and since when: the step it is at, what it waits for, since and
 until when, the boot stages seen, how many bytes are written, when its power state was last
 read well and its agent heard of, the last error, and what to try next.`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: nodes.CompleteNodes(s),
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := wait.ReadStatus(cmd.Context(), s, args[0])
 			if err != nil {

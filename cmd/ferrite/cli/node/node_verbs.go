@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -53,11 +52,10 @@ func nodeVerbs(s *client.Session) []*cobra.Command {
 	for _, v := range plainVerbs() {
 		var waiting wait.Flag
 		cmd := &cobra.Command{
-			Use:               v.name + " NODE...",
-			Short:             v.short,
-			Long:              v.long,
-			Args:              cobra.MinimumNArgs(1),
-			ValidArgsFunction: nodes.CompleteNodes(s),
+			Use:   v.name + " NODE...",
+			Short: v.short,
+			Long:  v.long,
+			Args:  cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return requestVerb(s, cmd, args, v.goal, waiting, nodeapi.Provision{Target: v.target})
 			},

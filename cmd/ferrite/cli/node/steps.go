@@ -30,7 +30,7 @@ type stepFlags struct {
 func (f *stepFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.steps, "step", nil, "INTERFACE.STEP[:JSON], a step and its arguments; repeat it")
-	flags.StringVar(&f.file, "steps", "", "file with a list of steps, JSON or YAML")
+	flags.StringVar(&f.file, "steps", "", "`file` with a list of steps, JSON or YAML")
 	flags.StringVar(&f.runbook, "runbook", "", "runbook to do instead; the machine must have its trait")
 	flags.BoolVar(&f.noRamdisk, "disable-ramdisk", false, "do not boot the ramdisk: no step needs an agent")
 	cmd.MarkFlagsOneRequired("step", "steps", "runbook")

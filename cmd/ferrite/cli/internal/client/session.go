@@ -23,12 +23,18 @@ type Session struct {
 	Client  *client
 }
 
-// CheckOutput refuses forms that a command cannot print in.
-func (s *Session) CheckOutput(cmd *cobra.Command) error {
+// Outputs are the forms that a command prints in.
+func Outputs(cmd *cobra.Command) []string {
 	forms := []string{"table", "json", "yaml"}
 	if more := cmd.Annotations[MoreOutputs]; more != "" {
 		forms = append(forms, strings.Split(more, ",")...)
 	}
+	return forms
+}
+
+// CheckOutput refuses forms that a command cannot print in.
+func (s *Session) CheckOutput(cmd *cobra.Command) error {
+	forms := Outputs(cmd)
 	if slices.Contains(forms, s.Output) {
 		return nil
 	}

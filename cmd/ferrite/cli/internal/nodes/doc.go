@@ -1,2 +1,2 @@
-// Package nodes reads nodes for several commands, and completes their names.
+// Package nodes reads and changes nodes for several commands.
 package nodes

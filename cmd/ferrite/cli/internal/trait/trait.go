@@ -16,17 +16,15 @@ import (
 
 // traits is the traits of machines or of runbooks.
 type traits struct {
-	session  *client.Session
-	noun     string // node
-	arg      string // NODE
-	path     func(ref string, parts ...string) string
-	complete cobra.CompletionFunc // of arg; nil for none
+	session *client.Session
+	noun    string // node
+	arg     string // NODE
+	path    func(ref string, parts ...string) string
 }
 
 // Command is the command trait of a noun.
-func Command(s *client.Session, noun, arg string, path func(string, ...string) string,
-	complete cobra.CompletionFunc) *cobra.Command {
-	t := traits{s, noun, arg, path, complete}
+func Command(s *client.Session, noun, arg string, path func(string, ...string) string) *cobra.Command {
+	t := traits{s, noun, arg, path}
 	return client.Group("trait", "Traits of a "+noun,
 		"Traits of a "+noun+`. A trait is CUSTOM_ and something in capitals, or a standard one like
 HW_CPU_X86_VMX.`, t.list(), t.add(), t.remove())
@@ -34,10 +32,9 @@ HW_CPU_X86_VMX.`, t.list(), t.add(), t.remove())
 
 func (t traits) list() *cobra.Command {
 	return &cobra.Command{
-		Use:               "list " + t.arg,
-		Short:             "List the traits of a " + t.noun,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: t.complete,
+		Use:   "list " + t.arg,
+		Short: "List the traits of a " + t.noun,
+		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply struct {
 				Traits json.RawMessage `json:"traits"`
@@ -62,10 +59,9 @@ func (t traits) list() *cobra.Command {
 
 func (t traits) add() *cobra.Command {
 	return &cobra.Command{
-		Use:               "add " + t.arg + " TRAIT...",
-		Short:             "Give a " + t.noun + " more traits",
-		Args:              cobra.MinimumNArgs(2),
-		ValidArgsFunction: t.complete,
+		Use:   "add " + t.arg + " TRAIT...",
+		Short: "Give a " + t.noun + " more traits",
+		Args:  cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.each(cmd, "PUT", args[0], args[1:], "%s has trait %s\n")
 		},
@@ -75,10 +71,9 @@ func (t traits) add() *cobra.Command {
 func (t traits) remove() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use:               "remove " + t.arg + " {TRAIT... | --all}",
-		Short:             "Remove traits from a " + t.noun,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: t.complete,
+		Use:   "remove " + t.arg + " {TRAIT... | --all}",
+		Short: "Remove traits from a " + t.noun,
+		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all == (len(args) > 1):

@@ -1,0 +1,82 @@
+package completion_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// freeArguments are the arguments that a person makes up, and files.
+var freeArguments = map[string][]string{
+	"ferrite erase-report save":   {"UUID", "FILE"},
+	"ferrite erase-report show":   {"UUID"},
+	"ferrite erase-report verify": {"FILE"},
+	"ferrite lease reserve":       {"IP"},
+	"ferrite port create":         {"MAC"},
+	"ferrite runbook create":      {"NAME"},
+	"ferrite template create":     {"NAME"},
+}
+
+// freeFlags are the flags whose values a person makes up.
+var freeFlags = []string{
+	"checksum", "connector-id", "description", "extra", "help", "image", "instance-info", "instance-uuid",
+	"marker", "name", "network-data", "physical-network", "port", "protected-reason", "reason", "category", "selector",
+	"step", "url", "user", "uuid", "volume-id", "wait",
+}
+
+// TestEveryArgument: the arguments and flags of every command are completed,
+// apart from free text.
+func TestEveryArgument(t *testing.T) {
+	walk(cli.New("1.2.3-test"), func(cmd *cobra.Command) {
+		if cmd.ValidArgsFunction != nil && cmd.Runnable() && !cmd.HasSubCommands() && !ownArguments(cmd) {
+			if diff := cmp.Diff(freeArguments[cmd.CommandPath()], completion.FreeArguments(cmd)); diff != "" {
+				t.Errorf("%s: arguments that nothing completes (-want +got):\n%s", cmd.CommandPath(), diff)
+			}
+		}
+		check := func(f *pflag.Flag) {
+			switch f.Value.Type() {
+			case "bool", "int", "duration":
+				return
+			}
+			if !slices.Contains(freeFlags, f.Name) && !completion.Completed(cmd, f.Name) {
+				t.Errorf("%s --%s is not completed", cmd.CommandPath(), f.Name)
+			}
+		}
+		cmd.LocalFlags().VisitAll(check)
+	})
+}
+
+// ownArguments: commands about documents complete kinds and names by themselves.
+func ownArguments(cmd *cobra.Command) bool {
+	return slices.Contains([]string{"get", "describe", "apply", "delete"}, cmd.Name()) && cmd.Parent() == cmd.Root() ||
+		slices.Contains([]string{"completion", "help"}, cmd.Name())
+}
+
+func walk(cmd *cobra.Command, do func(*cobra.Command)) {
+	do(cmd)
+	for _, below := range cmd.Commands() {
+		walk(below, do)
+	}
+}
+
+// TestStates: the states offered are those that the conductor knows.
+func TestStates(t *testing.T) {
+	var want []string
+	for state := range node.States {
+		want = append(want, string(state))
+	}
+	got := nodeapi.ProvisionStates()
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,124 @@
+package completion
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// drivers are the enabled hardware types.
+func drivers(r request) (words []string, err error) {
+	all, err := hardwareTypes(r)
+	for _, d := range all {
+		words = append(words, d.text("name"))
+	}
+	return words, err
+}
+
+// hardwareTypes are the enabled hardware types with their interfaces.
+func hardwareTypes(r request) ([]object, error) {
+	var reply struct{ Drivers []object }
+	err := r.session.Client.Do(r.ctx, "GET", nodeapi.Root+"/drivers?detail=True", nil, &reply)
+	return reply.Drivers, err
+}
+
+// driver is the hardware type that --driver names, or else that of the node
+// which is changed; empty when it is not known yet.
+func driver(r request) string {
+	if f := r.cmd.Flag("driver"); f != nil && f.Value.String() != "" {
+		return f.Value.String()
+	}
+	if len(r.args) == 0 {
+		return ""
+	}
+	var n object
+	if r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0])+"?fields=driver", nil, &n) != nil {
+		return ""
+	}
+	return n.text("driver")
+}
+
+// interfaces are the implementations of a kind of interface: of the driver, or
+// of all drivers while it is not known.
+func interfaces(kind string) source {
+	return func(r request) (words []string, err error) {
+		of := driver(r)
+		all, err := hardwareTypes(r)
+		for _, d := range all {
+			if of != "" && d.text("name") != of {
+				continue
+			}
+			enabled, _ := d["enabled_"+kind+"_interfaces"].([]any)
+			for _, name := range enabled {
+				words = append(words, fmt.Sprint(name))
+			}
+		}
+		return words, err
+	}
+}
+
+// driverInfo are the keys of --driver-info: of the driver, or of all drivers
+// while it is not known.
+func driverInfo(r request) (words []string, err error) {
+	names := []string{driver(r)}
+	if names[0] == "" {
+		if names, err = drivers(r); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		var meanings map[string]string
+		path := nodeapi.Root + "/drivers/" + url.PathEscape(name) + "/properties"
+		if err := r.session.Client.Do(r.ctx, "GET", path, nil, &meanings); err != nil {
+			return nil, err
+		}
+		for key, meaning := range meanings {
+			words = append(words, described(key+"=", meaning))
+		}
+	}
+	return words, nil
+}
+
+// keysOfNode are the keys that a field of the node has: the field that a flag
+// of unset removes keys from.
+func keysOfNode(flag string) source {
+	field, ok := map[string]string{"driver-info": "driver_info", "property": "properties",
+		"instance-info": "instance_info", "extra": "extra"}[flag]
+	if !ok {
+		return nil
+	}
+	return func(r request) ([]string, error) {
+		if len(r.args) == 0 {
+			return nil, nil
+		}
+		var n object
+		err := r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0])+"?fields="+field, nil, &n)
+		keys, _ := n[field].(map[string]any)
+		return slices.Collect(maps.Keys(keys)), err
+	}
+}
+
+// nodeFields are the fields of nodes, as the first node has them. The typed
+// list of fields before the last comma is kept.
+func nodeFields(suffix string) source {
+	return func(r request) (words []string, err error) {
+		var page struct{ Nodes []object }
+		err = r.session.Client.Do(r.ctx, "GET", nodeapi.Root+"/nodes?limit=1&detail=True", nil, &page)
+		if err != nil || len(page.Nodes) == 0 {
+			return nil, err
+		}
+		before := r.typed[:strings.LastIndex(r.typed, ",")+1]
+		for field := range page.Nodes[0] {
+			words = append(words, before+field)
+			if suffix != "" {
+				words = append(words, field+suffix)
+			}
+		}
+		return words, nil
+	}
+}

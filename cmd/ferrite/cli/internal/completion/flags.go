@@ -1,0 +1,96 @@
+package completion
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+	"github.com/ferrite-metal/ferrite/proto/rootdevice"
+)
+
+// flagSource lists what a flag can be; nil for free text and numbers.
+func flagSource(cmd *cobra.Command, flag string) source {
+	switch path := cmd.CommandPath(); {
+	case path == "ferrite node unset":
+		return keysOfNode(flag)
+	case path == "ferrite allocation list" && flag == "owner":
+		return values("allocations", "owner")
+	}
+	if kind, ok := strings.CutSuffix(flag, "-interface"); ok {
+		return interfaces(kind)
+	}
+	if list, ok := fixed()[flag]; ok {
+		return func(request) ([]string, error) { return list, nil }
+	}
+	return map[string]source{
+		"address":         addresses,
+		"candidate-node":  nodes,
+		"chassis":         uuids("chassis", "description"),
+		"conductor-group": values("nodes", "conductor_group"),
+		"driver":          drivers,
+		"driver-info":     driverInfo,
+		"fault":           values("nodes", "fault"),
+		"fields":          nodeFields(""),
+		"instance":        values("nodes", "instance_uuid"),
+		"lessee":          values("nodes", "lessee"),
+		"namespace":       namespaces,
+		"node":            nodes,
+		"output":          outputs,
+		"owner":           values("nodes", "owner"),
+		"parent-node":     uuids("nodes", "name"),
+		"portgroup":       uuids("portgroups", "name"),
+		"resource-class":  values("nodes", "resource_class"),
+		"root-device":     hints,
+		"runbook":         records("runbooks", "description"),
+		"shard":           values("nodes", "shard"),
+		"sort":            nodeFields(":desc"),
+		"trait":           traitsInUse,
+	}[flag]
+}
+
+// fixed are the flags whose values are known without a conductor.
+func fixed() map[string][]string {
+	return map[string][]string{
+		"image-format":          {"raw", "qcow2"},
+		"local-link-connection": {"switch_id=", "port_id=", "switch_info="},
+		"mode":                  {"active-backup", "802.3ad", "balance-rr", "balance-xor", "broadcast", "balance-tlb", "balance-alb"},
+		"phase":                 {"main"},
+		"property":              {"cpu_arch=", "memory_mb=", "local_gb=", "capabilities=", "root_device="},
+		"provision-state":       nodeapi.ProvisionStates(),
+		"state":                 {"allocating", "active", "error"},
+		"type":                  {"iqn", "ip", "mac", "wwnn", "wwpn", "port", "portgroup"},
+		"validate":              {"strict", "warn", "ignore"},
+		"volume-type":           {"iscsi", "fibre_channel"},
+	}
+}
+
+// outputs are the forms that a command prints in.
+func outputs(r request) ([]string, error) { return client.Outputs(r.cmd), nil }
+
+// hints are the keys that root device hints can have.
+func hints(request) ([]string, error) {
+	var keys []string
+	for _, key := range rootdevice.Keys() {
+		keys = append(keys, key+"=")
+	}
+	return keys, nil
+}
+
+// namespaces are those that hosts are in.
+func namespaces(r request) ([]string, error) {
+	k, _ := hostapi.KindOf(hostapi.KindHost)
+	var list struct {
+		Items []struct {
+			Metadata hostapi.ObjectMeta `json:"metadata"`
+		} `json:"items"`
+	}
+	err := r.session.Client.Do(r.ctx, "GET", "/apis/"+k.APIVersion()+"/"+k.Plural, nil, &list)
+	names := []string{hostapi.DefaultNamespace}
+	for _, d := range list.Items {
+		names = append(names, d.Metadata.Namespace)
+	}
+	return names, err
+}

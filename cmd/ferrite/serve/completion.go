@@ -1,0 +1,35 @@
+package serve
+
+import (
+	"net"
+
+	"github.com/spf13/cobra"
+)
+
+// complete offers the values of flags that have few to a shell's completion.
+func complete(c *cobra.Command) {
+	types := []string{"redfish", "ipmi", "fake-hardware"}
+	for flag, values := range map[string][]string{
+		"auth":                {"none", "basic", "token", "basic,token"},
+		"deploy-logs-collect": {"on_failure", "never"},
+		"discovery":           types,
+		"hardware-types":      types,
+		"log-level":           {"debug", "info", "warn", "error"},
+	} {
+		register(c, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	register(c, "boot-interface", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		all, _ := net.Interfaces() // a shell has no place for an error
+		for _, i := range all {
+			names = append(names, i.Name)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+func register(c *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // a mistake above, which the first run of any test would show
+	}
+}
