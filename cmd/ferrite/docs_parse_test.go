@@ -75,6 +75,7 @@ func text(w *syntax.Word) string {
 
 func parses(words []string) error {
 	root := program()
+	root.InitDefaultCompletionCmd(words...)
 	c, rest, err := root.Find(words)
 	switch {
 	case err != nil:
