@@ -43,17 +43,17 @@ check: ## what every commit must pass: lint, unit tests, documents (no root)
 unit: ## the quick part of the tests
 	go test ./...
 
-# Explorations have one goroutine, documents are tried by a conductor in a process of its
-# own, and conductors that are killed have their turn in e2e: the detector would find nothing
-# there, and take minutes. Nor would it in SQLite, in codecs and in hashes, which keep to
+# Explorations have one goroutine, sweeps of the API ask one question at a time, documents are
+# tried by a conductor in a process of its own, and conductors that are killed have their turn
+# in e2e: the detector would find nothing there, and take minutes. Nor would it in SQLite, in codecs and in hashes, which keep to
 # their own memory; all that calls them is watched like the rest.
 # The packages that take longest come first: beside the last one nothing is left to do.
 UNWATCHED := modernc.org/... github.com/therootcompany/xz/... github.com/klauspost/compress/... golang.org/x/crypto/...
-PLAIN     := ^TestExplore$$|^TestDocs
+PLAIN     := ^(TestExplore|TestDocs.*|TestPolicy|TestNoSecretIsShown|TestControlCharactersInEveryBody)$$
 .PHONY: race
 race: ## the unit tests under the race detector
 	CGO_ENABLED=1 go test -race $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false') -skip '$(PLAIN)' ./images/... ./conductor/... ./...
-	go test -run '$(PLAIN)' ./conductor/plan ./conductor/host ./cmd/ferrite
+	go test -run '$(PLAIN)' ./conductor/plan ./conductor/host ./conductor/api ./cmd/ferrite
 
 # TestE2E begins the names of tests that only the tag e2e adds to a package: race has run the others.
 # Cases run two at a time, since two cores hold two machines. Each has a limit of its
@@ -64,6 +64,14 @@ E2E := go test -count=1 -v -parallel 2 -timeout 6h
 e2e: deps build ramdisk ## real packets, real QEMU machines, real disks (as root)
 	go test -count=1 -tags e2e -run '^TestE2E' $$(grep -rl '^func TestE2E' --include=*_test.go . | xargs -n1 dirname | sort -u)
 	@$(E2E) -tags e2e -failfast ./lab/e2e
+
+.PHONY: boot-ways
+boot-ways: deps build ramdisk ## machines that boot by the firmware's own PXE, by UEFI HTTP, and workloads from the network (as root)
+	@$(E2E) -tags bootways -run '^TestBootWays' ./lab/e2e && echo "boot-ways: ok"
+
+.PHONY: clients
+clients: deps ## every verb and noun of Ironic's own command line
+	go test -count=1 -tags clients -run '^TestClients' ./cmd/ferrite/serve && echo "clients: ok"
 
 .PHONY: e2e-matrix
 e2e-matrix: deps build ## machines of every firmware, bus and card, and broken ones, with the ramdisk for real servers (as root)
@@ -124,7 +132,7 @@ ramdisk: build ## the lab's kernel and ramdisk, into bin/ramdisk (PROFILE=lab|me
 bench: deps build ramdisk ## measure sizes, boot times and speeds
 	@go test -run '^$$' -bench . -benchtime 2s ./images/disk ./conductor/store ./conductor/api ./conductor/host/reconciler ./conductor/documents/kube | grep -E '^(Benchmark|ok|FAIL)'
 	@go run ./lab/imagebench
-	@$(E2E) -tags e2e -run '^TestMeasured' -bench . -benchtime 1x ./lab/e2e
+	@$(E2E) -tags e2e -run '^TestMeasured' -bench . -benchtime 1x ./lab/e2e -solo
 
 .PHONY: deps
 deps: ## install what is missing (Debian packages, as root)

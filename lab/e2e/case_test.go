@@ -14,6 +14,7 @@ import (
 var (
 	binFlag  = flag.String("bin", "../../bin", "`folder` with the programs and, in ramdisk/, the ramdisk")
 	keepFlag = flag.Bool("keep", false, "keep the folders of cases that passed, too")
+	soloFlag = flag.Bool("solo", false, "run measured cases alone, for the sake of their figures")
 )
 
 // testCase is one scenario from begin to end. Its error says which stage failed and why.
@@ -23,15 +24,22 @@ type testCase struct {
 	run   func(ctx context.Context, b *bed) error
 }
 
-// beside runs a case that other cases may run beside: as many as -parallel says.
-// They begin when all measured cases have ended.
-func beside(t *testing.T, profile string, c testCase) {
-	t.Parallel()
-	measured(t, profile, c)
+// measured runs a case whose times are figures. With -solo it runs alone, before the others begin.
+func measured(t *testing.T, profile string, c testCase) {
+	if *soloFlag {
+		run(t, profile, c)
+		return
+	}
+	beside(t, profile, c)
 }
 
-// measured runs a case alone, since its times are figures.
-func measured(t *testing.T, profile string, c testCase) {
+// beside runs a case that other cases may run beside: as many as -parallel says.
+func beside(t *testing.T, profile string, c testCase) {
+	t.Parallel()
+	run(t, profile, c)
+}
+
+func run(t *testing.T, profile string, c testCase) {
 	t.Helper()
 	s := suiteOf(t, profile)
 	if s.ctx.Err() != nil {

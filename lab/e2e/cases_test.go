@@ -23,8 +23,7 @@ func TestMeasuredBIOS(t *testing.T) {
 	measured(t, profileLab, testCase{"bios", 6 * time.Minute, biosLife})
 }
 
-// TestBadImage: 404, cut short, wrong sum, too large, backing file: failed with the reason; a power
-// cut; then a good one from its last mirror.
+// TestBadImage: cut off, wrong checksum: failed with the reason; a power cut; then a good one from its last mirror.
 func TestBadImage(t *testing.T) {
 	beside(t, profileLab, testCase{"bad-image", 12 * time.Minute, badImages})
 }
@@ -45,11 +44,6 @@ func TestFormats(t *testing.T) {
 // provisioned anew, taken back, deleted.
 func TestHosts(t *testing.T) {
 	beside(t, profileLab, testCase{"hosts", 12 * time.Minute, documented})
-}
-
-// TestLive: machines that boot their workload from the network: kernel and ramdisk, and an ISO.
-func TestLive(t *testing.T) {
-	beside(t, profileLab, testCase{"live", 6 * time.Minute, live})
 }
 
 // TestErase: disks of four kinds full of data, erased by hand: each by its own method, nothing is
@@ -100,14 +94,4 @@ func TestPartition(t *testing.T) {
 // manageable.
 func TestDiscovery(t *testing.T) {
 	beside(t, profileLab, testCase{"discovery", 6 * time.Minute, discovered})
-}
-
-// TestOVMFPXE: the firmware's own PXE and our TFTP.
-func TestOVMFPXE(t *testing.T) {
-	beside(t, profileLab, testCase{"ovmf-pxe", 6 * time.Minute, ovmfPXE})
-}
-
-// TestUEFIHTTP: UEFI HTTP boot, no TFTP at all.
-func TestUEFIHTTP(t *testing.T) {
-	beside(t, profileLab, testCase{"uefi-http", 6 * time.Minute, uefiHTTP})
 }

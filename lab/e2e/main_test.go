@@ -1,4 +1,4 @@
-//go:build e2e || matrix || interop
+//go:build e2e || bootways || matrix || interop
 
 package e2e
 

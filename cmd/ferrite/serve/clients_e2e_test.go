@@ -1,4 +1,4 @@
-//go:build e2e
+//go:build e2e || clients
 
 package serve
 
@@ -37,16 +37,19 @@ func installed(t *testing.T, path, pkg string) {
 	}
 }
 
-// TestE2EBaremetalClient runs testdata/baremetal/*.txt: Ironic's CLI, unmodified,
-// against a conductor of fake hardware, one to each script.
-func TestE2EBaremetalClient(t *testing.T) {
+// TestE2EBaremetalClient: Ironic's CLI, unmodified, takes a node through its life. The other scripts of
+// testdata/baremetal are TestClientsBaremetal's.
+func TestE2EBaremetalClient(t *testing.T) { runScripts(t, "testdata/baremetal/life.txt") }
+
+// runScripts runs scripts of Ironic's CLI, each against a conductor of its own with fake hardware.
+func runScripts(t *testing.T, files ...string) {
 	installed(t, ironicClient, "python3-ironicclient")
 	program, err := filepath.Abs("testdata/baremetal.py")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/baremetal", ContinueOnError: true, // what else goes wrong is worth a look
+		Files: files, ContinueOnError: true, // each further failure is worth a look
 		Setup: func(env *testscript.Env) error {
 			tb, ok := env.T().(testing.TB)
 			if !ok {

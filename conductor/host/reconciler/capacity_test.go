@@ -45,7 +45,7 @@ func TestRoomForReserved(t *testing.T) {
 // nodes, as deploys that do not end show, comes to rest soon once they end, and
 // never has more of them. BenchmarkConverge does it in real time.
 func TestManyHosts(t *testing.T) {
-	const many = 200
+	const many = 100
 	in(t, func(t *testing.T, w *world) {
 		w.machines.hold(true)
 		for i := range many {

@@ -1,0 +1,17 @@
+//go:build clients
+
+package serve
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// TestClientsBaremetal: every verb and noun of Ironic's CLI.
+func TestClientsBaremetal(t *testing.T) {
+	files, err := filepath.Glob("testdata/baremetal/*.txt")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d scripts, expected 8 or more: %v", len(files), err)
+	}
+	runScripts(t, files...)
+}
