@@ -124,6 +124,10 @@ build: ## the three programs, static, into bin/
 	@echo "building the three programs (a minute or two the first time)"
 	@$(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
 
+.PHONY: man
+man: build ## a man page of each command, into bin/man/man1
+	@bin/ferrite docs --man bin/man/man1
+
 .PHONY: ramdisk
 ramdisk: build ## the lab's kernel and ramdisk, into bin/ramdisk (PROFILE=lab|metal)
 	@bin/ferrite image build --profile $(or $(PROFILE),lab) --agent bin/ferrite-agent --out bin/ramdisk

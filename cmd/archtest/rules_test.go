@@ -119,7 +119,8 @@ var rules = []rule{
 
 	{packages: list("cmd/ferrite/cli/*"), may: list("cmd/ferrite/cli/*, cmd/ferrite/secret, proto/*"),
 		tests: list("cmd/ferrite/user, conductor/*"), why: "the CLI is a client like any other", direct: true},
-	{packages: list("cmd/*"), may: list("agent/*, cmd/*, conductor/*, images/*, lab/*, proto/*, pxe/*"),
+	{packages: list("docs"), why: "pages that the program prints"},
+	{packages: list("cmd/*"), may: list("agent/*, cmd/*, conductor/*, docs, images/*, lab/*, proto/*, pxe/*"),
 		why: "wiring in one place; nobody imports cmd", direct: true},
 }
 

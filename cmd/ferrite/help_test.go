@@ -12,6 +12,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/image"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/manual"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
 )
@@ -25,7 +26,7 @@ func TestHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	show(t, &got, cli.New(release, serve.Command(), user.Command(), image.Command()))
+	show(t, &got, cli.New(release, serve.Command(), user.Command(), image.Command(), manual.Command()))
 	text := strings.ReplaceAll(got.String(), fmt.Sprintf("(default %q)", host), `(default "HOSTNAME")`)
 
 	const file = "testdata/help.txt"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/image"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/manual"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
 )
@@ -23,5 +24,6 @@ func main() {
 
 // program is the root command with all others below it.
 func program() *cobra.Command {
-	return cli.New(release, serve.Command(), serve.StoreCommand(), user.Command(), image.Command())
+	return cli.New(release, serve.Command(), serve.StoreCommand(), user.Command(), image.Command(),
+		manual.Command())
 }

@@ -82,7 +82,9 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 	flags.DurationVar(&s.Timeout, "request-timeout", time.Minute, "how long one request may take")
 	s.Login.Add(flags)
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"},
-		&cobra.Group{ID: "server", Title: "Be a conductor:"})
+		&cobra.Group{ID: "server", Title: "Run a conductor:"}, &cobra.Group{ID: "learn", Title: "Learn more:"})
+	root.SetHelpCommandGroupID("learn")
+	root.SetCompletionCommandGroupID("learn")
 	for _, c := range []*cobra.Command{
 		node.Command(s), inventory.PortCommand(s), inventory.PortgroupCommand(s), inventory.ChassisCommand(s),
 		inventory.VolumeCommand(s), inventory.TemplateCommand(s), inventory.RunbookCommand(s),
