@@ -33,7 +33,7 @@ func nodePower(s *client.Session) *cobra.Command {
 				begin := func(ctx context.Context, node string) error {
 					return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", "power"), body, nil)
 				}
-				return runVerb(s, cmd, args, waiting, powerGoal(cmd.Context(), s, p.ends), begin, p.target)
+				return runVerb(s, cmd, args, waiting, powerGoal(cmd.Context(), s, p.ends), begin)
 			},
 		}
 		waiting.Add(cmd)

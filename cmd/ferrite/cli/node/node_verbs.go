@@ -72,19 +72,19 @@ func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.G
 	begin := func(ctx context.Context, node string) error {
 		return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", "provision"), body, nil)
 	}
-	return runVerb(s, cmd, nodes, waiting, g, begin, body.Target)
+	return runVerb(s, cmd, nodes, waiting, g, begin)
 }
 
 // runVerb begins something on every node and follows it when told to.
 func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait.Flag, g wait.Goal,
-	begin func(context.Context, string) error, what string) error {
+	begin func(context.Context, string) error) error {
 	if !waiting.On {
 		return wait.Each(nodes, func(node string) error {
 			if err := begin(cmd.Context(), node); err != nil {
-				return err
+				return refused(cmd.Context(), s, cmd, node, err)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s asked of %s; follow it with: ferrite node status %s\n",
-				what, node, node)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s requested; follow it with: ferrite node status %s\n",
+				node, typed(cmd), node)
 			return err
 		})
 	}
@@ -97,7 +97,7 @@ func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait
 			return err
 		}
 		if err := begin(ctx, node); err != nil {
-			return err
+			return refused(ctx, s, cmd, node, err)
 		}
 		return wait.FollowNodes(ctx, s, node, g, screen.Line(node, before))
 	})
