@@ -71,7 +71,8 @@ var rules = []rule{
 	{packages: list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/fake"),
 		may: list("conductor/bmc/controller, conductor/bmc/driverinfo, conductor/bmc/vendor, conductor/cacert, " +
 			"conductor/fsm, conductor/node, proto/*"),
-		tests: list("conductor/bmc, conductor/engine, lab/*"), why: "a driver imports no other driver"},
+		tests: list("conductor/api, conductor/bmc, conductor/engine, conductor/plan, lab/*"),
+		why:   "a driver imports no other driver"},
 
 	{packages: list("conductor/documents/events"), may: list("proto/*"), why: "keeps events; decides none"},
 	{packages: list("conductor/documents/yamljson"), why: "knows no documents"},
@@ -109,9 +110,8 @@ var rules = []rule{
 
 	{packages: list("lab/network"), why: "a network namespace; knows no machines"},
 	{packages: list("lab/qemu/*"), may: list("lab/qemu/*"), why: "a machine with a power button; knows no conductor"},
-	{packages: list("lab/redfish"), may: list("lab/qemu/*"),
-		tests: list("decisions, conductor/api, conductor/bmc/*, conductor/engine, proto/*"),
-		why:   "a BMC before a machine; knows no conductor"},
+	{packages: list("lab/redfish/*"), may: list("lab/redfish/*, lab/qemu/*"),
+		why: "a BMC before a machine; knows no conductor"},
 	{packages: list("lab/osimage/*"), may: list("lab/osimage/*, images/*, agent/*, proto/*"),
 		why: "operating systems for machines to boot"},
 	{packages: list("lab/*"), may: list("lab/*, agent/*, conductor/*, images/*, proto/*, pxe/*"),

@@ -1,15 +1,14 @@
 package redfish
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
 const (
@@ -18,53 +17,18 @@ const (
 		`/Drives/1"}, {"@odata.id": "` + raidPath + `/Drives/2"}]}}`
 )
 
-// read gets a resource into a map.
-func (b *bench) read(t *testing.T, path string) map[string]any {
-	t.Helper()
-	response, body := b.call(t, "GET", path, "")
-	var doc map[string]any
-	if err := json.Unmarshal([]byte(body), &doc); err != nil || response.StatusCode >= 400 {
-		t.Fatalf("%s: %s %v", path, response.Status, err)
-	}
-	return doc
-}
-
-// send does something and wants a status.
-func (b *bench) send(t *testing.T, method, path, body string, status int) *http.Response {
-	t.Helper()
-	response, text := b.call(t, method, path, body)
-	if response.StatusCode != status {
-		t.Fatalf("%s %s %s: %s %s, expected %d", method, path, body, response.Status, text, status)
-	}
-	return response
-}
-
 // ended waits until the task is over, whose preparing goes by no clock.
 func (b *bench) ended(t *testing.T, id string) map[string]any {
 	t.Helper()
 	for range 5000 {
-		b.clock.advance(b.config.TaskTime)
-		if task := b.read(t, tasksPath+"/Tasks/"+id); task["EndTime"] != nil {
+		b.clock.Advance(b.config.TaskTime)
+		if task := b.Read(t, tasksPath+"/Tasks/"+id); task["EndTime"] != nil {
 			return task
 		}
 		time.Sleep(time.Millisecond)
 	}
 	t.Fatalf("task %s does not end", id)
 	return nil
-}
-
-// images serves firmware.
-func images(t *testing.T) string {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, version, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "-")
-		if name != "BIOS" && name != "BMC" && name != "junk" {
-			http.NotFound(w, r)
-			return
-		}
-		fmt.Fprintf(w, `{"Component": %q, "Version": %q}`, name, version)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
 }
 
 func TestBoardRefusals(t *testing.T) {
@@ -135,45 +99,45 @@ func TestBoardRefusals(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			response, body := b.call(t, tt.method, tt.path, tt.body)
+			response, body := b.Call(t, tt.method, tt.path, tt.body)
 			if response.StatusCode != tt.status || messageOf(t, body) != tt.message {
 				t.Errorf("%s: %s, expected %d %s", response.Status, body, tt.status, tt.message)
 			}
 		})
 	}
-	if pending := b.read(t, biosSettingsPath)["Attributes"]; len(pending.(map[string]any)) != 0 {
+	if pending := b.Read(t, biosSettingsPath)["Attributes"]; len(pending.(map[string]any)) != 0 {
 		t.Errorf("refused settings are pending: %v", pending)
 	}
-	b.send(t, "PATCH", systemPath, `{"Boot": {"BootSourceOverrideMode": "Legacy"}}`, 204)
-	b.send(t, "PATCH", secureBootPath, `{"SecureBootEnable": true}`, 400)
+	b.Send(t, "PATCH", systemPath, `{"Boot": {"BootSourceOverrideMode": "Legacy"}}`, 204)
+	b.Send(t, "PATCH", secureBootPath, `{"SecureBootEnable": true}`, 400)
 }
 
 // Settings wait for the machine's next start, which an unrelated button is not.
 func TestBiosSettings(t *testing.T) {
 	b := newBench(t)
-	value := func(path string) any { return b.read(t, path)["Attributes"].(map[string]any)["BootDelaySeconds"] }
-	b.send(t, "PATCH", biosSettingsPath,
+	value := func(path string) any { return b.Read(t, path)["Attributes"].(map[string]any)["BootDelaySeconds"] }
+	b.Send(t, "PATCH", biosSettingsPath,
 		`{"Attributes": {"BootDelaySeconds": 5, "QuietBoot": false}, "@Redfish.SettingsApplyTime": {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "OnReset"}}`, 204)
 	if value(biosPath) != 0.0 || value(biosSettingsPath) != 5.0 {
 		t.Errorf("before a start: %v in force, %v pending", value(biosPath), value(biosSettingsPath))
 	}
-	b.send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
+	b.Send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
 	if value(biosPath) != 5.0 || value(biosSettingsPath) != nil {
 		t.Errorf("after a start: %v in force, %v pending", value(biosPath), value(biosSettingsPath))
 	}
-	b.send(t, "POST", biosPath+resetBiosAction, "", 204)
-	b.send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
-	b.send(t, "POST", resetPath, `{"ResetType": "Nmi"}`, 204)
-	if value(biosPath) != 5.0 || b.read(t, biosPath)["ResetBiosToDefaultsPending"] != true {
-		t.Errorf("a machine that runs was started: %v", b.read(t, biosPath))
+	b.Send(t, "POST", biosPath+resetBiosAction, "", 204)
+	b.Send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
+	b.Send(t, "POST", resetPath, `{"ResetType": "Nmi"}`, 204)
+	if value(biosPath) != 5.0 || b.Read(t, biosPath)["ResetBiosToDefaultsPending"] != true {
+		t.Errorf("a machine that runs was started: %v", b.Read(t, biosPath))
 	}
-	b.send(t, "POST", resetPath, `{"ResetType": "ForceRestart"}`, 204)
-	if value(biosPath) != 0.0 || b.read(t, biosPath)["ResetBiosToDefaultsPending"] != false {
-		t.Errorf("not reset: %v", b.read(t, biosPath))
+	b.Send(t, "POST", resetPath, `{"ResetType": "ForceRestart"}`, 204)
+	if value(biosPath) != 0.0 || b.Read(t, biosPath)["ResetBiosToDefaultsPending"] != false {
+		t.Errorf("not reset: %v", b.Read(t, biosPath))
 	}
 	b.fault(t, Fault{Kind: SettingsLost, Times: 1})
-	b.send(t, "PATCH", biosSettingsPath, `{"Attributes": {"BootDelaySeconds": 7}}`, 204)
-	b.send(t, "POST", resetPath, `{"ResetType": "ForceRestart"}`, 204)
+	b.Send(t, "PATCH", biosSettingsPath, `{"Attributes": {"BootDelaySeconds": 7}}`, 204)
+	b.Send(t, "POST", resetPath, `{"ResetType": "ForceRestart"}`, 204)
 	if value(biosPath) != 0.0 || value(biosSettingsPath) != nil {
 		t.Errorf("under the fault: %v in force, %v pending", value(biosPath), value(biosSettingsPath))
 	}
@@ -182,21 +146,21 @@ func TestBiosSettings(t *testing.T) {
 func TestSecureBoot(t *testing.T) {
 	b := newBench(t)
 	state := func() string {
-		s := b.read(t, secureBootPath)
+		s := b.Read(t, secureBootPath)
 		return fmt.Sprintf("%v %v %v", s["SecureBootEnable"], s["SecureBootCurrentBoot"], s["SecureBootMode"])
 	}
 	var got []string
 	note := func() { got = append(got, state()) }
-	b.send(t, "PATCH", secureBootPath, `{"SecureBootEnable": true}`, 204)
+	b.Send(t, "PATCH", secureBootPath, `{"SecureBootEnable": true}`, 204)
 	note()
-	b.send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
+	b.Send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
 	note()
-	b.send(t, "POST", secureBootPath+resetKeysAction, `{"ResetKeysType": "DeleteAllKeys"}`, 204)
+	b.Send(t, "POST", secureBootPath+resetKeysAction, `{"ResetKeysType": "DeleteAllKeys"}`, 204)
 	note()
-	b.send(t, "POST", resetPath, `{"ResetType": "ForceRestart"}`, 204)
+	b.Send(t, "POST", resetPath, `{"ResetType": "ForceRestart"}`, 204)
 	note()
-	b.send(t, "POST", secureBootPath+resetKeysAction, `{"ResetKeysType": "ResetAllKeysToDefault"}`, 204)
-	b.send(t, "POST", resetPath, `{"ResetType": "ForceRestart"}`, 204)
+	b.Send(t, "POST", secureBootPath+resetKeysAction, `{"ResetKeysType": "ResetAllKeysToDefault"}`, 204)
+	b.Send(t, "POST", resetPath, `{"ResetType": "ForceRestart"}`, 204)
 	note()
 	want := []string{"true Disabled UserMode", "true Enabled UserMode", "true Enabled UserMode", "true Disabled SetupMode",
 		"true Enabled UserMode"}
@@ -207,77 +171,77 @@ func TestSecureBoot(t *testing.T) {
 
 func TestVolumes(t *testing.T) {
 	b := newBench(t)
-	count := func() any { return b.read(t, volumesPath)["Members@odata.count"] }
-	response := b.send(t, "POST", volumesPath, mirrorRequest, 202)
+	count := func() any { return b.Read(t, volumesPath)["Members@odata.count"] }
+	response := b.Send(t, "POST", volumesPath, mirrorRequest, 202)
 	monitor := response.Header.Get("Location")
-	if b.send(t, "GET", monitor, "", 202); count() != 0.0 {
+	if b.Send(t, "GET", monitor, "", 202); count() != 0.0 {
 		t.Error("the volume is there at once")
 	}
-	b.send(t, "POST", volumesPath, mirrorRequest, 409) // its drives are reserved
-	b.clock.advance(b.config.TaskTime / 2)
-	if task := b.read(t, tasksPath+"/Tasks/1"); task["TaskState"] != "Running" || task["PercentComplete"] != 50.0 {
+	b.Send(t, "POST", volumesPath, mirrorRequest, 409) // its drives are reserved
+	b.clock.Advance(b.config.TaskTime / 2)
+	if task := b.Read(t, tasksPath+"/Tasks/1"); task["TaskState"] != "Running" || task["PercentComplete"] != 50.0 {
 		t.Errorf("half way: %v", task)
 	}
-	b.clock.advance(b.config.TaskTime / 2)
-	if v := b.read(t, volumesPath+"/1"); v["CapacityBytes"] != float64(100<<30) || v["RAIDType"] != "RAID1" ||
+	b.clock.Advance(b.config.TaskTime / 2)
+	if v := b.Read(t, volumesPath+"/1"); v["CapacityBytes"] != float64(100<<30) || v["RAIDType"] != "RAID1" ||
 		v["Name"] != "system" {
 		t.Errorf("volume: %v", v)
 	}
-	b.send(t, "GET", monitor, "", 200)
-	b.send(t, "POST", volumesPath, mirrorRequest, 409) // its drives are used
+	b.Send(t, "GET", monitor, "", 200)
+	b.Send(t, "POST", volumesPath, mirrorRequest, 409) // its drives are used
 	later := `{"@Redfish.OperationApplyTime": "OnReset"}`
-	b.send(t, "DELETE", volumesPath+"/1", later, 202)
-	b.send(t, "DELETE", volumesPath+"/1", later, 409)
-	b.clock.advance(b.config.TaskTime)
-	if task := b.read(t, tasksPath+"/Tasks/2"); task["TaskState"] != "New" || count() != 1.0 {
+	b.Send(t, "DELETE", volumesPath+"/1", later, 202)
+	b.Send(t, "DELETE", volumesPath+"/1", later, 409)
+	b.clock.Advance(b.config.TaskTime)
+	if task := b.Read(t, tasksPath+"/Tasks/2"); task["TaskState"] != "New" || count() != 1.0 {
 		t.Errorf("before a start: %v", task)
 	}
-	b.send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
-	b.clock.advance(b.config.TaskTime)
-	if task := b.read(t, tasksPath+"/Tasks/2"); task["TaskState"] != "Completed" || count() != 0.0 {
+	b.Send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
+	b.clock.Advance(b.config.TaskTime)
+	if task := b.Read(t, tasksPath+"/Tasks/2"); task["TaskState"] != "Completed" || count() != 0.0 {
 		t.Errorf("after a start: %v", task)
 	}
 	b.fault(t, Fault{Kind: TaskException, Times: 1})
-	monitor = b.send(t, "POST", volumesPath, mirrorRequest, 202).Header.Get("Location")
-	b.clock.advance(b.config.TaskTime)
-	if b.send(t, "GET", monitor, "", 500); count() != 0.0 {
+	monitor = b.Send(t, "POST", volumesPath, mirrorRequest, 202).Header.Get("Location")
+	b.clock.Advance(b.config.TaskTime)
+	if b.Send(t, "GET", monitor, "", 500); count() != 0.0 {
 		t.Error("a failed task made a volume")
 	}
-	b.send(t, "POST", volumesPath, mirrorRequest, 202) // its drives are free again
+	b.Send(t, "POST", volumesPath, mirrorRequest, 202) // its drives are free again
 }
 
 func TestJobQueue(t *testing.T) {
 	b := newBench(t)
 	later := strings.Replace(mirrorRequest, "{", `{"@Redfish.OperationApplyTime": "OnReset", `, 1)
-	b.send(t, "POST", volumesPath, later, 202)
-	b.send(t, "POST", jobServicePath+deleteJobQueueAction, `{"JobID": "JID_CLEARALL"}`, 204)
-	if tasks := b.read(t, tasksPath+"/Tasks"); tasks["Members@odata.count"] != 0.0 {
+	b.Send(t, "POST", volumesPath, later, 202)
+	b.Send(t, "POST", jobServicePath+deleteJobQueueAction, `{"JobID": "JID_CLEARALL"}`, 204)
+	if tasks := b.Read(t, tasksPath+"/Tasks"); tasks["Members@odata.count"] != 0.0 {
 		t.Errorf("tasks: %v", tasks)
 	}
-	b.send(t, "POST", volumesPath, later, 202) // its drives are free again
+	b.Send(t, "POST", volumesPath, later, 202) // its drives are free again
 }
 
 func TestOnlyOnReset(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.RAID.ApplyTimes = []string{"OnReset"} })
-	b.send(t, "POST", volumesPath, strings.Replace(mirrorRequest, "{", `{"@Redfish.OperationApplyTime": "Immediate", `, 1),
+	b.Send(t, "POST", volumesPath, strings.Replace(mirrorRequest, "{", `{"@Redfish.OperationApplyTime": "Immediate", `, 1),
 		400)
 	without := newBench(t, func(c *Config) { c.RAID = RAID{} })
-	without.send(t, "GET", raidPath, "", 404)
-	without.send(t, "GET", volumesPath, "", 404)
-	without.send(t, "POST", volumesPath, mirrorRequest, 404)
+	without.Send(t, "GET", raidPath, "", 404)
+	without.Send(t, "GET", volumesPath, "", 404)
+	without.Send(t, "POST", volumesPath, mirrorRequest, 404)
 }
 
 func TestSimpleUpdate(t *testing.T) {
-	b, url := newBench(t), images(t)
-	update := func(image string) { b.send(t, "POST", updatePath+simpleUpdateAction, `{"ImageURI": "`+image+`"}`, 202) }
-	version := func(c component) any { return b.read(t, inventoryPath+"/"+string(c))["Version"] }
+	b, url := newBench(t), redfishtest.Images(t)
+	update := func(image string) { b.Send(t, "POST", updatePath+simpleUpdateAction, `{"ImageURI": "`+image+`"}`, 202) }
+	version := func(c component) any { return b.Read(t, inventoryPath+"/"+string(c))["Version"] }
 	update(url + "/BIOS-2.0")
-	b.send(t, "POST", updatePath+simpleUpdateAction, `{"ImageURI": "`+url+`/BMC-2.0"}`, 409) // one at a time
+	b.Send(t, "POST", updatePath+simpleUpdateAction, `{"ImageURI": "`+url+`/BMC-2.0"}`, 409) // one at a time
 	if task := b.ended(t, "1"); task["TaskState"] != "Completed" || version(biosFirmware) != "OVMF" {
 		t.Errorf("%v, version %v", task, version(biosFirmware))
 	}
-	b.send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
-	if v := b.read(t, systemPath)["BiosVersion"]; v != "2.0" || version(biosFirmware) != "2.0" {
+	b.Send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
+	if v := b.Read(t, systemPath)["BiosVersion"]; v != "2.0" || version(biosFirmware) != "2.0" {
 		t.Errorf("after a start: %v", v)
 	}
 	for i, bad := range []struct{ image, want string }{
@@ -299,13 +263,13 @@ func TestSimpleUpdate(t *testing.T) {
 			gone = true
 			break
 		}
-		b.clock.advance(b.config.TaskTime / 4)
+		b.clock.Advance(b.config.TaskTime / 4)
 		time.Sleep(time.Millisecond)
 	}
 	if !gone {
 		t.Error("the controller does not restart")
 	}
-	b.clock.advance(b.config.RestartTime)
+	b.clock.Advance(b.config.RestartTime)
 	if version(bmcFirmware) != "2.0" {
 		t.Errorf("controller runs %v", version(bmcFirmware))
 	}
@@ -313,24 +277,24 @@ func TestSimpleUpdate(t *testing.T) {
 
 func TestManagerReset(t *testing.T) {
 	b := newBench(t)
-	before := b.read(t, managerPath)["LastResetTime"]
-	b.clock.advance(time.Second)
-	b.send(t, "POST", managerPath+managerResetAction, `{"ResetType": "ForceRestart"}`, 204)
+	before := b.Read(t, managerPath)["LastResetTime"]
+	b.clock.Advance(time.Second)
+	b.Send(t, "POST", managerPath+managerResetAction, `{"ResetType": "ForceRestart"}`, 204)
 	if _, err := b.get(t.Context(), t); err == nil {
 		t.Error("the controller answers while it restarts")
 	}
-	b.clock.advance(b.config.RestartTime)
-	if after := b.read(t, managerPath)["LastResetTime"]; after == before {
+	b.clock.Advance(b.config.RestartTime)
+	if after := b.Read(t, managerPath)["LastResetTime"]; after == before {
 		t.Errorf("last reset %v", after)
 	}
-	if n := b.read(t, logPath+"/Entries")["Members@odata.count"]; n != 1.0 {
+	if n := b.Read(t, logPath+"/Entries")["Members@odata.count"]; n != 1.0 {
 		t.Errorf("%v events", n)
 	}
-	b.send(t, "POST", logPath+clearLogAction, "", 204)
-	if n := b.read(t, logPath+"/Entries")["Members@odata.count"]; n != 0.0 {
+	b.Send(t, "POST", logPath+clearLogAction, "", 204)
+	if n := b.Read(t, logPath+"/Entries")["Members@odata.count"]; n != 0.0 {
 		t.Errorf("%v events after clearing", n)
 	}
 	b.fault(t, Fault{Kind: RestartIgnored, Times: 1})
-	b.send(t, "POST", managerPath+managerResetAction, `{"ResetType": "ForceRestart"}`, 204)
-	b.send(t, "GET", managerPath, "", 200)
+	b.Send(t, "POST", managerPath+managerResetAction, `{"ResetType": "ForceRestart"}`, 204)
+	b.Send(t, "GET", managerPath, "", 200)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -26,11 +27,11 @@ func (b *bench) fault(t *testing.T, f Fault) {
 // get reads the system and reports the error of a broken connection.
 func (b *bench) get(ctx context.Context, t *testing.T) (*http.Response, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url+systemPath, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.URL+systemPath, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.SetBasicAuth(testUser, testPassword)
+	r.SetBasicAuth(redfishtest.User, redfishtest.Password)
 	response, err := http.DefaultClient.Do(r)
 	if err == nil {
 		response.Body.Close()
@@ -54,7 +55,7 @@ func TestFaultAnswers(t *testing.T) {
 		t.Run(string(tt.fault.Kind), func(t *testing.T) {
 			b := newBench(t)
 			b.fault(t, tt.fault)
-			response, body := b.call(t, "GET", systemPath, "")
+			response, body := b.Call(t, "GET", systemPath, "")
 			if response.StatusCode != tt.status || response.Header.Get("Retry-After") != tt.header ||
 				!strings.Contains(body, tt.body) {
 				t.Errorf("%s %v %s", response.Status, response.Header, body)
@@ -63,7 +64,7 @@ func TestFaultAnswers(t *testing.T) {
 				t.Error("garbage is valid JSON")
 			}
 			b.ClearFault()
-			if response, _ := b.call(t, "GET", systemPath, ""); response.StatusCode != 200 {
+			if response, _ := b.Call(t, "GET", systemPath, ""); response.StatusCode != 200 {
 				t.Errorf("after the fault: %s", response.Status)
 			}
 		})
@@ -76,7 +77,7 @@ func TestFaultNarrowed(t *testing.T) {
 	var got []int
 	for _, c := range []struct{ method, path string }{{"GET", rootPath}, {"GET", systemPath}, {"POST", resetPath},
 		{"GET", systemPath}, {"GET", systemPath}} {
-		response, _ := b.call(t, c.method, c.path, `{"ResetType": "On"}`)
+		response, _ := b.Call(t, c.method, c.path, `{"ResetType": "On"}`)
 		got = append(got, response.StatusCode)
 	}
 	if diff := cmp.Diff([]int{200, 500, 204, 500, 200}, got); diff != "" {
@@ -134,19 +135,19 @@ func eventually(t *testing.T, what string, is func() bool) {
 func TestFaultSlowPower(t *testing.T) {
 	b := newBench(t)
 	b.fault(t, Fault{Kind: SlowPower, Delay: time.Millisecond})
-	if response, _ := b.call(t, "POST", resetPath, `{"ResetType": "On"}`); response.StatusCode != http.StatusNoContent {
+	if response, _ := b.Call(t, "POST", resetPath, `{"ResetType": "On"}`); response.StatusCode != http.StatusNoContent {
 		t.Errorf("reset: %s", response.Status)
 	}
 	eventually(t, "the power changes", func() bool { return b.machine.Power() == qemu.On })
 	b.fault(t, Fault{Kind: SlowPower, Delay: time.Hour})
-	if response, _ := b.call(t, "POST", resetPath,
+	if response, _ := b.Call(t, "POST", resetPath,
 		`{"ResetType": "ForceOff"}`); response.StatusCode != http.StatusNoContent {
 		t.Errorf("reset: %s", response.Status)
 	}
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]qemu.ResetType{"On"}, b.machine.pressed()); diff != "" { // and no ForceOff at once
+	if diff := cmp.Diff([]qemu.ResetType{"On"}, b.machine.Pressed()); diff != "" { // and no ForceOff at once
 		t.Errorf("buttons pressed (-want +got):\n%s", diff)
 	}
 }
@@ -180,13 +181,13 @@ func TestControl(t *testing.T) {
 		`{"kind": "busy", "delay_seconds": 0.5, "times": 5}`); status != http.StatusNoContent {
 		t.Errorf("set: %d", status)
 	}
-	if response, _ := b.call(t, "GET", rootPath, ""); response.StatusCode != 503 {
+	if response, _ := b.Call(t, "GET", rootPath, ""); response.StatusCode != 503 {
 		t.Errorf("under the fault: %s", response.Status)
 	}
 	if status, _ := send("DELETE", "/fault", ""); status != http.StatusNoContent {
 		t.Errorf("clear: %d", status)
 	}
-	if response, _ := b.call(t, "GET", rootPath, ""); response.StatusCode != 200 {
+	if response, _ := b.Call(t, "GET", rootPath, ""); response.StatusCode != 200 {
 		t.Errorf("after the fault: %s", response.Status)
 	}
 	_, body := send("GET", "/counters", "")
@@ -244,7 +245,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		r := httptest.NewRequest(http.MethodGet, "/", strings.NewReader(body))
 		r.Method, r.URL.Path = method, path
-		r.SetBasicAuth(testUser, testPassword)
+		r.SetBasicAuth(redfishtest.User, redfishtest.Password)
 		b := newController(t)
 		w := httptest.NewRecorder()
 		b.ServeHTTP(w, r)

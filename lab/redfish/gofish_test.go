@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stmcginnis/gofish"
 	"github.com/stmcginnis/gofish/schemas"
@@ -18,7 +19,7 @@ import (
 func TestGofish(t *testing.T) {
 	b := newBench(t)
 	client, err := gofish.ConnectContext(t.Context(),
-		gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword})
+		gofish.ClientConfig{Endpoint: b.URL, Username: redfishtest.User, Password: redfishtest.Password})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestGofish(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	if diff := cmp.Diff([]qemu.ResetType{"On", "Nmi", "GracefulRestart", "ForceOff"}, b.machine.pressed()); diff != "" {
+	if diff := cmp.Diff([]qemu.ResetType{"On", "Nmi", "GracefulRestart", "ForceOff"}, b.machine.Pressed()); diff != "" {
 		t.Errorf("buttons pressed (-want +got):\n%s", diff)
 	}
 	gofishInventory(t, b, client, system)
@@ -102,7 +103,7 @@ func gofishInventory(t *testing.T, b *bench, client *gofish.APIClient, system *s
 func TestGofishBoard(t *testing.T) {
 	b := newBench(t)
 	client, err := gofish.ConnectContext(t.Context(),
-		gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword, BasicAuth: true})
+		gofish.ClientConfig{Endpoint: b.URL, Username: redfishtest.User, Password: redfishtest.Password, BasicAuth: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +140,8 @@ func TestGofishBoard(t *testing.T) {
 
 func gofishTasks(t *testing.T, b *bench, client *gofish.APIClient) {
 	t.Helper()
-	b.send(t, "POST", volumesPath, mirrorRequest, 202)
-	b.clock.advance(b.config.TaskTime)
+	b.Send(t, "POST", volumesPath, mirrorRequest, 202)
+	b.clock.Advance(b.config.TaskTime)
 	store, err := schemas.GetStorage(client, raidPath)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +155,8 @@ func gofishTasks(t *testing.T, b *bench, client *gofish.APIClient) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	monitor, err := updates.SimpleUpdate(&schemas.UpdateServiceSimpleUpdateParameters{ImageURI: images(t) + "/BIOS-2.0"})
+	monitor, err := updates.SimpleUpdate(
+		&schemas.UpdateServiceSimpleUpdateParameters{ImageURI: redfishtest.Images(t) + "/BIOS-2.0"})
 	if err != nil || monitor == nil || monitor.TaskMonitor != monitorsPath+"/2" {
 		t.Fatalf("monitor %+v, %v", monitor, err)
 	}
@@ -173,7 +175,7 @@ func gofishTasks(t *testing.T, b *bench, client *gofish.APIClient) {
 func TestGofishStaleTag(t *testing.T) {
 	b := newBench(t)
 	client, err := gofish.ConnectContext(t.Context(),
-		gofish.ClientConfig{Endpoint: b.url, Username: testUser, Password: testPassword, BasicAuth: true})
+		gofish.ClientConfig{Endpoint: b.URL, Username: redfishtest.User, Password: redfishtest.Password, BasicAuth: true})
 	if err != nil {
 		t.Fatal(err)
 	}

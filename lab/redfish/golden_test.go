@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -26,7 +28,7 @@ func TestResources(t *testing.T) {
 		}
 		path := strings.ReplaceAll(r.path, "{id}", "1")
 		t.Run(path, func(t *testing.T) {
-			response, body := b.call(t, http.MethodGet, path, "")
+			response, body := b.Call(t, http.MethodGet, path, "")
 			if response.StatusCode != http.StatusOK || response.Header.Get("ETag") == "" ||
 				response.Header.Get("OData-Version") != "4.0" {
 				t.Fatalf("%s %v: %s", response.Status, response.Header, body)
@@ -48,19 +50,19 @@ func TestResources(t *testing.T) {
 func newFilledBench(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
-	if _, err := b.sessions.open(testUser); err != nil {
+	if _, err := b.sessions.open(redfishtest.User); err != nil {
 		t.Fatal(err)
 	}
 	b.events.add("The system was reset: On")
-	if response, body := b.call(t, http.MethodPost, subscriptionsPath,
+	if response, body := b.Call(t, http.MethodPost, subscriptionsPath,
 		`{"Destination": "https://h/", "Protocol": "Redfish", "HttpHeaders": [{"Authorization": "secret"}]}`); response.StatusCode != http.StatusCreated {
 		t.Fatalf("%s %s", response.Status, body)
 	}
-	if response, body := b.call(t, http.MethodPost, raidPath+"/Volumes",
+	if response, body := b.Call(t, http.MethodPost, raidPath+"/Volumes",
 		mirrorRequest); response.StatusCode != http.StatusAccepted {
 		t.Fatalf("%s %s", response.Status, body)
 	}
-	b.clock.advance(b.config.TaskTime)
+	b.clock.Advance(b.config.TaskTime)
 	return b
 }
 
@@ -94,7 +96,7 @@ func TestLinksLead(t *testing.T) {
 			continue
 		}
 		seen[path] = true
-		response, body := b.call(t, http.MethodGet, path, "")
+		response, body := b.Call(t, http.MethodGet, path, "")
 		if response.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s", path, response.Status)
 			continue

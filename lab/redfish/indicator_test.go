@@ -30,14 +30,14 @@ func TestIndicators(t *testing.T) {
 			{`{}`, 400, `"IndicatorLED":"Blinking"`},
 			{`{"SerialNumber": "x"}`, 400, `"IndicatorLED":"Blinking"`},
 		} {
-			response, _ := b.call(t, http.MethodPatch, path, c.patch)
-			_, body := b.call(t, http.MethodGet, path, "")
+			response, _ := b.Call(t, http.MethodPatch, path, c.patch)
+			_, body := b.Call(t, http.MethodGet, path, "")
 			if response.StatusCode != c.status || !strings.Contains(body, c.want) {
 				t.Errorf("%s %s: status %d, want %d and %s in %s", path, c.patch, response.StatusCode, c.status, c.want, body)
 			}
 		}
 	}
-	if response, _ := b.call(t, http.MethodPatch, storagePath+"/Drives/7",
+	if response, _ := b.Call(t, http.MethodPatch, storagePath+"/Drives/7",
 		`{"IndicatorLED": "Lit"}`); response.StatusCode != 404 {
 		t.Errorf("a drive that is not there: %s", response.Status)
 	}
@@ -58,18 +58,18 @@ func TestHalfPatches(t *testing.T) {
 		{`{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`,
 			errors.New("no room"), 500},
 	} {
-		b.machine.fail = c.fail
-		response, _ := b.call(t, http.MethodPatch, systemPath, c.patch)
-		_, body := b.call(t, http.MethodGet, systemPath, "")
+		b.machine.SetFailure(c.fail)
+		response, _ := b.Call(t, http.MethodPatch, systemPath, c.patch)
+		_, body := b.Call(t, http.MethodGet, systemPath, "")
 		if response.StatusCode != c.status || !strings.Contains(body, untouched) ||
 			b.machine.Boot().Target != qemu.TargetNone {
 			t.Errorf("%s: status %d, want %d; boot is %+v in %s", c.patch, response.StatusCode, c.status, b.machine.Boot(), body)
 		}
 	}
-	b.machine.fail = nil
-	b.send(t, http.MethodPatch, systemPath,
+	b.machine.SetFailure(nil)
+	b.Send(t, http.MethodPatch, systemPath,
 		`{"IndicatorLED": "Lit", "Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`, 204)
-	if _, body := b.call(t, http.MethodGet, systemPath, ""); !strings.Contains(body, `"IndicatorLED":"Lit"`) ||
+	if _, body := b.Call(t, http.MethodGet, systemPath, ""); !strings.Contains(body, `"IndicatorLED":"Lit"`) ||
 		b.machine.Boot().Target != qemu.TargetPxe {
 		t.Errorf("boot is %+v in %s", b.machine.Boot(), body)
 	}
@@ -82,28 +82,28 @@ func TestSubscriptions(t *testing.T) {
 		`{"Destination": "http://h/", "Protocol": "SNMPv2c"}`,
 		`{"Destination": "http://h/", "Protocol": "Redfish", "EventTypes": ["Party"]}`,
 	} {
-		if response, body := b.call(t, http.MethodPost, subscriptionsPath, bad); response.StatusCode != 400 {
+		if response, body := b.Call(t, http.MethodPost, subscriptionsPath, bad); response.StatusCode != 400 {
 			t.Errorf("%s: %s %s", bad, response.Status, body)
 		}
 	}
 	const good = `{"Destination": "http://h/", "Protocol": "Redfish", "Context": "c", "EventTypes": ["Alert"]}`
 	for i := range maxSubscriptions {
-		response, _ := b.call(t, http.MethodPost, subscriptionsPath, good)
+		response, _ := b.Call(t, http.MethodPost, subscriptionsPath, good)
 		if want := fmt.Sprint(subscriptionsPath, "/", i+1); response.StatusCode != 201 ||
 			response.Header.Get("Location") != want {
 			t.Errorf("%s at %q, want %s", response.Status, response.Header.Get("Location"), want)
 		}
 	}
-	if response, body := b.call(t, http.MethodPost, subscriptionsPath, good); messageOf(t,
+	if response, body := b.Call(t, http.MethodPost, subscriptionsPath, good); messageOf(t,
 		body) != "EventSubscriptionLimitExceeded" {
 		t.Errorf("one too many: %s", response.Status)
 	}
 	for _, want := range []int{204, 404} {
-		if response, _ := b.call(t, http.MethodDelete, subscriptionsPath+"/1", ""); response.StatusCode != want {
+		if response, _ := b.Call(t, http.MethodDelete, subscriptionsPath+"/1", ""); response.StatusCode != want {
 			t.Errorf("delete: %s, want %d", response.Status, want)
 		}
 	}
-	if response, _ := b.call(t, http.MethodGet, subscriptionsPath+"/1", ""); response.StatusCode != 404 {
+	if response, _ := b.Call(t, http.MethodGet, subscriptionsPath+"/1", ""); response.StatusCode != 404 {
 		t.Errorf("a subscription that was deleted: %s", response.Status)
 	}
 }

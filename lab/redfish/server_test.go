@@ -75,7 +75,7 @@ func TestErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			before := b.machine.Boot()
-			response, body := b.call(t, tt.method, tt.path, tt.body)
+			response, body := b.Call(t, tt.method, tt.path, tt.body)
 			if response.StatusCode != tt.status || messageOf(t, body) != tt.message {
 				t.Errorf("%s: %s, expected %d %s", response.Status, body, tt.status, tt.message)
 			}
@@ -84,7 +84,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	response, _ := b.call(t, "DELETE", systemPath, "")
+	response, _ := b.Call(t, "DELETE", systemPath, "")
 	if got := response.Header.Get("Allow"); got != "GET, PATCH, HEAD" {
 		t.Errorf("Allow: %q", got)
 	}
@@ -92,18 +92,18 @@ func TestErrors(t *testing.T) {
 
 func TestInternalError(t *testing.T) {
 	b := newBench(t)
-	b.machine.fail = errors.New("qemu is not installed")
-	response, body := b.call(t, "POST", resetPath, `{"ResetType": "On"}`)
+	b.machine.SetFailure(errors.New("qemu is not installed"))
+	response, body := b.Call(t, "POST", resetPath, `{"ResetType": "On"}`)
 	if response.StatusCode != 500 || messageOf(t, body) != "InternalError" ||
 		!strings.Contains(body, "qemu is not installed") {
 		t.Errorf("%s: %s", response.Status, body)
 	}
-	b.machine.fail = nil
+	b.machine.SetFailure(nil)
 }
 
 func TestBootOverrideOnce(t *testing.T) {
 	b := newBench(t)
-	response, body := b.call(t, "PATCH", systemPath,
+	response, body := b.Call(t, "PATCH", systemPath,
 		`{"Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`)
 	if response.StatusCode != http.StatusNoContent {
 		t.Fatalf("%s: %s", response.Status, body)
@@ -111,11 +111,11 @@ func TestBootOverrideOnce(t *testing.T) {
 	if diff := cmp.Diff(qemu.Boot{Target: "Pxe", Enabled: "Once", Firmware: "uefi"}, b.machine.Boot()); diff != "" {
 		t.Errorf("boot (-want +got):\n%s", diff)
 	}
-	if response, body := b.call(t, "POST", resetPath+"/",
+	if response, body := b.Call(t, "POST", resetPath+"/",
 		`{"ResetType": "On"}`); response.StatusCode != http.StatusNoContent {
 		t.Fatalf("%s: %s", response.Status, body)
 	}
-	_, body = b.call(t, "GET", systemPath+"/", "")
+	_, body = b.Call(t, "GET", systemPath+"/", "")
 	for _, want := range []string{`"PowerState":"On"`, `"BootSourceOverrideEnabled":"Disabled"`,
 		`"BootSourceOverrideTarget":"None"`} {
 		if !strings.Contains(body, want) {
@@ -125,7 +125,7 @@ func TestBootOverrideOnce(t *testing.T) {
 	// The second of two patches as Ironic sends them when only the target changes.
 	for _, patch := range []string{`"BootSourceOverrideTarget": "Hdd", "BootSourceOverrideEnabled": "Continuous"`,
 		`"BootSourceOverrideTarget": "Pxe"`, `"BootSourceOverrideMode": "Legacy"`} {
-		if response, body := b.call(t, "PATCH", systemPath,
+		if response, body := b.Call(t, "PATCH", systemPath,
 			`{"Boot": {`+patch+`}}`); response.StatusCode != http.StatusNoContent {
 			t.Fatalf("%s: %s", response.Status, body)
 		}
@@ -138,31 +138,31 @@ func TestBootOverrideOnce(t *testing.T) {
 func TestETags(t *testing.T) {
 	b := newBench(t)
 	patch := `{"Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}}`
-	response, _ := b.call(t, "GET", systemPath, "")
+	response, _ := b.Call(t, "GET", systemPath, "")
 	tag := response.Header.Get("ETag")
-	if response, _ := b.call(t, "GET", systemPath, "", "If-None-Match",
+	if response, _ := b.Call(t, "GET", systemPath, "", "If-None-Match",
 		tag); response.StatusCode != http.StatusNotModified {
 		t.Errorf("unchanged resource: %s", response.Status)
 	}
-	if response, body := b.call(t, "PATCH", systemPath, patch, "If-Match", `"stale"`); response.StatusCode != 412 ||
+	if response, body := b.Call(t, "PATCH", systemPath, patch, "If-Match", `"stale"`); response.StatusCode != 412 ||
 		messageOf(t, body) != "PreconditionFailed" {
 		t.Errorf("stale tag: %s %s", response.Status, body)
 	}
-	if response, _ := b.call(t, "PATCH", systemPath, patch, "If-Match", tag); response.StatusCode != http.StatusNoContent {
+	if response, _ := b.Call(t, "PATCH", systemPath, patch, "If-Match", tag); response.StatusCode != http.StatusNoContent {
 		t.Errorf("current tag: %s", response.Status)
 	}
-	if response, _ := b.call(t, "PATCH", systemPath, patch, "If-Match", tag); response.StatusCode != 412 {
+	if response, _ := b.Call(t, "PATCH", systemPath, patch, "If-Match", tag); response.StatusCode != 412 {
 		t.Errorf("tag from before the change: %s", response.Status)
 	}
-	response, _ = b.call(t, "HEAD", systemPath, "")
-	if response, _ := b.call(t, "PATCH", systemPath, patch, "If-Match",
+	response, _ = b.Call(t, "HEAD", systemPath, "")
+	if response, _ := b.Call(t, "PATCH", systemPath, patch, "If-Match",
 		`"x", W/`+response.Header.Get("ETag")); response.StatusCode != http.StatusNoContent {
 		t.Errorf("weakened tag in a list: %s", response.Status)
 	}
-	if response, _ := b.call(t, "PATCH", systemPath, patch, "If-Match", "*"); response.StatusCode != http.StatusNoContent {
+	if response, _ := b.Call(t, "PATCH", systemPath, patch, "If-Match", "*"); response.StatusCode != http.StatusNoContent {
 		t.Errorf("any tag: %s", response.Status)
 	}
-	if response, _ := b.call(t, "POST", resetPath, `{"ResetType": "On"}`, "If-Match",
+	if response, _ := b.Call(t, "POST", resetPath, `{"ResetType": "On"}`, "If-Match",
 		`"stale"`); response.StatusCode != http.StatusNoContent {
 		t.Errorf("an action is not a change of the resource: %s", response.Status)
 	}
@@ -171,7 +171,7 @@ func TestETags(t *testing.T) {
 func TestAuthentication(t *testing.T) {
 	b := newBench(t)
 	status := func(method, path string, header ...string) int {
-		response, body := b.call(t, method, path, "", header...)
+		response, body := b.Call(t, method, path, "", header...)
 		if response.StatusCode == 401 && (response.Header.Get("WWW-Authenticate") == "" || messageOf(t, body) == "") {
 			t.Errorf("401 without a challenge or a message: %v", response.Header)
 		}
@@ -202,10 +202,10 @@ func TestAuthentication(t *testing.T) {
 func TestSessions(t *testing.T) {
 	b := newBench(t)
 	login := func() (*http.Response, string) {
-		return b.call(t, "POST", sessionsPath, `{"UserName": "admin", "Password": "pass word"}`, "Authorization", "")
+		return b.Call(t, "POST", sessionsPath, `{"UserName": "admin", "Password": "pass word"}`, "Authorization", "")
 	}
 	use := func(token string) int {
-		response, _ := b.call(t, "GET", systemPath, "", "Authorization", "", "X-Auth-Token", token)
+		response, _ := b.Call(t, "GET", systemPath, "", "Authorization", "", "X-Auth-Token", token)
 		return response.StatusCode
 	}
 	first, body := login()
@@ -220,31 +220,31 @@ func TestSessions(t *testing.T) {
 	if response, body := login(); response.StatusCode != 503 || messageOf(t, body) != "SessionLimitExceeded" {
 		t.Errorf("a session too many: %s %s", response.Status, body)
 	}
-	if response, _ := b.call(t, "DELETE", location, ""); response.StatusCode != http.StatusNoContent {
+	if response, _ := b.Call(t, "DELETE", location, ""); response.StatusCode != http.StatusNoContent {
 		t.Errorf("logout: %s", response.Status)
 	}
 	if got := use(token); got != 401 {
 		t.Errorf("session after logout: %d", got)
 	}
 	token = second.Header.Get("X-Auth-Token")
-	b.clock.advance(50 * time.Second)
+	b.clock.Advance(50 * time.Second)
 	if got := use(token); got != 200 {
 		t.Errorf("session in use: %d", got)
 	}
-	b.clock.advance(50 * time.Second)
+	b.clock.Advance(50 * time.Second)
 	if got := use(token); got != 200 {
 		t.Errorf("session kept by use: %d", got)
 	}
-	b.clock.advance(61 * time.Second)
+	b.clock.Advance(61 * time.Second)
 	if got := use(token); got != 401 {
 		t.Errorf("session idle for too long: %d", got)
 	}
 	third, _ := login()
-	if response, _ := b.call(t, "POST", managerPath+managerResetAction,
+	if response, _ := b.Call(t, "POST", managerPath+managerResetAction,
 		`{"ResetType": "GracefulRestart"}`); response.StatusCode != http.StatusNoContent {
 		t.Errorf("manager reset: %s", response.Status)
 	}
-	b.clock.advance(b.config.RestartTime)
+	b.clock.Advance(b.config.RestartTime)
 	if got := use(third.Header.Get("X-Auth-Token")); got != 401 {
 		t.Errorf("session after the controller's reset: %d", got)
 	}
@@ -270,7 +270,7 @@ func TestVirtualMedia(t *testing.T) {
 	}))
 	defer images.Close()
 	insert := func(body string) (int, string) {
-		response, text := b.call(t, "POST", mediaPath+insertAction, strings.ReplaceAll(body, "HOST", images.URL))
+		response, text := b.Call(t, "POST", mediaPath+insertAction, strings.ReplaceAll(body, "HOST", images.URL))
 		return response.StatusCode, text
 	}
 	for _, bad := range []string{"gone.iso", "short.iso", "empty.iso"} {
@@ -283,10 +283,10 @@ func TestVirtualMedia(t *testing.T) {
 		`{"Image": "HOST/cd.iso", "Inserted": true, "WriteProtected": true, "UserName": "u", "Password": "p", "TransferProtocolType": "HTTP"}`); status != http.StatusNoContent {
 		t.Fatalf("insert: %d %s", status, body)
 	}
-	if b.machine.media != "an image" {
-		t.Errorf("machine has %q", b.machine.media)
+	if b.machine.Media() != "an image" {
+		t.Errorf("machine has %q", b.machine.Media())
 	}
-	_, body := b.call(t, "GET", mediaPath, "")
+	_, body := b.Call(t, "GET", mediaPath, "")
 	if !strings.Contains(body, `"ImageName":"cd.iso","ConnectedVia":"URI","Inserted":true`) {
 		t.Error(body)
 	}
@@ -294,18 +294,18 @@ func TestVirtualMedia(t *testing.T) {
 		t.Errorf("insert twice: %d %s", status, body)
 	}
 	for range 2 { // an empty drive stays empty
-		if response, body := b.call(t, "POST", mediaPath+ejectAction, ""); response.StatusCode != http.StatusNoContent {
+		if response, body := b.Call(t, "POST", mediaPath+ejectAction, ""); response.StatusCode != http.StatusNoContent {
 			t.Errorf("eject: %s %s", response.Status, body)
 		}
 	}
-	if b.machine.media != "" {
-		t.Errorf("machine still has %q", b.machine.media)
+	if b.machine.Media() != "" {
+		t.Errorf("machine still has %q", b.machine.Media())
 	}
-	b.machine.fail = errors.New("tray stuck")
+	b.machine.SetFailure(errors.New("tray stuck"))
 	if status, _ := insert(`{"Image": "HOST/cd.iso", "UserName": "u", "Password": "p"}`); status != 500 {
 		t.Errorf("stuck tray: %d", status)
 	}
-	b.machine.fail = nil
+	b.machine.SetFailure(nil)
 	if image, _ := b.media.inserted(); image != "" {
 		t.Errorf("the drive claims %q", image)
 	}

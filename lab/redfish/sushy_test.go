@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -18,15 +19,15 @@ import (
 // python3-sushy is what Ironic itself talks to controllers with.
 func TestSushy(t *testing.T) {
 	b := newBench(t)
-	b.clock.goOn(b.config.TaskTime / 10)
+	b.clock.SetStep(b.config.TaskTime / 10)
 	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Write([]byte("an image"))
 	}))
 	defer image.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	walk := exec.CommandContext(ctx, "/usr/bin/python3", "testdata/walk.py", b.url, testUser, testPassword,
-		image.URL+"/cd.iso", images(t))
+	walk := exec.CommandContext(ctx, "/usr/bin/python3", "testdata/walk.py", b.URL, redfishtest.User, redfishtest.Password,
+		image.URL+"/cd.iso", redfishtest.Images(t))
 	out, err := walk.CombinedOutput()
 	if err != nil || !bytes.HasSuffix(out, []byte("ok\n")) {
 		t.Fatalf("%v (Debian package python3-sushy is needed):\n%s", err, out)
@@ -34,7 +35,7 @@ func TestSushy(t *testing.T) {
 	want := []qemu.ResetType{"On", "ForceRestart", "ForceOff", "Nmi", "On"}
 	// one for each change of settings, volumes, firmware and keys
 	want = append(want, slices.Repeat([]qemu.ResetType{"ForceRestart"}, 5)...)
-	if diff := cmp.Diff(want, b.machine.pressed()); diff != "" {
+	if diff := cmp.Diff(want, b.machine.Pressed()); diff != "" {
 		t.Errorf("buttons pressed (-want +got):\n%s", diff)
 	}
 	if c := b.Counters(); c.Sessions != 0 || c.LoginFailures != 1 {

@@ -129,6 +129,13 @@ func (l *tasks) close(t *task, err error) {
 	}
 }
 
+// begun is how many tasks there ever were.
+func (l *tasks) begun() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lastID
+}
+
 // settle brings every task to where it is now.
 func (l *tasks) settle() {
 	l.mu.Lock()

@@ -1,4 +1,4 @@
-package redfish
+package redfish_test
 
 import (
 	"context"
@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
-	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
 // conductor is a whole one with its API, for the bench.
@@ -30,7 +31,7 @@ func newConductor(t *testing.T) *conductor {
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "conductor-1"
 	c := &conductor{t: t, engine: engine.New(engine.Config{
-		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, driver.Options{})},
+		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, redfish.Options{})},
 		Settings: settings, Log: log,
 	})}
 	ctx, stop := context.WithCancel(context.Background())
@@ -78,8 +79,8 @@ func TestConductor(t *testing.T) {
 	}))
 	defer images.Close()
 	b, c := newBench(t), newConductor(t)
-	c.do("POST", "", `{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"`+b.url+`","redfish_username":"`+
-		testUser+`","redfish_password":"`+testPassword+`"}}`)
+	c.do("POST", "", `{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"`+b.URL+`","redfish_username":"`+
+		redfishtest.User+`","redfish_password":"`+redfishtest.Password+`"}}`)
 	c.do("PUT", "/n1/states/provision", `{"target":"manage"}`)
 	for path, want := range map[string]string{
 		"/n1?fields=health,provision_state": `"health":"OK","provision_state":"manageable"`,
@@ -94,12 +95,12 @@ func TestConductor(t *testing.T) {
 	}
 	c.do("POST", "/n1/vmedia", `{"device_type":"cdrom","image_url":"`+images.URL+`/a.iso"}`)
 	if got := c.do("GET", "/n1/vmedia", ""); !strings.Contains(got, `"inserted":true,"image":"`+images.URL+`/a.iso"`) ||
-		b.machine.media != "an image" {
-		t.Errorf("attached: %s, the machine has %q", got, b.machine.media)
+		b.machine.Media() != "an image" {
+		t.Errorf("attached: %s, the machine has %q", got, b.machine.Media())
 	}
 	c.do("DELETE", "/n1/vmedia?device_types=cdrom", "")
-	if b.machine.media != "" {
-		t.Errorf("detached, the machine has %q", b.machine.media)
+	if b.machine.Media() != "" {
+		t.Errorf("detached, the machine has %q", b.machine.Media())
 	}
 	c.do("PUT", "/n1/states/provision",
 		`{"target":"clean","clean_steps":[{"interface":"bios","step":"apply_configuration","args":{"settings":[{"name":"AssetTag","value":"rack 7"}]}}]}`)

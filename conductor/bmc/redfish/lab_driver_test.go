@@ -1,8 +1,7 @@
-package redfish
+package redfish_test
 
 import (
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -12,42 +11,23 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/bmctest"
-	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	lab "github.com/ferrite-metal/ferrite/lab/redfish"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
-// These tests bind the conductor's driver to the controllers it is tried on.
-
-func newDriver(t *testing.T, o driver.Options) *driver.Driver {
-	t.Helper()
-	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
-	d := driver.New(o)
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return d
-}
-
-// node is how a conductor knows the machine behind the bench.
-func (b *bench) node(password string) node.Node {
-	return node.Node{Driver: "redfish", DriverInfo: map[string]any{
-		"redfish_address": b.url, "redfish_username": testUser, "redfish_password": password,
-	}}
-}
-
-func TestDriver(t *testing.T) {
+func TestDriverOfLab(t *testing.T) {
 	bmctest.Run(t, func(t *testing.T) (bmc.Driver, node.Node) {
 		b := newBench(t)
-		return newDriver(t, driver.Options{}), b.node(testPassword)
+		return newDriver(t, redfish.Options{}), b.node(redfishtest.Password)
 	})
 }
 
 // A BMC's description of its machine arrives whole.
 func TestDriverSystem(t *testing.T) {
 	b := newBench(t)
-	got, err := newDriver(t, driver.Options{}).System(t.Context(), b.node(testPassword))
+	got, err := newDriver(t, redfish.Options{}).System(t.Context(), b.node(redfishtest.Password))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +47,11 @@ func TestDriverSystem(t *testing.T) {
 // Many callers, one session, one request at a time, nothing left behind.
 func TestDriverIsGentle(t *testing.T) {
 	b := newBench(t)
-	d := newDriver(t, driver.Options{})
+	d := newDriver(t, redfish.Options{})
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
-			if err := d.SetBootDevice(t.Context(), b.node(testPassword), "pxe", false); err != nil {
+			if err := d.SetBootDevice(t.Context(), b.node(redfishtest.Password), "pxe", false); err != nil {
 				t.Error(err)
 			}
 		})
@@ -80,8 +60,8 @@ func TestDriverIsGentle(t *testing.T) {
 	if c := b.Counters(); c.Logins != 1 || c.Sessions != 1 || c.MaxInFlight != 1 {
 		t.Errorf("after ten calls at once: %+v", c)
 	}
-	b.clock.advance(2 * time.Minute) // the controller forgets the session
-	if _, err := d.PowerState(t.Context(), b.node(testPassword)); err != nil || b.Counters().Logins != 2 {
+	b.clock.Advance(2 * time.Minute) // the controller forgets the session
+	if _, err := d.PowerState(t.Context(), b.node(redfishtest.Password)); err != nil || b.Counters().Logins != 2 {
 		t.Errorf("after the session ran out: %v, %+v", err, b.Counters())
 	}
 	if err := d.Close(); err != nil || b.Counters().Sessions != 0 {
@@ -93,12 +73,12 @@ func TestDriverIsGentle(t *testing.T) {
 func TestDriverWithoutSession(t *testing.T) {
 	b := newBench(t)
 	for range 2 { // the bench has two
-		other := newDriver(t, driver.Options{})
-		if _, err := other.PowerState(t.Context(), b.node(testPassword)); err != nil {
+		other := newDriver(t, redfish.Options{})
+		if _, err := other.PowerState(t.Context(), b.node(redfishtest.Password)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if p, err := newDriver(t, driver.Options{}).PowerState(t.Context(), b.node(testPassword)); err != nil ||
+	if p, err := newDriver(t, redfish.Options{}).PowerState(t.Context(), b.node(redfishtest.Password)); err != nil ||
 		p != node.PowerOff {
 		t.Errorf("power is %q, %v", p, err)
 	}
@@ -106,7 +86,7 @@ func TestDriverWithoutSession(t *testing.T) {
 
 func TestDriverWrongPassword(t *testing.T) {
 	b := newBench(t)
-	d := newDriver(t, driver.Options{})
+	d := newDriver(t, redfish.Options{})
 	for range 5 {
 		_, err := d.PowerState(t.Context(), b.node("no such password"))
 		var p interface{ Permanent() bool }
@@ -122,27 +102,28 @@ func TestDriverWrongPassword(t *testing.T) {
 
 // Every fault there is makes a clear error, and is over when it is over.
 func TestDriverFaults(t *testing.T) {
-	for kind, want := range map[FaultKind]string{
-		Hang:    "the BMC did not answer GET " + systemPath + " within",
-		Drop:    "the BMC closed the connection in the middle of GET " + systemPath,
-		Garbage: "the answer is not JSON",
-		Busy:    "the BMC answered 503 Service Unavailable",
-		Broken:  "the BMC answered 500 Internal Server Error",
+	for kind, want := range map[lab.FaultKind]string{
+		lab.Hang:    "the BMC did not answer GET " + systemPath + " within",
+		lab.Drop:    "the BMC closed the connection in the middle of GET " + systemPath,
+		lab.Garbage: "the answer is not JSON",
+		lab.Busy:    "the BMC answered 503 Service Unavailable",
+		lab.Broken:  "the BMC answered 500 Internal Server Error",
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			o := driver.Options{BackOff: time.Millisecond}
-			if kind == Hang {
+			o := redfish.Options{BackOff: time.Millisecond}
+			if kind == lab.Hang {
 				o.RequestTimeout = time.Second
 			}
 			d := newDriver(t, o)
-			well := func() bool { _, err := d.PowerState(t.Context(), b.node(testPassword)); return err == nil }
+			well := func() bool { _, err := d.PowerState(t.Context(), b.node(redfishtest.Password)); return err == nil }
 			eventually(t, "it is well", well)
-			if err := b.SetFault(Fault{Kind: kind, Delay: time.Second, PathPrefix: systemPath}); err != nil {
+			if err := b.SetFault(lab.Fault{Kind: kind, Delay: time.Second, PathPrefix: systemPath}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := d.PowerState(t.Context(), b.node(testPassword)); err == nil || !strings.Contains(err.Error(), want) {
+			_, err := d.PowerState(t.Context(), b.node(redfishtest.Password))
+			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 			b.ClearFault()

@@ -1,4 +1,4 @@
-package redfish
+package redfish_test
 
 import (
 	"bytes"
@@ -17,8 +17,9 @@ import (
 	"testing"
 	"time"
 
-	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -161,51 +162,51 @@ func hostileValues(path, other string) []any {
 }
 
 // operations are all that a driver is asked for.
-func operations(images string) map[string]func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) {
-	type op = func(ctx context.Context, d *driver.Driver, n node.Node) (any, error)
-	only := func(f func(ctx context.Context, d *driver.Driver, n node.Node) error) op {
-		return func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return nil, f(ctx, d, n) }
+func operations(images string) map[string]func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) {
+	type op = func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error)
+	only := func(f func(ctx context.Context, d *redfish.Driver, n node.Node) error) op {
+		return func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) { return nil, f(ctx, d, n) }
 	}
 	all := map[string]op{
-		"vitals": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.Vitals(ctx, n) },
-		"system": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.System(ctx, n) },
-		"tell": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) {
+		"vitals": func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) { return d.Vitals(ctx, n) },
+		"system": func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) { return d.System(ctx, n) },
+		"report": func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) {
 			return d.ReportHardware(ctx, n)
 		},
-		"slots":       func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.MediaSlots(ctx, n) },
-		"indicators":  func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.Indicators(ctx, n) },
-		"secure boot": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.SecureBoot(ctx, n) },
-		"boot mode":   func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) { return d.BootMode(ctx, n) },
-		"boot device": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) {
+		"slots":       func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) { return d.MediaSlots(ctx, n) },
+		"indicators":  func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) { return d.Indicators(ctx, n) },
+		"secure boot": func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) { return d.SecureBoot(ctx, n) },
+		"boot mode":   func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) { return d.BootMode(ctx, n) },
+		"boot device": func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) {
 			device, _, err := d.BootDevice(ctx, n)
 			return device, err
 		},
-		"light": func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) {
+		"light": func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) {
 			return d.IndicatorState(ctx, n, "system", "1")
 		},
-		"set light": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
+		"set light": only(func(ctx context.Context, d *redfish.Driver, n node.Node) error {
 			return d.SetIndicatorState(ctx, n, "system", "1", "ON")
 		}),
-		"set power": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
+		"set power": only(func(ctx context.Context, d *redfish.Driver, n node.Node) error {
 			return d.SetPower(ctx, n, node.Rebooting)
 		}),
-		"nmi": only(func(ctx context.Context, d *driver.Driver, n node.Node) error { return d.InjectNMI(ctx, n) }),
-		"set boot device": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
+		"nmi": only(func(ctx context.Context, d *redfish.Driver, n node.Node) error { return d.InjectNMI(ctx, n) }),
+		"set boot device": only(func(ctx context.Context, d *redfish.Driver, n node.Node) error {
 			return d.SetBootDevice(ctx, n, "pxe", true)
 		}),
-		"set boot mode": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
+		"set boot mode": only(func(ctx context.Context, d *redfish.Driver, n node.Node) error {
 			return d.SetBootMode(ctx, n, "bios")
 		}),
-		"set secure boot": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
+		"set secure boot": only(func(ctx context.Context, d *redfish.Driver, n node.Node) error {
 			return d.SetSecureBoot(ctx, n, true)
 		}),
-		"attach": only(func(ctx context.Context, d *driver.Driver, n node.Node) error {
+		"attach": only(func(ctx context.Context, d *redfish.Driver, n node.Node) error {
 			return d.AttachMedium(ctx, n, node.Medium{Device: "cdrom", Image: images + "/a.iso"})
 		}),
-		"detach": only(func(ctx context.Context, d *driver.Driver, n node.Node) error { return d.DetachMedia(ctx, n, nil) }),
+		"detach": only(func(ctx context.Context, d *redfish.Driver, n node.Node) error { return d.DetachMedia(ctx, n, nil) }),
 	}
 	vendor := func(method string, args map[string]any) {
-		all["vendor "+method] = func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) {
+		all["vendor "+method] = func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) {
 			return d.CallVendor(ctx, n, method, args)
 		}
 	}
@@ -216,7 +217,7 @@ func operations(images string) map[string]func(ctx context.Context, d *driver.Dr
 	vendor("eject_vmedia", map[string]any{"boot_device": "cd"})
 	for _, s := range scenarios() {
 		kind, name, _ := strings.Cut(s.step, ".")
-		all["step "+s.name] = func(ctx context.Context, d *driver.Driver, n node.Node) (any, error) {
+		all["step "+s.name] = func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error) {
 			n.TargetRAIDConfig = raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"1", "2"},
 				"volume_name": "v"})
 			step, task := node.Step{Interface: kind, Step: name, Args: s.arguments(images)}, ""
@@ -238,12 +239,13 @@ func operations(images string) map[string]func(ctx context.Context, d *driver.Dr
 
 // attempt does one operation while the controller lies.
 func (l *liar) attempt(t *testing.T, n node.Node, name string,
-	do func(ctx context.Context, d *driver.Driver, n node.Node) (any, error), given lie) {
+	do func(ctx context.Context, d *redfish.Driver, n node.Node) (any, error), given lie) {
 	t.Helper()
 	l.mu.Lock()
 	l.lie = given
 	l.mu.Unlock()
-	d := driver.New(driver.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, RequestTimeout: 2 * time.Second})
+	d := redfish.New(
+		redfish.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, RequestTimeout: 2 * time.Second})
 	began := time.Now()
 	result, err := do(t.Context(), d, n)
 	l.mu.Lock()
@@ -280,18 +282,18 @@ func TestHostileValues(t *testing.T) {
 	s := newStage(t)
 	l := &liar{next: s.Server, gets: map[string]any{}}
 	s.wire.lead(l)
-	ops := operations(images(t))
+	ops := operations(redfishtest.Images(t))
 	type trial struct {
 		op, path string
 		keys     []any
 		value    int // of hostileValues
 	}
 	values := len(hostileValues("", ""))
-	reading := []string{"system", "tell", "slots", "indicators", "set power", "vendor get_subscription",
+	reading := []string{"system", "report", "slots", "indicators", "set power", "vendor get_subscription",
 		"step volumes by argument", "step bios settings"}
 	var trials []trial
 	for _, name := range slices.Sorted(maps.Keys(ops)) {
-		s.clock.advance(s.config.RestartTime)
+		s.clock.Advance(restartTime)
 		clear(l.gets)
 		l.attempt(t, s.node, name, ops[name], lie{})
 		for _, path := range slices.Sorted(maps.Keys(l.gets)) {
@@ -314,7 +316,7 @@ func TestHostileValues(t *testing.T) {
 		trials = trials[:min(len(trials), *hostileRuns)]
 	}
 	for _, x := range trials {
-		s.clock.advance(s.config.RestartTime)
+		s.clock.Advance(restartTime)
 		l.attempt(t, s.node, x.op, ops[x.op], lie{path: x.path, keys: x.keys, put: hostileValues(x.path, other.URL)[x.value]})
 	}
 	if n := elsewhere.Load(); n != 0 {

@@ -1,4 +1,4 @@
-package redfish
+package redfish_test
 
 import (
 	"net/http"
@@ -8,15 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
 var (
-	_ engine.HardwareReporter = (*driver.Driver)(nil)
-	_ engine.Monitor          = (*driver.Driver)(nil)
-	_ engine.MediaLoader      = (*driver.Driver)(nil)
+	_ engine.HardwareReporter = (*redfish.Driver)(nil)
+	_ engine.Monitor          = (*redfish.Driver)(nil)
+	_ engine.MediaLoader      = (*redfish.Driver)(nil)
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -24,7 +25,7 @@ func ptr[T any](v T) *T { return &v }
 // The BMC's settings and firmware arrive whole, each setting with its entry in the registry.
 func TestDriverReportsHardware(t *testing.T) {
 	b := newBench(t)
-	d, n := newDriver(t, driver.Options{}), b.node(testPassword)
+	d, n := newDriver(t, redfish.Options{}), b.node(redfishtest.Password)
 	got, err := d.ReportHardware(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,7 @@ func TestDriverReportsHardware(t *testing.T) {
 	}
 	firmware := []node.FirmwareComponent{
 		{Component: "bios", CurrentVersion: "OVMF"},
-		{Component: "bmc", CurrentVersion: b.firmwareVersion(bmcFirmware), Model: "Lab Controller"},
+		{Component: "bmc", CurrentVersion: b.State().BMCVersion, Model: "Lab Controller"},
 		{Component: "nic:52:54:00:77:00:01", CurrentVersion: adapterFirmware, Vendor: "QEMU",
 			SerialNumber: "52:54:00:77:00:01"},
 		{Component: "nic:52:54:00:77:00:02", CurrentVersion: adapterFirmware, Vendor: "QEMU",
@@ -74,18 +75,18 @@ func TestStepReports(t *testing.T) {
 		*report.HardwareReport.BIOS[1].Value != "5" {
 		t.Errorf("%+v, %v", report, err)
 	}
-	report, err = s.do(t, "firmware.update", updates("bios", images(t)+"/BIOS-2.0"))
+	report, err = s.do(t, "firmware.update", updates("bios", redfishtest.Images(t)+"/BIOS-2.0"))
 	if err != nil || report.HardwareReport == nil || report.HardwareReport.Firmware[0].CurrentVersion != "2.0" {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if report, err = s.do(t, "management.clear_job_queue", nil); err != nil || report.HardwareReport != nil {
-		t.Errorf("a step that changes neither tells %+v, %v", report.HardwareReport, err)
+		t.Errorf("a step that changes neither reports %+v, %v", report.HardwareReport, err)
 	}
 }
 
 func TestDriverHealth(t *testing.T) {
 	b := newBench(t)
-	d := newDriver(t, driver.Options{})
+	d := newDriver(t, redfish.Options{})
 	control := httptest.NewServer(b.Control())
 	defer control.Close()
 	for _, health := range []string{"OK", "Warning", "Critical"} {
@@ -100,7 +101,7 @@ func TestDriverHealth(t *testing.T) {
 		}
 		response.Body.Close()
 		before := b.Counters().Requests
-		v, err := d.Vitals(t.Context(), b.node(testPassword))
+		v, err := d.Vitals(t.Context(), b.node(redfishtest.Password))
 		if want := (node.Vitals{Power: node.PowerOff, Health: health}); err != nil || v != want {
 			t.Errorf("%+v, %v; want %+v", v, err, want)
 		}
@@ -125,7 +126,7 @@ func TestDriverMedia(t *testing.T) {
 	}))
 	defer images.Close()
 	b := newBench(t)
-	d, n := newDriver(t, driver.Options{}), b.node(testPassword)
+	d, n := newDriver(t, redfish.Options{}), b.node(redfishtest.Password)
 	address := strings.Replace(images.URL, "http://", "http://u:secret@", 1)
 	slots := func(want ...node.MediaSlot) {
 		t.Helper()
@@ -140,16 +141,16 @@ func TestDriverMedia(t *testing.T) {
 			t.Fatal(err)
 		}
 		slots(node.MediaSlot{Types: []string{"CD", "DVD"}, Inserted: true, Image: ptr(images.URL + name)})
-		if b.machine.media != "image of "+name {
-			t.Errorf("the machine has %q", b.machine.media)
+		if b.machine.Media() != "image of "+name {
+			t.Errorf("the machine has %q", b.machine.Media())
 		}
 	}
-	if err := d.DetachMedia(t.Context(), n, []string{"floppy", "disk"}); err != nil || b.machine.media == "" {
-		t.Errorf("drives of other kinds: %v, the machine has %q", err, b.machine.media)
+	if err := d.DetachMedia(t.Context(), n, []string{"floppy", "disk"}); err != nil || b.machine.Media() == "" {
+		t.Errorf("drives of other kinds: %v, the machine has %q", err, b.machine.Media())
 	}
 	for _, devices := range [][]string{{"cdrom"}, nil} {
-		if err := d.DetachMedia(t.Context(), n, devices); err != nil || b.machine.media != "" {
-			t.Errorf("%v, the machine has %q", err, b.machine.media)
+		if err := d.DetachMedia(t.Context(), n, devices); err != nil || b.machine.Media() != "" {
+			t.Errorf("%v, the machine has %q", err, b.machine.Media())
 		}
 	}
 	slots(node.MediaSlot{Types: []string{"CD", "DVD"}})

@@ -1,4 +1,4 @@
-package redfish
+package redfish_test
 
 import (
 	"encoding/json"
@@ -13,12 +13,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	lab "github.com/ferrite-metal/ferrite/lab/redfish"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
-var _ engine.Stepper = (*driver.Driver)(nil)
+var _ engine.Stepper = (*redfish.Driver)(nil)
 
 // wire is the network between a conductor and the controller: it can lose one
 // request, before or after the controller has seen it.
@@ -57,7 +59,7 @@ func (w *wire) lead(h http.Handler) {
 type stage struct {
 	*bench
 	wire   *wire
-	driver *driver.Driver
+	driver *redfish.Driver
 	node   node.Node
 	lose   func(call int) bool // whether the answer of a call dies with its conductor
 	notes  []string
@@ -65,23 +67,25 @@ type stage struct {
 	calls  int
 }
 
-func newStage(t *testing.T, edit ...func(*Config)) *stage {
+func newStage(t *testing.T, edit ...func(*lab.Config)) *stage {
 	t.Helper()
 	s := &stage{bench: newBench(t, edit...), lose: func(int) bool { return false }}
 	s.wire = &wire{next: s.Server}
 	server := httptest.NewServer(s.wire)
 	t.Cleanup(func() {
-		s.end()
+		if err := s.Close(); err != nil { // ends hanging requests, which server.Close waits for
+			t.Errorf("close: %v", err)
+		}
 		server.Close()
 	})
-	s.driver = newDriver(t, driver.Options{BackOff: time.Millisecond, MaxBackOff: time.Millisecond})
-	s.node = s.bench.node(testPassword)
+	s.driver = newDriver(t, redfish.Options{BackOff: time.Millisecond, MaxBackOff: time.Millisecond})
+	s.node = s.bench.node(redfishtest.Password)
 	s.node.DriverInfo["redfish_address"] = server.URL
 	s.node.DriverInfo["redfish_auth_type"] = "basic" // a session lost on the wire would be open until it runs out
 	return s
 }
 
-// maxCalls of a step; a lab's takes a dozen.
+// maxCallsOfStep ends a test that hangs. Steps of the lab take a dozen calls.
 const maxCallsOfStep = 2000
 
 func (s *stage) do(t *testing.T, name string, arguments map[string]any) (node.StepReport, error) {
@@ -118,9 +122,9 @@ func (s *stage) do(t *testing.T, name string, arguments map[string]any) (node.St
 			if s.machine.Power() == "Off" {
 				kind = "On"
 			}
-			s.send(t, "POST", resetPath, `{"ResetType": "`+kind+`"}`, 204)
+			s.Send(t, "POST", resetPath, `{"ResetType": "`+kind+`"}`, 204)
 		}
-		s.clock.advance(s.config.TaskTime / 4)
+		s.clock.Advance(taskTime / 4)
 		time.Sleep(time.Millisecond) // what is fetched goes by no clock
 	}
 	t.Fatalf("%s is not done after %d calls: %q", name, s.calls, s.notes[max(0, len(s.notes)-3):])
@@ -130,22 +134,18 @@ func (s *stage) do(t *testing.T, name string, arguments map[string]any) (node.St
 // state is what steps change, and how often it was asked for.
 func (s *stage) state(t *testing.T) string {
 	t.Helper()
-	s.clock.advance(s.config.RestartTime)
-	s.tasks.settle()
-	s.bios.mu.Lock()
-	defer s.bios.mu.Unlock()
-	s.secureBoot.mu.Lock()
-	defer s.secureBoot.mu.Unlock()
-	text, err := json.Marshal([]any{s.bios.values, s.bios.pending, s.bios.defaults, s.secureBoot.mode, s.secureBoot.reset})
+	s.clock.Advance(restartTime)
+	state := s.State()
+	text, err := json.Marshal([]any{state.BIOS, state.PendingBIOS, state.BIOSReset, state.SecureBootMode,
+		state.SecureBootReset})
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := string(text)
-	for _, v := range s.volumes.all() {
-		out += fmt.Sprintf(" %s %s %d %v", v.name, v.raidType, v.bytes, v.drives)
+	for _, v := range state.Volumes {
+		out += fmt.Sprintf(" %s %s %d %v", v.Name, v.RAIDType, v.Bytes, v.Drives)
 	}
-	return out + fmt.Sprintf(" %v %v tasks %d", s.firmwareVersion(biosFirmware), s.firmwareVersion(bmcFirmware),
-		s.tasks.lastID)
+	return out + fmt.Sprintf(" %v %v tasks %d", state.BIOSVersion, state.BMCVersion, state.Tasks)
 }
 
 func settings(pairs ...any) map[string]any {
@@ -177,7 +177,7 @@ type scenario struct {
 	name      string
 	step      string
 	arguments func(images string) map[string]any
-	config    func(*Config)
+	config    func(*lab.Config)
 	prepare   func(t *testing.T, s *stage)
 	want      string // part of the last state
 	tasks     int    // how many the BMC was given, what prepare gave included
@@ -189,16 +189,16 @@ func scenarios() []scenario {
 	target := func(c map[string]any) func(*testing.T, *stage) {
 		return func(_ *testing.T, s *stage) { s.node.TargetRAIDConfig = c }
 	}
-	onReset := func(c *Config) { c.RAID.ApplyTimes = []string{"OnReset"} }
+	onReset := func(c *lab.Config) { c.RAID.ApplyTimes = []string{"OnReset"} }
 	mirror := map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"1", "2"},
 		"volume_name": "system", "is_root_volume": true}
 	data := map[string]any{"size_gb": 50, "raid_level": "0", "number_of_physical_disks": 1}
 	old := func(c map[string]any) func(*testing.T, *stage) {
 		return func(t *testing.T, s *stage) {
 			target(c)(t, s)
-			s.send(t, "POST", volumesPath, strings.NewReplacer("RAID1", "RAID0", "system", "old").Replace(mirrorRequest), 202)
-			s.clock.advance(s.config.TaskTime)
-			s.tasks.settle()
+			s.Send(t, "POST", volumesPath, strings.NewReplacer("RAID1", "RAID0", "system", "old").Replace(mirrorRequest), 202)
+			s.clock.Advance(taskTime)
+			s.State() // ends the task
 		}
 	}
 	mirrored := "system RAID1 107374182400 [" + raidPath + "/Drives/1 " + raidPath + "/Drives/2]"
@@ -207,8 +207,8 @@ func scenarios() []scenario {
 			is(settings("LogicalProc", "Disabled", "BootDelaySeconds", "5", "QuietBoot", "false")), nil, nil,
 			`"BootDelaySeconds":5,"LogicalProc":"Disabled","ProcVirtualization":"Enabled","QuietBoot":false`, 0},
 		{"bios reset", "bios.factory_reset", none, nil, func(t *testing.T, s *stage) {
-			s.send(t, "PATCH", biosSettingsPath, `{"Attributes": {"BootDelaySeconds": 5}}`, 204)
-			s.send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
+			s.Send(t, "PATCH", biosSettingsPath, `{"Attributes": {"BootDelaySeconds": 5}}`, 204)
+			s.Send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
 		}, `"BootDelaySeconds":0`, 0},
 		{"volumes", "raid.create_configuration", none, nil, target(raid(data, mirror)), mirrored, 2},
 		{"volumes at a start", "raid.create_configuration", none, onReset, target(raid(data, mirror)), mirrored, 2},
@@ -226,8 +226,8 @@ func scenarios() []scenario {
 		}, nil, nil, "2.0 3.0", 2},
 		{"no secure boot keys", "management.clear_secure_boot_keys", none, nil, nil, "SetupMode", 0},
 		{"secure boot keys", "management.reset_secure_boot_keys_to_default", none, nil, func(t *testing.T, s *stage) {
-			s.send(t, "POST", secureBootPath+resetKeysAction, `{"ResetKeysType": "DeleteAllKeys"}`, 204)
-			s.send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
+			s.Send(t, "POST", resetKeysPath, `{"ResetKeysType": "DeleteAllKeys"}`, 204)
+			s.Send(t, "POST", resetPath, `{"ResetType": "On"}`, 204)
 		}, "UserMode", 0},
 		{"job queue", "management.clear_job_queue", none, nil, old(nil), "tasks 1", 1},
 		{"reset of the controller", "management.reset_bmc", none, nil, nil, "UserMode", 0},
@@ -235,7 +235,7 @@ func scenarios() []scenario {
 }
 
 func (c scenario) stage(t *testing.T) *stage {
-	s := newStage(t, func(conf *Config) {
+	s := newStage(t, func(conf *lab.Config) {
 		if c.config != nil {
 			c.config(conf)
 		}
@@ -247,8 +247,8 @@ func (c scenario) stage(t *testing.T) *stage {
 }
 
 // Every step does what it is there for, and given again does nothing.
-func TestSteps(t *testing.T) {
-	url := images(t)
+func TestStepsOfLab(t *testing.T) {
+	url := redfishtest.Images(t)
 	for _, c := range scenarios() {
 		t.Run(c.name, func(t *testing.T) {
 			s := c.stage(t)
@@ -257,7 +257,7 @@ func TestSteps(t *testing.T) {
 				t.Fatalf("%+v, %v", report, err)
 			}
 			state := s.state(t)
-			if !strings.Contains(state, c.want) || s.tasks.lastID != c.tasks {
+			if !strings.Contains(state, c.want) || s.State().Tasks != c.tasks {
 				t.Errorf("state %s, expected %s and %d tasks", state, c.want, c.tasks)
 			}
 			s.checkVolumes(t, c.step, report)
@@ -283,18 +283,18 @@ func (s *stage) checkVolumes(t *testing.T, step string, report node.StepReport) 
 	t.Helper()
 	if !strings.HasPrefix(step, "raid.") {
 		if report.Volumes != nil {
-			t.Errorf("%s tells of volumes: %+v", step, *report.Volumes)
+			t.Errorf("%s reports volumes: %+v", step, *report.Volumes)
 		}
 		return
 	}
 	want := []node.LogicalDisk{}
-	for _, v := range s.volumes.all() {
-		level := map[raidType]string{"RAID0": "0", "RAID1": "1"}[v.raidType]
-		want = append(want, node.LogicalDisk{ID: v.id, Name: v.name, Controller: "RAID", SizeGB: v.bytes >> 30,
+	for _, v := range s.State().Volumes {
+		level := map[string]string{"RAID0": "0", "RAID1": "1"}[v.RAIDType]
+		want = append(want, node.LogicalDisk{ID: v.ID, Name: v.Name, Controller: "RAID", SizeGB: v.Bytes >> 30,
 			RAIDLevel: level})
 	}
 	if diff := cmp.Diff(&want, report.Volumes); diff != "" {
-		t.Errorf("volumes told (-there +told):\n%s", diff)
+		t.Errorf("volumes in the report (-there +reported):\n%s", diff)
 	}
 }
 
@@ -302,7 +302,7 @@ func (s *stage) checkVolumes(t *testing.T, step string, report node.StepReport) 
 // request that is lost at any point, before or after the controller has seen
 // it, change neither what comes of the step nor how often it is done.
 func TestStepsSurvive(t *testing.T) {
-	url := images(t)
+	url := redfishtest.Images(t)
 	for _, c := range scenarios() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,7 +1,8 @@
-package redfish
+package redfish_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	lab "github.com/ferrite-metal/ferrite/lab/redfish"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
 // An impossible step is refused for good, says what to do, and changes nothing.
@@ -87,8 +90,8 @@ func TestStepsRefuse(t *testing.T) {
 		{"argument where there is none", "management.reset_bmc", map[string]any{"force": true}, `unknown field "force"`},
 	}
 	s := newStage(t)
-	s.send(t, "POST", volumesPath, mirrorRequest, 202)
-	s.clock.advance(s.config.TaskTime)
+	s.Send(t, "POST", volumesPath, mirrorRequest, 202)
+	s.clock.Advance(taskTime)
 	before := s.state(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,43 +108,44 @@ func TestStepsRefuse(t *testing.T) {
 
 // BMCs that obey and fail, or claim success without doing it.
 func TestStepsFail(t *testing.T) {
-	url := images(t)
+	url := redfishtest.Images(t)
 	mirror := map[string]any{
 		"raid_config": raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "number_of_physical_disks": 2}),
 	}
 	tests := []struct {
 		name, step string
 		arguments  map[string]any
-		fault      Fault
+		fault      lab.Fault
 		want       string
 		tasks      int
 	}{
-		{"settings not taken", "bios.apply_configuration", settings("LogicalProc", "Disabled"), Fault{Kind: SettingsLost},
+		{"settings not taken", "bios.apply_configuration", settings("LogicalProc", "Disabled"),
+			lab.Fault{Kind: lab.SettingsLost},
 			"the BMC did not take BIOS settings: LogicalProc: expected Disabled, found Enabled", 0},
-		{"image missing", "firmware.update", updates("bios", url+"/gone"), Fault{},
+		{"image missing", "firmware.update", updates("bios", url+"/gone"), lab.Fault{},
 			"expected status 200, found 404 Not Found", 1},
-		{"image not reachable", "firmware.update", updates("bios", "http://127.0.0.1:1/BIOS-2.0"), Fault{},
+		{"image not reachable", "firmware.update", updates("bios", "http://127.0.0.1:1/BIOS-2.0"), lab.Fault{},
 			"connection refused", 1},
-		{"no image", "firmware.update", updates("bios", url+"/junk-1"), Fault{}, "is no firmware image", 1},
+		{"no image", "firmware.update", updates("bios", url+"/junk-1"), lab.Fault{}, "is no firmware image", 1},
 		{"update fails", "firmware.update", updates("bios", url+"/BIOS-2.0", "bmc", url+"/BMC-2.0"),
-			Fault{Kind: TaskException, Times: 1},
+			lab.Fault{Kind: lab.TaskException, Times: 1},
 			"update bios with " + url + "/BIOS-2.0: the BMC's task " + tasksPath + "/Tasks/1 ended as Exception: ", 1},
-		{"volume fails", "raid.apply_configuration", mirror, Fault{Kind: TaskException, Times: 1},
+		{"volume fails", "raid.apply_configuration", mirror, lab.Fault{Kind: lab.TaskException, Times: 1},
 			"ended as Exception: Volumes failed: fault task-exception is in force", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage(t)
 			if tt.fault.Kind != "" {
-				s.fault(t, tt.fault)
+				s.setFault(t, tt.fault)
 			}
 			report, err := s.do(t, tt.step, tt.arguments)
 			var p interface{ Permanent() bool }
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.As(err, &p) || !p.Permanent() {
 				t.Errorf("%+v, %v\nexpected for good %s", report, err, tt.want)
 			}
-			if s.tasks.lastID != tt.tasks {
-				t.Errorf("the BMC was given %d tasks, expected %d", s.tasks.lastID, tt.tasks)
+			if s.State().Tasks != tt.tasks {
+				t.Errorf("the BMC was given %d tasks, expected %d", s.State().Tasks, tt.tasks)
 			}
 			s.ClearFault()
 			if strings.HasPrefix(tt.step, "firmware") {
@@ -154,9 +158,39 @@ func TestStepsFail(t *testing.T) {
 	}
 }
 
+// setFault makes the controller fail.
+func (s *stage) setFault(t *testing.T, f lab.Fault) {
+	t.Helper()
+	if err := s.SetFault(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// restart resets the controller, unless it is silent because a step has just done so.
+func (s *stage) restart(t *testing.T) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+managerPath+"/Actions/Manager.Reset",
+		strings.NewReader(`{"ResetType": "ForceRestart"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth(redfishtest.User, redfishtest.Password)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			t.Error(err)
+		}
+		return
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusNoContent {
+		t.Errorf("reset of the controller: %s", answer.Status)
+	}
+}
+
 // A reset of the BMC in the middle of a step costs the step time and no more.
 func TestStepsThroughRestart(t *testing.T) {
-	url := images(t)
+	url := redfishtest.Images(t)
 	for _, c := range scenarios() {
 		t.Run(c.name, func(t *testing.T) {
 			quiet := c.stage(t)
@@ -167,7 +201,7 @@ func TestStepsThroughRestart(t *testing.T) {
 			s := c.stage(t)
 			s.lose = func(call int) bool {
 				if call == 1 {
-					s.restart()
+					s.restart(t)
 				}
 				return false
 			}
@@ -184,7 +218,7 @@ func TestStepsThroughRestart(t *testing.T) {
 // A BMC that is silent before anything was begun is an error that passes; one
 // that falls silent in the middle is waited for, but not for ever.
 func TestStepsSilence(t *testing.T) {
-	url := images(t)
+	url := redfishtest.Images(t)
 	s := newStage(t)
 	s.wire.lead(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	_, err := s.do(t, "firmware.update", updates("bios", url+"/BIOS-2.0"))
@@ -208,21 +242,21 @@ func TestStepsSilence(t *testing.T) {
 		t.Errorf("in the middle: %+v, %v", silent, err)
 	}
 	hasty := newDriver(t,
-		driver.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, StepPatience: time.Nanosecond})
+		redfish.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, StepPatience: time.Nanosecond})
 	if _, err := hasty.DoStep(t.Context(), s.node, update, silent.Task); err == nil ||
 		!strings.Contains(err.Error(), "reset the BMC by hand") {
 		t.Errorf("for too long: %v", err)
 	}
 	s.wire.lead(s.Server)
-	if _, err := s.driver.DoStep(t.Context(), s.node, update, silent.Task); err != nil || s.tasks.lastID != 1 {
-		t.Errorf("once it answers: %v, %d tasks", err, s.tasks.lastID)
+	if _, err := s.driver.DoStep(t.Context(), s.node, update, silent.Task); err != nil || s.State().Tasks != 1 {
+		t.Errorf("once it answers: %v, %d tasks", err, s.State().Tasks)
 	}
 }
 
 // Nothing is waited for beyond patience.
 func TestStepsPatience(t *testing.T) {
 	s := newStage(t)
-	hasty := newDriver(t, driver.Options{StepPatience: time.Nanosecond})
+	hasty := newDriver(t, redfish.Options{StepPatience: time.Nanosecond})
 	step := func(kind, name string, arguments map[string]any, task string) (node.StepReport, error) {
 		return hasty.DoStep(t.Context(), s.node, node.Step{Interface: kind, Step: name, Args: arguments}, task)
 	}
@@ -243,7 +277,7 @@ func TestStepsPatience(t *testing.T) {
 		!strings.Contains(err.Error(), "is still pending") {
 		t.Errorf("reset pending: %v", err)
 	}
-	s.fault(t, Fault{Kind: RestartIgnored})
+	s.setFault(t, lab.Fault{Kind: lab.RestartIgnored})
 	task := ""
 	for range 2 {
 		if report, err = step("management", "reset_bmc", nil, task); err != nil {
@@ -263,27 +297,27 @@ func TestStepsPatience(t *testing.T) {
 
 // A step given without its memory finds its update in the BMC's tasks.
 func TestStepsWithoutMemory(t *testing.T) {
-	url := images(t)
+	url := redfishtest.Images(t)
 	s := newStage(t)
-	s.send(t, "POST", updatePath+simpleUpdateAction, `{"ImageURI": "`+url+`/BIOS-2.0"}`, 202)
-	if _, err := s.do(t, "firmware.update", updates("bios", url+"/BIOS-2.0")); err != nil || s.tasks.lastID != 1 {
-		t.Errorf("%v, %d tasks", err, s.tasks.lastID)
+	s.Send(t, "POST", simpleUpdatePath, `{"ImageURI": "`+url+`/BIOS-2.0"}`, 202)
+	if _, err := s.do(t, "firmware.update", updates("bios", url+"/BIOS-2.0")); err != nil || s.State().Tasks != 1 {
+		t.Errorf("%v, %d tasks", err, s.State().Tasks)
 	}
 	s = newStage(t)
-	s.send(t, "POST", volumesPath, mirrorRequest, 202)
+	s.Send(t, "POST", volumesPath, mirrorRequest, 202)
 	config := map[string]any{
 		"raid_config": raid(map[string]any{"size_gb": "MAX", "raid_level": "1", "physical_disks": []any{"2", "1"},
 			"volume_name": "system"}),
 	}
-	if _, err := s.do(t, "raid.apply_configuration", config); err != nil || s.tasks.lastID != 1 {
-		t.Errorf("%v, %d tasks", err, s.tasks.lastID)
+	if _, err := s.do(t, "raid.apply_configuration", config); err != nil || s.State().Tasks != 1 {
+		t.Errorf("%v, %d tasks", err, s.State().Tasks)
 	}
 }
 
 // Progress is reported as it goes.
 func TestStepsNotes(t *testing.T) {
 	s := newStage(t)
-	if _, err := s.do(t, "firmware.update", updates("bmc", images(t)+"/BMC-2.0")); err != nil {
+	if _, err := s.do(t, "firmware.update", updates("bmc", redfishtest.Images(t)+"/BMC-2.0")); err != nil {
 		t.Fatal(err)
 	}
 	all := strings.Join(s.notes, "\n")
@@ -296,9 +330,9 @@ func TestStepsNotes(t *testing.T) {
 
 // Boards that have none of it say so for good.
 func TestStepsOfAPoorBoard(t *testing.T) {
-	s := newStage(t, func(c *Config) { c.RAID = RAID{} })
+	s := newStage(t, func(c *lab.Config) { c.RAID = lab.RAID{} })
 	s.wire.lead(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.SetBasicAuth(testUser, testPassword)
+		r.SetBasicAuth(redfishtest.User, redfishtest.Password)
 		answer := httptest.NewRecorder()
 		s.ServeHTTP(answer, r)
 		text := answer.Body.String()
@@ -335,7 +369,7 @@ func TestStepsOfAPoorBoard(t *testing.T) {
 // A BMC whose tasks do not say what they are about is waited for, and asked no
 // more often.
 func TestStepsWithoutPayload(t *testing.T) {
-	url := images(t)
+	url := redfishtest.Images(t)
 	for _, c := range scenarios() {
 		if c.tasks == 0 {
 			continue

@@ -1,4 +1,4 @@
-package redfish
+package redfish_test
 
 import (
 	"context"
@@ -14,11 +14,12 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/nodes"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
-	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
 // operated is the bench with a conductor in front of it, and an operator's
@@ -38,7 +39,7 @@ func newOperated(t *testing.T) *operated {
 	settings.ConductorName = "conductor-1"
 	settings.SyncPowerInterval = 0
 	o.engine = engine.New(engine.Config{
-		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, driver.Options{})},
+		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, redfish.Options{})},
 		Settings: settings, Log: log,
 	})
 	ctx, stop := context.WithCancel(t.Context())
@@ -52,7 +53,7 @@ func newOperated(t *testing.T) *operated {
 	}
 	o.client.Microversion = "1.89"
 	n, err := nodes.Create(t.Context(), o.client,
-		nodes.CreateOpts{Driver: "redfish", DriverInfo: o.bench.node(testPassword).DriverInfo}).Extract()
+		nodes.CreateOpts{Driver: "redfish", DriverInfo: o.bench.node(redfishtest.Password).DriverInfo}).Extract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +127,11 @@ func TestOperatedByGophercloud(t *testing.T) {
 	if err := nodes.InjectNMI(ctx, o.client, o.node).ExtractErr(); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]qemu.ResetType{"On", "Nmi"}, o.machine.pressed()); diff != "" {
+	if diff := cmp.Diff([]qemu.ResetType{"On", "Nmi"}, o.machine.Pressed()); diff != "" {
 		t.Errorf("buttons (-want +got):\n%s", diff)
 	}
 	o.put(t, "secure_boot", map[string]bool{"target": true})
-	if _, body := o.call(t, http.MethodGet, secureBootPath, ""); !strings.Contains(body, `"SecureBootEnable":true`) {
+	if _, body := o.Call(t, http.MethodGet, secureBootPath, ""); !strings.Contains(body, `"SecureBootEnable":true`) {
 		t.Errorf("secure boot: %s", body)
 	}
 	o.put(t, "secure_boot", map[string]bool{"target": false})

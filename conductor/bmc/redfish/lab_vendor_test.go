@@ -1,7 +1,8 @@
-package redfish
+package redfish_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,22 +10,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	driver "github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
 var (
-	_ engine.SecureBooter = (*driver.Driver)(nil)
-	_ engine.Interrupter  = (*driver.Driver)(nil)
-	_ engine.Indicators   = (*driver.Driver)(nil)
-	_ engine.Vendor       = (*driver.Driver)(nil)
+	_ engine.SecureBooter = (*redfish.Driver)(nil)
+	_ engine.Interrupter  = (*redfish.Driver)(nil)
+	_ engine.Indicators   = (*redfish.Driver)(nil)
+	_ engine.Vendor       = (*redfish.Driver)(nil)
 )
 
 // The life of a subscription, as Ironic's clients ask for it.
 func TestDriverSubscriptions(t *testing.T) {
 	b := newBench(t)
-	d, n := newDriver(t, driver.Options{}), b.node(testPassword)
+	d, n := newDriver(t, redfish.Options{}), b.node(redfishtest.Password)
 	call := func(method string, args map[string]any, want any) {
 		t.Helper()
 		if err := d.CheckVendor(t.Context(), n, method, args); err != nil {
@@ -74,20 +76,20 @@ func TestDriverEject(t *testing.T) {
 	}))
 	defer image.Close()
 	b := newBench(t)
-	d, n := newDriver(t, driver.Options{}), b.node(testPassword)
+	d, n := newDriver(t, redfish.Options{}), b.node(redfishtest.Password)
 	for _, c := range []struct {
 		args  map[string]any
 		stays bool
 	}{{map[string]any{"boot_device": "floppy"}, true}, {map[string]any{"boot_device": "cd"}, false}, {nil, false}} {
 		if c.args["boot_device"] != "cd" {
-			b.call(t, http.MethodPost, mediaPath+insertAction, `{"Image": "`+image.URL+`/cd.iso"}`)
+			b.Call(t, http.MethodPost, insertCDPath, `{"Image": "`+image.URL+`/cd.iso"}`)
 		}
 		for range 2 {
 			if _, err := d.CallVendor(t.Context(), n, "eject_vmedia", c.args); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if image, _ := b.media.inserted(); (image != "") != c.stays {
+		if image, _ := b.Read(t, cdPath)["Image"].(string); (image != "") != c.stays {
 			t.Errorf("%v: %q is inserted", c.args, image)
 		}
 	}
@@ -96,11 +98,11 @@ func TestDriverEject(t *testing.T) {
 // The names and states of the lights, as Ironic has them.
 func TestDriverIndicators(t *testing.T) {
 	b := newBench(t)
-	d, n := newDriver(t, driver.Options{}), b.node(testPassword)
+	d, n := newDriver(t, redfish.Options{}), b.node(redfishtest.Password)
 	all := []string{"blinking", "off", "on"}
 	got, err := d.Indicators(t.Context(), n)
 	want := []node.Indicator{
-		{Component: "chassis", Name: b.chassisUUID(), States: all},
+		{Component: "chassis", Name: fmt.Sprint(b.Read(t, "/redfish/v1/Chassis/1")["UUID"]), States: all},
 		{Component: "system", Name: b.machine.Spec().UUID, States: all},
 		{Component: "disk", Name: "1:1", States: all},
 		{Component: "disk", Name: "1:2", States: all},
@@ -113,7 +115,7 @@ func TestDriverIndicators(t *testing.T) {
 // Secure boot is UEFI's alone.
 func TestDriverSecureBoot(t *testing.T) {
 	b := newBench(t)
-	d, n := newDriver(t, driver.Options{}), b.node(testPassword)
+	d, n := newDriver(t, redfish.Options{}), b.node(redfishtest.Password)
 	if err := d.SetBootMode(t.Context(), n, "bios"); err != nil {
 		t.Fatal(err)
 	}
