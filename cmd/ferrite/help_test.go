@@ -9,12 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/image"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/manual"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -26,7 +20,7 @@ func TestHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	show(t, &got, cli.New(release, serve.Command(), user.Command(), image.Command(), manual.Command()))
+	show(t, &got, program())
 	text := strings.ReplaceAll(got.String(), fmt.Sprintf("(default %q)", host), `(default "HOSTNAME")`)
 
 	const file = "testdata/help.txt"

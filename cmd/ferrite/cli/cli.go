@@ -31,23 +31,23 @@ A machine's life, and the verb for each part of it:
 
   enroll      ferrite node create --driver redfish --driver-info ... --port MAC
   manage      ferrite node manage NODE     check that its BMC answers
-  inspect     ferrite node inspect NODE    learn what it is made of
-  provide     ferrite node provide NODE    wipe it and offer it
+  inspect     ferrite node inspect NODE    store its inventory
+  provide     ferrite node provide NODE    clean its disks, make it available
   deploy      ferrite node deploy NODE --image URL --checksum SUM
-  undeploy    ferrite node undeploy NODE   wipe it and offer it again
+  undeploy    ferrite node undeploy NODE   end the workload, clean the disks
 
-Something is stuck?  ferrite node status NODE  says what it waits for, since
-when, until when, and what to try.
+Is a machine stuck?  ferrite node status NODE  shows the step it is at, its deadline, and the
+next command to try.
 
-Or say in a document what a machine is to be, and have it kept so (Metal3's BareMetalHost, which
-kubectl works with, too):
+Or describe the machine in a document, and the conductor keeps it so. The document is Metal3's
+BareMetalHost, so kubectl works with it, too:
 
   ferrite apply -f host.yaml --wait
   ferrite get hosts -w
   ferrite describe host NAME
 
-Where the conductor is, and who you are to it: the flags --url, --user and those below, or
-FERRITE_URL, FERRITE_USER with FERRITE_PASSWORD, or FERRITE_TOKEN, and FERRITE_CACERT.`
+The conductor's URL is --url or FERRITE_URL; its certificate authority is --ca-file or
+FERRITE_CACERT. Log in as FERRITE_USER with FERRITE_PASSWORD, or with FERRITE_TOKEN.`
 
 // New makes the command. extra are commands that are more than a client: serve,
 // user and image.
@@ -77,9 +77,9 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		url = client.DefaultURL
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&s.Url, "url", url, "where the conductor is, also $FERRITE_URL")
-	flags.StringVarP(&s.Output, "output", "o", "table", "table, json or yaml")
-	flags.DurationVar(&s.Timeout, "request-timeout", time.Minute, "how long one request may take")
+	flags.StringVar(&s.Url, "url", url, "`URL` of the conductor, also $FERRITE_URL")
+	flags.StringVarP(&s.Output, "output", "o", "table", "output `format`: table, json or yaml")
+	flags.DurationVar(&s.Timeout, "request-timeout", time.Minute, "time limit of one request")
 	s.Login.Add(flags)
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Work with a conductor:"},
 		&cobra.Group{ID: "server", Title: "Run a conductor:"}, &cobra.Group{ID: "learn", Title: "Learn more:"})

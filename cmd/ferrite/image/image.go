@@ -33,10 +33,10 @@ func build() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build",
 		Short: "Build kernel and initramfs from Debian's kernel packages",
-		Long: "Downloads Debian's kernel package, picks the modules of the profile, and packs them with\n" +
-			"ferrite-agent as init and a few u-root commands for a person on the console. The same\n" +
-			"inputs give the same bytes. The results are OUT/PROFILE.vmlinuz and OUT/PROFILE.initramfs;\n" +
-			"give them to `ferrite serve --ramdisk-kernel --ramdisk-initrd`.",
+		Long: "Downloads Debian's kernel package and packs the profile's modules with ferrite-agent as init.\n" +
+			"A few u-root commands are for people at the console. The same inputs give the same bytes.\n\n" +
+			"The results are OUT/PROFILE.vmlinuz and OUT/PROFILE.initramfs. Give them to\n" +
+			"`ferrite serve --ramdisk-kernel --ramdisk-initrd`.",
 		Example: "  ferrite image build --profile metal --out /var/lib/ferrite/ramdisk",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,13 +69,13 @@ func build() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&profile, "profile", "metal", "which machines it is for: "+strings.Join(profileNames(), " or "))
+	f.StringVar(&profile, "profile", "metal", "machines that it is for: "+strings.Join(profileNames(), " or "))
 	f.StringVar(&agent, "agent", "", "`path` of the agent (default: ferrite-agent beside this program)")
 	f.StringVar(&out, "out", ".", "`folder` for the results")
 	f.StringVar(&busybox, "commands", "",
-		"prebuilt u-root commands; without it they are built with the Go toolchain in a checkout of Ferrite")
+		"`file` of prebuilt u-root commands; without it they are built with the Go toolchain in a checkout of Ferrite")
 	f.BoolVar(&shell, "console-shell", false,
-		"Enter on the machine's consoles gives a root shell, without a password (default: in the profile lab only)")
+		"Enter on the machine's consoles gives a root shell without a password (default: only in the profile lab)")
 	if err := c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profileNames(),
 		cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // a mistake above, which the first run of any test would show

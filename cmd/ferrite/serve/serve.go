@@ -49,9 +49,9 @@ func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run a conductor: the REST API, the node state machine and, with --boot, the boot service",
-		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM or SIGINT.\n" +
-			"It answers GET /v1 once it is ready. All its state is in --data-dir: whatever way it\n" +
-			"ends, the next start takes up every node where it was.",
+		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM or SIGINT. It answers\n" +
+			"GET /v1 when it is ready. All its state is in --data-dir. However it ends, the next start\n" +
+			"continues every node from there.",
 		Args: cobra.NoArgs, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conf, err := read(cmd.Flags())

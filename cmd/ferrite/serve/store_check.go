@@ -32,10 +32,12 @@ func StoreCommand() *cobra.Command {
 	}
 	check := &cobra.Command{
 		Use: "check", Short: "Check every row and file of a data folder; nothing is changed", Args: cobra.NoArgs,
-		Long: `Reads the database of a conductor that does not run, or of a copy of its data folder, with its
-WAL: pages, indexes, references, the document of each row, the secrets with their key and the
-signatures of erase reports. Prints how many rows each table has, then "store: ok", or a line for
-each fault, with exit status 1. Nothing is changed.`,
+		Long: `Reads the database and the WAL of a conductor that does not run, or of a copy of its data
+folder. Checks pages, indexes, references, each row's document, secrets with their key, and
+signatures of erase reports. Nothing is changed.
+
+Prints the number of rows of each table, then "store: ok". Each fault is a line instead, and
+the exit status is 1.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return storeCheck{dataFolder{dir: dir}, cmd.OutOrStdout()}.run(cmd)
 		},

@@ -22,14 +22,14 @@ import (
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "user", Short: "Keep the users of a conductor: roles, passwords, tokens", SilenceUsage: true,
-		Long: `Keeps two files that "ferrite serve" is given and reads again when they change:
+		Long: `Edits two files of "ferrite serve", which reads them again when they change:
 
-  --users-file     who may do what: role, project, hashes of tokens
+  --users-file     roles, projects and hashes of tokens
   --htpasswd-file  passwords, as bcrypt; "htpasswd -B" writes the same
 
-A reader sees everything but secrets, an operator also commands machines and edits their
-records, an admin also enrolls and forgets them. With --project a user sees only the nodes
-whose owner or lessee is that project, what these are made of, and the project's allocations.
+A reader sees everything except secrets. An operator also commands machines and edits their
+records. An admin also enrolls and deletes them. With --project, a user sees only nodes whose
+owner or lessee is that project, their parts, and the project's allocations.
 
   ferrite user set alice --role admin
   ferrite user password alice
@@ -112,8 +112,8 @@ func token(f *files) *cobra.Command {
 	c := &cobra.Command{
 		Use: "token NAME [--label LABEL] [--expires TIME]", Short: "Make a token for a user and print it; it is shown once",
 		Args: cobra.ExactArgs(1),
-		Long: "Makes a token to log in with, in place of one of the same label, and prints it. The file keeps a\nhash " +
-			"of it only.",
+		Long: "Makes a token to log in with, and prints it. It replaces a token of the same label. The file\n" +
+			"keeps only a hash of it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var expires *time.Time
 			if cmd.Flags().Changed("expires") {
@@ -140,7 +140,7 @@ func token(f *files) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&label, "label", "default", "name of the token, for example its purpose")
-	c.Flags().DurationVar(&lasts, "expires", 0, "how long the token is valid; for ever when left out")
+	c.Flags().DurationVar(&lasts, "expires", 0, "validity of the token; for ever when left out")
 	return c
 }
 
@@ -197,7 +197,7 @@ func password(f *files) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use: "password NAME [--password-file FILE]", Short: "Set the password of a user", Args: cobra.ExactArgs(1),
-		Long: "Sets a password in the htpasswd file. It is asked for, or the first line of a file (- is standard input).",
+		Long: "Sets a password in the htpasswd file. The password is asked for, or is the first line of a file\n(- is standard input).",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			secret, err := readPassword(cmd, file)
 			if err != nil {

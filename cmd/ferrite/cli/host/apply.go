@@ -20,25 +20,23 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-const applyHelp = `Make the documents in files true: what is not there yet is created, what is there becomes as
-the file says. What an earlier apply has set and the file no longer says is removed; what
-others have set stays. kubectl apply remembers the same in the same place, so either can be
-used on the same document.
+const applyHelp = `Create or change documents to match files. Fields that an earlier apply set, and that the file no
+longer has, are removed. Fields that others set stay. kubectl apply keeps the same record in
+the same place, so both can be used for one document.
 
-A file has YAML documents between lines of ---, JSON, or a List; a folder's .yaml, .yml and
-.json files are all applied. Kinds are BareMetalHost, Secret, Namespace, HardwareData, DataImage,
-and those about a host's firmware: HostFirmwareSettings, HostFirmwareComponents, HostUpdatePolicy
-and FirmwareSchema. Namespaces and Secrets are applied before the hosts that need them, and
-what else is said of a host too, whatever their order. A document that is refused keeps none of
-the others from being applied.
+A file has YAML documents between lines of ---, JSON, or a List. Of a folder, all .yaml, .yml
+and .json files are applied. Kinds are BareMetalHost, Secret, Namespace, HardwareData, DataImage,
+HostFirmwareSettings, HostFirmwareComponents, HostUpdatePolicy and FirmwareSchema.
 
-A field that no document has is most often one that is misspelt, and what it was to say would be
-taken away: such a document is refused, as kubectl refuses it. Those of other releases that have
-more fields than ours are taken without them by --validate=warn.
+Namespaces, Secrets and other documents of a host are applied before the host, in any order
+of the files. If one document is refused, the others are still applied.
 
-With --wait, hosts are followed until they are what their documents ask for: provisioned with
-an image, externally provisioned, available without one, unmanaged without a BMC; or in the
-state that --for names.`
+A document with an unknown field is refused, as by kubectl, because the field is usually
+misspelt. --validate=warn drops fields that another release has, with a warning.
+
+With --wait, hosts are followed until they reach the state that their documents ask for:
+provisioned with an image, externally provisioned, available without an image, or unmanaged
+without a BMC. --for names another state.`
 
 // ApplyCommand is ferrite apply.
 func ApplyCommand(s *client.Session) *cobra.Command {
@@ -59,9 +57,9 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 	f := cmd.Flags()
 	f.StringSliceVarP(&files, "filename", "f", nil,
 		"file of documents, folder of such files, or - for standard input; repeat it")
-	f.BoolVar(&dry, "dry-run", false, "have the conductor check it all, and change nothing")
+	f.BoolVar(&dry, "dry-run", false, "let the conductor check the documents, and change nothing")
 	f.StringVar(&validate, "validate", "strict",
-		"documents with unknown fields: strict refuses them, warn takes them without and says so, ignore without a word")
+		"documents with unknown fields: strict refuses them, warn drops the fields with a warning, ignore drops them silently")
 	w.add(cmd)
 	client.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")

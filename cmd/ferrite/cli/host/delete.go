@@ -25,14 +25,14 @@ func DeleteCommand(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete KIND NAME... | -f FILE",
 		Short: "Delete documents of hosts; deprovision their machines",
-		Long: `Delete documents. A host is held by its finalizer until its machine has been let go: what it
-runs is ended, its disks are cleaned, it is powered off, and its node is forgotten. This waits
-until the document is gone, saying what happens, unless --wait=false is said.
+		Long: `Delete documents. A host keeps its finalizer until its machine is deprovisioned: the workload
+ends, the disks are cleaned, the machine is powered off, and its node is deleted. The command
+shows this and waits until the document is gone; --wait=false does not wait.
 
-A DataImage is held until it is out of the drive, which is at the next reboot of its host.
+A DataImage keeps its finalizer until its image is out of the drive, at the next reboot of
+the host.
 
-Of files, hosts are deleted before the secrets that their machines are let go with, and what
-goes with a host is deleted with it. Kinds are:
+Hosts in files are deleted before their secrets, because deprovisioning needs these. Kinds are:
 ` + knownKinds(),
 		Example: `  ferrite delete host worker-0
   ferrite delete -f hosts.yaml --timeout 20m`,
@@ -41,11 +41,11 @@ goes with a host is deleted with it. Kinds are:
 	namespace := namespaceFlag(cmd)
 	f := cmd.Flags()
 	f.StringSliceVarP(&files, "filename", "f", nil,
-		"delete what is in this file or folder, or in standard input for -; repeat it")
+		"`file` of documents to delete, folder of such files, or - for standard input; repeat it")
 	client.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	f.BoolVar(&d.wait, "wait", true, "wait until the documents are gone")
-	f.DurationVar(&d.timeout, "timeout", 0, "stop waiting after this time; without it, wait as long as it takes")
-	f.BoolVar(&d.ignore, "ignore-not-found", false, "what is gone already is no error")
+	f.DurationVar(&d.timeout, "timeout", 0, "stop waiting after this time; without it, wait for ever")
+	f.BoolVar(&d.ignore, "ignore-not-found", false, "a missing document is no error")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		d.cmd = cmd
 		switch {

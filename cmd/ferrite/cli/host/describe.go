@@ -19,8 +19,8 @@ func DescribeCommand(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe host NAME...",
 		Short: "Show the spec and status of a host, and what it waits for",
-		Long: `Say of a host what is wanted, what is so, what its node is doing and waits for, what has
-failed and what to try, its conditions, its hardware and its history.`,
+		Long: `Show the spec and status of a host, and the current step of its node. Errors come with the
+command to try. Conditions, hardware and history follow.`,
 		Example:           "  ferrite describe host worker-0",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeDocuments(s, "host"),

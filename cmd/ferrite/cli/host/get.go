@@ -25,9 +25,9 @@ func GetCommand(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get KIND [NAME...]",
 		Short: "List the documents of hosts, and watch for changes",
-		Long: `Show documents as a list, with the columns that kubectl shows; hosts are also called host, bmh
-or baremetalhost. With -w, every change is shown as it comes, until the command is ended; a
-connection that is lost is made anew, and nothing is missed. Kinds are:
+		Long: `List documents with the columns that kubectl shows. Hosts are also called host, bmh or
+baremetalhost. With -w, changes are shown until the command is interrupted. A lost
+connection is made again, and no change is missed. Kinds are:
 ` + knownKinds(),
 		Example: `  ferrite get hosts
   ferrite get hosts -w
@@ -39,9 +39,9 @@ connection that is lost is made anew, and nothing is missed. Kinds are:
 	}
 	namespace := namespaceFlag(cmd)
 	f := cmd.Flags()
-	f.BoolVarP(&g.watch, "watch", "w", false, "go on to show every change")
-	f.BoolVarP(&g.everywhere, "all-namespaces", "A", false, "of all namespaces")
-	f.StringVarP(&g.selector, "selector", "l", "", "only documents with these labels, as rack=7,row!=2")
+	f.BoolVarP(&g.watch, "watch", "w", false, "show changes as they come")
+	f.BoolVarP(&g.everywhere, "all-namespaces", "A", false, "documents of all namespaces")
+	f.StringVarP(&g.selector, "selector", "l", "", "only documents with these labels, like rack=7,row!=2")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		g.Session, g.namespace = s, *namespace
 		g.out, g.err = cmd.OutOrStdout(), cmd.ErrOrStderr()

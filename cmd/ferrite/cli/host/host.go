@@ -8,7 +8,7 @@ import (
 
 // Command holds what is done about hosts beside the verbs for documents.
 func Command(s *client.Session) *cobra.Command {
-	return client.Group("host", "Hosts: make their documents of nodes",
-		`Hosts are documents that say what a machine is to be (Metal3's BareMetalHost). The verbs for
-them are those of kubectl: ferrite apply, get, describe and delete.`, hostImport(s))
+	return client.Group("host", "Hosts: make documents of enrolled nodes",
+		`A host is a document that describes a machine (Metal3's BareMetalHost). It has the verbs
+of kubectl: ferrite apply, get, describe and delete.`, hostImport(s))
 }

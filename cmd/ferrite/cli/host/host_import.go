@@ -19,13 +19,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-const hostImportHelp = `Write the documents that describe a machine as it is enrolled: a BareMetalHost, and the Secret
-with the credentials of its BMC. Nothing is changed. Applied, they make the conductor take the
-very node over: one that runs something becomes a host that was provisioned by other means, and
-goes on running.
+const hostImportHelp = `Write the documents that describe an enrolled machine: a BareMetalHost, and the Secret with
+the credentials of its BMC. Nothing is changed. When the documents are applied, the host takes
+over this node. A machine that runs a workload becomes externally provisioned, and keeps running.
 
-The API does not show passwords. The Secret has ****** in its place, which apply refuses until
-somebody has written the real one there. What a document cannot say is refused by name.`
+The API does not show passwords, so the Secret has ****** instead. ferrite apply refuses it
+until you write the password there. If the node has a setting that no document can express,
+the import fails and names it.`
 
 func hostImport(s *client.Session) *cobra.Command {
 	var namespace, name string
@@ -38,9 +38,9 @@ func hostImport(s *client.Session) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&namespace, "namespace", "n", "", "namespace of the documents; what the node's name says, else "+
+	f.StringVarP(&namespace, "namespace", "n", "", "namespace of the documents; the one in the node's name when left out, else "+
 		hostapi.DefaultNamespace)
-	f.StringVar(&name, "name", "", "name of the host; the node's when left out")
+	f.StringVar(&name, "name", "", "name of the host; the name of the node when left out")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if s.Output == "table" && cmd.Flag("output").Changed {
 			return errors.New("--output table: documents are JSON or YAML")

@@ -15,16 +15,16 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 )
 
-const allocationHelp = `Allocations: ask for a machine of a kind, by resource class and traits, and get
-one that is available. The machine is then yours (its instance_uuid is the UUID
-of the allocation) until it is undeployed or the allocation is deleted.`
+const allocationHelp = `An allocation reserves an available machine by its resource class and traits. The
+machine's instance_uuid is then the UUID of the allocation. The reservation ends
+when the machine is undeployed or the allocation is deleted.`
 
 // AllocationCommand is ferrite allocation.
 func AllocationCommand(s *client.Session) *cobra.Command {
 	r := record{
 		s, "allocation", "ALLOCATION", "allocations", []string{"uuid", "name", "resource_class", "state", "node_uuid"},
 	}
-	return client.Group("allocation", "Allocations: get a machine of a kind", allocationHelp,
+	return client.Group("allocation", "Allocations: reserve a machine by class and traits", allocationHelp,
 		allocationList(r), r.show(), allocationCreate(r), r.delete())
 }
 
@@ -32,10 +32,10 @@ func allocationList(r record) *cobra.Command {
 	cmd := &cobra.Command{Use: "list [--state STATE] [--resource-class CLASS]...",
 		Short: "List allocations, all or filtered", Args: cobra.NoArgs}
 	filters := map[string]*string{
-		"state":          cmd.Flags().String("state", "", "allocating, active or error"),
-		"resource-class": cmd.Flags().String("resource-class", "", "those that asked for this class"),
-		"node":           cmd.Flags().String("node", "", "the one of this node"),
-		"owner":          cmd.Flags().String("owner", "", "those of this owner"),
+		"state":          cmd.Flags().String("state", "", "only allocations in this state: allocating, active or error"),
+		"resource-class": cmd.Flags().String("resource-class", "", "only allocations of this resource class"),
+		"node":           cmd.Flags().String("node", "", "only the allocation of this node"),
+		"owner":          cmd.Flags().String("owner", "", "only allocations of this owner"),
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		q := url.Values{}
@@ -54,24 +54,24 @@ func allocationCreate(r record) *cobra.Command {
 		Use:   "create {--resource-class CLASS [--trait TRAIT]... | --node NODE} [--wait]",
 		Short: "Request a machine from those that are available",
 		Example: `  ferrite allocation create --resource-class large --trait CUSTOM_GPU --name web --wait
-  ferrite allocation create --node db-1      # one that is in use without an allocation`,
+  ferrite allocation create --node db-1      # for a machine that is active already`,
 		Args: cobra.NoArgs,
 	}
 	var waiting wait.Flag
 	f := &recordFlags{texts: map[string]*string{}}
 	flags := cmd.Flags()
 	for flag, help := range map[string]string{
-		"resource-class": "the class of machine that is wanted",
-		"name":           "a name for the allocation; a machine of this name is taken first",
-		"node":           "a machine that is active already, to make an allocation for afterwards",
-		"owner":          "only machines it owns or has on loan",
-		"uuid":           "UUID, made up when left out",
+		"resource-class": "resource class of the machine",
+		"name":           "name of the allocation; a machine of this name is preferred",
+		"node":           "record an allocation for this machine, which is active already",
+		"owner":          "only machines with this owner or lessee",
+		"uuid":           "UUID, generated when left out",
 	} {
 		f.texts[flag] = flags.String(flag, "", help)
 	}
 	f.extra(cmd)
-	traits := flags.StringArray("trait", nil, "a trait the machine must have; repeat it")
-	candidates := flags.StringArray("candidate-node", nil, "one of these machines only, in this order; repeat it")
+	traits := flags.StringArray("trait", nil, "trait that the machine must have; repeat it")
+	candidates := flags.StringArray("candidate-node", nil, "choose among these machines, in this order; repeat it")
 	cmd.MarkFlagsOneRequired("resource-class", "node")
 	waiting.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -6,18 +6,18 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 )
 
-const chassisHelp = `Chassis: what machines are built into. A machine names its chassis
-(ferrite node set --chassis); one that has machines stays.`
+const chassisHelp = `A chassis holds machines. A machine names its chassis: ferrite node set --chassis. A
+chassis that has machines cannot be deleted.`
 
 // ChassisCommand is ferrite chassis.
 func ChassisCommand(s *client.Session) *cobra.Command {
 	r := record{s, "chassis", "CHASSIS", "chassis", []string{"uuid", "description"}}
-	return client.Group("chassis", "What machines are built into", chassisHelp,
+	return client.Group("chassis", "Chassis that machines are built into", chassisHelp,
 		r.list(), r.show(), chassisCreate(r), chassisSet(r), r.delete())
 }
 
 func chassisFlags(cmd *cobra.Command) *recordFlags {
-	f := &recordFlags{texts: map[string]*string{"description": cmd.Flags().String("description", "", "words for people")}}
+	f := &recordFlags{texts: map[string]*string{"description": cmd.Flags().String("description", "", "free text")}}
 	f.extra(cmd)
 	return f
 }

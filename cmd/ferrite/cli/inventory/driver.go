@@ -35,7 +35,7 @@ func DriverCommand(s *client.Session) *cobra.Command {
 			},
 		}
 	}
-	return client.Group("driver", "Hardware types: what can be driven, and how", "", list,
+	return client.Group("driver", "Hardware types and their interfaces", "", list,
 		one("show DRIVER", "Show the interfaces of a hardware type", ""),
-		one("properties DRIVER", "Show the keys of --driver-info", "/properties"))
+		one("properties DRIVER", "Show the keys that --driver-info can have", "/properties"))
 }

@@ -18,24 +18,23 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-const eraseReportHelp = `What was erased of machines: for each disk by which method, in what time, and how
-it was verified that nothing is left. The conductor signs what the machine has
-reported, and keeps it when the node is deleted. An erase that was cut off before
-the machine could report is on record as one that nobody has seen the end of. A
-report in a file can be verified anywhere, with the conductor's public key.`
+const eraseReportHelp = `Erase reports say how each disk of a machine was erased, how long it took, and how
+the result was verified. The conductor signs each report and keeps it when the node
+is deleted. An interrupted erase gets a report, too, with an unknown end. Anybody can
+verify a saved report with the conductor's public key.`
 
 const eraseReportsPath = nodeapi.FerriteRoot + "/erase-reports"
 
 // EraseReportCommand is ferrite erase-report.
 func EraseReportCommand(s *client.Session) *cobra.Command {
-	return client.Group("erase-report", "What was erased of machines, signed", eraseReportHelp,
+	return client.Group("erase-report", "Signed reports about erased disks", eraseReportHelp,
 		eraseReportList(s), eraseReportShow(s), eraseReportSave(s), eraseReportVerify(s), eraseReportKey(s))
 }
 
 func eraseReportList(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list NODE",
-		Short: "List the erase reports of a node; of a deleted node, by its UUID",
+		Short: "List the erase reports of a node; name a deleted node by its UUID",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply struct {
@@ -113,13 +112,13 @@ func eraseReportVerify(s *client.Session) *cobra.Command {
 	var keyFile string
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
-		Short: "Verify a saved report: its signature, and that every disk was erased",
-		Long: `Verify a saved report: that the conductor's key has signed it as it stands, and
-that every disk of it was erased and verified. Whatever is wrong ends with a
-status other than 0. Disks that were to be left alone are named, and no failure.
+		Short: "Verify the signature of a saved report, and that every disk was erased",
+		Long: `Verify that the conductor's key has signed a saved report, and that every disk in it
+was erased and verified. The exit status is not 0 if either fails. Skipped disks are
+named; they are no failure.
 
-With --key no conductor is asked. Without it the key is the one that the
-conductor serves now, which proves nothing to those who do not trust it.`,
+With --key, no conductor is asked. Without --key, the key comes from the conductor:
+that proves nothing to people who do not trust it.`,
 		Example: "  ferrite erase-report key > conductor.pem\n  ferrite erase-report verify web-3.json --key conductor.pem",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -138,7 +137,7 @@ conductor serves now, which proves nothing to those who do not trust it.`,
 			return explainVerdict(s, cmd, statement)
 		},
 	}
-	cmd.Flags().StringVar(&keyFile, "key", "", "the conductor's public key, a `file` in PEM")
+	cmd.Flags().StringVar(&keyFile, "key", "", "PEM `file` with the conductor's public key")
 	return cmd
 }
 

@@ -6,14 +6,14 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 )
 
-const inspectionRuleHelp = `Inspection rules: what is to be done with what inspections find. The actions of a
-rule are done to every inspected machine that meets all its conditions; rules are
-taken by priority, the highest first.`
+const inspectionRuleHelp = `Inspection rules change nodes by the results of inspections. If an inspected machine
+meets all conditions of a rule, the conductor carries out the rule's actions. Rules
+with a higher priority come first.`
 
 // InspectionRuleCommand is ferrite inspection-rule.
 func InspectionRuleCommand(s *client.Session) *cobra.Command {
 	r := record{s, "inspection rule", "RULE", "inspection_rules", []string{"uuid", "description", "phase", "priority"}}
-	return client.Group("inspection-rule", "What is done with what inspections find", inspectionRuleHelp,
+	return client.Group("inspection-rule", "Rules that change nodes by the results of inspections", inspectionRuleHelp,
 		r.list(), r.show(), inspectionRuleCreate(r), inspectionRuleSet(r), r.delete())
 }
 
@@ -21,17 +21,17 @@ func inspectionRuleFlags(cmd *cobra.Command) *recordFlags {
 	flags := cmd.Flags()
 	return &recordFlags{
 		texts: map[string]*string{
-			"description": flags.String("description", "", "words for people"),
-			"phase":       flags.String("phase", "", "when it is taken; main is the only phase"),
+			"description": flags.String("description", "", "free text"),
+			"phase":       flags.String("phase", "", "phase of the inspection; main is the only one"),
 		},
 		bools: map[string]*bool{
-			"sensitive": flags.Bool("sensitive", false, "never show its conditions and actions again, for the secrets in them"),
+			"sensitive": flags.Bool("sensitive", false, "hide conditions and actions from now on, because they contain secrets"),
 		},
-		numbers: map[string]*int{"priority": flags.Int("priority", 0, "rules of a higher one are taken first")},
+		numbers: map[string]*int{"priority": flags.Int("priority", 0, "rules with a higher priority come first")},
 		lists: map[string]*string{
 			"conditions": flags.String("conditions", "",
-				"a list of {op, args}, as JSON or a `file` of JSON or YAML; without any it is for every machine"),
-			"actions": flags.String("actions", "", "a list of {op, args}, as JSON or a `file` of JSON or YAML"),
+				"list of {op, args}, as JSON or a `file` of JSON or YAML; without conditions the rule fits every machine"),
+			"actions": flags.String("actions", "", "list of {op, args}, as JSON or a `file` of JSON or YAML"),
 		},
 	}
 }

@@ -13,22 +13,21 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-const leaseHelp = `Addresses of machines, by MAC: those the boot service lent out, and those reserved.
-A reserved address is given to nobody else; the boot service honours it from the
-machine's next DHCP request on.`
+const leaseHelp = `DHCP leases and reservations of the boot service, by MAC. No other machine gets a
+reserved address. A reservation counts from the machine's next DHCP request on.`
 
 const leasesPath = nodeapi.FerriteRoot + "/leases"
 
 // LeaseCommand is ferrite lease.
 func LeaseCommand(s *client.Session) *cobra.Command {
-	return client.Group("lease", "Addresses of machines: lent and reserved", leaseHelp, leaseList(s), leaseReserve(s),
+	return client.Group("lease", "DHCP leases and reserved addresses", leaseHelp, leaseList(s), leaseReserve(s),
 		leaseDelete(s))
 }
 
 func leaseList(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List leased and reserved (static) addresses",
+		Short: "List leases and reserved (static) addresses",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var reply struct {
@@ -64,8 +63,8 @@ func leaseDelete(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete MAC...",
 		Short: "Delete leases and reservations",
-		Long: `Forget leases and reservations. A machine that goes on using a lent address gets
-it again when it renews; one whose reservation is gone gets another address.`,
+		Long: `Delete leases and reservations. A machine that still uses a leased address gets it
+again when it renews. A machine without its reservation gets another address.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(mac string) error {

@@ -17,7 +17,7 @@ import (
 // PortCommand is ferrite port.
 func PortCommand(s *client.Session) *cobra.Command {
 	return client.Group("port", "Network interfaces of machines",
-		"Network interfaces of machines. The ones a machine boots from must be known by their MAC.",
+		"Network interfaces of machines. A machine can boot only from an interface whose MAC is recorded.",
 		portCreate(s), portList(s), portShow(s), portDelete(s))
 }
 
@@ -62,13 +62,13 @@ func portCreate(s *client.Session) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&node, "node", "", "the machine it belongs to")
-	f.BoolVar(&pxe, "pxe-enabled", true, "whether the machine boots from it")
-	f.StringVar(&physical, "physical-network", "", "name of the network it is plugged into")
-	f.StringVar(&portgroup, "portgroup", "", "UUID of the portgroup it is to be a member of")
+	f.StringVar(&node, "node", "", "machine that it belongs to")
+	f.BoolVar(&pxe, "pxe-enabled", true, "the machine boots from it")
+	f.StringVar(&physical, "physical-network", "", "name of the network it is connected to")
+	f.StringVar(&portgroup, "portgroup", "", "UUID of its portgroup")
 	f.StringArrayVar(&link, "local-link-connection", nil,
 		"KEY=VALUE about the switch: switch_id, port_id, switch_info; repeat it")
-	f.StringArrayVar(&extra, "extra", nil, "KEY=VALUE of your own; repeat it")
+	f.StringArrayVar(&extra, "extra", nil, "KEY=VALUE for your own use; repeat it")
 	client.Must(cmd.MarkFlagRequired("node"))
 	return cmd
 }
@@ -99,8 +99,8 @@ func portList(s *client.Session) *cobra.Command {
 				output.RowsOf(reply, []string{"uuid", "address", "node_uuid", "pxe_enabled"}))
 		},
 	}
-	cmd.Flags().StringVar(&node, "node", "", "only those of this machine")
-	cmd.Flags().StringVar(&address, "address", "", "only the one with this MAC")
+	cmd.Flags().StringVar(&node, "node", "", "only interfaces of this machine")
+	cmd.Flags().StringVar(&address, "address", "", "only the interface with this MAC")
 	return cmd
 }
 

@@ -6,14 +6,14 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 )
 
-const portgroupHelp = `Portgroups: ports of one machine that work as one (link aggregation). A port joins
-one when it is made (ferrite port create --portgroup); a portgroup that has ports
-stays.`
+const portgroupHelp = `A portgroup joins ports of one machine (link aggregation). A port names its portgroup
+when it is created: ferrite port create --portgroup. A portgroup that has ports cannot
+be deleted.`
 
 // PortgroupCommand is ferrite portgroup.
 func PortgroupCommand(s *client.Session) *cobra.Command {
 	r := record{s, "portgroup", "PORTGROUP", "portgroups", []string{"uuid", "name", "address", "node_uuid", "mode"}}
-	return client.Group("portgroup", "Ports of a machine that work as one", portgroupHelp,
+	return client.Group("portgroup", "Portgroups: joined ports of a machine", portgroupHelp,
 		r.listOf(), r.show(), portgroupCreate(r), portgroupSet(r), r.delete())
 }
 
@@ -21,20 +21,20 @@ func portgroupFlags(cmd *cobra.Command) *recordFlags {
 	flags := cmd.Flags()
 	f := &recordFlags{
 		texts: map[string]*string{
-			"name":    flags.String("name", "", "its name"),
-			"address": flags.String("address", "", "MAC of all its ports together"),
+			"name":    flags.String("name", "", "name of the portgroup"),
+			"address": flags.String("address", "", "MAC of the portgroup"),
 			"mode": flags.String("mode", "",
-				"of the bond: active-backup, which a new one has, 802.3ad, balance-rr and others"),
+				"bonding mode: active-backup (the default), 802.3ad, balance-rr and others"),
 			"physical-network": flags.String("physical-network", "",
-				"name of the network it is plugged into; its ports go along"),
-			"category": flags.String("category", "", "what it is for, to those who plan networks"),
+				"name of the network it is connected to, with all its ports"),
+			"category": flags.String("category", "", "purpose, for network planning"),
 		},
 		bools: map[string]*bool{
 			"standalone-ports-supported": flags.Bool("standalone-ports-supported", true,
-				"whether its ports may be used by themselves, as in a network boot"),
+				"its ports can also be used alone, for example in a network boot"),
 		},
 	}
-	f.object(cmd, "property", "properties", "KEY=VALUE of the bond: miimon, xmit_hash_policy, ...; repeat it")
+	f.object(cmd, "property", "properties", "KEY=VALUE of the bond, like miimon or xmit_hash_policy; repeat it")
 	f.extra(cmd)
 	return f
 }

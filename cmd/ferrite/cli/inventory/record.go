@@ -50,7 +50,7 @@ func (r record) list() *cobra.Command {
 func (r record) listOf() *cobra.Command {
 	cmd := r.list()
 	cmd.Use += " [--node NODE]"
-	node := cmd.Flags().String("node", "", "only those of this machine")
+	node := cmd.Flags().String("node", "", "only records of this machine")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		q := url.Values{"detail": {"True"}}
 		if *node != "" {
@@ -88,7 +88,7 @@ func (r record) show() *cobra.Command {
 func (r record) delete() *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete " + r.arg + "...",
-		Short: "Delete one or more by UUID or name",
+		Short: "Delete one or more, by UUID or name",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(ref string) error {
@@ -152,7 +152,7 @@ func (r record) created(cmd *cobra.Command, f *recordFlags, besides map[string]a
 
 // createOf makes a new one of a machine, named by its flag, and prints it.
 func (r record) createOf(f *recordFlags, cmd *cobra.Command) *cobra.Command {
-	node := cmd.Flags().String("node", "", "the machine it belongs to")
+	node := cmd.Flags().String("node", "", "machine that it belongs to")
 	client.Must(cmd.MarkFlagRequired("node"))
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -191,7 +191,7 @@ func (f *recordFlags) object(cmd *cobra.Command, flag, field, help string) {
 
 // extra adds the flag that nearly every record has.
 func (f *recordFlags) extra(cmd *cobra.Command) {
-	f.object(cmd, "extra", "extra", "KEY=VALUE of your own; repeat it")
+	f.object(cmd, "extra", "extra", "KEY=VALUE for your own use; repeat it")
 }
 
 // given is the fields whose flags were used; those that are objects are by key.

@@ -11,16 +11,15 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/trait"
 )
 
-const runbookHelp = `Runbooks: steps to clean or service a machine with, kept under a name. A machine
-can be run through a runbook when it has one of the runbook's traits; before
-microversion 1.112, when it has the runbook's name for a trait.`
+const runbookHelp = `A runbook is a named list of steps for cleaning or service. It can be used for machines
+that have one of its traits. Before microversion 1.112 that trait is the runbook's name.`
 
-const runbookStepsHelp = "the steps: a list of {interface, step, args, order}, without order in the order given, as JSON or a `file` of JSON or YAML"
+const runbookStepsHelp = "list of {interface, step, args, order}, as JSON or a `file` of JSON or YAML; order is the place in the list when left out"
 
 // RunbookCommand is ferrite runbook.
 func RunbookCommand(s *client.Session) *cobra.Command {
 	r := record{s, "runbook", "RUNBOOK", "runbooks", []string{"uuid", "name", "owner", "public", "traits"}}
-	return client.Group("runbook", "Runbooks: steps to clean or service machines with", runbookHelp,
+	return client.Group("runbook", "Runbooks: named steps for cleaning and service", runbookHelp,
 		r.list(), r.show(), runbookCreate(r), runbookSet(r), r.delete(),
 		trait.Command(s, "runbook", "RUNBOOK", r.path))
 }
@@ -29,12 +28,12 @@ func runbookFlags(cmd *cobra.Command) *recordFlags {
 	flags := cmd.Flags()
 	f := &recordFlags{
 		texts: map[string]*string{
-			"owner":       flags.String("owner", "", "whose it is; a public runbook has no owner"),
-			"description": flags.String("description", "", "words for people"),
+			"owner":       flags.String("owner", "", "owner; a public runbook has none"),
+			"description": flags.String("description", "", "free text"),
 		},
 		bools: map[string]*bool{
-			"public":          flags.Bool("public", false, "for everyone to use"),
-			"disable-ramdisk": flags.Bool("disable-ramdisk", false, "run it without the agent"),
+			"public":          flags.Bool("public", false, "everyone can use it"),
+			"disable-ramdisk": flags.Bool("disable-ramdisk", false, "do not boot the ramdisk for it"),
 		},
 		complete: func(place int, step map[string]any) {
 			if _, ok := step["order"]; !ok {
@@ -56,7 +55,7 @@ func runbookCreate(r record) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	f := runbookFlags(cmd)
-	cmd.Flags().StringArrayVar(&traits, "trait", nil, "trait of the machines it is meant for; repeat it")
+	cmd.Flags().StringArrayVar(&traits, "trait", nil, "trait of the machines that it is for; repeat it")
 	client.Must(cmd.MarkFlagRequired("steps"))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		reply, err := r.create(cmd, f, map[string]any{"name": args[0]})
@@ -80,6 +79,6 @@ func runbookCreate(r record) *cobra.Command {
 func runbookSet(r record) *cobra.Command {
 	cmd := &cobra.Command{Use: "set RUNBOOK [--FIELD VALUE]...", Short: "Change a runbook"}
 	f := runbookFlags(cmd)
-	f.texts["name"] = cmd.Flags().String("name", "", "its new name")
+	f.texts["name"] = cmd.Flags().String("name", "", "new name")
 	return r.set(f, cmd)
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 )
 
-const templateHelp = `Deploy templates: steps that are added to a deploy. The name of a template is a
-trait, CUSTOM_ and something in capitals; its steps are taken when the instance
-asks for that trait (instance_info/traits) and the machine has it.`
+const templateHelp = `A deploy template adds steps to a deploy. Its name is a trait: CUSTOM_ and a word in
+capitals. The steps are added when instance_info/traits contains that trait, and the
+machine has it.`
 
-const templateStepsHelp = "the steps: a list of {interface, step, args, priority}, without args none, as JSON or a `file` of JSON or YAML"
+const templateStepsHelp = "list of {interface, step, args, priority}, as JSON or a `file` of JSON or YAML; args can be left out"
 
 // TemplateCommand is ferrite template.
 func TemplateCommand(s *client.Session) *cobra.Command {
@@ -48,6 +48,6 @@ func templateCreate(r record) *cobra.Command {
 func templateSet(r record) *cobra.Command {
 	cmd := &cobra.Command{Use: "set TEMPLATE [--FIELD VALUE]...", Short: "Change a deploy template"}
 	f := templateFlags(cmd)
-	f.texts = map[string]*string{"name": cmd.Flags().String("name", "", "its new name")}
+	f.texts = map[string]*string{"name": cmd.Flags().String("name", "", "new name")}
 	return r.set(f, cmd)
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 )
 
-const volumeHelp = `Volumes: how machines reach storage over the network. A connector is what a machine
-is known by there, a target is a volume it uses. They are changed and deleted
-while the machine is off.`
+const volumeHelp = `Machines can use volumes of a storage network. A connector is the name by which storage
+knows a machine. A target is a volume that the machine uses. Both can be changed and
+deleted only while the machine is off.`
 
 // VolumeCommand is ferrite volume.
 func VolumeCommand(s *client.Session) *cobra.Command {
-	return client.Group("volume", "How machines reach volumes over the network", volumeHelp, connectorCommand(s),
+	return client.Group("volume", "Volumes that machines use over the network", volumeHelp, connectorCommand(s),
 		targetCommand(s))
 }
 
@@ -22,21 +22,21 @@ func connectorCommand(s *client.Session) *cobra.Command {
 	}
 	create := &cobra.Command{
 		Use:     "create --node NODE --type TYPE --connector-id ID",
-		Short:   "Add the name by which storage knows a machine",
+		Short:   "Add the name that storage knows a machine by",
 		Example: `  ferrite volume connector create --node m1 --type iqn --connector-id iqn.2017-07.org.openstack:01:d9a51732c3f`,
 	}
 	set := &cobra.Command{Use: "set CONNECTOR [--FIELD VALUE]...", Short: "Change a connector"}
 	made := r.createOf(connectorFlags(create), create)
 	client.Must(create.MarkFlagRequired("type"))
 	client.Must(create.MarkFlagRequired("connector-id"))
-	return client.Group("connector", "What machines are known by to their storage", "", r.listOf(), r.show(), made,
+	return client.Group("connector", "Names that storage knows machines by", "", r.listOf(), r.show(), made,
 		r.set(connectorFlags(set), set), r.delete())
 }
 
 func connectorFlags(cmd *cobra.Command) *recordFlags {
 	f := &recordFlags{texts: map[string]*string{
 		"type":         cmd.Flags().String("type", "", "iqn, ip, mac, wwnn, wwpn, port or portgroup"),
-		"connector-id": cmd.Flags().String("connector-id", "", "the name itself, of that type"),
+		"connector-id": cmd.Flags().String("connector-id", "", "name of the machine, of that type"),
 	}}
 	f.extra(cmd)
 	return f
@@ -65,14 +65,14 @@ func targetFlags(cmd *cobra.Command) *recordFlags {
 	f := &recordFlags{
 		texts: map[string]*string{
 			"volume-type": cmd.Flags().String("volume-type", "", "iscsi, fibre_channel or another"),
-			"volume-id":   cmd.Flags().String("volume-id", "", "what the storage calls it"),
+			"volume-id":   cmd.Flags().String("volume-id", "", "name of the volume at the storage"),
 		},
 		numbers: map[string]*int{
-			"boot-index": cmd.Flags().Int("boot-index", 0, "its place in the boot order; the machine boots from 0"),
+			"boot-index": cmd.Flags().Int("boot-index", 0, "place in the boot order; the machine boots from 0"),
 		},
 	}
 	f.object(cmd, "property", "properties",
-		"KEY=VALUE of how to reach it: target_iqn, target_portal, target_lun, ...; repeat it")
+		"KEY=VALUE of its address: target_iqn, target_portal, target_lun, ...; repeat it")
 	f.extra(cmd)
 	return f
 }

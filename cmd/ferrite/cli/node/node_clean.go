@@ -11,8 +11,8 @@ import (
 func nodeClean(s *client.Session) *cobra.Command {
 	return stepCommand(s, verb{
 		name: "clean", target: "clean", goal: wait.ProvisionGoal("manageable"),
-		short: "Do cleaning steps of your own choice on a machine",
-		long: "Do cleaning steps of your own choice on a machine that is manageable, which it is afterwards.\n\n" +
+		short: "Run cleaning steps that you choose on a machine",
+		long: "Run cleaning steps that you choose. The machine must be manageable, and is so afterwards.\n\n" +
 			stepsHelp,
 	}, func(p *nodeapi.Provision) *[]nodeapi.Step { return &p.CleanSteps })
 }
@@ -20,9 +20,9 @@ func nodeClean(s *client.Session) *cobra.Command {
 func nodeService(s *client.Session) *cobra.Command {
 	return stepCommand(s, verb{
 		name: "service", target: "service", goal: wait.ProvisionGoal("active"),
-		short: "Change a machine under a living workload, by steps",
-		long: "Do service steps on an active machine. When they need the ramdisk the machine is restarted into\n" +
-			"it, and back into its own operating system afterwards.\n\n" + stepsHelp,
+		short: "Run steps on a machine that has a workload",
+		long: "Run service steps on an active machine. If a step needs the ramdisk, the machine is restarted into\n" +
+			"it. Afterwards it is restarted into its own operating system.\n\n" + stepsHelp,
 	}, func(p *nodeapi.Provision) *[]nodeapi.Step { return &p.ServiceSteps })
 }
 

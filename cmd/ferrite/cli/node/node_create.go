@@ -18,8 +18,8 @@ func nodeCreate(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create --driver DRIVER [--name NAME] [--driver-info KEY=VALUE]... [--port MAC]...",
 		Short: "Enroll a machine",
-		Long: `Enroll a machine: tell the conductor that it exists and how to reach its BMC.
-Nothing happens to the machine yet; go on with "ferrite node manage".`,
+		Long: `Enroll a machine: record its name, and how the conductor reaches its BMC. The machine
+itself is not touched. The next command is "ferrite node manage".`,
 		Example: `  ferrite node create --driver redfish --name m1 --port 52:54:00:12:34:56 \
       --driver-info redfish_address=https://10.0.0.9 \
       --driver-info redfish_username=admin --driver-info redfish_password=secret`,
@@ -27,9 +27,9 @@ Nothing happens to the machine yet; go on with "ferrite node manage".`,
 	}
 	f := addNodeFlags(cmd)
 	cmd.Flags().StringVar(&driver, "driver", "", `hardware type; "ferrite driver list" shows them`)
-	cmd.Flags().StringVar(&uuid, "uuid", "", "UUID, made up when left out")
-	cmd.Flags().StringVar(&networkData, "network-data", "", "JSON the ramdisk configures its network by")
-	cmd.Flags().StringArrayVar(&macs, "port", nil, "MAC of a network interface it boots from; repeat it")
+	cmd.Flags().StringVar(&uuid, "uuid", "", "UUID, generated when left out")
+	cmd.Flags().StringVar(&networkData, "network-data", "", "JSON that the ramdisk configures its network by")
+	cmd.Flags().StringArrayVar(&macs, "port", nil, "MAC of a network interface that it boots from; repeat it")
 	client.Must(cmd.MarkFlagRequired("driver"))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		body, err := f.body(cmd)

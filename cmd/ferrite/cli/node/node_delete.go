@@ -13,8 +13,8 @@ func nodeDelete(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete NODE...",
 		Short: "Delete machines from the conductor",
-		Long: `Forget machines. The machines themselves are not touched. A machine that is at
-work is not forgotten: undeploy it, or put it into maintenance first.`,
+		Long: `Delete the records of machines. The machines themselves are not touched. A machine that is
+deployed or busy cannot be deleted: undeploy it, or put it into maintenance first.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(node string) error {

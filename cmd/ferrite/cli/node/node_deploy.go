@@ -13,18 +13,23 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-const imageHelp = `The image is a raw or qcow2 disk image, raw ones also packed with gzip or zstd.
-Its checksum is hex (sha256 or sha512, told by the length or said: "sha512:..."; md5 only
-where the conductor permits it, which Ferrite's does not), or the URL of a file of checksums.
-The config drive is a folder (meta_data.json, user_data, network_data.json,
-vendor_data.json), an ISO file, a file that holds the base64 of a gzipped ISO, a JSON object
-with meta_data, user_data, network_data, vendor_data, or a URL.`
+const imageHelp = `The image is a raw or qcow2 disk image. A raw image may be compressed with gzip or zstd.
+
+The checksum is sha256 or sha512 in hex, or the URL of a file of checksums. Its length shows
+the algorithm; "sha512:..." names it. Ferrite refuses md5.
+
+The config drive is one of these:
+
+  a folder with meta_data.json, user_data, network_data.json, vendor_data.json
+  an ISO file, or a file with the base64 of a gzipped ISO
+  a JSON object with meta_data, user_data, network_data, vendor_data
+  a URL`
 
 func nodeDeploy(s *client.Session) *cobra.Command {
 	return deployCommand(s, verb{
 		name: "deploy", target: "active", goal: wait.ProvisionGoal("active"),
-		short: "Write an operating system onto a machine and boot it",
-		long:  "Write an operating system onto a machine and boot it. The machine must be available.\n\n" + imageHelp,
+		short: "Write an operating system to a machine and boot it",
+		long:  "Write an operating system to a machine and boot it. The machine must be available.\n\n" + imageHelp,
 	})
 }
 
@@ -32,7 +37,7 @@ func nodeRebuild(s *client.Session) *cobra.Command {
 	return deployCommand(s, verb{
 		name: "rebuild", target: "rebuild", goal: wait.ProvisionGoal("active"),
 		short: "Write the operating system of a machine again",
-		long:  "Write the operating system of an active machine again. What it has on its disk is lost.\n\n" + imageHelp,
+		long:  "Write the operating system of an active machine again. Data on its disk is lost.\n\n" + imageHelp,
 	})
 }
 
@@ -47,7 +52,7 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 	var drive string
 	var waiting wait.Flag
 	cmd := &cobra.Command{
-		Use:   v.name + " NODE... [--image URL --checksum SUM] [--config-drive WHAT]",
+		Use:   v.name + " NODE... [--image URL --checksum SUM] [--config-drive DATA]",
 		Short: v.short,
 		Long:  v.long,
 		Example: "  ferrite node " + v.name +
@@ -76,11 +81,11 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&img.url, "image", "", "URL of the image; what instance_info says when left out")
+	f.StringVar(&img.url, "image", "", "`URL` of the image; image_source of instance_info when left out")
 	f.StringVar(&img.checksum, "checksum", "", "checksum of the image, or the URL of a file of checksums")
-	f.StringVar(&img.format, "image-format", "", "raw or qcow2; found out when left out")
+	f.StringVar(&img.format, "image-format", "", "raw or qcow2; detected when left out")
 	f.StringArrayVar(&img.rootDevice, "root-device", nil,
-		"KEY=HINT that tells the disk to write to, like serial=XYZ; repeat it")
+		"KEY=HINT that selects the disk, like serial=XYZ; repeat it")
 	f.StringVar(&drive, "config-drive", "", "`file`, folder, JSON or URL with data for the first boot of the operating system")
 	waiting.Add(cmd)
 	return cmd

@@ -17,10 +17,10 @@ import (
 func nodeErasePlan(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "erase-plan NODE",
-		Short: "Show what erase_devices would do to each disk of the last inspection",
-		Long: `Say what the step erase_devices would do to each disk, by what the last inspection
-found: the methods it would try, in order, and why others are not among them.
-Settings changed since then count when it is done.`,
+		Short: "Show how erase_devices would erase each disk of the last inspection",
+		Long: `Show the methods that the step erase_devices would try on each disk, in order, and why
+it would not use the others. The plan is from the last inspection; the step itself uses
+the settings of its own time.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply struct {

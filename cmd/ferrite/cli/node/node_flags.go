@@ -31,15 +31,15 @@ func addNodeFlags(cmd *cobra.Command) *nodeFlags {
 	f := &nodeFlags{texts: map[string]*string{}, objects: map[string]*flags.ObjectFlag{}}
 	fs := cmd.Flags()
 	for _, t := range []struct{ flag, field, help string }{
-		{"name", "name", "name, unique"},
-		{"resource-class", "resource_class", "what kind of machine it is, for schedulers"},
-		{"owner", "owner", "who owns it"},
-		{"lessee", "lessee", "who has it on loan"},
-		{"description", "description", "words for people"},
-		{"conductor-group", "conductor_group", "which conductors may manage it"},
-		{"parent-node", "parent_node", "UUID of the node it is a part of"},
-		{"shard", "shard", "shard it belongs to"},
-		{"chassis", "chassis_uuid", "UUID of the chassis it is built into"},
+		{"name", "name", "unique name"},
+		{"resource-class", "resource_class", "class of the machine, for schedulers"},
+		{"owner", "owner", "project that owns it"},
+		{"lessee", "lessee", "project that uses it"},
+		{"description", "description", "free text"},
+		{"conductor-group", "conductor_group", "group of conductors that may manage it"},
+		{"parent-node", "parent_node", "UUID of the node that it is a part of"},
+		{"shard", "shard", "shard that it belongs to"},
+		{"chassis", "chassis_uuid", "UUID of its chassis"},
 	} {
 		f.texts[t.field] = fs.String(t.flag, "", t.help)
 	}
@@ -53,15 +53,15 @@ func addNodeFlags(cmd *cobra.Command) *nodeFlags {
 		{"driver-info", "driver_info", "KEY=VALUE for the driver: address and credentials of the BMC; repeat it",
 			output.MostlyText},
 		{"property", "properties", "KEY=VALUE about the hardware; repeat it", output.JsonOrText},
-		{"instance-info", "instance_info", "KEY=VALUE about what is to run on it; repeat it", output.JsonOrText},
-		{"extra", "extra", "KEY=VALUE of your own; repeat it", output.JsonOrText},
+		{"instance-info", "instance_info", "KEY=VALUE about the instance; repeat it", output.JsonOrText},
+		{"extra", "extra", "KEY=VALUE for your own use; repeat it", output.JsonOrText},
 	} {
 		obj := &flags.ObjectFlag{Flag: o.flag, Read: o.read}
 		fs.StringArrayVar(&obj.Args, o.flag, nil, o.help)
 		f.objects[o.field] = obj
 	}
-	fs.BoolVar(&f.clean, "automated-clean", false, "wipe it between tenants, whatever the conductor's default")
-	fs.BoolVar(&f.noClean, "no-automated-clean", false, "do not wipe it between tenants")
+	fs.BoolVar(&f.clean, "automated-clean", false, "clean its disks between tenants, also against the conductor's default")
+	fs.BoolVar(&f.noClean, "no-automated-clean", false, "do not clean its disks between tenants")
 	cmd.MarkFlagsMutuallyExclusive("automated-clean", "no-automated-clean")
 	return f
 }

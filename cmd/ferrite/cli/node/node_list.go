@@ -25,24 +25,24 @@ func nodeList(s *client.Session) *cobra.Command {
 	}
 	f := cmd.Flags()
 	for _, t := range []struct{ flag, param, help string }{
-		{"provision-state", "provision_state", `only those in this state, like "available"`},
-		{"driver", "driver", "only those of this hardware type"},
-		{"resource-class", "resource_class", "only those of this resource class"},
-		{"instance", "instance_uuid", "only the one that runs this instance"},
-		{"owner", "owner", "only those of this owner"},
-		{"lessee", "lessee", "only those on loan to this lessee"},
-		{"fault", "fault", `only those with this fault, like "clean failure"`},
-		{"marker", "marker", "UUID of the last node of the page before"},
+		{"provision-state", "provision_state", `only machines in this state, like "available"`},
+		{"driver", "driver", "only machines of this hardware type"},
+		{"resource-class", "resource_class", "only machines of this resource class"},
+		{"instance", "instance_uuid", "only the machine with this instance UUID"},
+		{"owner", "owner", "only machines of this owner"},
+		{"lessee", "lessee", "only machines of this lessee"},
+		{"fault", "fault", `only machines with this fault, like "clean failure"`},
+		{"marker", "marker", "UUID of the last node of the previous page"},
 	} {
 		v := new(string)
 		f.StringVar(v, t.flag, "", t.help)
 		o.texts = append(o.texts, param{t.param, v})
 	}
-	f.BoolVar(&o.maintenance, "maintenance", false, "only those in maintenance; --maintenance=false for the others")
-	f.BoolVar(&o.associated, "associated", false, "only those with an instance; --associated=false for the others")
+	f.BoolVar(&o.maintenance, "maintenance", false, "only machines in maintenance; --maintenance=false for the others")
+	f.BoolVar(&o.associated, "associated", false, "only machines with an instance; --associated=false for the others")
 	f.BoolVar(&o.long, "long", false, "all fields")
-	f.StringVar(&o.fields, "fields", "", "these fields, between commas")
-	f.IntVar(&o.limit, "limit", 0, "at most so many; 0 for all")
+	f.StringVar(&o.fields, "fields", "", "fields to show, separated by commas")
+	f.IntVar(&o.limit, "limit", 0, "largest number of machines; 0 for all")
 	f.StringVar(&o.sort, "sort", "", "FIELD or FIELD:desc")
 	cmd.MarkFlagsMutuallyExclusive("long", "fields")
 	return cmd

@@ -16,9 +16,9 @@ func nodeLogs(s *client.Session) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logs NODE",
 		Short: "Show the log of kernel and agent in the ramdisk",
-		Long: `Show what kernel and agent logged while the machine ran the ramdisk, from the
-kernel's first line on. Times are since the machine's start. The last few boots
-are kept; with -f it goes on with what comes, into the next boot too.`,
+		Long: `Show the log of the kernel and the agent in the ramdisk, from the kernel's first line on.
+Times count from the machine's start. The last five boots are kept. With -f, new lines
+follow, also those of the next boot.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Boot < 0 || q.Tail < 0 {
@@ -38,8 +38,8 @@ are kept; with -f it goes on with what comes, into the next boot too.`,
 			return err
 		},
 	}
-	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "go on with what is logged from now on")
-	c.Flags().IntVar(&q.Boot, "boot", 0, "which boot: 0 the latest, 1 the one before it, ...")
-	c.Flags().IntVar(&q.Tail, "tail", 0, "only the last `lines` of what there is (default: all)")
+	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "show new lines as they come")
+	c.Flags().IntVar(&q.Boot, "boot", 0, "number of the boot: 0 is the latest, 1 the previous, ...")
+	c.Flags().IntVar(&q.Tail, "tail", 0, "only so many `lines` from the end (default: all)")
 	return c
 }

@@ -20,7 +20,7 @@ func nodeMaintenance(s *client.Session) *cobra.Command {
 			return setMaintenance(s, cmd, args, "PUT", nodeapi.Maintenance{Reason: reason}, "in maintenance")
 		},
 	}
-	set.Flags().StringVar(&reason, "reason", "", "why, for the next one who looks")
+	set.Flags().StringVar(&reason, "reason", "", "why, for other people")
 	unset := &cobra.Command{
 		Use:   "unset NODE...",
 		Short: "Take machines out of maintenance",

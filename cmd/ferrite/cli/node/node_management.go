@@ -36,10 +36,10 @@ func nodeBootDevice(s *client.Session) *cobra.Command {
 			return err
 		},
 	}
-	set.Flags().BoolVar(&persistent, "persistent", false, "from now on, not only the next time")
-	return client.Group("boot-device", "What machines boot from", "", set,
-		one("show NODE", "Show what a machine boots from next", "boot_device"),
-		one("supported NODE", "Show what a machine can boot from", "boot_device/supported"))
+	set.Flags().BoolVar(&persistent, "persistent", false, "for all boots from now on, not only the next")
+	return client.Group("boot-device", "Boot devices of machines", "", set,
+		one("show NODE", "Show the next boot device", "boot_device"),
+		one("supported NODE", "List the boot devices that a machine supports", "boot_device/supported"))
 }
 
 func nodeValidate(s *client.Session) *cobra.Command {

@@ -18,7 +18,7 @@ func nodePower(s *client.Session) *cobra.Command {
 	for _, p := range []struct{ name, target, ends, short string }{
 		{"on", "power on", "power on", "Switch a machine on"},
 		{"off", "power off", "power off", "Switch a machine off at once"},
-		{"reboot", "rebooting", "power on", "Switch a machine off and on"},
+		{"reboot", "rebooting", "power on", "Switch a machine off and on again"},
 		{"soft-off", "soft power off", "power off", "Ask the operating system to shut down"},
 		{"soft-reboot", "soft rebooting", "power on", "Ask the operating system to reboot"},
 	} {
@@ -38,7 +38,7 @@ func nodePower(s *client.Session) *cobra.Command {
 		}
 		waiting.Add(cmd)
 		cmd.Flags().DurationVar(&timeout, "power-timeout", 0,
-			"how long the machine may take; the conductor's default when left out")
+			"time limit; the conductor's default when left out")
 		commands = append(commands, cmd)
 	}
 	return client.Group("power", "Switch machines on and off", "", commands...)

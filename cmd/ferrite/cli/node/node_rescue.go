@@ -20,11 +20,11 @@ func nodeRescue(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rescue NODE... [--password-file FILE]",
 		Short: "Boot a machine into a rescue ramdisk with a login",
-		Long: `Boot a machine into a ramdisk that takes logins of user rescue over SSH, to repair what is on
-its disks. They are left alone. The password is asked for, or read from a file (- is standard
-input); it is sent to the conductor, which keeps only a hash of it until the ramdisk has it.
+		Long: `Boot a machine into a ramdisk that user rescue can log in to over SSH. The disks are not
+touched. The password is asked for, or read from a file (- is standard input). The conductor
+keeps only a hash of it, until the ramdisk has it.
 
-The machine must be active. End it with: ferrite node unrescue NODE`,
+The machine must be active. The rescue ends with: ferrite node unrescue NODE`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			password, err := readPassword(cmd, file)

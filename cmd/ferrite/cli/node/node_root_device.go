@@ -19,16 +19,19 @@ func nodeRootDevice(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "root-device NODE [KEY=HINT]...",
 		Short: "Show which disk would be the root device, and why not the others",
-		Long: `Say which disk would be installed onto, by what the last inspection found, and
-why not each of the others. Without hints those count that the node has; with
-hints these are tried and, when they lead to a disk, kept in its properties as
-root_device. With --dry-run nothing is kept.
+		Long: `Show which disk of the last inspection a deploy would write to, and why not the others.
+Without hints, the hints of the node count. With hints, these are tried instead. If they
+match a disk, they are stored in the node's properties as root_device. With --dry-run,
+nothing is stored.
 
 Hints are size (GiB), rotational, name, model, vendor, serial, wwn,
-wwn_with_extension, wwn_vendor_extension, hctl, by_path and tran; all must match.
-A hint is a value, or an operator and one: = (at least) == != >= <= > < for
-numbers, s== s!= s>= s> s<= s< for text, <in> and <all-in> for parts of text,
-<or> before each of several.`,
+wwn_with_extension, wwn_vendor_extension, hctl, by_path and tran. All must match.
+A hint is a value, or an operator and a value:
+
+  = (at least) == != >= <= > <    numbers
+  s== s!= s>= s> s<= s<           text
+  <in> <all-in>                   parts of text
+  <or>                            before each of several values`,
 		Example: "  ferrite node root-device m1\n  ferrite node root-device m1 'size=>= 400' 'model=<in> " +
 			"samsung' --dry-run",
 		Args: cobra.MinimumNArgs(1),
@@ -55,7 +58,7 @@ numbers, s== s!= s>= s> s<= s< for text, <in> and <all-in> for parts of text,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say so: keep no hints")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "store no hints")
 	return cmd
 }
 

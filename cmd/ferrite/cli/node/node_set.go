@@ -21,13 +21,13 @@ func nodeSet(s *client.Session) *cobra.Command {
 	f := addNodeFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&driver, "driver", "", "hardware type")
-	flags.BoolVar(&reset, "reset-interfaces", false, "with --driver: put every interface to the new driver's default")
-	flags.StringVar(&instanceUUID, "instance-uuid", "", "UUID of the instance it runs")
-	flags.StringVar(&networkData, "network-data", "", "JSON the ramdisk configures its network by")
+	flags.BoolVar(&reset, "reset-interfaces", false, "with --driver: set every interface to the default of the new driver")
+	flags.StringVar(&instanceUUID, "instance-uuid", "", "UUID of the instance that it runs")
+	flags.StringVar(&networkData, "network-data", "", "JSON that the ramdisk configures its network by")
 	flags.BoolVar(&protected, "protected", false,
-		"guard it against undeploy, rebuild and delete; --protected=false lifts that")
-	flags.StringVar(&protectedReason, "protected-reason", "", "why it is guarded")
-	flags.BoolVar(&retired, "retired", false, "never provide it again; --retired=false takes that back")
+		"refuse undeploy, rebuild and delete; --protected=false allows them again")
+	flags.StringVar(&protectedReason, "protected-reason", "", "why it is protected")
+	flags.BoolVar(&retired, "retired", false, "never make it available again; --retired=false allows it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ops, err := f.patch(cmd)
 		if err != nil {
@@ -72,10 +72,10 @@ func nodeUnset(s *client.Session) *cobra.Command {
 		"name": "name", "resource-class": "resource_class", "owner": "owner", "lessee": "lessee",
 		"description": "description", "instance-uuid": "instance_uuid", "automated-clean": "automated_clean",
 	} {
-		texts[field] = cmd.Flags().Bool(flag, false, "take back its "+field)
+		texts[field] = cmd.Flags().Bool(flag, false, "remove its "+field)
 	}
 	for _, kind := range interfaceKinds() {
-		texts[kind+"_interface"] = cmd.Flags().Bool(kind+"-interface", false, "back to the driver's default")
+		texts[kind+"_interface"] = cmd.Flags().Bool(kind+"-interface", false, "use the default of the driver")
 	}
 	fields := map[string]string{"driver-info": "driver_info", "property": "properties", "instance-info": "instance_info",
 		"extra": "extra"}

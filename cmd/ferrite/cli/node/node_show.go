@@ -23,6 +23,6 @@ func nodeShow(s *client.Session) *cobra.Command {
 			return output.ShowPath(s, cmd, path)
 		},
 	}
-	cmd.Flags().StringVar(&names, "fields", "", "these fields only, between commas")
+	cmd.Flags().StringVar(&names, "fields", "", "fields to show, separated by commas")
 	return cmd
 }

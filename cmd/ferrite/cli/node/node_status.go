@@ -18,9 +18,9 @@ func nodeStatus(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status NODE",
 		Short: "Show the current step, what it waits for, and what to try next",
-		Long: `Say what a machine is doing and since when: the step it is at, what it waits for, since and
-until when, the boot stages seen, how many bytes are written, when its power state was last
-read well and its agent heard of, the last error, and what to try next.`,
+		Long: `Show the current step of a machine, what it waits for, and the deadline. The boot stages,
+the bytes written, the last reading of the power state and the last heartbeat follow. If
+something is wrong, the last error and the next command to try are at the end.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := wait.ReadStatus(cmd.Context(), s, args[0])

@@ -21,29 +21,29 @@ type verb struct {
 func plainVerbs() []verb {
 	return []verb{
 		{"manage", "manage", "Check that the BMC answers, and take the machine under management",
-			"From enroll: the BMC is asked for the power state with the credentials given. From inspect,\n" +
-				"clean or adopt failed: somebody has looked at the machine, and it may go on. From available:\n" +
-				"take it out of the pool.", wait.ProvisionGoal("manageable")},
-		{"inspect", "inspect", "Learn what a machine is made of",
-			"Boots the ramdisk (or asks the BMC, with inspect interface redfish) and stores the inventory.\n" +
+			"In state enroll, the conductor reads the power state with the credentials of the node. In\n" +
+				"inspect failed, clean failed or adopt failed, the verb says that the cause is removed. In\n" +
+				"available, it takes the machine out of the pool.", wait.ProvisionGoal("manageable")},
+		{"inspect", "inspect", "Store the inventory of a machine",
+			"Boots the ramdisk and stores the inventory. With inspect interface redfish, the BMC is asked.\n" +
 				"The machine must be manageable.", wait.ProvisionGoal("manageable")},
-		{"provide", "provide", "Wipe a machine and offer it",
-			"Cleans the disks as far as automated cleaning is on, then makes the machine available.\n" +
+		{"provide", "provide", "Clean a machine and make it available",
+			"Cleans the disks if automated cleaning is on, then makes the machine available.\n" +
 				"The machine must be manageable.", wait.ProvisionGoal("available")},
-		{"undeploy", "deleted", "End what runs on a machine, wipe it and offer it again",
-			"The machine is powered off, its instance forgotten, its disks cleaned. There is no way back.",
+		{"undeploy", "deleted", "End the workload of a machine, clean it and make it available",
+			"The machine is powered off, its instance removed and its disks cleaned. The data is lost.",
 			wait.ProvisionGoal("available")},
-		{"abort", "abort", "Stop waiting",
-			"Ends a wait or a hold. The node lands in the failed state of what it did; a step that must not\n" +
-				"be cut off is left to end first. From service failed: back to the workload.", wait.AtRest},
+		{"abort", "abort", "Stop an activity that waits or is held",
+			"Ends a wait or a hold. The node goes to the failed state of its activity. A step that must not\n" +
+				"be interrupted ends first. In service failed, the machine boots its workload again.", wait.AtRest},
 		{"adopt", "adopt", "Take over a machine that already runs a workload",
-			"The BMC is asked whether the machine is on; the machine itself is not touched. It must be\n" +
+			"The conductor reads the power state; the machine itself is not touched. It must be\n" +
 				"manageable, and is active afterwards.", wait.ProvisionGoal("active")},
 		{"unrescue", "unrescue", "End a rescue and boot the machine's own operating system",
-			"Restarts the machine from its disk. It must be in rescue, or have failed on\nthe way there or back.",
+			"Restarts the machine from its disk. It must be in rescue, rescue failed or unrescue failed.",
 			wait.ProvisionGoal("active")},
-		{"unhold", "unhold", "Let a held machine go on",
-			"A step called hold has stopped what the machine was doing; this lets it go on.", wait.Wherever},
+		{"unhold", "unhold", "Continue a machine that is held",
+			"A step called hold has stopped the activity of the machine. This verb continues it.", wait.Wherever},
 	}
 }
 

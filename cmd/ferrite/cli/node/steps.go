@@ -12,12 +12,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-const stepsHelp = `Steps are done in the order given. --step is INTERFACE.STEP, with its arguments after a
-colon as JSON: --step 'bios.apply_configuration:{"settings": [...]}'. --steps names a file
-with a list of steps in JSON or YAML, each with interface, step and args, for all that does
-not fit on a line (execute_on_child_nodes, for one). The steps hold, wait, power_on,
-power_off and reboot are the conductor's own and stand under any interface; of them only
-wait takes an argument, seconds (without it the machine's next call is waited for).`
+const stepsHelp = `Steps run in the order given. --step is INTERFACE.STEP, with its arguments after a colon
+as JSON: --step 'bios.apply_configuration:{"settings": [...]}'. --steps names a file with
+a list of steps in JSON or YAML. Each has interface, step and args; a file can also set
+execute_on_child_nodes.
+
+The steps hold, wait, power_on, power_off and reboot exist under every interface. Only
+wait has an argument: seconds. Without it, wait ends with the next call of the machine.`
 
 // stepFlags is the steps a verb comes with.
 type stepFlags struct {
@@ -31,8 +32,8 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.steps, "step", nil, "INTERFACE.STEP[:JSON], a step and its arguments; repeat it")
 	flags.StringVar(&f.file, "steps", "", "`file` with a list of steps, JSON or YAML")
-	flags.StringVar(&f.runbook, "runbook", "", "runbook to do instead; the machine must have its trait")
-	flags.BoolVar(&f.noRamdisk, "disable-ramdisk", false, "do not boot the ramdisk: no step needs an agent")
+	flags.StringVar(&f.runbook, "runbook", "", "runbook to run instead; the machine must have its trait")
+	flags.BoolVar(&f.noRamdisk, "disable-ramdisk", false, "do not boot the ramdisk, because no step needs an agent")
 	cmd.MarkFlagsOneRequired("step", "steps", "runbook")
 	cmd.MarkFlagsMutuallyExclusive("runbook", "step")
 	cmd.MarkFlagsMutuallyExclusive("runbook", "steps")

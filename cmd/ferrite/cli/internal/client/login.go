@@ -26,15 +26,15 @@ type login struct {
 // Add declares the flags. Secrets have none: a command line is everybody's to see.
 func (l *login) Add(f *pflag.FlagSet) {
 	f.StringVar(&l.user, "user", os.Getenv("FERRITE_USER"),
-		"log in as this user, also $FERRITE_USER; the password is in $FERRITE_PASSWORD or --user-password-file")
+		"log in as this `user`, also $FERRITE_USER; the password is in $FERRITE_PASSWORD or --user-password-file")
 	f.StringVar(&l.passwordFile, "user-password-file", "",
 		"`file` whose first line is the user's password; - is standard input")
 	f.StringVar(&l.tokenFile, "token-file", "",
-		"`file` whose first line is a token to log in with, also $FERRITE_TOKEN itself; - is standard input")
+		"`file` whose first line is a token to log in with; - is standard input; $FERRITE_TOKEN is a token itself")
 	f.StringVar(&l.caFile, "ca-file", os.Getenv("FERRITE_CACERT"),
 		"PEM `file` of certificates to trust for https, also $FERRITE_CACERT")
 	f.BoolVar(&l.insecure, "insecure", false,
-		"do not check the conductor's certificate: passwords and tokens go to whoever answers")
+		"do not check the conductor's certificate: any server that answers gets passwords and tokens")
 }
 
 // open gathers the secrets.

@@ -26,7 +26,7 @@ type traits struct {
 func Command(s *client.Session, noun, arg string, path func(string, ...string) string) *cobra.Command {
 	t := traits{s, noun, arg, path}
 	return client.Group("trait", "Traits of a "+noun,
-		"Traits of a "+noun+`. A trait is CUSTOM_ and something in capitals, or a standard one like
+		"Traits of a "+noun+`. A trait is CUSTOM_ and a word in capitals, or a standard name like
 HW_CPU_X86_VMX.`, t.list(), t.add(), t.remove())
 }
 
@@ -60,7 +60,7 @@ func (t traits) list() *cobra.Command {
 func (t traits) add() *cobra.Command {
 	return &cobra.Command{
 		Use:   "add " + t.arg + " TRAIT...",
-		Short: "Give a " + t.noun + " more traits",
+		Short: "Add traits to a " + t.noun,
 		Args:  cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.each(cmd, "PUT", args[0], args[1:], "%s has trait %s\n")
@@ -77,7 +77,7 @@ func (t traits) remove() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all == (len(args) > 1):
-				return errors.New("name the traits to take away, or say --all")
+				return errors.New("name the traits to remove, or give --all")
 			case !all:
 				return t.each(cmd, "DELETE", args[0], args[1:], "%s no longer has trait %s\n")
 			}
@@ -88,7 +88,7 @@ func (t traits) remove() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "take away all of them")
+	cmd.Flags().BoolVar(&all, "all", false, "remove all traits")
 	return cmd
 }
 

@@ -24,7 +24,7 @@ const defaultWait = time.Hour
 // Add adds the flag to a command.
 func (w *Flag) Add(cmd *cobra.Command) {
 	flag := cmd.Flags().VarPF(w, "wait", "",
-		"wait until it is done, saying what happens; --wait=10m gives up after ten minutes (default 1h)")
+		"wait until it is done and show each step; --wait=10m gives up after ten minutes (default 1h)")
 	flag.NoOptDefVal = defaultWait.String()
 }
 
