@@ -91,6 +91,10 @@ var rules = []rule{
 		may: list("decisions, conductor/api/*, conductor/engine/*, conductor/auth, conductor/ratelimit, " +
 			"conductor/reload, proto/*"),
 		tests: list("conductor/agents, conductor/bootlog, conductor/store"), why: "Ironic's REST API, before the engine"},
+	{packages: list("conductor/api/gophercloudtest"),
+		tests: list("conductor/agents, conductor/api, conductor/api/rest, conductor/auth, conductor/bmc/redfish, " +
+			"conductor/engine, conductor/plan, lab/qemu, lab/redfish, proto/nodeapi"),
+		why: "gophercloud before the API; tests alone"},
 	{packages: list("conductor/auth"), may: list("conductor/ratelimit, conductor/reload, proto/*"),
 		why: "users, roles and projects; knows no nodes"},
 	{packages: list("conductor/certificate/*"), may: list("conductor/certificate/*, conductor/reload"),

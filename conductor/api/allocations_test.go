@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/noauth"
-	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/allocations"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -250,38 +248,4 @@ func TestAllocationLife(t *testing.T) {
 	c.must(http.StatusAccepted, 82, "PUT", "/v1/nodes/n1/maintenance", `{}`)
 	c.must(http.StatusNoContent, 82, "DELETE", "/v1/nodes/n1", "")
 	c.must(http.StatusNotFound, 82, "GET", allocs+"/last", "")
-}
-
-// TestAllocationsGophercloud: the library's own calls.
-func TestAllocationsGophercloud(t *testing.T) {
-	c := newConductor(t)
-	n := c.offer("n1", "bm")
-	ctx := t.Context()
-	client, err := noauth.NewBareMetalNoAuth(noauth.EndpointOpts{IronicEndpoint: c.URL + "/v1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client.Microversion = "1.60"
-	made, err := allocations.Create(ctx, client,
-		allocations.CreateOpts{Name: "a1", ResourceClass: "bm", CandidateNodes: []string{"n1"},
-			Extra: map[string]string{"k": "v"}}).Extract()
-	if err != nil || made.State != "allocating" {
-		t.Fatalf("created: %+v, %v", made, err)
-	}
-	c.allocated("a1")
-	got, err := allocations.Get(ctx, client, "a1").Extract()
-	if err != nil || got.UUID != made.UUID || got.State != "active" || got.NodeUUID != n.UUID || got.Extra["k"] != "v" {
-		t.Errorf("read: %+v, %v", got, err)
-	}
-	page, err := allocations.List(client,
-		allocations.ListOpts{State: allocations.AllocationState(allocations.Active), Node: "n1", Limit: 1}).AllPages(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all, err := allocations.ExtractAllocations(page); err != nil || len(all) != 1 || all[0].UUID != made.UUID {
-		t.Errorf("listed: %+v, %v", all, err)
-	}
-	if err := allocations.Delete(ctx, client, "a1").ExtractErr(); err != nil {
-		t.Error(err)
-	}
 }

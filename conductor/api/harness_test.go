@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/api/apitest"
@@ -88,31 +87,10 @@ func (c *conductor) must(status, minor int, method, path, body string) reply {
 	return r
 }
 
-// settle waits until nobody works on a node, and returns it. The reservation is
-// read first: a node read before it could be one still under way.
+// settle waits until nobody works on a node, and returns it.
 func (c *conductor) settle(ref string) node.Node {
 	c.t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		n, err := c.Engine.Node(context.Background(), ref)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		held, err := c.Engine.Reserved(context.Background(), n.UUID)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if held != "" {
-			continue
-		}
-		if n, err = c.Engine.Node(context.Background(), ref); err != nil {
-			c.t.Fatal(err)
-		}
-		if n.ProvisionState.Class() != node.Working {
-			return n
-		}
-	}
-	c.t.Fatalf("node %s is still at work", ref)
-	return node.Node{}
+	return c.Settle(ref)
 }
 
 // provision asks for one verb after the other, each when the one before is done,
@@ -129,15 +107,5 @@ func (c *conductor) provision(ref string, targets ...string) (n node.Node) {
 // allocated waits until an allocation has a node, or none, and returns it.
 func (c *conductor) allocated(ref string) node.Allocation {
 	c.t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		a, err := c.Engine.Catalogs().Allocations.Find(context.Background(), ref)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if a.State != node.Allocating {
-			return a
-		}
-	}
-	c.t.Fatalf("allocation %s still has no node", ref)
-	return node.Allocation{}
+	return c.Allocated(ref)
 }

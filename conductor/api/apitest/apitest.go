@@ -25,6 +25,7 @@ type Conductor struct {
 	Engine *engine.Engine
 	BMC    *BMC
 	Log    *Log
+	t      testing.TB
 }
 
 // Start starts a conductor. mounts may be nil; with changes what else its API is
@@ -32,7 +33,7 @@ type Conductor struct {
 func Start(t testing.TB, store engine.Store, mounts func(*engine.Engine) map[string]api.Handler,
 	with ...func(*api.Options)) *Conductor {
 	t.Helper()
-	c := &Conductor{BMC: newBMC(), Log: &Log{}}
+	c := &Conductor{BMC: newBMC(), Log: &Log{}, t: t}
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "conductor-1"
 	log := slog.New(slog.NewTextHandler(c.Log, nil))

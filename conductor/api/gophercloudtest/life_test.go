@@ -1,4 +1,4 @@
-package api_test
+package gophercloudtest
 
 import (
 	"context"
@@ -7,52 +7,16 @@ import (
 	"testing"
 
 	"github.com/gophercloud/gophercloud/v2"
-	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/noauth"
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/conductors"
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/drivers"
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/nodes"
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/ports"
 )
 
-// gophercloud is a client of the library Metal3 and Terraform use.
-func (c *conductor) gophercloud() *gophercloud.ServiceClient {
-	c.t.Helper()
-	client, err := noauth.NewBareMetalNoAuth(noauth.EndpointOpts{IronicEndpoint: c.URL + "/v1"})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	client.Microversion = "1.93" // the newest that the library has a call for
-	return client
-}
-
-// gopherNode creates a node, asks for one verb after the other, and returns it as
-// it was created.
-func (c *conductor) gopherNode(client *gophercloud.ServiceClient, opts nodes.CreateOpts,
-	verbs ...nodes.TargetProvisionState) *nodes.Node {
-	c.t.Helper()
-	n, err := nodes.Create(c.t.Context(), client, opts).Extract()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	for _, verb := range verbs {
-		c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: verb})
-	}
-	return n
-}
-
-// gopherSettle asks for a change of state, and waits for its end.
-func (c *conductor) gopherSettle(client *gophercloud.ServiceClient, id string, opts nodes.ProvisionStateOpts) {
-	c.t.Helper()
-	if err := nodes.ChangeProvisionState(c.t.Context(), client, id, opts).ExtractErr(); err != nil {
-		c.t.Fatalf("%s: %v", opts.Target, err)
-	}
-	c.settle(id)
-}
-
-// TestGophercloud: a node's life.
-func TestGophercloud(t *testing.T) {
+// TestLife: a node's life.
+func TestLife(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
+	ctx, client := t.Context(), c.client()
 	n, err := nodes.Create(ctx, client, nodes.CreateOpts{
 		Name: "default~m1", Driver: "fake-hardware", BootInterface: "ipxe", NetworkInterface: "flat", ResourceClass: "bm",
 		DriverInfo: map[string]any{"address": "10.0.0.1"}, Properties: map[string]any{"cpu_arch": "x86_64"},
@@ -89,15 +53,15 @@ func TestGophercloud(t *testing.T) {
 		if verb == nodes.TargetActive {
 			opts.ConfigDrive = nodes.ConfigDrive{MetaData: map[string]any{"uuid": "x"}, UserData: "#!/bin/sh"}
 		}
-		c.gopherSettle(client, n.UUID, opts)
+		c.provision(client, n.UUID, opts)
 	}
-	checkGopherLists(ctx, t, client, n.UUID)
-	checkGopherVIFs(ctx, t, client, n.UUID)
+	checkLists(ctx, t, client, n.UUID)
+	checkVIFs(ctx, t, client, n.UUID)
 	if err := nodes.ChangePowerState(ctx, client, n.UUID,
 		nodes.PowerStateOpts{Target: nodes.PowerOn, Timeout: 60}).ExtractErr(); err != nil {
 		t.Fatal(err)
 	}
-	c.settle(n.UUID)
+	c.Settle(n.UUID)
 	if n, err = nodes.Get(ctx, client, "default~m1").Extract(); err != nil || n.PowerState != "power on" ||
 		n.ProvisionState != "available" {
 		t.Errorf("in the end: %+v: %v", n, err)
@@ -116,8 +80,8 @@ func TestGophercloud(t *testing.T) {
 	}
 }
 
-// checkGopherLists reads what is listed rather than done.
-func checkGopherLists(ctx context.Context, t *testing.T, client *gophercloud.ServiceClient, id string) {
+// checkLists reads lists, the validation and the boot device.
+func checkLists(ctx context.Context, t *testing.T, client *gophercloud.ServiceClient, id string) {
 	t.Helper()
 	page, err := nodes.ListDetail(client, nodes.ListOpts{ProvisionState: "available", Limit: 1}).AllPages(ctx)
 	if err != nil {
@@ -166,8 +130,8 @@ func checkGopherLists(ctx context.Context, t *testing.T, client *gophercloud.Ser
 	}
 }
 
-// checkGopherVIFs attaches a virtual interface and takes it off again.
-func checkGopherVIFs(ctx context.Context, t *testing.T, client *gophercloud.ServiceClient, id string) {
+// checkVIFs attaches a virtual interface and detaches it again.
+func checkVIFs(ctx context.Context, t *testing.T, client *gophercloud.ServiceClient, id string) {
 	t.Helper()
 	if err := nodes.AttachVirtualInterface(ctx, client, id,
 		nodes.VirtualInterfaceOpts{ID: "vif"}).ExtractErr(); err != nil {

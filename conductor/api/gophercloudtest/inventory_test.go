@@ -1,4 +1,4 @@
-package api_test
+package gophercloudtest
 
 import (
 	"net/http"
@@ -10,12 +10,11 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/ports"
 )
 
-// TestGophercloudInventory: what an inspection by a ramdisk has found is read
-// as the library's types.
-func TestGophercloudInventory(t *testing.T) {
+// TestInventory: the library's types take the result of an inspection by a ramdisk.
+func TestInventory(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{
+	ctx, client := t.Context(), c.client()
+	n := c.create(client, nodes.CreateOpts{
 		Name: "m1", Driver: "fake-hardware", InspectInterface: "agent", BootInterface: "ipxe",
 		DriverInfo: map[string]any{"deploy_kernel": "http://images/k", "deploy_ramdisk": "http://images/r"},
 	})
@@ -26,8 +25,8 @@ func TestGophercloudInventory(t *testing.T) {
 	if r := nodes.GetInventory(ctx, client, "m1"); !gophercloud.ResponseCodeIs(r.Err, http.StatusNotFound) {
 		t.Errorf("before the inspection: %v", r.Err)
 	}
-	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetManage})
-	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetInspect})
+	c.provision(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetManage})
+	c.provision(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetInspect})
 	c.must(http.StatusAccepted, 1, "POST", "/v1/continue_inspection",
 		`{"boot_interface":"01-52-54-00-aa-00-01","root_disk":{"name":"/dev/vda","size":10737418240},
 		"configuration":{"collectors":["default"],"managers":[{"name":"generic","version":"1.0"}]},

@@ -1,4 +1,4 @@
-package api_test
+package gophercloudtest
 
 import (
 	"net/http"
@@ -10,11 +10,11 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/ports"
 )
 
-// TestGophercloudPorts: ports, page by page, and what is attached to them.
-func TestGophercloudPorts(t *testing.T) {
+// TestPorts: ports, page by page.
+func TestPorts(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", NetworkInterface: "flat"})
+	ctx, client := t.Context(), c.client()
+	n := c.create(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", NetworkInterface: "flat"})
 	yes := true
 	p, err := ports.Create(ctx, client, ports.CreateOpts{
 		NodeUUID: n.UUID, Address: "52:54:00:aa:00:01", PXEEnabled: &yes, PhysicalNetwork: "red",
@@ -68,11 +68,11 @@ func TestGophercloudPorts(t *testing.T) {
 	}
 }
 
-// TestGophercloudVIFs: what a network service attaches to a node.
-func TestGophercloudVIFs(t *testing.T) {
+// TestVIFs: a network service attaches virtual interfaces to a node, and detaches them.
+func TestVIFs(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", NetworkInterface: "flat"})
+	ctx, client := t.Context(), c.client()
+	n := c.create(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", NetworkInterface: "flat"})
 	p, err := ports.Create(ctx, client, ports.CreateOpts{NodeUUID: n.UUID, Address: "52:54:00:aa:00:01"}).Extract()
 	if err != nil {
 		t.Fatal(err)

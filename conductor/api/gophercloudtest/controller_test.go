@@ -1,4 +1,4 @@
-package api_test
+package gophercloudtest
 
 import (
 	"net/http"
@@ -10,18 +10,18 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/nodes"
 )
 
-// TestGophercloudController: what it asks of the controller of a machine.
-func TestGophercloudController(t *testing.T) {
+// TestController: power, boot devices and the interrupt of a machine.
+func TestController(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"}, nodes.TargetManage)
+	ctx, client := t.Context(), c.client()
+	n := c.create(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"}, nodes.TargetManage)
 	for _, tc := range []struct{ target, want string }{{"power on", "power on"}, {"soft power off", "power off"},
 		{"rebooting", "power on"}, {"power off", "power off"}} {
 		opts := nodes.PowerStateOpts{Target: nodes.TargetPowerState(tc.target), Timeout: 60}
 		if err := nodes.ChangePowerState(ctx, client, "m1", opts).ExtractErr(); err != nil {
 			t.Fatalf("%s: %v", tc.target, err)
 		}
-		c.settle(n.UUID)
+		c.Settle(n.UUID)
 		if n, err := nodes.Get(ctx, client, "m1").Extract(); err != nil || n.PowerState != tc.want {
 			t.Errorf("after %s it is %q: %v", tc.target, n.PowerState, err)
 		}
@@ -42,11 +42,11 @@ func TestGophercloudController(t *testing.T) {
 	}
 }
 
-// TestGophercloudVendor: methods of a vendor, of nodes and of drivers.
-func TestGophercloudVendor(t *testing.T) {
+// TestVendor: vendor methods of nodes and of drivers.
+func TestVendor(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"})
+	ctx, client := t.Context(), c.client()
+	c.create(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"})
 	methods, err := nodes.ListVendorPassthruMethods(ctx, client, "m1").Extract()
 	if err != nil || len(methods) == 0 {
 		t.Fatalf("methods %+v: %v", methods, err)
@@ -64,7 +64,7 @@ func TestGophercloudVendor(t *testing.T) {
 	if r.Err != nil || r.StatusCode != http.StatusAccepted {
 		t.Errorf("a method that takes its time: status %d: %v", r.StatusCode, r.Err)
 	}
-	c.settle("m1")
+	c.Settle("m1")
 	r = nodes.CallVendorPassthru(ctx, client, "m1", http.MethodPost,
 		nodes.VendorPassthruCallOpts{Method: "third_method_sync"})
 	if !gophercloud.ResponseCodeIs(r.Err, http.StatusBadRequest) {

@@ -1,4 +1,4 @@
-package api_test
+package gophercloudtest
 
 import (
 	"net/http"
@@ -21,11 +21,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestGophercloudService: what the service says of itself, its conductors and
-// drivers.
-func TestGophercloudService(t *testing.T) {
+// TestService: versions, conductors and drivers.
+func TestService(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
+	ctx, client := t.Context(), c.client()
 	root := *client
 	root.Endpoint = c.URL + "/"
 	all, err := apiversions.List(ctx, &root).Extract()
@@ -53,9 +52,8 @@ func TestGophercloudService(t *testing.T) {
 	}
 }
 
-// TestGophercloudLogin: a client with a name and its password is let in, others
-// are not.
-func TestGophercloudLogin(t *testing.T) {
+// TestLogin: only a client with a user's name and password gets an answer.
+func TestLogin(t *testing.T) {
 	hash, err := bcrypt.GenerateFromPassword([]byte("wonderland"), bcrypt.MinCost)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +74,7 @@ func TestGophercloudLogin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		client.Microversion = "1.93"
+		client.Microversion = microversion
 		return client
 	}
 	n, err := nodes.Create(ctx, login("wonderland"), nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"}).Extract()
@@ -94,7 +92,7 @@ func TestGophercloudLogin(t *testing.T) {
 		http.StatusUnauthorized) {
 		t.Errorf("with another password: %v", err)
 	}
-	if _, err := nodes.Get(ctx, c.gophercloud(), "m1").Extract(); !gophercloud.ResponseCodeIs(err,
+	if _, err := nodes.Get(ctx, c.client(), "m1").Extract(); !gophercloud.ResponseCodeIs(err,
 		http.StatusUnauthorized) {
 		t.Errorf("as nobody: %v", err)
 	}

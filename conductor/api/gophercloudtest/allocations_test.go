@@ -1,4 +1,4 @@
-package api_test
+package gophercloudtest
 
 import (
 	"net/http"
@@ -10,19 +10,20 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/nodes"
 )
 
-// TestGophercloudAllocations: a node is found for one who asks for a class.
-func TestGophercloudAllocations(t *testing.T) {
+// TestAllocations: an allocation finds a node by its resource class.
+func TestAllocations(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", ResourceClass: "big"},
+	ctx, client := t.Context(), c.client()
+	n := c.create(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", ResourceClass: "big"},
 		nodes.TargetManage, nodes.TargetProvide)
 	a, err := allocations.Create(ctx, client, allocations.CreateOpts{
 		Name: "a1", ResourceClass: "big", CandidateNodes: []string{"m1"}, Extra: map[string]string{"who": "me"},
 	}).Extract()
-	if err != nil || a.Name != "a1" || a.Extra["who"] != "me" || !cmp.Equal(a.CandidateNodes, []string{n.UUID}) {
+	if err != nil || a.Name != "a1" || a.State != "allocating" || a.Extra["who"] != "me" ||
+		!cmp.Equal(a.CandidateNodes, []string{n.UUID}) {
 		t.Fatalf("allocation %+v: %v", a, err)
 	}
-	c.allocated("a1")
+	c.Allocated("a1")
 	if a, err = allocations.Get(ctx, client, "a1").Extract(); err != nil || a.State != allocations.Active ||
 		a.NodeUUID != n.UUID {
 		t.Fatalf("allocation %+v: %v", a, err)
@@ -35,7 +36,7 @@ func TestGophercloudAllocations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.allocated("a2")
+	c.Allocated("a2")
 	if none, err = allocations.Get(ctx, client, none.UUID).Extract(); err != nil || none.State != allocations.Error ||
 		none.LastError == "" {
 		t.Errorf("a second one for the same node: %+v: %v", none, err)

@@ -1,4 +1,4 @@
-package api_test
+package gophercloudtest
 
 import (
 	"net/http"
@@ -12,12 +12,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestGophercloudFirmware: BIOS settings and firmware, as the BMC tells them.
-func TestGophercloudFirmware(t *testing.T) {
+// TestFirmware: BIOS settings and firmware, as the BMC reports them.
+func TestFirmware(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"}, nodes.TargetManage)
-	c.gopherSettle(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetClean, CleanSteps: []nodes.CleanStep{{
+	ctx, client := t.Context(), c.client()
+	n := c.create(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware"}, nodes.TargetManage)
+	c.provision(client, n.UUID, nodes.ProvisionStateOpts{Target: nodes.TargetClean, CleanSteps: []nodes.CleanStep{{
 		Interface: nodes.InterfaceBIOS, Step: "apply_configuration",
 		Args: map[string]any{"settings": []any{map[string]any{"name": "BootDelay", "value": "5"}}},
 	}}})
@@ -63,11 +63,11 @@ func TestGophercloudFirmware(t *testing.T) {
 	}
 }
 
-// TestGophercloudMedia: images in virtual drives.
-func TestGophercloudMedia(t *testing.T) {
+// TestMedia: images in virtual drives.
+func TestMedia(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client,
+	ctx, client := t.Context(), c.client()
+	n := c.create(client,
 		nodes.CreateOpts{Name: "m1", Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "http://bmc"}},
 		nodes.TargetManage)
 	type drive struct {
@@ -92,7 +92,7 @@ func TestGophercloudMedia(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.settle(n.UUID)
+		c.Settle(n.UUID)
 		if diff := cmp.Diff([]drive{{Types: []string{"CD", "DVD"}, Inserted: true, Image: &image}}, drives()); diff != "" {
 			t.Errorf("full drives (-want +got):\n%s", diff)
 		}
@@ -102,7 +102,7 @@ func TestGophercloudMedia(t *testing.T) {
 			}).ExtractErr(); err != nil {
 			t.Error(err)
 		}
-		c.settle(n.UUID)
+		c.Settle(n.UUID)
 	}
 	if err := nodes.AttachVirtualMedia(ctx, client, "m1",
 		nodes.AttachVirtualMediaOpts{DeviceType: "tape", ImageURL: image}).ExtractErr(); !gophercloud.ResponseCodeIs(err,
@@ -112,16 +112,15 @@ func TestGophercloudMedia(t *testing.T) {
 	if err := nodes.DetachVirtualMedia(ctx, client, "m1", nodes.DetachVirtualMediaOpts{}).ExtractErr(); err != nil {
 		t.Error(err)
 	}
-	c.settle(n.UUID)
+	c.Settle(n.UUID)
 }
 
-// TestGophercloudRAID: what the next RAID step is to make, and what can be said
-// of it.
-func TestGophercloudRAID(t *testing.T) {
+// TestRAID: the configuration that the next RAID step creates, and its properties.
+func TestRAID(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", RAIDInterface: "fake"})
-	c.gopherNode(client, nodes.CreateOpts{Name: "m2", Driver: "fake-hardware", RAIDInterface: "no-raid"})
+	ctx, client := t.Context(), c.client()
+	c.create(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", RAIDInterface: "fake"})
+	c.create(client, nodes.CreateOpts{Name: "m2", Driver: "fake-hardware", RAIDInterface: "no-raid"})
 	size, yes := 100, true
 	config := nodes.RAIDConfigOpts{LogicalDisks: []nodes.LogicalDisk{
 		{SizeGB: &size, RAIDLevel: nodes.RAID1, IsRootVolume: &yes, DiskType: nodes.SSD},

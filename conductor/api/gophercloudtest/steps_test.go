@@ -1,4 +1,4 @@
-package api_test
+package gophercloudtest
 
 import (
 	"net/http"
@@ -8,12 +8,11 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/nodes"
 )
 
-// TestGophercloudSteps: the verbs that take steps, a password, or nothing, and
-// the verbs that end what waits.
-func TestGophercloudSteps(t *testing.T) {
+// TestSteps: the verbs that take steps, a password, or nothing, and the verbs that end a wait.
+func TestSteps(t *testing.T) {
 	c := newConductor(t)
-	ctx, client := t.Context(), c.gophercloud()
-	n := c.gopherNode(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", RescueInterface: "fake"})
+	ctx, client := t.Context(), c.client()
+	n := c.create(client, nodes.CreateOpts{Name: "m1", Driver: "fake-hardware", RescueInterface: "fake"})
 	step := nodes.CleanStep{Interface: nodes.InterfaceBIOS, Step: "factory_reset"}
 	hold := nodes.CleanStep{Interface: nodes.InterfaceDeploy, Step: "hold"}
 	for _, tc := range []struct {
@@ -36,7 +35,7 @@ func TestGophercloudSteps(t *testing.T) {
 		}}, nodes.Active},
 		{nodes.ProvisionStateOpts{Target: nodes.TargetDeleted}, nodes.Available},
 	} {
-		c.gopherSettle(client, n.UUID, tc.opts)
+		c.provision(client, n.UUID, tc.opts)
 		n, err := nodes.Get(ctx, client, "m1").Extract()
 		if err != nil {
 			t.Fatal(err)

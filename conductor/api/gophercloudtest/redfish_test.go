@@ -1,4 +1,4 @@
-package redfish_test
+package gophercloudtest
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/gophercloud/gophercloud/v2"
@@ -19,28 +20,56 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
+	lab "github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/redfish/redfishtest"
 )
 
-// operated is the bench with a conductor in front of it, and an operator's
-// client in front of that.
+// subscriptionsPath is where the lab's controller keeps subscriptions.
+const subscriptionsPath = "/redfish/v1/EventService/Subscriptions"
+
+// operated is a conductor with the Redfish driver before the lab's controller, and an operator's client.
 type operated struct {
-	*bench
-	engine *engine.Engine
-	client *gophercloud.ServiceClient
-	node   string
+	machine *redfishtest.Machine
+	bmc     *redfishtest.Client
+	engine  *engine.Engine
+	client  *gophercloud.ServiceClient
+	node    string
+}
+
+// newController returns a controller of a machine in memory that listens until the test ends.
+func newController(t *testing.T) (*redfishtest.Machine, *redfishtest.Client) {
+	t.Helper()
+	machine := redfishtest.NewMachine()
+	controller := lab.New(lab.Config{
+		Machine: machine, Username: redfishtest.User, Password: redfishtest.Password, MediaDir: t.TempDir(),
+		TaskTime: time.Second, RestartTime: time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	server := httptest.NewServer(controller)
+	t.Cleanup(func() {
+		if err := controller.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		server.Close()
+	})
+	return machine, &redfishtest.Client{URL: server.URL}
 }
 
 func newOperated(t *testing.T) *operated {
 	t.Helper()
-	o := &operated{bench: newBench(t)}
+	o := &operated{}
+	o.machine, o.bmc = newController(t)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	driver := redfish.New(redfish.Options{Log: log})
+	t.Cleanup(func() {
+		if err := driver.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "conductor-1"
 	settings.SyncPowerInterval = 0
 	o.engine = engine.New(engine.Config{
-		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": newDriver(t, redfish.Options{})},
-		Settings: settings, Log: log,
+		Store: mem.New(), BMCs: map[string]engine.BMC{"redfish": driver}, Settings: settings, Log: log,
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -52,8 +81,9 @@ func newOperated(t *testing.T) *operated {
 		t.Fatal(err)
 	}
 	o.client.Microversion = "1.89"
-	n, err := nodes.Create(t.Context(), o.client,
-		nodes.CreateOpts{Driver: "redfish", DriverInfo: o.bench.node(redfishtest.Password).DriverInfo}).Extract()
+	n, err := nodes.Create(t.Context(), o.client, nodes.CreateOpts{Driver: "redfish", DriverInfo: map[string]any{
+		"redfish_address": o.bmc.URL, "redfish_username": redfishtest.User, "redfish_password": redfishtest.Password,
+	}}).Extract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +100,14 @@ func (o *operated) put(t *testing.T, path string, body any) {
 		t.Fatalf("%s: %v", path, err)
 	}
 	answer.Body.Close()
-	eventually(t, path+" is done", func() bool {
-		host, err := o.engine.Reserved(t.Context(), o.node)
-		return err == nil && host == ""
-	})
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if host, err := o.engine.Reserved(t.Context(), o.node); err == nil && host == "" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s is not done within a minute", path)
+		}
+	}
 	n, err := o.engine.Node(t.Context(), o.node)
 	if err != nil || n.LastError != "" {
 		t.Errorf("%s: %v, last error %q", path, err, n.LastError)
@@ -82,7 +116,7 @@ func (o *operated) put(t *testing.T, path string, body any) {
 
 // An operator's requests to a BMC besides power arrive there, by the library that Metal3
 // uses.
-func TestOperatedByGophercloud(t *testing.T) {
+func TestRedfish(t *testing.T) {
 	o := newOperated(t)
 	ctx := t.Context()
 	methods, err := nodes.GetVendorPassthruMethods(ctx, o.client, o.node).Extract()
@@ -131,7 +165,7 @@ func TestOperatedByGophercloud(t *testing.T) {
 		t.Errorf("buttons (-want +got):\n%s", diff)
 	}
 	o.put(t, "secure_boot", map[string]bool{"target": true})
-	if _, body := o.Call(t, http.MethodGet, secureBootPath, ""); !strings.Contains(body, `"SecureBootEnable":true`) {
+	if _, body := o.bmc.Call(t, http.MethodGet, "/redfish/v1/Systems/1/SecureBoot", ""); !strings.Contains(body, `"SecureBootEnable":true`) {
 		t.Errorf("secure boot: %s", body)
 	}
 	o.put(t, "secure_boot", map[string]bool{"target": false})
