@@ -19,7 +19,7 @@ deployed or busy cannot be deleted: undeploy it, or put it into maintenance firs
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return wait.Each(args, func(node string) error {
 				if err := s.Client.Do(cmd.Context(), "DELETE", client.NodePath(node), nil, nil); err != nil {
-					return err
+					return refused(cmd.Context(), s, cmd, node, err)
 				}
 				_, err := fmt.Fprintf(cmd.OutOrStdout(), "deleted node %s\n", node)
 				return err

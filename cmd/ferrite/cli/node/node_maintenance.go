@@ -35,7 +35,7 @@ func nodeMaintenance(s *client.Session) *cobra.Command {
 func setMaintenance(s *client.Session, cmd *cobra.Command, nodes []string, method string, body any, now string) error {
 	return wait.Each(nodes, func(node string) error {
 		if err := s.Client.Do(cmd.Context(), method, client.NodePath(node, "maintenance"), body, nil); err != nil {
-			return err
+			return refused(cmd.Context(), s, cmd, node, err)
 		}
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is %s\n", node, now)
 		return err

@@ -1,10 +1,11 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,32 +15,65 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// nextVerbs are the verbs of a state at rest. The status of a failed or waiting node names its own.
-var nextVerbs = map[string]string{
-	"enroll":     "manage",
-	"manageable": "provide, inspect, clean or adopt",
-	"available":  "deploy; or manage, to inspect or clean it",
-	"active":     "undeploy, rebuild, rescue or service",
-	"rescue":     "unrescue or undeploy",
-}
+var (
+	deployed = regexp.MustCompile(`^[Nn]ode \S+ cannot be deployed: `) // the beginning says so
+	nodeUUID = regexp.MustCompile(`[Nn]ode "?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"?`)
+)
 
-// refused completes a refusal for the node's state: the verb as typed, the node as named, and the next verbs. The
-// conductor answers in Ironic's words, which have neither.
+// refused words a refusal of a verb: the verb as typed, the node as named, the reason and the next command. The
+// conductor answers in Ironic's words, which have the UUID, and the verb's name in the API.
 func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node string, err error) error {
 	var f *nodeapi.Fault
-	if !errors.As(err, &f) || !strings.Contains(f.Text, "can not be performed on node") {
+	if !errors.As(err, &f) || f.Status < http.StatusBadRequest || f.Status >= http.StatusInternalServerError ||
+		f.Status == http.StatusNotFound || f.Status == http.StatusUnauthorized {
 		return err
 	}
-	err = fmt.Errorf("cannot %s %s: %w", typed(cmd), node, err)
-	st, statusErr := wait.ReadStatus(ctx, s, node)
-	if statusErr != nil {
-		return err // the refusal matters more
+	verb := typed(cmd)
+	reason, try := deployed.ReplaceAllString(strings.TrimSuffix(f.Text, "."), ""), ""
+	switch {
+	case strings.Contains(f.Text, "can not be performed on node") && strings.Contains(f.Text, "in state"):
+		st, statusErr := wait.ReadStatus(ctx, s, node)
+		if statusErr != nil || allowed(verb, st.State) {
+			break // the state has changed since, or is not to be known
+		}
+		reason, try = inState(verb, st)
+	case f.Status == http.StatusConflict && strings.Contains(f.Text, " is locked by "):
+		reason, try = "the conductor is at work on it", "the same command again; ferrite node status NODE shows the current step"
+	case strings.Contains(f.Text, " is protected "):
+		reason, try = "it is protected", "ferrite node set NODE --protected=false"
+	case strings.Contains(f.Text, " is retired"):
+		reason, try = "it is retired", "ferrite node set NODE --retired=false"
 	}
-	if try := cmp.Or(st.Try, nextVerbs[st.State]); try != "" {
-		return fmt.Errorf("%w\n  try: %s", err, try)
+	reason = nodeUUID.ReplaceAllString(reason, "node "+node)
+	err = &refusal{text: fmt.Sprintf("cannot %s node %s: %s", verb, node, reason), cause: err}
+	if try != "" {
+		return fmt.Errorf("%w\n  try: %s", err, strings.ReplaceAll(try, "NODE", node))
 	}
 	return err
 }
+
+// inState is the reason of a refusal for the node's state, and the next command.
+func inState(verb string, st nodeapi.Status) (reason, try string) {
+	why, try := advice(verb, st.State)
+	reason = "it is in state " + st.State + why
+	if strings.HasPrefix(verb, "power ") && strings.HasPrefix(st.State, "clean") {
+		reason += ", and a power change could leave a disk half wiped"
+	}
+	if st.LastError != "" && (strings.HasSuffix(st.State, " failed") || st.State == "enroll" || st.State == "error") {
+		reason += " (" + strings.TrimSuffix(st.LastError, ".") + ")"
+	}
+	return reason, try
+}
+
+// refusal is a refusal in other words than the conductor's.
+type refusal struct {
+	text  string
+	cause error
+}
+
+func (r *refusal) Error() string { return r.text }
+
+func (r *refusal) Unwrap() error { return r.cause }
 
 // typed is the command below "node" as the operator typed it, such as "power reboot".
 func typed(cmd *cobra.Command) string {

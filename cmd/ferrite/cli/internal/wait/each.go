@@ -3,10 +3,11 @@ package wait
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 )
 
-// Each does something to every name, and tells of all that failed.
+// Each does something to every name, and returns all errors.
 func Each(names []string, do func(name string) error) error {
 	var failed []error
 	for _, name := range names {
@@ -17,7 +18,7 @@ func Each(names []string, do func(name string) error) error {
 	return errors.Join(failed...)
 }
 
-// All is each, at the same time.
+// All is Each, with all names at the same time.
 func All(names []string, do func(name string) error) error {
 	failed := make([]error, len(names))
 	var running sync.WaitGroup
@@ -32,9 +33,9 @@ func All(names []string, do func(name string) error) error {
 	return errors.Join(failed...)
 }
 
-// named says which one failed, where there are several.
+// named says which one failed, where there are several, unless the error itself says it.
 func named(names []string, name string, err error) error {
-	if len(names) == 1 {
+	if len(names) == 1 || strings.Contains(err.Error(), " node "+name+": ") {
 		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)
