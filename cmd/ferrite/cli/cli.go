@@ -3,9 +3,10 @@
 // reports and drivers of a conductor, and the documents of hosts, from a shell.
 // One file per noun or verb.
 //
-// It is a client like any other: it knows the wire (proto) and nothing of what
-// is behind it, and works against Ironic too, with less to show. What machines
-// have said is shown, and never obeyed, by the terminal (visible.go).
+// It is a client like any other: it knows the wire (proto) and nothing of the
+// conductor behind it. It works against Ironic too, with less to show. Control
+// characters in texts of machines are made visible, so a terminal does not obey
+// them (internal/output).
 package cli
 
 import (
@@ -104,6 +105,8 @@ func New(release string, extra ...*cobra.Command) *cobra.Command {
 		c.SetHelpFunc(helpOfNoClient)
 		root.AddCommand(c)
 	}
+	explainUsage(root)
+	root.SetFlagErrorFunc(explainValue)
 	return root
 }
 
@@ -115,12 +118,12 @@ func top(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// noClient refuses the flags of clients for a command that asks no conductor:
-// who gives them expects them to matter.
+// noClient refuses the flags of clients for a command that asks no conductor,
+// since they would have no effect.
 func noClient(cmd *cobra.Command) (err error) {
 	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed && err == nil {
-			err = fmt.Errorf("--%s is for commands that ask a conductor, which ferrite %s does not: leave it out", f.Name,
+			err = fmt.Errorf("--%s is for commands that ask a conductor; ferrite %s asks none: leave it out", f.Name,
 				top(cmd).Name())
 		}
 	})
@@ -135,8 +138,8 @@ func helpOfNoClient(cmd *cobra.Command, args []string) {
 
 // Run carries a command out and prints its error. It returns the exit status.
 func Run(ctx context.Context, cmd *cobra.Command) int {
-	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %s\n", output.Visible(err.Error()))
+	if c, err := cmd.ExecuteContextC(ctx); err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %s\n", output.Visible(explainFlags(c, err).Error()))
 		return 1
 	}
 	return 0

@@ -19,7 +19,8 @@ import (
 
 // Command is `ferrite image`.
 func Command() *cobra.Command {
-	c := &cobra.Command{Use: "image", Short: "Build the kernel and ramdisk that machines boot", SilenceUsage: true}
+	c := &cobra.Command{Use: "image", Short: "Build the kernel and ramdisk that machines boot", SilenceUsage: true,
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(build())
 	return c
 }

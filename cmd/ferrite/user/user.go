@@ -22,6 +22,7 @@ import (
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "user", Short: "Keep the users of a conductor: roles, passwords, tokens", SilenceUsage: true,
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Long: `Edits two files of "ferrite serve", which reads them again when they change:
 
   --users-file     roles, projects and hashes of tokens
