@@ -62,7 +62,7 @@ func nextLLDPDU(ctx context.Context, in io.ReadCloser, log *slog.Logger) []lldp.
 			if ctx.Err() == nil {
 				log.Warn("LLDP cannot be listened to any more", "err", err)
 			} else {
-				log.Info("no LLDP heard")
+				log.Info("no LLDP frame received")
 			}
 			return nil
 		}
@@ -71,7 +71,7 @@ func nextLLDPDU(ctx context.Context, in io.ReadCloser, log *slog.Logger) []lldp.
 			log.Debug("frame passed over", "err", err)
 			continue
 		}
-		log.Info("LLDP heard", "statements", len(tlvs))
+		log.Info("LLDP frame received", "statements", len(tlvs))
 		return tlvs
 	}
 }

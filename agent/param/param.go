@@ -210,7 +210,7 @@ func shell(p *Params, v string) error {
 		p.Shell = ShellAtOnce
 	}
 	if err != nil {
-		return fmt.Errorf("%w; nobody gets a shell", err)
+		return fmt.Errorf("%w; no shell is given", err)
 	}
 	return nil
 }

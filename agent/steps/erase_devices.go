@@ -132,7 +132,7 @@ func (m *Machine) logReport(r agentapi.EraseReport) {
 	for _, d := range r.Disks {
 		b, err := json.Marshal(d)
 		if err != nil {
-			m.Log.Error("the erase report cannot be told", "disk", d.Device, "err", err)
+			m.Log.Error("the erase report cannot be sent", "disk", d.Device, "err", err)
 			continue
 		}
 		m.Log.Info("erase report", "disk", string(b))

@@ -13,7 +13,7 @@ import (
 )
 
 // grubOff is why programs of an image are not run, and how they would be.
-const grubOff = "which is not allowed here: whoever made the image would have the machine's ramdisk " +
+const grubOff = "which is not allowed here: it would give the image's author the machine's ramdisk " +
 	"(CVE-2026-43003). " +
 	"Allow it with enable_bios_bootloader_install of the conductor, or use a whole-disk image"
 

@@ -67,7 +67,7 @@ func first() {
 	o.Network, o.Settled, o.Stream, o.Board = nics, settled, stream, board
 	o.Rescue = func(p rescue.Password) error { return letIn(ctx, kernel, reaper, p, log) }
 	err := agent.New(o).Run(ctx)
-	log.Error("agent ended; the machine stays up for whoever comes to look", "err", err)
+	log.Error("agent ended; the machine stays up to be examined", "err", err)
 	select {}
 }
 

@@ -14,7 +14,7 @@ func (present) Wait(context.Context, bool, time.Duration) error { return nil }
 
 // Down refuses: these interfaces are not ours.
 func (present) Down() error {
-	return errors.New("the network was set up by somebody else and stays up")
+	return errors.New("the network was set up by another program and stays up")
 }
 
 // AskAnew leaves the addresses as they are, for the same reason.

@@ -20,7 +20,7 @@ func agentRows(mounts map[string]rest.Handler) []rest.Route {
 		{Method: http.MethodPost, Path: agentapi.HeartbeatPath + ":node", Since: 22,
 			Doc: "an agent says that it is there, and where", Wire: rest.Accepts(http.StatusAccepted, heartbeatForm())},
 		{Method: http.MethodPost, Path: agentapi.ContinueInspectionPath, Since: 84,
-			Doc: "an agent tells what it has found; 1.1 is taken too", Wire: rest.Wire{
+			Doc: "an agent sends its inspection data; 1.1 is taken too", Wire: rest.Wire{
 				Status: http.StatusAccepted, Query: rest.ArgumentsNamed([]string{"node_uuid"}), Takes: inspectionForm(),
 				Gives: rest.Schema{
 					"anyOf": []rest.Schema{
@@ -28,7 +28,7 @@ func agentRows(mounts map[string]rest.Handler) []rest.Route {
 					},
 				},
 			}},
-		{Method: http.MethodPost, Path: ofAgent + agentapi.ProgressSuffix, Doc: "an agent tells how far its step is",
+		{Method: http.MethodPost, Path: ofAgent + agentapi.ProgressSuffix, Doc: "an agent reports the progress of its step",
 			Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.Progress{}))},
 		{Method: http.MethodPost, Path: ofAgent + agentapi.LogSuffix, Doc: "an agent sends its log, as it is or in gzip",
 			Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.LogLines{}))},

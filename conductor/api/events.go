@@ -15,7 +15,7 @@ type eventResource struct {
 // routes is what a network service tells of the ports it has bound.
 func (h *eventResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodPost, Path: "/v1/events", Since: 54, Doc: "tell of ports that a network service has bound",
+		{Method: http.MethodPost, Path: "/v1/events", Since: 54, Doc: "report ports that a network service has bound",
 			Handle: h.takeEvents, Wire: rest.Accepts(http.StatusNoContent, eventsForm())},
 	}
 }

@@ -62,7 +62,7 @@ func TestRootDevice(t *testing.T) {
 		t.Errorf("the node's own hints:\n%s", diff)
 	}
 	if w := c.rootDevice(`{"root_device":{"size":">= 8"}}`); w.Disk != "" ||
-		!strings.Contains(w.Refusal, "tell them apart by serial=A or serial=B") || len(w.Disks) != 4 {
+		!strings.Contains(w.Refusal, "distinguish them by serial=A or serial=B") || len(w.Disks) != 4 {
 		t.Errorf("hints that two disks match: %+v", w)
 	}
 	if w := c.rootDevice(`{"root_device":{}}`); w.Disk != "/dev/sda" || len(w.RootDevice) != 0 {

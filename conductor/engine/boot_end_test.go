@@ -148,7 +148,7 @@ func TestAddressOfAnEarlierBoot(t *testing.T) {
 			}
 		}
 		if times := told(t, w, n.UUID,
-			"boot script from 10.0.0.5 refused: the machine was lent no address in this boot"); times != 1 {
+			"boot script from 10.0.0.5 refused: the machine has no lease of this boot"); times != 1 {
 			t.Errorf("told %d times", times)
 		}
 		if _, err := w.e.ScriptAsked(w.ctx, n, at, time.Now()); err != nil {

@@ -219,7 +219,7 @@ func TestInspectionFindsItsNode(t *testing.T) {
 			t.Errorf("node is %q: %s", n.ProvisionState, n.LastError)
 		}
 		ports, err := w.e.Ports(w.ctx, node.PortQuery{NodeUUID: n.UUID})
-		if err != nil || len(ports) != 1 || told(t, w, n.UUID, "made no ports") != 1 { // the node had one
+		if err != nil || len(ports) != 1 || told(t, w, n.UUID, "not made ports") != 1 { // the node had one
 			t.Errorf("ports %v, %v", ports, err)
 		}
 	})

@@ -42,7 +42,7 @@ func (d *decision) deletionBlocker() string {
 		text += ", for " + n.Run.Waiting
 	}
 	if !n.Deadline.IsZero() {
-		text += "; that fails if nothing more is heard of it until " + moment(n.Deadline)
+		text += "; that fails if it does not report again by " + moment(n.Deadline)
 	}
 	return text
 }

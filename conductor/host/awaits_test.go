@@ -38,7 +38,7 @@ func TestAwaits(t *testing.T) {
 			`waits for node default~a, which is "cleaning" since 2026-01-01 11:00:00 UTC`},
 		"a ramdisk": {newFacts(hostapi.StateDeprovisioning, node.CleanWait, deleted, nodeIs(booting)),
 			`waits for node default~a, which is "clean wait" since 2026-01-01 11:00:00 UTC, for the first heartbeat of the ramdisk's agent; ` +
-				"that fails if nothing more is heard of it until 2026-01-01 12:30:00 UTC"},
+				"that fails if it does not report again by 2026-01-01 12:30:00 UTC"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := begin(tc.facts)

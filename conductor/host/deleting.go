@@ -84,7 +84,7 @@ func (d *decision) deleteNode(force bool, t hostapi.ErrorType) (gone bool) {
 		}
 	default: // the engine forgets no node that is in use, unless it is in maintenance
 		if !n.Maintenance {
-			d.doKeepingError(SetMaintenance{On: true, Reason: "the host " + d.h.Namespace + "/" + d.h.Name + " is let go"}, t)
+			d.doKeepingError(SetMaintenance{On: true, Reason: "the host " + d.h.Namespace + "/" + d.h.Name + " is deleted"}, t)
 			return false
 		}
 	}

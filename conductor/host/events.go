@@ -60,7 +60,7 @@ var hostEvents = []struct {
 		func(c change) bool { return c.enters(hostapi.StateInspecting) && !c.uninspected }},
 	{"InspectionComplete", "what the machine is made of is known",
 		func(c change) bool { return c.inspectionOver() && !c.uninspected }},
-	{"InspectionSkipped", "nobody wants to know what the machine is made of",
+	{"InspectionSkipped", "spec.inspectionMode is disabled",
 		func(c change) bool { return c.inspectionOver() && c.uninspected }},
 	{"PreparationComplete", "the machine's settings are as wanted",
 		func(c change) bool { return c.leaves(hostapi.StatePreparing) && c.enters(hostapi.StateAvailable) }},

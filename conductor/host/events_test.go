@@ -28,7 +28,7 @@ func TestEvents(t *testing.T) {
 			"Normal InspectionStarted: the machine is looked at",
 		}},
 		"not looked at": {newFacts(hostapi.StateRegistering, node.Manageable, blind),
-			[]string{"Normal InspectionSkipped: nobody wants to know what the machine is made of"}},
+			[]string{"Normal InspectionSkipped: spec.inspectionMode is disabled"}},
 		"looked at": {newFacts(hostapi.StateInspecting, node.Manageable), []string{
 			"Normal InspectionComplete: what the machine is made of is known",
 		}},

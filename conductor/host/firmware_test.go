@@ -121,7 +121,7 @@ func TestFirmwareSettings(t *testing.T) {
 		}
 	}
 	facts := newFacts(hostapi.StateAvailable, node.Manageable, settingsWanted("Speed=Fast"))
-	if diff := cmp.Diff(wrong+"spec.settings: the machine's BMC has told of no BIOS settings\n",
+	if diff := cmp.Diff(wrong+"spec.settings: the machine's BMC has reported no BIOS settings\n",
 		sayings(facts.Firmware.Settings.Status.Conditions)); diff != "" {
 		t.Errorf("nothing known (-want +got):\n%s", diff)
 	}
@@ -316,7 +316,7 @@ func TestFirmwareComponents(t *testing.T) {
 			"ChangeDetected True OK 3\nValid False InvalidComponent 3 " +
 				`spec.updates[1].component: "nic:": expected bios, bmc, or nic: with a card's id; spec.updates[2].component: "disk": expected bios, bmc, or nic: with a card's id` + "\n"},
 		{[]edit{updatesWanted(nil, "bmc=http://b")},
-			"ChangeDetected True OK 3\nValid False InvalidComponent 3 spec.updates: the machine's BMC has told of no part " +
+			"ChangeDetected True OK 3\nValid False InvalidComponent 3 spec.updates: the machine's BMC has reported no part " +
 				"with firmware\n"},
 	} {
 		facts := newFacts(hostapi.StateAvailable, node.Manageable, c.with...)

@@ -28,7 +28,7 @@ func Foreign(h hostapi.Host, n node.Node) string {
 	case idle, h.Spec.ExternallyProvisioned:
 		return ""
 	}
-	return fmt.Sprintf("node %s has the name or the boot MAC address of this host, is %q and works for somebody else: "+
+	return fmt.Sprintf("node %s has the name or the boot MAC address of this host, is %q and in use by another owner: "+
 		"say spec.externallyProvisioned to take it over as it runs, or give the host another name", cmp.Or(n.Name, n.UUID),
 		n.ProvisionState)
 }

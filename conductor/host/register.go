@@ -69,7 +69,7 @@ func (d *decision) accessToBMC() (a translate.Access, why string) {
 			"correct one of the two",
 			a.Identity, d.facts.NodeWithBMC, hostapi.NodeName(d.h.Namespace, d.h.Name))
 	case d.h.Spec.InspectionMode == hostapi.InspectionFast && a.Fast == "":
-		return a, "spec.inspectionMode fast needs a BMC that tells what its machine is made of, which " + a.Scheme +
+		return a, "spec.inspectionMode fast needs a BMC that reports the machine's hardware, which " + a.Scheme +
 			" does not: choose agent"
 	case translate.BootMode(d.h.Spec) == hostapi.UEFISecureBoot && !a.SecureBoot:
 		return a, "spec.bootMode UEFISecureBoot cannot be set through " + a.Scheme + ": choose UEFI or legacy"

@@ -114,7 +114,7 @@ func TestNoRootDisk(t *testing.T) {
 			again := begin(facts)
 			again.setConditions()
 			if all := again.events(); len(all) > 0 {
-				t.Errorf("it is told again: %v", all)
+				t.Errorf("it is reported again: %v", all)
 			}
 		})
 	}

@@ -51,61 +51,62 @@ type Transition struct {
 // Table is the whole life of a host, as Metal3 has it. Docs, tests and the
 // diagram are derived from it.
 var Table = []Transition{
-	{hostapi.StateNone, WithBMC, hostapi.StateRegistering, "somebody said how the machine is reached"},
-	{hostapi.StateNone, WithoutBMC, hostapi.StateUnmanaged, "there is nobody to talk to yet"},
+	{hostapi.StateNone, WithBMC, hostapi.StateRegistering, "spec.bmc has an address"},
+	{hostapi.StateNone, WithoutBMC, hostapi.StateUnmanaged, "spec.bmc has no address"},
 	{hostapi.StateNone, Delete, hostapi.StateDeleting, "nothing was begun"},
 
-	{hostapi.StateUnmanaged, WithBMC, hostapi.StateRegistering, "somebody said how the machine is reached"},
+	{hostapi.StateUnmanaged, WithBMC, hostapi.StateRegistering, "spec.bmc has an address"},
 	{hostapi.StateUnmanaged, Delete, hostapi.StateDeleting, "nothing was begun"},
 
-	{hostapi.StateRegistering, External, hostapi.StateExternallyProvisioned, "it runs somebody else's work already"},
-	{hostapi.StateRegistering, NoInspection, hostapi.StatePreparing, "nobody wants to know what it is made of"},
-	{hostapi.StateRegistering, Registered, hostapi.StateInspecting, "its BMC lets us in"},
-	{hostapi.StateRegistering, Delete, hostapi.StateDeleting, "the machine was not touched, nor is it now"},
+	{hostapi.StateRegistering, External, hostapi.StateExternallyProvisioned, "spec.externallyProvisioned is set"},
+	{hostapi.StateRegistering, NoInspection, hostapi.StatePreparing, "inspection is disabled"},
+	{hostapi.StateRegistering, Registered, hostapi.StateInspecting, "its BMC accepts the credentials"},
+	{hostapi.StateRegistering, Delete, hostapi.StateDeleting, "the machine was never changed"},
 
 	{hostapi.StateMatchProfile, OlderDocument, hostapi.StatePreparing, "a document of an older Metal3"},
 	{hostapi.StateMatchProfile, Delete, hostapi.StatePoweringOffBeforeDelete, "switch it off first"},
 
-	{hostapi.StateInspecting, Inspected, hostapi.StatePreparing, "what it is made of is written down"},
-	{hostapi.StateInspecting, NoInspection, hostapi.StatePreparing, "nobody wants to know any more"},
+	{hostapi.StateInspecting, Inspected, hostapi.StatePreparing, "its hardware is recorded"},
+	{hostapi.StateInspecting, NoInspection, hostapi.StatePreparing, "inspection is disabled"},
 	{hostapi.StateInspecting, Delete, hostapi.StatePoweringOffBeforeDelete, "switch it off first"},
 
-	{hostapi.StatePreparing, Prepared, hostapi.StateAvailable, "its settings are as wanted"},
+	{hostapi.StatePreparing, Prepared, hostapi.StateAvailable, "its settings match the document"},
 	{hostapi.StatePreparing, Delete, hostapi.StatePoweringOffBeforeDelete, "switch it off first"},
 
-	{hostapi.StateAvailable, External, hostapi.StateExternallyProvisioned, "somebody else has given it work"},
-	{hostapi.StateAvailable, InspectAsked, hostapi.StateInspecting, "look at it once more"},
+	{hostapi.StateAvailable, External, hostapi.StateExternallyProvisioned, "spec.externallyProvisioned is set"},
+	{hostapi.StateAvailable, InspectAsked, hostapi.StateInspecting, "a new inspection is requested"},
 	{hostapi.StateAvailable, SettingsDiffer, hostapi.StatePreparing, "other volumes or settings are wanted"},
 	{hostapi.StateAvailable, ImageWanted, hostapi.StateProvisioning, "there is an image for it, and it is to be on"},
 	{hostapi.StateAvailable, Delete, hostapi.StatePoweringOffBeforeDelete, "switch it off first"},
 
 	{hostapi.StateProvisioning, Provisioned, hostapi.StateProvisioned, "it boots its image"},
-	{hostapi.StateProvisioning, Failed, hostapi.StateDeprovisioning, "take away what there may be, then try again"},
+	{hostapi.StateProvisioning, Failed, hostapi.StateDeprovisioning, "clean it, then try again"},
 	{hostapi.StateProvisioning, Cancelled, hostapi.StateDeprovisioning, "another image is wanted, or none"},
-	{hostapi.StateProvisioning, Delete, hostapi.StateDeprovisioning, "take away what there may be"},
+	{hostapi.StateProvisioning, Delete, hostapi.StateDeprovisioning, "clean it"},
 
 	{hostapi.StateProvisioned, Cancelled, hostapi.StateDeprovisioning, "another image is wanted, or none"},
-	{hostapi.StateProvisioned, Delete, hostapi.StateDeprovisioning, "the work on it is done with"},
+	{hostapi.StateProvisioned, Delete, hostapi.StateDeprovisioning, "its image is not needed any more"},
 
-	{hostapi.StateExternallyProvisioned, NotExternal, hostapi.StateProvisioned, "the work on it is ours from now on"},
+	{hostapi.StateExternallyProvisioned, NotExternal, hostapi.StateProvisioned, "spec.externallyProvisioned is cleared"},
 	{hostapi.StateExternallyProvisioned, Delete, hostapi.StatePoweringOffBeforeDelete, "its disks are not ours to clean"},
 
-	{hostapi.StateDeprovisioning, Deprovisioned, hostapi.StateAvailable, "nothing is left of the last work"},
+	{hostapi.StateDeprovisioning, Deprovisioned, hostapi.StateAvailable, "it is clean"},
 	{hostapi.StateDeprovisioning, DeprovisionedForDelete, hostapi.StatePoweringOffBeforeDelete,
-		"nothing is left; switch it off"},
+		"it is clean; switch it off"},
 	{hostapi.StateDeprovisioning, GaveUp, hostapi.StatePoweringOffBeforeDelete,
-		"it cannot be cleaned, and is wanted no more"},
-	{hostapi.StateDeprovisioning, Unreachable, hostapi.StateDeleting, "its BMC cannot be had, and it is wanted no more"},
-	{hostapi.StateDeprovisioning, Forgotten, hostapi.StateDeleting, "nobody can say how it would be reached"},
+		"it cannot be cleaned, and is being deleted"},
+	{hostapi.StateDeprovisioning, Unreachable, hostapi.StateDeleting,
+		"its BMC cannot be reached, and it is being deleted"},
+	{hostapi.StateDeprovisioning, Forgotten, hostapi.StateDeleting, "spec.bmc has no address any more"},
 
-	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, hostapi.StateDeleting, "it rests"},
+	{hostapi.StatePoweringOffBeforeDelete, PoweredOff, hostapi.StateDeleting, "it is off"},
 	{hostapi.StatePoweringOffBeforeDelete, GaveUp, hostapi.StateDeleting,
-		"it cannot be switched off, and is wanted no more"},
+		"it cannot be switched off, and is being deleted"},
 	{hostapi.StatePoweringOffBeforeDelete, Unreachable, hostapi.StateDeleting,
-		"its BMC cannot be had, and it is wanted no more"},
-	{hostapi.StatePoweringOffBeforeDelete, Forgotten, hostapi.StateDeleting, "nobody can say how it would be reached"},
+		"its BMC cannot be reached, and it is being deleted"},
+	{hostapi.StatePoweringOffBeforeDelete, Forgotten, hostapi.StateDeleting, "spec.bmc has no address any more"},
 
-	{AnyState, DeleteDetached, hostapi.StateDeleting, "the machine goes its own way and is left alone"},
+	{AnyState, DeleteDetached, hostapi.StateDeleting, "a detached machine is left alone"},
 }
 
 // Edge is the row without its reason.

@@ -95,7 +95,7 @@ func (a *artifact) fits(p *ocispec.Platform) bool {
 // files, are a container, which nothing here makes a disk of.
 func onlyLayer(layers []ocispec.Descriptor, of ocispec.Descriptor, format string) (found, error) {
 	if len(layers) != 1 {
-		return found{}, permanent{fmt.Errorf("manifest %s has %d layers, expected the one that is the disk", of.Digest,
+		return found{}, permanent{fmt.Errorf("manifest %s has %d layers, expected one, the disk", of.Digest,
 			len(layers))}
 	}
 	layer := layers[0]

@@ -28,7 +28,7 @@ func OpenEraseReport(dir string) (ed25519.PrivateKey, error) {
 
 // readEraseReport reads an existing key.
 func readEraseReport(path string) (ed25519.PrivateKey, error) {
-	text, err := readFile(path, "chmod 600 it if nobody has read it, else move it away, and a new one is made")
+	text, err := readFile(path, "chmod 600 it if no other user has read it; else move it away, and a new one is made")
 	if err != nil {
 		return nil, fmt.Errorf("key of erase reports: %w", err)
 	}

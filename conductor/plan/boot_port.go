@@ -30,10 +30,10 @@ func portsKnown(d *decision, result json.RawMessage) error {
 	}
 	d.addPorts(agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: interfacesOf(s)}})
 	if len(d.allPorts()) == 0 {
-		return fmt.Errorf("%w; its BMC tells of no network interface that could be made one", d.withoutPorts())
+		return fmt.Errorf("%w; its BMC reports no network interface that could be made a port", d.withoutPorts())
 	}
 	if n := len(d.ports); n > 0 {
-		d.note("INFO", fmt.Sprintf("the BMC tells of %d network interfaces, which are made ports", n))
+		d.note("INFO", fmt.Sprintf("the BMC reports %d network interfaces, which become ports", n))
 	}
 	d.next()
 	return nil

@@ -60,7 +60,7 @@ func (d *decision) childStep(e ChildStep) error {
 	switch {
 	case s.Step == "hold":
 		return node.Refuse(node.Invalid,
-			"step hold cannot be executed on child node %s: nobody could tell its parent to go on", d.n.UUID)
+			"step hold cannot be executed on child node %s: no request could make its parent go on", d.n.UUID)
 	case endsWithHeartbeat(s):
 		return node.Refuse(node.Invalid,
 			"step wait cannot be executed on child node %s without the argument seconds: no agent of it calls", d.n.UUID)

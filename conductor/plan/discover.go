@@ -44,7 +44,7 @@ func Discovered(n node.Node, f Facts, e Inspected, from netip.Addr, now time.Tim
 	c := &node.Change{Save: &d.n, Inspected: d.inspected, AddPorts: d.ports}
 	if d.n.DriverInternalInfo[discoveredAt] == nil {
 		d.n.DriverInternalInfo[discoveredAt] = now.UTC().Format(time.RFC3339)
-		d.note("INFO", fmt.Sprintf("found by discovery: a machine nobody has enrolled called from %s", from))
+		d.note("INFO", fmt.Sprintf("found by discovery: a machine that is not enrolled called from %s", from))
 		c.Insert, c.Save = &d.n, nil
 	}
 	c.History = d.history

@@ -59,7 +59,7 @@ func stepsKnown(d *decision, result json.RawMessage) error {
 // checkVersions refuses what is too much to be saved with a run.
 func checkVersions(managers map[string]string) error {
 	if len(managers) > maxManagers {
-		return fmt.Errorf("the agent tells the versions of %d hardware managers; at most %d are taken",
+		return fmt.Errorf("the agent lists the versions of %d hardware managers; at most %d are taken",
 			len(managers), maxManagers)
 	}
 	for name, version := range managers {

@@ -141,9 +141,10 @@ func (d *decision) noteUnconfirmed(list []string) {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
 	d.note("WARNING",
-		fmt.Sprintf("inspection found interfaces that are made no ports, since the node has ports already and nobody has "+
-			"confirmed these: %s; "+
-			"create the ports of those that are the machine's (baremetal port create --node %s ADDRESS)", shown, d.n.UUID))
+		fmt.Sprintf("inspection found interfaces that are not made ports, since the node has ports already and no "+
+			"operator has "+
+			"confirmed these: %s; create the ports of those that are the machine's (baremetal port create --node %s ADDRESS)",
+			shown, d.n.UUID))
 }
 
 // bootMAC reads BOOTIF, which PXELINUX prefixes with the hardware type and

@@ -235,7 +235,7 @@ func partitionUUIDs(told map[string]any) (map[string]any, error) {
 	} {
 		uuid, ok := told[key].(string)
 		if told[key] != nil && !ok || len(uuid) > maxID {
-			return nil, fmt.Errorf("the agent tells %.*q as its %s, expected a UUID", maxID, fmt.Sprint(told[key]), key)
+			return nil, fmt.Errorf("the agent reports %.*q as its %s, expected a UUID", maxID, fmt.Sprint(told[key]), key)
 		}
 		uuids[param] = nil
 		if uuid != "" {
@@ -243,7 +243,7 @@ func partitionUUIDs(told map[string]any) (map[string]any, error) {
 		}
 	}
 	if uuids["root_uuid"] == nil {
-		return nil, fmt.Errorf("the agent tells no %s of the partition image it has written", agentapi.RootUUIDKey)
+		return nil, fmt.Errorf("the agent reports no %s of the partition image it has written", agentapi.RootUUIDKey)
 	}
 	return uuids, nil
 }

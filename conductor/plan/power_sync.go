@@ -144,7 +144,7 @@ func (d *decision) healthFound(e PowerRead) {
 	switch {
 	case before == "" && e.Health == "OK": // what anybody would have thought
 	case e.Health == "":
-		d.notePower("INFO", fmt.Sprintf("the BMC no longer tells the machine's health; it was %q", before))
+		d.notePower("INFO", fmt.Sprintf("the BMC no longer reports the machine's health; it was %q", before))
 	case e.Health == "OK":
 		d.notePower("INFO", fmt.Sprintf("the machine's health is %q again, it was %q", e.Health, before))
 	default:

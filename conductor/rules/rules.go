@@ -117,7 +117,7 @@ func (r *evaluation) rule(of *node.InspectionRule) error {
 // may quote the rule.
 func (r *evaluation) failed(what, op string, why error) error {
 	if r.by.Sensitive && op != "fail" {
-		return fmt.Errorf("%s %s failed; of a sensitive rule it is not told why", what, op)
+		return fmt.Errorf("%s %s failed; the reason is hidden, since the rule is sensitive", what, op)
 	}
 	return fmt.Errorf("%s %s: %w", what, op, why)
 }

@@ -18,12 +18,12 @@ var references = []struct {
 	query           string
 }{
 	{
-		"nodes", "the effect that a node at work owes next", "abort or delete the node with a conductor, or " + restore, 1,
+		"nodes", "the next effect of a node at work", "abort or delete the node with a conductor, or " + restore, 1,
 		"SELECT uuid, provision_state || ' and none' FROM nodes WHERE provision_state IN (" + statesOf(node.Working) + `)
 			AND NOT EXISTS (SELECT 1 FROM effects WHERE node = nodes.uuid)`,
 	},
 	{
-		"nodes", "a deadline, or an effect that it owes", "abort or delete the node with a conductor, or " + restore, 1,
+		"nodes", "a deadline, or a pending effect", "abort or delete the node with a conductor, or " + restore, 1,
 		"SELECT uuid, provision_state || ' and neither' FROM nodes WHERE deadline = 0 AND provision_state IN (" +
 			statesOf(node.Waiting) + `)
 			AND NOT EXISTS (SELECT 1 FROM effects WHERE node = nodes.uuid)`,

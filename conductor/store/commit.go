@@ -70,7 +70,7 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 
 var (
 	errAmbiguous = errors.New("a change may hold one of Insert, Save and Delete, not several")
-	errOrphan    = errors.New("a change with an inspection, or what a BMC told, must save the node it is of")
+	errOrphan    = errors.New("a change with inspection data or a hardware report must save its node")
 )
 
 func (t *tx) applyNode(c *node.Change, saved *node.Node) error {

@@ -107,7 +107,7 @@ func whole(path string, header []byte, size int64) error {
 	}
 	for n := size/page + 1; n <= max(pages, size/page+1); n++ {
 		if !logged[n] {
-			return fmt.Errorf("it was cut short: its header tells of %d pages of %d bytes, the file has %d bytes, "+
+			return fmt.Errorf("it was cut short: its header counts %d pages of %d bytes, the file has %d bytes, "+
 				"and page %d is not in the WAL; %w",
 				pages, page, size, n, ErrDamaged)
 		}

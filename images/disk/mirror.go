@@ -103,7 +103,7 @@ func (m *Mirrors) take(src *HTTPSource) error {
 	case m.src == nil:
 		m.size, m.head = src.Size(), src.Head()
 	case src.Size() != m.size:
-		err = fmt.Errorf("mirror %s: %w: it has %d bytes, expected %d as %s said (-1: not told); it is not the same image",
+		err = fmt.Errorf("mirror %s: %w: it has %d bytes, expected %d as %s said (-1: unknown); it is not the same image",
 			src.Name(), ErrSource, src.Size(), m.size, m.src.Name())
 	case !bytes.Equal(src.Head(), m.head):
 		err = fmt.Errorf("mirror %s: %w: it begins with other bytes than %s; it is not the same image", src.Name(),

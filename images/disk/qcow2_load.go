@@ -65,7 +65,7 @@ func openQcow2(ctx context.Context, src Source, dst Target) (*qcow2Map, error) {
 // noRange says why a qcow2 needs Range.
 func noRange(err error) error {
 	return fmt.Errorf("%w: the tables of a qcow2 must be read before its data: "+
-		"serve it where Range requests are answered and the size is told, or serve it as raw: %w", ErrFormat, err)
+		"serve it where Range requests and sizes are supported, or serve it as raw: %w", ErrFormat, err)
 }
 
 // tableLoader walks the tables in the order of the disk.

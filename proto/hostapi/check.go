@@ -40,7 +40,7 @@ func bounded(all *[]Problem) report {
 			*all = append(*all, p)
 		case n == maxProblems+1:
 			*all = append(*all,
-				Problem{Path: p.Path, Reason: "from here on more is wrong than is told: correct what comes before first",
+				Problem{Path: p.Path, Reason: "more errors follow and are not listed: correct those above first",
 					Forbidden: true})
 		}
 	}

@@ -21,7 +21,7 @@ func hostRules() []hostRule {
 	return []hostRule{
 		{"a host's name is no UUID, which nodes are found by", checkHostName},
 		{"the address of the BMC is one that a driver takes", checkBMCAddress},
-		{"drivers that cannot tell the machine's addresses need its boot MAC", checkBootMAC},
+		{"drivers that cannot report the machine's addresses need its boot MAC", checkBootMAC},
 		{"secure boot and RAID are what the BMC's driver can do", checkDriver},
 		{"the settings of firmware are elsewhere now", checkFirmware},
 		{"secrets are those of the host's own namespace", checkReferences},
@@ -223,7 +223,7 @@ func checkAnnotations(h *Host, add report) {
 		case name == AnnotationHardware:
 			into = &Hardware{}
 			if value != "" && !h.Uninspected() {
-				add(Problem{Path: path, Reason: "hardware is told only of a host whose inspection is disabled", Forbidden: true})
+				add(Problem{Path: path, Reason: "hardware is set only for a host whose inspection is disabled", Forbidden: true})
 			}
 		default:
 			continue

@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 		`{} | {"reboot.metal3.io":"","reboot.metal3.io/x":"{\"mode\":\"hard\"}"}`:                            "",
 		`{} | {"reboot.metal3.io/x":"{\"mode\":\"hot\"}"}`:                                                   `metadata.annotations[reboot.metal3.io/x]: `,
 		`{} | {"inspect.metal3.io":"please"}`:                                                                `metadata.annotations[inspect.metal3.io]: "please"`,
-		`{} | {"inspect.metal3.io/hardwaredetails":"{}"}`:                                                    `metadata.annotations[inspect.metal3.io/hardwaredetails]: hardware is told`,
+		`{} | {"inspect.metal3.io/hardwaredetails":"{}"}`:                                                    `metadata.annotations[inspect.metal3.io/hardwaredetails]: hardware is set`,
 		`{} | {"baremetalhost.metal3.io/status":"{\"poweredOff\":true}"}`:                                    `metadata.annotations[baremetalhost.metal3.io/status]: `,
 		`{} | {"a b":""}`: `metadata.annotations[a b]: "a b": expected letters`,
 	} {

@@ -38,7 +38,7 @@ func Kinds() []Kind {
 			Kind: KindHost, Group: Group, Version: Version, Plural: "baremetalhosts", Singular: "baremetalhost",
 			Short: []string{"bmh", "bmhost"}, Categories: []string{"metal3"}, Namespaced: true, Status: true,
 			New: func() Document { return &Host{} },
-			Doc: "A machine as somebody wants it, and as it is.",
+			Doc: "A machine: its wanted state, and its actual state.",
 		},
 		{
 			Kind: KindHardwareData, Group: Group, Version: Version, Plural: "hardwaredata", Singular: "hardwaredata",

@@ -42,7 +42,7 @@ type OwnerReference struct {
 	Kind               string `json:"kind" rule:"required" doc:"Kind of the owner."`
 	Name               string `json:"name" rule:"required" doc:"Name of the owner."`
 	UID                string `json:"uid" rule:"required" doc:"Identity of the owner."`
-	Controller         *bool  `json:"controller,omitempty" doc:"Whether the owner is the one that manages the document."`
+	Controller         *bool  `json:"controller,omitempty" doc:"Whether this owner manages the document."`
 	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty" doc:"Whether an owner deleted in the foreground waits for the document."`
 }
 

@@ -145,7 +145,7 @@ func ambiguous(equals []agentapi.Disk, hints Hints) error {
 	for i, d := range equals {
 		names[i] = d.Name
 	}
-	return fmt.Errorf("%w: root_device %s matches %s, all of %d bytes; tell them apart by %s",
+	return fmt.Errorf("%w: root_device %s matches %s, all of %d bytes; distinguish them by %s",
 		ErrAmbiguous, hints, strings.Join(names, ", "), equals[0].Size, apart(equals))
 }
 
@@ -165,7 +165,7 @@ func apart(disks []agentapi.Disk) string {
 			return strings.Join(words, " or ")
 		}
 	}
-	return "size or model: these disks tell nothing else"
+	return "size or model: these disks report nothing else"
 }
 
 // lack is what no disk has.

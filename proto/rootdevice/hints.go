@@ -206,7 +206,7 @@ func found(key string, d agentapi.Disk) string {
 	}
 	all := texts()[key](d)
 	if len(all) == 0 {
-		return "nothing, the disk does not tell it"
+		return "nothing, the disk does not report it"
 	}
 	return all[0]
 }

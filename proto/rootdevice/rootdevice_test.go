@@ -89,7 +89,7 @@ func TestChoose(t *testing.T) {
 		"two as good": {
 			`{"model":"<in> samsung"}`, 0,
 			"!several disks fit equally: root_device {model=<in> samsung} matches /dev/sda, /dev/sdb, all of 515396075520 " +
-				"bytes; tell them apart by serial=S45PNA0L or serial=S45PNA0M",
+				"bytes; distinguish them by serial=S45PNA0L or serial=S45PNA0M",
 		},
 		"virtual media is no disk": {
 			`{"name":"/dev/sdv"}`, 0, "!/dev/sdv (8589934592 bytes, model \"Virtual HDISK0\"): virtual media",

@@ -73,7 +73,7 @@ func (e *ExhaustedError) Error() string {
 		return fmt.Sprintf("subnet %v has no pool: only machines with a reservation get an address", e.Subnet.Prefix)
 	}
 	if e.Stranger {
-		return fmt.Sprintf("machines nobody has enrolled hold their half of the addresses between %v and %v: enrol them, "+
+		return fmt.Sprintf("machines that are not enrolled hold their half of the addresses between %v and %v: enrol them, "+
 			"or widen the pool", e.Subnet.First, e.Subnet.Last)
 	}
 	return fmt.Sprintf("no free address between %v and %v: widen the pool or shorten the lease time", e.Subnet.First,

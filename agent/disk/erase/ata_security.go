@@ -53,7 +53,7 @@ func eraseATA(enhanced bool) func(context.Context, job) error {
 // a disk from being erased is looked for now.
 func openATA(d Drive, o Options) error {
 	if err := sendPassword(d, ataUnlock); err != nil {
-		return fmt.Errorf("it is locked by an ATA password that is not ours: have it unlocked by whoever set it: %w", err)
+		return fmt.Errorf("it is locked by an ATA password that Ferrite did not set: unlock it with that password: %w", err)
 	}
 	if err := sendPassword(d, ataDisablePassword); err != nil {
 		return fmt.Errorf("take off the ATA password, of 32 zero bytes: %w", err)

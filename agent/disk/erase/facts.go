@@ -137,7 +137,7 @@ func (f Facts) refusal(o Options) string {
 		return "it is read-only; take the protection off, or let the conductor say agent_erase_skip_read_only to leave " +
 			"it as it is"
 	case f.Shared != "" && !o.Shared:
-		return fmt.Sprintf("%s; whoever means to lose it sets driver_internal_info.wipe_special_filesystems to false",
+		return fmt.Sprintf("%s; to lose it on purpose, set driver_internal_info.wipe_special_filesystems to false",
 			f.Shared)
 	case f.Locked:
 		return "it encrypts itself and is locked (TCG Opal): unlock it, or revert it with the PSID printed on its label"

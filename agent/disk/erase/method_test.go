@@ -210,7 +210,7 @@ func TestATAPasswords(t *testing.T) {
 	}{
 		"left locked by another agent": {func(f *fake) { f.enabled, f.locked = true, true }, "", false},
 		"somebody else's password": {func(f *fake) { f.enabled, f.locked, f.foreign = true, true, true },
-			"not ours", true},
+			"did not set", true},
 		"holds a shared filesystem": {func(f *fake) {
 			f.enabled, f.locked = true, true
 			copy(f.mem[64<<10:], "\x01\x16\x19\x70")

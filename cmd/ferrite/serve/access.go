@@ -32,7 +32,7 @@ func (c *Config) checkAuth() error {
 	case token && c.Users == "":
 		return errors.New("--auth token needs --users-file: make one with: ferrite user set, and ferrite user token")
 	case none && c.Users != "":
-		return errors.New("--users-file says who may do what, but with --auth none nobody is asked: say --auth basic, " +
+		return errors.New("--users-file gives users their roles, but --auth none asks no caller for a user: set --auth basic, " +
 			"token or both")
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("--tls-cert and --tls-key go together: one of them is missing")
@@ -48,9 +48,9 @@ func (c *Config) checkAuth() error {
 		return fmt.Errorf("--api-address %s: %w", c.APIAddress, err)
 	}
 	if !at.IP.IsLoopback() {
-		return fmt.Errorf("--api-address %s with --auth none: whoever reaches it could command the machines\n"+
+		return fmt.Errorf("--api-address %s with --auth none: every host that reaches it could command the machines\n"+
 			"  have operators say who they are: --auth basic --htpasswd-file FILE (make it with: ferrite user password)\n"+
-			"  or listen on 127.0.0.1, or, on a network of nobody else, say --allow-anybody", c.APIAddress)
+			"  or listen on 127.0.0.1, or, on a network without other users, set --allow-anybody", c.APIAddress)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 type conductor struct {
 	url  string
 	http *http.Client        // http.DefaultClient when nil
-	sign func(*http.Request) // says who asks; nil: nobody is asked
+	sign func(*http.Request) // says who asks; nil: asks no caller
 	far  bool                // it calls no BMC on the loopback
 	log  *apitest.Log
 	stop context.CancelFunc
@@ -233,7 +233,7 @@ func TestRefusesToStart(t *testing.T) {
 		"none and another":           {[]string{"--auth", "none,basic"}, "expected none, or basic, token or both"},
 		"passwords without a file":   {[]string{"--auth", "basic"}, "--htpasswd-file"},
 		"tokens without a file":      {[]string{"--auth", "token"}, "--users-file"},
-		"users nobody asks for":      {[]string{"--users-file", file}, "nobody is asked"},
+		"users nobody asks for":      {[]string{"--users-file", file}, "asks no caller"},
 		"no such users":              {[]string{"--auth", "token", "--users-file", "/nope"}, "ferrite user set"},
 		"a users file that is none":  {[]string{"--auth", "token", "--users-file", file}, "unknown field"},
 		"orders from anybody":        {[]string{"--api-address", "0.0.0.0:0"}, "--allow-anybody"},

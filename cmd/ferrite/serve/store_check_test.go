@@ -132,10 +132,10 @@ func TestStoreCheckRows(t *testing.T) {
 		"UPDATE nodes SET doc = json_set(doc, '$.allocation_uuid', 'a') WHERE " +
 			"name = 'lived'": "expected the allocation that it names, bound to it, found no such allocation of this node: a",
 		"UPDATE nodes SET doc = json_remove(doc, '$.allocation_uuid')": "allocations, row ",
-		"DELETE FROM effects":           "the effect that a node at work owes next, found ",
+		"DELETE FROM effects":           "the next effect of a node at work, found ",
 		"UPDATE effects SET args = '{'": "effects, row ",
 		"UPDATE nodes SET deadline = 0, doc = json_remove(doc, '$.deadline') WHERE provision_state " +
-			"LIKE '%wait'": "a deadline, or an effect that it owes",
+			"LIKE '%wait'": "a deadline, or a pending effect",
 		"PRAGMA foreign_keys = off; DELETE FROM nodes WHERE " +
 			"name = 'lived'": "a row of nodes that it belongs to, found none",
 		"UPDATE ports SET doc = json_set(doc, " +

@@ -213,7 +213,7 @@ func password(f *files) *cobra.Command {
 			u, err := f.readUsers()
 			if err == nil && u.Find(args[0]) < 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(),
-					"note: %s has no role in %s yet, without which nobody gets in; give one with: ferrite user set %s --role ROLE\n",
+					"note: %s has no role in %s yet and cannot log in; give one with: ferrite user set %s --role ROLE\n",
 					args[0], f.users, args[0])
 			}
 			return err

@@ -19,12 +19,12 @@ func testHardwareReport(t *testing.T, d bmc.Driver, n node.Node) {
 		ReportHardware(ctx context.Context, n node.Node) (node.HardwareReport, error)
 	})
 	if !ok {
-		t.Skip("the driver tells of no BIOS settings and no firmware")
+		t.Skip("the driver reports no BIOS settings and no firmware")
 	}
 	report, err := reporter.ReportHardware(t.Context(), n)
 	check(t, err)
 	if len(report.BIOS) == 0 || len(report.Firmware) == 0 {
-		t.Errorf("told %+v, want settings and components", report)
+		t.Errorf("reported %+v, want settings and components", report)
 	}
 	seen := map[string]bool{}
 	for _, s := range report.BIOS {
@@ -32,7 +32,7 @@ func testHardwareReport(t *testing.T, d bmc.Driver, n node.Node) {
 			t.Errorf("setting %+v has no name of its own", s)
 		}
 		if s.AttributeType == "Password" && s.Value != nil {
-			t.Errorf("the value of password %s is told", s.Name)
+			t.Errorf("the value of password %s is reported", s.Name)
 		}
 		seen["setting "+s.Name] = true
 	}
@@ -44,7 +44,7 @@ func testHardwareReport(t *testing.T, d bmc.Driver, n node.Node) {
 	}
 	again, err := reporter.ReportHardware(t.Context(), n)
 	if diff := cmp.Diff(report, again); err != nil || diff != "" {
-		t.Errorf("told again: %v (-first +second):\n%s", err, diff)
+		t.Errorf("reported again: %v (-first +second):\n%s", err, diff)
 	}
 	n.Interfaces = maps.Clone(n.Interfaces)
 	if n.Interfaces == nil {
@@ -52,7 +52,7 @@ func testHardwareReport(t *testing.T, d bmc.Driver, n node.Node) {
 	}
 	n.Interfaces["bios"], n.Interfaces["firmware"] = "no-bios", "no-firmware"
 	if report, err := reporter.ReportHardware(t.Context(), n); err != nil || report.BIOS != nil || report.Firmware != nil {
-		t.Errorf("with both switched off: told %+v (%v), want nothing", report, err)
+		t.Errorf("with both switched off: reported %+v (%v), want nothing", report, err)
 	}
 }
 
@@ -62,7 +62,7 @@ func testVitals(t *testing.T, d bmc.Driver, n node.Node) {
 		Vitals(ctx context.Context, n node.Node) (node.Vitals, error)
 	})
 	if !ok {
-		t.Skip("the driver tells of no health")
+		t.Skip("the driver reports no health")
 	}
 	for _, power := range []node.PowerState{node.PowerOff, node.PowerOn, node.PowerOff} {
 		check(t, d.SetPower(t.Context(), n, power))

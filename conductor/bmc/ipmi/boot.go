@@ -45,7 +45,7 @@ func (s *session) flags(ctx context.Context) (flags types.BootOptionParam_BootFl
 		return s.client.GetSystemBootOptionsParam(ctx, types.BootOptionParamSelector_BootFlags, 0, 0)
 	})
 	if unsupported(err) {
-		s.log.Warn("the BMC does not tell what the machine boots from", "err", err)
+		s.log.Warn("the BMC does not report the machine's boot device", "err", err)
 		return flags, nil
 	}
 	if err != nil {

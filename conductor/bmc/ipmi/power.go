@@ -138,7 +138,7 @@ func (s *session) goesOff(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the machine was told to shut down and has not yet: turn it off and on, or try again: %w",
+			return fmt.Errorf("the machine was asked to shut down and has not yet: turn it off and on, or try again: %w",
 				ctx.Err())
 		}
 	}

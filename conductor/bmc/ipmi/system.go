@@ -62,7 +62,7 @@ func (s *session) optional(what string, err error) error {
 	if err == nil || isWire(err) {
 		return err
 	}
-	s.log.Warn("the BMC does not tell of a part of the machine", "part", what, "err", err)
+	s.log.Warn("the BMC does not report a part of the machine", "part", what, "err", err)
 	return nil
 }
 

@@ -78,5 +78,5 @@ func (e *shownError) Unwrap() error { return e.cause }
 
 // tooMuch says so of more than is kept of one machine.
 func tooMuch(what string, found, most int) error {
-	return fmt.Errorf("the BMC tells of %s in %d bytes, at most %d are kept", what, found, most)
+	return fmt.Errorf("the BMC reports %s in %d bytes, at most %d are kept", what, found, most)
 }

@@ -124,7 +124,7 @@ func (s *session) macs(path string) ([]string, error) {
 		return nil, s.optional("Ethernet interfaces", err)
 	}
 	if len(all) > maxCards {
-		return nil, broken("the BMC tells of %d Ethernet interfaces, at most %d are taken: each becomes a port",
+		return nil, broken("the BMC reports %d Ethernet interfaces, at most %d are taken: each becomes a port",
 			len(all), maxCards)
 	}
 	slices.SortFunc(all, byNumber)
@@ -153,6 +153,6 @@ func (s *session) optional(what string, err error) error {
 	if failure(err) && status(err) == 0 || status(err) == http.StatusUnauthorized {
 		return fmt.Errorf("list the %s: %w", what, err)
 	}
-	s.log.Warn("the BMC does not tell of a part of the machine", "part", what, "err", describe(err))
+	s.log.Warn("the BMC does not report a part of the machine", "part", what, "err", describe(err))
 	return nil
 }

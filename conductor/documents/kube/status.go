@@ -217,7 +217,7 @@ func (s *Server) fail(c *call, err error) {
 	}
 	text, err := json.Marshal(f.Status)
 	if err != nil {
-		s.log.Error("an error cannot be told", "err", err)
+		s.log.Error("an error cannot be reported", "err", err)
 		return
 	}
 	c.w.Header().Set("Content-Type", "application/json")

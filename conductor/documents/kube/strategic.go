@@ -101,7 +101,7 @@ func mergeList(was, patch []any, key, path string) ([]any, error) {
 			continue
 		}
 		if element[key] == nil {
-			return nil, badRequest("%s: an element has no %s, by which they are told apart", path, key)
+			return nil, badRequest("%s: an element has no %s, which distinguishes elements", path, key)
 		}
 		at := slices.IndexFunc(was, func(w any) bool {
 			m, ok := w.(map[string]any)

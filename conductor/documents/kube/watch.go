@@ -105,7 +105,7 @@ func (c *call) since() (from int64, said bool, err error) {
 	}
 	from, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || from < 0 {
-		return 0, false, badRequest("resourceVersion %q: expected one that a list or a watch has told", text)
+		return 0, false, badRequest("resourceVersion %q: expected one that a list or a watch has returned", text)
 	}
 	return from, true, nil
 }

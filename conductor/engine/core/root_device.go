@@ -71,7 +71,7 @@ func (e *Core) disksOf(ctx context.Context, n node.Node) ([]agentapi.Disk, []age
 	}
 	if len(inventory.Disks) == 0 && n.Interfaces["inspect"] != "agent" {
 		return nil, nil, node.Refuse(node.Conflict,
-			"The inspection of node %s told of no disks: set its inspect_interface to agent, and inspect it again.", n.UUID)
+			"The inspection of node %s found no disks: set its inspect_interface to agent, and inspect it again.", n.UUID)
 	}
 	return inventory.Disks, left, nil
 }

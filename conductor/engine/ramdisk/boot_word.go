@@ -88,7 +88,7 @@ const (
 const (
 	askedTwice = "its token was given out before"
 	wrongWord  = "the caller does not know the one-time word of this boot"
-	notLent    = "the machine was lent no address in this boot: somebody else has taken the one of an earlier boot"
+	notLent    = "the machine has no lease of this boot: another machine has the address of an earlier boot"
 	noScript   = "no boot script was asked for in this boot"
 	oldRamdisk = "the ramdisk was built before boots had one-time words; rebuild the ramdisk with ferrite image build"
 )

@@ -69,7 +69,7 @@ func components(facts Facts) (all []hostapi.FirmwareComponentStatus) {
 // seen yet may be there all the same: many BMCs show none while the machine is off.
 func wrongUpdates(wanted []hostapi.FirmwareUpdate, parts []hostapi.FirmwareComponentStatus) (all []hostapi.Problem) {
 	if len(wanted) > 0 && len(parts) == 0 {
-		return []hostapi.Problem{{Path: "spec.updates", Reason: "the machine's BMC has told of no part with firmware"}}
+		return []hostapi.Problem{{Path: "spec.updates", Reason: "the machine's BMC has reported no part with firmware"}}
 	}
 	for i, u := range wanted {
 		if !hostapi.KnownComponent(u.Component) {

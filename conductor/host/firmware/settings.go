@@ -96,7 +96,7 @@ func settingIs(is node.BIOSSetting, want hostapi.IntOrString) bool {
 // none that differs nothing is to be had, and nothing is wrong.
 func wrongSettings(reported []node.BIOSSetting, wanted map[string]hostapi.IntOrString) (all []hostapi.Problem) {
 	if len(wanted) > 0 && len(reported) == 0 {
-		return []hostapi.Problem{{Path: "spec.settings", Reason: "the machine's BMC has told of no BIOS settings"}}
+		return []hostapi.Problem{{Path: "spec.settings", Reason: "the machine's BMC has reported no BIOS settings"}}
 	}
 	known, asIs := map[string]node.BIOSSetting{}, true
 	for _, is := range reported {

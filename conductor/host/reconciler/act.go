@@ -47,7 +47,7 @@ func (r *Reconciler) act(ctx context.Context, k key, facts host.Facts, a host.Ac
 	case host.DeleteNode:
 		return r.engine.DeleteNode(ctx, uuid)
 	default:
-		return fmt.Errorf("reconciler: nobody knows how to do %T", a)
+		return fmt.Errorf("reconciler: there is no code for %T", a)
 	}
 }
 

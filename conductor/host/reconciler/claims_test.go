@@ -183,7 +183,7 @@ func TestNodeOfSomebodyElse(t *testing.T) {
 				}
 				w.apply("a", withImage("http://images/a"))
 				if h := w.fails("a", hostapi.RegistrationError); !strings.Contains(h.Status.ErrorMessage,
-					"works for somebody else") {
+					"in use by another owner") {
 					t.Errorf("got %q", h.Status.ErrorMessage)
 				}
 				time.Sleep(24 * time.Hour)

@@ -96,7 +96,7 @@ func (c *change) node(n *node.Change, saved *node.Node) error {
 	case n.Insert != nil && (n.Save != nil || n.Delete != "") || n.Save != nil && n.Delete != "":
 		return errors.New("a change may hold one of Insert, Save and Delete, not several")
 	case (n.Inspected != nil || n.HardwareReport != nil) && n.Insert == nil && n.Save == nil:
-		return errors.New("a change with an inspection, or what a BMC told, must save the node it is of")
+		return errors.New("a change with inspection data or a hardware report must save its node")
 	case n.Insert != nil:
 		*saved = *n.Insert
 		saved.Revision = 1

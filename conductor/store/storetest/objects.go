@@ -159,7 +159,7 @@ func testObjectOrder(t *testing.T, s store.Store) {
 	equal(t, writers*each/5*4, len(order))
 	for i, r := range order {
 		if r != int64(i+1) {
-			t.Fatalf("the %d. write told of has the revision %d", i+1, r)
+			t.Fatalf("the %d. write reported has the revision %d", i+1, r)
 		}
 	}
 }
