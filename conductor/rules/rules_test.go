@@ -339,15 +339,15 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestSensitive: why a clause of a sensitive rule fails is not told, but for
+// TestSensitive: why a clause of a sensitive rule fails is hidden, but for
 // what it means to tell.
 func TestSensitive(t *testing.T) {
 	for acts, want := range map[string]string{
 		`[{"op":"fail","args":["no"]}]`: "inspection rule r1: action fail: no",
-		`[{"op":"set-attribute","args":["name","pa55 {x}"]}]`: "inspection rule r1: action set-attribute failed; of a " +
-			"sensitive rule it is not told why",
-		`[{"op":"set-attribute","args":["nowhere/pa55","p"]}]`: "inspection rule r1: action set-attribute failed; of a " +
-			"sensitive rule it is not told why",
+		`[{"op":"set-attribute","args":["name","pa55 {x}"]}]`: "inspection rule r1: action set-attribute failed; " +
+			"the reason is hidden, since the rule is sensitive",
+		`[{"op":"set-attribute","args":["nowhere/pa55","p"]}]`: "inspection rule r1: action set-attribute failed; " +
+			"the reason is hidden, since the rule is sensitive",
 		`[{"op":"set-attribute","args":["extra/a","pa55 {x}"]}]`: "",
 	} {
 		r := rule(t, "", acts)
