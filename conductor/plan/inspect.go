@@ -56,10 +56,10 @@ func (d *decision) dataReceived(e Inspected) error {
 		return d.locked()
 	}
 	d.learn(e.Data)
-	heard := listen(e.Data)
-	d.inspected = &node.Inspected{Inventory: inventoryOf(e.Raw), PluginData: beside(e.Raw, pluginDataOf(e.Data), heard)}
+	switches := readSwitchData(e.Data)
+	d.inspected = &node.Inspected{Inventory: inventoryOf(e.Raw), PluginData: beside(e.Raw, pluginDataOf(e.Data), switches)}
 	d.addPorts(e.Data)
-	d.link(d.allPorts(), heard)
+	d.link(d.allPorts(), switches)
 	if e.Data.Error != nil && *e.Data.Error != "" {
 		d.failRun("the ramdisk reported: " + *e.Data.Error)
 		return nil

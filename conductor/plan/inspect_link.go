@@ -14,18 +14,18 @@ import (
 // maxNeighbors is how many interfaces are looked at, as in Ironic.
 const maxNeighbors = 64
 
-// heard is what the switches have said, by the name of the interface.
-type heard struct {
+// switches is what the switches have said, by the name of the interface.
+type switches struct {
 	neighbors map[string]lldp.Neighbor
 	links     map[string]map[string]string // by MAC address, in the form of local_link_connection
 	problems  []error
 }
 
-// listen reads what an inspection has heard by LLDP: on its own (collector
+// readSwitchData reads what an inspection has received by LLDP: on its own (collector
 // lldp) or, as ironic-python-agent's older ipa-collect-lldp has it, with each
 // interface.
-func listen(data agentapi.Inspection) heard {
-	h := heard{neighbors: map[string]lldp.Neighbor{}, links: map[string]map[string]string{}}
+func readSwitchData(data agentapi.Inspection) switches {
+	h := switches{neighbors: map[string]lldp.Neighbor{}, links: map[string]map[string]string{}}
 	for _, i := range data.Inventory.Interfaces[:min(len(data.Inventory.Interfaces), maxNeighbors)] {
 		list := data.LLDPRaw[i.Name]
 		if len(list) == 0 {
@@ -48,7 +48,7 @@ func listen(data agentapi.Inspection) heard {
 
 // link tells the ports where they are plugged in, as Ironic's hook
 // local-link-connection does: what is known of a port already stays.
-func (d *decision) link(ports []node.Port, h heard) {
+func (d *decision) link(ports []node.Port, h switches) {
 	for i, p := range ports {
 		link := maps.Clone(p.LocalLinkConnection)
 		for key, value := range h.links[p.Address] {
@@ -71,7 +71,7 @@ func (d *decision) link(ports []node.Port, h heard) {
 // beside is what is kept beside the inventory, in Ironic's plugin_data: all
 // that the ramdisk has sent but the inventory and its logs, what is made of it,
 // and what the switches said.
-func beside(raw, made json.RawMessage, h heard) json.RawMessage {
+func beside(raw, made json.RawMessage, h switches) json.RawMessage {
 	all := map[string]json.RawMessage{}
 	for _, part := range []json.RawMessage{raw, made} { // the latter counts
 		if err := json.Unmarshal(part, &all); err != nil {

@@ -43,7 +43,7 @@ func TestWhatIsKeptBesideTheInventory(t *testing.T) {
 		"parsed_lldp":"forged","extension":{"of":"somebody"},"numa_topology":{"ram":[{"numa_node":0,"size_kb":5}]}}`
 	data := inspection(t, raw)
 	var kept map[string]any
-	if err := json.Unmarshal(beside(json.RawMessage(raw), pluginDataOf(data), listen(data)), &kept); err != nil {
+	if err := json.Unmarshal(beside(json.RawMessage(raw), pluginDataOf(data), readSwitchData(data)), &kept); err != nil {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{
@@ -67,7 +67,7 @@ func TestListenIsBounded(t *testing.T) {
 	for i := range 100 {
 		list = append(list, fmt.Sprintf(`{"name":"e%d","mac_address":"52:54:00:00:00:%02x","lldp":[[5,"6c656166"]]}`, i, i))
 	}
-	h := listen(inspection(t, `{"inventory":{"interfaces":[`+strings.Join(slices.Clip(list), ",")+`]}}`))
+	h := readSwitchData(inspection(t, `{"inventory":{"interfaces":[`+strings.Join(slices.Clip(list), ",")+`]}}`))
 	if len(h.neighbors) != maxNeighbors || h.neighbors["e0"]["switch_system_name"] != "leaf" {
 		t.Errorf("%d interfaces, the first: %v", len(h.neighbors), h.neighbors["e0"])
 	}

@@ -214,11 +214,11 @@ func partitionsKnown(d *decision, result json.RawMessage) error {
 		return err
 	}
 	if res.Status == agentapi.Succeeded {
-		var told map[string]any
-		if err := read(res.Result, &told); err != nil {
+		var result map[string]any
+		if err := read(res.Result, &result); err != nil {
 			return err
 		}
-		if err := d.keepPartitions(told); err != nil {
+		if err := d.keepPartitions(result); err != nil {
 			return err
 		}
 	}
@@ -227,15 +227,15 @@ func partitionsKnown(d *decision, result json.RawMessage) error {
 
 // partitionUUIDs reads what the agent tells, under the names by which the boot
 // loader is asked for; null for a partition that is not there.
-func partitionUUIDs(told map[string]any) (map[string]any, error) {
+func partitionUUIDs(result map[string]any) (map[string]any, error) {
 	uuids := map[string]any{}
 	for param, key := range map[string]string{
 		"root_uuid": agentapi.RootUUIDKey, "efi_system_part_uuid": agentapi.ESPUUIDKey,
 		"prep_boot_part_uuid": agentapi.PrepBootUUIDKey,
 	} {
-		uuid, ok := told[key].(string)
-		if told[key] != nil && !ok || len(uuid) > maxID {
-			return nil, fmt.Errorf("the agent reports %.*q as its %s, expected a UUID", maxID, fmt.Sprint(told[key]), key)
+		uuid, ok := result[key].(string)
+		if result[key] != nil && !ok || len(uuid) > maxID {
+			return nil, fmt.Errorf("the agent reports %.*q as its %s, expected a UUID", maxID, fmt.Sprint(result[key]), key)
 		}
 		uuids[param] = nil
 		if uuid != "" {
@@ -250,8 +250,8 @@ func partitionUUIDs(told map[string]any) (map[string]any, error) {
 
 // keepPartitions hands them on to the step that installs the boot loader, and
 // writes down how the instance lies on its disk.
-func (d *decision) keepPartitions(told map[string]any) error {
-	args, err := partitionUUIDs(told)
+func (d *decision) keepPartitions(result map[string]any) error {
+	args, err := partitionUUIDs(result)
 	if err != nil {
 		return err
 	}

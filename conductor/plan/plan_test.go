@@ -352,11 +352,11 @@ func (s *scene) decide(e Event) {
 	}
 	if c.HardwareReport != nil {
 		s.f.HardwareReport = *c.HardwareReport
-		told, err := json.Marshal(c.HardwareReport)
+		result, err := json.Marshal(c.HardwareReport)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.say("told %s", told)
+		s.say("told %s", result)
 	}
 	for _, ef := range c.Effects {
 		when := ""

@@ -119,7 +119,7 @@ func (d *decision) expired() {
 		d.failRun(err.Error())
 		return
 	}
-	if next := d.agentHeard().Add(d.timeout()); r.Command != "" && next.After(d.now) {
+	if next := d.agentLastSeen().Add(d.timeout()); r.Command != "" && next.After(d.now) {
 		d.n.Deadline = d.beforeStepEnd(next)
 		d.poll() // its call that the step is done may have been lost
 		return
@@ -127,8 +127,8 @@ func (d *decision) expired() {
 	d.failRun(d.tooLate())
 }
 
-// agentHeard is when the agent called last, or told of progress; zero for never.
-func (d *decision) agentHeard() time.Time {
+// agentLastSeen is when the agent called last, or told of progress; zero for never.
+func (d *decision) agentLastSeen() time.Time {
 	if d.f.Progressed.After(d.f.AgentSeen) {
 		return d.f.Progressed
 	}

@@ -51,7 +51,7 @@ func (t *tx) writePort(statement string, p *node.Port) (int64, error) {
 		return 0, portTaken(p, col)
 	}
 	if orphan(err) {
-		return 0, t.namesNobody(p, err)
+		return 0, t.missingReference(p, err)
 	}
 	return touched, err
 }
@@ -67,9 +67,9 @@ func portTaken(p *node.Port, column string) error {
 	return node.Refuse(node.Conflict, "%s", node.Exists("port", "MAC address", p.Address))
 }
 
-// namesNobody finds the missing record that a port refers to: SQLite does not say
+// missingReference finds the missing record that a port refers to: SQLite does not say
 // which reference it refused.
-func (t *tx) namesNobody(p *node.Port, refused error) error {
+func (t *tx) missingReference(p *node.Port, refused error) error {
 	found, err := t.exists("SELECT 1 FROM nodes WHERE uuid = ?", p.NodeUUID)
 	switch {
 	case err != nil:

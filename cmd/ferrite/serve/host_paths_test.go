@@ -15,9 +15,9 @@ const (
 
 // rests: the host is on, and says that nothing is left to be done of its spec.
 func rests(h hostapi.Host, s hostapi.State) bool {
-	told := h.Status.Conditions
-	return h.Status.Provisioning.State == s && h.Status.PoweredOn && len(told) > 0 &&
-		told[0].ObservedGeneration == h.Generation
+	eventLog := h.Status.Conditions
+	return h.Status.Provisioning.State == s && h.Status.PoweredOn && len(eventLog) > 0 &&
+		eventLog[0].ObservedGeneration == h.Generation
 }
 
 // secretNamed refers to a secret.

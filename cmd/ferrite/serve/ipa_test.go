@@ -251,7 +251,7 @@ func (a *ipaAgent) lookup(uuid string) bool {
 		a.t.Error("lookup does not ask for a token")
 	}
 	for _, key := range []string{"configdrive", "hashed_rescue_password", "rescue_password"} {
-		if v, told := reply.Node.InstanceInfo[key]; told && v != agentapi.MaskedToken {
+		if v, eventLog := reply.Node.InstanceInfo[key]; eventLog && v != agentapi.MaskedToken {
 			a.t.Errorf("lookup tells instance_info.%s", key)
 		}
 	}

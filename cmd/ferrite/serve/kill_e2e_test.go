@@ -126,7 +126,7 @@ func ranked(step map[string]any, priority int) map[string]any {
 // gone through by conductors that live for no more writes than it takes to get on.
 func TestE2EKillNine(t *testing.T) {
 	var table []string
-	told := map[string]bool{} // beginnings of lives that were cut at their last write
+	eventLog := map[string]bool{} // beginnings of lives that were cut at their last write
 	for _, c := range cycles {
 		smooth := &operator{t: t, dir: t.TempDir(), address: "127.0.79.1"}
 		want := smooth.script(c.asks)
@@ -139,10 +139,10 @@ func TestE2EKillNine(t *testing.T) {
 		turns := make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 		for i, write := range writes {
 			story := strings.Join(writes[:i+1], "; ")
-			if told[story] || i%sample != 0 {
+			if eventLog[story] || i%sample != 0 {
 				continue
 			}
-			told[story] = true
+			eventLog[story] = true
 			for k, m := range []moment{before, amid, after} {
 				all.Go(func() {
 					turns <- struct{}{}

@@ -138,9 +138,9 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	if err != nil {
 		return err
 	}
-	told := events.New(time.Now)
+	eventLog := events.New(time.Now)
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
-		RecordEvents: told.Add})
+		RecordEvents: eventLog.Add})
 	eng := engine.New(engine.Config{
 		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: configdrive.Encoder{}, Images: images,
 		EraseKey: eraseKey,
@@ -169,7 +169,7 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	kept.Go(func() { hosts.Run(ctx, eng) })
 	defer kept.Wait()
 	defer fail(nil)
-	face := c.api(ctx, eng, documents, told, logs, boot, who, log)
+	face := c.api(ctx, eng, documents, eventLog, logs, boot, who, log)
 	return serving{conf: c, fail: fail, engine: eng, listener: listener, face: face, boot: boot, log: log}.run(ctx)
 }
 
@@ -210,11 +210,11 @@ func (c Config) documents(ctx context.Context, db objects.Store) (*objects.Keepe
 }
 
 // api is what is served: for operators, for kubectl, and for ramdisks.
-func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, told *events.Log,
+func (c Config) api(stopping context.Context, eng *engine.Engine, documents *objects.Keeper, eventLog *events.Log,
 	logs *bootlog.Keeper, boot *bootserver.Server, who *auth.Authenticator, log *slog.Logger) *api.API {
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: logs, HeartbeatTimeout: c.HeartbeatTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
-	hosts := kube.Options{Keeper: documents, Events: told, Log: log, Stopping: stopping}
+	hosts := kube.Options{Keeper: documents, Events: eventLog, Log: log, Stopping: stopping}
 	options := api.Options{Conductor: eng, Logs: logs, Log: log, Stopping: stopping, Mounts: ramdisks.Handlers()}
 	if boot != nil { // a nil pointer in an interface would not be nil
 		options.Boot = boot

@@ -146,11 +146,11 @@ func (s *session) ask(method, path string, body map[string]any) (task string, er
 	if answer.StatusCode != http.StatusAccepted {
 		return "", nil
 	}
-	told, err := io.ReadAll(answer.Body)
+	answered, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return "", err
 	}
-	return taskPath(answer.Header.Get("Location"), told), nil
+	return taskPath(answer.Header.Get("Location"), answered), nil
 }
 
 // taskPath finds the task in a 202: in the body, or, where that is empty or

@@ -70,9 +70,9 @@ func (s *Server) events(c *call, path []string) error {
 	if verb == "watch" {
 		return s.watchEvents(c, wants)
 	}
-	told, revision := s.kept.List()
+	kept, revision := s.kept.List()
 	var all []hostapi.Document
-	for _, e := range told {
+	for _, e := range kept {
 		if wants(e) {
 			all = append(all, &e)
 		}

@@ -89,14 +89,14 @@ func accessMatrix(t *testing.T) {
 		row("GET "+path, "GET "+path, "")
 	}
 	for _, group := range []string{"/api/v1", "/apis/metal3.io/v1alpha1"} {
-		var told struct{ Resources []discovered }
-		if err := json.Unmarshal([]byte(s.ok(http.StatusOK, "GET "+group+"\nAuthorization: reader", "")), &told); err != nil {
+		var kept struct{ Resources []discovered }
+		if err := json.Unmarshal([]byte(s.ok(http.StatusOK, "GET "+group+"\nAuthorization: reader", "")), &kept); err != nil {
 			t.Fatal(err)
 		}
-		if len(told.Resources) < 3 {
-			t.Fatalf("%s tells of %d resources", group, len(told.Resources))
+		if len(kept.Resources) < 3 {
+			t.Fatalf("%s tells of %d resources", group, len(kept.Resources))
 		}
-		for _, d := range told.Resources {
+		for _, d := range kept.Resources {
 			slices.Sort(d.Verbs)
 			for _, verb := range d.Verbs {
 				request, body := d.attempt(group, verb)

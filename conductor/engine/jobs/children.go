@@ -34,7 +34,7 @@ func (j *job) childrenStep(ctx context.Context) (any, error) {
 	event := plan.ChildStep{Step: s, Token: fmt.Sprintf("%s/%d/%d", j.n.UUID, j.effect.Generation, j.n.Run.Index)}
 	patience := j.Now().Add(childPatience)
 	for _, child := range children {
-		if err := j.tell(ctx, child, event, patience); err != nil {
+		if err := j.beginOnChild(ctx, child, event, patience); err != nil {
 			return nil, fmt.Errorf("child node %s: %w", child, err)
 		}
 	}
@@ -75,8 +75,8 @@ func (j *job) children(ctx context.Context, named []string) ([]string, error) {
 	return all, nil
 }
 
-// tell lets a child begin the step, as soon as it is free.
-func (j *job) tell(ctx context.Context, child string, e plan.ChildStep, end time.Time) error {
+// beginOnChild lets a child begin the step, as soon as it is free.
+func (j *job) beginOnChild(ctx context.Context, child string, e plan.ChildStep, end time.Time) error {
 	for {
 		_, err := j.Act(ctx, child, e)
 		var refused *node.Refusal

@@ -21,7 +21,7 @@ func (j *job) finalizeRescue(ctx context.Context) (any, error) {
 	res, err := j.send(ctx, "rescue.finalize_rescue", map[string]any{"rescue_password": hash, "hashed": true}, true)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return j.nobodyListens(err)
+		return j.noAgentListens(err)
 	case err != nil && j.effect.Attempt > 1:
 		return nil, fmt.Errorf("it is not known whether the agent has let user rescue in: try to log in, or ask for the "+
 			"rescue again: %w", err)
@@ -33,14 +33,14 @@ func (j *job) finalizeRescue(ctx context.Context) (any, error) {
 	return plan.Finalized{Result: res}, nil
 }
 
-// nobodyListens judges a machine that answers, where no agent listens any more.
+// noAgentListens judges a machine that answers, where no agent listens any more.
 // An agent closes its door once it has carried out finalize_rescue, and nobody
 // can ask it again. So when an earlier attempt may have reached it, its answer
 // is what was lost. Had the agent died instead, as it hardly does in the seconds
 // between its call and the command, the machine would only not let anybody in.
 // The first attempt found the agent gone before it was told anything: it does
 // not count as one that may have reached it.
-func (j *job) nobodyListens(err error) (any, error) {
+func (j *job) noAgentListens(err error) (any, error) {
 	if j.effect.Attempt == 1 {
 		return nil, node.Refuse(node.Conflict, "the agent was gone before it was given the password: %v", err)
 	}

@@ -93,8 +93,8 @@ const (
 	oldRamdisk = "the ramdisk was built before boots had one-time words; rebuild the ramdisk with ferrite image build"
 )
 
-// judgeLookup decides on a caller whose address is right.
-func (e *Ramdisks) judgeLookup(n node.Node, c node.Caller) (verdict, string) {
+// verdictOnLookup decides on a caller whose address is right.
+func (e *Ramdisks) verdictOnLookup(n node.Node, c node.Caller) (verdict, string) {
 	a := n.Agent
 	switch {
 	case a.Token != "" && core.SameToken(a.Token, c.Word):
@@ -118,8 +118,8 @@ func (e *Ramdisks) judgeLookup(n node.Node, c node.Caller) (verdict, string) {
 	return refuse, wrongWord
 }
 
-// judgeData decides on who sends inspection data.
-func (e *Ramdisks) judgeData(n node.Node, c node.Caller) (verdict, string) {
+// verdictOnData decides on who sends inspection data.
+func (e *Ramdisks) verdictOnData(n node.Node, c node.Caller) (verdict, string) {
 	switch a := n.Agent; {
 	case !e.Proof.Words || a.Unproven || !c.Old && a.IsWord(c.Word):
 		return acquaint, ""

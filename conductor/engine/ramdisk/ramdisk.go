@@ -157,7 +157,7 @@ func (e *Ramdisks) answerLookup(ctx context.Context, uuid string, c node.Caller)
 		if err != nil {
 			return "", err
 		}
-		switch v, why := e.judgeLookup(n, c); v {
+		switch v, why := e.verdictOnLookup(n, c); v {
 		case refuse:
 			return "", e.turnAway(ctx, n, c, "lookup", why)
 		case acquaint:
@@ -246,7 +246,7 @@ func (e *Ramdisks) ContinueInspection(ctx context.Context, uuid string, data age
 		e.warnOf(ctx, "inspection data refused", n.UUID, "from", c.From, "err", err)
 		return node.Node{}, unknownRamdisk()
 	}
-	if v, why := e.judgeData(n, c); v == refuse {
+	if v, why := e.verdictOnData(n, c); v == refuse {
 		return node.Node{}, e.turnAway(ctx, n, c, "inspection data", why)
 	}
 	e.Memory.Stage(n.UUID, core.BootStage{Name: "inspection data", At: e.Now()}, false)

@@ -124,7 +124,7 @@ func (g *getting) run(ctx context.Context) error {
 		seen[d.Namespace+"/"+d.Name] = d.ResourceVersion
 	}
 	w := wait.Watcher{Session: g.Session, Path: g.listPath(nil), Accept: g.accept(), Err: g.err}
-	w.Tell = func(object json.RawMessage) error {
+	w.OnChange = func(object json.RawMessage) error {
 		for _, d := range documentsIn(object) {
 			seen[d.Namespace+"/"+d.Name] = d.ResourceVersion
 		}

@@ -154,7 +154,7 @@ func verifyKey(s *client.Session, cmd *cobra.Command, file string) (ed25519.Publ
 		}
 		return key, nil
 	}
-	told, err := eraseKey(s, cmd)
+	served, err := eraseKey(s, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func verifyKey(s *client.Session, cmd *cobra.Command, file string) (ed25519.Publ
 	if err != nil {
 		return nil, err
 	}
-	key, err := nodeapi.ParseEraseKey([]byte(told.PublicKey))
+	key, err := nodeapi.ParseEraseKey([]byte(served.PublicKey))
 	if err != nil {
 		return nil, fmt.Errorf("the conductor's answer: %w", err)
 	}

@@ -39,7 +39,7 @@ func NewScreen(cmd *cobra.Command, output string, single bool) *Screen {
 func (s *Screen) Line(node string, before nodeapi.Status) *Line {
 	l := &Line{Screen: s, node: node, started: s.now()}
 	for _, stage := range before.BootStages {
-		l.told = stage.At
+		l.shown = stage.At
 	}
 	return l
 }
@@ -50,7 +50,7 @@ type Line struct {
 	node    string
 	started time.Time
 	Last    string    // what was said last
-	told    time.Time // of the last boot stage that is no news
+	shown    time.Time // of the last boot stage that is no news
 	tenth   int64     // of the bytes, told last
 	bar     *progressbar.ProgressBar
 	barOf   string
@@ -59,8 +59,8 @@ type Line struct {
 // Show tells what is new in a status.
 func (l *Line) Show(st nodeapi.Status) {
 	for _, stage := range st.BootStages {
-		if stage.At.After(l.told) {
-			l.told = stage.At
+		if stage.At.After(l.shown) {
+			l.shown = stage.At
 			l.Say("boot: " + Join(stage.Name, stage.Detail))
 		}
 	}

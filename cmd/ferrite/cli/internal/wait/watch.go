@@ -20,7 +20,7 @@ type Watcher struct {
 	Path   string // of the list, with its query
 	Accept string
 	Err    io.Writer
-	Tell   func(object json.RawMessage) error                     // takes every change
+	OnChange   func(object json.RawMessage) error                     // takes every change
 	Again  func(ctx context.Context) (revision string, err error) // catches up after changes that can no longer be told
 }
 
@@ -30,8 +30,8 @@ type watchEvent struct {
 	Object json.RawMessage `json:"object"`
 }
 
-// errTold is a change that could not be told: nobody listens any more.
-var errTold = errors.New("the output is closed")
+// errNotReported is a change that could not be told: nobody listens any more.
+var errNotReported = errors.New("the output is closed")
 
 // Run follows from a revision on, until ctx ends. A server that was there once is
 // waited for.
@@ -49,7 +49,7 @@ func (w *Watcher) Run(ctx context.Context, revision string) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil // whoever wanted to see it has seen enough
-		case errors.Is(err, errTold), errors.As(err, &fault) && fault.Status < http.StatusInternalServerError &&
+		case errors.Is(err, errNotReported), errors.As(err, &fault) && fault.Status < http.StatusInternalServerError &&
 			fault.Status != http.StatusTooManyRequests:
 			return err
 		case err != nil && !waiting:
@@ -86,8 +86,8 @@ func (w *Watcher) once(ctx context.Context, revision string) (string, error) {
 			return revision, w.Client.Failed(e.Object)
 		}
 		if e.Type != "BOOKMARK" {
-			if err := w.Tell(e.Object); err != nil {
-				return revision, fmt.Errorf("%w: %w", errTold, err)
+			if err := w.OnChange(e.Object); err != nil {
+				return revision, fmt.Errorf("%w: %w", errNotReported, err)
 			}
 		}
 		var seen struct{ Metadata ListMetadata }
