@@ -28,7 +28,7 @@ func FirstLine(in io.Reader, flag, path string) (string, error) {
 		return "", fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
-		return "", fmt.Errorf("%s %s: its first line is empty, expected the secret", flag, path)
+		return "", fmt.Errorf("%s %s: expected the secret in its first line, found an empty one", flag, path)
 	}
 	return line, nil
 }

@@ -24,7 +24,7 @@ type files struct{ users, htpasswd string }
 // readUsers reads the users; a file that is not there yet has none.
 func (f *files) readUsers() (auth.Users, error) {
 	if f.users == "" {
-		return auth.Users{}, errors.New("which users? say --users-file or FERRITE_USERS_FILE")
+		return auth.Users{}, errors.New("the file of users is missing: set --users-file or FERRITE_USERS_FILE")
 	}
 	raw, err := os.ReadFile(f.users)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -146,7 +146,7 @@ func readPassword(cmd *cobra.Command, file string) (string, error) {
 func askPassword(out io.Writer) (string, error) {
 	fd := int(os.Stdin.Fd())
 	if !term.IsTerminal(fd) {
-		return "", errors.New("a password is needed, and there is no terminal to ask for it: use --password-file")
+		return "", errors.New("there is no terminal to ask for the password: use --password-file")
 	}
 	var typed [2]string
 	for i, prompt := range []string{"Password: ", "Again: "} {

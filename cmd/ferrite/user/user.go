@@ -119,7 +119,7 @@ func token(f *files) *cobra.Command {
 			var expires *time.Time
 			if cmd.Flags().Changed("expires") {
 				if lasts <= 0 {
-					return fmt.Errorf("--expires %s is over already: say how long from now, as 720h", lasts)
+					return fmt.Errorf("--expires %s is not positive: expected a time from now, like 720h", lasts)
 				}
 				at := time.Now().Add(lasts).UTC().Truncate(time.Second)
 				expires = &at
@@ -205,7 +205,7 @@ func password(f *files) *cobra.Command {
 				return err
 			}
 			if f.htpasswd == "" {
-				return errors.New("where to? say --htpasswd-file or FERRITE_HTPASSWD_FILE")
+				return errors.New("the file of passwords is missing: set --htpasswd-file or FERRITE_HTPASSWD_FILE")
 			}
 			if _, err = f.setPassword(args[0], secret); err != nil || f.users == "" {
 				return err
@@ -213,7 +213,7 @@ func password(f *files) *cobra.Command {
 			u, err := f.readUsers()
 			if err == nil && u.Find(args[0]) < 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(),
-					"note: %s has no role in %s yet and cannot log in; give one with: ferrite user set %s --role ROLE\n",
+					"note: %s has no role in %s, and cannot log in without one; add it with: ferrite user set %s --role ROLE\n",
 					args[0], f.users, args[0])
 			}
 			return err

@@ -65,7 +65,7 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if files = append(files, args...); len(files) == 0 {
-			return errors.New("there is nothing to apply: name files or folders with -f, or - for standard input")
+			return errors.New("ferrite apply needs files or folders with -f, or - for standard input")
 		}
 		if err := w.check(); err != nil {
 			return err

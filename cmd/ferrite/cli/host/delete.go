@@ -50,18 +50,18 @@ Hosts in files are deleted before their secrets, because deprovisioning needs th
 		d.cmd = cmd
 		switch {
 		case len(files) > 0 && len(args) > 0:
-			return errors.New("say what to delete by name, or with -f, not both")
+			return errors.New("names and -f exclude each other: leave one out")
 		case len(files) > 0:
 			return d.listed(readManifests(files, cmd.InOrStdin()), *namespace, f.Changed("namespace"))
 		case len(args) == 0:
-			return errors.New("there is nothing to delete: say host and its NAME, or a file with -f")
+			return errors.New("ferrite delete needs a KIND and a NAME, or a file with -f")
 		}
 		k, names, err := documentArgs(args)
 		if err != nil {
 			return err
 		}
 		if len(names) == 0 {
-			return fmt.Errorf("which of them? say %s NAME", args[0])
+			return fmt.Errorf("a NAME is missing: expected %s NAME", args[0])
 		}
 		var all []doomed
 		for _, name := range names {
@@ -104,7 +104,7 @@ func (d *deleting) listed(docs []manifest, namespace string, said bool) error {
 			continue
 		}
 		if err := d.all(byKind[kind]); err != nil { // the others may still need what follows
-			return errors.Join(append(failed, err, errors.New("what comes after them is left alone"))...)
+			return errors.Join(append(failed, err, errors.New("the remaining documents are not deleted"))...)
 		}
 	}
 	return errors.Join(failed...)
@@ -184,7 +184,7 @@ func heldBy(h hostapi.Host) string {
 	case slices.Equal(h.Finalizers, []string{hostapi.SecretFinalizer}):
 		return text + " until no host needs it any more: those that do are deleted, or name another"
 	case !slices.Contains(h.Finalizers, hostapi.Finalizer):
-		return text + ", and goes when whoever has put it there takes it away"
+		return text + ", and goes when its owner removes it"
 	case annotated(h, hostapi.AnnotationPaused):
 		return text + ", and nothing is done about it while it has the annotation " + hostapi.AnnotationPaused
 	case h.Status.OperationalStatus == hostapi.StatusDetached:
@@ -193,7 +193,7 @@ func heldBy(h hostapi.Host) string {
 		h.Status.Provisioning.State):
 		return text + " until what it runs is ended, its disks are cleaned and it is powered off"
 	}
-	return text + " until its machine is let go"
+	return text + " until its machine is deprovisioned"
 }
 
 // await follows a document until it is gone.
@@ -204,7 +204,7 @@ func (d *deleting) await(ctx context.Context, doc doomedHost, screen *wait.Scree
 	l := &hostLine{Line: screen.Line(hostLabel(doc.Host), nodeOfHost(ctx, d.Session, doc.Host))}
 	err := checkWaiting(ctx, d.Session, doc.Host, l, func(now hostapi.Host) (bool, error) {
 		if now.UID != doc.UID {
-			return false, errors.New("it is gone, and somebody has made another one of its name")
+			return false, errors.New("it was deleted, and there is a new one of the same name")
 		}
 		doc.Host = now
 		return false, nil

@@ -32,9 +32,9 @@ command to try. Conditions, hardware and history follow.`,
 		case err != nil:
 			return err
 		case k.Kind != hostapi.KindHost:
-			return fmt.Errorf("only hosts are described: ferrite get %s -o yaml shows all there is", strings.Join(args, " "))
+			return fmt.Errorf("only hosts can be described: use ferrite get %s -o yaml", strings.Join(args, " "))
 		case len(names) == 0:
-			return fmt.Errorf("which host? ferrite get hosts lists them")
+			return fmt.Errorf("expected ferrite describe host NAME; ferrite get hosts lists the names")
 		}
 		described := 0
 		return wait.Each(names, func(name string) error {

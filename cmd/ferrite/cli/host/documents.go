@@ -67,7 +67,7 @@ func kindNamed(word string) (hostapi.Kind, error) {
 			return k, nil
 		}
 	}
-	return hostapi.Kind{}, fmt.Errorf("%q is no kind of document: expected one of %s", word, knownKinds())
+	return hostapi.Kind{}, fmt.Errorf("unknown kind %q: expected one of %s", word, knownKinds())
 }
 
 // kindWords is the first word for each kind.
@@ -85,7 +85,7 @@ func knownKinds() string { return strings.Join(kindWords(), ", ") }
 // KIND/NAME...
 func documentArgs(args []string) (k hostapi.Kind, names []string, err error) {
 	if len(args) == 0 {
-		return k, nil, fmt.Errorf("which kind of document? expected one of %s", knownKinds())
+		return k, nil, fmt.Errorf("a KIND is missing: expected one of %s", knownKinds())
 	}
 	word, name, joined := strings.Cut(args[0], "/")
 	if k, err = kindNamed(word); err != nil || !joined {
@@ -119,7 +119,7 @@ func readDocument(ctx context.Context, s *client.Session, k hostapi.Kind, namesp
 // unkept says what it means that a server does not know the paths of documents.
 func unkept(err error) error {
 	if client.Unserved(err) {
-		return fmt.Errorf("this server keeps no documents of hosts, which Ferrite does; is --url right? %w", err)
+		return fmt.Errorf("this server has no documents of hosts: it is no Ferrite; is --url right? %w", err)
 	}
 	return err
 }

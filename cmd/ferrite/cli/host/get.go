@@ -72,10 +72,10 @@ type getting struct {
 
 func (g *getting) check(namespaceSaid bool) error {
 	if g.everywhere && namespaceSaid {
-		return errors.New("--namespace and --all-namespaces: say one of them")
+		return errors.New("--namespace and --all-namespaces exclude each other: leave one out")
 	}
 	if len(g.names) > 0 && (g.everywhere || g.selector != "") {
-		return errors.New("a name says which document: leave --all-namespaces and --selector out, or the name")
+		return errors.New("a name is for one document: leave out --all-namespaces and --selector, or the name")
 	}
 	if g.watch && len(g.names) > 1 {
 		return fmt.Errorf("--watch follows one document, or all: found %d names", len(g.names))

@@ -102,7 +102,7 @@ func hostTimedOut(ctx context.Context, h hostapi.Host, l *hostLine, err error) e
 	if l.Last != "" {
 		was += " (node: " + l.Last + ")"
 	}
-	return fmt.Errorf("host %s: %w; it was %s\n  it goes on without us: ferrite describe host %s%s",
+	return fmt.Errorf("host %s: %w; it was %s\n  the conductor continues: ferrite describe host %s%s",
 		hostLabel(h), context.Cause(ctx), was, h.Name, inNamespace(h))
 }
 
@@ -144,9 +144,9 @@ func hostAdvice(h hostapi.Host) string {
 	case hostapi.InspectionError:
 		return node + " and ferrite node logs show how far the ramdisk came; it is tried again by itself"
 	case hostapi.PreparationError:
-		return node + " tells which step failed; change spec.raid or what is wanted of the firmware, or mend the machine"
+		return node + " names the step that failed; change spec.raid or the firmware documents, or repair the machine"
 	case hostapi.ProvisioningError:
-		return node + " tells which step failed; see that the image and its checksum are right, " +
+		return node + " names the step that failed; check the image and its checksum, " +
 			"and rootDeviceHints match a disk (without any it has to be /dev/sda)"
 	case hostapi.PowerManagementError:
 		return "see that the BMC answers, and switches the machine when asked to; it is tried again by itself"
@@ -154,7 +154,7 @@ func hostAdvice(h hostapi.Host) string {
 		return "detaching needs a host at rest, or force in the annotation " + hostapi.AnnotationDetached
 	case hostapi.ServicingError:
 		return node +
-			" tells which step failed; it is tried again by itself, and ended once nothing is wanted of the firmware"
+			" names the step that failed; it is tried again, and ends when the firmware documents ask for nothing"
 	}
 	return node
 }

@@ -42,12 +42,12 @@ func (w *hostWait) check() error {
 	case w.timeout < 0:
 		return fmt.Errorf("--timeout %s: expected a time like 10m", w.timeout)
 	case !w.On && (w.state != "" || w.timeout != 0):
-		return errors.New("--for and --timeout say how to wait: say --wait, too")
+		return errors.New("--for and --timeout need --wait")
 	case w.timeout > 0:
 		w.Limit = w.timeout
 	}
 	if w.state != "" && !slices.Contains(restingStates(), w.state) {
-		return fmt.Errorf("--for %q: expected a state that hosts rest in: %s", w.state, strings.Join(restingStates(), ", "))
+		return fmt.Errorf("--for %q: expected a state that hosts stay in: %s", w.state, strings.Join(restingStates(), ", "))
 	}
 	return nil
 }
@@ -102,11 +102,11 @@ func (a awaited) there(h hostapi.Host, state hostapi.State) (bool, error) {
 	st := h.Status
 	switch {
 	case h.UID != a.UID:
-		return false, errors.New("somebody has deleted it, and made another one of its name")
+		return false, errors.New("it was deleted, and there is a new one of the same name")
 	case h.DeletionTimestamp != nil:
-		return false, errors.New("somebody is deleting it")
+		return false, errors.New("it is being deleted")
 	case annotated(h, hostapi.AnnotationPaused):
-		return false, fmt.Errorf("nothing is done about it while it has the annotation %s", hostapi.AnnotationPaused)
+		return false, fmt.Errorf("it is paused while it has the annotation %s", hostapi.AnnotationPaused)
 	case !seen(h, a.Generation):
 		return false, nil
 	case st.ErrorType != "" && !a.stale(st):
@@ -114,7 +114,7 @@ func (a awaited) there(h hostapi.Host, state hostapi.State) (bool, error) {
 	case st.ErrorType != "":
 		return false, nil
 	case st.OperationalStatus == hostapi.StatusDetached && annotated(h, hostapi.AnnotationDetached):
-		return false, fmt.Errorf("it is detached, and %s; it goes on without the annotation %s",
+		return false, fmt.Errorf("it is detached, and %s; remove the annotation %s to continue",
 			orNone(st.Provisioning.State), hostapi.AnnotationDetached)
 	}
 	return st.Provisioning.State.Canonical() == state && a.asSpecified(st) && !underWay(h), nil
@@ -182,7 +182,7 @@ func orNone(s hostapi.State) string {
 
 // follow tells what happens to hosts until all are where they are to be.
 func (w *hostWait) follow(s *client.Session, cmd *cobra.Command, hosts []awaited) error {
-	ctx, cancel := context.WithTimeoutCause(cmd.Context(), w.Limit, fmt.Errorf("not there after %s", w.Limit))
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), w.Limit, fmt.Errorf("not done after %s", w.Limit))
 	defer cancel()
 	screen := wait.NewScreen(cmd, s.Output, len(hosts) == 1)
 	byName := map[string]awaited{} // the last of those that are applied twice

@@ -85,7 +85,7 @@ func readManifest(path string, stdin io.Reader) (name string, text []byte, err e
 	}
 	text, err = io.ReadAll(io.LimitReader(stdin, maxManifest+1))
 	if err == nil && len(text) > maxManifest {
-		err = fmt.Errorf("it has more than the %d bytes that are read", maxManifest)
+		err = fmt.Errorf("it is larger than the limit of %d bytes", maxManifest)
 	}
 	return name, text, err
 }
@@ -253,7 +253,7 @@ func kindOfObject(object map[string]any) (hostapi.Kind, error) {
 		}
 		known = append(known, fmt.Sprintf("%s of %s", k.Kind, k.APIVersion()))
 	}
-	return hostapi.Kind{}, fmt.Errorf("kind %s of apiVersion %s is not kept here: expected one of %s", name, version,
+	return hostapi.Kind{}, fmt.Errorf("unknown kind %s of apiVersion %s: expected one of %s", name, version,
 		strings.Join(known, ", "))
 }
 
@@ -298,7 +298,7 @@ func (m manifest) placed(namespace string, said bool) error {
 	case own == "":
 		m.metadata()["namespace"] = namespace
 	case said && own != namespace:
-		return fmt.Errorf("metadata.namespace: it is %s here and %s on the command line: leave one of them out",
+		return fmt.Errorf("metadata.namespace is %s in the file and %s on the command line: leave one of them out",
 			own, namespace)
 	}
 	return nil

@@ -112,7 +112,7 @@ func (r record) allocated(ctx context.Context, reply json.RawMessage, limit time
 		case "active":
 			return reply, nil
 		case "error":
-			return nil, fmt.Errorf("%s\n  it is kept, with this error, until: ferrite allocation delete %s", a.LastError, a.UUID)
+			return nil, fmt.Errorf("%s\n  delete it with: ferrite allocation delete %s", a.LastError, a.UUID)
 		}
 		var err error
 		select {
@@ -122,7 +122,7 @@ func (r record) allocated(ctx context.Context, reply json.RawMessage, limit time
 			err = r.session.Client.Do(ctx, "GET", r.path(a.UUID), nil, &reply)
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, fmt.Errorf("allocation %s still has no machine after %s\n  it goes on without us: ferrite "+
+			return nil, fmt.Errorf("allocation %s still has no machine after %s\n  the conductor continues: ferrite "+
 				"allocation show %s", a.UUID, limit, a.UUID)
 		}
 		if err != nil {

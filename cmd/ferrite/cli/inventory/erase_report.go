@@ -159,7 +159,7 @@ func verifyKey(s *client.Session, cmd *cobra.Command, file string) (ed25519.Publ
 		return nil, err
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(),
-		"verified with the key that the conductor at %s serves; --key FILE asks nobody\n", s.Client.Base)
+		"verified with the key that the conductor at %s serves; --key FILE asks no conductor\n", s.Client.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -185,17 +185,17 @@ func explainVerdict(s *client.Session, cmd *cobra.Command, statement nodeapi.Era
 		return err
 	}
 	if err := report.Validate(); err != nil {
-		return fmt.Errorf("the signature is good, but what it signs proves nothing: %w", err)
+		return fmt.Errorf("the signature is valid, but the report is not: %w", err)
 	}
 	if report.NodeUUID != statement.NodeUUID {
-		return fmt.Errorf("the signature is good, but the report is of node %s and not of %s", report.NodeUUID,
+		return fmt.Errorf("the signature is valid, but the report is of node %s and not of %s", report.NodeUUID,
 			statement.NodeUUID)
 	}
 	if report.Unfinished != "" {
-		return fmt.Errorf("the signature is good, but nobody has seen this erase end: %s", report.Unfinished)
+		return fmt.Errorf("the signature is valid, but the end of this erase is unknown: %s", report.Unfinished)
 	}
 	if failed := report.Failed(); statement.Failed || len(failed) > 0 {
-		return fmt.Errorf("the signature is good, but the step has failed: %d of %d disks were not erased", len(failed),
+		return fmt.Errorf("the signature is valid, but the step has failed: %d of %d disks were not erased", len(failed),
 			len(report.Disks))
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "good: node %s %s, signed at %s with the key %s\n",
@@ -258,7 +258,7 @@ func eraseKey(s *client.Session, cmd *cobra.Command) (key nodeapi.EraseKey, err 
 // noEraseReports explains the 404 of a server that has no such resource.
 func noEraseReports(s *client.Session, err error) error {
 	if client.Unserved(err) {
-		return fmt.Errorf("the server at %s keeps no erase reports: it is no Ferrite, or an older one", s.Client.Base)
+		return fmt.Errorf("the server at %s has no erase reports: it is no Ferrite, or an older one", s.Client.Base)
 	}
 	return err
 }

@@ -83,7 +83,7 @@ func leasePath(mac string) string { return leasesPath + "/" + url.PathEscape(mac
 // noLeases explains the 404 of a server that has no such resource.
 func noLeases(s *client.Session, err error) error {
 	if client.NotFound(err) {
-		return fmt.Errorf("the server at %s keeps no leases: it is an Ironic, or a Ferrite older than this command (%w)",
+		return fmt.Errorf("the server at %s has no leases: it is an Ironic, or an older Ferrite (%w)",
 			s.Client.Base, err)
 	}
 	return err

@@ -67,7 +67,7 @@ func runbookCreate(r record) *cobra.Command {
 		}
 		body := map[string]any{"traits": traits}
 		if err := r.session.Client.Do(cmd.Context(), "PUT", r.path(args[0], "traits"), body, nil); err != nil {
-			return fmt.Errorf("runbook %s is created, but has no traits: %w\n  give it some with: ferrite runbook "+
+			return fmt.Errorf("runbook %s is created, but has no traits: %w\n  add them with: ferrite runbook "+
 				"trait add %s %s",
 				args[0], err, args[0], strings.Join(traits, " "))
 		}

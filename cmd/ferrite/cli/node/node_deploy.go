@@ -133,7 +133,7 @@ func (i image) patch() ([]nodeapi.Patch, error) {
 	return ops, nil
 }
 
-// splitChecksum tells the algorithm by the length of the sum; "" for md5 and
+// splitChecksum finds the algorithm by the length of the sum; "" for md5 and
 // for a URL, which have a field of their own.
 func splitChecksum(s string) (algo, sum string, err error) {
 	if strings.Contains(s, "://") {

@@ -33,8 +33,8 @@ the settings of its own time.`,
 			}
 			raw := reply.PluginData.Plan
 			if len(raw) == 0 || string(raw) == "null" {
-				return fmt.Errorf("the last inspection of %s told no plan: its agent was not Ferrite's, or an older one, "+
-					"or the inspection was not by an agent; inspect it anew", args[0])
+				return fmt.Errorf("the last inspection of %s has no erase plan: only the agent of this release makes one; "+
+					"set the inspect interface agent and inspect the node again", args[0])
 			}
 			var plans []agentapi.ErasePlan
 			if err := json.Unmarshal(raw, &plans); err != nil {

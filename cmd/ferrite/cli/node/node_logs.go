@@ -33,7 +33,7 @@ follow, also those of the next boot.`,
 			case q.Follow && errors.Is(err, context.Canceled):
 				return nil // Ctrl-C is how following ends
 			case client.Unserved(err):
-				return fmt.Errorf("%s keeps no logs of machines: it is no Ferrite, or an older one", s.Client.Base)
+				return fmt.Errorf("%s has no logs of machines: it is no Ferrite, or an older one", s.Client.Base)
 			}
 			return err
 		},

@@ -44,8 +44,8 @@ func nodePower(s *client.Session) *cobra.Command {
 	return client.Group("power", "Switch machines on and off", "", commands...)
 }
 
-// powerGoal is a power state to end in. Status tells the power the node has;
-// that nobody works on it any more is asked of the node.
+// powerGoal is a power state to end in. The status has the current power; whether
+// a change is still under way is a field of the node.
 func powerGoal(ctx context.Context, s *client.Session, ends string) wait.Goal {
 	return func(st nodeapi.Status) (bool, error) {
 		n, err := nodes.GetNode(ctx, s, st.Node, "power_state,target_power_state,last_error")
@@ -58,7 +58,7 @@ func powerGoal(ctx context.Context, s *client.Session, ends string) wait.Goal {
 			return true, nil
 		}
 		st.LastError = n.LastError
-		st.State = "in state " + st.State + ", " + cmp.Or(n.PowerState, "power unknown")
+		st.State += ", " + cmp.Or(n.PowerState, "power unknown")
 		return false, &wait.LandedError{Status: st}
 	}
 }

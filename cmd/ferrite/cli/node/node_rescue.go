@@ -50,7 +50,7 @@ func readPassword(cmd *cobra.Command, file string) (string, error) {
 		fmt.Fprintln(cmd.ErrOrStderr())
 		return string(typed), err
 	case file == "":
-		return "", errors.New("a password is needed, and there is no terminal to ask for it: use --password-file")
+		return "", errors.New("there is no terminal to ask for the password: use --password-file")
 	}
 	return secret.FirstLine(cmd.InOrStdin(), "--password-file", file)
 }

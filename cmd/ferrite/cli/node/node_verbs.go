@@ -66,7 +66,7 @@ func nodeVerbs(s *client.Session) []*cobra.Command {
 	return commands
 }
 
-// requestVerb asks for a verb on every node and, when told to, follows them all.
+// requestVerb requests a verb of every node and, with --wait, follows them all.
 func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.Goal, waiting wait.Flag,
 	body nodeapi.Provision) error {
 	begin := func(ctx context.Context, node string) error {
@@ -75,7 +75,7 @@ func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.G
 	return runVerb(s, cmd, nodes, waiting, g, begin)
 }
 
-// runVerb begins something on every node and follows it when told to.
+// runVerb begins something on every node and, with --wait, follows it.
 func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait.Flag, g wait.Goal,
 	begin func(context.Context, string) error) error {
 	if !waiting.On {
@@ -88,7 +88,7 @@ func runVerb(s *client.Session, cmd *cobra.Command, nodes []string, waiting wait
 			return err
 		})
 	}
-	ctx, cancel := context.WithTimeoutCause(cmd.Context(), waiting.Limit, fmt.Errorf("not there after %s", waiting.Limit))
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), waiting.Limit, fmt.Errorf("not done after %s", waiting.Limit))
 	defer cancel()
 	screen := wait.NewScreen(cmd, s.Output, len(nodes) == 1)
 	return wait.All(nodes, func(node string) error {

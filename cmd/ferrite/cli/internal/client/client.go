@@ -48,9 +48,9 @@ func newClient(base, release string, timeout time.Duration, l *login) (*client, 
 	return c, nil
 }
 
-// stay follows nobody elsewhere: the token would go along.
+// stay refuses redirects: the token would go along.
 func stay(r *http.Request, _ []*http.Request) error {
-	return fmt.Errorf("it sends us on to %s; if that is right, give it as --url", r.URL.Redacted())
+	return fmt.Errorf("it redirects to %s; if that is right, give it as --url", r.URL.Redacted())
 }
 
 // maxReply bounds what is read of one answer.
@@ -75,7 +75,7 @@ func (c *client) Do(ctx context.Context, method, path string, in, out any) error
 		return nil
 	}
 	if err := json.Unmarshal(reply, out); err != nil {
-		return fmt.Errorf("%s %s: the answer is not what a conductor says; is %s the right URL? %w", method,
+		return fmt.Errorf("%s %s: the answer is not that of a conductor; is %s the right URL? %w", method,
 			path, c.Base, err)
 	}
 	return nil
@@ -103,7 +103,7 @@ func (c *client) Pages(ctx context.Context, kind string, q url.Values, limit int
 			UUID string `json:"uuid"`
 		}
 		if err := json.Unmarshal(some[len(some)-1], &last); err != nil || last.UUID == "" {
-			return nil, fmt.Errorf("there are more %s, but these fields do not tell where to go on: add uuid to --fields", kind)
+			return nil, fmt.Errorf("there are more %s, and the next page needs the field uuid: add it to --fields", kind)
 		}
 		q.Set("marker", last.UUID)
 	}
@@ -241,9 +241,9 @@ func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
 	}
 	switch {
 	case status == http.StatusUnauthorized:
-		f.Text += "\n  say who you are: --user with FERRITE_PASSWORD or --user-password-file, or FERRITE_TOKEN"
+		f.Text += "\n  log in: --user with FERRITE_PASSWORD or --user-password-file, or FERRITE_TOKEN"
 	case strings.HasPrefix(f.Text, plainToTLS):
-		f.Text += "\n  say https:// in --url or FERRITE_URL: " + strings.Replace(c.Base, "http://", "https://", 1)
+		f.Text += "\n  use https:// in --url or FERRITE_URL: " + strings.Replace(c.Base, "http://", "https://", 1)
 	}
 	return f
 }
@@ -260,16 +260,16 @@ func (c *client) unreachable(ctx context.Context, err error) error {
 	var untrusted *tls.CertificateVerificationError
 	var bad x509.CertificateInvalidError
 	if errors.As(err, &untrusted) && errors.As(err, &bad) && bad.Reason == x509.Expired {
-		return fmt.Errorf("the certificate of %s is not good now: %w\n"+
-			"  is this machine's clock right? then the conductor's --tls-cert needs a new one, which it takes over "+
-			"while it runs", c.Base, err)
+		return fmt.Errorf("the certificate of %s is not valid now: %w\n"+
+			"  is the clock of this machine right? if it is, renew the conductor's --tls-cert; it needs no "+
+			"restart", c.Base, err)
 	}
 	if errors.As(err, &untrusted) {
-		return fmt.Errorf("the certificate of %s is not trusted: %w\n  say with --ca-file or FERRITE_CACERT whom to trust",
+		return fmt.Errorf("the certificate of %s is not trusted: %w\n  name its authority with --ca-file or FERRITE_CACERT",
 			c.Base, err)
 	}
 	return fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: ferrite serve\n"+
-		"  is it somewhere else? say where with --url or FERRITE_URL", c.Base, err)
+		"  is it at another address? set --url or FERRITE_URL", c.Base, err)
 }
 
 // NotFound reports whether the server lacks what was asked for.

@@ -53,10 +53,10 @@ func (l *login) open(stdin io.Reader) error {
 		}
 	}
 	if l.user == "" && l.passwordFile != "" {
-		return errors.New("--user-password-file says a password, but not whose: say --user")
+		return errors.New("--user-password-file needs --user")
 	}
 	if l.user != "" && l.password == "" && l.token == "" {
-		return fmt.Errorf("user %s has a password, which is missing: say it in FERRITE_PASSWORD or with --user-password-file",
+		return fmt.Errorf("the password of user %s is missing: set FERRITE_PASSWORD or --user-password-file",
 			l.user)
 	}
 	return nil
@@ -83,7 +83,7 @@ func (l *login) transport() (http.RoundTripper, error) {
 		}
 		conf.RootCAs = x509.NewCertPool()
 		if !conf.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--ca-file %s: there is no certificate in it, expected PEM", l.caFile)
+			return nil, fmt.Errorf("--ca-file %s: expected a certificate in PEM, found none", l.caFile)
 		}
 	}
 	t, ok := http.DefaultTransport.(*http.Transport)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// DefaultURL is where a conductor listens that was not told otherwise.
+// DefaultURL is where a conductor listens by default.
 const DefaultURL = "http://127.0.0.1:6385"
 
 // Session is what all commands of one run share.

@@ -23,7 +23,7 @@ func ReadList(flag, what string) ([]any, error) {
 	if !strings.HasPrefix(strings.TrimSpace(what), "[") {
 		var err error
 		if text, err = os.ReadFile(what); err != nil {
-			return nil, fmt.Errorf("--%s: %q is no list in JSON and no file: %w", flag, what, err)
+			return nil, fmt.Errorf("--%s: %q is neither a list in JSON nor a file: %w", flag, what, err)
 		}
 		from = what
 	}
@@ -33,7 +33,7 @@ func ReadList(flag, what string) ([]any, error) {
 	}
 	var list []any
 	if err := json.Unmarshal(doc, &list); err != nil || len(list) == 0 {
-		return nil, fmt.Errorf("--%s: %s is no list of %s, such as [%s]", flag, from, flag, listExamples[flag])
+		return nil, fmt.Errorf("--%s: %s: expected a list of %s, like [%s]", flag, from, flag, listExamples[flag])
 	}
 	return list, nil
 }

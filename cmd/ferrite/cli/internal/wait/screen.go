@@ -15,8 +15,10 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Screen is where waiting is told of: one line for each stage, and a bar for
-// bytes when a person is watching one node.
+// Screen shows the progress of waiting: one line for each stage, and a bar for
+// bytes when a person watches one node. schollz/progressbar draws the bar. The
+// lines are our own: it draws none of several nodes, and none to a file, where
+// each tenth of the bytes gets a line.
 type Screen struct {
 	mu   sync.Mutex
 	w    io.Writer
@@ -24,8 +26,8 @@ type Screen struct {
 	now  func() time.Time
 }
 
-// NewScreen writes where the command's result does not go: with -o json or
-// yaml that is stderr.
+// NewScreen makes a screen apart from the command's result: with -o json or yaml
+// it is stderr.
 func NewScreen(cmd *cobra.Command, output string, single bool) *Screen {
 	w := cmd.OutOrStdout()
 	if output != "table" {
@@ -35,7 +37,7 @@ func NewScreen(cmd *cobra.Command, output string, single bool) *Screen {
 	return &Screen{w: w, bars: single && ok && term.IsTerminal(int(file.Fd())), now: time.Now}
 }
 
-// Line is for a node that was like this before it was asked for anything.
+// Line makes the line of a node, whose status before the request is known.
 func (s *Screen) Line(node string, before nodeapi.Status) *Line {
 	l := &Line{Screen: s, node: node, started: s.now()}
 	for _, stage := range before.BootStages {
@@ -49,14 +51,14 @@ type Line struct {
 	*Screen
 	node    string
 	started time.Time
-	Last    string    // what was said last
-	shown    time.Time // of the last boot stage that is no news
-	tenth   int64     // of the bytes, told last
+	Last    string    // the last text
+	shown   time.Time // of the last boot stage that is no news
+	tenth   int64     // of the bytes, in the last line
 	bar     *progressbar.ProgressBar
 	barOf   string
 }
 
-// Show tells what is new in a status.
+// Show shows what is new in a status.
 func (l *Line) Show(st nodeapi.Status) {
 	for _, stage := range st.BootStages {
 		if stage.At.After(l.shown) {
@@ -108,8 +110,8 @@ func (l *Line) Say(text string) {
 	l.ignore(err)
 }
 
-// ignore drops the error of a write to the screen: who cannot be told of
-// progress cannot be told of that either, and the work goes on.
+// ignore drops the error of a write to the screen: the screen is the only place
+// to show it, and the work goes on.
 func (l *Line) ignore(error) {}
 
 // progress shows bytes: on a bar, or a line for every tenth.
@@ -162,7 +164,7 @@ func (l *Line) finish(st nodeapi.Status) {
 	l.Say(fmt.Sprintf("%s is %s", label(st), st.State))
 }
 
-// SizeText is the size of a disk; nothing for one that was not told.
+// SizeText is the size of a disk; nothing for an unknown one.
 func SizeText(n int64) string {
 	if n <= 0 {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// TestStages: every stage after those of before is told of once, bytes at every tenth.
+// TestStages: every new stage is shown once, and bytes at every tenth.
 func TestStages(t *testing.T) {
 	var out bytes.Buffer
 	clock := time.Unix(0, 0)

@@ -7,8 +7,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// ReadStatus asks a conductor how a node is; a server that is not Ferrite is asked
-// for what Ironic tells.
+// ReadStatus reads the status of a node. A server that is not Ferrite has no
+// status, so that is made of Ironic's fields.
 func ReadStatus(ctx context.Context, s *client.Session, node string) (nodeapi.Status, error) {
 	var st nodeapi.Status
 	err := s.Client.Do(ctx, "GET", client.FerritePath(node, "status"), nil, &st)

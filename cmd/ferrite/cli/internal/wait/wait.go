@@ -66,7 +66,7 @@ func ProvisionGoal(state string) Goal {
 // Wherever is any state to rest in, unless something went wrong on the way.
 func Wherever(st nodeapi.Status) (bool, error) {
 	switch rests, err := AtRest(st); {
-	case strings.HasSuffix(st.State, " hold"): // it goes on when somebody says so
+	case strings.HasSuffix(st.State, " hold"): // it continues after unhold
 		return false, &LandedError{st}
 	case !rests || err != nil:
 		return false, err
@@ -81,17 +81,17 @@ func AtRest(st nodeapi.Status) (bool, error) {
 	return st.Activity == "" && !Waiting(st.State), nil
 }
 
-// Waiting reports whether a state leads on to another. Between two looks a node may be seen with no activity in a state
-// that is on its way somewhere; Ironic tells of no activities at all.
+// Waiting reports whether a state leads on to another. Between two reads a node may have no activity in a state
+// that leads on; Ironic shows no activities at all.
 func Waiting(state string) bool {
 	return strings.HasSuffix(state, "ing") || strings.HasSuffix(state, " wait") || state == "wait call-back"
 }
 
-// LandedError is a node that has come to rest where it was not to go.
+// LandedError is a node that came to rest in another state than the wanted one.
 type LandedError struct{ nodeapi.Status }
 
 func (e *LandedError) Error() string {
-	text := fmt.Sprintf("node %s is %s", label(e.Status), e.State)
+	text := fmt.Sprintf("node %s is in state %s", label(e.Status), e.State)
 	if e.LastError != "" {
 		text += ": " + e.LastError
 	}
@@ -114,7 +114,7 @@ const (
 	LastPoll  = time.Second
 )
 
-// FollowNodes tells what happens to a node until it is there.
+// FollowNodes shows the progress of a node until it is there.
 func FollowNodes(ctx context.Context, s *client.Session, node string, g Goal, line *Line) error {
 	defer line.Close()
 	for poll := FirstPoll; ; poll = min(poll*3/2, LastPoll) {
@@ -139,11 +139,11 @@ func FollowNodes(ctx context.Context, s *client.Session, node string, g Goal, li
 	}
 }
 
-// timedOut says where a node stood when patience ended.
+// timedOut says in which state a node was when the time was over.
 func timedOut(ctx context.Context, node string, l *Line, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() == nil {
 		return err
 	}
-	return fmt.Errorf("node %s: %w; it was %s\n  it goes on without us: ferrite node status %s", node, context.Cause(ctx),
+	return fmt.Errorf("node %s: %w; it was %s\n  the conductor continues: ferrite node status %s", node, context.Cause(ctx),
 		l.Last, node)
 }

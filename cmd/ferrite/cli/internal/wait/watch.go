@@ -14,14 +14,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Watcher follows documents, whatever becomes of the connection.
+// Watcher follows documents, also over lost connections.
 type Watcher struct {
 	*client.Session
-	Path   string // of the list, with its query
-	Accept string
-	Err    io.Writer
-	OnChange   func(object json.RawMessage) error                     // takes every change
-	Again  func(ctx context.Context) (revision string, err error) // catches up after changes that can no longer be told
+	Path     string // of the list, with its query
+	Accept   string
+	Err      io.Writer
+	OnChange func(object json.RawMessage) error                     // takes every change
+	Again    func(ctx context.Context) (revision string, err error) // catches up after changes that are no longer kept
 }
 
 // watchEvent is one line of a watch.
@@ -30,7 +30,7 @@ type watchEvent struct {
 	Object json.RawMessage `json:"object"`
 }
 
-// errNotReported is a change that could not be told: nobody listens any more.
+// errNotReported is a change that could not be shown.
 var errNotReported = errors.New("the output is closed")
 
 // Run follows from a revision on, until ctx ends. A server that was there once is
@@ -48,7 +48,7 @@ func (w *Watcher) Run(ctx context.Context, revision string) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil // whoever wanted to see it has seen enough
+			return nil // it was interrupted
 		case errors.Is(err, errNotReported), errors.As(err, &fault) && fault.Status < http.StatusInternalServerError &&
 			fault.Status != http.StatusTooManyRequests:
 			return err
