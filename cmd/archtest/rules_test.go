@@ -104,7 +104,8 @@ var rules = []rule{
 	{packages: list("conductor/bootlog"), may: list("proto/*"), why: "files of text; knows names, not nodes"},
 	{packages: list("conductor/imagesource"), may: list("conductor/fsm, conductor/node, conductor/localfile, proto/*"),
 		why: "where images are, not their use"},
-	{packages: list("conductor/configdrive"), may: list("conductor/fsm, conductor/node, images/configdrive, images/fat"), why: "config drives of nodes"},
+	{packages: list("conductor/configdrive"), may: list("conductor/fsm, conductor/node, images/configdrive, images/fat"),
+		why: "config drives of nodes"},
 	{packages: list("conductor/bootpolicy"), may: list("decisions, conductor/engine/*, conductor/localfile, proto/*, pxe"),
 		why: "the only bridge from boot to nodes"},
 

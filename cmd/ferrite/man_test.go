@@ -15,7 +15,8 @@ import (
 
 // manLine is a line of a man page: a request that Man writes, or text whose
 // backslashes begin known escapes.
-var manLine = regexp.MustCompile(`^(\.(TH "[A-Z-]+" 1 .*|SH [A-Z ]+|TP|BR? .*|nf|fi)|([^.'\\]|\\[e&-]|\\\((aq|ga|ha|ti))?([^\\]|\\[e&-]|\\\((aq|ga|ha|ti))*)$`)
+var manLine = regexp.MustCompile(
+	`^(\.(TH "[A-Z-]+" 1 .*|SH [A-Z ]+|TP|BR? .*|nf|fi)|([^.'\\]|\\[e&-]|\\\((aq|ga|ha|ti))?([^\\]|\\[e&-]|\\\((aq|ga|ha|ti))*)$`)
 
 // TestMan: every command has a man page with its sections, and man reads it without a warning.
 func TestMan(t *testing.T) {

@@ -32,7 +32,8 @@ func OpenSecrets(dir string) ([]byte, error) {
 
 // readSecrets reads an existing key.
 func readSecrets(path string) ([]byte, error) {
-	text, err := readFile(path, "chmod 600 it if no other user has read it; else change the credentials that hosts' secrets hold")
+	text, err := readFile(path,
+		"chmod 600 it if no other user has read it; else change the credentials that hosts' secrets hold")
 	if err != nil {
 		return nil, fmt.Errorf("key of secrets: %w", err)
 	}

@@ -32,7 +32,8 @@ func (c *Config) checkAuth() error {
 	case token && c.Users == "":
 		return errors.New("--auth token needs --users-file: make one with: ferrite user set, and ferrite user token")
 	case none && c.Users != "":
-		return errors.New("--users-file gives users their roles, but --auth none asks no caller for a user: set --auth basic, " +
+		return errors.New("--users-file gives users their roles, but --auth none asks no caller for a user: set " +
+			"--auth basic, " +
 			"token or both")
 	case (c.TLSCert == "") != (c.TLSKey == ""):
 		return errors.New("--tls-cert and --tls-key go together: one of them is missing")

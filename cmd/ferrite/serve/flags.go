@@ -127,7 +127,8 @@ func powerFlags(f *pflag.FlagSet) {
 func bootFlags(f *pflag.FlagSet) {
 	f.Bool("boot", false, "serve DHCP, TFTP and boot HTTP on --boot-interface")
 	f.String("boot-interface", "", "network `interface` that machines boot from")
-	f.String("boot-address", "", "this conductor's `address/prefix` on --boot-interface (default: read from the interface)")
+	f.String("boot-address", "",
+		"this conductor's `address/prefix` on --boot-interface (default: read from the interface)")
 	f.String("boot-pool", "", "`first-last` addresses to give to machines (default: the upper half of the subnet)")
 	f.String("boot-router", "", "default `router` of the machines (default: none)")
 	f.StringSlice("boot-dns", nil, "name servers of the machines")

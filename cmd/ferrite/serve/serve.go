@@ -142,7 +142,8 @@ func conduct(ctx context.Context, c Config, db database, log *slog.Logger) (err 
 	hosts := reconciler.New(reconciler.Config{Documents: documents, Log: log, ProvisioningLimit: c.HostLimit,
 		RecordEvents: eventLog.Add})
 	eng := engine.New(engine.Config{
-		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: configdrive.Encoder{}, Images: images,
+		Store: db, BMCs: hardwareTypes(drivers), Agents: agents.NewClient(calling), Drives: configdrive.Encoder{},
+		Images:   images,
 		EraseKey: eraseKey,
 		BootLogs: logs, Settings: c.settings(), Log: log,
 		PowerWorkers: c.SyncWorkers, Discovery: engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit},

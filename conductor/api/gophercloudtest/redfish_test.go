@@ -165,7 +165,8 @@ func TestRedfish(t *testing.T) {
 		t.Errorf("buttons (-want +got):\n%s", diff)
 	}
 	o.put(t, "secure_boot", map[string]bool{"target": true})
-	if _, body := o.bmc.Call(t, http.MethodGet, "/redfish/v1/Systems/1/SecureBoot", ""); !strings.Contains(body, `"SecureBootEnable":true`) {
+	if _, body := o.bmc.Call(t, http.MethodGet, "/redfish/v1/Systems/1/SecureBoot", ""); !strings.Contains(body,
+		`"SecureBootEnable":true`) {
 		t.Errorf("secure boot: %s", body)
 	}
 	o.put(t, "secure_boot", map[string]bool{"target": false})

@@ -59,7 +59,8 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 		"file of documents, folder of such files, or - for standard input; repeat it")
 	f.BoolVar(&dry, "dry-run", false, "let the conductor check the documents, and change nothing")
 	f.StringVar(&validate, "validate", "strict",
-		"documents with unknown fields: strict refuses them, warn drops the fields with a warning, ignore drops them silently")
+		"documents with unknown fields: strict refuses them, warn drops the fields with a warning, ignore drops "+
+			"them silently")
 	w.add(cmd)
 	client.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")

@@ -38,8 +38,9 @@ func hostImport(s *client.Session) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&namespace, "namespace", "n", "", "namespace of the documents; the one in the node's name when left out, else "+
-		hostapi.DefaultNamespace)
+	f.StringVarP(&namespace, "namespace", "n", "",
+		"namespace of the documents; the one in the node's name when left out, else "+
+			hostapi.DefaultNamespace)
 	f.StringVar(&name, "name", "", "name of the host; the name of the node when left out")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if s.Output == "table" && cmd.Flag("output").Changed {

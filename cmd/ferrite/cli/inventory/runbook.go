@@ -14,7 +14,8 @@ import (
 const runbookHelp = `A runbook is a named list of steps for cleaning or service. It can be used for machines
 that have one of its traits. Before microversion 1.112 that trait is the runbook's name.`
 
-const runbookStepsHelp = "list of {interface, step, args, order}, as JSON or a `file` of JSON or YAML; order is the place in the list when left out"
+const runbookStepsHelp = "list of {interface, step, args, order}, as JSON or a `file` of JSON or YAML; order is the " +
+	"place in the list when left out"
 
 // RunbookCommand is ferrite runbook.
 func RunbookCommand(s *client.Session) *cobra.Command {

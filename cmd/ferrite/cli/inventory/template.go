@@ -10,7 +10,8 @@ const templateHelp = `A deploy template adds steps to a deploy. Its name is a tr
 capitals. The steps are added when instance_info/traits contains that trait, and the
 machine has it.`
 
-const templateStepsHelp = "list of {interface, step, args, priority}, as JSON or a `file` of JSON or YAML; args can be left out"
+const templateStepsHelp = "list of {interface, step, args, priority}, as JSON or a `file` of JSON or YAML; args can " +
+	"be left out"
 
 // TemplateCommand is ferrite template.
 func TemplateCommand(s *client.Session) *cobra.Command {

@@ -86,7 +86,8 @@ func deployCommand(s *client.Session, v verb) *cobra.Command {
 	f.StringVar(&img.format, "image-format", "", "raw or qcow2; detected when left out")
 	f.StringArrayVar(&img.rootDevice, "root-device", nil,
 		"KEY=HINT that selects the disk, like serial=XYZ; repeat it")
-	f.StringVar(&drive, "config-drive", "", "`file`, folder, JSON or URL with data for the first boot of the operating system")
+	f.StringVar(&drive, "config-drive", "",
+		"`file`, folder, JSON or URL with data for the first boot of the operating system")
 	waiting.Add(cmd)
 	return cmd
 }

@@ -56,14 +56,15 @@ func fixed() map[string][]string {
 	return map[string][]string{
 		"image-format":          {"raw", "qcow2"},
 		"local-link-connection": {"switch_id=", "port_id=", "switch_info="},
-		"mode":                  {"active-backup", "802.3ad", "balance-rr", "balance-xor", "broadcast", "balance-tlb", "balance-alb"},
-		"phase":                 {"main"},
-		"property":              {"cpu_arch=", "memory_mb=", "local_gb=", "capabilities=", "root_device="},
-		"provision-state":       nodeapi.ProvisionStates(),
-		"state":                 {"allocating", "active", "error"},
-		"type":                  {"iqn", "ip", "mac", "wwnn", "wwpn", "port", "portgroup"},
-		"validate":              {"strict", "warn", "ignore"},
-		"volume-type":           {"iscsi", "fibre_channel"},
+		"mode": {"active-backup", "802.3ad", "balance-rr", "balance-xor", "broadcast", "balance-tlb",
+			"balance-alb"},
+		"phase":           {"main"},
+		"property":        {"cpu_arch=", "memory_mb=", "local_gb=", "capabilities=", "root_device="},
+		"provision-state": nodeapi.ProvisionStates(),
+		"state":           {"allocating", "active", "error"},
+		"type":            {"iqn", "ip", "mac", "wwnn", "wwpn", "port", "portgroup"},
+		"validate":        {"strict", "warn", "ignore"},
+		"volume-type":     {"iscsi", "fibre_channel"},
 	}
 }
 

@@ -133,6 +133,7 @@ func bootDevices(r request) ([]string, error) {
 	var reply struct {
 		Devices []string `json:"supported_boot_devices"`
 	}
-	err := r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0], "management", "boot_device/supported"), nil, &reply)
+	err := r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0], "management", "boot_device/supported"), nil,
+		&reply)
 	return reply.Devices, err
 }

@@ -144,6 +144,7 @@ func timedOut(ctx context.Context, node string, l *Line, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() == nil {
 		return err
 	}
-	return fmt.Errorf("node %s: %w; it was %s\n  the conductor continues: ferrite node status %s", node, context.Cause(ctx),
+	return fmt.Errorf("node %s: %w; it was %s\n  the conductor continues: ferrite node status %s", node,
+		context.Cause(ctx),
 		l.Last, node)
 }
